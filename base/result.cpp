@@ -1,0 +1,32 @@
+#include "base/result.h"
+
+#include <fmt/core.h>
+
+namespace galatea {
+
+const std::string& Error::message() const {
+  static const std::string kNone = "unknown error";
+  return diagnostics.empty() ? kNone : diagnostics.front().message;
+}
+
+std::unexpected<Error> make_error(ErrorKind kind, std::string code, std::string message, std::string help) {
+  Diagnostic diagnostic;
+  diagnostic.code = std::move(code);
+  diagnostic.message = std::move(message);
+  diagnostic.help = std::move(help);
+  return make_error(kind, std::move(diagnostic));
+}
+
+std::unexpected<Error> make_error(ErrorKind kind, Diagnostic diagnostic) {
+  Error error;
+  error.kind = kind;
+  error.diagnostics.push_back(std::move(diagnostic));
+  return std::unexpected(std::move(error));
+}
+
+void fail_check(const char* condition, const char* file, int line, const std::string& text) {
+  throw InternalError(fmt::format("internal error: {} does not hold at {}:{}{}{}", condition, file, line,
+                                  text.empty() ? "" : ": ", text));
+}
+
+}  // namespace galatea

@@ -1,0 +1,25 @@
+# Every outside library, by the name under which Debian packages it. CUDA is not among them: it is opened at run time.
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)              # libfmt-dev
+find_package(nlohmann_json REQUIRED)    # nlohmann-json3-dev
+find_package(CLI11 REQUIRED)            # libcli11-dev
+find_package(JPEG REQUIRED)             # libjpeg62-turbo-dev
+find_package(PNG REQUIRED)              # libpng-dev
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(WEBP REQUIRED IMPORTED_TARGET libwebp)  # libwebp-dev
+
+# LLVM 19 or newer; the newest that is installed wins.
+foreach(version 22 21 20 19)
+  find_package(LLVM ${version} CONFIG QUIET PATHS /usr/lib/llvm-${version} )
+  if(LLVM_FOUND)
+    break()
+  endif()
+endforeach()
+if(NOT LLVM_FOUND OR LLVM_VERSION_MAJOR LESS 19)
+  message(FATAL_ERROR "LLVM 19 or newer is missing: install llvm-19-dev (./dev build does it where it can)")
+endif()
+message(STATUS "LLVM ${LLVM_PACKAGE_VERSION} in ${LLVM_DIR}")
+
+if(GALATEA_TESTS)
+  find_package(GTest REQUIRED)          # libgtest-dev
+endif()

@@ -1,0 +1,42 @@
+# Compiler settings shared by every target: link galatea_options (PRIVATE).
+add_library(galatea_options INTERFACE)
+target_include_directories(galatea_options INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_options(galatea_options INTERFACE
+  -Wall -Wextra -Wpedantic -Werror -Wshadow -Wnon-virtual-dtor -Wcast-align -Wold-style-cast
+  -Wno-missing-field-initializers -fno-math-errno -ffp-contract=off -fvisibility=hidden)
+# g++ 12 reports these two inside its own standard library.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(galatea_options INTERFACE -Wno-maybe-uninitialized -Wno-restrict)
+endif()
+# -Wold-style-cast is a C++ question only.
+target_compile_options(galatea_options INTERFACE $<$<COMPILE_LANGUAGE:C>:-Wno-old-style-cast>)
+# Bit-equal results on every machine: baseline code only, no fast-math, no contraction (above).
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  target_compile_options(galatea_options INTERFACE -march=x86-64-v2)
+endif()
+
+if(GALATEA_SANITIZE_ADDRESS)
+  target_compile_options(galatea_options INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(galatea_options INTERFACE -fsanitize=address,undefined)
+endif()
+if(GALATEA_SANITIZE_THREAD)
+  target_compile_options(galatea_options INTERFACE -fsanitize=thread -fno-omit-frame-pointer)
+  target_link_options(galatea_options INTERFACE -fsanitize=thread)
+endif()
+
+# galatea_library(NAME SOURCES... ) declares the library of one folder.
+function(galatea_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  add_library(galatea_${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(galatea_${name} PUBLIC galatea_options ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
+endfunction()
+
+# galatea_test(NAME SOURCES... LIBRARIES... [LABELS ...]) declares one GoogleTest program, seen by ctest.
+function(galatea_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE galatea_options ${ARG_LIBRARIES} GTest::gtest GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE GALATEA_SOURCE_DIR="${CMAKE_SOURCE_DIR}" GALATEA_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS "${ARG_LABELS}" SKIP_REGULAR_EXPRESSION "^\\[  SKIPPED \\] ALL")
+endfunction()
