@@ -1,0 +1,202 @@
+// Graph IR: blocks are partitions of the batch.
+//
+// Comes in: what staging builds. Goes out: what passes rewrite and the plan turns into a sample program and kernels.
+//
+// - The graph is an acyclic control-flow graph in SSA form (loops are unrolled while staging). A block is a partition of the batch: the samples whose
+//   path passes through it. Block 0 is the entry; exactly one block ends in `return`.
+// - A value may be used wherever its block dominates. There is no split node; a join block has merges, one operand per predecessor
+//   (in the order of Block::predecessors).
+// - `branch c ^a ^b`: samples whose selector is non-zero go to ^a, the others to ^b. `switch s [^0, ^1, …]`: by the selector's value (checked to be in range).
+// - Selectors are 0-d. Sources (readers, external inputs) stand in the entry block only. Batch-level nodes are marked by their operator.
+// - Every node has a source span and the chain of calls; random nodes have a key.
+// - Ids stay valid for the life of the graph; removed nodes leave holes (Node::op == nullptr).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/layout.h"
+#include "base/result.h"
+
+namespace galatea::op {
+struct Operator;
+class Registry;
+}  // namespace galatea::op
+
+namespace galatea::ir {
+
+using ValueId = uint32_t;
+using NodeId = uint32_t;
+using BlockId = uint32_t;
+inline constexpr uint32_t kNoId = ~uint32_t{0};
+
+enum class Device : uint8_t { kCpu, kGpu };
+
+/// What is known of a value before any data is read. Extents are per sample: -1 where only the run can tell.
+struct Type {
+  DType dtype = DType::kU8;
+  int ndim = 0;
+  Layout layout;
+  Device device = Device::kCpu;
+  std::vector<int64_t> extents;
+
+  bool is_scalar() const { return ndim == 0; }
+  /// Number of elements, -1 if unknown.
+  int64_t static_volume() const;
+  friend bool operator==(const Type&, const Type&) = default;
+};
+/// "u8[?,?,3] HWC", "f32[]", "f32[224,224,3] HWC gpu".
+std::string to_text(const Type& type);
+
+/// A static argument of a node.
+struct None {
+  friend bool operator==(None, None) = default;
+};
+using Attr = std::variant<None, bool, int64_t, double, std::string, DType, std::vector<int64_t>, std::vector<double>, std::vector<std::string>>;
+std::string to_text(const Attr& attr);
+
+/// A named argument: static, or a value per sample.
+struct Arg {
+  std::string name;
+  std::variant<Attr, ValueId> value;
+  Span span;
+
+  bool is_value() const { return std::holds_alternative<ValueId>(value); }
+  ValueId as_value() const { return std::get<ValueId>(value); }
+  const Attr& as_attr() const { return std::get<Attr>(value); }
+};
+
+struct Node {
+  const op::Operator* op = nullptr;  ///< nullptr: removed
+  std::vector<ValueId> inputs;
+  std::vector<Arg> args;
+  std::vector<ValueId> outputs;
+  BlockId block = 0;
+  Span span;
+  std::vector<CallSite> calls;  ///< innermost first
+  uint64_t key = 0;             ///< random operators: hash64(seed, call path), fixed while staging
+  bool has_own_seed = false;    ///< seed= was given: the key does not contain the pipeline's seed
+  std::string name;             ///< name= of the call, or empty
+
+  const Arg* find_arg(std::string_view arg_name) const;
+};
+
+/// What defines a value: output `index` of node `node`, or merge `index` of block `block` (then node == kNoId).
+struct Value {
+  Type type;
+  NodeId node = kNoId;
+  BlockId block = 0;
+  uint32_t index = 0;
+  std::string variable;  ///< the variable that the text gave it, for people
+};
+
+struct Merge {
+  ValueId result = kNoId;
+  std::vector<ValueId> operands;
+  Span span;
+};
+
+enum class TerminatorKind : uint8_t { kNone, kJump, kBranch, kSwitch, kReturn };
+struct Terminator {
+  TerminatorKind kind = TerminatorKind::kNone;
+  ValueId selector = kNoId;
+  std::vector<BlockId> targets;
+  std::vector<ValueId> results;  ///< kReturn: the pipeline's outputs
+  Span span;
+};
+
+struct Block {
+  std::vector<BlockId> predecessors;
+  std::vector<Merge> merges;
+  std::vector<NodeId> nodes;  ///< in order
+  Terminator terminator;
+};
+
+enum class OnError : uint8_t { kRaise, kSkip, kReplace };
+
+/// What @pipeline_def and the host set.
+struct PipelineOptions {
+  int batch_size = 1;
+  int num_threads = 1;
+  int64_t seed = -1;           ///< negative: drawn when the program is made
+  int prefetch_queue_depth = 2;
+  bool exact = true;
+  OnError on_error = OnError::kRaise;
+  int64_t memory_limit = 0;    ///< bytes; 0: none
+};
+
+class Graph {
+ public:
+  std::string name;
+  PipelineOptions options;
+  std::vector<Node> nodes;
+  std::vector<Value> values;
+  std::vector<Block> blocks;
+  std::vector<std::string> output_names;  ///< variable names of the outputs, for people
+
+  const Value& value(ValueId id) const { return values[id]; }
+  const Type& type(ValueId id) const { return values[id].type; }
+  const Node& node(NodeId id) const { return nodes[id]; }
+  const Block& block(BlockId id) const { return blocks[id]; }
+  /// The node that defines a value, or nullptr for a merge.
+  const Node* defining_node(ValueId id) const;
+  /// The block that ends in return.
+  BlockId exit_block() const;
+  /// Blocks in an order in which every block follows its predecessors.
+  std::vector<BlockId> topological_order() const;
+  /// Immediate dominator of each block (entry: itself; unreachable: kNoId).
+  std::vector<BlockId> immediate_dominators() const;
+  bool dominates(BlockId a, BlockId b) const;
+  /// Number of uses of each value (inputs, args, merges, selectors, results).
+  std::vector<uint32_t> count_uses() const;
+  /// Every use of `from` becomes a use of `to`.
+  void replace_uses(ValueId from, ValueId to);
+  /// Takes a node out of its block; its outputs must be unused.
+  void remove_node(NodeId id);
+};
+
+/// Builds graphs; every node is checked by its operator's type rule (operator.h).
+class GraphBuilder {
+ public:
+  explicit GraphBuilder(Graph& graph) : graph_(graph) {}
+  BlockId add_block();
+  void set_insertion_block(BlockId block) { block_ = block; }
+  BlockId insertion_block() const { return block_; }
+
+  struct NodeSpec {
+    const op::Operator* op = nullptr;
+    std::vector<ValueId> inputs;
+    std::vector<Arg> args;
+    Span span;
+    std::vector<CallSite> calls;
+    uint64_t key = 0;
+    bool has_own_seed = false;
+    std::string name;
+  };
+  /// Checks arguments against the schema (compiler/op/schema.h), runs the type rule, appends the node to the insertion block.
+  /// The error carries the call's span.
+  Result<NodeId> add_node(NodeSpec spec);
+  ValueId add_merge(BlockId block, Type type, std::vector<ValueId> operands, Span span);
+  void jump(BlockId from, BlockId to, Span span);
+  void branch(BlockId from, ValueId selector, BlockId if_true, BlockId if_false, Span span);
+  void switch_to(BlockId from, ValueId selector, std::vector<BlockId> targets, Span span);
+  void return_values(BlockId from, std::vector<ValueId> results, Span span);
+  Graph& graph() { return graph_; }
+
+ private:
+  Graph& graph_;
+  BlockId block_ = 0;
+};
+
+/// The graph as text; read_graph(to_text(g)) gives an equal graph (up to spans). Grammar at the head of ir/reader.h.
+std::string to_text(const Graph& graph);
+Result<Graph> read_graph(const std::string& text, SourceMap& sources, const op::Registry& registry);
+/// What is legal, as listed above. An error here is a bug of ours (ErrorKind::kInternal), unless the graph was read from text.
+Status verify(const Graph& graph);
+
+}  // namespace galatea::ir

@@ -1,0 +1,150 @@
+// Scalar expressions: what recipes, shape rules and checks are written with, and the bodies of kernel stages.
+//
+// Comes in: leaves (constants, symbols of the sample program, stage axes, loads) and operations of base/scalar_op.h.
+// Goes out: immutable shared DAG nodes. The sample program evaluates expressions without axes once per sample (bytecode);
+// kernels evaluate the rest per element. Building folds constants, so a shape rule over static extents yields constants.
+//
+// Levels. In a recipe: constants, symbols, axes, taps, accumulator, loads. In a canonical Kernel: symbols have become parameters
+// (kParam). In loops: kVar and kLoadFlat have replaced axes, taps and loads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/scalar_op.h"
+#include "base/source.h"
+
+namespace galatea::kernel {
+
+enum class ExprKind : uint8_t {
+  kConst,     ///< bits
+  kOp,        ///< op over args; conversions have `from` = args[0]'s type
+  kSymbol,    ///< a scalar of the sample program (see SymbolKind); recipes only
+  kParam,     ///< index = parameter number of the kernel
+  kAxis,      ///< index = axis of the stage's domain; type i64
+  kReduceAxis,///< index = axis of the stage's reduction domain; type i64
+  kTap,       ///< tap number of a band stage; type i64
+  kAcc,       ///< in `finish`: the accumulated value
+  kLoad,      ///< element of a kernel input or another stage: load target, args = indices
+  kPhilox,    ///< args = key u64, counter low u64, counter high u64; index = word 0..3; type u32
+  kVar,       ///< loops: index = variable
+  kLoadFlat,  ///< loops: index = buffer, args[0] = element offset i64
+};
+
+enum class SymbolKind : uint8_t {
+  kExtent,       ///< a = graph value, b = dimension; i64
+  kElement,      ///< a = graph value, b = flat element (row-major over static extents); the value's dtype
+  kSampleIndex,  ///< the sample's number in the data set; u64; a = reader (graph node) whose numbering counts
+  kNodeKey,      ///< a = graph node: its random key mixed with the epoch; u64
+  kBatchSlot,    ///< position in the batch; i64
+  kLocal,        ///< a = local scalar made by the plan (a native function's scalar result, say)
+};
+
+/// How indices outside the target are answered.
+enum class Border : uint8_t { kNone, kClamp, kReflect101, kConstant };
+
+/// What a load reads.
+struct LoadTarget {
+  enum class Kind : uint8_t { kInput, kStage } kind = Kind::kInput;
+  int index = 0;  ///< kernel input or stage number
+  friend bool operator==(const LoadTarget&, const LoadTarget&) = default;
+};
+
+struct ExprNode;
+/// A handle; copying is cheap; empty by default.
+class Expr {
+ public:
+  Expr() = default;
+  explicit Expr(std::shared_ptr<const ExprNode> node) : node_(std::move(node)) {}
+  explicit operator bool() const { return node_ != nullptr; }
+  const ExprNode* operator->() const { return node_.get(); }
+  const ExprNode& operator*() const { return *node_; }
+  const ExprNode* get() const { return node_.get(); }
+  DType type() const;
+
+ private:
+  std::shared_ptr<const ExprNode> node_;
+};
+
+struct ExprNode {
+  ExprKind kind = ExprKind::kConst;
+  DType type = DType::kI64;
+  ScalarOp op = ScalarOp::kAdd;  ///< kOp
+  Cell value;                    ///< kConst
+  int index = 0;                 ///< kParam, kAxis, kReduceAxis, kPhilox, kVar, kLoadFlat
+  SymbolKind symbol = SymbolKind::kExtent;
+  int64_t a = 0, b = 0;          ///< kSymbol
+  LoadTarget target;             ///< kLoad
+  Border border = Border::kNone; ///< kLoad; applies to every index; kNone promises that all are inside
+  Cell fill;                     ///< kLoad with kConstant
+  std::vector<Expr> args;
+  Span span;
+};
+
+// ---- leaves
+Expr constant(DType type, Cell value);
+Expr const_int(int64_t value, DType type = DType::kI64);
+Expr const_float(double value, DType type = DType::kF32);
+Expr const_bool(bool value);
+Expr symbol(SymbolKind kind, DType type, int64_t a, int64_t b = 0);
+Expr param(int index, DType type);
+Expr axis(int index);
+Expr reduce_axis(int index);
+Expr tap();
+Expr accumulator(DType type);
+Expr load(LoadTarget target, DType type, std::vector<Expr> indices, Border border = Border::kNone, Cell fill = {});
+Expr philox_word(Expr key, Expr counter_low, Expr counter_high, int word);
+Expr var(int index, DType type);
+Expr load_flat(int buffer, DType type, Expr offset);
+
+// ---- operations; operand types must be equal (GALATEA_CHECK), constants fold, neutral elements vanish where that is exact
+// (x+0 and x*1 on integers; never on floats where the sign of zero or NaN would change).
+Expr make_op(ScalarOp op, DType type, std::vector<Expr> args);
+Expr convert(Expr value, DType to);    ///< kConvert; the value itself if already of that type
+Expr saturate(Expr value, DType to);   ///< kSaturate
+Expr select(Expr condition, Expr a, Expr b);
+Expr fma(Expr a, Expr b, Expr c);
+Expr min(Expr a, Expr b);
+Expr max(Expr a, Expr b);
+Expr clamp(Expr value, Expr low, Expr high);  ///< max(low, min(value, high)) in that operand order: value first
+Expr unary(ScalarOp op, Expr a);
+Expr binary(ScalarOp op, Expr a, Expr b);  ///< comparisons give bool
+Expr operator+(Expr a, Expr b);
+Expr operator-(Expr a, Expr b);
+Expr operator*(Expr a, Expr b);
+Expr operator/(Expr a, Expr b);
+Expr operator%(Expr a, Expr b);
+Expr operator-(Expr a);
+Expr operator<(Expr a, Expr b);
+Expr operator<=(Expr a, Expr b);
+Expr operator>(Expr a, Expr b);
+Expr operator>=(Expr a, Expr b);
+Expr equal(Expr a, Expr b);
+Expr not_equal(Expr a, Expr b);
+Expr operator&(Expr a, Expr b);
+Expr operator|(Expr a, Expr b);
+Expr operator^(Expr a, Expr b);
+Expr logical_not(Expr a);
+
+// ---- looking at expressions
+bool is_const(const Expr& e);
+bool is_const_int(const Expr& e, int64_t value);
+/// Value of an integer constant; the expression must be one.
+int64_t const_value(const Expr& e);
+/// Structural equality (spans do not count) and a hash that agrees with it.
+bool same(const Expr& a, const Expr& b);
+uint64_t hash_of(const Expr& e);
+/// Whether any node of the kind occurs.
+bool contains(const Expr& e, ExprKind kind);
+/// Rebuilds bottom-up (folding again); `replace` may return an empty Expr for "keep". Shared nodes are visited once.
+template <typename F>
+Expr rewrite(const Expr& e, const F& replace);
+/// `b(a(i,j), …)` style text: "add(axis0, 3:i64)"; the grammar is in kernel/reader.h.
+std::string to_text(const Expr& e);
+
+}  // namespace galatea::kernel
+
+#include "compiler/kernel/expr_rewrite.inl"

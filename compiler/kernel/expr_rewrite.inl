@@ -1,0 +1,38 @@
+// The template of expr.h.
+#pragma once
+
+#include <unordered_map>
+
+namespace galatea::kernel {
+namespace detail {
+
+/// Rebuilds a node with other operands.
+Expr with_args(const ExprNode& node, std::vector<Expr> args);
+
+template <typename F>
+Expr rewrite_node(const Expr& e, const F& replace, std::unordered_map<const ExprNode*, Expr>& done) {
+  if (auto found = done.find(e.get()); found != done.end()) return found->second;
+  Expr out = replace(e);
+  if (!out) {
+    bool changed = false;
+    std::vector<Expr> args;
+    args.reserve(e->args.size());
+    for (const Expr& arg : e->args) {
+      args.push_back(rewrite_node(arg, replace, done));
+      changed |= args.back().get() != arg.get();
+    }
+    out = changed ? with_args(*e, std::move(args)) : e;
+  }
+  done.emplace(e.get(), out);
+  return out;
+}
+
+}  // namespace detail
+
+template <typename F>
+Expr rewrite(const Expr& e, const F& replace) {
+  std::unordered_map<const ExprNode*, Expr> done;
+  return detail::rewrite_node(e, replace, done);
+}
+
+}  // namespace galatea::kernel

@@ -1,0 +1,128 @@
+// Loops: the lowered form of a kernel, and the only input of both code generators.
+//
+// Comes in: a Kernel and its Schedule. Goes out: buffers and a tree of statements over scalar expressions in which kVar, kParam and kLoadFlat are the
+// only leaves besides constants. Printed (explain --emit=loops), interpreted, emitted as LLVM IR and as CUDA C++.
+//
+// Semantics
+// - For: runs body for var = begin, begin+1, … end-1. role kSerial: in order. role kVector: iterations are independent; a code
+//   generator runs `lanes` of them at once, the tail masked. role kGrid: iterations are independent; a GPU spreads them over its threads, a CPU runs them in order.
+//   A statement may be preceded by others inside one body.
+// - Let defines an immutable variable for the rest of its body; Declare a mutable one; Assign changes it. Inside a kVector loop, variables are per lane.
+// - Store writes buffer[offset] = value (value has the buffer's type). LoadFlat reads. Offsets count elements.
+// - If: the condition is the same for all lanes (it does not depend on a kVector variable).
+// - Phase: on a GPU, a barrier for the threads of the sample stands between top-level phases; in order elsewhere.
+// - BandRow: one row of a horizontal band over interleaved pixels, the shape worth hand-made vectors:
+//     for c in 0..channels, i in 0..width:
+//       dst[dst_offset + c*dst_plane + i] = f32( Σ_{k=0}^{taps-1} weights[i*taps_stride + k] * src[src_offset + clamp(first[i] + k, 0, src_width-1)*src_step + c] ) [* scale]
+//   with i32 sums when the weights are i32 (result converted to f32, then multiplied by `scale`, an exact power of two), else f32 fma in tap order. src is u8 (i32
+//   weights) or f32/i16/u16 (f32 weights). `prepared` is scratch for tables that an emitter derives from first/weights once per call: BandPrepare stands before
+//   the row loop. Emitters without a special form use expand_band_row().
+#pragma once
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compiler/kernel/kernel.h"
+
+namespace galatea::kernel {
+
+enum class BufferKind : uint8_t { kInput, kOutput, kScratch };
+
+struct LoopBuffer {
+  std::string name;
+  BufferKind kind = BufferKind::kScratch;
+  DType type = DType::kF32;
+  int tensor = -1;  ///< number in KernelCall::tensors for inputs and outputs
+  Expr elements;    ///< scratch: size in elements, over kParam only
+};
+
+enum class LoopRole : uint8_t { kSerial, kVector, kGrid };
+
+struct Statement;
+using Block = std::vector<Statement>;
+
+struct For {
+  int var = 0;
+  Expr begin, end;
+  LoopRole role = LoopRole::kSerial;
+  int lanes = 1;   ///< kVector
+  int unroll = 1;
+  Block body;
+};
+struct Let {
+  int var = 0;
+  Expr value;
+};
+struct Declare {
+  int var = 0;
+  Expr init;
+};
+struct Assign {
+  int var = 0;
+  Expr value;
+};
+struct Store {
+  int buffer = 0;
+  Expr offset, value;
+  bool streaming = false;
+};
+struct If {
+  Expr condition;
+  Block then_body, else_body;
+};
+struct Phase {
+  std::string name;
+  Block body;
+};
+/// Tables of one band, made once per call; see the head of this file.
+struct BandTables {
+  int first = -1, weights = -1;  ///< buffers: i32 first[width]; i32 or f32 weights[width * taps_stride]
+  Expr taps, taps_stride, width;
+  int channels = 3;
+  bool integer = true;
+  DType source_type = DType::kU8;
+  int prepared = -1;  ///< u8 scratch of prepared_bytes(tables) bytes
+};
+struct BandPrepare {
+  BandTables tables;
+};
+struct BandRow {
+  BandTables tables;
+  int src = 0;
+  Expr src_offset, src_step, src_width;  ///< src_step: elements between neighbouring pixels
+  int dst = 0;
+  Expr dst_offset, dst_plane;
+  float scale = 1.0F;
+};
+
+struct Statement {
+  std::variant<For, Let, Declare, Assign, Store, If, Phase, BandPrepare, BandRow> node;
+  Span span;
+};
+
+struct LoopKernel {
+  std::string name;
+  std::vector<KernelParam> params;
+  std::vector<LoopBuffer> buffers;
+  std::vector<DType> var_types;
+  /// Strides and extents of tensors are variables defined on entry: stride_var[tensor][axis] (or -1 where known to be implied by density).
+  std::vector<std::vector<int>> stride_vars;
+  Block body;
+};
+
+std::string to_text(const LoopKernel& kernel);
+Status verify(const LoopKernel& kernel);
+/// Bytes of `prepared` as an expression over params; enough for every emitter (see codegen/llvm/band_tables.h).
+Expr prepared_bytes(const BandTables& tables);
+/// The plain meaning of a BandRow as ordinary statements. `next_var` numbers new variables, their types are appended to var_types.
+Block expand_band_row(const BandRow& row, std::vector<DType>& var_types);
+/// Scratch bytes (each buffer padded and aligned as kernel_abi.h says) over kParam only, and each buffer's byte offset.
+struct ScratchLayout {
+  std::vector<Expr> offsets;  ///< per buffer; empty for inputs and outputs
+  Expr bytes;
+};
+ScratchLayout layout_scratch(const LoopKernel& kernel);
+
+}  // namespace galatea::kernel

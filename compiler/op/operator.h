@@ -1,0 +1,120 @@
+// What an operator is: one value of this type per operator, defined in one file of stdlib_ops/.
+//
+// Comes in: nothing but literals and functions. Goes out: the single source for the type checker, `galatea ops`, docs/ops, completion, stubs,
+// shape rules, checks and code. An operator is declared once: schema, type rule, and a definition that writes its extents, checks
+// and meaning through a RecipeBuilder (recipe.h).
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+
+namespace galatea::op {
+
+class RecipeBuilder;
+
+/// Types of arguments, as the text may give them.
+enum class ArgKind : uint8_t {
+  kBool, kInt, kFloat, kString, kDType, kInterp, kImageType, kLayout,
+  kIntList, kFloatList, kStringList, kAny
+};
+
+struct ArgSpec {
+  std::string name;
+  ArgKind kind = ArgKind::kFloat;
+  ir::Attr default_value;      ///< None: not given
+  bool required = false;
+  bool per_sample = false;     ///< may be a data node
+  std::string documentation;   ///< one or two sentences: meaning, unit, range
+  bool no_effect = false;      ///< accepted for DALI's sake; no numeric effect (documented as such)
+  std::string refused;         ///< not empty: accepted by DALI, refused here, for this reason
+};
+
+struct InputSpec {
+  std::string name;
+  std::string documentation;
+  std::vector<std::string> layouts;  ///< accepted ("HWC", "CHW"); empty: any
+  std::vector<DType> dtypes;         ///< accepted; empty: any
+  bool optional = false;
+};
+
+enum class OperatorKind : uint8_t { kKernel, kNative, kDsl };
+
+/// What a type rule sees: input types, arguments with defaults filled in, and a way to complain.
+class TypeContext {
+ public:
+  TypeContext(const ir::Graph& graph, const Operator& op, const ir::GraphBuilder::NodeSpec& spec)
+      : graph_(graph), op_(op), spec_(spec) {}
+  int num_inputs() const { return static_cast<int>(spec_.inputs.size()); }
+  const ir::Type& input(int k) const;
+  /// The input's layout, or the first accepted layout of its rank where it has none.
+  Layout input_layout(int k) const;
+  /// Whether the argument was passed (a passed None counts as not given).
+  bool given(std::string_view name) const;
+  bool is_per_sample(std::string_view name) const;
+  /// Type of a per-sample argument.
+  const ir::Type& arg_type(std::string_view name) const;
+  /// The static value (or the default). The argument must not be per sample.
+  const ir::Attr& attr(std::string_view name) const;
+  bool flag(std::string_view name) const;
+  int64_t integer(std::string_view name) const;
+  double number(std::string_view name) const;
+  std::string text(std::string_view name) const;
+  DType dtype(std::string_view name, DType fallback) const;
+  std::vector<int64_t> integers(std::string_view name) const;  ///< a scalar gives one element
+  std::vector<double> numbers(std::string_view name) const;
+  /// An error at the call (or at the argument, where one is named) of this operator.
+  std::unexpected<Error> error(std::string message, std::string help = {}, std::string_view arg = {}) const;
+  const Operator& op() const { return op_; }
+  Span span() const { return spec_.span; }
+
+ private:
+  const ir::Graph& graph_;
+  const Operator& op_;
+  const ir::GraphBuilder::NodeSpec& spec_;
+};
+
+struct Operator {
+  std::string name;            ///< as written after `fn.`: "resize", "random.uniform", "reductions.mean"; operators of the language: "arith.add"
+  std::string summary;         ///< one line
+  std::string documentation;   ///< formula, units, source of the formula
+  OperatorKind kind = OperatorKind::kKernel;
+  std::vector<InputSpec> inputs;
+  int min_inputs = 0;
+  int max_inputs = 0;          ///< past inputs.size(): repetitions of the last (cat, stack)
+  std::vector<ArgSpec> args;
+  bool random = false;         ///< draws; gets a key
+  bool source = false;         ///< stands in the entry block (readers, external_source)
+  bool batch_level = false;
+  bool internal = false;       ///< not listed under fn. (arith.*, index, view operators)
+  std::vector<std::string> devices = {"cpu"};
+  std::vector<std::string> aliases;  ///< deprecated or other spellings
+  std::string example;         ///< a pipeline body, run as a test
+
+  /// dtype, ndim, layout, device and known extents of every output; complains about what can be known now.
+  std::function<Result<std::vector<ir::Type>>(const TypeContext&)> type_rule;
+  /// Extents, checks and meaning (recipe.h). Called when a program is made, when `check` folds constant checks, and by the region pass.
+  std::function<void(RecipeBuilder&)> define;
+
+  const ArgSpec* find_arg(std::string_view arg_name) const;
+};
+
+/// Name → operator. Filled by the explicit list in stdlib_ops/register_all.cpp.
+class Registry {
+ public:
+  void add(Operator op);
+  /// By name or alias; nullptr if there is none.
+  const Operator* find(std::string_view name) const;
+  /// In order of registration; addresses are stable.
+  const std::vector<std::unique_ptr<Operator>>& all() const { return operators_; }
+  /// Names under `fn.`, for did-you-mean.
+  std::vector<std::string> public_names() const;
+
+ private:
+  std::vector<std::unique_ptr<Operator>> operators_;
+};
+
+}  // namespace galatea::op

@@ -1,0 +1,168 @@
+// A program: what the compiler hands to the runtime. Immutable, shared by sessions, free of compiler types.
+//
+// The sample program is register bytecode, run once per sample. Registers are Cells (scalars); slots are Tensors. Both live in a heap frame, so a sample can
+// wait without holding a thread. Instructions are of one size; `operands` lists (for calls, allocations, checks) are ranges of Program::lists.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "base/layout.h"
+#include "base/scalar_op.h"
+#include "runtime/kernel_abi.h"
+#include "runtime/native.h"
+
+namespace galatea::runtime {
+
+enum class Opcode : uint8_t {
+  kConst,        ///< r[dst] = constants[a]
+  kScalar,       ///< r[dst] = evaluate(scalar_op, type, from, {r[a], r[b], r[c]}); ORs flags into the status register; a flag raised here is
+                 ///< the sample's error "division by zero" at `location`
+  kMove,         ///< r[dst] = r[a]
+  kPhilox,       ///< r[dst] = philox(r[a] key, r[b] counter low, r[c] counter high, word = imm)
+  kSampleIndex,  ///< r[dst] = number in the data set of source a (sources[]); a = -1: running number of the sample since the session began
+  kNodeKey,      ///< r[dst] = mix(constants[a], epoch in which the sample of source b (-1: none) is read)
+  kBatchSlot,    ///< r[dst] = position in the batch
+  kExtent,       ///< r[dst] = extent imm of slot a
+  kLoad,         ///< r[dst] = element number r[b] (row-major) of slot a, of type `type`
+  kJump,         ///< to instruction a
+  kBranch,       ///< to a if r[b] != 0, else to c
+  kSwitch,       ///< to lists[a + r[b]], r[b] checked to be in [0, imm)
+  kCheck,        ///< the sample fails with messages[a] unless r[b]; values = lists[c .. c+imm) (registers; types in the message)
+  kAllocate,     ///< slot[dst] = new dense tensor of `type`, extents = registers lists[a .. a+imm)
+  kAllocateOutput,///< slot[dst] = the batch's slot for output b (recycled; streaming stores), extents as above
+  kView,         ///< slot[dst] = view of slot a; views[b] says how; its registers = lists[c …]
+  kCopySlot,     ///< slot[dst] = slot[a] (a merge; no bytes move)
+  kMakeDense,    ///< slot[dst] = slot[a] if dense, else a dense copy of it
+  kStoreElements,///< slot[dst] = small dense tensor of `type`, extents lists[a .. a+imm) (immediate values), elements = registers lists[b …]
+  kRead,         ///< slots lists[a …] = outputs of source b for this sample
+  kFeed,         ///< slot[dst] = external input b of this sample
+  kCallNative,   ///< native call a (natives[])
+  kCallKernel,   ///< kernel call a (kernel_calls[])
+  kRelease,      ///< slot[a] is no longer needed
+  kBarrier,      ///< end of a segment; batch step a
+  kReturn,       ///< the sample is done; outputs = slots lists[a .. a+imm)
+};
+
+struct Instruction {
+  Opcode op = Opcode::kReturn;
+  ScalarOp scalar_op = ScalarOp::kAdd;
+  DType type = DType::kI64;
+  DType from = DType::kI64;
+  int32_t dst = -1, a = -1, b = -1, c = -1;
+  int32_t imm = 0;
+  int32_t location = -1;  ///< index in Program::locations
+};
+
+/// Where an instruction comes from, without the compiler's source map.
+struct Location {
+  std::string file;
+  uint32_t line = 0, column = 0, end_line = 0, end_column = 0;
+  std::string text;      ///< the source line
+  std::string op;        ///< operator, for messages and the summary
+  std::vector<std::string> calls;  ///< "in f, called at file:line", innermost first
+};
+
+struct CheckMessage {
+  std::string text;      ///< one {} per value
+  std::vector<DType> types;
+  std::string help;
+};
+
+/// out[i…] = in[start + step·i]; for each output dimension: input_dim (-1: new axis). Registers in order: extents (ndim), start (input ndim), step (ndim).
+struct ViewSpec {
+  int ndim = 0;
+  int input_ndim = 0;
+  std::array<int, kMaxRank> input_dim{};
+  bool reshape = false;       ///< registers: extents only
+  bool window_origin = false; ///< registers: extents (ndim), origin (ndim): slot a holds only a window starting at origin of a tensor of these extents
+};
+
+struct NativeCallSpec {
+  std::string function;
+  std::string config;
+  std::vector<int32_t> inputs;          ///< slots
+  std::vector<int32_t> scalars;         ///< registers
+  std::vector<int32_t> scalar_results;  ///< registers
+  int32_t output = -1;                  ///< slot
+  bool allocates = false;
+};
+
+struct KernelCallSpec {
+  int32_t kernel = -1;
+  std::vector<int32_t> tensors;      ///< slots: inputs, then outputs
+  std::vector<int32_t> params;       ///< registers
+  int32_t scratch_bytes = -1;        ///< register
+};
+
+/// Generated code or interpreter: run(call) must be thread-safe.
+class KernelCode {
+ public:
+  virtual ~KernelCode() = default;
+  virtual void run(const KernelCall& call) const = 0;
+};
+struct ProgramKernel {
+  std::string name;
+  std::vector<std::string> operators;   ///< fused, for the summary
+  std::shared_ptr<const KernelCode> code;
+};
+
+struct SourceSpec {
+  std::string factory;   ///< "readers.file"
+  std::string name;      ///< name= of the node, or empty
+  std::string config;    ///< arguments as JSON (also shuffling, shards, padding: read by the runtime's reader loop)
+  int num_outputs = 0;
+  int32_t location = -1;
+};
+struct ExternalInput {
+  std::string name;
+  DType dtype = DType::kU8;
+  int ndim = 1;
+  Layout layout;
+  int32_t location = -1;
+};
+struct OutputSpec {
+  std::string name;
+  DType dtype = DType::kU8;
+  int ndim = 0;
+  Layout layout;
+  std::vector<int64_t> extents;  ///< -1 where they vary; all known → one contiguous buffer per batch
+};
+
+enum class OnErrorPolicy : uint8_t { kRaise, kSkip, kReplace };
+
+struct Program {
+  std::string name;
+  int batch_size = 1;
+  int num_threads = 1;
+  int prefetch_depth = 2;
+  uint64_t seed = 0;
+  OnErrorPolicy on_error = OnErrorPolicy::kRaise;
+  int64_t memory_limit = 0;
+
+  std::vector<Instruction> code;
+  std::vector<int32_t> lists;
+  std::vector<Cell> constants;
+  std::vector<Location> locations;
+  std::vector<CheckMessage> messages;
+  std::vector<ViewSpec> views;
+  std::vector<NativeCallSpec> natives;
+  std::vector<KernelCallSpec> kernel_calls;
+  std::vector<ProgramKernel> kernels;
+  std::vector<SourceSpec> sources;
+  std::vector<ExternalInput> external_inputs;
+  std::vector<OutputSpec> outputs;
+  int32_t num_registers = 0;
+  int32_t num_slots = 0;
+  int kernels_compiled = 0, kernels_cached = 0;
+  double compile_seconds = 0;
+};
+
+/// One line per instruction (explain --emit=plan).
+std::string to_text(const Program& program);
+
+}  // namespace galatea::runtime

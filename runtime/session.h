@@ -1,0 +1,93 @@
+// A running program: epochs, batches, feeding, errors that travel with their batch.
+//
+// Comes in: a Program, the natives, an executor's options. Goes out: batches in ticket order. One thread at a time may use a session.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/trace.h"
+#include "runtime/program.h"
+#include "runtime/tensor.h"
+
+namespace galatea::runtime {
+
+enum class ExecutorKind : uint8_t { kInline, kCpu };
+
+struct SessionOptions {
+  ExecutorKind executor = ExecutorKind::kCpu;
+  int num_threads = 0;        ///< 0: the program's
+  int max_held_batches = 8;   ///< batches that the consumer may hold before next() is an error that says so
+  Trace* trace = nullptr;
+};
+
+/// A sample that failed and was skipped or replaced.
+struct SampleFailure {
+  int64_t epoch = 0;
+  int64_t position = 0;      ///< place in the epoch's order
+  std::string source;        ///< file, or "sample 17"
+  Diagnostic diagnostic;
+};
+
+/// One delivered batch. Buffers go back to the session's pool when the last reference is gone (also after the session has ended).
+struct Batch {
+  struct Output {
+    OutputSpec spec;
+    std::vector<Tensor> samples;
+    std::shared_ptr<Buffer> contiguous;  ///< set where all samples lie in one buffer, one after the other
+  };
+  std::vector<Output> outputs;
+  std::vector<int64_t> sample_ids;       ///< number in the data set per sample
+  std::vector<std::string> sample_names; ///< file names, for people
+  int64_t epoch = 0;
+  int64_t index = 0;                     ///< of the batch in its epoch
+  int num_samples() const { return static_cast<int>(sample_ids.size()); }
+};
+
+struct OperatorTime {
+  std::string name;
+  uint32_t line = 0;
+  double seconds = 0;
+};
+struct SessionStatistics {
+  int64_t samples = 0, batches = 0;
+  double seconds = 0;  ///< first read to last batch
+  double read_seconds = 0, decode_seconds = 0, compute_seconds = 0, wait_seconds = 0;
+  int64_t peak_memory_bytes = 0;
+  std::vector<OperatorTime> operators;
+  std::vector<SampleFailure> skipped, replaced;
+};
+
+struct ReaderMeta {
+  int64_t epoch_size = 0, epoch_size_padded = 0;
+  int num_shards = 1, shard_id = 0;
+  bool pad_last_batch = false, stick_to_shard = false;
+};
+
+class Session {
+ public:
+  /// Opens sources (scans folders), checks the program's needs, starts threads.
+  static Result<std::unique_ptr<Session>> create(std::shared_ptr<const Program> program, const NativeTable& natives, SessionOptions options = {});
+  virtual ~Session() = default;  ///< cancels, waits for the threads; batches still held stay valid
+
+  /// The next batch; nullopt at the end of the epoch (the next call begins the next epoch). With a time-out: an error of code G0901 if it passes.
+  /// A failed sample under on_error=raise gives its error; the session then goes on with the next batch.
+  virtual Result<std::optional<std::shared_ptr<Batch>>> next(std::optional<std::chrono::milliseconds> timeout = {}) = 0;
+  /// Queues one batch for an external input: one dense tensor per sample, copied. Optional ids replace the running numbers.
+  virtual Status feed(const std::string& input, const std::vector<Tensor>& samples, const std::vector<int64_t>& ids = {}) = 0;
+  /// No more will be fed in this epoch.
+  virtual Status end_of_feed() = 0;
+  /// Samples an epoch of this session's shard delivers; -1 if only external inputs feed it.
+  virtual int64_t epoch_size() const = 0;
+  virtual std::map<std::string, ReaderMeta> reader_meta() const = 0;
+  /// Stops within a second; next() then returns an error of code G0902. Any thread may call it.
+  virtual void cancel() = 0;
+  virtual SessionStatistics statistics() const = 0;
+};
+
+}  // namespace galatea::runtime

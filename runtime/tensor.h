@@ -1,0 +1,67 @@
+// Buffers and tensors: bytes, and typed strided views of them.
+//
+// Comes in: allocations counted by an Allocator. Goes out: Tensor, cheap to copy, which keeps its buffer alive.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/layout.h"
+#include "base/result.h"
+#include "runtime/kernel_abi.h"
+
+namespace galatea::runtime {
+
+/// Bytes with kBufferPadding readable bytes after their end. Freed (or returned to its pool) with the last reference.
+class Buffer {
+ public:
+  virtual ~Buffer() = default;
+  uint8_t* data() const { return data_; }
+  int64_t size() const { return size_; }
+
+ protected:
+  uint8_t* data_ = nullptr;
+  int64_t size_ = 0;
+};
+
+/// A typed view. Strides count elements.
+struct Tensor {
+  std::shared_ptr<Buffer> buffer;  ///< may be null for memory borrowed for the length of a call
+  uint8_t* data = nullptr;         ///< element at index 0
+  DType dtype = DType::kU8;
+  int ndim = 0;
+  int64_t extents[kMaxRank] = {};
+  int64_t strides[kMaxRank] = {};
+
+  int64_t volume() const;
+  bool is_dense() const;  ///< row-major without gaps
+};
+
+/// Counts all memory of a session and keeps to a limit. Thread-safe.
+class Allocator {
+ public:
+  explicit Allocator(int64_t limit_bytes = 0) : limit_(limit_bytes) {}
+  /// A new buffer (not cleared), or an error that names the limit (user) or the size (system: out of memory).
+  Result<std::shared_ptr<Buffer>> allocate(int64_t bytes);
+  int64_t bytes_in_use() const { return in_use_.load(); }
+  int64_t peak_bytes() const { return peak_.load(); }
+  int64_t num_allocations() const { return count_.load(); }
+  int64_t limit() const { return limit_; }
+  /// Tests: the n-th allocation from now (1 = next) fails once.
+  void fail_after(int64_t n) { fail_at_.store(n); }
+
+ private:
+  friend class OwnedBuffer;
+  int64_t limit_;
+  std::atomic<int64_t> in_use_{0}, peak_{0}, count_{0}, fail_at_{0};
+};
+
+/// A dense tensor in a new buffer.
+Result<Tensor> allocate_tensor(Allocator& allocator, DType dtype, const std::vector<int64_t>& extents);
+
+}  // namespace galatea::runtime
