@@ -27,6 +27,10 @@ endif()
 # galatea_library(NAME SOURCES... ) declares the library of one folder.
 function(galatea_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  if(NOT ARG_SOURCES)  # a layer that has no source yet still takes part in linking
+    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/${name}_empty.cpp CONTENT "")
+    set(ARG_SOURCES ${CMAKE_BINARY_DIR}/generated/${name}_empty.cpp)
+  endif()
   add_library(galatea_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(galatea_${name} PUBLIC galatea_options ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
 endfunction()
