@@ -82,7 +82,8 @@ class Session {
   static Result<std::unique_ptr<Session>> create(std::shared_ptr<const Program> program, const NativeTable& natives, SessionOptions options = {});
   virtual ~Session() = default;  ///< cancels, waits for the threads; batches still held stay valid
 
-  /// The next batch; nullopt at the end of the epoch (the next call begins the next epoch). With a time-out: an error of code G0901 if it passes.
+  /// The next batch; nullopt at the end of the epoch (the next call begins the next epoch). With a time-out: an error of code G0901 if it passes
+  /// (the inline executor works in this call and knows no time-out).
   /// A failed sample under on_error=raise gives its error; the session then goes on with the next batch.
   virtual Result<std::optional<std::shared_ptr<Batch>>> next(std::optional<std::chrono::milliseconds> timeout = {}) = 0;
   /// Queues one batch for an external input: one dense tensor per sample, copied. Optional ids replace the running numbers.
