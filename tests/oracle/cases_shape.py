@@ -93,8 +93,6 @@ def add_reductions(group):
     group.case("sum_to_float", "fn.reductions.sum(x, axes=[0, 1], dtype=types.FLOAT)", hwc(key=412), tolerance=1e-5,
                kind="rel", why=ORDER)
     group.case("sum_to_uint64", "fn.reductions.sum(x, axes=[0, 1], dtype=types.UINT64)", hwc(key=412))
-    group.case("mean_to_u8", "fn.reductions.mean(x, axes=[0, 1], dtype=types.UINT8)", hwc(key=413), tolerance=1,
-               why=TIES)
     group.case("mean_to_float", "fn.reductions.mean(x, dtype=types.FLOAT)", hwc(key=413), tolerance=1e-5, kind="rel",
                why=ORDER)
     group.case("min_chw", 'fn.reductions.min(x, axis_names="HW")', hwc(layout="CHW", key=414))

@@ -38,7 +38,7 @@ def pipeline_text(body, feeds):
         if re.search(pattern, body):
             names.append(name)
     options = f"batch_size={size}, num_threads=1"
-    if re.search(r"^\s*(if|elif)\s|\b(and|or|not)\b", body, re.M):
+    if re.search(r"^\s*(if|elif|while)\s|\b(and|or|not)\b|[<>]=? *\w+ *[<>]", body, re.M):
         options += ", enable_conditionals=True"
     lines = [f"from nvidia.dali import {', '.join(sorted(names))}", ""]
     helpers, _, main = body.rpartition("\n---\n")
@@ -56,10 +56,18 @@ def pipeline_text(body, feeds):
     return "\n".join(lines) + "\n"
 
 
+def used(body, feeds):
+    """DALI prunes inputs that nothing reads, and then refuses to be fed with them."""
+    return {name: feed for name, feed in feeds.items() if re.search(rf"\b{name}\b", body)}
+
+
 def first_line(message):
     """The line of a DALI error that says what is wrong, without the trace around it."""
     rest = message.split("encountered:")[-1].strip()
-    return rest.split("\n")[0].strip()[:240]
+    lines = [line.strip() for line in rest.split("\n") if line.strip()] or [""]
+    if lines[0].startswith("in user code"):  # the trace of rewritten control flow: what is wrong comes last
+        lines = [re.sub(r"^\w+: ", "", lines[-1])]
+    return lines[0][:240]
 
 
 class Refused(Exception):
@@ -130,6 +138,7 @@ class Group:
     def case(self, name, body, feeds, tolerance=0, kind="abs", why="", mean_tolerance=None, expect=None,
              expect_tolerance=None):
         """Records one case. `expect` maps the list of one sample's inputs to reference outputs in float64."""
+        feeds = used(body, feeds)
         entry, text = self._open(name, body, feeds)
         try:
             outputs, layouts = run_text(text, feeds)
@@ -154,6 +163,7 @@ class Group:
 
     def refused(self, name, body, feeds):
         """Records that DALI refuses a text."""
+        feeds = used(body, feeds)
         entry, text = self._open(name, body, feeds)
         try:
             run_text(text, feeds)
