@@ -1,11 +1,13 @@
 """Cases of fn.crop, fn.slice, fn.crop_mirror_normalize and fn.flip."""
 import numpy as np
 
+import formulas
 from recorder import Feed
 from samples import SIZES, images
 
 ORDER = "float32 rounding of the normalisation"
 HALF = "float16 rounding"
+TRUNCATES = "DALI's crop and slice truncate fractions; rounding is as good"
 TIES = "ties of the conversion to integers may round either way"
 BIG = [(13, 17), (11, 9), (31, 22), (8, 10)]  # every sample holds a window of 7 x 8
 
@@ -19,7 +21,17 @@ def feed(values, dtype):
     return Feed([np.array(value, dtype) for value in values])
 
 
+BORDERS = ("constant", "clamp", "edge", "reflect", "reflect_1001", "reflect_101", "wrap")
 F32, I32, I64 = np.float32, np.int32, np.int64
+
+
+def half_away(value):
+    return int(np.trunc(value + np.copysign(0.5, value)))
+
+
+def cut_out(x, policy, start, shape):
+    rows, columns = (formulas.border_indices(policy, start[d], shape[d], x.shape[d]) for d in (0, 1))
+    return x[rows][:, columns]
 
 
 def add_crop(group):
@@ -35,17 +47,24 @@ def add_crop(group):
         crop(f"rounding_{rounding}", f'crop=[4, 4], crop_pos_x=0.37, crop_pos_y=0.63, rounding="{rounding}"')
         crop(f"rounding_{rounding}_half", f'crop=[4, 4], rounding="{rounding}"')
         crop(f"pad_{rounding}", f'crop=[20, 19], out_of_bounds_policy="pad", rounding="{rounding}"')
-    crop("pad_fill", 'crop=[16, 15], out_of_bounds_policy="pad", fill_values=[10.0, 20.6, 300.0]')
+    crop("pad_fill", 'crop=[16, 15], out_of_bounds_policy="pad", fill_values=[10.0, 20.0, 255.0]')
+    crop("pad_fill_fraction", 'crop=[16, 15], out_of_bounds_policy="pad", fill_values=[0.6, 20.6, 99.5]', tolerance=1,
+         why=TRUNCATES)
     crop("pad_fill_scalar", 'crop=[16, 15], crop_pos_x=0.0, out_of_bounds_policy="pad", fill_values=77.0')
     crop("pad_tiny", 'crop=[6, 7], crop_pos_x=1.0, crop_pos_y=0.0, out_of_bounds_policy="pad"', hwc(SIZES))
     crop("trim", 'crop=[16, 15], out_of_bounds_policy="trim_to_shape"')
     crop("trim_corner", 'crop=[9, 30], crop_pos_x=1.0, crop_pos_y=0.2, out_of_bounds_policy="trim_to_shape"')
+    for policy in BORDERS:
+        crop(f"border_{policy}", f'crop=[20, 41], crop_pos_x=0.4, out_of_bounds_policy="{policy}"', hwc(SIZES, key=101),
+             expect=None if policy == "constant" else lambda x, p=policy: cut_out(
+                 x, p, (half_away(0.5 * (x.shape[0] - 20)), half_away(0.4 * (x.shape[1] - 41))), (20, 41)))
+    crop("border_wrap_chw", 'crop=[20, 41], out_of_bounds_policy="wrap"', hwc(SIZES, layout="CHW", key=101))
     crop("whole", "crop_pos_x=0.3")
     for dtype in ("int16", "uint16", "int32", "float32", "int8", "float16"):
         crop(dtype, "crop=[5, 6]", hwc(dtype=dtype))
     crop("u8_to_float", "crop=[5, 6], dtype=types.FLOAT")
     crop("u8_to_float16", "crop=[5, 6], dtype=types.FLOAT16")
-    crop("float_to_u8", "crop=[5, 6], dtype=types.UINT8", hwc(dtype="float32"))
+    crop("float_to_u8", "crop=[5, 6], dtype=types.UINT8", hwc(dtype="float32"), tolerance=1, why=TRUNCATES)
     crop("int16_to_u8", "crop=[5, 6], dtype=types.UINT8", hwc(dtype="int16"))
     crop("chw", "crop=[5, 6], crop_pos_x=0.1", hwc(layout="CHW"))
     crop("one_channel", "crop=[5, 6]", hwc(channels=1))
@@ -89,11 +108,17 @@ def add_slice(group):
         cut(f"{policy}", f'start=[-3, -1], shape=[20, 14], out_of_bounds_policy="{policy}"')
         cut(f"{policy}_rel", f'rel_start=[-0.2, 0.3], rel_end=[0.6, 1.4], out_of_bounds_policy="{policy}"')
         cut(f"{policy}_outside", f'start=[100, 100], shape=[3, 2], out_of_bounds_policy="{policy}"')
-    cut("pad_fill", 'start=[-2, 4], shape=[9, 12], out_of_bounds_policy="pad", fill_values=[9, 8.5, 300]')
+    for policy in BORDERS:
+        cut(f"border_{policy}", f'start=[-3, -20], shape=[20, 60], out_of_bounds_policy="{policy}"',
+            hwc(SIZES, key=119), expect=None if policy == "constant" else lambda x, p=policy: cut_out(
+                x, p, (-20, -3), (60, 20)))
+    cut("border_float", 'start=[-3, -5], shape=[20, 30], out_of_bounds_policy="reflect_101", dtype=types.FLOAT')
+    cut("pad_fill", 'start=[-2, 4], shape=[9, 12], out_of_bounds_policy="pad", fill_values=[9, 8, 255]')
     cut("pad_fill_scalar", 'start=[-2, 4], shape=[9, 12], out_of_bounds_policy="pad", fill_values=33')
     cut("to_float", "start=[1, 2], shape=[5, 4], dtype=types.FLOAT")
     cut("to_float16", "start=[1, 2], shape=[5, 4], dtype=types.FLOAT16")
-    cut("float_to_u8", "start=[1, 2], shape=[5, 4], dtype=types.UINT8", hwc(dtype="float32", key=111))
+    cut("float_to_u8", "start=[1, 2], shape=[5, 4], dtype=types.UINT8", hwc(dtype="float32", key=111), tolerance=1,
+        why=TRUNCATES)
     for dtype in ("int8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32"):
         cut(dtype, "start=[1, 2], shape=[3, 4]", hwc(dtype=dtype, key=112))
     flags = {"x": Feed([sample > 100 for sample in images(BIG, key=113)], "HWC")}
@@ -123,6 +148,9 @@ def add_slice(group):
     vector = {"x": Feed([np.arange(n, dtype=np.float32) * 1.5 for n in (9, 5, 12, 4)])}
     group.case("slice_vector", "fn.slice(x, start=1, shape=3, axes=[0])", vector)
     group.case("slice_vector_rel", "fn.slice(x, rel_start=0.25, rel_end=0.75, axes=[0])", vector)
+    group.refused("refused_slice_policy", 'fn.slice(x, start=[1, 2], shape=[3, 4], out_of_bounds_policy="mirror")', hwc())
+    group.refused("refused_cmn_policy", 'fn.crop_mirror_normalize(x, crop=[3, 4], out_of_bounds_policy="wrap")', hwc())
+    group.refused("refused_crop_rounding", 'fn.crop(x, crop=[3, 4], rounding="floor")', hwc())
     group.refused("refused_slice_outside", "fn.slice(x, start=[1, 2], shape=[100, 4])", hwc())
     group.refused("refused_slice_end_before_start", "fn.slice(x, start=[5, 2], end=[1, 4])", hwc())
     group.refused("refused_slice_two_starts", "fn.slice(x, start=[1, 2], rel_start=[0.1, 0.2], shape=[1, 1])", hwc())
@@ -183,6 +211,7 @@ def add_normalize(group):
     group.refused("refused_cmn_hw", "fn.crop_mirror_normalize(x)", hwc(layout="HW"))
     group.refused("refused_cmn_dtype", "fn.crop_mirror_normalize(x, dtype=types.INT32)", hwc())
     group.refused("refused_cmn_layout", 'fn.crop_mirror_normalize(x, output_layout="HW")', hwc())
+    group.refused("refused_cmn_mean_count", "fn.crop_mirror_normalize(x, mean=[1, 2])", hwc())
     group.refused("refused_cmn_lengths", "fn.crop_mirror_normalize(x, mean=[1, 2, 3], std=[1, 2])", hwc())
 
 

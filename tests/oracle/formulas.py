@@ -118,6 +118,19 @@ def _reflect_101(indices, extent):
     return np.where(indices < extent, indices, period - indices)
 
 
+def border_indices(policy, start, count, extent):
+    """Where the cells start .. start+count-1 of a window read from, under a border policy of fn.slice."""
+    cells = np.arange(start, start + count)
+    if policy in ("clamp", "edge"):
+        return np.clip(cells, 0, extent - 1)
+    if policy == "wrap":
+        return cells % extent
+    if policy == "reflect_101":
+        return _reflect_101(cells, extent)
+    cells = cells % (2 * extent)  # reflect_1001: the edge pixel is repeated
+    return np.where(cells < extent, cells, 2 * extent - 1 - cells)
+
+
 def convolve_axis(values, axis, window):
     """Correlation with a centred odd window, border reflect_101."""
     values = np.moveaxis(np.asarray(values, np.float64), axis, 0)

@@ -14,7 +14,8 @@ sys.path.insert(0, HERE)
 
 from recorder import Group  # noqa: E402
 
-GROUPS = ["resize", "window", "colour", "filter", "shape", "arithmetic", "indexing", "decode", "branch", "random"]
+GROUPS = ["resize", "window", "colour", "filter", "shape", "arithmetic", "indexing", "decode", "branch", "random",
+          "pipeline"]
 
 
 def main(names):
