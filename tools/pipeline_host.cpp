@@ -1,0 +1,1 @@
+#include "tools/pipeline_host.h"
