@@ -25,12 +25,14 @@ std::string outputs_of(const ir::Graph& graph) {
   return fmt::format("{}", fmt::join(outputs, ", "));
 }
 
-void check_file(const std::string& file, const Options& options, const PipelineHost& host, Reporter& reporter, std::string& text) {
+void check_file(const std::string& file, const Options& options, const PipelineHost& host, Reporter& reporter,
+                std::string& text) {
   dsl::FrontendOptions frontend = PipelineHost::frontend_options(options.pipeline);
   frontend.unknown_parameters_allowed = true;
-  dsl::FrontendResult result = options.pipeline.pipeline.empty()
-                                   ? dsl::stage_all(file, {}, frontend, host.registry(), reporter.sources())
-                                   : dsl::stage_pipeline(file, {}, frontend, host.registry(), reporter.sources());
+  dsl::FrontendResult result =
+      options.pipeline.pipeline.empty()
+          ? dsl::stage_all(file, {}, frontend, host.registry(), reporter.sources())
+          : dsl::stage_pipeline(file, {}, frontend, host.registry(), reporter.sources());
   const auto errors = std::count_if(result.diagnostics.begin(), result.diagnostics.end(),
                                     [](const Diagnostic& d) { return d.severity == Severity::kError; });
   reporter.report(std::move(result.diagnostics));
@@ -40,7 +42,8 @@ void check_file(const std::string& file, const Options& options, const PipelineH
     return;
   }
   text += fmt::format("{}: fine\n", file);
-  for (const auto& graph : result.graphs) text += fmt::format("  {} -> {}\n", graph->name, outputs_of(*graph));
+  for (const auto& graph : result.graphs)
+    text += fmt::format("  {} -> {}\n", graph->name, outputs_of(*graph));
 }
 
 int run(const Options& options, Reporter& reporter) {
@@ -56,7 +59,8 @@ int run(const Options& options, Reporter& reporter) {
 
 Command add_check(CLI::App& parent) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = parent.add_subcommand("check", "Parses and type-checks every pipeline of the files; reads no data");
+  CLI::App* app =
+      parent.add_subcommand("check", "Parses and type-checks every pipeline of the files; reads no data");
   add_option(app, "files", options->files, {"FILE...", "", "pipeline files", "train.dali-dsl"})->required();
   add_pipeline_options(app, options->pipeline);
   return {app, [options](Reporter& reporter) { return run(*options, reporter); }};

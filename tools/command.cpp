@@ -28,9 +28,15 @@ void Reporter::report(std::vector<Diagnostic> diagnostics) {
 void Reporter::report(const Error& error) {
   for (const Diagnostic& diagnostic : error.diagnostics) report(diagnostic);
   switch (error.kind) {
-    case ErrorKind::kUser: raise_status(kWrong); break;
-    case ErrorKind::kSystem: raise_status(kMissing); break;
-    case ErrorKind::kInternal: raise_status(kInternalError); break;
+    case ErrorKind::kUser:
+      raise_status(kWrong);
+      break;
+    case ErrorKind::kSystem:
+      raise_status(kMissing);
+      break;
+    case ErrorKind::kInternal:
+      raise_status(kInternalError);
+      break;
   }
 }
 

@@ -1,6 +1,7 @@
 // What the subcommands share: exit statuses, reporting, declaring options.
 //
-// Comes in: the command line. Goes out: one Command per subcommand; results on stdout, everything else on stderr.
+// Comes in: the command line. Goes out: one Command per subcommand; results on stdout, everything else on
+// stderr.
 #pragma once
 
 #include <functional>
@@ -18,9 +19,9 @@ namespace galatea::tools {
 
 enum ExitStatus : int {
   kFine = 0,
-  kWrong = 1,        ///< the pipeline or its data
-  kUsage = 2,        ///< the command line
-  kMissing = 3,      ///< a device, driver or library that is not here
+  kWrong = 1,    ///< the pipeline or its data
+  kUsage = 2,    ///< the command line
+  kMissing = 3,  ///< a device, driver or library that is not here
   kInternalError = 4,
   kInterrupted = 130,
 };

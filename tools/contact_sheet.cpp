@@ -10,7 +10,8 @@ namespace {
 struct Rgb {
   uint8_t r, g, b;
 };
-constexpr Rgb kPaper = {250, 250, 248}, kInk = {30, 34, 40}, kFaint = {120, 124, 130}, kBack = {232, 233, 235};
+constexpr Rgb kPaper = {250, 250, 248}, kInk = {30, 34, 40}, kFaint = {120, 124, 130},
+              kBack = {232, 233, 235};
 constexpr int kGap = 10;
 
 class Canvas {
@@ -21,7 +22,10 @@ class Canvas {
   }
   void set(int x, int y, Rgb color) {
     if (x < 0 || y < 0 || x >= pixels_.width || y >= pixels_.height) return;
-    uint8_t* at = &pixels_.bytes[(static_cast<size_t>(y) * static_cast<size_t>(pixels_.width) + static_cast<size_t>(x)) * 3];
+    uint8_t* at =
+        &pixels_
+             .bytes[(static_cast<size_t>(y) * static_cast<size_t>(pixels_.width) + static_cast<size_t>(x)) *
+                    3];
     at[0] = color.r, at[1] = color.g, at[2] = color.b;
   }
   void fill(int x0, int y0, int width, int height, Rgb color) {
@@ -38,7 +42,8 @@ class Canvas {
       const auto& rows = glyph(c);
       for (int row = 0; row < kGlyphHeight; ++row) {
         for (int column = 0; column < kGlyphWidth; ++column) {
-          if (rows[static_cast<size_t>(row)] >> (kGlyphWidth - 1 - column) & 1) set(x + column, y + row, color);
+          if (rows[static_cast<size_t>(row)] >> (kGlyphWidth - 1 - column) & 1)
+            set(x + column, y + row, color);
         }
       }
       x += kCellWidth;
@@ -47,8 +52,9 @@ class Canvas {
   void picture(int x0, int y0, const Pixels& source) {
     for (int y = 0; y < source.height; ++y) {
       for (int x = 0; x < source.width; ++x) {
-        const size_t at = (static_cast<size_t>(y) * static_cast<size_t>(source.width) + static_cast<size_t>(x)) *
-                          static_cast<size_t>(source.channels);
+        const size_t at =
+            (static_cast<size_t>(y) * static_cast<size_t>(source.width) + static_cast<size_t>(x)) *
+            static_cast<size_t>(source.channels);
         const uint8_t* p = &source.bytes[at];
         set(x0 + x, y0 + y, source.channels == 1 ? Rgb{p[0], p[0], p[0]} : Rgb{p[0], p[1], p[2]});
       }
@@ -110,7 +116,8 @@ Pixels fit(const Pixels& pixels, int size) {
       for (size_t c = 0; c < channels; ++c) {
         int64_t sum = 0;
         for (int64_t sy = y0; sy < y1; ++sy) {
-          for (int64_t sx = x0; sx < x1; ++sx) sum += pixels.bytes[static_cast<size_t>(sy * pixels.width + sx) * channels + c];
+          for (int64_t sx = x0; sx < x1; ++sx)
+            sum += pixels.bytes[static_cast<size_t>(sy * pixels.width + sx) * channels + c];
         }
         const int64_t count = (y1 - y0) * (x1 - x0);
         out.bytes.push_back(static_cast<uint8_t>((sum + count / 2) / count));
@@ -137,7 +144,8 @@ Pixels draw(const ContactSheet& sheet, int cell_size) {
     if (static_cast<size_t>(row) < sheet.row_labels.size()) {
       canvas.text(kGap, y + 2, sheet.row_labels[static_cast<size_t>(row)], whole_width, kFaint);
     }
-    for (size_t i = 0; i < cells.size(); ++i) draw_cell(canvas, cells[i], column_x(static_cast<int>(i)), y + kCellHeight + 4, cell_size);
+    for (size_t i = 0; i < cells.size(); ++i)
+      draw_cell(canvas, cells[i], column_x(static_cast<int>(i)), y + kCellHeight + 4, cell_size);
   }
   return canvas.take();
 }

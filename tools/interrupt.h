@@ -7,7 +7,8 @@ namespace galatea::tools {
 void install_signal_handlers();
 bool is_interrupted();
 
-/// While one lives, an interruption is left to the code that asks is_interrupted(); otherwise it ends the program with status 130.
+/// While one lives, an interruption is left to the code that asks is_interrupted(); otherwise it ends the
+/// program with status 130.
 class OrderlyEnd {
  public:
   OrderlyEnd();

@@ -1,4 +1,5 @@
-// galatea: the command line. One file a subcommand; this one parses, dispatches, and turns every end into an exit status.
+// galatea: the command line. One file a subcommand; this one parses, dispatches, and turns every end into an
+// exit status.
 #include <cerrno>
 #include <cstdio>
 #include <exception>
@@ -23,10 +24,12 @@ struct Global {
 
 void add_global_options(CLI::App* app, Global& global) {
   add_option(app, "--color", global.color,
-             {"auto|always|never", "auto", "colours in messages; NO_COLOR=1 in the environment is --color=never", "--color=never"})
+             {"auto|always|never", "auto",
+              "colours in messages; NO_COLOR=1 in the environment is --color=never", "--color=never"})
       ->check(CLI::IsMember({"auto", "always", "never"}));
   add_option(app, "--diagnostics", global.diagnostics,
-             {"text|json", "text", "how errors, warnings and notes are reported: text on stderr, or one JSON object on stdout",
+             {"text|json", "text",
+              "how errors, warnings and notes are reported: text on stderr, or one JSON object on stdout",
               "--diagnostics=json"})
       ->check(CLI::IsMember({"text", "json"}));
 }
@@ -45,7 +48,9 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
 
 int unknown_subcommand(const std::string& word, const std::vector<Command>& commands) {
   for (const char* later : kLater) {
-    if (word == later) return usage_error(fmt::format("`{}` does not exist yet; it comes in a later release", word), "", nullptr);
+    if (word == later)
+      return usage_error(fmt::format("`{}` does not exist yet; it comes in a later release", word), "",
+                         nullptr);
   }
   std::vector<std::string> names;
   for (const Command& command : commands) names.push_back(command.app->get_name());
@@ -53,13 +58,15 @@ int unknown_subcommand(const std::string& word, const std::vector<Command>& comm
 }
 
 int unknown_argument(const std::string& word, const CLI::App* app) {
-  if (word.size() < 2 || word[0] != '-') return usage_error(fmt::format("unexpected argument `{}`", word), "", app);
+  if (word.size() < 2 || word[0] != '-')
+    return usage_error(fmt::format("unexpected argument `{}`", word), "", app);
   std::string name = word.substr(0, word.find('='));
   std::vector<std::string> names;
   for (const CLI::Option* option : app->get_options()) {
     for (const std::string& long_name : option->get_lnames()) names.push_back("--" + long_name);
   }
-  return usage_error(fmt::format("`{}` has no option `{}`", app->get_name(), name), did_you_mean(name, names), app);
+  return usage_error(fmt::format("`{}` has no option `{}`", app->get_name(), name), did_you_mean(name, names),
+                     app);
 }
 
 /// CLI11's messages name the option and what is wrong with it; ours only where those would not help.
@@ -73,13 +80,17 @@ int dispatch(CLI::App& app, const std::vector<Command>& commands, const Global& 
   const auto parsed = app.get_subcommands();
   if (parsed.empty()) {
     const std::vector<std::string> extras = app.remaining();
-    if (!extras.empty()) return extras[0][0] == '-' ? unknown_argument(extras[0], &app) : unknown_subcommand(extras[0], commands);
+    if (!extras.empty())
+      return extras[0][0] == '-' ? unknown_argument(extras[0], &app)
+                                 : unknown_subcommand(extras[0], commands);
     std::fputs(app.help().c_str(), stderr);
     return kUsage;
   }
   CLI::App* chosen = parsed.front();
-  if (const std::vector<std::string> extras = app.remaining(true); !extras.empty()) return unknown_argument(extras[0], chosen);
-  const bool color = global.color == "always" || (global.color == "auto" && setting("NO_COLOR").empty() && is_terminal(2));
+  if (const std::vector<std::string> extras = app.remaining(true); !extras.empty())
+    return unknown_argument(extras[0], chosen);
+  const bool color =
+      global.color == "always" || (global.color == "auto" && setting("NO_COLOR").empty() && is_terminal(2));
   reporter.use_color(color);
   reporter.use_json(global.diagnostics == "json");
   for (const Command& command : commands) {
@@ -102,8 +113,10 @@ int main_inside(int argc, char** argv) {
   CLI::App app("galatea compiles data-loading pipelines and runs them.", "galatea");
   app.require_subcommand(0, 1);
   app.allow_extras();
-  app.footer("Exit status: 0 fine; 1 the pipeline or its data is wrong; 2 wrong usage; 3 something is missing here; 4 internal error.");
-  std::vector<Command> commands = {add_run(app),     add_check(app),    add_explain(app), add_view(app),
+  app.footer(
+      "Exit status: 0 fine; 1 the pipeline or its data is wrong; 2 wrong usage; 3 something is missing here; "
+      "4 internal error.");
+  std::vector<Command> commands = {add_run(app), add_check(app),    add_explain(app), add_view(app),
                                    add_ops(app), add_settings(app), add_version(app)};
   Global global;
   for (const Command& command : commands) {

@@ -20,27 +20,42 @@ struct Options {
 
 const char* type_of(op::ArgKind kind) {
   switch (kind) {
-    case op::ArgKind::kBool: return "bool";
-    case op::ArgKind::kInt: return "int";
-    case op::ArgKind::kFloat: return "float";
-    case op::ArgKind::kString: return "str";
-    case op::ArgKind::kDType: return "dtype";
-    case op::ArgKind::kInterp: return "interpolation type";
-    case op::ArgKind::kImageType: return "image type";
-    case op::ArgKind::kLayout: return "layout";
-    case op::ArgKind::kIntList: return "int list";
-    case op::ArgKind::kFloatList: return "float list";
-    case op::ArgKind::kStringList: return "str list";
-    case op::ArgKind::kAny: return "any";
+    case op::ArgKind::kBool:
+      return "bool";
+    case op::ArgKind::kInt:
+      return "int";
+    case op::ArgKind::kFloat:
+      return "float";
+    case op::ArgKind::kString:
+      return "str";
+    case op::ArgKind::kDType:
+      return "dtype";
+    case op::ArgKind::kInterp:
+      return "interpolation type";
+    case op::ArgKind::kImageType:
+      return "image type";
+    case op::ArgKind::kLayout:
+      return "layout";
+    case op::ArgKind::kIntList:
+      return "int list";
+    case op::ArgKind::kFloatList:
+      return "float list";
+    case op::ArgKind::kStringList:
+      return "str list";
+    case op::ArgKind::kAny:
+      return "any";
   }
   return "any";
 }
 
 const char* kind_of(op::OperatorKind kind) {
   switch (kind) {
-    case op::OperatorKind::kKernel: return "kernel";
-    case op::OperatorKind::kNative: return "native";
-    case op::OperatorKind::kDsl: return "dsl";
+    case op::OperatorKind::kKernel:
+      return "kernel";
+    case op::OperatorKind::kNative:
+      return "native";
+    case op::OperatorKind::kDsl:
+      return "dsl";
   }
   return "kernel";
 }
@@ -49,9 +64,12 @@ Json json_of(const ir::Attr& attr) {
   return std::visit(
       [](const auto& value) -> Json {
         using T = std::decay_t<decltype(value)>;
-        if constexpr (std::is_same_v<T, ir::None>) return nullptr;
-        else if constexpr (std::is_same_v<T, DType>) return types_name(value);
-        else return value;
+        if constexpr (std::is_same_v<T, ir::None>)
+          return nullptr;
+        else if constexpr (std::is_same_v<T, DType>)
+          return types_name(value);
+        else
+          return value;
       },
       attr);
 }
@@ -59,10 +77,12 @@ Json json_of(const ir::Attr& attr) {
 Json json_of(const op::Operator& op) {
   Json args = Json::object();
   for (const op::ArgSpec& arg : op.args) {
-    args[arg.name] = {{"type", type_of(arg.kind)}, {"default", json_of(arg.default_value)}, {"per_sample", arg.per_sample}};
+    args[arg.name] = {
+        {"type", type_of(arg.kind)}, {"default", json_of(arg.default_value)}, {"per_sample", arg.per_sample}};
   }
-  return {{"name", op.name},       {"inputs", {op.min_inputs, op.max_inputs}}, {"args", std::move(args)},
-          {"devices", op.devices}, {"kind", kind_of(op.kind)},                 {"random", op.random}};
+  return {{"name", op.name},          {"inputs", {op.min_inputs, op.max_inputs}},
+          {"args", std::move(args)},  {"devices", op.devices},
+          {"kind", kind_of(op.kind)}, {"random", op.random}};
 }
 
 /// Text in lines of at most 96 columns, each indented.
@@ -99,22 +119,26 @@ std::string default_of(const op::ArgSpec& arg) {
 std::string page_of(const op::Operator& op) {
   std::string text = fmt::format("fn.{}: {}\n", op.name, op.summary);
   if (!op.documentation.empty()) text += "\n" + wrapped(op.documentation, 0);
-  text += fmt::format("\nkind: {}; devices: {}{}\n", kind_of(op.kind), fmt::format("{}", fmt::join(op.devices, ", ")),
-                      op.random ? "; draws random numbers" : "");
+  text +=
+      fmt::format("\nkind: {}; devices: {}{}\n", kind_of(op.kind),
+                  fmt::format("{}", fmt::join(op.devices, ", ")), op.random ? "; draws random numbers" : "");
   if (!op.aliases.empty()) text += fmt::format("also called: {}\n", fmt::join(op.aliases, ", "));
   if (op.max_inputs > 0) {
-    text += op.min_inputs == op.max_inputs ? fmt::format("\ninputs ({}):\n", op.max_inputs)
-                                           : fmt::format("\ninputs ({} to {}):\n", op.min_inputs, op.max_inputs);
+    text += op.min_inputs == op.max_inputs
+                ? fmt::format("\ninputs ({}):\n", op.max_inputs)
+                : fmt::format("\ninputs ({} to {}):\n", op.min_inputs, op.max_inputs);
     for (const op::InputSpec& input : op.inputs) {
       std::string accepted;
       for (const std::string& layout : input.layouts) accepted += (accepted.empty() ? "" : " ") + layout;
-      text += fmt::format("  {}{}{}\n", input.name, accepted.empty() ? "" : ", layout " + accepted, input.optional ? ", optional" : "");
+      text += fmt::format("  {}{}{}\n", input.name, accepted.empty() ? "" : ", layout " + accepted,
+                          input.optional ? ", optional" : "");
       text += wrapped(input.documentation, 6);
     }
   }
   if (!op.args.empty()) text += "\narguments:\n";
   for (const op::ArgSpec& arg : op.args) {
-    text += fmt::format("  {}: {}, {}{}\n", arg.name, type_of(arg.kind), default_of(arg), arg.per_sample ? ", may be per sample" : "");
+    text += fmt::format("  {}: {}, {}{}\n", arg.name, type_of(arg.kind), default_of(arg),
+                        arg.per_sample ? ", may be per sample" : "");
     text += wrapped(arg.documentation, 6);
     if (arg.no_effect) text += "      Accepted for compatibility; has no effect.\n";
     if (!arg.refused.empty()) text += wrapped("Refused here: " + arg.refused, 6);
@@ -135,7 +159,8 @@ std::vector<const op::Operator*> listed(const op::Registry& registry) {
   for (const auto& op : registry.all()) {
     if (!op->internal) list.push_back(op.get());
   }
-  std::sort(list.begin(), list.end(), [](const op::Operator* a, const op::Operator* b) { return a->name < b->name; });
+  std::sort(list.begin(), list.end(),
+            [](const op::Operator* a, const op::Operator* b) { return a->name < b->name; });
   return list;
 }
 
@@ -174,7 +199,8 @@ int run(const Options& options, Reporter& reporter) {
 Command add_ops(CLI::App& parent) {
   auto options = std::make_shared<Options>();
   CLI::App* app = parent.add_subcommand("ops", "The operators: one line each, or one in full");
-  add_option(app, "name", options->name, {"NAME", "", "an operator, as written after `fn.`", "random.uniform"});
+  add_option(app, "name", options->name,
+             {"NAME", "", "an operator, as written after `fn.`", "random.uniform"});
   app->add_flag("--json", options->json, "as one JSON object (example: --json)");
   return {app, [options](Reporter& reporter) { return run(*options, reporter); }};
 }

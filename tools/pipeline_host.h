@@ -1,7 +1,8 @@
-// What run, check, explain and view need from the layers: options of a pipeline file, staging, compiling, running.
+// What run, check, explain and view need from the layers: options of a pipeline file, staging, compiling,
+// running.
 //
-// Comes in: options as typed. Goes out: graphs, programs and sessions; whatever is wrong goes to the Reporter. Nothing else in
-// tools/ calls the compiler or starts sessions.
+// Comes in: options as typed. Goes out: graphs, programs and sessions; whatever is wrong goes to the
+// Reporter. Nothing else in tools/ calls the compiler or starts sessions.
 #pragma once
 
 #include <memory>
@@ -9,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/compile.h"
 #include "compiler/ir/graph.h"
 #include "compiler/op/operator.h"
 #include "dsl/frontend.h"
@@ -48,21 +50,21 @@ class PipelineHost {
   /// Options for the language.
   static dsl::FrontendOptions frontend_options(const PipelineOptions& options);
   /// Stages the chosen pipeline. nullptr: there were errors.
-  std::unique_ptr<ir::Graph> stage(const std::string& file, const PipelineOptions& options, Reporter& reporter) const;
+  std::unique_ptr<ir::Graph> stage(const std::string& file, const PipelineOptions& options,
+                                   Reporter& reporter) const;
   /// Refuses, with status 3, what insists on a device that is not here.
   bool device_is_here(const PipelineOptions& options, Reporter& reporter) const;
-  /// Compiles for running. nullptr: there were errors.
-  std::shared_ptr<const runtime::Program> compile(const ir::Graph& graph, const CompileChoice& choice, Trace* trace,
-                                                  Reporter& reporter) const;
+  /// Compiles for running. nullptr: there were errors. The report (for explain) may be nullptr.
+  std::shared_ptr<const runtime::Program> compile(const ir::Graph& graph, const CompileChoice& choice,
+                                                  Trace* trace, Reporter& reporter,
+                                                  CompileReport* report = nullptr) const;
   /// Opens sources and starts threads. nullptr: there were errors, or an input that only a host can feed.
-  std::unique_ptr<runtime::Session> open(std::shared_ptr<const runtime::Program> program, Trace* trace, Reporter& reporter) const;
+  std::unique_ptr<runtime::Session> open(std::shared_ptr<const runtime::Program> program, Trace* trace,
+                                         Reporter& reporter) const;
 
  private:
   op::Registry registry_;
   runtime::NativeTable natives_;
 };
-
-/// An error of the tools themselves.
-void report_error(Reporter& reporter, ErrorKind kind, std::string code, std::string message, std::string help);
 
 }  // namespace galatea::tools

@@ -8,7 +8,9 @@ namespace {
 
 std::string check_device(const std::string& text) {
   if (text == "auto" || text == "cpu" || text == "gpu") return "";
-  if (text.starts_with("gpu:") && text.size() > 4 && text.find_first_not_of("0123456789", 4) == std::string::npos) return "";
+  if (text.starts_with("gpu:") && text.size() > 4 &&
+      text.find_first_not_of("0123456789", 4) == std::string::npos)
+    return "";
   return "`" + text + "` is no device: auto, cpu, gpu or gpu:N";
 }
 
@@ -20,35 +22,45 @@ std::string check_setting(const std::string& text) {
 }  // namespace
 
 void add_pipeline_options(CLI::App* app, PipelineOptions& o) {
-  add_option(app, "--pipeline", o.pipeline, {"NAME", "the file's only one", "which pipeline of the file", "--pipeline train"});
-  add_option(app, "--set", o.set, {"NAME=VALUE", "", "a parameter of the pipeline; may be given several times", "--set size=128"})
+  add_option(app, "--pipeline", o.pipeline,
+             {"NAME", "the file's only one", "which pipeline of the file", "--pipeline train"});
+  add_option(app, "--set", o.set,
+             {"NAME=VALUE", "", "a parameter of the pipeline; may be given several times", "--set size=128"})
       ->allow_extra_args(false)
       ->check(CLI::Validator(check_setting, ""));
-  add_option(app, "--batch-size", o.batch_size, {"N", "what the file says", "samples in a batch", "--batch-size 32"})
+  add_option(app, "--batch-size", o.batch_size,
+             {"N", "what the file says", "samples in a batch", "--batch-size 32"})
       ->check(CLI::Range(1, 1 << 20).description(""));
   add_option(app, "--threads", o.num_threads, {"N", "what the file says", "worker threads", "--threads 4"})
       ->check(CLI::Range(1, 4096).description(""));
-  add_option(app, "--seed", o.seed, {"N", "what the file says; without one, drawn", "seed of all random draws", "--seed 42"});
+  add_option(app, "--seed", o.seed,
+             {"N", "what the file says; without one, drawn", "seed of all random draws", "--seed 42"});
   add_option(app, "--prefetch", o.prefetch, {"N", "what the file says", "batches made ahead", "--prefetch 2"})
       ->check(CLI::Range(1, 1024).description(""));
   add_option(app, "--device", o.device, {"auto|cpu|gpu[:N]", "auto", "where to run", "--device cpu"})
       ->check(CLI::Validator(check_device, ""));
   add_option(app, "--on-error", o.on_error,
-             {"raise|skip|replace", "what the file says", "what becomes of a sample that cannot be read", "--on-error skip"})
+             {"raise|skip|replace", "what the file says", "what becomes of a sample that cannot be read",
+              "--on-error skip"})
       ->check(CLI::IsMember({"raise", "skip", "replace"}).description(""));
-  add_option(app, "--exact", o.exact, {"on|off", "what the file says", "on: bit-equal results everywhere", "--exact off"})
+  add_option(app, "--exact", o.exact,
+             {"on|off", "what the file says", "on: bit-equal results everywhere", "--exact off"})
       ->check(CLI::IsMember({"on", "off"}).description(""));
-  add_option(app, "--memory-limit", o.memory_limit, {"BYTES", "none", "memory that samples and batches may take", "--memory-limit 512MB"})
+  add_option(app, "--memory-limit", o.memory_limit,
+             {"BYTES", "none", "memory that samples and batches may take", "--memory-limit 512MB"})
       ->transform(CLI::AsSizeValue(false).description(""));
-  add_option(app, "--arch", o.arch, {"sm_NN", "the device's", "GPU architecture to plan for", "--arch sm_90"});
+  add_option(app, "--arch", o.arch,
+             {"sm_NN", "the device's", "GPU architecture to plan for", "--arch sm_90"});
 }
 
 void add_compile_options(CLI::App* app, CompileChoice& choice, std::string& fuse) {
   add_option(app, "--backend", choice.backend,
-             {"llvm|interpreter|cuda-shim", "llvm", "what runs the kernels; all give the same bits", "--backend interpreter"})
+             {"llvm|interpreter|cuda-shim", "llvm", "what runs the kernels; all give the same bits",
+              "--backend interpreter"})
       ->check(CLI::IsMember({"llvm", "interpreter", "cuda-shim"}).description(""));
   fuse = "on";
-  add_option(app, "--fuse", fuse, {"on|off", "on", "whether operators share kernels; the same bits either way", "--fuse off"})
+  add_option(app, "--fuse", fuse,
+             {"on|off", "on", "whether operators share kernels; the same bits either way", "--fuse off"})
       ->check(CLI::IsMember({"on", "off"}).description(""))
       ->each([&choice](const std::string& text) { choice.fuse = text == "on"; });
 }

@@ -13,7 +13,8 @@ double seconds_since_process_start() {
   timespec now = {};
   ::clock_gettime(CLOCK_BOOTTIME, &now);
   const double uptime = static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-  // Field 22 of /proc/self/stat: start, in ticks since boot. The name (field 2) may hold blanks and parentheses.
+  // Field 22 of /proc/self/stat: start, in ticks since boot. The name (field 2) may hold blanks and
+  // parentheses.
   std::ifstream file("/proc/self/stat");
   std::string text((std::istreambuf_iterator<char>(file)), {});
   const size_t after_name = text.rfind(')');

@@ -3,7 +3,8 @@
 
 namespace galatea::tools {
 
-/// In seconds, on the steady clock. Before main() has begun, the loading of libraries has taken its time: that counts too.
+/// In seconds, on the steady clock. Before main() has begun, the loading of libraries has taken its time:
+/// that counts too.
 double seconds_since_process_start();
 
 }  // namespace galatea::tools

@@ -30,13 +30,15 @@ class SampleWriter {
   Status write(const runtime::Batch& batch);
 
  private:
-  Result<std::pair<std::vector<uint8_t>, const char*>> encode(const runtime::Tensor& tensor, const Layout& layout) const;
+  Result<std::pair<std::vector<uint8_t>, const char*>> encode(const runtime::Tensor& tensor,
+                                                              const Layout& layout) const;
   std::string folder_;
   FileFormat format_;
   int64_t next_ = 0;
 };
 
-Result<std::pair<std::vector<uint8_t>, const char*>> SampleWriter::encode(const runtime::Tensor& tensor, const Layout& layout) const {
+Result<std::pair<std::vector<uint8_t>, const char*>> SampleWriter::encode(const runtime::Tensor& tensor,
+                                                                          const Layout& layout) const {
   // What is no picture of bytes keeps its values: .npy, whatever the format.
   if (format_ != FileFormat::kNpy) {
     if (auto pixels = to_pixels(tensor, layout, false)) {
@@ -70,12 +72,14 @@ struct Progressed {
 int64_t expected_samples(const Options& options, const runtime::Session& session, int batch_size) {
   const int64_t epoch = session.epoch_size();
   if (epoch < 0) return -1;
-  if (options.batches) return *options.batches * batch_size;  // an upper bound: an epoch's last batch may be smaller
+  if (options.batches)
+    return *options.batches * batch_size;  // an upper bound: an epoch's last batch may be smaller
   return epoch * options.epochs.value_or(1);
 }
 
 /// Takes batches until the run is over, something fails, or the user interrupts.
-Progressed deliver(const Options& options, runtime::Session& session, int batch_size, SampleWriter* writer, Reporter& reporter) {
+Progressed deliver(const Options& options, runtime::Session& session, int batch_size, SampleWriter* writer,
+                   Reporter& reporter) {
   const OrderlyEnd orderly;
   Progress progress(expected_samples(options, session, batch_size), is_terminal(STDERR_FILENO));
   Progressed done;
@@ -119,7 +123,8 @@ Progressed deliver(const Options& options, runtime::Session& session, int batch_
   return done;
 }
 
-void report_failures(const std::vector<runtime::SampleFailure>& failures, const char* what, Reporter& reporter) {
+void report_failures(const std::vector<runtime::SampleFailure>& failures, const char* what,
+                     Reporter& reporter) {
   for (const runtime::SampleFailure& failure : failures) {
     Diagnostic diagnostic = failure.diagnostic;
     diagnostic.severity = Severity::kWarning;
@@ -145,10 +150,14 @@ int run(const Options& options, Reporter& reporter) {
   if (session == nullptr) return reporter.status();
 
   const double startup = seconds_since_process_start();
-  const FileFormat format = options.format == "png" ? FileFormat::kPng : options.format == "jpg" ? FileFormat::kJpg : FileFormat::kNpy;
+  const FileFormat format = options.format == "png"   ? FileFormat::kPng
+                            : options.format == "jpg" ? FileFormat::kJpg
+                                                      : FileFormat::kNpy;
   SampleWriter writer(options.save, format);
-  Progressed done = deliver(options, *session, program->batch_size, options.save.empty() ? nullptr : &writer, reporter);
-  RunSummary summary{session->statistics(), startup, program->kernels_compiled, program->kernels_cached, program->seed, done.stopped};
+  Progressed done =
+      deliver(options, *session, program->batch_size, options.save.empty() ? nullptr : &writer, reporter);
+  RunSummary summary{session->statistics(),   startup,       program->kernels_compiled,
+                     program->kernels_cached, program->seed, done.stopped};
   summary.statistics.samples = done.samples;
   summary.statistics.batches = done.batches;
   report_failures(summary.statistics.skipped, "skipped", reporter);
@@ -170,18 +179,25 @@ Command add_run(CLI::App& parent) {
   CLI::App* app = parent.add_subcommand("run", "Runs a pipeline over its data");
   add_option(app, "file", options->file, {"FILE", "", "a pipeline file", "train.dali-dsl"})->required();
   add_pipeline_options(app, options->pipeline);
-  auto* epochs = add_option(app, "--epochs", options->epochs, {"N", "1", "passes over the data", "--epochs 3"})
-                     ->check(CLI::Range(int64_t{1}, int64_t{1} << 40).description(""));
-  add_option(app, "--batches", options->batches, {"N", "", "stop after N batches, however many epochs that takes", "--batches 100"})
+  auto* epochs =
+      add_option(app, "--epochs", options->epochs, {"N", "1", "passes over the data", "--epochs 3"})
+          ->check(CLI::Range(int64_t{1}, int64_t{1} << 40).description(""));
+  add_option(app, "--batches", options->batches,
+             {"N", "", "stop after N batches, however many epochs that takes", "--batches 100"})
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 40).description(""))
       ->excludes(epochs);
-  add_option(app, "--save", options->save, {"DIR", "", "write output k of every sample as DIR/out<k>/NNNNNN.npy", "--save out"});
-  add_option(app, "--format", options->format,
-             {"npy|png|jpg", "npy", "for --save: png or jpg for outputs that are pictures of bytes, .npy for the others", "--format png"})
+  add_option(app, "--save", options->save,
+             {"DIR", "", "write output k of every sample as DIR/out<k>/NNNNNN.npy", "--save out"});
+  add_option(
+      app, "--format", options->format,
+      {"npy|png|jpg", "npy",
+       "for --save: png or jpg for outputs that are pictures of bytes, .npy for the others", "--format png"})
       ->check(CLI::IsMember({"npy", "png", "jpg"}).description(""));
-  add_option(app, "--stats", options->stats, {"text|json", "", "end with a summary on stdout", "--stats json"})
+  add_option(app, "--stats", options->stats,
+             {"text|json", "", "end with a summary on stdout", "--stats json"})
       ->check(CLI::IsMember({"text", "json"}).description(""));
-  add_option(app, "--trace", options->trace, {"FILE", "", "write a Chrome trace (chrome://tracing, Perfetto)", "--trace run.json"});
+  add_option(app, "--trace", options->trace,
+             {"FILE", "", "write a Chrome trace (chrome://tracing, Perfetto)", "--trace run.json"});
   add_compile_options(app, options->compile, options->fuse);
   return {app, [options](Reporter& reporter) { return run(*options, reporter); }};
 }

@@ -14,6 +14,7 @@
 #include <png.h>
 
 #include "base/scalar_op.h"
+#include "tools/messages.h"
 
 namespace galatea::tools {
 namespace {
@@ -39,7 +40,8 @@ std::string npy_type(DType type) {
 }
 
 Error codec_error(const char* codec, const std::string& message) {
-  return make_error(ErrorKind::kSystem, "", fmt::format("{} could not write a picture: {}", codec, message)).error();
+  return make_error(ErrorKind::kSystem, "", fmt::format("{} could not write a picture: {}", codec, message))
+      .error();
 }
 
 struct JpegErrors {
@@ -59,11 +61,20 @@ std::vector<uint8_t> to_npy(const Tensor& tensor) {
   std::string shape;
   for (int d = 0; d < tensor.ndim; ++d) shape += fmt::format("{}{}", d > 0 ? ", " : "", tensor.extents[d]);
   if (tensor.ndim == 1) shape += ",";
-  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", npy_type(tensor.dtype), shape);
+  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}",
+                                   npy_type(tensor.dtype), shape);
   // Magic, version, length and header together are a multiple of 64 bytes; the header ends with a line break.
   while ((10 + header.size() + 1) % 64 != 0) header.push_back(' ');
   header.push_back('\n');
-  std::vector<uint8_t> bytes = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, static_cast<uint8_t>(header.size() & 0xFF),
+  std::vector<uint8_t> bytes = {0x93,
+                                'N',
+                                'U',
+                                'M',
+                                'P',
+                                'Y',
+                                1,
+                                0,
+                                static_cast<uint8_t>(header.size() & 0xFF),
                                 static_cast<uint8_t>(header.size() >> 8)};
   bytes.insert(bytes.end(), header.begin(), header.end());
   const auto size = static_cast<size_t>(size_of(tensor.dtype));
@@ -78,15 +89,18 @@ std::vector<uint8_t> to_npy(const Tensor& tensor) {
 
 std::optional<Pixels> to_pixels(const Tensor& tensor, const Layout& layout, bool stretch) {
   int y_axis = layout.find('H'), x_axis = layout.find('W'), c_axis = layout.find('C');
-  if (layout.empty() && (tensor.ndim == 2 || tensor.ndim == 3)) y_axis = 0, x_axis = 1, c_axis = tensor.ndim == 3 ? 2 : -1;
+  if (layout.empty() && (tensor.ndim == 2 || tensor.ndim == 3))
+    y_axis = 0, x_axis = 1, c_axis = tensor.ndim == 3 ? 2 : -1;
   if (y_axis < 0 || x_axis < 0 || tensor.ndim != (c_axis < 0 ? 2 : 3)) return std::nullopt;
   if (tensor.dtype != DType::kU8 && !stretch) return std::nullopt;
   const int64_t height = tensor.extents[y_axis], width = tensor.extents[x_axis];
   const int64_t channels = c_axis < 0 ? 1 : tensor.extents[c_axis];
-  if ((channels != 1 && channels != 3) || height < 1 || width < 1 || height > 65500 || width > 65500) return std::nullopt;
+  if ((channels != 1 && channels != 3) || height < 1 || width < 1 || height > 65500 || width > 65500)
+    return std::nullopt;
   double least = 0, greatest = 255;
   auto value_at = [&](int64_t offset) {
-    return cell_to_double(tensor.dtype, load_cell(tensor.dtype, tensor.data + offset * size_of(tensor.dtype)));
+    return cell_to_double(tensor.dtype,
+                          load_cell(tensor.dtype, tensor.data + offset * size_of(tensor.dtype)));
   };
   if (tensor.dtype != DType::kU8) {
     least = std::numeric_limits<double>::infinity(), greatest = -least;
@@ -101,13 +115,14 @@ std::optional<Pixels> to_pixels(const Tensor& tensor, const Layout& layout, bool
   for (int64_t y = 0; y < height; ++y) {
     for (int64_t x = 0; x < width; ++x) {
       for (int64_t c = 0; c < channels; ++c) {
-        const int64_t offset =
-            y * tensor.strides[y_axis] + x * tensor.strides[x_axis] + (c_axis < 0 ? 0 : c * tensor.strides[c_axis]);
+        const int64_t offset = y * tensor.strides[y_axis] + x * tensor.strides[x_axis] +
+                               (c_axis < 0 ? 0 : c * tensor.strides[c_axis]);
         if (tensor.dtype == DType::kU8) {
           pixels.bytes.push_back(tensor.data[offset]);
         } else {
           const double value = (value_at(offset) - least) * scale;
-          pixels.bytes.push_back(static_cast<uint8_t>(std::isfinite(value) ? std::clamp(value + 0.5, 0.0, 255.0) : 0.0));
+          pixels.bytes.push_back(
+              static_cast<uint8_t>(std::isfinite(value) ? std::clamp(value + 0.5, 0.0, 255.0) : 0.0));
         }
       }
     }
@@ -124,7 +139,8 @@ Result<std::vector<uint8_t>> to_png(const Pixels& pixels) {
   png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &output, on_error, nullptr);
   png_infop info = png ? png_create_info_struct(png) : nullptr;
   if (info == nullptr) return std::unexpected(codec_error("libpng", "out of memory"));
-  // Nothing with a destructor may begin between here and the last call of libpng: its errors come back by longjmp.
+  // Nothing with a destructor may begin between here and the last call of libpng: its errors come back by
+  // longjmp.
   if (setjmp(png_jmpbuf(png)) != 0) {
     png_destroy_write_struct(&png, &info);
     return std::unexpected(codec_error("libpng", output.message));
@@ -137,11 +153,12 @@ Result<std::vector<uint8_t>> to_png(const Pixels& pixels) {
       },
       nullptr);
   png_set_IHDR(png, info, static_cast<png_uint_32>(pixels.width), static_cast<png_uint_32>(pixels.height), 8,
-               pixels.channels == 1 ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
-               PNG_FILTER_TYPE_DEFAULT);
+               pixels.channels == 1 ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
+               PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   png_write_info(png, info);
   const auto row_bytes = static_cast<size_t>(pixels.width) * static_cast<size_t>(pixels.channels);
-  for (int y = 0; y < pixels.height; ++y) png_write_row(png, &pixels.bytes[static_cast<size_t>(y) * row_bytes]);
+  for (int y = 0; y < pixels.height; ++y)
+    png_write_row(png, &pixels.bytes[static_cast<size_t>(y) * row_bytes]);
   png_write_end(png, nullptr);
   png_destroy_write_struct(&png, &info);
   return std::move(output.bytes);
@@ -188,16 +205,14 @@ Status make_folder(const std::filesystem::path& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
   if (error) {
-    return make_error(ErrorKind::kUser, "G0811", fmt::format("cannot make the folder `{}`: {}", path.string(), error.message()),
-                      "name a folder that you may write to");
+    return tool_error(ErrorKind::kUser, Message::kCannotMakeFolder, path.string(), error.message());
   }
   return {};
 }
 
 Status write_file(const std::filesystem::path& path, const std::vector<uint8_t>& bytes) {
   auto cannot = [&path](const std::string& why) {
-    return make_error(ErrorKind::kUser, "G0810", fmt::format("cannot write `{}`: {}", path.string(), why),
-                      "name a place that exists, has room, and that you may write to");
+    return tool_error(ErrorKind::kUser, Message::kCannotWrite, path.string(), why);
   };
   std::filesystem::path partial = path;
   partial += ".partial";

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
 #include "base/layout.h"
+#include "base/result.h"
 #include "runtime/tensor.h"
 
 namespace galatea::tools {
@@ -22,8 +22,9 @@ struct Pixels {
   int width = 0, height = 0, channels = 3;
   std::vector<uint8_t> bytes;
 };
-/// The picture in a tensor: layout HW, HWC or CHW (or 2 or 3 dimensions without a layout, the channels last) with 1 or 3 channels. u8 as it is;
-/// other types only with `stretch`, from their least to their greatest value.
+/// The picture in a tensor: layout HW, HWC or CHW (or 2 or 3 dimensions without a layout, the channels last)
+/// with 1 or 3 channels. u8 as it is; other types only with `stretch`, from their least to their greatest
+/// value.
 std::optional<Pixels> to_pixels(const runtime::Tensor& tensor, const Layout& layout, bool stretch);
 Result<std::vector<uint8_t>> to_png(const Pixels& pixels);
 Result<std::vector<uint8_t>> to_jpg(const Pixels& pixels, int quality = 95);

@@ -17,8 +17,8 @@ int list_settings(Reporter& reporter) {
   for (const Setting& entry : all_settings()) {
     const bool from_environment = setting_is_from_environment(entry.name);
     std::string value = setting(entry.name);
-    text += fmt::format("{:<{}}  {}  ({}{})\n", entry.name, width, value.empty() ? "(empty)" : value, entry.type,
-                        from_environment ? ", from the environment" : ", default");
+    text += fmt::format("{:<{}}  {}  ({}{})\n", entry.name, width, value.empty() ? "(empty)" : value,
+                        entry.type, from_environment ? ", from the environment" : ", default");
     text += fmt::format("{:{}}  {}; example: {}\n", "", width, entry.documentation, entry.example);
   }
   reporter.print(text);
@@ -28,7 +28,8 @@ int list_settings(Reporter& reporter) {
 }  // namespace
 
 Command add_settings(CLI::App& parent) {
-  CLI::App* app = parent.add_subcommand("settings", "Every environment setting, its value and where it came from");
+  CLI::App* app =
+      parent.add_subcommand("settings", "Every environment setting, its value and where it came from");
   return {app, list_settings};
 }
 

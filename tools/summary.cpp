@@ -16,10 +16,13 @@ struct Shares {
 Shares shares_of(const runtime::SessionStatistics& s) {
   const double total = s.read_seconds + s.decode_seconds + s.compute_seconds + s.wait_seconds;
   if (total <= 0) return {};
-  return {s.read_seconds / total, s.decode_seconds / total, s.compute_seconds / total, s.wait_seconds / total};
+  return {s.read_seconds / total, s.decode_seconds / total, s.compute_seconds / total,
+          s.wait_seconds / total};
 }
 
-double rate_of(const runtime::SessionStatistics& s) { return s.seconds > 0 ? static_cast<double>(s.samples) / s.seconds : 0; }
+double rate_of(const runtime::SessionStatistics& s) {
+  return s.seconds > 0 ? static_cast<double>(s.samples) / s.seconds : 0;
+}
 
 std::string bytes_text(int64_t bytes) {
   const auto value = static_cast<double>(bytes);
@@ -29,7 +32,8 @@ std::string bytes_text(int64_t bytes) {
 }
 
 std::vector<runtime::OperatorTime> slowest_first(std::vector<runtime::OperatorTime> operators) {
-  std::stable_sort(operators.begin(), operators.end(), [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
+  std::stable_sort(operators.begin(), operators.end(),
+                   [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
   return operators;
 }
 
@@ -51,11 +55,13 @@ std::string summary_text(const RunSummary& summary) {
   std::string text;
   if (!summary.stopped.empty()) text += fmt::format("stopped    {}\n", summary.stopped);
   text += fmt::format("samples    {} in {} batches\n", s.samples, s.batches);
-  text += fmt::format("time       {:.3f} s, {:.0f} samples/s; start-up {:.3f} s\n", s.seconds, rate_of(s), summary.startup_seconds);
-  text += fmt::format("share      read {:.0f} %, decode {:.0f} %, compute {:.0f} %, wait {:.0f} %\n", 100 * shares.read,
-                      100 * shares.decode, 100 * shares.compute, 100 * shares.wait);
+  text += fmt::format("time       {:.3f} s, {:.0f} samples/s; start-up {:.3f} s\n", s.seconds, rate_of(s),
+                      summary.startup_seconds);
+  text += fmt::format("share      read {:.0f} %, decode {:.0f} %, compute {:.0f} %, wait {:.0f} %\n",
+                      100 * shares.read, 100 * shares.decode, 100 * shares.compute, 100 * shares.wait);
   text += fmt::format("memory     {} at most\n", bytes_text(s.peak_memory_bytes));
-  text += fmt::format("kernels    {} compiled, {} from the cache\n", summary.kernels_compiled, summary.kernels_cached);
+  text += fmt::format("kernels    {} compiled, {} from the cache\n", summary.kernels_compiled,
+                      summary.kernels_cached);
   text += fmt::format("seed       {}\n", summary.seed);
   const auto operators = slowest_first(s.operators);
   if (!operators.empty()) text += "operators  seconds  line\n";
@@ -80,7 +86,11 @@ std::string summary_json(const RunSummary& summary) {
                    {"startup_seconds", summary.startup_seconds},
                    {"seconds", s.seconds},
                    {"samples_per_second", rate_of(s)},
-                   {"share", {{"read", shares.read}, {"decode", shares.decode}, {"compute", shares.compute}, {"wait", shares.wait}}},
+                   {"share",
+                    {{"read", shares.read},
+                     {"decode", shares.decode},
+                     {"compute", shares.compute},
+                     {"wait", shares.wait}}},
                    {"peak_memory_bytes", s.peak_memory_bytes},
                    {"kernels", {{"compiled", summary.kernels_compiled}, {"cached", summary.kernels_cached}}},
                    {"operators", std::move(operators)},

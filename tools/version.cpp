@@ -1,8 +1,8 @@
 // galatea version: what this build is and what it finds here.
 #include <dlfcn.h>
 
-#include <cstdio>
 #include <cstddef>
+#include <cstdio>
 
 #include <jpeglib.h>
 #include <png.h>
@@ -50,7 +50,8 @@ std::string cuda_driver() {
 }
 
 std::string nvrtc() {
-  OpenLibrary library({"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so"});
+  OpenLibrary library(
+      {"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so"});
   auto* get_version = library.find<int(int*, int*)>("nvrtcVersion");
   int major = 0, minor = 0;
   if (get_version == nullptr || get_version(&major, &minor) != 0) return "not found";
@@ -61,11 +62,16 @@ std::string nvrtc() {
 const char* this_machine() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  const bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd");
+  const bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+                  __builtin_cpu_supports("avx512cd");
   const bool vnni = v4 && __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512vbmi");
-  const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
-  return vnni ? "x86-64-v4-vnni" : v4 ? "x86-64-v4" : v3 ? "x86-64-v3" : "older than x86-64-v3: kernels are interpreted";
+  const bool v3 =
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  return vnni ? "x86-64-v4-vnni"
+         : v4 ? "x86-64-v4"
+         : v3 ? "x86-64-v3"
+              : "older than x86-64-v3: kernels are interpreted";
 #else
   return "not x86-64: kernels are interpreted";
 #endif
@@ -75,9 +81,11 @@ int print_version(Reporter& reporter) {
   const int webp = WebPGetDecoderVersion();
   std::string text = fmt::format("galatea {}\n", GALATEA_VERSION);
   text += fmt::format("LLVM         {}\n", GALATEA_LLVM_VERSION);
-  text += fmt::format("targets      x86-64-v3, x86-64-v4, x86-64-v4-vnni; this machine: {}\n", this_machine());
-  text += fmt::format("codecs       libjpeg {} (turbo API {}), libpng {}, libwebp {}.{}.{}, BMP\n", JPEG_LIB_VERSION,
-                      LIBJPEG_TURBO_VERSION_NUMBER, PNG_LIBPNG_VER_STRING, webp >> 16, webp >> 8 & 255, webp & 255);
+  text +=
+      fmt::format("targets      x86-64-v3, x86-64-v4, x86-64-v4-vnni; this machine: {}\n", this_machine());
+  text += fmt::format("codecs       libjpeg {} (turbo API {}), libpng {}, libwebp {}.{}.{}, BMP\n",
+                      JPEG_LIB_VERSION, LIBJPEG_TURBO_VERSION_NUMBER, PNG_LIBPNG_VER_STRING, webp >> 16,
+                      webp >> 8 & 255, webp & 255);
   text += fmt::format("CUDA driver  {}\n", cuda_driver());
   text += fmt::format("NVRTC        {}\n", nvrtc());
   reporter.print(text);
@@ -87,7 +95,8 @@ int print_version(Reporter& reporter) {
 }  // namespace
 
 Command add_version(CLI::App& parent) {
-  CLI::App* app = parent.add_subcommand("version", "Version, LLVM, targets, codecs, and the CUDA libraries found");
+  CLI::App* app =
+      parent.add_subcommand("version", "Version, LLVM, targets, codecs, and the CUDA libraries found");
   return {app, print_version};
 }
 

@@ -81,8 +81,8 @@ std::string elements_text(const runtime::Tensor& tensor) {
 std::string caption_of(const runtime::Tensor& tensor, const Layout& layout) {
   std::string extents;
   for (int d = 0; d < tensor.ndim; ++d) extents += fmt::format("{}{}", d > 0 ? "x" : "", tensor.extents[d]);
-  return fmt::format("{} {}{}{}", short_name(tensor.dtype), tensor.ndim == 0 ? "scalar" : extents, layout.empty() ? "" : " ",
-                     layout.str());
+  return fmt::format("{} {}{}{}", short_name(tensor.dtype), tensor.ndim == 0 ? "scalar" : extents,
+                     layout.empty() ? "" : " ", layout.str());
 }
 
 SheetCell cell_of(const runtime::Tensor& tensor, const Layout& layout) {
@@ -105,7 +105,8 @@ void add_batch(const runtime::Batch& batch, size_t limit, const std::string& lab
   for (int i = 0; i < batch.num_samples() && sheet.rows.size() < limit; ++i) {
     const auto at = static_cast<size_t>(i);
     std::vector<SheetCell> row;
-    for (const runtime::Batch::Output& output : batch.outputs) row.push_back(cell_of(output.samples[at], output.spec.layout));
+    for (const runtime::Batch::Output& output : batch.outputs)
+      row.push_back(cell_of(output.samples[at], output.spec.layout));
     sheet.rows.push_back(std::move(row));
     std::string name = at < batch.sample_names.size() ? batch.sample_names[at] : "";
     sheet.row_labels.push_back(fmt::format("{}sample {}  {}", label, batch.sample_ids[at], name));
@@ -113,8 +114,8 @@ void add_batch(const runtime::Batch& batch, size_t limit, const std::string& lab
 }
 
 /// Runs the graph until the sheet has `limit` rows or the epoch ends. False: an error was reported.
-bool gather(const PipelineHost& host, const ir::Graph& graph, size_t limit, const std::string& label, ContactSheet& sheet,
-            Reporter& reporter) {
+bool gather(const PipelineHost& host, const ir::Graph& graph, size_t limit, const std::string& label,
+            ContactSheet& sheet, Reporter& reporter) {
   auto program = host.compile(graph, {}, nullptr, reporter);
   if (program == nullptr) return false;
   auto session = host.open(program, nullptr, reporter);
@@ -136,17 +137,20 @@ int run(Options options, Reporter& reporter) {
   const PipelineHost host;
   if (!host.device_is_here(options.pipeline, reporter)) return reporter.status();
   // No more is made than is shown; a sample does not depend on the batch that it comes in.
-  if (!options.pipeline.batch_size) options.pipeline.batch_size = options.draws > 0 ? 1 : std::min(options.samples, 8);
+  if (!options.pipeline.batch_size)
+    options.pipeline.batch_size = options.draws > 0 ? 1 : std::min(options.samples, 8);
   if (!options.pipeline.prefetch) options.pipeline.prefetch = 1;
   std::unique_ptr<ir::Graph> graph = host.stage(options.file, options.pipeline, reporter);
   if (graph == nullptr) return reporter.status();
   if (options.nodes) add_nodes_as_outputs(*graph, reporter.sources());
-  // An unseeded pipeline draws its seed when a program is made; all draws must share one, or the samples would differ too.
+  // An unseeded pipeline draws its seed when a program is made; all draws must share one, or the samples
+  // would differ too.
   if (graph->options.seed < 0 && options.draws > 0) graph->options.seed = 0;
   ContactSheet sheet;
   const OrderlyEnd orderly;
   if (options.draws == 0) {
-    if (!gather(host, *graph, static_cast<size_t>(options.samples), "", sheet, reporter)) return reporter.status();
+    if (!gather(host, *graph, static_cast<size_t>(options.samples), "", sheet, reporter))
+      return reporter.status();
   }
   for (int draw = 0; draw < options.draws && !is_interrupted(); ++draw) {
     ir::Graph other = *graph;
@@ -175,11 +179,14 @@ Command add_view(CLI::App& parent) {
   auto options = std::make_shared<Options>();
   CLI::App* app = parent.add_subcommand("view", "Draws a contact sheet: samples in rows, outputs in columns");
   add_option(app, "file", options->file, {"FILE", "", "a pipeline file", "train.dali-dsl"})->required();
-  add_option(app, "-o,--output", options->output, {"PNG", "", "where the sheet goes", "-o sheet.png"})->required();
+  add_option(app, "-o,--output", options->output, {"PNG", "", "where the sheet goes", "-o sheet.png"})
+      ->required();
   add_option(app, "--samples", options->samples, {"N", "8", "how many samples", "--samples 4"})
       ->check(CLI::Range(1, 200).description(""));
-  app->add_flag("--nodes", options->nodes, "a column for every image on the way, by variable name (example: --nodes)");
-  add_option(app, "--draws", options->draws, {"N", "", "N random draws of the first sample instead", "--draws 6"})
+  app->add_flag("--nodes", options->nodes,
+                "a column for every image on the way, by variable name (example: --nodes)");
+  add_option(app, "--draws", options->draws,
+             {"N", "", "N random draws of the first sample instead", "--draws 6"})
       ->check(CLI::Range(1, 200).description(""));
   add_pipeline_options(app, options->pipeline);
   return {app, [options](Reporter& reporter) { return run(*options, reporter); }};

@@ -36,7 +36,8 @@ TEST(Npy, HeaderAndElements) {
   ASSERT_EQ(bytes.size(), 128u + 24u);
   EXPECT_EQ(std::memcmp(bytes.data(), "\x93NUMPY\x01\x00\x76\x00", 10), 0);
   std::string header(bytes.begin() + 10, bytes.begin() + 128);
-  EXPECT_EQ(header.substr(0, header.find('}') + 1), "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }");
+  EXPECT_EQ(header.substr(0, header.find('}') + 1),
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }");
   EXPECT_EQ(header.back(), '\n');
   EXPECT_EQ(std::memcmp(&bytes[128], values.data(), 24), 0);
 }
@@ -44,8 +45,12 @@ TEST(Npy, HeaderAndElements) {
 TEST(Npy, ShapesOfFewDimensionsAndOtherTypes) {
   std::vector<uint16_t> values = {1, 2, 3};
   auto text = [](const std::vector<uint8_t>& bytes) { return std::string(bytes.begin(), bytes.end()); };
-  EXPECT_NE(text(to_npy(tensor_of(values, DType::kU16, {3}))).find("'<u2', 'fortran_order': False, 'shape': (3,), }"), std::string::npos);
-  EXPECT_NE(text(to_npy(tensor_of(values, DType::kF16, {}))).find("'<f2', 'fortran_order': False, 'shape': (), }"), std::string::npos);
+  EXPECT_NE(text(to_npy(tensor_of(values, DType::kU16, {3})))
+                .find("'<u2', 'fortran_order': False, 'shape': (3,), }"),
+            std::string::npos);
+  EXPECT_NE(
+      text(to_npy(tensor_of(values, DType::kF16, {}))).find("'<f2', 'fortran_order': False, 'shape': (), }"),
+      std::string::npos);
   std::vector<uint8_t> flags = {1, 0};
   EXPECT_NE(text(to_npy(tensor_of(flags, DType::kBool, {2, 1}))).find("'|b1'"), std::string::npos);
   EXPECT_NE(text(to_npy(tensor_of(flags, DType::kU8, {2, 0}))).find("(2, 0)"), std::string::npos);

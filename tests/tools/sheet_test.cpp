@@ -50,7 +50,8 @@ TEST(ContactSheet, PicturesStandInTheirCells) {
   EXPECT_EQ(drawn.width, 10 + 2 * 50);
   auto count = [&](uint8_t red) {
     int found = 0;
-    for (size_t i = 0; i < drawn.bytes.size(); i += 3) found += drawn.bytes[i] == red && drawn.bytes[i + 1] == 0 && drawn.bytes[i + 2] == 0;
+    for (size_t i = 0; i < drawn.bytes.size(); i += 3)
+      found += drawn.bytes[i] == red && drawn.bytes[i + 1] == 0 && drawn.bytes[i + 2] == 0;
     return found;
   };
   EXPECT_EQ(count(200), 40 * 40);
@@ -67,13 +68,17 @@ TEST(ContactSheet, LongTextIsCutAndWrapped) {
   // Nothing is drawn right of the cell.
   for (int y = 0; y < drawn.height; ++y) {
     for (int x = 70; x < drawn.width; ++x) {
-      ASSERT_EQ(drawn.bytes[(static_cast<size_t>(y) * static_cast<size_t>(drawn.width) + static_cast<size_t>(x)) * 3], 250);
+      ASSERT_EQ(
+          drawn.bytes[(static_cast<size_t>(y) * static_cast<size_t>(drawn.width) + static_cast<size_t>(x)) *
+                      3],
+          250);
     }
   }
 }
 
 TEST(Progress, LineFitsTheTerminal) {
-  EXPECT_EQ(progress_line(50, 100, 5, 80), "[====================                    ] 50/100 samples  10/s  0:05 left");
+  EXPECT_EQ(progress_line(50, 100, 5, 80),
+            "[====================                    ] 50/100 samples  10/s  0:05 left");
   EXPECT_EQ(progress_line(50, -1, 5, 80), "50 samples  10/s  0:05");
   EXPECT_EQ(progress_line(0, 100, 0, 80).substr(0, 3), "[  ");
   EXPECT_EQ(progress_line(36000, 72000, 36000, 200).substr(42), " 36000/72000 samples  1/s  10:00:00 left");

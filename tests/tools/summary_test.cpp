@@ -27,12 +27,13 @@ RunSummary example() {
 
 TEST(Summary, JsonHasTheKeysOfTheContract) {
   std::string text = summary_json(example());
-  EXPECT_EQ(text,
-            R"({"samples":100,"batches":4,"startup_seconds":0.25,"seconds":2.0,"samples_per_second":50.0,)"
-            R"("share":{"read":0.25,"decode":0.5,"compute":0.25,"wait":0.0},"peak_memory_bytes":3145728,)"
-            R"("kernels":{"compiled":1,"cached":2},"operators":[{"name":"decoders.image","line":7,"seconds":1.5},)"
-            R"({"name":"resize","line":9,"seconds":0.5}],"skipped":2,"replaced":0,"seed":18446744073709551615})"
-            "\n");
+  EXPECT_EQ(
+      text,
+      R"({"samples":100,"batches":4,"startup_seconds":0.25,"seconds":2.0,"samples_per_second":50.0,)"
+      R"("share":{"read":0.25,"decode":0.5,"compute":0.25,"wait":0.0},"peak_memory_bytes":3145728,)"
+      R"("kernels":{"compiled":1,"cached":2},"operators":[{"name":"decoders.image","line":7,"seconds":1.5},)"
+      R"({"name":"resize","line":9,"seconds":0.5}],"skipped":2,"replaced":0,"seed":18446744073709551615})"
+      "\n");
 }
 
 TEST(Summary, NothingMeasuredIsNoDivisionByZero) {
@@ -47,7 +48,8 @@ TEST(Summary, TextListsOperatorsAndFailures) {
   std::string text = summary_text(summary);
   EXPECT_NE(text.find("stopped    interrupted\n"), std::string::npos) << text;
   EXPECT_NE(text.find("time       2.000 s, 50 samples/s; start-up 0.250 s\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("share      read 25 %, decode 50 %, compute 25 %, wait 0 %\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("share      read 25 %, decode 50 %, compute 25 %, wait 0 %\n"), std::string::npos)
+      << text;
   EXPECT_LT(text.find("decoders.image"), text.find("resize"));
   EXPECT_NE(text.find("skipped    2\n  a/b.jpg: "), std::string::npos) << text;
   EXPECT_EQ(text.find("replaced"), std::string::npos) << text;
