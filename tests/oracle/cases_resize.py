@@ -178,6 +178,10 @@ def add_per_sample(group):
     resize_case(group, "resize_roi_per_sample", "size=[6, 7], roi_start=a, roi_end=b", u8(key=43) | {
         "a": vectors([(1, 2), (0.5, 0), (20, 3), (0, 0)]), "b": vectors([(9, 9.5), (6, 4), (4, 20), (2, 3)])},
         lambda x, a, b: formulas.resize(x, (6, 7), roi_start=a, roi_end=b))
+    resize_case(group, "resize_filter_per_sample",
+                "size=[9, 8], interp_type=fn.cast(a, dtype=types.INTERP_TYPE)",
+                u8(key=45) | {"a": scalars([0, 1, 2, 3], np.int32)},
+                lambda x, a: formulas.resize(x, (9, 8), min_filter=int(a), mag_filter=int(a)))
     resize_case(group, "resize_size_from_shape",
                 "size=x.shape(dtype=types.FLOAT)[:2] * 0.5", u8(key=44),
                 lambda x: formulas.resize(x, (x.shape[0] * 0.5, x.shape[1] * 0.5)))

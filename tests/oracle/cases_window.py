@@ -230,6 +230,19 @@ def add_flip(group):
     group.refused("refused_flip_hw", "fn.flip(x)", hwc(layout="HW"))
 
 
+EMPTY = {"resize": "fn.resize(x, size=[4, 4])", "flip": "fn.flip(x)", "cmn": "fn.crop_mirror_normalize(x)",
+         "brightness": "fn.brightness(x, brightness=2.0)", "arithmetic": "x + 1", "shape": "x.shape()",
+         "transpose": "fn.transpose(x, perm=[2, 0, 1])", "sum": "fn.reductions.sum(x, axes=[0, 1])"}
+
+
+def add_empty(group):
+    """Samples without a row among others."""
+    samples = images([(0, 4), (3, 5), (4, 0)], key=140)
+    for name, expression in EMPTY.items():
+        options = dict(tolerance=1, why=TIES, mean_tolerance=0.1) if name in ("resize", "brightness") else {}
+        group.case("empty_" + name, expression, {"x": Feed(samples, "HWC")}, **options)
+
+
 def add(group):
-    for part in (add_crop, add_slice, add_normalize, add_flip):
+    for part in (add_empty, add_crop, add_slice, add_normalize, add_flip):
         part(group)
