@@ -26,7 +26,7 @@ def vectors(values, dtype=np.float32):
 def resize_case(group, name, arguments, feeds, reference=None, **overrides):
     """A u8 case within one level, or a float case relative to the sample's range."""
     dtype = feeds["x"].samples[0].dtype
-    options = dict(tolerance=1, why=ONE_LEVEL, mean_tolerance=0.1)
+    options = dict(tolerance=1, why=ONE_LEVEL, mean_tolerance=0.15)
     if dtype.kind == "f" or "types.FLOAT" in arguments:
         smooth = any(word in arguments for word in ("CUBIC", "LANCZOS3", "GAUSSIAN"))
         options = dict(tolerance=2e-3 if smooth else 2e-5, kind="range", why=TABLES if smooth else ORDER)
@@ -161,7 +161,7 @@ def add_types(group):
     resize_case(group, "resize_one_pixel", "size=[4, 5]", u8(sizes=[(1, 1), (1, 6), (5, 1)], key=36),
                 lambda x: formulas.resize(x, (4, 5)), tolerance=1)
     group.case("resize_save_attrs", "resized, shape = fn.resize(x, size=[6, 7], save_attrs=True)\nreturn resized, shape",
-               u8(key=37), tolerance=1, why=ONE_LEVEL, mean_tolerance=0.1)
+               u8(key=37), tolerance=1, why=ONE_LEVEL, mean_tolerance=0.15)
 
 
 def add_per_sample(group):
@@ -196,7 +196,7 @@ def add_random_resized_crop(group):
         return lambda x: formulas.resize(x, size, min_filter=code, mag_filter=code, spatial=spatial,
                                          antialias=antialias)
 
-    u8_options = dict(tolerance=1, why=ONE_LEVEL, mean_tolerance=0.1)
+    u8_options = dict(tolerance=1, why=ONE_LEVEL, mean_tolerance=0.15)
     fixed = "random_area=[1.0, 1.0], random_aspect_ratio=[1.0, 1.0]"
     for key in ("nn", "linear", "cubic", "lanczos3"):
         options = dict(tolerance=0) if key == "nn" else u8_options

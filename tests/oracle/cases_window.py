@@ -239,7 +239,7 @@ def add_empty(group):
     """Samples without a row among others."""
     samples = images([(0, 4), (3, 5), (4, 0)], key=140)
     for name, expression in EMPTY.items():
-        options = dict(tolerance=1, why=TIES, mean_tolerance=0.1) if name in ("resize", "brightness") else {}
+        options = dict(tolerance=1, why=TIES, mean_tolerance=0.15) if name in ("resize", "brightness") else {}
         group.case("empty_" + name, expression, {"x": Feed(samples, "HWC")}, **options)
 
 

@@ -47,7 +47,8 @@ long double half_value(uint16_t bits) {
   const int mantissa = bits & 1023;
   long double value;
   if (exponent == 31)
-    value = mantissa ? std::numeric_limits<long double>::quiet_NaN() : std::numeric_limits<long double>::infinity();
+    value = mantissa ? std::numeric_limits<long double>::quiet_NaN()
+                     : std::numeric_limits<long double>::infinity();
   else if (exponent == 0)
     value = std::ldexp(static_cast<long double>(mantissa), -24);
   else
@@ -56,7 +57,8 @@ long double half_value(uint16_t bits) {
 }
 
 /// The text between two marks of a .npy header, or nothing.
-std::optional<std::string_view> between(std::string_view header, std::string_view open, std::string_view close) {
+std::optional<std::string_view> between(std::string_view header, std::string_view open,
+                                        std::string_view close) {
   const size_t begin = header.find(open);
   if (begin == std::string_view::npos) return std::nullopt;
   const size_t start = begin + open.size();
@@ -84,7 +86,8 @@ std::expected<std::vector<int64_t>, std::string> parse_shape(std::string_view te
 }
 
 /// Cuts the blobs of a batch out of the data file.
-std::expected<std::vector<Array>, std::string> parse_batch(const Json& places, std::span<const std::byte> data) {
+std::expected<std::vector<Array>, std::string> parse_batch(const Json& places,
+                                                           std::span<const std::byte> data) {
   std::vector<Array> batch;
   for (const Json& place : places) {
     const auto offset = place.at(0).get<size_t>();
@@ -175,9 +178,12 @@ long double largest_finite(const Array& array) {
 
 const char* kind_text(ToleranceKind kind) {
   switch (kind) {
-    case ToleranceKind::kAbsolute: return "";
-    case ToleranceKind::kRelative: return " of the value";
-    case ToleranceKind::kRange: return " of the sample's range";
+    case ToleranceKind::kAbsolute:
+      return "";
+    case ToleranceKind::kRelative:
+      return " of the value";
+    case ToleranceKind::kRange:
+      return " of the sample's range";
   }
   return "";
 }
@@ -244,7 +250,8 @@ std::expected<Array, std::string> parse_npy(std::span<const std::byte> blob) {
   constexpr std::string_view kMagic = "\x93NUMPY\x01";
   constexpr size_t kPrefix = 10;  // magic, version 1.0, length of the header
   const std::string_view text(reinterpret_cast<const char*>(blob.data()), blob.size());
-  if (blob.size() < kPrefix || !text.starts_with(kMagic)) return std::unexpected("not a .npy image of version 1");
+  if (blob.size() < kPrefix || !text.starts_with(kMagic))
+    return std::unexpected("not a .npy image of version 1");
   const size_t length = read_as<uint16_t>(blob.data() + 8);
   if (blob.size() < kPrefix + length) return std::unexpected("the .npy header is cut short");
   const std::string_view header = text.substr(kPrefix, length);
@@ -255,20 +262,22 @@ std::expected<Array, std::string> parse_npy(std::span<const std::byte> blob) {
   if (header.find("'fortran_order': False") == std::string_view::npos)
     return std::unexpected("the .npy image is not in C order");
   const auto* type = std::ranges::find(kNpyTypes, *code, &NpyType::code);
-  if (type == kNpyTypes.end()) return std::unexpected("element type '" + std::string(*code) + "' is not handled");
+  if (type == kNpyTypes.end())
+    return std::unexpected("element type '" + std::string(*code) + "' is not handled");
   auto shape = parse_shape(*shape_part);
   if (!shape) return std::unexpected(shape.error());
 
   Array array{std::string(type->dtype), std::move(*shape), {}};
   const auto values = blob.subspan(kPrefix + length);
   if (array.num_elements() * type->size != std::ssize(values))
-    return std::unexpected("the .npy image holds " + std::to_string(values.size()) + " bytes, not what its shape " +
-                           shape_text(array.shape) + " says");
+    return std::unexpected("the .npy image holds " + std::to_string(values.size()) +
+                           " bytes, not what its shape " + shape_text(array.shape) + " says");
   array.bytes.assign(values.begin(), values.end());
   return array;
 }
 
-std::expected<OracleGroup, std::string> load_group(const std::filesystem::path& folder, const std::string& name) {
+std::expected<OracleGroup, std::string> load_group(const std::filesystem::path& folder,
+                                                   const std::string& name) {
   const auto index_path = folder / (name + ".json");
   const auto index_text = read_file(index_path);
   if (!index_text) return std::unexpected(index_text.error());
@@ -290,7 +299,8 @@ std::expected<OracleGroup, std::string> load_group(const std::filesystem::path& 
   }
 }
 
-std::optional<std::string> compare(const OracleCase& oracle_case, size_t output, size_t sample, const Array& got) {
+std::optional<std::string> compare(const OracleCase& oracle_case, size_t output, size_t sample,
+                                   const Array& got) {
   std::ostringstream text;
   text << oracle_case.name << ": output " << output << ", sample " << sample << ": ";
   if (output >= oracle_case.outputs.size() || sample >= oracle_case.outputs[output].size()) {

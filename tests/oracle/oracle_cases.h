@@ -56,13 +56,15 @@ struct OracleGroup {
 };
 
 /// Reads a group; the error says which file and what is wrong with it.
-std::expected<OracleGroup, std::string> load_group(const std::filesystem::path& folder, const std::string& name);
+std::expected<OracleGroup, std::string> load_group(const std::filesystem::path& folder,
+                                                   const std::string& name);
 
 /// Reads one .npy image: version 1, little endian, C order, the types that `size_of_dtype` knows.
 std::expected<Array, std::string> parse_npy(std::span<const std::byte> blob);
 
 /// Nothing if `got` is what the case expects of that output and sample, else a line that says how it differs.
 /// NaN equals NaN, and an infinity only itself.
-std::optional<std::string> compare(const OracleCase& oracle_case, size_t output, size_t sample, const Array& got);
+std::optional<std::string> compare(const OracleCase& oracle_case, size_t output, size_t sample,
+                                   const Array& got);
 
 }  // namespace galatea::testing

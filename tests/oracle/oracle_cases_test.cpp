@@ -60,7 +60,8 @@ TEST(OracleData, EveryGroupLoads) {
     for (const OracleCase& oracle_case : group->cases) {
       EXPECT_TRUE(seen.insert(oracle_case.name).second) << name << "/" << oracle_case.name;
       EXPECT_NE(oracle_case.text.find("def p()"), std::string::npos) << name << "/" << oracle_case.name;
-      EXPECT_NE(oracle_case.refused.has_value(), !oracle_case.outputs.empty()) << name << "/" << oracle_case.name;
+      EXPECT_NE(oracle_case.refused.has_value(), !oracle_case.outputs.empty())
+          << name << "/" << oracle_case.name;
       EXPECT_EQ(oracle_case.why.empty(), oracle_case.tolerance == 0) << name << "/" << oracle_case.name;
       const size_t size = oracle_case.inputs.begin()->second.size();
       for (const auto& output : oracle_case.outputs) EXPECT_EQ(output.size(), size) << oracle_case.name;
@@ -90,7 +91,8 @@ TEST(OracleData, MissingFilesAreNamed) {
 }
 
 TEST(OracleNpy, ReadsTypesAndShapes) {
-  const auto array = parse_npy(npy("{'descr': '<i2', 'fortran_order': False, 'shape': (2, 1), }", {0xfe, 0xff, 5, 1}));
+  const auto array =
+      parse_npy(npy("{'descr': '<i2', 'fortran_order': False, 'shape': (2, 1), }", {0xfe, 0xff, 5, 1}));
   ASSERT_TRUE(array.has_value()) << array.error();
   EXPECT_EQ(array->dtype, "int16");
   EXPECT_EQ(array->shape, (std::vector<int64_t>{2, 1}));
@@ -133,8 +135,10 @@ TEST(OracleCompare, SaysWhereAndByHowMuch) {
 
 TEST(OracleCompare, TellsLargeIntegersApart) {
   const OracleCase oracle_case = make_case(make_array<uint64_t>("uint64", {1}, {0xffffffffffffffff}), 0);
-  EXPECT_FALSE(compare(oracle_case, 0, 0, make_array<uint64_t>("uint64", {1}, {0xffffffffffffffff})).has_value());
-  EXPECT_TRUE(compare(oracle_case, 0, 0, make_array<uint64_t>("uint64", {1}, {0xfffffffffffffffe})).has_value());
+  EXPECT_FALSE(
+      compare(oracle_case, 0, 0, make_array<uint64_t>("uint64", {1}, {0xffffffffffffffff})).has_value());
+  EXPECT_TRUE(
+      compare(oracle_case, 0, 0, make_array<uint64_t>("uint64", {1}, {0xfffffffffffffffe})).has_value());
 }
 
 TEST(OracleCompare, JudgesSpecialFloats) {
@@ -142,11 +146,13 @@ TEST(OracleCompare, JudgesSpecialFloats) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
   for (const auto kind : {ToleranceKind::kAbsolute, ToleranceKind::kRelative, ToleranceKind::kRange}) {
     const OracleCase oracle_case = make_case(make_array<float>("float32", {3}, {kNan, kInf, 1}), 0.5, kind);
-    EXPECT_FALSE(compare(oracle_case, 0, 0, make_array<float>("float32", {3}, {kNan, kInf, 1.25f})).has_value());
+    EXPECT_FALSE(
+        compare(oracle_case, 0, 0, make_array<float>("float32", {3}, {kNan, kInf, 1.25f})).has_value());
     EXPECT_TRUE(compare(oracle_case, 0, 0, make_array<float>("float32", {3}, {0, kInf, 1})).has_value());
     EXPECT_TRUE(compare(oracle_case, 0, 0, make_array<float>("float32", {3}, {kNan, -kInf, 1})).has_value());
     EXPECT_TRUE(compare(oracle_case, 0, 0, make_array<float>("float32", {3}, {kNan, 1e30f, 1})).has_value());
-    EXPECT_TRUE(compare(oracle_case, 0, 0, make_array<float>("float32", {3}, {kNan, kInf, kNan})).has_value());
+    EXPECT_TRUE(
+        compare(oracle_case, 0, 0, make_array<float>("float32", {3}, {kNan, kInf, kNan})).has_value());
   }
 }
 
