@@ -187,6 +187,17 @@ TEST_F(CommandLine, CheckSaysWhatIsWrongAndWhere) {
   EXPECT_EQ(run({"check", "no/such/file.dali-dsl"}).status, 1);
 }
 
+TEST_F(CommandLine, WhatMustFailForEverySampleIsAnErrorInCheck) {
+  std::string text = read_file(hello());
+  text.replace(text.find("    return"), 0, "    small = fn.crop(small, crop=[40, 20])\n");
+  std::string file = write("crop.dali-dsl", text);
+  Outcome o = run({"check", file});
+  EXPECT_EQ(o.status, 1) << o.out;
+  EXPECT_TRUE(contains(o.err, "crop.dali-dsl:8:")) << o.err;
+  EXPECT_TRUE(contains(o.err, "fails for every sample")) << o.err;
+  EXPECT_EQ(run({"check", file, "--set", "size=64"}).status, 0);
+}
+
 TEST_F(CommandLine, DiagnosticsAsJson) {
   Json fine = Json::parse(run({"check", hello(), "--diagnostics=json"}).out);
   EXPECT_EQ(fine, Json::parse(R"({"diagnostics":[]})"));
