@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include "compiler/check_constants.h"
 #include "tools/pipeline_host.h"
 
 namespace galatea::tools {
@@ -33,6 +34,12 @@ void check_file(const std::string& file, const Options& options, const PipelineH
       options.pipeline.pipeline.empty()
           ? dsl::stage_all(file, {}, frontend, host.registry(), reporter.sources())
           : dsl::stage_pipeline(file, {}, frontend, host.registry(), reporter.sources());
+  for (const auto& graph : result.graphs) {
+    for (Diagnostic& diagnostic : check_constants(*graph)) {
+      if (diagnostic.severity == Severity::kError) result.ok = false;
+      result.diagnostics.push_back(std::move(diagnostic));
+    }
+  }
   const auto errors = std::count_if(result.diagnostics.begin(), result.diagnostics.end(),
                                     [](const Diagnostic& d) { return d.severity == Severity::kError; });
   reporter.report(std::move(result.diagnostics));

@@ -1,5 +1,8 @@
 #include "tools/pipeline_host.h"
 
+#include <algorithm>
+
+#include "compiler/check_constants.h"
 #include "compiler/codegen/backend.h"
 #include "stdlib_ops/native/register_natives.h"
 #include "stdlib_ops/register_all.h"
@@ -39,7 +42,13 @@ std::unique_ptr<ir::Graph> PipelineHost::stage(const std::string& file, const Pi
   dsl::FrontendResult result =
       dsl::stage_pipeline(file, {}, frontend_options(options), registry_, reporter.sources());
   reporter.report(std::move(result.diagnostics));
-  if (result.ok && !result.graphs.empty()) return std::move(result.graphs.front());
+  if (result.ok && !result.graphs.empty()) {
+    std::vector<Diagnostic> failing = check_constants(*result.graphs.front());
+    const bool fails = std::any_of(failing.begin(), failing.end(),
+                                   [](const Diagnostic& d) { return d.severity == Severity::kError; });
+    reporter.report(std::move(failing));
+    if (!fails) return std::move(result.graphs.front());
+  }
   reporter.raise_status(kWrong);
   return nullptr;
 }

@@ -1,0 +1,325 @@
+// The command line as scripts see it: exit statuses, what goes to stdout and stderr, files written.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+struct Outcome {
+  int status = -1;  ///< exit status; 1000 + n: killed by signal n
+  std::string out, err;
+};
+
+std::string read_file(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return std::string((std::istreambuf_iterator<char>(in)), {});
+}
+
+class CommandLine : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(testing::TempDir()) / ("galatea_cli_" + std::to_string(::getpid()));
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string write(const std::string& name, const std::string& text) {
+    std::ofstream(folder_ / name) << text;
+    return (folder_ / name).string();
+  }
+  std::string hello() {
+    return write("hello.dali-dsl",
+                 "from nvidia.dali import pipeline_def, fn, types\n"
+                 "\n"
+                 "@pipeline_def(batch_size=4, num_threads=2, seed=7)\n"
+                 "def hello(data: str = \"" +
+                     samples() +
+                     "\", size=32):\n"
+                     "    encoded, label = fn.readers.file(file_root=data)\n"
+                     "    image = fn.decoders.image(encoded, output_type=types.RGB)\n"
+                     "    small = fn.resize(image, size=[size, size])\n"
+                     "    return small, label\n");
+  }
+  static std::string samples() { return std::string(GALATEA_BINARY_DIR) + "/samples"; }
+
+  /// Runs galatea; after `interrupt_after` the process gets SIGINT.
+  Outcome run(std::vector<std::string> arguments, std::chrono::milliseconds interrupt_after = {}) {
+    const std::string program = std::string(GALATEA_BINARY_DIR) + "/bin/galatea";
+    arguments.insert(arguments.begin(), program);
+    const fs::path out = folder_ / "stdout", err = folder_ / "stderr";
+    pid_t child = ::fork();
+    if (child == 0) {
+      ::dup2(::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), 1);
+      ::dup2(::open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), 2);
+      ::setenv("GALATEA_CACHE_DIR", (folder_ / "cache").c_str(), 1);
+      std::vector<char*> argv;
+      for (std::string& argument : arguments) argv.push_back(argument.data());
+      argv.push_back(nullptr);
+      ::execv(program.c_str(), argv.data());
+      ::_exit(127);
+    }
+    if (interrupt_after.count() > 0) {
+      std::this_thread::sleep_for(interrupt_after);
+      ::kill(child, SIGINT);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    Outcome outcome{WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status), read_file(out),
+                    read_file(err)};
+    return outcome;
+  }
+
+  fs::path folder_;
+};
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_F(CommandLine, WrongUsageIsStatusTwoWithAHint) {
+  Outcome o = run({"rnu", "x"});
+  EXPECT_EQ(o.status, 2);
+  EXPECT_TRUE(contains(o.err, "there is no subcommand `rnu`")) << o.err;
+  EXPECT_TRUE(contains(o.err, "did you mean `run`?")) << o.err;
+  o = run({"run", "x", "--bach-size=3"});
+  EXPECT_EQ(o.status, 2);
+  EXPECT_TRUE(contains(o.err, "did you mean `--batch-size`?")) << o.err;
+  o = run({"fmt", "x"});
+  EXPECT_EQ(o.status, 2);
+  EXPECT_TRUE(contains(o.err, "later release")) << o.err;
+  for (const std::vector<std::string>& bad :
+       std::vector<std::vector<std::string>>{{},
+                                             {"run"},
+                                             {"run", "x", "--batch-size", "0"},
+                                             {"run", "x", "--device", "tpu"},
+                                             {"run", "x", "--set", "novalue"},
+                                             {"explain", "x", "--emit=nothing"},
+                                             {"check"},
+                                             {"run", "x", "y"},
+                                             {"--colour"},
+                                             {"run", "x", "--epochs", "2", "--batches", "3"},
+                                             {"view", "x"}}) {
+    o = run(bad);
+    EXPECT_EQ(o.status, 2) << (bad.empty() ? "" : bad.back());
+    EXPECT_TRUE(o.out.empty()) << o.out;
+    EXPECT_FALSE(o.err.empty());
+  }
+}
+
+TEST_F(CommandLine, HelpShowsTypesDefaultsAndExamples) {
+  for (const char* name : {"run", "check", "explain", "view", "ops", "settings", "version"}) {
+    Outcome o = run({name, "--help"});
+    EXPECT_EQ(o.status, 0) << name;
+    EXPECT_TRUE(contains(o.out, "--diagnostics text|json")) << o.out;
+    EXPECT_TRUE(contains(o.out, "default: auto; example: --color=never")) << o.out;
+  }
+}
+
+TEST_F(CommandLine, VersionSettingsOps) {
+  EXPECT_TRUE(contains(run({"version"}).out, "LLVM"));
+  EXPECT_TRUE(contains(run({"settings"}).out, "GALATEA_CACHE_DIR"));
+  EXPECT_TRUE(contains(run({"settings"}).out, "from the environment"));
+  EXPECT_TRUE(contains(run({"ops"}).out, "\nresize "));
+  Outcome one = run({"ops", "resize"});
+  EXPECT_TRUE(contains(one.out, "fn.resize: ")) << one.out;
+  EXPECT_TRUE(contains(one.out, "\narguments:\n")) << one.out;
+  Outcome none = run({"ops", "resise"});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_TRUE(contains(none.err, "did you mean `resize`?")) << none.err;
+}
+
+TEST_F(CommandLine, OpsAsJson) {
+  Outcome o = run({"ops", "--json"});
+  ASSERT_EQ(o.status, 0);
+  Json document = Json::parse(o.out);
+  bool found = false;
+  for (const Json& op : document["operators"]) {
+    for (const char* key : {"name", "inputs", "args", "devices", "kind", "random"})
+      EXPECT_TRUE(op.contains(key)) << op;
+    if (op["name"] != "resize") continue;
+    found = true;
+    EXPECT_EQ(op["inputs"].size(), 2u);
+    EXPECT_EQ(op["args"]["size"]["type"], "float list");
+    EXPECT_EQ(op["args"]["size"]["per_sample"], true);
+  }
+  EXPECT_TRUE(found);
+}
+
+TEST_F(CommandLine, ExplainsCodes) {
+  Outcome o = run({"explain", "G0801"});
+  EXPECT_EQ(o.status, 0);
+  EXPECT_TRUE(contains(o.out, "host program")) << o.out;
+  EXPECT_EQ(run({"explain", "G9999"}).status, 2);
+}
+
+TEST_F(CommandLine, CheckSaysWhatIsWrongAndWhere) {
+  Outcome good = run({"check", hello()});
+  EXPECT_EQ(good.status, 0) << good.err;
+  EXPECT_TRUE(contains(good.out, "fine")) << good.out;
+  EXPECT_TRUE(contains(good.out, "u8[32,32,3] HWC")) << good.out;
+
+  std::string text = read_file(hello());
+  text.replace(text.find("size=[size"), 4, "sise");
+  std::string bad = write("typo.dali-dsl", text);
+  Outcome o = run({"check", bad});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_TRUE(contains(o.err, "typo.dali-dsl:7:")) << o.err;
+  EXPECT_TRUE(contains(o.err, "`size`")) << o.err;
+  EXPECT_FALSE(contains(o.err, "\033[")) << o.err;
+
+  o = run({"check", bad, "--color=always"});
+  EXPECT_TRUE(contains(o.err, "\033[1;31merror")) << o.err;
+  EXPECT_EQ(run({"check", "no/such/file.dali-dsl"}).status, 1);
+}
+
+TEST_F(CommandLine, WhatMustFailForEverySampleIsAnErrorInCheck) {
+  std::string text = read_file(hello());
+  text.replace(text.find("    return"), 0, "    small = fn.crop(small, crop=[40, 20])\n");
+  std::string file = write("crop.dali-dsl", text);
+  Outcome o = run({"check", file});
+  EXPECT_EQ(o.status, 1) << o.out;
+  EXPECT_TRUE(contains(o.err, "crop.dali-dsl:8:")) << o.err;
+  EXPECT_TRUE(contains(o.err, "fails for every sample")) << o.err;
+  EXPECT_EQ(run({"check", file, "--set", "size=64"}).status, 0);
+}
+
+TEST_F(CommandLine, DiagnosticsAsJson) {
+  Json fine = Json::parse(run({"check", hello(), "--diagnostics=json"}).out);
+  EXPECT_EQ(fine, Json::parse(R"({"diagnostics":[]})"));
+  Outcome o = run({"check", write("broken.dali-dsl", "def f(:\n"), "--diagnostics=json"});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_TRUE(o.err.empty()) << o.err;
+  Json document = Json::parse(o.out);
+  ASSERT_FALSE(document["diagnostics"].empty());
+  const Json& first = document["diagnostics"][0];
+  for (const char* key : {"code", "severity", "message", "file", "line", "column", "end_line", "end_column",
+                          "labels", "calls", "notes", "help"}) {
+    EXPECT_TRUE(first.contains(key)) << key;
+  }
+  EXPECT_EQ(first["severity"], "error");
+  EXPECT_EQ(first["line"], 1);
+}
+
+TEST_F(CommandLine, RunSavesWhatComesOut) {
+  const fs::path out = folder_ / "out";
+  Outcome o =
+      run({"run", hello(), "--save", out.string(), "--format", "png", "--stats=json", "--batches", "2"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_TRUE(o.err.empty()) << o.err;
+  Json stats = Json::parse(o.out);
+  EXPECT_EQ(stats["samples"], 8);
+  EXPECT_EQ(stats["batches"], 2);
+  EXPECT_EQ(stats["seed"], 7);
+  EXPECT_EQ(stats["skipped"], 0);
+  EXPECT_TRUE(contains(read_file(out / "out0/000007.png"), "IHDR"));
+  EXPECT_FALSE(fs::exists(out / "out0/000008.png"));
+  EXPECT_TRUE(contains(read_file(out / "out1/000007.npy"), "NUMPY"));
+}
+
+TEST_F(CommandLine, RunWithoutOptionsIsQuiet) {
+  Outcome o = run({"run", hello(), "--set", "size=16"});
+  EXPECT_EQ(o.status, 0) << o.err;
+  EXPECT_TRUE(o.out.empty()) << o.out;
+  EXPECT_TRUE(o.err.empty()) << o.err;
+}
+
+TEST_F(CommandLine, ParametersAreChecked) {
+  Outcome o = run({"run", hello(), "--set", "sise=16"});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_TRUE(contains(o.err, "size")) << o.err;
+  EXPECT_EQ(run({"run", hello(), "--set", "size=large"}).status, 1);
+  EXPECT_EQ(run({"run", hello(), "--pipeline", "goodbye"}).status, 1);
+  EXPECT_EQ(run({"run", hello(), "--set", "data=" + (folder_ / "none").string()}).status, 1);
+}
+
+TEST_F(CommandLine, CorruptSamplesFollowTheirPolicy) {
+  const std::string data = "data=" + samples() + "-corrupt";
+  Outcome o = run({"run", hello(), "--set", data});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_TRUE(contains(o.err, "01_cut_short.jpg")) << o.err;
+  EXPECT_TRUE(contains(o.err, "hello.dali-dsl:6")) << o.err;
+  o = run({"run", hello(), "--set", data, "--on-error", "skip", "--stats=json", "--diagnostics=json"});
+  ASSERT_EQ(o.status, 0) << o.err << o.out;
+  const size_t line_end = o.out.find('\n');
+  Json diagnostics = Json::parse(o.out.substr(0, line_end)), stats = Json::parse(o.out.substr(line_end));
+  EXPECT_EQ(stats["samples"], 4);
+  EXPECT_EQ(stats["skipped"], 2);
+  EXPECT_EQ(diagnostics["diagnostics"].size(), 2u);
+  for (const Json& d : diagnostics["diagnostics"]) EXPECT_EQ(d["severity"], "warning");
+}
+
+TEST_F(CommandLine, DevicesThatAreNotHereAreStatusThree) {
+  Outcome o = run({"run", hello(), "--device", "gpu"});
+  EXPECT_EQ(o.status, 3);
+  EXPECT_TRUE(contains(o.err, "GPU")) << o.err;
+  EXPECT_EQ(run({"check", hello(), "--device", "gpu"}).status, 0);
+}
+
+TEST_F(CommandLine, ViewDrawsASheet) {
+  const fs::path sheet = folder_ / "sheet.png";
+  Outcome o = run({"view", hello(), "-o", sheet.string(), "--nodes", "--samples", "3"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_EQ(o.out, sheet.string() + "\n");
+  std::string bytes = read_file(sheet);
+  ASSERT_TRUE(contains(bytes, "IHDR"));
+  // Width: three columns (image, small, label) of 208 and gaps of 10.
+  EXPECT_EQ((static_cast<unsigned char>(bytes[18]) << 8) + static_cast<unsigned char>(bytes[19]),
+            10 + 3 * 218);
+  o = run({"view", hello(), "-o", (folder_ / "none/sheet.png").string()});
+  EXPECT_EQ(o.status, 1);
+}
+
+TEST_F(CommandLine, ExplainShowsEveryLevel) {
+  for (const char* level : {"ast", "graph", "plan", "kernel", "loops"}) {
+    Outcome o = run({"explain", hello(), std::string("--emit=") + level});
+    EXPECT_EQ(o.status, 0) << level << o.err;
+    EXPECT_TRUE(contains(o.out, "resize")) << level << "\n" << o.out;
+  }
+  Outcome page = run({"explain", hello()});
+  EXPECT_EQ(page.status, 0);
+  EXPECT_TRUE(contains(page.out, "pipeline hello: batches of 4")) << page.out;
+  EXPECT_TRUE(contains(page.out, "resize (line 7)")) << page.out;
+}
+
+TEST_F(CommandLine, InterruptionEndsInOrder) {
+  const fs::path out = folder_ / "out";
+  Outcome o = run({"run", hello(), "--epochs", "1000000", "--stats=json"}, std::chrono::milliseconds(1500));
+  EXPECT_EQ(o.status, 130) << o.err;
+  EXPECT_TRUE(contains(o.err, "interrupted after ")) << o.err;
+}
+
+TEST_F(CommandLine, TraceIsAChromeTrace) {
+  const fs::path trace = folder_ / "trace.json";
+  ASSERT_EQ(run({"run", hello(), "--trace", trace.string()}).status, 0);
+  Json document = Json::parse(read_file(trace));
+  EXPECT_GT(document["traceEvents"].size(), 10u);
+}
+
+TEST_F(CommandLine, FedPipelinesNeedAHost) {
+  std::string file = write("fed.dali-dsl",
+                           "from nvidia.dali import pipeline_def, fn, types\n"
+                           "@pipeline_def(batch_size=4)\n"
+                           "def fed():\n"
+                           "    x = fn.external_source(name=\"x\", dtype=types.UINT8, ndim=1)\n"
+                           "    return x + 1\n");
+  Outcome o = run({"run", file});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_TRUE(contains(o.err, "`x` can only be fed by a host program")) << o.err;
+}
+
+}  // namespace
