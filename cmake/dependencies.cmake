@@ -10,7 +10,8 @@ pkg_check_modules(WEBP REQUIRED IMPORTED_TARGET libwebp)  # libwebp-dev
 
 # LLVM 19 or newer; the newest that is installed wins.
 foreach(version 22 21 20 19)
-  find_package(LLVM ${version} CONFIG QUIET PATHS /usr/lib/llvm-${version} )
+  # Its version file accepts only an exact major.minor, and releases start at .1.
+  find_package(LLVM ${version}.1 CONFIG QUIET PATHS /usr/lib/llvm-${version})
   if(LLVM_FOUND)
     break()
   endif()

@@ -27,9 +27,18 @@ endif()
 # galatea_library(NAME SOURCES... ) declares the library of one folder.
 function(galatea_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  if(NOT ARG_SOURCES)  # a layer that has no source yet still takes part in linking
+    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/${name}_empty.cpp CONTENT "")
+    set(ARG_SOURCES ${CMAKE_BINARY_DIR}/generated/${name}_empty.cpp)
+  endif()
   add_library(galatea_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(galatea_${name} PUBLIC galatea_options ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
 endfunction()
+
+# tests_LABEL builds the tests of one label; the thread sanitizer is run for these two only.
+foreach(label runtime api)
+  add_custom_target(tests_${label})
+endforeach()
 
 # galatea_test(NAME SOURCES... LIBRARIES... [LABELS ...]) declares one GoogleTest program, seen by ctest.
 function(galatea_test name)
@@ -38,5 +47,10 @@ function(galatea_test name)
   target_link_libraries(${name} PRIVATE galatea_options ${ARG_LIBRARIES} GTest::gtest GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE GALATEA_SOURCE_DIR="${CMAKE_SOURCE_DIR}" GALATEA_BINARY_DIR="${CMAKE_BINARY_DIR}")
   add_test(NAME ${name} COMMAND ${name})
+  foreach(label ${ARG_LABELS})
+    if(TARGET tests_${label})
+      add_dependencies(tests_${label} ${name})
+    endif()
+  endforeach()
   set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS "${ARG_LABELS}" SKIP_REGULAR_EXPRESSION "^\\[  SKIPPED \\] ALL")
 endfunction()

@@ -78,6 +78,8 @@ struct Expression {
   std::vector<Comprehension> comprehensions;
   std::vector<Parameter> parameters;       ///< kLambda; operands[0] is the body
   std::vector<FStringPart> parts;          ///< kFString
+  uint32_t ordinal = 0;  ///< kCall: how many calls of the same last name stand before it in its function (for random keys)
+  bool parenthesized = false;
 };
 
 enum class StatementKind : uint8_t {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/scalar_op.h"
 #include "runtime/tensor.h"
 
 namespace galatea::runtime {

@@ -7,11 +7,13 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/diagnostic.h"
 #include "base/layout.h"
+#include "base/source.h"
 #include "base/scalar_op.h"
 #include "runtime/kernel_abi.h"
 #include "runtime/native.h"
@@ -111,6 +113,19 @@ struct ProgramKernel {
   std::shared_ptr<const KernelCode> code;
 };
 
+/// What one sample looks like to a batch step.
+struct StepSample {
+  std::span<Cell> registers;
+  std::span<Tensor> slots;
+};
+/// The work between two segments, done once all samples of the batch that still live have arrived (kBarrier). run() must be thread-safe;
+/// samples are in slot order; an error is the error of every one of them.
+class BatchStep {
+ public:
+  virtual ~BatchStep() = default;
+  virtual Status run(std::span<StepSample> samples) const = 0;
+};
+
 struct SourceSpec {
   std::string factory;   ///< "readers.file"
   std::string name;      ///< name= of the node, or empty
@@ -153,6 +168,7 @@ struct Program {
   std::vector<NativeCallSpec> natives;
   std::vector<KernelCallSpec> kernel_calls;
   std::vector<ProgramKernel> kernels;
+  std::vector<std::shared_ptr<const BatchStep>> batch_steps;
   std::vector<SourceSpec> sources;
   std::vector<ExternalInput> external_inputs;
   std::vector<OutputSpec> outputs;
@@ -164,5 +180,14 @@ struct Program {
 
 /// One line per instruction (explain --emit=plan).
 std::string to_text(const Program& program);
+std::string_view name_of(Opcode op);
+
+/// Whether every index is in range, so that the interpreter need not look. An error is a bug of whoever made the program.
+Status verify(const Program& program);
+
+/// The source lines that the program knows, as a SourceMap: run-time diagnostics have their spans in it. Same program, same map.
+SourceMap sources_of(const Program& program);
+/// The span in sources_of(program) of each of Program::locations.
+std::vector<Span> location_spans(const Program& program);
 
 }  // namespace galatea::runtime

@@ -1,6 +1,10 @@
 // A running program: epochs, batches, feeding, errors that travel with their batch.
 //
 // Comes in: a Program, the natives, an executor's options. Goes out: batches in ticket order. One thread at a time may use a session.
+//
+// Epochs: with readers, an epoch is one pass of the first reader over its shard; other readers go on side by side. With external inputs, an epoch
+// ends where end_of_feed() stands in the feed, and a batch has the size that was fed. With neither, there is one endless epoch.
+// The first epoch starts with the session; of a later epoch nothing is read before next() asks for it (what was fed is worked on at once).
 #pragma once
 
 #include <chrono>
@@ -24,6 +28,7 @@ struct SessionOptions {
   int num_threads = 0;        ///< 0: the program's
   int max_held_batches = 8;   ///< batches that the consumer may hold before next() is an error that says so
   Trace* trace = nullptr;
+  std::shared_ptr<Allocator> allocator;  ///< counts all memory; none: one of the session's own with the program's limit
 };
 
 /// A sample that failed and was skipped or replaced.
@@ -60,8 +65,10 @@ struct SessionStatistics {
   double read_seconds = 0, decode_seconds = 0, compute_seconds = 0, wait_seconds = 0;
   int64_t peak_memory_bytes = 0;
   std::vector<OperatorTime> operators;
-  std::vector<SampleFailure> skipped, replaced;
+  std::vector<SampleFailure> skipped, replaced;  ///< in order of delivery; the first kMaxListedFailures of each
+  int64_t num_skipped = 0, num_replaced = 0;
 };
+inline constexpr size_t kMaxListedFailures = 1000;
 
 struct ReaderMeta {
   int64_t epoch_size = 0, epoch_size_padded = 0;
@@ -75,7 +82,8 @@ class Session {
   static Result<std::unique_ptr<Session>> create(std::shared_ptr<const Program> program, const NativeTable& natives, SessionOptions options = {});
   virtual ~Session() = default;  ///< cancels, waits for the threads; batches still held stay valid
 
-  /// The next batch; nullopt at the end of the epoch (the next call begins the next epoch). With a time-out: an error of code G0901 if it passes.
+  /// The next batch; nullopt at the end of the epoch (the next call begins the next epoch). With a time-out: an error of code G0901 if it passes
+  /// (the inline executor works in this call and knows no time-out).
   /// A failed sample under on_error=raise gives its error; the session then goes on with the next batch.
   virtual Result<std::optional<std::shared_ptr<Batch>>> next(std::optional<std::chrono::milliseconds> timeout = {}) = 0;
   /// Queues one batch for an external input: one dense tensor per sample, copied. Optional ids replace the running numbers.
@@ -88,6 +96,8 @@ class Session {
   /// Stops within a second; next() then returns an error of code G0902. Any thread may call it.
   virtual void cancel() = 0;
   virtual SessionStatistics statistics() const = 0;
+  /// What the diagnostics of this session point into (sources_of(program)).
+  virtual const SourceMap& sources() const = 0;
 };
 
 }  // namespace galatea::runtime

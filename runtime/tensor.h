@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,28 +41,42 @@ struct Tensor {
 
   int64_t volume() const;
   bool is_dense() const;  ///< row-major without gaps
+  int64_t num_bytes() const { return volume() * size_of(dtype); }
+  /// Takes dtype and extents, and row-major strides; leaves the memory alone.
+  void set_dense(DType type, std::span<const int64_t> new_extents);
 };
 
-/// Counts all memory of a session and keeps to a limit. Thread-safe.
+/// Bytes of a dense tensor, or an error if an extent is negative, the rank above kMaxRank, or the size beyond what can be addressed.
+Result<int64_t> dense_bytes(DType dtype, std::span<const int64_t> extents);
+
+/// Counts all memory of a session and keeps to a limit. Thread-safe. Buffers may outlive it: the counters are shared with them.
 class Allocator {
  public:
-  explicit Allocator(int64_t limit_bytes = 0) : limit_(limit_bytes) {}
+  explicit Allocator(int64_t limit_bytes = 0);
   /// A new buffer (not cleared), or an error that names the limit (user) or the size (system: out of memory).
   Result<std::shared_ptr<Buffer>> allocate(int64_t bytes);
-  int64_t bytes_in_use() const { return in_use_.load(); }
-  int64_t peak_bytes() const { return peak_.load(); }
-  int64_t num_allocations() const { return count_.load(); }
+  int64_t bytes_in_use() const { return counters_->in_use.load(); }
+  int64_t peak_bytes() const { return counters_->peak.load(); }
+  int64_t num_allocations() const { return counters_->count.load(); }
   int64_t limit() const { return limit_; }
   /// Tests: the n-th allocation from now (1 = next) fails once.
-  void fail_after(int64_t n) { fail_at_.store(n); }
+  void fail_after(int64_t n) { counters_->fail_at.store(n); }
 
  private:
   friend class OwnedBuffer;
+  struct Counters {
+    std::atomic<int64_t> in_use{0}, peak{0}, count{0}, fail_at{0};
+  };
   int64_t limit_;
-  std::atomic<int64_t> in_use_{0}, peak_{0}, count_{0}, fail_at_{0};
+  std::shared_ptr<Counters> counters_;
 };
 
 /// A dense tensor in a new buffer.
-Result<Tensor> allocate_tensor(Allocator& allocator, DType dtype, const std::vector<int64_t>& extents);
+Result<Tensor> allocate_tensor(Allocator& allocator, DType dtype, std::span<const int64_t> extents);
+inline Result<Tensor> allocate_tensor(Allocator& allocator, DType dtype, const std::vector<int64_t>& extents) {
+  return allocate_tensor(allocator, dtype, std::span<const int64_t>(extents));
+}
+/// Copies the elements of `from` in row-major order to `to`, which has room for them all.
+void copy_dense(const Tensor& from, uint8_t* to);
 
 }  // namespace galatea::runtime

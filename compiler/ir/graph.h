@@ -193,8 +193,9 @@ class GraphBuilder {
   BlockId block_ = 0;
 };
 
-/// The graph as text; read_graph(to_text(g)) gives an equal graph (up to spans). Grammar at the head of ir/reader.h.
+/// The graph as text; read_graph(to_text(g)) gives an equal graph (up to spans, chains of calls and ids). Grammar at the head of ir/reader.h.
 std::string to_text(const Graph& graph);
+/// Reads and verifies.
 Result<Graph> read_graph(const std::string& text, SourceMap& sources, const op::Registry& registry);
 /// What is legal, as listed above. An error here is a bug of ours (ErrorKind::kInternal), unless the graph was read from text.
 Status verify(const Graph& graph);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -82,6 +83,7 @@ struct ExprNode {
   Cell fill;                     ///< kLoad with kConstant
   std::vector<Expr> args;
   Span span;
+  uint64_t hash = 0;             ///< of the structure; the builders below set it, 0 means not known
 };
 
 // ---- leaves
@@ -142,7 +144,9 @@ bool contains(const Expr& e, ExprKind kind);
 /// Rebuilds bottom-up (folding again); `replace` may return an empty Expr for "keep". Shared nodes are visited once.
 template <typename F>
 Expr rewrite(const Expr& e, const F& replace);
-/// `b(a(i,j), …)` style text: "add(axis0, 3:i64)"; the grammar is in kernel/reader.h.
+/// Calls visit(expr) once per distinct node, operands first.
+void for_each_node(const Expr& e, const std::function<void(const Expr&)>& visit);
+/// `b(a(i,j), …)` style text: "add(axis0, 3:i64)"; the grammar is in kernel/reader.h. Shared parts are named once: "{ %0 = …; add(%0, %0) }".
 std::string to_text(const Expr& e);
 
 }  // namespace galatea::kernel

@@ -11,13 +11,16 @@
 //           acc = fma(weight, source, acc). `source` is converted from its own type by kConvert before the multiplication. `weight` and `source` may use
 //           kTap; `source` is a load in which exactly one index (that of `band_axis`) is first(axis) + tap, with a border. Windows (Gaussian, Laplacian)
 //           are bands whose weights do not depend on the axis.
-// - reduce: value = finish(combine of body(axes, reduce axes) over the reduction box, in `accumulator`). Integer sums wrap and are exact in any order;
-//           min and max are exact in any order (NaN operands as in ScalarOp). Float sums have a fixed tree: element number n (row-major in the reduction
-//           box) goes to lane n % 16; each lane adds its elements in order, starting from +0; then lanes combine as
-//           lane[i] + lane[i+8], then +4, +2, +1. An empty box gives the neutral element (sum 0, min the type's largest, max its smallest value).
+// - reduce: value = finish(combine of body(axes, reduce axes) over the reduction box, in `accumulator`). Integers wrap and are exact in any order.
+//           Float accumulators (sum, min and max alike: NaN and signed zeros make even min order-dependent) have a fixed tree: element number n
+//           (row-major in the reduction box) goes to lane n % 16; each lane combines its elements in order as op(lane, element), starting from the neutral
+//           element; then lanes combine as op(lane[i], lane[i+8]), then +4, +2, +1. Neutral: sum +0; min the type's largest value (floats: +inf); max its
+//           smallest (floats: -inf). An empty box gives the neutral element. `body` has the type of the accumulator.
 // - A u8 element type *is* rounded and clamped at that stage, whether it is ever stored or not: a body must have the stage's type, so it ends in a
 //   conversion.
 // - f16 stages hold halves; bodies compute in f32 and convert.
+// - Expressions are strict: both sides of a select are computed (so both may load, and both may raise a flag). A load with a border from an empty target
+//   gives the fill (kConstant) or 0.
 // - Kernels are total: no failure, no allocation. Integer division by zero gives 0 and ORs kFlagDivisionByZero into the sample's status word.
 //
 // Invariant: a canonical kernel holds no names, spans or numeric constants other than structural ones (0, 1, channel counts, small windows): every

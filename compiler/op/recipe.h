@@ -68,7 +68,7 @@ struct LoweredOutput {
 };
 
 struct Lowering {
-  std::vector<kernel::KernelInput> inputs;  ///< one per node input that stages load; extents are symbols
+  std::vector<kernel::KernelInput> inputs;  ///< one per node input, in order (loads name them by number); extents are symbols
   std::vector<kernel::Stage> stages;
   std::vector<Check> checks;                ///< in order, before any kernel
   std::vector<NativeScalars> native_scalars;

@@ -1,0 +1,91 @@
+// The table of environment settings, and the only place that reads the environment.
+#include "base/settings.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+#include "base/result.h"
+
+namespace galatea {
+namespace {
+
+const Setting& find(std::string_view name) {
+  const std::vector<Setting>& table = all_settings();
+  auto found = std::find_if(table.begin(), table.end(), [name](const Setting& s) { return s.name == name; });
+  GALATEA_CHECK(found != table.end(), "no setting of this name: " + std::string(name));
+  return *found;
+}
+
+const char* from_environment(const Setting& setting) {
+  // A variable that is set to nothing counts as not set.
+  const char* value = std::getenv(std::string(setting.name).c_str());
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+}  // namespace
+
+const std::vector<Setting>& all_settings() {
+  static const std::vector<Setting> kTable = {
+      {"GALATEA_CACHE_DIR", "path", "",
+       "where compiled kernels are kept; empty: galatea/ in the user's cache folder",
+       "GALATEA_CACHE_DIR=/var/cache/galatea"},
+      {"GALATEA_CACHE", "bool", "1", "whether compiled kernels are kept on disk", "GALATEA_CACHE=0"},
+      {"GALATEA_DUMP", "path", "",
+       "a folder into which every level and every pass that changed something is written",
+       "GALATEA_DUMP=dump"},
+      {"GALATEA_LOG", "bool", "0",
+       "one line on stderr for each kernel: name, operators fused, cached or compiled, times",
+       "GALATEA_LOG=1"},
+      {"GALATEA_VERIFY", "bool", "1", "whether the graph is verified after every pass", "GALATEA_VERIFY=0"},
+      {"GALATEA_SKIP_PASSES", "text", "", "names of graph passes to leave out, with commas between",
+       "GALATEA_SKIP_PASSES=push_region_into_decode"},
+      {"GALATEA_STOP_AFTER", "text", "", "the graph pass after which no further one runs",
+       "GALATEA_STOP_AFTER=fold_constants"},
+      {"GALATEA_TARGET", "text", "",
+       "CPU to compile for: x86-64-v3, x86-64-v4, x86-64-v4-vnni; empty: this machine's",
+       "GALATEA_TARGET=x86-64-v3"},
+      {"GALATEA_CXX", "text", "c++", "the C++ compiler that `--backend cuda-shim` calls",
+       "GALATEA_CXX=clang++-19"},
+      {"GALATEA_CUDA_LIBRARY_PATH", "path", "",
+       "a folder to look in first for the CUDA driver and NVRTC; empty: the system's places",
+       "GALATEA_CUDA_LIBRARY_PATH=/usr/local/cuda/lib64"},
+      {"NO_COLOR", "text", "", "anything: no colours on a terminal (as --color=never)", "NO_COLOR=1"},
+      {"TERM", "text", "dumb", "the kind of terminal; dumb: no colours and no progress bar", "TERM=xterm"},
+      {"COLUMNS", "int", "0", "columns of the terminal; 0: ask the terminal", "COLUMNS=100"},
+      {"XDG_CACHE_HOME", "path", "", "the user's cache folder; empty: .cache in the home folder",
+       "XDG_CACHE_HOME=/var/cache/me"},
+      {"HOME", "path", "", "the user's home folder, for the cache", "HOME=/home/me"},
+  };
+  return kTable;
+}
+
+std::string setting(std::string_view name) {
+  const Setting& entry = find(name);
+  const char* value = from_environment(entry);
+  return value != nullptr ? std::string(value) : std::string(entry.default_value);
+}
+
+bool setting_is_from_environment(std::string_view name) { return from_environment(find(name)) != nullptr; }
+
+bool setting_bool(std::string_view name) {
+  std::string value = setting(name);
+  std::transform(value.begin(), value.end(), value.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return value == "1" || value == "true" || value == "on" || value == "yes";
+}
+
+int64_t setting_int(std::string_view name) {
+  const Setting& entry = find(name);
+  auto parse = [](std::string_view text, int64_t& number) {
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc() && end == text.data() + text.size();
+  };
+  int64_t number = 0;
+  // What is not a number leaves the default in force; `galatea settings` says so.
+  if (parse(setting(name), number)) return number;
+  parse(entry.default_value, number);
+  return number;
+}
+
+}  // namespace galatea

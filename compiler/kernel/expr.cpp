@@ -1,0 +1,408 @@
+// Building, folding, hashing and comparing expressions.
+//
+// Comes in: operands. Goes out: nodes in which constants are folded and neutral elements gone, where that is exact for every
+// value. Text is in expr_text.cpp.
+#include "compiler/kernel/expr.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_set>
+#include <utility>
+
+#include "base/result.h"
+
+namespace galatea::kernel {
+namespace {
+
+uint64_t mix(uint64_t hash, uint64_t value) {
+  hash = (hash ^ value) * 0x9E3779B97F4A7C15U;
+  return hash ^ (hash >> 29);
+}
+
+uint64_t compute_hash(const ExprNode& node) {
+  uint64_t hash = mix(0x51ED270B35AE1237U, static_cast<uint64_t>(node.kind) | static_cast<uint64_t>(node.type) << 8 |
+                                               static_cast<uint64_t>(node.op) << 16 |
+                                               static_cast<uint64_t>(node.symbol) << 24 |
+                                               static_cast<uint64_t>(node.border) << 32 |
+                                               static_cast<uint64_t>(node.target.kind) << 40);
+  hash = mix(hash, node.value.bits);
+  hash = mix(hash, static_cast<uint64_t>(static_cast<uint32_t>(node.index)) |
+                       static_cast<uint64_t>(static_cast<uint32_t>(node.target.index)) << 32);
+  hash = mix(hash, static_cast<uint64_t>(node.a));
+  hash = mix(hash, static_cast<uint64_t>(node.b));
+  hash = mix(hash, node.fill.bits);
+  for (const Expr& arg : node.args) hash = mix(hash, hash_of(arg));
+  return hash == 0 ? 1 : hash;
+}
+
+Expr finish_node(ExprNode node) {
+  node.hash = compute_hash(node);
+  return Expr(std::make_shared<const ExprNode>(std::move(node)));
+}
+
+bool same_head(const ExprNode& a, const ExprNode& b) {
+  return a.kind == b.kind && a.type == b.type && a.op == b.op && a.value == b.value && a.index == b.index &&
+         a.symbol == b.symbol && a.a == b.a && a.b == b.b && a.target == b.target && a.border == b.border &&
+         a.fill == b.fill && a.args.size() == b.args.size();
+}
+
+using Pairs = std::set<std::pair<const ExprNode*, const ExprNode*>>;
+bool same_nodes(const Expr& a, const Expr& b, Pairs& equal_pairs) {
+  if (a.get() == b.get()) return true;
+  if (!a || !b || hash_of(a) != hash_of(b) || !same_head(*a, *b)) return false;
+  if (equal_pairs.contains({a.get(), b.get()})) return true;
+  for (size_t i = 0; i < a->args.size(); ++i) {
+    if (!same_nodes(a->args[i], b->args[i], equal_pairs)) return false;
+  }
+  equal_pairs.insert({a.get(), b.get()});
+  return true;
+}
+
+bool is_one(const Expr& e) {
+  if (!is_const(e)) return false;
+  return e->value == (is_float(e->type) ? cell_from_double(e->type, 1.0) : Cell{1});
+}
+bool is_int_zero(const Expr& e) { return is_const(e) && is_integral(e->type) && e->value.bits == 0; }
+bool is_float_const(const Expr& e, double value) {
+  return is_const(e) && is_float(e->type) && e->value == cell_from_double(e->type, value);
+}
+
+Expr raw_op(ScalarOp op, DType type, std::vector<Expr> args) {
+  ExprNode node;
+  node.kind = ExprKind::kOp;
+  node.op = op;
+  node.type = type;
+  node.args = std::move(args);
+  return finish_node(std::move(node));
+}
+
+/// All operands constant and no flag raised: the result.
+Expr fold(ScalarOp op, DType type, const std::vector<Expr>& args) {
+  std::vector<Cell> cells;
+  for (const Expr& arg : args) {
+    if (!is_const(arg)) return {};
+    cells.push_back(arg->value);
+  }
+  uint32_t flags = 0;
+  // Comparisons are evaluated in their operands' type.
+  DType evaluated = is_comparison(op) ? args[0]->type : type;
+  Cell value = evaluate(op, evaluated, args[0]->type, cells.data(), &flags);
+  // A division by zero must still be seen when the kernel runs.
+  return flags == 0 ? constant(type, value) : Expr();
+}
+
+bool is_commutative(ScalarOp op) {
+  return op == ScalarOp::kAdd || op == ScalarOp::kMul || op == ScalarOp::kAnd || op == ScalarOp::kOr ||
+         op == ScalarOp::kXor || op == ScalarOp::kMin || op == ScalarOp::kMax;
+}
+
+/// Integer identities; all exact modulo 2^bits.
+Expr simplify_int(ScalarOp op, DType type, std::vector<Expr>& args) {
+  if (args.size() != 2) return {};
+  if (is_commutative(op) && is_const(args[0])) std::swap(args[0], args[1]);
+  const Expr& a = args[0];
+  const Expr& b = args[1];
+  bool equal_operands = same(a, b);
+  switch (op) {
+    case ScalarOp::kAdd:
+    case ScalarOp::kOr:
+    case ScalarOp::kXor:
+    case ScalarOp::kShl:
+    case ScalarOp::kShr:
+      if (is_int_zero(b)) return a;
+      break;
+    case ScalarOp::kSub:
+      if (is_int_zero(b)) return a;
+      if (equal_operands) return constant(type, {0});
+      break;
+    case ScalarOp::kMul:
+    case ScalarOp::kAnd:
+      if (is_int_zero(b)) return b;
+      if (op == ScalarOp::kMul && is_one(b) && !is_bool(type)) return a;
+      break;
+    case ScalarOp::kDiv:
+      if (is_one(b)) return a;
+      break;
+    default: break;
+  }
+  if (equal_operands && (op == ScalarOp::kMin || op == ScalarOp::kMax || op == ScalarOp::kAnd || op == ScalarOp::kOr)) {
+    return a;
+  }
+  // (x + c) + d = x + (c + d), also for products and for x - c, which is x + (-c).
+  if (op == ScalarOp::kSub && is_const(b) && !is_bool(type)) return binary(ScalarOp::kAdd, a, unary(ScalarOp::kNeg, b));
+  bool chain = (op == ScalarOp::kAdd || op == ScalarOp::kMul) && is_const(b) && a->kind == ExprKind::kOp &&
+               a->op == op && a->type == type && is_const(a->args[1]);
+  if (chain) return binary(op, a->args[0], binary(op, a->args[1], b));
+  return {};
+}
+
+/// Float identities that hold for every value, signed zeros included (payloads of NaN carry no meaning).
+Expr simplify_float(ScalarOp op, const std::vector<Expr>& args) {
+  switch (op) {
+    case ScalarOp::kMul:
+      if (is_one(args[1])) return args[0];
+      if (is_one(args[0])) return args[1];
+      break;
+    case ScalarOp::kDiv:
+      if (is_one(args[1])) return args[0];
+      break;
+    case ScalarOp::kAdd:
+      if (is_float_const(args[1], -0.0)) return args[0];
+      if (is_float_const(args[0], -0.0)) return args[1];
+      break;
+    case ScalarOp::kSub:
+      if (is_float_const(args[1], 0.0)) return args[0];
+      break;
+    case ScalarOp::kFma:
+      if (is_one(args[1])) return binary(ScalarOp::kAdd, args[0], args[2]);
+      if (is_one(args[0])) return binary(ScalarOp::kAdd, args[1], args[2]);
+      break;
+    default: break;
+  }
+  return {};
+}
+
+Expr simplify_compare(ScalarOp op, const std::vector<Expr>& args) {
+  if (!is_integral(args[0]->type) || !same(args[0], args[1])) return {};
+  return const_bool(op == ScalarOp::kEq || op == ScalarOp::kLe || op == ScalarOp::kGe);
+}
+
+Expr simplify_select(const std::vector<Expr>& args) {
+  if (is_const(args[0])) return args[0]->value.bits != 0 ? args[1] : args[2];
+  if (same(args[1], args[2])) return args[1];
+  return {};
+}
+
+/// f16 is read and written through f32 only, so that every backend rounds alike.
+Expr through_single(ScalarOp op, DType type, const Expr& value) {
+  if (op == ScalarOp::kBitcast) return {};
+  if (value->type == DType::kF16 && type != DType::kF32) {
+    return make_op(op, type, {make_op(ScalarOp::kConvert, DType::kF32, {value})});
+  }
+  if (type == DType::kF16 && value->type != DType::kF32) {
+    return make_op(ScalarOp::kConvert, type, {make_op(ScalarOp::kConvert, DType::kF32, {value})});
+  }
+  return {};
+}
+
+void check_types(ScalarOp op, DType type, const std::vector<Expr>& args) {
+  GALATEA_CHECK(static_cast<int>(args.size()) == num_operands(op), std::string(name_of(op)) + ": number of operands");
+  for (const Expr& arg : args) GALATEA_CHECK(static_cast<bool>(arg), std::string(name_of(op)) + ": empty operand");
+  if (is_conversion(op)) return;
+  size_t begin = 0;
+  if (op == ScalarOp::kSelect) {
+    GALATEA_CHECK(is_bool(args[0]->type), "select: the condition must be bool");
+    begin = 1;
+  }
+  for (size_t i = begin + 1; i < args.size(); ++i) {
+    GALATEA_CHECK(args[i]->type == args[begin]->type,
+                  std::string(name_of(op)) + ": operands " + to_text(args[begin]) + " and " + to_text(args[i]));
+  }
+  DType expected = is_comparison(op) ? DType::kBool : args[begin]->type;
+  GALATEA_CHECK(type == expected, std::string(name_of(op)) + ": result type");
+}
+
+}  // namespace
+
+DType Expr::type() const { return node_->type; }
+
+// ---- leaves
+
+Expr constant(DType type, Cell value) {
+  ExprNode node;
+  node.kind = ExprKind::kConst;
+  node.type = type;
+  node.value = value;
+  return finish_node(std::move(node));
+}
+Expr const_int(int64_t value, DType type) { return constant(type, cell_from_int(type, value)); }
+Expr const_float(double value, DType type) { return constant(type, cell_from_double(type, value)); }
+Expr const_bool(bool value) { return constant(DType::kBool, {value ? uint64_t{1} : uint64_t{0}}); }
+
+Expr symbol(SymbolKind kind, DType type, int64_t a, int64_t b) {
+  ExprNode node;
+  node.kind = ExprKind::kSymbol;
+  node.type = type;
+  node.symbol = kind;
+  node.a = a;
+  node.b = b;
+  return finish_node(std::move(node));
+}
+
+namespace {
+Expr indexed_leaf(ExprKind kind, int index, DType type) {
+  ExprNode node;
+  node.kind = kind;
+  node.type = type;
+  node.index = index;
+  return finish_node(std::move(node));
+}
+}  // namespace
+
+Expr param(int index, DType type) { return indexed_leaf(ExprKind::kParam, index, type); }
+Expr axis(int index) { return indexed_leaf(ExprKind::kAxis, index, DType::kI64); }
+Expr reduce_axis(int index) { return indexed_leaf(ExprKind::kReduceAxis, index, DType::kI64); }
+Expr tap() { return indexed_leaf(ExprKind::kTap, 0, DType::kI64); }
+Expr accumulator(DType type) { return indexed_leaf(ExprKind::kAcc, 0, type); }
+Expr var(int index, DType type) { return indexed_leaf(ExprKind::kVar, index, type); }
+
+Expr load(LoadTarget target, DType type, std::vector<Expr> indices, Border border, Cell fill) {
+  for (const Expr& index : indices) {
+    GALATEA_CHECK(index && index->type == DType::kI64, "indices of a load are i64");
+  }
+  ExprNode node;
+  node.kind = ExprKind::kLoad;
+  node.type = type;
+  node.target = target;
+  node.border = border;
+  if (border == Border::kConstant) node.fill = fill;
+  node.args = std::move(indices);
+  return finish_node(std::move(node));
+}
+
+Expr philox_word(Expr key, Expr counter_low, Expr counter_high, int word) {
+  std::vector<Expr> args = {std::move(key), std::move(counter_low), std::move(counter_high)};
+  for (const Expr& arg : args) GALATEA_CHECK(arg && arg->type == DType::kU64, "operands of philox are u64");
+  if (is_const(args[0]) && is_const(args[1]) && is_const(args[2])) {
+    return constant(DType::kU32, {philox(args[0]->value.bits, args[1]->value.bits, args[2]->value.bits, word)});
+  }
+  ExprNode node;
+  node.kind = ExprKind::kPhilox;
+  node.type = DType::kU32;
+  node.index = word;
+  node.args = std::move(args);
+  return finish_node(std::move(node));
+}
+
+Expr load_flat(int buffer, DType type, Expr offset) {
+  GALATEA_CHECK(offset && offset->type == DType::kI64, "offsets are i64");
+  ExprNode node;
+  node.kind = ExprKind::kLoadFlat;
+  node.type = type;
+  node.index = buffer;
+  node.args = {std::move(offset)};
+  return finish_node(std::move(node));
+}
+
+// ---- operations
+
+Expr make_op(ScalarOp op, DType type, std::vector<Expr> args) {
+  check_types(op, type, args);
+  if (is_conversion(op)) {
+    if (args[0]->type == type) return args[0];
+    if (Expr out = through_single(op, type, args[0])) return out;
+  }
+  if (Expr out = fold(op, type, args)) return out;
+  Expr out;
+  if (op == ScalarOp::kSelect) {
+    out = simplify_select(args);
+  } else if (is_comparison(op)) {
+    out = simplify_compare(op, args);
+  } else if (is_conversion(op) || is_math(op)) {
+    out = {};
+  } else if (is_integral(type)) {
+    out = simplify_int(op, type, args);
+  } else {
+    out = simplify_float(op, args);
+  }
+  return out ? out : raw_op(op, type, std::move(args));
+}
+
+Expr convert(Expr value, DType to) { return make_op(ScalarOp::kConvert, to, {std::move(value)}); }
+Expr saturate(Expr value, DType to) { return make_op(ScalarOp::kSaturate, to, {std::move(value)}); }
+Expr select(Expr condition, Expr a, Expr b) {
+  DType type = a->type;
+  return make_op(ScalarOp::kSelect, type, {std::move(condition), std::move(a), std::move(b)});
+}
+Expr fma(Expr a, Expr b, Expr c) {
+  DType type = a->type;
+  return make_op(ScalarOp::kFma, type, {std::move(a), std::move(b), std::move(c)});
+}
+Expr min(Expr a, Expr b) { return binary(ScalarOp::kMin, std::move(a), std::move(b)); }
+Expr max(Expr a, Expr b) { return binary(ScalarOp::kMax, std::move(a), std::move(b)); }
+Expr clamp(Expr value, Expr low, Expr high) { return max(min(std::move(value), std::move(high)), std::move(low)); }
+Expr unary(ScalarOp op, Expr a) {
+  DType type = a->type;
+  return make_op(op, type, {std::move(a)});
+}
+Expr binary(ScalarOp op, Expr a, Expr b) {
+  DType type = is_comparison(op) ? DType::kBool : a->type;
+  return make_op(op, type, {std::move(a), std::move(b)});
+}
+Expr operator+(Expr a, Expr b) { return binary(ScalarOp::kAdd, std::move(a), std::move(b)); }
+Expr operator-(Expr a, Expr b) { return binary(ScalarOp::kSub, std::move(a), std::move(b)); }
+Expr operator*(Expr a, Expr b) { return binary(ScalarOp::kMul, std::move(a), std::move(b)); }
+Expr operator/(Expr a, Expr b) { return binary(ScalarOp::kDiv, std::move(a), std::move(b)); }
+Expr operator%(Expr a, Expr b) { return binary(ScalarOp::kRem, std::move(a), std::move(b)); }
+Expr operator-(Expr a) { return unary(ScalarOp::kNeg, std::move(a)); }
+Expr operator<(Expr a, Expr b) { return binary(ScalarOp::kLt, std::move(a), std::move(b)); }
+Expr operator<=(Expr a, Expr b) { return binary(ScalarOp::kLe, std::move(a), std::move(b)); }
+Expr operator>(Expr a, Expr b) { return binary(ScalarOp::kGt, std::move(a), std::move(b)); }
+Expr operator>=(Expr a, Expr b) { return binary(ScalarOp::kGe, std::move(a), std::move(b)); }
+Expr equal(Expr a, Expr b) { return binary(ScalarOp::kEq, std::move(a), std::move(b)); }
+Expr not_equal(Expr a, Expr b) { return binary(ScalarOp::kNe, std::move(a), std::move(b)); }
+Expr operator&(Expr a, Expr b) { return binary(ScalarOp::kAnd, std::move(a), std::move(b)); }
+Expr operator|(Expr a, Expr b) { return binary(ScalarOp::kOr, std::move(a), std::move(b)); }
+Expr operator^(Expr a, Expr b) { return binary(ScalarOp::kXor, std::move(a), std::move(b)); }
+Expr logical_not(Expr a) {
+  GALATEA_CHECK(is_bool(a->type), "logical_not takes bool");
+  return unary(ScalarOp::kNot, std::move(a));
+}
+
+// ---- looking at expressions
+
+bool is_const(const Expr& e) { return e && e->kind == ExprKind::kConst; }
+bool is_const_int(const Expr& e, int64_t value) {
+  return is_const(e) && is_integral(e->type) && e->value == cell_from_int(e->type, value);
+}
+int64_t const_value(const Expr& e) {
+  GALATEA_CHECK(is_const(e) && is_integral(e->type), "const_value of something else than an integer constant");
+  return cell_to_int(e->type, e->value);
+}
+
+bool same(const Expr& a, const Expr& b) {
+  Pairs equal_pairs;
+  return same_nodes(a, b, equal_pairs);
+}
+
+uint64_t hash_of(const Expr& e) {
+  if (!e) return 0;
+  return e->hash != 0 ? e->hash : compute_hash(*e);
+}
+
+namespace {
+void visit_nodes(const Expr& e, const std::function<void(const Expr&)>& visit, std::unordered_set<const ExprNode*>& seen) {
+  if (!e || !seen.insert(e.get()).second) return;
+  for (const Expr& arg : e->args) visit_nodes(arg, visit, seen);
+  visit(e);
+}
+}  // namespace
+
+void for_each_node(const Expr& e, const std::function<void(const Expr&)>& visit) {
+  std::unordered_set<const ExprNode*> seen;
+  visit_nodes(e, visit, seen);
+}
+
+bool contains(const Expr& e, ExprKind kind) {
+  bool found = false;
+  for_each_node(e, [&](const Expr& node) { found |= node->kind == kind; });
+  return found;
+}
+
+namespace detail {
+
+Expr with_args(const ExprNode& node, std::vector<Expr> args) {
+  switch (node.kind) {
+    case ExprKind::kOp: return make_op(node.op, node.type, std::move(args));
+    case ExprKind::kLoad: return load(node.target, node.type, std::move(args), node.border, node.fill);
+    case ExprKind::kPhilox: return philox_word(args[0], args[1], args[2], node.index);
+    case ExprKind::kLoadFlat: return load_flat(node.index, node.type, std::move(args[0]));
+    default: break;
+  }
+  ExprNode copy = node;
+  copy.args = std::move(args);
+  return finish_node(std::move(copy));
+}
+
+}  // namespace detail
+}  // namespace galatea::kernel

@@ -1,0 +1,214 @@
+// interpret_stages: kernel.h's definitions, executed literally.
+//
+// Comes in: a verified kernel and a call. Goes out: the outputs' elements and the status flags. Every stage is computed whole, element
+// by element, into an array of cells.
+#include "compiler/kernel/interpreter.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "compiler/kernel/element_program.h"
+
+namespace galatea::kernel {
+namespace {
+
+using Extents = std::vector<int64_t>;
+
+int64_t volume(const Extents& extents) {
+  int64_t out = 1;
+  for (int64_t extent : extents) out *= extent;
+  return out;
+}
+
+/// Calls body() once per element of the box, the last axis fastest; `at` is the element's index.
+template <typename F>
+void for_each_element(const Extents& extents, Extents& at, const F& body) {
+  at.assign(extents.size(), 0);
+  int64_t count = volume(extents);
+  for (int64_t n = 0; n < count; ++n) {
+    body();
+    for (size_t d = extents.size(); d-- > 0;) {
+      if (++at[d] < extents[d]) break;
+      at[d] = 0;
+    }
+  }
+}
+
+int64_t reflect_101(int64_t index, int64_t extent) {
+  if (extent == 1) return 0;
+  int64_t period = 2 * (extent - 1);
+  index %= period;
+  if (index < 0) index += period;
+  return std::min(index, period - index);
+}
+
+Cell neutral(Combiner combiner, DType type) {
+  if (combiner == Combiner::kSum) return {0};
+  bool largest = combiner == Combiner::kMin;
+  if (is_float(type)) {
+    double infinity = std::numeric_limits<double>::infinity();
+    return cell_from_double(type, largest ? infinity : -infinity);
+  }
+  if (!largest) return {static_cast<uint64_t>(min_int(type))};
+  return {max_unsigned(type)};
+}
+
+class StageInterpreter : public LeafSource {
+ public:
+  StageInterpreter(const Kernel& kernel, const runtime::KernelCall& call) : kernel_(kernel), call_(call) {}
+
+  void run() {
+    for (size_t i = 0; i < kernel_.inputs.size(); ++i) {
+      Extents declared = evaluate_extents(kernel_.inputs[i].extents);
+      for (size_t d = 0; d < declared.size(); ++d) {
+        GALATEA_CHECK(declared[d] == std::max<int64_t>(0, call_.tensors[i].extents[d]),
+                      "extents of input " + std::to_string(i) + " differ from what the kernel declares");
+      }
+    }
+    for (const Stage& stage : kernel_.stages) {
+      extents_.push_back(evaluate_extents(stage.extents));
+      values_.emplace_back();
+      std::vector<Cell> computed = run_stage(stage);
+      values_.back() = std::move(computed);
+    }
+    for (size_t i = 0; i < kernel_.outputs.size(); ++i) {
+      store(kernel_.outputs[i], call_.tensors[kernel_.inputs.size() + i]);
+    }
+    if (call_.status != nullptr) *call_.status |= flags_;
+  }
+
+  Cell leaf(const ExprNode& node, const Cell* args) override {
+    switch (node.kind) {
+      case ExprKind::kParam: return {call_.params[node.index]};
+      case ExprKind::kAxis: return {static_cast<uint64_t>(at_[static_cast<size_t>(node.index)])};
+      case ExprKind::kReduceAxis: return {static_cast<uint64_t>(reduce_at_[static_cast<size_t>(node.index)])};
+      case ExprKind::kTap: return {static_cast<uint64_t>(tap_)};
+      case ExprKind::kAcc: return accumulated_;
+      case ExprKind::kLoad: return load_element(node, args);
+      default: break;
+    }
+    GALATEA_CHECK(false, "a verified kernel has no such leaf: " + to_text(Expr(std::make_shared<const ExprNode>(node))));
+    return {};
+  }
+
+ private:
+  Extents evaluate_extents(const std::vector<Expr>& exprs) {
+    Extents out;
+    for (const Expr& e : exprs) out.push_back(std::max<int64_t>(0, evaluate_scalar(e)));
+    return out;
+  }
+
+  int64_t evaluate_scalar(const Expr& e) {
+    ElementProgram program(e);
+    return static_cast<int64_t>(program.run(*this, &flags_).bits);
+  }
+
+  Cell load_element(const ExprNode& node, const Cell* args) {
+    bool is_input = node.target.kind == LoadTarget::Kind::kInput;
+    auto number = static_cast<size_t>(node.target.index);
+    int64_t offset = 0;
+    for (size_t d = 0; d < node.args.size(); ++d) {
+      int64_t extent = is_input ? call_.tensors[number].extents[d] : extents_[number][d];
+      auto index = static_cast<int64_t>(args[d].bits);
+      if (index < 0 || index >= extent) {
+        GALATEA_CHECK(node.border != Border::kNone, "read outside a tensor: index " + std::to_string(index) + " of " +
+                                                        std::to_string(extent) + " along axis " + std::to_string(d));
+        if (node.border == Border::kConstant) return node.fill;
+        if (extent <= 0) return {0};
+        index = node.border == Border::kClamp ? std::clamp<int64_t>(index, 0, extent - 1) : reflect_101(index, extent);
+      }
+      offset = is_input ? offset + index * call_.tensors[number].strides[d] : offset * extent + index;
+    }
+    if (!is_input) return values_[number][static_cast<size_t>(offset)];
+    const auto* base = static_cast<const uint8_t*>(call_.tensors[number].data);
+    return load_cell(node.type, base + offset * size_of(node.type));
+  }
+
+  std::vector<Cell> run_stage(const Stage& stage) {
+    std::vector<Cell> out;
+    ElementProgram finish(stage.finish ? stage.finish : convert(accumulator(stage.accumulator), stage.type));
+    ElementProgram body(stage.form == StageForm::kBand ? stage.weight : stage.body);
+    ElementProgram source(stage.form == StageForm::kBand ? stage.source : Expr());
+    int64_t taps = stage.form == StageForm::kBand ? evaluate_scalar(stage.taps) : 0;
+    Extents reduce_extents = evaluate_extents(stage.reduce_extents);
+    for_each_element(extents_.back(), at_, [&] {
+      if (stage.form == StageForm::kMap) {
+        out.push_back(body.run(*this, &flags_));
+        return;
+      }
+      accumulated_ = stage.form == StageForm::kBand ? sum_band(stage, taps, body, source)
+                                                    : combine_box(stage, reduce_extents, body);
+      out.push_back(finish.run(*this, &flags_));
+    });
+    return out;
+  }
+
+  Cell sum_band(const Stage& stage, int64_t taps, ElementProgram& weight, ElementProgram& source) {
+    Cell sum{0};
+    for (tap_ = 0; tap_ < taps; ++tap_) {
+      Cell w = weight.run(*this, &flags_);
+      Cell raw = source.run(*this, &flags_);
+      Cell s = evaluate(ScalarOp::kConvert, stage.accumulator, stage.source->type, &raw, &flags_);
+      // On integers kFma is w * s + sum modulo 2^32, on floats the fused operation.
+      Cell operands[] = {w, s, sum};
+      sum = evaluate(ScalarOp::kFma, stage.accumulator, stage.accumulator, operands, &flags_);
+    }
+    return sum;
+  }
+
+  Cell combine_box(const Stage& stage, const Extents& reduce_extents, ElementProgram& body) {
+    constexpr size_t kLanes = 16;
+    std::array<Cell, kLanes> lanes;
+    lanes.fill(neutral(stage.combiner, stage.accumulator));
+    ScalarOp op = stage.combiner == Combiner::kSum   ? ScalarOp::kAdd
+                  : stage.combiner == Combiner::kMin ? ScalarOp::kMin
+                                                     : ScalarOp::kMax;
+    auto combine = [&](Cell a, Cell b) {
+      Cell operands[] = {a, b};
+      return evaluate(op, stage.accumulator, stage.accumulator, operands, &flags_);
+    };
+    size_t n = 0;
+    for_each_element(reduce_extents, reduce_at_, [&] {
+      Cell& lane = lanes[n++ % kLanes];
+      lane = combine(lane, body.run(*this, &flags_));
+    });
+    for (size_t half = kLanes / 2; half > 0; half /= 2) {
+      for (size_t i = 0; i < half; ++i) lanes[i] = combine(lanes[i], lanes[i + half]);
+    }
+    return lanes[0];
+  }
+
+  void store(const KernelOutput& output, const runtime::KernelTensor& tensor) {
+    auto number = static_cast<size_t>(output.stage);
+    const Extents& extents = extents_[number];
+    DType type = kernel_.stages[number].type;
+    for (size_t d = 0; d < extents.size(); ++d) {
+      GALATEA_CHECK(tensor.extents[d] == extents[static_cast<size_t>(output.axis_of[d])],
+                    "extents of an output differ from those of its stage");
+    }
+    size_t n = 0;
+    for_each_element(extents, at_, [&] {
+      int64_t offset = 0;
+      for (size_t d = 0; d < extents.size(); ++d) {
+        offset += at_[static_cast<size_t>(output.axis_of[d])] * tensor.strides[d];
+      }
+      store_cell(type, static_cast<uint8_t*>(tensor.data) + offset * size_of(type), values_[number][n++]);
+    });
+  }
+
+  const Kernel& kernel_;
+  const runtime::KernelCall& call_;
+  std::vector<Extents> extents_;
+  std::vector<std::vector<Cell>> values_;
+  Extents at_, reduce_at_;
+  int64_t tap_ = 0;
+  Cell accumulated_;
+  uint32_t flags_ = 0;
+};
+
+}  // namespace
+
+void interpret_stages(const Kernel& kernel, const runtime::KernelCall& call) { StageInterpreter(kernel, call).run(); }
+
+}  // namespace galatea::kernel

@@ -1,0 +1,120 @@
+// TypeContext, Registry and the look-up of arguments.
+#include "compiler/op/operator.h"
+
+#include <algorithm>
+
+#include "compiler/ir/attr.h"
+#include "compiler/messages.h"
+#include "compiler/op/arguments.h"
+#include "compiler/op/schema.h"
+
+namespace galatea::op {
+
+const ir::Arg* Arguments::find(std::string_view name) const {
+  for (const ir::Arg& arg : args_)
+    if (arg.name == name) return &arg;
+  GALATEA_CHECK(is_hidden_arg(name) || op_.find_arg(name), op_.name + " declares no argument " + std::string(name));
+  return nullptr;
+}
+
+bool Arguments::given(std::string_view name) const {
+  const ir::Arg* arg = find(name);
+  return arg && (arg->is_value() || !ir::is_none(arg->as_attr()));
+}
+
+bool Arguments::is_per_sample(std::string_view name) const {
+  const ir::Arg* arg = find(name);
+  return arg && arg->is_value();
+}
+
+const ir::Attr& Arguments::attr(std::string_view name) const {
+  const ir::Arg* arg = find(name);
+  if (arg) {
+    GALATEA_CHECK(!arg->is_value(), op_.name + ": " + std::string(name) + " is per sample here");
+    if (!ir::is_none(arg->as_attr())) return arg->as_attr();
+  }
+  const ArgSpec* spec = op_.find_arg(name);
+  GALATEA_CHECK(spec, op_.name + " declares no argument " + std::string(name));
+  return spec->default_value;
+}
+
+Layout assumed_layout(const Operator& op, int k, const ir::Type& type) {
+  if (!type.layout.empty() || op.inputs.empty()) return type.layout;
+  const InputSpec& input = op.inputs[std::min(static_cast<size_t>(k), op.inputs.size() - 1)];
+  for (const std::string& layout : input.layouts)
+    if (static_cast<int>(layout.size()) == type.ndim) return Layout(layout);
+  return {};
+}
+
+const ir::Type& TypeContext::input(int k) const {
+  GALATEA_CHECK(k >= 0 && k < num_inputs(), op_.name + ": no such input");
+  return graph_.type(spec_.inputs[static_cast<size_t>(k)]);
+}
+
+Layout TypeContext::input_layout(int k) const { return assumed_layout(op_, k, input(k)); }
+bool TypeContext::given(std::string_view name) const { return Arguments(op_, spec_.args).given(name); }
+bool TypeContext::is_per_sample(std::string_view name) const { return Arguments(op_, spec_.args).is_per_sample(name); }
+
+const ir::Type& TypeContext::arg_type(std::string_view name) const {
+  const ir::Arg* arg = Arguments(op_, spec_.args).find(name);
+  GALATEA_CHECK(arg && arg->is_value(), op_.name + ": " + std::string(name) + " is not per sample");
+  return graph_.type(arg->as_value());
+}
+
+const ir::Attr& TypeContext::attr(std::string_view name) const { return Arguments(op_, spec_.args).attr(name); }
+bool TypeContext::flag(std::string_view name) const { return ir::attr_flag(attr(name)); }
+int64_t TypeContext::integer(std::string_view name) const { return ir::attr_integer(attr(name)); }
+double TypeContext::number(std::string_view name) const { return ir::attr_number(attr(name)); }
+std::string TypeContext::text(std::string_view name) const { return ir::attr_text(attr(name)); }
+
+DType TypeContext::dtype(std::string_view name, DType fallback) const {
+  const ir::Attr& value = attr(name);
+  if (ir::is_none(value)) return fallback;
+  auto* found = std::get_if<DType>(&value);
+  GALATEA_CHECK(found, op_.name + ": " + std::string(name) + " is not an element type");
+  return *found;
+}
+
+std::vector<int64_t> TypeContext::integers(std::string_view name) const { return ir::attr_integers(attr(name)); }
+std::vector<double> TypeContext::numbers(std::string_view name) const { return ir::attr_numbers(attr(name)); }
+
+std::unexpected<Error> TypeContext::error(std::string message, std::string help, std::string_view arg) const {
+  Span span = spec_.span;
+  if (!arg.empty())
+    if (const ir::Arg* found = Arguments(op_, spec_.args).find(arg); found && found->span.valid()) span = found->span;
+  return compiler::user_error(compiler::Message::kOperatorRefuses, span, display_name(op_), message, help);
+}
+
+const ArgSpec* Operator::find_arg(std::string_view arg_name) const {
+  for (const ArgSpec& arg : args)
+    if (arg.name == arg_name) return &arg;
+  return nullptr;
+}
+
+void Registry::add(Operator op) {
+  GALATEA_CHECK(!find(op.name), "operator " + op.name + " is registered twice");
+  for (const std::string& alias : op.aliases) GALATEA_CHECK(!find(alias), "operator " + alias + " is registered twice");
+  for (ArgSpec& arg : op.args) {
+    auto converted = convert_attr(arg.default_value, arg.kind);
+    GALATEA_CHECK(converted, op.name + ": the default of " + arg.name + " does not have its kind");
+    arg.default_value = std::move(*converted);
+  }
+  operators_.push_back(std::make_unique<Operator>(std::move(op)));
+}
+
+const Operator* Registry::find(std::string_view name) const {
+  for (const auto& op : operators_) {
+    if (op->name == name) return op.get();
+    if (std::find(op->aliases.begin(), op->aliases.end(), name) != op->aliases.end()) return op.get();
+  }
+  return nullptr;
+}
+
+std::vector<std::string> Registry::public_names() const {
+  std::vector<std::string> names;
+  for (const auto& op : operators_)
+    if (!op->internal) names.push_back(op->name);
+  return names;
+}
+
+}  // namespace galatea::op

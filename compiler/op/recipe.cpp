@@ -1,0 +1,336 @@
+// RecipeBuilder: turns what a definition writes into a Lowering.
+#include "compiler/op/recipe.h"
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/ir/attr.h"
+#include "compiler/op/arguments.h"
+#include "compiler/op/lineage.h"
+#include "compiler/op/schema.h"
+
+namespace galatea::op {
+
+using kernel::SymbolKind;
+
+namespace {
+
+Expr constant_of(const ir::Attr& attr) {
+  if (auto* number = std::get_if<double>(&attr)) return kernel::const_float(*number, DType::kF64);
+  return kernel::const_int(ir::attr_integer(attr));
+}
+
+/// The elements of a list as constants.
+std::vector<Expr> constants_of(const ir::Attr& attr) {
+  std::vector<Expr> out;
+  if (auto* list = std::get_if<std::vector<double>>(&attr)) {
+    for (double value : *list) out.push_back(kernel::const_float(value, DType::kF64));
+  } else if (auto* integers = std::get_if<std::vector<int64_t>>(&attr)) {
+    for (int64_t value : *integers) out.push_back(kernel::const_int(value));
+  } else {
+    out.push_back(constant_of(attr));
+  }
+  return out;
+}
+
+std::vector<Expr> axes_of(size_t rank) {
+  std::vector<Expr> axes;
+  for (size_t d = 0; d < rank; ++d) axes.push_back(kernel::axis(static_cast<int>(d)));
+  return axes;
+}
+
+}  // namespace
+
+RecipeBuilder::RecipeBuilder(const ir::Graph& graph, ir::NodeId node)
+    // Numbers of local scalars are unique in the whole graph, so that the plan can put lowerings side by side.
+    : graph_(graph), node_(node), next_local_(static_cast<int64_t>(node) << 16) {
+  const ir::Node& self = graph.node(node);
+  GALATEA_CHECK(self.op != nullptr, "the node is removed");
+  for (size_t k = 0; k < self.inputs.size(); ++k) {
+    const ir::Type& type = graph.type(self.inputs[k]);
+    lowering_.inputs.push_back({"in" + std::to_string(k), type.dtype, extents(static_cast<int>(k)), 0});
+  }
+  lowering_.outputs.resize(self.outputs.size());
+  for (LoweredOutput& output : lowering_.outputs) output.kind = LoweredOutput::Kind::kStage;
+}
+
+int RecipeBuilder::num_inputs() const { return static_cast<int>(graph_.node(node_).inputs.size()); }
+
+const ir::Type& RecipeBuilder::input_type(int k) const {
+  GALATEA_CHECK(k >= 0 && k < num_inputs(), "no such input");
+  return graph_.type(graph_.node(node_).inputs[static_cast<size_t>(k)]);
+}
+
+Layout RecipeBuilder::input_layout(int k) const { return assumed_layout(*graph_.node(node_).op, k, input_type(k)); }
+
+const ir::Type& RecipeBuilder::output_type(int k) const {
+  const auto& outputs = graph_.node(node_).outputs;
+  GALATEA_CHECK(k >= 0 && k < static_cast<int>(outputs.size()), "no such output");
+  return graph_.type(outputs[static_cast<size_t>(k)]);
+}
+
+namespace {
+Arguments arguments(const ir::Graph& graph, ir::NodeId node) { return {*graph.node(node).op, graph.node(node).args}; }
+}  // namespace
+
+bool RecipeBuilder::given(std::string_view name) const { return arguments(graph_, node_).given(name); }
+bool RecipeBuilder::is_per_sample(std::string_view name) const { return arguments(graph_, node_).is_per_sample(name); }
+const ir::Attr& RecipeBuilder::attr(std::string_view name) const { return arguments(graph_, node_).attr(name); }
+bool RecipeBuilder::flag(std::string_view name) const { return ir::attr_flag(attr(name)); }
+int64_t RecipeBuilder::integer(std::string_view name) const { return ir::attr_integer(attr(name)); }
+double RecipeBuilder::number(std::string_view name) const { return ir::attr_number(attr(name)); }
+std::string RecipeBuilder::text(std::string_view name) const { return ir::attr_text(attr(name)); }
+std::vector<int64_t> RecipeBuilder::integers(std::string_view name) const { return ir::attr_integers(attr(name)); }
+std::vector<double> RecipeBuilder::numbers(std::string_view name) const { return ir::attr_numbers(attr(name)); }
+
+Expr RecipeBuilder::extent(int input, int dim) const {
+  const ir::Type& type = input_type(input);
+  GALATEA_CHECK(dim >= 0 && dim < type.ndim, "no such dimension");
+  int64_t known = type.extents[static_cast<size_t>(dim)];
+  if (known >= 0) return kernel::const_int(known);
+  return kernel::symbol(SymbolKind::kExtent, DType::kI64, graph_.node(node_).inputs[static_cast<size_t>(input)], dim);
+}
+
+std::vector<Expr> RecipeBuilder::extents(int input) const {
+  std::vector<Expr> out;
+  for (int d = 0; d < input_type(input).ndim; ++d) out.push_back(extent(input, d));
+  return out;
+}
+
+Expr RecipeBuilder::element(int input, int64_t flat_index) const {
+  const ir::Type& type = input_type(input);
+  int64_t volume = type.static_volume();
+  GALATEA_CHECK(volume >= 0 && flat_index >= 0 && flat_index < volume, "an element of a small input of known extents");
+  return kernel::symbol(SymbolKind::kElement, type.dtype, graph_.node(node_).inputs[static_cast<size_t>(input)], flat_index);
+}
+
+Expr RecipeBuilder::arg(std::string_view name, DType type) const {
+  Arguments args = arguments(graph_, node_);
+  if (args.is_per_sample(name)) {
+    ir::ValueId value = args.find(name)->as_value();
+    return kernel::saturate(kernel::symbol(SymbolKind::kElement, graph_.type(value).dtype, value, 0), type);
+  }
+  const ir::Attr& value = args.attr(name);
+  GALATEA_CHECK(!ir::is_none(value), std::string(name) + " is not given and has no default");
+  return kernel::saturate(constant_of(value), type);
+}
+
+int RecipeBuilder::arg_length(std::string_view name) const {
+  Arguments args = arguments(graph_, node_);
+  if (!args.is_per_sample(name)) return ir::attr_length(args.attr(name));
+  const ir::Type& type = graph_.type(args.find(name)->as_value());
+  int64_t volume = type.static_volume();
+  GALATEA_CHECK(volume >= 0, std::string(name) + " has no known length");
+  return static_cast<int>(volume);
+}
+
+std::vector<Expr> RecipeBuilder::arg_list(std::string_view name, int n, DType type) const {
+  Arguments args = arguments(graph_, node_);
+  std::vector<Expr> list;
+  if (args.is_per_sample(name)) {
+    ir::ValueId value = args.find(name)->as_value();
+    for (int i = 0; i < arg_length(name); ++i)
+      list.push_back(kernel::symbol(SymbolKind::kElement, graph_.type(value).dtype, value, i));
+  } else {
+    GALATEA_CHECK(!ir::is_none(args.attr(name)), std::string(name) + " is not given and has no default");
+    list = constants_of(args.attr(name));
+  }
+  GALATEA_CHECK(static_cast<int>(list.size()) == n || list.size() == 1, std::string(name) + " has neither 1 nor n elements");
+  while (static_cast<int>(list.size()) < n) list.push_back(list.front());
+  list.resize(static_cast<size_t>(n));
+  for (Expr& element : list) element = kernel::saturate(element, type);
+  return list;
+}
+
+Expr RecipeBuilder::random_u32(Expr element) const {
+  GALATEA_CHECK(graph_.node(node_).op->random, "only random operators draw");
+  Expr key = kernel::symbol(SymbolKind::kNodeKey, DType::kU64, node_);
+  Expr sample = kernel::symbol(SymbolKind::kSampleIndex, DType::kU64, counting_source(graph_, node_));
+  element = kernel::convert(element, DType::kI64);
+  Expr block = kernel::convert(kernel::binary(ScalarOp::kShr, element, kernel::const_int(2)), DType::kU64);
+  if (kernel::is_const(element)) return kernel::philox_word(key, block, sample, static_cast<int>(kernel::const_value(element) & 3));
+  Expr word = element & kernel::const_int(3);
+  Expr drawn = kernel::philox_word(key, block, sample, 3);
+  for (int w = 2; w >= 0; --w)
+    drawn = kernel::select(kernel::equal(word, kernel::const_int(w)), kernel::philox_word(key, block, sample, w), drawn);
+  return drawn;
+}
+
+Expr RecipeBuilder::random_unit(Expr element) const {
+  Expr bits = kernel::binary(ScalarOp::kShr, random_u32(element), kernel::const_int(8, DType::kU32));
+  return kernel::convert(bits, DType::kF32) * kernel::const_float(0x1p-24);
+}
+
+Expr RecipeBuilder::random_below(Expr element, Expr n) const {
+  Expr product = kernel::convert(random_u32(element), DType::kU64) * kernel::convert(n, DType::kU64);
+  return kernel::convert(kernel::binary(ScalarOp::kShr, product, kernel::const_int(32, DType::kU64)), DType::kI64);
+}
+
+void RecipeBuilder::check(Expr condition, std::string message, std::vector<Expr> values, std::string help, std::string arg) {
+  GALATEA_CHECK(condition.type() == DType::kBool, "a check needs a condition");
+  if (kernel::is_const(condition) && kernel::const_value(condition) != 0) return;  // known to hold
+  lowering_.checks.push_back({std::move(condition), std::move(message), std::move(values), std::move(help), std::move(arg)});
+}
+
+Expr RecipeBuilder::load(int input, std::vector<Expr> indices, kernel::Border border, Cell fill) const {
+  const ir::Type& type = input_type(input);
+  GALATEA_CHECK(static_cast<int>(indices.size()) == type.ndim, "one index per dimension");
+  return kernel::load({kernel::LoadTarget::Kind::kInput, input}, type.dtype, std::move(indices), border, fill);
+}
+
+Expr RecipeBuilder::load(StageRef stage, std::vector<Expr> indices, kernel::Border border, Cell fill) const {
+  const kernel::Stage& target = lowering_.stages.at(static_cast<size_t>(stage.index));
+  GALATEA_CHECK(static_cast<int>(indices.size()) == target.rank(), "one index per dimension");
+  return kernel::load({kernel::LoadTarget::Kind::kStage, stage.index}, target.type, std::move(indices), border, fill);
+}
+
+namespace {
+
+StageRef append(Lowering& lowering, kernel::Stage stage, const ir::Node& node) {
+  for (const Expr& extent : stage.extents) GALATEA_CHECK(extent.type() == DType::kI64, stage.name + ": extents are i64");
+  stage.span = node.span;
+  lowering.stages.push_back(std::move(stage));
+  return {static_cast<int>(lowering.stages.size()) - 1};
+}
+
+}  // namespace
+
+StageRef RecipeBuilder::map(std::string name, DType type, std::vector<Expr> extents, const Body& body) {
+  kernel::Stage stage;
+  stage.name = std::move(name);
+  stage.form = kernel::StageForm::kMap;
+  stage.type = type;
+  stage.body = body(axes_of(extents.size()));
+  stage.extents = std::move(extents);
+  GALATEA_CHECK(stage.body.type() == type, stage.name + ": the body must have the stage's type");
+  return append(lowering_, std::move(stage), graph_.node(node_));
+}
+
+StageRef RecipeBuilder::band(const Band& band) {
+  kernel::Stage stage;
+  stage.name = band.name;
+  stage.form = kernel::StageForm::kBand;
+  stage.type = band.type;
+  stage.extents = band.extents;
+  stage.band_axis = band.axis;
+  stage.accumulator = band.accumulator;
+  stage.taps = band.taps;
+  std::vector<Expr> axes = axes_of(band.extents.size());
+  Expr position = axes.at(static_cast<size_t>(band.axis));
+  stage.first = band.first(position);
+  GALATEA_CHECK(stage.first.type() == DType::kI64 && stage.taps.type() == DType::kI64, band.name + ": first and taps are i64");
+  stage.weight = band.weight(position, kernel::tap());
+  stage.source = band.source(axes, stage.first + kernel::tap());
+  GALATEA_CHECK(stage.source->kind == kernel::ExprKind::kLoad, band.name + ": the source is a load");
+  if (band.finish) stage.finish = band.finish(kernel::accumulator(band.accumulator));
+  GALATEA_CHECK(!stage.finish || stage.finish.type() == band.type, band.name + ": finish must give the stage's type");
+  return append(lowering_, std::move(stage), graph_.node(node_));
+}
+
+StageRef RecipeBuilder::reduce(const Reduce& reduce) {
+  kernel::Stage stage;
+  stage.name = reduce.name;
+  stage.form = kernel::StageForm::kReduce;
+  stage.type = reduce.type;
+  stage.extents = reduce.extents;
+  stage.reduce_extents = reduce.reduce_extents;
+  stage.accumulator = reduce.accumulator;
+  stage.combiner = reduce.combiner;
+  std::vector<Expr> inner;
+  for (size_t d = 0; d < reduce.reduce_extents.size(); ++d) inner.push_back(kernel::reduce_axis(static_cast<int>(d)));
+  stage.body = reduce.body(axes_of(reduce.extents.size()), inner);
+  if (reduce.finish) stage.finish = reduce.finish(kernel::accumulator(reduce.accumulator));
+  GALATEA_CHECK(!stage.finish || stage.finish.type() == reduce.type, reduce.name + ": finish must give the stage's type");
+  return append(lowering_, std::move(stage), graph_.node(node_));
+}
+
+std::vector<Expr> RecipeBuilder::native_scalars(std::string function, std::vector<int> inputs, std::vector<Expr> scalars,
+                                                std::string config, std::vector<DType> result_types) {
+  NativeScalars call{std::move(function), std::move(inputs), std::move(scalars), std::move(config), {}, lowering_.checks.size()};
+  std::vector<Expr> results;
+  for (DType type : result_types) {
+    call.locals.push_back(next_local_);
+    results.push_back(kernel::symbol(SymbolKind::kLocal, type, next_local_++));
+  }
+  lowering_.native_scalars.push_back(std::move(call));
+  return results;
+}
+
+namespace {
+
+LoweredOutput& claim(Lowering& lowering, int k, LoweredOutput::Kind kind) {
+  LoweredOutput& output = lowering.outputs.at(static_cast<size_t>(k));
+  bool unset = output.stage < 0 && output.input < 0 && output.native < 0 && output.elements.empty();
+  GALATEA_CHECK(unset, "an output is defined twice");
+  output.kind = kind;
+  return output;
+}
+
+}  // namespace
+
+void RecipeBuilder::output_stage(int k, StageRef stage, std::vector<int> axis_of) {
+  const kernel::Stage& source = lowering_.stages.at(static_cast<size_t>(stage.index));
+  LoweredOutput& output = claim(lowering_, k, LoweredOutput::Kind::kStage);
+  if (axis_of.empty())
+    for (int d = 0; d < source.rank(); ++d) axis_of.push_back(d);
+  for (int axis : axis_of) output.extents.push_back(source.extents.at(static_cast<size_t>(axis)));
+  GALATEA_CHECK(static_cast<int>(axis_of.size()) == output_type(k).ndim, source.name + ": rank of the output");
+  GALATEA_CHECK(source.type == output_type(k).dtype, source.name + ": type of the output");
+  output.stage = stage.index;
+  output.axis_of = std::move(axis_of);
+}
+
+void RecipeBuilder::output_view(int k, int input, std::vector<Expr> extents, std::vector<int> input_dim, std::vector<Expr> start,
+                                std::vector<Expr> step) {
+  LoweredOutput& output = claim(lowering_, k, LoweredOutput::Kind::kView);
+  GALATEA_CHECK(static_cast<int>(extents.size()) == output_type(k).ndim && extents.size() == input_dim.size() &&
+                    extents.size() == step.size() && static_cast<int>(start.size()) == input_type(input).ndim,
+                "the ranks of a view");
+  output.input = input;
+  output.extents = std::move(extents);
+  output.input_dim = std::move(input_dim);
+  output.start = std::move(start);
+  output.step = std::move(step);
+}
+
+void RecipeBuilder::output_reshape(int k, int input, std::vector<Expr> extents) {
+  LoweredOutput& output = claim(lowering_, k, LoweredOutput::Kind::kView);
+  GALATEA_CHECK(static_cast<int>(extents.size()) == output_type(k).ndim, "the rank of a reshape");
+  output.input = input;
+  output.reshape = true;
+  output.extents = std::move(extents);
+}
+
+void RecipeBuilder::output_scalars(int k, std::vector<Expr> elements) {
+  LoweredOutput& output = claim(lowering_, k, LoweredOutput::Kind::kScalars);
+  const ir::Type& type = output_type(k);
+  GALATEA_CHECK(type.static_volume() == static_cast<int64_t>(elements.size()), "one expression per element");
+  for (const Expr& element : elements) GALATEA_CHECK(element.type() == type.dtype, "elements have the output's type");
+  for (int64_t extent : type.extents) output.extents.push_back(kernel::const_int(extent));
+  output.elements = std::move(elements);
+}
+
+void RecipeBuilder::output_native(int k, NativeOutput native, std::vector<Expr> extents) {
+  LoweredOutput& output = claim(lowering_, k, LoweredOutput::Kind::kNative);
+  output.native = static_cast<int>(lowering_.natives.size());
+  output.extents = std::move(extents);
+  lowering_.natives.push_back(std::move(native));
+}
+
+Lowering RecipeBuilder::take() {
+  for (const LoweredOutput& output : lowering_.outputs) {
+    bool set = output.kind == LoweredOutput::Kind::kScalars || output.stage >= 0 || output.input >= 0 || output.native >= 0;
+    GALATEA_CHECK(set, graph_.node(node_).op->name + " leaves an output undefined");
+  }
+  return std::move(lowering_);
+}
+
+Lowering lower_node(const ir::Graph& graph, ir::NodeId node) {
+  const Operator* op = graph.node(node).op;
+  GALATEA_CHECK(op && op->define, "the node has no definition");
+  RecipeBuilder builder(graph, node);
+  op->define(builder);
+  return builder.take();
+}
+
+}  // namespace galatea::op

@@ -1,0 +1,34 @@
+// Checks one call of an operator against its schema: arguments, inputs, then the type rule.
+//
+// Comes in: a NodeSpec as written. Goes out: the NodeSpec with arguments in the form of the schema, and the types of the outputs; or
+// one error at the call, the argument or the operator's words.
+//
+// Invariant: after the check every static argument holds the alternative of ir::Attr that belongs to its ArgKind (a kFloatList always holds
+// std::vector<double>), None is gone, and no argument occurs twice. Arguments whose names begin with `_` are remarks of passes
+// (passes/push_region_into_decode.h): no schema lists them and no check touches them.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "compiler/op/operator.h"
+
+namespace galatea::op {
+
+/// All checks of a call, in order; converts spec.args in place.
+Result<std::vector<ir::Type>> check_call(const ir::Graph& graph, ir::GraphBuilder::NodeSpec& spec);
+
+/// The value in the form of `kind`, if that loses nothing (int to float, 3.0 to 3, 0/1 to bool, a scalar to a list of one). None stays None.
+std::optional<ir::Attr> convert_attr(const ir::Attr& value, ArgKind kind);
+
+/// "an integer", "a list of numbers".
+std::string describe(ArgKind kind);
+/// "the integer 3", "the text \"HWC\"".
+std::string describe(const ir::Attr& value);
+/// "fn.resize", or "the operator add" for operators of the language.
+std::string display_name(const Operator& op);
+
+/// Whether the name is a remark of a pass.
+inline bool is_hidden_arg(std::string_view name) { return !name.empty() && name.front() == '_'; }
+
+}  // namespace galatea::op

@@ -1,0 +1,474 @@
+// The lexer. In: text. Out: tokens. See lexer.h.
+//
+// Unclosed brackets: the first pass runs to the end of the file as Python would. If brackets are open there, a second pass closes
+// each of them at the next line that is indented no deeper than the statement that holds the bracket, so that one missing
+// `)` costs one statement and not the rest of the file.
+#include "dsl/lexer.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <set>
+
+#include "dsl/messages.h"
+
+namespace galatea::dsl {
+namespace {
+
+constexpr std::array kKeywords = {
+    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def",
+    "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is",
+    "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield"};
+
+// Keywords that begin statements and never stand inside an expression: a line inside brackets that begins with one
+// shows that a bracket was not closed.
+constexpr std::array kStatementKeywords = {"def", "return", "import", "class", "while", "assert", "raise", "pass",
+                                           "break", "continue", "with", "try", "del", "global", "nonlocal"};
+
+constexpr std::array kOperators3 = {"**=", "//=", "<<=", ">>=", "..."};
+constexpr std::array kOperators2 = {"**", "//", "<<", ">>", "<=", ">=", "==", "!=", "->", "+=", "-=", "*=",
+                                    "/=", "%=", "&=", "|=", "^=", "@=", ":="};
+constexpr std::string_view kOperators1 = "+-*/%@&|^~<>()[]{},:.;=";
+
+bool is_name_start(unsigned char c) { return std::isalpha(c) || c == '_' || c >= 0x80; }
+bool is_name_part(unsigned char c) { return std::isalnum(c) || c == '_' || c >= 0x80; }
+
+// Length of the UTF-8 sequence at `at`, 0 if it is not one.
+size_t utf8_length(std::string_view text, size_t at, uint32_t& code_point) {
+  auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  unsigned char first = byte(at);
+  size_t length = first < 0x80 ? 1 : (first >> 5) == 6 ? 2 : (first >> 4) == 14 ? 3 : (first >> 3) == 30 ? 4 : 0;
+  if (length == 0 || at + length > text.size()) return 0;
+  code_point = length == 1 ? first : first & (0xFFu >> (length + 1));
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(at + i) & 0xC0) != 0x80) return 0;
+    code_point = (code_point << 6) | (byte(at + i) & 0x3F);
+  }
+  constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (code_point < kSmallest[length] || code_point > 0x10FFFF) return 0;
+  if (code_point >= 0xD800 && code_point <= 0xDFFF) return 0;
+  return length;
+}
+
+// Letters that may stand in names: the blocks that hold (almost) nothing but letters.
+bool is_letter(uint32_t c) {
+  constexpr uint32_t kRanges[][2] = {{0xC0, 0xD6},     {0xD8, 0xF6},     {0xF8, 0x2C1},    {0x391, 0x3A1},
+                                     {0x3A3, 0x3CE},   {0x400, 0x481},   {0x48A, 0x52F},   {0x5D0, 0x5EA},
+                                     {0x620, 0x64A},   {0x3041, 0x3096}, {0x30A1, 0x30FA}, {0x4E00, 0x9FA5},
+                                     {0xAC00, 0xD7A3}};
+  return std::any_of(std::begin(kRanges), std::end(kRanges),
+                     [&](const uint32_t(&range)[2]) { return c >= range[0] && c <= range[1]; });
+}
+
+class Lexer {
+ public:
+  Lexer(uint32_t file, std::string_view text, LexerOptions options, std::set<uint32_t> unclosed)
+      : file_(file), text_(text), end_(text.size()), options_(options), unclosed_(std::move(unclosed)) {}
+
+  void run_file() {
+    if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;
+    while (at_ < end_) {
+      if (at_line_start_ && brackets_.empty() && !read_indentation()) continue;
+      read_token();
+    }
+    finish_file();
+  }
+  void run_part(uint32_t begin, uint32_t end) {
+    at_ = begin;
+    end_ = end;
+    at_line_start_ = false;
+    in_part_ = true;
+    while (at_ < end_) read_token();
+    close_open_brackets(0);
+    add(TokenKind::kEnd, end_, end_);
+  }
+
+  std::vector<Token> tokens;
+  std::vector<Diagnostic> diagnostics;
+  std::vector<uint32_t> open_at_end;  ///< offsets of brackets that were open where a statement began, or at the end
+
+ private:
+  struct Bracket {
+    uint32_t token;
+    int statement_indent;
+  };
+
+  char peek(size_t ahead = 0) const { return at_ + ahead < end_ ? text_[at_ + ahead] : '\0'; }
+  Span span(size_t begin, size_t end) const { return {file_, static_cast<uint32_t>(begin), static_cast<uint32_t>(end)}; }
+  void add(TokenKind kind, size_t begin, size_t end) {
+    tokens.push_back({kind, span(begin, end), text_.substr(begin, end - begin), 0});
+  }
+  void report(Message message, size_t begin, size_t end, std::vector<std::string> arguments = {}) {
+    diagnostics.push_back(diagnose(message, span(begin, end), std::move(arguments)));
+  }
+
+  bool read_indentation();
+  void set_indentation(int column, int column_of_ones, size_t begin);
+  void read_token();
+  void read_newline();
+  void read_name();
+  void read_number();
+  void read_string(size_t begin, size_t quote_at);
+  void read_operator();
+  void read_bracket(char c);
+  bool line_begins_statement() const;
+  void close_open_brackets(size_t keep);
+  void finish_file();
+
+  uint32_t file_;
+  std::string_view text_;
+  size_t at_ = 0, end_;
+  LexerOptions options_;
+  std::set<uint32_t> unclosed_;
+  bool at_line_start_ = true, in_part_ = false;
+  std::vector<std::pair<int, int>> indents_ = {{0, 0}};
+  int skipped_indents_ = 0;
+  std::vector<Bracket> brackets_;
+};
+
+// Reads the blanks at the start of a line. False: the line is empty or a comment, and was skipped.
+bool Lexer::read_indentation() {
+  size_t begin = at_;
+  int column = 0, ones = 0;
+  for (;; ++at_) {
+    char c = peek();
+    if (c == ' ') {
+      ++column, ++ones;
+    } else if (c == '\t') {
+      column = (column / 8 + 1) * 8, ++ones;
+    } else if (c == '\f') {
+      column = ones = 0;
+    } else {
+      break;
+    }
+  }
+  if (peek() == '#') {
+    while (at_ < end_ && peek() != '\n' && peek() != '\r') ++at_;
+  }
+  if (at_ >= end_) return false;
+  if (peek() == '\n' || peek() == '\r') {
+    at_ += peek() == '\r' && peek(1) == '\n' ? 2 : 1;
+    return false;
+  }
+  set_indentation(column, ones, begin);
+  at_line_start_ = false;
+  return true;
+}
+
+void Lexer::set_indentation(int column, int ones, size_t begin) {
+  if (column == indents_.back().first) {
+    if (ones != indents_.back().second) report(Message::kInconsistentTabs, begin, at_);
+    return;
+  }
+  if (column > indents_.back().first) {
+    if (ones <= indents_.back().second) report(Message::kInconsistentTabs, begin, at_);
+    if (static_cast<int>(indents_.size()) >= options_.max_indents) {
+      if (skipped_indents_++ == 0) report(Message::kTooManyIndents, begin, at_, {std::to_string(options_.max_indents)});
+      return;
+    }
+    indents_.push_back({column, ones});
+    add(TokenKind::kIndent, begin, at_);
+    return;
+  }
+  while (column < indents_.back().first) {
+    indents_.pop_back();
+    add(TokenKind::kDedent, at_, at_);
+  }
+  if (column != indents_.back().first) {
+    report(Message::kUnindentMismatch, begin, at_);
+    indents_.back() = {column, ones};  // taken as meant, so that the next lines agree with it
+  } else if (ones != indents_.back().second) {
+    report(Message::kInconsistentTabs, begin, at_);
+  }
+}
+
+// Inside brackets, at the first token of a line: whether the brackets must have been meant to end before it.
+bool Lexer::line_begins_statement() const {
+  size_t word_end = at_;
+  while (word_end < end_ && is_name_part(static_cast<unsigned char>(text_[word_end]))) ++word_end;
+  std::string_view word = text_.substr(at_, word_end - at_);
+  if (std::find(kStatementKeywords.begin(), kStatementKeywords.end(), word) != kStatementKeywords.end()) return true;
+  char c = peek();
+  if (c == ')' || c == ']' || c == '}') return false;
+  if (!unclosed_.contains(tokens[brackets_.front().token].span.begin)) return false;
+  int column = 0;
+  for (size_t i = at_; i > 0 && (text_[i - 1] == ' ' || text_[i - 1] == '\t'); --i) ++column;
+  return column <= brackets_.front().statement_indent;
+}
+
+// Reports and closes the brackets past the first `keep`.
+void Lexer::close_open_brackets(size_t keep) {
+  while (brackets_.size() > keep) {
+    Token& open = tokens[brackets_.back().token];
+    if (open.kind == TokenKind::kOperator) {
+      report(Message::kUnclosedBracket, open.span.begin, open.span.end, {std::string(open.text)});
+      open.kind = TokenKind::kError;  // the parser gives up there, silently
+    }
+    brackets_.pop_back();
+  }
+}
+
+void Lexer::read_newline() {
+  size_t begin = at_;
+  at_ += peek() == '\r' && peek(1) == '\n' ? 2 : 1;
+  if (in_part_) return;
+  if (brackets_.empty()) {
+    add(TokenKind::kNewline, begin, at_);
+    at_line_start_ = true;
+    return;
+  }
+  // Inside brackets a line break is a blank, unless the next line shows that a bracket is missing.
+  size_t line_begin = at_;
+  while (peek() == ' ' || peek() == '\t') ++at_;
+  if (at_ < end_ && peek() != '\n' && peek() != '\r' && peek() != '#' && line_begins_statement()) {
+    for (const Bracket& bracket : brackets_) open_at_end.push_back(tokens[bracket.token].span.begin);
+    close_open_brackets(0);
+    add(TokenKind::kNewline, begin, begin + 1);
+    at_ = line_begin;
+    at_line_start_ = true;
+  }
+}
+
+void Lexer::read_token() {
+  char c = peek();
+  switch (c) {
+    case ' ': case '\t': case '\f':
+      ++at_;
+      return;
+    case '\r': case '\n':
+      return read_newline();
+    case '#':
+      while (at_ < end_ && peek() != '\n' && peek() != '\r') ++at_;
+      return;
+    case '\\': {
+      size_t length = peek(1) == '\r' && peek(2) == '\n' ? 3 : peek(1) == '\n' || peek(1) == '\r' ? 2 : 0;
+      if (length == 0 || at_ + length >= end_) {
+        report(Message::kStrayBackslash, at_, at_ + 1);
+        add(TokenKind::kError, at_, at_ + 1);
+        length = std::max<size_t>(length, 1);
+      }
+      at_ += length;
+      return;
+    }
+    case '"': case '\'':
+      return read_string(at_, at_);
+    default: break;
+  }
+  auto byte = static_cast<unsigned char>(c);
+  if (std::isdigit(byte) || (c == '.' && std::isdigit(static_cast<unsigned char>(peek(1))))) return read_number();
+  if (is_name_start(byte)) return read_name();
+  read_operator();
+}
+
+void Lexer::read_name() {
+  size_t begin = at_;
+  bool bad = false;
+  while (at_ < end_ && is_name_part(static_cast<unsigned char>(peek()))) {
+    uint32_t code_point = 0;
+    size_t length = utf8_length(text_, at_, code_point);
+    if (length > 1 && !is_letter(code_point)) bad = true;
+    at_ += std::max<size_t>(length, 1);
+  }
+  std::string_view word = text_.substr(begin, at_ - begin);
+  if (bad) {
+    report(Message::kBadCharacter, begin, at_, {std::string(word)});
+    return add(TokenKind::kError, begin, at_);
+  }
+  if ((peek() == '"' || peek() == '\'') && word.size() <= 2) {
+    std::string lower(word);
+    std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+    constexpr std::array kPrefixes = {"r", "u", "b", "f", "br", "rb", "fr", "rf"};
+    if (std::find(kPrefixes.begin(), kPrefixes.end(), lower) != kPrefixes.end()) return read_string(begin, at_);
+  }
+  add(is_keyword(word) ? TokenKind::kKeyword : TokenKind::kName, begin, at_);
+}
+
+void Lexer::read_number() {
+  size_t begin = at_;
+  auto digit = [&](size_t ahead) { return std::isdigit(static_cast<unsigned char>(peek(ahead))) != 0; };
+  bool is_float = false, bad = false;
+  auto digits = [&](auto accepted) {
+    bool any = false, last_underscore = false;
+    while (accepted(peek()) || (peek() == '_' && any)) {
+      if (peek() == '_' && last_underscore) bad = true;
+      last_underscore = peek() == '_';
+      any = true;
+      ++at_;
+    }
+    if (last_underscore) bad = true;
+    return any;
+  };
+  auto decimal = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+  char base = static_cast<char>(std::tolower(static_cast<unsigned char>(peek(1))));
+  if (peek() == '0' && (base == 'x' || base == 'o' || base == 'b')) {
+    at_ += 2;
+    if (peek() == '_') ++at_;
+    bad |= !digits([&](char c) {
+      if (base == 'x') return std::isxdigit(static_cast<unsigned char>(c)) != 0;
+      return c >= '0' && c <= (base == 'o' ? '7' : '1');
+    });
+  } else {
+    digits(decimal);
+    if (peek() == '.') {
+      is_float = true;
+      ++at_;
+      digits(decimal);
+    }
+    if ((peek() == 'e' || peek() == 'E') && (digit(1) || ((peek(1) == '+' || peek(1) == '-') && digit(2)))) {
+      is_float = true;
+      at_ += peek(1) == '+' || peek(1) == '-' ? 2 : 1;
+      digits(decimal);
+    }
+    std::string_view text = text_.substr(begin, at_ - begin);
+    if (!is_float && text.size() > 1 && text[0] == '0' && text.find_first_not_of("0_") != std::string_view::npos &&
+        peek() != 'j' && peek() != 'J')
+      bad = true;
+  }
+  if (is_name_part(static_cast<unsigned char>(peek()))) {
+    while (at_ < end_ && is_name_part(static_cast<unsigned char>(peek()))) ++at_;
+    bad = true;
+  }
+  std::string text(text_.substr(begin, at_ - begin));
+  if (bad) {
+    bool imaginary = text.back() == 'j' || text.back() == 'J';
+    report(imaginary ? Message::kUnsupportedSyntax : Message::kBadNumber, begin, at_,
+           imaginary ? std::vector<std::string>{"a complex number", "data has real element types; keep two real values instead"}
+                     : std::vector<std::string>{text});
+    return add(TokenKind::kError, begin, at_);
+  }
+  add(is_float ? TokenKind::kFloat : TokenKind::kInteger, begin, at_);
+}
+
+void Lexer::read_string(size_t begin, size_t quote_at) {
+  at_ = quote_at;
+  char quote = peek();
+  bool triple = peek(1) == quote && peek(2) == quote;
+  at_ += triple ? 3 : 1;
+  while (at_ < end_) {
+    char c = peek();
+    if (c == '\\') {
+      at_ += peek(1) == '\r' && peek(2) == '\n' ? 3 : 2;
+      continue;
+    }
+    if (!triple && (c == '\n' || c == '\r')) break;
+    if (c == quote && (!triple || (peek(1) == quote && peek(2) == quote))) {
+      at_ += triple ? 3 : 1;
+      return add(TokenKind::kString, begin, at_);
+    }
+    ++at_;
+  }
+  at_ = std::min(at_, end_);
+  size_t shown = triple ? quote_at + 3 : at_;
+  report(Message::kUnterminatedString, begin, shown, {triple ? std::string(3, quote) : std::string(1, quote)});
+  add(TokenKind::kError, begin, at_);
+}
+
+void Lexer::read_bracket(char c) {
+  bool opens = c == '(' || c == '[' || c == '{';
+  auto index = static_cast<uint32_t>(tokens.size());
+  if (opens) {
+    if (static_cast<int>(brackets_.size()) == options_.max_brackets)
+      report(Message::kTooManyBrackets, at_, at_ + 1, {std::to_string(options_.max_brackets)});
+    bool too_many = static_cast<int>(brackets_.size()) >= options_.max_brackets;
+    brackets_.push_back({index, indents_.back().first});
+    add(too_many ? TokenKind::kError : TokenKind::kOperator, at_, at_ + 1);
+    ++at_;
+    return;
+  }
+  char wanted = c == ')' ? '(' : c == ']' ? '[' : '{';
+  auto matches = [&](const Bracket& bracket) { return tokens[bracket.token].text[0] == wanted; };
+  auto found = std::find_if(brackets_.rbegin(), brackets_.rend(), matches);
+  if (found == brackets_.rend()) {
+    if (!brackets_.empty()) {
+      // `(]`: the wrong closer; taken as the right one.
+      const Token& open = tokens[brackets_.back().token];
+      Diagnostic diagnostic = diagnose(Message::kMismatchedBracket, span(at_, at_ + 1), {std::string(1, c), std::string(open.text)});
+      diagnostic.labels.push_back({open.span, "opened here"});
+      diagnostics.push_back(std::move(diagnostic));
+      brackets_.pop_back();
+    } else {
+      report(Message::kUnopenedBracket, at_, at_ + 1, {std::string(1, c)});
+    }
+    add(TokenKind::kError, at_, at_ + 1);
+    ++at_;
+    return;
+  }
+  // Inner brackets that were never closed.
+  size_t keep = static_cast<size_t>(brackets_.rend() - found);
+  close_open_brackets(keep);
+  uint32_t open = brackets_.back().token;
+  brackets_.pop_back();
+  index = static_cast<uint32_t>(tokens.size());
+  bool good = tokens[open].kind == TokenKind::kOperator;
+  add(good ? TokenKind::kOperator : TokenKind::kError, at_, at_ + 1);
+  tokens[open].partner = index;
+  tokens[index].partner = open;
+  ++at_;
+}
+
+void Lexer::read_operator() {
+  std::string_view rest = text_.substr(at_, end_ - at_);
+  for (std::string_view op : kOperators3) {
+    if (rest.starts_with(op)) return add(TokenKind::kOperator, at_, at_ + 3), void(at_ += 3);
+  }
+  for (std::string_view op : kOperators2) {
+    if (rest.starts_with(op)) return add(TokenKind::kOperator, at_, at_ + 2), void(at_ += 2);
+  }
+  char c = peek();
+  if (c != '\0' && std::string_view("()[]{}").find(c) != std::string_view::npos) return read_bracket(c);
+  if (c != '\0' && kOperators1.find(c) != std::string_view::npos) return add(TokenKind::kOperator, at_, at_ + 1), void(++at_);
+  std::string shown = std::isprint(static_cast<unsigned char>(c)) ? std::string(1, c) : "\\x" + std::to_string(static_cast<unsigned char>(c));
+  report(Message::kBadCharacter, at_, at_ + 1, {shown});
+  add(TokenKind::kError, at_, at_ + 1);
+  ++at_;
+}
+
+void Lexer::finish_file() {
+  for (const Bracket& bracket : brackets_) open_at_end.push_back(tokens[bracket.token].span.begin);
+  close_open_brackets(0);
+  if (!tokens.empty() && tokens.back().kind != TokenKind::kNewline && tokens.back().kind != TokenKind::kDedent)
+    add(TokenKind::kNewline, end_, end_);
+  for (size_t i = 1; i < indents_.size(); ++i) add(TokenKind::kDedent, end_, end_);
+  add(TokenKind::kEnd, end_, end_);
+}
+
+}  // namespace
+
+bool is_keyword(std::string_view word) { return std::find(kKeywords.begin(), kKeywords.end(), word) != kKeywords.end(); }
+
+bool find_invalid_utf8(std::string_view text, size_t& offset) {
+  uint32_t code_point = 0;
+  for (size_t i = 0; i < text.size();) {
+    size_t length = utf8_length(text, i, code_point);
+    if (length == 0 || code_point == 0) {
+      offset = i;
+      return true;
+    }
+    i += length;
+  }
+  return false;
+}
+
+std::vector<Token> lex(uint32_t file, std::string_view text, std::vector<Diagnostic>& diagnostics, LexerOptions options) {
+  std::set<uint32_t> unclosed;
+  // Every further pass closes at least one more bracket; a few suffice for what people write.
+  for (int pass = 0;; ++pass) {
+    Lexer lexer(file, text, options, unclosed);
+    lexer.run_file();
+    size_t known = unclosed.size();
+    if (pass < 8) unclosed.insert(lexer.open_at_end.begin(), lexer.open_at_end.end());
+    if (unclosed.size() > known && pass < 8) continue;
+    diagnostics.insert(diagnostics.end(), lexer.diagnostics.begin(), lexer.diagnostics.end());
+    return std::move(lexer.tokens);
+  }
+}
+
+std::vector<Token> lex_expression(uint32_t file, std::string_view text, uint32_t begin, uint32_t end,
+                                  std::vector<Diagnostic>& diagnostics) {
+  Lexer lexer(file, text, {}, {});
+  lexer.run_part(begin, end);
+  diagnostics.insert(diagnostics.end(), lexer.diagnostics.begin(), lexer.diagnostics.end());
+  return std::move(lexer.tokens);
+}
+
+}  // namespace galatea::dsl

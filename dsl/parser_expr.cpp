@@ -1,0 +1,577 @@
+// Expressions. In: tokens. Out: the expressions of ast.h. Python's grammar, by recursive descent.
+#include <algorithm>
+#include <array>
+
+#include "dsl/parser.h"
+#include "dsl/parser_state.h"
+
+namespace galatea::dsl {
+namespace {
+
+// Binary operators by rising precedence; all associate to the left.
+const std::vector<std::vector<std::string_view>>& binary_levels() {
+  static const std::vector<std::vector<std::string_view>> levels = {
+      {"|"}, {"^"}, {"&"}, {"<<", ">>"}, {"+", "-"}, {"*", "/", "//", "%", "@"}};
+  return levels;
+}
+
+std::string last_name(const Expression& callee) {
+  return callee.kind == ExpressionKind::kName || callee.kind == ExpressionKind::kAttribute ? callee.text : std::string();
+}
+
+}  // namespace
+
+ExpressionPtr Parser::make(ExpressionKind kind, Span span, std::string text) const {
+  auto expression = std::make_unique<Expression>();
+  expression->kind = kind;
+  expression->span = span;
+  expression->text = std::move(text);
+  return expression;
+}
+
+bool Parser::at_expression_start() const {
+  const Token& t = token();
+  switch (t.kind) {
+    case TokenKind::kName: case TokenKind::kInteger: case TokenKind::kFloat: case TokenKind::kString: case TokenKind::kError:
+      return true;
+    case TokenKind::kKeyword: {
+      constexpr std::array kStarts = {"None", "True", "False", "not", "lambda", "await", "yield"};
+      return std::find(kStarts.begin(), kStarts.end(), t.text) != kStarts.end();
+    }
+    case TokenKind::kOperator: {
+      constexpr std::array kStarts = {"(", "[", "{", "-", "+", "~", "..."};
+      return std::find(kStarts.begin(), kStarts.end(), t.text) != kStarts.end();
+    }
+    default: return false;
+  }
+}
+
+ExpressionPtr Parser::parse_only_expression() {
+  try {
+    ExpressionPtr expression = parse_expression_list(false, "");
+    if (!at_end()) fail_expected("the end of the value");
+    return expression;
+  } catch (const SyntaxError&) {
+    return nullptr;
+  }
+}
+
+// `a`, `a, b`, `*a, b`: a tuple if there is a comma.
+ExpressionPtr Parser::parse_expression_list(bool star_allowed, std::string_view context) {
+  const Token first = token();
+  if (is("yield")) {
+    report_unsupported(first.span, "`yield`", "return a list or a tuple instead");
+    if (!in_main_guard_) throw SyntaxError{};
+    ++at_;
+    accept("from");
+    if (at_expression_start()) parse_expression_list(star_allowed, context);
+    return make(ExpressionKind::kError, since(first));
+  }
+  if (!at_expression_start() && !is("*"))
+    fail_expected("an expression" + (context.empty() ? "" : " " + std::string(context)));
+  ExpressionPtr value = parse_star_or_named();
+  if (!star_allowed && value->kind == ExpressionKind::kStarred && !is(",")) fail(Message::kStarredAlone, value->span);
+  if (!is(",")) return value;
+  ExpressionPtr tuple = make(ExpressionKind::kTuple, first.span);
+  tuple->operands.push_back(std::move(value));
+  while (accept(",")) {
+    if (!at_expression_start() && !is("*")) break;
+    tuple->operands.push_back(parse_star_or_named());
+  }
+  tuple->span = since(first);
+  return tuple;
+}
+
+ExpressionPtr Parser::parse_target_list() {
+  const Token first = token();
+  auto element = [&] {
+    const Token star = token();
+    if (!accept("*")) return parse_primary();
+    ExpressionPtr starred = make(ExpressionKind::kStarred, star.span);
+    starred->operands.push_back(parse_primary());
+    starred->span = since(star);
+    return starred;
+  };
+  ExpressionPtr target = element();
+  if (is(",")) {
+    ExpressionPtr tuple = make(ExpressionKind::kTuple, first.span);
+    tuple->operands.push_back(std::move(target));
+    while (accept(",")) {
+      if (is("in")) break;
+      tuple->operands.push_back(element());
+    }
+    tuple->span = since(first);
+    target = std::move(tuple);
+  }
+  check_target(*target, "assign to");
+  return target;
+}
+
+ExpressionPtr Parser::parse_star_or_named() {
+  const Token first = token();
+  if (!accept("*")) return parse_named();
+  ExpressionPtr starred = make(ExpressionKind::kStarred, first.span);
+  starred->operands.push_back(parse_binary(0));
+  starred->span = since(first);
+  return starred;
+}
+
+ExpressionPtr Parser::parse_named() {
+  const Token first = token();
+  if (first.kind == TokenKind::kName && is(":=", 1)) {
+    at_ += 2;
+    ExpressionPtr named = make(ExpressionKind::kNamed, first.span, std::string(first.text));
+    named->text_span = first.span;
+    named->operands.push_back(parse_expression());
+    named->span = since(first);
+    return named;
+  }
+  return parse_expression();
+}
+
+ExpressionPtr Parser::parse_expression() {
+  DepthGuard guard(*this);
+  const Token first = token();
+  if (is("lambda")) return parse_lambda();
+  ExpressionPtr value = parse_or();
+  if (!is("if")) return value;
+  Span keyword = tokens_[at_++].span;
+  ExpressionPtr conditional = make(ExpressionKind::kConditional, first.span);
+  conditional->text_span = keyword;
+  conditional->operands.push_back(std::move(value));
+  conditional->operands.push_back(parse_or());
+  expect("else", "in `value if condition else value`");
+  conditional->operands.push_back(parse_expression());
+  conditional->span = since(first);
+  return conditional;
+}
+
+ExpressionPtr Parser::parse_lambda() {
+  const Token first = tokens_[at_++];
+  ExpressionPtr lambda = make(ExpressionKind::kLambda, first.span);
+  lambda->text_span = first.span;
+  lambda->parameters = parse_parameters(":", false);
+  expect(":", "after the parameters of `lambda`");
+  ordinals_.emplace_back();
+  lambda->operands.push_back(parse_expression());
+  ordinals_.pop_back();
+  lambda->span = since(first);
+  return lambda;
+}
+
+ExpressionPtr Parser::parse_or() {
+  const Token first = token();
+  ExpressionPtr value = parse_and();
+  if (!is("or")) return value;
+  ExpressionPtr all = make(ExpressionKind::kBoolOp, first.span, "or");
+  all->text_span = token().span;
+  all->operands.push_back(std::move(value));
+  for (int length = 0; accept("or"); check_chain(++length)) all->operands.push_back(parse_and());
+  all->span = since(first);
+  return all;
+}
+
+ExpressionPtr Parser::parse_and() {
+  const Token first = token();
+  ExpressionPtr value = parse_not();
+  if (!is("and")) return value;
+  ExpressionPtr all = make(ExpressionKind::kBoolOp, first.span, "and");
+  all->text_span = token().span;
+  all->operands.push_back(std::move(value));
+  for (int length = 0; accept("and"); check_chain(++length)) all->operands.push_back(parse_not());
+  all->span = since(first);
+  return all;
+}
+
+ExpressionPtr Parser::parse_not() {
+  const Token first = token();
+  if (!accept("not")) return parse_comparison();
+  DepthGuard guard(*this);
+  ExpressionPtr negation = make(ExpressionKind::kUnary, first.span, "not");
+  negation->text_span = first.span;
+  negation->operands.push_back(parse_not());
+  negation->span = since(first);
+  return negation;
+}
+
+ExpressionPtr Parser::parse_comparison() {
+  const Token first = token();
+  ExpressionPtr value = parse_binary(0);
+  ExpressionPtr comparison;
+  constexpr std::array kComparisons = {"<", ">", "==", ">=", "<=", "!=", "in", "not", "is"};
+  for (;;) {
+    const Token op = token();
+    bool is_comparison = (op.kind == TokenKind::kOperator || op.kind == TokenKind::kKeyword) &&
+                         std::find(kComparisons.begin(), kComparisons.end(), op.text) != kComparisons.end();
+    if (!is_comparison || (op.text == "not" && !is("in", 1))) break;
+    std::string text(op.text);
+    ++at_;
+    if (text == "not") ++at_, text = "not in";
+    else if (text == "is" && accept("not")) text = "is not";
+    if (!comparison) {
+      comparison = make(ExpressionKind::kCompare, first.span);
+      comparison->text_span = since(op);
+      comparison->operands.push_back(std::move(value));
+    }
+    comparison->ops.push_back(std::move(text));
+    comparison->operands.push_back(parse_binary(0));
+    check_chain(static_cast<int>(comparison->ops.size()));
+  }
+  if (!comparison) return value;
+  comparison->span = since(first);
+  return comparison;
+}
+
+ExpressionPtr Parser::parse_binary(int level) {
+  const auto& levels = binary_levels();
+  if (level == static_cast<int>(levels.size())) return parse_unary();
+  const Token first = token();
+  ExpressionPtr value = parse_binary(level + 1);
+  const auto& operators = levels[static_cast<size_t>(level)];
+  int length = 0;
+  while (token().kind == TokenKind::kOperator && std::find(operators.begin(), operators.end(), token().text) != operators.end()) {
+    const Token op = tokens_[at_++];
+    check_chain(++length);
+    ExpressionPtr binary = make(ExpressionKind::kBinary, first.span, std::string(op.text));
+    binary->text_span = op.span;
+    binary->operands.push_back(std::move(value));
+    binary->operands.push_back(parse_binary(level + 1));
+    binary->span = since(first);
+    value = std::move(binary);
+  }
+  return value;
+}
+
+ExpressionPtr Parser::parse_unary() {
+  const Token first = token();
+  if (!is("-") && !is("+") && !is("~")) return parse_power();
+  DepthGuard guard(*this);
+  ++at_;
+  ExpressionPtr unary = make(ExpressionKind::kUnary, first.span, std::string(first.text));
+  unary->text_span = first.span;
+  unary->operands.push_back(parse_unary());
+  unary->span = since(first);
+  return unary;
+}
+
+ExpressionPtr Parser::parse_power() {
+  const Token first = token();
+  if (is("await")) {
+    report_unsupported(first.span, "`await`", "a pipeline is evaluated before it runs; call the function without `await`");
+    if (!in_main_guard_) throw SyntaxError{};
+    ++at_;
+  }
+  ExpressionPtr base = parse_primary();
+  if (!is("**")) return base;
+  DepthGuard guard(*this);
+  ExpressionPtr power = make(ExpressionKind::kBinary, first.span, "**");
+  power->text_span = tokens_[at_++].span;
+  power->operands.push_back(std::move(base));
+  power->operands.push_back(parse_unary());
+  power->span = since(first);
+  return power;
+}
+
+ExpressionPtr Parser::parse_primary() {
+  ExpressionPtr value = parse_atom();
+  for (int length = 0;; check_chain(++length)) {
+    if (is("(")) {
+      value = parse_call(std::move(value));
+    } else if (is("[")) {
+      value = parse_subscript(std::move(value));
+    } else if (accept(".")) {
+      const Token name = expect_name("an attribute name after `.`");
+      ExpressionPtr attribute = make(ExpressionKind::kAttribute, cover(value->span, name.span), std::string(name.text));
+      attribute->text_span = name.span;
+      attribute->operands.push_back(std::move(value));
+      value = std::move(attribute);
+    } else {
+      return value;
+    }
+  }
+}
+
+ExpressionPtr Parser::parse_atom() {
+  const Token t = token();
+  switch (t.kind) {
+    case TokenKind::kName: ++at_; return make(ExpressionKind::kName, t.span, std::string(t.text));
+    case TokenKind::kInteger: case TokenKind::kFloat: return parse_number();
+    case TokenKind::kString: return parse_strings();
+    case TokenKind::kKeyword:
+      if (t.text == "None") return ++at_, make(ExpressionKind::kNone, t.span);
+      if (t.text == "True") return ++at_, make(ExpressionKind::kTrue, t.span);
+      if (t.text == "False") return ++at_, make(ExpressionKind::kFalse, t.span);
+      break;
+    case TokenKind::kOperator:
+      if (t.text == "(") return parse_parenthesized();
+      if (t.text == "[") return parse_list();
+      if (t.text == "{") return parse_dict_or_set();
+      if (t.text == "...") return ++at_, make(ExpressionKind::kEllipsis, t.span);
+      break;
+    default: break;
+  }
+  fail_expected("an expression");
+}
+
+ExpressionPtr Parser::parse_number() {
+  const Token t = tokens_[at_++];
+  std::string digits;
+  std::copy_if(t.text.begin(), t.text.end(), std::back_inserter(digits), [](char c) { return c != '_'; });
+  return make(t.kind == TokenKind::kInteger ? ExpressionKind::kInteger : ExpressionKind::kFloat, t.span, digits);
+}
+
+// ---- brackets ----
+
+// After an error inside brackets: to the next `,` of these brackets, or to their end.
+void Parser::skip_to_separator(size_t bracket_end) {
+  while (at_ < bracket_end && !is(",")) {
+    size_t partner = token().partner;
+    at_ = partner > at_ && partner < bracket_end ? partner + 1 : at_ + 1;
+  }
+  at_ = std::min(at_, bracket_end);
+}
+
+// Elements separated by commas up to the closing bracket of tokens_[open], which stays.
+template <typename ParseElement>
+void Parser::parse_bracketed(size_t open, ParseElement parse_element) {
+  size_t end = tokens_[open].partner;
+  while (!at_end() && at_ != end) {
+    size_t begin = at_;
+    size_t functions = ordinals_.size();
+    try {
+      parse_element();
+      if (at_ != end && !is(",")) fail_expected("`,` or `" + std::string(end ? tokens_[end].text : ")") + "`");
+    } catch (const SyntaxError&) {
+      if (end == 0) throw;
+      ordinals_.resize(functions);
+      if (at_ < begin || at_ > end) throw;
+      skip_to_separator(end);
+    }
+    if (at_ != end && !accept(",")) break;
+  }
+}
+
+ExpressionPtr Parser::parse_parenthesized() {
+  size_t open = at_++;
+  const Token first = tokens_[open];
+  if (accept(")")) return make(ExpressionKind::kTuple, since(first));
+  if (is("yield")) {
+    ExpressionPtr value = parse_expression_list(true, "");
+    expect(")", "after the expression");
+    return value;
+  }
+  std::vector<ExpressionPtr> elements;
+  bool comma = false;
+  ExpressionPtr generator;
+  parse_bracketed(open, [&] {
+    ExpressionPtr element = parse_star_or_named();
+    if ((is("for") || is("async")) && elements.empty()) {
+      generator = make(ExpressionKind::kGenerator, first.span);
+      generator->operands.push_back(std::move(element));
+      generator->comprehensions = parse_comprehensions();
+      return;
+    }
+    elements.push_back(std::move(element));
+    comma = comma || is(",");
+  });
+  expect(")", "to close `(`");
+  if (generator) {
+    generator->span = since(first);
+    return generator;
+  }
+  if (elements.size() == 1 && !comma) {
+    if (elements[0]->kind == ExpressionKind::kStarred) fail(Message::kStarredAlone, elements[0]->span);
+    elements[0]->parenthesized = true;
+    return std::move(elements[0]);
+  }
+  ExpressionPtr tuple = make(elements.empty() ? ExpressionKind::kError : ExpressionKind::kTuple, since(first));
+  tuple->operands = std::move(elements);
+  tuple->parenthesized = true;
+  return tuple;
+}
+
+ExpressionPtr Parser::parse_list() {
+  size_t open = at_++;
+  const Token first = tokens_[open];
+  ExpressionPtr list = make(ExpressionKind::kList, first.span);
+  parse_bracketed(open, [&] {
+    list->operands.push_back(parse_star_or_named());
+    if ((is("for") || is("async")) && list->operands.size() == 1) {
+      list->kind = ExpressionKind::kListComp;
+      list->comprehensions = parse_comprehensions();
+    }
+  });
+  expect("]", "to close `[`");
+  list->span = since(first);
+  return list;
+}
+
+ExpressionPtr Parser::parse_dict_or_set() {
+  size_t open = at_++;
+  const Token first = tokens_[open];
+  ExpressionPtr dict = make(ExpressionKind::kDict, first.span);
+  bool is_set = false;
+  parse_bracketed(open, [&] {
+    if (accept("**")) {
+      dict->operands.push_back(nullptr);
+      dict->operands.push_back(parse_binary(0));
+      return;
+    }
+    ExpressionPtr key = parse_star_or_named();
+    if (is_set || (!is(":") && dict->operands.empty())) {
+      is_set = true;
+      if (is("for")) parse_comprehensions();
+      return;
+    }
+    expect(":", "after the key");
+    dict->operands.push_back(std::move(key));
+    dict->operands.push_back(parse_expression());
+    if ((is("for") || is("async")) && dict->operands.size() == 2) {
+      dict->kind = ExpressionKind::kDictComp;
+      dict->comprehensions = parse_comprehensions();
+    }
+  });
+  expect("}", "to close `{`");
+  dict->span = since(first);
+  if (!is_set) return dict;
+  report_unsupported(dict->span, "a set", "write a list, `[…]`, or a dict");
+  if (!in_main_guard_) throw SyntaxError{};
+  return make(ExpressionKind::kError, dict->span);
+}
+
+std::vector<Comprehension> Parser::parse_comprehensions() {
+  std::vector<Comprehension> clauses;
+  while (is("for") || is("async")) {
+    if (is("async")) {
+      report_unsupported(token().span, "`async for`", "write `for`");
+      ++at_;
+    }
+    expect("for", "");
+    Comprehension clause;
+    clause.target = parse_target_list();
+    expect("in", "after the variable of `for`");
+    clause.iterable = parse_or();
+    while (accept("if")) {
+      // A condition may not be `a if b else c` without brackets, as in Python.
+      clause.conditions.push_back(token().kind == TokenKind::kName && is(":=", 1) ? parse_named() : parse_or());
+    }
+    clauses.push_back(std::move(clause));
+    check_chain(static_cast<int>(clauses.size()));
+  }
+  return clauses;
+}
+
+// ---- calls and subscripts ----
+
+ExpressionPtr Parser::parse_call(ExpressionPtr callee) {
+  size_t open = at_++;
+  ExpressionPtr call = make(ExpressionKind::kCall, callee->span);
+  call->text_span = tokens_[open].span;
+  call->ordinal = ordinals_.back()[last_name(*callee)]++;
+  parse_bracketed(open, [&] { call->arguments.push_back(parse_argument()); });
+  expect(")", "to close `(`");
+  call->operands.push_back(std::move(callee));
+  call->span = since(call->operands[0]->span);
+  check_arguments(*call);
+  return call;
+}
+
+Argument Parser::parse_argument() {
+  Argument argument;
+  const Token first = token();
+  argument.name_span = first.span;
+  if (accept("*")) {
+    argument.kind = Argument::Kind::kStar;
+    argument.value = parse_expression();
+  } else if (accept("**")) {
+    argument.kind = Argument::Kind::kDoubleStar;
+    argument.value = parse_expression();
+  } else if ((first.kind == TokenKind::kName || first.kind == TokenKind::kKeyword) && is("=", 1)) {
+    if (first.kind == TokenKind::kKeyword) fail(Message::kKeywordAsName, first.span, {std::string(first.text)});
+    at_ += 2;
+    argument.kind = Argument::Kind::kKeyword;
+    argument.name = first.text;
+    argument.value = parse_expression();
+  } else {
+    argument.value = parse_named();
+    if (is("for") || is("async")) {
+      ExpressionPtr generator = make(ExpressionKind::kGenerator, first.span);
+      generator->operands.push_back(std::move(argument.value));
+      generator->comprehensions = parse_comprehensions();
+      generator->span = since(first);
+      argument.value = std::move(generator);
+    }
+  }
+  return argument;
+}
+
+// What CPython's parser refuses in a call.
+void Parser::check_arguments(const Expression& call) {
+  bool keyword = false, double_star = false;
+  std::vector<const Argument*> named;
+  for (const Argument& argument : call.arguments) {
+    using Kind = Argument::Kind;
+    if (argument.kind == Kind::kPositional) {
+      if (double_star || keyword) fail(Message::kPositionalAfterKeyword, argument.value->span);
+      if (argument.value->kind == ExpressionKind::kGenerator && !argument.value->parenthesized && call.arguments.size() > 1 &&
+          argument.value->span.begin == argument.value->operands[0]->span.begin)
+        fail(Message::kBareGenerator, argument.value->span);
+    } else if (argument.kind == Kind::kStar) {
+      if (double_star) fail(Message::kPositionalAfterKeyword, argument.value->span);
+    } else if (argument.kind == Kind::kDoubleStar) {
+      double_star = true;
+    } else {
+      keyword = true;
+      for (const Argument* earlier : named) {
+        if (earlier->name == argument.name) fail(Message::kRepeatedKeyword, argument.name_span, {argument.name});
+      }
+      named.push_back(&argument);
+    }
+  }
+}
+
+ExpressionPtr Parser::parse_subscript(ExpressionPtr base) {
+  size_t open = at_++;
+  ExpressionPtr subscript = make(ExpressionKind::kSubscript, base->span);
+  subscript->text_span = tokens_[open].span;
+  Span inside = token().span;
+  std::vector<ExpressionPtr> selectors;
+  bool comma = false;
+  if (is("]")) fail_expected("an index");
+  parse_bracketed(open, [&] {
+    selectors.push_back(parse_slice());
+    comma = comma || is(",");
+  });
+  inside = since(inside);
+  expect("]", "to close `[`");
+  ExpressionPtr index;
+  if (selectors.size() == 1 && !comma) {
+    index = std::move(selectors[0]);
+  } else {
+    index = make(selectors.empty() ? ExpressionKind::kError : ExpressionKind::kTuple, inside);
+    index->operands = std::move(selectors);
+  }
+  subscript->operands.push_back(std::move(base));
+  subscript->operands.push_back(std::move(index));
+  subscript->span = since(subscript->operands[0]->span);
+  return subscript;
+}
+
+ExpressionPtr Parser::parse_slice() {
+  const Token first = token();
+  ExpressionPtr lower, upper, step;
+  if (!is(":")) {
+    lower = parse_named();
+    if (!is(":")) return lower;
+  }
+  expect(":", "");
+  if (!is(":") && !is("]") && !is(",")) upper = parse_expression();
+  if (accept(":") && !is("]") && !is(",")) step = parse_expression();
+  ExpressionPtr slice = make(ExpressionKind::kSlice, since(first));
+  slice->operands.push_back(std::move(lower));
+  slice->operands.push_back(std::move(upper));
+  slice->operands.push_back(std::move(step));
+  return slice;
+}
+
+}  // namespace galatea::dsl

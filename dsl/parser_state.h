@@ -1,0 +1,144 @@
+// The parser's class, shared by parser_stmt.cpp and parser_expr.cpp and by nothing else.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dsl/ast.h"
+#include "dsl/lexer.h"
+#include "dsl/messages.h"
+
+namespace galatea::dsl {
+
+/// Leaves the construct that failed; caught where parsing can go on. The error is reported before it is thrown.
+struct SyntaxError {};
+
+inline constexpr int kMaxExpressionDepth = 600;   ///< nested expressions
+inline constexpr int kMaxChainLength = 2000;      ///< operands of one chain: a + b + …, a.b.c…, elif … elif
+inline constexpr int kMaxBlockDepth = 100;
+
+class Parser {
+ public:
+  Parser(uint32_t file, std::string_view text, std::vector<Token> tokens, std::vector<Diagnostic>& diagnostics)
+      : file_(file), text_(text), tokens_(std::move(tokens)), diagnostics_(diagnostics), ordinals_(1) {}
+
+  std::unique_ptr<Module> parse_file();
+  ExpressionPtr parse_only_expression();
+
+ private:
+  // tokens
+  const Token& token(size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
+  bool at_end() const { return token().kind == TokenKind::kEnd; }
+  bool is(std::string_view text, size_t ahead = 0) const {
+    const Token& t = token(ahead);
+    return t.text == text && (t.kind == TokenKind::kOperator || t.kind == TokenKind::kKeyword);
+  }
+  bool accept(std::string_view text) { return is(text) ? (++at_, true) : false; }
+  Token expect(std::string_view text, std::string_view context);
+  Token expect_name(std::string_view context);
+  std::string describe(const Token& token) const;
+  Span end_of_previous() const;
+  Span since(const Token& first) const;
+  Span since(Span first) const;
+
+  // errors
+  [[noreturn]] void fail_expected(std::string_view wanted);
+  [[noreturn]] void fail(Message message, Span span, std::vector<std::string> arguments = {});
+  void report(Message message, Span span, std::vector<std::string> arguments = {});
+  void report_unsupported(Span span, std::string construct, std::string advice);
+  void skip_line();
+  void skip_to_separator(size_t bracket_end);
+
+  // statements
+  Suite parse_block(std::string_view owner);
+  void parse_statement(Suite& out);
+  void recover_statement(size_t begin, Suite& out);
+  void parse_simple_line(Suite& out);
+  StatementPtr parse_simple();
+  StatementPtr parse_expression_statement();
+  StatementPtr parse_compound(std::string_view keyword);
+  StatementPtr parse_if();
+  StatementPtr parse_while();
+  StatementPtr parse_for();
+  StatementPtr parse_function(std::vector<ExpressionPtr> decorators, Span begin);
+  StatementPtr parse_decorated();
+  StatementPtr parse_import();
+  StatementPtr parse_import_from();
+  std::string parse_dotted_name();
+  StatementPtr parse_unsupported_block(std::string construct, std::string advice);
+  StatementPtr parse_try();
+  StatementPtr parse_unsupported_line(std::string construct, std::string advice);
+  StatementPtr make_statement(StatementKind kind, const Token& first) const;
+  bool at_match_statement() const;
+  void check_target(const Expression& target, std::string_view action, bool starred_allowed = false);
+  std::vector<Parameter> parse_parameters(std::string_view closer, bool annotated);
+  void check_parameters(const std::vector<Parameter>& parameters);
+
+  // expressions
+  ExpressionPtr make(ExpressionKind kind, Span span, std::string text = {}) const;
+  ExpressionPtr parse_expression_list(bool star_allowed, std::string_view context);
+  ExpressionPtr parse_target_list();
+  ExpressionPtr parse_star_or_named();
+  ExpressionPtr parse_named();
+  ExpressionPtr parse_expression();
+  ExpressionPtr parse_lambda();
+  ExpressionPtr parse_or();
+  ExpressionPtr parse_and();
+  ExpressionPtr parse_not();
+  ExpressionPtr parse_comparison();
+  ExpressionPtr parse_binary(int level);
+  ExpressionPtr parse_unary();
+  ExpressionPtr parse_power();
+  ExpressionPtr parse_primary();
+  ExpressionPtr parse_atom();
+  ExpressionPtr parse_parenthesized();
+  ExpressionPtr parse_list();
+  ExpressionPtr parse_dict_or_set();
+  ExpressionPtr parse_call(ExpressionPtr callee);
+  Argument parse_argument();
+  void check_arguments(const Expression& call);
+  ExpressionPtr parse_subscript(ExpressionPtr base);
+  ExpressionPtr parse_slice();
+  std::vector<Comprehension> parse_comprehensions();
+  ExpressionPtr parse_strings();
+  ExpressionPtr parse_number();
+  bool at_expression_start() const;
+  template <typename ParseElement>
+  void parse_bracketed(size_t open, ParseElement parse_element);
+
+  // strings
+  std::string decode_escapes(std::string_view raw, uint32_t offset);
+  void parse_fstring(const Token& t, bool raw, std::string_view body, uint32_t offset, std::vector<FStringPart>& parts);
+  std::vector<FStringPart> parse_fstring_parts(std::string_view body, uint32_t offset, bool raw, size_t& at, int depth);
+  FStringPart parse_replacement(std::string_view body, uint32_t offset, bool raw, size_t& at, int depth);
+  ExpressionPtr parse_embedded(uint32_t begin, uint32_t end);
+
+  struct DepthGuard {
+    explicit DepthGuard(Parser& owner) : parser(owner) {
+      if (++parser.depth_ > kMaxExpressionDepth) {
+        --parser.depth_;
+        parser.fail(Message::kExpressionTooDeep, parser.token().span, {std::to_string(kMaxExpressionDepth)});
+      }
+    }
+    ~DepthGuard() { --parser.depth_; }
+    DepthGuard(const DepthGuard&) = delete;
+    DepthGuard& operator=(const DepthGuard&) = delete;
+    Parser& parser;
+  };
+  void check_chain(int length);
+
+  uint32_t file_;
+  std::string_view text_;
+  std::vector<Token> tokens_;
+  size_t at_ = 0;
+  std::vector<Diagnostic>& diagnostics_;
+  std::vector<std::map<std::string, uint32_t>> ordinals_;  ///< per function: calls seen by last name
+  int depth_ = 0;
+  int block_depth_ = 0;
+  int num_errors_ = 0;
+  bool in_main_guard_ = false;
+};
+
+}  // namespace galatea::dsl

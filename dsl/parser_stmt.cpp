@@ -1,0 +1,624 @@
+// Statements. In: tokens. Out: the statements of ast.h. See parser.h for recovery.
+#include <algorithm>
+#include <array>
+
+#include "dsl/parser.h"
+#include "dsl/parser_state.h"
+
+namespace galatea::dsl {
+namespace {
+
+constexpr std::array kAugmented = {"+=", "-=", "*=", "/=", "//=", "%=", "**=", "<<=", ">>=", "&=", "|=", "^=", "@="};
+
+bool is_main_guard(const Expression& condition) {
+  auto names_module = [](const ExpressionPtr& e) { return e && e->kind == ExpressionKind::kName && e->text == "__name__"; };
+  return condition.kind == ExpressionKind::kCompare && std::any_of(condition.operands.begin(), condition.operands.end(), names_module);
+}
+
+}  // namespace
+
+// ---- tokens and errors ----
+
+std::string Parser::describe(const Token& t) const {
+  switch (t.kind) {
+    case TokenKind::kEnd: return "the end of the file";
+    case TokenKind::kNewline: return "the end of the line";
+    case TokenKind::kIndent: return "an indented line";
+    case TokenKind::kDedent: return "the end of the block";
+    default: return "`" + std::string(t.text.substr(0, 40)) + "`";
+  }
+}
+
+Span Parser::end_of_previous() const {
+  if (at_ == 0) return token().span;
+  Span previous = tokens_[at_ - 1].span;
+  return {previous.file, previous.end, previous.end};
+}
+Span Parser::since(Span first) const { return at_ == 0 ? first : cover(first, tokens_[at_ - 1].span); }
+Span Parser::since(const Token& first) const { return since(first.span); }
+
+void Parser::report(Message message, Span span, std::vector<std::string> arguments) {
+  ++num_errors_;
+  diagnostics_.push_back(diagnose(message, span, std::move(arguments)));
+}
+
+void Parser::fail(Message message, Span span, std::vector<std::string> arguments) {
+  report(message, span, std::move(arguments));
+  throw SyntaxError{};
+}
+
+void Parser::fail_expected(std::string_view wanted) {
+  const Token& t = token();
+  if (t.kind == TokenKind::kError) {  // reported by the lexer
+    ++num_errors_;
+    throw SyntaxError{};
+  }
+  bool nothing_to_show = t.kind == TokenKind::kNewline || t.kind == TokenKind::kEnd || t.kind == TokenKind::kDedent;
+  fail(Message::kExpected, nothing_to_show ? end_of_previous() : t.span, {std::string(wanted), describe(t)});
+}
+
+Token Parser::expect(std::string_view text, std::string_view context) {
+  if (!is(text)) fail_expected("`" + std::string(text) + "`" + (context.empty() ? "" : " " + std::string(context)));
+  return tokens_[at_++];
+}
+
+Token Parser::expect_name(std::string_view context) {
+  if (token().kind == TokenKind::kKeyword) fail(Message::kKeywordAsName, token().span, {std::string(token().text)});
+  if (token().kind != TokenKind::kName) fail_expected(context);
+  return tokens_[at_++];
+}
+
+void Parser::report_unsupported(Span span, std::string construct, std::string advice) {
+  if (in_main_guard_) return;
+  report(Message::kUnsupportedSyntax, span, {std::move(construct), std::move(advice)});
+}
+
+void Parser::check_chain(int length) {
+  if (length > kMaxChainLength) fail(Message::kChainTooLong, token().span, {std::to_string(kMaxChainLength)});
+}
+
+void Parser::skip_line() {
+  while (!at_end() && token().kind != TokenKind::kNewline) {
+    if (token().kind == TokenKind::kIndent || token().kind == TokenKind::kDedent) return;
+    ++at_;
+  }
+  if (token().kind == TokenKind::kNewline) ++at_;
+}
+
+StatementPtr Parser::make_statement(StatementKind kind, const Token& first) const {
+  auto statement = std::make_unique<Statement>();
+  statement->kind = kind;
+  statement->span = statement->keyword_span = first.span;
+  return statement;
+}
+
+// ---- blocks and lines ----
+
+std::unique_ptr<Module> Parser::parse_file() {
+  auto module = std::make_unique<Module>();
+  module->file = file_;
+  while (!at_end()) parse_statement(module->body);
+  if (!module->body.empty()) {
+    const Statement& first = *module->body.front();
+    if (first.kind == StatementKind::kExpression && first.value->kind == ExpressionKind::kString) module->docstring = first.value->text;
+  }
+  return module;
+}
+
+// `: statement; …` or `:` and an indented block.
+Suite Parser::parse_block(std::string_view owner) {
+  Suite suite;
+  expect(":", "after " + std::string(owner));
+  if (token().kind != TokenKind::kNewline) {
+    parse_simple_line(suite);
+    return suite;
+  }
+  ++at_;
+  if (token().kind != TokenKind::kIndent) fail(Message::kExpectedBlock, end_of_previous(), {std::string(owner)});
+  ++at_;
+  ++block_depth_;
+  while (!at_end() && token().kind != TokenKind::kDedent) parse_statement(suite);
+  --block_depth_;
+  if (token().kind == TokenKind::kDedent) ++at_;
+  return suite;
+}
+
+void Parser::parse_statement(Suite& out) {
+  size_t begin = at_;
+  int block_depth = block_depth_;
+  size_t functions = ordinals_.size();
+  bool guard = in_main_guard_;
+  try {
+    const Token& t = token();
+    if (t.kind == TokenKind::kIndent) {
+      report(Message::kUnexpectedIndent, t.span);
+      ++at_;
+      while (!at_end() && token().kind != TokenKind::kDedent) parse_statement(out);
+      if (token().kind == TokenKind::kDedent) ++at_;
+      return;
+    }
+    if (t.kind == TokenKind::kDedent || t.kind == TokenKind::kNewline) {
+      ++at_;
+      return;
+    }
+    if (is("@")) return void(out.push_back(parse_decorated()));
+    if (at_match_statement()) {
+      return void(out.push_back(parse_unsupported_block("`match`", "use `if`/`elif` on the value")));
+    }
+    if (t.kind == TokenKind::kKeyword) {
+      if (StatementPtr compound = parse_compound(t.text)) return void(out.push_back(std::move(compound)));
+    }
+    parse_simple_line(out);
+  } catch (const SyntaxError&) {
+    block_depth_ = block_depth;
+    ordinals_.resize(functions);
+    in_main_guard_ = guard;
+    recover_statement(begin, out);
+  }
+}
+
+// Goes on after a failed statement: names that it would have bound become poison, an indented block below it is still read for its own errors.
+void Parser::recover_statement(size_t begin, Suite& out) {
+  const Token& first = tokens_[begin];
+  auto poison = std::make_unique<Statement>();
+  poison->span = poison->keyword_span = first.span;
+  if (first.text == "def" && tokens_[begin + 1].kind == TokenKind::kName) {
+    poison->kind = StatementKind::kFunction;
+    poison->text = tokens_[begin + 1].text;
+    poison->has_syntax_error = true;
+  } else {
+    size_t at = begin;
+    while (tokens_[at].kind == TokenKind::kName && (tokens_[at + 1].text == "," || tokens_[at + 1].text == "=")) {
+      auto name = make(ExpressionKind::kName, tokens_[at].span, std::string(tokens_[at].text));
+      poison->targets.push_back(std::move(name));
+      at += 2;
+      if (tokens_[at - 1].text == "=") poison->kind = StatementKind::kAssign;
+    }
+    if (poison->kind == StatementKind::kAssign) poison->value = make(ExpressionKind::kError, first.span);
+    else poison->targets.clear();
+  }
+  if (at_ == begin) ++at_;
+  // A block may have begun already; the rest of the line and the block below it are read for errors of their own.
+  bool in_block = at_ > begin && (tokens_[at_ - 1].kind == TokenKind::kNewline || tokens_[at_ - 1].kind == TokenKind::kIndent);
+  if (!in_block) skip_line();
+  if (token().kind == TokenKind::kIndent) {
+    ++at_;
+    Suite ignored;
+    while (!at_end() && token().kind != TokenKind::kDedent) parse_statement(ignored);
+    if (token().kind == TokenKind::kDedent) ++at_;
+  }
+  if (is("else") || is("elif") || is("except") || is("finally")) {
+    skip_line();
+    if (token().kind == TokenKind::kIndent) {
+      ++at_;
+      Suite ignored;
+      while (!at_end() && token().kind != TokenKind::kDedent) parse_statement(ignored);
+      if (token().kind == TokenKind::kDedent) ++at_;
+    }
+  }
+  out.push_back(std::move(poison));
+}
+
+void Parser::parse_simple_line(Suite& out) {
+  for (;;) {
+    out.push_back(parse_simple());
+    if (!accept(";")) break;
+    if (token().kind == TokenKind::kNewline) break;
+  }
+  if (token().kind == TokenKind::kNewline) ++at_;
+  else if (!at_end()) fail_expected("the end of the statement");
+}
+
+// ---- simple statements ----
+
+StatementPtr Parser::parse_simple() {
+  const Token first = token();
+  if (first.kind != TokenKind::kKeyword) return parse_expression_statement();
+  std::string_view word = first.text;
+  StatementPtr statement;
+  if (word == "pass" || word == "break" || word == "continue") {
+    StatementKind kind = word == "pass" ? StatementKind::kPass : word == "break" ? StatementKind::kBreak : StatementKind::kContinue;
+    statement = make_statement(kind, first);
+    ++at_;
+  } else if (word == "return") {
+    statement = make_statement(StatementKind::kReturn, first);
+    ++at_;
+    if (at_expression_start() || is("*")) statement->value = parse_expression_list(true, "after `return`");
+  } else if (word == "raise") {
+    statement = make_statement(StatementKind::kRaise, first);
+    ++at_;
+    if (at_expression_start()) statement->value = parse_expression();
+    if (accept("from")) parse_expression();
+  } else if (word == "assert") {
+    statement = make_statement(StatementKind::kAssert, first);
+    ++at_;
+    statement->value = parse_expression();
+    if (accept(",")) statement->message = parse_expression();
+  } else if (word == "import") {
+    statement = parse_import();
+  } else if (word == "from") {
+    statement = parse_import_from();
+  } else if (word == "del") {
+    statement = parse_unsupported_line("`del`", "names end with their function; use `xs.pop(i)` or build a new list or dict");
+  } else if (word == "global" || word == "nonlocal") {
+    statement = parse_unsupported_line("`" + std::string(word) + "`", "return the value and assign it where the function is called");
+  } else {
+    return parse_expression_statement();
+  }
+  statement->span = since(first);
+  return statement;
+}
+
+StatementPtr Parser::parse_unsupported_line(std::string construct, std::string advice) {
+  const Token first = tokens_[at_++];
+  auto statement = make_statement(StatementKind::kUnsupported, first);
+  statement->text = construct;
+  parse_expression_list(true, "after " + construct);
+  report_unsupported(first.span, construct, std::move(advice));
+  return statement;
+}
+
+StatementPtr Parser::parse_expression_statement() {
+  const Token first = token();
+  auto statement = make_statement(StatementKind::kExpression, first);
+  ExpressionPtr value = parse_expression_list(true, "");
+  if (is(":") && value->kind != ExpressionKind::kTuple) {
+    statement->kind = StatementKind::kAnnAssign;
+    check_target(*value, "annotate");
+    if (value->kind == ExpressionKind::kList) fail(Message::kBadTarget, value->span, {"annotate", "a list"});
+    ++at_;
+    statement->targets.push_back(std::move(value));
+    statement->annotation = parse_expression();
+    if (accept("=")) statement->value = parse_expression_list(true, "after `=`");
+  } else if (is("=")) {
+    statement->kind = StatementKind::kAssign;
+    while (accept("=")) {
+      check_target(*value, "assign to");
+      statement->targets.push_back(std::move(value));
+      value = parse_expression_list(true, "after `=`");
+    }
+    statement->value = std::move(value);
+  } else if (std::find(kAugmented.begin(), kAugmented.end(), token().text) != kAugmented.end() &&
+             token().kind == TokenKind::kOperator) {
+    statement->kind = StatementKind::kAugAssign;
+    check_target(*value, "assign to");
+    if (value->kind == ExpressionKind::kTuple || value->kind == ExpressionKind::kList)
+      fail(Message::kBadTarget, value->span, {"update", "several values at once"});
+    statement->keyword_span = token().span;
+    statement->text = tokens_[at_++].text;
+    statement->targets.push_back(std::move(value));
+    statement->value = parse_expression_list(false, "after `" + statement->text + "`");
+  } else {
+    if (value->kind == ExpressionKind::kStarred) fail(Message::kStarredAlone, value->span);
+    statement->value = std::move(value);
+  }
+  statement->span = since(first);
+  return statement;
+}
+
+// Whether an expression may stand on the left of `=`.
+void Parser::check_target(const Expression& target, std::string_view action, bool starred_allowed) {
+  switch (target.kind) {
+    case ExpressionKind::kName: case ExpressionKind::kAttribute: case ExpressionKind::kSubscript: case ExpressionKind::kError:
+      return;
+    case ExpressionKind::kTuple: case ExpressionKind::kList: {
+      int starred = 0;
+      for (const ExpressionPtr& element : target.operands) {
+        check_target(*element, action, true);
+        if (element->kind == ExpressionKind::kStarred && ++starred > 1)
+          fail(Message::kTwoStars, element->span);
+      }
+      return;
+    }
+    case ExpressionKind::kStarred:
+      if (!starred_allowed) fail(Message::kStarredAlone, target.span);
+      return check_target(*target.operands[0], action, false);
+    case ExpressionKind::kCall: fail(Message::kBadTarget, target.span, {std::string(action), "the result of a call"});
+    case ExpressionKind::kCompare: case ExpressionKind::kBinary: case ExpressionKind::kUnary: case ExpressionKind::kBoolOp:
+      fail(Message::kBadTarget, target.span, {std::string(action), "an expression"});
+    default: fail(Message::kBadTarget, target.span, {std::string(action), "a value"});
+  }
+}
+
+// ---- imports ----
+
+std::string Parser::parse_dotted_name() {
+  std::string name(expect_name("a module name").text);
+  while (accept(".")) name += "." + std::string(expect_name("a name after `.`").text);
+  return name;
+}
+
+StatementPtr Parser::parse_import() {
+  const Token first = tokens_[at_++];
+  auto statement = make_statement(StatementKind::kImport, first);
+  do {
+    ImportName name;
+    const Token begin = token();
+    name.name = parse_dotted_name();
+    if (accept("as")) name.alias = expect_name("a name after `as`").text;
+    name.span = since(begin);
+    statement->names.push_back(std::move(name));
+  } while (accept(","));
+  statement->text = statement->names.front().name;
+  return statement;
+}
+
+StatementPtr Parser::parse_import_from() {
+  const Token first = tokens_[at_++];
+  auto statement = make_statement(StatementKind::kImportFrom, first);
+  const Token path = token();
+  for (;; ++at_) {
+    if (is(".")) statement->relative_level += 1;
+    else if (is("...")) statement->relative_level += 3;
+    else break;
+  }
+  if (statement->relative_level == 0 || token().kind == TokenKind::kName) statement->text = parse_dotted_name();
+  statement->keyword_span = since(path);
+  expect("import", "after the module");
+  if (is("*")) {
+    statement->names.push_back({"*", "", tokens_[at_++].span});
+    return statement;
+  }
+  bool parenthesized = accept("(");
+  do {
+    if (parenthesized && is(")")) break;
+    const Token begin = expect_name("a name to import");
+    ImportName name{std::string(begin.text), "", begin.span};
+    if (accept("as")) name.alias = expect_name("a name after `as`").text;
+    name.span = since(begin);
+    statement->names.push_back(std::move(name));
+  } while (accept(","));
+  if (parenthesized) {
+    if (statement->names.empty()) fail_expected("a name to import");
+    expect(")", "after the names");
+  } else if (tokens_[at_ - 1].text == ",") {
+    fail_expected("a name to import");
+  }
+  return statement;
+}
+
+// ---- compound statements ----
+
+// The statement that a keyword begins; nullptr: a simple statement or an expression.
+StatementPtr Parser::parse_compound(std::string_view keyword) {
+  if (keyword == "if") return parse_if();
+  if (keyword == "for") return parse_for();
+  if (keyword == "while") return parse_while();
+  if (keyword == "def") return parse_function({}, token().span);
+  if (keyword == "class")
+    return parse_unsupported_block("`class`", "use functions, and `galatea.struct(name=value)` for records");
+  if (keyword == "with")
+    return parse_unsupported_block("`with`", "write a function decorated with `@pipeline_def` and return its outputs");
+  if (keyword == "try") return parse_try();
+  if (keyword == "async") return parse_unsupported_block("`async`", "a pipeline is evaluated before it runs; use plain `def` and `for`");
+  if (keyword == "elif" || keyword == "else") fail(Message::kStrayClause, token().span, {std::string(keyword), "an `if`, `for` or `while`"});
+  if (keyword == "except" || keyword == "finally") fail(Message::kStrayClause, token().span, {std::string(keyword), "a `try`"});
+  return nullptr;
+}
+
+StatementPtr Parser::parse_if() {
+  const Token first = tokens_[at_++];
+  auto statement = make_statement(StatementKind::kIf, first);
+  statement->value = parse_named();
+  bool guard = in_main_guard_;
+  if (block_depth_ == 0 && is_main_guard(*statement->value)) in_main_guard_ = true;
+  statement->body = parse_block("the condition of `" + std::string(first.text) + "`");
+  in_main_guard_ = guard;
+  if (is("elif")) {
+    DepthGuard depth(*this);
+    statement->orelse.push_back(parse_if());
+  } else if (accept("else")) {
+    statement->orelse = parse_block("`else`");
+  }
+  statement->span = since(first);
+  return statement;
+}
+
+StatementPtr Parser::parse_while() {
+  const Token first = tokens_[at_++];
+  auto statement = make_statement(StatementKind::kWhile, first);
+  statement->value = parse_named();
+  statement->body = parse_block("the condition of `while`");
+  if (accept("else")) statement->orelse = parse_block("`else`");
+  statement->span = since(first);
+  return statement;
+}
+
+StatementPtr Parser::parse_for() {
+  const Token first = tokens_[at_++];
+  auto statement = make_statement(StatementKind::kFor, first);
+  statement->targets.push_back(parse_target_list());
+  expect("in", "after the loop variable");
+  statement->value = parse_expression_list(true, "after `in`");
+  statement->body = parse_block("the header of `for`");
+  if (accept("else")) statement->orelse = parse_block("`else`");
+  statement->span = since(first);
+  return statement;
+}
+
+StatementPtr Parser::parse_decorated() {
+  const Token first = token();
+  std::vector<ExpressionPtr> decorators;
+  while (accept("@")) {
+    decorators.push_back(parse_named());
+    if (token().kind != TokenKind::kNewline) fail_expected("the end of the line after the decorator");
+    ++at_;
+  }
+  if (is("class") || is("async")) return parse_compound(token().text);
+  if (!is("def")) fail_expected("`def` after the decorator");
+  return parse_function(std::move(decorators), first.span);
+}
+
+StatementPtr Parser::parse_function(std::vector<ExpressionPtr> decorators, Span begin) {
+  int errors_before = num_errors_;
+  ++at_;
+  const Token name = expect_name("the function's name after `def`");
+  auto statement = make_statement(StatementKind::kFunction, name);
+  statement->text = name.text;
+  statement->decorators = std::move(decorators);
+  size_t functions = ordinals_.size();
+  try {
+    expect("(", "after the function's name");
+    statement->parameters = parse_parameters(")", true);
+    expect(")", "after the parameters");
+    if (accept("->")) statement->returns = parse_expression();
+    ordinals_.emplace_back();
+    bool guard = in_main_guard_;
+    statement->body = parse_block("the function's header");
+    in_main_guard_ = guard;
+    ordinals_.pop_back();
+  } catch (const SyntaxError&) {
+    // The header is wrong: the body is still read for its own errors; the name is bound to poison.
+    ordinals_.resize(functions);
+    Suite ignored;
+    recover_statement(at_ > 0 ? at_ - 1 : 0, ignored);
+  }
+  if (!statement->body.empty()) {
+    const Statement& doc = *statement->body.front();
+    if (doc.kind == StatementKind::kExpression && doc.value->kind == ExpressionKind::kString) statement->docstring = doc.value->text;
+  }
+  statement->has_syntax_error = num_errors_ > errors_before;
+  statement->span = since(begin);
+  return statement;
+}
+
+// A parameter list up to `closer`, which stays.
+std::vector<Parameter> Parser::parse_parameters(std::string_view closer, bool annotated) {
+  std::vector<Parameter> parameters;
+  ParameterKind kind = ParameterKind::kNormal;
+  bool bare_star = false;
+  while (!is(closer)) {
+    Parameter parameter;
+    parameter.kind = kind;
+    if (is("/")) {
+      if (parameters.empty() || kind != ParameterKind::kNormal || parameters.front().kind == ParameterKind::kPositionalOnly)
+        fail_expected("a parameter");
+      for (Parameter& earlier : parameters) earlier.kind = ParameterKind::kPositionalOnly;
+      ++at_;
+      if (!accept(",")) break;
+      continue;
+    }
+    bool star = false;
+    if (accept("*")) {
+      if (kind != ParameterKind::kNormal) fail_expected("a parameter");
+      kind = ParameterKind::kKeywordOnly;
+      if (is(",")) {
+        bare_star = true;
+        ++at_;
+        if (is(closer)) fail_expected("a parameter after `*,`");
+        continue;
+      }
+      parameter.kind = ParameterKind::kVarArgs;
+      star = true;
+    } else if (accept("**")) {
+      parameter.kind = ParameterKind::kKwArgs;
+      star = true;
+    }
+    const Token name = expect_name("a parameter");
+    parameter.name = name.text;
+    parameter.span = name.span;
+    if (annotated && accept(":")) parameter.annotation = parse_expression();
+    if (!star && accept("=")) parameter.default_value = parse_expression();
+    bool last = parameter.kind == ParameterKind::kKwArgs;
+    if (parameter.kind == ParameterKind::kKeywordOnly) bare_star = false;
+    parameters.push_back(std::move(parameter));
+    if (!accept(",")) break;
+    if (last && !is(closer)) fail_expected("the end of the parameters after `**`");
+  }
+  if (bare_star) fail_expected("a parameter after `*,`");
+  check_parameters(parameters);
+  return parameters;
+}
+
+void Parser::check_parameters(const std::vector<Parameter>& parameters) {
+  bool defaults = false;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const Parameter& p = parameters[i];
+    for (size_t k = 0; k < i; ++k) {
+      if (parameters[k].name == p.name) fail(Message::kDuplicateParameter, p.span, {p.name});
+    }
+    if (p.kind != ParameterKind::kNormal && p.kind != ParameterKind::kPositionalOnly) continue;
+    if (p.default_value) defaults = true;
+    else if (defaults) fail(Message::kDefaultOrder, p.span, {p.name});
+  }
+}
+
+// ---- valid Python outside the language ----
+
+bool Parser::at_match_statement() const {
+  if (token().kind != TokenKind::kName || token().text != "match") return false;
+  size_t at = at_;
+  while (tokens_[at].kind != TokenKind::kNewline && tokens_[at].kind != TokenKind::kEnd) ++at;
+  return at > at_ + 1 && tokens_[at - 1].text == ":" && at + 2 < tokens_.size() && tokens_[at + 1].kind == TokenKind::kIndent &&
+         tokens_[at + 2].text == "case";
+}
+
+// A header up to `:` that is not looked at, and a block that is read for syntax errors only.
+StatementPtr Parser::parse_unsupported_block(std::string construct, std::string advice) {
+  const Token first = token();
+  auto statement = make_statement(StatementKind::kUnsupported, first);
+  statement->text = construct;
+  report_unsupported(first.span, construct, std::move(advice));
+  while (!at_end() && token().kind != TokenKind::kNewline && !is(":")) {
+    bool jump = token().partner > at_;
+    at_ = jump ? token().partner + 1 : at_ + 1;
+  }
+  bool guard = in_main_guard_;
+  in_main_guard_ = true;  // one message is enough: the construct itself is out
+  bool is_match = first.text == "match";
+  if (is_match) {
+    while (token().kind != TokenKind::kIndent) ++at_;
+    int depth = 0;
+    do {
+      if (token().kind == TokenKind::kIndent) ++depth;
+      if (token().kind == TokenKind::kDedent) --depth;
+      ++at_;
+    } while (depth > 0 && !at_end());
+  } else {
+    ordinals_.emplace_back();
+    statement->body = parse_block(construct);
+    ordinals_.pop_back();
+  }
+  if (first.text != "class" && accept("else")) parse_block("`else`");
+  in_main_guard_ = guard;
+  statement->span = since(first);
+  return statement;
+}
+
+StatementPtr Parser::parse_try() {
+  const Token first = tokens_[at_++];
+  auto statement = make_statement(StatementKind::kUnsupported, first);
+  statement->text = "`try`";
+  report_unsupported(first.span, "`try`", "nothing is caught at compile time; test with `if` before the call, and use `on_error=` for broken samples");
+  bool guard = in_main_guard_;
+  in_main_guard_ = true;
+  statement->body = parse_block("`try`");
+  bool any = false;
+  while (is("except") || is("else") || is("finally")) {
+    any = true;
+    while (!at_end() && token().kind != TokenKind::kNewline && !is(":")) ++at_;
+    parse_block("the clause of `try`");
+  }
+  in_main_guard_ = guard;
+  if (!any) fail_expected("`except` or `finally` after `try`");
+  statement->span = since(first);
+  return statement;
+}
+
+// ---- entries ----
+
+std::unique_ptr<Module> parse_module(uint32_t file, std::string_view text, std::vector<Diagnostic>& diagnostics) {
+  std::vector<Diagnostic> own;
+  std::vector<Token> tokens = lex(file, text, own);
+  std::unique_ptr<Module> module = Parser(file, text, std::move(tokens), own).parse_file();
+  std::stable_sort(own.begin(), own.end(), [](const Diagnostic& a, const Diagnostic& b) { return a.span.begin < b.span.begin; });
+  std::move(own.begin(), own.end(), std::back_inserter(diagnostics));
+  return module;
+}
+
+ExpressionPtr parse_single_expression(uint32_t file, std::string_view text, std::vector<Diagnostic>& diagnostics) {
+  std::vector<Token> tokens = lex_expression(file, text, 0, static_cast<uint32_t>(text.size()), diagnostics);
+  return Parser(file, text, std::move(tokens), diagnostics).parse_only_expression();
+}
+
+}  // namespace galatea::dsl

@@ -1,0 +1,172 @@
+#include "runtime/batch_job.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/messages.h"
+
+namespace galatea::runtime {
+
+BatchJob::BatchJob(std::shared_ptr<const LoadedProgram> loaded, BufferPool& pool, int num_samples)
+    : loaded_(std::move(loaded)), pool_(pool), num_samples_(num_samples) {
+  const auto count = static_cast<size_t>(num_samples);
+  states_.assign(count, State::kLive);
+  outputs_.resize(loaded_->program->outputs.size());
+  for (size_t k = 0; k < outputs_.size(); ++k) {
+    const OutputSpec& spec = loaded_->program->outputs[k];
+    outputs_[k].samples.resize(count);
+    const bool known = std::all_of(spec.extents.begin(), spec.extents.end(), [](int64_t extent) { return extent >= 0; });
+    if (!known || spec.extents.size() != static_cast<size_t>(spec.ndim)) continue;
+    if (auto bytes = dense_bytes(spec.dtype, spec.extents)) outputs_[k].sample_bytes = *bytes;
+  }
+  num_pending = num_samples;
+}
+
+SampleInput BatchJob::input(int slot) {
+  const auto at = static_cast<size_t>(slot);
+  SampleInput input;
+  input.slot = slot;
+  input.number = numbers[at];
+  input.epoch = epoch;
+  if (!places.empty()) input.reads = &places[at * loaded_->sources.size()];
+  if (!feeds.empty()) {
+    std::lock_guard lock(mutex_);
+    if (feed_tensors_.empty()) {
+      for (size_t sample = 0; sample < static_cast<size_t>(num_samples_); ++sample) {
+        for (const auto& feed : feeds) feed_tensors_.push_back(&feed->samples[sample]);
+      }
+    }
+    input.feeds = &feed_tensors_[at * feeds.size()];
+  }
+  return input;
+}
+
+Result<Tensor> BatchJob::allocate_output(int output, int slot, DType dtype, std::span<const int64_t> extents) {
+  Output& out = outputs_[static_cast<size_t>(output)];
+  const OutputSpec& spec = loaded_->program->outputs[static_cast<size_t>(output)];
+  if (dtype != spec.dtype || extents.size() != static_cast<size_t>(spec.ndim)) {
+    return make_error(message::kBadProgram, "an output has another type than was declared");
+  }
+  GALATEA_ASSIGN(int64_t bytes, dense_bytes(dtype, extents));
+  Tensor tensor;
+  tensor.set_dense(dtype, extents);
+  if (out.sample_bytes >= 0) {
+    if (!std::equal(extents.begin(), extents.end(), spec.extents.begin())) {
+      return make_error(message::kBadProgram, "an output has other extents than were declared");
+    }
+    std::lock_guard lock(mutex_);
+    if (!out.contiguous) {
+      GALATEA_ASSIGN(out.contiguous, pool_.acquire(bytes * num_samples_));
+    }
+    tensor.buffer = out.contiguous;
+    tensor.data = out.contiguous->data() + bytes * slot;
+  } else {
+    GALATEA_ASSIGN(tensor.buffer, pool_.acquire(bytes));
+    tensor.data = tensor.buffer->data();
+  }
+  out.samples[static_cast<size_t>(slot)] = tensor;
+  return tensor;
+}
+
+std::string BatchJob::describe(int slot) const {
+  const auto at = static_cast<size_t>(slot);
+  if (places.empty()) return fmt::format("sample {}", numbers[at]);
+  return loaded_->sources[0].samples->describe(places[at * loaded_->sources.size()].index);
+}
+
+void BatchJob::fail(int slot, Error error) {
+  if (!error.diagnostics.empty()) {
+    error.diagnostics.front().notes.push_back(fmt::format("sample {} of batch {} in epoch {}: {}", slot, index, epoch, describe(slot)));
+  }
+  std::lock_guard lock(mutex_);
+  states_[static_cast<size_t>(slot)] = State::kFailed;
+  errors_.emplace_back(slot, std::move(error));
+}
+
+void BatchJob::skip(int slot, Diagnostic why) {
+  SampleFailure failure{epoch, positions[static_cast<size_t>(slot)], describe(slot), std::move(why)};
+  std::lock_guard lock(mutex_);
+  states_[static_cast<size_t>(slot)] = State::kSkipped;
+  skipped_.emplace_back(slot, std::move(failure));
+}
+
+void BatchJob::substitute(int slot, int64_t attempt, const Diagnostic& why) {
+  const size_t num_sources = loaded_->sources.size();
+  const auto at = static_cast<size_t>(slot);
+  if (attempt == 1) {
+    SampleFailure failure{epoch, positions[at], describe(slot), why};
+    std::lock_guard lock(mutex_);
+    replaced_.emplace_back(slot, std::move(failure));
+  }
+  for (size_t s = 0; s < num_sources; ++s) {
+    // Places keep the position of the sample that failed: the choice depends on it and the attempt alone.
+    ReaderLoop::Place& place = places[at * num_sources + s];
+    const LoadedProgram::Source& source = loaded_->sources[s];
+    place.index = substitute_index(source.options, source.samples->size(), place.epoch, place.position, attempt);
+  }
+}
+
+Error BatchJob::first_error() {
+  std::sort(errors_.begin(), errors_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  Error error = std::move(errors_.front().second);
+  if (errors_.size() > 1 && !error.diagnostics.empty()) {
+    error.diagnostics.front().notes.push_back(fmt::format("{} more samples of this batch failed", errors_.size() - 1));
+  }
+  return error;
+}
+
+/// Closes the gaps that skipped samples leave.
+void BatchJob::compact() {
+  const size_t num_sources = loaded_->sources.size();
+  size_t to = 0;
+  for (size_t from = 0; from < states_.size(); ++from) {
+    if (states_[from] != State::kLive) continue;
+    if (from != to) {
+      for (Output& out : outputs_) {
+        Tensor& target = out.samples[to];
+        Tensor& source = out.samples[from];
+        if (out.sample_bytes >= 0) {
+          uint8_t* data = out.contiguous->data() + out.sample_bytes * static_cast<int64_t>(to);
+          std::memmove(data, source.data, static_cast<size_t>(out.sample_bytes));
+          source.data = data;
+        }
+        target = std::move(source);
+      }
+      numbers[to] = numbers[from];
+      positions[to] = positions[from];
+      std::copy_n(places.begin() + static_cast<int64_t>(from * num_sources), places.empty() ? 0 : num_sources, places.begin() + static_cast<int64_t>(to * num_sources));
+    }
+    ++to;
+  }
+  num_samples_ = static_cast<int>(to);
+  for (Output& out : outputs_) out.samples.resize(to);
+}
+
+BatchJob::Finished BatchJob::finish() {
+  Finished finished;
+  auto by_slot = [](const auto& a, const auto& b) { return a.first < b.first; };
+  std::sort(skipped_.begin(), skipped_.end(), by_slot);
+  std::sort(replaced_.begin(), replaced_.end(), by_slot);
+  for (auto& [slot, failure] : skipped_) finished.skipped.push_back(std::move(failure));
+  for (auto& [slot, failure] : replaced_) finished.replaced.push_back(std::move(failure));
+  if (!errors_.empty()) {
+    finished.error = first_error();
+    return finished;
+  }
+  if (!skipped_.empty()) compact();
+  auto batch = std::make_unique<Batch>();
+  batch->epoch = epoch;
+  batch->index = index;
+  const size_t num_sources = loaded_->sources.size();
+  for (int slot = 0; slot < num_samples_; ++slot) {
+    batch->sample_names.push_back(describe(slot));
+    batch->sample_ids.push_back(num_sources > 0 ? places[static_cast<size_t>(slot) * num_sources].index : numbers[static_cast<size_t>(slot)]);
+  }
+  for (size_t k = 0; k < outputs_.size(); ++k) {
+    batch->outputs.push_back({loaded_->program->outputs[k], std::move(outputs_[k].samples), std::move(outputs_[k].contiguous)});
+  }
+  finished.batch = std::move(batch);
+  return finished;
+}
+
+}  // namespace galatea::runtime

@@ -1,0 +1,83 @@
+// One batch on its way: which samples it is made of, where their outputs go, what became of them.
+//
+// Comes in: the planner's choice of samples. Goes out: a Batch, or the error that travels in its stead. Samples of a job are worked on by
+// several threads at once, each in a slot of its own; what they share is locked here.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "runtime/buffer_pool.h"
+#include "runtime/sample_program.h"
+
+namespace galatea::runtime {
+
+/// One batch of one external input.
+struct FedBatch {
+  std::vector<Tensor> samples;
+  std::vector<int64_t> ids;  ///< empty: running numbers
+};
+
+class BatchJob final : public OutputSink {
+ public:
+  BatchJob(std::shared_ptr<const LoadedProgram> loaded, BufferPool& pool, int num_samples);
+
+  // Set by the planner.
+  int64_t epoch = 0, index = 0;
+  std::vector<int64_t> numbers;                          ///< per sample
+  std::vector<int64_t> positions;                        ///< per sample, in the epoch
+  std::vector<ReaderLoop::Place> places;                 ///< sample-major: [sample][source]
+  std::vector<std::shared_ptr<const FedBatch>> feeds;    ///< per external input
+
+  // Set by the scheduler, under its lock.
+  int num_taken = 0;      ///< samples given to threads
+  int num_pending = 0;    ///< samples neither done nor parked
+  bool complete = false;
+  std::vector<std::pair<int, std::unique_ptr<Frame>>> parked;
+
+  int num_samples() const { return num_samples_; }
+  SampleInput input(int slot);
+  Result<Tensor> allocate_output(int output, int slot, DType dtype, std::span<const int64_t> extents) override;
+  /// File name of the sample, or "sample 17".
+  std::string describe(int slot) const;
+
+  /// The sample's error becomes the batch's.
+  void fail(int slot, Error error);
+  /// The sample leaves the batch.
+  void skip(int slot, Diagnostic why);
+  /// Gives the slot the samples that stand in for it at this attempt; `why` is listed at the first one.
+  void substitute(int slot, int64_t attempt, const Diagnostic& why);
+
+  struct Finished {
+    std::unique_ptr<Batch> batch;  ///< null: error
+    Error error;
+    std::vector<SampleFailure> skipped, replaced;
+  };
+  /// Once every sample is done: hands everything out.
+  Finished finish();
+
+ private:
+  struct Output {
+    std::shared_ptr<Buffer> contiguous;
+    int64_t sample_bytes = -1;  ///< known-equal extents: bytes of each sample
+    std::vector<Tensor> samples;
+  };
+  enum class State : uint8_t { kLive, kFailed, kSkipped };
+
+  Error first_error();
+  void compact();
+
+  std::shared_ptr<const LoadedProgram> loaded_;
+  BufferPool& pool_;
+  int num_samples_;
+  std::mutex mutex_;
+  std::vector<Output> outputs_;
+  std::vector<State> states_;
+  std::vector<const Tensor*> feed_tensors_;  ///< sample-major
+  std::vector<std::pair<int, Error>> errors_;
+  std::vector<std::pair<int, SampleFailure>> skipped_, replaced_;
+};
+
+}  // namespace galatea::runtime

@@ -1,0 +1,59 @@
+// Decides which samples make the next batch: readers' order, what the host fed, where epochs end.
+//
+// Comes in: reader loops, feeds. Goes out: jobs in order. Thread-safe: hosts feed while threads plan.
+//
+// Invariant: the sequence of jobs depends on readers, feeds and calls of start_epoch() only, never on time or threads.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "runtime/batch_job.h"
+
+namespace galatea::runtime {
+
+class BatchPlanner {
+ public:
+  struct EpochEnd {};
+  struct Paused {};                        ///< the epoch is over, start_epoch() has not been called
+  struct Starved { std::string input; };   ///< nothing was fed
+  using Plan = std::variant<std::shared_ptr<BatchJob>, EpochEnd, Paused, Starved>;
+
+  BatchPlanner(std::shared_ptr<const LoadedProgram> loaded, Allocator& allocator, BufferPool& pool);
+  Plan plan();
+  /// Goes on behind an epoch's end.
+  void start_epoch();
+  Status feed(const std::string& input, const std::vector<Tensor>& samples, const std::vector<int64_t>& ids);
+  Status end_of_feed();
+  int64_t epoch_size() const;
+  std::map<std::string, ReaderMeta> reader_meta() const;
+
+ private:
+  struct EndMark {};
+  using FeedEntry = std::variant<std::shared_ptr<const FedBatch>, EndMark>;
+  static constexpr size_t kMaxQueuedFeeds = 256;
+
+  Plan plan_read();
+  Plan plan_fed();
+  std::shared_ptr<BatchJob> make_job(int num_samples);
+  Plan end_epoch();
+  Status check_feed(size_t input, const std::vector<Tensor>& samples, const std::vector<int64_t>& ids) const;
+  int64_t fed_in_epoch(size_t input) const;
+
+  std::shared_ptr<const LoadedProgram> loaded_;
+  Allocator& allocator_;
+  BufferPool& pool_;
+  mutable std::mutex mutex_;
+  std::vector<ReaderLoop> readers_;
+  std::vector<std::deque<FeedEntry>> feeds_;
+  std::vector<int64_t> num_fed_;    ///< batches and end marks ever queued, per input
+  int64_t epoch_ = 0, batch_index_ = 0, position_ = 0, running_number_ = 0;
+  bool paused_ = false;
+};
+
+}  // namespace galatea::runtime

@@ -1,0 +1,35 @@
+// Recycled buffers for outputs: fresh pages are dear, so a buffer that a consumer lets go serves the next batch.
+//
+// Comes in: sizes. Goes out: buffers whose last reference brings their memory back here, on whatever thread that happens, or frees it
+// if the pool is gone by then.
+//
+// Invariant: free bytes never exceed the most that was ever in use at once.
+#pragma once
+
+#include <memory>
+
+#include "runtime/tensor.h"
+
+namespace galatea::runtime {
+
+class BufferPool {
+ public:
+  explicit BufferPool(Allocator& allocator);
+  ~BufferPool();
+  BufferPool(const BufferPool&) = delete;
+  BufferPool& operator=(const BufferPool&) = delete;
+
+  /// A buffer of `bytes` bytes, recycled where one fits, else new with its pages touched.
+  Result<std::shared_ptr<Buffer>> acquire(int64_t bytes);
+  int64_t free_bytes() const;
+  int64_t bytes_in_use() const;
+  int64_t num_recycled() const;
+
+ private:
+  struct State;
+  friend class PooledBuffer;
+  Allocator& allocator_;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace galatea::runtime

@@ -1,0 +1,64 @@
+// Worker threads that take tickets until the session ends.
+#include <system_error>
+#include <thread>
+
+#include "runtime/messages.h"
+#include "runtime/scheduler.h"
+
+namespace galatea::runtime {
+namespace {
+
+class CpuExecutor final : public Executor {
+ public:
+  CpuExecutor(SessionCore& core, int num_threads) : core_(core), scheduler_(core, num_threads) {}
+  ~CpuExecutor() override {
+    core_.cancelled = true;
+    scheduler_.wake();
+    for (std::thread& thread : threads_) thread.join();
+  }
+  CpuExecutor(const CpuExecutor&) = delete;
+  CpuExecutor& operator=(const CpuExecutor&) = delete;
+
+  Status start(int num_threads) {
+    try {
+      for (int i = 0; i < num_threads; ++i) threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error& error) {
+      return make_error(message::kNoThread, error.what());
+    }
+    return {};
+  }
+  Result<std::shared_ptr<BatchJob>> next(Deadline deadline) override { return scheduler_.next(deadline); }
+  void wake() override { scheduler_.wake(); }
+  void cancel() override { scheduler_.wake(); }
+  ExecutorTimes times() const override { return scheduler_.times(); }
+
+ private:
+  void work() {
+    try {
+      take_tickets();
+    } catch (const std::exception& exception) {
+      scheduler_.stop(make_error(message::kUnexpected, exception.what()).error());
+    }
+  }
+  void take_tickets() {
+    Worker worker = core_.make_worker();
+    while (auto ticket = scheduler_.take(worker)) {
+      Progress progress = advance_sample(core_, *ticket->job, ticket->slot, *ticket->frame, worker, ticket->resumed);
+      scheduler_.give_back(std::move(*ticket), progress);
+    }
+  }
+
+  SessionCore& core_;
+  Scheduler scheduler_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Executor>> make_cpu_executor(SessionCore& core, int num_threads) {
+  auto executor = std::make_unique<CpuExecutor>(core, num_threads);
+  GALATEA_TRY(executor->start(num_threads));
+  return std::unique_ptr<Executor>(std::move(executor));
+}
+
+}  // namespace galatea::runtime

@@ -1,0 +1,51 @@
+// A program made ready to run on this machine: natives found and configured, sources opened, places in the text resolved.
+//
+// Comes in: a Program and the natives. Goes out: what all threads of a session share; immutable.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/program.h"
+#include "runtime/reader_loop.h"
+
+namespace galatea::runtime {
+
+enum class Category : uint8_t { kRead, kDecode, kCompute };
+
+struct LoadedProgram {
+  struct Native {
+    NativeFunction function;
+    std::shared_ptr<NativeState> state;
+  };
+  struct Source {
+    std::string name;  ///< name of the node, else of the factory; unique
+    std::unique_ptr<SampleSource> samples;
+    ReaderOptions options;
+  };
+  /// What time is measured for: sources, then native calls, then kernel calls, by their numbers.
+  struct Site {
+    std::string name;
+    uint32_t line = 0;
+    Category category = Category::kCompute;
+    std::string trace_category;
+  };
+
+  std::shared_ptr<const Program> program;
+  std::vector<Native> natives;
+  std::vector<Source> sources;
+  std::vector<Site> sites;
+  SourceMap source_map;
+  std::vector<Span> spans;  ///< of the locations
+
+  size_t native_site(int32_t call) const { return sources.size() + static_cast<size_t>(call); }
+  size_t kernel_site(int32_t call) const { return sources.size() + natives.size() + static_cast<size_t>(call); }
+
+  /// The error, with the place of a location where it has none: span, operator, chain of calls.
+  Error located(Error error, int32_t location) const;
+};
+
+Result<std::shared_ptr<const LoadedProgram>> load_program(std::shared_ptr<const Program> program, const NativeTable& natives);
+
+}  // namespace galatea::runtime

@@ -1,0 +1,114 @@
+// The bytecode interpreter: runs a program for one sample, in a frame that can be put aside and taken up again by another thread.
+//
+// Comes in: a loaded program, what the sample is (SampleInput), where outputs go (OutputSink), a worker. Goes out: outputs in the sink, or
+// an error that says where in the text it arose.
+//
+// A frame holds registers, slots and the arena of the sample's intermediates; it is used again for sample after sample, so that running
+// an instruction allocates nothing. Slots own references to arena blocks; a view shares its input's block.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "base/trace.h"
+#include "runtime/arena.h"
+#include "runtime/loaded_program.h"
+
+namespace galatea::runtime {
+
+/// What a thread keeps between samples.
+struct Worker {
+  const std::atomic<bool>* cancelled = nullptr;
+  Trace* trace = nullptr;
+  std::unordered_map<const void*, std::shared_ptr<void>> thread_objects;
+  std::vector<int64_t> site_ns;  ///< time spent per LoadedProgram::sites since it was last taken
+};
+
+/// Which sample a frame runs for. Pointers stay valid until the sample is done.
+struct SampleInput {
+  int slot = 0;                             ///< place in the batch
+  int64_t number = 0;                       ///< running number, or the id that the host gave
+  int64_t epoch = 0;                        ///< of the session
+  const ReaderLoop::Place* reads = nullptr; ///< per source
+  const Tensor* const* feeds = nullptr;     ///< per external input
+};
+
+/// The batch's side of outputs.
+class OutputSink {
+ public:
+  virtual ~OutputSink() = default;
+  /// Room for output `output` of the sample in `slot`, dense.
+  virtual Result<Tensor> allocate_output(int output, int slot, DType dtype, std::span<const int64_t> extents) = 0;
+};
+
+class Frame {
+ public:
+  enum class Outcome { kDone, kBarrier };
+
+  Frame(std::shared_ptr<const LoadedProgram> loaded, Allocator& allocator);
+  /// Starts a sample.
+  void begin(const SampleInput& input, OutputSink& sink);
+  /// Runs to the end or to the next barrier; after kBarrier, run() goes on behind it.
+  Result<Outcome> run(Worker& worker);
+  /// Lets everything go that the sample held.
+  void end();
+  /// Valid after kBarrier.
+  int32_t batch_step() const { return batch_step_; }
+  int32_t barrier_location() const { return barrier_location_; }
+  StepSample step_sample() { return {registers_, slots_}; }
+  const SampleInput& input() const { return input_; }
+
+ private:
+  friend class FrameNativeContext;
+
+  Status step(const Instruction& i, Worker& worker);
+  Status scalar(const Instruction& i);
+  Status check(const Instruction& i);
+  Status switch_to(const Instruction& i);
+  Status allocate(const Instruction& i);
+  Status allocate_output(const Instruction& i);
+  Status view(const Instruction& i);
+  Status strided_view(const Instruction& i, const ViewSpec& spec);
+  Status reshape(const Instruction& i, const ViewSpec& spec);
+  void window_view(const Instruction& i, const ViewSpec& spec);
+  Status make_dense(int32_t dst, int32_t src);
+  Status store_elements(const Instruction& i);
+  Status load(const Instruction& i);
+  Status read(const Instruction& i, Worker& worker);
+  Status call_native(const Instruction& i, Worker& worker);
+  Status call_kernel(const Instruction& i, Worker& worker);
+  Status finish_outputs(const Instruction& i);
+  Status finish_output(int output, int32_t slot);
+
+  /// slot ← tensor that lives in `block` (-1: memory of its own); takes over one reference to the block.
+  void set_slot(int32_t slot, Tensor tensor, int32_t block);
+  /// A dense tensor in a new block.
+  Result<int32_t> allocate_slot(int32_t slot, DType dtype, std::span<const int64_t> extents);
+  std::span<const int64_t> extents_of_registers(int32_t first, int32_t count);
+  int64_t int_register(int32_t index) const { return static_cast<int64_t>(registers_[static_cast<size_t>(index)].bits); }
+  int32_t list(int32_t index) const { return program_.lists[static_cast<size_t>(index)]; }
+  std::string trace_detail() const;
+
+  std::shared_ptr<const LoadedProgram> loaded_;
+  const Program& program_;
+  Arena arena_;
+  std::vector<Cell> registers_;
+  std::vector<Tensor> slots_;
+  std::vector<int32_t> blocks_;     ///< arena block of each slot, -1: none
+  std::vector<Tensor> outputs_;     ///< given out by the sink; data null: not yet
+  std::vector<KernelTensor> kernel_tensors_;
+  std::vector<uint64_t> kernel_params_;
+  std::vector<Tensor> native_inputs_;
+  std::vector<Cell> native_scalars_, native_results_;
+  int64_t extents_[kMaxRank] = {};
+  SampleInput input_;
+  OutputSink* sink_ = nullptr;
+  size_t pc_ = 0;
+  int32_t batch_step_ = -1;
+  int32_t barrier_location_ = -1;
+};
+
+}  // namespace galatea::runtime

@@ -1,0 +1,87 @@
+// One sample through its program, with what on_error says; the step between segments. Shared by the executors.
+#include <algorithm>
+
+#include "runtime/executor.h"
+#include "runtime/messages.h"
+
+namespace galatea::runtime {
+namespace {
+
+constexpr int64_t kMaxSubstitutes = 16;
+
+/// Runs the frame; what a native or a kernel throws is a bug, and this sample's error.
+Result<Frame::Outcome> run_frame(Frame& frame, Worker& worker) {
+  try {
+    return frame.run(worker);
+  } catch (const std::bad_alloc&) {
+    return make_error(message::kOutOfMemory, "an unknown number of");
+  } catch (const std::exception& exception) {
+    return make_error(message::kUnexpected, exception.what());
+  }
+}
+
+/// Whether on_error may forgive it: what the sample's data caused, not what we or the machine did.
+bool is_forgivable(const Error& error) {
+  return error.kind == ErrorKind::kUser && !error.diagnostics.empty() && error.diagnostics.front().code != message::kCancelled.code;
+}
+
+}  // namespace
+
+Worker SessionCore::make_worker() const {
+  Worker worker;
+  worker.cancelled = &cancelled;
+  worker.trace = trace;
+  worker.site_ns.assign(loaded->sites.size(), 0);
+  return worker;
+}
+
+Progress advance_sample(SessionCore& core, BatchJob& job, int slot, Frame& frame, Worker& worker, bool resumed) {
+  const OnErrorPolicy policy = core.loaded->program->on_error;
+  for (int64_t attempt = 1;; ++attempt) {
+    if (!resumed) frame.begin(job.input(slot), job);
+    auto outcome = run_frame(frame, worker);
+    if (outcome && *outcome == Frame::Outcome::kBarrier) return Progress::kParked;
+    frame.end();
+    if (outcome) return Progress::kDone;
+    Error& error = outcome.error();
+    if (is_forgivable(error) && policy == OnErrorPolicy::kSkip) {
+      job.skip(slot, std::move(error.diagnostics.front()));
+      return Progress::kDone;
+    }
+    // Behind a barrier others have used the sample already, so that nothing can stand in for it.
+    if (!is_forgivable(error) || policy != OnErrorPolicy::kReplace || resumed || attempt > kMaxSubstitutes) {
+      if (attempt > kMaxSubstitutes) error.diagnostics.front().notes.push_back(fmt::format(fmt::runtime(message::kSubstitutesFailed.text), kMaxSubstitutes));
+      job.fail(slot, std::move(error));
+      return Progress::kDone;
+    }
+    job.substitute(slot, attempt, error.diagnostics.front());
+  }
+}
+
+bool run_batch_step(SessionCore& core, BatchJob& job) {
+  std::sort(job.parked.begin(), job.parked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<StepSample> samples;
+  const int32_t step = job.parked.front().second->batch_step();
+  const int32_t location = job.parked.front().second->barrier_location();
+  Status status;
+  for (auto& [slot, frame] : job.parked) {
+    if (frame->batch_step() != step) status = make_error(message::kBadProgram, "samples of one batch wait at different barriers");
+    samples.push_back(frame->step_sample());
+  }
+  if (status) {
+    try {
+      status = core.loaded->program->batch_steps[static_cast<size_t>(step)]->run(samples);
+    } catch (const std::exception& exception) {
+      status = make_error(message::kUnexpected, exception.what());
+    }
+  }
+  if (status) return true;
+  Error error = core.loaded->located(std::move(status.error()), location);
+  for (auto& [slot, frame] : job.parked) {
+    frame->end();
+    job.fail(slot, error);
+  }
+  return false;
+}
+
+}  // namespace galatea::runtime

@@ -1,0 +1,200 @@
+// Instructions that make tensors and views of them.
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/messages.h"
+#include "runtime/sample_program.h"
+
+namespace galatea::runtime {
+namespace {
+
+/// Address `elements` elements on; wraps where the memory of a window begins before its tensor does.
+uint8_t* advance(uint8_t* data, int64_t elements, DType dtype) {
+  return reinterpret_cast<uint8_t*>(reinterpret_cast<uintptr_t>(data) + static_cast<uintptr_t>(elements * size_of(dtype)));
+}
+
+Error bad_view(const char* what) { return make_error(message::kBadProgram, what).error(); }
+
+}  // namespace
+
+void Frame::set_slot(int32_t slot, Tensor tensor, int32_t block) {
+  auto at = static_cast<size_t>(slot);
+  arena_.release(blocks_[at]);
+  blocks_[at] = block;
+  slots_[at] = std::move(tensor);
+}
+
+Result<int32_t> Frame::allocate_slot(int32_t slot, DType dtype, std::span<const int64_t> extents) {
+  GALATEA_ASSIGN(int64_t bytes, dense_bytes(dtype, extents));
+  GALATEA_ASSIGN(int32_t block, arena_.acquire(bytes));
+  Tensor tensor;
+  tensor.data = arena_.data(block);
+  tensor.set_dense(dtype, extents);
+  set_slot(slot, std::move(tensor), block);
+  return block;
+}
+
+std::span<const int64_t> Frame::extents_of_registers(int32_t first, int32_t count) {
+  for (int32_t k = 0; k < count; ++k) extents_[k] = int_register(list(first + k));
+  return {extents_, static_cast<size_t>(count)};
+}
+
+Status Frame::allocate(const Instruction& i) {
+  auto block = allocate_slot(i.dst, i.type, extents_of_registers(i.a, i.imm));
+  if (!block) return std::unexpected(std::move(block.error()));
+  return {};
+}
+
+Status Frame::allocate_output(const Instruction& i) {
+  Tensor& output = outputs_[static_cast<size_t>(i.b)];
+  GALATEA_ASSIGN(output, sink_->allocate_output(i.b, input_.slot, i.type, extents_of_registers(i.a, i.imm)));
+  set_slot(i.dst, output, -1);
+  return {};
+}
+
+Status Frame::load(const Instruction& i) {
+  const Tensor& tensor = slots_[static_cast<size_t>(i.a)];
+  int64_t element = int_register(i.b);
+  if (element < 0 || element >= tensor.volume()) return std::unexpected(bad_view("an element past the end is loaded"));
+  int64_t offset = 0;
+  for (int d = tensor.ndim - 1; d >= 0; --d) {
+    offset += element % tensor.extents[d] * tensor.strides[d];
+    element /= tensor.extents[d];
+  }
+  registers_[static_cast<size_t>(i.dst)] = load_cell(i.type, tensor.data + offset * size_of(i.type));
+  return {};
+}
+
+Status Frame::view(const Instruction& i) {
+  const ViewSpec& spec = program_.views[static_cast<size_t>(i.b)];
+  if (spec.reshape) return reshape(i, spec);
+  if (spec.window_origin) {
+    window_view(i, spec);
+    return {};
+  }
+  return strided_view(i, spec);
+}
+
+Status Frame::strided_view(const Instruction& i, const ViewSpec& spec) {
+  const Tensor& input = slots_[static_cast<size_t>(i.a)];
+  if (input.ndim != spec.input_ndim) return std::unexpected(bad_view("a view's input has another rank"));
+  Tensor out;
+  out.buffer = input.buffer;
+  out.dtype = input.dtype;
+  out.ndim = spec.ndim;
+  int64_t offset = 0, low[kMaxRank], high[kMaxRank];
+  for (int d = 0; d < input.ndim; ++d) {
+    low[d] = high[d] = int_register(list(i.c + spec.ndim + d));
+    offset += low[d] * input.strides[d];
+  }
+  bool empty = false;
+  for (int d = 0; d < spec.ndim; ++d) {
+    int64_t extent = int_register(list(i.c + d));
+    int64_t step = int_register(list(i.c + spec.ndim + input.ndim + d));
+    int axis = spec.input_dim[static_cast<size_t>(d)];
+    if (extent < 0) return std::unexpected(bad_view("a view has a negative extent"));
+    empty = empty || extent == 0;
+    out.extents[d] = extent;
+    out.strides[d] = axis < 0 ? 0 : step * input.strides[axis];
+    if (axis >= 0) (step < 0 ? low : high)[axis] += (extent - 1) * step;
+  }
+  for (int d = 0; d < input.ndim && !empty; ++d) {
+    if (low[d] < 0 || high[d] >= input.extents[d]) return std::unexpected(bad_view("a view leaves its input"));
+  }
+  out.data = empty ? input.data : advance(input.data, offset, input.dtype);
+  arena_.retain(blocks_[static_cast<size_t>(i.a)]);
+  set_slot(i.dst, std::move(out), blocks_[static_cast<size_t>(i.a)]);
+  return {};
+}
+
+Status Frame::reshape(const Instruction& i, const ViewSpec& spec) {
+  int32_t source = i.a;
+  if (!slots_[static_cast<size_t>(source)].is_dense()) {
+    GALATEA_TRY(make_dense(i.dst, source));
+    source = i.dst;
+  }
+  Tensor out = slots_[static_cast<size_t>(source)];
+  int64_t volume = out.volume();
+  auto extents = extents_of_registers(i.c, spec.ndim);
+  GALATEA_ASSIGN(int64_t bytes, dense_bytes(out.dtype, extents));
+  if (bytes != volume * size_of(out.dtype)) return std::unexpected(bad_view("a reshape changes the number of elements"));
+  out.set_dense(out.dtype, extents);
+  arena_.retain(blocks_[static_cast<size_t>(source)]);
+  set_slot(i.dst, std::move(out), blocks_[static_cast<size_t>(source)]);
+  return {};
+}
+
+void Frame::window_view(const Instruction& i, const ViewSpec& spec) {
+  Tensor out = slots_[static_cast<size_t>(i.a)];
+  int64_t offset = 0;
+  for (int d = 0; d < spec.ndim; ++d) {
+    out.extents[d] = int_register(list(i.c + d));
+    offset += int_register(list(i.c + spec.ndim + d)) * out.strides[d];
+  }
+  out.data = advance(out.data, -offset, out.dtype);
+  arena_.retain(blocks_[static_cast<size_t>(i.a)]);
+  set_slot(i.dst, std::move(out), blocks_[static_cast<size_t>(i.a)]);
+}
+
+Status Frame::make_dense(int32_t dst, int32_t src) {
+  Tensor input = slots_[static_cast<size_t>(src)];
+  const int32_t block = blocks_[static_cast<size_t>(src)];
+  // The input's memory must live on while it is copied, even if dst is src.
+  arena_.retain(block);
+  if (input.is_dense()) {
+    set_slot(dst, std::move(input), block);
+    return {};
+  }
+  auto made = allocate_slot(dst, input.dtype, {input.extents, static_cast<size_t>(input.ndim)});
+  if (made) copy_dense(input, slots_[static_cast<size_t>(dst)].data);
+  arena_.release(block);
+  if (!made) return std::unexpected(std::move(made.error()));
+  return {};
+}
+
+Status Frame::store_elements(const Instruction& i) {
+  for (int32_t k = 0; k < i.imm; ++k) extents_[k] = list(i.a + k);
+  auto block = allocate_slot(i.dst, i.type, {extents_, static_cast<size_t>(i.imm)});
+  if (!block) return std::unexpected(std::move(block.error()));
+  const Tensor& tensor = slots_[static_cast<size_t>(i.dst)];
+  const int64_t volume = tensor.volume();
+  for (int64_t k = 0; k < volume; ++k) {
+    store_cell(i.type, tensor.data + k * size_of(i.type), registers_[static_cast<size_t>(list(i.b + static_cast<int32_t>(k)))]);
+  }
+  return {};
+}
+
+Status Frame::finish_outputs(const Instruction& i) {
+  for (int32_t k = 0; k < i.imm; ++k) GALATEA_TRY(finish_output(k, list(i.a + k)));
+  return {};
+}
+
+/// Output k is in its place if a kernel stored it there; whatever else it is (a view, a merge, what was fed) is copied.
+Status Frame::finish_output(int output, int32_t slot) {
+  const Tensor& tensor = slots_[static_cast<size_t>(slot)];
+  const OutputSpec& spec = program_.outputs[static_cast<size_t>(output)];
+  if (tensor.dtype != spec.dtype || tensor.ndim != spec.ndim) return std::unexpected(bad_view("an output has another type than was declared"));
+  Tensor& place = outputs_[static_cast<size_t>(output)];
+  if (place.data && place.data == tensor.data && tensor.is_dense() && place.volume() == tensor.volume()) {
+    // The sink looks at the extents again: a reshape may lie between.
+    if (std::equal(tensor.extents, tensor.extents + tensor.ndim, place.extents)) return {};
+  }
+  std::span<const int64_t> extents{tensor.extents, static_cast<size_t>(tensor.ndim)};
+  GALATEA_ASSIGN(int64_t bytes, dense_bytes(tensor.dtype, extents));
+  // The tensor may be a view of the very memory that it goes to, so it takes a detour.
+  int32_t detour = -1;
+  if (place.data) {
+    GALATEA_ASSIGN(detour, arena_.acquire(bytes));
+    copy_dense(tensor, arena_.data(detour));
+  }
+  GALATEA_ASSIGN(place, sink_->allocate_output(output, input_.slot, tensor.dtype, extents));
+  if (detour >= 0) {
+    std::memcpy(place.data, arena_.data(detour), static_cast<size_t>(bytes));
+    arena_.release(detour);
+  } else {
+    copy_dense(tensor, place.data);
+  }
+  return {};
+}
+
+}  // namespace galatea::runtime

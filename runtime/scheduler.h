@@ -1,0 +1,57 @@
+// Gives out tickets (batch, slot), older batches first, and gathers what was done.
+//
+//   planner ─▶ queue of jobs ─take()─▶ thread ─done()──▶ last of its batch: complete ─▶ consumer
+//                    ▲                    └─parked()─▶ last arrival: batch step, then requeue
+//
+// Threads wait while the window is full, or nothing was fed; the consumer waits for the oldest job. One mutex guards all: a sample takes it
+// twice, and costs about a millisecond.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+
+#include "runtime/executor.h"
+#include "runtime/prefetch_queue.h"
+
+namespace galatea::runtime {
+
+class Scheduler {
+ public:
+  struct Ticket {
+    std::shared_ptr<BatchJob> job;
+    int slot = 0;
+    std::unique_ptr<Frame> frame;
+    bool resumed = false;
+  };
+
+  Scheduler(SessionCore& core, int num_threads);
+  /// Waits for work; nullopt when cancelled. The worker's times go to the totals.
+  std::optional<Ticket> take(Worker& worker);
+  /// Takes a ticket back.
+  void give_back(Ticket ticket, Progress progress);
+  Result<std::shared_ptr<BatchJob>> next(Executor::Deadline deadline);
+  void wake();
+  /// Ends the session: a thread cannot go on.
+  void stop(Error error);
+  ExecutorTimes times() const;
+
+ private:
+  std::optional<Ticket> find_work();
+  bool plan_one();
+  void sample_done(BatchJob& job);
+  void run_step(std::unique_lock<std::mutex>& lock, const std::shared_ptr<BatchJob>& job);
+  std::unique_ptr<Frame> take_frame();
+
+  SessionCore& core_;
+  mutable std::mutex mutex_;
+  std::condition_variable work_, ready_;
+  PrefetchQueue queue_;
+  std::deque<Ticket> resumed_;
+  std::vector<std::unique_ptr<Frame>> frames_;
+  std::string starved_input_;   ///< what the planner last asked for
+  bool epoch_ended_ = false;    ///< next() has told the consumer so
+  std::optional<Error> fatal_;
+  ExecutorTimes times_;
+};
+
+}  // namespace galatea::runtime

@@ -1,0 +1,140 @@
+#include "runtime/session.h"
+
+#include <algorithm>
+
+#include "runtime/executor.h"
+#include "runtime/messages.h"
+
+namespace galatea::runtime {
+namespace {
+
+class SessionImpl final : public Session {
+ public:
+  SessionImpl(std::shared_ptr<const LoadedProgram> loaded, const SessionOptions& options, std::shared_ptr<Allocator> allocator)
+      : options_(options), core_(std::move(loaded), std::move(allocator)) {
+    core_.trace = options.trace;
+  }
+
+  Status start() {
+    const int threads = options_.num_threads > 0 ? options_.num_threads : std::max(1, core_.loaded->program->num_threads);
+    if (threads > 4096) return make_error(message::kBadOptions, fmt::format("{} threads are too many; 4096 is the most", threads));
+    if (options_.executor == ExecutorKind::kInline) {
+      executor_ = make_inline_executor(core_);
+      return {};
+    }
+    GALATEA_ASSIGN(executor_, make_cpu_executor(core_, threads));
+    return {};
+  }
+
+  Result<std::optional<std::shared_ptr<Batch>>> next(std::optional<std::chrono::milliseconds> timeout) override;
+  Status feed(const std::string& input, const std::vector<Tensor>& samples, const std::vector<int64_t>& ids) override {
+    GALATEA_TRY(core_.planner.feed(input, samples, ids));
+    executor_->wake();
+    return {};
+  }
+  Status end_of_feed() override {
+    GALATEA_TRY(core_.planner.end_of_feed());
+    executor_->wake();
+    return {};
+  }
+  int64_t epoch_size() const override { return core_.planner.epoch_size(); }
+  std::map<std::string, ReaderMeta> reader_meta() const override { return core_.planner.reader_meta(); }
+  void cancel() override {
+    core_.cancelled = true;
+    executor_->cancel();
+  }
+  SessionStatistics statistics() const override;
+  const SourceMap& sources() const override { return core_.loaded->source_map; }
+
+ private:
+  std::shared_ptr<Batch> deliver(std::unique_ptr<Batch> batch);
+  void list(BatchJob::Finished& finished);
+
+  SessionOptions options_;
+  SessionCore core_;
+  std::unique_ptr<Executor> executor_;  ///< behind the core: its threads end first
+  std::shared_ptr<std::atomic<int>> held_ = std::make_shared<std::atomic<int>>(0);
+  SessionStatistics statistics_;
+  std::chrono::steady_clock::time_point last_batch_{};
+};
+
+/// Counts the batch as held until its last reference is gone, which may be after the session's end.
+std::shared_ptr<Batch> SessionImpl::deliver(std::unique_ptr<Batch> batch) {
+  ++statistics_.batches;
+  statistics_.samples += batch->num_samples();
+  last_batch_ = std::chrono::steady_clock::now();
+  held_->fetch_add(1);
+  return std::shared_ptr<Batch>(batch.release(), [held = held_](Batch* gone) {
+    delete gone;
+    held->fetch_sub(1);
+  });
+}
+
+void SessionImpl::list(BatchJob::Finished& finished) {
+  auto add = [](std::vector<SampleFailure>& to, int64_t& count, std::vector<SampleFailure>& from) {
+    count += static_cast<int64_t>(from.size());
+    for (SampleFailure& failure : from) {
+      if (to.size() < kMaxListedFailures) to.push_back(std::move(failure));
+    }
+  };
+  add(statistics_.skipped, statistics_.num_skipped, finished.skipped);
+  add(statistics_.replaced, statistics_.num_replaced, finished.replaced);
+}
+
+Result<std::optional<std::shared_ptr<Batch>>> SessionImpl::next(std::optional<std::chrono::milliseconds> timeout) {
+  Executor::Deadline deadline;
+  if (timeout) deadline = std::chrono::steady_clock::now() + *timeout;
+  for (;;) {
+    if (held_->load() >= options_.max_held_batches) return make_error(message::kTooManyHeld, held_->load(), options_.max_held_batches);
+    auto job = executor_->next(deadline);
+    if (!job) {
+      Error& error = job.error();
+      if (timeout && !error.diagnostics.empty() && error.diagnostics.front().code == message::kTimeout.code) {
+        return make_error(message::kTimeout, timeout->count());
+      }
+      return std::unexpected(std::move(error));
+    }
+    if (!*job) return std::nullopt;
+    BatchJob::Finished finished = (*job)->finish();
+    list(finished);
+    if (!finished.batch) return std::unexpected(std::move(finished.error));
+    // A batch whose samples were all skipped is none.
+    if (finished.batch->num_samples() == 0) continue;
+    return deliver(std::move(finished.batch));
+  }
+}
+
+SessionStatistics SessionImpl::statistics() const {
+  SessionStatistics result = statistics_;
+  const ExecutorTimes times = executor_->times();
+  auto seconds = [](int64_t ns) { return static_cast<double>(ns) * 1e-9; };
+  for (size_t i = 0; i < core_.loaded->sites.size(); ++i) {
+    const LoadedProgram::Site& site = core_.loaded->sites[i];
+    const double spent = seconds(times.site_ns[i]);
+    (site.category == Category::kRead ? result.read_seconds : site.category == Category::kDecode ? result.decode_seconds : result.compute_seconds) += spent;
+    auto same = std::find_if(result.operators.begin(), result.operators.end(),
+                             [&](const OperatorTime& time) { return time.name == site.name && time.line == site.line; });
+    if (same == result.operators.end()) same = result.operators.insert(same, {site.name, site.line, 0});
+    same->seconds += spent;
+  }
+  result.wait_seconds = seconds(times.wait_ns);
+  result.peak_memory_bytes = core_.allocator->peak_bytes();
+  if (result.batches > 0 && last_batch_ > times.first_read) result.seconds = std::chrono::duration<double>(last_batch_ - times.first_read).count();
+  return result;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const Program> program, const NativeTable& natives, SessionOptions options) {
+  if (!program) return make_error(message::kBadProgram, "there is none");
+  if (options.max_held_batches < 1) return make_error(message::kBadOptions, "max_held_batches must be at least 1");
+  auto allocator = options.allocator ? options.allocator : std::make_shared<Allocator>(program->memory_limit);
+  GALATEA_ASSIGN(auto loaded, load_program(std::move(program), natives));
+  if (loaded->program->on_error == OnErrorPolicy::kReplace && loaded->sources.empty()) return make_error(message::kReplaceNeedsReader);
+  if (loaded->program->on_error == OnErrorPolicy::kReplace && !loaded->program->external_inputs.empty()) return make_error(message::kReplaceNeedsReader);
+  auto session = std::make_unique<SessionImpl>(std::move(loaded), options, std::move(allocator));
+  GALATEA_TRY(session->start());
+  return std::unique_ptr<Session>(std::move(session));
+}
+
+}  // namespace galatea::runtime

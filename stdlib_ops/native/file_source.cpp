@@ -1,0 +1,197 @@
+#include "stdlib_ops/native/file_source.h"
+
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace galatea::native {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr const char* kDefaultFilters[] = {"*.jpg", "*.jpeg", "*.png", "*.bmp", "*.tif", "*.tiff", "*.pnm", "*.ppm",
+                                           "*.pgm", "*.pbm", "*.jp2", "*.webp", "*.flac", "*.ogg", "*.wav"};
+constexpr size_t kMaxListLine = 16 * 1024;
+
+std::unexpected<Error> file_error(std::string message, std::string help = {}) {
+  return make_error(ErrorKind::kUser, "G0801", std::move(message), std::move(help));
+}
+
+bool has(const Json& config, const char* key) { return config.contains(key) && !config[key].is_null(); }
+
+std::vector<std::string> filters(const Json& config, const char* key, bool with_default) {
+  if (has(config, key)) return config[key].is_string() ? std::vector<std::string>{config[key]} : config[key].get<std::vector<std::string>>();
+  return with_default ? std::vector<std::string>(std::begin(kDefaultFilters), std::end(kDefaultFilters)) : std::vector<std::string>{};
+}
+
+bool matches(const std::string& name, const std::vector<std::string>& globs, bool case_sensitive) {
+  int flags = case_sensitive ? 0 : FNM_CASEFOLD;
+  return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) { return fnmatch(glob.c_str(), name.c_str(), flags) == 0; });
+}
+
+/// Names in a folder, sorted by bytes.
+Result<std::vector<std::string>> names_in(const fs::path& folder) {
+  std::error_code error;
+  std::vector<std::string> names;
+  fs::directory_iterator entries(folder, error);
+  if (error) return file_error(fmt::format("cannot read the folder {}: {}", folder.string(), error.message()), "check the path and its permissions");
+  for (; entries != fs::directory_iterator(); entries.increment(error)) {
+    if (error) return file_error(fmt::format("cannot read the folder {}: {}", folder.string(), error.message()));
+    names.push_back(entries->path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Result<std::vector<FileEntry>> scan_root(const Json& config) {
+  fs::path root = config["file_root"].get<std::string>();
+  bool case_sensitive = config.value("case_sensitive_filter", false);
+  std::vector<std::string> globs = filters(config, "file_filters", true), folder_globs = filters(config, "dir_filters", false);
+  if (globs.empty()) return file_error("file_filters is an empty list: no file could match", "leave file_filters out, or name patterns such as \"*.jpg\"");
+  GALATEA_ASSIGN(std::vector<std::string> folders, names_in(root));
+  std::vector<FileEntry> out;
+  int32_t label = 0;
+  for (const std::string& folder : folders) {
+    std::error_code error;
+    fs::file_status status = fs::status(root / folder, error);
+    if (error) return file_error(fmt::format("cannot look at {}: {}", (root / folder).string(), error.message()), "remove the broken link or fix its permissions");
+    if (!fs::is_directory(status)) continue;
+    if (!folder_globs.empty() && !matches(folder, folder_globs, case_sensitive)) continue;
+    GALATEA_ASSIGN(std::vector<std::string> names, names_in(root / folder));
+    for (const std::string& name : names) {
+      if (!matches(name, globs, case_sensitive) || fs::is_directory(root / folder / name, error)) continue;
+      out.push_back({(root / folder / name).string(), folder + "/" + name, label});
+    }
+    ++label;
+  }
+  if (out.empty()) {
+    return file_error(fmt::format("no files found in the sub-folders of {}", root.string()),
+                      folders.empty() ? "the folder is empty; point file_root at a folder that holds one sub-folder per class"
+                                      : "file_root must hold one sub-folder per class with image files in it; file_filters= says which names count");
+  }
+  return out;
+}
+
+fs::path resolve(const fs::path& root, const std::string& name) { return root.empty() ? fs::path(name) : root / name; }
+
+Result<std::vector<FileEntry>> read_list(const Json& config) {
+  std::string list = config["file_list"];
+  if (list.empty()) return file_error("file_list is an empty string", "name a text file with one \"path label\" a line");
+  fs::path root = has(config, "file_root") ? fs::path(config["file_root"].get<std::string>()) : fs::path(list).parent_path();
+  std::ifstream in(list, std::ios::binary);
+  if (!in) return file_error(fmt::format("cannot open the file list {}: {}", list, std::strerror(errno)), "check the path and its permissions");
+  std::vector<FileEntry> out;
+  std::string line;
+  for (size_t number = 1; std::getline(in, line); ++number) {
+    if (line.size() > kMaxListLine) return file_error(fmt::format("{}:{}: the line is longer than {} bytes", list, number, kMaxListLine));
+    // From the end: white space, digits, white space, the path.
+    size_t end = line.find_last_not_of(" \t\r\n\v\f");
+    if (end == std::string::npos) continue;
+    size_t digits = line.find_last_not_of("0123456789", end);
+    bool has_label = digits != end && digits != std::string::npos && std::isspace(static_cast<unsigned char>(line[digits])) != 0;
+    size_t path_end = has_label ? line.find_last_not_of(" \t\r\n\v\f", digits) : std::string::npos;
+    if (!has_label || path_end == std::string::npos)
+      return file_error(fmt::format("{}:{}: expected \"path label\" with a non-negative label, found \"{}\"", list, number, line.substr(0, end + 1)), "write the file's path, a space and a whole number");
+    std::string text = line.substr(digits + 1, end - digits);
+    if (text.size() > 10 || std::stoll(text) > INT32_MAX) return file_error(fmt::format("{}:{}: the label {} does not fit in 32 bits", list, number, text));
+    std::string name = line.substr(0, path_end + 1);
+    out.push_back({resolve(root, name).string(), name, static_cast<int32_t>(std::stoll(text))});
+  }
+  if (out.empty()) return file_error(fmt::format("the file list {} names no files", list), "write one \"path label\" a line");
+  return out;
+}
+
+Result<std::vector<FileEntry>> named_files(const Json& config) {
+  auto names = config["files"].get<std::vector<std::string>>();
+  if (names.empty()) return file_error("files is an empty list", "name at least one file");
+  fs::path root = has(config, "file_root") ? fs::path(config["file_root"].get<std::string>()) : fs::path();
+  std::vector<int32_t> labels;
+  if (has(config, "labels")) {
+    labels = config["labels"].is_array() ? config["labels"].get<std::vector<int32_t>>() : std::vector<int32_t>{config["labels"].get<int32_t>()};
+    if (labels.size() != names.size()) return file_error(fmt::format("labels has {} entries, files has {}", labels.size(), names.size()), "give one label per file");
+  }
+  std::vector<FileEntry> out;
+  for (size_t i = 0; i < names.size(); ++i)
+    out.push_back({resolve(root, names[i]).string(), names[i], labels.empty() ? static_cast<int32_t>(i) : labels[i]});
+  return out;
+}
+
+/// An open file that closes itself.
+class Descriptor {
+ public:
+  explicit Descriptor(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+class FileSource final : public runtime::SampleSource {
+ public:
+  explicit FileSource(std::vector<FileEntry> files) : files_(std::move(files)) {}
+  int64_t size() const override { return static_cast<int64_t>(files_.size()); }
+  std::string describe(int64_t index) const override { return files_[static_cast<size_t>(index)].name; }
+
+  Status read(int64_t index, const AllocateOutput& allocate) const override {
+    const FileEntry& entry = files_[static_cast<size_t>(index)];
+    Descriptor file(entry.path);
+    struct stat status = {};
+    if (file.get() < 0 || ::fstat(file.get(), &status) != 0) return unreadable(entry);
+    if (!S_ISREG(status.st_mode)) return file_error(fmt::format("{} is not a regular file", entry.path));
+    GALATEA_ASSIGN(runtime::Tensor * data, allocate(0, DType::kU8, {static_cast<int64_t>(status.st_size)}));
+    for (int64_t at = 0; at < status.st_size;) {
+      ssize_t count = ::read(file.get(), data->data + at, static_cast<size_t>(status.st_size - at));
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) return unreadable(entry);
+      if (count == 0) return file_error(fmt::format("{} became shorter while it was read: {} of {} bytes", entry.path, at, status.st_size), "do not change the data while it is in use");
+      at += count;
+    }
+    GALATEA_ASSIGN(runtime::Tensor * label, allocate(1, DType::kI32, {1}));
+    std::memcpy(label->data, &entry.label, sizeof entry.label);
+    return {};
+  }
+
+ private:
+  static std::unexpected<Error> unreadable(const FileEntry& entry) {
+    return file_error(fmt::format("cannot read {}: {}", entry.path, std::strerror(errno)), "check that the file exists and may be read; on_error=\"skip\" lets the run go on without it");
+  }
+  std::vector<FileEntry> files_;
+};
+
+}  // namespace
+
+Result<std::vector<FileEntry>> list_files(const std::string& config) {
+  Json json = Json::parse(config, nullptr, false);
+  GALATEA_CHECK(json.is_object(), "readers.file: configuration is not a JSON object");
+  if (has(json, "files") && has(json, "file_list")) return file_error("files and file_list exclude each other", "give one of them");
+  if (has(json, "labels") && !has(json, "files")) return file_error("labels needs files", "give files=[…] with labels=[…], or let file_root's sub-folders number the classes");
+  if (has(json, "files")) return named_files(json);
+  if (has(json, "file_list")) return read_list(json);
+  if (has(json, "file_root")) return scan_root(json);
+  return file_error("readers.file needs file_root, files or file_list", "name the folder of the data: file_root=\"photos\"");
+}
+
+runtime::SourceFactory file_source_factory() {
+  return {"readers.file", [](const std::string& config) -> Result<std::unique_ptr<runtime::SampleSource>> {
+            GALATEA_ASSIGN(std::vector<FileEntry> files, list_files(config));
+            return std::make_unique<FileSource>(std::move(files));
+          }};
+}
+
+}  // namespace galatea::native

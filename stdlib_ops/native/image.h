@@ -1,0 +1,120 @@
+// Encoded images: what the codecs share.
+//
+// Comes in: bytes of a file. Goes out: header facts without decoding, and pixels of a window, row by row, into a sink that converts
+// colour, element type and orientation. Formats are recognised from content, never from a file name.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/dtype.h"
+#include "base/result.h"
+
+namespace galatea::native {
+
+using Bytes = std::span<const uint8_t>;
+
+enum class ImageFormat : uint8_t { kUnknown, kJpeg, kPng, kWebp, kBmp };
+ImageFormat detect_format(Bytes bytes);
+std::string_view format_name(ImageFormat format);
+
+/// What `output_type` asks for; the numbers are DALIImageType's.
+enum class ImageType : uint8_t { kRgb = 0, kBgr = 1, kGray = 2, kYCbCr = 3, kAny = 4 };
+
+/// Facts of the header. Height and width are as stored (before EXIF orientation).
+struct ImageHeader {
+  ImageFormat format = ImageFormat::kUnknown;
+  int64_t height = 0, width = 0;
+  int channels = 3;     ///< as stored, palettes expanded: 1, 2 (grey + alpha), 3, 4
+  int orientation = 1;  ///< EXIF 1..8; 1 where absent or invalid
+  int bits = 8;         ///< per channel: 8 or 16
+};
+
+/// Images with more pixels are refused as absurd (a header costs nothing to forge; memory does).
+inline constexpr int64_t kMaxPixels = int64_t{1} << 28;
+
+/// Reads the header. Errors: unknown format, damaged or truncated header, absurd size.
+Result<ImageHeader> read_header(Bytes bytes);
+Result<ImageHeader> read_bmp_header(Bytes bytes);
+/// EXIF orientation in a TIFF block ("II*\0" or "MM\0*" …); 1 where there is none.
+int orientation_from_exif(Bytes tiff);
+
+/// Channels of the decoded tensor.
+int decoded_channels(const ImageHeader& header, ImageType type);
+/// Whether the orientation swaps height and width.
+constexpr bool swaps_axes(int orientation) { return orientation >= 5; }
+
+/// A window [y0, y1) x [x0, x1).
+struct Window {
+  int64_t y0 = 0, x0 = 0, y1 = 0, x1 = 0;
+  int64_t height() const { return y1 - y0; }
+  int64_t width() const { return x1 - x0; }
+};
+/// The window of the stored image that shows up as `window` of the oriented image.
+Window to_stored(const Window& window, const ImageHeader& header, int orientation);
+
+/// What to decode.
+struct DecodeOptions {
+  ImageType type = ImageType::kRgb;
+  DType dtype = DType::kU8;
+  bool adjust_orientation = true;
+  bool fast_idct = false;
+};
+
+/// Takes stored rows of the window and writes the output tensor (HWC, dense).
+class RowSink {
+ public:
+  /// `source_channels` and `source_bits` are those of the rows that put() gets; `converted` says that the codec has done the colour conversion.
+  RowSink(const ImageHeader& header, const Window& stored, const DecodeOptions& options, int orientation, int source_channels, int source_bits,
+          bool converted, uint8_t* output);
+  /// Row `y` of the stored window (from 0), starting at the window's first column. 16-bit samples are in the machine's byte order.
+  void put(int64_t y, const uint8_t* row);
+
+ private:
+  void convert_row(const uint8_t* row, uint8_t* out, int64_t step) const;
+
+  Window stored_;
+  DecodeOptions options_;
+  int orientation_;
+  int source_channels_, source_bits_;
+  bool converted_;
+  int channels_;
+  int64_t pixel_bytes_, row_bytes_;
+  uint8_t* output_;
+};
+
+/// Memory for a codec's strips, kept by a thread.
+class Scratch {
+ public:
+  virtual ~Scratch() = default;
+  virtual Result<uint8_t*> bytes(int64_t size) = 0;
+};
+
+/// Decodes `window` (in oriented coordinates if orientation is adjusted) into `output`, which has room for it: dense HWC of options.dtype.
+Status decode_window(Bytes bytes, const ImageHeader& header, const Window& window, const DecodeOptions& options, Scratch& scratch, uint8_t* output);
+
+/// What each codec gets; `stored` is the window in stored coordinates, `orientation` 1 where it is not to be applied.
+struct DecodeJob {
+  Bytes bytes;
+  const ImageHeader& header;
+  Window stored;
+  const DecodeOptions& options;
+  int orientation = 1;
+  Scratch& scratch;
+  uint8_t* output = nullptr;
+
+  RowSink sink(int source_channels, int source_bits, bool converted) const {
+    return RowSink(header, stored, options, orientation, source_channels, source_bits, converted, output);
+  }
+};
+Status decode_jpeg(const DecodeJob& job);
+Status decode_png(const DecodeJob& job);
+Status decode_webp(const DecodeJob& job);
+Status decode_bmp(const DecodeJob& job);
+
+/// Errors about the image itself: code G0810, with what to do.
+std::unexpected<Error> image_error(std::string message, std::string help = {});
+
+}  // namespace galatea::native

@@ -1,0 +1,82 @@
+#include "stdlib_ops/native/image_functions.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "stdlib_ops/native/image.h"
+
+namespace galatea::native {
+namespace {
+
+class ImageState final : public runtime::NativeState {
+ public:
+  DecodeOptions options;
+};
+
+Result<std::shared_ptr<runtime::NativeState>> prepare(const std::string& config) {
+  auto state = std::make_shared<ImageState>();
+  nlohmann::json json = nlohmann::json::parse(config.empty() ? "{}" : config, nullptr, false);
+  GALATEA_CHECK(json.is_object(), "image function: configuration is not a JSON object");
+  state->options.type = static_cast<ImageType>(json.value("output_type", 0));
+  state->options.adjust_orientation = json.value("adjust_orientation", true);
+  state->options.fast_idct = json.value("use_fast_idct", false);
+  auto dtype = dtype_from_short_name(json.value("dtype", std::string("u8")));
+  GALATEA_CHECK(dtype.has_value(), "image function: unknown dtype in the configuration");
+  state->options.dtype = *dtype;
+  return state;
+}
+
+class ContextScratch final : public Scratch {
+ public:
+  explicit ContextScratch(runtime::NativeContext& context) : context_(context) {}
+  Result<uint8_t*> bytes(int64_t size) override { return context_.scratch(size); }
+
+ private:
+  runtime::NativeContext& context_;
+};
+
+Bytes encoded(const runtime::Tensor& tensor) { return {tensor.data, static_cast<size_t>(tensor.extents[0])}; }
+
+Status peek(runtime::NativeContext& context) {
+  const auto& options = static_cast<const ImageState*>(context.state)->options;
+  GALATEA_ASSIGN(ImageHeader header, read_header(encoded(context.inputs[0])));
+  bool swap = options.adjust_orientation && swaps_axes(header.orientation);
+  context.scalar_results[0] = cell_from_int(DType::kI64, swap ? header.width : header.height);
+  context.scalar_results[1] = cell_from_int(DType::kI64, swap ? header.height : header.width);
+  context.scalar_results[2] = cell_from_int(DType::kI64, decoded_channels(header, options.type));
+  return {};
+}
+
+Status decode(runtime::NativeContext& context) {
+  const auto& options = static_cast<const ImageState*>(context.state)->options;
+  GALATEA_ASSIGN(ImageHeader header, read_header(encoded(context.inputs[0])));
+  auto scalar = [&](size_t i) { return cell_to_int(DType::kI64, context.scalars[i]); };
+  Window window{scalar(0), scalar(1), scalar(2), scalar(3)};
+  ContextScratch scratch(context);
+  return decode_window(encoded(context.inputs[0]), header, window, options, scratch, context.output->data);
+}
+
+}  // namespace
+
+Status decode_window(Bytes bytes, const ImageHeader& header, const Window& window, const DecodeOptions& options, Scratch& scratch, uint8_t* output) {
+  int orientation = options.adjust_orientation ? header.orientation : 1;
+  Window stored = to_stored(window, header, orientation);
+  if (stored.y0 < 0 || stored.x0 < 0 || stored.y1 > header.height || stored.x1 > header.width || stored.height() < 0 || stored.width() < 0)
+    return image_error(fmt::format("the window [{}, {}) x [{}, {}) is not inside the image", window.y0, window.y1, window.x0, window.x1));
+  if (stored.height() == 0 || stored.width() == 0) return {};
+  DecodeJob job{bytes, header, stored, options, orientation, scratch, output};
+  switch (header.format) {
+    case ImageFormat::kJpeg: return decode_jpeg(job);
+    case ImageFormat::kPng: return decode_png(job);
+    case ImageFormat::kWebp: return decode_webp(job);
+    case ImageFormat::kBmp: return decode_bmp(job);
+    case ImageFormat::kUnknown: break;
+  }
+  return image_error("the data is not an image of a known format");
+}
+
+runtime::NativeFunction image_peek_function() { return {"image.peek", "decode", prepare, peek}; }
+
+runtime::NativeFunction image_decode_function(std::string name) { return {std::move(name), "decode", prepare, decode}; }
+
+}  // namespace galatea::native

@@ -1,0 +1,167 @@
+// JPEG by libjpeg-turbo: only the rows and columns that a window needs.
+//
+// Comes in: a whole file and a window. Goes out: its rows. Entropy decoding starts at the file's beginning and stops after the window's last row;
+// inverse transform, upsampling and colour run for the window's columns only (jpeg_crop_scanline, jpeg_skip_scanlines).
+//
+// Bit-equal to a full decode: fancy upsampling looks at neighbouring chroma samples, so subsampled images get one iMCU of margin on each
+// side, which is decoded and dropped (tests compare every sampling over many windows).
+#include <csetjmp>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include <fmt/format.h>
+#include <jpeglib.h>
+#include <jerror.h>
+
+#include "stdlib_ops/native/image.h"
+
+namespace galatea::native {
+namespace {
+
+/// Progressive files with more scans than this cost time out of proportion to their size.
+constexpr int kMaxScans = 256;
+constexpr int kStripRows = 8;
+
+struct Failure {
+  jpeg_error_mgr manager;
+  std::jmp_buf escape;
+  char message[JMSG_LENGTH_MAX];
+  bool truncated = false;
+};
+
+Failure* failure_of(j_common_ptr info) { return reinterpret_cast<Failure*>(info->err); }
+
+[[noreturn]] void on_error(j_common_ptr info) {
+  Failure* failure = failure_of(info);
+  info->err->format_message(info, failure->message);
+  std::longjmp(failure->escape, 1);
+}
+
+/// Warnings go by, except that data ended too early: the library would fill the rest with grey.
+void on_message(j_common_ptr info, int level) {
+  if (level >= 0) return;
+  int code = info->err->msg_code;
+  if (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER) {
+    Failure* failure = failure_of(info);
+    failure->truncated = true;
+    info->err->format_message(info, failure->message);
+    std::longjmp(failure->escape, 1);
+  }
+}
+
+void on_progress(j_common_ptr info) {
+  auto* decompress = reinterpret_cast<j_decompress_ptr>(info);
+  if (decompress->input_scan_number > kMaxScans) {
+    Failure* failure = failure_of(info);
+    std::snprintf(failure->message, sizeof failure->message, "more than %d scans", kMaxScans);
+    std::longjmp(failure->escape, 1);
+  }
+}
+
+/// The state that must survive a longjmp; plain members only.
+struct Decoder {
+  jpeg_decompress_struct info;
+  Failure failure;
+  jpeg_progress_mgr progress;
+};
+
+J_COLOR_SPACE output_space(const jpeg_decompress_struct& info, ImageType type) {
+  bool four = info.num_components == 4;
+  if (four) return JCS_CMYK;
+  if (type == ImageType::kGray && (info.jpeg_color_space == JCS_YCbCr || info.jpeg_color_space == JCS_GRAYSCALE)) return JCS_GRAYSCALE;
+  if (info.num_components == 1) return type == ImageType::kAny ? JCS_GRAYSCALE : JCS_RGB;
+  return type == ImageType::kBgr ? JCS_EXT_BGR : JCS_RGB;
+}
+
+/// CMYK as Adobe writes it (inverted) to RGB, in place: three of each four bytes.
+void cmyk_to_rgb(uint8_t* row, int64_t pixels, bool inverted) {
+  for (int64_t x = 0; x < pixels; ++x) {
+    for (int c = 0; c < 3; ++c) {
+      int ink = row[4 * x + c], black = row[4 * x + 3];
+      if (!inverted) ink = 255 - ink, black = 255 - black;
+      row[3 * x + c] = static_cast<uint8_t>((ink * black + 127) / 255);
+    }
+  }
+}
+
+/// Decodes into a sink. Errors leave by longjmp, so nothing here has a destructor.
+bool decode_rows(Decoder& decoder, const DecodeJob& job, Error* scratch_error) {
+  jpeg_decompress_struct& info = decoder.info;
+  info.err = jpeg_std_error(&decoder.failure.manager);
+  info.err->error_exit = on_error;
+  info.err->emit_message = on_message;
+  if (setjmp(decoder.failure.escape)) {
+    jpeg_destroy_decompress(&info);
+    return false;
+  }
+  jpeg_create_decompress(&info);
+  jpeg_mem_src(&info, job.bytes.data(), static_cast<unsigned long>(job.bytes.size()));
+  jpeg_read_header(&info, TRUE);
+  if (jpeg_has_multiple_scans(&info)) {
+    decoder.progress.progress_monitor = on_progress;
+    info.progress = &decoder.progress;
+  }
+  info.out_color_space = output_space(info, job.options.type);
+  info.dct_method = job.options.fast_idct ? JDCT_IFAST : JDCT_ISLOW;
+  info.do_fancy_upsampling = TRUE;
+  bool subsampled = false;
+  for (int c = 0; c < info.num_components; ++c)
+    subsampled |= info.comp_info[c].h_samp_factor != info.max_h_samp_factor || info.comp_info[c].v_samp_factor != info.max_v_samp_factor;
+  jpeg_start_decompress(&info);
+
+  // Columns: aligned outwards to iMCUs by the library; one more on each side where chroma is subsampled.
+  JDIMENSION imcu_width = static_cast<JDIMENSION>(info.max_h_samp_factor * DCTSIZE), imcu_height = static_cast<JDIMENSION>(info.max_v_samp_factor * DCTSIZE);
+  JDIMENSION margin_x = subsampled ? imcu_width : 0, margin_y = subsampled ? imcu_height : 0;
+  JDIMENSION x0 = static_cast<JDIMENSION>(job.stored.x0), x1 = static_cast<JDIMENSION>(job.stored.x1);
+  JDIMENSION y0 = static_cast<JDIMENSION>(job.stored.y0), y1 = static_cast<JDIMENSION>(job.stored.y1);
+  JDIMENSION column = x0 > margin_x ? x0 - margin_x : 0;
+  JDIMENSION last = x1 + margin_x < info.output_width ? x1 + margin_x : info.output_width;
+  JDIMENSION width = last - column;
+  if (width < info.output_width) jpeg_crop_scanline(&info, &column, &width);
+  else column = 0;
+  JDIMENSION skip = y0 > margin_y ? (y0 - margin_y) / imcu_height * imcu_height : 0;
+  if (skip > 0) jpeg_skip_scanlines(&info, skip);
+
+  // Rows off 32-byte alignment: the colour converter then stores through the cache, where the copy below finds them.
+  int64_t stride = (int64_t{info.output_width} * info.output_components + 4 + 63) / 64 * 64;
+  auto memory = job.scratch.bytes(stride * kStripRows + 64);
+  if (!memory) {
+    *scratch_error = memory.error();
+    jpeg_destroy_decompress(&info);
+    return false;
+  }
+  uint8_t* strip = *memory + 4;
+  JSAMPROW rows[kStripRows];
+  for (int i = 0; i < kStripRows; ++i) rows[i] = strip + i * stride;
+  bool four = info.out_color_space == JCS_CMYK;
+  int channels = four ? 3 : info.output_components;
+  // The library has converted to RGB, BGR or grey already; studio-range YCbCr and CMYK are left to the sink.
+  bool converted = !four && job.options.type != ImageType::kYCbCr && channels == decoded_channels(job.header, job.options.type);
+  RowSink sink = job.sink(channels, 8, converted);
+  while (info.output_scanline < y1) {
+    JDIMENSION first = info.output_scanline;
+    JDIMENSION count = jpeg_read_scanlines(&info, rows, kStripRows);
+    for (JDIMENSION i = 0; i < count; ++i) {
+      if (first + i < y0 || first + i >= y1) continue;
+      if (four) cmyk_to_rgb(rows[i], width, info.saw_Adobe_marker != 0);
+      sink.put(static_cast<int64_t>(first + i - y0), rows[i] + static_cast<size_t>(x0 - column) * static_cast<size_t>(channels));
+    }
+  }
+  jpeg_abort_decompress(&info);
+  jpeg_destroy_decompress(&info);
+  return true;
+}
+
+}  // namespace
+
+Status decode_jpeg(const DecodeJob& job) {
+  Decoder decoder{};
+  Error scratch_error;
+  if (decode_rows(decoder, job, &scratch_error)) return {};
+  if (!scratch_error.diagnostics.empty()) return std::unexpected(std::move(scratch_error));
+  if (decoder.failure.truncated) return image_error(fmt::format("the JPEG is cut off or damaged: {}", decoder.failure.message));
+  return image_error(fmt::format("the JPEG cannot be decoded: {}", decoder.failure.message));
+}
+
+}  // namespace galatea::native

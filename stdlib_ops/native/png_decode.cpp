@@ -1,0 +1,94 @@
+// PNG by libpng: rows up to the window's last one; interlaced files whole.
+#include <csetjmp>
+#include <cstdio>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <png.h>
+
+#include "stdlib_ops/native/image.h"
+
+namespace galatea::native {
+namespace {
+
+struct Reader {
+  const uint8_t* data;
+  size_t size, at;
+  char message[128];
+};
+
+void read_bytes(png_structp png, png_bytep out, png_size_t count) {
+  auto* reader = static_cast<Reader*>(png_get_io_ptr(png));
+  if (count > reader->size - reader->at) png_error(png, "the data ends too early");
+  std::memcpy(out, reader->data + reader->at, count);
+  reader->at += count;
+}
+
+[[noreturn]] void on_error(png_structp png, png_const_charp message) {
+  auto* reader = static_cast<Reader*>(png_get_error_ptr(png));
+  std::snprintf(reader->message, sizeof reader->message, "%s", message);
+  png_longjmp(png, 1);
+}
+void on_warning(png_structp, png_const_charp) {}
+
+/// Plain objects only: errors leave by longjmp.
+bool decode_rows(Reader& reader, const DecodeJob& job, Error* scratch_error) {
+  png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reader, on_error, on_warning);
+  png_infop info = png ? png_create_info_struct(png) : nullptr;
+  if (!info) {
+    std::snprintf(reader.message, sizeof reader.message, "out of memory");
+    png_destroy_read_struct(&png, nullptr, nullptr);
+    return false;
+  }
+  if (setjmp(png_jmpbuf(png))) {
+    png_destroy_read_struct(&png, &info, nullptr);
+    return false;
+  }
+  png_set_read_fn(png, &reader, read_bytes);
+  // A chunk of text may claim gigabytes; nothing here needs it.
+  png_set_chunk_malloc_max(png, 64 << 20);
+  png_read_info(png, info);
+  png_set_expand(png);  // palettes to RGB, fewer bits to 8, tRNS to alpha
+  if (job.header.bits == 16) png_set_swap(png);
+  if (job.options.type != ImageType::kAny) png_set_strip_alpha(png);
+  int passes = png_set_interlace_handling(png);
+  png_read_update_info(png, info);
+  auto row_bytes = static_cast<int64_t>(png_get_rowbytes(png, info));
+  int channels = png_get_channels(png, info);
+  int bits = png_get_bit_depth(png, info);
+  int64_t pixel = int64_t{channels} * (bits / 8);
+  int64_t rows = passes > 1 ? job.header.height : 1;
+  auto memory = job.scratch.bytes(row_bytes * rows);
+  if (!memory) {
+    *scratch_error = memory.error();
+    png_destroy_read_struct(&png, &info, nullptr);
+    return false;
+  }
+  bool converted = channels == decoded_channels(job.header, job.options.type) && (job.options.type == ImageType::kRgb || job.options.type == ImageType::kGray || job.options.type == ImageType::kAny) &&
+                   !(job.options.type == ImageType::kRgb && channels == 1);
+  RowSink sink = job.sink(channels, bits, converted);
+  if (passes > 1) {
+    for (int pass = 0; pass < passes; ++pass)
+      for (int64_t y = 0; y < job.header.height; ++y) png_read_row(png, *memory + y * row_bytes, nullptr);
+    for (int64_t y = job.stored.y0; y < job.stored.y1; ++y) sink.put(y - job.stored.y0, *memory + y * row_bytes + job.stored.x0 * pixel);
+  } else {
+    for (int64_t y = 0; y < job.stored.y1; ++y) {
+      png_read_row(png, *memory, nullptr);
+      if (y >= job.stored.y0) sink.put(y - job.stored.y0, *memory + job.stored.x0 * pixel);
+    }
+  }
+  png_destroy_read_struct(&png, &info, nullptr);
+  return true;
+}
+
+}  // namespace
+
+Status decode_png(const DecodeJob& job) {
+  Reader reader{job.bytes.data(), job.bytes.size(), 0, {}};
+  Error scratch_error;
+  if (decode_rows(reader, job, &scratch_error)) return {};
+  if (!scratch_error.diagnostics.empty()) return std::unexpected(std::move(scratch_error));
+  return image_error(fmt::format("the PNG cannot be decoded: {}", reader.message));
+}
+
+}  // namespace galatea::native

@@ -1,0 +1,15 @@
+#include "stdlib_ops/native/register_natives.h"
+
+#include "stdlib_ops/native/file_source.h"
+#include "stdlib_ops/native/image_functions.h"
+
+namespace galatea::native {
+
+void register_natives(runtime::NativeTable& table) {
+  table.add(image_peek_function());
+  table.add(image_decode_function("image.decode"));
+  table.add(image_decode_function("image.decode_window"));
+  table.add(file_source_factory());
+}
+
+}  // namespace galatea::native

@@ -1,0 +1,216 @@
+"""Independent float64 references for resampling, convolution and colour.
+
+Written from the operators' definitions, slowly and obviously; make_operators.py checks DALI against them when it
+records. In: one sample (HWC unless said) and plain arguments. Out: float64 values before rounding.
+"""
+import math
+
+import numpy as np
+
+NN, LINEAR, CUBIC, LANCZOS3, TRIANGULAR, GAUSSIAN = range(6)
+
+
+def _half_away(value):
+    return math.floor(abs(value) + 0.5) * (1 if value >= 0 else -1)
+
+
+def _weight(kind, t, radius):
+    """Unnormalised weight at distance t from the sample point."""
+    t = abs(t)
+    if kind in (LINEAR, TRIANGULAR):
+        return max(0.0, 1 - t / radius)
+    if kind == CUBIC:
+        u = 2 * t / radius
+        if u <= 1:
+            return 1.5 * u**3 - 2.5 * u**2 + 1
+        return -0.5 * u**3 + 2.5 * u**2 - 4 * u + 2 if u < 2 else 0.0
+    if kind == LANCZOS3:
+        u = 3 * t / radius
+        return float(np.sinc(u) * np.sinc(u / 3)) if u < 3 else 0.0
+    return math.exp(-((2 * t / radius) ** 2)) if t <= radius else 0.0
+
+
+def _radius(kind, ratio, antialias):
+    base = {LINEAR: 1.0, TRIANGULAR: 1.0, CUBIC: 2.0, LANCZOS3: 3.0, GAUSSIAN: 1.0}[kind]
+    return base * ratio if antialias and ratio > 1 else base
+
+
+def resample_axis(values, axis, lo, hi, count, min_filter, mag_filter, antialias=True):
+    """Resamples one axis over the interval [lo, hi) to `count` cells."""
+    values = np.moveaxis(np.asarray(values, np.float64), axis, 0)
+    extent = values.shape[0]
+    kind = min_filter if count < abs(hi - lo) else mag_filter
+    step = (hi - lo) / count
+    out = np.empty((count, *values.shape[1:]))
+    for x in range(count):
+        s = lo + (x + 0.5) * step
+        if kind == NN:
+            out[x] = values[min(max(math.floor(s), 0), extent - 1)]
+            continue
+        radius = _radius(kind, abs(step), antialias)
+        # Half-open support: matters to the Gaussian, whose weight at its edge is not zero.
+        first = math.ceil(s - 0.5 - radius)
+        taps = range(first, first + math.ceil(2 * radius))
+        weights = np.array([_weight(kind, k + 0.5 - s, radius) for k in taps])
+        weights /= weights.sum()
+        picked = values[np.clip(np.array(taps), 0, extent - 1)]
+        out[x] = np.tensordot(weights, picked, (0, 0))
+    return np.moveaxis(out, 0, axis)
+
+
+def _requested(size, lengths, extents, mode, max_size):
+    """Signed output lengths before rounding."""
+    given = [d for d in range(len(lengths)) if size[d] != 0 and lengths[d] != 0]
+    if not given:
+        return list(lengths)
+    scales = {d: size[d] / lengths[d] for d in given}
+    if mode in ("default", "stretch"):
+        factor = 1.0
+        if mode == "default":
+            factor = math.exp(sum(math.log(abs(s)) for s in scales.values()) / len(scales))
+        out = [size[d] if d in scales else lengths[d] * factor for d in range(len(lengths))]
+        if max_size:
+            out = [math.copysign(min(abs(o), m), o) for o, m in zip(out, max_size)]
+        return out
+    pick = min if mode == "not_larger" else max
+    scale = pick(abs(s) for s in scales.values())
+    if max_size:
+        scale = min([scale] + [m / length for m, length in zip(max_size, lengths)])
+    return [math.copysign(length * scale, scales.get(d, 1)) for d, length in enumerate(lengths)]
+
+
+def resize(values, size=None, mode="default", max_size=None, subpixel=True, roi_start=None, roi_end=None,
+           relative=False, min_filter=LINEAR, mag_filter=LINEAR, antialias=True, spatial=(0, 1)):
+    """fn.resize: `size` is outermost first, 0 meaning not given."""
+    extents = [values.shape[a] for a in spatial]
+    lo = [0.0] * len(extents) if roi_start is None else [float(v) for v in roi_start]
+    hi = [float(e) for e in extents] if roi_end is None else [float(v) for v in roi_end]
+    if relative:
+        lo, hi = [v * e for v, e in zip(lo, extents)], [v * e for v, e in zip(hi, extents)]
+    size = [float(v) for v in size]
+    max_size = [max_size] * len(extents) if np.isscalar(max_size) else max_size
+    for d in range(len(extents)):
+        if abs(hi[d] - lo[d]) < 1e-3:  # an empty region is widened about its middle
+            middle, sign = (lo[d] + hi[d]) / 2, -1 if hi[d] < lo[d] else 1
+            lo[d], hi[d] = middle - sign * 5e-4, middle + sign * 5e-4
+        if hi[d] < lo[d]:
+            lo[d], hi[d], size[d] = hi[d], lo[d], -size[d] if size[d] else size[d]
+    lengths = [h - low for h, low in zip(hi, lo)]
+    wanted = _requested(size, lengths, extents, mode, max_size)
+    out = values
+    for d, axis in enumerate(spatial):
+        count = max(1, _half_away(abs(wanted[d])))
+        start, end = lo[d], hi[d]
+        if subpixel and count != abs(wanted[d]):
+            middle, half = (start + end) / 2, (end - start) / 2 * min(10.0, count / abs(wanted[d]))
+            start, end = middle - half, middle + half
+        if wanted[d] < 0:
+            start, end = end, start
+        out = resample_axis(out, axis, start, end, count, min_filter, mag_filter, antialias)
+    return out
+
+
+def _reflect_101(indices, extent):
+    if extent == 1:
+        return np.zeros_like(indices)
+    period = 2 * (extent - 1)
+    indices = np.mod(indices, period)
+    return np.where(indices < extent, indices, period - indices)
+
+
+def border_indices(policy, start, count, extent):
+    """Where the cells start .. start+count-1 of a window read from, under a border policy of fn.slice."""
+    cells = np.arange(start, start + count)
+    if policy in ("clamp", "edge"):
+        return np.clip(cells, 0, extent - 1)
+    if policy == "wrap":
+        return cells % extent
+    if policy == "reflect_101":
+        return _reflect_101(cells, extent)
+    cells = cells % (2 * extent)  # reflect_1001: the edge pixel is repeated
+    return np.where(cells < extent, cells, 2 * extent - 1 - cells)
+
+
+def convolve_axis(values, axis, window):
+    """Correlation with a centred odd window, border reflect_101."""
+    values = np.moveaxis(np.asarray(values, np.float64), axis, 0)
+    extent, radius = values.shape[0], len(window) // 2
+    out = np.zeros_like(values)
+    for k, weight in enumerate(window):
+        out += weight * values[_reflect_101(np.arange(extent) + k - radius, extent)]
+    return np.moveaxis(out, 0, axis)
+
+
+def gaussian_window(sigma=0.0, size=0):
+    if not size:
+        size = 2 * math.ceil(3 * sigma) + 1
+    if not sigma:
+        sigma = ((size - 1) / 2 - 1) * 0.3 + 0.8
+    offsets = np.arange(size) - size // 2
+    weights = np.exp(-(offsets**2) / (2.0 * sigma**2))
+    return weights / weights.sum()
+
+
+def gaussian_blur(values, sigma=(0, 0), size=(0, 0), spatial=(0, 1)):
+    for axis, s, n in zip(spatial, np.broadcast_to(sigma, len(spatial)), np.broadcast_to(size, len(spatial))):
+        values = convolve_axis(values, axis, gaussian_window(float(s), int(n)))
+    return values
+
+
+def _binomial(count):
+    row = np.ones(1)
+    for _ in range(count):
+        row = np.convolve(row, [1.0, 1.0])
+    return row
+
+
+def laplacian(values, window=3, smoothing=None, scale=1.0, normalized=False, spatial=(0, 1)):
+    """fn.laplacian: the sum over axes of scaled second derivatives, smoothed along the other axes."""
+    n = len(spatial)
+    window = [int(w) for w in np.broadcast_to(window, n)]
+    if smoothing is not None:
+        smoothing = [int(s) for s in np.broadcast_to(smoothing, n)]
+    scales = [float(s) for s in np.broadcast_to(scale, n)]
+    total = 0.0
+    for d in range(n):
+        # A given smoothing size belongs to the axis that is smoothed; the default is the derivative's own size.
+        part, sizes = np.asarray(values, np.float64), 0
+        for other in range(n):
+            if other == d:
+                kernel = np.convolve(_binomial(window[d] - 3), [1.0, -2.0, 1.0])
+            else:
+                kernel = _binomial((window[d] if smoothing is None else smoothing[other]) - 1)
+            sizes += len(kernel)
+            part = convolve_axis(part, spatial[other], kernel)
+        total = total + part * (2.0 ** (-sizes + n + 2) if normalized else scales[d])
+    return total
+
+
+def half_range(dtype):
+    dtype = np.dtype(dtype)
+    if dtype.kind == "f":
+        return 0.5
+    bits = dtype.itemsize * 8
+    return 2.0 ** (bits - 1) if dtype.kind == "u" else 2.0 ** (bits - 2)
+
+
+def brightness_contrast(values, brightness=1.0, shift=0.0, contrast=1.0, center=None, out=None):
+    out = np.dtype(out or values.dtype)
+    top = 1.0 if out.kind == "f" else float(np.iinfo(out).max)
+    center = half_range(values.dtype) if center is None else center
+    v = values.astype(np.float64)
+    return shift * top + brightness * (center + contrast * (v - center))
+
+
+RGB_TO_YIQ = np.array([[0.299, 0.587, 0.114], [0.596, -0.274, -0.321], [0.211, -0.523, 0.311]])
+
+
+def color_twist(values, hue=0.0, saturation=1.0, value=1.0, brightness=1.0, contrast=1.0):
+    """hue, saturation, hsv and color_twist: one affine map of RGB (last axis)."""
+    h = math.radians(hue)
+    rotation = np.array([[1, 0, 0], [0, math.cos(h), math.sin(h)], [0, -math.sin(h), math.cos(h)]])
+    chroma = np.diag([1, saturation, saturation])
+    matrix = np.linalg.inv(RGB_TO_YIQ) @ rotation @ chroma @ RGB_TO_YIQ * value
+    half = 0.5 if values.dtype.kind == "f" else 128.0
+    offset = brightness * (half - half * contrast)
+    return brightness * contrast * (values.astype(np.float64) @ matrix.T) + offset

@@ -1,0 +1,89 @@
+// The sample photographs: what is promised of them, and that they are the same on every run.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::map<std::string, std::string> read_all(const fs::path& root) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(root)) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream in(entry.path(), std::ios::binary);
+    files[entry.path().lexically_relative(root).string()] = std::string((std::istreambuf_iterator<char>(in)), {});
+  }
+  return files;
+}
+
+/// Value of the EXIF orientation tag, read from the APP1 segment's bytes; 1 if there is none.
+int orientation_of(const std::string& jpeg) {
+  const size_t at = jpeg.find(std::string("Exif\0\0II*\0", 10));
+  if (at == std::string::npos) return 1;
+  const size_t entry = at + 6 + 8 + 2;  // after "Exif", the TIFF header and the number of entries
+  EXPECT_EQ(jpeg.substr(entry, 2), std::string("\x12\x01", 2));
+  return jpeg[entry + 8];
+}
+
+TEST(Samples, AreTheSameOnEveryRun) {
+  const fs::path again = fs::path(testing::TempDir()) / "galatea_samples_test";
+  fs::remove_all(again);
+  const std::string command = std::string(GALATEA_BINARY_DIR) + "/bin/galatea-samples " + (again / "samples").string() + " 2>/dev/null";
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  EXPECT_EQ(read_all(again / "samples"), read_all(fs::path(GALATEA_BINARY_DIR) / "samples"));
+  EXPECT_EQ(read_all(again / "samples-corrupt"), read_all(fs::path(GALATEA_BINARY_DIR) / "samples-corrupt"));
+  fs::remove_all(again);
+}
+
+TEST(Samples, HoldWhatExamplesNeed) {
+  auto files = read_all(fs::path(GALATEA_BINARY_DIR) / "samples");
+  EXPECT_EQ(files.size(), 18u);
+  std::map<int, int> orientations;
+  std::map<std::string, int> classes;
+  size_t bytes = 0;
+  for (const auto& [name, content] : files) {
+    ++classes[name.substr(0, name.find('/'))];
+    bytes += content.size();
+    if (name.ends_with(".jpg")) {
+      EXPECT_EQ(content.substr(0, 3), "\xFF\xD8\xFF") << name;
+      ++orientations[orientation_of(content)];
+    }
+  }
+  EXPECT_EQ(classes, (std::map<std::string, int>{{"buildings", 6}, {"fields", 6}, {"objects", 6}}));
+  EXPECT_EQ(orientations, (std::map<int, int>{{1, 12}, {3, 1}, {6, 1}, {8, 1}}));
+  EXPECT_LT(bytes, size_t{2000000});
+  EXPECT_EQ(files["buildings/05_small.png"].substr(1, 3), "PNG");
+  EXPECT_EQ(files["fields/05_modern.webp"].substr(8, 4), "WEBP");
+  EXPECT_EQ(files["objects/04_plain.bmp"].substr(0, 2), "BM");
+  // Start of frame: C0 baseline, C2 progressive.
+  EXPECT_NE(files["fields/03_progressive.jpg"].find("\xFF\xC2"), std::string::npos);
+  EXPECT_EQ(files["fields/01_usual.jpg"].find("\xFF\xC2"), std::string::npos);
+}
+
+TEST(Samples, CorruptOnesAreCorrupt) {
+  auto files = read_all(fs::path(GALATEA_BINARY_DIR) / "samples-corrupt");
+  EXPECT_EQ(files.size(), 6u);
+  EXPECT_FALSE(files["broken/01_cut_short.jpg"].ends_with("\xFF\xD9"));
+  EXPECT_TRUE(files["broken/00_good.jpg"].ends_with("\xFF\xD9"));
+  EXPECT_TRUE(files["broken/03_no_picture.jpg"].starts_with("This file"));
+}
+
+TEST(Samples, WrongUseAndUnwritablePlacesAreErrors) {
+  auto status = [](const std::string& arguments) {
+    const std::string command = std::string(GALATEA_BINARY_DIR) + "/bin/galatea-samples " + arguments + " >/dev/null 2>&1";
+    return WEXITSTATUS(std::system(command.c_str()));
+  };
+  EXPECT_EQ(status(""), 2);
+  EXPECT_EQ(status("--nothing"), 2);
+  EXPECT_EQ(status("--help"), 0);
+  EXPECT_EQ(status("/dev/null/samples"), 1);
+}
+
+}  // namespace

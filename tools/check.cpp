@@ -1,0 +1,69 @@
+// galatea check FILE…: parses, stages and type-checks every pipeline; reads no data.
+#include <algorithm>
+#include <memory>
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include "tools/pipeline_host.h"
+
+namespace galatea::tools {
+namespace {
+
+struct Options {
+  std::vector<std::string> files;
+  PipelineOptions pipeline;
+};
+
+std::string outputs_of(const ir::Graph& graph) {
+  std::vector<std::string> outputs;
+  const ir::Terminator& end = graph.block(graph.exit_block()).terminator;
+  for (size_t i = 0; i < end.results.size(); ++i) {
+    std::string name = i < graph.output_names.size() ? graph.output_names[i] : "";
+    outputs.push_back((name.empty() ? "" : name + " ") + ir::to_text(graph.type(end.results[i])));
+  }
+  return fmt::format("{}", fmt::join(outputs, ", "));
+}
+
+void check_file(const std::string& file, const Options& options, const PipelineHost& host, Reporter& reporter,
+                std::string& text) {
+  dsl::FrontendOptions frontend = PipelineHost::frontend_options(options.pipeline);
+  frontend.unknown_parameters_allowed = true;
+  dsl::FrontendResult result =
+      options.pipeline.pipeline.empty()
+          ? dsl::stage_all(file, {}, frontend, host.registry(), reporter.sources())
+          : dsl::stage_pipeline(file, {}, frontend, host.registry(), reporter.sources());
+  const auto errors = std::count_if(result.diagnostics.begin(), result.diagnostics.end(),
+                                    [](const Diagnostic& d) { return d.severity == Severity::kError; });
+  reporter.report(std::move(result.diagnostics));
+  if (!result.ok) {
+    reporter.raise_status(kWrong);
+    text += fmt::format("{}: {} error{}\n", file, errors, errors == 1 ? "" : "s");
+    return;
+  }
+  text += fmt::format("{}: fine\n", file);
+  for (const auto& graph : result.graphs)
+    text += fmt::format("  {} -> {}\n", graph->name, outputs_of(*graph));
+}
+
+int run(const Options& options, Reporter& reporter) {
+  const PipelineHost host;
+  std::string text;
+  for (const std::string& file : options.files) check_file(file, options, host, reporter, text);
+  // With JSON the document says it all.
+  if (!reporter.json()) reporter.print(text);
+  return reporter.status();
+}
+
+}  // namespace
+
+Command add_check(CLI::App& parent) {
+  auto options = std::make_shared<Options>();
+  CLI::App* app =
+      parent.add_subcommand("check", "Parses and type-checks every pipeline of the files; reads no data");
+  add_option(app, "files", options->files, {"FILE...", "", "pipeline files", "train.dali-dsl"})->required();
+  add_pipeline_options(app, options->pipeline);
+  return {app, [options](Reporter& reporter) { return run(*options, reporter); }};
+}
+
+}  // namespace galatea::tools

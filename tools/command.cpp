@@ -1,0 +1,66 @@
+#include "tools/command.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/core.h>
+
+#include "base/settings.h"
+
+namespace galatea::tools {
+
+void Reporter::report(Diagnostic diagnostic) {
+  if (diagnostic.severity == Severity::kError) raise_status(kWrong);
+  if (json_) {
+    collected_.push_back(std::move(diagnostic));
+    return;
+  }
+  std::string text = render_text(diagnostic, sources_, {.color = color_});
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+void Reporter::report(std::vector<Diagnostic> diagnostics) {
+  for (Diagnostic& diagnostic : diagnostics) report(std::move(diagnostic));
+}
+
+void Reporter::report(const Error& error) {
+  for (const Diagnostic& diagnostic : error.diagnostics) report(diagnostic);
+  switch (error.kind) {
+    case ErrorKind::kUser:
+      raise_status(kWrong);
+      break;
+    case ErrorKind::kSystem:
+      raise_status(kMissing);
+      break;
+    case ErrorKind::kInternal:
+      raise_status(kInternalError);
+      break;
+  }
+}
+
+void Reporter::print_collected() {
+  if (!json_ || printed_) return;
+  printed_ = true;
+  std::string text = render_json(collected_, sources_) + "\n";
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void Reporter::print(std::string_view text) {
+  print_collected();
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void Reporter::raise_status(int status) { status_ = std::max(status_, status); }
+
+std::string describe(const OptionHelp& help) {
+  std::string text = help.meaning;
+  text += *help.default_value ? fmt::format(" (default: {}; example: {})", help.default_value, help.example)
+                              : fmt::format(" (example: {})", help.example);
+  return text;
+}
+
+bool is_terminal(int descriptor) { return ::isatty(descriptor) == 1 && setting("TERM") != "dumb"; }
+
+}  // namespace galatea::tools

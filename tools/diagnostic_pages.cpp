@@ -1,0 +1,41 @@
+// The messages of all layers in one table, from their messages.def files.
+#include <algorithm>
+
+#include "tools/messages.h"
+
+namespace galatea::tools {
+namespace {
+
+constexpr DiagnosticPage kTools[] = {
+#define GALATEA_MESSAGE(name, code, text, help) {code, text, help},
+#include "tools/messages.def"
+#undef GALATEA_MESSAGE
+};
+constexpr DiagnosticPage kRuntime[] = {
+#define GALATEA_MESSAGE(name, code, kind, text, help) {code, text, help},
+#include "runtime/messages.def"
+#undef GALATEA_MESSAGE
+};
+constexpr DiagnosticPage kCompiler[] = {
+#define GALATEA_MESSAGE(code, name, text, help) {code, text, help},
+#include "compiler/messages.def"
+#undef GALATEA_MESSAGE
+};
+constexpr DiagnosticPage kLanguage[] = {
+#define GALATEA_MESSAGE(name, code, severity, text, help) {code, text, help},
+#include "dsl/messages.def"
+#undef GALATEA_MESSAGE
+};
+
+}  // namespace
+
+std::vector<DiagnosticPage> all_diagnostic_pages() {
+  std::vector<DiagnosticPage> pages(std::begin(kLanguage), std::end(kLanguage));
+  pages.insert(pages.end(), std::begin(kCompiler), std::end(kCompiler));
+  pages.insert(pages.end(), std::begin(kRuntime), std::end(kRuntime));
+  pages.insert(pages.end(), std::begin(kTools), std::end(kTools));
+  std::stable_sort(pages.begin(), pages.end(), [](const auto& a, const auto& b) { return a.code < b.code; });
+  return pages;
+}
+
+}  // namespace galatea::tools

@@ -1,0 +1,157 @@
+#include "tools/explain_levels.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include "compiler/op/operator.h"
+#include "tools/messages.h"
+
+#if __has_include("compiler/codegen/cuda/emit.h")
+#include "compiler/codegen/cuda/emit.h"
+#endif
+#if __has_include("compiler/codegen/cuda/nvrtc.h")
+#include "compiler/codegen/cuda/nvrtc.h"
+#endif
+#if __has_include("compiler/codegen/llvm/backend.h")
+#include "compiler/codegen/llvm/backend.h"
+#endif
+
+namespace galatea::tools {
+namespace {
+
+/// One text per kernel under a line that names it.
+template <typename Show>
+Result<std::string> for_each_kernel(const CompileReport& report, const char* comment, const Show& show) {
+  std::string text;
+  for (const KernelReport& kernel : report.kernels) {
+    GALATEA_ASSIGN(std::string part, show(kernel));
+    text += fmt::format("{} kernel {}\n{}", comment, kernel.name, part);
+    if (!text.ends_with('\n')) text.push_back('\n');
+    text.push_back('\n');
+  }
+  return text;
+}
+
+std::string placement_text(kernel::Placement placement) {
+  switch (placement) {
+    case kernel::Placement::kInlined:
+      return "computed where it is read";
+    case kernel::Placement::kRing:
+      return "its last rows are kept";
+    case kernel::Placement::kWhole:
+      return "stored whole in scratch memory";
+    case kernel::Placement::kTable:
+      return "a small table, computed first";
+    case kernel::Placement::kOutput:
+      return "stored straight to the output";
+  }
+  return "";
+}
+
+std::string type_text(const runtime::OutputSpec& output) {
+  std::string extents;
+  for (size_t d = 0; d < static_cast<size_t>(output.ndim); ++d) {
+    const int64_t extent = d < output.extents.size() ? output.extents[d] : -1;
+    extents += fmt::format("{}{}", d > 0 ? "," : "", extent < 0 ? "?" : std::to_string(extent));
+  }
+  return fmt::format("{}[{}]{}{}", short_name(output.dtype), extents, output.layout.empty() ? "" : " ",
+                     output.layout.str());
+}
+
+/// Bytes of one sample of an output, -1 if its extents vary.
+int64_t output_bytes(const runtime::OutputSpec& output) {
+  int64_t bytes = size_of(output.dtype);
+  for (size_t d = 0; d < static_cast<size_t>(output.ndim); ++d) {
+    if (d >= output.extents.size() || output.extents[d] < 0) return -1;
+    bytes *= output.extents[d];
+  }
+  return bytes;
+}
+
+std::string scratch_text(const KernelReport& kernel) {
+  // Without parameters in it, the size is a number.
+  const kernel::Expr bytes = kernel::layout_scratch(kernel.loops).bytes;
+  return kernel::to_text(bytes);
+}
+
+void describe_kernel(const KernelReport& kernel, std::string& text) {
+  std::vector<std::string> fused;
+  for (size_t i = 0; i < kernel.operators.size(); ++i) {
+    fused.push_back(i < kernel.lines.size()
+                        ? fmt::format("{} (line {})", kernel.operators[i], kernel.lines[i])
+                        : kernel.operators[i]);
+  }
+  text += fmt::format("\nkernel {}\n  fuses     {}\n", kernel.name, fmt::join(fused, ", "));
+  if (!kernel.why.empty()) {
+    std::string why = kernel.why;
+    for (size_t at = 0; (at = why.find('\n', at)) != std::string::npos; at += 13)
+      why.replace(at, 1, "\n            ");
+    text += "  because   " + why + "\n";
+  }
+  text += "  stages\n";
+  for (size_t i = 0; i < kernel.kernel.stages.size(); ++i) {
+    const kernel::Stage& stage = kernel.kernel.stages[i];
+    text += fmt::format("    {} {}", stage.name, short_name(stage.type));
+    if (i < kernel.schedule.stages.size()) {
+      const kernel::StageSchedule& schedule = kernel.schedule.stages[i];
+      text += fmt::format(": {}", placement_text(schedule.placement));
+      if (schedule.vector_width > 1) text += fmt::format(", {} lanes", schedule.vector_width);
+      if (!schedule.reason.empty()) text += fmt::format("; {}", schedule.reason);
+    }
+    text += "\n";
+  }
+  text += fmt::format("  scratch   {} bytes a sample\n", scratch_text(kernel));
+}
+
+std::string page_for_people(const runtime::Program& program, const CompileReport& report) {
+  std::string text = fmt::format("pipeline {}: batches of {}, {} threads, {} batches ahead\n", program.name,
+                                 program.batch_size, program.num_threads, program.prefetch_depth);
+  text += "\noutputs\n";
+  for (const runtime::OutputSpec& output : program.outputs) {
+    const int64_t bytes = output_bytes(output);
+    text += fmt::format("  {} {}{}\n", output.name.empty() ? "(unnamed)" : output.name, type_text(output),
+                        bytes < 0 ? ", size varies" : fmt::format(", {} bytes a sample", bytes));
+  }
+  text += "\nfor every sample\n";
+  for (const runtime::SourceSpec& source : program.sources) {
+    text += fmt::format("  read      {}{}\n", source.factory,
+                        source.name.empty() ? "" : " `" + source.name + "`");
+  }
+  for (const runtime::NativeCallSpec& call : program.natives)
+    text += fmt::format("  call      {}\n", call.function);
+  for (const runtime::KernelCallSpec& call : program.kernel_calls) {
+    text += fmt::format("  kernel    {}\n", program.kernels[static_cast<size_t>(call.kernel)].name);
+  }
+  for (const KernelReport& kernel : report.kernels) describe_kernel(kernel, text);
+  for (const std::string& note : report.notes) text += fmt::format("\nnote: {}\n", note);
+  return text;
+}
+
+std::unexpected<Error> not_emitted(const std::string& level) {
+  return tool_error(ErrorKind::kSystem, Message::kNotEmitted, level, "this build has no emitter for it");
+}
+
+}  // namespace
+
+Result<std::string> emit_level(const std::string& level, const runtime::Program& program,
+                               const CompileReport& report, const std::string& arch, bool fuse,
+                               const SourceMap&) {
+  (void)arch, (void)fuse;
+  if (level.empty()) return page_for_people(program, report);
+  if (level == "graph") return ir::to_text(*report.graph);
+  if (level == "plan") return runtime::to_text(program);
+  if (level == "kernel") {
+    return for_each_kernel(report, "//", [](const KernelReport& k) -> Result<std::string> {
+      return kernel::to_text(k.kernel) + kernel::to_text(k.kernel, k.schedule);
+    });
+  }
+  if (level == "loops") {
+    return for_each_kernel(
+        report, "//", [](const KernelReport& k) -> Result<std::string> { return kernel::to_text(k.loops); });
+  }
+  return not_emitted(level);
+}
+
+}  // namespace galatea::tools

@@ -1,0 +1,156 @@
+// galatea: the command line. One file a subcommand; this one parses, dispatches, and turns every end into an
+// exit status.
+#include <cerrno>
+#include <cstdio>
+#include <exception>
+#include <memory>
+
+#include <fmt/core.h>
+
+#include "base/settings.h"
+#include "tools/command.h"
+#include "tools/interrupt.h"
+
+namespace galatea::tools {
+namespace {
+
+/// Subcommands of later releases, refused by name.
+constexpr const char* kLater[] = {"fmt", "build", "policy", "lsp", "serve", "convert"};
+
+struct Global {
+  std::string color = "auto";
+  std::string diagnostics = "text";
+};
+
+void add_global_options(CLI::App* app, Global& global) {
+  add_option(app, "--color", global.color,
+             {"auto|always|never", "auto",
+              "colours in messages; NO_COLOR=1 in the environment is --color=never", "--color=never"})
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  add_option(app, "--diagnostics", global.diagnostics,
+             {"text|json", "text",
+              "how errors, warnings and notes are reported: text on stderr, or one JSON object on stdout",
+              "--diagnostics=json"})
+      ->check(CLI::IsMember({"text", "json"}));
+}
+
+int usage_error(const std::string& message, const std::string& help, const CLI::App* app) {
+  fmt::print(stderr, "galatea: {}\n", message);
+  if (!help.empty()) fmt::print(stderr, "  {}\n", help);
+  fmt::print(stderr, "  `galatea {}--help` lists what there is\n", app ? app->get_name() + " " : "");
+  return kUsage;
+}
+
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates) {
+  auto nearest = closest_match(word, candidates);
+  return nearest ? fmt::format("did you mean `{}`?", *nearest) : "";
+}
+
+int unknown_subcommand(const std::string& word, const std::vector<Command>& commands) {
+  for (const char* later : kLater) {
+    if (word == later)
+      return usage_error(fmt::format("`{}` does not exist yet; it comes in a later release", word), "",
+                         nullptr);
+  }
+  std::vector<std::string> names;
+  for (const Command& command : commands) names.push_back(command.app->get_name());
+  return usage_error(fmt::format("there is no subcommand `{}`", word), did_you_mean(word, names), nullptr);
+}
+
+int unknown_argument(const std::string& word, const CLI::App* app) {
+  if (word.size() < 2 || word[0] != '-')
+    return usage_error(fmt::format("unexpected argument `{}`", word), "", app);
+  std::string name = word.substr(0, word.find('='));
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app->get_options()) {
+    for (const std::string& long_name : option->get_lnames()) names.push_back("--" + long_name);
+  }
+  return usage_error(fmt::format("`{}` has no option `{}`", app->get_name(), name), did_you_mean(name, names),
+                     app);
+}
+
+/// CLI11's messages name the option and what is wrong with it; ours only where those would not help.
+int parse_failure(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version: printed on stdout
+  const auto parsed = app.get_subcommands();
+  return usage_error(error.what(), "", parsed.empty() ? nullptr : parsed.front());
+}
+
+int dispatch(CLI::App& app, const std::vector<Command>& commands, const Global& global, Reporter& reporter) {
+  const auto parsed = app.get_subcommands();
+  if (parsed.empty()) {
+    const std::vector<std::string> extras = app.remaining();
+    if (!extras.empty())
+      return extras[0][0] == '-' ? unknown_argument(extras[0], &app)
+                                 : unknown_subcommand(extras[0], commands);
+    std::fputs(app.help().c_str(), stderr);
+    return kUsage;
+  }
+  CLI::App* chosen = parsed.front();
+  if (const std::vector<std::string> extras = app.remaining(true); !extras.empty())
+    return unknown_argument(extras[0], chosen);
+  const bool color =
+      global.color == "always" || (global.color == "auto" && setting("NO_COLOR").empty() && is_terminal(2));
+  reporter.use_color(color);
+  reporter.use_json(global.diagnostics == "json");
+  for (const Command& command : commands) {
+    if (command.app == chosen) return command.run(reporter);
+  }
+  return kInternalError;
+}
+
+int internal_error(const char* what) {
+  fmt::print(stderr,
+             "galatea: internal error: {}\n"
+             "  This is a mistake in galatea, not in the pipeline. Please report it with the pipeline file,\n"
+             "  the command line, and what `galatea version` prints.\n",
+             what);
+  return kInternalError;
+}
+
+int main_inside(int argc, char** argv) {
+  install_signal_handlers();
+  CLI::App app("galatea compiles data-loading pipelines and runs them.", "galatea");
+  app.require_subcommand(0, 1);
+  app.allow_extras();
+  app.footer(
+      "Exit status: 0 fine; 1 the pipeline or its data is wrong; 2 wrong usage; 3 something is missing here; "
+      "4 internal error.");
+  std::vector<Command> commands = {add_run(app), add_check(app),    add_explain(app), add_view(app),
+                                   add_ops(app), add_settings(app), add_version(app)};
+  Global global;
+  for (const Command& command : commands) {
+    command.app->allow_extras();
+    add_global_options(command.app, global);
+    command.app->get_formatter()->column_width(34);
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return parse_failure(app, error);
+  }
+  Reporter reporter;
+  int status = kFine;
+  try {
+    status = dispatch(app, commands, global, reporter);
+  } catch (const std::exception& error) {
+    status = internal_error(error.what());
+  }
+  if (status != kUsage) reporter.print_collected();
+  if (std::fflush(stdout) != 0 && errno != EPIPE && status == kFine) {
+    fmt::print(stderr, "galatea: cannot write to stdout\n");
+    status = kWrong;
+  }
+  return status;
+}
+
+}  // namespace
+}  // namespace galatea::tools
+
+int main(int argc, char** argv) {
+  try {
+    return galatea::tools::main_inside(argc, argv);
+  } catch (const std::exception& error) {
+    return galatea::tools::internal_error(error.what());
+  }
+}

@@ -1,0 +1,34 @@
+// The command line's own diagnostics, and the table of those of all layers.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/result.h"
+
+namespace galatea::tools {
+
+enum class Message {
+#define GALATEA_MESSAGE(name, code, text, help) name,
+#include "tools/messages.def"
+#undef GALATEA_MESSAGE
+};
+
+Diagnostic format_diagnostic(Message message, fmt::format_args args);
+/// Without a place: what is wrong is not in the pipeline's text.
+template <typename... Args>
+std::unexpected<Error> tool_error(ErrorKind kind, Message message, const Args&... args) {
+  return make_error(kind, format_diagnostic(message, fmt::make_format_args(args...)));
+}
+
+/// One code with its wording; {0}, {1} … stand for what is filled in. Several entries may share a code.
+struct DiagnosticPage {
+  std::string_view code, text, help;
+};
+/// The tables of all layers, in the order of the codes.
+std::vector<DiagnosticPage> all_diagnostic_pages();
+
+}  // namespace galatea::tools

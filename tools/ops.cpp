@@ -1,0 +1,208 @@
+// galatea ops [NAME] [--json]: the operators, from the registry.
+#include <algorithm>
+#include <memory>
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "tools/pipeline_host.h"
+
+namespace galatea::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string name;
+  bool json = false;
+};
+
+const char* type_of(op::ArgKind kind) {
+  switch (kind) {
+    case op::ArgKind::kBool:
+      return "bool";
+    case op::ArgKind::kInt:
+      return "int";
+    case op::ArgKind::kFloat:
+      return "float";
+    case op::ArgKind::kString:
+      return "str";
+    case op::ArgKind::kDType:
+      return "dtype";
+    case op::ArgKind::kInterp:
+      return "interpolation type";
+    case op::ArgKind::kImageType:
+      return "image type";
+    case op::ArgKind::kLayout:
+      return "layout";
+    case op::ArgKind::kIntList:
+      return "int list";
+    case op::ArgKind::kFloatList:
+      return "float list";
+    case op::ArgKind::kStringList:
+      return "str list";
+    case op::ArgKind::kAny:
+      return "any";
+  }
+  return "any";
+}
+
+const char* kind_of(op::OperatorKind kind) {
+  switch (kind) {
+    case op::OperatorKind::kKernel:
+      return "kernel";
+    case op::OperatorKind::kNative:
+      return "native";
+    case op::OperatorKind::kDsl:
+      return "dsl";
+  }
+  return "kernel";
+}
+
+Json json_of(const ir::Attr& attr) {
+  return std::visit(
+      [](const auto& value) -> Json {
+        using T = std::decay_t<decltype(value)>;
+        if constexpr (std::is_same_v<T, ir::None>)
+          return nullptr;
+        else if constexpr (std::is_same_v<T, DType>)
+          return types_name(value);
+        else
+          return value;
+      },
+      attr);
+}
+
+Json json_of(const op::Operator& op) {
+  Json args = Json::object();
+  for (const op::ArgSpec& arg : op.args) {
+    args[arg.name] = {
+        {"type", type_of(arg.kind)}, {"default", json_of(arg.default_value)}, {"per_sample", arg.per_sample}};
+  }
+  return {{"name", op.name},          {"inputs", {op.min_inputs, op.max_inputs}},
+          {"args", std::move(args)},  {"devices", op.devices},
+          {"kind", kind_of(op.kind)}, {"random", op.random}};
+}
+
+/// Text in lines of at most 96 columns, each indented.
+std::string wrapped(const std::string& text, int indent) {
+  constexpr size_t kColumns = 96;
+  const std::string margin(static_cast<size_t>(indent), ' ');
+  std::string out, line;
+  auto end_line = [&] {
+    if (!line.empty()) out += margin + line + "\n";
+    line.clear();
+  };
+  for (size_t at = 0; at < text.size();) {
+    if (text[at] == '\n') {
+      end_line();
+      ++at;
+      continue;
+    }
+    const size_t end = std::min(text.find_first_of(" \n", at), text.size());
+    const std::string word = text.substr(at, end - at);
+    if (!line.empty() && line.size() + 1 + word.size() + margin.size() > kColumns) end_line();
+    if (!word.empty()) line += (line.empty() ? "" : " ") + word;
+    at = end + (end < text.size() && text[end] == ' ' ? 1 : 0);
+  }
+  end_line();
+  return out;
+}
+
+std::string default_of(const op::ArgSpec& arg) {
+  if (arg.required) return "required";
+  if (std::holds_alternative<ir::None>(arg.default_value)) return "not given";
+  return "default " + json_of(arg.default_value).dump();
+}
+
+std::string page_of(const op::Operator& op) {
+  std::string text = fmt::format("fn.{}: {}\n", op.name, op.summary);
+  if (!op.documentation.empty()) text += "\n" + wrapped(op.documentation, 0);
+  text +=
+      fmt::format("\nkind: {}; devices: {}{}\n", kind_of(op.kind),
+                  fmt::format("{}", fmt::join(op.devices, ", ")), op.random ? "; draws random numbers" : "");
+  if (!op.aliases.empty()) text += fmt::format("also called: {}\n", fmt::join(op.aliases, ", "));
+  if (op.max_inputs > 0) {
+    text += op.min_inputs == op.max_inputs
+                ? fmt::format("\ninputs ({}):\n", op.max_inputs)
+                : fmt::format("\ninputs ({} to {}):\n", op.min_inputs, op.max_inputs);
+    for (const op::InputSpec& input : op.inputs) {
+      std::string accepted;
+      for (const std::string& layout : input.layouts) accepted += (accepted.empty() ? "" : " ") + layout;
+      text += fmt::format("  {}{}{}\n", input.name, accepted.empty() ? "" : ", layout " + accepted,
+                          input.optional ? ", optional" : "");
+      text += wrapped(input.documentation, 6);
+    }
+  }
+  if (!op.args.empty()) text += "\narguments:\n";
+  for (const op::ArgSpec& arg : op.args) {
+    text += fmt::format("  {}: {}, {}{}\n", arg.name, type_of(arg.kind), default_of(arg),
+                        arg.per_sample ? ", may be per sample" : "");
+    text += wrapped(arg.documentation, 6);
+    if (arg.no_effect) text += "      Accepted for compatibility; has no effect.\n";
+    if (!arg.refused.empty()) text += wrapped("Refused here: " + arg.refused, 6);
+  }
+  if (!op.example.empty()) {
+    text += "\nexample:\n";
+    for (size_t at = 0; at < op.example.size();) {
+      const size_t end = std::min(op.example.find('\n', at), op.example.size());
+      text += "  " + op.example.substr(at, end - at) + "\n";
+      at = end + 1;
+    }
+  }
+  return text;
+}
+
+std::vector<const op::Operator*> listed(const op::Registry& registry) {
+  std::vector<const op::Operator*> list;
+  for (const auto& op : registry.all()) {
+    if (!op->internal) list.push_back(op.get());
+  }
+  std::sort(list.begin(), list.end(),
+            [](const op::Operator* a, const op::Operator* b) { return a->name < b->name; });
+  return list;
+}
+
+int run(const Options& options, Reporter& reporter) {
+  const PipelineHost host;
+  std::vector<const op::Operator*> chosen = listed(host.registry());
+  if (!options.name.empty()) {
+    std::string name = options.name.starts_with("fn.") ? options.name.substr(3) : options.name;
+    const op::Operator* op = host.registry().find(name);
+    if (op == nullptr) {
+      auto nearest = closest_match(name, host.registry().public_names());
+      fmt::print(stderr, "galatea: there is no operator `{}`{}\n  `galatea ops` lists all\n", name,
+                 nearest ? fmt::format("; did you mean `{}`?", *nearest) : "");
+      return kUsage;
+    }
+    chosen = {op};
+  }
+  if (options.json) {
+    Json list = Json::array();
+    for (const op::Operator* op : chosen) list.push_back(json_of(*op));
+    reporter.print(Json{{"operators", std::move(list)}}.dump() + "\n");
+  } else if (!options.name.empty()) {
+    reporter.print(page_of(*chosen[0]));
+  } else {
+    size_t width = 0;
+    for (const op::Operator* op : chosen) width = std::max(width, op->name.size());
+    std::string text;
+    for (const op::Operator* op : chosen) text += fmt::format("{:<{}}  {}\n", op->name, width, op->summary);
+    reporter.print(text);
+  }
+  return kFine;
+}
+
+}  // namespace
+
+Command add_ops(CLI::App& parent) {
+  auto options = std::make_shared<Options>();
+  CLI::App* app = parent.add_subcommand("ops", "The operators: one line each, or one in full");
+  add_option(app, "name", options->name,
+             {"NAME", "", "an operator, as written after `fn.`", "random.uniform"});
+  app->add_flag("--json", options->json, "as one JSON object (example: --json)");
+  return {app, [options](Reporter& reporter) { return run(*options, reporter); }};
+}
+
+}  // namespace galatea::tools

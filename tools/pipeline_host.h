@@ -1,0 +1,70 @@
+// What run, check, explain and view need from the layers: options of a pipeline file, staging, compiling,
+// running.
+//
+// Comes in: options as typed. Goes out: graphs, programs and sessions; whatever is wrong goes to the
+// Reporter. Nothing else in tools/ calls the compiler or starts sessions.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/compile.h"
+#include "compiler/ir/graph.h"
+#include "compiler/op/operator.h"
+#include "dsl/frontend.h"
+#include "runtime/program.h"
+#include "runtime/session.h"
+#include "tools/command.h"
+
+namespace galatea::tools {
+
+/// The options of every subcommand that takes a pipeline file, as the command line gave them.
+struct PipelineOptions {
+  std::string pipeline;
+  std::vector<std::string> set;  ///< NAME=VALUE
+  std::optional<int> batch_size, num_threads, prefetch;
+  std::optional<int64_t> seed;
+  std::optional<uint64_t> memory_limit;
+  std::string device = "auto", on_error, exact, arch;
+
+  bool insists_on_gpu() const { return device.starts_with("gpu"); }
+};
+void add_pipeline_options(CLI::App* app, PipelineOptions& options);
+
+/// How to compile; for comparing. Never changes a value.
+struct CompileChoice {
+  std::string backend = "llvm";
+  bool fuse = true;
+};
+void add_compile_options(CLI::App* app, CompileChoice& choice, std::string& fuse);
+
+/// The operators and native functions, registered once.
+class PipelineHost {
+ public:
+  PipelineHost();
+  const op::Registry& registry() const { return registry_; }
+  const runtime::NativeTable& natives() const { return natives_; }
+
+  /// Options for the language.
+  static dsl::FrontendOptions frontend_options(const PipelineOptions& options);
+  /// Stages the chosen pipeline. nullptr: there were errors.
+  std::unique_ptr<ir::Graph> stage(const std::string& file, const PipelineOptions& options,
+                                   Reporter& reporter) const;
+  /// Refuses, with status 3, what insists on a device that is not here.
+  bool device_is_here(const PipelineOptions& options, Reporter& reporter) const;
+  /// Compiles for running. nullptr: there were errors. The report (for explain) may be nullptr.
+  std::shared_ptr<const runtime::Program> compile(const ir::Graph& graph, const CompileChoice& choice,
+                                                  Trace* trace, Reporter& reporter,
+                                                  CompileReport* report = nullptr) const;
+  /// Opens sources and starts threads. nullptr: there were errors, or an input that only a host can feed.
+  std::unique_ptr<runtime::Session> open(std::shared_ptr<const runtime::Program> program, Trace* trace,
+                                         Reporter& reporter) const;
+
+ private:
+  op::Registry registry_;
+  runtime::NativeTable natives_;
+};
+
+}  // namespace galatea::tools

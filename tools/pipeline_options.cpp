@@ -1,0 +1,88 @@
+// The options of every subcommand that takes a pipeline file, and what they mean to the language.
+#include <fmt/core.h>
+
+#include "tools/pipeline_host.h"
+
+namespace galatea::tools {
+namespace {
+
+std::string check_device(const std::string& text) {
+  if (text == "auto" || text == "cpu" || text == "gpu") return "";
+  if (text.starts_with("gpu:") && text.size() > 4 &&
+      text.find_first_not_of("0123456789", 4) == std::string::npos)
+    return "";
+  return "`" + text + "` is no device: auto, cpu, gpu or gpu:N";
+}
+
+std::string check_setting(const std::string& text) {
+  auto equals = text.find('=');
+  return equals == std::string::npos || equals == 0 ? "`" + text + "` is not of the form NAME=VALUE" : "";
+}
+
+}  // namespace
+
+void add_pipeline_options(CLI::App* app, PipelineOptions& o) {
+  add_option(app, "--pipeline", o.pipeline,
+             {"NAME", "the file's only one", "which pipeline of the file", "--pipeline train"});
+  add_option(app, "--set", o.set,
+             {"NAME=VALUE", "", "a parameter of the pipeline; may be given several times", "--set size=128"})
+      ->allow_extra_args(false)
+      ->check(CLI::Validator(check_setting, ""));
+  add_option(app, "--batch-size", o.batch_size,
+             {"N", "what the file says", "samples in a batch", "--batch-size 32"})
+      ->check(CLI::Range(1, 1 << 20).description(""));
+  add_option(app, "--threads", o.num_threads, {"N", "what the file says", "worker threads", "--threads 4"})
+      ->check(CLI::Range(1, 4096).description(""));
+  add_option(app, "--seed", o.seed,
+             {"N", "what the file says; without one, drawn", "seed of all random draws", "--seed 42"});
+  add_option(app, "--prefetch", o.prefetch, {"N", "what the file says", "batches made ahead", "--prefetch 2"})
+      ->check(CLI::Range(1, 1024).description(""));
+  add_option(app, "--device", o.device, {"auto|cpu|gpu[:N]", "auto", "where to run", "--device cpu"})
+      ->check(CLI::Validator(check_device, ""));
+  add_option(app, "--on-error", o.on_error,
+             {"raise|skip|replace", "what the file says", "what becomes of a sample that cannot be read",
+              "--on-error skip"})
+      ->check(CLI::IsMember({"raise", "skip", "replace"}).description(""));
+  add_option(app, "--exact", o.exact,
+             {"on|off", "what the file says", "on: bit-equal results everywhere", "--exact off"})
+      ->check(CLI::IsMember({"on", "off"}).description(""));
+  add_option(app, "--memory-limit", o.memory_limit,
+             {"BYTES", "none", "memory that samples and batches may take", "--memory-limit 512MB"})
+      ->transform(CLI::AsSizeValue(false).description(""));
+  add_option(app, "--arch", o.arch,
+             {"sm_NN", "the device's", "GPU architecture to plan for", "--arch sm_90"});
+}
+
+void add_compile_options(CLI::App* app, CompileChoice& choice, std::string& fuse) {
+  add_option(app, "--backend", choice.backend,
+             {"llvm|interpreter|cuda-shim", "llvm", "what runs the kernels; all give the same bits",
+              "--backend interpreter"})
+      ->check(CLI::IsMember({"llvm", "interpreter", "cuda-shim"}).description(""));
+  fuse = "on";
+  add_option(app, "--fuse", fuse,
+             {"on|off", "on", "whether operators share kernels; the same bits either way", "--fuse off"})
+      ->check(CLI::IsMember({"on", "off"}).description(""))
+      ->each([&choice](const std::string& text) { choice.fuse = text == "on"; });
+}
+
+dsl::FrontendOptions PipelineHost::frontend_options(const PipelineOptions& options) {
+  dsl::FrontendOptions out;
+  out.pipeline = options.pipeline;
+  for (const std::string& text : options.set) {
+    const size_t equals = text.find('=');
+    out.parameters.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  out.host.batch_size = options.batch_size;
+  out.host.num_threads = options.num_threads;
+  out.host.prefetch_queue_depth = options.prefetch;
+  out.host.seed = options.seed;
+  if (options.memory_limit) out.host.memory_limit = static_cast<int64_t>(*options.memory_limit);
+  if (!options.exact.empty()) out.host.exact = options.exact == "on";
+  if (options.on_error == "raise") out.host.on_error = ir::OnError::kRaise;
+  if (options.on_error == "skip") out.host.on_error = ir::OnError::kSkip;
+  if (options.on_error == "replace") out.host.on_error = ir::OnError::kReplace;
+  out.host.device = options.device;
+  return out;
+}
+
+}  // namespace galatea::tools

@@ -1,0 +1,205 @@
+// galatea run FILE: runs a pipeline over its data; saves, traces and summarises on request.
+#include <unistd.h>
+
+#include <chrono>
+#include <memory>
+
+#include <fmt/core.h>
+
+#include "tools/interrupt.h"
+#include "tools/pipeline_host.h"
+#include "tools/process_clock.h"
+#include "tools/progress.h"
+#include "tools/save.h"
+#include "tools/summary.h"
+
+namespace galatea::tools {
+namespace {
+
+struct Options {
+  std::string file, save, format = "npy", stats, trace, fuse;
+  std::optional<int64_t> epochs, batches;
+  PipelineOptions pipeline;
+  CompileChoice compile;
+};
+
+/// Writes the outputs of delivered samples, numbered from 0.
+class SampleWriter {
+ public:
+  SampleWriter(std::string folder, FileFormat format) : folder_(std::move(folder)), format_(format) {}
+  Status write(const runtime::Batch& batch);
+
+ private:
+  Result<std::pair<std::vector<uint8_t>, const char*>> encode(const runtime::Tensor& tensor,
+                                                              const Layout& layout) const;
+  std::string folder_;
+  FileFormat format_;
+  int64_t next_ = 0;
+};
+
+Result<std::pair<std::vector<uint8_t>, const char*>> SampleWriter::encode(const runtime::Tensor& tensor,
+                                                                          const Layout& layout) const {
+  // What is no picture of bytes keeps its values: .npy, whatever the format.
+  if (format_ != FileFormat::kNpy) {
+    if (auto pixels = to_pixels(tensor, layout, false)) {
+      const bool png = format_ == FileFormat::kPng;
+      GALATEA_ASSIGN(auto bytes, png ? to_png(*pixels) : to_jpg(*pixels));
+      return std::pair{std::move(bytes), png ? "png" : "jpg"};
+    }
+  }
+  return std::pair{to_npy(tensor), "npy"};
+}
+
+Status SampleWriter::write(const runtime::Batch& batch) {
+  for (int i = 0; i < batch.num_samples(); ++i, ++next_) {
+    for (size_t k = 0; k < batch.outputs.size(); ++k) {
+      const std::filesystem::path folder = std::filesystem::path(folder_) / fmt::format("out{}", k);
+      if (next_ == 0) GALATEA_TRY(make_folder(folder));
+      const runtime::Batch::Output& output = batch.outputs[k];
+      GALATEA_ASSIGN(auto file, encode(output.samples[static_cast<size_t>(i)], output.spec.layout));
+      GALATEA_TRY(write_file(folder / fmt::format("{:06}.{}", next_, file.second), file.first));
+    }
+  }
+  return {};
+}
+
+struct Progressed {
+  int64_t samples = 0, batches = 0;
+  std::string stopped;
+};
+
+/// How many samples the run will deliver, -1 if unknown.
+int64_t expected_samples(const Options& options, const runtime::Session& session, int batch_size) {
+  const int64_t epoch = session.epoch_size();
+  if (epoch < 0) return -1;
+  if (options.batches)
+    return *options.batches * batch_size;  // an upper bound: an epoch's last batch may be smaller
+  return epoch * options.epochs.value_or(1);
+}
+
+/// Takes batches until the run is over, something fails, or the user interrupts.
+Progressed deliver(const Options& options, runtime::Session& session, int batch_size, SampleWriter* writer,
+                   Reporter& reporter) {
+  const OrderlyEnd orderly;
+  Progress progress(expected_samples(options, session, batch_size), is_terminal(STDERR_FILENO));
+  Progressed done;
+  int64_t epochs_left = options.batches ? INT64_MAX : options.epochs.value_or(1);
+  int64_t batches_of_epoch = 0;
+  while (epochs_left > 0 && (!options.batches || done.batches < *options.batches)) {
+    if (is_interrupted()) {
+      done.stopped = "interrupted";
+      break;
+    }
+    auto next = session.next(std::chrono::milliseconds(100));
+    if (!next) {
+      if (!next.error().diagnostics.empty() && next.error().diagnostics[0].code == "G0901") {  // nothing yet
+        progress.update(done.samples);
+        continue;
+      }
+      progress.clear();
+      reporter.report(next.error());
+      done.stopped = "by an error";
+      break;
+    }
+    if (!next->has_value()) {  // the end of an epoch
+      if (batches_of_epoch == 0) break;
+      batches_of_epoch = 0;
+      --epochs_left;
+      continue;
+    }
+    const runtime::Batch& batch = ***next;
+    if (writer != nullptr) {
+      if (auto written = writer->write(batch); !written) {
+        progress.clear();
+        reporter.report(written.error());
+        done.stopped = "by an error";
+        break;
+      }
+    }
+    ++done.batches, ++batches_of_epoch;
+    done.samples += batch.num_samples();
+    progress.update(done.samples);
+  }
+  return done;
+}
+
+void report_failures(const std::vector<runtime::SampleFailure>& failures, const char* what,
+                     Reporter& reporter) {
+  for (const runtime::SampleFailure& failure : failures) {
+    Diagnostic diagnostic = failure.diagnostic;
+    diagnostic.severity = Severity::kWarning;
+    diagnostic.notes.push_back(fmt::format("`{}` was {}", failure.source, what));
+    reporter.report(std::move(diagnostic));
+  }
+}
+
+void write_trace(const std::string& file, const Trace& trace, Reporter& reporter) {
+  const std::string text = trace.to_json();
+  if (auto written = write_file(file, {text.begin(), text.end()}); !written) reporter.report(written.error());
+}
+
+int run(const Options& options, Reporter& reporter) {
+  const PipelineHost host;
+  auto trace = options.trace.empty() ? nullptr : std::make_unique<Trace>();
+  if (!host.device_is_here(options.pipeline, reporter)) return reporter.status();
+  std::unique_ptr<ir::Graph> graph = host.stage(options.file, options.pipeline, reporter);
+  if (graph == nullptr) return reporter.status();
+  auto program = host.compile(*graph, options.compile, trace.get(), reporter);
+  if (program == nullptr) return reporter.status();
+  auto session = host.open(program, trace.get(), reporter);
+  if (session == nullptr) return reporter.status();
+
+  const double startup = seconds_since_process_start();
+  const FileFormat format = options.format == "png"   ? FileFormat::kPng
+                            : options.format == "jpg" ? FileFormat::kJpg
+                                                      : FileFormat::kNpy;
+  SampleWriter writer(options.save, format);
+  Progressed done =
+      deliver(options, *session, program->batch_size, options.save.empty() ? nullptr : &writer, reporter);
+  RunSummary summary{session->statistics(),   startup,       program->kernels_compiled,
+                     program->kernels_cached, program->seed, done.stopped};
+  summary.statistics.samples = done.samples;
+  summary.statistics.batches = done.batches;
+  report_failures(summary.statistics.skipped, "skipped", reporter);
+  report_failures(summary.statistics.replaced, "replaced", reporter);
+  session.reset();
+  if (trace != nullptr) write_trace(options.trace, *trace, reporter);
+  if (done.stopped == "interrupted") {
+    fmt::print(stderr, "galatea: interrupted after {} samples in {} batches\n", done.samples, done.batches);
+  }
+  if (options.stats == "json") reporter.print(summary_json(summary));
+  if (options.stats == "text") reporter.print(summary_text(summary));
+  return done.stopped == "interrupted" ? static_cast<int>(kInterrupted) : reporter.status();
+}
+
+}  // namespace
+
+Command add_run(CLI::App& parent) {
+  auto options = std::make_shared<Options>();
+  CLI::App* app = parent.add_subcommand("run", "Runs a pipeline over its data");
+  add_option(app, "file", options->file, {"FILE", "", "a pipeline file", "train.dali-dsl"})->required();
+  add_pipeline_options(app, options->pipeline);
+  auto* epochs =
+      add_option(app, "--epochs", options->epochs, {"N", "1", "passes over the data", "--epochs 3"})
+          ->check(CLI::Range(int64_t{1}, int64_t{1} << 40).description(""));
+  add_option(app, "--batches", options->batches,
+             {"N", "", "stop after N batches, however many epochs that takes", "--batches 100"})
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40).description(""))
+      ->excludes(epochs);
+  add_option(app, "--save", options->save,
+             {"DIR", "", "write output k of every sample as DIR/out<k>/NNNNNN.npy", "--save out"});
+  add_option(
+      app, "--format", options->format,
+      {"npy|png|jpg", "npy",
+       "for --save: png or jpg for outputs that are pictures of bytes, .npy for the others", "--format png"})
+      ->check(CLI::IsMember({"npy", "png", "jpg"}).description(""));
+  add_option(app, "--stats", options->stats,
+             {"text|json", "", "end with a summary on stdout", "--stats json"})
+      ->check(CLI::IsMember({"text", "json"}).description(""));
+  add_option(app, "--trace", options->trace,
+             {"FILE", "", "write a Chrome trace (chrome://tracing, Perfetto)", "--trace run.json"});
+  add_compile_options(app, options->compile, options->fuse);
+  return {app, [options](Reporter& reporter) { return run(*options, reporter); }};
+}
+
+}  // namespace galatea::tools

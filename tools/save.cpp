@@ -1,0 +1,238 @@
+#include "tools/save.h"
+
+#include <algorithm>
+#include <cmath>
+#include <csetjmp>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <limits>
+
+#include <fmt/core.h>
+#include <jpeglib.h>
+#include <png.h>
+
+#include "base/scalar_op.h"
+#include "tools/messages.h"
+
+namespace galatea::tools {
+namespace {
+
+using runtime::Tensor;
+
+/// Calls visit(offset in elements) for every element in row-major order.
+template <typename Visit>
+void for_each_element(const Tensor& tensor, const Visit& visit) {
+  int64_t index[runtime::kMaxRank] = {};
+  const int64_t count = tensor.volume();
+  for (int64_t n = 0; n < count; ++n) {
+    int64_t offset = 0;
+    for (int d = 0; d < tensor.ndim; ++d) offset += index[d] * tensor.strides[d];
+    visit(offset);
+    for (int d = tensor.ndim - 1; d >= 0 && ++index[d] == tensor.extents[d]; --d) index[d] = 0;
+  }
+}
+
+std::string npy_type(DType type) {
+  const char kind = is_bool(type) ? 'b' : is_float(type) ? 'f' : is_signed_int(type) ? 'i' : 'u';
+  return fmt::format("{}{}{}", size_of(type) == 1 ? '|' : '<', kind, size_of(type));
+}
+
+Error codec_error(const char* codec, const std::string& message) {
+  return make_error(ErrorKind::kSystem, "", fmt::format("{} could not write a picture: {}", codec, message))
+      .error();
+}
+
+struct JpegErrors {
+  jpeg_error_mgr base;
+  std::jmp_buf leave;
+  char message[JMSG_LENGTH_MAX] = {};
+};
+
+struct PngOutput {
+  std::vector<uint8_t> bytes;
+  std::string message;
+};
+
+}  // namespace
+
+std::vector<uint8_t> to_npy(const Tensor& tensor) {
+  std::string shape;
+  for (int d = 0; d < tensor.ndim; ++d) shape += fmt::format("{}{}", d > 0 ? ", " : "", tensor.extents[d]);
+  if (tensor.ndim == 1) shape += ",";
+  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}",
+                                   npy_type(tensor.dtype), shape);
+  // Magic, version, length and header together are a multiple of 64 bytes; the header ends with a line break.
+  while ((10 + header.size() + 1) % 64 != 0) header.push_back(' ');
+  header.push_back('\n');
+  std::vector<uint8_t> bytes = {0x93,
+                                'N',
+                                'U',
+                                'M',
+                                'P',
+                                'Y',
+                                1,
+                                0,
+                                static_cast<uint8_t>(header.size() & 0xFF),
+                                static_cast<uint8_t>(header.size() >> 8)};
+  bytes.insert(bytes.end(), header.begin(), header.end());
+  const auto size = static_cast<size_t>(size_of(tensor.dtype));
+  size_t at = bytes.size();
+  bytes.resize(at + static_cast<size_t>(tensor.volume()) * size);
+  for_each_element(tensor, [&](int64_t offset) {
+    std::memcpy(&bytes[at], tensor.data + offset * static_cast<int64_t>(size), size);
+    at += size;
+  });
+  return bytes;
+}
+
+std::optional<Pixels> to_pixels(const Tensor& tensor, const Layout& layout, bool stretch) {
+  int y_axis = layout.find('H'), x_axis = layout.find('W'), c_axis = layout.find('C');
+  if (layout.empty() && (tensor.ndim == 2 || tensor.ndim == 3))
+    y_axis = 0, x_axis = 1, c_axis = tensor.ndim == 3 ? 2 : -1;
+  if (y_axis < 0 || x_axis < 0 || tensor.ndim != (c_axis < 0 ? 2 : 3)) return std::nullopt;
+  if (tensor.dtype != DType::kU8 && !stretch) return std::nullopt;
+  const int64_t height = tensor.extents[y_axis], width = tensor.extents[x_axis];
+  const int64_t channels = c_axis < 0 ? 1 : tensor.extents[c_axis];
+  if ((channels != 1 && channels != 3) || height < 1 || width < 1 || height > 65500 || width > 65500)
+    return std::nullopt;
+  double least = 0, greatest = 255;
+  auto value_at = [&](int64_t offset) {
+    return cell_to_double(tensor.dtype,
+                          load_cell(tensor.dtype, tensor.data + offset * size_of(tensor.dtype)));
+  };
+  if (tensor.dtype != DType::kU8) {
+    least = std::numeric_limits<double>::infinity(), greatest = -least;
+    for_each_element(tensor, [&](int64_t offset) {
+      const double value = value_at(offset);
+      if (std::isfinite(value)) least = std::min(least, value), greatest = std::max(greatest, value);
+    });
+  }
+  const double scale = greatest > least ? 255 / (greatest - least) : 0;
+  Pixels pixels{static_cast<int>(width), static_cast<int>(height), static_cast<int>(channels), {}};
+  pixels.bytes.reserve(static_cast<size_t>(width * height * channels));
+  for (int64_t y = 0; y < height; ++y) {
+    for (int64_t x = 0; x < width; ++x) {
+      for (int64_t c = 0; c < channels; ++c) {
+        const int64_t offset = y * tensor.strides[y_axis] + x * tensor.strides[x_axis] +
+                               (c_axis < 0 ? 0 : c * tensor.strides[c_axis]);
+        if (tensor.dtype == DType::kU8) {
+          pixels.bytes.push_back(tensor.data[offset]);
+        } else {
+          const double value = (value_at(offset) - least) * scale;
+          pixels.bytes.push_back(
+              static_cast<uint8_t>(std::isfinite(value) ? std::clamp(value + 0.5, 0.0, 255.0) : 0.0));
+        }
+      }
+    }
+  }
+  return pixels;
+}
+
+Result<std::vector<uint8_t>> to_png(const Pixels& pixels) {
+  PngOutput output;
+  auto on_error = [](png_structp png, png_const_charp message) {
+    static_cast<PngOutput*>(png_get_error_ptr(png))->message = message;
+    std::longjmp(png_jmpbuf(png), 1);
+  };
+  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &output, on_error, nullptr);
+  png_infop info = png ? png_create_info_struct(png) : nullptr;
+  if (info == nullptr) return std::unexpected(codec_error("libpng", "out of memory"));
+  // Nothing with a destructor may begin between here and the last call of libpng: its errors come back by
+  // longjmp.
+  if (setjmp(png_jmpbuf(png)) != 0) {
+    png_destroy_write_struct(&png, &info);
+    return std::unexpected(codec_error("libpng", output.message));
+  }
+  png_set_write_fn(
+      png, &output,
+      [](png_structp p, png_bytep data, size_t size) {
+        auto* out = static_cast<PngOutput*>(png_get_io_ptr(p));
+        out->bytes.insert(out->bytes.end(), data, data + size);
+      },
+      nullptr);
+  png_set_IHDR(png, info, static_cast<png_uint_32>(pixels.width), static_cast<png_uint_32>(pixels.height), 8,
+               pixels.channels == 1 ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
+               PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+  png_write_info(png, info);
+  const auto row_bytes = static_cast<size_t>(pixels.width) * static_cast<size_t>(pixels.channels);
+  for (int y = 0; y < pixels.height; ++y)
+    png_write_row(png, &pixels.bytes[static_cast<size_t>(y) * row_bytes]);
+  png_write_end(png, nullptr);
+  png_destroy_write_struct(&png, &info);
+  return std::move(output.bytes);
+}
+
+Result<std::vector<uint8_t>> to_jpg(const Pixels& pixels, int quality) {
+  jpeg_compress_struct encoder;
+  JpegErrors errors;
+  encoder.err = jpeg_std_error(&errors.base);
+  errors.base.error_exit = [](j_common_ptr common) {
+    auto* own = reinterpret_cast<JpegErrors*>(common->err);
+    common->err->format_message(common, own->message);
+    std::longjmp(own->leave, 1);
+  };
+  unsigned char* memory = nullptr;
+  unsigned long size = 0;
+  if (setjmp(errors.leave) != 0) {  // as with libpng: nothing with a destructor below
+    jpeg_destroy_compress(&encoder);
+    std::free(memory);
+    return std::unexpected(codec_error("libjpeg", errors.message));
+  }
+  jpeg_create_compress(&encoder);
+  jpeg_mem_dest(&encoder, &memory, &size);
+  encoder.image_width = static_cast<JDIMENSION>(pixels.width);
+  encoder.image_height = static_cast<JDIMENSION>(pixels.height);
+  encoder.input_components = pixels.channels;
+  encoder.in_color_space = pixels.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+  jpeg_set_defaults(&encoder);
+  jpeg_set_quality(&encoder, quality, TRUE);
+  jpeg_start_compress(&encoder, TRUE);
+  const auto row_bytes = static_cast<size_t>(pixels.width) * static_cast<size_t>(pixels.channels);
+  while (encoder.next_scanline < encoder.image_height) {
+    auto row = const_cast<JSAMPROW>(&pixels.bytes[encoder.next_scanline * row_bytes]);
+    jpeg_write_scanlines(&encoder, &row, 1);
+  }
+  jpeg_finish_compress(&encoder);
+  jpeg_destroy_compress(&encoder);
+  std::vector<uint8_t> bytes(memory, memory + size);
+  std::free(memory);
+  return bytes;
+}
+
+Status make_folder(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) {
+    return tool_error(ErrorKind::kUser, Message::kCannotMakeFolder, path.string(), error.message());
+  }
+  return {};
+}
+
+Status write_file(const std::filesystem::path& path, const std::vector<uint8_t>& bytes) {
+  auto cannot = [&path](const std::string& why) {
+    return tool_error(ErrorKind::kUser, Message::kCannotWrite, path.string(), why);
+  };
+  std::filesystem::path partial = path;
+  partial += ".partial";
+  errno = 0;
+  std::ofstream out(partial, std::ios::binary | std::ios::trunc);
+  out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  out.close();
+  std::error_code error;
+  if (!out) {
+    std::string why = errno != 0 ? std::strerror(errno) : "the file system refused";
+    std::filesystem::remove(partial, error);
+    return cannot(why);
+  }
+  std::filesystem::rename(partial, path, error);
+  if (error) {
+    std::error_code ignored;
+    std::filesystem::remove(partial, ignored);
+    return cannot(error.message());
+  }
+  return {};
+}
+
+}  // namespace galatea::tools

@@ -1,0 +1,103 @@
+#include "tools/summary.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace galatea::tools {
+namespace {
+
+struct Shares {
+  double read = 0, decode = 0, compute = 0, wait = 0;
+};
+
+/// Parts of the threads' time; together 1, or all 0 where nothing was measured.
+Shares shares_of(const runtime::SessionStatistics& s) {
+  const double total = s.read_seconds + s.decode_seconds + s.compute_seconds + s.wait_seconds;
+  if (total <= 0) return {};
+  return {s.read_seconds / total, s.decode_seconds / total, s.compute_seconds / total,
+          s.wait_seconds / total};
+}
+
+double rate_of(const runtime::SessionStatistics& s) {
+  return s.seconds > 0 ? static_cast<double>(s.samples) / s.seconds : 0;
+}
+
+std::string bytes_text(int64_t bytes) {
+  const auto value = static_cast<double>(bytes);
+  if (bytes >= 1 << 30) return fmt::format("{:.2f} GiB", value / (1 << 30));
+  if (bytes >= 1 << 20) return fmt::format("{:.1f} MiB", value / (1 << 20));
+  return fmt::format("{:.0f} KiB", value / 1024);
+}
+
+std::vector<runtime::OperatorTime> slowest_first(std::vector<runtime::OperatorTime> operators) {
+  std::stable_sort(operators.begin(), operators.end(),
+                   [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
+  return operators;
+}
+
+std::string failures_text(const char* what, const std::vector<runtime::SampleFailure>& failures) {
+  constexpr size_t kListed = 20;
+  std::string text = fmt::format("{:<10} {}\n", what, failures.size());
+  for (size_t i = 0; i < std::min(failures.size(), kListed); ++i) {
+    text += fmt::format("  {}: {}\n", failures[i].source, failures[i].diagnostic.message);
+  }
+  if (failures.size() > kListed) text += fmt::format("  … {} more\n", failures.size() - kListed);
+  return text;
+}
+
+}  // namespace
+
+std::string summary_text(const RunSummary& summary) {
+  const runtime::SessionStatistics& s = summary.statistics;
+  const Shares shares = shares_of(s);
+  std::string text;
+  if (!summary.stopped.empty()) text += fmt::format("stopped    {}\n", summary.stopped);
+  text += fmt::format("samples    {} in {} batches\n", s.samples, s.batches);
+  text += fmt::format("time       {:.3f} s, {:.0f} samples/s; start-up {:.3f} s\n", s.seconds, rate_of(s),
+                      summary.startup_seconds);
+  text += fmt::format("share      read {:.0f} %, decode {:.0f} %, compute {:.0f} %, wait {:.0f} %\n",
+                      100 * shares.read, 100 * shares.decode, 100 * shares.compute, 100 * shares.wait);
+  text += fmt::format("memory     {} at most\n", bytes_text(s.peak_memory_bytes));
+  text += fmt::format("kernels    {} compiled, {} from the cache\n", summary.kernels_compiled,
+                      summary.kernels_cached);
+  text += fmt::format("seed       {}\n", summary.seed);
+  const auto operators = slowest_first(s.operators);
+  if (!operators.empty()) text += "operators  seconds  line\n";
+  for (const runtime::OperatorTime& op : operators) {
+    text += fmt::format("           {:>7.3f}  {:>4}  {}\n", op.seconds, op.line, op.name);
+  }
+  if (!s.skipped.empty()) text += failures_text("skipped", s.skipped);
+  if (!s.replaced.empty()) text += failures_text("replaced", s.replaced);
+  return text;
+}
+
+std::string summary_json(const RunSummary& summary) {
+  using Json = nlohmann::ordered_json;
+  const runtime::SessionStatistics& s = summary.statistics;
+  const Shares shares = shares_of(s);
+  Json operators = Json::array();
+  for (const runtime::OperatorTime& op : slowest_first(s.operators)) {
+    operators.push_back({{"name", op.name}, {"line", op.line}, {"seconds", op.seconds}});
+  }
+  Json document = {{"samples", s.samples},
+                   {"batches", s.batches},
+                   {"startup_seconds", summary.startup_seconds},
+                   {"seconds", s.seconds},
+                   {"samples_per_second", rate_of(s)},
+                   {"share",
+                    {{"read", shares.read},
+                     {"decode", shares.decode},
+                     {"compute", shares.compute},
+                     {"wait", shares.wait}}},
+                   {"peak_memory_bytes", s.peak_memory_bytes},
+                   {"kernels", {{"compiled", summary.kernels_compiled}, {"cached", summary.kernels_cached}}},
+                   {"operators", std::move(operators)},
+                   {"skipped", s.skipped.size()},
+                   {"replaced", s.replaced.size()},
+                   {"seed", summary.seed}};
+  return document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace galatea::tools

@@ -1,0 +1,23 @@
+// The summary at the end of `run --stats`: as text for people, as JSON for programs.
+#pragma once
+
+#include <string>
+
+#include "runtime/program.h"
+#include "runtime/session.h"
+
+namespace galatea::tools {
+
+struct RunSummary {
+  runtime::SessionStatistics statistics;
+  double startup_seconds = 0;
+  int kernels_compiled = 0, kernels_cached = 0;
+  uint64_t seed = 0;
+  std::string stopped;  ///< why it ended early, or empty
+};
+
+std::string summary_text(const RunSummary& summary);
+/// One line, with a line break.
+std::string summary_json(const RunSummary& summary);
+
+}  // namespace galatea::tools

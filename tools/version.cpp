@@ -1,0 +1,103 @@
+// galatea version: what this build is and what it finds here.
+#include <dlfcn.h>
+
+#include <cstddef>
+#include <cstdio>
+
+#include <jpeglib.h>
+#include <png.h>
+#include <webp/decode.h>
+
+#include <fmt/core.h>
+
+#include "base/settings.h"
+#include "tools/command.h"
+
+namespace galatea::tools {
+namespace {
+
+/// A library opened for as long as one looks at it.
+class OpenLibrary {
+ public:
+  explicit OpenLibrary(const std::vector<std::string>& names) {
+    const std::string folder = setting("GALATEA_CUDA_LIBRARY_PATH");
+    for (const std::string& name : names) {
+      if (!folder.empty()) handle_ = ::dlopen((folder + "/" + name).c_str(), RTLD_LAZY | RTLD_LOCAL);
+      if (handle_ == nullptr) handle_ = ::dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
+      if (handle_ != nullptr) return;
+    }
+  }
+  ~OpenLibrary() {
+    if (handle_ != nullptr) ::dlclose(handle_);
+  }
+  OpenLibrary(const OpenLibrary&) = delete;
+  OpenLibrary& operator=(const OpenLibrary&) = delete;
+  template <typename Function>
+  Function* find(const char* name) const {
+    return handle_ == nullptr ? nullptr : reinterpret_cast<Function*>(::dlsym(handle_, name));
+  }
+
+ private:
+  void* handle_ = nullptr;
+};
+
+std::string cuda_driver() {
+  OpenLibrary library({"libcuda.so.1"});
+  auto* get_version = library.find<int(int*)>("cuDriverGetVersion");
+  int version = 0;
+  if (get_version == nullptr || get_version(&version) != 0) return "not found";
+  return fmt::format("CUDA {}.{}", version / 1000, version % 1000 / 10);
+}
+
+std::string nvrtc() {
+  OpenLibrary library(
+      {"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so"});
+  auto* get_version = library.find<int(int*, int*)>("nvrtcVersion");
+  int major = 0, minor = 0;
+  if (get_version == nullptr || get_version(&major, &minor) != 0) return "not found";
+  return fmt::format("{}.{}", major, minor);
+}
+
+/// The best of our targets that this machine can run.
+const char* this_machine() {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  const bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+                  __builtin_cpu_supports("avx512cd");
+  const bool vnni = v4 && __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512vbmi");
+  const bool v3 =
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  return vnni ? "x86-64-v4-vnni"
+         : v4 ? "x86-64-v4"
+         : v3 ? "x86-64-v3"
+              : "older than x86-64-v3: kernels are interpreted";
+#else
+  return "not x86-64: kernels are interpreted";
+#endif
+}
+
+int print_version(Reporter& reporter) {
+  const int webp = WebPGetDecoderVersion();
+  std::string text = fmt::format("galatea {}\n", GALATEA_VERSION);
+  text += fmt::format("LLVM         {}\n", GALATEA_LLVM_VERSION);
+  text +=
+      fmt::format("targets      x86-64-v3, x86-64-v4, x86-64-v4-vnni; this machine: {}\n", this_machine());
+  text += fmt::format("codecs       libjpeg {} (turbo API {}), libpng {}, libwebp {}.{}.{}, BMP\n",
+                      JPEG_LIB_VERSION, LIBJPEG_TURBO_VERSION_NUMBER, PNG_LIBPNG_VER_STRING, webp >> 16,
+                      webp >> 8 & 255, webp & 255);
+  text += fmt::format("CUDA driver  {}\n", cuda_driver());
+  text += fmt::format("NVRTC        {}\n", nvrtc());
+  reporter.print(text);
+  return kFine;
+}
+
+}  // namespace
+
+Command add_version(CLI::App& parent) {
+  CLI::App* app =
+      parent.add_subcommand("version", "Version, LLVM, targets, codecs, and the CUDA libraries found");
+  return {app, print_version};
+}
+
+}  // namespace galatea::tools
