@@ -123,9 +123,9 @@ class Interpreter {
   }
   Cell value(const Expr& e) {
     const Steps& steps = steps_of(e);
-    std::vector<Cell> values(steps.list.size());
-    for (size_t i = 0; i < steps.list.size(); ++i) values[i] = evaluate_step(steps.list[i], values.data());
-    return values.back();
+    values_.resize(std::max(values_.size(), steps.list.size()));
+    for (size_t i = 0; i < steps.list.size(); ++i) values_[i] = evaluate_step(steps.list[i], values_.data());
+    return values_[steps.list.size() - 1];
   }
   int64_t integer(const Expr& e) { return cell_to_int(DType::kI64, value(e)); }
 
@@ -181,6 +181,7 @@ class Interpreter {
   std::unordered_map<const ExprNode*, Steps> steps_;
   std::unordered_map<const BandRow*, Block> expanded_;
   std::vector<DType> var_types_;
+  std::vector<Cell> values_;
   uint32_t status_ = 0;
 };
 
