@@ -17,8 +17,19 @@
 //   with i32 sums when the weights are i32 (result converted to f32, then multiplied by `scale`, an exact power of two), else f32 fma in tap order. src is u8 (i32
 //   weights) or f32/i16/u16 (f32 weights). `prepared` is scratch for tables that an emitter derives from first/weights once per call: BandPrepare stands before
 //   the row loop. Emitters without a special form use expand_band_row().
+//
+// Forms that emitters may count on
+// - Offsets are i64 in the form `((uniform + vector_var * scale) + constant)`: what does not depend on the kVector variable comes first (hoisted into a
+//   Let outside where it can be), then the variable (times a constant where its stride is known: 1, or the number of channels), then an integer constant;
+//   so neighbouring channels of a pixel are loads or stores that differ in the constant only. match_vector_offset() takes them apart.
+// - A body of a kVector loop holds Let, Declare, Assign, Store, If with a uniform condition, and kSerial For with uniform bounds. kVector and kGrid loops do not nest.
+// - Loads are safe in every lane below `end` (borders clamp first and select afterwards); masked-off lanes load at most kBufferPadding bytes past the end
+//   of a row of the buffer, so they need a mask only for tensors that the host lends.
+// - With ScheduleOptions::gpu the body is Lets and Phases; a Phase holds Lets and kGrid loops only (no kVector, BandPrepare, BandRow).
+// - Input and output tensors have non-null data even when empty (and kBufferPadding bytes after them).
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <variant>
@@ -79,7 +90,8 @@ struct Phase {
 /// Tables of one band, made once per call; see the head of this file.
 struct BandTables {
   int first = -1, weights = -1;  ///< buffers: i32 first[width]; i32 or f32 weights[width * taps_stride]
-  Expr taps, taps_stride, width;
+  Expr taps, taps_stride, width;  ///< over kParam only
+  Expr src_width;                 ///< pixels of a source row, over kParam only
   int channels = 3;
   bool integer = true;
   DType source_type = DType::kU8;
@@ -91,7 +103,7 @@ struct BandPrepare {
 struct BandRow {
   BandTables tables;
   int src = 0;
-  Expr src_offset, src_step, src_width;  ///< src_step: elements between neighbouring pixels
+  Expr src_offset, src_step;  ///< src_step: elements between neighbouring pixels; the row has tables.src_width pixels
   int dst = 0;
   Expr dst_offset, dst_plane;
   float scale = 1.0F;
@@ -107,7 +119,7 @@ struct LoopKernel {
   std::vector<KernelParam> params;
   std::vector<LoopBuffer> buffers;
   std::vector<DType> var_types;
-  /// Strides and extents of tensors are variables defined on entry: stride_var[tensor][axis] (or -1 where known to be implied by density).
+  /// Strides of tensors are variables defined on entry: stride_vars[tensor][axis] (or -1 where known to be implied by density).
   std::vector<std::vector<int>> stride_vars;
   Block body;
 };
@@ -118,6 +130,20 @@ Status verify(const LoopKernel& kernel);
 Expr prepared_bytes(const BandTables& tables);
 /// The plain meaning of a BandRow as ordinary statements. `next_var` numbers new variables, their types are appended to var_types.
 Block expand_band_row(const BandRow& row, std::vector<DType>& var_types);
+/// Calls `visit` with every statement, outer before inner.
+void for_each_statement(const Block& block, const std::function<void(const Statement&)>& visit);
+/// Calls `visit` with every expression that the statement itself holds (not those of nested statements).
+void for_each_expr(const Statement& statement, const std::function<void(const Expr&)>& visit);
+/// Whether variable `index` occurs.
+bool uses_var(const Expr& e, int index);
+/// offset = uniform + scale * var + constant, where `uniform` (may be empty: 0) and `scale` do not contain the variable.
+struct VectorOffset {
+  Expr uniform, scale;  ///< scale is empty where the variable does not occur
+  int64_t constant = 0;
+};
+/// Takes an offset apart; false if the variable occurs in any other way (a gather). Variables named in `varying` (those that
+/// differ between lanes) must not occur in `uniform` or `scale`.
+bool match_vector_offset(const Expr& offset, int variable, const std::vector<bool>& varying, VectorOffset* out);
 /// Scratch bytes (each buffer padded and aligned as kernel_abi.h says) over kParam only, and each buffer's byte offset.
 struct ScratchLayout {
   std::vector<Expr> offsets;  ///< per buffer; empty for inputs and outputs

@@ -1,0 +1,192 @@
+// Runs loops, one element after the other: the judge between lowering and the code generators.
+//
+// Comes in: verified loops and a call. Goes out: the output tensors' bytes. Expressions are flattened once into lists of steps, so that a shared
+// node is evaluated once; `permuted` runs vector and grid loops in a scrambled order, which finds iterations that depend on each other.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_map>
+
+#include "compiler/kernel/interpreter.h"
+#include "compiler/kernel/loops.h"
+
+namespace galatea::kernel {
+
+namespace {
+
+struct Memory {
+  uint8_t* data = nullptr;
+  int64_t low = 0, high = -1;  ///< elements that exist: [low, high]; loads may also touch the padding
+  DType type = DType::kU8;
+};
+
+/// An expression as steps; the value of the last one is the value.
+struct Steps {
+  struct Step {
+    const ExprNode* node;
+    int args[3];
+  };
+  std::vector<Step> list;
+};
+
+class Interpreter {
+ public:
+  Interpreter(const LoopKernel& kernel, const runtime::KernelCall& call, bool permuted)
+      : kernel_(kernel), call_(call), permuted_(permuted), vars_(kernel.var_types.size()) {}
+
+  void run() {
+    place_buffers();
+    for (size_t t = 0; t < kernel_.stride_vars.size(); ++t)
+      for (size_t d = 0; d < kernel_.stride_vars[t].size(); ++d)
+        if (const int v = kernel_.stride_vars[t][d]; v >= 0)
+          vars_[static_cast<size_t>(v)] = cell_from_int(DType::kI64, call_.tensors[t].strides[d]);
+    run_block(kernel_.body);
+  }
+
+ private:
+  // ---- memory
+  void place_buffers() {
+    const ScratchLayout layout = layout_scratch(kernel_);
+    for (size_t b = 0; b < kernel_.buffers.size(); ++b) {
+      const LoopBuffer& buffer = kernel_.buffers[b];
+      Memory memory;
+      memory.type = buffer.type;
+      if (buffer.kind == BufferKind::kScratch) {
+        memory.data = call_.scratch + integer(layout.offsets[b]);
+        memory.high = integer(buffer.elements) - 1;
+      } else {
+        place_tensor(buffer, &memory);
+      }
+      memories_.push_back(memory);
+    }
+  }
+  void place_tensor(const LoopBuffer& buffer, Memory* memory) {
+    const runtime::KernelTensor& tensor = call_.tensors[buffer.tensor];
+    const size_t rank = kernel_.stride_vars[static_cast<size_t>(buffer.tensor)].size();
+    memory->data = static_cast<uint8_t*>(tensor.data);
+    memory->high = 0;
+    for (size_t d = 0; d < rank; ++d) {
+      if (tensor.extents[d] <= 0) {
+        memory->low = 0;
+        memory->high = -1;
+        return;
+      }
+      const int64_t reach = (tensor.extents[d] - 1) * tensor.strides[d];
+      (reach < 0 ? memory->low : memory->high) += reach;
+    }
+  }
+  Cell load(const ExprNode& node, int64_t offset) {
+    const Memory& m = memories_[static_cast<size_t>(node.index)];
+    const int64_t padding = runtime::kBufferPadding / size_of(m.type);
+    GALATEA_CHECK(offset >= m.low && offset < m.high + 1 + padding,
+                  fmt::format("{}: load of {}[{}] outside [{}, {}]", kernel_.name, kernel_.buffers[static_cast<size_t>(node.index)].name, offset, m.low, m.high));
+    return load_cell(m.type, m.data + offset * size_of(m.type));
+  }
+
+  // ---- expressions
+  const Steps& steps_of(const Expr& e) {
+    if (auto found = steps_.find(e.get()); found != steps_.end()) return found->second;
+    Steps steps;
+    std::unordered_map<const ExprNode*, int> done;
+    flatten(e, &steps, &done);
+    return steps_.emplace(e.get(), std::move(steps)).first->second;
+  }
+  static int flatten(const Expr& e, Steps* steps, std::unordered_map<const ExprNode*, int>* done) {
+    if (auto found = done->find(e.get()); found != done->end()) return found->second;
+    Steps::Step step{e.get(), {0, 0, 0}};
+    GALATEA_CHECK(e->args.size() <= 3, "an operation with more than three operands");
+    for (size_t i = 0; i < e->args.size(); ++i) step.args[i] = flatten(e->args[i], steps, done);
+    steps->list.push_back(step);
+    const int index = static_cast<int>(steps->list.size()) - 1;
+    done->emplace(e.get(), index);
+    return index;
+  }
+  Cell evaluate_step(const Steps::Step& step, const Cell* values) {
+    const ExprNode& e = *step.node;
+    const auto arg = [&](int i) { return values[step.args[i]]; };
+    switch (e.kind) {
+      case ExprKind::kConst: return e.value;
+      case ExprKind::kParam: return Cell{call_.params[e.index]};
+      case ExprKind::kVar: return vars_[static_cast<size_t>(e.index)];
+      case ExprKind::kLoadFlat: return load(e, cell_to_int(DType::kI64, arg(0)));
+      case ExprKind::kPhilox:
+        return cell_from_int(DType::kU32, static_cast<int64_t>(philox(arg(0).bits, arg(1).bits, arg(2).bits, e.index)));
+      case ExprKind::kOp: {
+        const Cell operands[3] = {arg(0), arg(1), arg(2)};
+        const DType operand_type = e.args[0].type();
+        const DType type = is_comparison(e.op) ? operand_type : e.type;
+        return evaluate(e.op, type, is_conversion(e.op) ? operand_type : type, operands, call_.status ? call_.status : &status_);
+      }
+      default: GALATEA_CHECK(false, "a node of an earlier level in loops"); return {};
+    }
+  }
+  Cell value(const Expr& e) {
+    const Steps& steps = steps_of(e);
+    values_.resize(std::max(values_.size(), steps.list.size()));
+    for (size_t i = 0; i < steps.list.size(); ++i) values_[i] = evaluate_step(steps.list[i], values_.data());
+    return values_[steps.list.size() - 1];
+  }
+  int64_t integer(const Expr& e) { return cell_to_int(DType::kI64, value(e)); }
+
+  // ---- statements
+  void run_block(const Block& block) {
+    for (const Statement& statement : block) std::visit([&](const auto& node) { run(node); }, statement.node);
+  }
+  void run(const For& node) {
+    const int64_t begin = integer(node.begin), end = integer(node.end);
+    const int64_t n = end - begin;
+    const auto body = [&](int64_t i) {
+      vars_[static_cast<size_t>(node.var)] = cell_from_int(DType::kI64, i);
+      run_block(node.body);
+    };
+    if (!permuted_ || node.role == LoopRole::kSerial) {
+      for (int64_t i = begin; i < end; ++i) body(i);
+      return;
+    }
+    // Odd numbers backwards, then even ones forwards: neighbours are never in order.
+    for (int64_t i = n - 1; i >= 0; --i)
+      if (i % 2 == 1) body(begin + i);
+    for (int64_t i = 0; i < n; i += 2) body(begin + i);
+  }
+  void run(const Let& node) { vars_[static_cast<size_t>(node.var)] = value(node.value); }
+  void run(const Declare& node) { vars_[static_cast<size_t>(node.var)] = value(node.init); }
+  void run(const Assign& node) { vars_[static_cast<size_t>(node.var)] = value(node.value); }
+  void run(const Store& node) {
+    const Memory& m = memories_[static_cast<size_t>(node.buffer)];
+    const int64_t offset = integer(node.offset);
+    const Cell cell = value(node.value);
+    GALATEA_CHECK(offset >= m.low && offset <= m.high,
+                  fmt::format("{}: store to {}[{}] outside [{}, {}]", kernel_.name, kernel_.buffers[static_cast<size_t>(node.buffer)].name, offset, m.low, m.high));
+    store_cell(m.type, m.data + offset * size_of(m.type), cell);
+  }
+  void run(const If& node) { run_block(value(node.condition).bits ? node.then_body : node.else_body); }
+  void run(const Phase& node) { run_block(node.body); }
+  void run(const BandPrepare&) {}
+  void run(const BandRow& node) {
+    auto found = expanded_.find(&node);
+    if (found == expanded_.end()) {
+      if (var_types_.empty()) var_types_ = kernel_.var_types;
+      found = expanded_.emplace(&node, expand_band_row(node, var_types_)).first;
+      vars_.resize(var_types_.size());
+    }
+    run_block(found->second);
+  }
+
+  const LoopKernel& kernel_;
+  const runtime::KernelCall& call_;
+  const bool permuted_;
+  std::vector<Cell> vars_;
+  std::vector<Memory> memories_;
+  std::unordered_map<const ExprNode*, Steps> steps_;
+  std::unordered_map<const BandRow*, Block> expanded_;
+  std::vector<DType> var_types_;
+  std::vector<Cell> values_;
+  uint32_t status_ = 0;
+};
+
+}  // namespace
+
+void interpret_loops(const LoopKernel& kernel, const runtime::KernelCall& call, bool permuted) { Interpreter(kernel, call, permuted).run(); }
+
+}  // namespace galatea::kernel

@@ -1,0 +1,258 @@
+// From indices to offsets: expressions of stages become expressions over loop variables.
+//
+// Comes in: a stage's expression and what stands for its axes. Goes out: the same value in terms of kVar, kParam and kLoadFlat; borders are spelled
+// out unless the nest knows that they do not matter; offsets are in the form that loops.h promises.
+#include <algorithm>
+#include <unordered_set>
+
+#include "compiler/kernel/lowering.h"
+
+namespace galatea::kernel::lowering {
+
+namespace {
+
+bool search(const Expr& e, const std::function<bool(const ExprNode&)>& pred, bool into_offsets, std::unordered_set<const ExprNode*>& seen) {
+  if (!seen.insert(e.get()).second) return false;
+  if (pred(*e)) return true;
+  if (e->kind == ExprKind::kLoadFlat && !into_offsets) return false;
+  for (const Expr& arg : e->args)
+    if (search(arg, pred, into_offsets, seen)) return true;
+  return false;
+}
+
+void add_scaled(Linear* sum, const Linear& other, const Expr& scale) {
+  for (const auto& [variable, coefficient] : other.terms) {
+    const Expr scaled = coefficient * scale;
+    auto found = std::find_if(sum->terms.begin(), sum->terms.end(), [&](const auto& t) { return t.first == variable; });
+    if (found != sum->terms.end()) found->second = found->second + scaled;
+    else sum->terms.emplace_back(variable, scaled);
+  }
+  for (const Expr& e : other.rest) sum->rest.push_back(e * scale);
+  if (other.constant == 0) return;
+  if (is_const(scale)) sum->constant += other.constant * const_value(scale);
+  else sum->rest.push_back(const_int(other.constant) * scale);
+}
+
+/// 0 1 2 3 2 1 0 1 …: index reflected into [0, extent) without repeating the edge; any distance.
+Expr reflect_101(const Expr& index, const Expr& extent) {
+  const Expr last = extent - const_int(1);
+  const Expr period = max(last * const_int(2), const_int(1));
+  const Expr remainder = index % period;
+  const Expr wrapped = select(remainder < const_int(0), remainder + period, remainder);
+  return max(min(wrapped, last * const_int(2) - wrapped), const_int(0));
+}
+
+}  // namespace
+
+bool any_node(const Expr& e, const std::function<bool(const ExprNode&)>& pred) {
+  std::unordered_set<const ExprNode*> seen;
+  return search(e, pred, true, seen);
+}
+
+bool any_value_node(const Expr& e, const std::function<bool(const ExprNode&)>& pred) {
+  std::unordered_set<const ExprNode*> seen;
+  return search(e, pred, false, seen);
+}
+
+Expr Linear::coefficient(int variable) const {
+  for (const auto& [number, coefficient] : terms)
+    if (number == variable) return coefficient;
+  return {};
+}
+
+bool Lowering::has_loop_var(const Expr& e) const {
+  return any_node(e, [&](const ExprNode& n) { return n.kind == ExprKind::kVar && depth_[static_cast<size_t>(n.index)] >= 0; });
+}
+
+bool Lowering::mentions(const Expr& e, int variable) const {
+  return any_node(e, [&](const ExprNode& n) { return n.kind == ExprKind::kVar && n.index == variable; });
+}
+
+int Lowering::depth_of(const Expr& e) const {
+  int depth = -1;
+  any_node(e, [&](const ExprNode& n) {
+    if (n.kind == ExprKind::kVar) depth = std::max(depth, depth_[static_cast<size_t>(n.index)]);
+    return false;
+  });
+  return depth;
+}
+
+Linear Lowering::linearize(const Expr& e) const {
+  Linear out;
+  if (is_const(e)) {
+    out.constant = const_value(e);
+    return out;
+  }
+  if (e->kind == ExprKind::kVar && depth_[static_cast<size_t>(e->index)] >= 0) {
+    out.terms.emplace_back(e->index, const_int(1));
+    return out;
+  }
+  if (e->kind == ExprKind::kOp && e->type == DType::kI64) {
+    const bool sum = e->op == ScalarOp::kAdd || e->op == ScalarOp::kSub;
+    if (sum) {
+      out = linearize(e->args[0]);
+      add_scaled(&out, linearize(e->args[1]), const_int(e->op == ScalarOp::kAdd ? 1 : -1));
+      return out;
+    }
+    if (e->op == ScalarOp::kNeg) {
+      add_scaled(&out, linearize(e->args[0]), const_int(-1));
+      return out;
+    }
+    if (e->op == ScalarOp::kMul) {
+      for (size_t i : {size_t{0}, size_t{1}}) {
+        if (has_loop_var(e->args[1 - i])) continue;
+        add_scaled(&out, linearize(e->args[i]), e->args[1 - i]);
+        return out;
+      }
+    }
+  }
+  out.rest.push_back(e);
+  return out;
+}
+
+Expr Lowering::build(const Linear& linear) const {
+  std::vector<std::pair<int, Expr>> parts;  // depth, summand
+  for (const Expr& e : linear.rest) parts.emplace_back(depth_of(e), e);
+  for (const auto& [variable, coefficient] : linear.terms) {
+    if (is_const_int(coefficient, 0)) continue;
+    parts.emplace_back(std::max(depth_[static_cast<size_t>(variable)], depth_of(coefficient)), v(variable) * coefficient);
+  }
+  std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  Expr sum;
+  for (const auto& part : parts) sum = sum ? sum + part.second : part.second;
+  if (!sum) return const_int(linear.constant);
+  return linear.constant == 0 ? sum : sum + const_int(linear.constant);
+}
+
+Linear Lowering::offset_of(const Place& place, const std::vector<Expr>& indices) const {
+  Linear sum;
+  for (size_t d = 0; d < indices.size(); ++d) {
+    const bool ring = static_cast<int>(d) == place.ring_axis;
+    add_scaled(&sum, linearize(ring ? (indices[d] & place.ring_mask) : indices[d]), place.strides[d]);
+  }
+  return sum;
+}
+
+void Lowering::store(const std::vector<Place>& places, const std::vector<Expr>& indices, const Expr& value, Block& out) {
+  for (const Place& place : places) push(out, Store{place.buffer, build(offset_of(place, indices)), value, place.streaming});
+}
+
+Expr Lowering::top(const Expr& e) {
+  if (e->kind == ExprKind::kConst || e->kind == ExprKind::kParam || e->kind == ExprKind::kVar) return e;
+  const uint64_t hash = hash_of(e);
+  for (auto [at, end] = top_values_.equal_range(hash); at != end; ++at)
+    if (same(at->second.first, e)) return at->second.second;
+  const Expr name = let(e, top_);
+  top_values_.emplace(hash, std::make_pair(e, name));
+  return name;
+}
+
+/// Translates one stage's expressions in one environment.
+class Translator {
+ public:
+  Translator(Lowering& lowering, const Env& env, const DroppedBorders* dropped, AccessLog* log)
+      : lowering_(lowering), env_(env), dropped_(dropped), log_(log) {}
+
+  Expr run(const Expr& e) {
+    if (auto found = done_.find(e.get()); found != done_.end()) return found->second;
+    Expr out = leaf_or_op(e);
+    done_.emplace(e.get(), out);
+    return out;
+  }
+
+ private:
+  Expr leaf_or_op(const Expr& e) {
+    switch (e->kind) {
+      case ExprKind::kAxis: return env_.axes[static_cast<size_t>(e->index)];
+      case ExprKind::kReduceAxis: return env_.reduce_axes[static_cast<size_t>(e->index)];
+      case ExprKind::kTap: return env_.tap;
+      case ExprKind::kAcc: return env_.acc;
+      case ExprKind::kLoad: return load(*e);
+      default: break;
+    }
+    if (e->args.empty()) return e;
+    std::vector<Expr> args;
+    bool changed = false;
+    for (const Expr& arg : e->args) {
+      args.push_back(run(arg));
+      changed |= args.back().get() != arg.get();
+    }
+    return changed ? detail::with_args(*e, std::move(args)) : e;
+  }
+
+  bool inside_anyway(const Expr& index, const Expr& extent) const {
+    if (is_const(index) && is_const(extent)) return const_value(index) >= 0 && const_value(index) < const_value(extent);
+    if (index->kind != ExprKind::kVar) return false;
+    const Expr& loop = lowering_.loop_extent_[static_cast<size_t>(index->index)];
+    if (!loop) return false;
+    return same(loop, extent) || (is_const(loop) && is_const(extent) && const_value(loop) <= const_value(extent));
+  }
+
+  Expr load(const ExprNode& e) {
+    const bool from_input = e.target.kind == LoadTarget::Kind::kInput;
+    const auto target = static_cast<size_t>(e.target.index);
+    const std::vector<Expr>& extents = from_input ? lowering_.input_extents_[target] : lowering_.extents_[target];
+    std::vector<Expr> indices;
+    Expr inside;
+    for (size_t d = 0; d < e.args.size(); ++d) {
+      Expr index = run(e.args[d]);
+      const bool inside_here = e.border != Border::kNone && inside_anyway(index, extents[d]);
+      if (log_ && inside_here && !is_const(index)) log_->inside.insert({&e, static_cast<int>(d)});
+      if (e.border != Border::kNone && !inside_here) {
+        if (log_) log_->bordered.push_back({&e, static_cast<int>(d), lowering_.linearize(index), extents[d]});
+        if (!dropped_ || !dropped_->contains({&e, static_cast<int>(d)})) index = bordered(e, index, extents[d], &inside);
+      }
+      indices.push_back(std::move(index));
+    }
+    Expr value = from_input ? flat_load(lowering_.inputs_[target], e.type, indices) : stage_load(target, e.type, indices);
+    return inside ? select(inside, value, constant(e.type, e.fill)) : value;
+  }
+
+  static Expr bordered(const ExprNode& e, const Expr& index, const Expr& extent, Expr* inside) {
+    if (e.border == Border::kReflect101) return reflect_101(index, extent);
+    if (e.border == Border::kConstant) {
+      const Expr here = (index >= const_int(0)) & (index < extent);
+      *inside = *inside ? (*inside & here) : here;
+    }
+    return max(min(index, extent - const_int(1)), const_int(0));
+  }
+
+  Expr flat_load(const Place& place, DType type, const std::vector<Expr>& indices) {
+    Linear offset = lowering_.offset_of(place, indices);
+    Expr out = load_flat(place.buffer, type, lowering_.build(offset));
+    if (log_) log_->offsets.push_back(std::move(offset));
+    return out;
+  }
+
+  Expr stage_load(size_t target, DType type, const std::vector<Expr>& indices) {
+    if (lowering_.stored_[target]) return flat_load(*lowering_.stored_[target], type, indices);
+    for (const auto& [stage, at, value] : inlined_)
+      if (stage == target && std::equal(at.begin(), at.end(), indices.begin(), indices.end(),
+                                        [](const Expr& a, const Expr& b) { return a.get() == b.get() || same(a, b); }))
+        return value;
+    Env env;
+    env.axes = indices;
+    Translator inner(lowering_, env, dropped_, log_);
+    Expr value = inner.run(lowering_.kernel_.stages[target].body);
+    inlined_.push_back({target, indices, value});
+    return value;
+  }
+
+  struct Inlined {
+    size_t stage;
+    std::vector<Expr> at;
+    Expr value;
+  };
+  Lowering& lowering_;
+  const Env& env_;
+  const DroppedBorders* dropped_;
+  AccessLog* log_;
+  std::unordered_map<const ExprNode*, Expr> done_;
+  std::vector<Inlined> inlined_;
+};
+
+Expr Lowering::translate(int, const Expr& e, const Env& env, const DroppedBorders* dropped, AccessLog* log) {
+  return Translator(*this, env, dropped, log).run(e);
+}
+
+}  // namespace galatea::kernel::lowering

@@ -1,0 +1,324 @@
+// Reductions.
+//
+// Comes in: a reduce stage. Goes out: for few results over much data, 16 lanes of partial results and their combination; for many
+// results, lanes over the results. Float sums follow the tree of kernel.h: element n of the box belongs to lane n % 16.
+#include <limits>
+
+#include "compiler/kernel/lowering.h"
+
+namespace galatea::kernel::lowering {
+
+namespace {
+
+constexpr int kLanes = 16;       ///< of the float tree; partial results of integers as well
+constexpr int kGridLanes = 256;  ///< partial results of integers on a GPU
+constexpr int64_t kFewResults = 16;
+
+}  // namespace
+
+Cell neutral_value(Combiner combiner, DType type) {
+  if (combiner == Combiner::kSum) return Cell{};
+  const bool lowest = combiner == Combiner::kMax;
+  if (is_float(type)) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    return cell_from_double(type, lowest ? -infinity : infinity);
+  }
+  if (type == DType::kU64 && !lowest) return Cell{~uint64_t{0}};
+  return cell_from_int(type, lowest ? min_int(type) : max_int(type));
+}
+
+Expr Lowering::neutral(const Stage& stage) const { return constant(stage.accumulator, neutral_value(stage.combiner, stage.accumulator)); }
+
+Expr Lowering::combine(const Stage& stage, const Expr& acc, const Expr& value) const {
+  const Expr x = convert(value, stage.accumulator);
+  switch (stage.combiner) {
+    case Combiner::kSum: return acc + x;
+    case Combiner::kMin: return min(acc, x);
+    case Combiner::kMax: return max(acc, x);
+  }
+  return acc;
+}
+
+/// Integers combine in any order; float minima do not (signed zeros, NaN), float sums have their tree.
+bool Lowering::any_order(const Stage& stage) const { return !is_float(stage.accumulator); }
+
+Expr Lowering::tree_sum(std::vector<Expr> lanes) const {
+  for (size_t half = lanes.size() / 2; half >= 1; half /= 2)
+    for (size_t i = 0; i < half; ++i) lanes[i] = lanes[i] + lanes[i + half];
+  return lanes[0];
+}
+
+bool Lowering::is_big_reduce(int s) const {
+  const Stage& stage = kernel_.stages[static_cast<size_t>(s)];
+  if (stage.form != StageForm::kReduce || stage.reduce_extents.empty()) return false;
+  if (is_float(stage.accumulator) && stage.combiner != Combiner::kSum) return false;
+  int64_t results = 1;
+  for (const Expr& extent : stage.extents) {
+    if (!is_const(extent)) return false;
+    results *= const_value(extent);
+  }
+  return results <= kFewResults;
+}
+
+/// How many innermost axes of the reduction box every access moves through as one.
+size_t Lowering::collapse_reduce(int s, const Env& env) {
+  const Stage& stage = kernel_.stages[static_cast<size_t>(s)];
+  Env inner = env;
+  std::vector<int> vars;
+  std::vector<Expr> extents;
+  inner.reduce_axes.clear();
+  for (const Expr& extent : stage.reduce_extents) {
+    extents.push_back(top(extent));
+    vars.push_back(new_loop_var(extents.back(), kInnerDepth));
+    inner.reduce_axes.push_back(v(vars.back()));
+  }
+  AccessLog log;
+  const std::vector<Expr> values = {translate(s, stage.body, inner, nullptr, &log)};
+  // Borders that vanish because a loop is inside them would come back when the loop variable is another one.
+  if (!log.inside.empty()) return 1;
+  return collapsible(log, values, vars, extents, false);
+}
+
+/// reduce axes of element n: all in the last axis if the box is one row to every access, else taken apart.
+void Lowering::flat_reduce_axes(int s, const Expr& n, Env* env, Block& out) {
+  const Stage& stage = kernel_.stages[static_cast<size_t>(s)];
+  const size_t rank = stage.reduce_extents.size();
+  const bool one_row = rank == 1 || collapse_reduce(s, *env) == rank;
+  env->reduce_axes.assign(rank, const_int(0));
+  Expr rest = n;
+  for (size_t d = rank; d-- > 0;) {
+    if (d == 0 || one_row) {
+      env->reduce_axes[d] = rest;
+      break;
+    }
+    const Expr extent = max(top(stage.reduce_extents[d]), const_int(1));
+    env->reduce_axes[d] = let(rest % extent, out);
+    rest = let(rest / extent, out);
+  }
+}
+
+/// The reduction of one element; in a lane of its own, so nothing is shared with neighbours.
+Expr Lowering::emit_reduce_element(int s, const Env& env, const DroppedBorders* dropped, Block& out) {
+  const Stage& stage = kernel_.stages[static_cast<size_t>(s)];
+  Env inner = env;
+  if (any_order(stage) || stage.combiner != Combiner::kSum) {
+    const int acc = new_var(stage.accumulator);
+    push(out, Declare{acc, neutral(stage)});
+    std::vector<int> vars;
+    inner.reduce_axes.clear();
+    for (const Expr& extent : stage.reduce_extents) {
+      vars.push_back(new_loop_var(top(extent), kInnerDepth));
+      inner.reduce_axes.push_back(v(vars.back()));
+    }
+    Block body;
+    push(body, Assign{acc, combine(stage, v(acc), translate(s, stage.body, inner, dropped))});
+    for (size_t d = vars.size(); d-- > 0;) {
+      Block outer;
+      push(outer, For{vars[d], const_int(0), top(stage.reduce_extents[d]), LoopRole::kSerial, 1, 1, std::move(body)});
+      body = std::move(outer);
+    }
+    for (Statement& statement : body) out.push_back(std::move(statement));
+    return v(acc);
+  }
+  // 16 sums; a block of 16 elements a turn. Adding +0 for elements past the end changes nothing: no sum is ever -0.
+  Expr count = const_int(1);
+  for (const Expr& extent : stage.reduce_extents) count = count * top(extent);
+  count = top(count);
+  std::vector<int> sums;
+  std::vector<Expr> lanes;
+  for (int i = 0; i < kLanes; ++i) {
+    sums.push_back(new_var(stage.accumulator));
+    lanes.push_back(v(sums.back()));
+    push(out, Declare{sums.back(), constant(stage.accumulator, Cell{})});
+  }
+  const int b = new_loop_var(Expr(), kInnerDepth);
+  Block body;
+  for (int i = 0; i < kLanes; ++i) {
+    const Expr n = v(b) * const_int(kLanes) + const_int(i);
+    flat_reduce_axes(s, max(min(n, top(count - const_int(1))), const_int(0)), &inner, body);
+    const Expr x = convert(translate(s, stage.body, inner, dropped), stage.accumulator);
+    push(body, Assign{sums[static_cast<size_t>(i)], lanes[static_cast<size_t>(i)] + select(n < count, x, constant(stage.accumulator, Cell{}))});
+  }
+  push(out, For{b, const_int(0), top((count + const_int(kLanes - 1)) / const_int(kLanes)), LoopRole::kSerial, 1, 1, std::move(body)});
+  return tree_sum(lanes);
+}
+
+void Lowering::emit_lanes_integer(int s, const Env& env, const Place& part, Block& out) {
+  const Stage& stage = kernel_.stages[static_cast<size_t>(s)];
+  const size_t rank = stage.reduce_extents.size(), flat = collapse_reduce(s, env), outer = rank - flat;
+  Env inner = env;
+  inner.reduce_axes.assign(rank, const_int(0));
+  std::vector<int> vars;
+  Expr row = const_int(1);
+  for (size_t d = 0; d < rank; ++d) {
+    const Expr extent = top(stage.reduce_extents[d]);
+    if (d >= outer) {
+      row = row * extent;
+      continue;
+    }
+    vars.push_back(new_loop_var(extent, kInnerDepth));
+    inner.reduce_axes[d] = v(vars.back());
+  }
+  row = top(row);
+  const Expr blocks = top(row / const_int(kLanes));
+  const auto rows = [&](Block body, Block& to) {
+    for (size_t d = vars.size(); d-- > 0;) {
+      Block loop;
+      push(loop, For{vars[d], const_int(0), top(stage.reduce_extents[d]), LoopRole::kSerial, 1, 1, std::move(body)});
+      body = std::move(loop);
+    }
+    for (Statement& statement : body) to.push_back(std::move(statement));
+  };
+  const int lane = new_loop_var(Expr(), kVectorDepth), acc = new_var(stage.accumulator), b = new_loop_var(Expr(), kInnerDepth);
+  Block lanes, body;
+  push(lanes, Declare{acc, neutral(stage)});
+  inner.reduce_axes[rank - 1] = v(b) * const_int(kLanes) + v(lane);
+  push(body, Assign{acc, combine(stage, v(acc), translate(s, stage.body, inner))});
+  Block block;
+  push(block, For{b, const_int(0), blocks, LoopRole::kSerial, 1, 1, std::move(body)});
+  rows(std::move(block), lanes);
+  push(lanes, Store{part.buffer, v(lane), v(acc)});
+  push(out, For{lane, const_int(0), const_int(kLanes), LoopRole::kVector, kLanes, 1, std::move(lanes)});
+
+  const int total = new_var(stage.accumulator), i = new_loop_var(Expr(), kInnerDepth);
+  push(out, Declare{total, neutral(stage)});
+  Block sum;
+  push(sum, Assign{total, combine(stage, v(total), load_flat(part.buffer, stage.accumulator, v(i)))});
+  push(out, For{i, const_int(0), const_int(kLanes), LoopRole::kSerial, 1, 1, std::move(sum)});
+  const int t = new_loop_var(Expr(), kInnerDepth);
+  inner.reduce_axes[rank - 1] = v(t);
+  Block tail, tail_loop;
+  push(tail, Assign{total, combine(stage, v(total), translate(s, stage.body, inner))});
+  push(tail_loop, For{t, blocks * const_int(kLanes), row, LoopRole::kSerial, 1, 1, std::move(tail)});
+  rows(std::move(tail_loop), out);
+  store(places_[static_cast<size_t>(s)], env.axes, finish(s, env, v(total), nullptr), out);
+}
+
+void Lowering::emit_lanes_float(int s, const Env& env, const Place& part, Block& out) {
+  const Stage& stage = kernel_.stages[static_cast<size_t>(s)];
+  const size_t rank = stage.reduce_extents.size();
+  const Expr zero = constant(stage.accumulator, Cell{});
+  Env inner = env;
+  if (rank == 1 || collapse_reduce(s, env) == rank) {
+    Expr count = const_int(1);
+    for (const Expr& extent : stage.reduce_extents) count = count * top(extent);
+    count = top(count);
+    const int lane = new_loop_var(Expr(), kVectorDepth), acc = new_var(stage.accumulator), b = new_loop_var(Expr(), kInnerDepth);
+    Block lanes, body;
+    push(lanes, Declare{acc, zero});
+    const Expr blocks = top(count / const_int(kLanes));
+    flat_reduce_axes(s, v(b) * const_int(kLanes) + v(lane), &inner, body);
+    push(body, Assign{acc, v(acc) + convert(translate(s, stage.body, inner), stage.accumulator)});
+    push(lanes, For{b, const_int(0), blocks, LoopRole::kSerial, 1, 1, std::move(body)});
+    const Expr n = blocks * const_int(kLanes) + v(lane);
+    flat_reduce_axes(s, max(min(n, count - const_int(1)), const_int(0)), &inner, lanes);
+    const Expr x = convert(translate(s, stage.body, inner), stage.accumulator);
+    push(lanes, Store{part.buffer, v(lane), v(acc) + select(n < count, x, zero)});
+    push(out, For{lane, const_int(0), const_int(kLanes), LoopRole::kVector, kLanes, 1, std::move(lanes)});
+  } else {  // rows apart from each other: lanes shift from row to row, so one element after the other
+    const int i = new_loop_var(Expr(), kInnerDepth), n = new_var(DType::kI64);
+    Block clear;
+    push(clear, Store{part.buffer, v(i), zero});
+    push(out, For{i, const_int(0), const_int(kLanes), LoopRole::kSerial, 1, 1, std::move(clear)});
+    push(out, Declare{n, const_int(0)});
+    std::vector<int> vars;
+    inner.reduce_axes.clear();
+    for (const Expr& extent : stage.reduce_extents) {
+      vars.push_back(new_loop_var(top(extent), kInnerDepth));
+      inner.reduce_axes.push_back(v(vars.back()));
+    }
+    const Expr at = v(n) & const_int(kLanes - 1);
+    Block body;
+    push(body, Store{part.buffer, at, load_flat(part.buffer, stage.accumulator, at) + convert(translate(s, stage.body, inner), stage.accumulator)});
+    push(body, Assign{n, v(n) + const_int(1)});
+    for (size_t d = vars.size(); d-- > 0;) {
+      Block loop;
+      push(loop, For{vars[d], const_int(0), top(stage.reduce_extents[d]), LoopRole::kSerial, 1, 1, std::move(body)});
+      body = std::move(loop);
+    }
+    for (Statement& statement : body) out.push_back(std::move(statement));
+  }
+  std::vector<Expr> lanes;
+  for (int i = 0; i < kLanes; ++i) lanes.push_back(let(load_flat(part.buffer, stage.accumulator, const_int(i)), out));
+  store(places_[static_cast<size_t>(s)], env.axes, finish(s, env, tree_sum(lanes), nullptr), out);
+}
+
+void Lowering::emit_big_reduce(int s, Block& out) {
+  const Stage& stage = kernel_.stages[static_cast<size_t>(s)];
+  const Place part = new_scratch(stage.name + "_lanes", stage.accumulator, const_int(kLanes));
+  Env env;
+  std::vector<int> vars;
+  for (const Expr& extent : extents_[static_cast<size_t>(s)]) {
+    vars.push_back(new_loop_var(extent, 100 + static_cast<int>(vars.size())));
+    env.axes.push_back(v(vars.back()));
+  }
+  Block body;
+  if (any_order(stage)) emit_lanes_integer(s, env, part, body);
+  else emit_lanes_float(s, env, part, body);
+  for (size_t d = vars.size(); d-- > 0;) {
+    Block loop;
+    push(loop, For{vars[d], const_int(0), extents_[static_cast<size_t>(s)][d], LoopRole::kSerial, 1, 1, std::move(body)});
+    body = std::move(loop);
+  }
+  for (Statement& statement : body) out.push_back(std::move(statement));
+}
+
+/// Two phases: every thread makes a partial result of its own lane, then one thread for each result combines them.
+void Lowering::emit_grid_reduce(int s, std::vector<Statement>& phases) {
+  const Stage& stage = kernel_.stages[static_cast<size_t>(s)];
+  const int64_t lanes = any_order(stage) ? kGridLanes : kLanes;
+  int64_t results = 1;
+  for (const Expr& extent : stage.extents) results *= const_value(extent);
+  const Place part = new_scratch(stage.name + "_lanes", stage.accumulator, const_int(results * lanes));
+  const auto axes_of = [&](Expr index, Block& body) {
+    Env env;
+    env.axes.assign(stage.extents.size(), const_int(0));
+    for (size_t d = stage.extents.size(); d-- > 0;) {
+      if (d == 0) env.axes[d] = index;
+      else env.axes[d] = let_index(index % extents_[static_cast<size_t>(s)][d], 100, body);
+      if (d > 0) index = let_index(index / extents_[static_cast<size_t>(s)][d], 100, body);
+      if (env.axes[d]->kind == ExprKind::kVar) loop_extent_[static_cast<size_t>(env.axes[d]->index)] = extents_[static_cast<size_t>(s)][d];
+    }
+    return env;
+  };
+  Expr count = const_int(1);
+  for (const Expr& extent : stage.reduce_extents) count = count * top(extent);
+  count = top(count);
+
+  Phase partial{stage.name + " lanes", {}}, total{stage.name, {}};
+  const int g = new_loop_var(Expr(), 50), acc = new_var(stage.accumulator), b = new_loop_var(Expr(), kInnerDepth);
+  Block body, step;
+  const Expr lane = let_index(v(g) % const_int(lanes), 60, body);
+  Env env = axes_of(let_index(v(g) / const_int(lanes), 60, body), body);
+  push(body, Declare{acc, neutral(stage)});
+  // Elements lane, lane + lanes, …: (count - lane + lanes - 1) / lanes of them.
+  const Expr turns = let((max(count - lane, const_int(0)) + const_int(lanes - 1)) / const_int(lanes), body);
+  flat_reduce_axes(s, v(b) * const_int(lanes) + lane, &env, step);
+  push(step, Assign{acc, combine(stage, v(acc), translate(s, stage.body, env))});
+  push(body, For{b, const_int(0), turns, LoopRole::kSerial, 1, 1, std::move(step)});
+  push(body, Store{part.buffer, v(g), v(acc)});
+  push(partial.body, For{g, const_int(0), const_int(results * lanes), LoopRole::kGrid, 1, 1, std::move(body)});
+
+  const int r = new_loop_var(const_int(results), 50);
+  Block combined;
+  Env at = axes_of(v(r), combined);
+  Expr sum;
+  if (any_order(stage)) {
+    const int whole = new_var(stage.accumulator), i = new_loop_var(Expr(), kInnerDepth);
+    push(combined, Declare{whole, neutral(stage)});
+    Block add;
+    push(add, Assign{whole, combine(stage, v(whole), load_flat(part.buffer, stage.accumulator, v(r) * const_int(lanes) + v(i)))});
+    push(combined, For{i, const_int(0), const_int(lanes), LoopRole::kSerial, 1, 1, std::move(add)});
+    sum = v(whole);
+  } else {
+    std::vector<Expr> parts;
+    for (int64_t i = 0; i < lanes; ++i) parts.push_back(load_flat(part.buffer, stage.accumulator, v(r) * const_int(lanes) + const_int(i)));
+    sum = tree_sum(parts);
+  }
+  store(places_[static_cast<size_t>(s)], at.axes, finish(s, at, sum, nullptr), combined);
+  push(total.body, For{r, const_int(0), const_int(results), LoopRole::kGrid, 1, 1, std::move(combined)});
+  push(phases, std::move(partial));
+  push(phases, std::move(total));
+}
+
+}  // namespace galatea::kernel::lowering

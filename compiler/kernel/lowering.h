@@ -1,0 +1,207 @@
+// What the files of the lowering share (lower*.cpp); nobody else includes it.
+//
+// Comes in: a kernel and its schedule. Goes out: a LoopKernel, built stage by stage: a *nest* walks a stage's domain and stores each element to
+// the stage's destinations; an *access log* of a trial translation tells which axes may be taken together, where vectors run, which borders matter.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "compiler/kernel/kernel.h"
+#include "compiler/kernel/loops.h"
+#include "compiler/kernel/schedule.h"
+
+namespace galatea::kernel::lowering {
+
+/// Σ coefficient · variable + Σ rest + constant; `rest` holds what is not linear in loop variables.
+struct Linear {
+  std::vector<std::pair<int, Expr>> terms;
+  std::vector<Expr> rest;
+  int64_t constant = 0;
+
+  Expr coefficient(int variable) const;  ///< empty: does not occur
+};
+
+/// Where elements lie: strides per axis of the stage (or input). A ring keeps rows `index & ring_mask` of one axis.
+struct Place {
+  int buffer = -1;
+  std::vector<Expr> strides;
+  int ring_axis = -1;
+  Expr ring_mask;
+  bool streaming = false;
+};
+
+/// A load's index that a border may have to correct.
+struct Bordered {
+  const ExprNode* load = nullptr;
+  int dim = 0;
+  Linear index;
+  Expr extent;
+};
+using DroppedBorders = std::set<std::pair<const ExprNode*, int>>;  ///< load and dimension
+struct AccessLog {
+  std::vector<Linear> offsets;
+  std::vector<Bordered> bordered;
+  DroppedBorders inside;  ///< indices that are inside because their loop is
+};
+
+/// What stands for the leaves of a stage's expressions.
+struct Env {
+  std::vector<Expr> axes, reduce_axes;
+  Expr tap, acc;
+};
+
+/// One walk over (a part of) a stage's domain.
+struct Nest {
+  int stage = 0;
+  std::vector<Expr> fixed;     ///< per axis: its value, or empty where the nest loops
+  std::vector<int> order;      ///< looped axes, outermost first, as the first destination lies
+  std::vector<Place> places;   ///< destinations
+};
+
+/// How a nest loops.
+struct Shape {
+  std::vector<int> outer;   ///< serial, outermost first
+  std::vector<int> flat;    ///< taken together into one loop, outermost first; the vector loop
+  int unrolled = -1;        ///< small constant axis repeated inside
+  int lanes = 1;
+  DroppedBorders inside;    ///< with several flat axes: indices that need no border though the loop variable hides it
+};
+
+/// Borders that a vector loop need not look at where `guard` holds and the position is in [low, high).
+struct Interior {
+  DroppedBorders dropped;
+  Expr guard, low, high;  ///< empty: always; 0; the extent
+  bool split() const { return static_cast<bool>(low); }
+};
+
+/// A horizontal band that BandRow can do.
+struct RowBand {
+  BandTables tables;
+  int channel_axis = -1;
+  int source_dim = 0;            ///< dimension of the source along which the band runs
+  float scale = 1.0F;
+  Expr post;                     ///< not empty: the finish in terms of kAcc = f32(sum), done in a second loop; empty: nothing more
+  int temp_stage = -1, post_stage = -1;  ///< stages added for the second loop: the planar row, and the map that reads it
+};
+
+class Lowering {
+ public:
+  Lowering(const Kernel& kernel, const Schedule& schedule, const ScheduleOptions& options);
+  LoopKernel run();
+
+ private:
+  friend class Translator;
+
+  // ---- lower.cpp: buffers, order, rings
+  void add_tensors();
+  void place_stages();
+  void place_stage(int s);
+  void place_row_band(int s, RowBand band);
+  bool is_output(int s) const;
+  bool is_inlined(int s) const;
+  std::vector<Expr> dense_strides(const std::vector<Expr>& extents, const std::vector<int>& order);
+  Place new_scratch(const std::string& name, DType type, Expr elements);
+  void emit_stage(int s);
+  void emit_rows(int s, Block& out);
+  void emit_ring(int consumer, int producer, Block& out);
+  void ring_rows_needed(const Stage& consumer, const Expr& first, const Expr& extent, Expr* low, Expr* high);
+  void emit_row(int s, const std::vector<Expr>& fixed, Block& out);
+  std::vector<int> order_for(int s) const;
+  Expr all_positive(const std::vector<Expr>& extents) const;
+
+  // ---- lower_access.cpp: expressions
+  Expr top(const Expr& e);          ///< the value of a parameter expression, computed once on entry
+  Expr translate(int s, const Expr& e, const Env& env, const DroppedBorders* dropped = nullptr, AccessLog* log = nullptr);
+  Linear linearize(const Expr& e) const;
+  Expr build(const Linear& linear) const;
+  Linear offset_of(const Place& place, const std::vector<Expr>& indices) const;
+  bool has_loop_var(const Expr& e) const;
+  bool mentions(const Expr& e, int variable) const;
+  int depth_of(const Expr& e) const;
+  void store(const std::vector<Place>& places, const std::vector<Expr>& indices, const Expr& value, Block& out);
+
+  // ---- lower_nest.cpp: loops over domains
+  void emit_nest(const Nest& nest, Block& out);
+  std::vector<Expr> trial(const Nest& nest, const Env& env, const DroppedBorders* dropped, AccessLog* log);
+  Shape choose_shape(const Nest& nest, const AccessLog& log, const std::vector<Expr>& values, const std::vector<int>& vars, bool flatten);
+  Interior find_interior(const Nest& nest, const Shape& shape, const AccessLog& log, const std::vector<int>& vars);
+  void emit_grid(const Nest& nest, const Shape& shape, const std::vector<int>& vars, Block& out);
+  void emit_vector_level(const Nest& nest, const Shape& shape, const Interior& interior, const std::vector<int>& vars, Env env, Block& out);
+  void emit_element(const Nest& nest, const Shape& shape, Env env, const DroppedBorders* dropped, int64_t taps, Block& out);
+  void emit_one(const Nest& nest, const Env& env, const DroppedBorders* dropped, int64_t taps, Block& out);
+  Expr band_step(const Stage& stage, const Expr& acc, const Expr& weight, const Expr& source) const;
+  Expr finish(int s, const Env& env, const Expr& acc, const DroppedBorders* dropped, AccessLog* log = nullptr);
+  size_t collapsible(const AccessLog& log, const std::vector<Expr>& values, const std::vector<int>& vars,
+                     const std::vector<Expr>& extents, bool border_on_outermost) const;
+  int lanes_for(const std::vector<Expr>& values) const;
+
+  // ---- lower_reduce.cpp
+  bool is_big_reduce(int s) const;
+  void emit_big_reduce(int s, Block& out);
+  void emit_lanes_integer(int s, const Env& env, const Place& part, Block& out);
+  void emit_lanes_float(int s, const Env& env, const Place& part, Block& out);
+  void emit_grid_reduce(int s, std::vector<Statement>& phases);
+  Expr emit_reduce_element(int s, const Env& env, const DroppedBorders* dropped, Block& out);
+  Expr combine(const Stage& stage, const Expr& acc, const Expr& value) const;
+  Expr tree_sum(std::vector<Expr> lanes) const;
+  Expr neutral(const Stage& stage) const;
+  bool any_order(const Stage& stage) const;
+  size_t collapse_reduce(int s, const Env& env);
+  void flat_reduce_axes(int s, const Expr& n, Env* env, Block& out);
+
+  // ---- lower_band_row.cpp
+  std::optional<RowBand> match_row_band(int s);
+  void prepare_row_band(int s, Block& out);
+  void emit_band_row(int s, const std::vector<Expr>& fixed, Block& out);
+
+  // ---- variables
+  int new_var(DType type);
+  int new_loop_var(const Expr& extent, int depth);
+  Expr v(int index) const { return var(index, out_.var_types[static_cast<size_t>(index)]); }
+  Expr let(const Expr& value, Block& out);
+  Expr let_index(const Expr& value, int depth, Block& out);  ///< a variable that offsets may be linear in
+  static void push(Block& out, auto node) { out.push_back(Statement{std::move(node), {}}); }
+
+  Kernel kernel_;
+  Schedule schedule_;
+  ScheduleOptions options_;
+  LoopKernel out_;
+  Block top_;
+  std::unordered_multimap<uint64_t, std::pair<Expr, Expr>> top_values_;
+  std::vector<int> depth_;           ///< per variable: nesting depth of loop variables, -1 for others
+  std::vector<Expr> loop_extent_;    ///< per variable: loops over [0, extent), or empty
+  std::vector<Place> inputs_;
+  std::vector<std::vector<Expr>> input_extents_;
+  std::vector<std::vector<Expr>> extents_;          ///< of stages, as values on entry
+  std::vector<std::optional<Place>> stored_;        ///< where a stage's elements are kept, if they are
+  std::vector<std::vector<Place>> places_;          ///< every destination of a stage
+  std::vector<std::optional<RowBand>> row_bands_;
+  std::vector<int> ring_consumer_;                  ///< per stage: who reads its ring, or -1
+  std::vector<int> ring_producer_;                  ///< per stage: whose ring it reads, or -1
+  std::vector<int> readers_;                        ///< stages that read a stage from memory
+};
+
+inline constexpr int kVectorDepth = 1000;
+inline constexpr int kInnerDepth = 500;  ///< taps and reduction axes: uniform in lanes, inside the vector loop
+
+/// Whether a node for which `pred` holds is reachable (shared nodes are visited once).
+bool any_node(const Expr& e, const std::function<bool(const ExprNode&)>& pred);
+/// The same, not looking into the offsets of loads.
+bool any_value_node(const Expr& e, const std::function<bool(const ExprNode&)>& pred);
+/// Whether a kernel can be placed in a ring for a consumer; used by schedule and lowering alike.
+bool ring_is_legal(const Kernel& kernel, int producer, int* consumer);
+/// Whether the body may raise a flag (a division whose divisor is not a constant).
+bool may_raise_flag(const Stage& stage);
+/// Calls `visit` with every expression of a stage.
+void for_each_stage_expr(const Stage& stage, const std::function<void(const Expr&)>& visit);
+/// The value of a reduction over nothing.
+Cell neutral_value(Combiner combiner, DType type);
+
+/// Moves what does not change out of loops, and names what is used twice (tidy_loops.cpp).
+void tidy(LoopKernel& kernel);
+
+}  // namespace galatea::kernel::lowering

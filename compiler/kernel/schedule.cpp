@@ -1,0 +1,173 @@
+// Where each stage is kept and which lanes compute it.
+//
+// Comes in: a kernel and a target. Goes out: a placement per stage with its reason in words. Values never depend on it; lower() corrects
+// nothing silently but takes an impossible placement (a ring that is not legal) as "whole".
+#include "compiler/kernel/schedule.h"
+
+#include <fmt/format.h>
+
+#include <unordered_set>
+
+#include "base/text_writer.h"
+#include "compiler/kernel/lowering.h"
+
+namespace galatea::kernel {
+
+namespace {
+
+using lowering::any_node;
+
+constexpr size_t kCheapNodes = 12;
+
+/// Who reads a stage, and how.
+struct Readers {
+  int loads = 0;
+  bool only_maps = true;
+  bool constant_border = false;
+};
+
+class Scheduler {
+ public:
+  Scheduler(const Kernel& kernel, const ScheduleOptions& options) : kernel_(kernel), options_(options), state_(options.random_seed * 2 + 1) {}
+
+  Schedule run() {
+    const size_t n = kernel_.stages.size();
+    readers_.resize(n);
+    outputs_.assign(n, false);
+    for (const KernelOutput& output : kernel_.outputs) outputs_[static_cast<size_t>(output.stage)] = true;
+    for (const Stage& stage : kernel_.stages) count_loads(stage);
+    schedule_.stages.resize(n);
+    // Consumers first: whether rows may be kept depends on how their reader is placed.
+    for (size_t s = n; s-- > 0;) {
+      StageSchedule& to = schedule_.stages[s];
+      if (options_.random_seed != 0) place_at_random(static_cast<int>(s), &to);
+      else place(static_cast<int>(s), &to);
+      choose_lanes(kernel_.stages[s], &to);
+    }
+    return std::move(schedule_);
+  }
+
+ private:
+  void count_loads(const Stage& stage) {
+    lowering::for_each_stage_expr(stage, [&](const Expr& e) {
+      any_node(e, [&](const ExprNode& node) {
+        if (node.kind != ExprKind::kLoad || node.target.kind != LoadTarget::Kind::kStage) return false;
+        Readers& readers = readers_[static_cast<size_t>(node.target.index)];
+        ++readers.loads;
+        readers.only_maps &= stage.form == StageForm::kMap;
+        readers.constant_border |= node.border == Border::kConstant;
+        return false;
+      });
+    });
+  }
+
+  /// Small and independent of what is in the images: filter tables and the like.
+  bool is_table(const Stage& stage) const {
+    if (stage.rank() > 2 || stage.form == StageForm::kBand) return false;
+    bool independent = true;
+    lowering::for_each_stage_expr(stage, [&](const Expr& e) {
+      any_node(e, [&](const ExprNode& node) {
+        if (node.kind == ExprKind::kLoad)
+          independent &= node.target.kind == LoadTarget::Kind::kStage && is_table(kernel_.stages[static_cast<size_t>(node.target.index)]);
+        return false;
+      });
+    });
+    return independent;
+  }
+
+  bool may_inline(int s) const {
+    const Stage& stage = kernel_.stages[static_cast<size_t>(s)];
+    return stage.form == StageForm::kMap && readers_[static_cast<size_t>(s)].loads > 0 && !readers_[static_cast<size_t>(s)].constant_border &&
+           !lowering::may_raise_flag(stage);
+  }
+  bool may_ring(int s) const {
+    int consumer = -1;
+    return !options_.gpu && lowering::ring_is_legal(kernel_, s, &consumer) &&
+           schedule_.stages[static_cast<size_t>(consumer)].placement != Placement::kRing;
+  }
+  bool is_cheap(const Stage& stage) const {
+    std::unordered_set<const ExprNode*> nodes;
+    any_node(stage.body, [&](const ExprNode& node) {
+      nodes.insert(&node);
+      return false;
+    });
+    return nodes.size() <= kCheapNodes;
+  }
+
+  void place(int s, StageSchedule* to) const {
+    const auto i = static_cast<size_t>(s);
+    const Stage& stage = kernel_.stages[i];
+    const auto say = [&](Placement placement, std::string reason) {
+      to->placement = placement;
+      to->reason = std::move(reason);
+    };
+    if (outputs_[i] && readers_[i].loads == 0) return say(Placement::kOutput, "the last stage: stored straight into the output");
+    if (!outputs_[i] && readers_[i].loads == 0) return say(Placement::kInlined, "nobody reads it");
+    if (!options_.fuse) return say(Placement::kWhole, "fusion is off");
+    if (!outputs_[i] && is_table(stage)) return say(Placement::kTable, "small, and independent of the image: computed once");
+    if (may_inline(s) && !outputs_[i] && readers_[i].only_maps && (readers_[i].loads == 1 || is_cheap(stage)))
+      return say(Placement::kInlined, readers_[i].loads == 1 ? "one reader, element by element" : "cheaper to compute again than to keep");
+    int consumer = -1;
+    if (lowering::ring_is_legal(kernel_, s, &consumer)) {
+      const std::string& reader = kernel_.stages[static_cast<size_t>(consumer)].name;
+      if (options_.gpu) return say(Placement::kWhole, "a GPU keeps no rows: all of it, between two phases");
+      if (may_ring(s)) return say(Placement::kRing, fmt::format("only the rows under the window of {} are kept", reader.empty() ? fmt::format("stage {}", consumer) : reader));
+      return say(Placement::kWhole, "its reader is itself made row by row on demand");
+    }
+    say(Placement::kWhole, readers_[i].loads > 1 ? fmt::format("read in {} places", readers_[i].loads) : "its reader takes elements in another order");
+  }
+
+  uint64_t random(uint64_t below) {
+    state_ = state_ * 6364136223846793005U + 1442695040888963407U;
+    return (state_ >> 33) % below;
+  }
+  void place_at_random(int s, StageSchedule* to) {
+    std::vector<Placement> choices = {Placement::kWhole};
+    if (may_inline(s)) choices.push_back(Placement::kInlined);
+    if (may_ring(s)) choices.push_back(Placement::kRing);
+    to->placement = choices[random(choices.size())];
+    to->reason = "chosen at random";
+    if (random(4) == 0) to->lanes = LaneMapping::kPlanar;  // marks "scalar" for choose_lanes
+  }
+
+  void choose_lanes(const Stage& stage, StageSchedule* to) const {
+    if (to->lanes == LaneMapping::kPlanar || options_.vector_bits < 64) {
+      to->lanes = LaneMapping::kScalar;
+      return;
+    }
+    const bool channels = stage.rank() >= 2 && is_const(stage.extents.back()) && const_value(stage.extents.back()) <= 4;
+    const bool flat = stage.form == StageForm::kMap && !any_node(stage.body, [](const ExprNode& n) { return n.kind == ExprKind::kAxis; });
+    to->lanes = flat ? LaneMapping::kFlat : channels ? LaneMapping::kPixel : LaneMapping::kPlanar;
+    to->vector_width = std::max(1, options_.vector_bits / 8 / std::max(size_of(stage.type), is_float(stage.accumulator) ? 4 : 1));
+  }
+
+  const Kernel& kernel_;
+  const ScheduleOptions& options_;
+  uint64_t state_;
+  std::vector<Readers> readers_;
+  std::vector<bool> outputs_;
+  Schedule schedule_;
+};
+
+}  // namespace
+
+Schedule make_schedule(const Kernel& kernel, const ScheduleOptions& options) { return Scheduler(kernel, options).run(); }
+
+std::string to_text(const Kernel& kernel, const Schedule& schedule) {
+  static constexpr const char* kPlacements[] = {"inlined", "row ring", "whole", "table", "output"};
+  static constexpr const char* kLanes[] = {"flat", "pixel", "planar", "scalar"};
+  TextWriter out;
+  out.line(fmt::format("schedule of \"{}\" {{", kernel.name));
+  out.indent();
+  for (size_t s = 0; s < schedule.stages.size(); ++s) {
+    const StageSchedule& stage = schedule.stages[s];
+    const std::string& name = kernel.stages[s].name;
+    out.line(fmt::format("{}: {}, {} lanes x {}  // {}", name.empty() ? fmt::format("stage {}", s) : name, kPlacements[static_cast<int>(stage.placement)],
+                         kLanes[static_cast<int>(stage.lanes)], stage.vector_width, stage.reason));
+  }
+  out.dedent();
+  out.line("}");
+  return out.take();
+}
+
+}  // namespace galatea::kernel

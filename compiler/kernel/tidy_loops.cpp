@@ -1,0 +1,315 @@
+// Two rewrites that make loops fit for code generators and readers.
+//
+// Comes in: loops as lowering writes them, every index spelled out in every statement. Goes out: the same loops, where
+//   hoisting  what does not change in a loop has become a Let before it (offsets of rows, weights of a tap, per-channel constants);
+//   sharing   what a block uses twice has become a Let before its first use, so that expressions are small trees.
+// Neither moves a load out of an If, a division that may raise a flag, or anything out of a GPU's grid loop that loads.
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "compiler/kernel/lowering.h"
+
+namespace galatea::kernel::lowering {
+
+namespace {
+
+bool is_leaf(const Expr& e) { return e->kind == ExprKind::kConst || e->kind == ExprKind::kParam || e->kind == ExprKind::kVar; }
+
+bool may_divide_by_zero(const ExprNode& e) {
+  if (e.kind != ExprKind::kOp || is_float(e.type) || (e.op != ScalarOp::kDiv && e.op != ScalarOp::kRem)) return false;
+  return !is_const(e.args[1]) || e.args[1]->value.bits == 0;
+}
+
+/// The expressions of a statement that rewrites may replace (sizes of band tables stay over parameters).
+std::vector<Expr*> exprs_of(Statement& statement) {
+  if (auto* n = std::get_if<For>(&statement.node)) return {&n->begin, &n->end};
+  if (auto* n = std::get_if<Let>(&statement.node)) return {&n->value};
+  if (auto* n = std::get_if<Declare>(&statement.node)) return {&n->init};
+  if (auto* n = std::get_if<Assign>(&statement.node)) return {&n->value};
+  if (auto* n = std::get_if<Store>(&statement.node)) return {&n->offset, &n->value};
+  if (auto* n = std::get_if<If>(&statement.node)) return {&n->condition};
+  if (auto* n = std::get_if<BandRow>(&statement.node)) return {&n->src_offset, &n->src_step, &n->dst_offset, &n->dst_plane};
+  return {};
+}
+
+std::vector<Block*> blocks_of(Statement& statement) {
+  if (auto* n = std::get_if<For>(&statement.node)) return {&n->body};
+  if (auto* n = std::get_if<Phase>(&statement.node)) return {&n->body};
+  if (auto* n = std::get_if<If>(&statement.node)) return {&n->then_body, &n->else_body};
+  return {};
+}
+
+/// What a block changes: variables it defines or assigns, buffers it stores to.
+struct Changes {
+  std::unordered_set<int> vars, buffers;
+
+  void add(const Block& block) {
+    for_each_statement(block, [&](const Statement& statement) {
+      if (const auto* n = std::get_if<For>(&statement.node)) vars.insert(n->var);
+      if (const auto* n = std::get_if<Let>(&statement.node)) vars.insert(n->var);
+      if (const auto* n = std::get_if<Declare>(&statement.node)) vars.insert(n->var);
+      if (const auto* n = std::get_if<Assign>(&statement.node)) vars.insert(n->var);
+      if (const auto* n = std::get_if<Store>(&statement.node)) buffers.insert(n->buffer);
+      if (const auto* n = std::get_if<BandRow>(&statement.node)) buffers.insert(n->dst);
+      if (const auto* n = std::get_if<BandPrepare>(&statement.node)) buffers.insert(n->tables.prepared);
+    });
+  }
+};
+
+/// Hoists out of one loop.
+class Hoister {
+ public:
+  Hoister(LoopKernel& kernel, For& loop) : kernel_(kernel), loads_(loop.role != LoopRole::kGrid) {
+    changes_.vars.insert(loop.var);
+    changes_.add(loop.body);
+    visit(loop.body, /*conditional=*/false);
+    drop_moved_lets(loop.body);
+  }
+  Block take() { return std::move(before_); }
+
+ private:
+  bool invariant(const Expr& e, bool conditional) {
+    auto& memo = memo_[conditional ? 1 : 0];
+    if (auto found = memo.find(e.get()); found != memo.end()) return found->second;
+    bool fixed = true;
+    if (e->kind == ExprKind::kVar) fixed = !changes_.vars.contains(e->index);
+    if (e->kind == ExprKind::kLoadFlat) fixed = loads_ && !conditional && !changes_.buffers.contains(e->index);
+    if (may_divide_by_zero(*e)) fixed = false;
+    for (const Expr& arg : e->args) fixed = invariant(arg, conditional) && fixed;
+    memo.emplace(e.get(), fixed);
+    return fixed;
+  }
+  Expr name_of_value(const Expr& e) {
+    const uint64_t hash = hash_of(e);
+    for (auto [at, end] = named_.equal_range(hash); at != end; ++at)
+      if (same(at->second.first, e)) return at->second.second;
+    kernel_.var_types.push_back(e.type());
+    const int variable = static_cast<int>(kernel_.var_types.size()) - 1;
+    before_.push_back({Let{variable, e}, {}});
+    const Expr name = var(variable, e.type());
+    named_.emplace(hash, std::make_pair(e, name));
+    return name;
+  }
+  Expr hoist(const Expr& e, bool conditional, std::unordered_map<const ExprNode*, Expr>& done) {
+    if (is_leaf(e)) return e;
+    if (auto found = done.find(e.get()); found != done.end()) return found->second;
+    Expr out = e;
+    if (invariant(e, conditional)) {
+      out = name_of_value(e);
+    } else {
+      std::vector<Expr> args;
+      bool changed = false;
+      for (const Expr& arg : e->args) {
+        args.push_back(hoist(arg, conditional, done));
+        changed |= args.back().get() != arg.get();
+      }
+      if (changed) out = detail::with_args(*e, std::move(args));
+    }
+    done.emplace(e.get(), out);
+    keep_.push_back(e);
+    return out;
+  }
+  void visit(Block& block, bool conditional) {
+    for (Statement& statement : block) {
+      if (auto* let = std::get_if<Let>(&statement.node); let && !conditional && &block == body_of_loop(block) && invariant(let->value, false)) {
+        moved_.insert(let->var);
+        changes_.vars.erase(let->var);
+        memo_[0].clear();
+        memo_[1].clear();
+        before_.push_back(statement);
+        continue;
+      }
+      for (Expr* e : exprs_of(statement)) *e = hoist(*e, conditional, conditional ? done_conditional_ : done_);
+      const bool branch = std::holds_alternative<If>(statement.node);
+      for (Block* inner : blocks_of(statement)) visit(*inner, conditional || branch);
+    }
+  }
+  /// The first block visited is the loop's own body.
+  const Block* body_of_loop(const Block& block) {
+    if (!body_) body_ = &block;
+    return body_;
+  }
+  void drop_moved_lets(Block& body) {
+    body.erase(std::remove_if(body.begin(), body.end(), [&](const Statement& s) {
+      const auto* let = std::get_if<Let>(&s.node);
+      return let && moved_.contains(let->var);
+    }), body.end());
+  }
+
+  LoopKernel& kernel_;
+  const bool loads_;
+  Changes changes_;
+  Block before_;
+  const Block* body_ = nullptr;
+  std::unordered_set<int> moved_;
+  std::unordered_map<const ExprNode*, bool> memo_[2];
+  std::unordered_map<const ExprNode*, Expr> done_, done_conditional_;
+  std::unordered_multimap<uint64_t, std::pair<Expr, Expr>> named_;
+  std::vector<Expr> keep_;  ///< nodes whose addresses are keys above
+};
+
+void hoist_block(LoopKernel& kernel, Block& block) {
+  Block out;
+  for (Statement& statement : block) {
+    for (Block* inner : blocks_of(statement)) hoist_block(kernel, *inner);
+    if (auto* loop = std::get_if<For>(&statement.node)) {
+      Block before = Hoister(kernel, *loop).take();
+      out.insert(out.end(), std::make_move_iterator(before.begin()), std::make_move_iterator(before.end()));
+    }
+    out.push_back(std::move(statement));
+  }
+  block = std::move(out);
+}
+
+/// Names what the statements of one block use more than once.
+class Sharer {
+ public:
+  Sharer(LoopKernel& kernel, Block& block) : kernel_(kernel) {
+    // A variable is mutable here if anything in the block assigns it.
+    for_each_statement(block, [&](const Statement& s) {
+      if (const auto* n = std::get_if<Assign>(&s.node)) mutable_.insert(n->var);
+    });
+    written_.add(block);
+    for (Statement& statement : block)
+      for (Expr* e : exprs_of(statement)) *e = intern(*e);
+    for (Statement& statement : block) {
+      const auto* stores = std::get_if<Store>(&statement.node);
+      for (Expr* e : exprs_of(statement)) count(*e, stores && e->get() == stores->offset.get());
+    }
+    Block out;
+    for (Statement& statement : block) {
+      for (const ExprNode* node : volatile_names_) names_.erase(node);
+      volatile_names_.clear();
+      for (Expr* e : exprs_of(statement)) *e = name(*e, out);
+      out.push_back(std::move(statement));
+    }
+    block = std::move(out);
+  }
+
+ private:
+  using Key = std::tuple<int, int, int, int, uint64_t, std::vector<const ExprNode*>>;
+
+  Expr intern(const Expr& e) {
+    if (auto found = interned_.find(e.get()); found != interned_.end()) return found->second;
+    std::vector<Expr> args;
+    std::vector<const ExprNode*> pointers;
+    bool changed = false;
+    for (const Expr& arg : e->args) {
+      args.push_back(intern(arg));
+      pointers.push_back(args.back().get());
+      changed |= args.back().get() != arg.get();
+    }
+    const Key key{static_cast<int>(e->kind), static_cast<int>(e->type), static_cast<int>(e->op), e->index, e->kind == ExprKind::kConst ? e->value.bits : 0, pointers};
+    Expr out;
+    if (auto found = table_.find(key); found != table_.end()) {
+      out = found->second;
+    } else {
+      out = changed ? with_same_op(*e, std::move(args)) : e;
+      table_.emplace(key, out);
+      keep_.push_back(out);
+    }
+    interned_.emplace(e.get(), out);
+    keep_.push_back(e);
+    return out;
+  }
+  /// A copy with other operands that are equal in value; no folding, so that keys stay true.
+  static Expr with_same_op(const ExprNode& e, std::vector<Expr> args) {
+    auto node = std::make_shared<ExprNode>(e);
+    node->args = std::move(args);
+    return Expr(std::move(node));
+  }
+
+  /// The linear part of an offset stays in place: emitters look for its form.
+  static bool linear(const ExprNode& e) {
+    return e.kind == ExprKind::kOp && e.type == DType::kI64 &&
+           (e.op == ScalarOp::kAdd || e.op == ScalarOp::kSub || e.op == ScalarOp::kMul || e.op == ScalarOp::kNeg);
+  }
+  void count(const Expr& e, bool offset) {
+    ++uses_[e.get()];
+    const bool in_offset = offset && linear(*e);
+    if (in_offset) offsets_.insert(e.get());
+    if (!counted_.insert(e.get()).second) return;
+    for (const Expr& arg : e->args) count(arg, in_offset || e->kind == ExprKind::kLoadFlat);
+  }
+  bool is_volatile(const Expr& e) {
+    if (auto found = volatile_.find(e.get()); found != volatile_.end()) return found->second;
+    bool changes = (e->kind == ExprKind::kVar && mutable_.contains(e->index)) || (e->kind == ExprKind::kLoadFlat && written_.buffers.contains(e->index));
+    for (const Expr& arg : e->args) changes = is_volatile(arg) || changes;
+    volatile_.emplace(e.get(), changes);
+    return changes;
+  }
+  Expr name(const Expr& e, Block& out) {
+    if (is_leaf(e)) return e;
+    if (auto found = names_.find(e.get()); found != names_.end()) return found->second;
+    std::vector<Expr> args;
+    bool changed = false;
+    for (const Expr& arg : e->args) {
+      args.push_back(name(arg, out));
+      changed |= args.back().get() != arg.get();
+    }
+    Expr value = changed ? with_same_op(*e, std::move(args)) : e;
+    if (uses_[e.get()] >= 2 && !offsets_.contains(e.get())) {
+      kernel_.var_types.push_back(e.type());
+      const int variable = static_cast<int>(kernel_.var_types.size()) - 1;
+      out.push_back({Let{variable, value}, {}});
+      value = var(variable, e.type());
+    }
+    names_.emplace(e.get(), value);
+    if (is_volatile(e)) volatile_names_.push_back(e.get());
+    return value;
+  }
+
+  LoopKernel& kernel_;
+  Changes written_;
+  std::unordered_set<int> mutable_;
+  std::unordered_map<const ExprNode*, Expr> interned_, names_;
+  std::map<Key, Expr> table_;
+  std::unordered_map<const ExprNode*, int> uses_;
+  std::unordered_set<const ExprNode*> counted_, offsets_;
+  std::unordered_map<const ExprNode*, bool> volatile_;
+  std::vector<const ExprNode*> volatile_names_;
+  std::vector<Expr> keep_;
+};
+
+void share_block(LoopKernel& kernel, Block& block) {
+  for (Statement& statement : block)
+    for (Block* inner : blocks_of(statement)) share_block(kernel, *inner);
+  Sharer(kernel, block);
+}
+
+/// Removes definitions that nothing uses any more.
+void drop_unused(Block& block, const std::unordered_set<int>& used) {
+  block.erase(std::remove_if(block.begin(), block.end(), [&](const Statement& s) {
+    const auto* let = std::get_if<Let>(&s.node);
+    return let && !used.contains(let->var);
+  }), block.end());
+  for (Statement& statement : block)
+    for (Block* inner : blocks_of(statement)) drop_unused(*inner, used);
+}
+
+}  // namespace
+
+void tidy(LoopKernel& kernel) {
+  hoist_block(kernel, kernel.body);
+  share_block(kernel, kernel.body);
+  for (size_t before = 0, after = 1; before != after;) {
+    std::unordered_set<int> used;
+    std::unordered_set<const ExprNode*> seen;
+    const std::function<void(const Expr&)> mark = [&](const Expr& e) {
+      if (!seen.insert(e.get()).second) return;
+      if (e->kind == ExprKind::kVar) used.insert(e->index);
+      for (const Expr& arg : e->args) mark(arg);
+    };
+    size_t count = 0;
+    for_each_statement(kernel.body, [&](const Statement& s) { for_each_expr(s, mark); });
+    drop_unused(kernel.body, used);
+    for_each_statement(kernel.body, [&](const Statement&) { ++count; });
+    before = after;
+    after = count;
+  }
+}
+
+}  // namespace galatea::kernel::lowering
