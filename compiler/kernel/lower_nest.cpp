@@ -259,7 +259,9 @@ void Lowering::emit_grid(const Nest& nest, const Shape& shape, const std::vector
   Expr total = const_int(1), flat_extent = const_int(1);
   for (const int axis : shape.flat) flat_extent = flat_extent * extents_[s][static_cast<size_t>(axis)];
   for (const int axis : shape.outer) total = total * extents_[s][static_cast<size_t>(axis)];
-  total = top(total * flat_extent);
+  std::vector<Expr> looped;
+  for (const int axis : nest.order) looped.push_back(extents_[s][static_cast<size_t>(axis)]);
+  total = top(select(all_positive(looped), total * flat_extent, const_int(0)));
   const int g = new_loop_var(total, 50);
   Block body;
   Env env;

@@ -39,19 +39,18 @@ Expr Lowering::combine(const Stage& stage, const Expr& acc, const Expr& value) c
   return acc;
 }
 
-/// Integers combine in any order; float minima do not (signed zeros, NaN), float sums have their tree.
+/// Integers combine in any order; floats have the tree of kernel.h (for minima too: signed zeros and NaN depend on the order).
 bool Lowering::any_order(const Stage& stage) const { return !is_float(stage.accumulator); }
 
-Expr Lowering::tree_sum(std::vector<Expr> lanes) const {
+Expr Lowering::combine_tree(const Stage& stage, std::vector<Expr> lanes) const {
   for (size_t half = lanes.size() / 2; half >= 1; half /= 2)
-    for (size_t i = 0; i < half; ++i) lanes[i] = lanes[i] + lanes[i + half];
+    for (size_t i = 0; i < half; ++i) lanes[i] = combine(stage, lanes[i], lanes[i + half]);
   return lanes[0];
 }
 
 bool Lowering::is_big_reduce(int s) const {
   const Stage& stage = kernel_.stages[static_cast<size_t>(s)];
   if (stage.form != StageForm::kReduce || stage.reduce_extents.empty()) return false;
-  if (is_float(stage.accumulator) && stage.combiner != Combiner::kSum) return false;
   int64_t results = 1;
   for (const Expr& extent : stage.extents) {
     if (!is_const(extent)) return false;
@@ -101,7 +100,7 @@ void Lowering::flat_reduce_axes(int s, const Expr& n, Env* env, Block& out) {
 Expr Lowering::emit_reduce_element(int s, const Env& env, const DroppedBorders* dropped, Block& out) {
   const Stage& stage = kernel_.stages[static_cast<size_t>(s)];
   Env inner = env;
-  if (any_order(stage) || stage.combiner != Combiner::kSum) {
+  if (any_order(stage)) {
     const int acc = new_var(stage.accumulator);
     push(out, Declare{acc, neutral(stage)});
     std::vector<int> vars;
@@ -120,7 +119,7 @@ Expr Lowering::emit_reduce_element(int s, const Env& env, const DroppedBorders* 
     for (Statement& statement : body) out.push_back(std::move(statement));
     return v(acc);
   }
-  // 16 sums; a block of 16 elements a turn. Adding +0 for elements past the end changes nothing: no sum is ever -0.
+  // 16 partial results; a block of 16 elements a turn.
   Expr count = const_int(1);
   for (const Expr& extent : stage.reduce_extents) count = count * top(extent);
   count = top(count);
@@ -129,18 +128,18 @@ Expr Lowering::emit_reduce_element(int s, const Env& env, const DroppedBorders* 
   for (int i = 0; i < kLanes; ++i) {
     sums.push_back(new_var(stage.accumulator));
     lanes.push_back(v(sums.back()));
-    push(out, Declare{sums.back(), constant(stage.accumulator, Cell{})});
+    push(out, Declare{sums.back(), neutral(stage)});
   }
   const int b = new_loop_var(Expr(), kInnerDepth);
   Block body;
   for (int i = 0; i < kLanes; ++i) {
     const Expr n = v(b) * const_int(kLanes) + const_int(i);
     flat_reduce_axes(s, max(min(n, top(count - const_int(1))), const_int(0)), &inner, body);
-    const Expr x = convert(translate(s, stage.body, inner, dropped), stage.accumulator);
-    push(body, Assign{sums[static_cast<size_t>(i)], lanes[static_cast<size_t>(i)] + select(n < count, x, constant(stage.accumulator, Cell{}))});
+    const Expr& lane = lanes[static_cast<size_t>(i)];
+    push(body, Assign{sums[static_cast<size_t>(i)], select(n < count, combine(stage, lane, translate(s, stage.body, inner, dropped)), lane)});
   }
   push(out, For{b, const_int(0), top((count + const_int(kLanes - 1)) / const_int(kLanes)), LoopRole::kSerial, 1, 1, std::move(body)});
-  return tree_sum(lanes);
+  return combine_tree(stage, lanes);
 }
 
 void Lowering::emit_lanes_integer(int s, const Env& env, const Place& part, Block& out) {
@@ -197,7 +196,6 @@ void Lowering::emit_lanes_integer(int s, const Env& env, const Place& part, Bloc
 void Lowering::emit_lanes_float(int s, const Env& env, const Place& part, Block& out) {
   const Stage& stage = kernel_.stages[static_cast<size_t>(s)];
   const size_t rank = stage.reduce_extents.size();
-  const Expr zero = constant(stage.accumulator, Cell{});
   Env inner = env;
   if (rank == 1 || collapse_reduce(s, env) == rank) {
     Expr count = const_int(1);
@@ -205,20 +203,19 @@ void Lowering::emit_lanes_float(int s, const Env& env, const Place& part, Block&
     count = top(count);
     const int lane = new_loop_var(Expr(), kVectorDepth), acc = new_var(stage.accumulator), b = new_loop_var(Expr(), kInnerDepth);
     Block lanes, body;
-    push(lanes, Declare{acc, zero});
+    push(lanes, Declare{acc, neutral(stage)});
     const Expr blocks = top(count / const_int(kLanes));
     flat_reduce_axes(s, v(b) * const_int(kLanes) + v(lane), &inner, body);
-    push(body, Assign{acc, v(acc) + convert(translate(s, stage.body, inner), stage.accumulator)});
+    push(body, Assign{acc, combine(stage, v(acc), translate(s, stage.body, inner))});
     push(lanes, For{b, const_int(0), blocks, LoopRole::kSerial, 1, 1, std::move(body)});
     const Expr n = blocks * const_int(kLanes) + v(lane);
     flat_reduce_axes(s, max(min(n, count - const_int(1)), const_int(0)), &inner, lanes);
-    const Expr x = convert(translate(s, stage.body, inner), stage.accumulator);
-    push(lanes, Store{part.buffer, v(lane), v(acc) + select(n < count, x, zero)});
+    push(lanes, Store{part.buffer, v(lane), select(n < count, combine(stage, v(acc), translate(s, stage.body, inner)), v(acc))});
     push(out, For{lane, const_int(0), const_int(kLanes), LoopRole::kVector, kLanes, 1, std::move(lanes)});
   } else {  // rows apart from each other: lanes shift from row to row, so one element after the other
     const int i = new_loop_var(Expr(), kInnerDepth), n = new_var(DType::kI64);
     Block clear;
-    push(clear, Store{part.buffer, v(i), zero});
+    push(clear, Store{part.buffer, v(i), neutral(stage)});
     push(out, For{i, const_int(0), const_int(kLanes), LoopRole::kSerial, 1, 1, std::move(clear)});
     push(out, Declare{n, const_int(0)});
     std::vector<int> vars;
@@ -229,7 +226,7 @@ void Lowering::emit_lanes_float(int s, const Env& env, const Place& part, Block&
     }
     const Expr at = v(n) & const_int(kLanes - 1);
     Block body;
-    push(body, Store{part.buffer, at, load_flat(part.buffer, stage.accumulator, at) + convert(translate(s, stage.body, inner), stage.accumulator)});
+    push(body, Store{part.buffer, at, combine(stage, load_flat(part.buffer, stage.accumulator, at), translate(s, stage.body, inner))});
     push(body, Assign{n, v(n) + const_int(1)});
     for (size_t d = vars.size(); d-- > 0;) {
       Block loop;
@@ -240,7 +237,7 @@ void Lowering::emit_lanes_float(int s, const Env& env, const Place& part, Block&
   }
   std::vector<Expr> lanes;
   for (int i = 0; i < kLanes; ++i) lanes.push_back(let(load_flat(part.buffer, stage.accumulator, const_int(i)), out));
-  store(places_[static_cast<size_t>(s)], env.axes, finish(s, env, tree_sum(lanes), nullptr), out);
+  store(places_[static_cast<size_t>(s)], env.axes, finish(s, env, combine_tree(stage, lanes), nullptr), out);
 }
 
 void Lowering::emit_big_reduce(int s, Block& out) {
@@ -313,7 +310,7 @@ void Lowering::emit_grid_reduce(int s, std::vector<Statement>& phases) {
   } else {
     std::vector<Expr> parts;
     for (int64_t i = 0; i < lanes; ++i) parts.push_back(load_flat(part.buffer, stage.accumulator, v(r) * const_int(lanes) + const_int(i)));
-    sum = tree_sum(parts);
+    sum = combine_tree(stage, parts);
   }
   store(places_[static_cast<size_t>(s)], at.axes, finish(s, at, sum, nullptr), combined);
   push(total.body, For{r, const_int(0), const_int(results), LoopRole::kGrid, 1, 1, std::move(combined)});

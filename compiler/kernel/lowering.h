@@ -147,7 +147,7 @@ class Lowering {
   void emit_grid_reduce(int s, std::vector<Statement>& phases);
   Expr emit_reduce_element(int s, const Env& env, const DroppedBorders* dropped, Block& out);
   Expr combine(const Stage& stage, const Expr& acc, const Expr& value) const;
-  Expr tree_sum(std::vector<Expr> lanes) const;
+  Expr combine_tree(const Stage& stage, std::vector<Expr> lanes) const;
   Expr neutral(const Stage& stage) const;
   bool any_order(const Stage& stage) const;
   size_t collapse_reduce(int s, const Env& env);

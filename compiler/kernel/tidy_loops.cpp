@@ -65,6 +65,7 @@ class Hoister {
   Hoister(LoopKernel& kernel, For& loop) : kernel_(kernel), loads_(loop.role != LoopRole::kGrid) {
     changes_.vars.insert(loop.var);
     changes_.add(loop.body);
+    body_ = &loop.body;
     visit(loop.body, /*conditional=*/false);
     drop_moved_lets(loop.body);
   }
@@ -114,7 +115,7 @@ class Hoister {
   }
   void visit(Block& block, bool conditional) {
     for (Statement& statement : block) {
-      if (auto* let = std::get_if<Let>(&statement.node); let && !conditional && &block == body_of_loop(block) && invariant(let->value, false)) {
+      if (auto* let = std::get_if<Let>(&statement.node); let && !conditional && &block == body_ && invariant(let->value, false)) {
         moved_.insert(let->var);
         changes_.vars.erase(let->var);
         memo_[0].clear();
@@ -126,11 +127,6 @@ class Hoister {
       const bool branch = std::holds_alternative<If>(statement.node);
       for (Block* inner : blocks_of(statement)) visit(*inner, conditional || branch);
     }
-  }
-  /// The first block visited is the loop's own body.
-  const Block* body_of_loop(const Block& block) {
-    if (!body_) body_ = &block;
-    return body_;
   }
   void drop_moved_lets(Block& body) {
     body.erase(std::remove_if(body.begin(), body.end(), [&](const Statement& s) {

@@ -1,0 +1,43 @@
+// Kernels like those that operators make, for tests of everything below stages.
+//
+// Goes out: each kernel with sets of parameters that make its extents ragged.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/kernel/kernel.h"
+
+namespace galatea::testing {
+
+struct SampleKernel {
+  kernel::Kernel kernel;
+  std::vector<std::vector<uint64_t>> params;
+};
+
+/// Resize of u8 pixels: integer horizontal band, f32 vertical band, normalise, store; `chw`: planar f32, else u8 HWC. `mirror`: the output is
+/// read backwards where parameters say so.
+SampleKernel resize_u8(bool chw, int channels);
+/// The same over f32 pixels.
+SampleKernel resize_f32(int channels);
+/// A Gaussian window, both ways, reflect_101 or clamp.
+SampleKernel gaussian(kernel::Border border, int channels);
+/// Crop with constant border, mirror and normalise into planar f32.
+SampleKernel crop_mirror_normalize();
+/// u8 arithmetic with an inlinable chain; every axis flat.
+SampleKernel brightness();
+/// A 3x3 colour matrix with interleaved loads and stores.
+SampleKernel colour_matrix();
+/// a[i] op b[i] where extents of 1 repeat.
+SampleKernel broadcast();
+/// Sums, minima and maxima over everything, per channel, per row.
+SampleKernel reductions(DType type, DType accumulator, kernel::Combiner combiner);
+/// A horizontal band that is itself the output, as u8.
+SampleKernel horizontal_only();
+/// Nearest neighbours through computed coordinates: gathers.
+SampleKernel warp();
+
+/// All of the above by name.
+std::vector<std::pair<std::string, SampleKernel>> sample_kernels();
+
+}  // namespace galatea::testing
