@@ -128,7 +128,8 @@ void define_cmn(RecipeBuilder& b) {
     return value;
   });
   std::vector<int> axis_of;
-  for (char letter : output_layout(in_layout, b.text("output_layout")).str()) axis_of.push_back(in_layout.find(letter));
+  const Layout out_layout = output_layout(in_layout, b.text("output_layout"));
+  for (char letter : out_layout.str()) axis_of.push_back(in_layout.find(letter));
   b.output_stage(0, stage, axis_of);
 }
 
