@@ -1,6 +1,5 @@
 // galatea: the command line. One file a subcommand; this one parses, dispatches, and turns every end into an
 // exit status.
-#include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -137,11 +136,8 @@ int main_inside(int argc, char** argv) {
     status = internal_error(error.what());
   }
   if (status != kUsage) reporter.print_collected();
-  if (std::fflush(stdout) != 0 && errno != EPIPE && status == kFine) {
-    fmt::print(stderr, "galatea: cannot write to stdout\n");
-    status = kWrong;
-  }
-  return status;
+  // Printing may have failed after the command had its status.
+  return status == kFine ? reporter.status() : status;
 }
 
 }  // namespace
