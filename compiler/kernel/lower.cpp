@@ -97,6 +97,7 @@ bool ring_is_legal(const Kernel& kernel, int producer, int* consumer) {
 Lowering::Lowering(const Kernel& kernel, const Schedule& schedule, const ScheduleOptions& options)
     : kernel_(kernel), schedule_(schedule), options_(options) {
   GALATEA_CHECK(schedule_.stages.size() == kernel_.stages.size(), "a schedule of another kernel");
+  compose_bands(kernel_);
   kernel_.stages.reserve(kernel_.stages.size() * 3 + 1);  // stages are added; references to them must stay good
 }
 
