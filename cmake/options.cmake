@@ -8,6 +8,10 @@ target_compile_options(galatea_options INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(galatea_options INTERFACE -Wno-maybe-uninitialized -Wno-restrict)
 endif()
+# clang reports std::stable_sort of that same library.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  target_compile_options(galatea_options INTERFACE -Wno-deprecated-declarations)
+endif()
 # -Wold-style-cast is a C++ question only.
 target_compile_options(galatea_options INTERFACE $<$<COMPILE_LANGUAGE:C>:-Wno-old-style-cast>)
 # Bit-equal results on every machine: baseline code only, no fast-math, no contraction (above).

@@ -41,7 +41,8 @@ Result<int32_t> Arena::grow(int64_t bytes) {
   }
   if (!buffer) return std::unexpected(std::move(buffer.error()));
   retained_bytes_ += capacity;
-  auto unused = std::find_if(blocks_.begin(), blocks_.end(), [](const Block& block) { return !block.buffer; });
+  auto unused =
+      std::find_if(blocks_.begin(), blocks_.end(), [](const Block& block) { return !block.buffer; });
   if (unused == blocks_.end()) unused = blocks_.emplace(blocks_.end());
   unused->buffer = std::move(*buffer);
   return static_cast<int32_t>(unused - blocks_.begin());

@@ -1,6 +1,8 @@
-// Memory for the intermediates of one sample: blocks that are counted by references and used again by the next sample.
+// Memory for the intermediates of one sample: blocks that are counted by references and used again by the
+// next sample.
 //
-// Comes in: sizes. Goes out: block numbers. Belongs to one frame, so it needs no lock and moves with the frame from thread to thread.
+// Comes in: sizes. Goes out: block numbers. Belongs to one frame, so it needs no lock and moves with the
+// frame from thread to thread.
 #pragma once
 
 #include <vector>
@@ -17,7 +19,8 @@ class Arena {
   uint8_t* data(int32_t block) const { return blocks_[static_cast<size_t>(block)].buffer->data(); }
   void retain(int32_t block);
   void release(int32_t block);
-  /// Ends a sample: every block is free again. Blocks far beyond what samples need are given back, oldest first.
+  /// Ends a sample: every block is free again. Blocks far beyond what samples need are given back, oldest
+  /// first.
   void reset();
   int64_t retained_bytes() const { return retained_bytes_; }
 
@@ -37,7 +40,8 @@ class Arena {
   uint64_t clock_ = 0;
 };
 
-/// Rounds up to one of eight sizes per power of two, so that buffers of nearly equal size can take each other's place.
+/// Rounds up to one of eight sizes per power of two, so that buffers of nearly equal size can take each
+/// other's place.
 int64_t round_up_capacity(int64_t bytes);
 
 }  // namespace galatea::runtime

@@ -15,7 +15,8 @@ BatchJob::BatchJob(std::shared_ptr<const LoadedProgram> loaded, BufferPool& pool
   for (size_t k = 0; k < outputs_.size(); ++k) {
     const OutputSpec& spec = loaded_->program->outputs[k];
     outputs_[k].samples.resize(count);
-    const bool known = std::all_of(spec.extents.begin(), spec.extents.end(), [](int64_t extent) { return extent >= 0; });
+    const bool known =
+        std::all_of(spec.extents.begin(), spec.extents.end(), [](int64_t extent) { return extent >= 0; });
     if (!known || spec.extents.size() != static_cast<size_t>(spec.ndim)) continue;
     if (auto bytes = dense_bytes(spec.dtype, spec.extents)) outputs_[k].sample_bytes = *bytes;
   }
@@ -41,7 +42,8 @@ SampleInput BatchJob::input(int slot) {
   return input;
 }
 
-Result<Tensor> BatchJob::allocate_output(int output, int slot, DType dtype, std::span<const int64_t> extents) {
+Result<Tensor> BatchJob::allocate_output(int output, int slot, DType dtype,
+                                         std::span<const int64_t> extents) {
   Output& out = outputs_[static_cast<size_t>(output)];
   const OutputSpec& spec = loaded_->program->outputs[static_cast<size_t>(output)];
   if (dtype != spec.dtype || extents.size() != static_cast<size_t>(spec.ndim)) {
@@ -76,7 +78,8 @@ std::string BatchJob::describe(int slot) const {
 
 void BatchJob::fail(int slot, Error error) {
   if (!error.diagnostics.empty()) {
-    error.diagnostics.front().notes.push_back(fmt::format("sample {} of batch {} in epoch {}: {}", slot, index, epoch, describe(slot)));
+    error.diagnostics.front().notes.push_back(
+        fmt::format("sample {} of batch {} in epoch {}: {}", slot, index, epoch, describe(slot)));
   }
   std::lock_guard lock(mutex_);
   states_[static_cast<size_t>(slot)] = State::kFailed;
@@ -102,7 +105,8 @@ void BatchJob::substitute(int slot, int64_t attempt, const Diagnostic& why) {
     // Places keep the position of the sample that failed: the choice depends on it and the attempt alone.
     ReaderLoop::Place& place = places[at * num_sources + s];
     const LoadedProgram::Source& source = loaded_->sources[s];
-    place.index = substitute_index(source.options, source.samples->size(), place.epoch, place.position, attempt);
+    place.index =
+        substitute_index(source.options, source.samples->size(), place.epoch, place.position, attempt);
   }
 }
 
@@ -110,7 +114,8 @@ Error BatchJob::first_error() {
   std::sort(errors_.begin(), errors_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   Error error = std::move(errors_.front().second);
   if (errors_.size() > 1 && !error.diagnostics.empty()) {
-    error.diagnostics.front().notes.push_back(fmt::format("{} more samples of this batch failed", errors_.size() - 1));
+    error.diagnostics.front().notes.push_back(
+        fmt::format("{} more samples of this batch failed", errors_.size() - 1));
   }
   return error;
 }
@@ -134,7 +139,8 @@ void BatchJob::compact() {
       }
       numbers[to] = numbers[from];
       positions[to] = positions[from];
-      std::copy_n(places.begin() + static_cast<int64_t>(from * num_sources), places.empty() ? 0 : num_sources, places.begin() + static_cast<int64_t>(to * num_sources));
+      std::copy_n(places.begin() + static_cast<int64_t>(from * num_sources), places.empty() ? 0 : num_sources,
+                  places.begin() + static_cast<int64_t>(to * num_sources));
     }
     ++to;
   }
@@ -160,10 +166,12 @@ BatchJob::Finished BatchJob::finish() {
   const size_t num_sources = loaded_->sources.size();
   for (int slot = 0; slot < num_samples_; ++slot) {
     batch->sample_names.push_back(describe(slot));
-    batch->sample_ids.push_back(num_sources > 0 ? places[static_cast<size_t>(slot) * num_sources].index : numbers[static_cast<size_t>(slot)]);
+    batch->sample_ids.push_back(num_sources > 0 ? places[static_cast<size_t>(slot) * num_sources].index
+                                                : numbers[static_cast<size_t>(slot)]);
   }
   for (size_t k = 0; k < outputs_.size(); ++k) {
-    batch->outputs.push_back({loaded_->program->outputs[k], std::move(outputs_[k].samples), std::move(outputs_[k].contiguous)});
+    batch->outputs.push_back(
+        {loaded_->program->outputs[k], std::move(outputs_[k].samples), std::move(outputs_[k].contiguous)});
   }
   finished.batch = std::move(batch);
   return finished;

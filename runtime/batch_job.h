@@ -1,7 +1,8 @@
 // One batch on its way: which samples it is made of, where their outputs go, what became of them.
 //
-// Comes in: the planner's choice of samples. Goes out: a Batch, or the error that travels in its stead. Samples of a job are worked on by
-// several threads at once, each in a slot of its own; what they share is locked here.
+// Comes in: the planner's choice of samples. Goes out: a Batch, or the error that travels in its stead.
+// Samples of a job are worked on by several threads at once, each in a slot of its own; what they share is
+// locked here.
 #pragma once
 
 #include <memory>
@@ -26,20 +27,21 @@ class BatchJob final : public OutputSink {
 
   // Set by the planner.
   int64_t epoch = 0, index = 0;
-  std::vector<int64_t> numbers;                          ///< per sample
-  std::vector<int64_t> positions;                        ///< per sample, in the epoch
-  std::vector<ReaderLoop::Place> places;                 ///< sample-major: [sample][source]
-  std::vector<std::shared_ptr<const FedBatch>> feeds;    ///< per external input
+  std::vector<int64_t> numbers;                        ///< per sample
+  std::vector<int64_t> positions;                      ///< per sample, in the epoch
+  std::vector<ReaderLoop::Place> places;               ///< sample-major: [sample][source]
+  std::vector<std::shared_ptr<const FedBatch>> feeds;  ///< per external input
 
   // Set by the scheduler, under its lock.
-  int num_taken = 0;      ///< samples given to threads
-  int num_pending = 0;    ///< samples neither done nor parked
+  int num_taken = 0;    ///< samples given to threads
+  int num_pending = 0;  ///< samples neither done nor parked
   bool complete = false;
   std::vector<std::pair<int, std::unique_ptr<Frame>>> parked;
 
   int num_samples() const { return num_samples_; }
   SampleInput input(int slot);
-  Result<Tensor> allocate_output(int output, int slot, DType dtype, std::span<const int64_t> extents) override;
+  Result<Tensor> allocate_output(int output, int slot, DType dtype,
+                                 std::span<const int64_t> extents) override;
   /// File name of the sample, or "sample 17".
   std::string describe(int slot) const;
 

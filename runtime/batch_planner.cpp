@@ -8,7 +8,8 @@
 
 namespace galatea::runtime {
 
-BatchPlanner::BatchPlanner(std::shared_ptr<const LoadedProgram> loaded, Allocator& allocator, BufferPool& pool)
+BatchPlanner::BatchPlanner(std::shared_ptr<const LoadedProgram> loaded, Allocator& allocator,
+                           BufferPool& pool)
     : loaded_(std::move(loaded)), allocator_(allocator), pool_(pool) {
   for (const LoadedProgram::Source& source : loaded_->sources) {
     readers_.emplace_back(source.options, source.samples->size(), loaded_->program->batch_size);
@@ -87,44 +88,60 @@ std::shared_ptr<BatchJob> BatchPlanner::make_job(int num_samples) {
 
 int64_t BatchPlanner::fed_in_epoch(size_t input) const {
   int64_t count = 0;
-  for (auto entry = feeds_[input].rbegin(); entry != feeds_[input].rend() && !std::holds_alternative<EndMark>(*entry); ++entry) ++count;
+  for (auto entry = feeds_[input].rbegin();
+       entry != feeds_[input].rend() && !std::holds_alternative<EndMark>(*entry); ++entry)
+    ++count;
   return count;
 }
 
-Status BatchPlanner::check_feed(size_t input, const std::vector<Tensor>& samples, const std::vector<int64_t>& ids) const {
+Status BatchPlanner::check_feed(size_t input, const std::vector<Tensor>& samples,
+                                const std::vector<int64_t>& ids) const {
   const ExternalInput& spec = loaded_->program->external_inputs[input];
   auto refuse = [&](std::string why) { return make_error(message::kBadFeed, spec.name, why); };
   const auto batch_size = static_cast<size_t>(loaded_->program->batch_size);
-  if (samples.empty() || samples.size() > batch_size) return refuse(fmt::format("{} samples were fed; a batch has 1 to {}", samples.size(), batch_size));
-  if (!ids.empty() && ids.size() != samples.size()) return refuse(fmt::format("{} ids were given for {} samples", ids.size(), samples.size()));
+  if (samples.empty() || samples.size() > batch_size)
+    return refuse(fmt::format("{} samples were fed; a batch has 1 to {}", samples.size(), batch_size));
+  if (!ids.empty() && ids.size() != samples.size())
+    return refuse(fmt::format("{} ids were given for {} samples", ids.size(), samples.size()));
   for (size_t k = 0; k < samples.size(); ++k) {
     const Tensor& sample = samples[k];
-    if (sample.dtype != spec.dtype) return refuse(fmt::format("sample {} has type {}, not {}", k, types_name(sample.dtype), types_name(spec.dtype)));
-    if (sample.ndim != spec.ndim) return refuse(fmt::format("sample {} has {} dimensions, not {}", k, sample.ndim, spec.ndim));
+    if (sample.dtype != spec.dtype)
+      return refuse(
+          fmt::format("sample {} has type {}, not {}", k, types_name(sample.dtype), types_name(spec.dtype)));
+    if (sample.ndim != spec.ndim)
+      return refuse(fmt::format("sample {} has {} dimensions, not {}", k, sample.ndim, spec.ndim));
     auto bytes = dense_bytes(sample.dtype, {sample.extents, static_cast<size_t>(sample.ndim)});
     if (!bytes) return std::unexpected(std::move(bytes.error()));
     if (*bytes > 0 && !sample.data) return refuse(fmt::format("sample {} has no memory", k));
   }
-  if (feeds_[input].size() >= kMaxQueuedFeeds) return refuse(fmt::format("{} batches wait already; take some before feeding more", feeds_[input].size()));
+  if (feeds_[input].size() >= kMaxQueuedFeeds)
+    return refuse(
+        fmt::format("{} batches wait already; take some before feeding more", feeds_[input].size()));
   // Batch n of every input has one size: compare with the inputs that were fed this batch already.
   for (size_t other = 0; other < feeds_.size(); ++other) {
     const int64_t behind_end = num_fed_[other] - num_fed_[input];
-    if (other == input || behind_end <= 0 || behind_end > static_cast<int64_t>(feeds_[other].size())) continue;
+    if (other == input || behind_end <= 0 || behind_end > static_cast<int64_t>(feeds_[other].size()))
+      continue;
     const FeedEntry& entry = feeds_[other][feeds_[other].size() - static_cast<size_t>(behind_end)];
-    if (const auto* batch = std::get_if<std::shared_ptr<const FedBatch>>(&entry); batch && (*batch)->samples.size() != samples.size()) {
-      return refuse(fmt::format("{} samples were fed, but '{}' was fed {} for the same batch", samples.size(), loaded_->program->external_inputs[other].name, (*batch)->samples.size()));
+    if (const auto* batch = std::get_if<std::shared_ptr<const FedBatch>>(&entry);
+        batch && (*batch)->samples.size() != samples.size()) {
+      return refuse(fmt::format("{} samples were fed, but '{}' was fed {} for the same batch", samples.size(),
+                                loaded_->program->external_inputs[other].name, (*batch)->samples.size()));
     }
   }
   return {};
 }
 
-Status BatchPlanner::feed(const std::string& input, const std::vector<Tensor>& samples, const std::vector<int64_t>& ids) {
+Status BatchPlanner::feed(const std::string& input, const std::vector<Tensor>& samples,
+                          const std::vector<int64_t>& ids) {
   const auto& inputs = loaded_->program->external_inputs;
-  auto at = std::find_if(inputs.begin(), inputs.end(), [&](const ExternalInput& candidate) { return candidate.name == input; });
+  auto at = std::find_if(inputs.begin(), inputs.end(),
+                         [&](const ExternalInput& candidate) { return candidate.name == input; });
   if (at == inputs.end()) {
     std::vector<std::string> names;
     for (const ExternalInput& candidate : inputs) names.push_back("'" + candidate.name + "'");
-    auto error = make_error(message::kUnknownInput, input, names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
+    auto error = make_error(message::kUnknownInput, input,
+                            names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
     return error;
   }
   const auto number = static_cast<size_t>(at - inputs.begin());
@@ -135,7 +152,9 @@ Status BatchPlanner::feed(const std::string& input, const std::vector<Tensor>& s
   auto batch = std::make_shared<FedBatch>();
   batch->ids = ids;
   for (const Tensor& sample : samples) {
-    GALATEA_ASSIGN(Tensor copy, allocate_tensor(allocator_, sample.dtype, std::span<const int64_t>(sample.extents, static_cast<size_t>(sample.ndim))));
+    GALATEA_ASSIGN(Tensor copy, allocate_tensor(allocator_, sample.dtype,
+                                                std::span<const int64_t>(sample.extents,
+                                                                         static_cast<size_t>(sample.ndim))));
     copy_dense(sample, copy.data);
     batch->samples.push_back(std::move(copy));
   }
@@ -148,11 +167,13 @@ Status BatchPlanner::feed(const std::string& input, const std::vector<Tensor>& s
 Status BatchPlanner::end_of_feed() {
   std::lock_guard lock(mutex_);
   const auto& inputs = loaded_->program->external_inputs;
-  if (feeds_.empty()) return make_error(message::kBadOptions, "this pipeline has no external input whose feed could end");
+  if (feeds_.empty())
+    return make_error(message::kBadOptions, "this pipeline has no external input whose feed could end");
   for (size_t i = 1; i < feeds_.size(); ++i) {
     if (num_fed_[i] != num_fed_[0]) {
       return make_error(message::kBadFeed, inputs[i].name,
-                        fmt::format("{} batches wait in it, but {} in '{}'; feed every input equally often", fed_in_epoch(i), fed_in_epoch(0), inputs[0].name));
+                        fmt::format("{} batches wait in it, but {} in '{}'; feed every input equally often",
+                                    fed_in_epoch(i), fed_in_epoch(0), inputs[0].name));
     }
   }
   for (size_t i = 0; i < feeds_.size(); ++i) {

@@ -2,7 +2,8 @@
 //
 // Comes in: reader loops, feeds. Goes out: jobs in order. Thread-safe: hosts feed while threads plan.
 //
-// Invariant: the sequence of jobs depends on readers, feeds and calls of start_epoch() only, never on time or threads.
+// Invariant: the sequence of jobs depends on readers, feeds and calls of start_epoch() only, never on time or
+// threads.
 #pragma once
 
 #include <deque>
@@ -20,8 +21,10 @@ namespace galatea::runtime {
 class BatchPlanner {
  public:
   struct EpochEnd {};
-  struct Paused {};                        ///< the epoch is over, start_epoch() has not been called
-  struct Starved { std::string input; };   ///< nothing was fed
+  struct Paused {};  ///< the epoch is over, start_epoch() has not been called
+  struct Starved {
+    std::string input;
+  };  ///< nothing was fed
   using Plan = std::variant<std::shared_ptr<BatchJob>, EpochEnd, Paused, Starved>;
 
   BatchPlanner(std::shared_ptr<const LoadedProgram> loaded, Allocator& allocator, BufferPool& pool);
@@ -51,7 +54,7 @@ class BatchPlanner {
   mutable std::mutex mutex_;
   std::vector<ReaderLoop> readers_;
   std::vector<std::deque<FeedEntry>> feeds_;
-  std::vector<int64_t> num_fed_;    ///< batches and end marks ever queued, per input
+  std::vector<int64_t> num_fed_;  ///< batches and end marks ever queued, per input
   int64_t epoch_ = 0, batch_index_ = 0, position_ = 0, running_number_ = 0;
   bool paused_ = false;
 };

@@ -10,14 +10,18 @@ namespace galatea::runtime {
 
 struct BufferPool::State {
   std::mutex mutex;
-  std::multimap<int64_t, std::pair<uint64_t, std::shared_ptr<Buffer>>> free;  ///< capacity → (when it came back, memory)
+  std::multimap<int64_t, std::pair<uint64_t, std::shared_ptr<Buffer>>>
+      free;  ///< capacity → (when it came back, memory)
   int64_t free_bytes = 0, live_bytes = 0, peak_live_bytes = 0, num_recycled = 0;
   uint64_t clock = 0;
   bool closed = false;
 
-  /// The mutex is held. The memory that is to be freed goes to `out`, so that freeing happens without the lock.
+  /// The mutex is held. The memory that is to be freed goes to `out`, so that freeing happens without the
+  /// lock.
   void evict_oldest(std::shared_ptr<Buffer>& out) {
-    auto oldest = std::min_element(free.begin(), free.end(), [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
+    auto oldest = std::min_element(free.begin(), free.end(), [](const auto& a, const auto& b) {
+      return a.second.first < b.second.first;
+    });
     free_bytes -= oldest->first;
     out = std::move(oldest->second.second);
     free.erase(oldest);

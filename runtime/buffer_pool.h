@@ -1,7 +1,8 @@
-// Recycled buffers for outputs: fresh pages are dear, so a buffer that a consumer lets go serves the next batch.
+// Recycled buffers for outputs: fresh pages are dear, so a buffer that a consumer lets go serves the next
+// batch.
 //
-// Comes in: sizes. Goes out: buffers whose last reference brings their memory back here, on whatever thread that happens, or frees it
-// if the pool is gone by then.
+// Comes in: sizes. Goes out: buffers whose last reference brings their memory back here, on whatever thread
+// that happens, or frees it if the pool is gone by then.
 //
 // Invariant: free bytes never exceed the most that was ever in use at once.
 #pragma once

@@ -43,7 +43,8 @@ class CpuExecutor final : public Executor {
   void take_tickets() {
     Worker worker = core_.make_worker();
     while (auto ticket = scheduler_.take(worker)) {
-      Progress progress = advance_sample(core_, *ticket->job, ticket->slot, *ticket->frame, worker, ticket->resumed);
+      Progress progress =
+          advance_sample(core_, *ticket->job, ticket->slot, *ticket->frame, worker, ticket->resumed);
       scheduler_.give_back(std::move(*ticket), progress);
     }
   }

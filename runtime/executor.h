@@ -1,4 +1,5 @@
-// Who runs samples: in order on the caller's thread (the judge), or on worker threads. Both give the same jobs in the same order.
+// Who runs samples: in order on the caller's thread (the judge), or on worker threads. Both give the same
+// jobs in the same order.
 //
 // Comes in: what a session's threads share (SessionCore). Goes out: finished jobs, in ticket order.
 #pragma once
@@ -21,7 +22,10 @@ struct SessionCore {
   Trace* trace = nullptr;
 
   SessionCore(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<Allocator> memory)
-      : loaded(std::move(program)), allocator(std::move(memory)), pool(*allocator), planner(loaded, *allocator, pool) {}
+      : loaded(std::move(program)),
+        allocator(std::move(memory)),
+        pool(*allocator),
+        planner(loaded, *allocator, pool) {}
   std::unique_ptr<Frame> make_frame() { return std::make_unique<Frame>(loaded, *allocator); }
   Worker make_worker() const;
 };
@@ -37,7 +41,8 @@ class Executor {
  public:
   using Deadline = std::optional<std::chrono::steady_clock::time_point>;
   virtual ~Executor() = default;
-  /// The next finished job; null at the end of an epoch. Errors: time-out (without its number), cancelled, nothing fed.
+  /// The next finished job; null at the end of an epoch. Errors: time-out (without its number), cancelled,
+  /// nothing fed.
   virtual Result<std::shared_ptr<BatchJob>> next(Deadline deadline) = 0;
   /// Something was fed.
   virtual void wake() = 0;
@@ -50,9 +55,12 @@ std::unique_ptr<Executor> make_inline_executor(SessionCore& core);
 Result<std::unique_ptr<Executor>> make_cpu_executor(SessionCore& core, int num_threads);
 
 enum class Progress { kDone, kParked };
-/// Runs one sample to its end or to the next barrier, and applies on_error to it. `resumed`: it goes on behind a barrier. Never throws.
-Progress advance_sample(SessionCore& core, BatchJob& job, int slot, Frame& frame, Worker& worker, bool resumed);
-/// Runs the batch step at which all parked samples of the job wait. False: it failed, and with it every one of them.
+/// Runs one sample to its end or to the next barrier, and applies on_error to it. `resumed`: it goes on
+/// behind a barrier. Never throws.
+Progress advance_sample(SessionCore& core, BatchJob& job, int slot, Frame& frame, Worker& worker,
+                        bool resumed);
+/// Runs the batch step at which all parked samples of the job wait. False: it failed, and with it every one
+/// of them.
 bool run_batch_step(SessionCore& core, BatchJob& job);
 
 }  // namespace galatea::runtime

@@ -1,4 +1,5 @@
-// One thread, one sample after the other, nothing ahead of time: obvious enough to judge the other executor by.
+// One thread, one sample after the other, nothing ahead of time: obvious enough to judge the other executor
+// by.
 #include "runtime/executor.h"
 #include "runtime/messages.h"
 
@@ -14,8 +15,10 @@ class InlineExecutor final : public Executor {
     core_.planner.start_epoch();
     auto plan = core_.planner.plan();
     if (std::holds_alternative<BatchPlanner::EpochEnd>(plan)) return nullptr;
-    if (auto* starved = std::get_if<BatchPlanner::Starved>(&plan)) return make_error(message::kNothingFed, starved->input);
-    if (times_.first_read == std::chrono::steady_clock::time_point{}) times_.first_read = std::chrono::steady_clock::now();
+    if (auto* starved = std::get_if<BatchPlanner::Starved>(&plan))
+      return make_error(message::kNothingFed, starved->input);
+    if (times_.first_read == std::chrono::steady_clock::time_point{})
+      times_.first_read = std::chrono::steady_clock::now();
     auto job = std::get<std::shared_ptr<BatchJob>>(plan);
     run(*job);
     if (core_.cancelled) return make_error(message::kCancelled);
@@ -70,6 +73,8 @@ class InlineExecutor final : public Executor {
 
 }  // namespace
 
-std::unique_ptr<Executor> make_inline_executor(SessionCore& core) { return std::make_unique<InlineExecutor>(core); }
+std::unique_ptr<Executor> make_inline_executor(SessionCore& core) {
+  return std::make_unique<InlineExecutor>(core);
+}
 
 }  // namespace galatea::runtime

@@ -7,7 +7,8 @@ namespace galatea::runtime {
 
 inline constexpr int kMaxRank = 8;
 
-/// A tensor as a kernel sees it. Strides count elements and may be negative or zero; `data` is the element at index 0.
+/// A tensor as a kernel sees it. Strides count elements and may be negative or zero; `data` is the element at
+/// index 0.
 struct KernelTensor {
   void* data = nullptr;
   int64_t extents[kMaxRank] = {};
@@ -18,8 +19,8 @@ struct KernelTensor {
 struct KernelCall {
   const KernelTensor* tensors = nullptr;  ///< inputs, then outputs
   const uint64_t* params = nullptr;       ///< one Cell each
-  uint8_t* scratch = nullptr;             ///< 64-byte aligned, of the size that the loops computed for these parameters
-  uint32_t* status = nullptr;             ///< flags are ORed in
+  uint8_t* scratch = nullptr;  ///< 64-byte aligned, of the size that the loops computed for these parameters
+  uint32_t* status = nullptr;  ///< flags are ORed in
 };
 
 using KernelFunction = void (*)(const KernelCall*);

@@ -17,12 +17,15 @@ Category category_of(const std::string& name) {
 /// Location of the first instruction with this opcode and operand `a` (or `b` for reads).
 int32_t location_of(const Program& program, Opcode op, int32_t number) {
   for (const Instruction& instruction : program.code) {
-    if (instruction.op == op && (op == Opcode::kRead ? instruction.b : instruction.a) == number) return instruction.location;
+    if (instruction.op == op && (op == Opcode::kRead ? instruction.b : instruction.a) == number)
+      return instruction.location;
   }
   return -1;
 }
 
-uint32_t line_of(const Program& program, int32_t location) { return location < 0 ? 0 : program.locations[static_cast<size_t>(location)].line; }
+uint32_t line_of(const Program& program, int32_t location) {
+  return location < 0 ? 0 : program.locations[static_cast<size_t>(location)].line;
+}
 
 std::string operator_at(const Program& program, int32_t location, const std::string& otherwise) {
   if (location < 0 || program.locations[static_cast<size_t>(location)].op.empty()) return otherwise;
@@ -36,10 +39,14 @@ Status open_sources(LoadedProgram& loaded, const NativeTable& natives) {
     LoadedProgram::Source source;
     source.name = spec.name.empty() ? spec.factory : spec.name;
     auto is_taken = [&](const std::string& name) {
-      return std::any_of(loaded.sources.begin(), loaded.sources.end(), [&](const auto& other) { return other.name == name; });
+      return std::any_of(loaded.sources.begin(), loaded.sources.end(),
+                         [&](const auto& other) { return other.name == name; });
     };
-    for (int suffix = 1; is_taken(source.name); ++suffix) source.name = fmt::format("{}_{}", spec.name.empty() ? spec.factory : spec.name, suffix);
-    auto with_place = [&](Error error) { return std::unexpected(loaded.located(std::move(error), spec.location)); };
+    for (int suffix = 1; is_taken(source.name); ++suffix)
+      source.name = fmt::format("{}_{}", spec.name.empty() ? spec.factory : spec.name, suffix);
+    auto with_place = [&](Error error) {
+      return std::unexpected(loaded.located(std::move(error), spec.location));
+    };
     const SourceFactory* factory = natives.find_source(spec.factory);
     if (!factory) return make_error(message::kMissingNative, "reader", spec.factory);
     auto options = parse_reader_options(spec.config, program.seed, source.name);
@@ -48,9 +55,12 @@ Status open_sources(LoadedProgram& loaded, const NativeTable& natives) {
     auto opened = factory->open(spec.config);
     if (!opened) return with_place(std::move(opened.error()));
     source.samples = std::move(*opened);
-    if (auto status = check_reader(source.options, source.samples->size(), source.name); !status) return with_place(std::move(status.error()));
-    int32_t location = spec.location >= 0 ? spec.location : location_of(program, Opcode::kRead, static_cast<int32_t>(i));
-    loaded.sites.push_back({operator_at(program, location, spec.factory), line_of(program, location), Category::kRead, "read"});
+    if (auto status = check_reader(source.options, source.samples->size(), source.name); !status)
+      return with_place(std::move(status.error()));
+    int32_t location =
+        spec.location >= 0 ? spec.location : location_of(program, Opcode::kRead, static_cast<int32_t>(i));
+    loaded.sites.push_back(
+        {operator_at(program, location, spec.factory), line_of(program, location), Category::kRead, "read"});
     loaded.sources.push_back(std::move(source));
   }
   return {};
@@ -69,7 +79,8 @@ Status prepare_natives(LoadedProgram& loaded, const NativeTable& natives) {
       if (!state) return std::unexpected(loaded.located(std::move(state.error()), location));
       native.state = std::move(*state);
     }
-    loaded.sites.push_back({operator_at(program, location, spec.function), line_of(program, location), category_of(function->category), function->category});
+    loaded.sites.push_back({operator_at(program, location, spec.function), line_of(program, location),
+                            category_of(function->category), function->category});
     loaded.natives.push_back(std::move(native));
   }
   return {};
@@ -80,7 +91,8 @@ void name_kernels(LoadedProgram& loaded) {
   for (size_t i = 0; i < program.kernel_calls.size(); ++i) {
     const ProgramKernel& kernel = program.kernels[static_cast<size_t>(program.kernel_calls[i].kernel)];
     int32_t location = location_of(program, Opcode::kCallKernel, static_cast<int32_t>(i));
-    std::string name = kernel.operators.empty() ? operator_at(program, location, kernel.name) : fmt::format("{}", fmt::join(kernel.operators, "+"));
+    std::string name = kernel.operators.empty() ? operator_at(program, location, kernel.name)
+                                                : fmt::format("{}", fmt::join(kernel.operators, "+"));
     loaded.sites.push_back({std::move(name), line_of(program, location), Category::kCompute, "compute"});
   }
 }
@@ -99,7 +111,8 @@ Error LoadedProgram::located(Error error, int32_t location) const {
   return error;
 }
 
-Result<std::shared_ptr<const LoadedProgram>> load_program(std::shared_ptr<const Program> program, const NativeTable& natives) {
+Result<std::shared_ptr<const LoadedProgram>> load_program(std::shared_ptr<const Program> program,
+                                                          const NativeTable& natives) {
   GALATEA_TRY(verify(*program));
   auto loaded = std::make_shared<LoadedProgram>();
   loaded->source_map = sources_of(*program);

@@ -1,4 +1,5 @@
-// A program made ready to run on this machine: natives found and configured, sources opened, places in the text resolved.
+// A program made ready to run on this machine: natives found and configured, sources opened, places in the
+// text resolved.
 //
 // Comes in: a Program and the natives. Goes out: what all threads of a session share; immutable.
 #pragma once
@@ -40,12 +41,15 @@ struct LoadedProgram {
   std::vector<Span> spans;  ///< of the locations
 
   size_t native_site(int32_t call) const { return sources.size() + static_cast<size_t>(call); }
-  size_t kernel_site(int32_t call) const { return sources.size() + natives.size() + static_cast<size_t>(call); }
+  size_t kernel_site(int32_t call) const {
+    return sources.size() + natives.size() + static_cast<size_t>(call);
+  }
 
   /// The error, with the place of a location where it has none: span, operator, chain of calls.
   Error located(Error error, int32_t location) const;
 };
 
-Result<std::shared_ptr<const LoadedProgram>> load_program(std::shared_ptr<const Program> program, const NativeTable& natives);
+Result<std::shared_ptr<const LoadedProgram>> load_program(std::shared_ptr<const Program> program,
+                                                          const NativeTable& natives);
 
 }  // namespace galatea::runtime

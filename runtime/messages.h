@@ -1,4 +1,5 @@
-// Errors of the runtime: one table (messages.def) of codes, wordings and helps; the wording is filled with fmt.
+// Errors of the runtime: one table (messages.def) of codes, wordings and helps; the wording is filled with
+// fmt.
 #pragma once
 
 #include <string>
@@ -18,7 +19,8 @@ struct Message {
 };
 
 namespace message {
-#define GALATEA_MESSAGE(name, code, kind, text, help) inline constexpr Message name{code, ErrorKind::kind, text, help};
+#define GALATEA_MESSAGE(name, code, kind, text, help) \
+  inline constexpr Message name{code, ErrorKind::kind, text, help};
 #include "runtime/messages.def"
 #undef GALATEA_MESSAGE
 }  // namespace message
@@ -26,7 +28,9 @@ namespace message {
 /// The message with its values filled in.
 template <typename... Values>
 std::unexpected<Error> make_error(const Message& which, Values&&... values) {
-  return galatea::make_error(which.kind, which.code, fmt::format(fmt::runtime(which.text), std::forward<Values>(values)...), which.help);
+  return galatea::make_error(which.kind, which.code,
+                             fmt::format(fmt::runtime(which.text), std::forward<Values>(values)...),
+                             which.help);
 }
 
 }  // namespace galatea::runtime

@@ -1,7 +1,8 @@
 // What a native function receives and returns.
 //
-// Native functions are C++ per sample, for foreign bytes and foreign libraries only. They see the runtime, never the compiler. One NativeFunction
-// value describes one; a NativeTable (filled by an explicit list, stdlib_ops/native/register_natives.cpp) finds it by name.
+// Native functions are C++ per sample, for foreign bytes and foreign libraries only. They see the runtime,
+// never the compiler. One NativeFunction value describes one; a NativeTable (filled by an explicit list,
+// stdlib_ops/native/register_natives.cpp) finds it by name.
 #pragma once
 
 #include <functional>
@@ -16,7 +17,8 @@
 
 namespace galatea::runtime {
 
-/// Static configuration of one call site, parsed once from JSON when a program is loaded; shared by all threads.
+/// Static configuration of one call site, parsed once from JSON when a program is loaded; shared by all
+/// threads.
 class NativeState {
  public:
   virtual ~NativeState() = default;
@@ -28,15 +30,17 @@ class NativeContext {
   virtual ~NativeContext() = default;
   std::span<const Tensor> inputs;
   std::span<const Cell> scalars;
-  std::span<Cell> scalar_results;     ///< native scalars: to be filled
-  Tensor* output = nullptr;           ///< native outputs: allocated already, unless the function allocates
+  std::span<Cell> scalar_results;  ///< native scalars: to be filled
+  Tensor* output = nullptr;        ///< native outputs: allocated already, unless the function allocates
   const NativeState* state = nullptr;
   /// Makes *output (for functions that allocate it).
   virtual Status allocate_output(DType dtype, const std::vector<int64_t>& extents) = 0;
   /// Memory for the length of this call, reused by the thread; at least 64-byte aligned.
   virtual Result<uint8_t*> scratch(int64_t bytes) = 0;
-  /// An object that this thread keeps between calls for this key (a decompressor, say); made by `make` at first.
-  virtual std::shared_ptr<void> thread_object(const void* key, const std::function<std::shared_ptr<void>()>& make) = 0;
+  /// An object that this thread keeps between calls for this key (a decompressor, say); made by `make` at
+  /// first.
+  virtual std::shared_ptr<void> thread_object(const void* key,
+                                              const std::function<std::shared_ptr<void>()>& make) = 0;
   /// Has the session been cancelled? Long loops ask now and then.
   virtual bool cancelled() const = 0;
 };
@@ -46,11 +50,13 @@ struct NativeFunction {
   std::string category;  ///< for traces and the summary: "read", "decode", "compute"
   /// Parses the configuration; may be empty (no state).
   std::function<Result<std::shared_ptr<NativeState>>(const std::string& config)> prepare;
-  /// Errors are user errors about the sample (corrupt file, say): say what and what to do; the runtime adds sample, operator and line.
+  /// Errors are user errors about the sample (corrupt file, say): say what and what to do; the runtime adds
+  /// sample, operator and line.
   std::function<Status(NativeContext&)> call;
 };
 
-/// A source of samples (readers.file, …): knows how many there are and reads the i-th. Index order, shuffling, shards and epochs are the runtime's (reader_loop.h).
+/// A source of samples (readers.file, …): knows how many there are and reads the i-th. Index order,
+/// shuffling, shards and epochs are the runtime's (reader_loop.h).
 class SampleSource {
  public:
   virtual ~SampleSource() = default;
@@ -58,13 +64,15 @@ class SampleSource {
   /// A short name of the sample for messages: its path relative to the root.
   virtual std::string describe(int64_t index) const = 0;
   /// Reads sample `index` into the outputs (allocated by `allocate(k, dtype, extents)`).
-  using AllocateOutput = std::function<Result<Tensor*>(int k, DType dtype, const std::vector<int64_t>& extents)>;
+  using AllocateOutput =
+      std::function<Result<Tensor*>(int k, DType dtype, const std::vector<int64_t>& extents)>;
   virtual Status read(int64_t index, const AllocateOutput& allocate) const = 0;
 };
 
 struct SourceFactory {
   std::string name;  ///< "readers.file"
-  /// Scans and checks (missing or empty folder, malformed list: user error naming it). `config` is JSON with the operator's arguments.
+  /// Scans and checks (missing or empty folder, malformed list: user error naming it). `config` is JSON with
+  /// the operator's arguments.
   std::function<Result<std::unique_ptr<SampleSource>>(const std::string& config)> open;
 };
 

@@ -1,6 +1,8 @@
-// Jobs in flight, in ticket order, within a bound that counts samples: batch 1 keeps as many threads busy as batch 64.
+// Jobs in flight, in ticket order, within a bound that counts samples: batch 1 keeps as many threads busy as
+// batch 64.
 //
-// Comes in: planned jobs and ends of epochs. Goes out: the oldest, once complete. Not thread-safe: the scheduler's lock guards it.
+// Comes in: planned jobs and ends of epochs. Goes out: the oldest, once complete. Not thread-safe: the
+// scheduler's lock guards it.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +16,8 @@ namespace galatea::runtime {
 class PrefetchQueue {
  public:
   PrefetchQueue(int prefetch_depth, int batch_size, int num_threads)
-      : window_(std::max<int64_t>(static_cast<int64_t>(std::max(1, prefetch_depth)) * batch_size, 2 * static_cast<int64_t>(num_threads))) {}
+      : window_(std::max<int64_t>(static_cast<int64_t>(std::max(1, prefetch_depth)) * batch_size,
+                                  2 * static_cast<int64_t>(num_threads))) {}
   /// Room for a batch of this many samples? One batch always fits.
   bool has_room(int num_samples) const { return samples_ == 0 || samples_ + num_samples <= window_; }
   bool empty() const { return entries_.empty(); }

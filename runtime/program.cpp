@@ -10,8 +10,10 @@ namespace galatea::runtime {
 namespace {
 
 constexpr std::array<std::string_view, 24> kOpcodeNames = {
-    "const", "scalar",   "move",   "philox",          "sample_index", "node_key", "batch_slot", "extent",         "load", "jump", "branch",      "switch",
-    "check", "allocate", "allocate_output", "view", "copy_slot",    "make_dense", "store_elements", "read", "feed", "call_native", "call_kernel", "release"};
+    "const",           "scalar",      "move",      "philox",     "sample_index",   "node_key", "batch_slot",
+    "extent",          "load",        "jump",      "branch",     "switch",         "check",    "allocate",
+    "allocate_output", "view",        "copy_slot", "make_dense", "store_elements", "read",     "feed",
+    "call_native",     "call_kernel", "release"};
 
 std::string slots(const std::vector<int32_t>& list) {
   std::vector<std::string> names;
@@ -33,7 +35,9 @@ class InstructionPrinter {
 
  private:
   std::vector<int32_t> list(int32_t first, int32_t count) const {
-    if (first < 0 || count < 0 || static_cast<size_t>(first) + static_cast<size_t>(count) > program_.lists.size()) return {};
+    if (first < 0 || count < 0 ||
+        static_cast<size_t>(first) + static_cast<size_t>(count) > program_.lists.size())
+      return {};
     return {program_.lists.begin() + first, program_.lists.begin() + first + count};
   }
   std::string scalar(const Instruction& i) const;
@@ -50,12 +54,14 @@ std::string InstructionPrinter::scalar(const Instruction& i) const {
   std::string text = fmt::format("r{} = {}.{}", i.dst, name_of(i.scalar_op), short_name(i.type));
   if (is_conversion(i.scalar_op)) text += fmt::format(" from {}", short_name(i.from));
   const int32_t operands[] = {i.a, i.b, i.c};
-  for (int k = 0; k < num_operands(i.scalar_op); ++k) text += fmt::format("{} r{}", k == 0 ? "" : ",", operands[k]);
+  for (int k = 0; k < num_operands(i.scalar_op); ++k)
+    text += fmt::format("{} r{}", k == 0 ? "" : ",", operands[k]);
   return text;
 }
 
 std::string InstructionPrinter::check(const Instruction& i) const {
-  return fmt::format("r{} \"{}\" [{}]", i.b, program_.messages[static_cast<size_t>(i.a)].text, registers(list(i.c, i.imm)));
+  return fmt::format("r{} \"{}\" [{}]", i.b, program_.messages[static_cast<size_t>(i.a)].text,
+                     registers(list(i.c, i.imm)));
 }
 
 std::string InstructionPrinter::view(const Instruction& i) const {
@@ -63,11 +69,14 @@ std::string InstructionPrinter::view(const Instruction& i) const {
   int n = view.ndim;
   if (view.reshape) return fmt::format("s{} = reshape s{} to [{}]", i.dst, i.a, registers(list(i.c, n)));
   if (view.window_origin) {
-    return fmt::format("s{} = window s{} extents [{}] origin [{}]", i.dst, i.a, registers(list(i.c, n)), registers(list(i.c + n, n)));
+    return fmt::format("s{} = window s{} extents [{}] origin [{}]", i.dst, i.a, registers(list(i.c, n)),
+                       registers(list(i.c + n, n)));
   }
   std::vector<int> dims(view.input_dim.begin(), view.input_dim.begin() + n);
-  return fmt::format("s{} = s{} dims [{}] extents [{}] start [{}] step [{}]", i.dst, i.a, fmt::join(dims, ", "), registers(list(i.c, n)),
-                     registers(list(i.c + n, view.input_ndim)), registers(list(i.c + n + view.input_ndim, n)));
+  return fmt::format("s{} = s{} dims [{}] extents [{}] start [{}] step [{}]", i.dst, i.a,
+                     fmt::join(dims, ", "), registers(list(i.c, n)),
+                     registers(list(i.c + n, view.input_ndim)),
+                     registers(list(i.c + n + view.input_ndim, n)));
 }
 
 std::string InstructionPrinter::native(const Instruction& i) const {
@@ -82,52 +91,81 @@ std::string InstructionPrinter::native(const Instruction& i) const {
 
 std::string InstructionPrinter::kernel(const Instruction& i) const {
   const KernelCallSpec& call = program_.kernel_calls[static_cast<size_t>(i.a)];
-  return fmt::format("{} ({}) params ({}) scratch r{}", program_.kernels[static_cast<size_t>(call.kernel)].name, slots(call.tensors), registers(call.params),
-                     call.scratch_bytes);
+  return fmt::format("{} ({}) params ({}) scratch r{}",
+                     program_.kernels[static_cast<size_t>(call.kernel)].name, slots(call.tensors),
+                     registers(call.params), call.scratch_bytes);
 }
 
 std::string InstructionPrinter::data(const Instruction& i) const {
   switch (i.op) {
-    case Opcode::kAllocate: return fmt::format("s{} = {}[{}]", i.dst, short_name(i.type), registers(list(i.a, i.imm)));
-    case Opcode::kAllocateOutput: return fmt::format("s{} = output {} {}[{}]", i.dst, i.b, short_name(i.type), registers(list(i.a, i.imm)));
+    case Opcode::kAllocate:
+      return fmt::format("s{} = {}[{}]", i.dst, short_name(i.type), registers(list(i.a, i.imm)));
+    case Opcode::kAllocateOutput:
+      return fmt::format("s{} = output {} {}[{}]", i.dst, i.b, short_name(i.type),
+                         registers(list(i.a, i.imm)));
     case Opcode::kCopySlot:
-    case Opcode::kMakeDense: return fmt::format("s{} = s{}", i.dst, i.a);
+    case Opcode::kMakeDense:
+      return fmt::format("s{} = s{}", i.dst, i.a);
     case Opcode::kStoreElements: {
       auto extents = list(i.a, i.imm);
       int64_t volume = 1;
       for (int32_t extent : extents) volume *= extent;
-      return fmt::format("s{} = {}[{}] ({})", i.dst, short_name(i.type), fmt::join(extents, ", "), registers(list(i.b, static_cast<int32_t>(volume))));
+      return fmt::format("s{} = {}[{}] ({})", i.dst, short_name(i.type), fmt::join(extents, ", "),
+                         registers(list(i.b, static_cast<int32_t>(volume))));
     }
     case Opcode::kRead: {
       const SourceSpec& source = program_.sources[static_cast<size_t>(i.b)];
       return fmt::format("{} {} -> {}", i.b, source.factory, slots(list(i.a, source.num_outputs)));
     }
-    case Opcode::kFeed: return fmt::format("s{} = input {} \"{}\"", i.dst, i.b, program_.external_inputs[static_cast<size_t>(i.b)].name);
-    default: return fmt::format("s{}", i.a);
+    case Opcode::kFeed:
+      return fmt::format("s{} = input {} \"{}\"", i.dst, i.b,
+                         program_.external_inputs[static_cast<size_t>(i.b)].name);
+    default:
+      return fmt::format("s{}", i.a);
   }
 }
 
 std::string InstructionPrinter::operands(const Instruction& i) const {
   switch (i.op) {
-    case Opcode::kConst: return fmt::format("r{} = 0x{:x}", i.dst, program_.constants[static_cast<size_t>(i.a)].bits);
-    case Opcode::kScalar: return scalar(i);
-    case Opcode::kMove: return fmt::format("r{} = r{}", i.dst, i.a);
-    case Opcode::kPhilox: return fmt::format("r{} = key r{}, counter r{} r{}, word {}", i.dst, i.a, i.b, i.c, i.imm);
-    case Opcode::kSampleIndex: return fmt::format("r{} = source {}", i.dst, i.a);
-    case Opcode::kNodeKey: return fmt::format("r{} = 0x{:x}, epoch of source {}", i.dst, program_.constants[static_cast<size_t>(i.a)].bits, i.b);
-    case Opcode::kBatchSlot: return fmt::format("r{}", i.dst);
-    case Opcode::kExtent: return fmt::format("r{} = s{} axis {}", i.dst, i.a, i.imm);
-    case Opcode::kLoad: return fmt::format("r{} = s{}[r{}] {}", i.dst, i.a, i.b, short_name(i.type));
-    case Opcode::kJump: return fmt::format("@{}", i.a);
-    case Opcode::kBranch: return fmt::format("r{} ? @{} : @{}", i.b, i.a, i.c);
-    case Opcode::kSwitch: return fmt::format("r{} -> @[{}]", i.b, fmt::join(list(i.a, i.imm), ", "));
-    case Opcode::kCheck: return check(i);
-    case Opcode::kView: return view(i);
-    case Opcode::kCallNative: return native(i);
-    case Opcode::kCallKernel: return kernel(i);
-    case Opcode::kBarrier: return fmt::format("step {}", i.a);
-    case Opcode::kReturn: return slots(list(i.a, i.imm));
-    default: return data(i);
+    case Opcode::kConst:
+      return fmt::format("r{} = 0x{:x}", i.dst, program_.constants[static_cast<size_t>(i.a)].bits);
+    case Opcode::kScalar:
+      return scalar(i);
+    case Opcode::kMove:
+      return fmt::format("r{} = r{}", i.dst, i.a);
+    case Opcode::kPhilox:
+      return fmt::format("r{} = key r{}, counter r{} r{}, word {}", i.dst, i.a, i.b, i.c, i.imm);
+    case Opcode::kSampleIndex:
+      return fmt::format("r{} = source {}", i.dst, i.a);
+    case Opcode::kNodeKey:
+      return fmt::format("r{} = 0x{:x}, epoch of source {}", i.dst,
+                         program_.constants[static_cast<size_t>(i.a)].bits, i.b);
+    case Opcode::kBatchSlot:
+      return fmt::format("r{}", i.dst);
+    case Opcode::kExtent:
+      return fmt::format("r{} = s{} axis {}", i.dst, i.a, i.imm);
+    case Opcode::kLoad:
+      return fmt::format("r{} = s{}[r{}] {}", i.dst, i.a, i.b, short_name(i.type));
+    case Opcode::kJump:
+      return fmt::format("@{}", i.a);
+    case Opcode::kBranch:
+      return fmt::format("r{} ? @{} : @{}", i.b, i.a, i.c);
+    case Opcode::kSwitch:
+      return fmt::format("r{} -> @[{}]", i.b, fmt::join(list(i.a, i.imm), ", "));
+    case Opcode::kCheck:
+      return check(i);
+    case Opcode::kView:
+      return view(i);
+    case Opcode::kCallNative:
+      return native(i);
+    case Opcode::kCallKernel:
+      return kernel(i);
+    case Opcode::kBarrier:
+      return fmt::format("step {}", i.a);
+    case Opcode::kReturn:
+      return slots(list(i.a, i.imm));
+    default:
+      return data(i);
   }
 }
 
@@ -142,19 +180,23 @@ std::string_view name_of(Opcode op) {
 std::string to_text(const Program& program) {
   if (auto status = verify(program); !status) return status.error().message() + "\n";
   TextWriter out;
-  out.line(fmt::format("program {} batch_size={} num_threads={} prefetch_depth={} seed={}", program.name, program.batch_size, program.num_threads,
-                       program.prefetch_depth, program.seed));
+  out.line(fmt::format("program {} batch_size={} num_threads={} prefetch_depth={} seed={}", program.name,
+                       program.batch_size, program.num_threads, program.prefetch_depth, program.seed));
   out.indent();
   for (size_t i = 0; i < program.sources.size(); ++i) {
-    out.line(fmt::format("source {} {} \"{}\" {}", i, program.sources[i].factory, program.sources[i].name, program.sources[i].config));
+    out.line(fmt::format("source {} {} \"{}\" {}", i, program.sources[i].factory, program.sources[i].name,
+                         program.sources[i].config));
   }
   for (const ExternalInput& input : program.external_inputs) {
-    out.line(fmt::format("input \"{}\" {} ndim={} {}", input.name, short_name(input.dtype), input.ndim, input.layout.str()));
+    out.line(fmt::format("input \"{}\" {} ndim={} {}", input.name, short_name(input.dtype), input.ndim,
+                         input.layout.str()));
   }
   for (const OutputSpec& output : program.outputs) {
-    out.line(fmt::format("output \"{}\" {}[{}] {}", output.name, short_name(output.dtype), fmt::join(output.extents, ", "), output.layout.str()));
+    out.line(fmt::format("output \"{}\" {}[{}] {}", output.name, short_name(output.dtype),
+                         fmt::join(output.extents, ", "), output.layout.str()));
   }
-  for (const ProgramKernel& kernel : program.kernels) out.line(fmt::format("kernel {} ({})", kernel.name, fmt::join(kernel.operators, " + ")));
+  for (const ProgramKernel& kernel : program.kernels)
+    out.line(fmt::format("kernel {} ({})", kernel.name, fmt::join(kernel.operators, " + ")));
   out.line(fmt::format("registers {} slots {}", program.num_registers, program.num_slots));
   InstructionPrinter printer(program);
   for (size_t i = 0; i < program.code.size(); ++i) {

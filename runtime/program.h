@@ -1,7 +1,8 @@
 // A program: what the compiler hands to the runtime. Immutable, shared by sessions, free of compiler types.
 //
-// The sample program is register bytecode, run once per sample. Registers are Cells (scalars); slots are Tensors. Both live in a heap frame, so a sample can
-// wait without holding a thread. Instructions are of one size; `operands` lists (for calls, allocations, checks) are ranges of Program::lists.
+// The sample program is register bytecode, run once per sample. Registers are Cells (scalars); slots are
+// Tensors. Both live in a heap frame, so a sample can wait without holding a thread. Instructions are of one
+// size; `operands` lists (for calls, allocations, checks) are ranges of Program::lists.
 #pragma once
 
 #include <array>
@@ -13,20 +14,21 @@
 
 #include "base/diagnostic.h"
 #include "base/layout.h"
-#include "base/source.h"
 #include "base/scalar_op.h"
+#include "base/source.h"
 #include "runtime/kernel_abi.h"
 #include "runtime/native.h"
 
 namespace galatea::runtime {
 
 enum class Opcode : uint8_t {
-  kConst,        ///< r[dst] = constants[a]
-  kScalar,       ///< r[dst] = evaluate(scalar_op, type, from, {r[a], r[b], r[c]}); ORs flags into the status register; a flag raised here is
-                 ///< the sample's error "division by zero" at `location`
+  kConst,   ///< r[dst] = constants[a]
+  kScalar,  ///< r[dst] = evaluate(scalar_op, type, from, {r[a], r[b], r[c]}); ORs flags into the status
+            ///< register; a flag raised here is the sample's error "division by zero" at `location`
   kMove,         ///< r[dst] = r[a]
   kPhilox,       ///< r[dst] = philox(r[a] key, r[b] counter low, r[c] counter high, word = imm)
-  kSampleIndex,  ///< r[dst] = number in the data set of source a (sources[]); a = -1: running number of the sample since the session began
+  kSampleIndex,  ///< r[dst] = number in the data set of source a (sources[]); a = -1: running number of the
+                 ///< sample since the session began
   kNodeKey,      ///< r[dst] = mix(constants[a], epoch in which the sample of source b (-1: none) is read)
   kBatchSlot,    ///< r[dst] = position in the batch
   kExtent,       ///< r[dst] = extent imm of slot a
@@ -34,20 +36,23 @@ enum class Opcode : uint8_t {
   kJump,         ///< to instruction a
   kBranch,       ///< to a if r[b] != 0, else to c
   kSwitch,       ///< to lists[a + r[b]], r[b] checked to be in [0, imm)
-  kCheck,        ///< the sample fails with messages[a] unless r[b]; values = lists[c .. c+imm) (registers; types in the message)
-  kAllocate,     ///< slot[dst] = new dense tensor of `type`, extents = registers lists[a .. a+imm)
-  kAllocateOutput,///< slot[dst] = the batch's slot for output b (recycled; streaming stores), extents as above
-  kView,         ///< slot[dst] = view of slot a; views[b] says how; its registers = lists[c …]
-  kCopySlot,     ///< slot[dst] = slot[a] (a merge; no bytes move)
-  kMakeDense,    ///< slot[dst] = slot[a] if dense, else a dense copy of it
-  kStoreElements,///< slot[dst] = small dense tensor of `type`, extents lists[a .. a+imm) (immediate values), elements = registers lists[b …]
-  kRead,         ///< slots lists[a …] = outputs of source b for this sample
-  kFeed,         ///< slot[dst] = external input b of this sample
-  kCallNative,   ///< native call a (natives[])
-  kCallKernel,   ///< kernel call a (kernel_calls[])
-  kRelease,      ///< slot[a] is no longer needed
-  kBarrier,      ///< end of a segment; batch step a
-  kReturn,       ///< the sample is done; outputs = slots lists[a .. a+imm)
+  kCheck,  ///< the sample fails with messages[a] unless r[b]; values = lists[c .. c+imm) (registers; types in
+           ///< the message)
+  kAllocate,        ///< slot[dst] = new dense tensor of `type`, extents = registers lists[a .. a+imm)
+  kAllocateOutput,  ///< slot[dst] = the batch's slot for output b (recycled; streaming stores), extents as
+                    ///< above
+  kView,            ///< slot[dst] = view of slot a; views[b] says how; its registers = lists[c …]
+  kCopySlot,        ///< slot[dst] = slot[a] (a merge; no bytes move)
+  kMakeDense,       ///< slot[dst] = slot[a] if dense, else a dense copy of it
+  kStoreElements,   ///< slot[dst] = small dense tensor of `type`, extents lists[a .. a+imm) (immediate
+                    ///< values), elements = registers lists[b …]
+  kRead,            ///< slots lists[a …] = outputs of source b for this sample
+  kFeed,            ///< slot[dst] = external input b of this sample
+  kCallNative,      ///< native call a (natives[])
+  kCallKernel,      ///< kernel call a (kernel_calls[])
+  kRelease,         ///< slot[a] is no longer needed
+  kBarrier,         ///< end of a segment; batch step a
+  kReturn,          ///< the sample is done; outputs = slots lists[a .. a+imm)
 };
 
 struct Instruction {
@@ -64,24 +69,26 @@ struct Instruction {
 struct Location {
   std::string file;
   uint32_t line = 0, column = 0, end_line = 0, end_column = 0;
-  std::string text;      ///< the source line
-  std::string op;        ///< operator, for messages and the summary
+  std::string text;                ///< the source line
+  std::string op;                  ///< operator, for messages and the summary
   std::vector<std::string> calls;  ///< "in f, called at file:line", innermost first
 };
 
 struct CheckMessage {
-  std::string text;      ///< one {} per value
+  std::string text;  ///< one {} per value
   std::vector<DType> types;
   std::string help;
 };
 
-/// out[i…] = in[start + step·i]; for each output dimension: input_dim (-1: new axis). Registers in order: extents (ndim), start (input ndim), step (ndim).
+/// out[i…] = in[start + step·i]; for each output dimension: input_dim (-1: new axis). Registers in order:
+/// extents (ndim), start (input ndim), step (ndim).
 struct ViewSpec {
   int ndim = 0;
   int input_ndim = 0;
   std::array<int, kMaxRank> input_dim{};
-  bool reshape = false;       ///< registers: extents only
-  bool window_origin = false; ///< registers: extents (ndim), origin (ndim): slot a holds only a window starting at origin of a tensor of these extents
+  bool reshape = false;        ///< registers: extents only
+  bool window_origin = false;  ///< registers: extents (ndim), origin (ndim): slot a holds only a window
+                               ///< starting at origin of a tensor of these extents
 };
 
 struct NativeCallSpec {
@@ -96,9 +103,9 @@ struct NativeCallSpec {
 
 struct KernelCallSpec {
   int32_t kernel = -1;
-  std::vector<int32_t> tensors;      ///< slots: inputs, then outputs
-  std::vector<int32_t> params;       ///< registers
-  int32_t scratch_bytes = -1;        ///< register
+  std::vector<int32_t> tensors;  ///< slots: inputs, then outputs
+  std::vector<int32_t> params;   ///< registers
+  int32_t scratch_bytes = -1;    ///< register
 };
 
 /// Generated code or interpreter: run(call) must be thread-safe.
@@ -109,7 +116,7 @@ class KernelCode {
 };
 struct ProgramKernel {
   std::string name;
-  std::vector<std::string> operators;   ///< fused, for the summary
+  std::vector<std::string> operators;  ///< fused, for the summary
   std::shared_ptr<const KernelCode> code;
 };
 
@@ -118,8 +125,8 @@ struct StepSample {
   std::span<Cell> registers;
   std::span<Tensor> slots;
 };
-/// The work between two segments, done once all samples of the batch that still live have arrived (kBarrier). run() must be thread-safe;
-/// samples are in slot order; an error is the error of every one of them.
+/// The work between two segments, done once all samples of the batch that still live have arrived (kBarrier).
+/// run() must be thread-safe; samples are in slot order; an error is the error of every one of them.
 class BatchStep {
  public:
   virtual ~BatchStep() = default;
@@ -127,9 +134,10 @@ class BatchStep {
 };
 
 struct SourceSpec {
-  std::string factory;   ///< "readers.file"
-  std::string name;      ///< name= of the node, or empty
-  std::string config;    ///< arguments as JSON (also shuffling, shards, padding: read by the runtime's reader loop)
+  std::string factory;  ///< "readers.file"
+  std::string name;     ///< name= of the node, or empty
+  std::string
+      config;  ///< arguments as JSON (also shuffling, shards, padding: read by the runtime's reader loop)
   int num_outputs = 0;
   int32_t location = -1;
 };
@@ -182,10 +190,12 @@ struct Program {
 std::string to_text(const Program& program);
 std::string_view name_of(Opcode op);
 
-/// Whether every index is in range, so that the interpreter need not look. An error is a bug of whoever made the program.
+/// Whether every index is in range, so that the interpreter need not look. An error is a bug of whoever made
+/// the program.
 Status verify(const Program& program);
 
-/// The source lines that the program knows, as a SourceMap: run-time diagnostics have their spans in it. Same program, same map.
+/// The source lines that the program knows, as a SourceMap: run-time diagnostics have their spans in it. Same
+/// program, same map.
 SourceMap sources_of(const Program& program);
 /// The span in sources_of(program) of each of Program::locations.
 std::vector<Span> location_spans(const Program& program);

@@ -1,4 +1,5 @@
-// The source map that a program carries in its locations: each file holds the known lines, and empty ones between them.
+// The source map that a program carries in its locations: each file holds the known lines, and empty ones
+// between them.
 #include <algorithm>
 #include <map>
 
@@ -81,7 +82,8 @@ std::vector<Span> location_spans(const Program& program) {
     uint32_t line_begin = offsets[file->second - 1][location.line];
     uint32_t begin = byte_of_column(text, location.column);
     // A place of several lines is shown by its first one.
-    uint32_t end = location.end_line == location.line ? byte_of_column(text, location.end_column) : static_cast<uint32_t>(text.size());
+    uint32_t end = location.end_line == location.line ? byte_of_column(text, location.end_column)
+                                                      : static_cast<uint32_t>(text.size());
     spans.push_back({file->second, line_begin + begin, line_begin + std::max(begin, end)});
   }
   return spans;

@@ -28,7 +28,8 @@ uint64_t multiply_high(uint64_t a, uint64_t b) {
 uint64_t mix(uint64_t key, uint64_t value) { return finish(key ^ finish(value + 0x9E3779B97F4A7C15ull)); }
 
 uint64_t uniform_below(uint64_t key, uint64_t low, uint64_t high, uint64_t bound) {
-  uint64_t bits = static_cast<uint64_t>(philox(key, low, high, 0)) | static_cast<uint64_t>(philox(key, low, high, 1)) << 32;
+  uint64_t bits = static_cast<uint64_t>(philox(key, low, high, 0)) |
+                  static_cast<uint64_t>(philox(key, low, high, 1)) << 32;
   return multiply_high(bits, bound);
 }
 

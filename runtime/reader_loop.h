@@ -1,18 +1,26 @@
-// In which order a session reads a source: shuffling, shards, padding, epochs. Works on indices; no sample is ever held back to be shuffled.
+// In which order a session reads a source: shuffling, shards, padding, epochs. Works on indices; no sample is
+// ever held back to be shuffled.
 //
-// Comes in: a reader's arguments, the number of samples, a seed. Goes out: (index, epoch) per sample, in order.
+// Comes in: a reader's arguments, the number of samples, a seed. Goes out: (index, epoch) per sample, in
+// order.
 //
-// The order is a pure function of (arguments, seed, epoch, position); batch size, threads and prefetching have no part in it (only padding knows
-// the batch size). With N samples and n shards:
-// - base order of epoch e: the list itself; with random_shuffle permuted(mix(kScanKey, 0), ·, N), the same on all shards and runs;
+// The order is a pure function of (arguments, seed, epoch, position); batch size, threads and prefetching
+// have no part in it (only padding knows the batch size). With N samples and n shards:
+// - base order of epoch e: the list itself; with random_shuffle permuted(mix(kScanKey, 0), ·, N), the same on
+// all shards and runs;
 //   with shuffle_after_epoch permuted(mix(mix(kScanKey, shuffle_after_epoch_seed or 0), e + 1), ·, N).
-// - shard s covers places floor(N·s/n) … floor(N·(s+1)/n) − 1 of the base order. A session with shard_id reads in epoch e shard
+// - shard s covers places floor(N·s/n) … floor(N·(s+1)/n) − 1 of the base order. A session with shard_id
+// reads in epoch e shard
 //   (shard_id + e) mod n; with stick_to_shard, or shuffle_after_epoch (which implies it), always shard_id.
-// - random_shuffle then draws through a window of B = initial_fill places: the window starts with the first B of the shard; position p takes place
-//   uniform_below(mix(seed, e), p, 0, window size) of it, and the next of the shard, or else the last of the window, moves there.
-//   Samples of different epochs never share a window, so that an epoch holds every sample of the shard exactly once.
-// - pad_last_batch repeats the last sample of the order until ceil(ceil(N/n) / batch) · batch samples were given.
-// - the substitute of a failed sample at position p, attempt a: place uniform_below(mix(mix(seed, e), kSubstituteKey), p, a, shard size) of the shard.
+// - random_shuffle then draws through a window of B = initial_fill places: the window starts with the first B
+// of the shard; position p takes place
+//   uniform_below(mix(seed, e), p, 0, window size) of it, and the next of the shard, or else the last of the
+//   window, moves there. Samples of different epochs never share a window, so that an epoch holds every
+//   sample of the shard exactly once.
+// - pad_last_batch repeats the last sample of the order until ceil(ceil(N/n) / batch) · batch samples were
+// given.
+// - the substitute of a failed sample at position p, attempt a: place uniform_below(mix(mix(seed, e),
+// kSubstituteKey), p, a, shard size) of the shard.
 #pragma once
 
 #include <cstdint>
@@ -35,9 +43,10 @@ struct ReaderOptions {
   bool pad_last_batch = false;
 };
 
-/// Reads the options out of a source's arguments (JSON; others are left alone). `program_seed` stands where seed is absent or negative.
-/// `reader` names it in errors.
-Result<ReaderOptions> parse_reader_options(const std::string& config, uint64_t program_seed, const std::string& reader);
+/// Reads the options out of a source's arguments (JSON; others are left alone). `program_seed` stands where
+/// seed is absent or negative. `reader` names it in errors.
+Result<ReaderOptions> parse_reader_options(const std::string& config, uint64_t program_seed,
+                                           const std::string& reader);
 /// Against the number of samples: an empty set, fewer samples than shards.
 Status check_reader(const ReaderOptions& options, int64_t size, const std::string& reader);
 
@@ -58,9 +67,9 @@ class EpochOrder {
   ReaderOptions options_;
   int64_t size_, epoch_;
   int64_t shard_begin_ = 0, shard_size_ = 0, padded_ = 0;
-  int64_t position_ = 0;   ///< samples given
-  int64_t taken_ = 0;      ///< places of the shard that entered the window
-  int64_t last_ = 0;       ///< index given last
+  int64_t position_ = 0;  ///< samples given
+  int64_t taken_ = 0;     ///< places of the shard that entered the window
+  int64_t last_ = 0;      ///< index given last
   uint64_t base_key_ = 0, epoch_key_ = 0;
   std::vector<int64_t> window_;
 };
@@ -92,6 +101,7 @@ class ReaderLoop {
 };
 
 /// Index that stands in for the failed sample at (epoch, position); pure, so that any thread may ask.
-int64_t substitute_index(const ReaderOptions& options, int64_t size, int64_t epoch, int64_t position, int64_t attempt);
+int64_t substitute_index(const ReaderOptions& options, int64_t size, int64_t epoch, int64_t position,
+                         int64_t attempt);
 
 }  // namespace galatea::runtime

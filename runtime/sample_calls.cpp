@@ -7,7 +7,11 @@
 namespace galatea::runtime {
 namespace {
 
-int64_t now_ns() { return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
 
 /// Adds its own life to a site, and to the trace if there is one.
 class SiteTimer {
@@ -15,7 +19,8 @@ class SiteTimer {
   SiteTimer(const LoadedProgram& loaded, size_t site, Worker& worker, std::string detail)
       : total_(worker.site_ns[site]),
         begin_(now_ns()),
-        scope_(worker.trace, worker.trace ? loaded.sites[site].name : std::string(), worker.trace ? loaded.sites[site].trace_category : std::string(), std::move(detail)) {}
+        scope_(worker.trace, worker.trace ? loaded.sites[site].name : std::string(),
+               worker.trace ? loaded.sites[site].trace_category : std::string(), std::move(detail)) {}
   ~SiteTimer() { total_ += now_ns() - begin_; }
   SiteTimer(const SiteTimer&) = delete;
   SiteTimer& operator=(const SiteTimer&) = delete;
@@ -31,7 +36,8 @@ class SiteTimer {
 /// The runtime's side of a native call.
 class FrameNativeContext final : public NativeContext {
  public:
-  FrameNativeContext(Frame& frame, Worker& worker, const NativeCallSpec& spec) : frame_(frame), worker_(worker), spec_(spec) {}
+  FrameNativeContext(Frame& frame, Worker& worker, const NativeCallSpec& spec)
+      : frame_(frame), worker_(worker), spec_(spec) {}
   ~FrameNativeContext() override {
     for (int32_t block : scratch_) frame_.arena_.release(block);
   }
@@ -39,7 +45,8 @@ class FrameNativeContext final : public NativeContext {
   FrameNativeContext& operator=(const FrameNativeContext&) = delete;
 
   Status allocate_output(DType dtype, const std::vector<int64_t>& extents) override {
-    if (spec_.output < 0) return make_error(message::kBadProgram, "a native call without output allocates one");
+    if (spec_.output < 0)
+      return make_error(message::kBadProgram, "a native call without output allocates one");
     auto block = frame_.allocate_slot(spec_.output, dtype, extents);
     if (!block) return std::unexpected(std::move(block.error()));
     output = &frame_.slots_[static_cast<size_t>(spec_.output)];
@@ -50,12 +57,15 @@ class FrameNativeContext final : public NativeContext {
     scratch_.push_back(block);
     return frame_.arena_.data(block);
   }
-  std::shared_ptr<void> thread_object(const void* key, const std::function<std::shared_ptr<void>()>& make) override {
+  std::shared_ptr<void> thread_object(const void* key,
+                                      const std::function<std::shared_ptr<void>()>& make) override {
     auto& object = worker_.thread_objects[key];
     if (!object) object = make();
     return object;
   }
-  bool cancelled() const override { return worker_.cancelled && worker_.cancelled->load(std::memory_order_relaxed); }
+  bool cancelled() const override {
+    return worker_.cancelled && worker_.cancelled->load(std::memory_order_relaxed);
+  }
 
  private:
   Frame& frame_;
@@ -73,13 +83,16 @@ Status Frame::read(const Instruction& i, Worker& worker) {
   const LoadedProgram::Source& source = loaded_->sources[static_cast<size_t>(i.b)];
   SiteTimer timer(*loaded_, static_cast<size_t>(i.b), worker, worker.trace ? trace_detail() : std::string());
   const int32_t count = program_.sources[static_cast<size_t>(i.b)].num_outputs;
-  return source.samples->read(input_.reads[i.b].index, [&](int k, DType dtype, const std::vector<int64_t>& extents) -> Result<Tensor*> {
-    if (k < 0 || k >= count) return make_error(message::kBadProgram, "a reader gives more outputs than were declared");
-    const int32_t slot = list(i.a + k);
-    auto block = allocate_slot(slot, dtype, extents);
-    if (!block) return std::unexpected(std::move(block.error()));
-    return &slots_[static_cast<size_t>(slot)];
-  });
+  return source.samples->read(
+      input_.reads[i.b].index,
+      [&](int k, DType dtype, const std::vector<int64_t>& extents) -> Result<Tensor*> {
+        if (k < 0 || k >= count)
+          return make_error(message::kBadProgram, "a reader gives more outputs than were declared");
+        const int32_t slot = list(i.a + k);
+        auto block = allocate_slot(slot, dtype, extents);
+        if (!block) return std::unexpected(std::move(block.error()));
+        return &slots_[static_cast<size_t>(slot)];
+      });
 }
 
 Status Frame::call_native(const Instruction& i, Worker& worker) {
@@ -92,7 +105,8 @@ Status Frame::call_native(const Instruction& i, Worker& worker) {
   native_results_.assign(spec.scalar_results.size(), Cell{});
   Status status;
   {
-    SiteTimer timer(*loaded_, loaded_->native_site(i.a), worker, worker.trace ? trace_detail() : std::string());
+    SiteTimer timer(*loaded_, loaded_->native_site(i.a), worker,
+                    worker.trace ? trace_detail() : std::string());
     FrameNativeContext context(*this, worker, spec);
     context.inputs = native_inputs_;
     context.scalars = native_scalars_;
@@ -102,7 +116,8 @@ Status Frame::call_native(const Instruction& i, Worker& worker) {
     status = native.function.call(context);
   }
   native_inputs_.clear();  // no reference to a fed tensor shall outlive the call
-  for (size_t k = 0; k < spec.scalar_results.size(); ++k) registers_[static_cast<size_t>(spec.scalar_results[k])] = native_results_[k];
+  for (size_t k = 0; k < spec.scalar_results.size(); ++k)
+    registers_[static_cast<size_t>(spec.scalar_results[k])] = native_results_[k];
   return status;
 }
 
@@ -119,7 +134,8 @@ Status Frame::call_kernel(const Instruction& i, Worker& worker) {
     }
   }
   kernel_params_.resize(spec.params.size());
-  for (size_t k = 0; k < spec.params.size(); ++k) kernel_params_[k] = registers_[static_cast<size_t>(spec.params[k])].bits;
+  for (size_t k = 0; k < spec.params.size(); ++k)
+    kernel_params_[k] = registers_[static_cast<size_t>(spec.params[k])].bits;
   int64_t scratch_bytes = spec.scratch_bytes >= 0 ? int_register(spec.scratch_bytes) : 0;
   if (scratch_bytes < 0) return make_error(message::kBadProgram, "a kernel asks for negative scratch memory");
   int32_t scratch = -1;
@@ -128,8 +144,10 @@ Status Frame::call_kernel(const Instruction& i, Worker& worker) {
   }
   uint32_t status = 0;
   {
-    SiteTimer timer(*loaded_, loaded_->kernel_site(i.a), worker, worker.trace ? trace_detail() : std::string());
-    KernelCall call{kernel_tensors_.data(), kernel_params_.data(), scratch >= 0 ? arena_.data(scratch) : nullptr, &status};
+    SiteTimer timer(*loaded_, loaded_->kernel_site(i.a), worker,
+                    worker.trace ? trace_detail() : std::string());
+    KernelCall call{kernel_tensors_.data(), kernel_params_.data(),
+                    scratch >= 0 ? arena_.data(scratch) : nullptr, &status};
     program_.kernels[static_cast<size_t>(spec.kernel)].code->run(call);
   }
   arena_.release(scratch);

@@ -1,4 +1,5 @@
-// The interpreter's loop: scalars, jumps and checks. Tensors are in sample_tensors.cpp, calls in sample_calls.cpp.
+// The interpreter's loop: scalars, jumps and checks. Tensors are in sample_tensors.cpp, calls in
+// sample_calls.cpp.
 #include "runtime/sample_program.h"
 
 #include <algorithm>
@@ -34,7 +35,8 @@ void Frame::end() {
 Result<Frame::Outcome> Frame::run(Worker& worker) {
   const Instruction* code = program_.code.data();
   for (;;) {
-    if (worker.cancelled && worker.cancelled->load(std::memory_order_relaxed)) return make_error(message::kCancelled);
+    if (worker.cancelled && worker.cancelled->load(std::memory_order_relaxed))
+      return make_error(message::kCancelled);
     const Instruction& i = code[pc_++];
     if (i.op == Opcode::kBarrier) {
       batch_step_ = i.a;
@@ -50,39 +52,72 @@ Result<Frame::Outcome> Frame::run(Worker& worker) {
 Status Frame::step(const Instruction& i, Worker& worker) {
   auto reg = [this](int32_t index) -> Cell& { return registers_[static_cast<size_t>(index)]; };
   switch (i.op) {
-    case Opcode::kConst: reg(i.dst) = program_.constants[static_cast<size_t>(i.a)]; return {};
-    case Opcode::kScalar: return scalar(i);
-    case Opcode::kMove: reg(i.dst) = reg(i.a); return {};
-    case Opcode::kPhilox: reg(i.dst) = Cell{philox(reg(i.a).bits, reg(i.b).bits, reg(i.c).bits, i.imm)}; return {};
-    case Opcode::kSampleIndex: reg(i.dst) = Cell{static_cast<uint64_t>(i.a < 0 ? input_.number : input_.reads[i.a].index)}; return {};
+    case Opcode::kConst:
+      reg(i.dst) = program_.constants[static_cast<size_t>(i.a)];
+      return {};
+    case Opcode::kScalar:
+      return scalar(i);
+    case Opcode::kMove:
+      reg(i.dst) = reg(i.a);
+      return {};
+    case Opcode::kPhilox:
+      reg(i.dst) = Cell{philox(reg(i.a).bits, reg(i.b).bits, reg(i.c).bits, i.imm)};
+      return {};
+    case Opcode::kSampleIndex:
+      reg(i.dst) = Cell{static_cast<uint64_t>(i.a < 0 ? input_.number : input_.reads[i.a].index)};
+      return {};
     case Opcode::kNodeKey: {
       int64_t epoch = i.b < 0 ? input_.epoch : input_.reads[i.b].epoch;
       reg(i.dst) = Cell{mix(program_.constants[static_cast<size_t>(i.a)].bits, static_cast<uint64_t>(epoch))};
       return {};
     }
-    case Opcode::kBatchSlot: reg(i.dst) = Cell{static_cast<uint64_t>(input_.slot)}; return {};
-    case Opcode::kExtent: reg(i.dst) = Cell{static_cast<uint64_t>(slots_[static_cast<size_t>(i.a)].extents[i.imm])}; return {};
-    case Opcode::kLoad: return load(i);
-    case Opcode::kJump: pc_ = static_cast<size_t>(i.a); return {};
-    case Opcode::kBranch: pc_ = static_cast<size_t>(reg(i.b).bits != 0 ? i.a : i.c); return {};
-    case Opcode::kSwitch: return switch_to(i);
-    case Opcode::kCheck: return reg(i.b).bits != 0 ? Status{} : check(i);
-    case Opcode::kAllocate: return allocate(i);
-    case Opcode::kAllocateOutput: return allocate_output(i);
-    case Opcode::kView: return view(i);
+    case Opcode::kBatchSlot:
+      reg(i.dst) = Cell{static_cast<uint64_t>(input_.slot)};
+      return {};
+    case Opcode::kExtent:
+      reg(i.dst) = Cell{static_cast<uint64_t>(slots_[static_cast<size_t>(i.a)].extents[i.imm])};
+      return {};
+    case Opcode::kLoad:
+      return load(i);
+    case Opcode::kJump:
+      pc_ = static_cast<size_t>(i.a);
+      return {};
+    case Opcode::kBranch:
+      pc_ = static_cast<size_t>(reg(i.b).bits != 0 ? i.a : i.c);
+      return {};
+    case Opcode::kSwitch:
+      return switch_to(i);
+    case Opcode::kCheck:
+      return reg(i.b).bits != 0 ? Status{} : check(i);
+    case Opcode::kAllocate:
+      return allocate(i);
+    case Opcode::kAllocateOutput:
+      return allocate_output(i);
+    case Opcode::kView:
+      return view(i);
     case Opcode::kCopySlot:
       arena_.retain(blocks_[static_cast<size_t>(i.a)]);
       set_slot(i.dst, slots_[static_cast<size_t>(i.a)], blocks_[static_cast<size_t>(i.a)]);
       return {};
-    case Opcode::kMakeDense: return make_dense(i.dst, i.a);
-    case Opcode::kStoreElements: return store_elements(i);
-    case Opcode::kRead: return read(i, worker);
-    case Opcode::kFeed: set_slot(i.dst, *input_.feeds[i.b], -1); return {};
-    case Opcode::kCallNative: return call_native(i, worker);
-    case Opcode::kCallKernel: return call_kernel(i, worker);
-    case Opcode::kRelease: set_slot(i.a, Tensor{}, -1); return {};
+    case Opcode::kMakeDense:
+      return make_dense(i.dst, i.a);
+    case Opcode::kStoreElements:
+      return store_elements(i);
+    case Opcode::kRead:
+      return read(i, worker);
+    case Opcode::kFeed:
+      set_slot(i.dst, *input_.feeds[i.b], -1);
+      return {};
+    case Opcode::kCallNative:
+      return call_native(i, worker);
+    case Opcode::kCallKernel:
+      return call_kernel(i, worker);
+    case Opcode::kRelease:
+      set_slot(i.a, Tensor{}, -1);
+      return {};
     case Opcode::kBarrier:
-    case Opcode::kReturn: break;  // run() sees to them
+    case Opcode::kReturn:
+      break;  // run() sees to them
   }
   return {};
 }
@@ -95,14 +130,17 @@ Status Frame::scalar(const Instruction& i) {
   if (count > 2) operands[2] = registers_[static_cast<size_t>(i.c)];
   uint32_t flags = 0;
   registers_[static_cast<size_t>(i.dst)] = evaluate(i.scalar_op, i.type, i.from, operands, &flags);
-  if (flags & kFlagDivisionByZero) [[unlikely]] return make_error(message::kDivisionByZero);
+  if (flags & kFlagDivisionByZero) [[unlikely]]
+    return make_error(message::kDivisionByZero);
   return {};
 }
 
 Status Frame::switch_to(const Instruction& i) {
   Cell cell = registers_[static_cast<size_t>(i.b)];
-  // Cells of narrow unsigned types are zero-extended, of signed ones sign-extended: one comparison serves all.
-  if (cell.bits >= static_cast<uint64_t>(i.imm)) return make_error(message::kBadSelector, cell_to_int(i.type, cell), i.imm);
+  // Cells of narrow unsigned types are zero-extended, of signed ones sign-extended: one comparison serves
+  // all.
+  if (cell.bits >= static_cast<uint64_t>(i.imm))
+    return make_error(message::kBadSelector, cell_to_int(i.type, cell), i.imm);
   pc_ = static_cast<size_t>(list(i.a + static_cast<int32_t>(cell.bits)));
   return {};
 }
@@ -124,7 +162,8 @@ Status Frame::check(const Instruction& i) {
   size_t value = 0;
   for (size_t at = 0; at < message.text.size(); ++at) {
     if (message.text.compare(at, 2, "{}") == 0 && value < message.types.size()) {
-      text += format_cell(message.types[value], registers_[static_cast<size_t>(list(i.c + static_cast<int32_t>(value)))]);
+      text += format_cell(message.types[value],
+                          registers_[static_cast<size_t>(list(i.c + static_cast<int32_t>(value)))]);
       ++value;
       ++at;
     } else {

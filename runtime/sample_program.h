@@ -1,10 +1,12 @@
-// The bytecode interpreter: runs a program for one sample, in a frame that can be put aside and taken up again by another thread.
+// The bytecode interpreter: runs a program for one sample, in a frame that can be put aside and taken up
+// again by another thread.
 //
-// Comes in: a loaded program, what the sample is (SampleInput), where outputs go (OutputSink), a worker. Goes out: outputs in the sink, or
-// an error that says where in the text it arose.
+// Comes in: a loaded program, what the sample is (SampleInput), where outputs go (OutputSink), a worker. Goes
+// out: outputs in the sink, or an error that says where in the text it arose.
 //
-// A frame holds registers, slots and the arena of the sample's intermediates; it is used again for sample after sample, so that running
-// an instruction allocates nothing. Slots own references to arena blocks; a view shares its input's block.
+// A frame holds registers, slots and the arena of the sample's intermediates; it is used again for sample
+// after sample, so that running an instruction allocates nothing. Slots own references to arena blocks; a
+// view shares its input's block.
 #pragma once
 
 #include <atomic>
@@ -29,11 +31,11 @@ struct Worker {
 
 /// Which sample a frame runs for. Pointers stay valid until the sample is done.
 struct SampleInput {
-  int slot = 0;                             ///< place in the batch
-  int64_t number = 0;                       ///< running number, or the id that the host gave
-  int64_t epoch = 0;                        ///< of the session
-  const ReaderLoop::Place* reads = nullptr; ///< per source
-  const Tensor* const* feeds = nullptr;     ///< per external input
+  int slot = 0;                              ///< place in the batch
+  int64_t number = 0;                        ///< running number, or the id that the host gave
+  int64_t epoch = 0;                         ///< of the session
+  const ReaderLoop::Place* reads = nullptr;  ///< per source
+  const Tensor* const* feeds = nullptr;      ///< per external input
 };
 
 /// The batch's side of outputs.
@@ -41,7 +43,8 @@ class OutputSink {
  public:
   virtual ~OutputSink() = default;
   /// Room for output `output` of the sample in `slot`, dense.
-  virtual Result<Tensor> allocate_output(int output, int slot, DType dtype, std::span<const int64_t> extents) = 0;
+  virtual Result<Tensor> allocate_output(int output, int slot, DType dtype,
+                                         std::span<const int64_t> extents) = 0;
 };
 
 class Frame {
@@ -88,7 +91,9 @@ class Frame {
   /// A dense tensor in a new block.
   Result<int32_t> allocate_slot(int32_t slot, DType dtype, std::span<const int64_t> extents);
   std::span<const int64_t> extents_of_registers(int32_t first, int32_t count);
-  int64_t int_register(int32_t index) const { return static_cast<int64_t>(registers_[static_cast<size_t>(index)].bits); }
+  int64_t int_register(int32_t index) const {
+    return static_cast<int64_t>(registers_[static_cast<size_t>(index)].bits);
+  }
   int32_t list(int32_t index) const { return program_.lists[static_cast<size_t>(index)]; }
   std::string trace_detail() const;
 
@@ -97,8 +102,8 @@ class Frame {
   Arena arena_;
   std::vector<Cell> registers_;
   std::vector<Tensor> slots_;
-  std::vector<int32_t> blocks_;     ///< arena block of each slot, -1: none
-  std::vector<Tensor> outputs_;     ///< given out by the sink; data null: not yet
+  std::vector<int32_t> blocks_;  ///< arena block of each slot, -1: none
+  std::vector<Tensor> outputs_;  ///< given out by the sink; data null: not yet
   std::vector<KernelTensor> kernel_tensors_;
   std::vector<uint64_t> kernel_params_;
   std::vector<Tensor> native_inputs_;

@@ -1,4 +1,5 @@
-// One sample through its program, with what on_error says; the step between segments. Shared by the executors.
+// One sample through its program, with what on_error says; the step between segments. Shared by the
+// executors.
 #include <algorithm>
 
 #include "runtime/executor.h"
@@ -22,7 +23,8 @@ Result<Frame::Outcome> run_frame(Frame& frame, Worker& worker) {
 
 /// Whether on_error may forgive it: what the sample's data caused, not what we or the machine did.
 bool is_forgivable(const Error& error) {
-  return error.kind == ErrorKind::kUser && !error.diagnostics.empty() && error.diagnostics.front().code != message::kCancelled.code;
+  return error.kind == ErrorKind::kUser && !error.diagnostics.empty() &&
+         error.diagnostics.front().code != message::kCancelled.code;
 }
 
 }  // namespace
@@ -35,7 +37,8 @@ Worker SessionCore::make_worker() const {
   return worker;
 }
 
-Progress advance_sample(SessionCore& core, BatchJob& job, int slot, Frame& frame, Worker& worker, bool resumed) {
+Progress advance_sample(SessionCore& core, BatchJob& job, int slot, Frame& frame, Worker& worker,
+                        bool resumed) {
   const OnErrorPolicy policy = core.loaded->program->on_error;
   for (int64_t attempt = 1;; ++attempt) {
     if (!resumed) frame.begin(job.input(slot), job);
@@ -50,7 +53,9 @@ Progress advance_sample(SessionCore& core, BatchJob& job, int slot, Frame& frame
     }
     // Behind a barrier others have used the sample already, so that nothing can stand in for it.
     if (!is_forgivable(error) || policy != OnErrorPolicy::kReplace || resumed || attempt > kMaxSubstitutes) {
-      if (attempt > kMaxSubstitutes) error.diagnostics.front().notes.push_back(fmt::format(fmt::runtime(message::kSubstitutesFailed.text), kMaxSubstitutes));
+      if (attempt > kMaxSubstitutes)
+        error.diagnostics.front().notes.push_back(
+            fmt::format(fmt::runtime(message::kSubstitutesFailed.text), kMaxSubstitutes));
       job.fail(slot, std::move(error));
       return Progress::kDone;
     }
@@ -59,13 +64,15 @@ Progress advance_sample(SessionCore& core, BatchJob& job, int slot, Frame& frame
 }
 
 bool run_batch_step(SessionCore& core, BatchJob& job) {
-  std::sort(job.parked.begin(), job.parked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::sort(job.parked.begin(), job.parked.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<StepSample> samples;
   const int32_t step = job.parked.front().second->batch_step();
   const int32_t location = job.parked.front().second->barrier_location();
   Status status;
   for (auto& [slot, frame] : job.parked) {
-    if (frame->batch_step() != step) status = make_error(message::kBadProgram, "samples of one batch wait at different barriers");
+    if (frame->batch_step() != step)
+      status = make_error(message::kBadProgram, "samples of one batch wait at different barriers");
     samples.push_back(frame->step_sample());
   }
   if (status) {

@@ -10,7 +10,8 @@ namespace {
 
 /// Address `elements` elements on; wraps where the memory of a window begins before its tensor does.
 uint8_t* advance(uint8_t* data, int64_t elements, DType dtype) {
-  return reinterpret_cast<uint8_t*>(reinterpret_cast<uintptr_t>(data) + static_cast<uintptr_t>(elements * size_of(dtype)));
+  return reinterpret_cast<uint8_t*>(reinterpret_cast<uintptr_t>(data) +
+                                    static_cast<uintptr_t>(elements * size_of(dtype)));
 }
 
 Error bad_view(const char* what) { return make_error(message::kBadProgram, what).error(); }
@@ -55,7 +56,8 @@ Status Frame::allocate_output(const Instruction& i) {
 Status Frame::load(const Instruction& i) {
   const Tensor& tensor = slots_[static_cast<size_t>(i.a)];
   int64_t element = int_register(i.b);
-  if (element < 0 || element >= tensor.volume()) return std::unexpected(bad_view("an element past the end is loaded"));
+  if (element < 0 || element >= tensor.volume())
+    return std::unexpected(bad_view("an element past the end is loaded"));
   int64_t offset = 0;
   for (int d = tensor.ndim - 1; d >= 0; --d) {
     offset += element % tensor.extents[d] * tensor.strides[d];
@@ -99,7 +101,8 @@ Status Frame::strided_view(const Instruction& i, const ViewSpec& spec) {
     if (axis >= 0) (step < 0 ? low : high)[axis] += (extent - 1) * step;
   }
   for (int d = 0; d < input.ndim && !empty; ++d) {
-    if (low[d] < 0 || high[d] >= input.extents[d]) return std::unexpected(bad_view("a view leaves its input"));
+    if (low[d] < 0 || high[d] >= input.extents[d])
+      return std::unexpected(bad_view("a view leaves its input"));
   }
   out.data = empty ? input.data : advance(input.data, offset, input.dtype);
   arena_.retain(blocks_[static_cast<size_t>(i.a)]);
@@ -117,7 +120,8 @@ Status Frame::reshape(const Instruction& i, const ViewSpec& spec) {
   int64_t volume = out.volume();
   auto extents = extents_of_registers(i.c, spec.ndim);
   GALATEA_ASSIGN(int64_t bytes, dense_bytes(out.dtype, extents));
-  if (bytes != volume * size_of(out.dtype)) return std::unexpected(bad_view("a reshape changes the number of elements"));
+  if (bytes != volume * size_of(out.dtype))
+    return std::unexpected(bad_view("a reshape changes the number of elements"));
   out.set_dense(out.dtype, extents);
   arena_.retain(blocks_[static_cast<size_t>(source)]);
   set_slot(i.dst, std::move(out), blocks_[static_cast<size_t>(source)]);
@@ -159,7 +163,8 @@ Status Frame::store_elements(const Instruction& i) {
   const Tensor& tensor = slots_[static_cast<size_t>(i.dst)];
   const int64_t volume = tensor.volume();
   for (int64_t k = 0; k < volume; ++k) {
-    store_cell(i.type, tensor.data + k * size_of(i.type), registers_[static_cast<size_t>(list(i.b + static_cast<int32_t>(k)))]);
+    store_cell(i.type, tensor.data + k * size_of(i.type),
+               registers_[static_cast<size_t>(list(i.b + static_cast<int32_t>(k)))]);
   }
   return {};
 }
@@ -169,11 +174,13 @@ Status Frame::finish_outputs(const Instruction& i) {
   return {};
 }
 
-/// Output k is in its place if a kernel stored it there; whatever else it is (a view, a merge, what was fed) is copied.
+/// Output k is in its place if a kernel stored it there; whatever else it is (a view, a merge, what was fed)
+/// is copied.
 Status Frame::finish_output(int output, int32_t slot) {
   const Tensor& tensor = slots_[static_cast<size_t>(slot)];
   const OutputSpec& spec = program_.outputs[static_cast<size_t>(output)];
-  if (tensor.dtype != spec.dtype || tensor.ndim != spec.ndim) return std::unexpected(bad_view("an output has another type than was declared"));
+  if (tensor.dtype != spec.dtype || tensor.ndim != spec.ndim)
+    return std::unexpected(bad_view("an output has another type than was declared"));
   Tensor& place = outputs_[static_cast<size_t>(output)];
   if (place.data && place.data == tensor.data && tensor.is_dense() && place.volume() == tensor.volume()) {
     // The sink looks at the extents again: a reshape may lie between.

@@ -5,7 +5,8 @@
 namespace galatea::runtime {
 
 Scheduler::Scheduler(SessionCore& core, int num_threads)
-    : core_(core), queue_(core.loaded->program->prefetch_depth, core.loaded->program->batch_size, num_threads) {
+    : core_(core),
+      queue_(core.loaded->program->prefetch_depth, core.loaded->program->batch_size, num_threads) {
   times_.site_ns.assign(core.loaded->sites.size(), 0);
 }
 
@@ -40,7 +41,8 @@ std::optional<Scheduler::Ticket> Scheduler::find_work() {
     resumed_.pop_front();
     return ticket;
   }
-  // A batch is planned only when all samples of the one before are given out, so the newest job has all the tickets there are.
+  // A batch is planned only when all samples of the one before are given out, so the newest job has all the
+  // tickets there are.
   BatchJob* newest = queue_.newest();
   while (!newest || newest->num_taken == newest->num_samples()) {
     if (!plan_one()) return std::nullopt;
@@ -60,7 +62,9 @@ std::optional<Scheduler::Ticket> Scheduler::take(Worker& worker) {
       if (times_.first_read == std::chrono::steady_clock::time_point{}) {
         times_.first_read = now;
       } else if (waited) {
-        times_.wait_ns += std::chrono::duration_cast<std::chrono::nanoseconds>(now - std::max(begin, times_.first_read)).count();
+        times_.wait_ns +=
+            std::chrono::duration_cast<std::chrono::nanoseconds>(now - std::max(begin, times_.first_read))
+                .count();
       }
       return ticket;
     }

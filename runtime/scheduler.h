@@ -3,8 +3,8 @@
 //   planner ─▶ queue of jobs ─take()─▶ thread ─done()──▶ last of its batch: complete ─▶ consumer
 //                    ▲                    └─parked()─▶ last arrival: batch step, then requeue
 //
-// Threads wait while the window is full, or nothing was fed; the consumer waits for the oldest job. One mutex guards all: a sample takes it
-// twice, and costs about a millisecond.
+// Threads wait while the window is full, or nothing was fed; the consumer waits for the oldest job. One mutex
+// guards all: a sample takes it twice, and costs about a millisecond.
 #pragma once
 
 #include <condition_variable>
@@ -48,8 +48,8 @@ class Scheduler {
   PrefetchQueue queue_;
   std::deque<Ticket> resumed_;
   std::vector<std::unique_ptr<Frame>> frames_;
-  std::string starved_input_;   ///< what the planner last asked for
-  bool epoch_ended_ = false;    ///< next() has told the consumer so
+  std::string starved_input_;  ///< what the planner last asked for
+  bool epoch_ended_ = false;   ///< next() has told the consumer so
   std::optional<Error> fatal_;
   ExecutorTimes times_;
 };

@@ -10,14 +10,18 @@ namespace {
 
 class SessionImpl final : public Session {
  public:
-  SessionImpl(std::shared_ptr<const LoadedProgram> loaded, const SessionOptions& options, std::shared_ptr<Allocator> allocator)
+  SessionImpl(std::shared_ptr<const LoadedProgram> loaded, const SessionOptions& options,
+              std::shared_ptr<Allocator> allocator)
       : options_(options), core_(std::move(loaded), std::move(allocator)) {
     core_.trace = options.trace;
   }
 
   Status start() {
-    const int threads = options_.num_threads > 0 ? options_.num_threads : std::max(1, core_.loaded->program->num_threads);
-    if (threads > 4096) return make_error(message::kBadOptions, fmt::format("{} threads are too many; 4096 is the most", threads));
+    const int threads =
+        options_.num_threads > 0 ? options_.num_threads : std::max(1, core_.loaded->program->num_threads);
+    if (threads > 4096)
+      return make_error(message::kBadOptions,
+                        fmt::format("{} threads are too many; 4096 is the most", threads));
     if (options_.executor == ExecutorKind::kInline) {
       executor_ = make_inline_executor(core_);
       return {};
@@ -26,8 +30,10 @@ class SessionImpl final : public Session {
     return {};
   }
 
-  Result<std::optional<std::shared_ptr<Batch>>> next(std::optional<std::chrono::milliseconds> timeout) override;
-  Status feed(const std::string& input, const std::vector<Tensor>& samples, const std::vector<int64_t>& ids) override {
+  Result<std::optional<std::shared_ptr<Batch>>> next(
+      std::optional<std::chrono::milliseconds> timeout) override;
+  Status feed(const std::string& input, const std::vector<Tensor>& samples,
+              const std::vector<int64_t>& ids) override {
     GALATEA_TRY(core_.planner.feed(input, samples, ids));
     executor_->wake();
     return {};
@@ -81,11 +87,13 @@ void SessionImpl::list(BatchJob::Finished& finished) {
   add(statistics_.replaced, statistics_.num_replaced, finished.replaced);
 }
 
-Result<std::optional<std::shared_ptr<Batch>>> SessionImpl::next(std::optional<std::chrono::milliseconds> timeout) {
+Result<std::optional<std::shared_ptr<Batch>>> SessionImpl::next(
+    std::optional<std::chrono::milliseconds> timeout) {
   Executor::Deadline deadline;
   if (timeout) deadline = std::chrono::steady_clock::now() + *timeout;
   for (;;) {
-    if (held_->load() >= options_.max_held_batches) return make_error(message::kTooManyHeld, held_->load(), options_.max_held_batches);
+    if (held_->load() >= options_.max_held_batches)
+      return make_error(message::kTooManyHeld, held_->load(), options_.max_held_batches);
     auto job = executor_->next(deadline);
     if (!job) {
       Error& error = job.error();
@@ -111,27 +119,35 @@ SessionStatistics SessionImpl::statistics() const {
   for (size_t i = 0; i < core_.loaded->sites.size(); ++i) {
     const LoadedProgram::Site& site = core_.loaded->sites[i];
     const double spent = seconds(times.site_ns[i]);
-    (site.category == Category::kRead ? result.read_seconds : site.category == Category::kDecode ? result.decode_seconds : result.compute_seconds) += spent;
-    auto same = std::find_if(result.operators.begin(), result.operators.end(),
-                             [&](const OperatorTime& time) { return time.name == site.name && time.line == site.line; });
+    (site.category == Category::kRead     ? result.read_seconds
+     : site.category == Category::kDecode ? result.decode_seconds
+                                          : result.compute_seconds) += spent;
+    auto same = std::find_if(result.operators.begin(), result.operators.end(), [&](const OperatorTime& time) {
+      return time.name == site.name && time.line == site.line;
+    });
     if (same == result.operators.end()) same = result.operators.insert(same, {site.name, site.line, 0});
     same->seconds += spent;
   }
   result.wait_seconds = seconds(times.wait_ns);
   result.peak_memory_bytes = core_.allocator->peak_bytes();
-  if (result.batches > 0 && last_batch_ > times.first_read) result.seconds = std::chrono::duration<double>(last_batch_ - times.first_read).count();
+  if (result.batches > 0 && last_batch_ > times.first_read)
+    result.seconds = std::chrono::duration<double>(last_batch_ - times.first_read).count();
   return result;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const Program> program, const NativeTable& natives, SessionOptions options) {
+Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const Program> program,
+                                                 const NativeTable& natives, SessionOptions options) {
   if (!program) return make_error(message::kBadProgram, "there is none");
-  if (options.max_held_batches < 1) return make_error(message::kBadOptions, "max_held_batches must be at least 1");
+  if (options.max_held_batches < 1)
+    return make_error(message::kBadOptions, "max_held_batches must be at least 1");
   auto allocator = options.allocator ? options.allocator : std::make_shared<Allocator>(program->memory_limit);
   GALATEA_ASSIGN(auto loaded, load_program(std::move(program), natives));
-  if (loaded->program->on_error == OnErrorPolicy::kReplace && loaded->sources.empty()) return make_error(message::kReplaceNeedsReader);
-  if (loaded->program->on_error == OnErrorPolicy::kReplace && !loaded->program->external_inputs.empty()) return make_error(message::kReplaceNeedsReader);
+  if (loaded->program->on_error == OnErrorPolicy::kReplace && loaded->sources.empty())
+    return make_error(message::kReplaceNeedsReader);
+  if (loaded->program->on_error == OnErrorPolicy::kReplace && !loaded->program->external_inputs.empty())
+    return make_error(message::kReplaceNeedsReader);
   auto session = std::make_unique<SessionImpl>(std::move(loaded), options, std::move(allocator));
   GALATEA_TRY(session->start());
   return std::unique_ptr<Session>(std::move(session));

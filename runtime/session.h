@@ -1,10 +1,12 @@
 // A running program: epochs, batches, feeding, errors that travel with their batch.
 //
-// Comes in: a Program, the natives, an executor's options. Goes out: batches in ticket order. One thread at a time may use a session.
+// Comes in: a Program, the natives, an executor's options. Goes out: batches in ticket order. One thread at a
+// time may use a session.
 //
-// Epochs: with readers, an epoch is one pass of the first reader over its shard; other readers go on side by side. With external inputs, an epoch
-// ends where end_of_feed() stands in the feed, and a batch has the size that was fed. With neither, there is one endless epoch.
-// The first epoch starts with the session; of a later epoch nothing is read before next() asks for it (what was fed is worked on at once).
+// Epochs: with readers, an epoch is one pass of the first reader over its shard; other readers go on side by
+// side. With external inputs, an epoch ends where end_of_feed() stands in the feed, and a batch has the size
+// that was fed. With neither, there is one endless epoch. The first epoch starts with the session; of a later
+// epoch nothing is read before next() asks for it (what was fed is worked on at once).
 #pragma once
 
 #include <chrono>
@@ -25,21 +27,23 @@ enum class ExecutorKind : uint8_t { kInline, kCpu };
 
 struct SessionOptions {
   ExecutorKind executor = ExecutorKind::kCpu;
-  int num_threads = 0;        ///< 0: the program's
-  int max_held_batches = 8;   ///< batches that the consumer may hold before next() is an error that says so
+  int num_threads = 0;       ///< 0: the program's
+  int max_held_batches = 8;  ///< batches that the consumer may hold before next() is an error that says so
   Trace* trace = nullptr;
-  std::shared_ptr<Allocator> allocator;  ///< counts all memory; none: one of the session's own with the program's limit
+  std::shared_ptr<Allocator>
+      allocator;  ///< counts all memory; none: one of the session's own with the program's limit
 };
 
 /// A sample that failed and was skipped or replaced.
 struct SampleFailure {
   int64_t epoch = 0;
-  int64_t position = 0;      ///< place in the epoch's order
-  std::string source;        ///< file, or "sample 17"
+  int64_t position = 0;  ///< place in the epoch's order
+  std::string source;    ///< file, or "sample 17"
   Diagnostic diagnostic;
 };
 
-/// One delivered batch. Buffers go back to the session's pool when the last reference is gone (also after the session has ended).
+/// One delivered batch. Buffers go back to the session's pool when the last reference is gone (also after the
+/// session has ended).
 struct Batch {
   struct Output {
     OutputSpec spec;
@@ -47,10 +51,10 @@ struct Batch {
     std::shared_ptr<Buffer> contiguous;  ///< set where all samples lie in one buffer, one after the other
   };
   std::vector<Output> outputs;
-  std::vector<int64_t> sample_ids;       ///< number in the data set per sample
-  std::vector<std::string> sample_names; ///< file names, for people
+  std::vector<int64_t> sample_ids;        ///< number in the data set per sample
+  std::vector<std::string> sample_names;  ///< file names, for people
   int64_t epoch = 0;
-  int64_t index = 0;                     ///< of the batch in its epoch
+  int64_t index = 0;  ///< of the batch in its epoch
   int num_samples() const { return static_cast<int>(sample_ids.size()); }
 };
 
@@ -65,7 +69,8 @@ struct SessionStatistics {
   double read_seconds = 0, decode_seconds = 0, compute_seconds = 0, wait_seconds = 0;
   int64_t peak_memory_bytes = 0;
   std::vector<OperatorTime> operators;
-  std::vector<SampleFailure> skipped, replaced;  ///< in order of delivery; the first kMaxListedFailures of each
+  std::vector<SampleFailure> skipped,
+      replaced;  ///< in order of delivery; the first kMaxListedFailures of each
   int64_t num_skipped = 0, num_replaced = 0;
 };
 inline constexpr size_t kMaxListedFailures = 1000;
@@ -79,15 +84,19 @@ struct ReaderMeta {
 class Session {
  public:
   /// Opens sources (scans folders), checks the program's needs, starts threads.
-  static Result<std::unique_ptr<Session>> create(std::shared_ptr<const Program> program, const NativeTable& natives, SessionOptions options = {});
+  static Result<std::unique_ptr<Session>> create(std::shared_ptr<const Program> program,
+                                                 const NativeTable& natives, SessionOptions options = {});
   virtual ~Session() = default;  ///< cancels, waits for the threads; batches still held stay valid
 
-  /// The next batch; nullopt at the end of the epoch (the next call begins the next epoch). With a time-out: an error of code G0901 if it passes
-  /// (the inline executor works in this call and knows no time-out).
-  /// A failed sample under on_error=raise gives its error; the session then goes on with the next batch.
-  virtual Result<std::optional<std::shared_ptr<Batch>>> next(std::optional<std::chrono::milliseconds> timeout = {}) = 0;
-  /// Queues one batch for an external input: one dense tensor per sample, copied. Optional ids replace the running numbers.
-  virtual Status feed(const std::string& input, const std::vector<Tensor>& samples, const std::vector<int64_t>& ids = {}) = 0;
+  /// The next batch; nullopt at the end of the epoch (the next call begins the next epoch). With a time-out:
+  /// an error of code G0901 if it passes (the inline executor works in this call and knows no time-out). A
+  /// failed sample under on_error=raise gives its error; the session then goes on with the next batch.
+  virtual Result<std::optional<std::shared_ptr<Batch>>> next(
+      std::optional<std::chrono::milliseconds> timeout = {}) = 0;
+  /// Queues one batch for an external input: one dense tensor per sample, copied. Optional ids replace the
+  /// running numbers.
+  virtual Status feed(const std::string& input, const std::vector<Tensor>& samples,
+                      const std::vector<int64_t>& ids = {}) = 0;
   /// No more will be fed in this epoch.
   virtual Status end_of_feed() = 0;
   /// Samples an epoch of this session's shard delivers; -1 if only external inputs feed it.

@@ -35,7 +35,9 @@ void Tensor::set_dense(DType type, std::span<const int64_t> new_extents) {
 }
 
 Result<int64_t> dense_bytes(DType dtype, std::span<const int64_t> extents) {
-  auto refuse = [&](const char* why) { return make_error(message::kBadExtents, fmt::join(extents, ", "), why); };
+  auto refuse = [&](const char* why) {
+    return make_error(message::kBadExtents, fmt::join(extents, ", "), why);
+  };
   if (extents.size() > kMaxRank) return refuse("too many dimensions");
   bool empty = false;
   for (int64_t extent : extents) {
@@ -79,14 +81,17 @@ Allocator::Allocator(int64_t limit_bytes) : limit_(limit_bytes), counters_(std::
 Result<std::shared_ptr<Buffer>> Allocator::allocate(int64_t bytes) {
   GALATEA_CHECK(bytes >= 0);
   counters_->count.fetch_add(1);
-  bool injected = counters_->fail_at.load() > 0 && counters_->fail_at.fetch_sub(1) == 1;
+  const int64_t fail_in = counters_->fail_in.fetch_sub(1);
+  const bool injected = fail_in <= 1 && fail_in > 1 - counters_->fail_times.load();
   int64_t counted = bytes + kBufferPadding;
   int64_t in_use = counters_->in_use.fetch_add(counted) + counted;
   if (limit_ > 0 && in_use > limit_) {
     counters_->in_use.fetch_sub(counted);
     return make_error(message::kMemoryLimit, counted, limit_, in_use - counted);
   }
-  void* memory = injected ? nullptr : ::operator new(static_cast<size_t>(counted), std::align_val_t{kBufferAlignment}, std::nothrow);
+  void* memory = injected ? nullptr
+                          : ::operator new(static_cast<size_t>(counted), std::align_val_t{kBufferAlignment},
+                                           std::nothrow);
   if (!memory) {
     counters_->in_use.fetch_sub(counted);
     return make_error(message::kOutOfMemory, counted);
@@ -115,16 +120,21 @@ namespace {
 template <typename T>
 void copy_row(const uint8_t* from, int64_t stride, int64_t count, uint8_t* to) {
   for (int64_t i = 0; i < count; ++i) {
-    std::memcpy(to + i * static_cast<int64_t>(sizeof(T)), from + i * stride * static_cast<int64_t>(sizeof(T)), sizeof(T));
+    std::memcpy(to + i * static_cast<int64_t>(sizeof(T)), from + i * stride * static_cast<int64_t>(sizeof(T)),
+                sizeof(T));
   }
 }
 
 void copy_strided_row(int size, const uint8_t* from, int64_t stride, int64_t count, uint8_t* to) {
   switch (size) {
-    case 1: return copy_row<uint8_t>(from, stride, count, to);
-    case 2: return copy_row<uint16_t>(from, stride, count, to);
-    case 4: return copy_row<uint32_t>(from, stride, count, to);
-    default: return copy_row<uint64_t>(from, stride, count, to);
+    case 1:
+      return copy_row<uint8_t>(from, stride, count, to);
+    case 2:
+      return copy_row<uint16_t>(from, stride, count, to);
+    case 4:
+      return copy_row<uint32_t>(from, stride, count, to);
+    default:
+      return copy_row<uint64_t>(from, stride, count, to);
   }
 }
 
@@ -141,7 +151,8 @@ void copy_dense(const Tensor& from, uint8_t* to) {
   // `inner`: first axis of the dense tail, which is copied as one run.
   int inner = from.ndim;
   int64_t run = 1;
-  while (inner > 0 && (from.extents[inner - 1] == 1 || from.strides[inner - 1] == run)) run *= from.extents[--inner];
+  while (inner > 0 && (from.extents[inner - 1] == 1 || from.strides[inner - 1] == run))
+    run *= from.extents[--inner];
   const int64_t row_stride = inner > 0 ? from.strides[inner - 1] : 0;
   const int64_t row_count = inner > 0 ? from.extents[inner - 1] : 1;
   const int outer = std::max(0, inner - 1);
@@ -153,7 +164,8 @@ void copy_dense(const Tensor& from, uint8_t* to) {
     if (run == 1) {
       copy_strided_row(size, row, row_stride, row_count, to);
     } else {
-      for (int64_t i = 0; i < row_count; ++i) std::memcpy(to + i * run * size, row + i * row_stride * size, static_cast<size_t>(run * size));
+      for (int64_t i = 0; i < row_count; ++i)
+        std::memcpy(to + i * run * size, row + i * row_stride * size, static_cast<size_t>(run * size));
     }
     to += row_count * run * size;
     int axis = outer - 1;

@@ -1,6 +1,7 @@
 // Buffers and tensors: bytes, and typed strided views of them.
 //
-// Comes in: allocations counted by an Allocator. Goes out: Tensor, cheap to copy, which keeps its buffer alive.
+// Comes in: allocations counted by an Allocator. Goes out: Tensor, cheap to copy, which keeps its buffer
+// alive.
 #pragma once
 
 #include <atomic>
@@ -18,7 +19,8 @@
 
 namespace galatea::runtime {
 
-/// Bytes with kBufferPadding readable bytes after their end. Freed (or returned to its pool) with the last reference.
+/// Bytes with kBufferPadding readable bytes after their end. Freed (or returned to its pool) with the last
+/// reference.
 class Buffer {
  public:
   virtual ~Buffer() = default;
@@ -46,10 +48,12 @@ struct Tensor {
   void set_dense(DType type, std::span<const int64_t> new_extents);
 };
 
-/// Bytes of a dense tensor, or an error if an extent is negative, the rank above kMaxRank, or the size beyond what can be addressed.
+/// Bytes of a dense tensor, or an error if an extent is negative, the rank above kMaxRank, or the size beyond
+/// what can be addressed.
 Result<int64_t> dense_bytes(DType dtype, std::span<const int64_t> extents);
 
-/// Counts all memory of a session and keeps to a limit. Thread-safe. Buffers may outlive it: the counters are shared with them.
+/// Counts all memory of a session and keeps to a limit. Thread-safe. Buffers may outlive it: the counters are
+/// shared with them.
 class Allocator {
  public:
   explicit Allocator(int64_t limit_bytes = 0);
@@ -59,13 +63,17 @@ class Allocator {
   int64_t peak_bytes() const { return counters_->peak.load(); }
   int64_t num_allocations() const { return counters_->count.load(); }
   int64_t limit() const { return limit_; }
-  /// Tests: the n-th allocation from now (1 = next) fails once.
-  void fail_after(int64_t n) { counters_->fail_at.store(n); }
+  /// Tests: the n-th allocation from now (1 = next) fails, and the `times` - 1 behind it.
+  void fail_after(int64_t n, int64_t times = 1) {
+    counters_->fail_times.store(times);
+    counters_->fail_in.store(n);
+  }
 
  private:
   friend class OwnedBuffer;
   struct Counters {
-    std::atomic<int64_t> in_use{0}, peak{0}, count{0}, fail_at{0};
+    std::atomic<int64_t> in_use{0}, peak{0}, count{0};
+    std::atomic<int64_t> fail_in{int64_t{1} << 62}, fail_times{0};  ///< counts down with every allocation
   };
   int64_t limit_;
   std::shared_ptr<Counters> counters_;
@@ -73,7 +81,8 @@ class Allocator {
 
 /// A dense tensor in a new buffer.
 Result<Tensor> allocate_tensor(Allocator& allocator, DType dtype, std::span<const int64_t> extents);
-inline Result<Tensor> allocate_tensor(Allocator& allocator, DType dtype, const std::vector<int64_t>& extents) {
+inline Result<Tensor> allocate_tensor(Allocator& allocator, DType dtype,
+                                      const std::vector<int64_t>& extents) {
   return allocate_tensor(allocator, dtype, std::span<const int64_t>(extents));
 }
 /// Copies the elements of `from` in row-major order to `to`, which has room for them all.

@@ -23,7 +23,8 @@ class Verifier {
     if (!holds && problem_.empty()) problem_ = fmt::format("{}: {}", where_, what);
   }
   void index(int64_t value, size_t size, std::string_view what) {
-    require(value >= 0 && value < static_cast<int64_t>(size), fmt::format("{} {} is not in 0 … {}", what, value, static_cast<int64_t>(size) - 1));
+    require(value >= 0 && value < static_cast<int64_t>(size),
+            fmt::format("{} {} is not in 0 … {}", what, value, static_cast<int64_t>(size) - 1));
   }
   void reg(int32_t value) { index(value, static_cast<size_t>(program_.num_registers), "register"); }
   void slot(int32_t value) { index(value, static_cast<size_t>(program_.num_slots), "slot"); }
@@ -49,19 +50,26 @@ class Verifier {
 
 void Verifier::control(const Instruction& i) {
   switch (i.op) {
-    case Opcode::kJump: return target(i.a);
-    case Opcode::kBranch: return reg(i.b), target(i.a), target(i.c);
-    case Opcode::kSwitch: return reg(i.b), each(i.a, i.imm, [this](int32_t value) { target(value); });
-    case Opcode::kBarrier: return index(i.a, program_.batch_steps.size(), "batch step");
+    case Opcode::kJump:
+      return target(i.a);
+    case Opcode::kBranch:
+      return reg(i.b), target(i.a), target(i.c);
+    case Opcode::kSwitch:
+      return reg(i.b), each(i.a, i.imm, [this](int32_t value) { target(value); });
+    case Opcode::kBarrier:
+      return index(i.a, program_.batch_steps.size(), "batch step");
     case Opcode::kReturn:
       require(i.imm == static_cast<int32_t>(program_.outputs.size()), "return does not give every output");
       return each(i.a, i.imm, [this](int32_t value) { slot(value); });
     case Opcode::kCheck:
       reg(i.b);
       index(i.a, program_.messages.size(), "message");
-      if (problem_.empty()) require(program_.messages[static_cast<size_t>(i.a)].types.size() == static_cast<size_t>(i.imm), "a check's values and types differ in number");
+      if (problem_.empty())
+        require(program_.messages[static_cast<size_t>(i.a)].types.size() == static_cast<size_t>(i.imm),
+                "a check's values and types differ in number");
       return registers(i.c, i.imm);
-    default: return;
+    default:
+      return;
   }
 }
 
@@ -69,9 +77,12 @@ void Verifier::view(const Instruction& i) {
   slot(i.dst), slot(i.a), index(i.b, program_.views.size(), "view");
   if (!problem_.empty()) return;
   const ViewSpec& view = program_.views[static_cast<size_t>(i.b)];
-  require(view.ndim >= 0 && view.ndim <= kMaxRank && view.input_ndim >= 0 && view.input_ndim <= kMaxRank, "a view's rank is out of range");
+  require(view.ndim >= 0 && view.ndim <= kMaxRank && view.input_ndim >= 0 && view.input_ndim <= kMaxRank,
+          "a view's rank is out of range");
   for (int d = 0; d < view.ndim && problem_.empty() && !view.reshape && !view.window_origin; ++d) {
-    require(view.input_dim[static_cast<size_t>(d)] >= -1 && view.input_dim[static_cast<size_t>(d)] < view.input_ndim, "a view's input axis is out of range");
+    require(view.input_dim[static_cast<size_t>(d)] >= -1 &&
+                view.input_dim[static_cast<size_t>(d)] < view.input_ndim,
+            "a view's input axis is out of range");
   }
   int count = view.reshape ? view.ndim : view.window_origin ? 2 * view.ndim : 2 * view.ndim + view.input_ndim;
   registers(i.c, count);
@@ -85,9 +96,11 @@ void Verifier::data(const Instruction& i) {
     case Opcode::kAllocate:
       slot(i.dst), require(i.imm >= 0 && i.imm <= kMaxRank, "rank out of range");
       return registers(i.a, i.imm);
-    case Opcode::kView: return view(i);
+    case Opcode::kView:
+      return view(i);
     case Opcode::kCopySlot:
-    case Opcode::kMakeDense: return slot(i.dst), slot(i.a);
+    case Opcode::kMakeDense:
+      return slot(i.dst), slot(i.a);
     case Opcode::kStoreElements: {
       slot(i.dst), require(i.imm >= 0 && i.imm <= kMaxRank, "rank out of range");
       int64_t volume = 1;
@@ -100,28 +113,39 @@ void Verifier::data(const Instruction& i) {
     }
     case Opcode::kRead:
       index(i.b, program_.sources.size(), "source");
-      if (problem_.empty()) each(i.a, program_.sources[static_cast<size_t>(i.b)].num_outputs, [this](int32_t value) { slot(value); });
+      if (problem_.empty())
+        each(i.a, program_.sources[static_cast<size_t>(i.b)].num_outputs,
+             [this](int32_t value) { slot(value); });
       return;
-    case Opcode::kFeed: return slot(i.dst), index(i.b, program_.external_inputs.size(), "external input");
-    case Opcode::kRelease: return slot(i.a);
-    case Opcode::kCallNative: return index(i.a, program_.natives.size(), "native call");
-    case Opcode::kCallKernel: return index(i.a, program_.kernel_calls.size(), "kernel call");
-    default: return control(i);
+    case Opcode::kFeed:
+      return slot(i.dst), index(i.b, program_.external_inputs.size(), "external input");
+    case Opcode::kRelease:
+      return slot(i.a);
+    case Opcode::kCallNative:
+      return index(i.a, program_.natives.size(), "native call");
+    case Opcode::kCallKernel:
+      return index(i.a, program_.kernel_calls.size(), "kernel call");
+    default:
+      return control(i);
   }
 }
 
 void Verifier::instruction(const Instruction& i) {
   if (i.location != -1) index(i.location, program_.locations.size(), "location");
   switch (i.op) {
-    case Opcode::kConst: return reg(i.dst), index(i.a, program_.constants.size(), "constant");
+    case Opcode::kConst:
+      return reg(i.dst), index(i.a, program_.constants.size(), "constant");
     case Opcode::kScalar: {
       reg(i.dst);
       const int32_t operands[] = {i.a, i.b, i.c};
       for (int k = 0; k < num_operands(i.scalar_op); ++k) reg(operands[k]);
       return;
     }
-    case Opcode::kMove: return reg(i.dst), reg(i.a);
-    case Opcode::kPhilox: return reg(i.dst), reg(i.a), reg(i.b), reg(i.c), require(i.imm >= 0 && i.imm < 4, "word is not in 0 … 3");
+    case Opcode::kMove:
+      return reg(i.dst), reg(i.a);
+    case Opcode::kPhilox:
+      return reg(i.dst), reg(i.a), reg(i.b), reg(i.c),
+             require(i.imm >= 0 && i.imm < 4, "word is not in 0 … 3");
     case Opcode::kSampleIndex:
       reg(i.dst);
       if (i.a != -1) index(i.a, program_.sources.size(), "source");
@@ -130,10 +154,14 @@ void Verifier::instruction(const Instruction& i) {
       reg(i.dst), index(i.a, program_.constants.size(), "constant");
       if (i.b != -1) index(i.b, program_.sources.size(), "source");
       return;
-    case Opcode::kBatchSlot: return reg(i.dst);
-    case Opcode::kExtent: return reg(i.dst), slot(i.a), require(i.imm >= 0 && i.imm < kMaxRank, "axis out of range");
-    case Opcode::kLoad: return reg(i.dst), slot(i.a), reg(i.b);
-    default: return data(i);
+    case Opcode::kBatchSlot:
+      return reg(i.dst);
+    case Opcode::kExtent:
+      return reg(i.dst), slot(i.a), require(i.imm >= 0 && i.imm < kMaxRank, "axis out of range");
+    case Opcode::kLoad:
+      return reg(i.dst), slot(i.a), reg(i.b);
+    default:
+      return data(i);
   }
 }
 
@@ -154,19 +182,25 @@ void Verifier::tables() {
     where_ = fmt::format("kernel call {}", n);
     const KernelCallSpec& call = program_.kernel_calls[n];
     index(call.kernel, program_.kernels.size(), "kernel");
-    if (problem_.empty()) require(program_.kernels[static_cast<size_t>(call.kernel)].code != nullptr, "the kernel has no code");
+    if (problem_.empty())
+      require(program_.kernels[static_cast<size_t>(call.kernel)].code != nullptr, "the kernel has no code");
     all_slots(call.tensors), all_registers(call.params);
     if (call.scratch_bytes != -1) reg(call.scratch_bytes);
   }
   where_ = "program";
-  require(program_.batch_size >= 1 && program_.batch_size <= 1 << 24, fmt::format("batch size {}", program_.batch_size));
+  require(program_.batch_size >= 1 && program_.batch_size <= 1 << 24,
+          fmt::format("batch size {}", program_.batch_size));
   require(!program_.code.empty() && program_.num_registers >= 0 && program_.num_slots >= 0, "no code");
   for (const OutputSpec& output : program_.outputs) {
-    require(output.ndim >= 0 && output.ndim <= kMaxRank && (output.extents.empty() || output.extents.size() == static_cast<size_t>(output.ndim)), "an output's extents do not fit its rank");
+    require(output.ndim >= 0 && output.ndim <= kMaxRank &&
+                (output.extents.empty() || output.extents.size() == static_cast<size_t>(output.ndim)),
+            "an output's extents do not fit its rank");
   }
   if (problem_.empty()) {
     Opcode last = program_.code.back().op;
-    require(last == Opcode::kReturn || last == Opcode::kJump || last == Opcode::kBranch || last == Opcode::kSwitch, "the code runs past its end");
+    require(last == Opcode::kReturn || last == Opcode::kJump || last == Opcode::kBranch ||
+                last == Opcode::kSwitch,
+            "the code runs past its end");
   }
 }
 

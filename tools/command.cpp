@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 #include <fmt/core.h>
 
@@ -43,13 +45,21 @@ void Reporter::report(const Error& error) {
 void Reporter::print_collected() {
   if (!json_ || printed_) return;
   printed_ = true;
-  std::string text = render_json(collected_, sources_) + "\n";
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  write_stdout(render_json(collected_, sources_) + "\n");
 }
 
 void Reporter::print(std::string_view text) {
   print_collected();
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  write_stdout(text);
+}
+
+void Reporter::write_stdout(std::string_view text) {
+  errno = 0;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
+  // A reader that has seen enough (`| head`) is no failure.
+  if (errno == EPIPE || status_ != kFine) return;
+  fmt::print(stderr, "galatea: cannot write to stdout: {}\n", std::strerror(errno));
+  raise_status(kWrong);
 }
 
 void Reporter::raise_status(int status) { status_ = std::max(status_, status); }

@@ -47,6 +47,8 @@ class Reporter {
   void raise_status(int status);
 
  private:
+  void write_stdout(std::string_view text);
+
   SourceMap sources_;
   std::vector<Diagnostic> collected_;
   bool json_ = false, color_ = false, printed_ = false;

@@ -1,6 +1,5 @@
 // galatea: the command line. One file a subcommand; this one parses, dispatches, and turns every end into an
 // exit status.
-#include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -26,18 +25,19 @@ void add_global_options(CLI::App* app, Global& global) {
   add_option(app, "--color", global.color,
              {"auto|always|never", "auto",
               "colours in messages; NO_COLOR=1 in the environment is --color=never", "--color=never"})
-      ->check(CLI::IsMember({"auto", "always", "never"}));
+      ->check(CLI::IsMember({"auto", "always", "never"}).description(""));
   add_option(app, "--diagnostics", global.diagnostics,
              {"text|json", "text",
               "how errors, warnings and notes are reported: text on stderr, or one JSON object on stdout",
               "--diagnostics=json"})
-      ->check(CLI::IsMember({"text", "json"}));
+      ->check(CLI::IsMember({"text", "json"}).description(""));
 }
 
 int usage_error(const std::string& message, const std::string& help, const CLI::App* app) {
   fmt::print(stderr, "galatea: {}\n", message);
   if (!help.empty()) fmt::print(stderr, "  {}\n", help);
-  fmt::print(stderr, "  `galatea {}--help` lists what there is\n", app ? app->get_name() + " " : "");
+  fmt::print(stderr, "  `galatea {}--help` lists what there is\n",
+             app && app->get_parent() ? app->get_name() + " " : "");
   return kUsage;
 }
 
@@ -119,6 +119,7 @@ int main_inside(int argc, char** argv) {
   std::vector<Command> commands = {add_run(app), add_check(app),    add_explain(app), add_view(app),
                                    add_ops(app), add_settings(app), add_version(app)};
   Global global;
+  add_global_options(&app, global);
   for (const Command& command : commands) {
     command.app->allow_extras();
     add_global_options(command.app, global);
@@ -137,11 +138,8 @@ int main_inside(int argc, char** argv) {
     status = internal_error(error.what());
   }
   if (status != kUsage) reporter.print_collected();
-  if (std::fflush(stdout) != 0 && errno != EPIPE && status == kFine) {
-    fmt::print(stderr, "galatea: cannot write to stdout\n");
-    status = kWrong;
-  }
-  return status;
+  // Printing may have failed after the command had its status.
+  return status == kFine ? reporter.status() : status;
 }
 
 }  // namespace

@@ -43,6 +43,10 @@ struct InputSpec {
 
 enum class OperatorKind : uint8_t { kKernel, kNative, kDsl };
 
+/// What others may assume of the extents of every output without running the definition: nothing, those of the first input, or the
+/// inputs broadcast together.
+enum class OutputExtents : uint8_t { kOwn, kLikeFirstInput, kBroadcast };
+
 /// What a type rule sees: input types, arguments with defaults filled in, and a way to complain.
 class TypeContext {
  public:
@@ -89,6 +93,7 @@ struct Operator {
   bool random = false;         ///< draws; gets a key
   bool source = false;         ///< stands in the entry block (readers, external_source)
   bool batch_level = false;
+  OutputExtents output_extents = OutputExtents::kOwn;
   bool internal = false;       ///< not listed under fn. (arith.*, index, view operators)
   std::vector<std::string> devices = {"cpu"};
   std::vector<std::string> aliases;  ///< deprecated or other spellings

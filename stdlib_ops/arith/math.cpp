@@ -1,0 +1,108 @@
+// Mathematics on data nodes: one table of functions, element by element.
+//
+// Comes in: data nodes. Goes out: the operators math.abs … math.clamp. Functions of floats keep their type, of integers give FLOAT.
+#include "stdlib_ops/arith/arithmetic.h"
+#include "stdlib_ops/arith/numeric.h"
+#include "stdlib_ops/common/pointwise.h"
+
+namespace galatea::ops {
+namespace {
+
+enum class Family : uint8_t { kSameType, kFloat, kPromoted, kPromotedFloat, kClamp };
+
+struct Entry {
+  const char* name;
+  Family family;
+  ScalarOp op;
+  int arity;
+  const char* documentation;
+};
+
+constexpr Entry kEntries[] = {
+    {"abs", Family::kSameType, ScalarOp::kAbs, 1, "Absolute value, in the operand's type."},
+    {"fabs", Family::kFloat, ScalarOp::kAbs, 1, "Absolute value, as a float."},
+    {"floor", Family::kFloat, ScalarOp::kFloor, 1, "Largest integer not above x, as a float."},
+    {"ceil", Family::kFloat, ScalarOp::kCeil, 1, "Smallest integer not below x, as a float."},
+    {"sqrt", Family::kFloat, ScalarOp::kSqrt, 1, "Square root."},
+    {"rsqrt", Family::kFloat, ScalarOp::kRsqrt, 1, "1 / square root."},
+    {"cbrt", Family::kFloat, ScalarOp::kCbrt, 1, "Cube root."},
+    {"exp", Family::kFloat, ScalarOp::kExp, 1, "e to the power of x."},
+    {"log", Family::kFloat, ScalarOp::kLog, 1, "Natural logarithm."},
+    {"log2", Family::kFloat, ScalarOp::kLog2, 1, "Logarithm to base 2."},
+    {"log10", Family::kFloat, ScalarOp::kLog10, 1, "Logarithm to base 10."},
+    {"sin", Family::kFloat, ScalarOp::kSin, 1, "Sine of an angle in radians."},
+    {"cos", Family::kFloat, ScalarOp::kCos, 1, "Cosine of an angle in radians."},
+    {"tan", Family::kFloat, ScalarOp::kTan, 1, "Tangent of an angle in radians."},
+    {"asin", Family::kFloat, ScalarOp::kAsin, 1, "Arc sine, in radians."},
+    {"acos", Family::kFloat, ScalarOp::kAcos, 1, "Arc cosine, in radians."},
+    {"atan", Family::kFloat, ScalarOp::kAtan, 1, "Arc tangent, in radians."},
+    {"sinh", Family::kFloat, ScalarOp::kSinh, 1, "Hyperbolic sine."},
+    {"cosh", Family::kFloat, ScalarOp::kCosh, 1, "Hyperbolic cosine."},
+    {"tanh", Family::kFloat, ScalarOp::kTanh, 1, "Hyperbolic tangent."},
+    {"asinh", Family::kFloat, ScalarOp::kAsinh, 1, "Inverse hyperbolic sine."},
+    {"acosh", Family::kFloat, ScalarOp::kAcosh, 1, "Inverse hyperbolic cosine."},
+    {"atanh", Family::kFloat, ScalarOp::kAtanh, 1, "Inverse hyperbolic tangent."},
+    {"min", Family::kPromoted, ScalarOp::kMin, 2, "The smaller of two values, in the promoted type."},
+    {"max", Family::kPromoted, ScalarOp::kMax, 2, "The larger of two values, in the promoted type."},
+    {"pow", Family::kPromoted, ScalarOp::kPow, 2, "x to the power of y, in the promoted type; an integer power with a negative exponent gives 0."},
+    {"fpow", Family::kPromotedFloat, ScalarOp::kPow, 2, "x to the power of y, as a float."},
+    {"atan2", Family::kPromotedFloat, ScalarOp::kAtan2, 2, "Angle of the point (y, x) in radians, from -pi to pi."},
+    {"clamp", Family::kClamp, ScalarOp::kMin, 3, "x limited to [lo, hi]: lo if x < lo, else hi if x > hi, else x."},
+};
+
+DType result_type(const Entry& e, DType promoted) {
+  const bool to_float = e.family == Family::kFloat || e.family == Family::kPromotedFloat;
+  return to_float && is_integral(promoted) ? DType::kF32 : promoted;
+}
+
+Types math_types(const TypeContext& ctx, const Entry& e) {
+  DType promoted = ctx.input(0).dtype;
+  for (int k = 0; k < ctx.num_inputs(); ++k) {
+    if (is_bool(ctx.input(k).dtype))
+      return ctx.error(fmt::format("math.{} does not take bools", e.name), "cast the bool first: fn.cast(x, dtype=types.INT32)");
+    promoted = promote(promoted, ctx.input(k).dtype);
+  }
+  GALATEA_ASSIGN(ir::Type out, broadcast_type(ctx, result_type(e, promoted)));
+  return std::vector{out};
+}
+
+Expr evaluate_math(const Entry& e, DType type, const std::vector<Expr>& x) {
+  if (e.arity == 1) {
+    const DType compute = compute_type(type);
+    return kernel::convert(kernel::unary(e.op, kernel::convert(x[0], compute)), type);
+  }
+  if (e.family == Family::kClamp) {
+    const DType compute = compute_type(type);
+    const Expr v = kernel::convert(x[0], compute), lo = kernel::convert(x[1], compute), hi = kernel::convert(x[2], compute);
+    return kernel::convert(select(v < lo, lo, select(v > hi, hi, v)), type);
+  }
+  if (e.op == ScalarOp::kPow && is_integral(type)) return in_type(type, ScalarOp::kPowInt, x[0], x[1]);
+  return in_type(type, e.op, x[0], x[1]);
+}
+
+}  // namespace
+
+std::vector<op::Operator> make_math() {
+  static const char* const kNames[] = {"a", "b", "c"};
+  std::vector<op::Operator> result;
+  for (const Entry& e : kEntries) {
+    Operator op;
+    op.name = fmt::format("math.{}", e.name);
+    op.summary = e.documentation;
+    op.documentation = fmt::format("{} Element by element, operands broadcast as NumPy does. f32 results are correct to about half a unit in the last place.", e.documentation);
+    op.internal = true;
+    for (int k = 0; k < e.arity; ++k) op.inputs.push_back({.name = kNames[k], .documentation = "operand"});
+    op.min_inputs = op.max_inputs = e.arity;
+    op.output_extents = OutputExtents::kBroadcast;
+    op.devices = {"cpu", "gpu"};
+    op.type_rule = [&e](const TypeContext& ctx) { return math_types(ctx, e); };
+    op.define = [&e](RecipeBuilder& b) {
+      const DType type = b.output_type(0).dtype;
+      pointwise(b, e.name, [&](const std::vector<Expr>& x) { return evaluate_math(e, type, x); });
+    };
+    result.push_back(std::move(op));
+  }
+  return result;
+}
+
+}  // namespace galatea::ops

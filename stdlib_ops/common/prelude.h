@@ -1,0 +1,90 @@
+// What every operator file needs: the operator and recipe interfaces under short names, and little words for scalar expressions.
+//
+// Comes in: nothing. Goes out: inline helpers over compiler/kernel/expr.h, and helpers that type rules share.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/result.h"
+#include "compiler/op/operator.h"
+#include "compiler/op/recipe.h"
+
+namespace galatea::ops {
+
+using kernel::Border;
+using kernel::Expr;
+using op::ArgKind;
+using op::ArgSpec;
+using op::InputSpec;
+using op::Operator;
+using op::OperatorKind;
+using op::OutputExtents;
+using op::RecipeBuilder;
+using op::StageRef;
+using op::TypeContext;
+using Types = Result<std::vector<ir::Type>>;
+using Axes = std::vector<Expr>;
+
+// ---- scalar expressions
+inline Expr i64(int64_t value) { return kernel::const_int(value); }
+inline Expr f32(double value) { return kernel::const_float(value); }
+inline Expr f64(double value) { return kernel::const_float(value, DType::kF64); }
+/// Floats truncate.
+inline Expr to_i64(const Expr& e) { return kernel::convert(e, DType::kI64); }
+inline Expr to_f32(const Expr& e) { return kernel::convert(e, DType::kF32); }
+inline Expr to_f64(const Expr& e) { return kernel::convert(e, DType::kF64); }
+inline Expr absolute(const Expr& e) { return kernel::unary(ScalarOp::kAbs, e); }
+inline Expr floor_to_i64(const Expr& e) { return to_i64(kernel::unary(ScalarOp::kFloor, e)); }
+inline Expr ceil_to_i64(const Expr& e) { return to_i64(kernel::unary(ScalarOp::kCeil, e)); }
+/// Half away from zero: the rounding of extents and anchors.
+inline Expr round_to_i64(const Expr& e) { return to_i64(kernel::unary(ScalarOp::kRoundAway, e)); }
+inline Expr truth(bool value) { return kernel::const_bool(value); }
+/// values[index]; the last value for an index past the end. The index need not be constant.
+Expr choose(const Expr& index, const std::vector<Expr>& values);
+/// The largest f32 below `value` (finite).
+Expr next_below(const Expr& value);
+
+// ---- types
+/// A type like `like` but for the element type.
+ir::Type with_dtype(ir::Type like, DType dtype);
+/// "u8[?,?,3] HWC"-like text for messages.
+inline std::string describe(const ir::Type& type) { return ir::to_text(type); }
+/// Whether an argument was given and is not per sample.
+bool given_static(const TypeContext& ctx, std::string_view name);
+/// A list argument, if given, must have 1 or n elements (a per-sample one: known while compiling).
+Status check_length(const TypeContext& ctx, std::string_view name, int n);
+/// How many elements a list argument has; -1 if a per-sample vector of unknown length.
+int64_t length_of(const TypeContext& ctx, std::string_view name);
+
+/// Places of the image axes in a layout; -1 where absent.
+struct ImageAxes {
+  int h = -1, w = -1, c = -1;
+};
+ImageAxes image_axes(const Layout& layout);
+/// Refuses layouts that name a sequence (F) or a volume (D).
+Status refuse_sequences(const TypeContext& ctx, int k);
+/// The data axes of filters: all but C (and at most two of them, since volumes are refused).
+std::vector<int> data_axes(const Layout& layout, int ndim);
+
+/// Axes named by `axes` (negative counts from the end) or `axis_names`; all axes if neither is given.
+Result<std::vector<int>> resolve_axes(const TypeContext& ctx, const ir::Type& type, const Layout& layout);
+/// The same in a definition, after the type rule has accepted them.
+std::vector<int> resolve_axes(const RecipeBuilder& b, int ndim, const Layout& layout);
+
+// ---- schema
+/// Accepted for compatibility, no numeric effect.
+ArgSpec ignored(std::string name, ArgKind kind, ir::Attr default_value, std::string documentation);
+/// Known to DALI; refused here, for the reason given.
+ArgSpec refused(std::string name, ArgKind kind, std::string reason);
+ArgSpec dtype_arg(std::string documentation);
+void append(std::vector<ArgSpec>& args, std::vector<ArgSpec> more);
+/// A pipeline body that decodes the photographs of `data` and returns `expression`, which may use `image`, `encoded` and `label`.
+std::string image_example(const std::string& expression);
+
+}  // namespace galatea::ops

@@ -1,0 +1,27 @@
+// What the image decoders share: arguments, the decoded type, and the extents read from the header.
+//
+// Comes in: encoded bytes. Goes out: extents as scalars of the sample program; a native output that fills a window [y0, y1) x [x0, x1) of the oriented image.
+#pragma once
+
+#include "stdlib_ops/common/window.h"
+
+namespace galatea::ops {
+
+std::vector<ArgSpec> decoder_args();
+InputSpec encoded_input();
+/// The type of a decoded image; complains about element types that decoding cannot give.
+Result<ir::Type> decoded_type(const TypeContext& ctx);
+/// Channels of an image type; -1 where the file decides.
+int64_t channels_of(int64_t image_type);
+
+/// Extents of the oriented image, from its header.
+struct EncodedExtents {
+  Expr h, w, c;
+};
+EncodedExtents peek(RecipeBuilder& b, std::string_view type_argument);
+/// Static configuration of the decoding functions, JSON.
+std::string decoder_config(const RecipeBuilder& b);
+/// Output 0 is the window of the image.
+void output_decoded_window(RecipeBuilder& b, const AxisRange& rows, const AxisRange& columns, const Expr& channels);
+
+}  // namespace galatea::ops

@@ -1,0 +1,62 @@
+// crop: a window of an image, placed by a relative position.
+//
+// Comes in: an image and the window's extents and position. Goes out: a view; with padding or another type, a map.
+#include "stdlib_ops/common/window.h"
+#include "stdlib_ops/operators.h"
+
+namespace galatea::ops {
+namespace {
+
+Types crop_type_rule(const TypeContext& ctx) {
+  const ImageAxes at = image_axes(ctx.input_layout(0));
+  ir::Type out = ctx.input(0);
+  out.layout = ctx.input_layout(0);
+  GALATEA_ASSIGN(const BoundsPolicy policy, bounds_policy(ctx));
+  auto& h = out.extents[static_cast<size_t>(at.h)];
+  auto& w = out.extents[static_cast<size_t>(at.w)];
+  GALATEA_ASSIGN(const auto window, crop_types(ctx, h, w, policy != BoundsPolicy::kError));
+  h = window.first;
+  w = window.second;
+  if (policy == BoundsPolicy::kTrim) h = w = -1;
+  const DType dtype = ctx.dtype("dtype", out.dtype);
+  if (dtype != out.dtype && dtype != DType::kF32 && dtype != DType::kF16 && dtype != DType::kU8)
+    return ctx.error(fmt::format("crop: dtype {} is neither the input's type nor FLOAT, FLOAT16 or UINT8", types_name(dtype)), "convert with fn.cast", "dtype");
+  out.dtype = dtype;
+  return std::vector{out};
+}
+
+void define_crop(RecipeBuilder& b) {
+  const ImageAxes at = image_axes(b.input_layout(0));
+  const BoundsPolicy policy = bounds_policy(b);
+  const auto [rows, columns] = crop_window(b, b.extent(0, at.h), b.extent(0, at.w));
+  std::vector<AxisRange> ranges;
+  for (int d = 0; d < b.input_type(0).ndim; ++d) ranges.push_back({i64(0), b.extent(0, d)});
+  ranges[static_cast<size_t>(at.h)] = apply_bounds(b, rows, b.extent(0, at.h), policy, 'H');
+  ranges[static_cast<size_t>(at.w)] = apply_bounds(b, columns, b.extent(0, at.w), policy, 'W');
+  output_window(b, ranges, policy, at.c);
+}
+
+}  // namespace
+
+Operator make_crop() {
+  Operator op;
+  op.name = "crop";
+  op.summary = "Cuts a window out of images.";
+  op.documentation =
+      "The window's extents are truncated to integers; its first row is round(crop_pos_y * (H - h)), its first column round(crop_pos_x * (W - w)), half away from zero. "
+      "Positions outside [0, 1] and windows that do not fit are errors, unless out_of_bounds_policy says otherwise.";
+  op.inputs = {{.name = "data", .documentation = "image", .layouts = {"HWC", "CHW"}}};
+  op.min_inputs = op.max_inputs = 1;
+  op.args = crop_args();
+  append(op.args, bounds_args());
+  op.args.push_back(dtype_arg("Element type of the output: the input's, FLOAT, FLOAT16 or UINT8; rounded half to even and clamped."));
+  op.args.push_back(ignored("image_type", ArgKind::kImageType, ir::None{}, "Deprecated."));
+  op.args.push_back(refused("output_dtype", ArgKind::kDType, "it was renamed: write dtype="));
+  op.devices = {"cpu", "gpu"};
+  op.example = image_example("fn.crop(image, crop=(48, 48), out_of_bounds_policy=\"pad\"), label");
+  op.type_rule = crop_type_rule;
+  op.define = define_crop;
+  return op;
+}
+
+}  // namespace galatea::ops

@@ -1,0 +1,169 @@
+// crop_mirror_normalize: crop, mirror, normalise, convert, permute, pad channels, in one map stage.
+//
+// Comes in: an image. Goes out: scale * (in - mean) / std + shift over the window, in the output's layout. The column index is an affine function of the
+// output column (factor +1 or -1), so that the stage can sink into the store of its producer.
+#include <algorithm>
+
+#include "stdlib_ops/common/window.h"
+#include "stdlib_ops/operators.h"
+
+namespace galatea::ops {
+namespace {
+
+int64_t next_power_of_two(int64_t value) {
+  int64_t power = 1;
+  while (power < value) power *= 2;
+  return power;
+}
+
+Layout output_layout(const Layout& input, const std::string& asked) { return asked.empty() ? input : Layout(asked); }
+
+Status check_statistics(const TypeContext& ctx, int64_t channels) {
+  int64_t lengths[2];
+  const char* const names[] = {"mean", "std"};
+  for (int n = 0; n < 2; ++n) {
+    lengths[n] = ctx.given(names[n]) ? length_of(ctx, names[n]) : 1;
+    if (lengths[n] < 0)
+      return ctx.error(fmt::format("crop_mirror_normalize: the number of elements of {} is not known while compiling", names[n]),
+                       "build it with fn.stack, or fix its shape with fn.reshape", names[n]);
+    if (lengths[n] == 0) return ctx.error(fmt::format("crop_mirror_normalize: {} is empty", names[n]), "give one value, or one per channel", names[n]);
+    if (channels >= 0 && lengths[n] != 1 && lengths[n] != channels)
+      return ctx.error(fmt::format("crop_mirror_normalize: {} values of {} for an image of {} channel{}", lengths[n], names[n], channels, channels == 1 ? "" : "s"),
+                       "give one value, or one per channel", names[n]);
+    if (given_static(ctx, names[n]) && n == 1)
+      for (double v : ctx.numbers("std"))
+        if (v == 0) return ctx.error("crop_mirror_normalize: a std of 0", "std divides; use 1 for no scaling", "std");
+  }
+  if (lengths[0] != 1 && lengths[1] != 1 && lengths[0] != lengths[1])
+    return ctx.error(fmt::format("crop_mirror_normalize: mean has {} values, std {}", lengths[0], lengths[1]), "give the same number of values", "std");
+  return {};
+}
+
+Types cmn_type_rule(const TypeContext& ctx) {
+  const Layout in_layout = ctx.input_layout(0);
+  const ImageAxes at = image_axes(in_layout);
+  const ir::Type& in = ctx.input(0);
+  GALATEA_ASSIGN(const BoundsPolicy policy, bounds_policy(ctx));
+  int64_t channels = in.extents[static_cast<size_t>(at.c)];
+  GALATEA_ASSIGN(auto window, crop_types(ctx, in.extents[static_cast<size_t>(at.h)], in.extents[static_cast<size_t>(at.w)], policy != BoundsPolicy::kError));
+  if (policy == BoundsPolicy::kTrim) window = {-1, -1};
+  GALATEA_TRY(check_statistics(ctx, channels));
+  const Layout layout = output_layout(in_layout, ctx.text("output_layout"));
+  if (!layout.is_permutation_of(in_layout))
+    return ctx.error(fmt::format("crop_mirror_normalize: output_layout \"{}\" is not a permutation of the input's \"{}\"", layout.str(), in_layout.str()),
+                     "use \"CHW\" or \"HWC\"", "output_layout");
+  const DType dtype = ctx.dtype("dtype", DType::kF32);
+  if (dtype != DType::kF32 && dtype != DType::kF16 && dtype != DType::kI8 && dtype != DType::kU8)
+    return ctx.error(fmt::format("crop_mirror_normalize: dtype {} is not FLOAT, FLOAT16, INT8 or UINT8", types_name(dtype)), "convert the result with fn.cast", "dtype");
+  if (ctx.flag("pad_output") && channels >= 0) channels = next_power_of_two(channels);
+  if (ctx.flag("pad_output") && channels < 0)
+    return ctx.error("crop_mirror_normalize: pad_output needs a number of channels known while compiling", "decode to a fixed output_type", "pad_output");
+  ir::Type out = with_dtype(in, dtype);
+  out.layout = layout;
+  for (int d = 0; d < 3; ++d)
+    out.extents[static_cast<size_t>(d)] = layout[d] == 'H' ? window.first : layout[d] == 'W' ? window.second : channels;
+  return std::vector{out};
+}
+
+/// mean and scale/std of a channel.
+struct Statistics {
+  std::vector<Expr> mean, factor;
+  bool neutral = false;
+};
+
+Statistics statistics(RecipeBuilder& b, const Expr& channels) {
+  Statistics s;
+  s.mean = b.arg_list("mean", b.arg_length("mean"), DType::kF32);
+  const Expr scale = b.arg("scale", DType::kF32);
+  const auto deviation = b.arg_list("std", b.arg_length("std"), DType::kF32);
+  bool neutral = kernel::is_const(b.arg("shift", DType::kF32)) && b.number("shift") == 0;
+  for (const Expr& d : deviation) {
+    b.check(not_equal(d, f32(0)), "std is {}; it divides and must not be 0", {d}, {}, "std");
+    s.factor.push_back(scale / d);
+    neutral &= same(s.factor.back(), f32(1));
+  }
+  for (const Expr& m : s.mean) neutral &= same(m, f32(0));
+  s.neutral = neutral;
+  const auto longest = static_cast<int64_t>(std::max(s.mean.size(), s.factor.size()));
+  if (longest > 1)
+    b.check(equal(channels, i64(longest)), "mean and std have {} values, the image {} channels", {i64(longest), channels}, "give one value, or one per channel");
+  return s;
+}
+
+void define_cmn(RecipeBuilder& b) {
+  const Layout in_layout = b.input_layout(0);
+  const ImageAxes at = image_axes(in_layout);
+  const BoundsPolicy policy = bounds_policy(b);
+  const DType dtype = b.output_type(0).dtype;
+  const auto h = static_cast<size_t>(at.h), w = static_cast<size_t>(at.w), c = static_cast<size_t>(at.c);
+  const Expr channels = b.extent(0, at.c);
+  const Statistics stats = statistics(b, channels);
+  const Expr shift = b.arg("shift", DType::kF32);
+  const auto window = crop_window(b, b.extent(0, at.h), b.extent(0, at.w));
+  const AxisRange rows = apply_bounds(b, window.first, b.extent(0, at.h), policy, 'H');
+  const AxisRange columns = apply_bounds(b, window.second, b.extent(0, at.w), policy, 'W');
+  const Expr mirror = not_equal(b.arg("mirror", DType::kI64), i64(0));
+  const Expr x_factor = select(mirror, i64(-1), i64(1));
+  const Expr x_offset = select(mirror, columns.start + columns.extent - i64(1), columns.start);
+
+  std::vector<Expr> extents(3);
+  extents[h] = rows.extent;
+  extents[w] = columns.extent;
+  extents[c] = b.flag("pad_output") ? i64(next_power_of_two(kernel::const_value(channels))) : channels;
+  const bool pads_channels = !same(extents[c], channels);
+  const bool pads = policy == BoundsPolicy::kPad && (b.given("crop") || b.given("crop_h"));
+  const StageRef stage = b.map("crop_mirror_normalize", dtype, extents, [&](const Axes& axes) {
+    Axes index(3);
+    index[h] = axes[h] + rows.start;
+    index[w] = axes[w] * x_factor + x_offset;
+    index[c] = axes[c];
+    const Border border = pads || pads_channels ? Border::kConstant : Border::kNone;
+    const Expr in = b.load(0, index, border, Cell{});
+    Expr value = stats.neutral ? kernel::saturate(in, dtype)
+                               : kernel::saturate(kernel::fma(kernel::convert(in, DType::kF32) - choose(axes[c], stats.mean), choose(axes[c], stats.factor), shift), dtype);
+    std::vector<int> outside;
+    if (pads) outside = {at.h, at.w};
+    if (pads_channels) outside.push_back(at.c);
+    if (!outside.empty()) value = select(inside(b, index, outside), value, fill_of_channel(b, axes[c], dtype));
+    return value;
+  });
+  std::vector<int> axis_of;
+  const Layout out_layout = output_layout(in_layout, b.text("output_layout"));
+  for (char letter : out_layout.str()) axis_of.push_back(in_layout.find(letter));
+  b.output_stage(0, stage, axis_of);
+}
+
+}  // namespace
+
+Operator make_crop_mirror_normalize() {
+  Operator op;
+  op.name = "crop_mirror_normalize";
+  op.summary = "Crops, mirrors and normalises images, with the layout and type that a network wants.";
+  op.documentation =
+      "out = scale * (in - mean) / std + shift, computed in f32 as fma(in - mean, scale / std, shift), then converted (half to even, clamped). The window is that of fn.crop; "
+      "mirror reverses its columns. Padding (out_of_bounds_policy=\"pad\", pad_output) takes fill_values as they are, not normalised.";
+  op.inputs = {{.name = "data", .documentation = "image", .layouts = {"HWC", "CHW"},
+                .dtypes = {DType::kU8, DType::kI16, DType::kU16, DType::kI32, DType::kF32, DType::kF16}}};
+  op.min_inputs = op.max_inputs = 1;
+  op.args = crop_args();
+  append(op.args, bounds_args());
+  append(op.args, {
+      {.name = "mirror", .kind = ArgKind::kInt, .default_value = int64_t{0}, .per_sample = true, .documentation = "Not 0: reverses the columns."},
+      {.name = "mean", .kind = ArgKind::kFloatList, .default_value = std::vector<double>{0.0}, .per_sample = true, .documentation = "Subtracted; one value, or one per channel."},
+      {.name = "std", .kind = ArgKind::kFloatList, .default_value = std::vector<double>{1.0}, .per_sample = true, .documentation = "Divides; one value, or one per channel."},
+      {.name = "scale", .kind = ArgKind::kFloat, .default_value = 1.0, .documentation = "Multiplies the normalised value."},
+      {.name = "shift", .kind = ArgKind::kFloat, .default_value = 0.0, .documentation = "Added at the end."},
+      {.name = "dtype", .kind = ArgKind::kDType, .default_value = DType::kF32, .documentation = "Element type of the output: FLOAT, FLOAT16, INT8 or UINT8."},
+      {.name = "output_layout", .kind = ArgKind::kLayout, .default_value = std::string("CHW"), .documentation = "Layout of the output; empty keeps the input's."},
+      {.name = "pad_output", .kind = ArgKind::kBool, .default_value = false, .documentation = "Pads the channels to the next power of two."},
+  });
+  op.args.push_back(ignored("image_type", ArgKind::kImageType, ir::None{}, "Deprecated."));
+  op.args.push_back(refused("output_dtype", ArgKind::kDType, "it was renamed: write dtype="));
+  op.devices = {"cpu", "gpu"};
+  op.example = image_example("fn.crop_mirror_normalize(image, dtype=types.FLOAT, mean=[123.675, 116.28, 103.53], std=[58.395, 57.12, 57.375]), label");
+  op.type_rule = cmn_type_rule;
+  op.define = define_cmn;
+  return op;
+}
+
+}  // namespace galatea::ops

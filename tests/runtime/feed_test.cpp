@@ -1,0 +1,136 @@
+// External inputs: batches of the size that was fed, epochs that end where the feed does, errors of the host.
+#include <gtest/gtest.h>
+
+#include "program_maker.h"
+
+namespace galatea::runtime {
+namespace {
+
+using namespace testing;  // NOLINT
+
+/// Two inputs, a: u8[?], b: i64; outputs a, b and the sample's number.
+std::shared_ptr<const Program> fed_program(int batch_size) {
+  ProgramMaker m;
+  m.program.batch_size = batch_size;
+  m.program.external_inputs = {{"a", DType::kU8, 1, {}, -1}, {"b", DType::kI64, 0, {}, -1}};
+  std::vector<int32_t> slots;
+  for (int32_t input : {0, 1}) {
+    Instruction& feed = m.add(Opcode::kFeed);
+    feed.dst = m.slot(), feed.b = input;
+    slots.push_back(feed.dst);
+  }
+  Instruction& number = m.add(Opcode::kSampleIndex);
+  number.dst = m.reg(), number.a = -1;
+  int32_t index = number.dst;
+  slots.push_back(m.store(DType::kI64, {}, {index}));
+  m.output("a", DType::kU8, {-1});
+  m.output("b", DType::kI64, {});
+  m.output("number", DType::kI64, {});
+  return m.finish(slots);
+}
+
+std::unique_ptr<Session> open(const std::shared_ptr<const Program>& program, ExecutorKind executor) {
+  static const NativeTable natives = test_natives();
+  SessionOptions options;
+  options.executor = executor;
+  options.num_threads = 2;
+  auto session = Session::create(program, natives, options);
+  EXPECT_TRUE(session.has_value());
+  return std::move(*session);
+}
+
+/// Tensors over the caller's memory.
+Tensor borrow(uint8_t* data, std::vector<int64_t> extents, DType dtype = DType::kU8) {
+  Tensor tensor;
+  tensor.data = data;
+  tensor.set_dense(dtype, extents);
+  return tensor;
+}
+
+void feed_both(Session& session, int count, uint8_t first, const std::vector<int64_t>& ids = {}) {
+  std::vector<uint8_t> bytes;
+  std::vector<int64_t> numbers;
+  for (int k = 0; k < count; ++k) {
+    bytes.push_back(static_cast<uint8_t>(first + k));
+    numbers.push_back(1000 + first + k);
+  }
+  std::vector<Tensor> a, b;
+  for (size_t k = 0; k < bytes.size(); ++k) {
+    a.push_back(borrow(&bytes[k], {1}));
+    b.push_back(borrow(reinterpret_cast<uint8_t*>(&numbers[k]), {}, DType::kI64));
+  }
+  ASSERT_TRUE(session.feed("a", a, ids).has_value());
+  ASSERT_TRUE(session.feed("b", b).has_value());
+  // The session has copied: what the host does with its memory no longer matters.
+  std::fill(bytes.begin(), bytes.end(), uint8_t{0xEE});
+}
+
+TEST(Feed, BatchesHaveTheSizeThatWasFedAndEpochsEndWithTheFeed) {
+  for (ExecutorKind executor : {ExecutorKind::kInline, ExecutorKind::kCpu}) {
+    auto session = open(fed_program(4), executor);
+    EXPECT_EQ(session->epoch_size(), -1);
+    feed_both(*session, 4, 10);
+    feed_both(*session, 2, 20);
+    ASSERT_TRUE(session->end_of_feed().has_value());
+    feed_both(*session, 1, 30, {77});
+    ASSERT_TRUE(session->end_of_feed().has_value());
+    auto all = deliver(*session, 2);
+    EXPECT_TRUE(all.errors.empty());
+    EXPECT_EQ(all.batch_sizes, (std::vector<std::vector<int>>{{4, 2}, {1}}));
+    EXPECT_EQ(all.ids, (std::vector<std::vector<int64_t>>{{0, 1, 2, 3, 4, 5}, {77}}));
+    std::vector<uint8_t> fifth = {20, 0xFC, 3, 0, 0, 0, 0, 0, 0,
+                                  4,  0,    0, 0, 0, 0, 0, 0};  // 20, 1020, number 4
+    EXPECT_EQ(all.samples[0][4], fifth);
+    EXPECT_EQ(all.samples[1][0].back(), 0);
+    EXPECT_EQ(all.samples[1][0][9], 77);
+  }
+}
+
+TEST(Feed, NothingFedIsAnErrorNotAHang) {
+  for (ExecutorKind executor : {ExecutorKind::kInline, ExecutorKind::kCpu}) {
+    auto session = open(fed_program(4), executor);
+    auto batch = session->next();
+    ASSERT_FALSE(batch.has_value());
+    EXPECT_EQ(batch.error().diagnostics[0].code, "G0904");
+    EXPECT_NE(batch.error().message().find("'a'"), std::string::npos);
+    feed_both(*session, 3, 1);
+    auto after = session->next();
+    ASSERT_TRUE(after.has_value());
+    EXPECT_EQ((**after)->num_samples(), 3);
+  }
+}
+
+TEST(Feed, WhatDoesNotFitIsRefused) {
+  auto session = open(fed_program(2), ExecutorKind::kCpu);
+  uint8_t bytes[16] = {};
+  auto code_of = [&](const std::string& name, const std::vector<Tensor>& samples,
+                     const std::vector<int64_t>& ids = {}) {
+    auto status = session->feed(name, samples, ids);
+    return status ? std::string("taken")
+                  : status.error().diagnostics[0].code + " " + status.error().message();
+  };
+  EXPECT_NE(code_of("c", {borrow(bytes, {1})}).find("'a', 'b'"), std::string::npos);
+  EXPECT_NE(code_of("a", {}).find("0 samples"), std::string::npos);
+  EXPECT_NE(code_of("a", std::vector<Tensor>(3, borrow(bytes, {1}))).find("3 samples"), std::string::npos);
+  EXPECT_NE(code_of("a", {borrow(bytes, {1}, DType::kI8)}).find("INT8"), std::string::npos);
+  EXPECT_NE(code_of("a", {borrow(bytes, {1, 1})}).find("2 dimensions"), std::string::npos);
+  EXPECT_NE(code_of("a", {borrow(nullptr, {1})}).find("no memory"), std::string::npos);
+  EXPECT_NE(code_of("a", {borrow(bytes, {1})}, {1, 2}).find("2 ids"), std::string::npos);
+  EXPECT_EQ(code_of("a", {borrow(bytes, {1})}), "taken");
+  EXPECT_NE(code_of("b", std::vector<Tensor>(2, borrow(bytes, {}, DType::kI64))).find("'a' was fed 1"),
+            std::string::npos);
+  EXPECT_FALSE(session->end_of_feed().has_value());
+  EXPECT_EQ(code_of("b", {borrow(bytes, {}, DType::kI64)}), "taken");
+  EXPECT_TRUE(session->end_of_feed().has_value());
+}
+
+TEST(Feed, TheQueueIsBounded) {
+  auto session = open(fed_program(1), ExecutorKind::kInline);
+  uint8_t byte = 0;
+  int fed = 0;
+  while (fed < 10000 && session->feed("a", {borrow(&byte, {1})})) ++fed;
+  EXPECT_EQ(fed, 256);
+}
+
+}  // namespace
+}  // namespace galatea::runtime

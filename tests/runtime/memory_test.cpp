@@ -1,0 +1,139 @@
+// Tensors, the allocator, arenas and pools.
+#include <gtest/gtest.h>
+
+#include "program_maker.h"
+#include "runtime/arena.h"
+#include "runtime/buffer_pool.h"
+
+namespace galatea::runtime {
+namespace {
+
+TEST(Tensor, StridedCopiesAreRowMajor) {
+  std::vector<uint16_t> data(24);
+  for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<uint16_t>(i);
+  Tensor tensor;
+  const int64_t extents[] = {2, 3, 4};
+  tensor.set_dense(DType::kU16, extents);
+  tensor.data = reinterpret_cast<uint8_t*>(data.data());
+  EXPECT_TRUE(tensor.is_dense());
+  EXPECT_EQ(testing::elements_of<uint16_t>(tensor), data);
+  // Rows of two elements from column 1 on: the tail is dense, the rows are not.
+  Tensor part = tensor;
+  part.extents[2] = 2;
+  part.data += 2;
+  EXPECT_FALSE(part.is_dense());
+  EXPECT_EQ(testing::elements_of<uint16_t>(part),
+            (std::vector<uint16_t>{1, 2, 5, 6, 9, 10, 13, 14, 17, 18, 21, 22}));
+  // Reversed and transposed.
+  Tensor turned = tensor;
+  turned.ndim = 2;
+  turned.extents[0] = 4, turned.strides[0] = -1, turned.extents[1] = 3, turned.strides[1] = 4;
+  turned.data += 3 * 2;
+  EXPECT_EQ(testing::elements_of<uint16_t>(turned),
+            (std::vector<uint16_t>{3, 7, 11, 2, 6, 10, 1, 5, 9, 0, 4, 8}));
+  Tensor empty = tensor;
+  empty.extents[1] = 0;
+  EXPECT_TRUE(testing::bytes_of(empty).empty());
+  // The same element again and again.
+  Tensor repeated = tensor;
+  repeated.ndim = 1, repeated.extents[0] = 3, repeated.strides[0] = 0;
+  EXPECT_EQ(testing::elements_of<uint16_t>(repeated), (std::vector<uint16_t>{0, 0, 0}));
+}
+
+TEST(Allocator, CountsAlignsPadsAndKeepsItsLimit) {
+  Allocator allocator(1000);
+  {
+    auto a = allocator.allocate(500);
+    ASSERT_TRUE(a.has_value());
+    EXPECT_EQ(reinterpret_cast<uintptr_t>((*a)->data()) % kBufferAlignment, 0u);
+    for (int64_t k = 0; k < kBufferPadding; ++k) EXPECT_EQ((*a)->data()[500 + k], 0);
+    EXPECT_EQ(allocator.bytes_in_use(), 500 + kBufferPadding);
+    auto b = allocator.allocate(500);
+    ASSERT_FALSE(b.has_value());
+    EXPECT_EQ(b.error().kind, ErrorKind::kUser);
+    EXPECT_NE(b.error().message().find("1000"), std::string::npos);
+  }
+  EXPECT_EQ(allocator.bytes_in_use(), 0);
+  EXPECT_EQ(allocator.peak_bytes(), 500 + kBufferPadding);
+  allocator.fail_after(2);
+  EXPECT_TRUE(allocator.allocate(1).has_value());
+  auto failed = allocator.allocate(1);
+  ASSERT_FALSE(failed.has_value());
+  EXPECT_EQ(failed.error().kind, ErrorKind::kSystem);
+  EXPECT_TRUE(allocator.allocate(1).has_value());
+}
+
+TEST(Allocator, BuffersMayOutliveIt) {
+  std::shared_ptr<Buffer> buffer;
+  {
+    Allocator allocator;
+    buffer = *allocator.allocate(100);
+  }
+  buffer->data()[99] = 1;
+  EXPECT_EQ(buffer->size(), 100);
+}
+
+TEST(Arena, BlocksComeBackWithTheirLastReference) {
+  Allocator allocator;
+  Arena arena(allocator);
+  int32_t a = *arena.acquire(1000);
+  uint8_t* data = arena.data(a);
+  arena.retain(a);
+  arena.release(a);
+  EXPECT_NE(arena.data(*arena.acquire(1000)), data);
+  arena.release(a);
+  EXPECT_EQ(arena.data(*arena.acquire(900)), data);
+  // What is far too large for the need stays where it is.
+  int32_t huge = *arena.acquire(1 << 20);
+  uint8_t* huge_data = arena.data(huge);
+  arena.release(huge);
+  EXPECT_NE(arena.data(*arena.acquire(100)), huge_data);
+}
+
+TEST(Arena, ForgetsSizesThatAreNoLongerNeeded) {
+  Allocator allocator;
+  Arena arena(allocator);
+  for (int64_t size = 1 << 20; size < 3 << 20; size += 1 << 17) {
+    ASSERT_TRUE(arena.acquire(size).has_value());
+    arena.reset();
+  }
+  EXPECT_LE(arena.retained_bytes(), 2 * (3 << 20));
+  EXPECT_GT(arena.retained_bytes(), 0);
+}
+
+TEST(BufferPool, RecyclesAndStaysBounded) {
+  Allocator allocator;
+  std::shared_ptr<Buffer> survivor;
+  {
+    BufferPool pool(allocator);
+    uint8_t* first = nullptr;
+    {
+      auto buffer = *pool.acquire(5000);
+      first = buffer->data();
+      EXPECT_EQ(buffer->size(), 5000);
+    }
+    survivor = *pool.acquire(4900);
+    EXPECT_EQ(survivor->data(), first);
+    EXPECT_EQ(pool.num_recycled(), 1);
+    for (int64_t size = 10000; size < 1000000; size += 30000) ASSERT_TRUE(pool.acquire(size).has_value());
+    EXPECT_LE(pool.free_bytes(), 1200000);
+    EXPECT_EQ(pool.bytes_in_use(), survivor->size() <= 5000 ? round_up_capacity(5000) : 0);
+  }
+  EXPECT_GT(allocator.bytes_in_use(), 0);
+  survivor.reset();
+  EXPECT_EQ(allocator.bytes_in_use(), 0);
+}
+
+TEST(BufferPool, GivesIdleBuffersBackBeforeItFails) {
+  Allocator allocator(100000);
+  BufferPool pool(allocator);
+  {
+    auto idle = *pool.acquire(60000);
+  }
+  EXPECT_TRUE(pool.acquire(10000).has_value());  // 10,000 would fit beside it
+  auto large = pool.acquire(90000);
+  EXPECT_TRUE(large.has_value());
+}
+
+}  // namespace
+}  // namespace galatea::runtime
