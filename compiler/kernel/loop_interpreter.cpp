@@ -33,7 +33,7 @@ struct Steps {
 class Interpreter {
  public:
   Interpreter(const LoopKernel& kernel, const runtime::KernelCall& call, bool permuted)
-      : kernel_(kernel), call_(call), permuted_(permuted), vars_(kernel.var_types.size()) {}
+      : kernel_(kernel), call_(call), permuted_(permuted), layout_(layout_scratch(kernel)), vars_(kernel.var_types.size()) {}
 
   void run() {
     place_buffers();
@@ -47,13 +47,12 @@ class Interpreter {
  private:
   // ---- memory
   void place_buffers() {
-    const ScratchLayout layout = layout_scratch(kernel_);
     for (size_t b = 0; b < kernel_.buffers.size(); ++b) {
       const LoopBuffer& buffer = kernel_.buffers[b];
       Memory memory;
       memory.type = buffer.type;
       if (buffer.kind == BufferKind::kScratch) {
-        memory.data = call_.scratch + integer(layout.offsets[b]);
+        memory.data = call_.scratch + integer(layout_.offsets[b]);
         memory.high = integer(buffer.elements) - 1;
       } else {
         place_tensor(buffer, &memory);
@@ -176,6 +175,7 @@ class Interpreter {
   const LoopKernel& kernel_;
   const runtime::KernelCall& call_;
   const bool permuted_;
+  const ScratchLayout layout_;  ///< kept: steps_ knows its expressions by address
   std::vector<Cell> vars_;
   std::vector<Memory> memories_;
   std::unordered_map<const ExprNode*, Steps> steps_;

@@ -45,7 +45,10 @@ class Printer {
     const std::string& name = kernel_.params[static_cast<size_t>(index)].name;
     return name.empty() ? fmt::format("p{}", index) : name;
   }
-  std::string buffer_name(int index) const { return kernel_.buffers[static_cast<size_t>(index)].name; }
+  std::string buffer_name(int index) const {
+    const bool known = index >= 0 && static_cast<size_t>(index) < kernel_.buffers.size();
+    return known ? kernel_.buffers[static_cast<size_t>(index)].name : "?";
+  }
 
   static const char* infix(ScalarOp op) {
     switch (op) {

@@ -97,6 +97,7 @@ bool ring_is_legal(const Kernel& kernel, int producer, int* consumer) {
 Lowering::Lowering(const Kernel& kernel, const Schedule& schedule, const ScheduleOptions& options)
     : kernel_(kernel), schedule_(schedule), options_(options) {
   GALATEA_CHECK(schedule_.stages.size() == kernel_.stages.size(), "a schedule of another kernel");
+  compose_bands(kernel_);
   kernel_.stages.reserve(kernel_.stages.size() * 3 + 1);  // stages are added; references to them must stay good
 }
 
@@ -400,7 +401,8 @@ void Lowering::emit_ring(int consumer, int producer, Block& out) {
     return translate(consumer, stage.first, env);
   };
   const Expr n = extents_[c][b], one = const_int(1), zero = const_int(0);
-  Block plane;
+  Block all, plane;
+  if (row_bands_[p]) prepare_row_band(producer, all);
   // Mirrored bands run from the last row to the first, so that their source rows come in ascending order too.
   const Expr backwards = let(first_at(zero) > first_at(n - one), plane);
   const Expr start = let(select(backwards, n - one, zero), plane), step = let(select(backwards, const_int(-1), one), plane);
@@ -436,8 +438,6 @@ void Lowering::emit_ring(int consumer, int producer, Block& out) {
     push(loop, For{vars[d], zero, extents_[c][d], LoopRole::kSerial, 1, 1, std::move(plane)});
     plane = std::move(loop);
   }
-  Block all;
-  if (row_bands_[p]) prepare_row_band(producer, all);
   for (Statement& statement : plane) all.push_back(std::move(statement));
   std::vector<Expr> extents = extents_[c];
   extents.push_back(extents_[p][b]);

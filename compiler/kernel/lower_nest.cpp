@@ -232,19 +232,26 @@ void Lowering::emit_nest(const Nest& nest, Block& out) {
 
   std::vector<Expr> looped;
   for (const int axis : nest.order) looped.push_back(extents_[s][static_cast<size_t>(axis)]);
-  Block body;
-  Block* at = &body;
-  std::vector<std::pair<int, Block>> loops;
-  for (const int axis : shape.outer) loops.emplace_back(vars[static_cast<size_t>(axis)], Block{});
-  Block innermost;
-  emit_vector_level(nest, shape, interior, vars, env, loops.empty() ? *at : innermost);
-  for (size_t i = loops.size(); i-- > 0;) {
-    const Expr extent = loop_extent_[static_cast<size_t>(loops[i].first)];
+  const auto loops = [&](int64_t taps, bool variants) {
+    Block body;
+    emit_vector_level(nest, shape, interior, vars, env, taps, variants, body);
+    for (size_t i = shape.outer.size(); i-- > 0;) {
+      const auto axis = static_cast<size_t>(shape.outer[i]);
+      Block outer;
+      push(outer, For{vars[axis], const_int(0), extents_[s][axis], LoopRole::kSerial, 1, 1, std::move(body)});
+      body = std::move(outer);
+    }
+    return body;
+  };
+  // Tap counts that only the sample knows get loops of their own where the weights are the same in all lanes: around everything, or, where
+  // edges are loops apart, around the interior only.
+  const bool variants = has_tap_variants(nest, shape);
+  Block body = loops(0, variants && interior.split());
+  for (int64_t taps = variants && !interior.split() ? kTapVariants : 0; taps >= 1; --taps) {
     Block outer;
-    push(outer, For{loops[i].first, const_int(0), extent, LoopRole::kSerial, 1, 1, std::move(innermost)});
-    innermost = std::move(outer);
+    push(outer, If{equal(top(stage.taps), const_int(taps)), loops(taps, false), std::move(body)});
+    body = std::move(outer);
   }
-  if (!loops.empty()) body = std::move(innermost);
   const Expr nonempty = all_positive(looped);
   if (is_const(nonempty)) {
     if (nonempty->value.bits)
@@ -296,10 +303,17 @@ void Lowering::emit_grid(const Nest& nest, const Shape& shape, const std::vector
   push(out, For{g, const_int(0), total, LoopRole::kGrid, 1, 1, std::move(body)});
 }
 
-void Lowering::emit_vector_level(const Nest& nest, const Shape& shape, const Interior& interior, const std::vector<int>& vars, Env env, Block& out) {
+bool Lowering::has_tap_variants(const Nest& nest, const Shape& shape) const {
+  const Stage& stage = kernel_.stages[static_cast<size_t>(nest.stage)];
+  if (stage.form != StageForm::kBand || is_const(stage.taps) || shape.lanes == 1 || shape.flat.empty()) return false;
+  return !any_node(stage.weight, [&](const ExprNode& e) { return e.kind == ExprKind::kAxis && e.index == shape.flat.front(); });
+}
+
+/// `taps`: how many there are in this copy of the loops, 0: unknown (then copies for small numbers are made here).
+void Lowering::emit_vector_level(const Nest& nest, const Shape& shape, const Interior& interior, const std::vector<int>& vars, Env env, int64_t known_taps, bool variants, Block& out) {
   const auto s = static_cast<size_t>(nest.stage);
   const Stage& stage = kernel_.stages[s];
-  if (shape.flat.empty()) return emit_element(nest, shape, env, nullptr, 0, out);
+  if (shape.flat.empty()) return emit_element(nest, shape, env, nullptr, known_taps, out);
   const auto along = static_cast<size_t>(shape.flat.front());
   const Expr n = extents_[s][along];
 
@@ -341,12 +355,9 @@ void Lowering::emit_vector_level(const Nest& nest, const Shape& shape, const Int
     depth_[static_cast<size_t>(loop)] = saved;
   };
 
-  // Tap counts that are known only per sample get loops of their own where the weights are the same in all lanes.
-  const bool variants = stage.form == StageForm::kBand && !is_const(stage.taps) && shape.lanes > 1 &&
-                        !any_node(stage.weight, [&](const ExprNode& e) { return e.kind == ExprKind::kAxis && e.index == static_cast<int>(along); });
   const auto with_variants = [&](const Expr& low, const Expr& high, const DroppedBorders* dropped, Block& block) {
     Block chain;
-    range(low, high, true, dropped, 0, chain);
+    range(low, high, true, dropped, known_taps, chain);
     for (int64_t taps = variants ? kTapVariants : 0; taps >= 1; --taps) {
       Block then_body;
       range(low, high, true, dropped, taps, then_body);

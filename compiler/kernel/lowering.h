@@ -130,7 +130,8 @@ class Lowering {
   Shape choose_shape(const Nest& nest, const AccessLog& log, const std::vector<Expr>& values, const std::vector<int>& vars, bool flatten);
   Interior find_interior(const Nest& nest, const Shape& shape, const AccessLog& log, const std::vector<int>& vars);
   void emit_grid(const Nest& nest, const Shape& shape, const std::vector<int>& vars, Block& out);
-  void emit_vector_level(const Nest& nest, const Shape& shape, const Interior& interior, const std::vector<int>& vars, Env env, Block& out);
+  void emit_vector_level(const Nest& nest, const Shape& shape, const Interior& interior, const std::vector<int>& vars, Env env, int64_t known_taps, bool variants, Block& out);
+  bool has_tap_variants(const Nest& nest, const Shape& shape) const;
   void emit_element(const Nest& nest, const Shape& shape, Env env, const DroppedBorders* dropped, int64_t taps, Block& out);
   void emit_one(const Nest& nest, const Env& env, const DroppedBorders* dropped, int64_t taps, Block& out);
   Expr band_step(const Stage& stage, const Expr& acc, const Expr& weight, const Expr& source) const;
@@ -201,6 +202,8 @@ void for_each_stage_expr(const Stage& stage, const std::function<void(const Expr
 /// The value of a reduction over nothing.
 Cell neutral_value(Combiner combiner, DType type);
 
+/// Bands whose rows a later band reads mirrored or shifted are computed mirrored or shifted: then rows are read in order.
+void compose_bands(Kernel& kernel);
 /// Moves what does not change out of loops, and names what is used twice (tidy_loops.cpp).
 void tidy(LoopKernel& kernel);
 

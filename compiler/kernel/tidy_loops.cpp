@@ -286,10 +286,31 @@ void drop_unused(Block& block, const std::unordered_set<int>& used) {
     for (Block* inner : blocks_of(statement)) drop_unused(*inner, used);
 }
 
+/// Variables that are other names of leaves are replaced by them.
+void propagate_copies(Block& block, std::unordered_map<int, Expr>& copies, const std::unordered_set<int>& assigned) {
+  const auto replace = [&](const Expr& e) -> Expr {
+    if (e->kind != ExprKind::kVar) return {};
+    const auto found = copies.find(e->index);
+    return found == copies.end() ? Expr() : found->second;
+  };
+  for (Statement& statement : block) {
+    for (Expr* e : exprs_of(statement)) *e = rewrite(*e, replace);
+    if (const auto* let = std::get_if<Let>(&statement.node); let && is_leaf(let->value))
+      if (let->value->kind != ExprKind::kVar || !assigned.contains(let->value->index)) copies[let->var] = let->value;
+    for (Block* inner : blocks_of(statement)) propagate_copies(*inner, copies, assigned);
+  }
+}
+
 }  // namespace
 
 void tidy(LoopKernel& kernel) {
   hoist_block(kernel, kernel.body);
+  std::unordered_map<int, Expr> copies;
+  std::unordered_set<int> assigned;
+  for_each_statement(kernel.body, [&](const Statement& s) {
+    if (const auto* n = std::get_if<Assign>(&s.node)) assigned.insert(n->var);
+  });
+  propagate_copies(kernel.body, copies, assigned);
   share_block(kernel, kernel.body);
   for (size_t before = 0, after = 1; before != after;) {
     std::unordered_set<int> used;

@@ -234,6 +234,20 @@ SampleKernel reductions(DType type, DType accumulator_type, Combiner combiner) {
   return {k, {{5, 7}, {1, 1}, {33, 3}, {2, 40}, {0, 4}, {3, 0}}};
 }
 
+SampleKernel resize_read_backwards() {
+  SampleKernel out = resize_u8(true, 3);
+  Stage& h = out.kernel.stages[4];
+  Stage& v = out.kernel.stages[5];
+  const Expr first_x = convert(of(0, DType::kI32, {axis(1)}), DType::kI64);
+  h.first = first_x;
+  h.weight = of(1, DType::kI32, {axis(1), tap()});
+  h.source = in(0, DType::kU8, {axis(0), first_x + tap(), axis(2)}, Border::kClamp);
+  v.source = of(4, DType::kF32, {v.first + tap(), axis(1) * i64(10) + i64(11), axis(2)}, Border::kClamp);
+  out.params.push_back(out.params[0]);
+  out.params.back()[11] = bits(int64_t{-3});  // reads beyond the left edge: clamped
+  return out;
+}
+
 SampleKernel horizontal_only() {
   Kernel k = resize_base(DType::kU8, 3, Expr(), DType::kF32, true);
   k.stages.pop_back();
@@ -274,6 +288,7 @@ std::vector<std::pair<std::string, SampleKernel>> sample_kernels() {
   out.emplace_back("sum_f32", reductions(DType::kF32, DType::kF32, Combiner::kSum));
   out.emplace_back("min_f32", reductions(DType::kF32, DType::kF32, Combiner::kMin));
   out.emplace_back("max_i16", reductions(DType::kI16, DType::kI16, Combiner::kMax));
+  out.emplace_back("resize_read_backwards", resize_read_backwards());
   out.emplace_back("horizontal_only", horizontal_only());
   out.emplace_back("warp", warp());
   return out;
