@@ -1,6 +1,7 @@
 // Scalar expressions to instructions.
 #include <algorithm>
 
+#include "compiler/op/lineage.h"
 #include "compiler/plan/emitter.h"
 
 namespace galatea::plan {
@@ -121,12 +122,12 @@ int Emitter::emit_symbol(const kernel::ExprNode& e) {
     case SymbolKind::kNodeKey: {
       auto node = static_cast<ir::NodeId>(e.a);
       uint64_t key = graph_.node(node).has_own_seed ? graph_.node(node).key : hash64(seed_, graph_.node(node).key);
-      ir::NodeId source = op::source_of(graph_, node);
-      bool indexed = source != ir::kNoId && graph_.node(source).op->name != "external_source";
+      int64_t source = op::counting_source(graph_, node);
+      bool indexed = source >= 0 && graph_.node(static_cast<ir::NodeId>(source)).op->name != "external_source";
       Instruction& instruction = emit(Op::kNodeKey);
       instruction.dst = new_register();
       instruction.a = add_constant(Cell{key});
-      instruction.b = indexed ? source_index_[source] : -1;
+      instruction.b = indexed ? source_index_[static_cast<size_t>(source)] : -1;
       return instruction.dst;
     }
     case SymbolKind::kBatchSlot: {
