@@ -143,30 +143,10 @@ void Emitter::emit_region_decode(ir::NodeId id, size_t k, const LoweredOutput&, 
   ValueInfo& info = table_.info(value);
   Expr height = info.extents[0], width = info.extents[1];
   std::vector<Expr> window = {kernel::const_int(0), kernel::const_int(0), height, width};
-  bool partial = false;
-  if (const ir::Arg* from = node.find_arg("region_from")) {
-    std::optional<passes::ReadBounds> bounds;
-    bool known = true;
-    for (int64_t consumer : std::get<std::vector<int64_t>>(from->as_attr())) {
-      ir::NodeId reader = graph_.value(static_cast<ir::ValueId>(consumer)).node;
-      const auto& inputs = graph_.node(reader).inputs;
-      int input = static_cast<int>(std::find(inputs.begin(), inputs.end(), value) - inputs.begin());
-      auto read = passes::read_bounds(graph_, reader, input);
-      if (!read) {
-        known = false;
-        break;
-      }
-      if (!bounds) bounds = read;
-      else *bounds = {kernel::min(bounds->y0, read->y0), kernel::min(bounds->x0, read->x0), kernel::max(bounds->y1, read->y1), kernel::max(bounds->x1, read->x1)};
-    }
-    if (known && bounds) {
-      // Bounds of an empty or absurd window are clamped into the image; checks of the consumer complain where they should.
-      Expr zero = kernel::const_int(0);
-      Expr y0 = kernel::clamp(table_.resolve(bounds->y0), zero, height), x0 = kernel::clamp(table_.resolve(bounds->x0), zero, width);
-      window = {y0, x0, kernel::clamp(table_.resolve(bounds->y1), y0, height), kernel::clamp(table_.resolve(bounds->x1), x0, width)};
-      partial = true;
-    }
-  }
+  std::optional<passes::ReadBounds> bounds;
+  if (node.find_arg("region_from")) bounds = passes::region_of(graph_, value);
+  if (bounds) window = {table_.resolve(bounds->y0()), table_.resolve(bounds->x0()), table_.resolve(bounds->y1()), table_.resolve(bounds->x1())};
+  bool partial = bounds.has_value();
   runtime::NativeCallSpec call;
   call.function = native.function;
   call.config = native.config;
