@@ -42,7 +42,11 @@ class Compilation {
     auto graph = std::make_unique<ir::Graph>(input);
     if (options_.run_passes) {
       TraceScope scope(options_.trace, "passes", "compile");
-      GALATEA_TRY(passes::run_passes(*graph));
+      GALATEA_CHECK(options_.registry != nullptr, "compile: the graph passes need the registry");
+      passes::PassOptions pass_options = passes::default_pass_options();
+      pass_options.trace = options_.trace;
+      GALATEA_ASSIGN(auto reports, passes::run_passes(*graph, *options_.registry, pass_options));
+      if (report_) report_->passes = std::move(reports);
     }
     auto program = std::make_shared<runtime::Program>();
     set_options(*graph, *program);

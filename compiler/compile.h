@@ -12,11 +12,13 @@
 #include "base/trace.h"
 #include "compiler/codegen/backend.h"
 #include "compiler/ir/graph.h"
+#include "compiler/passes/pass_runner.h"
 #include "runtime/program.h"
 
 namespace galatea {
 
 struct CompileOptions {
+  const op::Registry* registry = nullptr;  ///< the operators; needed by the graph passes (run_passes)
   codegen::KernelBackend* backend = nullptr;  ///< nullptr: the interpreter
   bool fuse = true;        ///< false: one kernel a node, every stage stored (for comparing)
   bool run_passes = true;  ///< false: the graph as it is
@@ -38,6 +40,7 @@ struct KernelReport {
 struct CompileReport {
   std::unique_ptr<ir::Graph> graph;  ///< after the passes
   std::vector<KernelReport> kernels;
+  std::vector<passes::PassReport> passes;
   std::vector<std::string> notes;
 };
 
