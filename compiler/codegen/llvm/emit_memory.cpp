@@ -48,6 +48,7 @@ llvm::Value* FunctionEmitter::address(int buffer, Value* offset) {
 llvm::Value* FunctionEmitter::emit_load(const kernel::ExprNode& e) {
   const kernel::LoopBuffer& buffer = kernel_.buffers[static_cast<size_t>(e.index)];
   llvm::Align align(static_cast<uint64_t>(size_of(buffer.type)));
+  if (e.type != buffer.type) return load_word(e);
   auto scalar_load = [&](Value* offset) {
     auto* raw = builder_.CreateAlignedLoad(memory_type(buffer.type), address(e.index, offset), align);
     tag(raw, e.index);
@@ -107,6 +108,16 @@ llvm::Value* FunctionEmitter::emit_load(const kernel::ExprNode& e) {
   }
   tag(raw, e.index);
   return from_memory(buffer.type, builder_.CreateShuffleVector(raw, pick));
+}
+
+/// A u32 at a byte offset of a u8 buffer (band_row.cpp).
+llvm::Value* FunctionEmitter::load_word(const kernel::ExprNode& e) {
+  GALATEA_CHECK(e.type == DType::kU32 && kernel_.buffers[static_cast<size_t>(e.index)].type == DType::kU8, "a load of another type than its buffer's");
+  Value* pointers = address(e.index, emit(e.args[0]));
+  if (!is_vector(pointers)) return builder_.CreateAlignedLoad(builder_.getInt32Ty(), pointers, llvm::Align(1));
+  Value* mask = mask_ ? mask_ : llvm::Constant::getAllOnesValue(vector_of(builder_.getInt1Ty(), lanes_));
+  llvm::Type* words = vector_of(builder_.getInt32Ty(), lanes_);
+  return builder_.CreateMaskedGather(words, pointers, llvm::Align(1), mask, llvm::Constant::getNullValue(words));
 }
 
 llvm::Value* FunctionEmitter::gather(const kernel::LoopBuffer& buffer, int index, Value* offsets) {

@@ -3,6 +3,7 @@
 #include <llvm/IR/MDBuilder.h>
 
 #include "compiler/codegen/llvm/emitter.h"
+#include "runtime/kernel_abi.h"
 
 namespace galatea::codegen {
 

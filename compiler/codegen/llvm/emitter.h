@@ -4,6 +4,7 @@
 // emitted twice: whole vectors, then one masked iteration for the rest. bool is i1 in registers and a byte in memory.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -52,7 +53,7 @@ class FunctionEmitter {
 
   // emit_memory.cpp
   Value* emit_load(const kernel::ExprNode& e);
-  Value* load_strided(const kernel::LoopBuffer& buffer, Value* base, int64_t stride);
+  Value* load_word(const kernel::ExprNode& e);
   Value* gather(const kernel::LoopBuffer& buffer, int index, Value* offsets);
   void store_vector(const kernel::LoopBuffer& buffer, const kernel::Store& store, Value* value);
   Value* address(int buffer, Value* offset);
@@ -60,14 +61,24 @@ class FunctionEmitter {
   Value* from_memory(DType type, Value* raw);
   Value* to_memory(DType type, Value* value);
 
-  // band_row.cpp
+  // band_row.cpp, band_row_vnni.cpp
   void emit_band_prepare(const kernel::BandPrepare& prepare);
   void emit_band_row(const kernel::BandRow& row);
+  void emit_plain_row(const kernel::BandRow& row);
+  kernel::Block gathered_row(const kernel::BandRow& row, std::vector<DType>& types);
+  /// Addresses and sizes inside `prepared`; see band_row_vnni.cpp.
+  struct PreparedLayout {
+    Value *start, *base, *tables, *planes;
+    Value *width, *taps, *src_width, *groups, *quads, *group_bytes, *plane_bytes;
+  };
   bool has_vnni_form(const kernel::BandTables& tables) const;
+  PreparedLayout prepared_layout(const kernel::BandTables& tables);
   void emit_vnni_prepare(const kernel::BandTables& tables);
   void emit_vnni_row(const kernel::BandRow& row);
-  void emit_vnni_groups(const kernel::BandRow& row, Value* planar, Value* quads, int fixed_quads);
-  void emit_deinterleave(const kernel::BandRow& row, Value* planar, Value* low, Value* high);
+  void emit_vnni_groups(const kernel::BandRow& row, const PreparedLayout& layout, int fixed_quads);
+  void emit_deinterleave(const kernel::BandRow& row, const PreparedLayout& layout, Value* low, Value* high);
+  Value* pick_channel(const std::vector<Value*>& parts, int c);
+  void counted_loop(Value* begin, Value* end, const std::function<void(Value*)>& body, int64_t step = 1);
 
   // types
   llvm::Type* type_of(DType type) const;         ///< in registers
