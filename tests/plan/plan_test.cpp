@@ -93,8 +93,8 @@ void expect_same_everywhere(const std::string& text) {
 TEST(Plan, ResizeAndNormalize) {
   expect_same_everywhere(R"(pipeline @p(batch_size=4, num_threads=2, seed=1) {
 ^0:
-  %image = external_source() {dtype=u8, ndim=3, layout="HWC"} name="images" : u8[?,?,?] HWC
-  %coin = random.coin_flip() key=0x123 : i32[]
+  %image = external_source() {dtype=u8, ndim=3, layout="HWC"} : u8[?,?,?] HWC name="images"
+  %coin = random.coin_flip() : i32[] key=0x123
   %resized = resize(%image) {size=[24.0, 32.0]} : u8[24,32,?] HWC
   %out = crop_mirror_normalize(%resized) {mean=[123.675, 116.28, 103.53], std=[58.395, 57.12, 57.375], mirror=%coin} : f32[?,24,32] CHW
   return %out
