@@ -158,7 +158,9 @@ TEST(Math, FunctionsOfOneOperand) {
     const Tensor integer = OpRun(std::string("math.") + c.name).input(scalar(DType::kI32, 1)).result();
     EXPECT_EQ(integer.dtype, DType::kF32);
     const double expected = c.f(1.0);
-    if (std::isfinite(expected)) EXPECT_NEAR(integer[0], expected, 1e-6) << c.name;
+    if (std::isfinite(expected)) {
+      EXPECT_NEAR(integer[0], expected, 1e-6) << c.name;
+    }
   }
   EXPECT_EQ(OpRun("math.abs").input(tensor(DType::kI16, {2}, {-4, 4})).result().numbers(), (std::vector<double>{4, 4}));
   EXPECT_EQ(OpRun("math.abs").input(scalar(DType::kI16, -4)).result().dtype, DType::kI16);

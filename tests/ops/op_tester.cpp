@@ -287,7 +287,9 @@ class Runner {
     }
     ASSERT_EQ(t.extents.size(), static_cast<size_t>(type.ndim)) << node_.op->name;
     for (size_t d = 0; d < t.extents.size(); ++d)
-      if (type.extents[d] >= 0) EXPECT_EQ(t.extents[d], type.extents[d]) << node_.op->name << ": the type rule promised " << to_text(type);
+      if (type.extents[d] >= 0) {
+        EXPECT_EQ(t.extents[d], type.extents[d]) << node_.op->name << ": the type rule promised " << to_text(type);
+      }
     outcome_.outputs.push_back(std::move(t));
   }
 
