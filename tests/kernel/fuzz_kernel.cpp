@@ -103,9 +103,11 @@ class KernelMaker {
   Border random_border() { return choose({Border::kClamp, Border::kReflect101, Border::kConstant}); }
 
   void add_step() {
-    switch (pick(0, 9)) {
+    switch (pick(0, 11)) {
       case 0:
       case 1: return add_pointwise();
+      case 10:
+      case 11: return add_crop();
       case 2: return add_window_map();
       case 3: return add_transpose();
       case 4:
@@ -209,6 +211,31 @@ class KernelMaker {
       stage.type = random_type();
       stage.body = to_type(mangle(stage.body), stage.type);
     }
+    images_.push_back(add_stage(std::move(stage)));
+  }
+
+  int64_t value_of(const Expr& extent) {
+    return is_const(extent) ? const_value(extent) : static_cast<int64_t>(case_.params[static_cast<size_t>(extent->index)]);
+  }
+
+  /// A window given by parameters, perhaps mirrored, that lies inside for certain; as crop_mirror_normalize writes it.
+  void add_crop() {
+    const Image image = some_image();
+    Stage stage;
+    stage.type = random_type();
+    stage.extents = image.extents;
+    std::vector<Expr> at = axes();
+    for (size_t d = 0; d < 2; ++d) {
+      auto whole = static_cast<int>(value_of(image.extents[d]));
+      int extent = whole == 0 ? 0 : pick(1, whole);
+      int start = pick(0, whole - extent);
+      bool mirror = chance(3);
+      stage.extents[d] = int_param(extent, extent);
+      Expr position = axis(static_cast<int>(d));
+      Expr scale = chance(2) ? int_param(mirror ? -1 : 1, mirror ? -1 : 1) : const_int(mirror ? -1 : 1);
+      at[d] = position * scale + int_param(mirror ? start + extent - 1 : start, mirror ? start + extent - 1 : start);
+    }
+    stage.body = to_type(mangle(read(image, at)), stage.type);
     images_.push_back(add_stage(std::move(stage)));
   }
 

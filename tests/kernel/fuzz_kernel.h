@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct Backend {
   std::string name;
   std::function<void(const kernel::Kernel& kernel, const runtime::KernelCall& call, uint64_t seed)> run;
 };
+
+/// How GoogleTest prints a backend.
+inline void PrintTo(const Backend& backend, std::ostream* out) { *out << backend.name; }
 
 struct FuzzCase {
   kernel::Kernel kernel;

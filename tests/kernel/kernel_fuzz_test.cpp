@@ -6,6 +6,7 @@
 #include "compiler/kernel/element_program.h"
 #include "compiler/kernel/interpreter.h"
 #include "compiler/kernel/loops.h"
+#include "compiler/kernel/passes/passes.h"
 #include "compiler/kernel/schedule.h"
 #include "tests/kernel/fuzz_kernel.h"
 
@@ -44,6 +45,10 @@ std::vector<Backend> backends() {
                    if (!again) throw std::runtime_error(sources.describe(again.error().diagnostics[0].span) + ": " + again.error().message());
                    if (canonical_text(*again) != canonical_text(kernel)) throw std::runtime_error("the text changed:\n" + to_text(*again));
                    interpret_stages(*again, call);
+                 }});
+  out.push_back({"passes", [](const Kernel& kernel, const runtime::KernelCall& call, uint64_t) { interpret_stages(run_kernel_passes(kernel), call); }});
+  out.push_back({"loops after passes", [](const Kernel& kernel, const runtime::KernelCall& call, uint64_t) {
+                   run_loops(run_kernel_passes(kernel), call, {}, false);
                  }});
   out.push_back({"loops", [](const Kernel& kernel, const runtime::KernelCall& call, uint64_t) { run_loops(kernel, call, {}, false); }});
   out.push_back({"loops, random schedule", [](const Kernel& kernel, const runtime::KernelCall& call, uint64_t seed) {
