@@ -194,7 +194,8 @@ void Emitter::emit_view(ir::NodeId id, size_t k, const LoweredOutput& output) {
   } else {
     for (size_t d = 0; d < output.input_dim.size(); ++d) view.input_dim[d] = output.input_dim[d];
     for (int32_t r : regs(output.start)) registers.push_back(r);
-    for (int32_t r : regs(output.step)) registers.push_back(r);
+    // A new axis has no step.
+    for (const Expr& step : output.step) registers.push_back(reg(step ? table_.resolve(step) : kernel::const_int(1)));
   }
   int32_t list = add_list(registers);
   Instruction& instruction = emit(Op::kView);

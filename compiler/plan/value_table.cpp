@@ -138,7 +138,7 @@ void ValueTable::fill_output(ir::NodeId node, size_t k) {
     for (int d = type.ndim - 1; d >= 0; --d) {
       auto i = static_cast<size_t>(d);
       int in = output.input_dim[i];
-      bool straight = in == input_rank - (type.ndim - d) && kernel::is_const_int(resolve(output.step[i]), 1);
+      bool straight = in >= 0 && in == input_rank - (type.ndim - d) && kernel::is_const_int(resolve(output.step[i]), 1);
       if (!straight) break;
       ++dense;
       auto j = static_cast<size_t>(in);
