@@ -159,7 +159,7 @@ ir::ValueId OpRun::add_value(ir::GraphBuilder& builder, const Given& given) {
   type.ndim = static_cast<int>(given.tensor.extents.size());
   type.layout = given.tensor.layout;
   for (size_t d = 0; d < given.tensor.extents.size(); ++d) type.extents.push_back(d < given.known.size() && given.known[d] ? given.tensor.extents[d] : -1);
-  auto source = std::make_unique<op::Operator>();
+  auto source = std::make_shared<op::Operator>();
   source->name = "test.input";
   source->source = true;
   source->type_rule = [type](const op::TypeContext&) -> Result<std::vector<ir::Type>> { return std::vector{type}; };
