@@ -3,6 +3,8 @@
 // More seeds: --gtest_shuffle --gtest_repeat=N moves on to others at each repetition.
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "compiler/kernel/element_program.h"
 #include "compiler/kernel/interpreter.h"
 #include "compiler/kernel/loops.h"
@@ -85,6 +87,18 @@ INSTANTIATE_TEST_SUITE_P(All, KernelFuzz, ::testing::ValuesIn(backends()), [](co
   for (char c : test.param.name) name += (std::isalnum(static_cast<unsigned char>(c)) != 0) ? c : '_';
   return name;
 });
+
+TEST(KernelFuzzer, ExercisesEveryPass) {
+  std::map<std::string, int> changed;
+  kernel::KernelPassOptions options;
+  options.on_change = [&](const kernel::KernelPass& pass, const kernel::Kernel&) { ++changed[std::string(pass.name)]; };
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) run_kernel_passes(make_fuzz_case(seed).kernel, options);
+  // The maker leaves no mathematical functions: other backends want none.
+  for (const kernel::KernelPass& pass : kernel::kernel_passes()) {
+    if (pass.name == "expand_math") continue;
+    EXPECT_GE(changed[std::string(pass.name)], 3) << pass.name << " is hardly tried";
+  }
+}
 
 TEST(KernelFuzzer, FindsAndShrinksAWrongBackend) {
   // A backend that gets the last output element wrong where there is a band.
