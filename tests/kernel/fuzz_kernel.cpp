@@ -30,6 +30,7 @@ class KernelMaker {
     for (int i = 0; i < num_inputs; ++i) add_input();
     int steps = pick(1, 5);
     for (int i = 0; i < steps; ++i) add_step();
+    if (may_swap_ && chance(4)) add_transpose();
     if (images_.back().target.kind == LoadTarget::Kind::kInput) add_pointwise();
     add_output(images_.back());
     if (chance(5)) {
@@ -202,7 +203,7 @@ class KernelMaker {
     const Image image = some_image();
     Stage stage;
     stage.type = image.type;
-    bool swap = may_swap_ && chance(2);
+    bool swap = may_swap_ && !chance(3);
     stage.extents = swap ? std::vector<Expr>{image.extents[1], image.extents[0], image.extents[2]} : image.extents;
     std::vector<Expr> at = swap ? std::vector<Expr>{axis(1), axis(0), axis(2)} : axes();
     if (!swap && chance(2)) at[1] = (image.extents[1] - const_int(1)) - axis(1);
