@@ -355,6 +355,7 @@ TEST(Api, EnginesAndProgramsServeManyThreads) {
   for (int t = 0; t < 3; ++t) {
     threads.emplace_back([&] {
       auto own = compile(engine.get(), kFed);
+      if (!own) return;
       for (galatea_program* each : {own.get(), program.get()}) {
         auto session = start(each);
         EXPECT_OK(feed(session.get(), {{1, 2}}));
