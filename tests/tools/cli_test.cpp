@@ -161,7 +161,7 @@ TEST_F(CommandLine, OpsAsJson) {
 }
 
 TEST_F(CommandLine, ExplainsCodes) {
-  Outcome o = run({"explain", "G0801"});
+  Outcome o = run({"explain", "G0850"});
   EXPECT_EQ(o.status, 0);
   EXPECT_TRUE(contains(o.out, "host program")) << o.out;
   EXPECT_EQ(run({"explain", "G9999"}).status, 2);
