@@ -70,14 +70,10 @@ int run(const Options& options, Reporter& reporter) {
   std::unique_ptr<ir::Graph> graph = host.stage(options.what, options.pipeline, reporter);
   if (graph == nullptr) return reporter.status();
   CompileReport report;
-  // Only the levels from machine code on need a backend that makes some.
-  CompileChoice choice = options.compile;
-  const bool needs_code = options.emit == "llvm" || options.emit == "asm";
-  if (!needs_code) choice.backend = "interpreter";
-  auto program = host.compile(*graph, choice, nullptr, reporter, &report);
+  auto program = host.compile(*graph, options.compile, nullptr, reporter, &report);
   if (program == nullptr) return reporter.status();
   Result<std::string> text =
-      emit_level(options.emit, *program, report, options.pipeline.arch, choice.fuse, reporter.sources());
+      emit_level(options.emit, *program, report, options.pipeline.arch, options.compile.fuse);
   if (!text) {
     reporter.report(text.error());
   } else {

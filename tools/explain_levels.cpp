@@ -5,6 +5,8 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include "base/settings.h"
+#include "compiler/codegen/llvm/emit.h"
 #include "compiler/op/operator.h"
 #include "tools/messages.h"
 
@@ -13,9 +15,6 @@
 #endif
 #if __has_include("compiler/codegen/cuda/nvrtc.h")
 #include "compiler/codegen/cuda/nvrtc.h"
-#endif
-#if __has_include("compiler/codegen/llvm/backend.h")
-#include "compiler/codegen/llvm/backend.h"
 #endif
 
 namespace galatea::tools {
@@ -129,6 +128,13 @@ std::string page_for_people(const runtime::Program& program, const CompileReport
   return text;
 }
 
+/// What GALATEA_TARGET names, else this machine, else the least that we generate code for.
+Result<codegen::Target> chosen_target() {
+  if (const std::string name = setting("GALATEA_TARGET"); !name.empty())
+    return codegen::target_from_name(name);
+  return codegen::host_target().value_or(codegen::Target{});
+}
+
 std::unexpected<Error> not_emitted(const std::string& level) {
   return tool_error(ErrorKind::kSystem, Message::kNotEmitted, level, "this build has no emitter for it");
 }
@@ -136,8 +142,7 @@ std::unexpected<Error> not_emitted(const std::string& level) {
 }  // namespace
 
 Result<std::string> emit_level(const std::string& level, const runtime::Program& program,
-                               const CompileReport& report, const std::string& arch, bool fuse,
-                               const SourceMap&) {
+                               const CompileReport& report, const std::string& arch, bool fuse) {
   (void)arch, (void)fuse;
   if (level.empty()) return page_for_people(program, report);
   if (level == "graph") return ir::to_text(*report.graph);
@@ -150,6 +155,13 @@ Result<std::string> emit_level(const std::string& level, const runtime::Program&
   if (level == "loops") {
     return for_each_kernel(
         report, "//", [](const KernelReport& k) -> Result<std::string> { return kernel::to_text(k.loops); });
+  }
+  if (level == "llvm" || level == "asm") {
+    GALATEA_ASSIGN(const codegen::Target target, chosen_target());
+    return for_each_kernel(report, ";", [&](const KernelReport& k) -> Result<std::string> {
+      if (level == "llvm") return codegen::emit_llvm_text(k.loops, target);
+      return codegen::emit_assembly(k.loops, target);
+    });
   }
   return not_emitted(level);
 }

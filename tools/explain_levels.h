@@ -10,7 +10,6 @@ namespace galatea::tools {
 /// `level`: "graph" (after the passes), "plan", "kernel", "loops", "llvm", "asm", "cuda", "ptx", or "" for
 /// the page for people.
 Result<std::string> emit_level(const std::string& level, const runtime::Program& program,
-                               const CompileReport& report, const std::string& arch, bool fuse,
-                               const SourceMap& sources);
+                               const CompileReport& report, const std::string& arch, bool fuse);
 
 }  // namespace galatea::tools

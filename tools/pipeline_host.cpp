@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "base/settings.h"
 #include "compiler/check_constants.h"
 #include "compiler/codegen/backend.h"
+#include "compiler/codegen/llvm/llvm_backend.h"
 #include "stdlib_ops/native/register_natives.h"
 #include "stdlib_ops/register_all.h"
 #include "tools/messages.h"
@@ -11,23 +13,26 @@
 #if __has_include("compiler/codegen/cuda/shim_backend.h")
 #include "compiler/codegen/cuda/shim_backend.h"
 #endif
-#if __has_include("compiler/codegen/llvm/backend.h")
-#include "compiler/codegen/llvm/backend.h"
-#endif
 
 namespace galatea::tools {
 namespace {
 
-/// The backend of a name, or why it is not here.
-Result<std::unique_ptr<codegen::KernelBackend>> make_backend(const std::string& name) {
-  if (name == "interpreter") return codegen::make_interpreter_backend();
-#if __has_include("compiler/codegen/llvm/backend.h")
-  if (name == "llvm") return codegen::make_llvm_backend();
-#endif
+/// The backend of a name, or why it is not here. `note`: what the user should know.
+Result<std::unique_ptr<codegen::KernelBackend>> backend_of(const std::string& name, std::string* note) {
+  if (const std::string target_name = setting("GALATEA_TARGET"); name == "llvm" && !target_name.empty()) {
+    GALATEA_ASSIGN(const codegen::Target target, codegen::target_from_name(target_name));
+    for (const codegen::Target& runnable : codegen::runnable_targets()) {
+      if (runnable.level == target.level) return codegen::make_llvm_backend(target);
+    }
+    return tool_error(ErrorKind::kSystem, Message::kNoBackend, target_name,
+                      "this processor cannot run its code");
+  }
+  if (name != "cuda-shim") return codegen::make_backend(name, note);
 #if __has_include("compiler/codegen/cuda/shim_backend.h")
-  if (name == "cuda-shim") return codegen::make_shim_backend();
-#endif
+  return codegen::make_shim_backend();
+#else
   return tool_error(ErrorKind::kSystem, Message::kNoBackend, name, "this build does not hold it");
+#endif
 }
 
 }  // namespace
@@ -63,12 +68,20 @@ std::shared_ptr<const runtime::Program> PipelineHost::compile(const ir::Graph& g
                                                               const CompileChoice& choice, Trace* trace,
                                                               Reporter& reporter,
                                                               CompileReport* report) const {
-  auto backend = make_backend(choice.backend);
+  std::string note;
+  auto backend = backend_of(choice.backend, &note);
   if (!backend) {
     reporter.report(backend.error());
     return nullptr;
   }
+  if (!note.empty()) {
+    Diagnostic diagnostic;
+    diagnostic.severity = Severity::kNote;
+    diagnostic.message = note;
+    reporter.report(std::move(diagnostic));
+  }
   CompileOptions options;
+  options.registry = &registry_;
   options.backend = backend->get();
   options.fuse = choice.fuse;
   options.trace = trace;

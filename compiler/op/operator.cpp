@@ -82,6 +82,8 @@ std::unexpected<Error> TypeContext::error(std::string message, std::string help,
   Span span = spec_.span;
   if (!arg.empty())
     if (const ir::Arg* found = Arguments(op_, spec_.args).find(arg); found && found->span.valid()) span = found->span;
+  // Some rules begin with their own name already.
+  if (message.rfind(op_.name + ": ", 0) == 0) message.erase(0, op_.name.size() + 2);
   return compiler::user_error(compiler::Message::kOperatorRefuses, span, display_name(op_), message, help);
 }
 

@@ -20,6 +20,7 @@ struct BmpLayout {
   int palette_entry = 4;     ///< bytes
   int64_t palette_size = 0;  ///< entries
   uint32_t red = 0x00FF0000, green = 0x0000FF00, blue = 0x000000FF;
+  bool gray = false;         ///< a palette of greys only: one channel
   int64_t row_bytes() const { return (width * bits + 31) / 32 * 4; }
 };
 
@@ -27,6 +28,14 @@ uint32_t le16(Bytes bytes, size_t at) { return static_cast<uint32_t>(bytes[at] |
 uint32_t le32(Bytes bytes, size_t at) { return le16(bytes, at) | le16(bytes, at + 2) << 16; }
 
 bool is_byte_mask(uint32_t mask) { return mask != 0 && std::countr_zero(mask) % 8 == 0 && (mask >> std::countr_zero(mask)) == 0xFF; }
+
+bool is_gray_palette(Bytes bytes, const BmpLayout& layout) {
+  for (int64_t i = 0; i < layout.palette_size; ++i) {
+    const uint8_t* color = &bytes[layout.palette + static_cast<size_t>(i * layout.palette_entry)];
+    if (color[0] != color[1] || color[1] != color[2]) return false;
+  }
+  return true;
+}
 
 Result<BmpLayout> read_layout(Bytes bytes) {
   if (bytes.size() < 26) return image_error("the BMP's header is cut off");
@@ -65,6 +74,7 @@ Result<BmpLayout> read_layout(Bytes bytes) {
   if (layout.bits <= 8) {
     layout.palette_size = colors == 0 || colors > (1U << layout.bits) ? int64_t{1} << layout.bits : int64_t{colors};
     if (layout.palette + static_cast<size_t>(layout.palette_size * layout.palette_entry) > bytes.size()) return image_error("the BMP's palette is cut off");
+    layout.gray = is_gray_palette(bytes, layout);
   }
   return layout;
 }
@@ -100,7 +110,7 @@ Result<ImageHeader> read_bmp_header(Bytes bytes) {
   header.format = ImageFormat::kBmp;
   header.width = layout.width;
   header.height = layout.height;
-  header.channels = 3;
+  header.channels = layout.gray ? 1 : 3;
   return header;
 }
 
@@ -111,7 +121,7 @@ Status decode_bmp(const DecodeJob& job) {
     return image_error(fmt::format("the BMP is cut off: its {} rows need {} bytes", layout.height, row_bytes * static_cast<size_t>(layout.height)));
   auto memory = job.scratch.bytes(job.stored.width() * 3);
   if (!memory) return std::unexpected(memory.error());
-  RowSink sink = job.sink(3, 8, job.options.type == ImageType::kRgb || job.options.type == ImageType::kAny);
+  RowSink sink = job.sink(3, 8, job.options.type == ImageType::kRgb || (job.options.type == ImageType::kAny && !layout.gray));
   for (int64_t y = job.stored.y0; y < job.stored.y1; ++y) {
     int64_t stored_row = layout.top_down ? y : layout.height - 1 - y;
     read_row(job.bytes, layout, &job.bytes[layout.pixels + static_cast<size_t>(stored_row) * row_bytes], job.stored, *memory);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -23,6 +24,7 @@ using Json = nlohmann::json;
 constexpr const char* kDefaultFilters[] = {"*.jpg", "*.jpeg", "*.png", "*.bmp", "*.tif", "*.tiff", "*.pnm", "*.ppm",
                                            "*.pgm", "*.pbm", "*.jp2", "*.webp", "*.flac", "*.ogg", "*.wav"};
 constexpr size_t kMaxListLine = 16 * 1024;
+constexpr const char* kWhiteSpace = " \t\r\n\v\f";
 
 std::unexpected<Error> file_error(std::string message, std::string help = {}) {
   return make_error(ErrorKind::kUser, "G0801", std::move(message), std::move(help));
@@ -89,27 +91,31 @@ Result<std::vector<FileEntry>> read_list(const Json& config) {
   std::string list = config["file_list"];
   if (list.empty()) return file_error("file_list is an empty string", "name a text file with one \"path label\" a line");
   fs::path root = has(config, "file_root") ? fs::path(config["file_root"].get<std::string>()) : fs::path(list).parent_path();
+  std::error_code error;
+  if (fs::is_directory(list, error)) return file_error(fmt::format("the file list {} is a folder", list), "name a text file, or give the folder as file_root=");
   std::ifstream in(list, std::ios::binary);
   if (!in) return file_error(fmt::format("cannot open the file list {}: {}", list, std::strerror(errno)), "check the path and its permissions");
-  std::vector<FileEntry> out;
-  std::string line;
-  for (size_t number = 1; std::getline(in, line); ++number) {
-    if (line.size() > kMaxListLine) return file_error(fmt::format("{}:{}: the line is longer than {} bytes", list, number, kMaxListLine));
-    // From the end: white space, digits, white space, the path.
-    size_t end = line.find_last_not_of(" \t\r\n\v\f");
-    if (end == std::string::npos) continue;
-    size_t digits = line.find_last_not_of("0123456789", end);
-    bool has_label = digits != end && digits != std::string::npos && std::isspace(static_cast<unsigned char>(line[digits])) != 0;
-    size_t path_end = has_label ? line.find_last_not_of(" \t\r\n\v\f", digits) : std::string::npos;
-    if (!has_label || path_end == std::string::npos)
-      return file_error(fmt::format("{}:{}: expected \"path label\" with a non-negative label, found \"{}\"", list, number, line.substr(0, end + 1)), "write the file's path, a space and a whole number");
-    std::string text = line.substr(digits + 1, end - digits);
-    if (text.size() > 10 || std::stoll(text) > INT32_MAX) return file_error(fmt::format("{}:{}: the label {} does not fit in 32 bits", list, number, text));
-    std::string name = line.substr(0, path_end + 1);
-    out.push_back({resolve(root, name).string(), name, static_cast<int32_t>(std::stoll(text))});
+  return parse_file_list(in, list, root);
+}
+
+/// One line that is not blank: from its end white space, digits, white space; the rest is the path.
+Result<FileEntry> parse_list_line(const std::string& line, const std::string& place, const fs::path& root) {
+  size_t end = line.find_last_not_of(kWhiteSpace);
+  size_t digits = line.find_last_not_of("0123456789", end);
+  bool has_label = digits != end && digits != std::string::npos && std::strchr(kWhiteSpace, line[digits]) != nullptr;
+  size_t path_end = has_label ? line.find_last_not_of(kWhiteSpace, digits) : std::string::npos;
+  if (!has_label || path_end == std::string::npos) {
+    return file_error(fmt::format("{}: expected \"path label\" with a non-negative label, found \"{}\"", place, line.substr(0, end + 1)),
+                      "write the file's path, a space and a whole number");
   }
-  if (out.empty()) return file_error(fmt::format("the file list {} names no files", list), "write one \"path label\" a line");
-  return out;
+  std::string_view text = std::string_view(line).substr(digits + 1, end - digits);
+  FileEntry entry;
+  if (std::from_chars(text.data(), text.data() + text.size(), entry.label).ec != std::errc())
+    return file_error(fmt::format("{}: the label {} does not fit in 32 bits", place, text), "number the classes from 0");
+  entry.name = line.substr(0, path_end + 1);
+  if (entry.name.find('\0') != std::string::npos) return file_error(fmt::format("{}: the path holds a zero byte", place), "the file list must be plain text");
+  entry.path = resolve(root, entry.name).string();
+  return entry;
 }
 
 Result<std::vector<FileEntry>> named_files(const Json& config) {
@@ -175,6 +181,21 @@ class FileSource final : public runtime::SampleSource {
 };
 
 }  // namespace
+
+Result<std::vector<FileEntry>> parse_file_list(std::istream& in, const std::string& list, const fs::path& root) {
+  std::vector<FileEntry> out;
+  std::string line;
+  for (size_t number = 1; std::getline(in, line); ++number) {
+    std::string place = fmt::format("{}:{}", list, number);
+    if (line.size() > kMaxListLine) return file_error(fmt::format("{}: the line is longer than {} bytes", place, kMaxListLine), "write one \"path label\" a line");
+    if (line.find_last_not_of(kWhiteSpace) == std::string::npos) continue;
+    GALATEA_ASSIGN(FileEntry entry, parse_list_line(line, place, root));
+    out.push_back(std::move(entry));
+  }
+  if (in.bad()) return file_error(fmt::format("cannot read the file list {} to its end", list));
+  if (out.empty()) return file_error(fmt::format("the file list {} names no files", list), "write one \"path label\" a line");
+  return out;
+}
 
 Result<std::vector<FileEntry>> list_files(const std::string& config) {
   Json json = Json::parse(config, nullptr, false);

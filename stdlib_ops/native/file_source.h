@@ -4,6 +4,11 @@
 // Goes out: a SampleSource with outputs data (u8, 1-D) and label (i32, [1]). Order of the list is that of the arguments; shuffling is the reader loop's.
 #pragma once
 
+#include <filesystem>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
 #include "runtime/native.h"
 
 namespace galatea::native {
@@ -19,5 +24,8 @@ struct FileEntry {
 
 /// The list, from the arguments (JSON text). Errors name the folder, the list and its line, or the argument.
 Result<std::vector<FileEntry>> list_files(const std::string& config);
+
+/// The text of a file_list: one "path label" a line. `list` is its name for messages, `root` what its paths are relative to.
+Result<std::vector<FileEntry>> parse_file_list(std::istream& in, const std::string& list, const std::filesystem::path& root);
 
 }  // namespace galatea::native

@@ -27,7 +27,7 @@ enum class ImageType : uint8_t { kRgb = 0, kBgr = 1, kGray = 2, kYCbCr = 3, kAny
 struct ImageHeader {
   ImageFormat format = ImageFormat::kUnknown;
   int64_t height = 0, width = 0;
-  int channels = 3;     ///< as stored, palettes expanded: 1, 2 (grey + alpha), 3, 4
+  int channels = 3;     ///< as stored, palettes expanded (without transparency): 1, 2 (grey + alpha), 3, 4
   int orientation = 1;  ///< EXIF 1..8; 1 where absent or invalid
   int bits = 8;         ///< per channel: 8 or 16
 };
@@ -91,6 +91,8 @@ class Scratch {
   virtual ~Scratch() = default;
   virtual Result<uint8_t*> bytes(int64_t size) = 0;
 };
+/// The same for functions that a longjmp may leave, where nothing may have a destructor: null where there is an error.
+uint8_t* scratch_or_null(Scratch& scratch, int64_t size, Error* error);
 
 /// Decodes `window` (in oriented coordinates if orientation is adjusted) into `output`, which has room for it: dense HWC of options.dtype.
 Status decode_window(Bytes bytes, const ImageHeader& header, const Window& window, const DecodeOptions& options, Scratch& scratch, uint8_t* output);

@@ -58,6 +58,13 @@ Status decode(runtime::NativeContext& context) {
 
 }  // namespace
 
+uint8_t* scratch_or_null(Scratch& scratch, int64_t size, Error* error) {
+  Result<uint8_t*> memory = scratch.bytes(size);
+  if (memory) return *memory;
+  *error = std::move(memory.error());
+  return nullptr;
+}
+
 Status decode_window(Bytes bytes, const ImageHeader& header, const Window& window, const DecodeOptions& options, Scratch& scratch, uint8_t* output) {
   int orientation = options.adjust_orientation ? header.orientation : 1;
   Window stored = to_stored(window, header, orientation);

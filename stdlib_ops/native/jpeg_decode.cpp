@@ -98,6 +98,11 @@ bool decode_rows(Decoder& decoder, const DecodeJob& job, Error* scratch_error) {
   jpeg_create_decompress(&info);
   jpeg_mem_src(&info, job.bytes.data(), static_cast<unsigned long>(job.bytes.size()));
   jpeg_read_header(&info, TRUE);
+  if (info.image_width != static_cast<JDIMENSION>(job.header.width) || info.image_height != static_cast<JDIMENSION>(job.header.height)) {
+    std::snprintf(decoder.failure.message, sizeof decoder.failure.message, "its headers contradict each other");
+    jpeg_destroy_decompress(&info);
+    return false;
+  }
   if (jpeg_has_multiple_scans(&info)) {
     decoder.progress.progress_monitor = on_progress;
     info.progress = &decoder.progress;
@@ -125,13 +130,12 @@ bool decode_rows(Decoder& decoder, const DecodeJob& job, Error* scratch_error) {
 
   // Rows off 32-byte alignment: the colour converter then stores through the cache, where the copy below finds them.
   int64_t stride = (int64_t{info.output_width} * info.output_components + 4 + 63) / 64 * 64;
-  auto memory = job.scratch.bytes(stride * kStripRows + 64);
+  uint8_t* memory = scratch_or_null(job.scratch, stride * kStripRows + 64, scratch_error);
   if (!memory) {
-    *scratch_error = memory.error();
     jpeg_destroy_decompress(&info);
     return false;
   }
-  uint8_t* strip = *memory + 4;
+  uint8_t* strip = memory + 4;
   JSAMPROW rows[kStripRows];
   for (int i = 0; i < kStripRows; ++i) rows[i] = strip + i * stride;
   bool four = info.out_color_space == JCS_CMYK;

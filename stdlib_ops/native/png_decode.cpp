@@ -48,9 +48,14 @@ bool decode_rows(Reader& reader, const DecodeJob& job, Error* scratch_error) {
   // A chunk of text may claim gigabytes; nothing here needs it.
   png_set_chunk_malloc_max(png, 64 << 20);
   png_read_info(png, info);
+  if (png_get_image_width(png, info) != job.header.width || png_get_image_height(png, info) != job.header.height)
+    png_error(png, "its headers contradict each other");
+  // Deflate shrinks by 1032 at most: a small file that claims more is refused before memory is taken.
+  auto claimed = static_cast<int64_t>(png_get_rowbytes(png, info)) * job.header.height;
+  if (claimed / 1032 > static_cast<int64_t>(job.bytes.size())) png_error(png, "the data ends too early");
   png_set_expand(png);  // palettes to RGB, fewer bits to 8, tRNS to alpha
   if (job.header.bits == 16) png_set_swap(png);
-  if (job.options.type != ImageType::kAny) png_set_strip_alpha(png);
+  if (job.options.type != ImageType::kAny || png_get_color_type(png, info) == PNG_COLOR_TYPE_PALETTE) png_set_strip_alpha(png);
   int passes = png_set_interlace_handling(png);
   png_read_update_info(png, info);
   auto row_bytes = static_cast<int64_t>(png_get_rowbytes(png, info));
@@ -58,9 +63,8 @@ bool decode_rows(Reader& reader, const DecodeJob& job, Error* scratch_error) {
   int bits = png_get_bit_depth(png, info);
   int64_t pixel = int64_t{channels} * (bits / 8);
   int64_t rows = passes > 1 ? job.header.height : 1;
-  auto memory = job.scratch.bytes(row_bytes * rows);
+  uint8_t* memory = scratch_or_null(job.scratch, row_bytes * rows, scratch_error);
   if (!memory) {
-    *scratch_error = memory.error();
     png_destroy_read_struct(&png, &info, nullptr);
     return false;
   }
@@ -69,12 +73,12 @@ bool decode_rows(Reader& reader, const DecodeJob& job, Error* scratch_error) {
   RowSink sink = job.sink(channels, bits, converted);
   if (passes > 1) {
     for (int pass = 0; pass < passes; ++pass)
-      for (int64_t y = 0; y < job.header.height; ++y) png_read_row(png, *memory + y * row_bytes, nullptr);
-    for (int64_t y = job.stored.y0; y < job.stored.y1; ++y) sink.put(y - job.stored.y0, *memory + y * row_bytes + job.stored.x0 * pixel);
+      for (int64_t y = 0; y < job.header.height; ++y) png_read_row(png, memory + y * row_bytes, nullptr);
+    for (int64_t y = job.stored.y0; y < job.stored.y1; ++y) sink.put(y - job.stored.y0, memory + y * row_bytes + job.stored.x0 * pixel);
   } else {
     for (int64_t y = 0; y < job.stored.y1; ++y) {
-      png_read_row(png, *memory, nullptr);
-      if (y >= job.stored.y0) sink.put(y - job.stored.y0, *memory + job.stored.x0 * pixel);
+      png_read_row(png, memory, nullptr);
+      if (y >= job.stored.y0) sink.put(y - job.stored.y0, memory + job.stored.x0 * pixel);
     }
   }
   png_destroy_read_struct(&png, &info, nullptr);

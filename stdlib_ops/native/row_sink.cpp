@@ -9,13 +9,13 @@
 namespace galatea::native {
 namespace {
 
-/// A channel value in [0, 1] as an element of `dtype`: integers fill 0..max, floats keep [0, 1].
-void store_unit(DType dtype, float unit, uint8_t* out) {
+/// A channel value in [0, 1] as an element of `dtype`: integers fill 0..max, floats keep [0, 1]. In double: 32-bit integers are exact.
+void store_unit(DType dtype, double unit, uint8_t* out) {
   if (is_float(dtype)) {
     store_cell(dtype, out, cell_from_double(dtype, unit));
     return;
   }
-  double scaled = std::nearbyint(static_cast<double>(unit) * static_cast<double>(max_unsigned(dtype)));
+  double scaled = std::nearbyint(unit * static_cast<double>(max_unsigned(dtype)));
   double limit = static_cast<double>(max_unsigned(dtype));
   store_cell(dtype, out, scaled >= limit ? Cell{max_unsigned(dtype)} : cell_from_int(dtype, static_cast<int64_t>(std::max(scaled, 0.0))));
 }
@@ -105,9 +105,9 @@ void RowSink::convert_row(const uint8_t* row, uint8_t* out, int64_t step) const 
       if (source_bits_ == 8) {
         uint8_t value = round_u8(color[c]);
         if (options_.dtype == DType::kU8) out[c] = value;
-        else store_unit(options_.dtype, static_cast<float>(value) / 255.0F, out + c * element);
+        else store_unit(options_.dtype, value / 255.0, out + c * element);
       } else {
-        store_unit(options_.dtype, std::clamp(color[c] / scale, 0.0F, 1.0F), out + c * element);
+        store_unit(options_.dtype, std::clamp(double{color[c]} / scale, 0.0, 1.0), out + c * element);
       }
     }
   }

@@ -1,0 +1,78 @@
+#include <cstring>
+
+#include "api/guard.h"
+
+struct galatea_error {
+  galatea_error_kind kind = GALATEA_ERROR_INTERNAL;
+  std::string code, message, text, json;
+};
+
+namespace galatea::api {
+namespace {
+
+galatea_error_kind kind_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kUser: return GALATEA_ERROR_USER;
+    case ErrorKind::kSystem: return GALATEA_ERROR_SYSTEM;
+    case ErrorKind::kInternal: break;
+  }
+  return GALATEA_ERROR_INTERNAL;
+}
+
+/// Made before memory can run out, by out_of_memory()'s first caller at the latest; short enough for strings without heap memory where it matters.
+galatea_error& memory_error() {
+  static galatea_error error{GALATEA_ERROR_SYSTEM, "G0921", "out of memory", "error[G0921]: out of memory\n",
+                             R"({"diagnostics":[{"code":"G0921","severity":"error","message":"out of memory"}]})"};
+  return error;
+}
+/// Makes it while the library is loaded.
+const galatea_error& kMemoryErrorIsMade = memory_error();
+
+}  // namespace
+
+galatea_error* out_of_memory() noexcept { return const_cast<galatea_error*>(&kMemoryErrorIsMade); }
+
+galatea_error* make_api_error(const Error& error, const SourceMap& sources) noexcept {
+  try {
+    auto out = std::make_unique<galatea_error>();
+    out->kind = kind_of(error.kind);
+    if (!error.diagnostics.empty()) out->code = error.diagnostics.front().code;
+    out->message = error.message();
+    for (const Diagnostic& diagnostic : error.diagnostics) out->text += render_text(diagnostic, sources);
+    out->json = render_json(error.diagnostics, sources);
+    return out.release();
+  } catch (...) {
+    return out_of_memory();
+  }
+}
+
+galatea_error* make_api_error(const Error& error) noexcept {
+  try {
+    return make_api_error(error, SourceMap());
+  } catch (...) {
+    return out_of_memory();
+  }
+}
+
+galatea_error* misuse(const std::string& message) noexcept {
+  try {
+    return make_api_error(make_error(ErrorKind::kUser, "G0940", message, "see the function's comment in galatea.h").error());
+  } catch (...) {
+    return out_of_memory();
+  }
+}
+
+}  // namespace galatea::api
+
+extern "C" {
+
+galatea_error_kind galatea_error_get_kind(const galatea_error* error) { return error->kind; }
+const char* galatea_error_code_borrow(const galatea_error* error) { return error->code.c_str(); }
+const char* galatea_error_message_borrow(const galatea_error* error) { return error->message.c_str(); }
+const char* galatea_error_text_borrow(const galatea_error* error) { return error->text.c_str(); }
+const char* galatea_error_json_borrow(const galatea_error* error) { return error->json.c_str(); }
+void galatea_error_destroy(galatea_error* error) {
+  if (error != galatea::api::out_of_memory()) delete error;
+}
+
+}  // extern "C"

@@ -1,0 +1,149 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "api/guard.h"
+#include "api/handles.h"
+
+using galatea::api::guard;
+using galatea::api::misuse;
+
+namespace {
+
+/// An option that must be at least 1.
+template <typename Target>
+galatea_error* set_positive(Target& target, int64_t value, const char* name) {
+  if (value < 1) return misuse(fmt::format("{} is {}; it must be at least 1", name, value));
+  target = static_cast<typename Target::value_type>(value);
+  return nullptr;
+}
+
+}  // namespace
+
+extern "C" {
+
+galatea_error* galatea_program_options_create(galatea_program_options** options) {
+  if (!options) return misuse("options is NULL");
+  *options = nullptr;
+  return guard([&]() -> galatea_error* {
+    *options = new galatea_program_options;
+    return nullptr;
+  });
+}
+
+galatea_error* galatea_program_options_set_pipeline(galatea_program_options* options, const char* name) {
+  return guard([&]() -> galatea_error* {
+    if (!options || !name) return misuse("options or name is NULL");
+    options->frontend.pipeline = name;
+    return nullptr;
+  });
+}
+
+galatea_error* galatea_program_options_set_parameter(galatea_program_options* options, const char* name, const char* value) {
+  return guard([&]() -> galatea_error* {
+    if (!options || !name || !value) return misuse("options, name or value is NULL");
+    auto& parameters = options->frontend.parameters;
+    auto same = std::find_if(parameters.begin(), parameters.end(), [&](const auto& parameter) { return parameter.first == name; });
+    if (same == parameters.end()) {
+      parameters.emplace_back(name, value);
+    } else {
+      same->second = value;
+    }
+    return nullptr;
+  });
+}
+
+galatea_error* galatea_program_options_set_batch_size(galatea_program_options* options, int32_t batch_size) {
+  return guard([&]() -> galatea_error* {
+    if (!options) return misuse("options is NULL");
+    return set_positive(options->frontend.host.batch_size, batch_size, "batch_size");
+  });
+}
+
+galatea_error* galatea_program_options_set_num_threads(galatea_program_options* options, int32_t num_threads) {
+  return guard([&]() -> galatea_error* {
+    if (!options) return misuse("options is NULL");
+    return set_positive(options->frontend.host.num_threads, num_threads, "num_threads");
+  });
+}
+
+galatea_error* galatea_program_options_set_prefetch_depth(galatea_program_options* options, int32_t prefetch_depth) {
+  return guard([&]() -> galatea_error* {
+    if (!options) return misuse("options is NULL");
+    return set_positive(options->frontend.host.prefetch_queue_depth, prefetch_depth, "prefetch_depth");
+  });
+}
+
+galatea_error* galatea_program_options_set_seed(galatea_program_options* options, int64_t seed) {
+  return guard([&]() -> galatea_error* {
+    if (!options) return misuse("options is NULL");
+    options->frontend.host.seed = seed;
+    return nullptr;
+  });
+}
+
+galatea_error* galatea_program_options_set_device(galatea_program_options* options, const char* device) {
+  return guard([&]() -> galatea_error* {
+    if (!options || !device) return misuse("options or device is NULL");
+    const std::string name = device;
+    const bool is_numbered = name.starts_with("gpu:") && name.size() > 4 && name.find_first_not_of("0123456789", 4) == std::string::npos;
+    if (name != "auto" && name != "cpu" && name != "gpu" && !is_numbered) return misuse(fmt::format("device '{}' is none of auto, cpu, gpu, gpu:N", name));
+    options->frontend.host.device = name;
+    return nullptr;
+  });
+}
+
+galatea_error* galatea_program_options_set_on_error(galatea_program_options* options, const char* policy) {
+  return guard([&]() -> galatea_error* {
+    if (!options || !policy) return misuse("options or policy is NULL");
+    const std::string name = policy;
+    using galatea::ir::OnError;
+    if (name == "raise") {
+      options->frontend.host.on_error = OnError::kRaise;
+    } else if (name == "skip") {
+      options->frontend.host.on_error = OnError::kSkip;
+    } else if (name == "replace") {
+      options->frontend.host.on_error = OnError::kReplace;
+    } else {
+      return misuse(fmt::format("on_error '{}' is none of raise, skip, replace", name));
+    }
+    return nullptr;
+  });
+}
+
+galatea_error* galatea_program_options_set_exact(galatea_program_options* options, int exact) {
+  return guard([&]() -> galatea_error* {
+    if (!options) return misuse("options is NULL");
+    options->frontend.host.exact = exact != 0;
+    return nullptr;
+  });
+}
+
+galatea_error* galatea_program_options_set_memory_limit(galatea_program_options* options, int64_t bytes) {
+  return guard([&]() -> galatea_error* {
+    if (!options) return misuse("options is NULL");
+    return set_positive(options->frontend.host.memory_limit, bytes, "memory_limit");
+  });
+}
+
+galatea_error* galatea_program_options_set_backend(galatea_program_options* options, const char* backend) {
+  return guard([&]() -> galatea_error* {
+    if (!options || !backend) return misuse("options or backend is NULL");
+    const std::string name = backend;
+    if (name != "llvm" && name != "interpreter") return misuse(fmt::format("backend '{}' is none of llvm, interpreter", name));
+    options->backend = name;
+    return nullptr;
+  });
+}
+
+galatea_error* galatea_program_options_set_import_root(galatea_program_options* options, const char* folder) {
+  return guard([&]() -> galatea_error* {
+    if (!options || !folder) return misuse("options or folder is NULL");
+    options->frontend.import_root = folder;
+    return nullptr;
+  });
+}
+
+void galatea_program_options_destroy(galatea_program_options* options) { delete options; }
+
+}  // extern "C"

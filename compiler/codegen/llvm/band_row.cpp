@@ -1,0 +1,72 @@
+// BandRow: one row of a horizontal band over interleaved pixels.
+//
+// With VNNI and VBMI, u8 rows go through byte permutes (band_row_vnni.cpp). Otherwise sixteen output pixels are a vector: per tap, one 32-bit gather
+// fetches all channels of a u8 pixel; wider elements are gathered one by one. Sums are exact integers, or f32 fma in tap order, as BandRow's meaning says.
+#include "compiler/codegen/llvm/emitter.h"
+
+namespace galatea::codegen {
+
+using kernel::Expr;
+
+void FunctionEmitter::emit_band_prepare(const kernel::BandPrepare& prepare) {
+  if (has_vnni_form(prepare.tables)) emit_vnni_prepare(prepare.tables);
+}
+
+void FunctionEmitter::emit_band_row(const kernel::BandRow& row) {
+  if (has_vnni_form(row.tables)) {
+    emit_vnni_row(row);
+    return;
+  }
+  emit_plain_row(row);
+}
+
+void FunctionEmitter::emit_plain_row(const kernel::BandRow& row) {
+  std::vector<DType> types = kernel_.var_types;
+  kernel::Block block = row.tables.source_type == DType::kU8 && row.tables.channels >= 2 && row.tables.channels <= 4 && row.tables.integer
+                            ? gathered_row(row, types)
+                            : kernel::expand_band_row(row, types);
+  vars_.resize(types.size());
+  varying_.resize(types.size(), false);
+  emit_block(block);
+}
+
+/// expand_band_row() with pixels as lanes, and a pixel's channels fetched as one word. A word at a row's last pixel may hold bytes of the next row or of
+/// the padding; they are shifted out.
+kernel::Block FunctionEmitter::gathered_row(const kernel::BandRow& row, std::vector<DType>& types) {
+  using namespace kernel;
+  const BandTables& t = row.tables;
+  auto new_var = [&](DType type) {
+    types.push_back(type);
+    return static_cast<int>(types.size()) - 1;
+  };
+  int i = new_var(DType::kI64), first = new_var(DType::kI64), k = new_var(DType::kI64), word = new_var(DType::kU32), weight = new_var(DType::kI32);
+  Expr vi = var(i, DType::kI64), vk = var(k, DType::kI64);
+  Block pixel;
+  pixel.push_back({Let{first, convert(load_flat(t.first, DType::kI32, vi), DType::kI64)}, {}});
+  std::vector<int> sums;
+  for (int c = 0; c < t.channels; ++c) {
+    sums.push_back(new_var(DType::kI32));
+    pixel.push_back({Declare{sums.back(), const_int(0, DType::kI32)}, {}});
+  }
+  Expr inside = max(min(var(first, DType::kI64) + vk, t.src_width - const_int(1)), const_int(0));
+  Block tap;
+  tap.push_back({Let{weight, load_flat(t.weights, DType::kI32, vi * t.taps_stride + vk)}, {}});
+  // The word load: a leaf of ours, marked by its type; emit_load() gathers u32 from a u8 buffer.
+  tap.push_back({Let{word, load_flat(row.src, DType::kU32, row.src_offset + inside * row.src_step)}, {}});
+  for (int c = 0; c < t.channels; ++c) {
+    Expr byte = binary(ScalarOp::kAnd, binary(ScalarOp::kShr, var(word, DType::kU32), const_int(8 * c, DType::kU32)), const_int(255, DType::kU32));
+    Expr sum = var(sums[static_cast<size_t>(c)], DType::kI32);
+    tap.push_back({Assign{sums[static_cast<size_t>(c)], sum + var(weight, DType::kI32) * convert(byte, DType::kI32)}, {}});
+  }
+  pixel.push_back({For{k, const_int(0), t.taps, LoopRole::kSerial, 1, 1, std::move(tap)}, {}});
+  for (int c = 0; c < t.channels; ++c) {
+    Expr value = convert(var(sums[static_cast<size_t>(c)], DType::kI32), DType::kF32);
+    if (row.scale != 1.0F) value = value * const_float(static_cast<double>(row.scale));
+    pixel.push_back({Store{row.dst, row.dst_offset + const_int(c) * row.dst_plane + vi, value, false}, {}});
+  }
+  Block out;
+  out.push_back({For{i, const_int(0), t.width, LoopRole::kVector, target_.vector_bits() / 32, 1, std::move(pixel)}, {}});
+  return out;
+}
+
+}  // namespace galatea::codegen

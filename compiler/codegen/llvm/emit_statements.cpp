@@ -1,0 +1,257 @@
+// Entry, buffers, loops, stores.
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/MDBuilder.h>
+
+#include "compiler/codegen/llvm/emitter.h"
+#include "runtime/kernel_abi.h"
+
+namespace galatea::codegen {
+
+using kernel::BufferKind;
+
+namespace {
+
+// Byte offsets of runtime::KernelCall and runtime::KernelTensor.
+constexpr int64_t kCallTensors = offsetof(runtime::KernelCall, tensors);
+constexpr int64_t kCallParams = offsetof(runtime::KernelCall, params);
+constexpr int64_t kCallScratch = offsetof(runtime::KernelCall, scratch);
+constexpr int64_t kCallStatus = offsetof(runtime::KernelCall, status);
+constexpr int64_t kTensorStrides = offsetof(runtime::KernelTensor, strides);
+
+}  // namespace
+
+FunctionEmitter::FunctionEmitter(const kernel::LoopKernel& kernel, const Target& target, llvm::Module& module)
+    : kernel_(kernel), target_(target), module_(module), context_(module.getContext()), builder_(context_) {
+  vars_.resize(kernel.var_types.size());
+  varying_.assign(kernel.var_types.size(), false);
+}
+
+void FunctionEmitter::run(const std::string& symbol) {
+  auto* type = llvm::FunctionType::get(builder_.getVoidTy(), {builder_.getPtrTy()}, false);
+  function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module_);
+  function_->addFnAttr(llvm::Attribute::NoUnwind);
+  function_->addFnAttr("target-cpu", target_.cpu());
+  if (!target_.features().empty()) function_->addFnAttr("target-features", target_.features());
+  function_->addFnAttr("prefer-vector-width", std::to_string(target_.vector_bits()));
+  function_->addFnAttr("min-legal-vector-width", std::to_string(target_.vector_bits()));
+  emit_entry();
+  emit_block(kernel_.body);
+  builder_.CreateRetVoid();
+}
+
+void FunctionEmitter::emit_entry() {
+  builder_.SetInsertPoint(llvm::BasicBlock::Create(context_, "entry", function_));
+  Value* call = function_->getArg(0);
+  auto pointer_at = [&](Value* base, int64_t offset) {
+    return builder_.CreateLoad(builder_.getPtrTy(), builder_.CreateConstGEP1_64(builder_.getInt8Ty(), base, static_cast<uint64_t>(offset)));
+  };
+  tensors_ = pointer_at(call, kCallTensors);
+  params_ = pointer_at(call, kCallParams);
+  Value* scratch = pointer_at(call, kCallScratch);
+  status_ = pointer_at(call, kCallStatus);
+  for (size_t i = 0; i < kernel_.params.size(); ++i) {
+    Value* cell = builder_.CreateLoad(builder_.getInt64Ty(), builder_.CreateConstGEP1_64(builder_.getInt64Ty(), params_, i));
+    DType type = kernel_.params[i].type;
+    Value* narrow = is_bool(type) ? builder_.CreateICmpNE(cell, i64(0)) : builder_.CreateTrunc(cell, builder_.getIntNTy(static_cast<unsigned>(8 * size_of(type))));
+    param_values_.push_back(is_float(type) ? builder_.CreateBitCast(narrow, type_of(type)) : narrow);
+  }
+  for (size_t t = 0; t < kernel_.stride_vars.size(); ++t) {
+    for (size_t d = 0; d < kernel_.stride_vars[t].size(); ++d) {
+      int var = kernel_.stride_vars[t][d];
+      if (var < 0) continue;
+      auto offset = static_cast<int64_t>(t * sizeof(runtime::KernelTensor)) + kTensorStrides + static_cast<int64_t>(8 * d);
+      define(var, builder_.CreateLoad(builder_.getInt64Ty(), builder_.CreateConstGEP1_64(builder_.getInt8Ty(), tensors_, static_cast<uint64_t>(offset))));
+    }
+  }
+  place_buffers(scratch);
+}
+
+void FunctionEmitter::place_buffers(Value* scratch) {
+  kernel::ScratchLayout layout = kernel::layout_scratch(kernel_);
+  llvm::MDBuilder metadata(context_);
+  llvm::MDNode* domain = metadata.createAnonymousAliasScopeDomain("kernel");
+  for (size_t b = 0; b < kernel_.buffers.size(); ++b) {
+    const kernel::LoopBuffer& buffer = kernel_.buffers[b];
+    if (buffer.kind == BufferKind::kScratch) {
+      buffers_.push_back(builder_.CreateGEP(builder_.getInt8Ty(), scratch, emit(layout.offsets[b]), buffer.name));
+      memo_.clear();
+    } else {
+      auto offset = static_cast<uint64_t>(buffer.tensor) * sizeof(runtime::KernelTensor);
+      buffers_.push_back(builder_.CreateLoad(builder_.getPtrTy(), builder_.CreateConstGEP1_64(builder_.getInt8Ty(), tensors_, offset), buffer.name));
+    }
+    scopes_.push_back(metadata.createAnonymousAliasScope(domain, buffer.name));
+  }
+  // Buffers never overlap, except that two inputs may be one tensor, which nobody writes.
+  for (size_t b = 0; b < kernel_.buffers.size(); ++b) {
+    llvm::SmallVector<llvm::Metadata*, 8> others;
+    for (size_t o = 0; o < kernel_.buffers.size(); ++o)
+      if (o != b) others.push_back(scopes_[o]);
+    no_alias_.push_back(llvm::MDNode::get(context_, others));
+  }
+}
+
+llvm::AllocaInst* FunctionEmitter::allocate_var(llvm::Type* type, const char* name) {
+  llvm::IRBuilder<> entry(&function_->getEntryBlock(), function_->getEntryBlock().begin());
+  return entry.CreateAlloca(type, nullptr, name);
+}
+
+void FunctionEmitter::define(int var, Value* value) { vars_[static_cast<size_t>(var)] = {value, nullptr}; }
+
+void FunctionEmitter::emit_block(const kernel::Block& block) {
+  for (const kernel::Statement& statement : block) {
+    memo_.clear();
+    std::visit(
+        [&](const auto& node) {
+          using T = std::decay_t<decltype(node)>;
+          if constexpr (std::is_same_v<T, kernel::For>) {
+            emit_for(node);
+          } else if constexpr (std::is_same_v<T, kernel::Let>) {
+            Value* value = emit(node.value);
+            define(node.var, value);
+            varying_[static_cast<size_t>(node.var)] = is_vector(value);
+          } else if constexpr (std::is_same_v<T, kernel::Declare>) {
+            Value* init = emit(node.init);
+            if (vector_var_ >= 0) init = spread(init);
+            llvm::AllocaInst* memory = allocate_var(init->getType(), "var");
+            builder_.CreateStore(init, memory);
+            vars_[static_cast<size_t>(node.var)] = {nullptr, memory};
+            varying_[static_cast<size_t>(node.var)] = is_vector(init);
+          } else if constexpr (std::is_same_v<T, kernel::Assign>) {
+            Value* value = emit(node.value);
+            llvm::AllocaInst* memory = vars_[static_cast<size_t>(node.var)].memory;
+            if (memory->getAllocatedType()->isVectorTy()) value = spread(value);
+            builder_.CreateStore(value, memory);
+          } else if constexpr (std::is_same_v<T, kernel::Store>) {
+            emit_store(node);
+          } else if constexpr (std::is_same_v<T, kernel::If>) {
+            emit_if(node);
+          } else if constexpr (std::is_same_v<T, kernel::Phase>) {
+            emit_block(node.body);
+          } else if constexpr (std::is_same_v<T, kernel::BandPrepare>) {
+            emit_band_prepare(node);
+          } else {
+            emit_band_row(node);
+          }
+        },
+        statement.node);
+    memo_.clear();
+  }
+}
+
+void FunctionEmitter::emit_for(const kernel::For& loop) {
+  if (loop.role == kernel::LoopRole::kVector && loop.lanes > 1 && vector_var_ < 0) {
+    emit_vector(loop);
+    return;
+  }
+  Value* begin = emit(loop.begin);
+  Value* end = emit(loop.end);
+  GALATEA_CHECK(!is_vector(begin) && !is_vector(end), "bounds of a loop differ between lanes");
+  emit_serial(begin, end, loop.var, loop.unroll, loop.body);
+}
+
+void FunctionEmitter::emit_serial(Value* begin, Value* end, int var, int, const kernel::Block& body) {
+  auto* head = llvm::BasicBlock::Create(context_, "for", function_);
+  auto* inside = llvm::BasicBlock::Create(context_, "body", function_);
+  auto* after = llvm::BasicBlock::Create(context_, "after", function_);
+  auto* before = builder_.GetInsertBlock();
+  builder_.CreateBr(head);
+  builder_.SetInsertPoint(head);
+  llvm::PHINode* index = builder_.CreatePHI(builder_.getInt64Ty(), 2);
+  index->addIncoming(begin, before);
+  builder_.CreateCondBr(builder_.CreateICmpSLT(index, end), inside, after);
+  builder_.SetInsertPoint(inside);
+  define(var, index);
+  varying_[static_cast<size_t>(var)] = false;
+  emit_block(body);
+  index->addIncoming(builder_.CreateNSWAdd(index, i64(1)), builder_.GetInsertBlock());
+  builder_.CreateBr(head);
+  builder_.SetInsertPoint(after);
+}
+
+/// Whole vectors, then the rest under a mask (one iteration, if there is a rest).
+void FunctionEmitter::emit_vector(const kernel::For& loop) {
+  Value* begin = emit(loop.begin);
+  Value* end = emit(loop.end);
+  Value* count = builder_.CreateSub(end, begin);
+  Value* lanes = i64(loop.lanes);
+  Value* whole = builder_.CreateAdd(begin, builder_.CreateAnd(count, i64(-static_cast<int64_t>(loop.lanes))));
+
+  auto* head = llvm::BasicBlock::Create(context_, "vector", function_);
+  auto* inside = llvm::BasicBlock::Create(context_, "vector.body", function_);
+  auto* rest = llvm::BasicBlock::Create(context_, "rest", function_);
+  auto* tail = llvm::BasicBlock::Create(context_, "tail", function_);
+  auto* after = llvm::BasicBlock::Create(context_, "after", function_);
+  auto* start = llvm::BasicBlock::Create(context_, "vector.start", function_);
+  builder_.CreateCondBr(builder_.CreateICmpSGT(count, i64(0)), start, after);
+  builder_.SetInsertPoint(start);
+  builder_.CreateBr(head);
+  builder_.SetInsertPoint(head);
+  llvm::PHINode* base = builder_.CreatePHI(builder_.getInt64Ty(), 2);
+  base->addIncoming(begin, start);
+  builder_.CreateCondBr(builder_.CreateICmpSLT(base, whole), inside, rest);
+  builder_.SetInsertPoint(inside);
+  emit_vector_body(loop, base, nullptr);
+  base->addIncoming(builder_.CreateNSWAdd(base, lanes), builder_.GetInsertBlock());
+  builder_.CreateBr(head);
+
+  builder_.SetInsertPoint(rest);
+  builder_.CreateCondBr(builder_.CreateICmpSLT(whole, end), tail, after);
+  builder_.SetInsertPoint(tail);
+  if (target_.avx512()) {
+    lanes_ = loop.lanes;
+    llvm::SmallVector<llvm::Constant*, 64> iota;
+    for (int i = 0; i < loop.lanes; ++i) iota.push_back(builder_.getInt32(static_cast<uint32_t>(i)));
+    Value* left = builder_.CreateTrunc(builder_.CreateSub(end, whole), builder_.getInt32Ty());
+    Value* mask = builder_.CreateICmpSLT(llvm::ConstantVector::get(iota), builder_.CreateVectorSplat(static_cast<unsigned>(loop.lanes), left));
+    emit_vector_body(loop, whole, mask);
+    builder_.CreateBr(after);
+  } else {
+    // Masked bytes are slow without AVX-512: one element at a time.
+    emit_serial(whole, end, loop.var, 1, loop.body);
+    builder_.CreateBr(after);
+  }
+  builder_.SetInsertPoint(after);
+}
+
+void FunctionEmitter::emit_vector_body(const kernel::For& loop, Value* base, Value* mask) {
+  vector_var_ = loop.var;
+  lanes_ = loop.lanes;
+  vector_base_ = base;
+  mask_ = mask;
+  varying_[static_cast<size_t>(loop.var)] = true;
+  emit_block(loop.body);
+  varying_[static_cast<size_t>(loop.var)] = false;
+  vector_var_ = -1;
+  lanes_ = 1;
+  vector_base_ = nullptr;
+  mask_ = nullptr;
+}
+
+void FunctionEmitter::emit_if(const kernel::If& branch) {
+  Value* condition = emit(branch.condition);
+  GALATEA_CHECK(!is_vector(condition), "a branch differs between lanes");
+  auto* then_block = llvm::BasicBlock::Create(context_, "then", function_);
+  auto* else_block = llvm::BasicBlock::Create(context_, "else", function_);
+  auto* after = llvm::BasicBlock::Create(context_, "after", function_);
+  builder_.CreateCondBr(condition, then_block, else_block);
+  builder_.SetInsertPoint(then_block);
+  emit_block(branch.then_body);
+  builder_.CreateBr(after);
+  builder_.SetInsertPoint(else_block);
+  emit_block(branch.else_body);
+  builder_.CreateBr(after);
+  builder_.SetInsertPoint(after);
+}
+
+void FunctionEmitter::emit_store(const kernel::Store& store) {
+  const kernel::LoopBuffer& buffer = kernel_.buffers[static_cast<size_t>(store.buffer)];
+  Value* value = emit(store.value);
+  if (vector_var_ < 0) {
+    auto* instruction = builder_.CreateAlignedStore(to_memory(buffer.type, value), address(store.buffer, emit(store.offset)), llvm::Align(static_cast<uint64_t>(size_of(buffer.type))));
+    tag(instruction, store.buffer);
+    return;
+  }
+  store_vector(buffer, store, value);
+}
+
+}  // namespace galatea::codegen

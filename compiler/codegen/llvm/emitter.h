@@ -1,0 +1,121 @@
+// Loops to LLVM IR, with explicit vectors. Shared by the files of this folder; the entry is emit.h.
+//
+// A value is a scalar or a vector of `lanes_` elements; uniform expressions stay scalar and are spread where a vector needs them. The vector loop is
+// emitted twice: whole vectors, then one masked iteration for the rest. bool is i1 in registers and a byte in memory.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include "compiler/codegen/llvm/target.h"
+#include "compiler/kernel/loops.h"
+
+namespace galatea::codegen {
+
+class FunctionEmitter {
+ public:
+  FunctionEmitter(const kernel::LoopKernel& kernel, const Target& target, llvm::Module& module);
+  void run(const std::string& symbol);
+
+ private:
+  using Expr = kernel::Expr;
+  using Value = llvm::Value;
+
+  // emit_statements.cpp
+  void emit_entry();
+  void place_buffers(Value* scratch);
+  void emit_block(const kernel::Block& block);
+  void emit_for(const kernel::For& loop);
+  void emit_serial(Value* begin, Value* end, int var, int unroll, const kernel::Block& body);
+  void emit_vector(const kernel::For& loop);
+  void emit_vector_body(const kernel::For& loop, Value* base, Value* mask);
+  void emit_if(const kernel::If& branch);
+  void emit_store(const kernel::Store& store);
+  void define(int var, Value* value);
+
+  // emit_expr.cpp
+  Value* emit(const Expr& e);
+  Value* emit_uncached(const Expr& e);
+  Value* emit_op(const kernel::ExprNode& e);
+  Value* emit_arithmetic(ScalarOp op, DType type, std::vector<Value*>& args);
+  Value* emit_compare(ScalarOp op, DType type, Value* a, Value* b);
+  Value* emit_division(ScalarOp op, DType type, Value* a, Value* b);
+  Value* emit_convert(DType from, DType to, Value* value);
+  Value* emit_saturate(DType from, DType to, Value* value);
+  Value* emit_philox(const kernel::ExprNode& e);
+  Value* emit_round_away(Value* value);
+  Value* multiply_high(Value* a, Value* b, bool is_signed);
+
+  // emit_memory.cpp
+  Value* emit_load(const kernel::ExprNode& e);
+  Value* load_word(const kernel::ExprNode& e);
+  Value* gather(const kernel::LoopBuffer& buffer, int index, Value* offsets);
+  void store_vector(const kernel::LoopBuffer& buffer, const kernel::Store& store, Value* value);
+  Value* address(int buffer, Value* offset);
+  llvm::Instruction* tag(llvm::Instruction* access, int buffer);
+  Value* from_memory(DType type, Value* raw);
+  Value* to_memory(DType type, Value* value);
+
+  // band_row.cpp, band_row_vnni.cpp
+  void emit_band_prepare(const kernel::BandPrepare& prepare);
+  void emit_band_row(const kernel::BandRow& row);
+  void emit_plain_row(const kernel::BandRow& row);
+  kernel::Block gathered_row(const kernel::BandRow& row, std::vector<DType>& types);
+  /// Addresses and sizes inside `prepared`; see band_row_vnni.cpp.
+  struct PreparedLayout {
+    Value *start, *base, *tables, *planes;
+    Value *width, *taps, *src_width, *groups, *quads, *group_bytes, *plane_bytes;
+  };
+  bool has_vnni_form(const kernel::BandTables& tables) const;
+  PreparedLayout prepared_layout(const kernel::BandTables& tables);
+  void emit_vnni_prepare(const kernel::BandTables& tables);
+  void emit_vnni_row(const kernel::BandRow& row);
+  void emit_vnni_groups(const kernel::BandRow& row, const PreparedLayout& layout, int fixed_quads);
+  void emit_deinterleave(const kernel::BandRow& row, const PreparedLayout& layout, Value* low, Value* high);
+  Value* pick_channel(const std::vector<Value*>& parts, int c);
+  void counted_loop(Value* begin, Value* end, const std::function<void(Value*)>& body, int64_t step = 1);
+
+  // types
+  llvm::Type* type_of(DType type) const;         ///< in registers
+  llvm::Type* memory_type(DType type) const;     ///< in memory
+  llvm::Type* vector_of(llvm::Type* element, int lanes) const { return llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes)); }
+  Value* spread(Value* value);                   ///< a vector of lanes_ (only inside a vector loop)
+  Value* like(Value* value, Value* other);       ///< spread if the other is a vector
+  static bool is_vector(const Value* value) { return value->getType()->isVectorTy(); }
+  llvm::Type* shaped(llvm::Type* element, const Value* like) const;
+  Value* constant_like(DType type, Cell cell, const Value* like);
+  Value* i64(int64_t value) { return builder_.getInt64(static_cast<uint64_t>(value)); }
+  llvm::AllocaInst* allocate_var(llvm::Type* type, const char* name);
+
+  struct Variable {
+    Value* value = nullptr;              ///< Let and loop variables
+    llvm::AllocaInst* memory = nullptr;  ///< Declare
+  };
+
+  const kernel::LoopKernel& kernel_;
+  Target target_;
+  llvm::Module& module_;
+  llvm::LLVMContext& context_;
+  llvm::IRBuilder<> builder_;
+  llvm::Function* function_ = nullptr;
+  Value* tensors_ = nullptr;
+  Value* params_ = nullptr;
+  Value* status_ = nullptr;
+  std::vector<Value*> param_values_;
+  std::vector<Value*> buffers_;              ///< address of element 0
+  std::vector<llvm::MDNode*> scopes_, no_alias_;
+  std::vector<Variable> vars_;
+  std::vector<bool> varying_;                ///< variables that differ between lanes
+  std::unordered_map<const kernel::ExprNode*, Value*> memo_;  ///< of the expression being emitted
+  int vector_var_ = -1;                      ///< -1: not in a vector loop
+  int lanes_ = 1;
+  Value* vector_base_ = nullptr;
+  Value* mask_ = nullptr;                    ///< nullptr: every lane
+};
+
+}  // namespace galatea::codegen

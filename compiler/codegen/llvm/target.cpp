@@ -1,0 +1,41 @@
+#include "compiler/codegen/llvm/target.h"
+
+namespace galatea::codegen {
+namespace {
+
+constexpr std::string_view kNames[] = {"x86-64-v3", "x86-64-v4", "x86-64-v4-vnni"};
+
+}  // namespace
+
+std::string Target::name() const { return std::string(kNames[static_cast<size_t>(level)]); }
+
+std::string Target::cpu() const { return avx512() ? "x86-64-v4" : "x86-64-v3"; }
+
+std::string Target::features() const { return vnni_vbmi() ? "+avx512vnni,+avx512vbmi" : ""; }
+
+std::optional<Target> host_target() {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512vbmi"))
+    return Target{TargetLevel::kX86V4Vnni};
+  if (__builtin_cpu_supports("x86-64-v4")) return Target{TargetLevel::kX86V4};
+  if (__builtin_cpu_supports("x86-64-v3")) return Target{TargetLevel::kX86V3};
+#endif
+  return std::nullopt;
+}
+
+Result<Target> target_from_name(std::string_view name) {
+  for (size_t i = 0; i < std::size(kNames); ++i)
+    if (kNames[i] == name) return Target{static_cast<TargetLevel>(i)};
+  return make_error(ErrorKind::kUser, "G0560", "unknown code generation target \"" + std::string(name) + "\"",
+                    "use x86-64-v3, x86-64-v4 or x86-64-v4-vnni");
+}
+
+std::vector<Target> runnable_targets() {
+  std::vector<Target> out;
+  if (auto best = host_target())
+    for (int level = 0; level <= static_cast<int>(best->level); ++level) out.push_back({static_cast<TargetLevel>(level)});
+  return out;
+}
+
+}  // namespace galatea::codegen

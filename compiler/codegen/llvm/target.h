@@ -1,0 +1,35 @@
+// What code is generated for.
+//
+// Comes in: this machine, or a name. Goes out: the instruction-set level, and what it offers to the vector forms.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace galatea::codegen {
+
+/// Levels, each containing the one before; the names are the System V ABI's, plus ours for VNNI and VBMI.
+enum class TargetLevel { kX86V3, kX86V4, kX86V4Vnni };
+
+struct Target {
+  TargetLevel level = TargetLevel::kX86V3;
+  bool avx512() const { return level >= TargetLevel::kX86V4; }
+  bool vnni_vbmi() const { return level >= TargetLevel::kX86V4Vnni; }
+  int vector_bits() const { return avx512() ? 512 : 256; }
+  std::string name() const;      ///< "x86-64-v4-vnni"
+  std::string cpu() const;       ///< LLVM's name of the processor
+  std::string features() const;  ///< LLVM's feature string beyond the processor
+};
+
+/// The best level of this machine; nullopt below x86-64-v3 (the interpreter then runs kernels).
+std::optional<Target> host_target();
+/// By name; an error lists the names.
+Result<Target> target_from_name(std::string_view name);
+/// Every level that this machine can run.
+std::vector<Target> runnable_targets();
+
+}  // namespace galatea::codegen

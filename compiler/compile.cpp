@@ -1,0 +1,153 @@
+// See compile.h. Graph passes, plan, kernel passes, schedule, code, in this order.
+#include "compiler/compile.h"
+
+#include <chrono>
+#include <map>
+#include <random>
+
+#include <fmt/format.h>
+
+#include "compiler/kernel/passes/passes.h"
+#include "compiler/passes/pass_runner.h"
+#include "compiler/plan/emit_sample_program.h"
+#include "compiler/plan/form_kernels.h"
+#include "compiler/plan/value_table.h"
+
+namespace galatea {
+namespace {
+
+runtime::OnErrorPolicy to_runtime(ir::OnError policy) {
+  switch (policy) {
+    case ir::OnError::kSkip: return runtime::OnErrorPolicy::kSkip;
+    case ir::OnError::kReplace: return runtime::OnErrorPolicy::kReplace;
+    case ir::OnError::kRaise: break;
+  }
+  return runtime::OnErrorPolicy::kRaise;
+}
+
+class Compilation {
+ public:
+  Compilation(const SourceMap& sources, const CompileOptions& options, CompileReport* report)
+      : sources_(sources), options_(options), report_(report) {
+    if (!options.backend) {
+      own_backend_ = codegen::make_interpreter_backend();
+      backend_ = own_backend_.get();
+    } else {
+      backend_ = options.backend;
+    }
+  }
+
+  Result<std::shared_ptr<runtime::Program>> run(const ir::Graph& input) {
+    auto start = std::chrono::steady_clock::now();
+    auto graph = std::make_unique<ir::Graph>(input);
+    if (options_.run_passes) {
+      TraceScope scope(options_.trace, "passes", "compile");
+      GALATEA_CHECK(options_.registry != nullptr, "compile: the graph passes need the registry");
+      passes::PassOptions pass_options = passes::default_pass_options();
+      pass_options.trace = options_.trace;
+      GALATEA_ASSIGN(auto reports, passes::run_passes(*graph, *options_.registry, pass_options));
+      if (report_) report_->passes = std::move(reports);
+    }
+    auto program = std::make_shared<runtime::Program>();
+    set_options(*graph, *program);
+    plan::ValueTable table(*graph);
+    {
+      TraceScope scope(options_.trace, "lower operators", "compile");
+      table.fill();
+    }
+    plan::KernelGroups groups = plan::form_kernels(table, options_.fuse);
+    std::vector<plan::PlannedKernel> planned;
+    for (const plan::KernelGroup& group : groups.groups) {
+      GALATEA_ASSIGN(plan::PlannedKernel kernel, plan_kernel(*graph, table, group, *program));
+      planned.push_back(std::move(kernel));
+    }
+    GALATEA_TRY(plan::emit_sample_program(table, groups, planned, sources_, program->seed, *program));
+    program->compile_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (report_) report_->graph = std::move(graph);
+    return program;
+  }
+
+ private:
+  static void set_options(const ir::Graph& graph, runtime::Program& program) {
+    program.name = graph.name;
+    program.batch_size = graph.options.batch_size;
+    program.num_threads = graph.options.num_threads;
+    program.prefetch_depth = graph.options.prefetch_queue_depth;
+    program.on_error = to_runtime(graph.options.on_error);
+    program.memory_limit = graph.options.memory_limit;
+    if (graph.options.seed >= 0) {
+      program.seed = static_cast<uint64_t>(graph.options.seed);
+    } else {
+      std::random_device device;
+      // Kept to 63 bits, so that the summary can show a seed that may be given back.
+      program.seed = ((uint64_t{device()} << 32) | device()) >> 1;
+    }
+  }
+
+  Result<plan::PlannedKernel> plan_kernel(const ir::Graph& graph, const plan::ValueTable& table, const plan::KernelGroup& group,
+                                          runtime::Program& program) {
+    plan::PlannedKernel planned;
+    if (group.nodes.empty()) return planned;
+    plan::BuiltKernel built = plan::build_kernel(table, group);
+    if (built.outputs.empty()) return planned;
+    kernel::KernelPassOptions pass_options;
+    pass_options.fuse = options_.fuse;
+    kernel::Kernel kernel = kernel::run_kernel_passes(std::move(built.kernel), pass_options);
+    plan::drop_unused_params(kernel, built.params);
+    GALATEA_TRY(kernel::verify(kernel));
+
+    KernelReport report;
+    report.name = kernel.name;
+    report.why = group.why;
+    for (ir::NodeId node : group.nodes) {
+      report.operators.push_back(graph.node(node).op->name);
+      if (const SourceFile* file = sources_.file(graph.node(node).span.file)) report.lines.push_back(file->position(graph.node(node).span.begin).line);
+    }
+    GALATEA_ASSIGN(planned.kernel, code_for(kernel, report, program));
+    planned.inputs = std::move(built.inputs);
+    planned.outputs = std::move(built.outputs);
+    planned.params = std::move(built.params);
+    planned.scratch_bytes = kernel::layout_scratch(report.loops).bytes;
+    if (report_) report_->kernels.push_back(std::move(report));
+    return planned;
+  }
+
+  /// Number of the program's kernel for this canonical form; equal forms share code.
+  Result<int> code_for(const kernel::Kernel& kernel, KernelReport& report, runtime::Program& program) {
+    kernel::ScheduleOptions schedule_options = backend_->schedule_options();
+    schedule_options.fuse = options_.fuse;
+    report.schedule = kernel::make_schedule(kernel, schedule_options);
+    report.loops = kernel::lower(kernel, report.schedule, schedule_options);
+    report.kernel = kernel;
+    std::string canonical = kernel::canonical_text(kernel);
+    if (auto found = kernels_.find(canonical); found != kernels_.end()) {
+      runtime::ProgramKernel& known = program.kernels[static_cast<size_t>(found->second)];
+      if (known.operators != report.operators) known.name = kernel.name;
+      return found->second;
+    }
+    TraceScope scope(options_.trace, "kernel " + kernel.name, "compile");
+    GALATEA_ASSIGN(codegen::CompiledKernel compiled, backend_->compile(kernel, report.loops));
+    report.from_cache = compiled.from_cache;
+    ++(compiled.from_cache ? program.kernels_cached : program.kernels_compiled);
+    program.kernels.push_back({kernel.name, report.operators, compiled.code});
+    int index = static_cast<int>(program.kernels.size()) - 1;
+    kernels_.emplace(std::move(canonical), index);
+    return index;
+  }
+
+  const SourceMap& sources_;
+  const CompileOptions& options_;
+  CompileReport* report_;
+  std::unique_ptr<codegen::KernelBackend> own_backend_;
+  codegen::KernelBackend* backend_ = nullptr;
+  std::map<std::string, int> kernels_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<runtime::Program>> compile(const ir::Graph& graph, const SourceMap& sources, const CompileOptions& options,
+                                                  CompileReport* report) {
+  return Compilation(sources, options, report).run(graph);
+}
+
+}  // namespace galatea

@@ -1,0 +1,51 @@
+// The one entry of the compiler: a graph in, a program out.
+//
+// Comes in: a verified graph from staging, a backend. Goes out: a runtime::Program, and a report that explain prints.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/source.h"
+#include "base/trace.h"
+#include "compiler/codegen/backend.h"
+#include "compiler/ir/graph.h"
+#include "compiler/passes/pass_runner.h"
+#include "runtime/program.h"
+
+namespace galatea {
+
+struct CompileOptions {
+  const op::Registry* registry = nullptr;  ///< the operators; needed by the graph passes (run_passes)
+  codegen::KernelBackend* backend = nullptr;  ///< nullptr: the interpreter
+  bool fuse = true;        ///< false: one kernel a node, every stage stored (for comparing)
+  bool run_passes = true;  ///< false: the graph as it is
+  Trace* trace = nullptr;
+};
+
+/// One kernel, as explain shows it.
+struct KernelReport {
+  std::string name;
+  std::vector<std::string> operators;
+  std::vector<uint32_t> lines;
+  std::string why;            ///< what fused with what, and what did not, and why
+  kernel::Kernel kernel;      ///< after the kernel passes
+  kernel::Schedule schedule;
+  kernel::LoopKernel loops;
+  bool from_cache = false;
+};
+
+struct CompileReport {
+  std::unique_ptr<ir::Graph> graph;  ///< after the passes
+  std::vector<KernelReport> kernels;
+  std::vector<passes::PassReport> passes;
+  std::vector<std::string> notes;
+};
+
+/// Passes, plan, code. The report may be nullptr.
+Result<std::shared_ptr<runtime::Program>> compile(const ir::Graph& graph, const SourceMap& sources, const CompileOptions& options = {},
+                                                  CompileReport* report = nullptr);
+
+}  // namespace galatea

@@ -1,0 +1,45 @@
+// The table of kernel passes, and the runner. Read this first.
+#include "compiler/kernel/passes/passes.h"
+
+#include <algorithm>
+
+#include "base/result.h"
+
+namespace galatea::kernel {
+
+const std::vector<KernelPass>& kernel_passes() {
+  static const std::vector<KernelPass> kPasses = {
+      {"remove_dead_stages", "drops what no output needs", remove_dead_stages},
+      {"merge_equal_stages", "computes equal stages once", merge_equal_stages},
+      {"simplify", "exact rewrites of expressions", simplify},
+      // Before inlining and sinking, so that both see indices in the order of the source.
+      {"permute_outputs", "layout changes move into the output's order of axes", permute_outputs},
+      // Before sinking, so that a chain of maps sinks as one.
+      {"inline_maps", "computes maps where they are read", inline_maps},
+      // Before sinking, which wants equal domains.
+      {"narrow_producers", "computes only the window that is read", narrow_producers},
+      {"sink_into_store", "maps become the last step of their band or reduction", sink_into_store},
+      // Sinking brings expressions together that simplify further.
+      {"simplify", "exact rewrites of expressions", simplify},
+      // Last: the passes above know nothing of what the expansions look like.
+      {"expand_math", "mathematical functions become basic operations", expand_math_functions},
+  };
+  return kPasses;
+}
+
+Kernel run_kernel_passes(Kernel kernel, const KernelPassOptions& options) {
+  for (const KernelPass& pass : kernel_passes()) {
+    bool skipped = std::find(options.skip.begin(), options.skip.end(), pass.name) != options.skip.end();
+    if (!skipped) {
+      std::string before = options.on_change ? canonical_text(kernel) : std::string();
+      pass.run(kernel);
+      Status status = verify(kernel);
+      GALATEA_CHECK(status.has_value(), "after " + std::string(pass.name) + ": " + status.error().message() + "\n" + to_text(kernel));
+      if (options.on_change && canonical_text(kernel) != before) options.on_change(pass, kernel);
+    }
+    if (pass.name == options.stop_after) break;
+  }
+  return kernel;
+}
+
+}  // namespace galatea::kernel

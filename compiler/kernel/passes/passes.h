@@ -1,0 +1,58 @@
+// The passes over kernels: which there are, in which order they run, and the runner. None of them changes a value by a bit.
+//
+// Comes in: a verified kernel from the plan. Goes out: a verified kernel that computes the same outputs (and raises the same flags),
+// ready for a schedule. Each pass is one file with one function; a pass never calls another.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/kernel/kernel.h"
+
+namespace galatea::kernel {
+
+struct KernelPass {
+  std::string_view name;
+  std::string_view effect;  ///< one line for people
+  void (*run)(Kernel& kernel);
+};
+
+/// All passes in the order in which they run; a pass may stand there twice.
+const std::vector<KernelPass>& kernel_passes();
+
+struct KernelPassOptions {
+  std::vector<std::string> skip;  ///< names of passes to leave out
+  std::string stop_after;         ///< the last pass to run; empty: all
+  /// Called after each pass that changed the kernel, with the pass and the new kernel (dumps).
+  std::function<void(const KernelPass&, const Kernel&)> on_change;
+};
+
+/// Runs the passes and verifies after each.
+Kernel run_kernel_passes(Kernel kernel, const KernelPassOptions& options = {});
+
+// ---- the passes
+
+/// Stages that no output needs disappear.
+void remove_dead_stages(Kernel& kernel);
+/// Stages that compute the same are computed once.
+void merge_equal_stages(Kernel& kernel);
+/// Exact rewrites of expressions: f32(saturate_u8(x)) becomes min(max(round(x), 0), 255), redundant conversions go.
+void simplify(Kernel& kernel);
+/// An output map that permutes the axes of what it reads computes in the order of its source; the output's axis_of permutes.
+///   map s1 [C, H, W] { load(s0, axis1, axis2, axis0) }  output s1 [0, 1, 2]   ->   map s1 [H, W, C] { load(s0, axis0, axis1, axis2) }  output s1 [2, 0, 1]
+void permute_outputs(Kernel& kernel);
+/// Maps are computed where they are read, where that costs nothing twice.
+///   map s0 { f(in0[i]) }  map s1 { g(s0[i]) }   ->   map s1 { g(f(in0[i])) }
+void inline_maps(Kernel& kernel);
+/// A stage whose only reader wants a window, or the mirror image, computes just that.
+///   band s0 [H, W] { first = load(t, axis1) }  map s1 [h, w] { s0[axis0 + p0, p1 - axis1] }   ->   band s0 [h, w] { first = load(t, p1 - axis1) … }  map s1 { s0[axis0, axis1] }
+void narrow_producers(Kernel& kernel);
+/// A map over one band or reduction becomes the last step of that stage.
+///   band s0 { … finish = f(acc) }  map s1 { g(s0[i, j]) }   ->   band s1 { … finish = g(f(acc)) }
+void sink_into_store(Kernel& kernel);
+/// Mathematical functions become basic operations (expand_math.h).
+void expand_math_functions(Kernel& kernel);
+
+}  // namespace galatea::kernel

@@ -1,0 +1,115 @@
+#include "compiler/kernel/passes/stage_edit.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace galatea::kernel {
+
+std::array<Expr*, 5> element_parts(Stage& stage) {
+  return {&stage.first, &stage.weight, &stage.source, &stage.body, &stage.finish};
+}
+std::array<const Expr*, 5> element_parts(const Stage& stage) {
+  return {&stage.first, &stage.weight, &stage.source, &stage.body, &stage.finish};
+}
+
+bool is_stage_load(const Expr& e, int stage) {
+  return e->kind == ExprKind::kLoad && e->target == LoadTarget{LoadTarget::Kind::kStage, stage};
+}
+
+std::vector<Expr> loads_of(const Stage& reader, int target) {
+  std::vector<Expr> out;
+  for (const Expr* part : element_parts(reader)) {
+    for_each_node(*part, [&](const Expr& e) {
+      if (!is_stage_load(e, target)) return;
+      if (std::none_of(out.begin(), out.end(), [&](const Expr& known) { return same(known, e); })) out.push_back(e);
+    });
+  }
+  return out;
+}
+
+std::vector<int> readers_of(const Kernel& kernel, int target) {
+  std::vector<int> out;
+  for (size_t i = 0; i < kernel.stages.size(); ++i) {
+    if (!loads_of(kernel.stages[i], target).empty()) out.push_back(static_cast<int>(i));
+  }
+  return out;
+}
+
+bool is_output(const Kernel& kernel, int stage) {
+  return std::any_of(kernel.outputs.begin(), kernel.outputs.end(), [&](const KernelOutput& o) { return o.stage == stage; });
+}
+
+int only_reader(const Kernel& kernel, int stage) {
+  if (is_output(kernel, stage)) return -1;
+  std::vector<int> readers = readers_of(kernel, stage);
+  return readers.size() == 1 ? readers[0] : -1;
+}
+
+namespace {
+Expr rewrite_loads_once(const Expr& e, const LoadRewriter& replace, std::unordered_map<const ExprNode*, Expr>& done) {
+  if (auto found = done.find(e.get()); found != done.end()) return found->second;
+  bool changed = false;
+  std::vector<Expr> args;
+  for (const Expr& arg : e->args) {
+    args.push_back(rewrite_loads_once(arg, replace, done));
+    changed |= args.back().get() != arg.get();
+  }
+  Expr out;
+  if (e->kind == ExprKind::kLoad) out = replace(e, args);
+  if (!out) out = changed ? detail::with_args(*e, std::move(args)) : e;
+  done.emplace(e.get(), out);
+  return out;
+}
+}  // namespace
+
+Expr rewrite_loads(const Expr& e, const LoadRewriter& replace) {
+  std::unordered_map<const ExprNode*, Expr> done;
+  return e ? rewrite_loads_once(e, replace, done) : e;
+}
+
+Expr substitute_axes(const Expr& e, const std::vector<Expr>& axes) {
+  if (!e) return e;
+  return rewrite(e, [&](const Expr& node) {
+    return node->kind == ExprKind::kAxis ? axes[static_cast<size_t>(node->index)] : Expr();
+  });
+}
+
+Expr substitute_accumulator(const Expr& e, const Expr& value) {
+  if (!e) return e;
+  return rewrite(e, [&](const Expr& node) { return node->kind == ExprKind::kAcc ? value : Expr(); });
+}
+
+Expr finish_of(const Stage& stage) {
+  return stage.finish ? stage.finish : convert(accumulator(stage.accumulator), stage.type);
+}
+
+bool may_raise_flag(const Stage& stage) {
+  bool found = false;
+  for (const Expr* part : element_parts(stage)) {
+    for_each_node(*part, [&](const Expr& e) {
+      if (e->kind != ExprKind::kOp || !is_integral(e->type)) return;
+      if (e->op != ScalarOp::kDiv && e->op != ScalarOp::kRem) return;
+      found |= !is_const(e->args[1]) || e->args[1]->value.bits == 0;
+    });
+  }
+  return found;
+}
+
+void abandon(Stage& stage) {
+  for (Expr* part : element_parts(stage)) *part = {};
+  stage.form = StageForm::kMap;
+  stage.taps = {};
+  stage.body = constant(stage.type, {0});
+}
+
+bool same_extents(const std::vector<Expr>& a, const std::vector<Expr>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Expr& x, const Expr& y) { return same(x, y); });
+}
+
+int num_operations(const Expr& e) {
+  int count = 0;
+  for_each_node(e, [&](const Expr& node) { count += node->kind == ExprKind::kOp || node->kind == ExprKind::kPhilox ? 1 : 0; });
+  return count;
+}
+
+}  // namespace galatea::kernel

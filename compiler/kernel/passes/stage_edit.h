@@ -1,0 +1,45 @@
+// What several passes need for looking at and changing stages.
+//
+// Comes in: stages, expressions. Goes out: readers, substitutions, renumbered kernels.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <vector>
+
+#include "compiler/kernel/kernel.h"
+
+namespace galatea::kernel {
+
+/// The expressions of a stage that are computed per element: first, weight, source, body, finish (some may be empty).
+std::array<Expr*, 5> element_parts(Stage& stage);
+std::array<const Expr*, 5> element_parts(const Stage& stage);
+
+bool is_stage_load(const Expr& e, int stage);
+/// The distinct loads of `target` in a stage.
+std::vector<Expr> loads_of(const Stage& reader, int target);
+/// Numbers of the stages that load `target`.
+std::vector<int> readers_of(const Kernel& kernel, int target);
+bool is_output(const Kernel& kernel, int stage);
+/// -1 unless exactly one stage reads it and it is no output.
+int only_reader(const Kernel& kernel, int stage);
+
+/// `replace` is asked for every load, with its indices already rewritten; an empty answer keeps it.
+using LoadRewriter = std::function<Expr(const Expr& original, const std::vector<Expr>& indices)>;
+Expr rewrite_loads(const Expr& e, const LoadRewriter& replace);
+/// axis(d) becomes axes[d].
+Expr substitute_axes(const Expr& e, const std::vector<Expr>& axes);
+/// acc becomes `value`.
+Expr substitute_accumulator(const Expr& e, const Expr& value);
+/// `finish` of a band or reduction, written out.
+Expr finish_of(const Stage& stage);
+
+/// Whether computing it at fewer elements could lose a flag: integer division by something that may be zero.
+bool may_raise_flag(const Stage& stage);
+/// Empties a stage that another one now computes, so that it counts as dead even if it could raise a flag.
+void abandon(Stage& stage);
+bool same_extents(const std::vector<Expr>& a, const std::vector<Expr>& b);
+/// How many operations an expression has.
+int num_operations(const Expr& e);
+
+}  // namespace galatea::kernel

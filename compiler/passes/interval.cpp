@@ -1,0 +1,238 @@
+#include "compiler/passes/interval.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace galatea::passes {
+
+using kernel::ExprKind;
+
+namespace {
+
+Expr const_like(const Expr& e, double value) {
+  return is_float(e.type()) ? kernel::const_float(value, e.type()) : kernel::const_int(static_cast<int64_t>(value), e.type());
+}
+
+bool is_point(const Interval& interval) { return interval.low.get() == interval.high.get() || kernel::same(interval.low, interval.high); }
+
+/// Free of axes, taps and loads: a scalar of the sample program.
+bool is_scalar(const Expr& e) {
+  bool scalar = true;
+  kernel::for_each_node(e, [&](const Expr& part) {
+    scalar &= part->kind == ExprKind::kConst || part->kind == ExprKind::kSymbol || part->kind == ExprKind::kOp || part->kind == ExprKind::kPhilox;
+  });
+  return scalar;
+}
+
+bool is_small_const(const Expr& e) {
+  if (!kernel::is_const(e)) return false;
+  double value = cell_to_double(e.type(), e->value);
+  return value >= -1e6 && value <= 1e6;
+}
+
+/// One operation that leaves tame numbers tame.
+bool is_tame_op(const kernel::ExprNode& e) {
+  switch (e.op) {
+    case ScalarOp::kAdd:
+    case ScalarOp::kSub:
+    case ScalarOp::kNeg:
+    case ScalarOp::kMin:
+    case ScalarOp::kMax:
+    case ScalarOp::kFloor:
+    case ScalarOp::kCeil:
+    case ScalarOp::kRound:
+    case ScalarOp::kRoundAway:
+    case ScalarOp::kTrunc:
+    case ScalarOp::kSelect: return true;
+    case ScalarOp::kMul: return is_small_const(e.args[0]) || is_small_const(e.args[1]);
+    case ScalarOp::kDiv: return is_small_const(e.args[1]) && std::abs(cell_to_double(e.args[1].type(), e.args[1]->value)) >= 1e-3;
+    case ScalarOp::kConvert: return (e.type == DType::kI64 || is_float(e.type)) && e.args[0].type() != DType::kU64;
+    default: return false;
+  }
+}
+
+/// Numbers made of extents, axes' ends and small constants only, by few operations, are finite and nowhere near the ends of i64.
+bool is_made_of_extents(const Expr& e) {
+  bool tame = true;
+  int products = 0;
+  kernel::for_each_node(e, [&](const Expr& part) {
+    bool small_leaf = part->kind == ExprKind::kConst && is_small_const(part);
+    bool extent = part->kind == ExprKind::kSymbol && part->symbol == kernel::SymbolKind::kExtent;
+    bool op = part->kind == ExprKind::kOp && (is_comparison(part->op) || ((part->type == DType::kI64 || part->type == DType::kF32 || part->type == DType::kF64) && is_tame_op(*part)));
+    products += part->kind == ExprKind::kOp && (part->op == ScalarOp::kMul || part->op == ScalarOp::kDiv);
+    tame &= small_leaf || extent || op;
+  });
+  // Each product scales by at most 1e6: one of them leaves an extent below 1e16.
+  return tame && (is_float(e.type()) ? products <= 3 : products <= 1);
+}
+
+bool is_order_keeping(ScalarOp op) {
+  return op == ScalarOp::kFloor || op == ScalarOp::kCeil || op == ScalarOp::kTrunc || op == ScalarOp::kRound || op == ScalarOp::kRoundAway ||
+         op == ScalarOp::kSqrt;
+}
+
+/// Conversions that keep the order of all values (those that wrap do not).
+bool keeps_order(ScalarOp op, DType from, DType to) {
+  if (is_bool(to)) return false;
+  if (op == ScalarOp::kSaturate) return true;
+  if (op != ScalarOp::kConvert) return false;
+  if (is_float(to) || is_float(from)) return true;
+  bool widens = size_of(to) > size_of(from) && (is_signed_int(to) || is_unsigned_int(from) || is_bool(from));
+  return widens;
+}
+
+}  // namespace
+
+Interval hull(const Interval& a, const Interval& b) { return {kernel::min(a.low, b.low), kernel::max(a.high, b.high)}; }
+
+Expr both(const Expr& a, const Expr& b) {
+  if (!a) return b;
+  return b ? a & b : a;
+}
+
+Interval whole(const Expr& extent) { return {kernel::const_int(0), extent - kernel::const_int(1)}; }
+
+Interval Intervals::reached(const Interval& index, const Expr& extent, kernel::Border border) {
+  Expr zero = kernel::const_int(0);
+  Expr last = extent - kernel::const_int(1);
+  bool from_first = kernel::is_const_int(index.low, 0), to_last = kernel::same(index.high, last);
+  if (from_first && to_last) return {zero, last};
+  Interval inside{from_first ? zero : kernel::max(kernel::min(index.low, last), zero), to_last ? last : kernel::min(kernel::max(index.high, zero), last)};
+  if (border != kernel::Border::kReflect101) return inside;
+  // What lies before 0 is mirrored to [0, -low], what lies past the last to [2·last - high, last]; further away it covers everything.
+  Expr before = index.low < zero, after = index.high > last;
+  Expr mirrored_low = kernel::max(zero, last + last - index.high);
+  Expr mirrored_high = kernel::min(last, zero - index.low);
+  Expr low = kernel::select(before, zero, kernel::select(after, kernel::min(inside.low, mirrored_low), inside.low));
+  Expr high = kernel::select(after, last, kernel::select(before, kernel::max(inside.high, mirrored_high), inside.high));
+  return {low, high};
+}
+
+Interval Intervals::guarded(Interval interval) {
+  // Sums of guarded numbers stay far from the ends; products, quotients and leaves are what is guarded.
+  for (const Expr& end : {interval.low, interval.high}) {
+    if (kernel::is_const(end) || is_made_of_extents(end)) continue;
+    if (is_integral(end.type()) && size_of(end.type()) < 8) continue;  // narrow integers are small by themselves
+    if (end.type() == DType::kF16) continue;
+    double limit = is_float(end.type()) ? 1e15 : 2147483648.0;
+    auto [first, last] = guarded_.equal_range(kernel::hash_of(end));
+    if (std::any_of(first, last, [&](const auto& entry) { return kernel::same(entry.second, end); })) continue;
+    guarded_.emplace(kernel::hash_of(end), end);
+    if (is_unsigned_int(end.type())) {
+      condition_ = both(condition_, end <= const_like(end, limit));
+    } else {
+      condition_ = both(condition_, both(end <= const_like(end, limit), end >= const_like(end, -limit)));
+    }
+  }
+  return interval;
+}
+
+std::optional<Interval> Intervals::bound(const Expr& e, const Domain& domain) {
+  Memo memo;
+  return visit(e, domain, memo);
+}
+
+std::optional<Interval> Intervals::visit(const Expr& e, const Domain& domain, Memo& memo) {
+  if (auto found = memo.find(e.get()); found != memo.end()) return found->second;
+  std::optional<Interval> out = rule(e, domain, memo);
+  memo[e.get()] = out;
+  return out;
+}
+
+std::optional<Interval> Intervals::rule(const Expr& e, const Domain& domain, Memo& memo) {
+  if (is_scalar(e)) return guarded({e, e});
+  switch (e->kind) {
+    case ExprKind::kAxis: return domain.axes.at(static_cast<size_t>(e->index));
+    case ExprKind::kReduceAxis: return domain.reduce_axes.at(static_cast<size_t>(e->index));
+    case ExprKind::kTap: return domain.tap;
+    case ExprKind::kLoad: return load_rule(e, domain, memo);
+    case ExprKind::kOp: break;
+    default: return std::nullopt;
+  }
+  std::vector<Interval> args;
+  bool choice = e->op == ScalarOp::kSelect;
+  for (size_t k = choice ? 1 : 0; k < e->args.size(); ++k) {
+    auto arg = visit(e->args[k], domain, memo);
+    if (!arg) return std::nullopt;
+    args.push_back(*arg);
+  }
+  if (!choice) return op_rule(e, args);
+  if (!is_scalar(e->args[0])) return hull(args[0], args[1]);
+  return Interval{kernel::select(e->args[0], args[0].low, args[1].low), kernel::select(e->args[0], args[0].high, args[1].high)};
+}
+
+std::optional<Interval> Intervals::op_rule(const Expr& e, const std::vector<Interval>& args) {
+  auto apply = [&](std::vector<Expr> operands) { return kernel::make_op(e->op, e->type, std::move(operands)); };
+  const Interval& a = args[0];
+  // Narrow and unsigned integers wrap within the range of common values.
+  bool wraps = is_integral(e->type) && e->type != DType::kI64;
+  bool arithmetic = e->op == ScalarOp::kAdd || e->op == ScalarOp::kSub || e->op == ScalarOp::kNeg || e->op == ScalarOp::kMul;
+  if (wraps && arithmetic) return std::nullopt;
+  switch (e->op) {
+    case ScalarOp::kAdd:
+    case ScalarOp::kMin:
+    case ScalarOp::kMax: return Interval{apply({a.low, args[1].low}), apply({a.high, args[1].high})};
+    case ScalarOp::kSub: return Interval{apply({a.low, args[1].high}), apply({a.high, args[1].low})};
+    case ScalarOp::kNeg: return Interval{apply({a.high}), apply({a.low})};
+    case ScalarOp::kMul: return product(e, a, args[1]);
+    case ScalarOp::kDiv: {
+      if (!is_point(args[1])) return std::nullopt;
+      Expr p = apply({a.low, args[1].low}), q = apply({a.high, args[1].low});
+      return guarded({kernel::min(p, q), kernel::max(p, q)});
+    }
+    case ScalarOp::kFma: {
+      size_t fixed = is_point(args[1]) ? 1 : 0;
+      if (!is_point(args[fixed])) return std::nullopt;
+      const Interval& x = args[1 - fixed];
+      const Expr& factor = args[fixed].low;
+      auto fma = [&](const Expr& value, const Expr& offset) { return kernel::fma(value, factor, offset); };
+      return guarded({kernel::min(fma(x.low, args[2].low), fma(x.high, args[2].low)), kernel::max(fma(x.low, args[2].high), fma(x.high, args[2].high))});
+    }
+    case ScalarOp::kShr:
+      if (!kernel::is_const(args[1].low) || !is_point(args[1])) return std::nullopt;
+      return Interval{apply({a.low, args[1].low}), apply({a.high, args[1].low})};
+    case ScalarOp::kConvert:
+    case ScalarOp::kSaturate:
+      if (!keeps_order(e->op, e->args[0].type(), e->type)) return std::nullopt;
+      return Interval{apply({a.low}), apply({a.high})};
+    default:
+      if (!is_order_keeping(e->op)) return std::nullopt;
+      // The root of a negative number is not a number.
+      if (e->op == ScalarOp::kSqrt) return guarded({apply({a.low}), apply({a.high})});
+      return Interval{apply({a.low}), apply({a.high})};
+  }
+}
+
+std::optional<Interval> Intervals::product(const Expr& e, const Interval& a, const Interval& b) {
+  auto times = [&](const Expr& x, const Expr& y) { return kernel::make_op(ScalarOp::kMul, e->type, {x, y}); };
+  if (is_integral(e->type)) guarded(a), guarded(b);  // else the product could wrap and look harmless
+  Expr p = times(a.low, b.low), q = times(a.high, b.high);
+  if (is_point(a) || is_point(b)) return guarded({kernel::min(p, q), kernel::max(p, q)});
+  Expr r = times(a.low, b.high), s = times(a.high, b.low);
+  // The ends guard all four, since each of the four bounds one of them only where it is extreme.
+  guarded({p, q});
+  guarded({r, s});
+  return Interval{kernel::min(kernel::min(p, q), kernel::min(r, s)), kernel::max(kernel::max(p, q), kernel::max(r, s))};
+}
+
+std::optional<Interval> Intervals::load_rule(const Expr& e, const Domain& domain, Memo& memo) {
+  if (e->target.kind != kernel::LoadTarget::Kind::kStage || depth_ > 8) return std::nullopt;
+  const kernel::Stage& table = lowering_.stages.at(static_cast<size_t>(e->target.index));
+  if (table.form != kernel::StageForm::kMap) return std::nullopt;
+  Domain inner;
+  for (size_t d = 0; d < e->args.size(); ++d) {
+    auto index = visit(e->args[d], domain, memo);
+    if (!index) return std::nullopt;
+    inner.axes.push_back(reached(*index, table.extents[d], e->border));
+  }
+  ++depth_;
+  auto out = bound(table.body, inner);
+  --depth_;
+  if (out && e->border == kernel::Border::kConstant) {
+    Expr fill = kernel::constant(e->type, e->fill);
+    out = hull(*out, {fill, fill});
+  }
+  return out;
+}
+
+}  // namespace galatea::passes

@@ -1,0 +1,64 @@
+// Bounds of an expression over a box of axes, as expressions themselves.
+//
+// Comes in: an expression over axes, taps and symbols; an interval for every axis. Goes out: expressions without axes that bound it. Every rule rests on
+// the operation being monotone in the operand that varies, in its own rounding, so that the bounds are computed by the very operations of the
+// expression at the ends and hold bit for bit.
+//
+// What breaks monotony at run time is collected as a condition: no number may be NaN or infinite, no integer so large that arithmetic wraps.
+// Where the condition is false, the bounds mean nothing and the caller must take the whole.
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/op/recipe.h"
+
+namespace galatea::passes {
+
+using kernel::Expr;
+
+/// Both ends belong to it.
+struct Interval {
+  Expr low, high;
+};
+using Box = std::vector<Interval>;
+
+Interval hull(const Interval& a, const Interval& b);
+/// Both; an empty one holds always.
+Expr both(const Expr& a, const Expr& b);
+/// [0, extent - 1].
+Interval whole(const Expr& extent);
+
+class Intervals {
+ public:
+  explicit Intervals(const op::Lowering& lowering) : lowering_(lowering) {}
+
+  struct Domain {
+    Box axes, reduce_axes;
+    std::optional<Interval> tap;
+  };
+  /// Nothing where no rule applies (an index that depends on elements, say).
+  std::optional<Interval> bound(const Expr& e, const Domain& domain);
+  /// The indices that a load reaches along a dimension of this extent when its index lies in `index`.
+  static Interval reached(const Interval& index, const Expr& extent, kernel::Border border);
+  /// False at run time: forget the bounds. Empty: they always hold.
+  const Expr& condition() const { return condition_; }
+
+ private:
+  using Memo = std::unordered_map<const kernel::ExprNode*, std::optional<Interval>>;
+  std::optional<Interval> visit(const Expr& e, const Domain& domain, Memo& memo);
+  std::optional<Interval> rule(const Expr& e, const Domain& domain, Memo& memo);
+  std::optional<Interval> op_rule(const Expr& e, const std::vector<Interval>& args);
+  std::optional<Interval> product(const Expr& e, const Interval& a, const Interval& b);
+  std::optional<Interval> load_rule(const Expr& e, const Domain& domain, Memo& memo);
+  /// Adds to the condition that both ends are tame numbers.
+  Interval guarded(Interval interval);
+
+  const op::Lowering& lowering_;
+  Expr condition_;
+  std::unordered_multimap<uint64_t, Expr> guarded_;  ///< what the condition speaks of already, by hash
+  int depth_ = 0;
+};
+
+}  // namespace galatea::passes

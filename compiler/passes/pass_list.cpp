@@ -1,0 +1,29 @@
+// Every graph pass in order. The graph that comes in is the staged pipeline; the one that goes out is planned.
+#include "compiler/passes/pass_list.h"
+
+#include "compiler/passes/fold_constants.h"
+#include "compiler/passes/hoist_over_branch.h"
+#include "compiler/passes/merge_duplicates.h"
+#include "compiler/passes/push_region_into_decode.h"
+#include "compiler/passes/remove_dead_nodes.h"
+#include "compiler/passes/remove_identity_arms.h"
+
+namespace galatea::passes {
+
+const std::vector<PassEntry>& pass_list() {
+  static const std::vector<PassEntry> kPasses = {
+      {"fold_constants", fold_constants, "scalars that are known become constants; branches on them become jumps"},
+      {"merge_duplicates", merge_duplicates, "equal nodes are computed once"},
+      {"hoist_over_branch", hoist_over_branch, "what every arm computes is computed before the branch"},
+      // Hoisting leaves equal nodes in one block, and merges whose operands are equal.
+      {"merge_duplicates", merge_duplicates, "equal nodes are computed once"},
+      {"remove_dead_nodes", remove_dead_nodes, "what nobody uses goes"},
+      {"remove_identity_arms", remove_identity_arms, "branches whose arms do nothing go"},
+      // The selectors of those branches may have been their only users.
+      {"remove_dead_nodes", remove_dead_nodes, "what nobody uses goes"},
+      {"push_region_into_decode", push_region_into_decode, "images are decoded no further than they are read"},
+  };
+  return kPasses;
+}
+
+}  // namespace galatea::passes

@@ -1,0 +1,35 @@
+// Runs the passes of the list: timed, dumped, verified; any may be skipped or be the last, by name.
+//
+// Comes in: a verified graph. Goes out: the rewritten graph and what each pass did; an internal error if a pass leaves an illegal graph.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/trace.h"
+#include "compiler/passes/pass_list.h"
+
+namespace galatea::passes {
+
+struct PassOptions {
+  std::vector<std::string> skip;
+  std::string stop_after;    ///< the pass after whose (last) run to stop; empty: run all
+  std::string dump_folder;   ///< NN-pass.graph for every pass that changed something; empty: none (default: the setting GALATEA_DUMP)
+  int first_dump_number = 1;
+  bool verify = true;
+  Trace* trace = nullptr;
+};
+
+/// Options as the settings say.
+PassOptions default_pass_options();
+
+struct PassReport {
+  std::string name;
+  bool changed = false;
+  double milliseconds = 0;
+};
+
+Result<std::vector<PassReport>> run_passes(ir::Graph& graph, const op::Registry& registry, const PassOptions& options);
+
+}  // namespace galatea::passes

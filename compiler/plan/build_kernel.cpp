@@ -1,0 +1,239 @@
+// Turns a group of nodes into one kernel: stages side by side, loads of fused values redirected, numbers made parameters.
+#include <bit>
+#include <cmath>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "compiler/plan/form_kernels.h"
+
+namespace galatea::plan {
+
+using kernel::ExprKind;
+using kernel::Kernel;
+using kernel::LoadTarget;
+using kernel::Stage;
+using op::LoweredOutput;
+
+namespace {
+
+/// Numbers that shape code stay; all others become parameters, so that kernels are shared.
+bool is_structural(const kernel::ExprNode& e) {
+  if (is_bool(e.type)) return true;
+  if (is_float(e.type)) {
+    double value = cell_to_double(e.type, e.value);
+    int exponent = 0;
+    return value == 0 || std::abs(std::frexp(value, &exponent)) == 0.5;  // powers of two: exact scales
+  }
+  int64_t value = cell_to_int(e.type, e.value);
+  return value >= -4 && value <= 4;
+}
+
+class Builder {
+ public:
+  Builder(const ValueTable& table, const KernelGroup& group) : table_(table), graph_(table.graph()), group_(group) {}
+
+  BuiltKernel run() {
+    for (ir::NodeId node : group_.nodes) add_node(node);
+    const ir::Node& last = graph_.node(group_.nodes.back());
+    for (ir::ValueId value : last.outputs) add_output(value);
+    std::string name;
+    for (ir::NodeId node : group_.nodes) name += (name.empty() ? "" : "+") + graph_.node(node).op->name;
+    out_.kernel.name = name;
+    return std::move(out_);
+  }
+
+ private:
+  /// Where a value that the group makes lies: a stage, and the stage axis of each dimension.
+  struct Place {
+    int stage = -1;
+    std::vector<int> axis_of;
+  };
+
+  void add_node(ir::NodeId node) {
+    const op::Lowering& lowering = table_.lowering(node);
+    int base = static_cast<int>(out_.kernel.stages.size());
+    for (const Stage& stage : lowering.stages) {
+      Stage copy = stage;
+      copy.span = graph_.node(node).span;
+      for_each_expr(copy, [&](Expr& e) { e = import(node, base, e); });
+      out_.kernel.stages.push_back(std::move(copy));
+    }
+    for (size_t k = 0; k < lowering.outputs.size(); ++k) {
+      ir::ValueId value = graph_.node(node).outputs[k];
+      if (table_.info(value).scalar) continue;
+      const LoweredOutput& output = lowering.outputs[k];
+      if (output.kind == LoweredOutput::Kind::kStage) places_[value] = {base + output.stage, output.axis_of};
+      else if (output.kind == LoweredOutput::Kind::kView) add_view(node, value, output);
+    }
+  }
+
+  template <typename F>
+  static void for_each_expr(Stage& stage, const F& f) {
+    for (Expr& e : stage.extents) f(e);
+    for (Expr& e : stage.reduce_extents) f(e);
+    for (Expr* e : {&stage.body, &stage.first, &stage.taps, &stage.weight, &stage.source, &stage.finish})
+      if (*e) f(*e);
+  }
+
+  /// A view of a value that the group makes: a map with affine indices.
+  void add_view(ir::NodeId node, ir::ValueId value, const LoweredOutput& output) {
+    Stage stage;
+    stage.name = graph_.node(node).op->name;
+    stage.type = graph_.type(value).dtype;
+    stage.span = graph_.node(node).span;
+    for (const Expr& e : table_.info(value).extents) stage.extents.push_back(parametrize(e));
+    std::vector<Expr> indices;
+    for (const Expr& s : output.start) indices.push_back(parametrize(table_.resolve(s)));
+    std::vector<int> axis_of;
+    for (size_t d = 0; d < output.input_dim.size(); ++d) {
+      axis_of.push_back(static_cast<int>(d));
+      if (output.input_dim[d] < 0) continue;
+      Expr& index = indices[static_cast<size_t>(output.input_dim[d])];
+      index = index + parametrize(table_.resolve(output.step[d])) * kernel::axis(static_cast<int>(d));
+    }
+    ir::ValueId source = graph_.node(node).inputs[static_cast<size_t>(output.input)];
+    stage.body = load_value(source, stage.type, std::move(indices), kernel::Border::kNone, {});
+    places_[value] = {static_cast<int>(out_.kernel.stages.size()), axis_of};
+    out_.kernel.stages.push_back(std::move(stage));
+  }
+
+  Expr load_value(ir::ValueId value, DType type, std::vector<Expr> indices, kernel::Border border, Cell fill) {
+    if (auto place = places_.find(value); place != places_.end()) {
+      std::vector<Expr> by_axis(indices.size());
+      for (size_t d = 0; d < indices.size(); ++d) by_axis[static_cast<size_t>(place->second.axis_of[d])] = indices[d];
+      return kernel::load({LoadTarget::Kind::kStage, place->second.stage}, type, std::move(by_axis), border, fill);
+    }
+    return kernel::load({LoadTarget::Kind::kInput, input_index(value)}, type, std::move(indices), border, fill);
+  }
+
+  int input_index(ir::ValueId value) {
+    for (size_t i = 0; i < out_.inputs.size(); ++i)
+      if (out_.inputs[i] == value) return static_cast<int>(i);
+    kernel::KernelInput input;
+    input.name = graph_.value(value).variable;
+    input.type = graph_.type(value).dtype;
+    for (const Expr& e : table_.info(value).extents) input.extents.push_back(parametrize(e));
+    input.dense_axes = table_.info(value).dense_axes;
+    out_.inputs.push_back(value);
+    out_.kernel.inputs.push_back(std::move(input));
+    return static_cast<int>(out_.inputs.size()) - 1;
+  }
+
+  /// An expression of a node's stage in terms of this kernel.
+  Expr import(ir::NodeId node, int base, const Expr& e) {
+    // Loads first (their indices are rewritten on the way), then what is free of axes becomes a parameter.
+    Expr loads_done = kernel::rewrite(e, [&](const Expr& x) -> Expr {
+      if (x->kind != ExprKind::kLoad) return {};
+      std::vector<Expr> indices;
+      for (const Expr& i : x->args) indices.push_back(import(node, base, i));
+      if (x->target.kind == LoadTarget::Kind::kStage)
+        return kernel::load({LoadTarget::Kind::kStage, base + x->target.index}, x->type, std::move(indices), x->border, x->fill);
+      ir::ValueId value = graph_.node(node).inputs[static_cast<size_t>(x->target.index)];
+      if (x->border == kernel::Border::kNone && table_.graph().type(value).static_volume() >= 0 && table_.graph().type(value).static_volume() <= kMaxScalarElements &&
+          places_.find(value) == places_.end()) {
+        std::vector<Expr> original;
+        for (const Expr& i : x->args) original.push_back(table_.resolve(i));
+        if (auto position = constant_position(original, graph_.type(value).extents)) return table_.element(value, *position);
+      }
+      return load_value(value, x->type, std::move(indices), x->border, x->fill);
+    });
+    return parametrize(table_.resolve(loads_done));
+  }
+
+  static bool is_per_element(const Expr& e, std::unordered_map<const kernel::ExprNode*, bool>& memo) {
+    if (auto found = memo.find(e.get()); found != memo.end()) return found->second;
+    bool result = e->kind == ExprKind::kAxis || e->kind == ExprKind::kReduceAxis || e->kind == ExprKind::kTap || e->kind == ExprKind::kAcc || e->kind == ExprKind::kLoad;
+    for (const Expr& arg : e->args) result = is_per_element(arg, memo) || result;
+    memo.emplace(e.get(), result);
+    return result;
+  }
+
+  /// Largest subexpressions without axes become parameters (structural constants stay).
+  Expr parametrize(const Expr& e) {
+    std::unordered_map<const kernel::ExprNode*, bool> memo;
+    return kernel::rewrite(e, [&](const Expr& x) -> Expr {
+      if (x->kind == ExprKind::kParam) return x;
+      if (is_per_element(x, memo)) return {};
+      if (x->kind == ExprKind::kConst && is_structural(*x)) return x;
+      if (kernel::contains(x, ExprKind::kParam)) return {};  // already imported below
+      return make_param(x);
+    });
+  }
+
+  Expr make_param(const Expr& value) {
+    uint64_t hash = kernel::hash_of(value);
+    for (int index : params_by_hash_[hash])
+      if (kernel::same(out_.params[static_cast<size_t>(index)], value)) return kernel::param(index, value.type());
+    int index = static_cast<int>(out_.params.size());
+    params_by_hash_[hash].push_back(index);
+    out_.params.push_back(value);
+    out_.kernel.params.push_back({fmt::format("p{}", index), value.type()});
+    return kernel::param(index, value.type());
+  }
+
+  void add_output(ir::ValueId value) {
+    if (table_.info(value).scalar) return;
+    auto place = places_.find(value);
+    if (place == places_.end()) return;
+    kernel::KernelOutput output;
+    output.stage = place->second.stage;
+    output.axis_of = place->second.axis_of;
+    output.dense_axes = graph_.type(value).ndim;
+    out_.kernel.outputs.push_back(std::move(output));
+    out_.outputs.push_back(value);
+  }
+
+  const ValueTable& table_;
+  const ir::Graph& graph_;
+  const KernelGroup& group_;
+  BuiltKernel out_;
+  std::unordered_map<ir::ValueId, Place> places_;
+  std::unordered_map<uint64_t, std::vector<int>> params_by_hash_;
+};
+
+template <typename F>
+void for_each_kernel_expr(Kernel& kernel, const F& f) {
+  for (auto& input : kernel.inputs)
+    for (Expr& e : input.extents) f(e);
+  for (Stage& stage : kernel.stages) {
+    for (Expr& e : stage.extents) f(e);
+    for (Expr& e : stage.reduce_extents) f(e);
+    for (Expr* e : {&stage.body, &stage.first, &stage.taps, &stage.weight, &stage.source, &stage.finish})
+      if (*e) f(*e);
+  }
+}
+
+void mark_params(const Expr& e, std::vector<bool>& used, std::unordered_map<const kernel::ExprNode*, bool>& seen) {
+  if (!seen.emplace(e.get(), true).second) return;
+  if (e->kind == ExprKind::kParam) used[static_cast<size_t>(e->index)] = true;
+  for (const Expr& arg : e->args) mark_params(arg, used, seen);
+}
+
+}  // namespace
+
+BuiltKernel build_kernel(const ValueTable& table, const KernelGroup& group) { return Builder(table, group).run(); }
+
+void drop_unused_params(Kernel& kernel, std::vector<Expr>& params) {
+  std::vector<bool> used(params.size(), false);
+  std::unordered_map<const kernel::ExprNode*, bool> seen;
+  for_each_kernel_expr(kernel, [&](Expr& e) { mark_params(e, used, seen); });
+  std::vector<int> renumbered(params.size(), -1);
+  std::vector<Expr> kept;
+  std::vector<kernel::KernelParam> declared;
+  for (size_t i = 0; i < params.size(); ++i) {
+    if (!used[i]) continue;
+    renumbered[i] = static_cast<int>(kept.size());
+    kept.push_back(params[i]);
+    declared.push_back({fmt::format("p{}", kept.size() - 1), kernel.params[i].type});
+  }
+  for_each_kernel_expr(kernel, [&](Expr& e) {
+    e = kernel::rewrite(e, [&](const Expr& x) -> Expr {
+      return x->kind == ExprKind::kParam ? kernel::param(renumbered[static_cast<size_t>(x->index)], x->type) : Expr{};
+    });
+  });
+  params = std::move(kept);
+  kernel.params = std::move(declared);
+}
+
+}  // namespace galatea::plan

@@ -1,0 +1,251 @@
+// Nodes to instructions: sources, checks, native calls, views, kernels.
+#include <algorithm>
+#include <unordered_set>
+
+#include "compiler/passes/read_bounds.h"
+#include "compiler/plan/emitter.h"
+
+namespace galatea::plan {
+
+using op::LoweredOutput;
+using runtime::Instruction;
+
+void Emitter::emit_node(ir::NodeId id) {
+  const ir::Node& node = graph_.node(id);
+  location_ = location_of(id);
+  if (node.op->source) {
+    emit_source(id);
+    return;
+  }
+  const op::Lowering& lowering = table_.lowering(id);
+  // Checks that stand before a native function guard its arguments; the others use its results.
+  size_t next_check = 0;
+  for (const op::NativeScalars& native : lowering.native_scalars) {
+    for (; next_check < native.order; ++next_check) emit_check(id, lowering.checks[next_check]);
+    emit_native_scalars(id, native);
+  }
+  for (; next_check < lowering.checks.size(); ++next_check) emit_check(id, lowering.checks[next_check]);
+
+  for (size_t k = 0; k < lowering.outputs.size(); ++k) {
+    const LoweredOutput& output = lowering.outputs[k];
+    if (table_.info(node.outputs[k]).scalar) continue;
+    if (output.kind == LoweredOutput::Kind::kNative) emit_native_output(id, k, output);
+    else if (output.kind == LoweredOutput::Kind::kView && groups_.of_node[id] < 0) emit_view(id, k, output);
+    else if (output.kind == LoweredOutput::Kind::kScalars) slot_of(node.outputs[k]);
+  }
+  int group = groups_.of_node[id];
+  if (group >= 0 && groups_.groups[static_cast<size_t>(group)].nodes.back() == id) emit_kernel(kernels_[static_cast<size_t>(group)], id);
+}
+
+void Emitter::emit_source(ir::NodeId id) {
+  const ir::Node& node = graph_.node(id);
+  std::vector<int32_t> slots;
+  for (ir::ValueId value : node.outputs) {
+    table_.info(value).slot = new_slot();
+    slots.push_back(table_.info(value).slot);
+  }
+  if (node.op->name == "external_source") {
+    Instruction& instruction = emit(Op::kFeed);
+    instruction.dst = slots[0];
+    instruction.b = source_index_[id];
+    return;
+  }
+  int32_t list = add_list(slots);
+  Instruction& instruction = emit(Op::kRead);
+  instruction.a = list;
+  instruction.b = source_index_[id];
+  instruction.imm = static_cast<int32_t>(slots.size());
+}
+
+void Emitter::emit_check(ir::NodeId, const op::Check& check) {
+  Expr condition = table_.resolve(check.condition);
+  if (kernel::is_const(condition) && kernel::const_value(condition) != 0) return;
+  int flag = reg(condition);
+  runtime::CheckMessage message;
+  message.text = check.message;
+  message.help = check.help;
+  std::vector<int32_t> values;
+  for (const Expr& e : check.values) {
+    message.types.push_back(e.type());
+    values.push_back(reg(table_.resolve(e)));
+  }
+  int32_t list = add_list(values);
+  Instruction& instruction = emit(Op::kCheck);
+  instruction.a = static_cast<int32_t>(program_.messages.size());
+  instruction.b = flag;
+  instruction.c = list;
+  instruction.imm = static_cast<int32_t>(values.size());
+  program_.messages.push_back(std::move(message));
+}
+
+void Emitter::emit_native_scalars(ir::NodeId id, const op::NativeScalars& native) {
+  runtime::NativeCallSpec call;
+  call.function = native.function;
+  call.config = native.config;
+  for (int input : native.inputs) call.inputs.push_back(slot_of(graph_.node(id).inputs[static_cast<size_t>(input)]));
+  call.scalars = regs(native.scalars);
+  for (int64_t local : native.locals) {
+    int r = new_register();
+    local_registers_[local] = r;
+    call.scalar_results.push_back(r);
+  }
+  Instruction& instruction = emit(Op::kCallNative);
+  instruction.a = static_cast<int32_t>(program_.natives.size());
+  program_.natives.push_back(std::move(call));
+}
+
+int Emitter::allocate_tensor(DType type, const std::vector<Expr>& extents) {
+  int32_t list = add_list(regs(extents));
+  Instruction& instruction = emit(Op::kAllocate);
+  instruction.dst = new_slot();
+  instruction.type = type;
+  instruction.a = list;
+  instruction.imm = static_cast<int32_t>(extents.size());
+  return instruction.dst;
+}
+
+int Emitter::allocate(ir::ValueId value) {
+  const ir::Type& type = graph_.type(value);
+  int slot = allocate_tensor(type.dtype, table_.info(value).extents);
+  if (output_of_[value] >= 0) {
+    program_.code.back().op = Op::kAllocateOutput;
+    program_.code.back().b = output_of_[value];
+  }
+  table_.info(value).slot = slot;
+  return slot;
+}
+
+void Emitter::emit_native_output(ir::NodeId id, size_t k, const LoweredOutput& output) {
+  const op::NativeOutput& native = table_.lowering(id).natives.at(static_cast<size_t>(output.native));
+  if (native.region) {
+    emit_region_decode(id, k, output, native);
+    return;
+  }
+  ir::ValueId value = graph_.node(id).outputs[k];
+  runtime::NativeCallSpec call;
+  call.function = native.function;
+  call.config = native.config;
+  for (int input : native.inputs) call.inputs.push_back(slot_of(graph_.node(id).inputs[static_cast<size_t>(input)]));
+  call.scalars = regs(native.scalars);
+  call.allocates = native.allocates;
+  if (native.allocates) table_.info(value).slot = new_slot();
+  else allocate(value);
+  call.output = table_.info(value).slot;
+  Instruction& instruction = emit(Op::kCallNative);
+  instruction.a = static_cast<int32_t>(program_.natives.size());
+  program_.natives.push_back(std::move(call));
+}
+
+/// Decodes only the window that the consumers read; the slot is a view with the whole image's extents.
+void Emitter::emit_region_decode(ir::NodeId id, size_t k, const LoweredOutput&, const op::NativeOutput& native) {
+  const ir::Node& node = graph_.node(id);
+  ir::ValueId value = node.outputs[k];
+  ValueInfo& info = table_.info(value);
+  Expr height = info.extents[0], width = info.extents[1];
+  std::vector<Expr> window = {kernel::const_int(0), kernel::const_int(0), height, width};
+  std::optional<passes::ReadBounds> bounds;
+  if (node.find_arg("region_from")) bounds = passes::region_of(graph_, value);
+  if (bounds) window = {table_.resolve(bounds->y0()), table_.resolve(bounds->x0()), table_.resolve(bounds->y1()), table_.resolve(bounds->x1())};
+  bool partial = bounds.has_value();
+  runtime::NativeCallSpec call;
+  call.function = native.function;
+  call.config = native.config;
+  for (int input : native.inputs) call.inputs.push_back(slot_of(node.inputs[static_cast<size_t>(input)]));
+  call.scalars = regs(native.scalars);
+  for (const Expr& e : window) call.scalars.push_back(reg(e));
+  int slot = partial ? allocate_tensor(graph_.type(value).dtype, {window[2] - window[0], window[3] - window[1], info.extents[2]}) : allocate(value);
+  call.output = slot;
+  Instruction& instruction = emit(Op::kCallNative);
+  instruction.a = static_cast<int32_t>(program_.natives.size());
+  program_.natives.push_back(std::move(call));
+  info.slot = slot;
+  if (!partial) return;
+  runtime::ViewSpec view;
+  view.ndim = view.input_ndim = 3;
+  for (size_t d = 0; d < 3; ++d) view.input_dim[d] = static_cast<int>(d);
+  view.window_origin = true;
+  std::vector<int32_t> registers = regs(info.extents);
+  for (const Expr& e : {window[0], window[1], kernel::const_int(0)}) registers.push_back(reg(e));
+  int32_t list = add_list(registers);
+  Instruction& make_view = emit(Op::kView);
+  make_view.dst = new_slot();
+  make_view.a = slot;
+  make_view.b = static_cast<int32_t>(program_.views.size());
+  make_view.c = list;
+  program_.views.push_back(view);
+  info.slot = make_view.dst;
+  info.dense_axes = std::min(info.dense_axes, 2);
+}
+
+void Emitter::emit_view(ir::NodeId id, size_t k, const LoweredOutput& output) {
+  const ir::Node& node = graph_.node(id);
+  ir::ValueId value = node.outputs[k], source = node.inputs[static_cast<size_t>(output.input)];
+  int slot = slot_of(source);
+  runtime::ViewSpec view;
+  view.ndim = graph_.type(value).ndim;
+  view.input_ndim = graph_.type(source).ndim;
+  view.reshape = output.reshape;
+  std::vector<int32_t> registers = regs(table_.info(value).extents);
+  if (output.reshape) {
+    Instruction& dense = emit(Op::kMakeDense);
+    dense.dst = new_slot();
+    dense.a = slot;
+    slot = dense.dst;
+  } else {
+    for (size_t d = 0; d < output.input_dim.size(); ++d) view.input_dim[d] = output.input_dim[d];
+    for (int32_t r : regs(output.start)) registers.push_back(r);
+    for (int32_t r : regs(output.step)) registers.push_back(r);
+  }
+  int32_t list = add_list(registers);
+  Instruction& instruction = emit(Op::kView);
+  instruction.dst = new_slot();
+  instruction.a = slot;
+  instruction.b = static_cast<int32_t>(program_.views.size());
+  instruction.c = list;
+  program_.views.push_back(view);
+  table_.info(value).slot = instruction.dst;
+}
+
+void Emitter::emit_kernel(const PlannedKernel& kernel, ir::NodeId) {
+  if (kernel.kernel < 0) return;
+  runtime::KernelCallSpec call;
+  call.kernel = kernel.kernel;
+  for (ir::ValueId value : kernel.inputs) call.tensors.push_back(slot_of(value));
+  for (ir::ValueId value : kernel.outputs) call.tensors.push_back(allocate(value));
+  call.params = regs(kernel.params);
+  Expr bytes = kernel::rewrite(kernel.scratch_bytes, [&](const Expr& x) -> Expr {
+    return x->kind == kernel::ExprKind::kParam ? table_.resolve(kernel.params[static_cast<size_t>(x->index)]) : Expr{};
+  });
+  call.scratch_bytes = reg(bytes);
+  Instruction& instruction = emit(Op::kCallKernel);
+  instruction.a = static_cast<int32_t>(program_.kernel_calls.size());
+  program_.kernel_calls.push_back(std::move(call));
+}
+
+int Emitter::slot_of(ir::ValueId value) {
+  ValueInfo& info = table_.info(value);
+  if (!info.scalar) {
+    GALATEA_CHECK(info.slot >= 0, "a tensor is used before it is made");
+    return info.slot;
+  }
+  // Scalars that somebody needs in memory; once per block that sees them.
+  for (auto [block, slot] : stored_scalars_[value])
+    if (visible_here(block)) return slot;
+  const ir::Type& type = graph_.type(value);
+  std::vector<int32_t> elements = regs(info.elements);
+  std::vector<int32_t> extents;
+  for (int64_t e : type.extents) extents.push_back(static_cast<int32_t>(e));
+  int32_t extent_list = add_list(extents);
+  int32_t element_list = add_list(elements);
+  Instruction& instruction = emit(Op::kStoreElements);
+  instruction.dst = new_slot();
+  instruction.type = type.dtype;
+  instruction.a = extent_list;
+  instruction.imm = type.ndim;
+  instruction.b = element_list;
+  int slot = instruction.dst;
+  stored_scalars_[value][block_] = slot;
+  return slot;
+}
+
+}  // namespace galatea::plan

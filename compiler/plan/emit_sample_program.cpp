@@ -1,0 +1,249 @@
+// See emit_sample_program.h: blocks, edges, the return.
+#include "compiler/plan/emit_sample_program.h"
+
+#include <algorithm>
+
+#include "compiler/plan/emitter.h"
+#include "compiler/plan/source_config.h"
+
+namespace galatea::plan {
+
+using runtime::Instruction;
+
+Emitter::Emitter(ValueTable& table, const KernelGroups& groups, const std::vector<PlannedKernel>& kernels, const SourceMap& sources,
+                 uint64_t seed, runtime::Program& program)
+    : table_(table), graph_(table.graph()), groups_(groups), kernels_(kernels), sources_(sources), seed_(seed), program_(program) {
+  block_start_.assign(graph_.blocks.size(), -1);
+  source_index_.assign(graph_.nodes.size(), -1);
+  output_of_.assign(graph_.values.size(), -1);
+  uses_ = graph_.count_uses();
+  node_location_.assign(graph_.nodes.size(), -1);
+}
+
+Status Emitter::run() {
+  auto order = graph_.topological_order();
+  std::vector<ir::BlockId> parent = graph_.immediate_dominators();
+  dominates_.assign(graph_.blocks.size(), std::vector<bool>(graph_.blocks.size(), false));
+  for (ir::BlockId block : order) {
+    for (ir::BlockId d = block;; d = parent[d]) {
+      dominates_[d][block] = true;
+      if (d == parent[d]) break;
+    }
+  }
+  declare_sources();
+  find_directed_outputs();
+  for (ir::BlockId block : order) emit_block(block);
+  patch_jumps();
+  return {};
+}
+
+void Emitter::declare_sources() {
+  for (ir::BlockId block : graph_.topological_order()) {
+    for (ir::NodeId id : graph_.block(block).nodes) {
+      const ir::Node& node = graph_.node(id);
+      if (!node.op->source) continue;
+      if (node.op->name == "external_source") {
+        source_index_[id] = static_cast<int>(program_.external_inputs.size());
+        const ir::Type& type = graph_.type(node.outputs[0]);
+        program_.external_inputs.push_back({external_name(node), type.dtype, type.ndim, type.layout, location_of(id)});
+      } else {
+        source_index_[id] = static_cast<int>(program_.sources.size());
+        program_.sources.push_back({node.op->name, node.name, source_config(node), static_cast<int>(node.outputs.size()), location_of(id)});
+      }
+    }
+  }
+}
+
+void Emitter::find_directed_outputs() {
+  const ir::Terminator& terminator = graph_.block(graph_.exit_block()).terminator;
+  for (size_t k = 0; k < terminator.results.size(); ++k) {
+    ir::ValueId value = terminator.results[k];
+    const ir::Type& type = graph_.type(value);
+    runtime::OutputSpec spec;
+    spec.name = k < graph_.output_names.size() && !graph_.output_names[k].empty() ? graph_.output_names[k] : graph_.value(value).variable;
+    spec.dtype = type.dtype;
+    spec.ndim = type.ndim;
+    spec.layout = type.layout;
+    spec.extents = type.extents;
+    program_.outputs.push_back(std::move(spec));
+    if (std::count(terminator.results.begin(), terminator.results.end(), value) == 1) direct(value, static_cast<int>(k));
+  }
+}
+
+/// A value may be written straight into the batch if the output is the last thing that happens to it. Other readers are fine: they read the
+/// output's memory, which nobody writes again.
+void Emitter::direct(ir::ValueId value, int output) {
+  output_of_[value] = output;
+  if (graph_.value(value).node != ir::kNoId || table_.info(value).scalar) return;
+  for (const ir::Merge& merge : graph_.block(graph_.value(value).block).merges) {
+    if (merge.result != value) continue;
+    for (ir::ValueId operand : merge.operands) {
+      // Only a value that nothing but the merge reads: another arm's kernel could otherwise read it while writing the same memory.
+      if (output_of_[operand] < 0 && uses_[operand] == 1) direct(operand, output);
+    }
+  }
+}
+
+void Emitter::emit_block(ir::BlockId block) {
+  block_ = block;
+  block_start_[block] = static_cast<int32_t>(program_.code.size());
+  for (ir::NodeId node : graph_.block(block).nodes) emit_node(node);
+  emit_terminator(block);
+}
+
+void Emitter::emit_jump(ir::BlockId to) {
+  jumps_.emplace_back(program_.code.size(), to);
+  emit(Op::kJump);
+}
+
+void Emitter::emit_edge_moves(ir::BlockId from, ir::BlockId to) {
+  const ir::Block& target = graph_.block(to);
+  auto edge = static_cast<size_t>(std::find(target.predecessors.begin(), target.predecessors.end(), from) - target.predecessors.begin());
+  for (const ir::Merge& merge : target.merges) {
+    ir::ValueId operand = merge.operands.at(edge);
+    ValueInfo& info = table_.info(merge.result);
+    if (info.scalar) {
+      for (size_t i = 0; i < info.elements.size(); ++i) {
+        int source = reg(table_.resolve(table_.element(operand, static_cast<int64_t>(i))));
+        int& dst = merge_registers_.try_emplace({merge.result, static_cast<int64_t>(i)}, -1).first->second;
+        if (dst < 0) dst = new_register();
+        Instruction& move = emit(Op::kMove);
+        move.dst = dst;
+        move.a = source;
+      }
+    } else {
+      int source = slot_of(operand);
+      if (info.slot < 0) info.slot = new_slot();
+      Instruction& move = emit(Op::kCopySlot);
+      move.dst = info.slot;
+      move.a = source;
+    }
+  }
+}
+
+void Emitter::emit_terminator(ir::BlockId block) {
+  const ir::Terminator& terminator = graph_.block(block).terminator;
+  location_ = location_at(terminator.span, {}, "if");
+  switch (terminator.kind) {
+    case ir::TerminatorKind::kJump:
+      emit_edge_moves(block, terminator.targets[0]);
+      emit_jump(terminator.targets[0]);
+      return;
+    case ir::TerminatorKind::kBranch: {
+      int selector = reg(table_.resolve(table_.element(terminator.selector, 0)));
+      const ir::Type& type = graph_.type(terminator.selector);
+      if (is_float(type.dtype) || !is_bool(type.dtype))
+        selector = reg(kernel::not_equal(table_.resolve(table_.element(terminator.selector, 0)), kernel::constant(type.dtype, cell_from_int(type.dtype, 0))));
+      size_t branch = program_.code.size();
+      Instruction& instruction = emit(Op::kBranch);
+      instruction.b = selector;
+      // Two stubs: moves of each edge, then the jump. Scalars computed in a stub are of that edge alone.
+      auto saved_nodes = known_nodes_;
+      auto saved = known_;
+      auto saved_stored = stored_scalars_;
+      program_.code[branch].a = static_cast<int32_t>(program_.code.size());
+      emit_edge_moves(block, terminator.targets[0]);
+      emit_jump(terminator.targets[0]);
+      known_nodes_ = saved_nodes;
+      known_ = saved;
+      stored_scalars_ = saved_stored;
+      program_.code[branch].c = static_cast<int32_t>(program_.code.size());
+      emit_edge_moves(block, terminator.targets[1]);
+      emit_jump(terminator.targets[1]);
+      known_nodes_ = std::move(saved_nodes);
+      known_ = std::move(saved);
+      stored_scalars_ = std::move(saved_stored);
+      return;
+    }
+    case ir::TerminatorKind::kSwitch: {
+      int selector = reg(kernel::convert(table_.resolve(table_.element(terminator.selector, 0)), DType::kI64));
+      std::vector<int32_t> starts(terminator.targets.size(), -1);
+      int32_t list = add_list(starts);
+      Instruction& instruction = emit(Op::kSwitch);
+      instruction.a = list;
+      instruction.b = selector;
+      instruction.imm = static_cast<int32_t>(terminator.targets.size());
+      for (size_t i = 0; i < terminator.targets.size(); ++i) {
+        auto saved_nodes = known_nodes_;
+        auto saved = known_;
+        auto saved_stored = stored_scalars_;
+        program_.lists[static_cast<size_t>(list) + i] = static_cast<int32_t>(program_.code.size());
+        emit_edge_moves(block, terminator.targets[i]);
+        emit_jump(terminator.targets[i]);
+        known_nodes_ = std::move(saved_nodes);
+        known_ = std::move(saved);
+        stored_scalars_ = std::move(saved_stored);
+      }
+      return;
+    }
+    case ir::TerminatorKind::kReturn: emit_return(terminator); return;
+    case ir::TerminatorKind::kNone: GALATEA_CHECK(false, "a block without a terminator reached the plan");
+  }
+}
+
+void Emitter::emit_return(const ir::Terminator& terminator) {
+  std::vector<int32_t> slots;
+  for (ir::ValueId value : terminator.results) slots.push_back(slot_of(value));
+  int32_t list = add_list(slots);
+  Instruction& instruction = emit(Op::kReturn);
+  instruction.a = list;
+  instruction.imm = static_cast<int32_t>(slots.size());
+}
+
+void Emitter::patch_jumps() {
+  for (auto [instruction, block] : jumps_) program_.code[instruction].a = block_start_[block];
+}
+
+runtime::Instruction& Emitter::emit(Op op) {
+  Instruction& instruction = program_.code.emplace_back();
+  instruction.op = op;
+  instruction.location = location_;
+  return instruction;
+}
+
+int32_t Emitter::add_list(const std::vector<int32_t>& list) {
+  auto start = static_cast<int32_t>(program_.lists.size());
+  program_.lists.insert(program_.lists.end(), list.begin(), list.end());
+  return start;
+}
+
+int32_t Emitter::add_constant(Cell cell) {
+  for (size_t i = 0; i < program_.constants.size(); ++i)
+    if (program_.constants[i] == cell) return static_cast<int32_t>(i);
+  program_.constants.push_back(cell);
+  return static_cast<int32_t>(program_.constants.size()) - 1;
+}
+
+int32_t Emitter::location_of(ir::NodeId node) {
+  int32_t& known = node_location_[node];
+  if (known < 0) {
+    const ir::Node& n = graph_.node(node);
+    known = location_at(n.span, n.calls, n.op->name);
+  }
+  return known;
+}
+
+int32_t Emitter::location_at(Span span, const std::vector<CallSite>& calls, const std::string& op) {
+  runtime::Location location;
+  location.op = op;
+  if (const SourceFile* file = sources_.file(span.file)) {
+    LineColumn begin = file->position(span.begin);
+    LineColumn end = file->position(span.end);
+    location.file = file->name();
+    location.line = begin.line;
+    location.column = begin.column;
+    location.end_line = end.line;
+    location.end_column = end.column;
+    location.text = std::string(file->line(begin.line));
+  }
+  for (const CallSite& call : calls) location.calls.push_back("in " + call.function + ", called at " + sources_.describe(call.span));
+  program_.locations.push_back(std::move(location));
+  return static_cast<int32_t>(program_.locations.size()) - 1;
+}
+
+Status emit_sample_program(ValueTable& table, const KernelGroups& groups, const std::vector<PlannedKernel>& kernels, const SourceMap& sources,
+                           uint64_t seed, runtime::Program& program) {
+  return Emitter(table, groups, kernels, sources, seed, program).run();
+}
+
+}  // namespace galatea::plan

@@ -1,0 +1,94 @@
+// The parts of emit_sample_program that share state: registers, slots, locations. Not included elsewhere.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+#include "compiler/plan/emit_sample_program.h"
+
+namespace galatea::plan {
+
+class Emitter {
+ public:
+  Emitter(ValueTable& table, const KernelGroups& groups, const std::vector<PlannedKernel>& kernels, const SourceMap& sources, uint64_t seed,
+          runtime::Program& program);
+  Status run();
+
+ private:
+  using Op = runtime::Opcode;
+
+  // emit_sample_program.cpp: blocks and edges
+  void declare_sources();
+  void find_directed_outputs();
+  void direct(ir::ValueId value, int output);
+  void emit_block(ir::BlockId block);
+  void emit_terminator(ir::BlockId block);
+  void emit_edge_moves(ir::BlockId from, ir::BlockId to);
+  void emit_jump(ir::BlockId to);
+  void emit_return(const ir::Terminator& terminator);
+  void patch_jumps();
+
+  // emit_nodes.cpp: one node
+  void emit_node(ir::NodeId node);
+  void emit_source(ir::NodeId node);
+  void emit_native_scalars(ir::NodeId node, const op::NativeScalars& native);
+  void emit_check(ir::NodeId node, const op::Check& check);
+  void emit_native_output(ir::NodeId node, size_t k, const op::LoweredOutput& output);
+  void emit_region_decode(ir::NodeId node, size_t k, const op::LoweredOutput& output, const op::NativeOutput& native);
+  void emit_view(ir::NodeId node, size_t k, const op::LoweredOutput& output);
+  void emit_kernel(const PlannedKernel& kernel, ir::NodeId root);
+  /// A new slot with memory for a value (the batch's slot where the value is directed to an output).
+  int allocate(ir::ValueId value);
+  int allocate_tensor(DType type, const std::vector<Expr>& extents);
+  /// The slot of a value; scalars are stored into one on demand.
+  int slot_of(ir::ValueId value);
+
+  // emit_scalars.cpp
+  int reg(const Expr& e);
+  int emit_expr(const Expr& e);
+  int emit_symbol(const kernel::ExprNode& e);
+  std::vector<int32_t> regs(const std::vector<Expr>& list);
+  bool visible_here(ir::BlockId defined_in) const;
+
+  int new_register() { return program_.num_registers++; }
+  int new_slot() { return program_.num_slots++; }
+  int32_t add_list(const std::vector<int32_t>& list);
+  int32_t add_constant(Cell cell);
+  int32_t location_of(ir::NodeId node);
+  int32_t location_at(Span span, const std::vector<CallSite>& calls, const std::string& op);
+  runtime::Instruction& emit(Op op);
+
+  struct Known {
+    Expr expr;
+    int reg = -1;
+    ir::BlockId block = 0;
+  };
+
+  ValueTable& table_;
+  const ir::Graph& graph_;
+  const KernelGroups& groups_;
+  const std::vector<PlannedKernel>& kernels_;
+  const SourceMap& sources_;
+  uint64_t seed_;
+  runtime::Program& program_;
+
+  ir::BlockId block_ = 0;
+  int32_t location_ = -1;
+  std::vector<int32_t> block_start_;
+  std::vector<std::pair<size_t, ir::BlockId>> jumps_;          ///< instruction whose `a` is a block's start
+  std::vector<std::pair<size_t, ir::BlockId>> list_jumps_;     ///< list entry that is a block's start
+  std::unordered_map<uint64_t, std::vector<Known>> known_;
+  std::unordered_map<const kernel::ExprNode*, std::vector<Known>> known_nodes_;
+  std::unordered_map<ir::ValueId, std::map<ir::BlockId, int>> stored_scalars_;
+  std::map<std::pair<ir::ValueId, int64_t>, int> merge_registers_;
+  std::unordered_map<int64_t, int> local_registers_;
+  std::vector<int> source_index_;       ///< of a node, -1 otherwise
+  std::vector<int> output_of_;          ///< output that a value is written to directly, -1 otherwise
+  std::vector<uint32_t> uses_;
+  std::vector<int32_t> node_location_;
+  std::vector<std::vector<bool>> dominates_;
+};
+
+}  // namespace galatea::plan

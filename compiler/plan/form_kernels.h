@@ -1,0 +1,42 @@
+// What becomes one kernel.
+//
+// Comes in: a value table. Goes out: groups of nodes, each run as one kernel at the place of its last node.
+//
+// Designs considered: (a) one kernel a node (simple, a pass over memory each), (b) maximal subgraphs with several outputs (needs scheduling across
+// uses), (c) trees: a producer joins its consumer when that is its only use. (c) was chosen: a tree can always run at its root's place,
+// nothing is computed twice, and the kernel passes then sink or inline what they can.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/plan/value_table.h"
+
+namespace galatea::plan {
+
+struct KernelGroup {
+  std::vector<ir::NodeId> nodes;  ///< in order; the last one's outputs are the group's
+  ir::BlockId block = 0;
+  std::string why;                ///< for explain: what joined, what did not, and why
+};
+
+/// Index of the group of each node (-1: no kernel), and the groups. Groups that were absorbed are left empty.
+struct KernelGroups {
+  std::vector<int> of_node;
+  std::vector<KernelGroup> groups;
+};
+
+KernelGroups form_kernels(const ValueTable& table, bool fuse);
+
+/// A group as a kernel whose numbers have become parameters.
+struct BuiltKernel {
+  kernel::Kernel kernel;
+  std::vector<ir::ValueId> inputs;   ///< value of each kernel input
+  std::vector<ir::ValueId> outputs;  ///< value of each kernel output
+  std::vector<Expr> params;          ///< scalars of the sample program
+};
+BuiltKernel build_kernel(const ValueTable& table, const KernelGroup& group);
+/// Drops parameters that no expression uses any more.
+void drop_unused_params(kernel::Kernel& kernel, std::vector<Expr>& params);
+
+}  // namespace galatea::plan

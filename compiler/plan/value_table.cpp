@@ -1,0 +1,277 @@
+// See value_table.h. Scalarising runs a small stage symbolically: axes become constants, loads become elements.
+#include "compiler/plan/value_table.h"
+
+#include <algorithm>
+
+namespace galatea::plan {
+
+using kernel::ExprKind;
+using kernel::SymbolKind;
+
+namespace {
+
+bool has_small_static_volume(const ir::Type& type) {
+  int64_t volume = type.static_volume();
+  return volume >= 0 && volume <= kMaxScalarElements;
+}
+
+/// The element index of each axis for row-major position `flat`.
+std::vector<Expr> unflatten(int64_t flat, const std::vector<int64_t>& extents) {
+  std::vector<Expr> out(extents.size());
+  for (size_t d = extents.size(); d-- > 0;) {
+    out[d] = kernel::const_int(flat % extents[d]);
+    flat /= extents[d];
+  }
+  return out;
+}
+
+int64_t product(const std::vector<int64_t>& extents) {
+  int64_t volume = 1;
+  for (int64_t e : extents) volume *= e;
+  return volume;
+}
+
+std::optional<std::vector<int64_t>> constants(const std::vector<Expr>& extents) {
+  std::vector<int64_t> out;
+  for (const Expr& e : extents) {
+    if (!kernel::is_const(e)) return std::nullopt;
+    out.push_back(kernel::const_value(e));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::optional<int64_t> constant_position(const std::vector<Expr>& indices, const std::vector<int64_t>& extents) {
+  int64_t position = 0;
+  for (size_t d = 0; d < indices.size(); ++d) {
+    if (!kernel::is_const(indices[d])) return std::nullopt;
+    int64_t i = kernel::const_value(indices[d]);
+    if (i < 0 || i >= extents[d]) return std::nullopt;
+    position = position * extents[d] + i;
+  }
+  return position;
+}
+
+ValueTable::ValueTable(const ir::Graph& graph) : graph_(graph), lowerings_(graph.nodes.size()), values_(graph.values.size()) {}
+
+void ValueTable::fill() {
+  for (ir::BlockId block : graph_.topological_order()) {
+    for (const ir::Merge& merge : graph_.block(block).merges) fill_merge(merge);
+    for (ir::NodeId node : graph_.block(block).nodes) fill_node(node);
+  }
+}
+
+Expr ValueTable::element(ir::ValueId value, int64_t flat_index) const {
+  const ValueInfo& info = values_[value];
+  if (info.scalar) return info.elements[static_cast<size_t>(flat_index)];
+  return kernel::symbol(SymbolKind::kElement, graph_.type(value).dtype, value, flat_index);
+}
+
+Expr ValueTable::resolve(const Expr& e) const {
+  return kernel::rewrite(e, [this](const Expr& x) -> Expr {
+    if (x->kind != ExprKind::kSymbol) return {};
+    auto value = static_cast<ir::ValueId>(x->a);
+    if (x->symbol == SymbolKind::kExtent) return values_[value].extents.at(static_cast<size_t>(x->b));
+    if (x->symbol == SymbolKind::kElement) return element(value, x->b);
+    return x;
+  });
+}
+
+void ValueTable::fill_merge(const ir::Merge& merge) {
+  const ir::Type& type = graph_.type(merge.result);
+  ValueInfo& info = values_[merge.result];
+  info.dense_axes = type.ndim;
+  for (ir::ValueId operand : merge.operands) info.dense_axes = std::min(info.dense_axes, values_[operand].dense_axes);
+  for (int d = 0; d < type.ndim; ++d) {
+    int64_t known = type.extents[static_cast<size_t>(d)];
+    info.extents.push_back(known >= 0 ? kernel::const_int(known) : kernel::symbol(SymbolKind::kExtent, DType::kI64, merge.result, d));
+  }
+  // The registers of a scalar merge are kElement symbols that the emitter maps to registers it moves into.
+  if (!has_small_static_volume(type)) return;
+  info.scalar = true;
+  info.dense_axes = type.ndim;
+  for (int64_t i = 0; i < type.static_volume(); ++i)
+    info.elements.push_back(kernel::symbol(SymbolKind::kElement, type.dtype, merge.result, i));
+}
+
+void ValueTable::fill_node(ir::NodeId node) {
+  if (graph_.node(node).op->source) {
+    for (ir::ValueId value : graph_.node(node).outputs) {
+      const ir::Type& type = graph_.type(value);
+      values_[value].dense_axes = type.ndim;
+      for (int d = 0; d < type.ndim; ++d) values_[value].extents.push_back(kernel::symbol(SymbolKind::kExtent, DType::kI64, value, d));
+    }
+    return;
+  }
+  lowerings_[node] = op::lower_node(graph_, node);
+  for (size_t k = 0; k < graph_.node(node).outputs.size(); ++k) fill_output(node, k);
+}
+
+void ValueTable::fill_output(ir::NodeId node, size_t k) {
+  ir::ValueId value = graph_.node(node).outputs[k];
+  const op::LoweredOutput& output = lowerings_[node].outputs.at(k);
+  ValueInfo& info = values_[value];
+  const ir::Type& type = graph_.type(value);
+  for (int d = 0; d < type.ndim; ++d) {
+    int64_t known = type.extents[static_cast<size_t>(d)];
+    if (known >= 0) info.extents.push_back(kernel::const_int(known));
+    else if (static_cast<size_t>(d) < output.extents.size() && output.extents[static_cast<size_t>(d)]) info.extents.push_back(resolve(output.extents[static_cast<size_t>(d)]));
+    else info.extents.push_back(kernel::symbol(SymbolKind::kExtent, DType::kI64, value, d));
+  }
+  info.dense_axes = type.ndim;
+  if (output.kind == op::LoweredOutput::Kind::kScalars) {
+    info.scalar = true;
+    for (const Expr& e : output.elements) info.elements.push_back(resolve(e));
+    return;
+  }
+  if (auto elements = scalarize(node, output)) {
+    info.scalar = true;
+    info.elements = std::move(*elements);
+    return;
+  }
+  if (output.kind == op::LoweredOutput::Kind::kView && !output.reshape) {
+    // Innermost axes stay dense as long as they pass through untouched; one windowed axis ends the run (its rows still lie densely).
+    const ir::ValueId source = graph_.node(node).inputs[static_cast<size_t>(output.input)];
+    int input_rank = graph_.type(source).ndim;
+    int dense = 0;
+    for (int d = type.ndim - 1; d >= 0; --d) {
+      auto i = static_cast<size_t>(d);
+      int in = output.input_dim[i];
+      bool straight = in == input_rank - (type.ndim - d) && kernel::is_const_int(resolve(output.step[i]), 1);
+      if (!straight) break;
+      ++dense;
+      auto j = static_cast<size_t>(in);
+      bool whole = kernel::is_const_int(resolve(output.start[j]), 0) && kernel::same(info.extents[i], values_[source].extents[j]);
+      if (!whole) break;
+    }
+    info.dense_axes = std::min(dense, values_[source].dense_axes);
+  }
+}
+
+std::optional<std::vector<Expr>> ValueTable::scalarize(ir::NodeId node, const op::LoweredOutput& output) const {
+  auto extents = constants(output.extents);
+  std::vector<Expr> resolved;
+  if (!extents) {
+    for (const Expr& e : output.extents) resolved.push_back(resolve(e));
+    extents = constants(resolved);
+  }
+  if (!extents || product(*extents) > kMaxScalarElements) return std::nullopt;
+  std::vector<Expr> out;
+  for (int64_t i = 0; i < product(*extents); ++i) {
+    std::vector<Expr> at = unflatten(i, *extents);
+    std::optional<Expr> value;
+    if (output.kind == op::LoweredOutput::Kind::kStage) {
+      std::vector<Expr> axes(at.size());
+      for (size_t d = 0; d < at.size(); ++d) axes[static_cast<size_t>(output.axis_of[d])] = at[d];
+      value = stage_element(node, output.stage, axes, 0);
+    } else if (output.kind == op::LoweredOutput::Kind::kView) {
+      ir::ValueId source = graph_.node(node).inputs[static_cast<size_t>(output.input)];
+      const ir::Type& type = graph_.type(source);
+      if (!has_small_static_volume(type)) return std::nullopt;
+      if (output.reshape) {
+        value = element(source, i);
+      } else {
+        std::vector<Expr> indices;
+        for (const Expr& s : output.start) indices.push_back(resolve(s));
+        for (size_t d = 0; d < at.size(); ++d) {
+          if (output.input_dim[d] < 0) continue;
+          Expr& index = indices[static_cast<size_t>(output.input_dim[d])];
+          index = index + resolve(output.step[d]) * at[d];
+        }
+        auto position = constant_position(indices, type.extents);
+        if (!position) {
+          // A data-dependent index into few elements: choose among them.
+          Expr flat = kernel::const_int(0);
+          for (size_t d = 0; d < indices.size(); ++d) flat = flat * kernel::const_int(type.extents[d]) + indices[d];
+          Expr chosen = element(source, 0);
+          for (int64_t n = 1; n < type.static_volume(); ++n) chosen = kernel::select(kernel::equal(flat, kernel::const_int(n)), element(source, n), chosen);
+          value = chosen;
+        } else {
+          value = element(source, *position);
+        }
+      }
+    }
+    if (!value) return std::nullopt;
+    out.push_back(*value);
+  }
+  return out;
+}
+
+std::optional<Expr> ValueTable::stage_element(ir::NodeId node, int stage_index, const std::vector<Expr>& indices, int depth) const {
+  if (depth > 64) return std::nullopt;
+  const kernel::Stage& stage = lowerings_[node].stages[static_cast<size_t>(stage_index)];
+  if (stage.form == kernel::StageForm::kMap) return substitute(node, stage.body, indices, {}, depth);
+  if (stage.form == kernel::StageForm::kReduce) return reduce_element(node, stage, indices, depth);
+  return std::nullopt;
+}
+
+std::optional<Expr> ValueTable::reduce_element(ir::NodeId node, const kernel::Stage& stage, const std::vector<Expr>& axes, int depth) const {
+  std::vector<Expr> resolved;
+  for (const Expr& e : stage.reduce_extents) resolved.push_back(resolve(e));
+  auto extents = constants(resolved);
+  // Up to 16 elements: each lane of the fixed tree holds one (kernel.h), so the tree is written out.
+  if (!extents || product(*extents) > 16 || product(*extents) == 0) return std::nullopt;
+  bool is_sum = stage.combiner == kernel::Combiner::kSum;
+  std::vector<Expr> lanes;
+  for (int64_t i = 0; i < product(*extents); ++i) {
+    auto value = substitute(node, stage.body, axes, unflatten(i, *extents), depth);
+    if (!value) return std::nullopt;
+    Expr lane = kernel::convert(*value, stage.accumulator);
+    if (is_sum && is_float(stage.accumulator)) lane = kernel::const_float(0, stage.accumulator) + lane;
+    lanes.push_back(lane);
+  }
+  Expr total;
+  if (is_sum && is_float(stage.accumulator)) {
+    while (lanes.size() < 16) lanes.push_back(kernel::const_float(0, stage.accumulator));
+    for (size_t width = 8; width > 0; width /= 2)
+      for (size_t i = 0; i < width; ++i) lanes[i] = lanes[i] + lanes[i + width];
+    total = lanes[0];
+  } else {
+    total = lanes[0];
+    for (size_t i = 1; i < lanes.size(); ++i) {
+      if (is_sum) total = total + lanes[i];
+      else total = stage.combiner == kernel::Combiner::kMin ? kernel::min(total, lanes[i]) : kernel::max(total, lanes[i]);
+    }
+  }
+  if (!stage.finish) return kernel::convert(total, stage.type);
+  Expr finish = kernel::rewrite(stage.finish, [&](const Expr& x) -> Expr { return x->kind == ExprKind::kAcc ? total : Expr{}; });
+  return substitute(node, finish, axes, {}, depth);
+}
+
+std::optional<Expr> ValueTable::substitute(ir::NodeId node, const Expr& body, const std::vector<Expr>& axes,
+                                           const std::vector<Expr>& reduce_axes, int depth) const {
+  bool failed = false;
+  Expr out = kernel::rewrite(body, [&](const Expr& x) -> Expr {
+    if (x->kind == ExprKind::kAxis) return axes[static_cast<size_t>(x->index)];
+    if (x->kind == ExprKind::kReduceAxis) return reduce_axes[static_cast<size_t>(x->index)];
+    if (x->kind != ExprKind::kLoad) return {};
+    std::vector<Expr> indices;
+    for (const Expr& i : x->args) {
+      auto index = substitute(node, i, axes, reduce_axes, depth + 1);
+      if (!index) {
+        failed = true;
+        return x;
+      }
+      indices.push_back(resolve(*index));
+    }
+    auto value = load_element(node, *x, std::move(indices), depth + 1);
+    if (!value) failed = true;
+    return value ? *value : x;
+  });
+  if (failed) return std::nullopt;
+  return resolve(out);
+}
+
+std::optional<Expr> ValueTable::load_element(ir::NodeId node, const kernel::ExprNode& load, std::vector<Expr> indices, int depth) const {
+  if (load.border != kernel::Border::kNone) return std::nullopt;
+  if (load.target.kind == kernel::LoadTarget::Kind::kStage) return stage_element(node, load.target.index, indices, depth);
+  ir::ValueId source = graph_.node(node).inputs[static_cast<size_t>(load.target.index)];
+  const ir::Type& type = graph_.type(source);
+  if (!has_small_static_volume(type)) return std::nullopt;
+  auto position = constant_position(indices, type.extents);
+  if (!position) return std::nullopt;
+  return element(source, *position);
+}
+
+}  // namespace galatea::plan

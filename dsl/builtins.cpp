@@ -1,0 +1,494 @@
+// Python's built-in functions, on static values. In: evaluated arguments. Out: a value, or poison after an error.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "dsl/evaluator.h"
+
+namespace galatea::dsl {
+namespace {
+
+// Whether the call has between `least` and `most` positional arguments and only the named keywords; reports otherwise.
+bool check_shape(Evaluator& ev, const CallArguments& a, size_t least, size_t most, std::initializer_list<std::string_view> keywords = {}) {
+  for (const Value& value : a.positional) {
+    if (value.is_poison()) return false;
+  }
+  for (const CallArguments::Keyword& keyword : a.keywords) {
+    if (keyword.value.is_poison()) return false;
+    if (std::find(keywords.begin(), keywords.end(), keyword.name) == keywords.end()) {
+      ev.fail(Message::kUnknownParameter, keyword.name_span, {a.name, keyword.name, ""});
+      return false;
+    }
+  }
+  size_t count = a.positional.size();
+  if (count >= least && count <= most) return true;
+  std::string wanted = least == most ? std::to_string(least) : most > 100 ? fmt::format("at least {}", least) : fmt::format("{} to {}", least, most);
+  ev.fail(Message::kArgumentCount, a.span, {a.name, wanted, std::to_string(count)});
+  return false;
+}
+
+const CallArguments::Keyword* keyword_of(const CallArguments& a, std::string_view name) {
+  for (const CallArguments::Keyword& keyword : a.keywords) {
+    if (keyword.name == name) return &keyword;
+  }
+  return nullptr;
+}
+
+Value no_node(Evaluator& ev, const CallArguments& a, std::string help) {
+  return ev.fail(Message::kBuiltinOnNode, a.span, {a.name, ev.type_text(a.positional[0]), std::move(help)});
+}
+
+Value wrong_kind(Evaluator& ev, const CallArguments& a, size_t i, std::string wanted) {
+  return ev.fail(Message::kArgumentKind, a.spans[i], {a.name, std::move(wanted), describe_kind(a.positional[i])});
+}
+
+Value fn_abs(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 1, 1)) return Value::poison();
+  const Value& x = a.positional[0];
+  if (x.is_node()) return ev.node_operator("math.abs", {x}, a.span);
+  if (x.is(ValueKind::kFloat)) return Value::of(std::fabs(x.number));
+  if (!x.is_integral()) return wrong_kind(ev, a, 0, "a number");
+  return x.as_int() < 0 ? ev.unary("-", x, a.span) : Value::of(x.as_int());
+}
+
+Value all_or_any(Evaluator& ev, CallArguments& a, bool wanted) {
+  if (!check_shape(ev, a, 1, 1)) return Value::poison();
+  auto elements = ev.iterate(a.positional[0], a.spans[0], "tested");
+  if (!elements) return Value::poison();
+  for (const Value& element : *elements) {
+    auto holds = ev.static_truth(element, a.spans[0], "`" + a.name + "`");
+    if (!holds) return Value::poison();
+    if (*holds == wanted) return Value::of(wanted);
+  }
+  return Value::of(!wanted);
+}
+Value fn_all(Evaluator& ev, CallArguments& a) { return all_or_any(ev, a, false); }
+Value fn_any(Evaluator& ev, CallArguments& a) { return all_or_any(ev, a, true); }
+
+Value fn_bool(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 0, 1)) return Value::poison();
+  if (a.positional.empty()) return Value::of(false);
+  if (a.positional[0].is_node()) return no_node(ev, a, "write `fn.cast(x, dtype=types.BOOL)`");
+  return Value::of(truth(a.positional[0]));
+}
+
+std::string trimmed(const std::string& text) {
+  size_t begin = text.find_first_not_of(" \t\r\n\f\v");
+  if (begin == std::string::npos) return {};
+  std::string out = text.substr(begin, text.find_last_not_of(" \t\r\n\f\v") + 1 - begin);
+  std::erase(out, '_');
+  return out;
+}
+
+Value fn_int(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 0, 2)) return Value::poison();
+  if (a.positional.empty()) return Value::of(int64_t{0});
+  const Value& x = a.positional[0];
+  if (x.is_node()) return no_node(ev, a, "write `fn.cast(x, dtype=types.INT32)`");
+  if (x.is_integral()) return Value::of(x.as_int());
+  if (x.is(ValueKind::kFloat)) {
+    if (!std::isfinite(x.number) || std::fabs(x.number) >= 9.2e18) return ev.fail(Message::kIntegerOverflow, a.span, {repr(x)});
+    return Value::of(static_cast<int64_t>(x.number));
+  }
+  if (!x.is(ValueKind::kString)) return wrong_kind(ev, a, 0, "a number or a string");
+  int64_t base = 10;
+  if (a.positional.size() == 2) {
+    if (!a.positional[1].is_integral() || a.positional[1].as_int() < 2 || a.positional[1].as_int() > 36) return wrong_kind(ev, a, 1, "a base from 2 to 36");
+    base = a.positional[1].as_int();
+  }
+  std::string text = trimmed(x.text());
+  const char* begin = text.data() + (text.starts_with("+") ? 1 : 0);
+  int64_t value = 0;
+  auto [end, error] = std::from_chars(begin, text.data() + text.size(), value, static_cast<int>(base));
+  if (error == std::errc::result_out_of_range) return ev.fail(Message::kIntegerOverflow, a.span, {text.substr(0, 40)});
+  if (error != std::errc() || end != text.data() + text.size()) return ev.fail(Message::kNotANumber, a.spans[0], {repr(x)});
+  return Value::of(value);
+}
+
+Value fn_float(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 0, 1)) return Value::poison();
+  if (a.positional.empty()) return Value::of(0.0);
+  const Value& x = a.positional[0];
+  if (x.is_node()) return no_node(ev, a, "write `fn.cast(x, dtype=types.FLOAT)`");
+  if (x.is_number()) return Value::of(x.as_double());
+  if (!x.is(ValueKind::kString)) return wrong_kind(ev, a, 0, "a number or a string");
+  std::string text = trimmed(x.text());
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (text == "infinity") text = "inf";
+  if (text == "-infinity") text = "-inf";
+  const char* begin = text.data() + (text.starts_with("+") ? 1 : 0);
+  double value = 0;
+  auto [end, error] = std::from_chars(begin, text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return ev.fail(Message::kNotANumber, a.spans[0], {repr(x)});
+  return Value::of(value);
+}
+
+Value fn_str(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 0, 1)) return Value::poison();
+  if (a.positional.empty()) return ev.make_string("");
+  if (contains_node(a.positional[0])) return ev.fail(Message::kNodeInString, a.span, {ev.type_text(a.positional[0])});
+  return ev.make_string(to_display(a.positional[0]));
+}
+
+Value fn_repr(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 1, 1)) return Value::poison();
+  if (contains_node(a.positional[0])) return ev.fail(Message::kNodeInString, a.span, {ev.type_text(a.positional[0])});
+  return ev.make_string(repr(a.positional[0]));
+}
+
+Value fn_list(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 0, 1)) return Value::poison();
+  if (a.positional.empty()) return ev.make_list({}, a.span);
+  auto elements = ev.iterate(a.positional[0], a.spans[0], "made a list");
+  return elements ? ev.make_list(std::move(*elements), a.span) : Value::poison();
+}
+
+Value fn_tuple(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 0, 1)) return Value::poison();
+  if (a.positional.empty()) return ev.make_tuple({});
+  auto elements = ev.iterate(a.positional[0], a.spans[0], "made a tuple");
+  return elements ? ev.make_tuple(std::move(*elements)) : Value::poison();
+}
+
+Value fn_dict(Evaluator& ev, CallArguments& a) {
+  if (a.positional.size() > 1) return ev.fail(Message::kArgumentCount, a.span, {"dict", "0 to 1", std::to_string(a.positional.size())});
+  Value result = ev.make_dict(a.span);
+  if (!a.positional.empty()) {
+    const Value& from = a.positional[0];
+    if (from.is_poison()) return Value::poison();
+    if (from.is(ValueKind::kDict)) {
+      for (const auto& [key, value] : from.dict().entries) result.dict().set(key_text(key), key, value);
+    } else {
+      auto pairs = ev.iterate(from, a.spans[0], "made a dict");
+      if (!pairs) return Value::poison();
+      for (const Value& pair : *pairs) {
+        if (!pair.is_sequence() || pair.elements().size() != 2) return wrong_kind(ev, a, 0, "pairs of key and value");
+        std::string text = key_text(pair.elements()[0]);
+        if (text.empty()) return ev.fail(Message::kNotHashable, a.spans[0], {describe_kind(pair.elements()[0])});
+        result.dict().set(text, pair.elements()[0], pair.elements()[1]);
+      }
+    }
+  }
+  for (const CallArguments::Keyword& keyword : a.keywords) {
+    Value key = ev.make_string(keyword.name);
+    result.dict().set(key_text(key), key, keyword.value);
+  }
+  return result;
+}
+
+Value fn_len(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 1, 1)) return Value::poison();
+  const Value& x = a.positional[0];
+  if (x.is_node()) return no_node(ev, a, "extents are per sample: write `x.shape()[0]`");
+  if (x.is(ValueKind::kRange)) return Value::of(x.as<RangeObject>().size());
+  if (x.is_sequence()) return Value::of(static_cast<int64_t>(x.elements().size()));
+  if (x.is(ValueKind::kDict)) return Value::of(static_cast<int64_t>(x.dict().entries.size()));
+  if (!x.is(ValueKind::kString)) return wrong_kind(ev, a, 0, "a list, tuple, dict, range or string");
+  int64_t count = 0;
+  for (char c : x.text()) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  return Value::of(count);
+}
+
+Value fn_range(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 1, 3)) return Value::poison();
+  for (size_t i = 0; i < a.positional.size(); ++i) {
+    if (a.positional[i].is_node()) return ev.fail(Message::kNodeAsStatic, a.spans[i], {"`range`", ev.type_text(a.positional[i])});
+    if (!a.positional[i].is_integral()) return wrong_kind(ev, a, i, "an integer");
+  }
+  auto* range = ev.arena.make<RangeObject>();
+  bool one = a.positional.size() == 1;
+  range->start = one ? 0 : a.positional[0].as_int();
+  range->stop = a.positional[one ? 0 : 1].as_int();
+  range->step = a.positional.size() == 3 ? a.positional[2].as_int() : 1;
+  if (range->step == 0) return ev.fail(Message::kZeroStep, a.spans[2]);
+  return Value(ValueKind::kRange, range);
+}
+
+Value fn_enumerate(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 1, 2, {"start"})) return Value::poison();
+  auto elements = ev.iterate(a.positional[0], a.spans[0], "enumerated");
+  if (!elements) return Value::poison();
+  Value start = a.positional.size() == 2 ? a.positional[1] : keyword_of(a, "start") ? keyword_of(a, "start")->value : Value::of(int64_t{0});
+  if (!start.is_integral()) return ev.fail(Message::kArgumentKind, a.span, {"start", "an integer", describe_kind(start)});
+  std::vector<Value> out;
+  for (size_t i = 0; i < elements->size(); ++i) out.push_back(ev.make_tuple({Value::of(start.as_int() + static_cast<int64_t>(i)), (*elements)[i]}));
+  return ev.make_list(std::move(out), a.span);
+}
+
+Value fn_zip(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 0, SIZE_MAX, {"strict"})) return Value::poison();
+  std::vector<std::vector<Value>> columns;
+  size_t size = SIZE_MAX;
+  for (size_t i = 0; i < a.positional.size(); ++i) {
+    auto elements = ev.iterate(a.positional[i], a.spans[i], "zipped");
+    if (!elements) return Value::poison();
+    size = std::min(size, elements->size());
+    columns.push_back(std::move(*elements));
+  }
+  const auto* strict = keyword_of(a, "strict");
+  bool uneven = std::any_of(columns.begin(), columns.end(), [&](const auto& column) { return column.size() != size; });
+  if (strict && truth(strict->value) && uneven) return ev.fail(Message::kRaised, a.span, {"zip() got lists of different lengths"});
+  std::vector<Value> out;
+  for (size_t i = 0; i < size && !columns.empty(); ++i) {
+    std::vector<Value> row;
+    for (const auto& column : columns) row.push_back(column[i]);
+    out.push_back(ev.make_tuple(std::move(row)));
+  }
+  return ev.make_list(std::move(out), a.span);
+}
+
+Value fn_map(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 2, SIZE_MAX)) return Value::poison();
+  CallArguments lists = a;
+  lists.positional.erase(lists.positional.begin());
+  lists.spans.erase(lists.spans.begin());
+  Value rows = fn_zip(ev, lists);
+  if (rows.is_poison()) return rows;
+  std::vector<Value> out;
+  for (size_t i = 0; i < rows.elements().size(); ++i)
+    out.push_back(ev.call_back(a.positional[0], rows.elements()[i].elements(), a, static_cast<uint32_t>(i)));
+  return ev.make_list(std::move(out), a.span);
+}
+
+Value fn_filter(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 2, 2)) return Value::poison();
+  auto elements = ev.iterate(a.positional[1], a.spans[1], "filtered");
+  if (!elements) return Value::poison();
+  std::vector<Value> out;
+  for (size_t i = 0; i < elements->size(); ++i) {
+    Value kept = a.positional[0].is(ValueKind::kNone) ? (*elements)[i] : ev.call_back(a.positional[0], {(*elements)[i]}, a, static_cast<uint32_t>(i));
+    auto holds = ev.static_truth(kept, a.span, "`filter`");
+    if (!holds) return Value::poison();
+    if (*holds) out.push_back((*elements)[i]);
+  }
+  return ev.make_list(std::move(out), a.span);
+}
+
+// The elements and, for each, what it is compared by; false after an error.
+bool sort_keys(Evaluator& ev, const CallArguments& a, const std::vector<Value>& elements, std::vector<Value>& keys) {
+  const auto* key = keyword_of(a, "key");
+  for (size_t i = 0; i < elements.size(); ++i) {
+    bool own = !key || key->value.is(ValueKind::kNone);
+    keys.push_back(own ? elements[i] : ev.call_back(key->value, {elements[i]}, a, static_cast<uint32_t>(i)));
+    if (keys.back().is_poison()) return false;
+    if (contains_node(keys.back())) {
+      ev.fail(Message::kBuiltinOnNode, a.span, {a.name, ev.type_text(keys.back()), "use `math.min(a, b)` and `math.max(a, b)` on data"});
+      return false;
+    }
+  }
+  return true;
+}
+
+Value extreme(Evaluator& ev, CallArguments& a, const std::string& op) {
+  if (!check_shape(ev, a, 1, SIZE_MAX, {"key", "default"})) return Value::poison();
+  std::vector<Value> elements = a.positional;
+  if (elements.size() == 1) {
+    auto inner = ev.iterate(elements[0], a.spans[0], "searched");
+    if (!inner) return Value::poison();
+    elements = std::move(*inner);
+  }
+  if (elements.empty()) {
+    const auto* fallback = keyword_of(a, "default");
+    return fallback ? fallback->value : ev.fail(Message::kRaised, a.span, {a.name + "() of an empty list"});
+  }
+  std::vector<Value> keys;
+  if (!sort_keys(ev, a, elements, keys)) return Value::poison();
+  size_t best = 0;
+  for (size_t i = 1; i < keys.size(); ++i) {
+    Value better = ev.compare(op, keys[i], keys[best], a.span, a.span, a.span);
+    if (better.is_poison()) return better;
+    if (truth(better)) best = i;
+  }
+  return elements[best];
+}
+Value fn_min(Evaluator& ev, CallArguments& a) { return extreme(ev, a, "<"); }
+Value fn_max(Evaluator& ev, CallArguments& a) { return extreme(ev, a, ">"); }
+
+Value fn_sorted(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 1, 1, {"key", "reverse"})) return Value::poison();
+  auto elements = ev.iterate(a.positional[0], a.spans[0], "sorted");
+  if (!elements) return Value::poison();
+  std::vector<Value> keys;
+  if (!sort_keys(ev, a, *elements, keys)) return Value::poison();
+  std::vector<size_t> order(elements->size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  const auto* reverse_word = keyword_of(a, "reverse");
+  bool reverse = reverse_word && truth(reverse_word->value);
+  // A merge sort by insertion of runs would do; stable_sort with a comparison that reports once is enough.
+  bool failed = false;
+  std::stable_sort(order.begin(), order.end(), [&](size_t x, size_t y) {
+    if (failed) return false;
+    Value less = reverse ? ev.compare("<", keys[y], keys[x], a.span, a.span, a.span) : ev.compare("<", keys[x], keys[y], a.span, a.span, a.span);
+    failed = less.is_poison();
+    return !failed && truth(less);
+  });
+  if (failed) return Value::poison();
+  std::vector<Value> out;
+  for (size_t i : order) out.push_back((*elements)[i]);
+  return ev.make_list(std::move(out), a.span);
+}
+
+Value fn_sum(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 1, 2, {"start"})) return Value::poison();
+  auto elements = ev.iterate(a.positional[0], a.spans[0], "summed");
+  if (!elements) return Value::poison();
+  Value total = a.positional.size() == 2 ? a.positional[1] : keyword_of(a, "start") ? keyword_of(a, "start")->value : Value::of(int64_t{0});
+  bool started = a.positional.size() == 2 || keyword_of(a, "start");
+  for (const Value& element : *elements) {
+    // 0 + node would add a pointless operator.
+    total = !started && element.is_node() ? element : ev.binary("+", total, element, a.span, a.span, a.span);
+    started = true;
+  }
+  return total;
+}
+
+Value fn_reversed(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 1, 1)) return Value::poison();
+  auto elements = ev.iterate(a.positional[0], a.spans[0], "reversed");
+  if (!elements) return Value::poison();
+  std::reverse(elements->begin(), elements->end());
+  return ev.make_list(std::move(*elements), a.span);
+}
+
+Value fn_round(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 1, 2, {"ndigits"})) return Value::poison();
+  const Value& x = a.positional[0];
+  if (x.is_node()) return no_node(ev, a, "write `math.floor(x + 0.5)`");
+  if (!x.is_number()) return wrong_kind(ev, a, 0, "a number");
+  Value digits = a.positional.size() == 2 ? a.positional[1] : keyword_of(a, "ndigits") ? keyword_of(a, "ndigits")->value : Value::none();
+  if (digits.is(ValueKind::kNone)) {
+    if (x.is_integral()) return Value::of(x.as_int());
+    double rounded = std::nearbyint(x.number);
+    if (!std::isfinite(rounded) || std::fabs(rounded) >= 9.2e18) return ev.fail(Message::kIntegerOverflow, a.span, {repr(x)});
+    return Value::of(static_cast<int64_t>(rounded));
+  }
+  if (!digits.is_integral()) return ev.fail(Message::kArgumentKind, a.span, {"ndigits", "an integer", describe_kind(digits)});
+  int64_t n = std::clamp<int64_t>(digits.as_int(), -400, 400);
+  if (x.is_integral()) {
+    if (n >= 0) return Value::of(x.as_int());
+    if (n < -18) return Value::of(int64_t{0});
+    int64_t unit = 1;
+    for (int64_t i = 0; i < -n; ++i) unit *= 10;
+    int64_t quotient = x.as_int() / unit, rest = x.as_int() % unit;
+    int64_t twice = std::abs(rest) - (unit - std::abs(rest));
+    if (twice > 0 || (twice == 0 && quotient % 2 != 0)) quotient += x.as_int() < 0 ? -1 : 1;
+    return Value::of(quotient * unit);
+  }
+  if (!std::isfinite(x.number) || n > 17) return x;
+  // Through decimal digits, which round correctly.
+  if (n >= 0) {
+    std::string text = fmt::format("{:.{}f}", x.number, n);
+    return Value::of(std::strtod(text.c_str(), nullptr));
+  }
+  double unit = std::pow(10.0, static_cast<double>(-n));
+  return Value::of(std::nearbyint(x.number / unit) * unit);
+}
+
+std::string_view builtin_type_of(const Value& value) {
+  switch (value.kind) {
+    case ValueKind::kBool: return "bool";
+    case ValueKind::kInt: return "int";
+    case ValueKind::kFloat: return "float";
+    case ValueKind::kString: return "str";
+    case ValueKind::kList: return "list";
+    case ValueKind::kTuple: return "tuple";
+    case ValueKind::kDict: return "dict";
+    case ValueKind::kNode: return "DataNode";
+    default: return "";
+  }
+}
+
+Value fn_isinstance(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 2, 2)) return Value::poison();
+  std::vector<Value> types = a.positional[1].is(ValueKind::kTuple) ? a.positional[1].elements() : std::vector<Value>{a.positional[1]};
+  for (const Value& type : types) {
+    if (!type.is(ValueKind::kBuiltin) || !type.as<BuiltinObject>().is_type) return wrong_kind(ev, a, 1, "a type such as `int`, or a tuple of types");
+    const std::string& name = type.as<BuiltinObject>().name;
+    if (name == builtin_type_of(a.positional[0]) || (name == "int" && a.positional[0].is(ValueKind::kBool))) return Value::of(true);
+  }
+  return Value::of(false);
+}
+
+Value fn_type(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 1, 1)) return Value::poison();
+  return ev.make_builtin(std::string(builtin_type_of(a.positional[0])), fn_type, Value::none(), true);
+}
+
+Value fn_callable(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 1, 1)) return Value::poison();
+  ValueKind kind = a.positional[0].kind;
+  return Value::of(kind == ValueKind::kFunction || kind == ValueKind::kBuiltin || kind == ValueKind::kOperator || kind == ValueKind::kOperatorObject);
+}
+
+Value fn_hasattr(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 2, 2)) return Value::poison();
+  if (!a.positional[1].is(ValueKind::kString)) return wrong_kind(ev, a, 1, "a string");
+  if (!a.positional[0].is(ValueKind::kStruct)) return Value::of(find_method(ev, a.positional[0], a.positional[1].text()).has_value());
+  for (const auto& [name, value] : a.positional[0].as<StructObject>().fields) {
+    if (name == a.positional[1].text()) return Value::of(true);
+  }
+  return Value::of(false);
+}
+
+Value fn_getattr(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 2, 3)) return Value::poison();
+  if (!a.positional[1].is(ValueKind::kString)) return wrong_kind(ev, a, 1, "a string");
+  if (a.positional[0].is(ValueKind::kStruct)) {
+    for (const auto& [name, value] : a.positional[0].as<StructObject>().fields) {
+      if (name == a.positional[1].text()) return value;
+    }
+  }
+  if (a.positional.size() == 3) return a.positional[2];
+  return ev.fail(Message::kNoAttribute, a.spans[1], {describe_kind(a.positional[0]), a.positional[1].text()});
+}
+
+Value fn_print(Evaluator& ev, CallArguments& a) {
+  std::string text;
+  for (const Value& value : a.positional) {
+    if (value.is_poison()) return Value::none();
+    text += (text.empty() ? "" : " ") + (value.is_node() ? ev.type_text(value) : to_display(value));
+  }
+  ev.note(Message::kPrinted, a.span, {text});
+  return Value::none();
+}
+
+Value fn_exception(Evaluator& ev, CallArguments& a) {
+  std::string text = a.name;
+  for (size_t i = 0; i < a.positional.size(); ++i) {
+    if (a.positional[i].is_poison()) return Value::poison();
+    text += (i == 0 ? ": " : ", ") + to_display(a.positional[i]);
+  }
+  Value value = ev.make_string(text);
+  value.kind = ValueKind::kException;
+  return value;
+}
+
+Value fn_fail(Evaluator& ev, CallArguments& a) {
+  std::string text;
+  for (const Value& value : a.positional) text += (text.empty() ? "" : " ") + to_display(value);
+  return ev.fail(Message::kRaised, a.span, {text.empty() ? "fail()" : text});
+}
+
+}  // namespace
+
+void add_builtins(Evaluator& ev, Env& names) {
+  struct Entry {
+    const char* name;
+    BuiltinFunction function;
+    bool is_type = false;
+  };
+  constexpr Entry kEntries[] = {
+      {"abs", fn_abs}, {"all", fn_all}, {"any", fn_any}, {"bool", fn_bool, true}, {"callable", fn_callable},
+      {"dict", fn_dict, true}, {"enumerate", fn_enumerate}, {"filter", fn_filter}, {"float", fn_float, true}, {"getattr", fn_getattr},
+      {"hasattr", fn_hasattr}, {"int", fn_int, true}, {"isinstance", fn_isinstance}, {"len", fn_len}, {"list", fn_list, true},
+      {"map", fn_map}, {"max", fn_max}, {"min", fn_min}, {"print", fn_print}, {"range", fn_range}, {"repr", fn_repr},
+      {"reversed", fn_reversed}, {"round", fn_round}, {"sorted", fn_sorted}, {"str", fn_str, true}, {"sum", fn_sum},
+      {"tuple", fn_tuple, true}, {"type", fn_type}, {"zip", fn_zip}, {"fail", fn_fail}};
+  for (const Entry& entry : kEntries) names[entry.name] = {ev.make_builtin(entry.name, entry.function, Value::none(), entry.is_type), {}};
+  for (const char* name : {"Exception", "ValueError", "TypeError", "RuntimeError", "AssertionError", "KeyError", "IndexError", "NotImplementedError"})
+    names[name] = {ev.make_builtin(name, fn_exception), {}};
+}
+
+}  // namespace galatea::dsl

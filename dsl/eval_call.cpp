@@ -1,0 +1,282 @@
+// Calls: arguments, parameters, functions, and the frame of each call. In: a call expression. Out: its value on the path after it.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "dsl/evaluator.h"
+#include "dsl/parser.h"
+
+namespace galatea::dsl {
+
+// Also the last round of splitmix64: every bit of the input reaches every bit of the output.
+uint64_t mix_key(uint64_t state, uint64_t value) {
+  uint64_t z = state + 0x9E3779B97F4A7C15ull + value * 0xD1B54A32D192ED03ull;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+  return z ^ (z >> 31);
+}
+
+uint64_t mix_key(uint64_t state, std::string_view text) {
+  uint64_t hash = 0xCBF29CE484222325ull;  // FNV-1a
+  for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3ull;
+  return mix_key(mix_key(state, hash), text.size());
+}
+
+bool Evaluator::eval_arguments(const Expression& e, CallArguments& out) {
+  bool good = true;
+  for (const Argument& argument : e.arguments) {
+    Value value = eval(*argument.value);
+    if (!alive()) return false;
+    Span span = argument.value->span;
+    switch (argument.kind) {
+      case Argument::Kind::kPositional:
+        out.positional.push_back(value);
+        out.spans.push_back(span);
+        break;
+      case Argument::Kind::kKeyword: out.keywords.push_back({argument.name, value, span, argument.name_span}); break;
+      case Argument::Kind::kStar: {
+        if (value.is_poison()) {
+          good = false;
+          break;
+        }
+        auto elements = iterate(value, span, "spread with `*`");
+        if (!elements) return false;
+        for (const Value& element : *elements) {
+          out.positional.push_back(element);
+          out.spans.push_back(span);
+        }
+        break;
+      }
+      case Argument::Kind::kDoubleStar: {
+        if (value.is_poison()) {
+          good = false;
+          break;
+        }
+        if (!value.is(ValueKind::kDict)) return fail(Message::kSpreadKind, span, {describe_kind(value)}), false;
+        for (const auto& [key, entry] : value.dict().entries) {
+          if (!key.is(ValueKind::kString)) return fail(Message::kSpreadKey, span, {repr(key)}), false;
+          out.keywords.push_back({key.text(), entry, span, span});
+        }
+      }
+    }
+  }
+  for (size_t i = 0; i < out.keywords.size(); ++i) {
+    for (size_t k = 0; k < i; ++k) {
+      if (out.keywords[k].name == out.keywords[i].name)
+        return fail(Message::kRepeatedKeyword, out.keywords[i].name_span, {out.keywords[i].name}), false;
+    }
+  }
+  return good;
+}
+
+Value Evaluator::eval_call(const Expression& e) {
+  const Expression& callee_expression = *e.operands[0];
+  Value callee = eval(callee_expression);
+  CallArguments arguments;
+  arguments.span = e.span;
+  arguments.callee_span = callee_expression.span;
+  arguments.callee_text = callee_expression.kind == ExpressionKind::kName || callee_expression.kind == ExpressionKind::kAttribute ? callee_expression.text : "";
+  arguments.ordinal = e.ordinal;
+  bool good = eval_arguments(e, arguments);
+  if (!good || callee.is_poison() || !alive()) return Value::poison();
+  return call(callee, arguments);
+}
+
+Value Evaluator::call(const Value& callee, CallArguments& arguments) {
+  switch (callee.kind) {
+    case ValueKind::kFunction: return call_function(callee.as<FunctionObject>(), arguments);
+    case ValueKind::kBuiltin: {
+      const auto& builtin = callee.as<BuiltinObject>();
+      arguments.self = builtin.self;
+      arguments.name = builtin.name;
+      return builtin.function(*this, arguments);
+    }
+    case ValueKind::kOperator: case ValueKind::kOperatorObject: return call_operator(callee.as<OperatorObject>(), arguments);
+    case ValueKind::kPipeline: return call_pipeline(callee.as<PipelineObject>(), arguments);
+    case ValueKind::kNewAxis: {
+      if (arguments.positional.size() > 1 || (!arguments.positional.empty() && !arguments.positional[0].is(ValueKind::kString)) || !arguments.keywords.empty())
+        return fail(Message::kBadArgument, arguments.span, {"newaxis", "the axis' name, one letter"});
+      auto* axis = arena.make<NewAxisObject>();
+      if (!arguments.positional.empty()) axis->name = arguments.positional[0].text();
+      return Value(ValueKind::kNewAxis, axis);
+    }
+    case ValueKind::kPoison: case ValueKind::kUnknown: return Value::poison();
+    case ValueKind::kModule:
+      if (callee.as<ModuleObject>().name == "Pipeline") return fail(Message::kPipelineClass, arguments.span);
+      [[fallthrough]];
+    default: return fail(Message::kNotCallable, arguments.callee_span.valid() ? arguments.callee_span : arguments.span, {describe_kind(callee)});
+  }
+}
+
+Value Evaluator::call_back(const Value& callee, std::vector<Value> values, const CallArguments& from, uint32_t index) {
+  if (callee.is_poison()) return Value::poison();
+  CallArguments arguments;
+  arguments.spans.assign(values.size(), from.span);
+  arguments.positional = std::move(values);
+  arguments.span = arguments.callee_span = from.span;
+  arguments.callee_text = from.callee_text;
+  arguments.ordinal = from.ordinal;
+  std::vector<uint32_t>& unroll = frame_->call->unroll;
+  unroll.push_back(index);
+  Value result = call(callee, arguments);
+  unroll.pop_back();
+  return result;
+}
+
+const std::set<std::string>& Evaluator::locals_of(const FunctionObject& function) {
+  const void* key = function.body ? static_cast<const void*>(function.body) : function.expression;
+  auto [at, fresh] = locals_.try_emplace(key);
+  if (fresh) {
+    std::vector<std::string> names;
+    if (function.body) collect_bound_names(*function.body, names);
+    at->second.insert(names.begin(), names.end());
+    for (const Parameter& parameter : *function.parameters) at->second.insert(parameter.name);
+  }
+  return at->second;
+}
+
+std::string Evaluator::signature(const FunctionObject& function) const {
+  std::string out = function.name + "(";
+  bool star = false, first = true;
+  for (size_t i = 0; i < function.parameters->size(); ++i) {
+    const Parameter& p = (*function.parameters)[i];
+    if (!first) out += ", ";
+    first = false;
+    if (p.kind == ParameterKind::kKeywordOnly && !star) out += "*, ", star = true;
+    if (p.kind == ParameterKind::kVarArgs) out += "*", star = true;
+    if (p.kind == ParameterKind::kKwArgs) out += "**";
+    out += p.name;
+    if (p.default_value) out += "=" + repr(function.defaults[i]);
+  }
+  return out + ")";
+}
+
+bool Evaluator::bind_arguments(FunctionObject& function, CallArguments& arguments, Frame& frame) {
+  const std::vector<Parameter>& parameters = *function.parameters;
+  std::vector<bool> given(parameters.size(), false);
+  size_t next = 0;
+  auto set = [&](size_t i, const Value& value, Span span) {
+    frame.env[parameters[i].name] = {value, span};
+    given[i] = true;
+  };
+  auto mismatch = [&](Message message, Span span, std::vector<std::string> words) {
+    Diagnostic diagnostic = diagnose(message, span, std::move(words));
+    diagnostic.labels.push_back({function.span, "the function"});
+    diagnostic.notes.push_back("the signature is " + signature(function));
+    report(std::move(diagnostic));
+    return false;
+  };
+  std::vector<Value> rest;
+  for (size_t i = 0; i < arguments.positional.size(); ++i) {
+    while (next < parameters.size() && parameters[next].kind > ParameterKind::kVarArgs) ++next;
+    if (next >= parameters.size()) return mismatch(Message::kTooManyArguments, arguments.spans[i], {function.name, std::to_string(arguments.positional.size())});
+    if (parameters[next].kind == ParameterKind::kVarArgs) rest.push_back(arguments.positional[i]);
+    else set(next, arguments.positional[i], arguments.spans[i]), ++next;
+  }
+  Value kwargs = make_dict(arguments.span);
+  for (const CallArguments::Keyword& keyword : arguments.keywords) {
+    size_t i = 0;
+    for (; i < parameters.size(); ++i) {
+      bool by_name = parameters[i].kind == ParameterKind::kNormal || parameters[i].kind == ParameterKind::kKeywordOnly;
+      if (by_name && parameters[i].name == keyword.name) break;
+    }
+    if (i < parameters.size()) {
+      if (given[i]) return mismatch(Message::kArgumentTwice, keyword.name_span, {function.name, keyword.name});
+      set(i, keyword.value, keyword.span);
+      continue;
+    }
+    bool takes_any = !parameters.empty() && parameters.back().kind == ParameterKind::kKwArgs;
+    if (takes_any) {
+      Value key = make_string(keyword.name);
+      kwargs.dict().set(key_text(key), key, keyword.value);
+      continue;
+    }
+    std::vector<std::string> names;
+    for (const Parameter& p : parameters) names.push_back(p.name);
+    auto near = closest_match(keyword.name, names);
+    return mismatch(Message::kUnknownParameter, keyword.name_span,
+                    {function.name, keyword.name, near ? "did you mean `" + *near + "`?" : ""});
+  }
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].kind == ParameterKind::kVarArgs) set(i, make_tuple(rest), arguments.span);
+    else if (parameters[i].kind == ParameterKind::kKwArgs) set(i, kwargs, arguments.span);
+    else if (!given[i] && !function.defaults[i].is(ValueKind::kUndefined)) set(i, function.defaults[i], parameters[i].span);
+    else if (!given[i]) return mismatch(Message::kMissingArgument, arguments.span, {function.name, parameters[i].name});
+  }
+  return true;
+}
+
+Value Evaluator::call_function(FunctionObject& function, CallArguments& arguments) {
+  if (function.poisoned) return Value::poison();
+  bool too_deep = static_cast<int64_t>(calls_.size()) >= options_.limits.max_call_depth;
+  if (too_deep || stack_exhausted()) {
+    Value result = fail(Message::kCallsTooDeep, arguments.span, {function.name, std::to_string(calls_.size())});
+    aborted_ = true;
+    return result;
+  }
+  auto* frame = arena.make<Frame>();
+  frame->parent = function.closure;
+  frame->module = function.module;
+  frame->locals = &locals_of(function);
+  call_states_.push_back(std::make_unique<CallState>());
+  frame->call = call_states_.back().get();
+  frame->call->name = function.name;
+  if (!bind_arguments(function, arguments, *frame)) return Value::poison();
+  uint64_t path = mix_key(frame_->call->path, function.name);
+  if (arguments.callee_text != function.name) path = mix_key(path, arguments.callee_text);
+  path = mix_key(path, arguments.ordinal);
+  for (uint32_t index : frame_->call->unroll) path = mix_key(path, index);
+  frame->call->path = path;
+  return run_function(function, *frame, arguments);
+}
+
+Value Evaluator::run_function(FunctionObject& function, Frame& frame, const CallArguments& arguments) {
+  Frame* caller = frame_;
+  uint32_t region = region_;
+  calls_.push_back({arguments.span, caller->call->name});
+  frame_ = &frame;
+  Value result = Value::none();
+  CallState& state = *frame.call;
+  if (function.expression) {
+    result = eval(*function.expression);
+  } else {
+    run_suite(*function.body);
+    if (alive()) state.returns.push_back(end_path(Value::none(), {}));
+    if (!aborted_) {
+      bool all_return = std::all_of(state.returns.begin(), state.returns.end(), [](const Path& p) { return p.span.valid(); });
+      bool any_value = std::any_of(state.returns.begin(), state.returns.end(),
+                                   [](const Path& p) { return p.span.valid() && !p.value.is(ValueKind::kNone); });
+      if (!all_return && any_value && state.returns.size() > 1 && !state.result_poisoned) {
+        Diagnostic diagnostic = diagnose(Message::kReturnOnSomePaths, function.span, {function.name});
+        for (const Path& path : state.returns) {
+          if (path.span.valid()) diagnostic.labels.push_back({path.span, "some samples return here"});
+        }
+        report(std::move(diagnostic));
+        state.result_poisoned = true;
+      }
+      if (state.result_poisoned) {
+        for (Path& path : state.returns) path.value = Value::poison();
+      }
+      // Only functions made here can still see the variables.
+      if (!frame.has_closures) {
+        for (Path& path : state.returns) path.env.clear();
+      }
+      bool several = state.returns.size() > 1;
+      std::vector<Path> returns = std::move(state.returns);
+      state.returns.clear();
+      Span span = function.span;
+      result = join(std::move(returns), span, "`return`", true);
+      if (several) region_ = region;
+    }
+  }
+  if (region_ != region && alive()) region_ = region;
+  frame_ = caller;
+  calls_.pop_back();
+  return state.result_poisoned ? Value::poison() : result;
+}
+
+Value Evaluator::call_pipeline(PipelineObject& pipeline, const CallArguments& arguments) {
+  return fail(graph_ ? Message::kPipelineInPipeline : Message::kPipelineCalled, arguments.span, {pipeline.name});
+}
+
+}  // namespace galatea::dsl

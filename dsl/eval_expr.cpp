@@ -1,0 +1,439 @@
+// Expressions. In: the syntax tree and the current path. Out: values; where a condition is a data node, arms of a branch.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "dsl/evaluator.h"
+
+namespace galatea::dsl {
+
+Value Evaluator::eval(const Expression& e) {
+  if (!step(e.span)) return Value::poison();
+  switch (e.kind) {
+    case ExpressionKind::kError: return Value::poison();
+    case ExpressionKind::kName: return eval_name(e);
+    case ExpressionKind::kInteger: case ExpressionKind::kFloat: return eval_number(e);
+    case ExpressionKind::kString: return make_string(e.text);
+    case ExpressionKind::kFString: return eval_fstring(e);
+    case ExpressionKind::kTrue: return Value::of(true);
+    case ExpressionKind::kFalse: return Value::of(false);
+    case ExpressionKind::kNone: return Value::none();
+    case ExpressionKind::kEllipsis: return Value(ValueKind::kEllipsis);
+    case ExpressionKind::kTuple: case ExpressionKind::kList: return eval_display(e);
+    case ExpressionKind::kDict: return eval_dict(e);
+    case ExpressionKind::kListComp: case ExpressionKind::kDictComp: case ExpressionKind::kGenerator: return eval_comprehension(e);
+    case ExpressionKind::kLambda: return eval_lambda(e);
+    case ExpressionKind::kConditional: return eval_conditional(e);
+    case ExpressionKind::kBoolOp: return eval_bool_op(e, 0);
+    case ExpressionKind::kUnary: {
+      if (e.text == "not") return eval_not(e);
+      Value operand = eval(*e.operands[0]);
+      return alive() ? unary(e.text, operand, e.span) : Value::poison();
+    }
+    case ExpressionKind::kBinary: {
+      Value a = eval(*e.operands[0]);
+      Value b = eval(*e.operands[1]);
+      return alive() ? binary(e.text, a, b, e.span, e.operands[0]->span, e.operands[1]->span) : Value::poison();
+    }
+    case ExpressionKind::kCompare: return eval_compare(e, 0, eval(*e.operands[0]));
+    case ExpressionKind::kCall: return eval_call(e);
+    case ExpressionKind::kAttribute: return eval_attribute(e);
+    case ExpressionKind::kSubscript: return eval_subscript(e);
+    case ExpressionKind::kSlice: case ExpressionKind::kStarred: return fail(Message::kStarredAlone, e.span);
+    case ExpressionKind::kNamed: {
+      Value value = eval(*e.operands[0]);
+      if (frame_->is_comprehension) return fail(Message::kNamedInComprehension, e.span, {e.text});
+      if (alive()) bind(e.text, value, e.span);
+      return value;
+    }
+  }
+  return Value::poison();
+}
+
+Value Evaluator::eval_name(const Expression& e) {
+  for (Frame* frame = frame_; frame; frame = frame->parent) {
+    auto found = frame->env.find(e.text);
+    if (found == frame->env.end()) {
+      // A name that the function binds somewhere is its own everywhere in it, as in Python.
+      if (frame->locals && frame->locals->contains(e.text)) return fail(Message::kUsedBeforeAssignment, e.span, {e.text});
+      continue;
+    }
+    if (found->second.value.is(ValueKind::kPending)) {
+      Value value = resolve(found->second.value.as<PendingObject>(), e.span);
+      frame->env[e.text].value = value;
+      return value;
+    }
+    return found->second.value;
+  }
+  if (auto found = builtins_->names.find(e.text); found != builtins_->names.end()) return found->second.value;
+  std::vector<std::string> candidates;
+  for (Frame* frame = frame_; frame; frame = frame->parent) {
+    for (const auto& [name, binding] : frame->env) candidates.push_back(name);
+  }
+  for (const auto& [name, binding] : builtins_->names) candidates.push_back(name);
+  std::sort(candidates.begin(), candidates.end());
+  Diagnostic diagnostic = diagnose(Message::kUnknownName, e.span, {e.text});
+  if (e.text == "fn" || e.text == "types" || e.text == "pipeline_def") {
+    diagnostic.help = fmt::format("add `from nvidia.dali import {}` at the top of the file", e.text);
+  } else if (e.text == "self") {
+    diagnostic.help = "there are no classes; pass the value as a parameter of the function";
+  } else if (auto near = closest_match(e.text, candidates)) {
+    diagnostic.help = "did you mean `" + *near + "`?";
+  }
+  return report(std::move(diagnostic));
+}
+
+Value Evaluator::eval_number(const Expression& e) {
+  const std::string& text = e.text;
+  if (e.kind == ExpressionKind::kFloat) {
+    double value = 0;
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc::result_out_of_range) {
+      // Python reads 1e999 as infinity and 1e-999 as zero.
+      bool tiny = text.find("e-") != std::string::npos || text.find("E-") != std::string::npos;
+      value = tiny ? 0.0 : HUGE_VAL;
+    }
+    return Value::of(value);
+  }
+  int base = 10;
+  size_t skip = 0;
+  if (text.size() > 2 && text[0] == '0') {
+    char c = text[1];
+    base = c == 'x' || c == 'X' ? 16 : c == 'o' || c == 'O' ? 8 : c == 'b' || c == 'B' ? 2 : 10;
+    skip = base == 10 ? 0 : 2;
+  }
+  int64_t value = 0;
+  auto [end, error] = std::from_chars(text.data() + skip, text.data() + text.size(), value, base);
+  if (error != std::errc()) return fail(Message::kIntegerOverflow, e.span, {text.substr(0, 40)});
+  return Value::of(value);
+}
+
+// ---- strings and displays ----
+
+std::optional<std::string> Evaluator::eval_parts(const std::vector<FStringPart>& parts, Span span) {
+  std::string out;
+  for (const FStringPart& part : parts) {
+    if (!part.value) {
+      out += part.text;
+      continue;
+    }
+    Value value = eval(*part.value);
+    auto format = eval_parts(part.format, span);
+    if (value.is_poison() || !format || !alive()) return std::nullopt;
+    out += part.text;
+    if (value.is_node()) {
+      fail(Message::kNodeInString, part.value->span, {type_text(value)});
+      return std::nullopt;
+    }
+    bool as_repr = part.conversion == 'r' || part.conversion == 'a' || (part.debug && part.conversion == 0 && format->empty());
+    if (as_repr) value = make_string(repr(value));
+    else if (part.conversion == 's') value = make_string(to_display(value));
+    Value text = format_value(value, *format, part.value->span);
+    if (text.is_poison() || !check_size(out.size() + text.text().size(), span)) return std::nullopt;
+    out += text.text();
+  }
+  return out;
+}
+
+Value Evaluator::eval_fstring(const Expression& e) {
+  auto text = eval_parts(e.parts, e.span);
+  return text ? make_string(std::move(*text)) : Value::poison();
+}
+
+Value Evaluator::eval_display(const Expression& e) {
+  std::vector<Value> elements;
+  for (const ExpressionPtr& operand : e.operands) {
+    if (operand->kind != ExpressionKind::kStarred) {
+      elements.push_back(eval(*operand));
+      continue;
+    }
+    Value spread = eval(*operand->operands[0]);
+    if (spread.is_poison()) return Value::poison();
+    auto inner = iterate(spread, operand->span, "spread with `*`");
+    if (!inner) return Value::poison();
+    elements.insert(elements.end(), inner->begin(), inner->end());
+  }
+  if (!alive()) return Value::poison();
+  return e.kind == ExpressionKind::kList ? make_list(std::move(elements), e.span) : make_tuple(std::move(elements));
+}
+
+Value Evaluator::eval_dict(const Expression& e) {
+  Value result = make_dict(e.span);
+  for (size_t i = 0; i + 1 < e.operands.size(); i += 2) {
+    if (!e.operands[i]) {
+      Value spread = eval(*e.operands[i + 1]);
+      if (spread.is_poison()) return Value::poison();
+      if (!spread.is(ValueKind::kDict)) return fail(Message::kSpreadKind, e.operands[i + 1]->span, {describe_kind(spread)});
+      for (const auto& [key, value] : spread.dict().entries) result.dict().set(key_text(key), key, value);
+      continue;
+    }
+    Value key = eval(*e.operands[i]);
+    Value value = eval(*e.operands[i + 1]);
+    if (key.is_poison() || !alive()) return Value::poison();
+    std::string text = key_text(key);
+    if (text.empty()) return fail(Message::kNotHashable, e.operands[i]->span, {describe_kind(key)});
+    result.dict().set(text, key, value);
+  }
+  return result;
+}
+
+Value Evaluator::eval_comprehension(const Expression& e) {
+  auto* frame = arena.make<Frame>();
+  frame->parent = frame_;
+  frame->module = frame_->module;
+  frame->call = frame_->call;
+  frame->is_comprehension = true;
+  Frame* outer = frame_;
+  frame_ = frame;
+  size_t errors = sink_.num_errors();
+  std::vector<Value> elements;
+  Value dict = make_dict(e.span);
+  bool bad = false;
+  run_clauses(e, 0, [&] {
+    Value first = eval(*e.operands[0]);
+    if (e.kind != ExpressionKind::kDictComp) return void(elements.push_back(first));
+    Value value = eval(*e.operands[1]);
+    if (first.is_poison()) return void(bad = true);
+    std::string text = key_text(first);
+    if (text.empty()) {
+      fail(Message::kNotHashable, e.operands[0]->span, {describe_kind(first)});
+      return void(bad = true);
+    }
+    dict.dict().set(text, first, value);
+  });
+  frame_ = outer;
+  outer->has_closures = outer->has_closures || frame->has_closures;
+  if (!alive() || bad || (sink_.num_errors() > errors && frame->env.contains("#poison"))) return Value::poison();
+  return e.kind == ExpressionKind::kDictComp ? dict : make_list(std::move(elements), e.span);
+}
+
+// The loops and conditions of a comprehension, from `clause` on.
+void Evaluator::run_clauses(const Expression& e, size_t clause, const std::function<void()>& body) {
+  if (clause == e.comprehensions.size()) return body();
+  const Comprehension& c = e.comprehensions[clause];
+  auto give_up = [&] { frame_->env["#poison"] = {Value::poison(), {}}; };  // no text can spell this name
+  Value iterable = eval(*c.iterable);
+  if (iterable.is_poison()) return give_up();
+  auto elements = iterate(iterable, c.iterable->span, "looped over");
+  if (!elements) return give_up();
+  std::vector<uint32_t>& unroll = frame_->call->unroll;
+  unroll.push_back(0);
+  for (size_t i = 0; i < elements->size() && alive(); ++i) {
+    if (!step(e.span)) break;
+    unroll.back() = static_cast<uint32_t>(i);
+    assign(*c.target, (*elements)[i], c.target->span);
+    bool wanted = true;
+    for (const ExpressionPtr& condition : c.conditions) {
+      auto holds = static_truth(eval(*condition), condition->span, "the `if` of a comprehension");
+      if (!holds) {
+        give_up();
+        wanted = false;
+        break;
+      }
+      wanted = *holds;
+      if (!wanted) break;
+    }
+    if (wanted) run_clauses(e, clause + 1, body);
+    if (frame_->env.contains("#poison")) break;
+  }
+  unroll.pop_back();
+}
+
+Value Evaluator::eval_lambda(const Expression& e) {
+  auto* function = arena.make<FunctionObject>();
+  function->name = "lambda";
+  function->parameters = &e.parameters;
+  function->expression = e.operands[0].get();
+  function->closure = frame_;
+  function->module = frame_->module;
+  function->span = e.text_span;
+  frame_->has_closures = true;
+  for (const Parameter& parameter : e.parameters) {
+    function->defaults.push_back(parameter.default_value ? eval(*parameter.default_value) : Value());
+  }
+  return Value(ValueKind::kFunction, function);
+}
+
+// ---- choices ----
+
+Value Evaluator::eval_conditional(const Expression& e) {
+  Value condition = eval(*e.operands[1]);
+  if (condition.is_poison() || !alive()) return Value::poison();
+  if (!condition.is_node()) return eval(*e.operands[truth(condition) ? 0 : 2]);
+  auto arm = [&](size_t i) { return [this, &e, i] { return eval(*e.operands[i]); }; };
+  return branch(condition, e.operands[1]->span, e.span, "`if … else`", true, arm(0), arm(2), e.operands[0]->span, e.operands[2]->span);
+}
+
+Value Evaluator::require_bool_node(const Value& value, Span span, const std::string& op, std::string_view side) {
+  if (value.is(ValueKind::kBool)) return constant_node(value, span, DType::kBool);
+  if (value.is_poison()) return Value::poison();
+  bool good = value.is_node() && type_of(value).dtype == DType::kBool && type_of(value).ndim == 0;
+  if (good) return value;
+  return fail(Message::kLogicNeedsBool, span, {op, std::string(side), type_text(value)});
+}
+
+// `and`, `or`: the operands from `at` on.
+Value Evaluator::eval_bool_op(const Expression& e, size_t at) {
+  Value left = eval(*e.operands[at]);
+  if (at + 1 == e.operands.size()) return left;
+  if (left.is_poison() || !alive()) return Value::poison();
+  if (left.is_node()) return eval_logical(e, at, left);
+  bool decided = truth(left) == (e.text == "or");
+  return decided ? left : eval_bool_op(e, at + 1);
+}
+
+// The right side runs only for the samples that need it.
+Value Evaluator::eval_logical(const Expression& e, size_t at, const Value& left) {
+  Value checked = require_bool_node(left, e.operands[at]->span, e.text, "left");
+  if (checked.is_poison()) return Value::poison();
+  const Expression& right_side = *e.operands[at + 1];
+  auto right = [&]() -> Value {
+    Value value = eval_bool_op(e, at + 1);
+    return alive() ? require_bool_node(value, right_side.span, e.text, "right") : value;
+  };
+  auto keep = [&] { return checked; };
+  bool is_and = e.text == "and";
+  Span left_span = e.operands[at]->span;
+  std::string construct = "`" + e.text + "`";
+  if (is_and) return branch(checked, left_span, e.span, construct, true, right, keep, right_side.span, left_span);
+  return branch(checked, left_span, e.span, construct, true, keep, right, left_span, right_side.span);
+}
+
+Value Evaluator::eval_not(const Expression& e) {
+  Value operand = eval(*e.operands[0]);
+  if (operand.is_poison() || !alive()) return Value::poison();
+  if (!operand.is_node()) return Value::of(!truth(operand));
+  if (type_of(operand).ndim != 0) return fail(Message::kConditionNotScalar, e.operands[0]->span, {"`not`", ir::to_text(type_of(operand))});
+  return node_operator("arith.not", {operand}, e.span);
+}
+
+// a < b < c: `left` is the value of operand `at`; each operand is evaluated once.
+Value Evaluator::eval_compare(const Expression& e, size_t at, const Value& left) {
+  Value right = eval(*e.operands[at + 1]);
+  if (!alive()) return Value::poison();
+  Span span = at == 0 && e.ops.size() == 1 ? e.span : cover(e.operands[at]->span, e.operands[at + 1]->span);
+  Value result = compare(e.ops[at], left, right, span, e.operands[at]->span, e.operands[at + 1]->span);
+  if (at + 1 == e.ops.size() || result.is_poison()) return result;
+  if (!result.is_node()) return truth(result) ? eval_compare(e, at + 1, right) : result;
+  Value checked = require_bool_node(result, span, "and", "left");
+  if (checked.is_poison()) return Value::poison();
+  auto rest = [&]() -> Value {
+    Value value = eval_compare(e, at + 1, right);
+    return alive() ? require_bool_node(value, e.span, "and", "right") : value;
+  };
+  auto keep = [&] { return checked; };
+  return branch(checked, span, e.span, "chained comparison", true, rest, keep, e.span, span);
+}
+
+// ---- attributes and subscripts ----
+
+Value Evaluator::eval_attribute(const Expression& e) {
+  Value base = eval(*e.operands[0]);
+  if (base.is_poison() || !alive()) return Value::poison();
+  return attribute(base, e.text, e.span, e.text_span);
+}
+
+Value Evaluator::attribute(const Value& base, const std::string& name, Span span, Span name_span) {
+  if (base.is(ValueKind::kModule)) return module_member(base.as<ModuleObject>(), name, name_span);
+  if (base.is_node()) return node_attribute(base, name, span, name_span);
+  std::vector<std::string> candidates;
+  if (base.is(ValueKind::kStruct)) {
+    for (const auto& [field, value] : base.as<StructObject>().fields) {
+      if (field == name) return value;
+      candidates.push_back(field);
+    }
+  } else if (auto method = find_method(*this, base, name)) {
+    return *method;
+  } else if (base.is(ValueKind::kFunction) && name == "__name__") {
+    return make_string(base.as<FunctionObject>().name);
+  } else if (base.is(ValueKind::kEnum) && (name == "name" || name == "value")) {
+    const auto& e = base.as<EnumObject>();
+    return name == "name" ? make_string(e.name) : Value::of(e.value);
+  } else {
+    candidates = method_names(base);
+  }
+  Diagnostic diagnostic = diagnose(Message::kNoAttribute, name_span, {describe_kind(base), name});
+  if (auto near = closest_match(name, candidates)) diagnostic.help = "did you mean `" + *near + "`?";
+  else if (base.is(ValueKind::kPipeline)) diagnostic.help = "building and running belong to the host: `galatea run`, or the C API";
+  return report(std::move(diagnostic));
+}
+
+Value Evaluator::eval_subscript(const Expression& e) {
+  Value base = eval(*e.operands[0]);
+  if (base.is_poison() || !alive()) return Value::poison();
+  const Expression& selector = *e.operands[1];
+  if (base.is_node()) return node_index(base, selector, e.span);
+  if (selector.kind == ExpressionKind::kSlice) return eval_slice(base, selector, e.span);
+  if (base.is(ValueKind::kBuiltin) && base.as<BuiltinObject>().is_type) return base;  // list[int] in an annotation
+  Value key = eval(selector);
+  if (key.is_poison() || !alive()) return Value::poison();
+  return index(base, key, e.span);
+}
+
+Value Evaluator::index(const Value& base, const Value& key, Span span) {
+  if (key.is_node()) return fail(Message::kIndexByNode, span, {describe_kind(base), type_text(key)});
+  if (base.is(ValueKind::kDict)) {
+    std::string text = key_text(key);
+    if (text.empty()) return fail(Message::kNotHashable, span, {describe_kind(key)});
+    if (Value* found = base.dict().find(text)) return *found;
+    std::vector<std::string> keys;
+    for (const auto& [known, value] : base.dict().entries) {
+      if (known.is(ValueKind::kString)) keys.push_back(known.text());
+    }
+    Diagnostic diagnostic = diagnose(Message::kNoKey, span, {repr(key)});
+    auto near = key.is(ValueKind::kString) ? closest_match(key.text(), keys) : std::nullopt;
+    if (near) diagnostic.help = "did you mean `'" + *near + "'`?";
+    return report(std::move(diagnostic));
+  }
+  bool is_text = base.is(ValueKind::kString), is_range = base.is(ValueKind::kRange);
+  if (!base.is_sequence() && !is_text && !is_range) return fail(Message::kNotIndexable, span, {describe_kind(base)});
+  if (!key.is_integral()) return fail(Message::kIndexKind, span, {describe_kind(key)});
+  std::vector<Value> characters;
+  if (is_text) characters = *iterate(base, span, "");
+  auto size = is_range ? base.as<RangeObject>().size() : static_cast<int64_t>(is_text ? characters.size() : base.elements().size());
+  int64_t at = key.as_int() < 0 ? key.as_int() + size : key.as_int();
+  if (at < 0 || at >= size)
+    return fail(Message::kIndexRange, span, {std::to_string(key.as_int()), std::string(type_name(base)), std::to_string(size)});
+  if (is_range) return Value::of(base.as<RangeObject>().start + at * base.as<RangeObject>().step);
+  return is_text ? characters[static_cast<size_t>(at)] : base.elements()[static_cast<size_t>(at)];
+}
+
+Value Evaluator::eval_slice(const Value& base, const Expression& slice, Span span) {
+  std::optional<int64_t> parts[3];
+  for (size_t i = 0; i < 3; ++i) {
+    if (!slice.operands[i]) continue;
+    Value part = eval(*slice.operands[i]);
+    if (part.is_poison() || !alive()) return Value::poison();
+    if (part.is(ValueKind::kNone)) continue;
+    if (part.is_node()) return fail(Message::kIndexByNode, slice.operands[i]->span, {describe_kind(base), type_text(part)});
+    if (!part.is_integral()) return fail(Message::kIndexKind, slice.operands[i]->span, {describe_kind(part)});
+    parts[i] = part.as_int();
+  }
+  bool is_text = base.is(ValueKind::kString);
+  if (!base.is_sequence() && !is_text && !base.is(ValueKind::kRange)) return fail(Message::kNotIndexable, span, {describe_kind(base)});
+  auto elements = iterate(base, span, "sliced");
+  if (!elements) return Value::poison();
+  auto size = static_cast<int64_t>(elements->size());
+  int64_t step_size = parts[2].value_or(1);
+  if (step_size == 0) return fail(Message::kZeroStep, span);
+  auto clip = [&](std::optional<int64_t> bound, int64_t absent) {
+    if (!bound) return absent;
+    int64_t at = *bound < 0 ? *bound + size : *bound;
+    return step_size > 0 ? std::clamp<int64_t>(at, 0, size) : std::clamp<int64_t>(at, -1, size - 1);
+  };
+  int64_t begin = clip(parts[0], step_size > 0 ? 0 : size - 1);
+  int64_t end = clip(parts[1], step_size > 0 ? size : -1);
+  std::vector<Value> out;
+  step_size = std::clamp<int64_t>(step_size, -size - 1, size + 1);
+  for (int64_t i = begin; step_size > 0 ? i < end : i > end; i += step_size) out.push_back((*elements)[static_cast<size_t>(i)]);
+  if (is_text) {
+    std::string text;
+    for (const Value& c : out) text += c.text();
+    return make_string(std::move(text));
+  }
+  return base.is(ValueKind::kTuple) ? make_tuple(std::move(out)) : make_list(std::move(out), span);
+}
+
+}  // namespace galatea::dsl

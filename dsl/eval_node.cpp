@@ -1,0 +1,279 @@
+// What the text does with data nodes: arithmetic, constants, indexing, stacking, methods. In: values. Out: nodes of the operators of the language.
+#include <cmath>
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "dsl/evaluator.h"
+
+namespace galatea::dsl {
+
+std::vector<CallSite> Evaluator::call_chain() const {
+  std::vector<CallSite> chain;
+  for (auto call = calls_.rbegin(); call != calls_.rend(); ++call) {
+    if (call->span.valid()) chain.push_back({call->span, call->function});
+  }
+  return chain;
+}
+
+std::string Evaluator::type_text(const Value& value) const {
+  if (value.is_node() && graph_) return "a data node of type " + ir::to_text(type_of(value));
+  if (value.is_number() || value.is(ValueKind::kString)) {
+    std::string shown = repr(value);
+    if (shown.size() < 40) return "`" + shown + "`";
+  }
+  return describe_kind(value);
+}
+
+Value Evaluator::add_node(ir::GraphBuilder::NodeSpec spec) {
+  if (static_cast<int64_t>(graph_->nodes.size()) >= options_.limits.max_nodes) {
+    Value result = fail(Message::kTooManyNodes, spec.span, {std::to_string(options_.limits.max_nodes)});
+    aborted_ = true;
+    return result;
+  }
+  spec.calls = call_chain();
+  const op::Operator& op = *spec.op;
+  Span span = spec.span;
+  // Sources stand in the entry, so that they advance for every sample.
+  ir::BlockId here = builder_->insertion_block();
+  if (op.source && here != 0) {
+    builder_->set_insertion_block(0);
+    note(Message::kSourceHoisted, span, {"fn." + op.name});
+  }
+  Result<ir::NodeId> added = builder_->add_node(std::move(spec));
+  builder_->set_insertion_block(here);
+  if (!added) {
+    for (Diagnostic& diagnostic : added.error().diagnostics) {
+      if (!diagnostic.span.valid()) diagnostic.span = span;
+      report(std::move(diagnostic));
+    }
+    return Value::poison();
+  }
+  const std::vector<ir::ValueId>& outputs = graph_->node(*added).outputs;
+  if (outputs.size() == 1) return Value::of_node(outputs[0]);
+  if (outputs.empty()) return Value::none();
+  std::vector<Value> values;
+  for (ir::ValueId output : outputs) values.push_back(Value::of_node(output));
+  return make_tuple(std::move(values));
+}
+
+Value Evaluator::node_operator(const std::string& name, const std::vector<Value>& operands, Span span, std::vector<ir::Arg> args) {
+  const op::Operator* op = registry_.find(name);
+  if (!op) return fail(Message::kMissingOperator, span, {name});
+  ir::GraphBuilder::NodeSpec spec;
+  spec.op = op;
+  spec.span = span;
+  for (const Value& operand : operands) {
+    Value node = operand.is_node() ? operand : constant_node(operand, span);
+    if (!node.is_node()) return Value::poison();
+    spec.inputs.push_back(node.node);
+  }
+  spec.args = std::move(args);
+  return add_node(std::move(spec));
+}
+
+// ---- constants ----
+
+namespace {
+
+// Numbers of a static value in row-major order, and its shape; false if it is not a box of numbers.
+bool flatten(const Value& value, size_t axis, std::vector<int64_t>& shape, std::vector<Value>& out) {
+  if (value.is_number()) {
+    if (axis != shape.size()) return false;
+    out.push_back(value);
+    return out.size() <= 1'000'000;
+  }
+  if (!value.is_sequence() || axis > 16) return false;
+  auto size = static_cast<int64_t>(value.elements().size());
+  if (out.empty() && axis == shape.size()) shape.push_back(size);
+  if (axis >= shape.size() || shape[axis] != size) return false;
+  return std::all_of(value.elements().begin(), value.elements().end(), [&](const Value& v) { return flatten(v, axis + 1, shape, out); });
+}
+
+}  // namespace
+
+Value Evaluator::constant_node(const Value& value, Span span, std::optional<DType> dtype, std::string layout, std::vector<int64_t> shape) {
+  if (value.is_poison()) return Value::poison();
+  if (!graph_) return fail(Message::kOutsidePipeline, span, {"a constant"});
+  std::vector<int64_t> extents;
+  std::vector<Value> numbers;
+  if (!flatten(value, 0, extents, numbers)) return fail(Message::kNotConstant, span, {type_text(value)});
+  auto any = [&](ValueKind kind) { return std::any_of(numbers.begin(), numbers.end(), [&](const Value& v) { return v.is(kind); }); };
+  bool floats = any(ValueKind::kFloat);
+  DType type = dtype.value_or(floats ? DType::kF32 : any(ValueKind::kInt) || numbers.empty() ? DType::kI32 : DType::kBool);
+  if (!is_float(type)) {
+    for (const Value& number : numbers) {
+      bool whole = number.is_integral() || (number.number == std::floor(number.number) && std::fabs(number.number) < 9e18);
+      int64_t exact = !whole ? 0 : number.is_integral() ? number.as_int() : static_cast<int64_t>(number.number);
+      bool fits = type == DType::kU64 ? exact >= 0 : exact >= min_int(type) && exact <= max_int(type);
+      if (!whole || !fits) return fail(Message::kConstantRange, span, {repr(number), std::string(types_name(type))});
+    }
+  }
+  const op::Operator* op = registry_.find("constant");
+  if (!op) return fail(Message::kMissingOperator, span, {"constant"});
+  ir::GraphBuilder::NodeSpec spec;
+  spec.op = op;
+  spec.span = span;
+  if (floats) {
+    std::vector<double> list;
+    for (const Value& number : numbers) list.push_back(number.as_double());
+    spec.args.push_back({"value", ir::Attr(std::move(list)), span});
+  } else {
+    std::vector<int64_t> list;
+    for (const Value& number : numbers) list.push_back(number.as_int());
+    spec.args.push_back({"value", ir::Attr(std::move(list)), span});
+  }
+  spec.args.push_back({"dtype", ir::Attr(type), span});
+  spec.args.push_back({"shape", ir::Attr(shape.empty() ? extents : shape), span});
+  if (!layout.empty()) spec.args.push_back({"layout", ir::Attr(layout), span});
+  return add_node(std::move(spec));
+}
+
+Value Evaluator::stack_nodes(const std::vector<Value>& elements, Span span) {
+  std::optional<DType> common;
+  for (const Value& element : elements) {
+    if (element.is_poison()) return Value::poison();
+    if (!element.is_node() && !element.is_number()) return fail(Message::kStackKinds, span, {describe_kind(element)});
+    DType own = element.is_node() ? type_of(element).dtype
+                : element.is(ValueKind::kFloat) ? DType::kF32
+                : element.is(ValueKind::kInt)   ? DType::kI32
+                                                : DType::kBool;
+    common = common ? promote(*common, own) : own;
+  }
+  std::vector<Value> nodes;
+  for (const Value& element : elements) {
+    Value node = element;
+    if (!element.is_node()) {
+      node = constant_node(element, span, *common);
+    } else if (type_of(element).dtype != *common) {
+      node = node_operator("cast", {element}, span, {{"dtype", ir::Attr(*common), span}});
+    }
+    nodes.push_back(node);
+  }
+  return node_operator("stack", nodes, span);
+}
+
+// ---- indexing ----
+
+Value Evaluator::node_index(const Value& base, const Expression& index, Span span) {
+  std::vector<const Expression*> selectors;
+  if (index.kind == ExpressionKind::kTuple && !index.operands.empty()) {
+    for (const ExpressionPtr& operand : index.operands) selectors.push_back(operand.get());
+  } else {
+    selectors.push_back(&index);
+  }
+  std::vector<std::string> kinds, names;
+  std::vector<ir::Arg> args;
+  int axes = 0;
+  auto add = [&](std::string_view part, size_t k, const Value& value, Span at) {
+    std::string name = fmt::format("{}_{}", part, k);
+    if (value.is_node()) args.push_back({name, value.node, at});
+    else args.push_back({name, ir::Attr(value.as_int()), at});
+  };
+  auto good = [&](const Value& value, const Expression& e) {
+    if (value.is_poison()) return false;
+    if (value.is_integral() && !value.is(ValueKind::kBool)) return true;
+    bool scalar = value.is_node() && type_of(value).ndim == 0 && !is_float(type_of(value).dtype);
+    if (!scalar) fail(Message::kNodeIndexKind, e.span, {type_text(value)});
+    return scalar;
+  };
+  for (size_t k = 0; k < selectors.size(); ++k) {
+    const Expression& e = *selectors[k];
+    if (e.kind == ExpressionKind::kSlice) {
+      kinds.emplace_back("slice");
+      ++axes;
+      constexpr std::string_view kParts[] = {"lo", "hi", "step"};
+      for (size_t i = 0; i < 3; ++i) {
+        if (!e.operands[i]) continue;
+        Value part = eval(*e.operands[i]);
+        if (!alive()) return Value::poison();
+        if (part.is(ValueKind::kNone)) continue;
+        if (!good(part, *e.operands[i])) return Value::poison();
+        if (i == 2 && part.is_integral() && part.as_int() == 0) return fail(Message::kZeroStep, e.operands[i]->span);
+        add(kParts[i], k, part, e.operands[i]->span);
+      }
+      continue;
+    }
+    Value selector = eval(e);
+    if (!alive()) return Value::poison();
+    if (selector.is(ValueKind::kNewAxis)) {
+      kinds.emplace_back("newaxis");
+      names.resize(kinds.size());
+      names.back() = selector.as<NewAxisObject>().name;
+      continue;
+    }
+    if (selector.is(ValueKind::kNone)) {  // a whole axis, as in DALI
+      kinds.emplace_back("slice");
+      ++axes;
+      continue;
+    }
+    if (!good(selector, e)) return Value::poison();
+    kinds.emplace_back("int");
+    ++axes;
+    add("at", k, selector, e.span);
+  }
+  if (axes > type_of(base).ndim)
+    return fail(Message::kTooManySelectors, span, {std::to_string(axes), ir::to_text(type_of(base))});
+  args.insert(args.begin(), {"kinds", ir::Attr(kinds), span});
+  if (!names.empty()) {
+    names.resize(kinds.size());
+    args.push_back({"names", ir::Attr(names), span});
+  }
+  return node_operator("index", {base}, span, std::move(args));
+}
+
+// ---- methods ----
+
+void Evaluator::note_device(Span span, const std::string& what) {
+  if (noted_device_) return;
+  noted_device_ = true;
+  note(Message::kRunsOnCpu, span, {what});
+}
+
+namespace {
+
+Value method_shape(Evaluator& evaluator, CallArguments& arguments) {
+  std::vector<ir::Arg> args;
+  for (size_t i = 0; i < arguments.positional.size() || i < 1; ++i) {
+    if (i >= arguments.positional.size()) break;
+    arguments.keywords.push_back({i == 0 ? "dtype" : "device", arguments.positional[i], arguments.spans[i], arguments.spans[i]});
+  }
+  for (const CallArguments::Keyword& keyword : arguments.keywords) {
+    bool is_dtype = keyword.name == "dtype" && keyword.value.is(ValueKind::kDType);
+    bool is_device = keyword.name == "device" && keyword.value.is(ValueKind::kString);
+    if (is_dtype) args.push_back({"dtype", ir::Attr(keyword.value.dtype), keyword.span});
+    else if (is_device && keyword.value.text() != "cpu") evaluator.note_device(keyword.span, "`device=\"" + keyword.value.text() + "\"`");
+    else if (!is_device) return evaluator.fail(Message::kBadArgument, keyword.span, {"shape", "`dtype=` and `device=`"});
+  }
+  return evaluator.node_operator("shapes", {arguments.self}, arguments.span, std::move(args));
+}
+
+Value method_gpu(Evaluator& evaluator, CallArguments& arguments) {
+  if (!arguments.positional.empty() || !arguments.keywords.empty()) return evaluator.fail(Message::kBadArgument, arguments.span, {arguments.name, "no arguments"});
+  evaluator.note_device(arguments.span, "`.gpu()`");
+  return arguments.self;
+}
+
+Value method_cpu(Evaluator& evaluator, CallArguments& arguments) {
+  if (!arguments.positional.empty() || !arguments.keywords.empty()) return evaluator.fail(Message::kBadArgument, arguments.span, {arguments.name, "no arguments"});
+  return arguments.self;
+}
+
+}  // namespace
+
+Value Evaluator::node_attribute(const Value& node, const std::string& name, Span span, Span name_span) {
+  if (name == "shape") return make_builtin("shape", method_shape, node);
+  if (name == "gpu") return make_builtin("gpu", method_gpu, node);
+  if (name == "cpu") return make_builtin("cpu", method_cpu, node);
+  if (name == "property" || name == "source_info") return fail(Message::kNotYet, span, {"`." + name + "()`"});
+  if (name == "dtype" || name == "ndim" || name == "layout") {
+    return fail(Message::kNodeProperty, name_span, {name, type_text(node)});
+  }
+  Diagnostic diagnostic = diagnose(Message::kNoAttribute, name_span, {type_text(node), name});
+  const op::Operator* op = registry_.find(name);
+  if (op && !op->internal) diagnostic.help = fmt::format("operators are functions: `fn.{}(x, …)`", name);
+  else if (auto near = closest_match(name, {"shape", "gpu", "cpu"})) diagnostic.help = "did you mean `" + *near + "`?";
+  return report(std::move(diagnostic));
+}
+
+}  // namespace galatea::dsl

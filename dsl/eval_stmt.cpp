@@ -1,0 +1,428 @@
+// Statements. In: the syntax tree and the current path. Out: the path after them: variables, blocks, ended paths.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "dsl/evaluator.h"
+#include "dsl/parser.h"
+
+namespace galatea::dsl {
+namespace {
+
+void collect_target(const Expression& target, std::vector<std::string>& names) {
+  if (target.kind == ExpressionKind::kName) names.push_back(target.text);
+  bool compound = target.kind == ExpressionKind::kTuple || target.kind == ExpressionKind::kList || target.kind == ExpressionKind::kStarred;
+  if (!compound) return;
+  for (const ExpressionPtr& operand : target.operands) collect_target(*operand, names);
+}
+
+// Names that `:=` binds inside an expression.
+void collect_named(const Expression* e, std::vector<std::string>& names) {
+  if (!e || e->kind == ExpressionKind::kLambda) return;
+  if (e->kind == ExpressionKind::kNamed) names.push_back(e->text);
+  for (const ExpressionPtr& operand : e->operands) collect_named(operand.get(), names);
+  for (const Argument& argument : e->arguments) collect_named(argument.value.get(), names);
+  for (const Comprehension& clause : e->comprehensions) {
+    collect_named(clause.iterable.get(), names);
+    for (const ExpressionPtr& condition : clause.conditions) collect_named(condition.get(), names);
+  }
+}
+
+bool contains_kind(const Suite& suite, StatementKind kind) {
+  return std::any_of(suite.begin(), suite.end(), [&](const StatementPtr& s) {
+    if (s->kind == kind) return true;
+    if (s->kind == StatementKind::kFunction) return false;
+    return contains_kind(s->body, kind) || contains_kind(s->orelse, kind);
+  });
+}
+
+}  // namespace
+
+void collect_bound_names(const Suite& suite, std::vector<std::string>& names) {
+  for (const StatementPtr& s : suite) {
+    for (const ExpressionPtr& target : s->targets) collect_target(*target, names);
+    collect_named(s->value.get(), names);
+    if (s->kind == StatementKind::kFunction) {
+      names.push_back(s->text);
+      continue;
+    }
+    if (s->kind == StatementKind::kImport || s->kind == StatementKind::kImportFrom) {
+      for (const ImportName& name : s->names)
+        names.push_back(!name.alias.empty() ? name.alias : name.name.substr(0, name.name.find('.')));
+    }
+    collect_bound_names(s->body, names);
+    collect_bound_names(s->orelse, names);
+  }
+}
+
+void Evaluator::run_suite(const Suite& suite) {
+  for (const StatementPtr& statement : suite) {
+    if (!alive() || !step(statement->span)) return;
+    run_statement(*statement);
+  }
+}
+
+void Evaluator::run_statement(const Statement& s) {
+  switch (s.kind) {
+    case StatementKind::kError: case StatementKind::kPass: case StatementKind::kUnsupported: return;
+    case StatementKind::kExpression: eval(*s.value); return;
+    case StatementKind::kAssign: return run_assign(s);
+    case StatementKind::kAugAssign: return run_augmented(s);
+    case StatementKind::kAnnAssign: return run_annotated(s);
+    case StatementKind::kReturn: return run_return(s);
+    case StatementKind::kIf: return run_if(s);
+    case StatementKind::kFor: return run_for(s);
+    case StatementKind::kWhile: return run_while(s);
+    case StatementKind::kBreak: case StatementKind::kContinue: return run_break(s);
+    case StatementKind::kAssert: return run_assert(s);
+    case StatementKind::kRaise: return run_raise(s);
+    case StatementKind::kFunction: return run_function(s);
+    case StatementKind::kImport: return run_import(s);
+    case StatementKind::kImportFrom: return run_import_from(s);
+  }
+}
+
+// ---- assignment ----
+
+void Evaluator::bind(const std::string& name, const Value& value, Span span) {
+  frame_->env[name] = {value, span};
+  if (value.is_node() && graph_ && graph_->values[value.node].variable.empty()) graph_->values[value.node].variable = name;
+}
+
+void Evaluator::run_assign(const Statement& s) {
+  Value value = eval(*s.value);
+  if (!alive()) return;
+  for (const ExpressionPtr& target : s.targets) assign(*target, value, s.span);
+}
+
+void Evaluator::assign(const Expression& target, const Value& value, Span span) {
+  switch (target.kind) {
+    case ExpressionKind::kName: return bind(target.text, value, span);
+    case ExpressionKind::kTuple: case ExpressionKind::kList: return assign_sequence(target, value, span);
+    case ExpressionKind::kSubscript: return assign_element(target, value);
+    case ExpressionKind::kAttribute:
+      eval(*target.operands[0]);
+      fail(Message::kAttributeAssignment, target.span, {target.text});
+      return;
+    default: return;
+  }
+}
+
+void Evaluator::assign_sequence(const Expression& target, const Value& value, Span span) {
+  auto poison_all = [&] {
+    std::vector<std::string> names;
+    collect_target(target, names);
+    for (const std::string& name : names) bind(name, Value::poison(), span);
+  };
+  if (value.is_poison()) return poison_all();
+  if (value.is_node()) {
+    fail(Message::kUnpackNode, span, {std::to_string(target.operands.size()), type_text(value)});
+    return poison_all();
+  }
+  auto elements = iterate(value, span, "unpacked");
+  if (!elements) return poison_all();
+  size_t wanted = target.operands.size();
+  size_t star = wanted;
+  for (size_t i = 0; i < wanted; ++i) {
+    if (target.operands[i]->kind == ExpressionKind::kStarred) star = i;
+  }
+  bool fits = star < wanted ? elements->size() + 1 >= wanted : elements->size() == wanted;
+  if (!fits) {
+    std::string count = (star < wanted ? "at least " : "") + std::to_string(star < wanted ? wanted - 1 : wanted);
+    fail(Message::kUnpackCount, span, {count, std::to_string(elements->size())});
+    return poison_all();
+  }
+  size_t extra = elements->size() + (star < wanted ? 1 : 0) - wanted;
+  for (size_t i = 0, at = 0; i < wanted; ++i) {
+    if (i != star) {
+      assign(*target.operands[i], (*elements)[at++], span);
+      continue;
+    }
+    auto begin = elements->begin() + static_cast<std::ptrdiff_t>(at);
+    at += extra;
+    Value rest = make_list(std::vector<Value>(begin, elements->begin() + static_cast<std::ptrdiff_t>(at)), span);
+    assign(*target.operands[i]->operands[0], rest, span);
+  }
+}
+
+// xs[i] = value, d[key] = value.
+void Evaluator::assign_element(const Expression& target, const Value& value) {
+  Value base = eval(*target.operands[0]);
+  if (target.operands[1]->kind == ExpressionKind::kSlice) {
+    fail(Message::kSliceAssignment, target.span);
+    return;
+  }
+  Value key = eval(*target.operands[1]);
+  if (base.is_poison() || key.is_poison() || !alive()) return;
+  if (base.is(ValueKind::kDict)) {
+    std::string text = key_text(key);
+    if (text.empty()) return void(fail(Message::kNotHashable, target.operands[1]->span, {describe_kind(key)}));
+    DictObject& dict = base.dict();
+    if (may_change(dict.region, dict.span, base, target.span)) dict.set(text, key, value);
+    return;
+  }
+  if (!base.is(ValueKind::kList)) {
+    fail(base.is_node() ? Message::kNodeElementAssignment : Message::kElementAssignment, target.span, {describe_kind(base)});
+    return;
+  }
+  SequenceObject& list = base.sequence();
+  if (!key.is_integral()) return void(fail(Message::kIndexKind, target.operands[1]->span, {describe_kind(key)}));
+  auto size = static_cast<int64_t>(list.elements.size());
+  int64_t at = key.as_int() < 0 ? key.as_int() + size : key.as_int();
+  if (at < 0 || at >= size) return void(fail(Message::kIndexRange, target.operands[1]->span, {std::to_string(key.as_int()), "list", std::to_string(size)}));
+  if (may_change(list.region, list.span, base, target.span)) list.elements[static_cast<size_t>(at)] = value;
+}
+
+void Evaluator::run_augmented(const Statement& s) {
+  const Expression& target = *s.targets[0];
+  if (target.kind == ExpressionKind::kAttribute) {
+    fail(Message::kAttributeAssignment, target.span, {target.text});
+    return;
+  }
+  Value old = eval(target);
+  Value operand = eval(*s.value);
+  if (!alive()) return;
+  std::string op = s.text.substr(0, s.text.size() - 1);
+  // `xs += ys` extends a list in place in Python; other names of the list would see it.
+  if (op == "+" && old.is(ValueKind::kList) && !operand.is_poison()) {
+    auto added = iterate(operand, s.value->span, "added to a list");
+    SequenceObject& list = old.sequence();
+    if (!added) return assign(target, Value::poison(), s.span);
+    if (list.region == region_ || !graph_) {
+      list.elements.insert(list.elements.end(), added->begin(), added->end());
+      arena.count(added->size() * sizeof(Value));
+      check_size(list.elements.size() * sizeof(Value), s.span);
+      return assign(target, old, s.span);
+    }
+    if (target.kind != ExpressionKind::kName) return void(may_change(list.region, list.span, old, s.span));
+    std::vector<Value> all = list.elements;
+    all.insert(all.end(), added->begin(), added->end());
+    return assign(target, make_list(std::move(all), s.span), s.span);
+  }
+  assign(target, binary(op, old, operand, s.span, target.span, s.value->span), s.span);
+}
+
+void Evaluator::run_annotated(const Statement& s) {
+  if (!s.value) return;
+  Value value = eval(*s.value);
+  if (alive()) assign(*s.targets[0], value, s.span);
+}
+
+void Evaluator::poison_names(const Suite& suite) {
+  std::vector<std::string> names;
+  collect_bound_names(suite, names);
+  for (const std::string& name : names) frame_->env[name] = {Value::poison(), {}};
+  if (contains_kind(suite, StatementKind::kReturn)) frame_->call->result_poisoned = true;
+}
+
+// ---- control flow ----
+
+void Evaluator::run_if(const Statement& s) {
+  Value condition = eval(*s.value);
+  if (!alive()) return;
+  if (condition.is_poison()) {
+    poison_names(s.body);
+    poison_names(s.orelse);
+    return;
+  }
+  if (!condition.is_node()) return run_suite(truth(condition) ? s.body : s.orelse);
+  auto arm = [&](const Suite& suite) {
+    return [this, &suite] {
+      run_suite(suite);
+      return Value::none();
+    };
+  };
+  Span then_span = s.body.empty() ? s.span : s.body.back()->span;
+  Span otherwise_span = s.orelse.empty() ? s.span : s.orelse.back()->span;
+  Value result = branch(condition, s.value->span, s.keyword_span, "`if`", false, arm(s.body), arm(s.orelse), then_span, otherwise_span);
+  if (result.is_poison()) {
+    poison_names(s.body);
+    poison_names(s.orelse);
+  }
+}
+
+// One round of a loop; goes_on: some path begins the next one.
+void Evaluator::run_loop_body(const Statement& s, LoopState& loop, bool& goes_on) {
+  frame_->loops.push_back(&loop);
+  run_suite(s.body);
+  frame_->loops.pop_back();
+  std::vector<Path> next = std::move(loop.continues);
+  loop.continues.clear();
+  if (alive()) next.push_back(end_path(Value::none(), s.span));
+  if (aborted_) {
+    goes_on = false;
+    return;
+  }
+  join(std::move(next), s.keyword_span, "`continue`", false);
+  goes_on = alive();
+}
+
+void Evaluator::finish_loop(const Statement& s, LoopState& loop, uint32_t region) {
+  if (aborted_) return;
+  std::vector<Path> paths = std::move(loop.breaks);
+  if (alive()) paths.push_back(end_path(Value::none(), s.span));
+  size_t joined = paths.size();
+  join(std::move(paths), s.keyword_span, s.kind == StatementKind::kFor ? "`for`" : "`while`", false);
+  if (joined > 1 && frame_->call->returns.empty()) region_ = region;
+}
+
+void Evaluator::run_for(const Statement& s) {
+  Value iterable = eval(*s.value);
+  if (!alive()) return;
+  std::optional<std::vector<Value>> elements;
+  if (!iterable.is_poison()) elements = iterate(iterable, s.value->span, "looped over");
+  if (!elements) {
+    poison_names(s.body);
+    std::vector<std::string> names;
+    collect_target(*s.targets[0], names);
+    for (const std::string& name : names) frame_->env[name] = {Value::poison(), {}};
+    return;
+  }
+  LoopState loop;
+  uint32_t region = region_;
+  CallState& call = *frame_->call;
+  call.unroll.push_back(0);
+  bool goes_on = true;
+  for (size_t i = 0; i < elements->size() && goes_on && alive(); ++i) {
+    if (!step(s.span)) break;
+    call.unroll.back() = static_cast<uint32_t>(i);
+    assign(*s.targets[0], (*elements)[i], s.targets[0]->span);
+    run_loop_body(s, loop, goes_on);
+  }
+  call.unroll.pop_back();
+  if (alive()) run_suite(s.orelse);
+  finish_loop(s, loop, region);
+}
+
+void Evaluator::run_while(const Statement& s) {
+  LoopState loop;
+  uint32_t region = region_;
+  CallState& call = *frame_->call;
+  call.unroll.push_back(0);
+  bool goes_on = true;
+  while (alive() && goes_on) {
+    if (!step(s.span)) break;
+    Value condition = eval(*s.value);
+    if (!alive()) break;
+    std::optional<bool> holds = static_truth(condition, s.value->span, "`while`");
+    if (!holds) {
+      poison_names(s.body);
+      break;
+    }
+    if (!*holds) break;
+    run_loop_body(s, loop, goes_on);
+    ++call.unroll.back();
+  }
+  call.unroll.pop_back();
+  if (alive() && goes_on) run_suite(s.orelse);
+  finish_loop(s, loop, region);
+}
+
+void Evaluator::run_break(const Statement& s) {
+  bool is_break = s.kind == StatementKind::kBreak;
+  if (frame_->loops.empty()) {
+    fail(Message::kOutsideLoop, s.span, {is_break ? "break" : "continue"});
+    return;
+  }
+  LoopState& loop = *frame_->loops.back();
+  (is_break ? loop.breaks : loop.continues).push_back(end_path(Value::none(), s.span));
+}
+
+void Evaluator::run_return(const Statement& s) {
+  if (!frame_->locals) {
+    fail(Message::kReturnOutside, s.span);
+    return;
+  }
+  Value value = s.value ? eval(*s.value) : Value::none();
+  if (!alive()) return;
+  frame_->call->returns.push_back(end_path(value, s.span));
+}
+
+void Evaluator::run_assert(const Statement& s) {
+  Value condition = eval(*s.value);
+  if (!alive()) return;
+  std::optional<bool> holds = static_truth(condition, s.value->span, "`assert`");
+  if (!holds || *holds) return;
+  std::string text = "the assertion does not hold";
+  if (s.message) {
+    Value message = eval(*s.message);
+    if (message.is_poison()) return;
+    text = to_display(message);
+  }
+  fail(Message::kRaised, s.value->span, {text});
+}
+
+void Evaluator::run_raise(const Statement& s) {
+  Value value = s.value ? eval(*s.value) : Value::none();
+  if (value.is_poison()) return;
+  std::string text = value.is(ValueKind::kBuiltin) ? value.as<BuiltinObject>().name
+                     : value.is(ValueKind::kException) ? value.text()
+                                                       : to_display(value);
+  bool conditional = graph_ && !conditions_.empty();
+  fail(conditional ? Message::kRaisedUnderData : Message::kRaised, s.span, {text});
+  // What follows would run in a state that the author excluded.
+  frame_->call->result_poisoned = true;
+  if (frame_->locals) frame_->call->returns.push_back(end_path(Value::poison(), s.span));
+}
+
+// ---- functions ----
+
+void Evaluator::run_function(const Statement& s) {
+  auto* function = arena.make<FunctionObject>();
+  function->name = s.text;
+  function->parameters = &s.parameters;
+  function->body = &s.body;
+  function->closure = frame_;
+  function->module = frame_->module;
+  function->span = s.keyword_span;
+  function->poisoned = s.has_syntax_error;
+  frame_->has_closures = true;
+  for (const Parameter& parameter : s.parameters) {
+    function->defaults.push_back(parameter.default_value ? eval(*parameter.default_value) : Value());
+  }
+  Value value(ValueKind::kFunction, function);
+  for (auto decorator = s.decorators.rbegin(); decorator != s.decorators.rend(); ++decorator) {
+    if (!alive()) return;
+    value = apply_decorator(eval(**decorator), value, s, **decorator);
+  }
+  bind(s.text, value, s.keyword_span);
+}
+
+Value Evaluator::apply_decorator(const Value& decorator, Value function, const Statement& s, const Expression& expression) {
+  if (decorator.is_poison() || function.is_poison()) return Value::poison();
+  if (decorator.is(ValueKind::kDecorator)) return define_pipeline(function, &decorator.as<DecoratorObject>(), s);
+  if (decorator.is(ValueKind::kBuiltin) && decorator.as<BuiltinObject>().name == "pipeline_def") return define_pipeline(function, nullptr, s);
+  CallArguments arguments;
+  arguments.positional = {function};
+  arguments.spans = {s.keyword_span};
+  arguments.span = arguments.callee_span = expression.span;
+  arguments.callee_text = "@";
+  return call(decorator, arguments);
+}
+
+Value Evaluator::define_pipeline(const Value& function, const DecoratorObject* decorator, const Statement& s) {
+  if (!function.is(ValueKind::kFunction)) return fail(Message::kPipelineOfWhat, s.keyword_span, {describe_kind(function)});
+  auto* pipeline = arena.make<PipelineObject>();
+  pipeline->name = s.text;
+  pipeline->function = &function.as<FunctionObject>();
+  pipeline->span = s.keyword_span;
+  if (decorator) {
+    pipeline->options = decorator->options;
+    pipeline->option_spans = decorator->option_spans;
+  }
+  for (const Parameter& p : s.parameters) {
+    if (p.kind == ParameterKind::kKwArgs || p.kind == ParameterKind::kVarArgs) return fail(Message::kPipelineStarParameter, p.span, {p.name});
+  }
+  if (frame_->module == main_module_ && !graph_) {
+    for (const PipelineObject* other : pipelines_) {
+      if (other->name != pipeline->name) continue;
+      Diagnostic diagnostic = diagnose(Message::kDuplicatePipeline, s.keyword_span, {s.text});
+      diagnostic.labels.push_back({other->span, "first defined here"});
+      return report(std::move(diagnostic));
+    }
+    pipelines_.push_back(pipeline);
+  }
+  return Value(ValueKind::kPipeline, pipeline);
+}
+
+}  // namespace galatea::dsl

@@ -1,0 +1,160 @@
+// What the whole evaluator shares: errors, limits, making values, iterating and testing static values.
+#include "dsl/evaluator.h"
+
+#include <fmt/format.h>
+
+namespace galatea::dsl {
+namespace {
+constexpr size_t kMaxValueBytes = size_t{64} << 20;   ///< one string, list or tuple
+constexpr size_t kMaxTotalBytes = size_t{1} << 30;    ///< all values of one evaluation
+constexpr std::ptrdiff_t kMaxStackBytes = 44 << 20;   ///< of the 64 MiB that frontend.cpp gives the evaluation
+}  // namespace
+
+Evaluator::Evaluator(const op::Registry& registry, SourceMap& sources, DiagnosticSink& sink, const FrontendOptions& options)
+    : registry_(registry), sources_(sources), sink_(sink), options_(options) {
+  char here = 0;
+  stack_base_ = &here;
+  builtins_ = arena.make<ModuleObject>();
+  builtins_->name = "builtins";
+  add_builtins(*this, builtins_->names);
+  make_library_modules();
+}
+Evaluator::~Evaluator() = default;
+
+bool Evaluator::stack_exhausted() const {
+  char here = 0;
+  std::ptrdiff_t used = stack_base_ - &here;
+  return used > kMaxStackBytes || used < -kMaxStackBytes;
+}
+
+// ---- errors and limits ----
+
+Value Evaluator::report(Diagnostic diagnostic) {
+  if (diagnostic.calls.empty()) diagnostic.calls = call_chain();
+  sink_.report(std::move(diagnostic));
+  return Value::poison();
+}
+
+Value Evaluator::fail(Message message, Span span, std::vector<std::string> arguments) {
+  return report(diagnose(message, span, std::move(arguments)));
+}
+
+void Evaluator::note(Message message, Span span, std::vector<std::string> arguments) { report(diagnose(message, span, std::move(arguments))); }
+
+bool Evaluator::step(Span span) {
+  if (aborted_) return false;
+  if (++steps_ > options_.limits.max_steps) {
+    fail(Message::kTooManySteps, span, {std::to_string(options_.limits.max_steps)});
+    aborted_ = true;
+  } else if (arena.bytes() > kMaxTotalBytes) {
+    fail(Message::kTooMuchMemory, span, {std::to_string(kMaxTotalBytes >> 20)});
+    aborted_ = true;
+  } else if ((steps_ & 15) == 0 && stack_exhausted()) {
+    fail(Message::kCallsTooDeep, span, {calls_.empty() ? "the file" : frame_->call->name, std::to_string(calls_.size())});
+    aborted_ = true;
+  }
+  return !aborted_;
+}
+
+bool Evaluator::check_size(size_t bytes, Span span) {
+  if (bytes <= kMaxValueBytes && arena.bytes() + bytes <= kMaxTotalBytes) return true;
+  fail(Message::kValueTooLarge, span, {std::to_string(kMaxValueBytes >> 20)});
+  return false;
+}
+
+// ---- making values ----
+
+Value Evaluator::make_string(std::string text) {
+  auto* object = arena.make<StringObject>(text.size());
+  object->text = std::move(text);
+  return Value(ValueKind::kString, object);
+}
+
+Value Evaluator::make_list(std::vector<Value> elements, Span span) {
+  auto* object = arena.make<SequenceObject>(elements.size() * sizeof(Value));
+  object->elements = std::move(elements);
+  object->region = region_;
+  object->span = span;
+  return Value(ValueKind::kList, object);
+}
+
+Value Evaluator::make_tuple(std::vector<Value> elements) {
+  auto* object = arena.make<SequenceObject>(elements.size() * sizeof(Value));
+  object->elements = std::move(elements);
+  return Value(ValueKind::kTuple, object);
+}
+
+Value Evaluator::make_dict(Span span) {
+  auto* object = arena.make<DictObject>();
+  object->region = region_;
+  object->span = span;
+  return Value(ValueKind::kDict, object);
+}
+
+Value Evaluator::make_struct(std::vector<std::pair<std::string, Value>> fields) {
+  auto* object = arena.make<StructObject>(fields.size() * sizeof(fields[0]));
+  object->fields = std::move(fields);
+  return Value(ValueKind::kStruct, object);
+}
+
+Value Evaluator::make_builtin(std::string name, BuiltinFunction function, Value self, bool is_type) {
+  auto* object = arena.make<BuiltinObject>();
+  object->name = std::move(name);
+  object->function = function;
+  object->self = self;
+  object->is_type = is_type;
+  return Value(ValueKind::kBuiltin, object);
+}
+
+// ---- iterating and testing ----
+
+std::optional<std::vector<Value>> Evaluator::iterate(const Value& value, Span span, std::string_view purpose) {
+  switch (value.kind) {
+    case ValueKind::kList: case ValueKind::kTuple: return value.elements();
+    case ValueKind::kDict: {
+      std::vector<Value> keys;
+      for (const auto& [key, entry] : value.dict().entries) keys.push_back(key);
+      return keys;
+    }
+    case ValueKind::kRange: {
+      const auto& range = value.as<RangeObject>();
+      if (range.size() > options_.limits.max_steps) {
+        fail(Message::kTooManySteps, span, {std::to_string(options_.limits.max_steps)});
+        return std::nullopt;
+      }
+      std::vector<Value> out;
+      for (int64_t i = 0; i < range.size(); ++i) out.push_back(Value::of(range.start + i * range.step));
+      return out;
+    }
+    case ValueKind::kString: {
+      std::vector<Value> characters;
+      const std::string& text = value.text();
+      if (static_cast<int64_t>(text.size()) > options_.limits.max_steps) {
+        fail(Message::kTooManySteps, span, {std::to_string(options_.limits.max_steps)});
+        return std::nullopt;
+      }
+      for (size_t i = 0; i < text.size();) {
+        size_t end = i + 1;
+        while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
+        characters.push_back(make_string(text.substr(i, end - i)));
+        i = end;
+      }
+      return characters;
+    }
+    case ValueKind::kPoison: case ValueKind::kUnknown: return std::nullopt;
+    case ValueKind::kNode: fail(Message::kIterateNode, span, {type_text(value), std::string(purpose)}); return std::nullopt;
+    default: fail(Message::kNotIterable, span, {describe_kind(value), std::string(purpose)}); return std::nullopt;
+  }
+}
+
+std::optional<bool> Evaluator::static_truth(const Value& value, Span span, std::string_view purpose) {
+  if (value.is_poison()) return std::nullopt;
+  if (!value.is_node()) return truth(value);
+  Diagnostic diagnostic = diagnose(Message::kNodeAsStatic, span, {std::string(purpose), type_text(value)});
+  if (const ir::Node* node = graph_->defining_node(value.node); node && !(node->span == span))
+    diagnostic.labels.push_back({node->span, "computed per sample here"});
+  report(std::move(diagnostic));
+  return std::nullopt;
+}
+
+}  // namespace galatea::dsl

@@ -1,0 +1,321 @@
+// The staged evaluator: runs a file once at compile time; what depends on data becomes nodes of a graph.
+//
+// Comes in: syntax trees, the operator registry, parameters. Goes out: pipelines, a graph, diagnostics.
+//
+// Paths. Evaluation always stands on one path: a block of the graph and the variables on it. `if` on a data node runs each arm on a path
+// of its own and joins those that come out. `return`, `break` and `continue` end the current path: it is kept in the frame or loop that will join it, and
+// evaluation is *not alive* until some join makes it so again. Static control flow is the same with one path.
+//
+// Variables join lazily: where paths disagree, the variable becomes a PendingObject, and a merge is built when it is first read. So a name that
+// is not read after the `if` needs no value on every path.
+//
+// Regions. A list or dict may be changed only on the path on which it was made, because its change would be seen on the others.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "compiler/ir/graph.h"
+#include "compiler/op/operator.h"
+#include "dsl/ast.h"
+#include "dsl/frontend.h"
+#include "dsl/messages.h"
+#include "dsl/value.h"
+
+namespace galatea::dsl {
+
+/// The evaluated arguments of a call.
+struct CallArguments {
+  struct Keyword {
+    std::string name;
+    Value value;
+    Span span, name_span;
+  };
+  std::vector<Value> positional;
+  std::vector<Span> spans;
+  std::vector<Keyword> keywords;
+  Span span;             ///< of the whole call
+  Span callee_span;
+  std::string callee_text;  ///< last name as written
+  uint32_t ordinal = 0;
+  Value self;            ///< of a method
+  std::string name;      ///< of the built-in, for messages
+};
+
+/// A path that ended, waiting for its join.
+struct Path {
+  ir::BlockId block = ir::kNoId;
+  Env env;
+  uint32_t region = 0;
+  Value value;
+  Span span;
+};
+
+/// What one call of a function (with its comprehensions) shares.
+struct CallState {
+  uint64_t path = 0;                ///< hash of the call path
+  std::vector<uint32_t> unroll;     ///< indices of the loops around
+  std::vector<Path> returns;
+  bool result_poisoned = false;
+  bool returns_any_value = false;
+  std::string name;
+};
+struct LoopState {
+  std::vector<Path> breaks, continues;
+};
+
+struct Frame : Object {
+  Frame* parent = nullptr;            ///< lexically around
+  ModuleObject* module = nullptr;
+  CallState* call = nullptr;
+  const std::set<std::string>* locals = nullptr;  ///< names that the function binds; nullptr: a module or a comprehension
+  bool is_comprehension = false;
+  bool has_closures = false;
+  Env env;
+  std::vector<LoopState*> loops;
+};
+
+class Evaluator {
+ public:
+  Evaluator(const op::Registry& registry, SourceMap& sources, DiagnosticSink& sink, const FrontendOptions& options);
+  ~Evaluator();
+
+  // ---- files (modules.cpp) ----
+  /// Reads, parses and evaluates a file. `text` empty: from disk.
+  ModuleObject* load_main_file(const std::string& name, std::optional<std::string> text);
+  const std::vector<PipelineObject*>& pipelines() const { return pipelines_; }
+
+  // ---- pipelines (pipeline.cpp) ----
+  /// nullptr: an error, or an unknown parameter left a hole.
+  std::unique_ptr<ir::Graph> stage(PipelineObject& pipeline);
+  bool check_parameter_names(const std::vector<PipelineObject*>& staged);
+
+  // ---- services for built-ins, methods and modules ----
+  Value fail(Message message, Span span, std::vector<std::string> arguments = {});
+  Value report(Diagnostic diagnostic);
+  void note(Message message, Span span, std::vector<std::string> arguments = {});
+  bool step(Span span);
+  Value make_string(std::string text);
+  Value make_list(std::vector<Value> elements, Span span = {});
+  Value make_tuple(std::vector<Value> elements);
+  Value make_dict(Span span = {});
+  Value make_struct(std::vector<std::pair<std::string, Value>> fields);
+  Value make_builtin(std::string name, BuiltinFunction function, Value self = Value::none(), bool is_type = false);
+  /// Elements of an iterable static value; nullopt after an error.
+  std::optional<std::vector<Value>> iterate(const Value& value, Span span, std::string_view purpose);
+  /// The truth of a static value; nullopt after an error or for poison.
+  std::optional<bool> static_truth(const Value& value, Span span, std::string_view purpose);
+  Value call(const Value& callee, CallArguments& arguments);
+  /// Calls a function from a built-in (map, sorted, …), the index-th time.
+  Value call_back(const Value& callee, std::vector<Value> arguments, const CallArguments& from, uint32_t index);
+  bool may_change(uint32_t region, Span made_at, const Value& container, Span span);
+  Value format_value(const Value& value, const std::string& spec, Span span);
+  Value format_percent(const std::string& pattern, const Value& arguments, Span span);
+  Value binary(const std::string& op, const Value& a, const Value& b, Span span, Span a_span, Span b_span);
+  Value unary(const std::string& op, const Value& a, Span span);
+  Value compare(const std::string& op, const Value& a, const Value& b, Span span, Span a_span, Span b_span);
+  Value index(const Value& base, const Value& selector, Span span);
+  bool check_size(size_t bytes, Span span);
+  const std::string& pipeline_name() const { return pipeline_name_; }
+  const PipelineObject* current_pipeline() const { return pipeline_; }
+  ir::Graph* graph() { return graph_; }
+  const op::Registry& registry() const { return registry_; }
+
+  // ---- data nodes (eval_node.cpp, eval_operator.cpp) ----
+  const ir::Type& type_of(const Value& node) const { return graph_->type(node.node); }
+  Value call_operator(const OperatorObject& callee, CallArguments& arguments);
+  /// A node of an operator of the language ("arith.add") on nodes and static numbers.
+  Value node_operator(const std::string& name, const std::vector<Value>& operands, Span span, std::vector<ir::Arg> args = {});
+  /// A static value as a data node; poison after an error. `dtype`: wanted, else by its kind.
+  Value constant_node(const Value& value, Span span, std::optional<DType> dtype = std::nullopt, std::string layout = {}, std::vector<int64_t> shape = {});
+  Value stack_nodes(const std::vector<Value>& elements, Span span);
+  Value node_attribute(const Value& node, const std::string& name, Span span, Span name_span);
+  std::string type_text(const Value& value) const;
+  /// The operator, namespace or hint behind `fn.<path>`.
+  Value find_operator(ModuleObject& names, const std::string& name, Span span);
+  /// Notes once that something named for the GPU runs on the CPU.
+  void note_device(Span span, const std::string& what);
+
+  Arena arena;
+
+ private:
+  // ---- statements (eval_stmt.cpp) ----
+  void run_suite(const Suite& suite);
+  void run_statement(const Statement& s);
+  void run_assign(const Statement& s);
+  void run_augmented(const Statement& s);
+  void run_annotated(const Statement& s);
+  void run_if(const Statement& s);
+  void run_for(const Statement& s);
+  void run_while(const Statement& s);
+  void run_loop_body(const Statement& s, LoopState& loop, bool& goes_on);
+  void finish_loop(const Statement& s, LoopState& loop, uint32_t region);
+  void run_return(const Statement& s);
+  void run_break(const Statement& s);
+  void run_function(const Statement& s);
+  void run_assert(const Statement& s);
+  void run_raise(const Statement& s);
+  void assign(const Expression& target, const Value& value, Span span);
+  void assign_sequence(const Expression& target, const Value& value, Span span);
+  void assign_element(const Expression& target, const Value& value);
+  void bind(const std::string& name, const Value& value, Span span);
+  void poison_names(const Suite& suite);
+  Value apply_decorator(const Value& decorator, Value function, const Statement& s, const Expression& expression);
+  Value define_pipeline(const Value& function, const DecoratorObject* decorator, const Statement& s);
+
+  // ---- branches (eval_branch.cpp) ----
+  bool alive() const { return block_ != ir::kNoId && !aborted_; }
+  void enter_block(ir::BlockId block);
+  Path end_path(Value value, Span span);
+  void take_path(Path path);
+  /// Makes the given paths one again; `value` of the result is their merged value if merge_values.
+  Value join(std::vector<Path> paths, Span span, std::string_view construct, bool merge_values);
+  void merge_envs(const std::vector<Path>& paths, ir::BlockId block, Span span, std::string_view construct);
+  struct MergeContext {
+    ir::BlockId join;
+    std::vector<Span> spans;  ///< of each arm's last assignment
+    Span span;                ///< of the `if`
+    std::string_view construct;
+    std::string name;         ///< of the variable; empty: a returned or selected value
+  };
+  Value merge(const std::vector<Value>& values, const MergeContext& context);
+  Value merge_nodes(std::vector<Value> values, const MergeContext& context);
+  Value merge_sequences(const std::vector<Value>& values, const MergeContext& context);
+  Value merge_dicts(const std::vector<Value>& values, const MergeContext& context);
+  Value merge_structs(const std::vector<Value>& values, const MergeContext& context);
+  Value fail_merge(Message message, const std::vector<Value>& values, const MergeContext& context, std::vector<std::string> arguments);
+  Value resolve(PendingObject& pending, Span use);
+  /// A selector for a branch; nullopt after an error.
+  std::optional<ir::ValueId> selector(const Value& condition, Span span, std::string_view construct);
+  /// Runs both arms on paths of their own and joins what comes out.
+  Value branch(const Value& condition, Span condition_span, Span span, std::string_view construct, bool merge_values,
+               const std::function<Value()>& then, const std::function<Value()>& otherwise, Span then_span, Span otherwise_span);
+
+  // ---- expressions (eval_expr.cpp) ----
+  Value eval(const Expression& e);
+  Value eval_name(const Expression& e);
+  Value eval_number(const Expression& e);
+  Value eval_fstring(const Expression& e);
+  std::optional<std::string> eval_parts(const std::vector<FStringPart>& parts, Span span);
+  Value eval_display(const Expression& e);
+  Value eval_dict(const Expression& e);
+  Value eval_comprehension(const Expression& e);
+  void run_clauses(const Expression& e, size_t clause, const std::function<void()>& body);
+  Value eval_conditional(const Expression& e);
+  Value eval_bool_op(const Expression& e, size_t from);
+  Value eval_logical(const Expression& e, size_t at, const Value& left);
+  Value eval_not(const Expression& e);
+  Value eval_compare(const Expression& e, size_t at, const Value& left);
+  Value eval_attribute(const Expression& e);
+  Value eval_subscript(const Expression& e);
+  Value eval_lambda(const Expression& e);
+  Value eval_slice(const Value& base, const Expression& slice, Span span);
+  Value attribute(const Value& base, const std::string& name, Span span, Span name_span);
+  Value require_bool_node(const Value& value, Span span, const std::string& op, std::string_view side);
+  Value node_index(const Value& base, const Expression& index, Span span);
+
+  // ---- calls (eval_call.cpp) ----
+  Value eval_call(const Expression& e);
+  bool eval_arguments(const Expression& e, CallArguments& out);
+  Value call_function(FunctionObject& function, CallArguments& arguments);
+  bool bind_arguments(FunctionObject& function, CallArguments& arguments, Frame& frame);
+  Value run_function(FunctionObject& function, Frame& frame, const CallArguments& arguments);
+  const std::set<std::string>& locals_of(const FunctionObject& function);
+  Value call_pipeline(PipelineObject& pipeline, const CallArguments& arguments);
+  std::string signature(const FunctionObject& function) const;
+
+  // ---- operators (eval_operator.cpp) ----
+  Value call_operator_once(const op::Operator& op, const std::string& path, CallArguments& arguments, uint32_t set);
+  bool add_operator_arguments(const op::Operator& op, CallArguments& arguments, ir::GraphBuilder::NodeSpec& spec, uint64_t key);
+  bool add_common_argument(const op::Operator& op, const CallArguments::Keyword& keyword, ir::GraphBuilder::NodeSpec& spec, uint64_t key);
+  bool add_argument(const op::Operator& op, const op::ArgSpec& schema, const CallArguments::Keyword& keyword, ir::GraphBuilder::NodeSpec& spec);
+  std::optional<ir::Attr> to_attr(const Value& value, Span span, const std::string& what);
+  Value add_node(ir::GraphBuilder::NodeSpec spec);
+  uint64_t random_key(const std::string& callee, const CallArguments& arguments, uint32_t set) const;
+  std::vector<CallSite> call_chain() const;
+  Value fail_unknown_argument(const op::Operator& op, const CallArguments::Keyword& keyword);
+
+  // ---- modules (modules.cpp) ----
+  void run_import(const Statement& s);
+  void run_import_from(const Statement& s);
+  ModuleObject* find_module(const std::string& path, Span span, bool report);
+  ModuleObject* load_file(const std::string& path, Span span, std::optional<std::string> text);
+  std::optional<std::string> resolve_file(const std::string& dotted, int level, Span span);
+  Value module_member(ModuleObject& module, const std::string& name, Span span);
+  void evaluate_file(ModuleObject& module, const Module& tree);
+  void make_library_modules();
+  std::optional<std::string> read_text(const std::string& path, Span span);
+
+  // ---- pipelines (pipeline.cpp) ----
+  struct OutputChecks;
+  bool apply_options(PipelineObject& pipeline, ir::Graph& graph, OutputChecks& checks);
+  bool apply_option(const std::string& name, const Value& value, Span span, ir::Graph& graph, OutputChecks& checks);
+  void apply_host(ir::Graph& graph);
+  bool bind_parameters(PipelineObject& pipeline, Frame& frame);
+  std::optional<Value> parse_parameter(const Parameter& parameter, const Value& default_value, const std::string& text);
+  std::optional<Value> parse_literal(const std::string& name, const std::string& text);
+  bool finish_outputs(PipelineObject& pipeline, const Value& result, ir::Graph& graph, const OutputChecks& checks);
+  bool check_outputs(const std::vector<ir::ValueId>& outputs, const PipelineObject& pipeline, const OutputChecks& checks);
+
+  bool stack_exhausted() const;
+
+  const op::Registry& registry_;
+  SourceMap& sources_;
+  DiagnosticSink& sink_;
+  const FrontendOptions& options_;
+
+  std::vector<std::unique_ptr<Module>> trees_;
+  std::map<std::string, ModuleObject*> library_;
+  std::map<std::string, ModuleObject*> files_;
+  std::vector<std::string> loading_;
+  std::string main_folder_, root_;
+  std::vector<PipelineObject*> pipelines_;
+  ModuleObject* builtins_ = nullptr;
+  ModuleObject* main_module_ = nullptr;
+  std::map<const void*, std::set<std::string>> locals_;
+  std::vector<std::unique_ptr<CallState>> call_states_;
+
+  Frame* frame_ = nullptr;
+  ir::BlockId block_ = 0;
+  uint32_t region_ = 0, next_region_ = 0;
+  struct ActiveCall {
+    Span span;
+    std::string function;  ///< in which the call stands
+  };
+  std::vector<ActiveCall> calls_;
+  std::vector<Span> conditions_;  ///< the data conditions that the current path stands under
+
+  ir::Graph* graph_ = nullptr;
+  ir::GraphBuilder* builder_ = nullptr;
+  PipelineObject* pipeline_ = nullptr;
+  std::string pipeline_name_;
+  std::map<std::pair<ir::BlockId, std::vector<ir::ValueId>>, ir::ValueId> merges_;
+  std::set<std::string> node_names_;
+  bool noted_device_ = false;
+
+  int64_t steps_ = 0;
+  bool aborted_ = false;
+  const char* stack_base_ = nullptr;
+};
+
+/// Library modules, filled by library.cpp.
+void fill_library(Evaluator& evaluator, std::map<std::string, ModuleObject*>& modules);
+
+/// hash64 of the random keys: mixes `value` into `state`.
+uint64_t mix_key(uint64_t state, uint64_t value);
+uint64_t mix_key(uint64_t state, std::string_view text);
+
+// builtins.cpp, methods.cpp, library.cpp
+void add_builtins(Evaluator& evaluator, Env& names);
+std::optional<Value> find_method(Evaluator& evaluator, const Value& base, const std::string& name);
+std::vector<std::string> method_names(const Value& base);
+
+}  // namespace galatea::dsl

@@ -1,0 +1,266 @@
+// Imports: library modules by name, other files by their place beside the importing file. In: import statements. Out: names.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "dsl/evaluator.h"
+#include "dsl/lexer.h"
+#include "dsl/parser.h"
+
+namespace galatea::dsl {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view kExtension = ".dali-dsl";
+
+// Parts of DALI and of Python that pasted code imports, and what to do about them.
+struct KnownModule {
+  std::string_view prefix, advice;
+};
+constexpr KnownModule kKnownModules[] = {
+    {"nvidia.dali.plugin", "iterators belong to the host program: remove the line"},
+    {"nvidia.dali.auto_aug", ""},
+    {"nvidia.dali.backend", "remove the line"},
+    {"nvidia.dali.tfrecord", ""},
+    {"numpy", ""},
+    {"galatea.auto_aug", ""},
+    {"torch", "training code belongs to the host program: remove the line"},
+    {"tensorflow", "training code belongs to the host program: remove the line"},
+    {"os", "pipelines read no files while they are built: pass paths as parameters of the pipeline"},
+    {"sys", "pass values as parameters of the pipeline"},
+    {"glob", "pass the folder to `fn.readers.file(file_root=…)`"},
+    {"random", "use `fn.random.uniform` and `fn.random.coin_flip`"},
+    {"time", "remove the line"},
+    {"argparse", "make the options parameters of the pipeline; `--set name=value` gives them"}};
+
+const KnownModule* known_module(const std::string& path) {
+  for (const KnownModule& known : kKnownModules) {
+    if (path == known.prefix || path.starts_with(std::string(known.prefix) + ".")) return &known;
+  }
+  return nullptr;
+}
+
+fs::path normal(const fs::path& path) {
+  std::error_code error;
+  fs::path absolute = fs::weakly_canonical(path, error);
+  return error ? path.lexically_normal() : absolute;
+}
+
+bool is_inside(const fs::path& path, const fs::path& root) {
+  auto [end, mismatch] = std::mismatch(root.begin(), root.end(), path.begin(), path.end());
+  (void)mismatch;
+  return end == root.end();
+}
+
+}  // namespace
+
+// The text of a file, or nullopt after an error.
+std::optional<std::string> Evaluator::read_text(const std::string& path, Span span) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return fail(Message::kCannotRead, span, {path, "it is a folder"}), std::nullopt;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return fail(Message::kCannotRead, span, {path, fs::exists(path, error) ? "no permission" : "there is no such file"}), std::nullopt;
+  std::string text;
+  std::vector<char> buffer(1 << 16);
+  auto limit = static_cast<size_t>(options_.limits.max_file_bytes);
+  while (file && text.size() <= limit) {
+    file.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+    text.append(buffer.data(), static_cast<size_t>(file.gcount()));
+  }
+  return text;
+}
+
+ModuleObject* Evaluator::load_main_file(const std::string& name, std::optional<std::string> text) {
+  fs::path folder = fs::path(name).parent_path();
+  main_folder_ = folder.empty() ? "." : folder.string();
+  root_ = normal(options_.import_root.empty() ? main_folder_ : options_.import_root).string();
+  return load_file(name, {}, std::move(text));
+}
+
+ModuleObject* Evaluator::load_file(const std::string& path, Span span, std::optional<std::string> text) {
+  std::string key = text && files_.empty() ? path : normal(path).string();
+  if (files_.empty()) key = normal(path).string();
+  if (std::find(loading_.begin(), loading_.end(), key) != loading_.end()) {
+    std::string chain;
+    for (const std::string& file : loading_) chain += fs::path(file).filename().string() + " → ";
+    fail(Message::kImportCycle, span, {chain + fs::path(key).filename().string()});
+    return nullptr;
+  }
+  if (auto known = files_.find(key); known != files_.end()) return known->second;
+  if (static_cast<int64_t>(files_.size()) >= options_.limits.max_imports) {
+    fail(Message::kTooManyImports, span, {std::to_string(options_.limits.max_imports)});
+    return nullptr;
+  }
+  bool is_main = files_.empty();
+  auto* module = arena.make<ModuleObject>();
+  module->name = fs::path(path).stem().string();
+  files_[key] = module;
+  if (is_main) main_module_ = module;
+  if (!text) text = read_text(path, span);
+  if (!text) {
+    module->broken = true;
+    return is_main ? nullptr : module;
+  }
+  if (static_cast<int64_t>(text->size()) > options_.limits.max_file_bytes) {
+    fail(Message::kFileTooLarge, span, {path, std::to_string(options_.limits.max_file_bytes)});
+    module->broken = true;
+    return is_main ? nullptr : module;
+  }
+  uint32_t file = sources_.add(path, std::move(*text));
+  const std::string& stored = sources_.file(file)->text();
+  size_t bad_byte = 0;
+  if (find_invalid_utf8(stored, bad_byte)) {
+    auto at = static_cast<uint32_t>(bad_byte);
+    fail(Message::kNotUtf8, {file, at, at + 1}, {std::to_string(bad_byte)});
+    module->broken = true;
+    return is_main ? nullptr : module;
+  }
+  std::vector<Diagnostic> diagnostics;
+  trees_.push_back(parse_module(file, stored, diagnostics));
+  for (Diagnostic& diagnostic : diagnostics) sink_.report(std::move(diagnostic));
+  loading_.push_back(key);
+  evaluate_file(*module, *trees_.back());
+  loading_.pop_back();
+  return module;
+}
+
+void Evaluator::evaluate_file(ModuleObject& module, const Module& tree) {
+  auto* frame = arena.make<Frame>();
+  frame->module = &module;
+  frame->has_closures = true;
+  call_states_.push_back(std::make_unique<CallState>());
+  frame->call = call_states_.back().get();
+  frame->call->name = module.name;
+  frame->env["__name__"] = {make_string(module.name), {}};
+  module.frame = frame;
+  // A file is evaluated outside every graph, also when a function of a pipeline imports it.
+  Frame* caller = std::exchange(frame_, frame);
+  ir::Graph* graph = std::exchange(graph_, nullptr);
+  ir::GraphBuilder* builder = std::exchange(builder_, nullptr);
+  ir::BlockId block = std::exchange(block_, 0);
+  uint32_t region = std::exchange(region_, 0);
+  run_suite(tree.body);
+  frame_ = caller;
+  graph_ = graph;
+  builder_ = builder;
+  block_ = block;
+  region_ = region;
+}
+
+// The file of `from .a.b import x`; nullopt after an error.
+std::optional<std::string> Evaluator::resolve_file(const std::string& dotted, int level, Span span) {
+  const SourceFile* importing = sources_.file(span.file);
+  fs::path folder = importing ? fs::path(importing->name()).parent_path() : fs::path(main_folder_);
+  for (int i = 1; i < level; ++i) folder /= "..";
+  std::string relative = dotted;
+  std::replace(relative.begin(), relative.end(), '.', '/');
+  fs::path path = folder / (relative + std::string(kExtension));
+  if (!is_inside(normal(path), root_)) {
+    fail(Message::kOutsideRoot, span, {path.lexically_normal().string(), root_});
+    return std::nullopt;
+  }
+  return path.lexically_normal().string();
+}
+
+ModuleObject* Evaluator::find_module(const std::string& path, Span span, bool report_missing) {
+  if (auto found = library_.find(path); found != library_.end()) return found->second;
+  // Namespaces of operators: nvidia.dali.fn.random.
+  for (std::string_view prefix : {"nvidia.dali.fn.", "galatea.fn.", "nvidia.dali.ops.", "galatea.ops."}) {
+    if (!path.starts_with(prefix)) continue;
+    ModuleObject* module = library_.at(std::string(prefix.substr(0, prefix.size() - 1)));
+    std::string rest = path.substr(prefix.size());
+    while (module && !rest.empty()) {
+      size_t dot = std::min(rest.find('.'), rest.size());
+      Value member = find_operator(*module, rest.substr(0, dot), span);
+      if (!member.is(ValueKind::kModule)) return nullptr;
+      module = &member.as<ModuleObject>();
+      rest = dot < rest.size() ? rest.substr(dot + 1) : "";
+    }
+    return module;
+  }
+  if (!report_missing) return nullptr;
+  if (const KnownModule* known = known_module(path)) {
+    if (known->advice.empty()) {
+      fail(Message::kModuleNotYet, span, {path});
+    } else {
+      Diagnostic diagnostic = diagnose(Message::kUnknownModule, span, {path});
+      diagnostic.help = known->advice;
+      report(std::move(diagnostic));
+    }
+    return nullptr;
+  }
+  std::vector<std::string> names;
+  for (const auto& [name, module] : library_) names.push_back(name);
+  Diagnostic diagnostic = diagnose(Message::kUnknownModule, span, {path});
+  if (auto near = closest_match(path, names)) diagnostic.help = "did you mean `" + *near + "`?";
+  report(std::move(diagnostic));
+  return nullptr;
+}
+
+Value Evaluator::module_member(ModuleObject& module, const std::string& name, Span span) {
+  if (module.broken) return Value::poison();
+  if (auto found = module.names.find(name); found != module.names.end()) return found->second.value;
+  if (module.lookup != ModuleObject::Lookup::kNames) return find_operator(module, name, span);
+  std::vector<std::string> names;
+  if (module.frame) {
+    if (auto found = module.frame->env.find(name); found != module.frame->env.end()) return found->second.value;
+    for (const auto& [known, binding] : module.frame->env) names.push_back(known);
+  }
+  if (library_.contains("nvidia." + name) && module.name == "nvidia") return Value(ValueKind::kModule, library_.at("nvidia." + name));
+  for (const auto& [known, binding] : module.names) names.push_back(known);
+  std::sort(names.begin(), names.end());
+  if (known_module(module.name + "." + name)) return find_module(module.name + "." + name, span, true), Value::poison();
+  Diagnostic diagnostic = diagnose(Message::kNoMember, span, {module.name, name});
+  if (auto near = closest_match(name, names)) diagnostic.help = "did you mean `" + *near + "`?";
+  return report(std::move(diagnostic));
+}
+
+// import a.b.c, d as e
+void Evaluator::run_import(const Statement& s) {
+  for (const ImportName& name : s.names) {
+    std::string first = name.name.substr(0, name.name.find('.'));
+    ModuleObject* module = find_module(name.name, name.span, true);
+    const std::string& bound = name.alias.empty() ? first : name.alias;
+    if (module && name.alias.empty()) module = find_module(first, name.span, false);
+    bind(bound, module ? Value(ValueKind::kModule, module) : Value::poison(), name.span);
+  }
+}
+
+// from m import a, b as c
+void Evaluator::run_import_from(const Statement& s) {
+  auto poison_all = [&] {
+    for (const ImportName& name : s.names) {
+      if (name.name != "*") bind(name.alias.empty() ? name.name : name.alias, Value::poison(), name.span);
+    }
+  };
+  auto load = [&](const std::string& dotted, Span span) -> ModuleObject* {
+    auto path = resolve_file(dotted, s.relative_level, span);
+    return path ? load_file(*path, span, std::nullopt) : nullptr;
+  };
+  // from . import x: every name is a file.
+  if (s.relative_level > 0 && s.text.empty()) {
+    for (const ImportName& name : s.names) {
+      ModuleObject* module = name.name == "*" ? nullptr : load(name.name, name.span);
+      if (name.name == "*") fail(Message::kStarImport, name.span);
+      else bind(name.alias.empty() ? name.name : name.alias, module ? Value(ValueKind::kModule, module) : Value::poison(), name.span);
+    }
+    return;
+  }
+  ModuleObject* module = s.relative_level > 0 ? load(s.text, s.keyword_span) : find_module(s.text, s.keyword_span, true);
+  if (!module) return poison_all();
+  for (const ImportName& name : s.names) {
+    if (name.name == "*") {
+      fail(Message::kStarImport, name.span);
+      continue;
+    }
+    ModuleObject* inner = find_module(s.text + "." + name.name, name.span, false);
+    Value value = s.relative_level == 0 && inner ? Value(ValueKind::kModule, inner) : module_member(*module, name.name, name.span);
+    if (value.is(ValueKind::kPending)) value = resolve(value.as<PendingObject>(), name.span);
+    bind(name.alias.empty() ? name.name : name.alias, value, name.span);
+  }
+}
+
+}  // namespace galatea::dsl

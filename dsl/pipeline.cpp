@@ -1,0 +1,342 @@
+// Staging one pipeline: options, parameters, the body, outputs. In: a pipeline object. Out: a graph, or diagnostics.
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include "dsl/evaluator.h"
+#include "dsl/lexer.h"
+#include "dsl/parser.h"
+
+namespace galatea::dsl {
+namespace {
+
+// Options of DALI's executor that change nothing in galatea.
+constexpr std::string_view kNoEffectOptions[] = {
+    "exec_pipelined", "exec_async", "exec_dynamic", "experimental_exec_dynamic", "stream_policy", "concurrency", "bytes_per_sample",
+    "set_affinity", "max_streams", "default_cuda_stream_priority", "enable_memory_stats", "enable_checkpointing", "py_num_workers",
+    "py_start_method", "py_callback_pickler", "debug", "device_id"};
+constexpr std::string_view kOptions[] = {"batch_size", "max_batch_size", "num_threads", "seed", "prefetch_queue_depth", "exact", "on_error",
+                                         "memory_limit", "output_dtype", "output_ndim", "output_layout", "enable_conditionals", "device"};
+
+std::string annotation_name(const Parameter& parameter) {
+  const Expression* e = parameter.annotation.get();
+  if (!e) return {};
+  if (e->kind == ExpressionKind::kBinary && e->text == "|") e = e->operands[0].get();
+  if (e->kind == ExpressionKind::kSubscript && e->operands[0]->text == "Optional") e = e->operands[1].get();
+  if (e->kind == ExpressionKind::kSubscript) e = e->operands[0].get();
+  std::string name = e->kind == ExpressionKind::kString ? e->text : e->text;
+  if (name == "List" || name == "Sequence") return "list";
+  if (name == "Tuple") return "tuple";
+  if (name == "Dict") return "dict";
+  return name;
+}
+
+std::string type_of_default(const Value& value) {
+  switch (value.kind) {
+    case ValueKind::kBool: case ValueKind::kInt: case ValueKind::kFloat: case ValueKind::kString: case ValueKind::kList: case ValueKind::kTuple: case ValueKind::kDict:
+      return std::string(type_name(value));
+    default: return {};
+  }
+}
+
+bool is_literal(const Expression& e) {
+  switch (e.kind) {
+    case ExpressionKind::kInteger: case ExpressionKind::kFloat: case ExpressionKind::kString: case ExpressionKind::kTrue:
+    case ExpressionKind::kFalse: case ExpressionKind::kNone: return true;
+    case ExpressionKind::kUnary: return e.text != "not" && is_literal(*e.operands[0]);
+    case ExpressionKind::kTuple: case ExpressionKind::kList: case ExpressionKind::kDict:
+      return std::all_of(e.operands.begin(), e.operands.end(), [](const ExpressionPtr& o) { return o && is_literal(*o); });
+    default: return false;
+  }
+}
+
+}  // namespace
+
+struct Evaluator::OutputChecks {
+  struct Check {
+    std::vector<Value> wanted;
+    Span span;
+  };
+  Check dtype, ndim, layout;
+  bool batch_size_given = false;
+};
+
+// ---- options ----
+
+bool Evaluator::apply_option(const std::string& name, const Value& value, Span span, ir::Graph& graph, OutputChecks& checks) {
+  ir::PipelineOptions& options = graph.options;
+  if (value.is_poison()) return false;
+  if (value.is(ValueKind::kNone)) return true;
+  auto wrong = [&](std::string wanted) { return fail(Message::kArgumentKind, span, {name, std::move(wanted), type_text(value)}), false; };
+  auto positive = [&](int& target) {
+    if (!value.is(ValueKind::kInt) || value.integer <= 0 || value.integer > (1 << 24)) return wrong("a positive integer");
+    target = static_cast<int>(value.integer);
+    return true;
+  };
+  if (name == "batch_size" || name == "max_batch_size") {
+    checks.batch_size_given = true;
+    return positive(options.batch_size);
+  }
+  if (name == "num_threads") return value.is(ValueKind::kInt) && value.integer == -1 ? true : positive(options.num_threads);
+  if (name == "prefetch_queue_depth") {
+    if (!value.is(ValueKind::kDict)) return positive(options.prefetch_queue_depth);
+    int depth = 0;
+    for (const auto& [key, entry] : value.dict().entries) {
+      if (entry.is(ValueKind::kInt) && entry.integer > 0 && entry.integer < (1 << 24)) depth = std::max(depth, static_cast<int>(entry.integer));
+    }
+    if (depth == 0) return wrong("a positive integer");
+    options.prefetch_queue_depth = depth;
+    return true;
+  }
+  if (name == "seed") {
+    if (!value.is(ValueKind::kInt)) return wrong("an integer");
+    options.seed = value.integer;
+    return true;
+  }
+  if (name == "exact") {
+    if (!value.is(ValueKind::kBool)) return wrong("True or False");
+    options.exact = value.boolean;
+    return true;
+  }
+  if (name == "on_error") {
+    std::string word = value.is(ValueKind::kString) ? value.text() : "";
+    if (word != "raise" && word != "skip" && word != "replace") return wrong("`\"raise\"`, `\"skip\"` or `\"replace\"`");
+    options.on_error = word == "raise" ? ir::OnError::kRaise : word == "skip" ? ir::OnError::kSkip : ir::OnError::kReplace;
+    return true;
+  }
+  if (name == "memory_limit") {
+    if (!value.is(ValueKind::kInt) || value.integer <= 0) return wrong("a positive number of bytes");
+    options.memory_limit = value.integer;
+    return true;
+  }
+  if (name == "device") {
+    bool known = value.is(ValueKind::kString) && (value.text() == "cpu" || value.text() == "gpu" || value.text() == "mixed");
+    if (!known) return fail(Message::kBadDevice, span, {type_text(value)}), false;
+    if (value.text() != "cpu") note_device(span, "`device=\"" + value.text() + "\"`");
+    return true;
+  }
+  if (name == "output_dtype" || name == "output_ndim" || name == "output_layout") {
+    OutputChecks::Check& check = name == "output_dtype" ? checks.dtype : name == "output_ndim" ? checks.ndim : checks.layout;
+    ValueKind kind = name == "output_dtype" ? ValueKind::kDType : name == "output_ndim" ? ValueKind::kInt : ValueKind::kString;
+    check.wanted = value.is_sequence() ? value.elements() : std::vector<Value>{value};
+    check.span = span;
+    for (const Value& wanted : check.wanted) {
+      if (!wanted.is(kind) && !wanted.is(ValueKind::kNone)) return wrong(kind == ValueKind::kDType ? "types, or a list of them" : kind == ValueKind::kInt ? "integers" : "strings");
+    }
+    return true;
+  }
+  if (name == "enable_conditionals") return value.is_integral() ? true : wrong("True or False");
+  if (name == "compat" || name == "checkpoint") return fail(Message::kNotYet, span, {"`" + name + "=`"}), false;
+  if (std::find(std::begin(kNoEffectOptions), std::end(kNoEffectOptions), name) != std::end(kNoEffectOptions)) {
+    if (name != "device_id") note(Message::kNoEffect, span, {"`" + name + "`", "the executor of galatea has no such choice"});
+    return true;
+  }
+  std::vector<std::string> names(std::begin(kOptions), std::end(kOptions));
+  names.insert(names.end(), std::begin(kNoEffectOptions), std::end(kNoEffectOptions));
+  Diagnostic diagnostic = diagnose(Message::kUnknownParameter, span, {"pipeline_def", name, ""});
+  if (auto near = closest_match(name, names)) diagnostic.help = "did you mean `" + *near + "`?";
+  report(std::move(diagnostic));
+  return false;
+}
+
+bool Evaluator::apply_options(PipelineObject& pipeline, ir::Graph& graph, OutputChecks& checks) {
+  bool good = true;
+  for (size_t i = 0; i < pipeline.options.size(); ++i)
+    good = apply_option(pipeline.options[i].first, pipeline.options[i].second, pipeline.option_spans[i], graph, checks) && good;
+  apply_host(graph);
+  return good;
+}
+
+void Evaluator::apply_host(ir::Graph& graph) {
+  const HostOptions& host = options_.host;
+  ir::PipelineOptions& options = graph.options;
+  if (host.batch_size) options.batch_size = *host.batch_size;
+  if (host.num_threads) options.num_threads = *host.num_threads;
+  if (host.prefetch_queue_depth) options.prefetch_queue_depth = *host.prefetch_queue_depth;
+  if (host.seed) options.seed = *host.seed;
+  if (host.memory_limit) options.memory_limit = *host.memory_limit;
+  if (host.exact) options.exact = *host.exact;
+  if (host.on_error) options.on_error = *host.on_error;
+}
+
+// ---- parameters ----
+
+// A Python literal; nullopt if the text is not one. Reports nothing.
+std::optional<Value> Evaluator::parse_literal(const std::string& name, const std::string& text) {
+  if (text.size() > (1 << 20)) return std::nullopt;
+  uint32_t file = sources_.add("value of " + name, text);
+  std::vector<Diagnostic> ignored;
+  size_t bad = 0;
+  const std::string& stored = sources_.file(file)->text();
+  if (find_invalid_utf8(stored, bad)) return std::nullopt;
+  ExpressionPtr expression = parse_single_expression(file, stored, ignored);
+  if (!expression || !ignored.empty() || !is_literal(*expression)) return std::nullopt;
+  size_t errors = sink_.num_errors();
+  Value value = eval(*expression);
+  return value.is_poison() || sink_.num_errors() > errors ? std::nullopt : std::optional<Value>(value);
+}
+
+// The text after `--set name=` as the parameter's type; nullopt: it does not convert.
+std::optional<Value> Evaluator::parse_parameter(const Parameter& parameter, const Value& default_value, const std::string& text) {
+  std::string type = annotation_name(parameter);
+  constexpr std::string_view kTypes[] = {"int", "float", "str", "bool", "list", "tuple", "dict"};
+  if (std::find(std::begin(kTypes), std::end(kTypes), type) == std::end(kTypes)) type = type_of_default(default_value);
+  if (type == "str") return make_string(text);
+  std::string lower = text;
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  bool yes = lower == "true" || lower == "1" || lower == "yes" || lower == "on", no = lower == "false" || lower == "0" || lower == "no" || lower == "off";
+  if (type == "bool") return yes || no ? std::optional<Value>(Value::of(yes)) : std::nullopt;
+  std::optional<Value> value = parse_literal(parameter.name, text);
+  if (type.empty()) return value ? value : std::optional<Value>(make_string(text));
+  if (value && value->is(ValueKind::kNone) && default_value.is(ValueKind::kNone)) return value;
+  if (type == "int") return value && value->is(ValueKind::kInt) ? value : std::nullopt;
+  if (type == "float") return value && value->is_number() && !value->is(ValueKind::kBool) ? std::optional<Value>(Value::of(value->as_double())) : std::nullopt;
+  if (type == "dict") return value && value->is(ValueKind::kDict) ? value : std::nullopt;
+  // A list may be written without its brackets: 224,224.
+  if (!value || !value->is_sequence()) value = parse_literal(parameter.name, "[" + text + "]");
+  if (!value) return std::nullopt;
+  return type == "list" ? make_list(value->elements()) : make_tuple(value->elements());
+}
+
+bool Evaluator::bind_parameters(PipelineObject& pipeline, Frame& frame) {
+  FunctionObject& function = *pipeline.function;
+  bool good = true;
+  for (size_t i = 0; i < function.parameters->size(); ++i) {
+    const Parameter& parameter = (*function.parameters)[i];
+    const Value& default_value = function.defaults[i];
+    const std::string* text = nullptr;
+    for (const auto& [name, given] : options_.parameters) {
+      if (name == parameter.name) text = &given;
+    }
+    Value value = default_value;
+    if (text) {
+      auto parsed = parse_parameter(parameter, default_value, *text);
+      if (!parsed) {
+        std::string type = annotation_name(parameter);
+        fail(Message::kParameterValue, parameter.span, {parameter.name, *text, type.empty() ? type_of_default(default_value) : type});
+        good = false;
+        continue;
+      }
+      value = *parsed;
+    } else if (value.is(ValueKind::kUndefined) && options_.unknown_parameters_allowed) {
+      note(Message::kParameterUnknown, parameter.span, {parameter.name});
+      value = Value(ValueKind::kUnknown);
+    } else if (value.is(ValueKind::kUndefined)) {
+      fail(Message::kParameterMissing, parameter.span, {pipeline.name, parameter.name});
+      good = false;
+    }
+    frame.env[parameter.name] = {value, parameter.span};
+  }
+  return good;
+}
+
+bool Evaluator::check_parameter_names(const std::vector<PipelineObject*>& staged) {
+  bool good = true;
+  for (const auto& [name, text] : options_.parameters) {
+    std::vector<std::string> known;
+    for (const PipelineObject* pipeline : staged) {
+      for (const Parameter& parameter : *pipeline->function->parameters) known.push_back(parameter.name);
+    }
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    Diagnostic diagnostic = diagnose(Message::kUnknownPipelineParameter, staged.empty() ? Span{} : staged[0]->span, {name});
+    if (auto near = closest_match(name, known)) diagnostic.help = "did you mean `" + *near + "`?";
+    std::string list;
+    for (const std::string& parameter : known) list += (list.empty() ? "`" : ", `") + parameter + "`";
+    diagnostic.notes.push_back(list.empty() ? "the pipeline has no parameters" : "its parameters are " + list);
+    report(std::move(diagnostic));
+    good = false;
+  }
+  return good;
+}
+
+// ---- outputs ----
+
+bool Evaluator::check_outputs(const std::vector<ir::ValueId>& outputs, const PipelineObject& pipeline, const OutputChecks& checks) {
+  auto check = [&](const OutputChecks::Check& wanted, const char* what, auto matches) {
+    if (wanted.wanted.empty()) return true;
+    bool one = wanted.wanted.size() == 1;
+    if (!one && wanted.wanted.size() != outputs.size()) return fail(Message::kOutputCount, wanted.span, {std::to_string(wanted.wanted.size()), pipeline.name, std::to_string(outputs.size())}), false;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const Value& expected = wanted.wanted[one ? 0 : i];
+      if (expected.is(ValueKind::kNone) || matches(expected, graph_->type(outputs[i]))) continue;
+      return fail(Message::kOutputType, wanted.span, {std::to_string(i), what, repr(expected), ir::to_text(graph_->type(outputs[i]))}), false;
+    }
+    return true;
+  };
+  bool good = check(checks.dtype, "type", [](const Value& v, const ir::Type& t) { return v.dtype == t.dtype; });
+  good = check(checks.ndim, "number of dimensions", [](const Value& v, const ir::Type& t) { return v.integer == t.ndim; }) && good;
+  return check(checks.layout, "layout", [](const Value& v, const ir::Type& t) { return v.text() == t.layout.str(); }) && good;
+}
+
+bool Evaluator::finish_outputs(PipelineObject& pipeline, const Value& result, ir::Graph& graph, const OutputChecks& checks) {
+  if (contains_poison(result)) return false;
+  Span span = pipeline.span;
+  if (result.is(ValueKind::kNone)) return fail(Message::kNoOutputs, span, {pipeline.name}), false;
+  if (result.is(ValueKind::kList)) return fail(Message::kReturnsList, span, {pipeline.name}), false;
+  std::vector<Value> values = result.is(ValueKind::kTuple) ? result.elements() : std::vector<Value>{result};
+  if (values.empty()) return fail(Message::kNoOutputs, span, {pipeline.name}), false;
+  std::vector<ir::ValueId> outputs;
+  for (const Value& value : values) {
+    if (value.is_sequence()) return fail(Message::kNestedOutputs, span, {pipeline.name, describe_kind(value)}), false;
+    if (!value.is_node() && !value.is_number()) return fail(Message::kOutputKind, span, {pipeline.name, describe_kind(value)}), false;
+    Value node = value.is_node() ? value : constant_node(value, span);
+    if (!node.is_node()) return false;
+    outputs.push_back(node.node);
+    const std::string& variable = graph.values[node.node].variable;
+    graph.output_names.push_back(variable.empty() ? fmt::format("output{}", outputs.size() - 1) : variable);
+  }
+  if (!check_outputs(outputs, pipeline, checks)) return false;
+  builder_->return_values(block_, outputs, span);
+  return true;
+}
+
+// ---- staging ----
+
+std::unique_ptr<ir::Graph> Evaluator::stage(PipelineObject& pipeline) {
+  auto graph = std::make_unique<ir::Graph>();
+  graph->name = pipeline.name;
+  ir::GraphBuilder builder(*graph);
+  builder.add_block();
+  graph_ = graph.get();
+  builder_ = &builder;
+  pipeline_ = &pipeline;
+  pipeline_name_ = pipeline.name;
+  merges_.clear();
+  node_names_.clear();
+  noted_device_ = false;
+  FunctionObject& function = *pipeline.function;
+  auto* outer = arena.make<Frame>();
+  outer->module = function.module;
+  call_states_.push_back(std::make_unique<CallState>());
+  outer->call = call_states_.back().get();
+  outer->call->name = pipeline.name;
+  auto* frame = arena.make<Frame>();
+  frame->parent = function.closure;
+  frame->module = function.module;
+  frame->locals = &locals_of(function);
+  call_states_.push_back(std::make_unique<CallState>());
+  frame->call = call_states_.back().get();
+  frame->call->name = pipeline.name;
+  frame_ = outer;
+  block_ = 0;
+  region_ = ++next_region_;
+  builder.set_insertion_block(0);
+  OutputChecks checks;
+  bool good = apply_options(pipeline, *graph, checks);
+  good = bind_parameters(pipeline, *frame) && good;
+  good = good && !function.poisoned;
+  if (good) {
+    Value result = run_function(function, *frame, {});
+    good = alive() && finish_outputs(pipeline, result, *graph, checks);
+  }
+  graph_ = nullptr;
+  builder_ = nullptr;
+  pipeline_ = nullptr;
+  frame_ = nullptr;
+  block_ = 0;
+  region_ = 0;
+  return good ? std::move(graph) : nullptr;
+}
+
+}  // namespace galatea::dsl

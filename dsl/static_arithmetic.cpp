@@ -1,0 +1,243 @@
+// Operators on static values, as Python has them: ints are 64-bit and never wrap silently. With a data node on either side: the operators "arith.*".
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "dsl/evaluator.h"
+
+namespace galatea::dsl {
+namespace {
+
+struct OperatorName {
+  std::string_view text, node_operator;
+};
+constexpr OperatorName kBinary[] = {
+    {"+", "arith.add"}, {"-", "arith.sub"}, {"*", "arith.mul"}, {"/", "arith.div"}, {"//", "arith.floordiv"},
+    {"%", "arith.mod"}, {"**", "arith.pow"}, {"&", "arith.and"}, {"|", "arith.or"}, {"^", "arith.xor"},
+    {"<<", "arith.lshift"}, {">>", "arith.rshift"}, {"==", "arith.eq"}, {"!=", "arith.ne"}, {"<", "arith.lt"},
+    {"<=", "arith.le"}, {">", "arith.gt"}, {">=", "arith.ge"}};
+
+std::string node_operator_name(const std::string& op) {
+  for (const OperatorName& name : kBinary) {
+    if (name.text == op) return std::string(name.node_operator);
+  }
+  return {};
+}
+
+enum class Trouble { kNone, kOverflow, kZero, kNegativeShift };
+
+int64_t floor_divide(int64_t a, int64_t b) {
+  int64_t quotient = a / b;
+  return (a % b != 0 && (a < 0) != (b < 0)) ? quotient - 1 : quotient;
+}
+int64_t floor_remainder(int64_t a, int64_t b) {
+  int64_t rest = a % b;
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+Trouble integer_power(int64_t base, int64_t exponent, int64_t& out) {
+  out = 1;
+  for (; exponent > 0; exponent >>= 1) {
+    if ((exponent & 1) && __builtin_mul_overflow(out, base, &out)) return Trouble::kOverflow;
+    if (exponent > 1 && __builtin_mul_overflow(base, base, &base)) return Trouble::kOverflow;
+  }
+  return Trouble::kNone;
+}
+
+Trouble integer_operation(const std::string& op, int64_t a, int64_t b, int64_t& out) {
+  if (op == "+") return __builtin_add_overflow(a, b, &out) ? Trouble::kOverflow : Trouble::kNone;
+  if (op == "-") return __builtin_sub_overflow(a, b, &out) ? Trouble::kOverflow : Trouble::kNone;
+  if (op == "*") return __builtin_mul_overflow(a, b, &out) ? Trouble::kOverflow : Trouble::kNone;
+  if (op == "//" || op == "%") {
+    if (b == 0) return Trouble::kZero;
+    if (b == -1) {  // the one quotient that does not fit
+      out = 0;
+      return op == "%" ? Trouble::kNone : __builtin_sub_overflow(int64_t{0}, a, &out) ? Trouble::kOverflow : Trouble::kNone;
+    }
+    out = op == "//" ? floor_divide(a, b) : floor_remainder(a, b);
+    return Trouble::kNone;
+  }
+  if (op == "**") return integer_power(a, b, out);
+  if (op == "&") return out = a & b, Trouble::kNone;
+  if (op == "|") return out = a | b, Trouble::kNone;
+  if (op == "^") return out = a ^ b, Trouble::kNone;
+  if (b < 0) return Trouble::kNegativeShift;
+  if (op == ">>") return out = b > 63 ? (a < 0 ? -1 : 0) : a >> b, Trouble::kNone;
+  if (a == 0) return out = 0, Trouble::kNone;
+  if (b > 62) return Trouble::kOverflow;
+  return __builtin_mul_overflow(a, int64_t{1} << b, &out) ? Trouble::kOverflow : Trouble::kNone;
+}
+
+Trouble float_operation(const std::string& op, double a, double b, double& out) {
+  if (op == "+") out = a + b;
+  else if (op == "-") out = a - b;
+  else if (op == "*") out = a * b;
+  else if (op == "**") {
+    if (a == 0 && b < 0) return Trouble::kZero;
+    out = std::pow(a, b);
+  } else {
+    if (b == 0) return Trouble::kZero;
+    if (op == "/") {
+      out = a / b;
+    } else {
+      double rest = std::fmod(a, b);
+      if (rest != 0 && (rest < 0) != (b < 0)) rest += b;
+      out = op == "%" ? rest : std::round((a - rest) / b);
+    }
+  }
+  return Trouble::kNone;
+}
+
+bool is_bitwise(const std::string& op) { return op == "&" || op == "|" || op == "^" || op == "<<" || op == ">>"; }
+
+// -1, 0, 1; nullopt: the values have no order.
+std::optional<int> order(const Value& a, const Value& b, int depth) {
+  if (a.is_integral() && b.is_integral()) return a.as_int() < b.as_int() ? -1 : a.as_int() > b.as_int();
+  if (a.is_number() && b.is_number()) {
+    double x = a.as_double(), y = b.as_double();
+    return x < y ? -1 : x > y ? 1 : x == y ? 0 : 2;  // 2: NaN, no comparison holds
+  }
+  if (a.is(ValueKind::kString) && b.is(ValueKind::kString)) {
+    int c = a.text().compare(b.text());
+    return c < 0 ? -1 : c > 0;
+  }
+  if (!a.is_sequence() || a.kind != b.kind || depth > 100) return std::nullopt;
+  const auto &x = a.elements(), &y = b.elements();
+  for (size_t i = 0; i < std::min(x.size(), y.size()); ++i) {
+    if (!equal(x[i], y[i])) return order(x[i], y[i], depth + 1);
+  }
+  return x.size() < y.size() ? -1 : x.size() > y.size();
+}
+
+}  // namespace
+
+Value Evaluator::binary(const std::string& op, const Value& a, const Value& b, Span span, Span a_span, Span b_span) {
+  if (a.is_poison() || b.is_poison()) return Value::poison();
+  if (op == "@") return fail(Message::kUnsupportedSyntax, span, {"matrix multiplication with `@`", "combine matrices with `fn.transforms`"});
+  if (a.is_node() || b.is_node()) {
+    if (a.is(ValueKind::kString) && op == "%") return fail(Message::kNodeInString, b_span, {type_text(b)});
+    return node_operator(node_operator_name(op), {a, b}, span);
+  }
+  if (a.is_number() && b.is_number()) {
+    Trouble trouble;
+    Value result;
+    bool both_bool = a.is(ValueKind::kBool) && b.is(ValueKind::kBool);
+    bool floats = op == "/" || !a.is_integral() || !b.is_integral() || (op == "**" && b.is_integral() && b.as_int() < 0);
+    if (floats) {
+      if (is_bitwise(op)) return fail(Message::kOperandKinds, span, {op, describe_kind(a), describe_kind(b)});
+      double out = 0;
+      trouble = float_operation(op, a.as_double(), b.as_double(), out);
+      if (op == "**" && std::isnan(out) && !std::isnan(a.as_double()) && !std::isnan(b.as_double()))
+        return fail(Message::kOperandKinds, span, {op, "a negative number", "a fraction"});
+      result = Value::of(out);
+    } else {
+      int64_t out = 0;
+      trouble = integer_operation(op, a.as_int(), b.as_int(), out);
+      result = both_bool && is_bitwise(op) && op.size() == 1 ? Value::of(out != 0) : Value::of(out);
+    }
+    if (trouble == Trouble::kOverflow) return fail(Message::kIntegerOverflow, span, {fmt::format("{} {} {}", repr(a), op, repr(b))});
+    if (trouble == Trouble::kZero) return fail(Message::kDivisionByZero, span);
+    if (trouble == Trouble::kNegativeShift) return fail(Message::kNegativeShift, b_span);
+    return result;
+  }
+  if (op == "%" && a.is(ValueKind::kString)) return format_percent(a.text(), b, span);
+  if (op == "+" && a.kind == b.kind && a.is(ValueKind::kString)) {
+    if (!check_size(a.text().size() + b.text().size(), span)) return Value::poison();
+    return make_string(a.text() + b.text());
+  }
+  if (op == "+" && a.kind == b.kind && a.is_sequence()) {
+    if (!check_size((a.elements().size() + b.elements().size()) * sizeof(Value), span)) return Value::poison();
+    std::vector<Value> all = a.elements();
+    all.insert(all.end(), b.elements().begin(), b.elements().end());
+    return a.is(ValueKind::kList) ? make_list(std::move(all), span) : make_tuple(std::move(all));
+  }
+  if (op == "*" && (a.is_integral() || b.is_integral())) {
+    const Value& repeated = a.is_integral() ? b : a;
+    int64_t times = std::max<int64_t>(a.is_integral() ? a.as_int() : b.as_int(), 0);
+    bool text = repeated.is(ValueKind::kString);
+    if (text || repeated.is_sequence()) {
+      size_t size = text ? repeated.text().size() : repeated.elements().size() * sizeof(Value);
+      size_t total = 0;
+      if (__builtin_mul_overflow(size, static_cast<size_t>(times), &total)) total = SIZE_MAX;
+      if (!check_size(total, span)) return Value::poison();
+      std::string out_text;
+      std::vector<Value> out;
+      for (int64_t i = 0; i < times && size > 0; ++i) {
+        if (text) out_text += repeated.text();
+        else out.insert(out.end(), repeated.elements().begin(), repeated.elements().end());
+      }
+      if (text) return make_string(std::move(out_text));
+      return repeated.is(ValueKind::kList) ? make_list(std::move(out), span) : make_tuple(std::move(out));
+    }
+  }
+  if (op == "|" && a.is(ValueKind::kDict) && b.is(ValueKind::kDict)) {
+    Value result = make_dict(span);
+    for (const Value* side : {&a, &b}) {
+      for (const auto& [key, value] : side->dict().entries) result.dict().set(key_text(key), key, value);
+    }
+    return result;
+  }
+  if (op == "|" && (a.is(ValueKind::kBuiltin) || a.is(ValueKind::kNone))) return a;  // int | None in an annotation
+  Diagnostic diagnostic = diagnose(Message::kOperandKinds, span, {op, describe_kind(a), describe_kind(b)});
+  diagnostic.labels.push_back({a_span, describe_kind(a)});
+  diagnostic.labels.push_back({b_span, describe_kind(b)});
+  bool text_and_other = op == "+" && (a.is(ValueKind::kString) != b.is(ValueKind::kString));
+  if (text_and_other) diagnostic.help = "write an f-string, `f\"…{x}\"`, or `str(x)`";
+  return report(std::move(diagnostic));
+}
+
+Value Evaluator::unary(const std::string& op, const Value& a, Span span) {
+  if (a.is_poison()) return Value::poison();
+  if (a.is_node()) return node_operator(op == "-" ? "arith.neg" : op == "+" ? "arith.pos" : "arith.invert", {a}, span);
+  if (a.is_integral()) {
+    int64_t value = a.as_int();
+    if (op == "+") return Value::of(value);
+    if (op == "~") return Value::of(~value);
+    if (value == INT64_MIN) return fail(Message::kIntegerOverflow, span, {"-(" + std::to_string(value) + ")"});
+    return Value::of(-value);
+  }
+  if (a.is(ValueKind::kFloat) && op != "~") return Value::of(op == "-" ? -a.number : a.number);
+  return fail(Message::kOperandKind, span, {op, describe_kind(a)});
+}
+
+Value Evaluator::compare(const std::string& op, const Value& a, const Value& b, Span span, Span a_span, Span b_span) {
+  if (a.is_poison() || b.is_poison()) return Value::poison();
+  if (op == "is" || op == "is not") {
+    auto singleton = [](const Value& v) { return v.is(ValueKind::kNone) || v.is(ValueKind::kBool) || v.is(ValueKind::kEllipsis); };
+    if (!singleton(a) && !singleton(b)) return fail(Message::kIsNeedsNone, span);
+    return Value::of(a.same_as(b) == (op == "is"));
+  }
+  if (op == "in" || op == "not in") {
+    if (a.is_node() || b.is_node()) return fail(Message::kInNode, span, {type_text(a.is_node() ? a : b)});
+    bool found = false;
+    if (b.is(ValueKind::kString)) {
+      if (!a.is(ValueKind::kString)) return fail(Message::kOperandKinds, span, {op, describe_kind(a), describe_kind(b)});
+      found = b.text().find(a.text()) != std::string::npos;
+    } else if (b.is(ValueKind::kDict)) {
+      std::string text = key_text(a);
+      if (text.empty()) return fail(Message::kNotHashable, a_span, {describe_kind(a)});
+      found = b.dict().find(text) != nullptr;
+    } else {
+      auto elements = iterate(b, b_span, "searched with `in`");
+      if (!elements) return Value::poison();
+      found = std::any_of(elements->begin(), elements->end(), [&](const Value& v) { return equal(v, a); });
+    }
+    return Value::of(found == (op == "in"));
+  }
+  bool equality = op == "==" || op == "!=";
+  if (a.is_node() || b.is_node()) {
+    const Value& other = a.is_node() ? b : a;
+    if (equality && other.is(ValueKind::kNone)) return fail(Message::kNodeEqualsNone, span);
+    return node_operator(node_operator_name(op), {a, b}, span);
+  }
+  if (equality) return Value::of(equal(a, b) == (op == "=="));
+  std::optional<int> sign = order(a, b, 0);
+  if (!sign) return fail(Message::kOperandKinds, span, {op, describe_kind(a), describe_kind(b)});
+  if (*sign == 2) return Value::of(false);
+  if (op == "<") return Value::of(*sign < 0);
+  if (op == "<=") return Value::of(*sign <= 0);
+  return Value::of(op == ">" ? *sign > 0 : *sign >= 0);
+}
+
+}  // namespace galatea::dsl

@@ -1,0 +1,324 @@
+// What all values share: names of kinds, repr, equality, truth, dict keys.
+#include "dsl/value.h"
+
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "compiler/op/operator.h"
+
+namespace galatea::dsl {
+namespace {
+constexpr int kMaxShownDepth = 20;
+// Values may share parts (`x = [x, x]`), so that a walk needs a bound of its own.
+constexpr int kMaxVisited = 200'000;
+
+std::string repr_at(const Value& value, int depth, int& budget);
+
+std::string quote_text(const std::string& text) {
+  char quote = text.find('\'') != std::string::npos && text.find('"') == std::string::npos ? '"' : '\'';
+  std::string out(1, quote);
+  for (char c : text) {
+    auto byte = static_cast<unsigned char>(c);
+    if (c == quote || c == '\\') out += '\\', out += c;
+    else if (c == '\n') out += "\\n";
+    else if (c == '\r') out += "\\r";
+    else if (c == '\t') out += "\\t";
+    else if (byte < 0x20 || byte == 0x7F) out += fmt::format("\\x{:02x}", byte);
+    else out += c;
+  }
+  return out + quote;
+}
+
+std::string repr_sequence(const Value& value, int depth, int& budget) {
+  const std::vector<Value>& elements = value.elements();
+  std::string out;
+  for (const Value& element : elements) out += (out.empty() ? "" : ", ") + repr_at(element, depth + 1, budget);
+  if (value.is(ValueKind::kList)) return "[" + out + "]";
+  return "(" + out + (elements.size() == 1 ? ",)" : ")");
+}
+
+std::string repr_at(const Value& value, int depth, int& budget) {
+  if (depth > kMaxShownDepth || --budget < 0) return "...";
+  switch (value.kind) {
+    case ValueKind::kNone: return "None";
+    case ValueKind::kBool: return value.boolean ? "True" : "False";
+    case ValueKind::kInt: return std::to_string(value.integer);
+    case ValueKind::kFloat: return format_float(value.number);
+    case ValueKind::kString: return quote_text(value.text());
+    case ValueKind::kList: case ValueKind::kTuple: return repr_sequence(value, depth, budget);
+    case ValueKind::kDict: {
+      std::string out;
+      for (const auto& [key, entry] : value.dict().entries)
+        out += (out.empty() ? "" : ", ") + repr_at(key, depth + 1, budget) + ": " + repr_at(entry, depth + 1, budget);
+      return "{" + out + "}";
+    }
+    case ValueKind::kRange: {
+      const auto& range = value.as<RangeObject>();
+      return range.step == 1 ? fmt::format("range({}, {})", range.start, range.stop)
+                             : fmt::format("range({}, {}, {})", range.start, range.stop, range.step);
+    }
+    case ValueKind::kStruct: {
+      std::string out;
+      for (const auto& [name, field] : value.as<StructObject>().fields)
+        out += (out.empty() ? "" : ", ") + name + "=" + repr_at(field, depth + 1, budget);
+      return "struct(" + out + ")";
+    }
+    case ValueKind::kFunction: return "<function " + value.as<FunctionObject>().name + ">";
+    case ValueKind::kBuiltin: return "<built-in " + value.as<BuiltinObject>().name + ">";
+    case ValueKind::kModule: return "<module " + value.as<ModuleObject>().name + ">";
+    case ValueKind::kOperator: case ValueKind::kOperatorObject: return "<operator fn." + value.as<OperatorObject>().path + ">";
+    case ValueKind::kPipeline: return "<pipeline " + value.as<PipelineObject>().name + ">";
+    case ValueKind::kDType: return "types." + std::string(types_name(value.dtype));
+    case ValueKind::kEnum: return "types." + value.as<EnumObject>().name;
+    case ValueKind::kEllipsis: return "Ellipsis";
+    default: return "<" + std::string(type_name(value)) + ">";
+  }
+}
+
+}  // namespace
+
+const std::string& Value::text() const { return as<StringObject>().text; }
+SequenceObject& Value::sequence() const { return as<SequenceObject>(); }
+std::vector<Value>& Value::elements() const { return as<SequenceObject>().elements; }
+DictObject& Value::dict() const { return as<DictObject>(); }
+
+bool Value::same_as(const Value& other) const {
+  if (kind != other.kind) return false;
+  switch (kind) {
+    case ValueKind::kBool: return boolean == other.boolean;
+    case ValueKind::kInt: return integer == other.integer;
+    case ValueKind::kFloat: return number == other.number && std::signbit(number) == std::signbit(other.number);
+    case ValueKind::kDType: return dtype == other.dtype;
+    case ValueKind::kNode: return node == other.node;
+    case ValueKind::kString: return object == other.object || text() == other.text();
+    case ValueKind::kUndefined: case ValueKind::kPoison: case ValueKind::kNone: case ValueKind::kEllipsis: return true;
+    default: return object == other.object;
+  }
+}
+
+Value* DictObject::find(const std::string& key) {
+  auto found = index.find(key);
+  return found == index.end() ? nullptr : &entries[found->second].second;
+}
+
+void DictObject::set(const std::string& key, Value key_value, Value value) {
+  auto [at, fresh] = index.emplace(key, entries.size());
+  if (fresh) entries.emplace_back(key_value, value);
+  else entries[at->second].second = value;
+}
+
+bool DictObject::erase(const std::string& key) {
+  auto found = index.find(key);
+  if (found == index.end()) return false;
+  size_t position = found->second;
+  index.erase(found);
+  entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(position));
+  for (auto& [text, at] : index) at -= at > position;
+  return true;
+}
+
+int64_t RangeObject::size() const {
+  // In unsigned arithmetic: the distance of two 64-bit ints needs 64 bits and a sign.
+  if (step > 0 ? start >= stop : start <= stop) return 0;
+  uint64_t distance = step > 0 ? static_cast<uint64_t>(stop) - static_cast<uint64_t>(start)
+                               : static_cast<uint64_t>(start) - static_cast<uint64_t>(stop);
+  uint64_t stride = step > 0 ? static_cast<uint64_t>(step) : 0 - static_cast<uint64_t>(step);
+  uint64_t count = (distance - 1) / stride + 1;
+  return count > static_cast<uint64_t>(INT64_MAX) ? INT64_MAX : static_cast<int64_t>(count);
+}
+
+std::string_view type_name(const Value& value) {
+  switch (value.kind) {
+    case ValueKind::kNone: return "NoneType";
+    case ValueKind::kBool: return "bool";
+    case ValueKind::kInt: return "int";
+    case ValueKind::kFloat: return "float";
+    case ValueKind::kString: return "str";
+    case ValueKind::kList: return "list";
+    case ValueKind::kTuple: return "tuple";
+    case ValueKind::kDict: return "dict";
+    case ValueKind::kRange: return "range";
+    case ValueKind::kStruct: return "struct";
+    case ValueKind::kFunction: return "function";
+    case ValueKind::kBuiltin: return value.as<BuiltinObject>().is_type ? "type" : "built-in function";
+    case ValueKind::kModule: return "module";
+    case ValueKind::kOperator: return "operator";
+    case ValueKind::kOperatorObject: return "operator object";
+    case ValueKind::kPipeline: return "pipeline";
+    case ValueKind::kDecorator: return "decorator";
+    case ValueKind::kDType: return "dtype";
+    case ValueKind::kEnum: return "enum value";
+    case ValueKind::kNewAxis: return "newaxis";
+    case ValueKind::kEllipsis: return "ellipsis";
+    case ValueKind::kException: return "exception";
+    case ValueKind::kNode: return "data node";
+    default: return "unknown value";
+  }
+}
+
+std::string describe_kind(const Value& value) {
+  if (value.is(ValueKind::kNone)) return "`None`";
+  std::string name(type_name(value));
+  bool vowel = std::string_view("aeiou").find(name[0]) != std::string_view::npos;
+  bool plain_code = value.kind >= ValueKind::kBool && value.kind <= ValueKind::kStruct;
+  return std::string(vowel ? "an " : "a ") + (plain_code ? "`" + name + "`" : name);
+}
+
+std::string repr(const Value& value) {
+  int budget = kMaxVisited;
+  return repr_at(value, 0, budget);
+}
+std::string to_display(const Value& value) { return value.is(ValueKind::kString) ? value.text() : repr(value); }
+
+// The shortest digits that read back as the same number, laid out as Python does.
+std::string format_float(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+  double magnitude = std::fabs(value);
+  bool scientific = magnitude != 0 && (magnitude >= 1e16 || magnitude < 1e-4);
+  char buffer[400];
+  auto end = std::to_chars(buffer, buffer + sizeof buffer, value,
+                           scientific ? std::chars_format::scientific : std::chars_format::fixed);
+  std::string text(buffer, end.ptr);
+  if (!scientific && text.find('.') == std::string::npos) text += ".0";
+  return text;
+}
+
+namespace {
+bool equal_at(const Value& a, const Value& b, int depth, int& budget) {
+  if (depth > 200 || --budget < 0) return false;
+  if (a.kind == b.kind && a.is_sequence() && a.object == b.object) return true;
+  if (a.is_number() && b.is_number()) {
+    if (a.is_integral() && b.is_integral()) return a.as_int() == b.as_int();
+    return a.as_double() == b.as_double();
+  }
+  if (a.kind != b.kind) return false;
+  switch (a.kind) {
+    case ValueKind::kList: case ValueKind::kTuple: {
+      const auto &x = a.elements(), &y = b.elements();
+      if (x.size() != y.size()) return false;
+      for (size_t i = 0; i < x.size(); ++i) {
+        if (!equal_at(x[i], y[i], depth + 1, budget)) return false;
+      }
+      return true;
+    }
+    case ValueKind::kDict: {
+      if (a.dict().entries.size() != b.dict().entries.size()) return false;
+      for (const auto& [key, value] : a.dict().entries) {
+        Value* other = b.dict().find(key_text(key));
+        if (!other || !equal_at(value, *other, depth + 1, budget)) return false;
+      }
+      return true;
+    }
+    case ValueKind::kStruct: {
+      const auto &x = a.as<StructObject>().fields, &y = b.as<StructObject>().fields;
+      if (x.size() != y.size()) return false;
+      for (size_t i = 0; i < x.size(); ++i) {
+        if (x[i].first != y[i].first || !equal_at(x[i].second, y[i].second, depth + 1, budget)) return false;
+      }
+      return true;
+    }
+    case ValueKind::kRange: {
+      const auto &x = a.as<RangeObject>(), &y = b.as<RangeObject>();
+      return x.size() == y.size() && (x.size() == 0 || (x.start == y.start && (x.size() == 1 || x.step == y.step)));
+    }
+    case ValueKind::kEnum: return a.as<EnumObject>().name == b.as<EnumObject>().name;
+    case ValueKind::kBuiltin: {
+      const auto &x = a.as<BuiltinObject>(), &y = b.as<BuiltinObject>();
+      return &x == &y || (x.is_type && y.is_type && x.name == y.name);
+    }
+    case ValueKind::kOperator: return a.as<OperatorObject>().path == b.as<OperatorObject>().path;
+    default: return a.same_as(b);
+  }
+}
+
+}  // namespace
+
+bool equal(const Value& a, const Value& b) {
+  int budget = kMaxVisited;
+  return equal_at(a, b, 0, budget);
+}
+
+bool truth(const Value& value) {
+  switch (value.kind) {
+    case ValueKind::kNone: case ValueKind::kUndefined: return false;
+    case ValueKind::kBool: return value.boolean;
+    case ValueKind::kInt: return value.integer != 0;
+    case ValueKind::kFloat: return value.number != 0;
+    case ValueKind::kString: return !value.text().empty();
+    case ValueKind::kList: case ValueKind::kTuple: return !value.elements().empty();
+    case ValueKind::kDict: return !value.dict().entries.empty();
+    case ValueKind::kRange: return value.as<RangeObject>().size() != 0;
+    default: return true;
+  }
+}
+
+namespace {
+std::string key_text_at(const Value& value, int& budget) {
+  if (--budget < 0) return {};
+  switch (value.kind) {
+    case ValueKind::kNone: return "none";
+    case ValueKind::kBool: case ValueKind::kInt: return "i" + std::to_string(value.as_int());
+    case ValueKind::kFloat: {
+      // 1.0 and 1 are one key, as in Python.
+      bool whole = value.number == std::floor(value.number) && std::fabs(value.number) < 9e18;
+      return whole ? "i" + std::to_string(static_cast<int64_t>(value.number)) : "f" + format_float(value.number);
+    }
+    case ValueKind::kString: return "s" + value.text();
+    case ValueKind::kDType: return "d" + std::string(types_name(value.dtype));
+    case ValueKind::kEnum: return "e" + value.as<EnumObject>().name;
+    case ValueKind::kTuple: {
+      std::string out = "t";
+      for (const Value& element : value.elements()) {
+        std::string part = key_text_at(element, budget);
+        if (part.empty()) return {};
+        out += std::to_string(part.size()) + ":" + part;
+      }
+      return out;
+    }
+    case ValueKind::kFunction: case ValueKind::kBuiltin: case ValueKind::kPipeline:
+      return "o" + std::to_string(reinterpret_cast<uintptr_t>(value.object));
+    default: return {};
+  }
+}
+}  // namespace
+
+std::string key_text(const Value& value) {
+  int budget = kMaxVisited;
+  return key_text_at(value, budget);
+}
+
+namespace {
+template <typename Test>
+bool contains(const Value& value, int depth, Test test, int& budget) {
+  if (test(value)) return true;
+  if (depth > 200 || --budget < 0) return false;
+  if (value.is_sequence()) {
+    for (const Value& element : value.elements()) {
+      if (contains(element, depth + 1, test, budget)) return true;
+    }
+  } else if (value.is(ValueKind::kDict)) {
+    for (const auto& [key, entry] : value.dict().entries) {
+      if (contains(entry, depth + 1, test, budget)) return true;
+    }
+  } else if (value.is(ValueKind::kStruct)) {
+    for (const auto& [name, field] : value.as<StructObject>().fields) {
+      if (contains(field, depth + 1, test, budget)) return true;
+    }
+  }
+  return false;
+}
+}  // namespace
+
+bool contains_node(const Value& value) {
+  int budget = kMaxVisited;
+  return contains(value, 0, [](const Value& v) { return v.is_node(); }, budget);
+}
+bool contains_poison(const Value& value) {
+  int budget = kMaxVisited;
+  return contains(value, 0, [](const Value& v) { return v.is_poison(); }, budget);
+}
+
+}  // namespace galatea::dsl

@@ -1,0 +1,234 @@
+// Values while staging: static values and handles of data nodes.
+//
+// Comes in: what expressions evaluate to. Goes out: the same, to statements, operators and built-ins. A Value is 16 bytes and is copied freely;
+// objects behind it are owned by the evaluator's Arena and die with it, so that cycles and deep nests cost nothing.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/source.h"
+#include "compiler/ir/graph.h"
+#include "dsl/ast.h"
+
+namespace galatea::op {
+struct Operator;
+}
+
+namespace galatea::dsl {
+
+class Evaluator;
+struct CallArguments;
+
+enum class ValueKind : uint8_t {
+  kUndefined,  ///< no value: a name that one path did not assign
+  kPoison,     ///< the result of something already reported; silent everywhere
+  kUnknown,    ///< a parameter that `check` has no value for
+  kNone, kBool, kInt, kFloat, kString,
+  kList, kTuple, kDict, kRange, kStruct,
+  kFunction, kBuiltin, kModule, kOperator, kOperatorObject, kPipeline, kDecorator,
+  kDType, kEnum, kNewAxis, kEllipsis, kException,
+  kNode,
+  kPending,    ///< several paths assigned different values; becomes a value when it is read
+};
+
+/// Anything on the arena.
+struct Object {
+  virtual ~Object() = default;
+};
+
+struct StringObject;
+struct SequenceObject;
+struct DictObject;
+struct RangeObject;
+struct StructObject;
+struct FunctionObject;
+struct BuiltinObject;
+struct ModuleObject;
+struct OperatorObject;
+struct PipelineObject;
+struct EnumObject;
+struct PendingObject;
+struct NewAxisObject;
+struct DecoratorObject;
+
+struct Value {
+  ValueKind kind = ValueKind::kUndefined;
+  union {
+    bool boolean;
+    int64_t integer;
+    double number;
+    DType dtype;
+    ir::ValueId node;
+    Object* object;
+  };
+
+  Value() : integer(0) {}
+  explicit Value(ValueKind k) : kind(k), integer(0) {}
+  Value(ValueKind k, Object* o) : kind(k), object(o) {}
+  static Value none() { return Value(ValueKind::kNone); }
+  static Value poison() { return Value(ValueKind::kPoison); }
+  static Value of(bool b) { Value v(ValueKind::kBool); v.boolean = b; return v; }
+  static Value of(int64_t i) { Value v(ValueKind::kInt); v.integer = i; return v; }
+  static Value of(double d) { Value v(ValueKind::kFloat); v.number = d; return v; }
+  static Value of(DType t) { Value v(ValueKind::kDType); v.dtype = t; return v; }
+  static Value of_node(ir::ValueId id) { Value v(ValueKind::kNode); v.node = id; return v; }
+
+  bool is(ValueKind k) const { return kind == k; }
+  bool is_poison() const { return kind == ValueKind::kPoison || kind == ValueKind::kUnknown; }
+  bool is_node() const { return kind == ValueKind::kNode; }
+  bool is_number() const { return kind == ValueKind::kBool || kind == ValueKind::kInt || kind == ValueKind::kFloat; }
+  bool is_integral() const { return kind == ValueKind::kBool || kind == ValueKind::kInt; }
+  bool is_sequence() const { return kind == ValueKind::kList || kind == ValueKind::kTuple; }
+  /// Of a bool or an int.
+  int64_t as_int() const { return kind == ValueKind::kBool ? boolean : integer; }
+  /// Of any number.
+  double as_double() const { return kind == ValueKind::kFloat ? number : static_cast<double>(as_int()); }
+  const std::string& text() const;
+  SequenceObject& sequence() const;
+  std::vector<Value>& elements() const;
+  DictObject& dict() const;
+  template <typename T>
+  T& as() const { return *static_cast<T*>(object); }
+  /// The same object, node or plain value (not equality of contents).
+  bool same_as(const Value& other) const;
+};
+
+/// What a name stands for, and where it got it.
+struct Binding {
+  Value value;
+  Span span;
+};
+using Env = std::unordered_map<std::string, Binding>;
+
+struct StringObject : Object { std::string text; };
+/// A list or a tuple. `region` is the path on which it was made: only there may a list be changed.
+struct SequenceObject : Object { std::vector<Value> elements; uint32_t region = 0; Span span; };
+struct DictObject : Object {
+  std::vector<std::pair<Value, Value>> entries;
+  std::unordered_map<std::string, size_t> index;
+  uint32_t region = 0;
+  Span span;
+  Value* find(const std::string& key_text);
+  void set(const std::string& key_text, Value key, Value value);
+  bool erase(const std::string& key_text);
+};
+struct RangeObject : Object {
+  int64_t start = 0, stop = 0, step = 1;
+  int64_t size() const;
+};
+struct StructObject : Object { std::vector<std::pair<std::string, Value>> fields; };
+struct EnumObject : Object { std::string name; int64_t value = 0; };
+struct NewAxisObject : Object { std::string name; };
+
+/// The state of one call of a function; comprehensions inside it share it.
+struct Frame;
+struct FunctionObject : Object {
+  std::string name;
+  const std::vector<Parameter>* parameters = nullptr;
+  std::vector<Value> defaults;             ///< one per parameter; kUndefined: none
+  const Suite* body = nullptr;             ///< a def
+  const Expression* expression = nullptr;  ///< a lambda
+  Frame* closure = nullptr;
+  ModuleObject* module = nullptr;
+  Span span;
+  bool poisoned = false;
+};
+
+using BuiltinFunction = Value (*)(Evaluator&, CallArguments&);
+struct BuiltinObject : Object {
+  std::string name;
+  BuiltinFunction function = nullptr;
+  Value self;   ///< of a method
+  bool is_type = false;  ///< int, float, str, …: may stand in isinstance and annotations
+};
+
+struct ModuleObject : Object {
+  std::string name;
+  Env names;
+  enum class Lookup : uint8_t { kNames, kOperators, kOperatorObjects } lookup = Lookup::kNames;
+  std::string prefix;   ///< kOperators: "" for fn, "random." for fn.random
+  Frame* frame = nullptr;  ///< of a file: its names
+  bool broken = false;     ///< a file that could not be read: every name in it is poison
+};
+
+/// `fn.resize`, or an operator object: an operator with some arguments given.
+struct OperatorObject : Object {
+  const op::Operator* op = nullptr;
+  std::string path;    ///< as looked up
+  bool expects_init = false;                                 ///< ops.Resize, not yet called
+  std::vector<std::pair<std::string, Value>> arguments;      ///< of an operator object
+  std::vector<Span> argument_spans;
+};
+
+struct PipelineObject : Object {
+  std::string name;
+  FunctionObject* function = nullptr;
+  std::vector<std::pair<std::string, Value>> options;
+  std::vector<Span> option_spans;
+  Span span;
+};
+struct DecoratorObject : Object {
+  std::vector<std::pair<std::string, Value>> options;
+  std::vector<Span> option_spans;
+};
+
+/// A variable after a join of paths on which it has different values.
+struct PendingObject : Object {
+  struct Arm {
+    Value value;
+    Span span;  ///< its last assignment
+  };
+  std::string name;
+  ir::BlockId join = 0;
+  std::vector<Arm> arms;
+  Span span;  ///< of the `if` or loop
+  std::string_view construct;
+  bool resolved = false, resolving = false;
+  Value result;
+};
+
+/// Owns every object of one evaluation, and counts their bytes.
+class Arena {
+ public:
+  template <typename T>
+  T* make(size_t extra_bytes = 0) {
+    auto owned = std::make_unique<T>();
+    T* object = owned.get();
+    objects_.push_back(std::move(owned));
+    bytes_ += sizeof(T) + sizeof(void*) + extra_bytes;
+    return object;
+  }
+  void count(size_t bytes) { bytes_ += bytes; }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  std::vector<std::unique_ptr<Object>> objects_;
+  size_t bytes_ = 0;
+};
+
+/// "an int", "a list", "a data node": with its article, for messages.
+std::string describe_kind(const Value& value);
+/// Python's name of the type: "int", "list".
+std::string_view type_name(const Value& value);
+/// As Python's repr and str; deep nests end in "...".
+std::string repr(const Value& value);
+std::string to_display(const Value& value);
+std::string format_float(double value);
+/// Equality as Python's ==, on static values.
+bool equal(const Value& a, const Value& b);
+/// Whether a static value counts as true.
+bool truth(const Value& value);
+/// The text under which a dict finds a key; empty: not hashable.
+std::string key_text(const Value& value);
+/// Whether a data node stands somewhere in it.
+bool contains_node(const Value& value);
+bool contains_poison(const Value& value);
+
+}  // namespace galatea::dsl

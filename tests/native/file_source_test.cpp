@@ -1,0 +1,200 @@
+// readers.file: which files, in which order, with which labels; and errors that name what is wrong.
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "stdlib_ops/native/file_source.h"
+
+namespace galatea::native {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+class FileSourceTest : public testing::Test {
+ protected:
+  FileSourceTest() {
+    std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
+    root_ = fs::path(GALATEA_BINARY_DIR) / "native-test" / (name + "." + std::to_string(::getpid()));
+    fs::create_directories(root_);
+  }
+  ~FileSourceTest() override { fs::remove_all(root_); }
+
+  void write(const std::string& name, const std::string& text = "x") {
+    fs::create_directories((root_ / name).parent_path());
+    std::ofstream(root_ / name, std::ios::binary) << text;
+  }
+  Json at_root(Json config = Json::object()) const {
+    config["file_root"] = root_.string();
+    return config;
+  }
+  /// "name=label" for each file.
+  static std::vector<std::string> listed(const Json& config) {
+    auto files = list_files(config.dump());
+    if (!files) return {"error: " + files.error().message()};
+    std::vector<std::string> out;
+    for (const FileEntry& file : *files) out.push_back(file.name + "=" + std::to_string(file.label));
+    return out;
+  }
+  static std::string error_of(const Json& config) {
+    auto files = list_files(config.dump());
+    return files ? "no error" : files.error().message();
+  }
+
+  fs::path root_;
+};
+
+using Names = std::vector<std::string>;
+
+TEST_F(FileSourceTest, FoldersNumberTheClassesInByteOrder) {
+  for (const char* name : {"b/2.jpg", "b/10.jpg", "B/x.png", "a/z.jpeg", "a/.hidden.jpg", "top.jpg", "b/deeper/y.jpg"}) write(name);
+  EXPECT_EQ(listed(at_root()), (Names{"B/x.png=0", "a/.hidden.jpg=1", "a/z.jpeg=1", "b/10.jpg=2", "b/2.jpg=2"}));
+}
+
+TEST_F(FileSourceTest, FoldersWithoutMatchesKeepTheirNumber) {
+  for (const char* name : {"a/readme.txt", "b/1.jpg", "c/2.JPG"}) write(name);
+  EXPECT_EQ(listed(at_root()), (Names{"b/1.jpg=1", "c/2.JPG=2"}));
+  EXPECT_EQ(listed(at_root({{"case_sensitive_filter", true}})), (Names{"b/1.jpg=1"}));
+}
+
+TEST_F(FileSourceTest, DefaultFiltersKnowPicturesAndSound) {
+  for (const char* name : {"a/1.jpg", "a/2.jpeg", "a/3.png", "a/4.bmp", "a/5.tif", "a/6.tiff", "a/7.pnm", "a/8.ppm", "a/9.webp", "a/a.wav", "a/b.flac",
+                           "a/c.ogg", "a/d.gif", "a/e.txt", "a/jpg", "a/f.jpg.bak"})
+    write(name);
+  EXPECT_EQ(listed(at_root()).size(), 12U);
+}
+
+TEST_F(FileSourceTest, FiltersAreGlobsOnTheBareName) {
+  for (const char* name : {"train/a1.dat", "train/b1.dat", "test/a2.dat", "other/a3.dat"}) write(name);
+  EXPECT_EQ(listed(at_root({{"file_filters", {"a?.dat"}}})), (Names{"other/a3.dat=0", "test/a2.dat=1", "train/a1.dat=2"}));
+  EXPECT_EQ(listed(at_root({{"file_filters", {"[ab]1*"}}})), (Names{"train/a1.dat=2", "train/b1.dat=2"}));
+  EXPECT_EQ(listed(at_root({{"file_filters", {"*.dat"}}, {"dir_filters", {"t*"}}})), (Names{"test/a2.dat=0", "train/a1.dat=1", "train/b1.dat=1"}));
+  EXPECT_NE(error_of(at_root({{"file_filters", Json::array()}})).find("file_filters"), std::string::npos);
+}
+
+TEST_F(FileSourceTest, LinksAreFollowed) {
+  write("a/1.jpg");
+  fs::create_symlink(root_ / "a/1.jpg", root_ / "a/2.jpg");
+  fs::create_directory_symlink(root_ / "a", root_ / "b");
+  EXPECT_EQ(listed(at_root()), (Names{"a/1.jpg=0", "a/2.jpg=0", "b/1.jpg=1", "b/2.jpg=1"}));
+  fs::create_symlink(root_ / "nowhere", root_ / "c");
+  EXPECT_NE(error_of(at_root()).find((root_ / "c").string()), std::string::npos);
+}
+
+TEST_F(FileSourceTest, MissingOrEmptyRootsAreNamed) {
+  EXPECT_NE(error_of({{"file_root", (root_ / "absent").string()}}).find("absent"), std::string::npos);
+  EXPECT_NE(error_of(at_root()).find(root_.string()), std::string::npos);
+  write("top.jpg");
+  EXPECT_NE(error_of(at_root()).find("no files found"), std::string::npos);
+  EXPECT_NE(error_of(Json::object()).find("file_root"), std::string::npos);
+}
+
+TEST_F(FileSourceTest, ListsKeepTheirOrder) {
+  write("list.txt", "b.jpg 3\na folder/with spaces.jpg   007\r\n\n  \t\nc.jpg\t0  \nname 12 5");
+  Json config{{"file_list", (root_ / "list.txt").string()}};
+  EXPECT_EQ(listed(config), (Names{"b.jpg=3", "a folder/with spaces.jpg=7", "c.jpg=0", "name 12=5"}));
+  auto files = list_files(config.dump());
+  ASSERT_TRUE(files);
+  EXPECT_EQ((*files)[0].path, (root_ / "b.jpg").string());
+  config["file_root"] = "/elsewhere";
+  EXPECT_EQ(list_files(config.dump()).value()[0].path, "/elsewhere/b.jpg");
+}
+
+TEST_F(FileSourceTest, BadLinesAreNamedWithFileAndLine) {
+  struct Bad {
+    const char* text;
+    int line;
+    const char* words;
+  };
+  for (const Bad& bad : {Bad{"a.jpg 1\nb.jpg\n", 2, "b.jpg"}, Bad{"a.jpg -1\n", 1, "non-negative"}, Bad{"\n\n5\n", 3, "path label"}, Bad{"a.jpg1\n", 1, "a.jpg1"},
+                         Bad{" 7\n", 1, "path label"}, Bad{"a.jpg 2147483648\n", 1, "32 bits"}, Bad{"a.jpg 99999999999999999999999\n", 1, "32 bits"},
+                         Bad{"a.jpg 1.5\n", 1, "path label"}}) {
+    write("list.txt", bad.text);
+    std::string place = (root_ / "list.txt").string() + ":" + std::to_string(bad.line) + ":";
+    std::string message = error_of({{"file_list", (root_ / "list.txt").string()}});
+    EXPECT_NE(message.find(place), std::string::npos) << message;
+    EXPECT_NE(message.find(bad.words), std::string::npos) << message;
+  }
+  write("list.txt", "ok.jpg 1\n" + std::string(16 * 1024, 'x') + " 1\n");
+  EXPECT_NE(error_of({{"file_list", (root_ / "list.txt").string()}}).find(":2: the line is longer"), std::string::npos);
+  write("list.txt", std::string("a\0b 1\n", 6));
+  EXPECT_NE(error_of({{"file_list", (root_ / "list.txt").string()}}).find("zero byte"), std::string::npos);
+}
+
+TEST_F(FileSourceTest, ListsThatHoldNothingAreErrors) {
+  write("list.txt", " \n\n");
+  EXPECT_NE(error_of({{"file_list", (root_ / "list.txt").string()}}).find("names no files"), std::string::npos);
+  EXPECT_NE(error_of({{"file_list", ""}}).find("file_list"), std::string::npos);
+  EXPECT_NE(error_of({{"file_list", (root_ / "absent.txt").string()}}).find("absent.txt"), std::string::npos);
+  EXPECT_NE(error_of({{"file_list", root_.string()}}).find("is a folder"), std::string::npos);
+}
+
+TEST_F(FileSourceTest, NamedFilesAndLabels) {
+  Json files{{"files", {"x.jpg", "y.jpg", "x.jpg"}}};
+  EXPECT_EQ(listed(files), (Names{"x.jpg=0", "y.jpg=1", "x.jpg=2"}));
+  files["labels"] = {5, -1, 7};
+  EXPECT_EQ(listed(files), (Names{"x.jpg=5", "y.jpg=-1", "x.jpg=7"}));
+  files["labels"] = {5};
+  EXPECT_NE(error_of(files).find("labels has 1 entries, files has 3"), std::string::npos);
+  EXPECT_NE(error_of({{"files", Json::array()}}).find("files"), std::string::npos);
+  EXPECT_NE(error_of({{"files", {"a"}}, {"file_list", "b"}}).find("exclude"), std::string::npos);
+  EXPECT_NE(error_of(at_root({{"labels", {1}}})).find("labels needs files"), std::string::npos);
+}
+
+/// Reads one sample through the source.
+struct ReadResult {
+  std::vector<uint8_t> data;
+  int32_t label = -100;
+  Status status;
+};
+ReadResult read_sample(const runtime::SampleSource& source, int64_t index) {
+  ReadResult out;
+  runtime::Tensor tensors[2];
+  out.status = source.read(index, [&](int k, DType, const std::vector<int64_t>& extents) -> Result<runtime::Tensor*> {
+    tensors[k].set_dense(k == 0 ? DType::kU8 : DType::kI32, extents);
+    if (k == 0) out.data.resize(static_cast<size_t>(extents[0]));
+    tensors[k].data = k == 0 ? out.data.data() : reinterpret_cast<uint8_t*>(&out.label);
+    return &tensors[k];
+  });
+  return out;
+}
+
+TEST_F(FileSourceTest, ReadsBytesAndLabels) {
+  std::string bytes("\0\1\2 text \xFF", 10);
+  write("a/1.jpg", bytes);
+  write("b/2.jpg", "");
+  auto source = file_source_factory().open(at_root().dump());
+  ASSERT_TRUE(source);
+  ASSERT_EQ((*source)->size(), 2);
+  EXPECT_EQ((*source)->describe(1), "b/2.jpg");
+  ReadResult first = read_sample(**source, 0);
+  ASSERT_TRUE(first.status);
+  EXPECT_EQ(std::string(first.data.begin(), first.data.end()), bytes);
+  EXPECT_EQ(first.label, 0);
+  ReadResult second = read_sample(**source, 1);
+  ASSERT_TRUE(second.status);
+  EXPECT_TRUE(second.data.empty());
+  EXPECT_EQ(second.label, 1);
+}
+
+TEST_F(FileSourceTest, VanishedFilesAreNamedWhenRead) {
+  write("a/1.jpg");
+  auto source = file_source_factory().open(at_root().dump());
+  ASSERT_TRUE(source);
+  fs::remove(root_ / "a/1.jpg");
+  ReadResult gone = read_sample(**source, 0);
+  ASSERT_FALSE(gone.status);
+  EXPECT_NE(gone.status.error().message().find((root_ / "a/1.jpg").string()), std::string::npos);
+  fs::create_directory(root_ / "a/1.jpg");
+  ReadResult folder = read_sample(**source, 0);
+  ASSERT_FALSE(folder.status);
+  EXPECT_NE(folder.status.error().message().find("regular"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace galatea::native

@@ -1,0 +1,212 @@
+// PNG, WebP and BMP: lossless files against the very pixels that were written, lossy WebP against libwebp's full decode.
+#include <numeric>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tests/native/decoding.h"
+
+namespace galatea::native {
+namespace {
+
+/// Indices, and the colours that they stand for.
+struct Palette {
+  Picture indices;
+  std::vector<int> colors;
+  Picture pixels() const {
+    Picture out(indices.height, indices.width, 3);
+    for (int y = 0; y < out.height; ++y)
+      for (int x = 0; x < out.width; ++x)
+        for (int c = 0; c < 3; ++c) out.at(y, x, c) = colors[static_cast<size_t>(3 * indices.at(y, x, 0) + c)];
+    return out;
+  }
+};
+
+Palette make_palette(int height, int width, int depth, bool gray, uint32_t seed) {
+  Random random(seed);
+  Palette out{Picture(height, width, 1), {}};
+  int count = (1 << depth) - (depth > 2 ? 1 : 0);
+  for (int i = 0; i < count; ++i) {
+    int first = draw(random, 256);
+    for (int c = 0; c < 3; ++c) out.colors.push_back(gray ? first : draw(random, 256));
+  }
+  for (int& value : out.indices.values) value = draw(random, count);
+  return out;
+}
+
+void expect_picture(const File& file, const Picture& expected, const DecodeOptions& options, const std::string& what) {
+  auto decoded = decode(file, options);
+  ASSERT_TRUE(decoded) << what << ": " << decoded.error().message();
+  EXPECT_EQ(difference(*decoded, expected), "") << what;
+  Random random(1);
+  for (int i = 0; i < 10; ++i) {
+    int y0 = draw(random, expected.height), x0 = draw(random, expected.width);
+    Window w{y0, x0, y0 + 1 + draw(random, expected.height - y0), x0 + 1 + draw(random, expected.width - x0)};
+    auto part = decode(file, options, w);
+    ASSERT_TRUE(part) << what << ": " << part.error().message();
+    EXPECT_EQ(difference(*part, crop(expected, y0, x0, static_cast<int>(w.y1), static_cast<int>(w.x1))), "") << what;
+  }
+}
+
+constexpr DecodeOptions kRgb{};
+constexpr DecodeOptions kAny{.type = ImageType::kAny};
+
+TEST(Png, ColourTypesInterlacedOrNot) {
+  for (bool interlaced : {false, true})
+    for (int channels = 1; channels <= 4; ++channels)
+      for (auto [h, w] : {std::pair{37, 53}, {1, 1}, {2, 19}, {19, 2}}) {
+        Picture picture = make_picture(h, w, channels, 2);
+        File file = encode_png(picture, {.interlaced = interlaced});
+        std::string what = fmt::format("{} channels, {} x {}, interlaced {}", channels, h, w, interlaced);
+        expect_picture(file, with_channels(picture, 3), kRgb, what);
+        expect_picture(file, picture, kAny, what);
+      }
+}
+
+TEST(Png, SixteenBits) {
+  for (bool interlaced : {false, true})
+    for (int channels = 1; channels <= 4; ++channels) {
+      Picture picture = make_picture(23, 31, channels, 3, 16);
+      File file = encode_png(picture, {.interlaced = interlaced});
+      DecodeOptions wide{.type = ImageType::kAny, .dtype = DType::kU16};
+      expect_picture(file, picture, wide, fmt::format("{} channels", channels));
+      Picture narrow = picture;
+      narrow.bits = 8;
+      for (int& value : narrow.values) value = (2 * value + 257) / 514;
+      expect_picture(file, narrow, kAny, fmt::format("{} channels to 8 bits", channels));
+      expect_picture(file, with_channels(narrow, 3), kRgb, fmt::format("{} channels to 8-bit RGB", channels));
+    }
+}
+
+TEST(Png, FewBitsOfGreyFillTheRange) {
+  for (int depth : {1, 2, 4}) {
+    Picture stored(19, 29, 1);
+    Random random(4);
+    for (int& value : stored.values) value = draw(random, 1 << depth);
+    Picture expected = stored;
+    for (int& value : expected.values) value = value * 255 / ((1 << depth) - 1);
+    File file = encode_png(stored, {.depth = depth});
+    expect_picture(file, expected, kAny, fmt::format("{} bits", depth));
+    expect_picture(file, with_channels(expected, 3), kRgb, fmt::format("{} bits", depth));
+  }
+}
+
+TEST(Png, PalettesGiveTheirColours) {
+  for (bool interlaced : {false, true})
+    for (int depth : {1, 2, 4, 8}) {
+      Palette palette = make_palette(21, 35, depth, false, 5);
+      PngSettings settings{.depth = depth, .interlaced = interlaced, .palette = true, .colors = palette.colors};
+      expect_picture(encode_png(palette.indices, settings), palette.pixels(), kRgb, fmt::format("{} bits", depth));
+      expect_picture(encode_png(palette.indices, settings), palette.pixels(), kAny, fmt::format("{} bits, any", depth));
+      // As in DALI, transparent entries are plain colours.
+      settings.transparency = {0, 128};
+      expect_picture(encode_png(palette.indices, settings), palette.pixels(), kAny, fmt::format("{} bits, transparent", depth));
+      expect_picture(encode_png(palette.indices, settings), palette.pixels(), kRgb, fmt::format("{} bits, transparent", depth));
+    }
+}
+
+TEST(Png, ATransparentColourIsAlpha) {
+  for (int channels : {1, 3}) {
+    Picture picture = make_picture(15, 22, channels, 6);
+    std::vector<int> transparent;
+    for (int c = 0; c < channels; ++c) transparent.push_back(picture.at(4, 7, c));
+    Picture expected(15, 22, channels + 1);
+    for (int y = 0; y < 15; ++y)
+      for (int x = 0; x < 22; ++x) {
+        bool hit = true;
+        for (int c = 0; c < channels; ++c) {
+          expected.at(y, x, c) = picture.at(y, x, c);
+          hit = hit && picture.at(y, x, c) == transparent[static_cast<size_t>(c)];
+        }
+        expected.at(y, x, channels) = hit ? 0 : 255;
+      }
+    File file = encode_png(picture, {.transparency = transparent});
+    expect_picture(file, expected, kAny, fmt::format("{} channels", channels));
+    expect_picture(file, with_channels(picture, 3), kRgb, fmt::format("{} channels", channels));
+  }
+}
+
+TEST(Png, ExifTurnsThePicture) {
+  Picture picture = make_picture(18, 27, 3, 7);
+  for (int orientation = 1; orientation <= 8; ++orientation)
+    for (bool interlaced : {false, true})
+      expect_picture(encode_png(picture, {.interlaced = interlaced, .orientation = orientation}), turn(picture, orientation), kRgb, fmt::format("{}", orientation));
+}
+
+TEST(Webp, LosslessIsExact) {
+  for (auto [h, w] : {std::pair{33, 50}, {1, 1}, {7, 64}}) {
+    Picture rgb = make_picture(h, w, 3, 8);
+    expect_picture(encode_webp(rgb, -1), rgb, kRgb, "RGB");
+    expect_picture(encode_webp(rgb, -1), rgb, kAny, "RGB, any");
+    // Where alpha is 0 the encoder may change colours, so it is never 0 here.
+    Picture rgba = make_picture(h, w, 4, 9);
+    for (int y = 0; y < h; ++y)
+      for (int x = 0; x < w; ++x) rgba.at(y, x, 3) = 1 + rgba.at(y, x, 3) * 254 / 255;
+    expect_picture(encode_webp(rgba, -1), rgba, kAny, "RGBA");
+    expect_picture(encode_webp(rgba, -1), with_channels(rgba, 3), kRgb, "RGBA to RGB");
+  }
+}
+
+TEST(Webp, LossyEqualsTheFullDecode) {
+  for (float quality : {10.0F, 80.0F}) {
+    File rgb = encode_webp(make_picture(49, 67, 3, 10), quality);
+    expect_picture(rgb, decode_whole_webp(rgb, 3), kRgb, "RGB");
+    File rgba = encode_webp(make_picture(49, 67, 4, 11), quality);
+    expect_picture(rgba, decode_whole_webp(rgba, 4), kAny, "RGBA");
+    expect_picture(rgba, decode_whole_webp(rgba, 3), kRgb, "RGBA to RGB");
+  }
+}
+
+TEST(Webp, ExifTurnsThePicture) {
+  Picture picture = make_picture(16, 25, 3, 12);
+  for (int orientation = 1; orientation <= 8; ++orientation)
+    expect_picture(with_webp_exif(encode_webp(picture, -1), picture, orientation), turn(picture, orientation), kRgb, fmt::format("{}", orientation));
+}
+
+TEST(Bmp, TrueColour) {
+  for (int width : {1, 2, 3, 4, 31}) {
+    Picture picture = make_picture(14, width, 3, 13);
+    for (const BmpSettings& settings : {BmpSettings{}, BmpSettings{.top_down = true}, BmpSettings{.os2 = true}, BmpSettings{.bits = 32},
+                                        BmpSettings{.bits = 32, .top_down = true}, BmpSettings{.bits = 32, .masks = true}}) {
+      expect_picture(encode_bmp(picture, settings), picture, kRgb, fmt::format("width {}, {} bits", width, settings.bits));
+      expect_picture(encode_bmp(picture, settings), picture, kAny, fmt::format("width {}, {} bits, any", width, settings.bits));
+    }
+  }
+}
+
+TEST(Bmp, Palettes) {
+  for (int depth : {1, 4, 8})
+    for (bool os2 : {false, true})
+      for (int width : {1, 7, 16, 33}) {
+        Palette palette = make_palette(9, width, depth, false, 14);
+        File file = encode_bmp(palette.indices, {.bits = depth, .colors = palette.colors, .os2 = os2});
+        expect_picture(file, palette.pixels(), kRgb, fmt::format("{} bits, width {}", depth, width));
+        expect_picture(file, palette.pixels(), kAny, fmt::format("{} bits, width {}", depth, width));
+      }
+}
+
+TEST(Bmp, APaletteOfGreysIsOneChannel) {
+  for (int depth : {1, 4, 8}) {
+    Palette palette = make_palette(9, 13, depth, true, 15);
+    File file = encode_bmp(palette.indices, {.bits = depth, .colors = palette.colors});
+    Picture grey(9, 13, 1);
+    for (int y = 0; y < 9; ++y)
+      for (int x = 0; x < 13; ++x) grey.at(y, x, 0) = palette.pixels().at(y, x, 0);
+    expect_picture(file, grey, kAny, fmt::format("{} bits", depth));
+    expect_picture(file, grey, {.type = ImageType::kGray}, fmt::format("{} bits to grey", depth));
+    expect_picture(file, palette.pixels(), kRgb, fmt::format("{} bits to RGB", depth));
+  }
+}
+
+TEST(Formats, ContentDecides) {
+  Picture picture = make_picture(5, 6, 3, 16);
+  EXPECT_EQ(detect_format(encode_jpeg(picture, {})), ImageFormat::kJpeg);
+  EXPECT_EQ(detect_format(encode_png(picture)), ImageFormat::kPng);
+  EXPECT_EQ(detect_format(encode_webp(picture, -1)), ImageFormat::kWebp);
+  EXPECT_EQ(detect_format(encode_bmp(picture, {})), ImageFormat::kBmp);
+  EXPECT_EQ(detect_format(File{'G', 'I', 'F', '8', '9', 'a'}), ImageFormat::kUnknown);
+  EXPECT_EQ(detect_format(File{}), ImageFormat::kUnknown);
+}
+
+}  // namespace
+}  // namespace galatea::native

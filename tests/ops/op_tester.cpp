@@ -1,0 +1,412 @@
+// The test harness of operators: see op_tester.h.
+#include "tests/ops/op_tester.h"
+
+#include <cmath>
+#include <set>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "compiler/kernel/interpreter.h"
+#include "runtime/kernel_abi.h"
+#include "stdlib_ops/register_all.h"
+
+namespace galatea::ops_test {
+
+using kernel::Expr;
+using kernel::ExprKind;
+
+namespace {
+
+std::set<std::string>& run_operators() {
+  static std::set<std::string> names;
+  return names;
+}
+
+/// Fails the program if an operator was never run (unless only some tests were asked for).
+class EveryOperatorIsTested : public ::testing::Environment {
+ public:
+  void TearDown() override {
+    if (GTEST_FLAG_GET(filter) != "*") return;
+    for (const auto& op : registry().all())
+      if (!run_operators().count(op->name)) ADD_FAILURE() << "no test runs the operator " << op->name;
+  }
+};
+[[maybe_unused]] const ::testing::Environment* const kEnvironment = ::testing::AddGlobalTestEnvironment(new EveryOperatorIsTested);
+
+int64_t volume(const std::vector<int64_t>& extents) {
+  int64_t product = 1;
+  for (int64_t e : extents) product *= e;
+  return product;
+}
+
+/// Evaluates scalar expressions: no axes, no loads.
+class Evaluator {
+ public:
+  std::function<Cell(const kernel::ExprNode&)> symbol;
+  std::unordered_map<const kernel::ExprNode*, Cell> done;
+
+  Cell operator()(const Expr& e) {
+    if (auto at = done.find(e.get()); at != done.end()) return at->second;
+    const Cell value = compute(e);
+    done[e.get()] = value;
+    return value;
+  }
+
+ private:
+  Cell compute(const Expr& e) {
+    std::vector<Cell> args;
+    for (const Expr& arg : e->args) args.push_back((*this)(arg));
+    switch (e->kind) {
+      case ExprKind::kConst: return e->value;
+      case ExprKind::kSymbol: return symbol(*e);
+      case ExprKind::kPhilox: return {philox(args[0].bits, args[1].bits, args[2].bits, e->index)};
+      case ExprKind::kOp: {
+        const DType from = e->args[0].type();
+        uint32_t flags = 0;
+        return evaluate(e->op, is_comparison(e->op) ? from : e->type, from, args.data(), &flags);
+      }
+      default: throw std::logic_error("not a scalar expression: " + to_text(e));
+    }
+  }
+};
+
+struct Memory {
+  std::vector<uint8_t> bytes;
+  runtime::KernelTensor tensor;
+};
+
+Memory make_memory(DType dtype, const std::vector<int64_t>& extents) {
+  Memory m;
+  m.bytes.assign(static_cast<size_t>(std::max<int64_t>(volume(extents), 0) * size_of(dtype) + runtime::kBufferPadding), 0);
+  m.tensor.data = m.bytes.data();
+  int64_t stride = 1;
+  for (size_t d = extents.size(); d-- > 0;) {
+    m.tensor.extents[d] = extents[d];
+    m.tensor.strides[d] = stride;
+    stride *= extents[d];
+  }
+  return m;
+}
+
+}  // namespace
+
+std::vector<double> Tensor::numbers() const {
+  std::vector<double> out;
+  for (size_t n = 0; n < size(); ++n) out.push_back((*this)[n]);
+  return out;
+}
+
+Tensor tensor(DType dtype, std::vector<int64_t> extents, const std::vector<double>& elements, Layout layout) {
+  Tensor t{dtype, std::move(extents), std::move(layout), {}};
+  for (double e : elements) t.cells.push_back(is_integral(dtype) && !is_bool(dtype) ? cell_from_int(dtype, static_cast<int64_t>(e)) : cell_from_double(dtype, e));
+  EXPECT_EQ(static_cast<int64_t>(t.size()), volume(t.extents));
+  return t;
+}
+
+Tensor scalar(DType dtype, double value) { return tensor(dtype, {}, {value}); }
+
+Tensor random_tensor(DType dtype, std::vector<int64_t> extents, Layout layout, uint32_t seed) {
+  std::vector<double> elements;
+  uint64_t state = seed * 2654435761u + 12345;
+  for (int64_t n = 0; n < volume(extents); ++n) {
+    state = state * 6364136223846793005ull + 1442695040888963407ull;
+    const double unit = static_cast<double>(state >> 40) / static_cast<double>(1 << 24);
+    if (dtype == DType::kBool) elements.push_back(unit < 0.5 ? 0 : 1);
+    else if (dtype == DType::kU8) elements.push_back(std::floor(unit * 256));
+    else if (dtype == DType::kI8) elements.push_back(std::floor(unit * 256) - 128);
+    else if (is_float(dtype)) elements.push_back(unit * 4 - 2);
+    else elements.push_back(std::floor(unit * 60000) - (is_signed_int(dtype) ? 30000 : 0));
+  }
+  return tensor(dtype, std::move(extents), elements, std::move(layout));
+}
+
+const op::Registry& registry() {
+  static const std::unique_ptr<op::Registry> filled = [] {
+    auto r = std::make_unique<op::Registry>();
+    ops::register_all(*r);
+    return r;
+  }();
+  return *filled;
+}
+
+OpRun::OpRun(std::string name) : name_(std::move(name)) {}
+
+OpRun& OpRun::input(Tensor value, std::vector<bool> known) {
+  inputs_.push_back({std::move(value), std::move(known)});
+  return *this;
+}
+
+OpRun& OpRun::fixed(Tensor value) {
+  const size_t rank = value.extents.size();
+  return input(std::move(value), std::vector<bool>(rank, true));
+}
+
+OpRun& OpRun::arg(std::string name, ir::Attr value) {
+  attrs_.emplace_back(std::move(name), std::move(value));
+  return *this;
+}
+
+OpRun& OpRun::arg(std::string name, Tensor per_sample) {
+  const size_t rank = per_sample.extents.size();
+  values_.emplace_back(std::move(name), Given{std::move(per_sample), std::vector<bool>(rank, true)});
+  return *this;
+}
+
+ir::ValueId OpRun::add_value(ir::GraphBuilder& builder, const Given& given) {
+  ir::Type type;
+  type.dtype = given.tensor.dtype;
+  type.ndim = static_cast<int>(given.tensor.extents.size());
+  type.layout = given.tensor.layout;
+  for (size_t d = 0; d < given.tensor.extents.size(); ++d) type.extents.push_back(d < given.known.size() && given.known[d] ? given.tensor.extents[d] : -1);
+  auto source = std::make_unique<op::Operator>();
+  source->name = "test.input";
+  source->source = true;
+  source->type_rule = [type](const op::TypeContext&) -> Result<std::vector<ir::Type>> { return std::vector{type}; };
+  sources_.push_back(std::move(source));
+  auto node = builder.add_node({.op = sources_.back().get()});
+  EXPECT_TRUE(node.has_value());
+  const ir::ValueId value = builder.graph().node(*node).outputs[0];
+  tensors_[value] = given.tensor;
+  return value;
+}
+
+namespace {
+
+/// Everything that a run needs after its node stands in the graph.
+class Runner {
+ public:
+  Runner(const ir::Graph& graph, ir::NodeId node, const std::map<ir::ValueId, Tensor>& tensors, OpRun::Outcome& outcome)
+      : graph_(graph), node_(graph.node(node)), tensors_(tensors), outcome_(outcome), lowering_(op::lower_node(graph, node)) {}
+
+  Evaluator evaluate;
+  const op::Lowering& lowering() const { return lowering_; }
+
+  void run() {
+    outcome_.num_stages = lowering_.stages.size();
+    for (const op::Check& check : lowering_.checks) {
+      if (evaluate(check.condition).bits != 0) continue;
+      outcome_.failed_check = fill(check);
+      return;
+    }
+    run_stages();
+    for (size_t k = 0; k < lowering_.outputs.size(); ++k) collect(k);
+  }
+
+ private:
+  std::string fill(const op::Check& check) {
+    std::string text;
+    size_t next = 0;
+    for (size_t i = 0; i < check.message.size(); ++i) {
+      if (check.message.compare(i, 2, "{}") != 0) {
+        text += check.message[i];
+        continue;
+      }
+      EXPECT_LT(next, check.values.size()) << check.message;
+      if (next < check.values.size()) text += fmt::format("{}", cell_to_double(check.values[next].type(), evaluate(check.values[next])));
+      ++next;
+      ++i;
+    }
+    EXPECT_EQ(next, check.values.size()) << check.message;
+    return text;
+  }
+
+  Expr known(const Expr& e) {
+    if (!e) return e;
+    return kernel::rewrite(e, [&](const Expr& n) {
+      return n->kind == ExprKind::kSymbol ? kernel::constant(n->type, evaluate(n)) : Expr();
+    });
+  }
+  std::vector<Expr> known(std::vector<Expr> list) {
+    for (Expr& e : list) e = known(e);
+    return list;
+  }
+  std::vector<int64_t> integers(const std::vector<Expr>& list) {
+    std::vector<int64_t> out;
+    for (const Expr& e : list) out.push_back(cell_to_int(DType::kI64, evaluate(e)));
+    return out;
+  }
+
+  void run_stages() {
+    kernel::Kernel k;
+    k.name = node_.op->name;
+    for (kernel::KernelInput input : lowering_.inputs) {
+      input.extents = known(input.extents);
+      k.inputs.push_back(input);
+    }
+    for (kernel::Stage stage : lowering_.stages) {
+      stage.extents = known(stage.extents);
+      stage.reduce_extents = known(stage.reduce_extents);
+      for (Expr* e : {&stage.body, &stage.first, &stage.taps, &stage.weight, &stage.source, &stage.finish}) *e = known(*e);
+      k.stages.push_back(stage);
+    }
+    std::vector<Memory> memory;
+    for (size_t i = 0; i < node_.inputs.size(); ++i) {
+      const Tensor& t = tensors_.at(node_.inputs[i]);
+      memory.push_back(make_memory(t.dtype, t.extents));
+      for (size_t n = 0; n < t.size(); ++n) store_cell(t.dtype, memory.back().bytes.data() + n * static_cast<size_t>(size_of(t.dtype)), t.cells[n]);
+    }
+    for (size_t o = 0; o < lowering_.outputs.size(); ++o) {
+      const op::LoweredOutput& out = lowering_.outputs[o];
+      if (out.kind != op::LoweredOutput::Kind::kStage) continue;
+      k.outputs.push_back({.stage = out.stage, .axis_of = out.axis_of});
+      memory.push_back(make_memory(outcome_.types[o].dtype, integers(out.extents)));
+    }
+    if (k.outputs.empty()) return;
+    const Status legal = kernel::verify(k);
+    ASSERT_TRUE(legal.has_value()) << legal.error().message() << "\n" << to_text(k);
+    std::vector<runtime::KernelTensor> tensors;
+    for (Memory& m : memory) {
+      m.tensor.data = m.bytes.data();
+      tensors.push_back(m.tensor);
+    }
+    uint32_t status = 0;
+    const runtime::KernelCall call{tensors.data(), nullptr, nullptr, &status};
+    kernel::interpret_stages(k, call);
+    if (status & kFlagDivisionByZero) outcome_.failed_check = "integer division by zero (flag)";
+    stage_outputs_.assign(std::make_move_iterator(memory.begin() + static_cast<std::ptrdiff_t>(node_.inputs.size())), std::make_move_iterator(memory.end()));
+  }
+
+  void collect(size_t k) {
+    const op::LoweredOutput& out = lowering_.outputs[k];
+    const ir::Type& type = outcome_.types[k];
+    Tensor t{type.dtype, integers(out.extents), type.layout, {}};
+    using Kind = op::LoweredOutput::Kind;
+    outcome_.kinds.push_back(out.kind);
+    if (out.kind == Kind::kScalars) {
+      for (const Expr& e : out.elements) t.cells.push_back(evaluate(e));
+      t.extents = type.extents;
+    } else if (out.kind == Kind::kStage) {
+      const Memory& m = stage_outputs_.at(next_stage_output_++);
+      for (int64_t n = 0; n < volume(t.extents); ++n) t.cells.push_back(load_cell(t.dtype, m.bytes.data() + n * size_of(t.dtype)));
+    } else if (out.kind == Kind::kView) {
+      view(out, t);
+    } else {
+      const op::NativeOutput& native = lowering_.natives.at(static_cast<size_t>(out.native));
+      outcome_.natives.push_back({native.function, native.config, integers(native.scalars), t.extents, native.region});
+    }
+    ASSERT_EQ(t.extents.size(), static_cast<size_t>(type.ndim)) << node_.op->name;
+    for (size_t d = 0; d < t.extents.size(); ++d)
+      if (type.extents[d] >= 0) {
+        EXPECT_EQ(t.extents[d], type.extents[d]) << node_.op->name << ": the type rule promised " << to_text(type);
+      }
+    outcome_.outputs.push_back(std::move(t));
+  }
+
+  void view(const op::LoweredOutput& out, Tensor& t) {
+    const Tensor& in = tensors_.at(node_.inputs[static_cast<size_t>(out.input)]);
+    if (out.reshape) {
+      t.cells = in.cells;
+      EXPECT_EQ(volume(t.extents), volume(in.extents));
+      return;
+    }
+    const auto start = integers(out.start), step = integers(out.step);
+    std::vector<int64_t> strides(in.extents.size(), 1);
+    for (size_t d = in.extents.size(); d-- > 1;) strides[d - 1] = strides[d] * in.extents[d];
+    for (int64_t n = 0; n < volume(t.extents); ++n) {
+      std::vector<int64_t> at = start;
+      int64_t rest = n;
+      for (size_t d = t.extents.size(); d-- > 0;) {
+        const int64_t i = rest % t.extents[d];
+        rest /= t.extents[d];
+        if (out.input_dim[d] >= 0) at[static_cast<size_t>(out.input_dim[d])] += step[d] * i;
+      }
+      int64_t flat = 0;
+      for (size_t d = 0; d < at.size(); ++d) {
+        ASSERT_GE(at[d], 0);
+        ASSERT_LT(at[d], in.extents[d]);
+        flat += at[d] * strides[d];
+      }
+      t.cells.push_back(in.cells[static_cast<size_t>(flat)]);
+    }
+  }
+
+  const ir::Graph& graph_;
+  const ir::Node& node_;
+  const std::map<ir::ValueId, Tensor>& tensors_;
+  OpRun::Outcome& outcome_;
+  op::Lowering lowering_;
+  std::vector<Memory> stage_outputs_;
+  size_t next_stage_output_ = 0;
+};
+
+}  // namespace
+
+OpRun::Outcome OpRun::run() {
+  run_operators().insert(name_);
+  Outcome outcome;
+  const op::Operator* op = registry().find(name_);
+  if (op == nullptr) {
+    ADD_FAILURE() << "no operator " << name_;
+    return outcome;
+  }
+  run_operators().insert(op->name);
+  tensors_.clear();
+  sources_.clear();
+  ir::Graph graph;
+  ir::GraphBuilder builder(graph);
+  builder.set_insertion_block(builder.add_block());
+  ir::GraphBuilder::NodeSpec spec;
+  spec.op = op;
+  spec.key = key_;
+  for (const Given& given : inputs_) spec.inputs.push_back(add_value(builder, given));
+  for (const auto& [name, attr] : attrs_) spec.args.push_back({name, attr, {}});
+  for (const auto& [name, given] : values_) spec.args.push_back({name, add_value(builder, given), {}});
+  auto node = builder.add_node(std::move(spec));
+  if (!node) {
+    outcome.error = node.error().message();
+    return outcome;
+  }
+  for (ir::ValueId v : graph.node(*node).outputs) outcome.types.push_back(graph.type(v));
+  if (!op->define) return outcome;  // sources
+  Runner runner(graph, *node, tensors_, outcome);
+  std::map<int64_t, int64_t> locals;
+  for (const op::NativeScalars& call : runner.lowering().native_scalars)
+    for (size_t n = 0; n < call.locals.size(); ++n) locals[call.locals[n]] = native_results_.at(n);
+  runner.evaluate.symbol = [&](const kernel::ExprNode& s) -> Cell {
+    using kernel::SymbolKind;
+    switch (s.symbol) {
+      case SymbolKind::kExtent: return cell_from_int(DType::kI64, tensors_.at(static_cast<ir::ValueId>(s.a)).extents.at(static_cast<size_t>(s.b)));
+      case SymbolKind::kElement: return tensors_.at(static_cast<ir::ValueId>(s.a)).cells.at(static_cast<size_t>(s.b));
+      case SymbolKind::kSampleIndex: return {sample_};
+      case SymbolKind::kNodeKey: return {key_};
+      case SymbolKind::kBatchSlot: return {0};
+      case SymbolKind::kLocal: return cell_from_int(DType::kI64, locals.at(s.a));
+    }
+    return {};
+  };
+  runner.run();
+  return outcome;
+}
+
+Tensor OpRun::result(size_t k) {
+  Outcome outcome = run();
+  EXPECT_TRUE(outcome.ok()) << name_ << ": " << outcome.error << outcome.failed_check;
+  if (k < outcome.outputs.size()) return outcome.outputs[k];
+  ADD_FAILURE() << name_ << " has no output " << k;
+  return {};
+}
+
+std::string OpRun::failure() {
+  Outcome outcome = run();
+  EXPECT_FALSE(outcome.ok()) << name_ << " should have failed";
+  return outcome.error + outcome.failed_check;
+}
+
+void expect_near(const Tensor& actual, const std::vector<double>& expected, double tolerance) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (size_t n = 0; n < expected.size(); ++n) {
+    const bool both_nan = std::isnan(actual[n]) && std::isnan(expected[n]);
+    const bool equal = actual[n] == expected[n] || both_nan;
+    ASSERT_TRUE(equal || std::abs(actual[n] - expected[n]) <= tolerance) << "element " << n << ": " << actual[n] << ", expected " << expected[n];
+  }
+}
+
+double saturate(DType type, double value) {
+  if (is_float(type)) return value;
+  if (std::isnan(value)) return 0;
+  const double low = static_cast<double>(min_int(type)), high = type == DType::kU64 ? 18446744073709551615.0 : static_cast<double>(max_int(type));
+  return std::min(std::max(std::nearbyint(value), low), high);
+}
+
+}  // namespace galatea::ops_test

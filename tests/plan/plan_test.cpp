@@ -1,0 +1,106 @@
+// Graph text to batches: the same graph on the interpreters and on machine code, fused and not, must give the same bytes.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "compiler/codegen/llvm/llvm_backend.h"
+#include "compiler/compile.h"
+#include "compiler/op/operator.h"
+#include "runtime/session.h"
+#include "stdlib_ops/native/register_natives.h"
+#include "stdlib_ops/register_all.h"
+
+namespace galatea {
+namespace {
+
+struct Product {
+  op::Registry registry;
+  runtime::NativeTable natives;
+  Product() {
+    ops::register_all(registry);
+    native::register_natives(natives);
+  }
+};
+
+Product& product() {
+  static Product instance;
+  return instance;
+}
+
+std::vector<runtime::Tensor> ragged_images(runtime::Allocator& allocator, const std::vector<std::pair<int64_t, int64_t>>& sizes) {
+  std::mt19937 random(7);
+  std::vector<runtime::Tensor> out;
+  for (auto [h, w] : sizes) {
+    auto tensor = runtime::allocate_tensor(allocator, DType::kU8, {h, w, 3});
+    EXPECT_TRUE(tensor);
+    for (int64_t i = 0; i < tensor->volume(); ++i) tensor->data[i] = static_cast<uint8_t>(random());
+    out.push_back(*tensor);
+  }
+  return out;
+}
+
+/// Bytes of every output of every sample.
+std::vector<std::string> run(const std::string& text, codegen::KernelBackend* backend, bool fuse, bool passes, runtime::ExecutorKind executor) {
+  SourceMap sources;
+  auto graph = ir::read_graph(text, sources, product().registry);
+  EXPECT_TRUE(graph) << graph.error().message() << " at " << sources.describe(graph.error().diagnostics[0].span);
+  if (!graph) return {};
+  CompileOptions options;
+  options.registry = &product().registry;
+  options.backend = backend;
+  options.fuse = fuse;
+  options.run_passes = passes;
+  auto program = compile(*graph, sources, options);
+  EXPECT_TRUE(program) << program.error().message();
+  if (!program) return {};
+  if (getenv("DUMP")) std::fputs(runtime::to_text(**program).c_str(), stderr);
+  runtime::SessionOptions session_options;
+  session_options.executor = executor;
+  auto session = runtime::Session::create(*program, product().natives, session_options);
+  EXPECT_TRUE(session) << session.error().message();
+  if (!session) return {};
+  runtime::Allocator allocator;
+  for (const auto& input : (*program)->external_inputs)
+    EXPECT_TRUE((*session)->feed(input.name, ragged_images(allocator, {{7, 9}, {40, 61}, {1, 1}, {33, 5}})));
+  EXPECT_TRUE((*session)->end_of_feed());
+  std::vector<std::string> out;
+  auto batch = (*session)->next();
+  EXPECT_TRUE(batch) << batch.error().message();
+  if (!batch || !*batch) return {};
+  for (const auto& output : (**batch)->outputs)
+    for (const runtime::Tensor& sample : output.samples) {
+      EXPECT_TRUE(sample.is_dense());
+      out.emplace_back(reinterpret_cast<const char*>(sample.data), static_cast<size_t>(sample.volume() * size_of(sample.dtype)));
+    }
+  return out;
+}
+
+void expect_same_everywhere(const std::string& text) {
+  auto judge = codegen::make_interpreter_backend(true);
+  auto expected = run(text, judge.get(), false, false, runtime::ExecutorKind::kInline);
+  ASSERT_FALSE(expected.empty());
+  std::string note;
+  auto llvm = codegen::make_backend("llvm", &note);
+  ASSERT_TRUE(llvm);
+  auto loops = codegen::make_interpreter_backend();
+  for (codegen::KernelBackend* backend : {judge.get(), loops.get(), llvm->get()})
+    for (bool fuse : {false, true})
+      for (bool passes : {false, true})
+        for (auto executor : {runtime::ExecutorKind::kInline, runtime::ExecutorKind::kCpu})
+          EXPECT_EQ(expected, run(text, backend, fuse, passes, executor)) << backend->name() << (fuse ? " fused" : "") << (passes ? " passes" : "");
+}
+
+TEST(Plan, ResizeAndNormalize) {
+  expect_same_everywhere(R"(pipeline @p(batch_size=4, num_threads=2, seed=1) {
+^0:
+  %image = external_source() {dtype=u8, ndim=3, layout="HWC"} : u8[?,?,?] HWC name="images"
+  %coin = random.coin_flip() : i32[] key=0x123
+  %resized = resize(%image) {size=[24.0, 32.0]} : u8[24,32,?] HWC
+  %out = crop_mirror_normalize(%resized) {mean=[123.675, 116.28, 103.53], std=[58.395, 57.12, 57.375], mirror=%coin} : f32[?,24,32] CHW
+  return %out
+}
+)");
+}
+
+}  // namespace
+}  // namespace galatea
