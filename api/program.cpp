@@ -64,6 +64,7 @@ galatea_error* create(galatea_engine* engine, const std::string& file, std::opti
     diagnostics.push_back(std::move(said));
   }
   galatea::CompileOptions compile_options;
+  compile_options.registry = &engine->library->operators;
   compile_options.backend = backend->get();
   auto program = galatea::compile(*staged.graphs.front(), sources, compile_options);
   if (!program) return make_api_error(program.error(), sources);

@@ -91,7 +91,8 @@ class Compilation {
     plan::BuiltKernel built = plan::build_kernel(table, group);
     if (built.outputs.empty()) return planned;
     kernel::KernelPassOptions pass_options;
-    pass_options.fuse = options_.fuse;
+    // Unfused, every stage stays as its operator wrote it, for comparing.
+    if (!options_.fuse) pass_options.skip = {"permute_outputs", "inline_maps", "narrow_producers", "sink_into_store"};
     kernel::Kernel kernel = kernel::run_kernel_passes(std::move(built.kernel), pass_options);
     plan::drop_unused_params(kernel, built.params);
     GALATEA_TRY(kernel::verify(kernel));

@@ -83,6 +83,7 @@ std::shared_ptr<const runtime::Program> PipelineHost::compile(const ir::Graph& g
   CompileOptions options;
   options.registry = &registry_;
   options.backend = backend->get();
+  options.registry = &registry_;
   options.fuse = choice.fuse;
   options.trace = trace;
   auto program = galatea::compile(graph, reporter.sources(), options, report);

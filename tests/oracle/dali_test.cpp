@@ -114,7 +114,7 @@ TEST_P(Dali, GivesWhatWasRecorded) {
 
 INSTANTIATE_TEST_SUITE_P(Recorded, Dali,
                          ::testing::Values("resize", "window", "colour", "filter", "shape", "arithmetic", "indexing", "decode", "branch", "random", "pipeline"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& test) { return std::string(test.param); });
 
 }  // namespace
 }  // namespace galatea::testing
