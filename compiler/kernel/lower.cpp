@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/result.h"
+#include "compiler/kernel/expand_math.h"
 #include "compiler/kernel/lowering.h"
 
 namespace galatea::kernel {
@@ -97,6 +98,9 @@ bool ring_is_legal(const Kernel& kernel, int producer, int* consumer) {
 Lowering::Lowering(const Kernel& kernel, const Schedule& schedule, const ScheduleOptions& options)
     : kernel_(kernel), schedule_(schedule), options_(options) {
   GALATEA_CHECK(schedule_.stages.size() == kernel_.stages.size(), "a schedule of another kernel");
+  for (Stage& stage : kernel_.stages)
+    for (Expr* e : {&stage.body, &stage.weight, &stage.source, &stage.first, &stage.finish})
+      if (*e && any_node(*e, [](const ExprNode& n) { return n.kind == ExprKind::kOp && is_math(n.op); })) *e = expand_math(*e);
   compose_bands(kernel_);
   kernel_.stages.reserve(kernel_.stages.size() * 3 + 1);  // stages are added; references to them must stay good
 }

@@ -134,6 +134,8 @@ class Lowering {
   bool has_tap_variants(const Nest& nest, const Shape& shape) const;
   void emit_element(const Nest& nest, const Shape& shape, Env env, const DroppedBorders* dropped, int64_t taps, Block& out);
   void emit_one(const Nest& nest, const Env& env, const DroppedBorders* dropped, int64_t taps, Block& out);
+  bool has_tap_loop(const Nest& nest, int64_t known_taps) const;
+  void emit_tap_loop(const Nest& nest, const std::vector<Env>& channels, const DroppedBorders* dropped, Block& out);
   Expr band_step(const Stage& stage, const Expr& acc, const Expr& weight, const Expr& source) const;
   Expr finish(int s, const Env& env, const Expr& acc, const DroppedBorders* dropped, AccessLog* log = nullptr);
   size_t collapsible(const AccessLog& log, const std::vector<Expr>& values, const std::vector<int>& vars,

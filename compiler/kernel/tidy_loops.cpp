@@ -305,13 +305,14 @@ void propagate_copies(Block& block, std::unordered_map<int, Expr>& copies, const
 
 void tidy(LoopKernel& kernel) {
   hoist_block(kernel, kernel.body);
-  std::unordered_map<int, Expr> copies;
   std::unordered_set<int> assigned;
   for_each_statement(kernel.body, [&](const Statement& s) {
     if (const auto* n = std::get_if<Assign>(&s.node)) assigned.insert(n->var);
   });
+  std::unordered_map<int, Expr> copies;
   propagate_copies(kernel.body, copies, assigned);
   share_block(kernel, kernel.body);
+  propagate_copies(kernel.body, copies, assigned);
   for (size_t before = 0, after = 1; before != after;) {
     std::unordered_set<int> used;
     std::unordered_set<const ExprNode*> seen;

@@ -1,0 +1,268 @@
+// Loops to CUDA C++.
+//
+// Comes in: loops in the form for GPUs (Lets, Phases, kGrid and kSerial loops). Goes out: one function of readable text over the prelude.
+// Offsets are written in C's own signs, values through the prelude's functions, which wrap and round as base/scalar_op.h says.
+#include "compiler/codegen/cuda/emit.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <unordered_map>
+
+#include "base/text_writer.h"
+#include "runtime/kernel_abi.h"
+
+namespace galatea::codegen {
+
+namespace {
+
+using namespace kernel;
+
+std::string c_type(DType type) { return std::string(short_name(type)); }
+/// bool lies in memory as a byte.
+std::string memory_type(DType type) { return is_bool(type) ? "u8" : c_type(type); }
+
+std::string identifier(const std::string& name) {
+  std::string out;
+  for (const char c : name) out += (std::isalnum(static_cast<unsigned char>(c)) != 0) ? c : '_';
+  return out;
+}
+
+class Emitter {
+ public:
+  Emitter(const LoopKernel& kernel, const std::string& name) : kernel_(kernel), name_(name) {}
+
+  std::string run() {
+    out_.line(fmt::format("// {}", kernel_.name));
+    out_.line(fmt::format("GALATEA_KERNEL({}) {{", name_));
+    out_.indent();
+    out_.line("GALATEA_SAMPLE");
+    out_.line("u32 flags = 0;");
+    for (size_t p = 0; p < kernel_.params.size(); ++p) emit_param(p);
+    emit_buffers();
+    for (size_t t = 0; t < kernel_.stride_vars.size(); ++t)
+      for (size_t d = 0; d < kernel_.stride_vars[t].size(); ++d)
+        if (kernel_.stride_vars[t][d] >= 0)
+          out_.line(fmt::format("const i64 v{} = call.tensors[{}].strides[{}];", kernel_.stride_vars[t][d], t, d));
+    block(kernel_.body);
+    out_.line("if (flags != 0 && call.status) GALATEA_OR(call.status, flags);");
+    out_.dedent();
+    out_.line("}");
+    return out_.take();
+  }
+
+ private:
+  // ---- names
+  std::string param_name(size_t index) const { return fmt::format("p{}_{}", index, identifier(kernel_.params[index].name)); }
+  std::string buffer_name(int index) const { return "b_" + identifier(kernel_.buffers[static_cast<size_t>(index)].name); }
+
+  void emit_param(size_t index) {
+    const DType type = kernel_.params[index].type;
+    const std::string bits = fmt::format("call.params[{}]", index);
+    std::string value = fmt::format("({}){}", c_type(type), bits);
+    if (type == DType::kF32) value = fmt::format("galatea_f32((u32){})", bits);
+    if (type == DType::kF64) value = fmt::format("galatea_f64({})", bits);
+    if (type == DType::kF16) value = fmt::format("f16{{(u16){}}}", bits);
+    if (type == DType::kBool) value = fmt::format("{} != 0", bits);
+    out_.line(fmt::format("const {} {} = {};", c_type(type), param_name(index), value));
+  }
+
+  void emit_buffers() {
+    bool scratch = false;
+    for (size_t b = 0; b < kernel_.buffers.size(); ++b) {
+      const LoopBuffer& buffer = kernel_.buffers[b];
+      const std::string type = memory_type(buffer.type), name = buffer_name(static_cast<int>(b));
+      if (buffer.kind == BufferKind::kInput) {
+        out_.line(fmt::format("const {0}* const {1} = (const {0}*)call.tensors[{2}].data;", type, name, buffer.tensor));
+      } else if (buffer.kind == BufferKind::kOutput) {
+        out_.line(fmt::format("{0}* const {1} = ({0}*)call.tensors[{2}].data;", type, name, buffer.tensor));
+      } else {
+        if (!scratch) out_.line("u8* scratch = call.scratch;");
+        scratch = true;
+        out_.line(fmt::format("{0}* const {1} = ({0}*)scratch;", type, name));
+        const std::string elements = shared(buffer.elements);
+        const int64_t align = runtime::kBufferAlignment;
+        out_.line(fmt::format("scratch += (galatea_max((i64){}, (i64)0) * {} + {}) & {};", elements, size_of(buffer.type),
+                              runtime::kBufferPadding + align - 1, -align));
+      }
+    }
+  }
+
+  /// An expression over parameters; parts used more than once get names first.
+  std::string shared(const Expr& e) {
+    std::unordered_map<const ExprNode*, int> uses;
+    const std::function<void(const Expr&)> count = [&](const Expr& node) {
+      if (++uses[node.get()] > 1) return;
+      for (const Expr& arg : node->args) count(arg);
+    };
+    count(e);
+    const std::function<void(const Expr&)> visit = [&](const Expr& node) {
+      if (names_.contains(node.get())) return;
+      for (const Expr& arg : node->args) visit(arg);
+      if (uses[node.get()] < 2 || node->args.empty()) return;
+      const std::string name = fmt::format("s{}", names_.size());
+      out_.line(fmt::format("const {} {} = {};", c_type(node.type()), name, value(node)));
+      names_.emplace(node.get(), name);
+    };
+    visit(e);
+    return value(e);
+  }
+
+  // ---- expressions
+  static std::string constant_text(const ExprNode& e) {
+    const DType type = e.type;
+    if (is_bool(type)) return e.value.bits != 0 ? "true" : "false";
+    if (type == DType::kF16) return fmt::format("f16{{{}}}", e.value.bits);
+    if (is_float(type)) {
+      const double number = cell_to_double(type, e.value);
+      const bool single = type == DType::kF32;
+      if (!std::isfinite(number)) return single ? fmt::format("galatea_f32({:#x}u)", e.value.bits) : fmt::format("galatea_f64({:#x}ull)", e.value.bits);
+      std::string text = single ? fmt::format("{:.9g}", number) : fmt::format("{:.17g}", number);
+      if (text.find_first_of(".e") == std::string::npos) text += ".0";
+      return (number < 0 || std::signbit(number) ? "(" + text : text) + (single ? "f" : "") + (number < 0 || std::signbit(number) ? ")" : "");
+    }
+    if (type == DType::kU64) return fmt::format("{}ull", e.value.bits);
+    if (type == DType::kU32) return fmt::format("{}u", e.value.bits);
+    const int64_t number = cell_to_int(type, e.value);
+    if (type == DType::kI64 && number == INT64_MIN) return "(-9223372036854775807ll - 1)";
+    if (type == DType::kI64) return number < 0 ? fmt::format("({}ll)", number) : fmt::format("{}ll", number);
+    return fmt::format("({}){}", c_type(type), number < 0 ? fmt::format("({}ll)", number) : fmt::format("{}", number));
+  }
+
+  /// An offset or loop bound: no wrapping to think of.
+  std::string index(const Expr& e) {
+    if (e->kind == ExprKind::kConst) return fmt::format("{}", const_value(e));
+    if (e->kind == ExprKind::kOp && e->type == DType::kI64 && !names_.contains(e.get())) {
+      const auto pair = [&](const char* sign) { return fmt::format("({} {} {})", index(e->args[0]), sign, index(e->args[1])); };
+      if (e->op == ScalarOp::kAdd) return pair("+");
+      if (e->op == ScalarOp::kSub) return pair("-");
+      if (e->op == ScalarOp::kMul) return pair("*");
+    }
+    return value(e);
+  }
+
+  std::string value(const Expr& e) {
+    if (const auto named = names_.find(e.get()); named != names_.end()) return named->second;
+    switch (e->kind) {
+      case ExprKind::kConst: return constant_text(*e);
+      case ExprKind::kParam: return param_name(static_cast<size_t>(e->index));
+      case ExprKind::kVar: return fmt::format("v{}", e->index);
+      case ExprKind::kLoadFlat: {
+        const std::string element = fmt::format("{}[{}]", buffer_name(e->index), index(e->args[0]));
+        return is_bool(e->type) ? "(" + element + " != 0)" : element;
+      }
+      case ExprKind::kPhilox: return fmt::format("galatea_philox({}, {}, {}, {})", value(e->args[0]), value(e->args[1]), value(e->args[2]), e->index);
+      case ExprKind::kOp: return operation(*e);
+      default: GALATEA_CHECK(false, "a node of an earlier level in loops"); return "";
+    }
+  }
+
+  std::string operation(const ExprNode& e) {
+    const DType operand = e.args[0].type();
+    const auto arg = [&](size_t i) { return value(e.args[i]); };
+    switch (e.op) {
+      case ScalarOp::kEq: return fmt::format("({} == {})", arg(0), arg(1));
+      case ScalarOp::kNe: return fmt::format("({} != {})", arg(0), arg(1));
+      case ScalarOp::kLt: return fmt::format("({} < {})", arg(0), arg(1));
+      case ScalarOp::kLe: return fmt::format("({} <= {})", arg(0), arg(1));
+      case ScalarOp::kGt: return fmt::format("({} > {})", arg(0), arg(1));
+      case ScalarOp::kGe: return fmt::format("({} >= {})", arg(0), arg(1));
+      case ScalarOp::kConvert:
+      case ScalarOp::kSaturate: return conversion(e, operand, arg(0));
+      case ScalarOp::kBitcast: return bitcast(e.type, operand, arg(0));
+      case ScalarOp::kDiv:
+        if (!is_float(e.type)) return fmt::format("galatea_div({}, {}, &flags)", arg(0), arg(1));
+        break;
+      case ScalarOp::kRem:
+        return is_float(e.type) ? fmt::format("galatea_fmod({}, {})", arg(0), arg(1)) : fmt::format("galatea_rem({}, {}, &flags)", arg(0), arg(1));
+      case ScalarOp::kFloor:
+      case ScalarOp::kCeil:
+      case ScalarOp::kTrunc:
+      case ScalarOp::kRound:
+      case ScalarOp::kRoundAway:
+        if (!is_float(e.type)) return arg(0);
+        if (e.op == ScalarOp::kRound) return fmt::format("galatea_rint({})", arg(0));
+        break;
+      default: break;
+    }
+    GALATEA_CHECK(!is_math(e.op), "mathematics that was not expanded: " + std::string(name_of(e.op)));
+    std::string text = fmt::format("galatea_{}(", name_of(e.op));
+    for (size_t i = 0; i < e.args.size(); ++i) text += (i > 0 ? ", " : "") + arg(i);
+    return text + ")";
+  }
+
+  static std::string conversion(const ExprNode& e, DType from, std::string text) {
+    const DType to = e.type;
+    if (to == from) return text;
+    const bool nearest = e.op == ScalarOp::kSaturate;
+    if (from == DType::kF16) {
+      text = fmt::format("galatea_single({})", text);
+      from = DType::kF32;
+      if (to == from) return text;
+    }
+    if (to == DType::kF16) return from == DType::kF32 ? fmt::format("galatea_half({})", text) : fmt::format("galatea_half((f32){})", text);
+    if (is_bool(to)) return fmt::format("({} != 0)", text);
+    if (is_float(to)) return fmt::format("({}){}", c_type(to), text);
+    if (is_float(from)) return fmt::format("galatea_{}<{}>({})", nearest ? "nearest" : "truncate", c_type(to), text);
+    if (nearest && !is_bool(from)) return fmt::format("galatea_clamped<{}>({})", c_type(to), text);
+    return fmt::format("({}){}", c_type(to), text);
+  }
+
+  static std::string bitcast(DType to, DType from, const std::string& text) {
+    if (to == from) return text;
+    if (is_bool(to)) return fmt::format("({} != 0)", text);
+    std::string bits = text;
+    if (from == DType::kF16) bits = fmt::format("{}.bits", text);
+    else if (is_float(from)) bits = fmt::format("galatea_bits({})", text);
+    if (to == DType::kF16) return fmt::format("f16{{(u16){}}}", bits);
+    if (to == DType::kF32) return fmt::format("galatea_f32((u32){})", bits);
+    if (to == DType::kF64) return fmt::format("galatea_f64((u64){})", bits);
+    return fmt::format("({}){}", c_type(to), bits);
+  }
+
+  // ---- statements
+  void block(const Block& statements) {
+    for (const Statement& statement : statements) std::visit([&](const auto& node) { emit(node); }, statement.node);
+  }
+  void body(const Block& statements, const char* end = "}") {
+    out_.indent();
+    block(statements);
+    out_.dedent();
+    out_.line(end);
+  }
+  DType type_of(int variable) const { return kernel_.var_types[static_cast<size_t>(variable)]; }
+
+  void emit(const For& node) {
+    GALATEA_CHECK(node.role != LoopRole::kVector, "loops for a CPU given to the CUDA emitter");
+    if (node.role == LoopRole::kGrid) out_.line(fmt::format("GALATEA_GRID(v{}, {}, {}) {{", node.var, index(node.begin), index(node.end)));
+    else out_.line(fmt::format("for (i64 v{0} = {1}, e{0} = {2}; v{0} < e{0}; ++v{0}) {{", node.var, index(node.begin), index(node.end)));
+    body(node.body);
+  }
+  void emit(const Let& node) { out_.line(fmt::format("const {} v{} = {};", c_type(type_of(node.var)), node.var, value(node.value))); }
+  void emit(const Declare& node) { out_.line(fmt::format("{} v{} = {};", c_type(type_of(node.var)), node.var, value(node.init))); }
+  void emit(const Assign& node) { out_.line(fmt::format("v{} = {};", node.var, value(node.value))); }
+  void emit(const Store& node) { out_.line(fmt::format("{}[{}] = {};", buffer_name(node.buffer), index(node.offset), value(node.value))); }
+  void emit(const If& node) {
+    out_.line(fmt::format("if ({}) {{", value(node.condition)));
+    if (node.else_body.empty()) return body(node.then_body);
+    body(node.then_body, "} else {");
+    body(node.else_body);
+  }
+  void emit(const Phase& node) {
+    out_.line(fmt::format("GALATEA_PHASE  // {}", identifier(node.name)));
+    body(node.body, "GALATEA_END_PHASE");
+  }
+  void emit(const BandPrepare&) { GALATEA_CHECK(false, "loops for a CPU given to the CUDA emitter"); }
+  void emit(const BandRow&) { GALATEA_CHECK(false, "loops for a CPU given to the CUDA emitter"); }
+
+  const LoopKernel& kernel_;
+  const std::string& name_;
+  TextWriter out_;
+  std::unordered_map<const ExprNode*, std::string> names_;
+};
+
+}  // namespace
+
+std::string emit_cuda(const LoopKernel& loops, const std::string& name) { return Emitter(loops, name).run(); }
+
+}  // namespace galatea::codegen

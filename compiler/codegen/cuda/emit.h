@@ -1,0 +1,22 @@
+// CUDA C++ text from loops.
+//
+// Comes in: loops that were lowered with ScheduleOptions::gpu. Goes out: text that NVRTC compiles for a GPU, and any C++17 compiler for the host:
+// the macros of the prelude say what differs. One block of threads runs one sample; phases are separated by barriers (on the host: each phase is a
+// loop over the threads, in order or permuted).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/kernel/loops.h"
+
+namespace galatea::codegen {
+
+/// Types, scalar operations and macros that every kernel's text needs once.
+const std::string& cuda_prelude();
+/// One kernel, `extern "C"` under `name` (a C identifier).
+std::string emit_cuda(const kernel::LoopKernel& loops, const std::string& name);
+/// Threads of a block for which kernels are written (any number works).
+inline constexpr int kCudaThreads = 256;
+
+}  // namespace galatea::codegen

@@ -1,0 +1,44 @@
+// The host shim: CUDA text compiled by the C++ compiler on PATH and run without a GPU.
+//
+// Comes in: loops lowered for a GPU. Goes out: code that runs each phase as a loop over threads. It exists to check the CUDA text: `--backend cuda-shim`
+// runs a whole pipeline through it, and the permuted order finds threads that depend on each other within a phase.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "compiler/codegen/backend.h"
+#include "compiler/kernel/loops.h"
+
+namespace galatea::codegen {
+
+struct ShimOptions {
+  int threads = 32;
+  bool permuted = false;
+};
+
+/// Compiled text. Kernels are found by their names.
+class ShimLibrary {
+ public:
+  /// Compiles (or takes from the cache of this text and compiler) prelude + kernels. Fails with kSystem where there is no compiler.
+  static Result<std::shared_ptr<const ShimLibrary>> compile(const std::string& kernels);
+  ~ShimLibrary();
+  ShimLibrary(const ShimLibrary&) = delete;
+  ShimLibrary& operator=(const ShimLibrary&) = delete;
+
+  bool from_cache() const { return from_cache_; }
+  /// Runs one sample.
+  void run(const std::string& name, const runtime::KernelCall& call, const ShimOptions& options = {}) const;
+
+ private:
+  ShimLibrary() = default;
+  void* library_ = nullptr;
+  bool from_cache_ = false;
+};
+
+/// The backend "cuda-shim"; fails where no C++ compiler is found (setting GALATEA_CXX).
+Result<std::unique_ptr<KernelBackend>> make_shim_backend();
+
+}  // namespace galatea::codegen

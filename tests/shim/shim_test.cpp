@@ -1,0 +1,120 @@
+// The CUDA text of kernels, compiled for the host, computes what stages mean; NVRTC accepts the same text.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "compiler/codegen/cuda/emit.h"
+#include "compiler/codegen/cuda/nvrtc.h"
+#include "compiler/codegen/cuda/shim_backend.h"
+#include "tests/loops/loop_harness.h"
+#include "tests/loops/sample_kernels.h"
+#include "tests/shim/scalar_kernels.h"
+
+namespace galatea::testing {
+namespace {
+
+/// Compiled text is kept beside the build, not in the user's cache.
+const int kCacheFolder = setenv("GALATEA_CACHE_DIR", GALATEA_BINARY_DIR "/test-cache", 0);
+
+struct Prepared {
+  std::string name;
+  SampleKernel sample;
+  LoopKernel loops;
+};
+
+/// Every kernel in two schedules, in one text.
+const std::vector<Prepared>& prepared() {
+  static const std::vector<Prepared> kAll = [] {
+    std::vector<Prepared> out;
+    std::vector<std::pair<std::string, SampleKernel>> samples = sample_kernels();
+    for (auto& [name, sample] : scalar_kernels()) out.push_back({name, sample, lower_verified(sample.kernel, {.gpu = true, .fuse = false})});
+    for (auto& [name, sample] : samples)
+      for (const bool fuse : {true, false}) out.push_back({name + (fuse ? "" : "_apart"), sample, lower_verified(sample.kernel, {.gpu = true, .fuse = fuse})});
+    return out;
+  }();
+  return kAll;
+}
+std::string whole_text() {
+  std::string text;
+  for (const Prepared& p : prepared()) text += codegen::emit_cuda(p.loops, p.name) + "\n";
+  return text;
+}
+
+TEST(Shim, TextOnTheHostEqualsStages) {
+  auto library = codegen::ShimLibrary::compile(whole_text());
+  if (!library && library.error().kind == ErrorKind::kSystem) GTEST_SKIP() << library.error().message();
+  ASSERT_TRUE(library) << library.error().message();
+  for (const Prepared& p : prepared()) {
+    for (size_t k = 0; k < p.sample.params.size(); ++k) {
+      const std::vector<uint64_t>& params = p.sample.params[k];
+      const auto expected = run_stages(p.sample.kernel, params, k + 1);
+      for (const codegen::ShimOptions& options : {codegen::ShimOptions{1, false}, codegen::ShimOptions{32, false}, codegen::ShimOptions{33, true}}) {
+        Arena arena(p.sample.kernel, params, k + 1);
+        (*library)->run(p.name, arena.call(static_cast<uint64_t>(value_of(kernel::layout_scratch(p.loops).bytes, params))), options);
+        ASSERT_EQ(arena.take_outputs(), expected) << p.name << ", parameters " << k << ", " << options.threads << " threads"
+                                                  << (options.permuted ? ", permuted\n" : "\n") << codegen::emit_cuda(p.loops, p.name);
+      }
+    }
+  }
+}
+
+TEST(Shim, TextIsCompiledOnce) {
+  const std::string text = "extern \"C\" __attribute__((visibility(\"default\"))) void twice(const galatea_call*, int, int) {}\n";
+  auto first = codegen::ShimLibrary::compile(text);
+  if (!first) GTEST_SKIP() << first.error().message();
+  auto second = codegen::ShimLibrary::compile(text);
+  ASSERT_TRUE(second) << second.error().message();
+  EXPECT_TRUE((*second)->from_cache());
+}
+
+TEST(Shim, MissingCompilerIsNamed) {
+  const char* before = std::getenv("GALATEA_CXX");
+  const std::string saved = before ? before : "";
+  setenv("GALATEA_CXX", "no-such-compiler-anywhere", 1);
+  auto backend = codegen::make_shim_backend();
+  if (before) setenv("GALATEA_CXX", saved.c_str(), 1);
+  else unsetenv("GALATEA_CXX");
+  ASSERT_FALSE(backend);
+  EXPECT_EQ(backend.error().kind, ErrorKind::kSystem);
+  EXPECT_NE(backend.error().message().find("no-such-compiler-anywhere"), std::string::npos) << backend.error().message();
+}
+
+TEST(Nvrtc, AcceptsEveryKernel) {
+  auto nvrtc = codegen::Nvrtc::open();
+  if (!nvrtc) GTEST_SKIP() << nvrtc.error().message();
+  const std::string text = codegen::cuda_prelude() + whole_text();
+  const std::vector<int>& known = (*nvrtc)->architectures();
+  const char* all = std::getenv("GALATEA_TEST_ALL_ARCHITECTURES");
+  for (const int architecture : known) {
+    if (!all && architecture != 90) continue;
+    auto cubin = (*nvrtc)->compile(text, "samples.cu", architecture);
+    ASSERT_TRUE(cubin) << cubin.error().message();
+    EXPECT_EQ(cubin->substr(0, 4), "\x7f" "ELF") << "sm_" << architecture;
+  }
+}
+
+TEST(Nvrtc, CompilesForOldAndNew) {
+  auto nvrtc = codegen::Nvrtc::open();
+  if (!nvrtc) GTEST_SKIP() << nvrtc.error().message();
+  const Prepared& p = prepared().front();
+  const std::string text = codegen::cuda_prelude() + codegen::emit_cuda(p.loops, p.name);
+  for (const int architecture : {(*nvrtc)->architectures().front(), (*nvrtc)->architectures().back()}) {
+    auto cubin = (*nvrtc)->compile(text, "resize.cu", architecture);
+    ASSERT_TRUE(cubin) << cubin.error().message();
+    EXPECT_GT(cubin->size(), 1000U);
+  }
+}
+
+TEST(Nvrtc, RefusesWrongText) {
+  auto nvrtc = codegen::Nvrtc::open();
+  if (!nvrtc) GTEST_SKIP() << nvrtc.error().message();
+  auto cubin = (*nvrtc)->compile("this is not CUDA", "wrong.cu", 90);
+  ASSERT_FALSE(cubin);
+  EXPECT_NE(cubin.error().message().find("wrong.cu"), std::string::npos) << cubin.error().message();
+  auto unknown = (*nvrtc)->compile("", "empty.cu", 1);
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().message().find("sm_1"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace galatea::testing
