@@ -41,7 +41,7 @@ Value no_node(Evaluator& ev, const CallArguments& a, std::string help) {
 }
 
 Value wrong_kind(Evaluator& ev, const CallArguments& a, size_t i, std::string wanted) {
-  return ev.fail(Message::kArgumentKind, a.spans[i], {a.name, std::move(wanted), describe_kind(a.positional[i])});
+  return ev.fail(Message::kWrongArgument, a.spans[i], {a.name, std::move(wanted), describe_kind(a.positional[i])});
 }
 
 Value fn_abs(Evaluator& ev, CallArguments& a) {

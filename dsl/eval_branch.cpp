@@ -251,12 +251,18 @@ Value Evaluator::merge_structs(const std::vector<Value>& values, const MergeCont
 
 Value Evaluator::fail_merge(Message message, const std::vector<Value>& values, const MergeContext& context,
                             std::vector<std::string> arguments) {
-  std::string what = context.name.empty() ? fmt::format("the values of this {}", context.construct) : "`" + context.name + "`";
+  std::string what = context.name.empty() ? fmt::format("the value of this {}", context.construct) : "`" + context.name + "`";
   arguments.insert(arguments.begin(), what);
   Diagnostic diagnostic = diagnose(message, context.span, std::move(arguments));
   diagnostic.span_text = fmt::format("this {} depends on data", context.construct);
   for (size_t i = 0; i < values.size(); ++i) {
     if (context.spans[i].valid()) diagnostic.labels.push_back({context.spans[i], "here it is " + type_text(values[i])});
+  }
+  // Several variables may fail to merge at one `if`: each is reported at its own last assignment.
+  if (!context.name.empty() && !diagnostic.labels.empty()) {
+    Label& last = diagnostic.labels.back();
+    std::swap(diagnostic.span, last.span);
+    std::swap(diagnostic.span_text, last.text);
   }
   return report(std::move(diagnostic));
 }
@@ -292,6 +298,7 @@ Value Evaluator::branch(const Value& condition, Span condition_span, Span span, 
   auto run_arm = [&](ir::BlockId block, const std::function<Value()>& arm, Span arm_span) {
     frame_->env = env;
     region_ = ++next_region_;
+    region_causes_[region_] = condition_span;
     enter_block(block);
     Value value = arm();
     if (alive()) paths.push_back(end_path(value, arm_span));
@@ -307,6 +314,7 @@ Value Evaluator::branch(const Value& condition, Span condition_span, Span span, 
   for (LoopState* loop : frame_->loops) jumps_now += loop->breaks.size() + loop->continues.size();
   bool closed = frame_->call->returns.size() == num_returns && jumps_now == num_jumps;
   region_ = closed ? region : ++next_region_;
+  region_causes_.try_emplace(region_, condition_span);
   return result;
 }
 
@@ -320,7 +328,8 @@ bool Evaluator::may_change(uint32_t region, Span made_at, const Value& container
   }
   Diagnostic diagnostic = diagnose(Message::kChangeInArm, span, {std::string(type_name(container))});
   if (made_at.valid()) diagnostic.labels.push_back({made_at, "made here, for all samples"});
-  if (!conditions_.empty()) diagnostic.labels.push_back({conditions_.back(), "only some samples come here"});
+  auto cause = region_causes_.find(region_);
+  if (cause != region_causes_.end()) diagnostic.labels.push_back({cause->second, "from here on, only some samples"});
   report(std::move(diagnostic));
   return false;
 }

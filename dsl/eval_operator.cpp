@@ -37,7 +37,7 @@ std::string operator_signature(const op::Operator& op, const std::string& path) 
   }
   if (!op.args.empty()) out += first ? "*" : ", *";
   for (const op::ArgSpec& arg : op.args) {
-    if (!arg.refused.empty()) continue;
+    if (!arg.refused.empty() || arg.no_effect) continue;
     out += ", " + arg.name + ": " + kind_words(arg) + (arg.required ? "" : " = …");
   }
   return out + ")";

@@ -286,6 +286,7 @@ class Evaluator {
   Frame* frame_ = nullptr;
   ir::BlockId block_ = 0;
   uint32_t region_ = 0, next_region_ = 0;
+  std::map<uint32_t, Span> region_causes_;  ///< the condition that began a region
   struct ActiveCall {
     Span span;
     std::string function;  ///< in which the call stands

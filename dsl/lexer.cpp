@@ -122,7 +122,6 @@ class Lexer {
   std::set<uint32_t> unclosed_;
   bool at_line_start_ = true, in_part_ = false;
   std::vector<std::pair<int, int>> indents_ = {{0, 0}};
-  int skipped_indents_ = 0;
   std::vector<Bracket> brackets_;
 };
 
@@ -162,10 +161,7 @@ void Lexer::set_indentation(int column, int ones, size_t begin) {
   }
   if (column > indents_.back().first) {
     if (ones <= indents_.back().second) report(Message::kInconsistentTabs, begin, at_);
-    if (static_cast<int>(indents_.size()) >= options_.max_indents) {
-      if (skipped_indents_++ == 0) report(Message::kTooManyIndents, begin, at_, {std::to_string(options_.max_indents)});
-      return;
-    }
+    if (static_cast<int>(indents_.size()) == options_.max_indents) report(Message::kTooManyIndents, at_ - 1, at_, {std::to_string(options_.max_indents)});
     indents_.push_back({column, ones});
     add(TokenKind::kIndent, begin, at_);
     return;

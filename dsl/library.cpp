@@ -70,14 +70,14 @@ Value call_math(Evaluator& ev, CallArguments& a) {
     if (x.is_poison()) return Value::poison();
     any_node = any_node || x.is_node();
     bool list_operand = x.is_sequence();
-    if (!x.is_node() && !x.is_number() && !list_operand) return ev.fail(Message::kArgumentKind, a.spans[i], {"math." + a.name, "a number or a data node", describe_kind(x)});
+    if (!x.is_node() && !x.is_number() && !list_operand) return ev.fail(Message::kWrongArgument, a.spans[i], {"math." + a.name, "a number or a data node", describe_kind(x)});
   }
   if (any_node) {
     if (log_with_base) return ev.binary("/", ev.node_operator("math.log", {a.positional[0]}, a.span), Value::of(a.positional[1].is_number() ? std::log(a.positional[1].as_double()) : 1.0), a.span, a.span, a.span);
     return ev.node_operator("math." + a.name, a.positional, a.span);
   }
   for (size_t i = 0; i < a.positional.size(); ++i) {
-    if (!a.positional[i].is_number()) return ev.fail(Message::kArgumentKind, a.spans[i], {"math." + a.name, "a number or a data node", describe_kind(a.positional[i])});
+    if (!a.positional[i].is_number()) return ev.fail(Message::kWrongArgument, a.spans[i], {"math." + a.name, "a number or a data node", describe_kind(a.positional[i])});
   }
   if (log_with_base) {
     double base = a.positional[1].as_double(), x = a.positional[0].as_double();

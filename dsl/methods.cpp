@@ -23,7 +23,7 @@ bool check_count(Evaluator& ev, const CallArguments& a, size_t least, size_t mos
 bool check_texts(Evaluator& ev, const CallArguments& a, size_t least, size_t most) {
   if (!check_count(ev, a, least, most)) return false;
   for (size_t i = 0; i < a.positional.size(); ++i) {
-    if (!a.positional[i].is(ValueKind::kString)) return ev.fail(Message::kArgumentKind, a.spans[i], {a.name, "a string", describe_kind(a.positional[i])}), false;
+    if (!a.positional[i].is(ValueKind::kString)) return ev.fail(Message::kWrongArgument, a.spans[i], {a.name, "a string", describe_kind(a.positional[i])}), false;
   }
   return true;
 }
@@ -37,7 +37,7 @@ Value str_join(Evaluator& ev, CallArguments& a) {
   std::string out;
   for (size_t i = 0; i < elements->size(); ++i) {
     if ((*elements)[i].is_poison()) return Value::poison();
-    if (!(*elements)[i].is(ValueKind::kString)) return ev.fail(Message::kArgumentKind, a.spans[0], {"join", "strings", describe_kind((*elements)[i])});
+    if (!(*elements)[i].is(ValueKind::kString)) return ev.fail(Message::kWrongArgument, a.spans[0], {"join", "strings", describe_kind((*elements)[i])});
     if (i > 0) out += a.self.text();
     out += (*elements)[i].text();
     if ((i & 255) == 0 && !ev.check_size(out.size(), a.span)) return Value::poison();
@@ -50,7 +50,7 @@ Value str_split(Evaluator& ev, CallArguments& a) {
   const std::string& text = a.self.text();
   int64_t limit = -1;
   if (a.positional.size() == 2) {
-    if (!a.positional[1].is_integral()) return ev.fail(Message::kArgumentKind, a.spans[1], {"split", "an integer", describe_kind(a.positional[1])});
+    if (!a.positional[1].is_integral()) return ev.fail(Message::kWrongArgument, a.spans[1], {"split", "an integer", describe_kind(a.positional[1])});
     limit = a.positional[1].as_int();
   }
   std::vector<Value> parts;
@@ -66,7 +66,7 @@ Value str_split(Evaluator& ev, CallArguments& a) {
     }
     return ev.make_list(std::move(parts), a.span);
   }
-  if (!a.positional[0].is(ValueKind::kString) || a.positional[0].text().empty()) return ev.fail(Message::kArgumentKind, a.spans[0], {"split", "a string that is not empty", describe_kind(a.positional[0])});
+  if (!a.positional[0].is(ValueKind::kString) || a.positional[0].text().empty()) return ev.fail(Message::kWrongArgument, a.spans[0], {"split", "a string that is not empty", describe_kind(a.positional[0])});
   const std::string& separator = a.positional[0].text();
   size_t at = 0;
   for (;;) {
@@ -106,7 +106,7 @@ Value affix(Evaluator& ev, CallArguments& a, bool front) {
   if (!check_count(ev, a, 1, 1)) return Value::poison();
   std::vector<Value> options = a.positional[0].is(ValueKind::kTuple) ? a.positional[0].elements() : a.positional;
   for (const Value& option : options) {
-    if (!option.is(ValueKind::kString)) return ev.fail(Message::kArgumentKind, a.spans[0], {a.name, "a string or a tuple of strings", describe_kind(option)});
+    if (!option.is(ValueKind::kString)) return ev.fail(Message::kWrongArgument, a.spans[0], {a.name, "a string or a tuple of strings", describe_kind(option)});
     if (front ? a.self.text().starts_with(option.text()) : a.self.text().ends_with(option.text())) return Value::of(true);
   }
   return Value::of(false);
@@ -117,7 +117,7 @@ Value str_endswith(Evaluator& ev, CallArguments& a) { return affix(ev, a, false)
 Value str_replace(Evaluator& ev, CallArguments& a) {
   if (!check_texts(ev, a, 2, 2)) return Value::poison();
   const std::string &text = a.self.text(), &from = a.positional[0].text(), &to = a.positional[1].text();
-  if (from.empty()) return ev.fail(Message::kArgumentKind, a.spans[0], {"replace", "a string that is not empty", "an empty one"});
+  if (from.empty()) return ev.fail(Message::kWrongArgument, a.spans[0], {"replace", "a string that is not empty", "an empty one"});
   std::string out;
   size_t at = 0;
   for (size_t found; (found = text.find(from, at)) != std::string::npos; at = found + from.size()) {

@@ -331,9 +331,9 @@ void Parser::skip_to_separator(size_t bracket_end) {
   at_ = std::min(at_, bracket_end);
 }
 
-// Elements separated by commas up to the closing bracket of tokens_[open], which stays.
-template <typename ParseElement>
-void Parser::parse_bracketed(size_t open, ParseElement parse_element) {
+// Elements separated by commas up to the closing bracket of tokens_[open], which stays. add_bad: takes the place of one that failed.
+template <typename ParseElement, typename AddBad>
+void Parser::parse_bracketed(size_t open, ParseElement parse_element, AddBad add_bad) {
   size_t end = tokens_[open].partner;
   while (!at_end() && at_ != end) {
     size_t begin = at_;
@@ -346,6 +346,7 @@ void Parser::parse_bracketed(size_t open, ParseElement parse_element) {
       ordinals_.resize(functions);
       if (at_ < begin || at_ > end) throw;
       skip_to_separator(end);
+      add_bad(make(ExpressionKind::kError, tokens_[begin].span));
     }
     if (at_ != end && !accept(",")) break;
   }
@@ -373,7 +374,7 @@ ExpressionPtr Parser::parse_parenthesized() {
     }
     elements.push_back(std::move(element));
     comma = comma || is(",");
-  });
+  }, [&](ExpressionPtr bad) { elements.push_back(std::move(bad)); });
   expect(")", "to close `(`");
   if (generator) {
     generator->span = since(first);
@@ -400,7 +401,7 @@ ExpressionPtr Parser::parse_list() {
       list->kind = ExpressionKind::kListComp;
       list->comprehensions = parse_comprehensions();
     }
-  });
+  }, [&](ExpressionPtr bad) { list->operands.push_back(std::move(bad)); });
   expect("]", "to close `[`");
   list->span = since(first);
   return list;
@@ -430,6 +431,11 @@ ExpressionPtr Parser::parse_dict_or_set() {
       dict->kind = ExpressionKind::kDictComp;
       dict->comprehensions = parse_comprehensions();
     }
+  }, [&](ExpressionPtr bad) {
+    // `{**<error>}`: the whole dict is poison.
+    if (dict->operands.size() % 2 != 0) dict->operands.pop_back();
+    dict->operands.push_back(nullptr);
+    dict->operands.push_back(std::move(bad));
   });
   expect("}", "to close `{`");
   dict->span = since(first);
@@ -468,7 +474,13 @@ ExpressionPtr Parser::parse_call(ExpressionPtr callee) {
   ExpressionPtr call = make(ExpressionKind::kCall, callee->span);
   call->text_span = tokens_[open].span;
   call->ordinal = ordinals_.back()[last_name(*callee)]++;
-  parse_bracketed(open, [&] { call->arguments.push_back(parse_argument()); });
+  parse_bracketed(open, [&] { call->arguments.push_back(parse_argument()); }, [&](ExpressionPtr bad) {
+    Argument argument;
+    argument.name_span = bad->span;
+    argument.kind = Argument::Kind::kDoubleStar;  // whatever else follows
+    argument.value = std::move(bad);
+    call->arguments.push_back(std::move(argument));
+  });
   expect(")", "to close `(`");
   call->operands.push_back(std::move(callee));
   call->span = since(call->operands[0]->span);
@@ -507,6 +519,8 @@ Argument Parser::parse_argument() {
 
 // What CPython's parser refuses in a call.
 void Parser::check_arguments(const Expression& call) {
+  auto is_bad = [](const Argument& argument) { return argument.value->kind == ExpressionKind::kError; };
+  if (std::any_of(call.arguments.begin(), call.arguments.end(), is_bad)) return;
   bool keyword = false, double_star = false;
   std::vector<const Argument*> named;
   for (const Argument& argument : call.arguments) {
@@ -541,7 +555,7 @@ ExpressionPtr Parser::parse_subscript(ExpressionPtr base) {
   parse_bracketed(open, [&] {
     selectors.push_back(parse_slice());
     comma = comma || is(",");
-  });
+  }, [&](ExpressionPtr bad) { selectors.push_back(std::move(bad)); });
   inside = since(inside);
   expect("]", "to close `[`");
   ExpressionPtr index;

@@ -105,8 +105,8 @@ class Parser {
   ExpressionPtr parse_strings();
   ExpressionPtr parse_number();
   bool at_expression_start() const;
-  template <typename ParseElement>
-  void parse_bracketed(size_t open, ParseElement parse_element);
+  template <typename ParseElement, typename AddBad>
+  void parse_bracketed(size_t open, ParseElement parse_element, AddBad add_bad);
 
   // strings
   std::string decode_escapes(std::string_view raw, uint32_t offset);

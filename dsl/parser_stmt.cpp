@@ -114,7 +114,10 @@ Suite Parser::parse_block(std::string_view owner) {
     return suite;
   }
   ++at_;
-  if (token().kind != TokenKind::kIndent) fail(Message::kExpectedBlock, end_of_previous(), {std::string(owner)});
+  if (token().kind != TokenKind::kIndent) {
+    Span colon = tokens_[at_ - 2].span;
+    fail(Message::kExpectedBlock, colon, {std::string(owner)});
+  }
   ++at_;
   ++block_depth_;
   while (!at_end() && token().kind != TokenKind::kDedent) parse_statement(suite);
@@ -145,6 +148,7 @@ void Parser::parse_statement(Suite& out) {
     if (at_match_statement()) {
       return void(out.push_back(parse_unsupported_block("`match`", "use `if`/`elif` on the value")));
     }
+    if (t.kind == TokenKind::kKeyword && is("=", 1)) fail(Message::kKeywordAsName, t.span, {std::string(t.text)});
     if (t.kind == TokenKind::kKeyword) {
       if (StatementPtr compound = parse_compound(t.text)) return void(out.push_back(std::move(compound)));
     }
