@@ -45,7 +45,7 @@ void BoxRecorder::record(std::span<const uint8_t> bytes, const native::Window& s
   windows_[key] = stored;
 }
 
-std::optional<native::Window> BoxRecorder::take(const std::string& path) {
+std::optional<native::Window> BoxRecorder::last(const std::string& path) {
   auto known = hashes_.find(path);
   if (known == hashes_.end()) {
     std::ifstream in(path, std::ios::binary);

@@ -19,8 +19,8 @@ class BoxRecorder {
  public:
   /// An engine whose decoders tell this recorder. To be destroyed with galatea_engine_destroy(), before the recorder.
   galatea_engine* make_engine();
-  /// The window decoded from this file since the last call for it; nothing where none was.
-  std::optional<native::Window> take(const std::string& path);
+  /// The window that was decoded last from this file; nothing where none was.
+  std::optional<native::Window> last(const std::string& path);
 
  private:
   void record(std::span<const uint8_t> bytes, const native::Window& stored);

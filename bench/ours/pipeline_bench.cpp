@@ -22,7 +22,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 struct Arguments {
-  std::string file, root, record, dump;
+  std::string file, pipeline, root, record, dump;
   std::vector<std::string> parameters;  ///< "name=value"
   int threads = 1, batch_size = 64, epochs = 3;
   int64_t seed = 42;
@@ -53,6 +53,7 @@ struct File {
 galatea_program* compile(galatea_engine* engine, const Arguments& arguments) {
   galatea_program_options* options = nullptr;
   require(galatea_program_options_create(&options));
+  if (!arguments.pipeline.empty()) require(galatea_program_options_set_pipeline(options, arguments.pipeline.c_str()));
   require(galatea_program_options_set_num_threads(options, arguments.threads));
   require(galatea_program_options_set_batch_size(options, arguments.batch_size));
   require(galatea_program_options_set_seed(options, arguments.seed));
@@ -100,7 +101,7 @@ class Inspector {
   }
   void write_box(const std::string& name) {
     std::string path = arguments_.root + "/" + name;
-    auto box = recorder_.take(path);
+    auto box = recorder_.last(path);
     if (!box) {
       fmt::print(stderr, "pipeline_bench: nothing was decoded from {}\n", path);
       std::exit(1);
@@ -170,6 +171,7 @@ int main(int count, char** values) {
   Arguments arguments;
   CLI::App app("Runs a pipeline through the C API and measures whole epochs.");
   app.add_option("file", arguments.file, "the pipeline")->required();
+  app.add_option("--pipeline", arguments.pipeline, "which pipeline of the file");
   app.add_option("--set", arguments.parameters, "a parameter: name=value");
   app.add_option("--root", arguments.root, "folder that sample names are relative to (for --record)");
   app.add_option("--threads", arguments.threads, "worker threads");

@@ -1,0 +1,24 @@
+"""Epochs by torch's DataLoader: in this process for one thread, in as many worker processes for more."""
+
+import cv2
+import measure
+import torch
+import torch.utils.data
+
+
+def worker_init(_):
+    torch.set_num_threads(1)
+    cv2.setNumThreads(0)
+
+
+def measure_dataset(dataset, args, versions):
+    worker_init(0)
+    workers = 0 if args.threads == 1 else args.threads
+    loader = torch.utils.data.DataLoader(dataset, batch_size=args.batch_size, shuffle=True, num_workers=workers,
+                                         worker_init_fn=worker_init, persistent_workers=workers > 0,
+                                         generator=torch.Generator().manual_seed(42))
+
+    def run_epoch():
+        return sum(images.shape[0] for images, _ in loader)
+
+    measure.report(run_epoch, args, {"torch": torch.__version__, **versions})
