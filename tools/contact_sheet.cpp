@@ -80,19 +80,31 @@ std::vector<std::string> wrapped(const std::string& text, size_t columns) {
   return lines;
 }
 
-void draw_cell(Canvas& canvas, const SheetCell& cell, int x, int y, int size) {
-  canvas.fill(x, y, size, size, kBack);
+void draw_cell(Canvas& canvas, const SheetCell& cell, int x, int y, int width, int size) {
+  canvas.fill(x, y, width, size, kBack);
   if (cell.picture) {
     Pixels fitted = fit(*cell.picture, size);
     canvas.picture(x + (size - fitted.width) / 2, y + (size - fitted.height) / 2, fitted);
   } else {
-    const std::vector<std::string> lines = wrapped(cell.text, static_cast<size_t>((size - 16) / kCellWidth));
+    const std::vector<std::string> lines = wrapped(cell.text, static_cast<size_t>((width - 16) / kCellWidth));
     const int room = (size - 16) / kCellHeight;
     for (int i = 0; i < std::min(static_cast<int>(lines.size()), room); ++i) {
-      canvas.text(x + 8, y + 8 + i * kCellHeight, lines[static_cast<size_t>(i)], size - 16, kInk);
+      canvas.text(x + 8, y + 8 + i * kCellHeight, lines[static_cast<size_t>(i)], width - 16, kInk);
     }
   }
-  canvas.text(x, y + size + 3, cell.caption, size, kFaint);
+  canvas.text(x, y + size + 3, cell.caption, width, kFaint);
+}
+
+/// Columns without a picture are narrow, unless they have much to say.
+std::vector<int> column_widths(const ContactSheet& sheet, int cell_size) {
+  constexpr int kNarrow = 96;
+  std::vector<int> widths(std::max<size_t>(sheet.column_labels.size(), 1), std::min(kNarrow, cell_size));
+  for (const auto& row : sheet.rows) {
+    for (size_t i = 0; i < std::min(row.size(), widths.size()); ++i) {
+      if (row[i].picture || row[i].text.size() > 60) widths[i] = cell_size;
+    }
+  }
+  return widths;
 }
 
 }  // namespace
@@ -128,24 +140,25 @@ Pixels fit(const Pixels& pixels, int size) {
 }
 
 Pixels draw(const ContactSheet& sheet, int cell_size) {
-  const int columns = static_cast<int>(std::max<size_t>(sheet.column_labels.size(), 1));
+  const std::vector<int> widths = column_widths(sheet, cell_size);
+  std::vector<int> left = {kGap};
+  for (int width : widths) left.push_back(left.back() + width + kGap);
   const int rows = static_cast<int>(sheet.rows.size());
   const int row_height = kCellHeight + 4 + cell_size + kCellHeight + kGap;  // row label, cell, caption
   const int header = kGap + kCellHeight + 4;
-  Canvas canvas(kGap + columns * (cell_size + kGap), header + rows * row_height + kGap);
-  auto column_x = [&](int column) { return kGap + column * (cell_size + kGap); };
+  Canvas canvas(left.back(), header + rows * row_height + kGap);
   for (size_t i = 0; i < sheet.column_labels.size(); ++i) {
-    canvas.text(column_x(static_cast<int>(i)), kGap, sheet.column_labels[i], cell_size, kInk);
+    canvas.text(left[i], kGap, sheet.column_labels[i], widths[i], kInk);
   }
   for (int row = 0; row < rows; ++row) {
     const int y = header + row * row_height;
     const auto& cells = sheet.rows[static_cast<size_t>(row)];
-    const int whole_width = columns * (cell_size + kGap) - kGap;
     if (static_cast<size_t>(row) < sheet.row_labels.size()) {
-      canvas.text(kGap, y + 2, sheet.row_labels[static_cast<size_t>(row)], whole_width, kFaint);
+      canvas.text(kGap, y + 2, sheet.row_labels[static_cast<size_t>(row)], left.back() - 2 * kGap, kFaint);
     }
-    for (size_t i = 0; i < cells.size(); ++i)
-      draw_cell(canvas, cells[i], column_x(static_cast<int>(i)), y + kCellHeight + 4, cell_size);
+    for (size_t i = 0; i < std::min(cells.size(), widths.size()); ++i) {
+      draw_cell(canvas, cells[i], left[i], y + kCellHeight + 4, widths[i], cell_size);
+    }
   }
   return canvas.take();
 }

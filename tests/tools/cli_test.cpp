@@ -277,9 +277,9 @@ TEST_F(CommandLine, ViewDrawsASheet) {
   EXPECT_EQ(o.out, sheet.string() + "\n");
   std::string bytes = read_file(sheet);
   ASSERT_TRUE(contains(bytes, "IHDR"));
-  // Width: three columns (image, small, label) of 208 and gaps of 10.
+  // Width: two columns of pictures (image, small) of 208, one of words (label) of 96, gaps of 10.
   EXPECT_EQ((static_cast<unsigned char>(bytes[18]) << 8) + static_cast<unsigned char>(bytes[19]),
-            10 + 3 * 218);
+            10 + 2 * 218 + 106);
   o = run({"view", hello(), "-o", (folder_ / "none/sheet.png").string()});
   EXPECT_EQ(o.status, 1);
 }
