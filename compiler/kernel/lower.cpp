@@ -236,6 +236,8 @@ void Lowering::place_stage(int s) {
   }
   std::optional<RowBand> band = schedule_.stages[i].lanes == LaneMapping::kScalar ? std::nullopt : match_row_band(s);
   if (ring_producer_[i] >= 0) band.reset();
+  // Where a ring's rows lie inside what BandRow would make at once, rows are made one by one instead.
+  if (ring_consumer_[i] >= 0 && kernel_.stages[static_cast<size_t>(ring_consumer_[i])].band_axis >= stage.band_axis) band.reset();
   std::vector<int> order(stage.extents.size());
   for (size_t d = 0; d < order.size(); ++d) order[d] = static_cast<int>(d);
   const bool planar = band && band->channel_axis >= 0 && !band->post && !is_output(s);
