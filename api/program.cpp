@@ -66,6 +66,7 @@ galatea_error* create(galatea_engine* engine, const std::string& file, std::opti
   galatea::CompileOptions compile_options;
   compile_options.registry = &engine->library->operators;
   compile_options.backend = backend->get();
+  compile_options.registry = &engine->library->operators;
   auto program = galatea::compile(*staged.graphs.front(), sources, compile_options);
   if (!program) return make_api_error(program.error(), sources);
   auto result = std::make_unique<galatea_program>();

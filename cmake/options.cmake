@@ -12,6 +12,10 @@ endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   target_compile_options(galatea_options INTERFACE -Wno-deprecated-declarations)
 endif()
+# clang sees that std::stable_sort of libstdc++ 12 uses what C++23 deprecates.
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  target_compile_options(galatea_options INTERFACE -Wno-deprecated-declarations)
+endif()
 # -Wold-style-cast is a C++ question only.
 target_compile_options(galatea_options INTERFACE $<$<COMPILE_LANGUAGE:C>:-Wno-old-style-cast>)
 # Bit-equal results on every machine: baseline code only, no fast-math, no contraction (above).
@@ -22,6 +26,10 @@ endif()
 if(GALATEA_SANITIZE_ADDRESS)
   target_compile_options(galatea_options INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(galatea_options INTERFACE -fsanitize=address,undefined)
+endif()
+# What libFuzzer steers by; the targets themselves stand in tests/fuzz.
+if(GALATEA_FUZZ AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  target_compile_options(galatea_options INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 if(GALATEA_SANITIZE_THREAD)
   target_compile_options(galatea_options INTERFACE -fsanitize=thread -fno-omit-frame-pointer)

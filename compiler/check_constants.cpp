@@ -31,10 +31,12 @@ std::string message_of(const op::Check& check) {
   return text;
 }
 
+std::string name_of(const op::Operator& op) { return (op.internal ? "the operator " : "fn.") + op.name; }
+
 Diagnostic describe(const ir::Node& node, const op::Check& check, bool for_every_sample) {
   const ir::Arg* arg = check.arg.empty() ? nullptr : node.find_arg(check.arg);
   const Span span = arg != nullptr && arg->span.valid() ? arg->span : node.span;
-  Diagnostic diagnostic = compiler::diagnostic(compiler::Message::kOperatorRefuses, span, node.op->name,
+  Diagnostic diagnostic = compiler::diagnostic(compiler::Message::kOperatorRefuses, span, name_of(*node.op),
                                                message_of(check), check.help);
   diagnostic.calls = node.calls;
   diagnostic.severity = for_every_sample ? Severity::kError : Severity::kWarning;

@@ -193,7 +193,7 @@ bool Evaluator::add_operator_arguments(const op::Operator& op, CallArguments& ar
   bool good = true;
   for (const CallArguments::Keyword& keyword : arguments.keywords) {
     const op::ArgSpec* schema = op.find_arg(keyword.name);
-    if (!schema || keyword.name == "seed") {
+    if (!schema || (keyword.name == "seed" && op.random)) {
       good = add_common_argument(op, keyword, spec, key) && good;
       if (!schema) continue;
     }

@@ -11,6 +11,15 @@ constexpr DiagnosticPage kTools[] = {
 #include "tools/messages.def"
 #undef GALATEA_MESSAGE
 };
+// Readers and codecs word each failure where it is found; these are what their codes have in common.
+constexpr DiagnosticPage kNative[] = {
+    {"G0801",
+     "a source of samples cannot be opened: its folder, list or files are missing, empty or malformed",
+     "check the path (relative to the working directory) and what is in it"},
+    {"G0810",
+     "the bytes of a sample are not an image that can be decoded: cut off, damaged, or of another format",
+     "check or remove the file; on_error=\"skip\" or \"replace\" lets the run go on without it"},
+};
 constexpr DiagnosticPage kRuntime[] = {
 #define GALATEA_MESSAGE(name, code, kind, text, help) {code, text, help},
 #include "runtime/messages.def"
@@ -32,6 +41,7 @@ constexpr DiagnosticPage kLanguage[] = {
 std::vector<DiagnosticPage> all_diagnostic_pages() {
   std::vector<DiagnosticPage> pages(std::begin(kLanguage), std::end(kLanguage));
   pages.insert(pages.end(), std::begin(kCompiler), std::end(kCompiler));
+  pages.insert(pages.end(), std::begin(kNative), std::end(kNative));
   pages.insert(pages.end(), std::begin(kRuntime), std::end(kRuntime));
   pages.insert(pages.end(), std::begin(kTools), std::end(kTools));
   std::stable_sort(pages.begin(), pages.end(), [](const auto& a, const auto& b) { return a.code < b.code; });

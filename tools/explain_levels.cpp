@@ -70,9 +70,9 @@ int64_t output_bytes(const runtime::OutputSpec& output) {
 }
 
 std::string scratch_text(const KernelReport& kernel) {
-  // Without parameters in it, the size is a number.
   const kernel::Expr bytes = kernel::layout_scratch(kernel.loops).bytes;
-  return kernel::to_text(bytes);
+  if (!kernel::is_const(bytes)) return "as much as the sample's size asks for";
+  return fmt::format("{} bytes a sample", kernel::const_value(bytes));
 }
 
 void describe_kernel(const KernelReport& kernel, std::string& text) {
@@ -85,6 +85,7 @@ void describe_kernel(const KernelReport& kernel, std::string& text) {
   text += fmt::format("\nkernel {}\n  fuses     {}\n", kernel.name, fmt::join(fused, ", "));
   if (!kernel.why.empty()) {
     std::string why = kernel.why;
+    while (why.ends_with('\n')) why.pop_back();
     for (size_t at = 0; (at = why.find('\n', at)) != std::string::npos; at += 13)
       why.replace(at, 1, "\n            ");
     text += "  because   " + why + "\n";
@@ -101,7 +102,7 @@ void describe_kernel(const KernelReport& kernel, std::string& text) {
     }
     text += "\n";
   }
-  text += fmt::format("  scratch   {} bytes a sample\n", scratch_text(kernel));
+  text += fmt::format("  scratch   {}\n", scratch_text(kernel));
 }
 
 std::string page_for_people(const runtime::Program& program, const CompileReport& report) {

@@ -198,10 +198,12 @@ class Reader {
   }
 
   Result<ValueId> read_value() {
+    size_t begin = in_.position();
     GALATEA_ASSIGN(std::string name, read_value_name());
     auto found = values_.find(name);
-    if (found == values_.end()) return in_.error(fmt::format("%{} is not defined before this", name));
-    return found->second;
+    if (found != values_.end()) return found->second;
+    in_.return_to(begin);
+    return in_.error(fmt::format("%{} is not defined before this", name));
   }
 
   Result<std::vector<ValueId>> read_values() {
@@ -242,8 +244,12 @@ class Reader {
     GALATEA_TRY(in_.expect(')'));
     GALATEA_TRY(in_.expect(':'));
     GALATEA_ASSIGN(Type type, read_type());
-    if (!graph_.blocks[block].nodes.empty()) return in_.error("merges stand before nodes");
-    if (operands.size() != graph_.blocks[block].predecessors.size()) return in_.error("a merge has one operand per block that leads here");
+    auto refuse = [&](std::string message) {
+      in_.return_to(begin);
+      return in_.error(std::move(message));
+    };
+    if (!graph_.blocks[block].nodes.empty()) return refuse("merges stand before nodes");
+    if (operands.size() != graph_.blocks[block].predecessors.size()) return refuse("a merge has one operand per block that leads here");
     return define(names[0], builder_.add_merge(block, std::move(type), std::move(operands), in_.span_from(begin)));
   }
 
@@ -273,10 +279,23 @@ class Reader {
       return in_.error(fmt::format("{} has {} outputs, but {} names stand before it", op_name, node.outputs.size(), names.size()));
     if (!types.empty() && types.size() != names.size()) return in_.error("one type per output is expected");
     for (size_t k = 0; k < names.size(); ++k) {
-      if (!types.empty()) graph_.values[node.outputs[k]].type = types[k];
+      if (!types.empty()) GALATEA_TRY(take_type(graph_.values[node.outputs[k]].type, types[k], node));
       GALATEA_TRY(define(names[k], node.outputs[k]));
     }
     for (auto& [arg, values] : remarks) remarks_.push_back({id, std::move(arg), std::move(values)});
+    return {};
+  }
+
+  /// The written type may know more or less of the extents than the operator's rule, and must agree in all else.
+  Status take_type(Type& type, const Type& written, const Node& node) {
+    Type refined = type;
+    for (size_t d = 0; d < refined.extents.size() && d < written.extents.size(); ++d)
+      if (refined.extents[d] < 0 || written.extents[d] < 0) refined.extents[d] = written.extents[d];
+    if (refined != written) {
+      std::string message = fmt::format("the type is {}, but {} gives {}", to_text(written), node.op->name, to_text(type));
+      return compiler::user_error(compiler::Message::kGraphSyntax, node.span, message, "leave the type out to take the operator's");
+    }
+    type = std::move(refined);
     return {};
   }
 
@@ -360,6 +379,7 @@ class Reader {
     }
     type.ndim = static_cast<int>(type.extents.size());
     type.layout = Layout(in_.capitals_here());
+    if (!type.layout.empty() && type.layout.size() != type.ndim) return in_.error("the layout does not have one letter per dimension");
     if (in_.take_word_here("gpu")) type.device = Device::kGpu;
     return type;
   }

@@ -10,7 +10,7 @@
 //   merge      = value "=" "merge" "(" values ")" ":" type
 //   node       = [ values "=" ] operator "(" [ values ] ")" [ "{" arg { "," arg } "}" ] [ ":" type { "," type } ]
 //                [ "key" "=" hex ] [ "own_seed" ] [ "name" "=" string ]
-//   arg        = name "=" ( value | attr )          names beginning with "_" are remarks of passes; theirs may be "[" values "]"
+//   arg        = name "=" ( value | attr )          the remarks of passes (region_from) are "[" values "]", which may stand later
 //   attr       = "none" | "true" | "false" | int | float | string | dtype | "[" … "]" | "float[]" | "string[]"
 //   end        = "jump" "^" int | "branch" value "^" int "," "^" int | "switch" value "[" "^" int { "," "^" int } "]" | "return" [ values ]
 //   type       = dtype "[" [ extent { "," extent } ] "]" [ layout ] [ "gpu" ]              extent: int or "?"

@@ -86,6 +86,7 @@ std::optional<int64_t> TextCursor::integer() {
 
 Result<std::string> TextCursor::quoted() {
   if (!take('"')) return error("a text in double quotes is expected");
+  size_t begin = at_ - 1;
   std::string out;
   while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\n') {
     char c = text_[at_++];
@@ -113,7 +114,10 @@ Result<std::string> TextCursor::quoted() {
       default: return error(std::string("there is no escape \\") + escape);
     }
   }
-  if (at_ >= text_.size() || text_[at_] != '"') return error("the text does not end on its line");
+  if (at_ >= text_.size() || text_[at_] != '"') {
+    at_ = begin;
+    return error("the text does not end on its line");
+  }
   ++at_;
   return out;
 }

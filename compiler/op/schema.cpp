@@ -18,11 +18,14 @@ using ir::Attr;
 
 using NodeSpec = ir::GraphBuilder::NodeSpec;
 
+/// Integers up to here have a double of their own.
+constexpr int64_t kExactlyDouble = int64_t{1} << 53;
+
 std::optional<Attr> to_integer(const Attr& value) {
   if (auto* number = std::get_if<int64_t>(&value)) return Attr(*number);
   if (auto* flag = std::get_if<bool>(&value)) return Attr(int64_t{*flag});
   if (auto* number = std::get_if<double>(&value))
-    if (*number == std::floor(*number) && std::abs(*number) <= 9007199254740992.0) return Attr(static_cast<int64_t>(*number));
+    if (*number == std::floor(*number) && std::abs(*number) <= static_cast<double>(kExactlyDouble)) return Attr(static_cast<int64_t>(*number));
   return std::nullopt;
 }
 
@@ -30,7 +33,7 @@ std::optional<Attr> to_number(const Attr& value) {
   if (auto* number = std::get_if<double>(&value)) return Attr(*number);
   if (auto* flag = std::get_if<bool>(&value)) return Attr(*flag ? 1.0 : 0.0);
   if (auto* number = std::get_if<int64_t>(&value))
-    if (std::abs(static_cast<double>(*number)) <= 9007199254740992.0) return Attr(static_cast<double>(*number));
+    if (*number >= -kExactlyDouble && *number <= kExactlyDouble) return Attr(static_cast<double>(*number));
   return std::nullopt;
 }
 

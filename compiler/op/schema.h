@@ -4,8 +4,8 @@
 // one error at the call, the argument or the operator's words.
 //
 // Invariant: after the check every static argument holds the alternative of ir::Attr that belongs to its ArgKind (a kFloatList always holds
-// std::vector<double>), None is gone, and no argument occurs twice. Arguments whose names begin with `_` are remarks of passes
-// (passes/push_region_into_decode.h): no schema lists them and no check touches them.
+// std::vector<double>), None is gone, and no argument occurs twice. Hidden arguments are remarks of passes (region_from:
+// passes/push_region_into_decode.h), lists of value ids: no schema lists them and no check touches them.
 #pragma once
 
 #include <optional>
@@ -29,6 +29,6 @@ std::string describe(const ir::Attr& value);
 std::string display_name(const Operator& op);
 
 /// Whether the name is a remark of a pass.
-inline bool is_hidden_arg(std::string_view name) { return !name.empty() && name.front() == '_'; }
+inline bool is_hidden_arg(std::string_view name) { return name == "region_from"; }
 
 }  // namespace galatea::op

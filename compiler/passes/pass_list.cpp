@@ -5,6 +5,7 @@
 #include "compiler/passes/hoist_over_branch.h"
 #include "compiler/passes/merge_duplicates.h"
 #include "compiler/passes/push_region_into_decode.h"
+#include "compiler/passes/refine_types.h"
 #include "compiler/passes/remove_dead_nodes.h"
 #include "compiler/passes/remove_identity_arms.h"
 
@@ -21,6 +22,7 @@ const std::vector<PassEntry>& pass_list() {
       {"remove_identity_arms", remove_identity_arms, "branches whose arms do nothing go"},
       // The selectors of those branches may have been their only users.
       {"remove_dead_nodes", remove_dead_nodes, "what nobody uses goes"},
+      {"refine_types", refine_types, "extents that are known better by now"},
       {"push_region_into_decode", push_region_into_decode, "images are decoded no further than they are read"},
   };
   return kPasses;

@@ -4,122 +4,16 @@
 #include <map>
 
 #include "compiler/op/recipe.h"
-#include "compiler/passes/interval.h"
+#include "compiler/passes/demand.h"
 
 namespace galatea::passes {
 
 using namespace ir;
 using kernel::ExprKind;
-using kernel::Stage;
-using kernel::StageForm;
 using op::Lowering;
 using op::LoweredOutput;
 
 namespace {
-
-/// What is read along each dimension; nothing yet: nullopt.
-using Reads = std::optional<Box>;
-
-void unite(Reads& reads, const Box& more) {
-  if (!reads) {
-    reads = more;
-    return;
-  }
-  for (size_t d = 0; d < more.size(); ++d) (*reads)[d] = hull((*reads)[d], more[d]);
-}
-
-Box whole_box(const std::vector<Expr>& extents) {
-  Box box;
-  for (const Expr& extent : extents) box.push_back(whole(extent));
-  return box;
-}
-
-/// Walks the stages of a lowering backwards and gathers what they read of one input.
-class DemandWalk {
- public:
-  DemandWalk(const Lowering& lowering, int input) : lowering_(lowering), input_(input), intervals_(lowering), demands_(lowering.stages.size()) {}
-
-  void run() {
-    for (const LoweredOutput& output : lowering_.outputs)
-      if (output.kind == LoweredOutput::Kind::kStage) demands_[static_cast<size_t>(output.stage)] = whole_box(stage_at(output.stage).extents);
-    for (size_t s = lowering_.stages.size(); s-- > 0;)
-      if (demands_[s]) visit(lowering_.stages[s], *demands_[s]);
-    for (const LoweredOutput& output : lowering_.outputs)
-      if (output.kind == LoweredOutput::Kind::kView && output.input == input_) unite(reads_, window(output));
-  }
-  /// The part of the input behind the part `shown` of a view.
-  static Box behind(const LoweredOutput& view, const Box& shown, Intervals& intervals) {
-    Box box;
-    for (const Expr& start : view.start) box.push_back({start, start});
-    for (size_t j = 0; j < view.input_dim.size(); ++j) {
-      if (view.input_dim[j] < 0) continue;
-      Interval& along = box[static_cast<size_t>(view.input_dim[j])];
-      Intervals::Domain domain{{shown[j]}, {}, {}};
-      auto index = intervals.bound(along.low + view.step[j] * kernel::axis(0), domain);
-      GALATEA_CHECK(index.has_value(), "views are affine");
-      along = *index;
-    }
-    return box;
-  }
-  const Reads& reads() const { return reads_; }
-  Intervals& intervals() { return intervals_; }
-
- private:
-  const Stage& stage_at(int index) const { return lowering_.stages.at(static_cast<size_t>(index)); }
-
-  Box window(const LoweredOutput& view) {
-    Box box = behind(view, whole_box(view.extents), intervals_);
-    for (size_t d = 0; d < box.size(); ++d) box[d] = Intervals::reached(box[d], lowering_.inputs[static_cast<size_t>(input_)].extents[d], kernel::Border::kNone);
-    return box;
-  }
-
-  void visit(const Stage& stage, const Box& demanded) {
-    Intervals::Domain domain{demanded, {}, {}};
-    for (const Expr& extent : stage.reduce_extents) domain.reduce_axes.push_back(whole(extent));
-    if (stage.form == StageForm::kBand) domain.tap = whole(stage.taps);
-    for (const Expr* part : {&stage.body, &stage.first, &stage.weight, &stage.source, &stage.finish}) {
-      if (!*part) continue;
-      kernel::for_each_node(*part, [&](const Expr& e) {
-        if (e->kind == ExprKind::kLoad) visit_load(*e, domain);
-      });
-    }
-  }
-
-  void visit_load(const kernel::ExprNode& load, const Intervals::Domain& domain) {
-    bool from_stage = load.target.kind == kernel::LoadTarget::Kind::kStage;
-    if (!from_stage && load.target.index != input_) return;
-    auto target = static_cast<size_t>(load.target.index);
-    const std::vector<Expr>& extents = from_stage ? lowering_.stages[target].extents : lowering_.inputs[target].extents;
-    Box box;
-    for (size_t d = 0; d < load.args.size(); ++d) {
-      auto index = intervals_.bound(load.args[d], domain);
-      box.push_back(index ? Intervals::reached(*index, extents[d], load.border) : whole(extents[d]));
-    }
-    unite(from_stage ? demands_[target] : reads_, box);
-  }
-
-  const Lowering& lowering_;
-  int input_;
-  Intervals intervals_;
-  std::vector<Reads> demands_;
-  Reads reads_;
-};
-
-/// [begin, end) inside [0, extent], the whole where the condition (if there is one) does not hold.
-Range to_range(const Interval& interval, const Expr& extent, const Expr& condition) {
-  Expr zero = kernel::const_int(0);
-  bool from_start = kernel::is_const_int(interval.low, 0);
-  bool to_end = kernel::same(interval.high, extent - kernel::const_int(1));
-  Range range{zero, extent};
-  // The window is at least as long as its begin allows, so that begin <= end holds whatever the interval is.
-  auto guarded = [&](const Expr& bound, const Expr& otherwise) { return condition ? kernel::select(condition, bound, otherwise) : bound; };
-  if (!from_start) range.begin = guarded(kernel::max(zero, kernel::min(interval.low, extent)), zero);
-  if (!to_end) {
-    Expr end = kernel::min(interval.high + kernel::const_int(1), extent);
-    range.end = guarded(kernel::max(end, range.begin), extent);
-  }
-  return range;
-}
 
 bool native_reads(const Lowering& lowering, int input) {
   auto reads = [&](const std::vector<int>& inputs) { return std::find(inputs.begin(), inputs.end(), input) != inputs.end(); };
@@ -220,11 +114,10 @@ class RegionWalk {
     const Lowering* lowering = scalars_.lowering(id);
     if (!lowering || native_reads(*lowering, input) || has_reshape_of(*lowering, input)) return false;
     if (gather_view(id, input, *lowering, reads, condition)) return true;
-    DemandWalk walk(*lowering, input);
-    walk.run();
+    Demand walk(*lowering, input);
     if (!walk.reads()) return true;
     unite(reads, *walk.reads());
-    condition = both(condition, walk.intervals().condition());
+    condition = both(condition, walk.condition());
     note(graph_.node(id).outputs[0]);
     return true;
   }
@@ -242,7 +135,7 @@ class RegionWalk {
     condition = both(condition, inner);
     if (!shown) return true;
     Intervals intervals(lowering);
-    Box box = DemandWalk::behind(lowering.outputs[0], *shown, intervals);
+    Box box = Demand::behind(lowering.outputs[0], *shown, intervals);
     for (size_t d = 0; d < box.size(); ++d) box[d] = Intervals::reached(box[d], lowering.inputs[static_cast<size_t>(input)].extents[d], kernel::Border::kNone);
     unite(reads, box);
     condition = both(condition, intervals.condition());
@@ -265,13 +158,12 @@ std::optional<ReadBounds> read_bounds(const Graph& graph, NodeId consumer, int i
   if (node.op->batch_level || node.op->source || !node.op->define) return std::nullopt;
   Lowering lowering = op::lower_node(graph, consumer);
   if (native_reads(lowering, input) || has_reshape_of(lowering, input)) return std::nullopt;
-  DemandWalk walk(lowering, input);
-  walk.run();
+  Demand walk(lowering, input);
   const std::vector<Expr>& extents = lowering.inputs.at(static_cast<size_t>(input)).extents;
   ReadBounds bounds;
   for (size_t d = 0; d < extents.size(); ++d) {
     Expr zero = kernel::const_int(0);
-    bounds.ranges.push_back(walk.reads() ? to_range((*walk.reads())[d], extents[d], walk.intervals().condition()) : Range{zero, zero});
+    bounds.ranges.push_back(walk.reads() ? to_range((*walk.reads())[d], extents[d], walk.condition()) : Range{zero, zero});
   }
   return bounds;
 }

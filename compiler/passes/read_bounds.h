@@ -1,11 +1,12 @@
 // Which part of an input a node reads.
 //
 // Comes in: a node and one of its inputs. Goes out: a window per dimension, as expressions over symbols of the sample program; or nothing, where
-// only the pixels could tell. Found by walking the stages backwards: every stage is asked for the part of its domain that its readers ask for, and
-// every index of every load is evaluated over that part with intervals (interval.h); borders answer for what lies outside.
+// only the pixels could tell. Found by walking the stages backwards (demand.h): every stage is asked for the part of its domain that its readers ask
+// for, and every index of every load is evaluated over that part with intervals (interval.h); borders answer for what lies outside.
+// A backend that computes stages whole reads no more than this if the stages have been cut down first (narrow_stages.h).
 //
 // Guarantee: whatever the scalars are at run time (NaN and infinities included), every element that the node reads lies in the window,
-// and 0 <= begin <= end <= extent holds for each dimension.
+// and 0 <= begin <= end <= extent holds for each dimension, begin < end where the extent is not 0.
 #pragma once
 
 #include <optional>

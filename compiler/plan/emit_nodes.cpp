@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "compiler/passes/push_region_into_decode.h"
 #include "compiler/passes/read_bounds.h"
 #include "compiler/plan/emitter.h"
 
@@ -144,7 +145,7 @@ void Emitter::emit_region_decode(ir::NodeId id, size_t k, const LoweredOutput&, 
   Expr height = info.extents[0], width = info.extents[1];
   std::vector<Expr> window = {kernel::const_int(0), kernel::const_int(0), height, width};
   std::optional<passes::ReadBounds> bounds;
-  if (node.find_arg("region_from")) bounds = passes::region_of(graph_, value);
+  if (node.find_arg(passes::kRegionFromArg)) bounds = passes::region_of(graph_, value);
   if (bounds) window = {table_.resolve(bounds->y0()), table_.resolve(bounds->x0()), table_.resolve(bounds->y1()), table_.resolve(bounds->x1())};
   bool partial = bounds.has_value();
   runtime::NativeCallSpec call;
@@ -174,7 +175,6 @@ void Emitter::emit_region_decode(ir::NodeId id, size_t k, const LoweredOutput&, 
   make_view.c = list;
   program_.views.push_back(view);
   info.slot = make_view.dst;
-  info.dense_axes = std::min(info.dense_axes, 2);
 }
 
 void Emitter::emit_view(ir::NodeId id, size_t k, const LoweredOutput& output) {
@@ -194,7 +194,8 @@ void Emitter::emit_view(ir::NodeId id, size_t k, const LoweredOutput& output) {
   } else {
     for (size_t d = 0; d < output.input_dim.size(); ++d) view.input_dim[d] = output.input_dim[d];
     for (int32_t r : regs(output.start)) registers.push_back(r);
-    for (int32_t r : regs(output.step)) registers.push_back(r);
+    // A new axis has no step.
+    for (const Expr& step : output.step) registers.push_back(reg(step ? table_.resolve(step) : kernel::const_int(1)));
   }
   int32_t list = add_list(registers);
   Instruction& instruction = emit(Op::kView);

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "compiler/passes/narrow_stages.h"
+#include "compiler/passes/push_region_into_decode.h"
+
 namespace galatea::plan {
 
 using kernel::ExprKind;
@@ -105,7 +108,21 @@ void ValueTable::fill_node(ir::NodeId node) {
     return;
   }
   lowerings_[node] = op::lower_node(graph_, node);
+  if (reads_window(node)) lowerings_[node] = passes::narrow_stages(std::move(lowerings_[node]));
   for (size_t k = 0; k < graph_.node(node).outputs.size(); ++k) fill_output(node, k);
+}
+
+/// Whether an input is, or is a view of, an image of which a window only is decoded: no stage may read outside of that then.
+bool ValueTable::reads_window(ir::NodeId id) const {
+  for (ir::ValueId input : graph_.node(id).inputs) {
+    const ir::Node* made_by = graph_.defining_node(input);
+    while (made_by && !made_by->op->source && lowerings_[graph_.value(input).node].outputs.at(graph_.value(input).index).kind == op::LoweredOutput::Kind::kView) {
+      input = made_by->inputs[static_cast<size_t>(lowerings_[graph_.value(input).node].outputs[graph_.value(input).index].input)];
+      made_by = graph_.defining_node(input);
+    }
+    if (made_by && made_by->find_arg(passes::kRegionFromArg)) return true;
+  }
+  return false;
 }
 
 void ValueTable::fill_output(ir::NodeId node, size_t k) {
@@ -120,6 +137,8 @@ void ValueTable::fill_output(ir::NodeId node, size_t k) {
     else info.extents.push_back(kernel::symbol(SymbolKind::kExtent, DType::kI64, value, d));
   }
   info.dense_axes = type.ndim;
+  // Of a window, only the rows lie densely: they are shorter than the image that it stands for.
+  if (graph_.node(node).find_arg(passes::kRegionFromArg)) info.dense_axes = std::min(info.dense_axes, 2);
   if (output.kind == op::LoweredOutput::Kind::kScalars) {
     info.scalar = true;
     for (const Expr& e : output.elements) info.elements.push_back(resolve(e));
@@ -138,7 +157,7 @@ void ValueTable::fill_output(ir::NodeId node, size_t k) {
     for (int d = type.ndim - 1; d >= 0; --d) {
       auto i = static_cast<size_t>(d);
       int in = output.input_dim[i];
-      bool straight = in == input_rank - (type.ndim - d) && kernel::is_const_int(resolve(output.step[i]), 1);
+      bool straight = in >= 0 && in == input_rank - (type.ndim - d) && kernel::is_const_int(resolve(output.step[i]), 1);
       if (!straight) break;
       ++dense;
       auto j = static_cast<size_t>(in);

@@ -43,6 +43,7 @@ class ValueTable {
  private:
   void fill_merge(const ir::Merge& merge);
   void fill_node(ir::NodeId node);
+  bool reads_window(ir::NodeId node) const;
   void fill_output(ir::NodeId node, size_t k);
   /// Elements of a small stage output evaluated at staging level; nullopt where it reads large tensors.
   std::optional<std::vector<Expr>> scalarize(ir::NodeId node, const op::LoweredOutput& output) const;

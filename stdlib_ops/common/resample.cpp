@@ -9,6 +9,7 @@ namespace {
 
 constexpr int64_t kWeightSum = 16384;       // 14 bits: 255 * 16384 * 1.5 stays far inside i32
 constexpr double kMaxSpan = 16777216;       // an interval longer than any image
+constexpr double kTie = 1e-9;               // a pixel exactly at the left end of the filter counts, whatever the rounding of positions
 
 /// The filter of one axis of one sample.
 struct AxisFilter {
@@ -64,7 +65,7 @@ AxisFilter axis_filter(RecipeBuilder& b, const ResampleAxis& axis) {
     return widens ? f64(base_radius(filter)) * widening : f64(base_radius(filter));
   });
   f.inverse_radius = to_f32(f64(1) / f.radius);
-  f.taps = max(ceil_to_i64(f64(2) * f.radius), i64(1));
+  f.taps = max(ceil_to_i64(f64(2) * f.radius - f64(kTie)), i64(1));
   return f;
 }
 
@@ -90,7 +91,7 @@ Expr window(Filter filter, const Expr& t, const Expr& inverse_radius) {
     case Filter::kLanczos3: return select(u < f32(1), sinc(u * f32(3)) * sinc(u), f32(0));
     case Filter::kGaussian: {
       const Expr v = u * f32(2);
-      return select(u <= f32(1), kernel::unary(ScalarOp::kExp, -(v * v)), f32(0));
+      return select(u <= f32(1.000001), kernel::unary(ScalarOp::kExp, -(v * v)), f32(0));
     }
   }
   return f32(0);
@@ -112,7 +113,7 @@ Tables make_tables(RecipeBuilder& b, const ResampleAxis& axis, const std::string
   tables.first = b.map(name + "_first", DType::kI64, {axis.n}, [&](const Axes& at) {
     return by_filter(f, [&](Filter filter) {
       const Expr s = sample_point(at[0]);
-      return filter == Filter::kNearest ? floor_to_i64(s) : ceil_to_i64(s - (f.radius + f64(0.5)));
+      return filter == Filter::kNearest ? floor_to_i64(s) : ceil_to_i64(s - (f.radius + f64(0.5 + kTie)));
     });
   });
   if (f.candidates.size() == 1 && f.candidates[0] == Filter::kNearest) return tables;

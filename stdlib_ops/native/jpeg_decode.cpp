@@ -3,8 +3,8 @@
 // Comes in: a whole file and a window. Goes out: its rows. Entropy decoding starts at the file's beginning and stops after the window's last row;
 // inverse transform, upsampling and colour run for the window's columns only (jpeg_crop_scanline, jpeg_skip_scanlines).
 //
-// Bit-equal to a full decode: fancy upsampling looks at neighbouring chroma samples, so subsampled images get one iMCU of margin on each
-// side, which is decoded and dropped (tests compare every sampling over many windows).
+// Bit-equal to a full decode: fancy upsampling looks at neighbouring chroma samples, so subsampled images get one chroma sample of margin on
+// the left and right, which is decoded and dropped (tests compare every sampling over many windows).
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
@@ -115,18 +115,17 @@ bool decode_rows(Decoder& decoder, const DecodeJob& job, Error* scratch_error) {
     subsampled |= info.comp_info[c].h_samp_factor != info.max_h_samp_factor || info.comp_info[c].v_samp_factor != info.max_v_samp_factor;
   jpeg_start_decompress(&info);
 
-  // Columns: aligned outwards to iMCUs by the library; one more on each side where chroma is subsampled.
-  JDIMENSION imcu_width = static_cast<JDIMENSION>(info.max_h_samp_factor * DCTSIZE), imcu_height = static_cast<JDIMENSION>(info.max_v_samp_factor * DCTSIZE);
-  JDIMENSION margin_x = subsampled ? imcu_width : 0, margin_y = subsampled ? imcu_height : 0;
+  // Columns: the library aligns the first one to an iMCU; fancy upsampling looks one chroma sample further on each side.
+  // Rows: jpeg_skip_scanlines keeps the rows around its end that upsampling needs, so no margin is decoded.
+  JDIMENSION margin = subsampled ? static_cast<JDIMENSION>(info.max_h_samp_factor) : 0;
   JDIMENSION x0 = static_cast<JDIMENSION>(job.stored.x0), x1 = static_cast<JDIMENSION>(job.stored.x1);
   JDIMENSION y0 = static_cast<JDIMENSION>(job.stored.y0), y1 = static_cast<JDIMENSION>(job.stored.y1);
-  JDIMENSION column = x0 > margin_x ? x0 - margin_x : 0;
-  JDIMENSION last = x1 + margin_x < info.output_width ? x1 + margin_x : info.output_width;
+  JDIMENSION column = x0 > margin ? x0 - margin : 0;
+  JDIMENSION last = x1 + margin < info.output_width ? x1 + margin : info.output_width;
   JDIMENSION width = last - column;
   if (width < info.output_width) jpeg_crop_scanline(&info, &column, &width);
   else column = 0;
-  JDIMENSION skip = y0 > margin_y ? (y0 - margin_y) / imcu_height * imcu_height : 0;
-  if (skip > 0) jpeg_skip_scanlines(&info, skip);
+  if (y0 > 0) jpeg_skip_scanlines(&info, y0);
 
   // Rows off 32-byte alignment: the colour converter then stores through the cache, where the copy below finds them.
   int64_t stride = (int64_t{info.output_width} * info.output_components + 4 + 63) / 64 * 64;

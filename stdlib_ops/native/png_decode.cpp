@@ -45,8 +45,8 @@ bool decode_rows(Reader& reader, const DecodeJob& job, Error* scratch_error) {
     return false;
   }
   png_set_read_fn(png, &reader, read_bytes);
-  // A chunk of text may claim gigabytes; nothing here needs it.
-  png_set_chunk_malloc_max(png, 64 << 20);
+  // A chunk may claim gigabytes; only IHDR, PLTE, tRNS and the pixels matter here (the header reader has seen eXIf).
+  png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
   png_read_info(png, info);
   if (png_get_image_width(png, info) != job.header.width || png_get_image_height(png, info) != job.header.height)
     png_error(png, "its headers contradict each other");

@@ -30,6 +30,7 @@ class KernelMaker {
     for (int i = 0; i < num_inputs; ++i) add_input();
     int steps = pick(1, 5);
     for (int i = 0; i < steps; ++i) add_step();
+    if (may_swap_ && chance(4)) add_transpose();
     if (images_.back().target.kind == LoadTarget::Kind::kInput) add_pointwise();
     add_output(images_.back());
     if (chance(5)) {
@@ -103,11 +104,12 @@ class KernelMaker {
   Border random_border() { return choose({Border::kClamp, Border::kReflect101, Border::kConstant}); }
 
   void add_step() {
-    switch (pick(0, 11)) {
+    switch (pick(0, 12)) {
       case 0:
       case 1: return add_pointwise();
       case 10:
       case 11: return add_crop();
+      case 12: return add_twin();
       case 2: return add_window_map();
       case 3: return add_transpose();
       case 4:
@@ -130,7 +132,7 @@ class KernelMaker {
   Expr mangle_float(Expr x) {
     int count = pick(0, 3);
     for (int i = 0; i < count; ++i) {
-      switch (pick(0, 11)) {
+      switch (pick(0, 12)) {
         case 0: x = x * float_param(); break;
         case 1: x = x + float_param(); break;
         case 2: x = fma(x, float_param(), float_param()); break;
@@ -201,7 +203,7 @@ class KernelMaker {
     const Image image = some_image();
     Stage stage;
     stage.type = image.type;
-    bool swap = may_swap_ && chance(2);
+    bool swap = may_swap_ && !chance(3);
     stage.extents = swap ? std::vector<Expr>{image.extents[1], image.extents[0], image.extents[2]} : image.extents;
     std::vector<Expr> at = swap ? std::vector<Expr>{axis(1), axis(0), axis(2)} : axes();
     if (!swap && chance(2)) at[1] = (image.extents[1] - const_int(1)) - axis(1);
@@ -236,6 +238,18 @@ class KernelMaker {
       at[d] = position * scale + int_param(mirror ? start + extent - 1 : start, mirror ? start + extent - 1 : start);
     }
     stage.body = to_type(mangle(read(image, at)), stage.type);
+    images_.push_back(add_stage(std::move(stage)));
+  }
+
+  /// The same stage again, and both together.
+  void add_twin() {
+    const Image image = images_.back();
+    if (image.target.kind == LoadTarget::Kind::kInput) return add_pointwise();
+    Image twin = add_stage(case_.kernel.stages[static_cast<size_t>(image.target.index)]);
+    Stage stage;
+    stage.type = random_type();
+    stage.extents = image.extents;
+    stage.body = to_type(convert(read(image, axes()), DType::kF32) + convert(read(twin, axes()), DType::kF32), stage.type);
     images_.push_back(add_stage(std::move(stage)));
   }
 

@@ -8,6 +8,9 @@
 #include <fmt/format.h>
 
 #include "compiler/kernel/interpreter.h"
+#include "compiler/kernel/loops.h"
+#include "compiler/kernel/passes/passes.h"
+#include "compiler/kernel/schedule.h"
 #include "runtime/kernel_abi.h"
 #include "stdlib_ops/register_all.h"
 
@@ -44,6 +47,7 @@ int64_t volume(const std::vector<int64_t>& extents) {
 class Evaluator {
  public:
   std::function<Cell(const kernel::ExprNode&)> symbol;
+  std::function<Cell(int)> param;
   std::unordered_map<const kernel::ExprNode*, Cell> done;
 
   Cell operator()(const Expr& e) {
@@ -60,6 +64,7 @@ class Evaluator {
     switch (e->kind) {
       case ExprKind::kConst: return e->value;
       case ExprKind::kSymbol: return symbol(*e);
+      case ExprKind::kParam: return param(e->index);
       case ExprKind::kPhilox: return {philox(args[0].bits, args[1].bits, args[2].bits, e->index)};
       case ExprKind::kOp: {
         const DType from = e->args[0].type();
@@ -159,7 +164,7 @@ ir::ValueId OpRun::add_value(ir::GraphBuilder& builder, const Given& given) {
   type.ndim = static_cast<int>(given.tensor.extents.size());
   type.layout = given.tensor.layout;
   for (size_t d = 0; d < given.tensor.extents.size(); ++d) type.extents.push_back(d < given.known.size() && given.known[d] ? given.tensor.extents[d] : -1);
-  auto source = std::make_unique<op::Operator>();
+  auto source = std::make_shared<op::Operator>();
   source->name = "test.input";
   source->source = true;
   source->type_rule = [type](const op::TypeContext&) -> Result<std::vector<ir::Type>> { return std::vector{type}; };
@@ -211,10 +216,18 @@ class Runner {
     return text;
   }
 
+  /// As the plan does it: the largest subexpressions that do not vary within a kernel become its parameters.
   Expr known(const Expr& e) {
     if (!e) return e;
     return kernel::rewrite(e, [&](const Expr& n) {
-      return n->kind == ExprKind::kSymbol ? kernel::constant(n->type, evaluate(n)) : Expr();
+      if (kernel::is_const(n)) return n;
+      for (ExprKind kind : {ExprKind::kAxis, ExprKind::kReduceAxis, ExprKind::kTap, ExprKind::kAcc, ExprKind::kLoad})
+        if (kernel::contains(n, kind)) return Expr();
+      for (size_t p = 0; p < parameters_.size(); ++p)
+        if (same(parameters_[p], n)) return kernel::param(static_cast<int>(p), n->type);
+      parameters_.push_back(n);
+      values_.push_back(evaluate(n).bits);
+      return kernel::param(static_cast<int>(parameters_.size()) - 1, n->type);
     });
   }
   std::vector<Expr> known(std::vector<Expr> list) {
@@ -253,6 +266,7 @@ class Runner {
       memory.push_back(make_memory(outcome_.types[o].dtype, integers(out.extents)));
     }
     if (k.outputs.empty()) return;
+    for (size_t p = 0; p < parameters_.size(); ++p) k.params.push_back({"p" + std::to_string(p), parameters_[p].type()});
     const Status legal = kernel::verify(k);
     ASSERT_TRUE(legal.has_value()) << legal.error().message() << "\n" << to_text(k);
     std::vector<runtime::KernelTensor> tensors;
@@ -261,10 +275,34 @@ class Runner {
       tensors.push_back(m.tensor);
     }
     uint32_t status = 0;
-    const runtime::KernelCall call{tensors.data(), nullptr, nullptr, &status};
+    const runtime::KernelCall call{tensors.data(), values_.data(), nullptr, &status};
     kernel::interpret_stages(k, call);
     if (status & kFlagDivisionByZero) outcome_.failed_check = "integer division by zero (flag)";
+    expect_loops_agree(k, memory, tensors);
     stage_outputs_.assign(std::make_move_iterator(memory.begin() + static_cast<std::ptrdiff_t>(node_.inputs.size())), std::make_move_iterator(memory.end()));
+  }
+
+  /// The same kernel after its passes, lowered to loops, gives the same bytes.
+  void expect_loops_agree(const kernel::Kernel& k, std::vector<Memory>& memory, std::vector<runtime::KernelTensor> tensors) {
+    const kernel::Kernel improved = kernel::run_kernel_passes(k);
+    const kernel::ScheduleOptions options;
+    const kernel::LoopKernel loops = kernel::lower(improved, kernel::make_schedule(improved, options), options);
+    const Status legal = kernel::verify(loops);
+    ASSERT_TRUE(legal.has_value()) << legal.error().message() << "\n" << to_text(loops);
+    Evaluator size;
+    size.param = [&](int index) { return Cell{values_[static_cast<size_t>(index)]}; };
+    const auto bytes = static_cast<int64_t>(size(kernel::layout_scratch(loops).bytes).bits);
+    std::vector<uint64_t> scratch(static_cast<size_t>(bytes / 8 + 64), 0xA5A5A5A5A5A5A5A5u);
+    const auto address = (reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~uintptr_t{63};
+    std::vector<std::vector<uint8_t>> again;
+    for (size_t t = lowering_.inputs.size(); t < memory.size(); ++t) {
+      again.emplace_back(memory[t].bytes.size(), uint8_t{0});
+      tensors[t].data = again.back().data();
+    }
+    uint32_t status = 0;
+    kernel::interpret_loops(loops, {tensors.data(), values_.data(), reinterpret_cast<uint8_t*>(address), &status});
+    for (size_t t = 0; t < again.size(); ++t)
+      EXPECT_TRUE(again[t] == memory[lowering_.inputs.size() + t].bytes) << node_.op->name << ": loops differ from stages\n" << to_text(k) << "\n" << to_text(improved);
   }
 
   void collect(size_t k) {
@@ -327,6 +365,8 @@ class Runner {
   OpRun::Outcome& outcome_;
   op::Lowering lowering_;
   std::vector<Memory> stage_outputs_;
+  std::vector<Expr> parameters_;
+  std::vector<uint64_t> values_;
   size_t next_stage_output_ = 0;
 };
 

@@ -88,7 +88,7 @@ class OpRun {
   uint64_t sample_ = 0, key_ = 1;
   // Of a run.
   std::map<ir::ValueId, Tensor> tensors_;
-  std::vector<std::unique_ptr<op::Operator>> sources_;
+  std::vector<std::shared_ptr<op::Operator>> sources_;
 };
 
 /// |a - b| <= tolerance, element by element, with equal extents.

@@ -161,7 +161,7 @@ TEST_F(CommandLine, OpsAsJson) {
 }
 
 TEST_F(CommandLine, ExplainsCodes) {
-  Outcome o = run({"explain", "G0801"});
+  Outcome o = run({"explain", "G0850"});
   EXPECT_EQ(o.status, 0);
   EXPECT_TRUE(contains(o.out, "host program")) << o.out;
   EXPECT_EQ(run({"explain", "G9999"}).status, 2);
@@ -189,11 +189,11 @@ TEST_F(CommandLine, CheckSaysWhatIsWrongAndWhere) {
 
 TEST_F(CommandLine, WhatMustFailForEverySampleIsAnErrorInCheck) {
   std::string text = read_file(hello());
-  text.replace(text.find("    return"), 0, "    small = fn.crop(small, crop=[40, 20])\n");
-  std::string file = write("crop.dali-dsl", text);
+  text.replace(text.find("    return"), 0, "    small = fn.slice(small, start=[20], shape=[20], axes=[0])\n");
+  std::string file = write("slice.dali-dsl", text);
   Outcome o = run({"check", file});
   EXPECT_EQ(o.status, 1) << o.out;
-  EXPECT_TRUE(contains(o.err, "crop.dali-dsl:8:")) << o.err;
+  EXPECT_TRUE(contains(o.err, "slice.dali-dsl:8:")) << o.err;
   EXPECT_TRUE(contains(o.err, "fails for every sample")) << o.err;
   EXPECT_EQ(run({"check", file, "--set", "size=64"}).status, 0);
 }

@@ -18,7 +18,8 @@ std::map<std::string, std::string> read_all(const fs::path& root) {
   for (const auto& entry : fs::recursive_directory_iterator(root)) {
     if (!entry.is_regular_file()) continue;
     std::ifstream in(entry.path(), std::ios::binary);
-    files[entry.path().lexically_relative(root).string()] = std::string((std::istreambuf_iterator<char>(in)), {});
+    files[entry.path().lexically_relative(root).string()] =
+        std::string((std::istreambuf_iterator<char>(in)), {});
   }
   return files;
 }
@@ -35,7 +36,8 @@ int orientation_of(const std::string& jpeg) {
 TEST(Samples, AreTheSameOnEveryRun) {
   const fs::path again = fs::path(testing::TempDir()) / "galatea_samples_test";
   fs::remove_all(again);
-  const std::string command = std::string(GALATEA_BINARY_DIR) + "/bin/galatea-samples " + (again / "samples").string() + " 2>/dev/null";
+  const std::string command = std::string(GALATEA_BINARY_DIR) + "/bin/galatea-samples " +
+                              (again / "samples").string() + " 2>/dev/null";
   ASSERT_EQ(std::system(command.c_str()), 0);
   EXPECT_EQ(read_all(again / "samples"), read_all(fs::path(GALATEA_BINARY_DIR) / "samples"));
   EXPECT_EQ(read_all(again / "samples-corrupt"), read_all(fs::path(GALATEA_BINARY_DIR) / "samples-corrupt"));
@@ -77,7 +79,8 @@ TEST(Samples, CorruptOnesAreCorrupt) {
 
 TEST(Samples, WrongUseAndUnwritablePlacesAreErrors) {
   auto status = [](const std::string& arguments) {
-    const std::string command = std::string(GALATEA_BINARY_DIR) + "/bin/galatea-samples " + arguments + " >/dev/null 2>&1";
+    const std::string command =
+        std::string(GALATEA_BINARY_DIR) + "/bin/galatea-samples " + arguments + " >/dev/null 2>&1";
     return WEXITSTATUS(std::system(command.c_str()));
   };
   EXPECT_EQ(status(""), 2);

@@ -50,7 +50,10 @@ bool can_inline(const Kernel& kernel, int number, int reader_number, const std::
   bool cheap = num_operations(map.body) <= kCheapOperations;
   bool once = only_one_reader && loads.size() == 1;
   if (!cheap && !once) return false;
-  return std::all_of(loads.begin(), loads.end(), [&](const Expr& load) { return is_inside(reader, load, map) && covers_reader(reader, load); });
+  // A cheap map of the reader's size costs less computed again than stored and loaded; a small one (a table) is better kept.
+  bool may_repeat = cheap && map.rank() >= reader.rank() + static_cast<int>(reader.reduce_extents.size());
+  return std::all_of(loads.begin(), loads.end(),
+                     [&](const Expr& load) { return is_inside(reader, load, map) && (may_repeat || covers_reader(reader, load)); });
 }
 
 void inline_into(Stage& reader, const Stage& map, int number) {

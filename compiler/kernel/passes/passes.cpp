@@ -13,12 +13,12 @@ const std::vector<KernelPass>& kernel_passes() {
       {"merge_equal_stages", "computes equal stages once", merge_equal_stages},
       {"simplify", "exact rewrites of expressions", simplify},
       // Before inlining and sinking, so that both see indices in the order of the source.
-      {"permute_outputs", "layout changes move into the output's order of axes", permute_outputs},
+      {"permute_outputs", "layout changes move into the output's order of axes", permute_outputs, true},
       // Before sinking, so that a chain of maps sinks as one.
-      {"inline_maps", "computes maps where they are read", inline_maps},
+      {"inline_maps", "computes maps where they are read", inline_maps, true},
       // Before sinking, which wants equal domains.
-      {"narrow_producers", "computes only the window that is read", narrow_producers},
-      {"sink_into_store", "maps become the last step of their band or reduction", sink_into_store},
+      {"narrow_producers", "computes only the window that is read", narrow_producers, true},
+      {"sink_into_store", "maps become the last step of their band or reduction", sink_into_store, true},
       // Sinking brings expressions together that simplify further.
       {"simplify", "exact rewrites of expressions", simplify},
       // Last: the passes above know nothing of what the expansions look like.
@@ -29,7 +29,7 @@ const std::vector<KernelPass>& kernel_passes() {
 
 Kernel run_kernel_passes(Kernel kernel, const KernelPassOptions& options) {
   for (const KernelPass& pass : kernel_passes()) {
-    bool skipped = std::find(options.skip.begin(), options.skip.end(), pass.name) != options.skip.end();
+    bool skipped = std::find(options.skip.begin(), options.skip.end(), pass.name) != options.skip.end() || (pass.fuses && !options.fuse);
     if (!skipped) {
       std::string before = options.on_change ? canonical_text(kernel) : std::string();
       pass.run(kernel);

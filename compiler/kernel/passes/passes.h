@@ -17,12 +17,14 @@ struct KernelPass {
   std::string_view name;
   std::string_view effect;  ///< one line for people
   void (*run)(Kernel& kernel);
+  bool fuses = false;         ///< moves work between stages; left out where nothing shall be fused
 };
 
 /// All passes in the order in which they run; a pass may stand there twice.
 const std::vector<KernelPass>& kernel_passes();
 
 struct KernelPassOptions {
+  bool fuse = true;               ///< false: nothing is inlined, narrowed or sunk (for comparing)
   std::vector<std::string> skip;  ///< names of passes to leave out
   std::string stop_after;         ///< the last pass to run; empty: all
   /// Called after each pass that changed the kernel, with the pass and the new kernel (dumps).

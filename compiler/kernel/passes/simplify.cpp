@@ -55,7 +55,9 @@ Expr simplify_conversion(const Expr& e) {
                     size_of(e->type) <= size_of(x->type);
     return low_bits ? convert(inner, e->type) : Expr();
   }
-  return saturates ? saturate(inner, e->type) : convert(inner, e->type);
+  // From a float both conversions clamp; from an integer kConvert would wrap.
+  bool clamps = saturates || (is_int_type && is_float(x->type) && is_integral(inner->type));
+  return clamps ? saturate(inner, e->type) : convert(inner, e->type);
 }
 
 /// f32(saturate_u8(x)): rounding and clamping stay in f32. max comes first, so that NaN and -0 become +0 as in the integer.

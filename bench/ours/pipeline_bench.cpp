@@ -1,0 +1,184 @@
+// Runs a pipeline through the C API and measures whole epochs.
+//
+// Comes in: a pipeline file, its parameters, threads, batch size. Goes out: one line of JSON: samples, seconds; with --checksum a number that
+// depends on every bit of every batch. --record FILE also writes which box of which file was decoded, in the order of delivery (for decode_limit);
+// --dump FILE writes the first output of the first epoch, raw.
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "bench/ours/box_recorder.h"
+#include "include/galatea.h"
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Arguments {
+  std::string file, root, record, dump;
+  std::vector<std::string> parameters;  ///< "name=value"
+  int threads = 1, batch_size = 64, epochs = 3;
+  int64_t seed = 42;
+  bool checksum = false;
+};
+
+void require(galatea_error* error) {
+  if (!error) return;
+  fmt::print(stderr, "{}\n", galatea_error_text_borrow(error));
+  std::exit(1);
+}
+
+struct File {
+  explicit File(const std::string& name) : stream(name.empty() ? nullptr : std::fopen(name.c_str(), "wb")) {
+    if (!name.empty() && !stream) {
+      fmt::print(stderr, "pipeline_bench: cannot write {}\n", name);
+      std::exit(1);
+    }
+  }
+  ~File() {
+    if (stream) std::fclose(stream);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  std::FILE* stream;
+};
+
+galatea_program* compile(galatea_engine* engine, const Arguments& arguments) {
+  galatea_program_options* options = nullptr;
+  require(galatea_program_options_create(&options));
+  require(galatea_program_options_set_num_threads(options, arguments.threads));
+  require(galatea_program_options_set_batch_size(options, arguments.batch_size));
+  require(galatea_program_options_set_seed(options, arguments.seed));
+  for (const std::string& parameter : arguments.parameters) {
+    size_t equals = parameter.find('=');
+    if (equals == std::string::npos) {
+      fmt::print(stderr, "pipeline_bench: --set wants name=value, not {}\n", parameter);
+      std::exit(2);
+    }
+    require(galatea_program_options_set_parameter(options, parameter.substr(0, equals).c_str(), parameter.substr(equals + 1).c_str()));
+  }
+  galatea_program* program = nullptr;
+  require(galatea_program_create_from_file(engine, arguments.file.c_str(), options, &program));
+  galatea_program_options_destroy(options);
+  return program;
+}
+
+/// What is done with batches outside of timed runs.
+class Inspector {
+ public:
+  Inspector(const Arguments& arguments, galatea::bench::BoxRecorder& recorder)
+      : arguments_(arguments), recorder_(recorder), record_(arguments.record), dump_(arguments.dump) {}
+
+  void begin_epoch(int epoch) {
+    epoch_ = epoch;
+    if (record_.stream) fmt::print(record_.stream, "epoch {}\n", epoch);
+  }
+
+  void see(const galatea_batch* batch) {
+    for (int32_t i = 0; i < galatea_batch_num_samples(batch); ++i) {
+      galatea_tensor tensor;
+      require(galatea_batch_tensor_borrow(batch, 0, i, &tensor));
+      auto size = static_cast<size_t>(galatea_dtype_size(tensor.dtype));
+      for (int32_t axis = 0; axis < tensor.ndim; ++axis) size *= static_cast<size_t>(tensor.extents[axis]);
+      if (arguments_.checksum) add(static_cast<const uint8_t*>(tensor.data), size);
+      if (dump_.stream && epoch_ == 0) std::fwrite(tensor.data, 1, size, dump_.stream);
+      if (record_.stream) write_box(galatea_batch_sample_name_borrow(batch, i));
+    }
+  }
+  uint64_t checksum() const { return checksum_; }
+
+ private:
+  void add(const uint8_t* bytes, size_t size) {
+    for (size_t i = 0; i < size; ++i) checksum_ = (checksum_ ^ bytes[i]) * 0x100000001B3;
+  }
+  void write_box(const std::string& name) {
+    std::string path = arguments_.root + "/" + name;
+    auto box = recorder_.take(path);
+    if (!box) {
+      fmt::print(stderr, "pipeline_bench: nothing was decoded from {}\n", path);
+      std::exit(1);
+    }
+    fmt::print(record_.stream, "{} {} {} {} {}\n", box->y0, box->x0, box->y1, box->x1, path);
+  }
+
+  const Arguments& arguments_;
+  galatea::bench::BoxRecorder& recorder_;
+  File record_, dump_;
+  int epoch_ = 0;
+  uint64_t checksum_ = 0xCBF29CE484222325;
+};
+
+/// One epoch; returns the number of samples.
+int64_t run_epoch(galatea_session* session, Inspector* inspector) {
+  int64_t samples = 0;
+  while (true) {
+    galatea_batch* batch = nullptr;
+    require(galatea_session_next(session, -1, &batch));
+    if (!batch) return samples;
+    samples += galatea_batch_num_samples(batch);
+    galatea_tensor whole;
+    if (galatea_batch_is_dense(batch, 0)) require(galatea_batch_dense_borrow(batch, 0, &whole));
+    if (inspector) inspector->see(batch);
+    galatea_batch_destroy(batch);
+  }
+}
+
+int run(const Arguments& arguments) {
+  auto start = Clock::now();
+  galatea::bench::BoxRecorder recorder;
+  galatea_engine* engine = nullptr;
+  if (arguments.record.empty()) require(galatea_engine_create(&engine));
+  else engine = recorder.make_engine();
+  galatea_program* program = compile(engine, arguments);
+  galatea_session* session = nullptr;
+  require(galatea_session_create(program, nullptr, &session));
+  bool inspect = !arguments.record.empty() || !arguments.dump.empty() || arguments.checksum;
+  {
+    Inspector inspector(arguments, recorder);
+    auto epoch = [&](int number) {
+      if (inspect) inspector.begin_epoch(number);
+      return run_epoch(session, inspect ? &inspector : nullptr);
+    };
+    epoch(0);  // warm-up
+    auto begin = Clock::now();
+    double start_up = std::chrono::duration<double>(begin - start).count();
+    int64_t samples = 0;
+    for (int i = 1; i <= arguments.epochs; ++i) samples += epoch(i);
+    double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    char* statistics = nullptr;
+    require(galatea_session_statistics_json_take(session, &statistics));
+    fmt::print("{{\"samples\": {}, \"seconds\": {:.6f}, \"warm_up_seconds\": {:.6f}, \"checksum\": \"{:016x}\", \"statistics\": {}}}\n", samples,
+               seconds, start_up, inspector.checksum(), statistics);
+    galatea_string_destroy(statistics);
+  }
+  galatea_session_destroy(session);
+  galatea_program_destroy(program);
+  galatea_engine_destroy(engine);
+  return 0;
+}
+
+}  // namespace
+
+int main(int count, char** values) {
+  Arguments arguments;
+  CLI::App app("Runs a pipeline through the C API and measures whole epochs.");
+  app.add_option("file", arguments.file, "the pipeline")->required();
+  app.add_option("--set", arguments.parameters, "a parameter: name=value");
+  app.add_option("--root", arguments.root, "folder that sample names are relative to (for --record)");
+  app.add_option("--threads", arguments.threads, "worker threads");
+  app.add_option("--batch-size", arguments.batch_size, "samples in a batch");
+  app.add_option("--epochs", arguments.epochs, "epochs that are timed, after one that is not");
+  app.add_option("--seed", arguments.seed, "seed of draws and shuffling");
+  app.add_option("--record", arguments.record, "write the boxes that were decoded (not for timing)");
+  app.add_option("--dump", arguments.dump, "write the first output of the first epoch (not for timing)");
+  app.add_flag("--checksum", arguments.checksum, "depends on every bit of the first output (not for timing)");
+  CLI11_PARSE(app, count, values);
+  return run(arguments);
+}

@@ -1,0 +1,370 @@
+// The C API through its header alone.
+#include "include/galatea.h"
+
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace {
+
+struct Destroy {
+  void operator()(galatea_error* p) const { galatea_error_destroy(p); }
+  void operator()(galatea_engine* p) const { galatea_engine_destroy(p); }
+  void operator()(galatea_program_options* p) const { galatea_program_options_destroy(p); }
+  void operator()(galatea_program* p) const { galatea_program_destroy(p); }
+  void operator()(galatea_session* p) const { galatea_session_destroy(p); }
+  void operator()(galatea_batch* p) const { galatea_batch_destroy(p); }
+};
+template <typename T>
+using Owned = std::unique_ptr<T, Destroy>;
+
+std::string text_of(galatea_error* error) {
+  Owned<galatea_error> owned(error);
+  return error ? galatea_error_text_borrow(error) : "";
+}
+std::string code_of(galatea_error* error) {
+  Owned<galatea_error> owned(error);
+  return error ? galatea_error_code_borrow(error) : "";
+}
+#define EXPECT_OK(call) EXPECT_EQ(text_of(call), "")
+#define ASSERT_OK(call) ASSERT_EQ(text_of(call), "")
+
+Owned<galatea_engine> make_engine() {
+  galatea_engine* engine = nullptr;
+  EXPECT_OK(galatea_engine_create(&engine));
+  return Owned<galatea_engine>(engine);
+}
+
+Owned<galatea_program_options> make_options() {
+  galatea_program_options* options = nullptr;
+  EXPECT_OK(galatea_program_options_create(&options));
+  return Owned<galatea_program_options>(options);
+}
+
+constexpr const char* kFed = R"(from nvidia.dali import pipeline_def, fn, types
+
+@pipeline_def(batch_size=3, num_threads=2, seed=7)
+def fed(factor: float = 2.0):
+    x = fn.external_source(name="x", dtype=types.FLOAT, ndim=1)
+    y = x * factor
+    return y, fn.reductions.sum(x)
+)";
+
+Owned<galatea_program> compile(galatea_engine* engine, const char* text, const galatea_program_options* options = nullptr) {
+  galatea_program* program = nullptr;
+  EXPECT_OK(galatea_program_create_from_text(engine, "test.dali-dsl", text, options, &program));
+  return Owned<galatea_program>(program);
+}
+
+Owned<galatea_session> start(galatea_program* program, int32_t max_held = 8, bool synchronous = false) {
+  galatea_session_options options;
+  galatea_session_options_init(&options);
+  options.max_held_batches = max_held;
+  options.synchronous = synchronous;
+  galatea_session* session = nullptr;
+  EXPECT_OK(galatea_session_create(program, &options, &session));
+  return Owned<galatea_session>(session);
+}
+
+/// Feeds vectors of floats.
+galatea_error* feed(galatea_session* session, std::vector<std::vector<float>> samples, const int64_t* ids = nullptr) {
+  std::vector<galatea_tensor> tensors(samples.size());
+  for (size_t k = 0; k < samples.size(); ++k) {
+    auto length = static_cast<int64_t>(samples[k].size());
+    EXPECT_OK(galatea_tensor_init(&tensors[k], samples[k].data(), GALATEA_FLOAT, 1, &length));
+  }
+  return galatea_session_feed(session, "x", tensors.data(), static_cast<int32_t>(tensors.size()), ids);
+}
+
+Owned<galatea_batch> next(galatea_session* session) {
+  galatea_batch* batch = nullptr;
+  EXPECT_OK(galatea_session_next(session, -1, &batch));
+  return Owned<galatea_batch>(batch);
+}
+
+std::vector<float> floats(const galatea_batch* batch, int32_t output, int32_t sample) {
+  galatea_tensor tensor;
+  EXPECT_OK(galatea_batch_tensor_borrow(batch, output, sample, &tensor));
+  EXPECT_EQ(tensor.dtype, GALATEA_FLOAT);
+  const auto* data = static_cast<const float*>(tensor.data);
+  return {data, data + (tensor.ndim ? tensor.extents[0] : 1)};
+}
+
+TEST(Api, CompilesFeedsAndDelivers) {
+  for (bool synchronous : {false, true}) {
+    auto engine = make_engine();
+    auto program = compile(engine.get(), kFed);
+    ASSERT_TRUE(program);
+    engine.reset();  // a program lives on
+    EXPECT_STREQ(galatea_program_name_borrow(program.get()), "fed");
+    EXPECT_EQ(galatea_program_seed(program.get()), 7u);
+    EXPECT_EQ(galatea_program_batch_size(program.get()), 3);
+    auto session = start(program.get(), 8, synchronous);
+    program.reset();  // so does a session
+    EXPECT_EQ(galatea_session_epoch_size(session.get()), -1);
+    EXPECT_OK(feed(session.get(), {{1, 2}, {3}, {}}));
+    const int64_t ids[] = {70, 71};
+    EXPECT_OK(feed(session.get(), {{5, 6, 7}, {8}}, ids));
+    EXPECT_OK(galatea_session_end_of_feed(session.get()));
+    auto first = next(session.get());
+    ASSERT_TRUE(first);
+    EXPECT_EQ(galatea_batch_num_samples(first.get()), 3);
+    EXPECT_EQ(galatea_batch_num_outputs(first.get()), 2);
+    EXPECT_EQ(floats(first.get(), 0, 0), (std::vector<float>{2, 4}));
+    EXPECT_EQ(floats(first.get(), 0, 2), (std::vector<float>{}));
+    EXPECT_EQ(floats(first.get(), 1, 0), (std::vector<float>{3}));
+    EXPECT_STREQ(galatea_batch_sample_name_borrow(first.get(), 1), "sample 1");
+    auto second = next(session.get());
+    ASSERT_TRUE(second);
+    EXPECT_EQ(galatea_batch_index(second.get()), 1);
+    EXPECT_EQ(galatea_batch_sample_id(second.get(), 1), 71);
+    EXPECT_EQ(galatea_batch_sample_id(second.get(), 2), -1);
+    EXPECT_EQ(floats(second.get(), 0, 0), (std::vector<float>{10, 12, 14}));
+    EXPECT_FALSE(next(session.get()));
+    EXPECT_OK(feed(session.get(), {{1}}));
+    auto third = next(session.get());
+    ASSERT_TRUE(third);
+    EXPECT_EQ(galatea_batch_epoch(third.get()), 1);
+    char* json = nullptr;
+    ASSERT_OK(galatea_session_statistics_json_take(session.get(), &json));
+    EXPECT_EQ(nlohmann::json::parse(json)["samples"], 6);
+    galatea_string_destroy(json);
+    session.reset();
+    EXPECT_EQ(floats(third.get(), 0, 0), (std::vector<float>{2}));  // and a batch
+  }
+}
+
+TEST(Api, PortsSayWhatIsKnown) {
+  auto engine = make_engine();
+  auto program = compile(engine.get(), kFed);
+  ASSERT_TRUE(program);
+  ASSERT_EQ(galatea_program_num_inputs(program.get()), 1);
+  ASSERT_EQ(galatea_program_num_outputs(program.get()), 2);
+  galatea_port port;
+  ASSERT_OK(galatea_program_get_input(program.get(), 0, &port));
+  EXPECT_STREQ(port.name, "x");
+  EXPECT_EQ(port.dtype, GALATEA_FLOAT);
+  EXPECT_EQ(port.ndim, 1);
+  EXPECT_EQ(port.extents[0], -1);
+  ASSERT_OK(galatea_program_get_output(program.get(), 1, &port));
+  EXPECT_EQ(port.ndim, 0);
+  EXPECT_NE(text_of(galatea_program_get_output(program.get(), 2, &port)).find("there are 2"), std::string::npos);
+  EXPECT_NE(text_of(galatea_program_get_input(program.get(), -1, &port)).find("-1"), std::string::npos);
+}
+
+TEST(Api, ParametersAndOptionsAreSetByName) {
+  auto engine = make_engine();
+  auto options = make_options();
+  ASSERT_OK(galatea_program_options_set_parameter(options.get(), "factor", "3"));
+  ASSERT_OK(galatea_program_options_set_parameter(options.get(), "factor", "0.5"));
+  ASSERT_OK(galatea_program_options_set_batch_size(options.get(), 5));
+  ASSERT_OK(galatea_program_options_set_seed(options.get(), 99));
+  ASSERT_OK(galatea_program_options_set_backend(options.get(), "interpreter"));
+  auto program = compile(engine.get(), kFed, options.get());
+  ASSERT_TRUE(program);
+  EXPECT_EQ(galatea_program_batch_size(program.get()), 5);
+  EXPECT_EQ(galatea_program_seed(program.get()), 99u);
+  auto session = start(program.get());
+  ASSERT_OK(feed(session.get(), {{4}}));
+  auto batch = next(session.get());
+  ASSERT_TRUE(batch);
+  EXPECT_EQ(floats(batch.get(), 0, 0), (std::vector<float>{2}));
+  galatea_program* refused = nullptr;
+  ASSERT_OK(galatea_program_options_set_parameter(options.get(), "factr", "1"));
+  auto text = text_of(galatea_program_create_from_text(engine.get(), "test.dali-dsl", kFed, options.get(), &refused));
+  EXPECT_NE(text.find("factr"), std::string::npos) << text;
+  EXPECT_EQ(refused, nullptr);
+}
+
+TEST(Api, OptionsThatMakeNoSenseAreRefused) {
+  auto options = make_options();
+  EXPECT_NE(text_of(galatea_program_options_set_batch_size(options.get(), 0)).find("at least 1"), std::string::npos);
+  EXPECT_NE(text_of(galatea_program_options_set_num_threads(options.get(), -1)).find("at least 1"), std::string::npos);
+  EXPECT_NE(text_of(galatea_program_options_set_prefetch_depth(options.get(), 0)).find("at least 1"), std::string::npos);
+  EXPECT_NE(text_of(galatea_program_options_set_memory_limit(options.get(), 0)).find("at least 1"), std::string::npos);
+  EXPECT_NE(text_of(galatea_program_options_set_device(options.get(), "tpu")).find("tpu"), std::string::npos);
+  EXPECT_NE(text_of(galatea_program_options_set_on_error(options.get(), "ignore")).find("ignore"), std::string::npos);
+  EXPECT_NE(text_of(galatea_program_options_set_backend(options.get(), "magic")).find("magic"), std::string::npos);
+  EXPECT_OK(galatea_program_options_set_on_error(options.get(), "skip"));
+  EXPECT_OK(galatea_program_options_set_device(options.get(), "gpu:1"));
+  EXPECT_NE(text_of(galatea_program_options_set_pipeline(options.get(), nullptr)).find("NULL"), std::string::npos);
+}
+
+TEST(Api, ErrorsHaveTextAndJson) {
+  auto engine = make_engine();
+  galatea_program* program = nullptr;
+  const char* text = "from nvidia.dali import pipeline_def, fn, types\n\n@pipeline_def(batch_size=2)\ndef p():\n    x = fn.external_source(name=\"x\", dtype=types.UINT8, ndim=3)\n    return fn.resise(x, size=[4, 4])\n";
+  Owned<galatea_error> error(galatea_program_create_from_text(engine.get(), "typo.dali-dsl", text, nullptr, &program));
+  ASSERT_TRUE(error);
+  EXPECT_EQ(program, nullptr);
+  EXPECT_EQ(galatea_error_get_kind(error.get()), GALATEA_ERROR_USER);
+  std::string rendered = galatea_error_text_borrow(error.get());
+  EXPECT_NE(rendered.find("typo.dali-dsl:6"), std::string::npos) << rendered;
+  EXPECT_NE(rendered.find("^"), std::string::npos);
+  auto json = nlohmann::json::parse(galatea_error_json_borrow(error.get()));
+  ASSERT_FALSE(json["diagnostics"].empty());
+  EXPECT_EQ(json["diagnostics"][0]["line"], 6);
+  EXPECT_EQ(json["diagnostics"][0]["code"], galatea_error_code_borrow(error.get()));
+  EXPECT_EQ(json["diagnostics"][0]["message"], galatea_error_message_borrow(error.get()));
+  EXPECT_NE(text_of(galatea_program_create_from_file(engine.get(), "/nonexistent/x.dali-dsl", nullptr, &program)).find("/nonexistent/x.dali-dsl"), std::string::npos);
+}
+
+TEST(Api, RunTimeErrorsNameTheLine) {
+  auto engine = make_engine();
+  auto program = compile(engine.get(), R"(from nvidia.dali import pipeline_def, fn, types
+
+@pipeline_def(batch_size=1, num_threads=1)
+def p():
+    data, label = fn.readers.file(file_root="no/such/folder")
+    return data
+)");
+  ASSERT_TRUE(program);
+  galatea_session* session = nullptr;
+  auto text = text_of(galatea_session_create(program.get(), nullptr, &session));
+  EXPECT_EQ(session, nullptr);
+  EXPECT_NE(text.find("no/such/folder"), std::string::npos) << text;
+  EXPECT_NE(text.find("test.dali-dsl:5"), std::string::npos) << text;
+}
+
+TEST(Api, FeedsAreChecked) {
+  auto engine = make_engine();
+  auto program = compile(engine.get(), kFed);
+  ASSERT_TRUE(program);
+  auto session = start(program.get());
+  galatea_batch* batch = nullptr;
+  EXPECT_EQ(code_of(galatea_session_next(session.get(), -1, &batch)), GALATEA_CODE_NOTHING_FED);
+  float value = 1;
+  const int64_t one = 1, bad = -1;
+  galatea_tensor tensor;
+  ASSERT_OK(galatea_tensor_init(&tensor, &value, GALATEA_FLOAT, 1, &one));
+  EXPECT_NE(text_of(galatea_session_feed(session.get(), "y", &tensor, 1, nullptr)).find("'x'"), std::string::npos);
+  EXPECT_NE(text_of(galatea_session_feed(session.get(), "x", &tensor, 0, nullptr)).find("0 samples"), std::string::npos);
+  std::vector<galatea_tensor> many(4, tensor);
+  EXPECT_NE(text_of(galatea_session_feed(session.get(), "x", many.data(), 4, nullptr)).find("4 samples"), std::string::npos);
+  tensor.dtype = GALATEA_INT32;
+  EXPECT_NE(text_of(galatea_session_feed(session.get(), "x", &tensor, 1, nullptr)).find("INT32"), std::string::npos);
+  tensor.dtype = static_cast<galatea_dtype>(55);
+  EXPECT_NE(text_of(galatea_session_feed(session.get(), "x", &tensor, 1, nullptr)).find("55"), std::string::npos);
+  EXPECT_NE(text_of(galatea_tensor_init(&tensor, &value, GALATEA_FLOAT, 9, &one)).find("9 dimensions"), std::string::npos);
+  EXPECT_NE(text_of(galatea_tensor_init(&tensor, &value, GALATEA_FLOAT, 1, &bad)).find("negative"), std::string::npos);
+  EXPECT_EQ(galatea_dtype_size(GALATEA_FLOAT16), 2);
+  EXPECT_EQ(galatea_dtype_size(static_cast<galatea_dtype>(12)), 0);
+  // Strides of the host are honoured.
+  float strided[] = {1, 9, 2, 9, 3, 9};
+  const int64_t three = 3;
+  ASSERT_OK(galatea_tensor_init(&tensor, strided, GALATEA_FLOAT, 1, &three));
+  tensor.strides[0] = 2;
+  ASSERT_OK(galatea_session_feed(session.get(), "x", &tensor, 1, nullptr));
+  auto fed = next(session.get());
+  ASSERT_TRUE(fed);
+  EXPECT_EQ(floats(fed.get(), 0, 0), (std::vector<float>{2, 4, 6}));
+}
+
+constexpr const char* kDense = R"(from nvidia.dali import pipeline_def, fn, types
+
+@pipeline_def(batch_size=2, num_threads=2, seed=7)
+def dense():
+    x = fn.external_source(name="x", dtype=types.FLOAT, ndim=1)
+    return fn.stack(fn.reductions.sum(x), fn.reductions.max(x)), x
+)";
+
+TEST(Api, DlpackKeepsTheMemoryAndCountsAsHeld) {
+  auto engine = make_engine();
+  auto program = compile(engine.get(), kDense);
+  ASSERT_TRUE(program);
+  auto session = start(program.get(), 1);
+  for (int i = 0; i < 3; ++i) ASSERT_OK(feed(session.get(), {{1, 2}, {3, 4, 5}}));
+  auto batch = next(session.get());
+  ASSERT_TRUE(batch);
+  EXPECT_FALSE(galatea_batch_is_dense(batch.get(), 1));
+  galatea_dl_managed_tensor* tensor = nullptr;
+  EXPECT_NE(text_of(galatea_batch_dlpack_take(batch.get(), 1, -1, &tensor)).find("different extents"), std::string::npos);
+  EXPECT_EQ(tensor, nullptr);
+  ASSERT_OK(galatea_batch_dlpack_take(batch.get(), 1, 1, &tensor));
+  EXPECT_EQ(tensor->dl_tensor.ndim, 1);
+  EXPECT_EQ(tensor->dl_tensor.shape[0], 3);
+  EXPECT_EQ(tensor->dl_tensor.strides[0], 1);
+  EXPECT_EQ(tensor->dl_tensor.dtype.code, 2);
+  EXPECT_EQ(tensor->dl_tensor.dtype.bits, 32);
+  EXPECT_EQ(tensor->dl_tensor.device.device_type, 1);
+  batch.reset();
+  EXPECT_EQ(static_cast<const float*>(tensor->dl_tensor.data)[2], 5);
+  galatea_batch* refused = nullptr;
+  EXPECT_EQ(code_of(galatea_session_next(session.get(), -1, &refused)), GALATEA_CODE_TOO_MANY_HELD);
+  tensor->deleter(tensor);
+  batch = next(session.get());
+  ASSERT_TRUE(batch);
+  if (galatea_batch_is_dense(batch.get(), 0)) {
+    galatea_tensor whole;
+    ASSERT_OK(galatea_batch_dense_borrow(batch.get(), 0, &whole));
+    EXPECT_EQ(whole.ndim, 2);
+    EXPECT_EQ(whole.extents[0], 2);
+    EXPECT_EQ(whole.extents[1], 2);
+    const auto* data = static_cast<const float*>(whole.data);
+    EXPECT_EQ((std::vector<float>{data, data + 4}), (std::vector<float>{3, 2, 12, 5}));
+  } else {
+    ADD_FAILURE() << "extents are known, so the output is one tensor";
+  }
+}
+
+TEST(Api, CancellingAndEndingInTheMiddle) {
+  auto engine = make_engine();
+  auto program = compile(engine.get(), kFed);
+  ASSERT_TRUE(program);
+  auto session = start(program.get());
+  for (int i = 0; i < 20; ++i) ASSERT_OK(feed(session.get(), {{1, 2}, {3}}));
+  EXPECT_TRUE(next(session.get()));
+  std::thread other([&] { galatea_session_cancel(session.get()); });
+  other.join();
+  galatea_batch* batch = nullptr;
+  EXPECT_EQ(code_of(galatea_session_next(session.get(), 1000, &batch)), GALATEA_CODE_CANCELLED);
+  auto again = start(program.get());
+  for (int i = 0; i < 20; ++i) ASSERT_OK(feed(again.get(), {{1, 2}, {3}}));
+}
+
+TEST(Api, NullIsAnErrorWhereItIsNotAllowed) {
+  EXPECT_NE(text_of(galatea_engine_create(nullptr)).find("NULL"), std::string::npos);
+  galatea_program* program = nullptr;
+  EXPECT_NE(text_of(galatea_program_create_from_file(nullptr, "x", nullptr, &program)).find("NULL"), std::string::npos);
+  galatea_session* session = nullptr;
+  EXPECT_NE(text_of(galatea_session_create(nullptr, nullptr, &session)).find("NULL"), std::string::npos);
+  galatea_batch* batch = nullptr;
+  EXPECT_NE(text_of(galatea_session_next(nullptr, 0, &batch)).find("NULL"), std::string::npos);
+  galatea_engine_destroy(nullptr);
+  galatea_program_destroy(nullptr);
+  galatea_session_destroy(nullptr);
+  galatea_batch_destroy(nullptr);
+  galatea_error_destroy(nullptr);
+  galatea_string_destroy(nullptr);
+  galatea_session_cancel(nullptr);
+  EXPECT_STREQ(galatea_version_borrow(), "0.1.0");
+}
+
+TEST(Api, EnginesAndProgramsServeManyThreads) {
+  auto engine = make_engine();
+  auto program = compile(engine.get(), kFed);
+  ASSERT_TRUE(program);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&] {
+      auto own = compile(engine.get(), kFed);
+      if (!own) return;
+      for (galatea_program* each : {own.get(), program.get()}) {
+        auto session = start(each);
+        EXPECT_OK(feed(session.get(), {{1, 2}}));
+        auto batch = next(session.get());
+        EXPECT_EQ(floats(batch.get(), 0, 0), (std::vector<float>{2, 4}));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace

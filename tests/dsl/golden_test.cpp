@@ -1,0 +1,92 @@
+// Golden files of the language: syntax trees, graphs, diagnostics, and static programs against CPython.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "dsl/messages.h"
+#include "tests/dsl/support.h"
+
+namespace galatea::dsl::testing {
+namespace {
+
+std::string beside(const std::string& path, const std::string& extension) {
+  return path.substr(0, path.size() - std::string(".dali-dsl").size()) + extension;
+}
+
+TEST(Golden, SyntaxTrees) {
+  for (const std::string& path : golden_files("parse")) {
+    SourceMap sources;
+    std::vector<Diagnostic> diagnostics;
+    std::string tree = print_ast(path, std::nullopt, sources, diagnostics);
+    for (const Diagnostic& diagnostic : diagnostics) ADD_FAILURE() << render_text(diagnostic, sources);
+    expect_golden(beside(path, ".ast"), tree);
+  }
+}
+
+TEST(Golden, Graphs) {
+  for (const std::string& path : golden_files("stage")) {
+    Staged staged = stage(path, std::nullopt);
+    EXPECT_TRUE(staged.result.ok) << staged.diagnostics;
+    EXPECT_EQ(staged.verdict, "") << path;
+    expect_golden(beside(path, ".graph"), staged.graphs);
+  }
+}
+
+TEST(Golden, Diagnostics) {
+  std::set<std::string> seen;
+  for (const std::string& path : golden_files("error")) {
+    Staged staged = stage(path, std::nullopt);
+    EXPECT_FALSE(staged.result.ok) << path << " is accepted";
+    EXPECT_EQ(staged.verdict, "") << path;
+    for (const Diagnostic& diagnostic : staged.result.diagnostics) seen.insert(diagnostic.code);
+    expect_golden(beside(path, ".diag"), staged.diagnostics);
+  }
+  // Limits, parameters and the choice of a pipeline are tested in stage_test.cpp; a missing operator is a fault of the build.
+  const std::set<std::string> elsewhere = {"G0127", "G0416", "G0267", "G0268", "G0269", "G0270", "G0271", "G0272", "G0273", "G0708", "G0710", "G0711"};
+  for (const MessageEntry& entry : all_messages()) {
+    std::string code(entry.code);
+    EXPECT_TRUE(elsewhere.contains(code) || seen.contains(code)) << code << " " << entry.name << " has no golden file";
+  }
+}
+
+// What is printed while building must be what CPython prints.
+TEST(Golden, StaticProgramsAgreeWithCPython) {
+  if (!python_available()) GTEST_SKIP() << "python3 is not installed";
+  for (const std::string& path : golden_files("static")) {
+    Staged staged = stage(path, std::nullopt);
+    EXPECT_TRUE(staged.result.ok) << staged.diagnostics;
+    std::string printed;
+    for (const Diagnostic& diagnostic : staged.result.diagnostics) printed += diagnostic.message + "\n";
+    auto expected = run_python("import sys\nexec(compile(open(sys.argv[1]).read(), sys.argv[1], 'exec'), {'__name__': 'm'})\n", path);
+    ASSERT_TRUE(expected.has_value()) << path;
+    EXPECT_EQ(printed, *expected) << path;
+  }
+}
+
+// The language is a subset of Python's syntax.
+TEST(Golden, AcceptedTextsParseWithCPython) {
+  if (!python_available()) GTEST_SKIP() << "python3 is not installed";
+  std::string list;
+  for (const char* folder : {"parse", "stage", "static"}) {
+    for (const std::string& path : golden_files(folder)) list += path + "\n";
+  }
+  auto output = run_python("import ast, sys\nfor path in sys.argv[1].split():\n    ast.parse(open(path, newline='').read(), path)\nprint('parsed')\n", list);
+  ASSERT_TRUE(output.has_value()) << "CPython refuses a text";
+  EXPECT_EQ(*output, "parsed\n");
+}
+
+TEST(Golden, StagingTwiceGivesTheSameText) {
+  for (const std::string& path : golden_files("stage")) {
+    Staged first = stage(path, std::nullopt), second = stage(path, std::nullopt);
+    EXPECT_EQ(first.graphs, second.graphs) << path;
+    EXPECT_EQ(first.diagnostics, second.diagnostics) << path;
+  }
+}
+
+TEST(Messages, CodesAreUnique) {
+  std::set<std::string_view> codes;
+  for (const MessageEntry& entry : all_messages()) EXPECT_TRUE(codes.insert(entry.code).second) << entry.code;
+}
+
+}  // namespace
+}  // namespace galatea::dsl::testing

@@ -1,0 +1,34 @@
+// The text of a file_list.
+//
+// Must hold: no crash; what is accepted can be written again line by line and gives the same list; errors name the list.
+#include <cstdlib>
+#include <sstream>
+
+#include "stdlib_ops/native/file_source.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace galatea::native;
+  auto require = [](bool condition) {
+    if (!condition) std::abort();
+  };
+  std::istringstream in(std::string(reinterpret_cast<const char*>(data), size));
+  auto files = parse_file_list(in, "list.txt", "root");
+  if (!files) {
+    require(files.error().message().find("list.txt") != std::string::npos);
+    return 0;
+  }
+  require(!files->empty());
+  std::ostringstream text;
+  for (const FileEntry& file : *files) {
+    require(!file.name.empty() && file.label >= 0);
+    text << file.name << ' ' << file.label << '\n';
+  }
+  std::istringstream again_in(text.str());
+  auto again = parse_file_list(again_in, "again.txt", "root");
+  if (!again) return 0;  // a line at the limit of its length may have grown past it
+  require(again->size() == files->size());
+  for (size_t i = 0; i < files->size(); ++i) {
+    require((*again)[i].path == (*files)[i].path && (*again)[i].name == (*files)[i].name && (*again)[i].label == (*files)[i].label);
+  }
+  return 0;
+}
