@@ -224,7 +224,8 @@ void Lowering::place_stages() {
 void Lowering::place_stage(int s) {
   const auto i = static_cast<size_t>(s);
   const Stage& stage = kernel_.stages[i];
-  const bool keep = readers_[i] > 0 && !is_inlined(s);
+  // A stage that nobody reads is left out, unless it may raise a flag.
+  const bool keep = (readers_[i] > 0 && !is_inlined(s)) || (readers_[i] == 0 && !is_output(s) && may_raise_flag(stage));
   if (keep && !options_.gpu && schedule_.stages[i].placement == Placement::kRing) {
     int consumer = -1;
     // A consumer that is itself read row by row has its rows asked for in its own consumer's order, which a ring here cannot follow.
