@@ -224,7 +224,8 @@ void Lowering::place_stages() {
 void Lowering::place_stage(int s) {
   const auto i = static_cast<size_t>(s);
   const Stage& stage = kernel_.stages[i];
-  const bool keep = readers_[i] > 0 && !is_inlined(s);
+  // A stage that nobody reads is left out, unless it may raise a flag.
+  const bool keep = (readers_[i] > 0 && !is_inlined(s)) || (readers_[i] == 0 && !is_output(s) && may_raise_flag(stage));
   if (keep && !options_.gpu && schedule_.stages[i].placement == Placement::kRing) {
     int consumer = -1;
     // A consumer that is itself read row by row has its rows asked for in its own consumer's order, which a ring here cannot follow.
@@ -236,8 +237,8 @@ void Lowering::place_stage(int s) {
   }
   std::optional<RowBand> band = schedule_.stages[i].lanes == LaneMapping::kScalar ? std::nullopt : match_row_band(s);
   if (ring_producer_[i] >= 0) band.reset();
-  // A ring along the row itself keeps single positions, and a BandRow makes whole rows.
-  if (ring_consumer_[i] >= 0 && kernel_.stages[static_cast<size_t>(ring_consumer_[i])].band_axis == stage.band_axis) band.reset();
+  // Where a ring's rows lie inside what BandRow would make at once, rows are made one by one instead.
+  if (ring_consumer_[i] >= 0 && kernel_.stages[static_cast<size_t>(ring_consumer_[i])].band_axis >= stage.band_axis) band.reset();
   std::vector<int> order(stage.extents.size());
   for (size_t d = 0; d < order.size(); ++d) order[d] = static_cast<int>(d);
   const bool planar = band && band->channel_axis >= 0 && !band->post && !is_output(s);

@@ -111,8 +111,11 @@ class Scheduler {
     if (lowering::ring_is_legal(kernel_, s, &consumer)) {
       const std::string& reader = kernel_.stages[static_cast<size_t>(consumer)].name;
       if (options_.gpu) return say(Placement::kWhole, "a GPU keeps no rows: all of it, between two phases");
-      if (may_ring(s)) return say(Placement::kRing, fmt::format("only the rows under the window of {} are kept", reader.empty() ? fmt::format("stage {}", consumer) : reader));
-      return say(Placement::kWhole, "its reader is itself made row by row on demand");
+      bool wide = false;  // a row of a few channels is not worth a ring
+      for (size_t d = static_cast<size_t>(kernel_.stages[static_cast<size_t>(consumer)].band_axis) + 1; d < stage.extents.size(); ++d)
+        wide |= !is_const(stage.extents[d]) || const_value(stage.extents[d]) > 16;
+      if (may_ring(s) && wide) return say(Placement::kRing, fmt::format("only the rows under the window of {} are kept", reader.empty() ? fmt::format("stage {}", consumer) : reader));
+      return say(Placement::kWhole, wide ? "its reader is itself made row by row on demand" : "its rows are only a few elements long");
     }
     say(Placement::kWhole, readers_[i].loads > 1 ? fmt::format("read in {} places", readers_[i].loads) : "its reader takes elements in another order");
   }

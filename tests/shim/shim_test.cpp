@@ -6,6 +6,7 @@
 #include "compiler/codegen/cuda/emit.h"
 #include "compiler/codegen/cuda/nvrtc.h"
 #include "compiler/codegen/cuda/shim_backend.h"
+#include "tests/kernel/fuzz_kernel.h"
 #include "tests/loops/loop_harness.h"
 #include "tests/loops/sample_kernels.h"
 #include "tests/shim/scalar_kernels.h"
@@ -55,6 +56,32 @@ TEST(Shim, TextOnTheHostEqualsStages) {
                                                   << (options.permuted ? ", permuted\n" : "\n") << codegen::emit_cuda(p.loops, p.name);
       }
     }
+  }
+}
+
+TEST(Shim, RandomKernelsEqualStages) {
+  constexpr uint64_t kCases = 60;
+  std::vector<LoopKernel> loops;
+  std::string text;
+  for (uint64_t seed = 0; seed < kCases; ++seed) {
+    const kernel::Kernel kernel = make_fuzz_case(seed).kernel;
+    loops.push_back(lower_verified(kernel, {.gpu = true, .random_seed = seed}));
+    text += codegen::emit_cuda(loops.back(), "fuzz_" + std::to_string(seed));
+  }
+  auto library = codegen::ShimLibrary::compile(text);
+  if (!library && library.error().kind == ErrorKind::kSystem) GTEST_SKIP() << library.error().message();
+  ASSERT_TRUE(library) << library.error().message();
+  for (uint64_t seed = 0; seed < kCases; ++seed) {
+    const LoopKernel& kernel = loops[seed];
+    const FuzzCase c = make_fuzz_case(seed);
+    const Backend backend{"cuda-shim", [&](const kernel::Kernel&, const runtime::KernelCall& call, uint64_t) {
+      const int64_t bytes = value_of(kernel::layout_scratch(kernel).bytes, c.params);
+      std::vector<uint64_t> scratch(static_cast<size_t>(bytes) / 8 + 64, 0xA5A5A5A5A5A5A5A5U);
+      runtime::KernelCall with_scratch = call;
+      with_scratch.scratch = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~uintptr_t{63});
+      (*library)->run("fuzz_" + std::to_string(seed), with_scratch, {17, seed % 2 == 0});
+    }};
+    if (auto mismatch = find_mismatch(c, backend)) ADD_FAILURE() << *mismatch << "\n" << describe(c);
   }
 }
 
