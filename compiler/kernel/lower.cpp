@@ -208,6 +208,7 @@ void Lowering::place_stages() {
   const size_t n = kernel_.stages.size();
   stored_.resize(n);
   row_bands_.resize(n);
+  nest_orders_.resize(n);
   ring_consumer_.assign(n, -1);
   ring_producer_.assign(n, -1);
   readers_.assign(n, 0);
@@ -241,6 +242,10 @@ void Lowering::place_stage(int s) {
   if (ring_consumer_[i] >= 0 && kernel_.stages[static_cast<size_t>(ring_consumer_[i])].band_axis >= stage.band_axis) band.reset();
   std::vector<int> order(stage.extents.size());
   for (size_t d = 0; d < order.size(); ++d) order[d] = static_cast<int>(d);
+  // Filter tables have few taps and many positions: lanes run over positions, which lie next to each other unless BandRow wants rows of taps.
+  const bool table = !options_.gpu && schedule_.stages[i].placement == Placement::kTable && stage.rank() == 2 && !is_output(s);
+  if (table) nest_orders_[i] = {1, 0};
+  if (table && !is_row_band_weight(s)) order = {1, 0};
   const bool planar = band && band->channel_axis >= 0 && !band->post && !is_output(s);
   if (planar) std::swap(order[order.size() - 1], order[order.size() - 2]);
   if (keep) {
@@ -284,6 +289,15 @@ void Lowering::place_stage(int s) {
   if (band && (keep || is_output(s))) place_row_band(s, std::move(*band));
 }
 
+/// Whether a horizontal band takes its weights from the stage.
+bool Lowering::is_row_band_weight(int s) const {
+  for (const Stage& stage : kernel_.stages) {
+    if (stage.form != StageForm::kBand || stage.rank() < 2 || stage.band_axis < stage.rank() - 2 || stage.band_axis == 0) continue;
+    if (stage.weight->kind == ExprKind::kLoad && stage.weight->target.kind == LoadTarget::Kind::kStage && stage.weight->target.index == s) return true;
+  }
+  return false;
+}
+
 /// Adds the row buffer and the map that finishes a row, where BandRow alone does not do it.
 void Lowering::place_row_band(int s, RowBand band) {
   const auto i = static_cast<size_t>(s);
@@ -314,6 +328,7 @@ void Lowering::place_row_band(int s, RowBand band) {
       schedule_.stages.push_back(schedule_.stages[i]);
       places_.emplace_back();
       row_bands_.emplace_back();
+      nest_orders_.emplace_back();
     }
     stored_.emplace_back(temp);
     stored_.emplace_back();
@@ -335,6 +350,7 @@ Expr Lowering::all_positive(const std::vector<Expr>& extents) const {
 std::vector<int> Lowering::order_for(int s) const {
   for (const KernelOutput& output : kernel_.outputs)
     if (output.stage == s) return output.axis_of;
+  if (!nest_orders_[static_cast<size_t>(s)].empty()) return nest_orders_[static_cast<size_t>(s)];
   std::vector<int> order;
   for (int d = 0; d < kernel_.stages[static_cast<size_t>(s)].rank(); ++d) order.push_back(d);
   return order;

@@ -103,6 +103,7 @@ class Lowering {
   void place_row_band(int s, RowBand band);
   bool is_output(int s) const;
   bool is_inlined(int s) const;
+  bool is_row_band_weight(int s) const;
   std::vector<Expr> dense_strides(const std::vector<Expr>& extents, const std::vector<int>& order);
   Place new_scratch(const std::string& name, DType type, Expr elements);
   void emit_stage(int s);
@@ -185,6 +186,7 @@ class Lowering {
   std::vector<std::optional<RowBand>> row_bands_;
   std::vector<int> ring_consumer_;                  ///< per stage: who reads its ring, or -1
   std::vector<int> ring_producer_;                  ///< per stage: whose ring it reads, or -1
+  std::vector<std::vector<int>> nest_orders_;       ///< order of a stage's loops where it is not that of its axes
   std::vector<int> readers_;                        ///< stages that read a stage from memory
 };
 
