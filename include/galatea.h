@@ -62,9 +62,7 @@ typedef struct galatea_error galatea_error;                     /* why a call fa
 /* The library's version, "0.1.0". Lives as long as the library. */
 GALATEA_API const char* galatea_version_borrow(void);
 
-/* ---- Errors
- * -------------------------------------------------------------------------------------------------------------------------------
- */
+/* ---- Errors ---- */
 
 /* Who has to act. */
 typedef enum galatea_error_kind {
@@ -94,21 +92,16 @@ GALATEA_API const char* galatea_error_json_borrow(const galatea_error* error);
 /* Ends an error. */
 GALATEA_API void galatea_error_destroy(galatea_error* error);
 
-/* ---- Engine
- * -------------------------------------------------------------------------------------------------------------------------------
- */
+/* ---- Engine ---- */
 
 /* Makes an engine. One for the whole process is enough; several do not disturb each other. */
 GALATEA_API galatea_error* galatea_engine_create(galatea_engine** engine);
 /* Ends an engine. Programs made by it live on. */
 GALATEA_API void galatea_engine_destroy(galatea_engine* engine);
 
-/* ---- Programs
- * -----------------------------------------------------------------------------------------------------------------------------
- */
+/* ---- Programs ---- */
 
-/* Options: everything that is not set stays as the pipeline file says. Setting something again replaces it.
- */
+/* Options: everything that is not set stays as the pipeline file says. Setting something again replaces it. */
 GALATEA_API galatea_error* galatea_program_options_create(galatea_program_options** options);
 /* Which pipeline of the file; without it, the only one. The text is copied, here and below. */
 GALATEA_API galatea_error* galatea_program_options_set_pipeline(galatea_program_options* options,
@@ -213,9 +206,7 @@ GALATEA_API int32_t galatea_program_num_inputs(const galatea_program* program);
 GALATEA_API galatea_error* galatea_program_get_input(const galatea_program* program, int32_t index,
                                                      galatea_port* port);
 
-/* ---- Sessions
- * -----------------------------------------------------------------------------------------------------------------------------
- */
+/* ---- Sessions ---- */
 
 /* How to run. Fill it with galatea_session_options_init() first, so that fields added later have their
  * defaults. */
@@ -280,9 +271,7 @@ GALATEA_API galatea_error* galatea_session_statistics_json_take(const galatea_se
 /* Ends a string that a `_take` gave. */
 GALATEA_API void galatea_string_destroy(char* string);
 
-/* ---- Batches
- * ------------------------------------------------------------------------------------------------------------------------------
- */
+/* ---- Batches ---- */
 
 /* Number of samples: the batch size, or less at the end of an epoch, with skipped samples, or as was fed. */
 GALATEA_API int32_t galatea_batch_num_samples(const galatea_batch* batch);
@@ -310,9 +299,7 @@ GALATEA_API int galatea_batch_is_dense(const galatea_batch* batch, int32_t outpu
 /* Ends a batch. Its memory is used again, unless DLPack tensors still hold it. */
 GALATEA_API void galatea_batch_destroy(galatea_batch* batch);
 
-/* ---- DLPack
- * -------------------------------------------------------------------------------------------------------------------------------
- */
+/* ---- DLPack ---- */
 
 /* The structs of DLPack (version 0 of its ABI: struct DLManagedTensor) under names of our own: cast a pointer
  * to one into a pointer to the other. */
