@@ -103,6 +103,7 @@ std::unique_ptr<runtime::Session> PipelineHost::open(std::shared_ptr<const runti
   }
   runtime::SessionOptions options;
   options.trace = trace;
+  options.sources = &reporter.sources();
   auto session = runtime::Session::create(std::move(program), natives_, options);
   if (!session) {
     reporter.report(session.error());
