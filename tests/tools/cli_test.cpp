@@ -249,8 +249,8 @@ TEST_F(CommandLine, BackendsAndFusionChangeNoBit) {
   EXPECT_EQ(outputs("llvm", {}), expected);
   EXPECT_EQ(outputs("unfused", {"--fuse=off"}), expected);
   EXPECT_EQ(outputs("threads", {"--threads", "5", "--batch-size", "7", "--prefetch", "1"}), expected);
-  if (const std::string shim = outputs("shim", {"--backend", "cuda-shim"}); !shim.empty())
-    EXPECT_EQ(shim, expected);
+  const std::string shim = outputs("shim", {"--backend", "cuda-shim"});
+  EXPECT_EQ(shim.empty() ? expected : shim, expected);
 }
 
 TEST_F(CommandLine, RunWithoutOptionsIsQuiet) {
