@@ -51,7 +51,7 @@ TEST(DslReplay, MutatedGoldenFiles) {
   };
   std::mt19937 random(7);
   auto below = [&](size_t n) { return static_cast<size_t>(random() % n); };
-  int rounds = 300;
+  int rounds = 150;
   if (const char* given = std::getenv("GALATEA_FUZZ_ROUNDS")) rounds = std::atoi(given);
   for (int round = 0; round < rounds; ++round) {
     std::vector<std::string> words = cut(all[below(all.size())]);
