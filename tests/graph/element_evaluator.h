@@ -1,7 +1,8 @@
 // Reads of nodes found by evaluating every element, and the windows of read_bounds.h held against them.
 //
-// Comes in: a graph in which node %y reads the decoded image %x (perhaps through views), and one sample's extents and scalars. Goes out: failed
-// expectations where a window is wrong, and how much larger than needed it is.
+// Comes in: a graph in which node %y reads the decoded image %x (perhaps through views), and one sample's
+// extents and scalars. Goes out: failed expectations where a window is wrong, and how much larger than needed
+// it is.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -41,7 +42,8 @@ class Evaluator {
     for (const op::LoweredOutput& output : lowering.outputs) {
       if (output.kind != op::LoweredOutput::Kind::kStage) continue;
       Frame frame{&graph_.node(id), &lowering, {}, {}, 0, {}};
-      for_box(extents(lowering.stages[static_cast<size_t>(output.stage)].extents), [&](const std::vector<int64_t>& at) { stage_element(frame, output.stage, at); });
+      for_box(extents(lowering.stages[static_cast<size_t>(output.stage)].extents),
+              [&](const std::vector<int64_t>& at) { stage_element(frame, output.stage, at); });
     }
   }
   /// As a backend does that computes every stage whole; gives the elements of the outputs.
@@ -51,7 +53,8 @@ class Evaluator {
     std::vector<Cell> cells;
     for (size_t s = 0; s < lowering.stages.size(); ++s) {
       bool is_output = false;
-      for (const op::LoweredOutput& output : lowering.outputs) is_output |= output.stage == static_cast<int>(s);
+      for (const op::LoweredOutput& output : lowering.outputs)
+        is_output |= output.stage == static_cast<int>(s);
       for_box(extents(lowering.stages[s].extents), [&](const std::vector<int64_t>& at) {
         Cell cell = stage_element(frame, static_cast<int>(s), at);
         if (is_output) cells.push_back(cell);
@@ -63,7 +66,8 @@ class Evaluator {
     any = true;
     low.resize(at.size(), std::numeric_limits<int64_t>::max());
     high.resize(at.size(), std::numeric_limits<int64_t>::min());
-    for (size_t d = 0; d < at.size(); ++d) low[d] = std::min(low[d], at[d]), high[d] = std::max(high[d], at[d]);
+    for (size_t d = 0; d < at.size(); ++d)
+      low[d] = std::min(low[d], at[d]), high[d] = std::max(high[d], at[d]);
   }
   bool any = false;
   std::vector<int64_t> low, high;
@@ -71,7 +75,8 @@ class Evaluator {
   int64_t extent(ValueId value, int64_t dim) {
     int64_t known = graph_.type(value).extents[static_cast<size_t>(dim)];
     if (known >= 0) return known;
-    if (graph_.defining_node(value)->op->kind == op::OperatorKind::kNative) return dim == 0 ? sample_.height : sample_.width;
+    if (graph_.defining_node(value)->op->kind == op::OperatorKind::kNative)
+      return dim == 0 ? sample_.height : sample_.width;
     op::Lowering lowering = op::lower_node(graph_, graph_.value(value).node);
     return scalar(lowering.outputs[0].extents[static_cast<size_t>(dim)]);
   }
@@ -101,7 +106,8 @@ class Evaluator {
   }
   static Cell apply(const kernel::ExprNode& e, const std::vector<Cell>& args) {
     uint32_t flags = 0;
-    return evaluate(e.op, is_comparison(e.op) ? e.args[0].type() : e.type, e.args[0].type(), args.data(), &flags);
+    return evaluate(e.op, is_comparison(e.op) ? e.args[0].type() : e.type, e.args[0].type(), args.data(),
+                    &flags);
   }
 
   std::vector<int64_t> extents(const std::vector<Expr>& list) {
@@ -128,30 +134,43 @@ class Evaluator {
   Cell symbol(const kernel::ExprNode& e) {
     auto value = static_cast<ValueId>(e.a);
     switch (e.symbol) {
-      case SymbolKind::kExtent: return cell_from_int(e.type, extent(value, e.b));
+      case SymbolKind::kExtent:
+        return cell_from_int(e.type, extent(value, e.b));
       case SymbolKind::kElement: {
-        if (auto found = sample_.elements.find(value); found != sample_.elements.end()) return cell_from_double(e.type, found->second);
+        if (auto found = sample_.elements.find(value); found != sample_.elements.end())
+          return cell_from_double(e.type, found->second);
         op::Lowering lowering = op::lower_node(graph_, graph_.value(value).node);
         return eval(lowering.outputs[0].elements.at(static_cast<size_t>(e.b)), {});
       }
       // The decode's own scalars are the extents.
-      case SymbolKind::kLocal: return cell_from_int(e.type, (e.a & 0xffff) == 0 ? sample_.height : sample_.width);
-      case SymbolKind::kNodeKey: return {sample_.key + static_cast<uint64_t>(e.a)};
-      default: return {7};
+      case SymbolKind::kLocal:
+        return cell_from_int(e.type, (e.a & 0xffff) == 0 ? sample_.height : sample_.width);
+      case SymbolKind::kNodeKey:
+        return {sample_.key + static_cast<uint64_t>(e.a)};
+      default:
+        return {7};
     }
   }
 
   Cell eval(const Expr& e, const Frame& frame) {
     if (auto found = scalars_.find(e.get()); found != scalars_.end()) return found->second.second;
     switch (e->kind) {
-      case ExprKind::kConst: return e->value;
-      case ExprKind::kSymbol: return symbol(*e);
-      case ExprKind::kAxis: return cell_from_int(DType::kI64, frame.axes.at(static_cast<size_t>(e->index)));
-      case ExprKind::kReduceAxis: return cell_from_int(DType::kI64, frame.reduce_axes.at(static_cast<size_t>(e->index)));
-      case ExprKind::kTap: return cell_from_int(DType::kI64, frame.tap);
-      case ExprKind::kAcc: return frame.acc;
-      case ExprKind::kLoad: return load(*e, frame);
-      default: break;
+      case ExprKind::kConst:
+        return e->value;
+      case ExprKind::kSymbol:
+        return symbol(*e);
+      case ExprKind::kAxis:
+        return cell_from_int(DType::kI64, frame.axes.at(static_cast<size_t>(e->index)));
+      case ExprKind::kReduceAxis:
+        return cell_from_int(DType::kI64, frame.reduce_axes.at(static_cast<size_t>(e->index)));
+      case ExprKind::kTap:
+        return cell_from_int(DType::kI64, frame.tap);
+      case ExprKind::kAcc:
+        return frame.acc;
+      case ExprKind::kLoad:
+        return load(*e, frame);
+      default:
+        break;
     }
     std::vector<Cell> args;
     for (const Expr& arg : e->args) args.push_back(eval(arg, frame));
@@ -169,7 +188,8 @@ class Evaluator {
 
   Cell load(const kernel::ExprNode& e, const Frame& frame) {
     bool from_stage = e.target.kind == kernel::LoadTarget::Kind::kStage;
-    const auto& sizes = from_stage ? frame.lowering->stages[static_cast<size_t>(e.target.index)].extents : frame.lowering->inputs[static_cast<size_t>(e.target.index)].extents;
+    const auto& sizes = from_stage ? frame.lowering->stages[static_cast<size_t>(e.target.index)].extents
+                                   : frame.lowering->inputs[static_cast<size_t>(e.target.index)].extents;
     std::vector<int64_t> at;
     for (size_t d = 0; d < e.args.size(); ++d) {
       at.push_back(cell_to_int(DType::kI64, eval(e.args[d], frame)));
@@ -190,7 +210,8 @@ class Evaluator {
     if (view.kind != op::LoweredOutput::Kind::kView) return;
     std::vector<int64_t> behind;
     for (const Expr& start : view.start) behind.push_back(scalar(start));
-    for (size_t j = 0; j < at.size(); ++j) behind[static_cast<size_t>(view.input_dim[j])] += at[j] * scalar(view.step[j]);
+    for (size_t j = 0; j < at.size(); ++j)
+      behind[static_cast<size_t>(view.input_dim[j])] += at[j] * scalar(view.step[j]);
     read(node->inputs[0], behind);
   }
 
@@ -252,7 +273,8 @@ inline Window window_of(const passes::ReadBounds& bounds, Evaluator& evaluator) 
   return window;
 }
 
-/// Cut down to what is read, the stages give the same elements, and computed whole they read nothing outside of the window.
+/// Cut down to what is read, the stages give the same elements, and computed whole they read nothing outside
+/// of the window.
 inline void check_narrowed(const Graph& graph, const Sample& sample, const Window& window) {
   ValueId image = named(graph, "x");
   NodeId consumer = graph.value(named(graph, "y")).node;
@@ -265,7 +287,8 @@ inline void check_narrowed(const Graph& graph, const Sample& sample, const Windo
   }
 }
 
-/// Both functions on one graph and sample: legal, complete; the slack is what they ask for beyond what is read, in rows and columns.
+/// Both functions on one graph and sample: legal, complete; the slack is what they ask for beyond what is
+/// read, in rows and columns.
 inline int64_t check_sample(const Graph& graph, const Sample& sample) {
   ValueId image = named(graph, "x"), reader = named(graph, "y");
   NodeId consumer = graph.value(reader).node;
