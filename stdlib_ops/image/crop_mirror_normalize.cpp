@@ -140,7 +140,9 @@ void define_cmn(RecipeBuilder& b) {
     std::vector<int> outside;
     if (pads) outside = {at.h, at.w};
     if (pads_channels) outside.push_back(at.c);
-    if (!outside.empty()) value = select(inside(b, index, outside), value, fill_of_channel(b, axes[c], dtype));
+    // Padding channels are 0 unless the window may be padded, as the reference has it.
+    const Expr fill = policy == BoundsPolicy::kPad ? fill_of_channel(b, axes[c], dtype) : kernel::constant(dtype, Cell{});
+    if (!outside.empty()) value = select(inside(b, index, outside), value, fill);
     return value;
   });
   std::vector<int> axis_of;
@@ -157,7 +159,8 @@ Operator make_crop_mirror_normalize() {
   op.summary = "Crops, mirrors and normalises images, with the layout and type that a network wants.";
   op.documentation =
       "out = scale * (in - mean) / std + shift, computed in f32 as fma(in - mean, scale / std, shift), then converted (half to even, clamped). The window is that of fn.crop; "
-      "mirror reverses its columns. Padding (out_of_bounds_policy=\"pad\", pad_output) takes fill_values as they are, not normalised.";
+      "mirror reverses its columns. Padding takes fill_values as they are, not normalised; channels added by pad_output are 0 "
+      "where nothing may lie outside.";
   op.inputs = {{.name = "data", .documentation = "image", .layouts = {"HWC", "CHW"},
                 .dtypes = {DType::kU8, DType::kI16, DType::kU16, DType::kI32, DType::kF32, DType::kF16}}};
   op.min_inputs = op.max_inputs = 1;

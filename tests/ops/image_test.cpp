@@ -146,7 +146,10 @@ TEST(CropMirrorNormalize, TypesPaddingAndNeutralParameters) {
   const Tensor rounded = OpRun("crop_mirror_normalize").input(photo()).arg("dtype", DType::kI8).arg("output_layout", std::string("HWC")).arg("mean", 30.0).arg("std", 2.0).result();
   for (size_t n = 0; n < rounded.size(); ++n) ASSERT_EQ(rounded[n], saturate(DType::kI8, (photo()[n] - 30) / 2));
   const Tensor padded = OpRun("crop_mirror_normalize").fixed(photo()).arg("pad_output", true).arg("mean", 100.0).arg("output_layout", std::string("HWC"))
-                            .arg("fill_values", std::vector<double>{1, 2, 3, 9}).result();
+                            .arg("out_of_bounds_policy", std::string("pad")).arg("fill_values", std::vector<double>{1, 2, 3, 9}).result();
+  const Tensor zero = OpRun("crop_mirror_normalize").input(photo()).arg("pad_output", true).arg("fill_values", 9.0).result();
+  ASSERT_EQ(zero.extents, (std::vector<int64_t>{4, 9, 12}));
+  EXPECT_EQ(zero[3 * 9 * 12], 0);
   expect_near(padded, image_of(9, 12, 4, [&](int64_t y, int64_t x, int64_t c) { return c == 3 ? 9 : pixel(photo(), y, x, c) - 100; }), 1e-5);
   const Tensor outside = OpRun("crop_mirror_normalize").input(photo()).arg("crop", std::vector<double>{11, 12}).arg("out_of_bounds_policy", std::string("pad")).arg("fill_values", 7.0)
                              .arg("mean", 100.0).arg("mirror", int64_t{1}).arg("output_layout", std::string("HWC")).result();
