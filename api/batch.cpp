@@ -46,7 +46,10 @@ Tensor stacked(const Batch::Output& output) {
 
 galatea_dl_dtype dl_dtype(galatea::DType dtype) {
   galatea_dl_dtype out{};
-  out.code = galatea::is_bool(dtype) ? 6 : galatea::is_float(dtype) ? 2 : galatea::is_signed_int(dtype) ? 0 : 1;
+  out.code = galatea::is_bool(dtype)         ? 6
+             : galatea::is_float(dtype)      ? 2
+             : galatea::is_signed_int(dtype) ? 0
+                                             : 1;
   out.bits = static_cast<uint8_t>(8 * galatea::size_of(dtype));
   out.lanes = 1;
   return out;
@@ -85,24 +88,32 @@ galatea_dl_managed_tensor* make_managed(std::shared_ptr<const Batch> batch, cons
 extern "C" {
 
 int32_t galatea_batch_num_samples(const galatea_batch* batch) { return batch->batch->num_samples(); }
-int32_t galatea_batch_num_outputs(const galatea_batch* batch) { return static_cast<int32_t>(batch->batch->outputs.size()); }
+int32_t galatea_batch_num_outputs(const galatea_batch* batch) {
+  return static_cast<int32_t>(batch->batch->outputs.size());
+}
 int64_t galatea_batch_epoch(const galatea_batch* batch) { return batch->batch->epoch; }
 int64_t galatea_batch_index(const galatea_batch* batch) { return batch->batch->index; }
 
 int64_t galatea_batch_sample_id(const galatea_batch* batch, int32_t sample) {
-  return sample >= 0 && sample < batch->batch->num_samples() ? batch->batch->sample_ids[static_cast<size_t>(sample)] : -1;
+  return sample >= 0 && sample < batch->batch->num_samples()
+             ? batch->batch->sample_ids[static_cast<size_t>(sample)]
+             : -1;
 }
 
 const char* galatea_batch_sample_name_borrow(const galatea_batch* batch, int32_t sample) {
-  return sample >= 0 && sample < batch->batch->num_samples() ? batch->batch->sample_names[static_cast<size_t>(sample)].c_str() : "";
+  return sample >= 0 && sample < batch->batch->num_samples()
+             ? batch->batch->sample_names[static_cast<size_t>(sample)].c_str()
+             : "";
 }
 
-galatea_error* galatea_batch_tensor_borrow(const galatea_batch* batch, int32_t output, int32_t sample, galatea_tensor* tensor) {
+galatea_error* galatea_batch_tensor_borrow(const galatea_batch* batch, int32_t output, int32_t sample,
+                                           galatea_tensor* tensor) {
   return guard([&]() -> galatea_error* {
     if (!batch || !tensor) return misuse("batch or tensor is NULL");
     if (!has_output(*batch, output)) return no_output(*batch, output);
     const Batch::Output& out = batch->batch->outputs[static_cast<size_t>(output)];
-    if (sample < 0 || static_cast<size_t>(sample) >= out.samples.size()) return misuse(fmt::format("sample {} does not exist; there are {}", sample, out.samples.size()));
+    if (sample < 0 || static_cast<size_t>(sample) >= out.samples.size())
+      return misuse(fmt::format("sample {} does not exist; there are {}", sample, out.samples.size()));
     fill(*tensor, out.samples[static_cast<size_t>(sample)], out.spec.layout.str().c_str());
     return nullptr;
   });
@@ -114,28 +125,36 @@ int galatea_batch_is_dense(const galatea_batch* batch, int32_t output) {
   return out.contiguous && !out.samples.empty() && out.spec.ndim < GALATEA_MAX_RANK;
 }
 
-galatea_error* galatea_batch_dense_borrow(const galatea_batch* batch, int32_t output, galatea_tensor* tensor) {
+galatea_error* galatea_batch_dense_borrow(const galatea_batch* batch, int32_t output,
+                                          galatea_tensor* tensor) {
   return guard([&]() -> galatea_error* {
     if (!batch || !tensor) return misuse("batch or tensor is NULL");
     if (!has_output(*batch, output)) return no_output(*batch, output);
-    if (!galatea_batch_is_dense(batch, output)) return misuse(fmt::format("output {} has samples of different extents, so it is not one tensor", output));
-    fill(*tensor, stacked(batch->batch->outputs[static_cast<size_t>(output)]), batch->dense_layouts[static_cast<size_t>(output)].c_str());
+    if (!galatea_batch_is_dense(batch, output))
+      return misuse(
+          fmt::format("output {} has samples of different extents, so it is not one tensor", output));
+    fill(*tensor, stacked(batch->batch->outputs[static_cast<size_t>(output)]),
+         batch->dense_layouts[static_cast<size_t>(output)].c_str());
     return nullptr;
   });
 }
 
-galatea_error* galatea_batch_dlpack_take(const galatea_batch* batch, int32_t output, int32_t sample, galatea_dl_managed_tensor** tensor) {
+galatea_error* galatea_batch_dlpack_take(const galatea_batch* batch, int32_t output, int32_t sample,
+                                         galatea_dl_managed_tensor** tensor) {
   if (tensor) *tensor = nullptr;
   return guard([&]() -> galatea_error* {
     if (!batch || !tensor) return misuse("batch or tensor is NULL");
     if (!has_output(*batch, output)) return no_output(*batch, output);
     const Batch::Output& out = batch->batch->outputs[static_cast<size_t>(output)];
     if (sample == -1) {
-      if (!galatea_batch_is_dense(batch, output)) return misuse(fmt::format("output {} has samples of different extents, so it is not one tensor", output));
+      if (!galatea_batch_is_dense(batch, output))
+        return misuse(
+            fmt::format("output {} has samples of different extents, so it is not one tensor", output));
       *tensor = make_managed(batch->batch, stacked(out));
       return nullptr;
     }
-    if (sample < 0 || static_cast<size_t>(sample) >= out.samples.size()) return misuse(fmt::format("sample {} does not exist; there are {}", sample, out.samples.size()));
+    if (sample < 0 || static_cast<size_t>(sample) >= out.samples.size())
+      return misuse(fmt::format("sample {} does not exist; there are {}", sample, out.samples.size()));
     *tensor = make_managed(batch->batch, out.samples[static_cast<size_t>(sample)]);
     return nullptr;
   });

@@ -12,17 +12,22 @@ namespace {
 
 galatea_error_kind kind_of(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::kUser: return GALATEA_ERROR_USER;
-    case ErrorKind::kSystem: return GALATEA_ERROR_SYSTEM;
-    case ErrorKind::kInternal: break;
+    case ErrorKind::kUser:
+      return GALATEA_ERROR_USER;
+    case ErrorKind::kSystem:
+      return GALATEA_ERROR_SYSTEM;
+    case ErrorKind::kInternal:
+      break;
   }
   return GALATEA_ERROR_INTERNAL;
 }
 
-/// Made before memory can run out, by out_of_memory()'s first caller at the latest; short enough for strings without heap memory where it matters.
+/// Made before memory can run out, by out_of_memory()'s first caller at the latest; short enough for strings
+/// without heap memory where it matters.
 galatea_error& memory_error() {
-  static galatea_error error{GALATEA_ERROR_SYSTEM, "G0921", "out of memory", "error[G0921]: out of memory\n",
-                             R"({"diagnostics":[{"code":"G0921","severity":"error","message":"out of memory"}]})"};
+  static galatea_error error{
+      GALATEA_ERROR_SYSTEM, "G0921", "out of memory", "error[G0921]: out of memory\n",
+      R"({"diagnostics":[{"code":"G0921","severity":"error","message":"out of memory"}]})"};
   return error;
 }
 /// Makes it while the library is loaded.
@@ -56,7 +61,8 @@ galatea_error* make_api_error(const Error& error) noexcept {
 
 galatea_error* misuse(const std::string& message) noexcept {
   try {
-    return make_api_error(make_error(ErrorKind::kUser, "G0940", message, "see the function's comment in galatea.h").error());
+    return make_api_error(
+        make_error(ErrorKind::kUser, "G0940", message, "see the function's comment in galatea.h").error());
   } catch (...) {
     return out_of_memory();
   }

@@ -1,4 +1,5 @@
-// The one wall for exceptions: what the layers throw (bugs, memory that ran out) becomes a galatea_error here, and nowhere else.
+// The one wall for exceptions: what the layers throw (bugs, memory that ran out) becomes a galatea_error
+// here, and nowhere else.
 //
 // Comes in: a body that returns an Error or nothing. Goes out: galatea_error*.
 #pragma once
@@ -14,7 +15,8 @@
 
 namespace galatea::api {
 
-/// An error for the host; its diagnostics point into `sources`. Never throws: without memory it is the error that says so.
+/// An error for the host; its diagnostics point into `sources`. Never throws: without memory it is the error
+/// that says so.
 galatea_error* make_api_error(const Error& error, const SourceMap& sources) noexcept;
 galatea_error* make_api_error(const Error& error) noexcept;
 /// What the host did wrong in a call of the API itself.
@@ -30,7 +32,9 @@ galatea_error* guard(Body&& body) noexcept {
     return out_of_memory();
   } catch (const std::exception& exception) {
     try {
-      return make_api_error(make_error(ErrorKind::kInternal, "G0941", exception.what(), "please report this: it is a bug in galatea").error());
+      return make_api_error(make_error(ErrorKind::kInternal, "G0941", exception.what(),
+                                       "please report this: it is a bug in galatea")
+                                .error());
     } catch (...) {
       return out_of_memory();
     }

@@ -24,7 +24,8 @@ using galatea::api::misuse;
 
 namespace {
 
-galatea::Result<std::unique_ptr<galatea::codegen::KernelBackend>> make_backend(const std::string& name, std::string& note) {
+galatea::Result<std::unique_ptr<galatea::codegen::KernelBackend>> make_backend(const std::string& name,
+                                                                               std::string& note) {
 #if __has_include("compiler/codegen/llvm/llvm_backend.h")
   return galatea::codegen::make_backend(name, &note);
 #else
@@ -44,16 +45,19 @@ galatea_error* staging_failed(std::vector<Diagnostic> diagnostics, const SourceM
   return make_api_error(error, sources);
 }
 
-galatea_error* create(galatea_engine* engine, const std::string& file, std::optional<std::string> text, const galatea_program_options* given, galatea_program** out) {
+galatea_error* create(galatea_engine* engine, const std::string& file, std::optional<std::string> text,
+                      const galatea_program_options* given, galatea_program** out) {
   const galatea_program_options defaults;
   const galatea_program_options& options = given ? *given : defaults;
   SourceMap sources;
-  auto staged = galatea::dsl::stage_pipeline(file, std::move(text), options.frontend, engine->library->operators, sources);
+  auto staged = galatea::dsl::stage_pipeline(file, std::move(text), options.frontend,
+                                             engine->library->operators, sources);
   std::vector<Diagnostic> diagnostics = std::move(staged.diagnostics);
   if (!staged.ok || staged.graphs.empty()) return staging_failed(std::move(diagnostics), sources);
   auto failing = galatea::check_constants(*staged.graphs.front());
   diagnostics.insert(diagnostics.end(), failing.begin(), failing.end());
-  if (std::any_of(failing.begin(), failing.end(), is_error)) return staging_failed(std::move(diagnostics), sources);
+  if (std::any_of(failing.begin(), failing.end(), is_error))
+    return staging_failed(std::move(diagnostics), sources);
   std::string note;
   auto backend = make_backend(options.backend, note);
   if (!backend) return make_api_error(backend.error(), sources);
@@ -78,20 +82,24 @@ galatea_error* create(galatea_engine* engine, const std::string& file, std::opti
   return nullptr;
 }
 
-void fill_port(galatea_port& port, const std::string& name, galatea::DType dtype, int ndim, const galatea::Layout& layout, const std::vector<int64_t>& extents) {
+void fill_port(galatea_port& port, const std::string& name, galatea::DType dtype, int ndim,
+               const galatea::Layout& layout, const std::vector<int64_t>& extents) {
   port = galatea_port{};
   port.name = name.c_str();
   port.dtype = static_cast<galatea_dtype>(dtype);
   port.ndim = ndim;
   port.layout = layout.str().c_str();
-  for (int d = 0; d < ndim; ++d) port.extents[d] = static_cast<size_t>(d) < extents.size() ? extents[static_cast<size_t>(d)] : -1;
+  for (int d = 0; d < ndim; ++d)
+    port.extents[d] = static_cast<size_t>(d) < extents.size() ? extents[static_cast<size_t>(d)] : -1;
 }
 
 }  // namespace
 
 extern "C" {
 
-galatea_error* galatea_program_create_from_file(galatea_engine* engine, const char* path, const galatea_program_options* options, galatea_program** program) {
+galatea_error* galatea_program_create_from_file(galatea_engine* engine, const char* path,
+                                                const galatea_program_options* options,
+                                                galatea_program** program) {
   if (program) *program = nullptr;
   return guard([&]() -> galatea_error* {
     if (!engine || !path || !program) return misuse("engine, path or program is NULL");
@@ -99,47 +107,63 @@ galatea_error* galatea_program_create_from_file(galatea_engine* engine, const ch
   });
 }
 
-galatea_error* galatea_program_create_from_text(galatea_engine* engine, const char* file_name, const char* text, const galatea_program_options* options, galatea_program** program) {
+galatea_error* galatea_program_create_from_text(galatea_engine* engine, const char* file_name,
+                                                const char* text, const galatea_program_options* options,
+                                                galatea_program** program) {
   if (program) *program = nullptr;
   return guard([&]() -> galatea_error* {
-    if (!engine || !file_name || !text || !program) return misuse("engine, file_name, text or program is NULL");
+    if (!engine || !file_name || !text || !program)
+      return misuse("engine, file_name, text or program is NULL");
     return create(engine, file_name, std::string(text), options, program);
   });
 }
 
 void galatea_program_destroy(galatea_program* program) { delete program; }
 
-const char* galatea_program_name_borrow(const galatea_program* program) { return program->program->name.c_str(); }
+const char* galatea_program_name_borrow(const galatea_program* program) {
+  return program->program->name.c_str();
+}
 uint64_t galatea_program_seed(const galatea_program* program) { return program->program->seed; }
 int32_t galatea_program_batch_size(const galatea_program* program) { return program->program->batch_size; }
-const char* galatea_program_warnings_text_borrow(const galatea_program* program) { return program->warnings_text.c_str(); }
-const char* galatea_program_warnings_json_borrow(const galatea_program* program) { return program->warnings_json.c_str(); }
+const char* galatea_program_warnings_text_borrow(const galatea_program* program) {
+  return program->warnings_text.c_str();
+}
+const char* galatea_program_warnings_json_borrow(const galatea_program* program) {
+  return program->warnings_json.c_str();
+}
 
 int32_t galatea_dtype_size(galatea_dtype dtype) {
   const auto number = static_cast<int>(dtype);
-  return number >= 0 && number < galatea::kNumDTypes ? galatea::size_of(static_cast<galatea::DType>(number)) : 0;
+  return number >= 0 && number < galatea::kNumDTypes ? galatea::size_of(static_cast<galatea::DType>(number))
+                                                     : 0;
 }
 
-int32_t galatea_program_num_outputs(const galatea_program* program) { return static_cast<int32_t>(program->program->outputs.size()); }
+int32_t galatea_program_num_outputs(const galatea_program* program) {
+  return static_cast<int32_t>(program->program->outputs.size());
+}
 
 galatea_error* galatea_program_get_output(const galatea_program* program, int32_t index, galatea_port* port) {
   return guard([&]() -> galatea_error* {
     if (!program || !port) return misuse("program or port is NULL");
     const auto& outputs = program->program->outputs;
-    if (index < 0 || static_cast<size_t>(index) >= outputs.size()) return misuse(fmt::format("output {} does not exist; there are {}", index, outputs.size()));
+    if (index < 0 || static_cast<size_t>(index) >= outputs.size())
+      return misuse(fmt::format("output {} does not exist; there are {}", index, outputs.size()));
     const auto& output = outputs[static_cast<size_t>(index)];
     fill_port(*port, output.name, output.dtype, output.ndim, output.layout, output.extents);
     return nullptr;
   });
 }
 
-int32_t galatea_program_num_inputs(const galatea_program* program) { return static_cast<int32_t>(program->program->external_inputs.size()); }
+int32_t galatea_program_num_inputs(const galatea_program* program) {
+  return static_cast<int32_t>(program->program->external_inputs.size());
+}
 
 galatea_error* galatea_program_get_input(const galatea_program* program, int32_t index, galatea_port* port) {
   return guard([&]() -> galatea_error* {
     if (!program || !port) return misuse("program or port is NULL");
     const auto& inputs = program->program->external_inputs;
-    if (index < 0 || static_cast<size_t>(index) >= inputs.size()) return misuse(fmt::format("external input {} does not exist; there are {}", index, inputs.size()));
+    if (index < 0 || static_cast<size_t>(index) >= inputs.size())
+      return misuse(fmt::format("external input {} does not exist; there are {}", index, inputs.size()));
     const auto& input = inputs[static_cast<size_t>(index)];
     fill_port(*port, input.name, input.dtype, input.ndim, input.layout, {});
     return nullptr;

@@ -39,11 +39,13 @@ galatea_error* galatea_program_options_set_pipeline(galatea_program_options* opt
   });
 }
 
-galatea_error* galatea_program_options_set_parameter(galatea_program_options* options, const char* name, const char* value) {
+galatea_error* galatea_program_options_set_parameter(galatea_program_options* options, const char* name,
+                                                     const char* value) {
   return guard([&]() -> galatea_error* {
     if (!options || !name || !value) return misuse("options, name or value is NULL");
     auto& parameters = options->frontend.parameters;
-    auto same = std::find_if(parameters.begin(), parameters.end(), [&](const auto& parameter) { return parameter.first == name; });
+    auto same = std::find_if(parameters.begin(), parameters.end(),
+                             [&](const auto& parameter) { return parameter.first == name; });
     if (same == parameters.end()) {
       parameters.emplace_back(name, value);
     } else {
@@ -60,14 +62,16 @@ galatea_error* galatea_program_options_set_batch_size(galatea_program_options* o
   });
 }
 
-galatea_error* galatea_program_options_set_num_threads(galatea_program_options* options, int32_t num_threads) {
+galatea_error* galatea_program_options_set_num_threads(galatea_program_options* options,
+                                                       int32_t num_threads) {
   return guard([&]() -> galatea_error* {
     if (!options) return misuse("options is NULL");
     return set_positive(options->frontend.host.num_threads, num_threads, "num_threads");
   });
 }
 
-galatea_error* galatea_program_options_set_prefetch_depth(galatea_program_options* options, int32_t prefetch_depth) {
+galatea_error* galatea_program_options_set_prefetch_depth(galatea_program_options* options,
+                                                          int32_t prefetch_depth) {
   return guard([&]() -> galatea_error* {
     if (!options) return misuse("options is NULL");
     return set_positive(options->frontend.host.prefetch_queue_depth, prefetch_depth, "prefetch_depth");
@@ -86,8 +90,10 @@ galatea_error* galatea_program_options_set_device(galatea_program_options* optio
   return guard([&]() -> galatea_error* {
     if (!options || !device) return misuse("options or device is NULL");
     const std::string name = device;
-    const bool is_numbered = name.starts_with("gpu:") && name.size() > 4 && name.find_first_not_of("0123456789", 4) == std::string::npos;
-    if (name != "auto" && name != "cpu" && name != "gpu" && !is_numbered) return misuse(fmt::format("device '{}' is none of auto, cpu, gpu, gpu:N", name));
+    const bool is_numbered = name.starts_with("gpu:") && name.size() > 4 &&
+                             name.find_first_not_of("0123456789", 4) == std::string::npos;
+    if (name != "auto" && name != "cpu" && name != "gpu" && !is_numbered)
+      return misuse(fmt::format("device '{}' is none of auto, cpu, gpu, gpu:N", name));
     options->frontend.host.device = name;
     return nullptr;
   });
@@ -130,7 +136,8 @@ galatea_error* galatea_program_options_set_backend(galatea_program_options* opti
   return guard([&]() -> galatea_error* {
     if (!options || !backend) return misuse("options or backend is NULL");
     const std::string name = backend;
-    if (name != "llvm" && name != "interpreter") return misuse(fmt::format("backend '{}' is none of llvm, interpreter", name));
+    if (name != "llvm" && name != "interpreter")
+      return misuse(fmt::format("backend '{}' is none of llvm, interpreter", name));
     options->backend = name;
     return nullptr;
   });

@@ -16,10 +16,13 @@ namespace {
 /// The host's tensor as one of ours, which borrows its memory for the length of the call.
 galatea::Result<galatea::runtime::Tensor> borrow(const galatea_tensor& given, int32_t number) {
   auto refuse = [&](std::string why) {
-    return galatea::make_error(galatea::ErrorKind::kUser, "G0940", fmt::format("sample {}: {}", number, why), "galatea_tensor_init() fills a tensor");
+    return galatea::make_error(galatea::ErrorKind::kUser, "G0940", fmt::format("sample {}: {}", number, why),
+                               "galatea_tensor_init() fills a tensor");
   };
-  if (galatea_dtype_size(given.dtype) == 0) return refuse(fmt::format("{} is no element type", static_cast<int>(given.dtype)));
-  if (given.ndim < 0 || given.ndim > GALATEA_MAX_RANK) return refuse(fmt::format("{} dimensions are not within 0 … {}", given.ndim, GALATEA_MAX_RANK));
+  if (galatea_dtype_size(given.dtype) == 0)
+    return refuse(fmt::format("{} is no element type", static_cast<int>(given.dtype)));
+  if (given.ndim < 0 || given.ndim > GALATEA_MAX_RANK)
+    return refuse(fmt::format("{} dimensions are not within 0 … {}", given.ndim, GALATEA_MAX_RANK));
   galatea::runtime::Tensor tensor;
   tensor.data = static_cast<uint8_t*>(given.data);
   tensor.dtype = static_cast<galatea::DType>(given.dtype);
@@ -34,14 +37,19 @@ galatea::Result<galatea::runtime::Tensor> borrow(const galatea_tensor& given, in
 nlohmann::json failures(const std::vector<galatea::runtime::SampleFailure>& list) {
   auto json = nlohmann::json::array();
   for (const auto& failure : list) {
-    json.push_back({{"epoch", failure.epoch}, {"position", failure.position}, {"source", failure.source}, {"code", failure.diagnostic.code}, {"message", failure.diagnostic.message}});
+    json.push_back({{"epoch", failure.epoch},
+                    {"position", failure.position},
+                    {"source", failure.source},
+                    {"code", failure.diagnostic.code},
+                    {"message", failure.diagnostic.message}});
   }
   return json;
 }
 
 std::string statistics_json(const galatea::runtime::SessionStatistics& s) {
   auto operators = nlohmann::json::array();
-  for (const auto& time : s.operators) operators.push_back({{"name", time.name}, {"line", time.line}, {"seconds", time.seconds}});
+  for (const auto& time : s.operators)
+    operators.push_back({{"name", time.name}, {"line", time.line}, {"seconds", time.seconds}});
   nlohmann::json json = {{"samples", s.samples},
                          {"batches", s.batches},
                          {"seconds", s.seconds},
@@ -69,22 +77,29 @@ void galatea_session_options_init(galatea_session_options* options) {
   options->max_held_batches = galatea::runtime::SessionOptions{}.max_held_batches;
 }
 
-galatea_error* galatea_session_create(const galatea_program* program, const galatea_session_options* given, galatea_session** session) {
+galatea_error* galatea_session_create(const galatea_program* program, const galatea_session_options* given,
+                                      galatea_session** session) {
   if (session) *session = nullptr;
   return guard([&]() -> galatea_error* {
     if (!program || !session) return misuse("program or session is NULL");
     galatea_session_options defaults;
     galatea_session_options_init(&defaults);
     const galatea_session_options& options = given ? *given : defaults;
-    if (options.size != defaults.size) return misuse("session options were not set up by galatea_session_options_init()");
-    if (options.num_threads < 0) return misuse(fmt::format("num_threads is {}; it must be 0 or more", options.num_threads));
+    if (options.size != defaults.size)
+      return misuse("session options were not set up by galatea_session_options_init()");
+    if (options.num_threads < 0)
+      return misuse(fmt::format("num_threads is {}; it must be 0 or more", options.num_threads));
     galatea::runtime::SessionOptions out;
     out.num_threads = options.num_threads;
     out.max_held_batches = options.max_held_batches;
-    out.executor = options.synchronous ? galatea::runtime::ExecutorKind::kInline : galatea::runtime::ExecutorKind::kCpu;
+    out.executor =
+        options.synchronous ? galatea::runtime::ExecutorKind::kInline : galatea::runtime::ExecutorKind::kCpu;
+    auto sources = std::make_unique<galatea::SourceMap>();
+    out.sources = sources.get();
     auto started = galatea::runtime::Session::create(program->program, program->library->natives, out);
-    if (!started) return make_api_error(started.error(), galatea::runtime::sources_of(*program->program));
-    *session = new galatea_session{program->library, program->program, std::move(*started)};
+    if (!started) return make_api_error(started.error(), *sources);
+    *session =
+        new galatea_session{program->library, program->program, std::move(sources), std::move(*started)};
     return nullptr;
   });
 }
@@ -104,18 +119,23 @@ galatea_error* galatea_session_next(galatea_session* session, int64_t timeout_ms
     if (!*result) return nullptr;
     auto out = std::make_unique<galatea_batch>();
     out->batch = std::move(**result);
-    for (const auto& output : out->batch->outputs) out->dense_layouts.push_back(output.spec.layout.empty() ? "" : "N" + output.spec.layout.str());
+    for (const auto& output : out->batch->outputs)
+      out->dense_layouts.push_back(output.spec.layout.empty() ? "" : "N" + output.spec.layout.str());
     *batch = out.release();
     return nullptr;
   });
 }
 
-galatea_error* galatea_tensor_init(galatea_tensor* tensor, void* data, galatea_dtype dtype, int32_t ndim, const int64_t* extents) {
+galatea_error* galatea_tensor_init(galatea_tensor* tensor, void* data, galatea_dtype dtype, int32_t ndim,
+                                   const int64_t* extents) {
   return guard([&]() -> galatea_error* {
     if (!tensor || (ndim > 0 && !extents)) return misuse("tensor or extents is NULL");
-    if (galatea_dtype_size(dtype) == 0) return misuse(fmt::format("{} is no element type", static_cast<int>(dtype)));
-    if (ndim < 0 || ndim > GALATEA_MAX_RANK) return misuse(fmt::format("{} dimensions are not within 0 … {}", ndim, GALATEA_MAX_RANK));
-    auto bytes = galatea::runtime::dense_bytes(static_cast<galatea::DType>(dtype), {extents, static_cast<size_t>(ndim)});
+    if (galatea_dtype_size(dtype) == 0)
+      return misuse(fmt::format("{} is no element type", static_cast<int>(dtype)));
+    if (ndim < 0 || ndim > GALATEA_MAX_RANK)
+      return misuse(fmt::format("{} dimensions are not within 0 … {}", ndim, GALATEA_MAX_RANK));
+    auto bytes = galatea::runtime::dense_bytes(static_cast<galatea::DType>(dtype),
+                                               {extents, static_cast<size_t>(ndim)});
     if (!bytes) return make_api_error(bytes.error());
     *tensor = galatea_tensor{};
     tensor->data = data;
@@ -132,9 +152,11 @@ galatea_error* galatea_tensor_init(galatea_tensor* tensor, void* data, galatea_d
   });
 }
 
-galatea_error* galatea_session_feed(galatea_session* session, const char* input, const galatea_tensor* samples, int32_t num_samples, const int64_t* ids) {
+galatea_error* galatea_session_feed(galatea_session* session, const char* input,
+                                    const galatea_tensor* samples, int32_t num_samples, const int64_t* ids) {
   return guard([&]() -> galatea_error* {
-    if (!session || !input || (num_samples > 0 && !samples)) return misuse("session, input or samples is NULL");
+    if (!session || !input || (num_samples > 0 && !samples))
+      return misuse("session, input or samples is NULL");
     std::vector<galatea::runtime::Tensor> tensors;
     for (int32_t k = 0; k < num_samples; ++k) {
       auto tensor = borrow(samples[k], k);
@@ -156,7 +178,9 @@ galatea_error* galatea_session_end_of_feed(galatea_session* session) {
   });
 }
 
-int64_t galatea_session_epoch_size(const galatea_session* session) { return session ? session->session->epoch_size() : -1; }
+int64_t galatea_session_epoch_size(const galatea_session* session) {
+  return session ? session->session->epoch_size() : -1;
+}
 
 void galatea_session_cancel(galatea_session* session) {
   if (session) session->session->cancel();

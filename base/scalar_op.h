@@ -14,7 +14,9 @@
 //   to a float type it is kConvert.
 // - kRound rounds half to even, kRoundAway half away from zero (both stay in the float type).
 // - Shift counts are taken modulo the width. kShr is arithmetic for signed types. kMulHi: high half of the 2N-bit product (u32, i32).
-// - f16 is a storage type: only kConvert, kSaturate, kBitcast, kSelect take it.
+//   kRem on floats is C's fmod (exact).
+// - f16 is a storage type: only kConvert, kSaturate, kBitcast, kSelect take it. Conversions between it and another type than f32 go through f32.
+// - The sign and payload of a NaN carry no meaning: backends may differ in them.
 // - Mathematical functions (from kExp on) are defined by base/math_expand.h, as sequences of the operations above.
 #pragma once
 

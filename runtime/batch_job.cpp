@@ -114,8 +114,8 @@ Error BatchJob::first_error() {
   std::sort(errors_.begin(), errors_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   Error error = std::move(errors_.front().second);
   if (errors_.size() > 1 && !error.diagnostics.empty()) {
-    error.diagnostics.front().notes.push_back(
-        fmt::format("{} more samples of this batch failed", errors_.size() - 1));
+    error.diagnostics.front().notes.push_back(fmt::format(
+        "{} more sample{} of this batch failed", errors_.size() - 1, errors_.size() == 2 ? "" : "s"));
   }
   return error;
 }

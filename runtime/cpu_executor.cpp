@@ -44,7 +44,7 @@ class CpuExecutor final : public Executor {
     Worker worker = core_.make_worker();
     while (auto ticket = scheduler_.take(worker)) {
       Progress progress =
-          advance_sample(core_, *ticket->job, ticket->slot, *ticket->frame, worker, ticket->resumed);
+          advance_sample(core_, *ticket->job, ticket->slot, *ticket->frame, worker, ticket->start);
       scheduler_.give_back(std::move(*ticket), progress);
     }
   }

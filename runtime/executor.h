@@ -54,11 +54,14 @@ class Executor {
 std::unique_ptr<Executor> make_inline_executor(SessionCore& core);
 Result<std::unique_ptr<Executor>> make_cpu_executor(SessionCore& core, int num_threads);
 
-enum class Progress { kDone, kParked };
-/// Runs one sample to its end or to the next barrier, and applies on_error to it. `resumed`: it goes on
-/// behind a barrier. Never throws.
+/// kStarved: the memory limit stood in the way; the sample may start over when nothing else runs.
+enum class Progress { kDone, kParked, kStarved };
+/// How a sample comes to run: from its start, behind a barrier, or from its start with no other one running
+/// (so that a lack of memory is its own error).
+enum class Start { kFresh, kResumed, kAlone };
+/// Runs one sample to its end or to the next barrier, and applies on_error to it. Never throws.
 Progress advance_sample(SessionCore& core, BatchJob& job, int slot, Frame& frame, Worker& worker,
-                        bool resumed);
+                        Start start);
 /// Runs the batch step at which all parked samples of the job wait. False: it failed, and with it every one
 /// of them.
 bool run_batch_step(SessionCore& core, BatchJob& job);

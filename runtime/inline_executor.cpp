@@ -36,7 +36,7 @@ class InlineExecutor final : public Executor {
   void run(BatchJob& job) {
     for (int slot = 0; slot < job.num_samples(); ++slot) {
       auto frame = take_frame();
-      settle(job, slot, std::move(frame), false);
+      settle(job, slot, std::move(frame), Start::kAlone);
     }
     while (!job.parked.empty()) {
       bool goes_on = run_batch_step(core_, job);
@@ -44,15 +44,15 @@ class InlineExecutor final : public Executor {
       job.parked.clear();
       for (auto& [slot, frame] : parked) {
         if (goes_on) {
-          settle(job, slot, std::move(frame), true);
+          settle(job, slot, std::move(frame), Start::kResumed);
         } else {
           frames_.push_back(std::move(frame));
         }
       }
     }
   }
-  void settle(BatchJob& job, int slot, std::unique_ptr<Frame> frame, bool resumed) {
-    if (advance_sample(core_, job, slot, *frame, worker_, resumed) == Progress::kParked) {
+  void settle(BatchJob& job, int slot, std::unique_ptr<Frame> frame, Start start) {
+    if (advance_sample(core_, job, slot, *frame, worker_, start) == Progress::kParked) {
       job.parked.emplace_back(slot, std::move(frame));
     } else {
       frames_.push_back(std::move(frame));

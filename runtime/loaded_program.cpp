@@ -112,11 +112,11 @@ Error LoadedProgram::located(Error error, int32_t location) const {
 }
 
 Result<std::shared_ptr<const LoadedProgram>> load_program(std::shared_ptr<const Program> program,
-                                                          const NativeTable& natives) {
+                                                          const NativeTable& natives, SourceMap* sources) {
   GALATEA_TRY(verify(*program));
   auto loaded = std::make_shared<LoadedProgram>();
-  loaded->source_map = sources_of(*program);
-  loaded->spans = location_spans(*program);
+  loaded->source_map = sources ? sources : &loaded->own_sources;
+  loaded->spans = location_spans(*program, sources ? *sources : loaded->own_sources);
   loaded->program = std::move(program);
   GALATEA_TRY(open_sources(*loaded, natives));
   GALATEA_TRY(prepare_natives(*loaded, natives));

@@ -37,8 +37,9 @@ struct LoadedProgram {
   std::vector<Native> natives;
   std::vector<Source> sources;
   std::vector<Site> sites;
-  SourceMap source_map;
-  std::vector<Span> spans;  ///< of the locations
+  SourceMap own_sources;
+  const SourceMap* source_map = nullptr;  ///< what `spans` point into: the host's map, or own_sources
+  std::vector<Span> spans;                ///< of the locations
 
   size_t native_site(int32_t call) const { return sources.size() + static_cast<size_t>(call); }
   size_t kernel_site(int32_t call) const {
@@ -49,7 +50,8 @@ struct LoadedProgram {
   Error located(Error error, int32_t location) const;
 };
 
+/// `sources` as in SessionOptions.
 Result<std::shared_ptr<const LoadedProgram>> load_program(std::shared_ptr<const Program> program,
-                                                          const NativeTable& natives);
+                                                          const NativeTable& natives, SourceMap* sources);
 
 }  // namespace galatea::runtime

@@ -30,6 +30,7 @@ class PrefetchQueue {
   BatchJob* newest() const { return entries_.empty() ? nullptr : entries_.back().get(); }
   std::shared_ptr<BatchJob> newest_shared() const { return entries_.back(); }
   bool front_ready() const { return !entries_.empty() && (!entries_.front() || entries_.front()->complete); }
+  bool is_front(const BatchJob& job) const { return !entries_.empty() && entries_.front().get() == &job; }
   /// Null: the end of an epoch.
   std::shared_ptr<BatchJob> pop() {
     auto job = std::move(entries_.front());

@@ -22,9 +22,9 @@
 namespace galatea::runtime {
 
 enum class Opcode : uint8_t {
-  kConst,   ///< r[dst] = constants[a]
-  kScalar,  ///< r[dst] = evaluate(scalar_op, type, from, {r[a], r[b], r[c]}); ORs flags into the status
-            ///< register; a flag raised here is the sample's error "division by zero" at `location`
+  kConst,        ///< r[dst] = constants[a]
+  kScalar,       ///< r[dst] = evaluate(scalar_op, type, from, {r[a], r[b], r[c]}); ORs flags into the status
+                 ///< register; a flag raised here is the sample's error "division by zero" at `location`
   kMove,         ///< r[dst] = r[a]
   kPhilox,       ///< r[dst] = philox(r[a] key, r[b] counter low, r[c] counter high, word = imm)
   kSampleIndex,  ///< r[dst] = number in the data set of source a (sources[]); a = -1: running number of the
@@ -194,10 +194,9 @@ std::string_view name_of(Opcode op);
 /// the program.
 Status verify(const Program& program);
 
-/// The source lines that the program knows, as a SourceMap: run-time diagnostics have their spans in it. Same
-/// program, same map.
-SourceMap sources_of(const Program& program);
-/// The span in sources_of(program) of each of Program::locations.
-std::vector<Span> location_spans(const Program& program);
+/// The place of each of Program::locations in `sources`: in the file of that name, if the map has it with the
+/// same lines; else in a file that is added, made of the lines that the program knows. Same program and map,
+/// same spans.
+std::vector<Span> location_spans(const Program& program, SourceMap& sources);
 
 }  // namespace galatea::runtime

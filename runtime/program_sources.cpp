@@ -1,5 +1,5 @@
 // The source map that a program carries in its locations: each file holds the known lines, and empty ones
-// between them.
+// between them. Where the host has the file itself, places point into that instead.
 #include <algorithm>
 #include <map>
 
@@ -10,25 +10,48 @@ namespace {
 
 constexpr uint32_t kMaxLine = 1'000'000;
 
-/// Files in the order in which locations first name them; per file, line → text.
-struct FileLines {
-  std::vector<std::string> names;
-  std::map<std::string, uint32_t> ids;
-  std::vector<std::map<uint32_t, std::string>> lines;
+using Lines = std::map<uint32_t, std::string>;
 
-  explicit FileLines(const Program& program) {
-    for (const Location& location : program.locations) {
-      if (location.file.empty() || location.line == 0 || location.line > kMaxLine) continue;
-      auto [at, is_new] = ids.emplace(location.file, static_cast<uint32_t>(names.size()) + 1);
-      if (is_new) {
-        names.push_back(location.file);
-        lines.emplace_back();
-      }
-      std::string& text = lines[at->second - 1][location.line];
-      if (text.empty()) text = location.text;
+bool has_place(const Location& location) {
+  return !location.file.empty() && location.line > 0 && location.line <= kMaxLine;
+}
+
+/// Files in the order in which locations first name them, with the lines that are known of them.
+std::vector<std::pair<std::string, Lines>> known_lines(const Program& program) {
+  std::vector<std::pair<std::string, Lines>> files;
+  for (const Location& location : program.locations) {
+    if (!has_place(location)) continue;
+    auto file = std::find_if(files.begin(), files.end(),
+                             [&](const auto& candidate) { return candidate.first == location.file; });
+    if (file == files.end()) file = files.insert(file, {location.file, {}});
+    std::string& text = file->second[location.line];
+    if (text.empty()) text = location.text;
+  }
+  return files;
+}
+
+/// Id of the file in the map, if it has one of this name with these lines.
+uint32_t find_file(const SourceMap& map, const std::string& name, const Lines& lines) {
+  for (uint32_t id = 1; const SourceFile* file = map.file(id); ++id) {
+    if (file->name() != name) continue;
+    if (std::all_of(lines.begin(), lines.end(),
+                    [&](const auto& line) { return file->line(line.first) == line.second; })) {
+      return id;
     }
   }
-};
+  return 0;
+}
+
+std::string text_of(const Lines& lines) {
+  std::string text;
+  uint32_t current = 1;
+  for (const auto& [line, content] : lines) {
+    text.append(line - current, '\n');
+    text += content;
+    current = line;
+  }
+  return text;
+}
 
 /// Byte offset of a column (characters from 1) in a line.
 uint32_t byte_of_column(std::string_view line, uint32_t column) {
@@ -40,51 +63,32 @@ uint32_t byte_of_column(std::string_view line, uint32_t column) {
   return byte;
 }
 
-}  // namespace
-
-SourceMap sources_of(const Program& program) {
-  FileLines files(program);
-  SourceMap map;
-  for (size_t i = 0; i < files.names.size(); ++i) {
-    std::string text;
-    uint32_t current = 1;
-    for (const auto& [line, content] : files.lines[i]) {
-      text.append(line - current, '\n');
-      text += content;
-      current = line;
-    }
-    map.add(files.names[i], std::move(text));
-  }
-  return map;
+Span span_of(const Location& location, uint32_t id, const SourceFile& file) {
+  const std::string_view line = file.line(location.line);
+  const auto line_begin = static_cast<uint32_t>(line.data() - file.text().data());
+  const uint32_t begin = byte_of_column(line, location.column);
+  // A place of several lines is shown by its first one.
+  const uint32_t end = location.end_line == location.line ? byte_of_column(line, location.end_column)
+                                                          : static_cast<uint32_t>(line.size());
+  return {id, line_begin + begin, line_begin + std::max(begin, end)};
 }
 
-std::vector<Span> location_spans(const Program& program) {
-  FileLines files(program);
-  // Offset of each known line in the text that sources_of() makes.
-  std::vector<std::map<uint32_t, uint32_t>> offsets(files.names.size());
-  for (size_t i = 0; i < files.names.size(); ++i) {
-    uint32_t offset = 0, current = 1;
-    for (const auto& [line, content] : files.lines[i]) {
-      offset += line - current;
-      offsets[i][line] = offset;
-      offset += static_cast<uint32_t>(content.size());
-      current = line;
-    }
+}  // namespace
+
+std::vector<Span> location_spans(const Program& program, SourceMap& sources) {
+  std::map<std::string, uint32_t> ids;
+  for (const auto& [name, lines] : known_lines(program)) {
+    uint32_t id = find_file(sources, name, lines);
+    ids[name] = id != 0 ? id : sources.add(name, text_of(lines));
   }
   std::vector<Span> spans;
   for (const Location& location : program.locations) {
-    auto file = files.ids.find(location.file);
-    if (file == files.ids.end() || location.line == 0 || location.line > kMaxLine) {
+    if (!has_place(location)) {
       spans.emplace_back();
       continue;
     }
-    const std::string& text = files.lines[file->second - 1][location.line];
-    uint32_t line_begin = offsets[file->second - 1][location.line];
-    uint32_t begin = byte_of_column(text, location.column);
-    // A place of several lines is shown by its first one.
-    uint32_t end = location.end_line == location.line ? byte_of_column(text, location.end_column)
-                                                      : static_cast<uint32_t>(text.size());
-    spans.push_back({file->second, line_begin + begin, line_begin + std::max(begin, end)});
+    const uint32_t id = ids[location.file];
+    spans.push_back(span_of(location, id, *sources.file(id)));
   }
   return spans;
 }

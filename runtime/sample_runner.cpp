@@ -27,6 +27,10 @@ bool is_forgivable(const Error& error) {
          error.diagnostics.front().code != message::kCancelled.code;
 }
 
+bool is_lack_of_memory(const Error& error) {
+  return !error.diagnostics.empty() && error.diagnostics.front().code == message::kMemoryLimit.code;
+}
+
 }  // namespace
 
 Worker SessionCore::make_worker() const {
@@ -38,7 +42,8 @@ Worker SessionCore::make_worker() const {
 }
 
 Progress advance_sample(SessionCore& core, BatchJob& job, int slot, Frame& frame, Worker& worker,
-                        bool resumed) {
+                        Start start) {
+  const bool resumed = start == Start::kResumed;
   const OnErrorPolicy policy = core.loaded->program->on_error;
   for (int64_t attempt = 1;; ++attempt) {
     if (!resumed) frame.begin(job.input(slot), job);
@@ -47,6 +52,7 @@ Progress advance_sample(SessionCore& core, BatchJob& job, int slot, Frame& frame
     frame.end();
     if (outcome) return Progress::kDone;
     Error& error = outcome.error();
+    if (start == Start::kFresh && is_lack_of_memory(error)) return Progress::kStarved;
     if (is_forgivable(error) && policy == OnErrorPolicy::kSkip) {
       job.skip(slot, std::move(error.diagnostics.front()));
       return Progress::kDone;

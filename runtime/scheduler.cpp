@@ -1,5 +1,7 @@
 #include "runtime/scheduler.h"
 
+#include <algorithm>
+
 #include "runtime/messages.h"
 
 namespace galatea::runtime {
@@ -35,12 +37,32 @@ std::unique_ptr<Frame> Scheduler::take_frame() {
   return frame;
 }
 
+/// With nothing else running, and no finished batch before it that still takes memory, a sample has all the
+/// memory there is.
+std::optional<Scheduler::Ticket> Scheduler::find_starved() {
+  if (num_running_ > 0) return std::nullopt;
+  auto oldest = std::find_if(starved_.begin(), starved_.end(),
+                             [&](const Ticket& ticket) { return queue_.is_front(*ticket.job); });
+  if (oldest == starved_.end()) return std::nullopt;
+  Ticket ticket = std::move(*oldest);
+  starved_.erase(oldest);
+  frames_.clear();  // and with them what their arenas keep
+  ticket.frame = core_.make_frame();
+  ticket.start = Start::kAlone;
+  return ticket;
+}
+
 std::optional<Scheduler::Ticket> Scheduler::find_work() {
+  if (alone_) return std::nullopt;
+  if (auto ticket = find_starved()) return ticket;
   if (!resumed_.empty()) {
     Ticket ticket = std::move(resumed_.front());
     resumed_.pop_front();
     return ticket;
   }
+  // Nothing new while samples lack memory. What they wait for goes on without it: older batches are given out
+  // already.
+  if (!starved_.empty()) return std::nullopt;
   // A batch is planned only when all samples of the one before are given out, so the newest job has all the
   // tickets there are.
   BatchJob* newest = queue_.newest();
@@ -48,7 +70,7 @@ std::optional<Scheduler::Ticket> Scheduler::find_work() {
     if (!plan_one()) return std::nullopt;
     newest = queue_.newest();
   }
-  return Ticket{queue_.newest_shared(), newest->num_taken++, take_frame(), false};
+  return Ticket{queue_.newest_shared(), newest->num_taken++, take_frame(), Start::kFresh};
 }
 
 std::optional<Scheduler::Ticket> Scheduler::take(Worker& worker) {
@@ -58,6 +80,8 @@ std::optional<Scheduler::Ticket> Scheduler::take(Worker& worker) {
   for (bool waited = false;; waited = true) {
     if (core_.cancelled) return std::nullopt;
     if (auto ticket = find_work()) {
+      ++num_running_;
+      alone_ = ticket->start == Start::kAlone;
       const auto now = std::chrono::steady_clock::now();
       if (times_.first_read == std::chrono::steady_clock::time_point{}) {
         times_.first_read = now;
@@ -86,7 +110,7 @@ void Scheduler::run_step(std::unique_lock<std::mutex>& lock, const std::shared_p
   job->parked.clear();
   if (goes_on) {
     job->num_pending = static_cast<int>(parked.size());
-    for (auto& [slot, frame] : parked) resumed_.push_back({job, slot, std::move(frame), true});
+    for (auto& [slot, frame] : parked) resumed_.push_back({job, slot, std::move(frame), Start::kResumed});
     work_.notify_all();
     return;
   }
@@ -98,6 +122,14 @@ void Scheduler::run_step(std::unique_lock<std::mutex>& lock, const std::shared_p
 void Scheduler::give_back(Ticket ticket, Progress progress) {
   std::unique_lock lock(mutex_);
   BatchJob& job = *ticket.job;
+  --num_running_;
+  const bool was_alone = std::exchange(alone_, false);
+  if (was_alone || !starved_.empty() || progress == Progress::kStarved) work_.notify_all();
+  if (progress == Progress::kStarved) {
+    ticket.frame.reset();
+    starved_.push_back(std::move(ticket));
+    return;
+  }
   if (progress == Progress::kParked) {
     job.parked.emplace_back(ticket.slot, std::move(ticket.frame));
     --job.num_pending;

@@ -1,7 +1,8 @@
 // Gives out tickets (batch, slot), older batches first, and gathers what was done.
 //
 //   planner ─▶ queue of jobs ─take()─▶ thread ─done()──▶ last of its batch: complete ─▶ consumer
-//                    ▲                    └─parked()─▶ last arrival: batch step, then requeue
+//                    ▲                    ├─parked()─▶ last arrival: batch step, then requeue
+//                    └────────────────────┴─starved──▶ starts over alone, once its batch is the oldest
 //
 // Threads wait while the window is full, or nothing was fed; the consumer waits for the oldest job. One mutex
 // guards all: a sample takes it twice, and costs about a millisecond.
@@ -21,7 +22,7 @@ class Scheduler {
     std::shared_ptr<BatchJob> job;
     int slot = 0;
     std::unique_ptr<Frame> frame;
-    bool resumed = false;
+    Start start = Start::kFresh;
   };
 
   Scheduler(SessionCore& core, int num_threads);
@@ -37,6 +38,7 @@ class Scheduler {
 
  private:
   std::optional<Ticket> find_work();
+  std::optional<Ticket> find_starved();
   bool plan_one();
   void sample_done(BatchJob& job);
   void run_step(std::unique_lock<std::mutex>& lock, const std::shared_ptr<BatchJob>& job);
@@ -47,6 +49,9 @@ class Scheduler {
   std::condition_variable work_, ready_;
   PrefetchQueue queue_;
   std::deque<Ticket> resumed_;
+  std::vector<Ticket> starved_;  ///< samples that the memory limit turned away; they run one at a time, alone
+  int num_running_ = 0;
+  bool alone_ = false;  ///< one of them runs
   std::vector<std::unique_ptr<Frame>> frames_;
   std::string starved_input_;  ///< what the planner last asked for
   bool epoch_ended_ = false;   ///< next() has told the consumer so

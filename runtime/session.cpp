@@ -50,7 +50,7 @@ class SessionImpl final : public Session {
     executor_->cancel();
   }
   SessionStatistics statistics() const override;
-  const SourceMap& sources() const override { return core_.loaded->source_map; }
+  const SourceMap& sources() const override { return *core_.loaded->source_map; }
 
  private:
   std::shared_ptr<Batch> deliver(std::unique_ptr<Batch> batch);
@@ -135,6 +135,18 @@ SessionStatistics SessionImpl::statistics() const {
   return result;
 }
 
+/// The error for a host without a source map: places in words.
+Error without_places(Error error, const Program& program) {
+  SourceMap sources;
+  location_spans(program, sources);
+  for (Diagnostic& diagnostic : error.diagnostics) {
+    if (!diagnostic.span.valid()) continue;
+    diagnostic.notes.push_back("at " + sources.describe(diagnostic.span));
+    diagnostic.span = {};
+  }
+  return error;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const Program> program,
@@ -143,7 +155,11 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const Program> 
   if (options.max_held_batches < 1)
     return make_error(message::kBadOptions, "max_held_batches must be at least 1");
   auto allocator = options.allocator ? options.allocator : std::make_shared<Allocator>(program->memory_limit);
-  GALATEA_ASSIGN(auto loaded, load_program(std::move(program), natives));
+  auto opened = load_program(program, natives, options.sources);
+  if (!opened)
+    return std::unexpected(options.sources ? std::move(opened.error())
+                                           : without_places(std::move(opened.error()), *program));
+  auto loaded = std::move(*opened);
   if (loaded->program->on_error == OnErrorPolicy::kReplace && loaded->sources.empty())
     return make_error(message::kReplaceNeedsReader);
   if (loaded->program->on_error == OnErrorPolicy::kReplace && !loaded->program->external_inputs.empty())

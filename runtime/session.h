@@ -30,6 +30,10 @@ struct SessionOptions {
   int num_threads = 0;       ///< 0: the program's
   int max_held_batches = 8;  ///< batches that the consumer may hold before next() is an error that says so
   Trace* trace = nullptr;
+  /// What diagnostics of the session point into. Files that are missing there are added by create(); later it
+  /// is left alone. None: a map of the session's own (Session::sources()), and then an error of create() has
+  /// no place to point at but names it in a note.
+  SourceMap* sources = nullptr;
   std::shared_ptr<Allocator>
       allocator;  ///< counts all memory; none: one of the session's own with the program's limit
 };
@@ -105,7 +109,7 @@ class Session {
   /// Stops within a second; next() then returns an error of code G0902. Any thread may call it.
   virtual void cancel() = 0;
   virtual SessionStatistics statistics() const = 0;
-  /// What the diagnostics of this session point into (sources_of(program)).
+  /// What the diagnostics of this session point into.
   virtual const SourceMap& sources() const = 0;
 };
 

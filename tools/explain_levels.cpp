@@ -1,21 +1,18 @@
 #include "tools/explain_levels.h"
 
 #include <algorithm>
+#include <cctype>
+#include <charconv>
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
 #include "base/settings.h"
+#include "compiler/codegen/cuda/emit.h"
+#include "compiler/codegen/cuda/nvrtc.h"
 #include "compiler/codegen/llvm/emit.h"
 #include "compiler/op/operator.h"
 #include "tools/messages.h"
-
-#if __has_include("compiler/codegen/cuda/emit.h")
-#include "compiler/codegen/cuda/emit.h"
-#endif
-#if __has_include("compiler/codegen/cuda/nvrtc.h")
-#include "compiler/codegen/cuda/nvrtc.h"
-#endif
 
 namespace galatea::tools {
 namespace {
@@ -136,15 +133,47 @@ Result<codegen::Target> chosen_target() {
   return codegen::host_target().value_or(codegen::Target{});
 }
 
-std::unexpected<Error> not_emitted(const std::string& level) {
-  return tool_error(ErrorKind::kSystem, Message::kNotEmitted, level, "this build has no emitter for it");
+/// "sm_90" as 90; without one, a common recent architecture.
+Result<int> architecture_of(const std::string& arch) {
+  if (arch.empty()) return 90;
+  int number = 0;
+  const std::string digits = arch.starts_with("sm_") ? arch.substr(3) : "";
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) {
+    return tool_error(ErrorKind::kUser, Message::kBadArchitecture, arch);
+  }
+  return number;
+}
+
+/// A C identifier for a kernel: "resize+flip" gives "resize_flip".
+std::string identifier(const std::string& name) {
+  std::string out = "k_";
+  for (char c : name) out.push_back(std::isalnum(static_cast<unsigned char>(c)) ? c : '_');
+  return out;
+}
+
+/// CUDA text comes from loops that were lowered for a GPU, whatever the program itself was compiled for.
+std::string cuda_text(const KernelReport& report, bool fuse) {
+  kernel::ScheduleOptions options;
+  options.gpu = true;
+  options.fuse = fuse;
+  return codegen::emit_cuda(
+      kernel::lower(report.kernel, kernel::make_schedule(report.kernel, options), options),
+      identifier(report.name));
+}
+
+Result<std::string> ptx_text(const CompileReport& report, const std::string& arch, bool fuse) {
+  GALATEA_ASSIGN(const int architecture, architecture_of(arch));
+  GALATEA_ASSIGN(const std::shared_ptr<const codegen::Nvrtc> nvrtc, codegen::Nvrtc::open());
+  return for_each_kernel(report, "//", [&](const KernelReport& k) {
+    return nvrtc->compile_to_ptx(codegen::cuda_prelude() + cuda_text(k, fuse), k.name + ".cu", architecture);
+  });
 }
 
 }  // namespace
 
 Result<std::string> emit_level(const std::string& level, const runtime::Program& program,
                                const CompileReport& report, const std::string& arch, bool fuse) {
-  (void)arch, (void)fuse;
   if (level.empty()) return page_for_people(program, report);
   if (level == "graph") return ir::to_text(*report.graph);
   if (level == "plan") return runtime::to_text(program);
@@ -164,7 +193,13 @@ Result<std::string> emit_level(const std::string& level, const runtime::Program&
       return codegen::emit_assembly(k.loops, target);
     });
   }
-  return not_emitted(level);
+  if (level == "ptx") return ptx_text(report, arch, fuse);
+  // What every kernel needs stands before the first: the whole can be compiled as it is.
+  GALATEA_ASSIGN(const std::string kernels,
+                 for_each_kernel(report, "//", [&](const KernelReport& k) -> Result<std::string> {
+                   return cuda_text(k, fuse);
+                 }));
+  return codegen::cuda_prelude() + "\n" + kernels;
 }
 
 }  // namespace galatea::tools

@@ -5,14 +5,11 @@
 #include "base/settings.h"
 #include "compiler/check_constants.h"
 #include "compiler/codegen/backend.h"
+#include "compiler/codegen/cuda/shim_backend.h"
 #include "compiler/codegen/llvm/llvm_backend.h"
 #include "stdlib_ops/native/register_natives.h"
 #include "stdlib_ops/register_all.h"
 #include "tools/messages.h"
-
-#if __has_include("compiler/codegen/cuda/shim_backend.h")
-#include "compiler/codegen/cuda/shim_backend.h"
-#endif
 
 namespace galatea::tools {
 namespace {
@@ -27,12 +24,7 @@ Result<std::unique_ptr<codegen::KernelBackend>> backend_of(const std::string& na
     return tool_error(ErrorKind::kSystem, Message::kNoBackend, target_name,
                       "this processor cannot run its code");
   }
-  if (name != "cuda-shim") return codegen::make_backend(name, note);
-#if __has_include("compiler/codegen/cuda/shim_backend.h")
-  return codegen::make_shim_backend();
-#else
-  return tool_error(ErrorKind::kSystem, Message::kNoBackend, name, "this build does not hold it");
-#endif
+  return name == "cuda-shim" ? codegen::make_shim_backend() : codegen::make_backend(name, note);
 }
 
 }  // namespace
@@ -103,6 +95,7 @@ std::unique_ptr<runtime::Session> PipelineHost::open(std::shared_ptr<const runti
   }
   runtime::SessionOptions options;
   options.trace = trace;
+  options.sources = &reporter.sources();
   auto session = runtime::Session::create(std::move(program), natives_, options);
   if (!session) {
     reporter.report(session.error());

@@ -123,8 +123,8 @@ Progressed deliver(const Options& options, runtime::Session& session, int batch_
   return done;
 }
 
-void report_failures(const std::vector<runtime::SampleFailure>& failures, const char* what, const SourceMap& sources,
-                     Reporter& reporter) {
+void report_failures(const std::vector<runtime::SampleFailure>& failures, const char* what,
+                     const SourceMap& sources, Reporter& reporter) {
   for (const runtime::SampleFailure& failure : failures) {
     Diagnostic diagnostic = reporter.brought_over(failure.diagnostic, sources);
     diagnostic.severity = Severity::kWarning;

@@ -11,6 +11,8 @@
 #include <fmt/core.h>
 
 #include "base/settings.h"
+#include "compiler/codegen/cuda/nvrtc.h"
+#include "compiler/codegen/llvm/target.h"
 #include "tools/command.h"
 
 namespace galatea::tools {
@@ -50,31 +52,14 @@ std::string cuda_driver() {
 }
 
 std::string nvrtc() {
-  OpenLibrary library(
-      {"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so"});
-  auto* get_version = library.find<int(int*, int*)>("nvrtcVersion");
-  int major = 0, minor = 0;
-  if (get_version == nullptr || get_version(&major, &minor) != 0) return "not found";
-  return fmt::format("{}.{}", major, minor);
+  auto found = codegen::Nvrtc::open();
+  if (!found) return "not found";
+  return fmt::format("{}.{} ({})", (*found)->major_version(), (*found)->minor_version(), (*found)->path());
 }
 
-/// The best of our targets that this machine can run.
-const char* this_machine() {
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  const bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                  __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-                  __builtin_cpu_supports("avx512cd");
-  const bool vnni = v4 && __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512vbmi");
-  const bool v3 =
-      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
-  return vnni ? "x86-64-v4-vnni"
-         : v4 ? "x86-64-v4"
-         : v3 ? "x86-64-v3"
-              : "older than x86-64-v3: kernels are interpreted";
-#else
-  return "not x86-64: kernels are interpreted";
-#endif
+std::string this_machine() {
+  auto target = codegen::host_target();
+  return target ? target->name() : "below x86-64-v3, kernels are interpreted";
 }
 
 int print_version(Reporter& reporter) {

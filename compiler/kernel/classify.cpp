@@ -1,6 +1,6 @@
 // How loads depend on the element that is computed.
 //
-// Comes in: an index expression. Goes out: its affine form if it has one, and its access class.
+// Comes in: an index expression. Goes out: its affine form if it has one, and its access class; for whole kernels, which stages are needed.
 #include "base/result.h"
 #include "compiler/kernel/kernel.h"
 
@@ -72,6 +72,22 @@ Access classify(const Kernel&, const Stage& stage, const ExprNode& load, int i) 
   Affine form;
   if (!match_affine(index, &form)) return Access::kGather;
   return form.axis < 0 ? Access::kConstant : Access::kAffine;
+}
+
+std::vector<bool> needed_stages(const Kernel& kernel) {
+  std::vector<bool> needed(kernel.stages.size(), false);
+  for (const KernelOutput& output : kernel.outputs) needed[static_cast<size_t>(output.stage)] = true;
+  for (size_t i = kernel.stages.size(); i-- > 0;) {
+    if (!needed[i]) continue;
+    const Stage& stage = kernel.stages[i];
+    for (const Expr* part : {&stage.first, &stage.weight, &stage.source, &stage.body, &stage.finish}) {
+      for_each_node(*part, [&](const Expr& e) {
+        bool reads = e->kind == ExprKind::kLoad && e->target.kind == LoadTarget::Kind::kStage;
+        if (reads) needed[static_cast<size_t>(e->target.index)] = true;
+      });
+    }
+  }
+  return needed;
 }
 
 }  // namespace galatea::kernel

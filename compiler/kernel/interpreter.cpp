@@ -66,9 +66,12 @@ class StageInterpreter : public LeafSource {
                       "extents of input " + std::to_string(i) + " differ from what the kernel declares");
       }
     }
-    for (const Stage& stage : kernel_.stages) {
+    std::vector<bool> needed = needed_stages(kernel_);
+    for (size_t i = 0; i < kernel_.stages.size(); ++i) {
+      const Stage& stage = kernel_.stages[i];
       extents_.push_back(evaluate_extents(stage.extents));
       values_.emplace_back();
+      if (!needed[i]) continue;
       std::vector<Cell> computed = run_stage(stage);
       values_.back() = std::move(computed);
     }

@@ -21,6 +21,7 @@
 // - f16 stages hold halves; bodies compute in f32 and convert.
 // - Expressions are strict: both sides of a select are computed (so both may load, and both may raise a flag). A load with a border from an empty target
 //   gives the fill (kConstant) or 0.
+// - A stage on which no output depends is not computed (and raises no flag).
 // - Kernels are total: no failure, no allocation. Integer division by zero gives 0 and ORs kFlagDivisionByZero into the sample's status word.
 //
 // Invariant: a canonical kernel holds no names, spans or numeric constants other than structural ones (0, 1, channel counts, small windows): every
@@ -110,5 +111,7 @@ struct Affine {
   Expr scale, offset;
 };
 bool match_affine(const Expr& index, Affine* out);
+/// Per stage: whether an output depends on it.
+std::vector<bool> needed_stages(const Kernel& kernel);
 
 }  // namespace galatea::kernel

@@ -1,7 +1,7 @@
 /* A host in C99: feeds a pipeline's external input with images that it draws, and prints what comes back.
  *
- * What it teaches: engine, program (a parameter set by name), session, feeding by name, the end of a feed, borrowing tensors, errors with their
- * text. It uses nothing but the installed header and library:
+ * What it teaches: engine, program (a parameter set by name), session, feeding by name, the end of a feed,
+ * borrowing tensors, errors with their text. It uses nothing but the installed header and library:
  *
  *     cc -std=c99 c_host.c $(pkg-config --cflags --libs galatea) -o c_host
  *     ./c_host ../07_external_source.dali-dsl
@@ -16,7 +16,7 @@
 enum { kBatchSize = 4, kNumImages = 10 };
 
 /* Says what went wrong, and ends the program. */
-static void require(galatea_error *error) {
+static void require(galatea_error* error) {
   if (!error) return;
   fputs(galatea_error_text_borrow(error), stderr);
   galatea_error_destroy(error);
@@ -27,7 +27,7 @@ static void require(galatea_error *error) {
 static galatea_tensor draw(int n) {
   const int64_t extents[3] = {40 + 8 * n, 60 + 4 * n, 3};
   const size_t bytes = (size_t)(extents[0] * extents[1] * extents[2]);
-  unsigned char *pixels = malloc(bytes);
+  unsigned char* pixels = malloc(bytes);
   galatea_tensor image;
   if (!pixels) exit(1);
   memset(pixels, 20 * n, bytes);
@@ -36,7 +36,7 @@ static galatea_tensor draw(int n) {
 }
 
 /* The library copies what is fed, so the pixels are ours to free. */
-static void feed(galatea_session *session, int first, int count) {
+static void feed(galatea_session* session, int first, int count) {
   galatea_tensor images[kBatchSize];
   int k;
   for (k = 0; k < count; ++k) images[k] = draw(first + k);
@@ -44,22 +44,22 @@ static void feed(galatea_session *session, int first, int count) {
   for (k = 0; k < count; ++k) free(images[k].data);
 }
 
-static void print_sample(const galatea_batch *batch, int32_t sample) {
+static void print_sample(const galatea_batch* batch, int32_t sample) {
   galatea_tensor image, mean;
   int32_t d;
   require(galatea_batch_tensor_borrow(batch, 0, sample, &image));
   require(galatea_batch_tensor_borrow(batch, 1, sample, &mean));
   printf("sample %" PRId64 ": image", galatea_batch_sample_id(batch, sample));
   for (d = 0; d < image.ndim; ++d) printf("%s%" PRId64, d ? "x" : " ", image.extents[d]);
-  printf(" %s, mean %.2f\n", image.layout, (double)*(const float *)mean.data);
+  printf(" %s, mean %.2f\n", image.layout, (double)*(const float*)mean.data);
 }
 
-int main(int argc, char **argv) {
-  galatea_engine *engine;
-  galatea_program_options *options;
-  galatea_program *program;
-  galatea_session *session;
-  galatea_batch *batch;
+int main(int argc, char** argv) {
+  galatea_engine* engine;
+  galatea_program_options* options;
+  galatea_program* program;
+  galatea_session* session;
+  galatea_batch* batch;
   int first;
   int32_t k;
 
@@ -83,7 +83,8 @@ int main(int argc, char **argv) {
   for (;;) {
     require(galatea_session_next(session, -1, &batch));
     if (!batch) break; /* the epoch is over */
-    printf("batch %" PRId64 " of %" PRId32 " samples\n", galatea_batch_index(batch), galatea_batch_num_samples(batch));
+    printf("batch %" PRId64 " of %" PRId32 " samples\n", galatea_batch_index(batch),
+           galatea_batch_num_samples(batch));
     for (k = 0; k < galatea_batch_num_samples(batch); ++k) print_sample(batch, k);
     galatea_batch_destroy(batch);
   }

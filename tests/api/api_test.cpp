@@ -57,7 +57,8 @@ def fed(factor: float = 2.0):
     return y, fn.reductions.sum(x)
 )";
 
-Owned<galatea_program> compile(galatea_engine* engine, const char* text, const galatea_program_options* options = nullptr) {
+Owned<galatea_program> compile(galatea_engine* engine, const char* text,
+                               const galatea_program_options* options = nullptr) {
   galatea_program* program = nullptr;
   EXPECT_OK(galatea_program_create_from_text(engine, "test.dali-dsl", text, options, &program));
   return Owned<galatea_program>(program);
@@ -74,7 +75,8 @@ Owned<galatea_session> start(galatea_program* program, int32_t max_held = 8, boo
 }
 
 /// Feeds vectors of floats.
-galatea_error* feed(galatea_session* session, std::vector<std::vector<float>> samples, const int64_t* ids = nullptr) {
+galatea_error* feed(galatea_session* session, std::vector<std::vector<float>> samples,
+                    const int64_t* ids = nullptr) {
   std::vector<galatea_tensor> tensors(samples.size());
   for (size_t k = 0; k < samples.size(); ++k) {
     auto length = static_cast<int64_t>(samples[k].size());
@@ -155,7 +157,8 @@ TEST(Api, PortsSayWhatIsKnown) {
   EXPECT_EQ(port.extents[0], -1);
   ASSERT_OK(galatea_program_get_output(program.get(), 1, &port));
   EXPECT_EQ(port.ndim, 0);
-  EXPECT_NE(text_of(galatea_program_get_output(program.get(), 2, &port)).find("there are 2"), std::string::npos);
+  EXPECT_NE(text_of(galatea_program_get_output(program.get(), 2, &port)).find("there are 2"),
+            std::string::npos);
   EXPECT_NE(text_of(galatea_program_get_input(program.get(), -1, &port)).find("-1"), std::string::npos);
 }
 
@@ -178,30 +181,41 @@ TEST(Api, ParametersAndOptionsAreSetByName) {
   EXPECT_EQ(floats(batch.get(), 0, 0), (std::vector<float>{2}));
   galatea_program* refused = nullptr;
   ASSERT_OK(galatea_program_options_set_parameter(options.get(), "factr", "1"));
-  auto text = text_of(galatea_program_create_from_text(engine.get(), "test.dali-dsl", kFed, options.get(), &refused));
+  auto text =
+      text_of(galatea_program_create_from_text(engine.get(), "test.dali-dsl", kFed, options.get(), &refused));
   EXPECT_NE(text.find("factr"), std::string::npos) << text;
   EXPECT_EQ(refused, nullptr);
 }
 
 TEST(Api, OptionsThatMakeNoSenseAreRefused) {
   auto options = make_options();
-  EXPECT_NE(text_of(galatea_program_options_set_batch_size(options.get(), 0)).find("at least 1"), std::string::npos);
-  EXPECT_NE(text_of(galatea_program_options_set_num_threads(options.get(), -1)).find("at least 1"), std::string::npos);
-  EXPECT_NE(text_of(galatea_program_options_set_prefetch_depth(options.get(), 0)).find("at least 1"), std::string::npos);
-  EXPECT_NE(text_of(galatea_program_options_set_memory_limit(options.get(), 0)).find("at least 1"), std::string::npos);
+  EXPECT_NE(text_of(galatea_program_options_set_batch_size(options.get(), 0)).find("at least 1"),
+            std::string::npos);
+  EXPECT_NE(text_of(galatea_program_options_set_num_threads(options.get(), -1)).find("at least 1"),
+            std::string::npos);
+  EXPECT_NE(text_of(galatea_program_options_set_prefetch_depth(options.get(), 0)).find("at least 1"),
+            std::string::npos);
+  EXPECT_NE(text_of(galatea_program_options_set_memory_limit(options.get(), 0)).find("at least 1"),
+            std::string::npos);
   EXPECT_NE(text_of(galatea_program_options_set_device(options.get(), "tpu")).find("tpu"), std::string::npos);
-  EXPECT_NE(text_of(galatea_program_options_set_on_error(options.get(), "ignore")).find("ignore"), std::string::npos);
-  EXPECT_NE(text_of(galatea_program_options_set_backend(options.get(), "magic")).find("magic"), std::string::npos);
+  EXPECT_NE(text_of(galatea_program_options_set_on_error(options.get(), "ignore")).find("ignore"),
+            std::string::npos);
+  EXPECT_NE(text_of(galatea_program_options_set_backend(options.get(), "magic")).find("magic"),
+            std::string::npos);
   EXPECT_OK(galatea_program_options_set_on_error(options.get(), "skip"));
   EXPECT_OK(galatea_program_options_set_device(options.get(), "gpu:1"));
-  EXPECT_NE(text_of(galatea_program_options_set_pipeline(options.get(), nullptr)).find("NULL"), std::string::npos);
+  EXPECT_NE(text_of(galatea_program_options_set_pipeline(options.get(), nullptr)).find("NULL"),
+            std::string::npos);
 }
 
 TEST(Api, ErrorsHaveTextAndJson) {
   auto engine = make_engine();
   galatea_program* program = nullptr;
-  const char* text = "from nvidia.dali import pipeline_def, fn, types\n\n@pipeline_def(batch_size=2)\ndef p():\n    x = fn.external_source(name=\"x\", dtype=types.UINT8, ndim=3)\n    return fn.resise(x, size=[4, 4])\n";
-  Owned<galatea_error> error(galatea_program_create_from_text(engine.get(), "typo.dali-dsl", text, nullptr, &program));
+  const char* text =
+      "from nvidia.dali import pipeline_def, fn, types\n\n@pipeline_def(batch_size=2)\ndef p():\n    x = "
+      "fn.external_source(name=\"x\", dtype=types.UINT8, ndim=3)\n    return fn.resise(x, size=[4, 4])\n";
+  Owned<galatea_error> error(
+      galatea_program_create_from_text(engine.get(), "typo.dali-dsl", text, nullptr, &program));
   ASSERT_TRUE(error);
   EXPECT_EQ(program, nullptr);
   EXPECT_EQ(galatea_error_get_kind(error.get()), GALATEA_ERROR_USER);
@@ -213,7 +227,10 @@ TEST(Api, ErrorsHaveTextAndJson) {
   EXPECT_EQ(json["diagnostics"][0]["line"], 6);
   EXPECT_EQ(json["diagnostics"][0]["code"], galatea_error_code_borrow(error.get()));
   EXPECT_EQ(json["diagnostics"][0]["message"], galatea_error_message_borrow(error.get()));
-  EXPECT_NE(text_of(galatea_program_create_from_file(engine.get(), "/nonexistent/x.dali-dsl", nullptr, &program)).find("/nonexistent/x.dali-dsl"), std::string::npos);
+  EXPECT_NE(
+      text_of(galatea_program_create_from_file(engine.get(), "/nonexistent/x.dali-dsl", nullptr, &program))
+          .find("/nonexistent/x.dali-dsl"),
+      std::string::npos);
 }
 
 TEST(Api, RunTimeErrorsNameTheLine) {
@@ -244,16 +261,23 @@ TEST(Api, FeedsAreChecked) {
   const int64_t one = 1, bad = -1;
   galatea_tensor tensor;
   ASSERT_OK(galatea_tensor_init(&tensor, &value, GALATEA_FLOAT, 1, &one));
-  EXPECT_NE(text_of(galatea_session_feed(session.get(), "y", &tensor, 1, nullptr)).find("'x'"), std::string::npos);
-  EXPECT_NE(text_of(galatea_session_feed(session.get(), "x", &tensor, 0, nullptr)).find("0 samples"), std::string::npos);
+  EXPECT_NE(text_of(galatea_session_feed(session.get(), "y", &tensor, 1, nullptr)).find("'x'"),
+            std::string::npos);
+  EXPECT_NE(text_of(galatea_session_feed(session.get(), "x", &tensor, 0, nullptr)).find("0 samples"),
+            std::string::npos);
   std::vector<galatea_tensor> many(4, tensor);
-  EXPECT_NE(text_of(galatea_session_feed(session.get(), "x", many.data(), 4, nullptr)).find("4 samples"), std::string::npos);
+  EXPECT_NE(text_of(galatea_session_feed(session.get(), "x", many.data(), 4, nullptr)).find("4 samples"),
+            std::string::npos);
   tensor.dtype = GALATEA_INT32;
-  EXPECT_NE(text_of(galatea_session_feed(session.get(), "x", &tensor, 1, nullptr)).find("INT32"), std::string::npos);
+  EXPECT_NE(text_of(galatea_session_feed(session.get(), "x", &tensor, 1, nullptr)).find("INT32"),
+            std::string::npos);
   tensor.dtype = static_cast<galatea_dtype>(55);
-  EXPECT_NE(text_of(galatea_session_feed(session.get(), "x", &tensor, 1, nullptr)).find("55"), std::string::npos);
-  EXPECT_NE(text_of(galatea_tensor_init(&tensor, &value, GALATEA_FLOAT, 9, &one)).find("9 dimensions"), std::string::npos);
-  EXPECT_NE(text_of(galatea_tensor_init(&tensor, &value, GALATEA_FLOAT, 1, &bad)).find("negative"), std::string::npos);
+  EXPECT_NE(text_of(galatea_session_feed(session.get(), "x", &tensor, 1, nullptr)).find("55"),
+            std::string::npos);
+  EXPECT_NE(text_of(galatea_tensor_init(&tensor, &value, GALATEA_FLOAT, 9, &one)).find("9 dimensions"),
+            std::string::npos);
+  EXPECT_NE(text_of(galatea_tensor_init(&tensor, &value, GALATEA_FLOAT, 1, &bad)).find("negative"),
+            std::string::npos);
   EXPECT_EQ(galatea_dtype_size(GALATEA_FLOAT16), 2);
   EXPECT_EQ(galatea_dtype_size(static_cast<galatea_dtype>(12)), 0);
   // Strides of the host are honoured.
@@ -285,7 +309,8 @@ TEST(Api, DlpackKeepsTheMemoryAndCountsAsHeld) {
   ASSERT_TRUE(batch);
   EXPECT_FALSE(galatea_batch_is_dense(batch.get(), 1));
   galatea_dl_managed_tensor* tensor = nullptr;
-  EXPECT_NE(text_of(galatea_batch_dlpack_take(batch.get(), 1, -1, &tensor)).find("different extents"), std::string::npos);
+  EXPECT_NE(text_of(galatea_batch_dlpack_take(batch.get(), 1, -1, &tensor)).find("different extents"),
+            std::string::npos);
   EXPECT_EQ(tensor, nullptr);
   ASSERT_OK(galatea_batch_dlpack_take(batch.get(), 1, 1, &tensor));
   EXPECT_EQ(tensor->dl_tensor.ndim, 1);
@@ -332,7 +357,8 @@ TEST(Api, CancellingAndEndingInTheMiddle) {
 TEST(Api, NullIsAnErrorWhereItIsNotAllowed) {
   EXPECT_NE(text_of(galatea_engine_create(nullptr)).find("NULL"), std::string::npos);
   galatea_program* program = nullptr;
-  EXPECT_NE(text_of(galatea_program_create_from_file(nullptr, "x", nullptr, &program)).find("NULL"), std::string::npos);
+  EXPECT_NE(text_of(galatea_program_create_from_file(nullptr, "x", nullptr, &program)).find("NULL"),
+            std::string::npos);
   galatea_session* session = nullptr;
   EXPECT_NE(text_of(galatea_session_create(nullptr, nullptr, &session)).find("NULL"), std::string::npos);
   galatea_batch* batch = nullptr;

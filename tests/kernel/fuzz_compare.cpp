@@ -137,19 +137,8 @@ Expr renumber(const Expr& expr, const std::vector<int>& number) {
 
 /// Keeps the stages that outputs need, renumbered.
 Kernel without_dead_stages(const Kernel& kernel) {
-  std::vector<bool> needed(kernel.stages.size(), false);
-  for (const KernelOutput& output : kernel.outputs) needed[static_cast<size_t>(output.stage)] = true;
+  std::vector<bool> needed = needed_stages(kernel);
   auto parts = [](Stage& s) { return std::vector<Expr*>{&s.first, &s.weight, &s.source, &s.body, &s.finish}; };
-  for (size_t i = kernel.stages.size(); i-- > 0;) {
-    if (!needed[i]) continue;
-    Stage stage = kernel.stages[i];
-    for (Expr* part : parts(stage)) {
-      for_each_node(*part, [&](const Expr& e) {
-        bool reads_stage = e->kind == ExprKind::kLoad && e->target.kind == LoadTarget::Kind::kStage;
-        if (reads_stage) needed[static_cast<size_t>(e->target.index)] = true;
-      });
-    }
-  }
   Kernel out = kernel;
   out.stages.clear();
   std::vector<int> number(kernel.stages.size(), -1);

@@ -7,5 +7,7 @@ int main() {
   galatea::op::Registry registry;
   galatea::ir::Graph graph;
   galatea::runtime::NativeTable natives;
-  return registry.find("resize") || natives.find_function("jpeg.decode") || !graph.topological_order().empty() ? 1 : 0;
+  return registry.find("resize") || natives.find_function("jpeg.decode") || !graph.topological_order().empty()
+             ? 1
+             : 0;
 }

@@ -13,7 +13,8 @@ int main() {
   program.lists = {0, 0};  // [0]: register 0 of the element; [1]: slot 0
   Instruction number, store, done;
   number.op = Opcode::kConst, number.dst = 0, number.a = 0;
-  store.op = Opcode::kStoreElements, store.dst = 0, store.type = DType::kI32, store.a = 0, store.imm = 0, store.b = 0;
+  store.op = Opcode::kStoreElements, store.dst = 0, store.type = DType::kI32, store.a = 0, store.imm = 0,
+  store.b = 0;
   done.op = Opcode::kReturn, done.a = 1, done.imm = 1;
   program.code = {number, store, done};
   OutputSpec output;

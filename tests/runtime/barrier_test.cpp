@@ -108,6 +108,25 @@ TEST(Barrier, AFailingStepIsTheBatchsError) {
   }
 }
 
+TEST(Barrier, SamplesThatLackMemoryDoNotHoldUpTheirBatch) {
+  static const NativeTable natives = test_natives();
+  Program program = *barrier_program(6, "", OnErrorPolicy::kRaise);
+  auto judge = run(std::make_shared<Program>(program), ExecutorKind::kInline, 1);
+  // Room for about a batch of frames, less than the window needs.
+  for (int64_t limit : {3000, 4000, 6000, 9000}) {
+    SessionOptions options;
+    options.num_threads = 4;
+    options.allocator = std::make_shared<Allocator>(limit);
+    auto session = Session::create(std::make_shared<Program>(program), natives, options);
+    ASSERT_TRUE(session.has_value());
+    auto all = deliver(**session, 1);
+    for (const std::string& error : all.errors) EXPECT_NE(error.find("memory limit"), std::string::npos);
+    if (all.errors.empty()) {
+      EXPECT_EQ(all.samples[0], judge.samples[0]);
+    }
+  }
+}
+
 TEST(Barrier, ASessionMayEndWhileSamplesAreParked) {
   static const NativeTable natives = test_natives();
   for (int taken = 0; taken < 4; ++taken) {

@@ -150,6 +150,25 @@ TEST(Faults, AMemoryLimitIsKeptAndNamed) {
   EXPECT_LE(session->statistics().peak_memory_bytes, 1 << 16);
 }
 
+TEST(Faults, SamplesThatFitOnlyOneAtATimeAreRunOneAtATime) {
+  for (int threads : {1, 4}) {
+    ProgramMaker m;
+    m.program.batch_size = 3;
+    m.program.prefetch_depth = 3;
+    m.program.memory_limit = 100'000;
+    m.output("x", DType::kU8, {-1});
+    int32_t source = m.source(R"({"size": 60})");
+    auto data = m.read(source);
+    int32_t shape = m.list({m.value(70'000)});
+    Instruction& allocate = m.add(Opcode::kAllocate);
+    allocate.dst = m.slot(), allocate.type = DType::kU8, allocate.a = shape, allocate.imm = 1;
+    int32_t doubled = m.native("test.twice", "", {data[0]}, true);
+    auto all = deliver(*open(m.finish({doubled}), with(ExecutorKind::kCpu, threads)), 3);
+    EXPECT_TRUE(all.errors.empty()) << all.errors.front();
+    for (const auto& epoch : all.ids) EXPECT_EQ(epoch.size(), 60u);
+  }
+}
+
 /// Every sample waits in its native until the session is cancelled.
 std::shared_ptr<const Program> waiting_program() {
   ProgramMaker m;

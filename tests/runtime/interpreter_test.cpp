@@ -186,7 +186,7 @@ TEST(Interpreter, AFailedCheckSaysWhatWhereAndWhichSample) {
   EXPECT_EQ(diagnostic.help, "use a smaller crop");
   for (const char* part :
        {"test.dali-dsl:12:5", "call(line 12)", "^^^^ in crop", "in helper, called at test.dali-dsl:2",
-        "sample 2 of batch 0 in epoch 0: number 2", "1 more samples"}) {
+        "sample 2 of batch 0 in epoch 0: number 2", "1 more sample of"}) {
     EXPECT_NE(rendered.find(part), std::string::npos) << part << " in\n" << rendered;
   }
 }
@@ -240,6 +240,24 @@ TEST(Interpreter, AnOutputMayBeAViewOfItself) {
   view.dst = m.slot(), view.a = place, view.b = 0, view.c = first;
   int32_t transposed = view.dst;
   EXPECT_EQ(first_output<int32_t>(m.finish({transposed})), (std::vector<int32_t>{0, 2, 1, 3}));
+}
+
+TEST(Program, PlacesPointIntoTheHostsFileWhereItHasIt) {
+  auto program = mixed_program(10, 4, 2);
+  const std::string line_3 = "    call(line 3)", line_5 = "    call(line 5)";
+  SourceMap with_file, with_other, empty;
+  with_file.add("unrelated", "x");
+  with_file.add("test.dali-dsl",
+                "one\ntwo\n" + line_3 + "\n    call(line 4)\r\n" + line_5 + "\n    call(line 6)\nmore\n");
+  with_other.add("test.dali-dsl", "another text");
+  auto spans = location_spans(*program, with_file);
+  ASSERT_EQ(spans.size(), 4u);
+  EXPECT_EQ(spans[0], (Span{2, 8 + 4, 8 + 8}));
+  EXPECT_EQ(with_file.describe(spans[2]), "test.dali-dsl:5:5");
+  EXPECT_EQ(with_file.file(3), nullptr);
+  EXPECT_EQ(location_spans(*program, with_other)[0].file, 2u);
+  EXPECT_EQ(with_other.describe(location_spans(*program, with_other)[1]), "test.dali-dsl:4:5");
+  EXPECT_EQ(empty.describe(location_spans(*program, empty)[3]), "test.dali-dsl:6:5");
 }
 
 TEST(Program, PrintsOneLineAnInstruction) {

@@ -231,6 +231,28 @@ TEST_F(CommandLine, RunSavesWhatComesOut) {
   EXPECT_TRUE(contains(read_file(out / "out1/000007.npy"), "NUMPY"));
 }
 
+TEST_F(CommandLine, BackendsAndFusionChangeNoBit) {
+  auto outputs = [&](const std::string& name, const std::vector<std::string>& options) {
+    std::vector<std::string> arguments = {"run",       hello(), "--set",  "size=24",
+                                          "--batches", "1",     "--save", (folder_ / name).string()};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    Outcome o = run(arguments);
+    EXPECT_TRUE(o.status == 0 || (o.status == 3 && name == "shim"))
+        << name << o.err;  // 3: no C++ compiler here
+    std::string bytes;
+    for (int i = 0; i < 4; ++i)
+      bytes += read_file(folder_ / name / "out0" / ("00000" + std::to_string(i) + ".npy"));
+    return o.status == 3 ? std::string() : bytes;
+  };
+  const std::string expected = outputs("interpreter", {"--backend", "interpreter"});
+  ASSERT_GT(expected.size(), size_t{4 * 24 * 24 * 3});
+  EXPECT_EQ(outputs("llvm", {}), expected);
+  EXPECT_EQ(outputs("unfused", {"--fuse=off"}), expected);
+  EXPECT_EQ(outputs("threads", {"--threads", "5", "--batch-size", "7", "--prefetch", "1"}), expected);
+  const std::string shim = outputs("shim", {"--backend", "cuda-shim"});
+  EXPECT_EQ(shim.empty() ? expected : shim, expected);
+}
+
 TEST_F(CommandLine, RunWithoutOptionsIsQuiet) {
   Outcome o = run({"run", hello(), "--set", "size=16"});
   EXPECT_EQ(o.status, 0) << o.err;
@@ -285,11 +307,21 @@ TEST_F(CommandLine, ViewDrawsASheet) {
 }
 
 TEST_F(CommandLine, ExplainShowsEveryLevel) {
-  for (const char* level : {"ast", "graph", "plan", "kernel", "loops"}) {
+  for (const char* level : {"ast", "graph", "plan", "kernel", "loops", "llvm", "asm", "cuda"}) {
     Outcome o = run({"explain", hello(), std::string("--emit=") + level});
     EXPECT_EQ(o.status, 0) << level << o.err;
     EXPECT_TRUE(contains(o.out, "resize")) << level << "\n" << o.out;
   }
+  EXPECT_TRUE(contains(run({"explain", hello(), "--emit=llvm"}).out, "define "));
+  EXPECT_TRUE(contains(run({"explain", hello(), "--emit=cuda"}).out, "extern \"C\""));
+  Outcome ptx = run({"explain", hello(), "--emit=ptx", "--arch", "sm_75"});
+  if (ptx.status != 3) {  // 3: NVRTC is not here, and the message says so
+    EXPECT_EQ(ptx.status, 0) << ptx.err;
+    EXPECT_TRUE(contains(ptx.out, ".target sm_75")) << ptx.out.substr(0, 400);
+  } else {
+    EXPECT_TRUE(contains(ptx.err, "NVRTC")) << ptx.err;
+  }
+  EXPECT_EQ(run({"explain", hello(), "--emit=ptx", "--arch", "volta"}).status, 1);
   Outcome page = run({"explain", hello()});
   EXPECT_EQ(page.status, 0);
   EXPECT_TRUE(contains(page.out, "pipeline hello: batches of 4")) << page.out;

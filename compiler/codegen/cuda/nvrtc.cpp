@@ -52,6 +52,8 @@ struct Nvrtc::Functions {
   Code (*compile)(Program, int, const char* const*) = nullptr;
   Code (*cubin_size)(Program, size_t*) = nullptr;
   Code (*cubin)(Program, char*) = nullptr;
+  Code (*ptx_size)(Program, size_t*) = nullptr;
+  Code (*ptx)(Program, char*) = nullptr;
   Code (*log_size)(Program, size_t*) = nullptr;
   Code (*log)(Program, char*) = nullptr;
 };
@@ -77,6 +79,8 @@ Status Nvrtc::load(void* library, const std::string& path) {
   find("nvrtcCompileProgram", functions_->compile);
   find("nvrtcGetCUBINSize", functions_->cubin_size);
   find("nvrtcGetCUBIN", functions_->cubin);
+  find("nvrtcGetPTXSize", functions_->ptx_size);
+  find("nvrtcGetPTX", functions_->ptx);
   find("nvrtcGetProgramLogSize", functions_->log_size);
   find("nvrtcGetProgramLog", functions_->log);
   if (!missing.empty()) return make_error(ErrorKind::kSystem, "", fmt::format("{} is too old for galatea: it has no {}", path, missing), "install CUDA 11.2 or newer");
@@ -113,13 +117,21 @@ Result<std::shared_ptr<const Nvrtc>> Nvrtc::open() {
 }
 
 Result<std::string> Nvrtc::compile(const std::string& text, const std::string& name, int architecture) const {
+  return build(text, name, architecture, false);
+}
+
+Result<std::string> Nvrtc::compile_to_ptx(const std::string& text, const std::string& name, int architecture) const {
+  return build(text, name, architecture, true);
+}
+
+Result<std::string> Nvrtc::build(const std::string& text, const std::string& name, int architecture, bool ptx) const {
   if (!std::binary_search(architectures_.begin(), architectures_.end(), architecture))
     return make_error(ErrorKind::kSystem, "", fmt::format("{} (CUDA {}.{}) does not compile for sm_{}", path_, major_, minor_, architecture),
                       fmt::format("it knows sm_{} to sm_{}; install a CUDA version that fits the device", architectures_.front(), architectures_.back()));
   Program program = nullptr;
   if (functions_->create(&program, text.c_str(), name.c_str(), 0, nullptr, nullptr) != 0)
     return make_error(ErrorKind::kSystem, "", "NVRTC could not make a program of " + name);
-  const std::string target = fmt::format("--gpu-architecture=sm_{}", architecture);
+  const std::string target = fmt::format("--gpu-architecture={}_{}", ptx ? "compute" : "sm", architecture);
   // One numeric meaning everywhere: no contraction, no flush to zero, exact division and square root.
   const char* options[] = {target.c_str(), "--std=c++17", "--fmad=false", "--ftz=false", "--prec-div=true", "--prec-sqrt=true", "--disable-warnings"};
   const Code code = functions_->compile(program, static_cast<int>(std::size(options)), options);
@@ -132,9 +144,10 @@ Result<std::string> Nvrtc::compile(const std::string& text, const std::string& n
     functions_->destroy(&program);
     return make_error(ErrorKind::kInternal, "", fmt::format("NVRTC refuses the text of {}:\n{}", name, log.c_str()));
   }
-  functions_->cubin_size(program, &size);
+  (ptx ? functions_->ptx_size : functions_->cubin_size)(program, &size);
   out.resize(size);
-  functions_->cubin(program, out.data());
+  (ptx ? functions_->ptx : functions_->cubin)(program, out.data());
+  if (ptx && out.ends_with('\0')) out.pop_back();  // NVRTC counts the terminating zero of texts
   functions_->destroy(&program);
   return out;
 }

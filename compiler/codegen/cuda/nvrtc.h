@@ -25,11 +25,14 @@ class Nvrtc {
   const std::vector<int>& architectures() const { return architectures_; }
   /// Text to cubin for sm_<architecture>. The error holds the compiler's log.
   Result<std::string> compile(const std::string& text, const std::string& name, int architecture) const;
+  /// The same as PTX, for people to read (explain --emit=ptx).
+  Result<std::string> compile_to_ptx(const std::string& text, const std::string& name, int architecture) const;
 
  private:
   struct Functions;
   Nvrtc() = default;
   Status load(void* library, const std::string& path);
+  Result<std::string> build(const std::string& text, const std::string& name, int architecture, bool ptx) const;
 
   void* library_ = nullptr;
   std::string path_;

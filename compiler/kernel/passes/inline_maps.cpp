@@ -70,7 +70,7 @@ void inline_into(Stage& reader, const Stage& map, int number) {
 void inline_maps(Kernel& kernel) {
   for (size_t i = 0; i < kernel.stages.size(); ++i) {
     auto number = static_cast<int>(i);
-    // An output is computed anyway; reading it is cheaper. A map that may raise a flag is computed for the flag.
+    // An output is computed anyway; reading it is cheaper. A map that may raise a flag is computed on its whole domain.
     if (kernel.stages[i].form != StageForm::kMap || is_output(kernel, number) || may_raise_flag(kernel.stages[i])) continue;
     std::vector<int> readers = readers_of(kernel, number);
     for (int reader : readers) {

@@ -53,7 +53,6 @@ bool sink(Kernel& kernel, int number) {
     auto order = plain_order(map, loads[0], producer);
     if (!order) continue;
     map = merged(producer, map, target, *order);
-    abandon(kernel.stages[static_cast<size_t>(target)]);
     return true;
   }
   return false;

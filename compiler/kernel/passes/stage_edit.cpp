@@ -95,13 +95,6 @@ bool may_raise_flag(const Stage& stage) {
   return found;
 }
 
-void abandon(Stage& stage) {
-  for (Expr* part : element_parts(stage)) *part = {};
-  stage.form = StageForm::kMap;
-  stage.taps = {};
-  stage.body = constant(stage.type, {0});
-}
-
 bool same_extents(const std::vector<Expr>& a, const std::vector<Expr>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Expr& x, const Expr& y) { return same(x, y); });
 }

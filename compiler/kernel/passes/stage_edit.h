@@ -36,8 +36,6 @@ Expr finish_of(const Stage& stage);
 
 /// Whether computing it at fewer elements could lose a flag: integer division by something that may be zero.
 bool may_raise_flag(const Stage& stage);
-/// Empties a stage that another one now computes, so that it counts as dead even if it could raise a flag.
-void abandon(Stage& stage);
 bool same_extents(const std::vector<Expr>& a, const std::vector<Expr>& b);
 /// How many operations an expression has.
 int num_operations(const Expr& e);

@@ -35,19 +35,7 @@ void renumber_loads(Stage& stage, const std::vector<int>& number) {
 }  // namespace
 
 void remove_dead_stages(Kernel& kernel) {
-  std::vector<bool> needed(kernel.stages.size(), false);
-  for (const KernelOutput& output : kernel.outputs) needed[static_cast<size_t>(output.stage)] = true;
-  for (size_t i = kernel.stages.size(); i-- > 0;) {
-    // A stage that can raise a flag is wanted for the flag.
-    if (may_raise_flag(kernel.stages[i])) needed[i] = true;
-    if (!needed[i]) continue;
-    for (const Expr* part : element_parts(std::as_const(kernel.stages[i]))) {
-      for_each_node(*part, [&](const Expr& e) {
-        bool reads = e->kind == ExprKind::kLoad && e->target.kind == LoadTarget::Kind::kStage;
-        if (reads) needed[static_cast<size_t>(e->target.index)] = true;
-      });
-    }
-  }
+  std::vector<bool> needed = needed_stages(kernel);
   std::vector<int> number(kernel.stages.size(), -1);
   std::vector<Stage> kept;
   for (size_t i = 0; i < kernel.stages.size(); ++i) {
@@ -71,7 +59,6 @@ void merge_equal_stages(Kernel& kernel) {
     for (size_t k = 0; k < i; ++k) {
       if (number[k] != static_cast<int>(k) || !computes_the_same(kernel.stages[k], kernel.stages[i])) continue;
       number[i] = static_cast<int>(k);
-      abandon(kernel.stages[i]);
       merged = true;
       break;
     }

@@ -1,0 +1,100 @@
+// Graphs of real pipelines (the examples, the example of every operator, the stager's goldens): their text reads back, every pass leaves them legal, and
+// a second run of the passes changes nothing.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "compiler/op/recipe.h"
+#include "compiler/passes/pass_runner.h"
+#include "dsl/frontend.h"
+#include "stdlib_ops/register_all.h"
+
+namespace galatea {
+namespace {
+
+namespace fs = std::filesystem;
+
+const op::Registry& registry() {
+  static const op::Registry kRegistry = [] {
+    op::Registry all;
+    ops::register_all(all);
+    return all;
+  }();
+  return kRegistry;
+}
+
+std::string read_back(const std::string& text) {
+  SourceMap sources;
+  auto graph = ir::read_graph(text, sources, registry());
+  if (graph) return to_text(*graph);
+  return render_text(graph.error().diagnostics.front(), sources);
+}
+
+void check_graph(ir::Graph& graph) {
+  auto legal = verify(graph);
+  ASSERT_TRUE(legal) << legal.error().message() << "\n" << to_text(graph);
+  std::string before = to_text(graph);
+  EXPECT_EQ(read_back(before), before);
+  auto reports = passes::run_passes(graph, registry(), {});
+  ASSERT_TRUE(reports) << reports.error().message() << "\n" << reports.error().diagnostics.front().notes.front() << "\n" << before << to_text(graph);
+  std::string after = to_text(graph);
+  EXPECT_EQ(read_back(after), after);
+  ASSERT_TRUE(passes::run_passes(graph, registry(), {}));
+  EXPECT_EQ(to_text(graph), after) << "the passes find more to do in a second run";
+}
+
+/// Every pipeline of a text; how many there were.
+size_t check_text(const std::string& name, const std::string& text) {
+  SCOPED_TRACE(name);
+  SourceMap sources;
+  dsl::FrontendOptions options;
+  options.unknown_parameters_allowed = true;
+  auto staged = dsl::stage_all(name, text, options, registry(), sources);
+  if (!staged.ok) {
+    for (const Diagnostic& diagnostic : staged.diagnostics)
+      if (diagnostic.severity == Severity::kError) ADD_FAILURE() << render_text(diagnostic, sources);
+    return 0;
+  }
+  for (auto& graph : staged.graphs) check_graph(*graph);
+  return staged.graphs.size();
+}
+
+size_t check_folder(const std::string& folder) {
+  size_t graphs = 0;
+  std::vector<fs::path> files;
+  if (!fs::exists(fs::path(GALATEA_SOURCE_DIR) / folder)) return 0;
+  for (const auto& entry : fs::directory_iterator(fs::path(GALATEA_SOURCE_DIR) / folder))
+    if (entry.path().extension() == ".dali-dsl") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  for (const fs::path& file : files) {
+    std::ifstream in(file);
+    std::stringstream text;
+    text << in.rdbuf();
+    graphs += check_text(file, text.str());
+  }
+  return graphs;
+}
+
+TEST(StagedGraphs, Examples) { EXPECT_GE(check_folder("examples"), 7u); }
+
+TEST(StagedGraphs, Goldens) {
+  if (check_folder("tests/golden/stage") == 0) GTEST_SKIP() << "there are no goldens of the stager";
+}
+
+TEST(StagedGraphs, ExamplesOfEveryOperator) {
+  size_t graphs = 0;
+  for (const auto& op : registry().all()) {
+    if (op->example.empty()) continue;
+    std::string body;
+    std::stringstream lines(op->example);
+    for (std::string line; std::getline(lines, line);) body += "    " + line + "\n";
+    graphs += check_text(op->name, "from nvidia.dali import pipeline_def, fn, types, math\n\n\n@pipeline_def(batch_size=4, num_threads=1, seed=3)\ndef example(data: str = \"photos\"):\n" + body);
+  }
+  EXPECT_GE(graphs, 35u);
+}
+
+}  // namespace
+}  // namespace galatea
