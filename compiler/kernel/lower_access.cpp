@@ -168,6 +168,10 @@ class Translator {
       case ExprKind::kTap: return env_.tap;
       case ExprKind::kAcc: return env_.acc;
       case ExprKind::kLoad: return load(*e);
+      case ExprKind::kParam: {
+        const auto known = lowering_.param_values_.find(e->index);
+        return known == lowering_.param_values_.end() ? e : const_int(known->second, e->type);
+      }
       default: break;
     }
     if (e->args.empty()) return e;

@@ -206,6 +206,10 @@ void Lowering::emit_nest(const Nest& nest, Block& out) {
   }
   Env env;
   for (size_t d = 0; d < vars.size(); ++d) env.axes.push_back(nest.fixed[d] ? nest.fixed[d] : v(vars[d]));
+  if (reversed_axis_ >= 0) {
+    const auto axis = static_cast<size_t>(reversed_axis_);
+    env.axes[axis] = top(extents_[s][axis] - const_int(1)) - v(vars[axis]);
+  }
 
   // A trial translation shows which indices borders apply to; a second one, without those that are linear, how memory is walked.
   AccessLog log, walked;
@@ -228,6 +232,9 @@ void Lowering::emit_nest(const Nest& nest, Block& out) {
       interior = find_interior(nest, shape, log, vars);
     }
   }
+  if (!options_.gpu && !specialised_ && shape.lanes > 1)
+    if (const auto unknown = find_unknown(walked, shape, vars)) return emit_specialised(nest, *unknown, shape.flat.front(), out);
+  if (scalar_only_) shape.lanes = 1;
   if (options_.gpu) return emit_grid(nest, shape, vars, out);
 
   std::vector<Expr> looped;
@@ -259,6 +266,67 @@ void Lowering::emit_nest(const Nest& nest, Block& out) {
     return;
   }
   push(out, If{nonempty, std::move(body), {}});
+}
+
+/// What keeps the vector loop's loads from being contiguous though a value of 1 or -1 would make them so.
+std::optional<Unknown> Lowering::find_unknown(const AccessLog& log, const Shape& shape, const std::vector<int>& vars) const {
+  if (shape.flat.size() != 1) return {};
+  for (const Linear& offset : log.offsets) {
+    Expr factor = offset.coefficient(vars[static_cast<size_t>(shape.flat.front())]);
+    if (!factor || is_const(factor)) continue;
+    if (factor->kind == ExprKind::kOp && factor->op == ScalarOp::kMul) factor = is_const(factor->args[0]) ? factor->args[1] : factor->args[0];
+    Unknown unknown;
+    if (factor->kind == ExprKind::kParam) {
+      unknown.param = factor->index;
+      return unknown;
+    }
+    for (size_t k = 0; k < inputs_.size(); ++k)
+      for (size_t d = 0; d < inputs_[k].strides.size(); ++d) {
+        if (inputs_[k].strides[d].get() != factor.get() && !same(inputs_[k].strides[d], factor)) continue;
+        // The stride that a dense pixel has: only then is there something to gain.
+        bool dense = d + 1 == inputs_[k].strides.size() || is_const_int(inputs_[k].strides.back(), 1);
+        for (size_t inner = d + 1; inner < inputs_[k].strides.size(); ++inner) {
+          const Expr& extent = input_extents_[k][inner];
+          dense &= is_const(extent);
+          if (dense) unknown.step *= const_value(extent);
+        }
+        if (!dense || unknown.step < 1 || unknown.step > kMaxUnrolledChannels) continue;
+        unknown.input = static_cast<int>(k);
+        unknown.dim = static_cast<int>(d);
+        return unknown;
+      }
+  }
+  return {};
+}
+
+/// Loops for +step, loops for -step, and plain ones for whatever else a call may bring.
+void Lowering::emit_specialised(const Nest& nest, const Unknown& unknown, int along, Block& out) {
+  const bool is_param = unknown.param >= 0;
+  Expr* stride = is_param ? nullptr : &inputs_[static_cast<size_t>(unknown.input)].strides[static_cast<size_t>(unknown.dim)];
+  const Expr value = is_param ? param(unknown.param, DType::kI64) : *stride;
+  const auto loops = [&](int64_t known) {
+    Block body;
+    if (is_param && known != 0) param_values_[unknown.param] = known;
+    if (!is_param && known != 0) *stride = const_int(known);
+    emit_nest(nest, body);
+    param_values_.erase(unknown.param);
+    if (!is_param) *stride = value;
+    return body;
+  };
+  specialised_ = true;
+  Block forward = loops(unknown.step);
+  // Backwards into planes: the destination is walked backwards instead, so that interleaved pixels are read forwards.
+  bool planar = true;
+  for (const Place& place : nest.places) planar &= is_const_int(place.strides[static_cast<size_t>(along)], 1);
+  if (planar) reversed_axis_ = along;
+  Block backward = loops(-unknown.step);
+  reversed_axis_ = -1;
+  scalar_only_ = true;
+  Block plain = loops(0);
+  specialised_ = scalar_only_ = false;
+  Block otherwise;
+  push(otherwise, If{equal(value, const_int(-unknown.step)), std::move(backward), std::move(plain)});
+  push(out, If{equal(value, const_int(unknown.step)), std::move(forward), std::move(otherwise)});
 }
 
 void Lowering::emit_grid(const Nest& nest, const Shape& shape, const std::vector<int>& vars, Block& out) {

@@ -13,6 +13,16 @@ namespace {
 constexpr int kLanes = 16;       ///< of the float tree; partial results of integers as well
 constexpr int kGridLanes = 256;  ///< partial results of integers on a GPU
 constexpr int64_t kFewResults = 16;
+constexpr int64_t kChunk = 65536;
+
+/// A 64-bit sum of values of at most 16 bits without a sign.
+bool sums_small_values(const Stage& stage) {
+  const bool wide = stage.accumulator == DType::kI64 || stage.accumulator == DType::kU64;
+  if (!wide || stage.combiner != Combiner::kSum || stage.body->kind != ExprKind::kOp) return false;
+  if (stage.body->op != ScalarOp::kConvert || stage.body->type != stage.accumulator) return false;
+  const DType from = stage.body->args[0].type();
+  return from == DType::kU8 || from == DType::kU16;
+}
 
 }  // namespace
 
@@ -169,12 +179,23 @@ void Lowering::emit_lanes_integer(int s, const Env& env, const Place& part, Bloc
     for (Statement& statement : body) to.push_back(std::move(statement));
   };
   const int lane = new_loop_var(Expr(), kVectorDepth), acc = new_var(stage.accumulator), b = new_loop_var(Expr(), kInnerDepth);
-  Block lanes, body;
+  Block lanes, body, block;
   push(lanes, Declare{acc, neutral(stage)});
   inner.reduce_axes[rank - 1] = v(b) * const_int(kLanes) + v(lane);
-  push(body, Assign{acc, combine(stage, v(acc), translate(s, stage.body, inner))});
-  Block block;
-  push(block, For{b, const_int(0), blocks, LoopRole::kSerial, 1, 1, std::move(body)});
+  if (sums_small_values(stage)) {  // 2^16 values below 2^16 fit in 32 bits, of which a vector holds twice as many as of 64
+    const int narrow = new_var(DType::kU32), chunk = new_loop_var(Expr(), kInnerDepth);
+    const Expr small = translate(s, stage.body->args[0], inner);
+    push(body, Assign{narrow, v(narrow) + convert(small, DType::kU32)});
+    Block chunk_body;
+    push(chunk_body, Declare{narrow, const_int(0, DType::kU32)});
+    const Expr from = v(chunk) * const_int(kChunk);
+    push(chunk_body, For{b, from, min(from + const_int(kChunk), blocks), LoopRole::kSerial, 1, 1, std::move(body)});
+    push(chunk_body, Assign{acc, v(acc) + convert(v(narrow), stage.accumulator)});
+    push(block, For{chunk, const_int(0), (blocks + const_int(kChunk - 1)) / const_int(kChunk), LoopRole::kSerial, 1, 1, std::move(chunk_body)});
+  } else {
+    push(body, Assign{acc, combine(stage, v(acc), translate(s, stage.body, inner))});
+    push(block, For{b, const_int(0), blocks, LoopRole::kSerial, 1, 1, std::move(body)});
+  }
   rows(std::move(block), lanes);
   push(lanes, Store{part.buffer, v(lane), v(acc)});
   push(out, For{lane, const_int(0), const_int(kLanes), LoopRole::kVector, kLanes, 1, std::move(lanes)});

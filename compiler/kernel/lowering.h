@@ -71,6 +71,13 @@ struct Shape {
   DroppedBorders inside;    ///< with several flat axes: indices that need no border though the loop variable hides it
 };
 
+/// A factor of the vector variable that only the call knows: a parameter (mirror: 1 or -1) or the stride of an input.
+struct Unknown {
+  int param = -1;
+  int input = -1, dim = -1;
+  int64_t step = 1;  ///< loops are made for the values step and -step
+};
+
 /// Borders that a vector loop need not look at where `guard` holds and the position is in [low, high).
 struct Interior {
   DroppedBorders dropped;
@@ -129,6 +136,8 @@ class Lowering {
   void emit_nest(const Nest& nest, Block& out);
   std::vector<Expr> trial(const Nest& nest, const Env& env, const DroppedBorders* dropped, AccessLog* log);
   Shape choose_shape(const Nest& nest, const AccessLog& log, const std::vector<Expr>& values, const std::vector<int>& vars, bool flatten);
+  std::optional<Unknown> find_unknown(const AccessLog& log, const Shape& shape, const std::vector<int>& vars) const;
+  void emit_specialised(const Nest& nest, const Unknown& unknown, int along, Block& out);
   Interior find_interior(const Nest& nest, const Shape& shape, const AccessLog& log, const std::vector<int>& vars);
   void emit_grid(const Nest& nest, const Shape& shape, const std::vector<int>& vars, Block& out);
   void emit_vector_level(const Nest& nest, const Shape& shape, const Interior& interior, const std::vector<int>& vars, Env env, int64_t known_taps, bool variants, Block& out);
@@ -186,6 +195,9 @@ class Lowering {
   std::vector<std::optional<RowBand>> row_bands_;
   std::vector<int> ring_consumer_;                  ///< per stage: who reads its ring, or -1
   std::vector<int> ring_producer_;                  ///< per stage: whose ring it reads, or -1
+  std::unordered_map<int, int64_t> param_values_;   ///< parameters whose value the loops being made take for granted
+  int reversed_axis_ = -1;                          ///< axis that the nest being made walks from its end
+  bool specialised_ = false, scalar_only_ = false;  ///< the nest being made is one of emit_specialised()
   std::vector<std::vector<int>> nest_orders_;       ///< order of a stage's loops where it is not that of its axes
   std::vector<int> readers_;                        ///< stages that read a stage from memory
 };

@@ -93,7 +93,7 @@ class Arena {
     for (int d = rank - 1; d >= 0; --d) {
       const int64_t extent = std::max<int64_t>(0, value_of(extents[static_cast<size_t>(d)], params_));
       const bool dense = d >= rank - dense_axes;
-      if (!dense) stride = (stride < 0 ? -stride : stride) + static_cast<int64_t>(dice.next(4));
+      if (!dense) stride = (stride < 0 ? -stride : stride) + static_cast<int64_t>(dice.next(2) * dice.next(4));
       if (!dense && dice.next(3) == 0) stride = -stride;
       tensor.extents[d] = extent;
       tensor.strides[d] = stride;

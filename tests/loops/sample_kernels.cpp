@@ -270,6 +270,18 @@ SampleKernel warp() {
   return {k, {{9, 12, 8, 21, bits(0.9F)}, {3, 3, 5, 5, bits(1.7F)}, {0, 2, 2, 3, bits(1.0F)}}};
 }
 
+SampleKernel flip_view() {
+  SampleKernel out = colour_matrix();
+  out.kernel.inputs[0].dense_axes = 1;  // the call decides how far apart pixels lie, and in which direction
+  Stage planes = out.kernel.stages[0];
+  planes.type = DType::kF32;
+  planes.body = convert(in(0, DType::kU8, {axis(0), axis(1), axis(2)}), DType::kF32) - const_float(3.0);
+  out.kernel.stages.push_back(planes);
+  out.kernel.outputs.push_back({1, {2, 0, 1}, true, 3});
+  for (int i = 0; i < 6; ++i) out.params.push_back({static_cast<uint64_t>(2 + i), static_cast<uint64_t>(7 * i + 3), bits(0.2F)});
+  return out;
+}
+
 std::vector<std::pair<std::string, SampleKernel>> sample_kernels() {
   std::vector<std::pair<std::string, SampleKernel>> out;
   out.emplace_back("resize_u8_chw", resize_u8(true, 3));
@@ -290,6 +302,8 @@ std::vector<std::pair<std::string, SampleKernel>> sample_kernels() {
   out.emplace_back("max_i16", reductions(DType::kI16, DType::kI16, Combiner::kMax));
   out.emplace_back("resize_read_backwards", resize_read_backwards());
   out.emplace_back("horizontal_only", horizontal_only());
+  out.emplace_back("flip_view", flip_view());
+  out.emplace_back("sum_u16", reductions(DType::kU16, DType::kU64, Combiner::kSum));
   out.emplace_back("warp", warp());
   return out;
 }

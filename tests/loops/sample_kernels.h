@@ -36,6 +36,8 @@ SampleKernel broadcast();
 SampleKernel reductions(DType type, DType accumulator, kernel::Combiner combiner);
 /// A horizontal band that is itself the output, as u8.
 SampleKernel horizontal_only();
+/// Pixels whose distance and direction only the call knows, into pixels and planes.
+SampleKernel flip_view();
 /// Nearest neighbours through computed coordinates: gathers.
 SampleKernel warp();
 

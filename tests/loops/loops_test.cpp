@@ -1,0 +1,152 @@
+// What loops.h and schedule.h promise besides values: the verifier's refusals, offsets taken apart, scratch, placements with reasons, text.
+#include <gtest/gtest.h>
+
+#include "tests/loops/loop_harness.h"
+#include "tests/loops/sample_kernels.h"
+
+namespace galatea::testing {
+namespace {
+
+using namespace galatea::kernel;
+
+/// out[i] = v0 for i in 0 .. n, with room for a test to break it.
+LoopKernel simple() {
+  LoopKernel k;
+  k.name = "simple";
+  k.params = {{"n", DType::kI64}};
+  k.buffers = {{"out", BufferKind::kOutput, DType::kI64, 0, Expr()}};
+  k.var_types = {DType::kI64};
+  k.stride_vars = {{-1}};
+  Block body;
+  body.push_back({Store{0, var(0, DType::kI64), var(0, DType::kI64), false}, {}});
+  k.body.push_back({For{0, const_int(0), param(0, DType::kI64), LoopRole::kVector, 8, 1, std::move(body)}, {}});
+  return k;
+}
+std::string complaint(const LoopKernel& k) {
+  const Status status = kernel::verify(k);
+  return status ? "" : status.error().message();
+}
+
+TEST(LoopVerifier, AcceptsLegalLoops) { EXPECT_EQ(complaint(simple()), ""); }
+
+TEST(LoopVerifier, NamesWhatIsWrong) {
+  LoopKernel k = simple();
+  std::get<Store>(std::get<For>(k.body[0].node).body[0].node).value = const_float(1.0);
+  EXPECT_NE(complaint(k).find("value stored to out is f32, not i64"), std::string::npos) << complaint(k);
+
+  k = simple();
+  k.var_types.push_back(DType::kI64);
+  std::get<Store>(std::get<For>(k.body[0].node).body[0].node).offset = var(1, DType::kI64);
+  EXPECT_NE(complaint(k).find("v1 is not defined"), std::string::npos) << complaint(k);
+
+  k = simple();
+  Block inner = std::get<For>(k.body[0].node).body;
+  std::get<For>(k.body[0].node).body = {{If{equal(var(0, DType::kI64), const_int(3)), inner, {}}, {}}};
+  EXPECT_NE(complaint(k).find("differs between lanes"), std::string::npos) << complaint(k);
+
+  k = simple();
+  k.var_types.push_back(DType::kI64);
+  Block nested = std::get<For>(k.body[0].node).body;
+  std::get<For>(k.body[0].node).body = {{For{1, const_int(0), const_int(2), LoopRole::kVector, 8, 1, nested}, {}}};
+  EXPECT_NE(complaint(k).find("inside another"), std::string::npos) << complaint(k);
+
+  k = simple();
+  k.buffers[0].kind = BufferKind::kInput;
+  EXPECT_NE(complaint(k).find("store to the input"), std::string::npos) << complaint(k);
+
+  k = simple();
+  std::get<For>(k.body[0].node).body.push_back({Assign{0, const_int(1)}, {}});
+  EXPECT_NE(complaint(k).find("cannot be assigned"), std::string::npos) << complaint(k);
+}
+
+TEST(VectorOffset, TakesOffsetsApart) {
+  const Expr x = var(0, DType::kI64), base = var(1, DType::kI64), lane = var(2, DType::kI64);
+  const std::vector<bool> varying = {false, false, true};
+  VectorOffset parts;
+  ASSERT_TRUE(match_vector_offset((base + x * const_int(3)) + const_int(2), 0, varying, &parts));
+  EXPECT_TRUE(same(parts.uniform, base));
+  EXPECT_TRUE(is_const_int(parts.scale, 3));
+  EXPECT_EQ(parts.constant, 2);
+  ASSERT_TRUE(match_vector_offset(base + const_int(5), 0, varying, &parts));
+  EXPECT_FALSE(parts.scale);
+  EXPECT_EQ(parts.constant, 5);
+  ASSERT_TRUE(match_vector_offset(base - x, 0, varying, &parts));
+  EXPECT_TRUE(is_const_int(parts.scale, -1));
+  EXPECT_FALSE(match_vector_offset(base + max(x, base), 0, varying, &parts));
+  EXPECT_FALSE(match_vector_offset(lane + x, 0, varying, &parts));
+}
+
+TEST(Scratch, BuffersAreAlignedAndPadded) {
+  LoopKernel k = simple();
+  k.buffers.push_back({"a", BufferKind::kScratch, DType::kU8, -1, param(0, DType::kI64)});
+  k.buffers.push_back({"b", BufferKind::kScratch, DType::kF64, -1, const_int(3)});
+  const ScratchLayout layout = layout_scratch(k);
+  for (const uint64_t n : {0, 1, 63, 64, 65, 1000}) {
+    const int64_t a = value_of(layout.offsets[1], {n}), b = value_of(layout.offsets[2], {n}), bytes = value_of(layout.bytes, {n});
+    EXPECT_EQ(a % 64, 0);
+    EXPECT_EQ(b % 64, 0);
+    EXPECT_GE(b, a + static_cast<int64_t>(n) + 64);
+    EXPECT_GE(bytes, b + 24 + 64);
+  }
+}
+
+TEST(Schedule, ResizeKeepsRowsAndSaysWhy) {
+  const kernel::Kernel k = resize_u8(true, 3).kernel;
+  const Schedule schedule = make_schedule(k, {});
+  EXPECT_EQ(schedule.stages[0].placement, Placement::kTable);
+  EXPECT_EQ(schedule.stages[4].placement, Placement::kRing);
+  EXPECT_EQ(schedule.stages[5].placement, Placement::kOutput);
+  EXPECT_NE(to_text(k, schedule).find("h: row ring"), std::string::npos) << to_text(k, schedule);
+  EXPECT_EQ(make_schedule(k, {.gpu = true}).stages[4].placement, Placement::kWhole);
+  EXPECT_EQ(make_schedule(k, {.fuse = false}).stages[4].placement, Placement::kWhole);
+  const std::string text = to_text(lower(k, schedule, {}));
+  EXPECT_NE(text.find("band_row("), std::string::npos) << text;
+  EXPECT_NE(text.find("vector(16)"), std::string::npos) << text;
+}
+
+TEST(Schedule, PointwiseChainsAreInlinedAndFlat) {
+  const kernel::Kernel k = brightness().kernel;
+  const Schedule schedule = make_schedule(k, {});
+  EXPECT_EQ(schedule.stages[0].placement, Placement::kInlined);
+  const LoopKernel loops = lower(k, schedule, {});
+  for (const LoopBuffer& buffer : loops.buffers) EXPECT_NE(buffer.kind, BufferKind::kScratch) << buffer.name;
+}
+
+/// Lanes walk memory one element (or one pixel) at a time: no gathers in what is meant to be fast.
+TEST(Lowering, VectorLoopsHaveConstantStrides) {
+  for (const auto& [name, sample] : {std::pair{"resize", resize_u8(true, 3)}, {"matrix", colour_matrix()}, {"brightness", brightness()}}) {
+    const LoopKernel loops = lower_verified(sample.kernel, {});
+    int checked = 0;
+    for_each_statement(loops.body, [&, title = name](const Statement& s) {
+      const auto* loop = std::get_if<For>(&s.node);
+      if (!loop || loop->role != LoopRole::kVector) return;
+      for_each_statement(loop->body, [&](const Statement& inner) {
+        const auto* store = std::get_if<Store>(&inner.node);
+        VectorOffset parts;
+        if (store && loops.buffers[static_cast<size_t>(store->buffer)].kind == BufferKind::kOutput) {
+          ++checked;
+          EXPECT_TRUE(match_vector_offset(store->offset, loop->var, {}, &parts) && parts.scale && is_const(parts.scale)) << title << ": " << to_text(store->offset);
+        }
+      });
+    });
+    EXPECT_GT(checked, 0) << name;
+  }
+}
+
+TEST(Lowering, GpuFormHoldsPhasesOfGridLoopsOnly) {
+  for (const auto& [name, sample] : sample_kernels()) {
+    const LoopKernel loops = lower_verified(sample.kernel, {.gpu = true});
+    for (const Statement& s : loops.body) {
+      const auto* phase = std::get_if<Phase>(&s.node);
+      ASSERT_TRUE(phase || std::holds_alternative<Let>(s.node)) << name;
+      if (!phase) continue;
+      for (const Statement& inner : phase->body) {
+        const auto* loop = std::get_if<For>(&inner.node);
+        ASSERT_TRUE(std::holds_alternative<Let>(inner.node) || (loop && loop->role == LoopRole::kGrid)) << name << ", " << phase->name;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace galatea::testing
