@@ -152,6 +152,11 @@ Expr fill_of_channel(const RecipeBuilder& b, const Expr& channel, DType type) {
   return values.size() == 1 ? values[0] : choose(channel, values);
 }
 
+Expr view_start(const AxisRange& range) {
+  if (kernel::is_const_int(range.start, 0)) return range.start;
+  return select(equal(range.extent, i64(0)), i64(0), range.start);
+}
+
 namespace {
 
 /// Where an index outside [0, n) is read, for the borders that the kernel IR does not have.
@@ -178,7 +183,7 @@ void output_window(RecipeBuilder& b, const std::vector<AxisRange>& ranges, Bound
   std::vector<int> dims;
   for (size_t d = 0; d < ranges.size(); ++d) {
     extents.push_back(ranges[d].extent);
-    start.push_back(select(equal(ranges[d].extent, i64(0)), i64(0), ranges[d].start));
+    start.push_back(view_start(ranges[d]));
     step.push_back(i64(1));
     dims.push_back(static_cast<int>(d));
   }

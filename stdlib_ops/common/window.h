@@ -30,6 +30,8 @@ BoundsPolicy bounds_policy(const RecipeBuilder& b);
 /// Applies the policy to one axis: a check, a smaller range, or nothing.
 AxisRange apply_bounds(RecipeBuilder& b, const AxisRange& range, const Expr& input_extent, BoundsPolicy policy, char axis);
 
+/// Where a view of the range starts: one of nothing starts at 0, so that its address lies inside the input.
+Expr view_start(const AxisRange& range);
 /// Output 0 is the box `ranges` (one per input dimension) of input 0 in the output's type; outside lies fill_values (per channel at dimension
 /// channel_dim, or one for all). A view where nothing can lie outside and the type is kept.
 void output_window(RecipeBuilder& b, const std::vector<AxisRange>& ranges, BoundsPolicy policy, int channel_dim);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "stdlib_ops/common/pointwise.h"
+#include "stdlib_ops/common/window.h"
 #include "stdlib_ops/operators.h"
 
 namespace galatea::ops {
@@ -174,8 +175,7 @@ void define_index(RecipeBuilder& b) {
   }
   const int64_t volume = b.input_type(0).static_volume(), picked = b.output_type(0).static_volume();
   if (volume > 0 && volume <= kMaxTableElements && picked >= 0 && picked <= kMaxScalarElements) return pick_scalars(b, ranges, input_dim);
-  // A view of nothing starts at the beginning, so that its address lies inside the input.
-  for (const Range& range : ranges) start.push_back(select(equal(range.extent, i64(0)), i64(0), range.start));
+  for (const Range& range : ranges) start.push_back(view_start({range.start, range.extent}));
   b.output_view(0, 0, std::move(extents), std::move(input_dim), std::move(start), std::move(step));
 }
 
