@@ -69,14 +69,16 @@ ExpressionPtr Parser::parse_expression_list(bool star_allowed, std::string_view 
   }
   if (!at_expression_start() && !is("*"))
     fail_expected("an expression" + (context.empty() ? "" : " " + std::string(context)));
-  ExpressionPtr value = parse_star_or_named();
+  // `:=` needs brackets here.
+  auto element = [&] { return is("*") ? parse_star_or_named() : parse_expression(); };
+  ExpressionPtr value = element();
   if (!star_allowed && value->kind == ExpressionKind::kStarred && !is(",")) fail(Message::kStarredAlone, value->span);
   if (!is(",")) return value;
   ExpressionPtr tuple = make(ExpressionKind::kTuple, first.span);
   tuple->operands.push_back(std::move(value));
   while (accept(",")) {
     if (!at_expression_start() && !is("*")) break;
-    tuple->operands.push_back(parse_star_or_named());
+    tuple->operands.push_back(element());
   }
   tuple->span = since(first);
   return tuple;
@@ -378,6 +380,7 @@ ExpressionPtr Parser::parse_parenthesized() {
   expect(")", "to close `(`");
   if (generator) {
     generator->span = since(first);
+    generator->parenthesized = true;
     return generator;
   }
   if (elements.size() == 1 && !comma) {
@@ -481,7 +484,11 @@ ExpressionPtr Parser::parse_call(ExpressionPtr callee) {
     argument.value = std::move(bad);
     call->arguments.push_back(std::move(argument));
   });
+  bool trailing_comma = at_ > 0 && tokens_[at_ - 1].text == ",";
   expect(")", "to close `(`");
+  if (trailing_comma && call->arguments.size() == 1 && call->arguments[0].value->kind == ExpressionKind::kGenerator &&
+      !call->arguments[0].value->parenthesized)
+    fail(Message::kBareGenerator, call->arguments[0].value->span);
   call->operands.push_back(std::move(callee));
   call->span = since(call->operands[0]->span);
   check_arguments(*call);
