@@ -111,7 +111,7 @@ struct Statement {
   std::string docstring;
   bool has_syntax_error = false;  ///< kFunction: its body failed to parse somewhere; the function is poison
   int relative_level = 0;         ///< kImportFrom: number of leading dots
-  std::vector<ImportName> names;  ///< kImport: one (module, alias); kImportFrom: the names; "*" for a star
+  std::vector<ImportName> names;  ///< kImport: (module, alias) each; kImportFrom: the names; "*" for a star
 };
 
 struct Module {

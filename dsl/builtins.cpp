@@ -306,6 +306,23 @@ Value extreme(Evaluator& ev, CallArguments& a, const std::string& op) {
 Value fn_min(Evaluator& ev, CallArguments& a) { return extreme(ev, a, "<"); }
 Value fn_max(Evaluator& ev, CallArguments& a) { return extreme(ev, a, ">"); }
 
+// Stable, and sound for comparisons that are no order (NaN), which std::sort is not.
+template <typename Less>
+void merge_sort(std::vector<size_t>& items, Less less) {
+  std::vector<size_t> merged(items.size());
+  for (size_t width = 1; width < items.size(); width *= 2) {
+    for (size_t begin = 0; begin < items.size(); begin += 2 * width) {
+      size_t middle = std::min(begin + width, items.size()), end = std::min(begin + 2 * width, items.size());
+      size_t left = begin, right = middle;
+      for (size_t at = begin; at < end; ++at) {
+        bool take_right = left == middle || (right < end && less(items[right], items[left]));
+        merged[at] = take_right ? items[right++] : items[left++];
+      }
+    }
+    items.swap(merged);
+  }
+}
+
 Value fn_sorted(Evaluator& ev, CallArguments& a) {
   if (!check_shape(ev, a, 1, 1, {"key", "reverse"})) return Value::poison();
   auto elements = ev.iterate(a.positional[0], a.spans[0], "sorted");
@@ -316,14 +333,14 @@ Value fn_sorted(Evaluator& ev, CallArguments& a) {
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   const auto* reverse_word = keyword_of(a, "reverse");
   bool reverse = reverse_word && truth(reverse_word->value);
-  // A merge sort by insertion of runs would do; stable_sort with a comparison that reports once is enough.
   bool failed = false;
-  std::stable_sort(order.begin(), order.end(), [&](size_t x, size_t y) {
+  auto less = [&](size_t x, size_t y) {
     if (failed) return false;
-    Value less = reverse ? ev.compare("<", keys[y], keys[x], a.span, a.span, a.span) : ev.compare("<", keys[x], keys[y], a.span, a.span, a.span);
-    failed = less.is_poison();
-    return !failed && truth(less);
-  });
+    Value result = reverse ? ev.compare("<", keys[y], keys[x], a.span, a.span, a.span) : ev.compare("<", keys[x], keys[y], a.span, a.span, a.span);
+    failed = result.is_poison();
+    return !failed && truth(result);
+  };
+  merge_sort(order, less);
   if (failed) return Value::poison();
   std::vector<Value> out;
   for (size_t i : order) out.push_back((*elements)[i]);

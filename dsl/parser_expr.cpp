@@ -15,10 +15,6 @@ const std::vector<std::vector<std::string_view>>& binary_levels() {
   return levels;
 }
 
-std::string last_name(const Expression& callee) {
-  return callee.kind == ExpressionKind::kName || callee.kind == ExpressionKind::kAttribute ? callee.text : std::string();
-}
-
 }  // namespace
 
 ExpressionPtr Parser::make(ExpressionKind kind, Span span, std::string text) const {
@@ -69,14 +65,16 @@ ExpressionPtr Parser::parse_expression_list(bool star_allowed, std::string_view 
   }
   if (!at_expression_start() && !is("*"))
     fail_expected("an expression" + (context.empty() ? "" : " " + std::string(context)));
-  ExpressionPtr value = parse_star_or_named();
+  // `:=` needs brackets here.
+  auto element = [&] { return is("*") ? parse_star_or_named() : parse_expression(); };
+  ExpressionPtr value = element();
   if (!star_allowed && value->kind == ExpressionKind::kStarred && !is(",")) fail(Message::kStarredAlone, value->span);
   if (!is(",")) return value;
   ExpressionPtr tuple = make(ExpressionKind::kTuple, first.span);
   tuple->operands.push_back(std::move(value));
   while (accept(",")) {
     if (!at_expression_start() && !is("*")) break;
-    tuple->operands.push_back(parse_star_or_named());
+    tuple->operands.push_back(element());
   }
   tuple->span = since(first);
   return tuple;
@@ -331,27 +329,6 @@ void Parser::skip_to_separator(size_t bracket_end) {
   at_ = std::min(at_, bracket_end);
 }
 
-// Elements separated by commas up to the closing bracket of tokens_[open], which stays. add_bad: takes the place of one that failed.
-template <typename ParseElement, typename AddBad>
-void Parser::parse_bracketed(size_t open, ParseElement parse_element, AddBad add_bad) {
-  size_t end = tokens_[open].partner;
-  while (!at_end() && at_ != end) {
-    size_t begin = at_;
-    size_t functions = ordinals_.size();
-    try {
-      parse_element();
-      if (at_ != end && !is(",")) fail_expected("`,` or `" + std::string(end ? tokens_[end].text : ")") + "`");
-    } catch (const SyntaxError&) {
-      if (end == 0) throw;
-      ordinals_.resize(functions);
-      if (at_ < begin || at_ > end) throw;
-      skip_to_separator(end);
-      add_bad(make(ExpressionKind::kError, tokens_[begin].span));
-    }
-    if (at_ != end && !accept(",")) break;
-  }
-}
-
 ExpressionPtr Parser::parse_parenthesized() {
   size_t open = at_++;
   const Token first = tokens_[open];
@@ -378,6 +355,7 @@ ExpressionPtr Parser::parse_parenthesized() {
   expect(")", "to close `(`");
   if (generator) {
     generator->span = since(first);
+    generator->parenthesized = true;
     return generator;
   }
   if (elements.size() == 1 && !comma) {
@@ -465,127 +443,6 @@ std::vector<Comprehension> Parser::parse_comprehensions() {
     check_chain(static_cast<int>(clauses.size()));
   }
   return clauses;
-}
-
-// ---- calls and subscripts ----
-
-ExpressionPtr Parser::parse_call(ExpressionPtr callee) {
-  size_t open = at_++;
-  ExpressionPtr call = make(ExpressionKind::kCall, callee->span);
-  call->text_span = tokens_[open].span;
-  call->ordinal = ordinals_.back()[last_name(*callee)]++;
-  parse_bracketed(open, [&] { call->arguments.push_back(parse_argument()); }, [&](ExpressionPtr bad) {
-    Argument argument;
-    argument.name_span = bad->span;
-    argument.kind = Argument::Kind::kDoubleStar;  // whatever else follows
-    argument.value = std::move(bad);
-    call->arguments.push_back(std::move(argument));
-  });
-  expect(")", "to close `(`");
-  call->operands.push_back(std::move(callee));
-  call->span = since(call->operands[0]->span);
-  check_arguments(*call);
-  return call;
-}
-
-Argument Parser::parse_argument() {
-  Argument argument;
-  const Token first = token();
-  argument.name_span = first.span;
-  if (accept("*")) {
-    argument.kind = Argument::Kind::kStar;
-    argument.value = parse_expression();
-  } else if (accept("**")) {
-    argument.kind = Argument::Kind::kDoubleStar;
-    argument.value = parse_expression();
-  } else if ((first.kind == TokenKind::kName || first.kind == TokenKind::kKeyword) && is("=", 1)) {
-    if (first.kind == TokenKind::kKeyword) fail(Message::kKeywordAsName, first.span, {std::string(first.text)});
-    at_ += 2;
-    argument.kind = Argument::Kind::kKeyword;
-    argument.name = first.text;
-    argument.value = parse_expression();
-  } else {
-    argument.value = parse_named();
-    if (is("for") || is("async")) {
-      ExpressionPtr generator = make(ExpressionKind::kGenerator, first.span);
-      generator->operands.push_back(std::move(argument.value));
-      generator->comprehensions = parse_comprehensions();
-      generator->span = since(first);
-      argument.value = std::move(generator);
-    }
-  }
-  return argument;
-}
-
-// What CPython's parser refuses in a call.
-void Parser::check_arguments(const Expression& call) {
-  auto is_bad = [](const Argument& argument) { return argument.value->kind == ExpressionKind::kError; };
-  if (std::any_of(call.arguments.begin(), call.arguments.end(), is_bad)) return;
-  bool keyword = false, double_star = false;
-  std::vector<const Argument*> named;
-  for (const Argument& argument : call.arguments) {
-    using Kind = Argument::Kind;
-    if (argument.kind == Kind::kPositional) {
-      if (double_star || keyword) fail(Message::kPositionalAfterKeyword, argument.value->span);
-      if (argument.value->kind == ExpressionKind::kGenerator && !argument.value->parenthesized && call.arguments.size() > 1 &&
-          argument.value->span.begin == argument.value->operands[0]->span.begin)
-        fail(Message::kBareGenerator, argument.value->span);
-    } else if (argument.kind == Kind::kStar) {
-      if (double_star) fail(Message::kPositionalAfterKeyword, argument.value->span);
-    } else if (argument.kind == Kind::kDoubleStar) {
-      double_star = true;
-    } else {
-      keyword = true;
-      for (const Argument* earlier : named) {
-        if (earlier->name == argument.name) fail(Message::kRepeatedKeyword, argument.name_span, {argument.name});
-      }
-      named.push_back(&argument);
-    }
-  }
-}
-
-ExpressionPtr Parser::parse_subscript(ExpressionPtr base) {
-  size_t open = at_++;
-  ExpressionPtr subscript = make(ExpressionKind::kSubscript, base->span);
-  subscript->text_span = tokens_[open].span;
-  Span inside = token().span;
-  std::vector<ExpressionPtr> selectors;
-  bool comma = false;
-  if (is("]")) fail_expected("an index");
-  parse_bracketed(open, [&] {
-    selectors.push_back(parse_slice());
-    comma = comma || is(",");
-  }, [&](ExpressionPtr bad) { selectors.push_back(std::move(bad)); });
-  inside = since(inside);
-  expect("]", "to close `[`");
-  ExpressionPtr index;
-  if (selectors.size() == 1 && !comma) {
-    index = std::move(selectors[0]);
-  } else {
-    index = make(selectors.empty() ? ExpressionKind::kError : ExpressionKind::kTuple, inside);
-    index->operands = std::move(selectors);
-  }
-  subscript->operands.push_back(std::move(base));
-  subscript->operands.push_back(std::move(index));
-  subscript->span = since(subscript->operands[0]->span);
-  return subscript;
-}
-
-ExpressionPtr Parser::parse_slice() {
-  const Token first = token();
-  ExpressionPtr lower, upper, step;
-  if (!is(":")) {
-    lower = parse_named();
-    if (!is(":")) return lower;
-  }
-  expect(":", "");
-  if (!is(":") && !is("]") && !is(",")) upper = parse_expression();
-  if (accept(":") && !is("]") && !is(",")) step = parse_expression();
-  ExpressionPtr slice = make(ExpressionKind::kSlice, since(first));
-  slice->operands.push_back(std::move(lower));
-  slice->operands.push_back(std::move(upper));
-  slice->operands.push_back(std::move(step));
-  return slice;
 }
 
 }  // namespace galatea::dsl

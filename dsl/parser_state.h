@@ -1,6 +1,7 @@
 // The parser's class, shared by parser_stmt.cpp and parser_expr.cpp and by nothing else.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <string_view>
@@ -140,5 +141,26 @@ class Parser {
   int num_errors_ = 0;
   bool in_main_guard_ = false;
 };
+
+// Elements separated by commas up to the closing bracket of tokens_[open], which stays. add_bad: takes the place of one that failed.
+template <typename ParseElement, typename AddBad>
+void Parser::parse_bracketed(size_t open, ParseElement parse_element, AddBad add_bad) {
+  size_t end = tokens_[open].partner;
+  while (!at_end() && at_ != end) {
+    size_t begin = at_;
+    size_t functions = ordinals_.size();
+    try {
+      parse_element();
+      if (at_ != end && !is(",")) fail_expected("`,` or `" + std::string(end ? tokens_[end].text : ")") + "`");
+    } catch (const SyntaxError&) {
+      if (end == 0) throw;
+      ordinals_.resize(functions);
+      if (at_ < begin || at_ > end) throw;
+      skip_to_separator(end);
+      add_bad(make(ExpressionKind::kError, tokens_[begin].span));
+    }
+    if (at_ != end && !accept(",")) break;
+  }
+}
 
 }  // namespace galatea::dsl

@@ -1,4 +1,4 @@
-// libFuzzer: any text through the language. Run with tests/fuzz/corpus_dsl as the corpus.
+// Any text through the language: lexer, parser, evaluator, verifier.
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
