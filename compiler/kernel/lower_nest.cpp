@@ -15,7 +15,9 @@ namespace {
 
 constexpr int64_t kMaxUnrolledChannels = 4;
 constexpr int64_t kMaxUnrolledTaps = 8;   ///< windows of known size
-constexpr int64_t kTapVariants = 6;       ///< of bands whose tap count only the sample knows
+/// Tap counts with loops of their own, of bands whose count only the sample knows: resizing by 0.5 to 2 and small windows. Each costs
+/// compile time (about 8 ms), the loop over any number costs run time (half as much again).
+constexpr int64_t kFewestTapVariant = 2, kMostTapVariant = 5;
 
 bool small_constant(const Expr& extent) { return is_const(extent) && const_value(extent) >= 1 && const_value(extent) <= kMaxUnrolledChannels; }
 
@@ -254,7 +256,7 @@ void Lowering::emit_nest(const Nest& nest, Block& out) {
   // edges are loops apart, around the interior only.
   const bool variants = has_tap_variants(nest, shape);
   Block body = loops(0, variants && interior.split());
-  for (int64_t taps = variants && !interior.split() ? kTapVariants : 0; taps >= 1; --taps) {
+  for (int64_t taps = variants && !interior.split() ? kMostTapVariant : 0; taps >= kFewestTapVariant; --taps) {
     Block outer;
     push(outer, If{equal(top(stage.taps), const_int(taps)), loops(taps, false), std::move(body)});
     body = std::move(outer);
@@ -426,7 +428,7 @@ void Lowering::emit_vector_level(const Nest& nest, const Shape& shape, const Int
   const auto with_variants = [&](const Expr& low, const Expr& high, const DroppedBorders* dropped, Block& block) {
     Block chain;
     range(low, high, true, dropped, known_taps, chain);
-    for (int64_t taps = variants ? kTapVariants : 0; taps >= 1; --taps) {
+    for (int64_t taps = variants ? kMostTapVariant : 0; taps >= kFewestTapVariant; --taps) {
       Block then_body;
       range(low, high, true, dropped, taps, then_body);
       Block outer;
