@@ -58,30 +58,31 @@ Value Evaluator::join(std::vector<Path> paths, Span span, std::string_view const
 }
 
 void Evaluator::merge_envs(const std::vector<Path>& paths, ir::BlockId block, Span span, std::string_view construct) {
-  std::set<std::string> names;  // in order, so that the graph depends on nothing but the text
-  for (const Path& path : paths) {
-    for (const auto& [name, binding] : path.env) names.insert(name);
-  }
-  Env env;
-  for (const std::string& name : names) {
-    std::vector<PendingObject::Arm> arms;
-    bool equal_everywhere = true;
-    for (const Path& path : paths) {
-      auto found = path.env.find(name);
-      arms.push_back(found == path.env.end() ? PendingObject::Arm{} : PendingObject::Arm{found->second.value, found->second.span});
-      equal_everywhere = equal_everywhere && arms.back().value.same_as(arms.front().value);
-    }
-    if (equal_everywhere) {
-      env[name] = {arms[0].value, arms[0].span};
-      continue;
-    }
-    auto* pending = arena.make<PendingObject>(arms.size() * sizeof(PendingObject::Arm));
+  Env env = paths[0].env;
+  auto add_pending = [&](const std::string& name) {
+    auto* pending = arena.make<PendingObject>(paths.size() * sizeof(PendingObject::Arm));
     pending->name = name;
     pending->join = block;
-    pending->arms = std::move(arms);
     pending->span = span;
     pending->construct = construct;
+    for (const Path& path : paths) {
+      auto found = path.env.find(name);
+      pending->arms.push_back(found == path.env.end() ? PendingObject::Arm{} : PendingObject::Arm{found->second.value, found->second.span});
+    }
     env[name] = {Value(ValueKind::kPending, pending), span};
+  };
+  // Nothing of the graph is built here, so the order of the names does not matter.
+  for (const auto& [name, binding] : paths[0].env) {
+    auto agrees = [&](const Path& path) {
+      auto found = path.env.find(name);
+      return found != path.env.end() && found->second.value.same_as(binding.value);
+    };
+    if (!std::all_of(paths.begin() + 1, paths.end(), agrees)) add_pending(name);
+  }
+  for (size_t i = 1; i < paths.size(); ++i) {
+    for (const auto& [name, binding] : paths[i].env) {
+      if (!env.contains(name)) add_pending(name);
+    }
   }
   frame_->env = std::move(env);
 }

@@ -172,7 +172,9 @@ void Lexer::set_indentation(int column, int ones, size_t begin) {
   }
   if (column != indents_.back().first) {
     report(Message::kUnindentMismatch, begin, at_);
-    indents_.back() = {column, ones};  // taken as meant, so that the next lines agree with it
+    // Taken as the block that was left last, so that the next lines agree with it.
+    tokens.pop_back();
+    indents_.push_back({column, ones});
   } else if (ones != indents_.back().second) {
     report(Message::kInconsistentTabs, begin, at_);
   }

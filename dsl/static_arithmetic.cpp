@@ -163,7 +163,8 @@ Value Evaluator::binary(const std::string& op, const Value& a, const Value& b, S
       if (!check_size(total, span)) return Value::poison();
       std::string out_text;
       std::vector<Value> out;
-      for (int64_t i = 0; i < times && size > 0; ++i) {
+      if (text && size == 1) out_text.assign(static_cast<size_t>(times), repeated.text()[0]);
+      for (int64_t i = 0; i < times && size > (text ? 1 : 0); ++i) {
         if (text) out_text += repeated.text();
         else out.insert(out.end(), repeated.elements().begin(), repeated.elements().end());
       }

@@ -37,16 +37,17 @@ def run(context):
     print(f"written to {path.relative_to(harness.ROOT)}")
 
 
-def our_command(context, threads, *more):
+def our_command(context, threads, *more, program="pipeline_bench"):
     args = context.args
-    return [context.program("pipeline_bench"), PIPELINE, "--pipeline", "train", "--set", f"data={context.photos}", "--threads", threads,
+    return [context.program(program), PIPELINE, "--pipeline", "train", "--set", f"data={context.photos}", "--threads", threads,
             "--batch-size", args.batch_size, "--epochs", args.epochs, *more]
 
 
 def record_boxes(context, threads):
     """The boxes of our run, and proof that recording did not change it: both runs give the same bits."""
     boxes = harness.OUT / f"imagenet-train-{threads}.boxes"
-    recorded = harness.call_json(our_command(context, threads, "--record", boxes, "--root", context.photos, "--checksum"))
+    recorded = harness.call_json(our_command(context, threads, "--record", boxes, "--root", context.photos, "--checksum",
+                                            program="pipeline_record"))
     plain = harness.call_json(our_command(context, threads, "--checksum"))
     if recorded["checksum"] != plain["checksum"]:
         raise harness.Failure("two runs with one seed gave different batches: the recorded boxes are not those of the timed run")

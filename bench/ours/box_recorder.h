@@ -1,34 +1,34 @@
 // Which windows a run decodes: seen where the decoder is called, not computed a second time.
 //
-// Comes in: calls of the native decoder. Goes out: per content of a file, the window in stored coordinates.
+// Comes in: calls of the native decoder. Goes out: per file, the window in stored coordinates. Two implementations stand behind this header:
+// box_recorder.cpp for the program that records, no_recorder.cpp for the one that is timed, which sees the C API and nothing else.
 #pragma once
 
-#include <map>
+#include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <span>
 #include <string>
 
 #include "include/galatea.h"
-#include "stdlib_ops/native/image.h"
 
 namespace galatea::bench {
 
+struct Box {
+  int64_t y0 = 0, x0 = 0, y1 = 0, x1 = 0;
+};
+
 class BoxRecorder {
  public:
-  /// An engine whose decoders tell this recorder. To be destroyed with galatea_engine_destroy(), before the recorder.
-  galatea_engine* make_engine();
+  BoxRecorder();
+  ~BoxRecorder();
+  /// An engine whose decoders tell this recorder; an error if this program cannot record. To be destroyed before the recorder.
+  galatea_error* make_engine(galatea_engine** engine);
   /// The window that was decoded last from this file; nothing where none was.
-  std::optional<native::Window> last(const std::string& path);
+  std::optional<Box> last(const std::string& path);
 
  private:
-  void record(std::span<const uint8_t> bytes, const native::Window& stored);
-  static uint64_t hash(std::span<const uint8_t> bytes);
-
-  std::mutex mutex_;
-  std::map<uint64_t, native::Window> windows_;
-  std::map<std::string, uint64_t> hashes_;
+  struct Seen;
+  std::unique_ptr<Seen> seen_;
 };
 
 }  // namespace galatea::bench

@@ -1,7 +1,7 @@
 // Runs a pipeline through the C API and measures whole epochs.
 //
 // Comes in: a pipeline file, its parameters, threads, batch size. Goes out: one line of JSON: samples, seconds; with --checksum a number that
-// depends on every bit of every batch. --record FILE also writes which box of which file was decoded, in the order of delivery (for decode_limit);
+// depends on every bit of every batch. --record FILE (the program pipeline_record) also writes which box of which file was decoded, in the order of delivery (for decode_limit);
 // --dump FILE writes the first output of the first epoch, raw.
 #include <chrono>
 #include <cstdint>
@@ -103,7 +103,7 @@ class Inspector {
     std::string path = arguments_.root + "/" + name;
     auto box = recorder_.last(path);
     if (!box) {
-      fmt::print(stderr, "pipeline_bench: nothing was decoded from {}\n", path);
+      fmt::print(stderr, "pipeline_bench: no box of {} is known (only pipeline_record sees them)\n", path);
       std::exit(1);
     }
     fmt::print(record_.stream, "{} {} {} {} {}\n", box->y0, box->x0, box->y1, box->x1, path);
@@ -135,8 +135,7 @@ int run(const Arguments& arguments) {
   auto start = Clock::now();
   galatea::bench::BoxRecorder recorder;
   galatea_engine* engine = nullptr;
-  if (arguments.record.empty()) require(galatea_engine_create(&engine));
-  else engine = recorder.make_engine();
+  require(recorder.make_engine(&engine));
   galatea_program* program = compile(engine, arguments);
   galatea_session* session = nullptr;
   require(galatea_session_create(program, nullptr, &session));

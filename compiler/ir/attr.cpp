@@ -19,14 +19,26 @@ std::string quoted(const std::string& text) {
   std::string out = "\"";
   for (char c : text) {
     switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\n': out += "\\n"; break;
-      case '\t': out += "\\t"; break;
-      case '\r': out += "\\r"; break;
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
       default:
-        if (static_cast<unsigned char>(c) < 0x20) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-        else out += c;
+        if (static_cast<unsigned char>(c) < 0x20)
+          out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+        else
+          out += c;
     }
   }
   return out + "\"";
@@ -107,7 +119,8 @@ std::vector<int64_t> attr_integers(const Attr& attr) {
 std::vector<double> attr_numbers(const Attr& attr) {
   if (is_none(attr)) return {};
   if (auto* list = std::get_if<std::vector<double>>(&attr)) return *list;
-  if (auto* list = std::get_if<std::vector<int64_t>>(&attr)) return std::vector<double>(list->begin(), list->end());
+  if (auto* list = std::get_if<std::vector<int64_t>>(&attr))
+    return std::vector<double>(list->begin(), list->end());
   return {attr_number(attr)};
 }
 

@@ -9,7 +9,8 @@
 namespace galatea::ir {
 
 inline bool is_none(const Attr& attr) { return std::holds_alternative<None>(attr); }
-/// Numbers and bools convert into each other where nothing is lost; anything else is a bug of the caller, who has checked the schema.
+/// Numbers and bools convert into each other where nothing is lost; anything else is a bug of the caller, who
+/// has checked the schema.
 bool attr_flag(const Attr& attr);
 int64_t attr_integer(const Attr& attr);
 double attr_number(const Attr& attr);

@@ -50,7 +50,8 @@ std::vector<BlockId> Graph::topological_order() const {
   std::vector<BlockId> order;
   if (blocks.empty()) return order;
   std::vector<uint8_t> seen(blocks.size(), 0);
-  // Depth first with a stack of its own: chains of arms may be long. Reverse postorder follows every edge forwards.
+  // Depth first with a stack of its own: chains of arms may be long. Reverse postorder follows every edge
+  // forwards.
   struct Visit {
     BlockId block;
     size_t next;
@@ -95,8 +96,10 @@ std::vector<BlockId> Graph::immediate_dominators() const {
       }
       BlockId other = p;
       while (common != other) {
-        if (position[common] > position[other]) common = idom[common];
-        else other = idom[other];
+        if (position[common] > position[other])
+          common = idom[common];
+        else
+          other = idom[other];
       }
     }
     idom[block] = common;

@@ -16,13 +16,15 @@ namespace {
 bool is_name(const std::string& text) {
   if (text.empty() || (text[0] >= '0' && text[0] <= '9')) return false;
   for (char c : text)
-    if (!(c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))) return false;
+    if (!(c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')))
+      return false;
   return true;
 }
 
 class Printer {
  public:
-  Printer(const Graph& graph, const SourceMap* sources) : graph_(graph), sources_(sources), order_(graph.topological_order()) {
+  Printer(const Graph& graph, const SourceMap* sources)
+      : graph_(graph), sources_(sources), order_(graph.topological_order()) {
     block_number_.assign(graph.blocks.size(), kNoId);
     for (size_t i = 0; i < order_.size(); ++i) block_number_[order_[i]] = static_cast<BlockId>(i);
     name_values();
@@ -64,7 +66,8 @@ class Printer {
     return names_[id].empty() ? fmt::format("%<unplaced {}>", id) : names_[id];
   }
   std::string block_name(BlockId id) const {
-    return id < block_number_.size() && block_number_[id] != kNoId ? fmt::format("^{}", block_number_[id]) : fmt::format("^<unreachable {}>", id);
+    return id < block_number_.size() && block_number_[id] != kNoId ? fmt::format("^{}", block_number_[id])
+                                                                   : fmt::format("^<unreachable {}>", id);
   }
   template <typename T, typename F>
   std::string list(const std::vector<T>& items, const F& text) const {
@@ -82,10 +85,11 @@ class Printer {
   std::string options() const {
     const PipelineOptions& o = graph_.options;
     static constexpr const char* kOnError[] = {"raise", "skip", "replace"};
-    std::string out = fmt::format("batch_size={}, num_threads={}, seed={}, prefetch_queue_depth={}", o.batch_size, o.num_threads, o.seed,
-                                  o.prefetch_queue_depth);
+    std::string out = fmt::format("batch_size={}, num_threads={}, seed={}, prefetch_queue_depth={}",
+                                  o.batch_size, o.num_threads, o.seed, o.prefetch_queue_depth);
     if (!o.exact) out += ", exact=false";
-    if (o.on_error != OnError::kRaise) out += fmt::format(", on_error={}", kOnError[static_cast<int>(o.on_error)]);
+    if (o.on_error != OnError::kRaise)
+      out += fmt::format(", on_error={}", kOnError[static_cast<int>(o.on_error)]);
     if (o.memory_limit) out += fmt::format(", memory_limit={}", o.memory_limit);
     if (!graph_.output_names.empty()) out += ", outputs=" + to_text(Attr(graph_.output_names));
     return out;
@@ -99,11 +103,12 @@ class Printer {
 
   void print_block(BlockId id) {
     const Block& block = graph_.block(id);
-    out_.line(block_name(id) + (block.predecessors.empty() ? "" : "(" + blocks(block.predecessors) + ")") + ":");
+    out_.line(block_name(id) + (block.predecessors.empty() ? "" : "(" + blocks(block.predecessors) + ")") +
+              ":");
     out_.indent();
     for (const Merge& merge : block.merges)
-      out_.line(fmt::format("{} = merge({}) : {}{}", value(merge.result), values(merge.operands), to_text(graph_.type(merge.result)),
-                            place(merge.span)));
+      out_.line(fmt::format("{} = merge({}) : {}{}", value(merge.result), values(merge.operands),
+                            to_text(graph_.type(merge.result)), place(merge.span)));
     for (NodeId node : block.nodes) print_node(graph_.node(node));
     print_terminator(block.terminator);
     out_.dedent();
@@ -120,8 +125,10 @@ class Printer {
   void print_node(const Node& node) {
     std::string line = node.outputs.empty() ? "" : values(node.outputs) + " = ";
     line += fmt::format("{}({})", node.op ? node.op->name : "<removed>", values(node.inputs));
-    if (!node.args.empty()) line += " {" + list(node.args, [&](const Arg& arg) { return argument(arg); }) + "}";
-    if (!node.outputs.empty()) line += " : " + list(node.outputs, [&](ValueId v) { return to_text(graph_.type(v)); });
+    if (!node.args.empty())
+      line += " {" + list(node.args, [&](const Arg& arg) { return argument(arg); }) + "}";
+    if (!node.outputs.empty())
+      line += " : " + list(node.outputs, [&](ValueId v) { return to_text(graph_.type(v)); });
     if (node.key) line += fmt::format(" key=0x{:x}", node.key);
     if (node.has_own_seed) line += " own_seed";
     if (!node.name.empty()) line += " name=" + to_text(Attr(node.name));
@@ -130,11 +137,19 @@ class Printer {
 
   void print_terminator(const Terminator& end) {
     switch (end.kind) {
-      case TerminatorKind::kNone: return out_.line("# no end");
-      case TerminatorKind::kJump: return out_.line("jump " + blocks(end.targets) + place(end.span));
-      case TerminatorKind::kBranch: return out_.line(fmt::format("branch {} {}{}", value(end.selector), blocks(end.targets), place(end.span)));
-      case TerminatorKind::kSwitch: return out_.line(fmt::format("switch {} [{}]{}", value(end.selector), blocks(end.targets), place(end.span)));
-      case TerminatorKind::kReturn: return out_.line((end.results.empty() ? "return" : "return " + values(end.results)) + place(end.span));
+      case TerminatorKind::kNone:
+        return out_.line("# no end");
+      case TerminatorKind::kJump:
+        return out_.line("jump " + blocks(end.targets) + place(end.span));
+      case TerminatorKind::kBranch:
+        return out_.line(
+            fmt::format("branch {} {}{}", value(end.selector), blocks(end.targets), place(end.span)));
+      case TerminatorKind::kSwitch:
+        return out_.line(
+            fmt::format("switch {} [{}]{}", value(end.selector), blocks(end.targets), place(end.span)));
+      case TerminatorKind::kReturn:
+        return out_.line((end.results.empty() ? "return" : "return " + values(end.results)) +
+                         place(end.span));
     }
   }
 

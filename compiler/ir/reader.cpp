@@ -17,7 +17,8 @@ namespace {
 
 class Reader {
  public:
-  Reader(const std::string& text, uint32_t file, const op::Registry& registry) : in_(text, file), registry_(registry), builder_(graph_) {}
+  Reader(const std::string& text, uint32_t file, const op::Registry& registry)
+      : in_(text, file), registry_(registry), builder_(graph_) {}
 
   Result<Graph> run() {
     GALATEA_TRY(read_header());
@@ -66,19 +67,27 @@ class Reader {
     if (key == "on_error") return read_on_error();
     if (key == "outputs") {
       GALATEA_ASSIGN(Attr names, read_attr());
-      if (auto* list = std::get_if<std::vector<std::string>>(&names)) return graph_.output_names = *list, Status{};
+      if (auto* list = std::get_if<std::vector<std::string>>(&names))
+        return graph_.output_names = *list, Status{};
       return in_.error("outputs is a list of texts");
     }
     std::optional<int64_t> value = in_.integer();
     if (!value) return in_.error("an integer is expected");
     bool fits = *value >= 0 && *value <= (1 << 30);
-    if (key == "seed") o.seed = *value;
-    else if (key == "memory_limit") o.memory_limit = *value;
-    else if (!fits) return in_.error(fmt::format("{} is out of range", key));
-    else if (key == "batch_size") o.batch_size = static_cast<int>(*value);
-    else if (key == "num_threads") o.num_threads = static_cast<int>(*value);
-    else if (key == "prefetch_queue_depth") o.prefetch_queue_depth = static_cast<int>(*value);
-    else return in_.error("there is no option " + key);
+    if (key == "seed")
+      o.seed = *value;
+    else if (key == "memory_limit")
+      o.memory_limit = *value;
+    else if (!fits)
+      return in_.error(fmt::format("{} is out of range", key));
+    else if (key == "batch_size")
+      o.batch_size = static_cast<int>(*value);
+    else if (key == "num_threads")
+      o.num_threads = static_cast<int>(*value);
+    else if (key == "prefetch_queue_depth")
+      o.prefetch_queue_depth = static_cast<int>(*value);
+    else
+      return in_.error("there is no option " + key);
     return {};
   }
 
@@ -161,7 +170,9 @@ class Reader {
   Result<BlockId> read_target() {
     GALATEA_ASSIGN(int64_t label, read_label());
     BlockEntry& entry = block_of(label);
-    if (entry.read) return in_.error(fmt::format("^{} stands before this block", label), "a graph has no cycles: blocks stand in topological order");
+    if (entry.read)
+      return in_.error(fmt::format("^{} stands before this block", label),
+                       "a graph has no cycles: blocks stand in topological order");
     return entry.id;
   }
 
@@ -249,14 +260,17 @@ class Reader {
       return in_.error(std::move(message));
     };
     if (!graph_.blocks[block].nodes.empty()) return refuse("merges stand before nodes");
-    if (operands.size() != graph_.blocks[block].predecessors.size()) return refuse("a merge has one operand per block that leads here");
-    return define(names[0], builder_.add_merge(block, std::move(type), std::move(operands), in_.span_from(begin)));
+    if (operands.size() != graph_.blocks[block].predecessors.size())
+      return refuse("a merge has one operand per block that leads here");
+    return define(names[0],
+                  builder_.add_merge(block, std::move(type), std::move(operands), in_.span_from(begin)));
   }
 
   Status read_node(const std::string& op_name, const std::vector<std::string>& names, size_t begin) {
     GraphBuilder::NodeSpec spec;
     spec.op = registry_.find(op_name);
-    if (!spec.op) return compiler::user_error(compiler::Message::kUnknownOperator, in_.span_from(begin), op_name);
+    if (!spec.op)
+      return compiler::user_error(compiler::Message::kUnknownOperator, in_.span_from(begin), op_name);
     GALATEA_TRY(in_.expect('('));
     if (!in_.sees(')')) {
       GALATEA_ASSIGN(spec.inputs, read_values());
@@ -276,7 +290,8 @@ class Reader {
     GALATEA_ASSIGN(NodeId id, builder_.add_node(std::move(spec)));
     Node& node = graph_.nodes[id];
     if (names.size() != node.outputs.size())
-      return in_.error(fmt::format("{} has {} outputs, but {} names stand before it", op_name, node.outputs.size(), names.size()));
+      return in_.error(fmt::format("{} has {} outputs, but {} names stand before it", op_name,
+                                   node.outputs.size(), names.size()));
     if (!types.empty() && types.size() != names.size()) return in_.error("one type per output is expected");
     for (size_t k = 0; k < names.size(); ++k) {
       if (!types.empty()) GALATEA_TRY(take_type(graph_.values[node.outputs[k]].type, types[k], node));
@@ -286,14 +301,17 @@ class Reader {
     return {};
   }
 
-  /// The written type may know more or less of the extents than the operator's rule, and must agree in all else.
+  /// The written type may know more or less of the extents than the operator's rule, and must agree in all
+  /// else.
   Status take_type(Type& type, const Type& written, const Node& node) {
     Type refined = type;
     for (size_t d = 0; d < refined.extents.size() && d < written.extents.size(); ++d)
       if (refined.extents[d] < 0 || written.extents[d] < 0) refined.extents[d] = written.extents[d];
     if (refined != written) {
-      std::string message = fmt::format("the type is {}, but {} gives {}", to_text(written), node.op->name, to_text(type));
-      return compiler::user_error(compiler::Message::kGraphSyntax, node.span, message, "leave the type out to take the operator's");
+      std::string message =
+          fmt::format("the type is {}, but {} gives {}", to_text(written), node.op->name, to_text(type));
+      return compiler::user_error(compiler::Message::kGraphSyntax, node.span, message,
+                                  "leave the type out to take the operator's");
     }
     type = std::move(refined);
     return {};
@@ -308,7 +326,8 @@ class Reader {
         std::string_view digits = in_.number();
         if (digits.substr(0, 2) != "0x") return in_.error("a key is hexadecimal, as in 0x1f");
         auto [end, failure] = std::from_chars(digits.data() + 2, digits.data() + digits.size(), spec.key, 16);
-        if (failure != std::errc() || end != digits.data() + digits.size()) return in_.error("a key has at most 16 hexadecimal digits");
+        if (failure != std::errc() || end != digits.data() + digits.size())
+          return in_.error("a key has at most 16 hexadecimal digits");
       } else if (in_.take_word("name")) {
         GALATEA_TRY(in_.expect('='));
         GALATEA_ASSIGN(spec.name, in_.quoted());
@@ -319,7 +338,8 @@ class Reader {
     return {};
   }
 
-  Status read_args(GraphBuilder::NodeSpec& spec, std::vector<std::pair<std::string, std::vector<std::string>>>& remarks) {
+  Status read_args(GraphBuilder::NodeSpec& spec,
+                   std::vector<std::pair<std::string, std::vector<std::string>>>& remarks) {
     while (!in_.take('}')) {
       size_t begin = in_.position();
       std::string name(in_.word());
@@ -351,7 +371,8 @@ class Reader {
       std::vector<int64_t> ids;
       for (const std::string& name : remark.values) {
         auto found = values_.find(name);
-        if (found == values_.end()) return in_.error(fmt::format("%{} (in {}) is not defined", name, remark.arg));
+        if (found == values_.end())
+          return in_.error(fmt::format("%{} (in {}) is not defined", name, remark.arg));
         ids.push_back(found->second);
       }
       graph_.nodes[remark.node].args.push_back({remark.arg, Attr(ids), {}});
@@ -379,7 +400,8 @@ class Reader {
     }
     type.ndim = static_cast<int>(type.extents.size());
     type.layout = Layout(in_.capitals_here());
-    if (!type.layout.empty() && type.layout.size() != type.ndim) return in_.error("the layout does not have one letter per dimension");
+    if (!type.layout.empty() && type.layout.size() != type.ndim)
+      return in_.error("the layout does not have one letter per dimension");
     if (in_.take_word_here("gpu")) type.device = Device::kGpu;
     return type;
   }
@@ -409,11 +431,16 @@ class Reader {
     std::string_view text = in_.number();
     const char* last = text.data() + text.size();
     int64_t integer = 0;
-    if (auto [end, failure] = std::from_chars(text.data(), last, integer); failure == std::errc() && end == last && !text.empty()) return Attr(integer);
+    if (auto [end, failure] = std::from_chars(text.data(), last, integer);
+        failure == std::errc() && end == last && !text.empty())
+      return Attr(integer);
     double number = 0;
-    if (auto [end, failure] = std::from_chars(text.data(), last, number); failure == std::errc() && end == last && !text.empty()) return Attr(number);
+    if (auto [end, failure] = std::from_chars(text.data(), last, number);
+        failure == std::errc() && end == last && !text.empty())
+      return Attr(number);
     in_.return_to(begin);
-    return in_.error("a value is expected", "a number, a text in double quotes, true, false, none, an element type or a list");
+    return in_.error("a value is expected",
+                     "a number, a text in double quotes, true, false, none, an element type or a list");
   }
 
   Result<Attr> read_list() {

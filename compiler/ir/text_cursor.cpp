@@ -98,20 +98,30 @@ Result<std::string> TextCursor::quoted() {
     char escape = text_[at_++];
     unsigned value = 0;
     switch (escape) {
-      case 'n': out += '\n'; break;
-      case 't': out += '\t'; break;
-      case 'r': out += '\r'; break;
+      case 'n':
+        out += '\n';
+        break;
+      case 't':
+        out += '\t';
+        break;
+      case 'r':
+        out += '\r';
+        break;
       case '"':
-      case '\\': out += escape; break;
+      case '\\':
+        out += escape;
+        break;
       case 'x': {
         size_t left = std::min<size_t>(2, text_.size() - at_);
         auto [end, failure] = std::from_chars(text_.data() + at_, text_.data() + at_ + left, value, 16);
-        if (failure != std::errc() || end != text_.data() + at_ + 2) return error("\\x needs two hexadecimal digits");
+        if (failure != std::errc() || end != text_.data() + at_ + 2)
+          return error("\\x needs two hexadecimal digits");
         at_ += 2;
         out += static_cast<char>(value);
         break;
       }
-      default: return error(std::string("there is no escape \\") + escape);
+      default:
+        return error(std::string("there is no escape \\") + escape);
     }
   }
   if (at_ >= text_.size() || text_[at_] != '"') {

@@ -39,7 +39,9 @@ class TextCursor {
   std::unexpected<Error> error(std::string message, std::string help = {});
   size_t position() { return skip(), at_; }
   /// From a position to the cursor.
-  Span span_from(size_t begin) const { return {file_, static_cast<uint32_t>(begin), static_cast<uint32_t>(at_)}; }
+  Span span_from(size_t begin) const {
+    return {file_, static_cast<uint32_t>(begin), static_cast<uint32_t>(at_)};
+  }
   size_t raw_position() const { return at_; }
   void return_to(size_t position) { at_ = position; }
 

@@ -1,4 +1,5 @@
-// What is legal in a graph. Each rule is one function; the message names the value, node or block in the words of the printer.
+// What is legal in a graph. Each rule is one function; the message names the value, node or block in the
+// words of the printer.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,9 +33,12 @@ class Verifier {
   template <typename... Args>
   std::unexpected<Error> fail(Span span, fmt::format_string<Args...> text, Args&&... args) const {
     std::string message = fmt::format(text, std::forward<Args>(args)...);
-    return make_error(ErrorKind::kInternal, compiler::diagnostic(compiler::Message::kIllegalGraph, span, message));
+    return make_error(ErrorKind::kInternal,
+                      compiler::diagnostic(compiler::Message::kIllegalGraph, span, message));
   }
-  std::string name(ValueId id) const { return id < names_.size() && !names_[id].empty() ? names_[id] : fmt::format("value {}", id); }
+  std::string name(ValueId id) const {
+    return id < names_.size() && !names_[id].empty() ? names_[id] : fmt::format("value {}", id);
+  }
 
   Status check_value_id(ValueId id, Span span) const {
     if (id >= graph_.values.size()) return fail(span, "there is no value {}", id);
@@ -52,15 +56,19 @@ class Verifier {
     }
     for (const Block& block : graph_.blocks) {
       for (NodeId node : block.nodes)
-        if (node >= graph_.nodes.size() || !graph_.nodes[node].op) return fail({}, "a block lists node {}, which is removed", node);
+        if (node >= graph_.nodes.size() || !graph_.nodes[node].op)
+          return fail({}, "a block lists node {}, which is removed", node);
       for (const Merge& merge : block.merges) {
         GALATEA_TRY(check_value_id(merge.result, merge.span));
         for (ValueId operand : merge.operands) GALATEA_TRY(check_value_id(operand, merge.span));
       }
-      if (block.terminator.selector != kNoId) GALATEA_TRY(check_value_id(block.terminator.selector, block.terminator.span));
-      for (ValueId result : block.terminator.results) GALATEA_TRY(check_value_id(result, block.terminator.span));
+      if (block.terminator.selector != kNoId)
+        GALATEA_TRY(check_value_id(block.terminator.selector, block.terminator.span));
+      for (ValueId result : block.terminator.results)
+        GALATEA_TRY(check_value_id(result, block.terminator.span));
       for (BlockId target : block.terminator.targets)
-        if (target >= graph_.blocks.size()) return fail(block.terminator.span, "there is no block {}", target);
+        if (target >= graph_.blocks.size())
+          return fail(block.terminator.span, "there is no block {}", target);
     }
     return {};
   }
@@ -71,8 +79,10 @@ class Verifier {
       for (BlockId p : block.predecessors) {
         if (p >= graph_.blocks.size()) return fail({}, "there is no block {}", p);
         const auto& targets = graph_.block(p).terminator.targets;
-        if (std::count(targets.begin(), targets.end(), b) != 1 || std::count(block.predecessors.begin(), block.predecessors.end(), p) != 1)
-          return fail(block.terminator.span, "block {} lists block {} as its predecessor, but there is not exactly one edge", b, p);
+        if (std::count(targets.begin(), targets.end(), b) != 1 ||
+            std::count(block.predecessors.begin(), block.predecessors.end(), p) != 1)
+          return fail(block.terminator.span,
+                      "block {} lists block {} as its predecessor, but there is not exactly one edge", b, p);
       }
       for (BlockId target : block.terminator.targets) {
         const auto& back = graph_.block(target).predecessors;
@@ -93,14 +103,18 @@ class Verifier {
       returns += end.kind == TerminatorKind::kReturn;
       if (end.kind == TerminatorKind::kNone) return fail(end.span, "block {} has no end", b);
       for (BlockId target : end.targets)
-        if (position[target] <= position[b]) return fail(end.span, "the blocks {} and {} form a cycle", b, target);
+        if (position[target] <= position[b])
+          return fail(end.span, "the blocks {} and {} form a cycle", b, target);
       for (BlockId p : graph_.block(b).predecessors)
-        if (position[p] == graph_.blocks.size()) return fail({}, "block {} lists the unreachable block {}", b, p);
+        if (position[p] == graph_.blocks.size())
+          return fail({}, "block {} lists the unreachable block {}", b, p);
     }
     for (BlockId b = 0; b < graph_.blocks.size(); ++b) {
       const Block& block = graph_.block(b);
-      bool empty = block.nodes.empty() && block.merges.empty() && block.terminator.kind == TerminatorKind::kNone;
-      if (position[b] == graph_.blocks.size() && !empty) return fail(block.terminator.span, "no path leads to block {}, which is not empty", b);
+      bool empty =
+          block.nodes.empty() && block.merges.empty() && block.terminator.kind == TerminatorKind::kNone;
+      if (position[b] == graph_.blocks.size() && !empty)
+        return fail(block.terminator.span, "no path leads to block {}, which is not empty", b);
     }
     if (returns != 1) return fail({}, "{} blocks end in return, not one", returns);
     return {};
@@ -114,18 +128,23 @@ class Verifier {
       const Block& block = graph_.block(b);
       for (size_t m = 0; m < block.merges.size(); ++m) {
         const Value& value = graph_.value(block.merges[m].result);
-        if (value.node != kNoId || value.block != b || value.index != m) return fail(block.merges[m].span, "{} does not know its merge", name(block.merges[m].result));
-        if (place_[block.merges[m].result] != kUndefined) return fail(block.merges[m].span, "{} is defined twice", name(block.merges[m].result));
+        if (value.node != kNoId || value.block != b || value.index != m)
+          return fail(block.merges[m].span, "{} does not know its merge", name(block.merges[m].result));
+        if (place_[block.merges[m].result] != kUndefined)
+          return fail(block.merges[m].span, "{} is defined twice", name(block.merges[m].result));
         place_[block.merges[m].result] = at;
       }
       for (NodeId id : block.nodes) {
         const Node& node = graph_.node(id);
         ++at;
-        if (node.block != b) return fail(node.span, "{} stands in block {}, but says {}", node.op->name, b, node.block);
+        if (node.block != b)
+          return fail(node.span, "{} stands in block {}, but says {}", node.op->name, b, node.block);
         for (size_t k = 0; k < node.outputs.size(); ++k) {
           const Value& value = graph_.value(node.outputs[k]);
-          if (value.node != id || value.block != b || value.index != k) return fail(node.span, "{} does not know its node", name(node.outputs[k]));
-          if (place_[node.outputs[k]] != kUndefined) return fail(node.span, "{} is defined twice", name(node.outputs[k]));
+          if (value.node != id || value.block != b || value.index != k)
+            return fail(node.span, "{} does not know its node", name(node.outputs[k]));
+          if (place_[node.outputs[k]] != kUndefined)
+            return fail(node.span, "{} is defined twice", name(node.outputs[k]));
           place_[node.outputs[k]] = at;
         }
       }
@@ -149,17 +168,22 @@ class Verifier {
 
   Status check_merge(BlockId b, const Merge& merge) const {
     const Block& block = graph_.block(b);
-    if (block.predecessors.size() < 2) return fail(merge.span, "block {} has merges, but fewer than two predecessors", b);
-    if (merge.operands.size() != block.predecessors.size()) return fail(merge.span, "{} does not have one operand per predecessor", name(merge.result));
+    if (block.predecessors.size() < 2)
+      return fail(merge.span, "block {} has merges, but fewer than two predecessors", b);
+    if (merge.operands.size() != block.predecessors.size())
+      return fail(merge.span, "{} does not have one operand per predecessor", name(merge.result));
     const Type& type = graph_.type(merge.result);
     for (size_t k = 0; k < merge.operands.size(); ++k) {
       GALATEA_TRY(check_use(merge.operands[k], block.predecessors[k], kEnd, merge.span));
       const Type& operand = graph_.type(merge.operands[k]);
-      if (operand.dtype != type.dtype || operand.ndim != type.ndim || operand.layout != type.layout || operand.device != type.device)
-        return fail(merge.span, "{} is {}, but merges {} of type {}", name(merge.result), to_text(type), name(merge.operands[k]), to_text(operand));
+      if (operand.dtype != type.dtype || operand.ndim != type.ndim || operand.layout != type.layout ||
+          operand.device != type.device)
+        return fail(merge.span, "{} is {}, but merges {} of type {}", name(merge.result), to_text(type),
+                    name(merge.operands[k]), to_text(operand));
       for (size_t d = 0; d < type.extents.size(); ++d)
         if (type.extents[d] >= 0 && operand.extents[d] != type.extents[d])
-          return fail(merge.span, "{} is {}, but merges {} of type {}", name(merge.result), to_text(type), name(merge.operands[k]), to_text(operand));
+          return fail(merge.span, "{} is {}, but merges {} of type {}", name(merge.result), to_text(type),
+                      name(merge.operands[k]), to_text(operand));
     }
     return {};
   }
@@ -168,25 +192,35 @@ class Verifier {
     for (ValueId input : node.inputs) GALATEA_TRY(check_use(input, b, at, node.span));
     for (const Arg& arg : node.args)
       if (arg.is_value()) GALATEA_TRY(check_use(arg.as_value(), b, at, node.span));
-    if (node.op->source && b != 0) return fail(node.span, "the source {} stands outside the entry block", node.op->name);
-    if (node.op->random && node.key == 0) return fail(node.span, "the random operator {} has no key", node.op->name);
+    if (node.op->source && b != 0)
+      return fail(node.span, "the source {} stands outside the entry block", node.op->name);
+    if (node.op->random && node.key == 0)
+      return fail(node.span, "the random operator {} has no key", node.op->name);
     return check_types(node);
   }
 
-  /// The types must be those that the operator's rule gives, but for extents: an input may have been replaced by one that is known better.
+  /// The types must be those that the operator's rule gives, but for extents: an input may have been replaced
+  /// by one that is known better.
   Status check_types(const Node& node) const {
-    GraphBuilder::NodeSpec spec{node.op, node.inputs, node.args, node.span, {}, node.key, node.has_own_seed, node.name};
+    GraphBuilder::NodeSpec spec{node.op, node.inputs, node.args,         node.span,
+                                {},      node.key,    node.has_own_seed, node.name};
     auto types = op::check_call(graph_, spec);
-    // The call was accepted when the node was added. A rule that complains now knows more of its inputs: every sample will fail, with an error of its own.
+    // The call was accepted when the node was added. A rule that complains now knows more of its inputs:
+    // every sample will fail, with an error of its own.
     if (!types) return {};
-    if (types->size() != node.outputs.size()) return fail(node.span, "{} has {} outputs, not {}", node.op->name, node.outputs.size(), types->size());
+    if (types->size() != node.outputs.size())
+      return fail(node.span, "{} has {} outputs, not {}", node.op->name, node.outputs.size(), types->size());
     for (size_t k = 0; k < types->size(); ++k) {
       const Type& found = graph_.type(node.outputs[k]);
       Type expected = (*types)[k];
-      if (found.extents.size() != static_cast<size_t>(found.ndim)) return fail(node.span, "{} has {} extents for {} dimensions", name(node.outputs[k]), found.extents.size(), found.ndim);
+      if (found.extents.size() != static_cast<size_t>(found.ndim))
+        return fail(node.span, "{} has {} extents for {} dimensions", name(node.outputs[k]),
+                    found.extents.size(), found.ndim);
       for (size_t d = 0; d < expected.extents.size() && d < found.extents.size(); ++d)
         if (expected.extents[d] < 0 || found.extents[d] < 0) expected.extents[d] = found.extents[d];
-      if (expected != found) return fail(node.span, "{} is {}, but {} gives {}", name(node.outputs[k]), to_text(found), node.op->name, to_text((*types)[k]));
+      if (expected != found)
+        return fail(node.span, "{} is {}, but {} gives {}", name(node.outputs[k]), to_text(found),
+                    node.op->name, to_text((*types)[k]));
     }
     return {};
   }
@@ -195,15 +229,21 @@ class Verifier {
     const Terminator& end = graph_.block(b).terminator;
     size_t targets = end.targets.size();
     bool chooses = end.kind == TerminatorKind::kBranch || end.kind == TerminatorKind::kSwitch;
-    bool count_fits = end.kind == TerminatorKind::kJump ? targets == 1 : end.kind == TerminatorKind::kBranch ? targets == 2 : end.kind == TerminatorKind::kSwitch ? targets >= 1 : targets == 0;
+    bool count_fits = end.kind == TerminatorKind::kJump     ? targets == 1
+                      : end.kind == TerminatorKind::kBranch ? targets == 2
+                      : end.kind == TerminatorKind::kSwitch ? targets >= 1
+                                                            : targets == 0;
     if (!count_fits) return fail(end.span, "the end of block {} has {} targets", b, targets);
-    if (chooses != (end.selector != kNoId)) return fail(end.span, "the end of block {} {} a selector", b, chooses ? "needs" : "must not have");
+    if (chooses != (end.selector != kNoId))
+      return fail(end.span, "the end of block {} {} a selector", b, chooses ? "needs" : "must not have");
     for (ValueId result : end.results) GALATEA_TRY(check_use(result, b, kEnd, end.span));
     if (!chooses) return {};
     GALATEA_TRY(check_use(end.selector, b, kEnd, end.span));
     const Type& type = graph_.type(end.selector);
-    if (!type.is_scalar()) return fail(end.span, "the selector {} is {}, not a scalar", name(end.selector), to_text(type));
-    if (end.kind == TerminatorKind::kSwitch && !is_integral(type.dtype)) return fail(end.span, "the selector {} is {}, not an integer", name(end.selector), to_text(type));
+    if (!type.is_scalar())
+      return fail(end.span, "the selector {} is {}, not a scalar", name(end.selector), to_text(type));
+    if (end.kind == TerminatorKind::kSwitch && !is_integral(type.dtype))
+      return fail(end.span, "the selector {} is {}, not an integer", name(end.selector), to_text(type));
     return {};
   }
 

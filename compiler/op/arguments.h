@@ -1,4 +1,5 @@
-// Arguments of one call as its schema sees them: given, per sample, or the default. Shared by TypeContext and RecipeBuilder.
+// Arguments of one call as its schema sees them: given, per sample, or the default. Shared by TypeContext and
+// RecipeBuilder.
 #pragma once
 
 #include <string_view>

@@ -13,7 +13,8 @@ namespace galatea::op {
 const ir::Arg* Arguments::find(std::string_view name) const {
   for (const ir::Arg& arg : args_)
     if (arg.name == name) return &arg;
-  GALATEA_CHECK(is_hidden_arg(name) || op_.find_arg(name), op_.name + " declares no argument " + std::string(name));
+  GALATEA_CHECK(is_hidden_arg(name) || op_.find_arg(name),
+                op_.name + " declares no argument " + std::string(name));
   return nullptr;
 }
 
@@ -53,7 +54,9 @@ const ir::Type& TypeContext::input(int k) const {
 
 Layout TypeContext::input_layout(int k) const { return assumed_layout(op_, k, input(k)); }
 bool TypeContext::given(std::string_view name) const { return Arguments(op_, spec_.args).given(name); }
-bool TypeContext::is_per_sample(std::string_view name) const { return Arguments(op_, spec_.args).is_per_sample(name); }
+bool TypeContext::is_per_sample(std::string_view name) const {
+  return Arguments(op_, spec_.args).is_per_sample(name);
+}
 
 const ir::Type& TypeContext::arg_type(std::string_view name) const {
   const ir::Arg* arg = Arguments(op_, spec_.args).find(name);
@@ -61,7 +64,9 @@ const ir::Type& TypeContext::arg_type(std::string_view name) const {
   return graph_.type(arg->as_value());
 }
 
-const ir::Attr& TypeContext::attr(std::string_view name) const { return Arguments(op_, spec_.args).attr(name); }
+const ir::Attr& TypeContext::attr(std::string_view name) const {
+  return Arguments(op_, spec_.args).attr(name);
+}
 bool TypeContext::flag(std::string_view name) const { return ir::attr_flag(attr(name)); }
 int64_t TypeContext::integer(std::string_view name) const { return ir::attr_integer(attr(name)); }
 double TypeContext::number(std::string_view name) const { return ir::attr_number(attr(name)); }
@@ -75,13 +80,16 @@ DType TypeContext::dtype(std::string_view name, DType fallback) const {
   return *found;
 }
 
-std::vector<int64_t> TypeContext::integers(std::string_view name) const { return ir::attr_integers(attr(name)); }
+std::vector<int64_t> TypeContext::integers(std::string_view name) const {
+  return ir::attr_integers(attr(name));
+}
 std::vector<double> TypeContext::numbers(std::string_view name) const { return ir::attr_numbers(attr(name)); }
 
 std::unexpected<Error> TypeContext::error(std::string message, std::string help, std::string_view arg) const {
   Span span = spec_.span;
   if (!arg.empty())
-    if (const ir::Arg* found = Arguments(op_, spec_.args).find(arg); found && found->span.valid()) span = found->span;
+    if (const ir::Arg* found = Arguments(op_, spec_.args).find(arg); found && found->span.valid())
+      span = found->span;
   // Some rules begin with their own name already.
   if (message.rfind(op_.name + ": ", 0) == 0) message.erase(0, op_.name.size() + 2);
   return compiler::user_error(compiler::Message::kOperatorRefuses, span, display_name(op_), message, help);
@@ -95,7 +103,8 @@ const ArgSpec* Operator::find_arg(std::string_view arg_name) const {
 
 void Registry::add(Operator op) {
   GALATEA_CHECK(!find(op.name), "operator " + op.name + " is registered twice");
-  for (const std::string& alias : op.aliases) GALATEA_CHECK(!find(alias), "operator " + alias + " is registered twice");
+  for (const std::string& alias : op.aliases)
+    GALATEA_CHECK(!find(alias), "operator " + alias + " is registered twice");
   for (ArgSpec& arg : op.args) {
     auto converted = convert_attr(arg.default_value, arg.kind);
     GALATEA_CHECK(converted, op.name + ": the default of " + arg.name + " does not have its kind");

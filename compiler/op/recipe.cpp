@@ -42,7 +42,8 @@ std::vector<Expr> axes_of(size_t rank) {
 }  // namespace
 
 RecipeBuilder::RecipeBuilder(const ir::Graph& graph, ir::NodeId node)
-    // Numbers of local scalars are unique in the whole graph, so that the plan can put lowerings side by side.
+    // Numbers of local scalars are unique in the whole graph, so that the plan can put lowerings side by
+    // side.
     : graph_(graph), node_(node), next_local_(static_cast<int64_t>(node) << 16) {
   const ir::Node& self = graph.node(node);
   GALATEA_CHECK(self.op != nullptr, "the node is removed");
@@ -61,7 +62,9 @@ const ir::Type& RecipeBuilder::input_type(int k) const {
   return graph_.type(graph_.node(node_).inputs[static_cast<size_t>(k)]);
 }
 
-Layout RecipeBuilder::input_layout(int k) const { return assumed_layout(*graph_.node(node_).op, k, input_type(k)); }
+Layout RecipeBuilder::input_layout(int k) const {
+  return assumed_layout(*graph_.node(node_).op, k, input_type(k));
+}
 
 const ir::Type& RecipeBuilder::output_type(int k) const {
   const auto& outputs = graph_.node(node_).outputs;
@@ -70,25 +73,36 @@ const ir::Type& RecipeBuilder::output_type(int k) const {
 }
 
 namespace {
-Arguments arguments(const ir::Graph& graph, ir::NodeId node) { return {*graph.node(node).op, graph.node(node).args}; }
+Arguments arguments(const ir::Graph& graph, ir::NodeId node) {
+  return {*graph.node(node).op, graph.node(node).args};
+}
 }  // namespace
 
 bool RecipeBuilder::given(std::string_view name) const { return arguments(graph_, node_).given(name); }
-bool RecipeBuilder::is_per_sample(std::string_view name) const { return arguments(graph_, node_).is_per_sample(name); }
-const ir::Attr& RecipeBuilder::attr(std::string_view name) const { return arguments(graph_, node_).attr(name); }
+bool RecipeBuilder::is_per_sample(std::string_view name) const {
+  return arguments(graph_, node_).is_per_sample(name);
+}
+const ir::Attr& RecipeBuilder::attr(std::string_view name) const {
+  return arguments(graph_, node_).attr(name);
+}
 bool RecipeBuilder::flag(std::string_view name) const { return ir::attr_flag(attr(name)); }
 int64_t RecipeBuilder::integer(std::string_view name) const { return ir::attr_integer(attr(name)); }
 double RecipeBuilder::number(std::string_view name) const { return ir::attr_number(attr(name)); }
 std::string RecipeBuilder::text(std::string_view name) const { return ir::attr_text(attr(name)); }
-std::vector<int64_t> RecipeBuilder::integers(std::string_view name) const { return ir::attr_integers(attr(name)); }
-std::vector<double> RecipeBuilder::numbers(std::string_view name) const { return ir::attr_numbers(attr(name)); }
+std::vector<int64_t> RecipeBuilder::integers(std::string_view name) const {
+  return ir::attr_integers(attr(name));
+}
+std::vector<double> RecipeBuilder::numbers(std::string_view name) const {
+  return ir::attr_numbers(attr(name));
+}
 
 Expr RecipeBuilder::extent(int input, int dim) const {
   const ir::Type& type = input_type(input);
   GALATEA_CHECK(dim >= 0 && dim < type.ndim, "no such dimension");
   int64_t known = type.extents[static_cast<size_t>(dim)];
   if (known >= 0) return kernel::const_int(known);
-  return kernel::symbol(SymbolKind::kExtent, DType::kI64, graph_.node(node_).inputs[static_cast<size_t>(input)], dim);
+  return kernel::symbol(SymbolKind::kExtent, DType::kI64,
+                        graph_.node(node_).inputs[static_cast<size_t>(input)], dim);
 }
 
 std::vector<Expr> RecipeBuilder::extents(int input) const {
@@ -100,8 +114,10 @@ std::vector<Expr> RecipeBuilder::extents(int input) const {
 Expr RecipeBuilder::element(int input, int64_t flat_index) const {
   const ir::Type& type = input_type(input);
   int64_t volume = type.static_volume();
-  GALATEA_CHECK(volume >= 0 && flat_index >= 0 && flat_index < volume, "an element of a small input of known extents");
-  return kernel::symbol(SymbolKind::kElement, type.dtype, graph_.node(node_).inputs[static_cast<size_t>(input)], flat_index);
+  GALATEA_CHECK(volume >= 0 && flat_index >= 0 && flat_index < volume,
+                "an element of a small input of known extents");
+  return kernel::symbol(SymbolKind::kElement, type.dtype,
+                        graph_.node(node_).inputs[static_cast<size_t>(input)], flat_index);
 }
 
 Expr RecipeBuilder::arg(std::string_view name, DType type) const {
@@ -135,7 +151,8 @@ std::vector<Expr> RecipeBuilder::arg_list(std::string_view name, int n, DType ty
     GALATEA_CHECK(!ir::is_none(args.attr(name)), std::string(name) + " is not given and has no default");
     list = constants_of(args.attr(name));
   }
-  GALATEA_CHECK(static_cast<int>(list.size()) == n || list.size() == 1, std::string(name) + " has neither 1 nor n elements");
+  GALATEA_CHECK(static_cast<int>(list.size()) == n || list.size() == 1,
+                std::string(name) + " has neither 1 nor n elements");
   while (static_cast<int>(list.size()) < n) list.push_back(list.front());
   list.resize(static_cast<size_t>(n));
   for (Expr& element : list) element = kernel::saturate(element, type);
@@ -148,11 +165,13 @@ Expr RecipeBuilder::random_u32(Expr element) const {
   Expr sample = kernel::symbol(SymbolKind::kSampleIndex, DType::kU64, counting_source(graph_, node_));
   element = kernel::convert(element, DType::kI64);
   Expr block = kernel::convert(kernel::binary(ScalarOp::kShr, element, kernel::const_int(2)), DType::kU64);
-  if (kernel::is_const(element)) return kernel::philox_word(key, block, sample, static_cast<int>(kernel::const_value(element) & 3));
+  if (kernel::is_const(element))
+    return kernel::philox_word(key, block, sample, static_cast<int>(kernel::const_value(element) & 3));
   Expr word = element & kernel::const_int(3);
   Expr drawn = kernel::philox_word(key, block, sample, 3);
   for (int w = 2; w >= 0; --w)
-    drawn = kernel::select(kernel::equal(word, kernel::const_int(w)), kernel::philox_word(key, block, sample, w), drawn);
+    drawn = kernel::select(kernel::equal(word, kernel::const_int(w)),
+                           kernel::philox_word(key, block, sample, w), drawn);
   return drawn;
 }
 
@@ -163,31 +182,37 @@ Expr RecipeBuilder::random_unit(Expr element) const {
 
 Expr RecipeBuilder::random_below(Expr element, Expr n) const {
   Expr product = kernel::convert(random_u32(element), DType::kU64) * kernel::convert(n, DType::kU64);
-  return kernel::convert(kernel::binary(ScalarOp::kShr, product, kernel::const_int(32, DType::kU64)), DType::kI64);
+  return kernel::convert(kernel::binary(ScalarOp::kShr, product, kernel::const_int(32, DType::kU64)),
+                         DType::kI64);
 }
 
-void RecipeBuilder::check(Expr condition, std::string message, std::vector<Expr> values, std::string help, std::string arg) {
+void RecipeBuilder::check(Expr condition, std::string message, std::vector<Expr> values, std::string help,
+                          std::string arg) {
   GALATEA_CHECK(condition.type() == DType::kBool, "a check needs a condition");
   if (kernel::is_const(condition) && kernel::const_value(condition) != 0) return;  // known to hold
-  lowering_.checks.push_back({std::move(condition), std::move(message), std::move(values), std::move(help), std::move(arg)});
+  lowering_.checks.push_back(
+      {std::move(condition), std::move(message), std::move(values), std::move(help), std::move(arg)});
 }
 
 Expr RecipeBuilder::load(int input, std::vector<Expr> indices, kernel::Border border, Cell fill) const {
   const ir::Type& type = input_type(input);
   GALATEA_CHECK(static_cast<int>(indices.size()) == type.ndim, "one index per dimension");
-  return kernel::load({kernel::LoadTarget::Kind::kInput, input}, type.dtype, std::move(indices), border, fill);
+  return kernel::load({kernel::LoadTarget::Kind::kInput, input}, type.dtype, std::move(indices), border,
+                      fill);
 }
 
 Expr RecipeBuilder::load(StageRef stage, std::vector<Expr> indices, kernel::Border border, Cell fill) const {
   const kernel::Stage& target = lowering_.stages.at(static_cast<size_t>(stage.index));
   GALATEA_CHECK(static_cast<int>(indices.size()) == target.rank(), "one index per dimension");
-  return kernel::load({kernel::LoadTarget::Kind::kStage, stage.index}, target.type, std::move(indices), border, fill);
+  return kernel::load({kernel::LoadTarget::Kind::kStage, stage.index}, target.type, std::move(indices),
+                      border, fill);
 }
 
 namespace {
 
 StageRef append(Lowering& lowering, kernel::Stage stage, const ir::Node& node) {
-  for (const Expr& extent : stage.extents) GALATEA_CHECK(extent.type() == DType::kI64, stage.name + ": extents are i64");
+  for (const Expr& extent : stage.extents)
+    GALATEA_CHECK(extent.type() == DType::kI64, stage.name + ": extents are i64");
   stage.span = node.span;
   lowering.stages.push_back(std::move(stage));
   return {static_cast<int>(lowering.stages.size()) - 1};
@@ -218,12 +243,14 @@ StageRef RecipeBuilder::band(const Band& band) {
   std::vector<Expr> axes = axes_of(band.extents.size());
   Expr position = axes.at(static_cast<size_t>(band.axis));
   stage.first = band.first(position);
-  GALATEA_CHECK(stage.first.type() == DType::kI64 && stage.taps.type() == DType::kI64, band.name + ": first and taps are i64");
+  GALATEA_CHECK(stage.first.type() == DType::kI64 && stage.taps.type() == DType::kI64,
+                band.name + ": first and taps are i64");
   stage.weight = band.weight(position, kernel::tap());
   stage.source = band.source(axes, stage.first + kernel::tap());
   GALATEA_CHECK(stage.source->kind == kernel::ExprKind::kLoad, band.name + ": the source is a load");
   if (band.finish) stage.finish = band.finish(kernel::accumulator(band.accumulator));
-  GALATEA_CHECK(!stage.finish || stage.finish.type() == band.type, band.name + ": finish must give the stage's type");
+  GALATEA_CHECK(!stage.finish || stage.finish.type() == band.type,
+                band.name + ": finish must give the stage's type");
   return append(lowering_, std::move(stage), graph_.node(node_));
 }
 
@@ -237,16 +264,20 @@ StageRef RecipeBuilder::reduce(const Reduce& reduce) {
   stage.accumulator = reduce.accumulator;
   stage.combiner = reduce.combiner;
   std::vector<Expr> inner;
-  for (size_t d = 0; d < reduce.reduce_extents.size(); ++d) inner.push_back(kernel::reduce_axis(static_cast<int>(d)));
+  for (size_t d = 0; d < reduce.reduce_extents.size(); ++d)
+    inner.push_back(kernel::reduce_axis(static_cast<int>(d)));
   stage.body = reduce.body(axes_of(reduce.extents.size()), inner);
   if (reduce.finish) stage.finish = reduce.finish(kernel::accumulator(reduce.accumulator));
-  GALATEA_CHECK(!stage.finish || stage.finish.type() == reduce.type, reduce.name + ": finish must give the stage's type");
+  GALATEA_CHECK(!stage.finish || stage.finish.type() == reduce.type,
+                reduce.name + ": finish must give the stage's type");
   return append(lowering_, std::move(stage), graph_.node(node_));
 }
 
-std::vector<Expr> RecipeBuilder::native_scalars(std::string function, std::vector<int> inputs, std::vector<Expr> scalars,
-                                                std::string config, std::vector<DType> result_types) {
-  NativeScalars call{std::move(function), std::move(inputs), std::move(scalars), std::move(config), {}, lowering_.checks.size()};
+std::vector<Expr> RecipeBuilder::native_scalars(std::string function, std::vector<int> inputs,
+                                                std::vector<Expr> scalars, std::string config,
+                                                std::vector<DType> result_types) {
+  NativeScalars call{std::move(function),    std::move(inputs), std::move(scalars), std::move(config), {},
+                     lowering_.checks.size()};
   std::vector<Expr> results;
   for (DType type : result_types) {
     call.locals.push_back(next_local_);
@@ -274,17 +305,19 @@ void RecipeBuilder::output_stage(int k, StageRef stage, std::vector<int> axis_of
   if (axis_of.empty())
     for (int d = 0; d < source.rank(); ++d) axis_of.push_back(d);
   for (int axis : axis_of) output.extents.push_back(source.extents.at(static_cast<size_t>(axis)));
-  GALATEA_CHECK(static_cast<int>(axis_of.size()) == output_type(k).ndim, source.name + ": rank of the output");
+  GALATEA_CHECK(static_cast<int>(axis_of.size()) == output_type(k).ndim,
+                source.name + ": rank of the output");
   GALATEA_CHECK(source.type == output_type(k).dtype, source.name + ": type of the output");
   output.stage = stage.index;
   output.axis_of = std::move(axis_of);
 }
 
-void RecipeBuilder::output_view(int k, int input, std::vector<Expr> extents, std::vector<int> input_dim, std::vector<Expr> start,
-                                std::vector<Expr> step) {
+void RecipeBuilder::output_view(int k, int input, std::vector<Expr> extents, std::vector<int> input_dim,
+                                std::vector<Expr> start, std::vector<Expr> step) {
   LoweredOutput& output = claim(lowering_, k, LoweredOutput::Kind::kView);
-  GALATEA_CHECK(static_cast<int>(extents.size()) == output_type(k).ndim && extents.size() == input_dim.size() &&
-                    extents.size() == step.size() && static_cast<int>(start.size()) == input_type(input).ndim,
+  GALATEA_CHECK(static_cast<int>(extents.size()) == output_type(k).ndim &&
+                    extents.size() == input_dim.size() && extents.size() == step.size() &&
+                    static_cast<int>(start.size()) == input_type(input).ndim,
                 "the ranks of a view");
   output.input = input;
   output.extents = std::move(extents);
@@ -305,7 +338,8 @@ void RecipeBuilder::output_scalars(int k, std::vector<Expr> elements) {
   LoweredOutput& output = claim(lowering_, k, LoweredOutput::Kind::kScalars);
   const ir::Type& type = output_type(k);
   GALATEA_CHECK(type.static_volume() == static_cast<int64_t>(elements.size()), "one expression per element");
-  for (const Expr& element : elements) GALATEA_CHECK(element.type() == type.dtype, "elements have the output's type");
+  for (const Expr& element : elements)
+    GALATEA_CHECK(element.type() == type.dtype, "elements have the output's type");
   for (int64_t extent : type.extents) output.extents.push_back(kernel::const_int(extent));
   output.elements = std::move(elements);
 }
@@ -319,7 +353,8 @@ void RecipeBuilder::output_native(int k, NativeOutput native, std::vector<Expr> 
 
 Lowering RecipeBuilder::take() {
   for (const LoweredOutput& output : lowering_.outputs) {
-    bool set = output.kind == LoweredOutput::Kind::kScalars || output.stage >= 0 || output.input >= 0 || output.native >= 0;
+    bool set = output.kind == LoweredOutput::Kind::kScalars || output.stage >= 0 || output.input >= 0 ||
+               output.native >= 0;
     GALATEA_CHECK(set, graph_.node(node_).op->name + " leaves an output undefined");
   }
   return std::move(lowering_);

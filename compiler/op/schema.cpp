@@ -25,7 +25,8 @@ std::optional<Attr> to_integer(const Attr& value) {
   if (auto* number = std::get_if<int64_t>(&value)) return Attr(*number);
   if (auto* flag = std::get_if<bool>(&value)) return Attr(int64_t{*flag});
   if (auto* number = std::get_if<double>(&value))
-    if (*number == std::floor(*number) && std::abs(*number) <= static_cast<double>(kExactlyDouble)) return Attr(static_cast<int64_t>(*number));
+    if (*number == std::floor(*number) && std::abs(*number) <= static_cast<double>(kExactlyDouble))
+      return Attr(static_cast<int64_t>(*number));
   return std::nullopt;
 }
 
@@ -77,19 +78,22 @@ std::optional<Attr> to_numbers(const Attr& value) {
 std::optional<Attr> to_texts(const Attr& value) {
   if (std::holds_alternative<std::vector<std::string>>(value)) return value;
   if (auto* text = std::get_if<std::string>(&value)) return Attr(std::vector<std::string>{*text});
-  if (auto* list = std::get_if<std::vector<int64_t>>(&value); list && list->empty()) return Attr(std::vector<std::string>{});
+  if (auto* list = std::get_if<std::vector<int64_t>>(&value); list && list->empty())
+    return Attr(std::vector<std::string>{});
   return std::nullopt;
 }
 
 std::optional<Attr> to_enumerator(const Attr& value, int64_t count) {
   auto number = to_integer(value);
-  if (!number || std::holds_alternative<bool>(value) || std::holds_alternative<double>(value)) return std::nullopt;
+  if (!number || std::holds_alternative<bool>(value) || std::holds_alternative<double>(value))
+    return std::nullopt;
   int64_t ordinal = std::get<int64_t>(*number);
   return ordinal >= 0 && ordinal < count ? number : std::nullopt;
 }
 
 bool is_list(ArgKind kind) {
-  return kind == ArgKind::kIntList || kind == ArgKind::kFloatList || kind == ArgKind::kStringList || kind == ArgKind::kAny;
+  return kind == ArgKind::kIntList || kind == ArgKind::kFloatList || kind == ArgKind::kStringList ||
+         kind == ArgKind::kAny;
 }
 
 /// Whether a data node of this dtype can be the argument without losing anything.
@@ -98,15 +102,19 @@ bool accepts_dtype(ArgKind kind, DType dtype) {
     case ArgKind::kBool:
     case ArgKind::kInt:
     case ArgKind::kIntList:
-    case ArgKind::kInterp: return is_integral(dtype);
+    case ArgKind::kInterp:
+      return is_integral(dtype);
     case ArgKind::kFloat:
     case ArgKind::kFloatList:
-    case ArgKind::kAny: return true;
-    default: return false;
+    case ArgKind::kAny:
+      return true;
+    default:
+      return false;
   }
 }
 
-Status check_per_sample(const ir::Graph& graph, const Operator& op, const ArgSpec& spec, const ir::Arg& arg, Span span) {
+Status check_per_sample(const ir::Graph& graph, const Operator& op, const ArgSpec& spec, const ir::Arg& arg,
+                        Span span) {
   if (!spec.per_sample) return user_error(Message::kNotPerSample, span, display_name(op), arg.name);
   const ir::Type& type = graph.type(arg.as_value());
   std::string help;
@@ -119,7 +127,8 @@ Status check_per_sample(const ir::Graph& graph, const Operator& op, const ArgSpe
   } else {
     return {};
   }
-  return user_error(Message::kWrongPerSampleType, span, display_name(op), arg.name, describe(spec.kind), to_text(type), help);
+  return user_error(Message::kWrongPerSampleType, span, display_name(op), arg.name, describe(spec.kind),
+                    to_text(type), help);
 }
 
 Status check_static(const Operator& op, const ArgSpec& spec, ir::Arg& arg, Span span) {
@@ -129,7 +138,8 @@ Status check_static(const Operator& op, const ArgSpec& spec, ir::Arg& arg, Span 
     if (spec.kind == ArgKind::kDType) help = "write a type, as in types.FLOAT";
     if (spec.kind == ArgKind::kInterp) help = "write an interpolation, as in types.INTERP_LINEAR";
     if (spec.kind == ArgKind::kImageType) help = "write an image type, as in types.RGB";
-    return user_error(Message::kWrongArgumentType, span, display_name(op), arg.name, describe(spec.kind), describe(arg.as_attr()), help);
+    return user_error(Message::kWrongArgumentType, span, display_name(op), arg.name, describe(spec.kind),
+                      describe(arg.as_attr()), help);
   }
   if (!spec.refused.empty() && *converted != spec.default_value)
     return user_error(Message::kRefusedArgument, span, display_name(op), arg.name, spec.refused);
@@ -146,9 +156,11 @@ Status check_arguments(const ir::Graph& graph, NodeSpec& spec) {
     Span span = arg.span.valid() ? arg.span : spec.span;
     const ArgSpec* found = op.find_arg(arg.name);
     if (!found) return user_error(Message::kUnknownArgument, span, display_name(op), arg.name);
-    if (!seen.insert(found->name).second) return user_error(Message::kRepeatedArgument, span, display_name(op), arg.name);
+    if (!seen.insert(found->name).second)
+      return user_error(Message::kRepeatedArgument, span, display_name(op), arg.name);
     if (arg.is_value()) {
-      if (!found->refused.empty()) return user_error(Message::kRefusedArgument, span, display_name(op), arg.name, found->refused);
+      if (!found->refused.empty())
+        return user_error(Message::kRefusedArgument, span, display_name(op), arg.name, found->refused);
       GALATEA_TRY(check_per_sample(graph, op, *found, arg, span));
     } else {
       GALATEA_TRY(check_static(op, *found, arg, span));
@@ -166,14 +178,17 @@ Status check_number_of_inputs(const NodeSpec& spec) {
   const Operator& op = *spec.op;
   int given = static_cast<int>(spec.inputs.size());
   if (given >= op.min_inputs && given <= op.max_inputs) return {};
-  std::string wanted = op.min_inputs == op.max_inputs   ? op.max_inputs == 0 ? "no inputs" : plural(op.max_inputs)
-                       : given < op.min_inputs          ? "at least " + plural(op.min_inputs)
-                                                        : "at most " + plural(op.max_inputs);
+  std::string wanted = op.min_inputs == op.max_inputs
+                           ? op.max_inputs == 0 ? "no inputs" : plural(op.max_inputs)
+                       : given < op.min_inputs ? "at least " + plural(op.min_inputs)
+                                               : "at most " + plural(op.max_inputs);
   return user_error(Message::kWrongNumberOfInputs, spec.span, display_name(op), wanted,
                     fmt::format("{} {}", given, given == 1 ? "is" : "are"));
 }
 
-std::string join(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " or ")); }
+std::string join(const std::vector<std::string>& words) {
+  return fmt::format("{}", fmt::join(words, " or "));
+}
 
 std::string dtype_names(const std::vector<DType>& dtypes) {
   std::vector<std::string> names;
@@ -187,7 +202,8 @@ Status check_input(const ir::Graph& graph, const NodeSpec& spec, size_t k) {
   const InputSpec& input = op.inputs[std::min(k, op.inputs.size() - 1)];
   const ir::Type& type = graph.type(spec.inputs[k]);
   std::string name = fmt::format("input {} ({})", k, input.name);
-  if (!input.dtypes.empty() && std::find(input.dtypes.begin(), input.dtypes.end(), type.dtype) == input.dtypes.end())
+  if (!input.dtypes.empty() &&
+      std::find(input.dtypes.begin(), input.dtypes.end(), type.dtype) == input.dtypes.end())
     return user_error(Message::kWrongInputType, spec.span, display_name(op), name, dtype_names(input.dtypes),
                       std::string(types_name(type.dtype)), "convert it with fn.cast");
   if (input.layouts.empty()) return {};
@@ -195,12 +211,15 @@ Status check_input(const ir::Graph& graph, const NodeSpec& spec, size_t k) {
     return type.layout.empty() ? static_cast<int>(layout.size()) == type.ndim : type.layout == Layout(layout);
   };
   if (std::any_of(input.layouts.begin(), input.layouts.end(), accepted)) return {};
-  std::string help = type.layout.contains('F')   ? "sequences are not supported yet"
-                     : type.layout.contains('D') ? "volumes are not supported yet"
-                                                 : "rearrange the axes with fn.transpose, or name them with fn.reshape(layout=…)";
-  std::string given = type.layout.empty() ? fmt::format("a tensor of {} dimension{} without a layout", type.ndim, type.ndim == 1 ? "" : "s")
+  std::string help = type.layout.contains('F') ? "sequences are not supported yet"
+                     : type.layout.contains('D')
+                         ? "volumes are not supported yet"
+                         : "rearrange the axes with fn.transpose, or name them with fn.reshape(layout=…)";
+  std::string given = type.layout.empty() ? fmt::format("a tensor of {} dimension{} without a layout",
+                                                        type.ndim, type.ndim == 1 ? "" : "s")
                                           : type.layout.str();
-  return user_error(Message::kWrongInputLayout, spec.span, display_name(op), name, join(input.layouts), given, help);
+  return user_error(Message::kWrongInputLayout, spec.span, display_name(op), name, join(input.layouts), given,
+                    help);
 }
 
 }  // namespace
@@ -208,41 +227,64 @@ Status check_input(const ir::Graph& graph, const NodeSpec& spec, size_t k) {
 std::optional<Attr> convert_attr(const Attr& value, ArgKind kind) {
   if (ir::is_none(value)) return value;
   switch (kind) {
-    case ArgKind::kAny: return value;
+    case ArgKind::kAny:
+      return value;
     case ArgKind::kBool: {
       if (std::holds_alternative<bool>(value)) return value;
       auto number = to_integer(value);
-      if (number && (*number == Attr(int64_t{0}) || *number == Attr(int64_t{1}))) return Attr(*number == Attr(int64_t{1}));
+      if (number && (*number == Attr(int64_t{0}) || *number == Attr(int64_t{1})))
+        return Attr(*number == Attr(int64_t{1}));
       return std::nullopt;
     }
-    case ArgKind::kInt: return to_integer(value);
-    case ArgKind::kFloat: return to_number(value);
+    case ArgKind::kInt:
+      return to_integer(value);
+    case ArgKind::kFloat:
+      return to_number(value);
     case ArgKind::kString:
-    case ArgKind::kLayout: return std::holds_alternative<std::string>(value) ? std::optional<Attr>(value) : std::nullopt;
-    case ArgKind::kDType: return std::holds_alternative<DType>(value) ? std::optional<Attr>(value) : std::nullopt;
-    case ArgKind::kInterp: return to_enumerator(value, 6);
-    case ArgKind::kImageType: return to_enumerator(value, 5);
-    case ArgKind::kIntList: return to_integers(value);
-    case ArgKind::kFloatList: return to_numbers(value);
-    case ArgKind::kStringList: return to_texts(value);
+    case ArgKind::kLayout:
+      return std::holds_alternative<std::string>(value) ? std::optional<Attr>(value) : std::nullopt;
+    case ArgKind::kDType:
+      return std::holds_alternative<DType>(value) ? std::optional<Attr>(value) : std::nullopt;
+    case ArgKind::kInterp:
+      return to_enumerator(value, 6);
+    case ArgKind::kImageType:
+      return to_enumerator(value, 5);
+    case ArgKind::kIntList:
+      return to_integers(value);
+    case ArgKind::kFloatList:
+      return to_numbers(value);
+    case ArgKind::kStringList:
+      return to_texts(value);
   }
   return std::nullopt;
 }
 
 std::string describe(ArgKind kind) {
   switch (kind) {
-    case ArgKind::kBool: return "True or False";
-    case ArgKind::kInt: return "an integer";
-    case ArgKind::kFloat: return "a number";
-    case ArgKind::kString: return "a text";
-    case ArgKind::kDType: return "an element type";
-    case ArgKind::kInterp: return "an interpolation type";
-    case ArgKind::kImageType: return "an image type";
-    case ArgKind::kLayout: return "a layout";
-    case ArgKind::kIntList: return "an integer or a list of integers";
-    case ArgKind::kFloatList: return "a number or a list of numbers";
-    case ArgKind::kStringList: return "a text or a list of texts";
-    case ArgKind::kAny: return "any value";
+    case ArgKind::kBool:
+      return "True or False";
+    case ArgKind::kInt:
+      return "an integer";
+    case ArgKind::kFloat:
+      return "a number";
+    case ArgKind::kString:
+      return "a text";
+    case ArgKind::kDType:
+      return "an element type";
+    case ArgKind::kInterp:
+      return "an interpolation type";
+    case ArgKind::kImageType:
+      return "an image type";
+    case ArgKind::kLayout:
+      return "a layout";
+    case ArgKind::kIntList:
+      return "an integer or a list of integers";
+    case ArgKind::kFloatList:
+      return "a number or a list of numbers";
+    case ArgKind::kStringList:
+      return "a text or a list of texts";
+    case ArgKind::kAny:
+      return "any value";
   }
   return {};
 }
@@ -255,7 +297,9 @@ std::string describe(const Attr& value) {
     std::string operator()(int64_t) const { return "the integer " + to_text(attr); }
     std::string operator()(double) const { return "the number " + to_text(attr); }
     std::string operator()(const std::string&) const { return "the text " + to_text(attr); }
-    std::string operator()(DType dtype) const { return fmt::format("the element type {}", types_name(dtype)); }
+    std::string operator()(DType dtype) const {
+      return fmt::format("the element type {}", types_name(dtype));
+    }
     std::string operator()(const std::vector<int64_t>&) const { return "the list " + to_text(attr); }
     std::string operator()(const std::vector<double>&) const { return "the list " + to_text(attr); }
     std::string operator()(const std::vector<std::string>&) const { return "the list " + to_text(attr); }
@@ -278,8 +322,10 @@ Result<std::vector<ir::Type>> check_call(const ir::Graph& graph, NodeSpec& spec)
   if (!types) return types;
   for (ir::Type& type : *types) {
     if (type.extents.empty()) type.extents.assign(static_cast<size_t>(type.ndim), -1);
-    GALATEA_CHECK(static_cast<int>(type.extents.size()) == type.ndim, spec.op->name + ": extents do not match ndim");
-    GALATEA_CHECK(type.layout.empty() || type.layout.size() == type.ndim, spec.op->name + ": layout does not match ndim");
+    GALATEA_CHECK(static_cast<int>(type.extents.size()) == type.ndim,
+                  spec.op->name + ": extents do not match ndim");
+    GALATEA_CHECK(type.layout.empty() || type.layout.size() == type.ndim,
+                  spec.op->name + ": layout does not match ndim");
   }
   return types;
 }

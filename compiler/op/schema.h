@@ -1,11 +1,12 @@
 // Checks one call of an operator against its schema: arguments, inputs, then the type rule.
 //
-// Comes in: a NodeSpec as written. Goes out: the NodeSpec with arguments in the form of the schema, and the types of the outputs; or
-// one error at the call, the argument or the operator's words.
+// Comes in: a NodeSpec as written. Goes out: the NodeSpec with arguments in the form of the schema, and the
+// types of the outputs; or one error at the call, the argument or the operator's words.
 //
-// Invariant: after the check every static argument holds the alternative of ir::Attr that belongs to its ArgKind (a kFloatList always holds
-// std::vector<double>), None is gone, and no argument occurs twice. Hidden arguments are remarks of passes (region_from:
-// passes/push_region_into_decode.h), lists of value ids: no schema lists them and no check touches them.
+// Invariant: after the check every static argument holds the alternative of ir::Attr that belongs to its
+// ArgKind (a kFloatList always holds std::vector<double>), None is gone, and no argument occurs twice. Hidden
+// arguments are remarks of passes (region_from: passes/push_region_into_decode.h), lists of value ids: no
+// schema lists them and no check touches them.
 #pragma once
 
 #include <optional>
@@ -18,7 +19,8 @@ namespace galatea::op {
 /// All checks of a call, in order; converts spec.args in place.
 Result<std::vector<ir::Type>> check_call(const ir::Graph& graph, ir::GraphBuilder::NodeSpec& spec);
 
-/// The value in the form of `kind`, if that loses nothing (int to float, 3.0 to 3, 0/1 to bool, a scalar to a list of one). None stays None.
+/// The value in the form of `kind`, if that loses nothing (int to float, 3.0 to 3, 0/1 to bool, a scalar to a
+/// list of one). None stays None.
 std::optional<ir::Attr> convert_attr(const ir::Attr& value, ArgKind kind);
 
 /// "an integer", "a list of numbers".

@@ -60,7 +60,9 @@ Box Demand::behind(const LoweredOutput& view, const Box& shown, Intervals& inter
 Box Demand::window(const LoweredOutput& view) {
   if (view.reshape) return whole_box(lowering_.inputs[static_cast<size_t>(view.input)].extents);
   Box box = behind(view, whole_box(view.extents), intervals_);
-  for (size_t d = 0; d < box.size(); ++d) box[d] = Intervals::reached(box[d], lowering_.inputs[static_cast<size_t>(view.input)].extents[d], kernel::Border::kNone);
+  for (size_t d = 0; d < box.size(); ++d)
+    box[d] = Intervals::reached(box[d], lowering_.inputs[static_cast<size_t>(view.input)].extents[d],
+                                kernel::Border::kNone);
   return box;
 }
 
@@ -80,12 +82,14 @@ void Demand::visit_load(const kernel::ExprNode& load, const Intervals::Domain& d
   bool from_stage = load.target.kind == kernel::LoadTarget::Kind::kStage;
   if (!from_stage && load.target.index != input_) return;
   auto target = static_cast<size_t>(load.target.index);
-  const std::vector<Expr>& extents = from_stage ? lowering_.stages[target].extents : lowering_.inputs[target].extents;
+  const std::vector<Expr>& extents =
+      from_stage ? lowering_.stages[target].extents : lowering_.inputs[target].extents;
   Box box;
   for (size_t d = 0; d < load.args.size(); ++d) {
     auto index = intervals_.bound(load.args[d], domain);
     box.push_back(index ? Intervals::reached(*index, extents[d], load.border) : whole(extents[d]));
-    if (from_stage && load.border != kernel::Border::kClamp && load.border != kernel::Border::kNone) must_be_whole_[target][d] = true;
+    if (from_stage && load.border != kernel::Border::kClamp && load.border != kernel::Border::kNone)
+      must_be_whole_[target][d] = true;
   }
   unite(from_stage ? demands_[target] : reads_, box);
 }
@@ -95,7 +99,9 @@ Range to_range(const Interval& interval, const Expr& extent, const Expr& conditi
   bool from_start = kernel::is_const_int(interval.low, 0);
   bool to_end = kernel::same(interval.high, extent - one);
   Range range{zero, extent};
-  auto guarded = [&](const Expr& bound, const Expr& otherwise) { return condition ? kernel::select(condition, bound, otherwise) : bound; };
+  auto guarded = [&](const Expr& bound, const Expr& otherwise) {
+    return condition ? kernel::select(condition, bound, otherwise) : bound;
+  };
   if (!from_start) range.begin = guarded(kernel::max(zero, kernel::min(interval.low, extent - one)), zero);
   if (!to_end) {
     Expr end = kernel::min(interval.high + one, extent);

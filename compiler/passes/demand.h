@@ -1,8 +1,10 @@
 // Which part of every stage's domain, and of one input, the outputs of a lowering ask for.
 //
-// Comes in: a lowering. Goes out: a box per stage and one for the input, found backwards from the outputs, and the condition under which the boxes hold
-// (interval.h). A stage is asked for a part along an axis only if all its readers would read a narrower stage alike (their borders there clamp, or
-// there are none); else for all of it. So narrow_stages() can cut every stage down to its box, and what is read then is what is told here.
+// Comes in: a lowering. Goes out: a box per stage and one for the input, found backwards from the outputs,
+// and the condition under which the boxes hold (interval.h). A stage is asked for a part along an axis only
+// if all its readers would read a narrower stage alike (their borders there clamp, or there are none); else
+// for all of it. So narrow_stages() can cut every stage down to its box, and what is read then is what is
+// told here.
 #pragma once
 
 #include <optional>
@@ -43,7 +45,8 @@ class Demand {
 };
 
 void unite(Reads& reads, const Box& more);
-/// [begin, end) inside [0, extent], the whole where the condition (if there is one) does not hold; at least one element, if there is one.
+/// [begin, end) inside [0, extent], the whole where the condition (if there is one) does not hold; at least
+/// one element, if there is one.
 Range to_range(const Interval& interval, const Expr& extent, const Expr& condition);
 
 }  // namespace galatea::passes

@@ -22,7 +22,8 @@ using Cells = std::vector<Cell>;
 
 class Folder {
  public:
-  Folder(Graph& graph, const op::Operator* constant) : graph_(graph), constant_(constant), known_(graph.values.size()) {}
+  Folder(Graph& graph, const op::Operator* constant)
+      : graph_(graph), constant_(constant), known_(graph.values.size()) {}
 
   bool run() {
     for (BlockId b : graph_.topological_order()) {
@@ -46,7 +47,8 @@ class Folder {
   void learn_merges(BlockId b) {
     for (const Merge& merge : graph_.block(b).merges) {
       const auto& first = known(merge.operands[0]);
-      bool equal = first && std::all_of(merge.operands.begin(), merge.operands.end(), [&](ValueId v) { return known(v) == first; });
+      bool equal = first && std::all_of(merge.operands.begin(), merge.operands.end(),
+                                        [&](ValueId v) { return known(v) == first; });
       if (equal) known_[merge.result] = first;
     }
   }
@@ -70,7 +72,8 @@ class Folder {
     const Node& node = graph_.node(id);
     if (!is_pure(node) || !is_keyless(node) || !node.op->define || node.outputs.empty()) return std::nullopt;
     if (node.op->kind != op::OperatorKind::kKernel) return std::nullopt;
-    if (!std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) { return is_small(v); })) return std::nullopt;
+    if (!std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) { return is_small(v); }))
+      return std::nullopt;
     op::Lowering lowering = op::lower_node(graph_, id);
     for (const op::Check& check : lowering.checks) {
       Expr condition = with_known(check.condition);
@@ -83,7 +86,8 @@ class Folder {
       for (const Expr& element : output.elements) {
         Expr folded = with_known(element);
         if (!kernel::is_const(folded)) return std::nullopt;
-        if (is_float(folded.type()) && std::isnan(cell_to_double(folded.type(), folded->value))) return std::nullopt;
+        if (is_float(folded.type()) && std::isnan(cell_to_double(folded.type(), folded->value)))
+          return std::nullopt;
         cells.push_back(folded->value);
       }
       outputs.push_back(std::move(cells));
@@ -160,7 +164,8 @@ class Folder {
       way = cell_to_double(dtype, cells->front()) != 0 ? 0 : 1;
     } else {
       int64_t chosen = cell_to_int(dtype, cells->front());
-      if (chosen < 0 || chosen >= static_cast<int64_t>(end.targets.size())) return;  // an error of every sample: left to be reported
+      if (chosen < 0 || chosen >= static_cast<int64_t>(end.targets.size()))
+        return;  // an error of every sample: left to be reported
       way = static_cast<size_t>(chosen);
     }
     jump_instead(graph_, b, end.targets[way]);
@@ -175,6 +180,8 @@ class Folder {
 
 }  // namespace
 
-bool fold_constants(Graph& graph, const PassContext& context) { return Folder(graph, context.registry.find("constant")).run(); }
+bool fold_constants(Graph& graph, const PassContext& context) {
+  return Folder(graph, context.registry.find("constant")).run();
+}
 
 }  // namespace galatea::passes

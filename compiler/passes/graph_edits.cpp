@@ -18,7 +18,8 @@ std::string signature(const Node& node) {
   for (ValueId input : node.inputs) out += fmt::format("{},", input);
   std::vector<std::string> args;
   for (const Arg& arg : node.args)
-    args.push_back(arg.is_value() ? fmt::format("{}=%{}", arg.name, arg.as_value()) : fmt::format("{}={}", arg.name, to_text(arg.as_attr())));
+    args.push_back(arg.is_value() ? fmt::format("{}=%{}", arg.name, arg.as_value())
+                                  : fmt::format("{}={}", arg.name, to_text(arg.as_attr())));
   std::sort(args.begin(), args.end());
   return out + fmt::format("{})", fmt::join(args, ","));
 }
@@ -80,7 +81,8 @@ void remove_merge(Graph& graph, BlockId block, size_t index) {
   auto& merges = graph.blocks[block].merges;
   graph.values[merges[index].result].index = kNoId;
   merges.erase(merges.begin() + static_cast<std::ptrdiff_t>(index));
-  for (size_t m = index; m < merges.size(); ++m) graph.values[merges[m].result].index = static_cast<uint32_t>(m);
+  for (size_t m = index; m < merges.size(); ++m)
+    graph.values[merges[m].result].index = static_cast<uint32_t>(m);
 }
 
 void remove_edge(Graph& graph, BlockId predecessor, BlockId block) {

@@ -15,7 +15,8 @@ namespace {
 bool is_known_before(const Graph& graph, const Node& node, BlockId arm) {
   auto before = [&](ValueId v) { return graph.value(v).block != arm; };
   if (!std::all_of(node.inputs.begin(), node.inputs.end(), before)) return false;
-  return std::all_of(node.args.begin(), node.args.end(), [&](const Arg& arg) { return !arg.is_value() || before(arg.as_value()); });
+  return std::all_of(node.args.begin(), node.args.end(),
+                     [&](const Arg& arg) { return !arg.is_value() || before(arg.as_value()); });
 }
 
 /// Keyless nodes of an arm that could stand before the branch, by signature.
@@ -23,7 +24,8 @@ std::unordered_map<std::string, NodeId> candidates(const Graph& graph, BlockId a
   std::unordered_map<std::string, NodeId> found;
   for (NodeId id : graph.block(arm).nodes) {
     const Node& node = graph.node(id);
-    if (is_pure(node) && is_keyless(node) && is_known_before(graph, node, arm)) found.emplace(signature(node), id);
+    if (is_pure(node) && is_keyless(node) && is_known_before(graph, node, arm))
+      found.emplace(signature(node), id);
   }
   return found;
 }
@@ -37,11 +39,13 @@ bool hoist_one_round(Graph& graph, BlockId block) {
     const Node& node = graph.node(id);
     if (!is_pure(node) || !is_keyless(node) || !is_known_before(graph, node, arms[0])) continue;
     std::string text = signature(node);
-    if (!std::all_of(others.begin(), others.end(), [&](const auto& arm) { return arm.count(text); })) continue;
+    if (!std::all_of(others.begin(), others.end(), [&](const auto& arm) { return arm.count(text); }))
+      continue;
     move_to_end(graph, id, block);
     for (auto& arm : others) {
       NodeId twin = arm.at(text);
-      for (size_t k = 0; k < graph.node(id).outputs.size(); ++k) graph.replace_uses(graph.node(twin).outputs[k], graph.node(id).outputs[k]);
+      for (size_t k = 0; k < graph.node(id).outputs.size(); ++k)
+        graph.replace_uses(graph.node(twin).outputs[k], graph.node(id).outputs[k]);
       graph.remove_node(twin);
       arm.erase(text);
     }
@@ -58,9 +62,9 @@ bool hoist_over_branch(Graph& graph, const PassContext&) {
   for (auto b = order.rbegin(); b != order.rend(); ++b) {
     const Terminator& end = graph.block(*b).terminator;
     if (end.kind != TerminatorKind::kBranch && end.kind != TerminatorKind::kSwitch) continue;
-    bool all_arms = end.targets.size() > 1 && std::all_of(end.targets.begin(), end.targets.end(), [&](BlockId target) {
-      return graph.block(target).predecessors.size() == 1;
-    });
+    bool all_arms = end.targets.size() > 1 &&
+                    std::all_of(end.targets.begin(), end.targets.end(),
+                                [&](BlockId target) { return graph.block(target).predecessors.size() == 1; });
     // What has risen makes its users movable: until nothing moves.
     while (all_arms && hoist_one_round(graph, *b)) changed = true;
   }

@@ -10,16 +10,20 @@ using kernel::ExprKind;
 namespace {
 
 Expr const_like(const Expr& e, double value) {
-  return is_float(e.type()) ? kernel::const_float(value, e.type()) : kernel::const_int(static_cast<int64_t>(value), e.type());
+  return is_float(e.type()) ? kernel::const_float(value, e.type())
+                            : kernel::const_int(static_cast<int64_t>(value), e.type());
 }
 
-bool is_point(const Interval& interval) { return interval.low.get() == interval.high.get() || kernel::same(interval.low, interval.high); }
+bool is_point(const Interval& interval) {
+  return interval.low.get() == interval.high.get() || kernel::same(interval.low, interval.high);
+}
 
 /// Free of axes, taps and loads: a scalar of the sample program.
 bool is_scalar(const Expr& e) {
   bool scalar = true;
   kernel::for_each_node(e, [&](const Expr& part) {
-    scalar &= part->kind == ExprKind::kConst || part->kind == ExprKind::kSymbol || part->kind == ExprKind::kOp || part->kind == ExprKind::kPhilox;
+    scalar &= part->kind == ExprKind::kConst || part->kind == ExprKind::kSymbol ||
+              part->kind == ExprKind::kOp || part->kind == ExprKind::kPhilox;
   });
   return scalar;
 }
@@ -43,22 +47,32 @@ bool is_tame_op(const kernel::ExprNode& e) {
     case ScalarOp::kRound:
     case ScalarOp::kRoundAway:
     case ScalarOp::kTrunc:
-    case ScalarOp::kSelect: return true;
-    case ScalarOp::kMul: return is_small_const(e.args[0]) || is_small_const(e.args[1]);
-    case ScalarOp::kDiv: return is_small_const(e.args[1]) && std::abs(cell_to_double(e.args[1].type(), e.args[1]->value)) >= 1e-3;
-    case ScalarOp::kConvert: return (e.type == DType::kI64 || is_float(e.type)) && e.args[0].type() != DType::kU64;
-    default: return false;
+    case ScalarOp::kSelect:
+      return true;
+    case ScalarOp::kMul:
+      return is_small_const(e.args[0]) || is_small_const(e.args[1]);
+    case ScalarOp::kDiv:
+      return is_small_const(e.args[1]) &&
+             std::abs(cell_to_double(e.args[1].type(), e.args[1]->value)) >= 1e-3;
+    case ScalarOp::kConvert:
+      return (e.type == DType::kI64 || is_float(e.type)) && e.args[0].type() != DType::kU64;
+    default:
+      return false;
   }
 }
 
-/// Numbers made of extents, axes' ends and small constants only, by few operations, are finite and nowhere near the ends of i64.
+/// Numbers made of extents, axes' ends and small constants only, by few operations, are finite and nowhere
+/// near the ends of i64.
 bool is_made_of_extents(const Expr& e) {
   bool tame = true;
   int products = 0;
   kernel::for_each_node(e, [&](const Expr& part) {
     bool small_leaf = part->kind == ExprKind::kConst && is_small_const(part);
     bool extent = part->kind == ExprKind::kSymbol && part->symbol == kernel::SymbolKind::kExtent;
-    bool op = part->kind == ExprKind::kOp && (is_comparison(part->op) || ((part->type == DType::kI64 || part->type == DType::kF32 || part->type == DType::kF64) && is_tame_op(*part)));
+    bool op = part->kind == ExprKind::kOp &&
+              (is_comparison(part->op) ||
+               ((part->type == DType::kI64 || part->type == DType::kF32 || part->type == DType::kF64) &&
+                is_tame_op(*part)));
     products += part->kind == ExprKind::kOp && (part->op == ScalarOp::kMul || part->op == ScalarOp::kDiv);
     tame &= small_leaf || extent || op;
   });
@@ -67,8 +81,8 @@ bool is_made_of_extents(const Expr& e) {
 }
 
 bool is_order_keeping(ScalarOp op) {
-  return op == ScalarOp::kFloor || op == ScalarOp::kCeil || op == ScalarOp::kTrunc || op == ScalarOp::kRound || op == ScalarOp::kRoundAway ||
-         op == ScalarOp::kSqrt;
+  return op == ScalarOp::kFloor || op == ScalarOp::kCeil || op == ScalarOp::kTrunc ||
+         op == ScalarOp::kRound || op == ScalarOp::kRoundAway || op == ScalarOp::kSqrt;
 }
 
 /// Conversions that keep the order of all values (those that wrap do not).
@@ -83,7 +97,9 @@ bool keeps_order(ScalarOp op, DType from, DType to) {
 
 }  // namespace
 
-Interval hull(const Interval& a, const Interval& b) { return {kernel::min(a.low, b.low), kernel::max(a.high, b.high)}; }
+Interval hull(const Interval& a, const Interval& b) {
+  return {kernel::min(a.low, b.low), kernel::max(a.high, b.high)};
+}
 
 Expr both(const Expr& a, const Expr& b) {
   if (!a) return b;
@@ -97,14 +113,18 @@ Interval Intervals::reached(const Interval& index, const Expr& extent, kernel::B
   Expr last = extent - kernel::const_int(1);
   bool from_first = kernel::is_const_int(index.low, 0), to_last = kernel::same(index.high, last);
   if (from_first && to_last) return {zero, last};
-  Interval inside{from_first ? zero : kernel::max(kernel::min(index.low, last), zero), to_last ? last : kernel::min(kernel::max(index.high, zero), last)};
+  Interval inside{from_first ? zero : kernel::max(kernel::min(index.low, last), zero),
+                  to_last ? last : kernel::min(kernel::max(index.high, zero), last)};
   if (border != kernel::Border::kReflect101) return inside;
-  // What lies before 0 is mirrored to [0, -low], what lies past the last to [2·last - high, last]; further away it covers everything.
-  Expr before = index.low < zero, after = index.high > last;
+  // What lies before 0 is mirrored to [0, -low], what lies past the last to [2·last - high, last]; further
+  // away it covers everything.
+  Expr before = index.low<zero, after = index.high> last;
   Expr mirrored_low = kernel::max(zero, last + last - index.high);
   Expr mirrored_high = kernel::min(last, zero - index.low);
-  Expr low = kernel::select(before, zero, kernel::select(after, kernel::min(inside.low, mirrored_low), inside.low));
-  Expr high = kernel::select(after, last, kernel::select(before, kernel::max(inside.high, mirrored_high), inside.high));
+  Expr low =
+      kernel::select(before, zero, kernel::select(after, kernel::min(inside.low, mirrored_low), inside.low));
+  Expr high = kernel::select(after, last,
+                             kernel::select(before, kernel::max(inside.high, mirrored_high), inside.high));
   return {low, high};
 }
 
@@ -112,11 +132,13 @@ Interval Intervals::guarded(Interval interval) {
   // Sums of guarded numbers stay far from the ends; products, quotients and leaves are what is guarded.
   for (const Expr& end : {interval.low, interval.high}) {
     if (kernel::is_const(end) || is_made_of_extents(end)) continue;
-    if (is_integral(end.type()) && size_of(end.type()) < 8) continue;  // narrow integers are small by themselves
+    if (is_integral(end.type()) && size_of(end.type()) < 8)
+      continue;  // narrow integers are small by themselves
     if (end.type() == DType::kF16) continue;
     double limit = is_float(end.type()) ? 1e15 : 2147483648.0;
     auto [first, last] = guarded_.equal_range(kernel::hash_of(end));
-    if (std::any_of(first, last, [&](const auto& entry) { return kernel::same(entry.second, end); })) continue;
+    if (std::any_of(first, last, [&](const auto& entry) { return kernel::same(entry.second, end); }))
+      continue;
     guarded_.emplace(kernel::hash_of(end), end);
     if (is_unsigned_int(end.type())) {
       condition_ = both(condition_, end <= const_like(end, limit));
@@ -142,12 +164,18 @@ std::optional<Interval> Intervals::visit(const Expr& e, const Domain& domain, Me
 std::optional<Interval> Intervals::rule(const Expr& e, const Domain& domain, Memo& memo) {
   if (is_scalar(e)) return guarded({e, e});
   switch (e->kind) {
-    case ExprKind::kAxis: return domain.axes.at(static_cast<size_t>(e->index));
-    case ExprKind::kReduceAxis: return domain.reduce_axes.at(static_cast<size_t>(e->index));
-    case ExprKind::kTap: return domain.tap;
-    case ExprKind::kLoad: return load_rule(e, domain, memo);
-    case ExprKind::kOp: break;
-    default: return std::nullopt;
+    case ExprKind::kAxis:
+      return domain.axes.at(static_cast<size_t>(e->index));
+    case ExprKind::kReduceAxis:
+      return domain.reduce_axes.at(static_cast<size_t>(e->index));
+    case ExprKind::kTap:
+      return domain.tap;
+    case ExprKind::kLoad:
+      return load_rule(e, domain, memo);
+    case ExprKind::kOp:
+      break;
+    default:
+      return std::nullopt;
   }
   std::vector<Interval> args;
   bool choice = e->op == ScalarOp::kSelect;
@@ -158,23 +186,31 @@ std::optional<Interval> Intervals::rule(const Expr& e, const Domain& domain, Mem
   }
   if (!choice) return op_rule(e, args);
   if (!is_scalar(e->args[0])) return hull(args[0], args[1]);
-  return Interval{kernel::select(e->args[0], args[0].low, args[1].low), kernel::select(e->args[0], args[0].high, args[1].high)};
+  return Interval{kernel::select(e->args[0], args[0].low, args[1].low),
+                  kernel::select(e->args[0], args[0].high, args[1].high)};
 }
 
 std::optional<Interval> Intervals::op_rule(const Expr& e, const std::vector<Interval>& args) {
-  auto apply = [&](std::vector<Expr> operands) { return kernel::make_op(e->op, e->type, std::move(operands)); };
+  auto apply = [&](std::vector<Expr> operands) {
+    return kernel::make_op(e->op, e->type, std::move(operands));
+  };
   const Interval& a = args[0];
   // Narrow and unsigned integers wrap within the range of common values.
   bool wraps = is_integral(e->type) && e->type != DType::kI64;
-  bool arithmetic = e->op == ScalarOp::kAdd || e->op == ScalarOp::kSub || e->op == ScalarOp::kNeg || e->op == ScalarOp::kMul;
+  bool arithmetic = e->op == ScalarOp::kAdd || e->op == ScalarOp::kSub || e->op == ScalarOp::kNeg ||
+                    e->op == ScalarOp::kMul;
   if (wraps && arithmetic) return std::nullopt;
   switch (e->op) {
     case ScalarOp::kAdd:
     case ScalarOp::kMin:
-    case ScalarOp::kMax: return Interval{apply({a.low, args[1].low}), apply({a.high, args[1].high})};
-    case ScalarOp::kSub: return Interval{apply({a.low, args[1].high}), apply({a.high, args[1].low})};
-    case ScalarOp::kNeg: return Interval{apply({a.high}), apply({a.low})};
-    case ScalarOp::kMul: return product(e, a, args[1]);
+    case ScalarOp::kMax:
+      return Interval{apply({a.low, args[1].low}), apply({a.high, args[1].high})};
+    case ScalarOp::kSub:
+      return Interval{apply({a.low, args[1].high}), apply({a.high, args[1].low})};
+    case ScalarOp::kNeg:
+      return Interval{apply({a.high}), apply({a.low})};
+    case ScalarOp::kMul:
+      return product(e, a, args[1]);
     case ScalarOp::kDiv: {
       if (!is_point(args[1])) return std::nullopt;
       Expr p = apply({a.low, args[1].low}), q = apply({a.high, args[1].low});
@@ -186,7 +222,8 @@ std::optional<Interval> Intervals::op_rule(const Expr& e, const std::vector<Inte
       const Interval& x = args[1 - fixed];
       const Expr& factor = args[fixed].low;
       auto fma = [&](const Expr& value, const Expr& offset) { return kernel::fma(value, factor, offset); };
-      return guarded({kernel::min(fma(x.low, args[2].low), fma(x.high, args[2].low)), kernel::max(fma(x.low, args[2].high), fma(x.high, args[2].high))});
+      return guarded({kernel::min(fma(x.low, args[2].low), fma(x.high, args[2].low)),
+                      kernel::max(fma(x.low, args[2].high), fma(x.high, args[2].high))});
     }
     case ScalarOp::kShr:
       if (!kernel::is_const(args[1].low) || !is_point(args[1])) return std::nullopt;
@@ -212,7 +249,8 @@ std::optional<Interval> Intervals::product(const Expr& e, const Interval& a, con
   // The ends guard all four, since each of the four bounds one of them only where it is extreme.
   guarded({p, q});
   guarded({r, s});
-  return Interval{kernel::min(kernel::min(p, q), kernel::min(r, s)), kernel::max(kernel::max(p, q), kernel::max(r, s))};
+  return Interval{kernel::min(kernel::min(p, q), kernel::min(r, s)),
+                  kernel::max(kernel::max(p, q), kernel::max(r, s))};
 }
 
 std::optional<Interval> Intervals::load_rule(const Expr& e, const Domain& domain, Memo& memo) {

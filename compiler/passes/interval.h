@@ -1,11 +1,13 @@
 // Bounds of an expression over a box of axes, as expressions themselves.
 //
-// Comes in: an expression over axes, taps and symbols; an interval for every axis. Goes out: expressions without axes that bound it. Every rule rests on
-// the operation being monotone in the operand that varies, in its own rounding, so that the bounds are computed by the very operations of the
-// expression at the ends and hold bit for bit.
+// Comes in: an expression over axes, taps and symbols; an interval for every axis. Goes out: expressions
+// without axes that bound it. Every rule rests on the operation being monotone in the operand that varies, in
+// its own rounding, so that the bounds are computed by the very operations of the expression at the ends and
+// hold bit for bit.
 //
-// What breaks monotony at run time is collected as a condition: no number may be NaN or infinite, no integer so large that arithmetic wraps.
-// Where the condition is false, the bounds mean nothing and the caller must take the whole.
+// What breaks monotony at run time is collected as a condition: no number may be NaN or infinite, no integer
+// so large that arithmetic wraps. Where the condition is false, the bounds mean nothing and the caller must
+// take the whole.
 #pragma once
 
 #include <optional>

@@ -1,8 +1,9 @@
 // Equal nodes are computed once.
 //
-// Needs: a legal graph. Gives: no two pure nodes with equal operator, inputs, arguments and key of which one dominates the other. Draws with different
-// keys are different values; draws with one key are one. Batch-level nodes see the samples of their block, so they are left alone.
-// Stands after fold_constants, which makes equal constants, and again after hoist_over_branch, which brings equal nodes together.
+// Needs: a legal graph. Gives: no two pure nodes with equal operator, inputs, arguments and key of which one
+// dominates the other. Draws with different keys are different values; draws with one key are one.
+// Batch-level nodes see the samples of their block, so they are left alone. Stands after fold_constants,
+// which makes equal constants, and again after hoist_over_branch, which brings equal nodes together.
 //
 //   %a = arith.add(%x, %y)            %a = arith.add(%x, %y)
 //   %b = arith.add(%x, %y)     ->     %c = arith.mul(%a, %a)

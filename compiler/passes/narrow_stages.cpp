@@ -38,7 +38,8 @@ std::vector<bool> reading_stages(const op::Lowering& lowering) {
 /// Where each axis of each stage now begins; empty: where it did.
 using Origins = std::vector<std::vector<Expr>>;
 
-/// The stage over a box that begins at `origin`: its axes count from there, and loads of narrowed stages from theirs.
+/// The stage over a box that begins at `origin`: its axes count from there, and loads of narrowed stages from
+/// theirs.
 void shift(Stage& stage, const std::vector<Expr>& origin, const Origins& origins) {
   auto moved = [&](const Expr& part) {
     return kernel::rewrite(part, [&](const Expr& e) -> Expr {

@@ -1,4 +1,5 @@
-// Every graph pass in order. The graph that comes in is the staged pipeline; the one that goes out is planned.
+// Every graph pass in order. The graph that comes in is the staged pipeline; the one that goes out is
+// planned.
 #include "compiler/passes/pass_list.h"
 
 #include "compiler/passes/fold_constants.h"
@@ -13,7 +14,8 @@ namespace galatea::passes {
 
 const std::vector<PassEntry>& pass_list() {
   static const std::vector<PassEntry> kPasses = {
-      {"fold_constants", fold_constants, "scalars that are known become constants; branches on them become jumps"},
+      {"fold_constants", fold_constants,
+       "scalars that are known become constants; branches on them become jumps"},
       {"merge_duplicates", merge_duplicates, "equal nodes are computed once"},
       {"hoist_over_branch", hoist_over_branch, "what every arm computes is computed before the branch"},
       // Hoisting leaves equal nodes in one block, and merges whose operands are equal.
@@ -23,7 +25,8 @@ const std::vector<PassEntry>& pass_list() {
       // The selectors of those branches may have been their only users.
       {"remove_dead_nodes", remove_dead_nodes, "what nobody uses goes"},
       {"refine_types", refine_types, "extents that are known better by now"},
-      {"push_region_into_decode", push_region_into_decode, "images are decoded no further than they are read"},
+      {"push_region_into_decode", push_region_into_decode,
+       "images are decoded no further than they are read"},
   };
   return kPasses;
 }

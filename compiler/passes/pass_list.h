@@ -9,7 +9,7 @@
 namespace galatea::passes {
 
 struct PassEntry {
-  std::string_view name;     ///< as in --skip-pass and --stop-after; a pass may stand in the list more than once
+  std::string_view name;  ///< as in --skip-pass and --stop-after; a pass may stand in the list more than once
   PassFunction run;
   std::string_view summary;
 };

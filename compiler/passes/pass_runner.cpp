@@ -21,7 +21,8 @@ Status check_names(const PassOptions& options) {
   for (const std::string& name : asked) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     auto near = closest_match(name, known);
-    return compiler::user_error(compiler::Message::kUnknownPass, {}, name, near ? fmt::format("did you mean {}?", *near) : "");
+    return compiler::user_error(compiler::Message::kUnknownPass, {}, name,
+                                near ? fmt::format("did you mean {}?", *near) : "");
   }
   return {};
 }
@@ -48,7 +49,8 @@ PassOptions default_pass_options() {
   return options;
 }
 
-Result<std::vector<PassReport>> run_passes(ir::Graph& graph, const op::Registry& registry, const PassOptions& options) {
+Result<std::vector<PassReport>> run_passes(ir::Graph& graph, const op::Registry& registry,
+                                           const PassOptions& options) {
   GALATEA_TRY(check_names(options));
   const std::vector<PassEntry>& passes = pass_list();
   size_t end = passes.size();
@@ -71,7 +73,8 @@ Result<std::vector<PassReport>> run_passes(ir::Graph& graph, const op::Registry&
         return std::unexpected(std::move(legal.error()));
       }
     }
-    if (changed && !options.dump_folder.empty()) GALATEA_TRY(dump(graph, options, options.first_dump_number + static_cast<int>(k), name));
+    if (changed && !options.dump_folder.empty())
+      GALATEA_TRY(dump(graph, options, options.first_dump_number + static_cast<int>(k), name));
   }
   return reports;
 }

@@ -1,6 +1,7 @@
 // Runs the passes of the list: timed, dumped, verified; any may be skipped or be the last, by name.
 //
-// Comes in: a verified graph. Goes out: the rewritten graph and what each pass did; an internal error if a pass leaves an illegal graph.
+// Comes in: a verified graph. Goes out: the rewritten graph and what each pass did; an internal error if a
+// pass leaves an illegal graph.
 #pragma once
 
 #include <string>
@@ -14,8 +15,9 @@ namespace galatea::passes {
 
 struct PassOptions {
   std::vector<std::string> skip;
-  std::string stop_after;    ///< the pass after whose (last) run to stop; empty: run all
-  std::string dump_folder;   ///< NN-pass.graph for every pass that changed something; empty: none (default: the setting GALATEA_DUMP)
+  std::string stop_after;   ///< the pass after whose (last) run to stop; empty: run all
+  std::string dump_folder;  ///< NN-pass.graph for every pass that changed something; empty: none (default:
+                            ///< the setting GALATEA_DUMP)
   int first_dump_number = 1;
   bool verify = true;
   Trace* trace = nullptr;
@@ -30,6 +32,7 @@ struct PassReport {
   double milliseconds = 0;
 };
 
-Result<std::vector<PassReport>> run_passes(ir::Graph& graph, const op::Registry& registry, const PassOptions& options);
+Result<std::vector<PassReport>> run_passes(ir::Graph& graph, const op::Registry& registry,
+                                           const PassOptions& options);
 
 }  // namespace galatea::passes

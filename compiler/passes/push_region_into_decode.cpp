@@ -16,32 +16,41 @@ namespace {
 /// Whether the node makes its only output by a native function that can fill a window of an image.
 bool takes_region(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
-  if (node.op->source || !node.op->define || node.op->kind != op::OperatorKind::kNative || node.outputs.size() != 1) return false;
+  if (node.op->source || !node.op->define || node.op->kind != op::OperatorKind::kNative ||
+      node.outputs.size() != 1)
+    return false;
   op::Lowering lowering = op::lower_node(graph, id);
   const op::LoweredOutput& output = lowering.outputs[0];
-  return output.kind == op::LoweredOutput::Kind::kNative && lowering.natives[static_cast<size_t>(output.native)].region;
+  return output.kind == op::LoweredOutput::Kind::kNative &&
+         lowering.natives[static_cast<size_t>(output.native)].region;
 }
 
 bool uses(const Node& node, ValueId value) {
   if (std::find(node.inputs.begin(), node.inputs.end(), value) != node.inputs.end()) return true;
-  return std::any_of(node.args.begin(), node.args.end(), [&](const Arg& arg) { return arg.is_value() && arg.as_value() == value; });
+  return std::any_of(node.args.begin(), node.args.end(),
+                     [&](const Arg& arg) { return arg.is_value() && arg.as_value() == value; });
 }
 
-/// Later in its block, as far as its first user lets it: then more of the scalars that the window needs stand before it.
+/// Later in its block, as far as its first user lets it: then more of the scalars that the window needs stand
+/// before it.
 void sink_to_first_use(Graph& graph, NodeId id) {
   BlockId block = graph.node(id).block;
   const std::vector<NodeId>& list = graph.block(block).nodes;
   auto at = std::find(list.begin(), list.end(), id);
-  auto user = std::find_if(at, list.end(), [&](NodeId other) { return uses(graph.node(other), graph.node(id).outputs[0]); });
+  auto user = std::find_if(at, list.end(),
+                           [&](NodeId other) { return uses(graph.node(other), graph.node(id).outputs[0]); });
   if (user == at + 1) return;
-  if (user == list.end()) move_to_end(graph, id, block);
-  else move_before(graph, id, *user);
+  if (user == list.end())
+    move_to_end(graph, id, block);
+  else
+    move_before(graph, id, *user);
 }
 
 /// Decides whether expressions can be evaluated just before a node runs.
 class Availability {
  public:
-  Availability(const Graph& graph, NodeId node) : graph_(graph), node_(node), idom_(graph.immediate_dominators()) {}
+  Availability(const Graph& graph, NodeId node)
+      : graph_(graph), node_(node), idom_(graph.immediate_dominators()) {}
 
   bool holds(const Expr& e) const {
     bool all = true;
@@ -59,9 +68,12 @@ class Availability {
         const Value& value = graph_.value(static_cast<ValueId>(symbol.a));
         return value.node == kNoId ? dominates(value.block, graph_.node(node_).block) : is_before(value.node);
       }
-      // Its own native scalars are computed first; those of others when they run (RecipeBuilder numbers them by node).
-      case kernel::SymbolKind::kLocal: return static_cast<NodeId>(symbol.a >> 16) == node_ || is_before(static_cast<NodeId>(symbol.a >> 16));
-      default: return true;
+      // Its own native scalars are computed first; those of others when they run (RecipeBuilder numbers them
+      // by node).
+      case kernel::SymbolKind::kLocal:
+        return static_cast<NodeId>(symbol.a >> 16) == node_ || is_before(static_cast<NodeId>(symbol.a >> 16));
+      default:
+        return true;
     }
   }
   bool dominates(BlockId a, BlockId b) const {
@@ -84,7 +96,8 @@ class Availability {
 bool is_partial(const ReadBounds& bounds, const op::Lowering& lowering) {
   for (size_t d = 0; d < 2 && d < bounds.ranges.size(); ++d) {
     const Range& range = bounds.ranges[d];
-    if (!kernel::is_const_int(range.begin, 0) || !kernel::same(range.end, lowering.outputs[0].extents[d])) return true;
+    if (!kernel::is_const_int(range.begin, 0) || !kernel::same(range.end, lowering.outputs[0].extents[d]))
+      return true;
   }
   return false;
 }
@@ -102,7 +115,8 @@ bool push_into(Graph& graph, NodeId id) {
     graph.blocks[graph.node(id).block].nodes = order;
     return false;
   }
-  graph.nodes[id].args.push_back({kRegionFromArg, Attr(std::vector<int64_t>(readers.begin(), readers.end())), {}});
+  graph.nodes[id].args.push_back(
+      {kRegionFromArg, Attr(std::vector<int64_t>(readers.begin(), readers.end())), {}});
   return true;
 }
 

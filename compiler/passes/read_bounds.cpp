@@ -10,24 +10,29 @@ namespace galatea::passes {
 
 using namespace ir;
 using kernel::ExprKind;
-using op::Lowering;
 using op::LoweredOutput;
+using op::Lowering;
 
 namespace {
 
 bool native_reads(const Lowering& lowering, int input) {
-  auto reads = [&](const std::vector<int>& inputs) { return std::find(inputs.begin(), inputs.end(), input) != inputs.end(); };
+  auto reads = [&](const std::vector<int>& inputs) {
+    return std::find(inputs.begin(), inputs.end(), input) != inputs.end();
+  };
   for (const op::NativeScalars& call : lowering.native_scalars)
     if (reads(call.inputs)) return true;
-  return std::any_of(lowering.natives.begin(), lowering.natives.end(), [&](const op::NativeOutput& call) { return reads(call.inputs); });
+  return std::any_of(lowering.natives.begin(), lowering.natives.end(),
+                     [&](const op::NativeOutput& call) { return reads(call.inputs); });
 }
 
 bool has_reshape_of(const Lowering& lowering, int input) {
-  return std::any_of(lowering.outputs.begin(), lowering.outputs.end(),
-                     [&](const LoweredOutput& output) { return output.kind == LoweredOutput::Kind::kView && output.reshape && output.input == input; });
+  return std::any_of(lowering.outputs.begin(), lowering.outputs.end(), [&](const LoweredOutput& output) {
+    return output.kind == LoweredOutput::Kind::kView && output.reshape && output.input == input;
+  });
 }
 
-/// Scalars in terms of what is known early: extents and elements of values are replaced by what their nodes' definitions say, as far as they say it.
+/// Scalars in terms of what is known early: extents and elements of values are replaced by what their nodes'
+/// definitions say, as far as they say it.
 class ScalarResolver {
  public:
   explicit ScalarResolver(const Graph& graph) : graph_(graph) {}
@@ -41,12 +46,14 @@ class ScalarResolver {
   }
 
   Expr resolve(const Expr& e, int depth = 0) {
-    // Long chains of scalar arithmetic stay as elements; whether those are known in time is for the caller to see.
+    // Long chains of scalar arithmetic stay as elements; whether those are known in time is for the caller to
+    // see.
     if (depth > 32) return e;
     kept_.push_back(e);  // done_ knows expressions by their address
     auto replace = [&](const Expr& part) -> Expr {
       if (part->kind != ExprKind::kSymbol) return {};
-      bool extent = part->symbol == kernel::SymbolKind::kExtent, element = part->symbol == kernel::SymbolKind::kElement;
+      bool extent = part->symbol == kernel::SymbolKind::kExtent,
+           element = part->symbol == kernel::SymbolKind::kElement;
       if (!extent && !element) return {};
       const Value& value = graph_.value(static_cast<ValueId>(part->a));
       const Lowering* definition = value.node == kNoId ? nullptr : lowering(value.node);
@@ -71,14 +78,16 @@ class ScalarResolver {
   const Graph& graph_;
   std::map<NodeId, Lowering> lowerings_;
   std::vector<Expr> kept_;
-  std::unordered_map<const kernel::ExprNode*, Expr> done_;  ///< shared by all calls, so that equal parts stay shared
+  std::unordered_map<const kernel::ExprNode*, Expr>
+      done_;  ///< shared by all calls, so that equal parts stay shared
   std::map<std::tuple<kernel::SymbolKind, int64_t, int64_t>, Expr> resolved_;
 };
 
 /// Adds up what all readers of a value read of it.
 class RegionWalk {
  public:
-  RegionWalk(const Graph& graph, ScalarResolver& scalars, std::vector<ValueId>* readers) : graph_(graph), scalars_(scalars), readers_(readers) {}
+  RegionWalk(const Graph& graph, ScalarResolver& scalars, std::vector<ValueId>* readers)
+      : graph_(graph), scalars_(scalars), readers_(readers) {}
 
   /// False where the value leaves (is merged or returned) or a reader's window is unknown.
   bool gather(ValueId value, Reads& reads, Expr& condition) {
@@ -91,7 +100,9 @@ class RegionWalk {
 
  private:
   bool leaves(ValueId value) const {
-    auto uses = [&](const std::vector<ValueId>& list) { return std::find(list.begin(), list.end(), value) != list.end(); };
+    auto uses = [&](const std::vector<ValueId>& list) {
+      return std::find(list.begin(), list.end(), value) != list.end();
+    };
     for (const Block& block : graph_.blocks) {
       if (block.terminator.selector == value || uses(block.terminator.results)) return true;
       for (const Merge& merge : block.merges)
@@ -136,14 +147,17 @@ class RegionWalk {
     if (!shown) return true;
     Intervals intervals(lowering);
     Box box = Demand::behind(lowering.outputs[0], *shown, intervals);
-    for (size_t d = 0; d < box.size(); ++d) box[d] = Intervals::reached(box[d], lowering.inputs[static_cast<size_t>(input)].extents[d], kernel::Border::kNone);
+    for (size_t d = 0; d < box.size(); ++d)
+      box[d] = Intervals::reached(box[d], lowering.inputs[static_cast<size_t>(input)].extents[d],
+                                  kernel::Border::kNone);
     unite(reads, box);
     condition = both(condition, intervals.condition());
     return true;
   }
 
   void note(ValueId reader) {
-    if (readers_ && std::find(readers_->begin(), readers_->end(), reader) == readers_->end()) readers_->push_back(reader);
+    if (readers_ && std::find(readers_->begin(), readers_->end(), reader) == readers_->end())
+      readers_->push_back(reader);
   }
 
   const Graph& graph_;
@@ -163,7 +177,8 @@ std::optional<ReadBounds> read_bounds(const Graph& graph, NodeId consumer, int i
   ReadBounds bounds;
   for (size_t d = 0; d < extents.size(); ++d) {
     Expr zero = kernel::const_int(0);
-    bounds.ranges.push_back(walk.reads() ? to_range((*walk.reads())[d], extents[d], walk.condition()) : Range{zero, zero});
+    bounds.ranges.push_back(walk.reads() ? to_range((*walk.reads())[d], extents[d], walk.condition())
+                                         : Range{zero, zero});
   }
   return bounds;
 }
@@ -178,14 +193,16 @@ std::optional<ReadBounds> region_of(const Graph& graph, ValueId value, std::vect
   ReadBounds bounds;
   for (int d = 0; d < type.ndim; ++d) {
     int64_t known = type.extents[static_cast<size_t>(d)];
-    Expr extent = known >= 0 ? kernel::const_int(known) : kernel::symbol(kernel::SymbolKind::kExtent, DType::kI64, value, d);
+    Expr extent = known >= 0 ? kernel::const_int(known)
+                             : kernel::symbol(kernel::SymbolKind::kExtent, DType::kI64, value, d);
     extent = scalars.resolve(extent);
     if (!reads) {
       bounds.ranges.push_back({kernel::const_int(0), kernel::min(kernel::const_int(1), extent)});
       continue;
     }
     Interval interval = (*reads)[static_cast<size_t>(d)];
-    bounds.ranges.push_back(to_range({scalars.resolve(interval.low), scalars.resolve(interval.high)}, extent, condition));
+    bounds.ranges.push_back(
+        to_range({scalars.resolve(interval.low), scalars.resolve(interval.high)}, extent, condition));
   }
   return bounds;
 }

@@ -30,11 +30,13 @@ bool refine_merge(Graph& graph, const Merge& merge) {
 
 bool refine_node(Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
-  GraphBuilder::NodeSpec spec{node.op, node.inputs, node.args, node.span, {}, node.key, node.has_own_seed, node.name};
+  GraphBuilder::NodeSpec spec{node.op, node.inputs, node.args,         node.span,
+                              {},      node.key,    node.has_own_seed, node.name};
   auto types = op::check_call(graph, spec);
   bool changed = false;
   if (types)
-    for (size_t k = 0; k < node.outputs.size(); ++k) changed |= refine(graph.values[node.outputs[k]].type, (*types)[k]);
+    for (size_t k = 0; k < node.outputs.size(); ++k)
+      changed |= refine(graph.values[node.outputs[k]].type, (*types)[k]);
   return changed;
 }
 

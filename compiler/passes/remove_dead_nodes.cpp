@@ -21,7 +21,9 @@ class Liveness {
       if (const ir::Node* node = graph_.defining_node(value)) {
         mark_operands(*node);
       } else {
-        for (ir::ValueId operand : graph_.block(graph_.value(value).block).merges[graph_.value(value).index].operands) mark(operand);
+        for (ir::ValueId operand :
+             graph_.block(graph_.value(value).block).merges[graph_.value(value).index].operands)
+          mark(operand);
       }
     }
   }

@@ -1,8 +1,9 @@
 // What nobody uses goes: nodes, and merges.
 //
-// Needs: a legal graph. Gives: every pure node and every merge has a use that reaches a result or a selector. Sources stay, used or not: they count
-// epochs, and the host feeds inputs by name. Batch-level nodes go as others do.
-// Stands after the passes that leave values without uses, and again after remove_identity_arms, which frees selectors.
+// Needs: a legal graph. Gives: every pure node and every merge has a use that reaches a result or a selector.
+// Sources stay, used or not: they count epochs, and the host feeds inputs by name. Batch-level nodes go as
+// others do. Stands after the passes that leave values without uses, and again after remove_identity_arms,
+// which frees selectors.
 //
 //   %a = arith.add(%x, %y)
 //   %b = arith.mul(%a, %a)     ->

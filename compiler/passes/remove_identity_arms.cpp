@@ -17,7 +17,8 @@ bool remove_equal_merges(Graph& graph) {
     for (size_t m = graph.blocks[b].merges.size(); m-- > 0;) {
       const Merge& merge = graph.blocks[b].merges[m];
       ValueId first = merge.operands[0];
-      if (std::any_of(merge.operands.begin(), merge.operands.end(), [&](ValueId v) { return v != first; })) continue;
+      if (std::any_of(merge.operands.begin(), merge.operands.end(), [&](ValueId v) { return v != first; }))
+        continue;
       graph.replace_uses(merge.result, first);
       remove_merge(graph, b, m);
       changed = true;
@@ -34,7 +35,8 @@ struct Way {
 
 bool is_empty_arm(const Graph& graph, BlockId b) {
   const Block& block = graph.block(b);
-  return block.nodes.empty() && block.merges.empty() && block.predecessors.size() == 1 && block.terminator.kind == TerminatorKind::kJump;
+  return block.nodes.empty() && block.merges.empty() && block.predecessors.size() == 1 &&
+         block.terminator.kind == TerminatorKind::kJump;
 }
 
 /// The ways of the branch that ends `b`, if all of them do nothing and meet; else empty.
@@ -47,7 +49,8 @@ std::vector<Way> idle_ways(const Graph& graph, BlockId b) {
     if (is_empty_arm(graph, target)) way = {target, graph.block(target).terminator.targets[0]};
     ways.push_back(way);
   }
-  // `branch c ^1, ^join` with an empty ^1, and `branch c ^1, ^2` where ^2 is empty and goes elsewhere: all must meet in one block.
+  // `branch c ^1, ^join` with an empty ^1, and `branch c ^1, ^2` where ^2 is empty and goes elsewhere: all
+  // must meet in one block.
   BlockId join = ways[0].join;
   for (const Way& way : ways)
     if (way.join != join) return {};
@@ -82,9 +85,15 @@ bool remove_idle_branch(Graph& graph, BlockId b) {
     if (k == 0) continue;
     // An edge straight from `b` now occurs twice: take the later one out.
     auto& predecessors = graph.blocks[join].predecessors;
-    size_t place = from != kNoId ? static_cast<size_t>(std::find(predecessors.begin(), predecessors.end(), from) - predecessors.begin())
-                                 : static_cast<size_t>(std::find(predecessors.rbegin(), predecessors.rend(), b).base() - predecessors.begin()) - 1;
-    if (from == kNoId && place == static_cast<size_t>(std::find(predecessors.begin(), predecessors.end(), b) - predecessors.begin())) continue;
+    size_t place = from != kNoId
+                       ? static_cast<size_t>(std::find(predecessors.begin(), predecessors.end(), from) -
+                                             predecessors.begin())
+                       : static_cast<size_t>(std::find(predecessors.rbegin(), predecessors.rend(), b).base() -
+                                             predecessors.begin()) -
+                             1;
+    if (from == kNoId && place == static_cast<size_t>(std::find(predecessors.begin(), predecessors.end(), b) -
+                                                      predecessors.begin()))
+      continue;
     predecessors[place] = kNoId;
     remove_edge(graph, kNoId, join);
   }

@@ -67,7 +67,8 @@ void ValueTable::fill() {
 
 Expr ValueTable::element(ir::ValueId value, int64_t flat_index) const {
   const ValueInfo& info = values_[value];
-  if (info.scalar) return info.elements[static_cast<size_t>(flat_index)];
+  // An index past the end belongs to a check that fails first.
+  if (info.scalar) return info.elements.empty() ? kernel::constant(graph_.type(value).dtype, Cell{}) : info.elements[std::min(static_cast<size_t>(flat_index), info.elements.size() - 1)];
   return kernel::symbol(SymbolKind::kElement, graph_.type(value).dtype, value, flat_index);
 }
 

@@ -49,7 +49,7 @@ bool is_unary(const Entry& e) { return e.family == Family::kSign || e.family == 
 Types unary_types(const TypeContext& ctx, const Entry& e) {
   const ir::Type& in = ctx.input(0);
   const std::string not_for = fmt::format("operator '{}' is not defined for {}", e.symbol, describe(in));
-  if (e.family == Family::kSign && is_bool(in.dtype)) return ctx.error(not_for, "cast it first: fn.cast(x, dtype=types.INT32)");
+  if (e.family == Family::kSign && is_bool(in.dtype) && std::string_view(e.name) != "pos") return ctx.error(not_for, "cast it first: fn.cast(x, dtype=types.INT32)");
   if (e.family == Family::kInvert && is_float(in.dtype)) return ctx.error(not_for, "bitwise operators take integers and bools");
   if (e.family == Family::kNot && !is_bool(in.dtype)) return ctx.error(not_for, "compare with zero (x != 0) to get a bool");
   return std::vector{in};

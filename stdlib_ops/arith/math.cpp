@@ -47,7 +47,7 @@ constexpr Entry kEntries[] = {
     {"pow", Family::kPromoted, ScalarOp::kPow, 2, "x to the power of y, in the promoted type; an integer power with a negative exponent gives 0."},
     {"fpow", Family::kPromotedFloat, ScalarOp::kPow, 2, "x to the power of y, as a float."},
     {"atan2", Family::kPromotedFloat, ScalarOp::kAtan2, 2, "Angle of the point (y, x) in radians, from -pi to pi."},
-    {"clamp", Family::kClamp, ScalarOp::kMin, 3, "x limited to [lo, hi]: lo if x < lo, else hi if x > hi, else x."},
+    {"clamp", Family::kClamp, ScalarOp::kMin, 3, "x limited to [lo, hi]: min(max(x, lo), hi)."},
 };
 
 DType result_type(const Entry& e, DType promoted) {
@@ -74,7 +74,7 @@ Expr evaluate_math(const Entry& e, DType type, const std::vector<Expr>& x) {
   if (e.family == Family::kClamp) {
     const DType compute = compute_type(type);
     const Expr v = kernel::convert(x[0], compute), lo = kernel::convert(x[1], compute), hi = kernel::convert(x[2], compute);
-    return kernel::convert(select(v < lo, lo, select(v > hi, hi, v)), type);
+    return kernel::convert(kernel::min(kernel::max(v, lo), hi), type);
   }
   if (e.op == ScalarOp::kPow && is_integral(type)) return in_type(type, ScalarOp::kPowInt, x[0], x[1]);
   return in_type(type, e.op, x[0], x[1]);

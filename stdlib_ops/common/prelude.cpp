@@ -44,12 +44,30 @@ int64_t length_of(const TypeContext& ctx, std::string_view name) {
 Status check_length(const TypeContext& ctx, std::string_view name, int n) {
   if (!ctx.given(name)) return {};
   const int64_t length = length_of(ctx, name);
-  if (length < 0)
-    return ctx.error(fmt::format("{}: the number of elements of {} is not known while compiling", name, describe(ctx.arg_type(name))),
-                     fmt::format("it must have {} elements; build it with fn.stack, or fix its shape with fn.reshape(x, shape=[{}])", n, n), name);
+  if (length < 0) return {};  // list_arg checks it for every sample
   if (length != 1 && length != n)
     return ctx.error(fmt::format("{}: expected {} element{} (or one for all), got {}", name, n, n == 1 ? "" : "s", length), {}, name);
   return {};
+}
+
+std::vector<Expr> list_arg(RecipeBuilder& b, std::string_view name, int n, DType type) {
+  const ir::Node& node = b.graph().node(b.node_id());
+  const ir::Arg* arg = node.find_arg(name);
+  if (arg == nullptr || !arg->is_value() || b.graph().type(arg->as_value()).static_volume() >= 0) return b.arg_list(name, n, type);
+  const ir::ValueId value = arg->as_value();
+  const ir::Type& own = b.graph().type(value);
+  const Expr length = kernel::symbol(kernel::SymbolKind::kExtent, DType::kI64, value, 0);
+  b.check(equal(length, i64(n)), fmt::format("{} has {{}} elements, {} are needed", name, n), {length}, {}, std::string(name));
+  std::vector<Expr> list;
+  for (int i = 0; i < n; ++i) list.push_back(kernel::saturate(kernel::symbol(kernel::SymbolKind::kElement, own.dtype, value, i), type));
+  return list;
+}
+
+Expr input_element(RecipeBuilder& b, int input, int i, int n) {
+  const ir::Type& type = b.input_type(input);
+  if (type.static_volume() >= 0) return b.element(input, i);
+  if (i == 0) b.check(equal(b.extent(input, 0), i64(n)), fmt::format("input {} has {{}} elements, {} are needed", input, n), {b.extent(input, 0)});
+  return kernel::symbol(kernel::SymbolKind::kElement, type.dtype, b.graph().node(b.node_id()).inputs[static_cast<size_t>(input)], i);
 }
 
 ImageAxes image_axes(const Layout& layout) { return {layout.find('H'), layout.find('W'), layout.find('C')}; }

@@ -59,6 +59,10 @@ inline std::string describe(const ir::Type& type) { return ir::to_text(type); }
 bool given_static(const TypeContext& ctx, std::string_view name);
 /// A list argument, if given, must have 1 or n elements (a per-sample one: known while compiling).
 Status check_length(const TypeContext& ctx, std::string_view name, int n);
+/// A list argument as n scalars of `type`: as RecipeBuilder::arg_list, and vectors whose length only the run tells get a check.
+std::vector<Expr> list_arg(RecipeBuilder& b, std::string_view name, int n, DType type);
+/// Element number i of an input that must have n elements; checked at run time where the type does not say so.
+Expr input_element(RecipeBuilder& b, int input, int i, int n);
 /// How many elements a list argument has; -1 if a per-sample vector of unknown length.
 int64_t length_of(const TypeContext& ctx, std::string_view name);
 

@@ -61,8 +61,7 @@ AxisFilter axis_filter(RecipeBuilder& b, const ResampleAxis& axis) {
   const Expr widening = select(shrinking, span / cells, f64(1));
   f.radius = by_filter(f, [&](Filter filter) {
     if (filter == Filter::kNearest) return f64(0.5);
-    const bool widens = antialias || filter == Filter::kTriangular;
-    return widens ? f64(base_radius(filter)) * widening : f64(base_radius(filter));
+    return antialias ? f64(base_radius(filter)) * widening : f64(base_radius(filter));
   });
   f.inverse_radius = to_f32(f64(1) / f.radius);
   f.taps = max(ceil_to_i64(f64(2) * f.radius - f64(kTie)), i64(1));
@@ -171,7 +170,8 @@ StageRef resample(RecipeBuilder& b, const ResampleAxis& rows, const ResampleAxis
   for (const ResampleAxis* axis : {&rows, &columns})
     b.check((absolute(axis->lo) <= f64(kMaxSpan)) & (absolute(axis->hi) <= f64(kMaxSpan)), "the region of interest from {} to {} is not a place in an image",
             {axis->lo, axis->hi});
-  const bool integer = b.input_type(0).dtype == DType::kU8;
+  // Where the result keeps fractions, weights of 14 bits would show.
+  const bool integer = b.input_type(0).dtype == DType::kU8 && b.output_type(0).dtype == DType::kU8;
   const DType out = b.output_type(0).dtype;
   const Tables horizontal = make_tables(b, columns, "columns", integer);
   const Tables vertical = make_tables(b, rows, "rows", false);

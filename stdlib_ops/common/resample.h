@@ -8,7 +8,7 @@
 // normalised to sum 1; pixels past the edge repeat the edge. hi < lo mirrors.
 //
 //   table stages:  first[i]   raw[i, k]   sum[i]   weight[i, k]
-//   u8:            weights are integers that sum to 16384 exactly (the centre tap takes the rest), the horizontal sum is exact in i32
+//   u8 to u8:      weights are integers that sum to 16384 exactly (the centre tap takes the rest), the horizontal sum is exact in i32
 //   else:          weights and sums are f32
 #pragma once
 

@@ -83,9 +83,9 @@ Status check_slice(const TypeContext& ctx, int num_axes, int first_positional) {
   if (ctx.given("start") && ctx.given("rel_start")) return ctx.error(fmt::format("{}: start and rel_start exclude each other", ctx.op().name), {}, "rel_start");
   for (int k = first_positional; positional && k < first_positional + 2; ++k) {
     const ir::Type& type = ctx.input(k);
-    if (type.ndim > 1 || is_bool(type.dtype))
+    if (type.ndim != 1 || is_bool(type.dtype))
       return ctx.error(fmt::format("{}: anchor and shape are 1-D tensors of numbers, not {}", ctx.op().name, describe(type)), {});
-    if (type.static_volume() != num_axes)
+    if (type.static_volume() >= 0 && type.static_volume() != num_axes)
       return ctx.error(fmt::format("{}: anchor and shape need {} elements, one per axis; got {}", ctx.op().name, num_axes, describe(type)),
                        fmt::format("fix the length with fn.reshape(x, shape=[{}]), or build it with fn.stack", num_axes));
   }
@@ -111,11 +111,11 @@ int64_t static_slice_extent(const TypeContext& ctx, int n, int num_axes, int64_t
 AxisRange slice_range(RecipeBuilder& b, int n, int num_axes, const Expr& input_extent, int first_positional) {
   const Expr length = to_f64(input_extent);
   const bool positional = b.num_inputs() > first_positional;
-  auto list = [&](const char* name) { return b.arg_list(name, num_axes, std::string_view(name).starts_with("rel_") ? DType::kF32 : DType::kI64)[static_cast<size_t>(n)]; };
+  auto list = [&](const char* name) { return list_arg(b, name, num_axes, std::string_view(name).starts_with("rel_") ? DType::kF32 : DType::kI64)[static_cast<size_t>(n)]; };
   // Positions stay f64 until both ends are rounded, so that a relative start and shape meet as one product.
   Expr start = i64(0), end = input_extent;
   if (positional) {
-    const Expr a = b.element(first_positional, n), s = b.element(first_positional + 1, n);
+    const Expr a = input_element(b, first_positional, n, num_axes), s = input_element(b, first_positional + 1, n, num_axes);
     const bool float_a = is_float(a.type()), float_s = is_float(s.type());
     const bool scale_a = float_a && b.flag("normalized_anchor"), scale_s = float_s && b.flag("normalized_shape");
     const Expr from = scale_a ? to_f64(a) * length : to_f64(a);

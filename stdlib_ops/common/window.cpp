@@ -1,4 +1,4 @@
-// Windows: see window.h. Anchors round half away from zero (or toward zero), as the reference's crop does, in f32.
+// Windows: see window.h. Anchors round half away from zero (or toward zero), as the reference's crop does, in f64.
 #include "stdlib_ops/common/window.h"
 
 #include <optional>
@@ -23,7 +23,8 @@ std::vector<ArgSpec> crop_args() {
 std::vector<ArgSpec> bounds_args() {
   return {
       {.name = "out_of_bounds_policy", .kind = ArgKind::kString, .default_value = std::string("error"),
-       .documentation = "What happens to a window that reaches outside: \"error\", \"pad\" (fill_values), \"trim_to_shape\"."},
+       .documentation = "What happens to a window that reaches outside: \"error\", \"pad\" or \"constant\" (fill_values), \"trim_to_shape\"; but for crop_mirror_normalize also \"edge\" or \"clamp\", "
+                        "\"reflect\" or \"reflect_1001\" (cba|abc), \"reflect_101\" (cb|abc), \"wrap\"."},
       {.name = "fill_values", .kind = ArgKind::kFloatList, .default_value = std::vector<double>{0.0},
        .documentation = "With \"pad\": the value outside, one for all or one per channel."},
   };
@@ -52,9 +53,9 @@ Status check_position(const TypeContext& ctx, std::string_view arg) {
 }
 
 /// Extent of one axis of the window: truncated; absent or not positive keeps the input's.
-Expr window_extent(const RecipeBuilder& b, std::string_view list, std::string_view single, int index, const Expr& input) {
+Expr window_extent(RecipeBuilder& b, std::string_view list, std::string_view single, int index, const Expr& input) {
   Expr asked;
-  if (b.given(list)) asked = b.arg_list(list, 2, DType::kF32)[static_cast<size_t>(index)];
+  if (b.given(list)) asked = list_arg(b, list, 2, DType::kF32)[static_cast<size_t>(index)];
   else if (b.given(single)) asked = b.arg(single, DType::kF32);
   else return input;
   return select(to_i64(asked) <= i64(0), input, to_i64(asked));
@@ -69,8 +70,8 @@ Result<std::pair<int64_t, int64_t>> crop_types(const TypeContext& ctx, int64_t i
     return ctx.error(fmt::format("{}: 'crop_h' and 'crop_w' come together", ctx.op().name), "give both, or crop=(h, w)", ctx.given("crop_h") ? "crop_h" : "crop_w");
   if (ctx.given("crop")) {
     const int64_t length = length_of(ctx, "crop");
-    if (length != 2)
-      return ctx.error(fmt::format("{}: crop needs 2 elements, (h, w){}", ctx.op().name, length < 0 ? "" : fmt::format(", not {}", length)),
+    if (length != 2 && length >= 0)
+      return ctx.error(fmt::format("{}: crop needs 2 elements, (h, w), not {}", ctx.op().name, length),
                        "write crop=(h, w)", "crop");
   }
   GALATEA_TRY(check_position(ctx, "crop_pos_x"));
@@ -89,7 +90,7 @@ std::pair<AxisRange, AxisRange> crop_window(RecipeBuilder& b, const Expr& input_
     const Expr extent = window_extent(b, "crop", single, index, input);
     const Expr p = b.arg(position, DType::kF32);
     b.check((p >= f32(0)) & (p <= f32(1)), fmt::format("{} must lie in [0, 1], not {{}}", position), {p}, {}, std::string(position));
-    const Expr free = p * to_f32(input - extent);
+    const Expr free = to_f64(p) * to_f64(input - extent);
     return AxisRange{truncates ? to_i64(free) : round_to_i64(free), extent};
   };
   const AxisRange rows = axis("crop_h", "crop_pos_y", 0, input_h);
@@ -100,7 +101,11 @@ namespace {
 std::optional<BoundsPolicy> parse_policy(const std::string& name) {
   if (name == "error") return BoundsPolicy::kError;
   if (name == "trim_to_shape") return BoundsPolicy::kTrim;
-  if (name == "pad") return BoundsPolicy::kPad;
+  if (name == "pad" || name == "constant") return BoundsPolicy::kPad;
+  if (name == "edge" || name == "clamp") return BoundsPolicy::kEdge;
+  if (name == "reflect" || name == "reflect_1001") return BoundsPolicy::kReflect1001;
+  if (name == "reflect_101") return BoundsPolicy::kReflect101;
+  if (name == "wrap") return BoundsPolicy::kWrap;
   return std::nullopt;
 }
 }  // namespace
@@ -108,13 +113,17 @@ std::optional<BoundsPolicy> parse_policy(const std::string& name) {
 Result<BoundsPolicy> bounds_policy(const TypeContext& ctx) {
   if (auto policy = parse_policy(ctx.text("out_of_bounds_policy"))) return *policy;
   return ctx.error(fmt::format("{}: unknown out_of_bounds_policy \"{}\"", ctx.op().name, ctx.text("out_of_bounds_policy")),
-                   "use \"error\", \"pad\" or \"trim_to_shape\"", "out_of_bounds_policy");
+                   "use \"error\", \"pad\", \"trim_to_shape\", \"edge\", \"reflect\", \"reflect_101\" or \"wrap\"", "out_of_bounds_policy");
 }
 
 BoundsPolicy bounds_policy(const RecipeBuilder& b) { return *parse_policy(b.text("out_of_bounds_policy")); }
 
 AxisRange apply_bounds(RecipeBuilder& b, const AxisRange& range, const Expr& input_extent, BoundsPolicy policy, char axis) {
   if (policy == BoundsPolicy::kPad) return range;
+  if (is_border(policy)) {
+    b.check((input_extent > i64(0)) | equal(range.extent, i64(0)), fmt::format("the window needs {{}} elements along {}, the input has none to repeat", axis), {range.extent});
+    return range;
+  }
   const Expr end = range.start + range.extent;
   if (policy == BoundsPolicy::kTrim) {
     const Expr from = clamp(range.start, i64(0), input_extent), to = clamp(end, i64(0), input_extent);
@@ -143,6 +152,26 @@ Expr fill_of_channel(const RecipeBuilder& b, const Expr& channel, DType type) {
   return values.size() == 1 ? values[0] : choose(channel, values);
 }
 
+namespace {
+
+/// Where an index outside [0, n) is read, for the borders that the kernel IR does not have.
+Expr border_index(const Expr& index, const Expr& extent, BoundsPolicy policy) {
+  const Expr n = max(extent, i64(1));
+  const Expr period = policy == BoundsPolicy::kWrap ? n : n * i64(2);
+  const Expr place = ((index % period) + period) % period;
+  return policy == BoundsPolicy::kWrap ? place : select(place < n, place, period - i64(1) - place);
+}
+
+/// The input's element for a window that reaches outside under a border policy.
+Expr load_with_border(RecipeBuilder& b, Axes index, const std::vector<int>& moved, BoundsPolicy policy) {
+  if (policy == BoundsPolicy::kEdge) return b.load(0, index, Border::kClamp);
+  if (policy == BoundsPolicy::kReflect101) return b.load(0, index, Border::kReflect101);
+  for (int d : moved) index[static_cast<size_t>(d)] = border_index(index[static_cast<size_t>(d)], b.extent(0, d), policy);
+  return b.load(0, index);
+}
+
+}  // namespace
+
 void output_window(RecipeBuilder& b, const std::vector<AxisRange>& ranges, BoundsPolicy policy, int channel_dim) {
   const DType in = b.input_type(0).dtype, out = b.output_type(0).dtype;
   std::vector<Expr> extents, start, step;
@@ -153,7 +182,8 @@ void output_window(RecipeBuilder& b, const std::vector<AxisRange>& ranges, Bound
     step.push_back(i64(1));
     dims.push_back(static_cast<int>(d));
   }
-  if (policy != BoundsPolicy::kPad && in == out) return b.output_view(0, 0, extents, dims, start, step);
+  const bool stays_inside = policy == BoundsPolicy::kError || policy == BoundsPolicy::kTrim;
+  if (stays_inside && in == out) return b.output_view(0, 0, extents, dims, start, step);
   const bool one_fill = b.numbers("fill_values").size() <= 1;
   const StageRef stage = b.map("window", out, extents, [&](const Axes& at) {
     Axes index = at;
@@ -162,7 +192,8 @@ void output_window(RecipeBuilder& b, const std::vector<AxisRange>& ranges, Bound
       index[d] = at[d] + ranges[d].start;
       if (!kernel::is_const_int(ranges[d].start, 0) || !same(ranges[d].extent, b.extent(0, static_cast<int>(d)))) moved.push_back(static_cast<int>(d));
     }
-    if (policy != BoundsPolicy::kPad || moved.empty()) return kernel::saturate(b.load(0, index), out);
+    if (stays_inside || moved.empty()) return kernel::saturate(b.load(0, index), out);
+    if (is_border(policy)) return kernel::saturate(load_with_border(b, index, moved, policy), out);
     const Expr channel = channel_dim < 0 ? i64(0) : at[static_cast<size_t>(channel_dim)];
     if (in == out && one_fill) {
       const Expr fill = fill_of_channel(b, i64(0), in);

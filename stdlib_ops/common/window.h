@@ -21,7 +21,9 @@ Result<std::pair<int64_t, int64_t>> crop_types(const TypeContext& ctx, int64_t i
 /// The window of an image of the given extents: {rows, columns}.
 std::pair<AxisRange, AxisRange> crop_window(RecipeBuilder& b, const Expr& input_h, const Expr& input_w);
 
-enum class BoundsPolicy : uint8_t { kError, kTrim, kPad };
+enum class BoundsPolicy : uint8_t { kError, kTrim, kPad, kEdge, kReflect1001, kReflect101, kWrap };
+/// Whether the window keeps its extents and what lies outside is made up from the input.
+constexpr bool is_border(BoundsPolicy policy) { return policy >= BoundsPolicy::kEdge; }
 /// The policy named by out_of_bounds_policy; complains about other names.
 Result<BoundsPolicy> bounds_policy(const TypeContext& ctx);
 BoundsPolicy bounds_policy(const RecipeBuilder& b);

@@ -54,8 +54,8 @@ void define_gaussian(RecipeBuilder& b) {
   const ir::Type& in = b.input_type(0);
   const auto axes = data_axes(in.layout, in.ndim);
   const int count = static_cast<int>(axes.size());
-  const auto sigmas = b.arg_list("sigma", count, DType::kF32);
-  const auto windows = b.arg_list("window_size", count, DType::kI64);
+  const auto sigmas = list_arg(b, "sigma", count, DType::kF32);
+  const auto windows = list_arg(b, "window_size", count, DType::kI64);
   StageRef result;
   for (int a = count; a-- > 0;) {
     const auto n = static_cast<size_t>(a);

@@ -69,13 +69,14 @@ void define_laplacian(RecipeBuilder& b) {
   const ir::Type& in = b.input_type(0);
   const auto axes = data_axes(in.layout, in.ndim);
   const int count = static_cast<int>(axes.size());
-  const auto sizes = b.arg_list("window_size", count, DType::kI64);
-  const auto smooth = b.given("smoothing_size") ? b.arg_list("smoothing_size", count, DType::kI64) : sizes;
-  std::vector<Expr> scales = b.arg_list("scale", count, DType::kF32);
+  const auto sizes = list_arg(b, "window_size", count, DType::kI64);
+  const bool own_smoothing = b.given("smoothing_size");
+  const auto smooth = b.given("smoothing_size") ? list_arg(b, "smoothing_size", count, DType::kI64) : sizes;
+  std::vector<Expr> scales = list_arg(b, "scale", count, DType::kF32);
   std::vector<Window> derivative, smoothing;
   for (size_t a = 0; a < axes.size(); ++a) {
     check_size(b, sizes[a], 3, "window_size");
-    check_size(b, smooth[a], 1, "smoothing_size");
+    if (own_smoothing) check_size(b, smooth[a], 1, "smoothing_size");
     derivative.push_back(derivative_window(b, sizes[a], fmt::format("derivative{}", a)));
     if (count > 1) smoothing.push_back(smoothing_window(b, smooth[a], fmt::format("smoothing{}", a)));
   }
@@ -84,7 +85,8 @@ void define_laplacian(RecipeBuilder& b) {
     Expr taps = i64(0);
     StageRef stage;
     for (size_t a = axes.size(); a-- > 0;) {
-      const Window& window = a == p ? derivative[a] : smoothing[a];
+      // A given smoothing size belongs to the axis that is smoothed; else the derivative's own size smooths the other axes.
+      const Window& window = a == p ? derivative[a] : smoothing[own_smoothing ? a : p];
       stage = convolve(b, fmt::format("partial{}_{}", p, a), stage, axes[a], window);
       taps = taps + window.taps;
     }
@@ -113,7 +115,7 @@ Operator make_laplacian() {
   op.min_inputs = op.max_inputs = 1;
   op.args = {{.name = "window_size", .kind = ArgKind::kIntList, .default_value = std::vector<int64_t>{3}, .per_sample = true,
               .documentation = "Odd size of the derivative window, 3 to 31, one or one per axis."},
-             {.name = "smoothing_size", .kind = ArgKind::kIntList, .per_sample = true, .documentation = "Odd size of the smoothing windows, 1 to 31, one or one per axis; window_size if not given."},
+             {.name = "smoothing_size", .kind = ArgKind::kIntList, .per_sample = true, .documentation = "Odd size of the smoothing windows, 1 to 31, one or one per axis; the size of the derivative's window if not given."},
              {.name = "scale", .kind = ArgKind::kFloatList, .default_value = std::vector<double>{1.0}, .per_sample = true, .documentation = "Factor of each axis's derivative, one or one per axis."},
              {.name = "normalized_kernel", .kind = ArgKind::kBool, .default_value = false, .documentation = "Whether each derivative is scaled so that its window is normalised."},
              dtype_arg("Element type of the output: the input's or FLOAT.")};

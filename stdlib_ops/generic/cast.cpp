@@ -7,16 +7,23 @@
 namespace galatea::ops {
 namespace {
 
+/// kSaturate, but for floats to BOOL: those round half away from zero first, as the reference does.
+Expr cast(const Expr& x, DType to) {
+  if (!is_bool(to) || !is_float(x.type())) return kernel::saturate(x, to);
+  const Expr wide = x.type() == DType::kF16 ? to_f32(x) : x;
+  return logical_not(absolute(wide) < kernel::const_float(0.5, wide.type()));
+}
+
 void define_cast(RecipeBuilder& b) {
   const DType to = b.output_type(0).dtype;
   const int64_t volume = b.output_type(0).static_volume();
   if (volume >= 0 && volume <= kMaxScalarElements) {
     std::vector<Expr> elements;
-    for (int64_t n = 0; n < volume; ++n) elements.push_back(kernel::saturate(b.element(0, n), to));
+    for (int64_t n = 0; n < volume; ++n) elements.push_back(cast(b.element(0, n), to));
     return b.output_scalars(0, std::move(elements));
   }
   if (b.input_type(0).dtype == to) return copy_view(b, 0, 0);
-  const StageRef stage = b.map("cast", to, b.extents(0), [&](const Axes& at) { return kernel::saturate(b.load(0, at), to); });
+  const StageRef stage = b.map("cast", to, b.extents(0), [&](const Axes& at) { return cast(b.load(0, at), to); });
   b.output_stage(0, stage);
 }
 
@@ -27,8 +34,8 @@ Operator make_cast() {
   op.name = "cast";
   op.summary = "Converts to another element type.";
   op.documentation =
-      "out = saturate(in): floats round half to even and are clamped to the range of the new type, NaN gives 0, integers are clamped, anything to BOOL is "
-      "`!= 0`. Nothing is rescaled: 255 becomes 255.0.";
+      "out = saturate(in): floats round half to even and are clamped to the range of the new type, NaN gives 0, integers are clamped, integers to BOOL are `!= 0`, "
+      "floats to BOOL are rounded first. Nothing is rescaled: 255 becomes 255.0.";
   op.inputs = {{.name = "data", .documentation = "any tensor"}};
   op.min_inputs = op.max_inputs = 1;
   op.args = {{.name = "dtype", .kind = ArgKind::kDType, .required = true, .documentation = "The new element type."}};

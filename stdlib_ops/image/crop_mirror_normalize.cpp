@@ -16,6 +16,13 @@ int64_t next_power_of_two(int64_t value) {
   return power;
 }
 
+Expr next_power_of_two(const Expr& value) {
+  if (kernel::is_const(value)) return i64(next_power_of_two(kernel::const_value(value)));
+  Expr bits = max(value, i64(1)) - i64(1);
+  for (int64_t shift = 1; shift <= 32; shift *= 2) bits = bits | kernel::binary(ScalarOp::kShr, bits, i64(shift));
+  return bits + i64(1);
+}
+
 Layout output_layout(const Layout& input, const std::string& asked) { return asked.empty() ? input : Layout(asked); }
 
 Status check_statistics(const TypeContext& ctx, int64_t channels) {
@@ -23,18 +30,18 @@ Status check_statistics(const TypeContext& ctx, int64_t channels) {
   const char* const names[] = {"mean", "std"};
   for (int n = 0; n < 2; ++n) {
     lengths[n] = ctx.given(names[n]) ? length_of(ctx, names[n]) : 1;
-    if (lengths[n] < 0)
-      return ctx.error(fmt::format("crop_mirror_normalize: the number of elements of {} is not known while compiling", names[n]),
-                       "build it with fn.stack, or fix its shape with fn.reshape", names[n]);
     if (lengths[n] == 0) return ctx.error(fmt::format("crop_mirror_normalize: {} is empty", names[n]), "give one value, or one per channel", names[n]);
-    if (channels >= 0 && lengths[n] != 1 && lengths[n] != channels)
+    if (channels >= 0 && lengths[n] > 1 && lengths[n] != channels)
       return ctx.error(fmt::format("crop_mirror_normalize: {} values of {} for an image of {} channel{}", lengths[n], names[n], channels, channels == 1 ? "" : "s"),
                        "give one value, or one per channel", names[n]);
     if (given_static(ctx, names[n]) && n == 1)
       for (double v : ctx.numbers("std"))
         if (v == 0) return ctx.error("crop_mirror_normalize: a std of 0", "std divides; use 1 for no scaling", "std");
   }
-  if (lengths[0] != 1 && lengths[1] != 1 && lengths[0] != lengths[1])
+  if (channels < 0 && std::max(lengths[0], lengths[1]) <= 1 && std::min(lengths[0], lengths[1]) < 0)
+    return ctx.error("crop_mirror_normalize: neither the number of channels nor that of mean and std is known while compiling",
+                     "fix the shape of mean and std with fn.reshape(x, shape=[3])", lengths[0] < 0 ? "mean" : "std");
+  if (lengths[0] > 1 && lengths[1] > 1 && lengths[0] != lengths[1])
     return ctx.error(fmt::format("crop_mirror_normalize: mean has {} values, std {}", lengths[0], lengths[1]), "give the same number of values", "std");
   return {};
 }
@@ -44,6 +51,9 @@ Types cmn_type_rule(const TypeContext& ctx) {
   const ImageAxes at = image_axes(in_layout);
   const ir::Type& in = ctx.input(0);
   GALATEA_ASSIGN(const BoundsPolicy policy, bounds_policy(ctx));
+  if (is_border(policy))
+    return ctx.error(fmt::format("crop_mirror_normalize: out_of_bounds_policy \"{}\" is not available here", ctx.text("out_of_bounds_policy")),
+                     "crop first: fn.crop(…) takes it", "out_of_bounds_policy");
   int64_t channels = in.extents[static_cast<size_t>(at.c)];
   GALATEA_ASSIGN(auto window, crop_types(ctx, in.extents[static_cast<size_t>(at.h)], in.extents[static_cast<size_t>(at.w)], policy != BoundsPolicy::kError));
   if (policy == BoundsPolicy::kTrim) window = {-1, -1};
@@ -56,8 +66,6 @@ Types cmn_type_rule(const TypeContext& ctx) {
   if (dtype != DType::kF32 && dtype != DType::kF16 && dtype != DType::kI8 && dtype != DType::kU8)
     return ctx.error(fmt::format("crop_mirror_normalize: dtype {} is not FLOAT, FLOAT16, INT8 or UINT8", types_name(dtype)), "convert the result with fn.cast", "dtype");
   if (ctx.flag("pad_output") && channels >= 0) channels = next_power_of_two(channels);
-  if (ctx.flag("pad_output") && channels < 0)
-    return ctx.error("crop_mirror_normalize: pad_output needs a number of channels known while compiling", "decode to a fixed output_type", "pad_output");
   ir::Type out = with_dtype(in, dtype);
   out.layout = layout;
   for (int d = 0; d < 3; ++d)
@@ -73,9 +81,17 @@ struct Statistics {
 
 Statistics statistics(RecipeBuilder& b, const Expr& channels) {
   Statistics s;
-  s.mean = b.arg_list("mean", b.arg_length("mean"), DType::kF32);
+  // A vector of unknown length has as many elements as the other one, or as there are channels.
+  auto length = [&](const char* name) {
+    const ir::Arg* arg = b.graph().node(b.node_id()).find_arg(name);
+    const bool unknown = arg != nullptr && arg->is_value() && b.graph().type(arg->as_value()).static_volume() < 0;
+    return unknown ? -1 : b.arg_length(name);
+  };
+  int count = std::max(length("mean"), length("std"));
+  if (count <= 1 && kernel::is_const(channels)) count = static_cast<int>(kernel::const_value(channels));
+  s.mean = list_arg(b, "mean", length("mean") < 0 ? count : length("mean"), DType::kF32);
   const Expr scale = b.arg("scale", DType::kF32);
-  const auto deviation = b.arg_list("std", b.arg_length("std"), DType::kF32);
+  const auto deviation = list_arg(b, "std", length("std") < 0 ? count : length("std"), DType::kF32);
   bool neutral = kernel::is_const(b.arg("shift", DType::kF32)) && b.number("shift") == 0;
   for (const Expr& d : deviation) {
     b.check(not_equal(d, f32(0)), "std is {}; it divides and must not be 0", {d}, {}, "std");
@@ -109,7 +125,7 @@ void define_cmn(RecipeBuilder& b) {
   std::vector<Expr> extents(3);
   extents[h] = rows.extent;
   extents[w] = columns.extent;
-  extents[c] = b.flag("pad_output") ? i64(next_power_of_two(kernel::const_value(channels))) : channels;
+  extents[c] = b.flag("pad_output") ? next_power_of_two(channels) : channels;
   const bool pads_channels = !same(extents[c], channels);
   const bool pads = policy == BoundsPolicy::kPad && (b.given("crop") || b.given("crop_h"));
   const StageRef stage = b.map("crop_mirror_normalize", dtype, extents, [&](const Axes& axes) {
@@ -124,7 +140,9 @@ void define_cmn(RecipeBuilder& b) {
     std::vector<int> outside;
     if (pads) outside = {at.h, at.w};
     if (pads_channels) outside.push_back(at.c);
-    if (!outside.empty()) value = select(inside(b, index, outside), value, fill_of_channel(b, axes[c], dtype));
+    // Padding channels are 0 unless the window may be padded, as the reference has it.
+    const Expr fill = policy == BoundsPolicy::kPad ? fill_of_channel(b, axes[c], dtype) : kernel::constant(dtype, Cell{});
+    if (!outside.empty()) value = select(inside(b, index, outside), value, fill);
     return value;
   });
   std::vector<int> axis_of;
@@ -141,7 +159,8 @@ Operator make_crop_mirror_normalize() {
   op.summary = "Crops, mirrors and normalises images, with the layout and type that a network wants.";
   op.documentation =
       "out = scale * (in - mean) / std + shift, computed in f32 as fma(in - mean, scale / std, shift), then converted (half to even, clamped). The window is that of fn.crop; "
-      "mirror reverses its columns. Padding (out_of_bounds_policy=\"pad\", pad_output) takes fill_values as they are, not normalised.";
+      "mirror reverses its columns. Padding takes fill_values as they are, not normalised; channels added by pad_output are 0 "
+      "where nothing may lie outside.";
   op.inputs = {{.name = "data", .documentation = "image", .layouts = {"HWC", "CHW"},
                 .dtypes = {DType::kU8, DType::kI16, DType::kU16, DType::kI32, DType::kF32, DType::kF16}}};
   op.min_inputs = op.max_inputs = 1;

@@ -69,7 +69,7 @@ struct Request {
 };
 
 Expr requested_size(RecipeBuilder& b, int axis) {
-  if (b.given("size")) return to_f64(b.arg_list("size", 2, DType::kF32)[static_cast<size_t>(axis)]);
+  if (b.given("size")) return to_f64(list_arg(b, "size", 2, DType::kF32)[static_cast<size_t>(axis)]);
   for (const char* name : {"resize_shorter", "resize_longer"})
     if (b.given(name)) return to_f64(b.arg(name, DType::kF32));
   return to_f64(b.arg(axis == 0 ? "resize_y" : "resize_x", DType::kF32));
@@ -81,8 +81,8 @@ Request request_of_axis(RecipeBuilder& b, int axis, int dim) {
   b.check(absolute(r.size) <= f64(1 << 24), "the size {} is not an extent of an image", {r.size});
   if (b.given("roi_start")) {
     const Expr factor = b.flag("roi_relative") ? extent : f64(1);
-    const Expr start = to_f64(b.arg_list("roi_start", 2, DType::kF32)[static_cast<size_t>(axis)]) * factor;
-    const Expr end = to_f64(b.arg_list("roi_end", 2, DType::kF32)[static_cast<size_t>(axis)]) * factor;
+    const Expr start = to_f64(list_arg(b, "roi_start", 2, DType::kF32)[static_cast<size_t>(axis)]) * factor;
+    const Expr end = to_f64(list_arg(b, "roi_end", 2, DType::kF32)[static_cast<size_t>(axis)]) * factor;
     const Expr mirrored = end < start;
     r.lo = kernel::min(start, end);
     r.hi = max(start, end);
@@ -103,7 +103,7 @@ std::array<Expr, 2> fractional_sizes(RecipeBuilder& b, const std::array<Request,
   std::array<Expr, 2> limit;
   const bool limited = b.given("max_size");
   if (limited)
-    for (size_t a = 0; a < 2; ++a) limit[a] = to_f64(b.arg_list("max_size", 2, DType::kF32)[a]);
+    for (size_t a = 0; a < 2; ++a) limit[a] = to_f64(list_arg(b, "max_size", 2, DType::kF32)[a]);
   auto ratio = [&](size_t a) { return absolute(r[a].size) / r[a].length; };
   std::array<Expr, 2> out;
   if (mode == Mode::kDefault || mode == Mode::kStretch) {

@@ -27,7 +27,7 @@ enum class ImageType : uint8_t { kRgb = 0, kBgr = 1, kGray = 2, kYCbCr = 3, kAny
 struct ImageHeader {
   ImageFormat format = ImageFormat::kUnknown;
   int64_t height = 0, width = 0;
-  int channels = 3;     ///< as stored, palettes expanded (without transparency): 1, 2 (grey + alpha), 3, 4
+  int channels = 3;     ///< as stored, palettes expanded, transparent colours (PNG tRNS) left out: 1, 2 (grey + alpha), 3, 4
   int orientation = 1;  ///< EXIF 1..8; 1 where absent or invalid
   int bits = 8;         ///< per channel: 8 or 16
 };

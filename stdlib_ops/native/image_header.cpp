@@ -65,13 +65,11 @@ Result<ImageHeader> read_png_header(Bytes bytes) {
     case 6: header.channels = 4; break;
     default: return image_error(fmt::format("the PNG's header is damaged: colour type {}", color));
   }
-  // eXIf and tRNS stand before the pixels. tRNS of grey and RGB names one transparent colour, which libpng turns into alpha;
-  // a palette gives its three colours only, as DALI does.
+  // eXIf stands before the pixels. Transparency by tRNS is no channel, as in DALI.
   for (size_t at = 8; at + 12 <= bytes.size();) {
     size_t length = be32(&bytes[at]);
     if (length > bytes.size() - at - 12 || starts_with(bytes, "IDAT", at + 4)) break;
     if (starts_with(bytes, "eXIf", at + 4)) header.orientation = orientation_from_exif(bytes.subspan(at + 8, length));
-    if (starts_with(bytes, "tRNS", at + 4) && (color == 0 || color == 2)) header.channels = color == 0 ? 2 : 4;
     at += 12 + length;
   }
   return header;

@@ -53,9 +53,9 @@ bool decode_rows(Reader& reader, const DecodeJob& job, Error* scratch_error) {
   // Deflate shrinks by 1032 at most: a small file that claims more is refused before memory is taken.
   auto claimed = static_cast<int64_t>(png_get_rowbytes(png, info)) * job.header.height;
   if (claimed / 1032 > static_cast<int64_t>(job.bytes.size())) png_error(png, "the data ends too early");
-  png_set_expand(png);  // palettes to RGB, fewer bits to 8, tRNS to alpha
+  png_set_expand(png);  // palettes to RGB, fewer bits to 8, tRNS to alpha, which is dropped
   if (job.header.bits == 16) png_set_swap(png);
-  if (job.options.type != ImageType::kAny || png_get_color_type(png, info) == PNG_COLOR_TYPE_PALETTE) png_set_strip_alpha(png);
+  if (job.options.type != ImageType::kAny || (png_get_color_type(png, info) & PNG_COLOR_MASK_ALPHA) == 0) png_set_strip_alpha(png);
   int passes = png_set_interlace_handling(png);
   png_read_update_info(png, info);
   auto row_bytes = static_cast<int64_t>(png_get_rowbytes(png, info));

@@ -11,7 +11,7 @@ constexpr int64_t kMaxValues = 4096;
 
 Types uniform_types(const TypeContext& ctx) {
   if (ctx.given("range") && ctx.given("values")) return ctx.error("random.uniform: range and values exclude each other", {}, "values");
-  if (ctx.given("range") && length_of(ctx, "range") != 2) return ctx.error("random.uniform: range needs two numbers, (a, b)", {}, "range");
+  if (ctx.given("range") && length_of(ctx, "range") != 2 && length_of(ctx, "range") >= 0) return ctx.error("random.uniform: range needs two numbers, (a, b)", {}, "range");
   if (given_static(ctx, "range") && !(ctx.numbers("range")[0] < ctx.numbers("range")[1]))
     return ctx.error(fmt::format("random.uniform: the range [{}, {}) is empty", ctx.numbers("range")[0], ctx.numbers("range")[1]), "a must be less than b; for one value use values=[a]", "range");
   if (ctx.given("values")) {
@@ -26,10 +26,10 @@ Types uniform_types(const TypeContext& ctx) {
 void define_uniform(RecipeBuilder& b) {
   if (b.given("values")) {
     const int count = b.arg_length("values");
-    const auto values = b.arg_list("values", count, DType::kF32);
+    const auto values = list_arg(b, "values", count, DType::kF32);
     return output_draws(b, 0, [&](const Expr& e) { return choose(b.random_below(e, i64(count)), values); });
   }
-  const auto range = b.arg_list("range", 2, DType::kF32);
+  const auto range = list_arg(b, "range", 2, DType::kF32);
   b.check(range[0] < range[1], "the range [{}, {}) is empty", {range[0], range[1]}, "a must be less than b", "range");
   const Expr last = next_below(range[1]), width = range[1] - range[0];
   output_draws(b, 0, [&](const Expr& e) { return kernel::min(kernel::fma(b.random_unit(e), width, range[0]), last); });

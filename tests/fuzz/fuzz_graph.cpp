@@ -1,6 +1,7 @@
 // The text form of graphs.
 //
-// Must hold: no crash; what is accepted is legal, prints, and reads back as the same text; the passes leave it legal.
+// Must hold: no crash; what is accepted is legal, prints, and reads back as the same text; the passes leave
+// it legal.
 #include <cstdlib>
 #include <string>
 

@@ -66,7 +66,8 @@ TEST(Graph, DominatorsAgreeWithTheirDefinition) {
     for (BlockId b = 0; b < n; ++b) {
       EXPECT_EQ(idom[b] == kNoId, !reachable.count(b));
       if (!reachable.count(b)) continue;
-      for (BlockId a : order) EXPECT_EQ(graph.dominates(a, b), dominates_by_definition(graph, a, b)) << a << " " << b;
+      for (BlockId a : order)
+        EXPECT_EQ(graph.dominates(a, b), dominates_by_definition(graph, a, b)) << a << " " << b;
     }
   }
 }
@@ -172,7 +173,8 @@ TEST(PassRunner, SkipsStopsAndReports) {
   ASSERT_TRUE(reports);
   std::vector<std::string> names;
   for (const auto& report : *reports) names.push_back(report.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"fold_constants", "merge_duplicates", "hoist_over_branch", "merge_duplicates"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"fold_constants", "merge_duplicates", "hoist_over_branch",
+                                             "merge_duplicates"}));
 }
 
 TEST(PassRunner, UnknownNamesAreErrors) {
@@ -195,7 +197,8 @@ TEST(PassRunner, DumpsWhatChanged) {
   int number = 0;
   for (const auto& report : *reports) {
     ++number;
-    if (report.changed) last = options.dump_folder + "/0" + std::to_string(number) + "-" + report.name + ".graph";
+    if (report.changed)
+      last = options.dump_folder + "/0" + std::to_string(number) + "-" + report.name + ".graph";
   }
   ASSERT_FALSE(last.empty());
   EXPECT_EQ(read_file(last), to_text(graph));

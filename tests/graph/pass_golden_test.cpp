@@ -1,4 +1,5 @@
-// Every pass, text in and text out: tests/golden/pass/PASS/NAME.graph gives NAME.expected. GALATEA_BLESS=1 rewrites the expectations.
+// Every pass, text in and text out: tests/golden/pass/PASS/NAME.graph gives NAME.expected. GALATEA_BLESS=1
+// rewrites the expectations.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -54,7 +55,8 @@ void run_case(const fs::path& file) {
 
 std::vector<fs::path> cases() {
   std::vector<fs::path> found;
-  for (const auto& entry : fs::recursive_directory_iterator(fs::path(GALATEA_SOURCE_DIR) / "tests/golden/pass"))
+  for (const auto& entry :
+       fs::recursive_directory_iterator(fs::path(GALATEA_SOURCE_DIR) / "tests/golden/pass"))
     if (entry.path().extension() == ".graph") found.push_back(entry.path());
   std::sort(found.begin(), found.end());
   return found;

@@ -1,15 +1,14 @@
-// The windows that read_bounds() and region_of() give, against the indices that evaluating every element in fact reads.
+// The windows that read_bounds() and region_of() give, against the indices that evaluating every element in
+// fact reads.
 #include "compiler/passes/read_bounds.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
-#include <map>
 #include <random>
 
-#include "compiler/op/recipe.h"
-#include "compiler/passes/narrow_stages.h"
+#include "tests/graph/element_evaluator.h"
 #include "tests/graph/graph_text.h"
 #include "tests/graph/sample_operators.h"
 
@@ -17,290 +16,22 @@ namespace galatea::testing {
 namespace {
 
 using namespace ir;
-using kernel::Expr;
-using kernel::ExprKind;
-using kernel::SymbolKind;
 
-/// What one sample is: extents of decoded images and the values of draws.
-struct Sample {
-  int64_t height = 1, width = 1;
-  std::map<ValueId, double> elements;
-  uint64_t key = 1;
-};
-
-/// Evaluates scalars and stages one element at a time, and notes which elements of one value are read.
-class Evaluator {
- public:
-  Evaluator(const Graph& graph, const Sample& sample) : graph_(graph), sample_(sample) {}
-
-  int64_t scalar(const Expr& e) { return cell_to_int(e.type(), scalar_cell(e)); }
-
-  /// Runs a node's stages; every element of `watched` (seen through views) that is read widens the box.
-  void run(NodeId id, ValueId watched) {
-    op::Lowering lowering = op::lower_node(graph_, id);
-    watched_ = watched;
-    for (const op::LoweredOutput& output : lowering.outputs) {
-      if (output.kind != op::LoweredOutput::Kind::kStage) continue;
-      Frame frame{&graph_.node(id), &lowering, {}, {}, 0, {}};
-      for_box(extents(lowering.stages[static_cast<size_t>(output.stage)].extents), [&](const std::vector<int64_t>& at) { stage_element(frame, output.stage, at); });
-    }
-  }
-  /// As a backend does that computes every stage whole; gives the elements of the outputs.
-  std::vector<Cell> run_whole(NodeId id, const op::Lowering& lowering, ValueId watched) {
-    watched_ = watched;
-    Frame frame{&graph_.node(id), &lowering, {}, {}, 0, {}};
-    std::vector<Cell> cells;
-    for (size_t s = 0; s < lowering.stages.size(); ++s) {
-      bool is_output = false;
-      for (const op::LoweredOutput& output : lowering.outputs) is_output |= output.stage == static_cast<int>(s);
-      for_box(extents(lowering.stages[s].extents), [&](const std::vector<int64_t>& at) {
-        Cell cell = stage_element(frame, static_cast<int>(s), at);
-        if (is_output) cells.push_back(cell);
-      });
-    }
-    return cells;
-  }
-  void note(const std::vector<int64_t>& at) {
-    any = true;
-    low.resize(at.size(), std::numeric_limits<int64_t>::max());
-    high.resize(at.size(), std::numeric_limits<int64_t>::min());
-    for (size_t d = 0; d < at.size(); ++d) low[d] = std::min(low[d], at[d]), high[d] = std::max(high[d], at[d]);
-  }
-  bool any = false;
-  std::vector<int64_t> low, high;
-
-  int64_t extent(ValueId value, int64_t dim) {
-    int64_t known = graph_.type(value).extents[static_cast<size_t>(dim)];
-    if (known >= 0) return known;
-    if (graph_.defining_node(value)->op->kind == op::OperatorKind::kNative) return dim == 0 ? sample_.height : sample_.width;
-    op::Lowering lowering = op::lower_node(graph_, graph_.value(value).node);
-    return scalar(lowering.outputs[0].extents[static_cast<size_t>(dim)]);
-  }
-
- private:
-  struct Frame {
-    const Node* node = nullptr;
-    const op::Lowering* lowering = nullptr;
-    std::vector<int64_t> axes, reduce_axes;
-    int64_t tap = 0;
-    Cell acc;
-  };
-
-  /// Shared parts once.
-  Cell scalar_cell(const Expr& e) {
-    if (auto found = scalars_.find(e.get()); found != scalars_.end()) return found->second.second;
-    Cell out;
-    if (e->kind != ExprKind::kOp) {
-      out = eval(e, {});
-    } else {
-      std::vector<Cell> args;
-      for (const Expr& arg : e->args) args.push_back(scalar_cell(arg));
-      out = apply(*e, args);
-    }
-    scalars_.emplace(e.get(), std::make_pair(e, out));
-    return out;
-  }
-  static Cell apply(const kernel::ExprNode& e, const std::vector<Cell>& args) {
-    uint32_t flags = 0;
-    return evaluate(e.op, is_comparison(e.op) ? e.args[0].type() : e.type, e.args[0].type(), args.data(), &flags);
-  }
-
-  std::vector<int64_t> extents(const std::vector<Expr>& list) {
-    std::vector<int64_t> out;
-    for (const Expr& e : list) out.push_back(scalar(e));
-    return out;
-  }
-  template <typename F>
-  void for_box(const std::vector<int64_t>& box, const F& visit) {
-    for (int64_t extent : box)
-      if (extent <= 0) return;
-    std::vector<int64_t> at(box.size(), 0);
-    while (true) {
-      visit(at);
-      size_t d = box.size();
-      while (d-- > 0) {
-        if (++at[d] < box[d]) break;
-        at[d] = 0;
-      }
-      if (d == static_cast<size_t>(-1)) return;
-    }
-  }
-
-  Cell symbol(const kernel::ExprNode& e) {
-    auto value = static_cast<ValueId>(e.a);
-    switch (e.symbol) {
-      case SymbolKind::kExtent: return cell_from_int(e.type, extent(value, e.b));
-      case SymbolKind::kElement: {
-        if (auto found = sample_.elements.find(value); found != sample_.elements.end()) return cell_from_double(e.type, found->second);
-        op::Lowering lowering = op::lower_node(graph_, graph_.value(value).node);
-        return eval(lowering.outputs[0].elements.at(static_cast<size_t>(e.b)), {});
-      }
-      // The decode's own scalars are the extents.
-      case SymbolKind::kLocal: return cell_from_int(e.type, (e.a & 0xffff) == 0 ? sample_.height : sample_.width);
-      case SymbolKind::kNodeKey: return {sample_.key + static_cast<uint64_t>(e.a)};
-      default: return {7};
-    }
-  }
-
-  Cell eval(const Expr& e, const Frame& frame) {
-    switch (e->kind) {
-      case ExprKind::kConst: return e->value;
-      case ExprKind::kSymbol: return symbol(*e);
-      case ExprKind::kAxis: return cell_from_int(DType::kI64, frame.axes.at(static_cast<size_t>(e->index)));
-      case ExprKind::kReduceAxis: return cell_from_int(DType::kI64, frame.reduce_axes.at(static_cast<size_t>(e->index)));
-      case ExprKind::kTap: return cell_from_int(DType::kI64, frame.tap);
-      case ExprKind::kAcc: return frame.acc;
-      case ExprKind::kLoad: return load(*e, frame);
-      default: break;
-    }
-    std::vector<Cell> args;
-    for (const Expr& arg : e->args) args.push_back(eval(arg, frame));
-    if (e->kind == ExprKind::kPhilox) return {philox(args[0].bits, args[1].bits, args[2].bits, e->index)};
-    return apply(*e, args);
-  }
-
-  static bool resolve(int64_t& index, int64_t extent, kernel::Border border) {
-    if (border == kernel::Border::kClamp) index = std::max<int64_t>(0, std::min(index, extent - 1));
-    if (border == kernel::Border::kReflect101 && extent == 1) index = 0;
-    if (border == kernel::Border::kReflect101)
-      while (index < 0 || index >= extent) index = index < 0 ? -index : 2 * (extent - 1) - index;
-    return index >= 0 && index < extent;
-  }
-
-  Cell load(const kernel::ExprNode& e, const Frame& frame) {
-    bool from_stage = e.target.kind == kernel::LoadTarget::Kind::kStage;
-    const auto& sizes = from_stage ? frame.lowering->stages[static_cast<size_t>(e.target.index)].extents : frame.lowering->inputs[static_cast<size_t>(e.target.index)].extents;
-    std::vector<int64_t> at;
-    for (size_t d = 0; d < e.args.size(); ++d) {
-      at.push_back(cell_to_int(DType::kI64, eval(e.args[d], frame)));
-      if (!resolve(at.back(), scalar(sizes[d]), e.border)) return e.fill;
-    }
-    if (from_stage) return stage_element(frame, e.target.index, at);
-    read(frame.node->inputs[static_cast<size_t>(e.target.index)], at);
-    return cell_from_int(e.type, (at[0] * 31 + at[1] * 17) % 256);
-  }
-
-  /// Follows views to the watched value.
-  void read(ValueId value, std::vector<int64_t> at) {
-    if (value == watched_) return note(at);
-    const Node* node = graph_.defining_node(value);
-    if (!node || node->inputs.empty()) return;
-    op::Lowering lowering = op::lower_node(graph_, graph_.value(value).node);
-    const op::LoweredOutput& view = lowering.outputs[0];
-    if (view.kind != op::LoweredOutput::Kind::kView) return;
-    std::vector<int64_t> behind;
-    for (const Expr& start : view.start) behind.push_back(scalar(start));
-    for (size_t j = 0; j < at.size(); ++j) behind[static_cast<size_t>(view.input_dim[j])] += at[j] * scalar(view.step[j]);
-    read(node->inputs[0], behind);
-  }
-
-  Cell stage_element(const Frame& outer, int index, const std::vector<int64_t>& at) {
-    const kernel::Stage& stage = outer.lowering->stages[static_cast<size_t>(index)];
-    Frame frame{outer.node, outer.lowering, at, {}, 0, {}};
-    if (stage.form == kernel::StageForm::kMap) return eval(stage.body, frame);
-    if (stage.form == kernel::StageForm::kReduce) {
-      for_box(extents(stage.reduce_extents), [&](const std::vector<int64_t>& inner) {
-        frame.reduce_axes = inner;
-        eval(stage.body, frame);
-      });
-      return {};
-    }
-    int64_t taps = scalar(stage.taps);
-    uint32_t flags = 0;
-    for (frame.tap = 0; frame.tap < taps; ++frame.tap) {
-      // Of hostile numbers of taps the ends suffice.
-      if (frame.tap == 6 && taps > 12) frame.tap = taps - 6;
-      Cell operands[] = {eval(stage.weight, frame), {}, frame.acc};
-      Cell source = eval(stage.source, frame);
-      operands[1] = evaluate(ScalarOp::kConvert, stage.accumulator, stage.source.type(), &source, &flags);
-      frame.acc = evaluate(ScalarOp::kFma, stage.accumulator, stage.accumulator, operands, &flags);
-    }
-    return stage.finish ? eval(stage.finish, frame) : frame.acc;
-  }
-
-  const Graph& graph_;
-  const Sample& sample_;
-  ValueId watched_ = kNoId;
-  std::map<const kernel::ExprNode*, std::pair<Expr, Cell>> scalars_;
-};
-
-ValueId named(const Graph& graph, const std::string& variable) {
-  for (ValueId v = 0; v < graph.values.size(); ++v)
-    if (graph.value(v).variable == variable) return v;
-  ADD_FAILURE() << "no value " << variable;
-  return 0;
-}
-
-/// What %y of the body reads of %x. %u and %v are numbers that no definition yields, so that a test can choose them.
+/// What %y of the body reads of %x. %u and %v are numbers that no definition yields, so that a test can
+/// choose them.
 std::string one_reader(const std::string& body) {
-  return "pipeline @p() {\n^0:\n  %file, %label = files() {root=\"a\"}\n  %z = decode(%file)\n  %u = mean(%z)\n  %w = flip(%z)\n  %v = mean(%w)\n"
-         "  %x = decode(%file)\n" + body +
-         "  return %y\n}\n";
-}
-
-struct Window {
-  std::vector<int64_t> begin, end;
-};
-
-Window window_of(const passes::ReadBounds& bounds, Evaluator& evaluator) {
-  Window window;
-  for (const passes::Range& range : bounds.ranges) {
-    window.begin.push_back(evaluator.scalar(range.begin));
-    window.end.push_back(evaluator.scalar(range.end));
-  }
-  return window;
-}
-
-/// Cut down to what is read, the stages give the same elements, and computed whole they read nothing outside of the window.
-void check_narrowed(const Graph& graph, const Sample& sample, const Window& window) {
-  ValueId image = named(graph, "x");
-  NodeId consumer = graph.value(named(graph, "y")).node;
-  op::Lowering lowering = op::lower_node(graph, consumer), narrow = passes::narrow_stages(lowering);
-  Evaluator evaluator(graph, sample), narrowed(graph, sample);
-  EXPECT_EQ(evaluator.run_whole(consumer, lowering, image), narrowed.run_whole(consumer, narrow, image));
-  for (size_t d = 0; narrowed.any && d < window.begin.size(); ++d) {
-    EXPECT_LE(window.begin[d], narrowed.low[d]);
-    EXPECT_GT(window.end[d], narrowed.high[d]);
-  }
-}
-
-/// Both functions on one graph and sample: legal, complete; the slack is what they ask for beyond what is read, in rows and columns.
-int64_t check_sample(const Graph& graph, const Sample& sample) {
-  ValueId image = named(graph, "x"), reader = named(graph, "y");
-  NodeId consumer = graph.value(reader).node;
-  Evaluator evaluator(graph, sample);
-  evaluator.run(consumer, image);
-  auto region = passes::region_of(graph, image);
-  EXPECT_TRUE(region);
-  if (!region) return 0;
-  Window window = window_of(*region, evaluator);
-  std::vector<int64_t> extents{sample.height, sample.width, 3};
-  check_narrowed(graph, sample, window);
-  int64_t slack = 0;
-  for (size_t d = 0; d < 3; ++d) {
-    EXPECT_LE(0, window.begin[d]);
-    EXPECT_LE(window.begin[d], window.end[d]);
-    EXPECT_LE(window.end[d], extents[d]);
-    if (!evaluator.any) continue;
-    EXPECT_LE(window.begin[d], evaluator.low[d]) << "dimension " << d;
-    EXPECT_GE(window.end[d], evaluator.high[d] + 1) << "dimension " << d;
-    slack += evaluator.low[d] - window.begin[d] + window.end[d] - evaluator.high[d] - 1;
-  }
-  if (graph.node(consumer).inputs[0] == image) {
-    auto bounds = passes::read_bounds(graph, consumer, 0);
-    EXPECT_TRUE(bounds);
-    Window direct = window_of(*bounds, evaluator);
-    EXPECT_EQ(direct.begin, window.begin);
-    EXPECT_EQ(direct.end, window.end);
-  }
-  return slack;
+  return "pipeline @p() {\n^0:\n  %file, %label = files() {root=\"a\"}\n  %z = decode(%file)\n  %u = "
+         "mean(%z)\n  %w = flip(%z)\n  %v = mean(%w)\n"
+         "  %x = decode(%file)\n" +
+         body + "  return %y\n}\n";
 }
 
 TEST(NarrowStages, LeavesWhatIsReadWhole) {
   Graph graph = graph_of(one_reader("  %y = gather(%x)\n"));
   NodeId node = graph.value(named(graph, "y")).node;
   op::Lowering lowering = op::lower_node(graph, node), narrow = passes::narrow_stages(lowering);
-  for (size_t s = 0; s < lowering.stages.size(); ++s) EXPECT_TRUE(kernel::same(lowering.stages[s].body, narrow.stages[s].body));
+  for (size_t s = 0; s < lowering.stages.size(); ++s)
+    EXPECT_TRUE(kernel::same(lowering.stages[s].body, narrow.stages[s].body));
 }
 
 class ReadBounds : public ::testing::Test {
@@ -314,15 +45,19 @@ TEST_F(ReadBounds, ZoomIsExact) {
   Graph graph = graph_of(one_reader("  %y = random_zoom(%x) {size=[5, 3]} key=0x3\n"));
   for (int n = 0; n < 40; ++n) {
     Sample sample{1 + below(30), 1 + below(30), {}, static_cast<uint64_t>(below(1000))};
-    EXPECT_EQ(check_sample(graph, sample), 0) << sample.height << "x" << sample.width << " key " << sample.key;
+    EXPECT_EQ(check_sample(graph, sample), 0)
+        << sample.height << "x" << sample.width << " key " << sample.key;
   }
 }
 
 TEST_F(ReadBounds, ResizeOfAPartIsExact) {
   Graph graph = graph_of(one_reader("  %y = resize(%x) {size=[5, 3], start=%u, end=%v}\n"));
   for (int n = 0; n < 40; ++n) {
-    // Parts beyond the image and flipped ones (end before start) too. For a flipped part the filter is as narrow as it gets.
-    Sample sample{1 + below(30), 1 + below(30), {{named(graph, "u"), unit() * 2 - 0.5}, {named(graph, "v"), unit() * 2 - 0.5}}};
+    // Parts beyond the image and flipped ones (end before start) too. For a flipped part the filter is as
+    // narrow as it gets.
+    Sample sample{1 + below(30),
+                  1 + below(30),
+                  {{named(graph, "u"), unit() * 2 - 0.5}, {named(graph, "v"), unit() * 2 - 0.5}}};
     EXPECT_EQ(check_sample(graph, sample), 0) << sample.height << "x" << sample.width;
   }
 }
@@ -333,14 +68,16 @@ TEST_F(ReadBounds, HostileNumbersStayInside) {
   const double kHostile[] = {0.0, 1.0, kInf, -kInf, std::nan(""), 1e30, 3e38, 1e-40, -7.0, -1e18};
   for (double u : kHostile)
     for (double v : kHostile)
-      for (int64_t extent : {1, 7}) check_sample(graph, {extent, 8 - extent, {{named(graph, "u"), u}, {named(graph, "v"), v}}});
+      for (int64_t extent : {1, 7})
+        check_sample(graph, {extent, 8 - extent, {{named(graph, "u"), u}, {named(graph, "v"), v}}});
 }
 
 TEST_F(ReadBounds, ReflectedWindow) {
   // Three rows from row `top` on, with windows wider than the image, and far outside of it.
   for (int top : {0, 1, 4, 9, 30, -6, -40}) {
     for (int window : {1, 3, 5, 11}) {
-      Graph graph = graph_of(one_reader("  %y = blur(%x) {window=" + std::to_string(window) + ", top=" + std::to_string(top) + ", rows=3} : u8[3,?,3] HWC\n"));
+      Graph graph = graph_of(one_reader("  %y = blur(%x) {window=" + std::to_string(window) +
+                                        ", top=" + std::to_string(top) + ", rows=3} : u8[3,?,3] HWC\n"));
       for (int64_t height : {1, 2, 6, 12, 50}) check_sample(graph, {height, 5, {}});
     }
   }
@@ -353,7 +90,8 @@ TEST_F(ReadBounds, ReflectedWindowInTheMiddleIsExact) {
 }
 
 TEST_F(ReadBounds, PerSampleWindow) {
-  Graph graph = graph_of(one_reader("  %i = convert(%u) {dtype=i64}\n  %y = blur(%x) {window=%i, top=2, rows=2} : u8[2,?,3] HWC\n"));
+  Graph graph = graph_of(one_reader(
+      "  %i = convert(%u) {dtype=i64}\n  %y = blur(%x) {window=%i, top=2, rows=2} : u8[2,?,3] HWC\n"));
   for (double window : {1.0, 3.0, 7.0, 9e18, -9e18, 2147483647.0}) {
     if (window > 100) {
       // Too many taps to be run: legal bounds are all that is asked.
@@ -369,9 +107,12 @@ TEST_F(ReadBounds, PerSampleWindow) {
 }
 
 TEST_F(ReadBounds, ThroughViews) {
-  Graph graph = graph_of(one_reader("  %f = flip(%x)\n  %c = crop(%f) {size=[6, 4], y=%u, x=%v}\n  %g = flip(%c)\n  %y = blur(%g) {window=3, top=1, rows=2}\n"));
+  Graph graph =
+      graph_of(one_reader("  %f = flip(%x)\n  %c = crop(%f) {size=[6, 4], y=%u, x=%v}\n  %g = flip(%c)\n  %y "
+                          "= blur(%g) {window=3, top=1, rows=2}\n"));
   for (int n = 0; n < 20; ++n)
-    check_sample(graph, {6 + below(20), 4 + below(20), {{named(graph, "u"), unit()}, {named(graph, "v"), unit()}}});
+    check_sample(graph,
+                 {6 + below(20), 4 + below(20), {{named(graph, "u"), unit()}, {named(graph, "v"), unit()}}});
   EXPECT_EQ(check_sample(graph, {30, 30, {{named(graph, "u"), 0.5}, {named(graph, "v"), 0.5}}}), 0);
   // The readers are those behind the views.
   std::vector<ValueId> readers;
@@ -397,11 +138,14 @@ TEST_F(ReadBounds, ShapesReadNothing) {
   ASSERT_TRUE(bounds);
   EXPECT_EQ(window_of(*bounds, evaluator).end, (std::vector<int64_t>{0, 0, 0}));
   // Something must be decoded nevertheless: one pixel.
-  EXPECT_EQ(window_of(*passes::region_of(graph, named(graph, "x")), evaluator).end, (std::vector<int64_t>{1, 1, 1}));
+  EXPECT_EQ(window_of(*passes::region_of(graph, named(graph, "x")), evaluator).end,
+            (std::vector<int64_t>{1, 1, 1}));
 }
 
 TEST_F(ReadBounds, ReturnedOrNativeIsUnknown) {
-  Graph graph = graph_of("pipeline @p() {\n^0:\n %file, %label = files() {root=\"a\"}\n %x = decode(%file)\n %y = crop(%x) {size=[2, 2]}\n return %x, %y\n}");
+  Graph graph = graph_of(
+      "pipeline @p() {\n^0:\n %file, %label = files() {root=\"a\"}\n %x = decode(%file)\n %y = crop(%x) "
+      "{size=[2, 2]}\n return %x, %y\n}");
   EXPECT_FALSE(passes::region_of(graph, named(graph, "x")));
   EXPECT_FALSE(passes::read_bounds(graph, graph.value(named(graph, "x")).node, 0));
 }

@@ -17,20 +17,26 @@ using kernel::SymbolKind;
 using op::LoweredOutput;
 using op::RecipeBuilder;
 
-/// A graph of one probe node (last), which takes an image, its arguments, and whatever definition a test gives it.
+/// A graph of one probe node (last), which takes an image, its arguments, and whatever definition a test
+/// gives it.
 struct Probe {
   op::Operator op;
   Graph graph;
   NodeId node = 0;
 
-  Probe(std::vector<op::ArgSpec> args, std::vector<Arg> given, Type output = {DType::kF32, 0, {}, Device::kCpu, {}}) {
+  Probe(std::vector<op::ArgSpec> args, std::vector<Arg> given,
+        Type output = {DType::kF32, 0, {}, Device::kCpu, {}}) {
     op.name = "probe";
     op.random = true;
     op.min_inputs = op.max_inputs = 1;
     op.inputs = {{"image", "", {"HWC"}}};
     op.args = std::move(args);
-    op.type_rule = [output](const op::TypeContext&) -> Result<std::vector<Type>> { return std::vector{output}; };
-    graph = graph_of("pipeline @p() {\n^0:\n %f, %l = files() {root=\"a\"}\n %x = decode(%f)\n %u = uniform() key=0x2\n return %x, %u\n}");
+    op.type_rule = [output](const op::TypeContext&) -> Result<std::vector<Type>> {
+      return std::vector{output};
+    };
+    graph = graph_of(
+        "pipeline @p() {\n^0:\n %f, %l = files() {root=\"a\"}\n %x = decode(%f)\n %u = uniform() key=0x2\n "
+        "return %x, %u\n}");
     GraphBuilder builder(graph);
     auto made = builder.add_node({&op, {x()}, std::move(given), {}, {}, 0x77});
     EXPECT_TRUE(made) << made.error().message();
@@ -41,7 +47,9 @@ struct Probe {
 };
 
 TEST(Recipe, StaticArgumentsAreConstants) {
-  Probe probe({{"by", op::ArgKind::kFloat, 1.5, false, true}, {"sizes", op::ArgKind::kIntList, ir::None{}, false, true}, {"flag", op::ArgKind::kBool, true}},
+  Probe probe({{"by", op::ArgKind::kFloat, 1.5, false, true},
+               {"sizes", op::ArgKind::kIntList, ir::None{}, false, true},
+               {"flag", op::ArgKind::kBool, true}},
               {{"sizes", Attr(std::vector<int64_t>{300})}});
   RecipeBuilder b(probe.graph, probe.node);
   EXPECT_EQ(cell_to_double(DType::kF32, b.arg("by", DType::kF32)->value), 1.5);
@@ -49,7 +57,8 @@ TEST(Recipe, StaticArgumentsAreConstants) {
   EXPECT_EQ(kernel::const_value(b.arg("flag", DType::kBool)), 1);
   auto sizes = b.arg_list("sizes", 3, DType::kU8);
   ASSERT_EQ(sizes.size(), 3u);
-  for (const Expr& size : sizes) EXPECT_EQ(kernel::const_value(size), 255) << "one element is repeated, and saturates";
+  for (const Expr& size : sizes)
+    EXPECT_EQ(kernel::const_value(size), 255) << "one element is repeated, and saturates";
   EXPECT_EQ(b.arg_length("sizes"), 1);
   EXPECT_EQ(b.arg_length("by"), 1);
   EXPECT_FALSE(b.given("by"));
@@ -101,12 +110,16 @@ TEST(Recipe, DrawsAreWordsOfTheNodesStream) {
     // The same element by an expression that is known only later.
     Expr late = b.random_u32(kernel::symbol(SymbolKind::kBatchSlot, DType::kI64, 0));
     Expr put_in = kernel::rewrite(late, [&](const Expr& part) -> Expr {
-      return part->kind == ExprKind::kSymbol && part->symbol == SymbolKind::kBatchSlot ? kernel::const_int(element) : Expr();
+      return part->kind == ExprKind::kSymbol && part->symbol == SymbolKind::kBatchSlot
+                 ? kernel::const_int(element)
+                 : Expr();
     });
     EXPECT_EQ(word(put_in, kKey, kSample), expected);
-    float unit = static_cast<float>(cell_to_double(DType::kF32, {word(b.random_unit(kernel::const_int(element)), kKey, kSample)}));
+    float unit = static_cast<float>(
+        cell_to_double(DType::kF32, {word(b.random_unit(kernel::const_int(element)), kKey, kSample)}));
     EXPECT_EQ(unit, static_cast<float>(expected >> 8) / 16777216.0f);
-    EXPECT_EQ(word(b.random_below(kernel::const_int(element), kernel::const_int(10)), kKey, kSample), uint64_t{expected} * 10 >> 32);
+    EXPECT_EQ(word(b.random_below(kernel::const_int(element), kernel::const_int(10)), kKey, kSample),
+              uint64_t{expected} * 10 >> 32);
   }
   Expr one = b.random_u32(kernel::const_int(5));
   EXPECT_EQ(one->kind, ExprKind::kPhilox);
@@ -120,7 +133,8 @@ TEST(Recipe, ChecksThatHoldVanish) {
   b.check(kernel::const_bool(true), "never");
   b.check(kernel::equal(b.extent(0, 2), kernel::const_int(3)), "never");
   b.check(kernel::const_bool(false), "always");
-  b.check(b.extent(0, 0) > kernel::const_int(4), "{} rows are too few", {b.extent(0, 0)}, "take a larger image");
+  b.check(b.extent(0, 0) > kernel::const_int(4), "{} rows are too few", {b.extent(0, 0)},
+          "take a larger image");
   auto locals = b.native_scalars("probe.native", {0}, {}, "{}", {DType::kI64, DType::kF32});
   b.output_scalars(0, {kernel::convert(locals[1], DType::kF32)});
   op::Lowering lowering = b.take();
@@ -147,13 +161,17 @@ TEST(Recipe, OutputsMustBeDefinedOnce) {
 TEST(Recipe, PermutedOutput) {
   Probe probe({}, {}, {DType::kU8, 3, "CHW", Device::kCpu, {3, -1, -1}});
   RecipeBuilder b(probe.graph, probe.node);
-  auto stage = b.map("copy", DType::kU8, b.extents(0), [&](const std::vector<Expr>& axes) { return b.load(0, axes); });
+  auto stage =
+      b.map("copy", DType::kU8, b.extents(0), [&](const std::vector<Expr>& axes) { return b.load(0, axes); });
   b.output_stage(0, stage, {2, 0, 1});
   op::Lowering lowering = b.take();
   EXPECT_EQ(kernel::const_value(lowering.outputs[0].extents[0]), 3);
   EXPECT_TRUE(kernel::same(lowering.outputs[0].extents[1], b.extent(0, 0)));
   EXPECT_EQ(lowering.stages[0].body->target.index, 0);
-  EXPECT_THROW(RecipeBuilder(probe.graph, probe.node).map("wrong", DType::kF32, {}, [](const std::vector<Expr>&) { return kernel::const_int(1); }), InternalError);
+  EXPECT_THROW(
+      RecipeBuilder(probe.graph, probe.node)
+          .map("wrong", DType::kF32, {}, [](const std::vector<Expr>&) { return kernel::const_int(1); }),
+      InternalError);
 }
 
 TEST(Lineage, FindsTheSourceThatCounts) {

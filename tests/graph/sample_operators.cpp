@@ -36,7 +36,8 @@ Operator files() {
   op.source = true;
   op.args = {{"root", ArgKind::kString, ir::None{}, true}};
   op.type_rule = [](const TypeContext&) -> Types {
-    return std::vector{Type{DType::kU8, 1, {}, ir::Device::kCpu, {-1}}, Type{DType::kI32, 1, {}, ir::Device::kCpu, {1}}};
+    return std::vector{Type{DType::kU8, 1, {}, ir::Device::kCpu, {-1}},
+                       Type{DType::kI32, 1, {}, ir::Device::kCpu, {1}}};
   };
   return op;
 }
@@ -45,7 +46,9 @@ Operator decode() {
   Operator op = named("decode", 1);
   op.kind = OperatorKind::kNative;
   op.inputs[0].dtypes = {DType::kU8};
-  op.type_rule = [](const TypeContext&) -> Types { return std::vector{Type{DType::kU8, 3, "HWC", ir::Device::kCpu, {-1, -1, 3}}}; };
+  op.type_rule = [](const TypeContext&) -> Types {
+    return std::vector{Type{DType::kU8, 3, "HWC", ir::Device::kCpu, {-1, -1, 3}}};
+  };
   op.define = [](RecipeBuilder& b) {
     std::vector<Expr> size = b.native_scalars("image.peek", {0}, {}, "{}", {DType::kI64, DType::kI64});
     NativeOutput native;
@@ -59,14 +62,19 @@ Operator decode() {
 
 Operator constant() {
   Operator op = named("constant", 0);
-  op.args = {{"value", ArgKind::kAny, ir::None{}, true}, {"dtype", ArgKind::kDType, DType::kF32}, {"shape", ArgKind::kIntList}, {"layout", ArgKind::kLayout}};
+  op.args = {{"value", ArgKind::kAny, ir::None{}, true},
+             {"dtype", ArgKind::kDType, DType::kF32},
+             {"shape", ArgKind::kIntList},
+             {"layout", ArgKind::kLayout}};
   op.type_rule = [](const TypeContext& c) -> Types {
     std::vector<int64_t> shape = c.integers("shape");
-    return std::vector{Type{c.dtype("dtype", DType::kF32), static_cast<int>(shape.size()), {}, ir::Device::kCpu, shape}};
+    return std::vector{
+        Type{c.dtype("dtype", DType::kF32), static_cast<int>(shape.size()), {}, ir::Device::kCpu, shape}};
   };
   op.define = [](RecipeBuilder& b) {
     std::vector<Expr> elements;
-    for (double value : b.numbers("value")) elements.push_back(kernel::saturate(const_float(value, DType::kF64), b.output_type(0).dtype));
+    for (double value : b.numbers("value"))
+      elements.push_back(kernel::saturate(const_float(value, DType::kF64), b.output_type(0).dtype));
     b.output_scalars(0, elements);
   };
   return op;
@@ -77,11 +85,13 @@ Operator scalar_operator(std::string name, ScalarOp scalar, bool compares) {
   op.internal = true;
   op.type_rule = [compares](const TypeContext& c) -> Types {
     if (!c.input(0).is_scalar() || !c.input(1).is_scalar()) return c.error("takes scalars");
-    return std::vector{Type{compares ? DType::kBool : promote(c.input(0).dtype, c.input(1).dtype), 0, {}, ir::Device::kCpu, {}}};
+    return std::vector{Type{
+        compares ? DType::kBool : promote(c.input(0).dtype, c.input(1).dtype), 0, {}, ir::Device::kCpu, {}}};
   };
   op.define = [scalar](RecipeBuilder& b) {
     DType type = promote(b.input_type(0).dtype, b.input_type(1).dtype);
-    b.output_scalars(0, {kernel::binary(scalar, convert(b.element(0, 0), type), convert(b.element(1, 0), type))});
+    b.output_scalars(
+        0, {kernel::binary(scalar, convert(b.element(0, 0), type), convert(b.element(1, 0), type))});
   };
   return op;
 }
@@ -96,7 +106,8 @@ Operator convert_operator() {
   };
   op.define = [](RecipeBuilder& b) {
     Expr value = b.element(0, 0);
-    if (b.given("most")) b.check(convert(value, DType::kF64) <= b.arg("most", DType::kF64), "{} is too large", {value});
+    if (b.given("most"))
+      b.check(convert(value, DType::kF64) <= b.arg("most", DType::kF64), "{} is too large", {value});
     b.output_scalars(0, {kernel::saturate(value, b.output_type(0).dtype)});
   };
   return op;
@@ -106,7 +117,9 @@ Operator uniform() {
   Operator op = named("uniform", 0);
   op.random = true;
   op.args = {{"range", ArgKind::kFloatList, std::vector<double>{0.0, 1.0}}};
-  op.type_rule = [](const TypeContext&) -> Types { return std::vector{Type{DType::kF32, 0, {}, ir::Device::kCpu, {}}}; };
+  op.type_rule = [](const TypeContext&) -> Types {
+    return std::vector{Type{DType::kF32, 0, {}, ir::Device::kCpu, {}}};
+  };
   op.define = [](RecipeBuilder& b) {
     std::vector<Expr> range = b.arg_list("range", 2, DType::kF32);
     b.output_scalars(0, {range[0] + b.random_unit(i64(0)) * (range[1] - range[0])});
@@ -116,7 +129,9 @@ Operator uniform() {
 
 Operator shapes() {
   Operator op = named("shapes", 1);
-  op.type_rule = [](const TypeContext& c) -> Types { return std::vector{Type{DType::kI64, 1, {}, ir::Device::kCpu, {c.input(0).ndim}}}; };
+  op.type_rule = [](const TypeContext& c) -> Types {
+    return std::vector{Type{DType::kI64, 1, {}, ir::Device::kCpu, {c.input(0).ndim}}};
+  };
   op.define = [](RecipeBuilder& b) { b.output_scalars(0, b.extents(0)); };
   return op;
 }
@@ -124,22 +139,28 @@ Operator shapes() {
 /// Window of `size` at relative position (y, x) in [0, 1].
 Operator crop() {
   Operator op = image_operator("crop");
-  op.args = {{"size", ArgKind::kIntList, ir::None{}, true}, {"y", ArgKind::kFloat, 0.5, false, true}, {"x", ArgKind::kFloat, 0.5, false, true}};
+  op.args = {{"size", ArgKind::kIntList, ir::None{}, true},
+             {"y", ArgKind::kFloat, 0.5, false, true},
+             {"x", ArgKind::kFloat, 0.5, false, true}};
   op.type_rule = [](const TypeContext& c) -> Types {
     std::vector<int64_t> size = c.integers("size");
     if (size.size() != 2) return c.error("size needs two numbers", "as in size=[224, 224]", "size");
-    return std::vector{Type{c.input(0).dtype, 3, "HWC", ir::Device::kCpu, {size[0], size[1], c.input(0).extents[2]}}};
+    return std::vector{
+        Type{c.input(0).dtype, 3, "HWC", ir::Device::kCpu, {size[0], size[1], c.input(0).extents[2]}}};
   };
   op.define = [](RecipeBuilder& b) {
     std::vector<int64_t> size = b.integers("size");
     std::vector<Expr> start;
     for (int d = 0; d < 2; ++d) {
       Expr room = b.extent(0, d) - i64(size[static_cast<size_t>(d)]);
-      b.check(room >= i64(0), "the window of {} does not fit into {}", {i64(size[static_cast<size_t>(d)]), b.extent(0, d)});
-      start.push_back(convert(b.arg(d == 0 ? "y" : "x", DType::kF32) * convert(room, DType::kF32), DType::kI64));
+      b.check(room >= i64(0), "the window of {} does not fit into {}",
+              {i64(size[static_cast<size_t>(d)]), b.extent(0, d)});
+      start.push_back(
+          convert(b.arg(d == 0 ? "y" : "x", DType::kF32) * convert(room, DType::kF32), DType::kI64));
     }
     start.push_back(i64(0));
-    b.output_view(0, 0, {i64(size[0]), i64(size[1]), b.extent(0, 2)}, {0, 1, 2}, start, {i64(1), i64(1), i64(1)});
+    b.output_view(0, 0, {i64(size[0]), i64(size[1]), b.extent(0, 2)}, {0, 1, 2}, start,
+                  {i64(1), i64(1), i64(1)});
   };
   return op;
 }
@@ -147,7 +168,8 @@ Operator crop() {
 Operator flip() {
   Operator op = image_operator("flip");
   op.define = [](RecipeBuilder& b) {
-    b.output_view(0, 0, b.extents(0), {0, 1, 2}, {i64(0), b.extent(0, 1) - i64(1), i64(0)}, {i64(1), i64(-1), i64(1)});
+    b.output_view(0, 0, b.extents(0), {0, 1, 2}, {i64(0), b.extent(0, 1) - i64(1), i64(0)},
+                  {i64(1), i64(-1), i64(1)});
   };
   return op;
 }
@@ -164,10 +186,13 @@ Operator brighten() {
   return op;
 }
 
-/// Mean of the rows first … first + window - 1 around each row, reflected at the borders; rows from `top` on only.
+/// Mean of the rows first … first + window - 1 around each row, reflected at the borders; rows from `top` on
+/// only.
 Operator blur() {
   Operator op = image_operator("blur");
-  op.args = {{"window", ArgKind::kInt, int64_t{3}, false, true}, {"top", ArgKind::kInt, int64_t{0}}, {"rows", ArgKind::kInt}};
+  op.args = {{"window", ArgKind::kInt, int64_t{3}, false, true},
+             {"top", ArgKind::kInt, int64_t{0}},
+             {"rows", ArgKind::kInt}};
   op.type_rule = [](const TypeContext& c) -> Types {
     Type type = c.input(0);
     if (c.given("rows")) type.extents[0] = c.integer("rows");
@@ -184,7 +209,9 @@ Operator blur() {
     band.taps = window;
     band.first = [&](Expr i) { return i + top - window / i64(2); };
     band.weight = [&](Expr, Expr) { return const_float(1.0) / convert(window, DType::kF32); };
-    band.source = [&](const std::vector<Expr>& axes, Expr index) { return b.load(0, {index, axes[1], axes[2]}, kernel::Border::kReflect101); };
+    band.source = [&](const std::vector<Expr>& axes, Expr index) {
+      return b.load(0, {index, axes[1], axes[2]}, kernel::Border::kReflect101);
+    };
     band.finish = [&](Expr sum) { return kernel::saturate(sum, DType::kU8); };
     b.output_stage(0, b.band(band));
   };
@@ -197,14 +224,16 @@ struct Axis {
 };
 
 /// Triangle filter over `axis`, the taps' positions in a table stage.
-StageRef resample(RecipeBuilder& b, const std::string& name, int axis, const Axis& part, std::vector<Expr> extents, DType type,
+StageRef resample(RecipeBuilder& b, const std::string& name, int axis, const Axis& part,
+                  std::vector<Expr> extents, DType type,
                   const std::function<Expr(const std::vector<Expr>&)>& source) {
   Expr scale = part.length / const_float(static_cast<double>(part.size));
   Expr radius = kernel::max(scale, const_float(1.0));
-  StageRef first = b.map(name + "_first", DType::kI64, {extents[static_cast<size_t>(axis)]}, [&](const std::vector<Expr>& i) {
-    Expr centre = (convert(i[0], DType::kF32) + const_float(0.5)) * scale + part.begin - const_float(0.5);
-    return convert(kernel::unary(ScalarOp::kFloor, centre - radius), DType::kI64);
-  });
+  StageRef first = b.map(
+      name + "_first", DType::kI64, {extents[static_cast<size_t>(axis)]}, [&](const std::vector<Expr>& i) {
+        Expr centre = (convert(i[0], DType::kF32) + const_float(0.5)) * scale + part.begin - const_float(0.5);
+        return convert(kernel::unary(ScalarOp::kFloor, centre - radius), DType::kI64);
+      });
   RecipeBuilder::Band band;
   band.name = name;
   band.type = type;
@@ -223,20 +252,24 @@ StageRef resample(RecipeBuilder& b, const std::string& name, int axis, const Axi
 }
 
 void resize_part(RecipeBuilder& b, const Axis& y, const Axis& x) {
-  StageRef wide = resample(b, "horizontal", 1, x, {b.extent(0, 0), i64(x.size), b.extent(0, 2)}, DType::kF32,
-                           [&](const std::vector<Expr>& at) { return b.load(0, at, kernel::Border::kClamp); });
-  b.output_stage(0, resample(b, "vertical", 0, y, {i64(y.size), i64(x.size), b.extent(0, 2)}, DType::kU8,
-                             [&](const std::vector<Expr>& at) { return b.load(wide, at, kernel::Border::kClamp); }));
+  StageRef wide =
+      resample(b, "horizontal", 1, x, {b.extent(0, 0), i64(x.size), b.extent(0, 2)}, DType::kF32,
+               [&](const std::vector<Expr>& at) { return b.load(0, at, kernel::Border::kClamp); });
+  b.output_stage(
+      0, resample(b, "vertical", 0, y, {i64(y.size), i64(x.size), b.extent(0, 2)}, DType::kU8,
+                  [&](const std::vector<Expr>& at) { return b.load(wide, at, kernel::Border::kClamp); }));
 }
 
 Operator resize() {
   Operator op = image_operator("resize");
-  op.args = {{"size", ArgKind::kIntList, ir::None{}, true}, {"start", ArgKind::kFloatList, std::vector<double>{0.0}, false, true},
+  op.args = {{"size", ArgKind::kIntList, ir::None{}, true},
+             {"start", ArgKind::kFloatList, std::vector<double>{0.0}, false, true},
              {"end", ArgKind::kFloatList, std::vector<double>{1.0}, false, true}};
   op.type_rule = [](const TypeContext& c) -> Types {
     std::vector<int64_t> size = c.integers("size");
     if (size.size() != 2) return c.error("size needs two numbers", "as in size=[224, 224]", "size");
-    return std::vector{Type{DType::kU8, 3, "HWC", ir::Device::kCpu, {size[0], size[1], c.input(0).extents[2]}}};
+    return std::vector{
+        Type{DType::kU8, 3, "HWC", ir::Device::kCpu, {size[0], size[1], c.input(0).extents[2]}}};
   };
   op.define = [](RecipeBuilder& b) {
     std::vector<Expr> start = b.arg_list("start", 2, DType::kF32), end = b.arg_list("end", 2, DType::kF32);
@@ -261,7 +294,8 @@ Operator random_zoom() {
     for (int d = 0; d < 2; ++d) {
       Expr extent = b.extent(0, d), half = extent / i64(2);
       Expr begin = b.random_below(i64(d), extent - half + i64(1));
-      parts.push_back({convert(begin, DType::kF32), convert(half, DType::kF32), b.integers("size")[static_cast<size_t>(d)]});
+      parts.push_back({convert(begin, DType::kF32), convert(half, DType::kF32),
+                       b.integers("size")[static_cast<size_t>(d)]});
     }
     resize_part(b, parts[0], parts[1]);
   };
@@ -270,12 +304,16 @@ Operator random_zoom() {
 
 Operator mean() {
   Operator op = named("mean", 1);
-  op.type_rule = [](const TypeContext&) -> Types { return std::vector{Type{DType::kF32, 0, {}, ir::Device::kCpu, {}}}; };
+  op.type_rule = [](const TypeContext&) -> Types {
+    return std::vector{Type{DType::kF32, 0, {}, ir::Device::kCpu, {}}};
+  };
   op.define = [](RecipeBuilder& b) {
     RecipeBuilder::Reduce reduce;
     reduce.name = "mean";
     reduce.reduce_extents = b.extents(0);
-    reduce.body = [&](const std::vector<Expr>&, const std::vector<Expr>& at) { return convert(b.load(0, at), DType::kF32); };
+    reduce.body = [&](const std::vector<Expr>&, const std::vector<Expr>& at) {
+      return convert(b.load(0, at), DType::kF32);
+    };
     b.output_stage(0, b.reduce(reduce));
   };
   return op;

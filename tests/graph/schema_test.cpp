@@ -56,7 +56,8 @@ const Operator& every_kind() {
                {"old", ArgKind::kInt, int64_t{3}, false, false, "", false, "it was never any use"},
                {"must", ArgKind::kString, ir::None{}, true, false, "the name of it"}};
     op.type_rule = [](const TypeContext& c) -> Result<std::vector<ir::Type>> {
-      if (!c.is_per_sample("count") && c.given("count") && c.integer("count") > 9) return c.error("every: count is above 9", "make it smaller", "count");
+      if (!c.is_per_sample("count") && c.given("count") && c.integer("count") > 9)
+        return c.error("every: count is above 9", "make it smaller", "count");
       return std::vector{c.input(0)};
     };
     return op;
@@ -68,11 +69,14 @@ struct Call {
   ir::Graph graph;
   ir::GraphBuilder::NodeSpec spec;
 
-  explicit Call(std::vector<ir::Arg> args, std::vector<ir::Type> inputs = {{DType::kU8, 3, "HWC", ir::Device::kCpu, {-1, -1, 3}}}) {
+  explicit Call(std::vector<ir::Arg> args,
+                std::vector<ir::Type> inputs = {{DType::kU8, 3, "HWC", ir::Device::kCpu, {-1, -1, 3}}}) {
     spec.op = &every_kind();
     for (ir::Type& type : inputs) spec.inputs.push_back(value(std::move(type)));
     spec.args = std::move(args);
-    if (std::none_of(spec.args.begin(), spec.args.end(), [](const ir::Arg& arg) { return arg.name == "must"; })) spec.args.push_back({"must", Attr(std::string("x"))});
+    if (std::none_of(spec.args.begin(), spec.args.end(),
+                     [](const ir::Arg& arg) { return arg.name == "must"; }))
+      spec.args.push_back({"must", Attr(std::string("x"))});
     spec.span = {1, 10, 90};
   }
   ir::ValueId value(ir::Type type) {
@@ -91,7 +95,11 @@ struct Call {
 };
 
 TEST(CheckCall, ConvertsAndDropsNone) {
-  Call call({{"flag", Attr(int64_t{1})}, {"count", Attr(2.0)}, {"sizes", Attr(int64_t{4})}, {"dtype", Attr(ir::None{})}, {"old", Attr(int64_t{3})}});
+  Call call({{"flag", Attr(int64_t{1})},
+             {"count", Attr(2.0)},
+             {"sizes", Attr(int64_t{4})},
+             {"dtype", Attr(ir::None{})},
+             {"old", Attr(int64_t{3})}});
   ASSERT_TRUE(check_call(call.graph, call.spec));
   ASSERT_EQ(call.spec.args.size(), 5u);
   EXPECT_EQ(call.spec.args[0].as_attr(), Attr(true));
@@ -100,15 +108,19 @@ TEST(CheckCall, ConvertsAndDropsNone) {
 }
 
 TEST(CheckCall, ErrorsOfArguments) {
-  EXPECT_EQ(Call({{"cuont", Attr(int64_t{1}), {1, 20, 27}}}).error().message, "fn.every has no argument cuont");
+  EXPECT_EQ(Call({{"cuont", Attr(int64_t{1}), {1, 20, 27}}}).error().message,
+            "fn.every has no argument cuont");
   EXPECT_EQ(Call({{"cuont", Attr(int64_t{1}), {1, 20, 27}}}).error().span, (Span{1, 20, 27}));
   EXPECT_EQ(Call({{"count", Attr(int64_t{1})}, {"count", Attr(int64_t{1})}}).error().code, "G0451");
   EXPECT_EQ(Call({{"must", Attr(ir::None{})}}).error().message, "fn.every needs the argument must");
   EXPECT_EQ(Call({{"must", Attr(ir::None{})}}).error().help, "the name of it");
-  EXPECT_EQ(Call({{"count", Attr(1.5)}}).error().message, "argument count of fn.every must be an integer, but is the number 1.5");
-  EXPECT_EQ(Call({{"dtype", Attr(std::string("float"))}}).error().message, "argument dtype of fn.every must be an element type, but is the text \"float\"");
+  EXPECT_EQ(Call({{"count", Attr(1.5)}}).error().message,
+            "argument count of fn.every must be an integer, but is the number 1.5");
+  EXPECT_EQ(Call({{"dtype", Attr(std::string("float"))}}).error().message,
+            "argument dtype of fn.every must be an element type, but is the text \"float\"");
   EXPECT_EQ(Call({{"dtype", Attr(std::string("float"))}}).error().help, "write a type, as in types.FLOAT");
-  EXPECT_EQ(Call({{"old", Attr(int64_t{4})}}).error().message, "argument old of fn.every is not supported: it was never any use");
+  EXPECT_EQ(Call({{"old", Attr(int64_t{4})}}).error().message,
+            "argument old of fn.every is not supported: it was never any use");
 }
 
 TEST(CheckCall, PerSampleArguments) {
@@ -118,13 +130,15 @@ TEST(CheckCall, PerSampleArguments) {
     return call;
   };
   ir::Type i32{DType::kI32, 0, {}, ir::Device::kCpu, {}}, f32{DType::kF32, 0, {}, ir::Device::kCpu, {}};
-  ir::Type one{DType::kI32, 1, {}, ir::Device::kCpu, {1}}, many{DType::kI32, 1, {}, ir::Device::kCpu, {-1}}, square{DType::kF32, 2, {}, ir::Device::kCpu, {2, 2}};
+  ir::Type one{DType::kI32, 1, {}, ir::Device::kCpu, {1}}, many{DType::kI32, 1, {}, ir::Device::kCpu, {-1}},
+      square{DType::kF32, 2, {}, ir::Device::kCpu, {2, 2}};
   Call whole = with("count", i32), single = with("count", one), list = with("sizes", many);
   EXPECT_TRUE(check_call(whole.graph, whole.spec));
   EXPECT_TRUE(check_call(single.graph, single.spec));
   EXPECT_TRUE(check_call(list.graph, list.spec));
   EXPECT_EQ(with("flag", i32).error().code, "G0454");
-  EXPECT_EQ(with("count", f32).error().message, "argument count of fn.every must be an integer, but the data node given is f32[]");
+  EXPECT_EQ(with("count", f32).error().message,
+            "argument count of fn.every must be an integer, but the data node given is f32[]");
   EXPECT_EQ(with("count", f32).error().span, (Span{1, 30, 40}));
   EXPECT_EQ(with("count", many).error().help, "pick one element, as in `x[0]`");
   EXPECT_EQ(with("sizes", square).error().help, "pass a 1-D tensor");
@@ -133,16 +147,22 @@ TEST(CheckCall, PerSampleArguments) {
 
 TEST(CheckCall, Inputs) {
   ir::Type image{DType::kU8, 3, "HWC", ir::Device::kCpu, {-1, -1, 3}};
-  ir::Type wide = image, planes = image, bare = image, video{DType::kU8, 4, "FHWC", ir::Device::kCpu, {-1, -1, -1, 3}}, flat{DType::kU8, 1, {}, ir::Device::kCpu, {-1}};
+  ir::Type wide = image, planes = image, bare = image,
+           video{DType::kU8, 4, "FHWC", ir::Device::kCpu, {-1, -1, -1, 3}},
+           flat{DType::kU8, 1, {}, ir::Device::kCpu, {-1}};
   wide.dtype = DType::kI64;
   planes.layout = "CHW";
   bare.layout = {};
   Call two({}, {planes, bare});
-  EXPECT_TRUE(check_call(two.graph, two.spec)) << "a tensor without a layout is taken as the first of its rank";
+  EXPECT_TRUE(check_call(two.graph, two.spec))
+      << "a tensor without a layout is taken as the first of its rank";
   EXPECT_EQ(Call({}, {}).error().message, "fn.every takes at least 1 input, but 0 are given");
-  EXPECT_EQ(Call({}, {image, image, image}).error().message, "fn.every takes at most 2 inputs, but 3 are given");
-  EXPECT_EQ(Call({}, {wide}).error().message, "fn.every takes UINT8 or FLOAT as input 0 (image), but gets INT64");
-  EXPECT_EQ(Call({}, {image, video}).error().message, "fn.every takes the layout HWC or CHW for input 1 (image), but gets FHWC");
+  EXPECT_EQ(Call({}, {image, image, image}).error().message,
+            "fn.every takes at most 2 inputs, but 3 are given");
+  EXPECT_EQ(Call({}, {wide}).error().message,
+            "fn.every takes UINT8 or FLOAT as input 0 (image), but gets INT64");
+  EXPECT_EQ(Call({}, {image, video}).error().message,
+            "fn.every takes the layout HWC or CHW for input 1 (image), but gets FHWC");
   EXPECT_EQ(Call({}, {image, video}).error().help, "sequences are not supported yet");
   EXPECT_EQ(Call({}, {flat}).error().code, "G0458");
 }
@@ -169,7 +189,8 @@ TEST(Registry, NamesAndAliases) {
 
 TEST(Messages, CodesAreDistinct) {
   std::set<std::string> codes;
-  for (int k = 0; k < compiler::num_messages(); ++k) EXPECT_TRUE(codes.insert(compiler::entry(static_cast<compiler::Message>(k)).code).second);
+  for (int k = 0; k < compiler::num_messages(); ++k)
+    EXPECT_TRUE(codes.insert(compiler::entry(static_cast<compiler::Message>(k)).code).second);
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ namespace {
 using namespace ir;
 
 TEST(GraphText, KeepsEverything) {
-  std::string text = R"(pipeline @train(batch_size=64, num_threads=3, seed=-1, prefetch_queue_depth=4, exact=false, on_error=skip, memory_limit=1000000, outputs=["image", "say \"so\""]) {
+  std::string text =
+      R"(pipeline @train(batch_size=64, num_threads=3, seed=-1, prefetch_queue_depth=4, exact=false, on_error=skip, memory_limit=1000000, outputs=["image", "say \"so\""]) {
 ^0:
   %file, %label = files() {root="a\\b\n\"c\""} : u8[?], i32[1] name="Reader"
   %image = decode(%file) : u8[?,?,3] HWC
@@ -46,9 +47,12 @@ TEST(GraphText, KeepsEverything) {
   std::string once = to_text(graph);
   // Blocks are numbered in topological order, merges' results where they stand; the rest is as written.
   EXPECT_EQ(to_text(graph_of(once)), once);
-  for (const char* part : {"exact=false, on_error=skip, memory_limit=1000000", "outputs=[\"image\", \"say \\\"so\\\"\"]", "{root=\"a\\\\b\\n\\\"c\\\"\"}", "name=\"Reader\"",
-                           "{range=[-1.0, 1e+300]} : f32[] key=0xfedcba9876543210 own_seed", "value=[1.5, -0.0, inf, -inf]",
-                           "value=[-9223372036854775808, 9223372036854775807]", "merge(%image.2, %image, %image.1, %image)", "switch %n [^1, ^2, ^3]"})
+  for (const char* part :
+       {"exact=false, on_error=skip, memory_limit=1000000", "outputs=[\"image\", \"say \\\"so\\\"\"]",
+        "{root=\"a\\\\b\\n\\\"c\\\"\"}", "name=\"Reader\"",
+        "{range=[-1.0, 1e+300]} : f32[] key=0xfedcba9876543210 own_seed", "value=[1.5, -0.0, inf, -inf]",
+        "value=[-9223372036854775808, 9223372036854775807]", "merge(%image.2, %image, %image.1, %image)",
+        "switch %n [^1, ^2, ^3]"})
     EXPECT_NE(once.find(part), std::string::npos) << part << "\n" << once;
   EXPECT_EQ(graph.options.batch_size, 64);
   EXPECT_EQ(graph.options.on_error, OnError::kSkip);
@@ -58,7 +62,8 @@ TEST(GraphText, KeepsEverything) {
 TEST(GraphText, AttributesReadBack) {
   std::mt19937_64 random(5);
   auto check = [](const Attr& attr) {
-    Graph graph = graph_of("pipeline @p() {\n^0:\n %a = constant() {value=" + to_text(attr) + ", shape=[0]} : f32[0]\n return %a\n}");
+    Graph graph = graph_of("pipeline @p() {\n^0:\n %a = constant() {value=" + to_text(attr) +
+                           ", shape=[0]} : f32[0]\n return %a\n}");
     ASSERT_EQ(graph.nodes.size(), 1u) << to_text(attr);
     EXPECT_EQ(graph.node(0).args[0].as_attr(), attr) << to_text(attr);
   };
@@ -74,11 +79,16 @@ TEST(GraphText, AttributesReadBack) {
     check(Attr(text));
     check(Attr(std::vector<std::string>{text, "", "ü→"}));
   }
-  for (const Attr& attr : {Attr(true), Attr(false), Attr(DType::kF16), Attr(std::vector<double>{}), Attr(std::vector<int64_t>{}), Attr(std::vector<std::string>{}), Attr(1e15), Attr(100.0)}) check(attr);
+  for (const Attr& attr :
+       {Attr(true), Attr(false), Attr(DType::kF16), Attr(std::vector<double>{}), Attr(std::vector<int64_t>{}),
+        Attr(std::vector<std::string>{}), Attr(1e15), Attr(100.0)})
+    check(attr);
 }
 
 TEST(GraphText, RemarksNameLaterValues) {
-  Graph graph = graph_of("pipeline @p() {\n^0:\n %f, %l = files() {root=\"a\"}\n %x = decode(%f) {region_from=[%y]}\n %y = crop(%x) {size=[2, 2]}\n return %y\n}");
+  Graph graph = graph_of(
+      "pipeline @p() {\n^0:\n %f, %l = files() {root=\"a\"}\n %x = decode(%f) {region_from=[%y]}\n %y = "
+      "crop(%x) {size=[2, 2]}\n return %y\n}");
   const Arg* remark = graph.node(1).find_arg("region_from");
   ASSERT_NE(remark, nullptr);
   EXPECT_EQ(attr_integers(remark->as_attr()), std::vector<int64_t>{graph.node(2).outputs[0]});
@@ -105,31 +115,51 @@ TEST(GraphText, ErrorsSayWhereTheyAre) {
       {" return %a", "3:9: in the text of a graph: %a is not defined before this"},
       {" %a = uniform() key=12\n return %a", "4:2: in the text of a graph: a key is hexadecimal, as in 0x1f"},
       {" %a = uniforn() key=0x1\n return %a", "3:2: there is no operator uniforn"},
-      {" %a = uniform() key=0x1\n %a = uniform() key=0x2\n return %a", "5:2: in the text of a graph: %a is defined twice"},
-      {" %a, %b = uniform() key=0x1\n return %a", "4:2: in the text of a graph: uniform has 1 outputs, but 2 names stand before it"},
+      {" %a = uniform() key=0x1\n %a = uniform() key=0x2\n return %a",
+       "5:2: in the text of a graph: %a is defined twice"},
+      {" %a, %b = uniform() key=0x1\n return %a",
+       "4:2: in the text of a graph: uniform has 1 outputs, but 2 names stand before it"},
       {" %a = uniform() {rang=[0, 1]} key=0x1\n return %a", "3:18: fn.uniform has no argument rang"},
-      {" %a = uniform() {range=[0, \"b\"]} key=0x1\n return %a", "3:32: in the text of a graph: the elements of a list are of one kind: integers, numbers with a point, or texts"},
-      {" %a = uniform() {range=[[0]]} key=0x1\n return %a", "3:25: in the text of a graph: lists do not nest"},
-      {" %a = uniform() {range=\"x} key=0x1\n return %a", "3:24: in the text of a graph: the text does not end on its line"},
-      {" %a = uniform() : f33[] key=0x1\n return %a", "3:22: in the text of a graph: an element type is expected"},
-      {" %a = uniform() : i32[] key=0x1\n return %a", "3:2: in the text of a graph: the type is i32[], but uniform gives f32[]"},
+      {" %a = uniform() {range=[0, \"b\"]} key=0x1\n return %a",
+       "3:32: in the text of a graph: the elements of a list are of one kind: integers, numbers with a "
+       "point, or texts"},
+      {" %a = uniform() {range=[[0]]} key=0x1\n return %a",
+       "3:25: in the text of a graph: lists do not nest"},
+      {" %a = uniform() {range=\"x} key=0x1\n return %a",
+       "3:24: in the text of a graph: the text does not end on its line"},
+      {" %a = uniform() : f33[] key=0x1\n return %a",
+       "3:22: in the text of a graph: an element type is expected"},
+      {" %a = uniform() : i32[] key=0x1\n return %a",
+       "3:2: in the text of a graph: the type is i32[], but uniform gives f32[]"},
       {" %a = uniform()\n return %a", "3:2: illegal graph: the random operator uniform has no key"},
       {" jump ^0", "4:1: in the text of a graph: ^0 stands before this block"},
       {" jump ^1", "4:2: in the text of a graph: ^1 is used, but there is no such block"},
-      {" %a = uniform() key=0x1\n branch %a ^1, ^1\n^1:\n return %a", "5:1: in the text of a graph: both ways of the branch are one"},
-      {" jump ^1\n^1(^2):\n return", "4:7: in the text of a graph: the blocks before this one do not go to ^1 as it says"},
-      {" jump ^1\n^1(^0):\n %b = merge(%b) : f32[]\n return", "5:13: in the text of a graph: %b is not defined before this"},
-      {" %a = uniform() key=0x1\n jump ^1\n^1(^0):\n %b = merge(%a) : f32[]\n return %b", "6:2: illegal graph: block 1 has merges, but fewer than two predecessors"},
-      {" jump ^1\n^1(^0):\n %f, %l = files() {root=\"a\"}\n return %f", "5:2: illegal graph: the source files stands outside the entry block"},
-      {" %f, %l = files() {root=\"a\"}\n branch %l ^1, ^2\n^1(^0):\n jump ^2\n^2(^0, ^1):\n return %f", "4:2: illegal graph: the selector %l is i32[1], not a scalar"},
-      {" %u = uniform() key=0x1\n switch %u [^1, ^2]\n^1(^0):\n jump ^2\n^2(^0, ^1):\n return %u", "4:2: illegal graph: the selector %u is f32[], not an integer"},
-      {" %u = uniform() key=0x1\n branch %u ^1, ^2\n^1(^0):\n %a = add(%u, %u)\n jump ^2\n^2(^0, ^1):\n return %a", "9:2: illegal graph: %a is used where its definition does not come before on every path"},
-      {" %u = uniform() key=0x1\n %i = convert(%u) {dtype=i32}\n branch %u ^1, ^2\n^1(^0):\n jump ^2\n^2(^0, ^1):\n %m = merge(%u, %i) : f32[]\n return %m",
+      {" %a = uniform() key=0x1\n branch %a ^1, ^1\n^1:\n return %a",
+       "5:1: in the text of a graph: both ways of the branch are one"},
+      {" jump ^1\n^1(^2):\n return",
+       "4:7: in the text of a graph: the blocks before this one do not go to ^1 as it says"},
+      {" jump ^1\n^1(^0):\n %b = merge(%b) : f32[]\n return",
+       "5:13: in the text of a graph: %b is not defined before this"},
+      {" %a = uniform() key=0x1\n jump ^1\n^1(^0):\n %b = merge(%a) : f32[]\n return %b",
+       "6:2: illegal graph: block 1 has merges, but fewer than two predecessors"},
+      {" jump ^1\n^1(^0):\n %f, %l = files() {root=\"a\"}\n return %f",
+       "5:2: illegal graph: the source files stands outside the entry block"},
+      {" %f, %l = files() {root=\"a\"}\n branch %l ^1, ^2\n^1(^0):\n jump ^2\n^2(^0, ^1):\n return %f",
+       "4:2: illegal graph: the selector %l is i32[1], not a scalar"},
+      {" %u = uniform() key=0x1\n switch %u [^1, ^2]\n^1(^0):\n jump ^2\n^2(^0, ^1):\n return %u",
+       "4:2: illegal graph: the selector %u is f32[], not an integer"},
+      {" %u = uniform() key=0x1\n branch %u ^1, ^2\n^1(^0):\n %a = add(%u, %u)\n jump ^2\n^2(^0, ^1):\n "
+       "return %a",
+       "9:2: illegal graph: %a is used where its definition does not come before on every path"},
+      {" %u = uniform() key=0x1\n %i = convert(%u) {dtype=i32}\n branch %u ^1, ^2\n^1(^0):\n jump ^2\n^2(^0, "
+       "^1):\n %m = merge(%u, %i) : f32[]\n return %m",
        "9:2: illegal graph: %m is f32[], but merges %i of type i32[]"},
-      {" %u = uniform() key=0x1\n branch %u ^1, ^2\n^1(^0):\n return\n^2(^0):\n return", "illegal graph: 2 blocks end in return, not one"},
+      {" %u = uniform() key=0x1\n branch %u ^1, ^2\n^1(^0):\n return\n^2(^0):\n return",
+       "illegal graph: 2 blocks end in return, not one"},
       {" return\n^1:\n return", "5:2: illegal graph: no path leads to block 1, which is not empty"},
       {" return } x", "3:11: in the text of a graph: nothing may follow the pipeline"},
-      {" %a = constant() {value=1, value=2}\n return %a", "3:28: argument value of fn.constant is given twice"},
+      {" %a = constant() {value=1, value=2}\n return %a",
+       "3:28: argument value of fn.constant is given twice"},
       {" %a = constant() {value=99999999999999999999}\n return %a", ""},
       {" %a = constant() {value=9e999}\n return %a", "3:25: in the text of a graph: a value is expected"},
   };
@@ -141,16 +171,22 @@ TEST(GraphText, ErrorsSayWhereTheyAre) {
 
 TEST(GraphText, ErrorsOfTheHeader) {
   EXPECT_EQ(error_of(""), "1:1: in the text of a graph: a graph begins with `pipeline @name(…) {`");
-  EXPECT_EQ(error_of("pipeline @p(batch_siz=3) {"), "1:24: in the text of a graph: there is no option batch_siz");
-  EXPECT_EQ(error_of("pipeline @p(batch_size=-3) {"), "1:26: in the text of a graph: batch_size is out of range");
-  EXPECT_EQ(error_of("pipeline @p(on_error=ignore) {"), "1:22: in the text of a graph: `raise`, `skip` or `replace` is expected");
+  EXPECT_EQ(error_of("pipeline @p(batch_siz=3) {"),
+            "1:24: in the text of a graph: there is no option batch_siz");
+  EXPECT_EQ(error_of("pipeline @p(batch_size=-3) {"),
+            "1:26: in the text of a graph: batch_size is out of range");
+  EXPECT_EQ(error_of("pipeline @p(on_error=ignore) {"),
+            "1:22: in the text of a graph: `raise`, `skip` or `replace` is expected");
   EXPECT_EQ(error_of("pipeline @p() {\n}"), "2:2: in the text of a graph: the pipeline has no blocks");
-  EXPECT_EQ(error_of("pipeline @p() {\n^0:\n return"), "3:8: in the text of a graph: `}` is expected at the end of the pipeline");
+  EXPECT_EQ(error_of("pipeline @p() {\n^0:\n return"),
+            "3:8: in the text of a graph: `}` is expected at the end of the pipeline");
 }
 
-/// Text with pieces cut out, doubled or changed never crashes the reader; what it accepts is legal and prints.
+/// Text with pieces cut out, doubled or changed never crashes the reader; what it accepts is legal and
+/// prints.
 TEST(GraphText, MutilatedTextIsRefusedOrLegal) {
-  std::string good = read_file(std::string(GALATEA_SOURCE_DIR) + "/tests/golden/pass/hoist_over_branch/switch.graph");
+  std::string good =
+      read_file(std::string(GALATEA_SOURCE_DIR) + "/tests/golden/pass/hoist_over_branch/switch.graph");
   std::mt19937 random(11);
   int accepted = 0;
   for (int n = 0; n < 3000; ++n) {
@@ -158,10 +194,17 @@ TEST(GraphText, MutilatedTextIsRefusedOrLegal) {
     for (int edits = 1 + static_cast<int>(random() % 3); edits > 0; --edits) {
       size_t at = random() % text.size(), length = random() % 12;
       switch (random() % 4) {
-        case 0: text.erase(at, length); break;
-        case 1: text.insert(at, text.substr(random() % text.size(), length)); break;
-        case 2: text[at] = static_cast<char>(random() % 256); break;
-        default: text[at] = "%^(){}[]:,=0\"\\#."[random() % 16];
+        case 0:
+          text.erase(at, length);
+          break;
+        case 1:
+          text.insert(at, text.substr(random() % text.size(), length));
+          break;
+        case 2:
+          text[at] = static_cast<char>(random() % 256);
+          break;
+        default:
+          text[at] = "%^(){}[]:,=0\"\\#."[random() % 16];
       }
       if (text.empty()) text = " ";
     }

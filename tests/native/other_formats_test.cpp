@@ -105,25 +105,18 @@ TEST(Png, PalettesGiveTheirColours) {
     }
 }
 
-TEST(Png, ATransparentColourIsAlpha) {
-  for (int channels : {1, 3}) {
-    Picture picture = make_picture(15, 22, channels, 6);
-    std::vector<int> transparent;
-    for (int c = 0; c < channels; ++c) transparent.push_back(picture.at(4, 7, c));
-    Picture expected(15, 22, channels + 1);
-    for (int y = 0; y < 15; ++y)
-      for (int x = 0; x < 22; ++x) {
-        bool hit = true;
-        for (int c = 0; c < channels; ++c) {
-          expected.at(y, x, c) = picture.at(y, x, c);
-          hit = hit && picture.at(y, x, c) == transparent[static_cast<size_t>(c)];
-        }
-        expected.at(y, x, channels) = hit ? 0 : 255;
-      }
-    File file = encode_png(picture, {.transparency = transparent});
-    expect_picture(file, expected, kAny, fmt::format("{} channels", channels));
-    expect_picture(file, with_channels(picture, 3), kRgb, fmt::format("{} channels", channels));
-  }
+TEST(Png, ATransparentColourIsAColour) {
+  for (int bits : {8, 16})
+    for (int channels : {1, 3}) {
+      Picture picture = make_picture(15, 22, channels, 6, bits);
+      std::vector<int> transparent;
+      for (int c = 0; c < channels; ++c) transparent.push_back(picture.at(4, 7, c));
+      File file = encode_png(picture, {.transparency = transparent});
+      DecodeOptions any{.type = ImageType::kAny, .dtype = bits == 16 ? DType::kU16 : DType::kU8};
+      expect_picture(file, picture, any, fmt::format("{} channels of {} bits", channels, bits));
+      DecodeOptions rgb{.dtype = any.dtype};
+      expect_picture(file, with_channels(picture, 3), rgb, fmt::format("{} channels of {} bits to RGB", channels, bits));
+    }
 }
 
 TEST(Png, ExifTurnsThePicture) {

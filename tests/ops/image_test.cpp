@@ -48,7 +48,7 @@ TEST(Crop, PlacesTheWindow) {
   ASSERT_TRUE(outcome.ok());
   EXPECT_EQ(outcome.kinds[0], Kind::kView);
   EXPECT_EQ(outcome.types[0].extents, (std::vector<int64_t>{4, 5, -1}));
-  const auto y0 = std::llround(0.9f * 5), x0 = std::llround(0.3f * 7);
+  const auto y0 = std::llround(static_cast<double>(0.9f) * 5), x0 = std::llround(static_cast<double>(0.3f) * 7);
   expect_near(outcome.outputs[0], image_of(4, 5, 3, [&](int64_t y, int64_t x, int64_t c) { return pixel(photo(), y0 + y, x0 + x, c); }), 0);
   const Tensor truncated = OpRun("crop").input(photo()).arg("crop_h", scalar(DType::kF32, 4)).arg("crop_w", scalar(DType::kF32, 5.9)).arg("crop_pos_y", scalar(DType::kF32, 0.9))
                                .arg("rounding", std::string("truncate")).result();
@@ -70,7 +70,30 @@ TEST(Crop, OutsideTheImage) {
   EXPECT_NE(OpRun("crop").fixed(photo()).arg("crop", std::vector<double>{13, 6}).failure().find("does not fit"), std::string::npos);
   EXPECT_NE(OpRun("crop").input(photo()).arg("crop", std::vector<double>{3, 6}).arg("crop_pos_x", scalar(DType::kF32, 1.5)).failure().find("[0, 1]"), std::string::npos);
   EXPECT_NE(OpRun("crop").input(photo()).arg("crop_h", 3.0).failure().find("come together"), std::string::npos);
-  EXPECT_NE(OpRun("crop").input(photo()).arg("out_of_bounds_policy", std::string("wrap")).failure().find("unknown"), std::string::npos);
+  EXPECT_NE(OpRun("crop").input(photo()).arg("out_of_bounds_policy", std::string("mirror")).failure().find("unknown"), std::string::npos);
+}
+
+TEST(Crop, BordersRepeatTheImage) {
+  auto expected = [&](auto&& place) {
+    return image_of(30, 6, 3, [&](int64_t y, int64_t x, int64_t c) { return pixel(photo(), place(y - 11, 9), x + 3, c); });
+  };
+  auto cropped = [&](const char* policy) {  // (30 - 9) / 2 rows above: round(0.5 (9 - 30)) = -11
+    return OpRun("crop").input(photo()).arg("crop", std::vector<double>{30, 6}).arg("out_of_bounds_policy", std::string(policy)).result();
+  };
+  auto modulo = [](int64_t i, int64_t n) { return ((i % n) + n) % n; };
+  expect_near(cropped("edge"), expected([](int64_t i, int64_t n) { return std::clamp<int64_t>(i, 0, n - 1); }), 0);
+  expect_near(cropped("wrap"), expected(modulo), 0);
+  expect_near(cropped("reflect"), expected([&](int64_t i, int64_t n) { return std::min(modulo(i, 2 * n), 2 * n - 1 - modulo(i, 2 * n)); }), 0);
+  expect_near(cropped("reflect_101"), expected([&](int64_t i, int64_t n) { return std::min(modulo(i, 2 * n - 2), 2 * n - 2 - modulo(i, 2 * n - 2)); }), 0);
+  EXPECT_NE(OpRun("crop").input(tensor(DType::kU8, {0, 4, 3}, {}, "HWC")).arg("crop", std::vector<double>{2, 2}).arg("out_of_bounds_policy", std::string("edge")).failure().find("none to repeat"),
+            std::string::npos);
+}
+
+TEST(Window, VectorsOfUnknownLengthAreChecked) {
+  OpRun run("slice");
+  run.input(photo()).input(tensor(DType::kI32, {2}, {3, 2})).input(tensor(DType::kI32, {2}, {4, 3}));
+  EXPECT_EQ(run.result().extents, (std::vector<int64_t>{3, 4, 3}));
+  EXPECT_NE(OpRun("slice").input(photo()).input(tensor(DType::kI32, {1}, {3})).input(tensor(DType::kI32, {1}, {4})).failure().find("2 are needed"), std::string::npos);
 }
 
 TEST(Slice, AbsoluteRelativeAndPositional) {
@@ -96,7 +119,7 @@ TEST(Slice, BadArguments) {
   EXPECT_NE(OpRun("slice").input(photo()).arg("end", int64_t{3}).arg("shape", int64_t{2}).failure().find("exclude"), std::string::npos);
   EXPECT_NE(OpRun("slice").input(photo()).arg("start", std::vector<int64_t>{1, 2, 3}).failure().find("expected 2"), std::string::npos);
   EXPECT_NE(OpRun("slice").input(tensor(DType::kU8, {3}, {1, 2, 3})).arg("start", int64_t{1}).failure().find("layout"), std::string::npos);
-  EXPECT_NE(OpRun("slice").input(photo()).input(tensor(DType::kF32, {2}, {0, 0})).input(tensor(DType::kF32, {2}, {1, 1})).failure().find("elements"), std::string::npos);
+  EXPECT_NE(OpRun("slice").input(photo()).input(tensor(DType::kF32, {3}, {0, 0, 0})).input(tensor(DType::kF32, {2}, {1, 1})).failure().find("elements"), std::string::npos);
 }
 
 TEST(CropMirrorNormalize, NormalisesIntoTheLayout) {
@@ -123,7 +146,10 @@ TEST(CropMirrorNormalize, TypesPaddingAndNeutralParameters) {
   const Tensor rounded = OpRun("crop_mirror_normalize").input(photo()).arg("dtype", DType::kI8).arg("output_layout", std::string("HWC")).arg("mean", 30.0).arg("std", 2.0).result();
   for (size_t n = 0; n < rounded.size(); ++n) ASSERT_EQ(rounded[n], saturate(DType::kI8, (photo()[n] - 30) / 2));
   const Tensor padded = OpRun("crop_mirror_normalize").fixed(photo()).arg("pad_output", true).arg("mean", 100.0).arg("output_layout", std::string("HWC"))
-                            .arg("fill_values", std::vector<double>{1, 2, 3, 9}).result();
+                            .arg("out_of_bounds_policy", std::string("pad")).arg("fill_values", std::vector<double>{1, 2, 3, 9}).result();
+  const Tensor zero = OpRun("crop_mirror_normalize").input(photo()).arg("pad_output", true).arg("fill_values", 9.0).result();
+  ASSERT_EQ(zero.extents, (std::vector<int64_t>{4, 9, 12}));
+  EXPECT_EQ(zero[3 * 9 * 12], 0);
   expect_near(padded, image_of(9, 12, 4, [&](int64_t y, int64_t x, int64_t c) { return c == 3 ? 9 : pixel(photo(), y, x, c) - 100; }), 1e-5);
   const Tensor outside = OpRun("crop_mirror_normalize").input(photo()).arg("crop", std::vector<double>{11, 12}).arg("out_of_bounds_policy", std::string("pad")).arg("fill_values", 7.0)
                              .arg("mean", 100.0).arg("mirror", int64_t{1}).arg("output_layout", std::string("HWC")).result();

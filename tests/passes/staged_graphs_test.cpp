@@ -1,5 +1,5 @@
-// Graphs of real pipelines (the examples, the example of every operator, the stager's goldens): their text reads back, every pass leaves them legal, and
-// a second run of the passes changes nothing.
+// Graphs of real pipelines (the examples, the example of every operator, the stager's goldens): their text
+// reads back, every pass leaves them legal, and a second run of the passes changes nothing.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,7 +39,9 @@ void check_graph(ir::Graph& graph) {
   std::string before = to_text(graph);
   EXPECT_EQ(read_back(before), before);
   auto reports = passes::run_passes(graph, registry(), {});
-  ASSERT_TRUE(reports) << reports.error().message() << "\n" << reports.error().diagnostics.front().notes.front() << "\n" << before << to_text(graph);
+  ASSERT_TRUE(reports) << reports.error().message() << "\n"
+                       << reports.error().diagnostics.front().notes.front() << "\n"
+                       << before << to_text(graph);
   std::string after = to_text(graph);
   EXPECT_EQ(read_back(after), after);
   ASSERT_TRUE(passes::run_passes(graph, registry(), {}));
@@ -91,7 +93,11 @@ TEST(StagedGraphs, ExamplesOfEveryOperator) {
     std::string body;
     std::stringstream lines(op->example);
     for (std::string line; std::getline(lines, line);) body += "    " + line + "\n";
-    graphs += check_text(op->name, "from nvidia.dali import pipeline_def, fn, types, math\n\n\n@pipeline_def(batch_size=4, num_threads=1, seed=3)\ndef example(data: str = \"photos\"):\n" + body);
+    graphs +=
+        check_text(op->name,
+                   "from nvidia.dali import pipeline_def, fn, types, math\n\n\n@pipeline_def(batch_size=4, "
+                   "num_threads=1, seed=3)\ndef example(data: str = \"photos\"):\n" +
+                       body);
   }
   EXPECT_GE(graphs, 35u);
 }

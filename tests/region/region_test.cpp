@@ -1,4 +1,5 @@
-// Decoding only the window that is read gives the bytes of decoding everything: every consumer, sampling and orientation, on every backend.
+// Decoding only the window that is read gives the bytes of decoding everything: every consumer, sampling and
+// orientation, on every backend.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -46,7 +47,10 @@ samples::Picture noise(int width, int height) {
 std::vector<std::vector<uint8_t>> photographs() {
   using samples::Subsampling;
   std::vector<std::vector<uint8_t>> out;
-  auto add = [&](int width, int height, samples::JpegOptions options) { out.push_back(encode_jpeg(samples::stored_for_orientation(noise(width, height), options.orientation), options)); };
+  auto add = [&](int width, int height, samples::JpegOptions options) {
+    out.push_back(
+        encode_jpeg(samples::stored_for_orientation(noise(width, height), options.orientation), options));
+  };
   add(64, 51, {Subsampling::k420, 90});
   add(45, 57, {Subsampling::k444, 80, true});
   add(51, 60, {Subsampling::k422, 85, false, 6});
@@ -56,10 +60,12 @@ std::vector<std::vector<uint8_t>> photographs() {
 }
 
 /// Bytes of every output of every sample.
-std::vector<std::string> run(const std::string& text, codegen::KernelBackend* backend, bool fuse, bool passes, size_t* marked) {
+std::vector<std::string> run(const std::string& text, codegen::KernelBackend* backend, bool fuse, bool passes,
+                             size_t* marked) {
   SourceMap sources;
   auto graph = ir::read_graph(text, sources, product().registry);
-  EXPECT_TRUE(graph) << graph.error().message() << " at " << sources.describe(graph.error().diagnostics[0].span);
+  EXPECT_TRUE(graph) << graph.error().message() << " at "
+                     << sources.describe(graph.error().diagnostics[0].span);
   if (!graph) return {};
   CompileOptions options;
   options.registry = &product().registry;
@@ -94,15 +100,19 @@ std::vector<std::string> run(const std::string& text, codegen::KernelBackend* ba
   if (!batch || !*batch) return {};
   for (const auto& output : (**batch)->outputs)
     for (const runtime::Tensor& sample : output.samples)
-      out.emplace_back(reinterpret_cast<const char*>(sample.data), static_cast<size_t>(sample.volume() * size_of(sample.dtype)));
+      out.emplace_back(reinterpret_cast<const char*>(sample.data),
+                       static_cast<size_t>(sample.volume() * size_of(sample.dtype)));
   return out;
 }
 
 /// `body` reads %image; `windows` says how many decodes get a window.
 void expect_equal_to_full_decode(const std::string& body, size_t windows = 1) {
   SCOPED_TRACE(body);
-  std::string text = "pipeline @p(batch_size=5, num_threads=2, seed=5) {\n^0:\n  %encoded = external_source() {dtype=u8, ndim=1} name=\"encoded\"\n"
-                     "  %image = decoders.image(%encoded)\n" + body + "}\n";
+  std::string text =
+      "pipeline @p(batch_size=5, num_threads=2, seed=5) {\n^0:\n  %encoded = external_source() {dtype=u8, "
+      "ndim=1} name=\"encoded\"\n"
+      "  %image = decoders.image(%encoded)\n" +
+      body + "}\n";
   size_t marked = 0;
   auto judge = codegen::make_interpreter_backend(true), loops = codegen::make_interpreter_backend();
   auto expected = run(text, judge.get(), false, false, &marked);
@@ -112,7 +122,10 @@ void expect_equal_to_full_decode(const std::string& body, size_t windows = 1) {
   std::string note;
   auto llvm = codegen::make_backend("llvm", &note);
   ASSERT_TRUE(llvm);
-  struct { codegen::KernelBackend* backend; bool fuse; } kWays[] = {{judge.get(), false}, {loops.get(), true}, {llvm->get(), false}, {llvm->get(), true}};
+  struct {
+    codegen::KernelBackend* backend;
+    bool fuse;
+  } kWays[] = {{judge.get(), false}, {loops.get(), true}, {llvm->get(), false}, {llvm->get(), true}};
   for (auto [backend, fuse] : kWays) {
     EXPECT_EQ(run(text, backend, fuse, true, &marked), expected) << backend->name() << (fuse ? " fused" : "");
     EXPECT_EQ(marked, windows);
@@ -178,7 +191,8 @@ TEST(Region, ResizedAfterACrop) {
 TEST(Region, WholeImagesAreDecodedWhole) {
   expect_equal_to_full_decode(R"(  %out = crop(%image) {crop=[16.0, 16.0]}
   return %out, %image
-)", 0);
+)",
+                              0);
 }
 
 }  // namespace

@@ -1,34 +1,24 @@
 // The command line as scripts see it: exit statuses, what goes to stdout and stderr, files written.
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "tests/tools/program.h"
+
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
-
-struct Outcome {
-  int status = -1;  ///< exit status; 1000 + n: killed by signal n
-  std::string out, err;
-};
-
-std::string read_file(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return std::string((std::istreambuf_iterator<char>(in)), {});
-}
+using galatea::testing::contains;
+using galatea::testing::Outcome;
+using galatea::testing::read_file;
 
 class CommandLine : public testing::Test {
  protected:
@@ -57,39 +47,12 @@ class CommandLine : public testing::Test {
   }
   static std::string samples() { return std::string(GALATEA_BINARY_DIR) + "/samples"; }
 
-  /// Runs galatea; after `interrupt_after` the process gets SIGINT.
   Outcome run(std::vector<std::string> arguments, std::chrono::milliseconds interrupt_after = {}) {
-    const std::string program = std::string(GALATEA_BINARY_DIR) + "/bin/galatea";
-    arguments.insert(arguments.begin(), program);
-    const fs::path out = folder_ / "stdout", err = folder_ / "stderr";
-    pid_t child = ::fork();
-    if (child == 0) {
-      ::dup2(::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), 1);
-      ::dup2(::open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), 2);
-      ::setenv("GALATEA_CACHE_DIR", (folder_ / "cache").c_str(), 1);
-      std::vector<char*> argv;
-      for (std::string& argument : arguments) argv.push_back(argument.data());
-      argv.push_back(nullptr);
-      ::execv(program.c_str(), argv.data());
-      ::_exit(127);
-    }
-    if (interrupt_after.count() > 0) {
-      std::this_thread::sleep_for(interrupt_after);
-      ::kill(child, SIGINT);
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    Outcome outcome{WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status), read_file(out),
-                    read_file(err)};
-    return outcome;
+    return galatea::testing::run_galatea(std::move(arguments), folder_, interrupt_after);
   }
 
   fs::path folder_;
 };
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 TEST_F(CommandLine, WrongUsageIsStatusTwoWithAHint) {
   Outcome o = run({"rnu", "x"});

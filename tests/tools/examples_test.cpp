@@ -1,0 +1,112 @@
+// The examples, run as a user runs them, on the sample photographs.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/tools/program.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using galatea::testing::contains;
+using galatea::testing::Outcome;
+using galatea::testing::read_file;
+
+class Examples : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(testing::TempDir()) / ("galatea_examples_" + std::to_string(::getpid()));
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  std::string file() const {
+    return std::string(GALATEA_SOURCE_DIR) + "/examples/" + GetParam() + ".dali-dsl";
+  }
+  static std::string samples() { return std::string(GALATEA_BINARY_DIR) + "/samples"; }
+  Outcome run(std::vector<std::string> arguments) {
+    return galatea::testing::run_galatea(std::move(arguments), folder_);
+  }
+  /// Everything that a run saved, by path.
+  std::map<std::string, std::string> saved(const std::string& name, std::vector<std::string> options) {
+    std::vector<std::string> arguments = {
+        "run", file(), "--set", "data=" + samples(), "--save", (folder_ / name).string()};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    Outcome o = run(arguments);
+    EXPECT_EQ(o.status, 0) << o.err;
+    std::map<std::string, std::string> files;
+    for (const auto& entry : fs::recursive_directory_iterator(folder_ / name)) {
+      if (entry.is_regular_file()) {
+        files[entry.path().lexically_relative(folder_ / name).string()] = read_file(entry.path());
+      }
+    }
+    return files;
+  }
+
+  fs::path folder_;
+};
+
+/// The numbers between brackets: "[3,224,?]" gives {3, 224, -1}.
+std::vector<int64_t> extents_of(const std::string& text) {
+  std::vector<int64_t> extents;
+  std::stringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) {
+    if (part.find_first_not_of(' ') == std::string::npos) continue;
+    extents.push_back(contains(part, "?") ? -1 : std::atoll(part.c_str()));
+  }
+  return extents;
+}
+
+TEST_P(Examples, DeliverWhatCheckPromises) {
+  Outcome check = run({"check", file()});
+  ASSERT_EQ(check.status, 0) << check.err;
+  auto files = saved("once", {});
+  // Each output that check prints, "name f32[3,224,224] CHW", against the headers of the arrays that came
+  // out.
+  std::string promised = check.out.substr(check.out.find("->"));
+  int outputs = 0;
+  for (size_t open = promised.find('['); open != std::string::npos;
+       open = promised.find('[', open + 1), ++outputs) {
+    const auto expected = extents_of(promised.substr(open + 1, promised.find(']', open) - open - 1));
+    for (int sample = 0; sample < 18; ++sample) {
+      char name[64];
+      std::snprintf(name, sizeof name, "out%d/%06d.npy", outputs, sample);
+      ASSERT_TRUE(files.contains(name)) << name;
+      const std::string& npy = files[name];
+      const size_t shape = npy.find("'shape': (") + 10;
+      const auto actual = extents_of(npy.substr(shape, npy.find(')', shape) - shape));
+      ASSERT_EQ(actual.size(), expected.size()) << name;
+      for (size_t d = 0; d < actual.size(); ++d) {
+        EXPECT_EQ(expected[d] < 0 ? expected[d] : actual[d], expected[d]) << name;
+      }
+    }
+  }
+  EXPECT_GE(outputs, 2);
+  EXPECT_EQ(files.size(), static_cast<size_t>(18 * outputs));
+}
+
+TEST_P(Examples, GiveTheSameBitsInAnyBatchAndOnAnyNumberOfThreads) {
+  auto files = saved("a", {"--threads", "1", "--batch-size", "18"});
+  EXPECT_EQ(files.size() % 18, 0u);
+  EXPECT_TRUE(saved("b", {"--threads", "3", "--batch-size", "5", "--prefetch", "1"}) == files);
+}
+
+TEST_P(Examples, GoOnWithoutBrokenPhotographs) {
+  const std::string data = "data=" + samples() + "-corrupt";
+  EXPECT_EQ(run({"run", file(), "--set", data}).status, 1);
+  Outcome o = run({"run", file(), "--set", data, "--on-error", "skip", "--stats=json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  auto stats = nlohmann::json::parse(o.out);
+  EXPECT_EQ(stats["samples"], 4);
+  EXPECT_EQ(stats["skipped"], 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Examples,
+                         testing::Values("01_hello", "02_imagenet_train", "03_conditional", "04_choose_one",
+                                         "05_blur_by_brightness", "06_two_views"),
+                         [](const auto& example) { return std::string(example.param); });
+
+}  // namespace
