@@ -107,6 +107,7 @@ class Lowering {
   void add_tensors();
   void place_stages();
   void place_stage(int s);
+  void keep_stage(int s, const std::vector<int>& order, const std::optional<RowBand>& band, bool planar);
   void place_row_band(int s, RowBand band);
   bool is_output(int s) const;
   bool is_inlined(int s) const;
