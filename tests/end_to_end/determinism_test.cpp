@@ -134,14 +134,14 @@ void expect_same_values(const std::string& file, const std::vector<std::pair<std
   }
 }
 
-TEST(Examples, Hello) { expect_same_values(example("01_hello"), {}, false); }
-TEST(Examples, ImagenetTrain) { expect_same_values(example("02_imagenet_train"), {{"size", "40"}}, true); }
-TEST(Examples, Conditional) { expect_same_values(example("03_conditional"), {{"size", "40"}}, true); }
-TEST(Examples, ChooseOne) { expect_same_values(example("04_choose_one"), {}, false); }
-TEST(Examples, BlurByBrightness) { expect_same_values(example("05_blur_by_brightness"), {}, false); }
-TEST(Examples, TwoViews) { expect_same_values(example("06_two_views"), {}, false); }
+TEST(EndToEnd, Hello) { expect_same_values(example("01_hello"), {}, false); }
+TEST(EndToEnd, ImagenetTrain) { expect_same_values(example("02_imagenet_train"), {{"size", "40"}}, true); }
+TEST(EndToEnd, Conditional) { expect_same_values(example("03_conditional"), {{"size", "40"}}, true); }
+TEST(EndToEnd, ChooseOne) { expect_same_values(example("04_choose_one"), {}, false); }
+TEST(EndToEnd, BlurByBrightness) { expect_same_values(example("05_blur_by_brightness"), {}, false); }
+TEST(EndToEnd, TwoViews) { expect_same_values(example("06_two_views"), {}, false); }
 
-TEST(Examples, ExternalSourceWantsAHost) {
+TEST(EndToEnd, ExternalSourceWantsAHost) {
   auto session = open(example("07_external_source"), {}, {.name = "fed"});
   ASSERT_TRUE(session) << describe(session.error());
   runtime::Allocator allocator;
@@ -167,7 +167,7 @@ def sharded(data: str, shard_id: int = 0, num_shards: int = 1):
     return image, label
 )";
 
-TEST(Examples, ShardsTogetherAreTheWhole) {
+TEST(EndToEnd, ShardsTogetherAreTheWhole) {
   Outcome whole = run("sharded.dali-dsl", kSharded, {.name = "whole", .parameters = {{"data", GALATEA_SAMPLES}}});
   ASSERT_EQ(whole.error, "");
   std::map<int64_t, uint64_t> together;
@@ -182,7 +182,7 @@ TEST(Examples, ShardsTogetherAreTheWhole) {
   EXPECT_EQ(together, whole.hash_of_sample);
 }
 
-TEST(Examples, CorruptFilesAreNamedSkippedOrReplaced) {
+TEST(EndToEnd, CorruptFilesAreNamedSkippedOrReplaced) {
   std::string corrupt = std::string(GALATEA_SAMPLES) + "-corrupt";
   Way way{.name = "raise", .parameters = {{"data", corrupt}}};
   Outcome raised = run(example("01_hello"), {}, way);
@@ -209,7 +209,7 @@ def whole(data: str):
 )";
 
 /// Each thread has met the largest photograph long before batch 300; from then on nothing may grow.
-TEST(Examples, MemoryIsFlatOverAThousandBatches) {
+TEST(EndToEnd, MemoryIsFlatOverAThousandBatches) {
   auto session = open("whole.dali-dsl", kWhole, {.name = "long", .batch_size = 2, .parameters = {{"data", GALATEA_SAMPLES}}});
   ASSERT_TRUE(session) << describe(session.error());
   int64_t early = 0;
