@@ -185,6 +185,50 @@ bool Lowering::has_tap_variants(const Nest& nest, const Shape& shape) const {
   return !any_node(stage.weight, [&](const ExprNode& e) { return e.kind == ExprKind::kAxis && e.index == shape.flat.front(); });
 }
 
+/// One loop over [low, high) of the axis that vectors run along; over all flat axes at once unless it is an edge.
+void Lowering::emit_range(const Nest& nest, const Shape& shape, const Range& range, const std::vector<int>& vars, const Env& env, Block& block) {
+  const auto s = static_cast<size_t>(nest.stage);
+  const auto along = static_cast<size_t>(shape.flat.front());
+  const Expr &low = range.low, &high = range.high, n = extents_[s][along];
+  const bool vector = range.vector;
+  const DroppedBorders* dropped = range.dropped;
+  const int64_t taps = range.taps;
+  Block body;
+  Env inner = env;
+  const bool together = shape.flat.size() > 1 && vector;
+  DroppedBorders all = shape.inside;
+  if (together && dropped) all.insert(dropped->begin(), dropped->end());
+  if (together) dropped = &all;
+  const int x = vars[along];
+  int loop = x;
+  Expr begin = low, end = high;
+  if (together) {
+    Expr size = const_int(1);
+    for (size_t i = 1; i < shape.flat.size(); ++i) size = size * extents_[s][static_cast<size_t>(shape.flat[i])];
+    begin = low * size;
+    end = is_const_int(low, 0) && high.get() == n.get() ? top(n * size) : high * size;
+    loop = new_loop_var(Expr(), kVectorDepth);
+    for (const int axis : shape.flat) inner.axes[static_cast<size_t>(axis)] = const_int(0);
+    inner.axes[static_cast<size_t>(shape.flat.back())] = v(loop);
+  }
+  const int saved = depth_[static_cast<size_t>(loop)];
+  if (vector) depth_[static_cast<size_t>(loop)] = kVectorDepth;
+  const bool scalar = !vector || shape.lanes == 1;
+  if (!together && shape.flat.size() > 1) {  // an edge: the flat axes one by one
+    emit_element(nest, shape, inner, dropped, taps, body);
+    for (size_t i = shape.flat.size(); i-- > 1;) {
+      const auto axis = static_cast<size_t>(shape.flat[i]);
+      Block outer;
+      push(outer, For{vars[axis], const_int(0), extents_[s][axis], LoopRole::kSerial, 1, 1, std::move(body)});
+      body = std::move(outer);
+    }
+  } else {
+    emit_element(nest, shape, inner, dropped, taps, body);
+  }
+  push(block, For{loop, begin, end, scalar ? LoopRole::kSerial : LoopRole::kVector, scalar ? 1 : shape.lanes, 1, std::move(body)});
+  depth_[static_cast<size_t>(loop)] = saved;
+}
+
 /// `taps`: how many there are in this copy of the loops, 0: unknown (then copies for small numbers are made here).
 void Lowering::emit_vector_level(const Nest& nest, const Shape& shape, const Interior& interior, const std::vector<int>& vars, Env env, int64_t known_taps, bool variants, Block& out) {
   const auto s = static_cast<size_t>(nest.stage);
@@ -193,44 +237,9 @@ void Lowering::emit_vector_level(const Nest& nest, const Shape& shape, const Int
   const auto along = static_cast<size_t>(shape.flat.front());
   const Expr n = extents_[s][along];
 
-  // One loop over [low, high) of the split axis; `together`: over all flat axes at once.
   const auto range = [&](const Expr& low, const Expr& high, bool vector, const DroppedBorders* dropped, int64_t taps, Block& block) {
-    Block body;
-    Env inner = env;
-    const bool together = shape.flat.size() > 1 && vector;
-    DroppedBorders all = shape.inside;
-    if (together && dropped) all.insert(dropped->begin(), dropped->end());
-    if (together) dropped = &all;
-    const int x = vars[along];
-    int loop = x;
-    Expr begin = low, end = high;
-    if (together) {
-      Expr size = const_int(1);
-      for (size_t i = 1; i < shape.flat.size(); ++i) size = size * extents_[s][static_cast<size_t>(shape.flat[i])];
-      begin = low * size;
-      end = is_const_int(low, 0) && high.get() == n.get() ? top(n * size) : high * size;
-      loop = new_loop_var(Expr(), kVectorDepth);
-      for (const int axis : shape.flat) inner.axes[static_cast<size_t>(axis)] = const_int(0);
-      inner.axes[static_cast<size_t>(shape.flat.back())] = v(loop);
-    }
-    const int saved = depth_[static_cast<size_t>(loop)];
-    if (vector) depth_[static_cast<size_t>(loop)] = kVectorDepth;
-    const bool scalar = !vector || shape.lanes == 1;
-    if (!together && shape.flat.size() > 1) {  // an edge: the flat axes one by one
-      emit_element(nest, shape, inner, dropped, taps, body);
-      for (size_t i = shape.flat.size(); i-- > 1;) {
-        const auto axis = static_cast<size_t>(shape.flat[i]);
-        Block outer;
-        push(outer, For{vars[axis], const_int(0), extents_[s][axis], LoopRole::kSerial, 1, 1, std::move(body)});
-        body = std::move(outer);
-      }
-    } else {
-      emit_element(nest, shape, inner, dropped, taps, body);
-    }
-    push(block, For{loop, begin, end, scalar ? LoopRole::kSerial : LoopRole::kVector, scalar ? 1 : shape.lanes, 1, std::move(body)});
-    depth_[static_cast<size_t>(loop)] = saved;
+    emit_range(nest, shape, {low, high, vector, dropped, taps}, vars, env, block);
   };
-
   const auto with_variants = [&](const Expr& low, const Expr& high, const DroppedBorders* dropped, Block& block) {
     Block chain;
     range(low, high, true, dropped, known_taps, chain);
