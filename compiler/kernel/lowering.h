@@ -85,6 +85,14 @@ struct Interior {
   bool split() const { return static_cast<bool>(low); }
 };
 
+/// A piece of the axis that vectors run along.
+struct Range {
+  Expr low, high;
+  bool vector = true;                       ///< false: an edge, element by element
+  const DroppedBorders* dropped = nullptr;  ///< borders that do not matter here
+  int64_t taps = 0;                         ///< known number, or 0
+};
+
 /// A horizontal band that BandRow can do.
 struct RowBand {
   BandTables tables;
@@ -107,6 +115,7 @@ class Lowering {
   void add_tensors();
   void place_stages();
   void place_stage(int s);
+  void keep_stage(int s, const std::vector<int>& order, const std::optional<RowBand>& band, bool planar);
   void place_row_band(int s, RowBand band);
   bool is_output(int s) const;
   bool is_inlined(int s) const;
@@ -141,6 +150,7 @@ class Lowering {
   Interior find_interior(const Nest& nest, const Shape& shape, const AccessLog& log, const std::vector<int>& vars);
   void emit_grid(const Nest& nest, const Shape& shape, const std::vector<int>& vars, Block& out);
   void emit_vector_level(const Nest& nest, const Shape& shape, const Interior& interior, const std::vector<int>& vars, Env env, int64_t known_taps, bool variants, Block& out);
+  void emit_range(const Nest& nest, const Shape& shape, const Range& range, const std::vector<int>& vars, const Env& env, Block& block);
   bool has_tap_variants(const Nest& nest, const Shape& shape) const;
   void emit_element(const Nest& nest, const Shape& shape, Env env, const DroppedBorders* dropped, int64_t taps, Block& out);
   void emit_one(const Nest& nest, const Env& env, const DroppedBorders* dropped, int64_t taps, Block& out);

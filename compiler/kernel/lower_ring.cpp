@@ -1,0 +1,137 @@
+// Rings: the rows of one stage that the window of the next is over.
+//
+// Comes in: a band and the stage whose rows it reads. Goes out: one loop over the band's rows, which makes the source rows that are missing and
+// then one row of the band. Source rows come in ascending order, so each is made once; where they do not, the ring starts anew.
+#include "compiler/kernel/lowering.h"
+
+namespace galatea::kernel::lowering {
+
+bool ring_is_legal(const Kernel& kernel, int producer, int* consumer) {
+  *consumer = -1;
+  const auto p = static_cast<size_t>(producer);
+  const Stage& rows = kernel.stages[p];
+  for (const KernelOutput& output : kernel.outputs)
+    if (output.stage == producer) return false;
+  if (rows.form == StageForm::kReduce || may_raise_flag(rows)) return false;
+  const auto reads = [&](const ExprNode& n) { return n.kind == ExprKind::kLoad && n.target.kind == LoadTarget::Kind::kStage && n.target.index == producer; };
+  for (size_t s = p + 1; s < kernel.stages.size(); ++s) {
+    const Stage& stage = kernel.stages[s];
+    bool read = false;
+    for_each_stage_expr(stage, [&](const Expr& e) { read |= any_node(e, reads); });
+    if (!read) continue;
+    if (*consumer >= 0 || stage.form != StageForm::kBand) return false;
+    *consumer = static_cast<int>(s);
+  }
+  if (*consumer < 0) return false;
+  const Stage& stage = kernel.stages[static_cast<size_t>(*consumer)];
+  bool elsewhere = any_node(stage.first, reads) || any_node(stage.weight, reads) || any_node(stage.taps, reads);
+  if (stage.finish) elsewhere |= any_node(stage.finish, reads);
+  if (elsewhere || !reads(*stage.source) || contains(stage.taps, ExprKind::kLoad)) return false;
+  const auto b = static_cast<size_t>(stage.band_axis);
+  if (b + 1 >= rows.extents.size() || stage.source->args.size() != rows.extents.size()) return false;  // a row has at least one axis of its own
+  for (size_t d = 0; d < stage.source->args.size(); ++d) {
+    const Expr& index = stage.source->args[d];
+    if (any_node(index, reads)) return false;
+    if (d == b) {
+      if (!same(index, stage.first + tap()) && !same(index, tap() + stage.first)) return false;
+    } else if (d < b) {
+      if (index->kind != ExprKind::kAxis || index->index != static_cast<int>(d) || !same(rows.extents[d], stage.extents[d])) return false;
+    } else if (contains(index, ExprKind::kTap) ||
+               any_node(index, [&](const ExprNode& n) { return n.kind == ExprKind::kAxis && n.index == stage.band_axis; })) {
+      return false;
+    }
+  }
+  if (any_node(stage.first, [&](const ExprNode& n) { return n.kind == ExprKind::kAxis && n.index != stage.band_axis; })) return false;
+  if (stage.source->border == Border::kReflect101) {
+    // Rows near an edge come from both sides of it: their number is bounded only where the window moves with the axis.
+    const Expr& first = stage.first;
+    const auto is_axis = [&](const Expr& e) { return e->kind == ExprKind::kAxis; };
+    const auto free = [](const Expr& e) { return !contains(e, ExprKind::kAxis) && !contains(e, ExprKind::kLoad); };
+    const bool sum = first->kind == ExprKind::kOp && (first->op == ScalarOp::kAdd || first->op == ScalarOp::kSub);
+    const bool moves = is_axis(first) || (sum && is_axis(first->args[0]) && free(first->args[1])) ||
+                       (sum && first->op == ScalarOp::kAdd && is_axis(first->args[1]) && free(first->args[0]));
+    if (!moves) return false;
+  }
+  return true;
+}
+
+/// The rows [low, high] that the window beginning at `first` reads.
+void Lowering::ring_rows_needed(const Stage& consumer, const Expr& first, const Expr& extent, Expr* low, Expr* high) {
+  const Expr end = extent - const_int(1), zero = const_int(0);
+  const Expr last = first + top(consumer.taps) - const_int(1);
+  *low = max(min(first, end), zero);
+  *high = max(min(last, end), zero);
+  if (consumer.source->border != Border::kReflect101) return;
+  // Beyond an edge the window folds back: the far end of the fold counts as well.
+  const Expr both = end * const_int(2);
+  const Expr folded_low = select(first < zero, select(last < zero, -last, zero), select(first > end, both - last, select(last > end, min(first, both - last), first)));
+  const Expr folded_high = select(last > end, select(first > end, both - first, end), select(last < zero, -first, select(first < zero, max(last, -first), last)));
+  // More than one fold: every row (the ring is as large as the image then).
+  const Expr far = (first < -end) | (last > both);
+  *low = max(min(select(far, zero, folded_low), end), zero);
+  *high = max(min(select(far, end, folded_high), end), zero);
+}
+
+void Lowering::emit_ring(int consumer, int producer, Block& out) {
+  const auto c = static_cast<size_t>(consumer), p = static_cast<size_t>(producer);
+  const Stage& stage = kernel_.stages[c];
+  const auto b = static_cast<size_t>(stage.band_axis);
+  std::vector<Expr> fixed(static_cast<size_t>(stage.rank())), row(kernel_.stages[p].extents.size());
+  std::vector<int> vars;
+  for (size_t d = 0; d < b; ++d) {
+    vars.push_back(new_loop_var(extents_[c][d], 100 + static_cast<int>(d)));
+    fixed[d] = row[d] = v(vars.back());
+  }
+  Env env;
+  const auto first_at = [&](const Expr& y) {
+    env.axes = fixed;
+    env.axes[b] = y;
+    for (Expr& e : env.axes)
+      if (!e) e = const_int(0);
+    return translate(consumer, stage.first, env);
+  };
+  const Expr n = extents_[c][b], one = const_int(1), zero = const_int(0);
+  Block all, plane;
+  if (row_bands_[p]) prepare_row_band(producer, all);
+  // Mirrored bands run from the last row to the first, so that their source rows come in ascending order too.
+  const Expr backwards = let(first_at(zero) > first_at(n - one), plane);
+  const Expr start = let(select(backwards, n - one, zero), plane), step = let(select(backwards, const_int(-1), one), plane);
+  const int have_low = new_var(DType::kI64), have_end = new_var(DType::kI64);
+  push(plane, Declare{have_low, zero});
+  push(plane, Declare{have_end, zero});
+
+  const int t = new_loop_var(n, 150);
+  Block body;
+  const Expr y = let_index(start + v(t) * step, 151, body);
+  loop_extent_[static_cast<size_t>(y->index)] = n;
+  fixed[b] = y;
+  const Expr first = let(first_at(y), body);
+  Expr low, high;
+  ring_rows_needed(stage, first, extents_[p][b], &low, &high);
+  low = let(low, body);
+  high = let(high, body);
+  Block restart;
+  push(restart, Assign{have_low, low});
+  push(restart, Assign{have_end, low});
+  push(body, If{(low < v(have_low)) | (low > v(have_end)), std::move(restart), {}});
+  const int r = new_loop_var(extents_[p][b], 152);
+  row[b] = v(r);
+  Block produce;
+  emit_row(producer, row, produce);
+  push(body, For{r, v(have_end), high + one, LoopRole::kSerial, 1, 1, std::move(produce)});
+  push(body, Assign{have_end, max(v(have_end), high + one)});
+  push(body, Assign{have_low, max(v(have_low), v(have_end) - (stored_[p]->ring_mask + one))});
+  emit_row(consumer, fixed, body);
+  push(plane, For{t, zero, n, LoopRole::kSerial, 1, 1, std::move(body)});
+  for (size_t d = vars.size(); d-- > 0;) {
+    Block loop;
+    push(loop, For{vars[d], zero, extents_[c][d], LoopRole::kSerial, 1, 1, std::move(plane)});
+    plane = std::move(loop);
+  }
+  for (Statement& statement : plane) all.push_back(std::move(statement));
+  std::vector<Expr> extents = extents_[c];
+  extents.push_back(extents_[p][b]);
+  push(out, If{all_positive(extents), std::move(all), {}});
+}
+
+}  // namespace galatea::kernel::lowering
