@@ -72,6 +72,44 @@ std::string scratch_text(const KernelReport& kernel) {
   return fmt::format("{} bytes a sample", kernel::const_value(bytes));
 }
 
+/// "u8[240,320,3], 230400 bytes"; extents that only the run knows are "?".
+std::string tensor_text(DType type, const std::vector<kernel::Expr>& extents) {
+  std::string inside;
+  int64_t bytes = size_of(type);
+  for (const kernel::Expr& extent : extents) {
+    const bool known = kernel::is_const(extent);
+    inside += fmt::format("{}{}", inside.empty() ? "" : ",",
+                          known ? std::to_string(kernel::const_value(extent)) : "?");
+    bytes = known && bytes >= 0 ? bytes * kernel::const_value(extent) : -1;
+  }
+  return fmt::format("{}[{}]{}", short_name(type), inside, bytes < 0 ? "" : fmt::format(", {} bytes", bytes));
+}
+
+/// One line a stage; the small tables, of which there may be many, share one.
+void describe_stages(const KernelReport& kernel, std::string& text) {
+  std::vector<std::string> tables;
+  std::string lines;
+  for (size_t i = 0; i < kernel.kernel.stages.size(); ++i) {
+    const kernel::Stage& stage = kernel.kernel.stages[i];
+    const bool scheduled = i < kernel.schedule.stages.size();
+    if (scheduled && kernel.schedule.stages[i].placement == kernel::Placement::kTable) {
+      tables.push_back(stage.name);
+      continue;
+    }
+    lines += fmt::format("    {} {}", stage.name, short_name(stage.type));
+    if (scheduled) {
+      const kernel::StageSchedule& schedule = kernel.schedule.stages[i];
+      lines += fmt::format(": {}", placement_text(schedule.placement));
+      if (schedule.vector_width > 1) lines += fmt::format(", {} lanes", schedule.vector_width);
+      if (!schedule.reason.empty()) lines += fmt::format("; {}", schedule.reason);
+    }
+    lines += "\n";
+  }
+  text += "  stages\n";
+  if (!tables.empty()) text += fmt::format("    small tables, computed first: {}\n", fmt::join(tables, ", "));
+  text += lines;
+}
+
 void describe_kernel(const KernelReport& kernel, std::string& text) {
   std::vector<std::string> fused;
   for (size_t i = 0; i < kernel.operators.size(); ++i) {
@@ -87,18 +125,17 @@ void describe_kernel(const KernelReport& kernel, std::string& text) {
       why.replace(at, 1, "\n            ");
     text += "  because   " + why + "\n";
   }
-  text += "  stages\n";
-  for (size_t i = 0; i < kernel.kernel.stages.size(); ++i) {
-    const kernel::Stage& stage = kernel.kernel.stages[i];
-    text += fmt::format("    {} {}", stage.name, short_name(stage.type));
-    if (i < kernel.schedule.stages.size()) {
-      const kernel::StageSchedule& schedule = kernel.schedule.stages[i];
-      text += fmt::format(": {}", placement_text(schedule.placement));
-      if (schedule.vector_width > 1) text += fmt::format(", {} lanes", schedule.vector_width);
-      if (!schedule.reason.empty()) text += fmt::format("; {}", schedule.reason);
-    }
-    text += "\n";
+  for (const kernel::KernelInput& input : kernel.kernel.inputs) {
+    text += fmt::format("  reads     {}\n", tensor_text(input.type, input.extents));
   }
+  for (const kernel::KernelOutput& output : kernel.kernel.outputs) {
+    const kernel::Stage& stage = kernel.kernel.stages[static_cast<size_t>(output.stage)];
+    std::vector<kernel::Expr> extents;
+    for (int axis : output.axis_of) extents.push_back(stage.extents[static_cast<size_t>(axis)]);
+    text += fmt::format("  writes    {}{}\n", tensor_text(stage.type, extents),
+                        output.streaming ? ", straight into the batch" : "");
+  }
+  describe_stages(kernel, text);
   text += fmt::format("  scratch   {}\n", scratch_text(kernel));
 }
 
