@@ -26,7 +26,12 @@ class Contestant:
     command: list
     skipped: str = ""
     rates: list = field(default_factory=list)  # samples per second, one a round
+    cpu: list = field(default_factory=list)  # seconds of all cores per sample, one a round; empty if not known
     versions: dict = field(default_factory=dict)
+
+    @property
+    def cpu_ms(self):
+        return 1000 * statistics.median(self.cpu) if self.cpu else None
 
     @property
     def rate(self):
@@ -58,9 +63,8 @@ class Context:
             if self.no_peers:
                 print(f"bench: no peers: {self.no_peers}", file=sys.stderr)
 
-    @staticmethod
-    def program(name):
-        path = BUILD / "bin" / name
+    def program(self, name):
+        path = self.args.programs.resolve() / name
         if not path.exists():
             raise Failure(f"{path} is not built; ./dev bench builds it")
         return path
@@ -106,6 +110,8 @@ def run_rounds(contestants, rounds):
                 contestant.skipped = str(failure)
                 continue
             contestant.rates.append(result["samples"] / result["seconds"])
+            if "cpu_seconds" in result:
+                contestant.cpu.append(result["cpu_seconds"] / result["samples"])
             contestant.versions = result.get("versions", {})
             print(f"  round {number + 1}: {contestant.name}: {contestant.rates[-1]:.0f}/s", file=sys.stderr)
 

@@ -7,6 +7,7 @@ bench/requirements.txt), every contestant in a process of its own, in alternatin
 
 import argparse
 import importlib.util
+import pathlib
 import sys
 
 import harness
@@ -42,6 +43,7 @@ def main():
     parser.add_argument("--epochs", type=int, default=3, help="epochs that are timed in a run (default 3)")
     parser.add_argument("--threads", type=numbers, default=[1, 2], help="numbers of threads, one table each (default 1,2)")
     parser.add_argument("--batch-size", type=int, default=64)
+    parser.add_argument("--programs", default=harness.BUILD / "bin", type=pathlib.Path, help="where the built programs are (default build/bin)")
     parser.add_argument("--no-peers", action="store_true", help="only ours and the limit")
     args = parser.parse_args()
     if args.rounds < 1 or args.epochs < 1 or args.batch_size < 1:

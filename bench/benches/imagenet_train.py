@@ -66,16 +66,16 @@ def measure(context, threads, num_files):
     for needed in (limit, ours):
         if needed.skipped:
             raise harness.Failure(needed.skipped)
-    rows = [["", "images/s", "of the limit", "galatea is faster by"]]
+    rows = [["", "images/s", "CPU ms/image", "of the limit", "galatea is faster by"]]
     entries = []
     for one in everyone:
         if one.skipped:
-            rows.append([one.name, "SKIPPED", "", one.skipped.splitlines()[-1][:60]])
+            rows.append([one.name, "SKIPPED", "", "", one.skipped.splitlines()[-1][:60]])
             entries.append({"name": one.name, "skipped": one.skipped})
             continue
         of_limit, faster = harness.ratio(one, limit), harness.ratio(ours, one)
-        rows.append([one.name, f"{one.rate:.0f}", harness.show_ratio(of_limit), harness.show_ratio(faster) if one in peers else ""])
-        entries.append({"name": one.name, "images_per_second": one.rate, "rounds": one.rates, "of_limit": of_limit, "ours_by_it": faster,
+        rows.append([one.name, f"{one.rate:.0f}", f"{one.cpu_ms:.3f}" if one.cpu else "", harness.show_ratio(of_limit), harness.show_ratio(faster) if one in peers else ""])
+        entries.append({"name": one.name, "images_per_second": one.rate, "rounds": one.rates, "cpu_ms_per_image": one.cpu_ms, "of_limit": of_limit, "ours_by_it": faster,
                         "versions": one.versions})
     print(f"\nimagenet-train: {num_files} files, batch {args.batch_size}, {threads} thread{'s' if threads > 1 else ''}; medians of {args.rounds} "
           f"alternating rounds of {args.epochs} epochs (lowest - highest)")

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,6 +34,13 @@ void require(galatea_error* error) {
   if (!error) return;
   fmt::print(stderr, "{}\n", galatea_error_text_borrow(error));
   std::exit(1);
+}
+
+/// Of all threads of this process.
+double cpu_seconds() {
+  timespec time = {};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
 struct File {
@@ -148,14 +156,16 @@ int run(const Arguments& arguments) {
     };
     epoch(0);  // warm-up
     auto begin = Clock::now();
+    double cpu_before = cpu_seconds();
     double start_up = std::chrono::duration<double>(begin - start).count();
     int64_t samples = 0;
     for (int i = 1; i <= arguments.epochs; ++i) samples += epoch(i);
     double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    double cpu = cpu_seconds() - cpu_before;
     char* statistics = nullptr;
     require(galatea_session_statistics_json_take(session, &statistics));
-    fmt::print("{{\"samples\": {}, \"seconds\": {:.6f}, \"warm_up_seconds\": {:.6f}, \"checksum\": \"{:016x}\", \"statistics\": {}}}\n", samples,
-               seconds, start_up, inspector.checksum(), statistics);
+    fmt::print("{{\"samples\": {}, \"seconds\": {:.6f}, \"cpu_seconds\": {:.6f}, \"warm_up_seconds\": {:.6f}, \"checksum\": \"{:016x}\", \"statistics\": {}}}\n", samples,
+               seconds, cpu, start_up, inspector.checksum(), statistics);
     galatea_string_destroy(statistics);
   }
   galatea_session_destroy(session);

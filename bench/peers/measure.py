@@ -36,13 +36,16 @@ def fixed_window(args):
     return (paths, *map(int, args.fixed[1:]))
 
 
-def report(run_epoch, args, versions):
-    """run_epoch() runs one epoch and returns how many samples it delivered."""
+def report(run_epoch, args, versions, cpu_is_here=True):
+    """run_epoch() runs one epoch and returns how many samples it delivered. cpu_is_here: no other process does work."""
     run_epoch()
-    begin = time.perf_counter()
+    begin, cpu_begin = time.perf_counter(), time.process_time()
     samples = sum(run_epoch() for _ in range(args.epochs))
     seconds = time.perf_counter() - begin
-    print(json.dumps({"samples": samples, "seconds": seconds, "versions": versions}))
+    result = {"samples": samples, "seconds": seconds, "versions": versions}
+    if cpu_is_here:
+        result["cpu_seconds"] = time.process_time() - cpu_begin
+    print(json.dumps(result))
 
 
 def save(args, pictures):

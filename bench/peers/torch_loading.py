@@ -21,4 +21,4 @@ def measure_dataset(dataset, args, versions):
     def run_epoch():
         return sum(images.shape[0] for images, _ in loader)
 
-    measure.report(run_epoch, args, {"torch": torch.__version__, **versions})
+    measure.report(run_epoch, args, {"torch": torch.__version__, **versions}, cpu_is_here=workers == 0)
