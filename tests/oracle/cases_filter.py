@@ -17,14 +17,14 @@ def feed(values, dtype):
     return Feed([np.array(value, dtype) for value in values])
 
 
-def add_case(group, name, expression, feeds, reference):
+def add_case(group, name, expression, feeds, reference, mean_tolerance=0.15):
     dtype = feeds["x"].samples[0].dtype
     if dtype.kind == "f" or "types.FLOAT" in expression:
         group.case(name, expression, feeds, tolerance=5e-6, kind="range", why=ORDER, expect=reference)
     elif dtype.itemsize >= 4:
         group.case(name, expression, feeds, tolerance=2e-6, kind="range", why=ORDER, expect=reference)
     else:
-        group.case(name, expression, feeds, tolerance=1, why=ONE_LEVEL, mean_tolerance=0.15, expect=reference)
+        group.case(name, expression, feeds, tolerance=1, why=ONE_LEVEL, mean_tolerance=mean_tolerance, expect=reference)
 
 
 BLURS = [
@@ -94,7 +94,8 @@ def add_laplacian(group):
                  feeds_of(key=311), lambda x, o=options: formulas.laplacian(x, **o))
     for dtype in ("int16", "uint16", "int32", "float32"):
         add_case(group, f"laplacian_{dtype}", "fn.laplacian(x, window_size=5, normalized_kernel=True)",
-                 feeds_of(key=312, dtype=dtype), lambda x: formulas.laplacian(x, 5, normalized=True))
+                 feeds_of(key=312, dtype=dtype), lambda x: formulas.laplacian(x, 5, normalized=True),
+                 mean_tolerance=0.25)  # weights are powers of two: ties are common, and a sample of nine has two
     add_case(group, "laplacian_chw", "fn.laplacian(x, window_size=[3, 5], scale=[0.25, 0.0625])",
              feeds_of("CHW", key=313),
              lambda x: formulas.laplacian(x, (3, 5), scale=(0.25, 0.0625), spatial=(1, 2)))

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <map>
 
 #include "compiler/compile.h"
 #include "dsl/frontend.h"
@@ -40,6 +41,32 @@ DType dtype_of(const std::string& numpy) {
     if (numpy_name(static_cast<DType>(i)) == numpy) return static_cast<DType>(i);
   ADD_FAILURE() << "unknown dtype " << numpy;
   return DType::kU8;
+}
+
+/// Where galatea differs on purpose, and why. A case listed here must differ: an entry that has become wrong fails the test.
+const std::map<std::string, std::string>& intended_differences() {
+  static const std::string kComparison = "DALI 2.4 compares negative integers with floats wrongly (-9 < -21.5 is recorded as true)";
+  static const std::string kRank = "a vector of unknown length decides the rank or the number of choices; refused while compiling, with help";
+  static const std::map<std::string, std::string> kDifferences = {
+      {"pair_int8_float64", kComparison},
+      {"pair_int16_float64", kComparison},
+      {"pair_int32_float64", kComparison},
+      {"pair_int64_float32", kComparison},
+      {"pair_int64_float64", kComparison},
+      {"pair_float32_int8", kComparison},
+      {"pair_float32_int32", kComparison},
+      {"pair_float64_int8", kComparison},
+      {"pair_float64_int16", kComparison},
+      {"pair_float64_int32", kComparison},
+      {"pair_float64_int64", kComparison},
+      {"reshape_per_sample", kRank},
+      {"reshape_input", kRank},
+      {"uniform_values_per_sample", kRank},
+      {"empty_resize", "an image without pixels has nothing to resize; an error instead of a made-up image"},
+      {"merge_list", "arms whose values differ in type are an error while compiling, also where that leaf is not read later"},
+      {"resize_filter_per_sample", "interp_type takes an integer node as it is; there is no cast to INTERP_TYPE"},
+  };
+  return kDifferences;
 }
 
 /// What became of a case: empty if all is as recorded.
@@ -103,6 +130,10 @@ TEST_P(Dali, GivesWhatWasRecorded) {
       problem = run_case(oracle_case);
     } catch (const std::exception& error) {
       problem = std::string("exception: ") + error.what();
+    }
+    if (auto intended = intended_differences().find(oracle_case.name); intended != intended_differences().end()) {
+      EXPECT_FALSE(problem.empty()) << oracle_case.name << " is as recorded, yet listed as different: " << intended->second;
+      continue;
     }
     if (problem.empty()) continue;
     ++failures;
