@@ -42,44 +42,6 @@ void Reporter::report(const Error& error) {
   }
 }
 
-uint32_t Reporter::own_file(const SourceFile& file) {
-  for (uint32_t id = 1; const SourceFile* known = sources_.file(id); ++id) {
-    if (known->name() == file.name()) return id;
-  }
-  return sources_.add(file.name(), file.text());
-}
-
-Span Reporter::brought_over(Span span, const SourceMap& from) {
-  const SourceFile* theirs = from.file(span.file);
-  if (theirs == nullptr) return {};
-  const uint32_t id = own_file(*theirs);
-  const SourceFile& ours = *sources_.file(id);
-  auto offset_of = [&](uint32_t offset) {
-    const LineColumn at = theirs->position(offset);
-    const std::string_view line = ours.line(at.line);
-    if (line.data() == nullptr) return static_cast<uint32_t>(ours.text().size());
-    size_t byte = 0;
-    for (uint32_t column = 1; column < at.column && byte < line.size(); ++column) {
-      do ++byte;
-      while (byte < line.size() && (static_cast<unsigned char>(line[byte]) & 0xC0) == 0x80);
-    }
-    return static_cast<uint32_t>(line.data() - ours.text().data()) + static_cast<uint32_t>(byte);
-  };
-  return {id, offset_of(span.begin), offset_of(span.end)};
-}
-
-Diagnostic Reporter::brought_over(Diagnostic diagnostic, const SourceMap& from) {
-  diagnostic.span = brought_over(diagnostic.span, from);
-  for (Label& label : diagnostic.labels) label.span = brought_over(label.span, from);
-  for (CallSite& call : diagnostic.calls) call.span = brought_over(call.span, from);
-  return diagnostic;
-}
-
-void Reporter::report(Error error, const SourceMap& from) {
-  for (Diagnostic& diagnostic : error.diagnostics) diagnostic = brought_over(std::move(diagnostic), from);
-  report(error);
-}
-
 void Reporter::print_collected() {
   if (!json_ || printed_) return;
   printed_ = true;

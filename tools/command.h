@@ -39,10 +39,6 @@ class Reporter {
   void report(Diagnostic diagnostic);
   void report(std::vector<Diagnostic> diagnostics);
   void report(const Error& error);
-  /// Of a running program: its spans are in the program's own map, and are brought over to ours by line and
-  /// column.
-  void report(Error error, const SourceMap& from);
-  Diagnostic brought_over(Diagnostic diagnostic, const SourceMap& from);
   /// The JSON document, once, on stdout; nothing in text mode. Comes before any other document.
   void print_collected();
   /// A result on stdout, after the diagnostics.
@@ -51,8 +47,6 @@ class Reporter {
   void raise_status(int status);
 
  private:
-  Span brought_over(Span span, const SourceMap& from);
-  uint32_t own_file(const SourceFile& file);
   void write_stdout(std::string_view text);
 
   SourceMap sources_;

@@ -97,7 +97,7 @@ Progressed deliver(const Options& options, runtime::Session& session, int batch_
         continue;
       }
       progress.clear();
-      reporter.report(next.error(), session.sources());
+      reporter.report(next.error());
       done.stopped = "by an error";
       break;
     }
@@ -124,9 +124,9 @@ Progressed deliver(const Options& options, runtime::Session& session, int batch_
 }
 
 void report_failures(const std::vector<runtime::SampleFailure>& failures, const char* what,
-                     const SourceMap& sources, Reporter& reporter) {
+                     Reporter& reporter) {
   for (const runtime::SampleFailure& failure : failures) {
-    Diagnostic diagnostic = reporter.brought_over(failure.diagnostic, sources);
+    Diagnostic diagnostic = failure.diagnostic;
     diagnostic.severity = Severity::kWarning;
     diagnostic.notes.push_back(fmt::format("`{}` was {}", failure.source, what));
     reporter.report(std::move(diagnostic));
@@ -160,8 +160,8 @@ int run(const Options& options, Reporter& reporter) {
                      program->kernels_cached, program->seed, done.stopped};
   summary.statistics.samples = done.samples;
   summary.statistics.batches = done.batches;
-  report_failures(summary.statistics.skipped, "skipped", session->sources(), reporter);
-  report_failures(summary.statistics.replaced, "replaced", session->sources(), reporter);
+  report_failures(summary.statistics.skipped, "skipped", reporter);
+  report_failures(summary.statistics.replaced, "replaced", reporter);
   session.reset();
   if (trace != nullptr) write_trace(options.trace, *trace, reporter);
   if (done.stopped == "interrupted") {

@@ -124,7 +124,7 @@ bool gather(const PipelineHost& host, const ir::Graph& graph, size_t limit, cons
     auto next = session->next(std::chrono::milliseconds(100));
     if (!next) {
       if (!next.error().diagnostics.empty() && next.error().diagnostics[0].code == "G0901") continue;
-      reporter.report(next.error(), session->sources());
+      reporter.report(next.error());
       return false;
     }
     if (!next->has_value()) break;
