@@ -28,9 +28,9 @@ const char* from_environment(const Setting& setting) {
 const std::vector<Setting>& all_settings() {
   static const std::vector<Setting> kTable = {
       {"GALATEA_CACHE_DIR", "path", "",
-       "where compiled kernels are kept; empty: galatea/ in the user's cache folder",
+       "where compiled code is kept; empty: galatea/ in the user's cache folder",
        "GALATEA_CACHE_DIR=/var/cache/galatea"},
-      {"GALATEA_CACHE", "bool", "1", "whether compiled kernels are kept on disk", "GALATEA_CACHE=0"},
+      {"GALATEA_CACHE", "bool", "1", "whether compiled code is kept on disk", "GALATEA_CACHE=0"},
       {"GALATEA_DUMP", "path", "",
        "a folder into which every level and every pass that changed something is written",
        "GALATEA_DUMP=dump"},

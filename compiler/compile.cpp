@@ -127,7 +127,9 @@ class Compilation {
       return found->second;
     }
     TraceScope scope(options_.trace, "kernel " + kernel.name, "compile");
+    const auto start = std::chrono::steady_clock::now();
     GALATEA_ASSIGN(codegen::CompiledKernel compiled, backend_->compile(kernel, report.loops));
+    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     report.from_cache = compiled.from_cache;
     ++(compiled.from_cache ? program.kernels_cached : program.kernels_compiled);
     program.kernels.push_back({kernel.name, report.operators, compiled.code});

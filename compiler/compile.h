@@ -35,6 +35,7 @@ struct KernelReport {
   kernel::Schedule schedule;
   kernel::LoopKernel loops;
   bool from_cache = false;
+  double seconds = 0;         ///< making its code; 0 where an equal kernel's code is shared
 };
 
 struct CompileReport {

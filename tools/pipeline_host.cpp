@@ -1,5 +1,7 @@
 #include "tools/pipeline_host.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "base/settings.h"
@@ -25,6 +27,15 @@ Result<std::unique_ptr<codegen::KernelBackend>> backend_of(const std::string& na
                       "this processor cannot run its code");
   }
   return name == "cuda-shim" ? codegen::make_shim_backend() : codegen::make_backend(name, note);
+}
+
+/// GALATEA_LOG: one line a kernel.
+void log_kernels(const CompileReport& report) {
+  for (const KernelReport& kernel : report.kernels) {
+    fmt::print(stderr, "kernel {} {:016x} fuses {} {} in {:.1f} ms\n", kernel.name,
+               kernel::hash_of(kernel.kernel), fmt::join(kernel.operators, ","),
+               kernel.from_cache ? "cached" : "compiled", 1e3 * kernel.seconds);
+  }
 }
 
 }  // namespace
@@ -78,11 +89,14 @@ std::shared_ptr<const runtime::Program> PipelineHost::compile(const ir::Graph& g
   options.registry = &registry_;
   options.fuse = choice.fuse;
   options.trace = trace;
+  CompileReport own_report;
+  if (report == nullptr && setting_bool("GALATEA_LOG")) report = &own_report;
   auto program = galatea::compile(graph, reporter.sources(), options, report);
   if (!program) {
     reporter.report(program.error());
     return nullptr;
   }
+  if (setting_bool("GALATEA_LOG")) log_kernels(*report);
   return *program;
 }
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "base/settings.h"
 #include "compiler/messages.h"
@@ -46,6 +47,10 @@ Status dump(const ir::Graph& graph, const PassOptions& options, int number, std:
 PassOptions default_pass_options() {
   PassOptions options;
   options.dump_folder = setting("GALATEA_DUMP");
+  options.stop_after = setting("GALATEA_STOP_AFTER");
+  options.verify = setting_bool("GALATEA_VERIFY");
+  std::istringstream names(setting("GALATEA_SKIP_PASSES"));
+  for (std::string name; std::getline(names, name, ',');) options.skip.push_back(name);
   return options;
 }
 

@@ -305,6 +305,24 @@ TEST_F(CommandLine, TraceIsAChromeTrace) {
   EXPECT_GT(document["traceEvents"].size(), 10u);
 }
 
+TEST_F(CommandLine, SettingsHaveAnEffect) {
+  ::setenv("GALATEA_LOG", "1", 1);
+  Outcome o = run({"explain", hello(), "--emit=graph"});
+  EXPECT_TRUE(contains(o.err, "kernel resize ")) << o.err;
+  ::unsetenv("GALATEA_LOG");
+  ::setenv("GALATEA_STOP_AFTER", "no_such_pass", 1);
+  o = run({"explain", hello(), "--emit=graph"});
+  EXPECT_NE(o.status, 0);
+  EXPECT_TRUE(contains(o.err, "no_such_pass")) << o.err;
+  ::unsetenv("GALATEA_STOP_AFTER");
+  ::setenv("GALATEA_SKIP_PASSES", "push_region_into_decode", 1);
+  o = run({"explain", hello(), "--emit=graph"});
+  EXPECT_EQ(o.status, 0) << o.err;
+  EXPECT_FALSE(contains(o.out, "region_from")) << o.out;
+  ::unsetenv("GALATEA_SKIP_PASSES");
+  EXPECT_TRUE(contains(run({"explain", hello(), "--emit=graph"}).out, "region_from"));
+}
+
 TEST_F(CommandLine, FedPipelinesNeedAHost) {
   std::string file = write("fed.dali-dsl",
                            "from nvidia.dali import pipeline_def, fn, types\n"
