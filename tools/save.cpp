@@ -66,20 +66,14 @@ std::vector<uint8_t> to_npy(const Tensor& tensor) {
   // Magic, version, length and header together are a multiple of 64 bytes; the header ends with a line break.
   while ((10 + header.size() + 1) % 64 != 0) header.push_back(' ');
   header.push_back('\n');
-  std::vector<uint8_t> bytes = {0x93,
-                                'N',
-                                'U',
-                                'M',
-                                'P',
-                                'Y',
-                                1,
-                                0,
-                                static_cast<uint8_t>(header.size() & 0xFF),
-                                static_cast<uint8_t>(header.size() >> 8)};
-  bytes.insert(bytes.end(), header.begin(), header.end());
+  std::string start = "\x93NUMPY";
+  for (size_t byte : {size_t{1}, size_t{0}, header.size() & 0xFF, header.size() >> 8})
+    start.push_back(static_cast<char>(byte));
+  start += header;
   const auto size = static_cast<size_t>(size_of(tensor.dtype));
-  size_t at = bytes.size();
-  bytes.resize(at + static_cast<size_t>(tensor.volume()) * size);
+  std::vector<uint8_t> bytes(start.size() + static_cast<size_t>(tensor.volume()) * size);
+  std::memcpy(bytes.data(), start.data(), start.size());
+  size_t at = start.size();
   for_each_element(tensor, [&](int64_t offset) {
     std::memcpy(&bytes[at], tensor.data + offset * static_cast<int64_t>(size), size);
     at += size;
