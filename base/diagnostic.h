@@ -33,8 +33,8 @@ struct Diagnostic {
   std::string code;  ///< "G0203"; empty for messages that have no page
   Severity severity = Severity::kError;
   std::string message;
-  Span span;               ///< primary place; may be invalid (nothing to point at)
-  std::string span_text;   ///< words beside the carets; may be empty
+  Span span;              ///< primary place; may be invalid (nothing to point at)
+  std::string span_text;  ///< words beside the carets; may be empty
   std::vector<Label> labels;
   std::vector<CallSite> calls;  ///< innermost first
   std::vector<std::string> notes;
@@ -45,7 +45,8 @@ struct Diagnostic {
 class DiagnosticSink {
  public:
   explicit DiagnosticSink(size_t limit = 50) : limit_(limit) {}
-  /// Adds one, unless the same code was reported at the same span (then it is counted and noted: "in 14 calls").
+  /// Adds one, unless the same code was reported at the same span (then it is counted and noted: "in 14
+  /// calls").
   void report(Diagnostic diagnostic);
   bool has_errors() const { return num_errors_ > 0; }
   size_t num_errors() const { return num_errors_; }

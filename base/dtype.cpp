@@ -27,10 +27,14 @@ const Names& names(DType type) { return kNames[static_cast<size_t>(type)]; }
 
 DType signed_of_size(int bytes) {
   switch (bytes) {
-    case 1: return DType::kI8;
-    case 2: return DType::kI16;
-    case 4: return DType::kI32;
-    default: return DType::kI64;
+    case 1:
+      return DType::kI8;
+    case 2:
+      return DType::kI16;
+    case 4:
+      return DType::kI32;
+    default:
+      return DType::kI64;
   }
 }
 

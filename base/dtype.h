@@ -16,7 +16,9 @@ constexpr int size_of(DType type) {
   constexpr int kSizes[] = {1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 8, 1};
   return kSizes[static_cast<int>(type)];
 }
-constexpr bool is_float(DType type) { return type == DType::kF16 || type == DType::kF32 || type == DType::kF64; }
+constexpr bool is_float(DType type) {
+  return type == DType::kF16 || type == DType::kF32 || type == DType::kF64;
+}
 constexpr bool is_signed_int(DType type) { return type >= DType::kI8 && type <= DType::kI64; }
 constexpr bool is_unsigned_int(DType type) { return type <= DType::kU64; }
 constexpr bool is_integral(DType type) { return !is_float(type); }  ///< bool counts as integral
@@ -34,7 +36,8 @@ std::optional<DType> dtype_from_types_name(std::string_view name);
 /// Result type of an arithmetic operation (DALI's table: see docs; commutative).
 DType promote(DType a, DType b);
 
-/// Range of an integer type; bool is 0..1. Undefined for floats and for the upper end of u64 (use max_unsigned).
+/// Range of an integer type; bool is 0..1. Undefined for floats and for the upper end of u64 (use
+/// max_unsigned).
 int64_t min_int(DType type);
 int64_t max_int(DType type);
 uint64_t max_unsigned(DType type);

@@ -1,6 +1,7 @@
 // Half precision: IEEE 754 binary16 as a storage type.
 //
-// Comes in: bits or a float. Goes out: the other, rounded to nearest even; overflow gives infinity, NaN stays NaN.
+// Comes in: bits or a float. Goes out: the other, rounded to nearest even; overflow gives infinity, NaN stays
+// NaN.
 #include <bit>
 
 #include "base/scalar_op.h"
@@ -27,7 +28,8 @@ uint16_t float_to_half(float value) {
   }
   if (magnitude >= 0x477FF000U) return static_cast<uint16_t>(sign | 0x7C00U);  // from 65520 on: infinity
   if (magnitude < 0x38800000U) {
-    // Below 2^-14: a multiple of 2^-24. Adding 0.5 puts those bits at the end of the fraction, rounded to nearest even.
+    // Below 2^-14: a multiple of 2^-24. Adding 0.5 puts those bits at the end of the fraction, rounded to
+    // nearest even.
     float shifted = std::bit_cast<float>(magnitude) + 0.5F;
     return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(shifted) - 0x3F000000U));
   }

@@ -1,22 +1,26 @@
 // exp, log, sin, pow and the rest as fixed sequences of basic operations.
 //
-// Comes in: an arithmetic M that says what numbers are: NumericMath (native doubles, used by evaluate()) or ExprMath (expressions,
-// used by the compiler). Goes out: the function's value, or the expression that computes it. Both run this one source, so interpreter,
-// bytecode and generated code agree in every bit.
+// Comes in: an arithmetic M that says what numbers are: NumericMath (native doubles, used by evaluate()) or
+// ExprMath (expressions, used by the compiler). Goes out: the function's value, or the expression that
+// computes it. Both run this one source, so interpreter, bytecode and generated code agree in every bit.
 //
-// Everything is computed in f64; the f32 functions round the f64 result once, so they err by less than 0.501 ulp. The f64 functions err by less
-// than 1 ulp (exp, log, log2, log10, sin, cos, pow, cbrt), 1.5 ulp (rsqrt), 2 ulp (atan) or 4 ulp (the others). sin, cos and tan hold this for |x| < 2^31; beyond,
-// the reduction has too few bits: the result is some number in the function's range. Special values are those of C99.
+// Everything is computed in f64; the f32 functions round the f64 result once, so they err by less than 0.501
+// ulp. The f64 functions err by less than 1 ulp (exp, log, log2, log10, sin, cos, pow, cbrt), 1.5 ulp
+// (rsqrt), 2 ulp (atan) or 4 ulp (the others). sin, cos and tan hold this for |x| < 2^31; beyond, the
+// reduction has too few bits: the result is some number in the function's range. Special values are those of
+// C99.
 //
-// Methods, all textbook: exp(x) = 2^k exp(r); log by 2 atanh((m-1)/(m+1)) in two doubles; sin and cos by reduction to [-pi/4, pi/4] in four
-// parts of pi/2; atan by two reductions; the polynomials are Taylor series, cut where the rest is under 2^-57.
+// Methods, all textbook: exp(x) = 2^k exp(r); log by 2 atanh((m-1)/(m+1)) in two doubles; sin and cos by
+// reduction to [-pi/4, pi/4] in four parts of pi/2; atan by two reductions; the polynomials are Taylor
+// series, cut where the rest is under 2^-57.
 #pragma once
 
 #include <cstdint>
 
 namespace galatea {
 
-/// M has: types F (f64), I (i64), B (bool); real(double), integer(int64_t); operators + - * / and < > <= >= on F, + - on I; and the functions used below.
+/// M has: types F (f64), I (i64), B (bool); real(double), integer(int64_t); operators + - * / and < > <= >=
+/// on F, + - on I; and the functions used below.
 template <typename M>
 struct MathExpand {
   using F = typename M::F;
@@ -40,7 +44,8 @@ struct MathExpand {
   static B is_infinite(F x) { return M::eq(abs(x), real(kInfinity)); }
   /// The magnitude of a with the sign of b.
   static F copy_sign(F a, F b) {
-    return M::from_bits(M::bit_or(M::bit_and(M::to_bits(a), INT64_MAX), M::bit_and(M::to_bits(b), INT64_MIN)));
+    return M::from_bits(
+        M::bit_or(M::bit_and(M::to_bits(a), INT64_MAX), M::bit_and(M::to_bits(b), INT64_MIN)));
   }
   static B is_negative(F x) { return M::is_negative_int(M::to_bits(x)); }
 
@@ -63,9 +68,20 @@ struct MathExpand {
     F multiple = M::round(limited * real(kLog2E));
     // The first step is exact: both sides are multiples of 2^-53 and the difference is below 1.
     F r = M::fma(-multiple, real(kLn2), limited) + M::fma(-multiple, real(kLn2Rest), low);
-    static constexpr double kCoefficients[] = {
-        1.0,         1.0,         1.0 / 2,      1.0 / 6,       1.0 / 24,       1.0 / 120,        1.0 / 720,
-        1.0 / 5040, 1.0 / 40320, 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800};
+    static constexpr double kCoefficients[] = {1.0,
+                                               1.0,
+                                               1.0 / 2,
+                                               1.0 / 6,
+                                               1.0 / 24,
+                                               1.0 / 120,
+                                               1.0 / 720,
+                                               1.0 / 5040,
+                                               1.0 / 40320,
+                                               1.0 / 362880,
+                                               1.0 / 3628800,
+                                               1.0 / 39916800,
+                                               1.0 / 479001600,
+                                               1.0 / 6227020800};
     F p = polynomial(r, kCoefficients);
     // In two steps, so that only the last one rounds a subnormal result.
     I k = M::to_int(multiple) + M::integer(extra);
@@ -118,7 +134,8 @@ struct MathExpand {
     F scaled = choose(subnormal, x * real(0x1p54), x);
     I bits = M::to_bits(scaled);
     F m = M::from_bits(M::bit_or(M::bit_and(bits, 0x000FFFFFFFFFFFFF), M::integer(0x3FF0000000000000)));
-    F exponent = M::to_real(M::shift_right(bits, 52) - M::integer(1023)) - choose(subnormal, real(54), real(0));
+    F exponent =
+        M::to_real(M::shift_right(bits, 52) - M::integer(1023)) - choose(subnormal, real(54), real(0));
     B upper = m > real(0x1.6a09e667f3bcdp+0);  // sqrt(2)
     m = choose(upper, m * real(0.5), m);
     exponent = choose(upper, exponent + real(1), exponent);
@@ -185,7 +202,8 @@ struct MathExpand {
     F at_infinity = choose(y_negative, real(0), real(kInfinity));
     F magnitude = choose(M::eq(ax, real(0)), at_zero, choose(is_infinite(ax), at_infinity, core));
     // An infinite exponent: towards infinity where |x|^y grows.
-    F grows = choose(M::either(M::both(ax > real(1), y > real(0)), M::both(ax < real(1), y_negative)), real(kInfinity), real(0));
+    F grows = choose(M::either(M::both(ax > real(1), y > real(0)), M::both(ax < real(1), y_negative)),
+                     real(kInfinity), real(0));
     magnitude = choose(is_infinite(y), choose(M::eq(ax, real(1)), real(1), grows), magnitude);
     F half = y * real(0.5);
     B is_whole = M::eq(M::trunc(y), y);
@@ -235,15 +253,17 @@ struct MathExpand {
     return {high, choose(outside, real(0), sum.low), M::to_int(n)};
   }
   static F sin_core(const Reduced& r) {
-    static constexpr double kCoefficients[] = {-1.0 / 6,           1.0 / 120,           -1.0 / 5040,         1.0 / 362880,
-                                               -1.0 / 39916800, 1.0 / 6227020800, -1.0 / 1307674368000, 1.0 / 355687428096000};
+    static constexpr double kCoefficients[] = {
+        -1.0 / 6,        1.0 / 120,        -1.0 / 5040,          1.0 / 362880,
+        -1.0 / 39916800, 1.0 / 6227020800, -1.0 / 1307674368000, 1.0 / 355687428096000};
     F z = r.high * r.high;
     F cubic = r.high * z * polynomial(z, kCoefficients);
     return r.high + (cubic + r.low * (real(1) - real(0.5) * z));
   }
   static F cos_core(const Reduced& r) {
-    static constexpr double kCoefficients[] = {1.0 / 24,        -1.0 / 720,         1.0 / 40320,          -1.0 / 3628800,
-                                               1.0 / 479001600, -1.0 / 87178291200, 1.0 / 20922789888000, -1.0 / 6402373705728000};
+    static constexpr double kCoefficients[] = {
+        1.0 / 24,        -1.0 / 720,         1.0 / 40320,          -1.0 / 3628800,
+        1.0 / 479001600, -1.0 / 87178291200, 1.0 / 20922789888000, -1.0 / 6402373705728000};
     F z = r.high * r.high;
     F half = real(0.5) * z;
     F w = real(1) - half;
@@ -275,9 +295,10 @@ struct MathExpand {
   static F atan_unit(F t, F add_high, F add_low, B negate) {
     B middle = t > real(0x1.a827999fcef32p-2);  // tan(pi/8)
     F u = choose(middle, (t - real(1)) / (t + real(1)), t);
-    static constexpr double kCoefficients[] = {
-        -1.0 / 3,  1.0 / 5,  -1.0 / 7,  1.0 / 9,  -1.0 / 11, 1.0 / 13, -1.0 / 15, 1.0 / 17, -1.0 / 19, 1.0 / 21, -1.0 / 23,
-        1.0 / 25, -1.0 / 27, 1.0 / 29, -1.0 / 31, 1.0 / 33, -1.0 / 35, 1.0 / 37, -1.0 / 39, 1.0 / 41, -1.0 / 43, 1.0 / 45};
+    static constexpr double kCoefficients[] = {-1.0 / 3,  1.0 / 5,  -1.0 / 7,  1.0 / 9,  -1.0 / 11, 1.0 / 13,
+                                               -1.0 / 15, 1.0 / 17, -1.0 / 19, 1.0 / 21, -1.0 / 23, 1.0 / 25,
+                                               -1.0 / 27, 1.0 / 29, -1.0 / 31, 1.0 / 33, -1.0 / 35, 1.0 / 37,
+                                               -1.0 / 39, 1.0 / 41, -1.0 / 43, 1.0 / 45};
     F z = u * u;
     F p = M::fma(u * z, polynomial(z, kCoefficients), u);
     F quarter = choose(middle, real(kPi / 4), real(0));
@@ -290,7 +311,8 @@ struct MathExpand {
     F ax = abs(x);
     B large = ax > real(1);
     F t = choose(large, real(1) / ax, ax);
-    F value = atan_unit(t, choose(large, real(kPi / 2), real(0)), choose(large, real(kPiRest / 2), real(0)), large);
+    F value =
+        atan_unit(t, choose(large, real(kPi / 2), real(0)), choose(large, real(kPiRest / 2), real(0)), large);
     return copy_sign(choose(is_nan(x), x, value), x);
   }
   static F atan2(F y, F x) {
@@ -316,9 +338,15 @@ struct MathExpand {
   // ---- hyperbolic functions
 
   static F sinh(F x) {
-    static constexpr double kCoefficients[] = {1.0 / 6,           1.0 / 120,           1.0 / 5040,
-                                               1.0 / 362880,      1.0 / 39916800,      1.0 / 6227020800,
-                                               1.0 / 1307674368000, 1.0 / 355687428096000, 1.0 / 121645100408832000};
+    static constexpr double kCoefficients[] = {1.0 / 6,
+                                               1.0 / 120,
+                                               1.0 / 5040,
+                                               1.0 / 362880,
+                                               1.0 / 39916800,
+                                               1.0 / 6227020800,
+                                               1.0 / 1307674368000,
+                                               1.0 / 355687428096000,
+                                               1.0 / 121645100408832000};
     F ax = abs(x);
     F z = ax * ax;
     F small = M::fma(ax * z, polynomial(z, kCoefficients), ax);

@@ -1,7 +1,8 @@
 // evaluate(): one scalar operation on cells, and what cells are.
 //
-// Comes in: operation, types, cells. Goes out: a cell. Names and arities are the table at the top; half precision and Philox are in
-// base/half.cpp and base/philox.cpp; the mathematical functions in base/math_expand.h.
+// Comes in: operation, types, cells. Goes out: a cell. Names and arities are the table at the top; half
+// precision and Philox are in base/half.cpp and base/philox.cpp; the mathematical functions in
+// base/math_expand.h.
 #include "base/scalar_op.h"
 
 #include <array>
@@ -21,14 +22,15 @@ struct OpInfo {
   int operands;
 };
 constexpr std::array<OpInfo, kNumScalarOps> kOps = {{
-    {"neg", 1},     {"abs", 1},      {"add", 2},     {"sub", 2},   {"mul", 2},   {"div", 2},   {"rem", 2},
-    {"min", 2},     {"max", 2},      {"fma", 3},     {"sqrt", 1},  {"floor", 1}, {"ceil", 1},  {"trunc", 1},
-    {"round", 1},   {"round_away", 1}, {"and", 2},   {"or", 2},    {"xor", 2},   {"not", 1},   {"shl", 2},
-    {"shr", 2},     {"mul_hi", 2},   {"eq", 2},      {"ne", 2},    {"lt", 2},    {"le", 2},    {"gt", 2},
-    {"ge", 2},      {"select", 3},   {"convert", 1}, {"saturate", 1}, {"bitcast", 1}, {"exp", 1}, {"log", 1},
-    {"log2", 1},    {"log10", 1},    {"sin", 1},     {"cos", 1},   {"tan", 1},   {"asin", 1},  {"acos", 1},
-    {"atan", 1},    {"sinh", 1},     {"cosh", 1},    {"tanh", 1},  {"asinh", 1}, {"acosh", 1}, {"atanh", 1},
-    {"cbrt", 1},    {"rsqrt", 1},    {"pow", 2},     {"atan2", 2}, {"pow_int", 2},
+    {"neg", 1},     {"abs", 1},      {"add", 2},     {"sub", 2},        {"mul", 2},    {"div", 2},
+    {"rem", 2},     {"min", 2},      {"max", 2},     {"fma", 3},        {"sqrt", 1},   {"floor", 1},
+    {"ceil", 1},    {"trunc", 1},    {"round", 1},   {"round_away", 1}, {"and", 2},    {"or", 2},
+    {"xor", 2},     {"not", 1},      {"shl", 2},     {"shr", 2},        {"mul_hi", 2}, {"eq", 2},
+    {"ne", 2},      {"lt", 2},       {"le", 2},      {"gt", 2},         {"ge", 2},     {"select", 3},
+    {"convert", 1}, {"saturate", 1}, {"bitcast", 1}, {"exp", 1},        {"log", 1},    {"log2", 1},
+    {"log10", 1},   {"sin", 1},      {"cos", 1},     {"tan", 1},        {"asin", 1},   {"acos", 1},
+    {"atan", 1},    {"sinh", 1},     {"cosh", 1},    {"tanh", 1},       {"asinh", 1},  {"acosh", 1},
+    {"atanh", 1},   {"cbrt", 1},     {"rsqrt", 1},   {"pow", 2},        {"atan2", 2},  {"pow_int", 2},
 }};
 
 constexpr int bits_of(DType type) { return is_bool(type) ? 1 : 8 * size_of(type); }
@@ -63,12 +65,18 @@ Cell bool_cell(bool value) { return {value ? uint64_t{1} : uint64_t{0}}; }
 template <typename T>
 Cell compare(ScalarOp op, T a, T b) {
   switch (op) {
-    case ScalarOp::kEq: return bool_cell(a == b);
-    case ScalarOp::kNe: return bool_cell(a != b);
-    case ScalarOp::kLt: return bool_cell(a < b);
-    case ScalarOp::kLe: return bool_cell(a <= b);
-    case ScalarOp::kGt: return bool_cell(a > b);
-    default: return bool_cell(a >= b);
+    case ScalarOp::kEq:
+      return bool_cell(a == b);
+    case ScalarOp::kNe:
+      return bool_cell(a != b);
+    case ScalarOp::kLt:
+      return bool_cell(a < b);
+    case ScalarOp::kLe:
+      return bool_cell(a <= b);
+    case ScalarOp::kGt:
+      return bool_cell(a > b);
+    default:
+      return bool_cell(a >= b);
   }
 }
 
@@ -76,28 +84,46 @@ template <typename T>
 Cell float_op(ScalarOp op, const Cell* operands) {
   T a = float_of<T>(operands[0]);
   switch (op) {
-    case ScalarOp::kNeg: return cell_of<T>(-a);
-    case ScalarOp::kAbs: return cell_of<T>(std::fabs(a));
-    case ScalarOp::kSqrt: return cell_of<T>(std::sqrt(a));
-    case ScalarOp::kFloor: return cell_of<T>(std::floor(a));
-    case ScalarOp::kCeil: return cell_of<T>(std::ceil(a));
-    case ScalarOp::kTrunc: return cell_of<T>(std::trunc(a));
-    case ScalarOp::kRound: return cell_of<T>(std::nearbyint(a));
-    case ScalarOp::kRoundAway: return cell_of<T>(std::round(a));
-    default: break;
+    case ScalarOp::kNeg:
+      return cell_of<T>(-a);
+    case ScalarOp::kAbs:
+      return cell_of<T>(std::fabs(a));
+    case ScalarOp::kSqrt:
+      return cell_of<T>(std::sqrt(a));
+    case ScalarOp::kFloor:
+      return cell_of<T>(std::floor(a));
+    case ScalarOp::kCeil:
+      return cell_of<T>(std::ceil(a));
+    case ScalarOp::kTrunc:
+      return cell_of<T>(std::trunc(a));
+    case ScalarOp::kRound:
+      return cell_of<T>(std::nearbyint(a));
+    case ScalarOp::kRoundAway:
+      return cell_of<T>(std::round(a));
+    default:
+      break;
   }
   GALATEA_CHECK(num_operands(op) >= 2, std::string(name_of(op)) + " on a float");
   T b = float_of<T>(operands[1]);
   switch (op) {
-    case ScalarOp::kAdd: return cell_of<T>(a + b);
-    case ScalarOp::kSub: return cell_of<T>(a - b);
-    case ScalarOp::kMul: return cell_of<T>(a * b);
-    case ScalarOp::kDiv: return cell_of<T>(a / b);
-    case ScalarOp::kRem: return cell_of<T>(std::fmod(a, b));
-    case ScalarOp::kMin: return cell_of<T>(a < b ? a : b);
-    case ScalarOp::kMax: return cell_of<T>(a > b ? a : b);
-    case ScalarOp::kFma: return cell_of<T>(std::fma(a, b, float_of<T>(operands[2])));
-    default: break;
+    case ScalarOp::kAdd:
+      return cell_of<T>(a + b);
+    case ScalarOp::kSub:
+      return cell_of<T>(a - b);
+    case ScalarOp::kMul:
+      return cell_of<T>(a * b);
+    case ScalarOp::kDiv:
+      return cell_of<T>(a / b);
+    case ScalarOp::kRem:
+      return cell_of<T>(std::fmod(a, b));
+    case ScalarOp::kMin:
+      return cell_of<T>(a < b ? a : b);
+    case ScalarOp::kMax:
+      return cell_of<T>(a > b ? a : b);
+    case ScalarOp::kFma:
+      return cell_of<T>(std::fma(a, b, float_of<T>(operands[2])));
+    default:
+      break;
   }
   GALATEA_CHECK(is_comparison(op), std::string(name_of(op)) + " on a float");
   return compare(op, a, b);
@@ -128,7 +154,8 @@ Cell shift_or_high(ScalarOp op, DType type, Cell a, Cell b) {
   }
   GALATEA_CHECK(type == DType::kU32 || type == DType::kI32, "mul_hi takes u32 and i32");
   if (type == DType::kU32) return wrap(type, (a.bits * b.bits) >> 32);
-  return wrap(type, static_cast<uint64_t>((static_cast<int64_t>(a.bits) * static_cast<int64_t>(b.bits)) >> 32));
+  return wrap(type,
+              static_cast<uint64_t>((static_cast<int64_t>(a.bits) * static_cast<int64_t>(b.bits)) >> 32));
 }
 
 Cell int_op(ScalarOp op, DType type, const Cell* operands, uint32_t* flags) {
@@ -136,36 +163,53 @@ Cell int_op(ScalarOp op, DType type, const Cell* operands, uint32_t* flags) {
   bool is_signed = is_signed_int(type);
   auto signed_a = static_cast<int64_t>(a.bits);
   switch (op) {
-    case ScalarOp::kNeg: return wrap(type, 0 - a.bits);
-    case ScalarOp::kAbs: return is_signed && signed_a < 0 ? wrap(type, 0 - a.bits) : a;
-    case ScalarOp::kNot: return wrap(type, ~a.bits);
+    case ScalarOp::kNeg:
+      return wrap(type, 0 - a.bits);
+    case ScalarOp::kAbs:
+      return is_signed && signed_a < 0 ? wrap(type, 0 - a.bits) : a;
+    case ScalarOp::kNot:
+      return wrap(type, ~a.bits);
     case ScalarOp::kFloor:
     case ScalarOp::kCeil:
     case ScalarOp::kTrunc:
     case ScalarOp::kRound:
-    case ScalarOp::kRoundAway: return a;
-    default: break;
+    case ScalarOp::kRoundAway:
+      return a;
+    default:
+      break;
   }
   GALATEA_CHECK(num_operands(op) >= 2, std::string(name_of(op)) + " on an integer");
   Cell b = operands[1];
   auto signed_b = static_cast<int64_t>(b.bits);
   bool less = is_signed ? signed_a < signed_b : a.bits < b.bits;
   switch (op) {
-    case ScalarOp::kAdd: return wrap(type, a.bits + b.bits);
-    case ScalarOp::kSub: return wrap(type, a.bits - b.bits);
-    case ScalarOp::kMul: return wrap(type, a.bits * b.bits);
+    case ScalarOp::kAdd:
+      return wrap(type, a.bits + b.bits);
+    case ScalarOp::kSub:
+      return wrap(type, a.bits - b.bits);
+    case ScalarOp::kMul:
+      return wrap(type, a.bits * b.bits);
     case ScalarOp::kDiv:
-    case ScalarOp::kRem: return divide(op, type, a, b, flags);
-    case ScalarOp::kMin: return less ? a : b;
-    case ScalarOp::kMax: return less || a == b ? b : a;
-    case ScalarOp::kFma: return wrap(type, a.bits * b.bits + operands[2].bits);
-    case ScalarOp::kAnd: return {a.bits & b.bits};
-    case ScalarOp::kOr: return {a.bits | b.bits};
-    case ScalarOp::kXor: return {a.bits ^ b.bits};
+    case ScalarOp::kRem:
+      return divide(op, type, a, b, flags);
+    case ScalarOp::kMin:
+      return less ? a : b;
+    case ScalarOp::kMax:
+      return less || a == b ? b : a;
+    case ScalarOp::kFma:
+      return wrap(type, a.bits * b.bits + operands[2].bits);
+    case ScalarOp::kAnd:
+      return {a.bits & b.bits};
+    case ScalarOp::kOr:
+      return {a.bits | b.bits};
+    case ScalarOp::kXor:
+      return {a.bits ^ b.bits};
     case ScalarOp::kShl:
     case ScalarOp::kShr:
-    case ScalarOp::kMulHi: return shift_or_high(op, type, a, b);
-    default: break;
+    case ScalarOp::kMulHi:
+      return shift_or_high(op, type, a, b);
+    default:
+      break;
   }
   GALATEA_CHECK(is_comparison(op), std::string(name_of(op)) + " on an integer");
   return is_signed ? compare(op, signed_a, signed_b) : compare(op, a.bits, b.bits);
@@ -221,7 +265,8 @@ Cell convert_cell(ScalarOp op, DType to, DType from, Cell cell) {
   if (op == ScalarOp::kBitcast) {
     GALATEA_CHECK(size_of(to) == size_of(from), "bitcast between sizes");
     if (is_bool(to)) return bool_cell(cell.bits != 0);
-    if (is_float(to)) return {cell.bits & (to == DType::kF64 ? ~uint64_t{0} : (uint64_t{1} << bits_of(to)) - 1)};
+    if (is_float(to))
+      return {cell.bits & (to == DType::kF64 ? ~uint64_t{0} : (uint64_t{1} << bits_of(to)) - 1)};
     return wrap(to, cell.bits);
   }
   if (to == from) return cell;

@@ -34,7 +34,8 @@ LineColumn SourceFile::position(uint32_t offset) const {
 std::string_view SourceFile::line(uint32_t number) const {
   if (number == 0 || number > line_starts_.size()) return {};
   uint32_t begin = line_starts_[number - 1];
-  uint32_t end = number < line_starts_.size() ? line_starts_[number] - 1 : static_cast<uint32_t>(text_.size());
+  uint32_t end =
+      number < line_starts_.size() ? line_starts_[number] - 1 : static_cast<uint32_t>(text_.size());
   if (end > begin && text_[end - 1] == '\r') --end;
   return std::string_view(text_).substr(begin, end - begin);
 }

@@ -1,7 +1,8 @@
 // Source files, spans in them, and where a span is in lines and columns.
 //
-// Comes in: texts with names. Goes out: SourceMap, which turns a Span (file, byte range) into line, column and text.
-// A Span is 12 bytes and is carried by every token, AST node, value, graph node, stage and instruction.
+// Comes in: texts with names. Goes out: SourceMap, which turns a Span (file, byte range) into line, column
+// and text. A Span is 12 bytes and is carried by every token, AST node, value, graph node, stage and
+// instruction.
 #pragma once
 
 #include <cstdint>

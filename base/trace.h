@@ -16,7 +16,7 @@ struct TraceEvent {
   uint32_t thread = 0;
   int64_t begin_ns = 0;  ///< since the trace was made
   int64_t duration_ns = 0;
-  std::string detail;    ///< sample, batch, or empty
+  std::string detail;  ///< sample, batch, or empty
 };
 
 /// Collects events of any number of threads. A null Trace* everywhere means "do not trace".

@@ -18,9 +18,12 @@ namespace {
 
 runtime::OnErrorPolicy to_runtime(ir::OnError policy) {
   switch (policy) {
-    case ir::OnError::kSkip: return runtime::OnErrorPolicy::kSkip;
-    case ir::OnError::kReplace: return runtime::OnErrorPolicy::kReplace;
-    case ir::OnError::kRaise: break;
+    case ir::OnError::kSkip:
+      return runtime::OnErrorPolicy::kSkip;
+    case ir::OnError::kReplace:
+      return runtime::OnErrorPolicy::kReplace;
+    case ir::OnError::kRaise:
+      break;
   }
   return runtime::OnErrorPolicy::kRaise;
 }
@@ -62,7 +65,8 @@ class Compilation {
       planned.push_back(std::move(kernel));
     }
     GALATEA_TRY(plan::emit_sample_program(table, groups, planned, sources_, program->seed, *program));
-    program->compile_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    program->compile_seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (report_) report_->graph = std::move(graph);
     return program;
   }
@@ -84,15 +88,16 @@ class Compilation {
     }
   }
 
-  Result<plan::PlannedKernel> plan_kernel(const ir::Graph& graph, const plan::ValueTable& table, const plan::KernelGroup& group,
-                                          runtime::Program& program) {
+  Result<plan::PlannedKernel> plan_kernel(const ir::Graph& graph, const plan::ValueTable& table,
+                                          const plan::KernelGroup& group, runtime::Program& program) {
     plan::PlannedKernel planned;
     if (group.nodes.empty()) return planned;
     plan::BuiltKernel built = plan::build_kernel(table, group);
     if (built.outputs.empty()) return planned;
     kernel::KernelPassOptions pass_options;
     // Unfused, every stage stays as its operator wrote it, for comparing.
-    if (!options_.fuse) pass_options.skip = {"permute_outputs", "inline_maps", "narrow_producers", "sink_into_store"};
+    if (!options_.fuse)
+      pass_options.skip = {"permute_outputs", "inline_maps", "narrow_producers", "sink_into_store"};
     kernel::Kernel kernel = kernel::run_kernel_passes(std::move(built.kernel), pass_options);
     plan::drop_unused_params(kernel, built.params);
     GALATEA_TRY(kernel::verify(kernel));
@@ -102,7 +107,8 @@ class Compilation {
     report.why = group.why;
     for (ir::NodeId node : group.nodes) {
       report.operators.push_back(graph.node(node).op->name);
-      if (const SourceFile* file = sources_.file(graph.node(node).span.file)) report.lines.push_back(file->position(graph.node(node).span.begin).line);
+      if (const SourceFile* file = sources_.file(graph.node(node).span.file))
+        report.lines.push_back(file->position(graph.node(node).span.begin).line);
     }
     GALATEA_ASSIGN(planned.kernel, code_for(kernel, report, program));
     planned.inputs = std::move(built.inputs);
@@ -148,8 +154,8 @@ class Compilation {
 
 }  // namespace
 
-Result<std::shared_ptr<runtime::Program>> compile(const ir::Graph& graph, const SourceMap& sources, const CompileOptions& options,
-                                                  CompileReport* report) {
+Result<std::shared_ptr<runtime::Program>> compile(const ir::Graph& graph, const SourceMap& sources,
+                                                  const CompileOptions& options, CompileReport* report) {
   return Compilation(sources, options, report).run(graph);
 }
 

@@ -1,6 +1,7 @@
 // The one entry of the compiler: a graph in, a program out.
 //
-// Comes in: a verified graph from staging, a backend. Goes out: a runtime::Program, and a report that explain prints.
+// Comes in: a verified graph from staging, a backend. Goes out: a runtime::Program, and a report that explain
+// prints.
 #pragma once
 
 #include <memory>
@@ -18,7 +19,7 @@
 namespace galatea {
 
 struct CompileOptions {
-  const op::Registry* registry = nullptr;  ///< the operators; needed by the graph passes (run_passes)
+  const op::Registry* registry = nullptr;     ///< the operators; needed by the graph passes (run_passes)
   codegen::KernelBackend* backend = nullptr;  ///< nullptr: the interpreter
   bool fuse = true;        ///< false: one kernel a node, every stage stored (for comparing)
   bool run_passes = true;  ///< false: the graph as it is
@@ -30,12 +31,12 @@ struct KernelReport {
   std::string name;
   std::vector<std::string> operators;
   std::vector<uint32_t> lines;
-  std::string why;            ///< what fused with what, and what did not, and why
-  kernel::Kernel kernel;      ///< after the kernel passes
+  std::string why;        ///< what fused with what, and what did not, and why
+  kernel::Kernel kernel;  ///< after the kernel passes
   kernel::Schedule schedule;
   kernel::LoopKernel loops;
   bool from_cache = false;
-  double seconds = 0;         ///< making its code; 0 where an equal kernel's code is shared
+  double seconds = 0;  ///< making its code; 0 where an equal kernel's code is shared
 };
 
 struct CompileReport {
@@ -46,7 +47,8 @@ struct CompileReport {
 };
 
 /// Passes, plan, code. The report may be nullptr.
-Result<std::shared_ptr<runtime::Program>> compile(const ir::Graph& graph, const SourceMap& sources, const CompileOptions& options = {},
+Result<std::shared_ptr<runtime::Program>> compile(const ir::Graph& graph, const SourceMap& sources,
+                                                  const CompileOptions& options = {},
                                                   CompileReport* report = nullptr);
 
 }  // namespace galatea

@@ -1,7 +1,8 @@
 // The syntax tree: what the text says, no behaviour.
 //
-// Comes in: the parser. Goes out: the evaluator, the AST printer, the formatter. Every node has a span. Nodes are owned by their
-// parents; a Module owns the text's tree for as long as anything staged from it lives (functions keep their module alive).
+// Comes in: the parser. Goes out: the evaluator, the AST printer, the formatter. Every node has a span. Nodes
+// are owned by their parents; a Module owns the text's tree for as long as anything staged from it lives
+// (functions keep their module alive).
 #pragma once
 
 #include <cstdint>
@@ -21,19 +22,34 @@ using StatementPtr = std::unique_ptr<Statement>;
 using Suite = std::vector<StatementPtr>;
 
 enum class ExpressionKind : uint8_t {
-  kError,       ///< failed to parse; evaluates to poison
-  kName, kInteger, kFloat, kString, kFString, kTrue, kFalse, kNone, kEllipsis,
-  kTuple, kList, kDict,
-  kListComp, kDictComp, kGenerator,
+  kError,  ///< failed to parse; evaluates to poison
+  kName,
+  kInteger,
+  kFloat,
+  kString,
+  kFString,
+  kTrue,
+  kFalse,
+  kNone,
+  kEllipsis,
+  kTuple,
+  kList,
+  kDict,
+  kListComp,
+  kDictComp,
+  kGenerator,
   kLambda,
-  kConditional, ///< operands: then, condition, otherwise
-  kBoolOp,      ///< op "and"/"or", operands: two or more
-  kUnary,       ///< op "not" "-" "+" "~"
-  kBinary,      ///< op "+" "-" "*" "/" "//" "%" "**" "@" "<<" ">>" "&" "|" "^"
-  kCompare,     ///< ops between operands; "is not", "not in" are one op
-  kCall, kAttribute, kSubscript, kSlice,
-  kStarred,     ///< *x in displays, targets and calls
-  kNamed,       ///< name := value
+  kConditional,  ///< operands: then, condition, otherwise
+  kBoolOp,       ///< op "and"/"or", operands: two or more
+  kUnary,        ///< op "not" "-" "+" "~"
+  kBinary,       ///< op "+" "-" "*" "/" "//" "%" "**" "@" "<<" ">>" "&" "|" "^"
+  kCompare,      ///< ops between operands; "is not", "not in" are one op
+  kCall,
+  kAttribute,
+  kSubscript,
+  kSlice,
+  kStarred,  ///< *x in displays, targets and calls
+  kNamed,    ///< name := value
 };
 
 /// `for target in iterable if c1 if c2`.
@@ -55,7 +71,7 @@ struct FStringPart {
   ExpressionPtr value;  ///< empty: a text part
   char conversion = 0;  ///< 'r', 's', 'a' or 0
   std::vector<FStringPart> format;
-  bool debug = false;   ///< {x=}: text holds "x="
+  bool debug = false;  ///< {x=}: text holds "x="
 };
 
 enum class ParameterKind : uint8_t { kPositionalOnly, kNormal, kVarArgs, kKeywordOnly, kKwArgs };
@@ -69,25 +85,41 @@ struct Parameter {
 struct Expression {
   ExpressionKind kind = ExpressionKind::kError;
   Span span;
-  std::string text;      ///< name, attribute, operator, string value, digits as written (numbers)
-  Span text_span;        ///< of the attribute name or operator
-  std::vector<std::string> ops;            ///< kCompare
-  std::vector<ExpressionPtr> operands;     ///< children in order; kAttribute/kSubscript/kCall: [0] is the base; kSubscript: [1] the index (a tuple for several)
-                                           ///< kSlice: lower, upper, step (each may be null); kDict: key, value, key, value … (null key: **value); kDictComp: key, value
-  std::vector<Argument> arguments;         ///< kCall
+  std::string text;              ///< name, attribute, operator, string value, digits as written (numbers)
+  Span text_span;                ///< of the attribute name or operator
+  std::vector<std::string> ops;  ///< kCompare
+  std::vector<ExpressionPtr>
+      operands;  ///< children in order; kAttribute/kSubscript/kCall: [0] is the base; kSubscript: [1] the
+                 ///< index (a tuple for several) kSlice: lower, upper, step (each may be null); kDict: key,
+                 ///< value, key, value … (null key: **value); kDictComp: key, value
+  std::vector<Argument> arguments;  ///< kCall
   std::vector<Comprehension> comprehensions;
-  std::vector<Parameter> parameters;       ///< kLambda; operands[0] is the body
-  std::vector<FStringPart> parts;          ///< kFString
-  uint32_t ordinal = 0;  ///< kCall: how many calls of the same last name stand before it in its function (for random keys)
+  std::vector<Parameter> parameters;  ///< kLambda; operands[0] is the body
+  std::vector<FStringPart> parts;     ///< kFString
+  uint32_t ordinal =
+      0;  ///< kCall: how many calls of the same last name stand before it in its function (for random keys)
   bool parenthesized = false;
 };
 
 enum class StatementKind : uint8_t {
-  kError,       ///< failed to parse; skipped
-  kExpression, kAssign, kAugAssign, kAnnAssign,
-  kReturn, kIf, kFor, kWhile, kBreak, kContinue, kPass,
-  kAssert, kRaise, kFunction, kImport, kImportFrom,
-  kUnsupported, ///< valid Python outside the language; `text` names the construct
+  kError,  ///< failed to parse; skipped
+  kExpression,
+  kAssign,
+  kAugAssign,
+  kAnnAssign,
+  kReturn,
+  kIf,
+  kFor,
+  kWhile,
+  kBreak,
+  kContinue,
+  kPass,
+  kAssert,
+  kRaise,
+  kFunction,
+  kImport,
+  kImportFrom,
+  kUnsupported,  ///< valid Python outside the language; `text` names the construct
 };
 
 struct ImportName {
@@ -97,13 +129,15 @@ struct ImportName {
 
 struct Statement {
   StatementKind kind = StatementKind::kError;
-  Span span;             ///< the whole statement
-  Span keyword_span;     ///< `if`, `for`, `def`, … or the name in a def
-  std::string text;      ///< kAugAssign: operator ("+="); kFunction: name; kImport/kImportFrom: module path; kUnsupported: construct
+  Span span;          ///< the whole statement
+  Span keyword_span;  ///< `if`, `for`, `def`, … or the name in a def
+  std::string text;   ///< kAugAssign: operator ("+="); kFunction: name; kImport/kImportFrom: module path;
+                      ///< kUnsupported: construct
   std::vector<ExpressionPtr> targets;  ///< kAssign: one per `=`; others: [0]
-  ExpressionPtr value;   ///< assigned value, condition (kIf, kWhile, kAssert), iterable (kFor), returned, raised or expression value
+  ExpressionPtr value;  ///< assigned value, condition (kIf, kWhile, kAssert), iterable (kFor), returned,
+                        ///< raised or expression value
   ExpressionPtr annotation;
-  ExpressionPtr message; ///< kAssert
+  ExpressionPtr message;  ///< kAssert
   Suite body, orelse;
   std::vector<ExpressionPtr> decorators;
   std::vector<Parameter> parameters;

@@ -1,4 +1,5 @@
-// Python's built-in functions, on static values. In: evaluated arguments. Out: a value, or poison after an error.
+// Python's built-in functions, on static values. In: evaluated arguments. Out: a value, or poison after an
+// error.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -10,8 +11,10 @@
 namespace galatea::dsl {
 namespace {
 
-// Whether the call has between `least` and `most` positional arguments and only the named keywords; reports otherwise.
-bool check_shape(Evaluator& ev, const CallArguments& a, size_t least, size_t most, std::initializer_list<std::string_view> keywords = {}) {
+// Whether the call has between `least` and `most` positional arguments and only the named keywords; reports
+// otherwise.
+bool check_shape(Evaluator& ev, const CallArguments& a, size_t least, size_t most,
+                 std::initializer_list<std::string_view> keywords = {}) {
   for (const Value& value : a.positional) {
     if (value.is_poison()) return false;
   }
@@ -24,7 +27,9 @@ bool check_shape(Evaluator& ev, const CallArguments& a, size_t least, size_t mos
   }
   size_t count = a.positional.size();
   if (count >= least && count <= most) return true;
-  std::string wanted = least == most ? std::to_string(least) : most > 100 ? fmt::format("at least {}", least) : fmt::format("{} to {}", least, most);
+  std::string wanted = least == most ? std::to_string(least)
+                       : most > 100  ? fmt::format("at least {}", least)
+                                     : fmt::format("{} to {}", least, most);
   ev.fail(Message::kArgumentCount, a.span, {a.name, wanted, std::to_string(count)});
   return false;
 }
@@ -41,7 +46,8 @@ Value no_node(Evaluator& ev, const CallArguments& a, std::string help) {
 }
 
 Value wrong_kind(Evaluator& ev, const CallArguments& a, size_t i, std::string wanted) {
-  return ev.fail(Message::kWrongArgument, a.spans[i], {a.name, std::move(wanted), describe_kind(a.positional[i])});
+  return ev.fail(Message::kWrongArgument, a.spans[i],
+                 {a.name, std::move(wanted), describe_kind(a.positional[i])});
 }
 
 Value fn_abs(Evaluator& ev, CallArguments& a) {
@@ -89,21 +95,25 @@ Value fn_int(Evaluator& ev, CallArguments& a) {
   if (x.is_node()) return no_node(ev, a, "write `fn.cast(x, dtype=types.INT32)`");
   if (x.is_integral()) return Value::of(x.as_int());
   if (x.is(ValueKind::kFloat)) {
-    if (!std::isfinite(x.number) || std::fabs(x.number) >= 9.2e18) return ev.fail(Message::kIntegerOverflow, a.span, {repr(x)});
+    if (!std::isfinite(x.number) || std::fabs(x.number) >= 9.2e18)
+      return ev.fail(Message::kIntegerOverflow, a.span, {repr(x)});
     return Value::of(static_cast<int64_t>(x.number));
   }
   if (!x.is(ValueKind::kString)) return wrong_kind(ev, a, 0, "a number or a string");
   int64_t base = 10;
   if (a.positional.size() == 2) {
-    if (!a.positional[1].is_integral() || a.positional[1].as_int() < 2 || a.positional[1].as_int() > 36) return wrong_kind(ev, a, 1, "a base from 2 to 36");
+    if (!a.positional[1].is_integral() || a.positional[1].as_int() < 2 || a.positional[1].as_int() > 36)
+      return wrong_kind(ev, a, 1, "a base from 2 to 36");
     base = a.positional[1].as_int();
   }
   std::string text = trimmed(x.text());
   const char* begin = text.data() + (text.starts_with("+") ? 1 : 0);
   int64_t value = 0;
   auto [end, error] = std::from_chars(begin, text.data() + text.size(), value, static_cast<int>(base));
-  if (error == std::errc::result_out_of_range) return ev.fail(Message::kIntegerOverflow, a.span, {text.substr(0, 40)});
-  if (error != std::errc() || end != text.data() + text.size()) return ev.fail(Message::kNotANumber, a.spans[0], {repr(x)});
+  if (error == std::errc::result_out_of_range)
+    return ev.fail(Message::kIntegerOverflow, a.span, {text.substr(0, 40)});
+  if (error != std::errc() || end != text.data() + text.size())
+    return ev.fail(Message::kNotANumber, a.spans[0], {repr(x)});
   return Value::of(value);
 }
 
@@ -121,20 +131,23 @@ Value fn_float(Evaluator& ev, CallArguments& a) {
   const char* begin = text.data() + (text.starts_with("+") ? 1 : 0);
   double value = 0;
   auto [end, error] = std::from_chars(begin, text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return ev.fail(Message::kNotANumber, a.spans[0], {repr(x)});
+  if (error != std::errc() || end != text.data() + text.size())
+    return ev.fail(Message::kNotANumber, a.spans[0], {repr(x)});
   return Value::of(value);
 }
 
 Value fn_str(Evaluator& ev, CallArguments& a) {
   if (!check_shape(ev, a, 0, 1)) return Value::poison();
   if (a.positional.empty()) return ev.make_string("");
-  if (contains_node(a.positional[0])) return ev.fail(Message::kNodeInString, a.span, {ev.type_text(a.positional[0])});
+  if (contains_node(a.positional[0]))
+    return ev.fail(Message::kNodeInString, a.span, {ev.type_text(a.positional[0])});
   return ev.make_string(to_display(a.positional[0]));
 }
 
 Value fn_repr(Evaluator& ev, CallArguments& a) {
   if (!check_shape(ev, a, 1, 1)) return Value::poison();
-  if (contains_node(a.positional[0])) return ev.fail(Message::kNodeInString, a.span, {ev.type_text(a.positional[0])});
+  if (contains_node(a.positional[0]))
+    return ev.fail(Message::kNodeInString, a.span, {ev.type_text(a.positional[0])});
   return ev.make_string(repr(a.positional[0]));
 }
 
@@ -153,7 +166,8 @@ Value fn_tuple(Evaluator& ev, CallArguments& a) {
 }
 
 Value fn_dict(Evaluator& ev, CallArguments& a) {
-  if (a.positional.size() > 1) return ev.fail(Message::kArgumentCount, a.span, {"dict", "0 to 1", std::to_string(a.positional.size())});
+  if (a.positional.size() > 1)
+    return ev.fail(Message::kArgumentCount, a.span, {"dict", "0 to 1", std::to_string(a.positional.size())});
   Value result = ev.make_dict(a.span);
   if (!a.positional.empty()) {
     const Value& from = a.positional[0];
@@ -164,9 +178,11 @@ Value fn_dict(Evaluator& ev, CallArguments& a) {
       auto pairs = ev.iterate(from, a.spans[0], "made a dict");
       if (!pairs) return Value::poison();
       for (const Value& pair : *pairs) {
-        if (!pair.is_sequence() || pair.elements().size() != 2) return wrong_kind(ev, a, 0, "pairs of key and value");
+        if (!pair.is_sequence() || pair.elements().size() != 2)
+          return wrong_kind(ev, a, 0, "pairs of key and value");
         std::string text = key_text(pair.elements()[0]);
-        if (text.empty()) return ev.fail(Message::kNotHashable, a.spans[0], {describe_kind(pair.elements()[0])});
+        if (text.empty())
+          return ev.fail(Message::kNotHashable, a.spans[0], {describe_kind(pair.elements()[0])});
         result.dict().set(text, pair.elements()[0], pair.elements()[1]);
       }
     }
@@ -194,7 +210,8 @@ Value fn_len(Evaluator& ev, CallArguments& a) {
 Value fn_range(Evaluator& ev, CallArguments& a) {
   if (!check_shape(ev, a, 1, 3)) return Value::poison();
   for (size_t i = 0; i < a.positional.size(); ++i) {
-    if (a.positional[i].is_node()) return ev.fail(Message::kNodeAsStatic, a.spans[i], {"`range`", ev.type_text(a.positional[i])});
+    if (a.positional[i].is_node())
+      return ev.fail(Message::kNodeAsStatic, a.spans[i], {"`range`", ev.type_text(a.positional[i])});
     if (!a.positional[i].is_integral()) return wrong_kind(ev, a, i, "an integer");
   }
   auto* range = ev.arena.make<RangeObject>();
@@ -210,10 +227,14 @@ Value fn_enumerate(Evaluator& ev, CallArguments& a) {
   if (!check_shape(ev, a, 1, 2, {"start"})) return Value::poison();
   auto elements = ev.iterate(a.positional[0], a.spans[0], "enumerated");
   if (!elements) return Value::poison();
-  Value start = a.positional.size() == 2 ? a.positional[1] : keyword_of(a, "start") ? keyword_of(a, "start")->value : Value::of(int64_t{0});
-  if (!start.is_integral()) return ev.fail(Message::kArgumentKind, a.span, {"start", "an integer", describe_kind(start)});
+  Value start = a.positional.size() == 2 ? a.positional[1]
+                : keyword_of(a, "start") ? keyword_of(a, "start")->value
+                                         : Value::of(int64_t{0});
+  if (!start.is_integral())
+    return ev.fail(Message::kArgumentKind, a.span, {"start", "an integer", describe_kind(start)});
   std::vector<Value> out;
-  for (size_t i = 0; i < elements->size(); ++i) out.push_back(ev.make_tuple({Value::of(start.as_int() + static_cast<int64_t>(i)), (*elements)[i]}));
+  for (size_t i = 0; i < elements->size(); ++i)
+    out.push_back(ev.make_tuple({Value::of(start.as_int() + static_cast<int64_t>(i)), (*elements)[i]}));
   return ev.make_list(std::move(out), a.span);
 }
 
@@ -228,8 +249,10 @@ Value fn_zip(Evaluator& ev, CallArguments& a) {
     columns.push_back(std::move(*elements));
   }
   const auto* strict = keyword_of(a, "strict");
-  bool uneven = std::any_of(columns.begin(), columns.end(), [&](const auto& column) { return column.size() != size; });
-  if (strict && truth(strict->value) && uneven) return ev.fail(Message::kRaised, a.span, {"zip() got lists of different lengths"});
+  bool uneven =
+      std::any_of(columns.begin(), columns.end(), [&](const auto& column) { return column.size() != size; });
+  if (strict && truth(strict->value) && uneven)
+    return ev.fail(Message::kRaised, a.span, {"zip() got lists of different lengths"});
   std::vector<Value> out;
   for (size_t i = 0; i < size && !columns.empty(); ++i) {
     std::vector<Value> row;
@@ -258,7 +281,9 @@ Value fn_filter(Evaluator& ev, CallArguments& a) {
   if (!elements) return Value::poison();
   std::vector<Value> out;
   for (size_t i = 0; i < elements->size(); ++i) {
-    Value kept = a.positional[0].is(ValueKind::kNone) ? (*elements)[i] : ev.call_back(a.positional[0], {(*elements)[i]}, a, static_cast<uint32_t>(i));
+    Value kept = a.positional[0].is(ValueKind::kNone)
+                     ? (*elements)[i]
+                     : ev.call_back(a.positional[0], {(*elements)[i]}, a, static_cast<uint32_t>(i));
     auto holds = ev.static_truth(kept, a.span, "`filter`");
     if (!holds) return Value::poison();
     if (*holds) out.push_back((*elements)[i]);
@@ -267,14 +292,16 @@ Value fn_filter(Evaluator& ev, CallArguments& a) {
 }
 
 // The elements and, for each, what it is compared by; false after an error.
-bool sort_keys(Evaluator& ev, const CallArguments& a, const std::vector<Value>& elements, std::vector<Value>& keys) {
+bool sort_keys(Evaluator& ev, const CallArguments& a, const std::vector<Value>& elements,
+               std::vector<Value>& keys) {
   const auto* key = keyword_of(a, "key");
   for (size_t i = 0; i < elements.size(); ++i) {
     bool own = !key || key->value.is(ValueKind::kNone);
     keys.push_back(own ? elements[i] : ev.call_back(key->value, {elements[i]}, a, static_cast<uint32_t>(i)));
     if (keys.back().is_poison()) return false;
     if (contains_node(keys.back())) {
-      ev.fail(Message::kBuiltinOnNode, a.span, {a.name, ev.type_text(keys.back()), "use `math.min(a, b)` and `math.max(a, b)` on data"});
+      ev.fail(Message::kBuiltinOnNode, a.span,
+              {a.name, ev.type_text(keys.back()), "use `math.min(a, b)` and `math.max(a, b)` on data"});
       return false;
     }
   }
@@ -336,7 +363,8 @@ Value fn_sorted(Evaluator& ev, CallArguments& a) {
   bool failed = false;
   auto less = [&](size_t x, size_t y) {
     if (failed) return false;
-    Value result = reverse ? ev.compare("<", keys[y], keys[x], a.span, a.span, a.span) : ev.compare("<", keys[x], keys[y], a.span, a.span, a.span);
+    Value result = reverse ? ev.compare("<", keys[y], keys[x], a.span, a.span, a.span)
+                           : ev.compare("<", keys[x], keys[y], a.span, a.span, a.span);
     failed = result.is_poison();
     return !failed && truth(result);
   };
@@ -351,7 +379,9 @@ Value fn_sum(Evaluator& ev, CallArguments& a) {
   if (!check_shape(ev, a, 1, 2, {"start"})) return Value::poison();
   auto elements = ev.iterate(a.positional[0], a.spans[0], "summed");
   if (!elements) return Value::poison();
-  Value total = a.positional.size() == 2 ? a.positional[1] : keyword_of(a, "start") ? keyword_of(a, "start")->value : Value::of(int64_t{0});
+  Value total = a.positional.size() == 2 ? a.positional[1]
+                : keyword_of(a, "start") ? keyword_of(a, "start")->value
+                                         : Value::of(int64_t{0});
   bool started = a.positional.size() == 2 || keyword_of(a, "start");
   for (const Value& element : *elements) {
     // 0 + node would add a pointless operator.
@@ -374,14 +404,18 @@ Value fn_round(Evaluator& ev, CallArguments& a) {
   const Value& x = a.positional[0];
   if (x.is_node()) return no_node(ev, a, "write `math.floor(x + 0.5)`");
   if (!x.is_number()) return wrong_kind(ev, a, 0, "a number");
-  Value digits = a.positional.size() == 2 ? a.positional[1] : keyword_of(a, "ndigits") ? keyword_of(a, "ndigits")->value : Value::none();
+  Value digits = a.positional.size() == 2   ? a.positional[1]
+                 : keyword_of(a, "ndigits") ? keyword_of(a, "ndigits")->value
+                                            : Value::none();
   if (digits.is(ValueKind::kNone)) {
     if (x.is_integral()) return Value::of(x.as_int());
     double rounded = std::nearbyint(x.number);
-    if (!std::isfinite(rounded) || std::fabs(rounded) >= 9.2e18) return ev.fail(Message::kIntegerOverflow, a.span, {repr(x)});
+    if (!std::isfinite(rounded) || std::fabs(rounded) >= 9.2e18)
+      return ev.fail(Message::kIntegerOverflow, a.span, {repr(x)});
     return Value::of(static_cast<int64_t>(rounded));
   }
-  if (!digits.is_integral()) return ev.fail(Message::kArgumentKind, a.span, {"ndigits", "an integer", describe_kind(digits)});
+  if (!digits.is_integral())
+    return ev.fail(Message::kArgumentKind, a.span, {"ndigits", "an integer", describe_kind(digits)});
   int64_t n = std::clamp<int64_t>(digits.as_int(), -400, 400);
   if (x.is_integral()) {
     if (n >= 0) return Value::of(x.as_int());
@@ -405,25 +439,37 @@ Value fn_round(Evaluator& ev, CallArguments& a) {
 
 std::string_view builtin_type_of(const Value& value) {
   switch (value.kind) {
-    case ValueKind::kBool: return "bool";
-    case ValueKind::kInt: return "int";
-    case ValueKind::kFloat: return "float";
-    case ValueKind::kString: return "str";
-    case ValueKind::kList: return "list";
-    case ValueKind::kTuple: return "tuple";
-    case ValueKind::kDict: return "dict";
-    case ValueKind::kNode: return "DataNode";
-    default: return "";
+    case ValueKind::kBool:
+      return "bool";
+    case ValueKind::kInt:
+      return "int";
+    case ValueKind::kFloat:
+      return "float";
+    case ValueKind::kString:
+      return "str";
+    case ValueKind::kList:
+      return "list";
+    case ValueKind::kTuple:
+      return "tuple";
+    case ValueKind::kDict:
+      return "dict";
+    case ValueKind::kNode:
+      return "DataNode";
+    default:
+      return "";
   }
 }
 
 Value fn_isinstance(Evaluator& ev, CallArguments& a) {
   if (!check_shape(ev, a, 2, 2)) return Value::poison();
-  std::vector<Value> types = a.positional[1].is(ValueKind::kTuple) ? a.positional[1].elements() : std::vector<Value>{a.positional[1]};
+  std::vector<Value> types = a.positional[1].is(ValueKind::kTuple) ? a.positional[1].elements()
+                                                                   : std::vector<Value>{a.positional[1]};
   for (const Value& type : types) {
-    if (!type.is(ValueKind::kBuiltin) || !type.as<BuiltinObject>().is_type) return wrong_kind(ev, a, 1, "a type such as `int`, or a tuple of types");
+    if (!type.is(ValueKind::kBuiltin) || !type.as<BuiltinObject>().is_type)
+      return wrong_kind(ev, a, 1, "a type such as `int`, or a tuple of types");
     const std::string& name = type.as<BuiltinObject>().name;
-    if (name == builtin_type_of(a.positional[0]) || (name == "int" && a.positional[0].is(ValueKind::kBool))) return Value::of(true);
+    if (name == builtin_type_of(a.positional[0]) || (name == "int" && a.positional[0].is(ValueKind::kBool)))
+      return Value::of(true);
   }
   return Value::of(false);
 }
@@ -436,13 +482,15 @@ Value fn_type(Evaluator& ev, CallArguments& a) {
 Value fn_callable(Evaluator& ev, CallArguments& a) {
   if (!check_shape(ev, a, 1, 1)) return Value::poison();
   ValueKind kind = a.positional[0].kind;
-  return Value::of(kind == ValueKind::kFunction || kind == ValueKind::kBuiltin || kind == ValueKind::kOperator || kind == ValueKind::kOperatorObject);
+  return Value::of(kind == ValueKind::kFunction || kind == ValueKind::kBuiltin ||
+                   kind == ValueKind::kOperator || kind == ValueKind::kOperatorObject);
 }
 
 Value fn_hasattr(Evaluator& ev, CallArguments& a) {
   if (!check_shape(ev, a, 2, 2)) return Value::poison();
   if (!a.positional[1].is(ValueKind::kString)) return wrong_kind(ev, a, 1, "a string");
-  if (!a.positional[0].is(ValueKind::kStruct)) return Value::of(find_method(ev, a.positional[0], a.positional[1].text()).has_value());
+  if (!a.positional[0].is(ValueKind::kStruct))
+    return Value::of(find_method(ev, a.positional[0], a.positional[1].text()).has_value());
   for (const auto& [name, value] : a.positional[0].as<StructObject>().fields) {
     if (name == a.positional[1].text()) return Value::of(true);
   }
@@ -496,15 +544,40 @@ void add_builtins(Evaluator& ev, Env& names) {
     BuiltinFunction function;
     bool is_type = false;
   };
-  constexpr Entry kEntries[] = {
-      {"abs", fn_abs}, {"all", fn_all}, {"any", fn_any}, {"bool", fn_bool, true}, {"callable", fn_callable},
-      {"dict", fn_dict, true}, {"enumerate", fn_enumerate}, {"filter", fn_filter}, {"float", fn_float, true}, {"getattr", fn_getattr},
-      {"hasattr", fn_hasattr}, {"int", fn_int, true}, {"isinstance", fn_isinstance}, {"len", fn_len}, {"list", fn_list, true},
-      {"map", fn_map}, {"max", fn_max}, {"min", fn_min}, {"print", fn_print}, {"range", fn_range}, {"repr", fn_repr},
-      {"reversed", fn_reversed}, {"round", fn_round}, {"sorted", fn_sorted}, {"str", fn_str, true}, {"sum", fn_sum},
-      {"tuple", fn_tuple, true}, {"type", fn_type}, {"zip", fn_zip}, {"fail", fn_fail}};
-  for (const Entry& entry : kEntries) names[entry.name] = {ev.make_builtin(entry.name, entry.function, Value::none(), entry.is_type), {}};
-  for (const char* name : {"Exception", "ValueError", "TypeError", "RuntimeError", "AssertionError", "KeyError", "IndexError", "NotImplementedError"})
+  constexpr Entry kEntries[] = {{"abs", fn_abs},
+                                {"all", fn_all},
+                                {"any", fn_any},
+                                {"bool", fn_bool, true},
+                                {"callable", fn_callable},
+                                {"dict", fn_dict, true},
+                                {"enumerate", fn_enumerate},
+                                {"filter", fn_filter},
+                                {"float", fn_float, true},
+                                {"getattr", fn_getattr},
+                                {"hasattr", fn_hasattr},
+                                {"int", fn_int, true},
+                                {"isinstance", fn_isinstance},
+                                {"len", fn_len},
+                                {"list", fn_list, true},
+                                {"map", fn_map},
+                                {"max", fn_max},
+                                {"min", fn_min},
+                                {"print", fn_print},
+                                {"range", fn_range},
+                                {"repr", fn_repr},
+                                {"reversed", fn_reversed},
+                                {"round", fn_round},
+                                {"sorted", fn_sorted},
+                                {"str", fn_str, true},
+                                {"sum", fn_sum},
+                                {"tuple", fn_tuple, true},
+                                {"type", fn_type},
+                                {"zip", fn_zip},
+                                {"fail", fn_fail}};
+  for (const Entry& entry : kEntries)
+    names[entry.name] = {ev.make_builtin(entry.name, entry.function, Value::none(), entry.is_type), {}};
+  for (const char* name : {"Exception", "ValueError", "TypeError", "RuntimeError", "AssertionError",
+                           "KeyError", "IndexError", "NotImplementedError"})
     names[name] = {ev.make_builtin(name, fn_exception), {}};
 }
 

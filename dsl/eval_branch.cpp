@@ -1,6 +1,7 @@
 // Paths: branches on data, joins, and the merging of what paths leave behind.
 //
-// In: a condition and two arms, or the paths that ended in a function or loop. Out: one path, with merges where values differ. See evaluator.h.
+// In: a condition and two arms, or the paths that ended in a function or loop. Out: one path, with merges
+// where values differ. See evaluator.h.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -10,7 +11,9 @@
 namespace galatea::dsl {
 namespace {
 
-int number_rank(const Value& value) { return value.is(ValueKind::kBool) ? 0 : value.is(ValueKind::kInt) ? 1 : 2; }
+int number_rank(const Value& value) {
+  return value.is(ValueKind::kBool) ? 0 : value.is(ValueKind::kInt) ? 1 : 2;
+}
 
 DType number_dtype(int rank) { return rank == 0 ? DType::kBool : rank == 1 ? DType::kI32 : DType::kF32; }
 
@@ -57,7 +60,8 @@ Value Evaluator::join(std::vector<Path> paths, Span span, std::string_view const
   return merge(values, context);
 }
 
-void Evaluator::merge_envs(const std::vector<Path>& paths, ir::BlockId block, Span span, std::string_view construct) {
+void Evaluator::merge_envs(const std::vector<Path>& paths, ir::BlockId block, Span span,
+                           std::string_view construct) {
   Env env = paths[0].env;
   auto add_pending = [&](const std::string& name) {
     auto* pending = arena.make<PendingObject>(paths.size() * sizeof(PendingObject::Arm));
@@ -67,7 +71,9 @@ void Evaluator::merge_envs(const std::vector<Path>& paths, ir::BlockId block, Sp
     pending->construct = construct;
     for (const Path& path : paths) {
       auto found = path.env.find(name);
-      pending->arms.push_back(found == path.env.end() ? PendingObject::Arm{} : PendingObject::Arm{found->second.value, found->second.span});
+      pending->arms.push_back(found == path.env.end()
+                                  ? PendingObject::Arm{}
+                                  : PendingObject::Arm{found->second.value, found->second.span});
     }
     env[name] = {Value(ValueKind::kPending, pending), span};
   };
@@ -103,7 +109,8 @@ Value Evaluator::resolve(PendingObject& pending, Span use) {
     context.spans.push_back(arm.span);
   }
   if (missing && std::none_of(values.begin(), values.end(), [](const Value& v) { return v.is_poison(); })) {
-    Diagnostic diagnostic = diagnose(Message::kNotOnEveryPath, use, {pending.name, std::string(pending.construct)});
+    Diagnostic diagnostic =
+        diagnose(Message::kNotOnEveryPath, use, {pending.name, std::string(pending.construct)});
     diagnostic.labels.push_back({pending.span, fmt::format("this {} depends on data", pending.construct)});
     for (size_t i = 0; i < values.size(); ++i) {
       if (!values[i].is(ValueKind::kUndefined) && context.spans[i].valid())
@@ -140,9 +147,11 @@ Value Evaluator::merge(const std::vector<Value>& values, const MergeContext& con
   if (same_kind && first.is(ValueKind::kDict)) return merge_dicts(values, context);
   if (same_kind && first.is(ValueKind::kStruct)) return merge_structs(values, context);
   if (all([&](const Value& v) { return equal(v, first); })) return first;
-  if (std::any_of(values.begin(), values.end(), [](const Value& v) { return v.is(ValueKind::kNone); }) && !all([](const Value& v) { return v.is(ValueKind::kNone); }))
+  if (std::any_of(values.begin(), values.end(), [](const Value& v) { return v.is(ValueKind::kNone); }) &&
+      !all([](const Value& v) { return v.is(ValueKind::kNone); }))
     return fail_merge(Message::kMergeNone, values, context, {});
-  return fail_merge(same_kind ? Message::kMergeStatic : Message::kMergeKinds, values, context, {describe_kind(first)});
+  return fail_merge(same_kind ? Message::kMergeStatic : Message::kMergeKinds, values, context,
+                    {describe_kind(first)});
 }
 
 // Nodes and numbers: unequal numbers promote among themselves and become constants.
@@ -170,11 +179,14 @@ Value Evaluator::merge_nodes(std::vector<Value> values, const MergeContext& cont
                                   : other.device != type.device ? "device"
                                                                 : "";
     if (!difference.empty()) {
-      std::string_view help = difference == "element type"           ? "convert one side: `fn.cast_like(x, y)` or `fn.cast(x, dtype=…)`"
-                              : difference == "number of dimensions" ? "make the dimensions equal with `fn.reshape` or `fn.expand_dims`"
-                              : difference == "layout"               ? "name the axes alike with `fn.reshape(x, layout=…)`"
-                                                                     : "move one side with `.cpu()` or `.gpu()`";
-      return fail_merge(Message::kMergeTypes, originals, context, {std::string(difference), std::string(help)});
+      std::string_view help = difference == "element type"
+                                  ? "convert one side: `fn.cast_like(x, y)` or `fn.cast(x, dtype=…)`"
+                              : difference == "number of dimensions"
+                                  ? "make the dimensions equal with `fn.reshape` or `fn.expand_dims`"
+                              : difference == "layout" ? "name the axes alike with `fn.reshape(x, layout=…)`"
+                                                       : "move one side with `.cpu()` or `.gpu()`";
+      return fail_merge(Message::kMergeTypes, originals, context,
+                        {std::string(difference), std::string(help)});
     }
     for (size_t axis = 0; axis < type.extents.size() && axis < other.extents.size(); ++axis) {
       if (type.extents[axis] != other.extents[axis]) type.extents[axis] = -1;
@@ -194,8 +206,9 @@ Value Evaluator::merge_sequences(const std::vector<Value>& values, const MergeCo
   size_t size = values[0].elements().size();
   for (const Value& value : values) {
     if (value.elements().size() != size) {
-      return fail_merge(Message::kMergeLength, values, context,
-                        {std::string(type_name(value)), std::to_string(size), std::to_string(value.elements().size())});
+      return fail_merge(
+          Message::kMergeLength, values, context,
+          {std::string(type_name(value)), std::to_string(size), std::to_string(value.elements().size())});
     }
   }
   std::vector<Value> merged;
@@ -206,7 +219,8 @@ Value Evaluator::merge_sequences(const std::vector<Value>& values, const MergeCo
     if (!leaf.name.empty()) leaf.name += fmt::format("[{}]", i);
     merged.push_back(merge(leaves, leaf));
   }
-  return values[0].is(ValueKind::kTuple) ? make_tuple(std::move(merged)) : make_list(std::move(merged), context.span);
+  return values[0].is(ValueKind::kTuple) ? make_tuple(std::move(merged))
+                                         : make_list(std::move(merged), context.span);
 }
 
 Value Evaluator::merge_dicts(const std::vector<Value>& values, const MergeContext& context) {
@@ -214,7 +228,8 @@ Value Evaluator::merge_dicts(const std::vector<Value>& values, const MergeContex
   const auto& entries = values[0].dict().entries;
   for (const Value& value : values) {
     for (const auto& [key, entry] : value.dict().entries) {
-      if (!values[0].dict().find(key_text(key))) return fail_merge(Message::kMergeKeys, values, context, {repr(key)});
+      if (!values[0].dict().find(key_text(key)))
+        return fail_merge(Message::kMergeKeys, values, context, {repr(key)});
     }
   }
   for (const auto& [key, entry] : entries) {
@@ -252,12 +267,14 @@ Value Evaluator::merge_structs(const std::vector<Value>& values, const MergeCont
 
 Value Evaluator::fail_merge(Message message, const std::vector<Value>& values, const MergeContext& context,
                             std::vector<std::string> arguments) {
-  std::string what = context.name.empty() ? fmt::format("the value of this {}", context.construct) : "`" + context.name + "`";
+  std::string what = context.name.empty() ? fmt::format("the value of this {}", context.construct)
+                                          : "`" + context.name + "`";
   arguments.insert(arguments.begin(), what);
   Diagnostic diagnostic = diagnose(message, context.span, std::move(arguments));
   diagnostic.span_text = fmt::format("this {} depends on data", context.construct);
   for (size_t i = 0; i < values.size(); ++i) {
-    if (context.spans[i].valid()) diagnostic.labels.push_back({context.spans[i], "here it is " + type_text(values[i])});
+    if (context.spans[i].valid())
+      diagnostic.labels.push_back({context.spans[i], "here it is " + type_text(values[i])});
   }
   // Several variables may fail to merge at one `if`: each is reported at its own last assignment.
   if (!context.name.empty() && !diagnostic.labels.empty()) {
@@ -270,7 +287,8 @@ Value Evaluator::fail_merge(Message message, const std::vector<Value>& values, c
 
 // ---- branches ----
 
-std::optional<ir::ValueId> Evaluator::selector(const Value& condition, Span span, std::string_view construct) {
+std::optional<ir::ValueId> Evaluator::selector(const Value& condition, Span span,
+                                               std::string_view construct) {
   const ir::Type& type = type_of(condition);
   if (type.ndim != 0) {
     fail(Message::kConditionNotScalar, span, {std::string(construct), ir::to_text(type)});
@@ -282,9 +300,9 @@ std::optional<ir::ValueId> Evaluator::selector(const Value& condition, Span span
   return test.node;
 }
 
-Value Evaluator::branch(const Value& condition, Span condition_span, Span span, std::string_view construct, bool merge_values,
-                        const std::function<Value()>& then, const std::function<Value()>& otherwise, Span then_span,
-                        Span otherwise_span) {
+Value Evaluator::branch(const Value& condition, Span condition_span, Span span, std::string_view construct,
+                        bool merge_values, const std::function<Value()>& then,
+                        const std::function<Value()>& otherwise, Span then_span, Span otherwise_span) {
   std::optional<ir::ValueId> choice = selector(condition, condition_span, construct);
   if (!choice) return Value::poison();
   ir::BlockId then_block = builder_->add_block(), otherwise_block = builder_->add_block();
@@ -330,7 +348,8 @@ bool Evaluator::may_change(uint32_t region, Span made_at, const Value& container
   Diagnostic diagnostic = diagnose(Message::kChangeInArm, span, {std::string(type_name(container))});
   if (made_at.valid()) diagnostic.labels.push_back({made_at, "made here, for all samples"});
   auto cause = region_causes_.find(region_);
-  if (cause != region_causes_.end()) diagnostic.labels.push_back({cause->second, "from here on, only some samples"});
+  if (cause != region_causes_.end())
+    diagnostic.labels.push_back({cause->second, "from here on, only some samples"});
   report(std::move(diagnostic));
   return false;
 }

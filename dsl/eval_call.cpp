@@ -1,4 +1,5 @@
-// Calls: arguments, parameters, functions, and the frame of each call. In: a call expression. Out: its value on the path after it.
+// Calls: arguments, parameters, functions, and the frame of each call. In: a call expression. Out: its value
+// on the path after it.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -33,7 +34,9 @@ bool Evaluator::eval_arguments(const Expression& e, CallArguments& out) {
         out.positional.push_back(value);
         out.spans.push_back(span);
         break;
-      case Argument::Kind::kKeyword: out.keywords.push_back({argument.name, value, span, argument.name_span}); break;
+      case Argument::Kind::kKeyword:
+        out.keywords.push_back({argument.name, value, span, argument.name_span});
+        break;
       case Argument::Kind::kStar: {
         if (value.is_poison()) {
           good = false;
@@ -52,7 +55,8 @@ bool Evaluator::eval_arguments(const Expression& e, CallArguments& out) {
           good = false;
           break;
         }
-        if (!value.is(ValueKind::kDict)) return fail(Message::kSpreadKind, span, {describe_kind(value)}), false;
+        if (!value.is(ValueKind::kDict))
+          return fail(Message::kSpreadKind, span, {describe_kind(value)}), false;
         for (const auto& [key, entry] : value.dict().entries) {
           if (!key.is(ValueKind::kString)) return fail(Message::kSpreadKey, span, {repr(key)}), false;
           out.keywords.push_back({key.text(), entry, span, span});
@@ -75,7 +79,10 @@ Value Evaluator::eval_call(const Expression& e) {
   CallArguments arguments;
   arguments.span = e.span;
   arguments.callee_span = callee_expression.span;
-  arguments.callee_text = callee_expression.kind == ExpressionKind::kName || callee_expression.kind == ExpressionKind::kAttribute ? callee_expression.text : "";
+  arguments.callee_text =
+      callee_expression.kind == ExpressionKind::kName || callee_expression.kind == ExpressionKind::kAttribute
+          ? callee_expression.text
+          : "";
   arguments.ordinal = e.ordinal;
   bool good = eval_arguments(e, arguments);
   if (!good || callee.is_poison() || !alive()) return Value::poison();
@@ -84,31 +91,43 @@ Value Evaluator::eval_call(const Expression& e) {
 
 Value Evaluator::call(const Value& callee, CallArguments& arguments) {
   switch (callee.kind) {
-    case ValueKind::kFunction: return call_function(callee.as<FunctionObject>(), arguments);
+    case ValueKind::kFunction:
+      return call_function(callee.as<FunctionObject>(), arguments);
     case ValueKind::kBuiltin: {
       const auto& builtin = callee.as<BuiltinObject>();
       arguments.self = builtin.self;
       arguments.name = builtin.name;
       return builtin.function(*this, arguments);
     }
-    case ValueKind::kOperator: case ValueKind::kOperatorObject: return call_operator(callee.as<OperatorObject>(), arguments);
-    case ValueKind::kPipeline: return call_pipeline(callee.as<PipelineObject>(), arguments);
+    case ValueKind::kOperator:
+    case ValueKind::kOperatorObject:
+      return call_operator(callee.as<OperatorObject>(), arguments);
+    case ValueKind::kPipeline:
+      return call_pipeline(callee.as<PipelineObject>(), arguments);
     case ValueKind::kNewAxis: {
-      if (arguments.positional.size() > 1 || (!arguments.positional.empty() && !arguments.positional[0].is(ValueKind::kString)) || !arguments.keywords.empty())
+      if (arguments.positional.size() > 1 ||
+          (!arguments.positional.empty() && !arguments.positional[0].is(ValueKind::kString)) ||
+          !arguments.keywords.empty())
         return fail(Message::kBadArgument, arguments.span, {"newaxis", "the axis' name, one letter"});
       auto* axis = arena.make<NewAxisObject>();
       if (!arguments.positional.empty()) axis->name = arguments.positional[0].text();
       return Value(ValueKind::kNewAxis, axis);
     }
-    case ValueKind::kPoison: case ValueKind::kUnknown: return Value::poison();
+    case ValueKind::kPoison:
+    case ValueKind::kUnknown:
+      return Value::poison();
     case ValueKind::kModule:
       if (callee.as<ModuleObject>().name == "Pipeline") return fail(Message::kPipelineClass, arguments.span);
       [[fallthrough]];
-    default: return fail(Message::kNotCallable, arguments.callee_span.valid() ? arguments.callee_span : arguments.span, {describe_kind(callee)});
+    default:
+      return fail(Message::kNotCallable,
+                  arguments.callee_span.valid() ? arguments.callee_span : arguments.span,
+                  {describe_kind(callee)});
   }
 }
 
-Value Evaluator::call_back(const Value& callee, std::vector<Value> values, const CallArguments& from, uint32_t index) {
+Value Evaluator::call_back(const Value& callee, std::vector<Value> values, const CallArguments& from,
+                           uint32_t index) {
   if (callee.is_poison()) return Value::poison();
   CallArguments arguments;
   arguments.spans.assign(values.size(), from.span);
@@ -169,19 +188,25 @@ bool Evaluator::bind_arguments(FunctionObject& function, CallArguments& argument
   std::vector<Value> rest;
   for (size_t i = 0; i < arguments.positional.size(); ++i) {
     while (next < parameters.size() && parameters[next].kind > ParameterKind::kVarArgs) ++next;
-    if (next >= parameters.size()) return mismatch(Message::kTooManyArguments, arguments.spans[i], {function.name, std::to_string(arguments.positional.size())});
-    if (parameters[next].kind == ParameterKind::kVarArgs) rest.push_back(arguments.positional[i]);
-    else set(next, arguments.positional[i], arguments.spans[i]), ++next;
+    if (next >= parameters.size())
+      return mismatch(Message::kTooManyArguments, arguments.spans[i],
+                      {function.name, std::to_string(arguments.positional.size())});
+    if (parameters[next].kind == ParameterKind::kVarArgs)
+      rest.push_back(arguments.positional[i]);
+    else
+      set(next, arguments.positional[i], arguments.spans[i]), ++next;
   }
   Value kwargs = make_dict(arguments.span);
   for (const CallArguments::Keyword& keyword : arguments.keywords) {
     size_t i = 0;
     for (; i < parameters.size(); ++i) {
-      bool by_name = parameters[i].kind == ParameterKind::kNormal || parameters[i].kind == ParameterKind::kKeywordOnly;
+      bool by_name =
+          parameters[i].kind == ParameterKind::kNormal || parameters[i].kind == ParameterKind::kKeywordOnly;
       if (by_name && parameters[i].name == keyword.name) break;
     }
     if (i < parameters.size()) {
-      if (given[i]) return mismatch(Message::kArgumentTwice, keyword.name_span, {function.name, keyword.name});
+      if (given[i])
+        return mismatch(Message::kArgumentTwice, keyword.name_span, {function.name, keyword.name});
       set(i, keyword.value, keyword.span);
       continue;
     }
@@ -198,10 +223,14 @@ bool Evaluator::bind_arguments(FunctionObject& function, CallArguments& argument
                     {function.name, keyword.name, near ? "did you mean `" + *near + "`?" : ""});
   }
   for (size_t i = 0; i < parameters.size(); ++i) {
-    if (parameters[i].kind == ParameterKind::kVarArgs) set(i, make_tuple(rest), arguments.span);
-    else if (parameters[i].kind == ParameterKind::kKwArgs) set(i, kwargs, arguments.span);
-    else if (!given[i] && !function.defaults[i].is(ValueKind::kUndefined)) set(i, function.defaults[i], parameters[i].span);
-    else if (!given[i]) return mismatch(Message::kMissingArgument, arguments.span, {function.name, parameters[i].name});
+    if (parameters[i].kind == ParameterKind::kVarArgs)
+      set(i, make_tuple(rest), arguments.span);
+    else if (parameters[i].kind == ParameterKind::kKwArgs)
+      set(i, kwargs, arguments.span);
+    else if (!given[i] && !function.defaults[i].is(ValueKind::kUndefined))
+      set(i, function.defaults[i], parameters[i].span);
+    else if (!given[i])
+      return mismatch(Message::kMissingArgument, arguments.span, {function.name, parameters[i].name});
   }
   return true;
 }
@@ -210,7 +239,8 @@ Value Evaluator::call_function(FunctionObject& function, CallArguments& argument
   if (function.poisoned) return Value::poison();
   bool too_deep = static_cast<int64_t>(calls_.size()) >= options_.limits.max_call_depth;
   if (too_deep || stack_exhausted()) {
-    Value result = fail(Message::kCallsTooDeep, arguments.span, {function.name, std::to_string(calls_.size())});
+    Value result =
+        fail(Message::kCallsTooDeep, arguments.span, {function.name, std::to_string(calls_.size())});
     aborted_ = true;
     return result;
   }
@@ -243,9 +273,11 @@ Value Evaluator::run_function(FunctionObject& function, Frame& frame, const Call
     run_suite(*function.body);
     if (alive()) state.returns.push_back(end_path(Value::none(), {}));
     if (!aborted_) {
-      bool all_return = std::all_of(state.returns.begin(), state.returns.end(), [](const Path& p) { return p.span.valid(); });
-      bool any_value = std::any_of(state.returns.begin(), state.returns.end(),
-                                   [](const Path& p) { return p.span.valid() && !p.value.is(ValueKind::kNone); });
+      bool all_return = std::all_of(state.returns.begin(), state.returns.end(),
+                                    [](const Path& p) { return p.span.valid(); });
+      bool any_value = std::any_of(state.returns.begin(), state.returns.end(), [](const Path& p) {
+        return p.span.valid() && !p.value.is(ValueKind::kNone);
+      });
       if (!all_return && any_value && state.returns.size() > 1 && !state.result_poisoned) {
         Diagnostic diagnostic = diagnose(Message::kReturnOnSomePaths, function.span, {function.name});
         for (const Path& path : state.returns) {
@@ -276,7 +308,8 @@ Value Evaluator::run_function(FunctionObject& function, Frame& frame, const Call
 }
 
 Value Evaluator::call_pipeline(PipelineObject& pipeline, const CallArguments& arguments) {
-  return fail(graph_ ? Message::kPipelineInPipeline : Message::kPipelineCalled, arguments.span, {pipeline.name});
+  return fail(graph_ ? Message::kPipelineInPipeline : Message::kPipelineCalled, arguments.span,
+              {pipeline.name});
 }
 
 }  // namespace galatea::dsl

@@ -1,4 +1,5 @@
-// Expressions. In: the syntax tree and the current path. Out: values; where a condition is a data node, arms of a branch.
+// Expressions. In: the syntax tree and the current path. Out: values; where a condition is a data node, arms
+// of a branch.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -12,21 +13,40 @@ namespace galatea::dsl {
 Value Evaluator::eval(const Expression& e) {
   if (!step(e.span)) return Value::poison();
   switch (e.kind) {
-    case ExpressionKind::kError: return Value::poison();
-    case ExpressionKind::kName: return eval_name(e);
-    case ExpressionKind::kInteger: case ExpressionKind::kFloat: return eval_number(e);
-    case ExpressionKind::kString: return make_string(e.text);
-    case ExpressionKind::kFString: return eval_fstring(e);
-    case ExpressionKind::kTrue: return Value::of(true);
-    case ExpressionKind::kFalse: return Value::of(false);
-    case ExpressionKind::kNone: return Value::none();
-    case ExpressionKind::kEllipsis: return Value(ValueKind::kEllipsis);
-    case ExpressionKind::kTuple: case ExpressionKind::kList: return eval_display(e);
-    case ExpressionKind::kDict: return eval_dict(e);
-    case ExpressionKind::kListComp: case ExpressionKind::kDictComp: case ExpressionKind::kGenerator: return eval_comprehension(e);
-    case ExpressionKind::kLambda: return eval_lambda(e);
-    case ExpressionKind::kConditional: return eval_conditional(e);
-    case ExpressionKind::kBoolOp: return eval_bool_op(e, 0);
+    case ExpressionKind::kError:
+      return Value::poison();
+    case ExpressionKind::kName:
+      return eval_name(e);
+    case ExpressionKind::kInteger:
+    case ExpressionKind::kFloat:
+      return eval_number(e);
+    case ExpressionKind::kString:
+      return make_string(e.text);
+    case ExpressionKind::kFString:
+      return eval_fstring(e);
+    case ExpressionKind::kTrue:
+      return Value::of(true);
+    case ExpressionKind::kFalse:
+      return Value::of(false);
+    case ExpressionKind::kNone:
+      return Value::none();
+    case ExpressionKind::kEllipsis:
+      return Value(ValueKind::kEllipsis);
+    case ExpressionKind::kTuple:
+    case ExpressionKind::kList:
+      return eval_display(e);
+    case ExpressionKind::kDict:
+      return eval_dict(e);
+    case ExpressionKind::kListComp:
+    case ExpressionKind::kDictComp:
+    case ExpressionKind::kGenerator:
+      return eval_comprehension(e);
+    case ExpressionKind::kLambda:
+      return eval_lambda(e);
+    case ExpressionKind::kConditional:
+      return eval_conditional(e);
+    case ExpressionKind::kBoolOp:
+      return eval_bool_op(e, 0);
     case ExpressionKind::kUnary: {
       if (e.text == "not") return eval_not(e);
       Value operand = eval(*e.operands[0]);
@@ -35,13 +55,20 @@ Value Evaluator::eval(const Expression& e) {
     case ExpressionKind::kBinary: {
       Value a = eval(*e.operands[0]);
       Value b = eval(*e.operands[1]);
-      return alive() ? binary(e.text, a, b, e.span, e.operands[0]->span, e.operands[1]->span) : Value::poison();
+      return alive() ? binary(e.text, a, b, e.span, e.operands[0]->span, e.operands[1]->span)
+                     : Value::poison();
     }
-    case ExpressionKind::kCompare: return eval_compare(e, 0, eval(*e.operands[0]));
-    case ExpressionKind::kCall: return eval_call(e);
-    case ExpressionKind::kAttribute: return eval_attribute(e);
-    case ExpressionKind::kSubscript: return eval_subscript(e);
-    case ExpressionKind::kSlice: case ExpressionKind::kStarred: return fail(Message::kStarredAlone, e.span);
+    case ExpressionKind::kCompare:
+      return eval_compare(e, 0, eval(*e.operands[0]));
+    case ExpressionKind::kCall:
+      return eval_call(e);
+    case ExpressionKind::kAttribute:
+      return eval_attribute(e);
+    case ExpressionKind::kSubscript:
+      return eval_subscript(e);
+    case ExpressionKind::kSlice:
+    case ExpressionKind::kStarred:
+      return fail(Message::kStarredAlone, e.span);
     case ExpressionKind::kNamed: {
       Value value = eval(*e.operands[0]);
       if (frame_->is_comprehension) return fail(Message::kNamedInComprehension, e.span, {e.text});
@@ -57,7 +84,8 @@ Value Evaluator::eval_name(const Expression& e) {
     auto found = frame->env.find(e.text);
     if (found == frame->env.end()) {
       // A name that the function binds somewhere is its own everywhere in it, as in Python.
-      if (frame->locals && frame->locals->contains(e.text)) return fail(Message::kUsedBeforeAssignment, e.span, {e.text});
+      if (frame->locals && frame->locals->contains(e.text))
+        return fail(Message::kUsedBeforeAssignment, e.span, {e.text});
       continue;
     }
     if (found->second.value.is(ValueKind::kPending)) {
@@ -127,9 +155,12 @@ std::optional<std::string> Evaluator::eval_parts(const std::vector<FStringPart>&
       fail(Message::kNodeInString, part.value->span, {type_text(value)});
       return std::nullopt;
     }
-    bool as_repr = part.conversion == 'r' || part.conversion == 'a' || (part.debug && part.conversion == 0 && format->empty());
-    if (as_repr) value = make_string(repr(value));
-    else if (part.conversion == 's') value = make_string(to_display(value));
+    bool as_repr = part.conversion == 'r' || part.conversion == 'a' ||
+                   (part.debug && part.conversion == 0 && format->empty());
+    if (as_repr)
+      value = make_string(repr(value));
+    else if (part.conversion == 's')
+      value = make_string(to_display(value));
     Value text = format_value(value, *format, part.value->span);
     if (text.is_poison() || !check_size(out.size() + text.text().size(), span)) return std::nullopt;
     out += text.text();
@@ -156,7 +187,8 @@ Value Evaluator::eval_display(const Expression& e) {
     elements.insert(elements.end(), inner->begin(), inner->end());
   }
   if (!alive()) return Value::poison();
-  return e.kind == ExpressionKind::kList ? make_list(std::move(elements), e.span) : make_tuple(std::move(elements));
+  return e.kind == ExpressionKind::kList ? make_list(std::move(elements), e.span)
+                                         : make_tuple(std::move(elements));
 }
 
 Value Evaluator::eval_dict(const Expression& e) {
@@ -165,7 +197,8 @@ Value Evaluator::eval_dict(const Expression& e) {
     if (!e.operands[i]) {
       Value spread = eval(*e.operands[i + 1]);
       if (spread.is_poison()) return Value::poison();
-      if (!spread.is(ValueKind::kDict)) return fail(Message::kSpreadKind, e.operands[i + 1]->span, {describe_kind(spread)});
+      if (!spread.is(ValueKind::kDict))
+        return fail(Message::kSpreadKind, e.operands[i + 1]->span, {describe_kind(spread)});
       for (const auto& [key, value] : spread.dict().entries) result.dict().set(key_text(key), key, value);
       continue;
     }
@@ -205,7 +238,8 @@ Value Evaluator::eval_comprehension(const Expression& e) {
   });
   frame_ = outer;
   outer->has_closures = outer->has_closures || frame->has_closures;
-  if (!alive() || bad || (sink_.num_errors() > errors && frame->env.contains("#poison"))) return Value::poison();
+  if (!alive() || bad || (sink_.num_errors() > errors && frame->env.contains("#poison")))
+    return Value::poison();
   return e.kind == ExpressionKind::kDictComp ? dict : make_list(std::move(elements), e.span);
 }
 
@@ -263,10 +297,12 @@ Value Evaluator::eval_conditional(const Expression& e) {
   if (condition.is_poison() || !alive()) return Value::poison();
   if (!condition.is_node()) return eval(*e.operands[truth(condition) ? 0 : 2]);
   auto arm = [&](size_t i) { return [this, &e, i] { return eval(*e.operands[i]); }; };
-  return branch(condition, e.operands[1]->span, e.span, "`if … else`", true, arm(0), arm(2), e.operands[0]->span, e.operands[2]->span);
+  return branch(condition, e.operands[1]->span, e.span, "`if … else`", true, arm(0), arm(2),
+                e.operands[0]->span, e.operands[2]->span);
 }
 
-Value Evaluator::require_bool_node(const Value& value, Span span, const std::string& op, std::string_view side) {
+Value Evaluator::require_bool_node(const Value& value, Span span, const std::string& op,
+                                   std::string_view side) {
   if (value.is(ValueKind::kBool)) return constant_node(value, span, DType::kBool);
   if (value.is_poison()) return Value::poison();
   bool good = value.is_node() && type_of(value).dtype == DType::kBool && type_of(value).ndim == 0;
@@ -297,7 +333,8 @@ Value Evaluator::eval_logical(const Expression& e, size_t at, const Value& left)
   bool is_and = e.text == "and";
   Span left_span = e.operands[at]->span;
   std::string construct = "`" + e.text + "`";
-  if (is_and) return branch(checked, left_span, e.span, construct, true, right, keep, right_side.span, left_span);
+  if (is_and)
+    return branch(checked, left_span, e.span, construct, true, right, keep, right_side.span, left_span);
   return branch(checked, left_span, e.span, construct, true, keep, right, left_span, right_side.span);
 }
 
@@ -305,7 +342,8 @@ Value Evaluator::eval_not(const Expression& e) {
   Value operand = eval(*e.operands[0]);
   if (operand.is_poison() || !alive()) return Value::poison();
   if (!operand.is_node()) return Value::of(!truth(operand));
-  if (type_of(operand).ndim != 0) return fail(Message::kConditionNotScalar, e.operands[0]->span, {"`not`", ir::to_text(type_of(operand))});
+  if (type_of(operand).ndim != 0)
+    return fail(Message::kConditionNotScalar, e.operands[0]->span, {"`not`", ir::to_text(type_of(operand))});
   return node_operator("arith.not", {operand}, e.span);
 }
 
@@ -355,8 +393,10 @@ Value Evaluator::attribute(const Value& base, const std::string& name, Span span
     candidates = method_names(base);
   }
   Diagnostic diagnostic = diagnose(Message::kNoAttribute, name_span, {describe_kind(base), name});
-  if (auto near = closest_match(name, candidates)) diagnostic.help = "did you mean `" + *near + "`?";
-  else if (base.is(ValueKind::kPipeline)) diagnostic.help = "building and running belong to the host: `galatea run`, or the C API";
+  if (auto near = closest_match(name, candidates))
+    diagnostic.help = "did you mean `" + *near + "`?";
+  else if (base.is(ValueKind::kPipeline))
+    diagnostic.help = "building and running belong to the host: `galatea run`, or the C API";
   return report(std::move(diagnostic));
 }
 
@@ -366,7 +406,8 @@ Value Evaluator::eval_subscript(const Expression& e) {
   const Expression& selector = *e.operands[1];
   if (base.is_node()) return node_index(base, selector, e.span);
   if (selector.kind == ExpressionKind::kSlice) return eval_slice(base, selector, e.span);
-  if (base.is(ValueKind::kBuiltin) && base.as<BuiltinObject>().is_type) return base;  // list[int] in an annotation
+  if (base.is(ValueKind::kBuiltin) && base.as<BuiltinObject>().is_type)
+    return base;  // list[int] in an annotation
   Value key = eval(selector);
   if (key.is_poison() || !alive()) return Value::poison();
   return index(base, key, e.span);
@@ -388,14 +429,17 @@ Value Evaluator::index(const Value& base, const Value& key, Span span) {
     return report(std::move(diagnostic));
   }
   bool is_text = base.is(ValueKind::kString), is_range = base.is(ValueKind::kRange);
-  if (!base.is_sequence() && !is_text && !is_range) return fail(Message::kNotIndexable, span, {describe_kind(base)});
+  if (!base.is_sequence() && !is_text && !is_range)
+    return fail(Message::kNotIndexable, span, {describe_kind(base)});
   if (!key.is_integral()) return fail(Message::kIndexKind, span, {describe_kind(key)});
   std::vector<Value> characters;
   if (is_text) characters = *iterate(base, span, "");
-  auto size = is_range ? base.as<RangeObject>().size() : static_cast<int64_t>(is_text ? characters.size() : base.elements().size());
+  auto size = is_range ? base.as<RangeObject>().size()
+                       : static_cast<int64_t>(is_text ? characters.size() : base.elements().size());
   int64_t at = key.as_int() < 0 ? key.as_int() + size : key.as_int();
   if (at < 0 || at >= size)
-    return fail(Message::kIndexRange, span, {std::to_string(key.as_int()), std::string(type_name(base)), std::to_string(size)});
+    return fail(Message::kIndexRange, span,
+                {std::to_string(key.as_int()), std::string(type_name(base)), std::to_string(size)});
   if (is_range) return Value::of(base.as<RangeObject>().start + at * base.as<RangeObject>().step);
   return is_text ? characters[static_cast<size_t>(at)] : base.elements()[static_cast<size_t>(at)];
 }
@@ -407,12 +451,14 @@ Value Evaluator::eval_slice(const Value& base, const Expression& slice, Span spa
     Value part = eval(*slice.operands[i]);
     if (part.is_poison() || !alive()) return Value::poison();
     if (part.is(ValueKind::kNone)) continue;
-    if (part.is_node()) return fail(Message::kIndexByNode, slice.operands[i]->span, {describe_kind(base), type_text(part)});
+    if (part.is_node())
+      return fail(Message::kIndexByNode, slice.operands[i]->span, {describe_kind(base), type_text(part)});
     if (!part.is_integral()) return fail(Message::kIndexKind, slice.operands[i]->span, {describe_kind(part)});
     parts[i] = part.as_int();
   }
   bool is_text = base.is(ValueKind::kString);
-  if (!base.is_sequence() && !is_text && !base.is(ValueKind::kRange)) return fail(Message::kNotIndexable, span, {describe_kind(base)});
+  if (!base.is_sequence() && !is_text && !base.is(ValueKind::kRange))
+    return fail(Message::kNotIndexable, span, {describe_kind(base)});
   auto elements = iterate(base, span, "sliced");
   if (!elements) return Value::poison();
   auto size = static_cast<int64_t>(elements->size());
@@ -427,7 +473,8 @@ Value Evaluator::eval_slice(const Value& base, const Expression& slice, Span spa
   int64_t end = clip(parts[1], step_size > 0 ? size : -1);
   std::vector<Value> out;
   step_size = std::clamp<int64_t>(step_size, -size - 1, size + 1);
-  for (int64_t i = begin; step_size > 0 ? i < end : i > end; i += step_size) out.push_back((*elements)[static_cast<size_t>(i)]);
+  for (int64_t i = begin; step_size > 0 ? i < end : i > end; i += step_size)
+    out.push_back((*elements)[static_cast<size_t>(i)]);
   if (is_text) {
     std::string text;
     for (const Value& c : out) text += c.text();

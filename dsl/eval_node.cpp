@@ -1,6 +1,7 @@
-// What the text does with data nodes: arithmetic, constants, indexing, stacking, methods. In: values. Out: nodes of the operators of the language.
-#include <cmath>
+// What the text does with data nodes: arithmetic, constants, indexing, stacking, methods. In: values. Out:
+// nodes of the operators of the language.
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -57,7 +58,8 @@ Value Evaluator::add_node(ir::GraphBuilder::NodeSpec spec) {
   return make_tuple(std::move(values));
 }
 
-Value Evaluator::node_operator(const std::string& name, const std::vector<Value>& operands, Span span, std::vector<ir::Arg> args) {
+Value Evaluator::node_operator(const std::string& name, const std::vector<Value>& operands, Span span,
+                               std::vector<ir::Arg> args) {
   const op::Operator* op = registry_.find(name);
   if (!op) return fail(Message::kMissingOperator, span, {name});
   ir::GraphBuilder::NodeSpec spec;
@@ -87,26 +89,36 @@ bool flatten(const Value& value, size_t axis, std::vector<int64_t>& shape, std::
   auto size = static_cast<int64_t>(value.elements().size());
   if (out.empty() && axis == shape.size()) shape.push_back(size);
   if (axis >= shape.size() || shape[axis] != size) return false;
-  return std::all_of(value.elements().begin(), value.elements().end(), [&](const Value& v) { return flatten(v, axis + 1, shape, out); });
+  return std::all_of(value.elements().begin(), value.elements().end(),
+                     [&](const Value& v) { return flatten(v, axis + 1, shape, out); });
 }
 
 }  // namespace
 
-Value Evaluator::constant_node(const Value& value, Span span, std::optional<DType> dtype, std::string layout, std::vector<int64_t> shape) {
+Value Evaluator::constant_node(const Value& value, Span span, std::optional<DType> dtype, std::string layout,
+                               std::vector<int64_t> shape) {
   if (value.is_poison()) return Value::poison();
   if (!graph_) return fail(Message::kOutsidePipeline, span, {"a constant"});
   std::vector<int64_t> extents;
   std::vector<Value> numbers;
   if (!flatten(value, 0, extents, numbers)) return fail(Message::kNotConstant, span, {type_text(value)});
-  auto any = [&](ValueKind kind) { return std::any_of(numbers.begin(), numbers.end(), [&](const Value& v) { return v.is(kind); }); };
+  auto any = [&](ValueKind kind) {
+    return std::any_of(numbers.begin(), numbers.end(), [&](const Value& v) { return v.is(kind); });
+  };
   bool floats = any(ValueKind::kFloat);
-  DType type = dtype.value_or(floats ? DType::kF32 : any(ValueKind::kInt) || numbers.empty() ? DType::kI32 : DType::kBool);
+  DType type = dtype.value_or(floats                                    ? DType::kF32
+                              : any(ValueKind::kInt) || numbers.empty() ? DType::kI32
+                                                                        : DType::kBool);
   if (!is_float(type)) {
     for (const Value& number : numbers) {
-      bool whole = number.is_integral() || (number.number == std::floor(number.number) && std::fabs(number.number) < 9e18);
-      int64_t exact = !whole ? 0 : number.is_integral() ? number.as_int() : static_cast<int64_t>(number.number);
+      bool whole = number.is_integral() ||
+                   (number.number == std::floor(number.number) && std::fabs(number.number) < 9e18);
+      int64_t exact = !whole                 ? 0
+                      : number.is_integral() ? number.as_int()
+                                             : static_cast<int64_t>(number.number);
       bool fits = type == DType::kU64 ? exact >= 0 : exact >= min_int(type) && exact <= max_int(type);
-      if (!whole || !fits) return fail(Message::kConstantRange, span, {repr(number), std::string(types_name(type))});
+      if (!whole || !fits)
+        return fail(Message::kConstantRange, span, {repr(number), std::string(types_name(type))});
     }
   }
   const op::Operator* op = registry_.find("constant");
@@ -133,8 +145,9 @@ Value Evaluator::stack_nodes(const std::vector<Value>& elements, Span span) {
   std::optional<DType> common;
   for (const Value& element : elements) {
     if (element.is_poison()) return Value::poison();
-    if (!element.is_node() && !element.is_number()) return fail(Message::kStackKinds, span, {describe_kind(element)});
-    DType own = element.is_node() ? type_of(element).dtype
+    if (!element.is_node() && !element.is_number())
+      return fail(Message::kStackKinds, span, {describe_kind(element)});
+    DType own = element.is_node()               ? type_of(element).dtype
                 : element.is(ValueKind::kFloat) ? DType::kF32
                 : element.is(ValueKind::kInt)   ? DType::kI32
                                                 : DType::kBool;
@@ -167,8 +180,10 @@ Value Evaluator::node_index(const Value& base, const Expression& index, Span spa
   int axes = 0;
   auto add = [&](std::string_view part, size_t k, const Value& value, Span at) {
     std::string name = fmt::format("{}_{}", part, k);
-    if (value.is_node()) args.push_back({name, value.node, at});
-    else args.push_back({name, ir::Attr(value.as_int()), at});
+    if (value.is_node())
+      args.push_back({name, value.node, at});
+    else
+      args.push_back({name, ir::Attr(value.as_int()), at});
   };
   auto good = [&](const Value& value, const Expression& e) {
     if (value.is_poison()) return false;
@@ -189,7 +204,8 @@ Value Evaluator::node_index(const Value& base, const Expression& index, Span spa
         if (!alive()) return Value::poison();
         if (part.is(ValueKind::kNone)) continue;
         if (!good(part, *e.operands[i])) return Value::poison();
-        if (i == 2 && part.is_integral() && part.as_int() == 0) return fail(Message::kZeroStep, e.operands[i]->span);
+        if (i == 2 && part.is_integral() && part.as_int() == 0)
+          return fail(Message::kZeroStep, e.operands[i]->span);
         add(kParts[i], k, part, e.operands[i]->span);
       }
       continue;
@@ -236,26 +252,32 @@ Value method_shape(Evaluator& evaluator, CallArguments& arguments) {
   std::vector<ir::Arg> args;
   for (size_t i = 0; i < arguments.positional.size() || i < 1; ++i) {
     if (i >= arguments.positional.size()) break;
-    arguments.keywords.push_back({i == 0 ? "dtype" : "device", arguments.positional[i], arguments.spans[i], arguments.spans[i]});
+    arguments.keywords.push_back(
+        {i == 0 ? "dtype" : "device", arguments.positional[i], arguments.spans[i], arguments.spans[i]});
   }
   for (const CallArguments::Keyword& keyword : arguments.keywords) {
     bool is_dtype = keyword.name == "dtype" && keyword.value.is(ValueKind::kDType);
     bool is_device = keyword.name == "device" && keyword.value.is(ValueKind::kString);
-    if (is_dtype) args.push_back({"dtype", ir::Attr(keyword.value.dtype), keyword.span});
-    else if (is_device && keyword.value.text() != "cpu") evaluator.note_device(keyword.span, "`device=\"" + keyword.value.text() + "\"`");
-    else if (!is_device) return evaluator.fail(Message::kBadArgument, keyword.span, {"shape", "`dtype=` and `device=`"});
+    if (is_dtype)
+      args.push_back({"dtype", ir::Attr(keyword.value.dtype), keyword.span});
+    else if (is_device && keyword.value.text() != "cpu")
+      evaluator.note_device(keyword.span, "`device=\"" + keyword.value.text() + "\"`");
+    else if (!is_device)
+      return evaluator.fail(Message::kBadArgument, keyword.span, {"shape", "`dtype=` and `device=`"});
   }
   return evaluator.node_operator("shapes", {arguments.self}, arguments.span, std::move(args));
 }
 
 Value method_gpu(Evaluator& evaluator, CallArguments& arguments) {
-  if (!arguments.positional.empty() || !arguments.keywords.empty()) return evaluator.fail(Message::kBadArgument, arguments.span, {arguments.name, "no arguments"});
+  if (!arguments.positional.empty() || !arguments.keywords.empty())
+    return evaluator.fail(Message::kBadArgument, arguments.span, {arguments.name, "no arguments"});
   evaluator.note_device(arguments.span, "`.gpu()`");
   return arguments.self;
 }
 
 Value method_cpu(Evaluator& evaluator, CallArguments& arguments) {
-  if (!arguments.positional.empty() || !arguments.keywords.empty()) return evaluator.fail(Message::kBadArgument, arguments.span, {arguments.name, "no arguments"});
+  if (!arguments.positional.empty() || !arguments.keywords.empty())
+    return evaluator.fail(Message::kBadArgument, arguments.span, {arguments.name, "no arguments"});
   return arguments.self;
 }
 
@@ -271,8 +293,10 @@ Value Evaluator::node_attribute(const Value& node, const std::string& name, Span
   }
   Diagnostic diagnostic = diagnose(Message::kNoAttribute, name_span, {type_text(node), name});
   const op::Operator* op = registry_.find(name);
-  if (op && !op->internal) diagnostic.help = fmt::format("operators are functions: `fn.{}(x, …)`", name);
-  else if (auto near = closest_match(name, {"shape", "gpu", "cpu"})) diagnostic.help = "did you mean `" + *near + "`?";
+  if (op && !op->internal)
+    diagnostic.help = fmt::format("operators are functions: `fn.{}(x, …)`", name);
+  else if (auto near = closest_match(name, {"shape", "gpu", "cpu"}))
+    diagnostic.help = "did you mean `" + *near + "`?";
   return report(std::move(diagnostic));
 }
 

@@ -1,4 +1,5 @@
-// Calls of operators: `fn.resize(image, size=[224, 224])`. In: an operator and evaluated arguments. Out: a node, or a tuple of its outputs.
+// Calls of operators: `fn.resize(image, size=[224, 224])`. In: an operator and evaluated arguments. Out: a
+// node, or a tuple of its outputs.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -11,18 +12,30 @@ namespace {
 
 std::string kind_words(const op::ArgSpec& spec) {
   switch (spec.kind) {
-    case op::ArgKind::kBool: return "bool";
-    case op::ArgKind::kInt: return "int";
-    case op::ArgKind::kFloat: return "float";
-    case op::ArgKind::kString: return "str";
-    case op::ArgKind::kDType: return "dtype";
-    case op::ArgKind::kInterp: return "interpolation";
-    case op::ArgKind::kImageType: return "image type";
-    case op::ArgKind::kLayout: return "layout";
-    case op::ArgKind::kIntList: return "int list";
-    case op::ArgKind::kFloatList: return "float list";
-    case op::ArgKind::kStringList: return "str list";
-    case op::ArgKind::kAny: return "value";
+    case op::ArgKind::kBool:
+      return "bool";
+    case op::ArgKind::kInt:
+      return "int";
+    case op::ArgKind::kFloat:
+      return "float";
+    case op::ArgKind::kString:
+      return "str";
+    case op::ArgKind::kDType:
+      return "dtype";
+    case op::ArgKind::kInterp:
+      return "interpolation";
+    case op::ArgKind::kImageType:
+      return "image type";
+    case op::ArgKind::kLayout:
+      return "layout";
+    case op::ArgKind::kIntList:
+      return "int list";
+    case op::ArgKind::kFloatList:
+      return "float list";
+    case op::ArgKind::kStringList:
+      return "str list";
+    case op::ArgKind::kAny:
+      return "value";
   }
   return "value";
 }
@@ -47,15 +60,41 @@ std::string operator_signature(const op::Operator& op, const std::string& path) 
 struct Renamed {
   std::string_view from, to;
 };
-constexpr Renamed kRenamed[] = {
-    {"horizontal_flip", "flip"}, {"vertical_flip", "flip"}, {"hflip", "flip"}, {"vflip", "flip"},
-    {"random_horizontal_flip", "flip"}, {"center_crop", "crop"}, {"random_crop", "crop"}, {"normalize_image", "crop_mirror_normalize"},
-    {"to_tensor", "crop_mirror_normalize"}, {"color_jitter", "color_twist"}, {"blur", "gaussian_blur"}, {"grayscale", "color_space_conversion"},
-    {"to_grayscale", "color_space_conversion"}, {"image_decoder", "decoders.image"}, {"file_reader", "readers.file"}, {"uniform", "random.uniform"},
-    {"coin_flip", "random.coin_flip"}, {"normal_distribution", "random.normal"}, {"cutout", "erase"}, {"random_erasing", "erase"},
-    {"concat", "cat"}, {"concatenate", "cat"}, {"permute", "transpose"}, {"mean", "reductions.mean"}, {"sum", "reductions.sum"},
-    {"max", "reductions.max"}, {"min", "reductions.min"}, {"random_resize_crop", "random_resized_crop"}, {"to_float", "cast"}, {"convert", "cast"},
-    {"imread", "readers.file"}, {"decode_jpeg", "decoders.image"}, {"adjust_saturation", "saturation"}, {"adjust_hue", "hue"}, {"adjust_brightness", "brightness"}};
+constexpr Renamed kRenamed[] = {{"horizontal_flip", "flip"},
+                                {"vertical_flip", "flip"},
+                                {"hflip", "flip"},
+                                {"vflip", "flip"},
+                                {"random_horizontal_flip", "flip"},
+                                {"center_crop", "crop"},
+                                {"random_crop", "crop"},
+                                {"normalize_image", "crop_mirror_normalize"},
+                                {"to_tensor", "crop_mirror_normalize"},
+                                {"color_jitter", "color_twist"},
+                                {"blur", "gaussian_blur"},
+                                {"grayscale", "color_space_conversion"},
+                                {"to_grayscale", "color_space_conversion"},
+                                {"image_decoder", "decoders.image"},
+                                {"file_reader", "readers.file"},
+                                {"uniform", "random.uniform"},
+                                {"coin_flip", "random.coin_flip"},
+                                {"normal_distribution", "random.normal"},
+                                {"cutout", "erase"},
+                                {"random_erasing", "erase"},
+                                {"concat", "cat"},
+                                {"concatenate", "cat"},
+                                {"permute", "transpose"},
+                                {"mean", "reductions.mean"},
+                                {"sum", "reductions.sum"},
+                                {"max", "reductions.max"},
+                                {"min", "reductions.min"},
+                                {"random_resize_crop", "random_resized_crop"},
+                                {"to_float", "cast"},
+                                {"convert", "cast"},
+                                {"imread", "readers.file"},
+                                {"decode_jpeg", "decoders.image"},
+                                {"adjust_saturation", "saturation"},
+                                {"adjust_hue", "hue"},
+                                {"adjust_brightness", "brightness"}};
 
 }  // namespace
 
@@ -107,9 +146,11 @@ Value Evaluator::find_operator(ModuleObject& names, const std::string& name, Spa
   return report(std::move(diagnostic));
 }
 
-uint64_t Evaluator::random_key(const std::string& callee, const CallArguments& arguments, uint32_t set) const {
+uint64_t Evaluator::random_key(const std::string& callee, const CallArguments& arguments,
+                               uint32_t set) const {
   uint64_t key = mix_key(frame_->call->path, callee);
-  std::string_view last = std::string_view(callee).substr(callee.rfind('.') == std::string::npos ? 0 : callee.rfind('.') + 1);
+  std::string_view last =
+      std::string_view(callee).substr(callee.rfind('.') == std::string::npos ? 0 : callee.rfind('.') + 1);
   // Called under another name: its ordinal counts calls of that name.
   if (arguments.callee_text != last) key = mix_key(key, arguments.callee_text);
   key = mix_key(key, arguments.ordinal);
@@ -120,7 +161,9 @@ uint64_t Evaluator::random_key(const std::string& callee, const CallArguments& a
 Value Evaluator::call_operator(const OperatorObject& callee, CallArguments& arguments) {
   if (callee.expects_init) {
     // ops.Resize(size=…): keeps the arguments for the call that follows.
-    if (!arguments.positional.empty()) return fail(Message::kBadArgument, arguments.spans[0], {callee.path, "keyword arguments; the inputs come with the next call"});
+    if (!arguments.positional.empty())
+      return fail(Message::kBadArgument, arguments.spans[0],
+                  {callee.path, "keyword arguments; the inputs come with the next call"});
     auto* ready = arena.make<OperatorObject>();
     ready->op = callee.op;
     ready->path = callee.path;
@@ -132,8 +175,10 @@ Value Evaluator::call_operator(const OperatorObject& callee, CallArguments& argu
   }
   for (size_t i = 0; i < callee.arguments.size(); ++i) {
     const auto& [name, value] = callee.arguments[i];
-    bool given = std::any_of(arguments.keywords.begin(), arguments.keywords.end(), [&](const auto& keyword) { return keyword.name == name; });
-    if (!given) arguments.keywords.push_back({name, value, callee.argument_spans[i], callee.argument_spans[i]});
+    bool given = std::any_of(arguments.keywords.begin(), arguments.keywords.end(),
+                             [&](const auto& keyword) { return keyword.name == name; });
+    if (!given)
+      arguments.keywords.push_back({name, value, callee.argument_spans[i], callee.argument_spans[i]});
   }
   if (!graph_) return fail(Message::kOutsidePipeline, arguments.span, {"fn." + callee.path});
   // Several input sets: fn.slice([image, mask], …) is applied to each.
@@ -141,7 +186,9 @@ Value Evaluator::call_operator(const OperatorObject& callee, CallArguments& argu
   for (size_t i = 0; i < arguments.positional.size(); ++i) {
     const Value& value = arguments.positional[i];
     if (!value.is(ValueKind::kList) || !contains_node(value)) continue;
-    if (sets && sets != value.elements().size()) return fail(Message::kInputSets, arguments.spans[i], {std::to_string(sets), std::to_string(value.elements().size())});
+    if (sets && sets != value.elements().size())
+      return fail(Message::kInputSets, arguments.spans[i],
+                  {std::to_string(sets), std::to_string(value.elements().size())});
     sets = value.elements().size();
   }
   if (sets == 0) return call_operator_once(*callee.op, callee.path, arguments, 0);
@@ -156,17 +203,20 @@ Value Evaluator::call_operator(const OperatorObject& callee, CallArguments& argu
   return make_list(std::move(results), arguments.span);
 }
 
-Value Evaluator::call_operator_once(const op::Operator& op, const std::string& path, CallArguments& arguments, uint32_t set) {
+Value Evaluator::call_operator_once(const op::Operator& op, const std::string& path, CallArguments& arguments,
+                                    uint32_t set) {
   ir::GraphBuilder::NodeSpec spec;
   spec.op = &op;
   spec.span = arguments.span;
   auto is_poisoned = [](const Value& value) { return contains_poison(value); };
-  if (std::any_of(arguments.positional.begin(), arguments.positional.end(), is_poisoned)) return Value::poison();
+  if (std::any_of(arguments.positional.begin(), arguments.positional.end(), is_poisoned))
+    return Value::poison();
   size_t inputs = arguments.positional.size();
   while (inputs > 0 && arguments.positional[inputs - 1].is(ValueKind::kNone)) --inputs;
   if (static_cast<int>(inputs) > op.max_inputs) {
-    Diagnostic diagnostic = diagnose(Message::kTooManyInputs, arguments.spans[static_cast<size_t>(op.max_inputs)],
-                                     {"fn." + path, std::to_string(op.max_inputs), std::to_string(inputs)});
+    Diagnostic diagnostic =
+        diagnose(Message::kTooManyInputs, arguments.spans[static_cast<size_t>(op.max_inputs)],
+                 {"fn." + path, std::to_string(op.max_inputs), std::to_string(inputs)});
     diagnostic.notes.push_back("the signature is " + operator_signature(op, path));
     return report(std::move(diagnostic));
   }
@@ -174,10 +224,14 @@ Value Evaluator::call_operator_once(const op::Operator& op, const std::string& p
   if (!add_operator_arguments(op, arguments, spec, key)) return Value::poison();
   for (size_t i = 0; i < inputs; ++i) {
     const Value& value = arguments.positional[i];
-    if (value.is(ValueKind::kString) || value.is(ValueKind::kDict) || value.is(ValueKind::kNone) || value.is(ValueKind::kTuple)) {
+    if (value.is(ValueKind::kString) || value.is(ValueKind::kDict) || value.is(ValueKind::kNone) ||
+        value.is(ValueKind::kTuple)) {
       if (!value.is(ValueKind::kTuple) || contains_node(value)) {
-        Diagnostic diagnostic = diagnose(Message::kInputKind, arguments.spans[i], {std::to_string(i + 1), "fn." + path, describe_kind(value)});
-        if (value.is(ValueKind::kTuple)) diagnostic.help = "an operator with several outputs gives a tuple: unpack it, as in `image, label = …`";
+        Diagnostic diagnostic = diagnose(Message::kInputKind, arguments.spans[i],
+                                         {std::to_string(i + 1), "fn." + path, describe_kind(value)});
+        if (value.is(ValueKind::kTuple))
+          diagnostic.help =
+              "an operator with several outputs gives a tuple: unpack it, as in `image, label = …`";
         return report(std::move(diagnostic));
       }
     }
@@ -189,7 +243,8 @@ Value Evaluator::call_operator_once(const op::Operator& op, const std::string& p
   return add_node(std::move(spec));
 }
 
-bool Evaluator::add_operator_arguments(const op::Operator& op, CallArguments& arguments, ir::GraphBuilder::NodeSpec& spec, uint64_t key) {
+bool Evaluator::add_operator_arguments(const op::Operator& op, CallArguments& arguments,
+                                       ir::GraphBuilder::NodeSpec& spec, uint64_t key) {
   bool good = true;
   for (const CallArguments::Keyword& keyword : arguments.keywords) {
     const op::ArgSpec* schema = op.find_arg(keyword.name);
@@ -207,15 +262,19 @@ bool Evaluator::add_operator_arguments(const op::Operator& op, CallArguments& ar
       }
       continue;
     }
-    if (contains_poison(keyword.value)) good = false;
-    else good = add_argument(op, *schema, keyword, spec) && good;
+    if (contains_poison(keyword.value))
+      good = false;
+    else
+      good = add_argument(op, *schema, keyword, spec) && good;
   }
   for (const op::ArgSpec& schema : op.args) {
     if (!schema.required) continue;
-    bool given = std::any_of(arguments.keywords.begin(), arguments.keywords.end(),
-                             [&](const auto& keyword) { return keyword.name == schema.name && !keyword.value.is(ValueKind::kNone); });
+    bool given = std::any_of(arguments.keywords.begin(), arguments.keywords.end(), [&](const auto& keyword) {
+      return keyword.name == schema.name && !keyword.value.is(ValueKind::kNone);
+    });
     if (given) continue;
-    Diagnostic diagnostic = diagnose(Message::kMissingOperatorArgument, arguments.span, {"fn." + op.name, schema.name});
+    Diagnostic diagnostic =
+        diagnose(Message::kMissingOperatorArgument, arguments.span, {"fn." + op.name, schema.name});
     if (!schema.documentation.empty()) diagnostic.notes.push_back(schema.name + ": " + schema.documentation);
     diagnostic.notes.push_back("the signature is " + operator_signature(op, op.name));
     report(std::move(diagnostic));
@@ -225,36 +284,52 @@ bool Evaluator::add_operator_arguments(const op::Operator& op, CallArguments& ar
 }
 
 // Arguments of every operator.
-bool Evaluator::add_common_argument(const op::Operator& op, const CallArguments::Keyword& keyword, ir::GraphBuilder::NodeSpec& spec, uint64_t key) {
+bool Evaluator::add_common_argument(const op::Operator& op, const CallArguments::Keyword& keyword,
+                                    ir::GraphBuilder::NodeSpec& spec, uint64_t key) {
   const Value& value = keyword.value;
-  if (value.is(ValueKind::kNone)) return keyword.name == "seed" || keyword.name == "name" || keyword.name == "device" || keyword.name == "preserve" || keyword.name == "bytes_per_sample_hint" ? true : (fail_unknown_argument(op, keyword), false);
+  if (value.is(ValueKind::kNone))
+    return keyword.name == "seed" || keyword.name == "name" || keyword.name == "device" ||
+                   keyword.name == "preserve" || keyword.name == "bytes_per_sample_hint"
+               ? true
+               : (fail_unknown_argument(op, keyword), false);
   if (value.is_poison()) return false;
   if (keyword.name == "device") {
-    bool known = value.is(ValueKind::kString) && (value.text() == "cpu" || value.text() == "gpu" || value.text() == "mixed");
+    bool known = value.is(ValueKind::kString) &&
+                 (value.text() == "cpu" || value.text() == "gpu" || value.text() == "mixed");
     if (!known) return fail(Message::kBadDevice, keyword.span, {type_text(value)}), false;
     if (value.text() != "cpu") note_device(keyword.span, "`device=\"" + value.text() + "\"`");
     return true;
   }
   if (keyword.name == "name") {
-    if (!value.is(ValueKind::kString)) return fail(Message::kArgumentKind, keyword.span, {"name", "a string", type_text(value)}), false;
-    if (!node_names_.insert(value.text()).second) return fail(Message::kNodeNameTaken, keyword.span, {value.text()}), false;
+    if (!value.is(ValueKind::kString))
+      return fail(Message::kArgumentKind, keyword.span, {"name", "a string", type_text(value)}), false;
+    if (!node_names_.insert(value.text()).second)
+      return fail(Message::kNodeNameTaken, keyword.span, {value.text()}), false;
     spec.name = value.text();
     return true;
   }
   if (keyword.name == "seed") {
-    if (!value.is_integral()) return fail(Message::kArgumentKind, keyword.span, {"seed", "an integer", type_text(value)}), false;
-    if (!op.random) return note(Message::kNoEffect, keyword.span, {"`seed`", "fn." + op.name + " draws no random numbers"}), true;
+    if (!value.is_integral())
+      return fail(Message::kArgumentKind, keyword.span, {"seed", "an integer", type_text(value)}), false;
+    if (!op.random)
+      return note(Message::kNoEffect, keyword.span, {"`seed`", "fn." + op.name + " draws no random numbers"}),
+             true;
     if (value.as_int() < 0) return true;
     spec.has_own_seed = true;
     spec.key = mix_key(static_cast<uint64_t>(value.as_int()), key);
     return true;
   }
   if (keyword.name == "preserve") {
-    if (!value.is_integral()) return fail(Message::kArgumentKind, keyword.span, {"preserve", "True or False", type_text(value)}), false;
-    if (truth(value)) note(Message::kNoEffect, keyword.span, {"`preserve`", "an operator whose outputs are not used does not run"});
+    if (!value.is_integral())
+      return fail(Message::kArgumentKind, keyword.span, {"preserve", "True or False", type_text(value)}),
+             false;
+    if (truth(value))
+      note(Message::kNoEffect, keyword.span,
+           {"`preserve`", "an operator whose outputs are not used does not run"});
     return true;
   }
-  if (keyword.name == "bytes_per_sample_hint") return true;  // a hint for an allocator that galatea does not have
+  if (keyword.name == "bytes_per_sample_hint")
+    return true;  // a hint for an allocator that galatea does not have
   return fail_unknown_argument(op, keyword), false;
 }
 
@@ -262,13 +337,15 @@ Value Evaluator::fail_unknown_argument(const op::Operator& op, const CallArgumen
   std::vector<std::string> names = {"device", "name", "preserve", "bytes_per_sample_hint"};
   if (op.random) names.emplace_back("seed");
   for (const op::ArgSpec& schema : op.args) names.push_back(schema.name);
-  Diagnostic diagnostic = diagnose(Message::kUnknownOperatorArgument, keyword.name_span, {"fn." + op.name, keyword.name});
+  Diagnostic diagnostic =
+      diagnose(Message::kUnknownOperatorArgument, keyword.name_span, {"fn." + op.name, keyword.name});
   if (auto near = closest_match(keyword.name, names)) diagnostic.help = "did you mean `" + *near + "`?";
   diagnostic.notes.push_back("the signature is " + operator_signature(op, op.name));
   return report(std::move(diagnostic));
 }
 
-bool Evaluator::add_argument(const op::Operator& op, const op::ArgSpec& schema, const CallArguments::Keyword& keyword, ir::GraphBuilder::NodeSpec& spec) {
+bool Evaluator::add_argument(const op::Operator& op, const op::ArgSpec& schema,
+                             const CallArguments::Keyword& keyword, ir::GraphBuilder::NodeSpec& spec) {
   const Value& value = keyword.value;
   if (!contains_node(value)) {
     auto attr = to_attr(value, keyword.span, keyword.name);
@@ -280,7 +357,8 @@ bool Evaluator::add_argument(const op::Operator& op, const op::ArgSpec& schema, 
     Diagnostic diagnostic = diagnose(Message::kStaticArgument, keyword.span, {keyword.name, "fn." + op.name});
     if (value.is_node()) diagnostic.span_text = type_text(value);
     if (value.is_node() && graph_->defining_node(value.node))
-      diagnostic.labels.push_back({graph_->defining_node(value.node)->span, "the value is computed per sample here"});
+      diagnostic.labels.push_back(
+          {graph_->defining_node(value.node)->span, "the value is computed per sample here"});
     std::string others;
     for (const op::ArgSpec& arg : op.args) {
       if (arg.per_sample) others += (others.empty() ? "`" : ", `") + arg.name + "`";
@@ -291,17 +369,21 @@ bool Evaluator::add_argument(const op::Operator& op, const op::ArgSpec& schema, 
   }
   Value node = value;
   if (value.is_sequence()) {
-    bool nested = std::any_of(value.elements().begin(), value.elements().end(), [](const Value& v) { return v.is_sequence(); });
+    bool nested = std::any_of(value.elements().begin(), value.elements().end(),
+                              [](const Value& v) { return v.is_sequence(); });
     if (nested) {
       std::vector<Value> rows;
-      for (const Value& row : value.elements()) rows.push_back(row.is_sequence() ? stack_nodes(row.elements(), keyword.span) : row);
+      for (const Value& row : value.elements())
+        rows.push_back(row.is_sequence() ? stack_nodes(row.elements(), keyword.span) : row);
       node = stack_nodes(rows, keyword.span);
     } else {
       node = stack_nodes(value.elements(), keyword.span);
     }
   }
   if (!node.is_node()) {
-    if (!node.is_poison()) fail(Message::kArgumentKind, keyword.span, {keyword.name, "a value or a data node", describe_kind(value)});
+    if (!node.is_poison())
+      fail(Message::kArgumentKind, keyword.span,
+           {keyword.name, "a value or a data node", describe_kind(value)});
     return false;
   }
   spec.args.push_back({keyword.name, node.node, keyword.span});
@@ -310,25 +392,36 @@ bool Evaluator::add_argument(const op::Operator& op, const op::ArgSpec& schema, 
 
 std::optional<ir::Attr> Evaluator::to_attr(const Value& value, Span span, const std::string& what) {
   switch (value.kind) {
-    case ValueKind::kBool: return ir::Attr(value.boolean);
-    case ValueKind::kInt: return ir::Attr(value.integer);
-    case ValueKind::kFloat: return ir::Attr(value.number);
-    case ValueKind::kString: return ir::Attr(value.text());
-    case ValueKind::kDType: return ir::Attr(value.dtype);
-    case ValueKind::kEnum: return ir::Attr(value.as<EnumObject>().value);
-    case ValueKind::kList: case ValueKind::kTuple: case ValueKind::kRange: {
+    case ValueKind::kBool:
+      return ir::Attr(value.boolean);
+    case ValueKind::kInt:
+      return ir::Attr(value.integer);
+    case ValueKind::kFloat:
+      return ir::Attr(value.number);
+    case ValueKind::kString:
+      return ir::Attr(value.text());
+    case ValueKind::kDType:
+      return ir::Attr(value.dtype);
+    case ValueKind::kEnum:
+      return ir::Attr(value.as<EnumObject>().value);
+    case ValueKind::kList:
+    case ValueKind::kTuple:
+    case ValueKind::kRange: {
       auto elements = iterate(value, span, "");
       if (!elements) return std::nullopt;
       // A matrix is given as nested lists; its numbers in row-major order are what operators take.
       std::vector<Value> flat;
       for (const Value& element : *elements) {
-        if (element.is_sequence()) flat.insert(flat.end(), element.elements().begin(), element.elements().end());
-        else flat.push_back(element);
+        if (element.is_sequence())
+          flat.insert(flat.end(), element.elements().begin(), element.elements().end());
+        else
+          flat.push_back(element);
       }
       auto all = [&](auto test) { return std::all_of(flat.begin(), flat.end(), test); };
       if (all([](const Value& v) { return v.is_integral() || v.is(ValueKind::kEnum); })) {
         std::vector<int64_t> out;
-        for (const Value& v : flat) out.push_back(v.is(ValueKind::kEnum) ? v.as<EnumObject>().value : v.as_int());
+        for (const Value& v : flat)
+          out.push_back(v.is(ValueKind::kEnum) ? v.as<EnumObject>().value : v.as_int());
         return ir::Attr(std::move(out));
       }
       if (all([](const Value& v) { return v.is_number(); })) {
@@ -343,9 +436,11 @@ std::optional<ir::Attr> Evaluator::to_attr(const Value& value, Span span, const 
       }
       break;
     }
-    default: break;
+    default:
+      break;
   }
-  fail(Message::kArgumentKind, span, {what, "a number, a string, a type or a list of numbers or strings", describe_kind(value)});
+  fail(Message::kArgumentKind, span,
+       {what, "a number, a string, a type or a list of numbers or strings", describe_kind(value)});
   return std::nullopt;
 }
 

@@ -1,4 +1,5 @@
-// Statements. In: the syntax tree and the current path. Out: the path after them: variables, blocks, ended paths.
+// Statements. In: the syntax tree and the current path. Out: the path after them: variables, blocks, ended
+// paths.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -11,7 +12,8 @@ namespace {
 
 void collect_target(const Expression& target, std::vector<std::string>& names) {
   if (target.kind == ExpressionKind::kName) names.push_back(target.text);
-  bool compound = target.kind == ExpressionKind::kTuple || target.kind == ExpressionKind::kList || target.kind == ExpressionKind::kStarred;
+  bool compound = target.kind == ExpressionKind::kTuple || target.kind == ExpressionKind::kList ||
+                  target.kind == ExpressionKind::kStarred;
   if (!compound) return;
   for (const ExpressionPtr& operand : target.operands) collect_target(*operand, names);
 }
@@ -64,21 +66,40 @@ void Evaluator::run_suite(const Suite& suite) {
 
 void Evaluator::run_statement(const Statement& s) {
   switch (s.kind) {
-    case StatementKind::kError: case StatementKind::kPass: case StatementKind::kUnsupported: return;
-    case StatementKind::kExpression: eval(*s.value); return;
-    case StatementKind::kAssign: return run_assign(s);
-    case StatementKind::kAugAssign: return run_augmented(s);
-    case StatementKind::kAnnAssign: return run_annotated(s);
-    case StatementKind::kReturn: return run_return(s);
-    case StatementKind::kIf: return run_if(s);
-    case StatementKind::kFor: return run_for(s);
-    case StatementKind::kWhile: return run_while(s);
-    case StatementKind::kBreak: case StatementKind::kContinue: return run_break(s);
-    case StatementKind::kAssert: return run_assert(s);
-    case StatementKind::kRaise: return run_raise(s);
-    case StatementKind::kFunction: return run_function(s);
-    case StatementKind::kImport: return run_import(s);
-    case StatementKind::kImportFrom: return run_import_from(s);
+    case StatementKind::kError:
+    case StatementKind::kPass:
+    case StatementKind::kUnsupported:
+      return;
+    case StatementKind::kExpression:
+      eval(*s.value);
+      return;
+    case StatementKind::kAssign:
+      return run_assign(s);
+    case StatementKind::kAugAssign:
+      return run_augmented(s);
+    case StatementKind::kAnnAssign:
+      return run_annotated(s);
+    case StatementKind::kReturn:
+      return run_return(s);
+    case StatementKind::kIf:
+      return run_if(s);
+    case StatementKind::kFor:
+      return run_for(s);
+    case StatementKind::kWhile:
+      return run_while(s);
+    case StatementKind::kBreak:
+    case StatementKind::kContinue:
+      return run_break(s);
+    case StatementKind::kAssert:
+      return run_assert(s);
+    case StatementKind::kRaise:
+      return run_raise(s);
+    case StatementKind::kFunction:
+      return run_function(s);
+    case StatementKind::kImport:
+      return run_import(s);
+    case StatementKind::kImportFrom:
+      return run_import_from(s);
   }
 }
 
@@ -86,7 +107,8 @@ void Evaluator::run_statement(const Statement& s) {
 
 void Evaluator::bind(const std::string& name, const Value& value, Span span) {
   frame_->env[name] = {value, span};
-  if (value.is_node() && graph_ && graph_->values[value.node].variable.empty()) graph_->values[value.node].variable = name;
+  if (value.is_node() && graph_ && graph_->values[value.node].variable.empty())
+    graph_->values[value.node].variable = name;
 }
 
 void Evaluator::run_assign(const Statement& s) {
@@ -97,14 +119,19 @@ void Evaluator::run_assign(const Statement& s) {
 
 void Evaluator::assign(const Expression& target, const Value& value, Span span) {
   switch (target.kind) {
-    case ExpressionKind::kName: return bind(target.text, value, span);
-    case ExpressionKind::kTuple: case ExpressionKind::kList: return assign_sequence(target, value, span);
-    case ExpressionKind::kSubscript: return assign_element(target, value);
+    case ExpressionKind::kName:
+      return bind(target.text, value, span);
+    case ExpressionKind::kTuple:
+    case ExpressionKind::kList:
+      return assign_sequence(target, value, span);
+    case ExpressionKind::kSubscript:
+      return assign_element(target, value);
     case ExpressionKind::kAttribute:
       eval(*target.operands[0]);
       fail(Message::kAttributeAssignment, target.span, {target.text});
       return;
-    default: return;
+    default:
+      return;
   }
 }
 
@@ -128,7 +155,8 @@ void Evaluator::assign_sequence(const Expression& target, const Value& value, Sp
   }
   bool fits = star < wanted ? elements->size() + 1 >= wanted : elements->size() == wanted;
   if (!fits) {
-    std::string count = (star < wanted ? "at least " : "") + std::to_string(star < wanted ? wanted - 1 : wanted);
+    std::string count =
+        (star < wanted ? "at least " : "") + std::to_string(star < wanted ? wanted - 1 : wanted);
     fail(Message::kUnpackCount, span, {count, std::to_string(elements->size())});
     return poison_all();
   }
@@ -140,7 +168,8 @@ void Evaluator::assign_sequence(const Expression& target, const Value& value, Sp
     }
     auto begin = elements->begin() + static_cast<std::ptrdiff_t>(at);
     at += extra;
-    Value rest = make_list(std::vector<Value>(begin, elements->begin() + static_cast<std::ptrdiff_t>(at)), span);
+    Value rest =
+        make_list(std::vector<Value>(begin, elements->begin() + static_cast<std::ptrdiff_t>(at)), span);
     assign(*target.operands[i]->operands[0], rest, span);
   }
 }
@@ -156,20 +185,25 @@ void Evaluator::assign_element(const Expression& target, const Value& value) {
   if (base.is_poison() || key.is_poison() || !alive()) return;
   if (base.is(ValueKind::kDict)) {
     std::string text = key_text(key);
-    if (text.empty()) return void(fail(Message::kNotHashable, target.operands[1]->span, {describe_kind(key)}));
+    if (text.empty())
+      return void(fail(Message::kNotHashable, target.operands[1]->span, {describe_kind(key)}));
     DictObject& dict = base.dict();
     if (may_change(dict.region, dict.span, base, target.span)) dict.set(text, key, value);
     return;
   }
   if (!base.is(ValueKind::kList)) {
-    fail(base.is_node() ? Message::kNodeElementAssignment : Message::kElementAssignment, target.span, {describe_kind(base)});
+    fail(base.is_node() ? Message::kNodeElementAssignment : Message::kElementAssignment, target.span,
+         {describe_kind(base)});
     return;
   }
   SequenceObject& list = base.sequence();
-  if (!key.is_integral()) return void(fail(Message::kIndexKind, target.operands[1]->span, {describe_kind(key)}));
+  if (!key.is_integral())
+    return void(fail(Message::kIndexKind, target.operands[1]->span, {describe_kind(key)}));
   auto size = static_cast<int64_t>(list.elements.size());
   int64_t at = key.as_int() < 0 ? key.as_int() + size : key.as_int();
-  if (at < 0 || at >= size) return void(fail(Message::kIndexRange, target.operands[1]->span, {std::to_string(key.as_int()), "list", std::to_string(size)}));
+  if (at < 0 || at >= size)
+    return void(fail(Message::kIndexRange, target.operands[1]->span,
+                     {std::to_string(key.as_int()), "list", std::to_string(size)}));
   if (may_change(list.region, list.span, base, target.span)) list.elements[static_cast<size_t>(at)] = value;
 }
 
@@ -234,7 +268,8 @@ void Evaluator::run_if(const Statement& s) {
   };
   Span then_span = s.body.empty() ? s.span : s.body.back()->span;
   Span otherwise_span = s.orelse.empty() ? s.span : s.orelse.back()->span;
-  Value result = branch(condition, s.value->span, s.keyword_span, "`if`", false, arm(s.body), arm(s.orelse), then_span, otherwise_span);
+  Value result = branch(condition, s.value->span, s.keyword_span, "`if`", false, arm(s.body), arm(s.orelse),
+                        then_span, otherwise_span);
   if (result.is_poison()) {
     poison_names(s.body);
     poison_names(s.orelse);
@@ -355,7 +390,7 @@ void Evaluator::run_assert(const Statement& s) {
 void Evaluator::run_raise(const Statement& s) {
   Value value = s.value ? eval(*s.value) : Value::none();
   if (value.is_poison()) return;
-  std::string text = value.is(ValueKind::kBuiltin) ? value.as<BuiltinObject>().name
+  std::string text = value.is(ValueKind::kBuiltin)     ? value.as<BuiltinObject>().name
                      : value.is(ValueKind::kException) ? value.text()
                                                        : to_display(value);
   bool conditional = graph_ && !conditions_.empty();
@@ -388,10 +423,13 @@ void Evaluator::run_function(const Statement& s) {
   bind(s.text, value, s.keyword_span);
 }
 
-Value Evaluator::apply_decorator(const Value& decorator, Value function, const Statement& s, const Expression& expression) {
+Value Evaluator::apply_decorator(const Value& decorator, Value function, const Statement& s,
+                                 const Expression& expression) {
   if (decorator.is_poison() || function.is_poison()) return Value::poison();
-  if (decorator.is(ValueKind::kDecorator)) return define_pipeline(function, &decorator.as<DecoratorObject>(), s);
-  if (decorator.is(ValueKind::kBuiltin) && decorator.as<BuiltinObject>().name == "pipeline_def") return define_pipeline(function, nullptr, s);
+  if (decorator.is(ValueKind::kDecorator))
+    return define_pipeline(function, &decorator.as<DecoratorObject>(), s);
+  if (decorator.is(ValueKind::kBuiltin) && decorator.as<BuiltinObject>().name == "pipeline_def")
+    return define_pipeline(function, nullptr, s);
   CallArguments arguments;
   arguments.positional = {function};
   arguments.spans = {s.keyword_span};
@@ -400,8 +438,10 @@ Value Evaluator::apply_decorator(const Value& decorator, Value function, const S
   return call(decorator, arguments);
 }
 
-Value Evaluator::define_pipeline(const Value& function, const DecoratorObject* decorator, const Statement& s) {
-  if (!function.is(ValueKind::kFunction)) return fail(Message::kPipelineOfWhat, s.keyword_span, {describe_kind(function)});
+Value Evaluator::define_pipeline(const Value& function, const DecoratorObject* decorator,
+                                 const Statement& s) {
+  if (!function.is(ValueKind::kFunction))
+    return fail(Message::kPipelineOfWhat, s.keyword_span, {describe_kind(function)});
   auto* pipeline = arena.make<PipelineObject>();
   pipeline->name = s.text;
   pipeline->function = &function.as<FunctionObject>();
@@ -411,7 +451,8 @@ Value Evaluator::define_pipeline(const Value& function, const DecoratorObject* d
     pipeline->option_spans = decorator->option_spans;
   }
   for (const Parameter& p : s.parameters) {
-    if (p.kind == ParameterKind::kKwArgs || p.kind == ParameterKind::kVarArgs) return fail(Message::kPipelineStarParameter, p.span, {p.name});
+    if (p.kind == ParameterKind::kKwArgs || p.kind == ParameterKind::kVarArgs)
+      return fail(Message::kPipelineStarParameter, p.span, {p.name});
   }
   if (frame_->module == main_module_ && !graph_) {
     for (const PipelineObject* other : pipelines_) {

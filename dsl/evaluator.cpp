@@ -5,12 +5,13 @@
 
 namespace galatea::dsl {
 namespace {
-constexpr size_t kMaxValueBytes = size_t{64} << 20;   ///< one string, list or tuple
-constexpr size_t kMaxTotalBytes = size_t{1} << 30;    ///< all values of one evaluation
-constexpr std::ptrdiff_t kMaxStackBytes = 44 << 20;   ///< of the 64 MiB that frontend.cpp gives the evaluation
+constexpr size_t kMaxValueBytes = size_t{64} << 20;  ///< one string, list or tuple
+constexpr size_t kMaxTotalBytes = size_t{1} << 30;   ///< all values of one evaluation
+constexpr std::ptrdiff_t kMaxStackBytes = 44 << 20;  ///< of the 64 MiB that frontend.cpp gives the evaluation
 }  // namespace
 
-Evaluator::Evaluator(const op::Registry& registry, SourceMap& sources, DiagnosticSink& sink, const FrontendOptions& options)
+Evaluator::Evaluator(const op::Registry& registry, SourceMap& sources, DiagnosticSink& sink,
+                     const FrontendOptions& options)
     : registry_(registry), sources_(sources), sink_(sink), options_(options) {
   char here = 0;
   stack_base_ = &here;
@@ -39,7 +40,9 @@ Value Evaluator::fail(Message message, Span span, std::vector<std::string> argum
   return report(diagnose(message, span, std::move(arguments)));
 }
 
-void Evaluator::note(Message message, Span span, std::vector<std::string> arguments) { report(diagnose(message, span, std::move(arguments))); }
+void Evaluator::note(Message message, Span span, std::vector<std::string> arguments) {
+  report(diagnose(message, span, std::move(arguments)));
+}
 
 bool Evaluator::step(Span span) {
   if (aborted_) return false;
@@ -50,7 +53,8 @@ bool Evaluator::step(Span span) {
     fail(Message::kTooMuchMemory, span, {std::to_string(kMaxTotalBytes >> 20)});
     aborted_ = true;
   } else if ((steps_ & 15) == 0 && stack_exhausted()) {
-    fail(Message::kCallsTooDeep, span, {calls_.empty() ? "the file" : frame_->call->name, std::to_string(calls_.size())});
+    fail(Message::kCallsTooDeep, span,
+         {calls_.empty() ? "the file" : frame_->call->name, std::to_string(calls_.size())});
     aborted_ = true;
   }
   return !aborted_;
@@ -108,9 +112,12 @@ Value Evaluator::make_builtin(std::string name, BuiltinFunction function, Value 
 
 // ---- iterating and testing ----
 
-std::optional<std::vector<Value>> Evaluator::iterate(const Value& value, Span span, std::string_view purpose) {
+std::optional<std::vector<Value>> Evaluator::iterate(const Value& value, Span span,
+                                                     std::string_view purpose) {
   switch (value.kind) {
-    case ValueKind::kList: case ValueKind::kTuple: return value.elements();
+    case ValueKind::kList:
+    case ValueKind::kTuple:
+      return value.elements();
     case ValueKind::kDict: {
       std::vector<Value> keys;
       for (const auto& [key, entry] : value.dict().entries) keys.push_back(key);
@@ -141,9 +148,15 @@ std::optional<std::vector<Value>> Evaluator::iterate(const Value& value, Span sp
       }
       return characters;
     }
-    case ValueKind::kPoison: case ValueKind::kUnknown: return std::nullopt;
-    case ValueKind::kNode: fail(Message::kIterateNode, span, {type_text(value), std::string(purpose)}); return std::nullopt;
-    default: fail(Message::kNotIterable, span, {describe_kind(value), std::string(purpose)}); return std::nullopt;
+    case ValueKind::kPoison:
+    case ValueKind::kUnknown:
+      return std::nullopt;
+    case ValueKind::kNode:
+      fail(Message::kIterateNode, span, {type_text(value), std::string(purpose)});
+      return std::nullopt;
+    default:
+      fail(Message::kNotIterable, span, {describe_kind(value), std::string(purpose)});
+      return std::nullopt;
   }
 }
 

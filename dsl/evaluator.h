@@ -2,14 +2,16 @@
 //
 // Comes in: syntax trees, the operator registry, parameters. Goes out: pipelines, a graph, diagnostics.
 //
-// Paths. Evaluation always stands on one path: a block of the graph and the variables on it. `if` on a data node runs each arm on a path
-// of its own and joins those that come out. `return`, `break` and `continue` end the current path: it is kept in the frame or loop that will join it, and
-// evaluation is *not alive* until some join makes it so again. Static control flow is the same with one path.
+// Paths. Evaluation always stands on one path: a block of the graph and the variables on it. `if` on a data
+// node runs each arm on a path of its own and joins those that come out. `return`, `break` and `continue` end
+// the current path: it is kept in the frame or loop that will join it, and evaluation is *not alive* until
+// some join makes it so again. Static control flow is the same with one path.
 //
-// Variables join lazily: where paths disagree, the variable becomes a PendingObject, and a merge is built when it is first read. So a name that
-// is not read after the `if` needs no value on every path.
+// Variables join lazily: where paths disagree, the variable becomes a PendingObject, and a merge is built
+// when it is first read. So a name that is not read after the `if` needs no value on every path.
 //
-// Regions. A list or dict may be changed only on the path on which it was made, because its change would be seen on the others.
+// Regions. A list or dict may be changed only on the path on which it was made, because its change would be
+// seen on the others.
 #pragma once
 
 #include <cstdint>
@@ -42,12 +44,12 @@ struct CallArguments {
   std::vector<Value> positional;
   std::vector<Span> spans;
   std::vector<Keyword> keywords;
-  Span span;             ///< of the whole call
+  Span span;  ///< of the whole call
   Span callee_span;
   std::string callee_text;  ///< last name as written
   uint32_t ordinal = 0;
-  Value self;            ///< of a method
-  std::string name;      ///< of the built-in, for messages
+  Value self;        ///< of a method
+  std::string name;  ///< of the built-in, for messages
 };
 
 /// A path that ended, waiting for its join.
@@ -61,8 +63,8 @@ struct Path {
 
 /// What one call of a function (with its comprehensions) shares.
 struct CallState {
-  uint64_t path = 0;                ///< hash of the call path
-  std::vector<uint32_t> unroll;     ///< indices of the loops around
+  uint64_t path = 0;             ///< hash of the call path
+  std::vector<uint32_t> unroll;  ///< indices of the loops around
   std::vector<Path> returns;
   bool result_poisoned = false;
   bool returns_any_value = false;
@@ -73,10 +75,11 @@ struct LoopState {
 };
 
 struct Frame : Object {
-  Frame* parent = nullptr;            ///< lexically around
+  Frame* parent = nullptr;  ///< lexically around
   ModuleObject* module = nullptr;
   CallState* call = nullptr;
-  const std::set<std::string>* locals = nullptr;  ///< names that the function binds; nullptr: a module or a comprehension
+  const std::set<std::string>* locals =
+      nullptr;  ///< names that the function binds; nullptr: a module or a comprehension
   bool is_comprehension = false;
   bool has_closures = false;
   Env env;
@@ -85,7 +88,8 @@ struct Frame : Object {
 
 class Evaluator {
  public:
-  Evaluator(const op::Registry& registry, SourceMap& sources, DiagnosticSink& sink, const FrontendOptions& options);
+  Evaluator(const op::Registry& registry, SourceMap& sources, DiagnosticSink& sink,
+            const FrontendOptions& options);
   ~Evaluator();
 
   // ---- files (modules.cpp) ----
@@ -108,14 +112,16 @@ class Evaluator {
   Value make_tuple(std::vector<Value> elements);
   Value make_dict(Span span = {});
   Value make_struct(std::vector<std::pair<std::string, Value>> fields);
-  Value make_builtin(std::string name, BuiltinFunction function, Value self = Value::none(), bool is_type = false);
+  Value make_builtin(std::string name, BuiltinFunction function, Value self = Value::none(),
+                     bool is_type = false);
   /// Elements of an iterable static value; nullopt after an error.
   std::optional<std::vector<Value>> iterate(const Value& value, Span span, std::string_view purpose);
   /// The truth of a static value; nullopt after an error or for poison.
   std::optional<bool> static_truth(const Value& value, Span span, std::string_view purpose);
   Value call(const Value& callee, CallArguments& arguments);
   /// Calls a function from a built-in (map, sorted, …), the index-th time.
-  Value call_back(const Value& callee, std::vector<Value> arguments, const CallArguments& from, uint32_t index);
+  Value call_back(const Value& callee, std::vector<Value> arguments, const CallArguments& from,
+                  uint32_t index);
   bool may_change(uint32_t region, Span made_at, const Value& container, Span span);
   Value format_value(const Value& value, const std::string& spec, Span span);
   Value format_percent(const std::string& pattern, const Value& arguments, Span span);
@@ -133,9 +139,11 @@ class Evaluator {
   const ir::Type& type_of(const Value& node) const { return graph_->type(node.node); }
   Value call_operator(const OperatorObject& callee, CallArguments& arguments);
   /// A node of an operator of the language ("arith.add") on nodes and static numbers.
-  Value node_operator(const std::string& name, const std::vector<Value>& operands, Span span, std::vector<ir::Arg> args = {});
+  Value node_operator(const std::string& name, const std::vector<Value>& operands, Span span,
+                      std::vector<ir::Arg> args = {});
   /// A static value as a data node; poison after an error. `dtype`: wanted, else by its kind.
-  Value constant_node(const Value& value, Span span, std::optional<DType> dtype = std::nullopt, std::string layout = {}, std::vector<int64_t> shape = {});
+  Value constant_node(const Value& value, Span span, std::optional<DType> dtype = std::nullopt,
+                      std::string layout = {}, std::vector<int64_t> shape = {});
   Value stack_nodes(const std::vector<Value>& elements, Span span);
   Value node_attribute(const Value& node, const std::string& name, Span span, Span name_span);
   std::string type_text(const Value& value) const;
@@ -168,7 +176,8 @@ class Evaluator {
   void assign_element(const Expression& target, const Value& value);
   void bind(const std::string& name, const Value& value, Span span);
   void poison_names(const Suite& suite);
-  Value apply_decorator(const Value& decorator, Value function, const Statement& s, const Expression& expression);
+  Value apply_decorator(const Value& decorator, Value function, const Statement& s,
+                        const Expression& expression);
   Value define_pipeline(const Value& function, const DecoratorObject* decorator, const Statement& s);
 
   // ---- branches (eval_branch.cpp) ----
@@ -184,20 +193,22 @@ class Evaluator {
     std::vector<Span> spans;  ///< of each arm's last assignment
     Span span;                ///< of the `if`
     std::string_view construct;
-    std::string name;         ///< of the variable; empty: a returned or selected value
+    std::string name;  ///< of the variable; empty: a returned or selected value
   };
   Value merge(const std::vector<Value>& values, const MergeContext& context);
   Value merge_nodes(std::vector<Value> values, const MergeContext& context);
   Value merge_sequences(const std::vector<Value>& values, const MergeContext& context);
   Value merge_dicts(const std::vector<Value>& values, const MergeContext& context);
   Value merge_structs(const std::vector<Value>& values, const MergeContext& context);
-  Value fail_merge(Message message, const std::vector<Value>& values, const MergeContext& context, std::vector<std::string> arguments);
+  Value fail_merge(Message message, const std::vector<Value>& values, const MergeContext& context,
+                   std::vector<std::string> arguments);
   Value resolve(PendingObject& pending, Span use);
   /// A selector for a branch; nullopt after an error.
   std::optional<ir::ValueId> selector(const Value& condition, Span span, std::string_view construct);
   /// Runs both arms on paths of their own and joins what comes out.
-  Value branch(const Value& condition, Span condition_span, Span span, std::string_view construct, bool merge_values,
-               const std::function<Value()>& then, const std::function<Value()>& otherwise, Span then_span, Span otherwise_span);
+  Value branch(const Value& condition, Span condition_span, Span span, std::string_view construct,
+               bool merge_values, const std::function<Value()>& then, const std::function<Value()>& otherwise,
+               Span then_span, Span otherwise_span);
 
   // ---- expressions (eval_expr.cpp) ----
   Value eval(const Expression& e);
@@ -233,10 +244,14 @@ class Evaluator {
   std::string signature(const FunctionObject& function) const;
 
   // ---- operators (eval_operator.cpp) ----
-  Value call_operator_once(const op::Operator& op, const std::string& path, CallArguments& arguments, uint32_t set);
-  bool add_operator_arguments(const op::Operator& op, CallArguments& arguments, ir::GraphBuilder::NodeSpec& spec, uint64_t key);
-  bool add_common_argument(const op::Operator& op, const CallArguments::Keyword& keyword, ir::GraphBuilder::NodeSpec& spec, uint64_t key);
-  bool add_argument(const op::Operator& op, const op::ArgSpec& schema, const CallArguments::Keyword& keyword, ir::GraphBuilder::NodeSpec& spec);
+  Value call_operator_once(const op::Operator& op, const std::string& path, CallArguments& arguments,
+                           uint32_t set);
+  bool add_operator_arguments(const op::Operator& op, CallArguments& arguments,
+                              ir::GraphBuilder::NodeSpec& spec, uint64_t key);
+  bool add_common_argument(const op::Operator& op, const CallArguments::Keyword& keyword,
+                           ir::GraphBuilder::NodeSpec& spec, uint64_t key);
+  bool add_argument(const op::Operator& op, const op::ArgSpec& schema, const CallArguments::Keyword& keyword,
+                    ir::GraphBuilder::NodeSpec& spec);
   std::optional<ir::Attr> to_attr(const Value& value, Span span, const std::string& what);
   Value add_node(ir::GraphBuilder::NodeSpec spec);
   uint64_t random_key(const std::string& callee, const CallArguments& arguments, uint32_t set) const;
@@ -257,13 +272,17 @@ class Evaluator {
   // ---- pipelines (pipeline.cpp) ----
   struct OutputChecks;
   bool apply_options(PipelineObject& pipeline, ir::Graph& graph, OutputChecks& checks);
-  bool apply_option(const std::string& name, const Value& value, Span span, ir::Graph& graph, OutputChecks& checks);
+  bool apply_option(const std::string& name, const Value& value, Span span, ir::Graph& graph,
+                    OutputChecks& checks);
   void apply_host(ir::Graph& graph);
   bool bind_parameters(PipelineObject& pipeline, Frame& frame);
-  std::optional<Value> parse_parameter(const Parameter& parameter, const Value& default_value, const std::string& text);
+  std::optional<Value> parse_parameter(const Parameter& parameter, const Value& default_value,
+                                       const std::string& text);
   std::optional<Value> parse_literal(const std::string& name, const std::string& text);
-  bool finish_outputs(PipelineObject& pipeline, const Value& result, ir::Graph& graph, const OutputChecks& checks);
-  bool check_outputs(const std::vector<ir::ValueId>& outputs, const PipelineObject& pipeline, const OutputChecks& checks);
+  bool finish_outputs(PipelineObject& pipeline, const Value& result, ir::Graph& graph,
+                      const OutputChecks& checks);
+  bool check_outputs(const std::vector<ir::ValueId>& outputs, const PipelineObject& pipeline,
+                     const OutputChecks& checks);
 
   bool stack_exhausted() const;
 

@@ -1,6 +1,7 @@
-// Formatting of static values: format specifications (f-strings, str.format) and the `%` operator. In: values. Out: strings.
-#include <cmath>
+// Formatting of static values: format specifications (f-strings, str.format) and the `%` operator. In:
+// values. Out: strings.
 #include <cctype>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -79,7 +80,11 @@ std::string group_digits(const std::string& digits, char separator) {
 
 std::string format_integer(int64_t value, const FormatSpec& spec) {
   uint64_t magnitude = value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
-  std::string_view prefix = !spec.alternate ? "" : spec.type == 'x' || spec.type == 'X' ? "0x" : spec.type == 'b' ? "0b" : spec.type == 'o' ? "0o" : "";
+  std::string_view prefix = !spec.alternate                        ? ""
+                            : spec.type == 'x' || spec.type == 'X' ? "0x"
+                            : spec.type == 'b'                     ? "0b"
+                            : spec.type == 'o'                     ? "0o"
+                                                                   : "";
   std::string digits = spec.type == 'x'   ? fmt::format("{:x}", magnitude)
                        : spec.type == 'X' ? fmt::format("{:X}", magnitude)
                        : spec.type == 'b' ? fmt::format("{:b}", magnitude)
@@ -94,17 +99,32 @@ std::string format_real(double value, const FormatSpec& spec) {
   int precision = spec.precision < 0 ? 6 : spec.precision;
   std::string digits;
   switch (spec.type) {
-    case 'f': case 'F': digits = fmt::format("{:.{}f}", magnitude, precision); break;
-    case 'e': digits = fmt::format("{:.{}e}", magnitude, precision); break;
-    case 'E': digits = fmt::format("{:.{}E}", magnitude, precision); break;
-    case '%': digits = fmt::format("{:.{}f}%", magnitude * 100, precision); break;
-    case 'g': case 'G': digits = fmt::format("{:.{}g}", magnitude, precision == 0 ? 1 : precision); break;
-    default: digits = spec.precision < 0 ? format_float(magnitude) : fmt::format("{:.{}g}", magnitude, precision == 0 ? 1 : precision);
+    case 'f':
+    case 'F':
+      digits = fmt::format("{:.{}f}", magnitude, precision);
+      break;
+    case 'e':
+      digits = fmt::format("{:.{}e}", magnitude, precision);
+      break;
+    case 'E':
+      digits = fmt::format("{:.{}E}", magnitude, precision);
+      break;
+    case '%':
+      digits = fmt::format("{:.{}f}%", magnitude * 100, precision);
+      break;
+    case 'g':
+    case 'G':
+      digits = fmt::format("{:.{}g}", magnitude, precision == 0 ? 1 : precision);
+      break;
+    default:
+      digits = spec.precision < 0 ? format_float(magnitude)
+                                  : fmt::format("{:.{}g}", magnitude, precision == 0 ? 1 : precision);
   }
   return spec.grouping ? group_digits(digits, spec.grouping) : digits;
 }
 
-std::string pad(const std::string& sign, const std::string& body, const FormatSpec& spec, char default_align) {
+std::string pad(const std::string& sign, const std::string& body, const FormatSpec& spec,
+                char default_align) {
   size_t size = count_characters(sign) + count_characters(body);
   auto width = static_cast<size_t>(spec.width);
   size_t missing = width > size ? width - size : 0;
@@ -128,7 +148,8 @@ Value Evaluator::format_value(const Value& value, const std::string& spec_text, 
   FormatSpec spec;
   if (!parse_spec(spec_text, spec)) return fail(Message::kBadFormat, span, {spec_text, describe_kind(value)});
   if (value.is(ValueKind::kString)) {
-    if (spec.type != 0 && spec.type != 's') return fail(Message::kBadFormat, span, {spec_text, describe_kind(value)});
+    if (spec.type != 0 && spec.type != 's')
+      return fail(Message::kBadFormat, span, {spec_text, describe_kind(value)});
     std::string text = value.text();
     if (spec.precision >= 0) {
       size_t end = 0;
@@ -138,22 +159,28 @@ Value Evaluator::format_value(const Value& value, const std::string& spec_text, 
     return make_string(pad("", text, spec, '<'));
   }
   if (!value.is_number()) return fail(Message::kBadFormat, span, {spec_text, describe_kind(value)});
-  bool integer_type = spec.type == 'd' || spec.type == 'x' || spec.type == 'X' || spec.type == 'b' || spec.type == 'o';
+  bool integer_type =
+      spec.type == 'd' || spec.type == 'x' || spec.type == 'X' || spec.type == 'b' || spec.type == 'o';
   constexpr std::string_view kRealTypes = "fFeEgG%";
   bool real_type = spec.type != 0 && kRealTypes.find(spec.type) != std::string_view::npos;
-  if (spec.type != 0 && !integer_type && !real_type) return fail(Message::kBadFormat, span, {spec_text, describe_kind(value)});
-  if (integer_type && !value.is_integral()) return fail(Message::kBadFormat, span, {spec_text, describe_kind(value)});
+  if (spec.type != 0 && !integer_type && !real_type)
+    return fail(Message::kBadFormat, span, {spec_text, describe_kind(value)});
+  if (integer_type && !value.is_integral())
+    return fail(Message::kBadFormat, span, {spec_text, describe_kind(value)});
   bool as_integer = value.is_integral() && !real_type;
-  if (as_integer && spec.precision >= 0) return fail(Message::kBadFormat, span, {spec_text, describe_kind(value)});
+  if (as_integer && spec.precision >= 0)
+    return fail(Message::kBadFormat, span, {spec_text, describe_kind(value)});
   double real = value.as_double();
   bool negative = as_integer ? value.as_int() < 0 : std::signbit(real) && !std::isnan(real);
   std::string sign = negative ? "-" : spec.sign == '+' ? "+" : spec.sign == ' ' ? " " : "";
-  return make_string(pad(sign, as_integer ? format_integer(value.as_int(), spec) : format_real(real, spec), spec, '>'));
+  return make_string(
+      pad(sign, as_integer ? format_integer(value.as_int(), spec) : format_real(real, spec), spec, '>'));
 }
 
 // "%s has %d" % (name, count)
 Value Evaluator::format_percent(const std::string& pattern, const Value& arguments, Span span) {
-  std::vector<Value> values = arguments.is(ValueKind::kTuple) ? arguments.elements() : std::vector<Value>{arguments};
+  std::vector<Value> values =
+      arguments.is(ValueKind::kTuple) ? arguments.elements() : std::vector<Value>{arguments};
   std::string out;
   size_t next = 0;
   for (size_t i = 0; i < pattern.size(); ++i) {
@@ -169,10 +196,14 @@ Value Evaluator::format_percent(const std::string& pattern, const Value& argumen
     size_t begin = ++i;
     FormatSpec spec;
     for (; i < pattern.size() && std::string_view("-+ #0").find(pattern[i]) != std::string_view::npos; ++i) {
-      if (pattern[i] == '-') spec.align = '<';
-      else if (pattern[i] == '0') spec.zero = true;
-      else if (pattern[i] == '#') spec.alternate = true;
-      else spec.sign = pattern[i];
+      if (pattern[i] == '-')
+        spec.align = '<';
+      else if (pattern[i] == '0')
+        spec.zero = true;
+      else if (pattern[i] == '#')
+        spec.alternate = true;
+      else
+        spec.sign = pattern[i];
     }
     bool good = read_number(pattern, i, spec.width);
     if (i < pattern.size() && pattern[i] == '.') good = read_number(pattern, ++i, spec.precision) && good;
@@ -190,18 +221,22 @@ Value Evaluator::format_percent(const std::string& pattern, const Value& argumen
       out += pad("", text, spec, '>');
       continue;
     }
-    if (!value.is_number()) return fail(Message::kBadFormat, span, {std::string("%") + type, describe_kind(value)});
+    if (!value.is_number())
+      return fail(Message::kBadFormat, span, {std::string("%") + type, describe_kind(value)});
     spec.type = type == 'i' ? 'd' : type;
     bool integer = spec.type == 'd' || type == 'x' || type == 'X' || type == 'o';
     double real = value.as_double();
-    if (integer && !value.is_integral() && (type != 'd' || std::fabs(real) >= 9e18 || std::isnan(real))) return fail(Message::kBadFormat, span, {std::string("%") + type, describe_kind(value)});
+    if (integer && !value.is_integral() && (type != 'd' || std::fabs(real) >= 9e18 || std::isnan(real)))
+      return fail(Message::kBadFormat, span, {std::string("%") + type, describe_kind(value)});
     int64_t whole = value.is_integral() ? value.as_int() : integer ? static_cast<int64_t>(real) : 0;
     bool negative = integer ? whole < 0 : std::signbit(real);
     std::string sign = negative ? "-" : spec.sign == '+' ? "+" : spec.sign == ' ' ? " " : "";
     out += pad(sign, integer ? format_integer(whole, spec) : format_real(real, spec), spec, '>');
   }
-  if (next < values.size() && arguments.is(ValueKind::kTuple)) return fail(Message::kFormatCount, span, {std::to_string(values.size())});
-  if (next == 0 && !arguments.is(ValueKind::kTuple) && !arguments.is(ValueKind::kDict)) return fail(Message::kFormatCount, span, {"1"});
+  if (next < values.size() && arguments.is(ValueKind::kTuple))
+    return fail(Message::kFormatCount, span, {std::to_string(values.size())});
+  if (next == 0 && !arguments.is(ValueKind::kTuple) && !arguments.is(ValueKind::kDict))
+    return fail(Message::kFormatCount, span, {"1"});
   return make_string(std::move(out));
 }
 

@@ -1,6 +1,7 @@
 // The entry of the language. In: a file and options. Out: graphs and diagnostics. See frontend.h.
 //
-// The parser and the evaluator recurse as deeply as the text nests, so they run on a stack of their own, whose size is known.
+// The parser and the evaluator recurse as deeply as the text nests, so they run on a stack of their own,
+// whose size is known.
 #include "dsl/frontend.h"
 
 #include <pthread.h>
@@ -51,7 +52,8 @@ void run_deep(const std::function<void()>& work) {
 
 std::string list_names(const std::vector<PipelineObject*>& pipelines) {
   std::string names;
-  for (const PipelineObject* pipeline : pipelines) names += (names.empty() ? "`" : ", `") + pipeline->name + "`";
+  for (const PipelineObject* pipeline : pipelines)
+    names += (names.empty() ? "`" : ", `") + pipeline->name + "`";
   return names;
 }
 
@@ -72,14 +74,16 @@ PipelineObject* choose(Evaluator& evaluator, const FrontendOptions& options, con
     evaluator.fail(Message::kSeveralPipelines, all[1]->span, {file_name, list_names(all)});
     return nullptr;
   }
-  Diagnostic diagnostic = diagnose(Message::kUnknownPipeline, {}, {file_name, options.pipeline, list_names(all)});
+  Diagnostic diagnostic =
+      diagnose(Message::kUnknownPipeline, {}, {file_name, options.pipeline, list_names(all)});
   if (auto near = closest_match(options.pipeline, names)) diagnostic.help = "did you mean `" + *near + "`?";
   evaluator.report(std::move(diagnostic));
   return nullptr;
 }
 
-FrontendResult run(const std::string& file_name, std::optional<std::string> text, const FrontendOptions& options,
-                   const op::Registry& registry, SourceMap& sources, bool all) {
+FrontendResult run(const std::string& file_name, std::optional<std::string> text,
+                   const FrontendOptions& options, const op::Registry& registry, SourceMap& sources,
+                   bool all) {
   FrontendResult result;
   run_deep([&] {
     DiagnosticSink sink;
@@ -87,7 +91,8 @@ FrontendResult run(const std::string& file_name, std::optional<std::string> text
     ModuleObject* module = evaluator.load_main_file(file_name, std::move(text));
     for (const PipelineObject* pipeline : evaluator.pipelines()) {
       PipelineInfo entry{pipeline->name, {}, pipeline->span};
-      for (const Parameter& parameter : *pipeline->function->parameters) entry.parameters.push_back(parameter.name);
+      for (const Parameter& parameter : *pipeline->function->parameters)
+        entry.parameters.push_back(parameter.name);
       result.pipelines.push_back(std::move(entry));
     }
     std::vector<PipelineObject*> chosen;
@@ -114,13 +119,14 @@ FrontendResult run(const std::string& file_name, std::optional<std::string> text
 
 }  // namespace
 
-FrontendResult stage_pipeline(const std::string& file_name, std::optional<std::string> text, const FrontendOptions& options,
-                              const op::Registry& registry, SourceMap& sources) {
+FrontendResult stage_pipeline(const std::string& file_name, std::optional<std::string> text,
+                              const FrontendOptions& options, const op::Registry& registry,
+                              SourceMap& sources) {
   return run(file_name, std::move(text), options, registry, sources, false);
 }
 
-FrontendResult stage_all(const std::string& file_name, std::optional<std::string> text, const FrontendOptions& options,
-                         const op::Registry& registry, SourceMap& sources) {
+FrontendResult stage_all(const std::string& file_name, std::optional<std::string> text,
+                         const FrontendOptions& options, const op::Registry& registry, SourceMap& sources) {
   return run(file_name, std::move(text), options, registry, sources, true);
 }
 
@@ -130,7 +136,8 @@ std::string print_ast(const std::string& file_name, std::optional<std::string> t
   if (!text) {
     std::ifstream file(file_name, std::ios::binary);
     if (!file) {
-      diagnostics.push_back(diagnose(Message::kCannotRead, {}, {file_name, "there is no such file, or no permission"}));
+      diagnostics.push_back(
+          diagnose(Message::kCannotRead, {}, {file_name, "there is no such file, or no permission"}));
       return out;
     }
     std::stringstream content;

@@ -1,6 +1,7 @@
 // The one entry of the language: text in, graphs out.
 //
-// Comes in: a file (or text), which pipeline, parameter values. Goes out: a verified Graph, or diagnostics. Reads no data.
+// Comes in: a file (or text), which pipeline, parameter values. Goes out: a verified Graph, or diagnostics.
+// Reads no data.
 #pragma once
 
 #include <memory>
@@ -19,7 +20,7 @@ namespace galatea::dsl {
 
 struct Limits {
   int64_t max_file_bytes = 4 << 20;
-  int64_t max_steps = 1'000'000;     ///< evaluated statements and expressions
+  int64_t max_steps = 1'000'000;  ///< evaluated statements and expressions
   int64_t max_call_depth = 256;
   int64_t max_nodes = 100'000;
   int64_t max_imports = 256;
@@ -31,15 +32,17 @@ struct HostOptions {
   std::optional<int64_t> seed, memory_limit;
   std::optional<bool> exact;
   std::optional<ir::OnError> on_error;
-  std::string device = "auto";       ///< "auto", "cpu", "gpu", "gpu:N"
+  std::string device = "auto";  ///< "auto", "cpu", "gpu", "gpu:N"
 };
 
 struct FrontendOptions {
-  std::string pipeline;                                       ///< empty: the only one
-  std::vector<std::pair<std::string, std::string>> parameters; ///< name, text as after --set; converted by annotation, default, else literal, else text
+  std::string pipeline;  ///< empty: the only one
+  std::vector<std::pair<std::string, std::string>>
+      parameters;  ///< name, text as after --set; converted by annotation, default, else literal, else text
   HostOptions host;
-  std::string import_root;                                    ///< empty: the folder of the file
-  bool unknown_parameters_allowed = false;                    ///< check: a required parameter without a value is an unknown of its annotated type
+  std::string import_root;  ///< empty: the folder of the file
+  bool unknown_parameters_allowed =
+      false;  ///< check: a required parameter without a value is an unknown of its annotated type
   Limits limits;
 };
 
@@ -53,17 +56,20 @@ struct PipelineInfo {
 struct FrontendResult {
   std::vector<std::unique_ptr<ir::Graph>> graphs;  ///< one, or all with stage_all
   std::vector<PipelineInfo> pipelines;
-  std::vector<Diagnostic> diagnostics;             ///< errors, warnings and notes
-  bool ok = false;                                 ///< no errors
+  std::vector<Diagnostic> diagnostics;  ///< errors, warnings and notes
+  bool ok = false;                      ///< no errors
 };
 
-/// Reads, parses and stages one pipeline of `file_name` (its text given, or read from disk when `text` is empty optional).
-FrontendResult stage_pipeline(const std::string& file_name, std::optional<std::string> text, const FrontendOptions& options,
-                              const op::Registry& registry, SourceMap& sources);
+/// Reads, parses and stages one pipeline of `file_name` (its text given, or read from disk when `text` is
+/// empty optional).
+FrontendResult stage_pipeline(const std::string& file_name, std::optional<std::string> text,
+                              const FrontendOptions& options, const op::Registry& registry,
+                              SourceMap& sources);
 /// check: every pipeline of the file.
-FrontendResult stage_all(const std::string& file_name, std::optional<std::string> text, const FrontendOptions& options,
-                         const op::Registry& registry, SourceMap& sources);
+FrontendResult stage_all(const std::string& file_name, std::optional<std::string> text,
+                         const FrontendOptions& options, const op::Registry& registry, SourceMap& sources);
 /// explain --emit=ast.
-std::string print_ast(const std::string& file_name, std::optional<std::string> text, SourceMap& sources, std::vector<Diagnostic>& diagnostics);
+std::string print_ast(const std::string& file_name, std::optional<std::string> text, SourceMap& sources,
+                      std::vector<Diagnostic>& diagnostics);
 
 }  // namespace galatea::dsl

@@ -1,7 +1,8 @@
 // The lexer. In: text. Out: tokens. See lexer.h.
 //
-// Unclosed brackets: the first pass runs to the end of the file as Python would. If brackets are open there, a second pass closes
-// each of them at the next line that is indented no deeper than the statement that holds the bracket, so that one missing
+// Unclosed brackets: the first pass runs to the end of the file as Python would. If brackets are open there,
+// a second pass closes each of them at the next line that is indented no deeper than the statement that holds
+// the bracket, so that one missing
 // `)` costs one statement and not the rest of the file.
 #include "dsl/lexer.h"
 
@@ -15,19 +16,21 @@
 namespace galatea::dsl {
 namespace {
 
-constexpr std::array kKeywords = {
-    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def",
-    "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is",
-    "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield"};
+constexpr std::array kKeywords = {"False",  "None",   "True",    "and",      "as",       "assert", "async",
+                                  "await",  "break",  "class",   "continue", "def",      "del",    "elif",
+                                  "else",   "except", "finally", "for",      "from",     "global", "if",
+                                  "import", "in",     "is",      "lambda",   "nonlocal", "not",    "or",
+                                  "pass",   "raise",  "return",  "try",      "while",    "with",   "yield"};
 
-// Keywords that begin statements and never stand inside an expression: a line inside brackets that begins with one
-// shows that a bracket was not closed.
-constexpr std::array kStatementKeywords = {"def", "return", "import", "class", "while", "assert", "raise", "pass",
-                                           "break", "continue", "with", "try", "del", "global", "nonlocal"};
+// Keywords that begin statements and never stand inside an expression: a line inside brackets that begins
+// with one shows that a bracket was not closed.
+constexpr std::array kStatementKeywords = {"def",    "return", "import", "class",  "while",
+                                           "assert", "raise",  "pass",   "break",  "continue",
+                                           "with",   "try",    "del",    "global", "nonlocal"};
 
 constexpr std::array kOperators3 = {"**=", "//=", "<<=", ">>=", "..."};
-constexpr std::array kOperators2 = {"**", "//", "<<", ">>", "<=", ">=", "==", "!=", "->", "+=", "-=", "*=",
-                                    "/=", "%=", "&=", "|=", "^=", "@=", ":="};
+constexpr std::array kOperators2 = {"**", "//", "<<", ">>", "<=", ">=", "==", "!=", "->", "+=",
+                                    "-=", "*=", "/=", "%=", "&=", "|=", "^=", "@=", ":="};
 constexpr std::string_view kOperators1 = "+-*/%@&|^~<>()[]{},:.;=";
 
 bool is_name_start(unsigned char c) { return std::isalpha(c) || c == '_' || c >= 0x80; }
@@ -37,7 +40,11 @@ bool is_name_part(unsigned char c) { return std::isalnum(c) || c == '_' || c >= 
 size_t utf8_length(std::string_view text, size_t at, uint32_t& code_point) {
   auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   unsigned char first = byte(at);
-  size_t length = first < 0x80 ? 1 : (first >> 5) == 6 ? 2 : (first >> 4) == 14 ? 3 : (first >> 3) == 30 ? 4 : 0;
+  size_t length = first < 0x80         ? 1
+                  : (first >> 5) == 6  ? 2
+                  : (first >> 4) == 14 ? 3
+                  : (first >> 3) == 30 ? 4
+                                       : 0;
   if (length == 0 || at + length > text.size()) return 0;
   code_point = length == 1 ? first : first & (0xFFu >> (length + 1));
   for (size_t i = 1; i < length; ++i) {
@@ -52,9 +59,9 @@ size_t utf8_length(std::string_view text, size_t at, uint32_t& code_point) {
 
 // Letters that may stand in names: the blocks that hold (almost) nothing but letters.
 bool is_letter(uint32_t c) {
-  constexpr uint32_t kRanges[][2] = {{0xC0, 0xD6},     {0xD8, 0xF6},     {0xF8, 0x2C1},    {0x391, 0x3A1},
-                                     {0x3A3, 0x3CE},   {0x400, 0x481},   {0x48A, 0x52F},   {0x5D0, 0x5EA},
-                                     {0x620, 0x64A},   {0x3041, 0x3096}, {0x30A1, 0x30FA}, {0x4E00, 0x9FA5},
+  constexpr uint32_t kRanges[][2] = {{0xC0, 0xD6},    {0xD8, 0xF6},     {0xF8, 0x2C1},    {0x391, 0x3A1},
+                                     {0x3A3, 0x3CE},  {0x400, 0x481},   {0x48A, 0x52F},   {0x5D0, 0x5EA},
+                                     {0x620, 0x64A},  {0x3041, 0x3096}, {0x30A1, 0x30FA}, {0x4E00, 0x9FA5},
                                      {0xAC00, 0xD7A3}};
   return std::any_of(std::begin(kRanges), std::end(kRanges),
                      [&](const uint32_t(&range)[2]) { return c >= range[0] && c <= range[1]; });
@@ -85,7 +92,8 @@ class Lexer {
 
   std::vector<Token> tokens;
   std::vector<Diagnostic> diagnostics;
-  std::vector<uint32_t> open_at_end;  ///< offsets of brackets that were open where a statement began, or at the end
+  std::vector<uint32_t>
+      open_at_end;  ///< offsets of brackets that were open where a statement began, or at the end
 
  private:
   struct Bracket {
@@ -94,7 +102,9 @@ class Lexer {
   };
 
   char peek(size_t ahead = 0) const { return at_ + ahead < end_ ? text_[at_ + ahead] : '\0'; }
-  Span span(size_t begin, size_t end) const { return {file_, static_cast<uint32_t>(begin), static_cast<uint32_t>(end)}; }
+  Span span(size_t begin, size_t end) const {
+    return {file_, static_cast<uint32_t>(begin), static_cast<uint32_t>(end)};
+  }
   void add(TokenKind kind, size_t begin, size_t end) {
     tokens.push_back({kind, span(begin, end), text_.substr(begin, end - begin), 0});
   }
@@ -161,7 +171,8 @@ void Lexer::set_indentation(int column, int ones, size_t begin) {
   }
   if (column > indents_.back().first) {
     if (ones <= indents_.back().second) report(Message::kInconsistentTabs, begin, at_);
-    if (static_cast<int>(indents_.size()) == options_.max_indents) report(Message::kTooManyIndents, at_ - 1, at_, {std::to_string(options_.max_indents)});
+    if (static_cast<int>(indents_.size()) == options_.max_indents)
+      report(Message::kTooManyIndents, at_ - 1, at_, {std::to_string(options_.max_indents)});
     indents_.push_back({column, ones});
     add(TokenKind::kIndent, begin, at_);
     return;
@@ -185,7 +196,8 @@ bool Lexer::line_begins_statement() const {
   size_t word_end = at_;
   while (word_end < end_ && is_name_part(static_cast<unsigned char>(text_[word_end]))) ++word_end;
   std::string_view word = text_.substr(at_, word_end - at_);
-  if (std::find(kStatementKeywords.begin(), kStatementKeywords.end(), word) != kStatementKeywords.end()) return true;
+  if (std::find(kStatementKeywords.begin(), kStatementKeywords.end(), word) != kStatementKeywords.end())
+    return true;
   char c = peek();
   if (c == ')' || c == ']' || c == '}') return false;
   if (!unclosed_.contains(tokens[brackets_.front().token].span.begin)) return false;
@@ -230,10 +242,13 @@ void Lexer::read_newline() {
 void Lexer::read_token() {
   char c = peek();
   switch (c) {
-    case ' ': case '\t': case '\f':
+    case ' ':
+    case '\t':
+    case '\f':
       ++at_;
       return;
-    case '\r': case '\n':
+    case '\r':
+    case '\n':
       return read_newline();
     case '#':
       while (at_ < end_ && peek() != '\n' && peek() != '\r') ++at_;
@@ -248,12 +263,15 @@ void Lexer::read_token() {
       at_ += length;
       return;
     }
-    case '"': case '\'':
+    case '"':
+    case '\'':
       return read_string(at_, at_);
-    default: break;
+    default:
+      break;
   }
   auto byte = static_cast<unsigned char>(c);
-  if (std::isdigit(byte) || (c == '.' && std::isdigit(static_cast<unsigned char>(peek(1))))) return read_number();
+  if (std::isdigit(byte) || (c == '.' && std::isdigit(static_cast<unsigned char>(peek(1)))))
+    return read_number();
   if (is_name_start(byte)) return read_name();
   read_operator();
 }
@@ -274,9 +292,11 @@ void Lexer::read_name() {
   }
   if ((peek() == '"' || peek() == '\'') && word.size() <= 2) {
     std::string lower(word);
-    std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](unsigned char c) { return std::tolower(c); });
     constexpr std::array kPrefixes = {"r", "u", "b", "f", "br", "rb", "fr", "rf"};
-    if (std::find(kPrefixes.begin(), kPrefixes.end(), lower) != kPrefixes.end()) return read_string(begin, at_);
+    if (std::find(kPrefixes.begin(), kPrefixes.end(), lower) != kPrefixes.end())
+      return read_string(begin, at_);
   }
   add(is_keyword(word) ? TokenKind::kKeyword : TokenKind::kName, begin, at_);
 }
@@ -318,8 +338,8 @@ void Lexer::read_number() {
       digits(decimal);
     }
     std::string_view text = text_.substr(begin, at_ - begin);
-    if (!is_float && text.size() > 1 && text[0] == '0' && text.find_first_not_of("0_") != std::string_view::npos &&
-        peek() != 'j' && peek() != 'J')
+    if (!is_float && text.size() > 1 && text[0] == '0' &&
+        text.find_first_not_of("0_") != std::string_view::npos && peek() != 'j' && peek() != 'J')
       bad = true;
   }
   if (is_name_part(static_cast<unsigned char>(peek()))) {
@@ -330,7 +350,8 @@ void Lexer::read_number() {
   if (bad) {
     bool imaginary = text.back() == 'j' || text.back() == 'J';
     report(imaginary ? Message::kUnsupportedSyntax : Message::kBadNumber, begin, at_,
-           imaginary ? std::vector<std::string>{"a complex number", "data has real element types; keep two real values instead"}
+           imaginary ? std::vector<std::string>{"a complex number",
+                                                "data has real element types; keep two real values instead"}
                      : std::vector<std::string>{text});
     return add(TokenKind::kError, begin, at_);
   }
@@ -357,7 +378,8 @@ void Lexer::read_string(size_t begin, size_t quote_at) {
   }
   at_ = std::min(at_, end_);
   size_t shown = triple ? quote_at + 3 : at_;
-  report(Message::kUnterminatedString, begin, shown, {triple ? std::string(3, quote) : std::string(1, quote)});
+  report(Message::kUnterminatedString, begin, shown,
+         {triple ? std::string(3, quote) : std::string(1, quote)});
   add(TokenKind::kError, begin, at_);
 }
 
@@ -380,7 +402,8 @@ void Lexer::read_bracket(char c) {
     if (!brackets_.empty()) {
       // `(]`: the wrong closer; taken as the right one.
       const Token& open = tokens[brackets_.back().token];
-      Diagnostic diagnostic = diagnose(Message::kMismatchedBracket, span(at_, at_ + 1), {std::string(1, c), std::string(open.text)});
+      Diagnostic diagnostic = diagnose(Message::kMismatchedBracket, span(at_, at_ + 1),
+                                       {std::string(1, c), std::string(open.text)});
       diagnostic.labels.push_back({open.span, "opened here"});
       diagnostics.push_back(std::move(diagnostic));
       brackets_.pop_back();
@@ -414,8 +437,11 @@ void Lexer::read_operator() {
   }
   char c = peek();
   if (c != '\0' && std::string_view("()[]{}").find(c) != std::string_view::npos) return read_bracket(c);
-  if (c != '\0' && kOperators1.find(c) != std::string_view::npos) return add(TokenKind::kOperator, at_, at_ + 1), void(++at_);
-  std::string shown = std::isprint(static_cast<unsigned char>(c)) ? std::string(1, c) : "\\x" + std::to_string(static_cast<unsigned char>(c));
+  if (c != '\0' && kOperators1.find(c) != std::string_view::npos)
+    return add(TokenKind::kOperator, at_, at_ + 1), void(++at_);
+  std::string shown = std::isprint(static_cast<unsigned char>(c))
+                          ? std::string(1, c)
+                          : "\\x" + std::to_string(static_cast<unsigned char>(c));
   report(Message::kBadCharacter, at_, at_ + 1, {shown});
   add(TokenKind::kError, at_, at_ + 1);
   ++at_;
@@ -424,7 +450,8 @@ void Lexer::read_operator() {
 void Lexer::finish_file() {
   for (const Bracket& bracket : brackets_) open_at_end.push_back(tokens[bracket.token].span.begin);
   close_open_brackets(0);
-  if (!tokens.empty() && tokens.back().kind != TokenKind::kNewline && tokens.back().kind != TokenKind::kDedent)
+  if (!tokens.empty() && tokens.back().kind != TokenKind::kNewline &&
+      tokens.back().kind != TokenKind::kDedent)
     add(TokenKind::kNewline, end_, end_);
   for (size_t i = 1; i < indents_.size(); ++i) add(TokenKind::kDedent, end_, end_);
   add(TokenKind::kEnd, end_, end_);
@@ -432,7 +459,9 @@ void Lexer::finish_file() {
 
 }  // namespace
 
-bool is_keyword(std::string_view word) { return std::find(kKeywords.begin(), kKeywords.end(), word) != kKeywords.end(); }
+bool is_keyword(std::string_view word) {
+  return std::find(kKeywords.begin(), kKeywords.end(), word) != kKeywords.end();
+}
 
 bool find_invalid_utf8(std::string_view text, size_t& offset) {
   uint32_t code_point = 0;
@@ -447,7 +476,8 @@ bool find_invalid_utf8(std::string_view text, size_t& offset) {
   return false;
 }
 
-std::vector<Token> lex(uint32_t file, std::string_view text, std::vector<Diagnostic>& diagnostics, LexerOptions options) {
+std::vector<Token> lex(uint32_t file, std::string_view text, std::vector<Diagnostic>& diagnostics,
+                       LexerOptions options) {
   std::set<uint32_t> unclosed;
   // Every further pass closes at least one more bracket; a few suffice for what people write.
   for (int pass = 0;; ++pass) {

@@ -1,4 +1,5 @@
-// The library modules: fn, types, math, pipeline_def, galatea, under every path that DALI code uses. Out: modules by dotted name.
+// The library modules: fn, types, math, pipeline_def, galatea, under every path that DALI code uses. Out:
+// modules by dotted name.
 #include <cmath>
 #include <numbers>
 
@@ -16,28 +17,45 @@ struct MathFunction {
   int operands;
   double (*one)(double);
 };
-constexpr MathFunction kMath[] = {
-    {"sqrt", 1, [](double x) { return std::sqrt(x); }}, {"rsqrt", 1, [](double x) { return 1 / std::sqrt(x); }},
-    {"cbrt", 1, [](double x) { return std::cbrt(x); }}, {"exp", 1, [](double x) { return std::exp(x); }},
-    {"log", 1, [](double x) { return std::log(x); }}, {"log2", 1, [](double x) { return std::log2(x); }},
-    {"log10", 1, [](double x) { return std::log10(x); }}, {"abs", 1, [](double x) { return std::fabs(x); }},
-    {"fabs", 1, [](double x) { return std::fabs(x); }}, {"floor", 1, [](double x) { return std::floor(x); }},
-    {"ceil", 1, [](double x) { return std::ceil(x); }}, {"sin", 1, [](double x) { return std::sin(x); }},
-    {"cos", 1, [](double x) { return std::cos(x); }}, {"tan", 1, [](double x) { return std::tan(x); }},
-    {"asin", 1, [](double x) { return std::asin(x); }}, {"acos", 1, [](double x) { return std::acos(x); }},
-    {"atan", 1, [](double x) { return std::atan(x); }}, {"sinh", 1, [](double x) { return std::sinh(x); }},
-    {"cosh", 1, [](double x) { return std::cosh(x); }}, {"tanh", 1, [](double x) { return std::tanh(x); }},
-    {"asinh", 1, [](double x) { return std::asinh(x); }}, {"acosh", 1, [](double x) { return std::acosh(x); }},
-    {"atanh", 1, [](double x) { return std::atanh(x); }},
-    {"pow", 2, nullptr}, {"fpow", 2, nullptr}, {"min", 2, nullptr}, {"max", 2, nullptr}, {"atan2", 2, nullptr}, {"clamp", 3, nullptr}};
+constexpr MathFunction kMath[] = {{"sqrt", 1, [](double x) { return std::sqrt(x); }},
+                                  {"rsqrt", 1, [](double x) { return 1 / std::sqrt(x); }},
+                                  {"cbrt", 1, [](double x) { return std::cbrt(x); }},
+                                  {"exp", 1, [](double x) { return std::exp(x); }},
+                                  {"log", 1, [](double x) { return std::log(x); }},
+                                  {"log2", 1, [](double x) { return std::log2(x); }},
+                                  {"log10", 1, [](double x) { return std::log10(x); }},
+                                  {"abs", 1, [](double x) { return std::fabs(x); }},
+                                  {"fabs", 1, [](double x) { return std::fabs(x); }},
+                                  {"floor", 1, [](double x) { return std::floor(x); }},
+                                  {"ceil", 1, [](double x) { return std::ceil(x); }},
+                                  {"sin", 1, [](double x) { return std::sin(x); }},
+                                  {"cos", 1, [](double x) { return std::cos(x); }},
+                                  {"tan", 1, [](double x) { return std::tan(x); }},
+                                  {"asin", 1, [](double x) { return std::asin(x); }},
+                                  {"acos", 1, [](double x) { return std::acos(x); }},
+                                  {"atan", 1, [](double x) { return std::atan(x); }},
+                                  {"sinh", 1, [](double x) { return std::sinh(x); }},
+                                  {"cosh", 1, [](double x) { return std::cosh(x); }},
+                                  {"tanh", 1, [](double x) { return std::tanh(x); }},
+                                  {"asinh", 1, [](double x) { return std::asinh(x); }},
+                                  {"acosh", 1, [](double x) { return std::acosh(x); }},
+                                  {"atanh", 1, [](double x) { return std::atanh(x); }},
+                                  {"pow", 2, nullptr},
+                                  {"fpow", 2, nullptr},
+                                  {"min", 2, nullptr},
+                                  {"max", 2, nullptr},
+                                  {"atan2", 2, nullptr},
+                                  {"clamp", 3, nullptr}};
 
 Value static_math(Evaluator& ev, const CallArguments& a, const MathFunction& f) {
   const std::string& name = a.name;
   if (f.one) {
     const Value& x = a.positional[0];
-    if (name == "abs" && x.is_integral()) return x.as_int() < 0 ? ev.unary("-", x, a.span) : Value::of(x.as_int());
+    if (name == "abs" && x.is_integral())
+      return x.as_int() < 0 ? ev.unary("-", x, a.span) : Value::of(x.as_int());
     double value = f.one(x.as_double());
-    if (std::isnan(value) && !std::isnan(x.as_double())) return ev.fail(Message::kMathDomain, a.span, {name, repr(x)});
+    if (std::isnan(value) && !std::isnan(x.as_double()))
+      return ev.fail(Message::kMathDomain, a.span, {name, repr(x)});
     bool pole = std::isinf(value) && std::isfinite(x.as_double()) && (x.as_double() == 0 || name == "atanh");
     if (pole) return ev.fail(Message::kMathDomain, a.span, {name, repr(x)});
     if (name != "floor" && name != "ceil") return Value::of(value);
@@ -51,7 +69,8 @@ Value static_math(Evaluator& ev, const CallArguments& a, const MathFunction& f) 
   if (name == "atan2") return Value::of(std::atan2(x.as_double(), y.as_double()));
   if (name == "clamp") return less(x, y) ? y : less(a.positional[2], x) ? a.positional[2] : x;
   double value = std::pow(x.as_double(), y.as_double());
-  if (std::isnan(value) && !std::isnan(x.as_double())) return ev.fail(Message::kMathDomain, a.span, {name, repr(x)});
+  if (std::isnan(value) && !std::isnan(x.as_double()))
+    return ev.fail(Message::kMathDomain, a.span, {name, repr(x)});
   return Value::of(value);
 }
 
@@ -61,34 +80,47 @@ Value call_math(Evaluator& ev, CallArguments& a) {
     if (a.name == candidate.name) f = &candidate;
   }
   bool log_with_base = a.name == "log" && a.positional.size() == 2;
-  if (!a.keywords.empty()) return ev.fail(Message::kUnknownParameter, a.keywords[0].name_span, {"math." + a.name, a.keywords[0].name, ""});
+  if (!a.keywords.empty())
+    return ev.fail(Message::kUnknownParameter, a.keywords[0].name_span,
+                   {"math." + a.name, a.keywords[0].name, ""});
   if (static_cast<int>(a.positional.size()) != f->operands && !log_with_base)
-    return ev.fail(Message::kArgumentCount, a.span, {"math." + a.name, std::to_string(f->operands), std::to_string(a.positional.size())});
+    return ev.fail(Message::kArgumentCount, a.span,
+                   {"math." + a.name, std::to_string(f->operands), std::to_string(a.positional.size())});
   bool any_node = false;
   for (size_t i = 0; i < a.positional.size(); ++i) {
     const Value& x = a.positional[i];
     if (x.is_poison()) return Value::poison();
     any_node = any_node || x.is_node();
     bool list_operand = x.is_sequence();
-    if (!x.is_node() && !x.is_number() && !list_operand) return ev.fail(Message::kWrongArgument, a.spans[i], {"math." + a.name, "a number or a data node", describe_kind(x)});
+    if (!x.is_node() && !x.is_number() && !list_operand)
+      return ev.fail(Message::kWrongArgument, a.spans[i],
+                     {"math." + a.name, "a number or a data node", describe_kind(x)});
   }
   if (any_node) {
-    if (log_with_base) return ev.binary("/", ev.node_operator("math.log", {a.positional[0]}, a.span), Value::of(a.positional[1].is_number() ? std::log(a.positional[1].as_double()) : 1.0), a.span, a.span, a.span);
+    if (log_with_base)
+      return ev.binary("/", ev.node_operator("math.log", {a.positional[0]}, a.span),
+                       Value::of(a.positional[1].is_number() ? std::log(a.positional[1].as_double()) : 1.0),
+                       a.span, a.span, a.span);
     return ev.node_operator("math." + a.name, a.positional, a.span);
   }
   for (size_t i = 0; i < a.positional.size(); ++i) {
-    if (!a.positional[i].is_number()) return ev.fail(Message::kWrongArgument, a.spans[i], {"math." + a.name, "a number or a data node", describe_kind(a.positional[i])});
+    if (!a.positional[i].is_number())
+      return ev.fail(Message::kWrongArgument, a.spans[i],
+                     {"math." + a.name, "a number or a data node", describe_kind(a.positional[i])});
   }
   if (log_with_base) {
     double base = a.positional[1].as_double(), x = a.positional[0].as_double();
-    if (base <= 0 || base == 1 || x <= 0) return ev.fail(Message::kMathDomain, a.span, {"log", repr(a.positional[x <= 0 ? 0 : 1])});
+    if (base <= 0 || base == 1 || x <= 0)
+      return ev.fail(Message::kMathDomain, a.span, {"log", repr(a.positional[x <= 0 ? 0 : 1])});
     return Value::of(std::log(x) / std::log(base));
   }
   return static_math(ev, a, *f);
 }
 
 Value call_angle(Evaluator& ev, CallArguments& a) {
-  if (a.positional.size() != 1 || !a.keywords.empty()) return ev.fail(Message::kArgumentCount, a.span, {"math." + a.name, "1", std::to_string(a.positional.size())});
+  if (a.positional.size() != 1 || !a.keywords.empty())
+    return ev.fail(Message::kArgumentCount, a.span,
+                   {"math." + a.name, "1", std::to_string(a.positional.size())});
   double factor = a.name == "radians" ? std::numbers::pi / 180 : 180 / std::numbers::pi;
   return ev.binary("*", a.positional[0], Value::of(factor), a.span, a.span, a.span);
 }
@@ -100,7 +132,9 @@ Value call_constant(Evaluator& ev, CallArguments& a) {
   constexpr std::string_view kNames[] = {"value", "dtype", "shape", "layout", "device"};
   Value parts[5];
   Span spans[5];
-  if (a.positional.size() > 5) return ev.fail(Message::kArgumentCount, a.span, {"Constant", "1 to 5", std::to_string(a.positional.size())});
+  if (a.positional.size() > 5)
+    return ev.fail(Message::kArgumentCount, a.span,
+                   {"Constant", "1 to 5", std::to_string(a.positional.size())});
   for (size_t i = 0; i < a.positional.size(); ++i) parts[i] = a.positional[i], spans[i] = a.spans[i];
   for (const CallArguments::Keyword& keyword : a.keywords) {
     size_t i = 0;
@@ -112,24 +146,35 @@ Value call_constant(Evaluator& ev, CallArguments& a) {
   for (const Value& part : parts) {
     if (contains_poison(part)) return Value::poison();
   }
-  auto given = [&](size_t i) { return !parts[i].is(ValueKind::kUndefined) && !parts[i].is(ValueKind::kNone); };
+  auto given = [&](size_t i) {
+    return !parts[i].is(ValueKind::kUndefined) && !parts[i].is(ValueKind::kNone);
+  };
   if (!given(0)) return ev.fail(Message::kArgumentCount, a.span, {"Constant", "1 to 5", "0"});
-  if (given(1) && !parts[1].is(ValueKind::kDType)) return ev.fail(Message::kArgumentKind, spans[1], {"dtype", "a type such as `types.FLOAT`", describe_kind(parts[1])});
-  if (given(3) && !parts[3].is(ValueKind::kString)) return ev.fail(Message::kArgumentKind, spans[3], {"layout", "a string", describe_kind(parts[3])});
+  if (given(1) && !parts[1].is(ValueKind::kDType))
+    return ev.fail(Message::kArgumentKind, spans[1],
+                   {"dtype", "a type such as `types.FLOAT`", describe_kind(parts[1])});
+  if (given(3) && !parts[3].is(ValueKind::kString))
+    return ev.fail(Message::kArgumentKind, spans[3], {"layout", "a string", describe_kind(parts[3])});
   std::vector<int64_t> shape;
   if (given(2)) {
     std::vector<Value> extents = parts[2].is_sequence() ? parts[2].elements() : std::vector<Value>{parts[2]};
     for (const Value& extent : extents) {
-      if (!extent.is_integral() || extent.as_int() < 0) return ev.fail(Message::kArgumentKind, spans[2], {"shape", "integers that are not negative", describe_kind(extent)});
+      if (!extent.is_integral() || extent.as_int() < 0)
+        return ev.fail(Message::kArgumentKind, spans[2],
+                       {"shape", "integers that are not negative", describe_kind(extent)});
       shape.push_back(extent.as_int());
     }
   }
   if (given(4)) {
-    if (!parts[4].is(ValueKind::kString) || (parts[4].text() != "cpu" && parts[4].text() != "gpu")) return ev.fail(Message::kBadDevice, spans[4], {ev.type_text(parts[4])});
+    if (!parts[4].is(ValueKind::kString) || (parts[4].text() != "cpu" && parts[4].text() != "gpu"))
+      return ev.fail(Message::kBadDevice, spans[4], {ev.type_text(parts[4])});
     if (parts[4].text() == "gpu") ev.note_device(spans[4], "`device=\"gpu\"`");
   }
-  if (parts[0].is_node()) return ev.fail(Message::kArgumentKind, spans[0], {"Constant", "a number or a list of numbers", ev.type_text(parts[0])});
-  return ev.constant_node(parts[0], a.span, given(1) ? std::optional<DType>(parts[1].dtype) : std::nullopt, given(3) ? parts[3].text() : "", shape);
+  if (parts[0].is_node())
+    return ev.fail(Message::kArgumentKind, spans[0],
+                   {"Constant", "a number or a list of numbers", ev.type_text(parts[0])});
+  return ev.constant_node(parts[0], a.span, given(1) ? std::optional<DType>(parts[1].dtype) : std::nullopt,
+                          given(3) ? parts[3].text() : "", shape);
 }
 
 void add_types(Evaluator& ev, std::map<std::string, ModuleObject*>& modules, ModuleObject& types) {
@@ -156,12 +201,15 @@ void add_types(Evaluator& ev, std::map<std::string, ModuleObject*>& modules, Mod
   }
   types.names["NO_TYPE"] = dtypes->names["NO_TYPE"] = {Value::none(), {}};
   ModuleObject* filters = submodule("DALIInterpType");
-  constexpr const char* kFilters[] = {"INTERP_NN", "INTERP_LINEAR", "INTERP_CUBIC", "INTERP_LANCZOS3", "INTERP_TRIANGULAR", "INTERP_GAUSSIAN"};
+  constexpr const char* kFilters[] = {"INTERP_NN",       "INTERP_LINEAR",     "INTERP_CUBIC",
+                                      "INTERP_LANCZOS3", "INTERP_TRIANGULAR", "INTERP_GAUSSIAN"};
   for (int64_t i = 0; i < 6; ++i) add_enum(*filters, kFilters[i], i);
   ModuleObject* images = submodule("DALIImageType");
   constexpr const char* kImages[] = {"RGB", "BGR", "GRAY", "YCbCr", "ANY_DATA"};
   for (int64_t i = 0; i < 5; ++i) add_enum(*images, kImages[i], i);
-  for (auto [name, layout] : {std::pair{"NCHW", "CHW"}, {"NHWC", "HWC"}, {"NFHWC", "FHWC"}, {"NFCHW", "FCHW"}}) types.names[name] = {ev.make_string(layout), {}};
+  for (auto [name, layout] :
+       {std::pair{"NCHW", "CHW"}, {"NHWC", "HWC"}, {"NFHWC", "FHWC"}, {"NFCHW", "FCHW"}})
+    types.names[name] = {ev.make_string(layout), {}};
   types.names["Constant"] = {ev.make_builtin("Constant", call_constant), {}};
 }
 
@@ -171,7 +219,9 @@ Value call_pipeline_def(Evaluator& ev, CallArguments& a) {
   for (const Value& value : a.positional) {
     if (value.is_poison()) return Value::poison();
   }
-  if (!a.positional.empty()) return ev.fail(Message::kBadArgument, a.spans[0], {"pipeline_def", "keyword arguments, as in `@pipeline_def(batch_size=64)`"});
+  if (!a.positional.empty())
+    return ev.fail(Message::kBadArgument, a.spans[0],
+                   {"pipeline_def", "keyword arguments, as in `@pipeline_def(batch_size=64)`"});
   auto* decorator = ev.arena.make<DecoratorObject>();
   for (const CallArguments::Keyword& keyword : a.keywords) {
     decorator->options.emplace_back(keyword.name, keyword.value);
@@ -181,30 +231,44 @@ Value call_pipeline_def(Evaluator& ev, CallArguments& a) {
 }
 
 Value call_do_not_convert(Evaluator& ev, CallArguments& a) {
-  if (a.positional.size() != 1) return ev.fail(Message::kArgumentCount, a.span, {"do_not_convert", "1", std::to_string(a.positional.size())});
+  if (a.positional.size() != 1)
+    return ev.fail(Message::kArgumentCount, a.span,
+                   {"do_not_convert", "1", std::to_string(a.positional.size())});
   return a.positional[0];
 }
 
 Value call_current(Evaluator& ev, CallArguments& a) {
-  if (!a.positional.empty() || !a.keywords.empty()) return ev.fail(Message::kBadArgument, a.span, {"current", "no arguments"});
+  if (!a.positional.empty() || !a.keywords.empty())
+    return ev.fail(Message::kBadArgument, a.span, {"current", "no arguments"});
   if (!ev.graph()) return ev.fail(Message::kOutsidePipeline, a.span, {"Pipeline.current()"});
   const ir::PipelineOptions& options = ev.graph()->options;
   auto integer = [](int64_t i) { return Value::of(i); };
-  return ev.make_struct({{"batch_size", integer(options.batch_size)}, {"max_batch_size", integer(options.batch_size)},
-                         {"num_threads", integer(options.num_threads)}, {"device_id", integer(0)}, {"seed", integer(options.seed)},
-                         {"prefetch_queue_depth", integer(options.prefetch_queue_depth)}, {"exec_pipelined", Value::of(true)}, {"exec_async", Value::of(true)}});
+  return ev.make_struct({{"batch_size", integer(options.batch_size)},
+                         {"max_batch_size", integer(options.batch_size)},
+                         {"num_threads", integer(options.num_threads)},
+                         {"device_id", integer(0)},
+                         {"seed", integer(options.seed)},
+                         {"prefetch_queue_depth", integer(options.prefetch_queue_depth)},
+                         {"exec_pipelined", Value::of(true)},
+                         {"exec_async", Value::of(true)}});
 }
 
 Value call_struct(Evaluator& ev, CallArguments& a) {
-  if (!a.positional.empty()) return ev.fail(Message::kBadArgument, a.spans[0], {"struct", "keyword arguments, as in `struct(size=224)`"});
+  if (!a.positional.empty())
+    return ev.fail(Message::kBadArgument, a.spans[0],
+                   {"struct", "keyword arguments, as in `struct(size=224)`"});
   std::vector<std::pair<std::string, Value>> fields;
   for (const CallArguments::Keyword& keyword : a.keywords) fields.emplace_back(keyword.name, keyword.value);
   return ev.make_struct(std::move(fields));
 }
 
-Value call_not_yet(Evaluator& ev, CallArguments& a) { return ev.fail(Message::kNotYet, a.span, {"`" + a.name + "`"}); }
+Value call_not_yet(Evaluator& ev, CallArguments& a) {
+  return ev.fail(Message::kNotYet, a.span, {"`" + a.name + "`"});
+}
 
-Value call_typing(Evaluator& ev, CallArguments& a) { return ev.fail(Message::kNotCallable, a.span, {"a name of `typing`"}); }
+Value call_typing(Evaluator& ev, CallArguments& a) {
+  return ev.fail(Message::kNotCallable, a.span, {"a name of `typing`"});
+}
 
 }  // namespace
 
@@ -231,7 +295,11 @@ void fill_library(Evaluator& ev, std::map<std::string, ModuleObject*>& modules) 
   math->name = "math";
   for (const MathFunction& f : kMath) math->names[f.name] = {ev.make_builtin(f.name, call_math), {}};
   for (const char* name : {"radians", "degrees"}) math->names[name] = {ev.make_builtin(name, call_angle), {}};
-  for (auto [name, value] : {std::pair{"pi", std::numbers::pi}, {"e", std::numbers::e}, {"tau", 2 * std::numbers::pi}, {"inf", HUGE_VAL}, {"nan", std::nan("")}})
+  for (auto [name, value] : {std::pair{"pi", std::numbers::pi},
+                             {"e", std::numbers::e},
+                             {"tau", 2 * std::numbers::pi},
+                             {"inf", HUGE_VAL},
+                             {"nan", std::nan("")}})
     math->names[name] = {Value::of(value), {}};
   modules["math"] = math;
 
@@ -249,8 +317,10 @@ void fill_library(Evaluator& ev, std::map<std::string, ModuleObject*>& modules) 
   modules["nvidia.dali.pipeline.Pipeline"] = current;
 
   ModuleObject* dali = add("nvidia.dali");
-  dali->names = {{"fn", as_value(fn)}, {"ops", as_value(ops)}, {"types", as_value(types)}, {"math", as_value(math)},
-                 {"pipeline", as_value(pipeline)}, {"pipeline_def", pipeline_def}, {"Pipeline", as_value(current)}};
+  dali->names = {
+      {"fn", as_value(fn)},           {"ops", as_value(ops)},           {"types", as_value(types)},
+      {"math", as_value(math)},       {"pipeline", as_value(pipeline)}, {"pipeline_def", pipeline_def},
+      {"Pipeline", as_value(current)}};
   auto* axis = ev.arena.make<NewAxisObject>();
   dali->names["newaxis"] = {Value(ValueKind::kNewAxis, axis), {}};
   ModuleObject* nvidia = add("nvidia");
@@ -259,11 +329,14 @@ void fill_library(Evaluator& ev, std::map<std::string, ModuleObject*>& modules) 
   ModuleObject* galatea = add("galatea");
   galatea->names = dali->names;
   galatea->names["struct"] = {ev.make_builtin("struct", call_struct), {}};
-  for (const char* name : {"pixel", "policy"}) galatea->names[name] = {ev.make_builtin(std::string("galatea.") + name, call_not_yet), {}};
-  for (const char* name : {"fn", "ops", "types", "math", "pipeline"}) modules[std::string("galatea.") + name] = modules[std::string("nvidia.dali.") + name];
+  for (const char* name : {"pixel", "policy"})
+    galatea->names[name] = {ev.make_builtin(std::string("galatea.") + name, call_not_yet), {}};
+  for (const char* name : {"fn", "ops", "types", "math", "pipeline"})
+    modules[std::string("galatea.") + name] = modules[std::string("nvidia.dali.") + name];
 
   ModuleObject* typing = add("typing");
-  for (const char* name : {"Any", "Callable", "Dict", "Iterable", "List", "Literal", "Optional", "Sequence", "Tuple", "Union"})
+  for (const char* name :
+       {"Any", "Callable", "Dict", "Iterable", "List", "Literal", "Optional", "Sequence", "Tuple", "Union"})
     typing->names[name] = {ev.make_builtin(name, call_typing, Value::none(), true), {}};
 }
 

@@ -1,7 +1,7 @@
 // The wording of every diagnostic of the language, by code.
 //
-// Comes in: a message, its place and its arguments. Goes out: a Diagnostic. Code, wording and help stand in messages.def and
-// nowhere else; {0}, {1}, … stand for the arguments.
+// Comes in: a message, its place and its arguments. Goes out: a Diagnostic. Code, wording and help stand in
+// messages.def and nowhere else; {0}, {1}, … stand for the arguments.
 #pragma once
 
 #include <initializer_list>

@@ -13,17 +13,24 @@ bool check_count(Evaluator& ev, const CallArguments& a, size_t least, size_t mos
   for (const Value& value : a.positional) {
     if (value.is(ValueKind::kPoison) || value.is(ValueKind::kUnknown)) return false;
   }
-  if (!a.keywords.empty()) return ev.fail(Message::kUnknownParameter, a.keywords[0].name_span, {a.name, a.keywords[0].name, ""}), false;
+  if (!a.keywords.empty())
+    return ev.fail(Message::kUnknownParameter, a.keywords[0].name_span, {a.name, a.keywords[0].name, ""}),
+           false;
   size_t count = a.positional.size();
   if (count >= least && count <= most) return true;
-  std::string wanted = least == most ? std::to_string(least) : most > 100 ? fmt::format("at least {}", least) : fmt::format("{} to {}", least, most);
+  std::string wanted = least == most ? std::to_string(least)
+                       : most > 100  ? fmt::format("at least {}", least)
+                                     : fmt::format("{} to {}", least, most);
   return ev.fail(Message::kArgumentCount, a.span, {a.name, wanted, std::to_string(count)}), false;
 }
 
 bool check_texts(Evaluator& ev, const CallArguments& a, size_t least, size_t most) {
   if (!check_count(ev, a, least, most)) return false;
   for (size_t i = 0; i < a.positional.size(); ++i) {
-    if (!a.positional[i].is(ValueKind::kString)) return ev.fail(Message::kWrongArgument, a.spans[i], {a.name, "a string", describe_kind(a.positional[i])}), false;
+    if (!a.positional[i].is(ValueKind::kString))
+      return ev.fail(Message::kWrongArgument, a.spans[i],
+                     {a.name, "a string", describe_kind(a.positional[i])}),
+             false;
   }
   return true;
 }
@@ -37,7 +44,8 @@ Value str_join(Evaluator& ev, CallArguments& a) {
   std::string out;
   for (size_t i = 0; i < elements->size(); ++i) {
     if ((*elements)[i].is_poison()) return Value::poison();
-    if (!(*elements)[i].is(ValueKind::kString)) return ev.fail(Message::kWrongArgument, a.spans[0], {"join", "strings", describe_kind((*elements)[i])});
+    if (!(*elements)[i].is(ValueKind::kString))
+      return ev.fail(Message::kWrongArgument, a.spans[0], {"join", "strings", describe_kind((*elements)[i])});
     if (i > 0) out += a.self.text();
     out += (*elements)[i].text();
     if ((i & 255) == 0 && !ev.check_size(out.size(), a.span)) return Value::poison();
@@ -50,7 +58,9 @@ Value str_split(Evaluator& ev, CallArguments& a) {
   const std::string& text = a.self.text();
   int64_t limit = -1;
   if (a.positional.size() == 2) {
-    if (!a.positional[1].is_integral()) return ev.fail(Message::kWrongArgument, a.spans[1], {"split", "an integer", describe_kind(a.positional[1])});
+    if (!a.positional[1].is_integral())
+      return ev.fail(Message::kWrongArgument, a.spans[1],
+                     {"split", "an integer", describe_kind(a.positional[1])});
     limit = a.positional[1].as_int();
   }
   std::vector<Value> parts;
@@ -60,17 +70,21 @@ Value str_split(Evaluator& ev, CallArguments& a) {
     size_t at = text.find_first_not_of(kBlank);
     while (at != std::string::npos) {
       bool last = limit >= 0 && static_cast<int64_t>(parts.size()) == limit;
-      size_t end = last ? text.find_last_not_of(kBlank) + 1 : std::min(text.find_first_of(kBlank, at), text.size());
+      size_t end =
+          last ? text.find_last_not_of(kBlank) + 1 : std::min(text.find_first_of(kBlank, at), text.size());
       parts.push_back(ev.make_string(text.substr(at, end - at)));
       at = last ? std::string::npos : text.find_first_not_of(kBlank, end);
     }
     return ev.make_list(std::move(parts), a.span);
   }
-  if (!a.positional[0].is(ValueKind::kString) || a.positional[0].text().empty()) return ev.fail(Message::kWrongArgument, a.spans[0], {"split", "a string that is not empty", describe_kind(a.positional[0])});
+  if (!a.positional[0].is(ValueKind::kString) || a.positional[0].text().empty())
+    return ev.fail(Message::kWrongArgument, a.spans[0],
+                   {"split", "a string that is not empty", describe_kind(a.positional[0])});
   const std::string& separator = a.positional[0].text();
   size_t at = 0;
   for (;;) {
-    size_t end = limit >= 0 && static_cast<int64_t>(parts.size()) >= limit ? std::string::npos : text.find(separator, at);
+    size_t end = limit >= 0 && static_cast<int64_t>(parts.size()) >= limit ? std::string::npos
+                                                                           : text.find(separator, at);
     parts.push_back(ev.make_string(text.substr(at, end == std::string::npos ? end : end - at)));
     if (end == std::string::npos) break;
     at = end + separator.size();
@@ -96,18 +110,27 @@ template <typename Convert>
 Value converted(Evaluator& ev, CallArguments& a, Convert convert) {
   if (!check_count(ev, a, 0, 0)) return Value::poison();
   std::string text = a.self.text();
-  std::transform(text.begin(), text.end(), text.begin(), [&](unsigned char c) { return static_cast<char>(c < 0x80 ? convert(c) : c); });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [&](unsigned char c) { return static_cast<char>(c < 0x80 ? convert(c) : c); });
   return ev.make_string(std::move(text));
 }
-Value str_upper(Evaluator& ev, CallArguments& a) { return converted(ev, a, [](int c) { return std::toupper(c); }); }
-Value str_lower(Evaluator& ev, CallArguments& a) { return converted(ev, a, [](int c) { return std::tolower(c); }); }
+Value str_upper(Evaluator& ev, CallArguments& a) {
+  return converted(ev, a, [](int c) { return std::toupper(c); });
+}
+Value str_lower(Evaluator& ev, CallArguments& a) {
+  return converted(ev, a, [](int c) { return std::tolower(c); });
+}
 
 Value affix(Evaluator& ev, CallArguments& a, bool front) {
   if (!check_count(ev, a, 1, 1)) return Value::poison();
-  std::vector<Value> options = a.positional[0].is(ValueKind::kTuple) ? a.positional[0].elements() : a.positional;
+  std::vector<Value> options =
+      a.positional[0].is(ValueKind::kTuple) ? a.positional[0].elements() : a.positional;
   for (const Value& option : options) {
-    if (!option.is(ValueKind::kString)) return ev.fail(Message::kWrongArgument, a.spans[0], {a.name, "a string or a tuple of strings", describe_kind(option)});
-    if (front ? a.self.text().starts_with(option.text()) : a.self.text().ends_with(option.text())) return Value::of(true);
+    if (!option.is(ValueKind::kString))
+      return ev.fail(Message::kWrongArgument, a.spans[0],
+                     {a.name, "a string or a tuple of strings", describe_kind(option)});
+    if (front ? a.self.text().starts_with(option.text()) : a.self.text().ends_with(option.text()))
+      return Value::of(true);
   }
   return Value::of(false);
 }
@@ -117,7 +140,9 @@ Value str_endswith(Evaluator& ev, CallArguments& a) { return affix(ev, a, false)
 Value str_replace(Evaluator& ev, CallArguments& a) {
   if (!check_texts(ev, a, 2, 2)) return Value::poison();
   const std::string &text = a.self.text(), &from = a.positional[0].text(), &to = a.positional[1].text();
-  if (from.empty()) return ev.fail(Message::kWrongArgument, a.spans[0], {"replace", "a string that is not empty", "an empty one"});
+  if (from.empty())
+    return ev.fail(Message::kWrongArgument, a.spans[0],
+                   {"replace", "a string that is not empty", "an empty one"});
   std::string out;
   size_t at = 0;
   for (size_t found; (found = text.find(from, at)) != std::string::npos; at = found + from.size()) {
@@ -130,7 +155,8 @@ Value str_replace(Evaluator& ev, CallArguments& a) {
 Value str_isdigit(Evaluator& ev, CallArguments& a) {
   if (!check_count(ev, a, 0, 0)) return Value::poison();
   const std::string& text = a.self.text();
-  return Value::of(!text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); }));
+  return Value::of(!text.empty() &&
+                   std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); }));
 }
 
 Value str_find(Evaluator& ev, CallArguments& a) {
@@ -145,7 +171,9 @@ Value str_find(Evaluator& ev, CallArguments& a) {
 Value str_count(Evaluator& ev, CallArguments& a) {
   if (!check_texts(ev, a, 1, 1) || a.positional[0].text().empty()) return Value::of(int64_t{0});
   int64_t count = 0;
-  for (size_t at = 0; (at = a.self.text().find(a.positional[0].text(), at)) != std::string::npos; at += a.positional[0].text().size()) ++count;
+  for (size_t at = 0; (at = a.self.text().find(a.positional[0].text(), at)) != std::string::npos;
+       at += a.positional[0].text().size())
+    ++count;
   return Value::of(count);
 }
 
@@ -178,12 +206,16 @@ Value str_format(Evaluator& ev, CallArguments& a) {
     if (as_repr || field.ends_with("!s")) field.resize(field.size() - 2);
     Value value;
     if (field.empty() || std::isdigit(static_cast<unsigned char>(field[0]))) {
-      bool number = field.empty() || (field.size() < 6 && std::all_of(field.begin(), field.end(), [](unsigned char d) { return std::isdigit(d); }));
+      bool number =
+          field.empty() || (field.size() < 6 && std::all_of(field.begin(), field.end(),
+                                                            [](unsigned char d) { return std::isdigit(d); }));
       size_t index = field.empty() ? next++ : number ? static_cast<size_t>(std::stoi(field)) : SIZE_MAX;
-      if (index >= a.positional.size()) return ev.fail(Message::kFormatCount, a.span, {std::to_string(a.positional.size())});
+      if (index >= a.positional.size())
+        return ev.fail(Message::kFormatCount, a.span, {std::to_string(a.positional.size())});
       value = a.positional[index];
     } else {
-      auto found = std::find_if(a.keywords.begin(), a.keywords.end(), [&](const auto& keyword) { return keyword.name == field; });
+      auto found = std::find_if(a.keywords.begin(), a.keywords.end(),
+                                [&](const auto& keyword) { return keyword.name == field; });
       if (found == a.keywords.end()) return ev.fail(Message::kNoKey, a.span, {"'" + field + "'"});
       value = found->value;
     }
@@ -214,13 +246,15 @@ std::optional<size_t> position(Evaluator& ev, const CallArguments& a, size_t i, 
   if (at < 0) at += size;
   if (clamp) return static_cast<size_t>(std::clamp<int64_t>(at, 0, size));
   if (at >= 0 && at < size) return static_cast<size_t>(at);
-  ev.fail(Message::kIndexRange, a.spans[i], {std::to_string(a.positional[i].as_int()), "list", std::to_string(size)});
+  ev.fail(Message::kIndexRange, a.spans[i],
+          {std::to_string(a.positional[i].as_int()), "list", std::to_string(size)});
   return std::nullopt;
 }
 
 Value list_append(Evaluator& ev, CallArguments& a) {
   // What failed is appended too, so that the list keeps its length.
-  if (a.positional.size() != 1 || !a.keywords.empty()) return ev.fail(Message::kArgumentCount, a.span, {"append", "1", std::to_string(a.positional.size())});
+  if (a.positional.size() != 1 || !a.keywords.empty())
+    return ev.fail(Message::kArgumentCount, a.span, {"append", "1", std::to_string(a.positional.size())});
   if (!change(ev, a)) return Value::none();
   a.self.elements().push_back(a.positional[0]);
   ev.arena.count(sizeof(Value));
@@ -274,7 +308,8 @@ Value list_index(Evaluator& ev, CallArguments& a) {
   for (size_t i = 0; i < list.size(); ++i) {
     if (equal(list[i], a.positional[0])) return Value::of(static_cast<int64_t>(i));
   }
-  return ev.fail(Message::kNotInList, a.span, {ev.type_text(a.positional[0]), std::string(type_name(a.self))});
+  return ev.fail(Message::kNotInList, a.span,
+                 {ev.type_text(a.positional[0]), std::string(type_name(a.self))});
 }
 
 Value list_remove(Evaluator& ev, CallArguments& a) {
@@ -286,7 +321,8 @@ Value list_remove(Evaluator& ev, CallArguments& a) {
 Value list_count(Evaluator& ev, CallArguments& a) {
   if (!check_count(ev, a, 1, 1)) return Value::poison();
   const auto& list = a.self.elements();
-  return Value::of(static_cast<int64_t>(std::count_if(list.begin(), list.end(), [&](const Value& v) { return equal(v, a.positional[0]); })));
+  return Value::of(static_cast<int64_t>(
+      std::count_if(list.begin(), list.end(), [&](const Value& v) { return equal(v, a.positional[0]); })));
 }
 
 Value list_copy(Evaluator& ev, CallArguments& a) {
@@ -294,12 +330,14 @@ Value list_copy(Evaluator& ev, CallArguments& a) {
 }
 
 Value list_reverse(Evaluator& ev, CallArguments& a) {
-  if (check_count(ev, a, 0, 0) && change(ev, a)) std::reverse(a.self.elements().begin(), a.self.elements().end());
+  if (check_count(ev, a, 0, 0) && change(ev, a))
+    std::reverse(a.self.elements().begin(), a.self.elements().end());
   return Value::none();
 }
 
 Value list_sort(Evaluator& ev, CallArguments& a) {
-  if (!a.positional.empty()) return ev.fail(Message::kArgumentCount, a.span, {"sort", "0", std::to_string(a.positional.size())});
+  if (!a.positional.empty())
+    return ev.fail(Message::kArgumentCount, a.span, {"sort", "0", std::to_string(a.positional.size())});
   if (!change(ev, a)) return Value::none();
   Env names;
   add_builtins(ev, names);
@@ -336,7 +374,8 @@ Value dict_get(Evaluator& ev, CallArguments& a) {
 Value dict_parts(Evaluator& ev, CallArguments& a, bool keys, bool values) {
   if (!check_count(ev, a, 0, 0)) return Value::poison();
   std::vector<Value> out;
-  for (const auto& [key, value] : a.self.dict().entries) out.push_back(keys && values ? ev.make_tuple({key, value}) : keys ? key : value);
+  for (const auto& [key, value] : a.self.dict().entries)
+    out.push_back(keys && values ? ev.make_tuple({key, value}) : keys ? key : value);
   return ev.make_list(std::move(out), a.span);
 }
 Value dict_items(Evaluator& ev, CallArguments& a) { return dict_parts(ev, a, true, true); }
@@ -348,7 +387,9 @@ Value dict_pop(Evaluator& ev, CallArguments& a) {
   std::string key = key_of(ev, a);
   if (key.empty()) return Value::poison();
   Value* found = a.self.dict().find(key);
-  if (!found) return a.positional.size() == 2 ? a.positional[1] : ev.fail(Message::kNoKey, a.span, {repr(a.positional[0])});
+  if (!found)
+    return a.positional.size() == 2 ? a.positional[1]
+                                    : ev.fail(Message::kNoKey, a.span, {repr(a.positional[0])});
   Value value = *found;
   if (!change_dict(ev, a)) return Value::poison();
   a.self.dict().erase(key);
@@ -391,15 +432,24 @@ struct Method {
   BuiltinFunction function;
 };
 constexpr Method kStringMethods[] = {
-    {"format", str_format}, {"join", str_join}, {"split", str_split}, {"strip", str_strip}, {"lstrip", str_lstrip},
-    {"rstrip", str_rstrip}, {"upper", str_upper}, {"lower", str_lower}, {"startswith", str_startswith}, {"endswith", str_endswith},
-    {"replace", str_replace}, {"isdigit", str_isdigit}, {"find", str_find}, {"count", str_count}};
-constexpr Method kListMethods[] = {{"append", list_append}, {"extend", list_extend}, {"insert", list_insert}, {"pop", list_pop},
-                                   {"clear", list_clear}, {"index", list_index}, {"remove", list_remove}, {"count", list_count},
-                                   {"copy", list_copy}, {"reverse", list_reverse}, {"sort", list_sort}};
+    {"format", str_format},     {"join", str_join},       {"split", str_split},
+    {"strip", str_strip},       {"lstrip", str_lstrip},   {"rstrip", str_rstrip},
+    {"upper", str_upper},       {"lower", str_lower},     {"startswith", str_startswith},
+    {"endswith", str_endswith}, {"replace", str_replace}, {"isdigit", str_isdigit},
+    {"find", str_find},         {"count", str_count}};
+constexpr Method kListMethods[] = {
+    {"append", list_append}, {"extend", list_extend},   {"insert", list_insert}, {"pop", list_pop},
+    {"clear", list_clear},   {"index", list_index},     {"remove", list_remove}, {"count", list_count},
+    {"copy", list_copy},     {"reverse", list_reverse}, {"sort", list_sort}};
 constexpr Method kTupleMethods[] = {{"index", list_index}, {"count", list_count}};
-constexpr Method kDictMethods[] = {{"get", dict_get}, {"items", dict_items}, {"keys", dict_keys}, {"values", dict_values},
-                                   {"pop", dict_pop}, {"update", dict_update}, {"setdefault", dict_setdefault}, {"copy", dict_copy}};
+constexpr Method kDictMethods[] = {{"get", dict_get},
+                                   {"items", dict_items},
+                                   {"keys", dict_keys},
+                                   {"values", dict_values},
+                                   {"pop", dict_pop},
+                                   {"update", dict_update},
+                                   {"setdefault", dict_setdefault},
+                                   {"copy", dict_copy}};
 
 template <typename Visit>
 void visit_methods(const Value& base, Visit visit) {

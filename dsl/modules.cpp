@@ -1,4 +1,5 @@
-// Imports: library modules by name, other files by their place beside the importing file. In: import statements. Out: names.
+// Imports: library modules by name, other files by their place beside the importing file. In: import
+// statements. Out: names.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -60,9 +61,13 @@ bool is_inside(const fs::path& path, const fs::path& root) {
 // The text of a file, or nullopt after an error.
 std::optional<std::string> Evaluator::read_text(const std::string& path, Span span) {
   std::error_code error;
-  if (fs::is_directory(path, error)) return fail(Message::kCannotRead, span, {path, "it is a folder"}), std::nullopt;
+  if (fs::is_directory(path, error))
+    return fail(Message::kCannotRead, span, {path, "it is a folder"}), std::nullopt;
   std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(Message::kCannotRead, span, {path, fs::exists(path, error) ? "no permission" : "there is no such file"}), std::nullopt;
+  if (!file)
+    return fail(Message::kCannotRead, span,
+                {path, fs::exists(path, error) ? "no permission" : "there is no such file"}),
+           std::nullopt;
   std::string text;
   std::vector<char> buffer(1 << 16);
   auto limit = static_cast<size_t>(options_.limits.max_file_bytes);
@@ -206,13 +211,16 @@ Value Evaluator::module_member(ModuleObject& module, const std::string& name, Sp
   if (module.lookup != ModuleObject::Lookup::kNames) return find_operator(module, name, span);
   std::vector<std::string> names;
   if (module.frame) {
-    if (auto found = module.frame->env.find(name); found != module.frame->env.end()) return found->second.value;
+    if (auto found = module.frame->env.find(name); found != module.frame->env.end())
+      return found->second.value;
     for (const auto& [known, binding] : module.frame->env) names.push_back(known);
   }
-  if (library_.contains("nvidia." + name) && module.name == "nvidia") return Value(ValueKind::kModule, library_.at("nvidia." + name));
+  if (library_.contains("nvidia." + name) && module.name == "nvidia")
+    return Value(ValueKind::kModule, library_.at("nvidia." + name));
   for (const auto& [known, binding] : module.names) names.push_back(known);
   std::sort(names.begin(), names.end());
-  if (known_module(module.name + "." + name)) return find_module(module.name + "." + name, span, true), Value::poison();
+  if (known_module(module.name + "." + name))
+    return find_module(module.name + "." + name, span, true), Value::poison();
   Diagnostic diagnostic = diagnose(Message::kNoMember, span, {module.name, name});
   if (auto near = closest_match(name, names)) diagnostic.help = "did you mean `" + *near + "`?";
   return report(std::move(diagnostic));
@@ -244,12 +252,16 @@ void Evaluator::run_import_from(const Statement& s) {
   if (s.relative_level > 0 && s.text.empty()) {
     for (const ImportName& name : s.names) {
       ModuleObject* module = name.name == "*" ? nullptr : load(name.name, name.span);
-      if (name.name == "*") fail(Message::kStarImport, name.span);
-      else bind(name.alias.empty() ? name.name : name.alias, module ? Value(ValueKind::kModule, module) : Value::poison(), name.span);
+      if (name.name == "*")
+        fail(Message::kStarImport, name.span);
+      else
+        bind(name.alias.empty() ? name.name : name.alias,
+             module ? Value(ValueKind::kModule, module) : Value::poison(), name.span);
     }
     return;
   }
-  ModuleObject* module = s.relative_level > 0 ? load(s.text, s.keyword_span) : find_module(s.text, s.keyword_span, true);
+  ModuleObject* module =
+      s.relative_level > 0 ? load(s.text, s.keyword_span) : find_module(s.text, s.keyword_span, true);
   if (!module) return poison_all();
   for (const ImportName& name : s.names) {
     if (name.name == "*") {
@@ -257,7 +269,8 @@ void Evaluator::run_import_from(const Statement& s) {
       continue;
     }
     ModuleObject* inner = find_module(s.text + "." + name.name, name.span, false);
-    Value value = s.relative_level == 0 && inner ? Value(ValueKind::kModule, inner) : module_member(*module, name.name, name.span);
+    Value value = s.relative_level == 0 && inner ? Value(ValueKind::kModule, inner)
+                                                 : module_member(*module, name.name, name.span);
     if (value.is(ValueKind::kPending)) value = resolve(value.as<PendingObject>(), name.span);
     bind(name.alias.empty() ? name.name : name.alias, value, name.span);
   }

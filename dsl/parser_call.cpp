@@ -7,7 +7,8 @@ namespace galatea::dsl {
 namespace {
 
 std::string last_name(const Expression& callee) {
-  return callee.kind == ExpressionKind::kName || callee.kind == ExpressionKind::kAttribute ? callee.text : std::string();
+  return callee.kind == ExpressionKind::kName || callee.kind == ExpressionKind::kAttribute ? callee.text
+                                                                                           : std::string();
 }
 
 }  // namespace
@@ -17,16 +18,19 @@ ExpressionPtr Parser::parse_call(ExpressionPtr callee) {
   ExpressionPtr call = make(ExpressionKind::kCall, callee->span);
   call->text_span = tokens_[open].span;
   call->ordinal = ordinals_.back()[last_name(*callee)]++;
-  parse_bracketed(open, [&] { call->arguments.push_back(parse_argument()); }, [&](ExpressionPtr bad) {
-    Argument argument;
-    argument.name_span = bad->span;
-    argument.kind = Argument::Kind::kDoubleStar;  // whatever else follows
-    argument.value = std::move(bad);
-    call->arguments.push_back(std::move(argument));
-  });
+  parse_bracketed(
+      open, [&] { call->arguments.push_back(parse_argument()); },
+      [&](ExpressionPtr bad) {
+        Argument argument;
+        argument.name_span = bad->span;
+        argument.kind = Argument::Kind::kDoubleStar;  // whatever else follows
+        argument.value = std::move(bad);
+        call->arguments.push_back(std::move(argument));
+      });
   bool trailing_comma = at_ > 0 && tokens_[at_ - 1].text == ",";
   expect(")", "to close `(`");
-  if (trailing_comma && call->arguments.size() == 1 && call->arguments[0].value->kind == ExpressionKind::kGenerator &&
+  if (trailing_comma && call->arguments.size() == 1 &&
+      call->arguments[0].value->kind == ExpressionKind::kGenerator &&
       !call->arguments[0].value->parenthesized)
     fail(Message::kBareGenerator, call->arguments[0].value->span);
   call->operands.push_back(std::move(callee));
@@ -46,7 +50,8 @@ Argument Parser::parse_argument() {
     argument.kind = Argument::Kind::kDoubleStar;
     argument.value = parse_expression();
   } else if ((first.kind == TokenKind::kName || first.kind == TokenKind::kKeyword) && is("=", 1)) {
-    if (first.kind == TokenKind::kKeyword) fail(Message::kKeywordAsName, first.span, {std::string(first.text)});
+    if (first.kind == TokenKind::kKeyword)
+      fail(Message::kKeywordAsName, first.span, {std::string(first.text)});
     at_ += 2;
     argument.kind = Argument::Kind::kKeyword;
     argument.name = first.text;
@@ -74,8 +79,8 @@ void Parser::check_arguments(const Expression& call) {
     using Kind = Argument::Kind;
     if (argument.kind == Kind::kPositional) {
       if (double_star || keyword) fail(Message::kPositionalAfterKeyword, argument.value->span);
-      if (argument.value->kind == ExpressionKind::kGenerator && !argument.value->parenthesized && call.arguments.size() > 1 &&
-          argument.value->span.begin == argument.value->operands[0]->span.begin)
+      if (argument.value->kind == ExpressionKind::kGenerator && !argument.value->parenthesized &&
+          call.arguments.size() > 1 && argument.value->span.begin == argument.value->operands[0]->span.begin)
         fail(Message::kBareGenerator, argument.value->span);
     } else if (argument.kind == Kind::kStar) {
       if (double_star) fail(Message::kPositionalAfterKeyword, argument.value->span);
@@ -84,7 +89,8 @@ void Parser::check_arguments(const Expression& call) {
     } else {
       keyword = true;
       for (const Argument* earlier : named) {
-        if (earlier->name == argument.name) fail(Message::kRepeatedKeyword, argument.name_span, {argument.name});
+        if (earlier->name == argument.name)
+          fail(Message::kRepeatedKeyword, argument.name_span, {argument.name});
       }
       named.push_back(&argument);
     }
@@ -99,10 +105,13 @@ ExpressionPtr Parser::parse_subscript(ExpressionPtr base) {
   std::vector<ExpressionPtr> selectors;
   bool comma = false;
   if (is("]")) fail_expected("an index");
-  parse_bracketed(open, [&] {
-    selectors.push_back(parse_slice());
-    comma = comma || is(",");
-  }, [&](ExpressionPtr bad) { selectors.push_back(std::move(bad)); });
+  parse_bracketed(
+      open,
+      [&] {
+        selectors.push_back(parse_slice());
+        comma = comma || is(",");
+      },
+      [&](ExpressionPtr bad) { selectors.push_back(std::move(bad)); });
   inside = since(inside);
   expect("]", "to close `[`");
   ExpressionPtr index;

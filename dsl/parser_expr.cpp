@@ -28,7 +28,11 @@ ExpressionPtr Parser::make(ExpressionKind kind, Span span, std::string text) con
 bool Parser::at_expression_start() const {
   const Token& t = token();
   switch (t.kind) {
-    case TokenKind::kName: case TokenKind::kInteger: case TokenKind::kFloat: case TokenKind::kString: case TokenKind::kError:
+    case TokenKind::kName:
+    case TokenKind::kInteger:
+    case TokenKind::kFloat:
+    case TokenKind::kString:
+    case TokenKind::kError:
       return true;
     case TokenKind::kKeyword: {
       constexpr std::array kStarts = {"None", "True", "False", "not", "lambda", "await", "yield"};
@@ -38,7 +42,8 @@ bool Parser::at_expression_start() const {
       constexpr std::array kStarts = {"(", "[", "{", "-", "+", "~", "..."};
       return std::find(kStarts.begin(), kStarts.end(), t.text) != kStarts.end();
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -68,7 +73,8 @@ ExpressionPtr Parser::parse_expression_list(bool star_allowed, std::string_view 
   // `:=` needs brackets here.
   auto element = [&] { return is("*") ? parse_star_or_named() : parse_expression(); };
   ExpressionPtr value = element();
-  if (!star_allowed && value->kind == ExpressionKind::kStarred && !is(",")) fail(Message::kStarredAlone, value->span);
+  if (!star_allowed && value->kind == ExpressionKind::kStarred && !is(","))
+    fail(Message::kStarredAlone, value->span);
   if (!is(",")) return value;
   ExpressionPtr tuple = make(ExpressionKind::kTuple, first.span);
   tuple->operands.push_back(std::move(value));
@@ -204,8 +210,10 @@ ExpressionPtr Parser::parse_comparison() {
     if (!is_comparison || (op.text == "not" && !is("in", 1))) break;
     std::string text(op.text);
     ++at_;
-    if (text == "not") ++at_, text = "not in";
-    else if (text == "is" && accept("not")) text = "is not";
+    if (text == "not")
+      ++at_, text = "not in";
+    else if (text == "is" && accept("not"))
+      text = "is not";
     if (!comparison) {
       comparison = make(ExpressionKind::kCompare, first.span);
       comparison->text_span = since(op);
@@ -227,7 +235,8 @@ ExpressionPtr Parser::parse_binary(int level) {
   ExpressionPtr value = parse_binary(level + 1);
   const auto& operators = levels[static_cast<size_t>(level)];
   int length = 0;
-  while (token().kind == TokenKind::kOperator && std::find(operators.begin(), operators.end(), token().text) != operators.end()) {
+  while (token().kind == TokenKind::kOperator &&
+         std::find(operators.begin(), operators.end(), token().text) != operators.end()) {
     const Token op = tokens_[at_++];
     check_chain(++length);
     ExpressionPtr binary = make(ExpressionKind::kBinary, first.span, std::string(op.text));
@@ -255,7 +264,8 @@ ExpressionPtr Parser::parse_unary() {
 ExpressionPtr Parser::parse_power() {
   const Token first = token();
   if (is("await")) {
-    report_unsupported(first.span, "`await`", "a pipeline is evaluated before it runs; call the function without `await`");
+    report_unsupported(first.span, "`await`",
+                       "a pipeline is evaluated before it runs; call the function without `await`");
     if (!in_main_guard_) throw SyntaxError{};
     ++at_;
   }
@@ -279,7 +289,8 @@ ExpressionPtr Parser::parse_primary() {
       value = parse_subscript(std::move(value));
     } else if (accept(".")) {
       const Token name = expect_name("an attribute name after `.`");
-      ExpressionPtr attribute = make(ExpressionKind::kAttribute, cover(value->span, name.span), std::string(name.text));
+      ExpressionPtr attribute =
+          make(ExpressionKind::kAttribute, cover(value->span, name.span), std::string(name.text));
       attribute->text_span = name.span;
       attribute->operands.push_back(std::move(value));
       value = std::move(attribute);
@@ -292,9 +303,14 @@ ExpressionPtr Parser::parse_primary() {
 ExpressionPtr Parser::parse_atom() {
   const Token t = token();
   switch (t.kind) {
-    case TokenKind::kName: ++at_; return make(ExpressionKind::kName, t.span, std::string(t.text));
-    case TokenKind::kInteger: case TokenKind::kFloat: return parse_number();
-    case TokenKind::kString: return parse_strings();
+    case TokenKind::kName:
+      ++at_;
+      return make(ExpressionKind::kName, t.span, std::string(t.text));
+    case TokenKind::kInteger:
+    case TokenKind::kFloat:
+      return parse_number();
+    case TokenKind::kString:
+      return parse_strings();
     case TokenKind::kKeyword:
       if (t.text == "None") return ++at_, make(ExpressionKind::kNone, t.span);
       if (t.text == "True") return ++at_, make(ExpressionKind::kTrue, t.span);
@@ -306,7 +322,8 @@ ExpressionPtr Parser::parse_atom() {
       if (t.text == "{") return parse_dict_or_set();
       if (t.text == "...") return ++at_, make(ExpressionKind::kEllipsis, t.span);
       break;
-    default: break;
+    default:
+      break;
   }
   fail_expected("an expression");
 }
@@ -315,7 +332,8 @@ ExpressionPtr Parser::parse_number() {
   const Token t = tokens_[at_++];
   std::string digits;
   std::copy_if(t.text.begin(), t.text.end(), std::back_inserter(digits), [](char c) { return c != '_'; });
-  return make(t.kind == TokenKind::kInteger ? ExpressionKind::kInteger : ExpressionKind::kFloat, t.span, digits);
+  return make(t.kind == TokenKind::kInteger ? ExpressionKind::kInteger : ExpressionKind::kFloat, t.span,
+              digits);
 }
 
 // ---- brackets ----
@@ -341,17 +359,20 @@ ExpressionPtr Parser::parse_parenthesized() {
   std::vector<ExpressionPtr> elements;
   bool comma = false;
   ExpressionPtr generator;
-  parse_bracketed(open, [&] {
-    ExpressionPtr element = parse_star_or_named();
-    if ((is("for") || is("async")) && elements.empty()) {
-      generator = make(ExpressionKind::kGenerator, first.span);
-      generator->operands.push_back(std::move(element));
-      generator->comprehensions = parse_comprehensions();
-      return;
-    }
-    elements.push_back(std::move(element));
-    comma = comma || is(",");
-  }, [&](ExpressionPtr bad) { elements.push_back(std::move(bad)); });
+  parse_bracketed(
+      open,
+      [&] {
+        ExpressionPtr element = parse_star_or_named();
+        if ((is("for") || is("async")) && elements.empty()) {
+          generator = make(ExpressionKind::kGenerator, first.span);
+          generator->operands.push_back(std::move(element));
+          generator->comprehensions = parse_comprehensions();
+          return;
+        }
+        elements.push_back(std::move(element));
+        comma = comma || is(",");
+      },
+      [&](ExpressionPtr bad) { elements.push_back(std::move(bad)); });
   expect(")", "to close `(`");
   if (generator) {
     generator->span = since(first);
@@ -363,7 +384,8 @@ ExpressionPtr Parser::parse_parenthesized() {
     elements[0]->parenthesized = true;
     return std::move(elements[0]);
   }
-  ExpressionPtr tuple = make(elements.empty() ? ExpressionKind::kError : ExpressionKind::kTuple, since(first));
+  ExpressionPtr tuple =
+      make(elements.empty() ? ExpressionKind::kError : ExpressionKind::kTuple, since(first));
   tuple->operands = std::move(elements);
   tuple->parenthesized = true;
   return tuple;
@@ -373,13 +395,16 @@ ExpressionPtr Parser::parse_list() {
   size_t open = at_++;
   const Token first = tokens_[open];
   ExpressionPtr list = make(ExpressionKind::kList, first.span);
-  parse_bracketed(open, [&] {
-    list->operands.push_back(parse_star_or_named());
-    if ((is("for") || is("async")) && list->operands.size() == 1) {
-      list->kind = ExpressionKind::kListComp;
-      list->comprehensions = parse_comprehensions();
-    }
-  }, [&](ExpressionPtr bad) { list->operands.push_back(std::move(bad)); });
+  parse_bracketed(
+      open,
+      [&] {
+        list->operands.push_back(parse_star_or_named());
+        if ((is("for") || is("async")) && list->operands.size() == 1) {
+          list->kind = ExpressionKind::kListComp;
+          list->comprehensions = parse_comprehensions();
+        }
+      },
+      [&](ExpressionPtr bad) { list->operands.push_back(std::move(bad)); });
   expect("]", "to close `[`");
   list->span = since(first);
   return list;
@@ -390,31 +415,34 @@ ExpressionPtr Parser::parse_dict_or_set() {
   const Token first = tokens_[open];
   ExpressionPtr dict = make(ExpressionKind::kDict, first.span);
   bool is_set = false;
-  parse_bracketed(open, [&] {
-    if (accept("**")) {
-      dict->operands.push_back(nullptr);
-      dict->operands.push_back(parse_binary(0));
-      return;
-    }
-    ExpressionPtr key = parse_star_or_named();
-    if (is_set || (!is(":") && dict->operands.empty())) {
-      is_set = true;
-      if (is("for")) parse_comprehensions();
-      return;
-    }
-    expect(":", "after the key");
-    dict->operands.push_back(std::move(key));
-    dict->operands.push_back(parse_expression());
-    if ((is("for") || is("async")) && dict->operands.size() == 2) {
-      dict->kind = ExpressionKind::kDictComp;
-      dict->comprehensions = parse_comprehensions();
-    }
-  }, [&](ExpressionPtr bad) {
-    // `{**<error>}`: the whole dict is poison.
-    if (dict->operands.size() % 2 != 0) dict->operands.pop_back();
-    dict->operands.push_back(nullptr);
-    dict->operands.push_back(std::move(bad));
-  });
+  parse_bracketed(
+      open,
+      [&] {
+        if (accept("**")) {
+          dict->operands.push_back(nullptr);
+          dict->operands.push_back(parse_binary(0));
+          return;
+        }
+        ExpressionPtr key = parse_star_or_named();
+        if (is_set || (!is(":") && dict->operands.empty())) {
+          is_set = true;
+          if (is("for")) parse_comprehensions();
+          return;
+        }
+        expect(":", "after the key");
+        dict->operands.push_back(std::move(key));
+        dict->operands.push_back(parse_expression());
+        if ((is("for") || is("async")) && dict->operands.size() == 2) {
+          dict->kind = ExpressionKind::kDictComp;
+          dict->comprehensions = parse_comprehensions();
+        }
+      },
+      [&](ExpressionPtr bad) {
+        // `{**<error>}`: the whole dict is poison.
+        if (dict->operands.size() % 2 != 0) dict->operands.pop_back();
+        dict->operands.push_back(nullptr);
+        dict->operands.push_back(std::move(bad));
+      });
   expect("}", "to close `{`");
   dict->span = since(first);
   if (!is_set) return dict;
@@ -437,7 +465,8 @@ std::vector<Comprehension> Parser::parse_comprehensions() {
     clause.iterable = parse_or();
     while (accept("if")) {
       // A condition may not be `a if b else c` without brackets, as in Python.
-      clause.conditions.push_back(token().kind == TokenKind::kName && is(":=", 1) ? parse_named() : parse_or());
+      clause.conditions.push_back(token().kind == TokenKind::kName && is(":=", 1) ? parse_named()
+                                                                                  : parse_or());
     }
     clauses.push_back(std::move(clause));
     check_chain(static_cast<int>(clauses.size()));

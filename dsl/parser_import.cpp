@@ -1,4 +1,5 @@
-// Imports, and statements of Python that the language leaves out. In: tokens. Out: kImport, kImportFrom and kUnsupported statements.
+// Imports, and statements of Python that the language leaves out. In: tokens. Out: kImport, kImportFrom and
+// kUnsupported statements.
 #include "dsl/parser_state.h"
 
 namespace galatea::dsl {
@@ -31,11 +32,15 @@ StatementPtr Parser::parse_import_from() {
   auto statement = make_statement(StatementKind::kImportFrom, first);
   const Token path = token();
   for (;; ++at_) {
-    if (is(".")) statement->relative_level += 1;
-    else if (is("...")) statement->relative_level += 3;
-    else break;
+    if (is("."))
+      statement->relative_level += 1;
+    else if (is("..."))
+      statement->relative_level += 3;
+    else
+      break;
   }
-  if (statement->relative_level == 0 || token().kind == TokenKind::kName) statement->text = parse_dotted_name();
+  if (statement->relative_level == 0 || token().kind == TokenKind::kName)
+    statement->text = parse_dotted_name();
   statement->keyword_span = since(path);
   expect("import", "after the module");
   if (is("*")) {
@@ -66,8 +71,8 @@ bool Parser::at_match_statement() const {
   if (token().kind != TokenKind::kName || token().text != "match") return false;
   size_t at = at_;
   while (tokens_[at].kind != TokenKind::kNewline && tokens_[at].kind != TokenKind::kEnd) ++at;
-  return at > at_ + 1 && tokens_[at - 1].text == ":" && at + 2 < tokens_.size() && tokens_[at + 1].kind == TokenKind::kIndent &&
-         tokens_[at + 2].text == "case";
+  return at > at_ + 1 && tokens_[at - 1].text == ":" && at + 2 < tokens_.size() &&
+         tokens_[at + 1].kind == TokenKind::kIndent && tokens_[at + 2].text == "case";
 }
 
 // A header up to `:` that is not looked at, and a block that is read for syntax errors only.
@@ -106,7 +111,9 @@ StatementPtr Parser::parse_try() {
   const Token first = tokens_[at_++];
   auto statement = make_statement(StatementKind::kUnsupported, first);
   statement->text = "`try`";
-  report_unsupported(first.span, "`try`", "nothing is caught at compile time; test with `if` before the call, and use `on_error=` for broken samples");
+  report_unsupported(first.span, "`try`",
+                     "nothing is caught at compile time; test with `if` before the call, and use `on_error=` "
+                     "for broken samples");
   bool guard = in_main_guard_;
   in_main_guard_ = true;
   statement->body = parse_block("`try`");

@@ -13,16 +13,18 @@
 
 namespace galatea::dsl {
 
-/// Leaves the construct that failed; caught where parsing can go on. The error is reported before it is thrown.
+/// Leaves the construct that failed; caught where parsing can go on. The error is reported before it is
+/// thrown.
 struct SyntaxError {};
 
-inline constexpr int kMaxExpressionDepth = 600;   ///< nested expressions
-inline constexpr int kMaxChainLength = 2000;      ///< operands of one chain: a + b + …, a.b.c…, elif … elif
+inline constexpr int kMaxExpressionDepth = 600;  ///< nested expressions
+inline constexpr int kMaxChainLength = 2000;     ///< operands of one chain: a + b + …, a.b.c…, elif … elif
 inline constexpr int kMaxBlockDepth = 100;
 
 class Parser {
  public:
-  Parser(uint32_t file, std::string_view text, std::vector<Token> tokens, std::vector<Diagnostic>& diagnostics)
+  Parser(uint32_t file, std::string_view text, std::vector<Token> tokens,
+         std::vector<Diagnostic>& diagnostics)
       : file_(file), text_(text), tokens_(std::move(tokens)), diagnostics_(diagnostics), ordinals_(1) {}
 
   std::unique_ptr<Module> parse_file();
@@ -111,8 +113,10 @@ class Parser {
 
   // strings
   std::string decode_escapes(std::string_view raw, uint32_t offset);
-  void parse_fstring(const Token& t, bool raw, std::string_view body, uint32_t offset, std::vector<FStringPart>& parts);
-  std::vector<FStringPart> parse_fstring_parts(std::string_view body, uint32_t offset, bool raw, size_t& at, int depth);
+  void parse_fstring(const Token& t, bool raw, std::string_view body, uint32_t offset,
+                     std::vector<FStringPart>& parts);
+  std::vector<FStringPart> parse_fstring_parts(std::string_view body, uint32_t offset, bool raw, size_t& at,
+                                               int depth);
   FStringPart parse_replacement(std::string_view body, uint32_t offset, bool raw, size_t& at, int depth);
   ExpressionPtr parse_embedded(uint32_t begin, uint32_t end);
 
@@ -142,7 +146,8 @@ class Parser {
   bool in_main_guard_ = false;
 };
 
-// Elements separated by commas up to the closing bracket of tokens_[open], which stays. add_bad: takes the place of one that failed.
+// Elements separated by commas up to the closing bracket of tokens_[open], which stays. add_bad: takes the
+// place of one that failed.
 template <typename ParseElement, typename AddBad>
 void Parser::parse_bracketed(size_t open, ParseElement parse_element, AddBad add_bad) {
   size_t end = tokens_[open].partner;
@@ -151,7 +156,8 @@ void Parser::parse_bracketed(size_t open, ParseElement parse_element, AddBad add
     size_t functions = ordinals_.size();
     try {
       parse_element();
-      if (at_ != end && !is(",")) fail_expected("`,` or `" + std::string(end ? tokens_[end].text : ")") + "`");
+      if (at_ != end && !is(","))
+        fail_expected("`,` or `" + std::string(end ? tokens_[end].text : ")") + "`");
     } catch (const SyntaxError&) {
       if (end == 0) throw;
       ordinals_.resize(functions);

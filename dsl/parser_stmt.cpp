@@ -8,11 +8,15 @@
 namespace galatea::dsl {
 namespace {
 
-constexpr std::array kAugmented = {"+=", "-=", "*=", "/=", "//=", "%=", "**=", "<<=", ">>=", "&=", "|=", "^=", "@="};
+constexpr std::array kAugmented = {
+    "+=", "-=", "*=", "/=", "//=", "%=", "**=", "<<=", ">>=", "&=", "|=", "^=", "@="};
 
 bool is_main_guard(const Expression& condition) {
-  auto names_module = [](const ExpressionPtr& e) { return e && e->kind == ExpressionKind::kName && e->text == "__name__"; };
-  return condition.kind == ExpressionKind::kCompare && std::any_of(condition.operands.begin(), condition.operands.end(), names_module);
+  auto names_module = [](const ExpressionPtr& e) {
+    return e && e->kind == ExpressionKind::kName && e->text == "__name__";
+  };
+  return condition.kind == ExpressionKind::kCompare &&
+         std::any_of(condition.operands.begin(), condition.operands.end(), names_module);
 }
 
 }  // namespace
@@ -21,11 +25,16 @@ bool is_main_guard(const Expression& condition) {
 
 std::string Parser::describe(const Token& t) const {
   switch (t.kind) {
-    case TokenKind::kEnd: return "the end of the file";
-    case TokenKind::kNewline: return "the end of the line";
-    case TokenKind::kIndent: return "an indented line";
-    case TokenKind::kDedent: return "the end of the block";
-    default: return "`" + std::string(t.text.substr(0, 40)) + "`";
+    case TokenKind::kEnd:
+      return "the end of the file";
+    case TokenKind::kNewline:
+      return "the end of the line";
+    case TokenKind::kIndent:
+      return "an indented line";
+    case TokenKind::kDedent:
+      return "the end of the block";
+    default:
+      return "`" + std::string(t.text.substr(0, 40)) + "`";
   }
 }
 
@@ -53,17 +62,20 @@ void Parser::fail_expected(std::string_view wanted) {
     ++num_errors_;
     throw SyntaxError{};
   }
-  bool nothing_to_show = t.kind == TokenKind::kNewline || t.kind == TokenKind::kEnd || t.kind == TokenKind::kDedent;
+  bool nothing_to_show =
+      t.kind == TokenKind::kNewline || t.kind == TokenKind::kEnd || t.kind == TokenKind::kDedent;
   fail(Message::kExpected, nothing_to_show ? end_of_previous() : t.span, {std::string(wanted), describe(t)});
 }
 
 Token Parser::expect(std::string_view text, std::string_view context) {
-  if (!is(text)) fail_expected("`" + std::string(text) + "`" + (context.empty() ? "" : " " + std::string(context)));
+  if (!is(text))
+    fail_expected("`" + std::string(text) + "`" + (context.empty() ? "" : " " + std::string(context)));
   return tokens_[at_++];
 }
 
 Token Parser::expect_name(std::string_view context) {
-  if (token().kind == TokenKind::kKeyword) fail(Message::kKeywordAsName, token().span, {std::string(token().text)});
+  if (token().kind == TokenKind::kKeyword)
+    fail(Message::kKeywordAsName, token().span, {std::string(token().text)});
   if (token().kind != TokenKind::kName) fail_expected(context);
   return tokens_[at_++];
 }
@@ -100,7 +112,8 @@ std::unique_ptr<Module> Parser::parse_file() {
   while (!at_end()) parse_statement(module->body);
   if (!module->body.empty()) {
     const Statement& first = *module->body.front();
-    if (first.kind == StatementKind::kExpression && first.value->kind == ExpressionKind::kString) module->docstring = first.value->text;
+    if (first.kind == StatementKind::kExpression && first.value->kind == ExpressionKind::kString)
+      module->docstring = first.value->text;
   }
   return module;
 }
@@ -148,7 +161,8 @@ void Parser::parse_statement(Suite& out) {
     if (at_match_statement()) {
       return void(out.push_back(parse_unsupported_block("`match`", "use `if`/`elif` on the value")));
     }
-    if (t.kind == TokenKind::kKeyword && is("=", 1)) fail(Message::kKeywordAsName, t.span, {std::string(t.text)});
+    if (t.kind == TokenKind::kKeyword && is("=", 1))
+      fail(Message::kKeywordAsName, t.span, {std::string(t.text)});
     if (t.kind == TokenKind::kKeyword) {
       if (StatementPtr compound = parse_compound(t.text)) return void(out.push_back(std::move(compound)));
     }
@@ -161,7 +175,8 @@ void Parser::parse_statement(Suite& out) {
   }
 }
 
-// Goes on after a failed statement: names that it would have bound become poison, an indented block below it is still read for its own errors.
+// Goes on after a failed statement: names that it would have bound become poison, an indented block below it
+// is still read for its own errors.
 void Parser::recover_statement(size_t begin, Suite& out) {
   const Token& first = tokens_[begin];
   auto poison = std::make_unique<Statement>();
@@ -172,18 +187,23 @@ void Parser::recover_statement(size_t begin, Suite& out) {
     poison->has_syntax_error = true;
   } else {
     size_t at = begin;
-    while (tokens_[at].kind == TokenKind::kName && (tokens_[at + 1].text == "," || tokens_[at + 1].text == "=")) {
+    while (tokens_[at].kind == TokenKind::kName &&
+           (tokens_[at + 1].text == "," || tokens_[at + 1].text == "=")) {
       auto name = make(ExpressionKind::kName, tokens_[at].span, std::string(tokens_[at].text));
       poison->targets.push_back(std::move(name));
       at += 2;
       if (tokens_[at - 1].text == "=") poison->kind = StatementKind::kAssign;
     }
-    if (poison->kind == StatementKind::kAssign) poison->value = make(ExpressionKind::kError, first.span);
-    else poison->targets.clear();
+    if (poison->kind == StatementKind::kAssign)
+      poison->value = make(ExpressionKind::kError, first.span);
+    else
+      poison->targets.clear();
   }
   if (at_ == begin) ++at_;
-  // A block may have begun already; the rest of the line and the block below it are read for errors of their own.
-  bool in_block = at_ > begin && (tokens_[at_ - 1].kind == TokenKind::kNewline || tokens_[at_ - 1].kind == TokenKind::kIndent);
+  // A block may have begun already; the rest of the line and the block below it are read for errors of their
+  // own.
+  bool in_block = at_ > begin && (tokens_[at_ - 1].kind == TokenKind::kNewline ||
+                                  tokens_[at_ - 1].kind == TokenKind::kIndent);
   if (!in_block) skip_line();
   if (token().kind == TokenKind::kIndent) {
     ++at_;
@@ -209,8 +229,10 @@ void Parser::parse_simple_line(Suite& out) {
     if (!accept(";")) break;
     if (token().kind == TokenKind::kNewline) break;
   }
-  if (token().kind == TokenKind::kNewline) ++at_;
-  else if (!at_end()) fail_expected("the end of the statement");
+  if (token().kind == TokenKind::kNewline)
+    ++at_;
+  else if (!at_end())
+    fail_expected("the end of the statement");
 }
 
 // ---- simple statements ----
@@ -221,7 +243,9 @@ StatementPtr Parser::parse_simple() {
   std::string_view word = first.text;
   StatementPtr statement;
   if (word == "pass" || word == "break" || word == "continue") {
-    StatementKind kind = word == "pass" ? StatementKind::kPass : word == "break" ? StatementKind::kBreak : StatementKind::kContinue;
+    StatementKind kind = word == "pass"    ? StatementKind::kPass
+                         : word == "break" ? StatementKind::kBreak
+                                           : StatementKind::kContinue;
     statement = make_statement(kind, first);
     ++at_;
   } else if (word == "return") {
@@ -243,9 +267,11 @@ StatementPtr Parser::parse_simple() {
   } else if (word == "from") {
     statement = parse_import_from();
   } else if (word == "del") {
-    statement = parse_unsupported_line("`del`", "names end with their function; use `xs.pop(i)` or build a new list or dict");
+    statement = parse_unsupported_line(
+        "`del`", "names end with their function; use `xs.pop(i)` or build a new list or dict");
   } else if (word == "global" || word == "nonlocal") {
-    statement = parse_unsupported_line("`" + std::string(word) + "`", "return the value and assign it where the function is called");
+    statement = parse_unsupported_line("`" + std::string(word) + "`",
+                                       "return the value and assign it where the function is called");
   } else {
     return parse_expression_statement();
   }
@@ -303,9 +329,13 @@ StatementPtr Parser::parse_expression_statement() {
 // Whether an expression may stand on the left of `=`.
 void Parser::check_target(const Expression& target, std::string_view action, bool starred_allowed) {
   switch (target.kind) {
-    case ExpressionKind::kName: case ExpressionKind::kAttribute: case ExpressionKind::kSubscript: case ExpressionKind::kError:
+    case ExpressionKind::kName:
+    case ExpressionKind::kAttribute:
+    case ExpressionKind::kSubscript:
+    case ExpressionKind::kError:
       return;
-    case ExpressionKind::kTuple: case ExpressionKind::kList: {
+    case ExpressionKind::kTuple:
+    case ExpressionKind::kList: {
       int starred = 0;
       for (const ExpressionPtr& element : target.operands) {
         check_target(*element, action, true);
@@ -317,10 +347,15 @@ void Parser::check_target(const Expression& target, std::string_view action, boo
     case ExpressionKind::kStarred:
       if (!starred_allowed) fail(Message::kStarredAlone, target.span);
       return check_target(*target.operands[0], action, false);
-    case ExpressionKind::kCall: fail(Message::kBadTarget, target.span, {std::string(action), "the result of a call"});
-    case ExpressionKind::kCompare: case ExpressionKind::kBinary: case ExpressionKind::kUnary: case ExpressionKind::kBoolOp:
+    case ExpressionKind::kCall:
+      fail(Message::kBadTarget, target.span, {std::string(action), "the result of a call"});
+    case ExpressionKind::kCompare:
+    case ExpressionKind::kBinary:
+    case ExpressionKind::kUnary:
+    case ExpressionKind::kBoolOp:
       fail(Message::kBadTarget, target.span, {std::string(action), "an expression"});
-    default: fail(Message::kBadTarget, target.span, {std::string(action), "a value"});
+    default:
+      fail(Message::kBadTarget, target.span, {std::string(action), "a value"});
   }
 }
 
@@ -335,11 +370,16 @@ StatementPtr Parser::parse_compound(std::string_view keyword) {
   if (keyword == "class")
     return parse_unsupported_block("`class`", "use functions, and `galatea.struct(name=value)` for records");
   if (keyword == "with")
-    return parse_unsupported_block("`with`", "write a function decorated with `@pipeline_def` and return its outputs");
+    return parse_unsupported_block("`with`",
+                                   "write a function decorated with `@pipeline_def` and return its outputs");
   if (keyword == "try") return parse_try();
-  if (keyword == "async") return parse_unsupported_block("`async`", "a pipeline is evaluated before it runs; use plain `def` and `for`");
-  if (keyword == "elif" || keyword == "else") fail(Message::kStrayClause, token().span, {std::string(keyword), "an `if`, `for` or `while`"});
-  if (keyword == "except" || keyword == "finally") fail(Message::kStrayClause, token().span, {std::string(keyword), "a `try`"});
+  if (keyword == "async")
+    return parse_unsupported_block("`async`",
+                                   "a pipeline is evaluated before it runs; use plain `def` and `for`");
+  if (keyword == "elif" || keyword == "else")
+    fail(Message::kStrayClause, token().span, {std::string(keyword), "an `if`, `for` or `while`"});
+  if (keyword == "except" || keyword == "finally")
+    fail(Message::kStrayClause, token().span, {std::string(keyword), "a `try`"});
   return nullptr;
 }
 
@@ -422,7 +462,8 @@ StatementPtr Parser::parse_function(std::vector<ExpressionPtr> decorators, Span 
   }
   if (!statement->body.empty()) {
     const Statement& doc = *statement->body.front();
-    if (doc.kind == StatementKind::kExpression && doc.value->kind == ExpressionKind::kString) statement->docstring = doc.value->text;
+    if (doc.kind == StatementKind::kExpression && doc.value->kind == ExpressionKind::kString)
+      statement->docstring = doc.value->text;
   }
   statement->has_syntax_error = num_errors_ > errors_before;
   statement->span = since(begin);
@@ -438,7 +479,8 @@ std::vector<Parameter> Parser::parse_parameters(std::string_view closer, bool an
     Parameter parameter;
     parameter.kind = kind;
     if (is("/")) {
-      if (parameters.empty() || kind != ParameterKind::kNormal || parameters.front().kind == ParameterKind::kPositionalOnly)
+      if (parameters.empty() || kind != ParameterKind::kNormal ||
+          parameters.front().kind == ParameterKind::kPositionalOnly)
         fail_expected("a parameter");
       for (Parameter& earlier : parameters) earlier.kind = ParameterKind::kPositionalOnly;
       ++at_;
@@ -485,14 +527,17 @@ void Parser::check_parameters(const std::vector<Parameter>& parameters) {
       if (parameters[k].name == p.name) fail(Message::kDuplicateParameter, p.span, {p.name});
     }
     if (p.kind != ParameterKind::kNormal && p.kind != ParameterKind::kPositionalOnly) continue;
-    if (p.default_value) defaults = true;
-    else if (defaults) fail(Message::kDefaultOrder, p.span, {p.name});
+    if (p.default_value)
+      defaults = true;
+    else if (defaults)
+      fail(Message::kDefaultOrder, p.span, {p.name});
   }
 }
 
 // ---- entries ----
 
-std::unique_ptr<Module> parse_module(uint32_t file, std::string_view text, std::vector<Diagnostic>& diagnostics) {
+std::unique_ptr<Module> parse_module(uint32_t file, std::string_view text,
+                                     std::vector<Diagnostic>& diagnostics) {
   std::vector<Diagnostic> own;
   std::vector<Token> tokens = lex(file, text, own);
   std::unique_ptr<Module> module = Parser(file, text, std::move(tokens), own).parse_file();
@@ -504,7 +549,8 @@ std::unique_ptr<Module> parse_module(uint32_t file, std::string_view text, std::
   return module;
 }
 
-ExpressionPtr parse_single_expression(uint32_t file, std::string_view text, std::vector<Diagnostic>& diagnostics) {
+ExpressionPtr parse_single_expression(uint32_t file, std::string_view text,
+                                      std::vector<Diagnostic>& diagnostics) {
   std::vector<Token> tokens = lex_expression(file, text, 0, static_cast<uint32_t>(text.size()), diagnostics);
   return Parser(file, text, std::move(tokens), diagnostics).parse_only_expression();
 }

@@ -1,7 +1,8 @@
-// String literals: prefixes, escapes, implicit concatenation, f-strings. In: string tokens. Out: kString and kFString expressions.
+// String literals: prefixes, escapes, implicit concatenation, f-strings. In: string tokens. Out: kString and
+// kFString expressions.
 //
-// The expressions of an f-string are cut and parsed in place, so their spans are those of the file. As in Python 3.11 and before they may hold neither a
-// backslash nor a comment.
+// The expressions of an f-string are cut and parsed in place, so their spans are those of the file. As in
+// Python 3.11 and before they may hold neither a backslash nor a comment.
 #include <algorithm>
 #include <cctype>
 
@@ -19,7 +20,8 @@ void append_utf8(std::string& out, uint32_t c) {
   } else if (c < 0x10000) {
     put(0xE0 | (c >> 12)), put(0x80 | ((c >> 6) & 0x3F)), put(0x80 | (c & 0x3F));
   } else {
-    put(0xF0 | (c >> 18)), put(0x80 | ((c >> 12) & 0x3F)), put(0x80 | ((c >> 6) & 0x3F)), put(0x80 | (c & 0x3F));
+    put(0xF0 | (c >> 18)), put(0x80 | ((c >> 12) & 0x3F)), put(0x80 | ((c >> 6) & 0x3F)),
+        put(0x80 | (c & 0x3F));
   }
 }
 
@@ -76,7 +78,8 @@ std::string Parser::decode_escapes(std::string_view raw, uint32_t offset) {
     } else if (c >= '0' && c <= '7') {
       uint32_t value = 0;
       size_t last = std::min(i + 3, raw.size());
-      for (; i < last && raw[i] >= '0' && raw[i] <= '7'; ++i) value = value * 8 + static_cast<uint32_t>(raw[i] - '0');
+      for (; i < last && raw[i] >= '0' && raw[i] <= '7'; ++i)
+        value = value * 8 + static_cast<uint32_t>(raw[i] - '0');
       --i;
       append_utf8(out, value);
     } else if (c == 'x' || c == 'u' || c == 'U') {
@@ -86,7 +89,8 @@ std::string Parser::decode_escapes(std::string_view raw, uint32_t offset) {
       for (size_t k = 0; k < digits; ++k) {
         int digit = i + 1 < raw.size() ? hex_value(raw[i + 1]) : -1;
         if (digit < 0) {
-          fail(Message::kBadEscape, {file_, offset + static_cast<uint32_t>(begin), offset + static_cast<uint32_t>(i + 1)},
+          fail(Message::kBadEscape,
+               {file_, offset + static_cast<uint32_t>(begin), offset + static_cast<uint32_t>(i + 1)},
                {std::string(raw.substr(begin, i + 1 - begin)), std::to_string(digits)});
         }
         value = value * 16 + static_cast<uint32_t>(digit);
@@ -94,12 +98,14 @@ std::string Parser::decode_escapes(std::string_view raw, uint32_t offset) {
       }
       bool surrogate = value >= 0xD800 && value <= 0xDFFF;
       if (value > 0x10FFFF || surrogate) {
-        fail(Message::kBadCodePoint, {file_, offset + static_cast<uint32_t>(begin), offset + static_cast<uint32_t>(i + 1)},
+        fail(Message::kBadCodePoint,
+             {file_, offset + static_cast<uint32_t>(begin), offset + static_cast<uint32_t>(i + 1)},
              {std::string(raw.substr(begin, i + 1 - begin))});
       }
       append_utf8(out, value);
     } else if (c == 'N') {
-      fail(Message::kUnsupportedSyntax, {file_, offset + static_cast<uint32_t>(i - 1), offset + static_cast<uint32_t>(i + 1)},
+      fail(Message::kUnsupportedSyntax,
+           {file_, offset + static_cast<uint32_t>(i - 1), offset + static_cast<uint32_t>(i + 1)},
            {"`\\N{…}`", "write the character itself, or `\\uXXXX`"});
     } else {
       out += '\\';
@@ -117,7 +123,8 @@ ExpressionPtr Parser::parse_strings() {
     const Token t = tokens_[at_++];
     Literal literal = split_literal(t);
     if (literal.is_bytes) {
-      report_unsupported(t.span, "a bytes literal", "write a string; bytes reach a pipeline through a reader or `fn.external_source`");
+      report_unsupported(t.span, "a bytes literal",
+                         "write a string; bytes reach a pipeline through a reader or `fn.external_source`");
       if (!in_main_guard_) throw SyntaxError{};
     }
     if (literal.is_f) {
@@ -137,18 +144,21 @@ ExpressionPtr Parser::parse_strings() {
   return string;
 }
 
-void Parser::parse_fstring(const Token& t, bool raw, std::string_view body, uint32_t offset, std::vector<FStringPart>& parts) {
+void Parser::parse_fstring(const Token& t, bool raw, std::string_view body, uint32_t offset,
+                           std::vector<FStringPart>& parts) {
   size_t at = 0;
   std::vector<FStringPart> own = parse_fstring_parts(body, offset, raw, at, 0);
   if (at < body.size()) {
-    fail(Message::kBadFString, {t.span.file, offset + static_cast<uint32_t>(at), offset + static_cast<uint32_t>(at) + 1},
+    fail(Message::kBadFString,
+         {t.span.file, offset + static_cast<uint32_t>(at), offset + static_cast<uint32_t>(at) + 1},
          {"a single `}`", "write `}}` for the character itself"});
   }
   for (FStringPart& part : own) parts.push_back(std::move(part));
 }
 
 // Text and replacements up to the end, or (in a format specification, depth > 0) up to `}`.
-std::vector<FStringPart> Parser::parse_fstring_parts(std::string_view body, uint32_t offset, bool raw, size_t& at, int depth) {
+std::vector<FStringPart> Parser::parse_fstring_parts(std::string_view body, uint32_t offset, bool raw,
+                                                     size_t& at, int depth) {
   std::vector<FStringPart> parts;
   std::string text;
   size_t text_begin = at;
@@ -194,38 +204,54 @@ std::vector<FStringPart> Parser::parse_fstring_parts(std::string_view body, uint
 }
 
 // `{expression!r:format}`; `at` stands on `{` and ends after `}`.
-FStringPart Parser::parse_replacement(std::string_view body, uint32_t offset, bool raw, size_t& at, int depth) {
+FStringPart Parser::parse_replacement(std::string_view body, uint32_t offset, bool raw, size_t& at,
+                                      int depth) {
   auto place = [&](size_t begin, size_t end) {
-    return Span{file_, offset + static_cast<uint32_t>(begin), offset + static_cast<uint32_t>(std::max(end, begin + 1))};
+    return Span{file_, offset + static_cast<uint32_t>(begin),
+                offset + static_cast<uint32_t>(std::max(end, begin + 1))};
   };
   size_t open = at++;
-  if (depth >= 2) fail(Message::kBadFString, place(open, at), {"a replacement nested too deeply", "compute the width before the string"});
+  if (depth >= 2)
+    fail(Message::kBadFString, place(open, at),
+         {"a replacement nested too deeply", "compute the width before the string"});
   size_t begin = at;
   std::string nesting;
   char quote = 0;
   for (; at < body.size(); ++at) {
     char c = body[at];
-    if (c == '\\') fail(Message::kBadFString, place(at, at + 1), {"a backslash inside `{…}`", "compute the value before the string"});
+    if (c == '\\')
+      fail(Message::kBadFString, place(at, at + 1),
+           {"a backslash inside `{…}`", "compute the value before the string"});
     if (quote) {
       if (c == quote) quote = 0;
       continue;
     }
-    if (c == '#') fail(Message::kBadFString, place(at, at + 1), {"a comment inside `{…}`", "write it above the statement"});
-    if (c == '\'' || c == '"') quote = c;
-    else if (c == '(' || c == '[' || c == '{') nesting += c;
-    else if (!nesting.empty() && (c == ')' || c == ']' || c == '}')) nesting.pop_back();
+    if (c == '#')
+      fail(Message::kBadFString, place(at, at + 1),
+           {"a comment inside `{…}`", "write it above the statement"});
+    if (c == '\'' || c == '"')
+      quote = c;
+    else if (c == '(' || c == '[' || c == '{')
+      nesting += c;
+    else if (!nesting.empty() && (c == ')' || c == ']' || c == '}'))
+      nesting.pop_back();
     else if (nesting.empty()) {
       char next = at + 1 < body.size() ? body[at + 1] : '\0';
       if (c == '}' || c == ':') break;
       if (c == '!' && next != '=') break;
-      if ((c == '!' || c == '=' || c == '<' || c == '>') && next == '=') ++at;
-      else if (c == '=') break;
+      if ((c == '!' || c == '=' || c == '<' || c == '>') && next == '=')
+        ++at;
+      else if (c == '=')
+        break;
     }
   }
-  if (at >= body.size()) fail(Message::kBadFString, place(open, open + 1), {"`{` without `}`", "close it, or write `{{` for the character itself"});
+  if (at >= body.size())
+    fail(Message::kBadFString, place(open, open + 1),
+         {"`{` without `}`", "close it, or write `{{` for the character itself"});
   FStringPart part;
   if (body.substr(begin, at - begin).find_first_not_of(" \t\r\n\f") == std::string_view::npos)
-    fail(Message::kBadFString, place(open, at + 1), {"an empty `{}`", "write an expression between the braces"});
+    fail(Message::kBadFString, place(open, at + 1),
+         {"an empty `{}`", "write an expression between the braces"});
   part.value = parse_embedded(offset + static_cast<uint32_t>(begin), offset + static_cast<uint32_t>(at));
   if (body[at] == '=') {
     ++at;
@@ -235,7 +261,8 @@ FStringPart Parser::parse_replacement(std::string_view body, uint32_t offset, bo
   }
   if (at < body.size() && body[at] == '!') {
     char c = at + 1 < body.size() ? body[at + 1] : '\0';
-    if (c != 'r' && c != 's' && c != 'a') fail(Message::kBadFString, place(at, at + 2), {"an unknown conversion", "write `!r` or `!s`"});
+    if (c != 'r' && c != 's' && c != 'a')
+      fail(Message::kBadFString, place(at, at + 2), {"an unknown conversion", "write `!r` or `!s`"});
     part.conversion = c;
     at += 2;
   }
@@ -243,7 +270,9 @@ FStringPart Parser::parse_replacement(std::string_view body, uint32_t offset, bo
     ++at;
     part.format = parse_fstring_parts(body, offset, raw, at, depth + 1);
   }
-  if (at >= body.size() || body[at] != '}') fail(Message::kBadFString, place(open, open + 1), {"`{` without `}`", "close it, or write `{{` for the character itself"});
+  if (at >= body.size() || body[at] != '}')
+    fail(Message::kBadFString, place(open, open + 1),
+         {"`{` without `}`", "close it, or write `{{` for the character itself"});
   ++at;
   return part;
 }

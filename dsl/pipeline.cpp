@@ -1,4 +1,5 @@
-// Staging one pipeline: options, parameters, the body, outputs. In: a pipeline object. Out: a graph, or diagnostics.
+// Staging one pipeline: options, parameters, the body, outputs. In: a pipeline object. Out: a graph, or
+// diagnostics.
 #include <algorithm>
 #include <cctype>
 
@@ -12,12 +13,28 @@ namespace galatea::dsl {
 namespace {
 
 // Options of DALI's executor that change nothing in galatea.
-constexpr std::string_view kNoEffectOptions[] = {
-    "exec_pipelined", "exec_async", "exec_dynamic", "experimental_exec_dynamic", "stream_policy", "concurrency", "bytes_per_sample",
-    "set_affinity", "max_streams", "default_cuda_stream_priority", "enable_memory_stats", "enable_checkpointing", "py_num_workers",
-    "py_start_method", "py_callback_pickler", "debug", "device_id"};
-constexpr std::string_view kOptions[] = {"batch_size", "max_batch_size", "num_threads", "seed", "prefetch_queue_depth", "exact", "on_error",
-                                         "memory_limit", "output_dtype", "output_ndim", "output_layout", "enable_conditionals", "device"};
+constexpr std::string_view kNoEffectOptions[] = {"exec_pipelined",
+                                                 "exec_async",
+                                                 "exec_dynamic",
+                                                 "experimental_exec_dynamic",
+                                                 "stream_policy",
+                                                 "concurrency",
+                                                 "bytes_per_sample",
+                                                 "set_affinity",
+                                                 "max_streams",
+                                                 "default_cuda_stream_priority",
+                                                 "enable_memory_stats",
+                                                 "enable_checkpointing",
+                                                 "py_num_workers",
+                                                 "py_start_method",
+                                                 "py_callback_pickler",
+                                                 "debug",
+                                                 "device_id"};
+constexpr std::string_view kOptions[] = {"batch_size",  "max_batch_size",       "num_threads",
+                                         "seed",        "prefetch_queue_depth", "exact",
+                                         "on_error",    "memory_limit",         "output_dtype",
+                                         "output_ndim", "output_layout",        "enable_conditionals",
+                                         "device"};
 
 std::string annotation_name(const Parameter& parameter) {
   const Expression* e = parameter.annotation.get();
@@ -34,20 +51,37 @@ std::string annotation_name(const Parameter& parameter) {
 
 std::string type_of_default(const Value& value) {
   switch (value.kind) {
-    case ValueKind::kBool: case ValueKind::kInt: case ValueKind::kFloat: case ValueKind::kString: case ValueKind::kList: case ValueKind::kTuple: case ValueKind::kDict:
+    case ValueKind::kBool:
+    case ValueKind::kInt:
+    case ValueKind::kFloat:
+    case ValueKind::kString:
+    case ValueKind::kList:
+    case ValueKind::kTuple:
+    case ValueKind::kDict:
       return std::string(type_name(value));
-    default: return {};
+    default:
+      return {};
   }
 }
 
 bool is_literal(const Expression& e) {
   switch (e.kind) {
-    case ExpressionKind::kInteger: case ExpressionKind::kFloat: case ExpressionKind::kString: case ExpressionKind::kTrue:
-    case ExpressionKind::kFalse: case ExpressionKind::kNone: return true;
-    case ExpressionKind::kUnary: return e.text != "not" && is_literal(*e.operands[0]);
-    case ExpressionKind::kTuple: case ExpressionKind::kList: case ExpressionKind::kDict:
-      return std::all_of(e.operands.begin(), e.operands.end(), [](const ExpressionPtr& o) { return o && is_literal(*o); });
-    default: return false;
+    case ExpressionKind::kInteger:
+    case ExpressionKind::kFloat:
+    case ExpressionKind::kString:
+    case ExpressionKind::kTrue:
+    case ExpressionKind::kFalse:
+    case ExpressionKind::kNone:
+      return true;
+    case ExpressionKind::kUnary:
+      return e.text != "not" && is_literal(*e.operands[0]);
+    case ExpressionKind::kTuple:
+    case ExpressionKind::kList:
+    case ExpressionKind::kDict:
+      return std::all_of(e.operands.begin(), e.operands.end(),
+                         [](const ExpressionPtr& o) { return o && is_literal(*o); });
+    default:
+      return false;
   }
 }
 
@@ -64,13 +98,17 @@ struct Evaluator::OutputChecks {
 
 // ---- options ----
 
-bool Evaluator::apply_option(const std::string& name, const Value& value, Span span, ir::Graph& graph, OutputChecks& checks) {
+bool Evaluator::apply_option(const std::string& name, const Value& value, Span span, ir::Graph& graph,
+                             OutputChecks& checks) {
   ir::PipelineOptions& options = graph.options;
   if (value.is_poison()) return false;
   if (value.is(ValueKind::kNone)) return true;
-  auto wrong = [&](std::string wanted) { return fail(Message::kArgumentKind, span, {name, std::move(wanted), type_text(value)}), false; };
+  auto wrong = [&](std::string wanted) {
+    return fail(Message::kArgumentKind, span, {name, std::move(wanted), type_text(value)}), false;
+  };
   auto positive = [&](int& target) {
-    if (!value.is(ValueKind::kInt) || value.integer <= 0 || value.integer > (1 << 24)) return wrong("a positive integer");
+    if (!value.is(ValueKind::kInt) || value.integer <= 0 || value.integer > (1 << 24))
+      return wrong("a positive integer");
     target = static_cast<int>(value.integer);
     return true;
   };
@@ -78,12 +116,14 @@ bool Evaluator::apply_option(const std::string& name, const Value& value, Span s
     checks.batch_size_given = true;
     return positive(options.batch_size);
   }
-  if (name == "num_threads") return value.is(ValueKind::kInt) && value.integer == -1 ? true : positive(options.num_threads);
+  if (name == "num_threads")
+    return value.is(ValueKind::kInt) && value.integer == -1 ? true : positive(options.num_threads);
   if (name == "prefetch_queue_depth") {
     if (!value.is(ValueKind::kDict)) return positive(options.prefetch_queue_depth);
     int depth = 0;
     for (const auto& [key, entry] : value.dict().entries) {
-      if (entry.is(ValueKind::kInt) && entry.integer > 0 && entry.integer < (1 << 24)) depth = std::max(depth, static_cast<int>(entry.integer));
+      if (entry.is(ValueKind::kInt) && entry.integer > 0 && entry.integer < (1 << 24))
+        depth = std::max(depth, static_cast<int>(entry.integer));
     }
     if (depth == 0) return wrong("a positive integer");
     options.prefetch_queue_depth = depth;
@@ -101,8 +141,11 @@ bool Evaluator::apply_option(const std::string& name, const Value& value, Span s
   }
   if (name == "on_error") {
     std::string word = value.is(ValueKind::kString) ? value.text() : "";
-    if (word != "raise" && word != "skip" && word != "replace") return wrong("`\"raise\"`, `\"skip\"` or `\"replace\"`");
-    options.on_error = word == "raise" ? ir::OnError::kRaise : word == "skip" ? ir::OnError::kSkip : ir::OnError::kReplace;
+    if (word != "raise" && word != "skip" && word != "replace")
+      return wrong("`\"raise\"`, `\"skip\"` or `\"replace\"`");
+    options.on_error = word == "raise"  ? ir::OnError::kRaise
+                       : word == "skip" ? ir::OnError::kSkip
+                                        : ir::OnError::kReplace;
     return true;
   }
   if (name == "memory_limit") {
@@ -111,25 +154,36 @@ bool Evaluator::apply_option(const std::string& name, const Value& value, Span s
     return true;
   }
   if (name == "device") {
-    bool known = value.is(ValueKind::kString) && (value.text() == "cpu" || value.text() == "gpu" || value.text() == "mixed");
+    bool known = value.is(ValueKind::kString) &&
+                 (value.text() == "cpu" || value.text() == "gpu" || value.text() == "mixed");
     if (!known) return fail(Message::kBadDevice, span, {type_text(value)}), false;
     if (value.text() != "cpu") note_device(span, "`device=\"" + value.text() + "\"`");
     return true;
   }
   if (name == "output_dtype" || name == "output_ndim" || name == "output_layout") {
-    OutputChecks::Check& check = name == "output_dtype" ? checks.dtype : name == "output_ndim" ? checks.ndim : checks.layout;
-    ValueKind kind = name == "output_dtype" ? ValueKind::kDType : name == "output_ndim" ? ValueKind::kInt : ValueKind::kString;
+    OutputChecks::Check& check = name == "output_dtype"  ? checks.dtype
+                                 : name == "output_ndim" ? checks.ndim
+                                                         : checks.layout;
+    ValueKind kind = name == "output_dtype"  ? ValueKind::kDType
+                     : name == "output_ndim" ? ValueKind::kInt
+                                             : ValueKind::kString;
     check.wanted = value.is_sequence() ? value.elements() : std::vector<Value>{value};
     check.span = span;
     for (const Value& wanted : check.wanted) {
-      if (!wanted.is(kind) && !wanted.is(ValueKind::kNone)) return wrong(kind == ValueKind::kDType ? "types, or a list of them" : kind == ValueKind::kInt ? "integers" : "strings");
+      if (!wanted.is(kind) && !wanted.is(ValueKind::kNone))
+        return wrong(kind == ValueKind::kDType ? "types, or a list of them"
+                     : kind == ValueKind::kInt ? "integers"
+                                               : "strings");
     }
     return true;
   }
   if (name == "enable_conditionals") return value.is_integral() ? true : wrong("True or False");
-  if (name == "compat" || name == "checkpoint") return fail(Message::kNotYet, span, {"`" + name + "=`"}), false;
-  if (std::find(std::begin(kNoEffectOptions), std::end(kNoEffectOptions), name) != std::end(kNoEffectOptions)) {
-    if (name != "device_id") note(Message::kNoEffect, span, {"`" + name + "`", "the executor of galatea has no such choice"});
+  if (name == "compat" || name == "checkpoint")
+    return fail(Message::kNotYet, span, {"`" + name + "=`"}), false;
+  if (std::find(std::begin(kNoEffectOptions), std::end(kNoEffectOptions), name) !=
+      std::end(kNoEffectOptions)) {
+    if (name != "device_id")
+      note(Message::kNoEffect, span, {"`" + name + "`", "the executor of galatea has no such choice"});
     return true;
   }
   std::vector<std::string> names(std::begin(kOptions), std::end(kOptions));
@@ -143,7 +197,9 @@ bool Evaluator::apply_option(const std::string& name, const Value& value, Span s
 bool Evaluator::apply_options(PipelineObject& pipeline, ir::Graph& graph, OutputChecks& checks) {
   bool good = true;
   for (size_t i = 0; i < pipeline.options.size(); ++i)
-    good = apply_option(pipeline.options[i].first, pipeline.options[i].second, pipeline.option_spans[i], graph, checks) && good;
+    good = apply_option(pipeline.options[i].first, pipeline.options[i].second, pipeline.option_spans[i],
+                        graph, checks) &&
+           good;
   apply_host(graph);
   return good;
 }
@@ -178,20 +234,26 @@ std::optional<Value> Evaluator::parse_literal(const std::string& name, const std
 }
 
 // The text after `--set name=` as the parameter's type; nullopt: it does not convert.
-std::optional<Value> Evaluator::parse_parameter(const Parameter& parameter, const Value& default_value, const std::string& text) {
+std::optional<Value> Evaluator::parse_parameter(const Parameter& parameter, const Value& default_value,
+                                                const std::string& text) {
   std::string type = annotation_name(parameter);
   constexpr std::string_view kTypes[] = {"int", "float", "str", "bool", "list", "tuple", "dict"};
-  if (std::find(std::begin(kTypes), std::end(kTypes), type) == std::end(kTypes)) type = type_of_default(default_value);
+  if (std::find(std::begin(kTypes), std::end(kTypes), type) == std::end(kTypes))
+    type = type_of_default(default_value);
   if (type == "str") return make_string(text);
   std::string lower = text;
   std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
-  bool yes = lower == "true" || lower == "1" || lower == "yes" || lower == "on", no = lower == "false" || lower == "0" || lower == "no" || lower == "off";
+  bool yes = lower == "true" || lower == "1" || lower == "yes" || lower == "on",
+       no = lower == "false" || lower == "0" || lower == "no" || lower == "off";
   if (type == "bool") return yes || no ? std::optional<Value>(Value::of(yes)) : std::nullopt;
   std::optional<Value> value = parse_literal(parameter.name, text);
   if (type.empty()) return value ? value : std::optional<Value>(make_string(text));
   if (value && value->is(ValueKind::kNone) && default_value.is(ValueKind::kNone)) return value;
   if (type == "int") return value && value->is(ValueKind::kInt) ? value : std::nullopt;
-  if (type == "float") return value && value->is_number() && !value->is(ValueKind::kBool) ? std::optional<Value>(Value::of(value->as_double())) : std::nullopt;
+  if (type == "float")
+    return value && value->is_number() && !value->is(ValueKind::kBool)
+               ? std::optional<Value>(Value::of(value->as_double()))
+               : std::nullopt;
   if (type == "dict") return value && value->is(ValueKind::kDict) ? value : std::nullopt;
   // A list may be written without its brackets: 224,224.
   if (!value || !value->is_sequence()) value = parse_literal(parameter.name, "[" + text + "]");
@@ -214,7 +276,8 @@ bool Evaluator::bind_parameters(PipelineObject& pipeline, Frame& frame) {
       auto parsed = parse_parameter(parameter, default_value, *text);
       if (!parsed) {
         std::string type = annotation_name(parameter);
-        fail(Message::kParameterValue, parameter.span, {parameter.name, *text, type.empty() ? type_of_default(default_value) : type});
+        fail(Message::kParameterValue, parameter.span,
+             {parameter.name, *text, type.empty() ? type_of_default(default_value) : type});
         good = false;
         continue;
       }
@@ -239,11 +302,13 @@ bool Evaluator::check_parameter_names(const std::vector<PipelineObject*>& staged
       for (const Parameter& parameter : *pipeline->function->parameters) known.push_back(parameter.name);
     }
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    Diagnostic diagnostic = diagnose(Message::kUnknownPipelineParameter, staged.empty() ? Span{} : staged[0]->span, {name});
+    Diagnostic diagnostic =
+        diagnose(Message::kUnknownPipelineParameter, staged.empty() ? Span{} : staged[0]->span, {name});
     if (auto near = closest_match(name, known)) diagnostic.help = "did you mean `" + *near + "`?";
     std::string list;
     for (const std::string& parameter : known) list += (list.empty() ? "`" : ", `") + parameter + "`";
-    diagnostic.notes.push_back(list.empty() ? "the pipeline has no parameters" : "its parameters are " + list);
+    diagnostic.notes.push_back(list.empty() ? "the pipeline has no parameters"
+                                            : "its parameters are " + list);
     report(std::move(diagnostic));
     good = false;
   }
@@ -252,24 +317,36 @@ bool Evaluator::check_parameter_names(const std::vector<PipelineObject*>& staged
 
 // ---- outputs ----
 
-bool Evaluator::check_outputs(const std::vector<ir::ValueId>& outputs, const PipelineObject& pipeline, const OutputChecks& checks) {
+bool Evaluator::check_outputs(const std::vector<ir::ValueId>& outputs, const PipelineObject& pipeline,
+                              const OutputChecks& checks) {
   auto check = [&](const OutputChecks::Check& wanted, const char* what, auto matches) {
     if (wanted.wanted.empty()) return true;
     bool one = wanted.wanted.size() == 1;
-    if (!one && wanted.wanted.size() != outputs.size()) return fail(Message::kOutputCount, wanted.span, {std::to_string(wanted.wanted.size()), pipeline.name, std::to_string(outputs.size())}), false;
+    if (!one && wanted.wanted.size() != outputs.size())
+      return fail(Message::kOutputCount, wanted.span,
+                  {std::to_string(wanted.wanted.size()), pipeline.name, std::to_string(outputs.size())}),
+             false;
     for (size_t i = 0; i < outputs.size(); ++i) {
       const Value& expected = wanted.wanted[one ? 0 : i];
       if (expected.is(ValueKind::kNone) || matches(expected, graph_->type(outputs[i]))) continue;
-      return fail(Message::kOutputType, wanted.span, {std::to_string(i), what, repr(expected), ir::to_text(graph_->type(outputs[i]))}), false;
+      return fail(Message::kOutputType, wanted.span,
+                  {std::to_string(i), what, repr(expected), ir::to_text(graph_->type(outputs[i]))}),
+             false;
     }
     return true;
   };
-  bool good = check(checks.dtype, "type", [](const Value& v, const ir::Type& t) { return v.dtype == t.dtype; });
-  good = check(checks.ndim, "number of dimensions", [](const Value& v, const ir::Type& t) { return v.integer == t.ndim; }) && good;
-  return check(checks.layout, "layout", [](const Value& v, const ir::Type& t) { return v.text() == t.layout.str(); }) && good;
+  bool good =
+      check(checks.dtype, "type", [](const Value& v, const ir::Type& t) { return v.dtype == t.dtype; });
+  good = check(checks.ndim, "number of dimensions",
+               [](const Value& v, const ir::Type& t) { return v.integer == t.ndim; }) &&
+         good;
+  return check(checks.layout, "layout",
+               [](const Value& v, const ir::Type& t) { return v.text() == t.layout.str(); }) &&
+         good;
 }
 
-bool Evaluator::finish_outputs(PipelineObject& pipeline, const Value& result, ir::Graph& graph, const OutputChecks& checks) {
+bool Evaluator::finish_outputs(PipelineObject& pipeline, const Value& result, ir::Graph& graph,
+                               const OutputChecks& checks) {
   if (contains_poison(result)) return false;
   Span span = pipeline.span;
   if (result.is(ValueKind::kNone)) return fail(Message::kNoOutputs, span, {pipeline.name}), false;
@@ -278,8 +355,10 @@ bool Evaluator::finish_outputs(PipelineObject& pipeline, const Value& result, ir
   if (values.empty()) return fail(Message::kNoOutputs, span, {pipeline.name}), false;
   std::vector<ir::ValueId> outputs;
   for (const Value& value : values) {
-    if (value.is_sequence()) return fail(Message::kNestedOutputs, span, {pipeline.name, describe_kind(value)}), false;
-    if (!value.is_node() && !value.is_number()) return fail(Message::kOutputKind, span, {pipeline.name, describe_kind(value)}), false;
+    if (value.is_sequence())
+      return fail(Message::kNestedOutputs, span, {pipeline.name, describe_kind(value)}), false;
+    if (!value.is_node() && !value.is_number())
+      return fail(Message::kOutputKind, span, {pipeline.name, describe_kind(value)}), false;
     Value node = value.is_node() ? value : constant_node(value, span);
     if (!node.is_node()) return false;
     outputs.push_back(node.node);

@@ -1,4 +1,5 @@
-// Operators on static values, as Python has them: ints are 64-bit and never wrap silently. With a data node on either side: the operators "arith.*".
+// Operators on static values, as Python has them: ints are 64-bit and never wrap silently. With a data node
+// on either side: the operators "arith.*".
 #include <algorithm>
 #include <cmath>
 
@@ -12,11 +13,12 @@ namespace {
 struct OperatorName {
   std::string_view text, node_operator;
 };
-constexpr OperatorName kBinary[] = {
-    {"+", "arith.add"}, {"-", "arith.sub"}, {"*", "arith.mul"}, {"/", "arith.div"}, {"//", "arith.floordiv"},
-    {"%", "arith.mod"}, {"**", "arith.pow"}, {"&", "arith.and"}, {"|", "arith.or"}, {"^", "arith.xor"},
-    {"<<", "arith.lshift"}, {">>", "arith.rshift"}, {"==", "arith.eq"}, {"!=", "arith.ne"}, {"<", "arith.lt"},
-    {"<=", "arith.le"}, {">", "arith.gt"}, {">=", "arith.ge"}};
+constexpr OperatorName kBinary[] = {{"+", "arith.add"},  {"-", "arith.sub"},       {"*", "arith.mul"},
+                                    {"/", "arith.div"},  {"//", "arith.floordiv"}, {"%", "arith.mod"},
+                                    {"**", "arith.pow"}, {"&", "arith.and"},       {"|", "arith.or"},
+                                    {"^", "arith.xor"},  {"<<", "arith.lshift"},   {">>", "arith.rshift"},
+                                    {"==", "arith.eq"},  {"!=", "arith.ne"},       {"<", "arith.lt"},
+                                    {"<=", "arith.le"},  {">", "arith.gt"},        {">=", "arith.ge"}};
 
 std::string node_operator_name(const std::string& op) {
   for (const OperatorName& name : kBinary) {
@@ -53,7 +55,9 @@ Trouble integer_operation(const std::string& op, int64_t a, int64_t b, int64_t& 
     if (b == 0) return Trouble::kZero;
     if (b == -1) {  // the one quotient that does not fit
       out = 0;
-      return op == "%" ? Trouble::kNone : __builtin_sub_overflow(int64_t{0}, a, &out) ? Trouble::kOverflow : Trouble::kNone;
+      return op == "%"                                     ? Trouble::kNone
+             : __builtin_sub_overflow(int64_t{0}, a, &out) ? Trouble::kOverflow
+                                                           : Trouble::kNone;
     }
     out = op == "//" ? floor_divide(a, b) : floor_remainder(a, b);
     return Trouble::kNone;
@@ -70,9 +74,12 @@ Trouble integer_operation(const std::string& op, int64_t a, int64_t b, int64_t& 
 }
 
 Trouble float_operation(const std::string& op, double a, double b, double& out) {
-  if (op == "+") out = a + b;
-  else if (op == "-") out = a - b;
-  else if (op == "*") out = a * b;
+  if (op == "+")
+    out = a + b;
+  else if (op == "-")
+    out = a - b;
+  else if (op == "*")
+    out = a * b;
   else if (op == "**") {
     if (a == 0 && b < 0) return Trouble::kZero;
     out = std::pow(a, b);
@@ -89,7 +96,9 @@ Trouble float_operation(const std::string& op, double a, double b, double& out) 
   return Trouble::kNone;
 }
 
-bool is_bitwise(const std::string& op) { return op == "&" || op == "|" || op == "^" || op == "<<" || op == ">>"; }
+bool is_bitwise(const std::string& op) {
+  return op == "&" || op == "|" || op == "^" || op == "<<" || op == ">>";
+}
 
 // -1, 0, 1; nullopt: the values have no order.
 std::optional<int> order(const Value& a, const Value& b, int depth) {
@@ -112,9 +121,12 @@ std::optional<int> order(const Value& a, const Value& b, int depth) {
 
 }  // namespace
 
-Value Evaluator::binary(const std::string& op, const Value& a, const Value& b, Span span, Span a_span, Span b_span) {
+Value Evaluator::binary(const std::string& op, const Value& a, const Value& b, Span span, Span a_span,
+                        Span b_span) {
   if (a.is_poison() || b.is_poison()) return Value::poison();
-  if (op == "@") return fail(Message::kUnsupportedSyntax, span, {"matrix multiplication with `@`", "combine matrices with `fn.transforms`"});
+  if (op == "@")
+    return fail(Message::kUnsupportedSyntax, span,
+                {"matrix multiplication with `@`", "combine matrices with `fn.transforms`"});
   if (a.is_node() || b.is_node()) {
     if (a.is(ValueKind::kString) && op == "%") return fail(Message::kNodeInString, b_span, {type_text(b)});
     return node_operator(node_operator_name(op), {a, b}, span);
@@ -123,7 +135,8 @@ Value Evaluator::binary(const std::string& op, const Value& a, const Value& b, S
     Trouble trouble;
     Value result;
     bool both_bool = a.is(ValueKind::kBool) && b.is(ValueKind::kBool);
-    bool floats = op == "/" || !a.is_integral() || !b.is_integral() || (op == "**" && b.is_integral() && b.as_int() < 0);
+    bool floats = op == "/" || !a.is_integral() || !b.is_integral() ||
+                  (op == "**" && b.is_integral() && b.as_int() < 0);
     if (floats) {
       if (is_bitwise(op)) return fail(Message::kOperandKinds, span, {op, describe_kind(a), describe_kind(b)});
       double out = 0;
@@ -136,7 +149,8 @@ Value Evaluator::binary(const std::string& op, const Value& a, const Value& b, S
       trouble = integer_operation(op, a.as_int(), b.as_int(), out);
       result = both_bool && is_bitwise(op) && op.size() == 1 ? Value::of(out != 0) : Value::of(out);
     }
-    if (trouble == Trouble::kOverflow) return fail(Message::kIntegerOverflow, span, {fmt::format("{} {} {}", repr(a), op, repr(b))});
+    if (trouble == Trouble::kOverflow)
+      return fail(Message::kIntegerOverflow, span, {fmt::format("{} {} {}", repr(a), op, repr(b))});
     if (trouble == Trouble::kZero) return fail(Message::kDivisionByZero, span);
     if (trouble == Trouble::kNegativeShift) return fail(Message::kNegativeShift, b_span);
     return result;
@@ -147,7 +161,8 @@ Value Evaluator::binary(const std::string& op, const Value& a, const Value& b, S
     return make_string(a.text() + b.text());
   }
   if (op == "+" && a.kind == b.kind && a.is_sequence()) {
-    if (!check_size((a.elements().size() + b.elements().size()) * sizeof(Value), span)) return Value::poison();
+    if (!check_size((a.elements().size() + b.elements().size()) * sizeof(Value), span))
+      return Value::poison();
     std::vector<Value> all = a.elements();
     all.insert(all.end(), b.elements().begin(), b.elements().end());
     return a.is(ValueKind::kList) ? make_list(std::move(all), span) : make_tuple(std::move(all));
@@ -165,8 +180,10 @@ Value Evaluator::binary(const std::string& op, const Value& a, const Value& b, S
       std::vector<Value> out;
       if (text && size == 1) out_text.assign(static_cast<size_t>(times), repeated.text()[0]);
       for (int64_t i = 0; i < times && size > (text ? 1 : 0); ++i) {
-        if (text) out_text += repeated.text();
-        else out.insert(out.end(), repeated.elements().begin(), repeated.elements().end());
+        if (text)
+          out_text += repeated.text();
+        else
+          out.insert(out.end(), repeated.elements().begin(), repeated.elements().end());
       }
       if (text) return make_string(std::move(out_text));
       return repeated.is(ValueKind::kList) ? make_list(std::move(out), span) : make_tuple(std::move(out));
@@ -179,7 +196,8 @@ Value Evaluator::binary(const std::string& op, const Value& a, const Value& b, S
     }
     return result;
   }
-  if (op == "|" && (a.is(ValueKind::kBuiltin) || a.is(ValueKind::kNone))) return a;  // int | None in an annotation
+  if (op == "|" && (a.is(ValueKind::kBuiltin) || a.is(ValueKind::kNone)))
+    return a;  // int | None in an annotation
   Diagnostic diagnostic = diagnose(Message::kOperandKinds, span, {op, describe_kind(a), describe_kind(b)});
   diagnostic.labels.push_back({a_span, describe_kind(a)});
   diagnostic.labels.push_back({b_span, describe_kind(b)});
@@ -190,22 +208,27 @@ Value Evaluator::binary(const std::string& op, const Value& a, const Value& b, S
 
 Value Evaluator::unary(const std::string& op, const Value& a, Span span) {
   if (a.is_poison()) return Value::poison();
-  if (a.is_node()) return node_operator(op == "-" ? "arith.neg" : op == "+" ? "arith.pos" : "arith.invert", {a}, span);
+  if (a.is_node())
+    return node_operator(op == "-" ? "arith.neg" : op == "+" ? "arith.pos" : "arith.invert", {a}, span);
   if (a.is_integral()) {
     int64_t value = a.as_int();
     if (op == "+") return Value::of(value);
     if (op == "~") return Value::of(~value);
-    if (value == INT64_MIN) return fail(Message::kIntegerOverflow, span, {"-(" + std::to_string(value) + ")"});
+    if (value == INT64_MIN)
+      return fail(Message::kIntegerOverflow, span, {"-(" + std::to_string(value) + ")"});
     return Value::of(-value);
   }
   if (a.is(ValueKind::kFloat) && op != "~") return Value::of(op == "-" ? -a.number : a.number);
   return fail(Message::kOperandKind, span, {op, describe_kind(a)});
 }
 
-Value Evaluator::compare(const std::string& op, const Value& a, const Value& b, Span span, Span a_span, Span b_span) {
+Value Evaluator::compare(const std::string& op, const Value& a, const Value& b, Span span, Span a_span,
+                         Span b_span) {
   if (a.is_poison() || b.is_poison()) return Value::poison();
   if (op == "is" || op == "is not") {
-    auto singleton = [](const Value& v) { return v.is(ValueKind::kNone) || v.is(ValueKind::kBool) || v.is(ValueKind::kEllipsis); };
+    auto singleton = [](const Value& v) {
+      return v.is(ValueKind::kNone) || v.is(ValueKind::kBool) || v.is(ValueKind::kEllipsis);
+    };
     if (!singleton(a) && !singleton(b)) return fail(Message::kIsNeedsNone, span);
     return Value::of(a.same_as(b) == (op == "is"));
   }
@@ -213,7 +236,8 @@ Value Evaluator::compare(const std::string& op, const Value& a, const Value& b, 
     if (a.is_node() || b.is_node()) return fail(Message::kInNode, span, {type_text(a.is_node() ? a : b)});
     bool found = false;
     if (b.is(ValueKind::kString)) {
-      if (!a.is(ValueKind::kString)) return fail(Message::kOperandKinds, span, {op, describe_kind(a), describe_kind(b)});
+      if (!a.is(ValueKind::kString))
+        return fail(Message::kOperandKinds, span, {op, describe_kind(a), describe_kind(b)});
       found = b.text().find(a.text()) != std::string::npos;
     } else if (b.is(ValueKind::kDict)) {
       std::string text = key_text(a);

@@ -21,12 +21,18 @@ std::string quote_text(const std::string& text) {
   std::string out(1, quote);
   for (char c : text) {
     auto byte = static_cast<unsigned char>(c);
-    if (c == quote || c == '\\') out += '\\', out += c;
-    else if (c == '\n') out += "\\n";
-    else if (c == '\r') out += "\\r";
-    else if (c == '\t') out += "\\t";
-    else if (byte < 0x20 || byte == 0x7F) out += fmt::format("\\x{:02x}", byte);
-    else out += c;
+    if (c == quote || c == '\\')
+      out += '\\', out += c;
+    else if (c == '\n')
+      out += "\\n";
+    else if (c == '\r')
+      out += "\\r";
+    else if (c == '\t')
+      out += "\\t";
+    else if (byte < 0x20 || byte == 0x7F)
+      out += fmt::format("\\x{:02x}", byte);
+    else
+      out += c;
   }
   return out + quote;
 }
@@ -34,7 +40,8 @@ std::string quote_text(const std::string& text) {
 std::string repr_sequence(const Value& value, int depth, int& budget) {
   const std::vector<Value>& elements = value.elements();
   std::string out;
-  for (const Value& element : elements) out += (out.empty() ? "" : ", ") + repr_at(element, depth + 1, budget);
+  for (const Value& element : elements)
+    out += (out.empty() ? "" : ", ") + repr_at(element, depth + 1, budget);
   if (value.is(ValueKind::kList)) return "[" + out + "]";
   return "(" + out + (elements.size() == 1 ? ",)" : ")");
 }
@@ -42,16 +49,24 @@ std::string repr_sequence(const Value& value, int depth, int& budget) {
 std::string repr_at(const Value& value, int depth, int& budget) {
   if (depth > kMaxShownDepth || --budget < 0) return "...";
   switch (value.kind) {
-    case ValueKind::kNone: return "None";
-    case ValueKind::kBool: return value.boolean ? "True" : "False";
-    case ValueKind::kInt: return std::to_string(value.integer);
-    case ValueKind::kFloat: return format_float(value.number);
-    case ValueKind::kString: return quote_text(value.text());
-    case ValueKind::kList: case ValueKind::kTuple: return repr_sequence(value, depth, budget);
+    case ValueKind::kNone:
+      return "None";
+    case ValueKind::kBool:
+      return value.boolean ? "True" : "False";
+    case ValueKind::kInt:
+      return std::to_string(value.integer);
+    case ValueKind::kFloat:
+      return format_float(value.number);
+    case ValueKind::kString:
+      return quote_text(value.text());
+    case ValueKind::kList:
+    case ValueKind::kTuple:
+      return repr_sequence(value, depth, budget);
     case ValueKind::kDict: {
       std::string out;
       for (const auto& [key, entry] : value.dict().entries)
-        out += (out.empty() ? "" : ", ") + repr_at(key, depth + 1, budget) + ": " + repr_at(entry, depth + 1, budget);
+        out += (out.empty() ? "" : ", ") + repr_at(key, depth + 1, budget) + ": " +
+               repr_at(entry, depth + 1, budget);
       return "{" + out + "}";
     }
     case ValueKind::kRange: {
@@ -65,15 +80,25 @@ std::string repr_at(const Value& value, int depth, int& budget) {
         out += (out.empty() ? "" : ", ") + name + "=" + repr_at(field, depth + 1, budget);
       return "struct(" + out + ")";
     }
-    case ValueKind::kFunction: return "<function " + value.as<FunctionObject>().name + ">";
-    case ValueKind::kBuiltin: return "<built-in " + value.as<BuiltinObject>().name + ">";
-    case ValueKind::kModule: return "<module " + value.as<ModuleObject>().name + ">";
-    case ValueKind::kOperator: case ValueKind::kOperatorObject: return "<operator fn." + value.as<OperatorObject>().path + ">";
-    case ValueKind::kPipeline: return "<pipeline " + value.as<PipelineObject>().name + ">";
-    case ValueKind::kDType: return "types." + std::string(types_name(value.dtype));
-    case ValueKind::kEnum: return "types." + value.as<EnumObject>().name;
-    case ValueKind::kEllipsis: return "Ellipsis";
-    default: return "<" + std::string(type_name(value)) + ">";
+    case ValueKind::kFunction:
+      return "<function " + value.as<FunctionObject>().name + ">";
+    case ValueKind::kBuiltin:
+      return "<built-in " + value.as<BuiltinObject>().name + ">";
+    case ValueKind::kModule:
+      return "<module " + value.as<ModuleObject>().name + ">";
+    case ValueKind::kOperator:
+    case ValueKind::kOperatorObject:
+      return "<operator fn." + value.as<OperatorObject>().path + ">";
+    case ValueKind::kPipeline:
+      return "<pipeline " + value.as<PipelineObject>().name + ">";
+    case ValueKind::kDType:
+      return "types." + std::string(types_name(value.dtype));
+    case ValueKind::kEnum:
+      return "types." + value.as<EnumObject>().name;
+    case ValueKind::kEllipsis:
+      return "Ellipsis";
+    default:
+      return "<" + std::string(type_name(value)) + ">";
   }
 }
 
@@ -87,14 +112,25 @@ DictObject& Value::dict() const { return as<DictObject>(); }
 bool Value::same_as(const Value& other) const {
   if (kind != other.kind) return false;
   switch (kind) {
-    case ValueKind::kBool: return boolean == other.boolean;
-    case ValueKind::kInt: return integer == other.integer;
-    case ValueKind::kFloat: return number == other.number && std::signbit(number) == std::signbit(other.number);
-    case ValueKind::kDType: return dtype == other.dtype;
-    case ValueKind::kNode: return node == other.node;
-    case ValueKind::kString: return object == other.object || text() == other.text();
-    case ValueKind::kUndefined: case ValueKind::kPoison: case ValueKind::kNone: case ValueKind::kEllipsis: return true;
-    default: return object == other.object;
+    case ValueKind::kBool:
+      return boolean == other.boolean;
+    case ValueKind::kInt:
+      return integer == other.integer;
+    case ValueKind::kFloat:
+      return number == other.number && std::signbit(number) == std::signbit(other.number);
+    case ValueKind::kDType:
+      return dtype == other.dtype;
+    case ValueKind::kNode:
+      return node == other.node;
+    case ValueKind::kString:
+      return object == other.object || text() == other.text();
+    case ValueKind::kUndefined:
+    case ValueKind::kPoison:
+    case ValueKind::kNone:
+    case ValueKind::kEllipsis:
+      return true;
+    default:
+      return object == other.object;
   }
 }
 
@@ -105,8 +141,10 @@ Value* DictObject::find(const std::string& key) {
 
 void DictObject::set(const std::string& key, Value key_value, Value value) {
   auto [at, fresh] = index.emplace(key, entries.size());
-  if (fresh) entries.emplace_back(key_value, value);
-  else entries[at->second].second = value;
+  if (fresh)
+    entries.emplace_back(key_value, value);
+  else
+    entries[at->second].second = value;
 }
 
 bool DictObject::erase(const std::string& key) {
@@ -131,30 +169,54 @@ int64_t RangeObject::size() const {
 
 std::string_view type_name(const Value& value) {
   switch (value.kind) {
-    case ValueKind::kNone: return "NoneType";
-    case ValueKind::kBool: return "bool";
-    case ValueKind::kInt: return "int";
-    case ValueKind::kFloat: return "float";
-    case ValueKind::kString: return "str";
-    case ValueKind::kList: return "list";
-    case ValueKind::kTuple: return "tuple";
-    case ValueKind::kDict: return "dict";
-    case ValueKind::kRange: return "range";
-    case ValueKind::kStruct: return "struct";
-    case ValueKind::kFunction: return "function";
-    case ValueKind::kBuiltin: return value.as<BuiltinObject>().is_type ? "type" : "built-in function";
-    case ValueKind::kModule: return "module";
-    case ValueKind::kOperator: return "operator";
-    case ValueKind::kOperatorObject: return "operator object";
-    case ValueKind::kPipeline: return "pipeline";
-    case ValueKind::kDecorator: return "decorator";
-    case ValueKind::kDType: return "dtype";
-    case ValueKind::kEnum: return "enum value";
-    case ValueKind::kNewAxis: return "newaxis";
-    case ValueKind::kEllipsis: return "ellipsis";
-    case ValueKind::kException: return "exception";
-    case ValueKind::kNode: return "data node";
-    default: return "unknown value";
+    case ValueKind::kNone:
+      return "NoneType";
+    case ValueKind::kBool:
+      return "bool";
+    case ValueKind::kInt:
+      return "int";
+    case ValueKind::kFloat:
+      return "float";
+    case ValueKind::kString:
+      return "str";
+    case ValueKind::kList:
+      return "list";
+    case ValueKind::kTuple:
+      return "tuple";
+    case ValueKind::kDict:
+      return "dict";
+    case ValueKind::kRange:
+      return "range";
+    case ValueKind::kStruct:
+      return "struct";
+    case ValueKind::kFunction:
+      return "function";
+    case ValueKind::kBuiltin:
+      return value.as<BuiltinObject>().is_type ? "type" : "built-in function";
+    case ValueKind::kModule:
+      return "module";
+    case ValueKind::kOperator:
+      return "operator";
+    case ValueKind::kOperatorObject:
+      return "operator object";
+    case ValueKind::kPipeline:
+      return "pipeline";
+    case ValueKind::kDecorator:
+      return "decorator";
+    case ValueKind::kDType:
+      return "dtype";
+    case ValueKind::kEnum:
+      return "enum value";
+    case ValueKind::kNewAxis:
+      return "newaxis";
+    case ValueKind::kEllipsis:
+      return "ellipsis";
+    case ValueKind::kException:
+      return "exception";
+    case ValueKind::kNode:
+      return "data node";
+    default:
+      return "unknown value";
   }
 }
 
@@ -170,7 +232,9 @@ std::string repr(const Value& value) {
   int budget = kMaxVisited;
   return repr_at(value, 0, budget);
 }
-std::string to_display(const Value& value) { return value.is(ValueKind::kString) ? value.text() : repr(value); }
+std::string to_display(const Value& value) {
+  return value.is(ValueKind::kString) ? value.text() : repr(value);
+}
 
 // The shortest digits that read back as the same number, laid out as Python does.
 std::string format_float(double value) {
@@ -196,7 +260,8 @@ bool equal_at(const Value& a, const Value& b, int depth, int& budget) {
   }
   if (a.kind != b.kind) return false;
   switch (a.kind) {
-    case ValueKind::kList: case ValueKind::kTuple: {
+    case ValueKind::kList:
+    case ValueKind::kTuple: {
       const auto &x = a.elements(), &y = b.elements();
       if (x.size() != y.size()) return false;
       for (size_t i = 0; i < x.size(); ++i) {
@@ -222,15 +287,19 @@ bool equal_at(const Value& a, const Value& b, int depth, int& budget) {
     }
     case ValueKind::kRange: {
       const auto &x = a.as<RangeObject>(), &y = b.as<RangeObject>();
-      return x.size() == y.size() && (x.size() == 0 || (x.start == y.start && (x.size() == 1 || x.step == y.step)));
+      return x.size() == y.size() &&
+             (x.size() == 0 || (x.start == y.start && (x.size() == 1 || x.step == y.step)));
     }
-    case ValueKind::kEnum: return a.as<EnumObject>().name == b.as<EnumObject>().name;
+    case ValueKind::kEnum:
+      return a.as<EnumObject>().name == b.as<EnumObject>().name;
     case ValueKind::kBuiltin: {
       const auto &x = a.as<BuiltinObject>(), &y = b.as<BuiltinObject>();
       return &x == &y || (x.is_type && y.is_type && x.name == y.name);
     }
-    case ValueKind::kOperator: return a.as<OperatorObject>().path == b.as<OperatorObject>().path;
-    default: return a.same_as(b);
+    case ValueKind::kOperator:
+      return a.as<OperatorObject>().path == b.as<OperatorObject>().path;
+    default:
+      return a.same_as(b);
   }
 }
 
@@ -243,15 +312,26 @@ bool equal(const Value& a, const Value& b) {
 
 bool truth(const Value& value) {
   switch (value.kind) {
-    case ValueKind::kNone: case ValueKind::kUndefined: return false;
-    case ValueKind::kBool: return value.boolean;
-    case ValueKind::kInt: return value.integer != 0;
-    case ValueKind::kFloat: return value.number != 0;
-    case ValueKind::kString: return !value.text().empty();
-    case ValueKind::kList: case ValueKind::kTuple: return !value.elements().empty();
-    case ValueKind::kDict: return !value.dict().entries.empty();
-    case ValueKind::kRange: return value.as<RangeObject>().size() != 0;
-    default: return true;
+    case ValueKind::kNone:
+    case ValueKind::kUndefined:
+      return false;
+    case ValueKind::kBool:
+      return value.boolean;
+    case ValueKind::kInt:
+      return value.integer != 0;
+    case ValueKind::kFloat:
+      return value.number != 0;
+    case ValueKind::kString:
+      return !value.text().empty();
+    case ValueKind::kList:
+    case ValueKind::kTuple:
+      return !value.elements().empty();
+    case ValueKind::kDict:
+      return !value.dict().entries.empty();
+    case ValueKind::kRange:
+      return value.as<RangeObject>().size() != 0;
+    default:
+      return true;
   }
 }
 
@@ -259,16 +339,23 @@ namespace {
 std::string key_text_at(const Value& value, int& budget) {
   if (--budget < 0) return {};
   switch (value.kind) {
-    case ValueKind::kNone: return "none";
-    case ValueKind::kBool: case ValueKind::kInt: return "i" + std::to_string(value.as_int());
+    case ValueKind::kNone:
+      return "none";
+    case ValueKind::kBool:
+    case ValueKind::kInt:
+      return "i" + std::to_string(value.as_int());
     case ValueKind::kFloat: {
       // 1.0 and 1 are one key, as in Python.
       bool whole = value.number == std::floor(value.number) && std::fabs(value.number) < 9e18;
-      return whole ? "i" + std::to_string(static_cast<int64_t>(value.number)) : "f" + format_float(value.number);
+      return whole ? "i" + std::to_string(static_cast<int64_t>(value.number))
+                   : "f" + format_float(value.number);
     }
-    case ValueKind::kString: return "s" + value.text();
-    case ValueKind::kDType: return "d" + std::string(types_name(value.dtype));
-    case ValueKind::kEnum: return "e" + value.as<EnumObject>().name;
+    case ValueKind::kString:
+      return "s" + value.text();
+    case ValueKind::kDType:
+      return "d" + std::string(types_name(value.dtype));
+    case ValueKind::kEnum:
+      return "e" + value.as<EnumObject>().name;
     case ValueKind::kTuple: {
       std::string out = "t";
       for (const Value& element : value.elements()) {
@@ -278,9 +365,12 @@ std::string key_text_at(const Value& value, int& budget) {
       }
       return out;
     }
-    case ValueKind::kFunction: case ValueKind::kBuiltin: case ValueKind::kPipeline:
+    case ValueKind::kFunction:
+    case ValueKind::kBuiltin:
+    case ValueKind::kPipeline:
       return "o" + std::to_string(reinterpret_cast<uintptr_t>(value.object));
-    default: return {};
+    default:
+      return {};
   }
 }
 }  // namespace

@@ -1,7 +1,8 @@
 // Values while staging: static values and handles of data nodes.
 //
-// Comes in: what expressions evaluate to. Goes out: the same, to statements, operators and built-ins. A Value is 16 bytes and is copied freely;
-// objects behind it are owned by the evaluator's Arena and die with it, so that cycles and deep nests cost nothing.
+// Comes in: what expressions evaluate to. Goes out: the same, to statements, operators and built-ins. A Value
+// is 16 bytes and is copied freely; objects behind it are owned by the evaluator's Arena and die with it, so
+// that cycles and deep nests cost nothing.
 #pragma once
 
 #include <cstdint>
@@ -30,12 +31,30 @@ enum class ValueKind : uint8_t {
   kUndefined,  ///< no value: a name that one path did not assign
   kPoison,     ///< the result of something already reported; silent everywhere
   kUnknown,    ///< a parameter that `check` has no value for
-  kNone, kBool, kInt, kFloat, kString,
-  kList, kTuple, kDict, kRange, kStruct,
-  kFunction, kBuiltin, kModule, kOperator, kOperatorObject, kPipeline, kDecorator,
-  kDType, kEnum, kNewAxis, kEllipsis, kException,
+  kNone,
+  kBool,
+  kInt,
+  kFloat,
+  kString,
+  kList,
+  kTuple,
+  kDict,
+  kRange,
+  kStruct,
+  kFunction,
+  kBuiltin,
+  kModule,
+  kOperator,
+  kOperatorObject,
+  kPipeline,
+  kDecorator,
+  kDType,
+  kEnum,
+  kNewAxis,
+  kEllipsis,
+  kException,
   kNode,
-  kPending,    ///< several paths assigned different values; becomes a value when it is read
+  kPending,  ///< several paths assigned different values; becomes a value when it is read
 };
 
 /// Anything on the arena.
@@ -74,16 +93,38 @@ struct Value {
   Value(ValueKind k, Object* o) : kind(k), object(o) {}
   static Value none() { return Value(ValueKind::kNone); }
   static Value poison() { return Value(ValueKind::kPoison); }
-  static Value of(bool b) { Value v(ValueKind::kBool); v.boolean = b; return v; }
-  static Value of(int64_t i) { Value v(ValueKind::kInt); v.integer = i; return v; }
-  static Value of(double d) { Value v(ValueKind::kFloat); v.number = d; return v; }
-  static Value of(DType t) { Value v(ValueKind::kDType); v.dtype = t; return v; }
-  static Value of_node(ir::ValueId id) { Value v(ValueKind::kNode); v.node = id; return v; }
+  static Value of(bool b) {
+    Value v(ValueKind::kBool);
+    v.boolean = b;
+    return v;
+  }
+  static Value of(int64_t i) {
+    Value v(ValueKind::kInt);
+    v.integer = i;
+    return v;
+  }
+  static Value of(double d) {
+    Value v(ValueKind::kFloat);
+    v.number = d;
+    return v;
+  }
+  static Value of(DType t) {
+    Value v(ValueKind::kDType);
+    v.dtype = t;
+    return v;
+  }
+  static Value of_node(ir::ValueId id) {
+    Value v(ValueKind::kNode);
+    v.node = id;
+    return v;
+  }
 
   bool is(ValueKind k) const { return kind == k; }
   bool is_poison() const { return kind == ValueKind::kPoison || kind == ValueKind::kUnknown; }
   bool is_node() const { return kind == ValueKind::kNode; }
-  bool is_number() const { return kind == ValueKind::kBool || kind == ValueKind::kInt || kind == ValueKind::kFloat; }
+  bool is_number() const {
+    return kind == ValueKind::kBool || kind == ValueKind::kInt || kind == ValueKind::kFloat;
+  }
   bool is_integral() const { return kind == ValueKind::kBool || kind == ValueKind::kInt; }
   bool is_sequence() const { return kind == ValueKind::kList || kind == ValueKind::kTuple; }
   /// Of a bool or an int.
@@ -95,7 +136,9 @@ struct Value {
   std::vector<Value>& elements() const;
   DictObject& dict() const;
   template <typename T>
-  T& as() const { return *static_cast<T*>(object); }
+  T& as() const {
+    return *static_cast<T*>(object);
+  }
   /// The same object, node or plain value (not equality of contents).
   bool same_as(const Value& other) const;
 };
@@ -107,9 +150,15 @@ struct Binding {
 };
 using Env = std::unordered_map<std::string, Binding>;
 
-struct StringObject : Object { std::string text; };
+struct StringObject : Object {
+  std::string text;
+};
 /// A list or a tuple. `region` is the path on which it was made: only there may a list be changed.
-struct SequenceObject : Object { std::vector<Value> elements; uint32_t region = 0; Span span; };
+struct SequenceObject : Object {
+  std::vector<Value> elements;
+  uint32_t region = 0;
+  Span span;
+};
 struct DictObject : Object {
   std::vector<std::pair<Value, Value>> entries;
   std::unordered_map<std::string, size_t> index;
@@ -123,9 +172,16 @@ struct RangeObject : Object {
   int64_t start = 0, stop = 0, step = 1;
   int64_t size() const;
 };
-struct StructObject : Object { std::vector<std::pair<std::string, Value>> fields; };
-struct EnumObject : Object { std::string name; int64_t value = 0; };
-struct NewAxisObject : Object { std::string name; };
+struct StructObject : Object {
+  std::vector<std::pair<std::string, Value>> fields;
+};
+struct EnumObject : Object {
+  std::string name;
+  int64_t value = 0;
+};
+struct NewAxisObject : Object {
+  std::string name;
+};
 
 /// The state of one call of a function; comprehensions inside it share it.
 struct Frame;
@@ -145,7 +201,7 @@ using BuiltinFunction = Value (*)(Evaluator&, CallArguments&);
 struct BuiltinObject : Object {
   std::string name;
   BuiltinFunction function = nullptr;
-  Value self;   ///< of a method
+  Value self;            ///< of a method
   bool is_type = false;  ///< int, float, str, …: may stand in isinstance and annotations
 };
 
@@ -153,7 +209,7 @@ struct ModuleObject : Object {
   std::string name;
   Env names;
   enum class Lookup : uint8_t { kNames, kOperators, kOperatorObjects } lookup = Lookup::kNames;
-  std::string prefix;   ///< kOperators: "" for fn, "random." for fn.random
+  std::string prefix;      ///< kOperators: "" for fn, "random." for fn.random
   Frame* frame = nullptr;  ///< of a file: its names
   bool broken = false;     ///< a file that could not be read: every name in it is poison
 };
@@ -161,9 +217,9 @@ struct ModuleObject : Object {
 /// `fn.resize`, or an operator object: an operator with some arguments given.
 struct OperatorObject : Object {
   const op::Operator* op = nullptr;
-  std::string path;    ///< as looked up
-  bool expects_init = false;                                 ///< ops.Resize, not yet called
-  std::vector<std::pair<std::string, Value>> arguments;      ///< of an operator object
+  std::string path;                                      ///< as looked up
+  bool expects_init = false;                             ///< ops.Resize, not yet called
+  std::vector<std::pair<std::string, Value>> arguments;  ///< of an operator object
   std::vector<Span> argument_spans;
 };
 

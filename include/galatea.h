@@ -101,7 +101,8 @@ GALATEA_API void galatea_engine_destroy(galatea_engine* engine);
 
 /* ---- Programs ---- */
 
-/* Options: everything that is not set stays as the pipeline file says. Setting something again replaces it. */
+/* Options: everything that is not set stays as the pipeline file says. Setting something again replaces it.
+ */
 GALATEA_API galatea_error* galatea_program_options_create(galatea_program_options** options);
 /* Which pipeline of the file; without it, the only one. The text is copied, here and below. */
 GALATEA_API galatea_error* galatea_program_options_set_pipeline(galatea_program_options* options,

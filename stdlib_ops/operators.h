@@ -1,4 +1,5 @@
-// Every operator's maker; register_all.cpp calls them in order. One operator, one file, but for families that differ in a table row.
+// Every operator's maker; register_all.cpp calls them in order. One operator, one file, but for families that
+// differ in a table row.
 //
 // Comes in: nothing. Goes out: Operator values.
 #pragma once

@@ -1,11 +1,13 @@
 // The limit of training pipelines: nothing but reading files and decoding the pixels that a run needed.
 //
-// Comes in: --boxes FILE (written by pipeline_bench --record): for each sample, in the order of delivery, the path and the box that was
-// decoded, in stored coordinates; --threads N. Goes out: one line of JSON with samples and seconds.
+// Comes in: --boxes FILE (written by pipeline_bench --record): for each sample, in the order of delivery, the
+// path and the box that was decoded, in stored coordinates; --threads N. Goes out: one line of JSON with
+// samples and seconds.
 //
-// For each sample: open, read into a reused buffer, stock libjpeg-turbo (exact transform, fancy upsampling, RGB), jpeg_crop_scanline to the
-// box's columns, jpeg_skip_scanlines to its first row, rows into a reused strip, abort after its last row. No margin, no output image.
-// Epoch 0 is the warm-up; the rest is timed as one list that the threads take from.
+// For each sample: open, read into a reused buffer, stock libjpeg-turbo (exact transform, fancy upsampling,
+// RGB), jpeg_crop_scanline to the box's columns, jpeg_skip_scanlines to its first row, rows into a reused
+// strip, abort after its last row. No margin, no output image. Epoch 0 is the warm-up; the rest is timed as
+// one list that the threads take from.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -54,7 +56,8 @@ Work read_boxes(const std::string& name) {
     }
     std::istringstream fields(line);
     Box box;
-    if (!(fields >> box.y0 >> box.x0 >> box.y1 >> box.x1) || !std::getline(fields >> std::ws, box.path)) fail(name + ": bad line: " + line);
+    if (!(fields >> box.y0 >> box.x0 >> box.y1 >> box.x1) || !std::getline(fields >> std::ws, box.path))
+      fail(name + ": bad line: " + line);
     (epoch == 0 ? work.warm_up : work.timed).push_back(std::move(box));
   }
   if (work.timed.empty()) fail(name + " holds no epoch to be timed");
@@ -65,7 +68,8 @@ Work read_boxes(const std::string& name) {
 class Decoder {
  public:
   Decoder() {
-    info_.err = jpeg_std_error(&errors_);  // an error ends the program: the run that drew the boxes decoded these files
+    info_.err = jpeg_std_error(
+        &errors_);  // an error ends the program: the run that drew the boxes decoded these files
     jpeg_create_decompress(&info_);
   }
   ~Decoder() { jpeg_destroy_decompress(&info_); }
@@ -153,6 +157,7 @@ int main(int count, char** arguments) {
   decode_all(work.warm_up, threads);
   double cpu_before = cpu_seconds();
   double seconds = decode_all(work.timed, threads);
-  fmt::print("{{\"samples\": {}, \"seconds\": {:.6f}, \"cpu_seconds\": {:.6f}}}\n", work.timed.size(), seconds, cpu_seconds() - cpu_before);
+  fmt::print("{{\"samples\": {}, \"seconds\": {:.6f}, \"cpu_seconds\": {:.6f}}}\n", work.timed.size(),
+             seconds, cpu_seconds() - cpu_before);
   return 0;
 }

@@ -17,7 +17,7 @@ namespace galatea::bench {
 
 struct BoxRecorder::Seen {
   std::mutex mutex;
-  std::map<uint64_t, Box> boxes;            ///< by content of the file
+  std::map<uint64_t, Box> boxes;             ///< by content of the file
   std::map<std::string, uint64_t> contents;  ///< by path
 };
 
@@ -46,7 +46,8 @@ galatea_error* BoxRecorder::make_engine(galatea_engine** engine) {
       native::Bytes bytes(context.inputs[0].data, static_cast<size_t>(context.inputs[0].extents[0]));
       GALATEA_ASSIGN(native::ImageHeader header, native::read_header(bytes));
       auto scalar = [&](size_t i) { return cell_to_int(DType::kI64, context.scalars[i]); };
-      native::Window stored = native::to_stored({scalar(0), scalar(1), scalar(2), scalar(3)}, header, header.orientation);
+      native::Window stored =
+          native::to_stored({scalar(0), scalar(1), scalar(2), scalar(3)}, header, header.orientation);
       uint64_t content = hash(bytes);
       {
         std::lock_guard lock(seen->mutex);
@@ -65,7 +66,9 @@ std::optional<Box> BoxRecorder::last(const std::string& path) {
   if (known == seen_->contents.end()) {
     std::ifstream in(path, std::ios::binary);
     std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
-    known = seen_->contents.emplace(path, hash({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()})).first;
+    known =
+        seen_->contents.emplace(path, hash({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}))
+            .first;
   }
   std::lock_guard lock(seen_->mutex);
   auto found = seen_->boxes.find(known->second);

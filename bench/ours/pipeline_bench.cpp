@@ -1,7 +1,9 @@
 // Runs a pipeline through the C API and measures whole epochs.
 //
-// Comes in: a pipeline file, its parameters, threads, batch size. Goes out: one line of JSON: samples, seconds; with --checksum a number that
-// depends on every bit of every batch. --record FILE (the program pipeline_record) also writes which box of which file was decoded, in the order of delivery (for decode_limit);
+// Comes in: a pipeline file, its parameters, threads, batch size. Goes out: one line of JSON: samples,
+// seconds; with --checksum a number that depends on every bit of every batch. --record FILE (the program
+// pipeline_record) also writes which box of which file was decoded, in the order of delivery (for
+// decode_limit);
 // --dump FILE writes the first output of the first epoch, raw.
 #include <chrono>
 #include <cstdint>
@@ -12,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "bench/ours/box_recorder.h"
 #include "include/galatea.h"
@@ -61,7 +63,8 @@ struct File {
 galatea_program* compile(galatea_engine* engine, const Arguments& arguments) {
   galatea_program_options* options = nullptr;
   require(galatea_program_options_create(&options));
-  if (!arguments.pipeline.empty()) require(galatea_program_options_set_pipeline(options, arguments.pipeline.c_str()));
+  if (!arguments.pipeline.empty())
+    require(galatea_program_options_set_pipeline(options, arguments.pipeline.c_str()));
   require(galatea_program_options_set_num_threads(options, arguments.threads));
   require(galatea_program_options_set_batch_size(options, arguments.batch_size));
   require(galatea_program_options_set_seed(options, arguments.seed));
@@ -71,7 +74,8 @@ galatea_program* compile(galatea_engine* engine, const Arguments& arguments) {
       fmt::print(stderr, "pipeline_bench: --set wants name=value, not {}\n", parameter);
       std::exit(2);
     }
-    require(galatea_program_options_set_parameter(options, parameter.substr(0, equals).c_str(), parameter.substr(equals + 1).c_str()));
+    require(galatea_program_options_set_parameter(options, parameter.substr(0, equals).c_str(),
+                                                  parameter.substr(equals + 1).c_str()));
   }
   galatea_program* program = nullptr;
   require(galatea_program_create_from_file(engine, arguments.file.c_str(), options, &program));
@@ -164,8 +168,10 @@ int run(const Arguments& arguments) {
     double cpu = cpu_seconds() - cpu_before;
     char* statistics = nullptr;
     require(galatea_session_statistics_json_take(session, &statistics));
-    fmt::print("{{\"samples\": {}, \"seconds\": {:.6f}, \"cpu_seconds\": {:.6f}, \"warm_up_seconds\": {:.6f}, \"checksum\": \"{:016x}\", \"statistics\": {}}}\n", samples,
-               seconds, cpu, start_up, inspector.checksum(), statistics);
+    fmt::print(
+        "{{\"samples\": {}, \"seconds\": {:.6f}, \"cpu_seconds\": {:.6f}, \"warm_up_seconds\": {:.6f}, "
+        "\"checksum\": \"{:016x}\", \"statistics\": {}}}\n",
+        samples, seconds, cpu, start_up, inspector.checksum(), statistics);
     galatea_string_destroy(statistics);
   }
   galatea_session_destroy(session);

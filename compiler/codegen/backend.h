@@ -1,6 +1,7 @@
 // Backends: how a canonical kernel becomes something that runs.
 //
-// Comes in: a kernel after the kernel passes. Goes out: KernelCode for the program. All backends agree bit for bit.
+// Comes in: a kernel after the kernel passes. Goes out: KernelCode for the program. All backends agree bit
+// for bit.
 #pragma once
 
 #include <memory>

@@ -1,13 +1,18 @@
 // Graph IR: blocks are partitions of the batch.
 //
-// Comes in: what staging builds. Goes out: what passes rewrite and the plan turns into a sample program and kernels.
+// Comes in: what staging builds. Goes out: what passes rewrite and the plan turns into a sample program and
+// kernels.
 //
-// - The graph is an acyclic control-flow graph in SSA form (loops are unrolled while staging). A block is a partition of the batch: the samples whose
+// - The graph is an acyclic control-flow graph in SSA form (loops are unrolled while staging). A block is a
+// partition of the batch: the samples whose
 //   path passes through it. Block 0 is the entry; exactly one block ends in `return`.
-// - A value may be used wherever its block dominates. There is no split node; a join block has merges, one operand per predecessor
+// - A value may be used wherever its block dominates. There is no split node; a join block has merges, one
+// operand per predecessor
 //   (in the order of Block::predecessors).
-// - `branch c ^a ^b`: samples whose selector is non-zero go to ^a, the others to ^b. `switch s [^0, ^1, …]`: by the selector's value (checked to be in range).
-// - Selectors are 0-d. Sources (readers, external inputs) stand in the entry block only. Batch-level nodes are marked by their operator.
+// - `branch c ^a ^b`: samples whose selector is non-zero go to ^a, the others to ^b. `switch s [^0, ^1, …]`:
+// by the selector's value (checked to be in range).
+// - Selectors are 0-d. Sources (readers, external inputs) stand in the entry block only. Batch-level nodes
+// are marked by their operator.
 // - Every node has a source span and the chain of calls; random nodes have a key.
 // - Ids stay valid for the life of the graph; removed nodes leave holes (Node::op == nullptr).
 #pragma once
@@ -57,7 +62,8 @@ std::string to_text(const Type& type);
 struct None {
   friend bool operator==(None, None) = default;
 };
-using Attr = std::variant<None, bool, int64_t, double, std::string, DType, std::vector<int64_t>, std::vector<double>, std::vector<std::string>>;
+using Attr = std::variant<None, bool, int64_t, double, std::string, DType, std::vector<int64_t>,
+                          std::vector<double>, std::vector<std::string>>;
 std::string to_text(const Attr& attr);
 
 /// A named argument: static, or a value per sample.
@@ -86,7 +92,8 @@ struct Node {
   const Arg* find_arg(std::string_view arg_name) const;
 };
 
-/// What defines a value: output `index` of node `node`, or merge `index` of block `block` (then node == kNoId).
+/// What defines a value: output `index` of node `node`, or merge `index` of block `block` (then node ==
+/// kNoId).
 struct Value {
   Type type;
   NodeId node = kNoId;
@@ -123,11 +130,11 @@ enum class OnError : uint8_t { kRaise, kSkip, kReplace };
 struct PipelineOptions {
   int batch_size = 1;
   int num_threads = 1;
-  int64_t seed = -1;           ///< negative: drawn when the program is made
+  int64_t seed = -1;  ///< negative: drawn when the program is made
   int prefetch_queue_depth = 2;
   bool exact = true;
   OnError on_error = OnError::kRaise;
-  int64_t memory_limit = 0;    ///< bytes; 0: none
+  int64_t memory_limit = 0;  ///< bytes; 0: none
 };
 
 class Graph {
@@ -178,8 +185,8 @@ class GraphBuilder {
     bool has_own_seed = false;
     std::string name;
   };
-  /// Checks arguments against the schema (compiler/op/schema.h), runs the type rule, appends the node to the insertion block.
-  /// The error carries the call's span.
+  /// Checks arguments against the schema (compiler/op/schema.h), runs the type rule, appends the node to the
+  /// insertion block. The error carries the call's span.
   Result<NodeId> add_node(NodeSpec spec);
   ValueId add_merge(BlockId block, Type type, std::vector<ValueId> operands, Span span);
   void jump(BlockId from, BlockId to, Span span);
@@ -193,11 +200,13 @@ class GraphBuilder {
   BlockId block_ = 0;
 };
 
-/// The graph as text; read_graph(to_text(g)) gives an equal graph (up to spans, chains of calls and ids). Grammar at the head of ir/reader.h.
+/// The graph as text; read_graph(to_text(g)) gives an equal graph (up to spans, chains of calls and ids).
+/// Grammar at the head of ir/reader.h.
 std::string to_text(const Graph& graph);
 /// Reads and verifies.
 Result<Graph> read_graph(const std::string& text, SourceMap& sources, const op::Registry& registry);
-/// What is legal, as listed above. An error here is a bug of ours (ErrorKind::kInternal), unless the graph was read from text.
+/// What is legal, as listed above. An error here is a bug of ours (ErrorKind::kInternal), unless the graph
+/// was read from text.
 Status verify(const Graph& graph);
 
 }  // namespace galatea::ir

@@ -1,6 +1,7 @@
 // How loads depend on the element that is computed.
 //
-// Comes in: an index expression. Goes out: its affine form if it has one, and its access class; for whole kernels, which stages are needed.
+// Comes in: an index expression. Goes out: its affine form if it has one, and its access class; for whole
+// kernels, which stages are needed.
 #include "base/result.h"
 #include "compiler/kernel/kernel.h"
 
@@ -30,7 +31,8 @@ bool match_product(const Affine& a, const Affine& b, Affine* out) {
 
 bool match_affine(const Expr& index, Affine* out) {
   bool varies = contains(index, ExprKind::kAxis);
-  if (contains(index, ExprKind::kReduceAxis) || contains(index, ExprKind::kTap) || contains(index, ExprKind::kAcc)) {
+  if (contains(index, ExprKind::kReduceAxis) || contains(index, ExprKind::kTap) ||
+      contains(index, ExprKind::kAcc)) {
     return false;
   }
   if (!varies) {
@@ -56,7 +58,8 @@ bool match_affine(const Expr& index, Affine* out) {
       return add_forms(a, {b.axis, -b.scale, -b.offset}, out);
     case ScalarOp::kMul:
       return match_affine(index->args[0], &a) && match_affine(index->args[1], &b) && match_product(a, b, out);
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -67,7 +70,8 @@ Access classify(const Kernel&, const Stage& stage, const ExprNode& load, int i) 
     Affine first;
     return match_affine(stage.first, &first) ? Access::kWindow : Access::kBand;
   }
-  if (contains(index, ExprKind::kReduceAxis)) return index->kind == ExprKind::kReduceAxis ? Access::kWhole : Access::kGather;
+  if (contains(index, ExprKind::kReduceAxis))
+    return index->kind == ExprKind::kReduceAxis ? Access::kWhole : Access::kGather;
   if (index->kind == ExprKind::kAxis) return Access::kPoint;
   Affine form;
   if (!match_affine(index, &form)) return Access::kGather;

@@ -21,14 +21,22 @@ Cell ElementProgram::run(LeafSource& leaves, uint32_t* flags) {
   for (size_t i = 0; i < steps_.size(); ++i) {
     const ExprNode& node = *steps_[i].node;
     GALATEA_CHECK(steps_[i].args.size() <= kMaxArgs);
-    for (size_t k = 0; k < steps_[i].args.size(); ++k) args[k] = values_[static_cast<size_t>(steps_[i].args[k])];
+    for (size_t k = 0; k < steps_[i].args.size(); ++k)
+      args[k] = values_[static_cast<size_t>(steps_[i].args[k])];
     switch (node.kind) {
-      case ExprKind::kConst: values_[i] = node.value; break;
-      case ExprKind::kOp:
-        values_[i] = evaluate(node.op, is_comparison(node.op) ? node.args[0]->type : node.type, node.args[0]->type, args, flags);
+      case ExprKind::kConst:
+        values_[i] = node.value;
         break;
-      case ExprKind::kPhilox: values_[i] = {philox(args[0].bits, args[1].bits, args[2].bits, node.index)}; break;
-      default: values_[i] = leaves.leaf(node, args); break;
+      case ExprKind::kOp:
+        values_[i] = evaluate(node.op, is_comparison(node.op) ? node.args[0]->type : node.type,
+                              node.args[0]->type, args, flags);
+        break;
+      case ExprKind::kPhilox:
+        values_[i] = {philox(args[0].bits, args[1].bits, args[2].bits, node.index)};
+        break;
+      default:
+        values_[i] = leaves.leaf(node, args);
+        break;
     }
   }
   return values_.back();

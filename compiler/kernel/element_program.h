@@ -1,6 +1,7 @@
 // An expression flattened for repeated evaluation; the engine of the interpreters.
 //
-// Comes in: an expression. Goes out: its value for given leaves. Shared nodes are computed once per evaluation.
+// Comes in: an expression. Goes out: its value for given leaves. Shared nodes are computed once per
+// evaluation.
 #pragma once
 
 #include <unordered_map>

@@ -14,7 +14,9 @@ struct ExprMath {
   using B = Expr;
   static Expr real(double value) { return const_float(value, DType::kF64); }
   static Expr integer(int64_t value) { return const_int(value); }
-  static Expr select(const Expr& condition, const Expr& a, const Expr& b) { return kernel::select(condition, a, b); }
+  static Expr select(const Expr& condition, const Expr& a, const Expr& b) {
+    return kernel::select(condition, a, b);
+  }
   static Expr abs(const Expr& x) { return unary(ScalarOp::kAbs, x); }
   static Expr fma(const Expr& a, const Expr& b, const Expr& c) { return kernel::fma(a, b, c); }
   static Expr sqrt(const Expr& x) { return unary(ScalarOp::kSqrt, x); }
@@ -41,26 +43,46 @@ struct ExprMath {
 Expr expand_double(ScalarOp op, const Expr& x, const Expr& y) {
   using E = MathExpand<ExprMath>;
   switch (op) {
-    case ScalarOp::kExp: return E::exp(x);
-    case ScalarOp::kLog: return E::log(x);
-    case ScalarOp::kLog2: return E::log2(x);
-    case ScalarOp::kLog10: return E::log10(x);
-    case ScalarOp::kSin: return E::sin(x);
-    case ScalarOp::kCos: return E::cos(x);
-    case ScalarOp::kTan: return E::tan(x);
-    case ScalarOp::kAsin: return E::asin(x);
-    case ScalarOp::kAcos: return E::acos(x);
-    case ScalarOp::kAtan: return E::atan(x);
-    case ScalarOp::kSinh: return E::sinh(x);
-    case ScalarOp::kCosh: return E::cosh(x);
-    case ScalarOp::kTanh: return E::tanh(x);
-    case ScalarOp::kAsinh: return E::asinh(x);
-    case ScalarOp::kAcosh: return E::acosh(x);
-    case ScalarOp::kAtanh: return E::atanh(x);
-    case ScalarOp::kCbrt: return E::cbrt(x);
-    case ScalarOp::kRsqrt: return E::rsqrt(x);
-    case ScalarOp::kPow: return E::pow(x, y);
-    default: return E::atan2(x, y);
+    case ScalarOp::kExp:
+      return E::exp(x);
+    case ScalarOp::kLog:
+      return E::log(x);
+    case ScalarOp::kLog2:
+      return E::log2(x);
+    case ScalarOp::kLog10:
+      return E::log10(x);
+    case ScalarOp::kSin:
+      return E::sin(x);
+    case ScalarOp::kCos:
+      return E::cos(x);
+    case ScalarOp::kTan:
+      return E::tan(x);
+    case ScalarOp::kAsin:
+      return E::asin(x);
+    case ScalarOp::kAcos:
+      return E::acos(x);
+    case ScalarOp::kAtan:
+      return E::atan(x);
+    case ScalarOp::kSinh:
+      return E::sinh(x);
+    case ScalarOp::kCosh:
+      return E::cosh(x);
+    case ScalarOp::kTanh:
+      return E::tanh(x);
+    case ScalarOp::kAsinh:
+      return E::asinh(x);
+    case ScalarOp::kAcosh:
+      return E::acosh(x);
+    case ScalarOp::kAtanh:
+      return E::atanh(x);
+    case ScalarOp::kCbrt:
+      return E::cbrt(x);
+    case ScalarOp::kRsqrt:
+      return E::rsqrt(x);
+    case ScalarOp::kPow:
+      return E::pow(x, y);
+    default:
+      return E::atan2(x, y);
   }
 }
 

@@ -1,7 +1,7 @@
 // Building, folding, hashing and comparing expressions.
 //
-// Comes in: operands. Goes out: nodes in which constants are folded and neutral elements gone, where that is exact for every
-// value. Text is in expr_text.cpp.
+// Comes in: operands. Goes out: nodes in which constants are folded and neutral elements gone, where that is
+// exact for every value. Text is in expr_text.cpp.
 #include "compiler/kernel/expr.h"
 
 #include <algorithm>
@@ -20,11 +20,11 @@ uint64_t mix(uint64_t hash, uint64_t value) {
 }
 
 uint64_t compute_hash(const ExprNode& node) {
-  uint64_t hash = mix(0x51ED270B35AE1237U, static_cast<uint64_t>(node.kind) | static_cast<uint64_t>(node.type) << 8 |
-                                               static_cast<uint64_t>(node.op) << 16 |
-                                               static_cast<uint64_t>(node.symbol) << 24 |
-                                               static_cast<uint64_t>(node.border) << 32 |
-                                               static_cast<uint64_t>(node.target.kind) << 40);
+  uint64_t hash =
+      mix(0x51ED270B35AE1237U,
+          static_cast<uint64_t>(node.kind) | static_cast<uint64_t>(node.type) << 8 |
+              static_cast<uint64_t>(node.op) << 16 | static_cast<uint64_t>(node.symbol) << 24 |
+              static_cast<uint64_t>(node.border) << 32 | static_cast<uint64_t>(node.target.kind) << 40);
   hash = mix(hash, node.value.bits);
   hash = mix(hash, static_cast<uint64_t>(static_cast<uint32_t>(node.index)) |
                        static_cast<uint64_t>(static_cast<uint32_t>(node.target.index)) << 32);
@@ -123,13 +123,16 @@ Expr simplify_int(ScalarOp op, DType type, std::vector<Expr>& args) {
     case ScalarOp::kDiv:
       if (is_one(b)) return a;
       break;
-    default: break;
+    default:
+      break;
   }
-  if (equal_operands && (op == ScalarOp::kMin || op == ScalarOp::kMax || op == ScalarOp::kAnd || op == ScalarOp::kOr)) {
+  if (equal_operands &&
+      (op == ScalarOp::kMin || op == ScalarOp::kMax || op == ScalarOp::kAnd || op == ScalarOp::kOr)) {
     return a;
   }
   // (x + c) + d = x + (c + d), also for products and for x - c, which is x + (-c).
-  if (op == ScalarOp::kSub && is_const(b) && !is_bool(type)) return binary(ScalarOp::kAdd, a, unary(ScalarOp::kNeg, b));
+  if (op == ScalarOp::kSub && is_const(b) && !is_bool(type))
+    return binary(ScalarOp::kAdd, a, unary(ScalarOp::kNeg, b));
   bool chain = (op == ScalarOp::kAdd || op == ScalarOp::kMul) && is_const(b) && a->kind == ExprKind::kOp &&
                a->op == op && a->type == type && is_const(a->args[1]);
   if (chain) return binary(op, a->args[0], binary(op, a->args[1], b));
@@ -157,7 +160,8 @@ Expr simplify_float(ScalarOp op, const std::vector<Expr>& args) {
       if (is_one(args[1])) return binary(ScalarOp::kAdd, args[0], args[2]);
       if (is_one(args[0])) return binary(ScalarOp::kAdd, args[1], args[2]);
       break;
-    default: break;
+    default:
+      break;
   }
   return {};
 }
@@ -186,8 +190,10 @@ Expr through_single(ScalarOp op, DType type, const Expr& value) {
 }
 
 void check_types(ScalarOp op, DType type, const std::vector<Expr>& args) {
-  GALATEA_CHECK(static_cast<int>(args.size()) == num_operands(op), std::string(name_of(op)) + ": number of operands");
-  for (const Expr& arg : args) GALATEA_CHECK(static_cast<bool>(arg), std::string(name_of(op)) + ": empty operand");
+  GALATEA_CHECK(static_cast<int>(args.size()) == num_operands(op),
+                std::string(name_of(op)) + ": number of operands");
+  for (const Expr& arg : args)
+    GALATEA_CHECK(static_cast<bool>(arg), std::string(name_of(op)) + ": empty operand");
   if (is_conversion(op)) return;
   size_t begin = 0;
   if (op == ScalarOp::kSelect) {
@@ -195,8 +201,8 @@ void check_types(ScalarOp op, DType type, const std::vector<Expr>& args) {
     begin = 1;
   }
   for (size_t i = begin + 1; i < args.size(); ++i) {
-    GALATEA_CHECK(args[i]->type == args[begin]->type,
-                  std::string(name_of(op)) + ": operands " + to_text(args[begin]) + " and " + to_text(args[i]));
+    GALATEA_CHECK(args[i]->type == args[begin]->type, std::string(name_of(op)) + ": operands " +
+                                                          to_text(args[begin]) + " and " + to_text(args[i]));
   }
   DType expected = is_comparison(op) ? DType::kBool : args[begin]->type;
   GALATEA_CHECK(type == expected, std::string(name_of(op)) + ": result type");
@@ -264,7 +270,8 @@ Expr philox_word(Expr key, Expr counter_low, Expr counter_high, int word) {
   std::vector<Expr> args = {std::move(key), std::move(counter_low), std::move(counter_high)};
   for (const Expr& arg : args) GALATEA_CHECK(arg && arg->type == DType::kU64, "operands of philox are u64");
   if (is_const(args[0]) && is_const(args[1]) && is_const(args[2])) {
-    return constant(DType::kU32, {philox(args[0]->value.bits, args[1]->value.bits, args[2]->value.bits, word)});
+    return constant(DType::kU32,
+                    {philox(args[0]->value.bits, args[1]->value.bits, args[2]->value.bits, word)});
   }
   ExprNode node;
   node.kind = ExprKind::kPhilox;
@@ -320,7 +327,9 @@ Expr fma(Expr a, Expr b, Expr c) {
 }
 Expr min(Expr a, Expr b) { return binary(ScalarOp::kMin, std::move(a), std::move(b)); }
 Expr max(Expr a, Expr b) { return binary(ScalarOp::kMax, std::move(a), std::move(b)); }
-Expr clamp(Expr value, Expr low, Expr high) { return max(min(std::move(value), std::move(high)), std::move(low)); }
+Expr clamp(Expr value, Expr low, Expr high) {
+  return max(min(std::move(value), std::move(high)), std::move(low));
+}
 Expr unary(ScalarOp op, Expr a) {
   DType type = a->type;
   return make_op(op, type, {std::move(a)});
@@ -356,7 +365,8 @@ bool is_const_int(const Expr& e, int64_t value) {
   return is_const(e) && is_integral(e->type) && e->value == cell_from_int(e->type, value);
 }
 int64_t const_value(const Expr& e) {
-  GALATEA_CHECK(is_const(e) && is_integral(e->type), "const_value of something else than an integer constant");
+  GALATEA_CHECK(is_const(e) && is_integral(e->type),
+                "const_value of something else than an integer constant");
   return cell_to_int(e->type, e->value);
 }
 
@@ -371,7 +381,8 @@ uint64_t hash_of(const Expr& e) {
 }
 
 namespace {
-void visit_nodes(const Expr& e, const std::function<void(const Expr&)>& visit, std::unordered_set<const ExprNode*>& seen) {
+void visit_nodes(const Expr& e, const std::function<void(const Expr&)>& visit,
+                 std::unordered_set<const ExprNode*>& seen) {
   if (!e || !seen.insert(e.get()).second) return;
   for (const Expr& arg : e->args) visit_nodes(arg, visit, seen);
   visit(e);
@@ -393,11 +404,16 @@ namespace detail {
 
 Expr with_args(const ExprNode& node, std::vector<Expr> args) {
   switch (node.kind) {
-    case ExprKind::kOp: return make_op(node.op, node.type, std::move(args));
-    case ExprKind::kLoad: return load(node.target, node.type, std::move(args), node.border, node.fill);
-    case ExprKind::kPhilox: return philox_word(args[0], args[1], args[2], node.index);
-    case ExprKind::kLoadFlat: return load_flat(node.index, node.type, std::move(args[0]));
-    default: break;
+    case ExprKind::kOp:
+      return make_op(node.op, node.type, std::move(args));
+    case ExprKind::kLoad:
+      return load(node.target, node.type, std::move(args), node.border, node.fill);
+    case ExprKind::kPhilox:
+      return philox_word(args[0], args[1], args[2], node.index);
+    case ExprKind::kLoadFlat:
+      return load_flat(node.index, node.type, std::move(args[0]));
+    default:
+      break;
   }
   ExprNode copy = node;
   copy.args = std::move(args);

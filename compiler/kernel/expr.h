@@ -1,11 +1,12 @@
 // Scalar expressions: what recipes, shape rules and checks are written with, and the bodies of kernel stages.
 //
-// Comes in: leaves (constants, symbols of the sample program, stage axes, loads) and operations of base/scalar_op.h.
-// Goes out: immutable shared DAG nodes. The sample program evaluates expressions without axes once per sample (bytecode);
-// kernels evaluate the rest per element. Building folds constants, so a shape rule over static extents yields constants.
+// Comes in: leaves (constants, symbols of the sample program, stage axes, loads) and operations of
+// base/scalar_op.h. Goes out: immutable shared DAG nodes. The sample program evaluates expressions without
+// axes once per sample (bytecode); kernels evaluate the rest per element. Building folds constants, so a
+// shape rule over static extents yields constants.
 //
-// Levels. In a recipe: constants, symbols, axes, taps, accumulator, loads. In a canonical Kernel: symbols have become parameters
-// (kParam). In loops: kVar and kLoadFlat have replaced axes, taps and loads.
+// Levels. In a recipe: constants, symbols, axes, taps, accumulator, loads. In a canonical Kernel: symbols
+// have become parameters (kParam). In loops: kVar and kLoadFlat have replaced axes, taps and loads.
 #pragma once
 
 #include <cstdint>
@@ -21,18 +22,18 @@
 namespace galatea::kernel {
 
 enum class ExprKind : uint8_t {
-  kConst,     ///< bits
-  kOp,        ///< op over args; conversions have `from` = args[0]'s type
-  kSymbol,    ///< a scalar of the sample program (see SymbolKind); recipes only
-  kParam,     ///< index = parameter number of the kernel
-  kAxis,      ///< index = axis of the stage's domain; type i64
-  kReduceAxis,///< index = axis of the stage's reduction domain; type i64
-  kTap,       ///< tap number of a band stage; type i64
-  kAcc,       ///< in `finish`: the accumulated value
-  kLoad,      ///< element of a kernel input or another stage: load target, args = indices
-  kPhilox,    ///< args = key u64, counter low u64, counter high u64; index = word 0..3; type u32
-  kVar,       ///< loops: index = variable
-  kLoadFlat,  ///< loops: index = buffer, args[0] = element offset i64
+  kConst,       ///< bits
+  kOp,          ///< op over args; conversions have `from` = args[0]'s type
+  kSymbol,      ///< a scalar of the sample program (see SymbolKind); recipes only
+  kParam,       ///< index = parameter number of the kernel
+  kAxis,        ///< index = axis of the stage's domain; type i64
+  kReduceAxis,  ///< index = axis of the stage's reduction domain; type i64
+  kTap,         ///< tap number of a band stage; type i64
+  kAcc,         ///< in `finish`: the accumulated value
+  kLoad,        ///< element of a kernel input or another stage: load target, args = indices
+  kPhilox,      ///< args = key u64, counter low u64, counter high u64; index = word 0..3; type u32
+  kVar,         ///< loops: index = variable
+  kLoadFlat,    ///< loops: index = buffer, args[0] = element offset i64
 };
 
 enum class SymbolKind : uint8_t {
@@ -77,13 +78,13 @@ struct ExprNode {
   Cell value;                    ///< kConst
   int index = 0;                 ///< kParam, kAxis, kReduceAxis, kPhilox, kVar, kLoadFlat
   SymbolKind symbol = SymbolKind::kExtent;
-  int64_t a = 0, b = 0;          ///< kSymbol
-  LoadTarget target;             ///< kLoad
-  Border border = Border::kNone; ///< kLoad; applies to every index; kNone promises that all are inside
-  Cell fill;                     ///< kLoad with kConstant
+  int64_t a = 0, b = 0;           ///< kSymbol
+  LoadTarget target;              ///< kLoad
+  Border border = Border::kNone;  ///< kLoad; applies to every index; kNone promises that all are inside
+  Cell fill;                      ///< kLoad with kConstant
   std::vector<Expr> args;
   Span span;
-  uint64_t hash = 0;             ///< of the structure; the builders below set it, 0 means not known
+  uint64_t hash = 0;  ///< of the structure; the builders below set it, 0 means not known
 };
 
 // ---- leaves
@@ -97,21 +98,23 @@ Expr axis(int index);
 Expr reduce_axis(int index);
 Expr tap();
 Expr accumulator(DType type);
-Expr load(LoadTarget target, DType type, std::vector<Expr> indices, Border border = Border::kNone, Cell fill = {});
+Expr load(LoadTarget target, DType type, std::vector<Expr> indices, Border border = Border::kNone,
+          Cell fill = {});
 Expr philox_word(Expr key, Expr counter_low, Expr counter_high, int word);
 Expr var(int index, DType type);
 Expr load_flat(int buffer, DType type, Expr offset);
 
-// ---- operations; operand types must be equal (GALATEA_CHECK), constants fold, neutral elements vanish where that is exact
-// (x+0 and x*1 on integers; never on floats where the sign of zero or NaN would change).
+// ---- operations; operand types must be equal (GALATEA_CHECK), constants fold, neutral elements vanish where
+// that is exact (x+0 and x*1 on integers; never on floats where the sign of zero or NaN would change).
 Expr make_op(ScalarOp op, DType type, std::vector<Expr> args);
-Expr convert(Expr value, DType to);    ///< kConvert; the value itself if already of that type
-Expr saturate(Expr value, DType to);   ///< kSaturate
+Expr convert(Expr value, DType to);   ///< kConvert; the value itself if already of that type
+Expr saturate(Expr value, DType to);  ///< kSaturate
 Expr select(Expr condition, Expr a, Expr b);
 Expr fma(Expr a, Expr b, Expr c);
 Expr min(Expr a, Expr b);
 Expr max(Expr a, Expr b);
-Expr clamp(Expr value, Expr low, Expr high);  ///< max(low, min(value, high)) in that operand order: value first
+Expr clamp(Expr value, Expr low,
+           Expr high);  ///< max(low, min(value, high)) in that operand order: value first
 Expr unary(ScalarOp op, Expr a);
 Expr binary(ScalarOp op, Expr a, Expr b);  ///< comparisons give bool
 Expr operator+(Expr a, Expr b);
@@ -141,12 +144,14 @@ bool same(const Expr& a, const Expr& b);
 uint64_t hash_of(const Expr& e);
 /// Whether any node of the kind occurs.
 bool contains(const Expr& e, ExprKind kind);
-/// Rebuilds bottom-up (folding again); `replace` may return an empty Expr for "keep". Shared nodes are visited once.
+/// Rebuilds bottom-up (folding again); `replace` may return an empty Expr for "keep". Shared nodes are
+/// visited once.
 template <typename F>
 Expr rewrite(const Expr& e, const F& replace);
 /// Calls visit(expr) once per distinct node, operands first.
 void for_each_node(const Expr& e, const std::function<void(const Expr&)>& visit);
-/// `b(a(i,j), …)` style text: "add(axis0, 3:i64)"; the grammar is in kernel/reader.h. Shared parts are named once: "{ %0 = …; add(%0, %0) }".
+/// `b(a(i,j), …)` style text: "add(axis0, 3:i64)"; the grammar is in kernel/reader.h. Shared parts are named
+/// once: "{ %0 = …; add(%0, %0) }".
 std::string to_text(const Expr& e);
 
 }  // namespace galatea::kernel

@@ -26,7 +26,8 @@ std::optional<int64_t> parse_integer(std::string_view text) {
 
 /// The number behind a prefix: 3 of "axis3".
 std::optional<int> number_behind(std::string_view word, std::string_view prefix) {
-  if (!word.starts_with(prefix) || word.size() == prefix.size() || !is_digit(word[prefix.size()])) return std::nullopt;
+  if (!word.starts_with(prefix) || word.size() == prefix.size() || !is_digit(word[prefix.size()]))
+    return std::nullopt;
   auto value = parse_integer(word.substr(prefix.size()));
   if (!value || *value > 1'000'000) return std::nullopt;
   return static_cast<int>(*value);
@@ -47,8 +48,9 @@ std::optional<Cell> parse_cell(DType type, const std::string& text) {
   }
   char* end = nullptr;
   // strtof rounds once; going through a double would round twice.
-  Cell cell = type == DType::kF64 ? cell_from_double(type, std::strtod(text.c_str(), &end))
-                                  : cell_from_double(type, static_cast<double>(std::strtof(text.c_str(), &end)));
+  Cell cell = type == DType::kF64
+                  ? cell_from_double(type, std::strtod(text.c_str(), &end))
+                  : cell_from_double(type, static_cast<double>(std::strtof(text.c_str(), &end)));
   if (end == text.c_str() || *end != '\0') return std::nullopt;
   return cell;
 }
@@ -132,7 +134,8 @@ Result<int64_t> TextReader::take_integer() {
 
 Result<DType> TextReader::take_type() {
   auto type = dtype_from_short_name(token_);
-  if (!type) return error(fmt::format("'{}' is not an element type", token_), "types are u8, i16, f32, bool, …");
+  if (!type)
+    return error(fmt::format("'{}' is not an element type", token_), "types are u8, i16, f32, bool, …");
   advance();
   return *type;
 }
@@ -249,7 +252,8 @@ Result<Expr> TextReader::take_load() {
   if (accept("constant")) {
     border = Border::kConstant;
     GALATEA_ASSIGN(Expr value, take_expr());
-    if (!is_const(value) || value->type != type) return error("the fill must be a constant of the loaded type");
+    if (!is_const(value) || value->type != type)
+      return error("the fill must be a constant of the loaded type");
     fill = value->value;
   }
   std::vector<Expr> indices;
@@ -322,7 +326,8 @@ Status TextReader::check_operation(ScalarOp op, const std::vector<Expr>& args) c
   bool float_only = op == ScalarOp::kSqrt || (is_math(op) && op != ScalarOp::kPowInt);
   if (!is_float(type) && float_only) return error(fmt::format("{} of an integer", name_of(op)));
   if (op == ScalarOp::kPowInt && is_float(type)) return error("pow_int of a float");
-  if (op == ScalarOp::kMulHi && type != DType::kU32 && type != DType::kI32) return error("mul_hi takes u32 and i32");
+  if (op == ScalarOp::kMulHi && type != DType::kU32 && type != DType::kI32)
+    return error("mul_hi takes u32 and i32");
   return {};
 }
 
@@ -341,7 +346,8 @@ Result<Expr> TextReader::take_operation() {
   GALATEA_ASSIGN(std::vector<Expr> args, take_args());
   GALATEA_TRY(check_operation(op, args));
   if (to) {
-    if (op == ScalarOp::kBitcast && size_of(*to) != size_of(args[0]->type)) return error("bitcast between sizes");
+    if (op == ScalarOp::kBitcast && size_of(*to) != size_of(args[0]->type))
+      return error("bitcast between sizes");
     return make_op(op, *to, std::move(args));
   }
   DType type = is_comparison(op) ? DType::kBool : args.back()->type;

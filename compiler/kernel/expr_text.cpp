@@ -56,20 +56,32 @@ class Printer {
   std::string node_text(const Expr& e) {
     auto typed = [&](std::string text) { return fmt::format("{}:{}", text, short_name(e->type)); };
     switch (e->kind) {
-      case ExprKind::kConst: return constant_text(e->type, e->value);
+      case ExprKind::kConst:
+        return constant_text(e->type, e->value);
       case ExprKind::kOp:
-        if (is_conversion(e->op)) return fmt::format("{}.{}({})", name_of(e->op), short_name(e->type), args_text(e));
+        if (is_conversion(e->op))
+          return fmt::format("{}.{}({})", name_of(e->op), short_name(e->type), args_text(e));
         return fmt::format("{}({})", name_of(e->op), args_text(e));
-      case ExprKind::kSymbol: return typed(fmt::format("symbol.{}({}, {})", name_of(e->symbol), e->a, e->b));
-      case ExprKind::kParam: return typed(fmt::format("p{}", e->index));
-      case ExprKind::kAxis: return fmt::format("axis{}", e->index);
-      case ExprKind::kReduceAxis: return fmt::format("raxis{}", e->index);
-      case ExprKind::kTap: return "tap";
-      case ExprKind::kAcc: return typed("acc");
-      case ExprKind::kLoad: return load_text(e);
-      case ExprKind::kPhilox: return fmt::format("philox{}({})", e->index, args_text(e));
-      case ExprKind::kVar: return typed(fmt::format("v{}", e->index));
-      case ExprKind::kLoadFlat: return fmt::format("load_flat(b{}:{}, {})", e->index, short_name(e->type), args_text(e));
+      case ExprKind::kSymbol:
+        return typed(fmt::format("symbol.{}({}, {})", name_of(e->symbol), e->a, e->b));
+      case ExprKind::kParam:
+        return typed(fmt::format("p{}", e->index));
+      case ExprKind::kAxis:
+        return fmt::format("axis{}", e->index);
+      case ExprKind::kReduceAxis:
+        return fmt::format("raxis{}", e->index);
+      case ExprKind::kTap:
+        return "tap";
+      case ExprKind::kAcc:
+        return typed("acc");
+      case ExprKind::kLoad:
+        return load_text(e);
+      case ExprKind::kPhilox:
+        return fmt::format("philox{}({})", e->index, args_text(e));
+      case ExprKind::kVar:
+        return typed(fmt::format("v{}", e->index));
+      case ExprKind::kLoadFlat:
+        return fmt::format("load_flat(b{}:{}, {})", e->index, short_name(e->type), args_text(e));
     }
     GALATEA_CHECK(false, "unknown kind of expression");
     return {};
@@ -105,21 +117,31 @@ std::string constant_text(DType type, Cell value) {
 
 std::string_view name_of(Border border) {
   switch (border) {
-    case Border::kNone: return "none";
-    case Border::kClamp: return "clamp";
-    case Border::kReflect101: return "reflect_101";
-    default: return "constant";
+    case Border::kNone:
+      return "none";
+    case Border::kClamp:
+      return "clamp";
+    case Border::kReflect101:
+      return "reflect_101";
+    default:
+      return "constant";
   }
 }
 
 std::string_view name_of(SymbolKind kind) {
   switch (kind) {
-    case SymbolKind::kExtent: return "extent";
-    case SymbolKind::kElement: return "element";
-    case SymbolKind::kSampleIndex: return "sample_index";
-    case SymbolKind::kNodeKey: return "node_key";
-    case SymbolKind::kBatchSlot: return "batch_slot";
-    default: return "local";
+    case SymbolKind::kExtent:
+      return "extent";
+    case SymbolKind::kElement:
+      return "element";
+    case SymbolKind::kSampleIndex:
+      return "sample_index";
+    case SymbolKind::kNodeKey:
+      return "node_key";
+    case SymbolKind::kBatchSlot:
+      return "batch_slot";
+    default:
+      return "local";
   }
 }
 

@@ -1,6 +1,7 @@
 // Text of expressions with shared parts named once; for the printers of kernels and loops.
 //
-// Comes in: an expression. Goes out: bindings ("%0 = mul(axis0, 3:i64)") and the text of the root in terms of them.
+// Comes in: an expression. Goes out: bindings ("%0 = mul(axis0, 3:i64)") and the text of the root in terms of
+// them.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // interpret_stages: kernel.h's definitions, executed literally.
 //
-// Comes in: a verified kernel and a call. Goes out: the outputs' elements and the status flags. Every stage is computed whole, element
-// by element, into an array of cells.
+// Comes in: a verified kernel and a call. Goes out: the outputs' elements and the status flags. Every stage
+// is computed whole, element by element, into an array of cells.
 #include "compiler/kernel/interpreter.h"
 
 #include <algorithm>
@@ -83,15 +83,23 @@ class StageInterpreter : public LeafSource {
 
   Cell leaf(const ExprNode& node, const Cell* args) override {
     switch (node.kind) {
-      case ExprKind::kParam: return {call_.params[node.index]};
-      case ExprKind::kAxis: return {static_cast<uint64_t>(at_[static_cast<size_t>(node.index)])};
-      case ExprKind::kReduceAxis: return {static_cast<uint64_t>(reduce_at_[static_cast<size_t>(node.index)])};
-      case ExprKind::kTap: return {static_cast<uint64_t>(tap_)};
-      case ExprKind::kAcc: return accumulated_;
-      case ExprKind::kLoad: return load_element(node, args);
-      default: break;
+      case ExprKind::kParam:
+        return {call_.params[node.index]};
+      case ExprKind::kAxis:
+        return {static_cast<uint64_t>(at_[static_cast<size_t>(node.index)])};
+      case ExprKind::kReduceAxis:
+        return {static_cast<uint64_t>(reduce_at_[static_cast<size_t>(node.index)])};
+      case ExprKind::kTap:
+        return {static_cast<uint64_t>(tap_)};
+      case ExprKind::kAcc:
+        return accumulated_;
+      case ExprKind::kLoad:
+        return load_element(node, args);
+      default:
+        break;
     }
-    GALATEA_CHECK(false, "a verified kernel has no such leaf: " + to_text(Expr(std::make_shared<const ExprNode>(node))));
+    GALATEA_CHECK(false, "a verified kernel has no such leaf: " +
+                             to_text(Expr(std::make_shared<const ExprNode>(node))));
     return {};
   }
 
@@ -115,11 +123,13 @@ class StageInterpreter : public LeafSource {
       int64_t extent = is_input ? call_.tensors[number].extents[d] : extents_[number][d];
       auto index = static_cast<int64_t>(args[d].bits);
       if (index < 0 || index >= extent) {
-        GALATEA_CHECK(node.border != Border::kNone, "read outside a tensor: index " + std::to_string(index) + " of " +
-                                                        std::to_string(extent) + " along axis " + std::to_string(d));
+        GALATEA_CHECK(node.border != Border::kNone, "read outside a tensor: index " + std::to_string(index) +
+                                                        " of " + std::to_string(extent) + " along axis " +
+                                                        std::to_string(d));
         if (node.border == Border::kConstant) return node.fill;
         if (extent <= 0) return {0};
-        index = node.border == Border::kClamp ? std::clamp<int64_t>(index, 0, extent - 1) : reflect_101(index, extent);
+        index = node.border == Border::kClamp ? std::clamp<int64_t>(index, 0, extent - 1)
+                                              : reflect_101(index, extent);
       }
       offset = is_input ? offset + index * call_.tensors[number].strides[d] : offset * extent + index;
     }
@@ -212,6 +222,8 @@ class StageInterpreter : public LeafSource {
 
 }  // namespace
 
-void interpret_stages(const Kernel& kernel, const runtime::KernelCall& call) { StageInterpreter(kernel, call).run(); }
+void interpret_stages(const Kernel& kernel, const runtime::KernelCall& call) {
+  StageInterpreter(kernel, call).run();
+}
 
 }  // namespace galatea::kernel

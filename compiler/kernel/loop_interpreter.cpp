@@ -1,7 +1,8 @@
 // Runs loops, one element after the other: the judge between lowering and the code generators.
 //
-// Comes in: verified loops and a call. Goes out: the output tensors' bytes. Expressions are flattened once into lists of steps, so that a shared
-// node is evaluated once; `permuted` runs vector and grid loops in a scrambled order, which finds iterations that depend on each other.
+// Comes in: verified loops and a call. Goes out: the output tensors' bytes. Expressions are flattened once
+// into lists of steps, so that a shared node is evaluated once; `permuted` runs vector and grid loops in a
+// scrambled order, which finds iterations that depend on each other.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,7 +34,11 @@ struct Steps {
 class Interpreter {
  public:
   Interpreter(const LoopKernel& kernel, const runtime::KernelCall& call, bool permuted)
-      : kernel_(kernel), call_(call), permuted_(permuted), layout_(layout_scratch(kernel)), vars_(kernel.var_types.size()) {}
+      : kernel_(kernel),
+        call_(call),
+        permuted_(permuted),
+        layout_(layout_scratch(kernel)),
+        vars_(kernel.var_types.size()) {}
 
   void run() {
     place_buffers();
@@ -79,7 +84,8 @@ class Interpreter {
     const Memory& m = memories_[static_cast<size_t>(node.index)];
     const int64_t padding = runtime::kBufferPadding / size_of(m.type);
     GALATEA_CHECK(offset >= m.low && offset < m.high + 1 + padding,
-                  fmt::format("{}: load of {}[{}] outside [{}, {}]", kernel_.name, kernel_.buffers[static_cast<size_t>(node.index)].name, offset, m.low, m.high));
+                  fmt::format("{}: load of {}[{}] outside [{}, {}]", kernel_.name,
+                              kernel_.buffers[static_cast<size_t>(node.index)].name, offset, m.low, m.high));
     return load_cell(m.type, m.data + offset * size_of(m.type));
   }
 
@@ -105,19 +111,27 @@ class Interpreter {
     const ExprNode& e = *step.node;
     const auto arg = [&](int i) { return values[step.args[i]]; };
     switch (e.kind) {
-      case ExprKind::kConst: return e.value;
-      case ExprKind::kParam: return Cell{call_.params[e.index]};
-      case ExprKind::kVar: return vars_[static_cast<size_t>(e.index)];
-      case ExprKind::kLoadFlat: return load(e, cell_to_int(DType::kI64, arg(0)));
+      case ExprKind::kConst:
+        return e.value;
+      case ExprKind::kParam:
+        return Cell{call_.params[e.index]};
+      case ExprKind::kVar:
+        return vars_[static_cast<size_t>(e.index)];
+      case ExprKind::kLoadFlat:
+        return load(e, cell_to_int(DType::kI64, arg(0)));
       case ExprKind::kPhilox:
-        return cell_from_int(DType::kU32, static_cast<int64_t>(philox(arg(0).bits, arg(1).bits, arg(2).bits, e.index)));
+        return cell_from_int(DType::kU32,
+                             static_cast<int64_t>(philox(arg(0).bits, arg(1).bits, arg(2).bits, e.index)));
       case ExprKind::kOp: {
         const Cell operands[3] = {arg(0), arg(1), arg(2)};
         const DType operand_type = e.args[0].type();
         const DType type = is_comparison(e.op) ? operand_type : e.type;
-        return evaluate(e.op, type, is_conversion(e.op) ? operand_type : type, operands, call_.status ? call_.status : &status_);
+        return evaluate(e.op, type, is_conversion(e.op) ? operand_type : type, operands,
+                        call_.status ? call_.status : &status_);
       }
-      default: GALATEA_CHECK(false, "a node of an earlier level in loops"); return {};
+      default:
+        GALATEA_CHECK(false, "a node of an earlier level in loops");
+        return {};
     }
   }
   Cell value(const Expr& e) {
@@ -156,7 +170,8 @@ class Interpreter {
     const int64_t offset = integer(node.offset);
     const Cell cell = value(node.value);
     GALATEA_CHECK(offset >= m.low && offset <= m.high,
-                  fmt::format("{}: store to {}[{}] outside [{}, {}]", kernel_.name, kernel_.buffers[static_cast<size_t>(node.buffer)].name, offset, m.low, m.high));
+                  fmt::format("{}: store to {}[{}] outside [{}, {}]", kernel_.name,
+                              kernel_.buffers[static_cast<size_t>(node.buffer)].name, offset, m.low, m.high));
     store_cell(m.type, m.data + offset * size_of(m.type), cell);
   }
   void run(const If& node) { run_block(value(node.condition).bits ? node.then_body : node.else_body); }
@@ -187,6 +202,8 @@ class Interpreter {
 
 }  // namespace
 
-void interpret_loops(const LoopKernel& kernel, const runtime::KernelCall& call, bool permuted) { Interpreter(kernel, call, permuted).run(); }
+void interpret_loops(const LoopKernel& kernel, const runtime::KernelCall& call, bool permuted) {
+  Interpreter(kernel, call, permuted).run();
+}
 
 }  // namespace galatea::kernel

@@ -1,6 +1,7 @@
 // What every user of loops shares: walking, offsets, the meaning of BandRow, the layout of scratch.
 //
-// Comes in: a LoopKernel or parts of one. Goes out: answers about it. The printer is loops_printer.cpp, the verifier loops_verifier.cpp.
+// Comes in: a LoopKernel or parts of one. Goes out: answers about it. The printer is loops_printer.cpp, the
+// verifier loops_verifier.cpp.
 #include "compiler/kernel/loops.h"
 
 #include <type_traits>
@@ -52,7 +53,8 @@ Expr add_if(const Expr& a, const Expr& b) { return !a ? b : !b ? a : a + b; }
 
 Expr padded_bytes(const Expr& elements, DType type) {
   const int64_t align = runtime::kBufferAlignment;
-  const Expr bytes = max(elements, const_int(0)) * const_int(size_of(type)) + const_int(runtime::kBufferPadding + align - 1);
+  const Expr bytes =
+      max(elements, const_int(0)) * const_int(size_of(type)) + const_int(runtime::kBufferPadding + align - 1);
   return bytes & const_int(-align);
 }
 
@@ -87,7 +89,8 @@ void for_each_expr(const Statement& statement, const std::function<void(const Ex
           visit_tables(node.tables, visit);
         } else if constexpr (std::is_same_v<T, BandRow>) {
           visit_tables(node.tables, visit);
-          for (const Expr* e : {&node.src_offset, &node.src_step, &node.dst_offset, &node.dst_plane}) visit_if(*e, visit);
+          for (const Expr* e : {&node.src_offset, &node.src_step, &node.dst_offset, &node.dst_plane})
+            visit_if(*e, visit);
         }
       },
       statement.node);
@@ -100,7 +103,8 @@ bool uses_var(const Expr& e, int index) {
   return false;
 }
 
-bool match_vector_offset(const Expr& offset, int variable, const std::vector<bool>& varying, VectorOffset* out) {
+bool match_vector_offset(const Expr& offset, int variable, const std::vector<bool>& varying,
+                         VectorOffset* out) {
   const Dependence d = dependence(offset, variable, varying);
   if (d == Dependence::kOther) return false;
   if (d == Dependence::kUniform) {
@@ -155,11 +159,13 @@ bool match_vector_offset(const Expr& offset, int variable, const std::vector<boo
 }
 
 Expr prepared_bytes(const BandTables& tables) {
-  // Per group of 16 output pixels and tap: an index vector and a weight vector of 64 bytes; per group 128 bytes of bases. Besides, one
-  // source row taken apart into planes of up to 4 bytes an element, each plane padded by 128 elements.
+  // Per group of 16 output pixels and tap: an index vector and a weight vector of 64 bytes; per group 128
+  // bytes of bases. Besides, one source row taken apart into planes of up to 4 bytes an element, each plane
+  // padded by 128 elements.
   const Expr groups = (max(tables.width, const_int(0)) + const_int(15)) / const_int(16) + const_int(1);
   const Expr per_group = (max(tables.taps, const_int(0)) + const_int(4)) * const_int(128) + const_int(128);
-  const Expr planes = (max(tables.src_width, const_int(0)) + const_int(128)) * const_int(4 * int64_t{tables.channels});
+  const Expr planes =
+      (max(tables.src_width, const_int(0)) + const_int(128)) * const_int(4 * int64_t{tables.channels});
   return const_int(256) + groups * per_group + planes;
 }
 
@@ -187,7 +193,8 @@ Block expand_band_row(const BandRow& row, std::vector<DType>& var_types) {
     pixel.push_back({Declare{sums.back(), t.integer ? const_int(0, DType::kI32) : const_float(0.0)}, {}});
     const Expr source = load_flat(row.src, t.source_type, var(at, DType::kI64) + const_int(c));
     const Expr sum = var(sums.back(), acc_type);
-    const Expr next = t.integer ? sum + weight * convert(source, DType::kI32) : fma(weight, convert(source, DType::kF32), sum);
+    const Expr next = t.integer ? sum + weight * convert(source, DType::kI32)
+                                : fma(weight, convert(source, DType::kF32), sum);
     taps_body.push_back({Assign{sums.back(), next}, {}});
   }
   pixel.push_back({For{k, const_int(0), t.taps, LoopRole::kSerial, 1, 1, std::move(taps_body)}, {}});

@@ -1,31 +1,44 @@
 // Loops: the lowered form of a kernel, and the only input of both code generators.
 //
-// Comes in: a Kernel and its Schedule. Goes out: buffers and a tree of statements over scalar expressions in which kVar, kParam and kLoadFlat are the
-// only leaves besides constants. Printed (explain --emit=loops), interpreted, emitted as LLVM IR and as CUDA C++.
+// Comes in: a Kernel and its Schedule. Goes out: buffers and a tree of statements over scalar expressions in
+// which kVar, kParam and kLoadFlat are the only leaves besides constants. Printed (explain --emit=loops),
+// interpreted, emitted as LLVM IR and as CUDA C++.
 //
 // Semantics
-// - For: runs body for var = begin, begin+1, … end-1. role kSerial: in order. role kVector: iterations are independent; a code
-//   generator runs `lanes` of them at once, the tail masked. role kGrid: iterations are independent; a GPU spreads them over its threads, a CPU runs them in order.
-//   A statement may be preceded by others inside one body.
-// - Let defines an immutable variable for the rest of its body; Declare a mutable one; Assign changes it. Inside a kVector loop, variables are per lane.
-// - Store writes buffer[offset] = value (value has the buffer's type). LoadFlat reads. Offsets count elements.
+// - For: runs body for var = begin, begin+1, … end-1. role kSerial: in order. role kVector: iterations are
+// independent; a code
+//   generator runs `lanes` of them at once, the tail masked. role kGrid: iterations are independent; a GPU
+//   spreads them over its threads, a CPU runs them in order. A statement may be preceded by others inside one
+//   body.
+// - Let defines an immutable variable for the rest of its body; Declare a mutable one; Assign changes it.
+// Inside a kVector loop, variables are per lane.
+// - Store writes buffer[offset] = value (value has the buffer's type). LoadFlat reads. Offsets count
+// elements.
 // - If: the condition is the same for all lanes (it does not depend on a kVector variable).
-// - Phase: on a GPU, a barrier for the threads of the sample stands between top-level phases; in order elsewhere.
+// - Phase: on a GPU, a barrier for the threads of the sample stands between top-level phases; in order
+// elsewhere.
 // - BandRow: one row of a horizontal band over interleaved pixels, the shape worth hand-made vectors:
 //     for c in 0..channels, i in 0..width:
-//       dst[dst_offset + c*dst_plane + i] = f32( Σ_{k=0}^{taps-1} weights[i*taps_stride + k] * src[src_offset + clamp(first[i] + k, 0, src_width-1)*src_step + c] ) [* scale]
-//   with i32 sums when the weights are i32 (result converted to f32, then multiplied by `scale`, an exact power of two), else f32 fma in tap order. src is u8 (i32
-//   weights) or f32/i16/u16 (f32 weights). `prepared` is scratch for tables that an emitter derives from first/weights once per call: BandPrepare stands before
-//   the row loop. Emitters without a special form use expand_band_row().
+//       dst[dst_offset + c*dst_plane + i] = f32( Σ_{k=0}^{taps-1} weights[i*taps_stride + k] * src[src_offset
+//       + clamp(first[i] + k, 0, src_width-1)*src_step + c] ) [* scale]
+//   with i32 sums when the weights are i32 (result converted to f32, then multiplied by `scale`, an exact
+//   power of two), else f32 fma in tap order. src is u8 (i32 weights) or f32/i16/u16 (f32 weights).
+//   `prepared` is scratch for tables that an emitter derives from first/weights once per call: BandPrepare
+//   stands before the row loop. Emitters without a special form use expand_band_row().
 //
 // Forms that emitters may count on
-// - Offsets are i64 in the form `((uniform + vector_var * scale) + constant)`: what does not depend on the kVector variable comes first (hoisted into a
-//   Let outside where it can be), then the variable (times a constant where its stride is known: 1, or the number of channels), then an integer constant;
-//   so neighbouring channels of a pixel are loads or stores that differ in the constant only. match_vector_offset() takes them apart.
-// - A body of a kVector loop holds Let, Declare, Assign, Store, If with a uniform condition, and kSerial For with uniform bounds. kVector and kGrid loops do not nest.
-// - Loads are safe in every lane below `end` (borders clamp first and select afterwards); masked-off lanes load at most kBufferPadding bytes past the end
+// - Offsets are i64 in the form `((uniform + vector_var * scale) + constant)`: what does not depend on the
+// kVector variable comes first (hoisted into a
+//   Let outside where it can be), then the variable (times a constant where its stride is known: 1, or the
+//   number of channels), then an integer constant; so neighbouring channels of a pixel are loads or stores
+//   that differ in the constant only. match_vector_offset() takes them apart.
+// - A body of a kVector loop holds Let, Declare, Assign, Store, If with a uniform condition, and kSerial For
+// with uniform bounds. kVector and kGrid loops do not nest.
+// - Loads are safe in every lane below `end` (borders clamp first and select afterwards); masked-off lanes
+// load at most kBufferPadding bytes past the end
 //   of a row of the buffer, so they need a mask only for tensors that the host lends.
-// - With ScheduleOptions::gpu the body is Lets and Phases; a Phase holds Lets and kGrid loops only (no kVector, BandPrepare, BandRow).
+// - With ScheduleOptions::gpu the body is Lets and Phases; a Phase holds Lets and kGrid loops only (no
+// kVector, BandPrepare, BandRow).
 // - Input and output tensors have non-null data even when empty (and kBufferPadding bytes after them).
 #pragma once
 
@@ -58,7 +71,7 @@ struct For {
   int var = 0;
   Expr begin, end;
   LoopRole role = LoopRole::kSerial;
-  int lanes = 1;   ///< kVector
+  int lanes = 1;  ///< kVector
   int unroll = 1;
   Block body;
 };
@@ -89,7 +102,7 @@ struct Phase {
 };
 /// Tables of one band, made once per call; see the head of this file.
 struct BandTables {
-  int first = -1, weights = -1;  ///< buffers: i32 first[width]; i32 or f32 weights[width * taps_stride]
+  int first = -1, weights = -1;   ///< buffers: i32 first[width]; i32 or f32 weights[width * taps_stride]
   Expr taps, taps_stride, width;  ///< over kParam only
   Expr src_width;                 ///< pixels of a source row, over kParam only
   int channels = 3;
@@ -103,7 +116,8 @@ struct BandPrepare {
 struct BandRow {
   BandTables tables;
   int src = 0;
-  Expr src_offset, src_step;  ///< src_step: elements between neighbouring pixels; the row has tables.src_width pixels
+  Expr src_offset,
+      src_step;  ///< src_step: elements between neighbouring pixels; the row has tables.src_width pixels
   int dst = 0;
   Expr dst_offset, dst_plane;
   float scale = 1.0F;
@@ -119,16 +133,19 @@ struct LoopKernel {
   std::vector<KernelParam> params;
   std::vector<LoopBuffer> buffers;
   std::vector<DType> var_types;
-  /// Strides of tensors are variables defined on entry: stride_vars[tensor][axis] (or -1 where known to be implied by density).
+  /// Strides of tensors are variables defined on entry: stride_vars[tensor][axis] (or -1 where known to be
+  /// implied by density).
   std::vector<std::vector<int>> stride_vars;
   Block body;
 };
 
 std::string to_text(const LoopKernel& kernel);
 Status verify(const LoopKernel& kernel);
-/// Bytes of `prepared` as an expression over params; enough for every emitter (see codegen/llvm/band_tables.h).
+/// Bytes of `prepared` as an expression over params; enough for every emitter (see
+/// codegen/llvm/band_tables.h).
 Expr prepared_bytes(const BandTables& tables);
-/// The plain meaning of a BandRow as ordinary statements. `next_var` numbers new variables, their types are appended to var_types.
+/// The plain meaning of a BandRow as ordinary statements. `next_var` numbers new variables, their types are
+/// appended to var_types.
 Block expand_band_row(const BandRow& row, std::vector<DType>& var_types);
 /// Calls `visit` with every statement, outer before inner.
 void for_each_statement(const Block& block, const std::function<void(const Statement&)>& visit);
@@ -136,15 +153,18 @@ void for_each_statement(const Block& block, const std::function<void(const State
 void for_each_expr(const Statement& statement, const std::function<void(const Expr&)>& visit);
 /// Whether variable `index` occurs.
 bool uses_var(const Expr& e, int index);
-/// offset = uniform + scale * var + constant, where `uniform` (may be empty: 0) and `scale` do not contain the variable.
+/// offset = uniform + scale * var + constant, where `uniform` (may be empty: 0) and `scale` do not contain
+/// the variable.
 struct VectorOffset {
   Expr uniform, scale;  ///< scale is empty where the variable does not occur
   int64_t constant = 0;
 };
-/// Takes an offset apart; false if the variable occurs in any other way (a gather). Variables named in `varying` (those that
-/// differ between lanes) must not occur in `uniform` or `scale`.
-bool match_vector_offset(const Expr& offset, int variable, const std::vector<bool>& varying, VectorOffset* out);
-/// Scratch bytes (each buffer padded and aligned as kernel_abi.h says) over kParam only, and each buffer's byte offset.
+/// Takes an offset apart; false if the variable occurs in any other way (a gather). Variables named in
+/// `varying` (those that differ between lanes) must not occur in `uniform` or `scale`.
+bool match_vector_offset(const Expr& offset, int variable, const std::vector<bool>& varying,
+                         VectorOffset* out);
+/// Scratch bytes (each buffer padded and aligned as kernel_abi.h says) over kParam only, and each buffer's
+/// byte offset.
 struct ScratchLayout {
   std::vector<Expr> offsets;  ///< per buffer; empty for inputs and outputs
   Expr bytes;

@@ -1,6 +1,7 @@
 // Loops as text (explain --emit=loops).
 //
-// Comes in: a LoopKernel. Goes out: indented text in C's manner; variables are v0, v1, …, parameters and buffers go by name.
+// Comes in: a LoopKernel. Goes out: indented text in C's manner; variables are v0, v1, …, parameters and
+// buffers go by name.
 #include <fmt/format.h>
 
 #include <type_traits>
@@ -20,7 +21,8 @@ class Printer {
     out_.line(fmt::format("loops \"{}\" {{", kernel_.name));
     out_.indent();
     for (size_t i = 0; i < kernel_.params.size(); ++i)
-      out_.line(fmt::format("param {}: {}", param_name(static_cast<int>(i)), short_name(kernel_.params[i].type)));
+      out_.line(
+          fmt::format("param {}: {}", param_name(static_cast<int>(i)), short_name(kernel_.params[i].type)));
     for (const LoopBuffer& buffer : kernel_.buffers) print_buffer(buffer);
     for (size_t t = 0; t < kernel_.stride_vars.size(); ++t)
       for (size_t d = 0; d < kernel_.stride_vars[t].size(); ++d)
@@ -35,7 +37,8 @@ class Printer {
  private:
   void print_buffer(const LoopBuffer& buffer) {
     static constexpr const char* kKinds[] = {"input", "output", "scratch"};
-    std::string text = fmt::format("{} {}: {}", kKinds[static_cast<int>(buffer.kind)], buffer.name, short_name(buffer.type));
+    std::string text =
+        fmt::format("{} {}: {}", kKinds[static_cast<int>(buffer.kind)], buffer.name, short_name(buffer.type));
     if (buffer.kind == BufferKind::kScratch) text += fmt::format("[{}]", show(buffer.elements));
     if (buffer.tensor >= 0) text += fmt::format(" = tensor {}", buffer.tensor);
     out_.line(text);
@@ -52,23 +55,40 @@ class Printer {
 
   static const char* infix(ScalarOp op) {
     switch (op) {
-      case ScalarOp::kAdd: return "+";
-      case ScalarOp::kSub: return "-";
-      case ScalarOp::kMul: return "*";
-      case ScalarOp::kDiv: return "/";
-      case ScalarOp::kRem: return "%";
-      case ScalarOp::kAnd: return "&";
-      case ScalarOp::kOr: return "|";
-      case ScalarOp::kXor: return "^";
-      case ScalarOp::kShl: return "<<";
-      case ScalarOp::kShr: return ">>";
-      case ScalarOp::kEq: return "==";
-      case ScalarOp::kNe: return "!=";
-      case ScalarOp::kLt: return "<";
-      case ScalarOp::kLe: return "<=";
-      case ScalarOp::kGt: return ">";
-      case ScalarOp::kGe: return ">=";
-      default: return nullptr;
+      case ScalarOp::kAdd:
+        return "+";
+      case ScalarOp::kSub:
+        return "-";
+      case ScalarOp::kMul:
+        return "*";
+      case ScalarOp::kDiv:
+        return "/";
+      case ScalarOp::kRem:
+        return "%";
+      case ScalarOp::kAnd:
+        return "&";
+      case ScalarOp::kOr:
+        return "|";
+      case ScalarOp::kXor:
+        return "^";
+      case ScalarOp::kShl:
+        return "<<";
+      case ScalarOp::kShr:
+        return ">>";
+      case ScalarOp::kEq:
+        return "==";
+      case ScalarOp::kNe:
+        return "!=";
+      case ScalarOp::kLt:
+        return "<";
+      case ScalarOp::kLe:
+        return "<=";
+      case ScalarOp::kGt:
+        return ">";
+      case ScalarOp::kGe:
+        return ">=";
+      default:
+        return nullptr;
     }
   }
 
@@ -82,13 +102,21 @@ class Printer {
 
   std::string show(const Expr& e, bool nested = false) const {
     switch (e->kind) {
-      case ExprKind::kConst: return show_const(*e);
-      case ExprKind::kParam: return param_name(e->index);
-      case ExprKind::kVar: return fmt::format("v{}", e->index);
-      case ExprKind::kLoadFlat: return fmt::format("{}[{}]", buffer_name(e->index), show(e->args[0]));
-      case ExprKind::kPhilox: return fmt::format("philox.{}({}, {}, {})", e->index, show(e->args[0]), show(e->args[1]), show(e->args[2]));
-      case ExprKind::kOp: return show_op(*e, nested);
-      default: return to_text(e);
+      case ExprKind::kConst:
+        return show_const(*e);
+      case ExprKind::kParam:
+        return param_name(e->index);
+      case ExprKind::kVar:
+        return fmt::format("v{}", e->index);
+      case ExprKind::kLoadFlat:
+        return fmt::format("{}[{}]", buffer_name(e->index), show(e->args[0]));
+      case ExprKind::kPhilox:
+        return fmt::format("philox.{}({}, {}, {})", e->index, show(e->args[0]), show(e->args[1]),
+                           show(e->args[2]));
+      case ExprKind::kOp:
+        return show_op(*e, nested);
+      default:
+        return to_text(e);
     }
   }
 
@@ -98,15 +126,18 @@ class Printer {
       return nested ? "(" + text + ")" : text;
     }
     std::string name(name_of(e.op));
-    if (e.op == ScalarOp::kConvert) name = short_name(e.type);
-    else if (is_conversion(e.op)) name += fmt::format("_{}", short_name(e.type));
+    if (e.op == ScalarOp::kConvert)
+      name = short_name(e.type);
+    else if (is_conversion(e.op))
+      name += fmt::format("_{}", short_name(e.type));
     std::string text = name + "(";
     for (size_t i = 0; i < e.args.size(); ++i) text += (i ? ", " : "") + show(e.args[i]);
     return text + ")";
   }
 
   void print_block(const Block& block) {
-    for (const Statement& statement : block) std::visit([&](const auto& node) { print(node); }, statement.node);
+    for (const Statement& statement : block)
+      std::visit([&](const auto& node) { print(node); }, statement.node);
   }
   void print_body(const Block& block) {
     out_.indent();
@@ -119,7 +150,8 @@ class Printer {
 
   void print(const For& node) {
     std::string role = node.role == LoopRole::kVector ? fmt::format(" vector({})", node.lanes)
-                       : node.role == LoopRole::kGrid ? " grid" : "";
+                       : node.role == LoopRole::kGrid ? " grid"
+                                                      : "";
     if (node.unroll > 1) role += fmt::format(" unroll({})", node.unroll);
     out_.line(fmt::format("for v{} in {} .. {}{} {{", node.var, show(node.begin), show(node.end), role));
     print_body(node.body);
@@ -147,16 +179,19 @@ class Printer {
     out_.line("}");
   }
   std::string tables_text(const BandTables& t) const {
-    return fmt::format("first={}, weights={}, taps={}, taps_stride={}, width={}, src_width={}, channels={}, source={}",
-                       buffer_name(t.first), buffer_name(t.weights), show(t.taps), show(t.taps_stride), show(t.width),
-                       show(t.src_width), t.channels, short_name(t.source_type));
+    return fmt::format(
+        "first={}, weights={}, taps={}, taps_stride={}, width={}, src_width={}, channels={}, source={}",
+        buffer_name(t.first), buffer_name(t.weights), show(t.taps), show(t.taps_stride), show(t.width),
+        show(t.src_width), t.channels, short_name(t.source_type));
   }
   void print(const BandPrepare& node) {
-    out_.line(fmt::format("band_prepare({}, prepared={})", tables_text(node.tables), buffer_name(node.tables.prepared)));
+    out_.line(fmt::format("band_prepare({}, prepared={})", tables_text(node.tables),
+                          buffer_name(node.tables.prepared)));
   }
   void print(const BandRow& node) {
-    out_.line(fmt::format("band_row({}[{}], step={} -> {}[{}], plane={}, scale={}; {})", buffer_name(node.src), show(node.src_offset),
-                          show(node.src_step), buffer_name(node.dst), show(node.dst_offset), show(node.dst_plane), node.scale,
+    out_.line(fmt::format("band_row({}[{}], step={} -> {}[{}], plane={}, scale={}; {})",
+                          buffer_name(node.src), show(node.src_offset), show(node.src_step),
+                          buffer_name(node.dst), show(node.dst_offset), show(node.dst_plane), node.scale,
                           tables_text(node.tables)));
   }
 

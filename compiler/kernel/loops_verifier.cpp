@@ -1,6 +1,7 @@
 // What loops are legal.
 //
-// Comes in: a LoopKernel. Goes out: nothing, or an internal error that names the statement: lowering made a mistake.
+// Comes in: a LoopKernel. Goes out: nothing, or an internal error that names the statement: lowering made a
+// mistake.
 #include <fmt/format.h>
 
 #include <type_traits>
@@ -14,7 +15,9 @@ namespace {
 class Verifier {
  public:
   explicit Verifier(const LoopKernel& kernel)
-      : kernel_(kernel), defined_(kernel.var_types.size(), false), mutable_(kernel.var_types.size(), false),
+      : kernel_(kernel),
+        defined_(kernel.var_types.size(), false),
+        mutable_(kernel.var_types.size(), false),
         varying_(kernel.var_types.size(), false) {}
 
   Status run() {
@@ -44,39 +47,56 @@ class Verifier {
   }
   void check_type(int v, DType type, const std::string& what) {
     if (kernel_.var_types[static_cast<size_t>(v)] != type)
-      complain(fmt::format("{}: v{} is {}, the value {}", what, v, short_name(kernel_.var_types[static_cast<size_t>(v)]), short_name(type)));
+      complain(fmt::format("{}: v{} is {}, the value {}", what, v,
+                           short_name(kernel_.var_types[static_cast<size_t>(v)]), short_name(type)));
   }
-  bool buffer_ok(int index) const { return index >= 0 && static_cast<size_t>(index) < kernel_.buffers.size(); }
+  bool buffer_ok(int index) const {
+    return index >= 0 && static_cast<size_t>(index) < kernel_.buffers.size();
+  }
 
   void node_ok(const ExprNode& e, const std::string& what, bool params_only) {
     switch (e.kind) {
-      case ExprKind::kConst: break;
+      case ExprKind::kConst:
+        break;
       case ExprKind::kParam:
-        if (e.index < 0 || static_cast<size_t>(e.index) >= kernel_.params.size()) complain(what + ": no such parameter");
-        else if (kernel_.params[static_cast<size_t>(e.index)].type != e.type) complain(what + ": a parameter of another type");
+        if (e.index < 0 || static_cast<size_t>(e.index) >= kernel_.params.size())
+          complain(what + ": no such parameter");
+        else if (kernel_.params[static_cast<size_t>(e.index)].type != e.type)
+          complain(what + ": a parameter of another type");
         break;
       case ExprKind::kOp:
-        if (static_cast<int>(e.args.size()) != num_operands(e.op)) complain(fmt::format("{}: {} has {} operands", what, name_of(e.op), e.args.size()));
+        if (static_cast<int>(e.args.size()) != num_operands(e.op))
+          complain(fmt::format("{}: {} has {} operands", what, name_of(e.op), e.args.size()));
         break;
-      case ExprKind::kPhilox: break;
+      case ExprKind::kPhilox:
+        break;
       case ExprKind::kVar:
-        if (params_only) complain(what + ": a variable where only parameters may be");
-        else if (e.index < 0 || static_cast<size_t>(e.index) >= defined_.size() || !defined_[static_cast<size_t>(e.index)])
+        if (params_only)
+          complain(what + ": a variable where only parameters may be");
+        else if (e.index < 0 || static_cast<size_t>(e.index) >= defined_.size() ||
+                 !defined_[static_cast<size_t>(e.index)])
           complain(fmt::format("{}: v{} is not defined here", what, e.index));
-        else check_type(e.index, e.type, what);
+        else
+          check_type(e.index, e.type, what);
         break;
       case ExprKind::kLoadFlat:
-        if (params_only || !buffer_ok(e.index)) complain(what + ": a load of no buffer");
-        else if (kernel_.buffers[static_cast<size_t>(e.index)].type != e.type) complain(what + ": a load of another type than its buffer's");
-        else if (e.args[0].type() != DType::kI64) complain(what + ": an offset that is not i64");
+        if (params_only || !buffer_ok(e.index))
+          complain(what + ": a load of no buffer");
+        else if (kernel_.buffers[static_cast<size_t>(e.index)].type != e.type)
+          complain(what + ": a load of another type than its buffer's");
+        else if (e.args[0].type() != DType::kI64)
+          complain(what + ": an offset that is not i64");
         break;
-      default: complain(what + ": " + "a node that belongs to an earlier level"); break;
+      default:
+        complain(what + ": " + "a node that belongs to an earlier level");
+        break;
     }
     for (const Expr& arg : e.args) node_ok(*arg, what, params_only);
   }
   void expr(const Expr& e, DType type, const std::string& what, bool params_only = false) {
     if (!e) return complain(what + " is missing");
-    if (e.type() != type) complain(fmt::format("{} is {}, not {}", what, short_name(e.type()), short_name(type)));
+    if (e.type() != type)
+      complain(fmt::format("{} is {}, not {}", what, short_name(e.type()), short_name(type)));
     node_ok(*e, what, params_only);
   }
   bool varies(const Expr& e) const {
@@ -99,7 +119,9 @@ class Verifier {
   }
 
   DType type_of(int v) const {
-    return v >= 0 && static_cast<size_t>(v) < kernel_.var_types.size() ? kernel_.var_types[static_cast<size_t>(v)] : DType::kBool;
+    return v >= 0 && static_cast<size_t>(v) < kernel_.var_types.size()
+               ? kernel_.var_types[static_cast<size_t>(v)]
+               : DType::kBool;
   }
   void check(const For& node) {
     expr(node.begin, DType::kI64, "begin of a loop");
@@ -107,7 +129,8 @@ class Verifier {
     if (!problem_.empty()) return;
     const bool parallel = node.role != LoopRole::kSerial;
     if (parallel && in_parallel_) return complain("a vector or grid loop inside another");
-    if (in_parallel_ && (varies(node.begin) || varies(node.end))) return complain("a loop whose bounds differ between lanes");
+    if (in_parallel_ && (varies(node.begin) || varies(node.end)))
+      return complain("a loop whose bounds differ between lanes");
     const size_t outer = scope_.size();
     if (!define(node.var, false)) return;
     check_type(node.var, DType::kI64, "loop variable");
@@ -125,7 +148,8 @@ class Verifier {
   }
   void check(const Let& node) {
     expr(node.value, type_of(node.var), "value of a variable");
-    if (problem_.empty() && define(node.var, false)) varying_[static_cast<size_t>(node.var)] = varies(node.value);
+    if (problem_.empty() && define(node.var, false))
+      varying_[static_cast<size_t>(node.var)] = varies(node.value);
   }
   void check(const Declare& node) {
     expr(node.init, type_of(node.var), "first value of a variable");
@@ -133,7 +157,8 @@ class Verifier {
   }
   void check(const Assign& node) {
     expr(node.value, type_of(node.var), "new value of a variable");
-    if (problem_.empty() && (!defined_[static_cast<size_t>(node.var)] || !mutable_[static_cast<size_t>(node.var)]))
+    if (problem_.empty() &&
+        (!defined_[static_cast<size_t>(node.var)] || !mutable_[static_cast<size_t>(node.var)]))
       complain(fmt::format("v{} cannot be assigned here", node.var));
   }
   void check(const Store& node) {
@@ -156,18 +181,24 @@ class Verifier {
     in_phase_ = false;
   }
   void tables(const BandTables& t) {
-    if (!buffer_ok(t.first) || !buffer_ok(t.weights) || !buffer_ok(t.prepared)) return complain("a band without its tables");
+    if (!buffer_ok(t.first) || !buffer_ok(t.weights) || !buffer_ok(t.prepared))
+      return complain("a band without its tables");
     const auto type = [&](int b) { return kernel_.buffers[static_cast<size_t>(b)].type; };
-    if (type(t.first) != DType::kI32 || type(t.weights) != (t.integer ? DType::kI32 : DType::kF32)) complain("a band with tables of wrong types");
-    for (const Expr* e : {&t.taps, &t.taps_stride, &t.width, &t.src_width}) expr(*e, DType::kI64, "size of a band", true);
+    if (type(t.first) != DType::kI32 || type(t.weights) != (t.integer ? DType::kI32 : DType::kF32))
+      complain("a band with tables of wrong types");
+    for (const Expr* e : {&t.taps, &t.taps_stride, &t.width, &t.src_width})
+      expr(*e, DType::kI64, "size of a band", true);
   }
   void check(const BandPrepare& node) { tables(node.tables); }
   void check(const BandRow& node) {
     tables(node.tables);
     if (!buffer_ok(node.src) || !buffer_ok(node.dst)) return complain("a band row without buffers");
-    if (kernel_.buffers[static_cast<size_t>(node.src)].type != node.tables.source_type) complain("a band row with a source of another type");
-    if (kernel_.buffers[static_cast<size_t>(node.dst)].type != DType::kF32) complain("a band row whose destination is not f32");
-    for (const Expr* e : {&node.src_offset, &node.src_step, &node.dst_offset, &node.dst_plane}) expr(*e, DType::kI64, "offset of a band row");
+    if (kernel_.buffers[static_cast<size_t>(node.src)].type != node.tables.source_type)
+      complain("a band row with a source of another type");
+    if (kernel_.buffers[static_cast<size_t>(node.dst)].type != DType::kF32)
+      complain("a band row whose destination is not f32");
+    for (const Expr* e : {&node.src_offset, &node.src_step, &node.dst_offset, &node.dst_plane})
+      expr(*e, DType::kI64, "offset of a band row");
   }
 
   const LoopKernel& kernel_;

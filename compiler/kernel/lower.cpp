@@ -1,8 +1,8 @@
 // Kernels to loops: tensors, variables, the order of stages.
 //
-// Comes in: a verified kernel and its schedule. Goes out: loops, one phase a stage (a ring's producer runs inside its consumer's phase).
-// Where stages lie is decided in lower_place.cpp. The loops of one stage are in lower_nest.cpp, lower_reduce.cpp, lower_band_row.cpp and lower_ring.cpp;
-// expressions in lower_access.cpp.
+// Comes in: a verified kernel and its schedule. Goes out: loops, one phase a stage (a ring's producer runs
+// inside its consumer's phase). Where stages lie is decided in lower_place.cpp. The loops of one stage are in
+// lower_nest.cpp, lower_reduce.cpp, lower_band_row.cpp and lower_ring.cpp; expressions in lower_access.cpp.
 #include <algorithm>
 
 #include "base/result.h"
@@ -15,7 +15,9 @@ namespace lowering {
 
 namespace {
 
-std::string unique_name(const std::string& name, size_t number) { return (name.empty() ? "t" : name) + std::to_string(number); }
+std::string unique_name(const std::string& name, size_t number) {
+  return (name.empty() ? "t" : name) + std::to_string(number);
+}
 
 }  // namespace
 
@@ -29,7 +31,8 @@ bool may_raise_flag(const Stage& stage) {
   for_each_stage_expr(stage, [&](const Expr& e) {
     found |= any_node(e, [](const ExprNode& n) {
       if (n.kind != ExprKind::kOp || is_float(n.type)) return false;
-      if (n.op == ScalarOp::kDiv || n.op == ScalarOp::kRem) return !is_const(n.args[1]) || n.args[1]->value.bits == 0;
+      if (n.op == ScalarOp::kDiv || n.op == ScalarOp::kRem)
+        return !is_const(n.args[1]) || n.args[1]->value.bits == 0;
       return false;
     });
   });
@@ -41,9 +44,11 @@ Lowering::Lowering(const Kernel& kernel, const Schedule& schedule, const Schedul
   GALATEA_CHECK(schedule_.stages.size() == kernel_.stages.size(), "a schedule of another kernel");
   for (Stage& stage : kernel_.stages)
     for (Expr* e : {&stage.body, &stage.weight, &stage.source, &stage.first, &stage.finish})
-      if (*e && any_node(*e, [](const ExprNode& n) { return n.kind == ExprKind::kOp && is_math(n.op); })) *e = expand_math(*e);
+      if (*e && any_node(*e, [](const ExprNode& n) { return n.kind == ExprKind::kOp && is_math(n.op); }))
+        *e = expand_math(*e);
   compose_bands(kernel_);
-  kernel_.stages.reserve(kernel_.stages.size() * 3 + 1);  // stages are added; references to them must stay good
+  kernel_.stages.reserve(kernel_.stages.size() * 3 +
+                         1);  // stages are added; references to them must stay good
 }
 
 // ---- variables
@@ -63,7 +68,8 @@ int Lowering::new_loop_var(const Expr& extent, int depth) {
 }
 
 Expr Lowering::let(const Expr& value, Block& out) {
-  if (value->kind == ExprKind::kConst || value->kind == ExprKind::kParam || value->kind == ExprKind::kVar) return value;
+  if (value->kind == ExprKind::kConst || value->kind == ExprKind::kParam || value->kind == ExprKind::kVar)
+    return value;
   const int variable = new_var(value.type());
   push(out, Let{variable, value});
   return v(variable);
@@ -91,12 +97,14 @@ std::vector<Expr> Lowering::dense_strides(const std::vector<Expr>& extents, cons
 Place Lowering::new_scratch(const std::string& name, DType type, Expr elements) {
   Place place;
   place.buffer = static_cast<int>(out_.buffers.size());
-  out_.buffers.push_back({unique_name(name + "_", out_.buffers.size()), BufferKind::kScratch, type, -1, std::move(elements)});
+  out_.buffers.push_back(
+      {unique_name(name + "_", out_.buffers.size()), BufferKind::kScratch, type, -1, std::move(elements)});
   return place;
 }
 
 void Lowering::add_tensors() {
-  const auto add = [&](const std::string& name, BufferKind kind, DType type, const std::vector<Expr>& extents, int dense_axes) {
+  const auto add = [&](const std::string& name, BufferKind kind, DType type, const std::vector<Expr>& extents,
+                       int dense_axes) {
     const int tensor = static_cast<int>(out_.stride_vars.size());
     Place place;
     place.buffer = static_cast<int>(out_.buffers.size());
@@ -115,7 +123,8 @@ void Lowering::add_tensors() {
   for (const KernelInput& input : kernel_.inputs) {
     std::vector<Expr> extents;
     for (const Expr& e : input.extents) extents.push_back(top(e));
-    inputs_.push_back(add(input.name.empty() ? "in" : input.name, BufferKind::kInput, input.type, extents, input.dense_axes));
+    inputs_.push_back(add(input.name.empty() ? "in" : input.name, BufferKind::kInput, input.type, extents,
+                          input.dense_axes));
     input_extents_.push_back(std::move(extents));
   }
   for (const Stage& stage : kernel_.stages) {
@@ -130,19 +139,22 @@ void Lowering::add_tensors() {
     for (const int axis : output.axis_of) extents.push_back(extents_[s][static_cast<size_t>(axis)]);
     const Place tensor = add("out", BufferKind::kOutput, kernel_.stages[s].type, extents, output.dense_axes);
     Place place = tensor;
-    for (size_t d = 0; d < output.axis_of.size(); ++d) place.strides[static_cast<size_t>(output.axis_of[d])] = tensor.strides[d];
+    for (size_t d = 0; d < output.axis_of.size(); ++d)
+      place.strides[static_cast<size_t>(output.axis_of[d])] = tensor.strides[d];
     place.streaming = output.streaming;
     places_[s].push_back(std::move(place));
   }
 }
 
 bool Lowering::is_output(int s) const {
-  return std::any_of(kernel_.outputs.begin(), kernel_.outputs.end(), [&](const KernelOutput& o) { return o.stage == s; });
+  return std::any_of(kernel_.outputs.begin(), kernel_.outputs.end(),
+                     [&](const KernelOutput& o) { return o.stage == s; });
 }
 
 bool Lowering::is_inlined(int s) const {
   const auto i = static_cast<size_t>(s);
-  return schedule_.stages[i].placement == Placement::kInlined && kernel_.stages[i].form == StageForm::kMap && !may_raise_flag(kernel_.stages[i]);
+  return schedule_.stages[i].placement == Placement::kInlined && kernel_.stages[i].form == StageForm::kMap &&
+         !may_raise_flag(kernel_.stages[i]);
 }
 
 // ---- stages
@@ -151,7 +163,9 @@ Expr Lowering::all_positive(const std::vector<Expr>& extents) const {
   Expr all = const_bool(true);
   for (const Expr& extent : extents) {
     const Expr here = extent > const_int(0);
-    all = is_const(all) ? (all->value.bits ? here : all) : is_const(here) ? (here->value.bits ? all : here) : (all & here);
+    all = is_const(all)    ? (all->value.bits ? here : all)
+          : is_const(here) ? (here->value.bits ? all : here)
+                           : (all & here);
   }
   return all;
 }
@@ -222,7 +236,8 @@ LoopKernel Lowering::run() {
   place_stages();
   const int n = static_cast<int>(readers_.size());
   for (int s = 0; s < n; ++s) emit_stage(s);
-  top_.insert(top_.end(), std::make_move_iterator(out_.body.begin()), std::make_move_iterator(out_.body.end()));
+  top_.insert(top_.end(), std::make_move_iterator(out_.body.begin()),
+              std::make_move_iterator(out_.body.end()));
   out_.body = std::move(top_);
   tidy(out_);
   return std::move(out_);

@@ -1,7 +1,8 @@
 // From indices to offsets: expressions of stages become expressions over loop variables.
 //
-// Comes in: a stage's expression and what stands for its axes. Goes out: the same value in terms of kVar, kParam and kLoadFlat; borders are spelled
-// out unless the nest knows that they do not matter; offsets are in the form that loops.h promises.
+// Comes in: a stage's expression and what stands for its axes. Goes out: the same value in terms of kVar,
+// kParam and kLoadFlat; borders are spelled out unless the nest knows that they do not matter; offsets are in
+// the form that loops.h promises.
 #include <algorithm>
 #include <unordered_set>
 
@@ -11,7 +12,8 @@ namespace galatea::kernel::lowering {
 
 namespace {
 
-bool search(const Expr& e, const std::function<bool(const ExprNode&)>& pred, bool into_offsets, std::unordered_set<const ExprNode*>& seen) {
+bool search(const Expr& e, const std::function<bool(const ExprNode&)>& pred, bool into_offsets,
+            std::unordered_set<const ExprNode*>& seen) {
   if (!seen.insert(e.get()).second) return false;
   if (pred(*e)) return true;
   if (e->kind == ExprKind::kLoadFlat && !into_offsets) return false;
@@ -23,14 +25,19 @@ bool search(const Expr& e, const std::function<bool(const ExprNode&)>& pred, boo
 void add_scaled(Linear* sum, const Linear& other, const Expr& scale) {
   for (const auto& [variable, coefficient] : other.terms) {
     const Expr scaled = coefficient * scale;
-    auto found = std::find_if(sum->terms.begin(), sum->terms.end(), [&](const auto& t) { return t.first == variable; });
-    if (found != sum->terms.end()) found->second = found->second + scaled;
-    else sum->terms.emplace_back(variable, scaled);
+    auto found = std::find_if(sum->terms.begin(), sum->terms.end(),
+                              [&](const auto& t) { return t.first == variable; });
+    if (found != sum->terms.end())
+      found->second = found->second + scaled;
+    else
+      sum->terms.emplace_back(variable, scaled);
   }
   for (const Expr& e : other.rest) sum->rest.push_back(e * scale);
   if (other.constant == 0) return;
-  if (is_const(scale)) sum->constant += other.constant * const_value(scale);
-  else sum->rest.push_back(const_int(other.constant) * scale);
+  if (is_const(scale))
+    sum->constant += other.constant * const_value(scale);
+  else
+    sum->rest.push_back(const_int(other.constant) * scale);
 }
 
 /// 0 1 2 3 2 1 0 1 …: index reflected into [0, extent) without repeating the edge; any distance.
@@ -61,7 +68,9 @@ Expr Linear::coefficient(int variable) const {
 }
 
 bool Lowering::has_loop_var(const Expr& e) const {
-  return any_node(e, [&](const ExprNode& n) { return n.kind == ExprKind::kVar && depth_[static_cast<size_t>(n.index)] >= 0; });
+  return any_node(e, [&](const ExprNode& n) {
+    return n.kind == ExprKind::kVar && depth_[static_cast<size_t>(n.index)] >= 0;
+  });
 }
 
 bool Lowering::mentions(const Expr& e, int variable) const {
@@ -115,9 +124,11 @@ Expr Lowering::build(const Linear& linear) const {
   for (const Expr& e : linear.rest) parts.emplace_back(depth_of(e), e);
   for (const auto& [variable, coefficient] : linear.terms) {
     if (is_const_int(coefficient, 0)) continue;
-    parts.emplace_back(std::max(depth_[static_cast<size_t>(variable)], depth_of(coefficient)), v(variable) * coefficient);
+    parts.emplace_back(std::max(depth_[static_cast<size_t>(variable)], depth_of(coefficient)),
+                       v(variable) * coefficient);
   }
-  std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   Expr sum;
   for (const auto& part : parts) sum = sum ? sum + part.second : part.second;
   if (!sum) return const_int(linear.constant);
@@ -133,8 +144,10 @@ Linear Lowering::offset_of(const Place& place, const std::vector<Expr>& indices)
   return sum;
 }
 
-void Lowering::store(const std::vector<Place>& places, const std::vector<Expr>& indices, const Expr& value, Block& out) {
-  for (const Place& place : places) push(out, Store{place.buffer, build(offset_of(place, indices)), value, place.streaming});
+void Lowering::store(const std::vector<Place>& places, const std::vector<Expr>& indices, const Expr& value,
+                     Block& out) {
+  for (const Place& place : places)
+    push(out, Store{place.buffer, build(offset_of(place, indices)), value, place.streaming});
 }
 
 Expr Lowering::top(const Expr& e) {
@@ -163,16 +176,22 @@ class Translator {
  private:
   Expr leaf_or_op(const Expr& e) {
     switch (e->kind) {
-      case ExprKind::kAxis: return env_.axes[static_cast<size_t>(e->index)];
-      case ExprKind::kReduceAxis: return env_.reduce_axes[static_cast<size_t>(e->index)];
-      case ExprKind::kTap: return env_.tap;
-      case ExprKind::kAcc: return env_.acc;
-      case ExprKind::kLoad: return load(*e);
+      case ExprKind::kAxis:
+        return env_.axes[static_cast<size_t>(e->index)];
+      case ExprKind::kReduceAxis:
+        return env_.reduce_axes[static_cast<size_t>(e->index)];
+      case ExprKind::kTap:
+        return env_.tap;
+      case ExprKind::kAcc:
+        return env_.acc;
+      case ExprKind::kLoad:
+        return load(*e);
       case ExprKind::kParam: {
         const auto known = lowering_.param_values_.find(e->index);
         return known == lowering_.param_values_.end() ? e : const_int(known->second, e->type);
       }
-      default: break;
+      default:
+        break;
     }
     if (e->args.empty()) return e;
     std::vector<Expr> args;
@@ -185,17 +204,20 @@ class Translator {
   }
 
   bool inside_anyway(const Expr& index, const Expr& extent) const {
-    if (is_const(index) && is_const(extent)) return const_value(index) >= 0 && const_value(index) < const_value(extent);
+    if (is_const(index) && is_const(extent))
+      return const_value(index) >= 0 && const_value(index) < const_value(extent);
     if (index->kind != ExprKind::kVar) return false;
     const Expr& loop = lowering_.loop_extent_[static_cast<size_t>(index->index)];
     if (!loop) return false;
-    return same(loop, extent) || (is_const(loop) && is_const(extent) && const_value(loop) <= const_value(extent));
+    return same(loop, extent) ||
+           (is_const(loop) && is_const(extent) && const_value(loop) <= const_value(extent));
   }
 
   Expr load(const ExprNode& e) {
     const bool from_input = e.target.kind == LoadTarget::Kind::kInput;
     const auto target = static_cast<size_t>(e.target.index);
-    const std::vector<Expr>& extents = from_input ? lowering_.input_extents_[target] : lowering_.extents_[target];
+    const std::vector<Expr>& extents =
+        from_input ? lowering_.input_extents_[target] : lowering_.extents_[target];
     std::vector<Expr> indices;
     Expr inside;
     for (size_t d = 0; d < e.args.size(); ++d) {
@@ -204,11 +226,13 @@ class Translator {
       if (log_ && inside_here && !is_const(index)) log_->inside.insert({&e, static_cast<int>(d)});
       if (e.border != Border::kNone && !inside_here) {
         if (log_) log_->bordered.push_back({&e, static_cast<int>(d), lowering_.linearize(index), extents[d]});
-        if (!dropped_ || !dropped_->contains({&e, static_cast<int>(d)})) index = bordered(e, index, extents[d], &inside);
+        if (!dropped_ || !dropped_->contains({&e, static_cast<int>(d)}))
+          index = bordered(e, index, extents[d], &inside);
       }
       indices.push_back(std::move(index));
     }
-    Expr value = from_input ? flat_load(lowering_.inputs_[target], e.type, indices) : stage_load(target, e.type, indices);
+    Expr value = from_input ? flat_load(lowering_.inputs_[target], e.type, indices)
+                            : stage_load(target, e.type, indices);
     return inside ? select(inside, value, constant(e.type, e.fill)) : value;
   }
 
@@ -231,8 +255,9 @@ class Translator {
   Expr stage_load(size_t target, DType type, const std::vector<Expr>& indices) {
     if (lowering_.stored_[target]) return flat_load(*lowering_.stored_[target], type, indices);
     for (const auto& [stage, at, value] : inlined_)
-      if (stage == target && std::equal(at.begin(), at.end(), indices.begin(), indices.end(),
-                                        [](const Expr& a, const Expr& b) { return a.get() == b.get() || same(a, b); }))
+      if (stage == target &&
+          std::equal(at.begin(), at.end(), indices.begin(), indices.end(),
+                     [](const Expr& a, const Expr& b) { return a.get() == b.get() || same(a, b); }))
         return value;
     Env env;
     env.axes = indices;

@@ -1,7 +1,9 @@
-// Horizontal bands over interleaved (or planar) pixels become BandRow, the shape that emitters have hand-made vectors for.
+// Horizontal bands over interleaved (or planar) pixels become BandRow, the shape that emitters have hand-made
+// vectors for.
 //
-// Comes in: a band stage. Goes out: whether it has the shape, its tables, and one BandRow per row, into planar f32 rows; what the stage's
-// finish does besides (or destinations of another layout) follows in a second loop over the row, while it lies in the cache.
+// Comes in: a band stage. Goes out: whether it has the shape, its tables, and one BandRow per row, into
+// planar f32 rows; what the stage's finish does besides (or destinations of another layout) follows in a
+// second loop over the row, while it lies in the cache.
 #include <cmath>
 
 #include "compiler/kernel/lowering.h"
@@ -17,19 +19,24 @@ bool uses_other_axis(const Expr& e, int axis) {
   return any_node(e, [&](const ExprNode& n) { return n.kind == ExprKind::kAxis && n.index != axis; });
 }
 bool params_only(const Expr& e) {
-  return !any_node(e, [](const ExprNode& n) { return n.kind != ExprKind::kConst && n.kind != ExprKind::kParam && n.kind != ExprKind::kOp; });
+  return !any_node(e, [](const ExprNode& n) {
+    return n.kind != ExprKind::kConst && n.kind != ExprKind::kParam && n.kind != ExprKind::kOp;
+  });
 }
 
 /// f32(acc) * 2^n, or f32(acc): the factor; 0 for anything else.
 float power_of_two_scale(const Expr& finish, DType accumulator) {
   const auto is_sum = [&](const Expr& e) {
     if (e->kind == ExprKind::kAcc) return accumulator == DType::kF32;
-    return e->kind == ExprKind::kOp && e->op == ScalarOp::kConvert && e->type == DType::kF32 && e->args[0]->kind == ExprKind::kAcc;
+    return e->kind == ExprKind::kOp && e->op == ScalarOp::kConvert && e->type == DType::kF32 &&
+           e->args[0]->kind == ExprKind::kAcc;
   };
   if (is_sum(finish)) return 1.0F;
   if (finish->kind != ExprKind::kOp || finish->op != ScalarOp::kMul || finish->type != DType::kF32) return 0;
   const int side = is_const(finish->args[1]) ? 1 : 0;
-  if (!is_const(finish->args[static_cast<size_t>(side)]) || !is_sum(finish->args[static_cast<size_t>(1 - side)])) return 0;
+  if (!is_const(finish->args[static_cast<size_t>(side)]) ||
+      !is_sum(finish->args[static_cast<size_t>(1 - side)]))
+    return 0;
   const double scale = cell_to_double(DType::kF32, finish->args[static_cast<size_t>(side)]->value);
   int exponent = 0;
   return scale > 0 && std::frexp(scale, &exponent) == 0.5 ? static_cast<float>(scale) : 0;
@@ -46,35 +53,44 @@ std::optional<RowBand> Lowering::match_row_band(int s) {
   t.integer = stage.accumulator == DType::kI32;
   t.channels = 1;
   if (!t.integer && stage.accumulator != DType::kF32) return {};
-  if (b == rank - 2 && is_const(stage.extents.back()) && const_value(stage.extents.back()) >= 1 && const_value(stage.extents.back()) <= 4) {
+  if (b == rank - 2 && is_const(stage.extents.back()) && const_value(stage.extents.back()) >= 1 &&
+      const_value(stage.extents.back()) <= 4) {
     band.channel_axis = rank - 1;
     t.channels = static_cast<int>(const_value(stage.extents.back()));
   } else if (b != rank - 1) {
     return {};
   }
-  // The tables: over the band axis and the tap, and not a window (whose weights are the same everywhere; plain vectors do that better).
+  // The tables: over the band axis and the tap, and not a window (whose weights are the same everywhere;
+  // plain vectors do that better).
   if (!params_only(stage.taps) || !params_only(stage.extents[static_cast<size_t>(b)])) return {};
-  if (uses_other_axis(stage.first, b) || uses_other_axis(stage.weight, b) || !uses_axis(stage.weight, b)) return {};
+  if (uses_other_axis(stage.first, b) || uses_other_axis(stage.weight, b) || !uses_axis(stage.weight, b))
+    return {};
   // The source.
   const ExprNode& source = *stage.source;
   t.source_type = source.type;
-  const bool type_fits = t.integer ? source.type == DType::kU8
-                                   : source.type == DType::kF32 || source.type == DType::kI16 || source.type == DType::kU16;
+  const bool type_fits =
+      t.integer ? source.type == DType::kU8
+                : source.type == DType::kF32 || source.type == DType::kI16 || source.type == DType::kU16;
   if (!type_fits || (source.border != Border::kClamp && source.border != Border::kNone)) return {};
   const bool from_input = source.target.kind == LoadTarget::Kind::kInput;
   const auto target = static_cast<size_t>(source.target.index);
   if (!from_input && (!stored_[target] || stored_[target]->ring_axis >= 0)) return {};
   const Place& place = from_input ? inputs_[target] : *stored_[target];
-  const std::vector<Expr>& extents = from_input ? kernel_.inputs[target].extents : kernel_.stages[target].extents;
+  const std::vector<Expr>& extents =
+      from_input ? kernel_.inputs[target].extents : kernel_.stages[target].extents;
   band.source_dim = -1;
   int channel_dim = -1;
   for (size_t d = 0; d < source.args.size(); ++d) {
     const Expr& index = source.args[d];
     if (contains(index, ExprKind::kTap)) {
-      if (band.source_dim >= 0 || (!same(index, stage.first + tap()) && !same(index, tap() + stage.first))) return {};
+      if (band.source_dim >= 0 || (!same(index, stage.first + tap()) && !same(index, tap() + stage.first)))
+        return {};
       band.source_dim = static_cast<int>(d);
-    } else if (band.channel_axis >= 0 && index->kind == ExprKind::kAxis && index->index == band.channel_axis) {
-      if (channel_dim >= 0 || !is_const(extents[d]) || const_value(extents[d]) < t.channels || !is_const_int(place.strides[d], 1)) return {};
+    } else if (band.channel_axis >= 0 && index->kind == ExprKind::kAxis &&
+               index->index == band.channel_axis) {
+      if (channel_dim >= 0 || !is_const(extents[d]) || const_value(extents[d]) < t.channels ||
+          !is_const_int(place.strides[d], 1))
+        return {};
       channel_dim = static_cast<int>(d);
     } else if (uses_axis(index, b) || (band.channel_axis >= 0 && uses_axis(index, band.channel_axis))) {
       return {};
@@ -94,10 +110,13 @@ std::optional<RowBand> Lowering::match_row_band(int s) {
     band.scale = scale;
   } else {
     band.post = rewrite(stage.finish, [&](const Expr& e) {
-      const bool is_sum = e->kind == ExprKind::kOp && e->op == ScalarOp::kConvert && e->type == DType::kF32 && e->args[0]->kind == ExprKind::kAcc;
+      const bool is_sum = e->kind == ExprKind::kOp && e->op == ScalarOp::kConvert && e->type == DType::kF32 &&
+                          e->args[0]->kind == ExprKind::kAcc;
       return t.integer && is_sum ? sum : Expr();
     });
-    if (any_node(band.post, [](const ExprNode& n) { return n.kind == ExprKind::kAcc && n.type != DType::kF32; })) return {};
+    if (any_node(band.post,
+                 [](const ExprNode& n) { return n.kind == ExprKind::kAcc && n.type != DType::kF32; }))
+      return {};
   }
   return band;
 }
@@ -110,13 +129,17 @@ void Lowering::prepare_row_band(int s, Block& out) {
   const DType weight_type = t.integer ? DType::kI32 : DType::kF32;
   // A table stage that has the right form already is used as it lies.
   const auto table = [&](const Expr& e, DType type, size_t rank) -> const Place* {
-    if (e->kind != ExprKind::kLoad || e->target.kind != LoadTarget::Kind::kStage || e->type != type || e->args.size() != rank) return nullptr;
-    if (e->args[0]->kind != ExprKind::kAxis || (rank == 2 && e->args[1]->kind != ExprKind::kTap)) return nullptr;
+    if (e->kind != ExprKind::kLoad || e->target.kind != LoadTarget::Kind::kStage || e->type != type ||
+        e->args.size() != rank)
+      return nullptr;
+    if (e->args[0]->kind != ExprKind::kAxis || (rank == 2 && e->args[1]->kind != ExprKind::kTap))
+      return nullptr;
     const auto& place = stored_[static_cast<size_t>(e->target.index)];
     return place && place->ring_axis < 0 && is_const_int(place->strides[rank - 1], 1) ? &*place : nullptr;
   };
   Expr first = stage.first;
-  if (first->kind == ExprKind::kOp && first->op == ScalarOp::kConvert && first->args[0].type() == DType::kI32) first = first->args[0];
+  if (first->kind == ExprKind::kOp && first->op == ScalarOp::kConvert && first->args[0].type() == DType::kI32)
+    first = first->args[0];
   Env env;
   env.axes.assign(static_cast<size_t>(stage.rank()), const_int(0));
   if (const Place* place = table(first, DType::kI32, 1)) {
@@ -140,7 +163,8 @@ void Lowering::prepare_row_band(int s, Block& out) {
     env.axes[b] = v(x);
     env.tap = v(k);
     Block body, outer;
-    push(body, Store{t.weights, build(linearize(v(x) * top(t.taps) + v(k))), convert(translate(s, stage.weight, env), weight_type)});
+    push(body, Store{t.weights, build(linearize(v(x) * top(t.taps) + v(k))),
+                     convert(translate(s, stage.weight, env), weight_type)});
     push(outer, For{k, const_int(0), top(t.taps), LoopRole::kVector, 16, 1, std::move(body)});
     push(out, For{x, const_int(0), top(t.width), LoopRole::kSerial, 1, 1, std::move(outer)});
   }
@@ -161,7 +185,8 @@ void Lowering::emit_band_row(int s, const std::vector<Expr>& fixed, Block& out) 
   std::vector<Expr> indices;
   for (size_t d = 0; d < source.args.size(); ++d) {
     const Expr& index = source.args[d];
-    const bool is_channel = band.channel_axis >= 0 && index->kind == ExprKind::kAxis && index->index == band.channel_axis;
+    const bool is_channel =
+        band.channel_axis >= 0 && index->kind == ExprKind::kAxis && index->index == band.channel_axis;
     if (static_cast<int>(d) == band.source_dim || is_channel) {
       indices.push_back(const_int(0));
       continue;
@@ -179,7 +204,8 @@ void Lowering::emit_band_row(int s, const std::vector<Expr>& fixed, Block& out) 
   row.src_offset = build(offset_of(place, indices));
   row.src_step = place.strides[static_cast<size_t>(band.source_dim)];
   const bool direct = band.post_stage < 0;
-  const Place& to = direct ? *stored_[static_cast<size_t>(s)] : *stored_[static_cast<size_t>(band.temp_stage)];
+  const Place& to =
+      direct ? *stored_[static_cast<size_t>(s)] : *stored_[static_cast<size_t>(band.temp_stage)];
   row.dst = to.buffer;
   row.dst_offset = build(offset_of(to, env.axes));
   row.dst_plane = band.channel_axis >= 0 ? to.strides[static_cast<size_t>(band.channel_axis)] : const_int(0);

@@ -11,7 +11,8 @@ constexpr int64_t kMaxUnrolledTaps = 8;  ///< windows of known size
 
 }  // namespace
 
-void Lowering::emit_element(const Nest& nest, const Shape& shape, Env env, const DroppedBorders* dropped, int64_t taps, Block& out) {
+void Lowering::emit_element(const Nest& nest, const Shape& shape, Env env, const DroppedBorders* dropped,
+                            int64_t taps, Block& out) {
   if (shape.unrolled < 0) return emit_one(nest, env, dropped, taps, out);
   const auto axis = static_cast<size_t>(shape.unrolled);
   const int64_t n = const_value(extents_[static_cast<size_t>(nest.stage)][axis]);
@@ -44,11 +45,13 @@ Expr Lowering::finish(int s, const Env& env, const Expr& acc, const DroppedBorde
 
 bool Lowering::has_tap_loop(const Nest& nest, int64_t known_taps) const {
   const Stage& stage = kernel_.stages[static_cast<size_t>(nest.stage)];
-  return stage.form == StageForm::kBand && known_taps == 0 && (!is_const(stage.taps) || const_value(stage.taps) > kMaxUnrolledTaps);
+  return stage.form == StageForm::kBand && known_taps == 0 &&
+         (!is_const(stage.taps) || const_value(stage.taps) > kMaxUnrolledTaps);
 }
 
 /// One loop over the taps for all channels of a pixel.
-void Lowering::emit_tap_loop(const Nest& nest, const std::vector<Env>& channels, const DroppedBorders* dropped, Block& out) {
+void Lowering::emit_tap_loop(const Nest& nest, const std::vector<Env>& channels,
+                             const DroppedBorders* dropped, Block& out) {
   const Stage& stage = kernel_.stages[static_cast<size_t>(nest.stage)];
   const int k = new_loop_var(top(stage.taps), kInnerDepth);
   std::vector<Expr> sums;
@@ -59,15 +62,19 @@ void Lowering::emit_tap_loop(const Nest& nest, const std::vector<Env>& channels,
     push(out, Declare{sum, constant(stage.accumulator, Cell{})});
     Env at_tap = env;
     at_tap.tap = v(k);
-    push(body, Assign{sum, band_step(stage, v(sum), translate(nest.stage, stage.weight, at_tap, dropped), translate(nest.stage, stage.source, at_tap, dropped))});
+    push(body, Assign{sum, band_step(stage, v(sum), translate(nest.stage, stage.weight, at_tap, dropped),
+                                     translate(nest.stage, stage.source, at_tap, dropped))});
   }
   push(out, For{k, const_int(0), top(stage.taps), LoopRole::kSerial, 1, 1, std::move(body)});
-  for (size_t c = 0; c < channels.size(); ++c) store(nest.places, channels[c].axes, finish(nest.stage, channels[c], sums[c], dropped), out);
+  for (size_t c = 0; c < channels.size(); ++c)
+    store(nest.places, channels[c].axes, finish(nest.stage, channels[c], sums[c], dropped), out);
 }
 
-void Lowering::emit_one(const Nest& nest, const Env& env, const DroppedBorders* dropped, int64_t taps, Block& out) {
+void Lowering::emit_one(const Nest& nest, const Env& env, const DroppedBorders* dropped, int64_t taps,
+                        Block& out) {
   const Stage& stage = kernel_.stages[static_cast<size_t>(nest.stage)];
-  if (stage.form == StageForm::kMap) return store(nest.places, env.axes, translate(nest.stage, stage.body, env, dropped), out);
+  if (stage.form == StageForm::kMap)
+    return store(nest.places, env.axes, translate(nest.stage, stage.body, env, dropped), out);
   if (stage.form == StageForm::kReduce) {
     const Expr acc = emit_reduce_element(nest.stage, env, dropped, out);
     return store(nest.places, env.axes, finish(nest.stage, env, acc, dropped), out);
@@ -78,7 +85,8 @@ void Lowering::emit_one(const Nest& nest, const Env& env, const DroppedBorders* 
   Env at_tap = env;
   for (int64_t k = 0; k < taps; ++k) {
     at_tap.tap = const_int(k);
-    acc = band_step(stage, acc, translate(nest.stage, stage.weight, at_tap, dropped), translate(nest.stage, stage.source, at_tap, dropped));
+    acc = band_step(stage, acc, translate(nest.stage, stage.weight, at_tap, dropped),
+                    translate(nest.stage, stage.source, at_tap, dropped));
   }
   store(nest.places, env.axes, finish(nest.stage, env, acc, dropped), out);
 }

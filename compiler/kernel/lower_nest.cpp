@@ -1,9 +1,10 @@
 // Nests: loops over a stage's domain that store each element.
 //
-// Comes in: a stage, its destinations, which axes are fixed. Goes out: serial loops around one vector loop (or one grid loop on a GPU). Shapes:
+// Comes in: a stage, its destinations, which axes are fixed. Goes out: serial loops around one vector loop
+// (or one grid loop on a GPU). Shapes:
 //   flat     innermost axes taken together, because every access moves through them alike: lane = x*C + c
-//   pixel    lane = x, a small channel axis repeated inside: neighbouring loads and stores differ by a constant
-//   planar   lane = the innermost axis
+//   pixel    lane = x, a small channel axis repeated inside: neighbouring loads and stores differ by a
+//   constant planar   lane = the innermost axis
 // and, where borders matter, `edge | interior without border arithmetic | edge`.
 #include <algorithm>
 
@@ -13,13 +14,15 @@ namespace galatea::kernel::lowering {
 
 namespace {
 
-/// Tap counts with loops of their own, of bands whose count only the sample knows: resizing by 0.5 to 2 and small windows. Each costs
-/// compile time (about 8 ms), the loop over any number costs run time (half as much again).
+/// Tap counts with loops of their own, of bands whose count only the sample knows: resizing by 0.5 to 2 and
+/// small windows. Each costs compile time (about 8 ms), the loop over any number costs run time (half as much
+/// again).
 constexpr int64_t kFewestTapVariant = 2, kMostTapVariant = 5;
 
 }  // namespace
 
-std::vector<Expr> Lowering::trial(const Nest& nest, const Env& env, const DroppedBorders* dropped, AccessLog* log) {
+std::vector<Expr> Lowering::trial(const Nest& nest, const Env& env, const DroppedBorders* dropped,
+                                  AccessLog* log) {
   const Stage& stage = kernel_.stages[static_cast<size_t>(nest.stage)];
   std::vector<Expr> values;
   Env inner = env;
@@ -28,10 +31,12 @@ std::vector<Expr> Lowering::trial(const Nest& nest, const Env& env, const Droppe
     values.push_back(translate(nest.stage, stage.weight, inner, dropped, log));
     values.push_back(translate(nest.stage, stage.source, inner, dropped, log));
   } else {
-    for (const Expr& extent : stage.reduce_extents) inner.reduce_axes.push_back(v(new_loop_var(top(extent), kInnerDepth)));
+    for (const Expr& extent : stage.reduce_extents)
+      inner.reduce_axes.push_back(v(new_loop_var(top(extent), kInnerDepth)));
     values.push_back(translate(nest.stage, stage.body, inner, dropped, log));
   }
-  if (stage.form != StageForm::kMap) values.push_back(finish(nest.stage, inner, v(new_var(stage.accumulator)), dropped, log));
+  if (stage.form != StageForm::kMap)
+    values.push_back(finish(nest.stage, inner, v(new_var(stage.accumulator)), dropped, log));
   return values;
 }
 
@@ -50,13 +55,15 @@ void Lowering::emit_nest(const Nest& nest, Block& out) {
     env.axes[axis] = top(extents_[s][axis] - const_int(1)) - v(vars[axis]);
   }
 
-  // A trial translation shows which indices borders apply to; a second one, without those that are linear, how memory is walked.
+  // A trial translation shows which indices borders apply to; a second one, without those that are linear,
+  // how memory is walked.
   AccessLog log, walked;
   trial(nest, env, nullptr, &log);
   DroppedBorders linear;
   for (const Bordered& b : log.bordered) linear.insert({b.load, b.dim});
   for (const Bordered& b : log.bordered)
-    if (std::any_of(b.index.rest.begin(), b.index.rest.end(), [&](const Expr& e) { return has_loop_var(e); })) linear.erase({b.load, b.dim});
+    if (std::any_of(b.index.rest.begin(), b.index.rest.end(), [&](const Expr& e) { return has_loop_var(e); }))
+      linear.erase({b.load, b.dim});
   const std::vector<Expr> values = trial(nest, env, &linear, &walked);
   for (const Place& place : nest.places) walked.offsets.push_back(offset_of(place, env.axes));
   bool flatten = true;
@@ -65,14 +72,17 @@ void Lowering::emit_nest(const Nest& nest, Block& out) {
   Interior interior = find_interior(nest, shape, log, vars);
   if (shape.flat.size() > 1) {
     for (const Bordered& b : log.bordered)
-      for (const int axis : shape.flat) flatten &= !b.index.coefficient(vars[static_cast<size_t>(axis)]) || interior.dropped.contains({b.load, b.dim});
+      for (const int axis : shape.flat)
+        flatten &= !b.index.coefficient(vars[static_cast<size_t>(axis)]) ||
+                   interior.dropped.contains({b.load, b.dim});
     if (!flatten) {
       shape = choose_shape(nest, walked, values, vars, false);
       interior = find_interior(nest, shape, log, vars);
     }
   }
   if (!options_.gpu && !specialised_ && shape.lanes > 1)
-    if (const auto unknown = find_unknown(walked, shape, vars)) return emit_specialised(nest, *unknown, shape.flat.front(), out);
+    if (const auto unknown = find_unknown(walked, shape, vars))
+      return emit_specialised(nest, *unknown, shape.flat.front(), out);
   if (scalar_only_) shape.lanes = 1;
   if (options_.gpu) return emit_grid(nest, shape, vars, out);
 
@@ -89,11 +99,12 @@ void Lowering::emit_nest(const Nest& nest, Block& out) {
     }
     return body;
   };
-  // Tap counts that only the sample knows get loops of their own where the weights are the same in all lanes: around everything, or, where
-  // edges are loops apart, around the interior only.
+  // Tap counts that only the sample knows get loops of their own where the weights are the same in all lanes:
+  // around everything, or, where edges are loops apart, around the interior only.
   const bool variants = has_tap_variants(nest, shape);
   Block body = loops(0, variants && interior.split());
-  for (int64_t taps = variants && !interior.split() ? kMostTapVariant : 0; taps >= kFewestTapVariant; --taps) {
+  for (int64_t taps = variants && !interior.split() ? kMostTapVariant : 0; taps >= kFewestTapVariant;
+       --taps) {
     Block outer;
     push(outer, If{equal(top(stage.taps), const_int(taps)), loops(taps, false), std::move(body)});
     body = std::move(outer);
@@ -110,7 +121,9 @@ void Lowering::emit_nest(const Nest& nest, Block& out) {
 /// Loops for +step, loops for -step, and plain ones for whatever else a call may bring.
 void Lowering::emit_specialised(const Nest& nest, const Unknown& unknown, int along, Block& out) {
   const bool is_param = unknown.param >= 0;
-  Expr* stride = is_param ? nullptr : &inputs_[static_cast<size_t>(unknown.input)].strides[static_cast<size_t>(unknown.dim)];
+  Expr* stride = is_param
+                     ? nullptr
+                     : &inputs_[static_cast<size_t>(unknown.input)].strides[static_cast<size_t>(unknown.dim)];
   const Expr value = is_param ? param(unknown.param, DType::kI64) : *stride;
   const auto loops = [&](int64_t known) {
     Block body;
@@ -123,7 +136,8 @@ void Lowering::emit_specialised(const Nest& nest, const Unknown& unknown, int al
   };
   specialised_ = true;
   Block forward = loops(unknown.step);
-  // Backwards into planes: the destination is walked backwards instead, so that interleaved pixels are read forwards.
+  // Backwards into planes: the destination is walked backwards instead, so that interleaved pixels are read
+  // forwards.
   bool planar = true;
   for (const Place& place : nest.places) planar &= is_const_int(place.strides[static_cast<size_t>(along)], 1);
   if (planar) reversed_axis_ = along;
@@ -181,12 +195,17 @@ void Lowering::emit_grid(const Nest& nest, const Shape& shape, const std::vector
 
 bool Lowering::has_tap_variants(const Nest& nest, const Shape& shape) const {
   const Stage& stage = kernel_.stages[static_cast<size_t>(nest.stage)];
-  if (stage.form != StageForm::kBand || is_const(stage.taps) || shape.lanes == 1 || shape.flat.empty()) return false;
-  return !any_node(stage.weight, [&](const ExprNode& e) { return e.kind == ExprKind::kAxis && e.index == shape.flat.front(); });
+  if (stage.form != StageForm::kBand || is_const(stage.taps) || shape.lanes == 1 || shape.flat.empty())
+    return false;
+  return !any_node(stage.weight, [&](const ExprNode& e) {
+    return e.kind == ExprKind::kAxis && e.index == shape.flat.front();
+  });
 }
 
-/// One loop over [low, high) of the axis that vectors run along; over all flat axes at once unless it is an edge.
-void Lowering::emit_range(const Nest& nest, const Shape& shape, const Range& range, const std::vector<int>& vars, const Env& env, Block& block) {
+/// One loop over [low, high) of the axis that vectors run along; over all flat axes at once unless it is an
+/// edge.
+void Lowering::emit_range(const Nest& nest, const Shape& shape, const Range& range,
+                          const std::vector<int>& vars, const Env& env, Block& block) {
   const auto s = static_cast<size_t>(nest.stage);
   const auto along = static_cast<size_t>(shape.flat.front());
   const Expr &low = range.low, &high = range.high, n = extents_[s][along];
@@ -204,7 +223,8 @@ void Lowering::emit_range(const Nest& nest, const Shape& shape, const Range& ran
   Expr begin = low, end = high;
   if (together) {
     Expr size = const_int(1);
-    for (size_t i = 1; i < shape.flat.size(); ++i) size = size * extents_[s][static_cast<size_t>(shape.flat[i])];
+    for (size_t i = 1; i < shape.flat.size(); ++i)
+      size = size * extents_[s][static_cast<size_t>(shape.flat[i])];
     begin = low * size;
     end = is_const_int(low, 0) && high.get() == n.get() ? top(n * size) : high * size;
     loop = new_loop_var(Expr(), kVectorDepth);
@@ -225,22 +245,28 @@ void Lowering::emit_range(const Nest& nest, const Shape& shape, const Range& ran
   } else {
     emit_element(nest, shape, inner, dropped, taps, body);
   }
-  push(block, For{loop, begin, end, scalar ? LoopRole::kSerial : LoopRole::kVector, scalar ? 1 : shape.lanes, 1, std::move(body)});
+  push(block, For{loop, begin, end, scalar ? LoopRole::kSerial : LoopRole::kVector, scalar ? 1 : shape.lanes,
+                  1, std::move(body)});
   depth_[static_cast<size_t>(loop)] = saved;
 }
 
-/// `taps`: how many there are in this copy of the loops, 0: unknown (then copies for small numbers are made here).
-void Lowering::emit_vector_level(const Nest& nest, const Shape& shape, const Interior& interior, const std::vector<int>& vars, Env env, int64_t known_taps, bool variants, Block& out) {
+/// `taps`: how many there are in this copy of the loops, 0: unknown (then copies for small numbers are made
+/// here).
+void Lowering::emit_vector_level(const Nest& nest, const Shape& shape, const Interior& interior,
+                                 const std::vector<int>& vars, Env env, int64_t known_taps, bool variants,
+                                 Block& out) {
   const auto s = static_cast<size_t>(nest.stage);
   const Stage& stage = kernel_.stages[s];
   if (shape.flat.empty()) return emit_element(nest, shape, env, nullptr, known_taps, out);
   const auto along = static_cast<size_t>(shape.flat.front());
   const Expr n = extents_[s][along];
 
-  const auto range = [&](const Expr& low, const Expr& high, bool vector, const DroppedBorders* dropped, int64_t taps, Block& block) {
+  const auto range = [&](const Expr& low, const Expr& high, bool vector, const DroppedBorders* dropped,
+                         int64_t taps, Block& block) {
     emit_range(nest, shape, {low, high, vector, dropped, taps}, vars, env, block);
   };
-  const auto with_variants = [&](const Expr& low, const Expr& high, const DroppedBorders* dropped, Block& block) {
+  const auto with_variants = [&](const Expr& low, const Expr& high, const DroppedBorders* dropped,
+                                 Block& block) {
     Block chain;
     range(low, high, true, dropped, known_taps, chain);
     for (int64_t taps = variants ? kMostTapVariant : 0; taps >= kFewestTapVariant; --taps) {
@@ -266,7 +292,8 @@ void Lowering::emit_vector_level(const Nest& nest, const Shape& shape, const Int
   if (!interior.guard || is_const(interior.guard)) {
     if (!interior.guard || interior.guard->value.bits)
       for (Statement& statement : fast) out.push_back(std::move(statement));
-    else range(const_int(0), n, shape.flat.size() == 1, nullptr, 0, out);
+    else
+      range(const_int(0), n, shape.flat.size() == 1, nullptr, 0, out);
     return;
   }
   Block slow;

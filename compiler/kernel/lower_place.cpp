@@ -1,6 +1,7 @@
 // Where stages lie: nowhere (inlined), in rings, in planes of rows, in tables, whole.
 //
-// Comes in: the schedule. Goes out: for each stage its memory and its destinations. What the schedule asks for and is not legal is kept whole.
+// Comes in: the schedule. Goes out: for each stage its memory and its destinations. What the schedule asks
+// for and is not legal is kept whole.
 #include <algorithm>
 
 #include "compiler/kernel/lowering.h"
@@ -33,7 +34,8 @@ void Lowering::place_stages() {
   for (size_t s = 0; s < n; ++s)
     for_each_stage_expr(kernel_.stages[s], [&](const Expr& e) {
       any_node(e, [&](const ExprNode& node) {
-        if (node.kind == ExprKind::kLoad && node.target.kind == LoadTarget::Kind::kStage) ++readers_[static_cast<size_t>(node.target.index)];
+        if (node.kind == ExprKind::kLoad && node.target.kind == LoadTarget::Kind::kStage)
+          ++readers_[static_cast<size_t>(node.target.index)];
         return false;
       });
     });
@@ -44,24 +46,32 @@ void Lowering::place_stage(int s) {
   const auto i = static_cast<size_t>(s);
   const Stage& stage = kernel_.stages[i];
   // A stage that nobody reads is left out, unless it may raise a flag.
-  const bool keep = (readers_[i] > 0 && !is_inlined(s)) || (readers_[i] == 0 && !is_output(s) && may_raise_flag(stage));
+  const bool keep =
+      (readers_[i] > 0 && !is_inlined(s)) || (readers_[i] == 0 && !is_output(s) && may_raise_flag(stage));
   if (keep && !options_.gpu && schedule_.stages[i].placement == Placement::kRing) {
     int consumer = -1;
-    // A consumer that is itself read row by row has its rows asked for in its own consumer's order, which a ring here cannot follow.
-    if (ring_is_legal(kernel_, s, &consumer) && schedule_.stages[static_cast<size_t>(consumer)].placement != Placement::kRing &&
+    // A consumer that is itself read row by row has its rows asked for in its own consumer's order, which a
+    // ring here cannot follow.
+    if (ring_is_legal(kernel_, s, &consumer) &&
+        schedule_.stages[static_cast<size_t>(consumer)].placement != Placement::kRing &&
         ring_producer_[static_cast<size_t>(consumer)] < 0) {
       ring_consumer_[i] = consumer;
       ring_producer_[static_cast<size_t>(consumer)] = s;
     }
   }
-  std::optional<RowBand> band = schedule_.stages[i].lanes == LaneMapping::kScalar ? std::nullopt : match_row_band(s);
+  std::optional<RowBand> band =
+      schedule_.stages[i].lanes == LaneMapping::kScalar ? std::nullopt : match_row_band(s);
   if (ring_producer_[i] >= 0) band.reset();
   // Where a ring's rows lie inside what BandRow would make at once, rows are made one by one instead.
-  if (ring_consumer_[i] >= 0 && kernel_.stages[static_cast<size_t>(ring_consumer_[i])].band_axis >= stage.band_axis) band.reset();
+  if (ring_consumer_[i] >= 0 &&
+      kernel_.stages[static_cast<size_t>(ring_consumer_[i])].band_axis >= stage.band_axis)
+    band.reset();
   std::vector<int> order(stage.extents.size());
   for (size_t d = 0; d < order.size(); ++d) order[d] = static_cast<int>(d);
-  // Filter tables have few taps and many positions: lanes run over positions, which lie next to each other unless BandRow wants rows of taps.
-  const bool table = !options_.gpu && schedule_.stages[i].placement == Placement::kTable && stage.rank() == 2 && !is_output(s);
+  // Filter tables have few taps and many positions: lanes run over positions, which lie next to each other
+  // unless BandRow wants rows of taps.
+  const bool table = !options_.gpu && schedule_.stages[i].placement == Placement::kTable &&
+                     stage.rank() == 2 && !is_output(s);
   if (table) nest_orders_[i] = {1, 0};
   if (table && !is_row_band_weight(s)) order = {1, 0};
   const bool planar = band && band->channel_axis >= 0 && !band->post && !is_output(s);
@@ -70,8 +80,10 @@ void Lowering::place_stage(int s) {
   if (band && (keep || is_output(s))) place_row_band(s, std::move(*band));
 }
 
-/// Gives a stage its memory: whole, or as many rows as its reader's window has (a power of two, so that a mask finds a row's place).
-void Lowering::keep_stage(int s, const std::vector<int>& order, const std::optional<RowBand>& band, bool planar) {
+/// Gives a stage its memory: whole, or as many rows as its reader's window has (a power of two, so that a
+/// mask finds a row's place).
+void Lowering::keep_stage(int s, const std::vector<int>& order, const std::optional<RowBand>& band,
+                          bool planar) {
   const auto i = static_cast<size_t>(s);
   const Stage& stage = kernel_.stages[i];
   std::vector<Expr> raw = stage.extents, extents = extents_[i];
@@ -83,7 +95,8 @@ void Lowering::keep_stage(int s, const std::vector<int>& order, const std::optio
     Expr rows = consumer.taps;
     if (consumer.source->border == Border::kReflect101) {
       const Expr last = raw[b] - const_int(1);
-      const Expr low = substitute_axis(consumer.first, const_int(0)), high = substitute_axis(consumer.first, consumer.extents[b] - const_int(1));
+      const Expr low = substitute_axis(consumer.first, const_int(0)),
+                 high = substitute_axis(consumer.first, consumer.extents[b] - const_int(1));
       const Expr far = (low < -last) | (high + consumer.taps - const_int(1) > last * const_int(2));
       rows = select(far, max(raw[b], rows), rows);
     }
@@ -95,8 +108,10 @@ void Lowering::keep_stage(int s, const std::vector<int>& order, const std::optio
   if (band) {  // rows begin at aligned places
     const auto b = static_cast<size_t>(stage.band_axis);
     raw[b] = (max(raw[b], const_int(0)) + const_int(15)) & const_int(-16);
-    if (planar || band->channel_axis < 0) extents[b] = top(raw[b]);
-    else raw[b] = stage.extents[b];
+    if (planar || band->channel_axis < 0)
+      extents[b] = top(raw[b]);
+    else
+      raw[b] = stage.extents[b];
   }
   Expr elements = const_int(1);
   for (const Expr& e : raw) elements = elements * max(e, const_int(0));
@@ -115,8 +130,12 @@ void Lowering::keep_stage(int s, const std::vector<int>& order, const std::optio
 /// Whether a horizontal band takes its weights from the stage.
 bool Lowering::is_row_band_weight(int s) const {
   for (const Stage& stage : kernel_.stages) {
-    if (stage.form != StageForm::kBand || stage.rank() < 2 || stage.band_axis < stage.rank() - 2 || stage.band_axis == 0) continue;
-    if (stage.weight->kind == ExprKind::kLoad && stage.weight->target.kind == LoadTarget::Kind::kStage && stage.weight->target.index == s) return true;
+    if (stage.form != StageForm::kBand || stage.rank() < 2 || stage.band_axis < stage.rank() - 2 ||
+        stage.band_axis == 0)
+      continue;
+    if (stage.weight->kind == ExprKind::kLoad && stage.weight->target.kind == LoadTarget::Kind::kStage &&
+        stage.weight->target.index == s)
+      return true;
   }
   return false;
 }
@@ -138,7 +157,9 @@ void Lowering::place_row_band(int s, RowBand band) {
     std::vector<Expr> axes;
     for (int d = 0; d < stage.rank(); ++d) axes.push_back(axis(d));
     const Expr sum = load({LoadTarget::Kind::kStage, band.temp_stage}, DType::kF32, axes);
-    last.body = band.post ? rewrite(band.post, [&](const Expr& e) { return e->kind == ExprKind::kAcc ? sum : Expr(); }) : convert(sum, stage.type);
+    last.body = band.post ? rewrite(band.post,
+                                    [&](const Expr& e) { return e->kind == ExprKind::kAcc ? sum : Expr(); })
+                          : convert(sum, stage.type);
     last.finish = last.weight = last.source = last.first = Expr();
     Place temp = new_scratch(stage.name + "_row", DType::kF32, plane * const_int(band.tables.channels));
     temp.strides.assign(stage.extents.size(), const_int(0));

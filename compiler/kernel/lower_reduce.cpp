@@ -1,7 +1,8 @@
 // Reductions.
 //
-// Comes in: a reduce stage. Goes out: for few results over much data, 16 lanes of partial results and their combination; for many
-// results, lanes over the results. Float sums follow the tree of kernel.h: element n of the box belongs to lane n % 16.
+// Comes in: a reduce stage. Goes out: for few results over much data, 16 lanes of partial results and their
+// combination; for many results, lanes over the results. Float sums follow the tree of kernel.h: element n of
+// the box belongs to lane n % 16.
 #include <limits>
 
 #include "compiler/kernel/lowering.h"
@@ -37,19 +38,25 @@ Cell neutral_value(Combiner combiner, DType type) {
   return cell_from_int(type, lowest ? min_int(type) : max_int(type));
 }
 
-Expr Lowering::neutral(const Stage& stage) const { return constant(stage.accumulator, neutral_value(stage.combiner, stage.accumulator)); }
+Expr Lowering::neutral(const Stage& stage) const {
+  return constant(stage.accumulator, neutral_value(stage.combiner, stage.accumulator));
+}
 
 Expr Lowering::combine(const Stage& stage, const Expr& acc, const Expr& value) const {
   const Expr x = convert(value, stage.accumulator);
   switch (stage.combiner) {
-    case Combiner::kSum: return acc + x;
-    case Combiner::kMin: return min(acc, x);
-    case Combiner::kMax: return max(acc, x);
+    case Combiner::kSum:
+      return acc + x;
+    case Combiner::kMin:
+      return min(acc, x);
+    case Combiner::kMax:
+      return max(acc, x);
   }
   return acc;
 }
 
-/// Integers combine in any order; floats have the tree of kernel.h (for minima too: signed zeros and NaN depend on the order).
+/// Integers combine in any order; floats have the tree of kernel.h (for minima too: signed zeros and NaN
+/// depend on the order).
 bool Lowering::any_order(const Stage& stage) const { return !is_float(stage.accumulator); }
 
 Expr Lowering::combine_tree(const Stage& stage, std::vector<Expr> lanes) const {
@@ -123,7 +130,8 @@ Expr Lowering::emit_reduce_element(int s, const Env& env, const DroppedBorders* 
     push(body, Assign{acc, combine(stage, v(acc), translate(s, stage.body, inner, dropped))});
     for (size_t d = vars.size(); d-- > 0;) {
       Block outer;
-      push(outer, For{vars[d], const_int(0), top(stage.reduce_extents[d]), LoopRole::kSerial, 1, 1, std::move(body)});
+      push(outer, For{vars[d], const_int(0), top(stage.reduce_extents[d]), LoopRole::kSerial, 1, 1,
+                      std::move(body)});
       body = std::move(outer);
     }
     for (Statement& statement : body) out.push_back(std::move(statement));
@@ -146,9 +154,12 @@ Expr Lowering::emit_reduce_element(int s, const Env& env, const DroppedBorders* 
     const Expr n = v(b) * const_int(kLanes) + const_int(i);
     flat_reduce_axes(s, max(min(n, top(count - const_int(1))), const_int(0)), &inner, body);
     const Expr& lane = lanes[static_cast<size_t>(i)];
-    push(body, Assign{sums[static_cast<size_t>(i)], select(n < count, combine(stage, lane, translate(s, stage.body, inner, dropped)), lane)});
+    push(body,
+         Assign{sums[static_cast<size_t>(i)],
+                select(n < count, combine(stage, lane, translate(s, stage.body, inner, dropped)), lane)});
   }
-  push(out, For{b, const_int(0), top((count + const_int(kLanes - 1)) / const_int(kLanes)), LoopRole::kSerial, 1, 1, std::move(body)});
+  push(out, For{b, const_int(0), top((count + const_int(kLanes - 1)) / const_int(kLanes)), LoopRole::kSerial,
+                1, 1, std::move(body)});
   return combine_tree(stage, lanes);
 }
 
@@ -173,25 +184,30 @@ void Lowering::emit_lanes_integer(int s, const Env& env, const Place& part, Bloc
   const auto rows = [&](Block body, Block& to) {
     for (size_t d = vars.size(); d-- > 0;) {
       Block loop;
-      push(loop, For{vars[d], const_int(0), top(stage.reduce_extents[d]), LoopRole::kSerial, 1, 1, std::move(body)});
+      push(loop, For{vars[d], const_int(0), top(stage.reduce_extents[d]), LoopRole::kSerial, 1, 1,
+                     std::move(body)});
       body = std::move(loop);
     }
     for (Statement& statement : body) to.push_back(std::move(statement));
   };
-  const int lane = new_loop_var(Expr(), kVectorDepth), acc = new_var(stage.accumulator), b = new_loop_var(Expr(), kInnerDepth);
+  const int lane = new_loop_var(Expr(), kVectorDepth), acc = new_var(stage.accumulator),
+            b = new_loop_var(Expr(), kInnerDepth);
   Block lanes, body, block;
   push(lanes, Declare{acc, neutral(stage)});
   inner.reduce_axes[rank - 1] = v(b) * const_int(kLanes) + v(lane);
-  if (sums_small_values(stage)) {  // 2^16 values below 2^16 fit in 32 bits, of which a vector holds twice as many as of 64
+  if (sums_small_values(
+          stage)) {  // 2^16 values below 2^16 fit in 32 bits, of which a vector holds twice as many as of 64
     const int narrow = new_var(DType::kU32), chunk = new_loop_var(Expr(), kInnerDepth);
     const Expr small = translate(s, stage.body->args[0], inner);
     push(body, Assign{narrow, v(narrow) + convert(small, DType::kU32)});
     Block chunk_body;
     push(chunk_body, Declare{narrow, const_int(0, DType::kU32)});
     const Expr from = v(chunk) * const_int(kChunk);
-    push(chunk_body, For{b, from, min(from + const_int(kChunk), blocks), LoopRole::kSerial, 1, 1, std::move(body)});
+    push(chunk_body,
+         For{b, from, min(from + const_int(kChunk), blocks), LoopRole::kSerial, 1, 1, std::move(body)});
     push(chunk_body, Assign{acc, v(acc) + convert(v(narrow), stage.accumulator)});
-    push(block, For{chunk, const_int(0), (blocks + const_int(kChunk - 1)) / const_int(kChunk), LoopRole::kSerial, 1, 1, std::move(chunk_body)});
+    push(block, For{chunk, const_int(0), (blocks + const_int(kChunk - 1)) / const_int(kChunk),
+                    LoopRole::kSerial, 1, 1, std::move(chunk_body)});
   } else {
     push(body, Assign{acc, combine(stage, v(acc), translate(s, stage.body, inner))});
     push(block, For{b, const_int(0), blocks, LoopRole::kSerial, 1, 1, std::move(body)});
@@ -222,7 +238,8 @@ void Lowering::emit_lanes_float(int s, const Env& env, const Place& part, Block&
     Expr count = const_int(1);
     for (const Expr& extent : stage.reduce_extents) count = count * top(extent);
     count = top(count);
-    const int lane = new_loop_var(Expr(), kVectorDepth), acc = new_var(stage.accumulator), b = new_loop_var(Expr(), kInnerDepth);
+    const int lane = new_loop_var(Expr(), kVectorDepth), acc = new_var(stage.accumulator),
+              b = new_loop_var(Expr(), kInnerDepth);
     Block lanes, body;
     push(lanes, Declare{acc, neutral(stage)});
     const Expr blocks = top(count / const_int(kLanes));
@@ -231,7 +248,8 @@ void Lowering::emit_lanes_float(int s, const Env& env, const Place& part, Block&
     push(lanes, For{b, const_int(0), blocks, LoopRole::kSerial, 1, 1, std::move(body)});
     const Expr n = blocks * const_int(kLanes) + v(lane);
     flat_reduce_axes(s, max(min(n, count - const_int(1)), const_int(0)), &inner, lanes);
-    push(lanes, Store{part.buffer, v(lane), select(n < count, combine(stage, v(acc), translate(s, stage.body, inner)), v(acc))});
+    push(lanes, Store{part.buffer, v(lane),
+                      select(n < count, combine(stage, v(acc), translate(s, stage.body, inner)), v(acc))});
     push(out, For{lane, const_int(0), const_int(kLanes), LoopRole::kVector, kLanes, 1, std::move(lanes)});
   } else {  // rows apart from each other: lanes shift from row to row, so one element after the other
     const int i = new_loop_var(Expr(), kInnerDepth), n = new_var(DType::kI64);
@@ -247,17 +265,21 @@ void Lowering::emit_lanes_float(int s, const Env& env, const Place& part, Block&
     }
     const Expr at = v(n) & const_int(kLanes - 1);
     Block body;
-    push(body, Store{part.buffer, at, combine(stage, load_flat(part.buffer, stage.accumulator, at), translate(s, stage.body, inner))});
+    push(body, Store{part.buffer, at,
+                     combine(stage, load_flat(part.buffer, stage.accumulator, at),
+                             translate(s, stage.body, inner))});
     push(body, Assign{n, v(n) + const_int(1)});
     for (size_t d = vars.size(); d-- > 0;) {
       Block loop;
-      push(loop, For{vars[d], const_int(0), top(stage.reduce_extents[d]), LoopRole::kSerial, 1, 1, std::move(body)});
+      push(loop, For{vars[d], const_int(0), top(stage.reduce_extents[d]), LoopRole::kSerial, 1, 1,
+                     std::move(body)});
       body = std::move(loop);
     }
     for (Statement& statement : body) out.push_back(std::move(statement));
   }
   std::vector<Expr> lanes;
-  for (int i = 0; i < kLanes; ++i) lanes.push_back(let(load_flat(part.buffer, stage.accumulator, const_int(i)), out));
+  for (int i = 0; i < kLanes; ++i)
+    lanes.push_back(let(load_flat(part.buffer, stage.accumulator, const_int(i)), out));
   store(places_[static_cast<size_t>(s)], env.axes, finish(s, env, combine_tree(stage, lanes), nullptr), out);
 }
 
@@ -271,17 +293,21 @@ void Lowering::emit_big_reduce(int s, Block& out) {
     env.axes.push_back(v(vars.back()));
   }
   Block body;
-  if (any_order(stage)) emit_lanes_integer(s, env, part, body);
-  else emit_lanes_float(s, env, part, body);
+  if (any_order(stage))
+    emit_lanes_integer(s, env, part, body);
+  else
+    emit_lanes_float(s, env, part, body);
   for (size_t d = vars.size(); d-- > 0;) {
     Block loop;
-    push(loop, For{vars[d], const_int(0), extents_[static_cast<size_t>(s)][d], LoopRole::kSerial, 1, 1, std::move(body)});
+    push(loop, For{vars[d], const_int(0), extents_[static_cast<size_t>(s)][d], LoopRole::kSerial, 1, 1,
+                   std::move(body)});
     body = std::move(loop);
   }
   for (Statement& statement : body) out.push_back(std::move(statement));
 }
 
-/// Two phases: every thread makes a partial result of its own lane, then one thread for each result combines them.
+/// Two phases: every thread makes a partial result of its own lane, then one thread for each result combines
+/// them.
 void Lowering::emit_grid_reduce(int s, std::vector<Statement>& phases) {
   const Stage& stage = kernel_.stages[static_cast<size_t>(s)];
   const int64_t lanes = any_order(stage) ? kGridLanes : kLanes;
@@ -292,10 +318,13 @@ void Lowering::emit_grid_reduce(int s, std::vector<Statement>& phases) {
     Env env;
     env.axes.assign(stage.extents.size(), const_int(0));
     for (size_t d = stage.extents.size(); d-- > 0;) {
-      if (d == 0) env.axes[d] = index;
-      else env.axes[d] = let_index(index % extents_[static_cast<size_t>(s)][d], 100, body);
+      if (d == 0)
+        env.axes[d] = index;
+      else
+        env.axes[d] = let_index(index % extents_[static_cast<size_t>(s)][d], 100, body);
       if (d > 0) index = let_index(index / extents_[static_cast<size_t>(s)][d], 100, body);
-      if (env.axes[d]->kind == ExprKind::kVar) loop_extent_[static_cast<size_t>(env.axes[d]->index)] = extents_[static_cast<size_t>(s)][d];
+      if (env.axes[d]->kind == ExprKind::kVar)
+        loop_extent_[static_cast<size_t>(env.axes[d]->index)] = extents_[static_cast<size_t>(s)][d];
     }
     return env;
   };
@@ -304,7 +333,8 @@ void Lowering::emit_grid_reduce(int s, std::vector<Statement>& phases) {
   count = top(count);
 
   Phase partial{stage.name + " lanes", {}}, total{stage.name, {}};
-  const int g = new_loop_var(Expr(), 50), acc = new_var(stage.accumulator), b = new_loop_var(Expr(), kInnerDepth);
+  const int g = new_loop_var(Expr(), 50), acc = new_var(stage.accumulator),
+            b = new_loop_var(Expr(), kInnerDepth);
   Block body, step;
   const Expr lane = let_index(v(g) % const_int(lanes), 60, body);
   Env env = axes_of(let_index(v(g) / const_int(lanes), 60, body), body);
@@ -315,7 +345,8 @@ void Lowering::emit_grid_reduce(int s, std::vector<Statement>& phases) {
   push(step, Assign{acc, combine(stage, v(acc), translate(s, stage.body, env))});
   push(body, For{b, const_int(0), turns, LoopRole::kSerial, 1, 1, std::move(step)});
   push(body, Store{part.buffer, v(g), v(acc)});
-  push(partial.body, For{g, const_int(0), const_int(results * lanes), LoopRole::kGrid, 1, 1, std::move(body)});
+  push(partial.body,
+       For{g, const_int(0), const_int(results * lanes), LoopRole::kGrid, 1, 1, std::move(body)});
 
   const int r = new_loop_var(const_int(results), 50);
   Block combined;
@@ -325,12 +356,15 @@ void Lowering::emit_grid_reduce(int s, std::vector<Statement>& phases) {
     const int whole = new_var(stage.accumulator), i = new_loop_var(Expr(), kInnerDepth);
     push(combined, Declare{whole, neutral(stage)});
     Block add;
-    push(add, Assign{whole, combine(stage, v(whole), load_flat(part.buffer, stage.accumulator, v(r) * const_int(lanes) + v(i)))});
+    push(add,
+         Assign{whole, combine(stage, v(whole),
+                               load_flat(part.buffer, stage.accumulator, v(r) * const_int(lanes) + v(i)))});
     push(combined, For{i, const_int(0), const_int(lanes), LoopRole::kSerial, 1, 1, std::move(add)});
     sum = v(whole);
   } else {
     std::vector<Expr> parts;
-    for (int64_t i = 0; i < lanes; ++i) parts.push_back(load_flat(part.buffer, stage.accumulator, v(r) * const_int(lanes) + const_int(i)));
+    for (int64_t i = 0; i < lanes; ++i)
+      parts.push_back(load_flat(part.buffer, stage.accumulator, v(r) * const_int(lanes) + const_int(i)));
     sum = combine_tree(stage, parts);
   }
   store(places_[static_cast<size_t>(s)], at.axes, finish(s, at, sum, nullptr), combined);

@@ -1,7 +1,8 @@
 // Rings: the rows of one stage that the window of the next is over.
 //
-// Comes in: a band and the stage whose rows it reads. Goes out: one loop over the band's rows, which makes the source rows that are missing and
-// then one row of the band. Source rows come in ascending order, so each is made once; where they do not, the ring starts anew.
+// Comes in: a band and the stage whose rows it reads. Goes out: one loop over the band's rows, which makes
+// the source rows that are missing and then one row of the band. Source rows come in ascending order, so each
+// is made once; where they do not, the ring starts anew.
 #include "compiler/kernel/lowering.h"
 
 namespace galatea::kernel::lowering {
@@ -13,7 +14,10 @@ bool ring_is_legal(const Kernel& kernel, int producer, int* consumer) {
   for (const KernelOutput& output : kernel.outputs)
     if (output.stage == producer) return false;
   if (rows.form == StageForm::kReduce || may_raise_flag(rows)) return false;
-  const auto reads = [&](const ExprNode& n) { return n.kind == ExprKind::kLoad && n.target.kind == LoadTarget::Kind::kStage && n.target.index == producer; };
+  const auto reads = [&](const ExprNode& n) {
+    return n.kind == ExprKind::kLoad && n.target.kind == LoadTarget::Kind::kStage &&
+           n.target.index == producer;
+  };
   for (size_t s = p + 1; s < kernel.stages.size(); ++s) {
     const Stage& stage = kernel.stages[s];
     bool read = false;
@@ -24,39 +28,52 @@ bool ring_is_legal(const Kernel& kernel, int producer, int* consumer) {
   }
   if (*consumer < 0) return false;
   const Stage& stage = kernel.stages[static_cast<size_t>(*consumer)];
-  bool elsewhere = any_node(stage.first, reads) || any_node(stage.weight, reads) || any_node(stage.taps, reads);
+  bool elsewhere =
+      any_node(stage.first, reads) || any_node(stage.weight, reads) || any_node(stage.taps, reads);
   if (stage.finish) elsewhere |= any_node(stage.finish, reads);
   if (elsewhere || !reads(*stage.source) || contains(stage.taps, ExprKind::kLoad)) return false;
   const auto b = static_cast<size_t>(stage.band_axis);
-  if (b + 1 >= rows.extents.size() || stage.source->args.size() != rows.extents.size()) return false;  // a row has at least one axis of its own
+  if (b + 1 >= rows.extents.size() || stage.source->args.size() != rows.extents.size())
+    return false;  // a row has at least one axis of its own
   for (size_t d = 0; d < stage.source->args.size(); ++d) {
     const Expr& index = stage.source->args[d];
     if (any_node(index, reads)) return false;
     if (d == b) {
       if (!same(index, stage.first + tap()) && !same(index, tap() + stage.first)) return false;
     } else if (d < b) {
-      if (index->kind != ExprKind::kAxis || index->index != static_cast<int>(d) || !same(rows.extents[d], stage.extents[d])) return false;
-    } else if (contains(index, ExprKind::kTap) ||
-               any_node(index, [&](const ExprNode& n) { return n.kind == ExprKind::kAxis && n.index == stage.band_axis; })) {
+      if (index->kind != ExprKind::kAxis || index->index != static_cast<int>(d) ||
+          !same(rows.extents[d], stage.extents[d]))
+        return false;
+    } else if (contains(index, ExprKind::kTap) || any_node(index, [&](const ExprNode& n) {
+                 return n.kind == ExprKind::kAxis && n.index == stage.band_axis;
+               })) {
       return false;
     }
   }
-  if (any_node(stage.first, [&](const ExprNode& n) { return n.kind == ExprKind::kAxis && n.index != stage.band_axis; })) return false;
+  if (any_node(stage.first,
+               [&](const ExprNode& n) { return n.kind == ExprKind::kAxis && n.index != stage.band_axis; }))
+    return false;
   if (stage.source->border == Border::kReflect101) {
-    // Rows near an edge come from both sides of it: their number is bounded only where the window moves with the axis.
+    // Rows near an edge come from both sides of it: their number is bounded only where the window moves with
+    // the axis.
     const Expr& first = stage.first;
     const auto is_axis = [&](const Expr& e) { return e->kind == ExprKind::kAxis; };
-    const auto free = [](const Expr& e) { return !contains(e, ExprKind::kAxis) && !contains(e, ExprKind::kLoad); };
-    const bool sum = first->kind == ExprKind::kOp && (first->op == ScalarOp::kAdd || first->op == ScalarOp::kSub);
-    const bool moves = is_axis(first) || (sum && is_axis(first->args[0]) && free(first->args[1])) ||
-                       (sum && first->op == ScalarOp::kAdd && is_axis(first->args[1]) && free(first->args[0]));
+    const auto free = [](const Expr& e) {
+      return !contains(e, ExprKind::kAxis) && !contains(e, ExprKind::kLoad);
+    };
+    const bool sum =
+        first->kind == ExprKind::kOp && (first->op == ScalarOp::kAdd || first->op == ScalarOp::kSub);
+    const bool moves =
+        is_axis(first) || (sum && is_axis(first->args[0]) && free(first->args[1])) ||
+        (sum && first->op == ScalarOp::kAdd && is_axis(first->args[1]) && free(first->args[0]));
     if (!moves) return false;
   }
   return true;
 }
 
 /// The rows [low, high] that the window beginning at `first` reads.
-void Lowering::ring_rows_needed(const Stage& consumer, const Expr& first, const Expr& extent, Expr* low, Expr* high) {
+void Lowering::ring_rows_needed(const Stage& consumer, const Expr& first, const Expr& extent, Expr* low,
+                                Expr* high) {
   const Expr end = extent - const_int(1), zero = const_int(0);
   const Expr last = first + top(consumer.taps) - const_int(1);
   *low = max(min(first, end), zero);
@@ -64,8 +81,11 @@ void Lowering::ring_rows_needed(const Stage& consumer, const Expr& first, const 
   if (consumer.source->border != Border::kReflect101) return;
   // Beyond an edge the window folds back: the far end of the fold counts as well.
   const Expr both = end * const_int(2);
-  const Expr folded_low = select(first < zero, select(last < zero, -last, zero), select(first > end, both - last, select(last > end, min(first, both - last), first)));
-  const Expr folded_high = select(last > end, select(first > end, both - first, end), select(last < zero, -first, select(first < zero, max(last, -first), last)));
+  const Expr folded_low =
+      select(first < zero, select(last < zero, -last, zero),
+             select(first > end, both - last, select(last > end, min(first, both - last), first)));
+  const Expr folded_high = select(last > end, select(first > end, both - first, end),
+                                  select(last < zero, -first, select(first < zero, max(last, -first), last)));
   // More than one fold: every row (the ring is as large as the image then).
   const Expr far = (first < -end) | (last > both);
   *low = max(min(select(far, zero, folded_low), end), zero);
@@ -95,7 +115,8 @@ void Lowering::emit_ring(int consumer, int producer, Block& out) {
   if (row_bands_[p]) prepare_row_band(producer, all);
   // Mirrored bands run from the last row to the first, so that their source rows come in ascending order too.
   const Expr backwards = let(first_at(zero) > first_at(n - one), plane);
-  const Expr start = let(select(backwards, n - one, zero), plane), step = let(select(backwards, const_int(-1), one), plane);
+  const Expr start = let(select(backwards, n - one, zero), plane),
+             step = let(select(backwards, const_int(-1), one), plane);
   const int have_low = new_var(DType::kI64), have_end = new_var(DType::kI64);
   push(plane, Declare{have_low, zero});
   push(plane, Declare{have_end, zero});

@@ -11,7 +11,9 @@ namespace {
 
 constexpr int64_t kMaxUnrolledChannels = 4;
 
-bool small_constant(const Expr& extent) { return is_const(extent) && const_value(extent) >= 1 && const_value(extent) <= kMaxUnrolledChannels; }
+bool small_constant(const Expr& extent) {
+  return is_const(extent) && const_value(extent) >= 1 && const_value(extent) <= kMaxUnrolledChannels;
+}
 
 }  // namespace
 
@@ -25,11 +27,14 @@ int Lowering::lanes_for(const std::vector<Expr>& values) const {
   return std::max(options_.vector_bits / 8 / widest, 2);
 }
 
-size_t Lowering::collapsible(const AccessLog& log, const std::vector<Expr>& values, const std::vector<int>& vars,
-                             const std::vector<Expr>& extents, bool border_on_outermost) const {
+size_t Lowering::collapsible(const AccessLog& log, const std::vector<Expr>& values,
+                             const std::vector<int>& vars, const std::vector<Expr>& extents,
+                             bool border_on_outermost) const {
   const auto plain = [&](int variable) {
     for (const Expr& value : values)
-      if (any_value_node(value, [&](const ExprNode& n) { return n.kind == ExprKind::kVar && n.index == variable; })) return false;
+      if (any_value_node(value,
+                         [&](const ExprNode& n) { return n.kind == ExprKind::kVar && n.index == variable; }))
+        return false;
     for (const Linear& offset : log.offsets) {
       for (const Expr& e : offset.rest)
         if (mentions(e, variable)) return false;
@@ -59,7 +64,8 @@ size_t Lowering::collapsible(const AccessLog& log, const std::vector<Expr>& valu
       const Expr low = offset.coefficient(vars[at + 1]), high = offset.coefficient(vars[at]);
       if (!low && !high) continue;
       Lowering& self = const_cast<Lowering&>(*this);  // top() only remembers values
-      fits &= low && high && !has_loop_var(low) && !has_loop_var(high) && same(self.top(high), self.top(low * extents[at + 1]));
+      fits &= low && high && !has_loop_var(low) && !has_loop_var(high) &&
+              same(self.top(high), self.top(low * extents[at + 1]));
     }
     if (!fits) break;
     ++count;
@@ -68,10 +74,13 @@ size_t Lowering::collapsible(const AccessLog& log, const std::vector<Expr>& valu
   return count;
 }
 
-Shape Lowering::choose_shape(const Nest& nest, const AccessLog& log, const std::vector<Expr>& values, const std::vector<int>& vars, bool flatten) {
+Shape Lowering::choose_shape(const Nest& nest, const AccessLog& log, const std::vector<Expr>& values,
+                             const std::vector<int>& vars, bool flatten) {
   Shape shape;
-  shape.lanes = schedule_.stages.size() > static_cast<size_t>(nest.stage) && schedule_.stages[static_cast<size_t>(nest.stage)].lanes == LaneMapping::kScalar
-                    ? 1 : lanes_for(values);
+  shape.lanes = schedule_.stages.size() > static_cast<size_t>(nest.stage) &&
+                        schedule_.stages[static_cast<size_t>(nest.stage)].lanes == LaneMapping::kScalar
+                    ? 1
+                    : lanes_for(values);
   if (nest.order.empty()) return shape;
   const std::vector<Expr>& extents = extents_[static_cast<size_t>(nest.stage)];
   const auto extent = [&](int axis) { return extents[static_cast<size_t>(axis)]; };
@@ -82,7 +91,9 @@ Shape Lowering::choose_shape(const Nest& nest, const AccessLog& log, const std::
     ordered_extents.push_back(extent(axis));
   }
   shape.outer = nest.order;
-  const auto take = [&](int axis) { shape.outer.erase(std::find(shape.outer.begin(), shape.outer.end(), axis)); };
+  const auto take = [&](int axis) {
+    shape.outer.erase(std::find(shape.outer.begin(), shape.outer.end(), axis));
+  };
   const size_t flat = !flatten ? 1 : collapsible(log, values, ordered_vars, ordered_extents, !options_.gpu);
   const int last = nest.order.back();
   if (flat > 1) {
@@ -99,9 +110,11 @@ Shape Lowering::choose_shape(const Nest& nest, const AccessLog& log, const std::
     return shape;
   }
   shape.flat = {last};
-  for (const int axis : nest.order) {  // a planar destination of interleaved pixels: channels together, so that pixels are read once
+  for (const int axis : nest.order) {  // a planar destination of interleaved pixels: channels together, so
+                                       // that pixels are read once
     const auto interleaved = [&](const Linear& offset) {
-      const Expr c = offset.coefficient(vars[static_cast<size_t>(axis)]), x = offset.coefficient(vars[static_cast<size_t>(last)]);
+      const Expr c = offset.coefficient(vars[static_cast<size_t>(axis)]),
+                 x = offset.coefficient(vars[static_cast<size_t>(last)]);
       return c && x && is_const_int(c, 1) && !is_const_int(x, 1);
     };
     if (axis == last || !small_constant(extent(axis)) || const_value(extent(axis)) == 1) continue;
@@ -113,7 +126,8 @@ Shape Lowering::choose_shape(const Nest& nest, const AccessLog& log, const std::
   return shape;
 }
 
-Interior Lowering::find_interior(const Nest& nest, const Shape& shape, const AccessLog& log, const std::vector<int>& vars) {
+Interior Lowering::find_interior(const Nest& nest, const Shape& shape, const AccessLog& log,
+                                 const std::vector<int>& vars) {
   Interior out;
   if (shape.flat.empty()) return out;
   const auto stage = static_cast<size_t>(nest.stage);
@@ -121,16 +135,21 @@ Interior Lowering::find_interior(const Nest& nest, const Shape& shape, const Acc
   const int x = vars[static_cast<size_t>(along)];
   const Expr n = extents_[stage][static_cast<size_t>(along)];
   std::set<std::pair<const ExprNode*, int>> kept;
-  struct Use { std::pair<const ExprNode*, int> key; Expr low, high, extent, scale; };
+  struct Use {
+    std::pair<const ExprNode*, int> key;
+    Expr low, high, extent, scale;
+  };
   std::vector<Use> uses;
   for (const Bordered& b : log.bordered) {
     const std::pair<const ExprNode*, int> key{b.load, b.dim};
     const Expr scale = b.index.coefficient(x);
-    bool fits = scale && !mentions(scale, x) && std::none_of(b.index.rest.begin(), b.index.rest.end(), [&](const Expr& e) {
-      return any_node(e, [&](const ExprNode& node) {
-        return node.kind == ExprKind::kVar && (node.index == x || depth_[static_cast<size_t>(node.index)] >= kInnerDepth);
-      });
-    });
+    bool fits = scale && !mentions(scale, x) &&
+                std::none_of(b.index.rest.begin(), b.index.rest.end(), [&](const Expr& e) {
+                  return any_node(e, [&](const ExprNode& node) {
+                    return node.kind == ExprKind::kVar &&
+                           (node.index == x || depth_[static_cast<size_t>(node.index)] >= kInnerDepth);
+                  });
+                });
     Linear uniform = b.index;
     Expr spread = const_int(0);
     for (auto it = uniform.terms.begin(); fits && it != uniform.terms.end();) {
@@ -163,7 +182,8 @@ Interior Lowering::find_interior(const Nest& nest, const Shape& shape, const Acc
       out.high = out.high ? min(out.high, high) : high;
     } else {
       const Expr reach = use.scale * (n - const_int(1));
-      const Expr inside = (use.low + min(reach, const_int(0)) >= const_int(0)) & (use.high + max(reach, const_int(0)) < use.extent);
+      const Expr inside = (use.low + min(reach, const_int(0)) >= const_int(0)) &
+                          (use.high + max(reach, const_int(0)) < use.extent);
       out.guard = out.guard ? (out.guard & inside) : inside;
     }
   }
@@ -175,12 +195,14 @@ Interior Lowering::find_interior(const Nest& nest, const Shape& shape, const Acc
 }
 
 /// What keeps the vector loop's loads from being contiguous though a value of 1 or -1 would make them so.
-std::optional<Unknown> Lowering::find_unknown(const AccessLog& log, const Shape& shape, const std::vector<int>& vars) const {
+std::optional<Unknown> Lowering::find_unknown(const AccessLog& log, const Shape& shape,
+                                              const std::vector<int>& vars) const {
   if (shape.flat.size() != 1) return {};
   for (const Linear& offset : log.offsets) {
     Expr factor = offset.coefficient(vars[static_cast<size_t>(shape.flat.front())]);
     if (!factor || is_const(factor)) continue;
-    if (factor->kind == ExprKind::kOp && factor->op == ScalarOp::kMul) factor = is_const(factor->args[0]) ? factor->args[1] : factor->args[0];
+    if (factor->kind == ExprKind::kOp && factor->op == ScalarOp::kMul)
+      factor = is_const(factor->args[0]) ? factor->args[1] : factor->args[0];
     Unknown unknown;
     if (factor->kind == ExprKind::kParam) {
       unknown.param = factor->index;

@@ -1,7 +1,8 @@
 // What the files of the lowering share (lower*.cpp); nobody else includes it.
 //
-// Comes in: a kernel and its schedule. Goes out: a LoopKernel, built stage by stage: a *nest* walks a stage's domain and stores each element to
-// the stage's destinations; an *access log* of a trial translation tells which axes may be taken together, where vectors run, which borders matter.
+// Comes in: a kernel and its schedule. Goes out: a LoopKernel, built stage by stage: a *nest* walks a stage's
+// domain and stores each element to the stage's destinations; an *access log* of a trial translation tells
+// which axes may be taken together, where vectors run, which borders matter.
 #pragma once
 
 #include <functional>
@@ -25,7 +26,8 @@ struct Linear {
   Expr coefficient(int variable) const;  ///< empty: does not occur
 };
 
-/// Where elements lie: strides per axis of the stage (or input). A ring keeps rows `index & ring_mask` of one axis.
+/// Where elements lie: strides per axis of the stage (or input). A ring keeps rows `index & ring_mask` of one
+/// axis.
 struct Place {
   int buffer = -1;
   std::vector<Expr> strides;
@@ -57,21 +59,23 @@ struct Env {
 /// One walk over (a part of) a stage's domain.
 struct Nest {
   int stage = 0;
-  std::vector<Expr> fixed;     ///< per axis: its value, or empty where the nest loops
-  std::vector<int> order;      ///< looped axes, outermost first, as the first destination lies
-  std::vector<Place> places;   ///< destinations
+  std::vector<Expr> fixed;    ///< per axis: its value, or empty where the nest loops
+  std::vector<int> order;     ///< looped axes, outermost first, as the first destination lies
+  std::vector<Place> places;  ///< destinations
 };
 
 /// How a nest loops.
 struct Shape {
-  std::vector<int> outer;   ///< serial, outermost first
-  std::vector<int> flat;    ///< taken together into one loop, outermost first; the vector loop
-  int unrolled = -1;        ///< small constant axis repeated inside
+  std::vector<int> outer;  ///< serial, outermost first
+  std::vector<int> flat;   ///< taken together into one loop, outermost first; the vector loop
+  int unrolled = -1;       ///< small constant axis repeated inside
   int lanes = 1;
-  DroppedBorders inside;    ///< with several flat axes: indices that need no border though the loop variable hides it
+  DroppedBorders
+      inside;  ///< with several flat axes: indices that need no border though the loop variable hides it
 };
 
-/// A factor of the vector variable that only the call knows: a parameter (mirror: 1 or -1) or the stride of an input.
+/// A factor of the vector variable that only the call knows: a parameter (mirror: 1 or -1) or the stride of
+/// an input.
 struct Unknown {
   int param = -1;
   int input = -1, dim = -1;
@@ -97,10 +101,12 @@ struct Range {
 struct RowBand {
   BandTables tables;
   int channel_axis = -1;
-  int source_dim = 0;            ///< dimension of the source along which the band runs
+  int source_dim = 0;  ///< dimension of the source along which the band runs
   float scale = 1.0F;
-  Expr post;                     ///< not empty: the finish in terms of kAcc = f32(sum), done in a second loop; empty: nothing more
-  int temp_stage = -1, post_stage = -1;  ///< stages added for the second loop: the planar row, and the map that reads it
+  Expr post;  ///< not empty: the finish in terms of kAcc = f32(sum), done in a second loop; empty: nothing
+              ///< more
+  int temp_stage = -1,
+      post_stage = -1;  ///< stages added for the second loop: the planar row, and the map that reads it
 };
 
 class Lowering {
@@ -131,33 +137,44 @@ class Lowering {
   Expr all_positive(const std::vector<Expr>& extents) const;
 
   // ---- lower_access.cpp: expressions
-  Expr top(const Expr& e);          ///< the value of a parameter expression, computed once on entry
-  Expr translate(int s, const Expr& e, const Env& env, const DroppedBorders* dropped = nullptr, AccessLog* log = nullptr);
+  Expr top(const Expr& e);  ///< the value of a parameter expression, computed once on entry
+  Expr translate(int s, const Expr& e, const Env& env, const DroppedBorders* dropped = nullptr,
+                 AccessLog* log = nullptr);
   Linear linearize(const Expr& e) const;
   Expr build(const Linear& linear) const;
   Linear offset_of(const Place& place, const std::vector<Expr>& indices) const;
   bool has_loop_var(const Expr& e) const;
   bool mentions(const Expr& e, int variable) const;
   int depth_of(const Expr& e) const;
-  void store(const std::vector<Place>& places, const std::vector<Expr>& indices, const Expr& value, Block& out);
+  void store(const std::vector<Place>& places, const std::vector<Expr>& indices, const Expr& value,
+             Block& out);
 
   // ---- lower_nest.cpp: loops over domains
   void emit_nest(const Nest& nest, Block& out);
   std::vector<Expr> trial(const Nest& nest, const Env& env, const DroppedBorders* dropped, AccessLog* log);
-  Shape choose_shape(const Nest& nest, const AccessLog& log, const std::vector<Expr>& values, const std::vector<int>& vars, bool flatten);
-  std::optional<Unknown> find_unknown(const AccessLog& log, const Shape& shape, const std::vector<int>& vars) const;
+  Shape choose_shape(const Nest& nest, const AccessLog& log, const std::vector<Expr>& values,
+                     const std::vector<int>& vars, bool flatten);
+  std::optional<Unknown> find_unknown(const AccessLog& log, const Shape& shape,
+                                      const std::vector<int>& vars) const;
   void emit_specialised(const Nest& nest, const Unknown& unknown, int along, Block& out);
-  Interior find_interior(const Nest& nest, const Shape& shape, const AccessLog& log, const std::vector<int>& vars);
+  Interior find_interior(const Nest& nest, const Shape& shape, const AccessLog& log,
+                         const std::vector<int>& vars);
   void emit_grid(const Nest& nest, const Shape& shape, const std::vector<int>& vars, Block& out);
-  void emit_vector_level(const Nest& nest, const Shape& shape, const Interior& interior, const std::vector<int>& vars, Env env, int64_t known_taps, bool variants, Block& out);
-  void emit_range(const Nest& nest, const Shape& shape, const Range& range, const std::vector<int>& vars, const Env& env, Block& block);
+  void emit_vector_level(const Nest& nest, const Shape& shape, const Interior& interior,
+                         const std::vector<int>& vars, Env env, int64_t known_taps, bool variants,
+                         Block& out);
+  void emit_range(const Nest& nest, const Shape& shape, const Range& range, const std::vector<int>& vars,
+                  const Env& env, Block& block);
   bool has_tap_variants(const Nest& nest, const Shape& shape) const;
-  void emit_element(const Nest& nest, const Shape& shape, Env env, const DroppedBorders* dropped, int64_t taps, Block& out);
+  void emit_element(const Nest& nest, const Shape& shape, Env env, const DroppedBorders* dropped,
+                    int64_t taps, Block& out);
   void emit_one(const Nest& nest, const Env& env, const DroppedBorders* dropped, int64_t taps, Block& out);
   bool has_tap_loop(const Nest& nest, int64_t known_taps) const;
-  void emit_tap_loop(const Nest& nest, const std::vector<Env>& channels, const DroppedBorders* dropped, Block& out);
+  void emit_tap_loop(const Nest& nest, const std::vector<Env>& channels, const DroppedBorders* dropped,
+                     Block& out);
   Expr band_step(const Stage& stage, const Expr& acc, const Expr& weight, const Expr& source) const;
-  Expr finish(int s, const Env& env, const Expr& acc, const DroppedBorders* dropped, AccessLog* log = nullptr);
+  Expr finish(int s, const Env& env, const Expr& acc, const DroppedBorders* dropped,
+              AccessLog* log = nullptr);
   size_t collapsible(const AccessLog& log, const std::vector<Expr>& values, const std::vector<int>& vars,
                      const std::vector<Expr>& extents, bool border_on_outermost) const;
   int lanes_for(const std::vector<Expr>& values) const;
@@ -195,25 +212,27 @@ class Lowering {
   LoopKernel out_;
   Block top_;
   std::unordered_multimap<uint64_t, std::pair<Expr, Expr>> top_values_;
-  std::vector<int> depth_;           ///< per variable: nesting depth of loop variables, -1 for others
-  std::vector<Expr> loop_extent_;    ///< per variable: loops over [0, extent), or empty
+  std::vector<int> depth_;         ///< per variable: nesting depth of loop variables, -1 for others
+  std::vector<Expr> loop_extent_;  ///< per variable: loops over [0, extent), or empty
   std::vector<Place> inputs_;
   std::vector<std::vector<Expr>> input_extents_;
-  std::vector<std::vector<Expr>> extents_;          ///< of stages, as values on entry
-  std::vector<std::optional<Place>> stored_;        ///< where a stage's elements are kept, if they are
-  std::vector<std::vector<Place>> places_;          ///< every destination of a stage
+  std::vector<std::vector<Expr>> extents_;    ///< of stages, as values on entry
+  std::vector<std::optional<Place>> stored_;  ///< where a stage's elements are kept, if they are
+  std::vector<std::vector<Place>> places_;    ///< every destination of a stage
   std::vector<std::optional<RowBand>> row_bands_;
-  std::vector<int> ring_consumer_;                  ///< per stage: who reads its ring, or -1
-  std::vector<int> ring_producer_;                  ///< per stage: whose ring it reads, or -1
-  std::unordered_map<int, int64_t> param_values_;   ///< parameters whose value the loops being made take for granted
-  int reversed_axis_ = -1;                          ///< axis that the nest being made walks from its end
+  std::vector<int> ring_consumer_;  ///< per stage: who reads its ring, or -1
+  std::vector<int> ring_producer_;  ///< per stage: whose ring it reads, or -1
+  std::unordered_map<int, int64_t>
+      param_values_;        ///< parameters whose value the loops being made take for granted
+  int reversed_axis_ = -1;  ///< axis that the nest being made walks from its end
   bool specialised_ = false, scalar_only_ = false;  ///< the nest being made is one of emit_specialised()
-  std::vector<std::vector<int>> nest_orders_;       ///< order of a stage's loops where it is not that of its axes
-  std::vector<int> readers_;                        ///< stages that read a stage from memory
+  std::vector<std::vector<int>> nest_orders_;  ///< order of a stage's loops where it is not that of its axes
+  std::vector<int> readers_;                   ///< stages that read a stage from memory
 };
 
 inline constexpr int kVectorDepth = 1000;
-inline constexpr int kInnerDepth = 500;  ///< taps and reduction axes: uniform in lanes, inside the vector loop
+inline constexpr int kInnerDepth =
+    500;  ///< taps and reduction axes: uniform in lanes, inside the vector loop
 
 /// Whether a node for which `pred` holds is reachable (shared nodes are visited once).
 bool any_node(const Expr& e, const std::function<bool(const ExprNode&)>& pred);
@@ -228,7 +247,8 @@ void for_each_stage_expr(const Stage& stage, const std::function<void(const Expr
 /// The value of a reduction over nothing.
 Cell neutral_value(Combiner combiner, DType type);
 
-/// Bands whose rows a later band reads mirrored or shifted are computed mirrored or shifted: then rows are read in order.
+/// Bands whose rows a later band reads mirrored or shifted are computed mirrored or shifted: then rows are
+/// read in order.
 void compose_bands(Kernel& kernel);
 /// Moves what does not change out of loops, and names what is used twice (tidy_loops.cpp).
 void tidy(LoopKernel& kernel);

@@ -1,6 +1,7 @@
 // Kernels as text (grammar: compiler/kernel/reader.h).
 //
-// Comes in: a kernel. Goes out: its text, with names and spans (to_text) or in the form that equal kernels share (canonical_text).
+// Comes in: a kernel. Goes out: its text, with names and spans (to_text) or in the form that equal kernels
+// share (canonical_text).
 #include <fmt/format.h>
 
 #include "base/text_writer.h"
@@ -33,7 +34,8 @@ class KernelPrinter {
     writer_.line(names_ ? fmt::format("kernel {} {{", quoted(kernel.name)) : "kernel {");
     writer_.indent();
     for (size_t i = 0; i < kernel.params.size(); ++i) {
-      writer_.line(fmt::format("param p{}:{}{}", i, short_name(kernel.params[i].type), name(kernel.params[i].name)));
+      writer_.line(
+          fmt::format("param p{}:{}{}", i, short_name(kernel.params[i].type), name(kernel.params[i].name)));
     }
     for (size_t i = 0; i < kernel.inputs.size(); ++i) {
       const KernelInput& input = kernel.inputs[i];
@@ -48,13 +50,17 @@ class KernelPrinter {
   }
 
  private:
-  std::string name(const std::string& text) const { return names_ && !text.empty() ? " " + quoted(text) : ""; }
+  std::string name(const std::string& text) const {
+    return names_ && !text.empty() ? " " + quoted(text) : "";
+  }
   static std::string dense(int axes) { return axes == 0 ? "" : fmt::format(" dense {}", axes); }
 
   void print_stage(const Stage& stage, size_t number) {
     std::string head = fmt::format("stage{}:{} {}", number, short_name(stage.type), list_text(stage.extents));
     switch (stage.form) {
-      case StageForm::kMap: head = "map " + head; break;
+      case StageForm::kMap:
+        head = "map " + head;
+        break;
       case StageForm::kBand:
         head = fmt::format("band {} axis {} in {}", head, stage.band_axis, short_name(stage.accumulator));
         break;
@@ -92,7 +98,8 @@ class KernelPrinter {
 
   void print_output(const KernelOutput& output) {
     std::string axes;
-    for (size_t i = 0; i < output.axis_of.size(); ++i) axes += fmt::format("{}{}", i > 0 ? ", " : "", output.axis_of[i]);
+    for (size_t i = 0; i < output.axis_of.size(); ++i)
+      axes += fmt::format("{}{}", i > 0 ? ", " : "", output.axis_of[i]);
     writer_.line(fmt::format("output stage{} [{}]{}{}", output.stage, axes, dense(output.dense_axes),
                              output.streaming ? " streaming" : ""));
   }

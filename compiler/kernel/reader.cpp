@@ -108,9 +108,9 @@ class KernelReader {
 
   Status read_fields(Stage& stage) {
     GALATEA_TRY(in_.expect("{"));
-    const std::pair<std::string_view, Expr*> fields[] = {{"first", &stage.first},   {"taps", &stage.taps},
-                                                         {"weight", &stage.weight}, {"source", &stage.source},
-                                                         {"body", &stage.body},     {"finish", &stage.finish}};
+    const std::pair<std::string_view, Expr*> fields[] = {
+        {"first", &stage.first},   {"taps", &stage.taps}, {"weight", &stage.weight},
+        {"source", &stage.source}, {"body", &stage.body}, {"finish", &stage.finish}};
     while (!in_.accept("}")) {
       Expr* field = nullptr;
       for (const auto& [label, place] : fields) {

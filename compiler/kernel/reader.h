@@ -1,24 +1,23 @@
 // Reads expressions and kernels from their text forms.
 //
-// Comes in: text. Goes out: the expression or kernel, or a diagnostic at the place where the text is wrong. What is read is not yet
-// verified. Building folds, so a text written by hand may read back simplified; what to_text wrote reads back equal.
+// Comes in: text. Goes out: the expression or kernel, or a diagnostic at the place where the text is wrong.
+// What is read is not yet verified. Building folds, so a text written by hand may read back simplified; what
+// to_text wrote reads back equal.
 //
 //   kernel  := "kernel" [string] "{" param* input* stage* output* "}"
 //   param   := "param" "p"N ":" type [string]
 //   input   := "input" "in"N ":" type list ["dense" N] [string]
-//   stage   := "map" head fields | "band" head "axis" N "in" type fields | "reduce" head "over" list ("sum"|"min"|"max") "in" type fields
-//   head    := "stage"N ":" type list
-//   fields  := [string] "{" (("first"|"taps"|"weight"|"source"|"body"|"finish") "=" expr)* "}"
-//   output  := "output" "stage"N "[" N ("," N)* "]" ["dense" N] ["streaming"]
-//   list    := "[" [expr ("," expr)*] "]"
-//   expr    := "{" ("%"N "=" expr ";")* expr "}" | "%"N                      shared parts, named before use
+//   stage   := "map" head fields | "band" head "axis" N "in" type fields | "reduce" head "over" list
+//   ("sum"|"min"|"max") "in" type fields head    := "stage"N ":" type list fields  := [string] "{"
+//   (("first"|"taps"|"weight"|"source"|"body"|"finish") "=" expr)* "}" output  := "output" "stage"N "[" N
+//   ("," N)* "]" ["dense" N] ["streaming"] list    := "[" [expr ("," expr)*] "]" expr    := "{" ("%"N "="
+//   expr ";")* expr "}" | "%"N                      shared parts, named before use
 //            | number ":" type | "true" | "false" | "bits" "(" hex ")" ":" type
 //            | "p"N ":" type | "v"N ":" type | "axis"N | "raxis"N | "tap" | "acc" ":" type
-//            | "load" "(" ("in"|"stage")N ":" type [border] ("," expr)* ")"     border := "clamp" | "reflect_101" | "constant" value
-//            | "load_flat" "(" "b"N ":" type "," expr ")"
-//            | "philox"N "(" expr "," expr "," expr ")"
-//            | "symbol." kind "(" N "," N ")" ":" type
-//            | ("convert"|"saturate"|"bitcast") "." type "(" expr ")" | operation "(" expr ("," expr)* ")"
+//            | "load" "(" ("in"|"stage")N ":" type [border] ("," expr)* ")"     border := "clamp" |
+//            "reflect_101" | "constant" value | "load_flat" "(" "b"N ":" type "," expr ")" | "philox"N "("
+//            expr "," expr "," expr ")" | "symbol." kind "(" N "," N ")" ":" type |
+//            ("convert"|"saturate"|"bitcast") "." type "(" expr ")" | operation "(" expr ("," expr)* ")"
 //   types are short names (u8 … f64, bool); operations are those of base/scalar_op.h; "#" starts a comment
 #pragma once
 
@@ -42,7 +41,7 @@ class TextReader {
   void advance();
   bool accept(std::string_view expected);  ///< skips the token if it is this one
   Status expect(std::string_view expected);
-  Result<std::string> take_string();       ///< a quoted text
+  Result<std::string> take_string();  ///< a quoted text
   Result<int64_t> take_integer();
   Result<DType> take_type();
   /// A word of the form prefix + number: "stage3".

@@ -1,7 +1,8 @@
 // Where each stage is kept and which lanes compute it.
 //
-// Comes in: a kernel and a target. Goes out: a placement per stage with its reason in words. Values never depend on it; lower() corrects
-// nothing silently but takes an impossible placement (a ring that is not legal) as "whole".
+// Comes in: a kernel and a target. Goes out: a placement per stage with its reason in words. Values never
+// depend on it; lower() corrects nothing silently but takes an impossible placement (a ring that is not
+// legal) as "whole".
 #include "compiler/kernel/schedule.h"
 
 #include <fmt/format.h>
@@ -28,7 +29,8 @@ struct Readers {
 
 class Scheduler {
  public:
-  Scheduler(const Kernel& kernel, const ScheduleOptions& options) : kernel_(kernel), options_(options), state_(options.random_seed * 2 + 1) {}
+  Scheduler(const Kernel& kernel, const ScheduleOptions& options)
+      : kernel_(kernel), options_(options), state_(options.random_seed * 2 + 1) {}
 
   Schedule run() {
     const size_t n = kernel_.stages.size();
@@ -40,8 +42,10 @@ class Scheduler {
     // Consumers first: whether rows may be kept depends on how their reader is placed.
     for (size_t s = n; s-- > 0;) {
       StageSchedule& to = schedule_.stages[s];
-      if (options_.random_seed != 0) place_at_random(static_cast<int>(s), &to);
-      else place(static_cast<int>(s), &to);
+      if (options_.random_seed != 0)
+        place_at_random(static_cast<int>(s), &to);
+      else
+        place(static_cast<int>(s), &to);
       choose_lanes(kernel_.stages[s], &to);
     }
     return std::move(schedule_);
@@ -68,7 +72,8 @@ class Scheduler {
     lowering::for_each_stage_expr(stage, [&](const Expr& e) {
       any_node(e, [&](const ExprNode& node) {
         if (node.kind == ExprKind::kLoad)
-          independent &= node.target.kind == LoadTarget::Kind::kStage && is_table(kernel_.stages[static_cast<size_t>(node.target.index)]);
+          independent &= node.target.kind == LoadTarget::Kind::kStage &&
+                         is_table(kernel_.stages[static_cast<size_t>(node.target.index)]);
         return false;
       });
     });
@@ -77,8 +82,8 @@ class Scheduler {
 
   bool may_inline(int s) const {
     const Stage& stage = kernel_.stages[static_cast<size_t>(s)];
-    return stage.form == StageForm::kMap && readers_[static_cast<size_t>(s)].loads > 0 && !readers_[static_cast<size_t>(s)].constant_border &&
-           !lowering::may_raise_flag(stage);
+    return stage.form == StageForm::kMap && readers_[static_cast<size_t>(s)].loads > 0 &&
+           !readers_[static_cast<size_t>(s)].constant_border && !lowering::may_raise_flag(stage);
   }
   bool may_ring(int s) const {
     int consumer = -1;
@@ -101,23 +106,32 @@ class Scheduler {
       to->placement = placement;
       to->reason = std::move(reason);
     };
-    if (outputs_[i] && readers_[i].loads == 0) return say(Placement::kOutput, "the last stage: stored straight into the output");
+    if (outputs_[i] && readers_[i].loads == 0)
+      return say(Placement::kOutput, "the last stage: stored straight into the output");
     if (!outputs_[i] && readers_[i].loads == 0) return say(Placement::kInlined, "nobody reads it");
     if (!options_.fuse) return say(Placement::kWhole, "fusion is off");
-    if (!outputs_[i] && is_table(stage)) return say(Placement::kTable, "small, and independent of the image: computed once");
+    if (!outputs_[i] && is_table(stage))
+      return say(Placement::kTable, "small, and independent of the image: computed once");
     if (may_inline(s) && !outputs_[i] && readers_[i].only_maps && (readers_[i].loads == 1 || is_cheap(stage)))
-      return say(Placement::kInlined, readers_[i].loads == 1 ? "one reader, element by element" : "cheaper to compute again than to keep");
+      return say(Placement::kInlined, readers_[i].loads == 1 ? "one reader, element by element"
+                                                             : "cheaper to compute again than to keep");
     int consumer = -1;
     if (lowering::ring_is_legal(kernel_, s, &consumer)) {
       const std::string& reader = kernel_.stages[static_cast<size_t>(consumer)].name;
       if (options_.gpu) return say(Placement::kWhole, "a GPU keeps no rows: all of it, between two phases");
       bool wide = false;  // a row of a few channels is not worth a ring
-      for (size_t d = static_cast<size_t>(kernel_.stages[static_cast<size_t>(consumer)].band_axis) + 1; d < stage.extents.size(); ++d)
+      for (size_t d = static_cast<size_t>(kernel_.stages[static_cast<size_t>(consumer)].band_axis) + 1;
+           d < stage.extents.size(); ++d)
         wide |= !is_const(stage.extents[d]) || const_value(stage.extents[d]) > 16;
-      if (may_ring(s) && wide) return say(Placement::kRing, fmt::format("only the rows under the window of {} are kept", reader.empty() ? fmt::format("stage {}", consumer) : reader));
-      return say(Placement::kWhole, wide ? "its reader is itself made row by row on demand" : "its rows are only a few elements long");
+      if (may_ring(s) && wide)
+        return say(Placement::kRing,
+                   fmt::format("only the rows under the window of {} are kept",
+                               reader.empty() ? fmt::format("stage {}", consumer) : reader));
+      return say(Placement::kWhole, wide ? "its reader is itself made row by row on demand"
+                                         : "its rows are only a few elements long");
     }
-    say(Placement::kWhole, readers_[i].loads > 1 ? fmt::format("read in {} places", readers_[i].loads) : "its reader takes elements in another order");
+    say(Placement::kWhole, readers_[i].loads > 1 ? fmt::format("read in {} places", readers_[i].loads)
+                                                 : "its reader takes elements in another order");
   }
 
   uint64_t random(uint64_t below) {
@@ -138,10 +152,13 @@ class Scheduler {
       to->lanes = LaneMapping::kScalar;
       return;
     }
-    const bool channels = stage.rank() >= 2 && is_const(stage.extents.back()) && const_value(stage.extents.back()) <= 4;
-    const bool flat = stage.form == StageForm::kMap && !any_node(stage.body, [](const ExprNode& n) { return n.kind == ExprKind::kAxis; });
+    const bool channels =
+        stage.rank() >= 2 && is_const(stage.extents.back()) && const_value(stage.extents.back()) <= 4;
+    const bool flat = stage.form == StageForm::kMap &&
+                      !any_node(stage.body, [](const ExprNode& n) { return n.kind == ExprKind::kAxis; });
     to->lanes = flat ? LaneMapping::kFlat : channels ? LaneMapping::kPixel : LaneMapping::kPlanar;
-    to->vector_width = std::max(1, options_.vector_bits / 8 / std::max(size_of(stage.type), is_float(stage.accumulator) ? 4 : 1));
+    to->vector_width = std::max(
+        1, options_.vector_bits / 8 / std::max(size_of(stage.type), is_float(stage.accumulator) ? 4 : 1));
   }
 
   const Kernel& kernel_;
@@ -154,7 +171,9 @@ class Scheduler {
 
 }  // namespace
 
-Schedule make_schedule(const Kernel& kernel, const ScheduleOptions& options) { return Scheduler(kernel, options).run(); }
+Schedule make_schedule(const Kernel& kernel, const ScheduleOptions& options) {
+  return Scheduler(kernel, options).run();
+}
 
 std::string to_text(const Kernel& kernel, const Schedule& schedule) {
   static constexpr const char* kPlacements[] = {"inlined", "row ring", "whole", "table", "output"};
@@ -165,7 +184,8 @@ std::string to_text(const Kernel& kernel, const Schedule& schedule) {
   for (size_t s = 0; s < schedule.stages.size(); ++s) {
     const StageSchedule& stage = schedule.stages[s];
     const std::string& name = kernel.stages[s].name;
-    out.line(fmt::format("{}: {}, {} lanes x {}  // {}", name.empty() ? fmt::format("stage {}", s) : name, kPlacements[static_cast<int>(stage.placement)],
+    out.line(fmt::format("{}: {}, {} lanes x {}  // {}", name.empty() ? fmt::format("stage {}", s) : name,
+                         kPlacements[static_cast<int>(stage.placement)],
                          kLanes[static_cast<int>(stage.lanes)], stage.vector_width, stage.reason));
   }
   out.dedent();

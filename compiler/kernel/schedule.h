@@ -1,6 +1,7 @@
 // Schedule: how each stage is placed and mapped to lanes. Never changes a value.
 //
-// Comes in: a Kernel and a target. Goes out: a placement per stage; lower() turns both into loops. `reasons` is what explain prints.
+// Comes in: a Kernel and a target. Goes out: a placement per stage; lower() turns both into loops. `reasons`
+// is what explain prints.
 #pragma once
 
 #include <string>

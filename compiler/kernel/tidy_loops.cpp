@@ -1,9 +1,12 @@
 // Two rewrites that make loops fit for code generators and readers.
 //
-// Comes in: loops as lowering writes them, every index spelled out in every statement. Goes out: the same loops, where
-//   hoisting  what does not change in a loop has become a Let before it (offsets of rows, weights of a tap, per-channel constants);
-//   sharing   what a block uses twice has become a Let before its first use, so that expressions are small trees.
-// Neither moves a load out of an If, a division that may raise a flag, or anything out of a GPU's grid loop that loads.
+// Comes in: loops as lowering writes them, every index spelled out in every statement. Goes out: the same
+// loops, where
+//   hoisting  what does not change in a loop has become a Let before it (offsets of rows, weights of a tap,
+//   per-channel constants); sharing   what a block uses twice has become a Let before its first use, so that
+//   expressions are small trees.
+// Neither moves a load out of an If, a division that may raise a flag, or anything out of a GPU's grid loop
+// that loads.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -16,10 +19,13 @@ namespace galatea::kernel::lowering {
 
 namespace {
 
-bool is_leaf(const Expr& e) { return e->kind == ExprKind::kConst || e->kind == ExprKind::kParam || e->kind == ExprKind::kVar; }
+bool is_leaf(const Expr& e) {
+  return e->kind == ExprKind::kConst || e->kind == ExprKind::kParam || e->kind == ExprKind::kVar;
+}
 
 bool may_divide_by_zero(const ExprNode& e) {
-  if (e.kind != ExprKind::kOp || is_float(e.type) || (e.op != ScalarOp::kDiv && e.op != ScalarOp::kRem)) return false;
+  if (e.kind != ExprKind::kOp || is_float(e.type) || (e.op != ScalarOp::kDiv && e.op != ScalarOp::kRem))
+    return false;
   return !is_const(e.args[1]) || e.args[1]->value.bits == 0;
 }
 
@@ -31,7 +37,8 @@ std::vector<Expr*> exprs_of(Statement& statement) {
   if (auto* n = std::get_if<Assign>(&statement.node)) return {&n->value};
   if (auto* n = std::get_if<Store>(&statement.node)) return {&n->offset, &n->value};
   if (auto* n = std::get_if<If>(&statement.node)) return {&n->condition};
-  if (auto* n = std::get_if<BandRow>(&statement.node)) return {&n->src_offset, &n->src_step, &n->dst_offset, &n->dst_plane};
+  if (auto* n = std::get_if<BandRow>(&statement.node))
+    return {&n->src_offset, &n->src_step, &n->dst_offset, &n->dst_plane};
   return {};
 }
 
@@ -77,7 +84,8 @@ class Hoister {
     if (auto found = memo.find(e.get()); found != memo.end()) return found->second;
     bool fixed = true;
     if (e->kind == ExprKind::kVar) fixed = !changes_.vars.contains(e->index);
-    if (e->kind == ExprKind::kLoadFlat) fixed = loads_ && !conditional && !changes_.buffers.contains(e->index);
+    if (e->kind == ExprKind::kLoadFlat)
+      fixed = loads_ && !conditional && !changes_.buffers.contains(e->index);
     if (may_divide_by_zero(*e)) fixed = false;
     for (const Expr& arg : e->args) fixed = invariant(arg, conditional) && fixed;
     memo.emplace(e.get(), fixed);
@@ -115,7 +123,8 @@ class Hoister {
   }
   void visit(Block& block, bool conditional) {
     for (Statement& statement : block) {
-      if (auto* let = std::get_if<Let>(&statement.node); let && !conditional && &block == body_ && invariant(let->value, false)) {
+      if (auto* let = std::get_if<Let>(&statement.node);
+          let && !conditional && &block == body_ && invariant(let->value, false)) {
         moved_.insert(let->var);
         changes_.vars.erase(let->var);
         memo_[0].clear();
@@ -123,16 +132,19 @@ class Hoister {
         before_.push_back(statement);
         continue;
       }
-      for (Expr* e : exprs_of(statement)) *e = hoist(*e, conditional, conditional ? done_conditional_ : done_);
+      for (Expr* e : exprs_of(statement))
+        *e = hoist(*e, conditional, conditional ? done_conditional_ : done_);
       const bool branch = std::holds_alternative<If>(statement.node);
       for (Block* inner : blocks_of(statement)) visit(*inner, conditional || branch);
     }
   }
   void drop_moved_lets(Block& body) {
-    body.erase(std::remove_if(body.begin(), body.end(), [&](const Statement& s) {
-      const auto* let = std::get_if<Let>(&s.node);
-      return let && moved_.contains(let->var);
-    }), body.end());
+    body.erase(std::remove_if(body.begin(), body.end(),
+                              [&](const Statement& s) {
+                                const auto* let = std::get_if<Let>(&s.node);
+                                return let && moved_.contains(let->var);
+                              }),
+               body.end());
   }
 
   LoopKernel& kernel_;
@@ -198,7 +210,12 @@ class Sharer {
       pointers.push_back(args.back().get());
       changed |= args.back().get() != arg.get();
     }
-    const Key key{static_cast<int>(e->kind), static_cast<int>(e->type), static_cast<int>(e->op), e->index, e->kind == ExprKind::kConst ? e->value.bits : 0, pointers};
+    const Key key{static_cast<int>(e->kind),
+                  static_cast<int>(e->type),
+                  static_cast<int>(e->op),
+                  e->index,
+                  e->kind == ExprKind::kConst ? e->value.bits : 0,
+                  pointers};
     Expr out;
     if (auto found = table_.find(key); found != table_.end()) {
       out = found->second;
@@ -221,7 +238,8 @@ class Sharer {
   /// The linear part of an offset stays in place: emitters look for its form.
   static bool linear(const ExprNode& e) {
     return e.kind == ExprKind::kOp && e.type == DType::kI64 &&
-           (e.op == ScalarOp::kAdd || e.op == ScalarOp::kSub || e.op == ScalarOp::kMul || e.op == ScalarOp::kNeg);
+           (e.op == ScalarOp::kAdd || e.op == ScalarOp::kSub || e.op == ScalarOp::kMul ||
+            e.op == ScalarOp::kNeg);
   }
   void count(const Expr& e, bool offset) {
     ++uses_[e.get()];
@@ -232,7 +250,8 @@ class Sharer {
   }
   bool is_volatile(const Expr& e) {
     if (auto found = volatile_.find(e.get()); found != volatile_.end()) return found->second;
-    bool changes = (e->kind == ExprKind::kVar && mutable_.contains(e->index)) || (e->kind == ExprKind::kLoadFlat && written_.buffers.contains(e->index));
+    bool changes = (e->kind == ExprKind::kVar && mutable_.contains(e->index)) ||
+                   (e->kind == ExprKind::kLoadFlat && written_.buffers.contains(e->index));
     for (const Expr& arg : e->args) changes = is_volatile(arg) || changes;
     volatile_.emplace(e.get(), changes);
     return changes;
@@ -278,16 +297,19 @@ void share_block(LoopKernel& kernel, Block& block) {
 
 /// Removes definitions that nothing uses any more.
 void drop_unused(Block& block, const std::unordered_set<int>& used) {
-  block.erase(std::remove_if(block.begin(), block.end(), [&](const Statement& s) {
-    const auto* let = std::get_if<Let>(&s.node);
-    return let && !used.contains(let->var);
-  }), block.end());
+  block.erase(std::remove_if(block.begin(), block.end(),
+                             [&](const Statement& s) {
+                               const auto* let = std::get_if<Let>(&s.node);
+                               return let && !used.contains(let->var);
+                             }),
+              block.end());
   for (Statement& statement : block)
     for (Block* inner : blocks_of(statement)) drop_unused(*inner, used);
 }
 
 /// Variables that are other names of leaves are replaced by them.
-void propagate_copies(Block& block, std::unordered_map<int, Expr>& copies, const std::unordered_set<int>& assigned) {
+void propagate_copies(Block& block, std::unordered_map<int, Expr>& copies,
+                      const std::unordered_set<int>& assigned) {
   const auto replace = [&](const Expr& e) -> Expr {
     if (e->kind != ExprKind::kVar) return {};
     const auto found = copies.find(e->index);
@@ -296,7 +318,8 @@ void propagate_copies(Block& block, std::unordered_map<int, Expr>& copies, const
   for (Statement& statement : block) {
     for (Expr* e : exprs_of(statement)) *e = rewrite(*e, replace);
     if (const auto* let = std::get_if<Let>(&statement.node); let && is_leaf(let->value))
-      if (let->value->kind != ExprKind::kVar || !assigned.contains(let->value->index)) copies[let->var] = let->value;
+      if (let->value->kind != ExprKind::kVar || !assigned.contains(let->value->index))
+        copies[let->var] = let->value;
     for (Block* inner : blocks_of(statement)) propagate_copies(*inner, copies, assigned);
   }
 }

@@ -1,6 +1,7 @@
 // What a legal kernel is.
 //
-// Comes in: a kernel from a plan, a pass, or a text. Goes out: nothing, or an error that names the stage and what is wrong with it.
+// Comes in: a kernel from a plan, a pass, or a text. Goes out: nothing, or an error that names the stage and
+// what is wrong with it.
 #include <fmt/format.h>
 
 #include "compiler/kernel/kernel.h"
@@ -11,8 +12,8 @@ namespace {
 
 /// Which leaves one expression may use.
 struct Allowed {
-  int axes = 0;         ///< axis0 … axis(axes-1)
-  int only_axis = -1;   ///< not -1: this one alone
+  int axes = 0;        ///< axis0 … axis(axes-1)
+  int only_axis = -1;  ///< not -1: this one alone
   int reduce_axes = 0;
   bool tap = false;
   bool loads = false;
@@ -75,16 +76,20 @@ class Verifier {
           return wrong("a map has a body and nothing else");
         }
         return check_expr("body", stage.body, stage.type, {.axes = stage.rank(), .loads = true});
-      case StageForm::kBand: return check_band(stage);
-      case StageForm::kReduce: return check_reduce(stage);
+      case StageForm::kBand:
+        return check_band(stage);
+      case StageForm::kReduce:
+        return check_reduce(stage);
     }
     return wrong("unknown form");
   }
 
   Status check_band(const Stage& stage) {
     if (stage.body || !stage.reduce_extents.empty()) return wrong("a band has no body and no reduction box");
-    if (stage.band_axis < 0 || stage.band_axis >= stage.rank()) return wrong("the band axis is not an axis of the domain");
-    if (stage.accumulator != DType::kI32 && stage.accumulator != DType::kF32 && stage.accumulator != DType::kF64) {
+    if (stage.band_axis < 0 || stage.band_axis >= stage.rank())
+      return wrong("the band axis is not an axis of the domain");
+    if (stage.accumulator != DType::kI32 && stage.accumulator != DType::kF32 &&
+        stage.accumulator != DType::kF64) {
       return wrong("a band accumulates in i32, f32 or f64");
     }
     Allowed along{.axes = stage.rank(), .only_axis = stage.band_axis, .loads = true};
@@ -92,7 +97,8 @@ class Verifier {
     GALATEA_TRY(check_expr("taps", stage.taps, DType::kI64, {}));
     Allowed per_tap{.axes = stage.rank(), .tap = true, .loads = true};
     GALATEA_TRY(check_expr("weight", stage.weight, stage.accumulator, per_tap));
-    if (!stage.source || stage.source->kind != ExprKind::kLoad) return wrong("the source of a band must be a load");
+    if (!stage.source || stage.source->kind != ExprKind::kLoad)
+      return wrong("the source of a band must be a load");
     GALATEA_TRY(check_expr("source", stage.source, stage.source->type, per_tap));
     Expr band_index = stage.first + tap();
     int along_band = 0;
@@ -106,11 +112,14 @@ class Verifier {
   }
 
   Status check_reduce(const Stage& stage) {
-    if (stage.first || stage.taps || stage.weight || stage.source) return wrong("a reduction has no band fields");
+    if (stage.first || stage.taps || stage.weight || stage.source)
+      return wrong("a reduction has no band fields");
     if (stage.accumulator == DType::kF16) return wrong("a reduction does not accumulate in f16");
-    if (stage.combiner == Combiner::kSum && is_bool(stage.accumulator)) return wrong("a sum does not accumulate in bool");
+    if (stage.combiner == Combiner::kSum && is_bool(stage.accumulator))
+      return wrong("a sum does not accumulate in bool");
     GALATEA_TRY(check_extents(stage.reduce_extents));
-    Allowed allowed{.axes = stage.rank(), .reduce_axes = static_cast<int>(stage.reduce_extents.size()), .loads = true};
+    Allowed allowed{
+        .axes = stage.rank(), .reduce_axes = static_cast<int>(stage.reduce_extents.size()), .loads = true};
     GALATEA_TRY(check_expr("body", stage.body, stage.accumulator, allowed));
     return check_finish(stage);
   }
@@ -137,8 +146,10 @@ class Verifier {
     auto refuse = [&](std::string_view what) { return wrong(fmt::format("{} may not use {}", field, what)); };
     switch (node.kind) {
       case ExprKind::kConst:
-      case ExprKind::kPhilox: return {};
-      case ExprKind::kOp: return check_op(field, node);
+      case ExprKind::kPhilox:
+        return {};
+      case ExprKind::kOp:
+        return check_op(field, node);
       case ExprKind::kParam:
         if (node.index < 0 || static_cast<size_t>(node.index) >= kernel_.params.size()) {
           return refuse(fmt::format("p{}: there are {} parameters", node.index, kernel_.params.size()));
@@ -154,17 +165,23 @@ class Verifier {
         }
         return {};
       case ExprKind::kReduceAxis:
-        if (node.index < 0 || node.index >= allowed.reduce_axes) return refuse(fmt::format("raxis{}", node.index));
+        if (node.index < 0 || node.index >= allowed.reduce_axes)
+          return refuse(fmt::format("raxis{}", node.index));
         return {};
-      case ExprKind::kTap: return allowed.tap ? Status{} : refuse("tap");
+      case ExprKind::kTap:
+        return allowed.tap ? Status{} : refuse("tap");
       case ExprKind::kAcc:
         if (allowed.accumulator_of == nullptr) return refuse("acc");
-        if (allowed.accumulator_of->accumulator != node.type) return wrong("acc has another type than the accumulator");
+        if (allowed.accumulator_of->accumulator != node.type)
+          return wrong("acc has another type than the accumulator");
         return {};
-      case ExprKind::kLoad: return allowed.loads ? check_load(field, node) : refuse("a load");
-      case ExprKind::kSymbol: return refuse("a symbol; symbols become parameters before a kernel is made");
+      case ExprKind::kLoad:
+        return allowed.loads ? check_load(field, node) : refuse("a load");
+      case ExprKind::kSymbol:
+        return refuse("a symbol; symbols become parameters before a kernel is made");
       case ExprKind::kVar:
-      case ExprKind::kLoadFlat: return refuse("a variable or flat load; these belong to loops");
+      case ExprKind::kLoadFlat:
+        return refuse("a variable or flat load; these belong to loops");
     }
     return wrong("unknown kind of expression");
   }
@@ -172,11 +189,13 @@ class Verifier {
   Status check_op(std::string_view field, const ExprNode& node) {
     if (node.op == ScalarOp::kSelect || is_conversion(node.op)) return {};
     DType type = node.args[0]->type;
-    if (type == DType::kF16) return wrong(fmt::format("{}: {} on f16; convert to f32 first", field, name_of(node.op)));
+    if (type == DType::kF16)
+      return wrong(fmt::format("{}: {} on f16; convert to f32 first", field, name_of(node.op)));
     bool bits_only = node.op >= ScalarOp::kAnd && node.op <= ScalarOp::kMulHi;
     if (bits_only && is_float(type)) return wrong(fmt::format("{}: {} on a float", field, name_of(node.op)));
     bool float_only = node.op == ScalarOp::kSqrt || (is_math(node.op) && node.op != ScalarOp::kPowInt);
-    if (float_only && !is_float(type)) return wrong(fmt::format("{}: {} on an integer", field, name_of(node.op)));
+    if (float_only && !is_float(type))
+      return wrong(fmt::format("{}: {} on an integer", field, name_of(node.op)));
     return {};
   }
 
@@ -185,22 +204,26 @@ class Verifier {
     int count = is_input ? static_cast<int>(kernel_.inputs.size()) : current_;
     std::string target = fmt::format("{}{}", is_input ? "in" : "stage", node.target.index);
     if (node.target.index < 0 || node.target.index >= count) {
-      return wrong(fmt::format("{} loads {}, which {}", field, target, is_input ? "does not exist" : "is not an earlier stage"));
+      return wrong(fmt::format("{} loads {}, which {}", field, target,
+                               is_input ? "does not exist" : "is not an earlier stage"));
     }
     auto number = static_cast<size_t>(node.target.index);
     DType type = is_input ? kernel_.inputs[number].type : kernel_.stages[number].type;
     size_t rank = is_input ? kernel_.inputs[number].extents.size() : kernel_.stages[number].extents.size();
     if (type != node.type) {
-      return wrong(fmt::format("{} loads {} as {}, but it holds {}", field, target, short_name(node.type), short_name(type)));
+      return wrong(fmt::format("{} loads {} as {}, but it holds {}", field, target, short_name(node.type),
+                               short_name(type)));
     }
     if (rank != node.args.size()) {
-      return wrong(fmt::format("{} loads {} with {} indices, but it has {} axes", field, target, node.args.size(), rank));
+      return wrong(fmt::format("{} loads {} with {} indices, but it has {} axes", field, target,
+                               node.args.size(), rank));
     }
     return {};
   }
 
   Status check_output(const KernelOutput& output) {
-    if (output.stage < 0 || static_cast<size_t>(output.stage) >= kernel_.stages.size()) return wrong("no such stage");
+    if (output.stage < 0 || static_cast<size_t>(output.stage) >= kernel_.stages.size())
+      return wrong("no such stage");
     size_t rank = kernel_.stages[static_cast<size_t>(output.stage)].extents.size();
     std::vector<bool> seen(rank, false);
     for (int axis : output.axis_of) {

@@ -1,8 +1,8 @@
 // What an operator is: one value of this type per operator, defined in one file of stdlib_ops/.
 //
-// Comes in: nothing but literals and functions. Goes out: the single source for the type checker, `galatea ops`, docs/ops, completion, stubs,
-// shape rules, checks and code. An operator is declared once: schema, type rule, and a definition that writes its extents, checks
-// and meaning through a RecipeBuilder (recipe.h).
+// Comes in: nothing but literals and functions. Goes out: the single source for the type checker, `galatea
+// ops`, docs/ops, completion, stubs, shape rules, checks and code. An operator is declared once: schema, type
+// rule, and a definition that writes its extents, checks and meaning through a RecipeBuilder (recipe.h).
 #pragma once
 
 #include <functional>
@@ -18,19 +18,29 @@ class RecipeBuilder;
 
 /// Types of arguments, as the text may give them.
 enum class ArgKind : uint8_t {
-  kBool, kInt, kFloat, kString, kDType, kInterp, kImageType, kLayout,
-  kIntList, kFloatList, kStringList, kAny
+  kBool,
+  kInt,
+  kFloat,
+  kString,
+  kDType,
+  kInterp,
+  kImageType,
+  kLayout,
+  kIntList,
+  kFloatList,
+  kStringList,
+  kAny
 };
 
 struct ArgSpec {
   std::string name;
   ArgKind kind = ArgKind::kFloat;
-  ir::Attr default_value;      ///< None: not given
+  ir::Attr default_value;  ///< None: not given
   bool required = false;
-  bool per_sample = false;     ///< may be a data node
-  std::string documentation;   ///< one or two sentences: meaning, unit, range
-  bool no_effect = false;      ///< accepted for DALI's sake; no numeric effect (documented as such)
-  std::string refused;         ///< not empty: accepted by DALI, refused here, for this reason
+  bool per_sample = false;    ///< may be a data node
+  std::string documentation;  ///< one or two sentences: meaning, unit, range
+  bool no_effect = false;     ///< accepted for DALI's sake; no numeric effect (documented as such)
+  std::string refused;        ///< not empty: accepted by DALI, refused here, for this reason
 };
 
 struct InputSpec {
@@ -43,8 +53,8 @@ struct InputSpec {
 
 enum class OperatorKind : uint8_t { kKernel, kNative, kDsl };
 
-/// What others may assume of the extents of every output without running the definition: nothing, those of the first input, or the
-/// inputs broadcast together.
+/// What others may assume of the extents of every output without running the definition: nothing, those of
+/// the first input, or the inputs broadcast together.
 enum class OutputExtents : uint8_t { kOwn, kLikeFirstInput, kBroadcast };
 
 /// What a type rule sees: input types, arguments with defaults filled in, and a way to complain.
@@ -82,26 +92,28 @@ class TypeContext {
 };
 
 struct Operator {
-  std::string name;            ///< as written after `fn.`: "resize", "random.uniform", "reductions.mean"; operators of the language: "arith.add"
-  std::string summary;         ///< one line
-  std::string documentation;   ///< formula, units, source of the formula
+  std::string name;  ///< as written after `fn.`: "resize", "random.uniform", "reductions.mean"; operators of
+                     ///< the language: "arith.add"
+  std::string summary;        ///< one line
+  std::string documentation;  ///< formula, units, source of the formula
   OperatorKind kind = OperatorKind::kKernel;
   std::vector<InputSpec> inputs;
   int min_inputs = 0;
-  int max_inputs = 0;          ///< past inputs.size(): repetitions of the last (cat, stack)
+  int max_inputs = 0;  ///< past inputs.size(): repetitions of the last (cat, stack)
   std::vector<ArgSpec> args;
-  bool random = false;         ///< draws; gets a key
-  bool source = false;         ///< stands in the entry block (readers, external_source)
+  bool random = false;  ///< draws; gets a key
+  bool source = false;  ///< stands in the entry block (readers, external_source)
   bool batch_level = false;
   OutputExtents output_extents = OutputExtents::kOwn;
-  bool internal = false;       ///< not listed under fn. (arith.*, index, view operators)
+  bool internal = false;  ///< not listed under fn. (arith.*, index, view operators)
   std::vector<std::string> devices = {"cpu"};
   std::vector<std::string> aliases;  ///< deprecated or other spellings
-  std::string example;         ///< a pipeline body, run as a test
+  std::string example;               ///< a pipeline body, run as a test
 
   /// dtype, ndim, layout, device and known extents of every output; complains about what can be known now.
   std::function<Result<std::vector<ir::Type>>(const TypeContext&)> type_rule;
-  /// Extents, checks and meaning (recipe.h). Called when a program is made, when `check` folds constant checks, and by the region pass.
+  /// Extents, checks and meaning (recipe.h). Called when a program is made, when `check` folds constant
+  /// checks, and by the region pass.
   std::function<void(RecipeBuilder&)> define;
 
   const ArgSpec* find_arg(std::string_view arg_name) const;

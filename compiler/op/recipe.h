@@ -1,7 +1,8 @@
 // What an operator's definition writes with: scalar expressions, checks, stages, views, native calls.
 //
-// Comes in: one node of the graph. Goes out: a Lowering, which the plan turns into bytecode and kernels, `check` folds over known
-// extents, and the region pass reads the accesses of. Every Expr given to a definition may be a constant already.
+// Comes in: one node of the graph. Goes out: a Lowering, which the plan turns into bytecode and kernels,
+// `check` folds over known extents, and the region pass reads the accesses of. Every Expr given to a
+// definition may be a constant already.
 #pragma once
 
 #include <functional>
@@ -26,10 +27,11 @@ struct Check {
   std::string arg;  ///< the argument to point at, or empty
 };
 
-/// A call of a native function (runtime/native.h) that yields scalars: results are kSymbol kLocal expressions.
+/// A call of a native function (runtime/native.h) that yields scalars: results are kSymbol kLocal
+/// expressions.
 struct NativeScalars {
   std::string function;
-  std::vector<int> inputs;      ///< node inputs
+  std::vector<int> inputs;  ///< node inputs
   std::vector<Expr> scalars;
   std::string config;           ///< static configuration, JSON; parsed once per program
   std::vector<int64_t> locals;  ///< local symbol numbers of the results
@@ -42,7 +44,8 @@ struct NativeOutput {
   std::vector<Expr> scalars;
   std::string config;
   bool allocates = false;  ///< the function makes its output itself (a reader: size unknown before)
-  bool region = false;     ///< takes four more scalars y0, x0, y1, x1 and fills only that window of an image [H, W, C]
+  bool region =
+      false;  ///< takes four more scalars y0, x0, y1, x1 and fills only that window of an image [H, W, C]
 };
 
 /// How an output comes to be.
@@ -57,20 +60,23 @@ struct LoweredOutput {
   std::vector<Expr> extents;
   int stage = -1;
   std::vector<int> axis_of;
-  // view: out index along dimension d moves the input's index along input_dim[d] (-1: a new axis of extent 1) by step[d], from `start` (one per input dimension).
+  // view: out index along dimension d moves the input's index along input_dim[d] (-1: a new axis of extent 1)
+  // by step[d], from `start` (one per input dimension).
   int input = -1;
   std::vector<int> input_dim;
   std::vector<Expr> step;
   std::vector<Expr> start;
-  bool reshape = false;    ///< kView: the same elements in order, other extents (needs a dense input; else copied first)
+  bool reshape =
+      false;  ///< kView: the same elements in order, other extents (needs a dense input; else copied first)
   std::vector<Expr> elements;
   int native = -1;
 };
 
 struct Lowering {
-  std::vector<kernel::KernelInput> inputs;  ///< one per node input, in order (loads name them by number); extents are symbols
+  std::vector<kernel::KernelInput>
+      inputs;  ///< one per node input, in order (loads name them by number); extents are symbols
   std::vector<kernel::Stage> stages;
-  std::vector<Check> checks;                ///< in order, before any kernel
+  std::vector<Check> checks;  ///< in order, before any kernel
   std::vector<NativeScalars> native_scalars;
   std::vector<NativeOutput> natives;
   std::vector<LoweredOutput> outputs;
@@ -101,29 +107,34 @@ class RecipeBuilder {
   std::vector<double> numbers(std::string_view name) const;
 
   // ---- scalars of the sample program
-  Expr extent(int input, int dim) const;                    ///< i64
+  Expr extent(int input, int dim) const;  ///< i64
   std::vector<Expr> extents(int input) const;
-  Expr element(int input, int64_t flat_index) const;        ///< of a small input of static shape; the input's dtype
+  Expr element(int input, int64_t flat_index) const;  ///< of a small input of static shape; the input's dtype
   /// A scalar argument, static or per sample, converted (kSaturate) to `type`; the default where not given.
   Expr arg(std::string_view name, DType type) const;
-  /// A list argument of `n` elements; one element (or a scalar) is repeated n times. A per-sample vector must have static length 1 or n.
+  /// A list argument of `n` elements; one element (or a scalar) is repeated n times. A per-sample vector must
+  /// have static length 1 or n.
   std::vector<Expr> arg_list(std::string_view name, int n, DType type) const;
-  /// How many elements a list argument has (static, or the static extent of a per-sample vector; a scalar has 1).
+  /// How many elements a list argument has (static, or the static extent of a per-sample vector; a scalar has
+  /// 1).
   int arg_length(std::string_view name) const;
 
   // ---- random draws of this node: element e of its stream (any e; each is independent)
-  Expr random_u32(Expr element) const;                      ///< uniform over all 2^32
-  Expr random_unit(Expr element) const;                     ///< f32 in [0, 1), 24 bits
-  Expr random_below(Expr element, Expr n) const;            ///< i64 uniform in [0, n): (u32 * n) >> 32
+  Expr random_u32(Expr element) const;            ///< uniform over all 2^32
+  Expr random_unit(Expr element) const;           ///< f32 in [0, 1), 24 bits
+  Expr random_below(Expr element, Expr n) const;  ///< i64 uniform in [0, n): (u32 * n) >> 32
 
   // ---- checks
-  void check(Expr condition, std::string message, std::vector<Expr> values = {}, std::string help = {}, std::string arg = {});
+  void check(Expr condition, std::string message, std::vector<Expr> values = {}, std::string help = {},
+             std::string arg = {});
 
   // ---- stages
   using Body = std::function<Expr(const std::vector<Expr>& axes)>;
   /// An element of an input or a stage.
-  Expr load(int input, std::vector<Expr> indices, kernel::Border border = kernel::Border::kNone, Cell fill = {}) const;
-  Expr load(StageRef stage, std::vector<Expr> indices, kernel::Border border = kernel::Border::kNone, Cell fill = {}) const;
+  Expr load(int input, std::vector<Expr> indices, kernel::Border border = kernel::Border::kNone,
+            Cell fill = {}) const;
+  Expr load(StageRef stage, std::vector<Expr> indices, kernel::Border border = kernel::Border::kNone,
+            Cell fill = {}) const;
   StageRef map(std::string name, DType type, std::vector<Expr> extents, const Body& body);
   struct Band {
     std::string name;
@@ -132,10 +143,11 @@ class RecipeBuilder {
     int axis = 0;
     DType accumulator = DType::kF32;
     Expr taps;
-    std::function<Expr(Expr i)> first;                       ///< of the position along the band axis
+    std::function<Expr(Expr i)> first;  ///< of the position along the band axis
     std::function<Expr(Expr i, Expr k)> weight;
-    std::function<Expr(const std::vector<Expr>& axes, Expr index)> source;  ///< must return a load whose band index is `index`
-    std::function<Expr(Expr acc)> finish;                    ///< empty: converted to type
+    std::function<Expr(const std::vector<Expr>& axes, Expr index)>
+        source;                            ///< must return a load whose band index is `index`
+    std::function<Expr(Expr acc)> finish;  ///< empty: converted to type
   };
   StageRef band(const Band& band);
   struct Reduce {
@@ -151,13 +163,15 @@ class RecipeBuilder {
   StageRef reduce(const Reduce& reduce);
 
   // ---- native
-  std::vector<Expr> native_scalars(std::string function, std::vector<int> inputs, std::vector<Expr> scalars, std::string config, std::vector<DType> result_types);
+  std::vector<Expr> native_scalars(std::string function, std::vector<int> inputs, std::vector<Expr> scalars,
+                                   std::string config, std::vector<DType> result_types);
 
   // ---- outputs (each exactly once)
   /// Dimension d of the output is axis axis_of[d] of the stage (default: in order).
   void output_stage(int k, StageRef stage, std::vector<int> axis_of = {});
   /// Out[d…] = input[start + step·index]; input_dim as in LoweredOutput.
-  void output_view(int k, int input, std::vector<Expr> extents, std::vector<int> input_dim, std::vector<Expr> start, std::vector<Expr> step);
+  void output_view(int k, int input, std::vector<Expr> extents, std::vector<int> input_dim,
+                   std::vector<Expr> start, std::vector<Expr> step);
   void output_reshape(int k, int input, std::vector<Expr> extents);
   /// Row-major elements of a small output (static extents).
   void output_scalars(int k, std::vector<Expr> elements);

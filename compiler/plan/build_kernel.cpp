@@ -1,4 +1,5 @@
-// Turns a group of nodes into one kernel: stages side by side, loads of fused values redirected, numbers made parameters.
+// Turns a group of nodes into one kernel: stages side by side, loads of fused values redirected, numbers made
+// parameters.
 #include <bit>
 #include <cmath>
 #include <unordered_map>
@@ -31,7 +32,8 @@ bool is_structural(const kernel::ExprNode& e) {
 
 class Builder {
  public:
-  Builder(const ValueTable& table, const KernelGroup& group) : table_(table), graph_(table.graph()), group_(group) {}
+  Builder(const ValueTable& table, const KernelGroup& group)
+      : table_(table), graph_(table.graph()), group_(group) {}
 
   BuiltKernel run() {
     for (ir::NodeId node : group_.nodes) add_node(node);
@@ -63,8 +65,10 @@ class Builder {
       ir::ValueId value = graph_.node(node).outputs[k];
       if (table_.info(value).scalar) continue;
       const LoweredOutput& output = lowering.outputs[k];
-      if (output.kind == LoweredOutput::Kind::kStage) places_[value] = {base + output.stage, output.axis_of};
-      else if (output.kind == LoweredOutput::Kind::kView) add_view(node, value, output);
+      if (output.kind == LoweredOutput::Kind::kStage)
+        places_[value] = {base + output.stage, output.axis_of};
+      else if (output.kind == LoweredOutput::Kind::kView)
+        add_view(node, value, output);
     }
   }
 
@@ -98,13 +102,17 @@ class Builder {
     out_.kernel.stages.push_back(std::move(stage));
   }
 
-  Expr load_value(ir::ValueId value, DType type, std::vector<Expr> indices, kernel::Border border, Cell fill) {
+  Expr load_value(ir::ValueId value, DType type, std::vector<Expr> indices, kernel::Border border,
+                  Cell fill) {
     if (auto place = places_.find(value); place != places_.end()) {
       std::vector<Expr> by_axis(indices.size());
-      for (size_t d = 0; d < indices.size(); ++d) by_axis[static_cast<size_t>(place->second.axis_of[d])] = indices[d];
-      return kernel::load({LoadTarget::Kind::kStage, place->second.stage}, type, std::move(by_axis), border, fill);
+      for (size_t d = 0; d < indices.size(); ++d)
+        by_axis[static_cast<size_t>(place->second.axis_of[d])] = indices[d];
+      return kernel::load({LoadTarget::Kind::kStage, place->second.stage}, type, std::move(by_axis), border,
+                          fill);
     }
-    return kernel::load({LoadTarget::Kind::kInput, input_index(value)}, type, std::move(indices), border, fill);
+    return kernel::load({LoadTarget::Kind::kInput, input_index(value)}, type, std::move(indices), border,
+                        fill);
   }
 
   int input_index(ir::ValueId value) {
@@ -128,13 +136,16 @@ class Builder {
       std::vector<Expr> indices;
       for (const Expr& i : x->args) indices.push_back(import(node, base, i));
       if (x->target.kind == LoadTarget::Kind::kStage)
-        return kernel::load({LoadTarget::Kind::kStage, base + x->target.index}, x->type, std::move(indices), x->border, x->fill);
+        return kernel::load({LoadTarget::Kind::kStage, base + x->target.index}, x->type, std::move(indices),
+                            x->border, x->fill);
       ir::ValueId value = graph_.node(node).inputs[static_cast<size_t>(x->target.index)];
-      if (x->border == kernel::Border::kNone && table_.graph().type(value).static_volume() >= 0 && table_.graph().type(value).static_volume() <= kMaxScalarElements &&
+      if (x->border == kernel::Border::kNone && table_.graph().type(value).static_volume() >= 0 &&
+          table_.graph().type(value).static_volume() <= kMaxScalarElements &&
           places_.find(value) == places_.end()) {
         std::vector<Expr> original;
         for (const Expr& i : x->args) original.push_back(table_.resolve(i));
-        if (auto position = constant_position(original, graph_.type(value).extents)) return table_.element(value, *position);
+        if (auto position = constant_position(original, graph_.type(value).extents))
+          return table_.element(value, *position);
       }
       return load_value(value, x->type, std::move(indices), x->border, x->fill);
     });
@@ -143,7 +154,8 @@ class Builder {
 
   static bool is_per_element(const Expr& e, std::unordered_map<const kernel::ExprNode*, bool>& memo) {
     if (auto found = memo.find(e.get()); found != memo.end()) return found->second;
-    bool result = e->kind == ExprKind::kAxis || e->kind == ExprKind::kReduceAxis || e->kind == ExprKind::kTap || e->kind == ExprKind::kAcc || e->kind == ExprKind::kLoad;
+    bool result = e->kind == ExprKind::kAxis || e->kind == ExprKind::kReduceAxis ||
+                  e->kind == ExprKind::kTap || e->kind == ExprKind::kAcc || e->kind == ExprKind::kLoad;
     for (const Expr& arg : e->args) result = is_per_element(arg, memo) || result;
     memo.emplace(e.get(), result);
     return result;
@@ -164,7 +176,8 @@ class Builder {
   Expr make_param(const Expr& value) {
     uint64_t hash = kernel::hash_of(value);
     for (int index : params_by_hash_[hash])
-      if (kernel::same(out_.params[static_cast<size_t>(index)], value)) return kernel::param(index, value.type());
+      if (kernel::same(out_.params[static_cast<size_t>(index)], value))
+        return kernel::param(index, value.type());
     int index = static_cast<int>(out_.params.size());
     params_by_hash_[hash].push_back(index);
     out_.params.push_back(value);
@@ -204,7 +217,8 @@ void for_each_kernel_expr(Kernel& kernel, const F& f) {
   }
 }
 
-void mark_params(const Expr& e, std::vector<bool>& used, std::unordered_map<const kernel::ExprNode*, bool>& seen) {
+void mark_params(const Expr& e, std::vector<bool>& used,
+                 std::unordered_map<const kernel::ExprNode*, bool>& seen) {
   if (!seen.emplace(e.get(), true).second) return;
   if (e->kind == ExprKind::kParam) used[static_cast<size_t>(e->index)] = true;
   for (const Expr& arg : e->args) mark_params(arg, used, seen);
@@ -212,7 +226,9 @@ void mark_params(const Expr& e, std::vector<bool>& used, std::unordered_map<cons
 
 }  // namespace
 
-BuiltKernel build_kernel(const ValueTable& table, const KernelGroup& group) { return Builder(table, group).run(); }
+BuiltKernel build_kernel(const ValueTable& table, const KernelGroup& group) {
+  return Builder(table, group).run();
+}
 
 void drop_unused_params(Kernel& kernel, std::vector<Expr>& params) {
   std::vector<bool> used(params.size(), false);
@@ -229,7 +245,8 @@ void drop_unused_params(Kernel& kernel, std::vector<Expr>& params) {
   }
   for_each_kernel_expr(kernel, [&](Expr& e) {
     e = kernel::rewrite(e, [&](const Expr& x) -> Expr {
-      return x->kind == ExprKind::kParam ? kernel::param(renumbered[static_cast<size_t>(x->index)], x->type) : Expr{};
+      return x->kind == ExprKind::kParam ? kernel::param(renumbered[static_cast<size_t>(x->index)], x->type)
+                                         : Expr{};
     });
   });
   params = std::move(kept);

@@ -30,12 +30,16 @@ void Emitter::emit_node(ir::NodeId id) {
   for (size_t k = 0; k < lowering.outputs.size(); ++k) {
     const LoweredOutput& output = lowering.outputs[k];
     if (table_.info(node.outputs[k]).scalar) continue;
-    if (output.kind == LoweredOutput::Kind::kNative) emit_native_output(id, k, output);
-    else if (output.kind == LoweredOutput::Kind::kView && groups_.of_node[id] < 0) emit_view(id, k, output);
-    else if (output.kind == LoweredOutput::Kind::kScalars) slot_of(node.outputs[k]);
+    if (output.kind == LoweredOutput::Kind::kNative)
+      emit_native_output(id, k, output);
+    else if (output.kind == LoweredOutput::Kind::kView && groups_.of_node[id] < 0)
+      emit_view(id, k, output);
+    else if (output.kind == LoweredOutput::Kind::kScalars)
+      slot_of(node.outputs[k]);
   }
   int group = groups_.of_node[id];
-  if (group >= 0 && groups_.groups[static_cast<size_t>(group)].nodes.back() == id) emit_kernel(kernels_[static_cast<size_t>(group)], id);
+  if (group >= 0 && groups_.groups[static_cast<size_t>(group)].nodes.back() == id)
+    emit_kernel(kernels_[static_cast<size_t>(group)], id);
 }
 
 void Emitter::emit_source(ir::NodeId id) {
@@ -83,7 +87,8 @@ void Emitter::emit_native_scalars(ir::NodeId id, const op::NativeScalars& native
   runtime::NativeCallSpec call;
   call.function = native.function;
   call.config = native.config;
-  for (int input : native.inputs) call.inputs.push_back(slot_of(graph_.node(id).inputs[static_cast<size_t>(input)]));
+  for (int input : native.inputs)
+    call.inputs.push_back(slot_of(graph_.node(id).inputs[static_cast<size_t>(input)]));
   call.scalars = regs(native.scalars);
   for (int64_t local : native.locals) {
     int r = new_register();
@@ -126,11 +131,14 @@ void Emitter::emit_native_output(ir::NodeId id, size_t k, const LoweredOutput& o
   runtime::NativeCallSpec call;
   call.function = native.function;
   call.config = native.config;
-  for (int input : native.inputs) call.inputs.push_back(slot_of(graph_.node(id).inputs[static_cast<size_t>(input)]));
+  for (int input : native.inputs)
+    call.inputs.push_back(slot_of(graph_.node(id).inputs[static_cast<size_t>(input)]));
   call.scalars = regs(native.scalars);
   call.allocates = native.allocates;
-  if (native.allocates) table_.info(value).slot = new_slot();
-  else allocate(value);
+  if (native.allocates)
+    table_.info(value).slot = new_slot();
+  else
+    allocate(value);
   call.output = table_.info(value).slot;
   Instruction& instruction = emit(Op::kCallNative);
   instruction.a = static_cast<int32_t>(program_.natives.size());
@@ -138,7 +146,8 @@ void Emitter::emit_native_output(ir::NodeId id, size_t k, const LoweredOutput& o
 }
 
 /// Decodes only the window that the consumers read; the slot is a view with the whole image's extents.
-void Emitter::emit_region_decode(ir::NodeId id, size_t k, const LoweredOutput&, const op::NativeOutput& native) {
+void Emitter::emit_region_decode(ir::NodeId id, size_t k, const LoweredOutput&,
+                                 const op::NativeOutput& native) {
   const ir::Node& node = graph_.node(id);
   ir::ValueId value = node.outputs[k];
   ValueInfo& info = table_.info(value);
@@ -146,7 +155,9 @@ void Emitter::emit_region_decode(ir::NodeId id, size_t k, const LoweredOutput&, 
   std::vector<Expr> window = {kernel::const_int(0), kernel::const_int(0), height, width};
   std::optional<passes::ReadBounds> bounds;
   if (node.find_arg(passes::kRegionFromArg)) bounds = passes::region_of(graph_, value);
-  if (bounds) window = {table_.resolve(bounds->y0()), table_.resolve(bounds->x0()), table_.resolve(bounds->y1()), table_.resolve(bounds->x1())};
+  if (bounds)
+    window = {table_.resolve(bounds->y0()), table_.resolve(bounds->x0()), table_.resolve(bounds->y1()),
+              table_.resolve(bounds->x1())};
   bool partial = bounds.has_value();
   runtime::NativeCallSpec call;
   call.function = native.function;
@@ -154,7 +165,9 @@ void Emitter::emit_region_decode(ir::NodeId id, size_t k, const LoweredOutput&, 
   for (int input : native.inputs) call.inputs.push_back(slot_of(node.inputs[static_cast<size_t>(input)]));
   call.scalars = regs(native.scalars);
   for (const Expr& e : window) call.scalars.push_back(reg(e));
-  int slot = partial ? allocate_tensor(graph_.type(value).dtype, {window[2] - window[0], window[3] - window[1], info.extents[2]}) : allocate(value);
+  int slot = partial ? allocate_tensor(graph_.type(value).dtype,
+                                       {window[2] - window[0], window[3] - window[1], info.extents[2]})
+                     : allocate(value);
   call.output = slot;
   Instruction& instruction = emit(Op::kCallNative);
   instruction.a = static_cast<int32_t>(program_.natives.size());
@@ -195,7 +208,8 @@ void Emitter::emit_view(ir::NodeId id, size_t k, const LoweredOutput& output) {
     for (size_t d = 0; d < output.input_dim.size(); ++d) view.input_dim[d] = output.input_dim[d];
     for (int32_t r : regs(output.start)) registers.push_back(r);
     // A new axis has no step.
-    for (const Expr& step : output.step) registers.push_back(reg(step ? table_.resolve(step) : kernel::const_int(1)));
+    for (const Expr& step : output.step)
+      registers.push_back(reg(step ? table_.resolve(step) : kernel::const_int(1)));
   }
   int32_t list = add_list(registers);
   Instruction& instruction = emit(Op::kView);
@@ -215,7 +229,8 @@ void Emitter::emit_kernel(const PlannedKernel& kernel, ir::NodeId) {
   for (ir::ValueId value : kernel.outputs) call.tensors.push_back(allocate(value));
   call.params = regs(kernel.params);
   Expr bytes = kernel::rewrite(kernel.scratch_bytes, [&](const Expr& x) -> Expr {
-    return x->kind == kernel::ExprKind::kParam ? table_.resolve(kernel.params[static_cast<size_t>(x->index)]) : Expr{};
+    return x->kind == kernel::ExprKind::kParam ? table_.resolve(kernel.params[static_cast<size_t>(x->index)])
+                                               : Expr{};
   });
   call.scratch_bytes = reg(bytes);
   Instruction& instruction = emit(Op::kCallKernel);

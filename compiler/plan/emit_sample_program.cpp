@@ -10,9 +10,15 @@ namespace galatea::plan {
 
 using runtime::Instruction;
 
-Emitter::Emitter(ValueTable& table, const KernelGroups& groups, const std::vector<PlannedKernel>& kernels, const SourceMap& sources,
-                 uint64_t seed, runtime::Program& program)
-    : table_(table), graph_(table.graph()), groups_(groups), kernels_(kernels), sources_(sources), seed_(seed), program_(program) {
+Emitter::Emitter(ValueTable& table, const KernelGroups& groups, const std::vector<PlannedKernel>& kernels,
+                 const SourceMap& sources, uint64_t seed, runtime::Program& program)
+    : table_(table),
+      graph_(table.graph()),
+      groups_(groups),
+      kernels_(kernels),
+      sources_(sources),
+      seed_(seed),
+      program_(program) {
   block_start_.assign(graph_.blocks.size(), -1);
   source_index_.assign(graph_.nodes.size(), -1);
   output_of_.assign(graph_.values.size(), -1);
@@ -45,10 +51,12 @@ void Emitter::declare_sources() {
       if (node.op->name == "external_source") {
         source_index_[id] = static_cast<int>(program_.external_inputs.size());
         const ir::Type& type = graph_.type(node.outputs[0]);
-        program_.external_inputs.push_back({external_name(node), type.dtype, type.ndim, type.layout, location_of(id)});
+        program_.external_inputs.push_back(
+            {external_name(node), type.dtype, type.ndim, type.layout, location_of(id)});
       } else {
         source_index_[id] = static_cast<int>(program_.sources.size());
-        program_.sources.push_back({node.op->name, node.name, source_config(node), static_cast<int>(node.outputs.size()), location_of(id)});
+        program_.sources.push_back({node.op->name, node.name, source_config(node),
+                                    static_cast<int>(node.outputs.size()), location_of(id)});
       }
     }
   }
@@ -60,25 +68,29 @@ void Emitter::find_directed_outputs() {
     ir::ValueId value = terminator.results[k];
     const ir::Type& type = graph_.type(value);
     runtime::OutputSpec spec;
-    spec.name = k < graph_.output_names.size() && !graph_.output_names[k].empty() ? graph_.output_names[k] : graph_.value(value).variable;
+    spec.name = k < graph_.output_names.size() && !graph_.output_names[k].empty()
+                    ? graph_.output_names[k]
+                    : graph_.value(value).variable;
     spec.dtype = type.dtype;
     spec.ndim = type.ndim;
     spec.layout = type.layout;
     spec.extents = type.extents;
     program_.outputs.push_back(std::move(spec));
-    if (std::count(terminator.results.begin(), terminator.results.end(), value) == 1) direct(value, static_cast<int>(k));
+    if (std::count(terminator.results.begin(), terminator.results.end(), value) == 1)
+      direct(value, static_cast<int>(k));
   }
 }
 
-/// A value may be written straight into the batch if the output is the last thing that happens to it. Other readers are fine: they read the
-/// output's memory, which nobody writes again.
+/// A value may be written straight into the batch if the output is the last thing that happens to it. Other
+/// readers are fine: they read the output's memory, which nobody writes again.
 void Emitter::direct(ir::ValueId value, int output) {
   output_of_[value] = output;
   if (graph_.value(value).node != ir::kNoId || table_.info(value).scalar) return;
   for (const ir::Merge& merge : graph_.block(graph_.value(value).block).merges) {
     if (merge.result != value) continue;
     for (ir::ValueId operand : merge.operands) {
-      // Only a value that nothing but the merge reads: another arm's kernel could otherwise read it while writing the same memory.
+      // Only a value that nothing but the merge reads: another arm's kernel could otherwise read it while
+      // writing the same memory.
       if (output_of_[operand] < 0 && uses_[operand] == 1) direct(operand, output);
     }
   }
@@ -98,7 +110,8 @@ void Emitter::emit_jump(ir::BlockId to) {
 
 void Emitter::emit_edge_moves(ir::BlockId from, ir::BlockId to) {
   const ir::Block& target = graph_.block(to);
-  auto edge = static_cast<size_t>(std::find(target.predecessors.begin(), target.predecessors.end(), from) - target.predecessors.begin());
+  auto edge = static_cast<size_t>(std::find(target.predecessors.begin(), target.predecessors.end(), from) -
+                                  target.predecessors.begin());
   for (const ir::Merge& merge : target.merges) {
     ir::ValueId operand = merge.operands.at(edge);
     ValueInfo& info = table_.info(merge.result);
@@ -133,7 +146,8 @@ void Emitter::emit_terminator(ir::BlockId block) {
       int selector = reg(table_.resolve(table_.element(terminator.selector, 0)));
       const ir::Type& type = graph_.type(terminator.selector);
       if (is_float(type.dtype) || !is_bool(type.dtype))
-        selector = reg(kernel::not_equal(table_.resolve(table_.element(terminator.selector, 0)), kernel::constant(type.dtype, cell_from_int(type.dtype, 0))));
+        selector = reg(kernel::not_equal(table_.resolve(table_.element(terminator.selector, 0)),
+                                         kernel::constant(type.dtype, cell_from_int(type.dtype, 0))));
       size_t branch = program_.code.size();
       Instruction& instruction = emit(Op::kBranch);
       instruction.b = selector;
@@ -156,7 +170,8 @@ void Emitter::emit_terminator(ir::BlockId block) {
       return;
     }
     case ir::TerminatorKind::kSwitch: {
-      int selector = reg(kernel::convert(table_.resolve(table_.element(terminator.selector, 0)), DType::kI64));
+      int selector =
+          reg(kernel::convert(table_.resolve(table_.element(terminator.selector, 0)), DType::kI64));
       std::vector<int32_t> starts(terminator.targets.size(), -1);
       int32_t list = add_list(starts);
       Instruction& instruction = emit(Op::kSwitch);
@@ -176,8 +191,11 @@ void Emitter::emit_terminator(ir::BlockId block) {
       }
       return;
     }
-    case ir::TerminatorKind::kReturn: emit_return(terminator); return;
-    case ir::TerminatorKind::kNone: GALATEA_CHECK(false, "a block without a terminator reached the plan");
+    case ir::TerminatorKind::kReturn:
+      emit_return(terminator);
+      return;
+    case ir::TerminatorKind::kNone:
+      GALATEA_CHECK(false, "a block without a terminator reached the plan");
   }
 }
 
@@ -236,13 +254,15 @@ int32_t Emitter::location_at(Span span, const std::vector<CallSite>& calls, cons
     location.end_column = end.column;
     location.text = std::string(file->line(begin.line));
   }
-  for (const CallSite& call : calls) location.calls.push_back("in " + call.function + ", called at " + sources_.describe(call.span));
+  for (const CallSite& call : calls)
+    location.calls.push_back("in " + call.function + ", called at " + sources_.describe(call.span));
   program_.locations.push_back(std::move(location));
   return static_cast<int32_t>(program_.locations.size()) - 1;
 }
 
-Status emit_sample_program(ValueTable& table, const KernelGroups& groups, const std::vector<PlannedKernel>& kernels, const SourceMap& sources,
-                           uint64_t seed, runtime::Program& program) {
+Status emit_sample_program(ValueTable& table, const KernelGroups& groups,
+                           const std::vector<PlannedKernel>& kernels, const SourceMap& sources, uint64_t seed,
+                           runtime::Program& program) {
   return Emitter(table, groups, kernels, sources, seed, program).run();
 }
 

@@ -1,9 +1,11 @@
 // Blocks to bytecode.
 //
-// Comes in: a graph, its value table, its kernel groups, compiled kernels. Goes out: the code, lists and tables of a runtime::Program.
+// Comes in: a graph, its value table, its kernel groups, compiled kernels. Goes out: the code, lists and
+// tables of a runtime::Program.
 //
-// Design: scalars are emitted where they are first needed and remembered for every block that this block dominates; merges of scalars
-// are moves into registers at the end of each predecessor; an edge that needs moves and comes from a branch gets a stub of its own.
+// Design: scalars are emitted where they are first needed and remembered for every block that this block
+// dominates; merges of scalars are moves into registers at the end of each predecessor; an edge that needs
+// moves and comes from a branch gets a stub of its own.
 #pragma once
 
 #include <vector>
@@ -24,7 +26,8 @@ struct PlannedKernel {
 };
 
 /// `kernels[g]` belongs to groups.groups[g]; empty groups have kernel -1.
-Status emit_sample_program(ValueTable& table, const KernelGroups& groups, const std::vector<PlannedKernel>& kernels, const SourceMap& sources,
-                           uint64_t seed, runtime::Program& program);
+Status emit_sample_program(ValueTable& table, const KernelGroups& groups,
+                           const std::vector<PlannedKernel>& kernels, const SourceMap& sources, uint64_t seed,
+                           runtime::Program& program);
 
 }  // namespace galatea::plan

@@ -46,7 +46,8 @@ int Emitter::emit_expr(const Expr& e) {
       instruction.type = e->type;
       return instruction.dst;
     }
-    case ExprKind::kSymbol: return emit_symbol(*e);
+    case ExprKind::kSymbol:
+      return emit_symbol(*e);
     case ExprKind::kOp: {
       std::vector<int> operands;
       for (const Expr& arg : e->args) operands.push_back(reg(arg));
@@ -71,7 +72,8 @@ int Emitter::emit_expr(const Expr& e) {
       instruction.imm = e->index;
       return instruction.dst;
     }
-    default: GALATEA_CHECK(false, "an expression of a kernel in the sample program: " + kernel::to_text(e));
+    default:
+      GALATEA_CHECK(false, "an expression of a kernel in the sample program: " + kernel::to_text(e));
   }
 }
 
@@ -116,14 +118,18 @@ int Emitter::emit_symbol(const kernel::ExprNode& e) {
     case SymbolKind::kSampleIndex: {
       Instruction& instruction = emit(Op::kSampleIndex);
       instruction.dst = new_register();
-      instruction.a = e.a < 0 || graph_.node(static_cast<ir::NodeId>(e.a)).op->name == "external_source" ? -1 : source_index_[static_cast<size_t>(e.a)];
+      instruction.a = e.a < 0 || graph_.node(static_cast<ir::NodeId>(e.a)).op->name == "external_source"
+                          ? -1
+                          : source_index_[static_cast<size_t>(e.a)];
       return instruction.dst;
     }
     case SymbolKind::kNodeKey: {
       auto node = static_cast<ir::NodeId>(e.a);
-      uint64_t key = graph_.node(node).has_own_seed ? graph_.node(node).key : hash64(seed_, graph_.node(node).key);
+      uint64_t key =
+          graph_.node(node).has_own_seed ? graph_.node(node).key : hash64(seed_, graph_.node(node).key);
       int64_t source = op::counting_source(graph_, node);
-      bool indexed = source >= 0 && graph_.node(static_cast<ir::NodeId>(source)).op->name != "external_source";
+      bool indexed =
+          source >= 0 && graph_.node(static_cast<ir::NodeId>(source)).op->name != "external_source";
       Instruction& instruction = emit(Op::kNodeKey);
       instruction.dst = new_register();
       instruction.a = add_constant(Cell{key});

@@ -12,8 +12,8 @@ namespace galatea::plan {
 
 class Emitter {
  public:
-  Emitter(ValueTable& table, const KernelGroups& groups, const std::vector<PlannedKernel>& kernels, const SourceMap& sources, uint64_t seed,
-          runtime::Program& program);
+  Emitter(ValueTable& table, const KernelGroups& groups, const std::vector<PlannedKernel>& kernels,
+          const SourceMap& sources, uint64_t seed, runtime::Program& program);
   Status run();
 
  private:
@@ -36,7 +36,8 @@ class Emitter {
   void emit_native_scalars(ir::NodeId node, const op::NativeScalars& native);
   void emit_check(ir::NodeId node, const op::Check& check);
   void emit_native_output(ir::NodeId node, size_t k, const op::LoweredOutput& output);
-  void emit_region_decode(ir::NodeId node, size_t k, const op::LoweredOutput& output, const op::NativeOutput& native);
+  void emit_region_decode(ir::NodeId node, size_t k, const op::LoweredOutput& output,
+                          const op::NativeOutput& native);
   void emit_view(ir::NodeId node, size_t k, const op::LoweredOutput& output);
   void emit_kernel(const PlannedKernel& kernel, ir::NodeId root);
   /// A new slot with memory for a value (the batch's slot where the value is directed to an output).
@@ -77,15 +78,15 @@ class Emitter {
   ir::BlockId block_ = 0;
   int32_t location_ = -1;
   std::vector<int32_t> block_start_;
-  std::vector<std::pair<size_t, ir::BlockId>> jumps_;          ///< instruction whose `a` is a block's start
-  std::vector<std::pair<size_t, ir::BlockId>> list_jumps_;     ///< list entry that is a block's start
+  std::vector<std::pair<size_t, ir::BlockId>> jumps_;       ///< instruction whose `a` is a block's start
+  std::vector<std::pair<size_t, ir::BlockId>> list_jumps_;  ///< list entry that is a block's start
   std::unordered_map<uint64_t, std::vector<Known>> known_;
   std::unordered_map<const kernel::ExprNode*, std::vector<Known>> known_nodes_;
   std::unordered_map<ir::ValueId, std::map<ir::BlockId, int>> stored_scalars_;
   std::map<std::pair<ir::ValueId, int64_t>, int> merge_registers_;
   std::unordered_map<int64_t, int> local_registers_;
-  std::vector<int> source_index_;       ///< of a node, -1 otherwise
-  std::vector<int> output_of_;          ///< output that a value is written to directly, -1 otherwise
+  std::vector<int> source_index_;  ///< of a node, -1 otherwise
+  std::vector<int> output_of_;     ///< output that a value is written to directly, -1 otherwise
   std::vector<uint32_t> uses_;
   std::vector<int32_t> node_location_;
   std::vector<std::vector<bool>> dominates_;

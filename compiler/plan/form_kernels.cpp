@@ -18,7 +18,8 @@ constexpr size_t kMaxStages = 96;
 
 class Former {
  public:
-  Former(const ValueTable& table, bool fuse) : table_(table), graph_(table.graph()), fuse_(fuse), uses_(graph_.count_uses()) {
+  Former(const ValueTable& table, bool fuse)
+      : table_(table), graph_(table.graph()), fuse_(fuse), uses_(graph_.count_uses()) {
     out_.of_node.assign(graph_.nodes.size(), -1);
   }
 
@@ -32,13 +33,15 @@ class Former {
   bool has_stage_output(ir::NodeId node) const {
     const auto& outputs = table_.lowering(node).outputs;
     for (size_t k = 0; k < outputs.size(); ++k)
-      if (outputs[k].kind == LoweredOutput::Kind::kStage && !table_.info(graph_.node(node).outputs[k]).scalar) return true;
+      if (outputs[k].kind == LoweredOutput::Kind::kStage && !table_.info(graph_.node(node).outputs[k]).scalar)
+        return true;
     return false;
   }
 
   bool is_movable_view(ir::NodeId node) const {
     const auto& outputs = table_.lowering(node).outputs;
-    return outputs.size() == 1 && outputs[0].kind == LoweredOutput::Kind::kView && !outputs[0].reshape && !table_.info(graph_.node(node).outputs[0]).scalar;
+    return outputs.size() == 1 && outputs[0].kind == LoweredOutput::Kind::kView && !outputs[0].reshape &&
+           !table_.info(graph_.node(node).outputs[0]).scalar;
   }
 
   void visit(ir::NodeId node, ir::BlockId block) {
@@ -56,16 +59,19 @@ class Former {
         KernelGroup& other = out_.groups[static_cast<size_t>(producer)];
         group.nodes.insert(group.nodes.end(), other.nodes.begin(), other.nodes.end());
         group.why += other.why;
-        group.why += fmt::format("{} joins {}: its only reader\n", graph_.defining_node(input)->op->name, graph_.node(node).op->name);
+        group.why += fmt::format("{} joins {}: its only reader\n", graph_.defining_node(input)->op->name,
+                                 graph_.node(node).op->name);
         joined.push_back(producer);
       } else {
-        group.why += fmt::format("{} stays apart from {}: {}\n", graph_.defining_node(input)->op->name, graph_.node(node).op->name, objection);
+        group.why += fmt::format("{} stays apart from {}: {}\n", graph_.defining_node(input)->op->name,
+                                 graph_.node(node).op->name, objection);
       }
     }
     // A view of something in memory costs nothing as it is.
     if (!stages && joined.empty()) return;
     for (int g : joined) out_.groups[static_cast<size_t>(g)] = KernelGroup{};
-    std::sort(group.nodes.begin(), group.nodes.end(), [this](ir::NodeId a, ir::NodeId b) { return position(a) < position(b); });
+    std::sort(group.nodes.begin(), group.nodes.end(),
+              [this](ir::NodeId a, ir::NodeId b) { return position(a) < position(b); });
     group.nodes.push_back(node);
     int index = static_cast<int>(out_.groups.size());
     for (ir::NodeId n : group.nodes) out_.of_node[n] = index;
@@ -84,13 +90,15 @@ class Former {
   }
 
   /// Why the producer may not join, or empty.
-  std::string why_not(ir::NodeId node, ir::ValueId input, int producer, const KernelGroup& joined_so_far) const {
+  std::string why_not(ir::NodeId node, ir::ValueId input, int producer,
+                      const KernelGroup& joined_so_far) const {
     if (!fuse_) return "fusion is off";
     const KernelGroup& other = out_.groups[static_cast<size_t>(producer)];
     if (other.block != graph_.node(node).block) return "it runs for other samples (another arm)";
     if (graph_.node(other.nodes.back()).outputs.size() != 1) return "it has several outputs";
     if (uses_[input] != 1) return "its result is read more than once";
-    if (steers(input, node)) return "its elements decide sizes or parameters, so they must be known before the kernel";
+    if (steers(input, node))
+      return "its elements decide sizes or parameters, so they must be known before the kernel";
     size_t stages = table_.lowering(node).stages.size();
     for (const auto& group : {other, joined_so_far})
       for (ir::NodeId n : group.nodes) stages += table_.lowering(n).stages.size();
@@ -105,8 +113,10 @@ class Former {
     auto look = [&](const Expr& e) {
       if (!e || found) return;
       kernel::rewrite(table_.resolve(e), [&](const Expr& x) -> Expr {
-        if (x->kind == ExprKind::kSymbol && x->symbol != SymbolKind::kLocal && x->symbol != SymbolKind::kBatchSlot &&
-            (x->symbol == SymbolKind::kElement || x->symbol == SymbolKind::kExtent) && static_cast<ir::ValueId>(x->a) == value)
+        if (x->kind == ExprKind::kSymbol && x->symbol != SymbolKind::kLocal &&
+            x->symbol != SymbolKind::kBatchSlot &&
+            (x->symbol == SymbolKind::kElement || x->symbol == SymbolKind::kExtent) &&
+            static_cast<ir::ValueId>(x->a) == value)
           found = true;
         return {};
       });
@@ -121,7 +131,9 @@ class Former {
     for (const kernel::Stage& stage : lowering.stages) {
       for (const Expr& e : stage.extents) look(e);
       for (const Expr& e : stage.reduce_extents) look(e);
-      for (const Expr* e : {&stage.body, &stage.first, &stage.taps, &stage.weight, &stage.source, &stage.finish}) look(*e);
+      for (const Expr* e :
+           {&stage.body, &stage.first, &stage.taps, &stage.weight, &stage.source, &stage.finish})
+        look(*e);
     }
     return found;
   }

@@ -2,9 +2,10 @@
 //
 // Comes in: a value table. Goes out: groups of nodes, each run as one kernel at the place of its last node.
 //
-// Designs considered: (a) one kernel a node (simple, a pass over memory each), (b) maximal subgraphs with several outputs (needs scheduling across
-// uses), (c) trees: a producer joins its consumer when that is its only use. (c) was chosen: a tree can always run at its root's place,
-// nothing is computed twice, and the kernel passes then sink or inline what they can.
+// Designs considered: (a) one kernel a node (simple, a pass over memory each), (b) maximal subgraphs with
+// several outputs (needs scheduling across uses), (c) trees: a producer joins its consumer when that is its
+// only use. (c) was chosen: a tree can always run at its root's place, nothing is computed twice, and the
+// kernel passes then sink or inline what they can.
 #pragma once
 
 #include <string>
@@ -17,7 +18,7 @@ namespace galatea::plan {
 struct KernelGroup {
   std::vector<ir::NodeId> nodes;  ///< in order; the last one's outputs are the group's
   ir::BlockId block = 0;
-  std::string why;                ///< for explain: what joined, what did not, and why
+  std::string why;  ///< for explain: what joined, what did not, and why
 };
 
 /// Index of the group of each node (-1: no kernel), and the groups. Groups that were absorbed are left empty.

@@ -11,9 +11,12 @@ nlohmann::json to_json(const ir::Attr& attr) {
   return std::visit(
       [](const auto& value) -> nlohmann::json {
         using T = std::decay_t<decltype(value)>;
-        if constexpr (std::is_same_v<T, ir::None>) return nullptr;
-        else if constexpr (std::is_same_v<T, DType>) return std::string(short_name(value));
-        else return value;
+        if constexpr (std::is_same_v<T, ir::None>)
+          return nullptr;
+        else if constexpr (std::is_same_v<T, DType>)
+          return std::string(short_name(value));
+        else
+          return value;
       },
       attr);
 }

@@ -1,4 +1,5 @@
-// See value_table.h. Scalarising runs a small stage symbolically: axes become constants, loads become elements.
+// See value_table.h. Scalarising runs a small stage symbolically: axes become constants, loads become
+// elements.
 #include "compiler/plan/value_table.h"
 
 #include <algorithm>
@@ -45,7 +46,8 @@ std::optional<std::vector<int64_t>> constants(const std::vector<Expr>& extents) 
 
 }  // namespace
 
-std::optional<int64_t> constant_position(const std::vector<Expr>& indices, const std::vector<int64_t>& extents) {
+std::optional<int64_t> constant_position(const std::vector<Expr>& indices,
+                                         const std::vector<int64_t>& extents) {
   int64_t position = 0;
   for (size_t d = 0; d < indices.size(); ++d) {
     if (!kernel::is_const(indices[d])) return std::nullopt;
@@ -56,7 +58,8 @@ std::optional<int64_t> constant_position(const std::vector<Expr>& indices, const
   return position;
 }
 
-ValueTable::ValueTable(const ir::Graph& graph) : graph_(graph), lowerings_(graph.nodes.size()), values_(graph.values.size()) {}
+ValueTable::ValueTable(const ir::Graph& graph)
+    : graph_(graph), lowerings_(graph.nodes.size()), values_(graph.values.size()) {}
 
 void ValueTable::fill() {
   for (ir::BlockId block : graph_.topological_order()) {
@@ -68,7 +71,10 @@ void ValueTable::fill() {
 Expr ValueTable::element(ir::ValueId value, int64_t flat_index) const {
   const ValueInfo& info = values_[value];
   // An index past the end belongs to a check that fails first.
-  if (info.scalar) return info.elements.empty() ? kernel::constant(graph_.type(value).dtype, Cell{}) : info.elements[std::min(static_cast<size_t>(flat_index), info.elements.size() - 1)];
+  if (info.scalar)
+    return info.elements.empty()
+               ? kernel::constant(graph_.type(value).dtype, Cell{})
+               : info.elements[std::min(static_cast<size_t>(flat_index), info.elements.size() - 1)];
   return kernel::symbol(SymbolKind::kElement, graph_.type(value).dtype, value, flat_index);
 }
 
@@ -86,10 +92,12 @@ void ValueTable::fill_merge(const ir::Merge& merge) {
   const ir::Type& type = graph_.type(merge.result);
   ValueInfo& info = values_[merge.result];
   info.dense_axes = type.ndim;
-  for (ir::ValueId operand : merge.operands) info.dense_axes = std::min(info.dense_axes, values_[operand].dense_axes);
+  for (ir::ValueId operand : merge.operands)
+    info.dense_axes = std::min(info.dense_axes, values_[operand].dense_axes);
   for (int d = 0; d < type.ndim; ++d) {
     int64_t known = type.extents[static_cast<size_t>(d)];
-    info.extents.push_back(known >= 0 ? kernel::const_int(known) : kernel::symbol(SymbolKind::kExtent, DType::kI64, merge.result, d));
+    info.extents.push_back(known >= 0 ? kernel::const_int(known)
+                                      : kernel::symbol(SymbolKind::kExtent, DType::kI64, merge.result, d));
   }
   // The registers of a scalar merge are kElement symbols that the emitter maps to registers it moves into.
   if (!has_small_static_volume(type)) return;
@@ -104,7 +112,8 @@ void ValueTable::fill_node(ir::NodeId node) {
     for (ir::ValueId value : graph_.node(node).outputs) {
       const ir::Type& type = graph_.type(value);
       values_[value].dense_axes = type.ndim;
-      for (int d = 0; d < type.ndim; ++d) values_[value].extents.push_back(kernel::symbol(SymbolKind::kExtent, DType::kI64, value, d));
+      for (int d = 0; d < type.ndim; ++d)
+        values_[value].extents.push_back(kernel::symbol(SymbolKind::kExtent, DType::kI64, value, d));
     }
     return;
   }
@@ -113,12 +122,16 @@ void ValueTable::fill_node(ir::NodeId node) {
   for (size_t k = 0; k < graph_.node(node).outputs.size(); ++k) fill_output(node, k);
 }
 
-/// Whether an input is, or is a view of, an image of which a window only is decoded: no stage may read outside of that then.
+/// Whether an input is, or is a view of, an image of which a window only is decoded: no stage may read
+/// outside of that then.
 bool ValueTable::reads_window(ir::NodeId id) const {
   for (ir::ValueId input : graph_.node(id).inputs) {
     const ir::Node* made_by = graph_.defining_node(input);
-    while (made_by && !made_by->op->source && lowerings_[graph_.value(input).node].outputs.at(graph_.value(input).index).kind == op::LoweredOutput::Kind::kView) {
-      input = made_by->inputs[static_cast<size_t>(lowerings_[graph_.value(input).node].outputs[graph_.value(input).index].input)];
+    while (made_by && !made_by->op->source &&
+           lowerings_[graph_.value(input).node].outputs.at(graph_.value(input).index).kind ==
+               op::LoweredOutput::Kind::kView) {
+      input = made_by->inputs[static_cast<size_t>(
+          lowerings_[graph_.value(input).node].outputs[graph_.value(input).index].input)];
       made_by = graph_.defining_node(input);
     }
     if (made_by && made_by->find_arg(passes::kRegionFromArg)) return true;
@@ -133,9 +146,12 @@ void ValueTable::fill_output(ir::NodeId node, size_t k) {
   const ir::Type& type = graph_.type(value);
   for (int d = 0; d < type.ndim; ++d) {
     int64_t known = type.extents[static_cast<size_t>(d)];
-    if (known >= 0) info.extents.push_back(kernel::const_int(known));
-    else if (static_cast<size_t>(d) < output.extents.size() && output.extents[static_cast<size_t>(d)]) info.extents.push_back(resolve(output.extents[static_cast<size_t>(d)]));
-    else info.extents.push_back(kernel::symbol(SymbolKind::kExtent, DType::kI64, value, d));
+    if (known >= 0)
+      info.extents.push_back(kernel::const_int(known));
+    else if (static_cast<size_t>(d) < output.extents.size() && output.extents[static_cast<size_t>(d)])
+      info.extents.push_back(resolve(output.extents[static_cast<size_t>(d)]));
+    else
+      info.extents.push_back(kernel::symbol(SymbolKind::kExtent, DType::kI64, value, d));
   }
   info.dense_axes = type.ndim;
   // Of a window, only the rows lie densely: they are shorter than the image that it stands for.
@@ -151,25 +167,29 @@ void ValueTable::fill_output(ir::NodeId node, size_t k) {
     return;
   }
   if (output.kind == op::LoweredOutput::Kind::kView && !output.reshape) {
-    // Innermost axes stay dense as long as they pass through untouched; one windowed axis ends the run (its rows still lie densely).
+    // Innermost axes stay dense as long as they pass through untouched; one windowed axis ends the run (its
+    // rows still lie densely).
     const ir::ValueId source = graph_.node(node).inputs[static_cast<size_t>(output.input)];
     int input_rank = graph_.type(source).ndim;
     int dense = 0;
     for (int d = type.ndim - 1; d >= 0; --d) {
       auto i = static_cast<size_t>(d);
       int in = output.input_dim[i];
-      bool straight = in >= 0 && in == input_rank - (type.ndim - d) && kernel::is_const_int(resolve(output.step[i]), 1);
+      bool straight =
+          in >= 0 && in == input_rank - (type.ndim - d) && kernel::is_const_int(resolve(output.step[i]), 1);
       if (!straight) break;
       ++dense;
       auto j = static_cast<size_t>(in);
-      bool whole = kernel::is_const_int(resolve(output.start[j]), 0) && kernel::same(info.extents[i], values_[source].extents[j]);
+      bool whole = kernel::is_const_int(resolve(output.start[j]), 0) &&
+                   kernel::same(info.extents[i], values_[source].extents[j]);
       if (!whole) break;
     }
     info.dense_axes = std::min(dense, values_[source].dense_axes);
   }
 }
 
-std::optional<std::vector<Expr>> ValueTable::scalarize(ir::NodeId node, const op::LoweredOutput& output) const {
+std::optional<std::vector<Expr>> ValueTable::scalarize(ir::NodeId node,
+                                                       const op::LoweredOutput& output) const {
   auto extents = constants(output.extents);
   std::vector<Expr> resolved;
   if (!extents) {
@@ -203,9 +223,11 @@ std::optional<std::vector<Expr>> ValueTable::scalarize(ir::NodeId node, const op
         if (!position) {
           // A data-dependent index into few elements: choose among them.
           Expr flat = kernel::const_int(0);
-          for (size_t d = 0; d < indices.size(); ++d) flat = flat * kernel::const_int(type.extents[d]) + indices[d];
+          for (size_t d = 0; d < indices.size(); ++d)
+            flat = flat * kernel::const_int(type.extents[d]) + indices[d];
           Expr chosen = element(source, 0);
-          for (int64_t n = 1; n < type.static_volume(); ++n) chosen = kernel::select(kernel::equal(flat, kernel::const_int(n)), element(source, n), chosen);
+          for (int64_t n = 1; n < type.static_volume(); ++n)
+            chosen = kernel::select(kernel::equal(flat, kernel::const_int(n)), element(source, n), chosen);
           value = chosen;
         } else {
           value = element(source, *position);
@@ -218,7 +240,8 @@ std::optional<std::vector<Expr>> ValueTable::scalarize(ir::NodeId node, const op
   return out;
 }
 
-std::optional<Expr> ValueTable::stage_element(ir::NodeId node, int stage_index, const std::vector<Expr>& indices, int depth) const {
+std::optional<Expr> ValueTable::stage_element(ir::NodeId node, int stage_index,
+                                              const std::vector<Expr>& indices, int depth) const {
   if (depth > 64) return std::nullopt;
   const kernel::Stage& stage = lowerings_[node].stages[static_cast<size_t>(stage_index)];
   if (stage.form == kernel::StageForm::kMap) return substitute(node, stage.body, indices, {}, depth);
@@ -226,7 +249,8 @@ std::optional<Expr> ValueTable::stage_element(ir::NodeId node, int stage_index, 
   return std::nullopt;
 }
 
-std::optional<Expr> ValueTable::reduce_element(ir::NodeId node, const kernel::Stage& stage, const std::vector<Expr>& axes, int depth) const {
+std::optional<Expr> ValueTable::reduce_element(ir::NodeId node, const kernel::Stage& stage,
+                                               const std::vector<Expr>& axes, int depth) const {
   std::vector<Expr> resolved;
   for (const Expr& e : stage.reduce_extents) resolved.push_back(resolve(e));
   auto extents = constants(resolved);
@@ -250,12 +274,16 @@ std::optional<Expr> ValueTable::reduce_element(ir::NodeId node, const kernel::St
   } else {
     total = lanes[0];
     for (size_t i = 1; i < lanes.size(); ++i) {
-      if (is_sum) total = total + lanes[i];
-      else total = stage.combiner == kernel::Combiner::kMin ? kernel::min(total, lanes[i]) : kernel::max(total, lanes[i]);
+      if (is_sum)
+        total = total + lanes[i];
+      else
+        total = stage.combiner == kernel::Combiner::kMin ? kernel::min(total, lanes[i])
+                                                         : kernel::max(total, lanes[i]);
     }
   }
   if (!stage.finish) return kernel::convert(total, stage.type);
-  Expr finish = kernel::rewrite(stage.finish, [&](const Expr& x) -> Expr { return x->kind == ExprKind::kAcc ? total : Expr{}; });
+  Expr finish = kernel::rewrite(
+      stage.finish, [&](const Expr& x) -> Expr { return x->kind == ExprKind::kAcc ? total : Expr{}; });
   return substitute(node, finish, axes, {}, depth);
 }
 
@@ -283,9 +311,11 @@ std::optional<Expr> ValueTable::substitute(ir::NodeId node, const Expr& body, co
   return resolve(out);
 }
 
-std::optional<Expr> ValueTable::load_element(ir::NodeId node, const kernel::ExprNode& load, std::vector<Expr> indices, int depth) const {
+std::optional<Expr> ValueTable::load_element(ir::NodeId node, const kernel::ExprNode& load,
+                                             std::vector<Expr> indices, int depth) const {
   if (load.border != kernel::Border::kNone) return std::nullopt;
-  if (load.target.kind == kernel::LoadTarget::Kind::kStage) return stage_element(node, load.target.index, indices, depth);
+  if (load.target.kind == kernel::LoadTarget::Kind::kStage)
+    return stage_element(node, load.target.index, indices, depth);
   ir::ValueId source = graph_.node(node).inputs[static_cast<size_t>(load.target.index)];
   const ir::Type& type = graph_.type(source);
   if (!has_small_static_volume(type)) return std::nullopt;

@@ -1,7 +1,9 @@
-// What the plan knows of every value of a graph: its extents and elements as scalar expressions, or the slot it lies in.
+// What the plan knows of every value of a graph: its extents and elements as scalar expressions, or the slot
+// it lies in.
 //
-// Comes in: a graph and the lowering of each node. Goes out: ValueInfo per value, and resolve(), which rewrites symbols until only
-// those remain that need an instruction (extents of slots, elements in memory, draws).
+// Comes in: a graph and the lowering of each node. Goes out: ValueInfo per value, and resolve(), which
+// rewrites symbols until only those remain that need an instruction (extents of slots, elements in memory,
+// draws).
 #pragma once
 
 #include <optional>
@@ -19,11 +21,12 @@ using kernel::Expr;
 inline constexpr int64_t kMaxScalarElements = 32;
 
 struct ValueInfo {
-  bool scalar = false;          ///< elements are expressions (row-major); nothing is stored unless somebody needs memory
+  bool scalar =
+      false;  ///< elements are expressions (row-major); nothing is stored unless somebody needs memory
   std::vector<Expr> elements;
-  std::vector<Expr> extents;    ///< resolved; kExtent symbols of this very value where only the slot can tell
-  int slot = -1;                ///< assigned when emitted
-  int dense_axes = 0;           ///< innermost axes known to be dense
+  std::vector<Expr> extents;  ///< resolved; kExtent symbols of this very value where only the slot can tell
+  int slot = -1;              ///< assigned when emitted
+  int dense_axes = 0;         ///< innermost axes known to be dense
 };
 
 class ValueTable {
@@ -47,10 +50,14 @@ class ValueTable {
   void fill_output(ir::NodeId node, size_t k);
   /// Elements of a small stage output evaluated at staging level; nullopt where it reads large tensors.
   std::optional<std::vector<Expr>> scalarize(ir::NodeId node, const op::LoweredOutput& output) const;
-  std::optional<Expr> stage_element(ir::NodeId node, int stage, const std::vector<Expr>& indices, int depth) const;
-  std::optional<Expr> substitute(ir::NodeId node, const Expr& body, const std::vector<Expr>& axes, const std::vector<Expr>& reduce_axes, int depth) const;
-  std::optional<Expr> reduce_element(ir::NodeId node, const kernel::Stage& stage, const std::vector<Expr>& axes, int depth) const;
-  std::optional<Expr> load_element(ir::NodeId node, const kernel::ExprNode& load, std::vector<Expr> indices, int depth) const;
+  std::optional<Expr> stage_element(ir::NodeId node, int stage, const std::vector<Expr>& indices,
+                                    int depth) const;
+  std::optional<Expr> substitute(ir::NodeId node, const Expr& body, const std::vector<Expr>& axes,
+                                 const std::vector<Expr>& reduce_axes, int depth) const;
+  std::optional<Expr> reduce_element(ir::NodeId node, const kernel::Stage& stage,
+                                     const std::vector<Expr>& axes, int depth) const;
+  std::optional<Expr> load_element(ir::NodeId node, const kernel::ExprNode& load, std::vector<Expr> indices,
+                                   int depth) const;
 
   const ir::Graph& graph_;
   std::vector<op::Lowering> lowerings_;
@@ -58,6 +65,7 @@ class ValueTable {
 };
 
 /// Row-major position; empty where an index is not a constant.
-std::optional<int64_t> constant_position(const std::vector<Expr>& indices, const std::vector<int64_t>& extents);
+std::optional<int64_t> constant_position(const std::vector<Expr>& indices,
+                                         const std::vector<int64_t>& extents);
 
 }  // namespace galatea::plan

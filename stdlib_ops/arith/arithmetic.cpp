@@ -1,6 +1,7 @@
 // Arithmetic, comparison and bitwise operators of the language: one table, one type rule, one definition.
 //
-// Comes in: data nodes (static scalars arrive as constants of type bool, i32 or f32). Goes out: the operators arith.add … arith.not.
+// Comes in: data nodes (static scalars arrive as constants of type bool, i32 or f32). Goes out: the operators
+// arith.add … arith.not.
 #include "stdlib_ops/arith/arithmetic.h"
 
 #include "stdlib_ops/arith/numeric.h"
@@ -9,7 +10,17 @@
 namespace galatea::ops {
 namespace {
 
-enum class Family : uint8_t { kArithmetic, kDivide, kPower, kBitwise, kShift, kCompare, kSign, kInvert, kNot };
+enum class Family : uint8_t {
+  kArithmetic,
+  kDivide,
+  kPower,
+  kBitwise,
+  kShift,
+  kCompare,
+  kSign,
+  kInvert,
+  kNot
+};
 
 struct Entry {
   const char* name;
@@ -22,17 +33,26 @@ struct Entry {
 constexpr Entry kEntries[] = {
     {"add", "+", Family::kArithmetic, ScalarOp::kAdd, "Sum in the promoted type; integers wrap."},
     {"sub", "-", Family::kArithmetic, ScalarOp::kSub, "Difference in the promoted type; integers wrap."},
-    {"mul", "*", Family::kArithmetic, ScalarOp::kMul, "Product in the promoted type; integers wrap; of two bools, their conjunction."},
-    {"div", "/", Family::kDivide, ScalarOp::kDiv, "Quotient; FLOAT if both operands are integers, else the promoted float type."},
-    {"floordiv", "//", Family::kArithmetic, ScalarOp::kDiv, "Quotient in the promoted type; integers truncate toward zero, floats keep their fraction."},
+    {"mul", "*", Family::kArithmetic, ScalarOp::kMul,
+     "Product in the promoted type; integers wrap; of two bools, their conjunction."},
+    {"div", "/", Family::kDivide, ScalarOp::kDiv,
+     "Quotient; FLOAT if both operands are integers, else the promoted float type."},
+    {"floordiv", "//", Family::kArithmetic, ScalarOp::kDiv,
+     "Quotient in the promoted type; integers truncate toward zero, floats keep their fraction."},
     {"mod", "%", Family::kArithmetic, ScalarOp::kRem, "Remainder with the sign of the dividend."},
-    {"pow", "**", Family::kPower, ScalarOp::kPow, "Power in the promoted type; an integer power with a negative exponent gives 0."},
-    {"and", "&", Family::kBitwise, ScalarOp::kAnd, "Bitwise and of integers and bools, in the promoted type."},
+    {"pow", "**", Family::kPower, ScalarOp::kPow,
+     "Power in the promoted type; an integer power with a negative exponent gives 0."},
+    {"and", "&", Family::kBitwise, ScalarOp::kAnd,
+     "Bitwise and of integers and bools, in the promoted type."},
     {"or", "|", Family::kBitwise, ScalarOp::kOr, "Bitwise or of integers and bools, in the promoted type."},
-    {"xor", "^", Family::kBitwise, ScalarOp::kXor, "Bitwise exclusive or of integers and bools, in the promoted type."},
-    {"lshift", "<<", Family::kShift, ScalarOp::kShl, "Shift to the left, in the promoted type; the count is taken modulo the width."},
-    {"rshift", ">>", Family::kShift, ScalarOp::kShr, "Shift to the right, in the promoted type; arithmetic for signed types."},
-    {"eq", "==", Family::kCompare, ScalarOp::kEq, "BOOL: equal; signed and unsigned integers compare by true value."},
+    {"xor", "^", Family::kBitwise, ScalarOp::kXor,
+     "Bitwise exclusive or of integers and bools, in the promoted type."},
+    {"lshift", "<<", Family::kShift, ScalarOp::kShl,
+     "Shift to the left, in the promoted type; the count is taken modulo the width."},
+    {"rshift", ">>", Family::kShift, ScalarOp::kShr,
+     "Shift to the right, in the promoted type; arithmetic for signed types."},
+    {"eq", "==", Family::kCompare, ScalarOp::kEq,
+     "BOOL: equal; signed and unsigned integers compare by true value."},
     {"ne", "!=", Family::kCompare, ScalarOp::kNe, "BOOL: not equal."},
     {"lt", "<", Family::kCompare, ScalarOp::kLt, "BOOL: less."},
     {"le", "<=", Family::kCompare, ScalarOp::kLe, "BOOL: less or equal."},
@@ -44,35 +64,45 @@ constexpr Entry kEntries[] = {
     {"not", "not", Family::kNot, ScalarOp::kNot, "BOOL: the negation of a bool."},
 };
 
-bool is_unary(const Entry& e) { return e.family == Family::kSign || e.family == Family::kInvert || e.family == Family::kNot; }
+bool is_unary(const Entry& e) {
+  return e.family == Family::kSign || e.family == Family::kInvert || e.family == Family::kNot;
+}
 
 Types unary_types(const TypeContext& ctx, const Entry& e) {
   const ir::Type& in = ctx.input(0);
   const std::string not_for = fmt::format("operator '{}' is not defined for {}", e.symbol, describe(in));
-  if (e.family == Family::kSign && is_bool(in.dtype) && std::string_view(e.name) != "pos") return ctx.error(not_for, "cast it first: fn.cast(x, dtype=types.INT32)");
-  if (e.family == Family::kInvert && is_float(in.dtype)) return ctx.error(not_for, "bitwise operators take integers and bools");
-  if (e.family == Family::kNot && !is_bool(in.dtype)) return ctx.error(not_for, "compare with zero (x != 0) to get a bool");
+  if (e.family == Family::kSign && is_bool(in.dtype) && std::string_view(e.name) != "pos")
+    return ctx.error(not_for, "cast it first: fn.cast(x, dtype=types.INT32)");
+  if (e.family == Family::kInvert && is_float(in.dtype))
+    return ctx.error(not_for, "bitwise operators take integers and bools");
+  if (e.family == Family::kNot && !is_bool(in.dtype))
+    return ctx.error(not_for, "compare with zero (x != 0) to get a bool");
   return std::vector{in};
 }
 
 Types binary_types(const TypeContext& ctx, const Entry& e) {
   const DType a = ctx.input(0).dtype, b = ctx.input(1).dtype;
-  const std::string not_for = fmt::format("operator '{}' is not defined for {} and {}", e.symbol, describe(ctx.input(0)), describe(ctx.input(1)));
+  const std::string not_for = fmt::format("operator '{}' is not defined for {} and {}", e.symbol,
+                                          describe(ctx.input(0)), describe(ctx.input(1)));
   const bool bools = is_bool(a) && is_bool(b);
   DType result = promote(a, b);
   switch (e.family) {
     case Family::kArithmetic:
     case Family::kDivide:
     case Family::kPower:
-      if (bools && e.op != ScalarOp::kMul) return ctx.error(not_for, "cast one of the bools first, or use & | ^");
+      if (bools && e.op != ScalarOp::kMul)
+        return ctx.error(not_for, "cast one of the bools first, or use & | ^");
       if (e.family == Family::kDivide && is_integral(result)) result = DType::kF32;
       break;
     case Family::kBitwise:
     case Family::kShift:
-      if (!is_integral(a) || !is_integral(b)) return ctx.error(not_for, "bitwise operators take integers and bools");
-      if (e.family == Family::kShift && bools) return ctx.error(not_for, "cast the bools first: fn.cast(x, dtype=types.INT32)");
+      if (!is_integral(a) || !is_integral(b))
+        return ctx.error(not_for, "bitwise operators take integers and bools");
+      if (e.family == Family::kShift && bools)
+        return ctx.error(not_for, "cast the bools first: fn.cast(x, dtype=types.INT32)");
       break;
-    default: result = DType::kBool;
+    default:
+      result = DType::kBool;
   }
   GALATEA_ASSIGN(ir::Type out, broadcast_type(ctx, result));
   return std::vector{out};
@@ -86,7 +116,8 @@ Expr evaluate_unary(const Entry& e, const Expr& x) {
 
 Expr evaluate_binary(const Entry& e, DType type, const Expr& a, const Expr& b) {
   if (e.family == Family::kCompare) return compare(e.op, a, b);
-  if (e.family == Family::kPower) return in_type(type, is_float(type) ? ScalarOp::kPow : ScalarOp::kPowInt, a, b);
+  if (e.family == Family::kPower)
+    return in_type(type, is_float(type) ? ScalarOp::kPow : ScalarOp::kPowInt, a, b);
   if (e.op == ScalarOp::kRem) return remainder(type, a, b);
   if (is_bool(type) && e.op == ScalarOp::kMul) return a & b;
   return in_type(type, e.op, a, b);
@@ -97,8 +128,8 @@ void define_binary(RecipeBuilder& b, const Entry& e) {
   const bool divides = e.op == ScalarOp::kDiv || e.op == ScalarOp::kRem;
   // A single divisor is checked before anything runs; tensors of divisors raise the sample's flag.
   if (divides && is_integral(type) && b.input_type(1).static_volume() == 1)
-    b.check(not_equal(b.element(1, 0), kernel::const_int(0, b.input_type(1).dtype)), "integer division by zero", {},
-            "guard the divisor, or divide floats");
+    b.check(not_equal(b.element(1, 0), kernel::const_int(0, b.input_type(1).dtype)),
+            "integer division by zero", {}, "guard the divisor, or divide floats");
   pointwise(b, e.name, [&](const std::vector<Expr>& x) { return evaluate_binary(e, type, x[0], x[1]); });
 }
 
@@ -114,7 +145,8 @@ std::vector<op::Operator> make_arithmetic() {
     op.internal = true;
     const bool unary = is_unary(e);
     op.inputs = {{.name = "a", .documentation = "first operand"}};
-    if (!unary) op.inputs.push_back({.name = "b", .documentation = "second operand, broadcast as NumPy does"});
+    if (!unary)
+      op.inputs.push_back({.name = "b", .documentation = "second operand, broadcast as NumPy does"});
     op.min_inputs = op.max_inputs = unary ? 1 : 2;
     op.output_extents = unary ? OutputExtents::kLikeFirstInput : OutputExtents::kBroadcast;
     op.devices = {"cpu", "gpu"};

@@ -1,6 +1,7 @@
 // Mathematics on data nodes: one table of functions, element by element.
 //
-// Comes in: data nodes. Goes out: the operators math.abs … math.clamp. Functions of floats keep their type, of integers give FLOAT.
+// Comes in: data nodes. Goes out: the operators math.abs … math.clamp. Functions of floats keep their type,
+// of integers give FLOAT.
 #include "stdlib_ops/arith/arithmetic.h"
 #include "stdlib_ops/arith/numeric.h"
 #include "stdlib_ops/common/pointwise.h"
@@ -44,9 +45,11 @@ constexpr Entry kEntries[] = {
     {"atanh", Family::kFloat, ScalarOp::kAtanh, 1, "Inverse hyperbolic tangent."},
     {"min", Family::kPromoted, ScalarOp::kMin, 2, "The smaller of two values, in the promoted type."},
     {"max", Family::kPromoted, ScalarOp::kMax, 2, "The larger of two values, in the promoted type."},
-    {"pow", Family::kPromoted, ScalarOp::kPow, 2, "x to the power of y, in the promoted type; an integer power with a negative exponent gives 0."},
+    {"pow", Family::kPromoted, ScalarOp::kPow, 2,
+     "x to the power of y, in the promoted type; an integer power with a negative exponent gives 0."},
     {"fpow", Family::kPromotedFloat, ScalarOp::kPow, 2, "x to the power of y, as a float."},
-    {"atan2", Family::kPromotedFloat, ScalarOp::kAtan2, 2, "Angle of the point (y, x) in radians, from -pi to pi."},
+    {"atan2", Family::kPromotedFloat, ScalarOp::kAtan2, 2,
+     "Angle of the point (y, x) in radians, from -pi to pi."},
     {"clamp", Family::kClamp, ScalarOp::kMin, 3, "x limited to [lo, hi]: min(max(x, lo), hi)."},
 };
 
@@ -59,7 +62,8 @@ Types math_types(const TypeContext& ctx, const Entry& e) {
   DType promoted = ctx.input(0).dtype;
   for (int k = 0; k < ctx.num_inputs(); ++k) {
     if (is_bool(ctx.input(k).dtype))
-      return ctx.error(fmt::format("math.{} does not take bools", e.name), "cast the bool first: fn.cast(x, dtype=types.INT32)");
+      return ctx.error(fmt::format("math.{} does not take bools", e.name),
+                       "cast the bool first: fn.cast(x, dtype=types.INT32)");
     promoted = promote(promoted, ctx.input(k).dtype);
   }
   GALATEA_ASSIGN(ir::Type out, broadcast_type(ctx, result_type(e, promoted)));
@@ -73,7 +77,8 @@ Expr evaluate_math(const Entry& e, DType type, const std::vector<Expr>& x) {
   }
   if (e.family == Family::kClamp) {
     const DType compute = compute_type(type);
-    const Expr v = kernel::convert(x[0], compute), lo = kernel::convert(x[1], compute), hi = kernel::convert(x[2], compute);
+    const Expr v = kernel::convert(x[0], compute), lo = kernel::convert(x[1], compute),
+               hi = kernel::convert(x[2], compute);
     return kernel::convert(kernel::min(kernel::max(v, lo), hi), type);
   }
   if (e.op == ScalarOp::kPow && is_integral(type)) return in_type(type, ScalarOp::kPowInt, x[0], x[1]);
@@ -89,7 +94,10 @@ std::vector<op::Operator> make_math() {
     Operator op;
     op.name = fmt::format("math.{}", e.name);
     op.summary = e.documentation;
-    op.documentation = fmt::format("{} Element by element, operands broadcast as NumPy does. f32 results are correct to about half a unit in the last place.", e.documentation);
+    op.documentation = fmt::format(
+        "{} Element by element, operands broadcast as NumPy does. f32 results are correct to about half a "
+        "unit in the last place.",
+        e.documentation);
     op.internal = true;
     for (int k = 0; k < e.arity; ++k) op.inputs.push_back({.name = kNames[k], .documentation = "operand"});
     op.min_inputs = op.max_inputs = e.arity;

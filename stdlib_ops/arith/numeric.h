@@ -1,6 +1,7 @@
 // Element arithmetic with the language's meaning, over expressions of any type.
 //
-// Comes in: operand expressions in their own types. Goes out: the result expression. f16 is a storage type: computed in f32.
+// Comes in: operand expressions in their own types. Goes out: the result expression. f16 is a storage type:
+// computed in f32.
 #pragma once
 
 #include "stdlib_ops/common/prelude.h"

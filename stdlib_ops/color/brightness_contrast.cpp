@@ -1,6 +1,7 @@
 // brightness, contrast, brightness_contrast: one multiply-add per element.
 //
-// Comes in: an image. Goes out: shift * range + brightness * (center + contrast * (in - center)), as in * factor + offset with both scalars per sample.
+// Comes in: an image. Goes out: shift * range + brightness * (center + contrast * (in - center)), as in *
+// factor + offset with both scalars per sample.
 #include <cmath>
 
 #include "stdlib_ops/common/pointwise.h"
@@ -23,9 +24,11 @@ void define(RecipeBuilder& b, bool has_brightness, bool has_contrast) {
   const Expr brightness = has_brightness ? b.arg("brightness", DType::kF32) : f32(1);
   const Expr shift = has_brightness ? b.arg("brightness_shift", DType::kF32) : f32(0);
   const Expr contrast = has_contrast ? b.arg("contrast", DType::kF32) : f32(1);
-  const Expr center = has_contrast && b.given("contrast_center") ? b.arg("contrast_center", DType::kF32) : f32(default_center(in));
+  const Expr center = has_contrast && b.given("contrast_center") ? b.arg("contrast_center", DType::kF32)
+                                                                 : f32(default_center(in));
   const Expr factor = brightness * contrast;
-  const Expr offset = has_contrast ? shift * f32(range_of(out)) + brightness * (center - contrast * center) : shift * f32(range_of(out));
+  const Expr offset = has_contrast ? shift * f32(range_of(out)) + brightness * (center - contrast * center)
+                                   : shift * f32(range_of(out));
   pointwise(b, has_contrast ? "contrast" : "brightness", [&](const std::vector<Expr>& x) {
     return kernel::saturate(kernel::fma(kernel::convert(x[0], DType::kF32), factor, offset), out);
   });
@@ -35,27 +38,49 @@ Operator make(std::string name, bool has_brightness, bool has_contrast) {
   Operator op;
   op.name = std::move(name);
   op.documentation =
-      "out = brightness_shift * range + brightness * (contrast_center + contrast * (in - contrast_center)), where range is the largest value of the output's integer type, or 1. "
+      "out = brightness_shift * range + brightness * (contrast_center + contrast * (in - contrast_center)), "
+      "where range is the largest value of the output's integer type, or 1. "
       "Evaluated in f32 as one multiply-add, then rounded half to even and clamped. Factors may be negative.";
-  op.inputs = {{.name = "data", .documentation = "image", .layouts = {"HWC"}, .dtypes = {DType::kU8, DType::kI16, DType::kI32, DType::kF32}}};
+  op.inputs = {{.name = "data",
+                .documentation = "image",
+                .layouts = {"HWC"},
+                .dtypes = {DType::kU8, DType::kI16, DType::kI32, DType::kF32}}};
   op.min_inputs = op.max_inputs = 1;
   if (has_brightness)
-    append(op.args, {{.name = "brightness", .kind = ArgKind::kFloat, .default_value = 1.0, .per_sample = true, .documentation = "Factor of the brightness."},
-                     {.name = "brightness_shift", .kind = ArgKind::kFloat, .default_value = 0.0, .per_sample = true,
+    append(op.args, {{.name = "brightness",
+                      .kind = ArgKind::kFloat,
+                      .default_value = 1.0,
+                      .per_sample = true,
+                      .documentation = "Factor of the brightness."},
+                     {.name = "brightness_shift",
+                      .kind = ArgKind::kFloat,
+                      .default_value = 0.0,
+                      .per_sample = true,
                       .documentation = "Added brightness, as a fraction of the output type's range."}});
   if (has_contrast)
-    append(op.args, {{.name = "contrast", .kind = ArgKind::kFloat, .default_value = 1.0, .per_sample = true, .documentation = "Factor of the distance from contrast_center."},
-                     {.name = "contrast_center", .kind = ArgKind::kFloat, .per_sample = true,
-                      .documentation = "The value that contrast leaves; if not given, half the range of the input's type (128 for UINT8, 0.5 for FLOAT)."}});
-  op.args.push_back(dtype_arg("Element type of the output: UINT8, INT16, INT32 or FLOAT; the input's if not given."));
+    append(op.args, {{.name = "contrast",
+                      .kind = ArgKind::kFloat,
+                      .default_value = 1.0,
+                      .per_sample = true,
+                      .documentation = "Factor of the distance from contrast_center."},
+                     {.name = "contrast_center",
+                      .kind = ArgKind::kFloat,
+                      .per_sample = true,
+                      .documentation = "The value that contrast leaves; if not given, half the range of the "
+                                       "input's type (128 for UINT8, 0.5 for FLOAT)."}});
+  op.args.push_back(
+      dtype_arg("Element type of the output: UINT8, INT16, INT32 or FLOAT; the input's if not given."));
   op.devices = {"cpu", "gpu"};
   op.output_extents = OutputExtents::kLikeFirstInput;
   op.type_rule = [](const TypeContext& ctx) -> Types {
     ir::Type out = ctx.input(0);
     out.layout = ctx.input_layout(0);
     out.dtype = ctx.dtype("dtype", out.dtype);
-    if (out.dtype != DType::kU8 && out.dtype != DType::kI16 && out.dtype != DType::kI32 && out.dtype != DType::kF32)
-      return ctx.error(fmt::format("{}: dtype {} is not UINT8, INT16, INT32 or FLOAT", ctx.op().name, types_name(out.dtype)), "convert the result with fn.cast", "dtype");
+    if (out.dtype != DType::kU8 && out.dtype != DType::kI16 && out.dtype != DType::kI32 &&
+        out.dtype != DType::kF32)
+      return ctx.error(fmt::format("{}: dtype {} is not UINT8, INT16, INT32 or FLOAT", ctx.op().name,
+                                   types_name(out.dtype)),
+                       "convert the result with fn.cast", "dtype");
     return std::vector{out};
   };
   op.define = [has_brightness, has_contrast](RecipeBuilder& b) { define(b, has_brightness, has_contrast); };

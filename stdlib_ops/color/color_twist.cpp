@@ -1,9 +1,10 @@
 // hue, saturation, hsv, color_twist: one affine colour transform per sample.
 //
-// Comes in: an RGB image. Goes out: B C (Q Hue Sat V P in) + B (center - center C), as a 3x4 matrix computed per sample and applied by explicit fma.
+// Comes in: an RGB image. Goes out: B C (Q Hue Sat V P in) + B (center - center C), as a 3x4 matrix computed
+// per sample and applied by explicit fma.
 //
-// P turns RGB into YIQ (coefficients to three decimals, as the NTSC definition prints them); Q is the numerical inverse of P, so that neutral
-// parameters give the input back exactly (up to rounding in f32).
+// P turns RGB into YIQ (coefficients to three decimals, as the NTSC definition prints them); Q is the
+// numerical inverse of P, so that neutral parameters give the input back exactly (up to rounding in f32).
 #include <array>
 #include <cmath>
 #include <numbers>
@@ -39,15 +40,18 @@ struct Parameters {
 std::array<std::array<Expr, 3>, 3> transform(const Parameters& p) {
   static const Matrix yiq_to_rgb = invert(kRgbToYiq);
   const Expr angle = p.hue * f64(std::numbers::pi / 180);
-  const Expr turn_cos = kernel::unary(ScalarOp::kCos, angle) * p.saturation, turn_sin = kernel::unary(ScalarOp::kSin, angle) * p.saturation;
+  const Expr turn_cos = kernel::unary(ScalarOp::kCos, angle) * p.saturation,
+             turn_sin = kernel::unary(ScalarOp::kSin, angle) * p.saturation;
   const Expr gain = p.brightness * p.contrast * p.value;
   std::array<std::array<Expr, 3>, 3> m;
   for (size_t c = 0; c < 3; ++c) {
     // Column c of P after saturation and the rotation of the I, Q plane.
     const double y = kRgbToYiq[0][c], i = kRgbToYiq[1][c], q = kRgbToYiq[2][c];
-    const Expr i_turned = turn_cos * f64(i) + turn_sin * f64(q), q_turned = turn_cos * f64(q) - turn_sin * f64(i);
+    const Expr i_turned = turn_cos * f64(i) + turn_sin * f64(q),
+               q_turned = turn_cos * f64(q) - turn_sin * f64(i);
     for (size_t r = 0; r < 3; ++r) {
-      const Expr sum = f64(yiq_to_rgb[r][0] * y) + f64(yiq_to_rgb[r][1]) * i_turned + f64(yiq_to_rgb[r][2]) * q_turned;
+      const Expr sum =
+          f64(yiq_to_rgb[r][0] * y) + f64(yiq_to_rgb[r][1]) * i_turned + f64(yiq_to_rgb[r][2]) * q_turned;
       m[r][c] = to_f32(sum * gain);
     }
   }
@@ -60,8 +64,10 @@ void define_color(RecipeBuilder& b) {
     const bool exists = b.graph().node(b.node_id()).op->find_arg(name) != nullptr;
     return exists ? to_f64(b.arg(name, DType::kF32)) : f64(neutral);
   };
-  const Parameters p{parameter("hue", 0), parameter("saturation", 1), parameter("value", 1), parameter("brightness", 1), parameter("contrast", 1)};
-  b.check(equal(b.extent(0, 2), i64(3)), "a colour operator needs 3 channels, the image has {}", {b.extent(0, 2)}, "decode with output_type=types.RGB");
+  const Parameters p{parameter("hue", 0), parameter("saturation", 1), parameter("value", 1),
+                     parameter("brightness", 1), parameter("contrast", 1)};
+  b.check(equal(b.extent(0, 2), i64(3)), "a colour operator needs 3 channels, the image has {}",
+          {b.extent(0, 2)}, "decode with output_type=types.RGB");
   const auto m = transform(p);
   const Expr center = f64(is_float(in) ? 0.5 : 128);
   const Expr offset = to_f32(p.brightness * (center - center * p.contrast));
@@ -69,7 +75,8 @@ void define_color(RecipeBuilder& b) {
   const StageRef stage = b.map("color", out, extents, [&](const Axes& at) {
     Expr sum = offset;
     for (size_t c = 0; c < 3; ++c) {
-      const Expr channel = kernel::convert(b.load(0, {at[0], at[1], i64(static_cast<int64_t>(c))}), DType::kF32);
+      const Expr channel =
+          kernel::convert(b.load(0, {at[0], at[1], i64(static_cast<int64_t>(c))}), DType::kF32);
       sum = kernel::fma(choose(at[2], {m[0][c], m[1][c], m[2][c]}), channel, sum);
     }
     return kernel::saturate(sum, out);
@@ -80,25 +87,38 @@ void define_color(RecipeBuilder& b) {
 ArgSpec parameter_arg(const char* name) {
   const std::string_view which = name;
   if (which == "hue")
-    return {.name = "hue", .kind = ArgKind::kFloat, .default_value = 0.0, .per_sample = true, .documentation = "Rotation of the hue, in degrees."};
+    return {.name = "hue",
+            .kind = ArgKind::kFloat,
+            .default_value = 0.0,
+            .per_sample = true,
+            .documentation = "Rotation of the hue, in degrees."};
   const char* text = which == "saturation"   ? "Factor of the saturation; 0 gives grey."
                      : which == "value"      ? "Factor of the value (all components)."
                      : which == "brightness" ? "Factor of the brightness."
                                              : "Factor of the contrast about half the range.";
-  return {.name = name, .kind = ArgKind::kFloat, .default_value = 1.0, .per_sample = true, .documentation = text};
+  return {
+      .name = name, .kind = ArgKind::kFloat, .default_value = 1.0, .per_sample = true, .documentation = text};
 }
 
-Operator make(std::string name, std::initializer_list<const char*> parameters, std::optional<DType> default_dtype) {
+Operator make(std::string name, std::initializer_list<const char*> parameters,
+              std::optional<DType> default_dtype) {
   Operator op;
   op.name = std::move(name);
   op.documentation =
-      "out = B C (Q Hue(h) Sat(s) V P in) + B (center - center C), where P turns RGB into YIQ, Q is its inverse, Hue rotates the I, Q plane by h degrees, Sat scales it by s, V, B and C are value, "
-      "brightness and contrast; center is 128 for integers, 0.5 for floats. One matrix per sample, applied in f32; rounded half to even and clamped at the end only.";
-  op.inputs = {{.name = "data", .documentation = "RGB image", .layouts = {"HWC"}, .dtypes = {DType::kU8, DType::kI16, DType::kI32, DType::kF32, DType::kF16}}};
+      "out = B C (Q Hue(h) Sat(s) V P in) + B (center - center C), where P turns RGB into YIQ, Q is its "
+      "inverse, Hue rotates the I, Q plane by h degrees, Sat scales it by s, V, B and C are value, "
+      "brightness and contrast; center is 128 for integers, 0.5 for floats. One matrix per sample, applied "
+      "in f32; rounded half to even and clamped at the end only.";
+  op.inputs = {{.name = "data",
+                .documentation = "RGB image",
+                .layouts = {"HWC"},
+                .dtypes = {DType::kU8, DType::kI16, DType::kI32, DType::kF32, DType::kF16}}};
   op.min_inputs = op.max_inputs = 1;
   for (const char* parameter : parameters) op.args.push_back(parameter_arg(parameter));
-  op.args.push_back(dtype_arg(default_dtype ? "Element type of the output; UINT8 if not given." : "Element type of the output; the input's if not given."));
-  if (op.name != "hsv") op.args.push_back(ignored("image_type", ArgKind::kImageType, int64_t{0}, "Only RGB has a meaning."));
+  op.args.push_back(dtype_arg(default_dtype ? "Element type of the output; UINT8 if not given."
+                                            : "Element type of the output; the input's if not given."));
+  if (op.name != "hsv")
+    op.args.push_back(ignored("image_type", ArgKind::kImageType, int64_t{0}, "Only RGB has a meaning."));
   op.devices = {"cpu", "gpu"};
   op.output_extents = OutputExtents::kLikeFirstInput;
   op.type_rule = [default_dtype](const TypeContext& ctx) -> Types {
@@ -106,11 +126,15 @@ Operator make(std::string name, std::initializer_list<const char*> parameters, s
     out.layout = ctx.input_layout(0);
     out.dtype = ctx.dtype("dtype", default_dtype.value_or(out.dtype));
     if (out.extents[2] >= 0 && out.extents[2] != 3)
-      return ctx.error(fmt::format("{} needs 3 channels (RGB), not {}", ctx.op().name, describe(ctx.input(0))), "decode with output_type=types.RGB");
+      return ctx.error(
+          fmt::format("{} needs 3 channels (RGB), not {}", ctx.op().name, describe(ctx.input(0))),
+          "decode with output_type=types.RGB");
     out.extents[2] = 3;
     const DType d = out.dtype;
     if (d != DType::kU8 && d != DType::kI16 && d != DType::kI32 && d != DType::kF32 && d != DType::kF16)
-      return ctx.error(fmt::format("{}: dtype {} is not UINT8, INT16, INT32, FLOAT or FLOAT16", ctx.op().name, types_name(d)), "convert the result with fn.cast", "dtype");
+      return ctx.error(fmt::format("{}: dtype {} is not UINT8, INT16, INT32, FLOAT or FLOAT16", ctx.op().name,
+                                   types_name(d)),
+                       "convert the result with fn.cast", "dtype");
     return std::vector{out};
   };
   op.define = define_color;
@@ -143,7 +167,8 @@ Operator make_hsv() {
 Operator make_color_twist() {
   Operator op = make("color_twist", {"hue", "saturation", "contrast", "brightness"}, std::nullopt);
   op.summary = "Changes hue, saturation, contrast and brightness of images.";
-  op.example = image_example("fn.color_twist(image, hue=20, saturation=0.8, contrast=1.2, brightness=0.9), label");
+  op.example =
+      image_example("fn.color_twist(image, hue=20, saturation=0.8, contrast=1.2, brightness=0.9), label");
   return op;
 }
 

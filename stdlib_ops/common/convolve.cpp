@@ -3,36 +3,49 @@
 
 namespace galatea::ops {
 
-StageRef convolve(RecipeBuilder& b, const std::string& name, StageRef source, int axis, const Window& window) {
+StageRef convolve(RecipeBuilder& b, const std::string& name, StageRef source, int axis,
+                  const Window& window) {
   return convolve(b, name, source, axis, window, DType::kF32);
 }
 
-StageRef convolve(RecipeBuilder& b, const std::string& name, StageRef source, int axis, const Window& window, DType type) {
+StageRef convolve(RecipeBuilder& b, const std::string& name, StageRef source, int axis, const Window& window,
+                  DType type) {
   const Expr radius = window.taps / i64(2);
   const auto a = static_cast<size_t>(axis);
-  return b.band({.name = name, .type = type, .extents = b.extents(0), .axis = axis, .accumulator = DType::kF32, .taps = window.taps,
-      .first = [&](Expr i) { return i - radius; },
-      .weight = [&](Expr, Expr k) { return b.load(window.weights, {k}); },
-      .source = [&](const Axes& at, Expr index) {
-        Axes from = at;
-        from[a] = index;
-        return source.index < 0 ? b.load(0, from, Border::kReflect101) : b.load(source, from, Border::kReflect101);
-      },
-      .finish = [&](Expr acc) { return kernel::saturate(acc, type); }});
+  return b.band({.name = name,
+                 .type = type,
+                 .extents = b.extents(0),
+                 .axis = axis,
+                 .accumulator = DType::kF32,
+                 .taps = window.taps,
+                 .first = [&](Expr i) { return i - radius; },
+                 .weight = [&](Expr, Expr k) { return b.load(window.weights, {k}); },
+                 .source =
+                     [&](const Axes& at, Expr index) {
+                       Axes from = at;
+                       from[a] = index;
+                       return source.index < 0 ? b.load(0, from, Border::kReflect101)
+                                               : b.load(source, from, Border::kReflect101);
+                     },
+                 .finish = [&](Expr acc) { return kernel::saturate(acc, type); }});
 }
 
 Status check_filter_input(const TypeContext& ctx) {
   GALATEA_TRY(refuse_sequences(ctx, 0));
   const ir::Type& in = ctx.input(0);
   if (is_bool(in.dtype) || in.dtype == DType::kF64)
-    return ctx.error(fmt::format("{} does not take {}", ctx.op().name, types_name(in.dtype)), "convert it with fn.cast");
+    return ctx.error(fmt::format("{} does not take {}", ctx.op().name, types_name(in.dtype)),
+                     "convert it with fn.cast");
   const size_t axes = data_axes(in.layout, in.ndim).size();
   if (axes < 1 || axes > 2)
-    return ctx.error(fmt::format("{} filters one or two axes besides the channels; the input is {}", ctx.op().name, describe(in)),
+    return ctx.error(fmt::format("{} filters one or two axes besides the channels; the input is {}",
+                                 ctx.op().name, describe(in)),
                      in.layout.empty() ? "name the axes: fn.reshape(x, layout=\"HWC\")" : "");
   const DType dtype = ctx.dtype("dtype", in.dtype);
   if (dtype != in.dtype && dtype != DType::kF32)
-    return ctx.error(fmt::format("{}: dtype {} is neither the input's type nor FLOAT", ctx.op().name, types_name(dtype)), "convert the result with fn.cast", "dtype");
+    return ctx.error(
+        fmt::format("{}: dtype {} is neither the input's type nor FLOAT", ctx.op().name, types_name(dtype)),
+        "convert the result with fn.cast", "dtype");
   return {};
 }
 

@@ -28,7 +28,8 @@ class RootFinder {
     if (node == nullptr) return look_merge(value, dim, depth);
     if (node->op == nullptr || node->inputs.empty()) return own;
     const ir::Type& type = graph_.type(value);
-    if (node->op->output_extents == OutputExtents::kLikeFirstInput) return find(node->inputs[0], dim, depth + 1);
+    if (node->op->output_extents == OutputExtents::kLikeFirstInput)
+      return find(node->inputs[0], dim, depth + 1);
     if (node->op->output_extents != OutputExtents::kBroadcast) return own;
     // Broadcast: known if all inputs that can stretch this dimension agree.
     ExtentRoot common;
@@ -86,9 +87,11 @@ BroadcastDim broadcast_dim(RecipeBuilder& b, RootFinder& roots, int rank, int di
       continue;
     } else {
       b.check(equal(e, out.extent) | equal(e, i64(1)) | equal(out.extent, i64(1)),
-              "operands of extents {} and {} along axis " + std::to_string(dim) + " do not broadcast", {out.extent, e},
-              "extents must be equal, or one of them 1");
-      out.extent = kernel::is_const(e) ? e : kernel::is_const(out.extent) ? out.extent : select(equal(out.extent, i64(1)), e, out.extent);
+              "operands of extents {} and {} along axis " + std::to_string(dim) + " do not broadcast",
+              {out.extent, e}, "extents must be equal, or one of them 1");
+      out.extent = kernel::is_const(e)            ? e
+                   : kernel::is_const(out.extent) ? out.extent
+                                                  : select(equal(out.extent, i64(1)), e, out.extent);
       root = {};
     }
   }
@@ -99,10 +102,14 @@ BroadcastDim broadcast_dim(RecipeBuilder& b, RootFinder& roots, int rank, int di
       continue;
     }
     const Expr e = b.extent(k, d);
-    const bool equal_root = root.value != ir::kNoId && roots.find(node.inputs[static_cast<size_t>(k)], d) == root;
-    if (is_one(e)) out.factor.push_back(i64(0));
-    else if (equal_root || same(e, out.extent) || kernel::is_const(e)) out.factor.push_back(i64(1));
-    else out.factor.push_back(select(equal(e, i64(1)), i64(0), i64(1)));
+    const bool equal_root =
+        root.value != ir::kNoId && roots.find(node.inputs[static_cast<size_t>(k)], d) == root;
+    if (is_one(e))
+      out.factor.push_back(i64(0));
+    else if (equal_root || same(e, out.extent) || kernel::is_const(e))
+      out.factor.push_back(i64(1));
+    else
+      out.factor.push_back(select(equal(e, i64(1)), i64(0), i64(1)));
   }
   return out;
 }
@@ -128,7 +135,9 @@ void pointwise_scalars(RecipeBuilder& b, const std::function<Expr(const std::vec
 
 }  // namespace
 
-ExtentRoot extent_root(const ir::Graph& graph, ir::ValueId value, int dim) { return RootFinder(graph).find(value, dim); }
+ExtentRoot extent_root(const ir::Graph& graph, ir::ValueId value, int dim) {
+  return RootFinder(graph).find(value, dim);
+}
 
 std::vector<int64_t> static_strides(const std::vector<int64_t>& extents) {
   std::vector<int64_t> strides(extents.size(), 1);
@@ -149,7 +158,8 @@ void copy_view(RecipeBuilder& b, int k, int input) {
   const auto ndim = static_cast<size_t>(b.input_type(input).ndim);
   std::vector<int> dims;
   for (size_t d = 0; d < ndim; ++d) dims.push_back(static_cast<int>(d));
-  b.output_view(k, input, b.extents(input), dims, std::vector<Expr>(ndim, i64(0)), std::vector<Expr>(ndim, i64(1)));
+  b.output_view(k, input, b.extents(input), dims, std::vector<Expr>(ndim, i64(0)),
+                std::vector<Expr>(ndim, i64(1)));
 }
 
 Result<ir::Type> broadcast_type(const TypeContext& ctx, DType dtype) {
@@ -165,15 +175,17 @@ Result<ir::Type> broadcast_type(const TypeContext& ctx, DType dtype) {
       };
       const int64_t a = extent_of(out), b = extent_of(in);
       if (a >= 0 && b >= 0 && a != b && a != 1 && b != 1)
-        return ctx.error(fmt::format("operands do not broadcast: {} and {} differ along axis {} ({} and {})", describe(out), describe(in), d, a, b),
+        return ctx.error(fmt::format("operands do not broadcast: {} and {} differ along axis {} ({} and {})",
+                                     describe(out), describe(in), d, a, b),
                          "extents must be equal, or one of them 1");
       extents[static_cast<size_t>(d)] = a == 1 ? b : b == 1 ? a : std::max(a, b);
     }
     Layout layout = out.layout.size() >= in.layout.size() ? out.layout : in.layout;
     const Layout& shorter = out.layout.size() >= in.layout.size() ? in.layout : out.layout;
     if (!shorter.empty() && !layout.str().ends_with(shorter.str()))
-      return ctx.error(fmt::format("operands of layouts {} and {} do not match", out.layout.str(), in.layout.str()),
-                       "one layout must end in the other; use fn.transpose, or fn.reshape(x, layout=…)");
+      return ctx.error(
+          fmt::format("operands of layouts {} and {} do not match", out.layout.str(), in.layout.str()),
+          "one layout must end in the other; use fn.transpose, or fn.reshape(x, layout=…)");
     const int ndim = wide.ndim;
     out.device = out.device == ir::Device::kGpu ? out.device : in.device;
     out.ndim = ndim;
@@ -192,7 +204,8 @@ bool fits_scalars(const RecipeBuilder& b) {
   return true;
 }
 
-void pointwise(RecipeBuilder& b, const std::string& name, const std::function<Expr(const std::vector<Expr>&)>& f) {
+void pointwise(RecipeBuilder& b, const std::string& name,
+               const std::function<Expr(const std::vector<Expr>&)>& f) {
   if (fits_scalars(b)) return pointwise_scalars(b, f);
   const int rank = b.output_type(0).ndim;
   RootFinder roots(b.graph());

@@ -1,7 +1,8 @@
 // Element-wise operators over broadcast inputs.
 //
-// Comes in: a function of one element of each input. Goes out: few elements as scalars of the sample program (so that selectors and
-// arguments cost no kernel), more as one map stage. Broadcasting is NumPy's, per sample: an extent of 1 stretches.
+// Comes in: a function of one element of each input. Goes out: few elements as scalars of the sample program
+// (so that selectors and arguments cost no kernel), more as one map stage. Broadcasting is NumPy's, per
+// sample: an extent of 1 stretches.
 #pragma once
 
 #include <functional>
@@ -13,18 +14,21 @@ namespace galatea::ops {
 /// Outputs with at most this many elements, all of known extents, are computed as scalars.
 inline constexpr int64_t kMaxScalarElements = 16;
 
-/// Type of the inputs broadcast together, with the given element type; complains about extents and layouts that cannot meet.
+/// Type of the inputs broadcast together, with the given element type; complains about extents and layouts
+/// that cannot meet.
 Result<ir::Type> broadcast_type(const TypeContext& ctx, DType dtype);
 
 /// Whether output 0 and the inputs are small and static enough for output_scalars.
 bool fits_scalars(const RecipeBuilder& b);
 /// Output 0 = f(one element of every input, in the input's own type).
-void pointwise(RecipeBuilder& b, const std::string& name, const std::function<Expr(const std::vector<Expr>&)>& f);
+void pointwise(RecipeBuilder& b, const std::string& name,
+               const std::function<Expr(const std::vector<Expr>&)>& f);
 
 /// Output k is input `input` as it is.
 void copy_view(RecipeBuilder& b, int k, int input);
 
-/// Where the extent of a dimension comes from, followed through operators that keep extents; equal roots mean equal extents.
+/// Where the extent of a dimension comes from, followed through operators that keep extents; equal roots mean
+/// equal extents.
 struct ExtentRoot {
   ir::ValueId value = ir::kNoId;
   int dim = 0;

@@ -9,19 +9,23 @@ namespace galatea::ops {
 Expr choose(const Expr& index, const std::vector<Expr>& values) {
   GALATEA_CHECK(!values.empty());
   if (kernel::is_const(index)) {
-    const auto at = static_cast<size_t>(std::clamp<int64_t>(kernel::const_value(index), 0, static_cast<int64_t>(values.size()) - 1));
+    const auto at = static_cast<size_t>(
+        std::clamp<int64_t>(kernel::const_value(index), 0, static_cast<int64_t>(values.size()) - 1));
     return values[at];
   }
-  const bool all_same = std::all_of(values.begin(), values.end(), [&](const Expr& e) { return kernel::same(e, values.front()); });
+  const bool all_same = std::all_of(values.begin(), values.end(),
+                                    [&](const Expr& e) { return kernel::same(e, values.front()); });
   if (all_same) return values.front();
   Expr result = values.back();
   for (size_t n = values.size() - 1; n-- > 0;)
-    result = select(equal(index, kernel::const_int(static_cast<int64_t>(n), index.type())), values[n], result);
+    result =
+        select(equal(index, kernel::const_int(static_cast<int64_t>(n), index.type())), values[n], result);
   return result;
 }
 
 Expr next_below(const Expr& value) {
-  // Positive floats grow with their bits, negative ones shrink; below either zero lies the smallest negative denormal.
+  // Positive floats grow with their bits, negative ones shrink; below either zero lies the smallest negative
+  // denormal.
   const Expr bits = kernel::make_op(ScalarOp::kBitcast, DType::kI32, {value});
   const Expr one = kernel::const_int(1, DType::kI32);
   const Expr below_zero = kernel::const_int(std::numeric_limits<int32_t>::min() + 1, DType::kI32);
@@ -34,7 +38,9 @@ ir::Type with_dtype(ir::Type like, DType dtype) {
   return like;
 }
 
-bool given_static(const TypeContext& ctx, std::string_view name) { return ctx.given(name) && !ctx.is_per_sample(name); }
+bool given_static(const TypeContext& ctx, std::string_view name) {
+  return ctx.given(name) && !ctx.is_per_sample(name);
+}
 
 int64_t length_of(const TypeContext& ctx, std::string_view name) {
   if (ctx.is_per_sample(name)) return ctx.arg_type(name).static_volume();
@@ -46,28 +52,36 @@ Status check_length(const TypeContext& ctx, std::string_view name, int n) {
   const int64_t length = length_of(ctx, name);
   if (length < 0) return {};  // list_arg checks it for every sample
   if (length != 1 && length != n)
-    return ctx.error(fmt::format("{}: expected {} element{} (or one for all), got {}", name, n, n == 1 ? "" : "s", length), {}, name);
+    return ctx.error(
+        fmt::format("{}: expected {} element{} (or one for all), got {}", name, n, n == 1 ? "" : "s", length),
+        {}, name);
   return {};
 }
 
 std::vector<Expr> list_arg(RecipeBuilder& b, std::string_view name, int n, DType type) {
   const ir::Node& node = b.graph().node(b.node_id());
   const ir::Arg* arg = node.find_arg(name);
-  if (arg == nullptr || !arg->is_value() || b.graph().type(arg->as_value()).static_volume() >= 0) return b.arg_list(name, n, type);
+  if (arg == nullptr || !arg->is_value() || b.graph().type(arg->as_value()).static_volume() >= 0)
+    return b.arg_list(name, n, type);
   const ir::ValueId value = arg->as_value();
   const ir::Type& own = b.graph().type(value);
   const Expr length = kernel::symbol(kernel::SymbolKind::kExtent, DType::kI64, value, 0);
-  b.check(equal(length, i64(n)), fmt::format("{} has {{}} elements, {} are needed", name, n), {length}, {}, std::string(name));
+  b.check(equal(length, i64(n)), fmt::format("{} has {{}} elements, {} are needed", name, n), {length}, {},
+          std::string(name));
   std::vector<Expr> list;
-  for (int i = 0; i < n; ++i) list.push_back(kernel::saturate(kernel::symbol(kernel::SymbolKind::kElement, own.dtype, value, i), type));
+  for (int i = 0; i < n; ++i)
+    list.push_back(kernel::saturate(kernel::symbol(kernel::SymbolKind::kElement, own.dtype, value, i), type));
   return list;
 }
 
 Expr input_element(RecipeBuilder& b, int input, int i, int n) {
   const ir::Type& type = b.input_type(input);
   if (type.static_volume() >= 0) return b.element(input, i);
-  if (i == 0) b.check(equal(b.extent(input, 0), i64(n)), fmt::format("input {} has {{}} elements, {} are needed", input, n), {b.extent(input, 0)});
-  return kernel::symbol(kernel::SymbolKind::kElement, type.dtype, b.graph().node(b.node_id()).inputs[static_cast<size_t>(input)], i);
+  if (i == 0)
+    b.check(equal(b.extent(input, 0), i64(n)),
+            fmt::format("input {} has {{}} elements, {} are needed", input, n), {b.extent(input, 0)});
+  return kernel::symbol(kernel::SymbolKind::kElement, type.dtype,
+                        b.graph().node(b.node_id()).inputs[static_cast<size_t>(input)], i);
 }
 
 ImageAxes image_axes(const Layout& layout) { return {layout.find('H'), layout.find('W'), layout.find('C')}; }
@@ -75,11 +89,13 @@ ImageAxes image_axes(const Layout& layout) { return {layout.find('H'), layout.fi
 Status refuse_sequences(const TypeContext& ctx, int k) {
   const Layout& layout = ctx.input(k).layout;
   if (layout.contains('F'))
-    return ctx.error(fmt::format("'{}' does not take sequences yet: the input has layout {}", ctx.op().name, layout.str()),
-                     "take single frames, for instance video[0]");
+    return ctx.error(
+        fmt::format("'{}' does not take sequences yet: the input has layout {}", ctx.op().name, layout.str()),
+        "take single frames, for instance video[0]");
   if (layout.contains('D'))
-    return ctx.error(fmt::format("'{}' does not take volumes yet: the input has layout {}", ctx.op().name, layout.str()),
-                     "take single slices, or give the data another layout with fn.reshape(…, layout=…)");
+    return ctx.error(
+        fmt::format("'{}' does not take volumes yet: the input has layout {}", ctx.op().name, layout.str()),
+        "take single slices, or give the data another layout with fn.reshape(…, layout=…)");
   return {};
 }
 
@@ -105,7 +121,8 @@ Result<std::vector<int>> resolve_axes(const TypeContext& ctx, const ir::Type& ty
   } else if (ctx.given("axes")) {
     for (int64_t a : ctx.integers("axes")) {
       if (a < -type.ndim || a >= type.ndim)
-        return ctx.error(fmt::format("axes: {} is out of range for an input of {} dimensions", a, type.ndim), {}, "axes");
+        return ctx.error(fmt::format("axes: {} is out of range for an input of {} dimensions", a, type.ndim),
+                         {}, "axes");
       axes.push_back(static_cast<int>(a < 0 ? a + type.ndim : a));
     }
   } else {
@@ -131,11 +148,18 @@ std::vector<int> resolve_axes(const RecipeBuilder& b, int ndim, const Layout& la
 }
 
 ArgSpec ignored(std::string name, ArgKind kind, ir::Attr default_value, std::string documentation) {
-  return {.name = std::move(name), .kind = kind, .default_value = std::move(default_value), .documentation = std::move(documentation), .no_effect = true};
+  return {.name = std::move(name),
+          .kind = kind,
+          .default_value = std::move(default_value),
+          .documentation = std::move(documentation),
+          .no_effect = true};
 }
 
 ArgSpec refused(std::string name, ArgKind kind, std::string reason) {
-  return {.name = std::move(name), .kind = kind, .documentation = "Not available here.", .refused = std::move(reason)};
+  return {.name = std::move(name),
+          .kind = kind,
+          .documentation = "Not available here.",
+          .refused = std::move(reason)};
 }
 
 ArgSpec dtype_arg(std::string documentation) {
@@ -149,7 +173,8 @@ void append(std::vector<ArgSpec>& args, std::vector<ArgSpec> more) {
 std::string image_example(const std::string& expression) {
   return "encoded, label = fn.readers.file(file_root=data)\n"
          "image = fn.decoders.image(encoded)\n"
-         "return " + expression + "\n";
+         "return " +
+         expression + "\n";
 }
 
 }  // namespace galatea::ops

@@ -1,4 +1,5 @@
-// What every operator file needs: the operator and recipe interfaces under short names, and little words for scalar expressions.
+// What every operator file needs: the operator and recipe interfaces under short names, and little words for
+// scalar expressions.
 //
 // Comes in: nothing. Goes out: inline helpers over compiler/kernel/expr.h, and helpers that type rules share.
 #pragma once
@@ -59,9 +60,11 @@ inline std::string describe(const ir::Type& type) { return ir::to_text(type); }
 bool given_static(const TypeContext& ctx, std::string_view name);
 /// A list argument, if given, must have 1 or n elements (a per-sample one: known while compiling).
 Status check_length(const TypeContext& ctx, std::string_view name, int n);
-/// A list argument as n scalars of `type`: as RecipeBuilder::arg_list, and vectors whose length only the run tells get a check.
+/// A list argument as n scalars of `type`: as RecipeBuilder::arg_list, and vectors whose length only the run
+/// tells get a check.
 std::vector<Expr> list_arg(RecipeBuilder& b, std::string_view name, int n, DType type);
-/// Element number i of an input that must have n elements; checked at run time where the type does not say so.
+/// Element number i of an input that must have n elements; checked at run time where the type does not say
+/// so.
 Expr input_element(RecipeBuilder& b, int input, int i, int n);
 /// How many elements a list argument has; -1 if a per-sample vector of unknown length.
 int64_t length_of(const TypeContext& ctx, std::string_view name);
@@ -88,7 +91,8 @@ ArgSpec ignored(std::string name, ArgKind kind, ir::Attr default_value, std::str
 ArgSpec refused(std::string name, ArgKind kind, std::string reason);
 ArgSpec dtype_arg(std::string documentation);
 void append(std::vector<ArgSpec>& args, std::vector<ArgSpec> more);
-/// A pipeline body that decodes the photographs of `data` and returns `expression`, which may use `image`, `encoded` and `label`.
+/// A pipeline body that decodes the photographs of `data` and returns `expression`, which may use `image`,
+/// `encoded` and `label`.
 std::string image_example(const std::string& expression);
 
 }  // namespace galatea::ops

@@ -7,9 +7,10 @@
 namespace galatea::ops {
 namespace {
 
-constexpr int64_t kWeightSum = 16384;       // 14 bits: 255 * 16384 * 1.5 stays far inside i32
-constexpr double kMaxSpan = 16777216;       // an interval longer than any image
-constexpr double kTie = 1e-9;               // a pixel exactly at the left end of the filter counts, whatever the rounding of positions
+constexpr int64_t kWeightSum = 16384;  // 14 bits: 255 * 16384 * 1.5 stays far inside i32
+constexpr double kMaxSpan = 16777216;  // an interval longer than any image
+constexpr double kTie =
+    1e-9;  // a pixel exactly at the left end of the filter counts, whatever the rounding of positions
 
 /// The filter of one axis of one sample.
 struct AxisFilter {
@@ -21,29 +22,35 @@ struct AxisFilter {
   Expr scale;                      ///< f64; negative mirrors
 };
 
-double base_radius(Filter filter) { return filter == Filter::kCubic ? 2 : filter == Filter::kLanczos3 ? 3 : 1; }
+double base_radius(Filter filter) {
+  return filter == Filter::kCubic ? 2 : filter == Filter::kLanczos3 ? 3 : 1;
+}
 
 /// The value of `of(filter)` for the axis's filter.
 template <typename F>
 Expr by_filter(const AxisFilter& filter, const F& of) {
   Expr result = of(filter.candidates.back());
   for (size_t n = filter.candidates.size() - 1; n-- > 0;)
-    result = select(equal(filter.type, i64(static_cast<int64_t>(filter.candidates[n]))), of(filter.candidates[n]), result);
+    result = select(equal(filter.type, i64(static_cast<int64_t>(filter.candidates[n]))),
+                    of(filter.candidates[n]), result);
   return result;
 }
 
 std::vector<Filter> candidates(const Expr& type, const Expr& min_type, const Expr& mag_type) {
   if (kernel::is_const(type)) return {static_cast<Filter>(kernel::const_value(type))};
   if (kernel::is_const(min_type) && kernel::is_const(mag_type))
-    return {static_cast<Filter>(kernel::const_value(min_type)), static_cast<Filter>(kernel::const_value(mag_type))};
-  return {Filter::kNearest, Filter::kLinear, Filter::kCubic, Filter::kLanczos3, Filter::kTriangular, Filter::kGaussian};
+    return {static_cast<Filter>(kernel::const_value(min_type)),
+            static_cast<Filter>(kernel::const_value(mag_type))};
+  return {Filter::kNearest,  Filter::kLinear,     Filter::kCubic,
+          Filter::kLanczos3, Filter::kTriangular, Filter::kGaussian};
 }
 
 /// The filter argument: the specific one, else interp_type, else the default.
 Expr filter_argument(RecipeBuilder& b, const char* specific) {
   const char* name = b.given(specific) || !b.given("interp_type") ? specific : "interp_type";
   const Expr type = b.arg(name, DType::kI64);
-  b.check((type >= i64(0)) & (type <= i64(5)), "{} is not an interpolation type", {type}, "use types.INTERP_NN, INTERP_LINEAR, INTERP_CUBIC, INTERP_LANCZOS3 or INTERP_GAUSSIAN", name);
+  b.check((type >= i64(0)) & (type <= i64(5)), "{} is not an interpolation type", {type},
+          "use types.INTERP_NN, INTERP_LINEAR, INTERP_CUBIC, INTERP_LANCZOS3 or INTERP_GAUSSIAN", name);
   return type;
 }
 
@@ -78,16 +85,19 @@ Expr sinc(const Expr& x) {
 Expr window(Filter filter, const Expr& t, const Expr& inverse_radius) {
   const Expr u = absolute(t) * inverse_radius;  // in radii
   switch (filter) {
-    case Filter::kNearest: return f32(1);
+    case Filter::kNearest:
+      return f32(1);
     case Filter::kLinear:
-    case Filter::kTriangular: return max(f32(1) - u, f32(0));
+    case Filter::kTriangular:
+      return max(f32(1) - u, f32(0));
     case Filter::kCubic: {
       const Expr v = u * f32(2), v2 = v * v, v3 = v2 * v;
       const Expr inner = f32(1.5) * v3 - f32(2.5) * v2 + f32(1);
       const Expr outer = f32(-0.5) * v3 + f32(2.5) * v2 - f32(4) * v + f32(2);
       return select(v <= f32(1), inner, select(v < f32(2), outer, f32(0)));
     }
-    case Filter::kLanczos3: return select(u < f32(1), sinc(u * f32(3)) * sinc(u), f32(0));
+    case Filter::kLanczos3:
+      return select(u < f32(1), sinc(u * f32(3)) * sinc(u), f32(0));
     case Filter::kGaussian: {
       const Expr v = u * f32(2);
       return select(u <= f32(1.000001), kernel::unary(ScalarOp::kExp, -(v * v)), f32(0));
@@ -104,7 +114,8 @@ struct Tables {
   Expr taps;
 };
 
-Tables make_tables(RecipeBuilder& b, const ResampleAxis& axis, const std::string& name, bool integer_weights) {
+Tables make_tables(RecipeBuilder& b, const ResampleAxis& axis, const std::string& name,
+                   bool integer_weights) {
   const AxisFilter f = axis_filter(b, axis);
   auto sample_point = [&](const Expr& i) { return axis.lo + (to_f64(i) + f64(0.5)) * f.scale; };
   Tables tables;
@@ -123,8 +134,13 @@ Tables make_tables(RecipeBuilder& b, const ResampleAxis& axis, const std::string
     const Expr t = to_f32(to_f64(first(at[0]) + at[1]) + f64(0.5) - sample_point(at[0]));
     return by_filter(f, [&](Filter filter) { return window(filter, t, f.inverse_radius); });
   });
-  const StageRef sum = b.reduce({.name = name + "_sum", .type = DType::kF32, .extents = {axis.n}, .reduce_extents = {f.taps}, .accumulator = DType::kF32,
-                                 .body = [&](const Axes& at, const Axes& over) { return b.load(raw, {at[0], over[0]}); }});
+  const StageRef sum =
+      b.reduce({.name = name + "_sum",
+                .type = DType::kF32,
+                .extents = {axis.n},
+                .reduce_extents = {f.taps},
+                .accumulator = DType::kF32,
+                .body = [&](const Axes& at, const Axes& over) { return b.load(raw, {at[0], over[0]}); }});
   auto normalised = [&](const Axes& at) { return b.load(raw, {at[0], at[1]}) / b.load(sum, {at[0]}); };
   if (!integer_weights) {
     tables.weight = b.map(name + "_weight", DType::kF32, {axis.n, f.taps}, normalised);
@@ -133,12 +149,18 @@ Tables make_tables(RecipeBuilder& b, const ResampleAxis& axis, const std::string
   const StageRef rounded = b.map(name + "_rounded", DType::kI32, {axis.n, f.taps}, [&](const Axes& at) {
     return kernel::saturate(normalised(at) * f32(static_cast<double>(kWeightSum)), DType::kI32);
   });
-  const StageRef total = b.reduce({.name = name + "_total", .type = DType::kI32, .extents = {axis.n}, .reduce_extents = {f.taps}, .accumulator = DType::kI32,
-                                   .body = [&](const Axes& at, const Axes& over) { return b.load(rounded, {at[0], over[0]}); }});
+  const StageRef total =
+      b.reduce({.name = name + "_total",
+                .type = DType::kI32,
+                .extents = {axis.n},
+                .reduce_extents = {f.taps},
+                .accumulator = DType::kI32,
+                .body = [&](const Axes& at, const Axes& over) { return b.load(rounded, {at[0], over[0]}); }});
   tables.weight = b.map(name + "_weight", DType::kI32, {axis.n, f.taps}, [&](const Axes& at) {
     const Expr centre = clamp(floor_to_i64(sample_point(at[0])) - first(at[0]), i64(0), f.taps - i64(1));
     const Expr rest = kernel::const_int(kWeightSum, DType::kI32) - b.load(total, {at[0]});
-    return b.load(rounded, {at[0], at[1]}) + select(equal(at[1], centre), rest, kernel::const_int(0, DType::kI32));
+    return b.load(rounded, {at[0], at[1]}) +
+           select(equal(at[1], centre), rest, kernel::const_int(0, DType::kI32));
   });
   return tables;
 }
@@ -148,10 +170,25 @@ Tables make_tables(RecipeBuilder& b, const ResampleAxis& axis, const std::string
 std::vector<ArgSpec> filter_args() {
   const int64_t linear = static_cast<int64_t>(Filter::kLinear);
   return {
-      {.name = "interp_type", .kind = ArgKind::kInterp, .default_value = linear, .per_sample = true, .documentation = "Filter for both shrinking and enlarging."},
-      {.name = "min_filter", .kind = ArgKind::kInterp, .default_value = linear, .per_sample = true, .documentation = "Filter along axes that shrink; wins over interp_type."},
-      {.name = "mag_filter", .kind = ArgKind::kInterp, .default_value = linear, .per_sample = true, .documentation = "Filter along axes that grow or keep their extent; wins over interp_type."},
-      {.name = "antialias", .kind = ArgKind::kBool, .default_value = true, .documentation = "Whether filters widen with the reduction where an axis shrinks."},
+      {.name = "interp_type",
+       .kind = ArgKind::kInterp,
+       .default_value = linear,
+       .per_sample = true,
+       .documentation = "Filter for both shrinking and enlarging."},
+      {.name = "min_filter",
+       .kind = ArgKind::kInterp,
+       .default_value = linear,
+       .per_sample = true,
+       .documentation = "Filter along axes that shrink; wins over interp_type."},
+      {.name = "mag_filter",
+       .kind = ArgKind::kInterp,
+       .default_value = linear,
+       .per_sample = true,
+       .documentation = "Filter along axes that grow or keep their extent; wins over interp_type."},
+      {.name = "antialias",
+       .kind = ArgKind::kBool,
+       .default_value = true,
+       .documentation = "Whether filters widen with the reduction where an axis shrinks."},
       dtype_arg("Element type of the output: the input's or FLOAT."),
       ignored("minibatch_size", ArgKind::kInt, int64_t{32}, "A hint; not needed here."),
       ignored("temp_buffer_hint", ArgKind::kInt, int64_t{0}, "A hint; not needed here."),
@@ -161,15 +198,16 @@ std::vector<ArgSpec> filter_args() {
 Result<DType> resampled_dtype(const TypeContext& ctx) {
   const DType in = ctx.input(0).dtype, dtype = ctx.dtype("dtype", in);
   if (dtype != in && dtype != DType::kF32)
-    return ctx.error(fmt::format("{}: dtype {} is neither the input's type ({}) nor FLOAT", ctx.op().name, types_name(dtype), types_name(in)),
+    return ctx.error(fmt::format("{}: dtype {} is neither the input's type ({}) nor FLOAT", ctx.op().name,
+                                 types_name(dtype), types_name(in)),
                      "convert the result with fn.cast", "dtype");
   return dtype;
 }
 
 StageRef resample(RecipeBuilder& b, const ResampleAxis& rows, const ResampleAxis& columns) {
   for (const ResampleAxis* axis : {&rows, &columns})
-    b.check((absolute(axis->lo) <= f64(kMaxSpan)) & (absolute(axis->hi) <= f64(kMaxSpan)), "the region of interest from {} to {} is not a place in an image",
-            {axis->lo, axis->hi});
+    b.check((absolute(axis->lo) <= f64(kMaxSpan)) & (absolute(axis->hi) <= f64(kMaxSpan)),
+            "the region of interest from {} to {} is not a place in an image", {axis->lo, axis->hi});
   // Where the result keeps fractions, weights of 14 bits would show.
   const bool integer = b.input_type(0).dtype == DType::kU8 && b.output_type(0).dtype == DType::kU8;
   const DType out = b.output_type(0).dtype;
@@ -181,17 +219,41 @@ StageRef resample(RecipeBuilder& b, const ResampleAxis& rows, const ResampleAxis
 
   std::vector<Expr> extents = b.extents(0);
   extents[w] = columns.n;
-  const StageRef across = b.band({.name = "across", .type = DType::kF32, .extents = extents, .axis = columns.dim, .accumulator = accumulator, .taps = horizontal.taps,
-      .first = [&](Expr i) { return b.load(horizontal.first, {i}); },
-      .weight = [&](Expr i, Expr k) { return horizontal.has_weight ? b.load(horizontal.weight, {i, k}) : one; },
-      .source = [&](const Axes& at, Expr index) { Axes from = at; from[w] = index; return b.load(0, from, Border::kClamp); },
-      .finish = [&](Expr acc) { return integer ? to_f32(acc) * f32(1.0 / kWeightSum) : acc; }});
+  const StageRef across = b.band(
+      {.name = "across",
+       .type = DType::kF32,
+       .extents = extents,
+       .axis = columns.dim,
+       .accumulator = accumulator,
+       .taps = horizontal.taps,
+       .first = [&](Expr i) { return b.load(horizontal.first, {i}); },
+       .weight = [&](Expr i,
+                     Expr k) { return horizontal.has_weight ? b.load(horizontal.weight, {i, k}) : one; },
+       .source =
+           [&](const Axes& at, Expr index) {
+             Axes from = at;
+             from[w] = index;
+             return b.load(0, from, Border::kClamp);
+           },
+       .finish = [&](Expr acc) { return integer ? to_f32(acc) * f32(1.0 / kWeightSum) : acc; }});
   extents[h] = rows.n;
-  return b.band({.name = "resize", .type = out, .extents = extents, .axis = rows.dim, .accumulator = DType::kF32, .taps = vertical.taps,
-      .first = [&](Expr i) { return b.load(vertical.first, {i}); },
-      .weight = [&](Expr i, Expr k) { return vertical.has_weight ? b.load(vertical.weight, {i, k}) : f32(1); },
-      .source = [&](const Axes& at, Expr index) { Axes from = at; from[h] = index; return b.load(across, from, Border::kClamp); },
-      .finish = [&](Expr acc) { return kernel::saturate(acc, out); }});
+  return b.band(
+      {.name = "resize",
+       .type = out,
+       .extents = extents,
+       .axis = rows.dim,
+       .accumulator = DType::kF32,
+       .taps = vertical.taps,
+       .first = [&](Expr i) { return b.load(vertical.first, {i}); },
+       .weight = [&](Expr i,
+                     Expr k) { return vertical.has_weight ? b.load(vertical.weight, {i, k}) : f32(1); },
+       .source =
+           [&](const Axes& at, Expr index) {
+             Axes from = at;
+             from[h] = index;
+             return b.load(across, from, Border::kClamp);
+           },
+       .finish = [&](Expr acc) { return kernel::saturate(acc, out); }});
 }
 
 }  // namespace galatea::ops

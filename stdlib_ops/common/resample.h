@@ -1,15 +1,16 @@
 // Separable resampling of images: filters, weight tables, and the two bands that apply them.
 //
-// Comes in: for each spatial axis the input interval and the output extent, as scalars; the filter arguments of the node.
-// Goes out: a stage of the resampled image. Columns first, then rows, always.
+// Comes in: for each spatial axis the input interval and the output extent, as scalars; the filter arguments
+// of the node. Goes out: a stage of the resampled image. Columns first, then rows, always.
 //
-// With lo, hi the interval and n the output extent, output cell i samples the input at s(i) = lo + (i + 1/2) (hi - lo) / n, where pixel k
-// covers [k, k + 1). A filter of radius r weighs the pixels k >= s - r - 1/2, ceil(2 r) of them, by their distance t = k + 1/2 - s; weights are
-// normalised to sum 1; pixels past the edge repeat the edge. hi < lo mirrors.
+// With lo, hi the interval and n the output extent, output cell i samples the input at s(i) = lo + (i + 1/2)
+// (hi - lo) / n, where pixel k covers [k, k + 1). A filter of radius r weighs the pixels k >= s - r - 1/2,
+// ceil(2 r) of them, by their distance t = k + 1/2 - s; weights are normalised to sum 1; pixels past the edge
+// repeat the edge. hi < lo mirrors.
 //
 //   table stages:  first[i]   raw[i, k]   sum[i]   weight[i, k]
-//   u8 to u8:      weights are integers that sum to 16384 exactly (the centre tap takes the rest), the horizontal sum is exact in i32
-//   else:          weights and sums are f32
+//   u8 to u8:      weights are integers that sum to 16384 exactly (the centre tap takes the rest), the
+//   horizontal sum is exact in i32 else:          weights and sums are f32
 #pragma once
 
 #include "stdlib_ops/common/prelude.h"
@@ -17,14 +18,22 @@
 namespace galatea::ops {
 
 /// DALIInterpType.
-enum class Filter : int64_t { kNearest = 0, kLinear = 1, kCubic = 2, kLanczos3 = 3, kTriangular = 4, kGaussian = 5 };
+enum class Filter : int64_t {
+  kNearest = 0,
+  kLinear = 1,
+  kCubic = 2,
+  kLanczos3 = 3,
+  kTriangular = 4,
+  kGaussian = 5
+};
 
 /// interp_type, min_filter, mag_filter, antialias, dtype, minibatch_size, temp_buffer_hint.
 std::vector<ArgSpec> filter_args();
 /// The output's element type: the input's or FLOAT; complains about others.
 Result<DType> resampled_dtype(const TypeContext& ctx);
 
-/// One spatial axis: output cells 0 .. n-1 sample the interval [lo, hi) (f64, input pixels) of input dimension `dim`.
+/// One spatial axis: output cells 0 .. n-1 sample the interval [lo, hi) (f64, input pixels) of input
+/// dimension `dim`.
 struct ResampleAxis {
   int dim = 0;
   Expr lo, hi;

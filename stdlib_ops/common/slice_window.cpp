@@ -8,16 +8,47 @@ namespace galatea::ops {
 
 std::vector<ArgSpec> slice_args() {
   return {
-      {.name = "start", .kind = ArgKind::kIntList, .per_sample = true, .documentation = "First position per axis; 0 if not given. Excludes rel_start."},
-      {.name = "end", .kind = ArgKind::kIntList, .per_sample = true, .documentation = "Position after the last one per axis; the extent if not given."},
-      {.name = "shape", .kind = ArgKind::kIntList, .per_sample = true, .documentation = "Extents of the window, instead of an end."},
-      {.name = "rel_start", .kind = ArgKind::kFloatList, .per_sample = true, .documentation = "start as a fraction of the input's extents."},
-      {.name = "rel_end", .kind = ArgKind::kFloatList, .per_sample = true, .documentation = "end as a fraction of the input's extents."},
-      {.name = "rel_shape", .kind = ArgKind::kFloatList, .per_sample = true, .documentation = "shape as a fraction of the input's extents."},
-      {.name = "axes", .kind = ArgKind::kIntList, .default_value = std::vector<int64_t>{1, 0}, .documentation = "The axes that the positions speak of, in their order; used where axis_names is not given."},
-      {.name = "axis_names", .kind = ArgKind::kLayout, .default_value = std::string("WH"), .documentation = "The same by letters of the layout (x first by default); wins over axes."},
-      {.name = "normalized_anchor", .kind = ArgKind::kBool, .default_value = true, .documentation = "Whether a float anchor input is relative to the extents."},
-      {.name = "normalized_shape", .kind = ArgKind::kBool, .default_value = true, .documentation = "Whether a float shape input is relative to the extents."},
+      {.name = "start",
+       .kind = ArgKind::kIntList,
+       .per_sample = true,
+       .documentation = "First position per axis; 0 if not given. Excludes rel_start."},
+      {.name = "end",
+       .kind = ArgKind::kIntList,
+       .per_sample = true,
+       .documentation = "Position after the last one per axis; the extent if not given."},
+      {.name = "shape",
+       .kind = ArgKind::kIntList,
+       .per_sample = true,
+       .documentation = "Extents of the window, instead of an end."},
+      {.name = "rel_start",
+       .kind = ArgKind::kFloatList,
+       .per_sample = true,
+       .documentation = "start as a fraction of the input's extents."},
+      {.name = "rel_end",
+       .kind = ArgKind::kFloatList,
+       .per_sample = true,
+       .documentation = "end as a fraction of the input's extents."},
+      {.name = "rel_shape",
+       .kind = ArgKind::kFloatList,
+       .per_sample = true,
+       .documentation = "shape as a fraction of the input's extents."},
+      {.name = "axes",
+       .kind = ArgKind::kIntList,
+       .default_value = std::vector<int64_t>{1, 0},
+       .documentation =
+           "The axes that the positions speak of, in their order; used where axis_names is not given."},
+      {.name = "axis_names",
+       .kind = ArgKind::kLayout,
+       .default_value = std::string("WH"),
+       .documentation = "The same by letters of the layout (x first by default); wins over axes."},
+      {.name = "normalized_anchor",
+       .kind = ArgKind::kBool,
+       .default_value = true,
+       .documentation = "Whether a float anchor input is relative to the extents."},
+      {.name = "normalized_shape",
+       .kind = ArgKind::kBool,
+       .default_value = true,
+       .documentation = "Whether a float shape input is relative to the extents."},
   };
 }
 
@@ -53,46 +84,64 @@ const char* end_argument(const Context& c) {
 Result<std::vector<int>> slice_axes(const TypeContext& ctx, const Layout& layout, int ndim) {
   const std::string arg = by_number(ctx) ? "axes" : "axis_names";
   if (!by_number(ctx) && layout.empty() && !ctx.text("axis_names").empty())
-    return ctx.error(fmt::format("{}: axis_names \"{}\" needs an input with a layout", ctx.op().name, ctx.text("axis_names")),
-                     "give axes=[…], or name the axes with fn.reshape(x, layout=…)", ctx.given("axis_names") ? "axis_names" : "");
+    return ctx.error(fmt::format("{}: axis_names \"{}\" needs an input with a layout", ctx.op().name,
+                                 ctx.text("axis_names")),
+                     "give axes=[…], or name the axes with fn.reshape(x, layout=…)",
+                     ctx.given("axis_names") ? "axis_names" : "");
   const auto axes = axes_of(ctx, layout, ndim);
   for (size_t n = 0; n < axes.size(); ++n) {
     if (axes[n] < 0 || axes[n] >= ndim)
-      return ctx.error(fmt::format("{}: {} names an axis that the input (layout '{}', {} dimensions) does not have", ctx.op().name, arg, layout.str(), ndim), {},
-                       ctx.given(arg) ? arg : "");
-    if (std::find(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(n), axes[n]) != axes.begin() + static_cast<std::ptrdiff_t>(n))
+      return ctx.error(
+          fmt::format("{}: {} names an axis that the input (layout '{}', {} dimensions) does not have",
+                      ctx.op().name, arg, layout.str(), ndim),
+          {}, ctx.given(arg) ? arg : "");
+    if (std::find(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(n), axes[n]) !=
+        axes.begin() + static_cast<std::ptrdiff_t>(n))
       return ctx.error(fmt::format("{}: {} names an axis twice", ctx.op().name, arg), {}, arg);
   }
   return axes;
 }
 
-std::vector<int> slice_axes(const RecipeBuilder& b, const Layout& layout, int ndim) { return axes_of(b, layout, ndim); }
+std::vector<int> slice_axes(const RecipeBuilder& b, const Layout& layout, int ndim) {
+  return axes_of(b, layout, ndim);
+}
 
 Status check_slice(const TypeContext& ctx, int num_axes, int first_positional) {
   const bool positional = ctx.num_inputs() > first_positional;
   if (positional && ctx.num_inputs() != first_positional + 2)
-    return ctx.error(fmt::format("{}: an anchor input comes with a shape input", ctx.op().name), "pass both, or start= and shape=");
+    return ctx.error(fmt::format("{}: an anchor input comes with a shape input", ctx.op().name),
+                     "pass both, or start= and shape=");
   int ends = 0;
   for (const char* name : {"start", "end", "shape", "rel_start", "rel_end", "rel_shape"}) {
     if (!ctx.given(name)) continue;
-    if (positional) return ctx.error(fmt::format("{}: '{}' excludes the anchor and shape inputs", ctx.op().name, name), "keep one form", name);
+    if (positional)
+      return ctx.error(fmt::format("{}: '{}' excludes the anchor and shape inputs", ctx.op().name, name),
+                       "keep one form", name);
     GALATEA_TRY(check_length(ctx, name, num_axes));
     if (std::string_view(name).find("start") == std::string_view::npos && ++ends > 1)
-      return ctx.error(fmt::format("{}: end, rel_end, shape and rel_shape exclude each other", ctx.op().name), "keep one of them", name);
+      return ctx.error(fmt::format("{}: end, rel_end, shape and rel_shape exclude each other", ctx.op().name),
+                       "keep one of them", name);
   }
-  if (ctx.given("start") && ctx.given("rel_start")) return ctx.error(fmt::format("{}: start and rel_start exclude each other", ctx.op().name), {}, "rel_start");
+  if (ctx.given("start") && ctx.given("rel_start"))
+    return ctx.error(fmt::format("{}: start and rel_start exclude each other", ctx.op().name), {},
+                     "rel_start");
   for (int k = first_positional; positional && k < first_positional + 2; ++k) {
     const ir::Type& type = ctx.input(k);
     if (type.ndim != 1 || is_bool(type.dtype))
-      return ctx.error(fmt::format("{}: anchor and shape are 1-D tensors of numbers, not {}", ctx.op().name, describe(type)), {});
+      return ctx.error(fmt::format("{}: anchor and shape are 1-D tensors of numbers, not {}", ctx.op().name,
+                                   describe(type)),
+                       {});
     if (type.static_volume() >= 0 && type.static_volume() != num_axes)
-      return ctx.error(fmt::format("{}: anchor and shape need {} elements, one per axis; got {}", ctx.op().name, num_axes, describe(type)),
-                       fmt::format("fix the length with fn.reshape(x, shape=[{}]), or build it with fn.stack", num_axes));
+      return ctx.error(
+          fmt::format("{}: anchor and shape need {} elements, one per axis; got {}", ctx.op().name, num_axes,
+                      describe(type)),
+          fmt::format("fix the length with fn.reshape(x, shape=[{}]), or build it with fn.stack", num_axes));
   }
   return {};
 }
 
-int64_t static_slice_extent(const TypeContext& ctx, int n, int num_axes, int64_t input, int first_positional) {
+int64_t static_slice_extent(const TypeContext& ctx, int n, int num_axes, int64_t input,
+                            int first_positional) {
   (void)num_axes;
   if (ctx.num_inputs() > first_positional) return -1;
   auto value = [&](const char* name) {
@@ -104,23 +153,31 @@ int64_t static_slice_extent(const TypeContext& ctx, int n, int num_axes, int64_t
   const char* start = relative_start ? "rel_start" : "start";
   if ((ctx.given(start) && ctx.is_per_sample(start)) || (end != nullptr && ctx.is_per_sample(end))) return -1;
   if (end == nullptr && !ctx.given(start)) return input;
-  if (end != nullptr && std::string_view(end) == "shape" && !relative_start) return static_cast<int64_t>(value("shape"));
+  if (end != nullptr && std::string_view(end) == "shape" && !relative_start)
+    return static_cast<int64_t>(value("shape"));
   return -1;
 }
 
 AxisRange slice_range(RecipeBuilder& b, int n, int num_axes, const Expr& input_extent, int first_positional) {
   const Expr length = to_f64(input_extent);
   const bool positional = b.num_inputs() > first_positional;
-  auto list = [&](const char* name) { return list_arg(b, name, num_axes, std::string_view(name).starts_with("rel_") ? DType::kF32 : DType::kI64)[static_cast<size_t>(n)]; };
+  auto list = [&](const char* name) {
+    return list_arg(
+        b, name, num_axes,
+        std::string_view(name).starts_with("rel_") ? DType::kF32 : DType::kI64)[static_cast<size_t>(n)];
+  };
   // Positions stay f64 until both ends are rounded, so that a relative start and shape meet as one product.
   Expr start = i64(0), end = input_extent;
   if (positional) {
-    const Expr a = input_element(b, first_positional, n, num_axes), s = input_element(b, first_positional + 1, n, num_axes);
+    const Expr a = input_element(b, first_positional, n, num_axes),
+               s = input_element(b, first_positional + 1, n, num_axes);
     const bool float_a = is_float(a.type()), float_s = is_float(s.type());
-    const bool scale_a = float_a && b.flag("normalized_anchor"), scale_s = float_s && b.flag("normalized_shape");
+    const bool scale_a = float_a && b.flag("normalized_anchor"),
+               scale_s = float_s && b.flag("normalized_shape");
     const Expr from = scale_a ? to_f64(a) * length : to_f64(a);
     start = round_to_i64(from);
-    end = scale_a && scale_s ? round_to_i64((to_f64(a) + to_f64(s)) * length) : round_to_i64(from + (scale_s ? to_f64(s) * length : to_f64(s)));
+    end = scale_a && scale_s ? round_to_i64((to_f64(a) + to_f64(s)) * length)
+                             : round_to_i64(from + (scale_s ? to_f64(s) * length : to_f64(s)));
     if (!float_a && !float_s) {
       start = kernel::saturate(a, DType::kI64);
       end = start + kernel::saturate(s, DType::kI64);
@@ -134,15 +191,22 @@ AxisRange slice_range(RecipeBuilder& b, int n, int num_axes, const Expr& input_e
       from = to_f64(list("rel_start")) * length;
       start = round_to_i64(from);
     }
-    if (b.given("end")) end = list("end");
-    else if (b.given("rel_end")) end = round_to_i64(to_f64(list("rel_end")) * length);
-    else if (b.given("shape")) end = b.given("rel_start") ? round_to_i64(from + to_f64(list("shape"))) : start + list("shape");
-    else if (b.given("rel_shape") && b.given("rel_start")) end = round_to_i64((to_f64(list("rel_start")) + to_f64(list("rel_shape"))) * length);
-    else if (b.given("rel_shape")) end = round_to_i64(from + to_f64(list("rel_shape")) * length);
+    if (b.given("end"))
+      end = list("end");
+    else if (b.given("rel_end"))
+      end = round_to_i64(to_f64(list("rel_end")) * length);
+    else if (b.given("shape"))
+      end = b.given("rel_start") ? round_to_i64(from + to_f64(list("shape"))) : start + list("shape");
+    else if (b.given("rel_shape") && b.given("rel_start"))
+      end = round_to_i64((to_f64(list("rel_start")) + to_f64(list("rel_shape"))) * length);
+    else if (b.given("rel_shape"))
+      end = round_to_i64(from + to_f64(list("rel_shape")) * length);
   }
   Expr extent = end - start;
-  if (!positional && b.given("shape") && !b.given("rel_start")) extent = list("shape");  // stays constant where it is written as one
-  b.check(extent >= i64(0), "the window ends at {}, before its start {}", {end, start}, "start must not exceed end, and shape must not be negative");
+  if (!positional && b.given("shape") && !b.given("rel_start"))
+    extent = list("shape");  // stays constant where it is written as one
+  b.check(extent >= i64(0), "the window ends at {}, before its start {}", {end, start},
+          "start must not exceed end, and shape must not be negative");
   return {start, extent};
 }
 

@@ -1,4 +1,5 @@
-// The arguments of slice and of the slicing decoder: a window by start, end and shape, absolute or relative, along named axes.
+// The arguments of slice and of the slicing decoder: a window by start, end and shape, absolute or relative,
+// along named axes.
 //
 // Comes in: those arguments. Goes out: for each selected axis its range, as scalars.
 #pragma once
@@ -12,7 +13,8 @@ std::vector<ArgSpec> slice_args();
 /// The axes that the arguments speak of, in their order. `layout` may be empty if axes are numbered.
 Result<std::vector<int>> slice_axes(const TypeContext& ctx, const Layout& layout, int ndim);
 std::vector<int> slice_axes(const RecipeBuilder& b, const Layout& layout, int ndim);
-/// Complains about contradicting arguments and wrong lengths; `first_positional` is the number of the anchor input.
+/// Complains about contradicting arguments and wrong lengths; `first_positional` is the number of the anchor
+/// input.
 Status check_slice(const TypeContext& ctx, int num_axes, int first_positional);
 /// The static extent of axis number n of the selection where the input's extent is `input`; -1 if unknown.
 int64_t static_slice_extent(const TypeContext& ctx, int n, int num_axes, int64_t input, int first_positional);

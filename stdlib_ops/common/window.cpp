@@ -1,4 +1,5 @@
-// Windows: see window.h. Anchors round half away from zero (or toward zero), as the reference's crop does, in f64.
+// Windows: see window.h. Anchors round half away from zero (or toward zero), as the reference's crop does, in
+// f64.
 #include "stdlib_ops/common/window.h"
 
 #include <optional>
@@ -8,31 +9,69 @@ namespace galatea::ops {
 std::vector<ArgSpec> crop_args() {
   const char* const no_volumes = "volumes are not supported yet";
   return {
-      {.name = "crop", .kind = ArgKind::kFloatList, .per_sample = true, .documentation = "Extents of the window, (h, w); 0 keeps the whole extent. Excludes crop_h and crop_w."},
-      {.name = "crop_h", .kind = ArgKind::kFloat, .default_value = 0.0, .per_sample = true, .documentation = "Rows of the window; comes with crop_w."},
-      {.name = "crop_w", .kind = ArgKind::kFloat, .default_value = 0.0, .per_sample = true, .documentation = "Columns of the window; comes with crop_h."},
-      {.name = "crop_d", .kind = ArgKind::kFloat, .default_value = 0.0, .documentation = "Depth of the window.", .refused = no_volumes},
-      {.name = "crop_pos_x", .kind = ArgKind::kFloat, .default_value = 0.5, .per_sample = true, .documentation = "Horizontal position in [0, 1]: 0 left, 1 right."},
-      {.name = "crop_pos_y", .kind = ArgKind::kFloat, .default_value = 0.5, .per_sample = true, .documentation = "Vertical position in [0, 1]: 0 top, 1 bottom."},
-      {.name = "crop_pos_z", .kind = ArgKind::kFloat, .default_value = 0.5, .documentation = "Position along the depth.", .refused = no_volumes},
-      {.name = "rounding", .kind = ArgKind::kString, .default_value = std::string("round"),
-       .documentation = "How a fractional first row or column becomes an integer: \"round\" (half away from zero) or \"truncate\"."},
+      {.name = "crop",
+       .kind = ArgKind::kFloatList,
+       .per_sample = true,
+       .documentation =
+           "Extents of the window, (h, w); 0 keeps the whole extent. Excludes crop_h and crop_w."},
+      {.name = "crop_h",
+       .kind = ArgKind::kFloat,
+       .default_value = 0.0,
+       .per_sample = true,
+       .documentation = "Rows of the window; comes with crop_w."},
+      {.name = "crop_w",
+       .kind = ArgKind::kFloat,
+       .default_value = 0.0,
+       .per_sample = true,
+       .documentation = "Columns of the window; comes with crop_h."},
+      {.name = "crop_d",
+       .kind = ArgKind::kFloat,
+       .default_value = 0.0,
+       .documentation = "Depth of the window.",
+       .refused = no_volumes},
+      {.name = "crop_pos_x",
+       .kind = ArgKind::kFloat,
+       .default_value = 0.5,
+       .per_sample = true,
+       .documentation = "Horizontal position in [0, 1]: 0 left, 1 right."},
+      {.name = "crop_pos_y",
+       .kind = ArgKind::kFloat,
+       .default_value = 0.5,
+       .per_sample = true,
+       .documentation = "Vertical position in [0, 1]: 0 top, 1 bottom."},
+      {.name = "crop_pos_z",
+       .kind = ArgKind::kFloat,
+       .default_value = 0.5,
+       .documentation = "Position along the depth.",
+       .refused = no_volumes},
+      {.name = "rounding",
+       .kind = ArgKind::kString,
+       .default_value = std::string("round"),
+       .documentation = "How a fractional first row or column becomes an integer: \"round\" (half away from "
+                        "zero) or \"truncate\"."},
   };
 }
 
 std::vector<ArgSpec> bounds_args() {
   return {
-      {.name = "out_of_bounds_policy", .kind = ArgKind::kString, .default_value = std::string("error"),
-       .documentation = "What happens to a window that reaches outside: \"error\", \"pad\" or \"constant\" (fill_values), \"trim_to_shape\"; but for crop_mirror_normalize also \"edge\" or \"clamp\", "
-                        "\"reflect\" or \"reflect_1001\" (cba|abc), \"reflect_101\" (cb|abc), \"wrap\"."},
-      {.name = "fill_values", .kind = ArgKind::kFloatList, .default_value = std::vector<double>{0.0},
+      {.name = "out_of_bounds_policy",
+       .kind = ArgKind::kString,
+       .default_value = std::string("error"),
+       .documentation =
+           "What happens to a window that reaches outside: \"error\", \"pad\" or \"constant\" (fill_values), "
+           "\"trim_to_shape\"; but for crop_mirror_normalize also \"edge\" or \"clamp\", "
+           "\"reflect\" or \"reflect_1001\" (cba|abc), \"reflect_101\" (cb|abc), \"wrap\"."},
+      {.name = "fill_values",
+       .kind = ArgKind::kFloatList,
+       .default_value = std::vector<double>{0.0},
        .documentation = "With \"pad\": the value outside, one for all or one per channel."},
   };
 }
 
 namespace {
 
-Result<int64_t> static_window(const TypeContext& ctx, std::string_view arg, int index, int64_t input, bool may_pad) {
+Result<int64_t> static_window(const TypeContext& ctx, std::string_view arg, int index, int64_t input,
+                              bool may_pad) {
   if (!ctx.given(arg)) return input;
   if (ctx.is_per_sample(arg)) return int64_t{-1};
   const auto values = ctx.numbers(arg);
@@ -40,8 +79,10 @@ Result<int64_t> static_window(const TypeContext& ctx, std::string_view arg, int 
   const auto extent = static_cast<int64_t>(value);
   if (extent <= 0) return input;
   if (!may_pad && input >= 0 && extent > input)
-    return ctx.error(fmt::format("{}: a window of {} {} does not fit an input of {}", ctx.op().name, extent, index == 0 ? "rows" : "columns", input),
-                     "make the window smaller or the input larger, or pad with out_of_bounds_policy=\"pad\"", arg);
+    return ctx.error(fmt::format("{}: a window of {} {} does not fit an input of {}", ctx.op().name, extent,
+                                 index == 0 ? "rows" : "columns", input),
+                     "make the window smaller or the input larger, or pad with out_of_bounds_policy=\"pad\"",
+                     arg);
   return extent;
 }
 
@@ -53,21 +94,28 @@ Status check_position(const TypeContext& ctx, std::string_view arg) {
 }
 
 /// Extent of one axis of the window: truncated; absent or not positive keeps the input's.
-Expr window_extent(RecipeBuilder& b, std::string_view list, std::string_view single, int index, const Expr& input) {
+Expr window_extent(RecipeBuilder& b, std::string_view list, std::string_view single, int index,
+                   const Expr& input) {
   Expr asked;
-  if (b.given(list)) asked = list_arg(b, list, 2, DType::kF32)[static_cast<size_t>(index)];
-  else if (b.given(single)) asked = b.arg(single, DType::kF32);
-  else return input;
+  if (b.given(list))
+    asked = list_arg(b, list, 2, DType::kF32)[static_cast<size_t>(index)];
+  else if (b.given(single))
+    asked = b.arg(single, DType::kF32);
+  else
+    return input;
   return select(to_i64(asked) <= i64(0), input, to_i64(asked));
 }
 
 }  // namespace
 
-Result<std::pair<int64_t, int64_t>> crop_types(const TypeContext& ctx, int64_t input_h, int64_t input_w, bool may_pad) {
+Result<std::pair<int64_t, int64_t>> crop_types(const TypeContext& ctx, int64_t input_h, int64_t input_w,
+                                               bool may_pad) {
   if (ctx.given("crop") && (ctx.given("crop_h") || ctx.given("crop_w")))
-    return ctx.error(fmt::format("{}: 'crop' excludes 'crop_h' and 'crop_w'", ctx.op().name), "keep one form", "crop");
+    return ctx.error(fmt::format("{}: 'crop' excludes 'crop_h' and 'crop_w'", ctx.op().name), "keep one form",
+                     "crop");
   if (ctx.given("crop_h") != ctx.given("crop_w"))
-    return ctx.error(fmt::format("{}: 'crop_h' and 'crop_w' come together", ctx.op().name), "give both, or crop=(h, w)", ctx.given("crop_h") ? "crop_h" : "crop_w");
+    return ctx.error(fmt::format("{}: 'crop_h' and 'crop_w' come together", ctx.op().name),
+                     "give both, or crop=(h, w)", ctx.given("crop_h") ? "crop_h" : "crop_w");
   if (ctx.given("crop")) {
     const int64_t length = length_of(ctx, "crop");
     if (length != 2 && length >= 0)
@@ -78,9 +126,13 @@ Result<std::pair<int64_t, int64_t>> crop_types(const TypeContext& ctx, int64_t i
   GALATEA_TRY(check_position(ctx, "crop_pos_y"));
   const std::string rounding = ctx.text("rounding");
   if (rounding != "round" && rounding != "truncate")
-    return ctx.error(fmt::format("{}: rounding is \"round\" or \"truncate\", not \"{}\"", ctx.op().name, rounding), {}, "rounding");
-  GALATEA_ASSIGN(const int64_t h, static_window(ctx, ctx.given("crop") ? "crop" : "crop_h", 0, input_h, may_pad));
-  GALATEA_ASSIGN(const int64_t w, static_window(ctx, ctx.given("crop") ? "crop" : "crop_w", 1, input_w, may_pad));
+    return ctx.error(
+        fmt::format("{}: rounding is \"round\" or \"truncate\", not \"{}\"", ctx.op().name, rounding), {},
+        "rounding");
+  GALATEA_ASSIGN(const int64_t h,
+                 static_window(ctx, ctx.given("crop") ? "crop" : "crop_h", 0, input_h, may_pad));
+  GALATEA_ASSIGN(const int64_t w,
+                 static_window(ctx, ctx.given("crop") ? "crop" : "crop_w", 1, input_w, may_pad));
   return std::pair{h, w};
 }
 
@@ -89,7 +141,8 @@ std::pair<AxisRange, AxisRange> crop_window(RecipeBuilder& b, const Expr& input_
   auto axis = [&](std::string_view single, std::string_view position, int index, const Expr& input) {
     const Expr extent = window_extent(b, "crop", single, index, input);
     const Expr p = b.arg(position, DType::kF32);
-    b.check((p >= f32(0)) & (p <= f32(1)), fmt::format("{} must lie in [0, 1], not {{}}", position), {p}, {}, std::string(position));
+    b.check((p >= f32(0)) & (p <= f32(1)), fmt::format("{} must lie in [0, 1], not {{}}", position), {p}, {},
+            std::string(position));
     const Expr free = to_f64(p) * to_f64(input - extent);
     return AxisRange{truncates ? to_i64(free) : round_to_i64(free), extent};
   };
@@ -112,16 +165,21 @@ std::optional<BoundsPolicy> parse_policy(const std::string& name) {
 
 Result<BoundsPolicy> bounds_policy(const TypeContext& ctx) {
   if (auto policy = parse_policy(ctx.text("out_of_bounds_policy"))) return *policy;
-  return ctx.error(fmt::format("{}: unknown out_of_bounds_policy \"{}\"", ctx.op().name, ctx.text("out_of_bounds_policy")),
-                   "use \"error\", \"pad\", \"trim_to_shape\", \"edge\", \"reflect\", \"reflect_101\" or \"wrap\"", "out_of_bounds_policy");
+  return ctx.error(
+      fmt::format("{}: unknown out_of_bounds_policy \"{}\"", ctx.op().name, ctx.text("out_of_bounds_policy")),
+      "use \"error\", \"pad\", \"trim_to_shape\", \"edge\", \"reflect\", \"reflect_101\" or \"wrap\"",
+      "out_of_bounds_policy");
 }
 
 BoundsPolicy bounds_policy(const RecipeBuilder& b) { return *parse_policy(b.text("out_of_bounds_policy")); }
 
-AxisRange apply_bounds(RecipeBuilder& b, const AxisRange& range, const Expr& input_extent, BoundsPolicy policy, char axis) {
+AxisRange apply_bounds(RecipeBuilder& b, const AxisRange& range, const Expr& input_extent,
+                       BoundsPolicy policy, char axis) {
   if (policy == BoundsPolicy::kPad) return range;
   if (is_border(policy)) {
-    b.check((input_extent > i64(0)) | equal(range.extent, i64(0)), fmt::format("the window needs {{}} elements along {}, the input has none to repeat", axis), {range.extent});
+    b.check((input_extent > i64(0)) | equal(range.extent, i64(0)),
+            fmt::format("the window needs {{}} elements along {}, the input has none to repeat", axis),
+            {range.extent});
     return range;
   }
   const Expr end = range.start + range.extent;
@@ -131,8 +189,10 @@ AxisRange apply_bounds(RecipeBuilder& b, const AxisRange& range, const Expr& inp
   }
   // A window of the whole input fits whatever the extent is.
   if (kernel::is_const_int(range.start, 0) && same(range.extent, input_extent)) return range;
-  b.check((range.start >= i64(0)) & (end <= input_extent), fmt::format("the window from {{}} to {{}} along {} reaches outside the input's extent {{}}", axis),
-          {range.start, end, input_extent}, "make the window smaller, or choose out_of_bounds_policy=\"pad\" or \"trim_to_shape\"");
+  b.check((range.start >= i64(0)) & (end <= input_extent),
+          fmt::format("the window from {{}} to {{}} along {} reaches outside the input's extent {{}}", axis),
+          {range.start, end, input_extent},
+          "make the window smaller, or choose out_of_bounds_policy=\"pad\" or \"trim_to_shape\"");
   return range;
 }
 
@@ -171,13 +231,15 @@ Expr border_index(const Expr& index, const Expr& extent, BoundsPolicy policy) {
 Expr load_with_border(RecipeBuilder& b, Axes index, const std::vector<int>& moved, BoundsPolicy policy) {
   if (policy == BoundsPolicy::kEdge) return b.load(0, index, Border::kClamp);
   if (policy == BoundsPolicy::kReflect101) return b.load(0, index, Border::kReflect101);
-  for (int d : moved) index[static_cast<size_t>(d)] = border_index(index[static_cast<size_t>(d)], b.extent(0, d), policy);
+  for (int d : moved)
+    index[static_cast<size_t>(d)] = border_index(index[static_cast<size_t>(d)], b.extent(0, d), policy);
   return b.load(0, index);
 }
 
 }  // namespace
 
-void output_window(RecipeBuilder& b, const std::vector<AxisRange>& ranges, BoundsPolicy policy, int channel_dim) {
+void output_window(RecipeBuilder& b, const std::vector<AxisRange>& ranges, BoundsPolicy policy,
+                   int channel_dim) {
   const DType in = b.input_type(0).dtype, out = b.output_type(0).dtype;
   std::vector<Expr> extents, start, step;
   std::vector<int> dims;
@@ -195,7 +257,9 @@ void output_window(RecipeBuilder& b, const std::vector<AxisRange>& ranges, Bound
     std::vector<int> moved;
     for (size_t d = 0; d < ranges.size(); ++d) {
       index[d] = at[d] + ranges[d].start;
-      if (!kernel::is_const_int(ranges[d].start, 0) || !same(ranges[d].extent, b.extent(0, static_cast<int>(d)))) moved.push_back(static_cast<int>(d));
+      if (!kernel::is_const_int(ranges[d].start, 0) ||
+          !same(ranges[d].extent, b.extent(0, static_cast<int>(d))))
+        moved.push_back(static_cast<int>(d));
     }
     if (stays_inside || moved.empty()) return kernel::saturate(b.load(0, index), out);
     if (is_border(policy)) return kernel::saturate(load_with_border(b, index, moved, policy), out);

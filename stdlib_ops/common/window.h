@@ -1,6 +1,7 @@
 // Windows of images: the arguments that place a crop, and what lies outside the image.
 //
-// Comes in: the crop arguments of a node. Goes out: for H and W, the first row or column and the extent, as scalars, with their checks.
+// Comes in: the crop arguments of a node. Goes out: for H and W, the first row or column and the extent, as
+// scalars, with their checks.
 #pragma once
 
 #include "stdlib_ops/common/prelude.h"
@@ -16,8 +17,10 @@ struct AxisRange {
 std::vector<ArgSpec> crop_args();
 /// out_of_bounds_policy, fill_values.
 std::vector<ArgSpec> bounds_args();
-/// Complains about contradicting crop arguments and static windows that cannot fit; gives the static extents {h, w} (-1: unknown) of the window.
-Result<std::pair<int64_t, int64_t>> crop_types(const TypeContext& ctx, int64_t input_h, int64_t input_w, bool may_pad);
+/// Complains about contradicting crop arguments and static windows that cannot fit; gives the static extents
+/// {h, w} (-1: unknown) of the window.
+Result<std::pair<int64_t, int64_t>> crop_types(const TypeContext& ctx, int64_t input_h, int64_t input_w,
+                                               bool may_pad);
 /// The window of an image of the given extents: {rows, columns}.
 std::pair<AxisRange, AxisRange> crop_window(RecipeBuilder& b, const Expr& input_h, const Expr& input_w);
 
@@ -28,14 +31,18 @@ constexpr bool is_border(BoundsPolicy policy) { return policy >= BoundsPolicy::k
 Result<BoundsPolicy> bounds_policy(const TypeContext& ctx);
 BoundsPolicy bounds_policy(const RecipeBuilder& b);
 /// Applies the policy to one axis: a check, a smaller range, or nothing.
-AxisRange apply_bounds(RecipeBuilder& b, const AxisRange& range, const Expr& input_extent, BoundsPolicy policy, char axis);
+AxisRange apply_bounds(RecipeBuilder& b, const AxisRange& range, const Expr& input_extent,
+                       BoundsPolicy policy, char axis);
 
 /// Where a view of the range starts: one of nothing starts at 0, so that its address lies inside the input.
 Expr view_start(const AxisRange& range);
-/// Output 0 is the box `ranges` (one per input dimension) of input 0 in the output's type; outside lies fill_values (per channel at dimension
-/// channel_dim, or one for all). A view where nothing can lie outside and the type is kept.
-void output_window(RecipeBuilder& b, const std::vector<AxisRange>& ranges, BoundsPolicy policy, int channel_dim);
-/// Whether a position (one index per input dimension) lies inside the input; dimensions listed in `dims` only.
+/// Output 0 is the box `ranges` (one per input dimension) of input 0 in the output's type; outside lies
+/// fill_values (per channel at dimension channel_dim, or one for all). A view where nothing can lie outside
+/// and the type is kept.
+void output_window(RecipeBuilder& b, const std::vector<AxisRange>& ranges, BoundsPolicy policy,
+                   int channel_dim);
+/// Whether a position (one index per input dimension) lies inside the input; dimensions listed in `dims`
+/// only.
 Expr inside(RecipeBuilder& b, const std::vector<Expr>& index, const std::vector<int>& dims);
 /// fill_values for channel `channel`, in the given type; values past the end repeat the last.
 Expr fill_of_channel(const RecipeBuilder& b, const Expr& channel, DType type);

@@ -9,10 +9,22 @@ namespace galatea::ops {
 std::vector<ArgSpec> decoder_args() {
   const char* const hint = "A hint for GPU decoding; not needed here.";
   return {
-      {.name = "output_type", .kind = ArgKind::kImageType, .default_value = int64_t{0}, .documentation = "Colour space: RGB, BGR, GRAY, YCbCr or ANY_DATA (channels as stored)."},
-      {.name = "dtype", .kind = ArgKind::kDType, .default_value = DType::kU8, .documentation = "Element type: integers are filled to their range, floats give [0, 1]."},
-      {.name = "adjust_orientation", .kind = ArgKind::kBool, .default_value = true, .documentation = "Whether the EXIF orientation is applied."},
-      {.name = "use_fast_idct", .kind = ArgKind::kBool, .default_value = false, .documentation = "JPEG: the faster, less exact inverse transform."},
+      {.name = "output_type",
+       .kind = ArgKind::kImageType,
+       .default_value = int64_t{0},
+       .documentation = "Colour space: RGB, BGR, GRAY, YCbCr or ANY_DATA (channels as stored)."},
+      {.name = "dtype",
+       .kind = ArgKind::kDType,
+       .default_value = DType::kU8,
+       .documentation = "Element type: integers are filled to their range, floats give [0, 1]."},
+      {.name = "adjust_orientation",
+       .kind = ArgKind::kBool,
+       .default_value = true,
+       .documentation = "Whether the EXIF orientation is applied."},
+      {.name = "use_fast_idct",
+       .kind = ArgKind::kBool,
+       .default_value = false,
+       .documentation = "JPEG: the faster, less exact inverse transform."},
       ignored("jpeg_fancy_upsampling", ArgKind::kBool, false, "Chroma is always upsampled smoothly here."),
       ignored("affine", ArgKind::kBool, true, hint),
       ignored("hybrid_huffman_threshold", ArgKind::kInt, int64_t{1000000}, hint),
@@ -29,18 +41,25 @@ std::vector<ArgSpec> decoder_args() {
   };
 }
 
-InputSpec encoded_input() { return {.name = "data", .documentation = "the bytes of an image file (JPEG, PNG, WebP or BMP)", .dtypes = {DType::kU8}}; }
+InputSpec encoded_input() {
+  return {.name = "data",
+          .documentation = "the bytes of an image file (JPEG, PNG, WebP or BMP)",
+          .dtypes = {DType::kU8}};
+}
 
 int64_t channels_of(int64_t image_type) { return image_type == 2 ? 1 : image_type == 4 ? -1 : 3; }
 
 Result<ir::Type> decoded_type(const TypeContext& ctx) {
   if (ctx.input(0).ndim != 1)
-    return ctx.error(fmt::format("{} takes the bytes of a file, a 1-D tensor of UINT8, not {}", ctx.op().name, describe(ctx.input(0))),
+    return ctx.error(fmt::format("{} takes the bytes of a file, a 1-D tensor of UINT8, not {}", ctx.op().name,
+                                 describe(ctx.input(0))),
                      ctx.input(0).ndim == 3 ? "the input is decoded already" : "");
-  constexpr std::array kTypes = {DType::kU8, DType::kU16, DType::kU32, DType::kI8, DType::kI16, DType::kI32, DType::kF16, DType::kF32};
+  constexpr std::array kTypes = {DType::kU8,  DType::kU16, DType::kU32, DType::kI8,
+                                 DType::kI16, DType::kI32, DType::kF16, DType::kF32};
   const DType dtype = ctx.dtype("dtype", DType::kU8);
   if (std::find(kTypes.begin(), kTypes.end(), dtype) == kTypes.end())
-    return ctx.error(fmt::format("{}: images cannot be decoded to {}", ctx.op().name, types_name(dtype)), "decode to UINT8 and convert with fn.cast", "dtype");
+    return ctx.error(fmt::format("{}: images cannot be decoded to {}", ctx.op().name, types_name(dtype)),
+                     "decode to UINT8 and convert with fn.cast", "dtype");
   ir::Type out;
   out.dtype = dtype;
   out.ndim = 3;
@@ -51,18 +70,23 @@ Result<ir::Type> decoded_type(const TypeContext& ctx) {
 
 EncodedExtents peek(RecipeBuilder& b, std::string_view type_argument) {
   const int64_t image_type = b.integer(type_argument);
-  const std::string config = fmt::format("{{\"adjust_orientation\": {}, \"output_type\": {}}}", b.flag("adjust_orientation"), image_type);
-  const auto extents = b.native_scalars("image.peek", {0}, {}, config, {DType::kI64, DType::kI64, DType::kI64});
+  const std::string config = fmt::format("{{\"adjust_orientation\": {}, \"output_type\": {}}}",
+                                         b.flag("adjust_orientation"), image_type);
+  const auto extents =
+      b.native_scalars("image.peek", {0}, {}, config, {DType::kI64, DType::kI64, DType::kI64});
   const int64_t channels = channels_of(image_type);
   return {extents[0], extents[1], channels > 0 ? i64(channels) : extents[2]};
 }
 
 std::string decoder_config(const RecipeBuilder& b) {
-  return fmt::format("{{\"adjust_orientation\": {}, \"output_type\": {}, \"dtype\": \"{}\", \"use_fast_idct\": {}}}", b.flag("adjust_orientation"), b.integer("output_type"),
-                     short_name(b.output_type(0).dtype), b.flag("use_fast_idct"));
+  return fmt::format(
+      "{{\"adjust_orientation\": {}, \"output_type\": {}, \"dtype\": \"{}\", \"use_fast_idct\": {}}}",
+      b.flag("adjust_orientation"), b.integer("output_type"), short_name(b.output_type(0).dtype),
+      b.flag("use_fast_idct"));
 }
 
-void output_decoded_window(RecipeBuilder& b, const AxisRange& rows, const AxisRange& columns, const Expr& channels) {
+void output_decoded_window(RecipeBuilder& b, const AxisRange& rows, const AxisRange& columns,
+                           const Expr& channels) {
   op::NativeOutput native;
   native.function = "image.decode_window";
   native.inputs = {0};

@@ -1,6 +1,7 @@
 // What the image decoders share: arguments, the decoded type, and the extents read from the header.
 //
-// Comes in: encoded bytes. Goes out: extents as scalars of the sample program; a native output that fills a window [y0, y1) x [x0, x1) of the oriented image.
+// Comes in: encoded bytes. Goes out: extents as scalars of the sample program; a native output that fills a
+// window [y0, y1) x [x0, x1) of the oriented image.
 #pragma once
 
 #include "stdlib_ops/common/window.h"
@@ -22,6 +23,7 @@ EncodedExtents peek(RecipeBuilder& b, std::string_view type_argument);
 /// Static configuration of the decoding functions, JSON.
 std::string decoder_config(const RecipeBuilder& b);
 /// Output 0 is the window of the image.
-void output_decoded_window(RecipeBuilder& b, const AxisRange& rows, const AxisRange& columns, const Expr& channels);
+void output_decoded_window(RecipeBuilder& b, const AxisRange& rows, const AxisRange& columns,
+                           const Expr& channels);
 
 }  // namespace galatea::ops

@@ -10,7 +10,8 @@ Operator make_decoders_image_crop() {
   Operator op;
   op.name = "decoders.image_crop";
   op.summary = "Decodes a window of images, placed as fn.crop does.";
-  op.documentation = "Equal to fn.decoders.image followed by fn.crop; a window larger than the image is an error.";
+  op.documentation =
+      "Equal to fn.decoders.image followed by fn.crop; a window larger than the image is an error.";
   op.kind = OperatorKind::kNative;
   op.inputs = {encoded_input()};
   op.min_inputs = op.max_inputs = 1;
@@ -29,7 +30,8 @@ Operator make_decoders_image_crop() {
   op.define = [](RecipeBuilder& b) {
     const EncodedExtents image = peek(b, "output_type");
     const auto [rows, columns] = crop_window(b, image.h, image.w);
-    output_decoded_window(b, apply_bounds(b, rows, image.h, BoundsPolicy::kError, 'H'), apply_bounds(b, columns, image.w, BoundsPolicy::kError, 'W'), image.c);
+    output_decoded_window(b, apply_bounds(b, rows, image.h, BoundsPolicy::kError, 'H'),
+                          apply_bounds(b, columns, image.w, BoundsPolicy::kError, 'W'), image.c);
   };
   return op;
 }

@@ -1,6 +1,7 @@
 // decoders.image_random_crop: decodes a random window.
 //
-// Comes in: encoded bytes. Goes out: the window of the oriented image that fn.random_resized_crop would choose.
+// Comes in: encoded bytes. Goes out: the window of the oriented image that fn.random_resized_crop would
+// choose.
 #include "stdlib_ops/common/random_window.h"
 #include "stdlib_ops/decoders/decoder.h"
 #include "stdlib_ops/operators.h"
@@ -11,7 +12,9 @@ Operator make_decoders_image_random_crop() {
   Operator op;
   op.name = "decoders.image_random_crop";
   op.summary = "Decodes a random window of images.";
-  op.documentation = "The window covers a random fraction of the image with a random aspect ratio, chosen as fn.random_resized_crop chooses it; only it is decoded.";
+  op.documentation =
+      "The window covers a random fraction of the image with a random aspect ratio, chosen as "
+      "fn.random_resized_crop chooses it; only it is decoded.";
   op.kind = OperatorKind::kNative;
   op.inputs = {encoded_input()};
   op.min_inputs = op.max_inputs = 1;

@@ -19,20 +19,28 @@ Types gaussian_types(const TypeContext& ctx) {
     return ctx.error("gaussian_blur: neither sigma nor window_size", "give at least one of them");
   if (given_static(ctx, "sigma"))
     for (double s : ctx.numbers("sigma"))
-      if (s < 0) return ctx.error(fmt::format("gaussian_blur: sigma must not be negative, got {}", s), {}, "sigma");
+      if (s < 0)
+        return ctx.error(fmt::format("gaussian_blur: sigma must not be negative, got {}", s), {}, "sigma");
   if (given_static(ctx, "window_size"))
     for (int64_t w : ctx.integers("window_size"))
       if (w < 0 || (w != 0 && w % 2 == 0) || w > kMaxWindow)
-        return ctx.error(fmt::format("gaussian_blur: window_size must be odd, between 1 and {} (or 0: from sigma); got {}", kMaxWindow, w), {}, "window_size");
+        return ctx.error(
+            fmt::format("gaussian_blur: window_size must be odd, between 1 and {} (or 0: from sigma); got {}",
+                        kMaxWindow, w),
+            {}, "window_size");
   return std::vector{with_dtype(in, ctx.dtype("dtype", in.dtype))};
 }
 
-Window gaussian_window(RecipeBuilder& b, const Expr& given_sigma, const Expr& given_window, const std::string& name) {
+Window gaussian_window(RecipeBuilder& b, const Expr& given_sigma, const Expr& given_window,
+                       const std::string& name) {
   const Expr no_sigma = equal(given_sigma, f32(0)), no_window = equal(given_window, i64(0));
   b.check(given_sigma >= f32(0), "sigma must not be negative, got {}", {given_sigma}, {}, "sigma");
-  b.check(logical_not(no_sigma & no_window), "sigma and window_size are both 0", {}, "one of them must be positive");
-  b.check((given_window >= i64(0)) & (given_window <= i64(kMaxWindow)) & (no_window | equal(given_window & i64(1), i64(1))),
-          fmt::format("window_size must be odd, between 1 and {} (or 0: from sigma), got {{}}", kMaxWindow), {given_window}, {}, "window_size");
+  b.check(logical_not(no_sigma & no_window), "sigma and window_size are both 0", {},
+          "one of them must be positive");
+  b.check((given_window >= i64(0)) & (given_window <= i64(kMaxWindow)) &
+              (no_window | equal(given_window & i64(1), i64(1))),
+          fmt::format("window_size must be odd, between 1 and {} (or 0: from sigma), got {{}}", kMaxWindow),
+          {given_window}, {}, "window_size");
   b.check(given_sigma <= f32((kMaxWindow - 1) / 6.0), "sigma is too large: {}", {given_sigma}, {}, "sigma");
   const Expr from_sigma = i64(2) * ceil_to_i64(given_sigma * f32(3)) + i64(1);
   const Expr taps = select(no_window, from_sigma, given_window);
@@ -44,9 +52,16 @@ Window gaussian_window(RecipeBuilder& b, const Expr& given_sigma, const Expr& gi
     const Expr distance = to_f32(at[0] - radius);
     return kernel::unary(ScalarOp::kExp, distance * distance * exponent);
   });
-  const StageRef sum = b.reduce({.name = name + "_sum", .type = DType::kF32, .extents = {i64(1)}, .reduce_extents = {taps}, .accumulator = DType::kF32,
-                                 .body = [&](const Axes&, const Axes& over) { return b.load(raw, {over[0]}); }});
-  const StageRef weights = b.map(name + "_weights", DType::kF32, {taps}, [&](const Axes& at) { return b.load(raw, {at[0]}) / b.load(sum, {i64(0)}); });
+  const StageRef sum =
+      b.reduce({.name = name + "_sum",
+                .type = DType::kF32,
+                .extents = {i64(1)},
+                .reduce_extents = {taps},
+                .accumulator = DType::kF32,
+                .body = [&](const Axes&, const Axes& over) { return b.load(raw, {over[0]}); }});
+  const StageRef weights = b.map(name + "_weights", DType::kF32, {taps}, [&](const Axes& at) {
+    return b.load(raw, {at[0]}) / b.load(sum, {i64(0)});
+  });
   return {weights, taps};
 }
 
@@ -73,15 +88,26 @@ Operator make_gaussian_blur() {
   op.name = "gaussian_blur";
   op.summary = "Blurs images with a Gaussian window.";
   op.documentation =
-      "Separable weights exp(-i^2 / (2 sigma^2)), normalised to sum 1, along every axis but the channels. Without window_size the window has 2 ceil(3 sigma) + 1 taps; without sigma it is "
-      "((window_size - 1) / 2 - 1) * 0.3 + 0.8. Past the edge the image is mirrored without repeating the edge pixel. Sums in f32, rounded at the end only.";
-  op.inputs = {{.name = "data", .documentation = "image of any layout with one or two axes besides the channels"}};
+      "Separable weights exp(-i^2 / (2 sigma^2)), normalised to sum 1, along every axis but the channels. "
+      "Without window_size the window has 2 ceil(3 sigma) + 1 taps; without sigma it is "
+      "((window_size - 1) / 2 - 1) * 0.3 + 0.8. Past the edge the image is mirrored without repeating the "
+      "edge pixel. Sums in f32, rounded at the end only.";
+  op.inputs = {
+      {.name = "data", .documentation = "image of any layout with one or two axes besides the channels"}};
   op.min_inputs = op.max_inputs = 1;
-  op.args = {{.name = "sigma", .kind = ArgKind::kFloatList, .default_value = std::vector<double>{0.0}, .per_sample = true,
-              .documentation = "Standard deviation in pixels, one or one per axis (outermost first); 0: from window_size."},
-             {.name = "window_size", .kind = ArgKind::kIntList, .default_value = std::vector<int64_t>{0}, .per_sample = true,
-              .documentation = "Odd number of taps, one or one per axis (outermost first); 0: from sigma."},
-             dtype_arg("Element type of the output: the input's or FLOAT.")};
+  op.args = {
+      {.name = "sigma",
+       .kind = ArgKind::kFloatList,
+       .default_value = std::vector<double>{0.0},
+       .per_sample = true,
+       .documentation =
+           "Standard deviation in pixels, one or one per axis (outermost first); 0: from window_size."},
+      {.name = "window_size",
+       .kind = ArgKind::kIntList,
+       .default_value = std::vector<int64_t>{0},
+       .per_sample = true,
+       .documentation = "Odd number of taps, one or one per axis (outermost first); 0: from sigma."},
+      dtype_arg("Element type of the output: the input's or FLOAT.")};
   op.devices = {"cpu", "gpu"};
   op.output_extents = OutputExtents::kLikeFirstInput;
   op.example = image_example("fn.gaussian_blur(image, sigma=fn.random.uniform(range=[0.5, 3.0])), label");

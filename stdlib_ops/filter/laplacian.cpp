@@ -1,6 +1,7 @@
 // laplacian: the sum of scaled second derivatives along the data axes, each a separable window.
 //
-// Comes in: an image of any layout. Goes out: per axis a derivative band and a smoothing band along the other axis, then their scaled sum.
+// Comes in: an image of any layout. Goes out: per axis a derivative band and a smoothing band along the other
+// axis, then their scaled sum.
 //
 //   smoothing of size s:  binomial row C(s - 1, k)
 //   derivative of size d: binomial row of size d - 2, convolved with [1, -2, 1]
@@ -16,22 +17,27 @@ Types laplacian_types(const TypeContext& ctx) {
   GALATEA_TRY(check_filter_input(ctx));
   const ir::Type& in = ctx.input(0);
   const int axes = static_cast<int>(data_axes(in.layout, in.ndim).size());
-  for (const char* name : {"window_size", "smoothing_size", "scale"}) GALATEA_TRY(check_length(ctx, name, axes));
+  for (const char* name : {"window_size", "smoothing_size", "scale"})
+    GALATEA_TRY(check_length(ctx, name, axes));
   auto check_sizes = [&](const char* name, int64_t least) -> Status {
     if (!given_static(ctx, name)) return {};
     for (int64_t w : ctx.integers(name))
       if (w < least || w > kMaxWindow || w % 2 == 0)
-        return ctx.error(fmt::format("laplacian: {} must be odd, between {} and {}; got {}", name, least, kMaxWindow, w), {}, name);
+        return ctx.error(
+            fmt::format("laplacian: {} must be odd, between {} and {}; got {}", name, least, kMaxWindow, w),
+            {}, name);
     return {};
   };
   GALATEA_TRY(check_sizes("window_size", 3));
   GALATEA_TRY(check_sizes("smoothing_size", 1));
   if (ctx.given("scale") && ctx.flag("normalized_kernel"))
-    return ctx.error("laplacian: scale and normalized_kernel exclude each other", "leave one of them out", "scale");
+    return ctx.error("laplacian: scale and normalized_kernel exclude each other", "leave one of them out",
+                     "scale");
   return std::vector{with_dtype(in, ctx.dtype("dtype", in.dtype))};
 }
 
-/// C(n, k) for -2 <= k <= n + 2 and n <= 30, 0 outside the row: a product of at most 15 factors, exact in f64 after rounding.
+/// C(n, k) for -2 <= k <= n + 2 and n <= 30, 0 outside the row: a product of at most 15 factors, exact in f64
+/// after rounding.
 Expr binomial(const Expr& n, const Expr& k) {
   const Expr steps = kernel::min(k, n - k);
   Expr product = f64(1);
@@ -43,20 +49,26 @@ Expr binomial(const Expr& n, const Expr& k) {
 }
 
 Window smoothing_window(RecipeBuilder& b, const Expr& size, const std::string& name) {
-  return {b.map(name, DType::kF32, {size}, [&](const Axes& at) { return to_f32(binomial(size - i64(1), at[0])); }), size};
+  return {b.map(name, DType::kF32, {size},
+                [&](const Axes& at) { return to_f32(binomial(size - i64(1), at[0])); }),
+          size};
 }
 
 Window derivative_window(RecipeBuilder& b, const Expr& size, const std::string& name) {
   const Expr row = size - i64(3);
-  return {b.map(name, DType::kF32, {size}, [&](const Axes& at) {
-            const Expr k = at[0];
-            return to_f32(binomial(row, k) - f64(2) * binomial(row, k - i64(1)) + binomial(row, k - i64(2)));
-          }), size};
+  return {b.map(name, DType::kF32, {size},
+                [&](const Axes& at) {
+                  const Expr k = at[0];
+                  return to_f32(binomial(row, k) - f64(2) * binomial(row, k - i64(1)) +
+                                binomial(row, k - i64(2)));
+                }),
+          size};
 }
 
 void check_size(RecipeBuilder& b, const Expr& size, int64_t least, const char* name) {
   b.check((size >= i64(least)) & (size <= i64(kMaxWindow)) & equal(size & i64(1), i64(1)),
-          fmt::format("{} must be odd, between {} and {}, got {{}}", name, least, kMaxWindow), {size}, {}, name);
+          fmt::format("{} must be odd, between {} and {}, got {{}}", name, least, kMaxWindow), {size}, {},
+          name);
 }
 
 /// 2^e for a small integer e.
@@ -85,7 +97,8 @@ void define_laplacian(RecipeBuilder& b) {
     Expr taps = i64(0);
     StageRef stage;
     for (size_t a = axes.size(); a-- > 0;) {
-      // A given smoothing size belongs to the axis that is smoothed; else the derivative's own size smooths the other axes.
+      // A given smoothing size belongs to the axis that is smoothed; else the derivative's own size smooths
+      // the other axes.
       const Window& window = a == p ? derivative[a] : smoothing[own_smoothing ? a : p];
       stage = convolve(b, fmt::format("partial{}_{}", p, a), stage, axes[a], window);
       taps = taps + window.taps;
@@ -108,16 +121,33 @@ Operator make_laplacian() {
   op.name = "laplacian";
   op.summary = "The Laplacian of images: where brightness bends.";
   op.documentation =
-      "Sum over the axes (but the channels) of scale * second derivative, each with a derivative window along its own axis (a binomial row of size window_size - 2 convolved with [1, -2, 1]) and "
-      "binomial smoothing windows along the others. normalized_kernel multiplies each term by 2^(n + 2 - s), n axes, s the sum of its window sizes. Past the edge the image is mirrored without "
+      "Sum over the axes (but the channels) of scale * second derivative, each with a derivative window "
+      "along its own axis (a binomial row of size window_size - 2 convolved with [1, -2, 1]) and "
+      "binomial smoothing windows along the others. normalized_kernel multiplies each term by 2^(n + 2 - s), "
+      "n axes, s the sum of its window sizes. Past the edge the image is mirrored without "
       "repeating the edge pixel. Sums in f32, rounded at the end only.";
-  op.inputs = {{.name = "data", .documentation = "image of any layout with one or two axes besides the channels"}};
+  op.inputs = {
+      {.name = "data", .documentation = "image of any layout with one or two axes besides the channels"}};
   op.min_inputs = op.max_inputs = 1;
-  op.args = {{.name = "window_size", .kind = ArgKind::kIntList, .default_value = std::vector<int64_t>{3}, .per_sample = true,
+  op.args = {{.name = "window_size",
+              .kind = ArgKind::kIntList,
+              .default_value = std::vector<int64_t>{3},
+              .per_sample = true,
               .documentation = "Odd size of the derivative window, 3 to 31, one or one per axis."},
-             {.name = "smoothing_size", .kind = ArgKind::kIntList, .per_sample = true, .documentation = "Odd size of the smoothing windows, 1 to 31, one or one per axis; the size of the derivative's window if not given."},
-             {.name = "scale", .kind = ArgKind::kFloatList, .default_value = std::vector<double>{1.0}, .per_sample = true, .documentation = "Factor of each axis's derivative, one or one per axis."},
-             {.name = "normalized_kernel", .kind = ArgKind::kBool, .default_value = false, .documentation = "Whether each derivative is scaled so that its window is normalised."},
+             {.name = "smoothing_size",
+              .kind = ArgKind::kIntList,
+              .per_sample = true,
+              .documentation = "Odd size of the smoothing windows, 1 to 31, one or one per axis; the size of "
+                               "the derivative's window if not given."},
+             {.name = "scale",
+              .kind = ArgKind::kFloatList,
+              .default_value = std::vector<double>{1.0},
+              .per_sample = true,
+              .documentation = "Factor of each axis's derivative, one or one per axis."},
+             {.name = "normalized_kernel",
+              .kind = ArgKind::kBool,
+              .default_value = false,
+              .documentation = "Whether each derivative is scaled so that its window is normalised."},
              dtype_arg("Element type of the output: the input's or FLOAT.")};
   op.devices = {"cpu", "gpu"};
   op.output_extents = OutputExtents::kLikeFirstInput;

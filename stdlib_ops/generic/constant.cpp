@@ -1,6 +1,7 @@
 // constant: the same tensor for every sample.
 //
-// Comes in: numbers of the text. Goes out: few elements as scalars; one number repeated over a large shape as a map.
+// Comes in: numbers of the text. Goes out: few elements as scalars; one number repeated over a large shape as
+// a map.
 #include "stdlib_ops/common/pointwise.h"
 #include "stdlib_ops/operators.h"
 
@@ -17,17 +18,23 @@ struct Data {
   bool is_scalar = false;  ///< written as a number, not as a list
   size_t size() const { return is_integer ? integers.size() : numbers.size(); }
   Expr element(size_t n, DType type) const {
-    return kernel::saturate(is_integer ? kernel::const_int(integers[n]) : kernel::const_float(numbers[n], DType::kF64), type);
+    return kernel::saturate(
+        is_integer ? kernel::const_int(integers[n]) : kernel::const_float(numbers[n], DType::kF64), type);
   }
 };
 
 Data data_of(const ir::Attr& attr) {
   Data data;
-  if (const auto* list = std::get_if<std::vector<double>>(&attr)) data.numbers = *list;
-  else if (const auto* ints = std::get_if<std::vector<int64_t>>(&attr)) data.integers = *ints, data.is_integer = true;
-  else if (const auto* number = std::get_if<double>(&attr)) data.numbers = {*number}, data.is_scalar = true;
-  else if (const auto* integer = std::get_if<int64_t>(&attr)) data.integers = {*integer}, data.is_integer = data.is_scalar = true;
-  else if (const auto* flag = std::get_if<bool>(&attr)) data.integers = {*flag ? 1 : 0}, data.is_integer = data.is_scalar = data.is_bool = true;
+  if (const auto* list = std::get_if<std::vector<double>>(&attr))
+    data.numbers = *list;
+  else if (const auto* ints = std::get_if<std::vector<int64_t>>(&attr))
+    data.integers = *ints, data.is_integer = true;
+  else if (const auto* number = std::get_if<double>(&attr))
+    data.numbers = {*number}, data.is_scalar = true;
+  else if (const auto* integer = std::get_if<int64_t>(&attr))
+    data.integers = {*integer}, data.is_integer = data.is_scalar = true;
+  else if (const auto* flag = std::get_if<bool>(&attr))
+    data.integers = {*flag ? 1 : 0}, data.is_integer = data.is_scalar = data.is_bool = true;
   return data;
 }
 
@@ -39,8 +46,10 @@ std::string data_argument(const Context& c) {
 }
 
 Types constant_types(const TypeContext& ctx) {
-  const int given = (ctx.given("fdata") ? 1 : 0) + (ctx.given("idata") ? 1 : 0) + (ctx.given("value") ? 1 : 0);
-  if (given != 1) return ctx.error("constant: give exactly one of fdata and idata", "fdata holds floats, idata integers");
+  const int given =
+      (ctx.given("fdata") ? 1 : 0) + (ctx.given("idata") ? 1 : 0) + (ctx.given("value") ? 1 : 0);
+  if (given != 1)
+    return ctx.error("constant: give exactly one of fdata and idata", "fdata holds floats, idata integers");
   const std::string name = data_argument(ctx);
   const Data data = data_of(ctx.attr(name));
   if (std::holds_alternative<std::string>(ctx.attr(name)) || std::holds_alternative<DType>(ctx.attr(name)) ||
@@ -48,8 +57,10 @@ Types constant_types(const TypeContext& ctx) {
     return ctx.error("constant: only numbers and bools can become data", {}, name);
   ir::Type out;
   out.dtype = ctx.dtype("dtype", data.is_bool ? DType::kBool : data.is_integer ? DType::kI32 : DType::kF32);
-  if (ctx.given("shape")) out.extents = ctx.integers("shape");
-  else if (!data.is_scalar) out.extents = {static_cast<int64_t>(data.size())};
+  if (ctx.given("shape"))
+    out.extents = ctx.integers("shape");
+  else if (!data.is_scalar)
+    out.extents = {static_cast<int64_t>(data.size())};
   out.ndim = static_cast<int>(out.extents.size());
   int64_t volume = 1;
   for (int64_t e : out.extents) {
@@ -57,14 +68,18 @@ Types constant_types(const TypeContext& ctx) {
     volume *= e;
   }
   if (data.size() != 1 && static_cast<int64_t>(data.size()) != volume)
-    return ctx.error(fmt::format("constant: {} numbers for shape [{}], which holds {}", data.size(), fmt::join(out.extents, ", "), volume),
+    return ctx.error(fmt::format("constant: {} numbers for shape [{}], which holds {}", data.size(),
+                                 fmt::join(out.extents, ", "), volume),
                      "give one number, or as many as the shape holds", name);
   if (static_cast<int64_t>(data.size()) > kMaxListedElements)
-    return ctx.error(fmt::format("constant: {} numbers are too many for a text", data.size()), "feed them through fn.external_source", name);
+    return ctx.error(fmt::format("constant: {} numbers are too many for a text", data.size()),
+                     "feed them through fn.external_source", name);
   if (ctx.given("layout")) {
     out.layout = Layout(ctx.text("layout"));
     if (!out.layout.empty() && out.layout.size() != out.ndim)
-      return ctx.error(fmt::format("constant: layout '{}' does not have {} letters", out.layout.str(), out.ndim), {}, "layout");
+      return ctx.error(
+          fmt::format("constant: layout '{}' does not have {} letters", out.layout.str(), out.ndim), {},
+          "layout");
   }
   return std::vector{out};
 }
@@ -76,11 +91,13 @@ void define_constant(RecipeBuilder& b) {
   if (data.size() == 1 && volume > kMaxScalarElements) {
     std::vector<Expr> extents;
     for (int64_t e : out.extents) extents.push_back(i64(e));
-    b.output_stage(0, b.map("constant", out.dtype, extents, [&](const Axes&) { return data.element(0, out.dtype); }));
+    b.output_stage(
+        0, b.map("constant", out.dtype, extents, [&](const Axes&) { return data.element(0, out.dtype); }));
     return;
   }
   std::vector<Expr> elements;
-  for (int64_t n = 0; n < volume; ++n) elements.push_back(data.element(data.size() == 1 ? 0 : static_cast<size_t>(n), out.dtype));
+  for (int64_t n = 0; n < volume; ++n)
+    elements.push_back(data.element(data.size() == 1 ? 0 : static_cast<size_t>(n), out.dtype));
   b.output_scalars(0, std::move(elements));
 }
 
@@ -90,13 +107,21 @@ Operator make_constant() {
   Operator op;
   op.name = "constant";
   op.summary = "The same tensor for every sample.";
-  op.documentation = "Numbers of the text as a tensor: rounded half to even and clamped to dtype. One number fills the whole shape; without a shape a list gives a 1-D tensor.";
-  op.args = {{.name = "fdata", .kind = ArgKind::kFloatList, .documentation = "The elements as floats, row-major."},
-             {.name = "idata", .kind = ArgKind::kIntList, .documentation = "The elements as integers, row-major."},
-             {.name = "value", .kind = ArgKind::kAny, .documentation = "What the language's own constants use: a number, a bool or a list; a number without a shape has no dimensions."},
-             {.name = "shape", .kind = ArgKind::kIntList, .documentation = "The extents; the length of the data if not given; [] for no dimensions."},
-             dtype_arg("Element type; FLOAT for fdata and INT32 for idata if not given."),
-             {.name = "layout", .kind = ArgKind::kLayout, .documentation = "The layout."}};
+  op.documentation =
+      "Numbers of the text as a tensor: rounded half to even and clamped to dtype. One number fills the "
+      "whole shape; without a shape a list gives a 1-D tensor.";
+  op.args = {
+      {.name = "fdata", .kind = ArgKind::kFloatList, .documentation = "The elements as floats, row-major."},
+      {.name = "idata", .kind = ArgKind::kIntList, .documentation = "The elements as integers, row-major."},
+      {.name = "value",
+       .kind = ArgKind::kAny,
+       .documentation = "What the language's own constants use: a number, a bool or a list; a number without "
+                        "a shape has no dimensions."},
+      {.name = "shape",
+       .kind = ArgKind::kIntList,
+       .documentation = "The extents; the length of the data if not given; [] for no dimensions."},
+      dtype_arg("Element type; FLOAT for fdata and INT32 for idata if not given."),
+      {.name = "layout", .kind = ArgKind::kLayout, .documentation = "The layout."}};
   op.devices = {"cpu", "gpu"};
   op.example = "return fn.constant(fdata=[0.5, 1.5], dtype=types.FLOAT)\n";
   op.type_rule = constant_types;

@@ -1,7 +1,8 @@
 // index: x[…] on data nodes.
 //
-// Comes in: a tensor and one selector per leading dimension: an integer (drops the dimension), a slice with optional lo, hi and step, or a new axis.
-// Integers and bounds may be per sample. Goes out: a view; few known elements as scalars.
+// Comes in: a tensor and one selector per leading dimension: an integer (drops the dimension), a slice with
+// optional lo, hi and step, or a new axis. Integers and bounds may be per sample. Goes out: a view; few known
+// elements as scalars.
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -44,11 +45,14 @@ int64_t slice_extent(int64_t n, std::optional<int64_t> lo, std::optional<int64_t
 
 Result<int64_t> static_slice(const TypeContext& ctx, size_t s, int64_t n) {
   const auto lo = numbered("lo", s), hi = numbered("hi", s), step = numbered("step", s);
-  if (given_static(ctx, step) && ctx.integer(step) == 0) return ctx.error("the step of a slice is 0", "use a positive or negative step", step);
+  if (given_static(ctx, step) && ctx.integer(step) == 0)
+    return ctx.error("the step of a slice is 0", "use a positive or negative step", step);
   const bool whole = !ctx.given(lo) && !ctx.given(hi);
   if (whole && (!ctx.given(step) || (given_static(ctx, step) && std::abs(ctx.integer(step)) == 1))) return n;
   if (n < 0 || ctx.is_per_sample(lo) || ctx.is_per_sample(hi) || ctx.is_per_sample(step)) return int64_t{-1};
-  auto value = [&](const std::string& name) { return ctx.given(name) ? std::optional<int64_t>(ctx.integer(name)) : std::nullopt; };
+  auto value = [&](const std::string& name) {
+    return ctx.given(name) ? std::optional<int64_t>(ctx.integer(name)) : std::nullopt;
+  };
   return slice_extent(n, value(lo), value(hi), value(step).value_or(1));
 }
 
@@ -56,7 +60,8 @@ Types index_types(const TypeContext& ctx) {
   const ir::Type& in = ctx.input(0);
   const auto kinds = texts(ctx, "kinds");
   const auto names = texts(ctx, "names");
-  if (kinds.size() > static_cast<size_t>(kMaxSelectors)) return ctx.error(fmt::format("more than {} selectors", kMaxSelectors));
+  if (kinds.size() > static_cast<size_t>(kMaxSelectors))
+    return ctx.error(fmt::format("more than {} selectors", kMaxSelectors));
   ir::Type out = in;
   out.extents.clear();
   std::string letters;
@@ -71,13 +76,18 @@ Types index_types(const TypeContext& ctx) {
       continue;
     }
     if (dim >= in.ndim)
-      return ctx.error(in.ndim == 0 ? "a scalar cannot be indexed" : fmt::format("too many selectors: {} has {} dimensions", describe(in), in.ndim), {});
+      return ctx.error(in.ndim == 0
+                           ? "a scalar cannot be indexed"
+                           : fmt::format("too many selectors: {} has {} dimensions", describe(in), in.ndim),
+                       {});
     const int64_t n = in.extents[static_cast<size_t>(dim)];
     if (kinds[s] == "int") {
       const std::string at = numbered("at", s);
       if (!ctx.given(at)) return ctx.error("a selector has no value");
       if (given_static(ctx, at) && n >= 0 && (ctx.integer(at) < -n || ctx.integer(at) >= n))
-        return ctx.error(fmt::format("index {} is out of range for axis {} of {}", ctx.integer(at), dim, describe(in)), {}, at);
+        return ctx.error(
+            fmt::format("index {} is out of range for axis {} of {}", ctx.integer(at), dim, describe(in)), {},
+            at);
     } else {
       GALATEA_ASSIGN(const int64_t extent, static_slice(ctx, s, n));
       out.extents.push_back(extent);
@@ -91,7 +101,8 @@ Types index_types(const TypeContext& ctx) {
   }
   out.ndim = static_cast<int>(out.extents.size());
   const bool has_layout = !in.layout.empty() || in.ndim == 0;
-  out.layout = has_layout && !unnamed_axis && static_cast<int>(letters.size()) == out.ndim ? Layout(letters) : Layout();
+  out.layout = has_layout && !unnamed_axis && static_cast<int>(letters.size()) == out.ndim ? Layout(letters)
+                                                                                           : Layout();
   return std::vector{out};
 }
 
@@ -99,7 +110,9 @@ Range integer_range(RecipeBuilder& b, size_t s, int dim) {
   const Expr n = b.extent(0, dim);
   const Expr given = b.arg(numbered("at", s), DType::kI64);
   const Expr at = select(given < i64(0), given + n, given);
-  b.check((at >= i64(0)) & (at < n), fmt::format("index {{}} is out of range for axis {} of extent {{}}", dim), {given, n}, {}, numbered("at", s));
+  b.check((at >= i64(0)) & (at < n),
+          fmt::format("index {{}} is out of range for axis {} of extent {{}}", dim), {given, n}, {},
+          numbered("at", s));
   return {at, i64(1), i64(1)};
 }
 
@@ -108,7 +121,8 @@ Range slice_range(RecipeBuilder& b, size_t s, int dim, int64_t known_extent) {
   const Expr n = b.extent(0, dim);
   const Expr step = b.given(step_name) ? b.arg(step_name, DType::kI64) : i64(1);
   if (!b.given(lo) && !b.given(hi) && kernel::is_const_int(step, 1)) return {i64(0), step, n};
-  b.check(not_equal(step, i64(0)), "the step of a slice is 0", {}, "use a positive or negative step", b.given(step_name) ? step_name : "");
+  b.check(not_equal(step, i64(0)), "the step of a slice is 0", {}, "use a positive or negative step",
+          b.given(step_name) ? step_name : "");
   const Expr forward = step > i64(0);
   const Expr lowest = select(forward, i64(0), i64(-1)), highest = select(forward, n, n - i64(1));
   auto bring = [&](const std::string& name) {
@@ -124,7 +138,8 @@ Range slice_range(RecipeBuilder& b, size_t s, int dim, int64_t known_extent) {
   return {from, step, extent};
 }
 
-/// Elements of a small tensor, picked by scalar arithmetic: a look-up in the sample program instead of a view.
+/// Elements of a small tensor, picked by scalar arithmetic: a look-up in the sample program instead of a
+/// view.
 void pick_scalars(RecipeBuilder& b, const std::vector<Range>& ranges, const std::vector<int>& input_dim) {
   const auto& in = b.input_type(0).extents;
   const auto& out = b.output_type(0).extents;
@@ -137,7 +152,10 @@ void pick_scalars(RecipeBuilder& b, const std::vector<Range>& ranges, const std:
     std::vector<Expr> position;
     for (size_t d = 0; d < in.size(); ++d) position.push_back(ranges[d].start);
     for (size_t d = 0; d < out.size(); ++d)
-      if (input_dim[d] >= 0) position[static_cast<size_t>(input_dim[d])] = position[static_cast<size_t>(input_dim[d])] + ranges[static_cast<size_t>(input_dim[d])].step * i64(at[d]);
+      if (input_dim[d] >= 0)
+        position[static_cast<size_t>(input_dim[d])] =
+            position[static_cast<size_t>(input_dim[d])] +
+            ranges[static_cast<size_t>(input_dim[d])].step * i64(at[d]);
     Expr flat = i64(0);
     for (size_t d = 0; d < in.size(); ++d) flat = flat + position[d] * i64(strides[d]);
     elements.push_back(choose(flat, table));
@@ -165,7 +183,8 @@ void define_index(RecipeBuilder& b) {
       continue;
     }
     const bool is_int = kinds[s] == "int";
-    ranges.push_back(is_int ? integer_range(b, s, dim) : slice_range(b, s, dim, b.output_type(0).extents[extents.size()]));
+    ranges.push_back(is_int ? integer_range(b, s, dim)
+                            : slice_range(b, s, dim, b.output_type(0).extents[extents.size()]));
     if (!is_int) keep(ranges.back());
     ++dim;
   }
@@ -174,7 +193,8 @@ void define_index(RecipeBuilder& b) {
     keep(ranges.back());
   }
   const int64_t volume = b.input_type(0).static_volume(), picked = b.output_type(0).static_volume();
-  if (volume > 0 && volume <= kMaxTableElements && picked >= 0 && picked <= kMaxScalarElements) return pick_scalars(b, ranges, input_dim);
+  if (volume > 0 && volume <= kMaxTableElements && picked >= 0 && picked <= kMaxScalarElements)
+    return pick_scalars(b, ranges, input_dim);
   for (const Range& range : ranges) start.push_back(view_start({range.start, range.extent}));
   b.output_view(0, 0, std::move(extents), std::move(input_dim), std::move(start), std::move(step));
 }
@@ -186,18 +206,36 @@ Operator make_index() {
   op.name = "index";
   op.summary = "Indexing and slicing, `x[1]`, `x[:, a:b]`, `x[::-1]`.";
   op.documentation =
-      "Integers drop their dimension (negative ones count from the end), slices follow NumPy's rules, newaxis inserts an extent of 1. Bounds may be data nodes. "
+      "Integers drop their dimension (negative ones count from the end), slices follow NumPy's rules, "
+      "newaxis inserts an extent of 1. Bounds may be data nodes. "
       "Letters of dropped dimensions leave the layout; an unnamed new axis clears it.";
   op.internal = true;
   op.inputs = {{.name = "data", .documentation = "any tensor"}};
   op.min_inputs = op.max_inputs = 1;
-  op.args = {{.name = "kinds", .kind = ArgKind::kStringList, .required = true, .documentation = "Per selector: int, slice or newaxis."},
-             {.name = "names", .kind = ArgKind::kStringList, .documentation = "Per selector: the letter of a new axis, or an empty text."}};
+  op.args = {{.name = "kinds",
+              .kind = ArgKind::kStringList,
+              .required = true,
+              .documentation = "Per selector: int, slice or newaxis."},
+             {.name = "names",
+              .kind = ArgKind::kStringList,
+              .documentation = "Per selector: the letter of a new axis, or an empty text."}};
   for (size_t s = 0; s < static_cast<size_t>(kMaxSelectors); ++s) {
-    op.args.push_back({.name = numbered("at", s), .kind = ArgKind::kInt, .per_sample = true, .documentation = "The index of an int selector."});
-    op.args.push_back({.name = numbered("lo", s), .kind = ArgKind::kInt, .per_sample = true, .documentation = "The begin of a slice."});
-    op.args.push_back({.name = numbered("hi", s), .kind = ArgKind::kInt, .per_sample = true, .documentation = "The end of a slice."});
-    op.args.push_back({.name = numbered("step", s), .kind = ArgKind::kInt, .per_sample = true, .documentation = "The step of a slice."});
+    op.args.push_back({.name = numbered("at", s),
+                       .kind = ArgKind::kInt,
+                       .per_sample = true,
+                       .documentation = "The index of an int selector."});
+    op.args.push_back({.name = numbered("lo", s),
+                       .kind = ArgKind::kInt,
+                       .per_sample = true,
+                       .documentation = "The begin of a slice."});
+    op.args.push_back({.name = numbered("hi", s),
+                       .kind = ArgKind::kInt,
+                       .per_sample = true,
+                       .documentation = "The end of a slice."});
+    op.args.push_back({.name = numbered("step", s),
+                       .kind = ArgKind::kInt,
+                       .per_sample = true,
+                       .documentation = "The step of a slice."});
   }
   op.devices = {"cpu", "gpu"};
   op.example = image_example("image[::2, ::-1], label");

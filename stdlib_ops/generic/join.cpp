@@ -1,6 +1,7 @@
 // cat, stack: several tensors side by side.
 //
-// Comes in: tensors of one element type. Goes out: one tensor; few elements as scalars, else one map stage that selects by position.
+// Comes in: tensors of one element type. Goes out: one tensor; few elements as scalars, else one map stage
+// that selects by position.
 #include "stdlib_ops/common/pointwise.h"
 #include "stdlib_ops/operators.h"
 
@@ -13,11 +14,12 @@ Status check_types(const TypeContext& ctx) {
   for (int k = 1; k < ctx.num_inputs(); ++k) {
     const ir::Type &first = ctx.input(0), &other = ctx.input(k);
     if (other.dtype != first.dtype)
-      return ctx.error(fmt::format("{}: inputs 0 and {} have different element types ({} and {})", ctx.op().name, k, types_name(first.dtype),
-                                   types_name(other.dtype)),
+      return ctx.error(fmt::format("{}: inputs 0 and {} have different element types ({} and {})",
+                                   ctx.op().name, k, types_name(first.dtype), types_name(other.dtype)),
                        "cast one of them: fn.cast(x, dtype=…) or fn.cast_like(x, y)");
     if (other.ndim != first.ndim)
-      return ctx.error(fmt::format("{}: inputs 0 and {} have different numbers of dimensions ({} and {})", ctx.op().name, k, describe(first), describe(other)),
+      return ctx.error(fmt::format("{}: inputs 0 and {} have different numbers of dimensions ({} and {})",
+                                   ctx.op().name, k, describe(first), describe(other)),
                        "bring them to one number of dimensions with fn.reshape");
   }
   return {};
@@ -30,7 +32,9 @@ Result<int64_t> common_extent(const TypeContext& ctx, int d) {
     const int64_t e = ctx.input(k).extents[static_cast<size_t>(d)];
     if (e < 0) continue;
     if (known >= 0 && e != known)
-      return ctx.error(fmt::format("{}: extents differ along axis {}: {} and {}", ctx.op().name, d, describe(ctx.input(0)), describe(ctx.input(k))), {});
+      return ctx.error(fmt::format("{}: extents differ along axis {}: {} and {}", ctx.op().name, d,
+                                   describe(ctx.input(0)), describe(ctx.input(k))),
+                       {});
     known = e;
   }
   return known;
@@ -44,8 +48,10 @@ Expr same_extent(RecipeBuilder& b, int d, const char* name) {
   for (int k = 0; k < b.num_inputs(); ++k) {
     const Expr e = b.extent(k, d);
     if (!same(e, first))
-      b.check(equal(e, first), fmt::format("{}: input {} has extent {{}} along axis {}, where another input has {{}}", name, k, d), {e, first},
-              "inputs must agree in all extents but that of the axis along which they are joined");
+      b.check(
+          equal(e, first),
+          fmt::format("{}: input {} has extent {{}} along axis {}, where another input has {{}}", name, k, d),
+          {e, first}, "inputs must agree in all extents but that of the axis along which they are joined");
   }
   return first;
 }
@@ -53,7 +59,8 @@ Expr same_extent(RecipeBuilder& b, int d, const char* name) {
 Result<int> axis_argument(const TypeContext& ctx, int count) {
   const int64_t axis = ctx.integer("axis");
   if (axis < -count || axis >= count)
-    return ctx.error(fmt::format("{}: axis {} is out of range for {} dimensions", ctx.op().name, axis, count), {}, "axis");
+    return ctx.error(fmt::format("{}: axis {} is out of range for {} dimensions", ctx.op().name, axis, count),
+                     {}, "axis");
   return static_cast<int>(axis < 0 ? axis + count : axis);
 }
 
@@ -63,7 +70,8 @@ Result<Layout> common_layout(const TypeContext& ctx) {
     const Layout& here = ctx.input(k).layout;
     if (here.empty()) continue;
     if (!layout.empty() && layout != here)
-      return ctx.error(fmt::format("{}: inputs have different layouts ({} and {})", ctx.op().name, layout.str(), here.str()),
+      return ctx.error(fmt::format("{}: inputs have different layouts ({} and {})", ctx.op().name,
+                                   layout.str(), here.str()),
                        "transpose one of them, or name its axes with fn.reshape(x, layout=…)");
     layout = here;
   }
@@ -77,13 +85,15 @@ Result<int> cat_axis(const TypeContext& ctx, const Layout& layout) {
   if (ctx.given("axis")) return ctx.error("cat: 'axis' and 'axis_name' exclude each other", {}, "axis_name");
   const std::string letter = ctx.text("axis_name");
   if (letter.size() != 1 || !layout.contains(letter[0]))
-    return ctx.error(fmt::format("cat: axis_name '{}' is not an axis of layout '{}'", letter, layout.str()), {}, "axis_name");
+    return ctx.error(fmt::format("cat: axis_name '{}' is not an axis of layout '{}'", letter, layout.str()),
+                     {}, "axis_name");
   return layout.find(letter[0]);
 }
 
 Types cat_types(const TypeContext& ctx) {
   GALATEA_TRY(check_types(ctx));
-  if (ctx.input(0).ndim == 0) return ctx.error("cat: scalars cannot be joined along an existing axis", "use fn.stack");
+  if (ctx.input(0).ndim == 0)
+    return ctx.error("cat: scalars cannot be joined along an existing axis", "use fn.stack");
   GALATEA_ASSIGN(Layout layout, common_layout(ctx));
   GALATEA_ASSIGN(const int axis, cat_axis(ctx, layout));
   ir::Type out = ctx.input(0);
@@ -170,10 +180,13 @@ Types stack_types(const TypeContext& ctx) {
   out.layout = {};
   if (ctx.given("axis_name")) {
     const std::string letter = ctx.text("axis_name");
-    if (letter.size() != 1) return ctx.error(fmt::format("stack: axis_name must be one letter, not '{}'", letter), {}, "axis_name");
+    if (letter.size() != 1)
+      return ctx.error(fmt::format("stack: axis_name must be one letter, not '{}'", letter), {}, "axis_name");
     if (layout.empty() && ndim > 0)
-      return ctx.error("stack: axis_name needs inputs with a layout", "name their axes first: fn.reshape(x, layout=…)", "axis_name");
-    if (layout.contains(letter[0])) return ctx.error(fmt::format("stack: the inputs already have an axis '{}'", letter), {}, "axis_name");
+      return ctx.error("stack: axis_name needs inputs with a layout",
+                       "name their axes first: fn.reshape(x, layout=…)", "axis_name");
+    if (layout.contains(letter[0]))
+      return ctx.error(fmt::format("stack: the inputs already have an axis '{}'", letter), {}, "axis_name");
     std::string letters = layout.str();
     letters.insert(letters.begin() + axis, letter[0]);
     out.layout = Layout(letters);
@@ -216,12 +229,19 @@ Operator make_cat() {
   Operator op;
   op.name = "cat";
   op.summary = "Joins tensors along an existing axis.";
-  op.documentation = "The inputs follow one another along `axis`; they agree in element type, number of dimensions and all other extents.";
+  op.documentation =
+      "The inputs follow one another along `axis`; they agree in element type, number of dimensions and all "
+      "other extents.";
   op.inputs = {{.name = "data", .documentation = "tensors of one element type and number of dimensions"}};
   op.min_inputs = 1;
   op.max_inputs = kMaxInputs;
-  op.args = {{.name = "axis", .kind = ArgKind::kInt, .default_value = int64_t{0}, .documentation = "The axis; negative counts from the end."},
-             {.name = "axis_name", .kind = ArgKind::kString, .documentation = "The axis by its letter in the layout; excludes axis."}};
+  op.args = {{.name = "axis",
+              .kind = ArgKind::kInt,
+              .default_value = int64_t{0},
+              .documentation = "The axis; negative counts from the end."},
+             {.name = "axis_name",
+              .kind = ArgKind::kString,
+              .documentation = "The axis by its letter in the layout; excludes axis."}};
   op.devices = {"cpu", "gpu"};
   op.example = image_example("fn.cat(image, image, axis=1), label");
   op.type_rule = cat_types;
@@ -233,12 +253,20 @@ Operator make_stack() {
   Operator op;
   op.name = "stack";
   op.summary = "Joins tensors along a new axis.";
-  op.documentation = "The inputs, equal in element type and extents, become the elements of a new axis at position `axis` of the output.";
+  op.documentation =
+      "The inputs, equal in element type and extents, become the elements of a new axis at position `axis` "
+      "of the output.";
   op.inputs = {{.name = "data", .documentation = "tensors of one element type and equal extents"}};
   op.min_inputs = 1;
   op.max_inputs = kMaxInputs;
-  op.args = {{.name = "axis", .kind = ArgKind::kInt, .default_value = int64_t{0}, .documentation = "Position of the new axis in the output; negative counts from the end."},
-             {.name = "axis_name", .kind = ArgKind::kString, .documentation = "Letter of the new axis in the output's layout; without it the output has no layout."}};
+  op.args = {{.name = "axis",
+              .kind = ArgKind::kInt,
+              .default_value = int64_t{0},
+              .documentation = "Position of the new axis in the output; negative counts from the end."},
+             {.name = "axis_name",
+              .kind = ArgKind::kString,
+              .documentation =
+                  "Letter of the new axis in the output's layout; without it the output has no layout."}};
   op.devices = {"cpu", "gpu"};
   op.example = image_example("fn.stack(image, fn.flip(image)), label");
   op.type_rule = stack_types;

@@ -1,7 +1,7 @@
 // reshape: the same elements in order, under other extents or another layout.
 //
-// Comes in: any tensor; the new extents as a constant, per sample, relative, as a tensor, or as dimensions of the source.
-// Goes out: a reshaped view; a check that the number of elements is kept.
+// Comes in: any tensor; the new extents as a constant, per sample, relative, as a tensor, or as dimensions of
+// the source. Goes out: a reshaped view; a check that the number of elements is kept.
 #include <algorithm>
 
 #include "stdlib_ops/common/pointwise.h"
@@ -21,15 +21,20 @@ Source source_of(const Context& c) {
 }
 
 Status check_exclusive(const TypeContext& ctx) {
-  const int given = (ctx.given("shape") ? 1 : 0) + (ctx.given("rel_shape") ? 1 : 0) + (ctx.num_inputs() > 1 ? 1 : 0);
-  if (given > 1) return ctx.error("reshape: shape, rel_shape and the second input exclude each other", "keep one of them");
+  const int given =
+      (ctx.given("shape") ? 1 : 0) + (ctx.given("rel_shape") ? 1 : 0) + (ctx.num_inputs() > 1 ? 1 : 0);
+  if (given > 1)
+    return ctx.error("reshape: shape, rel_shape and the second input exclude each other", "keep one of them");
   if (given == 0 && !ctx.given("src_dims") && !ctx.given("layout"))
     return ctx.error("reshape: nothing to do", "give shape, rel_shape, src_dims or layout");
-  if (ctx.is_per_sample("src_dims")) return ctx.error("reshape: src_dims must be the same for all samples", {}, "src_dims");
+  if (ctx.is_per_sample("src_dims"))
+    return ctx.error("reshape: src_dims must be the same for all samples", {}, "src_dims");
   if (ctx.given("src_dims"))
     for (int64_t d : ctx.integers("src_dims"))
       if (d < -1 || d >= ctx.input(0).ndim)
-        return ctx.error(fmt::format("reshape: src_dims names axis {}, the input has {} axes", d, ctx.input(0).ndim), "use -1 for a new axis", "src_dims");
+        return ctx.error(
+            fmt::format("reshape: src_dims names axis {}, the input has {} axes", d, ctx.input(0).ndim),
+            "use -1 for a new axis", "src_dims");
   return {};
 }
 
@@ -41,18 +46,23 @@ Result<int> output_rank(const TypeContext& ctx, Source source) {
     rank = length_of(ctx, arg);
   } else if (source == Source::kInput) {
     if (is_float(ctx.input(1).dtype) || ctx.input(1).ndim != 1)
-      return ctx.error(fmt::format("reshape: the shape must be a 1-D tensor of integers, not {}", describe(ctx.input(1))), {});
+      return ctx.error(
+          fmt::format("reshape: the shape must be a 1-D tensor of integers, not {}", describe(ctx.input(1))),
+          {});
     rank = ctx.input(1).static_volume();
   } else if (source == Source::kDims) {
     rank = static_cast<int64_t>(ctx.integers("src_dims").size());
   }
   if (rank < 0)
-    return ctx.error("reshape: the number of dimensions of the result is not known while compiling", "build the shape with fn.stack, or make its length known", arg);
-  if (source == Source::kRelative && ctx.given("src_dims") && rank != static_cast<int64_t>(ctx.integers("src_dims").size()))
+    return ctx.error("reshape: the number of dimensions of the result is not known while compiling",
+                     "build the shape with fn.stack, or make its length known", arg);
+  if (source == Source::kRelative && ctx.given("src_dims") &&
+      rank != static_cast<int64_t>(ctx.integers("src_dims").size()))
     return ctx.error("reshape: src_dims and rel_shape differ in length", {}, "src_dims");
   if (source == Source::kRelative && !ctx.given("src_dims") && rank > ctx.input(0).ndim)
-    return ctx.error(fmt::format("reshape: rel_shape has {} elements, the input {} axes", rank, ctx.input(0).ndim),
-                     "give src_dims to say which extents are scaled", "rel_shape");
+    return ctx.error(
+        fmt::format("reshape: rel_shape has {} elements, the input {} axes", rank, ctx.input(0).ndim),
+        "give src_dims to say which extents are scaled", "rel_shape");
   return static_cast<int>(rank);
 }
 
@@ -60,15 +70,22 @@ Status check_static_shape(const TypeContext& ctx, std::vector<int64_t>& extents)
   int wild = 0;
   int64_t product = 1;
   for (int64_t e : extents) {
-    if (e == 0) return ctx.error("reshape: an extent of 0 in shape", "use -1 for an extent to be worked out", "shape");
-    if (e < 0) ++wild;
-    else product *= e;
+    if (e == 0)
+      return ctx.error("reshape: an extent of 0 in shape", "use -1 for an extent to be worked out", "shape");
+    if (e < 0)
+      ++wild;
+    else
+      product *= e;
   }
-  if (wild > 1) return ctx.error("reshape: more than one extent of shape is negative", "only one can be worked out", "shape");
+  if (wild > 1)
+    return ctx.error("reshape: more than one extent of shape is negative", "only one can be worked out",
+                     "shape");
   const int64_t volume = ctx.input(0).static_volume();
   if (volume >= 0) {
     if (wild == 0 ? product != volume : volume % product != 0)
-      return ctx.error(fmt::format("reshape: {} has {} elements, shape [{}] has {}", describe(ctx.input(0)), volume, fmt::join(extents, ", "), product), {}, "shape");
+      return ctx.error(fmt::format("reshape: {} has {} elements, shape [{}] has {}", describe(ctx.input(0)),
+                                   volume, fmt::join(extents, ", "), product),
+                       {}, "shape");
     for (int64_t& e : extents)
       if (e < 0) e = volume / product;
   }
@@ -88,14 +105,16 @@ Types reshape_types(const TypeContext& ctx) {
     GALATEA_TRY(check_static_shape(ctx, out.extents));
   } else if (source == Source::kDims) {
     const auto dims = ctx.integers("src_dims");
-    for (size_t d = 0; d < dims.size(); ++d) out.extents[d] = dims[d] < 0 ? 1 : ctx.input(0).extents[static_cast<size_t>(dims[d])];
+    for (size_t d = 0; d < dims.size(); ++d)
+      out.extents[d] = dims[d] < 0 ? 1 : ctx.input(0).extents[static_cast<size_t>(dims[d])];
   }
   out.ndim = rank;
   if (!same_rank) out.layout = {};
   if (ctx.given("layout")) {
     out.layout = Layout(ctx.text("layout"));
     if (!out.layout.empty() && out.layout.size() != rank)
-      return ctx.error(fmt::format("reshape: layout '{}' does not have {} letters", out.layout.str(), rank), {}, "layout");
+      return ctx.error(fmt::format("reshape: layout '{}' does not have {} letters", out.layout.str(), rank),
+                       {}, "layout");
   }
   return std::vector{out};
 }
@@ -137,10 +156,12 @@ void define_reshape(RecipeBuilder& b) {
   for (size_t d = 0; d < requested.size(); ++d) {
     const int64_t known = b.output_type(0).extents[d];
     const Expr divisor = max(product, i64(1));
-    extents.push_back(known >= 0 ? i64(known) : select(requested[d] < i64(0), volume / divisor, requested[d]));
+    extents.push_back(known >= 0 ? i64(known)
+                                 : select(requested[d] < i64(0), volume / divisor, requested[d]));
     result = result * extents.back();
   }
-  b.check(equal(result, volume), "the new shape has {} elements, the input {}", {result, volume}, "the number of elements must stay the same");
+  b.check(equal(result, volume), "the new shape has {} elements, the input {}", {result, volume},
+          "the number of elements must stay the same");
   if (fits_scalars(b)) {
     std::vector<Expr> elements;
     for (int64_t n = 0; n < b.output_type(0).static_volume(); ++n) elements.push_back(b.element(0, n));
@@ -156,16 +177,28 @@ Operator make_reshape() {
   op.name = "reshape";
   op.summary = "Gives the same elements other extents or another layout.";
   op.documentation =
-      "The elements keep their row-major order. At most one extent may be negative: it is worked out. rel_shape scales the extents of the input (of src_dims where given), "
-      "rounded half away from zero; src_dims alone picks extents of the input, -1 inserting an axis. The layout is kept where the number of dimensions is, unless `layout` says otherwise.";
+      "The elements keep their row-major order. At most one extent may be negative: it is worked out. "
+      "rel_shape scales the extents of the input (of src_dims where given), "
+      "rounded half away from zero; src_dims alone picks extents of the input, -1 inserting an axis. The "
+      "layout is kept where the number of dimensions is, unless `layout` says otherwise.";
   op.inputs = {{.name = "data", .documentation = "any tensor"},
-               {.name = "shape_input", .documentation = "the new extents, a 1-D tensor of integers", .optional = true}};
+               {.name = "shape_input",
+                .documentation = "the new extents, a 1-D tensor of integers",
+                .optional = true}};
   op.min_inputs = 1;
   op.max_inputs = 2;
-  op.args = {{.name = "shape", .kind = ArgKind::kIntList, .per_sample = true, .documentation = "The new extents."},
-             {.name = "rel_shape", .kind = ArgKind::kFloatList, .per_sample = true, .documentation = "The new extents as multiples of the input's."},
-             {.name = "src_dims", .kind = ArgKind::kIntList, .documentation = "For each output axis the input axis that gives its extent; -1: extent 1."},
-             {.name = "layout", .kind = ArgKind::kLayout, .documentation = "The output's layout; an empty one clears it."}};
+  op.args = {
+      {.name = "shape", .kind = ArgKind::kIntList, .per_sample = true, .documentation = "The new extents."},
+      {.name = "rel_shape",
+       .kind = ArgKind::kFloatList,
+       .per_sample = true,
+       .documentation = "The new extents as multiples of the input's."},
+      {.name = "src_dims",
+       .kind = ArgKind::kIntList,
+       .documentation = "For each output axis the input axis that gives its extent; -1: extent 1."},
+      {.name = "layout",
+       .kind = ArgKind::kLayout,
+       .documentation = "The output's layout; an empty one clears it."}};
   op.devices = {"cpu", "gpu"};
   op.example = image_example("fn.reshape(image, shape=[-1], layout=\"\"), label");
   op.type_rule = reshape_types;

@@ -1,6 +1,7 @@
 // shapes: the extents of a sample as a tensor.
 //
-// Comes in: any tensor, of which only the extents are used. Goes out: a 1-D tensor with one element per dimension.
+// Comes in: any tensor, of which only the extents are used. Goes out: a 1-D tensor with one element per
+// dimension.
 #include "stdlib_ops/common/prelude.h"
 #include "stdlib_ops/operators.h"
 
@@ -13,7 +14,9 @@ Operator make_shapes() {
   op.documentation = "A 1-D tensor of the sample's extents, outermost first; the method form is `x.shape()`.";
   op.inputs = {{.name = "data", .documentation = "any tensor; its elements are not read"}};
   op.min_inputs = op.max_inputs = 1;
-  op.args = {{.name = "dtype", .kind = ArgKind::kDType, .default_value = DType::kI64,
+  op.args = {{.name = "dtype",
+              .kind = ArgKind::kDType,
+              .default_value = DType::kI64,
               .documentation = "Element type of the result: INT32, UINT32, INT64, UINT64, FLOAT or FLOAT64."},
              refused("type", ArgKind::kDType, "it was renamed: write dtype=")};
   op.devices = {"cpu", "gpu"};
@@ -22,8 +25,10 @@ Operator make_shapes() {
     const DType dtype = ctx.dtype("dtype", DType::kI64);
     const bool allowed = size_of(dtype) >= 4 && !is_bool(dtype);
     if (!allowed)
-      return ctx.error(fmt::format("shapes: dtype {} cannot hold extents", types_name(dtype)), "use INT32, UINT32, INT64, UINT64, FLOAT or FLOAT64", "dtype");
-    return std::vector{ir::Type{.dtype = dtype, .ndim = 1, .layout = {}, .device = ir::Device::kCpu, .extents = {ctx.input(0).ndim}}};
+      return ctx.error(fmt::format("shapes: dtype {} cannot hold extents", types_name(dtype)),
+                       "use INT32, UINT32, INT64, UINT64, FLOAT or FLOAT64", "dtype");
+    return std::vector{ir::Type{
+        .dtype = dtype, .ndim = 1, .layout = {}, .device = ir::Device::kCpu, .extents = {ctx.input(0).ndim}}};
   };
   op.define = [](RecipeBuilder& b) {
     std::vector<Expr> elements;

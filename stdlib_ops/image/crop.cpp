@@ -1,6 +1,7 @@
 // crop: a window of an image, placed by a relative position.
 //
-// Comes in: an image and the window's extents and position. Goes out: a view; with padding or another type, a map.
+// Comes in: an image and the window's extents and position. Goes out: a view; with padding or another type, a
+// map.
 #include "stdlib_ops/common/window.h"
 #include "stdlib_ops/operators.h"
 
@@ -20,7 +21,9 @@ Types crop_type_rule(const TypeContext& ctx) {
   if (policy == BoundsPolicy::kTrim) h = w = -1;
   const DType dtype = ctx.dtype("dtype", out.dtype);
   if (dtype != out.dtype && dtype != DType::kF32 && dtype != DType::kF16 && dtype != DType::kU8)
-    return ctx.error(fmt::format("crop: dtype {} is neither the input's type nor FLOAT, FLOAT16 or UINT8", types_name(dtype)), "convert with fn.cast", "dtype");
+    return ctx.error(fmt::format("crop: dtype {} is neither the input's type nor FLOAT, FLOAT16 or UINT8",
+                                 types_name(dtype)),
+                     "convert with fn.cast", "dtype");
   out.dtype = dtype;
   return std::vector{out};
 }
@@ -43,13 +46,16 @@ Operator make_crop() {
   op.name = "crop";
   op.summary = "Cuts a window out of images.";
   op.documentation =
-      "The window's extents are truncated to integers; its first row is round(crop_pos_y * (H - h)), its first column round(crop_pos_x * (W - w)), half away from zero. "
-      "Positions outside [0, 1] and windows that do not fit are errors, unless out_of_bounds_policy says otherwise.";
+      "The window's extents are truncated to integers; its first row is round(crop_pos_y * (H - h)), its "
+      "first column round(crop_pos_x * (W - w)), half away from zero. "
+      "Positions outside [0, 1] and windows that do not fit are errors, unless out_of_bounds_policy says "
+      "otherwise.";
   op.inputs = {{.name = "data", .documentation = "image", .layouts = {"HWC", "CHW"}}};
   op.min_inputs = op.max_inputs = 1;
   op.args = crop_args();
   append(op.args, bounds_args());
-  op.args.push_back(dtype_arg("Element type of the output: the input's, FLOAT, FLOAT16 or UINT8; rounded half to even and clamped."));
+  op.args.push_back(dtype_arg(
+      "Element type of the output: the input's, FLOAT, FLOAT16 or UINT8; rounded half to even and clamped."));
   op.args.push_back(ignored("image_type", ArgKind::kImageType, ir::None{}, "Deprecated."));
   op.args.push_back(refused("output_dtype", ArgKind::kDType, "it was renamed: write dtype="));
   op.devices = {"cpu", "gpu"};

@@ -1,7 +1,8 @@
 // crop_mirror_normalize: crop, mirror, normalise, convert, permute, pad channels, in one map stage.
 //
-// Comes in: an image. Goes out: scale * (in - mean) / std + shift over the window, in the output's layout. The column index is an affine function of the
-// output column (factor +1 or -1), so that the stage can sink into the store of its producer.
+// Comes in: an image. Goes out: scale * (in - mean) / std + shift over the window, in the output's layout.
+// The column index is an affine function of the output column (factor +1 or -1), so that the stage can sink
+// into the store of its producer.
 #include <algorithm>
 
 #include "stdlib_ops/common/window.h"
@@ -19,30 +20,40 @@ int64_t next_power_of_two(int64_t value) {
 Expr next_power_of_two(const Expr& value) {
   if (kernel::is_const(value)) return i64(next_power_of_two(kernel::const_value(value)));
   Expr bits = max(value, i64(1)) - i64(1);
-  for (int64_t shift = 1; shift <= 32; shift *= 2) bits = bits | kernel::binary(ScalarOp::kShr, bits, i64(shift));
+  for (int64_t shift = 1; shift <= 32; shift *= 2)
+    bits = bits | kernel::binary(ScalarOp::kShr, bits, i64(shift));
   return bits + i64(1);
 }
 
-Layout output_layout(const Layout& input, const std::string& asked) { return asked.empty() ? input : Layout(asked); }
+Layout output_layout(const Layout& input, const std::string& asked) {
+  return asked.empty() ? input : Layout(asked);
+}
 
 Status check_statistics(const TypeContext& ctx, int64_t channels) {
   int64_t lengths[2];
   const char* const names[] = {"mean", "std"};
   for (int n = 0; n < 2; ++n) {
     lengths[n] = ctx.given(names[n]) ? length_of(ctx, names[n]) : 1;
-    if (lengths[n] == 0) return ctx.error(fmt::format("crop_mirror_normalize: {} is empty", names[n]), "give one value, or one per channel", names[n]);
+    if (lengths[n] == 0)
+      return ctx.error(fmt::format("crop_mirror_normalize: {} is empty", names[n]),
+                       "give one value, or one per channel", names[n]);
     if (channels >= 0 && lengths[n] > 1 && lengths[n] != channels)
-      return ctx.error(fmt::format("crop_mirror_normalize: {} values of {} for an image of {} channel{}", lengths[n], names[n], channels, channels == 1 ? "" : "s"),
+      return ctx.error(fmt::format("crop_mirror_normalize: {} values of {} for an image of {} channel{}",
+                                   lengths[n], names[n], channels, channels == 1 ? "" : "s"),
                        "give one value, or one per channel", names[n]);
     if (given_static(ctx, names[n]) && n == 1)
       for (double v : ctx.numbers("std"))
-        if (v == 0) return ctx.error("crop_mirror_normalize: a std of 0", "std divides; use 1 for no scaling", "std");
+        if (v == 0)
+          return ctx.error("crop_mirror_normalize: a std of 0", "std divides; use 1 for no scaling", "std");
   }
   if (channels < 0 && std::max(lengths[0], lengths[1]) <= 1 && std::min(lengths[0], lengths[1]) < 0)
-    return ctx.error("crop_mirror_normalize: neither the number of channels nor that of mean and std is known while compiling",
-                     "fix the shape of mean and std with fn.reshape(x, shape=[3])", lengths[0] < 0 ? "mean" : "std");
+    return ctx.error(
+        "crop_mirror_normalize: neither the number of channels nor that of mean and std is known while "
+        "compiling",
+        "fix the shape of mean and std with fn.reshape(x, shape=[3])", lengths[0] < 0 ? "mean" : "std");
   if (lengths[0] > 1 && lengths[1] > 1 && lengths[0] != lengths[1])
-    return ctx.error(fmt::format("crop_mirror_normalize: mean has {} values, std {}", lengths[0], lengths[1]), "give the same number of values", "std");
+    return ctx.error(fmt::format("crop_mirror_normalize: mean has {} values, std {}", lengths[0], lengths[1]),
+                     "give the same number of values", "std");
   return {};
 }
 
@@ -52,24 +63,33 @@ Types cmn_type_rule(const TypeContext& ctx) {
   const ir::Type& in = ctx.input(0);
   GALATEA_ASSIGN(const BoundsPolicy policy, bounds_policy(ctx));
   if (is_border(policy))
-    return ctx.error(fmt::format("crop_mirror_normalize: out_of_bounds_policy \"{}\" is not available here", ctx.text("out_of_bounds_policy")),
+    return ctx.error(fmt::format("crop_mirror_normalize: out_of_bounds_policy \"{}\" is not available here",
+                                 ctx.text("out_of_bounds_policy")),
                      "crop first: fn.crop(…) takes it", "out_of_bounds_policy");
   int64_t channels = in.extents[static_cast<size_t>(at.c)];
-  GALATEA_ASSIGN(auto window, crop_types(ctx, in.extents[static_cast<size_t>(at.h)], in.extents[static_cast<size_t>(at.w)], policy != BoundsPolicy::kError));
+  GALATEA_ASSIGN(auto window,
+                 crop_types(ctx, in.extents[static_cast<size_t>(at.h)], in.extents[static_cast<size_t>(at.w)],
+                            policy != BoundsPolicy::kError));
   if (policy == BoundsPolicy::kTrim) window = {-1, -1};
   GALATEA_TRY(check_statistics(ctx, channels));
   const Layout layout = output_layout(in_layout, ctx.text("output_layout"));
   if (!layout.is_permutation_of(in_layout))
-    return ctx.error(fmt::format("crop_mirror_normalize: output_layout \"{}\" is not a permutation of the input's \"{}\"", layout.str(), in_layout.str()),
-                     "use \"CHW\" or \"HWC\"", "output_layout");
+    return ctx.error(
+        fmt::format("crop_mirror_normalize: output_layout \"{}\" is not a permutation of the input's \"{}\"",
+                    layout.str(), in_layout.str()),
+        "use \"CHW\" or \"HWC\"", "output_layout");
   const DType dtype = ctx.dtype("dtype", DType::kF32);
   if (dtype != DType::kF32 && dtype != DType::kF16 && dtype != DType::kI8 && dtype != DType::kU8)
-    return ctx.error(fmt::format("crop_mirror_normalize: dtype {} is not FLOAT, FLOAT16, INT8 or UINT8", types_name(dtype)), "convert the result with fn.cast", "dtype");
+    return ctx.error(fmt::format("crop_mirror_normalize: dtype {} is not FLOAT, FLOAT16, INT8 or UINT8",
+                                 types_name(dtype)),
+                     "convert the result with fn.cast", "dtype");
   if (ctx.flag("pad_output") && channels >= 0) channels = next_power_of_two(channels);
   ir::Type out = with_dtype(in, dtype);
   out.layout = layout;
   for (int d = 0; d < 3; ++d)
-    out.extents[static_cast<size_t>(d)] = layout[d] == 'H' ? window.first : layout[d] == 'W' ? window.second : channels;
+    out.extents[static_cast<size_t>(d)] = layout[d] == 'H'   ? window.first
+                                          : layout[d] == 'W' ? window.second
+                                                             : channels;
   return std::vector{out};
 }
 
@@ -84,7 +104,8 @@ Statistics statistics(RecipeBuilder& b, const Expr& channels) {
   // A vector of unknown length has as many elements as the other one, or as there are channels.
   auto length = [&](const char* name) {
     const ir::Arg* arg = b.graph().node(b.node_id()).find_arg(name);
-    const bool unknown = arg != nullptr && arg->is_value() && b.graph().type(arg->as_value()).static_volume() < 0;
+    const bool unknown =
+        arg != nullptr && arg->is_value() && b.graph().type(arg->as_value()).static_volume() < 0;
     return unknown ? -1 : b.arg_length(name);
   };
   int count = std::max(length("mean"), length("std"));
@@ -102,7 +123,8 @@ Statistics statistics(RecipeBuilder& b, const Expr& channels) {
   s.neutral = neutral;
   const auto longest = static_cast<int64_t>(std::max(s.mean.size(), s.factor.size()));
   if (longest > 1)
-    b.check(equal(channels, i64(longest)), "mean and std have {} values, the image {} channels", {i64(longest), channels}, "give one value, or one per channel");
+    b.check(equal(channels, i64(longest)), "mean and std have {} values, the image {} channels",
+            {i64(longest), channels}, "give one value, or one per channel");
   return s;
 }
 
@@ -135,13 +157,18 @@ void define_cmn(RecipeBuilder& b) {
     index[c] = axes[c];
     const Border border = pads || pads_channels ? Border::kConstant : Border::kNone;
     const Expr in = b.load(0, index, border, Cell{});
-    Expr value = stats.neutral ? kernel::saturate(in, dtype)
-                               : kernel::saturate(kernel::fma(kernel::convert(in, DType::kF32) - choose(axes[c], stats.mean), choose(axes[c], stats.factor), shift), dtype);
+    Expr value =
+        stats.neutral
+            ? kernel::saturate(in, dtype)
+            : kernel::saturate(kernel::fma(kernel::convert(in, DType::kF32) - choose(axes[c], stats.mean),
+                                           choose(axes[c], stats.factor), shift),
+                               dtype);
     std::vector<int> outside;
     if (pads) outside = {at.h, at.w};
     if (pads_channels) outside.push_back(at.c);
     // Padding channels are 0 unless the window may be padded, as the reference has it.
-    const Expr fill = policy == BoundsPolicy::kPad ? fill_of_channel(b, axes[c], dtype) : kernel::constant(dtype, Cell{});
+    const Expr fill =
+        policy == BoundsPolicy::kPad ? fill_of_channel(b, axes[c], dtype) : kernel::constant(dtype, Cell{});
     if (!outside.empty()) value = select(inside(b, index, outside), value, fill);
     return value;
   });
@@ -158,28 +185,61 @@ Operator make_crop_mirror_normalize() {
   op.name = "crop_mirror_normalize";
   op.summary = "Crops, mirrors and normalises images, with the layout and type that a network wants.";
   op.documentation =
-      "out = scale * (in - mean) / std + shift, computed in f32 as fma(in - mean, scale / std, shift), then converted (half to even, clamped). The window is that of fn.crop; "
-      "mirror reverses its columns. Padding takes fill_values as they are, not normalised; channels added by pad_output are 0 "
+      "out = scale * (in - mean) / std + shift, computed in f32 as fma(in - mean, scale / std, shift), then "
+      "converted (half to even, clamped). The window is that of fn.crop; "
+      "mirror reverses its columns. Padding takes fill_values as they are, not normalised; channels added by "
+      "pad_output are 0 "
       "where nothing may lie outside.";
-  op.inputs = {{.name = "data", .documentation = "image", .layouts = {"HWC", "CHW"},
+  op.inputs = {{.name = "data",
+                .documentation = "image",
+                .layouts = {"HWC", "CHW"},
                 .dtypes = {DType::kU8, DType::kI16, DType::kU16, DType::kI32, DType::kF32, DType::kF16}}};
   op.min_inputs = op.max_inputs = 1;
   op.args = crop_args();
   append(op.args, bounds_args());
   append(op.args, {
-      {.name = "mirror", .kind = ArgKind::kInt, .default_value = int64_t{0}, .per_sample = true, .documentation = "Not 0: reverses the columns."},
-      {.name = "mean", .kind = ArgKind::kFloatList, .default_value = std::vector<double>{0.0}, .per_sample = true, .documentation = "Subtracted; one value, or one per channel."},
-      {.name = "std", .kind = ArgKind::kFloatList, .default_value = std::vector<double>{1.0}, .per_sample = true, .documentation = "Divides; one value, or one per channel."},
-      {.name = "scale", .kind = ArgKind::kFloat, .default_value = 1.0, .documentation = "Multiplies the normalised value."},
-      {.name = "shift", .kind = ArgKind::kFloat, .default_value = 0.0, .documentation = "Added at the end."},
-      {.name = "dtype", .kind = ArgKind::kDType, .default_value = DType::kF32, .documentation = "Element type of the output: FLOAT, FLOAT16, INT8 or UINT8."},
-      {.name = "output_layout", .kind = ArgKind::kLayout, .default_value = std::string("CHW"), .documentation = "Layout of the output; empty keeps the input's."},
-      {.name = "pad_output", .kind = ArgKind::kBool, .default_value = false, .documentation = "Pads the channels to the next power of two."},
-  });
+                      {.name = "mirror",
+                       .kind = ArgKind::kInt,
+                       .default_value = int64_t{0},
+                       .per_sample = true,
+                       .documentation = "Not 0: reverses the columns."},
+                      {.name = "mean",
+                       .kind = ArgKind::kFloatList,
+                       .default_value = std::vector<double>{0.0},
+                       .per_sample = true,
+                       .documentation = "Subtracted; one value, or one per channel."},
+                      {.name = "std",
+                       .kind = ArgKind::kFloatList,
+                       .default_value = std::vector<double>{1.0},
+                       .per_sample = true,
+                       .documentation = "Divides; one value, or one per channel."},
+                      {.name = "scale",
+                       .kind = ArgKind::kFloat,
+                       .default_value = 1.0,
+                       .documentation = "Multiplies the normalised value."},
+                      {.name = "shift",
+                       .kind = ArgKind::kFloat,
+                       .default_value = 0.0,
+                       .documentation = "Added at the end."},
+                      {.name = "dtype",
+                       .kind = ArgKind::kDType,
+                       .default_value = DType::kF32,
+                       .documentation = "Element type of the output: FLOAT, FLOAT16, INT8 or UINT8."},
+                      {.name = "output_layout",
+                       .kind = ArgKind::kLayout,
+                       .default_value = std::string("CHW"),
+                       .documentation = "Layout of the output; empty keeps the input's."},
+                      {.name = "pad_output",
+                       .kind = ArgKind::kBool,
+                       .default_value = false,
+                       .documentation = "Pads the channels to the next power of two."},
+                  });
   op.args.push_back(ignored("image_type", ArgKind::kImageType, ir::None{}, "Deprecated."));
   op.args.push_back(refused("output_dtype", ArgKind::kDType, "it was renamed: write dtype="));
   op.devices = {"cpu", "gpu"};
-  op.example = image_example("fn.crop_mirror_normalize(image, dtype=types.FLOAT, mean=[123.675, 116.28, 103.53], std=[58.395, 57.12, 57.375]), label");
+  op.example = image_example(
+      "fn.crop_mirror_normalize(image, dtype=types.FLOAT, mean=[123.675, 116.28, 103.53], std=[58.395, "
+      "57.12, 57.375]), label");
   op.type_rule = cmn_type_rule;
   op.define = define_cmn;
   return op;

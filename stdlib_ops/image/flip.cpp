@@ -30,12 +30,25 @@ Operator make_flip() {
   Operator op;
   op.name = "flip";
   op.summary = "Mirrors images horizontally, vertically or both.";
-  op.documentation = "Exact copy with the order of columns (horizontal) or rows (vertical) reversed. Without arguments it flips horizontally. Nothing is copied: the result is a view.";
+  op.documentation =
+      "Exact copy with the order of columns (horizontal) or rows (vertical) reversed. Without arguments it "
+      "flips horizontally. Nothing is copied: the result is a view.";
   op.inputs = {{.name = "data", .documentation = "image", .layouts = {"HWC", "CHW"}}};
   op.min_inputs = op.max_inputs = 1;
-  op.args = {{.name = "horizontal", .kind = ArgKind::kInt, .default_value = int64_t{1}, .per_sample = true, .documentation = "Not 0: reverses the columns."},
-             {.name = "vertical", .kind = ArgKind::kInt, .default_value = int64_t{0}, .per_sample = true, .documentation = "Not 0: reverses the rows."},
-             {.name = "depthwise", .kind = ArgKind::kInt, .default_value = int64_t{0}, .documentation = "Reverses the depth of volumes.",
+  op.args = {{.name = "horizontal",
+              .kind = ArgKind::kInt,
+              .default_value = int64_t{1},
+              .per_sample = true,
+              .documentation = "Not 0: reverses the columns."},
+             {.name = "vertical",
+              .kind = ArgKind::kInt,
+              .default_value = int64_t{0},
+              .per_sample = true,
+              .documentation = "Not 0: reverses the rows."},
+             {.name = "depthwise",
+              .kind = ArgKind::kInt,
+              .default_value = int64_t{0},
+              .documentation = "Reverses the depth of volumes.",
               .refused = "volumes are not supported yet"}};
   op.devices = {"cpu", "gpu"};
   op.output_extents = OutputExtents::kLikeFirstInput;

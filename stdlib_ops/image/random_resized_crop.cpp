@@ -1,6 +1,7 @@
 // random_resized_crop: a random window of area and aspect ratio, resampled to a fixed size.
 //
-// Comes in: an image. Goes out: the window resampled to `size`; filter taps may reach past the window, as in the reference.
+// Comes in: an image. Goes out: the window resampled to `size`; filter taps may reach past the window, as in
+// the reference.
 #include "stdlib_ops/common/random_window.h"
 #include "stdlib_ops/common/resample.h"
 #include "stdlib_ops/operators.h"
@@ -12,9 +13,11 @@ Types random_resized_crop_types(const TypeContext& ctx) {
   GALATEA_TRY(check_random_window(ctx));
   GALATEA_ASSIGN(const DType dtype, resampled_dtype(ctx));
   const auto size = ctx.integers("size");
-  if (size.empty() || size.size() > 2) return ctx.error("random_resized_crop: size needs one or two elements, (h, w)", {}, "size");
+  if (size.empty() || size.size() > 2)
+    return ctx.error("random_resized_crop: size needs one or two elements, (h, w)", {}, "size");
   for (int64_t n : size)
-    if (n < 1) return ctx.error(fmt::format("random_resized_crop: size must be positive, not {}", n), {}, "size");
+    if (n < 1)
+      return ctx.error(fmt::format("random_resized_crop: size must be positive, not {}", n), {}, "size");
   ir::Type out = with_dtype(ctx.input(0), dtype);
   out.layout = ctx.input_layout(0);
   const ImageAxes at = image_axes(out.layout);
@@ -29,7 +32,9 @@ void define_random_resized_crop(RecipeBuilder& b) {
   b.check((height > i64(0)) & (width > i64(0)), "the image is empty: {} x {}", {height, width});
   const auto [rows, columns] = random_window(b, height, width);
   const auto size = b.integers("size");
-  auto axis = [](int dim, const AxisRange& range, int64_t n) { return ResampleAxis{dim, to_f64(range.start), to_f64(range.start + range.extent), i64(n)}; };
+  auto axis = [](int dim, const AxisRange& range, int64_t n) {
+    return ResampleAxis{dim, to_f64(range.start), to_f64(range.start + range.extent), i64(n)};
+  };
   b.output_stage(0, resample(b, axis(at.h, rows, size.front()), axis(at.w, columns, size.back())));
 }
 
@@ -40,11 +45,19 @@ Operator make_random_resized_crop() {
   op.name = "random_resized_crop";
   op.summary = "Crops a random window and resizes it to a fixed size.";
   op.documentation =
-      "The window covers a random fraction of the image (random_area) with a random ratio of width to height (random_aspect_ratio, uniform in the logarithm); after num_attempts windows that do "
-      "not fit, the largest allowed one is taken. It is then resampled as fn.resize resamples a region of interest: filters may use pixels outside the window.";
-  op.inputs = {{.name = "data", .documentation = "image", .layouts = {"HWC", "CHW"}, .dtypes = {DType::kU8, DType::kI16, DType::kU16, DType::kF32}}};
+      "The window covers a random fraction of the image (random_area) with a random ratio of width to height "
+      "(random_aspect_ratio, uniform in the logarithm); after num_attempts windows that do "
+      "not fit, the largest allowed one is taken. It is then resampled as fn.resize resamples a region of "
+      "interest: filters may use pixels outside the window.";
+  op.inputs = {{.name = "data",
+                .documentation = "image",
+                .layouts = {"HWC", "CHW"},
+                .dtypes = {DType::kU8, DType::kI16, DType::kU16, DType::kF32}}};
   op.min_inputs = op.max_inputs = 1;
-  op.args = {{.name = "size", .kind = ArgKind::kIntList, .required = true, .documentation = "Extents of the output, (h, w) or one number."}};
+  op.args = {{.name = "size",
+              .kind = ArgKind::kIntList,
+              .required = true,
+              .documentation = "Extents of the output, (h, w) or one number."}};
   append(op.args, random_window_args());
   append(op.args, filter_args());
   op.random = true;

@@ -1,6 +1,7 @@
 // slice: a window given by start and end or shape.
 //
-// Comes in: any tensor; positions as arguments or as two more inputs. Goes out: a view; with padding or another type, a map.
+// Comes in: any tensor; positions as arguments or as two more inputs. Goes out: a view; with padding or
+// another type, a map.
 #include "stdlib_ops/common/slice_window.h"
 #include "stdlib_ops/operators.h"
 
@@ -17,14 +18,17 @@ Types slice_type_rule(const TypeContext& ctx) {
     int64_t& extent = out.extents[static_cast<size_t>(axes[static_cast<size_t>(n)])];
     const int64_t known = static_slice_extent(ctx, n, count, extent, 1);
     if (policy == BoundsPolicy::kError && known >= 0 && extent >= 0 && known > extent)
-      return ctx.error(fmt::format("slice: a window of {} does not fit axis {} of {}", known, axes[static_cast<size_t>(n)], describe(ctx.input(0))),
+      return ctx.error(fmt::format("slice: a window of {} does not fit axis {} of {}", known,
+                                   axes[static_cast<size_t>(n)], describe(ctx.input(0))),
                        "make it smaller, or pad with out_of_bounds_policy=\"pad\"", "shape");
     if (known < -1) return ctx.error("slice: negative shape", {}, "shape");
     extent = policy == BoundsPolicy::kTrim ? -1 : known;
   }
   const DType dtype = ctx.dtype("dtype", out.dtype);
   if (dtype != out.dtype && dtype != DType::kF32 && dtype != DType::kF16 && dtype != DType::kU8)
-    return ctx.error(fmt::format("slice: dtype {} is neither the input's type nor FLOAT, FLOAT16 or UINT8", types_name(dtype)), "convert with fn.cast", "dtype");
+    return ctx.error(fmt::format("slice: dtype {} is neither the input's type nor FLOAT, FLOAT16 or UINT8",
+                                 types_name(dtype)),
+                     "convert with fn.cast", "dtype");
   out.dtype = dtype;
   return std::vector{out};
 }
@@ -37,7 +41,8 @@ void define_slice(RecipeBuilder& b) {
   for (int d = 0; d < in.ndim; ++d) ranges.push_back({i64(0), b.extent(0, d)});
   for (size_t n = 0; n < axes.size(); ++n) {
     const int d = axes[n];
-    const AxisRange range = slice_range(b, static_cast<int>(n), static_cast<int>(axes.size()), b.extent(0, d), 1);
+    const AxisRange range =
+        slice_range(b, static_cast<int>(n), static_cast<int>(axes.size()), b.extent(0, d), 1);
     const char letter = in.layout.empty() ? static_cast<char>('0' + d) : in.layout[d];
     ranges[static_cast<size_t>(d)] = apply_bounds(b, range, b.extent(0, d), policy, letter);
   }
@@ -51,11 +56,14 @@ Operator make_slice() {
   op.name = "slice";
   op.summary = "Cuts a window given by start and end or shape.";
   op.documentation =
-      "Absolute and relative positions mix freely; relative ones are multiplied by the extent and rounded half away from zero. By default the positions are given x first "
-      "(axis_names=\"WH\"). Anchor and shape may also be inputs; float ones are relative unless normalized_anchor or normalized_shape says otherwise.";
-  op.inputs = {{.name = "data", .documentation = "any tensor"},
-               {.name = "anchor", .documentation = "the start, one element per axis", .optional = true},
-               {.name = "shape", .documentation = "the window's extents, one element per axis", .optional = true}};
+      "Absolute and relative positions mix freely; relative ones are multiplied by the extent and rounded "
+      "half away from zero. By default the positions are given x first "
+      "(axis_names=\"WH\"). Anchor and shape may also be inputs; float ones are relative unless "
+      "normalized_anchor or normalized_shape says otherwise.";
+  op.inputs = {
+      {.name = "data", .documentation = "any tensor"},
+      {.name = "anchor", .documentation = "the start, one element per axis", .optional = true},
+      {.name = "shape", .documentation = "the window's extents, one element per axis", .optional = true}};
   op.min_inputs = 1;
   op.max_inputs = 3;
   op.args = slice_args();

@@ -15,19 +15,21 @@ struct BmpLayout {
   int64_t width = 0, height = 0;
   bool top_down = false;
   int bits = 0;
-  size_t pixels = 0;         ///< offset of the first row
+  size_t pixels = 0;  ///< offset of the first row
   size_t palette = 0;
   int palette_entry = 4;     ///< bytes
   int64_t palette_size = 0;  ///< entries
   uint32_t red = 0x00FF0000, green = 0x0000FF00, blue = 0x000000FF;
-  bool gray = false;         ///< a palette of greys only: one channel
+  bool gray = false;  ///< a palette of greys only: one channel
   int64_t row_bytes() const { return (width * bits + 31) / 32 * 4; }
 };
 
 uint32_t le16(Bytes bytes, size_t at) { return static_cast<uint32_t>(bytes[at] | bytes[at + 1] << 8); }
 uint32_t le32(Bytes bytes, size_t at) { return le16(bytes, at) | le16(bytes, at + 2) << 16; }
 
-bool is_byte_mask(uint32_t mask) { return mask != 0 && std::countr_zero(mask) % 8 == 0 && (mask >> std::countr_zero(mask)) == 0xFF; }
+bool is_byte_mask(uint32_t mask) {
+  return mask != 0 && std::countr_zero(mask) % 8 == 0 && (mask >> std::countr_zero(mask)) == 0xFF;
+}
 
 bool is_gray_palette(Bytes bytes, const BmpLayout& layout) {
   for (int64_t i = 0; i < layout.palette_size; ++i) {
@@ -42,7 +44,8 @@ Result<BmpLayout> read_layout(Bytes bytes) {
   BmpLayout layout;
   layout.pixels = le32(bytes, 10);
   size_t header = le32(bytes, 14);
-  if (header != 12 && (header < 40 || header > 124)) return image_error(fmt::format("the BMP's header is damaged: its length is {}", header));
+  if (header != 12 && (header < 40 || header > 124))
+    return image_error(fmt::format("the BMP's header is damaged: its length is {}", header));
   if (bytes.size() < 14 + header) return image_error("the BMP's header is cut off");
   uint32_t compression = 0;
   uint32_t colors = 0;
@@ -64,16 +67,23 @@ Result<BmpLayout> read_layout(Bytes bytes) {
   if (compression == 3 && layout.bits == 32) {
     size_t masks = header >= 52 ? 54 : 14 + header;
     if (bytes.size() < masks + 12) return image_error("the BMP's header is cut off");
-    layout.red = le32(bytes, masks), layout.green = le32(bytes, masks + 4), layout.blue = le32(bytes, masks + 8);
-    if (!is_byte_mask(layout.red) || !is_byte_mask(layout.green) || !is_byte_mask(layout.blue)) return image_error("the BMP's colour masks are not whole bytes, which is not supported", "save it with 24 bits per pixel");
+    layout.red = le32(bytes, masks), layout.green = le32(bytes, masks + 4),
+    layout.blue = le32(bytes, masks + 8);
+    if (!is_byte_mask(layout.red) || !is_byte_mask(layout.green) || !is_byte_mask(layout.blue))
+      return image_error("the BMP's colour masks are not whole bytes, which is not supported",
+                         "save it with 24 bits per pixel");
   } else if (compression != 0) {
-    return image_error(fmt::format("the BMP is compressed (method {}), which is not supported", compression), "save it uncompressed, or as PNG");
+    return image_error(fmt::format("the BMP is compressed (method {}), which is not supported", compression),
+                       "save it uncompressed, or as PNG");
   }
   if (layout.bits != 1 && layout.bits != 4 && layout.bits != 8 && layout.bits != 24 && layout.bits != 32)
-    return image_error(fmt::format("the BMP has {} bits per pixel, which is not supported", layout.bits), "save it with 24 bits per pixel");
+    return image_error(fmt::format("the BMP has {} bits per pixel, which is not supported", layout.bits),
+                       "save it with 24 bits per pixel");
   if (layout.bits <= 8) {
-    layout.palette_size = colors == 0 || colors > (1U << layout.bits) ? int64_t{1} << layout.bits : int64_t{colors};
-    if (layout.palette + static_cast<size_t>(layout.palette_size * layout.palette_entry) > bytes.size()) return image_error("the BMP's palette is cut off");
+    layout.palette_size =
+        colors == 0 || colors > (1U << layout.bits) ? int64_t{1} << layout.bits : int64_t{colors};
+    if (layout.palette + static_cast<size_t>(layout.palette_size * layout.palette_entry) > bytes.size())
+      return image_error("the BMP's palette is cut off");
     layout.gray = is_gray_palette(bytes, layout);
   }
   return layout;
@@ -117,14 +127,18 @@ Result<ImageHeader> read_bmp_header(Bytes bytes) {
 Status decode_bmp(const DecodeJob& job) {
   GALATEA_ASSIGN(BmpLayout layout, read_layout(job.bytes));
   auto row_bytes = static_cast<size_t>(layout.row_bytes());
-  if (layout.pixels > job.bytes.size() || (job.bytes.size() - layout.pixels) / row_bytes < static_cast<size_t>(layout.height))
-    return image_error(fmt::format("the BMP is cut off: its {} rows need {} bytes", layout.height, row_bytes * static_cast<size_t>(layout.height)));
+  if (layout.pixels > job.bytes.size() ||
+      (job.bytes.size() - layout.pixels) / row_bytes < static_cast<size_t>(layout.height))
+    return image_error(fmt::format("the BMP is cut off: its {} rows need {} bytes", layout.height,
+                                   row_bytes * static_cast<size_t>(layout.height)));
   auto memory = job.scratch.bytes(job.stored.width() * 3);
   if (!memory) return std::unexpected(memory.error());
-  RowSink sink = job.sink(3, 8, job.options.type == ImageType::kRgb || (job.options.type == ImageType::kAny && !layout.gray));
+  RowSink sink = job.sink(
+      3, 8, job.options.type == ImageType::kRgb || (job.options.type == ImageType::kAny && !layout.gray));
   for (int64_t y = job.stored.y0; y < job.stored.y1; ++y) {
     int64_t stored_row = layout.top_down ? y : layout.height - 1 - y;
-    read_row(job.bytes, layout, &job.bytes[layout.pixels + static_cast<size_t>(stored_row) * row_bytes], job.stored, *memory);
+    read_row(job.bytes, layout, &job.bytes[layout.pixels + static_cast<size_t>(stored_row) * row_bytes],
+             job.stored, *memory);
     sink.put(y - job.stored.y0, *memory);
   }
   return {};

@@ -21,8 +21,9 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-constexpr const char* kDefaultFilters[] = {"*.jpg", "*.jpeg", "*.png", "*.bmp", "*.tif", "*.tiff", "*.pnm", "*.ppm",
-                                           "*.pgm", "*.pbm", "*.jp2", "*.webp", "*.flac", "*.ogg", "*.wav"};
+constexpr const char* kDefaultFilters[] = {"*.jpg",  "*.jpeg", "*.png",  "*.bmp", "*.tif",
+                                           "*.tiff", "*.pnm",  "*.ppm",  "*.pgm", "*.pbm",
+                                           "*.jp2",  "*.webp", "*.flac", "*.ogg", "*.wav"};
 constexpr size_t kMaxListLine = 16 * 1024;
 constexpr const char* kWhiteSpace = " \t\r\n\v\f";
 
@@ -33,13 +34,18 @@ std::unexpected<Error> file_error(std::string message, std::string help = {}) {
 bool has(const Json& config, const char* key) { return config.contains(key) && !config[key].is_null(); }
 
 std::vector<std::string> filters(const Json& config, const char* key, bool with_default) {
-  if (has(config, key)) return config[key].is_string() ? std::vector<std::string>{config[key]} : config[key].get<std::vector<std::string>>();
-  return with_default ? std::vector<std::string>(std::begin(kDefaultFilters), std::end(kDefaultFilters)) : std::vector<std::string>{};
+  if (has(config, key))
+    return config[key].is_string() ? std::vector<std::string>{config[key]}
+                                   : config[key].get<std::vector<std::string>>();
+  return with_default ? std::vector<std::string>(std::begin(kDefaultFilters), std::end(kDefaultFilters))
+                      : std::vector<std::string>{};
 }
 
 bool matches(const std::string& name, const std::vector<std::string>& globs, bool case_sensitive) {
   int flags = case_sensitive ? 0 : FNM_CASEFOLD;
-  return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) { return fnmatch(glob.c_str(), name.c_str(), flags) == 0; });
+  return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
+    return fnmatch(glob.c_str(), name.c_str(), flags) == 0;
+  });
 }
 
 /// Names in a folder, sorted by bytes.
@@ -47,9 +53,12 @@ Result<std::vector<std::string>> names_in(const fs::path& folder) {
   std::error_code error;
   std::vector<std::string> names;
   fs::directory_iterator entries(folder, error);
-  if (error) return file_error(fmt::format("cannot read the folder {}: {}", folder.string(), error.message()), "check the path and its permissions");
+  if (error)
+    return file_error(fmt::format("cannot read the folder {}: {}", folder.string(), error.message()),
+                      "check the path and its permissions");
   for (; entries != fs::directory_iterator(); entries.increment(error)) {
-    if (error) return file_error(fmt::format("cannot read the folder {}: {}", folder.string(), error.message()));
+    if (error)
+      return file_error(fmt::format("cannot read the folder {}: {}", folder.string(), error.message()));
     names.push_back(entries->path().filename().string());
   }
   std::sort(names.begin(), names.end());
@@ -59,15 +68,20 @@ Result<std::vector<std::string>> names_in(const fs::path& folder) {
 Result<std::vector<FileEntry>> scan_root(const Json& config) {
   fs::path root = config["file_root"].get<std::string>();
   bool case_sensitive = config.value("case_sensitive_filter", false);
-  std::vector<std::string> globs = filters(config, "file_filters", true), folder_globs = filters(config, "dir_filters", false);
-  if (globs.empty()) return file_error("file_filters is an empty list: no file could match", "leave file_filters out, or name patterns such as \"*.jpg\"");
+  std::vector<std::string> globs = filters(config, "file_filters", true),
+                           folder_globs = filters(config, "dir_filters", false);
+  if (globs.empty())
+    return file_error("file_filters is an empty list: no file could match",
+                      "leave file_filters out, or name patterns such as \"*.jpg\"");
   GALATEA_ASSIGN(std::vector<std::string> folders, names_in(root));
   std::vector<FileEntry> out;
   int32_t label = 0;
   for (const std::string& folder : folders) {
     std::error_code error;
     fs::file_status status = fs::status(root / folder, error);
-    if (error) return file_error(fmt::format("cannot look at {}: {}", (root / folder).string(), error.message()), "remove the broken link or fix its permissions");
+    if (error)
+      return file_error(fmt::format("cannot look at {}: {}", (root / folder).string(), error.message()),
+                        "remove the broken link or fix its permissions");
     if (!fs::is_directory(status)) continue;
     if (!folder_globs.empty() && !matches(folder, folder_globs, case_sensitive)) continue;
     GALATEA_ASSIGN(std::vector<std::string> names, names_in(root / folder));
@@ -78,23 +92,34 @@ Result<std::vector<FileEntry>> scan_root(const Json& config) {
     ++label;
   }
   if (out.empty()) {
-    return file_error(fmt::format("no files found in the sub-folders of {}", root.string()),
-                      folders.empty() ? "the folder is empty; point file_root at a folder that holds one sub-folder per class"
-                                      : "file_root must hold one sub-folder per class with image files in it; file_filters= says which names count");
+    return file_error(
+        fmt::format("no files found in the sub-folders of {}", root.string()),
+        folders.empty()
+            ? "the folder is empty; point file_root at a folder that holds one sub-folder per class"
+            : "file_root must hold one sub-folder per class with image files in it; file_filters= says which "
+              "names count");
   }
   return out;
 }
 
-fs::path resolve(const fs::path& root, const std::string& name) { return root.empty() ? fs::path(name) : root / name; }
+fs::path resolve(const fs::path& root, const std::string& name) {
+  return root.empty() ? fs::path(name) : root / name;
+}
 
 Result<std::vector<FileEntry>> read_list(const Json& config) {
   std::string list = config["file_list"];
-  if (list.empty()) return file_error("file_list is an empty string", "name a text file with one \"path label\" a line");
-  fs::path root = has(config, "file_root") ? fs::path(config["file_root"].get<std::string>()) : fs::path(list).parent_path();
+  if (list.empty())
+    return file_error("file_list is an empty string", "name a text file with one \"path label\" a line");
+  fs::path root = has(config, "file_root") ? fs::path(config["file_root"].get<std::string>())
+                                           : fs::path(list).parent_path();
   std::error_code error;
-  if (fs::is_directory(list, error)) return file_error(fmt::format("the file list {} is a folder", list), "name a text file, or give the folder as file_root=");
+  if (fs::is_directory(list, error))
+    return file_error(fmt::format("the file list {} is a folder", list),
+                      "name a text file, or give the folder as file_root=");
   std::ifstream in(list, std::ios::binary);
-  if (!in) return file_error(fmt::format("cannot open the file list {}: {}", list, std::strerror(errno)), "check the path and its permissions");
+  if (!in)
+    return file_error(fmt::format("cannot open the file list {}: {}", list, std::strerror(errno)),
+                      "check the path and its permissions");
   return parse_file_list(in, list, root);
 }
 
@@ -102,18 +127,23 @@ Result<std::vector<FileEntry>> read_list(const Json& config) {
 Result<FileEntry> parse_list_line(const std::string& line, const std::string& place, const fs::path& root) {
   size_t end = line.find_last_not_of(kWhiteSpace);
   size_t digits = line.find_last_not_of("0123456789", end);
-  bool has_label = digits != end && digits != std::string::npos && std::strchr(kWhiteSpace, line[digits]) != nullptr;
+  bool has_label =
+      digits != end && digits != std::string::npos && std::strchr(kWhiteSpace, line[digits]) != nullptr;
   size_t path_end = has_label ? line.find_last_not_of(kWhiteSpace, digits) : std::string::npos;
   if (!has_label || path_end == std::string::npos) {
-    return file_error(fmt::format("{}: expected \"path label\" with a non-negative label, found \"{}\"", place, line.substr(0, end + 1)),
+    return file_error(fmt::format("{}: expected \"path label\" with a non-negative label, found \"{}\"",
+                                  place, line.substr(0, end + 1)),
                       "write the file's path, a space and a whole number");
   }
   std::string_view text = std::string_view(line).substr(digits + 1, end - digits);
   FileEntry entry;
   if (std::from_chars(text.data(), text.data() + text.size(), entry.label).ec != std::errc())
-    return file_error(fmt::format("{}: the label {} does not fit in 32 bits", place, text), "number the classes from 0");
+    return file_error(fmt::format("{}: the label {} does not fit in 32 bits", place, text),
+                      "number the classes from 0");
   entry.name = line.substr(0, path_end + 1);
-  if (entry.name.find('\0') != std::string::npos) return file_error(fmt::format("{}: the path holds a zero byte", place), "the file list must be plain text");
+  if (entry.name.find('\0') != std::string::npos)
+    return file_error(fmt::format("{}: the path holds a zero byte", place),
+                      "the file list must be plain text");
   entry.path = resolve(root, entry.name).string();
   return entry;
 }
@@ -124,12 +154,16 @@ Result<std::vector<FileEntry>> named_files(const Json& config) {
   fs::path root = has(config, "file_root") ? fs::path(config["file_root"].get<std::string>()) : fs::path();
   std::vector<int32_t> labels;
   if (has(config, "labels")) {
-    labels = config["labels"].is_array() ? config["labels"].get<std::vector<int32_t>>() : std::vector<int32_t>{config["labels"].get<int32_t>()};
-    if (labels.size() != names.size()) return file_error(fmt::format("labels has {} entries, files has {}", labels.size(), names.size()), "give one label per file");
+    labels = config["labels"].is_array() ? config["labels"].get<std::vector<int32_t>>()
+                                         : std::vector<int32_t>{config["labels"].get<int32_t>()};
+    if (labels.size() != names.size())
+      return file_error(fmt::format("labels has {} entries, files has {}", labels.size(), names.size()),
+                        "give one label per file");
   }
   std::vector<FileEntry> out;
   for (size_t i = 0; i < names.size(); ++i)
-    out.push_back({resolve(root, names[i]).string(), names[i], labels.empty() ? static_cast<int32_t>(i) : labels[i]});
+    out.push_back(
+        {resolve(root, names[i]).string(), names[i], labels.empty() ? static_cast<int32_t>(i) : labels[i]});
   return out;
 }
 
@@ -165,7 +199,10 @@ class FileSource final : public runtime::SampleSource {
       ssize_t count = ::read(file.get(), data->data + at, static_cast<size_t>(status.st_size - at));
       if (count < 0 && errno == EINTR) continue;
       if (count < 0) return unreadable(entry);
-      if (count == 0) return file_error(fmt::format("{} became shorter while it was read: {} of {} bytes", entry.path, at, status.st_size), "do not change the data while it is in use");
+      if (count == 0)
+        return file_error(fmt::format("{} became shorter while it was read: {} of {} bytes", entry.path, at,
+                                      status.st_size),
+                          "do not change the data while it is in use");
       at += count;
     }
     GALATEA_ASSIGN(runtime::Tensor * label, allocate(1, DType::kI32, {1}));
@@ -175,37 +212,48 @@ class FileSource final : public runtime::SampleSource {
 
  private:
   static std::unexpected<Error> unreadable(const FileEntry& entry) {
-    return file_error(fmt::format("cannot read {}: {}", entry.path, std::strerror(errno)), "check that the file exists and may be read; on_error=\"skip\" lets the run go on without it");
+    return file_error(
+        fmt::format("cannot read {}: {}", entry.path, std::strerror(errno)),
+        "check that the file exists and may be read; on_error=\"skip\" lets the run go on without it");
   }
   std::vector<FileEntry> files_;
 };
 
 }  // namespace
 
-Result<std::vector<FileEntry>> parse_file_list(std::istream& in, const std::string& list, const fs::path& root) {
+Result<std::vector<FileEntry>> parse_file_list(std::istream& in, const std::string& list,
+                                               const fs::path& root) {
   std::vector<FileEntry> out;
   std::string line;
   for (size_t number = 1; std::getline(in, line); ++number) {
     std::string place = fmt::format("{}:{}", list, number);
-    if (line.size() > kMaxListLine) return file_error(fmt::format("{}: the line is longer than {} bytes", place, kMaxListLine), "write one \"path label\" a line");
+    if (line.size() > kMaxListLine)
+      return file_error(fmt::format("{}: the line is longer than {} bytes", place, kMaxListLine),
+                        "write one \"path label\" a line");
     if (line.find_last_not_of(kWhiteSpace) == std::string::npos) continue;
     GALATEA_ASSIGN(FileEntry entry, parse_list_line(line, place, root));
     out.push_back(std::move(entry));
   }
   if (in.bad()) return file_error(fmt::format("cannot read the file list {} to its end", list));
-  if (out.empty()) return file_error(fmt::format("the file list {} names no files", list), "write one \"path label\" a line");
+  if (out.empty())
+    return file_error(fmt::format("the file list {} names no files", list),
+                      "write one \"path label\" a line");
   return out;
 }
 
 Result<std::vector<FileEntry>> list_files(const std::string& config) {
   Json json = Json::parse(config, nullptr, false);
   GALATEA_CHECK(json.is_object(), "readers.file: configuration is not a JSON object");
-  if (has(json, "files") && has(json, "file_list")) return file_error("files and file_list exclude each other", "give one of them");
-  if (has(json, "labels") && !has(json, "files")) return file_error("labels needs files", "give files=[…] with labels=[…], or let file_root's sub-folders number the classes");
+  if (has(json, "files") && has(json, "file_list"))
+    return file_error("files and file_list exclude each other", "give one of them");
+  if (has(json, "labels") && !has(json, "files"))
+    return file_error("labels needs files",
+                      "give files=[…] with labels=[…], or let file_root's sub-folders number the classes");
   if (has(json, "files")) return named_files(json);
   if (has(json, "file_list")) return read_list(json);
   if (has(json, "file_root")) return scan_root(json);
-  return file_error("readers.file needs file_root, files or file_list", "name the folder of the data: file_root=\"photos\"");
+  return file_error("readers.file needs file_root, files or file_list",
+                    "name the folder of the data: file_root=\"photos\"");
 }
 
 runtime::SourceFactory file_source_factory() {

@@ -1,7 +1,8 @@
 // readers.file: which files there are, and their bytes.
 //
-// Comes in: the operator's arguments as JSON (file_root, file_list, files, labels, file_filters, dir_filters, case_sensitive_filter).
-// Goes out: a SampleSource with outputs data (u8, 1-D) and label (i32, [1]). Order of the list is that of the arguments; shuffling is the reader loop's.
+// Comes in: the operator's arguments as JSON (file_root, file_list, files, labels, file_filters, dir_filters,
+// case_sensitive_filter). Goes out: a SampleSource with outputs data (u8, 1-D) and label (i32, [1]). Order of
+// the list is that of the arguments; shuffling is the reader loop's.
 #pragma once
 
 #include <filesystem>
@@ -17,15 +18,17 @@ runtime::SourceFactory file_source_factory();
 
 /// One file of the data set.
 struct FileEntry {
-  std::string path;   ///< to open
-  std::string name;   ///< relative to file_root, for people
+  std::string path;  ///< to open
+  std::string name;  ///< relative to file_root, for people
   int32_t label = 0;
 };
 
 /// The list, from the arguments (JSON text). Errors name the folder, the list and its line, or the argument.
 Result<std::vector<FileEntry>> list_files(const std::string& config);
 
-/// The text of a file_list: one "path label" a line. `list` is its name for messages, `root` what its paths are relative to.
-Result<std::vector<FileEntry>> parse_file_list(std::istream& in, const std::string& list, const std::filesystem::path& root);
+/// The text of a file_list: one "path label" a line. `list` is its name for messages, `root` what its paths
+/// are relative to.
+Result<std::vector<FileEntry>> parse_file_list(std::istream& in, const std::string& list,
+                                               const std::filesystem::path& root);
 
 }  // namespace galatea::native

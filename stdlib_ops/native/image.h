@@ -1,7 +1,8 @@
 // Encoded images: what the codecs share.
 //
-// Comes in: bytes of a file. Goes out: header facts without decoding, and pixels of a window, row by row, into a sink that converts
-// colour, element type and orientation. Formats are recognised from content, never from a file name.
+// Comes in: bytes of a file. Goes out: header facts without decoding, and pixels of a window, row by row,
+// into a sink that converts colour, element type and orientation. Formats are recognised from content, never
+// from a file name.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,8 @@ enum class ImageType : uint8_t { kRgb = 0, kBgr = 1, kGray = 2, kYCbCr = 3, kAny
 struct ImageHeader {
   ImageFormat format = ImageFormat::kUnknown;
   int64_t height = 0, width = 0;
-  int channels = 3;     ///< as stored, palettes expanded, transparent colours (PNG tRNS) left out: 1, 2 (grey + alpha), 3, 4
+  int channels = 3;  ///< as stored, palettes expanded, transparent colours (PNG tRNS) left out: 1, 2 (grey +
+                     ///< alpha), 3, 4
   int orientation = 1;  ///< EXIF 1..8; 1 where absent or invalid
   int bits = 8;         ///< per channel: 8 or 16
 };
@@ -66,10 +68,12 @@ struct DecodeOptions {
 /// Takes stored rows of the window and writes the output tensor (HWC, dense).
 class RowSink {
  public:
-  /// `source_channels` and `source_bits` are those of the rows that put() gets; `converted` says that the codec has done the colour conversion.
-  RowSink(const ImageHeader& header, const Window& stored, const DecodeOptions& options, int orientation, int source_channels, int source_bits,
-          bool converted, uint8_t* output);
-  /// Row `y` of the stored window (from 0), starting at the window's first column. 16-bit samples are in the machine's byte order.
+  /// `source_channels` and `source_bits` are those of the rows that put() gets; `converted` says that the
+  /// codec has done the colour conversion.
+  RowSink(const ImageHeader& header, const Window& stored, const DecodeOptions& options, int orientation,
+          int source_channels, int source_bits, bool converted, uint8_t* output);
+  /// Row `y` of the stored window (from 0), starting at the window's first column. 16-bit samples are in the
+  /// machine's byte order.
   void put(int64_t y, const uint8_t* row);
 
  private:
@@ -91,13 +95,17 @@ class Scratch {
   virtual ~Scratch() = default;
   virtual Result<uint8_t*> bytes(int64_t size) = 0;
 };
-/// The same for functions that a longjmp may leave, where nothing may have a destructor: null where there is an error.
+/// The same for functions that a longjmp may leave, where nothing may have a destructor: null where there is
+/// an error.
 uint8_t* scratch_or_null(Scratch& scratch, int64_t size, Error* error);
 
-/// Decodes `window` (in oriented coordinates if orientation is adjusted) into `output`, which has room for it: dense HWC of options.dtype.
-Status decode_window(Bytes bytes, const ImageHeader& header, const Window& window, const DecodeOptions& options, Scratch& scratch, uint8_t* output);
+/// Decodes `window` (in oriented coordinates if orientation is adjusted) into `output`, which has room for
+/// it: dense HWC of options.dtype.
+Status decode_window(Bytes bytes, const ImageHeader& header, const Window& window,
+                     const DecodeOptions& options, Scratch& scratch, uint8_t* output);
 
-/// What each codec gets; `stored` is the window in stored coordinates, `orientation` 1 where it is not to be applied.
+/// What each codec gets; `stored` is the window in stored coordinates, `orientation` 1 where it is not to be
+/// applied.
 struct DecodeJob {
   Bytes bytes;
   const ImageHeader& header;

@@ -65,25 +65,35 @@ uint8_t* scratch_or_null(Scratch& scratch, int64_t size, Error* error) {
   return nullptr;
 }
 
-Status decode_window(Bytes bytes, const ImageHeader& header, const Window& window, const DecodeOptions& options, Scratch& scratch, uint8_t* output) {
+Status decode_window(Bytes bytes, const ImageHeader& header, const Window& window,
+                     const DecodeOptions& options, Scratch& scratch, uint8_t* output) {
   int orientation = options.adjust_orientation ? header.orientation : 1;
   Window stored = to_stored(window, header, orientation);
-  if (stored.y0 < 0 || stored.x0 < 0 || stored.y1 > header.height || stored.x1 > header.width || stored.height() < 0 || stored.width() < 0)
-    return image_error(fmt::format("the window [{}, {}) x [{}, {}) is not inside the image", window.y0, window.y1, window.x0, window.x1));
+  if (stored.y0 < 0 || stored.x0 < 0 || stored.y1 > header.height || stored.x1 > header.width ||
+      stored.height() < 0 || stored.width() < 0)
+    return image_error(fmt::format("the window [{}, {}) x [{}, {}) is not inside the image", window.y0,
+                                   window.y1, window.x0, window.x1));
   if (stored.height() == 0 || stored.width() == 0) return {};
   DecodeJob job{bytes, header, stored, options, orientation, scratch, output};
   switch (header.format) {
-    case ImageFormat::kJpeg: return decode_jpeg(job);
-    case ImageFormat::kPng: return decode_png(job);
-    case ImageFormat::kWebp: return decode_webp(job);
-    case ImageFormat::kBmp: return decode_bmp(job);
-    case ImageFormat::kUnknown: break;
+    case ImageFormat::kJpeg:
+      return decode_jpeg(job);
+    case ImageFormat::kPng:
+      return decode_png(job);
+    case ImageFormat::kWebp:
+      return decode_webp(job);
+    case ImageFormat::kBmp:
+      return decode_bmp(job);
+    case ImageFormat::kUnknown:
+      break;
   }
   return image_error("the data is not an image of a known format");
 }
 
 runtime::NativeFunction image_peek_function() { return {"image.peek", "decode", prepare, peek}; }
 
-runtime::NativeFunction image_decode_function(std::string name) { return {std::move(name), "decode", prepare, decode}; }
+runtime::NativeFunction image_decode_function(std::string name) {
+  return {std::move(name), "decode", prepare, decode};
+}
 
 }  // namespace galatea::native

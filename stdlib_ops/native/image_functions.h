@@ -1,7 +1,8 @@
 // The native functions of encoded images: "image.peek", "image.decode", "image.decode_window".
 //
-// image.peek: input 0 = bytes (u8, 1-D); results: height, width, channels (i64) of the decoded tensor. Configuration: adjust_orientation, output_type.
-// image.decode, image.decode_window: input 0 = bytes, scalars y0, x0, y1, x1 (i64, oriented coordinates, inside the image); output u8 (or `dtype`) [y1-y0, x1-x0, C].
+// image.peek: input 0 = bytes (u8, 1-D); results: height, width, channels (i64) of the decoded tensor.
+// Configuration: adjust_orientation, output_type. image.decode, image.decode_window: input 0 = bytes, scalars
+// y0, x0, y1, x1 (i64, oriented coordinates, inside the image); output u8 (or `dtype`) [y1-y0, x1-x0, C].
 #pragma once
 
 #include "runtime/native.h"

@@ -11,7 +11,10 @@ namespace {
 
 uint32_t be16(const uint8_t* p) { return static_cast<uint32_t>(p[0] << 8 | p[1]); }
 uint32_t be32(const uint8_t* p) { return be16(p) << 16 | be16(p + 2); }
-uint32_t le32(const uint8_t* p) { return static_cast<uint32_t>(p[0]) | static_cast<uint32_t>(p[1]) << 8 | static_cast<uint32_t>(p[2]) << 16 | static_cast<uint32_t>(p[3]) << 24; }
+uint32_t le32(const uint8_t* p) {
+  return static_cast<uint32_t>(p[0]) | static_cast<uint32_t>(p[1]) << 8 | static_cast<uint32_t>(p[2]) << 16 |
+         static_cast<uint32_t>(p[3]) << 24;
+}
 
 bool starts_with(Bytes bytes, std::string_view magic, size_t at = 0) {
   return bytes.size() >= at + magic.size() && std::memcmp(bytes.data() + at, magic.data(), magic.size()) == 0;
@@ -40,11 +43,17 @@ Result<ImageHeader> read_jpeg_header(Bytes bytes) {
       header.width = be16(&segment[3]);
       int components = segment[5];
       header.channels = components == 1 ? 1 : 3;
-      if (segment[0] != 8) return image_error(fmt::format("the JPEG has {} bits per sample; only 8 are supported", int{segment[0]}), "re-encode it with 8 bits per sample");
-      if (header.height == 0) return image_error("the JPEG does not state its height (DNL marker), which is not supported", "re-encode the file");
+      if (segment[0] != 8)
+        return image_error(
+            fmt::format("the JPEG has {} bits per sample; only 8 are supported", int{segment[0]}),
+            "re-encode it with 8 bits per sample");
+      if (header.height == 0)
+        return image_error("the JPEG does not state its height (DNL marker), which is not supported",
+                           "re-encode the file");
       return header;
     }
-    if (marker == 0xE1 && starts_with(segment, std::string_view("Exif\0\0", 6))) header.orientation = orientation_from_exif(segment.subspan(6));
+    if (marker == 0xE1 && starts_with(segment, std::string_view("Exif\0\0", 6)))
+      header.orientation = orientation_from_exif(segment.subspan(6));
   }
   return image_error("the JPEG's header is damaged or cut off: no frame header was found");
 }
@@ -52,24 +61,37 @@ Result<ImageHeader> read_jpeg_header(Bytes bytes) {
 Result<ImageHeader> read_png_header(Bytes bytes) {
   ImageHeader header;
   header.format = ImageFormat::kPng;
-  if (bytes.size() < 33 || !starts_with(bytes, "IHDR", 12)) return image_error("the PNG's header is damaged or cut off");
+  if (bytes.size() < 33 || !starts_with(bytes, "IHDR", 12))
+    return image_error("the PNG's header is damaged or cut off");
   header.width = be32(&bytes[16]);
   header.height = be32(&bytes[20]);
   int depth = bytes[24], color = bytes[25];
   header.bits = depth == 16 ? 16 : 8;
   switch (color) {
-    case 0: header.channels = 1; break;
-    case 2: header.channels = 3; break;
-    case 3: header.channels = 3; break;
-    case 4: header.channels = 2; break;
-    case 6: header.channels = 4; break;
-    default: return image_error(fmt::format("the PNG's header is damaged: colour type {}", color));
+    case 0:
+      header.channels = 1;
+      break;
+    case 2:
+      header.channels = 3;
+      break;
+    case 3:
+      header.channels = 3;
+      break;
+    case 4:
+      header.channels = 2;
+      break;
+    case 6:
+      header.channels = 4;
+      break;
+    default:
+      return image_error(fmt::format("the PNG's header is damaged: colour type {}", color));
   }
   // eXIf stands before the pixels. Transparency by tRNS is no channel, as in DALI.
   for (size_t at = 8; at + 12 <= bytes.size();) {
     size_t length = be32(&bytes[at]);
     if (length > bytes.size() - at - 12 || starts_with(bytes, "IDAT", at + 4)) break;
-    if (starts_with(bytes, "eXIf", at + 4)) header.orientation = orientation_from_exif(bytes.subspan(at + 8, length));
+    if (starts_with(bytes, "eXIf", at + 4))
+      header.orientation = orientation_from_exif(bytes.subspan(at + 8, length));
     at += 12 + length;
   }
   return header;
@@ -79,8 +101,11 @@ Result<ImageHeader> read_webp_header(Bytes bytes) {
   ImageHeader header;
   header.format = ImageFormat::kWebp;
   WebPBitstreamFeatures features;
-  if (WebPGetFeatures(bytes.data(), bytes.size(), &features) != VP8_STATUS_OK) return image_error("the WebP's header is damaged or cut off");
-  if (features.has_animation) return image_error("the WebP is an animation, which is not supported", "extract its frames as single images");
+  if (WebPGetFeatures(bytes.data(), bytes.size(), &features) != VP8_STATUS_OK)
+    return image_error("the WebP's header is damaged or cut off");
+  if (features.has_animation)
+    return image_error("the WebP is an animation, which is not supported",
+                       "extract its frames as single images");
   header.width = features.width;
   header.height = features.height;
   header.channels = features.has_alpha ? 4 : 3;
@@ -100,8 +125,11 @@ Result<ImageHeader> read_webp_header(Bytes bytes) {
 }  // namespace
 
 std::unexpected<Error> image_error(std::string message, std::string help) {
-  return make_error(ErrorKind::kUser, "G0810", std::move(message),
-                    help.empty() ? "check or remove the file; on_error=\"skip\" or \"replace\" lets the run go on without it" : std::move(help));
+  return make_error(
+      ErrorKind::kUser, "G0810", std::move(message),
+      help.empty()
+          ? "check or remove the file; on_error=\"skip\" or \"replace\" lets the run go on without it"
+          : std::move(help));
 }
 
 ImageFormat detect_format(Bytes bytes) {
@@ -114,11 +142,16 @@ ImageFormat detect_format(Bytes bytes) {
 
 std::string_view format_name(ImageFormat format) {
   switch (format) {
-    case ImageFormat::kJpeg: return "JPEG";
-    case ImageFormat::kPng: return "PNG";
-    case ImageFormat::kWebp: return "WebP";
-    case ImageFormat::kBmp: return "BMP";
-    case ImageFormat::kUnknown: break;
+    case ImageFormat::kJpeg:
+      return "JPEG";
+    case ImageFormat::kPng:
+      return "PNG";
+    case ImageFormat::kWebp:
+      return "WebP";
+    case ImageFormat::kBmp:
+      return "BMP";
+    case ImageFormat::kUnknown:
+      break;
   }
   return "unknown";
 }
@@ -128,7 +161,9 @@ int orientation_from_exif(Bytes tiff) {
   bool little = starts_with(tiff, "II*") && tiff[3] == 0;
   bool big = tiff[0] == 'M' && tiff[1] == 'M' && tiff[2] == 0 && tiff[3] == '*';
   if (!little && !big) return 1;
-  auto u16 = [&](size_t at) -> uint32_t { return little ? static_cast<uint32_t>(tiff[at] | tiff[at + 1] << 8) : be16(&tiff[at]); };
+  auto u16 = [&](size_t at) -> uint32_t {
+    return little ? static_cast<uint32_t>(tiff[at] | tiff[at + 1] << 8) : be16(&tiff[at]);
+  };
   auto u32 = [&](size_t at) -> uint32_t { return little ? le32(&tiff[at]) : be32(&tiff[at]); };
   size_t directory = u32(4);
   if (directory > tiff.size() || tiff.size() - directory < 2) return 1;
@@ -146,20 +181,30 @@ int orientation_from_exif(Bytes tiff) {
 Result<ImageHeader> read_header(Bytes bytes) {
   Result<ImageHeader> header = image_error("");
   switch (detect_format(bytes)) {
-    case ImageFormat::kJpeg: header = read_jpeg_header(bytes); break;
-    case ImageFormat::kPng: header = read_png_header(bytes); break;
-    case ImageFormat::kWebp: header = read_webp_header(bytes); break;
-    case ImageFormat::kBmp: header = read_bmp_header(bytes); break;
+    case ImageFormat::kJpeg:
+      header = read_jpeg_header(bytes);
+      break;
+    case ImageFormat::kPng:
+      header = read_png_header(bytes);
+      break;
+    case ImageFormat::kWebp:
+      header = read_webp_header(bytes);
+      break;
+    case ImageFormat::kBmp:
+      header = read_bmp_header(bytes);
+      break;
     case ImageFormat::kUnknown:
       if (bytes.empty()) return image_error("the file is empty");
       return image_error("the data is not an image of a known format (JPEG, PNG, WebP, BMP)",
-                         "remove the file, or keep it out with file_filters=; on_error=\"skip\" lets the run go on without it");
+                         "remove the file, or keep it out with file_filters=; on_error=\"skip\" lets the run "
+                         "go on without it");
   }
   if (!header) return header;
-  if (header->width <= 0 || header->height <= 0 || header->width > kMaxPixels || header->height > kMaxPixels ||
-      header->width * header->height > kMaxPixels) {
-    return image_error(fmt::format("the header states {} x {} pixels, which is {}", header->width, header->height,
-                                   header->width <= 0 || header->height <= 0 ? "empty" : "beyond the limit of 2^28 pixels"));
+  if (header->width <= 0 || header->height <= 0 || header->width > kMaxPixels ||
+      header->height > kMaxPixels || header->width * header->height > kMaxPixels) {
+    return image_error(
+        fmt::format("the header states {} x {} pixels, which is {}", header->width, header->height,
+                    header->width <= 0 || header->height <= 0 ? "empty" : "beyond the limit of 2^28 pixels"));
   }
   return header;
 }
@@ -172,14 +217,22 @@ int decoded_channels(const ImageHeader& header, ImageType type) {
 Window to_stored(const Window& w, const ImageHeader& header, int orientation) {
   int64_t h = header.height, wd = header.width;
   switch (orientation) {
-    case 2: return {w.y0, wd - w.x1, w.y1, wd - w.x0};
-    case 3: return {h - w.y1, wd - w.x1, h - w.y0, wd - w.x0};
-    case 4: return {h - w.y1, w.x0, h - w.y0, w.x1};
-    case 5: return {w.x0, w.y0, w.x1, w.y1};
-    case 6: return {h - w.x1, w.y0, h - w.x0, w.y1};
-    case 7: return {h - w.x1, wd - w.y1, h - w.x0, wd - w.y0};
-    case 8: return {w.x0, wd - w.y1, w.x1, wd - w.y0};
-    default: return w;
+    case 2:
+      return {w.y0, wd - w.x1, w.y1, wd - w.x0};
+    case 3:
+      return {h - w.y1, wd - w.x1, h - w.y0, wd - w.x0};
+    case 4:
+      return {h - w.y1, w.x0, h - w.y0, w.x1};
+    case 5:
+      return {w.x0, w.y0, w.x1, w.y1};
+    case 6:
+      return {h - w.x1, w.y0, h - w.x0, w.y1};
+    case 7:
+      return {h - w.x1, wd - w.y1, h - w.x0, wd - w.y0};
+    case 8:
+      return {w.x0, wd - w.y1, w.x1, wd - w.y0};
+    default:
+      return w;
   }
 }
 

@@ -1,18 +1,20 @@
 // JPEG by libjpeg-turbo: only the rows and columns that a window needs.
 //
-// Comes in: a whole file and a window. Goes out: its rows. Entropy decoding starts at the file's beginning and stops after the window's last row;
-// inverse transform, upsampling and colour run for the window's columns only (jpeg_crop_scanline, jpeg_skip_scanlines).
+// Comes in: a whole file and a window. Goes out: its rows. Entropy decoding starts at the file's beginning
+// and stops after the window's last row; inverse transform, upsampling and colour run for the window's
+// columns only (jpeg_crop_scanline, jpeg_skip_scanlines).
 //
-// Bit-equal to a full decode: fancy upsampling looks at neighbouring chroma samples, so subsampled images get one chroma sample of margin on
-// the left and right, which is decoded and dropped (tests compare every sampling over many windows).
+// Bit-equal to a full decode: fancy upsampling looks at neighbouring chroma samples, so subsampled images get
+// one chroma sample of margin on the left and right, which is decoded and dropped (tests compare every
+// sampling over many windows).
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
 #include <string>
 
 #include <fmt/format.h>
-#include <jpeglib.h>
 #include <jerror.h>
+#include <jpeglib.h>
 
 #include "stdlib_ops/native/image.h"
 
@@ -69,7 +71,9 @@ struct Decoder {
 J_COLOR_SPACE output_space(const jpeg_decompress_struct& info, ImageType type) {
   bool four = info.num_components == 4;
   if (four) return JCS_CMYK;
-  if (type == ImageType::kGray && (info.jpeg_color_space == JCS_YCbCr || info.jpeg_color_space == JCS_GRAYSCALE)) return JCS_GRAYSCALE;
+  if (type == ImageType::kGray &&
+      (info.jpeg_color_space == JCS_YCbCr || info.jpeg_color_space == JCS_GRAYSCALE))
+    return JCS_GRAYSCALE;
   if (info.num_components == 1) return type == ImageType::kAny ? JCS_GRAYSCALE : JCS_RGB;
   return type == ImageType::kBgr ? JCS_EXT_BGR : JCS_RGB;
 }
@@ -98,8 +102,10 @@ bool decode_rows(Decoder& decoder, const DecodeJob& job, Error* scratch_error) {
   jpeg_create_decompress(&info);
   jpeg_mem_src(&info, job.bytes.data(), static_cast<unsigned long>(job.bytes.size()));
   jpeg_read_header(&info, TRUE);
-  if (info.image_width != static_cast<JDIMENSION>(job.header.width) || info.image_height != static_cast<JDIMENSION>(job.header.height)) {
-    std::snprintf(decoder.failure.message, sizeof decoder.failure.message, "its headers contradict each other");
+  if (info.image_width != static_cast<JDIMENSION>(job.header.width) ||
+      info.image_height != static_cast<JDIMENSION>(job.header.height)) {
+    std::snprintf(decoder.failure.message, sizeof decoder.failure.message,
+                  "its headers contradict each other");
     jpeg_destroy_decompress(&info);
     return false;
   }
@@ -112,22 +118,27 @@ bool decode_rows(Decoder& decoder, const DecodeJob& job, Error* scratch_error) {
   info.do_fancy_upsampling = TRUE;
   bool subsampled = false;
   for (int c = 0; c < info.num_components; ++c)
-    subsampled |= info.comp_info[c].h_samp_factor != info.max_h_samp_factor || info.comp_info[c].v_samp_factor != info.max_v_samp_factor;
+    subsampled |= info.comp_info[c].h_samp_factor != info.max_h_samp_factor ||
+                  info.comp_info[c].v_samp_factor != info.max_v_samp_factor;
   jpeg_start_decompress(&info);
 
-  // Columns: the library aligns the first one to an iMCU; fancy upsampling looks one chroma sample further on each side.
-  // Rows: jpeg_skip_scanlines keeps the rows around its end that upsampling needs, so no margin is decoded.
+  // Columns: the library aligns the first one to an iMCU; fancy upsampling looks one chroma sample further on
+  // each side. Rows: jpeg_skip_scanlines keeps the rows around its end that upsampling needs, so no margin is
+  // decoded.
   JDIMENSION margin = subsampled ? static_cast<JDIMENSION>(info.max_h_samp_factor) : 0;
   JDIMENSION x0 = static_cast<JDIMENSION>(job.stored.x0), x1 = static_cast<JDIMENSION>(job.stored.x1);
   JDIMENSION y0 = static_cast<JDIMENSION>(job.stored.y0), y1 = static_cast<JDIMENSION>(job.stored.y1);
   JDIMENSION column = x0 > margin ? x0 - margin : 0;
   JDIMENSION last = x1 + margin < info.output_width ? x1 + margin : info.output_width;
   JDIMENSION width = last - column;
-  if (width < info.output_width) jpeg_crop_scanline(&info, &column, &width);
-  else column = 0;
+  if (width < info.output_width)
+    jpeg_crop_scanline(&info, &column, &width);
+  else
+    column = 0;
   if (y0 > 0) jpeg_skip_scanlines(&info, y0);
 
-  // Rows off 32-byte alignment: the colour converter then stores through the cache, where the copy below finds them.
+  // Rows off 32-byte alignment: the colour converter then stores through the cache, where the copy below
+  // finds them.
   int64_t stride = (int64_t{info.output_width} * info.output_components + 4 + 63) / 64 * 64;
   uint8_t* memory = scratch_or_null(job.scratch, stride * kStripRows + 64, scratch_error);
   if (!memory) {
@@ -140,7 +151,8 @@ bool decode_rows(Decoder& decoder, const DecodeJob& job, Error* scratch_error) {
   bool four = info.out_color_space == JCS_CMYK;
   int channels = four ? 3 : info.output_components;
   // The library has converted to RGB, BGR or grey already; studio-range YCbCr and CMYK are left to the sink.
-  bool converted = !four && job.options.type != ImageType::kYCbCr && channels == decoded_channels(job.header, job.options.type);
+  bool converted = !four && job.options.type != ImageType::kYCbCr &&
+                   channels == decoded_channels(job.header, job.options.type);
   RowSink sink = job.sink(channels, 8, converted);
   while (info.output_scanline < y1) {
     JDIMENSION first = info.output_scanline;
@@ -148,7 +160,8 @@ bool decode_rows(Decoder& decoder, const DecodeJob& job, Error* scratch_error) {
     for (JDIMENSION i = 0; i < count; ++i) {
       if (first + i < y0 || first + i >= y1) continue;
       if (four) cmyk_to_rgb(rows[i], width, info.saw_Adobe_marker != 0);
-      sink.put(static_cast<int64_t>(first + i - y0), rows[i] + static_cast<size_t>(x0 - column) * static_cast<size_t>(channels));
+      sink.put(static_cast<int64_t>(first + i - y0),
+               rows[i] + static_cast<size_t>(x0 - column) * static_cast<size_t>(channels));
     }
   }
   jpeg_abort_decompress(&info);
@@ -163,7 +176,8 @@ Status decode_jpeg(const DecodeJob& job) {
   Error scratch_error;
   if (decode_rows(decoder, job, &scratch_error)) return {};
   if (!scratch_error.diagnostics.empty()) return std::unexpected(std::move(scratch_error));
-  if (decoder.failure.truncated) return image_error(fmt::format("the JPEG is cut off or damaged: {}", decoder.failure.message));
+  if (decoder.failure.truncated)
+    return image_error(fmt::format("the JPEG is cut off or damaged: {}", decoder.failure.message));
   return image_error(fmt::format("the JPEG cannot be decoded: {}", decoder.failure.message));
 }
 

@@ -45,17 +45,20 @@ bool decode_rows(Reader& reader, const DecodeJob& job, Error* scratch_error) {
     return false;
   }
   png_set_read_fn(png, &reader, read_bytes);
-  // A chunk may claim gigabytes; only IHDR, PLTE, tRNS and the pixels matter here (the header reader has seen eXIf).
+  // A chunk may claim gigabytes; only IHDR, PLTE, tRNS and the pixels matter here (the header reader has seen
+  // eXIf).
   png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
   png_read_info(png, info);
-  if (png_get_image_width(png, info) != job.header.width || png_get_image_height(png, info) != job.header.height)
+  if (png_get_image_width(png, info) != job.header.width ||
+      png_get_image_height(png, info) != job.header.height)
     png_error(png, "its headers contradict each other");
   // Deflate shrinks by 1032 at most: a small file that claims more is refused before memory is taken.
   auto claimed = static_cast<int64_t>(png_get_rowbytes(png, info)) * job.header.height;
   if (claimed / 1032 > static_cast<int64_t>(job.bytes.size())) png_error(png, "the data ends too early");
   png_set_expand(png);  // palettes to RGB, fewer bits to 8, tRNS to alpha, which is dropped
   if (job.header.bits == 16) png_set_swap(png);
-  if (job.options.type != ImageType::kAny || (png_get_color_type(png, info) & PNG_COLOR_MASK_ALPHA) == 0) png_set_strip_alpha(png);
+  if (job.options.type != ImageType::kAny || (png_get_color_type(png, info) & PNG_COLOR_MASK_ALPHA) == 0)
+    png_set_strip_alpha(png);
   int passes = png_set_interlace_handling(png);
   png_read_update_info(png, info);
   auto row_bytes = static_cast<int64_t>(png_get_rowbytes(png, info));
@@ -68,13 +71,16 @@ bool decode_rows(Reader& reader, const DecodeJob& job, Error* scratch_error) {
     png_destroy_read_struct(&png, &info, nullptr);
     return false;
   }
-  bool converted = channels == decoded_channels(job.header, job.options.type) && (job.options.type == ImageType::kRgb || job.options.type == ImageType::kGray || job.options.type == ImageType::kAny) &&
+  bool converted = channels == decoded_channels(job.header, job.options.type) &&
+                   (job.options.type == ImageType::kRgb || job.options.type == ImageType::kGray ||
+                    job.options.type == ImageType::kAny) &&
                    !(job.options.type == ImageType::kRgb && channels == 1);
   RowSink sink = job.sink(channels, bits, converted);
   if (passes > 1) {
     for (int pass = 0; pass < passes; ++pass)
       for (int64_t y = 0; y < job.header.height; ++y) png_read_row(png, memory + y * row_bytes, nullptr);
-    for (int64_t y = job.stored.y0; y < job.stored.y1; ++y) sink.put(y - job.stored.y0, memory + y * row_bytes + job.stored.x0 * pixel);
+    for (int64_t y = job.stored.y0; y < job.stored.y1; ++y)
+      sink.put(y - job.stored.y0, memory + y * row_bytes + job.stored.x0 * pixel);
   } else {
     for (int64_t y = 0; y < job.stored.y1; ++y) {
       png_read_row(png, memory, nullptr);

@@ -3,13 +3,14 @@
 #include <cmath>
 #include <cstring>
 
-#include "stdlib_ops/native/image.h"
 #include "base/scalar_op.h"
+#include "stdlib_ops/native/image.h"
 
 namespace galatea::native {
 namespace {
 
-/// A channel value in [0, 1] as an element of `dtype`: integers fill 0..max, floats keep [0, 1]. In double: 32-bit integers are exact.
+/// A channel value in [0, 1] as an element of `dtype`: integers fill 0..max, floats keep [0, 1]. In double:
+/// 32-bit integers are exact.
 void store_unit(DType dtype, double unit, uint8_t* out) {
   if (is_float(dtype)) {
     store_cell(dtype, out, cell_from_double(dtype, unit));
@@ -17,10 +18,14 @@ void store_unit(DType dtype, double unit, uint8_t* out) {
   }
   double scaled = std::nearbyint(unit * static_cast<double>(max_unsigned(dtype)));
   double limit = static_cast<double>(max_unsigned(dtype));
-  store_cell(dtype, out, scaled >= limit ? Cell{max_unsigned(dtype)} : cell_from_int(dtype, static_cast<int64_t>(std::max(scaled, 0.0))));
+  store_cell(dtype, out,
+             scaled >= limit ? Cell{max_unsigned(dtype)}
+                             : cell_from_int(dtype, static_cast<int64_t>(std::max(scaled, 0.0))));
 }
 
-uint8_t round_u8(float value) { return static_cast<uint8_t>(std::clamp(std::nearbyint(value), 0.0F, 255.0F)); }
+uint8_t round_u8(float value) {
+  return static_cast<uint8_t>(std::clamp(std::nearbyint(value), 0.0F, 255.0F));
+}
 
 /// One pixel, r g b in 0..255, as `type` wants it; returns the number of channels written.
 int convert_color(ImageType type, float r, float g, float b, float* out) {
@@ -39,7 +44,8 @@ int convert_color(ImageType type, float r, float g, float b, float* out) {
       out[2] = 128.0F + (112.0F * r - 93.786F * g - 18.214F * b) / 255.0F;
       return 3;
     case ImageType::kRgb:
-    case ImageType::kAny: break;
+    case ImageType::kAny:
+      break;
   }
   out[0] = r, out[1] = g, out[2] = b;
   return 3;
@@ -47,25 +53,48 @@ int convert_color(ImageType type, float r, float g, float b, float* out) {
 
 }  // namespace
 
-RowSink::RowSink(const ImageHeader& header, const Window& stored, const DecodeOptions& options, int orientation, int source_channels,
-                 int source_bits, bool converted, uint8_t* output)
-    : stored_(stored), options_(options), orientation_(orientation), source_channels_(source_channels), source_bits_(source_bits),
-      converted_(converted), channels_(decoded_channels(header, options.type)), pixel_bytes_(int64_t{channels_} * size_of(options.dtype)),
-      row_bytes_((swaps_axes(orientation) ? stored.height() : stored.width()) * pixel_bytes_), output_(output) {}
+RowSink::RowSink(const ImageHeader& header, const Window& stored, const DecodeOptions& options,
+                 int orientation, int source_channels, int source_bits, bool converted, uint8_t* output)
+    : stored_(stored),
+      options_(options),
+      orientation_(orientation),
+      source_channels_(source_channels),
+      source_bits_(source_bits),
+      converted_(converted),
+      channels_(decoded_channels(header, options.type)),
+      pixel_bytes_(int64_t{channels_} * size_of(options.dtype)),
+      row_bytes_((swaps_axes(orientation) ? stored.height() : stored.width()) * pixel_bytes_),
+      output_(output) {}
 
 void RowSink::put(int64_t y, const uint8_t* row) {
   // (first, step): where stored pixel (y, 0) goes, and how far apart its neighbours in the row lie.
   int64_t last_y = stored_.height() - 1, last_x = stored_.width() - 1;
   int64_t first = 0, step = 0;
   switch (orientation_) {
-    case 2: first = y * row_bytes_ + last_x * pixel_bytes_, step = -pixel_bytes_; break;
-    case 3: first = (last_y - y) * row_bytes_ + last_x * pixel_bytes_, step = -pixel_bytes_; break;
-    case 4: first = (last_y - y) * row_bytes_, step = pixel_bytes_; break;
-    case 5: first = y * pixel_bytes_, step = row_bytes_; break;
-    case 6: first = (last_y - y) * pixel_bytes_, step = row_bytes_; break;
-    case 7: first = (last_y - y) * pixel_bytes_ + last_x * row_bytes_, step = -row_bytes_; break;
-    case 8: first = y * pixel_bytes_ + last_x * row_bytes_, step = -row_bytes_; break;
-    default: first = y * row_bytes_, step = pixel_bytes_; break;
+    case 2:
+      first = y * row_bytes_ + last_x * pixel_bytes_, step = -pixel_bytes_;
+      break;
+    case 3:
+      first = (last_y - y) * row_bytes_ + last_x * pixel_bytes_, step = -pixel_bytes_;
+      break;
+    case 4:
+      first = (last_y - y) * row_bytes_, step = pixel_bytes_;
+      break;
+    case 5:
+      first = y * pixel_bytes_, step = row_bytes_;
+      break;
+    case 6:
+      first = (last_y - y) * pixel_bytes_, step = row_bytes_;
+      break;
+    case 7:
+      first = (last_y - y) * pixel_bytes_ + last_x * row_bytes_, step = -row_bytes_;
+      break;
+    case 8:
+      first = y * pixel_bytes_ + last_x * row_bytes_, step = -row_bytes_;
+      break;
+    default:
+      first = y * row_bytes_, step = pixel_bytes_;
+      break;
   }
   uint8_t* out = output_ + first;
   if (converted_ && options_.dtype == DType::kU8 && source_bits_ == 8 && step == pixel_bytes_) {
@@ -101,11 +130,14 @@ void RowSink::convert_row(const uint8_t* row, uint8_t* out, int64_t step) const 
       for (int c = 0; c < count; ++c) color[c] /= to255;
     }
     for (int c = 0; c < count; ++c) {
-      // Colours are 8-bit numbers before they are scaled to another type, as in a decoder that converts afterwards.
+      // Colours are 8-bit numbers before they are scaled to another type, as in a decoder that converts
+      // afterwards.
       if (source_bits_ == 8) {
         uint8_t value = round_u8(color[c]);
-        if (options_.dtype == DType::kU8) out[c] = value;
-        else store_unit(options_.dtype, value / 255.0, out + c * element);
+        if (options_.dtype == DType::kU8)
+          out[c] = value;
+        else
+          store_unit(options_.dtype, value / 255.0, out + c * element);
       } else {
         store_unit(options_.dtype, std::clamp(double{color[c]} / scale, 0.0, 1.0), out + c * element);
       }

@@ -1,4 +1,5 @@
-// WebP by libwebp: whole image, then the window (its cropping starts at even pixels only, and chroma upsampling differs at the edges).
+// WebP by libwebp: whole image, then the window (its cropping starts at even pixels only, and chroma
+// upsampling differs at the edges).
 #include <memory>
 
 #include <webp/decode.h>
@@ -14,12 +15,14 @@ Status decode_webp(const DecodeJob& job) {
   auto memory = job.scratch.bytes(stride * job.header.height);
   if (!memory) return std::unexpected(memory.error());
   auto size = static_cast<size_t>(stride * job.header.height);
-  const uint8_t* done = alpha ? WebPDecodeRGBAInto(job.bytes.data(), job.bytes.size(), *memory, size, static_cast<int>(stride))
-                              : WebPDecodeRGBInto(job.bytes.data(), job.bytes.size(), *memory, size, static_cast<int>(stride));
+  const uint8_t* done =
+      alpha ? WebPDecodeRGBAInto(job.bytes.data(), job.bytes.size(), *memory, size, static_cast<int>(stride))
+            : WebPDecodeRGBInto(job.bytes.data(), job.bytes.size(), *memory, size, static_cast<int>(stride));
   if (!done) return image_error("the WebP cannot be decoded: its data is damaged or cut off");
   bool converted = job.options.type == ImageType::kRgb || job.options.type == ImageType::kAny;
   RowSink sink = job.sink(channels, 8, converted);
-  for (int64_t y = job.stored.y0; y < job.stored.y1; ++y) sink.put(y - job.stored.y0, *memory + y * stride + job.stored.x0 * channels);
+  for (int64_t y = job.stored.y0; y < job.stored.y1; ++y)
+    sink.put(y - job.stored.y0, *memory + y * stride + job.stored.x0 * channels);
   return {};
 }
 

@@ -4,25 +4,34 @@
 namespace galatea::ops {
 
 ArgSpec shape_arg() {
-  return {.name = "shape", .kind = ArgKind::kIntList, .per_sample = true, .documentation = "Extents of the output; one element without dimensions if not given."};
+  return {.name = "shape",
+          .kind = ArgKind::kIntList,
+          .per_sample = true,
+          .documentation = "Extents of the output; one element without dimensions if not given."};
 }
 
 Result<ir::Type> drawn_type(const TypeContext& ctx, DType dtype, int like) {
   ir::Type out;
   out.dtype = dtype;
   const bool has_like = ctx.num_inputs() > like;
-  if (has_like && ctx.given("shape")) return ctx.error(fmt::format("{}: shape and the input shape_like exclude each other", ctx.op().name), {}, "shape");
+  if (has_like && ctx.given("shape"))
+    return ctx.error(fmt::format("{}: shape and the input shape_like exclude each other", ctx.op().name), {},
+                     "shape");
   if (has_like) {
     out = with_dtype(ctx.input(like), dtype);
     out.device = ir::Device::kCpu;
   } else if (ctx.given("shape")) {
     const int64_t rank = length_of(ctx, "shape");
     if (rank < 0)
-      return ctx.error(fmt::format("{}: the number of dimensions of the result is not known while compiling", ctx.op().name), "build the shape with fn.stack", "shape");
+      return ctx.error(fmt::format("{}: the number of dimensions of the result is not known while compiling",
+                                   ctx.op().name),
+                       "build the shape with fn.stack", "shape");
     out.ndim = static_cast<int>(rank);
-    out.extents = ctx.is_per_sample("shape") ? std::vector<int64_t>(static_cast<size_t>(rank), -1) : ctx.integers("shape");
+    out.extents = ctx.is_per_sample("shape") ? std::vector<int64_t>(static_cast<size_t>(rank), -1)
+                                             : ctx.integers("shape");
     for (int64_t e : out.extents)
-      if (e < -1 || (e == -1 && !ctx.is_per_sample("shape"))) return ctx.error(fmt::format("{}: negative extent {} in shape", ctx.op().name, e), {}, "shape");
+      if (e < -1 || (e == -1 && !ctx.is_per_sample("shape")))
+        return ctx.error(fmt::format("{}: negative extent {} in shape", ctx.op().name, e), {}, "shape");
   }
   return out;
 }

@@ -1,6 +1,7 @@
 // What the random operators share: the shape of the output, and the loop over its elements.
 //
-// Comes in: `shape` or a second tensor whose shape is taken. Goes out: scalars where few elements are drawn, else a map stage.
+// Comes in: `shape` or a second tensor whose shape is taken. Goes out: scalars where few elements are drawn,
+// else a map stage.
 #pragma once
 
 #include <functional>
@@ -12,7 +13,8 @@ namespace galatea::ops {
 ArgSpec shape_arg();
 /// The output's type: 0-d where neither shape nor shape_like (input number `like`) is given.
 Result<ir::Type> drawn_type(const TypeContext& ctx, DType dtype, int like);
-/// Output 0, element by element: `draw` gets the element's row-major number (i64) and returns a value of any type, which is rounded and clamped.
+/// Output 0, element by element: `draw` gets the element's row-major number (i64) and returns a value of any
+/// type, which is rounded and clamped.
 void output_draws(RecipeBuilder& b, int like, const std::function<Expr(const Expr& element)>& draw);
 /// The extents of the output in a definition.
 std::vector<Expr> drawn_extents(RecipeBuilder& b, int like);

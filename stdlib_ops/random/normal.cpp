@@ -1,6 +1,7 @@
 // random.normal: normally distributed numbers.
 //
-// Comes in: nothing, or a tensor whose shape is taken. Goes out: Box-Muller transforms of two draws each (elements 2n and 2n + 1 of the node's stream).
+// Comes in: nothing, or a tensor whose shape is taken. Goes out: Box-Muller transforms of two draws each
+// (elements 2n and 2n + 1 of the node's stream).
 #include <numbers>
 
 #include "stdlib_ops/operators.h"
@@ -11,7 +12,8 @@ namespace {
 
 Types normal_types(const TypeContext& ctx) {
   if (given_static(ctx, "stddev") && ctx.number("stddev") < 0)
-    return ctx.error(fmt::format("random.normal: stddev must not be negative, got {}", ctx.number("stddev")), {}, "stddev");
+    return ctx.error(fmt::format("random.normal: stddev must not be negative, got {}", ctx.number("stddev")),
+                     {}, "stddev");
   GALATEA_ASSIGN(ir::Type out, drawn_type(ctx, ctx.dtype("dtype", DType::kF32), 0));
   return std::vector{out};
 }
@@ -34,12 +36,23 @@ Operator make_random_normal() {
   Operator op;
   op.name = "random.normal";
   op.summary = "Normally distributed random numbers.";
-  op.documentation = "mean + stddev * z with z of the standard normal distribution (Box-Muller transform of two uniform draws, in f32). Integer types round half to even and clamp.";
+  op.documentation =
+      "mean + stddev * z with z of the standard normal distribution (Box-Muller transform of two uniform "
+      "draws, in f32). Integer types round half to even and clamp.";
   op.inputs = {{.name = "shape_like", .documentation = "a tensor whose shape is taken", .optional = true}};
   op.max_inputs = 1;
-  op.args = {{.name = "mean", .kind = ArgKind::kFloat, .default_value = 0.0, .per_sample = true, .documentation = "Mean of the distribution."},
-             {.name = "stddev", .kind = ArgKind::kFloat, .default_value = 1.0, .per_sample = true, .documentation = "Standard deviation, not negative."},
-             shape_arg(), dtype_arg("Element type of the output; FLOAT if not given.")};
+  op.args = {{.name = "mean",
+              .kind = ArgKind::kFloat,
+              .default_value = 0.0,
+              .per_sample = true,
+              .documentation = "Mean of the distribution."},
+             {.name = "stddev",
+              .kind = ArgKind::kFloat,
+              .default_value = 1.0,
+              .per_sample = true,
+              .documentation = "Standard deviation, not negative."},
+             shape_arg(),
+             dtype_arg("Element type of the output; FLOAT if not given.")};
   op.random = true;
   op.devices = {"cpu", "gpu"};
   op.aliases = {"normal_distribution"};

@@ -1,6 +1,7 @@
 // random.uniform: uniform numbers of a range, or of a list of values.
 //
-// Comes in: nothing, or a tensor whose shape is taken. Goes out: draws of the node's stream, one element each.
+// Comes in: nothing, or a tensor whose shape is taken. Goes out: draws of the node's stream, one element
+// each.
 #include "stdlib_ops/operators.h"
 #include "stdlib_ops/random/draw.h"
 
@@ -10,14 +11,21 @@ namespace {
 constexpr int64_t kMaxValues = 4096;
 
 Types uniform_types(const TypeContext& ctx) {
-  if (ctx.given("range") && ctx.given("values")) return ctx.error("random.uniform: range and values exclude each other", {}, "values");
-  if (ctx.given("range") && length_of(ctx, "range") != 2 && length_of(ctx, "range") >= 0) return ctx.error("random.uniform: range needs two numbers, (a, b)", {}, "range");
+  if (ctx.given("range") && ctx.given("values"))
+    return ctx.error("random.uniform: range and values exclude each other", {}, "values");
+  if (ctx.given("range") && length_of(ctx, "range") != 2 && length_of(ctx, "range") >= 0)
+    return ctx.error("random.uniform: range needs two numbers, (a, b)", {}, "range");
   if (given_static(ctx, "range") && !(ctx.numbers("range")[0] < ctx.numbers("range")[1]))
-    return ctx.error(fmt::format("random.uniform: the range [{}, {}) is empty", ctx.numbers("range")[0], ctx.numbers("range")[1]), "a must be less than b; for one value use values=[a]", "range");
+    return ctx.error(fmt::format("random.uniform: the range [{}, {}) is empty", ctx.numbers("range")[0],
+                                 ctx.numbers("range")[1]),
+                     "a must be less than b; for one value use values=[a]", "range");
   if (ctx.given("values")) {
     const int64_t count = length_of(ctx, "values");
     if (count < 1 || count > kMaxValues)
-      return ctx.error(fmt::format("random.uniform: values must have between 1 and {} elements, known while compiling", kMaxValues), "for more, pick from a tensor with fn.random.choice", "values");
+      return ctx.error(
+          fmt::format("random.uniform: values must have between 1 and {} elements, known while compiling",
+                      kMaxValues),
+          "for more, pick from a tensor with fn.random.choice", "values");
   }
   GALATEA_ASSIGN(ir::Type out, drawn_type(ctx, ctx.dtype("dtype", DType::kF32), 0));
   return std::vector{out};
@@ -30,9 +38,11 @@ void define_uniform(RecipeBuilder& b) {
     return output_draws(b, 0, [&](const Expr& e) { return choose(b.random_below(e, i64(count)), values); });
   }
   const auto range = list_arg(b, "range", 2, DType::kF32);
-  b.check(range[0] < range[1], "the range [{}, {}) is empty", {range[0], range[1]}, "a must be less than b", "range");
+  b.check(range[0] < range[1], "the range [{}, {}) is empty", {range[0], range[1]}, "a must be less than b",
+          "range");
   const Expr last = next_below(range[1]), width = range[1] - range[0];
-  output_draws(b, 0, [&](const Expr& e) { return kernel::min(kernel::fma(b.random_unit(e), width, range[0]), last); });
+  output_draws(
+      b, 0, [&](const Expr& e) { return kernel::min(kernel::fma(b.random_unit(e), width, range[0]), last); });
 }
 
 }  // namespace
@@ -42,13 +52,24 @@ Operator make_random_uniform() {
   op.name = "random.uniform";
   op.summary = "Uniform random numbers.";
   op.documentation =
-      "a + u (b - a) with u of 24 random bits in [0, 1), never b; or one of `values`, each equally likely. With an integer dtype the number is rounded half to even, so that the ends are drawn half as often: use values, or "
-      "random.choice, for uniform integers. The draws of a sample depend on the seed, the place of the call and the sample's number only.";
+      "a + u (b - a) with u of 24 random bits in [0, 1), never b; or one of `values`, each equally likely. "
+      "With an integer dtype the number is rounded half to even, so that the ends are drawn half as often: "
+      "use values, or "
+      "random.choice, for uniform integers. The draws of a sample depend on the seed, the place of the call "
+      "and the sample's number only.";
   op.inputs = {{.name = "shape_like", .documentation = "a tensor whose shape is taken", .optional = true}};
   op.max_inputs = 1;
-  op.args = {{.name = "range", .kind = ArgKind::kFloatList, .default_value = std::vector<double>{-1.0, 1.0}, .per_sample = true, .documentation = "The half-open range [a, b)."},
-             {.name = "values", .kind = ArgKind::kFloatList, .per_sample = true, .documentation = "The values to pick from; excludes range."},
-             shape_arg(), dtype_arg("Element type of the output; FLOAT if not given.")};
+  op.args = {{.name = "range",
+              .kind = ArgKind::kFloatList,
+              .default_value = std::vector<double>{-1.0, 1.0},
+              .per_sample = true,
+              .documentation = "The half-open range [a, b)."},
+             {.name = "values",
+              .kind = ArgKind::kFloatList,
+              .per_sample = true,
+              .documentation = "The values to pick from; excludes range."},
+             shape_arg(),
+             dtype_arg("Element type of the output; FLOAT if not given.")};
   op.random = true;
   op.devices = {"cpu", "gpu"};
   op.aliases = {"uniform"};

@@ -1,6 +1,7 @@
 // external_source: tensors that the host program feeds.
 //
-// Comes in: a name and the declared type. Goes out: what the host feeds under that name; the runtime checks it against the type.
+// Comes in: a name and the declared type. Goes out: what the host feeds under that name; the runtime checks
+// it against the type.
 #include "stdlib_ops/common/prelude.h"
 #include "stdlib_ops/operators.h"
 
@@ -11,15 +12,22 @@ constexpr int64_t kMaxRank = 16;
 
 Types external_types(const TypeContext& ctx) {
   if (!ctx.given("dtype"))
-    return ctx.error("external_source: the element type is not declared", "add dtype=, for instance dtype=types.UINT8: the pipeline is compiled before it sees data");
+    return ctx.error(
+        "external_source: the element type is not declared",
+        "add dtype=, for instance dtype=types.UINT8: the pipeline is compiled before it sees data");
   const bool has_rank = ctx.given("ndim"), has_layout = ctx.given("layout") && !ctx.text("layout").empty();
   if (!has_rank && !has_layout)
-    return ctx.error("external_source: the number of dimensions is not declared", "add ndim= (0 for scalars) or layout=, for instance layout=\"HWC\"");
+    return ctx.error("external_source: the number of dimensions is not declared",
+                     "add ndim= (0 for scalars) or layout=, for instance layout=\"HWC\"");
   const Layout layout = has_layout ? Layout(ctx.text("layout")) : Layout();
   const int64_t rank = has_rank ? ctx.integer("ndim") : layout.size();
-  if (rank < 0 || rank > kMaxRank) return ctx.error(fmt::format("external_source: ndim must be between 0 and {}, not {}", kMaxRank, rank), {}, "ndim");
+  if (rank < 0 || rank > kMaxRank)
+    return ctx.error(fmt::format("external_source: ndim must be between 0 and {}, not {}", kMaxRank, rank),
+                     {}, "ndim");
   if (has_layout && layout.size() != rank)
-    return ctx.error(fmt::format("external_source: layout \"{}\" has {} letters, ndim is {}", layout.str(), layout.size(), rank), {}, "layout");
+    return ctx.error(fmt::format("external_source: layout \"{}\" has {} letters, ndim is {}", layout.str(),
+                                 layout.size(), rank),
+                     {}, "layout");
   ir::Type out;
   out.dtype = ctx.dtype("dtype", DType::kU8);
   out.ndim = static_cast<int>(rank);
@@ -35,19 +43,41 @@ Operator make_external_source() {
   Operator op;
   op.name = "external_source";
   op.summary = "Tensors fed by the host program, by name.";
-  op.documentation = "The host feeds one tensor per sample under the name given by name=. dtype, and ndim or layout, are declared so that the pipeline can be compiled and checked before it sees data.";
+  op.documentation =
+      "The host feeds one tensor per sample under the name given by name=. dtype, and ndim or layout, are "
+      "declared so that the pipeline can be compiled and checked before it sees data.";
   op.kind = OperatorKind::kNative;
   op.source = true;
   op.args = {
       {.name = "dtype", .kind = ArgKind::kDType, .documentation = "Element type; must be given."},
-      {.name = "ndim", .kind = ArgKind::kInt, .documentation = "Number of dimensions of a sample; follows from layout if that is given."},
+      {.name = "ndim",
+       .kind = ArgKind::kInt,
+       .documentation = "Number of dimensions of a sample; follows from layout if that is given."},
       {.name = "layout", .kind = ArgKind::kLayout, .documentation = "Layout of a sample."},
-      {.name = "repeat_last", .kind = ArgKind::kBool, .default_value = false, .documentation = "Repeats the last batch where none is fed.", .refused = "feed every batch"},
+      {.name = "repeat_last",
+       .kind = ArgKind::kBool,
+       .default_value = false,
+       .documentation = "Repeats the last batch where none is fed.",
+       .refused = "feed every batch"},
       {.name = "cycle", .kind = ArgKind::kAny, .documentation = "Restarts the source.", .refused = by_host},
-      {.name = "num_outputs", .kind = ArgKind::kInt, .documentation = "Number of outputs.", .refused = "write one external_source per output"},
-      {.name = "source", .kind = ArgKind::kAny, .documentation = "A callable or iterable.", .refused = by_host},
-      {.name = "parallel", .kind = ArgKind::kBool, .default_value = false, .documentation = "Worker processes.", .refused = by_host},
-      {.name = "batch_info", .kind = ArgKind::kBool, .default_value = false, .documentation = "What a callable gets.", .refused = by_host},
+      {.name = "num_outputs",
+       .kind = ArgKind::kInt,
+       .documentation = "Number of outputs.",
+       .refused = "write one external_source per output"},
+      {.name = "source",
+       .kind = ArgKind::kAny,
+       .documentation = "A callable or iterable.",
+       .refused = by_host},
+      {.name = "parallel",
+       .kind = ArgKind::kBool,
+       .default_value = false,
+       .documentation = "Worker processes.",
+       .refused = by_host},
+      {.name = "batch_info",
+       .kind = ArgKind::kBool,
+       .default_value = false,
+       .documentation = "What a callable gets.",
+       .refused = by_host},
       ignored("batch", ArgKind::kBool, ir::None{}, "The host feeds samples or batches as it likes."),
       ignored("blocking", ArgKind::kBool, ir::None{}, "The host decides how long it waits."),
       ignored("no_copy", ArgKind::kBool, ir::None{}, "Ownership is said when feeding."),
@@ -56,7 +86,9 @@ Operator make_external_source() {
       ignored("prefetch_queue_depth", ArgKind::kInt, ir::None{}, "The pipeline's depth holds."),
   };
   op.devices = {"cpu", "gpu"};
-  op.example = "frame = fn.external_source(name=\"frame\", dtype=types.UINT8, layout=\"HWC\")\nreturn fn.flip(frame)\n";
+  op.example =
+      "frame = fn.external_source(name=\"frame\", dtype=types.UINT8, layout=\"HWC\")\nreturn "
+      "fn.flip(frame)\n";
   op.type_rule = external_types;
   return op;
 }

@@ -13,10 +13,11 @@ TEST(DType, PromotionFollowsDali) {
   struct Row {
     DType a, b, result;
   };
-  for (const Row& row : {Row{kU8, kU8, kU8}, Row{kU8, kI8, kI16}, Row{kU8, kI16, kI16}, Row{kU16, kI8, kI32}, Row{kU32, kI32, kI64},
-                         Row{kU64, kI64, kI64}, Row{kU8, kU32, kU32}, Row{kI8, kI64, kI64}, Row{kU8, kF32, kF32}, Row{kI64, kF16, kF16},
-                         Row{kF16, kF32, kF32}, Row{kF32, kF64, kF64}, Row{kBool, kU8, kU8}, Row{kBool, kF32, kF32}, Row{kBool, kBool, kBool},
-                         Row{kBool, kI8, kI8}}) {
+  for (const Row& row :
+       {Row{kU8, kU8, kU8}, Row{kU8, kI8, kI16}, Row{kU8, kI16, kI16}, Row{kU16, kI8, kI32},
+        Row{kU32, kI32, kI64}, Row{kU64, kI64, kI64}, Row{kU8, kU32, kU32}, Row{kI8, kI64, kI64},
+        Row{kU8, kF32, kF32}, Row{kI64, kF16, kF16}, Row{kF16, kF32, kF32}, Row{kF32, kF64, kF64},
+        Row{kBool, kU8, kU8}, Row{kBool, kF32, kF32}, Row{kBool, kBool, kBool}, Row{kBool, kI8, kI8}}) {
     EXPECT_EQ(promote(row.a, row.b), row.result) << short_name(row.a) << " " << short_name(row.b);
     EXPECT_EQ(promote(row.b, row.a), row.result) << short_name(row.b) << " " << short_name(row.a);
   }

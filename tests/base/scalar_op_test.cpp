@@ -115,13 +115,15 @@ TEST(Half, EveryValueReadsBack) {
     ASSERT_EQ(float_to_half(value), half) << value;
     int exponent = static_cast<int>((bits >> 10) & 31U);
     if (exponent == 31) continue;
-    double expected = std::ldexp(static_cast<double>(bits & 1023U) + (exponent > 0 ? 1024 : 0), std::max(exponent, 1) - 25);
+    double expected =
+        std::ldexp(static_cast<double>(bits & 1023U) + (exponent > 0 ? 1024 : 0), std::max(exponent, 1) - 25);
     ASSERT_EQ(static_cast<double>(value), (bits & 0x8000U) != 0 ? -expected : expected);
   }
 }
 
 TEST(Half, RoundsToNearestEven) {
-  // Between every two neighbouring halves: the midpoint goes to the even one, anything nearer to one side goes there.
+  // Between every two neighbouring halves: the midpoint goes to the even one, anything nearer to one side
+  // goes there.
   for (uint16_t low = 0; low < 0x7BFF; ++low) {
     auto high = static_cast<uint16_t>(low + 1);
     float middle = (half_to_float(low) + half_to_float(high)) / 2;

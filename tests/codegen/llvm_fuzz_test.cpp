@@ -1,4 +1,5 @@
-// The kernel fuzzer on machine code: every target that this machine runs agrees with the stage interpreter, bit for bit.
+// The kernel fuzzer on machine code: every target that this machine runs agrees with the stage interpreter,
+// bit for bit.
 #include <gtest/gtest.h>
 
 #include "compiler/codegen/llvm/llvm_backend.h"
@@ -18,7 +19,8 @@ class ParamLeaves : public kernel::LeafSource {
   const uint64_t* params_;
 };
 
-void run_compiled(const codegen::Target& target, const kernel::Kernel& kernel, const runtime::KernelCall& call, uint64_t random_seed) {
+void run_compiled(const codegen::Target& target, const kernel::Kernel& kernel,
+                  const runtime::KernelCall& call, uint64_t random_seed) {
   auto backend = codegen::make_llvm_backend(target);
   kernel::ScheduleOptions options = backend->schedule_options();
   options.random_seed = random_seed;
@@ -30,16 +32,19 @@ void run_compiled(const codegen::Target& target, const kernel::Kernel& kernel, c
   kernel::ElementProgram bytes(kernel::layout_scratch(loops).bytes);
   std::vector<uint64_t> scratch(bytes.run(leaves, &flags).bits / 8 + 32, 0xA5A5A5A5A5A5A5A5);
   runtime::KernelCall with_scratch = call;
-  with_scratch.scratch = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64);
+  with_scratch.scratch =
+      reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64);
   compiled->code->run(with_scratch);
 }
 
 std::vector<Backend> backends() {
   std::vector<Backend> out;
   for (const codegen::Target& target : codegen::runnable_targets()) {
-    out.push_back({target.name(), [target](const kernel::Kernel& kernel, const runtime::KernelCall& call, uint64_t seed) {
+    out.push_back({target.name(),
+                   [target](const kernel::Kernel& kernel, const runtime::KernelCall& call, uint64_t seed) {
                      // After the passes or not, with the usual schedule or a random one: by the seed.
-                     run_compiled(target, seed % 2 == 0 ? run_kernel_passes(kernel) : kernel, call, seed % 3 == 0 ? seed + 1 : 0);
+                     run_compiled(target, seed % 2 == 0 ? run_kernel_passes(kernel) : kernel, call,
+                                  seed % 3 == 0 ? seed + 1 : 0);
                    }});
   }
   return out;

@@ -1,4 +1,5 @@
-// Kernels like those of operators, as machine code, over ragged extents and every kind of stride: bit-equal to stages.
+// Kernels like those of operators, as machine code, over ragged extents and every kind of stride: bit-equal
+// to stages.
 #include <gtest/gtest.h>
 
 #include "compiler/codegen/llvm/llvm_backend.h"
@@ -19,18 +20,21 @@ TEST_P(LlvmSamples, EqualStages) {
     for (size_t p = 0; p < sample.params.size(); ++p)
       for (const uint64_t seed : {p + 1, p + 100, p + 200}) {
         Arena arena(sample.kernel, sample.params[p], seed);
-        compiled->code->run(arena.call(static_cast<uint64_t>(value_of(kernel::layout_scratch(loops).bytes, sample.params[p]))));
-        ASSERT_EQ(arena.take_outputs(), run_stages(sample.kernel, sample.params[p], seed)) << name << ", parameters " << p << ", seed " << seed;
+        compiled->code->run(arena.call(
+            static_cast<uint64_t>(value_of(kernel::layout_scratch(loops).bytes, sample.params[p]))));
+        ASSERT_EQ(arena.take_outputs(), run_stages(sample.kernel, sample.params[p], seed))
+            << name << ", parameters " << p << ", seed " << seed;
       }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, LlvmSamples, ::testing::ValuesIn(codegen::runnable_targets()), [](const auto& suite) {
-  std::string name = suite.param.name();
-  for (char& c : name)
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Targets, LlvmSamples, ::testing::ValuesIn(codegen::runnable_targets()),
+                         [](const auto& suite) {
+                           std::string name = suite.param.name();
+                           for (char& c : name)
+                             if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace galatea::testing

@@ -18,15 +18,16 @@ TestTensor random_tensor(DType type, std::vector<int64_t> extents, uint32_t seed
   TestTensor out(type, std::move(extents));
   std::mt19937 random(seed);
   for (int64_t i = 0; i < out.count(); ++i) {
-    Cell cell = is_float(type) ? cell_from_double(type, std::uniform_real_distribution<>(-300, 300)(random)) : cell_from_int(type, static_cast<int64_t>(random()));
+    Cell cell = is_float(type) ? cell_from_double(type, std::uniform_real_distribution<>(-300, 300)(random))
+                               : cell_from_int(type, static_cast<int64_t>(random()));
     store_cell(type, out.bytes.data() + i * size_of(type), cell);
   }
   return out;
 }
 
 /// Runs the kernel on the judge and on every target, fused or not, and compares the output's bytes.
-void expect_equal(const kernel::Kernel& kernel, std::vector<TestTensor> inputs, DType out_type, const std::vector<int64_t>& out_extents,
-                  const std::vector<uint64_t>& params) {
+void expect_equal(const kernel::Kernel& kernel, std::vector<TestTensor> inputs, DType out_type,
+                  const std::vector<int64_t>& out_extents, const std::vector<uint64_t>& params) {
   auto run = [&](const std::function<void(const runtime::KernelCall&)>& code) {
     TestTensor out(out_type, out_extents);
     std::vector<runtime::KernelTensor> tensors;
@@ -37,8 +38,11 @@ void expect_equal(const kernel::Kernel& kernel, std::vector<TestTensor> inputs, 
     uint32_t status = 0;
     runtime::KernelCall call{tensors.data(), params.data(), reinterpret_cast<uint8_t*>(aligned), &status};
     code(call);
-    EXPECT_EQ(out.bytes.size(), static_cast<size_t>(out.count() * size_of(out_type) + runtime::kBufferPadding));
-    for (int64_t i = 0; i < runtime::kBufferPadding; ++i) EXPECT_EQ(out.bytes[static_cast<size_t>(out.count() * size_of(out_type) + i)], 0xCD) << "wrote past the end";
+    EXPECT_EQ(out.bytes.size(),
+              static_cast<size_t>(out.count() * size_of(out_type) + runtime::kBufferPadding));
+    for (int64_t i = 0; i < runtime::kBufferPadding; ++i)
+      EXPECT_EQ(out.bytes[static_cast<size_t>(out.count() * size_of(out_type) + i)], 0xCD)
+          << "wrote past the end";
     return out.bytes;
   };
   auto expected = run([&](const runtime::KernelCall& call) { kernel::interpret_stages(kernel, call); });
@@ -58,19 +62,23 @@ void expect_equal(const kernel::Kernel& kernel, std::vector<TestTensor> inputs, 
 }
 
 TEST(Llvm, PointwiseBytes) {
-  auto kernel = kernel_from(R"(kernel { param p0:i64 param p1:i64 param p2:f32 param p3:f32 input in0:u8 [p0:i64, p1:i64, 3:i64] dense 3
+  auto kernel = kernel_from(
+      R"(kernel { param p0:i64 param p1:i64 param p2:f32 param p3:f32 input in0:u8 [p0:i64, p1:i64, 3:i64] dense 3
     map stage0:u8 [p0:i64, p1:i64, 3:i64] { body = saturate.u8(fma(convert.f32(load(in0:u8, axis0, axis1, axis2)), p2:f32, p3:f32)) }
     output stage0 [0, 1, 2] dense 3 })");
   for (int64_t h : {1, 5}) {
     for (int64_t w : {1, 7, 64, 131}) {
-      std::vector<uint64_t> params = {static_cast<uint64_t>(h), static_cast<uint64_t>(w), cell_from_double(DType::kF32, 1.7).bits, cell_from_double(DType::kF32, -31.25).bits};
+      std::vector<uint64_t> params = {static_cast<uint64_t>(h), static_cast<uint64_t>(w),
+                                      cell_from_double(DType::kF32, 1.7).bits,
+                                      cell_from_double(DType::kF32, -31.25).bits};
       expect_equal(kernel, {random_tensor(DType::kU8, {h, w, 3}, 1)}, DType::kU8, {h, w, 3}, params);
     }
   }
 }
 
 TEST(Llvm, NormalizeToPlanes) {
-  auto kernel = kernel_from(R"(kernel { param p0:i64 param p1:i64 param p2:f32 input in0:u8 [p0:i64, p1:i64, 3:i64] dense 3
+  auto kernel = kernel_from(
+      R"(kernel { param p0:i64 param p1:i64 param p2:f32 input in0:u8 [p0:i64, p1:i64, 3:i64] dense 3
     map stage0:f32 [p0:i64, p1:i64, 3:i64] { body = mul(sub(convert.f32(load(in0:u8, axis0, sub(sub(p1:i64, 1:i64), axis1), axis2)), select(eq(axis2, 0:i64), 1.5:f32, 2.5:f32)), p2:f32) }
     output stage0 [2, 0, 1] dense 3 })");
   for (int64_t w : {1, 16, 37, 100}) {
@@ -82,15 +90,20 @@ TEST(Llvm, NormalizeToPlanes) {
 TEST(Llvm, Sums) {
   auto kernel = kernel_from(R"(kernel { param p0:i64 param p1:i64 input in0:f32 [p0:i64, p1:i64] dense 2
     reduce stage0:f32 [] over [p0:i64, p1:i64] sum in f32 { body = load(in0:f32, raxis0, raxis1) } output stage0 [] })");
-  for (int64_t w : {0, 1, 5, 16, 100}) expect_equal(kernel, {random_tensor(DType::kF32, {3, w}, 3)}, DType::kF32, {}, {3, static_cast<uint64_t>(w)});
+  for (int64_t w : {0, 1, 5, 16, 100})
+    expect_equal(kernel, {random_tensor(DType::kF32, {3, w}, 3)}, DType::kF32, {},
+                 {3, static_cast<uint64_t>(w)});
   auto bytes = kernel_from(R"(kernel { param p0:i64 param p1:i64 input in0:u8 [p0:i64, p1:i64, 3:i64] dense 3
     reduce stage0:u64 [3:i64] over [p0:i64, p1:i64] sum in u64 { body = convert.u64(load(in0:u8, raxis0, raxis1, axis0)) } output stage0 [0] })");
-  for (int64_t w : {1, 5, 100}) expect_equal(bytes, {random_tensor(DType::kU8, {7, w, 3}, 4)}, DType::kU64, {3}, {7, static_cast<uint64_t>(w)});
+  for (int64_t w : {1, 5, 100})
+    expect_equal(bytes, {random_tensor(DType::kU8, {7, w, 3}, 4)}, DType::kU64, {3},
+                 {7, static_cast<uint64_t>(w)});
 }
 
 /// A resize of bytes: integer weights that sum to 2^14, horizontal then vertical.
 TEST(Llvm, ResizeOfBytes) {
-  auto kernel = kernel_from(R"(kernel { param p0:i64 param p1:i64 param p2:i64 param p3:i64 param p4:f32 param p5:f32 param p6:i64 param p7:i64
+  auto kernel = kernel_from(
+      R"(kernel { param p0:i64 param p1:i64 param p2:i64 param p3:i64 param p4:f32 param p5:f32 param p6:i64 param p7:i64
     input in0:u8 [p0:i64, p1:i64, 3:i64] dense 2
     map stage0:i32 [p3:i64] { body = convert.i32(floor(mul(convert.f32(axis0), p4:f32))) }
     map stage1:i32 [p3:i64, p6:i64] { body = convert.i32(select(eq(axis1, 0:i64), sub(16384:i64, mul(sub(p6:i64, 1:i64), 2000:i64)), 2000:i64)) }
@@ -101,10 +114,23 @@ TEST(Llvm, ResizeOfBytes) {
     band stage5:f32 [p2:i64, p3:i64, 3:i64] axis 0 in f32 { first = convert.i64(load(stage2:i32, axis0)) taps = p7:i64
       weight = load(stage3:f32, axis0, tap) source = load(stage4:f32 clamp, add(convert.i64(load(stage2:i32, axis0)), tap), axis1, axis2) finish = mul(sub(convert.f32(saturate.u8(acc:f32)), 100:f32), 0.5:f32) }
     output stage5 [2, 0, 1] dense 3 })");
-  for (auto [h, w, oh, ow, taps] : {std::array<int64_t, 5>{9, 11, 5, 4, 3}, {40, 300, 20, 224, 3}, {30, 200, 31, 33, 7}, {17, 64, 40, 130, 2}, {8, 900, 3, 40, 9}, {1, 1, 3, 5, 2}, {6, 90, 4, 64, 5}}) {
-    float sx = static_cast<float>(w) / static_cast<float>(ow), sy = static_cast<float>(h) / static_cast<float>(oh);
-    std::vector<uint64_t> params = {static_cast<uint64_t>(h), static_cast<uint64_t>(w), static_cast<uint64_t>(oh), static_cast<uint64_t>(ow),
-                                    cell_from_double(DType::kF32, static_cast<double>(sx)).bits, cell_from_double(DType::kF32, static_cast<double>(sy)).bits, static_cast<uint64_t>(taps), 2};
+  for (auto [h, w, oh, ow, taps] : {std::array<int64_t, 5>{9, 11, 5, 4, 3},
+                                    {40, 300, 20, 224, 3},
+                                    {30, 200, 31, 33, 7},
+                                    {17, 64, 40, 130, 2},
+                                    {8, 900, 3, 40, 9},
+                                    {1, 1, 3, 5, 2},
+                                    {6, 90, 4, 64, 5}}) {
+    float sx = static_cast<float>(w) / static_cast<float>(ow),
+          sy = static_cast<float>(h) / static_cast<float>(oh);
+    std::vector<uint64_t> params = {static_cast<uint64_t>(h),
+                                    static_cast<uint64_t>(w),
+                                    static_cast<uint64_t>(oh),
+                                    static_cast<uint64_t>(ow),
+                                    cell_from_double(DType::kF32, static_cast<double>(sx)).bits,
+                                    cell_from_double(DType::kF32, static_cast<double>(sy)).bits,
+                                    static_cast<uint64_t>(taps),
+                                    2};
     expect_equal(kernel, {random_tensor(DType::kU8, {h, w, 3}, 5)}, DType::kF32, {3, oh, ow}, params);
   }
 }

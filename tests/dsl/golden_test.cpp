@@ -41,11 +41,14 @@ TEST(Golden, Diagnostics) {
     for (const Diagnostic& diagnostic : staged.result.diagnostics) seen.insert(diagnostic.code);
     expect_golden(beside(path, ".diag"), staged.diagnostics);
   }
-  // Limits, parameters and the choice of a pipeline are tested in stage_test.cpp; a missing operator is a fault of the build.
-  const std::set<std::string> elsewhere = {"G0127", "G0416", "G0267", "G0268", "G0269", "G0270", "G0271", "G0272", "G0273", "G0708", "G0710", "G0711"};
+  // Limits, parameters and the choice of a pipeline are tested in stage_test.cpp; a missing operator is a
+  // fault of the build.
+  const std::set<std::string> elsewhere = {"G0127", "G0416", "G0267", "G0268", "G0269", "G0270",
+                                           "G0271", "G0272", "G0273", "G0708", "G0710", "G0711"};
   for (const MessageEntry& entry : all_messages()) {
     std::string code(entry.code);
-    EXPECT_TRUE(elsewhere.contains(code) || seen.contains(code)) << code << " " << entry.name << " has no golden file";
+    EXPECT_TRUE(elsewhere.contains(code) || seen.contains(code))
+        << code << " " << entry.name << " has no golden file";
   }
 }
 
@@ -61,7 +64,8 @@ TEST(Golden, SyntaxTreesAgreeWithCPython) {
       "assert len(ours) == len(theirs), (len(ours), len(theirs))\n"
       "compared = 0\n"
       "for line, statement in zip(ours, theirs):\n"
-      "    if 'f(\"' in line or '1:2' in line: continue\n"  // f-strings and slices have no bracketed spelling in Python
+      "    if 'f(\"' in line or '1:2' in line: continue\n"  // f-strings and slices have no bracketed spelling
+                                                            // in Python
       "    if line.startswith('p: ') or line.startswith('q: '): line = line.strip()\n"
       "    assert ast.dump(ast.parse(line).body[0]) == ast.dump(statement), line\n"
       "    compared += 1\n"
@@ -79,7 +83,9 @@ TEST(Golden, StaticProgramsAgreeWithCPython) {
     EXPECT_TRUE(staged.result.ok) << staged.diagnostics;
     std::string printed;
     for (const Diagnostic& diagnostic : staged.result.diagnostics) printed += diagnostic.message + "\n";
-    auto expected = run_python("import sys\nexec(compile(open(sys.argv[1]).read(), sys.argv[1], 'exec'), {'__name__': 'm'})\n", path);
+    auto expected = run_python(
+        "import sys\nexec(compile(open(sys.argv[1]).read(), sys.argv[1], 'exec'), {'__name__': 'm'})\n",
+        path);
     ASSERT_TRUE(expected.has_value()) << path;
     EXPECT_EQ(printed, *expected) << path;
   }
@@ -92,7 +98,10 @@ TEST(Golden, AcceptedTextsParseWithCPython) {
   for (const char* folder : {"parse", "stage", "static"}) {
     for (const std::string& path : golden_files(folder)) list += path + "\n";
   }
-  auto output = run_python("import ast, sys\nfor path in sys.argv[1].split():\n    ast.parse(open(path, newline='').read(), path)\nprint('parsed')\n", list);
+  auto output = run_python(
+      "import ast, sys\nfor path in sys.argv[1].split():\n    ast.parse(open(path, newline='').read(), "
+      "path)\nprint('parsed')\n",
+      list);
   ASSERT_TRUE(output.has_value()) << "CPython refuses a text";
   EXPECT_EQ(*output, "parsed\n");
 }

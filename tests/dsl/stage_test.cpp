@@ -12,7 +12,8 @@ namespace {
 
 const char* kHead = "from nvidia.dali import pipeline_def, fn, types, math\nimport galatea\n";
 
-Staged stage_with(const std::string& text, std::vector<std::pair<std::string, std::string>> parameters, std::string pipeline = "p") {
+Staged stage_with(const std::string& text, std::vector<std::pair<std::string, std::string>> parameters,
+                  std::string pipeline = "p") {
   FrontendOptions options;
   options.parameters = std::move(parameters);
   options.pipeline = std::move(pipeline);
@@ -33,15 +34,27 @@ std::set<uint64_t> keys_of(const Staged& staged) {
 
 TEST(Parameters, AreConvertedByAnnotationDefaultOrLiteral) {
   std::string text =
-      "@pipeline_def\ndef p(a: int, b: float, c: str, d: bool, e: list, f=1, g=2.5, h='x', i=None, j: list[int] = []):\n"
-      "    print(repr(a), repr(b), repr(c), repr(d), repr(e), repr(f), repr(g), repr(h), repr(i), repr(j))\n    return 1\n";
-  Staged staged = stage_with(text, {{"a", "3"}, {"b", "2"}, {"c", "7"}, {"d", "true"}, {"e", "1,2"}, {"f", "9"}, {"g", "1"}, {"h", "5"}, {"i", "[1, 'a']"}, {"j", "[4]"}});
+      "@pipeline_def\ndef p(a: int, b: float, c: str, d: bool, e: list, f=1, g=2.5, h='x', i=None, j: "
+      "list[int] = []):\n"
+      "    print(repr(a), repr(b), repr(c), repr(d), repr(e), repr(f), repr(g), repr(h), repr(i), repr(j))\n "
+      "   return 1\n";
+  Staged staged = stage_with(text, {{"a", "3"},
+                                    {"b", "2"},
+                                    {"c", "7"},
+                                    {"d", "true"},
+                                    {"e", "1,2"},
+                                    {"f", "9"},
+                                    {"g", "1"},
+                                    {"h", "5"},
+                                    {"i", "[1, 'a']"},
+                                    {"j", "[4]"}});
   ASSERT_TRUE(staged.result.ok) << staged.diagnostics;
   EXPECT_EQ(staged.result.diagnostics[0].message, "3 2.0 '7' True [1, 2] 9 1.0 '5' [1, 'a'] [4]");
 }
 
 TEST(Parameters, WithoutTypeTheyAreLiteralsOrText) {
-  Staged staged = stage_with("@pipeline_def\ndef p(a, b):\n    print(repr(a), repr(b))\n    return 1\n", {{"a", "1e3"}, {"b", "photos/"}});
+  Staged staged = stage_with("@pipeline_def\ndef p(a, b):\n    print(repr(a), repr(b))\n    return 1\n",
+                             {{"a", "1e3"}, {"b", "photos/"}});
   ASSERT_TRUE(staged.result.ok) << staged.diagnostics;
   EXPECT_EQ(staged.result.diagnostics[0].message, "1000.0 'photos/'");
 }
@@ -58,7 +71,9 @@ TEST(Parameters, WhatDoesNotConvertIsAnError) {
 }
 
 TEST(Parameters, MissingOnesAreRefusedOrUnknown) {
-  std::string text = "@pipeline_def\ndef p(data: str, size: int):\n    x, _ = fn.readers.file(file_root=data)\n    y = fn.resize(fn.decoders.image(x), size=[size, size])\n    return y\n";
+  std::string text =
+      "@pipeline_def\ndef p(data: str, size: int):\n    x, _ = fn.readers.file(file_root=data)\n    y = "
+      "fn.resize(fn.decoders.image(x), size=[size, size])\n    return y\n";
   EXPECT_EQ(stage_with(text, {}).codes, (std::vector<std::string>{"G0268", "G0268"}));
   FrontendOptions options;
   options.unknown_parameters_allowed = true;
@@ -86,7 +101,9 @@ TEST(Pipelines, OneIsChosen) {
 }
 
 TEST(Pipelines, OptionsComeFromTheTextAndTheHost) {
-  std::string text = "@pipeline_def(batch_size=3, num_threads=2, seed=5, prefetch_queue_depth={'cpu_size': 4, 'gpu_size': 1}, exact=False, on_error='skip', memory_limit=100)\ndef p():\n    return 1\n";
+  std::string text =
+      "@pipeline_def(batch_size=3, num_threads=2, seed=5, prefetch_queue_depth={'cpu_size': 4, 'gpu_size': "
+      "1}, exact=False, on_error='skip', memory_limit=100)\ndef p():\n    return 1\n";
   Staged staged = stage_with(text, {});
   ASSERT_EQ(staged.result.graphs.size(), 1u) << staged.diagnostics;
   const ir::PipelineOptions& options = staged.result.graphs[0]->options;
@@ -126,14 +143,18 @@ TEST(RandomKeys, EveryDrawHasItsOwn) {
 
 TEST(RandomKeys, DependOnTheCallPathOnly) {
   Staged plain = stage_body("x = fn.random.uniform()\nreturn x");
-  Staged moved = stage_body("\n# a comment\nn = 1\nfor i in range(3): n += fn.random.coin_flip()\n\nrenamed = fn.random.uniform()\nreturn renamed, n");
+  Staged moved = stage_body(
+      "\n# a comment\nn = 1\nfor i in range(3): n += fn.random.coin_flip()\n\nrenamed = "
+      "fn.random.uniform()\nreturn renamed, n");
   ASSERT_TRUE(moved.result.ok) << moved.diagnostics;
   uint64_t key = *keys_of(plain).begin();
   EXPECT_TRUE(keys_of(moved).contains(key));
 }
 
 TEST(RandomKeys, SeedOfAnOperatorIsMixedIn) {
-  Staged a = stage_body("return fn.random.uniform(seed=1)"), b = stage_body("return fn.random.uniform(seed=2)"), c = stage_body("return fn.random.uniform(seed=-1)");
+  Staged a = stage_body("return fn.random.uniform(seed=1)"),
+         b = stage_body("return fn.random.uniform(seed=2)"),
+         c = stage_body("return fn.random.uniform(seed=-1)");
   EXPECT_TRUE(a.result.graphs.at(0)->nodes[0].has_own_seed);
   EXPECT_FALSE(c.result.graphs.at(0)->nodes[0].has_own_seed);
   EXPECT_NE(keys_of(a), keys_of(b));
@@ -143,7 +164,8 @@ TEST(RandomKeys, SeedOfAnOperatorIsMixedIn) {
 // ---- branches ----
 
 TEST(Branches, StaticConditionsStageOneArm) {
-  Staged staged = stage_body("flag = True\nif flag:\n    y = fn.random.uniform()\nelse:\n    y = unknown_name\nreturn y");
+  Staged staged =
+      stage_body("flag = True\nif flag:\n    y = fn.random.uniform()\nelse:\n    y = unknown_name\nreturn y");
   ASSERT_TRUE(staged.result.ok) << staged.diagnostics;
   EXPECT_EQ(staged.result.graphs[0]->blocks.size(), 1u);
 }
@@ -220,22 +242,30 @@ TEST(Limits, AreReportedWithTheirCode) {
   EXPECT_EQ(stage("t.dali-dsl", std::string("x = '\xff'\n")).codes, std::vector<std::string>{"G0127"});
   EXPECT_EQ(stage("t.dali-dsl", std::string("x = 1\0\n", 7)).codes, std::vector<std::string>{"G0127"});
   EXPECT_EQ(stage("/no/such/file.dali-dsl", std::nullopt).codes, std::vector<std::string>{"G0604"});
-  EXPECT_EQ(stage(std::string(GALATEA_SOURCE_DIR) + "/tests", std::nullopt).codes, std::vector<std::string>{"G0604"});
+  EXPECT_EQ(stage(std::string(GALATEA_SOURCE_DIR) + "/tests", std::nullopt).codes,
+            std::vector<std::string>{"G0604"});
   Staged memory = stage("t.dali-dsl", "xs = []\nfor i in range(300):\n    xs.append('x' * 60000000)\n");
   EXPECT_FALSE(memory.result.ok);
   options = {};
   options.limits.max_imports = 1;
-  EXPECT_EQ(stage(std::string(GALATEA_SOURCE_DIR) + "/tests/golden/error/lib/cycle.dali-dsl", std::nullopt, options).codes, std::vector<std::string>{"G0711"});
+  EXPECT_EQ(
+      stage(std::string(GALATEA_SOURCE_DIR) + "/tests/golden/error/lib/cycle.dali-dsl", std::nullopt, options)
+          .codes,
+      std::vector<std::string>{"G0711"});
 }
 
 TEST(Limits, SharedAndCyclicValuesEnd) {
-  for (const char* text : {"x = []\nx.append(x)\nprint(x)\nprint(x == x)\n", "x = [1]\nfor i in range(60):\n    x = [x, x]\nprint(len(repr(x)) > 0, x == [x])\n",
-                           "x = ()\nfor i in range(100000):\n    x = (x,)\nprint(1)\n", "d = {}\nd['d'] = d\nprint(d)\n",
-                           "x = (1,)\nfor i in range(60):\n    x = (x, x)\nd = {}\nd[x] = 1\n"}) {
+  for (const char* text :
+       {"x = []\nx.append(x)\nprint(x)\nprint(x == x)\n",
+        "x = [1]\nfor i in range(60):\n    x = [x, x]\nprint(len(repr(x)) > 0, x == [x])\n",
+        "x = ()\nfor i in range(100000):\n    x = (x,)\nprint(1)\n", "d = {}\nd['d'] = d\nprint(d)\n",
+        "x = (1,)\nfor i in range(60):\n    x = (x, x)\nd = {}\nd[x] = 1\n"}) {
     Staged staged = stage("t.dali-dsl", text);
     EXPECT_LE(staged.codes.size(), 1u) << staged.diagnostics;
   }
-  Staged merged = stage_body("c = fn.random.coin_flip(dtype=types.BOOL)\nx = [fn.random.uniform()]\ny = [fn.random.uniform()]\nfor i in range(60):\n    x = [x, x]\n    y = [y, y]\nz = x if c else y\nreturn c");
+  Staged merged = stage_body(
+      "c = fn.random.coin_flip(dtype=types.BOOL)\nx = [fn.random.uniform()]\ny = [fn.random.uniform()]\nfor "
+      "i in range(60):\n    x = [x, x]\n    y = [y, y]\nz = x if c else y\nreturn c");
   EXPECT_EQ(merged.codes, std::vector<std::string>{"G0706"});
 }
 
@@ -248,13 +278,16 @@ TEST(Limits, ErrorsEndAtFifty) {
 // ---- text ----
 
 TEST(Text, LineEndingsAndMarksAreAsInPython) {
-  Staged crlf = stage("t.dali-dsl", "\xEF\xBB\xBFx = 1\r\nif x:\r\n\ty = (1 +\r\n  2)\r\n\tz = '''a\r\nb'''; w = \\\r\n 3\r\nprint(x, y, repr(z), w)");
+  Staged crlf = stage("t.dali-dsl",
+                      "\xEF\xBB\xBFx = 1\r\nif x:\r\n\ty = (1 +\r\n  2)\r\n\tz = '''a\r\nb'''; w = \\\r\n "
+                      "3\r\nprint(x, y, repr(z), w)");
   ASSERT_TRUE(crlf.result.ok) << crlf.diagnostics;
   EXPECT_EQ(crlf.result.diagnostics.at(0).message, "1 3 'a\\nb' 3");
 }
 
 TEST(Text, EmptyFilesAreFine) {
-  for (const char* text : {"", "\n\n", "# only a comment", "   ", "\\\n", "\"\"\"doc\"\"\""}) EXPECT_TRUE(stage("t.dali-dsl", text).result.ok || std::string(text) == "\\\n") << text;
+  for (const char* text : {"", "\n\n", "# only a comment", "   ", "\\\n", "\"\"\"doc\"\"\""})
+    EXPECT_TRUE(stage("t.dali-dsl", text).result.ok || std::string(text) == "\\\n") << text;
 }
 
 }  // namespace

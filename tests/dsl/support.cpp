@@ -36,8 +36,9 @@ std::string without_folder(std::string text, const std::string& folder) {
 Staged stage(const std::string& name, std::optional<std::string> text, FrontendOptions options) {
   Staged staged;
   SourceMap sources;
-  staged.result = options.pipeline.empty() ? stage_all(name, std::move(text), options, registry(), sources)
-                                           : stage_pipeline(name, std::move(text), options, registry(), sources);
+  staged.result = options.pipeline.empty()
+                      ? stage_all(name, std::move(text), options, registry(), sources)
+                      : stage_pipeline(name, std::move(text), options, registry(), sources);
   std::string folder = fs::path(name).parent_path().string() + "/";
   for (const auto& graph : staged.result.graphs) {
     if (Status legal = ir::verify(*graph); !legal) staged.verdict += legal.error().message() + "\n";
@@ -52,7 +53,8 @@ Staged stage(const std::string& name, std::optional<std::string> text, FrontendO
 }
 
 Staged stage_body(const std::string& body) {
-  std::string text = "from nvidia.dali import pipeline_def, fn, types, math\n\n@pipeline_def(batch_size=4)\ndef p():\n";
+  std::string text =
+      "from nvidia.dali import pipeline_def, fn, types, math\n\n@pipeline_def(batch_size=4)\ndef p():\n";
   std::istringstream lines(body);
   for (std::string line; std::getline(lines, line);) text += "    " + line + "\n";
   return stage("test.dali-dsl", text);
@@ -67,7 +69,8 @@ std::string read_file(const std::string& path) {
 
 std::vector<std::string> golden_files(const std::string& folder) {
   std::vector<std::string> paths;
-  for (const auto& entry : fs::directory_iterator(std::string(GALATEA_SOURCE_DIR) + "/tests/golden/" + folder)) {
+  for (const auto& entry :
+       fs::directory_iterator(std::string(GALATEA_SOURCE_DIR) + "/tests/golden/" + folder)) {
     if (entry.path().extension() == ".dali-dsl") paths.push_back(entry.path().string());
   }
   std::sort(paths.begin(), paths.end());
@@ -78,7 +81,8 @@ void expect_golden(const std::string& path, const std::string& text) {
   // The sources lie elsewhere on each machine.
   std::string actual = text;
   const std::string root = GALATEA_SOURCE_DIR;
-  for (size_t at = actual.find(root); at != std::string::npos; at = actual.find(root, at)) actual.replace(at, root.size(), "<sources>");
+  for (size_t at = actual.find(root); at != std::string::npos; at = actual.find(root, at))
+    actual.replace(at, root.size(), "<sources>");
   if (std::getenv("GALATEA_BLESS")) {
     std::ofstream(path, std::ios::binary) << actual;
     return;
@@ -88,7 +92,8 @@ void expect_golden(const std::string& path, const std::string& text) {
 }
 
 std::optional<std::string> run_python(const std::string& program, const std::string& argument) {
-  fs::path script = fs::temp_directory_path() / ("galatea_test_" + std::to_string(std::hash<std::string>{}(program + argument)) + ".py");
+  fs::path script = fs::temp_directory_path() /
+                    ("galatea_test_" + std::to_string(std::hash<std::string>{}(program + argument)) + ".py");
   std::ofstream(script) << program;
   std::string command = "python3 -W ignore '" + script.string() + "' '" + argument + "' 2>&1";
   std::FILE* pipe = popen(command.c_str(), "r");

@@ -14,7 +14,7 @@ struct Staged {
   std::string graphs;       ///< texts of all graphs
   std::string diagnostics;  ///< caret text of all
   std::vector<std::string> codes;
-  std::string verdict;      ///< what the verifier says of the graphs; empty: fine
+  std::string verdict;  ///< what the verifier says of the graphs; empty: fine
 };
 
 /// Stages every pipeline of a text (or of a file, if `text` is empty) with galatea's operators.

@@ -1,4 +1,5 @@
-// Every example, end to end: one sample's values are the same bits whatever the batch size, threads, prefetch depth, shards, fusion, backend or executor.
+// Every example, end to end: one sample's values are the same bits whatever the batch size, threads, prefetch
+// depth, shards, fusion, backend or executor.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -49,7 +50,8 @@ struct Outcome {
 };
 
 uint64_t hash_bytes(uint64_t hash, const void* data, size_t size) {
-  for (const auto* p = static_cast<const uint8_t*>(data); size > 0; --size, ++p) hash = (hash ^ *p) * 1099511628211U;
+  for (const auto* p = static_cast<const uint8_t*>(data); size > 0; --size, ++p)
+    hash = (hash ^ *p) * 1099511628211U;
   return hash;
 }
 
@@ -59,14 +61,17 @@ std::string describe(const Error& error) {
   return out;
 }
 
-Result<std::unique_ptr<runtime::Session>> open(const std::string& file, const std::optional<std::string>& text, const Way& way) {
+Result<std::unique_ptr<runtime::Session>> open(const std::string& file,
+                                               const std::optional<std::string>& text, const Way& way) {
   SourceMap sources;
   dsl::FrontendOptions options;
   options.parameters = way.parameters;
   options.host.batch_size = way.batch_size;
   options.host.num_threads = way.threads;
   options.host.prefetch_queue_depth = way.prefetch;
-  options.host.on_error = way.on_error == "skip" ? ir::OnError::kSkip : way.on_error == "replace" ? ir::OnError::kReplace : ir::OnError::kRaise;
+  options.host.on_error = way.on_error == "skip"      ? ir::OnError::kSkip
+                          : way.on_error == "replace" ? ir::OnError::kReplace
+                                                      : ir::OnError::kRaise;
   dsl::FrontendResult staged = dsl::stage_pipeline(file, text, options, product().registry, sources);
   if (!staged.ok) return std::unexpected(Error{ErrorKind::kUser, staged.diagnostics});
   std::string note;
@@ -112,14 +117,19 @@ Outcome run(const std::string& file, const std::optional<std::string>& text, con
   return out;
 }
 
-std::string example(const std::string& name) { return std::string(GALATEA_SOURCE_DIR) + "/examples/" + name + ".dali-dsl"; }
+std::string example(const std::string& name) {
+  return std::string(GALATEA_SOURCE_DIR) + "/examples/" + name + ".dali-dsl";
+}
 
-void expect_same_values(const std::string& file, const std::vector<std::pair<std::string, std::string>>& parameters, bool interpreted) {
-  std::vector<Way> ways = {{.name = "as it is"},
-                           {.name = "one thread, one at a time", .batch_size = 1, .threads = 1, .prefetch = 1},
-                           {.name = "odd batches, four threads", .batch_size = 5, .threads = 4, .prefetch = 3},
-                           {.name = "unfused", .fuse = false},
-                           {.name = "in order", .executor = runtime::ExecutorKind::kInline}};
+void expect_same_values(const std::string& file,
+                        const std::vector<std::pair<std::string, std::string>>& parameters,
+                        bool interpreted) {
+  std::vector<Way> ways = {
+      {.name = "as it is"},
+      {.name = "one thread, one at a time", .batch_size = 1, .threads = 1, .prefetch = 1},
+      {.name = "odd batches, four threads", .batch_size = 5, .threads = 4, .prefetch = 3},
+      {.name = "unfused", .fuse = false},
+      {.name = "in order", .executor = runtime::ExecutorKind::kInline}};
   if (interpreted) ways.push_back({.name = "interpreted", .backend = "interpreter"});
   std::optional<Outcome> expected;
   for (Way& way : ways) {
@@ -168,12 +178,17 @@ def sharded(data: str, shard_id: int = 0, num_shards: int = 1):
 )";
 
 TEST(EndToEnd, ShardsTogetherAreTheWhole) {
-  Outcome whole = run("sharded.dali-dsl", kSharded, {.name = "whole", .parameters = {{"data", GALATEA_SAMPLES}}});
+  Outcome whole =
+      run("sharded.dali-dsl", kSharded, {.name = "whole", .parameters = {{"data", GALATEA_SAMPLES}}});
   ASSERT_EQ(whole.error, "");
   std::map<int64_t, uint64_t> together;
   size_t delivered = 0;
   for (int shard = 0; shard < 4; ++shard) {
-    Outcome part = run("sharded.dali-dsl", kSharded, {.name = "part", .parameters = {{"data", GALATEA_SAMPLES}, {"shard_id", std::to_string(shard)}, {"num_shards", "4"}}});
+    Outcome part =
+        run("sharded.dali-dsl", kSharded,
+            {.name = "part",
+             .parameters = {
+                 {"data", GALATEA_SAMPLES}, {"shard_id", std::to_string(shard)}, {"num_shards", "4"}}});
     ASSERT_EQ(part.error, "");
     delivered += part.order.size();
     together.insert(part.hash_of_sample.begin(), part.hash_of_sample.end());
@@ -196,7 +211,8 @@ TEST(EndToEnd, CorruptFilesAreNamedSkippedOrReplaced) {
   EXPECT_EQ(replaced.error, "");
   EXPECT_EQ(replaced.statistics.replaced.size(), skipped.statistics.skipped.size());
   EXPECT_EQ(replaced.order.size(), skipped.order.size() + replaced.statistics.replaced.size());
-  for (const runtime::SampleFailure& failure : skipped.statistics.skipped) EXPECT_NE(failure.source.find("broken"), std::string::npos) << failure.source;
+  for (const runtime::SampleFailure& failure : skipped.statistics.skipped)
+    EXPECT_NE(failure.source.find("broken"), std::string::npos) << failure.source;
 }
 
 constexpr const char* kWhole = R"(from nvidia.dali import pipeline_def, fn
@@ -210,7 +226,8 @@ def whole(data: str):
 
 /// Each thread has met the largest photograph long before batch 300; from then on nothing may grow.
 TEST(EndToEnd, MemoryIsFlatOverAThousandBatches) {
-  auto session = open("whole.dali-dsl", kWhole, {.name = "long", .batch_size = 2, .parameters = {{"data", GALATEA_SAMPLES}}});
+  auto session = open("whole.dali-dsl", kWhole,
+                      {.name = "long", .batch_size = 2, .parameters = {{"data", GALATEA_SAMPLES}}});
   ASSERT_TRUE(session) << describe(session.error());
   int64_t early = 0;
   for (int batches = 0; batches < 1000;) {

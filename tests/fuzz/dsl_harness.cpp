@@ -26,7 +26,8 @@ std::string run_dsl(const std::string& text) {
     has_error = has_error || diagnostic.severity == Severity::kError;
     render_text(diagnostic, sources);
     const SourceFile* file = sources.file(diagnostic.span.file);
-    if (file && (diagnostic.span.begin > diagnostic.span.end || diagnostic.span.end > file->text().size())) return "a span outside its file";
+    if (file && (diagnostic.span.begin > diagnostic.span.end || diagnostic.span.end > file->text().size()))
+      return "a span outside its file";
   }
   if (result.ok == has_error) return "ok does not agree with the diagnostics";
   for (const auto& graph : result.graphs) {

@@ -1,4 +1,5 @@
-// Mutations of the golden files through the fuzz harness, without a fuzzer. GALATEA_FUZZ_ROUNDS sets their number.
+// Mutations of the golden files through the fuzz harness, without a fuzzer. GALATEA_FUZZ_ROUNDS sets their
+// number.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,7 +40,8 @@ TEST(DslMutation, MutatedGoldenFiles) {
     std::vector<std::string> words(1);
     for (char c : text) {
       bool name = std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-      bool before = !words.back().empty() && (std::isalnum(static_cast<unsigned char>(words.back().back())) || words.back().back() == '_');
+      bool before = !words.back().empty() && (std::isalnum(static_cast<unsigned char>(words.back().back())) ||
+                                              words.back().back() == '_');
       if (!words.back().empty() && (!name || !before)) words.emplace_back();
       words.back() += c;
     }
@@ -55,10 +57,17 @@ TEST(DslMutation, MutatedGoldenFiles) {
     for (size_t edits = 1 + below(4); edits > 0; --edits) {
       size_t at = below(words.size());
       switch (below(4)) {
-        case 0: words[at].clear(); break;
-        case 1: words[at] += words[at]; break;
-        case 2: std::swap(words[at], words[below(words.size())]); break;
-        default: words[at] = others[below(others.size())];
+        case 0:
+          words[at].clear();
+          break;
+        case 1:
+          words[at] += words[at];
+          break;
+        case 2:
+          std::swap(words[at], words[below(words.size())]);
+          break;
+        default:
+          words[at] = others[below(others.size())];
       }
     }
     std::string text;

@@ -1,6 +1,7 @@
 // The text of a file_list.
 //
-// Must hold: no crash; what is accepted can be written again line by line and gives the same list; errors name the list.
+// Must hold: no crash; what is accepted can be written again line by line and gives the same list; errors
+// name the list.
 #include <cstdlib>
 #include <sstream>
 
@@ -28,7 +29,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!again) return 0;  // a line at the limit of its length may have grown past it
   require(again->size() == files->size());
   for (size_t i = 0; i < files->size(); ++i) {
-    require((*again)[i].path == (*files)[i].path && (*again)[i].name == (*files)[i].name && (*again)[i].label == (*files)[i].label);
+    require((*again)[i].path == (*files)[i].path && (*again)[i].name == (*files)[i].name &&
+            (*again)[i].label == (*files)[i].label);
   }
   return 0;
 }

@@ -1,7 +1,8 @@
 // Headers and decoding of any bytes.
 //
-// Comes in: eight bytes that choose output type, element type and window, then a file. Must hold: no crash, no write outside the
-// output, bounded memory; and where the whole file decodes, a window gives exactly the crop of it.
+// Comes in: eight bytes that choose output type, element type and window, then a file. Must hold: no crash,
+// no write outside the output, bounded memory; and where the whole file decodes, a window gives exactly the
+// crop of it.
 #include <cstdlib>
 #include <cstring>
 #include <vector>
@@ -52,7 +53,8 @@ std::vector<uint8_t> output_for(const Window& window, size_t pixel) {
   return std::vector<uint8_t>(static_cast<size_t>(window.height() * window.width()) * pixel);
 }
 
-void check_crop(const std::vector<uint8_t>& whole, int64_t width, const std::vector<uint8_t>& part, const Window& window, size_t pixel) {
+void check_crop(const std::vector<uint8_t>& whole, int64_t width, const std::vector<uint8_t>& part,
+                const Window& window, size_t pixel) {
   size_t row = static_cast<size_t>(window.width()) * pixel;
   for (int64_t y = 0; y < window.height(); ++y) {
     const uint8_t* expected = whole.data() + static_cast<size_t>((window.y0 + y) * width + window.x0) * pixel;
@@ -64,9 +66,13 @@ void check_crop(const std::vector<uint8_t>& whole, int64_t width, const std::vec
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 8) return 0;
-  constexpr DType kDTypes[] = {DType::kU8, DType::kI8, DType::kU16, DType::kF32, DType::kI32, DType::kU32, DType::kI16, DType::kF16};
-  Choice choice{{.type = static_cast<ImageType>(data[0] % 5), .dtype = kDTypes[data[1] % 8], .adjust_orientation = data[2] % 2 == 0,
-                 .fast_idct = data[3] % 8 == 7}, data + 4};
+  constexpr DType kDTypes[] = {DType::kU8,  DType::kI8,  DType::kU16, DType::kF32,
+                               DType::kI32, DType::kU32, DType::kI16, DType::kF16};
+  Choice choice{{.type = static_cast<ImageType>(data[0] % 5),
+                 .dtype = kDTypes[data[1] % 8],
+                 .adjust_orientation = data[2] % 2 == 0,
+                 .fast_idct = data[3] % 8 == 7},
+                data + 4};
   Bytes bytes(data + 8, size - 8);
   auto header = read_header(bytes);
   if (!header) {
@@ -77,7 +83,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (header->height * header->width > kPixels) return 0;
   bool swap = choice.options.adjust_orientation && swaps_axes(header->orientation);
   Window all{0, 0, swap ? header->width : header->height, swap ? header->height : header->width};
-  auto pixel = static_cast<size_t>(decoded_channels(*header, choice.options.type) * size_of(choice.options.dtype));
+  auto pixel =
+      static_cast<size_t>(decoded_channels(*header, choice.options.type) * size_of(choice.options.dtype));
   BoundedScratch scratch;
   Window window = choice.window(all.y1, all.x1);
   std::vector<uint8_t> part = output_for(window, pixel), whole = output_for(all, pixel);

@@ -1,4 +1,5 @@
-// Writes the kept inputs of fuzz_image: tiny files of every kind, each with its eight bytes of choice before it.
+// Writes the kept inputs of fuzz_image: tiny files of every kind, each with its eight bytes of choice before
+// it.
 #include <cstdio>
 #include <fstream>
 
@@ -23,29 +24,35 @@ int main(int count, char** arguments) {
     return 2;
   }
   std::string folder = arguments[1];
-  Picture rgb = make_picture(19, 22, 3, 1), grey = make_picture(19, 22, 1, 2), rgba = make_picture(19, 22, 4, 3), indices(19, 22, 1);
+  Picture rgb = make_picture(19, 22, 3, 1), grey = make_picture(19, 22, 1, 2),
+          rgba = make_picture(19, 22, 4, 3), indices(19, 22, 1);
   for (size_t i = 0; i < indices.values.size(); ++i) indices.values[i] = static_cast<int>(i % 4);
   std::vector<int> colors{1, 2, 3, 40, 50, 60, 70, 80, 90, 250, 240, 230};
-  bool ok = write(folder, "jpeg_444_turned", encode_jpeg(rgb, {.orientation = 6}), 0, 0) &&
-            write(folder, "jpeg_420", encode_jpeg(rgb, {.h = 2, .v = 2}), 1, 0) &&
-            write(folder, "jpeg_440", encode_jpeg(rgb, {.h = 1, .v = 2, .big_endian_exif = true}), 3, 2) &&
-            write(folder, "jpeg_progressive", encode_jpeg(rgb, {.h = 2, .v = 1, .progressive = true}), 0, 0) &&
-            write(folder, "jpeg_restarts", encode_jpeg(rgb, {.h = 2, .v = 2, .restart_rows = 1}), 0, 3) &&
-            write(folder, "jpeg_arithmetic", encode_jpeg(rgb, {.arithmetic = true}), 4, 0) &&
-            write(folder, "jpeg_grey", encode_jpeg(grey, {}), 2, 0) &&
-            write(folder, "jpeg_cmyk", encode_jpeg(rgba, {.cmyk = true}), 0, 0) &&
-            write(folder, "jpeg_rgb", encode_jpeg(rgb, {.rgb_space = true}), 2, 0) &&
-            write(folder, "png_rgb_turned", encode_png(rgb, {.orientation = 8}), 0, 0) &&
-            write(folder, "png_interlaced", encode_png(rgba, {.interlaced = true}), 4, 0) &&
-            write(folder, "png_16", encode_png(make_picture(9, 12, 2, 4, 16)), 4, 2) &&
-            write(folder, "png_palette", encode_png(indices, {.depth = 4, .palette = true, .colors = colors, .transparency = {0}}), 4, 0) &&
-            write(folder, "png_transparent", encode_png(grey, {.transparency = {90}}), 4, 5) &&
-            write(folder, "webp_lossy", encode_webp(rgb, 50), 0, 0) && write(folder, "webp_lossless", encode_webp(rgb, -1), 3, 0) &&
-            write(folder, "webp_alpha", encode_webp(rgba, 50), 4, 0) &&
-            write(folder, "webp_exif", with_webp_exif(encode_webp(rgb, -1), rgb, 5), 0, 0) &&
-            write(folder, "bmp_24", encode_bmp(rgb, {}), 0, 0) && write(folder, "bmp_masks", encode_bmp(rgb, {.bits = 32, .masks = true}), 2, 0) &&
-            write(folder, "bmp_palette", encode_bmp(indices, {.bits = 4, .colors = colors}), 4, 1) &&
-            write(folder, "bmp_os2", encode_bmp(indices, {.bits = 8, .colors = colors, .os2 = true}), 4, 7);
+  bool ok =
+      write(folder, "jpeg_444_turned", encode_jpeg(rgb, {.orientation = 6}), 0, 0) &&
+      write(folder, "jpeg_420", encode_jpeg(rgb, {.h = 2, .v = 2}), 1, 0) &&
+      write(folder, "jpeg_440", encode_jpeg(rgb, {.h = 1, .v = 2, .big_endian_exif = true}), 3, 2) &&
+      write(folder, "jpeg_progressive", encode_jpeg(rgb, {.h = 2, .v = 1, .progressive = true}), 0, 0) &&
+      write(folder, "jpeg_restarts", encode_jpeg(rgb, {.h = 2, .v = 2, .restart_rows = 1}), 0, 3) &&
+      write(folder, "jpeg_arithmetic", encode_jpeg(rgb, {.arithmetic = true}), 4, 0) &&
+      write(folder, "jpeg_grey", encode_jpeg(grey, {}), 2, 0) &&
+      write(folder, "jpeg_cmyk", encode_jpeg(rgba, {.cmyk = true}), 0, 0) &&
+      write(folder, "jpeg_rgb", encode_jpeg(rgb, {.rgb_space = true}), 2, 0) &&
+      write(folder, "png_rgb_turned", encode_png(rgb, {.orientation = 8}), 0, 0) &&
+      write(folder, "png_interlaced", encode_png(rgba, {.interlaced = true}), 4, 0) &&
+      write(folder, "png_16", encode_png(make_picture(9, 12, 2, 4, 16)), 4, 2) &&
+      write(folder, "png_palette",
+            encode_png(indices, {.depth = 4, .palette = true, .colors = colors, .transparency = {0}}), 4,
+            0) &&
+      write(folder, "png_transparent", encode_png(grey, {.transparency = {90}}), 4, 5) &&
+      write(folder, "webp_lossy", encode_webp(rgb, 50), 0, 0) &&
+      write(folder, "webp_lossless", encode_webp(rgb, -1), 3, 0) &&
+      write(folder, "webp_alpha", encode_webp(rgba, 50), 4, 0) &&
+      write(folder, "webp_exif", with_webp_exif(encode_webp(rgb, -1), rgb, 5), 0, 0) &&
+      write(folder, "bmp_24", encode_bmp(rgb, {}), 0, 0) &&
+      write(folder, "bmp_masks", encode_bmp(rgb, {.bits = 32, .masks = true}), 2, 0) &&
+      write(folder, "bmp_palette", encode_bmp(indices, {.bits = 4, .colors = colors}), 4, 1) &&
+      write(folder, "bmp_os2", encode_bmp(indices, {.bits = 8, .colors = colors, .os2 = true}), 4, 7);
   if (!ok) std::fprintf(stderr, "cannot write into %s\n", folder.c_str());
   return ok ? 0 : 1;
 }

@@ -1,6 +1,7 @@
 // Runs a fuzz target over kept inputs, without libFuzzer.
 //
-// Comes in: folders or files. Goes out: 0 if the target survived each of them; it is an error if there are none.
+// Comes in: folders or files. Goes out: 0 if the target survived each of them; it is an error if there are
+// none.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -44,7 +45,8 @@ int main(int count, char** arguments) {
     std::fflush(stdout);
     LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
     // And a few shorter forms of each.
-    for (size_t part = 0; part < 8; ++part) LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size() * part / 8);
+    for (size_t part = 0; part < 8; ++part)
+      LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size() * part / 8);
   }
   if (paths.empty()) std::fprintf(stderr, "there is nothing to replay\n");
   return paths.empty() ? 1 : 0;

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "compiler/kernel/expr.h"
 #include "base/result.h"
+#include "compiler/kernel/expr.h"
 
 namespace galatea::kernel {
 namespace {

@@ -58,7 +58,8 @@ struct Storage {
   }
   void rebase() { view.data = bytes.data() + runtime::kBufferPadding; }
   void fill(std::mt19937_64& random) {
-    for (size_t i = 0; i + static_cast<size_t>(size_of(type)) <= bytes.size(); i += static_cast<size_t>(size_of(type))) {
+    for (size_t i = 0; i + static_cast<size_t>(size_of(type)) <= bytes.size();
+         i += static_cast<size_t>(size_of(type))) {
       Cell cell{random()};
       if (is_float(type)) {
         double value = std::normal_distribution<double>(20, 90)(random);
@@ -119,8 +120,9 @@ std::optional<std::string> compare_bytes(const Storage& expected, const Storage&
     Cell b = load_cell(expected.type, found.bytes.data() + i);
     if (same_element(expected.type, a, b)) continue;
     auto element = (static_cast<int64_t>(i) - runtime::kBufferPadding) / static_cast<int64_t>(step);
-    return fmt::format("output {}, element at offset {}: expected {} (0x{:x}), got {} (0x{:x})", output, element,
-                       cell_to_double(expected.type, a), a.bits, cell_to_double(expected.type, b), b.bits);
+    return fmt::format("output {}, element at offset {}: expected {} (0x{:x}), got {} (0x{:x})", output,
+                       element, cell_to_double(expected.type, a), a.bits, cell_to_double(expected.type, b),
+                       b.bits);
   }
   return std::nullopt;
 }
@@ -131,14 +133,17 @@ Expr renumber(const Expr& expr, const std::vector<int>& number) {
     if (e->kind != ExprKind::kLoad || e->target.kind != LoadTarget::Kind::kStage) return Expr();
     std::vector<Expr> args;
     for (const Expr& arg : e->args) args.push_back(renumber(arg, number));
-    return load({e->target.kind, number[static_cast<size_t>(e->target.index)]}, e->type, args, e->border, e->fill);
+    return load({e->target.kind, number[static_cast<size_t>(e->target.index)]}, e->type, args, e->border,
+                e->fill);
   });
 }
 
 /// Keeps the stages that outputs need, renumbered.
 Kernel without_dead_stages(const Kernel& kernel) {
   std::vector<bool> needed = needed_stages(kernel);
-  auto parts = [](Stage& s) { return std::vector<Expr*>{&s.first, &s.weight, &s.source, &s.body, &s.finish}; };
+  auto parts = [](Stage& s) {
+    return std::vector<Expr*>{&s.first, &s.weight, &s.source, &s.body, &s.finish};
+  };
   Kernel out = kernel;
   out.stages.clear();
   std::vector<int> number(kernel.stages.size(), -1);
@@ -209,9 +214,11 @@ std::optional<std::string> find_mismatch(const FuzzCase& c, const Backend& backe
   if (!found.failure.empty()) return backend.name + " failed: " + found.failure;
   for (size_t i = 0; i < expected.tensors.size(); ++i) {
     size_t output = i - c.kernel.inputs.size();
-    if (auto difference = compare_bytes(expected.tensors[i], found.tensors[i], output)) return backend.name + ": " + *difference;
+    if (auto difference = compare_bytes(expected.tensors[i], found.tensors[i], output))
+      return backend.name + ": " + *difference;
   }
-  if (expected.status != found.status) return fmt::format("{}: status flags {} instead of {}", backend.name, found.status, expected.status);
+  if (expected.status != found.status)
+    return fmt::format("{}: status flags {} instead of {}", backend.name, found.status, expected.status);
   return std::nullopt;
 }
 

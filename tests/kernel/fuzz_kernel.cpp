@@ -57,9 +57,13 @@ class KernelMaker {
     return options.begin()[static_cast<size_t>(pick(0, static_cast<int>(options.size()) - 1))];
   }
   int random_extent() { return chance(6) ? 1 : chance(6) ? pick(30, 70) : pick(2, 21); }
-  double random_number() { return chance(8) ? choose({0.0, 1.0, -1.0, 0.5, 255.0}) : std::normal_distribution<double>(0, 40)(random_); }
+  double random_number() {
+    return chance(8) ? choose({0.0, 1.0, -1.0, 0.5, 255.0})
+                     : std::normal_distribution<double>(0, 40)(random_);
+  }
   DType random_type() {
-    return choose({DType::kU8, DType::kU8, DType::kU8, DType::kF32, DType::kF32, DType::kI16, DType::kI32, DType::kU16, DType::kF16});
+    return choose({DType::kU8, DType::kU8, DType::kU8, DType::kF32, DType::kF32, DType::kI16, DType::kI32,
+                   DType::kU16, DType::kF16});
   }
 
   Expr add_param(DType type, uint64_t bits) {
@@ -68,18 +72,23 @@ class KernelMaker {
     return param(static_cast<int>(case_.params.size()) - 1, type);
   }
   Expr float_param() { return add_param(DType::kF32, cell_from_double(DType::kF32, random_number()).bits); }
-  Expr int_param(int low, int high) { return add_param(DType::kI64, cell_from_int(DType::kI64, pick(low, high)).bits); }
+  Expr int_param(int low, int high) {
+    return add_param(DType::kI64, cell_from_int(DType::kI64, pick(low, high)).bits);
+  }
 
   void add_input() {
     KernelInput input;
     input.type = choose({DType::kU8, DType::kU8, DType::kU8, DType::kI16, DType::kF32, DType::kU16});
     input.extents = {extents_[0], extents_[1], channels_};
     input.dense_axes = choose({3, 3, 2, 1, 0});
-    images_.push_back({{LoadTarget::Kind::kInput, static_cast<int>(case_.kernel.inputs.size())}, input.type, input.extents});
+    images_.push_back({{LoadTarget::Kind::kInput, static_cast<int>(case_.kernel.inputs.size())},
+                       input.type,
+                       input.extents});
     case_.kernel.inputs.push_back(std::move(input));
   }
   Image add_stage(Stage stage) {
-    Image image{{LoadTarget::Kind::kStage, static_cast<int>(case_.kernel.stages.size())}, stage.type, stage.extents};
+    Image image{
+        {LoadTarget::Kind::kStage, static_cast<int>(case_.kernel.stages.size())}, stage.type, stage.extents};
     stage.name = "s" + std::to_string(image.target.index);
     case_.kernel.stages.push_back(std::move(stage));
     return image;
@@ -94,7 +103,8 @@ class KernelMaker {
   }
   /// Mostly the newest image.
   const Image& some_image() {
-    return chance(4) ? images_[static_cast<size_t>(pick(0, static_cast<int>(images_.size()) - 1))] : images_.back();
+    return chance(4) ? images_[static_cast<size_t>(pick(0, static_cast<int>(images_.size()) - 1))]
+                     : images_.back();
   }
   Expr read(const Image& image, std::vector<Expr> at, Border border = Border::kNone) {
     Cell fill = cell_from_double(image.type, static_cast<double>(pick(0, 9)));
@@ -106,17 +116,26 @@ class KernelMaker {
   void add_step() {
     switch (pick(0, 12)) {
       case 0:
-      case 1: return add_pointwise();
+      case 1:
+        return add_pointwise();
       case 10:
-      case 11: return add_crop();
-      case 12: return add_twin();
-      case 2: return add_window_map();
-      case 3: return add_transpose();
+      case 11:
+        return add_crop();
+      case 12:
+        return add_twin();
+      case 2:
+        return add_window_map();
+      case 3:
+        return add_transpose();
       case 4:
-      case 5: return add_resampling();
-      case 6: return add_filter();
-      case 7: return add_channel_mix();
-      default: return add_reduction();
+      case 5:
+        return add_resampling();
+      case 6:
+        return add_filter();
+      case 7:
+        return add_channel_mix();
+      default:
+        return add_reduction();
     }
   }
 
@@ -133,18 +152,45 @@ class KernelMaker {
     int count = pick(0, 3);
     for (int i = 0; i < count; ++i) {
       switch (pick(0, 12)) {
-        case 0: x = x * float_param(); break;
-        case 1: x = x + float_param(); break;
-        case 2: x = fma(x, float_param(), float_param()); break;
-        case 3: x = min(x, float_param()); break;
-        case 4: x = max(float_param(), x); break;
-        case 5: x = unary(ScalarOp::kSqrt, unary(ScalarOp::kAbs, x)); break;
-        case 6: x = unary(choose({ScalarOp::kFloor, ScalarOp::kCeil, ScalarOp::kTrunc, ScalarOp::kRound, ScalarOp::kRoundAway}), x); break;
-        case 7: x = select(x < float_param(), -x, x * const_float(2)); break;
-        case 8: x = convert(saturate(x, choose({DType::kU8, DType::kI8, DType::kU16, DType::kI16})), DType::kF32); break;
-        case 9: x = x / float_param(); break;
-        case 10: x = convert(convert(x, DType::kF16), DType::kF32); break;
-        default: x = chance(3) ? expand_math(unary(choose({ScalarOp::kExp, ScalarOp::kSin, ScalarOp::kAtan}), x)) : x - float_param(); break;
+        case 0:
+          x = x * float_param();
+          break;
+        case 1:
+          x = x + float_param();
+          break;
+        case 2:
+          x = fma(x, float_param(), float_param());
+          break;
+        case 3:
+          x = min(x, float_param());
+          break;
+        case 4:
+          x = max(float_param(), x);
+          break;
+        case 5:
+          x = unary(ScalarOp::kSqrt, unary(ScalarOp::kAbs, x));
+          break;
+        case 6:
+          x = unary(choose({ScalarOp::kFloor, ScalarOp::kCeil, ScalarOp::kTrunc, ScalarOp::kRound,
+                            ScalarOp::kRoundAway}),
+                    x);
+          break;
+        case 7:
+          x = select(x < float_param(), -x, x * const_float(2));
+          break;
+        case 8:
+          x = convert(saturate(x, choose({DType::kU8, DType::kI8, DType::kU16, DType::kI16})), DType::kF32);
+          break;
+        case 9:
+          x = x / float_param();
+          break;
+        case 10:
+          x = convert(convert(x, DType::kF16), DType::kF32);
+          break;
+        default:
+          x = chance(3) ? expand_math(unary(choose({ScalarOp::kExp, ScalarOp::kSin, ScalarOp::kAtan}), x))
+                        : x - float_param();
+          break;
       }
     }
     return x;
@@ -154,16 +200,36 @@ class KernelMaker {
     for (int i = 0; i < count; ++i) {
       Expr p = convert(int_param(-7, 300), DType::kI32);
       switch (pick(0, 9)) {
-        case 0: x = x * p; break;
-        case 1: x = x + p; break;
-        case 2: x = x - p; break;
-        case 3: x = min(x, p); break;
-        case 4: x = max(x, p); break;
-        case 5: x = binary(ScalarOp::kShr, x, const_int(pick(0, 9), DType::kI32)); break;
-        case 6: x = x / p; break;
-        case 7: x = x % p; break;
-        case 8: x = (x ^ p) & const_int(0x3FF, DType::kI32); break;
-        default: x = select(x > p, x, unary(ScalarOp::kNot, x)); break;
+        case 0:
+          x = x * p;
+          break;
+        case 1:
+          x = x + p;
+          break;
+        case 2:
+          x = x - p;
+          break;
+        case 3:
+          x = min(x, p);
+          break;
+        case 4:
+          x = max(x, p);
+          break;
+        case 5:
+          x = binary(ScalarOp::kShr, x, const_int(pick(0, 9), DType::kI32));
+          break;
+        case 6:
+          x = x / p;
+          break;
+        case 7:
+          x = x % p;
+          break;
+        case 8:
+          x = (x ^ p) & const_int(0x3FF, DType::kI32);
+          break;
+        default:
+          x = select(x > p, x, unary(ScalarOp::kNot, x));
+          break;
       }
     }
     return x;
@@ -176,7 +242,8 @@ class KernelMaker {
     stage.extents = image.extents;
     Expr value = mangle(read(image, axes()));
     for (const Image& other : images_) {
-      bool fits = same(other.extents[0], image.extents[0]) && same(other.extents[1], image.extents[1]) && same(other.extents[2], image.extents[2]);
+      bool fits = same(other.extents[0], image.extents[0]) && same(other.extents[1], image.extents[1]) &&
+                  same(other.extents[2], image.extents[2]);
       if (!fits || !chance(4)) continue;
       value = convert(value, DType::kF32) + convert(read(other, axes()), DType::kF32);
       break;
@@ -190,7 +257,8 @@ class KernelMaker {
     const Image image = some_image();
     Stage stage;
     stage.type = random_type();
-    stage.extents = {chance(2) ? image.extents[0] : extents_[2], chance(2) ? image.extents[1] : extents_[3], image.extents[2]};
+    stage.extents = {chance(2) ? image.extents[0] : extents_[2], chance(2) ? image.extents[1] : extents_[3],
+                     image.extents[2]};
     Expr row = axis(0) + (chance(2) ? int_param(-5, 9) : const_int(0));
     Expr column = chance(2) ? axis(1) : axis(1) * int_param(-1, 1) + int_param(-4, 12);
     if (chance(4)) column = image.extents[1] - const_int(1) - axis(1);
@@ -204,10 +272,12 @@ class KernelMaker {
     Stage stage;
     stage.type = image.type;
     bool swap = may_swap_ && !chance(3);
-    stage.extents = swap ? std::vector<Expr>{image.extents[1], image.extents[0], image.extents[2]} : image.extents;
+    stage.extents =
+        swap ? std::vector<Expr>{image.extents[1], image.extents[0], image.extents[2]} : image.extents;
     std::vector<Expr> at = swap ? std::vector<Expr>{axis(1), axis(0), axis(2)} : axes();
     if (!swap && chance(2)) at[1] = (image.extents[1] - const_int(1)) - axis(1);
-    if (chance(3)) at[0] = swap ? image.extents[0] - const_int(1) - axis(1) : image.extents[0] - const_int(1) - axis(0);
+    if (chance(3))
+      at[0] = swap ? image.extents[0] - const_int(1) - axis(1) : image.extents[0] - const_int(1) - axis(0);
     stage.body = read(image, at);
     if (chance(2)) {
       stage.type = random_type();
@@ -217,10 +287,12 @@ class KernelMaker {
   }
 
   int64_t value_of(const Expr& extent) {
-    return is_const(extent) ? const_value(extent) : static_cast<int64_t>(case_.params[static_cast<size_t>(extent->index)]);
+    return is_const(extent) ? const_value(extent)
+                            : static_cast<int64_t>(case_.params[static_cast<size_t>(extent->index)]);
   }
 
-  /// A window given by parameters, perhaps mirrored, that lies inside for certain; as crop_mirror_normalize writes it.
+  /// A window given by parameters, perhaps mirrored, that lies inside for certain; as crop_mirror_normalize
+  /// writes it.
   void add_crop() {
     const Image image = some_image();
     Stage stage;
@@ -235,7 +307,8 @@ class KernelMaker {
       stage.extents[d] = int_param(extent, extent);
       Expr position = axis(static_cast<int>(d));
       Expr scale = chance(2) ? int_param(mirror ? -1 : 1, mirror ? -1 : 1) : const_int(mirror ? -1 : 1);
-      at[d] = position * scale + int_param(mirror ? start + extent - 1 : start, mirror ? start + extent - 1 : start);
+      at[d] = position * scale +
+              int_param(mirror ? start + extent - 1 : start, mirror ? start + extent - 1 : start);
     }
     stage.body = to_type(mangle(read(image, at)), stage.type);
     images_.push_back(add_stage(std::move(stage)));
@@ -249,7 +322,8 @@ class KernelMaker {
     Stage stage;
     stage.type = random_type();
     stage.extents = image.extents;
-    stage.body = to_type(convert(read(image, axes()), DType::kF32) + convert(read(twin, axes()), DType::kF32), stage.type);
+    stage.body = to_type(convert(read(image, axes()), DType::kF32) + convert(read(twin, axes()), DType::kF32),
+                         stage.type);
     images_.push_back(add_stage(std::move(stage)));
   }
 
@@ -260,12 +334,14 @@ class KernelMaker {
     auto b = static_cast<size_t>(along);
     Expr out_extent = extents_[b + 2];
     Expr taps = chance(3) ? const_int(pick(1, 6)) : int_param(1, 7);
-    Expr scale = add_param(DType::kF32, cell_from_double(DType::kF32, choose({0.3, 0.5, 1.0, 1.7, 3.1, -1.0})).bits);
+    Expr scale =
+        add_param(DType::kF32, cell_from_double(DType::kF32, choose({0.3, 0.5, 1.0, 1.7, 3.1, -1.0})).bits);
     DType first_type = choose({DType::kI32, DType::kI64});
     Stage first;
     first.type = first_type;
     first.extents = {out_extent};
-    Expr centre = (convert(axis(0), DType::kF32) + const_float(0.5)) * scale - float_param() * const_float(0.1);
+    Expr centre =
+        (convert(axis(0), DType::kF32) + const_float(0.5)) * scale - float_param() * const_float(0.1);
     first.body = convert(unary(ScalarOp::kFloor, centre), first_type);
     Image first_table = add_stage(std::move(first));
     bool integer = image.type == DType::kU8 && chance(2);
@@ -273,8 +349,10 @@ class KernelMaker {
     weight.type = integer ? DType::kI32 : DType::kF32;
     weight.extents = {out_extent, taps};
     Expr w = convert(axis(0) * const_int(3) + axis(1) * const_int(5), DType::kF32) * float_param();
-    weight.body = integer ? convert((axis(0) * const_int(711) + axis(1) * int_param(-900, 900)) % const_int(16384), DType::kI32)
-                          : expand_weight(w);
+    weight.body =
+        integer ? convert((axis(0) * const_int(711) + axis(1) * int_param(-900, 900)) % const_int(16384),
+                          DType::kI32)
+                : expand_weight(w);
     Image weight_table = add_stage(std::move(weight));
 
     Stage band;
@@ -362,8 +440,10 @@ class KernelMaker {
     Stage map;
     map.type = random_type();
     map.extents = image.extents;
-    Expr value = load(statistic.target, statistic.type, per_channel ? std::vector<Expr>{axis(2)} : std::vector<Expr>{});
-    map.body = to_type(convert(read(image, axes()), DType::kF32) - convert(value, DType::kF32) * float_param(), map.type);
+    Expr value = load(statistic.target, statistic.type,
+                      per_channel ? std::vector<Expr>{axis(2)} : std::vector<Expr>{});
+    map.body = to_type(
+        convert(read(image, axes()), DType::kF32) - convert(value, DType::kF32) * float_param(), map.type);
     images_.push_back(add_stage(std::move(map)));
   }
 
@@ -380,7 +460,9 @@ class KernelMaker {
 FuzzCase make_fuzz_case(uint64_t seed) {
   FuzzCase out = KernelMaker(seed).run();
   auto status = verify(out.kernel);
-  GALATEA_CHECK(status.has_value(), "the fuzzer made an illegal kernel: " + (status ? "" : status.error().message()) + "\n" + to_text(out.kernel));
+  GALATEA_CHECK(status.has_value(),
+                "the fuzzer made an illegal kernel: " + (status ? "" : status.error().message()) + "\n" +
+                    to_text(out.kernel));
   return out;
 }
 

@@ -1,7 +1,8 @@
 // Random legal kernels, and the comparison of backends on them.
 //
-// Comes in: a seed. Goes out: a kernel with parameters and inputs; a backend's disagreement with the stage interpreter, shrunk to
-// a small case and printed as kernel text. A new backend is one more entry in a list of Backend.
+// Comes in: a seed. Goes out: a kernel with parameters and inputs; a backend's disagreement with the stage
+// interpreter, shrunk to a small case and printed as kernel text. A new backend is one more entry in a list
+// of Backend.
 #pragma once
 
 #include <functional>
@@ -15,7 +16,8 @@
 
 namespace galatea::testing {
 
-/// What runs a kernel. `seed` is for backends with choices of their own (random schedules). Throwing counts as a mismatch.
+/// What runs a kernel. `seed` is for backends with choices of their own (random schedules). Throwing counts
+/// as a mismatch.
 struct Backend {
   std::string name;
   std::function<void(const kernel::Kernel& kernel, const runtime::KernelCall& call, uint64_t seed)> run;

@@ -15,8 +15,8 @@ using testing::TestTensor;
 
 TEST(StageInterpreter, BorderAnswersIndicesOutside) {
   auto run = [](const std::string& border) {
-    Kernel kernel = kernel_from("kernel { input in0:u8 [4:i64] map stage0:u8 [14:i64] { body = load(in0:u8 " + border +
-                                ", sub(axis0, 5:i64)) } output stage0 [0] }");
+    Kernel kernel = kernel_from("kernel { input in0:u8 [4:i64] map stage0:u8 [14:i64] { body = load(in0:u8 " +
+                                border + ", sub(axis0, 5:i64)) } output stage0 [0] }");
     TestTensor in = TestTensor::of<uint8_t>(DType::kU8, {4}, {10, 11, 12, 13});
     TestTensor out(DType::kU8, {14});
     TestCall call{{in.view(), out.view()}, {}, {}};
@@ -45,7 +45,8 @@ TEST(StageInterpreter, BandUsesFmaInTapOrder) {
   const int indices[5][3] = {{1, 0, 1}, {0, 1, 2}, {1, 2, 3}, {2, 3, 4}, {3, 4, 3}};
   for (const auto& row : indices) {
     float sum = 0;
-    for (int k = 0; k < 3; ++k) sum = std::fma(static_cast<float>(k) + p, values[static_cast<size_t>(row[k])], sum);
+    for (int k = 0; k < 3; ++k)
+      sum = std::fma(static_cast<float>(k) + p, values[static_cast<size_t>(row[k])], sum);
     expected.push_back(sum * 0.5F);
   }
   EXPECT_EQ(out.values<float>(), expected);
@@ -55,7 +56,8 @@ TEST(StageInterpreter, FloatSumsUseSixteenLanes) {
   Kernel kernel = kernel_from(R"(kernel { param p0:i64 input in0:f32 [2:i64, p0:i64]
     reduce stage0:f32 [] over [2:i64, p0:i64] sum in f32 { body = load(in0:f32, raxis0, raxis1) } output stage0 [] })");
   std::vector<float> values;
-  for (int i = 0; i < 50; ++i) values.push_back(std::sin(static_cast<float>(i)) * static_cast<float>(i % 7 == 0 ? 1000000 : 1));
+  for (int i = 0; i < 50; ++i)
+    values.push_back(std::sin(static_cast<float>(i)) * static_cast<float>(i % 7 == 0 ? 1000000 : 1));
   TestTensor in = TestTensor::of(DType::kF32, {2, 25}, values);
   TestTensor out(DType::kF32, {});
   TestCall call{{in.view(), out.view()}, {25}, {}};
@@ -70,9 +72,9 @@ TEST(StageInterpreter, FloatSumsUseSixteenLanes) {
 
 TEST(StageInterpreter, EmptyBoxesGiveNeutralElements) {
   auto run = [](const std::string& combiner, const std::string& type, DType dtype) {
-    Kernel kernel = kernel_from("kernel { param p0:i64 input in0:" + type + " [p0:i64] reduce stage0:" + type +
-                                " [] over [p0:i64] " + combiner + " in " + type + " { body = load(in0:" + type +
-                                ", raxis0) } output stage0 [] }");
+    Kernel kernel = kernel_from("kernel { param p0:i64 input in0:" + type +
+                                " [p0:i64] reduce stage0:" + type + " [] over [p0:i64] " + combiner + " in " +
+                                type + " { body = load(in0:" + type + ", raxis0) } output stage0 [] }");
     TestTensor in(dtype, {0});
     TestTensor out(dtype, {});
     TestCall call{{in.view(), out.view()}, {0}, {}};

@@ -1,6 +1,7 @@
 // Tensors with storage, and a call made of them, for tests that run kernels.
 //
-// Comes in: dtypes, extents, values. Goes out: a runtime::KernelCall that stays valid as long as the object lives.
+// Comes in: dtypes, extents, values. Goes out: a runtime::KernelCall that stays valid as long as the object
+// lives.
 #pragma once
 
 #include <cstring>
@@ -31,7 +32,8 @@ struct TestTensor {
     return out;
   }
   int64_t count() const {
-    return std::accumulate(extents.begin(), extents.end(), int64_t{1}, [](int64_t a, int64_t b) { return a * b; });
+    return std::accumulate(extents.begin(), extents.end(), int64_t{1},
+                           [](int64_t a, int64_t b) { return a * b; });
   }
   template <typename T>
   std::vector<T> values() const {
@@ -67,7 +69,9 @@ struct TestCall {
 inline kernel::Kernel kernel_from(const std::string& text) {
   SourceMap sources;
   auto out = kernel::read_kernel(text, sources);
-  if (!out) throw std::runtime_error(sources.describe(out.error().diagnostics[0].span) + ": " + out.error().message());
+  if (!out)
+    throw std::runtime_error(sources.describe(out.error().diagnostics[0].span) + ": " +
+                             out.error().message());
   if (auto status = kernel::verify(*out); !status) throw std::runtime_error(status.error().message());
   return *out;
 }

@@ -25,9 +25,11 @@ class ParamLeaves : public kernel::LeafSource {
 };
 
 /// Loops of the kernel under a schedule, interpreted.
-void run_loops(const kernel::Kernel& kernel, const runtime::KernelCall& call, kernel::ScheduleOptions options, bool permuted) {
+void run_loops(const kernel::Kernel& kernel, const runtime::KernelCall& call, kernel::ScheduleOptions options,
+               bool permuted) {
   kernel::LoopKernel loops = kernel::lower(kernel, kernel::make_schedule(kernel, options), options);
-  if (auto status = kernel::verify(loops); !status) throw std::runtime_error(status.error().message() + "\n" + kernel::to_text(loops));
+  if (auto status = kernel::verify(loops); !status)
+    throw std::runtime_error(status.error().message() + "\n" + kernel::to_text(loops));
   ParamLeaves leaves(call.params);
   uint32_t flags = 0;
   kernel::ElementProgram bytes(kernel::layout_scratch(loops).bytes);
@@ -44,18 +46,26 @@ std::vector<Backend> backends() {
   out.push_back({"read back from text", [](const Kernel& kernel, const runtime::KernelCall& call, uint64_t) {
                    SourceMap sources;
                    auto again = kernel::read_kernel(kernel::to_text(kernel), sources);
-                   if (!again) throw std::runtime_error(sources.describe(again.error().diagnostics[0].span) + ": " + again.error().message());
-                   if (canonical_text(*again) != canonical_text(kernel)) throw std::runtime_error("the text changed:\n" + to_text(*again));
+                   if (!again)
+                     throw std::runtime_error(sources.describe(again.error().diagnostics[0].span) + ": " +
+                                              again.error().message());
+                   if (canonical_text(*again) != canonical_text(kernel))
+                     throw std::runtime_error("the text changed:\n" + to_text(*again));
                    interpret_stages(*again, call);
                  }});
-  out.push_back({"passes", [](const Kernel& kernel, const runtime::KernelCall& call, uint64_t) { interpret_stages(run_kernel_passes(kernel), call); }});
+  out.push_back({"passes", [](const Kernel& kernel, const runtime::KernelCall& call, uint64_t) {
+                   interpret_stages(run_kernel_passes(kernel), call);
+                 }});
   out.push_back({"loops after passes", [](const Kernel& kernel, const runtime::KernelCall& call, uint64_t) {
                    run_loops(run_kernel_passes(kernel), call, {}, false);
                  }});
-  out.push_back({"loops", [](const Kernel& kernel, const runtime::KernelCall& call, uint64_t) { run_loops(kernel, call, {}, false); }});
-  out.push_back({"loops, random schedule", [](const Kernel& kernel, const runtime::KernelCall& call, uint64_t seed) {
-                   run_loops(kernel, call, {.random_seed = seed + 1}, seed % 2 == 0);
+  out.push_back({"loops", [](const Kernel& kernel, const runtime::KernelCall& call, uint64_t) {
+                   run_loops(kernel, call, {}, false);
                  }});
+  out.push_back(
+      {"loops, random schedule", [](const Kernel& kernel, const runtime::KernelCall& call, uint64_t seed) {
+         run_loops(kernel, call, {.random_seed = seed + 1}, seed % 2 == 0);
+       }});
   out.push_back({"loops, unfused", [](const Kernel& kernel, const runtime::KernelCall& call, uint64_t seed) {
                    run_loops(kernel, call, {.fuse = false}, seed % 2 == 1);
                  }});
@@ -71,7 +81,8 @@ class KernelFuzz : public ::testing::TestWithParam<Backend> {};
 
 TEST_P(KernelFuzz, AgreesWithTheStageInterpreter) {
   bool shuffled = GTEST_FLAG_GET(shuffle);
-  uint64_t base = shuffled ? static_cast<uint64_t>(::testing::UnitTest::GetInstance()->random_seed()) * 1000003 : 0;
+  uint64_t base =
+      shuffled ? static_cast<uint64_t>(::testing::UnitTest::GetInstance()->random_seed()) * 1000003 : 0;
   int failures = 0;
   for (uint64_t seed = base; seed < base + kSeeds && failures < 3; ++seed) {
     FuzzCase c = make_fuzz_case(seed);
@@ -91,7 +102,9 @@ INSTANTIATE_TEST_SUITE_P(All, KernelFuzz, ::testing::ValuesIn(backends()), [](co
 TEST(KernelFuzzer, ExercisesEveryPass) {
   std::map<std::string, int> changed;
   kernel::KernelPassOptions options;
-  options.on_change = [&](const kernel::KernelPass& pass, const kernel::Kernel&) { ++changed[std::string(pass.name)]; };
+  options.on_change = [&](const kernel::KernelPass& pass, const kernel::Kernel&) {
+    ++changed[std::string(pass.name)];
+  };
   for (uint64_t seed = 0; seed < kSeeds; ++seed) run_kernel_passes(make_fuzz_case(seed).kernel, options);
   // The maker leaves no mathematical functions: other backends want none.
   for (const kernel::KernelPass& pass : kernel::kernel_passes()) {
@@ -105,7 +118,8 @@ TEST(KernelFuzzer, FindsAndShrinksAWrongBackend) {
   Backend wrong{"wrong", [](const kernel::Kernel& kernel, const runtime::KernelCall& call, uint64_t) {
                   kernel::Kernel changed = kernel;
                   for (kernel::Stage& stage : changed.stages) {
-                    if (stage.form == kernel::StageForm::kBand) stage.taps = stage.taps - kernel::const_int(1);
+                    if (stage.form == kernel::StageForm::kBand)
+                      stage.taps = stage.taps - kernel::const_int(1);
                   }
                   interpret_stages(changed, call);
                 }};

@@ -1,4 +1,5 @@
-// Texts of expressions and kernels: what is written reads back equal; what is wrong is refused with its place.
+// Texts of expressions and kernels: what is written reads back equal; what is wrong is refused with its
+// place.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -49,10 +50,19 @@ TEST(KernelText, RoundTrip) {
 
 TEST(ExprText, ConstantsKeepTheirBits) {
   SourceMap sources;
-  const Expr exprs[] = {const_float(0.1), const_float(-0.0), const_float(1e-45), const_float(3.4e38),
-                        const_float(0.1, DType::kF64), const_float(1e300, DType::kF64), const_float(INFINITY),
-                        const_float(-INFINITY, DType::kF64), constant(DType::kF32, {0x7FC00123}), const_int(-128, DType::kI8),
-                        const_int(INT64_MIN), constant(DType::kU64, {~uint64_t{0}}), const_float(0.1, DType::kF16),
+  const Expr exprs[] = {const_float(0.1),
+                        const_float(-0.0),
+                        const_float(1e-45),
+                        const_float(3.4e38),
+                        const_float(0.1, DType::kF64),
+                        const_float(1e300, DType::kF64),
+                        const_float(INFINITY),
+                        const_float(-INFINITY, DType::kF64),
+                        constant(DType::kF32, {0x7FC00123}),
+                        const_int(-128, DType::kI8),
+                        const_int(INT64_MIN),
+                        constant(DType::kU64, {~uint64_t{0}}),
+                        const_float(0.1, DType::kF16),
                         const_bool(true)};
   for (const Expr& e : exprs) {
     auto back = read_expr(to_text(e), sources);
@@ -64,8 +74,10 @@ TEST(ExprText, ConstantsKeepTheirBits) {
 TEST(ExprText, EveryLeafReadsBack) {
   SourceMap sources;
   Expr key = convert(param(0, DType::kI64), DType::kU64);
-  const Expr exprs[] = {symbol(SymbolKind::kExtent, DType::kI64, 4, 2), symbol(SymbolKind::kLocal, DType::kF32, 1, 0),
-                        philox_word(key, key, key, 3), load_flat(2, DType::kI16, var(0, DType::kI64) + var(1, DType::kI64)),
+  const Expr exprs[] = {symbol(SymbolKind::kExtent, DType::kI64, 4, 2),
+                        symbol(SymbolKind::kLocal, DType::kF32, 1, 0),
+                        philox_word(key, key, key, 3),
+                        load_flat(2, DType::kI16, var(0, DType::kI64) + var(1, DType::kI64)),
                         load({LoadTarget::Kind::kStage, 1}, DType::kF32, {axis(0), tap()}, Border::kConstant,
                              cell_from_double(DType::kF32, 0.5)),
                         select(reduce_axis(0) < axis(1), const_int(1), const_int(2))};
@@ -78,18 +90,25 @@ TEST(ExprText, EveryLeafReadsBack) {
 
 TEST(ExprText, MistakesAreLocated) {
   const std::pair<const char*, const char*> cases[] = {
-      {"add(1:i64, 2:f32)", "add of i64 and f32"},       {"add(1:i64)", "add takes 2 operands, not 1"},
-      {"frobnicate(1:i64)", "not an expression"},        {"300:u8", "not a value of type u8"},
-      {"convert(1:i64)", "needs a type"},                {"add(1:i64, ", "the end of the text"},
-      {"{ %0 = axis0; %1 }", "'%1' is not an expression"}, {"load(in0:u8, 1:i32)", "an index must be i64"},
-      {"and(1:f32, 2:f32)", "and of a float"},           {"add(axis0, axis1) axis2", "text after the expression"},
-      {"bitcast.u8(1:i32)", "bitcast between sizes"},    {"sqrt(4:i64)", "sqrt of an integer"},
+      {"add(1:i64, 2:f32)", "add of i64 and f32"},
+      {"add(1:i64)", "add takes 2 operands, not 1"},
+      {"frobnicate(1:i64)", "not an expression"},
+      {"300:u8", "not a value of type u8"},
+      {"convert(1:i64)", "needs a type"},
+      {"add(1:i64, ", "the end of the text"},
+      {"{ %0 = axis0; %1 }", "'%1' is not an expression"},
+      {"load(in0:u8, 1:i32)", "an index must be i64"},
+      {"and(1:f32, 2:f32)", "and of a float"},
+      {"add(axis0, axis1) axis2", "text after the expression"},
+      {"bitcast.u8(1:i32)", "bitcast between sizes"},
+      {"sqrt(4:i64)", "sqrt of an integer"},
   };
   for (const auto& [text, message] : cases) {
     SourceMap sources;
     auto out = read_expr(text, sources);
     ASSERT_FALSE(out) << text;
-    EXPECT_NE(out.error().message().find(message), std::string::npos) << text << " gave: " << out.error().message();
+    EXPECT_NE(out.error().message().find(message), std::string::npos)
+        << text << " gave: " << out.error().message();
     EXPECT_TRUE(out.error().diagnostics[0].span.valid()) << text;
   }
 }
@@ -104,7 +123,8 @@ std::string verify_message(const std::string& text) {
 
 TEST(KernelVerifier, NamesTheStageAndTheMistake) {
   auto map_of = [](const std::string& body) {
-    return "kernel { param p0:i64 input in0:u8 [p0:i64] map stage0:u8 [p0:i64] \"m\" { body = " + body + " } output stage0 [0] }";
+    return "kernel { param p0:i64 input in0:u8 [p0:i64] map stage0:u8 [p0:i64] \"m\" { body = " + body +
+           " } output stage0 [0] }";
   };
   EXPECT_EQ(verify_message(map_of("load(in0:u8, axis0)")), "legal");
   const std::pair<const char*, const char*> cases[] = {
@@ -121,20 +141,30 @@ TEST(KernelVerifier, NamesTheStageAndTheMistake) {
       {"convert.u8(symbol.extent(0, 0):i64)", "may not use a symbol"},
   };
   for (const auto& [body, message] : cases) {
-    EXPECT_NE(verify_message(map_of(body)).find(message), std::string::npos) << body << " gave: " << verify_message(map_of(body));
+    EXPECT_NE(verify_message(map_of(body)).find(message), std::string::npos)
+        << body << " gave: " << verify_message(map_of(body));
   }
 }
 
 TEST(KernelVerifier, BandsAndOutputs) {
   auto band = [](const std::string& source, const std::string& first, const std::string& axes) {
-    return "kernel { param p0:i64 input in0:u8 [p0:i64, p0:i64] band stage0:f32 [p0:i64, p0:i64] axis 1 in f32 { first = " + first +
-           " taps = 3:i64 weight = 1:f32 source = " + source + " } output stage0 [" + axes + "] }";
+    return "kernel { param p0:i64 input in0:u8 [p0:i64, p0:i64] band stage0:f32 [p0:i64, p0:i64] axis 1 in "
+           "f32 { first = " +
+           first + " taps = 3:i64 weight = 1:f32 source = " + source + " } output stage0 [" + axes + "] }";
   };
   EXPECT_EQ(verify_message(band("load(in0:u8 clamp, axis0, add(axis1, tap))", "axis1", "1, 0")), "legal");
-  EXPECT_NE(verify_message(band("load(in0:u8 clamp, axis0, axis1)", "axis1", "0, 1")).find("exactly one index"), std::string::npos);
-  EXPECT_NE(verify_message(band("load(in0:u8 clamp, axis0, tap)", "axis1", "0, 1")).find("must be first + tap"), std::string::npos);
-  EXPECT_NE(verify_message(band("load(in0:u8 clamp, axis0, add(axis0, tap))", "axis0", "0, 1")).find("only the band axis"), std::string::npos);
-  EXPECT_NE(verify_message(band("load(in0:u8 clamp, axis0, add(axis1, tap))", "axis1", "0, 0")).find("not a permutation"), std::string::npos);
+  EXPECT_NE(
+      verify_message(band("load(in0:u8 clamp, axis0, axis1)", "axis1", "0, 1")).find("exactly one index"),
+      std::string::npos);
+  EXPECT_NE(
+      verify_message(band("load(in0:u8 clamp, axis0, tap)", "axis1", "0, 1")).find("must be first + tap"),
+      std::string::npos);
+  EXPECT_NE(verify_message(band("load(in0:u8 clamp, axis0, add(axis0, tap))", "axis0", "0, 1"))
+                .find("only the band axis"),
+            std::string::npos);
+  EXPECT_NE(verify_message(band("load(in0:u8 clamp, axis0, add(axis1, tap))", "axis1", "0, 0"))
+                .find("not a permutation"),
+            std::string::npos);
 }
 
 TEST(Classify, TellsAccessesApart) {
@@ -149,7 +179,8 @@ TEST(Classify, TellsAccessesApart) {
   ASSERT_TRUE(match_affine(const_int(7) - axis(2) * const_int(3) + param(0, DType::kI64), &form));
   EXPECT_EQ(form.axis, 2);
   EXPECT_TRUE(is_const_int(form.scale, -3));
-  EXPECT_TRUE(same(form.offset, const_int(7) + param(0, DType::kI64)) || same(form.offset, param(0, DType::kI64) + const_int(7)));
+  EXPECT_TRUE(same(form.offset, const_int(7) + param(0, DType::kI64)) ||
+              same(form.offset, param(0, DType::kI64) + const_int(7)));
   EXPECT_FALSE(match_affine(axis(0) * axis(0), &form));
   EXPECT_FALSE(match_affine(axis(0) + axis(1), &form));
   EXPECT_FALSE(match_affine(axis(0) + tap(), &form));

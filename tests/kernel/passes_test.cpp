@@ -1,7 +1,7 @@
 // Kernel passes, text in and text out: tests/golden/kernel/*.kernel.
 //
-// A file names the passes in its first line, then holds the kernel, a line of three dashes, and what must come out. GALATEA_BLESS=1 writes what
-// came out.
+// A file names the passes in its first line, then holds the kernel, a line of three dashes, and what must
+// come out. GALATEA_BLESS=1 writes what came out.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,8 @@ namespace {
 
 std::vector<std::string> golden_files() {
   std::vector<std::string> out;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(GALATEA_SOURCE_DIR) + "/tests/golden/kernel")) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(GALATEA_SOURCE_DIR) + "/tests/golden/kernel")) {
     if (entry.path().extension() == ".kernel") out.push_back(entry.path().string());
   }
   std::sort(out.begin(), out.end());
@@ -30,7 +31,8 @@ std::vector<std::string> pass_names(const std::string& text) {
   if (!text.starts_with(prefix)) return {};
   std::stringstream line(text.substr(prefix.size(), text.find('\n') - prefix.size()));
   std::vector<std::string> out;
-  for (std::string name; std::getline(line, name, ',');) out.push_back(name.substr(name.find_first_not_of(' ')));
+  for (std::string name; std::getline(line, name, ',');)
+    out.push_back(name.substr(name.find_first_not_of(' ')));
   return out;
 }
 
@@ -48,7 +50,8 @@ TEST_P(GoldenKernel, PassesGiveTheExpectedText) {
   std::vector<std::string> names = pass_names(text);
   ASSERT_FALSE(names.empty()) << "the first line names no passes";
   for (const std::string& name : names) {
-    auto pass = std::find_if(kernel_passes().begin(), kernel_passes().end(), [&](const KernelPass& p) { return p.name == name; });
+    auto pass = std::find_if(kernel_passes().begin(), kernel_passes().end(),
+                             [&](const KernelPass& p) { return p.name == name; });
     ASSERT_NE(pass, kernel_passes().end()) << "no pass " << name;
     pass->run(kernel);
     ASSERT_TRUE(verify(kernel)) << "after " << name << "\n" << to_text(kernel);
@@ -61,9 +64,8 @@ TEST_P(GoldenKernel, PassesGiveTheExpectedText) {
   EXPECT_EQ(out, text.substr(divider + 5));
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, GoldenKernel, ::testing::ValuesIn(golden_files()), [](const auto& test) {
-  return std::filesystem::path(test.param).stem().string();
-});
+INSTANTIATE_TEST_SUITE_P(Files, GoldenKernel, ::testing::ValuesIn(golden_files()),
+                         [](const auto& test) { return std::filesystem::path(test.param).stem().string(); });
 
 TEST(KernelPasses, StopSkipAndReport) {
   Kernel kernel = testing::kernel_from(R"(kernel { param p0:i64 input in0:u8 [p0:i64]

@@ -19,9 +19,11 @@ class Equivalence : public ::testing::TestWithParam<size_t> {
     const LoopKernel loops = lower_verified(sample().kernel, options);
     for (size_t p = 0; p < sample().params.size(); ++p)
       for (const bool permuted : {false, true}) {
-        if (expected_.size() <= p) expected_.push_back(run_stages(sample().kernel, sample().params[p], p + 1));
+        if (expected_.size() <= p)
+          expected_.push_back(run_stages(sample().kernel, sample().params[p], p + 1));
         ASSERT_EQ(run_loops(sample().kernel, loops, sample().params[p], p + 1, permuted), expected_[p])
-            << samples()[GetParam()].first << ", parameters " << p << ", " << what << (permuted ? ", permuted\n" : "\n")
+            << samples()[GetParam()].first << ", parameters " << p << ", " << what
+            << (permuted ? ", permuted\n" : "\n")
             << to_text(sample().kernel, make_schedule(sample().kernel, options)) << to_text(loops);
       }
   }

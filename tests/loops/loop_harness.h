@@ -1,7 +1,8 @@
 // Runs one kernel as stages and as loops over the same tensors.
 //
-// Comes in: a kernel, its parameters, a seed. Goes out: the bytes of every output. Tensors have the strides that a call may have: dense
-// where the kernel says so, padded or backwards elsewhere; bytes between elements are compared too, so a stray store shows.
+// Comes in: a kernel, its parameters, a seed. Goes out: the bytes of every output. Tensors have the strides
+// that a call may have: dense where the kernel says so, padded or backwards elsewhere; bytes between elements
+// are compared too, so a stray store shows.
 #pragma once
 
 #include <cstring>
@@ -71,7 +72,8 @@ class Arena {
     scratch_.assign(scratch_bytes / 8 + 64, 0xA5A5A5A5A5A5A5A5U);
     auto address = reinterpret_cast<uintptr_t>(scratch_.data());
     status_ = 0;
-    return {tensors_.data(), params_.data(), reinterpret_cast<uint8_t*>((address + 63) & ~uintptr_t{63}), &status_};
+    return {tensors_.data(), params_.data(), reinterpret_cast<uint8_t*>((address + 63) & ~uintptr_t{63}),
+            &status_};
   }
   /// Output bytes and status; outputs are reset for the next run.
   std::vector<uint8_t> take_outputs() {
@@ -93,7 +95,8 @@ class Arena {
     for (int d = rank - 1; d >= 0; --d) {
       const int64_t extent = std::max<int64_t>(0, value_of(extents[static_cast<size_t>(d)], params_));
       const bool dense = d >= rank - dense_axes;
-      if (!dense) stride = (stride < 0 ? -stride : stride) + static_cast<int64_t>(dice.next(2) * dice.next(4));
+      if (!dense)
+        stride = (stride < 0 ? -stride : stride) + static_cast<int64_t>(dice.next(2) * dice.next(4));
       if (!dense && dice.next(3) == 0) stride = -stride;
       tensor.extents[d] = extent;
       tensor.strides[d] = stride;
@@ -105,10 +108,12 @@ class Arena {
     if (empty) low = high = 0;
     const int64_t count = high - low + 1;
     // Elements are aligned to their size, nothing more.
-    bytes_.emplace_back(static_cast<size_t>(count * size_of(type) + runtime::kBufferPadding + 16), uint8_t{0xCD});
+    bytes_.emplace_back(static_cast<size_t>(count * size_of(type) + runtime::kBufferPadding + 16),
+                        uint8_t{0xCD});
     auto* data = bytes_.back().data();
     tensor.data = data - low * size_of(type);
-    for (int64_t i = 0; fill && i < count; ++i) store_cell(type, data + i * size_of(type), random_cell(type, dice));
+    for (int64_t i = 0; fill && i < count; ++i)
+      store_cell(type, data + i * size_of(type), random_cell(type, dice));
     tensors_.push_back(tensor);
   }
   static Cell random_cell(DType type, Dice& dice) {
@@ -129,13 +134,16 @@ class Arena {
   size_t first_output_ = ~size_t{0};
 };
 
-inline std::vector<uint8_t> run_stages(const Kernel& kernel, const std::vector<uint64_t>& params, uint64_t seed) {
+inline std::vector<uint8_t> run_stages(const Kernel& kernel, const std::vector<uint64_t>& params,
+                                       uint64_t seed) {
   Arena arena(kernel, params, seed);
   kernel::interpret_stages(kernel, arena.call(0));
   return arena.take_outputs();
 }
 
-inline std::vector<uint8_t> run_loops(const Kernel& kernel, const LoopKernel& loops, const std::vector<uint64_t>& params, uint64_t seed, bool permuted = false) {
+inline std::vector<uint8_t> run_loops(const Kernel& kernel, const LoopKernel& loops,
+                                      const std::vector<uint64_t>& params, uint64_t seed,
+                                      bool permuted = false) {
   Arena arena(kernel, params, seed);
   const int64_t scratch = value_of(kernel::layout_scratch(loops).bytes, params);
   kernel::interpret_loops(loops, arena.call(static_cast<uint64_t>(scratch)), permuted);
@@ -144,7 +152,8 @@ inline std::vector<uint8_t> run_loops(const Kernel& kernel, const LoopKernel& lo
 
 inline LoopKernel lower_verified(const Kernel& kernel, const kernel::ScheduleOptions& options) {
   LoopKernel loops = kernel::lower(kernel, kernel::make_schedule(kernel, options), options);
-  if (auto status = kernel::verify(loops); !status) throw std::runtime_error(status.error().message() + "\n" + to_text(loops));
+  if (auto status = kernel::verify(loops); !status)
+    throw std::runtime_error(status.error().message() + "\n" + to_text(loops));
   return loops;
 }
 

@@ -1,4 +1,5 @@
-// What loops.h and schedule.h promise besides values: the verifier's refusals, offsets taken apart, scratch, placements with reasons, text.
+// What loops.h and schedule.h promise besides values: the verifier's refusals, offsets taken apart, scratch,
+// placements with reasons, text.
 #include <gtest/gtest.h>
 
 #include "tests/loops/loop_harness.h"
@@ -19,7 +20,8 @@ LoopKernel simple() {
   k.stride_vars = {{-1}};
   Block body;
   body.push_back({Store{0, var(0, DType::kI64), var(0, DType::kI64), false}, {}});
-  k.body.push_back({For{0, const_int(0), param(0, DType::kI64), LoopRole::kVector, 8, 1, std::move(body)}, {}});
+  k.body.push_back(
+      {For{0, const_int(0), param(0, DType::kI64), LoopRole::kVector, 8, 1, std::move(body)}, {}});
   return k;
 }
 std::string complaint(const LoopKernel& k) {
@@ -47,7 +49,8 @@ TEST(LoopVerifier, NamesWhatIsWrong) {
   k = simple();
   k.var_types.push_back(DType::kI64);
   Block nested = std::get<For>(k.body[0].node).body;
-  std::get<For>(k.body[0].node).body = {{For{1, const_int(0), const_int(2), LoopRole::kVector, 8, 1, nested}, {}}};
+  std::get<For>(k.body[0].node).body = {
+      {For{1, const_int(0), const_int(2), LoopRole::kVector, 8, 1, nested}, {}}};
   EXPECT_NE(complaint(k).find("inside another"), std::string::npos) << complaint(k);
 
   k = simple();
@@ -82,7 +85,8 @@ TEST(Scratch, BuffersAreAlignedAndPadded) {
   k.buffers.push_back({"b", BufferKind::kScratch, DType::kF64, -1, const_int(3)});
   const ScratchLayout layout = layout_scratch(k);
   for (const uint64_t n : {0, 1, 63, 64, 65, 1000}) {
-    const int64_t a = value_of(layout.offsets[1], {n}), b = value_of(layout.offsets[2], {n}), bytes = value_of(layout.bytes, {n});
+    const int64_t a = value_of(layout.offsets[1], {n}), b = value_of(layout.offsets[2], {n}),
+                  bytes = value_of(layout.bytes, {n});
     EXPECT_EQ(a % 64, 0);
     EXPECT_EQ(b % 64, 0);
     EXPECT_GE(b, a + static_cast<int64_t>(n) + 64);
@@ -114,7 +118,8 @@ TEST(Schedule, PointwiseChainsAreInlinedAndFlat) {
 
 /// Lanes walk memory one element (or one pixel) at a time: no gathers in what is meant to be fast.
 TEST(Lowering, VectorLoopsHaveConstantStrides) {
-  for (const auto& [name, sample] : {std::pair{"resize", resize_u8(true, 3)}, {"matrix", colour_matrix()}, {"brightness", brightness()}}) {
+  for (const auto& [name, sample] :
+       {std::pair{"resize", resize_u8(true, 3)}, {"matrix", colour_matrix()}, {"brightness", brightness()}}) {
     const LoopKernel loops = lower_verified(sample.kernel, {});
     int checked = 0;
     for_each_statement(loops.body, [&, title = name](const Statement& s) {
@@ -125,7 +130,9 @@ TEST(Lowering, VectorLoopsHaveConstantStrides) {
         VectorOffset parts;
         if (store && loops.buffers[static_cast<size_t>(store->buffer)].kind == BufferKind::kOutput) {
           ++checked;
-          EXPECT_TRUE(match_vector_offset(store->offset, loop->var, {}, &parts) && parts.scale && is_const(parts.scale)) << title << ": " << to_text(store->offset);
+          EXPECT_TRUE(match_vector_offset(store->offset, loop->var, {}, &parts) && parts.scale &&
+                      is_const(parts.scale))
+              << title << ": " << to_text(store->offset);
         }
       });
     });
@@ -142,7 +149,8 @@ TEST(Lowering, GpuFormHoldsPhasesOfGridLoopsOnly) {
       if (!phase) continue;
       for (const Statement& inner : phase->body) {
         const auto* loop = std::get_if<For>(&inner.node);
-        ASSERT_TRUE(std::holds_alternative<Let>(inner.node) || (loop && loop->role == LoopRole::kGrid)) << name << ", " << phase->name;
+        ASSERT_TRUE(std::holds_alternative<Let>(inner.node) || (loop && loop->role == LoopRole::kGrid))
+            << name << ", " << phase->name;
       }
     }
   }

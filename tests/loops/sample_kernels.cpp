@@ -35,16 +35,20 @@ Stage map(std::string name, DType type, std::vector<Expr> extents, Expr body) {
 /// first(i) = floor((i + 0.5) * scale - reach), as a table of i32.
 Stage first_table(std::string name, Expr width, Expr scale, Expr reach) {
   const Expr position = (convert(axis(0), DType::kF64) + const_float(0.5, DType::kF64)) * scale - reach;
-  return map(std::move(name), DType::kI32, {std::move(width)}, convert(unary(ScalarOp::kFloor, position), DType::kI32));
+  return map(std::move(name), DType::kI32, {std::move(width)},
+             convert(unary(ScalarOp::kFloor, position), DType::kI32));
 }
 Stage weight_table(std::string name, DType type, Expr width, Expr taps) {
   const Expr seed = (axis(0) * const_int(7) + axis(1) * const_int(13)) % const_int(29) - const_int(9);
   Expr value = convert(seed, type);
-  if (is_float(type)) value = value * const_float(0.0371, type);
-  else value = value * const_int(401, type);
+  if (is_float(type))
+    value = value * const_float(0.0371, type);
+  else
+    value = value * const_int(401, type);
   return map(std::move(name), type, {std::move(width), std::move(taps)}, value);
 }
-Stage band(std::string name, DType type, std::vector<Expr> extents, int along, DType accumulator, Expr first, Expr taps, Expr weight, Expr source, Expr finish) {
+Stage band(std::string name, DType type, std::vector<Expr> extents, int along, DType accumulator, Expr first,
+           Expr taps, Expr weight, Expr source, Expr finish) {
   Stage s;
   s.form = StageForm::kBand;
   s.name = std::move(name);
@@ -63,15 +67,18 @@ Stage band(std::string name, DType type, std::vector<Expr> extents, int along, D
 std::vector<std::vector<uint64_t>> resize_params() {
   std::vector<std::vector<uint64_t>> out;
   // in_h, in_w, out_h, out_w, taps_x, taps_y, scale_x, scale_y, reach_x, reach_y, a, b (mirror)
-  const auto add = [&](int64_t ih, int64_t iw, int64_t oh, int64_t ow, int64_t tx, int64_t ty, bool mirror, bool upside_down) {
-    double sx = static_cast<double>(iw) / static_cast<double>(std::max<int64_t>(ow, 1)), sy = static_cast<double>(ih) / static_cast<double>(std::max<int64_t>(oh, 1));
+  const auto add = [&](int64_t ih, int64_t iw, int64_t oh, int64_t ow, int64_t tx, int64_t ty, bool mirror,
+                       bool upside_down) {
+    double sx = static_cast<double>(iw) / static_cast<double>(std::max<int64_t>(ow, 1)),
+           sy = static_cast<double>(ih) / static_cast<double>(std::max<int64_t>(oh, 1));
     double ry = static_cast<double>(ty) / 2;
     if (upside_down) {
       ry -= static_cast<double>(ih);
       sy = -sy;
     }
-    out.push_back({bits(ih), bits(iw), bits(oh), bits(ow), bits(tx), bits(ty), bits(sx), bits(sy), bits(static_cast<double>(tx) / 2), bits(ry),
-                   bits(int64_t{mirror ? -1 : 1}), bits(mirror ? ow - 1 : int64_t{0})});
+    out.push_back({bits(ih), bits(iw), bits(oh), bits(ow), bits(tx), bits(ty), bits(sx), bits(sy),
+                   bits(static_cast<double>(tx) / 2), bits(ry), bits(int64_t{mirror ? -1 : 1}),
+                   bits(mirror ? ow - 1 : int64_t{0})});
   };
   add(13, 17, 7, 9, 5, 5, false, false);
   add(5, 6, 11, 19, 2, 2, true, false);
@@ -87,8 +94,18 @@ std::vector<std::vector<uint64_t>> resize_params() {
 Kernel resize_base(DType source, int channels, Expr finish, DType out_type, bool mirror) {
   Kernel k;
   k.name = "resize";
-  add_params(k, {{"in_h", DType::kI64}, {"in_w", DType::kI64}, {"out_h", DType::kI64}, {"out_w", DType::kI64}, {"taps_x", DType::kI64}, {"taps_y", DType::kI64},
-                 {"scale_x", DType::kF64}, {"scale_y", DType::kF64}, {"reach_x", DType::kF64}, {"reach_y", DType::kF64}, {"mirror_a", DType::kI64}, {"mirror_b", DType::kI64}});
+  add_params(k, {{"in_h", DType::kI64},
+                 {"in_w", DType::kI64},
+                 {"out_h", DType::kI64},
+                 {"out_w", DType::kI64},
+                 {"taps_x", DType::kI64},
+                 {"taps_y", DType::kI64},
+                 {"scale_x", DType::kF64},
+                 {"scale_y", DType::kF64},
+                 {"reach_x", DType::kF64},
+                 {"reach_y", DType::kF64},
+                 {"mirror_a", DType::kI64},
+                 {"mirror_b", DType::kI64}});
   const Expr c = const_int(channels);
   const bool integer = source == DType::kU8;
   const DType sum = integer ? DType::kI32 : DType::kF32;
@@ -98,12 +115,15 @@ Kernel resize_base(DType source, int channels, Expr finish, DType out_type, bool
   k.stages.push_back(first_table("first_y", i64(2), param(7, DType::kF64), param(9, DType::kF64)));
   k.stages.push_back(weight_table("weights_y", DType::kF32, i64(2), i64(5)));
   const Expr x = mirror ? axis(1) * i64(10) + i64(11) : axis(1);
-  const Expr first_x = convert(of(0, DType::kI32, {x}), DType::kI64), first_y = convert(of(2, DType::kI32, {axis(0)}), DType::kI64);
+  const Expr first_x = convert(of(0, DType::kI32, {x}), DType::kI64),
+             first_y = convert(of(2, DType::kI32, {axis(0)}), DType::kI64);
   Expr h_finish = convert(accumulator(sum), DType::kF32);
   if (integer) h_finish = h_finish * const_float(1.0 / 16384);
-  k.stages.push_back(band("h", DType::kF32, {i64(0), i64(3), c}, 1, sum, first_x, i64(4), of(1, sum, {x, tap()}),
+  k.stages.push_back(band("h", DType::kF32, {i64(0), i64(3), c}, 1, sum, first_x, i64(4),
+                          of(1, sum, {x, tap()}),
                           in(0, source, {axis(0), first_x + tap(), axis(2)}, Border::kClamp), h_finish));
-  k.stages.push_back(band("v", out_type, {i64(2), i64(3), c}, 0, DType::kF32, first_y, i64(5), of(3, DType::kF32, {axis(0), tap()}),
+  k.stages.push_back(band("v", out_type, {i64(2), i64(3), c}, 0, DType::kF32, first_y, i64(5),
+                          of(3, DType::kF32, {axis(0), tap()}),
                           of(4, DType::kF32, {first_y + tap(), axis(1), axis(2)}, Border::kClamp), finish));
   return k;
 }
@@ -115,13 +135,16 @@ SampleKernel resize_u8(bool chw, int channels) {
   const Expr c = convert(axis(2), DType::kF32);
   const Expr finish = chw ? fma(acc, c + const_float(0.25), c * const_float(3.0)) : saturate(acc, DType::kU8);
   Kernel k = resize_base(DType::kU8, channels, finish, chw ? DType::kF32 : DType::kU8, chw);
-  if (chw) k.outputs.push_back({5, {2, 0, 1}, true, 3});
-  else k.outputs.push_back({5, {0, 1, 2}, false, 2});
+  if (chw)
+    k.outputs.push_back({5, {2, 0, 1}, true, 3});
+  else
+    k.outputs.push_back({5, {0, 1, 2}, false, 2});
   return {k, resize_params()};
 }
 
 SampleKernel resize_f32(int channels) {
-  Kernel k = resize_base(DType::kF32, channels, saturate(accumulator(DType::kF32), DType::kI16), DType::kI16, true);
+  Kernel k =
+      resize_base(DType::kF32, channels, saturate(accumulator(DType::kF32), DType::kI16), DType::kI16, true);
   k.outputs.push_back({5, {0, 1, 2}, false, 0});
   return {k, resize_params()};
 }
@@ -132,15 +155,27 @@ SampleKernel gaussian(Border border, int channels) {
   add_params(k, {{"h", DType::kI64}, {"w", DType::kI64}, {"size", DType::kI64}, {"radius", DType::kI64}});
   const Expr c = const_int(channels);
   k.inputs.push_back({"image", DType::kU8, {i64(0), i64(1), c}, 2});
-  k.stages.push_back(map("window", DType::kF32, {i64(2)}, convert(axis(0) * axis(0) + const_int(1), DType::kF32) * const_float(0.01)));
-  k.stages.push_back(band("across", DType::kF32, {i64(0), i64(1), c}, 1, DType::kF32, axis(1) - i64(3), i64(2), of(0, DType::kF32, {tap()}),
+  k.stages.push_back(map("window", DType::kF32, {i64(2)},
+                         convert(axis(0) * axis(0) + const_int(1), DType::kF32) * const_float(0.01)));
+  k.stages.push_back(band("across", DType::kF32, {i64(0), i64(1), c}, 1, DType::kF32, axis(1) - i64(3),
+                          i64(2), of(0, DType::kF32, {tap()}),
                           in(0, DType::kU8, {axis(0), axis(1) - i64(3) + tap(), axis(2)}, border), Expr()));
-  k.stages.push_back(band("down", DType::kU8, {i64(0), i64(1), c}, 0, DType::kF32, axis(0) - i64(3), i64(2), of(0, DType::kF32, {tap()}),
-                          of(1, DType::kF32, {axis(0) - i64(3) + tap(), axis(1), axis(2)}, border), saturate(accumulator(DType::kF32), DType::kU8)));
+  k.stages.push_back(band("down", DType::kU8, {i64(0), i64(1), c}, 0, DType::kF32, axis(0) - i64(3), i64(2),
+                          of(0, DType::kF32, {tap()}),
+                          of(1, DType::kF32, {axis(0) - i64(3) + tap(), axis(1), axis(2)}, border),
+                          saturate(accumulator(DType::kF32), DType::kU8)));
   k.outputs.push_back({2, {0, 1, 2}, false, 3});
   std::vector<std::vector<uint64_t>> params;
-  for (const auto& [h, w, size, radius] : std::vector<std::tuple<int64_t, int64_t, int64_t, int64_t>>{
-           {11, 13, 3, 1}, {6, 21, 5, 2}, {2, 3, 7, 3}, {1, 1, 5, 2}, {9, 1, 9, 4}, {5, 8, 2, 9}, {12, 40, 4, -3}, {0, 4, 3, 1}, {7, 5, 1, 0}})
+  for (const auto& [h, w, size, radius] :
+       std::vector<std::tuple<int64_t, int64_t, int64_t, int64_t>>{{11, 13, 3, 1},
+                                                                   {6, 21, 5, 2},
+                                                                   {2, 3, 7, 3},
+                                                                   {1, 1, 5, 2},
+                                                                   {9, 1, 9, 4},
+                                                                   {5, 8, 2, 9},
+                                                                   {12, 40, 4, -3},
+                                                                   {0, 4, 3, 1},
+                                                                   {7, 5, 1, 0}})
     params.push_back({bits(h), bits(w), bits(size), bits(radius)});
   return {k, params};
 }
@@ -148,18 +183,34 @@ SampleKernel gaussian(Border border, int channels) {
 SampleKernel crop_mirror_normalize() {
   Kernel k;
   k.name = "crop_mirror_normalize";
-  add_params(k, {{"h", DType::kI64}, {"w", DType::kI64}, {"out_h", DType::kI64}, {"out_w", DType::kI64}, {"y0", DType::kI64}, {"a", DType::kI64}, {"b", DType::kI64},
-                 {"mean", DType::kF32}, {"scale", DType::kF32}});
+  add_params(k, {{"h", DType::kI64},
+                 {"w", DType::kI64},
+                 {"out_h", DType::kI64},
+                 {"out_w", DType::kI64},
+                 {"y0", DType::kI64},
+                 {"a", DType::kI64},
+                 {"b", DType::kI64},
+                 {"mean", DType::kF32},
+                 {"scale", DType::kF32}});
   k.inputs.push_back({"image", DType::kU8, {i64(0), i64(1), const_int(3)}, 2});
   k.inputs.push_back({"mean", DType::kF32, {const_int(3)}, 1});
-  const Expr pixel = in(0, DType::kU8, {axis(0) + i64(4), axis(1) * i64(5) + i64(6), axis(2)}, Border::kConstant, Cell{77});
+  const Expr pixel =
+      in(0, DType::kU8, {axis(0) + i64(4), axis(1) * i64(5) + i64(6), axis(2)}, Border::kConstant, Cell{77});
   const Expr body = (convert(pixel, DType::kF32) - in(1, DType::kF32, {axis(2)}) - f32(7)) * f32(8);
   k.stages.push_back(map("cmn", DType::kF32, {i64(2), i64(3), const_int(3)}, body));
   k.outputs.push_back({0, {2, 0, 1}, true, 2});
   std::vector<std::vector<uint64_t>> params;
-  for (const auto& [h, w, oh, ow, y0, a, b] : std::vector<std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t>>{
-           {10, 20, 6, 18, 2, 1, 1}, {10, 20, 6, 18, 2, -1, 18}, {4, 5, 9, 19, -2, 1, -7}, {4, 5, 9, 19, -2, -1, 12}, {1, 1, 1, 1, 0, 1, 0}, {3, 3, 0, 4, 0, 1, 0}, {0, 3, 2, 4, 0, 1, 0}})
-    params.push_back({bits(h), bits(w), bits(oh), bits(ow), bits(y0), bits(a), bits(b), bits(1.5F), bits(0.125F)});
+  for (const auto& [h, w, oh, ow, y0, a, b] :
+       std::vector<std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t>>{
+           {10, 20, 6, 18, 2, 1, 1},
+           {10, 20, 6, 18, 2, -1, 18},
+           {4, 5, 9, 19, -2, 1, -7},
+           {4, 5, 9, 19, -2, -1, 12},
+           {1, 1, 1, 1, 0, 1, 0},
+           {3, 3, 0, 4, 0, 1, 0},
+           {0, 3, 2, 4, 0, 1, 0}})
+    params.push_back(
+        {bits(h), bits(w), bits(oh), bits(ow), bits(y0), bits(a), bits(b), bits(1.5F), bits(0.125F)});
   return {k, params};
 }
 
@@ -170,10 +221,19 @@ SampleKernel brightness() {
   const std::vector<Expr> extents = {i64(0), i64(1), const_int(3)};
   const std::vector<Expr> at = {axis(0), axis(1), axis(2)};
   k.inputs.push_back({"image", DType::kU8, extents, 2});
-  k.stages.push_back(map("b", DType::kU8, extents, saturate(fma(convert(in(0, DType::kU8, at), DType::kF32), f32(2), f32(3)), DType::kU8)));
-  k.stages.push_back(map("c", DType::kU8, extents, saturate(convert(of(0, DType::kU8, at), DType::kI32) * const_int(3, DType::kI32) - const_int(40, DType::kI32), DType::kU8)));
+  k.stages.push_back(
+      map("b", DType::kU8, extents,
+          saturate(fma(convert(in(0, DType::kU8, at), DType::kF32), f32(2), f32(3)), DType::kU8)));
+  k.stages.push_back(map("c", DType::kU8, extents,
+                         saturate(convert(of(0, DType::kU8, at), DType::kI32) * const_int(3, DType::kI32) -
+                                      const_int(40, DType::kI32),
+                                  DType::kU8)));
   k.outputs.push_back({1, {0, 1, 2}, true, 3});
-  return {k, {{7, 11, bits(1.3F), bits(-20.0F)}, {1, 1, bits(0.5F), bits(2.5F)}, {0, 3, bits(1.0F), bits(0.0F)}, {2, 64, bits(-1.0F), bits(255.0F)}}};
+  return {k,
+          {{7, 11, bits(1.3F), bits(-20.0F)},
+           {1, 1, bits(0.5F), bits(2.5F)},
+           {0, 3, bits(1.0F), bits(0.0F)},
+           {2, 64, bits(-1.0F), bits(255.0F)}}};
 }
 
 SampleKernel colour_matrix() {
@@ -199,7 +259,8 @@ SampleKernel broadcast() {
   k.inputs.push_back({"b", DType::kI32, {i64(2), i64(3)}, 1});
   const auto index = [](int d, int p) { return select(equal(i64(p), const_int(1)), const_int(0), axis(d)); };
   const Expr a = in(0, DType::kI32, {axis(0), axis(1)}), b = in(1, DType::kI32, {index(0, 2), index(1, 3)});
-  k.stages.push_back(map("quotient", DType::kI32, {i64(0), i64(1)}, a / b + a % (b - const_int(3, DType::kI32))));
+  k.stages.push_back(
+      map("quotient", DType::kI32, {i64(0), i64(1)}, a / b + a % (b - const_int(3, DType::kI32))));
   k.outputs.push_back({0, {1, 0}, false, 2});
   return {k, {{4, 19, 4, 19}, {4, 19, 1, 19}, {4, 19, 4, 1}, {4, 19, 1, 1}, {0, 5, 1, 5}}};
 }
@@ -209,7 +270,8 @@ SampleKernel reductions(DType type, DType accumulator_type, Combiner combiner) {
   k.name = "reductions";
   add_params(k, {{"h", DType::kI64}, {"w", DType::kI64}});
   k.inputs.push_back({"image", type, {i64(0), i64(1), const_int(3)}, 2});
-  const auto reduce = [&](std::string name, std::vector<Expr> extents, std::vector<Expr> box, std::vector<Expr> at) {
+  const auto reduce = [&](std::string name, std::vector<Expr> extents, std::vector<Expr> box,
+                          std::vector<Expr> at) {
     Stage s;
     s.form = StageForm::kReduce;
     s.name = std::move(name);
@@ -252,7 +314,9 @@ SampleKernel horizontal_only() {
   Kernel k = resize_base(DType::kU8, 3, Expr(), DType::kF32, true);
   k.stages.pop_back();
   k.stages[4].type = DType::kU8;
-  k.stages[4].finish = saturate(fma(convert(accumulator(DType::kI32), DType::kF32), const_float(1.0 / 16384), convert(axis(2), DType::kF32)), DType::kU8);
+  k.stages[4].finish = saturate(fma(convert(accumulator(DType::kI32), DType::kF32), const_float(1.0 / 16384),
+                                    convert(axis(2), DType::kF32)),
+                                DType::kU8);
   k.outputs.push_back({4, {0, 1, 2}, true, 2});
   return {k, resize_params()};
 }
@@ -260,12 +324,17 @@ SampleKernel horizontal_only() {
 SampleKernel warp() {
   Kernel k;
   k.name = "warp";
-  add_params(k, {{"h", DType::kI64}, {"w", DType::kI64}, {"out_h", DType::kI64}, {"out_w", DType::kI64}, {"m", DType::kF32}});
+  add_params(k, {{"h", DType::kI64},
+                 {"w", DType::kI64},
+                 {"out_h", DType::kI64},
+                 {"out_w", DType::kI64},
+                 {"m", DType::kF32}});
   k.inputs.push_back({"image", DType::kU8, {i64(0), i64(1), const_int(3)}, 2});
   const Expr y = convert(axis(0), DType::kF32), x = convert(axis(1), DType::kF32);
   const Expr sx = convert(unary(ScalarOp::kFloor, fma(x, f32(4), y * const_float(0.5))), DType::kI64);
   const Expr sy = convert(unary(ScalarOp::kFloor, fma(y, f32(4), x * const_float(-0.25))), DType::kI64);
-  k.stages.push_back(map("warp", DType::kU8, {i64(2), i64(3), const_int(3)}, in(0, DType::kU8, {sy, sx, axis(2)}, Border::kConstant, Cell{9})));
+  k.stages.push_back(map("warp", DType::kU8, {i64(2), i64(3), const_int(3)},
+                         in(0, DType::kU8, {sy, sx, axis(2)}, Border::kConstant, Cell{9})));
   k.outputs.push_back({0, {0, 1, 2}, true, 3});
   return {k, {{9, 12, 8, 21, bits(0.9F)}, {3, 3, 5, 5, bits(1.7F)}, {0, 2, 2, 3, bits(1.0F)}}};
 }
@@ -278,7 +347,8 @@ SampleKernel flip_view() {
   planes.body = convert(in(0, DType::kU8, {axis(0), axis(1), axis(2)}), DType::kF32) - const_float(3.0);
   out.kernel.stages.push_back(planes);
   out.kernel.outputs.push_back({1, {2, 0, 1}, true, 3});
-  for (int i = 0; i < 6; ++i) out.params.push_back({static_cast<uint64_t>(2 + i), static_cast<uint64_t>(7 * i + 3), bits(0.2F)});
+  for (int i = 0; i < 6; ++i)
+    out.params.push_back({static_cast<uint64_t>(2 + i), static_cast<uint64_t>(7 * i + 3), bits(0.2F)});
   return out;
 }
 

@@ -15,8 +15,8 @@ struct SampleKernel {
   std::vector<std::vector<uint64_t>> params;
 };
 
-/// Resize of u8 pixels: integer horizontal band, f32 vertical band, normalise, store; `chw`: planar f32, else u8 HWC. `mirror`: the output is
-/// read backwards where parameters say so.
+/// Resize of u8 pixels: integer horizontal band, f32 vertical band, normalise, store; `chw`: planar f32, else
+/// u8 HWC. `mirror`: the output is read backwards where parameters say so.
 SampleKernel resize_u8(bool chw, int channels);
 /// The same, where the vertical band reads its rows backwards.
 SampleKernel resize_read_backwards();

@@ -1,4 +1,5 @@
-// Files that are cut off, changed, absurd or mislabelled: an error with words, never a crash, a leak or part of a picture.
+// Files that are cut off, changed, absurd or mislabelled: an error with words, never a crash, a leak or part
+// of a picture.
 #include <malloc.h>
 
 #include <cstring>
@@ -16,7 +17,8 @@ struct Sample {
 };
 
 std::vector<Sample> samples() {
-  Picture rgb = make_picture(19, 22, 3, 1), grey = make_picture(19, 22, 1, 2), rgba = make_picture(19, 22, 4, 3);
+  Picture rgb = make_picture(19, 22, 3, 1), grey = make_picture(19, 22, 1, 2),
+          rgba = make_picture(19, 22, 4, 3);
   Picture indices(19, 22, 1);
   for (size_t i = 0; i < indices.values.size(); ++i) indices.values[i] = static_cast<int>(i % 4);
   std::vector<int> colors{1, 2, 3, 40, 50, 60, 70, 80, 90, 250, 240, 230};
@@ -31,7 +33,8 @@ std::vector<Sample> samples() {
       {"png rgb", encode_png(rgb, {.orientation = 3})},
       {"png interlaced", encode_png(rgba, {.interlaced = true})},
       {"png 16", encode_png(make_picture(19, 22, 2, 4, 16))},
-      {"png palette", encode_png(indices, {.depth = 4, .palette = true, .colors = colors, .transparency = {0}})},
+      {"png palette",
+       encode_png(indices, {.depth = 4, .palette = true, .colors = colors, .transparency = {0}})},
       {"webp lossy", encode_webp(rgb, 80)},
       {"webp lossless", encode_webp(rgb, -1)},
       {"webp alpha", encode_webp(rgba, 80)},
@@ -87,10 +90,12 @@ TEST(Damage, ChangedBitsNeverCrash) {
         ASSERT_FALSE(header.error().message().empty());
         continue;
       }
-      DecodeOptions options{.type = static_cast<ImageType>(draw(random, 5)), .dtype = draw(random, 2) ? DType::kU8 : DType::kU16};
+      DecodeOptions options{.type = static_cast<ImageType>(draw(random, 5)),
+                            .dtype = draw(random, 2) ? DType::kU8 : DType::kU16};
       Window all = whole(*header);
       // A forged size is tried on a small window; decode() checks the memory around it.
-      Window window = all.height() * all.width() <= 1 << 16 ? all : Window{all.y1 - 1, all.x1 - 1, all.y1, all.x1};
+      Window window =
+          all.height() * all.width() <= 1 << 16 ? all : Window{all.y1 - 1, all.x1 - 1, all.y1, all.x1};
       auto decoded = decode(file, options, window);
       ++(decoded ? decoded_anyway : refused);
       ASSERT_TRUE(decoded || !decoded.error().message().empty());
@@ -101,7 +106,8 @@ TEST(Damage, ChangedBitsNeverCrash) {
 }
 
 void set_be(File& file, size_t at, uint32_t value, int bytes) {
-  for (int i = 0; i < bytes; ++i) file[at + static_cast<size_t>(i)] = static_cast<uint8_t>(value >> 8 * (bytes - 1 - i));
+  for (int i = 0; i < bytes; ++i)
+    file[at + static_cast<size_t>(i)] = static_cast<uint8_t>(value >> 8 * (bytes - 1 - i));
 }
 
 TEST(Damage, AbsurdSizesAreRefusedBeforeMemoryIsTaken) {
@@ -110,7 +116,8 @@ TEST(Damage, AbsurdSizesAreRefusedBeforeMemoryIsTaken) {
   set_be(png, 16, 0x7FFFFFFF, 4), set_be(png, 20, 0x7FFFFFFF, 4);
   auto header = read_header(png);
   ASSERT_FALSE(header);
-  EXPECT_NE(header.error().message().find("2147483647 x 2147483647"), std::string::npos) << header.error().message();
+  EXPECT_NE(header.error().message().find("2147483647 x 2147483647"), std::string::npos)
+      << header.error().message();
 
   File empty = encode_png(rgb);
   set_be(empty, 16, 0, 4);
@@ -161,7 +168,8 @@ TEST(Damage, MislabelledContentIsAnError) {
   File png = encode_png(rgb);
   std::memcpy(png.data(), "\xFF\xD8\xFF", 3);
   EXPECT_FALSE(decode(png));
-  for (const char* text : {"", "B", "BM", "GIF89a, not a picture that is known here", "path 1\npath 2\n", "\xFF\xD8\xFF", "\xFF\xD8\xFF\xD9", "RIFF....WEBP"}) {
+  for (const char* text : {"", "B", "BM", "GIF89a, not a picture that is known here", "path 1\npath 2\n",
+                           "\xFF\xD8\xFF", "\xFF\xD8\xFF\xD9", "RIFF....WEBP"}) {
     auto decoded = decode(File(text, text + std::strlen(text)));
     ASSERT_FALSE(decoded) << text;
     EXPECT_FALSE(decoded.error().diagnostics.at(0).help.empty()) << text;
@@ -195,7 +203,8 @@ TEST(Damage, ScratchErrorsPassThrough) {
     uint8_t pixel[4];
     Status status = decode_window(sample.file, header, {0, 0, 1, 1}, {}, none, pixel);
     ASSERT_FALSE(status) << sample.name;
-    EXPECT_NE(status.error().message().find("memory limit"), std::string::npos) << sample.name << ": " << status.error().message();
+    EXPECT_NE(status.error().message().find("memory limit"), std::string::npos)
+        << sample.name << ": " << status.error().message();
   }
 }
 
@@ -207,7 +216,8 @@ TEST(Damage, ErrorsLeakNothing) {
   auto fail_all = [&] {
     for (const Sample& sample : all)
       for (size_t part = 1; part < 8; ++part)
-        (void)decode(File(sample.file.begin(), sample.file.begin() + static_cast<ptrdiff_t>(sample.file.size() * part / 8)));
+        (void)decode(File(sample.file.begin(),
+                          sample.file.begin() + static_cast<ptrdiff_t>(sample.file.size() * part / 8)));
   };
   for (int i = 0; i < 20; ++i) fail_all();
   size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;

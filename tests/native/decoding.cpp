@@ -23,19 +23,23 @@ Window whole(const ImageHeader& header, bool adjust_orientation) {
   return {0, 0, swap ? header.width : header.height, swap ? header.height : header.width};
 }
 
-Result<std::vector<uint8_t>> raw_window(const File& file, const DecodeOptions& options, std::optional<Window> window) {
+Result<std::vector<uint8_t>> raw_window(const File& file, const DecodeOptions& options,
+                                        std::optional<Window> window) {
   // An exact copy: a sanitizer sees every read behind the file's end.
   std::vector<uint8_t> bytes(file.begin(), file.end());
   bytes.shrink_to_fit();
   GALATEA_ASSIGN(ImageHeader header, read_header(bytes));
   Window w = window.value_or(whole(header, options.adjust_orientation));
-  auto size = static_cast<size_t>(w.height() * w.width() * decoded_channels(header, options.type) * size_of(options.dtype));
+  auto size = static_cast<size_t>(w.height() * w.width() * decoded_channels(header, options.type) *
+                                  size_of(options.dtype));
   std::vector<uint8_t> memory(size + 2 * kGuardBytes, kGuard);
   TestScratch scratch;
   Status status = decode_window(bytes, header, w, options, scratch, memory.data() + kGuardBytes);
   auto is_guard = [](uint8_t byte) { return byte == kGuard; };
-  GALATEA_CHECK(std::all_of(memory.begin(), memory.begin() + kGuardBytes, is_guard), "the decoder wrote before its output");
-  GALATEA_CHECK(std::all_of(memory.end() - kGuardBytes, memory.end(), is_guard), "the decoder wrote behind its output");
+  GALATEA_CHECK(std::all_of(memory.begin(), memory.begin() + kGuardBytes, is_guard),
+                "the decoder wrote before its output");
+  GALATEA_CHECK(std::all_of(memory.end() - kGuardBytes, memory.end(), is_guard),
+                "the decoder wrote behind its output");
   if (!status) return std::unexpected(std::move(status.error()));
   return std::vector<uint8_t>(memory.begin() + kGuardBytes, memory.end() - kGuardBytes);
 }
@@ -44,20 +48,25 @@ Result<Picture> decode(const File& file, const DecodeOptions& options, std::opti
   GALATEA_ASSIGN(std::vector<uint8_t> bytes, raw_window(file, options, window));
   GALATEA_ASSIGN(ImageHeader header, read_header(file));
   Window w = window.value_or(whole(header, options.adjust_orientation));
-  Picture out(static_cast<int>(w.height()), static_cast<int>(w.width()), decoded_channels(header, options.type), 8 * size_of(options.dtype));
+  Picture out(static_cast<int>(w.height()), static_cast<int>(w.width()),
+              decoded_channels(header, options.type), 8 * size_of(options.dtype));
   for (size_t i = 0; i < out.values.size(); ++i)
-    out.values[i] = static_cast<int>(cell_to_int(options.dtype, load_cell(options.dtype, &bytes[i * static_cast<size_t>(size_of(options.dtype))])));
+    out.values[i] = static_cast<int>(cell_to_int(
+        options.dtype, load_cell(options.dtype, &bytes[i * static_cast<size_t>(size_of(options.dtype))])));
   return out;
 }
 
 std::string difference(const Picture& actual, const Picture& expected) {
-  if (actual.height != expected.height || actual.width != expected.width || actual.channels != expected.channels)
-    return fmt::format("{} x {} x {} instead of {} x {} x {}", actual.height, actual.width, actual.channels, expected.height, expected.width, expected.channels);
+  if (actual.height != expected.height || actual.width != expected.width ||
+      actual.channels != expected.channels)
+    return fmt::format("{} x {} x {} instead of {} x {} x {}", actual.height, actual.width, actual.channels,
+                       expected.height, expected.width, expected.channels);
   for (int y = 0; y < actual.height; ++y)
     for (int x = 0; x < actual.width; ++x)
       for (int c = 0; c < actual.channels; ++c)
         if (actual.at(y, x, c) != expected.at(y, x, c))
-          return fmt::format("at ({}, {}, {}): {} instead of {}", y, x, c, actual.at(y, x, c), expected.at(y, x, c));
+          return fmt::format("at ({}, {}, {}): {} instead of {}", y, x, c, actual.at(y, x, c),
+                             expected.at(y, x, c));
   return {};
 }
 

@@ -21,10 +21,13 @@ class TestScratch final : public Scratch {
   std::vector<uint8_t> memory_;
 };
 
-/// The window (all of it by default), decoded to integers or, for float types, unsupported here (see raw_window).
-Result<Picture> decode(const File& file, const DecodeOptions& options = {}, std::optional<Window> window = {});
+/// The window (all of it by default), decoded to integers or, for float types, unsupported here (see
+/// raw_window).
+Result<Picture> decode(const File& file, const DecodeOptions& options = {},
+                       std::optional<Window> window = {});
 /// The same as bytes of options.dtype.
-Result<std::vector<uint8_t>> raw_window(const File& file, const DecodeOptions& options, std::optional<Window> window = {});
+Result<std::vector<uint8_t>> raw_window(const File& file, const DecodeOptions& options,
+                                        std::optional<Window> window = {});
 /// Extents of the upright (or stored) picture.
 Window whole(const ImageHeader& header, bool adjust_orientation = true);
 

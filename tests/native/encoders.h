@@ -12,15 +12,15 @@ namespace galatea::native {
 using File = std::vector<uint8_t>;
 
 struct JpegSettings {
-  int h = 1, v = 1;          ///< luma sampling factors; chroma has 1 x 1
+  int h = 1, v = 1;  ///< luma sampling factors; chroma has 1 x 1
   bool progressive = false;
   bool arithmetic = false;
-  int restart_rows = 0;      ///< iMCU rows between restart markers
+  int restart_rows = 0;  ///< iMCU rows between restart markers
   int quality = 85;
-  int orientation = 0;       ///< 0: no EXIF
+  int orientation = 0;  ///< 0: no EXIF
   bool big_endian_exif = false;
-  bool rgb_space = false;    ///< stores R, G, B instead of Y, Cb, Cr
-  bool cmyk = false;         ///< 4 channels, as Adobe writes them
+  bool rgb_space = false;  ///< stores R, G, B instead of Y, Cb, Cr
+  bool cmyk = false;       ///< 4 channels, as Adobe writes them
 };
 /// 1, 3 or (cmyk) 4 channels.
 File encode_jpeg(const Picture& picture, const JpegSettings& settings);
@@ -28,12 +28,12 @@ File encode_jpeg(const Picture& picture, const JpegSettings& settings);
 Picture decode_whole_jpeg(const File& file, bool gray = false);
 
 struct PngSettings {
-  int depth = 8;             ///< bits a sample; palettes: 1, 2, 4, 8
+  int depth = 8;  ///< bits a sample; palettes: 1, 2, 4, 8
   bool interlaced = false;
-  bool palette = false;      ///< values are indices into `colors`
-  std::vector<int> colors;   ///< r, g, b, …
+  bool palette = false;           ///< values are indices into `colors`
+  std::vector<int> colors;        ///< r, g, b, …
   std::vector<int> transparency;  ///< palette: an alpha per entry; grey: one value; RGB: three
-  int orientation = 0;       ///< eXIf
+  int orientation = 0;            ///< eXIf
 };
 File encode_png(const Picture& picture, const PngSettings& settings = {});
 
@@ -44,11 +44,11 @@ Picture decode_whole_webp(const File& file, int channels);
 File with_webp_exif(const File& simple, const Picture& picture, int orientation);
 
 struct BmpSettings {
-  int bits = 24;             ///< 1, 4, 8: values are indices into `colors`
-  std::vector<int> colors;   ///< r, g, b, …
+  int bits = 24;            ///< 1, 4, 8: values are indices into `colors`
+  std::vector<int> colors;  ///< r, g, b, …
   bool top_down = false;
-  bool os2 = false;          ///< the 12-byte header
-  bool masks = false;        ///< 32 bits with masks R G B A from the low byte up
+  bool os2 = false;    ///< the 12-byte header
+  bool masks = false;  ///< 32 bits with masks R G B A from the low byte up
 };
 File encode_bmp(const Picture& picture, const BmpSettings& settings);
 

@@ -52,8 +52,11 @@ class FileSourceTest : public testing::Test {
 using Names = std::vector<std::string>;
 
 TEST_F(FileSourceTest, FoldersNumberTheClassesInByteOrder) {
-  for (const char* name : {"b/2.jpg", "b/10.jpg", "B/x.png", "a/z.jpeg", "a/.hidden.jpg", "top.jpg", "b/deeper/y.jpg"}) write(name);
-  EXPECT_EQ(listed(at_root()), (Names{"B/x.png=0", "a/.hidden.jpg=1", "a/z.jpeg=1", "b/10.jpg=2", "b/2.jpg=2"}));
+  for (const char* name :
+       {"b/2.jpg", "b/10.jpg", "B/x.png", "a/z.jpeg", "a/.hidden.jpg", "top.jpg", "b/deeper/y.jpg"})
+    write(name);
+  EXPECT_EQ(listed(at_root()),
+            (Names{"B/x.png=0", "a/.hidden.jpg=1", "a/z.jpeg=1", "b/10.jpg=2", "b/2.jpg=2"}));
 }
 
 TEST_F(FileSourceTest, FoldersWithoutMatchesKeepTheirNumber) {
@@ -63,17 +66,20 @@ TEST_F(FileSourceTest, FoldersWithoutMatchesKeepTheirNumber) {
 }
 
 TEST_F(FileSourceTest, DefaultFiltersKnowPicturesAndSound) {
-  for (const char* name : {"a/1.jpg", "a/2.jpeg", "a/3.png", "a/4.bmp", "a/5.tif", "a/6.tiff", "a/7.pnm", "a/8.ppm", "a/9.webp", "a/a.wav", "a/b.flac",
-                           "a/c.ogg", "a/d.gif", "a/e.txt", "a/jpg", "a/f.jpg.bak"})
+  for (const char* name :
+       {"a/1.jpg", "a/2.jpeg", "a/3.png", "a/4.bmp", "a/5.tif", "a/6.tiff", "a/7.pnm", "a/8.ppm", "a/9.webp",
+        "a/a.wav", "a/b.flac", "a/c.ogg", "a/d.gif", "a/e.txt", "a/jpg", "a/f.jpg.bak"})
     write(name);
   EXPECT_EQ(listed(at_root()).size(), 12U);
 }
 
 TEST_F(FileSourceTest, FiltersAreGlobsOnTheBareName) {
   for (const char* name : {"train/a1.dat", "train/b1.dat", "test/a2.dat", "other/a3.dat"}) write(name);
-  EXPECT_EQ(listed(at_root({{"file_filters", {"a?.dat"}}})), (Names{"other/a3.dat=0", "test/a2.dat=1", "train/a1.dat=2"}));
+  EXPECT_EQ(listed(at_root({{"file_filters", {"a?.dat"}}})),
+            (Names{"other/a3.dat=0", "test/a2.dat=1", "train/a1.dat=2"}));
   EXPECT_EQ(listed(at_root({{"file_filters", {"[ab]1*"}}})), (Names{"train/a1.dat=2", "train/b1.dat=2"}));
-  EXPECT_EQ(listed(at_root({{"file_filters", {"*.dat"}}, {"dir_filters", {"t*"}}})), (Names{"test/a2.dat=0", "train/a1.dat=1", "train/b1.dat=1"}));
+  EXPECT_EQ(listed(at_root({{"file_filters", {"*.dat"}}, {"dir_filters", {"t*"}}})),
+            (Names{"test/a2.dat=0", "train/a1.dat=1", "train/b1.dat=1"}));
   EXPECT_NE(error_of(at_root({{"file_filters", Json::array()}})).find("file_filters"), std::string::npos);
 }
 
@@ -111,9 +117,11 @@ TEST_F(FileSourceTest, BadLinesAreNamedWithFileAndLine) {
     int line;
     const char* words;
   };
-  for (const Bad& bad : {Bad{"a.jpg 1\nb.jpg\n", 2, "b.jpg"}, Bad{"a.jpg -1\n", 1, "non-negative"}, Bad{"\n\n5\n", 3, "path label"}, Bad{"a.jpg1\n", 1, "a.jpg1"},
-                         Bad{" 7\n", 1, "path label"}, Bad{"a.jpg 2147483648\n", 1, "32 bits"}, Bad{"a.jpg 99999999999999999999999\n", 1, "32 bits"},
-                         Bad{"a.jpg 1.5\n", 1, "path label"}}) {
+  for (const Bad& bad :
+       {Bad{"a.jpg 1\nb.jpg\n", 2, "b.jpg"}, Bad{"a.jpg -1\n", 1, "non-negative"},
+        Bad{"\n\n5\n", 3, "path label"}, Bad{"a.jpg1\n", 1, "a.jpg1"}, Bad{" 7\n", 1, "path label"},
+        Bad{"a.jpg 2147483648\n", 1, "32 bits"}, Bad{"a.jpg 99999999999999999999999\n", 1, "32 bits"},
+        Bad{"a.jpg 1.5\n", 1, "path label"}}) {
     write("list.txt", bad.text);
     std::string place = (root_ / "list.txt").string() + ":" + std::to_string(bad.line) + ":";
     std::string message = error_of({{"file_list", (root_ / "list.txt").string()}});
@@ -121,14 +129,16 @@ TEST_F(FileSourceTest, BadLinesAreNamedWithFileAndLine) {
     EXPECT_NE(message.find(bad.words), std::string::npos) << message;
   }
   write("list.txt", "ok.jpg 1\n" + std::string(16 * 1024, 'x') + " 1\n");
-  EXPECT_NE(error_of({{"file_list", (root_ / "list.txt").string()}}).find(":2: the line is longer"), std::string::npos);
+  EXPECT_NE(error_of({{"file_list", (root_ / "list.txt").string()}}).find(":2: the line is longer"),
+            std::string::npos);
   write("list.txt", std::string("a\0b 1\n", 6));
   EXPECT_NE(error_of({{"file_list", (root_ / "list.txt").string()}}).find("zero byte"), std::string::npos);
 }
 
 TEST_F(FileSourceTest, ListsThatHoldNothingAreErrors) {
   write("list.txt", " \n\n");
-  EXPECT_NE(error_of({{"file_list", (root_ / "list.txt").string()}}).find("names no files"), std::string::npos);
+  EXPECT_NE(error_of({{"file_list", (root_ / "list.txt").string()}}).find("names no files"),
+            std::string::npos);
   EXPECT_NE(error_of({{"file_list", ""}}).find("file_list"), std::string::npos);
   EXPECT_NE(error_of({{"file_list", (root_ / "absent.txt").string()}}).find("absent.txt"), std::string::npos);
   EXPECT_NE(error_of({{"file_list", root_.string()}}).find("is a folder"), std::string::npos);
@@ -155,12 +165,13 @@ struct ReadResult {
 ReadResult read_sample(const runtime::SampleSource& source, int64_t index) {
   ReadResult out;
   runtime::Tensor tensors[2];
-  out.status = source.read(index, [&](int k, DType, const std::vector<int64_t>& extents) -> Result<runtime::Tensor*> {
-    tensors[k].set_dense(k == 0 ? DType::kU8 : DType::kI32, extents);
-    if (k == 0) out.data.resize(static_cast<size_t>(extents[0]));
-    tensors[k].data = k == 0 ? out.data.data() : reinterpret_cast<uint8_t*>(&out.label);
-    return &tensors[k];
-  });
+  out.status =
+      source.read(index, [&](int k, DType, const std::vector<int64_t>& extents) -> Result<runtime::Tensor*> {
+        tensors[k].set_dense(k == 0 ? DType::kU8 : DType::kI32, extents);
+        if (k == 0) out.data.resize(static_cast<size_t>(extents[0]));
+        tensors[k].data = k == 0 ? out.data.data() : reinterpret_cast<uint8_t*>(&out.label);
+        return &tensors[k];
+      });
   return out;
 }
 

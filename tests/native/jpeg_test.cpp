@@ -19,12 +19,15 @@ std::vector<Case> cases() {
     const char* name;
     int h, v;
   };
-  constexpr Sampling kSamplings[] = {{"444", 1, 1}, {"422", 2, 1}, {"420", 2, 2}, {"440", 1, 2}, {"411", 4, 1}, {"410", 4, 2}};
+  constexpr Sampling kSamplings[] = {{"444", 1, 1}, {"422", 2, 1}, {"420", 2, 2},
+                                     {"440", 1, 2}, {"411", 4, 1}, {"410", 4, 2}};
   constexpr int kSizes[][2] = {{61, 47}, {48, 64}, {1, 1}, {3, 130}, {101, 5}, {97, 131}, {17, 33}};
   for (const Sampling& s : kSamplings)
     for (auto& size : kSizes)
-      out.push_back({fmt::format("{} {}x{}", s.name, size[0], size[1]), size[0], size[1], 3, {.h = s.h, .v = s.v}});
-  for (auto& size : kSizes) out.push_back({fmt::format("grey {}x{}", size[0], size[1]), size[0], size[1], 1, {}});
+      out.push_back(
+          {fmt::format("{} {}x{}", s.name, size[0], size[1]), size[0], size[1], 3, {.h = s.h, .v = s.v}});
+  for (auto& size : kSizes)
+    out.push_back({fmt::format("grey {}x{}", size[0], size[1]), size[0], size[1], 1, {}});
   for (auto [h, v] : {std::pair{1, 1}, {2, 1}, {2, 2}, {1, 2}}) {
     out.push_back({fmt::format("progressive {}{}", h, v), 90, 75, 3, {.h = h, .v = v, .progressive = true}});
     out.push_back({fmt::format("restarts {}{}", h, v), 90, 75, 3, {.h = h, .v = v, .restart_rows = 1}});
@@ -67,8 +70,10 @@ TEST(Jpeg, EveryWindowIsTheCropOfTheWhole) {
     for (const Window& w : windows(c.height, c.width, random, 60)) {
       auto decoded = decode(file, {}, w);
       ASSERT_TRUE(decoded) << c.name << ": " << decoded.error().message();
-      auto expected = crop(full, static_cast<int>(w.y0), static_cast<int>(w.x0), static_cast<int>(w.y1), static_cast<int>(w.x1));
-      ASSERT_EQ(difference(*decoded, expected), "") << c.name << " [" << w.y0 << ", " << w.y1 << ") x [" << w.x0 << ", " << w.x1 << ")";
+      auto expected = crop(full, static_cast<int>(w.y0), static_cast<int>(w.x0), static_cast<int>(w.y1),
+                           static_cast<int>(w.x1));
+      ASSERT_EQ(difference(*decoded, expected), "")
+          << c.name << " [" << w.y0 << ", " << w.y1 << ") x [" << w.x0 << ", " << w.x1 << ")";
     }
   }
 }
@@ -81,7 +86,9 @@ TEST(Jpeg, LargeSubsampledWindows) {
     for (const Window& w : windows(333, 501, random, 120)) {
       auto decoded = decode(file, {}, w);
       ASSERT_TRUE(decoded) << decoded.error().message();
-      ASSERT_EQ(difference(*decoded, crop(full, static_cast<int>(w.y0), static_cast<int>(w.x0), static_cast<int>(w.y1), static_cast<int>(w.x1))), "")
+      ASSERT_EQ(difference(*decoded, crop(full, static_cast<int>(w.y0), static_cast<int>(w.x0),
+                                          static_cast<int>(w.y1), static_cast<int>(w.x1))),
+                "")
           << h << v << " [" << w.y0 << ", " << w.y1 << ") x [" << w.x0 << ", " << w.x1 << ")";
     }
   }
@@ -91,7 +98,8 @@ TEST(Jpeg, OrientationsTurnWholesAndWindows) {
   Random random(6);
   for (int orientation = 1; orientation <= 8; ++orientation)
     for (int h : {1, 2}) {
-      JpegSettings settings{.h = h, .v = h, .orientation = orientation, .big_endian_exif = orientation % 2 == 0};
+      JpegSettings settings{
+          .h = h, .v = h, .orientation = orientation, .big_endian_exif = orientation % 2 == 0};
       File file = encode_jpeg(make_picture(45, 83, 3, 7), settings);
       Picture stored = decode_whole_jpeg(file);
       Picture upright = turn(stored, orientation);
@@ -101,7 +109,10 @@ TEST(Jpeg, OrientationsTurnWholesAndWindows) {
       for (const Window& w : windows(upright.height, upright.width, random, 20)) {
         auto part = decode(file, {}, w);
         ASSERT_TRUE(part) << part.error().message();
-        ASSERT_EQ(difference(*part, crop(upright, static_cast<int>(w.y0), static_cast<int>(w.x0), static_cast<int>(w.y1), static_cast<int>(w.x1))), "") << orientation;
+        ASSERT_EQ(difference(*part, crop(upright, static_cast<int>(w.y0), static_cast<int>(w.x0),
+                                         static_cast<int>(w.y1), static_cast<int>(w.x1))),
+                  "")
+            << orientation;
       }
       DecodeOptions as_stored{.adjust_orientation = false};
       auto kept = decode(file, as_stored);
@@ -137,7 +148,8 @@ TEST(Jpeg, CmykInksAreInverted) {
   Picture expected(40, 40, 3);
   for (int y = 0; y < 40; ++y)
     for (int x = 0; x < 40; ++x)
-      for (int c = 0; c < 3; ++c) expected.at(y, x, c) = (2 * stored.at(y, x, c) * stored.at(y, x, 3) + 255) / 510;
+      for (int c = 0; c < 3; ++c)
+        expected.at(y, x, c) = (2 * stored.at(y, x, c) * stored.at(y, x, 3) + 255) / 510;
   auto decoded = decode(file);
   ASSERT_TRUE(decoded) << decoded.error().message();
   EXPECT_EQ(difference(*decoded, expected), "");
@@ -149,21 +161,24 @@ TEST(Jpeg, TheFastTransformStaysClose) {
   auto fast = decode(file, {.fast_idct = true});
   ASSERT_TRUE(fast);
   int largest = 0;
-  for (size_t i = 0; i < exact.values.size(); ++i) largest = std::max(largest, std::abs(exact.values[i] - fast->values[i]));
+  for (size_t i = 0; i < exact.values.size(); ++i)
+    largest = std::max(largest, std::abs(exact.values[i] - fast->values[i]));
   EXPECT_GT(largest, 0) << "the option has no effect";
   EXPECT_LE(largest, 12);
 }
 
 TEST(Jpeg, WindowsOutsideAreErrors) {
   File file = encode_jpeg(make_picture(20, 30, 3, 12), {});
-  for (const Window& w : {Window{0, 0, 21, 30}, Window{-1, 0, 5, 5}, Window{0, 25, 5, 31}, Window{10, 10, 5, 20}}) {
+  for (const Window& w :
+       {Window{0, 0, 21, 30}, Window{-1, 0, 5, 5}, Window{0, 25, 5, 31}, Window{10, 10, 5, 20}}) {
     TestScratch scratch;
     uint8_t unused = 0;
     auto header = read_header(file);
     ASSERT_TRUE(header);
     Status status = decode_window(file, *header, w, {}, scratch, &unused);
     ASSERT_FALSE(status);
-    EXPECT_NE(status.error().message().find("not inside the image"), std::string::npos) << status.error().message();
+    EXPECT_NE(status.error().message().find("not inside the image"), std::string::npos)
+        << status.error().message();
   }
 }
 

@@ -1,4 +1,5 @@
-// PNG, WebP and BMP: lossless files against the very pixels that were written, lossy WebP against libwebp's full decode.
+// PNG, WebP and BMP: lossless files against the very pixels that were written, lossy WebP against libwebp's
+// full decode.
 #include <numeric>
 
 #include <fmt/format.h>
@@ -17,7 +18,8 @@ struct Palette {
     Picture out(indices.height, indices.width, 3);
     for (int y = 0; y < out.height; ++y)
       for (int x = 0; x < out.width; ++x)
-        for (int c = 0; c < 3; ++c) out.at(y, x, c) = colors[static_cast<size_t>(3 * indices.at(y, x, 0) + c)];
+        for (int c = 0; c < 3; ++c)
+          out.at(y, x, c) = colors[static_cast<size_t>(3 * indices.at(y, x, 0) + c)];
     return out;
   }
 };
@@ -34,7 +36,8 @@ Palette make_palette(int height, int width, int depth, bool gray, uint32_t seed)
   return out;
 }
 
-void expect_picture(const File& file, const Picture& expected, const DecodeOptions& options, const std::string& what) {
+void expect_picture(const File& file, const Picture& expected, const DecodeOptions& options,
+                    const std::string& what) {
   auto decoded = decode(file, options);
   ASSERT_TRUE(decoded) << what << ": " << decoded.error().message();
   EXPECT_EQ(difference(*decoded, expected), "") << what;
@@ -44,7 +47,8 @@ void expect_picture(const File& file, const Picture& expected, const DecodeOptio
     Window w{y0, x0, y0 + 1 + draw(random, expected.height - y0), x0 + 1 + draw(random, expected.width - x0)};
     auto part = decode(file, options, w);
     ASSERT_TRUE(part) << what << ": " << part.error().message();
-    EXPECT_EQ(difference(*part, crop(expected, y0, x0, static_cast<int>(w.y1), static_cast<int>(w.x1))), "") << what;
+    EXPECT_EQ(difference(*part, crop(expected, y0, x0, static_cast<int>(w.y1), static_cast<int>(w.x1))), "")
+        << what;
   }
 }
 
@@ -95,13 +99,18 @@ TEST(Png, PalettesGiveTheirColours) {
   for (bool interlaced : {false, true})
     for (int depth : {1, 2, 4, 8}) {
       Palette palette = make_palette(21, 35, depth, false, 5);
-      PngSettings settings{.depth = depth, .interlaced = interlaced, .palette = true, .colors = palette.colors};
-      expect_picture(encode_png(palette.indices, settings), palette.pixels(), kRgb, fmt::format("{} bits", depth));
-      expect_picture(encode_png(palette.indices, settings), palette.pixels(), kAny, fmt::format("{} bits, any", depth));
+      PngSettings settings{
+          .depth = depth, .interlaced = interlaced, .palette = true, .colors = palette.colors};
+      expect_picture(encode_png(palette.indices, settings), palette.pixels(), kRgb,
+                     fmt::format("{} bits", depth));
+      expect_picture(encode_png(palette.indices, settings), palette.pixels(), kAny,
+                     fmt::format("{} bits, any", depth));
       // As in DALI, transparent entries are plain colours.
       settings.transparency = {0, 128};
-      expect_picture(encode_png(palette.indices, settings), palette.pixels(), kAny, fmt::format("{} bits, transparent", depth));
-      expect_picture(encode_png(palette.indices, settings), palette.pixels(), kRgb, fmt::format("{} bits, transparent", depth));
+      expect_picture(encode_png(palette.indices, settings), palette.pixels(), kAny,
+                     fmt::format("{} bits, transparent", depth));
+      expect_picture(encode_png(palette.indices, settings), palette.pixels(), kRgb,
+                     fmt::format("{} bits, transparent", depth));
     }
 }
 
@@ -115,7 +124,8 @@ TEST(Png, ATransparentColourIsAColour) {
       DecodeOptions any{.type = ImageType::kAny, .dtype = bits == 16 ? DType::kU16 : DType::kU8};
       expect_picture(file, picture, any, fmt::format("{} channels of {} bits", channels, bits));
       DecodeOptions rgb{.dtype = any.dtype};
-      expect_picture(file, with_channels(picture, 3), rgb, fmt::format("{} channels of {} bits to RGB", channels, bits));
+      expect_picture(file, with_channels(picture, 3), rgb,
+                     fmt::format("{} channels of {} bits to RGB", channels, bits));
     }
 }
 
@@ -123,7 +133,8 @@ TEST(Png, ExifTurnsThePicture) {
   Picture picture = make_picture(18, 27, 3, 7);
   for (int orientation = 1; orientation <= 8; ++orientation)
     for (bool interlaced : {false, true})
-      expect_picture(encode_png(picture, {.interlaced = interlaced, .orientation = orientation}), turn(picture, orientation), kRgb, fmt::format("{}", orientation));
+      expect_picture(encode_png(picture, {.interlaced = interlaced, .orientation = orientation}),
+                     turn(picture, orientation), kRgb, fmt::format("{}", orientation));
 }
 
 TEST(Webp, LosslessIsExact) {
@@ -153,16 +164,20 @@ TEST(Webp, LossyEqualsTheFullDecode) {
 TEST(Webp, ExifTurnsThePicture) {
   Picture picture = make_picture(16, 25, 3, 12);
   for (int orientation = 1; orientation <= 8; ++orientation)
-    expect_picture(with_webp_exif(encode_webp(picture, -1), picture, orientation), turn(picture, orientation), kRgb, fmt::format("{}", orientation));
+    expect_picture(with_webp_exif(encode_webp(picture, -1), picture, orientation), turn(picture, orientation),
+                   kRgb, fmt::format("{}", orientation));
 }
 
 TEST(Bmp, TrueColour) {
   for (int width : {1, 2, 3, 4, 31}) {
     Picture picture = make_picture(14, width, 3, 13);
-    for (const BmpSettings& settings : {BmpSettings{}, BmpSettings{.top_down = true}, BmpSettings{.os2 = true}, BmpSettings{.bits = 32},
-                                        BmpSettings{.bits = 32, .top_down = true}, BmpSettings{.bits = 32, .masks = true}}) {
-      expect_picture(encode_bmp(picture, settings), picture, kRgb, fmt::format("width {}, {} bits", width, settings.bits));
-      expect_picture(encode_bmp(picture, settings), picture, kAny, fmt::format("width {}, {} bits, any", width, settings.bits));
+    for (const BmpSettings& settings :
+         {BmpSettings{}, BmpSettings{.top_down = true}, BmpSettings{.os2 = true}, BmpSettings{.bits = 32},
+          BmpSettings{.bits = 32, .top_down = true}, BmpSettings{.bits = 32, .masks = true}}) {
+      expect_picture(encode_bmp(picture, settings), picture, kRgb,
+                     fmt::format("width {}, {} bits", width, settings.bits));
+      expect_picture(encode_bmp(picture, settings), picture, kAny,
+                     fmt::format("width {}, {} bits, any", width, settings.bits));
     }
   }
 }

@@ -15,12 +15,16 @@ double clamp8(double value) { return std::fmin(std::fmax(value, 0.0), 255.0); }
 /// One pixel, r g b in 0..255, by ITU-R BT.601.
 std::vector<double> formula(ImageType type, double r, double g, double b) {
   switch (type) {
-    case ImageType::kGray: return {0.299 * r + 0.587 * g + 0.114 * b};
+    case ImageType::kGray:
+      return {0.299 * r + 0.587 * g + 0.114 * b};
     case ImageType::kYCbCr:
-      return {16 + (65.481 * r + 128.553 * g + 24.966 * b) / 255, 128 + (-37.797 * r - 74.203 * g + 112.0 * b) / 255,
+      return {16 + (65.481 * r + 128.553 * g + 24.966 * b) / 255,
+              128 + (-37.797 * r - 74.203 * g + 112.0 * b) / 255,
               128 + (112.0 * r - 93.786 * g - 18.214 * b) / 255};
-    case ImageType::kBgr: return {b, g, r};
-    default: return {r, g, b};
+    case ImageType::kBgr:
+      return {b, g, r};
+    default:
+      return {r, g, b};
   }
 }
 
@@ -32,10 +36,12 @@ TEST(OutputType, FollowsTheFormulas) {
       ASSERT_TRUE(decoded);
       for (int y = 0; y < 40; ++y)
         for (int x = 0; x < 60; ++x) {
-          std::vector<double> expected = formula(type, picture.at(y, x, 0), picture.at(y, x, 1), picture.at(y, x, 2));
+          std::vector<double> expected =
+              formula(type, picture.at(y, x, 0), picture.at(y, x, 1), picture.at(y, x, 2));
           ASSERT_EQ(decoded->channels, static_cast<int>(expected.size()));
           // Half a level, and a little for arithmetic in float.
-          for (int c = 0; c < decoded->channels; ++c) ASSERT_NEAR(decoded->at(y, x, c), clamp8(expected[static_cast<size_t>(c)]), 0.5001);
+          for (int c = 0; c < decoded->channels; ++c)
+            ASSERT_NEAR(decoded->at(y, x, c), clamp8(expected[static_cast<size_t>(c)]), 0.5001);
         }
     }
 }
@@ -62,7 +68,8 @@ TEST(OutputType, JpegToStudioRange) {
   for (int y = 0; y < 32; ++y)
     for (int x = 0; x < 48; ++x) {
       auto expected = formula(ImageType::kYCbCr, rgb.at(y, x, 0), rgb.at(y, x, 1), rgb.at(y, x, 2));
-      for (int c = 0; c < 3; ++c) ASSERT_NEAR(decoded->at(y, x, c), clamp8(expected[static_cast<size_t>(c)]), 0.5001);
+      for (int c = 0; c < 3; ++c)
+        ASSERT_NEAR(decoded->at(y, x, c), clamp8(expected[static_cast<size_t>(c)]), 0.5001);
     }
 }
 
@@ -78,13 +85,16 @@ void expect_dtype(const File& file, const Picture& source, DType dtype) {
     } else if (dtype == DType::kF16) {
       ASSERT_NEAR(cell_to_double(dtype, cell), source.values[i] / full, 0x1p-11);
     } else {
-      ASSERT_EQ(cell_to_int(dtype, cell), std::llround(source.values[i] * static_cast<double>(max_int(dtype)) / full)) << source.values[i];
+      ASSERT_EQ(cell_to_int(dtype, cell),
+                std::llround(source.values[i] * static_cast<double>(max_int(dtype)) / full))
+          << source.values[i];
     }
   }
 }
 
 TEST(DTypes, FillTheirRange) {
-  for (DType dtype : {DType::kU8, DType::kI8, DType::kU16, DType::kI16, DType::kU32, DType::kI32, DType::kF16, DType::kF32}) {
+  for (DType dtype : {DType::kU8, DType::kI8, DType::kU16, DType::kI16, DType::kU32, DType::kI32, DType::kF16,
+                      DType::kF32}) {
     SCOPED_TRACE(short_name(dtype));
     Picture narrow = make_picture(20, 30, 3, 4);
     expect_dtype(encode_png(narrow), narrow, dtype);
@@ -106,9 +116,14 @@ class Call final : public runtime::NativeContext {
     input_.set_dense(DType::kU8, {&size, 1});
     inputs = {&input_, 1};
   }
-  Status allocate_output(DType, const std::vector<int64_t>&) override { return make_error(ErrorKind::kInternal, "G0000", "not expected"); }
+  Status allocate_output(DType, const std::vector<int64_t>&) override {
+    return make_error(ErrorKind::kInternal, "G0000", "not expected");
+  }
   Result<uint8_t*> scratch(int64_t bytes) override { return scratch_.bytes(bytes); }
-  std::shared_ptr<void> thread_object(const void*, const std::function<std::shared_ptr<void>()>& make) override { return make(); }
+  std::shared_ptr<void> thread_object(const void*,
+                                      const std::function<std::shared_ptr<void>()>& make) override {
+    return make();
+  }
   bool cancelled() const override { return false; }
 
  private:
@@ -121,10 +136,13 @@ class Call final : public runtime::NativeContext {
 TEST(Peek, SaysWhatDecodingGives) {
   runtime::NativeFunction peek = image_peek_function();
   std::vector<File> files;
-  for (int channels = 1; channels <= 4; ++channels) files.push_back(encode_png(make_picture(12, 17, channels, 6), {.orientation = 2 * channels}));
+  for (int channels = 1; channels <= 4; ++channels)
+    files.push_back(encode_png(make_picture(12, 17, channels, 6), {.orientation = 2 * channels}));
   files.push_back(encode_png(make_picture(12, 17, 3, 6), {.transparency = {1, 2, 3}}));
-  files.push_back(encode_png(Picture(12, 17, 1), {.palette = true, .colors = {1, 2, 3}, .transparency = {7}}));
-  for (int orientation = 0; orientation <= 8; ++orientation) files.push_back(encode_jpeg(make_picture(12, 17, 3, 7), {.orientation = orientation}));
+  files.push_back(
+      encode_png(Picture(12, 17, 1), {.palette = true, .colors = {1, 2, 3}, .transparency = {7}}));
+  for (int orientation = 0; orientation <= 8; ++orientation)
+    files.push_back(encode_jpeg(make_picture(12, 17, 3, 7), {.orientation = orientation}));
   files.push_back(encode_jpeg(make_picture(12, 17, 1, 8), {}));
   files.push_back(encode_jpeg(make_picture(12, 17, 4, 8), {.cmyk = true}));
   files.push_back(encode_webp(make_picture(12, 17, 3, 9), 80));
@@ -135,7 +153,10 @@ TEST(Peek, SaysWhatDecodingGives) {
   for (size_t i = 0; i < files.size(); ++i)
     for (int type = 0; type <= 4; ++type)
       for (bool adjust : {true, false}) {
-        Call call(peek, "{\"output_type\": " + std::to_string(type) + ", \"adjust_orientation\": " + (adjust ? "true}" : "false}"), files[i]);
+        Call call(peek,
+                  "{\"output_type\": " + std::to_string(type) +
+                      ", \"adjust_orientation\": " + (adjust ? "true}" : "false}"),
+                  files[i]);
         Cell results[3];
         call.scalar_results = results;
         ASSERT_TRUE(peek.call(call));
@@ -152,7 +173,8 @@ TEST(DecodeFunction, DecodesTheWindowItIsTold) {
   Picture picture = make_picture(12, 17, 3, 10);
   runtime::NativeFunction function = image_decode_function("image.decode_window");
   Call call(function, R"({"output_type": 1, "dtype": "u16"})", encode_png(picture));
-  Cell window[] = {cell_from_int(DType::kI64, 2), cell_from_int(DType::kI64, 3), cell_from_int(DType::kI64, 9), cell_from_int(DType::kI64, 11)};
+  Cell window[] = {cell_from_int(DType::kI64, 2), cell_from_int(DType::kI64, 3),
+                   cell_from_int(DType::kI64, 9), cell_from_int(DType::kI64, 11)};
   call.scalars = window;
   std::vector<uint16_t> pixels(7 * 8 * 3);
   runtime::Tensor output;
@@ -161,7 +183,8 @@ TEST(DecodeFunction, DecodesTheWindowItIsTold) {
   ASSERT_TRUE(function.call(call));
   for (int y = 0; y < 7; ++y)
     for (int x = 0; x < 8; ++x)
-      for (int c = 0; c < 3; ++c) ASSERT_EQ(pixels[static_cast<size_t>((y * 8 + x) * 3 + c)], 257 * picture.at(y + 2, x + 3, 2 - c));
+      for (int c = 0; c < 3; ++c)
+        ASSERT_EQ(pixels[static_cast<size_t>((y * 8 + x) * 3 + c)], 257 * picture.at(y + 2, x + 3, 2 - c));
 }
 
 }  // namespace

@@ -49,14 +49,22 @@ Picture crop(const Picture& in, int y0, int x0, int y1, int x1) {
 
 Picture turn(const Picture& in, int orientation) {
   switch (orientation) {
-    case 2: return mirror(in, true, false);
-    case 3: return mirror(in, true, true);
-    case 4: return mirror(in, false, true);
-    case 5: return transpose(in);
-    case 6: return mirror(transpose(in), true, false);
-    case 7: return mirror(transpose(in), true, true);
-    case 8: return mirror(transpose(in), false, true);
-    default: return in;
+    case 2:
+      return mirror(in, true, false);
+    case 3:
+      return mirror(in, true, true);
+    case 4:
+      return mirror(in, false, true);
+    case 5:
+      return transpose(in);
+    case 6:
+      return mirror(transpose(in), true, false);
+    case 7:
+      return mirror(transpose(in), true, true);
+    case 8:
+      return mirror(transpose(in), false, true);
+    default:
+      return in;
   }
 }
 

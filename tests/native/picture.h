@@ -16,9 +16,14 @@ struct Picture {
 
   Picture() = default;
   Picture(int h, int w, int c, int b = 8)
-      : height(h), width(w), channels(c), bits(b), values(static_cast<size_t>(h) * static_cast<size_t>(w) * static_cast<size_t>(c)) {}
+      : height(h),
+        width(w),
+        channels(c),
+        bits(b),
+        values(static_cast<size_t>(h) * static_cast<size_t>(w) * static_cast<size_t>(c)) {}
   size_t index(int y, int x, int c) const {
-    return (static_cast<size_t>(y) * static_cast<size_t>(width) + static_cast<size_t>(x)) * static_cast<size_t>(channels) +
+    return (static_cast<size_t>(y) * static_cast<size_t>(width) + static_cast<size_t>(x)) *
+               static_cast<size_t>(channels) +
            static_cast<size_t>(c);
   }
   int& at(int y, int x, int c) { return values[index(y, x, c)]; }
@@ -27,7 +32,9 @@ struct Picture {
 };
 
 using Random = std::mt19937;
-inline int draw(Random& random, int below) { return static_cast<int>(random() % static_cast<uint32_t>(below)); }
+inline int draw(Random& random, int below) {
+  return static_cast<int>(random() % static_cast<uint32_t>(below));
+}
 
 /// Slopes with edges and noise: every channel differs, and so does every neighbourhood.
 Picture make_picture(int height, int width, int channels, uint32_t seed, int bits = 8);

@@ -32,7 +32,8 @@ TEST(ExtentRoots, FollowOperatorsThatKeepExtents) {
   const ir::ValueId image = b.source("HWC"), other = b.source("HWC");
   const ir::ValueId half = b.add("constant", {}, {{"value", 0.5, {}}, {"shape", std::vector<int64_t>{}, {}}});
   const ir::ValueId edges = b.add("laplacian", {b.add("flip", {image})});
-  const ir::ValueId mixed = b.add("arith.add", {b.add("arith.mul", {half, image}), b.add("arith.mul", {half, edges})});
+  const ir::ValueId mixed =
+      b.add("arith.add", {b.add("arith.mul", {half, image}), b.add("arith.mul", {half, edges})});
   const ir::ValueId cropped = b.add("crop", {image}, {{"crop", std::vector<double>{4, 4}, {}}});
   EXPECT_EQ(ops::extent_root(b.graph, mixed, 1), ops::extent_root(b.graph, image, 1));
   EXPECT_NE(ops::extent_root(b.graph, cropped, 1), ops::extent_root(b.graph, image, 1));

@@ -15,7 +15,8 @@ int64_t mirror(int64_t i, int64_t n) {
 }
 
 /// HWC image filtered by a window along rows (axis 0) or columns (axis 1).
-std::vector<double> filtered(const std::vector<double>& in, const std::vector<int64_t>& e, int axis, const std::vector<double>& window) {
+std::vector<double> filtered(const std::vector<double>& in, const std::vector<int64_t>& e, int axis,
+                             const std::vector<double>& window) {
   std::vector<double> out(in.size());
   const auto radius = static_cast<int64_t>(window.size() / 2);
   for (int64_t y = 0; y < e[0]; ++y)
@@ -24,7 +25,8 @@ std::vector<double> filtered(const std::vector<double>& in, const std::vector<in
         double sum = 0;
         for (int64_t k = -radius; k <= radius; ++k) {
           const int64_t sy = axis == 0 ? mirror(y + k, e[0]) : y, sx = axis == 1 ? mirror(x + k, e[1]) : x;
-          sum += window[static_cast<size_t>(k + radius)] * in[static_cast<size_t>((sy * e[1] + sx) * e[2] + c)];
+          sum +=
+              window[static_cast<size_t>(k + radius)] * in[static_cast<size_t>((sy * e[1] + sx) * e[2] + c)];
         }
         out[static_cast<size_t>((y * e[1] + x) * e[2] + c)] = sum;
       }
@@ -34,7 +36,8 @@ std::vector<double> filtered(const std::vector<double>& in, const std::vector<in
 std::vector<double> gaussian(double sigma, int64_t size) {
   std::vector<double> w;
   double sum = 0;
-  for (int64_t i = -(size / 2); i <= size / 2; ++i) w.push_back(std::exp(-static_cast<double>(i * i) / (2 * sigma * sigma))), sum += w.back();
+  for (int64_t i = -(size / 2); i <= size / 2; ++i)
+    w.push_back(std::exp(-static_cast<double>(i * i) / (2 * sigma * sigma))), sum += w.back();
   for (double& v : w) v /= sum;
   return w;
 }
@@ -43,7 +46,8 @@ void expect_rounded(const Tensor& out, std::vector<double> expected, double rela
   double largest = 1;
   for (double& e : expected) {
     largest = std::max(largest, std::abs(e));
-    if (!is_float(out.dtype)) e = std::clamp(e, static_cast<double>(min_int(out.dtype)), static_cast<double>(max_int(out.dtype)));
+    if (!is_float(out.dtype))
+      e = std::clamp(e, static_cast<double>(min_int(out.dtype)), static_cast<double>(max_int(out.dtype)));
   }
   expect_near(out, expected, is_float(out.dtype) ? relative * largest : 0.51);
 }
@@ -58,10 +62,21 @@ TEST(GaussianBlur, IsSeparable) {
   }
   const Tensor in = random_tensor(DType::kU8, {7, 11, 3}, "HWC", 32);
   // Window only: sigma = ((5 - 1) / 2 - 1) 0.3 + 0.8; per axis, rows first.
-  const Tensor axes = OpRun("gaussian_blur").input(in).arg("window_size", tensor(DType::kI32, {2}, {5, 3})).arg("dtype", DType::kF32).result();
-  expect_rounded(axes, filtered(filtered(in.numbers(), in.extents, 1, gaussian(0.8, 3)), in.extents, 0, gaussian(1.1, 5)));
-  const Tensor both = OpRun("gaussian_blur").input(in).arg("sigma", tensor(DType::kF32, {2}, {0.5, 3})).arg("window_size", int64_t{25}).arg("dtype", DType::kF32).result();
-  expect_rounded(both, filtered(filtered(in.numbers(), in.extents, 1, gaussian(3, 25)), in.extents, 0, gaussian(0.5, 25)));
+  const Tensor axes = OpRun("gaussian_blur")
+                          .input(in)
+                          .arg("window_size", tensor(DType::kI32, {2}, {5, 3}))
+                          .arg("dtype", DType::kF32)
+                          .result();
+  expect_rounded(axes, filtered(filtered(in.numbers(), in.extents, 1, gaussian(0.8, 3)), in.extents, 0,
+                                gaussian(1.1, 5)));
+  const Tensor both = OpRun("gaussian_blur")
+                          .input(in)
+                          .arg("sigma", tensor(DType::kF32, {2}, {0.5, 3}))
+                          .arg("window_size", int64_t{25})
+                          .arg("dtype", DType::kF32)
+                          .result();
+  expect_rounded(both, filtered(filtered(in.numbers(), in.extents, 1, gaussian(3, 25)), in.extents, 0,
+                                gaussian(0.5, 25)));
 }
 
 TEST(GaussianBlur, ChannelsFirstAndOneAxis) {
@@ -75,19 +90,35 @@ TEST(GaussianBlur, ChannelsFirstAndOneAxis) {
     for (size_t p = 0; p < 30; ++p) EXPECT_NEAR(out[c * 30 + p], expected[p], 1e-5);
   }
   const Tensor line = random_tensor(DType::kF32, {9}, {}, 34);
-  expect_near(OpRun("gaussian_blur").input(line).arg("window_size", int64_t{3}).result(), filtered(line.numbers(), {9, 1, 1}, 0, gaussian(0.8, 3)), 1e-5);
+  expect_near(OpRun("gaussian_blur").input(line).arg("window_size", int64_t{3}).result(),
+              filtered(line.numbers(), {9, 1, 1}, 0, gaussian(0.8, 3)), 1e-5);
 }
 
 TEST(GaussianBlur, BadArguments) {
   const Tensor in = random_tensor(DType::kU8, {7, 11, 3}, "HWC", 35);
   EXPECT_NE(OpRun("gaussian_blur").input(in).failure().find("neither"), std::string::npos);
-  EXPECT_NE(OpRun("gaussian_blur").input(in).arg("sigma", -1.0).failure().find("negative"), std::string::npos);
-  EXPECT_NE(OpRun("gaussian_blur").input(in).arg("sigma", scalar(DType::kF32, -1)).failure().find("negative"), std::string::npos);
-  EXPECT_NE(OpRun("gaussian_blur").input(in).arg("sigma", scalar(DType::kF32, 0)).failure().find("both 0"), std::string::npos);
-  EXPECT_NE(OpRun("gaussian_blur").input(in).arg("window_size", int64_t{4}).failure().find("odd"), std::string::npos);
-  EXPECT_NE(OpRun("gaussian_blur").input(in).arg("window_size", scalar(DType::kI32, 4)).failure().find("odd"), std::string::npos);
-  EXPECT_NE(OpRun("gaussian_blur").input(random_tensor(DType::kU8, {2, 7, 11, 3}, "FHWC", 1)).arg("sigma", 1.0).failure().find("sequences"), std::string::npos);
-  EXPECT_NE(OpRun("gaussian_blur").input(random_tensor(DType::kU8, {2, 7, 11, 3}, "DHWC", 1)).arg("sigma", 1.0).failure().find("volumes"), std::string::npos);
+  EXPECT_NE(OpRun("gaussian_blur").input(in).arg("sigma", -1.0).failure().find("negative"),
+            std::string::npos);
+  EXPECT_NE(OpRun("gaussian_blur").input(in).arg("sigma", scalar(DType::kF32, -1)).failure().find("negative"),
+            std::string::npos);
+  EXPECT_NE(OpRun("gaussian_blur").input(in).arg("sigma", scalar(DType::kF32, 0)).failure().find("both 0"),
+            std::string::npos);
+  EXPECT_NE(OpRun("gaussian_blur").input(in).arg("window_size", int64_t{4}).failure().find("odd"),
+            std::string::npos);
+  EXPECT_NE(OpRun("gaussian_blur").input(in).arg("window_size", scalar(DType::kI32, 4)).failure().find("odd"),
+            std::string::npos);
+  EXPECT_NE(OpRun("gaussian_blur")
+                .input(random_tensor(DType::kU8, {2, 7, 11, 3}, "FHWC", 1))
+                .arg("sigma", 1.0)
+                .failure()
+                .find("sequences"),
+            std::string::npos);
+  EXPECT_NE(OpRun("gaussian_blur")
+                .input(random_tensor(DType::kU8, {2, 7, 11, 3}, "DHWC", 1))
+                .arg("sigma", 1.0)
+                .failure()
+                .find("volumes"),
+            std::string::npos);
 }
 
 std::vector<double> convolve(const std::vector<double>& a, const std::vector<double>& b) {
@@ -103,10 +134,14 @@ std::vector<double> binomial(int64_t size) {
   return w;
 }
 
-std::vector<double> laplacian(const Tensor& in, int64_t dy, int64_t dx, int64_t sy, int64_t sx, double scale_y, double scale_x) {
-  const auto derivative_y = convolve(binomial(dy - 2), {1, -2, 1}), derivative_x = convolve(binomial(dx - 2), {1, -2, 1});
-  const auto along_y = filtered(filtered(in.numbers(), in.extents, 1, binomial(sx)), in.extents, 0, derivative_y);
-  const auto along_x = filtered(filtered(in.numbers(), in.extents, 1, derivative_x), in.extents, 0, binomial(sy));
+std::vector<double> laplacian(const Tensor& in, int64_t dy, int64_t dx, int64_t sy, int64_t sx,
+                              double scale_y, double scale_x) {
+  const auto derivative_y = convolve(binomial(dy - 2), {1, -2, 1}),
+             derivative_x = convolve(binomial(dx - 2), {1, -2, 1});
+  const auto along_y =
+      filtered(filtered(in.numbers(), in.extents, 1, binomial(sx)), in.extents, 0, derivative_y);
+  const auto along_x =
+      filtered(filtered(in.numbers(), in.extents, 1, derivative_x), in.extents, 0, binomial(sy));
   std::vector<double> out;
   for (size_t n = 0; n < along_x.size(); ++n) out.push_back(scale_y * along_y[n] + scale_x * along_x[n]);
   return out;
@@ -115,20 +150,48 @@ std::vector<double> laplacian(const Tensor& in, int64_t dy, int64_t dx, int64_t 
 TEST(Laplacian, SumsDerivatives) {
   const Tensor in = random_tensor(DType::kU8, {8, 9, 3}, "HWC", 36);
   expect_rounded(OpRun("laplacian").input(in).result(), laplacian(in, 3, 3, 3, 3, 1, 1));
-  expect_rounded(OpRun("laplacian").input(in).arg("window_size", int64_t{5}).arg("smoothing_size", int64_t{1}).arg("dtype", DType::kF32).result(), laplacian(in, 5, 5, 1, 1, 1, 1));
-  expect_rounded(OpRun("laplacian").input(in).arg("window_size", tensor(DType::kI32, {2}, {3, 7})).arg("smoothing_size", scalar(DType::kI32, 9)).arg("scale", std::vector<double>{0.5, 0.25})
-                     .arg("dtype", DType::kF32).result(), laplacian(in, 3, 7, 9, 9, 0.5, 0.25));
+  expect_rounded(OpRun("laplacian")
+                     .input(in)
+                     .arg("window_size", int64_t{5})
+                     .arg("smoothing_size", int64_t{1})
+                     .arg("dtype", DType::kF32)
+                     .result(),
+                 laplacian(in, 5, 5, 1, 1, 1, 1));
+  expect_rounded(OpRun("laplacian")
+                     .input(in)
+                     .arg("window_size", tensor(DType::kI32, {2}, {3, 7}))
+                     .arg("smoothing_size", scalar(DType::kI32, 9))
+                     .arg("scale", std::vector<double>{0.5, 0.25})
+                     .arg("dtype", DType::kF32)
+                     .result(),
+                 laplacian(in, 3, 7, 9, 9, 0.5, 0.25));
   const double normal = std::exp2(-(5.0 + 5.0) + 2 + 2);
-  expect_rounded(OpRun("laplacian").input(in).arg("window_size", int64_t{5}).arg("normalized_kernel", true).arg("dtype", DType::kF32).result(), laplacian(in, 5, 5, 5, 5, normal, normal));
+  expect_rounded(OpRun("laplacian")
+                     .input(in)
+                     .arg("window_size", int64_t{5})
+                     .arg("normalized_kernel", true)
+                     .arg("dtype", DType::kF32)
+                     .result(),
+                 laplacian(in, 5, 5, 5, 5, normal, normal));
   const double large = std::exp2(-62.0 + 4);
-  expect_rounded(OpRun("laplacian").input(in).arg("window_size", int64_t{31}).arg("normalized_kernel", true).arg("dtype", DType::kF32).result(), laplacian(in, 31, 31, 31, 31, large, large), 1e-5);
+  expect_rounded(OpRun("laplacian")
+                     .input(in)
+                     .arg("window_size", int64_t{31})
+                     .arg("normalized_kernel", true)
+                     .arg("dtype", DType::kF32)
+                     .result(),
+                 laplacian(in, 31, 31, 31, 31, large, large), 1e-5);
 }
 
 TEST(Laplacian, BadArguments) {
   const Tensor in = random_tensor(DType::kU8, {8, 9, 3}, "HWC", 37);
-  EXPECT_NE(OpRun("laplacian").input(in).arg("window_size", int64_t{4}).failure().find("odd"), std::string::npos);
-  EXPECT_NE(OpRun("laplacian").input(in).arg("window_size", scalar(DType::kI32, 33)).failure().find("odd"), std::string::npos);
-  EXPECT_NE(OpRun("laplacian").input(in).arg("scale", 2.0).arg("normalized_kernel", true).failure().find("exclude"), std::string::npos);
+  EXPECT_NE(OpRun("laplacian").input(in).arg("window_size", int64_t{4}).failure().find("odd"),
+            std::string::npos);
+  EXPECT_NE(OpRun("laplacian").input(in).arg("window_size", scalar(DType::kI32, 33)).failure().find("odd"),
+            std::string::npos);
+  EXPECT_NE(
+      OpRun("laplacian").input(in).arg("scale", 2.0).arg("normalized_kernel", true).failure().find("exclude"),
+      std::string::npos);
 }
 
 TEST(Reductions, AgainstPlainSums) {
@@ -147,7 +210,11 @@ TEST(Reductions, AgainstPlainSums) {
     EXPECT_EQ(sum.layout.str(), "C");
     expect_near(sum, sums, tolerance);
     expect_near(OpRun("reductions.min").input(in).arg("axis_names", std::string("HW")).result(), lows, 0);
-    const Tensor high = OpRun("reductions.max").input(in).arg("axes", std::vector<int64_t>{-2, 0}).arg("keep_dims", true).result();
+    const Tensor high = OpRun("reductions.max")
+                            .input(in)
+                            .arg("axes", std::vector<int64_t>{-2, 0})
+                            .arg("keep_dims", true)
+                            .result();
     EXPECT_EQ(high.extents, (std::vector<int64_t>{1, 1, 3}));
     EXPECT_EQ(high.layout.str(), "HWC");
     expect_near(high, highs, 0);
@@ -161,14 +228,19 @@ TEST(Reductions, AgainstPlainSums) {
 
 TEST(Reductions, CornersAndBadArguments) {
   const Tensor in = tensor(DType::kU8, {3}, {250, 251, 253});
-  EXPECT_EQ(OpRun("reductions.sum").input(in).arg("axes", std::vector<int64_t>{}).result().numbers(), in.numbers());
+  EXPECT_EQ(OpRun("reductions.sum").input(in).arg("axes", std::vector<int64_t>{}).result().numbers(),
+            in.numbers());
   EXPECT_EQ(OpRun("reductions.mean").input(in).arg("dtype", DType::kU8).result()[0], 251);
   EXPECT_EQ(OpRun("reductions.sum").input(in).arg("dtype", DType::kF32).result()[0], 754);
   EXPECT_EQ(OpRun("reductions.sum").input(tensor(DType::kU8, {0}, {})).result()[0], 0);
-  EXPECT_NE(OpRun("reductions.mean").input(tensor(DType::kU8, {0}, {})).failure().find("nothing"), std::string::npos);
-  EXPECT_NE(OpRun("reductions.min").input(in).arg("axes", int64_t{1}).failure().find("out of range"), std::string::npos);
-  EXPECT_NE(OpRun("reductions.min").input(in).arg("axes", std::vector<int64_t>{0, 0}).failure().find("twice"), std::string::npos);
-  EXPECT_NE(OpRun("reductions.min").input(in).arg("axis_names", std::string("H")).failure().find("no axis"), std::string::npos);
+  EXPECT_NE(OpRun("reductions.mean").input(tensor(DType::kU8, {0}, {})).failure().find("nothing"),
+            std::string::npos);
+  EXPECT_NE(OpRun("reductions.min").input(in).arg("axes", int64_t{1}).failure().find("out of range"),
+            std::string::npos);
+  EXPECT_NE(OpRun("reductions.min").input(in).arg("axes", std::vector<int64_t>{0, 0}).failure().find("twice"),
+            std::string::npos);
+  EXPECT_NE(OpRun("reductions.min").input(in).arg("axis_names", std::string("H")).failure().find("no axis"),
+            std::string::npos);
   EXPECT_NE(OpRun("reductions.min").input(scalar(DType::kBool, 1)).failure(), "");
 }
 

@@ -35,7 +35,8 @@ class EveryOperatorIsTested : public ::testing::Environment {
       if (!run_operators().count(op->name)) ADD_FAILURE() << "no test runs the operator " << op->name;
   }
 };
-[[maybe_unused]] const ::testing::Environment* const kEnvironment = ::testing::AddGlobalTestEnvironment(new EveryOperatorIsTested);
+[[maybe_unused]] const ::testing::Environment* const kEnvironment =
+    ::testing::AddGlobalTestEnvironment(new EveryOperatorIsTested);
 
 int64_t volume(const std::vector<int64_t>& extents) {
   int64_t product = 1;
@@ -62,16 +63,21 @@ class Evaluator {
     std::vector<Cell> args;
     for (const Expr& arg : e->args) args.push_back((*this)(arg));
     switch (e->kind) {
-      case ExprKind::kConst: return e->value;
-      case ExprKind::kSymbol: return symbol(*e);
-      case ExprKind::kParam: return param(e->index);
-      case ExprKind::kPhilox: return {philox(args[0].bits, args[1].bits, args[2].bits, e->index)};
+      case ExprKind::kConst:
+        return e->value;
+      case ExprKind::kSymbol:
+        return symbol(*e);
+      case ExprKind::kParam:
+        return param(e->index);
+      case ExprKind::kPhilox:
+        return {philox(args[0].bits, args[1].bits, args[2].bits, e->index)};
       case ExprKind::kOp: {
         const DType from = e->args[0].type();
         uint32_t flags = 0;
         return evaluate(e->op, is_comparison(e->op) ? from : e->type, from, args.data(), &flags);
       }
-      default: throw std::logic_error("not a scalar expression: " + to_text(e));
+      default:
+        throw std::logic_error("not a scalar expression: " + to_text(e));
     }
   }
 };
@@ -83,7 +89,9 @@ struct Memory {
 
 Memory make_memory(DType dtype, const std::vector<int64_t>& extents) {
   Memory m;
-  m.bytes.assign(static_cast<size_t>(std::max<int64_t>(volume(extents), 0) * size_of(dtype) + runtime::kBufferPadding), 0);
+  m.bytes.assign(
+      static_cast<size_t>(std::max<int64_t>(volume(extents), 0) * size_of(dtype) + runtime::kBufferPadding),
+      0);
   m.tensor.data = m.bytes.data();
   int64_t stride = 1;
   for (size_t d = extents.size(); d-- > 0;) {
@@ -104,7 +112,9 @@ std::vector<double> Tensor::numbers() const {
 
 Tensor tensor(DType dtype, std::vector<int64_t> extents, const std::vector<double>& elements, Layout layout) {
   Tensor t{dtype, std::move(extents), std::move(layout), {}};
-  for (double e : elements) t.cells.push_back(is_integral(dtype) && !is_bool(dtype) ? cell_from_int(dtype, static_cast<int64_t>(e)) : cell_from_double(dtype, e));
+  for (double e : elements)
+    t.cells.push_back(is_integral(dtype) && !is_bool(dtype) ? cell_from_int(dtype, static_cast<int64_t>(e))
+                                                            : cell_from_double(dtype, e));
   EXPECT_EQ(static_cast<int64_t>(t.size()), volume(t.extents));
   return t;
 }
@@ -117,11 +127,16 @@ Tensor random_tensor(DType dtype, std::vector<int64_t> extents, Layout layout, u
   for (int64_t n = 0; n < volume(extents); ++n) {
     state = state * 6364136223846793005ull + 1442695040888963407ull;
     const double unit = static_cast<double>(state >> 40) / static_cast<double>(1 << 24);
-    if (dtype == DType::kBool) elements.push_back(unit < 0.5 ? 0 : 1);
-    else if (dtype == DType::kU8) elements.push_back(std::floor(unit * 256));
-    else if (dtype == DType::kI8) elements.push_back(std::floor(unit * 256) - 128);
-    else if (is_float(dtype)) elements.push_back(unit * 4 - 2);
-    else elements.push_back(std::floor(unit * 60000) - (is_signed_int(dtype) ? 30000 : 0));
+    if (dtype == DType::kBool)
+      elements.push_back(unit < 0.5 ? 0 : 1);
+    else if (dtype == DType::kU8)
+      elements.push_back(std::floor(unit * 256));
+    else if (dtype == DType::kI8)
+      elements.push_back(std::floor(unit * 256) - 128);
+    else if (is_float(dtype))
+      elements.push_back(unit * 4 - 2);
+    else
+      elements.push_back(std::floor(unit * 60000) - (is_signed_int(dtype) ? 30000 : 0));
   }
   return tensor(dtype, std::move(extents), elements, std::move(layout));
 }
@@ -163,11 +178,14 @@ ir::ValueId OpRun::add_value(ir::GraphBuilder& builder, const Given& given) {
   type.dtype = given.tensor.dtype;
   type.ndim = static_cast<int>(given.tensor.extents.size());
   type.layout = given.tensor.layout;
-  for (size_t d = 0; d < given.tensor.extents.size(); ++d) type.extents.push_back(d < given.known.size() && given.known[d] ? given.tensor.extents[d] : -1);
+  for (size_t d = 0; d < given.tensor.extents.size(); ++d)
+    type.extents.push_back(d < given.known.size() && given.known[d] ? given.tensor.extents[d] : -1);
   auto source = std::make_shared<op::Operator>();
   source->name = "test.input";
   source->source = true;
-  source->type_rule = [type](const op::TypeContext&) -> Result<std::vector<ir::Type>> { return std::vector{type}; };
+  source->type_rule = [type](const op::TypeContext&) -> Result<std::vector<ir::Type>> {
+    return std::vector{type};
+  };
   sources_.push_back(std::move(source));
   auto node = builder.add_node({.op = sources_.back().get()});
   EXPECT_TRUE(node.has_value());
@@ -181,8 +199,13 @@ namespace {
 /// Everything that a run needs after its node stands in the graph.
 class Runner {
  public:
-  Runner(const ir::Graph& graph, ir::NodeId node, const std::map<ir::ValueId, Tensor>& tensors, OpRun::Outcome& outcome)
-      : graph_(graph), node_(graph.node(node)), tensors_(tensors), outcome_(outcome), lowering_(op::lower_node(graph, node)) {}
+  Runner(const ir::Graph& graph, ir::NodeId node, const std::map<ir::ValueId, Tensor>& tensors,
+         OpRun::Outcome& outcome)
+      : graph_(graph),
+        node_(graph.node(node)),
+        tensors_(tensors),
+        outcome_(outcome),
+        lowering_(op::lower_node(graph, node)) {}
 
   Evaluator evaluate;
   const op::Lowering& lowering() const { return lowering_; }
@@ -208,7 +231,8 @@ class Runner {
         continue;
       }
       EXPECT_LT(next, check.values.size()) << check.message;
-      if (next < check.values.size()) text += fmt::format("{}", cell_to_double(check.values[next].type(), evaluate(check.values[next])));
+      if (next < check.values.size())
+        text += fmt::format("{}", cell_to_double(check.values[next].type(), evaluate(check.values[next])));
       ++next;
       ++i;
     }
@@ -221,7 +245,8 @@ class Runner {
     if (!e) return e;
     return kernel::rewrite(e, [&](const Expr& n) {
       if (kernel::is_const(n)) return n;
-      for (ExprKind kind : {ExprKind::kAxis, ExprKind::kReduceAxis, ExprKind::kTap, ExprKind::kAcc, ExprKind::kLoad})
+      for (ExprKind kind :
+           {ExprKind::kAxis, ExprKind::kReduceAxis, ExprKind::kTap, ExprKind::kAcc, ExprKind::kLoad})
         if (kernel::contains(n, kind)) return Expr();
       for (size_t p = 0; p < parameters_.size(); ++p)
         if (same(parameters_[p], n)) return kernel::param(static_cast<int>(p), n->type);
@@ -250,14 +275,17 @@ class Runner {
     for (kernel::Stage stage : lowering_.stages) {
       stage.extents = known(stage.extents);
       stage.reduce_extents = known(stage.reduce_extents);
-      for (Expr* e : {&stage.body, &stage.first, &stage.taps, &stage.weight, &stage.source, &stage.finish}) *e = known(*e);
+      for (Expr* e : {&stage.body, &stage.first, &stage.taps, &stage.weight, &stage.source, &stage.finish})
+        *e = known(*e);
       k.stages.push_back(stage);
     }
     std::vector<Memory> memory;
     for (size_t i = 0; i < node_.inputs.size(); ++i) {
       const Tensor& t = tensors_.at(node_.inputs[i]);
       memory.push_back(make_memory(t.dtype, t.extents));
-      for (size_t n = 0; n < t.size(); ++n) store_cell(t.dtype, memory.back().bytes.data() + n * static_cast<size_t>(size_of(t.dtype)), t.cells[n]);
+      for (size_t n = 0; n < t.size(); ++n)
+        store_cell(t.dtype, memory.back().bytes.data() + n * static_cast<size_t>(size_of(t.dtype)),
+                   t.cells[n]);
     }
     for (size_t o = 0; o < lowering_.outputs.size(); ++o) {
       const op::LoweredOutput& out = lowering_.outputs[o];
@@ -266,7 +294,8 @@ class Runner {
       memory.push_back(make_memory(outcome_.types[o].dtype, integers(out.extents)));
     }
     if (k.outputs.empty()) return;
-    for (size_t p = 0; p < parameters_.size(); ++p) k.params.push_back({"p" + std::to_string(p), parameters_[p].type()});
+    for (size_t p = 0; p < parameters_.size(); ++p)
+      k.params.push_back({"p" + std::to_string(p), parameters_[p].type()});
     const Status legal = kernel::verify(k);
     ASSERT_TRUE(legal.has_value()) << legal.error().message() << "\n" << to_text(k);
     std::vector<runtime::KernelTensor> tensors;
@@ -279,14 +308,18 @@ class Runner {
     kernel::interpret_stages(k, call);
     if (status & kFlagDivisionByZero) outcome_.failed_check = "integer division by zero (flag)";
     expect_loops_agree(k, memory, tensors);
-    stage_outputs_.assign(std::make_move_iterator(memory.begin() + static_cast<std::ptrdiff_t>(node_.inputs.size())), std::make_move_iterator(memory.end()));
+    stage_outputs_.assign(
+        std::make_move_iterator(memory.begin() + static_cast<std::ptrdiff_t>(node_.inputs.size())),
+        std::make_move_iterator(memory.end()));
   }
 
   /// The same kernel after its passes, lowered to loops, gives the same bytes.
-  void expect_loops_agree(const kernel::Kernel& k, std::vector<Memory>& memory, std::vector<runtime::KernelTensor> tensors) {
+  void expect_loops_agree(const kernel::Kernel& k, std::vector<Memory>& memory,
+                          std::vector<runtime::KernelTensor> tensors) {
     const kernel::Kernel improved = kernel::run_kernel_passes(k);
     const kernel::ScheduleOptions options;
-    const kernel::LoopKernel loops = kernel::lower(improved, kernel::make_schedule(improved, options), options);
+    const kernel::LoopKernel loops =
+        kernel::lower(improved, kernel::make_schedule(improved, options), options);
     const Status legal = kernel::verify(loops);
     ASSERT_TRUE(legal.has_value()) << legal.error().message() << "\n" << to_text(loops);
     Evaluator size;
@@ -300,9 +333,13 @@ class Runner {
       tensors[t].data = again.back().data();
     }
     uint32_t status = 0;
-    kernel::interpret_loops(loops, {tensors.data(), values_.data(), reinterpret_cast<uint8_t*>(address), &status});
+    kernel::interpret_loops(loops,
+                            {tensors.data(), values_.data(), reinterpret_cast<uint8_t*>(address), &status});
     for (size_t t = 0; t < again.size(); ++t)
-      EXPECT_TRUE(again[t] == memory[lowering_.inputs.size() + t].bytes) << node_.op->name << ": loops differ from stages\n" << to_text(k) << "\n" << to_text(improved);
+      EXPECT_TRUE(again[t] == memory[lowering_.inputs.size() + t].bytes)
+          << node_.op->name << ": loops differ from stages\n"
+          << to_text(k) << "\n"
+          << to_text(improved);
   }
 
   void collect(size_t k) {
@@ -316,17 +353,20 @@ class Runner {
       t.extents = type.extents;
     } else if (out.kind == Kind::kStage) {
       const Memory& m = stage_outputs_.at(next_stage_output_++);
-      for (int64_t n = 0; n < volume(t.extents); ++n) t.cells.push_back(load_cell(t.dtype, m.bytes.data() + n * size_of(t.dtype)));
+      for (int64_t n = 0; n < volume(t.extents); ++n)
+        t.cells.push_back(load_cell(t.dtype, m.bytes.data() + n * size_of(t.dtype)));
     } else if (out.kind == Kind::kView) {
       view(out, t);
     } else {
       const op::NativeOutput& native = lowering_.natives.at(static_cast<size_t>(out.native));
-      outcome_.natives.push_back({native.function, native.config, integers(native.scalars), t.extents, native.region});
+      outcome_.natives.push_back(
+          {native.function, native.config, integers(native.scalars), t.extents, native.region});
     }
     ASSERT_EQ(t.extents.size(), static_cast<size_t>(type.ndim)) << node_.op->name;
     for (size_t d = 0; d < t.extents.size(); ++d)
       if (type.extents[d] >= 0) {
-        EXPECT_EQ(t.extents[d], type.extents[d]) << node_.op->name << ": the type rule promised " << to_text(type);
+        EXPECT_EQ(t.extents[d], type.extents[d])
+            << node_.op->name << ": the type rule promised " << to_text(type);
       }
     outcome_.outputs.push_back(std::move(t));
   }
@@ -406,12 +446,19 @@ OpRun::Outcome OpRun::run() {
   runner.evaluate.symbol = [&](const kernel::ExprNode& s) -> Cell {
     using kernel::SymbolKind;
     switch (s.symbol) {
-      case SymbolKind::kExtent: return cell_from_int(DType::kI64, tensors_.at(static_cast<ir::ValueId>(s.a)).extents.at(static_cast<size_t>(s.b)));
-      case SymbolKind::kElement: return tensors_.at(static_cast<ir::ValueId>(s.a)).cells.at(static_cast<size_t>(s.b));
-      case SymbolKind::kSampleIndex: return {sample_};
-      case SymbolKind::kNodeKey: return {key_};
-      case SymbolKind::kBatchSlot: return {0};
-      case SymbolKind::kLocal: return cell_from_int(DType::kI64, locals.at(s.a));
+      case SymbolKind::kExtent:
+        return cell_from_int(DType::kI64,
+                             tensors_.at(static_cast<ir::ValueId>(s.a)).extents.at(static_cast<size_t>(s.b)));
+      case SymbolKind::kElement:
+        return tensors_.at(static_cast<ir::ValueId>(s.a)).cells.at(static_cast<size_t>(s.b));
+      case SymbolKind::kSampleIndex:
+        return {sample_};
+      case SymbolKind::kNodeKey:
+        return {key_};
+      case SymbolKind::kBatchSlot:
+        return {0};
+      case SymbolKind::kLocal:
+        return cell_from_int(DType::kI64, locals.at(s.a));
     }
     return {};
   };
@@ -438,14 +485,16 @@ void expect_near(const Tensor& actual, const std::vector<double>& expected, doub
   for (size_t n = 0; n < expected.size(); ++n) {
     const bool both_nan = std::isnan(actual[n]) && std::isnan(expected[n]);
     const bool equal = actual[n] == expected[n] || both_nan;
-    ASSERT_TRUE(equal || std::abs(actual[n] - expected[n]) <= tolerance) << "element " << n << ": " << actual[n] << ", expected " << expected[n];
+    ASSERT_TRUE(equal || std::abs(actual[n] - expected[n]) <= tolerance)
+        << "element " << n << ": " << actual[n] << ", expected " << expected[n];
   }
 }
 
 double saturate(DType type, double value) {
   if (is_float(type)) return value;
   if (std::isnan(value)) return 0;
-  const double low = static_cast<double>(min_int(type)), high = type == DType::kU64 ? 18446744073709551615.0 : static_cast<double>(max_int(type));
+  const double low = static_cast<double>(min_int(type)),
+               high = type == DType::kU64 ? 18446744073709551615.0 : static_cast<double>(max_int(type));
   return std::min(std::max(std::nearbyint(value), low), high);
 }
 

@@ -1,7 +1,8 @@
 // Runs one operator on one sample: type rule, scalars, checks, stages.
 //
-// Comes in: an operator's name, inputs, arguments. Goes out: its outputs' elements, or the message of what went wrong. A plain evaluator of scalar
-// expressions stands in for the sample program; stages run in the stage interpreter.
+// Comes in: an operator's name, inputs, arguments. Goes out: its outputs' elements, or the message of what
+// went wrong. A plain evaluator of scalar expressions stands in for the sample program; stages run in the
+// stage interpreter.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -30,7 +31,8 @@ struct Tensor {
   std::vector<double> numbers() const;
 };
 
-Tensor tensor(DType dtype, std::vector<int64_t> extents, const std::vector<double>& elements, Layout layout = {});
+Tensor tensor(DType dtype, std::vector<int64_t> extents, const std::vector<double>& elements,
+              Layout layout = {});
 Tensor scalar(DType dtype, double value);
 /// Pseudo-random elements: the full range of u8, a moderate range of other types.
 Tensor random_tensor(DType dtype, std::vector<int64_t> extents, Layout layout, uint32_t seed);
@@ -47,10 +49,19 @@ class OpRun {
   OpRun& fixed(Tensor value);
   OpRun& arg(std::string name, ir::Attr value);
   OpRun& arg(std::string name, Tensor per_sample);  ///< declared with all its extents
-  OpRun& sample(uint64_t index) { sample_ = index; return *this; }
-  OpRun& key(uint64_t key) { key_ = key; return *this; }
+  OpRun& sample(uint64_t index) {
+    sample_ = index;
+    return *this;
+  }
+  OpRun& key(uint64_t key) {
+    key_ = key;
+    return *this;
+  }
   /// Results of native scalar functions, in order.
-  OpRun& native(std::vector<int64_t> results) { native_results_ = std::move(results); return *this; }
+  OpRun& native(std::vector<int64_t> results) {
+    native_results_ = std::move(results);
+    return *this;
+  }
 
   struct NativeCall {
     std::string function, config;
@@ -58,8 +69,8 @@ class OpRun {
     bool region = false;
   };
   struct Outcome {
-    std::string error;             ///< of the type rule
-    std::string failed_check;      ///< of the sample, with its values filled in
+    std::string error;         ///< of the type rule
+    std::string failed_check;  ///< of the sample, with its values filled in
     std::vector<ir::Type> types;
     std::vector<op::LoweredOutput::Kind> kinds;
     std::vector<Tensor> outputs;

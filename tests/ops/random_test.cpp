@@ -1,4 +1,5 @@
-// Random operators: ranges, distributions, independence of samples; decoders' windows and configurations; sources' types.
+// Random operators: ranges, distributions, independence of samples; decoders' windows and configurations;
+// sources' types.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -19,13 +20,15 @@ struct Moments {
 
 Moments moments(const Tensor& t) {
   Moments m;
-  for (double v : t.numbers()) m.mean += v / static_cast<double>(t.size()), m.low = std::min(m.low, v), m.high = std::max(m.high, v);
+  for (double v : t.numbers())
+    m.mean += v / static_cast<double>(t.size()), m.low = std::min(m.low, v), m.high = std::max(m.high, v);
   for (double v : t.numbers()) m.variance += (v - m.mean) * (v - m.mean) / static_cast<double>(t.size());
   return m;
 }
 
 TEST(Random, Uniform) {
-  const Tensor out = OpRun("random.uniform").arg("range", Numbers{2, 5}).arg("shape", Extents{100, 100}).key(5).result();
+  const Tensor out =
+      OpRun("random.uniform").arg("range", Numbers{2, 5}).arg("shape", Extents{100, 100}).key(5).result();
   const Moments m = moments(out);
   EXPECT_GE(m.low, 2);
   EXPECT_LT(m.high, 5);
@@ -35,39 +38,64 @@ TEST(Random, Uniform) {
   EXPECT_EQ(single.kinds[0], Kind::kScalars);
   EXPECT_EQ(single.types[0].ndim, 0);
   // The first elements of a large draw are those of a small one.
-  EXPECT_EQ(OpRun("random.uniform").arg("shape", Extents{3}).key(5).result()[2], OpRun("random.uniform").arg("shape", Extents{40}).key(5).result()[2]);
+  EXPECT_EQ(OpRun("random.uniform").arg("shape", Extents{3}).key(5).result()[2],
+            OpRun("random.uniform").arg("shape", Extents{40}).key(5).result()[2]);
   // A narrow range never reaches its end.
   const float top = 1.0f, bottom = std::nextafter(std::nextafter(top, 0.0f), 0.0f);
-  for (double v : OpRun("random.uniform").arg("range", tensor(DType::kF32, {2}, {bottom, top})).arg("shape", Extents{200}).result().numbers()) EXPECT_LT(v, 1);
-  for (double v : OpRun("random.uniform").arg("range", Numbers{-1e-30, 0}).arg("shape", Extents{100}).result().numbers()) EXPECT_LT(v, 0);
+  for (double v : OpRun("random.uniform")
+                      .arg("range", tensor(DType::kF32, {2}, {bottom, top}))
+                      .arg("shape", Extents{200})
+                      .result()
+                      .numbers())
+    EXPECT_LT(v, 1);
+  for (double v :
+       OpRun("random.uniform").arg("range", Numbers{-1e-30, 0}).arg("shape", Extents{100}).result().numbers())
+    EXPECT_LT(v, 0);
 }
 
 TEST(Random, UniformValuesShapesAndTypes) {
   std::map<double, int> counts;
-  for (double v : OpRun("random.uniform").arg("values", Numbers{1, 5, 9}).arg("shape", Extents{3000}).result().numbers()) ++counts[v];
+  for (double v :
+       OpRun("random.uniform").arg("values", Numbers{1, 5, 9}).arg("shape", Extents{3000}).result().numbers())
+    ++counts[v];
   ASSERT_EQ(counts.size(), 3u);
   for (auto [value, count] : counts) EXPECT_NEAR(count, 1000, 120) << value;
-  const Tensor like = OpRun("random.uniform").input(random_tensor(DType::kU8, {4, 6, 3}, "HWC", 1)).arg("range", Numbers{0, 100}).arg("dtype", DType::kU8).result();
+  const Tensor like = OpRun("random.uniform")
+                          .input(random_tensor(DType::kU8, {4, 6, 3}, "HWC", 1))
+                          .arg("range", Numbers{0, 100})
+                          .arg("dtype", DType::kU8)
+                          .result();
   EXPECT_EQ(like.extents, (Extents{4, 6, 3}));
   EXPECT_EQ(like.dtype, DType::kU8);
-  EXPECT_EQ(OpRun("random.uniform").arg("shape", tensor(DType::kI32, {2}, {3, 4})).result().extents, (Extents{3, 4}));
+  EXPECT_EQ(OpRun("random.uniform").arg("shape", tensor(DType::kI32, {2}, {3, 4})).result().extents,
+            (Extents{3, 4}));
   EXPECT_EQ(OpRun("uniform").result().size(), 1u);
   EXPECT_NE(OpRun("random.uniform").arg("range", Numbers{1, 1}).failure().find("empty"), std::string::npos);
-  EXPECT_NE(OpRun("random.uniform").arg("range", tensor(DType::kF32, {2}, {2, 1})).failure().find("empty"), std::string::npos);
-  EXPECT_NE(OpRun("random.uniform").arg("range", Numbers{1, 2, 3}).failure().find("two numbers"), std::string::npos);
-  EXPECT_NE(OpRun("random.uniform").arg("range", Numbers{1, 2}).arg("values", Numbers{1}).failure().find("exclude"), std::string::npos);
-  EXPECT_NE(OpRun("random.uniform").arg("shape", tensor(DType::kI32, {1}, {-3})).failure().find("negative"), std::string::npos);
+  EXPECT_NE(OpRun("random.uniform").arg("range", tensor(DType::kF32, {2}, {2, 1})).failure().find("empty"),
+            std::string::npos);
+  EXPECT_NE(OpRun("random.uniform").arg("range", Numbers{1, 2, 3}).failure().find("two numbers"),
+            std::string::npos);
+  EXPECT_NE(
+      OpRun("random.uniform").arg("range", Numbers{1, 2}).arg("values", Numbers{1}).failure().find("exclude"),
+      std::string::npos);
+  EXPECT_NE(OpRun("random.uniform").arg("shape", tensor(DType::kI32, {1}, {-3})).failure().find("negative"),
+            std::string::npos);
 }
 
 TEST(Random, SamplesAndKeysDiffer) {
   std::set<double> seen;
   for (uint64_t sample = 0; sample < 20; ++sample)
-    for (uint64_t key = 1; key <= 5; ++key) seen.insert(OpRun("random.uniform").sample(sample).key(key).result()[0]);
+    for (uint64_t key = 1; key <= 5; ++key)
+      seen.insert(OpRun("random.uniform").sample(sample).key(key).result()[0]);
   EXPECT_EQ(seen.size(), 100u);
 }
 
 TEST(Random, Normal) {
-  const Moments m = moments(OpRun("random.normal").arg("mean", 3.0).arg("stddev", scalar(DType::kF32, 2)).arg("shape", Extents{10000}).result());
+  const Moments m = moments(OpRun("random.normal")
+                                .arg("mean", 3.0)
+                                .arg("stddev", scalar(DType::kF32, 2))
+                                .arg("shape", Extents{10000})
+                                .result());
   EXPECT_NEAR(m.mean, 3, 0.08);
   EXPECT_NEAR(m.variance, 4, 0.2);
   EXPECT_GT(m.high, 8);
@@ -79,20 +107,35 @@ TEST(Random, CoinFlip) {
   const Tensor out = OpRun("random.coin_flip").arg("probability", 0.3).arg("shape", Extents{5000}).result();
   EXPECT_EQ(out.dtype, DType::kI32);
   EXPECT_NEAR(moments(out).mean, 0.3, 0.03);
-  EXPECT_EQ(moments(OpRun("random.coin_flip").arg("probability", 1.0).arg("shape", Extents{50}).result()).low, 1);
-  EXPECT_EQ(moments(OpRun("random.coin_flip").arg("probability", scalar(DType::kF32, 0)).arg("shape", Extents{50}).result()).high, 0);
+  EXPECT_EQ(moments(OpRun("random.coin_flip").arg("probability", 1.0).arg("shape", Extents{50}).result()).low,
+            1);
+  EXPECT_EQ(moments(OpRun("random.coin_flip")
+                        .arg("probability", scalar(DType::kF32, 0))
+                        .arg("shape", Extents{50})
+                        .result())
+                .high,
+            0);
   EXPECT_EQ(OpRun("random.coin_flip").arg("dtype", DType::kBool).result().dtype, DType::kBool);
-  EXPECT_NE(OpRun("random.coin_flip").arg("probability", scalar(DType::kF32, 1.5)).failure().find("[0, 1]"), std::string::npos);
+  EXPECT_NE(OpRun("random.coin_flip").arg("probability", scalar(DType::kF32, 1.5)).failure().find("[0, 1]"),
+            std::string::npos);
 }
 
 TEST(Random, Choice) {
   std::map<double, int> counts;
-  for (double v : OpRun("random.choice").input(scalar(DType::kI32, 4)).arg("shape", Extents{4000}).result().numbers()) ++counts[v];
+  for (double v :
+       OpRun("random.choice").input(scalar(DType::kI32, 4)).arg("shape", Extents{4000}).result().numbers())
+    ++counts[v];
   ASSERT_EQ(counts.size(), 4u);
   for (auto [value, count] : counts) EXPECT_NEAR(count, 1000, 120) << value;
   counts.clear();
   const Tensor table = tensor(DType::kI16, {3}, {10, 20, 30});
-  for (double v : OpRun("random.choice").fixed(table).arg("p", Numbers{0.2, 0, 0.8}).arg("shape", Extents{2000}).result().numbers()) ++counts[v];
+  for (double v : OpRun("random.choice")
+                      .fixed(table)
+                      .arg("p", Numbers{0.2, 0, 0.8})
+                      .arg("shape", Extents{2000})
+                      .result()
+                      .numbers())
+    ++counts[v];
   EXPECT_EQ(counts.count(20), 0u);
   EXPECT_NEAR(counts[10], 400, 80);
   const Tensor rows = random_tensor(DType::kF32, {30, 4}, {}, 2);
@@ -100,14 +143,21 @@ TEST(Random, Choice) {
   EXPECT_EQ(picked.extents, (Extents{6, 4}));
   for (size_t r = 0; r < 6; ++r) {
     bool found = false;
-    for (size_t s = 0; s < 30; ++s) found |= std::equal(picked.cells.begin() + static_cast<long>(r * 4), picked.cells.begin() + static_cast<long>(r * 4 + 4), rows.cells.begin() + static_cast<long>(s * 4));
+    for (size_t s = 0; s < 30; ++s)
+      found |= std::equal(picked.cells.begin() + static_cast<long>(r * 4),
+                          picked.cells.begin() + static_cast<long>(r * 4 + 4),
+                          rows.cells.begin() + static_cast<long>(s * 4));
     EXPECT_TRUE(found) << "row " << r;
   }
   EXPECT_EQ(OpRun("random.choice").input(rows).result().extents, (Extents{4}));
-  EXPECT_NE(OpRun("random.choice").input(scalar(DType::kI32, 0)).failure().find("nothing to choose"), std::string::npos);
-  EXPECT_NE(OpRun("random.choice").fixed(table).arg("p", Numbers{0.2, 0.8}).failure().find("probabilities"), std::string::npos);
-  EXPECT_NE(OpRun("random.choice").fixed(table).arg("p", Numbers{0.2, 0.2, 0.2}).failure().find("sum"), std::string::npos);
-  EXPECT_NE(OpRun("random.choice").input(scalar(DType::kF32, 3)).failure().find("integer"), std::string::npos);
+  EXPECT_NE(OpRun("random.choice").input(scalar(DType::kI32, 0)).failure().find("nothing to choose"),
+            std::string::npos);
+  EXPECT_NE(OpRun("random.choice").fixed(table).arg("p", Numbers{0.2, 0.8}).failure().find("probabilities"),
+            std::string::npos);
+  EXPECT_NE(OpRun("random.choice").fixed(table).arg("p", Numbers{0.2, 0.2, 0.2}).failure().find("sum"),
+            std::string::npos);
+  EXPECT_NE(OpRun("random.choice").input(scalar(DType::kF32, 3)).failure().find("integer"),
+            std::string::npos);
 }
 
 // ---- decoders and sources
@@ -115,7 +165,8 @@ TEST(Random, Choice) {
 Tensor bytes() { return tensor(DType::kU8, {4}, {1, 2, 3, 4}); }
 
 TEST(Decoders, WholeImage) {
-  const OpRun::Outcome outcome = OpRun("decoders.image").input(bytes()).native({30, 40, 3}).arg("output_type", int64_t{2}).run();
+  const OpRun::Outcome outcome =
+      OpRun("decoders.image").input(bytes()).native({30, 40, 3}).arg("output_type", int64_t{2}).run();
   ASSERT_TRUE(outcome.ok()) << outcome.error;
   EXPECT_EQ(outcome.types[0].extents, (Extents{-1, -1, 1}));
   EXPECT_EQ(outcome.types[0].layout.str(), "HWC");
@@ -124,28 +175,70 @@ TEST(Decoders, WholeImage) {
   EXPECT_TRUE(outcome.natives[0].region);
   EXPECT_EQ(outcome.natives[0].extents, (Extents{30, 40, 1}));
   EXPECT_NE(outcome.natives[0].config.find("\"output_type\": 2"), std::string::npos);
-  EXPECT_EQ(OpRun("image_decoder").input(bytes()).native({30, 40, 2}).arg("output_type", int64_t{4}).run().natives[0].extents, (Extents{30, 40, 2}));
-  EXPECT_NE(OpRun("decoders.image").input(random_tensor(DType::kU8, {4, 4, 3}, "HWC", 1)).failure().find("bytes of a file"), std::string::npos);
-  EXPECT_NE(OpRun("decoders.image").input(bytes()).arg("dtype", DType::kF64).failure().find("cannot be decoded"), std::string::npos);
+  EXPECT_EQ(OpRun("image_decoder")
+                .input(bytes())
+                .native({30, 40, 2})
+                .arg("output_type", int64_t{4})
+                .run()
+                .natives[0]
+                .extents,
+            (Extents{30, 40, 2}));
+  EXPECT_NE(OpRun("decoders.image")
+                .input(random_tensor(DType::kU8, {4, 4, 3}, "HWC", 1))
+                .failure()
+                .find("bytes of a file"),
+            std::string::npos);
+  EXPECT_NE(
+      OpRun("decoders.image").input(bytes()).arg("dtype", DType::kF64).failure().find("cannot be decoded"),
+      std::string::npos);
 }
 
 TEST(Decoders, Windows) {
-  OpRun::Outcome crop = OpRun("decoders.image_crop").input(bytes()).native({30, 40, 3}).arg("crop", Numbers{11, 20}).arg("crop_pos_x", 1.0).run();
+  OpRun::Outcome crop = OpRun("decoders.image_crop")
+                            .input(bytes())
+                            .native({30, 40, 3})
+                            .arg("crop", Numbers{11, 20})
+                            .arg("crop_pos_x", 1.0)
+                            .run();
   ASSERT_TRUE(crop.ok()) << crop.error << crop.failed_check;
   EXPECT_EQ(crop.natives[0].function, "image.decode_window");
   EXPECT_EQ(crop.natives[0].scalars, (Extents{10, 20, 21, 40}));  // 0.5 (30 - 11) = 9.5 rounds away from zero
   EXPECT_EQ(crop.natives[0].extents, (Extents{11, 20, 3}));
-  EXPECT_NE(OpRun("decoders.image_crop").input(bytes()).native({30, 40, 3}).arg("crop", Numbers{31, 20}).failure().find("outside"), std::string::npos);
-  OpRun::Outcome slice = OpRun("decoders.image_slice").input(bytes()).native({30, 40, 3}).arg("start", Extents{5, 6}).arg("rel_end", 0.5).run();
+  EXPECT_NE(OpRun("decoders.image_crop")
+                .input(bytes())
+                .native({30, 40, 3})
+                .arg("crop", Numbers{31, 20})
+                .failure()
+                .find("outside"),
+            std::string::npos);
+  OpRun::Outcome slice = OpRun("decoders.image_slice")
+                             .input(bytes())
+                             .native({30, 40, 3})
+                             .arg("start", Extents{5, 6})
+                             .arg("rel_end", 0.5)
+                             .run();
   ASSERT_TRUE(slice.ok()) << slice.error << slice.failed_check;
   EXPECT_EQ(slice.natives[0].scalars, (Extents{6, 5, 15, 20}));
-  EXPECT_NE(OpRun("decoders.image_slice").input(bytes()).native({30, 40, 3}).arg("start", Extents{35, 0}).arg("shape", Extents{10, 10}).failure().find("outside"), std::string::npos);
+  EXPECT_NE(OpRun("decoders.image_slice")
+                .input(bytes())
+                .native({30, 40, 3})
+                .arg("start", Extents{35, 0})
+                .arg("shape", Extents{10, 10})
+                .failure()
+                .find("outside"),
+            std::string::npos);
 }
 
 TEST(Decoders, RandomWindowsKeepTheirPromises) {
   int moved = 0;
   for (uint64_t sample = 0; sample < 200; ++sample) {
-    const OpRun::Outcome outcome = OpRun("decoders.image_random_crop").input(bytes()).native({300, 400, 3}).arg("random_area", Numbers{0.1, 0.5}).arg("random_aspect_ratio", Numbers{0.8, 1.25}).sample(sample).run();
+    const OpRun::Outcome outcome = OpRun("decoders.image_random_crop")
+                                       .input(bytes())
+                                       .native({300, 400, 3})
+                                       .arg("random_area", Numbers{0.1, 0.5})
+                                       .arg("random_aspect_ratio", Numbers{0.8, 1.25})
+                                       .sample(sample)
+                                       .run();
     ASSERT_TRUE(outcome.ok()) << outcome.error << outcome.failed_check;
     const Extents& w = outcome.natives[0].scalars;
     const double height = static_cast<double>(w[2] - w[0]), width = static_cast<double>(w[3] - w[1]);
@@ -160,22 +253,55 @@ TEST(Decoders, RandomWindowsKeepTheirPromises) {
   }
   EXPECT_GT(moved, 150);
   // Too wide for any allowed ratio: the whole height and the widest allowed window. Too tall: likewise.
-  const OpRun::Outcome wide = OpRun("decoders.image_random_crop").input(bytes()).native({10, 1000, 3}).arg("random_area", Numbers{0.5, 1}).run();
+  const OpRun::Outcome wide = OpRun("decoders.image_random_crop")
+                                  .input(bytes())
+                                  .native({10, 1000, 3})
+                                  .arg("random_area", Numbers{0.5, 1})
+                                  .run();
   EXPECT_EQ(wide.natives[0].extents, (Extents{10, 13, 3}));
-  const OpRun::Outcome tall = OpRun("decoders.image_random_crop").input(bytes()).native({1000, 9, 3}).arg("random_area", Numbers{0.5, 1}).run();
+  const OpRun::Outcome tall = OpRun("decoders.image_random_crop")
+                                  .input(bytes())
+                                  .native({1000, 9, 3})
+                                  .arg("random_area", Numbers{0.5, 1})
+                                  .run();
   EXPECT_EQ(tall.natives[0].extents, (Extents{12, 9, 3}));
   // One attempt that never fits the exact ratio 1 of a whole area: the largest square.
-  const OpRun::Outcome square = OpRun("decoders.image_random_crop").input(bytes()).native({20, 30, 3}).arg("random_area", Numbers{0.6, 1}).arg("random_aspect_ratio", Numbers{1, 1}).arg("num_attempts", int64_t{1}).sample(3).run();
+  const OpRun::Outcome square = OpRun("decoders.image_random_crop")
+                                    .input(bytes())
+                                    .native({20, 30, 3})
+                                    .arg("random_area", Numbers{0.6, 1})
+                                    .arg("random_aspect_ratio", Numbers{1, 1})
+                                    .arg("num_attempts", int64_t{1})
+                                    .sample(3)
+                                    .run();
   EXPECT_EQ(square.natives[0].extents[0], square.natives[0].extents[1]);
-  EXPECT_NE(OpRun("decoders.image_random_crop").input(bytes()).arg("random_area", Numbers{0, 1}).failure().find("0 < low"), std::string::npos);
-  EXPECT_NE(OpRun("decoders.image_random_crop").input(bytes()).arg("num_attempts", int64_t{0}).failure().find("num_attempts"), std::string::npos);
+  EXPECT_NE(OpRun("decoders.image_random_crop")
+                .input(bytes())
+                .arg("random_area", Numbers{0, 1})
+                .failure()
+                .find("0 < low"),
+            std::string::npos);
+  EXPECT_NE(OpRun("decoders.image_random_crop")
+                .input(bytes())
+                .arg("num_attempts", int64_t{0})
+                .failure()
+                .find("num_attempts"),
+            std::string::npos);
 }
 
 TEST(Decoders, PeekImageShape) {
   const Tensor out = OpRun("peek_image_shape").input(bytes()).native({30, 40, 1}).result();
   EXPECT_EQ(out.numbers(), (Numbers{30, 40, 3}));
-  EXPECT_EQ(OpRun("peek_image_shape").input(bytes()).native({30, 40, 1}).arg("image_type", int64_t{4}).arg("dtype", DType::kI32).result().numbers(), (Numbers{30, 40, 1}));
-  EXPECT_NE(OpRun("peek_image_shape").input(bytes()).arg("dtype", DType::kU8).failure().find("cannot hold"), std::string::npos);
+  EXPECT_EQ(OpRun("peek_image_shape")
+                .input(bytes())
+                .native({30, 40, 1})
+                .arg("image_type", int64_t{4})
+                .arg("dtype", DType::kI32)
+                .result()
+                .numbers(),
+            (Numbers{30, 40, 1}));
+  EXPECT_NE(OpRun("peek_image_shape").input(bytes()).arg("dtype", DType::kU8).failure().find("cannot hold"),
+            std::string::npos);
 }
 
 TEST(Sources, Types) {
@@ -184,14 +310,34 @@ TEST(Sources, Types) {
   EXPECT_EQ(to_text(files.types[0]), "u8[?]");
   EXPECT_EQ(to_text(files.types[1]), "i32[1]");
   EXPECT_NE(OpRun("readers.file").failure().find("nothing to read"), std::string::npos);
-  EXPECT_NE(OpRun("readers.file").arg("file_root", std::string("a")).arg("shard_id", int64_t{2}).arg("num_shards", int64_t{2}).failure().find("shard_id"), std::string::npos);
-  EXPECT_NE(OpRun("readers.file").arg("file_root", std::string("a")).arg("labels", Extents{1}).failure().find("labels"), std::string::npos);
-  const OpRun::Outcome fed = OpRun("external_source").arg("dtype", DType::kF32).arg("layout", std::string("HWC")).run();
+  EXPECT_NE(OpRun("readers.file")
+                .arg("file_root", std::string("a"))
+                .arg("shard_id", int64_t{2})
+                .arg("num_shards", int64_t{2})
+                .failure()
+                .find("shard_id"),
+            std::string::npos);
+  EXPECT_NE(OpRun("readers.file")
+                .arg("file_root", std::string("a"))
+                .arg("labels", Extents{1})
+                .failure()
+                .find("labels"),
+            std::string::npos);
+  const OpRun::Outcome fed =
+      OpRun("external_source").arg("dtype", DType::kF32).arg("layout", std::string("HWC")).run();
   ASSERT_TRUE(fed.ok()) << fed.error;
   EXPECT_EQ(to_text(fed.types[0]), "f32[?,?,?] HWC");
-  EXPECT_NE(OpRun("external_source").arg("ndim", int64_t{3}).failure().find("element type"), std::string::npos);
-  EXPECT_NE(OpRun("external_source").arg("dtype", DType::kU8).failure().find("number of dimensions"), std::string::npos);
-  EXPECT_NE(OpRun("external_source").arg("dtype", DType::kU8).arg("ndim", int64_t{2}).arg("layout", std::string("HWC")).failure().find("letters"), std::string::npos);
+  EXPECT_NE(OpRun("external_source").arg("ndim", int64_t{3}).failure().find("element type"),
+            std::string::npos);
+  EXPECT_NE(OpRun("external_source").arg("dtype", DType::kU8).failure().find("number of dimensions"),
+            std::string::npos);
+  EXPECT_NE(OpRun("external_source")
+                .arg("dtype", DType::kU8)
+                .arg("ndim", int64_t{2})
+                .arg("layout", std::string("HWC"))
+                .failure()
+                .find("letters"),
+            std::string::npos);
 }
 
 TEST(Registry, EveryOperatorIsDocumented) {
@@ -203,8 +349,10 @@ TEST(Registry, EveryOperatorIsDocumented) {
     if (!op->internal) {
       EXPECT_FALSE(op->example.empty()) << op->name;
     }
-    for (const op::ArgSpec& arg : op->args) EXPECT_FALSE(arg.documentation.empty()) << op->name << "." << arg.name;
-    for (const op::InputSpec& input : op->inputs) EXPECT_FALSE(input.documentation.empty()) << op->name << "." << input.name;
+    for (const op::ArgSpec& arg : op->args)
+      EXPECT_FALSE(arg.documentation.empty()) << op->name << "." << arg.name;
+    for (const op::InputSpec& input : op->inputs)
+      EXPECT_FALSE(input.documentation.empty()) << op->name << "." << input.name;
   }
 }
 

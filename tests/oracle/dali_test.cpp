@@ -1,6 +1,7 @@
 // What DALI recorded, run through galatea: the same pipeline text, the same inputs.
 //
-// Kernels run in the loop interpreter here (a thousand texts would mostly measure LLVM); that machine code agrees with it is the backends' test.
+// Kernels run in the loop interpreter here (a thousand texts would mostly measure LLVM); that machine code
+// agrees with it is the backends' test.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -32,7 +33,8 @@ const Product& product() {
 
 std::string first_message(const std::vector<Diagnostic>& diagnostics) {
   for (const Diagnostic& d : diagnostics)
-    if (d.severity == Severity::kError) return d.code + " " + d.message + (d.notes.empty() ? "" : " (" + d.notes[0] + ")");
+    if (d.severity == Severity::kError)
+      return d.code + " " + d.message + (d.notes.empty() ? "" : " (" + d.notes[0] + ")");
   return "no error";
 }
 
@@ -43,10 +45,14 @@ DType dtype_of(const std::string& numpy) {
   return DType::kU8;
 }
 
-/// Where galatea differs on purpose, and why. A case listed here must differ: an entry that has become wrong fails the test.
+/// Where galatea differs on purpose, and why. A case listed here must differ: an entry that has become wrong
+/// fails the test.
 const std::map<std::string, std::string>& intended_differences() {
-  static const std::string kComparison = "DALI 2.4 compares negative integers with floats wrongly (-9 < -21.5 is recorded as true)";
-  static const std::string kRank = "a vector of unknown length decides the rank or the number of choices; refused while compiling, with help";
+  static const std::string kComparison =
+      "DALI 2.4 compares negative integers with floats wrongly (-9 < -21.5 is recorded as true)";
+  static const std::string kRank =
+      "a vector of unknown length decides the rank or the number of choices; refused while compiling, with "
+      "help";
   static const std::map<std::string, std::string> kDifferences = {
       {"pair_int8_float64", kComparison},
       {"pair_int16_float64", kComparison},
@@ -63,8 +69,11 @@ const std::map<std::string, std::string>& intended_differences() {
       {"reshape_input", kRank},
       {"uniform_values_per_sample", kRank},
       {"empty_resize", "an image without pixels has nothing to resize; an error instead of a made-up image"},
-      {"merge_list", "arms whose values differ in type are an error while compiling, also where that leaf is not read later"},
-      {"resize_filter_per_sample", "interp_type takes an integer node as it is; there is no cast to INTERP_TYPE"},
+      {"merge_list",
+       "arms whose values differ in type are an error while compiling, also where that leaf is not read "
+       "later"},
+      {"resize_filter_per_sample",
+       "interp_type takes an integer node as it is; there is no cast to INTERP_TYPE"},
   };
   return kDifferences;
 }
@@ -73,7 +82,8 @@ const std::map<std::string, std::string>& intended_differences() {
 std::string run_case(const OracleCase& oracle_case) {
   SourceMap sources;
   dsl::FrontendOptions options;
-  dsl::FrontendResult staged = dsl::stage_pipeline(oracle_case.name + ".dali-dsl", oracle_case.text, options, product().registry, sources);
+  dsl::FrontendResult staged = dsl::stage_pipeline(oracle_case.name + ".dali-dsl", oracle_case.text, options,
+                                                   product().registry, sources);
   if (!staged.ok) return oracle_case.refused ? "" : "staging: " + first_message(staged.diagnostics);
   CompileOptions compile_options;
   compile_options.registry = &product().registry;
@@ -92,7 +102,8 @@ std::string run_case(const OracleCase& oracle_case) {
       std::memcpy(tensor->data, array.bytes.data(), array.bytes.size());
       tensors.push_back(*tensor);
     }
-    if (auto fed = (*session)->feed(name, tensors); !fed) return oracle_case.refused ? "" : "feeding " + name + ": " + fed.error().message();
+    if (auto fed = (*session)->feed(name, tensors); !fed)
+      return oracle_case.refused ? "" : "feeding " + name + ": " + fed.error().message();
   }
   if (auto status = (*session)->end_of_feed(); !status) return status.error().message();
   auto batch = (*session)->next();
@@ -103,7 +114,8 @@ std::string run_case(const OracleCase& oracle_case) {
   if (got.outputs.size() != oracle_case.outputs.size()) return "number of outputs differs";
   for (size_t k = 0; k < got.outputs.size(); ++k) {
     if (got.outputs[k].spec.layout.str() != oracle_case.layouts[k])
-      return "layout of output " + std::to_string(k) + ": \"" + got.outputs[k].spec.layout.str() + "\", recorded \"" + oracle_case.layouts[k] + "\"";
+      return "layout of output " + std::to_string(k) + ": \"" + got.outputs[k].spec.layout.str() +
+             "\", recorded \"" + oracle_case.layouts[k] + "\"";
     if (got.outputs[k].samples.size() != oracle_case.outputs[k].size()) return "number of samples differs";
     for (size_t s = 0; s < got.outputs[k].samples.size(); ++s) {
       const runtime::Tensor& tensor = got.outputs[k].samples[s];
@@ -131,8 +143,10 @@ TEST_P(Dali, GivesWhatWasRecorded) {
     } catch (const std::exception& error) {
       problem = std::string("exception: ") + error.what();
     }
-    if (auto intended = intended_differences().find(oracle_case.name); intended != intended_differences().end()) {
-      EXPECT_FALSE(problem.empty()) << oracle_case.name << " is as recorded, yet listed as different: " << intended->second;
+    if (auto intended = intended_differences().find(oracle_case.name);
+        intended != intended_differences().end()) {
+      EXPECT_FALSE(problem.empty()) << oracle_case.name
+                                    << " is as recorded, yet listed as different: " << intended->second;
       continue;
     }
     if (problem.empty()) continue;
@@ -144,7 +158,8 @@ TEST_P(Dali, GivesWhatWasRecorded) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Recorded, Dali,
-                         ::testing::Values("resize", "window", "colour", "filter", "shape", "arithmetic", "indexing", "decode", "branch", "random", "pipeline"),
+                         ::testing::Values("resize", "window", "colour", "filter", "shape", "arithmetic",
+                                           "indexing", "decode", "branch", "random", "pipeline"),
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace

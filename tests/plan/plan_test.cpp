@@ -1,4 +1,5 @@
-// Graph text to batches: the same graph on the interpreters and on machine code, fused and not, must give the same bytes.
+// Graph text to batches: the same graph on the interpreters and on machine code, fused and not, must give the
+// same bytes.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -27,7 +28,8 @@ Product& product() {
   return instance;
 }
 
-std::vector<runtime::Tensor> ragged_images(runtime::Allocator& allocator, const std::vector<std::pair<int64_t, int64_t>>& sizes) {
+std::vector<runtime::Tensor> ragged_images(runtime::Allocator& allocator,
+                                           const std::vector<std::pair<int64_t, int64_t>>& sizes) {
   std::mt19937 random(7);
   std::vector<runtime::Tensor> out;
   for (auto [h, w] : sizes) {
@@ -40,10 +42,12 @@ std::vector<runtime::Tensor> ragged_images(runtime::Allocator& allocator, const 
 }
 
 /// Bytes of every output of every sample.
-std::vector<std::string> run(const std::string& text, codegen::KernelBackend* backend, bool fuse, bool passes, runtime::ExecutorKind executor) {
+std::vector<std::string> run(const std::string& text, codegen::KernelBackend* backend, bool fuse, bool passes,
+                             runtime::ExecutorKind executor) {
   SourceMap sources;
   auto graph = ir::read_graph(text, sources, product().registry);
-  EXPECT_TRUE(graph) << graph.error().message() << " at " << sources.describe(graph.error().diagnostics[0].span);
+  EXPECT_TRUE(graph) << graph.error().message() << " at "
+                     << sources.describe(graph.error().diagnostics[0].span);
   if (!graph) return {};
   CompileOptions options;
   options.registry = &product().registry;
@@ -70,7 +74,8 @@ std::vector<std::string> run(const std::string& text, codegen::KernelBackend* ba
   for (const auto& output : (**batch)->outputs)
     for (const runtime::Tensor& sample : output.samples) {
       EXPECT_TRUE(sample.is_dense());
-      out.emplace_back(reinterpret_cast<const char*>(sample.data), static_cast<size_t>(sample.volume() * size_of(sample.dtype)));
+      out.emplace_back(reinterpret_cast<const char*>(sample.data),
+                       static_cast<size_t>(sample.volume() * size_of(sample.dtype)));
     }
   return out;
 }
@@ -87,7 +92,8 @@ void expect_same_everywhere(const std::string& text) {
     for (bool fuse : {false, true})
       for (bool passes : {false, true})
         for (auto executor : {runtime::ExecutorKind::kInline, runtime::ExecutorKind::kCpu})
-          EXPECT_EQ(expected, run(text, backend, fuse, passes, executor)) << backend->name() << (fuse ? " fused" : "") << (passes ? " passes" : "");
+          EXPECT_EQ(expected, run(text, backend, fuse, passes, executor))
+              << backend->name() << (fuse ? " fused" : "") << (passes ? " passes" : "");
 }
 
 TEST(Plan, ResizeAndNormalize) {

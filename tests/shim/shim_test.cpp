@@ -28,9 +28,12 @@ const std::vector<Prepared>& prepared() {
   static const std::vector<Prepared> kAll = [] {
     std::vector<Prepared> out;
     std::vector<std::pair<std::string, SampleKernel>> samples = sample_kernels();
-    for (auto& [name, sample] : scalar_kernels()) out.push_back({name, sample, lower_verified(sample.kernel, {.gpu = true, .fuse = false})});
+    for (auto& [name, sample] : scalar_kernels())
+      out.push_back({name, sample, lower_verified(sample.kernel, {.gpu = true, .fuse = false})});
     for (auto& [name, sample] : samples)
-      for (const bool fuse : {true, false}) out.push_back({name + (fuse ? "" : "_apart"), sample, lower_verified(sample.kernel, {.gpu = true, .fuse = fuse})});
+      for (const bool fuse : {true, false})
+        out.push_back({name + (fuse ? "" : "_apart"), sample,
+                       lower_verified(sample.kernel, {.gpu = true, .fuse = fuse})});
     return out;
   }();
   return kAll;
@@ -49,11 +52,17 @@ TEST(Shim, TextOnTheHostEqualsStages) {
     for (size_t k = 0; k < p.sample.params.size(); ++k) {
       const std::vector<uint64_t>& params = p.sample.params[k];
       const auto expected = run_stages(p.sample.kernel, params, k + 1);
-      for (const codegen::ShimOptions& options : {codegen::ShimOptions{1, false}, codegen::ShimOptions{32, false}, codegen::ShimOptions{33, true}}) {
+      for (const codegen::ShimOptions& options :
+           {codegen::ShimOptions{1, false}, codegen::ShimOptions{32, false},
+            codegen::ShimOptions{33, true}}) {
         Arena arena(p.sample.kernel, params, k + 1);
-        (*library)->run(p.name, arena.call(static_cast<uint64_t>(value_of(kernel::layout_scratch(p.loops).bytes, params))), options);
-        ASSERT_EQ(arena.take_outputs(), expected) << p.name << ", parameters " << k << ", " << options.threads << " threads"
-                                                  << (options.permuted ? ", permuted\n" : "\n") << codegen::emit_cuda(p.loops, p.name);
+        (*library)->run(
+            p.name,
+            arena.call(static_cast<uint64_t>(value_of(kernel::layout_scratch(p.loops).bytes, params))),
+            options);
+        ASSERT_EQ(arena.take_outputs(), expected)
+            << p.name << ", parameters " << k << ", " << options.threads << " threads"
+            << (options.permuted ? ", permuted\n" : "\n") << codegen::emit_cuda(p.loops, p.name);
       }
     }
   }
@@ -74,19 +83,22 @@ TEST(Shim, RandomKernelsEqualStages) {
   for (uint64_t seed = 0; seed < kCases; ++seed) {
     const LoopKernel& kernel = loops[seed];
     const FuzzCase c = make_fuzz_case(seed);
-    const Backend backend{"cuda-shim", [&](const kernel::Kernel&, const runtime::KernelCall& call, uint64_t) {
-      const int64_t bytes = value_of(kernel::layout_scratch(kernel).bytes, c.params);
-      std::vector<uint64_t> scratch(static_cast<size_t>(bytes) / 8 + 64, 0xA5A5A5A5A5A5A5A5U);
-      runtime::KernelCall with_scratch = call;
-      with_scratch.scratch = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~uintptr_t{63});
-      (*library)->run("fuzz_" + std::to_string(seed), with_scratch, {17, seed % 2 == 0});
-    }};
+    const Backend backend{
+        "cuda-shim", [&](const kernel::Kernel&, const runtime::KernelCall& call, uint64_t) {
+          const int64_t bytes = value_of(kernel::layout_scratch(kernel).bytes, c.params);
+          std::vector<uint64_t> scratch(static_cast<size_t>(bytes) / 8 + 64, 0xA5A5A5A5A5A5A5A5U);
+          runtime::KernelCall with_scratch = call;
+          with_scratch.scratch =
+              reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~uintptr_t{63});
+          (*library)->run("fuzz_" + std::to_string(seed), with_scratch, {17, seed % 2 == 0});
+        }};
     if (auto mismatch = find_mismatch(c, backend)) ADD_FAILURE() << *mismatch << "\n" << describe(c);
   }
 }
 
 TEST(Shim, TextIsCompiledOnce) {
-  const std::string text = "extern \"C\" __attribute__((visibility(\"default\"))) void twice(const galatea_call*, int, int) {}\n";
+  const std::string text =
+      "extern \"C\" __attribute__((visibility(\"default\"))) void twice(const galatea_call*, int, int) {}\n";
   auto first = codegen::ShimLibrary::compile(text);
   if (!first) GTEST_SKIP() << first.error().message();
   auto second = codegen::ShimLibrary::compile(text);
@@ -99,11 +111,14 @@ TEST(Shim, MissingCompilerIsNamed) {
   const std::string saved = before ? before : "";
   setenv("GALATEA_CXX", "no-such-compiler-anywhere", 1);
   auto backend = codegen::make_shim_backend();
-  if (before) setenv("GALATEA_CXX", saved.c_str(), 1);
-  else unsetenv("GALATEA_CXX");
+  if (before)
+    setenv("GALATEA_CXX", saved.c_str(), 1);
+  else
+    unsetenv("GALATEA_CXX");
   ASSERT_FALSE(backend);
   EXPECT_EQ(backend.error().kind, ErrorKind::kSystem);
-  EXPECT_NE(backend.error().message().find("no-such-compiler-anywhere"), std::string::npos) << backend.error().message();
+  EXPECT_NE(backend.error().message().find("no-such-compiler-anywhere"), std::string::npos)
+      << backend.error().message();
 }
 
 TEST(Nvrtc, AcceptsEveryKernel) {
@@ -116,7 +131,10 @@ TEST(Nvrtc, AcceptsEveryKernel) {
     if (!all && architecture != 90) continue;
     auto cubin = (*nvrtc)->compile(text, "samples.cu", architecture);
     ASSERT_TRUE(cubin) << cubin.error().message();
-    EXPECT_EQ(cubin->substr(0, 4), "\x7f" "ELF") << "sm_" << architecture;
+    EXPECT_EQ(cubin->substr(0, 4),
+              "\x7f"
+              "ELF")
+        << "sm_" << architecture;
   }
 }
 

@@ -1,7 +1,8 @@
 // Loops to CUDA C++.
 //
-// Comes in: loops in the form for GPUs (Lets, Phases, kGrid and kSerial loops). Goes out: one function of readable text over the prelude.
-// Offsets are written in C's own signs, values through the prelude's functions, which wrap and round as base/scalar_op.h says.
+// Comes in: loops in the form for GPUs (Lets, Phases, kGrid and kSerial loops). Goes out: one function of
+// readable text over the prelude. Offsets are written in C's own signs, values through the prelude's
+// functions, which wrap and round as base/scalar_op.h says.
 #include "compiler/codegen/cuda/emit.h"
 
 #include <fmt/format.h>
@@ -43,7 +44,8 @@ class Emitter {
     for (size_t t = 0; t < kernel_.stride_vars.size(); ++t)
       for (size_t d = 0; d < kernel_.stride_vars[t].size(); ++d)
         if (kernel_.stride_vars[t][d] >= 0)
-          out_.line(fmt::format("const i64 v{} = call.tensors[{}].strides[{}];", kernel_.stride_vars[t][d], t, d));
+          out_.line(
+              fmt::format("const i64 v{} = call.tensors[{}].strides[{}];", kernel_.stride_vars[t][d], t, d));
     block(kernel_.body);
     out_.line("if (flags != 0 && call.status) GALATEA_OR(call.status, flags);");
     out_.dedent();
@@ -53,8 +55,12 @@ class Emitter {
 
  private:
   // ---- names
-  std::string param_name(size_t index) const { return fmt::format("p{}_{}", index, identifier(kernel_.params[index].name)); }
-  std::string buffer_name(int index) const { return "b_" + identifier(kernel_.buffers[static_cast<size_t>(index)].name); }
+  std::string param_name(size_t index) const {
+    return fmt::format("p{}_{}", index, identifier(kernel_.params[index].name));
+  }
+  std::string buffer_name(int index) const {
+    return "b_" + identifier(kernel_.buffers[static_cast<size_t>(index)].name);
+  }
 
   void emit_param(size_t index) {
     const DType type = kernel_.params[index].type;
@@ -73,7 +79,8 @@ class Emitter {
       const LoopBuffer& buffer = kernel_.buffers[b];
       const std::string type = memory_type(buffer.type), name = buffer_name(static_cast<int>(b));
       if (buffer.kind == BufferKind::kInput) {
-        out_.line(fmt::format("const {0}* const {1} = (const {0}*)call.tensors[{2}].data;", type, name, buffer.tensor));
+        out_.line(fmt::format("const {0}* const {1} = (const {0}*)call.tensors[{2}].data;", type, name,
+                              buffer.tensor));
       } else if (buffer.kind == BufferKind::kOutput) {
         out_.line(fmt::format("{0}* const {1} = ({0}*)call.tensors[{2}].data;", type, name, buffer.tensor));
       } else {
@@ -82,8 +89,8 @@ class Emitter {
         out_.line(fmt::format("{0}* const {1} = ({0}*)scratch;", type, name));
         const std::string elements = shared(buffer.elements);
         const int64_t align = runtime::kBufferAlignment;
-        out_.line(fmt::format("scratch += (galatea_max((i64){}, (i64)0) * {} + {}) & {};", elements, size_of(buffer.type),
-                              runtime::kBufferPadding + align - 1, -align));
+        out_.line(fmt::format("scratch += (galatea_max((i64){}, (i64)0) * {} + {}) & {};", elements,
+                              size_of(buffer.type), runtime::kBufferPadding + align - 1, -align));
       }
     }
   }
@@ -116,24 +123,30 @@ class Emitter {
     if (is_float(type)) {
       const double number = cell_to_double(type, e.value);
       const bool single = type == DType::kF32;
-      if (!std::isfinite(number)) return single ? fmt::format("galatea_f32({:#x}u)", e.value.bits) : fmt::format("galatea_f64({:#x}ull)", e.value.bits);
+      if (!std::isfinite(number))
+        return single ? fmt::format("galatea_f32({:#x}u)", e.value.bits)
+                      : fmt::format("galatea_f64({:#x}ull)", e.value.bits);
       std::string text = single ? fmt::format("{:.9g}", number) : fmt::format("{:.17g}", number);
       if (text.find_first_of(".e") == std::string::npos) text += ".0";
-      return (number < 0 || std::signbit(number) ? "(" + text : text) + (single ? "f" : "") + (number < 0 || std::signbit(number) ? ")" : "");
+      return (number < 0 || std::signbit(number) ? "(" + text : text) + (single ? "f" : "") +
+             (number < 0 || std::signbit(number) ? ")" : "");
     }
     if (type == DType::kU64) return fmt::format("{}ull", e.value.bits);
     if (type == DType::kU32) return fmt::format("{}u", e.value.bits);
     const int64_t number = cell_to_int(type, e.value);
     if (type == DType::kI64 && number == INT64_MIN) return "(-9223372036854775807ll - 1)";
     if (type == DType::kI64) return number < 0 ? fmt::format("({}ll)", number) : fmt::format("{}ll", number);
-    return fmt::format("({}){}", c_type(type), number < 0 ? fmt::format("({}ll)", number) : fmt::format("{}", number));
+    return fmt::format("({}){}", c_type(type),
+                       number < 0 ? fmt::format("({}ll)", number) : fmt::format("{}", number));
   }
 
   /// An offset or loop bound: no wrapping to think of.
   std::string index(const Expr& e) {
     if (e->kind == ExprKind::kConst) return fmt::format("{}", const_value(e));
     if (e->kind == ExprKind::kOp && e->type == DType::kI64 && !names_.contains(e.get())) {
-      const auto pair = [&](const char* sign) { return fmt::format("({} {} {})", index(e->args[0]), sign, index(e->args[1])); };
+      const auto pair = [&](const char* sign) {
+        return fmt::format("({} {} {})", index(e->args[0]), sign, index(e->args[1]));
+      };
       if (e->op == ScalarOp::kAdd) return pair("+");
       if (e->op == ScalarOp::kSub) return pair("-");
       if (e->op == ScalarOp::kMul) return pair("*");
@@ -144,16 +157,24 @@ class Emitter {
   std::string value(const Expr& e) {
     if (const auto named = names_.find(e.get()); named != names_.end()) return named->second;
     switch (e->kind) {
-      case ExprKind::kConst: return constant_text(*e);
-      case ExprKind::kParam: return param_name(static_cast<size_t>(e->index));
-      case ExprKind::kVar: return fmt::format("v{}", e->index);
+      case ExprKind::kConst:
+        return constant_text(*e);
+      case ExprKind::kParam:
+        return param_name(static_cast<size_t>(e->index));
+      case ExprKind::kVar:
+        return fmt::format("v{}", e->index);
       case ExprKind::kLoadFlat: {
         const std::string element = fmt::format("{}[{}]", buffer_name(e->index), index(e->args[0]));
         return is_bool(e->type) ? "(" + element + " != 0)" : element;
       }
-      case ExprKind::kPhilox: return fmt::format("galatea_philox({}, {}, {}, {})", value(e->args[0]), value(e->args[1]), value(e->args[2]), e->index);
-      case ExprKind::kOp: return operation(*e);
-      default: GALATEA_CHECK(false, "a node of an earlier level in loops"); return "";
+      case ExprKind::kPhilox:
+        return fmt::format("galatea_philox({}, {}, {}, {})", value(e->args[0]), value(e->args[1]),
+                           value(e->args[2]), e->index);
+      case ExprKind::kOp:
+        return operation(*e);
+      default:
+        GALATEA_CHECK(false, "a node of an earlier level in loops");
+        return "";
     }
   }
 
@@ -161,20 +182,29 @@ class Emitter {
     const DType operand = e.args[0].type();
     const auto arg = [&](size_t i) { return value(e.args[i]); };
     switch (e.op) {
-      case ScalarOp::kEq: return fmt::format("({} == {})", arg(0), arg(1));
-      case ScalarOp::kNe: return fmt::format("({} != {})", arg(0), arg(1));
-      case ScalarOp::kLt: return fmt::format("({} < {})", arg(0), arg(1));
-      case ScalarOp::kLe: return fmt::format("({} <= {})", arg(0), arg(1));
-      case ScalarOp::kGt: return fmt::format("({} > {})", arg(0), arg(1));
-      case ScalarOp::kGe: return fmt::format("({} >= {})", arg(0), arg(1));
+      case ScalarOp::kEq:
+        return fmt::format("({} == {})", arg(0), arg(1));
+      case ScalarOp::kNe:
+        return fmt::format("({} != {})", arg(0), arg(1));
+      case ScalarOp::kLt:
+        return fmt::format("({} < {})", arg(0), arg(1));
+      case ScalarOp::kLe:
+        return fmt::format("({} <= {})", arg(0), arg(1));
+      case ScalarOp::kGt:
+        return fmt::format("({} > {})", arg(0), arg(1));
+      case ScalarOp::kGe:
+        return fmt::format("({} >= {})", arg(0), arg(1));
       case ScalarOp::kConvert:
-      case ScalarOp::kSaturate: return conversion(e, operand, arg(0));
-      case ScalarOp::kBitcast: return bitcast(e.type, operand, arg(0));
+      case ScalarOp::kSaturate:
+        return conversion(e, operand, arg(0));
+      case ScalarOp::kBitcast:
+        return bitcast(e.type, operand, arg(0));
       case ScalarOp::kDiv:
         if (!is_float(e.type)) return fmt::format("galatea_div({}, {}, &flags)", arg(0), arg(1));
         break;
       case ScalarOp::kRem:
-        return is_float(e.type) ? fmt::format("galatea_fmod({}, {})", arg(0), arg(1)) : fmt::format("galatea_rem({}, {}, &flags)", arg(0), arg(1));
+        return is_float(e.type) ? fmt::format("galatea_fmod({}, {})", arg(0), arg(1))
+                                : fmt::format("galatea_rem({}, {}, &flags)", arg(0), arg(1));
       case ScalarOp::kFloor:
       case ScalarOp::kCeil:
       case ScalarOp::kTrunc:
@@ -183,7 +213,8 @@ class Emitter {
         if (!is_float(e.type)) return arg(0);
         if (e.op == ScalarOp::kRound) return fmt::format("galatea_rint({})", arg(0));
         break;
-      default: break;
+      default:
+        break;
     }
     GALATEA_CHECK(!is_math(e.op), "mathematics that was not expanded: " + std::string(name_of(e.op)));
     std::string text = fmt::format("galatea_{}(", name_of(e.op));
@@ -200,10 +231,13 @@ class Emitter {
       from = DType::kF32;
       if (to == from) return text;
     }
-    if (to == DType::kF16) return from == DType::kF32 ? fmt::format("galatea_half({})", text) : fmt::format("galatea_half((f32){})", text);
+    if (to == DType::kF16)
+      return from == DType::kF32 ? fmt::format("galatea_half({})", text)
+                                 : fmt::format("galatea_half((f32){})", text);
     if (is_bool(to)) return fmt::format("({} != 0)", text);
     if (is_float(to)) return fmt::format("({}){}", c_type(to), text);
-    if (is_float(from)) return fmt::format("galatea_{}<{}>({})", nearest ? "nearest" : "truncate", c_type(to), text);
+    if (is_float(from))
+      return fmt::format("galatea_{}<{}>({})", nearest ? "nearest" : "truncate", c_type(to), text);
     if (nearest && !is_bool(from)) return fmt::format("galatea_clamped<{}>({})", c_type(to), text);
     return fmt::format("({}){}", c_type(to), text);
   }
@@ -212,8 +246,10 @@ class Emitter {
     if (to == from) return text;
     if (is_bool(to)) return fmt::format("({} != 0)", text);
     std::string bits = text;
-    if (from == DType::kF16) bits = fmt::format("{}.bits", text);
-    else if (is_float(from)) bits = fmt::format("galatea_bits({})", text);
+    if (from == DType::kF16)
+      bits = fmt::format("{}.bits", text);
+    else if (is_float(from))
+      bits = fmt::format("galatea_bits({})", text);
     if (to == DType::kF16) return fmt::format("f16{{(u16){}}}", bits);
     if (to == DType::kF32) return fmt::format("galatea_f32((u32){})", bits);
     if (to == DType::kF64) return fmt::format("galatea_f64((u64){})", bits);
@@ -222,7 +258,8 @@ class Emitter {
 
   // ---- statements
   void block(const Block& statements) {
-    for (const Statement& statement : statements) std::visit([&](const auto& node) { emit(node); }, statement.node);
+    for (const Statement& statement : statements)
+      std::visit([&](const auto& node) { emit(node); }, statement.node);
   }
   void body(const Block& statements, const char* end = "}") {
     out_.indent();
@@ -234,14 +271,23 @@ class Emitter {
 
   void emit(const For& node) {
     GALATEA_CHECK(node.role != LoopRole::kVector, "loops for a CPU given to the CUDA emitter");
-    if (node.role == LoopRole::kGrid) out_.line(fmt::format("GALATEA_GRID(v{}, {}, {}) {{", node.var, index(node.begin), index(node.end)));
-    else out_.line(fmt::format("for (i64 v{0} = {1}, e{0} = {2}; v{0} < e{0}; ++v{0}) {{", node.var, index(node.begin), index(node.end)));
+    if (node.role == LoopRole::kGrid)
+      out_.line(fmt::format("GALATEA_GRID(v{}, {}, {}) {{", node.var, index(node.begin), index(node.end)));
+    else
+      out_.line(fmt::format("for (i64 v{0} = {1}, e{0} = {2}; v{0} < e{0}; ++v{0}) {{", node.var,
+                            index(node.begin), index(node.end)));
     body(node.body);
   }
-  void emit(const Let& node) { out_.line(fmt::format("const {} v{} = {};", c_type(type_of(node.var)), node.var, value(node.value))); }
-  void emit(const Declare& node) { out_.line(fmt::format("{} v{} = {};", c_type(type_of(node.var)), node.var, value(node.init))); }
+  void emit(const Let& node) {
+    out_.line(fmt::format("const {} v{} = {};", c_type(type_of(node.var)), node.var, value(node.value)));
+  }
+  void emit(const Declare& node) {
+    out_.line(fmt::format("{} v{} = {};", c_type(type_of(node.var)), node.var, value(node.init)));
+  }
   void emit(const Assign& node) { out_.line(fmt::format("v{} = {};", node.var, value(node.value))); }
-  void emit(const Store& node) { out_.line(fmt::format("{}[{}] = {};", buffer_name(node.buffer), index(node.offset), value(node.value))); }
+  void emit(const Store& node) {
+    out_.line(fmt::format("{}[{}] = {};", buffer_name(node.buffer), index(node.offset), value(node.value)));
+  }
   void emit(const If& node) {
     out_.line(fmt::format("if ({}) {{", value(node.condition)));
     if (node.else_body.empty()) return body(node.then_body);

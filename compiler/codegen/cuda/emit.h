@@ -1,8 +1,9 @@
 // CUDA C++ text from loops.
 //
-// Comes in: loops that were lowered with ScheduleOptions::gpu. Goes out: text that NVRTC compiles for a GPU, and any C++17 compiler for the host:
-// the macros of the prelude say what differs. One block of threads runs one sample; phases are separated by barriers (on the host: each phase is a
-// loop over the threads, in order or permuted).
+// Comes in: loops that were lowered with ScheduleOptions::gpu. Goes out: text that NVRTC compiles for a GPU,
+// and any C++17 compiler for the host: the macros of the prelude say what differs. One block of threads runs
+// one sample; phases are separated by barriers (on the host: each phase is a loop over the threads, in order
+// or permuted).
 #pragma once
 
 #include <string>

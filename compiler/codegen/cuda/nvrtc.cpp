@@ -1,4 +1,5 @@
-// The NVRTC library behind nvrtc.h. Its functions are declared here as its documentation states them; no header of CUDA is needed.
+// The NVRTC library behind nvrtc.h. Its functions are declared here as its documentation states them; no
+// header of CUDA is needed.
 #include "compiler/codegen/cuda/nvrtc.h"
 
 #include <dlfcn.h>
@@ -24,19 +25,23 @@ std::vector<std::filesystem::path> folders() {
   namespace fs = std::filesystem;
   std::vector<fs::path> out;
   std::error_code ignored;
-  if (const std::string home = setting("CUDA_HOME"); !home.empty()) out.emplace_back(fs::path(home) / "lib64");
+  if (const std::string home = setting("CUDA_HOME"); !home.empty())
+    out.emplace_back(fs::path(home) / "lib64");
   out.emplace_back("/usr/local/cuda/lib64");
   std::vector<fs::path> roots;
   if (const std::string env = setting("VIRTUAL_ENV"); !env.empty()) roots.emplace_back(fs::path(env) / "lib");
-  if (const std::string home = setting("HOME"); !home.empty()) roots.emplace_back(fs::path(home) / ".local/lib");
+  if (const std::string home = setting("HOME"); !home.empty())
+    roots.emplace_back(fs::path(home) / ".local/lib");
   roots.emplace_back("/usr/local/lib");
   roots.emplace_back("/usr/lib");
   for (const fs::path& root : roots)
-    for (const auto& entry : fs::directory_iterator(root, fs::directory_options::skip_permission_denied, ignored)) {
+    for (const auto& entry :
+         fs::directory_iterator(root, fs::directory_options::skip_permission_denied, ignored)) {
       if (!entry.path().filename().string().starts_with("python3")) continue;
       for (const char* packages : {"site-packages", "dist-packages"})
         for (const char* wheel : {"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"})
-          if (fs::path folder = entry.path() / packages / wheel; fs::is_directory(folder, ignored)) out.push_back(std::move(folder));
+          if (fs::path folder = entry.path() / packages / wheel; fs::is_directory(folder, ignored))
+            out.push_back(std::move(folder));
     }
   return out;
 }
@@ -83,11 +88,16 @@ Status Nvrtc::load(void* library, const std::string& path) {
   find("nvrtcGetPTX", functions_->ptx);
   find("nvrtcGetProgramLogSize", functions_->log_size);
   find("nvrtcGetProgramLog", functions_->log);
-  if (!missing.empty()) return make_error(ErrorKind::kSystem, "", fmt::format("{} is too old for galatea: it has no {}", path, missing), "install CUDA 11.2 or newer");
+  if (!missing.empty())
+    return make_error(ErrorKind::kSystem, "",
+                      fmt::format("{} is too old for galatea: it has no {}", path, missing),
+                      "install CUDA 11.2 or newer");
   int count = 0;
   if (functions_->version(&major_, &minor_) != 0 || functions_->num_architectures(&count) != 0)
     return make_error(ErrorKind::kSystem, "", fmt::format("{} does not answer", path));
-  if (major_ < kOldestMajor) return make_error(ErrorKind::kSystem, "", fmt::format("{} is version {}.{}", path, major_, minor_), "install CUDA 11.2 or newer");
+  if (major_ < kOldestMajor)
+    return make_error(ErrorKind::kSystem, "", fmt::format("{} is version {}.{}", path, major_, minor_),
+                      "install CUDA 11.2 or newer");
   architectures_.resize(static_cast<size_t>(count));
   functions_->architectures(architectures_.data());
   std::sort(architectures_.begin(), architectures_.end());
@@ -112,28 +122,36 @@ Result<std::shared_ptr<const Nvrtc>> Nvrtc::open() {
   }
   std::string places = own.empty() ? "the loader's folders" : own + ", the loader's folders";
   for (const auto& folder : others) places += ", " + folder.string();
-  return make_error(ErrorKind::kSystem, "", fmt::format("NVRTC (libnvrtc.so) was not found; looked in {}", places),
-                    "install the CUDA toolkit or the package nvidia-cuda-nvrtc, or set GALATEA_CUDA_LIBRARY_PATH to the folder that holds libnvrtc.so");
+  return make_error(ErrorKind::kSystem, "",
+                    fmt::format("NVRTC (libnvrtc.so) was not found; looked in {}", places),
+                    "install the CUDA toolkit or the package nvidia-cuda-nvrtc, or set "
+                    "GALATEA_CUDA_LIBRARY_PATH to the folder that holds libnvrtc.so");
 }
 
 Result<std::string> Nvrtc::compile(const std::string& text, const std::string& name, int architecture) const {
   return build(text, name, architecture, false);
 }
 
-Result<std::string> Nvrtc::compile_to_ptx(const std::string& text, const std::string& name, int architecture) const {
+Result<std::string> Nvrtc::compile_to_ptx(const std::string& text, const std::string& name,
+                                          int architecture) const {
   return build(text, name, architecture, true);
 }
 
-Result<std::string> Nvrtc::build(const std::string& text, const std::string& name, int architecture, bool ptx) const {
+Result<std::string> Nvrtc::build(const std::string& text, const std::string& name, int architecture,
+                                 bool ptx) const {
   if (!std::binary_search(architectures_.begin(), architectures_.end(), architecture))
-    return make_error(ErrorKind::kSystem, "", fmt::format("{} (CUDA {}.{}) does not compile for sm_{}", path_, major_, minor_, architecture),
-                      fmt::format("it knows sm_{} to sm_{}; install a CUDA version that fits the device", architectures_.front(), architectures_.back()));
+    return make_error(
+        ErrorKind::kSystem, "",
+        fmt::format("{} (CUDA {}.{}) does not compile for sm_{}", path_, major_, minor_, architecture),
+        fmt::format("it knows sm_{} to sm_{}; install a CUDA version that fits the device",
+                    architectures_.front(), architectures_.back()));
   Program program = nullptr;
   if (functions_->create(&program, text.c_str(), name.c_str(), 0, nullptr, nullptr) != 0)
     return make_error(ErrorKind::kSystem, "", "NVRTC could not make a program of " + name);
   const std::string target = fmt::format("--gpu-architecture={}_{}", ptx ? "compute" : "sm", architecture);
   // One numeric meaning everywhere: no contraction, no flush to zero, exact division and square root.
-  const char* options[] = {target.c_str(), "--std=c++17", "--fmad=false", "--ftz=false", "--prec-div=true", "--prec-sqrt=true", "--disable-warnings"};
+  const char* options[] = {target.c_str(),    "--std=c++17",      "--fmad=false",      "--ftz=false",
+                           "--prec-div=true", "--prec-sqrt=true", "--disable-warnings"};
   const Code code = functions_->compile(program, static_cast<int>(std::size(options)), options);
   std::string out;
   size_t size = 0;
@@ -142,7 +160,8 @@ Result<std::string> Nvrtc::build(const std::string& text, const std::string& nam
     std::string log(size, '\0');
     if (size > 0) functions_->log(program, log.data());
     functions_->destroy(&program);
-    return make_error(ErrorKind::kInternal, "", fmt::format("NVRTC refuses the text of {}:\n{}", name, log.c_str()));
+    return make_error(ErrorKind::kInternal, "",
+                      fmt::format("NVRTC refuses the text of {}:\n{}", name, log.c_str()));
   }
   (ptx ? functions_->ptx_size : functions_->cubin_size)(program, &size);
   out.resize(size);

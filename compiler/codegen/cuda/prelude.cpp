@@ -1,6 +1,7 @@
 // The prelude of all CUDA text: one source for device and host.
 //
-// Goes out: text. Scalar operations mean what base/scalar_op.h says, bit for bit; nothing here includes a header, because NVRTC has none.
+// Goes out: text. Scalar operations mean what base/scalar_op.h says, bit for bit; nothing here includes a
+// header, because NVRTC has none.
 #include "compiler/codegen/cuda/emit.h"
 
 namespace galatea::codegen {
@@ -8,7 +9,8 @@ namespace galatea::codegen {
 namespace {
 
 /// What differs between NVRTC and a host compiler.
-constexpr const char* kPlatform = R"(// galatea: generated text; compiles with NVRTC for a GPU and with a C++17 compiler for the host.
+constexpr const char* kPlatform =
+    R"(// galatea: generated text; compiles with NVRTC for a GPU and with a C++17 compiler for the host.
 #ifndef GALATEA_PRELUDE
 #define GALATEA_PRELUDE
 typedef signed char i8;

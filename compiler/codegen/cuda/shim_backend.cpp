@@ -30,8 +30,10 @@ uint64_t hash_text(const std::string& text, uint64_t hash) {
 
 fs::path cache_folder() {
   if (const std::string own = setting("GALATEA_CACHE_DIR"); !own.empty()) return fs::path(own) / "shim";
-  if (const std::string xdg = setting("XDG_CACHE_HOME"); !xdg.empty()) return fs::path(xdg) / "galatea" / "shim";
-  if (const std::string home = setting("HOME"); !home.empty()) return fs::path(home) / ".cache" / "galatea" / "shim";
+  if (const std::string xdg = setting("XDG_CACHE_HOME"); !xdg.empty())
+    return fs::path(xdg) / "galatea" / "shim";
+  if (const std::string home = setting("HOME"); !home.empty())
+    return fs::path(home) / ".cache" / "galatea" / "shim";
   std::error_code ignored;
   return fs::temp_directory_path(ignored) / "galatea-shim";
 }
@@ -43,7 +45,8 @@ std::string read_file(const fs::path& path) {
   return text.str();
 }
 
-/// Runs a program found on PATH; its error output goes to `log`. The exit status, or -1 if it could not be started.
+/// Runs a program found on PATH; its error output goes to `log`. The exit status, or -1 if it could not be
+/// started.
 int run_program(const std::vector<std::string>& words, const fs::path& log) {
   std::vector<char*> argv;
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
@@ -57,35 +60,48 @@ int run_program(const std::vector<std::string>& words, const fs::path& log) {
   posix_spawn_file_actions_destroy(&actions);
   if (started != 0) return -1;
   int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 constexpr const char* kNoCompilerHelp = "install a C++ compiler, or name one with GALATEA_CXX";
 
-/// Compiles into a file of this process's own, then moves it into place: others may do the same at the same time.
+/// Compiles into a file of this process's own, then moves it into place: others may do the same at the same
+/// time.
 Status compile_file(const std::string& text, const fs::path& library) {
   const std::string own = fmt::format("{}.{}", library.string(), getpid());
   const fs::path source = own + ".cpp", object = own + ".so", log = own + ".log";
   std::ofstream(source, std::ios::binary) << text;
   const std::string compiler = setting("GALATEA_CXX");
-  const int status = run_program({compiler, "-std=c++17", "-O1", "-w", "-fPIC", "-shared", "-fwrapv", "-ffp-contract=off", "-fno-math-errno",
-                                  "-fno-strict-aliasing", "-fvisibility=hidden", "-o", object.string(), source.string()}, log);
+  const int status = run_program({compiler, "-std=c++17", "-O1", "-w", "-fPIC", "-shared", "-fwrapv",
+                                  "-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing",
+                                  "-fvisibility=hidden", "-o", object.string(), source.string()},
+                                 log);
   const std::string words = read_file(log);
   std::error_code ignored;
   fs::remove(source, ignored);
   fs::remove(log, ignored);
   if (status == -1 || status == 127)
-    return make_error(ErrorKind::kSystem, "", fmt::format("the C++ compiler \"{}\" could not be started; the CUDA shim needs one", compiler), kNoCompilerHelp);
-  if (status != 0) return make_error(ErrorKind::kInternal, "", fmt::format("{} refuses the CUDA text:\n{}", compiler, words.substr(0, 4000)));
+    return make_error(
+        ErrorKind::kSystem, "",
+        fmt::format("the C++ compiler \"{}\" could not be started; the CUDA shim needs one", compiler),
+        kNoCompilerHelp);
+  if (status != 0)
+    return make_error(ErrorKind::kInternal, "",
+                      fmt::format("{} refuses the CUDA text:\n{}", compiler, words.substr(0, 4000)));
   fs::rename(object, library, ignored);
-  if (ignored) return make_error(ErrorKind::kSystem, "", fmt::format("cannot write {}: {}", library.string(), ignored.message()), "set GALATEA_CACHE_DIR to a folder that can be written");
+  if (ignored)
+    return make_error(ErrorKind::kSystem, "",
+                      fmt::format("cannot write {}: {}", library.string(), ignored.message()),
+                      "set GALATEA_CACHE_DIR to a folder that can be written");
   return {};
 }
 
 class ShimCode final : public runtime::KernelCode {
  public:
-  ShimCode(std::shared_ptr<const ShimLibrary> library, std::string name) : library_(std::move(library)), name_(std::move(name)) {}
+  ShimCode(std::shared_ptr<const ShimLibrary> library, std::string name)
+      : library_(std::move(library)), name_(std::move(name)) {}
   void run(const runtime::KernelCall& call) const override { library_->run(name_, call); }
 
  private:
@@ -112,14 +128,20 @@ Result<std::shared_ptr<const ShimLibrary>> ShimLibrary::compile(const std::strin
   const fs::path folder = cache_folder();
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) return make_error(ErrorKind::kSystem, "", fmt::format("cannot make the folder {}: {}", folder.string(), error.message()), "set GALATEA_CACHE_DIR to a folder that can be written");
-  const uint64_t low = hash_text(setting("GALATEA_CXX"), hash_text(text, 14695981039346656037U)), high = hash_text(text, low * 31 + 7);
+  if (error)
+    return make_error(ErrorKind::kSystem, "",
+                      fmt::format("cannot make the folder {}: {}", folder.string(), error.message()),
+                      "set GALATEA_CACHE_DIR to a folder that can be written");
+  const uint64_t low = hash_text(setting("GALATEA_CXX"), hash_text(text, 14695981039346656037U)),
+                 high = hash_text(text, low * 31 + 7);
   const fs::path file = folder / fmt::format("{:016x}{:016x}.so", low, high);
   std::shared_ptr<ShimLibrary> out(new ShimLibrary);
   out->from_cache_ = fs::exists(file, error) && setting_bool("GALATEA_CACHE");
   if (!out->from_cache_) GALATEA_TRY(compile_file(text, file));
   out->library_ = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!out->library_) return make_error(ErrorKind::kSystem, "", fmt::format("cannot load {}: {}", file.string(), dlerror()), "remove the file; it is made again");
+  if (!out->library_)
+    return make_error(ErrorKind::kSystem, "", fmt::format("cannot load {}: {}", file.string(), dlerror()),
+                      "remove the file; it is made again");
   return out;
 }
 
@@ -127,7 +149,8 @@ ShimLibrary::~ShimLibrary() {
   if (library_) dlclose(library_);
 }
 
-void ShimLibrary::run(const std::string& name, const runtime::KernelCall& call, const ShimOptions& options) const {
+void ShimLibrary::run(const std::string& name, const runtime::KernelCall& call,
+                      const ShimOptions& options) const {
   using Function = void (*)(const runtime::KernelCall*, int, int);
   const auto function = reinterpret_cast<Function>(dlsym(library_, name.c_str()));
   GALATEA_CHECK(function != nullptr, "no kernel of this name in the shim: " + name);

@@ -1,7 +1,8 @@
 // The host shim: CUDA text compiled by the C++ compiler on PATH and run without a GPU.
 //
-// Comes in: loops lowered for a GPU. Goes out: code that runs each phase as a loop over threads. It exists to check the CUDA text: `--backend cuda-shim`
-// runs a whole pipeline through it, and the permuted order finds threads that depend on each other within a phase.
+// Comes in: loops lowered for a GPU. Goes out: code that runs each phase as a loop over threads. It exists to
+// check the CUDA text: `--backend cuda-shim` runs a whole pipeline through it, and the permuted order finds
+// threads that depend on each other within a phase.
 #pragma once
 
 #include <memory>
@@ -22,7 +23,8 @@ struct ShimOptions {
 /// Compiled text. Kernels are found by their names.
 class ShimLibrary {
  public:
-  /// Compiles (or takes from the cache of this text and compiler) prelude + kernels. Fails with kSystem where there is no compiler.
+  /// Compiles (or takes from the cache of this text and compiler) prelude + kernels. Fails with kSystem where
+  /// there is no compiler.
   static Result<std::shared_ptr<const ShimLibrary>> compile(const std::string& kernels);
   ~ShimLibrary();
   ShimLibrary(const ShimLibrary&) = delete;

@@ -1,7 +1,8 @@
 // BandRow: one row of a horizontal band over interleaved pixels.
 //
-// With VNNI and VBMI, u8 rows go through byte permutes (band_row_vnni.cpp). Otherwise sixteen output pixels are a vector: per tap, one 32-bit gather
-// fetches all channels of a u8 pixel; wider elements are gathered one by one. Sums are exact integers, or f32 fma in tap order, as BandRow's meaning says.
+// With VNNI and VBMI, u8 rows go through byte permutes (band_row_vnni.cpp). Otherwise sixteen output pixels
+// are a vector: per tap, one 32-bit gather fetches all channels of a u8 pixel; wider elements are gathered
+// one by one. Sums are exact integers, or f32 fma in tap order, as BandRow's meaning says.
 #include "compiler/codegen/llvm/emitter.h"
 
 namespace galatea::codegen {
@@ -22,7 +23,8 @@ void FunctionEmitter::emit_band_row(const kernel::BandRow& row) {
 
 void FunctionEmitter::emit_plain_row(const kernel::BandRow& row) {
   std::vector<DType> types = kernel_.var_types;
-  kernel::Block block = row.tables.source_type == DType::kU8 && row.tables.channels >= 2 && row.tables.channels <= 4 && row.tables.integer
+  kernel::Block block = row.tables.source_type == DType::kU8 && row.tables.channels >= 2 &&
+                                row.tables.channels <= 4 && row.tables.integer
                             ? gathered_row(row, types)
                             : kernel::expand_band_row(row, types);
   vars_.resize(types.size());
@@ -30,8 +32,8 @@ void FunctionEmitter::emit_plain_row(const kernel::BandRow& row) {
   emit_block(block);
 }
 
-/// expand_band_row() with pixels as lanes, and a pixel's channels fetched as one word. A word at a row's last pixel may hold bytes of the next row or of
-/// the padding; they are shifted out.
+/// expand_band_row() with pixels as lanes, and a pixel's channels fetched as one word. A word at a row's last
+/// pixel may hold bytes of the next row or of the padding; they are shifted out.
 kernel::Block FunctionEmitter::gathered_row(const kernel::BandRow& row, std::vector<DType>& types) {
   using namespace kernel;
   const BandTables& t = row.tables;
@@ -39,7 +41,8 @@ kernel::Block FunctionEmitter::gathered_row(const kernel::BandRow& row, std::vec
     types.push_back(type);
     return static_cast<int>(types.size()) - 1;
   };
-  int i = new_var(DType::kI64), first = new_var(DType::kI64), k = new_var(DType::kI64), word = new_var(DType::kU32), weight = new_var(DType::kI32);
+  int i = new_var(DType::kI64), first = new_var(DType::kI64), k = new_var(DType::kI64),
+      word = new_var(DType::kU32), weight = new_var(DType::kI32);
   Expr vi = var(i, DType::kI64), vk = var(k, DType::kI64);
   Block pixel;
   pixel.push_back({Let{first, convert(load_flat(t.first, DType::kI32, vi), DType::kI64)}, {}});
@@ -54,9 +57,13 @@ kernel::Block FunctionEmitter::gathered_row(const kernel::BandRow& row, std::vec
   // The word load: a leaf of ours, marked by its type; emit_load() gathers u32 from a u8 buffer.
   tap.push_back({Let{word, load_flat(row.src, DType::kU32, row.src_offset + inside * row.src_step)}, {}});
   for (int c = 0; c < t.channels; ++c) {
-    Expr byte = binary(ScalarOp::kAnd, binary(ScalarOp::kShr, var(word, DType::kU32), const_int(8 * c, DType::kU32)), const_int(255, DType::kU32));
+    Expr byte =
+        binary(ScalarOp::kAnd, binary(ScalarOp::kShr, var(word, DType::kU32), const_int(8 * c, DType::kU32)),
+               const_int(255, DType::kU32));
     Expr sum = var(sums[static_cast<size_t>(c)], DType::kI32);
-    tap.push_back({Assign{sums[static_cast<size_t>(c)], sum + var(weight, DType::kI32) * convert(byte, DType::kI32)}, {}});
+    tap.push_back(
+        {Assign{sums[static_cast<size_t>(c)], sum + var(weight, DType::kI32) * convert(byte, DType::kI32)},
+         {}});
   }
   pixel.push_back({For{k, const_int(0), t.taps, LoopRole::kSerial, 1, 1, std::move(tap)}, {}});
   for (int c = 0; c < t.channels; ++c) {
@@ -65,7 +72,9 @@ kernel::Block FunctionEmitter::gathered_row(const kernel::BandRow& row, std::vec
     pixel.push_back({Store{row.dst, row.dst_offset + const_int(c) * row.dst_plane + vi, value, false}, {}});
   }
   Block out;
-  out.push_back({For{i, const_int(0), t.width, LoopRole::kVector, target_.vector_bits() / 32, 1, std::move(pixel)}, {}});
+  out.push_back(
+      {For{i, const_int(0), t.width, LoopRole::kVector, target_.vector_bits() / 32, 1, std::move(pixel)},
+       {}});
   return out;
 }
 

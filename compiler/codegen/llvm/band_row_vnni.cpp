@@ -1,13 +1,14 @@
 // BandRow with byte permutes and byte dot products (AVX-512 VBMI and VNNI).
 //
-// Sixteen neighbouring output pixels read one window of 64 source pixels of a channel; an index vector per quad of taps gathers each lane's four
-// taps, and two byte dot products (weights split as 256*hi + lo, both signed bytes) accumulate them exactly in 32 bits.
+// Sixteen neighbouring output pixels read one window of 64 source pixels of a channel; an index vector per
+// quad of taps gathers each lane's four taps, and two byte dot products (weights split as 256*hi + lo, both
+// signed bytes) accumulate them exactly in 32 bits.
 //
 // `prepared`, 64-byte aligned:
-//   i32 header[16]: [0] 1 if every group's window suffices, [1] first source column needed, [2] one past the last
-//   i32 base[groups], padded to 64 bytes
-//   per group and quad: 64 bytes of indices, 64 of hi weights, 64 of lo weights (lane l's taps at bytes 4l … 4l+3)
-//   channels planes of the current row, each src_width + 128 bytes, rounded up to 64
+//   i32 header[16]: [0] 1 if every group's window suffices, [1] first source column needed, [2] one past the
+//   last i32 base[groups], padded to 64 bytes per group and quad: 64 bytes of indices, 64 of hi weights, 64
+//   of lo weights (lane l's taps at bytes 4l … 4l+3) channels planes of the current row, each src_width + 128
+//   bytes, rounded up to 64
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
@@ -22,11 +23,13 @@ constexpr int kGroup = 16;
 }  // namespace
 
 bool FunctionEmitter::has_vnni_form(const kernel::BandTables& tables) const {
-  return target_.vnni_vbmi() && tables.integer && tables.source_type == DType::kU8 && tables.prepared >= 0 && tables.channels >= 1 && tables.channels <= 4;
+  return target_.vnni_vbmi() && tables.integer && tables.source_type == DType::kU8 && tables.prepared >= 0 &&
+         tables.channels >= 1 && tables.channels <= 4;
 }
 
 /// for index = begin … end-1: body(index).
-void FunctionEmitter::counted_loop(Value* begin, Value* end, const std::function<void(Value*)>& body, int64_t step) {
+void FunctionEmitter::counted_loop(Value* begin, Value* end, const std::function<void(Value*)>& body,
+                                   int64_t step) {
   auto* head = llvm::BasicBlock::Create(context_, "loop", function_);
   auto* inside = llvm::BasicBlock::Create(context_, "loop.body", function_);
   auto* after = llvm::BasicBlock::Create(context_, "loop.after", function_);
@@ -53,11 +56,13 @@ FunctionEmitter::PreparedLayout FunctionEmitter::prepared_layout(const kernel::B
   memo_.clear();
   out.groups = builder_.CreateLShr(builder_.CreateAdd(out.width, i64(kGroup - 1)), i64(4));
   out.quads = builder_.CreateLShr(builder_.CreateAdd(out.taps, i64(3)), i64(2));
-  Value* base_bytes = builder_.CreateAnd(builder_.CreateAdd(builder_.CreateShl(out.groups, i64(2)), i64(63)), i64(-64));
+  Value* base_bytes =
+      builder_.CreateAnd(builder_.CreateAdd(builder_.CreateShl(out.groups, i64(2)), i64(63)), i64(-64));
   out.base = builder_.CreateGEP(builder_.getInt8Ty(), out.start, i64(kHeaderBytes));
   out.tables = builder_.CreateGEP(builder_.getInt8Ty(), out.base, base_bytes);
   out.group_bytes = builder_.CreateMul(out.quads, i64(kQuadBytes));
-  out.planes = builder_.CreateGEP(builder_.getInt8Ty(), out.tables, builder_.CreateMul(out.groups, out.group_bytes));
+  out.planes =
+      builder_.CreateGEP(builder_.getInt8Ty(), out.tables, builder_.CreateMul(out.groups, out.group_bytes));
   out.plane_bytes = builder_.CreateAnd(builder_.CreateAdd(out.src_width, i64(128 + 63)), i64(-64));
   return out;
 }
@@ -75,11 +80,14 @@ void FunctionEmitter::emit_vnni_prepare(const kernel::BandTables& tables) {
     return builder_.CreateSelect(builder_.CreateICmpSGT(low, i64(0)), low, i64(0));
   };
   auto first_of = [&](Value* i) {
-    auto* raw = builder_.CreateLoad(i32, builder_.CreateGEP(i32, buffers_[static_cast<size_t>(tables.first)], i));
+    auto* raw =
+        builder_.CreateLoad(i32, builder_.CreateGEP(i32, buffers_[static_cast<size_t>(tables.first)], i));
     tag(raw, tables.first);
     return builder_.CreateSExt(raw, builder_.getInt64Ty());
   };
-  auto smaller = [&](Value* a, Value* b) { return builder_.CreateSelect(builder_.CreateICmpSLT(a, b), a, b); };
+  auto smaller = [&](Value* a, Value* b) {
+    return builder_.CreateSelect(builder_.CreateICmpSLT(a, b), a, b);
+  };
   auto larger = [&](Value* a, Value* b) { return builder_.CreateSelect(builder_.CreateICmpSGT(a, b), a, b); };
   llvm::Type* word = builder_.getInt64Ty();
   auto* fits = allocate_var(builder_.getInt32Ty(), "fits");
@@ -98,7 +106,9 @@ void FunctionEmitter::emit_vnni_prepare(const kernel::BandTables& tables) {
     counted_loop(begin, end, [&](Value* i) {
       Value* first = first_of(i);
       builder_.CreateStore(smaller(builder_.CreateLoad(word, group_low), column(first)), group_low);
-      builder_.CreateStore(larger(builder_.CreateLoad(word, group_high), column(builder_.CreateSub(builder_.CreateAdd(first, p.taps), i64(1)))), group_high);
+      builder_.CreateStore(larger(builder_.CreateLoad(word, group_high),
+                                  column(builder_.CreateSub(builder_.CreateAdd(first, p.taps), i64(1)))),
+                           group_high);
     });
     Value* low = builder_.CreateLoad(word, group_low);
     Value* high = builder_.CreateLoad(word, group_high);
@@ -119,14 +129,18 @@ void FunctionEmitter::emit_vnni_prepare(const kernel::BandTables& tables) {
         Value* real = builder_.CreateAnd(real_lane, builder_.CreateICmpSLT(k, p.taps));
         Value* safe_k = builder_.CreateSelect(real, k, i64(0));
         Value* at = builder_.CreateAdd(builder_.CreateMul(safe, stride), safe_k);
-        auto* loaded = builder_.CreateLoad(i32, builder_.CreateGEP(i32, buffers_[static_cast<size_t>(tables.weights)], at));
+        auto* loaded = builder_.CreateLoad(
+            i32, builder_.CreateGEP(i32, buffers_[static_cast<size_t>(tables.weights)], at));
         tag(loaded, tables.weights);
         Value* weight = builder_.CreateSelect(real, loaded, builder_.getInt32(0));
-        Value* low_part = builder_.CreateAShr(builder_.CreateShl(weight, builder_.getInt32(24)), builder_.getInt32(24));
+        Value* low_part =
+            builder_.CreateAShr(builder_.CreateShl(weight, builder_.getInt32(24)), builder_.getInt32(24));
         Value* high_part = builder_.CreateAShr(builder_.CreateSub(weight, low_part), builder_.getInt32(8));
         Value* index = builder_.CreateSub(column(builder_.CreateAdd(first, safe_k)), low);
         Value* quad = builder_.CreateMul(builder_.CreateLShr(k, i64(2)), i64(kQuadBytes));
-        Value* slot = builder_.CreateGEP(i8, table, builder_.CreateAdd(quad, builder_.CreateAdd(lane_bytes, builder_.CreateAnd(k, i64(3)))));
+        Value* slot = builder_.CreateGEP(
+            i8, table,
+            builder_.CreateAdd(quad, builder_.CreateAdd(lane_bytes, builder_.CreateAnd(k, i64(3)))));
         builder_.CreateStore(builder_.CreateTrunc(index, i8), slot);
         builder_.CreateStore(builder_.CreateTrunc(high_part, i8), builder_.CreateGEP(i8, slot, i64(64)));
         builder_.CreateStore(builder_.CreateTrunc(low_part, i8), builder_.CreateGEP(i8, slot, i64(128)));
@@ -136,7 +150,8 @@ void FunctionEmitter::emit_vnni_prepare(const kernel::BandTables& tables) {
   auto header = [&](int at) { return builder_.CreateGEP(i32, p.start, i64(at)); };
   builder_.CreateStore(builder_.CreateLoad(i32, fits), header(0));
   builder_.CreateStore(builder_.CreateTrunc(builder_.CreateLoad(word, lowest), i32), header(1));
-  builder_.CreateStore(builder_.CreateTrunc(builder_.CreateAdd(builder_.CreateLoad(word, highest), i64(1)), i32), header(2));
+  builder_.CreateStore(
+      builder_.CreateTrunc(builder_.CreateAdd(builder_.CreateLoad(word, highest), i64(1)), i32), header(2));
 }
 
 void FunctionEmitter::emit_vnni_row(const kernel::BandRow& row) {
@@ -176,33 +191,43 @@ void FunctionEmitter::emit_vnni_row(const kernel::BandRow& row) {
   memo_.clear();
 }
 
-/// Columns [low, high) of the row, 64 at a time, into planes. Loads are masked to the columns needed: nothing else of the row need exist.
-void FunctionEmitter::emit_deinterleave(const kernel::BandRow& row, const PreparedLayout& p, Value* low, Value* high) {
+/// Columns [low, high) of the row, 64 at a time, into planes. Loads are masked to the columns needed: nothing
+/// else of the row need exist.
+void FunctionEmitter::emit_deinterleave(const kernel::BandRow& row, const PreparedLayout& p, Value* low,
+                                        Value* high) {
   int channels = row.tables.channels;
   memo_.clear();
-  Value* source = builder_.CreateGEP(builder_.getInt8Ty(), buffers_[static_cast<size_t>(row.src)], emit(row.src_offset));
+  Value* source =
+      builder_.CreateGEP(builder_.getInt8Ty(), buffers_[static_cast<size_t>(row.src)], emit(row.src_offset));
   llvm::Type* vector = vector_of(builder_.getInt8Ty(), 64);
-  counted_loop(low, high, [&](Value* x) {
-    Value* start = builder_.CreateMul(x, i64(channels));
-    Value* left = builder_.CreateSub(builder_.CreateMul(high, i64(channels)), start);
-    std::vector<Value*> parts;
-    for (int j = 0; j < channels; ++j) {
-      Value* bytes = builder_.CreateSub(left, i64(64 * j));
-      bytes = builder_.CreateSelect(builder_.CreateICmpSGT(bytes, i64(0)), bytes, i64(0));
-      Value* some = builder_.CreateSub(builder_.CreateShl(i64(1), builder_.CreateAnd(bytes, i64(63))), i64(1));
-      Value* bits = builder_.CreateSelect(builder_.CreateICmpSGE(bytes, i64(64)), i64(-1), some);
-      Value* mask = builder_.CreateBitCast(bits, vector_of(builder_.getInt1Ty(), 64));
-      Value* pointer = builder_.CreateGEP(builder_.getInt8Ty(), source, builder_.CreateAdd(start, i64(64 * j)));
-      auto* load = builder_.CreateMaskedLoad(vector, pointer, llvm::Align(1), mask, llvm::Constant::getNullValue(vector));
-      tag(load, row.src);
-      parts.push_back(load);
-    }
-    for (int c = 0; c < channels; ++c) {
-      Value* plane = pick_channel(parts, c);
-      Value* to = builder_.CreateGEP(builder_.getInt8Ty(), p.planes, builder_.CreateAdd(builder_.CreateMul(p.plane_bytes, i64(c)), x));
-      tag(builder_.CreateAlignedStore(plane, to, llvm::Align(1)), row.tables.prepared);
-    }
-  }, 64);
+  counted_loop(
+      low, high,
+      [&](Value* x) {
+        Value* start = builder_.CreateMul(x, i64(channels));
+        Value* left = builder_.CreateSub(builder_.CreateMul(high, i64(channels)), start);
+        std::vector<Value*> parts;
+        for (int j = 0; j < channels; ++j) {
+          Value* bytes = builder_.CreateSub(left, i64(64 * j));
+          bytes = builder_.CreateSelect(builder_.CreateICmpSGT(bytes, i64(0)), bytes, i64(0));
+          Value* some =
+              builder_.CreateSub(builder_.CreateShl(i64(1), builder_.CreateAnd(bytes, i64(63))), i64(1));
+          Value* bits = builder_.CreateSelect(builder_.CreateICmpSGE(bytes, i64(64)), i64(-1), some);
+          Value* mask = builder_.CreateBitCast(bits, vector_of(builder_.getInt1Ty(), 64));
+          Value* pointer =
+              builder_.CreateGEP(builder_.getInt8Ty(), source, builder_.CreateAdd(start, i64(64 * j)));
+          auto* load = builder_.CreateMaskedLoad(vector, pointer, llvm::Align(1), mask,
+                                                 llvm::Constant::getNullValue(vector));
+          tag(load, row.src);
+          parts.push_back(load);
+        }
+        for (int c = 0; c < channels; ++c) {
+          Value* plane = pick_channel(parts, c);
+          Value* to = builder_.CreateGEP(builder_.getInt8Ty(), p.planes,
+                                         builder_.CreateAdd(builder_.CreateMul(p.plane_bytes, i64(c)), x));
+          tag(builder_.CreateAlignedStore(plane, to, llvm::Align(1)), row.tables.prepared);
+        }
+      },
+      64);
 }
 
 /// Byte c, c+n, c+2n, … of n vectors taken as one run.
@@ -213,8 +238,10 @@ llvm::Value* FunctionEmitter::pick_channel(const std::vector<Value*>& parts, int
   llvm::SmallVector<int, 64> low(64, -1), high(64, -1), both(64, -1);
   for (int i = 0; i < 64; ++i) {
     int at = i * n + c;
-    if (at < 128) low[static_cast<size_t>(i)] = at;
-    else high[static_cast<size_t>(i)] = at - 128;
+    if (at < 128)
+      low[static_cast<size_t>(i)] = at;
+    else
+      high[static_cast<size_t>(i)] = at - 128;
     both[static_cast<size_t>(i)] = at < 128 ? i : 64 + i;
   }
   Value* first = builder_.CreateShuffleVector(parts[0], parts[1], low);
@@ -235,16 +262,20 @@ void FunctionEmitter::emit_vnni_groups(const kernel::BandRow& row, const Prepare
   Value* dst_plane = emit(row.dst_plane);
   memo_.clear();
   auto load64 = [&](Value* pointer, int64_t offset) {
-    auto* load = builder_.CreateAlignedLoad(bytes, builder_.CreateGEP(i8, pointer, i64(offset)), llvm::Align(64));
+    auto* load =
+        builder_.CreateAlignedLoad(bytes, builder_.CreateGEP(i8, pointer, i64(offset)), llvm::Align(64));
     tag(load, row.tables.prepared);
     return load;
   };
   auto dot = [&](Value* sum, Value* data, Value* weights) {
-    return builder_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpdpbusd_512, {}, {sum, builder_.CreateBitCast(data, words), builder_.CreateBitCast(weights, words)});
+    return builder_.CreateIntrinsic(
+        llvm::Intrinsic::x86_avx512_vpdpbusd_512, {},
+        {sum, builder_.CreateBitCast(data, words), builder_.CreateBitCast(weights, words)});
   };
   counted_loop(i64(0), p.groups, [&](Value* g) {
     Value* table = builder_.CreateGEP(i8, p.tables, builder_.CreateMul(g, p.group_bytes));
-    auto* base_load = builder_.CreateLoad(builder_.getInt32Ty(), builder_.CreateGEP(builder_.getInt32Ty(), p.base, g));
+    auto* base_load =
+        builder_.CreateLoad(builder_.getInt32Ty(), builder_.CreateGEP(builder_.getInt32Ty(), p.base, g));
     tag(base_load, row.tables.prepared);
     Value* base = builder_.CreateSExt(base_load, builder_.getInt64Ty());
     std::vector<Value*> windows, high(channels), low(channels);
@@ -260,13 +291,15 @@ void FunctionEmitter::emit_vnni_groups(const kernel::BandRow& row, const Prepare
       Value* weight_high = load64(quad, 64);
       Value* weight_low = load64(quad, 128);
       for (size_t c = 0; c < channels; ++c) {
-        Value* taps = builder_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_permvar_qi_512, {}, {windows[c], index});
+        Value* taps =
+            builder_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_permvar_qi_512, {}, {windows[c], index});
         hi[c] = dot(hi[c], taps, weight_high);
         lo[c] = dot(lo[c], taps, weight_low);
       }
     };
     if (fixed_quads > 0) {
-      for (int q = 0; q < fixed_quads; ++q) add_quad(builder_.CreateGEP(i8, table, i64(q * kQuadBytes)), high, low);
+      for (int q = 0; q < fixed_quads; ++q)
+        add_quad(builder_.CreateGEP(i8, table, i64(q * kQuadBytes)), high, low);
     } else {
       std::vector<llvm::AllocaInst*> sums;
       for (size_t c = 0; c < 2 * channels; ++c) {
@@ -292,14 +325,26 @@ void FunctionEmitter::emit_vnni_groups(const kernel::BandRow& row, const Prepare
     }
     Value* x = builder_.CreateShl(g, i64(4));
     Value* left = builder_.CreateSub(p.width, x);
-    Value* bits = builder_.CreateSub(builder_.CreateShl(builder_.getInt32(1), builder_.CreateTrunc(builder_.CreateSelect(builder_.CreateICmpSLT(left, i64(kGroup)), left, i64(kGroup)), builder_.getInt32Ty())), builder_.getInt32(1));
-    Value* mask = builder_.CreateBitCast(builder_.CreateTrunc(bits, builder_.getInt16Ty()), vector_of(builder_.getInt1Ty(), kGroup));
+    Value* bits = builder_.CreateSub(
+        builder_.CreateShl(
+            builder_.getInt32(1),
+            builder_.CreateTrunc(
+                builder_.CreateSelect(builder_.CreateICmpSLT(left, i64(kGroup)), left, i64(kGroup)),
+                builder_.getInt32Ty())),
+        builder_.getInt32(1));
+    Value* mask = builder_.CreateBitCast(builder_.CreateTrunc(bits, builder_.getInt16Ty()),
+                                         vector_of(builder_.getInt1Ty(), kGroup));
     for (size_t c = 0; c < channels; ++c) {
       Value* sum = builder_.CreateAdd(builder_.CreateShl(high[c], llvm::ConstantInt::get(words, 8)), low[c]);
       Value* value = builder_.CreateSIToFP(sum, vector_of(builder_.getFloatTy(), kGroup));
-      value = builder_.CreateFMul(value, llvm::ConstantFP::get(value->getType(), static_cast<double>(row.scale)));
-      Value* at = builder_.CreateAdd(dst_offset, builder_.CreateAdd(builder_.CreateMul(dst_plane, i64(static_cast<int64_t>(c))), x));
-      tag(builder_.CreateMaskedStore(value, builder_.CreateGEP(builder_.getFloatTy(), buffers_[static_cast<size_t>(row.dst)], at), llvm::Align(4), mask), row.dst);
+      value =
+          builder_.CreateFMul(value, llvm::ConstantFP::get(value->getType(), static_cast<double>(row.scale)));
+      Value* at = builder_.CreateAdd(
+          dst_offset, builder_.CreateAdd(builder_.CreateMul(dst_plane, i64(static_cast<int64_t>(c))), x));
+      tag(builder_.CreateMaskedStore(
+              value, builder_.CreateGEP(builder_.getFloatTy(), buffers_[static_cast<size_t>(row.dst)], at),
+              llvm::Align(4), mask),
+          row.dst);
     }
   });
 }

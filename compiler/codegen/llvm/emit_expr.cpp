@@ -11,7 +11,8 @@ using kernel::ExprKind;
 using llvm::Intrinsic::ID;
 
 llvm::Type* FunctionEmitter::shaped(llvm::Type* element, const Value* like) const {
-  if (const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(like->getType())) return llvm::FixedVectorType::get(element, vector->getNumElements());
+  if (const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(like->getType()))
+    return llvm::FixedVectorType::get(element, vector->getNumElements());
   return element;
 }
 
@@ -19,20 +20,26 @@ llvm::Value* FunctionEmitter::spread(Value* value) {
   return is_vector(value) ? value : builder_.CreateVectorSplat(static_cast<unsigned>(lanes_), value);
 }
 
-llvm::Value* FunctionEmitter::like(Value* value, Value* other) { return is_vector(other) && !is_vector(value) ? spread(value) : value; }
+llvm::Value* FunctionEmitter::like(Value* value, Value* other) {
+  return is_vector(other) && !is_vector(value) ? spread(value) : value;
+}
 
 llvm::Value* FunctionEmitter::constant_like(DType type, Cell cell, const Value* shape) {
   llvm::Type* element = type_of(type);
   llvm::Constant* scalar = nullptr;
   if (is_float(type)) {
     auto bits = static_cast<unsigned>(8 * size_of(type));
-    scalar = llvm::ConstantFP::get(context_, llvm::APFloat(element->getFltSemantics(), llvm::APInt(bits, bits == 64 ? cell.bits : cell.bits & ((uint64_t{1} << bits) - 1))));
+    scalar = llvm::ConstantFP::get(
+        context_,
+        llvm::APFloat(element->getFltSemantics(),
+                      llvm::APInt(bits, bits == 64 ? cell.bits : cell.bits & ((uint64_t{1} << bits) - 1))));
   } else {
     unsigned bits = is_bool(type) ? 1 : static_cast<unsigned>(8 * size_of(type));
     scalar = llvm::ConstantInt::get(element, llvm::APInt(64, cell.bits).trunc(bits));
   }
   if (shape && shape->getType()->isVectorTy())
-    return llvm::ConstantVector::getSplat(llvm::cast<llvm::VectorType>(shape->getType())->getElementCount(), scalar);
+    return llvm::ConstantVector::getSplat(llvm::cast<llvm::VectorType>(shape->getType())->getElementCount(),
+                                          scalar);
   return scalar;
 }
 
@@ -45,8 +52,10 @@ llvm::Value* FunctionEmitter::emit(const Expr& e) {
 
 llvm::Value* FunctionEmitter::emit_uncached(const Expr& e) {
   switch (e->kind) {
-    case ExprKind::kConst: return constant_like(e->type, e->value, nullptr);
-    case ExprKind::kParam: return param_values_[static_cast<size_t>(e->index)];
+    case ExprKind::kConst:
+      return constant_like(e->type, e->value, nullptr);
+    case ExprKind::kParam:
+      return param_values_[static_cast<size_t>(e->index)];
     case ExprKind::kVar: {
       if (e->index == vector_var_) {
         llvm::SmallVector<llvm::Constant*, 64> iota;
@@ -58,10 +67,14 @@ llvm::Value* FunctionEmitter::emit_uncached(const Expr& e) {
       GALATEA_CHECK(variable.value != nullptr, "a loop variable is used before its definition");
       return variable.value;
     }
-    case ExprKind::kLoadFlat: return emit_load(*e);
-    case ExprKind::kPhilox: return emit_philox(*e);
-    case ExprKind::kOp: return emit_op(*e);
-    default: GALATEA_CHECK(false, "an expression that loops may not hold: " + kernel::to_text(e));
+    case ExprKind::kLoadFlat:
+      return emit_load(*e);
+    case ExprKind::kPhilox:
+      return emit_philox(*e);
+    case ExprKind::kOp:
+      return emit_op(*e);
+    default:
+      GALATEA_CHECK(false, "an expression that loops may not hold: " + kernel::to_text(e));
   }
 }
 
@@ -87,22 +100,34 @@ llvm::Value* FunctionEmitter::emit_compare(ScalarOp op, DType type, Value* a, Va
   using P = llvm::CmpInst::Predicate;
   if (is_float(type)) {
     switch (op) {
-      case ScalarOp::kEq: return builder_.CreateFCmp(P::FCMP_OEQ, a, b);
-      case ScalarOp::kNe: return builder_.CreateFCmp(P::FCMP_UNE, a, b);
-      case ScalarOp::kLt: return builder_.CreateFCmp(P::FCMP_OLT, a, b);
-      case ScalarOp::kLe: return builder_.CreateFCmp(P::FCMP_OLE, a, b);
-      case ScalarOp::kGt: return builder_.CreateFCmp(P::FCMP_OGT, a, b);
-      default: return builder_.CreateFCmp(P::FCMP_OGE, a, b);
+      case ScalarOp::kEq:
+        return builder_.CreateFCmp(P::FCMP_OEQ, a, b);
+      case ScalarOp::kNe:
+        return builder_.CreateFCmp(P::FCMP_UNE, a, b);
+      case ScalarOp::kLt:
+        return builder_.CreateFCmp(P::FCMP_OLT, a, b);
+      case ScalarOp::kLe:
+        return builder_.CreateFCmp(P::FCMP_OLE, a, b);
+      case ScalarOp::kGt:
+        return builder_.CreateFCmp(P::FCMP_OGT, a, b);
+      default:
+        return builder_.CreateFCmp(P::FCMP_OGE, a, b);
     }
   }
   bool is_signed = is_signed_int(type);
   switch (op) {
-    case ScalarOp::kEq: return builder_.CreateICmp(P::ICMP_EQ, a, b);
-    case ScalarOp::kNe: return builder_.CreateICmp(P::ICMP_NE, a, b);
-    case ScalarOp::kLt: return builder_.CreateICmp(is_signed ? P::ICMP_SLT : P::ICMP_ULT, a, b);
-    case ScalarOp::kLe: return builder_.CreateICmp(is_signed ? P::ICMP_SLE : P::ICMP_ULE, a, b);
-    case ScalarOp::kGt: return builder_.CreateICmp(is_signed ? P::ICMP_SGT : P::ICMP_UGT, a, b);
-    default: return builder_.CreateICmp(is_signed ? P::ICMP_SGE : P::ICMP_UGE, a, b);
+    case ScalarOp::kEq:
+      return builder_.CreateICmp(P::ICMP_EQ, a, b);
+    case ScalarOp::kNe:
+      return builder_.CreateICmp(P::ICMP_NE, a, b);
+    case ScalarOp::kLt:
+      return builder_.CreateICmp(is_signed ? P::ICMP_SLT : P::ICMP_ULT, a, b);
+    case ScalarOp::kLe:
+      return builder_.CreateICmp(is_signed ? P::ICMP_SLE : P::ICMP_ULE, a, b);
+    case ScalarOp::kGt:
+      return builder_.CreateICmp(is_signed ? P::ICMP_SGT : P::ICMP_UGT, a, b);
+    default:
+      return builder_.CreateICmp(is_signed ? P::ICMP_SGE : P::ICMP_UGE, a, b);
   }
 }
 
@@ -111,7 +136,8 @@ llvm::Value* FunctionEmitter::emit_round_away(Value* value) {
   Value* whole = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, value);
   Value* cut = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, builder_.CreateFSub(value, whole));
   Value* half = llvm::ConstantFP::get(value->getType(), 0.5);
-  Value* one = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, llvm::ConstantFP::get(value->getType(), 1.0), value);
+  Value* one = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign,
+                                              llvm::ConstantFP::get(value->getType(), 1.0), value);
   Value* up = builder_.CreateFAdd(whole, one);
   return builder_.CreateSelect(builder_.CreateFCmpOGE(cut, half), up, whole);
 }
@@ -121,7 +147,8 @@ llvm::Value* FunctionEmitter::multiply_high(Value* a, Value* b, bool is_signed) 
   llvm::Type* wide = shaped(builder_.getIntNTy(2 * bits), a);
   Value* x = is_signed ? builder_.CreateSExt(a, wide) : builder_.CreateZExt(a, wide);
   Value* y = is_signed ? builder_.CreateSExt(b, wide) : builder_.CreateZExt(b, wide);
-  return builder_.CreateTrunc(builder_.CreateLShr(builder_.CreateMul(x, y), llvm::ConstantInt::get(wide, bits)), a->getType());
+  return builder_.CreateTrunc(
+      builder_.CreateLShr(builder_.CreateMul(x, y), llvm::ConstantInt::get(wide, bits)), a->getType());
 }
 
 llvm::Value* FunctionEmitter::emit_division(ScalarOp op, DType type, Value* a, Value* b) {
@@ -135,10 +162,13 @@ llvm::Value* FunctionEmitter::emit_division(ScalarOp op, DType type, Value* a, V
     Value* minus_one = llvm::Constant::getAllOnesValue(b->getType());
     Value* negative = builder_.CreateICmpEQ(divisor, minus_one);
     divisor = builder_.CreateSelect(negative, llvm::ConstantInt::get(b->getType(), 1), divisor);
-    if (op == ScalarOp::kDiv) result = builder_.CreateSelect(negative, builder_.CreateNeg(a), builder_.CreateSDiv(dividend, divisor));
-    else result = builder_.CreateSRem(dividend, divisor);
+    if (op == ScalarOp::kDiv)
+      result = builder_.CreateSelect(negative, builder_.CreateNeg(a), builder_.CreateSDiv(dividend, divisor));
+    else
+      result = builder_.CreateSRem(dividend, divisor);
   } else {
-    result = op == ScalarOp::kDiv ? builder_.CreateUDiv(dividend, divisor) : builder_.CreateURem(dividend, divisor);
+    result = op == ScalarOp::kDiv ? builder_.CreateUDiv(dividend, divisor)
+                                  : builder_.CreateURem(dividend, divisor);
   }
   result = builder_.CreateSelect(by_zero, zero, result);
   if (llvm::isa<llvm::Constant>(by_zero)) return result;
@@ -161,38 +191,62 @@ llvm::Value* FunctionEmitter::emit_arithmetic(ScalarOp op, DType type, std::vect
   Value* b = args.size() > 1 ? args[1] : nullptr;
   auto unary = [&](ID id) { return real ? builder_.CreateUnaryIntrinsic(id, a) : a; };
   switch (op) {
-    case ScalarOp::kNeg: return real ? builder_.CreateFNeg(a) : builder_.CreateNeg(a);
+    case ScalarOp::kNeg:
+      return real ? builder_.CreateFNeg(a) : builder_.CreateNeg(a);
     case ScalarOp::kAbs:
       if (real) return unary(llvm::Intrinsic::fabs);
-      return is_signed_int(type) ? builder_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, a, builder_.getFalse()) : a;
-    case ScalarOp::kAdd: return real ? builder_.CreateFAdd(a, b) : builder_.CreateAdd(a, b);
-    case ScalarOp::kSub: return real ? builder_.CreateFSub(a, b) : builder_.CreateSub(a, b);
-    case ScalarOp::kMul: return real ? builder_.CreateFMul(a, b) : builder_.CreateMul(a, b);
-    case ScalarOp::kDiv: return real ? builder_.CreateFDiv(a, b) : emit_division(op, type, a, b);
-    case ScalarOp::kRem: return real ? builder_.CreateFRem(a, b) : emit_division(op, type, a, b);
-    case ScalarOp::kMin: return builder_.CreateSelect(emit_compare(ScalarOp::kLt, type, a, b), a, b);
-    case ScalarOp::kMax: return builder_.CreateSelect(emit_compare(ScalarOp::kGt, type, a, b), a, b);
+      return is_signed_int(type)
+                 ? builder_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, a, builder_.getFalse())
+                 : a;
+    case ScalarOp::kAdd:
+      return real ? builder_.CreateFAdd(a, b) : builder_.CreateAdd(a, b);
+    case ScalarOp::kSub:
+      return real ? builder_.CreateFSub(a, b) : builder_.CreateSub(a, b);
+    case ScalarOp::kMul:
+      return real ? builder_.CreateFMul(a, b) : builder_.CreateMul(a, b);
+    case ScalarOp::kDiv:
+      return real ? builder_.CreateFDiv(a, b) : emit_division(op, type, a, b);
+    case ScalarOp::kRem:
+      return real ? builder_.CreateFRem(a, b) : emit_division(op, type, a, b);
+    case ScalarOp::kMin:
+      return builder_.CreateSelect(emit_compare(ScalarOp::kLt, type, a, b), a, b);
+    case ScalarOp::kMax:
+      return builder_.CreateSelect(emit_compare(ScalarOp::kGt, type, a, b), a, b);
     case ScalarOp::kFma:
       if (!real) return builder_.CreateAdd(builder_.CreateMul(a, b), args[2]);
       return builder_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, args[2]});
-    case ScalarOp::kSqrt: return unary(llvm::Intrinsic::sqrt);
-    case ScalarOp::kFloor: return unary(llvm::Intrinsic::floor);
-    case ScalarOp::kCeil: return unary(llvm::Intrinsic::ceil);
-    case ScalarOp::kTrunc: return unary(llvm::Intrinsic::trunc);
-    case ScalarOp::kRound: return unary(llvm::Intrinsic::roundeven);
-    case ScalarOp::kRoundAway: return real ? emit_round_away(a) : a;
-    case ScalarOp::kAnd: return builder_.CreateAnd(a, b);
-    case ScalarOp::kOr: return builder_.CreateOr(a, b);
-    case ScalarOp::kXor: return builder_.CreateXor(a, b);
-    case ScalarOp::kNot: return builder_.CreateNot(a);
+    case ScalarOp::kSqrt:
+      return unary(llvm::Intrinsic::sqrt);
+    case ScalarOp::kFloor:
+      return unary(llvm::Intrinsic::floor);
+    case ScalarOp::kCeil:
+      return unary(llvm::Intrinsic::ceil);
+    case ScalarOp::kTrunc:
+      return unary(llvm::Intrinsic::trunc);
+    case ScalarOp::kRound:
+      return unary(llvm::Intrinsic::roundeven);
+    case ScalarOp::kRoundAway:
+      return real ? emit_round_away(a) : a;
+    case ScalarOp::kAnd:
+      return builder_.CreateAnd(a, b);
+    case ScalarOp::kOr:
+      return builder_.CreateOr(a, b);
+    case ScalarOp::kXor:
+      return builder_.CreateXor(a, b);
+    case ScalarOp::kNot:
+      return builder_.CreateNot(a);
     case ScalarOp::kShl:
     case ScalarOp::kShr: {
-      Value* count = builder_.CreateAnd(b, llvm::ConstantInt::get(b->getType(), static_cast<uint64_t>(8 * size_of(type) - 1)));
+      Value* count = builder_.CreateAnd(
+          b, llvm::ConstantInt::get(b->getType(), static_cast<uint64_t>(8 * size_of(type) - 1)));
       if (op == ScalarOp::kShl) return builder_.CreateShl(a, count);
       return is_signed_int(type) ? builder_.CreateAShr(a, count) : builder_.CreateLShr(a, count);
     }
-    case ScalarOp::kMulHi: return multiply_high(a, b, is_signed_int(type));
-    default: GALATEA_CHECK(false, "operation " + std::string(name_of(op)) + " reached the code generator; expand_math comes before");
+    case ScalarOp::kMulHi:
+      return multiply_high(a, b, is_signed_int(type));
+    default:
+      GALATEA_CHECK(false, "operation " + std::string(name_of(op)) +
+                               " reached the code generator; expand_math comes before");
   }
 }
 
@@ -205,11 +259,15 @@ llvm::Value* FunctionEmitter::emit_convert(DType from, DType to, Value* value) {
   }
   if (is_float(to)) {
     // Every way to f16 goes through f32 (scalar_op.h).
-    if (to == DType::kF16 && from != DType::kF32) return builder_.CreateFPTrunc(emit_convert(from, DType::kF32, value), type);
-    if (is_float(from)) return size_of(from) < size_of(to) ? builder_.CreateFPExt(value, type) : builder_.CreateFPTrunc(value, type);
+    if (to == DType::kF16 && from != DType::kF32)
+      return builder_.CreateFPTrunc(emit_convert(from, DType::kF32, value), type);
+    if (is_float(from))
+      return size_of(from) < size_of(to) ? builder_.CreateFPExt(value, type)
+                                         : builder_.CreateFPTrunc(value, type);
     if (is_signed_int(from)) return builder_.CreateSIToFP(value, type);
     // Narrow unsigned numbers convert fastest as signed 32-bit ones.
-    if (size_of(from) < 4) return builder_.CreateSIToFP(builder_.CreateZExt(value, shaped(builder_.getInt32Ty(), value)), type);
+    if (size_of(from) < 4)
+      return builder_.CreateSIToFP(builder_.CreateZExt(value, shaped(builder_.getInt32Ty(), value)), type);
     return builder_.CreateUIToFP(value, type);
   }
   if (is_float(from)) {
@@ -225,14 +283,17 @@ llvm::Value* FunctionEmitter::emit_convert(DType from, DType to, Value* value) {
 llvm::Value* FunctionEmitter::emit_saturate(DType from, DType to, Value* value) {
   if (is_bool(to) || is_float(to) || is_bool(from)) return emit_convert(from, to, value);
   if (is_float(from)) {
-    if (from == DType::kF16) return emit_saturate(DType::kF32, to, emit_convert(DType::kF16, DType::kF32, value));
+    if (from == DType::kF16)
+      return emit_saturate(DType::kF32, to, emit_convert(DType::kF16, DType::kF32, value));
     llvm::Type* real = value->getType();
     if (size_of(to) <= 2) {
-      // Clamping commutes with rounding when the bounds are whole numbers; max before min turns NaN into the lower bound, so NaN goes first.
+      // Clamping commutes with rounding when the bounds are whole numbers; max before min turns NaN into the
+      // lower bound, so NaN goes first.
       Value* low = llvm::ConstantFP::get(real, static_cast<double>(min_int(to)));
       Value* high = llvm::ConstantFP::get(real, static_cast<double>(max_int(to)));
       Value* x = value;
-      if (is_signed_int(to)) x = builder_.CreateSelect(builder_.CreateFCmpUNO(x, x), llvm::Constant::getNullValue(real), x);
+      if (is_signed_int(to))
+        x = builder_.CreateSelect(builder_.CreateFCmpUNO(x, x), llvm::Constant::getNullValue(real), x);
       x = builder_.CreateSelect(builder_.CreateFCmpOGT(x, low), x, low);
       x = builder_.CreateSelect(builder_.CreateFCmpOLT(x, high), x, high);
       x = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::roundeven, x);
@@ -244,7 +305,10 @@ llvm::Value* FunctionEmitter::emit_saturate(DType from, DType to, Value* value) 
   }
   // Integers: clamp in the source type where a bound lies inside its range.
   Value* x = value;
-  auto bound = [&](uint64_t bits) { return llvm::ConstantInt::get(value->getType(), llvm::APInt(64, bits).trunc(value->getType()->getScalarSizeInBits())); };
+  auto bound = [&](uint64_t bits) {
+    return llvm::ConstantInt::get(value->getType(),
+                                  llvm::APInt(64, bits).trunc(value->getType()->getScalarSizeInBits()));
+  };
   if (is_signed_int(from)) {
     if (min_int(from) < min_int(to)) {
       Value* low = bound(static_cast<uint64_t>(min_int(to)));
@@ -273,7 +337,9 @@ llvm::Value* FunctionEmitter::emit_philox(const kernel::ExprNode& e) {
     for (Value*& arg : args) arg = like(arg, vector);
   llvm::Type* word = shaped(builder_.getInt32Ty(), args[0]);
   auto low = [&](Value* x) { return builder_.CreateTrunc(x, word); };
-  auto high = [&](Value* x) { return builder_.CreateTrunc(builder_.CreateLShr(x, llvm::ConstantInt::get(x->getType(), 32)), word); };
+  auto high = [&](Value* x) {
+    return builder_.CreateTrunc(builder_.CreateLShr(x, llvm::ConstantInt::get(x->getType(), 32)), word);
+  };
   Value* c[4] = {low(args[1]), high(args[1]), low(args[2]), high(args[2])};
   Value* k[2] = {low(args[0]), high(args[0])};
   auto constant = [&](uint32_t value) { return llvm::ConstantInt::get(word, value); };
@@ -282,7 +348,8 @@ llvm::Value* FunctionEmitter::emit_philox(const kernel::ExprNode& e) {
     Value* l0 = builder_.CreateMul(c[0], constant(0xD2511F53));
     Value* h1 = multiply_high(c[2], constant(0xCD9E8D57), false);
     Value* l1 = builder_.CreateMul(c[2], constant(0xCD9E8D57));
-    Value* next[4] = {builder_.CreateXor(builder_.CreateXor(h1, c[1]), k[0]), l1, builder_.CreateXor(builder_.CreateXor(h0, c[3]), k[1]), l0};
+    Value* next[4] = {builder_.CreateXor(builder_.CreateXor(h1, c[1]), k[0]), l1,
+                      builder_.CreateXor(builder_.CreateXor(h0, c[3]), k[1]), l0};
     std::copy(next, next + 4, c);
     k[0] = builder_.CreateAdd(k[0], constant(0x9E3779B9));
     k[1] = builder_.CreateAdd(k[1], constant(0xBB67AE85));

@@ -1,7 +1,8 @@
 // Loads and stores: contiguous, reversed, strided by a few elements, gathered.
 //
-// A strided load of s elements apart takes the s vectors that hold all channels and picks its own: neighbouring channels then share the loads
-// (LLVM merges the equal ones). Bytes and halves are gathered as 32-bit words; every buffer has readable padding after its end.
+// A strided load of s elements apart takes the s vectors that hold all channels and picks its own:
+// neighbouring channels then share the loads (LLVM merges the equal ones). Bytes and halves are gathered as
+// 32-bit words; every buffer has readable padding after its end.
 #include <llvm/IR/Intrinsics.h>
 
 #include "compiler/codegen/llvm/emitter.h"
@@ -14,15 +15,22 @@ constexpr int64_t kMaxStride = 4;
 
 llvm::Type* FunctionEmitter::type_of(DType type) const {
   switch (type) {
-    case DType::kBool: return llvm::Type::getInt1Ty(context_);
-    case DType::kF16: return llvm::Type::getHalfTy(context_);
-    case DType::kF32: return llvm::Type::getFloatTy(context_);
-    case DType::kF64: return llvm::Type::getDoubleTy(context_);
-    default: return llvm::Type::getIntNTy(context_, static_cast<unsigned>(8 * size_of(type)));
+    case DType::kBool:
+      return llvm::Type::getInt1Ty(context_);
+    case DType::kF16:
+      return llvm::Type::getHalfTy(context_);
+    case DType::kF32:
+      return llvm::Type::getFloatTy(context_);
+    case DType::kF64:
+      return llvm::Type::getDoubleTy(context_);
+    default:
+      return llvm::Type::getIntNTy(context_, static_cast<unsigned>(8 * size_of(type)));
   }
 }
 
-llvm::Type* FunctionEmitter::memory_type(DType type) const { return is_bool(type) ? llvm::Type::getInt8Ty(context_) : type_of(type); }
+llvm::Type* FunctionEmitter::memory_type(DType type) const {
+  return is_bool(type) ? llvm::Type::getInt8Ty(context_) : type_of(type);
+}
 
 llvm::Value* FunctionEmitter::from_memory(DType type, Value* raw) {
   return is_bool(type) ? builder_.CreateICmpNE(raw, llvm::Constant::getNullValue(raw->getType())) : raw;
@@ -56,7 +64,8 @@ llvm::Value* FunctionEmitter::emit_load(const kernel::ExprNode& e) {
   };
   if (vector_var_ < 0) return scalar_load(emit(e.args[0]));
   kernel::VectorOffset parts;
-  if (!kernel::match_vector_offset(e.args[0], vector_var_, varying_, &parts)) return gather(buffer, e.index, emit(e.args[0]));
+  if (!kernel::match_vector_offset(e.args[0], vector_var_, varying_, &parts))
+    return gather(buffer, e.index, emit(e.args[0]));
   if (!parts.scale) return scalar_load(emit(e.args[0]));
   if (!kernel::is_const(parts.scale)) return gather(buffer, e.index, emit(e.args[0]));
   int64_t stride = kernel::const_value(parts.scale);
@@ -87,21 +96,26 @@ llvm::Value* FunctionEmitter::emit_load(const kernel::ExprNode& e) {
   if (stride < 0) return gather(buffer, e.index, emit(e.args[0]));
   // stride 2..4: the whole run, then every stride-th element.
   llvm::SmallVector<int, 256> pick;
-  for (unsigned i = 0; i < lanes; ++i) pick.push_back(static_cast<int>(i * static_cast<unsigned>(stride)) + static_cast<int>(channel ? constant : 0));
+  for (unsigned i = 0; i < lanes; ++i)
+    pick.push_back(static_cast<int>(i * static_cast<unsigned>(stride)) +
+                   static_cast<int>(channel ? constant : 0));
   llvm::Type* run = vector_of(element, lanes_ * static_cast<int>(stride));
   llvm::Instruction* raw = nullptr;
   Value* pointer = address(e.index, base);
   if (!mask_ && channel) {
     raw = builder_.CreateAlignedLoad(run, pointer, align);
   } else {
-    // Without knowing the channel, the run may end past what the padding covers: only the elements wanted are read.
+    // Without knowing the channel, the run may end past what the padding covers: only the elements wanted are
+    // read.
     llvm::SmallVector<int, 256> widen;
-    for (unsigned i = 0; i < lanes * static_cast<unsigned>(stride); ++i) widen.push_back(static_cast<int>(i / static_cast<unsigned>(stride)));
+    for (unsigned i = 0; i < lanes * static_cast<unsigned>(stride); ++i)
+      widen.push_back(static_cast<int>(i / static_cast<unsigned>(stride)));
     Value* mask = mask_ ? mask_ : llvm::Constant::getAllOnesValue(vector_of(builder_.getInt1Ty(), lanes_));
     mask = builder_.CreateShuffleVector(mask, widen);
     if (!channel) {
       llvm::SmallVector<llvm::Constant*, 256> wanted;
-      for (unsigned i = 0; i < lanes * static_cast<unsigned>(stride); ++i) wanted.push_back(builder_.getInt1(i % static_cast<unsigned>(stride) == 0));
+      for (unsigned i = 0; i < lanes * static_cast<unsigned>(stride); ++i)
+        wanted.push_back(builder_.getInt1(i % static_cast<unsigned>(stride) == 0));
       mask = builder_.CreateAnd(mask, llvm::ConstantVector::get(wanted));
     }
     raw = builder_.CreateMaskedLoad(run, pointer, align, mask, llvm::Constant::getNullValue(run));
@@ -112,33 +126,42 @@ llvm::Value* FunctionEmitter::emit_load(const kernel::ExprNode& e) {
 
 /// A u32 at a byte offset of a u8 buffer (band_row.cpp).
 llvm::Value* FunctionEmitter::load_word(const kernel::ExprNode& e) {
-  GALATEA_CHECK(e.type == DType::kU32 && kernel_.buffers[static_cast<size_t>(e.index)].type == DType::kU8, "a load of another type than its buffer's");
+  GALATEA_CHECK(e.type == DType::kU32 && kernel_.buffers[static_cast<size_t>(e.index)].type == DType::kU8,
+                "a load of another type than its buffer's");
   Value* pointers = address(e.index, emit(e.args[0]));
-  if (!is_vector(pointers)) return builder_.CreateAlignedLoad(builder_.getInt32Ty(), pointers, llvm::Align(1));
+  if (!is_vector(pointers))
+    return builder_.CreateAlignedLoad(builder_.getInt32Ty(), pointers, llvm::Align(1));
   Value* mask = mask_ ? mask_ : llvm::Constant::getAllOnesValue(vector_of(builder_.getInt1Ty(), lanes_));
   llvm::Type* words = vector_of(builder_.getInt32Ty(), lanes_);
-  return builder_.CreateMaskedGather(words, pointers, llvm::Align(1), mask, llvm::Constant::getNullValue(words));
+  return builder_.CreateMaskedGather(words, pointers, llvm::Align(1), mask,
+                                     llvm::Constant::getNullValue(words));
 }
 
 llvm::Value* FunctionEmitter::gather(const kernel::LoopBuffer& buffer, int index, Value* offsets) {
   offsets = spread(offsets);
   Value* mask = mask_ ? mask_ : llvm::Constant::getAllOnesValue(vector_of(builder_.getInt1Ty(), lanes_));
   int size = size_of(buffer.type);
-  Value* pointers = builder_.CreateGEP(memory_type(buffer.type), buffers_[static_cast<size_t>(index)], offsets);
+  Value* pointers =
+      builder_.CreateGEP(memory_type(buffer.type), buffers_[static_cast<size_t>(index)], offsets);
   if (size >= 4) {
     llvm::Type* type = vector_of(memory_type(buffer.type), lanes_);
-    auto* raw = builder_.CreateMaskedGather(type, pointers, llvm::Align(static_cast<uint64_t>(size)), mask, llvm::Constant::getNullValue(type));
+    auto* raw = builder_.CreateMaskedGather(type, pointers, llvm::Align(static_cast<uint64_t>(size)), mask,
+                                            llvm::Constant::getNullValue(type));
     return from_memory(buffer.type, tag(raw, index));
   }
   // Not tagged: a word may reach into the padding, which belongs to no buffer's elements.
   llvm::Type* words = vector_of(builder_.getInt32Ty(), lanes_);
-  Value* raw = builder_.CreateMaskedGather(words, pointers, llvm::Align(1), mask, llvm::Constant::getNullValue(words));
-  Value* narrow = builder_.CreateTrunc(raw, vector_of(builder_.getIntNTy(static_cast<unsigned>(8 * size)), lanes_));
-  if (buffer.type == DType::kF16) return builder_.CreateBitCast(narrow, vector_of(builder_.getHalfTy(), lanes_));
+  Value* raw =
+      builder_.CreateMaskedGather(words, pointers, llvm::Align(1), mask, llvm::Constant::getNullValue(words));
+  Value* narrow =
+      builder_.CreateTrunc(raw, vector_of(builder_.getIntNTy(static_cast<unsigned>(8 * size)), lanes_));
+  if (buffer.type == DType::kF16)
+    return builder_.CreateBitCast(narrow, vector_of(builder_.getHalfTy(), lanes_));
   return from_memory(buffer.type, narrow);
 }
 
-void FunctionEmitter::store_vector(const kernel::LoopBuffer& buffer, const kernel::Store& store, Value* value) {
+void FunctionEmitter::store_vector(const kernel::LoopBuffer& buffer, const kernel::Store& store,
+                                   Value* value) {
   llvm::Align align(static_cast<uint64_t>(size_of(buffer.type)));
   kernel::VectorOffset parts;
   bool linear = kernel::match_vector_offset(store.offset, vector_var_, varying_, &parts);
@@ -152,13 +175,17 @@ void FunctionEmitter::store_vector(const kernel::LoopBuffer& buffer, const kerne
     if (stride < 0) raw = builder_.CreateVectorReverse(raw);
     Value* pointer = address(store.buffer, base);
     llvm::Instruction* instruction = nullptr;
-    if (mask_) instruction = builder_.CreateMaskedStore(raw, pointer, align, stride < 0 ? builder_.CreateVectorReverse(mask_) : mask_);
-    else instruction = builder_.CreateAlignedStore(raw, pointer, align);
+    if (mask_)
+      instruction = builder_.CreateMaskedStore(raw, pointer, align,
+                                               stride < 0 ? builder_.CreateVectorReverse(mask_) : mask_);
+    else
+      instruction = builder_.CreateAlignedStore(raw, pointer, align);
     tag(instruction, store.buffer);
     return;
   }
   Value* offsets = spread(emit(store.offset));
-  Value* pointers = builder_.CreateGEP(memory_type(buffer.type), buffers_[static_cast<size_t>(store.buffer)], offsets);
+  Value* pointers =
+      builder_.CreateGEP(memory_type(buffer.type), buffers_[static_cast<size_t>(store.buffer)], offsets);
   Value* mask = mask_ ? mask_ : llvm::Constant::getAllOnesValue(vector_of(builder_.getInt1Ty(), lanes_));
   tag(builder_.CreateMaskedScatter(raw, pointers, align, mask), store.buffer);
 }

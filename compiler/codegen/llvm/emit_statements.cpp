@@ -43,24 +43,32 @@ void FunctionEmitter::emit_entry() {
   builder_.SetInsertPoint(llvm::BasicBlock::Create(context_, "entry", function_));
   Value* call = function_->getArg(0);
   auto pointer_at = [&](Value* base, int64_t offset) {
-    return builder_.CreateLoad(builder_.getPtrTy(), builder_.CreateConstGEP1_64(builder_.getInt8Ty(), base, static_cast<uint64_t>(offset)));
+    return builder_.CreateLoad(
+        builder_.getPtrTy(),
+        builder_.CreateConstGEP1_64(builder_.getInt8Ty(), base, static_cast<uint64_t>(offset)));
   };
   tensors_ = pointer_at(call, kCallTensors);
   params_ = pointer_at(call, kCallParams);
   Value* scratch = pointer_at(call, kCallScratch);
   status_ = pointer_at(call, kCallStatus);
   for (size_t i = 0; i < kernel_.params.size(); ++i) {
-    Value* cell = builder_.CreateLoad(builder_.getInt64Ty(), builder_.CreateConstGEP1_64(builder_.getInt64Ty(), params_, i));
+    Value* cell = builder_.CreateLoad(builder_.getInt64Ty(),
+                                      builder_.CreateConstGEP1_64(builder_.getInt64Ty(), params_, i));
     DType type = kernel_.params[i].type;
-    Value* narrow = is_bool(type) ? builder_.CreateICmpNE(cell, i64(0)) : builder_.CreateTrunc(cell, builder_.getIntNTy(static_cast<unsigned>(8 * size_of(type))));
+    Value* narrow = is_bool(type) ? builder_.CreateICmpNE(cell, i64(0))
+                                  : builder_.CreateTrunc(
+                                        cell, builder_.getIntNTy(static_cast<unsigned>(8 * size_of(type))));
     param_values_.push_back(is_float(type) ? builder_.CreateBitCast(narrow, type_of(type)) : narrow);
   }
   for (size_t t = 0; t < kernel_.stride_vars.size(); ++t) {
     for (size_t d = 0; d < kernel_.stride_vars[t].size(); ++d) {
       int var = kernel_.stride_vars[t][d];
       if (var < 0) continue;
-      auto offset = static_cast<int64_t>(t * sizeof(runtime::KernelTensor)) + kTensorStrides + static_cast<int64_t>(8 * d);
-      define(var, builder_.CreateLoad(builder_.getInt64Ty(), builder_.CreateConstGEP1_64(builder_.getInt8Ty(), tensors_, static_cast<uint64_t>(offset))));
+      auto offset = static_cast<int64_t>(t * sizeof(runtime::KernelTensor)) + kTensorStrides +
+                    static_cast<int64_t>(8 * d);
+      define(var, builder_.CreateLoad(builder_.getInt64Ty(),
+                                      builder_.CreateConstGEP1_64(builder_.getInt8Ty(), tensors_,
+                                                                  static_cast<uint64_t>(offset))));
     }
   }
   place_buffers(scratch);
@@ -73,11 +81,14 @@ void FunctionEmitter::place_buffers(Value* scratch) {
   for (size_t b = 0; b < kernel_.buffers.size(); ++b) {
     const kernel::LoopBuffer& buffer = kernel_.buffers[b];
     if (buffer.kind == BufferKind::kScratch) {
-      buffers_.push_back(builder_.CreateGEP(builder_.getInt8Ty(), scratch, emit(layout.offsets[b]), buffer.name));
+      buffers_.push_back(
+          builder_.CreateGEP(builder_.getInt8Ty(), scratch, emit(layout.offsets[b]), buffer.name));
       memo_.clear();
     } else {
       auto offset = static_cast<uint64_t>(buffer.tensor) * sizeof(runtime::KernelTensor);
-      buffers_.push_back(builder_.CreateLoad(builder_.getPtrTy(), builder_.CreateConstGEP1_64(builder_.getInt8Ty(), tensors_, offset), buffer.name));
+      buffers_.push_back(builder_.CreateLoad(
+          builder_.getPtrTy(), builder_.CreateConstGEP1_64(builder_.getInt8Ty(), tensors_, offset),
+          buffer.name));
     }
     scopes_.push_back(metadata.createAnonymousAliasScope(domain, buffer.name));
   }
@@ -202,7 +213,8 @@ void FunctionEmitter::emit_vector(const kernel::For& loop) {
     llvm::SmallVector<llvm::Constant*, 64> iota;
     for (int i = 0; i < loop.lanes; ++i) iota.push_back(builder_.getInt32(static_cast<uint32_t>(i)));
     Value* left = builder_.CreateTrunc(builder_.CreateSub(end, whole), builder_.getInt32Ty());
-    Value* mask = builder_.CreateICmpSLT(llvm::ConstantVector::get(iota), builder_.CreateVectorSplat(static_cast<unsigned>(loop.lanes), left));
+    Value* mask = builder_.CreateICmpSLT(llvm::ConstantVector::get(iota),
+                                         builder_.CreateVectorSplat(static_cast<unsigned>(loop.lanes), left));
     emit_vector_body(loop, whole, mask);
     builder_.CreateBr(after);
   } else {
@@ -247,7 +259,9 @@ void FunctionEmitter::emit_store(const kernel::Store& store) {
   const kernel::LoopBuffer& buffer = kernel_.buffers[static_cast<size_t>(store.buffer)];
   Value* value = emit(store.value);
   if (vector_var_ < 0) {
-    auto* instruction = builder_.CreateAlignedStore(to_memory(buffer.type, value), address(store.buffer, emit(store.offset)), llvm::Align(static_cast<uint64_t>(size_of(buffer.type))));
+    auto* instruction =
+        builder_.CreateAlignedStore(to_memory(buffer.type, value), address(store.buffer, emit(store.offset)),
+                                    llvm::Align(static_cast<uint64_t>(size_of(buffer.type))));
     tag(instruction, store.buffer);
     return;
   }

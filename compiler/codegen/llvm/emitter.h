@@ -1,7 +1,8 @@
 // Loops to LLVM IR, with explicit vectors. Shared by the files of this folder; the entry is emit.h.
 //
-// A value is a scalar or a vector of `lanes_` elements; uniform expressions stay scalar and are spread where a vector needs them. The vector loop is
-// emitted twice: whole vectors, then one masked iteration for the rest. bool is i1 in registers and a byte in memory.
+// A value is a scalar or a vector of `lanes_` elements; uniform expressions stay scalar and are spread where
+// a vector needs them. The vector loop is emitted twice: whole vectors, then one masked iteration for the
+// rest. bool is i1 in registers and a byte in memory.
 #pragma once
 
 #include <functional>
@@ -81,11 +82,13 @@ class FunctionEmitter {
   void counted_loop(Value* begin, Value* end, const std::function<void(Value*)>& body, int64_t step = 1);
 
   // types
-  llvm::Type* type_of(DType type) const;         ///< in registers
-  llvm::Type* memory_type(DType type) const;     ///< in memory
-  llvm::Type* vector_of(llvm::Type* element, int lanes) const { return llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes)); }
-  Value* spread(Value* value);                   ///< a vector of lanes_ (only inside a vector loop)
-  Value* like(Value* value, Value* other);       ///< spread if the other is a vector
+  llvm::Type* type_of(DType type) const;      ///< in registers
+  llvm::Type* memory_type(DType type) const;  ///< in memory
+  llvm::Type* vector_of(llvm::Type* element, int lanes) const {
+    return llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes));
+  }
+  Value* spread(Value* value);              ///< a vector of lanes_ (only inside a vector loop)
+  Value* like(Value* value, Value* other);  ///< spread if the other is a vector
   static bool is_vector(const Value* value) { return value->getType()->isVectorTy(); }
   llvm::Type* shaped(llvm::Type* element, const Value* like) const;
   Value* constant_like(DType type, Cell cell, const Value* like);
@@ -107,15 +110,15 @@ class FunctionEmitter {
   Value* params_ = nullptr;
   Value* status_ = nullptr;
   std::vector<Value*> param_values_;
-  std::vector<Value*> buffers_;              ///< address of element 0
+  std::vector<Value*> buffers_;  ///< address of element 0
   std::vector<llvm::MDNode*> scopes_, no_alias_;
   std::vector<Variable> vars_;
-  std::vector<bool> varying_;                ///< variables that differ between lanes
+  std::vector<bool> varying_;                                 ///< variables that differ between lanes
   std::unordered_map<const kernel::ExprNode*, Value*> memo_;  ///< of the expression being emitted
-  int vector_var_ = -1;                      ///< -1: not in a vector loop
+  int vector_var_ = -1;                                       ///< -1: not in a vector loop
   int lanes_ = 1;
   Value* vector_base_ = nullptr;
-  Value* mask_ = nullptr;                    ///< nullptr: every lane
+  Value* mask_ = nullptr;  ///< nullptr: every lane
 };
 
 }  // namespace galatea::codegen

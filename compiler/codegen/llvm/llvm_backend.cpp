@@ -44,7 +44,9 @@ void initialize_llvm() {
 }
 
 std::unexpected<Error> llvm_error(llvm::Error error) {
-  return make_error(ErrorKind::kInternal, "G0561", "LLVM could not compile a kernel: " + llvm::toString(std::move(error)), "please report this");
+  return make_error(ErrorKind::kInternal, "G0561",
+                    "LLVM could not compile a kernel: " + llvm::toString(std::move(error)),
+                    "please report this");
 }
 
 Result<std::unique_ptr<llvm::TargetMachine>> make_machine(const Target& target) {
@@ -52,18 +54,24 @@ Result<std::unique_ptr<llvm::TargetMachine>> make_machine(const Target& target) 
   std::string triple = llvm::sys::getDefaultTargetTriple();
   std::string message;
   const llvm::Target* found = llvm::TargetRegistry::lookupTarget(triple, message);
-  if (!found) return make_error(ErrorKind::kSystem, "G0562", "LLVM has no code generator for " + triple + ": " + message);
+  if (!found)
+    return make_error(ErrorKind::kSystem, "G0562",
+                      "LLVM has no code generator for " + triple + ": " + message);
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  return std::unique_ptr<llvm::TargetMachine>(found->createTargetMachine(triple, target.cpu(), target.features(), options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
+  return std::unique_ptr<llvm::TargetMachine>(
+      found->createTargetMachine(triple, target.cpu(), target.features(), options, llvm::Reloc::PIC_,
+                                 std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 
-std::unique_ptr<llvm::Module> make_module(llvm::LLVMContext& context, const kernel::LoopKernel& kernel, const Target& target) {
+std::unique_ptr<llvm::Module> make_module(llvm::LLVMContext& context, const kernel::LoopKernel& kernel,
+                                          const Target& target) {
   auto module = std::make_unique<llvm::Module>(kernel.name, context);
   FunctionEmitter(kernel, target, *module).run(kSymbol);
   std::string problem;
   llvm::raw_string_ostream stream(problem);
-  GALATEA_CHECK(!llvm::verifyModule(*module, &stream), "illegal LLVM IR for " + kernel.name + ": " + stream.str());
+  GALATEA_CHECK(!llvm::verifyModule(*module, &stream),
+                "illegal LLVM IR for " + kernel.name + ": " + stream.str());
   return module;
 }
 
@@ -87,9 +95,11 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   passes.addPass(llvm::LoopSimplifyPass());
   passes.addPass(llvm::LCSSAPass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopRotatePass()));
-  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
+  passes.addPass(
+      llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::IndVarSimplifyPass()));
-  passes.addPass(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(2).setPartial(false).setRuntime(false).setUpperBound(false)));
+  passes.addPass(llvm::LoopUnrollPass(
+      llvm::LoopUnrollOptions(2).setPartial(false).setRuntime(false).setUpperBound(false)));
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::GVNPass());
   passes.addPass(llvm::InstCombinePass());
@@ -102,7 +112,8 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
 
 class JitCode final : public runtime::KernelCode {
  public:
-  JitCode(std::unique_ptr<llvm::orc::LLJIT> jit, runtime::KernelFunction function) : jit_(std::move(jit)), function_(function) {}
+  JitCode(std::unique_ptr<llvm::orc::LLJIT> jit, runtime::KernelFunction function)
+      : jit_(std::move(jit)), function_(function) {}
   void run(const runtime::KernelCall& call) const override { function_(&call); }
 
  private:
@@ -133,9 +144,13 @@ class LlvmBackend final : public KernelBackend {
     builder.addFeatures(features());
     builder.setRelocationModel(llvm::Reloc::PIC_);
     builder.getOptions().AllowFPOpFusion = llvm::FPOpFusion::Strict;
-    auto jit = llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(builder)).setNumCompileThreads(0).create();
+    auto jit = llvm::orc::LLJITBuilder()
+                   .setJITTargetMachineBuilder(std::move(builder))
+                   .setNumCompileThreads(0)
+                   .create();
     if (!jit) return llvm_error(jit.takeError());
-    if (auto error = (*jit)->addIRModule(llvm::orc::ThreadSafeModule(std::move(module), std::move(context)))) return llvm_error(std::move(error));
+    if (auto error = (*jit)->addIRModule(llvm::orc::ThreadSafeModule(std::move(module), std::move(context))))
+      return llvm_error(std::move(error));
     auto symbol = (*jit)->lookup(kSymbol);
     if (!symbol) return llvm_error(symbol.takeError());
     auto function = symbol->toPtr<runtime::KernelFunction>();
@@ -183,12 +198,15 @@ Result<std::string> emit_assembly(const kernel::LoopKernel& kernel, const Target
   return std::string(text.str());
 }
 
-std::unique_ptr<KernelBackend> make_llvm_backend(const Target& target) { return std::make_unique<LlvmBackend>(target); }
+std::unique_ptr<KernelBackend> make_llvm_backend(const Target& target) {
+  return std::make_unique<LlvmBackend>(target);
+}
 
 Result<std::unique_ptr<KernelBackend>> make_backend(const std::string& name, std::string* note) {
   if (name == "interpreter") return make_interpreter_backend();
   if (name != "llvm") {
-    return make_error(ErrorKind::kUser, "G0563", "unknown backend \"" + name + "\"", "use llvm, interpreter or cuda-shim");
+    return make_error(ErrorKind::kUser, "G0563", "unknown backend \"" + name + "\"",
+                      "use llvm, interpreter or cuda-shim");
   }
   if (auto target = host_target()) return make_llvm_backend(*target);
   if (note) *note = "this processor is below x86-64-v3: kernels run in the interpreter, which is slow";

@@ -16,7 +16,8 @@ std::string Target::features() const { return vnni_vbmi() ? "+avx512vnni,+avx512
 std::optional<Target> host_target() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512vbmi"))
+  if (__builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512vnni") &&
+      __builtin_cpu_supports("avx512vbmi"))
     return Target{TargetLevel::kX86V4Vnni};
   if (__builtin_cpu_supports("x86-64-v4")) return Target{TargetLevel::kX86V4};
   if (__builtin_cpu_supports("x86-64-v3")) return Target{TargetLevel::kX86V3};
@@ -34,7 +35,8 @@ Result<Target> target_from_name(std::string_view name) {
 std::vector<Target> runnable_targets() {
   std::vector<Target> out;
   if (auto best = host_target())
-    for (int level = 0; level <= static_cast<int>(best->level); ++level) out.push_back({static_cast<TargetLevel>(level)});
+    for (int level = 0; level <= static_cast<int>(best->level); ++level)
+      out.push_back({static_cast<TargetLevel>(level)});
   return out;
 }
 

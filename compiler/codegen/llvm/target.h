@@ -1,6 +1,7 @@
 // What code is generated for.
 //
-// Comes in: this machine, or a name. Goes out: the instruction-set level, and what it offers to the vector forms.
+// Comes in: this machine, or a name. Goes out: the instruction-set level, and what it offers to the vector
+// forms.
 #pragma once
 
 #include <optional>

@@ -1,8 +1,8 @@
 // narrow_producers: see passes.h.
 //
-// A map that reads its producer at scale * axis + offset, all inside, sees only a window of it. The producer is then computed on the
-// window: axis d of its domain becomes the reader's axis, and what it loads follows. Where it in turn is the only reader of a stage
-// and reads it at the same axis, that stage is narrowed too.
+// A map that reads its producer at scale * axis + offset, all inside, sees only a window of it. The producer
+// is then computed on the window: axis d of its domain becomes the reader's axis, and what it loads follows.
+// Where it in turn is the only reader of a stage and reads it at the same axis, that stage is narrowed too.
 #include <algorithm>
 
 #include "compiler/kernel/passes/passes.h"
@@ -26,7 +26,8 @@ int index_on_axis(const Stage& reader, int target, const Stage& producer, int d)
       const Expr& index = load->args[i];
       if (index->kind != ExprKind::kAxis || index->index != d) continue;
       // Inside the producer: promised, or because the extents are equal.
-      bool inside = load->border == Border::kNone || same(producer.extents[i], reader.extents[static_cast<size_t>(d)]);
+      bool inside =
+          load->border == Border::kNone || same(producer.extents[i], reader.extents[static_cast<size_t>(d)]);
       if (inside && here < 0) here = static_cast<int>(i);
     }
     if (here < 0 || (found >= 0 && found != here)) return -1;
@@ -44,7 +45,8 @@ void narrow_axis(Kernel& kernel, int number, int d, const Window& window) {
   Stage& stage = kernel.stages[static_cast<size_t>(number)];
   std::vector<Follower> followers;
   for (int target = 0; target < number; ++target) {
-    if (only_reader(kernel, target) != number || may_raise_flag(kernel.stages[static_cast<size_t>(target)])) continue;
+    if (only_reader(kernel, target) != number || may_raise_flag(kernel.stages[static_cast<size_t>(target)]))
+      continue;
     int index = index_on_axis(stage, target, kernel.stages[static_cast<size_t>(target)], d);
     if (index < 0) continue;
     narrow_axis(kernel, target, index, window);
@@ -66,7 +68,8 @@ void narrow_axis(Kernel& kernel, int number, int d, const Window& window) {
   stage.extents[static_cast<size_t>(d)] = window.extent;
 }
 
-/// The windows through which `reader` sees the stage, one per axis (an empty extent: the whole axis); nothing if it is no plain window.
+/// The windows through which `reader` sees the stage, one per axis (an empty extent: the whole axis); nothing
+/// if it is no plain window.
 std::vector<Window> windows_of(const Stage& reader, const Expr& load, const Stage& producer) {
   std::vector<Window> out;
   std::vector<bool> used(reader.extents.size(), false);
@@ -94,8 +97,8 @@ bool narrow(Kernel& kernel, int number) {
   const Stage& producer = kernel.stages[static_cast<size_t>(number)];
   auto loads = loads_of(reader, number);
   if (reader.form != StageForm::kMap || loads.size() != 1 || loads[0]->border != Border::kNone) return false;
-  // A map whose elements are wanted several times is narrowed all the same: the window is never larger than the whole
-  // unless a scale is 0, which a constant would show.
+  // A map whose elements are wanted several times is narrowed all the same: the window is never larger than
+  // the whole unless a scale is 0, which a constant would show.
   std::vector<Window> windows = windows_of(reader, loads[0], producer);
   bool any = false;
   for (const Window& window : windows) {

@@ -29,12 +29,14 @@ const std::vector<KernelPass>& kernel_passes() {
 
 Kernel run_kernel_passes(Kernel kernel, const KernelPassOptions& options) {
   for (const KernelPass& pass : kernel_passes()) {
-    bool skipped = std::find(options.skip.begin(), options.skip.end(), pass.name) != options.skip.end() || (pass.fuses && !options.fuse);
+    bool skipped = std::find(options.skip.begin(), options.skip.end(), pass.name) != options.skip.end() ||
+                   (pass.fuses && !options.fuse);
     if (!skipped) {
       std::string before = options.on_change ? canonical_text(kernel) : std::string();
       pass.run(kernel);
       Status status = verify(kernel);
-      GALATEA_CHECK(status.has_value(), "after " + std::string(pass.name) + ": " + status.error().message() + "\n" + to_text(kernel));
+      GALATEA_CHECK(status.has_value(), "after " + std::string(pass.name) + ": " + status.error().message() +
+                                            "\n" + to_text(kernel));
       if (options.on_change && canonical_text(kernel) != before) options.on_change(pass, kernel);
     }
     if (pass.name == options.stop_after) break;

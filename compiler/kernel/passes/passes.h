@@ -1,7 +1,9 @@
-// The passes over kernels: which there are, in which order they run, and the runner. None of them changes a value by a bit.
+// The passes over kernels: which there are, in which order they run, and the runner. None of them changes a
+// value by a bit.
 //
-// Comes in: a verified kernel from the plan. Goes out: a verified kernel that computes the same outputs (and raises the same flags),
-// ready for a schedule. Each pass is one file with one function; a pass never calls another.
+// Comes in: a verified kernel from the plan. Goes out: a verified kernel that computes the same outputs (and
+// raises the same flags), ready for a schedule. Each pass is one file with one function; a pass never calls
+// another.
 #pragma once
 
 #include <functional>
@@ -17,7 +19,7 @@ struct KernelPass {
   std::string_view name;
   std::string_view effect;  ///< one line for people
   void (*run)(Kernel& kernel);
-  bool fuses = false;         ///< moves work between stages; left out where nothing shall be fused
+  bool fuses = false;  ///< moves work between stages; left out where nothing shall be fused
 };
 
 /// All passes in the order in which they run; a pass may stand there twice.
@@ -40,16 +42,20 @@ Kernel run_kernel_passes(Kernel kernel, const KernelPassOptions& options = {});
 void remove_dead_stages(Kernel& kernel);
 /// Stages that compute the same are computed once.
 void merge_equal_stages(Kernel& kernel);
-/// Exact rewrites of expressions: f32(saturate_u8(x)) becomes min(max(round(x), 0), 255), redundant conversions go.
+/// Exact rewrites of expressions: f32(saturate_u8(x)) becomes min(max(round(x), 0), 255), redundant
+/// conversions go.
 void simplify(Kernel& kernel);
-/// An output map that permutes the axes of what it reads computes in the order of its source; the output's axis_of permutes.
-///   map s1 [C, H, W] { load(s0, axis1, axis2, axis0) }  output s1 [0, 1, 2]   ->   map s1 [H, W, C] { load(s0, axis0, axis1, axis2) }  output s1 [2, 0, 1]
+/// An output map that permutes the axes of what it reads computes in the order of its source; the output's
+/// axis_of permutes.
+///   map s1 [C, H, W] { load(s0, axis1, axis2, axis0) }  output s1 [0, 1, 2]   ->   map s1 [H, W, C] {
+///   load(s0, axis0, axis1, axis2) }  output s1 [2, 0, 1]
 void permute_outputs(Kernel& kernel);
 /// Maps are computed where they are read, where that costs nothing twice.
 ///   map s0 { f(in0[i]) }  map s1 { g(s0[i]) }   ->   map s1 { g(f(in0[i])) }
 void inline_maps(Kernel& kernel);
 /// A stage whose only reader wants a window, or the mirror image, computes just that.
-///   band s0 [H, W] { first = load(t, axis1) }  map s1 [h, w] { s0[axis0 + p0, p1 - axis1] }   ->   band s0 [h, w] { first = load(t, p1 - axis1) … }  map s1 { s0[axis0, axis1] }
+///   band s0 [H, W] { first = load(t, axis1) }  map s1 [h, w] { s0[axis0 + p0, p1 - axis1] }   ->   band s0
+///   [h, w] { first = load(t, p1 - axis1) … }  map s1 { s0[axis0, axis1] }
 void narrow_producers(Kernel& kernel);
 /// A map over one band or reduction becomes the last step of that stage.
 ///   band s0 { … finish = f(acc) }  map s1 { g(s0[i, j]) }   ->   band s1 { … finish = g(f(acc)) }

@@ -14,7 +14,8 @@ std::optional<std::vector<int>> permutation_of(const Stage& map, const Expr& loa
   std::vector<bool> seen(map.extents.size(), false);
   for (const Expr& index : load->args) {
     Affine form;
-    if (!match_affine(index, &form) || form.axis < 0 || seen[static_cast<size_t>(form.axis)]) return std::nullopt;
+    if (!match_affine(index, &form) || form.axis < 0 || seen[static_cast<size_t>(form.axis)])
+      return std::nullopt;
     seen[static_cast<size_t>(form.axis)] = true;
     axis_at.push_back(form.axis);
   }
@@ -36,7 +37,8 @@ void permute_outputs(Kernel& kernel) {
   for (size_t i = 0; i < kernel.stages.size(); ++i) {
     Stage& map = kernel.stages[i];
     auto number = static_cast<int>(i);
-    if (map.form != StageForm::kMap || !is_output(kernel, number) || !readers_of(kernel, number).empty()) continue;
+    if (map.form != StageForm::kMap || !is_output(kernel, number) || !readers_of(kernel, number).empty())
+      continue;
     auto order = source_order(kernel, map);
     if (!order) continue;
     std::vector<Expr> extents;

@@ -1,7 +1,7 @@
 // simplify: rewrites that hold for every value, NaN, infinities and signed zeros included. See passes.h.
 //
-// Comes in: expressions as recipes and other passes leave them. Goes out: cheaper ones. Building already folds constants; here stand the
-// rewrites that need a look at two or three operations at once.
+// Comes in: expressions as recipes and other passes leave them. Goes out: cheaper ones. Building already
+// folds constants; here stand the rewrites that need a look at two or three operations at once.
 #include <unordered_map>
 
 #include "compiler/kernel/passes/passes.h"
@@ -27,7 +27,8 @@ bool holds_exactly(DType to, DType from) {
 
 /// A float expression that has no fraction and is not NaN or -0: a converted integer.
 bool is_converted_int(const Expr& e) {
-  return (is_op(e, ScalarOp::kConvert) || is_op(e, ScalarOp::kSaturate)) && is_float(e->type) && is_integral(e->args[0]->type);
+  return (is_op(e, ScalarOp::kConvert) || is_op(e, ScalarOp::kSaturate)) && is_float(e->type) &&
+         is_integral(e->args[0]->type);
 }
 bool is_rounding(const Expr& e) {
   return e->kind == ExprKind::kOp && e->op >= ScalarOp::kFloor && e->op <= ScalarOp::kRoundAway;
@@ -37,12 +38,15 @@ Expr simplify_conversion(const Expr& e) {
   const Expr& x = e->args[0];
   bool saturates = e->op == ScalarOp::kSaturate;
   // Nothing to clamp or round.
-  if (saturates && !is_bool(e->type) && is_integral(x->type) && holds_exactly(e->type, x->type)) return convert(x, e->type);
+  if (saturates && !is_bool(e->type) && is_integral(x->type) && holds_exactly(e->type, x->type))
+    return convert(x, e->type);
   if (saturates && is_float(e->type)) return convert(x, e->type);
-  if (saturates && is_integral(e->type) && !is_bool(e->type) && is_op(x, ScalarOp::kRound)) return saturate(x->args[0], e->type);
+  if (saturates && is_integral(e->type) && !is_bool(e->type) && is_op(x, ScalarOp::kRound))
+    return saturate(x->args[0], e->type);
   // An integer that already lies in the range, as a float.
   bool is_int_type = is_integral(e->type) && !is_bool(e->type);
-  if (is_int_type && is_converted_int(x) && holds_exactly(e->type, x->args[0]->type) && holds_exactly(x->type, x->args[0]->type)) {
+  if (is_int_type && is_converted_int(x) && holds_exactly(e->type, x->args[0]->type) &&
+      holds_exactly(x->type, x->args[0]->type)) {
     return convert(x->args[0], e->type);
   }
   if (!is_op(x, ScalarOp::kConvert)) return {};
@@ -51,8 +55,8 @@ Expr simplify_conversion(const Expr& e) {
   if (inner->type == DType::kF16 || e->type == DType::kF16) return {};
   if (!holds_exactly(x->type, inner->type)) {
     // Integers: the low bits stay the low bits.
-    bool low_bits = !saturates && is_int_type && is_integral(x->type) && is_integral(inner->type) && !is_bool(x->type) &&
-                    size_of(e->type) <= size_of(x->type);
+    bool low_bits = !saturates && is_int_type && is_integral(x->type) && is_integral(inner->type) &&
+                    !is_bool(x->type) && size_of(e->type) <= size_of(x->type);
     return low_bits ? convert(inner, e->type) : Expr();
   }
   // From a float both conversions clamp; from an integer kConvert would wrap.
@@ -60,9 +64,11 @@ Expr simplify_conversion(const Expr& e) {
   return clamps ? saturate(inner, e->type) : convert(inner, e->type);
 }
 
-/// f32(saturate_u8(x)): rounding and clamping stay in f32. max comes first, so that NaN and -0 become +0 as in the integer.
+/// f32(saturate_u8(x)): rounding and clamping stay in f32. max comes first, so that NaN and -0 become +0 as
+/// in the integer.
 Expr clamp_instead_of_integer(const Expr& e) {
-  if (!is_op(e, ScalarOp::kConvert) || e->type != DType::kF32 || !is_op(e->args[0], ScalarOp::kSaturate)) return {};
+  if (!is_op(e, ScalarOp::kConvert) || e->type != DType::kF32 || !is_op(e->args[0], ScalarOp::kSaturate))
+    return {};
   DType through = e->args[0]->type;
   const Expr& x = e->args[0]->args[0];
   if ((through != DType::kU8 && through != DType::kU16) || x->type != DType::kF32) return {};
@@ -82,7 +88,8 @@ bool known_range(const Expr& e, double* low, double* high) {
   return true;
 }
 
-/// min and max of a converted integer with a bound that it cannot cross. On equality both sides are the same number, and +0 both.
+/// min and max of a converted integer with a bound that it cannot cross. On equality both sides are the same
+/// number, and +0 both.
 Expr drop_idle_bound(const Expr& e) {
   if (!is_op(e, ScalarOp::kMin) && !is_op(e, ScalarOp::kMax)) return {};
   if (e->type != DType::kF32 || !is_const(e->args[1])) return {};
@@ -106,9 +113,13 @@ Expr simplify_logic(const Expr& e) {
     const Expr& x = e->args[0];
     if (is_op(x, ScalarOp::kNot)) return x->args[0];
     // Comparisons of integers (floats: NaN is neither less nor not less).
-    if (!is_bool(e->type) || x->kind != ExprKind::kOp || !is_comparison(x->op) || !is_integral(x->args[0]->type)) return {};
-    static constexpr ScalarOp kOpposite[] = {ScalarOp::kNe, ScalarOp::kEq, ScalarOp::kGe, ScalarOp::kGt, ScalarOp::kLe, ScalarOp::kLt};
-    return binary(kOpposite[static_cast<int>(x->op) - static_cast<int>(ScalarOp::kEq)], x->args[0], x->args[1]);
+    if (!is_bool(e->type) || x->kind != ExprKind::kOp || !is_comparison(x->op) ||
+        !is_integral(x->args[0]->type))
+      return {};
+    static constexpr ScalarOp kOpposite[] = {ScalarOp::kNe, ScalarOp::kEq, ScalarOp::kGe,
+                                             ScalarOp::kGt, ScalarOp::kLe, ScalarOp::kLt};
+    return binary(kOpposite[static_cast<int>(x->op) - static_cast<int>(ScalarOp::kEq)], x->args[0],
+                  x->args[1]);
   }
   if (!is_op(e, ScalarOp::kSelect)) return {};
   const Expr& condition = e->args[0];

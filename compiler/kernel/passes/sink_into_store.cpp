@@ -1,5 +1,5 @@
-// sink_into_store: see passes.h. Crop, mirror, normalisation, layout and element type end up in the last step of a resize this way, straight in
-// the output's store.
+// sink_into_store: see passes.h. Crop, mirror, normalisation, layout and element type end up in the last step
+// of a resize this way, straight in the output's store.
 #include <algorithm>
 #include <optional>
 
@@ -9,7 +9,8 @@
 namespace galatea::kernel {
 namespace {
 
-/// axis_at[d] = the map's axis at index d, if the indices are the map's axes in some order, over equal extents.
+/// axis_at[d] = the map's axis at index d, if the indices are the map's axes in some order, over equal
+/// extents.
 std::optional<std::vector<int>> plain_order(const Stage& map, const Expr& load, const Stage& producer) {
   if (map.rank() != producer.rank()) return std::nullopt;
   std::vector<int> axis_at;
@@ -39,7 +40,8 @@ Stage merged(const Stage& producer, const Stage& map, int number, const std::vec
   out.extents = map.extents;
   out.type = map.type;
   out.span = map.span;
-  out.name = producer.name.empty() || map.name.empty() ? producer.name + map.name : producer.name + "+" + map.name;
+  out.name =
+      producer.name.empty() || map.name.empty() ? producer.name + map.name : producer.name + "+" + map.name;
   return out;
 }
 

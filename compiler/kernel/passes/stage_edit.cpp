@@ -21,7 +21,8 @@ std::vector<Expr> loads_of(const Stage& reader, int target) {
   for (const Expr* part : element_parts(reader)) {
     for_each_node(*part, [&](const Expr& e) {
       if (!is_stage_load(e, target)) return;
-      if (std::none_of(out.begin(), out.end(), [&](const Expr& known) { return same(known, e); })) out.push_back(e);
+      if (std::none_of(out.begin(), out.end(), [&](const Expr& known) { return same(known, e); }))
+        out.push_back(e);
     });
   }
   return out;
@@ -36,7 +37,8 @@ std::vector<int> readers_of(const Kernel& kernel, int target) {
 }
 
 bool is_output(const Kernel& kernel, int stage) {
-  return std::any_of(kernel.outputs.begin(), kernel.outputs.end(), [&](const KernelOutput& o) { return o.stage == stage; });
+  return std::any_of(kernel.outputs.begin(), kernel.outputs.end(),
+                     [&](const KernelOutput& o) { return o.stage == stage; });
 }
 
 int only_reader(const Kernel& kernel, int stage) {
@@ -46,7 +48,8 @@ int only_reader(const Kernel& kernel, int stage) {
 }
 
 namespace {
-Expr rewrite_loads_once(const Expr& e, const LoadRewriter& replace, std::unordered_map<const ExprNode*, Expr>& done) {
+Expr rewrite_loads_once(const Expr& e, const LoadRewriter& replace,
+                        std::unordered_map<const ExprNode*, Expr>& done) {
   if (auto found = done.find(e.get()); found != done.end()) return found->second;
   bool changed = false;
   std::vector<Expr> args;
@@ -96,12 +99,15 @@ bool may_raise_flag(const Stage& stage) {
 }
 
 bool same_extents(const std::vector<Expr>& a, const std::vector<Expr>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Expr& x, const Expr& y) { return same(x, y); });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Expr& x, const Expr& y) { return same(x, y); });
 }
 
 int num_operations(const Expr& e) {
   int count = 0;
-  for_each_node(e, [&](const Expr& node) { count += node->kind == ExprKind::kOp || node->kind == ExprKind::kPhilox ? 1 : 0; });
+  for_each_node(e, [&](const Expr& node) {
+    count += node->kind == ExprKind::kOp || node->kind == ExprKind::kPhilox ? 1 : 0;
+  });
   return count;
 }
 

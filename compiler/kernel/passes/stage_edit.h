@@ -11,7 +11,8 @@
 
 namespace galatea::kernel {
 
-/// The expressions of a stage that are computed per element: first, weight, source, body, finish (some may be empty).
+/// The expressions of a stage that are computed per element: first, weight, source, body, finish (some may be
+/// empty).
 std::array<Expr*, 5> element_parts(Stage& stage);
 std::array<const Expr*, 5> element_parts(const Stage& stage);
 

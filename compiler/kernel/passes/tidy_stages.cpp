@@ -12,7 +12,9 @@ bool computes_the_same(const Stage& a, const Stage& b) {
   if (a.form != b.form || a.type != b.type || !same_extents(a.extents, b.extents)) return false;
   if (a.form != StageForm::kMap && a.accumulator != b.accumulator) return false;
   if (a.form == StageForm::kBand && (a.band_axis != b.band_axis || !same(a.taps, b.taps))) return false;
-  if (a.form == StageForm::kReduce && (a.combiner != b.combiner || !same_extents(a.reduce_extents, b.reduce_extents))) return false;
+  if (a.form == StageForm::kReduce &&
+      (a.combiner != b.combiner || !same_extents(a.reduce_extents, b.reduce_extents)))
+    return false;
   auto parts_a = element_parts(a);
   auto parts_b = element_parts(b);
   for (size_t i = 0; i < parts_a.size(); ++i) {
@@ -27,7 +29,8 @@ void renumber_loads(Stage& stage, const std::vector<int>& number) {
     *part = rewrite_loads(*part, [&](const Expr& e, const std::vector<Expr>& indices) {
       if (e->target.kind != LoadTarget::Kind::kStage) return Expr();
       int target = number[static_cast<size_t>(e->target.index)];
-      return target == e->target.index ? Expr() : load({e->target.kind, target}, e->type, indices, e->border, e->fill);
+      return target == e->target.index ? Expr()
+                                       : load({e->target.kind, target}, e->type, indices, e->border, e->fill);
     });
   }
 }
@@ -57,7 +60,8 @@ void merge_equal_stages(Kernel& kernel) {
     // Two outputs of one stage stay two stages: each is stored once, with its own order of axes.
     if (is_output(kernel, static_cast<int>(i))) continue;
     for (size_t k = 0; k < i; ++k) {
-      if (number[k] != static_cast<int>(k) || !computes_the_same(kernel.stages[k], kernel.stages[i])) continue;
+      if (number[k] != static_cast<int>(k) || !computes_the_same(kernel.stages[k], kernel.stages[i]))
+        continue;
       number[i] = static_cast<int>(k);
       merged = true;
       break;
