@@ -11,25 +11,12 @@
 #include "compiler/compile.h"
 #include "dsl/frontend.h"
 #include "runtime/session.h"
-#include "stdlib_ops/native/register_natives.h"
-#include "stdlib_ops/register_all.h"
+#include "tests/support/product.h"
 
 namespace galatea {
 namespace {
 
-struct Product {
-  op::Registry registry;
-  runtime::NativeTable natives;
-  Product() {
-    ops::register_all(registry);
-    native::register_natives(natives);
-  }
-};
-
-Product& product() {
-  static Product instance;
-  return instance;
-}
+using testing::product;
 
 /// How a pipeline is run.
 struct Way {

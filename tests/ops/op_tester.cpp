@@ -201,8 +201,7 @@ class Runner {
  public:
   Runner(const ir::Graph& graph, ir::NodeId node, const std::map<ir::ValueId, Tensor>& tensors,
          OpRun::Outcome& outcome)
-      : graph_(graph),
-        node_(graph.node(node)),
+      : node_(graph.node(node)),
         tensors_(tensors),
         outcome_(outcome),
         lowering_(op::lower_node(graph, node)) {}
@@ -399,7 +398,6 @@ class Runner {
     }
   }
 
-  const ir::Graph& graph_;
   const ir::Node& node_;
   const std::map<ir::ValueId, Tensor>& tensors_;
   OpRun::Outcome& outcome_;

@@ -10,26 +10,11 @@
 #include "compiler/compile.h"
 #include "dsl/frontend.h"
 #include "runtime/session.h"
-#include "stdlib_ops/native/register_natives.h"
-#include "stdlib_ops/register_all.h"
 #include "tests/oracle/oracle_cases.h"
+#include "tests/support/product.h"
 
 namespace galatea::testing {
 namespace {
-
-struct Product {
-  op::Registry registry;
-  runtime::NativeTable natives;
-  Product() {
-    ops::register_all(registry);
-    native::register_natives(natives);
-  }
-};
-
-const Product& product() {
-  static const Product instance;
-  return instance;
-}
 
 std::string first_message(const std::vector<Diagnostic>& diagnostics) {
   for (const Diagnostic& d : diagnostics)

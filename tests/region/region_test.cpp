@@ -8,27 +8,14 @@
 #include "compiler/compile.h"
 #include "compiler/passes/push_region_into_decode.h"
 #include "runtime/session.h"
-#include "stdlib_ops/native/register_natives.h"
-#include "stdlib_ops/register_all.h"
+#include "tests/support/product.h"
 #include "tools/draw_samples/picture.h"
 #include "tools/draw_samples/scene.h"
 
 namespace galatea {
 namespace {
 
-struct Product {
-  op::Registry registry;
-  runtime::NativeTable natives;
-  Product() {
-    ops::register_all(registry);
-    native::register_natives(natives);
-  }
-};
-
-Product& product() {
-  static Product instance;
-  return instance;
-}
+using testing::product;
 
 samples::Picture noise(int width, int height) {
   samples::Picture picture = samples::make_picture(width, height, 3);

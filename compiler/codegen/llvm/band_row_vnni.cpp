@@ -27,25 +27,6 @@ bool FunctionEmitter::has_vnni_form(const kernel::BandTables& tables) const {
          tables.channels >= 1 && tables.channels <= 4;
 }
 
-/// for index = begin … end-1: body(index).
-void FunctionEmitter::counted_loop(Value* begin, Value* end, const std::function<void(Value*)>& body,
-                                   int64_t step) {
-  auto* head = llvm::BasicBlock::Create(context_, "loop", function_);
-  auto* inside = llvm::BasicBlock::Create(context_, "loop.body", function_);
-  auto* after = llvm::BasicBlock::Create(context_, "loop.after", function_);
-  auto* before = builder_.GetInsertBlock();
-  builder_.CreateBr(head);
-  builder_.SetInsertPoint(head);
-  llvm::PHINode* index = builder_.CreatePHI(builder_.getInt64Ty(), 2);
-  index->addIncoming(begin, before);
-  builder_.CreateCondBr(builder_.CreateICmpSLT(index, end), inside, after);
-  builder_.SetInsertPoint(inside);
-  body(index);
-  index->addIncoming(builder_.CreateNSWAdd(index, i64(step)), builder_.GetInsertBlock());
-  builder_.CreateBr(head);
-  builder_.SetInsertPoint(after);
-}
-
 FunctionEmitter::PreparedLayout FunctionEmitter::prepared_layout(const kernel::BandTables& tables) {
   PreparedLayout out;
   out.start = buffers_[static_cast<size_t>(tables.prepared)];

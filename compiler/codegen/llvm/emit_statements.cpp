@@ -157,13 +157,23 @@ void FunctionEmitter::emit_for(const kernel::For& loop) {
   Value* begin = emit(loop.begin);
   Value* end = emit(loop.end);
   GALATEA_CHECK(!is_vector(begin) && !is_vector(end), "bounds of a loop differ between lanes");
-  emit_serial(begin, end, loop.var, loop.unroll, loop.body);
+  emit_serial(begin, end, loop.var, loop.body);
 }
 
-void FunctionEmitter::emit_serial(Value* begin, Value* end, int var, int, const kernel::Block& body) {
-  auto* head = llvm::BasicBlock::Create(context_, "for", function_);
-  auto* inside = llvm::BasicBlock::Create(context_, "body", function_);
-  auto* after = llvm::BasicBlock::Create(context_, "after", function_);
+void FunctionEmitter::emit_serial(Value* begin, Value* end, int var, const kernel::Block& body) {
+  counted_loop(begin, end, [&](Value* index) {
+    define(var, index);
+    varying_[static_cast<size_t>(var)] = false;
+    emit_block(body);
+  });
+}
+
+/// for index = begin, begin + step … while index < end: body(index).
+void FunctionEmitter::counted_loop(Value* begin, Value* end, const std::function<void(Value*)>& body,
+                                   int64_t step) {
+  auto* head = llvm::BasicBlock::Create(context_, "loop", function_);
+  auto* inside = llvm::BasicBlock::Create(context_, "loop.body", function_);
+  auto* after = llvm::BasicBlock::Create(context_, "loop.after", function_);
   auto* before = builder_.GetInsertBlock();
   builder_.CreateBr(head);
   builder_.SetInsertPoint(head);
@@ -171,10 +181,8 @@ void FunctionEmitter::emit_serial(Value* begin, Value* end, int var, int, const 
   index->addIncoming(begin, before);
   builder_.CreateCondBr(builder_.CreateICmpSLT(index, end), inside, after);
   builder_.SetInsertPoint(inside);
-  define(var, index);
-  varying_[static_cast<size_t>(var)] = false;
-  emit_block(body);
-  index->addIncoming(builder_.CreateNSWAdd(index, i64(1)), builder_.GetInsertBlock());
+  body(index);
+  index->addIncoming(builder_.CreateNSWAdd(index, i64(step)), builder_.GetInsertBlock());
   builder_.CreateBr(head);
   builder_.SetInsertPoint(after);
 }
@@ -219,7 +227,7 @@ void FunctionEmitter::emit_vector(const kernel::For& loop) {
     builder_.CreateBr(after);
   } else {
     // Masked bytes are slow without AVX-512: one element at a time.
-    emit_serial(whole, end, loop.var, 1, loop.body);
+    emit_serial(whole, end, loop.var, loop.body);
     builder_.CreateBr(after);
   }
   builder_.SetInsertPoint(after);

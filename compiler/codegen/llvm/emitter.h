@@ -32,7 +32,8 @@ class FunctionEmitter {
   void place_buffers(Value* scratch);
   void emit_block(const kernel::Block& block);
   void emit_for(const kernel::For& loop);
-  void emit_serial(Value* begin, Value* end, int var, int unroll, const kernel::Block& body);
+  void emit_serial(Value* begin, Value* end, int var, const kernel::Block& body);
+  void counted_loop(Value* begin, Value* end, const std::function<void(Value*)>& body, int64_t step = 1);
   void emit_vector(const kernel::For& loop);
   void emit_vector_body(const kernel::For& loop, Value* base, Value* mask);
   void emit_if(const kernel::If& branch);
@@ -79,7 +80,6 @@ class FunctionEmitter {
   void emit_vnni_groups(const kernel::BandRow& row, const PreparedLayout& layout, int fixed_quads);
   void emit_deinterleave(const kernel::BandRow& row, const PreparedLayout& layout, Value* low, Value* high);
   Value* pick_channel(const std::vector<Value*>& parts, int c);
-  void counted_loop(Value* begin, Value* end, const std::function<void(Value*)>& body, int64_t step = 1);
 
   // types
   llvm::Type* type_of(DType type) const;      ///< in registers
