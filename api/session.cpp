@@ -19,13 +19,16 @@ galatea::Result<galatea::runtime::Tensor> borrow(const galatea_tensor& given, in
     return galatea::make_error(galatea::ErrorKind::kUser, "G0940", fmt::format("sample {}: {}", number, why),
                                "galatea_tensor_init() fills a tensor");
   };
-  if (galatea_dtype_size(given.dtype) == 0)
-    return refuse(fmt::format("{} is no element type", static_cast<int>(given.dtype)));
+  // The host may have written any number; an enumeration may not hold it.
+  int32_t dtype = 0;
+  static_assert(sizeof dtype == sizeof given.dtype);
+  std::memcpy(&dtype, &given.dtype, sizeof dtype);
+  if (dtype < 0 || dtype >= galatea::kNumDTypes) return refuse(fmt::format("{} is no element type", dtype));
   if (given.ndim < 0 || given.ndim > GALATEA_MAX_RANK)
     return refuse(fmt::format("{} dimensions are not within 0 … {}", given.ndim, GALATEA_MAX_RANK));
   galatea::runtime::Tensor tensor;
   tensor.data = static_cast<uint8_t*>(given.data);
-  tensor.dtype = static_cast<galatea::DType>(given.dtype);
+  tensor.dtype = static_cast<galatea::DType>(dtype);
   tensor.ndim = given.ndim;
   for (int d = 0; d < given.ndim; ++d) {
     tensor.extents[d] = given.extents[d];

@@ -281,7 +281,8 @@ struct MathExpand {
   static F cos(F x) {
     Reduced r = reduce_angle(x);
     F value = choose(has_bit(r.quadrant, 1), sin_core(r), cos_core(r));
-    return choose(has_bit(r.quadrant + M::integer(1), 2), -value, value);
+    // Of a huge angle the quadrant is the largest integer: only its low bits may be added to.
+    return choose(has_bit(M::bit_and(r.quadrant, 3) + M::integer(1), 2), -value, value);
   }
   static F tan(F x) {
     Reduced r = reduce_angle(x);
