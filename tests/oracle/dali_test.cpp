@@ -84,7 +84,7 @@ std::string run_case(const OracleCase& oracle_case) {
     for (const Array& array : samples) {
       auto tensor = runtime::allocate_tensor(allocator, dtype_of(array.dtype), array.shape);
       if (!tensor) return tensor.error().message();
-      std::memcpy(tensor->data, array.bytes.data(), array.bytes.size());
+      if (!array.bytes.empty()) std::memcpy(tensor->data, array.bytes.data(), array.bytes.size());
       tensors.push_back(*tensor);
     }
     if (auto fed = (*session)->feed(name, tensors); !fed)

@@ -114,7 +114,8 @@ Result<std::shared_ptr<const Nvrtc>> Nvrtc::open() {
   for (const auto& folder : others)
     for (const char* name : kNames) candidates.push_back((folder / name).string());
   for (const std::string& candidate : candidates) {
-    void* library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
+    // Never unloaded: it keeps allocations for the life of the process that nothing could free afterwards.
+    void* library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!library) continue;
     std::shared_ptr<Nvrtc> found(new Nvrtc);
     GALATEA_TRY(found->load(library, candidate));
