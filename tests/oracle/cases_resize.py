@@ -191,7 +191,6 @@ def add_per_sample(group):
 def add_random_resized_crop(group):
     """Ranges that leave one window only: the whole image."""
     squares = {"x": Feed(images(SQUARES, key=50), "HWC")}
-    any_ratio = {"x": Feed(images(SIZES, key=51), "HWC")}
 
     def expect(size, code=1, spatial=(0, 1), antialias=True):
         return lambda x: formulas.resize(x, size, min_filter=code, mag_filter=code, spatial=spatial,
@@ -214,9 +213,6 @@ def add_random_resized_crop(group):
     group.case("random_resized_crop_filters", f"fn.random_resized_crop(x, size=[12, 12], {fixed}, "
                "min_filter=types.INTERP_CUBIC, mag_filter=types.INTERP_NN)", squares, **u8_options,
                expect=lambda x: formulas.resize(x, (12, 12), min_filter=2, mag_filter=0))
-    group.case("random_resized_crop_whole_area",
-               "fn.random_resized_crop(x, size=[9, 8], random_area=[1.0, 1.0], random_aspect_ratio=[0.25, 4.0])",
-               any_ratio, expect=expect((9, 8)), **u8_options)
     chw = {"x": Feed(images(SQUARES, layout="CHW", key=52), "CHW")}
     group.case("random_resized_crop_chw", f"fn.random_resized_crop(x, size=[7, 9], {fixed})", chw,
                expect=expect((7, 9), spatial=(1, 2)), **u8_options)
