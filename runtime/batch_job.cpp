@@ -58,7 +58,12 @@ Result<Tensor> BatchJob::allocate_output(int output, int slot, DType dtype,
     }
     std::lock_guard lock(mutex_);
     if (!out.contiguous) {
-      GALATEA_ASSIGN(out.contiguous, pool_.acquire(bytes * num_samples_));
+      // Room for a full batch, also for an epoch's smaller last one: a buffer of another size would drive the
+      // full ones out of the pool, and fresh pages cost more than the idle ones. What a host feeds may be
+      // small for good.
+      const int64_t slots =
+          places.empty() ? num_samples_ : std::max(num_samples_, loaded_->program->batch_size);
+      GALATEA_ASSIGN(out.contiguous, pool_.acquire(bytes * slots));
     }
     tensor.buffer = out.contiguous;
     tensor.data = out.contiguous->data() + bytes * slot;
