@@ -1,8 +1,8 @@
 // What an operator is: one value of this type per operator, defined in one file of stdlib_ops/.
 //
 // Comes in: nothing but literals and functions. Goes out: the single source for the type checker, `galatea
-// ops`, docs/ops, completion, stubs, shape rules, checks and code. An operator is declared once: schema, type
-// rule, and a definition that writes its extents, checks and meaning through a RecipeBuilder (recipe.h).
+// ops`, shape rules, checks and code. An operator is declared once: schema, type rule, and a definition that
+// writes its extents, checks and meaning through a RecipeBuilder (recipe.h).
 #pragma once
 
 #include <functional>
