@@ -100,6 +100,8 @@ class Evaluator {
   // ---- pipelines (pipeline.cpp) ----
   /// nullptr: an error, or an unknown parameter left a hole.
   std::unique_ptr<ir::Graph> stage(PipelineObject& pipeline);
+  /// Set where the pipeline staged last has inputs of unknown type.
+  const std::optional<LatePipeline>& late_pipeline() const { return late_; }
   bool check_parameter_names(const std::vector<PipelineObject*>& staged);
 
   // ---- services for built-ins, methods and modules ----
@@ -256,6 +258,8 @@ class Evaluator {
   Value add_node(ir::GraphBuilder::NodeSpec spec);
   uint64_t random_key(const std::string& callee, const CallArguments& arguments, uint32_t set) const;
   std::vector<CallSite> call_chain() const;
+  bool complete_input_type(ir::GraphBuilder::NodeSpec& spec);
+  void fail_refused_argument(const op::Operator& op, const op::ArgSpec& schema, Span span);
   Value fail_unknown_argument(const op::Operator& op, const CallArguments::Keyword& keyword);
 
   // ---- modules (modules.cpp) ----
@@ -320,6 +324,8 @@ class Evaluator {
   std::map<std::pair<ir::BlockId, std::vector<ir::ValueId>>, ir::ValueId> merges_;
   std::set<std::string> node_names_;
   bool noted_device_ = false;
+  std::vector<LatePipeline::Input> inputs_;  ///< of the pipeline being staged
+  std::optional<LatePipeline> late_;
 
   int64_t steps_ = 0;
   bool aborted_ = false;
