@@ -127,7 +127,7 @@ class Checker {
     }
     const shape::Range range = shapes_.facts().range(resolved);
     if (range.is_point()) return std::to_string(static_cast<int64_t>(range.low));
-    return resolved.type() == DType::kI64 ? shapes_.extent_text(resolved) : "?";
+    return shapes_.number_text(resolved).value_or("?");
   }
 
   /// The check's message with its values: numbers where all samples have the same, else in terms of extents.

@@ -154,8 +154,12 @@ void ValueTable::fill_node(ir::NodeId node) {
     for (ir::ValueId value : graph_.node(node).outputs) {
       const ir::Type& type = graph_.type(value);
       values_[value].dense_axes = type.ndim;
-      for (int d = 0; d < type.ndim; ++d)
-        values_[value].extents.push_back(kernel::symbol(SymbolKind::kExtent, DType::kI64, value, d));
+      for (int d = 0; d < type.ndim; ++d) {
+        const int64_t known = use_ == TableUse::kAnalysis ? type.extents[static_cast<size_t>(d)] : -1;
+        values_[value].extents.push_back(
+            known >= 0 ? kernel::const_int(known)
+                       : kernel::symbol(SymbolKind::kExtent, DType::kI64, value, d));
+      }
     }
     return;
   }

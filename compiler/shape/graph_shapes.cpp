@@ -11,7 +11,7 @@ using kernel::SymbolKind;
 namespace {
 
 constexpr Wide kMaxExtent = Wide{1} << 47;
-/// Longer texts, and sums of more terms, get a name instead.
+/// Longer texts get a name instead.
 constexpr size_t kMaxText = 24;
 constexpr int kMaxDepth = 3;
 
@@ -87,7 +87,7 @@ std::string GraphShapes::text_of(ir::ValueId value) {
   std::string extents;
   for (int d = 0; d < type.ndim; ++d) {
     const char letter = type.layout.empty() ? 'N' : type.layout[d];
-    extents += (d ? "," : "") + extent_text(info.extents[static_cast<size_t>(d)], letter, 0);
+    extents += (d ? "," : "") + extent_text(info.extents[static_cast<size_t>(d)], letter);
   }
   return fmt::format("{}[{}]{}{}{}", short_name(type.dtype), extents, type.layout.empty() ? "" : " ",
                      type.layout.str(), type.device == ir::Device::kGpu ? " gpu" : "");
@@ -99,53 +99,60 @@ std::string GraphShapes::new_name(char letter) {
   return count == 1 ? std::string(1, base) : fmt::format("{}{}", base, count);
 }
 
-/// min, max and quotients are shown; anything else has a name. Nothing: too long.
-std::optional<std::string> GraphShapes::unknown_text(int number, char letter, int depth) {
+/// Its name; for minima, maxima and quotients of what has names, their text.
+std::optional<std::string> GraphShapes::unknown_text(int number, int depth) {
   if (auto found = names_.find(number); found != names_.end()) return found->second;
   const Expr e = facts_.unknown(number);
   const bool shown = e->kind == kernel::ExprKind::kOp && e->type == DType::kI64 &&
                      (e->op == ScalarOp::kMin || e->op == ScalarOp::kMax || e->op == ScalarOp::kDiv) &&
                      depth < kMaxDepth;
-  if (!shown) return names_[number] = new_name(letter);
-  const std::string a = extent_text(e->args[0], letter, depth + 1),
-                    b = extent_text(e->args[1], letter, depth + 1);
+  if (!shown) return std::nullopt;
+  const auto a = known_text(facts_.polynomial(e->args[0]), depth + 1),
+             b = known_text(facts_.polynomial(e->args[1]), depth + 1);
+  if (!a || !b) return std::nullopt;
   auto bracketed = [](const std::string& text) {
     return text.find_first_of("+-*/") == std::string::npos ? text : "(" + text + ")";
   };
-  std::string text = e->op == ScalarOp::kDiv ? bracketed(a) + "/" + bracketed(b)
-                                             : fmt::format("{}({},{})", name_of(e->op), a, b);
-  if (text.size() > kMaxText) return std::nullopt;
-  return text;
+  return e->op == ScalarOp::kDiv ? bracketed(*a) + "/" + bracketed(*b)
+                                 : fmt::format("{}({},{})", name_of(e->op), *a, *b);
 }
 
-std::string GraphShapes::extent_text(const Expr& e, char letter, int depth) {
-  const Polynomial p = facts_.polynomial(e);
+/// In names that exist; nothing where one is missing, or the text would be long.
+std::optional<std::string> GraphShapes::known_text(const Polynomial& p, int depth) {
   if (p.is_constant()) return std::to_string(p.constant_value());
+  if (auto found = sums_.find(p.terms()); found != sums_.end()) return found->second;
   std::string text, constant;
-  bool whole = p.terms().size() <= 4;
   for (const auto& [monomial, coefficient] : p.terms()) {
     const bool negative = coefficient < 0;
-    const std::string sign = negative ? "-" : text.empty() ? "" : "+";
     const std::string digits = std::to_string(coefficient).substr(negative ? 1 : 0);
     if (monomial.empty()) {
       constant = (negative ? "-" : "+") + digits;
       continue;
     }
-    std::string term;
+    std::string term = digits == "1" ? "" : digits;
     for (int number : monomial) {
-      auto factor = unknown_text(number, letter, depth);
-      whole &= factor.has_value();
-      if (factor) term += (term.empty() ? "" : "*") + *factor;
+      const auto factor = unknown_text(number, depth);
+      if (!factor) return std::nullopt;
+      term += (term.empty() ? "" : "*") + *factor;
     }
-    if (digits != "1") term = digits + "*" + term;
-    text += sign + term;
+    text += (negative ? "-" : text.empty() ? "" : "+") + term;
   }
   text += constant;
-  if (whole && text.size() <= kMaxText) return text;
-  // One name for the whole sum: equal sums share it.
-  auto [known, fresh] = sums_.emplace(p.terms(), "");
-  if (fresh) known->second = new_name(letter);
-  return known->second;
+  if (text.size() > kMaxText) return std::nullopt;
+  return text;
+}
+
+/// Named where it has no text of names that exist. Equal sums share a name.
+std::string GraphShapes::extent_text(const Expr& e, char letter) {
+  const Polynomial p = facts_.polynomial(e);
+  if (auto known = known_text(p, 0)) return *known;
+  const std::string name = new_name(letter);
+  const auto& [monomial, coefficient] = *p.terms().begin();
+  if (p.terms().size() == 1 && monomial.size() == 1 && coefficient == 1)
+    names_[monomial[0]] = name;
+  else
+    sums_[p.terms()] = name;
+  return name;
 }
 
 }  // namespace galatea::shape

@@ -27,16 +27,17 @@ class GraphShapes {
   /// "u8[h,w,3] HWC".
   const std::string& type_text(ir::ValueId value) const { return types_[value]; }
   const std::vector<std::string>& type_texts() const { return types_; }
-  /// An integer of the sample program in terms of the named extents.
-  std::string extent_text(const Expr& e) { return extent_text(e, 'N', 0); }
+  /// An integer of the sample program in terms of the named extents; nothing where they do not suffice.
+  std::optional<std::string> number_text(const Expr& e) { return known_text(facts_.polynomial(e), 0); }
 
  private:
   std::optional<Range> range_of_symbol(const kernel::ExprNode& symbol);
   std::optional<Range> range_of_merge(const kernel::ExprNode& symbol);
   void learn(ir::ValueId value);
   std::string text_of(ir::ValueId value);
-  std::string extent_text(const Expr& e, char letter, int depth);
-  std::optional<std::string> unknown_text(int number, char letter, int depth);
+  std::string extent_text(const Expr& e, char letter);
+  std::optional<std::string> known_text(const Polynomial& p, int depth);
+  std::optional<std::string> unknown_text(int number, int depth);
   std::string new_name(char letter);
 
   const ir::Graph& graph_;

@@ -2,10 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <random>
 
 #include "compiler/check_graph.h"
-#include "compiler/codegen/backend.h"
+#include "compiler/codegen/llvm/llvm_backend.h"
 #include "compiler/compile.h"
 #include "dsl/frontend.h"
 #include "runtime/session.h"
@@ -17,12 +18,14 @@ using testing::product;
 
 namespace {
 
-std::unique_ptr<runtime::Session> open(const Staged& staged,
+std::unique_ptr<runtime::Session> open(const Staged& staged, const std::string& backend_name,
                                        std::shared_ptr<const runtime::Program>* program) {
-  auto backend = codegen::make_interpreter_backend();
+  std::string note;
+  auto backend = codegen::make_backend(backend_name, &note);
+  EXPECT_TRUE(backend);
   CompileOptions options;
   options.registry = &product().registry;
-  options.backend = backend.get();
+  options.backend = backend->get();
   options.check = false;
   auto compiled = compile(*staged.graph, staged.sources, options);
   EXPECT_TRUE(compiled) << compiled.error().message();
@@ -95,7 +98,7 @@ Staged stage(const std::string& text, const std::vector<std::pair<std::string, s
 std::vector<Sample> run(const Staged& staged, const std::vector<Image>& images) {
   std::vector<Sample> samples;
   std::shared_ptr<const runtime::Program> program;
-  auto session = open(staged, &program);
+  auto session = open(staged, "interpreter", &program);
   if (!session) return samples;
   runtime::Allocator allocator;
   for (const Image& image : images) {
@@ -117,7 +120,7 @@ std::vector<Sample> run(const Staged& staged, const std::vector<Image>& images) 
 std::vector<Sample> run_epoch(const Staged& staged) {
   std::vector<Sample> samples;
   std::shared_ptr<const runtime::Program> program;
-  auto session = open(staged, &program);
+  auto session = open(staged, "llvm", &program);
   while (session) {
     auto batch = session->next();
     if (!batch) {
