@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "dsl/array.h"
 #include "dsl/dali_names.h"
 #include "dsl/evaluator.h"
 
@@ -390,8 +391,11 @@ bool Evaluator::add_argument(const op::Operator& op, const op::ArgSpec& schema,
   return true;
 }
 
-std::optional<ir::Attr> Evaluator::to_attr(const Value& value, Span span, const std::string& what) {
+std::optional<ir::Attr> Evaluator::to_attr(const Value& given, Span span, const std::string& what) {
+  const Value value = plain(given);
   switch (value.kind) {
+    case ValueKind::kArray:
+      return to_attr(make_list(value.as<ArrayObject>().elements), span, what);
     case ValueKind::kBool:
       return ir::Attr(value.boolean);
     case ValueKind::kInt:
@@ -412,8 +416,11 @@ std::optional<ir::Attr> Evaluator::to_attr(const Value& value, Span span, const 
       // A matrix is given as nested lists; its numbers in row-major order are what operators take.
       std::vector<Value> flat;
       for (const Value& element : *elements) {
-        if (element.is_sequence())
-          flat.insert(flat.end(), element.elements().begin(), element.elements().end());
+        const std::vector<Value>* row = element.is_sequence()           ? &element.elements()
+                                        : element.is(ValueKind::kArray) ? &element.as<ArrayObject>().elements
+                                                                        : nullptr;
+        if (row)
+          std::transform(row->begin(), row->end(), std::back_inserter(flat), plain);
         else
           flat.push_back(element);
       }

@@ -118,6 +118,9 @@ class Evaluator {
   std::optional<std::vector<Value>> iterate(const Value& value, Span span, std::string_view purpose);
   /// The truth of a static value; nullopt after an error or for poison.
   std::optional<bool> static_truth(const Value& value, Span span, std::string_view purpose);
+  /// Whether a value may be asked for its truth (an array of several elements may not); reports otherwise.
+  /// False for poison, silently.
+  bool has_truth(const Value& value, Span span);
   Value call(const Value& callee, CallArguments& arguments);
   /// Calls a function from a built-in (map, sorted, …), the index-th time.
   Value call_back(const Value& callee, std::vector<Value> arguments, const CallArguments& from,
@@ -229,6 +232,8 @@ class Evaluator {
   Value eval_subscript(const Expression& e);
   Value eval_lambda(const Expression& e);
   Value eval_slice(const Value& base, const Expression& slice, Span span);
+  bool eval_slice_parts(const Value& base, const Expression& slice, std::optional<int64_t> (&parts)[3]);
+  Value eval_array_subscript(const Value& base, const Expression& selector, Span span);
   Value attribute(const Value& base, const std::string& name, Span span, Span name_span);
   Value require_bool_node(const Value& value, Span span, const std::string& op, std::string_view side);
   Value node_index(const Value& base, const Expression& index, Span span);
