@@ -58,7 +58,7 @@ std::string Block::value(const std::string& key) const {
 }
 
 std::vector<fs::path> pages() {
-  std::vector<fs::path> out;
+  std::vector<fs::path> out = {std::string(GALATEA_SOURCE_DIR) + "/README.md"};
   for (const auto& entry : fs::directory_iterator(std::string(GALATEA_SOURCE_DIR) + "/docs"))
     if (entry.path().extension() == ".md") out.push_back(entry.path());
   std::sort(out.begin(), out.end());

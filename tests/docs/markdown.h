@@ -36,7 +36,7 @@ struct Cell {
   bool missing = false;  ///< marked "(not yet)"
 };
 
-/// The pages of docs/, sorted.
+/// README.md and the pages of docs/, sorted.
 std::vector<std::filesystem::path> pages();
 std::vector<Block> blocks(const std::filesystem::path& page);
 std::vector<Cell> cells(const std::filesystem::path& page);
