@@ -59,7 +59,8 @@ Status LateSession::check(const dsl::LatePipeline::Input& input, const std::vect
           fmt::format("sample {} has type {}, not {}", k, types_name(sample.dtype), types_name(dtype)));
     if (sample.ndim != ndim)
       return refuse(fmt::format("sample {} has {} dimensions, not {}", k, sample.ndim, ndim));
-    GALATEA_ASSIGN(const int64_t bytes, runtime::dense_bytes(sample.dtype, {sample.extents, static_cast<size_t>(sample.ndim)}));
+    GALATEA_ASSIGN(const int64_t bytes,
+                   runtime::dense_bytes(sample.dtype, {sample.extents, static_cast<size_t>(sample.ndim)}));
     if (bytes > 0 && !sample.data) return refuse(fmt::format("sample {} has no memory", k));
   }
   return {};
@@ -88,9 +89,10 @@ Status LateSession::feed_with_layout(const std::string& name, const std::vector<
                                                            layout.str(), samples.front().ndim)));
   Fed fed{static_cast<size_t>(found - pipeline_.inputs.begin()), {}, ids};
   for (const Tensor& sample : samples) {
-    GALATEA_ASSIGN(Tensor copy, runtime::allocate_tensor(
-                                    *options_.allocator, sample.dtype,
-                                    std::span<const int64_t>(sample.extents, static_cast<size_t>(sample.ndim))));
+    GALATEA_ASSIGN(
+        Tensor copy,
+        runtime::allocate_tensor(*options_.allocator, sample.dtype,
+                                 std::span<const int64_t>(sample.extents, static_cast<size_t>(sample.ndim))));
     runtime::copy_dense(sample, copy.data);
     fed.samples.push_back(std::move(copy));
   }

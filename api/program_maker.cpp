@@ -3,22 +3,17 @@
 #include <algorithm>
 #include <random>
 
-#include "compiler/codegen/backend.h"
+#include "compiler/codegen/llvm_backend.h"
 #include "compiler/compile.h"
-#if __has_include("compiler/codegen/llvm/llvm_backend.h")
-#include "compiler/codegen/llvm/llvm_backend.h"
-#endif
 
 namespace galatea::api {
 namespace {
 
-Result<std::unique_ptr<codegen::KernelBackend>> make_backend(const std::string& name, std::string& note) {
-#if __has_include("compiler/codegen/llvm/llvm_backend.h")
-  return codegen::make_backend(name, &note);
-#else
-  if (name != "interpreter") note = "this build has no code generator: kernels are interpreted";
-  return codegen::make_interpreter_backend();
-#endif
+Diagnostic note(std::string message) {
+  Diagnostic out;
+  out.severity = Severity::kNote;
+  out.message = std::move(message);
+  return out;
 }
 
 /// Errors first, what else was said behind them.
@@ -62,19 +57,15 @@ Result<ProgramMaker::Made> ProgramMaker::compile(const InputTypes& types, Source
     return made;
   }
   if (staged.graphs.empty()) return failed(std::move(made.diagnostics));
-  std::string note;
-  GALATEA_ASSIGN(const auto backend, make_backend(backend_, note));
-  if (!note.empty()) {
-    Diagnostic said;
-    said.severity = Severity::kNote;
-    said.message = note;
-    made.diagnostics.push_back(std::move(said));
-  }
+  std::string about_backend;
+  GALATEA_ASSIGN(const auto backend, codegen::make_backend(backend_, &about_backend));
+  if (!about_backend.empty()) made.diagnostics.push_back(note(std::move(about_backend)));
   CompileOptions options;
   options.registry = &library_->operators;
   options.backend = backend.get();
   CompileReport report;
   GALATEA_ASSIGN(made.program, galatea::compile(*staged.graphs.front(), sources, options, &report));
+  for (std::string& line : backend->take_notes()) made.diagnostics.push_back(note(std::move(line)));
   made.diagnostics.insert(made.diagnostics.end(), report.diagnostics.begin(), report.diagnostics.end());
   return made;
 }

@@ -105,14 +105,13 @@ galatea_error* galatea_session_create(const galatea_program* program, const gala
         sources->add(file->name(), file->text());
       auto late = std::make_unique<galatea::api::LateSession>(program->maker, *program->late, out, *sources);
       galatea::api::LateSession* alias = late.get();
-      *session =
-          new galatea_session{program->library, nullptr, std::move(sources), std::move(late), alias};
+      *session = new galatea_session{program->library, nullptr, std::move(sources), std::move(late), alias};
       return nullptr;
     }
     auto started = galatea::runtime::Session::create(program->program, program->library->natives, out);
     if (!started) return make_api_error(started.error(), *sources);
-    *session =
-        new galatea_session{program->library, program->program, std::move(sources), std::move(*started), nullptr};
+    *session = new galatea_session{program->library, program->program, std::move(sources),
+                                   std::move(*started), nullptr};
     return nullptr;
   });
 }

@@ -159,7 +159,7 @@ class Checker {
     for (size_t k = 0; k < node.inputs.size(); ++k)
       diagnostic.notes.push_back(op::value_note(graph_, node.inputs[k], fmt::format("input {}", k),
                                                 shapes_.type_text(node.inputs[k])));
-    diagnostic.notes.push_back(is_error        ? "this fails for every sample"
+    diagnostic.notes.push_back(is_error       ? "this fails for every sample"
                                : failure.used ? "this fails for every sample that takes this way"
                                               : "nobody uses the result, so that it is never computed");
     return diagnostic;

@@ -50,7 +50,7 @@ struct FrontendOptions {
       parameters;  ///< name, text as after --set; converted by annotation, default, else literal, else text
   HostOptions host;
   std::map<std::string, InputType> input_types;  ///< by the input's name
-  std::string import_root;  ///< empty: the folder of the file
+  std::string import_root;                       ///< empty: the folder of the file
   bool unknown_parameters_allowed =
       false;  ///< check: a required parameter without a value is an unknown of its annotated type
   Limits limits;

@@ -357,7 +357,7 @@ bool Evaluator::finish_outputs(PipelineObject& pipeline, const Value& result, ir
   for (const Value& value : values) {
     if (value.is_sequence())
       return fail(Message::kNestedOutputs, span, {pipeline.name, describe_kind(value)}), false;
-    if (!value.is_node() && !value.is_number())
+    if (!value.is_node() && !value.is_number() && !value.is(ValueKind::kArray))
       return fail(Message::kOutputKind, span, {pipeline.name, describe_kind(value)}), false;
     Value node = value.is_node() ? value : constant_node(value, span);
     if (!node.is_node()) return false;
@@ -383,6 +383,7 @@ std::unique_ptr<ir::Graph> Evaluator::stage(PipelineObject& pipeline) {
   pipeline_name_ = pipeline.name;
   merges_.clear();
   node_names_.clear();
+  seeds_.clear();
   noted_device_ = false;
   inputs_.clear();
   late_.reset();
@@ -411,7 +412,8 @@ std::unique_ptr<ir::Graph> Evaluator::stage(PipelineObject& pipeline) {
     Value result = run_function(function, *frame, {});
     good = alive() && finish_outputs(pipeline, result, *graph, checks);
   }
-  const bool is_late = std::any_of(inputs_.begin(), inputs_.end(), [](const auto& input) { return !input.type; });
+  const bool is_late =
+      std::any_of(inputs_.begin(), inputs_.end(), [](const auto& input) { return !input.type; });
   if (is_late) late_ = LatePipeline{pipeline.name, graph->options, std::move(inputs_)};
   graph_ = nullptr;
   builder_ = nullptr;

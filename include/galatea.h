@@ -138,11 +138,6 @@ GALATEA_API galatea_error* galatea_program_options_set_memory_limit(galatea_prog
 /* What runs the kernels: "llvm" (the default) or "interpreter" (slow; gives the same bits). */
 GALATEA_API galatea_error* galatea_program_options_set_backend(galatea_program_options* options,
                                                                const char* backend);
-/* The type of an external input that the pipeline leaves open, so that all is checked and compiled at once.
- * `layout` may be NULL. What the pipeline declares itself stays. */
-GALATEA_API galatea_error* galatea_program_options_set_input_type(galatea_program_options* options,
-                                                                  const char* input, galatea_dtype dtype,
-                                                                  int32_t ndim, const char* layout);
 /* The folder that imports may not leave; without it, the folder of the pipeline file. */
 GALATEA_API galatea_error* galatea_program_options_set_import_root(galatea_program_options* options,
                                                                    const char* folder);
@@ -191,6 +186,11 @@ typedef enum galatea_dtype {
 } galatea_dtype;
 /* Bytes of one element; 0 for a number that is no element type. */
 GALATEA_API int32_t galatea_dtype_size(galatea_dtype dtype);
+/* The type of an external input that the pipeline leaves open, so that all is checked and compiled at once.
+ * `layout` may be NULL. What the pipeline declares itself stays. */
+GALATEA_API galatea_error* galatea_program_options_set_input_type(galatea_program_options* options,
+                                                                  const char* input, galatea_dtype dtype,
+                                                                  int32_t ndim, const char* layout);
 
 /* What a program takes or gives, as far as it is known before anything runs. */
 typedef struct galatea_port {

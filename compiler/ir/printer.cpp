@@ -131,8 +131,7 @@ class Printer {
     line += fmt::format("{}({})", node.op ? node.op->name : "<removed>", values(node.inputs));
     if (!node.args.empty())
       line += " {" + list(node.args, [&](const Arg& arg) { return argument(arg); }) + "}";
-    if (!node.outputs.empty())
-      line += " : " + list(node.outputs, [&](ValueId v) { return type(v); });
+    if (!node.outputs.empty()) line += " : " + list(node.outputs, [&](ValueId v) { return type(v); });
     if (node.key) line += fmt::format(" key=0x{:x}", node.key);
     if (node.has_own_seed) line += " own_seed";
     if (!node.name.empty()) line += " name=" + to_text(Attr(node.name));

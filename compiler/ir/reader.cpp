@@ -403,8 +403,7 @@ class Reader {
         break;
       }
     }
-    if (depth > 0 || (!unknown && (!number || *number < 0)))
-      return in_.error("an extent or `?` is expected");
+    if (depth > 0 || (!unknown && (!number || *number < 0))) return in_.error("an extent or `?` is expected");
     return unknown ? -1 : *number;
   }
 

@@ -102,8 +102,8 @@ struct Operator {
   int min_inputs = 0;
   int max_inputs = 0;  ///< past inputs.size(): repetitions of the last (cat, stack)
   std::vector<ArgSpec> args;
-  bool random = false;  ///< draws; gets a key
-  bool source = false;  ///< stands in the entry block (readers, external_source)
+  bool random = false;         ///< draws; gets a key
+  bool source = false;         ///< stands in the entry block (readers, external_source)
   bool typed_by_host = false;  ///< a source whose dtype=, ndim= and layout= the host may give instead
   bool batch_level = false;
   OutputExtents output_extents = OutputExtents::kOwn;

@@ -37,7 +37,8 @@ struct NativeScalars {
   std::string config;           ///< static configuration, JSON; parsed once per program
   std::vector<int64_t> locals;  ///< local symbol numbers of the results
   size_t order = 0;             ///< how many checks stand before it
-  std::vector<std::pair<int64_t, int64_t>> ranges;  ///< what the function promises of each result; may be empty
+  std::vector<std::pair<int64_t, int64_t>>
+      ranges;  ///< what the function promises of each result; may be empty
 };
 
 struct NativeOutput {

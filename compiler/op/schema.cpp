@@ -159,8 +159,7 @@ Status check_arguments(const ir::Graph& graph, NodeSpec& spec) {
     if (!seen.insert(found->name).second)
       return user_error(Message::kRepeatedArgument, span, display_name(op), arg.name);
     if (arg.is_value()) {
-      if (!found->refused.empty())
-        return make_error(ErrorKind::kUser, refused_argument(op, *found, span));
+      if (!found->refused.empty()) return make_error(ErrorKind::kUser, refused_argument(op, *found, span));
       GALATEA_TRY(check_per_sample(graph, op, *found, arg, span));
     } else {
       GALATEA_TRY(check_static(op, *found, arg, span));

@@ -32,8 +32,8 @@ std::string display_name(const Operator& op);
 
 /// The error of an argument that DALI has and galatea refuses.
 Diagnostic refused_argument(const Operator& op, const ArgSpec& spec, Span span);
-/// "`image` is u8[h,w,3] HWC": a note about a value that an error speaks of. `otherwise` names one that has no
-/// variable.
+/// "`image` is u8[h,w,3] HWC": a note about a value that an error speaks of. `otherwise` names one that has
+/// no variable.
 std::string value_note(const ir::Graph& graph, ir::ValueId value, const std::string& otherwise,
                        const std::string& type);
 

@@ -156,9 +156,9 @@ void ValueTable::fill_node(ir::NodeId node) {
       values_[value].dense_axes = type.ndim;
       for (int d = 0; d < type.ndim; ++d) {
         const int64_t known = use_ == TableUse::kAnalysis ? type.extents[static_cast<size_t>(d)] : -1;
-        values_[value].extents.push_back(
-            known >= 0 ? kernel::const_int(known)
-                       : kernel::symbol(SymbolKind::kExtent, DType::kI64, value, d));
+        values_[value].extents.push_back(known >= 0
+                                             ? kernel::const_int(known)
+                                             : kernel::symbol(SymbolKind::kExtent, DType::kI64, value, d));
       }
     }
     return;

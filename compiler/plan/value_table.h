@@ -33,8 +33,8 @@ struct ValueInfo {
 /// What the table is for.
 enum class TableUse : uint8_t {
   kPlan,      ///< instructions: every expression can be computed by them
-  kAnalysis,  ///< extents and checks of a graph of any size: a large expression becomes a symbol (original()),
-              ///< and a merge has the extents that its operands share
+  kAnalysis,  ///< extents and checks of a graph of any size: a large expression becomes a symbol
+              ///< (original()), and a merge has the extents that its operands share
 };
 
 class ValueTable {

@@ -47,7 +47,7 @@ class Facts {
   // The expressions are kept, so that their addresses stay theirs.
   std::unordered_map<const kernel::ExprNode*, std::pair<Expr, Range>> ranges_;
   std::unordered_map<const kernel::ExprNode*, std::pair<Expr, Polynomial>> polynomials_;
-  std::deque<Expr> unknowns_;  ///< references to them stay valid
+  std::deque<Expr> unknowns_;                       ///< references to them stay valid
   std::unordered_multimap<uint64_t, int> numbers_;  ///< by hash
 };
 

@@ -45,7 +45,7 @@ class GraphShapes {
   plan::ValueTable table_;
   Facts facts_;
   std::map<int64_t, Range> locals_;
-  std::map<int, std::string> names_;  ///< of unknowns
+  std::map<int, std::string> names_;                         ///< of unknowns
   std::map<std::map<Monomial, int64_t>, std::string> sums_;  ///< of sums too long to be shown
   std::map<char, int> used_;
   std::vector<std::string> types_;

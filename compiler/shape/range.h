@@ -16,7 +16,7 @@ namespace galatea::shape {
 __extension__ using Wide = __int128;
 
 struct Range {
-  Wide low = 0, high = 0;  ///< integers and bools
+  Wide low = 0, high = 0;   ///< integers and bools
   double from = 0, to = 0;  ///< floats
   bool nan = false;         ///< floats: may also be no number
 

@@ -74,9 +74,8 @@ EncodedExtents peek(RecipeBuilder& b, std::string_view type_argument) {
                                          b.flag("adjust_orientation"), image_type);
   // A header that states no pixels, or more than this, is refused (native/image_header.cpp).
   constexpr std::pair<int64_t, int64_t> kPixels = {1, int64_t{1} << 28};
-  const auto extents =
-      b.native_scalars("image.peek", {0}, {}, config, {DType::kI64, DType::kI64, DType::kI64},
-                       {kPixels, kPixels, {1, 4}});
+  const auto extents = b.native_scalars("image.peek", {0}, {}, config,
+                                        {DType::kI64, DType::kI64, DType::kI64}, {kPixels, kPixels, {1, 4}});
   const int64_t channels = channels_of(image_type);
   return {extents[0], extents[1], channels > 0 ? i64(channels) : extents[2]};
 }

@@ -47,13 +47,16 @@ Operator make_external_source() {
   op.name = "external_source";
   op.summary = "Tensors fed by the host program, by name.";
   op.documentation =
-      "The host feeds one tensor per sample under the name given by name=. With dtype, and ndim or layout, the "
+      "The host feeds one tensor per sample under the name given by name=. With dtype, and ndim or layout, "
+      "the "
       "pipeline is compiled and checked before it sees data; without them, when the first batch is fed.";
   op.kind = OperatorKind::kNative;
   op.source = true;
   op.typed_by_host = true;
   op.args = {
-      {.name = "dtype", .kind = ArgKind::kDType, .documentation = "Element type; that of the first batch if not given."},
+      {.name = "dtype",
+       .kind = ArgKind::kDType,
+       .documentation = "Element type; that of the first batch if not given."},
       {.name = "ndim",
        .kind = ArgKind::kInt,
        .documentation = "Number of dimensions of a sample; that of layout, else of the first batch."},
@@ -63,7 +66,11 @@ Operator make_external_source() {
        .default_value = false,
        .documentation = "Repeats the last batch where none is fed.",
        .refused = "feed every batch"},
-      {.name = "cycle", .kind = ArgKind::kAny, .documentation = "Restarts the source.", .refused = by_host, .refused_help = feed},
+      {.name = "cycle",
+       .kind = ArgKind::kAny,
+       .documentation = "Restarts the source.",
+       .refused = by_host,
+       .refused_help = feed},
       {.name = "num_outputs",
        .kind = ArgKind::kInt,
        .documentation = "Number of outputs.",
@@ -72,17 +79,20 @@ Operator make_external_source() {
       {.name = "source",
        .kind = ArgKind::kAny,
        .documentation = "A callable or iterable.",
-       .refused = by_host, .refused_help = feed},
+       .refused = by_host,
+       .refused_help = feed},
       {.name = "parallel",
        .kind = ArgKind::kBool,
        .default_value = false,
        .documentation = "Worker processes.",
-       .refused = by_host, .refused_help = feed},
+       .refused = by_host,
+       .refused_help = feed},
       {.name = "batch_info",
        .kind = ArgKind::kBool,
        .default_value = false,
        .documentation = "What a callable gets.",
-       .refused = by_host, .refused_help = feed},
+       .refused = by_host,
+       .refused_help = feed},
       ignored("batch", ArgKind::kBool, ir::None{}, "The host feeds samples or batches as it likes."),
       ignored("blocking", ArgKind::kBool, ir::None{}, "The host decides how long it waits."),
       ignored("no_copy", ArgKind::kBool, ir::None{}, "Ownership is said when feeding."),

@@ -165,8 +165,7 @@ TEST(Check, RejectsWhatNoSamplePasses) {
     }
     if (!known.graph) {
       ++rejected_staging;
-      EXPECT_TRUE(unknown_rejects || !passes)
-          << "rejected, but it runs: " << known.errors().front();
+      EXPECT_TRUE(unknown_rejects || !passes) << "rejected, but it runs: " << known.errors().front();
     } else if (!known.errors().empty()) {
       ++rejected_check;
       expect_all_fail(known, {image}, true, lines);
@@ -203,18 +202,20 @@ std::string errors(const std::string& lines, const std::string& base = "image") 
 TEST(Check, InTermsOfExtents) {
   EXPECT_EQ(errors("    return fn.crop(x, crop=[x.shape()[0] + 1, 4], crop_pos_y=0.0)\n"),
             "G0460 fn.crop: the window from 0 to h+1 along H reaches outside the input's extent h");
-  EXPECT_EQ(errors("    y = fn.crop(x, crop=[x.shape()[0] - 2, 0])\n    return y, fn.crop(y, crop=[0, 0])\n"), "");
+  EXPECT_EQ(errors("    y = fn.crop(x, crop=[x.shape()[0] - 2, 0])\n    return y, fn.crop(y, crop=[0, 0])\n"),
+            "");
   EXPECT_EQ(errors("    return fn.crop(x, crop=[3, 4])\n", "fn.resize(image, size=[2, 9])"),
             "G0460 fn.crop: a window of 3 rows does not fit an input of 2");
 }
 
 TEST(Check, OneMistakeIsSaidOnce) {
   // What depends on a value that never exists is not judged.
-  Staged staged = stage(pipeline("fn.reshape(image, shape=[4, 4, 3])",
-                                 "    s = x.shape()\n"
-                                 "    y = fn.crop(x, crop=[s[0] + 1, s[1] + 1], crop_pos_y=0.0, crop_pos_x=0.0)\n"
-                                 "    z = fn.crop(y, crop=[s[0] + 2, s[1] + 2], crop_pos_y=0.0, crop_pos_x=0.0)\n"
-                                 "    return y, z\n"));
+  Staged staged =
+      stage(pipeline("fn.reshape(image, shape=[4, 4, 3])",
+                     "    s = x.shape()\n"
+                     "    y = fn.crop(x, crop=[s[0] + 1, s[1] + 1], crop_pos_y=0.0, crop_pos_x=0.0)\n"
+                     "    z = fn.crop(y, crop=[s[0] + 2, s[1] + 2], crop_pos_y=0.0, crop_pos_x=0.0)\n"
+                     "    return y, z\n"));
   EXPECT_EQ(staged.errors().size(), 1U);
 }
 
@@ -223,10 +224,14 @@ TEST(Check, WaysOfABranch) {
     Staged staged = stage(pipeline("image",
                                    "    h = x.shape()[0] + 1\n"
                                    "    if fn.random.coin_flip(dtype=types.BOOL):\n"
-                                   "        y = " + then + "\n"
-                                   "    else:\n"
-                                   "        y = " + otherwise + "\n"
-                                   "    return y\n"));
+                                   "        y = " +
+                                       then +
+                                       "\n"
+                                       "    else:\n"
+                                       "        y = " +
+                                       otherwise +
+                                       "\n"
+                                       "    return y\n"));
     int warnings = 0;
     for (const Diagnostic& d : staged.diagnostics) warnings += d.severity == Severity::kWarning;
     return std::pair{staged.errors().size(), warnings};
@@ -238,8 +243,9 @@ TEST(Check, WaysOfABranch) {
             std::pair(size_t{2}, 0))
       << "no sample passes";
   // Nobody looks at the result, so nothing fails.
-  Staged unused = stage(pipeline("image", "    y = " + std::string("fn.crop(x, crop=[x.shape()[0] + 1, 1], crop_pos_y=0.0)") +
-                                              "\n    return x\n"));
+  Staged unused = stage(
+      pipeline("image", "    y = " + std::string("fn.crop(x, crop=[x.shape()[0] + 1, 1], crop_pos_y=0.0)") +
+                            "\n    return x\n"));
   EXPECT_TRUE(unused.errors().empty());
   EXPECT_EQ(run(unused, {{3, 4, 3}}).at(0).failure, "");
 }

@@ -36,8 +36,9 @@ TEST(Extents, Named) {
   EXPECT_EQ(types("    return image, fn.reshape(image, shape=[-1])\n"), "u8[h,w,c] HWC; u8[h*w*c]");
   EXPECT_EQ(types("    return image, fn.crop(image, crop=[4, 0])\n"), "u8[h,w,c] HWC; u8[4,w,c] HWC");
   EXPECT_EQ(types("    return image, image[2:]\n"), "u8[h,w,c] HWC; u8[h2,w,c] HWC");
-  EXPECT_EQ(types("    s = image.shape()\n    return image, fn.resize(image, size=fn.stack(s[0] * 2, s[1]))\n"),
-            "u8[h,w,c] HWC; u8[h2,w2,c] HWC")
+  EXPECT_EQ(
+      types("    s = image.shape()\n    return image, fn.resize(image, size=fn.stack(s[0] * 2, s[1]))\n"),
+      "u8[h,w,c] HWC; u8[h2,w2,c] HWC")
       << "a size from outside may be 0, which means: not given";
   EXPECT_EQ(types("    return fn.resize(image, size=[8, 9])\n"), "u8[8,9,c] HWC");
 }
@@ -68,8 +69,8 @@ int compare(Staged& staged, const Sample& sample) {
       EXPECT_EQ(extents.size(), sample.extents[k].size());
       for (size_t d = 0; d < extents.size() && d < sample.extents[k].size(); ++d) {
         const shape::Polynomial p = staged.shapes->facts().polynomial(extents[d]);
-        const bool bare = p.terms().size() == 1 && p.terms().begin()->first.size() == 1 &&
-                          p.terms().begin()->second == 1;
+        const bool bare =
+            p.terms().size() == 1 && p.terms().begin()->first.size() == 1 && p.terms().begin()->second == 1;
         if (binding) {
           if (bare) known.emplace(p.terms().begin()->first[0], sample.extents[k][d]);
           continue;
@@ -97,25 +98,25 @@ int compare(Staged& staged, const Sample& sample) {
 }
 
 TEST(Extents, AreThoseOfTheRun) {
-  Staged staged = stage(body(
-      "    a = fn.crop(image, crop=[4, 5])\n"
-      "    b = fn.cat(image, fn.flip(image), axis=0)\n"
-      "    c = fn.reshape(b, shape=[-1])\n"
-      "    d = fn.resize(image, resize_shorter=9)\n"
-      "    e = fn.random_resized_crop(image, size=[6, 7])\n"
-      "    f = b[2:-1, ::2]\n"
-      "    g = fn.reductions.sum(f, axes=[0])\n"
-      "    s = image.shape()\n"
-      "    h = fn.resize(image, size=fn.stack(s[0] + 3, s[1]))\n"
-      "    i = fn.cat(h, h, axis=1)\n"
-      "    if fn.random.coin_flip(dtype=types.BOOL):\n"
-      "        j = fn.crop(i, crop=[2, 0])\n"
-      "    else:\n"
-      "        j = fn.flip(i)\n"
-      "    k = fn.stack(j, fn.brightness(j, brightness=0.5))\n"
-      "    l = fn.crop_mirror_normalize(d, output_layout=\"CHW\", dtype=types.FLOAT)\n"
-      "    m = fn.reshape(image, rel_shape=[2, 0.5, 1])\n"
-      "    return image, a, b, c, d, e, f, g, h, i, j, k, l, m\n"));
+  Staged staged =
+      stage(body("    a = fn.crop(image, crop=[4, 5])\n"
+                 "    b = fn.cat(image, fn.flip(image), axis=0)\n"
+                 "    c = fn.reshape(b, shape=[-1])\n"
+                 "    d = fn.resize(image, resize_shorter=9)\n"
+                 "    e = fn.random_resized_crop(image, size=[6, 7])\n"
+                 "    f = b[2:-1, ::2]\n"
+                 "    g = fn.reductions.sum(f, axes=[0])\n"
+                 "    s = image.shape()\n"
+                 "    h = fn.resize(image, size=fn.stack(s[0] + 3, s[1]))\n"
+                 "    i = fn.cat(h, h, axis=1)\n"
+                 "    if fn.random.coin_flip(dtype=types.BOOL):\n"
+                 "        j = fn.crop(i, crop=[2, 0])\n"
+                 "    else:\n"
+                 "        j = fn.flip(i)\n"
+                 "    k = fn.stack(j, fn.brightness(j, brightness=0.5))\n"
+                 "    l = fn.crop_mirror_normalize(d, output_layout=\"CHW\", dtype=types.FLOAT)\n"
+                 "    m = fn.reshape(image, rel_shape=[2, 0.5, 1])\n"
+                 "    return image, a, b, c, d, e, f, g, h, i, j, k, l, m\n"));
   ASSERT_TRUE(staged.graph) << staged.errors().front();
   EXPECT_EQ(staged.errors().size(), 0U);
   const std::vector<Image> images = {{8, 10, 3}, {20, 6, 3}, {31, 14, 3}, {5, 6, 3}};
@@ -143,7 +144,8 @@ TEST(Extents, OfTheOperatorsExamples) {
     Staged staged = stage(
         "from nvidia.dali import pipeline_def, fn, types\n"
         "@pipeline_def(batch_size=3, num_threads=1, seed=5)\n"
-        "def p(data: str):\n" + lines,
+        "def p(data: str):\n" +
+            lines,
         {{"data", GALATEA_SAMPLES}});
     ASSERT_TRUE(staged.graph) << op->name << ": " << staged.errors().front();
     EXPECT_TRUE(staged.errors().empty()) << op->name;

@@ -67,17 +67,17 @@ struct World {
     if (pick(0, 9) == 0) return kernel::select(sub(DType::kBool), sub(type), sub(type));
     if (is_bool(type)) return boolean(sub);
     if (pick(0, 3) == 0) {
-      constexpr DType kFrom[] = {DType::kI64, DType::kF32, DType::kF64, DType::kI32, DType::kU8,
-                                 DType::kBool, DType::kU64};
+      constexpr DType kFrom[] = {DType::kI64, DType::kF32,  DType::kF64, DType::kI32,
+                                 DType::kU8,  DType::kBool, DType::kU64};
       const Expr from = sub(kFrom[pick(0, 6)]);
       return pick(0, 1) ? kernel::convert(from, type) : kernel::saturate(from, type);
     }
     if (is_float(type)) {
-      constexpr ScalarOp kOps[] = {ScalarOp::kAdd, ScalarOp::kSub, ScalarOp::kMul, ScalarOp::kDiv,
-                                   ScalarOp::kMin, ScalarOp::kMax};
-      constexpr ScalarOp kUnary[] = {ScalarOp::kNeg,   ScalarOp::kAbs,       ScalarOp::kFloor, ScalarOp::kCeil,
-                                     ScalarOp::kRound, ScalarOp::kRoundAway, ScalarOp::kTrunc, ScalarOp::kSqrt,
-                                     ScalarOp::kSin};
+      constexpr ScalarOp kOps[] = {ScalarOp::kAdd, ScalarOp::kSub, ScalarOp::kMul,
+                                   ScalarOp::kDiv, ScalarOp::kMin, ScalarOp::kMax};
+      constexpr ScalarOp kUnary[] = {ScalarOp::kNeg,   ScalarOp::kAbs,   ScalarOp::kFloor,
+                                     ScalarOp::kCeil,  ScalarOp::kRound, ScalarOp::kRoundAway,
+                                     ScalarOp::kTrunc, ScalarOp::kSqrt,  ScalarOp::kSin};
       if (pick(0, 2) == 0) return kernel::unary(kUnary[pick(0, 8)], sub(type));
       return kernel::binary(kOps[pick(0, 5)], sub(type), sub(type));
     }
@@ -201,10 +201,9 @@ TEST(Facts, ExtentsOfAnImage) {
   const Expr start = kernel::convert(kernel::unary(ScalarOp::kRoundAway, free), DType::kI64);
   EXPECT_EQ(facts.decide(start >= i64(0)), false);
   // Twice the height, by way of floats.
-  const Expr twice = kernel::convert(
-      kernel::unary(ScalarOp::kRoundAway,
-                    kernel::const_float(2, DType::kF64) * kernel::convert(h, DType::kF64)),
-      DType::kI64);
+  const Expr twice = kernel::convert(kernel::unary(ScalarOp::kRoundAway, kernel::const_float(2, DType::kF64) *
+                                                                             kernel::convert(h, DType::kF64)),
+                                     DType::kI64);
   EXPECT_EQ(facts.decide(kernel::equal(twice, h + h)), true);
   EXPECT_EQ(facts.decide(kernel::equal(twice, h)), false);
 }

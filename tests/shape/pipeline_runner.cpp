@@ -6,7 +6,7 @@
 #include <random>
 
 #include "compiler/check_graph.h"
-#include "compiler/codegen/llvm/llvm_backend.h"
+#include "compiler/codegen/llvm_backend.h"
 #include "compiler/compile.h"
 #include "dsl/frontend.h"
 #include "runtime/session.h"
@@ -103,8 +103,8 @@ std::vector<Sample> run(const Staged& staged, const std::vector<Image>& images) 
   runtime::Allocator allocator;
   for (const Image& image : images) {
     for (const auto& input : program->external_inputs) {
-      auto fed = session->feed(input.name, {input.name == "size" ? size_of_image(allocator, image)
-                                                                 : noise(allocator, image)});
+      auto fed = session->feed(
+          input.name, {input.name == "size" ? size_of_image(allocator, image) : noise(allocator, image)});
       EXPECT_TRUE(fed) << fed.error().message();
     }
     auto batch = session->next();
