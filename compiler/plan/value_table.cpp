@@ -3,6 +3,7 @@
 #include "compiler/plan/value_table.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "compiler/passes/narrow_stages.h"
 #include "compiler/passes/push_region_into_decode.h"
@@ -31,14 +32,16 @@ std::vector<Expr> unflatten(int64_t flat, const std::vector<int64_t>& extents) {
 
 int64_t product(const std::vector<int64_t>& extents) {
   int64_t volume = 1;
-  for (int64_t e : extents) volume *= e;
+  for (int64_t e : extents)
+    if (__builtin_mul_overflow(volume, e, &volume)) return std::numeric_limits<int64_t>::max();
   return volume;
 }
 
 std::optional<std::vector<int64_t>> constants(const std::vector<Expr>& extents) {
   std::vector<int64_t> out;
   for (const Expr& e : extents) {
-    if (!kernel::is_const(e)) return std::nullopt;
+    // A negative one belongs to a check that fails.
+    if (!kernel::is_const(e) || kernel::const_value(e) < 0) return std::nullopt;
     out.push_back(kernel::const_value(e));
   }
   return out;

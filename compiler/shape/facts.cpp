@@ -33,6 +33,14 @@ Ends product(const Ends& a, const Ends& b) {
           *std::max_element(std::begin(ends), std::end(ends))};
 }
 
+/// Extents are taken to be below this where a float holds them: a crop by "one row more" is one row more.
+constexpr Wide kMaxExtentInFloats = Wide{1} << 22;
+
+bool is_extent(const Expr& e) {
+  return e->kind == ExprKind::kSymbol &&
+         (e->symbol == kernel::SymbolKind::kExtent || e->symbol == kernel::SymbolKind::kLocal);
+}
+
 /// Integers up to here have a float of this type of their own.
 Wide exact_limit(DType type) {
   return type == DType::kF64 ? Wide{1} << 53 : type == DType::kF32 ? Wide{1} << 24 : Wide{1} << 11;
@@ -84,13 +92,15 @@ Range Facts::compute_range(const Expr& e) {
 }
 
 /// `otherwise`: where the sum may wrap.
-Range Facts::range_of_polynomial(const Polynomial& p, const Range& otherwise) {
+Range Facts::range_of_polynomial(const Polynomial& p, const Range& otherwise, bool in_floats) {
   Ends sum;
   bool large_unknown = false;
   for (const auto& [monomial, coefficient] : p.terms()) {
     Ends term{coefficient, coefficient};
     for (int number : monomial) {
-      const Range factor = range(unknowns_[static_cast<size_t>(number)]);
+      const Expr& unknown = unknowns_[static_cast<size_t>(number)];
+      Range factor = range(unknown);
+      if (in_floats && is_extent(unknown)) factor.high = std::min(factor.high, kMaxExtentInFloats);
       large_unknown |= !lies_within(factor, kMaxExtent);
       term = product(term, {factor.low, factor.high});
     }
@@ -177,7 +187,7 @@ std::optional<Polynomial> Facts::whole_number(const Expr& e) {
   }
   if (e->kind != ExprKind::kOp) return std::nullopt;
   auto when_exact = [&](std::optional<Polynomial> p) -> std::optional<Polynomial> {
-    if (!p || !lies_within(range_of_polynomial(*p, everything(DType::kI64)), limit)) return std::nullopt;
+    if (!p || !lies_within(range_of_polynomial(*p, everything(DType::kI64), true), limit)) return std::nullopt;
     return p;
   };
   switch (e->op) {

@@ -5,7 +5,7 @@
 // make the condition true.
 //
 // Extents are assumed to be below 2^47, and products of them exact: a tensor of more bytes than 2^63 does not
-// exist.
+// exist. Where an argument is a float (crop=, say), extents up to 2^22 are looked at, which f32 holds exactly.
 #pragma once
 
 #include <deque>
@@ -38,7 +38,7 @@ class Facts {
 
  private:
   Range compute_range(const Expr& e);
-  Range range_of_polynomial(const Polynomial& p, const Range& otherwise);
+  Range range_of_polynomial(const Polynomial& p, const Range& otherwise, bool in_floats = false);
   std::optional<Polynomial> compute_polynomial(const Expr& e);
   std::optional<Polynomial> whole_number(const Expr& e);
   Polynomial unknown_for(const Expr& e);
