@@ -244,6 +244,15 @@ Value Evaluator::call_operator_once(const op::Operator& op, const std::string& p
   return add_node(std::move(spec));
 }
 
+// DALI code seeds two draws alike to use one draw twice, as for an image and its mask.
+void Evaluator::note_same_seed(const op::Operator& op, int64_t seed, Span span) {
+  auto [first, is_new] = seeds_.try_emplace({op.name, seed}, span);
+  if (is_new) return;
+  Diagnostic diagnostic = diagnose(Message::kSameSeed, span, {op.name, std::to_string(seed)});
+  if (first->second != span) diagnostic.labels.push_back({first->second, "the first one"});
+  report(std::move(diagnostic));
+}
+
 bool Evaluator::add_operator_arguments(const op::Operator& op, CallArguments& arguments,
                                        ir::GraphBuilder::NodeSpec& spec, uint64_t key) {
   bool good = true;
@@ -316,6 +325,7 @@ bool Evaluator::add_common_argument(const op::Operator& op, const CallArguments:
       return note(Message::kNoEffect, keyword.span, {"`seed`", "fn." + op.name + " draws no random numbers"}),
              true;
     if (value.as_int() < 0) return true;
+    note_same_seed(op, value.as_int(), keyword.span);
     spec.has_own_seed = true;
     spec.key = mix_key(static_cast<uint64_t>(value.as_int()), key);
     return true;

@@ -253,6 +253,7 @@ class Evaluator {
                            uint32_t set);
   bool add_operator_arguments(const op::Operator& op, CallArguments& arguments,
                               ir::GraphBuilder::NodeSpec& spec, uint64_t key);
+  void note_same_seed(const op::Operator& op, int64_t seed, Span span);
   bool add_common_argument(const op::Operator& op, const CallArguments::Keyword& keyword,
                            ir::GraphBuilder::NodeSpec& spec, uint64_t key);
   bool add_argument(const op::Operator& op, const op::ArgSpec& schema, const CallArguments::Keyword& keyword,
@@ -326,6 +327,8 @@ class Evaluator {
   std::string pipeline_name_;
   std::map<std::pair<ir::BlockId, std::vector<ir::ValueId>>, ir::ValueId> merges_;
   std::set<std::string> node_names_;
+  std::map<std::pair<std::string, int64_t>, Span>
+      seeds_;  ///< of random operators: where they were first given
   bool noted_device_ = false;
 
   int64_t steps_ = 0;

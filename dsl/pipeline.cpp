@@ -383,6 +383,7 @@ std::unique_ptr<ir::Graph> Evaluator::stage(PipelineObject& pipeline) {
   pipeline_name_ = pipeline.name;
   merges_.clear();
   node_names_.clear();
+  seeds_.clear();
   noted_device_ = false;
   FunctionObject& function = *pipeline.function;
   auto* outer = arena.make<Frame>();
