@@ -119,7 +119,9 @@ enum class StatementKind : uint8_t {
   kFunction,
   kImport,
   kImportFrom,
-  kUnsupported,  ///< valid Python outside the language; `text` names the construct
+  kTry,  ///< a `try` around imports: body, then orelse (its `else` and `finally`); handlers are not kept
+  kUnsupported,  ///< valid Python outside the language; `text` names the construct, targets and suites what
+                 ///< it would bind
 };
 
 struct ImportName {

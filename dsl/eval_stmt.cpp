@@ -69,8 +69,18 @@ void Evaluator::run_statement(const Statement& s) {
   switch (s.kind) {
     case StatementKind::kError:
     case StatementKind::kPass:
-    case StatementKind::kUnsupported:
       return;
+    case StatementKind::kTry:
+      run_suite(s.body);
+      return run_suite(s.orelse);
+    case StatementKind::kUnsupported: {
+      poison_names(s.body);
+      poison_names(s.orelse);
+      std::vector<std::string> names;
+      for (const ExpressionPtr& target : s.targets) collect_target(*target, names);
+      for (const std::string& name : names) bind(name, Value::poison(), s.span);
+      return;
+    }
     case StatementKind::kExpression:
       eval(*s.value);
       return;

@@ -78,9 +78,9 @@ class Fields {
       bool good = conversion == 'r' || conversion == 's' || conversion == 'a';
       if (!good || (end < field.size() && field[end] != ':')) return refuse("{" + field + "}");
     }
-    if (end < field.size() && !fill(field.substr(end + 1), depth + 1, spec)) return false;
     Value value;
     if (!find(name, value)) return false;
+    if (end < field.size() && !fill(field.substr(end + 1), depth + 1, spec)) return false;
     if (value.is_poison()) return false;
     if (contains_node(value)) return ev_.fail(Message::kNodeInString, a_.span, {ev_.type_text(value)}), false;
     if (conversion == 'r') value = ev_.make_string(repr(value));

@@ -241,6 +241,21 @@ Value dict_popitem(Evaluator& ev, CallArguments& a) {
   return ev.make_tuple({key, value});
 }
 
+// dict.fromkeys(keys, value)
+Value dict_fromkeys(Evaluator& ev, CallArguments& a) {
+  if (!check_count(ev, a, 1, 2)) return Value::poison();
+  auto keys = ev.iterate(a.positional[0], a.spans[0], "made keys");
+  if (!keys) return Value::poison();
+  Value result = ev.make_dict(a.span);
+  for (const Value& key : *keys) {
+    std::string text = key_text(key);
+    if (text.empty()) return ev.fail(Message::kNotHashable, a.spans[0], {describe_kind(key)});
+    result.dict().set(text, key, a.positional.size() == 2 ? a.positional[1] : Value::none());
+  }
+  return result;
+}
+
+constexpr Method kTypeMethods[] = {{"fromkeys", dict_fromkeys}};
 constexpr Method kListMethods[] = {
     {"append", list_append}, {"extend", list_extend},   {"insert", list_insert}, {"pop", list_pop},
     {"clear", list_clear},   {"index", list_index},     {"remove", list_remove}, {"count", list_count},
@@ -266,6 +281,9 @@ void visit_methods(const Value& base, Visit visit) {
   if (base.is(ValueKind::kList)) all(kListMethods);
   if (base.is(ValueKind::kTuple)) all(kTupleMethods);
   if (base.is(ValueKind::kDict)) all(kDictMethods);
+  bool dict_type = base.is(ValueKind::kBuiltin) && base.as<BuiltinObject>().is_type &&
+                   base.as<BuiltinObject>().name == "dict";
+  if (dict_type) all(kTypeMethods);
 }
 
 }  // namespace

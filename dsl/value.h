@@ -286,6 +286,9 @@ std::string to_display(const Value& value);
 /// As Python's ascii(): repr with escapes for all but ASCII.
 std::string ascii_repr(const Value& value);
 std::string format_float(double value);
+/// `%` and `//` of floats, as Python has them.
+double float_remainder(double a, double b);
+double float_quotient(double a, double b);
 /// Equality as Python's ==, on static values.
 bool equal(const Value& a, const Value& b);
 /// Whether a static value counts as true.
