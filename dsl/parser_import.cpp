@@ -112,6 +112,8 @@ StatementPtr Parser::parse_unsupported_block(std::string construct, std::string 
     ordinals_.emplace_back();
     statement->body = parse_block(construct);
     ordinals_.pop_back();
+    // What a class or a function defines inside stays inside.
+    if (names_itself) statement->body.clear();
   }
   if (first.text != "class" && accept("else")) parse_block("`else`");
   in_main_guard_ = guard;
@@ -134,13 +136,15 @@ bool is_import_or_constant(const Statement& s) {
 
 }  // namespace
 
+// `try: import … except ImportError: …` begins many files; there is nothing to catch, so the imports stand as
+// they are. Any other `try` is out.
 StatementPtr Parser::parse_try() {
   const Token first = tokens_[at_++];
-  auto statement = make_statement(StatementKind::kTry, first);
+  auto statement = make_statement(StatementKind::kTryImport, first);
   bool guard = in_main_guard_;
   in_main_guard_ = true;
   statement->body = parse_block("`try`");
-  Suite handlers;
+  Suite handlers;  // not kept for imports: one that fails is an error here
   bool any = false;
   auto move_into = [](Suite& out, Suite suite) {
     std::move(suite.begin(), suite.end(), std::back_inserter(out));
@@ -155,7 +159,8 @@ StatementPtr Parser::parse_try() {
   in_main_guard_ = guard;
   if (!any) fail_expected("`except` or `finally` after `try`");
   statement->span = since(first);
-  bool accepted = std::all_of(statement->body.begin(), statement->body.end(),
+  bool accepted = statement->orelse.empty() && !statement->body.empty() &&
+                  std::all_of(statement->body.begin(), statement->body.end(),
                               [](const StatementPtr& s) { return is_import_or_constant(*s); });
   if (accepted) return statement;
   statement->kind = StatementKind::kUnsupported;
