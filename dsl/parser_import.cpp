@@ -1,8 +1,5 @@
 // Imports, and statements of Python that the language leaves out. In: tokens. Out: kImport, kImportFrom and
 // kUnsupported statements.
-#include <algorithm>
-#include <iterator>
-
 #include "dsl/parser_state.h"
 
 namespace galatea::dsl {
@@ -84,16 +81,9 @@ StatementPtr Parser::parse_unsupported_block(std::string construct, std::string 
   auto statement = make_statement(StatementKind::kUnsupported, first);
   statement->text = construct;
   report_unsupported(first.span, construct, std::move(advice));
-  bool inner = false;
   while (!at_end() && token().kind != TokenKind::kNewline && !is(":")) {
-    // `class Name`, `with … as name`, `async def name`.
-    inner = inner || token().text == "class" || token().text == "def";
-    bool names = token().text == "class" || token().text == "as" || token().text == "def";
     bool jump = token().partner > at_;
     at_ = jump ? token().partner + 1 : at_ + 1;
-    if (names && token().kind == TokenKind::kName) {
-      statement->targets.push_back(make(ExpressionKind::kName, token().span, std::string(token().text)));
-    }
   }
   bool guard = in_main_guard_;
   in_main_guard_ = true;  // one message is enough: the construct itself is out
@@ -110,8 +100,6 @@ StatementPtr Parser::parse_unsupported_block(std::string construct, std::string 
     ordinals_.emplace_back();
     statement->body = parse_block(construct);
     ordinals_.pop_back();
-    // What a class or a function defines inside stays inside.
-    if (inner) statement->body.clear();
   }
   if (first.text != "class" && accept("else")) parse_block("`else`");
   in_main_guard_ = guard;
@@ -119,35 +107,25 @@ StatementPtr Parser::parse_unsupported_block(std::string construct, std::string 
   return statement;
 }
 
-// `try: import … except ImportError: …` begins many files; there is nothing to catch, so the imports stand as
-// they are. Any other `try` is out.
 StatementPtr Parser::parse_try() {
   const Token first = tokens_[at_++];
   auto statement = make_statement(StatementKind::kUnsupported, first);
   statement->text = "`try`";
+  report_unsupported(first.span, "`try`",
+                     "nothing is caught at compile time; test with `if` before the call, and use `on_error=` "
+                     "for broken samples");
   bool guard = in_main_guard_;
   in_main_guard_ = true;
   statement->body = parse_block("`try`");
-  bool any = false, imports = !statement->body.empty();
-  for (const StatementPtr& s : statement->body)
-    imports = imports && (s->kind == StatementKind::kImport || s->kind == StatementKind::kImportFrom);
+  bool any = false;
   while (is("except") || is("else") || is("finally")) {
     any = true;
-    imports = imports && is("except");
     while (!at_end() && token().kind != TokenKind::kNewline && !is(":")) ++at_;
-    Suite clause = parse_block("the clause of `try`");
-    if (!imports) std::move(clause.begin(), clause.end(), std::back_inserter(statement->orelse));
+    parse_block("the clause of `try`");
   }
   in_main_guard_ = guard;
   if (!any) fail_expected("`except` or `finally` after `try`");
   statement->span = since(first);
-  if (imports)
-    statement->kind = StatementKind::kTryImport;
-  else
-    report_unsupported(
-        first.span, "`try`",
-        "nothing is caught at compile time; test with `if` before the call, and use `on_error=` "
-        "for broken samples");
   return statement;
 }
 
