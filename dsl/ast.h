@@ -119,9 +119,7 @@ enum class StatementKind : uint8_t {
   kFunction,
   kImport,
   kImportFrom,
-  kUnsupported,  ///< valid Python outside the language; `text` names the construct; `targets`, `body`: what
-                 ///< it would bind
-  kTryImport,  ///< a `try` around imports alone: `body` is them, since an import that fails is an error here
+  kUnsupported,  ///< valid Python outside the language; `text` names the construct
 };
 
 struct ImportName {
