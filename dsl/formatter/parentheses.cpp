@@ -20,7 +20,7 @@ class Normalizer {
   Node* statement(Node* line) {
     // A statement that is only an expression has nothing around it that could hold the brackets.
     Node* root = line->kind >= Kind::kAssignment ? line : store_.group(Kind::kOtherStatement, {line});
-    govern(root);
+    govern(root->children[0]->is("async") ? root->children[1] : root);
     if (root != line && is_sum(*line)) wrap(line, false);
     visit(root);
     return root;
@@ -46,12 +46,6 @@ class Normalizer {
     constexpr std::array kSums = {"+", "-", "<<", ">>", "^", "&"};
     return std::any_of(kSums.begin(), kSums.end(), [&](const char* text) { return sign.is(text); });
   }
-  static bool breaks_lines(const Node& node) {
-    if (node.is_token()) return node.breaks_before;
-    return std::any_of(node.children.begin(), node.children.end(),
-                       [](const Node* child) { return breaks_lines(*child); });
-  }
-
   NodeStore& store_;
 };
 
@@ -115,7 +109,6 @@ void Normalizer::govern_target(Node* node) {
   Node* target = node->children[0];
   if (target->kind == Kind::kElements) return govern_child(node, target);
   if (target->kind != Kind::kAtom || is_one_tuple(*target)) return;
-  if (target->children.size() == 3 && breaks_lines(*target->children[1])) return;
   Node* name = target;
   while (name->kind == Kind::kAtom && name->children.size() == 3) name = name->children[1];
   if (node->children[1]->kind == Kind::kAnnotation && name->kind == Kind::kName) {
