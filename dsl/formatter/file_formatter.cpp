@@ -281,7 +281,10 @@ void FileFormatter::keep(const Place& place, size_t from, size_t to) {
   traits.own_line = traits.kept = true;
   traits.opens_block = tokens_.word(to - 1) == ":";
   traits.import = tokens_.word(from) == "import" || tokens_.word(from) == "from";
-  for (const Comment& comment : tokens_.gap_before(to).comments) text += "  " + comment.text;
+  for (const Comment& comment : tokens_.gap_before(to).comments) {
+    uint32_t line_end = static_cast<uint32_t>(std::min(source.find('\n', comment.begin), source.size()));
+    text = source.substr(tokens_.begin(from), line_end - tokens_.begin(from));
+  }
   lines_.add(traits, indentation(place.depth) + text + "\n", pending_.empty_lines);
 }
 
@@ -364,6 +367,10 @@ std::string FileFormatter::kept_text(const Place& place, uint32_t from, uint32_t
 
 }  // namespace
 
-std::string format_text(std::string_view text) { return FileFormatter(text).run(); }
+std::string format_text(std::string_view text) {
+  std::string once = FileFormatter(text).run();
+  // Commas that the first pass adds, and comments that it moves, may ask for another split.
+  return once == text ? once : FileFormatter(once).run();
+}
 
 }  // namespace galatea::dsl::formatter

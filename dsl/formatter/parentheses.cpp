@@ -13,6 +13,12 @@ struct HideOptions {
   bool stars = false;
 };
 
+bool holds_lambda_or_ternary(const Node& node) {
+  if (!is_atom(node, '(') || node.children.size() != 3) return false;
+  const Node& middle = *node.children[1];
+  return middle.kind == Kind::kLambda || middle.kind == Kind::kTernary || holds_lambda_or_ternary(middle);
+}
+
 class Normalizer {
  public:
   explicit Normalizer(NodeStore& store) : store_(store) {}
@@ -122,7 +128,12 @@ void Normalizer::govern_target(Node* node) {
 // What follows a keyword, an `=` or a comma of the statement.
 void Normalizer::govern_child(Node* node, Node* child) {
   const Node* before = child->previous_sibling();
-  if (child->kind == Kind::kAtom) {
+  if (before && before->is("in") && holds_lambda_or_ternary(*child)) {
+    // One pair stays, as in a comprehension, where it is needed.
+    hide(child, *node);
+    child->children.front()->text = "(";
+    child->children.back()->text = ")";
+  } else if (child->kind == Kind::kAtom) {
     if (hide(child, *node, {.tuples = node->kind == Kind::kFor && before && before->is("for")}))
       wrap(child, false);
   } else if (is_one_tuple(*child)) {
