@@ -203,6 +203,9 @@ void Printer::print(const Statement& s) {
     case StatementKind::kImport:
     case StatementKind::kImportFrom:
       return import(s);
+    case StatementKind::kTryImport:
+      out_.line("try:");
+      return suite(s.body);
     case StatementKind::kUnsupported:
       return out_.line("unsupported " + s.text);
   }

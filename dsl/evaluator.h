@@ -179,6 +179,7 @@ class Evaluator {
   void assign_sequence(const Expression& target, const Value& value, Span span);
   void assign_element(const Expression& target, const Value& value);
   void bind(const std::string& name, const Value& value, Span span);
+  void run_unsupported(const Statement& s);
   void poison_names(const Suite& suite);
   Value apply_decorator(const Value& decorator, Value function, const Statement& s,
                         const Expression& expression);
