@@ -139,16 +139,18 @@ Value fn_float(Evaluator& ev, CallArguments& a) {
 Value fn_str(Evaluator& ev, CallArguments& a) {
   if (!check_shape(ev, a, 0, 1)) return Value::poison();
   if (a.positional.empty()) return ev.make_string("");
-  if (contains_node(a.positional[0]))
+  if (ev.has_node(a.positional[0]))
     return ev.fail(Message::kNodeInString, a.span, {ev.type_text(a.positional[0])});
-  return ev.make_string(to_display(a.positional[0]));
+  auto text = ev.text_of(a.positional[0], a.span, false);
+  return text ? ev.make_string(std::move(*text)) : Value::poison();
 }
 
 Value fn_repr(Evaluator& ev, CallArguments& a) {
   if (!check_shape(ev, a, 1, 1)) return Value::poison();
-  if (contains_node(a.positional[0]))
+  if (ev.has_node(a.positional[0]))
     return ev.fail(Message::kNodeInString, a.span, {ev.type_text(a.positional[0])});
-  return ev.make_string(repr(a.positional[0]));
+  auto text = ev.text_of(a.positional[0], a.span, true);
+  return text ? ev.make_string(std::move(*text)) : Value::poison();
 }
 
 Value fn_list(Evaluator& ev, CallArguments& a) {
@@ -173,23 +175,22 @@ Value fn_dict(Evaluator& ev, CallArguments& a) {
     const Value& from = a.positional[0];
     if (from.is_poison()) return Value::poison();
     if (from.is(ValueKind::kDict)) {
-      for (const auto& [key, value] : from.dict().entries) result.dict().set(key_text(key), key, value);
+      for (const auto& [key, value] : from.dict().entries) result.dict().set(ev.key_of(key), key, value);
     } else {
       auto pairs = ev.iterate(from, a.spans[0], "made a dict");
       if (!pairs) return Value::poison();
       for (const Value& pair : *pairs) {
         if (!pair.is_sequence() || pair.elements().size() != 2)
           return wrong_kind(ev, a, 0, "pairs of key and value");
-        std::string text = key_text(pair.elements()[0]);
-        if (text.empty())
-          return ev.fail(Message::kNotHashable, a.spans[0], {describe_kind(pair.elements()[0])});
+        std::string text = ev.key_of(pair.elements()[0]);
+        if (text.empty()) return ev.fail_key(pair.elements()[0], a.spans[0]);
         result.dict().set(text, pair.elements()[0], pair.elements()[1]);
       }
     }
   }
   for (const CallArguments::Keyword& keyword : a.keywords) {
     Value key = ev.make_string(keyword.name);
-    result.dict().set(key_text(key), key, keyword.value);
+    result.dict().set(ev.key_of(key), key, keyword.value);
   }
   return result;
 }
@@ -203,6 +204,7 @@ Value fn_len(Evaluator& ev, CallArguments& a) {
   if (x.is(ValueKind::kDict)) return Value::of(static_cast<int64_t>(x.dict().entries.size()));
   if (!x.is(ValueKind::kString)) return wrong_kind(ev, a, 0, "a list, tuple, dict, range or string");
   int64_t count = 0;
+  ev.spend(x.text().size() / 16);
   for (char c : x.text()) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
   return Value::of(count);
 }
@@ -299,7 +301,7 @@ bool sort_keys(Evaluator& ev, const CallArguments& a, const std::vector<Value>& 
     bool own = !key || key->value.is(ValueKind::kNone);
     keys.push_back(own ? elements[i] : ev.call_back(key->value, {elements[i]}, a, static_cast<uint32_t>(i)));
     if (keys.back().is_poison()) return false;
-    if (contains_node(keys.back())) {
+    if (ev.has_node(keys.back())) {
       ev.fail(Message::kBuiltinOnNode, a.span,
               {a.name, ev.type_text(keys.back()), "use `math.min(a, b)` and `math.max(a, b)` on data"});
       return false;
@@ -513,7 +515,9 @@ Value fn_print(Evaluator& ev, CallArguments& a) {
   std::string text;
   for (const Value& value : a.positional) {
     if (value.is_poison()) return Value::none();
-    text += (text.empty() ? "" : " ") + (value.is_node() ? ev.type_text(value) : to_display(value));
+    auto part = value.is_node() ? ev.type_text(value) : ev.text_of(value, a.span, false);
+    if (!part || !ev.check_size(text.size() + part->size(), a.span)) return Value::none();
+    text += (text.empty() ? "" : " ") + *part;
   }
   ev.note(Message::kPrinted, a.span, {text});
   return Value::none();

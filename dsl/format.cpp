@@ -22,12 +22,6 @@ size_t character_length(std::string_view text, size_t at) {
   while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
   return end - at;
 }
-size_t count_characters(std::string_view text) {
-  size_t count = 0;
-  for (size_t i = 0; i < text.size(); i += character_length(text, i)) ++count;
-  return count;
-}
-
 bool is_align(char c) { return c == '<' || c == '>' || c == '^' || c == '='; }
 
 bool read_number(const std::string& text, size_t& at, int& out) {
@@ -144,7 +138,10 @@ std::string pad(const std::string& sign, const std::string& body, const FormatSp
 }  // namespace
 
 Value Evaluator::format_value(const Value& value, const std::string& spec_text, Span span) {
-  if (spec_text.empty()) return make_string(to_display(value));
+  if (spec_text.empty()) {
+    auto text = text_of(value, span, false);
+    return text ? make_string(std::move(*text)) : Value::poison();
+  }
   FormatSpec spec;
   if (!parse_spec(spec_text, spec)) return fail(Message::kBadFormat, span, {spec_text, describe_kind(value)});
   if (value.is(ValueKind::kString)) {
@@ -193,6 +190,7 @@ Value Evaluator::format_percent(const std::string& pattern, const Value& argumen
       ++i;
       continue;
     }
+    if (!check_size(out.size(), span)) return Value::poison();
     size_t begin = ++i;
     FormatSpec spec;
     for (; i < pattern.size() && std::string_view("-+ #0").find(pattern[i]) != std::string_view::npos; ++i) {
@@ -215,7 +213,9 @@ Value Evaluator::format_percent(const std::string& pattern, const Value& argumen
     if (value.is_poison()) return Value::poison();
     if (value.is_node()) return fail(Message::kNodeInString, span, {type_text(value)});
     if (type == 's' || type == 'r') {
-      std::string text = type == 's' ? to_display(value) : repr(value);
+      auto whole_text = text_of(value, span, type == 'r');
+      if (!whole_text) return Value::poison();
+      std::string text = std::move(*whole_text);
       if (spec.precision >= 0) text = text.substr(0, static_cast<size_t>(spec.precision));
       spec.zero = false;
       out += pad("", text, spec, '>');

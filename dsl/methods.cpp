@@ -46,9 +46,10 @@ Value str_join(Evaluator& ev, CallArguments& a) {
     if ((*elements)[i].is_poison()) return Value::poison();
     if (!(*elements)[i].is(ValueKind::kString))
       return ev.fail(Message::kWrongArgument, a.spans[0], {"join", "strings", describe_kind((*elements)[i])});
+    const std::string& part = (*elements)[i].text();
+    if (!ev.check_size(out.size() + a.self.text().size() + part.size(), a.span)) return Value::poison();
     if (i > 0) out += a.self.text();
-    out += (*elements)[i].text();
-    if ((i & 255) == 0 && !ev.check_size(out.size(), a.span)) return Value::poison();
+    out += part;
   }
   return ev.make_string(std::move(out));
 }
@@ -73,6 +74,8 @@ Value str_split(Evaluator& ev, CallArguments& a) {
       size_t end =
           last ? text.find_last_not_of(kBlank) + 1 : std::min(text.find_first_of(kBlank, at), text.size());
       parts.push_back(ev.make_string(text.substr(at, end - at)));
+      if (parts.size() % 1024 == 0 && !ev.check_size(parts.size() * sizeof(Value), a.span))
+        return Value::poison();
       at = last ? std::string::npos : text.find_first_not_of(kBlank, end);
     }
     return ev.make_list(std::move(parts), a.span);
@@ -84,9 +87,11 @@ Value str_split(Evaluator& ev, CallArguments& a) {
   size_t at = 0;
   for (;;) {
     size_t end = limit >= 0 && static_cast<int64_t>(parts.size()) >= limit ? std::string::npos
-                                                                           : text.find(separator, at);
+                                                                           : find_text(text, separator, at);
     parts.push_back(ev.make_string(text.substr(at, end == std::string::npos ? end : end - at)));
     if (end == std::string::npos) break;
+    if (parts.size() % 1024 == 0 && !ev.check_size(parts.size() * sizeof(Value), a.span))
+      return Value::poison();
     at = end + separator.size();
   }
   return ev.make_list(std::move(parts), a.span);
@@ -145,7 +150,7 @@ Value str_replace(Evaluator& ev, CallArguments& a) {
                    {"replace", "a string that is not empty", "an empty one"});
   std::string out;
   size_t at = 0;
-  for (size_t found; (found = text.find(from, at)) != std::string::npos; at = found + from.size()) {
+  for (size_t found; (found = find_text(text, from, at)) != std::string::npos; at = found + from.size()) {
     out.append(text, at, found - at).append(to);
     if (out.size() > (size_t{1} << 20) && !ev.check_size(out.size(), a.span)) return Value::poison();
   }
@@ -161,7 +166,7 @@ Value str_isdigit(Evaluator& ev, CallArguments& a) {
 
 Value str_find(Evaluator& ev, CallArguments& a) {
   if (!check_texts(ev, a, 1, 1)) return Value::poison();
-  size_t at = a.self.text().find(a.positional[0].text());
+  size_t at = find_text(a.self.text(), a.positional[0].text(), 0);
   if (at == std::string::npos) return Value::of(int64_t{-1});
   int64_t characters = 0;
   for (size_t i = 0; i < at; ++i) characters += (static_cast<unsigned char>(a.self.text()[i]) & 0xC0) != 0x80;
@@ -171,7 +176,7 @@ Value str_find(Evaluator& ev, CallArguments& a) {
 Value str_count(Evaluator& ev, CallArguments& a) {
   if (!check_texts(ev, a, 1, 1) || a.positional[0].text().empty()) return Value::of(int64_t{0});
   int64_t count = 0;
-  for (size_t at = 0; (at = a.self.text().find(a.positional[0].text(), at)) != std::string::npos;
+  for (size_t at = 0; (at = find_text(a.self.text(), a.positional[0].text(), at)) != std::string::npos;
        at += a.positional[0].text().size())
     ++count;
   return Value::of(count);
@@ -220,8 +225,13 @@ Value str_format(Evaluator& ev, CallArguments& a) {
       value = found->value;
     }
     if (value.is_poison()) return Value::poison();
-    if (contains_node(value)) return ev.fail(Message::kNodeInString, a.span, {ev.type_text(value)});
-    Value shown = ev.format_value(as_repr ? ev.make_string(repr(value)) : value, spec, a.span);
+    if (ev.has_node(value)) return ev.fail(Message::kNodeInString, a.span, {ev.type_text(value)});
+    if (as_repr) {
+      auto whole_text = ev.text_of(value, a.span, true);
+      if (!whole_text) return Value::poison();
+      value = ev.make_string(std::move(*whole_text));
+    }
+    Value shown = ev.format_value(value, spec, a.span);
     if (shown.is_poison() || !ev.check_size(out.size() + shown.text().size(), a.span)) return Value::poison();
     out += shown.text();
   }
@@ -266,9 +276,9 @@ Value list_extend(Evaluator& ev, CallArguments& a) {
   auto elements = ev.iterate(a.positional[0], a.spans[0], "added to a list");
   if (!elements || !change(ev, a)) return Value::none();
   auto& list = a.self.elements();
+  if (!ev.check_size((list.size() + elements->size()) * sizeof(Value), a.span)) return Value::none();
   list.insert(list.end(), elements->begin(), elements->end());
   ev.arena.count(elements->size() * sizeof(Value));
-  ev.check_size(list.size() * sizeof(Value), a.span);
   return Value::none();
 }
 
@@ -276,6 +286,7 @@ Value list_insert(Evaluator& ev, CallArguments& a) {
   if (!check_count(ev, a, 2, 2)) return Value::poison();
   auto at = position(ev, a, 0, true);
   if (!at || !change(ev, a)) return Value::none();
+  ev.spend((a.self.elements().size() - *at) / 4);
   a.self.elements().insert(a.self.elements().begin() + static_cast<std::ptrdiff_t>(*at), a.positional[1]);
   ev.arena.count(sizeof(Value));
   return Value::none();
@@ -293,6 +304,7 @@ Value list_pop(Evaluator& ev, CallArguments& a) {
   }
   if (!change(ev, a)) return Value::poison();
   Value value = list[at];
+  ev.spend((list.size() - at) / 4);
   list.erase(list.begin() + static_cast<std::ptrdiff_t>(at));
   return value;
 }
@@ -306,7 +318,9 @@ Value list_index(Evaluator& ev, CallArguments& a) {
   if (!check_count(ev, a, 1, 1)) return Value::poison();
   const auto& list = a.self.elements();
   for (size_t i = 0; i < list.size(); ++i) {
-    if (equal(list[i], a.positional[0])) return Value::of(static_cast<int64_t>(i));
+    auto same = ev.equals(list[i], a.positional[0], a.span);
+    if (!same) return Value::poison();
+    if (*same) return Value::of(static_cast<int64_t>(i));
   }
   return ev.fail(Message::kNotInList, a.span,
                  {ev.type_text(a.positional[0]), std::string(type_name(a.self))});
@@ -321,8 +335,13 @@ Value list_remove(Evaluator& ev, CallArguments& a) {
 Value list_count(Evaluator& ev, CallArguments& a) {
   if (!check_count(ev, a, 1, 1)) return Value::poison();
   const auto& list = a.self.elements();
-  return Value::of(static_cast<int64_t>(
-      std::count_if(list.begin(), list.end(), [&](const Value& v) { return equal(v, a.positional[0]); })));
+  int64_t count = 0;
+  for (const Value& value : list) {
+    auto same = ev.equals(value, a.positional[0], a.span);
+    if (!same) return Value::poison();
+    count += *same;
+  }
+  return Value::of(count);
 }
 
 Value list_copy(Evaluator& ev, CallArguments& a) {
@@ -331,7 +350,7 @@ Value list_copy(Evaluator& ev, CallArguments& a) {
 
 Value list_reverse(Evaluator& ev, CallArguments& a) {
   if (check_count(ev, a, 0, 0) && change(ev, a))
-    std::reverse(a.self.elements().begin(), a.self.elements().end());
+    ev.spend(a.self.elements().size()), std::reverse(a.self.elements().begin(), a.self.elements().end());
   return Value::none();
 }
 
@@ -358,8 +377,8 @@ bool change_dict(Evaluator& ev, const CallArguments& a) {
 
 // The text of the key in argument 0; empty after an error.
 std::string key_of(Evaluator& ev, const CallArguments& a) {
-  std::string text = key_text(a.positional[0]);
-  if (text.empty()) ev.fail(Message::kNotHashable, a.spans[0], {describe_kind(a.positional[0])});
+  std::string text = ev.key_of(a.positional[0]);
+  if (text.empty()) ev.fail_key(a.positional[0], a.spans[0]);
   return text;
 }
 
@@ -392,6 +411,7 @@ Value dict_pop(Evaluator& ev, CallArguments& a) {
                                     : ev.fail(Message::kNoKey, a.span, {repr(a.positional[0])});
   Value value = *found;
   if (!change_dict(ev, a)) return Value::poison();
+  ev.spend(a.self.dict().entries.size());
   a.self.dict().erase(key);
   return value;
 }
@@ -403,7 +423,7 @@ Value dict_update(Evaluator& ev, CallArguments& a) {
   add_builtins(ev, names);
   Value added = ev.call(names["dict"].value, inner);
   if (added.is_poison() || !change_dict(ev, a)) return Value::none();
-  for (const auto& [key, value] : added.dict().entries) a.self.dict().set(key_text(key), key, value);
+  for (const auto& [key, value] : added.dict().entries) a.self.dict().set(ev.key_of(key), key, value);
   return Value::none();
 }
 
@@ -421,9 +441,7 @@ Value dict_setdefault(Evaluator& ev, CallArguments& a) {
 Value dict_copy(Evaluator& ev, CallArguments& a) {
   if (!check_count(ev, a, 0, 0)) return Value::poison();
   Value copy = ev.make_dict(a.span);
-  copy.dict().entries = a.self.dict().entries;
-  copy.dict().index = a.self.dict().index;
-  ev.arena.count(copy.dict().entries.size() * 2 * sizeof(Value));
+  for (const auto& [key, value] : a.self.dict().entries) copy.dict().set(ev.key_of(key), key, value);
   return copy;
 }
 

@@ -353,6 +353,8 @@ bool Evaluator::finish_outputs(PipelineObject& pipeline, const Value& result, ir
   if (result.is(ValueKind::kList)) return fail(Message::kReturnsList, span, {pipeline.name}), false;
   std::vector<Value> values = result.is(ValueKind::kTuple) ? result.elements() : std::vector<Value>{result};
   if (values.empty()) return fail(Message::kNoOutputs, span, {pipeline.name}), false;
+  if (static_cast<int64_t>(values.size()) > options_.limits.max_nodes)
+    return fail(Message::kTooManyNodes, span, {std::to_string(options_.limits.max_nodes), "outputs"}), false;
   std::vector<ir::ValueId> outputs;
   for (const Value& value : values) {
     if (value.is_sequence())
