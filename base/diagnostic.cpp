@@ -17,6 +17,9 @@ char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + '
 /// Number of insertions, deletions, replacements and swaps of neighbours (each place edited at most once)
 /// between two words; a letter in the other case costs nothing here. More than `limit` is given as limit + 1.
 size_t edit_distance(std::string_view a, std::string_view b, size_t limit) {
+  auto same = [](char x, char y) { return lower(x) == lower(y); };
+  while (!a.empty() && !b.empty() && same(a.front(), b.front())) a.remove_prefix(1), b.remove_prefix(1);
+  while (!a.empty() && !b.empty() && same(a.back(), b.back())) a.remove_suffix(1), b.remove_suffix(1);
   std::vector<size_t> before_last(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) last[j] = j;
   for (size_t i = 1; i <= a.size(); ++i) {
