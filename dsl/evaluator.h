@@ -144,6 +144,9 @@ class Evaluator {
   std::optional<std::vector<Value>> iterate(const Value& value, Span span, std::string_view purpose);
   /// The truth of a static value; nullopt after an error or for poison.
   std::optional<bool> static_truth(const Value& value, Span span, std::string_view purpose);
+  /// Whether a value may be asked for its truth (an array of several elements may not); reports otherwise.
+  /// False for poison, silently.
+  bool has_truth(const Value& value, Span span);
   Value call(const Value& callee, CallArguments& arguments);
   /// Calls a function from a built-in (map, sorted, …), the index-th time.
   Value call_back(const Value& callee, std::vector<Value> arguments, const CallArguments& from,
@@ -266,6 +269,8 @@ class Evaluator {
   Value eval_subscript(const Expression& e);
   Value eval_lambda(const Expression& e);
   Value eval_slice(const Value& base, const Expression& slice, Span span);
+  bool eval_slice_parts(const Value& base, const Expression& slice, std::optional<int64_t> (&parts)[3]);
+  Value eval_array_subscript(const Value& base, const Expression& selector, Span span);
   Value attribute(const Value& base, const std::string& name, Span span, Span name_span);
   Value require_bool_node(const Value& value, Span span, const std::string& op, std::string_view side);
   Value node_index(const Value& base, const Expression& index, Span span);
@@ -285,6 +290,7 @@ class Evaluator {
                            uint32_t set);
   bool add_operator_arguments(const op::Operator& op, CallArguments& arguments,
                               ir::GraphBuilder::NodeSpec& spec, uint64_t key);
+  void note_same_seed(const op::Operator& op, int64_t seed, Span span);
   bool add_common_argument(const op::Operator& op, const CallArguments::Keyword& keyword,
                            ir::GraphBuilder::NodeSpec& spec, uint64_t key);
   bool add_argument(const op::Operator& op, const op::ArgSpec& schema, const CallArguments::Keyword& keyword,
@@ -356,6 +362,8 @@ class Evaluator {
   std::string pipeline_name_;
   std::map<std::pair<ir::BlockId, std::vector<ir::ValueId>>, ir::ValueId> merges_;
   std::set<std::string> node_names_;
+  std::map<std::pair<std::string, int64_t>, Span>
+      seeds_;  ///< of random operators: where they were first given
   bool noted_device_ = false;
 
   /// What is left of the walk's budget goes into the work done; false: it was reported that the walk ended

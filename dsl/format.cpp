@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "dsl/array.h"
 #include "dsl/evaluator.h"
 
 namespace galatea::dsl {
@@ -137,7 +138,8 @@ std::string pad(const std::string& sign, const std::string& body, const FormatSp
 
 }  // namespace
 
-Value Evaluator::format_value(const Value& value, const std::string& spec_text, Span span) {
+Value Evaluator::format_value(const Value& given, const std::string& spec_text, Span span) {
+  const Value value = plain(given);
   if (spec_text.empty()) {
     auto text = text_of(value, span, false);
     return text ? make_string(std::move(*text)) : Value::poison();
@@ -209,7 +211,7 @@ Value Evaluator::format_percent(const std::string& pattern, const Value& argumen
     if (!good || std::string_view("sdifFeEgGxXor").find(type) == std::string_view::npos || type == '\0')
       return fail(Message::kBadFormat, span, {"%" + pattern.substr(begin, i + 1 - begin), "a string"});
     if (next >= values.size()) return fail(Message::kFormatCount, span, {std::to_string(values.size())});
-    Value value = values[next++];
+    Value value = plain(values[next++]);
     if (value.is_poison()) return Value::poison();
     if (value.is_node()) return fail(Message::kNodeInString, span, {type_text(value)});
     if (type == 's' || type == 'r') {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "compiler/op/operator.h"
+#include "dsl/array.h"
 
 namespace galatea::dsl {
 namespace {
@@ -106,6 +107,8 @@ std::string repr_at(const Value& value, Walk& walk) {
       return range.step == 1 ? fmt::format("range({}, {})", range.start, range.stop)
                              : fmt::format("range({}, {}, {})", range.start, range.stop, range.step);
     }
+    case ValueKind::kArray:
+      return walk.visit(value.as<ArrayObject>().elements.size() * 2) ? array_repr(value) : "...";
     case ValueKind::kFunction:
       return "<function " + value.as<FunctionObject>().name + ">";
     case ValueKind::kBuiltin:
@@ -216,6 +219,8 @@ std::string_view type_name(const Value& value) {
       return "dict";
     case ValueKind::kRange:
       return "range";
+    case ValueKind::kArray:
+      return value.as<ArrayObject>().shape.empty() ? numpy_name(value.as<ArrayObject>().dtype) : "ndarray";
     case ValueKind::kStruct:
       return "struct";
     case ValueKind::kFunction:
@@ -263,6 +268,8 @@ bool Walk::is_inside(const Object* object) const {
 
 std::string repr(const Value& value, Walk& walk) { return repr_at(value, walk); }
 std::string to_display(const Value& value, Walk& walk) {
+  if (value.is(ValueKind::kArray) && walk.visit(value.as<ArrayObject>().elements.size() * 2))
+    return array_display(value);
   if (!value.is(ValueKind::kString)) return repr_at(value, walk);
   walk.visit(value.text().size() / 16);
   return value.text();
@@ -273,6 +280,7 @@ std::string repr(const Value& value) {
   return repr_at(value, walk);
 }
 std::string to_display(const Value& value) {
+  if (value.is(ValueKind::kArray)) return array_display(value);
   return value.is(ValueKind::kString) ? value.text() : repr(value);
 }
 
@@ -327,9 +335,16 @@ bool equal_ranges(const RangeObject& x, const RangeObject& y) {
          (x.size() == 0 || (x.start == y.start && (x.size() == 1 || x.step == y.step)));
 }
 
+bool equal_arrays(const ArrayObject& x, const ArrayObject& y, Walk& walk) {
+  auto same = [&](const Value& p, const Value& q) { return equal(p, q, walk); };
+  return x.dtype == y.dtype && x.shape == y.shape &&
+         std::equal(x.elements.begin(), x.elements.end(), y.elements.begin(), same);
+}
+
 }  // namespace
 
-bool equal(const Value& a, const Value& b, Walk& walk) {
+bool equal(const Value& first, const Value& second, Walk& walk) {
+  const Value a = plain(first), b = plain(second);
   if (!walk.visit()) return false;
   if (a.is_number() && b.is_number()) {
     if (a.is_integral() && b.is_integral()) return a.as_int() == b.as_int();
@@ -349,6 +364,8 @@ bool equal(const Value& a, const Value& b, Walk& walk) {
       return a.object == b.object || equal_structs(a, b, walk);
     case ValueKind::kRange:
       return equal_ranges(a.as<RangeObject>(), b.as<RangeObject>());
+    case ValueKind::kArray:
+      return equal_arrays(a.as<ArrayObject>(), b.as<ArrayObject>(), walk);
     case ValueKind::kEnum:
       return a.as<EnumObject>().name == b.as<EnumObject>().name;
     case ValueKind::kBuiltin: {
@@ -382,13 +399,16 @@ bool truth(const Value& value) {
       return !value.dict().entries.empty();
     case ValueKind::kRange:
       return value.as<RangeObject>().size() != 0;
+    case ValueKind::kArray:
+      return !value.as<ArrayObject>().elements.empty() && truth(value.as<ArrayObject>().elements[0]);
     default:
       return true;
   }
 }
 
 namespace {
-std::string key_text_at(const Value& value, Walk& walk) {
+std::string key_text_at(const Value& given, Walk& walk) {
+  const Value value = plain(given);
   if (!walk.visit()) return {};
   switch (value.kind) {
     case ValueKind::kNone:
