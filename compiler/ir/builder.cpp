@@ -31,7 +31,6 @@ Result<NodeId> GraphBuilder::add_node(NodeSpec spec) {
     node.outputs.push_back(static_cast<ValueId>(graph_.values.size()));
     graph_.values.push_back({std::move(types[k]), id, block_, static_cast<uint32_t>(k), {}});
   }
-  if (node.op->source) graph_.sources.push_back(id);
   graph_.nodes.push_back(std::move(node));
   graph_.blocks[block_].nodes.push_back(id);
   return id;

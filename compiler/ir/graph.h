@@ -142,7 +142,6 @@ class Graph {
   std::string name;
   PipelineOptions options;
   std::vector<Node> nodes;
-  std::vector<NodeId> sources;  ///< every source that was added; some may be removed
   std::vector<Value> values;
   std::vector<Block> blocks;
   std::vector<std::string> output_names;  ///< variable names of the outputs, for people

@@ -41,8 +41,6 @@ int64_t counting_source(const ir::Graph& graph, ir::NodeId start) {
       push(parents(*node));
     }
   }
-  auto is_there = [&](ir::NodeId id) { return graph.node(id).op != nullptr; };
-  if (std::none_of(graph.sources.begin(), graph.sources.end(), is_there)) return -1;
   if (!graph.blocks.empty())
     for (ir::NodeId id : graph.block(0).nodes)
       if (graph.node(id).op->source) return id;
