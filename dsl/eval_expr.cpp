@@ -8,6 +8,8 @@
 
 #include "dsl/array.h"
 #include "dsl/evaluator.h"
+#include "dsl/host_modules.h"
+#include "dsl/unicode.h"
 
 namespace galatea::dsl {
 
@@ -106,6 +108,8 @@ Value Evaluator::eval_name(const Expression& e) {
   Diagnostic diagnostic = diagnose(Message::kUnknownName, e.span, {e.text});
   if (e.text == "fn" || e.text == "types" || e.text == "pipeline_def") {
     diagnostic.help = fmt::format("add `from nvidia.dali import {}` at the top of the file", e.text);
+  } else if (const char* advice = python_name_advice(e.text)) {
+    diagnostic.help = advice;
   } else if (e.text == "self") {
     diagnostic.help = "there are no classes; pass the value as a parameter of the function";
   } else if (auto near = closest_match(e.text, candidates)) {
@@ -161,7 +165,7 @@ std::optional<std::string> Evaluator::eval_parts(const std::vector<FStringPart>&
     if (as_repr || part.conversion == 's') {
       auto whole_text = text_of(value, part.value->span, as_repr);
       if (!whole_text) return std::nullopt;
-      value = make_string(std::move(*whole_text));
+      value = make_string(part.conversion == 'a' ? in_ascii(*whole_text) : std::move(*whole_text));
     }
     Value text = format_value(value, *format, part.value->span);
     if (text.is_poison() || !check_size(out.size() + text.text().size(), span)) return std::nullopt;

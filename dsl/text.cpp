@@ -8,12 +8,6 @@ namespace {
 bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
 }  // namespace
 
-size_t count_characters(std::string_view text) {
-  size_t count = 0;
-  for (char c : text) count += begins_character(c);
-  return count;
-}
-
 std::string_view character_at(std::string_view text, size_t index) {
   size_t begin = 0;
   for (; begin < text.size(); ++begin) {

@@ -212,7 +212,12 @@ struct BuiltinObject : Object {
 struct ModuleObject : Object {
   std::string name;
   Env names;
-  enum class Lookup : uint8_t { kNames, kOperators, kOperatorObjects } lookup = Lookup::kNames;
+  enum class Lookup : uint8_t {
+    kNames,
+    kOperators,
+    kOperatorObjects,
+    kHost  ///< of the host program: using it is an error
+  } lookup = Lookup::kNames;
   std::string prefix;      ///< kOperators: "" for fn, "random." for fn.random
   Frame* frame = nullptr;  ///< of a file: its names
   bool broken = false;     ///< a file that could not be read: every name in it is poison
@@ -324,10 +329,14 @@ std::string to_display(const Value& value, Walk& walk);
 /// The same for messages: what is long or deep is cut with "...".
 std::string repr(const Value& value);
 std::string to_display(const Value& value);
+/// A text of repr() as Python's ascii() gives it: with escapes for all but ASCII.
+std::string in_ascii(const std::string& text);
 std::string format_float(double value);
+/// `%` and `//` of floats, as Python has them.
+double float_remainder(double a, double b);
+double float_quotient(double a, double b);
 
-// ---- text (UTF-8), in characters ----
-size_t count_characters(std::string_view text);
+// ---- text (UTF-8) ----
 std::string_view character_at(std::string_view text, size_t index);
 /// As std::string::find, in linear time whatever the texts are.
 size_t find_text(const std::string& text, const std::string& wanted, size_t from);
