@@ -16,6 +16,8 @@
 namespace galatea::dsl::formatter {
 namespace {
 
+constexpr int kMostPasses = 6;
+
 /// Where the statements of a block stand.
 struct Place {
   int depth = 0;
@@ -368,9 +370,14 @@ std::string FileFormatter::kept_text(const Place& place, uint32_t from, uint32_t
 }  // namespace
 
 std::string format_text(std::string_view text) {
-  std::string once = FileFormatter(text).run();
-  // Commas that the first pass adds, and comments that it moves, may ask for another split.
-  return once == text ? once : FileFormatter(once).run();
+  std::string before(text), after = FileFormatter(text).run();
+  // Commas that a pass adds, and comments that it moves, may ask for another split; the second pass is nearly
+  // always the last.
+  for (int pass = 1; pass < kMostPasses && after != before; ++pass) {
+    before = std::move(after);
+    after = FileFormatter(before).run();
+  }
+  return after;
 }
 
 }  // namespace galatea::dsl::formatter
