@@ -17,6 +17,8 @@ namespace galatea::dsl::formatter {
 namespace {
 
 constexpr int kMostPasses = 6;
+/// Lines with more open brackets are kept: the form may add some, and Python reads at most 200.
+constexpr int kMostOpenBrackets = 150;
 
 /// Where the statements of a block stand.
 struct Place {
@@ -46,7 +48,8 @@ class FileFormatter {
   bool compound_head(Place& place, size_t begin, size_t colon, size_t end);
   size_t stub_after(size_t colon, size_t end) const;
   void logical_line(const Place& place, size_t from, size_t to, size_t stub, bool docstring);
-  void keep(const Place& place, size_t from, size_t to);
+  void keep(const Place& place, size_t from, size_t to, const char* stub = "");
+  bool nests_too_deeply(size_t from, size_t to) const;
   void keep_region(Place& place, const Comment& off, size_t next_comment);
   std::string kept_text(const Place& place, uint32_t from, uint32_t to, size_t first, size_t last) const;
   void comment_line(Place& place, const Comment& comment);
@@ -231,8 +234,8 @@ void FileFormatter::append_tree(Line& line, Node* node) {
 void FileFormatter::logical_line(const Place& place, size_t from, size_t to, size_t stub, bool docstring) {
   std::vector<Node*> nodes = make_tokens(from, to);
   if (docstring) nodes[0]->text = normalize_docstring(tokens_.word(from), place.depth);
-  Node* tree = group_line(store_, nodes);
-  if (!tree) return keep(place, from, to);
+  Node* tree = nests_too_deeply(from, to) ? nullptr : group_line(store_, nodes);
+  if (!tree) return keep(place, from, to, stub != 0 ? " ..." : "");
   tree = normalize_parentheses(store_, tree);
   Line line(place.depth);
   append_tree(line, tree);
@@ -274,10 +277,22 @@ bool FileFormatter::wants_keeping(size_t from, size_t to) const {
   return false;
 }
 
+bool FileFormatter::nests_too_deeply(size_t from, size_t to) const {
+  int depth = 0, most = 0;
+  for (size_t i = from; i < to; ++i) {
+    if (tokens_.kind(i) != TokenKind::kOperator || tokens_.word(i).size() != 1) continue;
+    if (std::string_view("([{").find(tokens_.word(i)[0]) != std::string_view::npos)
+      most = std::max(most, ++depth);
+    if (std::string_view(")]}").find(tokens_.word(i)[0]) != std::string_view::npos) --depth;
+  }
+  return most > kMostOpenBrackets;
+}
+
 // A logical line, or a part of one up to a colon or semicolon.
-void FileFormatter::keep(const Place& place, size_t from, size_t to) {
+void FileFormatter::keep(const Place& place, size_t from, size_t to, const char* stub) {
   std::string_view source = tokens_.text();
   std::string text(source.substr(tokens_.begin(from), tokens_.end(to - 1) - tokens_.begin(from)));
+  text += stub;
   LineTraits traits;
   traits.depth = place.depth;
   traits.own_line = traits.kept = true;
