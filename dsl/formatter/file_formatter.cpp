@@ -244,7 +244,7 @@ void FileFormatter::logical_line(const Place& place, size_t from, size_t to, siz
   traits.docstring = docstring;
   traits.decorator = line.begins_with("@");
   traits.function = line.is_function();
-  traits.class_ = line.is_class();
+  traits.is_class = line.is_class();
   traits.import = line.is_import();
   traits.stub = stub != 0 && traits.function;
   traits.opens_block = stub == 0 && tokens_.word(to - 1) == ":" && tokens_.head_colon(from) == to - 1;
