@@ -156,8 +156,8 @@ std::optional<std::string> Evaluator::eval_parts(const std::vector<FStringPart>&
       fail(Message::kNodeInString, part.value->span, {type_text(value)});
       return std::nullopt;
     }
-    bool as_repr = part.conversion == 'r' || part.conversion == 'a' ||
-                   (part.debug && part.conversion == 0 && format->empty());
+    if (part.conversion == 'a') value = make_string(ascii_repr(value));
+    bool as_repr = part.conversion == 'r' || (part.debug && part.conversion == 0 && format->empty());
     if (as_repr)
       value = make_string(repr(value));
     else if (part.conversion == 's')

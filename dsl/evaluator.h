@@ -132,6 +132,7 @@ class Evaluator {
   Value unary(const std::string& op, const Value& a, Span span);
   Value compare(const std::string& op, const Value& a, const Value& b, Span span, Span a_span, Span b_span);
   Value index(const Value& base, const Value& selector, Span span);
+  Value attribute(const Value& base, const std::string& name, Span span, Span name_span);
   bool check_size(size_t bytes, Span span);
   const std::string& pipeline_name() const { return pipeline_name_; }
   const PipelineObject* current_pipeline() const { return pipeline_; }
@@ -179,6 +180,7 @@ class Evaluator {
   void assign_sequence(const Expression& target, const Value& value, Span span);
   void assign_element(const Expression& target, const Value& value);
   void bind(const std::string& name, const Value& value, Span span);
+  void run_unsupported(const Statement& s);
   void poison_names(const Suite& suite);
   Value apply_decorator(const Value& decorator, Value function, const Statement& s,
                         const Expression& expression);
@@ -235,7 +237,6 @@ class Evaluator {
   Value eval_slice(const Value& base, const Expression& slice, Span span);
   bool eval_slice_parts(const Value& base, const Expression& slice, std::optional<int64_t> (&parts)[3]);
   Value eval_array_subscript(const Value& base, const Expression& selector, Span span);
-  Value attribute(const Value& base, const std::string& name, Span span, Span name_span);
   Value require_bool_node(const Value& value, Span span, const std::string& op, std::string_view side);
   Value node_index(const Value& base, const Expression& index, Span span);
 
@@ -268,6 +269,8 @@ class Evaluator {
   // ---- modules (modules.cpp) ----
   void run_import(const Statement& s);
   void run_import_from(const Statement& s);
+  ModuleObject* host_module(const std::string& path);
+  Value fail_host(const std::string& path, Span span);
   ModuleObject* find_module(const std::string& path, Span span, bool report);
   ModuleObject* load_file(const std::string& path, Span span, std::optional<std::string> text);
   std::optional<std::string> resolve_file(const std::string& dotted, int level, Span span);
