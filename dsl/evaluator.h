@@ -182,6 +182,7 @@ class Evaluator {
   Value node_operator(const std::string& name, const std::vector<Value>& operands, Span span,
                       std::vector<ir::Arg> args = {});
   /// A static value as a data node; poison after an error. `dtype`: wanted, else by its kind.
+  bool in_pipeline() const { return graph_; }
   Value constant_node(const Value& value, Span span, std::optional<DType> dtype = std::nullopt,
                       std::string layout = {}, std::vector<int64_t> shape = {});
   Value stack_nodes(const std::vector<Value>& elements, Span span);
