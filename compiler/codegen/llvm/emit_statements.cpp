@@ -191,10 +191,43 @@ void FunctionEmitter::counted_loop(Value* begin, Value* end, const std::function
   builder_.SetInsertPoint(after);
 }
 
-/// Whole vectors, then the rest under a mask (one iteration, if there is a rest).
+namespace {
+
+/// Whether everything that the block stores is scratch memory.
+bool stores_scratch_only(const kernel::LoopKernel& kernel, const kernel::Block& block) {
+  bool out = true;
+  kernel::for_each_statement(block, [&](const kernel::Statement& statement) {
+    if (const auto* store = std::get_if<kernel::Store>(&statement.node))
+      out &= kernel.buffers[static_cast<size_t>(store->buffer)].kind == BufferKind::kScratch;
+  });
+  return out;
+}
+
+}  // namespace
+
+/// Lanes below the end of the loop, for the vector that begins at `base`.
+llvm::Value* FunctionEmitter::lanes_below(Value* base, Value* end, int lanes) {
+  llvm::SmallVector<llvm::Constant*, 64> iota;
+  for (int i = 0; i < lanes; ++i) iota.push_back(builder_.getInt32(static_cast<uint32_t>(i)));
+  Value* left = builder_.CreateSub(end, base);
+  left = builder_.CreateSelect(builder_.CreateICmpSLT(left, i64(lanes)), left, i64(lanes));
+  left = builder_.CreateTrunc(left, builder_.getInt32Ty());
+  return builder_.CreateICmpSLT(llvm::ConstantVector::get(iota),
+                                builder_.CreateVectorSplat(static_cast<unsigned>(lanes), left));
+}
+
+/// Two forms. Whole vectors, then the rest: with AVX-512 one iteration under a mask, elsewhere (masked bytes
+/// are slow there) element by element. Or every iteration under a mask: half as much code to compile, for
+/// what is not worth more: tables and rows on the way, where AVX-512 makes a mask nearly free.
 void FunctionEmitter::emit_vector(const kernel::For& loop) {
   Value* begin = emit(loop.begin);
   Value* end = emit(loop.end);
+  if (target_.avx512() && stores_scratch_only(kernel_, loop.body)) {
+    counted_loop(
+        begin, end, [&](Value* base) { emit_vector_body(loop, base, lanes_below(base, end, loop.lanes)); },
+        loop.lanes);
+    return;
+  }
   Value* count = builder_.CreateSub(end, begin);
   Value* lanes = i64(loop.lanes);
   Value* whole = builder_.CreateAdd(begin, builder_.CreateAnd(count, i64(-static_cast<int64_t>(loop.lanes))));
@@ -220,20 +253,11 @@ void FunctionEmitter::emit_vector(const kernel::For& loop) {
   builder_.SetInsertPoint(rest);
   builder_.CreateCondBr(builder_.CreateICmpSLT(whole, end), tail, after);
   builder_.SetInsertPoint(tail);
-  if (target_.avx512()) {
-    lanes_ = loop.lanes;
-    llvm::SmallVector<llvm::Constant*, 64> iota;
-    for (int i = 0; i < loop.lanes; ++i) iota.push_back(builder_.getInt32(static_cast<uint32_t>(i)));
-    Value* left = builder_.CreateTrunc(builder_.CreateSub(end, whole), builder_.getInt32Ty());
-    Value* mask = builder_.CreateICmpSLT(llvm::ConstantVector::get(iota),
-                                         builder_.CreateVectorSplat(static_cast<unsigned>(loop.lanes), left));
-    emit_vector_body(loop, whole, mask);
-    builder_.CreateBr(after);
-  } else {
-    // Masked bytes are slow without AVX-512: one element at a time.
+  if (target_.avx512())
+    emit_vector_body(loop, whole, lanes_below(whole, end, loop.lanes));
+  else
     emit_serial(whole, end, loop.var, loop.body);
-    builder_.CreateBr(after);
-  }
+  builder_.CreateBr(after);
   builder_.SetInsertPoint(after);
 }
 
