@@ -121,7 +121,8 @@ class FunctionEmitter {
   int vector_var_ = -1;                                       ///< -1: not in a vector loop
   int lanes_ = 1;
   Value* vector_base_ = nullptr;
-  Value* mask_ = nullptr;  ///< nullptr: every lane
+  Value* mask_ = nullptr;           ///< nullptr: every lane
+  bool makes_tables_only_ = false;  ///< the phase being emitted only prepares tables
 };
 
 }  // namespace galatea::codegen

@@ -116,7 +116,7 @@ class FasterCodegen final : public llvm::OptPassGate {
 std::string emit_file(const kernel::LoopKernel& kernel, const Target& target, llvm::CodeGenFileType type) {
   llvm::LLVMContext context;
   FasterCodegen gate;
-  if (!getenv("KEEP_LSR")) context.setOptPassGate(gate);
+  context.setOptPassGate(gate);
   auto module = make_module(context, kernel, target);
   std::unique_ptr<llvm::TargetMachine> machine = make_machine(target);
   module->setDataLayout(machine->createDataLayout());
