@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "dsl/array.h"
 #include "dsl/evaluator.h"
 #include "dsl/parser.h"
 
@@ -102,6 +103,8 @@ Value Evaluator::call(const Value& callee, CallArguments& arguments) {
     case ValueKind::kOperator:
     case ValueKind::kOperatorObject:
       return call_operator(callee.as<OperatorObject>(), arguments);
+    case ValueKind::kDType:
+      return call_dtype(*this, callee.dtype, arguments);
     case ValueKind::kPipeline:
       return call_pipeline(callee.as<PipelineObject>(), arguments);
     case ValueKind::kNewAxis: {
@@ -118,6 +121,9 @@ Value Evaluator::call(const Value& callee, CallArguments& arguments) {
       return Value::poison();
     case ValueKind::kModule:
       if (callee.as<ModuleObject>().name == "Pipeline") return fail(Message::kPipelineClass, arguments.span);
+      if (callee.as<ModuleObject>().lookup == ModuleObject::Lookup::kHost)
+        return fail_host(callee.as<ModuleObject>().name,
+                         arguments.callee_span.valid() ? arguments.callee_span : arguments.span);
       [[fallthrough]];
     default:
       return fail(Message::kNotCallable,

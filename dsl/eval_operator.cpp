@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "dsl/array.h"
 #include "dsl/dali_names.h"
 #include "dsl/evaluator.h"
 
@@ -96,29 +97,44 @@ constexpr Renamed kRenamed[] = {{"horizontal_flip", "flip"},
                                 {"adjust_hue", "hue"},
                                 {"adjust_brightness", "brightness"}};
 
+// "crop_mirror_normalize" as a class: "CropMirrorNormalize".
+std::string class_name(const std::string& name) {
+  std::string out;
+  bool start = true;
+  for (char c : name) {
+    if (c != '_') out += start && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    start = c == '_';
+  }
+  return out;
+}
+
 }  // namespace
 
 Value Evaluator::find_operator(ModuleObject& names, const std::string& name, Span span) {
   std::string path = names.prefix + name;
   bool objects = names.lookup == ModuleObject::Lookup::kOperatorObjects;
-  if (objects) {
-    // ops.CropMirrorNormalize is fn.crop_mirror_normalize.
-    std::string snake;
-    for (size_t i = 0; i < name.size(); ++i) {
-      bool upper = name[i] >= 'A' && name[i] <= 'Z';
-      bool after_lower = i > 0 && (name[i - 1] < 'A' || name[i - 1] > 'Z');
-      if (upper && after_lower && name[i - 1] != '_') snake += '_';
-      snake += upper ? static_cast<char>(name[i] - 'A' + 'a') : name[i];
-    }
-    path = names.prefix + snake;
+  bool is_class = !name.empty() && name[0] >= 'A' && name[0] <= 'Z';
+  if (objects && is_class)
+    path = operator_of_class(path);  // ops.CropMirrorNormalize is fn.crop_mirror_normalize
+  std::string_view today = renamed_operator(path);
+  if (!today.empty() && registry_.find(today)) {
+    note(Message::kRenamedOperator, span, {"fn." + path, "fn." + std::string(today)});
+    path = today;
   }
   const op::Operator* op = registry_.find(path);
-  if (op && !op->internal) {
+  if (op && !op->internal && (is_class || !objects)) {
     auto* object = arena.make<OperatorObject>();
     object->op = op;
     object->path = path;
     object->expects_init = objects;
     return Value(objects ? ValueKind::kOperatorObject : ValueKind::kOperator, object);
+  }
+  if (op && !op->internal) {
+    std::string shown = class_name(name);
+    Diagnostic diagnostic = diagnose(Message::kUnknownOperator, span, {"ops." + names.prefix + name});
+    diagnostic.help =
+        "the class is called `ops." + names.prefix + shown + "`; its function is `fn." + path + "`";
+    return report(std::move(diagnostic));
   }
   std::vector<std::string> candidates = registry_.public_names();
   auto is_inside = [&](std::string_view candidate) { return candidate.starts_with(path + "."); };
@@ -243,11 +259,34 @@ Value Evaluator::call_operator_once(const op::Operator& op, const std::string& p
   return add_node(std::move(spec));
 }
 
+// DALI code seeds two draws alike to use one draw twice, as for an image and its mask.
+void Evaluator::note_same_seed(const op::Operator& op, int64_t seed, Span span) {
+  auto [first, is_new] = seeds_.try_emplace({op.name, seed}, span);
+  if (is_new) return;
+  Diagnostic diagnostic = diagnose(Message::kSameSeed, span, {op.name, std::to_string(seed)});
+  if (first->second != span) diagnostic.labels.push_back({first->second, "the first one"});
+  report(std::move(diagnostic));
+}
+
 bool Evaluator::add_operator_arguments(const op::Operator& op, CallArguments& arguments,
                                        ir::GraphBuilder::NodeSpec& spec, uint64_t key) {
   bool good = true;
-  for (const CallArguments::Keyword& keyword : arguments.keywords) {
+  for (CallArguments::Keyword& keyword : arguments.keywords) {
     const op::ArgSpec* schema = op.find_arg(keyword.name);
+    const std::string_view* today = schema ? nullptr : renamed_argument(op.name, keyword.name);
+    if (today && today->empty()) {
+      note(Message::kNoEffect, keyword.name_span,
+           {"`" + keyword.name + "`", "DALI does not use it any more"});
+      continue;
+    }
+    bool both = today && std::any_of(arguments.keywords.begin(), arguments.keywords.end(),
+                                     [&](const auto& other) { return other.name == *today; });
+    if (today && !both && op.find_arg(*today)) {
+      note(Message::kRenamedArgument, keyword.name_span,
+           {"fn." + op.name, keyword.name, std::string(*today)});
+      keyword.name = *today;
+      schema = op.find_arg(keyword.name);
+    }
     if (!schema || (keyword.name == "seed" && op.random)) {
       good = add_common_argument(op, keyword, spec, key) && good;
       if (!schema) continue;
@@ -315,6 +354,7 @@ bool Evaluator::add_common_argument(const op::Operator& op, const CallArguments:
       return note(Message::kNoEffect, keyword.span, {"`seed`", "fn." + op.name + " draws no random numbers"}),
              true;
     if (value.as_int() < 0) return true;
+    note_same_seed(op, value.as_int(), keyword.span);
     spec.has_own_seed = true;
     spec.key = mix_key(static_cast<uint64_t>(value.as_int()), key);
     return true;
@@ -390,8 +430,11 @@ bool Evaluator::add_argument(const op::Operator& op, const op::ArgSpec& schema,
   return true;
 }
 
-std::optional<ir::Attr> Evaluator::to_attr(const Value& value, Span span, const std::string& what) {
+std::optional<ir::Attr> Evaluator::to_attr(const Value& given, Span span, const std::string& what) {
+  const Value value = plain(given);
   switch (value.kind) {
+    case ValueKind::kArray:
+      return to_attr(make_list(value.as<ArrayObject>().elements), span, what);
     case ValueKind::kBool:
       return ir::Attr(value.boolean);
     case ValueKind::kInt:
@@ -412,8 +455,11 @@ std::optional<ir::Attr> Evaluator::to_attr(const Value& value, Span span, const 
       // A matrix is given as nested lists; its numbers in row-major order are what operators take.
       std::vector<Value> flat;
       for (const Value& element : *elements) {
-        if (element.is_sequence())
-          flat.insert(flat.end(), element.elements().begin(), element.elements().end());
+        const std::vector<Value>* row = element.is_sequence()           ? &element.elements()
+                                        : element.is(ValueKind::kArray) ? &element.as<ArrayObject>().elements
+                                                                        : nullptr;
+        if (row)
+          std::transform(row->begin(), row->end(), std::back_inserter(flat), plain);
         else
           flat.push_back(element);
       }

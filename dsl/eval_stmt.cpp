@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "dsl/array.h"
 #include "dsl/evaluator.h"
 #include "dsl/parser.h"
 
@@ -68,8 +69,11 @@ void Evaluator::run_statement(const Statement& s) {
   switch (s.kind) {
     case StatementKind::kError:
     case StatementKind::kPass:
-    case StatementKind::kUnsupported:
       return;
+    case StatementKind::kUnsupported:
+      return run_unsupported(s);
+    case StatementKind::kTryImport:
+      return run_suite(s.body);
     case StatementKind::kExpression:
       eval(*s.value);
       return;
@@ -191,6 +195,11 @@ void Evaluator::assign_element(const Expression& target, const Value& value) {
     if (may_change(dict.region, dict.span, base, target.span)) dict.set(text, key, value);
     return;
   }
+  if (base.is(ValueKind::kArray)) {
+    fail(Message::kArrayConstant, target.span,
+         {"an assignment", "fill a list, and make the array of it: `np.array(xs)`"});
+    return;
+  }
   if (!base.is(ValueKind::kList)) {
     fail(base.is_node() ? Message::kNodeElementAssignment : Message::kElementAssignment, target.span,
          {describe_kind(base)});
@@ -217,6 +226,11 @@ void Evaluator::run_augmented(const Statement& s) {
   Value operand = eval(*s.value);
   if (!alive()) return;
   std::string op = s.text.substr(0, s.text.size() - 1);
+  if (old.is(ValueKind::kArray) && !old.as<ArrayObject>().shape.empty()) {
+    // In place, so that other names of the array and its slices would change too.
+    fail(Message::kArrayConstant, s.span, {"`" + s.text + "`", "make a new one: `x = x " + op + " …`"});
+    return assign(target, Value::poison(), s.span);
+  }
   // `xs += ys` extends a list in place in Python; other names of the list would see it.
   if (op == "+" && old.is(ValueKind::kList) && !operand.is_poison()) {
     auto added = iterate(operand, s.value->span, "added to a list");
@@ -249,12 +263,21 @@ void Evaluator::poison_names(const Suite& suite) {
   if (contains_kind(suite, StatementKind::kReturn)) frame_->call->result_poisoned = true;
 }
 
+// What is out has been reported; what it would have bound says nothing more.
+void Evaluator::run_unsupported(const Statement& s) {
+  std::vector<std::string> names;
+  for (const ExpressionPtr& target : s.targets) collect_target(*target, names);
+  for (const std::string& name : names) frame_->env[name] = {Value::poison(), {}};
+  poison_names(s.body);
+  poison_names(s.orelse);
+}
+
 // ---- control flow ----
 
 void Evaluator::run_if(const Statement& s) {
   Value condition = eval(*s.value);
   if (!alive()) return;
-  if (condition.is_poison()) {
+  if (!has_truth(condition, s.value->span)) {
     poison_names(s.body);
     poison_names(s.orelse);
     return;

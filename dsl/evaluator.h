@@ -118,6 +118,9 @@ class Evaluator {
   std::optional<std::vector<Value>> iterate(const Value& value, Span span, std::string_view purpose);
   /// The truth of a static value; nullopt after an error or for poison.
   std::optional<bool> static_truth(const Value& value, Span span, std::string_view purpose);
+  /// Whether a value may be asked for its truth (an array of several elements may not); reports otherwise.
+  /// False for poison, silently.
+  bool has_truth(const Value& value, Span span);
   Value call(const Value& callee, CallArguments& arguments);
   /// Calls a function from a built-in (map, sorted, …), the index-th time.
   Value call_back(const Value& callee, std::vector<Value> arguments, const CallArguments& from,
@@ -129,6 +132,7 @@ class Evaluator {
   Value unary(const std::string& op, const Value& a, Span span);
   Value compare(const std::string& op, const Value& a, const Value& b, Span span, Span a_span, Span b_span);
   Value index(const Value& base, const Value& selector, Span span);
+  Value attribute(const Value& base, const std::string& name, Span span, Span name_span);
   bool check_size(size_t bytes, Span span);
   const std::string& pipeline_name() const { return pipeline_name_; }
   const PipelineObject* current_pipeline() const { return pipeline_; }
@@ -175,6 +179,7 @@ class Evaluator {
   void assign_sequence(const Expression& target, const Value& value, Span span);
   void assign_element(const Expression& target, const Value& value);
   void bind(const std::string& name, const Value& value, Span span);
+  void run_unsupported(const Statement& s);
   void poison_names(const Suite& suite);
   Value apply_decorator(const Value& decorator, Value function, const Statement& s,
                         const Expression& expression);
@@ -229,7 +234,8 @@ class Evaluator {
   Value eval_subscript(const Expression& e);
   Value eval_lambda(const Expression& e);
   Value eval_slice(const Value& base, const Expression& slice, Span span);
-  Value attribute(const Value& base, const std::string& name, Span span, Span name_span);
+  bool eval_slice_parts(const Value& base, const Expression& slice, std::optional<int64_t> (&parts)[3]);
+  Value eval_array_subscript(const Value& base, const Expression& selector, Span span);
   Value require_bool_node(const Value& value, Span span, const std::string& op, std::string_view side);
   Value node_index(const Value& base, const Expression& index, Span span);
 
@@ -248,6 +254,7 @@ class Evaluator {
                            uint32_t set);
   bool add_operator_arguments(const op::Operator& op, CallArguments& arguments,
                               ir::GraphBuilder::NodeSpec& spec, uint64_t key);
+  void note_same_seed(const op::Operator& op, int64_t seed, Span span);
   bool add_common_argument(const op::Operator& op, const CallArguments::Keyword& keyword,
                            ir::GraphBuilder::NodeSpec& spec, uint64_t key);
   bool add_argument(const op::Operator& op, const op::ArgSpec& schema, const CallArguments::Keyword& keyword,
@@ -261,6 +268,8 @@ class Evaluator {
   // ---- modules (modules.cpp) ----
   void run_import(const Statement& s);
   void run_import_from(const Statement& s);
+  ModuleObject* host_module(const std::string& path);
+  Value fail_host(const std::string& path, Span span);
   ModuleObject* find_module(const std::string& path, Span span, bool report);
   ModuleObject* load_file(const std::string& path, Span span, std::optional<std::string> text);
   std::optional<std::string> resolve_file(const std::string& dotted, int level, Span span);
@@ -319,6 +328,8 @@ class Evaluator {
   std::string pipeline_name_;
   std::map<std::pair<ir::BlockId, std::vector<ir::ValueId>>, ir::ValueId> merges_;
   std::set<std::string> node_names_;
+  std::map<std::pair<std::string, int64_t>, Span>
+      seeds_;  ///< of random operators: where they were first given
   bool noted_device_ = false;
 
   int64_t steps_ = 0;

@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "dsl/array.h"
 #include "dsl/evaluator.h"
+#include "dsl/host_modules.h"
 
 namespace galatea::dsl {
 namespace {
@@ -87,6 +89,7 @@ Value call_math(Evaluator& ev, CallArguments& a) {
     return ev.fail(Message::kArgumentCount, a.span,
                    {"math." + a.name, std::to_string(f->operands), std::to_string(a.positional.size())});
   bool any_node = false;
+  for (Value& value : a.positional) value = plain(value);
   for (size_t i = 0; i < a.positional.size(); ++i) {
     const Value& x = a.positional[i];
     if (x.is_poison()) return Value::poison();
@@ -266,10 +269,6 @@ Value call_not_yet(Evaluator& ev, CallArguments& a) {
   return ev.fail(Message::kNotYet, a.span, {"`" + a.name + "`"});
 }
 
-Value call_typing(Evaluator& ev, CallArguments& a) {
-  return ev.fail(Message::kNotCallable, a.span, {"a name of `typing`"});
-}
-
 }  // namespace
 
 void fill_library(Evaluator& ev, std::map<std::string, ModuleObject*>& modules) {
@@ -334,10 +333,9 @@ void fill_library(Evaluator& ev, std::map<std::string, ModuleObject*>& modules) 
   for (const char* name : {"fn", "ops", "types", "math", "pipeline"})
     modules[std::string("galatea.") + name] = modules[std::string("nvidia.dali.") + name];
 
-  ModuleObject* typing = add("typing");
-  for (const char* name :
-       {"Any", "Callable", "Dict", "Iterable", "List", "Literal", "Optional", "Sequence", "Tuple", "Union"})
-    typing->names[name] = {ev.make_builtin(name, call_typing, Value::none(), true), {}};
+  add_numpy(ev, modules);
+
+  add_name_modules(ev, modules);
 }
 
 void Evaluator::make_library_modules() { fill_library(*this, library_); }

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "compiler/op/operator.h"
+#include "dsl/array.h"
+#include "dsl/unicode.h"
 
 namespace galatea::dsl {
 namespace {
@@ -16,25 +18,30 @@ constexpr int kMaxVisited = 200'000;
 
 std::string repr_at(const Value& value, int depth, int& budget);
 
+std::string escape(char32_t c) {
+  return c < 0x100     ? fmt::format("\\x{:02x}", static_cast<uint32_t>(c))
+         : c < 0x10000 ? fmt::format("\\u{:04x}", static_cast<uint32_t>(c))
+                       : fmt::format("\\U{:08x}", static_cast<uint32_t>(c));
+}
+
 std::string quote_text(const std::string& text) {
-  char quote = text.find('\'') != std::string::npos && text.find('"') == std::string::npos ? '"' : '\'';
-  std::string out(1, quote);
-  for (char c : text) {
-    auto byte = static_cast<unsigned char>(c);
+  char32_t quote = text.find('\'') != std::string::npos && text.find('"') == std::string::npos ? '"' : '\'';
+  std::string out(1, static_cast<char>(quote));
+  for (char32_t c : decode_utf8(text)) {
     if (c == quote || c == '\\')
-      out += '\\', out += c;
+      out += '\\', out += static_cast<char>(c);
     else if (c == '\n')
       out += "\\n";
     else if (c == '\r')
       out += "\\r";
     else if (c == '\t')
       out += "\\t";
-    else if (byte < 0x20 || byte == 0x7F)
-      out += fmt::format("\\x{:02x}", byte);
+    else if (is_printable(c))
+      append_utf8(out, c);
     else
-      out += c;
+      out += escape(c);
   }
-  return out + quote;
+  return out + static_cast<char>(quote);
 }
 
 std::string repr_sequence(const Value& value, int depth, int& budget) {
@@ -74,6 +81,8 @@ std::string repr_at(const Value& value, int depth, int& budget) {
       return range.step == 1 ? fmt::format("range({}, {})", range.start, range.stop)
                              : fmt::format("range({}, {}, {})", range.start, range.stop, range.step);
     }
+    case ValueKind::kArray:
+      return array_repr(value);
     case ValueKind::kStruct: {
       std::string out;
       for (const auto& [name, field] : value.as<StructObject>().fields)
@@ -187,6 +196,8 @@ std::string_view type_name(const Value& value) {
       return "dict";
     case ValueKind::kRange:
       return "range";
+    case ValueKind::kArray:
+      return value.as<ArrayObject>().shape.empty() ? numpy_name(value.as<ArrayObject>().dtype) : "ndarray";
     case ValueKind::kStruct:
       return "struct";
     case ValueKind::kFunction:
@@ -232,7 +243,14 @@ std::string repr(const Value& value) {
   int budget = kMaxVisited;
   return repr_at(value, 0, budget);
 }
+std::string ascii_repr(const Value& value) {
+  std::string out;
+  for (char32_t c : decode_utf8(repr(value)))
+    out += c < 0x80 ? std::string(1, static_cast<char>(c)) : escape(c);
+  return out;
+}
 std::string to_display(const Value& value) {
+  if (value.is(ValueKind::kArray)) return array_display(value);
   return value.is(ValueKind::kString) ? value.text() : repr(value);
 }
 
@@ -251,7 +269,8 @@ std::string format_float(double value) {
 }
 
 namespace {
-bool equal_at(const Value& a, const Value& b, int depth, int& budget) {
+bool equal_at(const Value& first, const Value& second, int depth, int& budget) {
+  const Value a = plain(first), b = plain(second);
   if (depth > 200 || --budget < 0) return false;
   if (a.kind == b.kind && a.is_sequence() && a.object == b.object) return true;
   if (a.is_number() && b.is_number()) {
@@ -289,6 +308,12 @@ bool equal_at(const Value& a, const Value& b, int depth, int& budget) {
       const auto &x = a.as<RangeObject>(), &y = b.as<RangeObject>();
       return x.size() == y.size() &&
              (x.size() == 0 || (x.start == y.start && (x.size() == 1 || x.step == y.step)));
+    }
+    case ValueKind::kArray: {
+      const auto &x = a.as<ArrayObject>(), &y = b.as<ArrayObject>();
+      auto same = [&](const Value& p, const Value& q) { return equal_at(p, q, depth + 1, budget); };
+      return x.dtype == y.dtype && x.shape == y.shape &&
+             std::equal(x.elements.begin(), x.elements.end(), y.elements.begin(), same);
     }
     case ValueKind::kEnum:
       return a.as<EnumObject>().name == b.as<EnumObject>().name;
@@ -330,13 +355,16 @@ bool truth(const Value& value) {
       return !value.dict().entries.empty();
     case ValueKind::kRange:
       return value.as<RangeObject>().size() != 0;
+    case ValueKind::kArray:
+      return !value.as<ArrayObject>().elements.empty() && truth(value.as<ArrayObject>().elements[0]);
     default:
       return true;
   }
 }
 
 namespace {
-std::string key_text_at(const Value& value, int& budget) {
+std::string key_text_at(const Value& given, int& budget) {
+  const Value value = plain(given);
   if (--budget < 0) return {};
   switch (value.kind) {
     case ValueKind::kNone:
