@@ -287,6 +287,9 @@ class Evaluator {
   bool bind_parameters(PipelineObject& pipeline, Frame& frame);
   std::optional<Value> parse_parameter(const Parameter& parameter, const Value& default_value,
                                        const std::string& text);
+  std::optional<Value> parse_text(const std::string& name, const std::string& type, const Value& default_value,
+                                  const std::string& text);
+  bool set_fields(const Parameter& parameter, Value& record);
   std::optional<Value> parse_literal(const std::string& name, const std::string& text);
   bool finish_outputs(PipelineObject& pipeline, const Value& result, ir::Graph& graph,
                       const OutputChecks& checks);
@@ -346,6 +349,7 @@ uint64_t mix_key(uint64_t state, std::string_view text);
 
 // builtins.cpp, methods.cpp, library.cpp
 void add_builtins(Evaluator& evaluator, Env& names);
+void add_struct(Evaluator& evaluator, Env& names);
 std::optional<Value> find_method(Evaluator& evaluator, const Value& base, const std::string& name);
 std::vector<std::string> method_names(const Value& base);
 

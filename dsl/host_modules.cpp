@@ -265,6 +265,49 @@ const char* host_module_advice(std::string_view path) {
   return best ? best->advice : nullptr;
 }
 
+const char* python_name_advice(std::string_view name) {
+  constexpr const char* kTypes =
+      "there are no classes; use dicts, and `galatea.struct(name=value)` for records";
+  constexpr const char* kCode = "text is not evaluated: write functions, and choose with `if`";
+  constexpr const char* kSteps = "loop with `for`, or take elements of a list: `xs[0]`";
+  constexpr std::pair<std::string_view, const char*> kNames[] = {
+      {"open", kFiles},
+      {"input", kFiles},
+      {"eval", kCode},
+      {"exec", kCode},
+      {"compile", kCode},
+      {"__import__", kCode},
+      {"globals", kCode},
+      {"locals", kCode},
+      {"vars", kCode},
+      {"dir", kCode},
+      {"iter", kSteps},
+      {"next", kSteps},
+      {"set", "write a list, `[…]`, or a dict; `dict.fromkeys(xs)` keeps each key once"},
+      {"frozenset", "write a tuple, or a dict"},
+      {"object", kTypes},
+      {"super", kTypes},
+      {"property", kTypes},
+      {"staticmethod", kTypes},
+      {"classmethod", kTypes},
+      {"issubclass", kTypes},
+      {"setattr", kTypes},
+      {"delattr", kTypes},
+      {"bytes", "write a string; bytes reach a pipeline through a reader or `fn.external_source`"},
+      {"bytearray", "write a list of numbers, or `types.Constant`"},
+      {"memoryview", "write a list of numbers, or `types.Constant`"},
+      {"complex", "data has real element types; keep two real values instead"},
+      {"slice", "write the slice in the brackets: `x[a:b]`"},
+      {"id", "compare values with `==`"},
+      {"hash", "use the value itself as a key"},
+      {"breakpoint", "`print(x)` shows values and types while the pipeline is built"},
+      {"help", "`galatea ops NAME` describes an operator"}};
+  for (const auto& [known, advice] : kNames) {
+    if (known == name) return advice;
+  }
+  return nullptr;
+}
+
 void add_path_functions(Evaluator& ev, ModuleObject& os_path) {
   struct Function {
     const char* name;

@@ -14,6 +14,8 @@ namespace galatea::dsl {
 
 /// Help for who uses the module; nullptr: no module of a host program is known by this name.
 const char* host_module_advice(std::string_view path);
+/// Help for who uses a built-in name of Python that the language leaves out; nullptr: no such name.
+const char* python_name_advice(std::string_view name);
 /// The functions of host modules that only work on text: os.path.join and its like.
 void add_path_functions(Evaluator& evaluator, ModuleObject& os_path);
 /// typing, __future__, collections.abc, nvidia.dali.tfrecord and what else has names but no effect.

@@ -338,6 +338,10 @@ void fill_library(Evaluator& ev, std::map<std::string, ModuleObject*>& modules) 
   add_name_modules(ev, modules);
 }
 
+void add_struct(Evaluator& evaluator, Env& names) {
+  names["struct"] = {evaluator.make_builtin("struct", call_struct), {}};
+}
+
 void Evaluator::make_library_modules() { fill_library(*this, library_); }
 
 }  // namespace galatea::dsl

@@ -296,7 +296,7 @@ Value str_replace(Evaluator& ev, CallArguments& a) {
   const std::string &text = a.self.text(), &from = a.positional[0].text(), &to = a.positional[1].text();
   std::string out;
   size_t at = 0;
-  auto more = [&] { return limit < 0 || limit-- > 0; };
+  auto more = [&] { return limit < 0 || (limit > 0 && limit-- > 0); };
   if (from.empty()) {
     // The new text stands before each character and at the end.
     for (char32_t c : decode_utf8(text)) {

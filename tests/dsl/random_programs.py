@@ -105,7 +105,7 @@ class Generator:
         if k == 8:
             return f"abs({e('float', d-1)})"
         if k == 9:
-            return f"({e('float', d-1)} ** {self.pick('2', '0', '1', '0.5', '-1')})"
+            return f"(abs({e('float', d-1)}) ** {self.pick('2', '0', '1', '0.5', '-1')})"  # a negative base gives a complex number
         if k == 10:
             return f"sum([{e('float', d-1)}, {e('int', d-1)}, {e('float', d-1)}])"
         if k == 11:
