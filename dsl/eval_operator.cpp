@@ -97,6 +97,13 @@ constexpr Renamed kRenamed[] = {{"horizontal_flip", "flip"},
                                 {"adjust_hue", "hue"},
                                 {"adjust_brightness", "brightness"}};
 
+/// Functions, objects and iterables of the host program, which nothing here can call.
+bool is_host_code(const Value& value) {
+  return !value.is_number() && !value.is(ValueKind::kString) && !value.is(ValueKind::kDType) &&
+         !value.is(ValueKind::kEnum) && !value.is(ValueKind::kList) && !value.is(ValueKind::kTuple) &&
+         !value.is_node();
+}
+
 // "crop_mirror_normalize" as a class: "CropMirrorNormalize".
 std::string class_name(const std::string& name) {
   std::string out;
@@ -256,6 +263,8 @@ Value Evaluator::call_operator_once(const op::Operator& op, const std::string& p
     spec.inputs.push_back(node.node);
   }
   if (op.random && !spec.has_own_seed) spec.key = key;
+  // The type of what a host feeds may still be open.
+  if (op.typed_by_host && !complete_input_type(spec)) return Value(ValueKind::kUnknown);
   return add_node(std::move(spec));
 }
 
@@ -301,10 +310,14 @@ bool Evaluator::add_operator_arguments(const op::Operator& op, CallArguments& ar
       }
       continue;
     }
-    if (has_poison(keyword.value))
+    if (has_poison(keyword.value)) {
       good = false;
-    else
+    } else if (!schema->refused.empty() && is_host_code(keyword.value)) {
+      fail_refused_argument(op, *schema, keyword.span);
+      good = false;
+    } else {
       good = add_argument(op, *schema, keyword, spec) && good;
+    }
   }
   for (const op::ArgSpec& schema : op.args) {
     if (!schema.required) continue;

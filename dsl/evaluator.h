@@ -122,6 +122,8 @@ class Evaluator {
   // ---- pipelines (pipeline.cpp) ----
   /// nullptr: an error, or an unknown parameter left a hole.
   std::unique_ptr<ir::Graph> stage(PipelineObject& pipeline);
+  /// Set where the pipeline staged last has inputs of unknown type.
+  const std::optional<LatePipeline>& late_pipeline() const { return late_; }
   bool check_parameter_names(const std::vector<PipelineObject*>& staged);
 
   // ---- services for built-ins, methods and modules ----
@@ -301,6 +303,8 @@ class Evaluator {
   Value add_node(ir::GraphBuilder::NodeSpec spec);
   uint64_t random_key(const std::string& callee, const CallArguments& arguments, uint32_t set) const;
   std::vector<CallSite> call_chain() const;
+  bool complete_input_type(ir::GraphBuilder::NodeSpec& spec);
+  void fail_refused_argument(const op::Operator& op, const op::ArgSpec& schema, Span span);
   Value fail_unknown_argument(const op::Operator& op, const CallArguments::Keyword& keyword);
 
   // ---- modules (modules.cpp) ----
@@ -372,6 +376,8 @@ class Evaluator {
   std::map<std::pair<std::string, int64_t>, Span>
       seeds_;  ///< of random operators: where they were first given
   bool noted_device_ = false;
+  std::vector<LatePipeline::Input> inputs_;  ///< of the pipeline being staged
+  std::optional<LatePipeline> late_;
 
   /// What is left of the walk's budget goes into the work done; false: it was reported that the walk ended
   /// early.

@@ -421,6 +421,8 @@ std::unique_ptr<ir::Graph> Evaluator::stage(PipelineObject& pipeline) {
   node_names_.clear();
   seeds_.clear();
   noted_device_ = false;
+  inputs_.clear();
+  late_.reset();
   FunctionObject& function = *pipeline.function;
   auto* outer = arena.make<Frame>();
   outer->module = function.module;
@@ -446,13 +448,16 @@ std::unique_ptr<ir::Graph> Evaluator::stage(PipelineObject& pipeline) {
     Value result = run_function(function, *frame, {});
     good = alive() && finish_outputs(pipeline, result, *graph, checks);
   }
+  const bool is_late =
+      std::any_of(inputs_.begin(), inputs_.end(), [](const auto& input) { return !input.type; });
+  if (is_late) late_ = LatePipeline{pipeline.name, graph->options, std::move(inputs_)};
   graph_ = nullptr;
   builder_ = nullptr;
   pipeline_ = nullptr;
   frame_ = nullptr;
   block_ = 0;
   region_ = 0;
-  return good ? std::move(graph) : nullptr;
+  return good && !late_ ? std::move(graph) : nullptr;
 }
 
 }  // namespace galatea::dsl
