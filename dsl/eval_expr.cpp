@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "dsl/evaluator.h"
+#include "dsl/suggest.h"
 
 namespace galatea::dsl {
 
@@ -107,8 +108,10 @@ Value Evaluator::eval_name(const Expression& e) {
     diagnostic.help = fmt::format("add `from nvidia.dali import {}` at the top of the file", e.text);
   } else if (e.text == "self") {
     diagnostic.help = "there are no classes; pass the value as a parameter of the function";
-  } else if (auto near = closest_match(e.text, candidates)) {
-    diagnostic.help = "did you mean `" + *near + "`?";
+  } else if (const Suggestion* known = find_suggestion(Place::kName, "", e.text)) {
+    diagnostic.help = help_of(*known, "");
+  } else {
+    diagnostic.help = did_you_mean(e.text, candidates);
   }
   return report(std::move(diagnostic));
 }
@@ -413,6 +416,14 @@ Value Evaluator::eval_subscript(const Expression& e) {
   return index(base, key, e.span);
 }
 
+Value Evaluator::fail_not_indexable(const Value& base, Span span) {
+  Diagnostic diagnostic = diagnose(Message::kNotIndexable, span, {describe_kind(base)});
+  const bool is_method = base.is(ValueKind::kBuiltin) && base.as<BuiltinObject>().self.is_node();
+  if (is_method && base.as<BuiltinObject>().name == "shape")
+    diagnostic.help = "the extents are computed per sample: call it, as in `x.shape()[0]`";
+  return report(std::move(diagnostic));
+}
+
 Value Evaluator::index(const Value& base, const Value& key, Span span) {
   if (key.is_node()) return fail(Message::kIndexByNode, span, {describe_kind(base), type_text(key)});
   if (base.is(ValueKind::kDict)) {
@@ -429,8 +440,7 @@ Value Evaluator::index(const Value& base, const Value& key, Span span) {
     return report(std::move(diagnostic));
   }
   bool is_text = base.is(ValueKind::kString), is_range = base.is(ValueKind::kRange);
-  if (!base.is_sequence() && !is_text && !is_range)
-    return fail(Message::kNotIndexable, span, {describe_kind(base)});
+  if (!base.is_sequence() && !is_text && !is_range) return fail_not_indexable(base, span);
   if (!key.is_integral()) return fail(Message::kIndexKind, span, {describe_kind(key)});
   std::vector<Value> characters;
   if (is_text) characters = *iterate(base, span, "");

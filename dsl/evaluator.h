@@ -230,6 +230,7 @@ class Evaluator {
   Value eval_lambda(const Expression& e);
   Value eval_slice(const Value& base, const Expression& slice, Span span);
   Value attribute(const Value& base, const std::string& name, Span span, Span name_span);
+  Value fail_not_indexable(const Value& base, Span span);
   Value require_bool_node(const Value& value, Span span, const std::string& op, std::string_view side);
   Value node_index(const Value& base, const Expression& index, Span span);
 
@@ -254,8 +255,11 @@ class Evaluator {
                     ir::GraphBuilder::NodeSpec& spec);
   std::optional<ir::Attr> to_attr(const Value& value, Span span, const std::string& what);
   Value add_node(ir::GraphBuilder::NodeSpec spec);
+  void label_inputs(Diagnostic& diagnostic, const std::vector<ir::ValueId>& inputs) const;
   uint64_t random_key(const std::string& callee, const CallArguments& arguments, uint32_t set) const;
   std::vector<CallSite> call_chain() const;
+  std::string operator_help(const std::string& path, const std::string& name, Span span,
+                            const std::vector<std::string>& candidates) const;
   Value fail_unknown_argument(const op::Operator& op, const CallArguments::Keyword& keyword);
 
   // ---- modules (modules.cpp) ----

@@ -10,6 +10,7 @@
 #include "dsl/evaluator.h"
 #include "dsl/lexer.h"
 #include "dsl/parser.h"
+#include "dsl/suggest.h"
 
 namespace galatea::dsl {
 namespace fs = std::filesystem;
@@ -200,7 +201,10 @@ ModuleObject* Evaluator::find_module(const std::string& path, Span span, bool re
   std::vector<std::string> names;
   for (const auto& [name, module] : library_) names.push_back(name);
   Diagnostic diagnostic = diagnose(Message::kUnknownModule, span, {path});
-  if (auto near = closest_match(path, names)) diagnostic.help = "did you mean `" + *near + "`?";
+  if (const Suggestion* known = find_suggestion(Place::kModule, "", path.substr(0, path.find('.'))))
+    diagnostic.help = help_of(*known, "");
+  else if (std::string near = did_you_mean(path, names); !near.empty())
+    diagnostic.help = near;
   report(std::move(diagnostic));
   return nullptr;
 }
@@ -222,7 +226,8 @@ Value Evaluator::module_member(ModuleObject& module, const std::string& name, Sp
   if (known_module(module.name + "." + name))
     return find_module(module.name + "." + name, span, true), Value::poison();
   Diagnostic diagnostic = diagnose(Message::kNoMember, span, {module.name, name});
-  if (auto near = closest_match(name, names)) diagnostic.help = "did you mean `" + *near + "`?";
+  const Suggestion* known = module.name == "types" ? find_suggestion(Place::kType, "", name) : nullptr;
+  diagnostic.help = known ? help_of(*known, "") : did_you_mean(name, names);
   return report(std::move(diagnostic));
 }
 

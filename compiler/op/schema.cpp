@@ -211,9 +211,10 @@ Status check_input(const ir::Graph& graph, const NodeSpec& spec, size_t k) {
     return type.layout.empty() ? static_cast<int>(layout.size()) == type.ndim : type.layout == Layout(layout);
   };
   if (std::any_of(input.layouts.begin(), input.layouts.end(), accepted)) return {};
-  std::string help = type.layout.contains('F') ? "sequences are not supported yet"
-                     : type.layout.contains('D')
-                         ? "volumes are not supported yet"
+  std::string help = type.layout.contains('F')   ? "sequences are not supported yet"
+                     : type.layout.contains('D') ? "volumes are not supported yet"
+                     : type.dtype == DType::kU8 && type.ndim == 1
+                         ? "the bytes of a file are decoded first: image = fn.decoders.image(…)"
                          : "rearrange the axes with fn.transpose, or name them with fn.reshape(layout=…)";
   std::string given = type.layout.empty() ? fmt::format("a tensor of {} dimension{} without a layout",
                                                         type.ndim, type.ndim == 1 ? "" : "s")

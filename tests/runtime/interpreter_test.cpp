@@ -185,7 +185,7 @@ TEST(Interpreter, AFailedCheckSaysWhatWhereAndWhichSample) {
   EXPECT_EQ(diagnostic.message, "the crop of 2 rows does not fit 2 rows at 0.5");
   EXPECT_EQ(diagnostic.help, "use a smaller crop");
   for (const char* part :
-       {"test.dali-dsl:12:5", "call(line 12)", "^^^^ in crop", "in helper, called at test.dali-dsl:2",
+       {"test.dali-dsl:12:5", "call(line 12)", "^^^^ in crop", "called: at test.dali-dsl:2:3, in `train`",
         "sample 2 of batch 0 in epoch 0: number 2", "1 more sample of"}) {
     EXPECT_NE(rendered.find(part), std::string::npos) << part << " in\n" << rendered;
   }
