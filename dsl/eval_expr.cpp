@@ -310,7 +310,10 @@ Value Evaluator::require_bool_node(const Value& value, Span span, const std::str
   if (value.is_poison()) return Value::poison();
   bool good = value.is_node() && type_of(value).dtype == DType::kBool && type_of(value).ndim == 0;
   if (good) return value;
-  return fail(Message::kLogicNeedsBool, span, {op, std::string(side), type_text(value)});
+  Diagnostic diagnostic = diagnose(Message::kLogicNeedsBool, span, {op, std::string(side), type_text(value)});
+  if (value.is_node() && type_of(value).dtype == DType::kBool)
+    diagnostic.help = "take one element, `x[0]`; `&` and `|` work on whole tensors and evaluate both sides";
+  return report(std::move(diagnostic));
 }
 
 // `and`, `or`: the operands from `at` on.

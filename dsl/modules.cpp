@@ -47,7 +47,8 @@ const KnownModule* known_module(const std::string& path) {
 
 fs::path normal(const fs::path& path) {
   std::error_code error;
-  fs::path absolute = fs::weakly_canonical(path, error);
+  // Of a relative path of which nothing exists weakly_canonical() would make nothing absolute.
+  fs::path absolute = fs::weakly_canonical(fs::absolute(path, error), error);
   return error ? path.lexically_normal() : absolute;
 }
 

@@ -52,6 +52,23 @@ TEST(Golden, Diagnostics) {
   }
 }
 
+// What people who come from DALI or torchvision type first.
+TEST(Golden, Newcomers) {
+  std::vector<std::string> paths = golden_files("newcomer");
+  EXPECT_GE(paths.size(), 20u);
+  for (const std::string& path : paths) {
+    Staged staged = stage(path, std::nullopt);
+    EXPECT_FALSE(staged.result.ok) << path << " is accepted";
+    EXPECT_EQ(staged.verdict, "") << path;
+    for (const Diagnostic& diagnostic : staged.result.diagnostics) {
+      if (diagnostic.severity == Severity::kError) {
+        EXPECT_NE(diagnostic.help, "") << path << ": " << diagnostic.message;
+      }
+    }
+    expect_golden(beside(path, ".diag"), staged.diagnostics);
+  }
+}
+
 // The printed tree is source with all its brackets: CPython must read both texts as the same tree.
 TEST(Golden, SyntaxTreesAgreeWithCPython) {
   if (!python_available()) GTEST_SKIP() << "python3 is not installed";

@@ -162,6 +162,7 @@ TEST(Interpreter, SwitchesTakeTheirArmAndRefuseOthers) {
       ASSERT_FALSE(batch.has_value());
       EXPECT_EQ(batch.error().message(),
                 "the selector is " + std::to_string(selector) + ", but there are 3 arms");
+      EXPECT_EQ(batch.error().diagnostics[0].code, "G0912");
     }
   }
 }
@@ -253,11 +254,11 @@ TEST(Program, PlacesPointIntoTheHostsFileWhereItHasIt) {
   auto spans = location_spans(*program, with_file);
   ASSERT_EQ(spans.size(), 4u);
   EXPECT_EQ(spans[0], (Span{2, 8 + 4, 8 + 8}));
-  EXPECT_EQ(with_file.describe(spans[2]), "test.dali-dsl:5:5");
+  EXPECT_EQ(with_file.describe(spans[2].span), "test.dali-dsl:5:5");
   EXPECT_EQ(with_file.file(3), nullptr);
-  EXPECT_EQ(location_spans(*program, with_other)[0].file, 2u);
-  EXPECT_EQ(with_other.describe(location_spans(*program, with_other)[1]), "test.dali-dsl:4:5");
-  EXPECT_EQ(empty.describe(location_spans(*program, empty)[3]), "test.dali-dsl:6:5");
+  EXPECT_EQ(location_spans(*program, with_other)[0].span.file, 2u);
+  EXPECT_EQ(with_other.describe(location_spans(*program, with_other)[1].span), "test.dali-dsl:4:5");
+  EXPECT_EQ(empty.describe(location_spans(*program, empty)[3].span), "test.dali-dsl:6:5");
 }
 
 TEST(Program, PrintsOneLineAnInstruction) {
