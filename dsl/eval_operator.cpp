@@ -1,9 +1,12 @@
 // Calls of operators: `fn.resize(image, size=[224, 224])`. In: an operator and evaluated arguments. Out: a
 // node, or a tuple of its outputs.
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "dsl/array.h"
 #include "dsl/dali_names.h"
 #include "dsl/evaluator.h"
 #include "dsl/suggest.h"
@@ -91,7 +94,13 @@ std::string written_as_type(const Value& value) {
 
 // The edit for a value given by position: its argument's name.
 std::string by_name_help(const op::Operator& op, const Value& value, const std::string& text) {
-  if (const Suggestion* known = find_suggestion(Place::kArgument, op.name, "*")) return help_of(*known, "");
+  if (const Suggestion* known = find_suggestion(Place::kArgument, op.name, "*")) {
+    const std::string_view name = known->write.substr(0, known->write.find('='));
+    const op::ArgSpec* spec = op.find_arg(name);
+    const bool fits =
+        spec != nullptr && spec->kind == op::ArgKind::kFloat && value.is_number() && !text.empty();
+    return fits ? fmt::format("write `{}={}`", name, text) : help_of(*known, "");
+  }
   const op::ArgSpec* first = nullptr;
   for (const op::ArgSpec& arg : op.args) {
     if (!arg.refused.empty() || arg.no_effect) continue;
@@ -146,7 +155,12 @@ Value Evaluator::find_operator(ModuleObject& names, const std::string& name, Spa
     module->prefix = path + ".";
     return Value(ValueKind::kModule, module);
   }
-  if (is_dali_operator(path)) return fail(Message::kOperatorNotYet, span, {"fn." + path});
+  if (is_dali_operator(path)) {
+    Diagnostic later = diagnose(Message::kOperatorNotYet, span, {"fn." + path});
+    if (path.ends_with("python_function") || path == "numba_function")
+      later.help = "no Python runs while data is read: write it with operators and arithmetic";
+    return report(std::move(later));
+  }
   Diagnostic diagnostic = diagnose(Message::kUnknownOperator, span, {"fn." + path});
   diagnostic.help = operator_help(path, name, span, candidates);
   return report(std::move(diagnostic));
@@ -185,6 +199,19 @@ uint64_t Evaluator::random_key(const std::string& callee, const CallArguments& a
   return set > 0 ? mix_key(key, set) : key;
 }
 
+// An operator where no pipeline is built: in a file, or in a function that was called from one.
+Value Evaluator::fail_outside(const OperatorObject& callee, const CallArguments& arguments) {
+  if (std::any_of(arguments.positional.begin(), arguments.positional.end(), contains_poison))
+    return Value::poison();
+  Diagnostic diagnostic = diagnose(Message::kOutsidePipeline, arguments.span, {"`fn." + callee.path + "`"});
+  if (!calls_.empty()) {
+    const std::string& outermost = calls_.size() > 1 ? calls_[1].function : frame_->call->name;
+    diagnostic.help = "write `@pipeline_def(batch_size=8)` above `def " + outermost +
+                      "`, and remove the call: the host builds and runs pipelines";
+  }
+  return report(std::move(diagnostic));
+}
+
 Value Evaluator::call_operator(const OperatorObject& callee, CallArguments& arguments) {
   if (callee.expects_init) {
     // ops.Resize(size=…): keeps the arguments for the call that follows.
@@ -207,7 +234,7 @@ Value Evaluator::call_operator(const OperatorObject& callee, CallArguments& argu
     if (!given)
       arguments.keywords.push_back({name, value, callee.argument_spans[i], callee.argument_spans[i]});
   }
-  if (!graph_) return fail(Message::kOutsidePipeline, arguments.span, {"fn." + callee.path});
+  if (!graph_) return fail_outside(callee, arguments);
   // Several input sets: fn.slice([image, mask], …) is applied to each.
   size_t sets = 0;
   for (size_t i = 0; i < arguments.positional.size(); ++i) {
@@ -236,8 +263,7 @@ Value Evaluator::call_operator_once(const op::Operator& op, const std::string& p
   spec.op = &op;
   spec.span = arguments.span;
   auto is_poisoned = [](const Value& value) { return contains_poison(value); };
-  if (std::any_of(arguments.positional.begin(), arguments.positional.end(), is_poisoned))
-    return Value::poison();
+  const bool poisoned = std::any_of(arguments.positional.begin(), arguments.positional.end(), is_poisoned);
   size_t inputs = arguments.positional.size();
   while (inputs > 0 && arguments.positional[inputs - 1].is(ValueKind::kNone)) --inputs;
   if (static_cast<int>(inputs) > op.max_inputs) {
@@ -252,7 +278,8 @@ Value Evaluator::call_operator_once(const op::Operator& op, const std::string& p
     return report(std::move(diagnostic));
   }
   uint64_t key = op.random ? random_key(op.name, arguments, set) : 0;
-  if (!add_operator_arguments(op, arguments, spec, key)) return Value::poison();
+  // What is wrong with the arguments does not depend on the inputs: it is said although they failed.
+  if (!add_operator_arguments(op, arguments, spec, key) || poisoned) return Value::poison();
   for (size_t i = 0; i < inputs; ++i) {
     const Value& value = arguments.positional[i];
     if (value.is(ValueKind::kString) || value.is(ValueKind::kDict) || value.is(ValueKind::kNone) ||
@@ -277,6 +304,15 @@ Value Evaluator::call_operator_once(const op::Operator& op, const std::string& p
   }
   if (op.random && !spec.has_own_seed) spec.key = key;
   return add_node(std::move(spec));
+}
+
+// DALI code seeds two draws alike to use one draw twice, as for an image and its mask.
+void Evaluator::note_same_seed(const op::Operator& op, int64_t seed, Span span) {
+  auto [first, is_new] = seeds_.try_emplace({op.name, seed}, span);
+  if (is_new) return;
+  Diagnostic diagnostic = diagnose(Message::kSameSeed, span, {op.name, std::to_string(seed)});
+  if (first->second != span) diagnostic.labels.push_back({first->second, "the first one"});
+  report(std::move(diagnostic));
 }
 
 bool Evaluator::add_operator_arguments(const op::Operator& op, CallArguments& arguments,
@@ -332,15 +368,27 @@ bool Evaluator::add_common_argument(const op::Operator& op, const CallArguments:
   if (keyword.name == "device") {
     bool known = value.is(ValueKind::kString) &&
                  (value.text() == "cpu" || value.text() == "gpu" || value.text() == "mixed");
-    if (!known) return fail(Message::kBadDevice, keyword.span, {type_text(value)}), false;
+    if (!known) {
+      Diagnostic diagnostic = diagnose(Message::kBadDevice, keyword.span, {type_text(value)});
+      const bool gpu = value.is(ValueKind::kString) && value.text().starts_with("cuda");
+      diagnostic.help = gpu ? "write `device=\"gpu\"`; which GPU it is, the host decides"
+                            : "leave it out: the pipeline then runs where its input is";
+      report(std::move(diagnostic));
+      return false;
+    }
     if (value.text() != "cpu") note_device(keyword.span, "`device=\"" + value.text() + "\"`");
     return true;
   }
   if (keyword.name == "name") {
     if (!value.is(ValueKind::kString))
       return fail(Message::kArgumentKind, keyword.span, {"name", "a string", type_text(value)}), false;
-    if (!node_names_.insert(value.text()).second)
-      return fail(Message::kNodeNameTaken, keyword.span, {value.text()}), false;
+    auto [named, fresh] = node_names_.try_emplace(value.text(), keyword.span);
+    if (!fresh) {
+      Diagnostic diagnostic = diagnose(Message::kNodeNameTaken, keyword.span, {value.text()});
+      if (!(named->second == keyword.span)) diagnostic.labels.push_back({named->second, "the first one"});
+      report(std::move(diagnostic));
+      return false;
+    }
     spec.name = value.text();
     return true;
   }
@@ -351,6 +399,7 @@ bool Evaluator::add_common_argument(const op::Operator& op, const CallArguments:
       return note(Message::kNoEffect, keyword.span, {"`seed`", "fn." + op.name + " draws no random numbers"}),
              true;
     if (value.as_int() < 0) return true;
+    note_same_seed(op, value.as_int(), keyword.span);
     spec.has_own_seed = true;
     spec.key = mix_key(static_cast<uint64_t>(value.as_int()), key);
     return true;
@@ -444,8 +493,11 @@ bool Evaluator::add_argument(const op::Operator& op, const op::ArgSpec& schema,
   return true;
 }
 
-std::optional<ir::Attr> Evaluator::to_attr(const Value& value, Span span, const std::string& what) {
+std::optional<ir::Attr> Evaluator::to_attr(const Value& given, Span span, const std::string& what) {
+  const Value value = plain(given);
   switch (value.kind) {
+    case ValueKind::kArray:
+      return to_attr(make_list(value.as<ArrayObject>().elements), span, what);
     case ValueKind::kBool:
       return ir::Attr(value.boolean);
     case ValueKind::kInt:
@@ -466,8 +518,11 @@ std::optional<ir::Attr> Evaluator::to_attr(const Value& value, Span span, const 
       // A matrix is given as nested lists; its numbers in row-major order are what operators take.
       std::vector<Value> flat;
       for (const Value& element : *elements) {
-        if (element.is_sequence())
-          flat.insert(flat.end(), element.elements().begin(), element.elements().end());
+        const std::vector<Value>* row = element.is_sequence()           ? &element.elements()
+                                        : element.is(ValueKind::kArray) ? &element.as<ArrayObject>().elements
+                                                                        : nullptr;
+        if (row)
+          std::transform(row->begin(), row->end(), std::back_inserter(flat), plain);
         else
           flat.push_back(element);
       }
@@ -493,8 +548,19 @@ std::optional<ir::Attr> Evaluator::to_attr(const Value& value, Span span, const 
     default:
       break;
   }
-  fail(Message::kArgumentKind, span,
-       {what, "a number, a string, a type or a list of numbers or strings", describe_kind(value)});
+  // Of a list, the element that does not fit says more.
+  std::string kind_given = describe_kind(value);
+  std::set<std::string> kinds;
+  if (value.is_sequence()) {
+    for (const Value& element : value.elements()) kinds.insert(describe_kind(element));
+    kind_given += fmt::format(" of {}", fmt::join(kinds, " and "));
+  }
+  Diagnostic diagnostic =
+      diagnose(Message::kArgumentKind, span,
+               {what, "a number, a string, a type, or a list of numbers or of strings", kind_given});
+  diagnostic.help = kinds.size() > 1 ? "give elements of one kind, as in `" + what + "=[1, 2]`"
+                                     : "`galatea ops` shows what each argument takes";
+  report(std::move(diagnostic));
   return std::nullopt;
 }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "dsl/array.h"
 #include "dsl/evaluator.h"
 #include "dsl/parser.h"
 
@@ -157,7 +158,12 @@ void Evaluator::assign_sequence(const Expression& target, const Value& value, Sp
   if (!fits) {
     std::string count =
         (star < wanted ? "at least " : "") + std::to_string(star < wanted ? wanted - 1 : wanted);
-    fail(Message::kUnpackCount, span, {count, std::to_string(elements->size())});
+    Diagnostic diagnostic = diagnose(Message::kUnpackCount, span, {count, std::to_string(elements->size())});
+    diagnostic.help =
+        elements->size() < wanted
+            ? fmt::format("there are only {} values: remove a name, or give a value for it", elements->size())
+            : "a star takes the values that are left: `a, *rest = …`";
+    report(std::move(diagnostic));
     return poison_all();
   }
   size_t extra = elements->size() + (star < wanted ? 1 : 0) - wanted;
@@ -177,6 +183,7 @@ void Evaluator::assign_sequence(const Expression& target, const Value& value, Sp
 // xs[i] = value, d[key] = value.
 void Evaluator::assign_element(const Expression& target, const Value& value) {
   Value base = eval(*target.operands[0]);
+  if (base.is_node()) return void(fail(Message::kNodeElementAssignment, target.span, {describe_kind(base)}));
   if (target.operands[1]->kind == ExpressionKind::kSlice) {
     fail(Message::kSliceAssignment, target.span);
     return;
@@ -191,9 +198,13 @@ void Evaluator::assign_element(const Expression& target, const Value& value) {
     if (may_change(dict.region, dict.span, base, target.span)) dict.set(text, key, value);
     return;
   }
+  if (base.is(ValueKind::kArray)) {
+    fail(Message::kArrayConstant, target.span,
+         {"an assignment", "fill a list, and make the array of it: `np.array(xs)`"});
+    return;
+  }
   if (!base.is(ValueKind::kList)) {
-    fail(base.is_node() ? Message::kNodeElementAssignment : Message::kElementAssignment, target.span,
-         {describe_kind(base)});
+    fail(Message::kElementAssignment, target.span, {describe_kind(base)});
     return;
   }
   SequenceObject& list = base.sequence();
@@ -217,6 +228,11 @@ void Evaluator::run_augmented(const Statement& s) {
   Value operand = eval(*s.value);
   if (!alive()) return;
   std::string op = s.text.substr(0, s.text.size() - 1);
+  if (old.is(ValueKind::kArray) && !old.as<ArrayObject>().shape.empty()) {
+    // In place, so that other names of the array and its slices would change too.
+    fail(Message::kArrayConstant, s.span, {"`" + s.text + "`", "make a new one: `x = x " + op + " …`"});
+    return assign(target, Value::poison(), s.span);
+  }
   // `xs += ys` extends a list in place in Python; other names of the list would see it.
   if (op == "+" && old.is(ValueKind::kList) && !operand.is_poison()) {
     auto added = iterate(operand, s.value->span, "added to a list");
@@ -254,7 +270,7 @@ void Evaluator::poison_names(const Suite& suite) {
 void Evaluator::run_if(const Statement& s) {
   Value condition = eval(*s.value);
   if (!alive()) return;
-  if (condition.is_poison()) {
+  if (!has_truth(condition, s.value->span)) {
     poison_names(s.body);
     poison_names(s.orelse);
     return;

@@ -118,6 +118,9 @@ class Evaluator {
   std::optional<std::vector<Value>> iterate(const Value& value, Span span, std::string_view purpose);
   /// The truth of a static value; nullopt after an error or for poison.
   std::optional<bool> static_truth(const Value& value, Span span, std::string_view purpose);
+  /// Whether a value may be asked for its truth (an array of several elements may not); reports otherwise.
+  /// False for poison, silently.
+  bool has_truth(const Value& value, Span span);
   Value call(const Value& callee, CallArguments& arguments);
   /// Calls a function from a built-in (map, sorted, …), the index-th time.
   Value call_back(const Value& callee, std::vector<Value> arguments, const CallArguments& from,
@@ -229,6 +232,8 @@ class Evaluator {
   Value eval_subscript(const Expression& e);
   Value eval_lambda(const Expression& e);
   Value eval_slice(const Value& base, const Expression& slice, Span span);
+  bool eval_slice_parts(const Value& base, const Expression& slice, std::optional<int64_t> (&parts)[3]);
+  Value eval_array_subscript(const Value& base, const Expression& selector, Span span);
   Value attribute(const Value& base, const std::string& name, Span span, Span name_span);
   Value fail_not_indexable(const Value& base, Span span);
   Value require_bool_node(const Value& value, Span span, const std::string& op, std::string_view side);
@@ -249,6 +254,7 @@ class Evaluator {
                            uint32_t set);
   bool add_operator_arguments(const op::Operator& op, CallArguments& arguments,
                               ir::GraphBuilder::NodeSpec& spec, uint64_t key);
+  void note_same_seed(const op::Operator& op, int64_t seed, Span span);
   bool add_common_argument(const op::Operator& op, const CallArguments::Keyword& keyword,
                            ir::GraphBuilder::NodeSpec& spec, uint64_t key);
   bool add_argument(const op::Operator& op, const op::ArgSpec& schema, const CallArguments::Keyword& keyword,
@@ -258,6 +264,7 @@ class Evaluator {
   void label_inputs(Diagnostic& diagnostic, const std::vector<ir::ValueId>& inputs) const;
   uint64_t random_key(const std::string& callee, const CallArguments& arguments, uint32_t set) const;
   std::vector<CallSite> call_chain() const;
+  Value fail_outside(const OperatorObject& callee, const CallArguments& arguments);
   std::string operator_help(const std::string& path, const std::string& name, Span span,
                             const std::vector<std::string>& candidates) const;
   Value fail_unknown_argument(const op::Operator& op, const CallArguments::Keyword& keyword);
@@ -322,7 +329,10 @@ class Evaluator {
   PipelineObject* pipeline_ = nullptr;
   std::string pipeline_name_;
   std::map<std::pair<ir::BlockId, std::vector<ir::ValueId>>, ir::ValueId> merges_;
-  std::set<std::string> node_names_;
+  std::map<std::string, Span> node_names_;
+  std::map<std::pair<std::string, int64_t>, Span>
+      seeds_;         ///< of random operators: where they were first given
+  Span returned_at_;  ///< where the function that ended last returned
   bool noted_device_ = false;
 
   int64_t steps_ = 0;

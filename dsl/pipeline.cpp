@@ -348,7 +348,8 @@ bool Evaluator::check_outputs(const std::vector<ir::ValueId>& outputs, const Pip
 bool Evaluator::finish_outputs(PipelineObject& pipeline, const Value& result, ir::Graph& graph,
                                const OutputChecks& checks) {
   if (contains_poison(result)) return false;
-  Span span = pipeline.span;
+  // What is wrong with the outputs is shown where they are returned.
+  Span span = returned_at_.valid() ? returned_at_ : pipeline.span;
   if (result.is(ValueKind::kNone)) return fail(Message::kNoOutputs, span, {pipeline.name}), false;
   if (result.is(ValueKind::kList)) return fail(Message::kReturnsList, span, {pipeline.name}), false;
   std::vector<Value> values = result.is(ValueKind::kTuple) ? result.elements() : std::vector<Value>{result};
@@ -357,7 +358,7 @@ bool Evaluator::finish_outputs(PipelineObject& pipeline, const Value& result, ir
   for (const Value& value : values) {
     if (value.is_sequence())
       return fail(Message::kNestedOutputs, span, {pipeline.name, describe_kind(value)}), false;
-    if (!value.is_node() && !value.is_number())
+    if (!value.is_node() && !value.is_number() && !value.is(ValueKind::kArray))
       return fail(Message::kOutputKind, span, {pipeline.name, describe_kind(value)}), false;
     Value node = value.is_node() ? value : constant_node(value, span);
     if (!node.is_node()) return false;
@@ -366,7 +367,7 @@ bool Evaluator::finish_outputs(PipelineObject& pipeline, const Value& result, ir
     graph.output_names.push_back(variable.empty() ? fmt::format("output{}", outputs.size() - 1) : variable);
   }
   if (!check_outputs(outputs, pipeline, checks)) return false;
-  builder_->return_values(block_, outputs, span);
+  builder_->return_values(block_, outputs, pipeline.span);
   return true;
 }
 
@@ -383,6 +384,7 @@ std::unique_ptr<ir::Graph> Evaluator::stage(PipelineObject& pipeline) {
   pipeline_name_ = pipeline.name;
   merges_.clear();
   node_names_.clear();
+  seeds_.clear();
   noted_device_ = false;
   FunctionObject& function = *pipeline.function;
   auto* outer = arena.make<Frame>();

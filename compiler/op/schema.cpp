@@ -138,6 +138,11 @@ Status check_static(const Operator& op, const ArgSpec& spec, ir::Arg& arg, Span 
     if (spec.kind == ArgKind::kDType) help = "write a type, as in types.FLOAT";
     if (spec.kind == ArgKind::kInterp) help = "write an interpolation, as in types.INTERP_LINEAR";
     if (spec.kind == ArgKind::kImageType) help = "write an image type, as in types.RGB";
+    if (spec.kind == ArgKind::kInt || spec.kind == ArgKind::kFloat)
+      help = fmt::format("write a number, as in {}=1", arg.name);
+    if (spec.kind == ArgKind::kIntList || spec.kind == ArgKind::kFloatList)
+      help = fmt::format("write numbers, as in {}=[1, 2]", arg.name);
+    if (spec.kind == ArgKind::kBool) help = fmt::format("write {}=True or {}=False", arg.name, arg.name);
     return user_error(Message::kWrongArgumentType, span, display_name(op), arg.name, describe(spec.kind),
                       describe(arg.as_attr()), help);
   }

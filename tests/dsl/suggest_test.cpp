@@ -119,7 +119,7 @@ TEST(Suggest, ValuesByPosition) {
   EXPECT_EQ(help_for("fn.cast(x, \"float\")"), "arguments are given by name: write `dtype=types.FLOAT`");
   EXPECT_EQ(help_for("fn.cast(x, types.UINT8)"), "arguments are given by name: write `dtype=types.UINT8`");
   EXPECT_EQ(help_for("fn.random.uniform(0.0, 1.0)"), "write `range=[0.0, 1.0]`");
-  EXPECT_EQ(help_for("fn.random.coin_flip(0.3)"), "write `probability=0.5`");
+  EXPECT_EQ(help_for("fn.random.coin_flip(0.3)"), "write `probability=0.3`");
   EXPECT_EQ(help_for("fn.cast(x, dtype=\"float32\")"), "write `dtype=types.FLOAT`");
   EXPECT_EQ(help_for("fn.cast(x, dtype=\"int8\")"), "write `dtype=types.INT8`");
   EXPECT_EQ(help_for("fn.cast(x, dtype=float)"), "write `dtype=types.FLOAT`");
