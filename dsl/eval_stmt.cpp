@@ -69,8 +69,11 @@ void Evaluator::run_statement(const Statement& s) {
   switch (s.kind) {
     case StatementKind::kError:
     case StatementKind::kPass:
-    case StatementKind::kUnsupported:
       return;
+    case StatementKind::kUnsupported:
+      return run_unsupported(s);
+    case StatementKind::kTryImport:
+      return run_suite(s.body);
     case StatementKind::kExpression:
       eval(*s.value);
       return;
@@ -263,6 +266,15 @@ void Evaluator::poison_names(const Suite& suite) {
   collect_bound_names(suite, names);
   for (const std::string& name : names) frame_->env[name] = {Value::poison(), {}};
   if (contains_kind(suite, StatementKind::kReturn)) frame_->call->result_poisoned = true;
+}
+
+// What is out has been reported; what it would have bound says nothing more.
+void Evaluator::run_unsupported(const Statement& s) {
+  std::vector<std::string> names;
+  for (const ExpressionPtr& target : s.targets) collect_target(*target, names);
+  for (const std::string& name : names) frame_->env[name] = {Value::poison(), {}};
+  poison_names(s.body);
+  poison_names(s.orelse);
 }
 
 // ---- control flow ----

@@ -24,14 +24,12 @@ const std::vector<Suggestion>& all_suggestions() {
 #define TYPE(name, write) {Place::kType, kAny, name, write, ""},
 #define MEMBER(name, write, words) {Place::kNodeMember, kAny, name, write, words},
 #define NAME(name, words) {Place::kName, kAny, name, "", words},
-#define MODULE(name, words) {Place::kModule, kAny, name, "", words},
 #include "dsl/suggestions.inc"
 #undef OPERATOR
 #undef ARGUMENT
 #undef TYPE
 #undef MEMBER
 #undef NAME
-#undef MODULE
   };
   return table;
 }
@@ -50,8 +48,8 @@ std::string snake_case(std::string_view name) {
 }
 
 const Suggestion* find_suggestion(Place place, std::string_view owner, std::string_view name) {
-  // Names of Python and modules are as they are: `T` is not `t`.
-  const bool exact = place == Place::kName || place == Place::kModule;
+  // Names of Python are as they are: `T` is not `t`.
+  const bool exact = place == Place::kName;
   const std::string wanted = exact ? std::string(name) : snake_case(name);
   const Suggestion* of_any = nullptr;
   for (const Suggestion& entry : all_suggestions()) {

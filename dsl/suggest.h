@@ -19,7 +19,6 @@ enum class Place {
   kType,        ///< types.NAME
   kNodeMember,  ///< image.NAME
   kName,        ///< NAME alone
-  kModule,      ///< import NAME
 };
 
 struct Suggestion {

@@ -148,17 +148,12 @@ TEST(Suggest, Members) {
   }
 }
 
-TEST(Suggest, NamesAndModules) {
+TEST(Suggest, Names) {
   for (const Suggestion& entry : all_suggestions()) {
     SCOPED_TRACE(entry.name);
     const std::string name(entry.name);
     if (entry.place == Place::kName)
       expect_refused(stage("t.dali-dsl", "x = " + name + "\n"), "G0201", std::string(entry.words));
-    if (entry.place == Place::kModule) {
-      expect_refused(stage("t.dali-dsl", "import " + name + "\n"), "G0601", std::string(entry.words));
-      expect_refused(stage("t.dali-dsl", "from " + name + ".inner import y\n"), "G0601",
-                     std::string(entry.words));
-    }
   }
 }
 
@@ -169,7 +164,7 @@ TEST(Suggest, NoNameStandsTwice) {
                       std::string(entry.name);
     EXPECT_TRUE(seen.insert(key).second) << key;
     // What is typed is looked up in snake case.
-    const bool exact = entry.place == Place::kName || entry.place == Place::kModule;
+    const bool exact = entry.place == Place::kName;
     if (!exact) {
       EXPECT_EQ(snake_case(entry.name), entry.name);
     }
