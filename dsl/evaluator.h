@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -272,6 +273,8 @@ class Evaluator {
   Value fail_host(const std::string& path, Span span);
   ModuleObject* find_module(const std::string& path, Span span, bool report);
   ModuleObject* load_file(const std::string& path, Span span, std::optional<std::string> text);
+  std::filesystem::path imported_path(const std::string& dotted, int level, Span span) const;
+  bool is_folder(const Statement& s) const;
   std::optional<std::string> resolve_file(const std::string& dotted, int level, Span span);
   Value module_member(ModuleObject& module, const std::string& name, Span span);
   void evaluate_file(ModuleObject& module, const Module& tree);
@@ -287,8 +290,8 @@ class Evaluator {
   bool bind_parameters(PipelineObject& pipeline, Frame& frame);
   std::optional<Value> parse_parameter(const Parameter& parameter, const Value& default_value,
                                        const std::string& text);
-  std::optional<Value> parse_text(const std::string& name, const std::string& type, const Value& default_value,
-                                  const std::string& text);
+  std::optional<Value> parse_text(const std::string& name, const std::string& type,
+                                  const Value& default_value, const std::string& text);
   bool set_fields(const Parameter& parameter, Value& record);
   std::optional<Value> parse_literal(const std::string& name, const std::string& text);
   bool finish_outputs(PipelineObject& pipeline, const Value& result, ir::Graph& graph,

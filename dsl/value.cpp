@@ -275,7 +275,12 @@ bool equal_at(const Value& first, const Value& second, int depth, int& budget) {
   if (a.kind == b.kind && a.is_sequence() && a.object == b.object) return true;
   if (a.is_number() && b.is_number()) {
     if (a.is_integral() && b.is_integral()) return a.as_int() == b.as_int();
-    return a.as_double() == b.as_double();
+    // Exact also past 2^53, where neither is converted to the other.
+    auto exact = [](const Value& v) {
+      return v.is(ValueKind::kFloat) ? static_cast<long double>(v.number)
+                                     : static_cast<long double>(v.as_int());
+    };
+    return exact(a) == exact(b);
   }
   if (a.kind != b.kind) return false;
   switch (a.kind) {

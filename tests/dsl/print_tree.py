@@ -252,5 +252,7 @@ for path in glob.glob(sys.argv[1] + "/*.dali-dsl"):
         text = "\n".join(printer.lines) + ("\n" if printer.lines else "")
     except (SyntaxError, ValueError):
         text = "syntax error"
+    except AttributeError:
+        text = "outside the language"
     with open(path.replace(".dali-dsl", ".tree"), "w", encoding="utf-8") as out:
         out.write(text)

@@ -110,7 +110,9 @@ void compare_program(const std::string& path, Judged& judged) {
       continue;
     }
     EXPECT_TRUE(errors.empty()) << where << ": " << errors[0]->code << " " << errors[0]->message;
-    if (errors.empty()) EXPECT_EQ(printed, unescape(rest)) << where;
+    if (errors.empty()) {
+      EXPECT_EQ(printed, unescape(rest)) << where;
+    }
   }
 }
 
