@@ -203,7 +203,7 @@ class Printer:
 
     def s_Try(self, n):
         constant = lambda s: isinstance(s, ast.Assign) and isinstance(s.value, ast.Constant) and isinstance(s.value.value, (int, str, type(None)))
-        plain = all(isinstance(s, (ast.Import, ast.ImportFrom, ast.Pass)) or constant(s) for s in n.body)
+        plain = any(isinstance(s, (ast.Import, ast.ImportFrom)) for s in n.body) and all(isinstance(s, (ast.Import, ast.ImportFrom, ast.Pass)) or constant(s) for s in n.body)
         if not plain or n.orelse or n.finalbody:
             return self.unsupported("try")
         self.line("try:")
