@@ -234,7 +234,7 @@ std::string_view type_name(const Value& value) {
 std::string describe_kind(const Value& value) {
   if (value.is(ValueKind::kNone)) return "`None`";
   std::string name(type_name(value));
-  bool vowel = std::string_view("aeiou").find(name[0]) != std::string_view::npos;
+  bool vowel = std::string_view("aeiou").find(name[0]) != std::string_view::npos || name == "ndarray";
   bool plain_code = value.kind >= ValueKind::kBool && value.kind <= ValueKind::kStruct;
   return std::string(vowel ? "an " : "a ") + (plain_code ? "`" + name + "`" : name);
 }
