@@ -11,6 +11,7 @@
 #include "dsl/host_modules.h"
 #include "dsl/lexer.h"
 #include "dsl/parser.h"
+#include "dsl/suggest.h"
 
 namespace galatea::dsl {
 namespace fs = std::filesystem;
@@ -29,7 +30,8 @@ bool is_coming(const std::string& path) {
 
 fs::path normal(const fs::path& path) {
   std::error_code error;
-  fs::path absolute = fs::weakly_canonical(path, error);
+  // Of a relative path of which nothing exists weakly_canonical() would make nothing absolute.
+  fs::path absolute = fs::weakly_canonical(fs::absolute(path, error), error);
   return error ? path.lexically_normal() : absolute;
 }
 
@@ -82,6 +84,10 @@ ModuleObject* Evaluator::load_file(const std::string& path, Span span, std::opti
     fail(Message::kTooManyImports, span, {std::to_string(options_.limits.max_imports)});
     return nullptr;
   }
+  if (static_cast<int64_t>(loading_.size()) >= options_.limits.max_import_depth) {
+    fail(Message::kImportsTooDeep, span, {std::to_string(options_.limits.max_import_depth)});
+    return nullptr;
+  }
   bool is_main = files_.empty();
   auto* module = arena.make<ModuleObject>();
   module->name = fs::path(path).stem().string();
@@ -107,7 +113,10 @@ ModuleObject* Evaluator::load_file(const std::string& path, Span span, std::opti
     return is_main ? nullptr : module;
   }
   std::vector<Diagnostic> diagnostics;
-  trees_.push_back(parse_module(file, stored, diagnostics));
+  auto most = static_cast<size_t>(options_.limits.max_total_bytes);
+  arena.count(2 * stored.size());
+  trees_.push_back(parse_module(file, stored, diagnostics, most - std::min(most, arena.bytes())));
+  arena.count(trees_.back()->bytes);
   for (Diagnostic& diagnostic : diagnostics) sink_.report(std::move(diagnostic));
   loading_.push_back(key);
   evaluate_file(*module, *trees_.back());
@@ -190,7 +199,7 @@ ModuleObject* Evaluator::find_module(const std::string& path, Span span, bool re
   std::vector<std::string> names;
   for (const auto& [name, module] : library_) names.push_back(name);
   Diagnostic diagnostic = diagnose(Message::kUnknownModule, span, {path});
-  if (auto near = closest_match(path, names)) diagnostic.help = "did you mean `" + *near + "`?";
+  if (std::string near = did_you_mean(path, names); !near.empty()) diagnostic.help = near;
   report(std::move(diagnostic));
   return nullptr;
 }
@@ -233,7 +242,8 @@ Value Evaluator::module_member(ModuleObject& module, const std::string& name, Sp
   if (is_coming(module.name + "." + name))
     return fail(Message::kModuleNotYet, span, {module.name + "." + name});
   Diagnostic diagnostic = diagnose(Message::kNoMember, span, {module.name, name});
-  if (auto near = closest_match(name, names)) diagnostic.help = "did you mean `" + *near + "`?";
+  const Suggestion* known = module.name == "types" ? find_suggestion(Place::kType, "", name) : nullptr;
+  diagnostic.help = known ? help_of(*known, "") : did_you_mean(name, names);
   return report(std::move(diagnostic));
 }
 
