@@ -194,9 +194,8 @@ void Evaluator::assign_element(const Expression& target, const Value& value) {
   Value key = eval(*target.operands[1]);
   if (base.is_poison() || key.is_poison() || !alive()) return;
   if (base.is(ValueKind::kDict)) {
-    std::string text = key_text(key);
-    if (text.empty())
-      return void(fail(Message::kNotHashable, target.operands[1]->span, {describe_kind(key)}));
+    std::string text = key_of(key);
+    if (text.empty()) return void(fail_key(key, target.operands[1]->span));
     DictObject& dict = base.dict();
     if (may_change(dict.region, dict.span, base, target.span)) dict.set(text, key, value);
     return;
@@ -241,10 +240,10 @@ void Evaluator::run_augmented(const Statement& s) {
     auto added = iterate(operand, s.value->span, "added to a list");
     SequenceObject& list = old.sequence();
     if (!added) return assign(target, Value::poison(), s.span);
+    if (!check_size((list.elements.size() + added->size()) * sizeof(Value), s.span)) return;
     if (list.region == region_ || !graph_) {
       list.elements.insert(list.elements.end(), added->begin(), added->end());
       arena.count(added->size() * sizeof(Value));
-      check_size(list.elements.size() * sizeof(Value), s.span);
       return assign(target, old, s.span);
     }
     if (target.kind != ExpressionKind::kName) return void(may_change(list.region, list.span, old, s.span));
