@@ -122,6 +122,8 @@ class Evaluator {
   // ---- pipelines (pipeline.cpp) ----
   /// nullptr: an error, or an unknown parameter left a hole.
   std::unique_ptr<ir::Graph> stage(PipelineObject& pipeline);
+  /// Set where the pipeline staged last has inputs of unknown type.
+  const std::optional<LatePipeline>& late_pipeline() const { return late_; }
   bool check_parameter_names(const std::vector<PipelineObject*>& staged);
 
   // ---- services for built-ins, methods and modules ----
@@ -182,6 +184,7 @@ class Evaluator {
   Value node_operator(const std::string& name, const std::vector<Value>& operands, Span span,
                       std::vector<ir::Arg> args = {});
   /// A static value as a data node; poison after an error. `dtype`: wanted, else by its kind.
+  bool in_pipeline() const { return graph_; }
   Value constant_node(const Value& value, Span span, std::optional<DType> dtype = std::nullopt,
                       std::string layout = {}, std::vector<int64_t> shape = {});
   Value stack_nodes(const std::vector<Value>& elements, Span span);
@@ -273,6 +276,7 @@ class Evaluator {
   Value eval_slice(const Value& base, const Expression& slice, Span span);
   bool eval_slice_parts(const Value& base, const Expression& slice, std::optional<int64_t> (&parts)[3]);
   Value eval_array_subscript(const Value& base, const Expression& selector, Span span);
+  Value fail_not_indexable(const Value& base, Span span);
   Value require_bool_node(const Value& value, Span span, const std::string& op, std::string_view side);
   Value node_index(const Value& base, const Expression& index, Span span);
 
@@ -298,8 +302,14 @@ class Evaluator {
                     ir::GraphBuilder::NodeSpec& spec);
   std::optional<ir::Attr> to_attr(const Value& value, Span span, const std::string& what);
   Value add_node(ir::GraphBuilder::NodeSpec spec);
+  void label_inputs(Diagnostic& diagnostic, const std::vector<ir::ValueId>& inputs) const;
   uint64_t random_key(const std::string& callee, const CallArguments& arguments, uint32_t set) const;
   std::vector<CallSite> call_chain() const;
+  bool complete_input_type(ir::GraphBuilder::NodeSpec& spec);
+  void fail_refused_argument(const op::Operator& op, const op::ArgSpec& schema, Span span);
+  Value fail_outside(const OperatorObject& callee, const CallArguments& arguments);
+  std::string operator_help(const std::string& path, const std::string& name, Span span,
+                            const std::vector<std::string>& candidates) const;
   Value fail_unknown_argument(const op::Operator& op, const CallArguments::Keyword& keyword);
 
   // ---- modules (modules.cpp) ----
@@ -367,10 +377,13 @@ class Evaluator {
   PipelineObject* pipeline_ = nullptr;
   std::string pipeline_name_;
   std::map<std::pair<ir::BlockId, std::vector<ir::ValueId>>, ir::ValueId> merges_;
-  std::set<std::string> node_names_;
+  std::map<std::string, Span> node_names_;
   std::map<std::pair<std::string, int64_t>, Span>
-      seeds_;  ///< of random operators: where they were first given
+      seeds_;         ///< of random operators: where they were first given
+  Span returned_at_;  ///< where the function that ended last returned
   bool noted_device_ = false;
+  std::vector<LatePipeline::Input> inputs_;  ///< of the pipeline being staged
+  std::optional<LatePipeline> late_;
 
   /// What is left of the walk's budget goes into the work done; false: it was reported that the walk ended
   /// early.

@@ -11,6 +11,7 @@
 #include "dsl/host_modules.h"
 #include "dsl/lexer.h"
 #include "dsl/parser.h"
+#include "dsl/suggest.h"
 
 namespace galatea::dsl {
 namespace fs = std::filesystem;
@@ -29,7 +30,8 @@ bool is_coming(const std::string& path) {
 
 fs::path normal(const fs::path& path) {
   std::error_code error;
-  fs::path absolute = fs::weakly_canonical(path, error);
+  // Of a relative path of which nothing exists weakly_canonical() would make nothing absolute.
+  fs::path absolute = fs::weakly_canonical(fs::absolute(path, error), error);
   return error ? path.lexically_normal() : absolute;
 }
 
@@ -185,7 +187,7 @@ ModuleObject* Evaluator::find_module(const std::string& path, Span span, bool re
   std::vector<std::string> names;
   for (const auto& [name, module] : library_) names.push_back(name);
   Diagnostic diagnostic = diagnose(Message::kUnknownModule, span, {path});
-  if (auto near = closest_match(path, names)) diagnostic.help = "did you mean `" + *near + "`?";
+  if (std::string near = did_you_mean(path, names); !near.empty()) diagnostic.help = near;
   report(std::move(diagnostic));
   return nullptr;
 }
@@ -228,7 +230,8 @@ Value Evaluator::module_member(ModuleObject& module, const std::string& name, Sp
   if (is_coming(module.name + "." + name))
     return fail(Message::kModuleNotYet, span, {module.name + "." + name});
   Diagnostic diagnostic = diagnose(Message::kNoMember, span, {module.name, name});
-  if (auto near = closest_match(name, names)) diagnostic.help = "did you mean `" + *near + "`?";
+  const Suggestion* known = module.name == "types" ? find_suggestion(Place::kType, "", name) : nullptr;
+  diagnostic.help = known ? help_of(*known, "") : did_you_mean(name, names);
   return report(std::move(diagnostic));
 }
 

@@ -53,7 +53,8 @@ class Parser {
 
   // errors
   [[noreturn]] void fail_expected(std::string_view wanted);
-  [[noreturn]] void fail(Message message, Span span, std::vector<std::string> arguments = {});
+  [[noreturn]] void fail(Message message, Span span, std::vector<std::string> arguments = {},
+                         const Label& label = {});
   void report(Message message, Span span, std::vector<std::string> arguments = {});
   void report_unsupported(Span span, std::string construct, std::string advice);
   void skip_line();
