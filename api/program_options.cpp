@@ -172,6 +172,15 @@ galatea_error* galatea_program_options_set_import_root(galatea_program_options* 
   });
 }
 
+galatea_error* galatea_program_options_set_limit(galatea_program_options* options, const char* name,
+                                                 int64_t value) {
+  return guard([&]() -> galatea_error* {
+    if (!options || !name) return misuse("options or name is NULL");
+    const std::string wrong = galatea::dsl::set_limit(options->frontend.limits, name, value);
+    return wrong.empty() ? nullptr : misuse(wrong);
+  });
+}
+
 void galatea_program_options_destroy(galatea_program_options* options) { delete options; }
 
 }  // extern "C"

@@ -16,16 +16,9 @@
 #include "base/source.h"
 #include "compiler/ir/graph.h"
 #include "compiler/op/operator.h"
+#include "dsl/limits.h"
 
 namespace galatea::dsl {
-
-struct Limits {
-  int64_t max_file_bytes = 4 << 20;
-  int64_t max_steps = 1'000'000;  ///< evaluated statements and expressions
-  int64_t max_call_depth = 256;
-  int64_t max_nodes = 100'000;
-  int64_t max_imports = 256;
-};
 
 /// What the host overrides; empty members leave what the file says.
 struct HostOptions {

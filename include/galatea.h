@@ -141,6 +141,10 @@ GALATEA_API galatea_error* galatea_program_options_set_backend(galatea_program_o
 /* The folder that imports may not leave; without it, the folder of the pipeline file. */
 GALATEA_API galatea_error* galatea_program_options_set_import_root(galatea_program_options* options,
                                                                    const char* folder);
+/* Moves a bound of the compilation by its name ("steps", "nodes", "call-depth", …; docs/limits.md lists
+ * them). A message about a limit names it. */
+GALATEA_API galatea_error* galatea_program_options_set_limit(galatea_program_options* options,
+                                                             const char* name, int64_t value);
 /* Ends options. Programs made with them are not affected. */
 GALATEA_API void galatea_program_options_destroy(galatea_program_options* options);
 

@@ -124,6 +124,13 @@ TEST(Api, OptionsThatMakeNoSenseAreRefused) {
             std::string::npos);
   EXPECT_NE(text_of(galatea_program_options_set_backend(options.get(), "magic")).find("magic"),
             std::string::npos);
+  EXPECT_NE(text_of(galatea_program_options_set_limit(options.get(), "step", 5)).find("did you mean `steps`"),
+            std::string::npos);
+  EXPECT_NE(text_of(galatea_program_options_set_limit(options.get(), "steps", 0)).find("from 1 to"),
+            std::string::npos);
+  EXPECT_NE(text_of(galatea_program_options_set_limit(options.get(), nullptr, 5)).find("NULL"),
+            std::string::npos);
+  EXPECT_OK(galatea_program_options_set_limit(options.get(), "steps", 5'000'000));
   EXPECT_OK(galatea_program_options_set_on_error(options.get(), "skip"));
   EXPECT_OK(galatea_program_options_set_device(options.get(), "gpu:1"));
   EXPECT_NE(text_of(galatea_program_options_set_pipeline(options.get(), nullptr)).find("NULL"),
@@ -278,6 +285,7 @@ TEST(Api, CancellingAndEndingInTheMiddle) {
 
 TEST(Api, NullIsAnErrorWhereItIsNotAllowed) {
   EXPECT_NE(text_of(galatea_engine_create(nullptr)).find("NULL"), std::string::npos);
+  EXPECT_NE(text_of(galatea_engine_create(nullptr)).find("[G0940]"), std::string::npos);
   galatea_program* program = nullptr;
   EXPECT_NE(text_of(galatea_program_create_from_file(nullptr, "x", nullptr, &program)).find("NULL"),
             std::string::npos);
