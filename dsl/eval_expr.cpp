@@ -11,6 +11,13 @@
 namespace galatea::dsl {
 
 Value Evaluator::eval(const Expression& e) {
+  Value value = eval_spoiled(e);
+  bool spoiled = (value.is(ValueKind::kList) && value.sequence().spoiled) ||
+                 (value.is(ValueKind::kDict) && value.dict().spoiled);
+  return spoiled ? Value::poison() : value;
+}
+
+Value Evaluator::eval_spoiled(const Expression& e) {
   if (!step(e.span)) return Value::poison();
   switch (e.kind) {
     case ExpressionKind::kError:
@@ -220,7 +227,6 @@ Value Evaluator::eval_comprehension(const Expression& e) {
   frame->is_comprehension = true;
   Frame* outer = frame_;
   frame_ = frame;
-  size_t errors = sink_.num_errors();
   std::vector<Value> elements;
   Value dict = make_dict(e.span);
   bool bad = false;
@@ -238,8 +244,7 @@ Value Evaluator::eval_comprehension(const Expression& e) {
   });
   frame_ = outer;
   outer->has_closures = outer->has_closures || frame->has_closures;
-  if (!alive() || bad || (sink_.num_errors() > errors && frame->env.contains("#poison")))
-    return Value::poison();
+  if (!alive() || bad || frame->env.contains("#poison")) return Value::poison();
   return e.kind == ExpressionKind::kDictComp ? dict : make_list(std::move(elements), e.span);
 }
 
@@ -297,7 +302,7 @@ Value Evaluator::eval_conditional(const Expression& e) {
   if (condition.is_poison() || !alive()) return Value::poison();
   if (!condition.is_node()) return eval(*e.operands[truth(condition) ? 0 : 2]);
   auto arm = [&](size_t i) { return [this, &e, i] { return eval(*e.operands[i]); }; };
-  return branch(condition, e.operands[1]->span, e.span, "`if … else`", true, arm(0), arm(2),
+  return branch(condition, e.operands[1]->span, e.operands[1]->span, "`if … else`", true, arm(0), arm(2),
                 e.operands[0]->span, e.operands[2]->span);
 }
 
@@ -332,10 +337,9 @@ Value Evaluator::eval_logical(const Expression& e, size_t at, const Value& left)
   auto keep = [&] { return checked; };
   bool is_and = e.text == "and";
   Span left_span = e.operands[at]->span;
-  std::string construct = "`" + e.text + "`";
   if (is_and)
-    return branch(checked, left_span, e.span, construct, true, right, keep, right_side.span, left_span);
-  return branch(checked, left_span, e.span, construct, true, keep, right, left_span, right_side.span);
+    return branch(checked, left_span, left_span, "`and`", true, right, keep, right_side.span, left_span);
+  return branch(checked, left_span, left_span, "`or`", true, keep, right, left_span, right_side.span);
 }
 
 Value Evaluator::eval_not(const Expression& e) {
@@ -344,7 +348,10 @@ Value Evaluator::eval_not(const Expression& e) {
   if (!operand.is_node()) return Value::of(!truth(operand));
   if (type_of(operand).ndim != 0)
     return fail(Message::kConditionNotScalar, e.operands[0]->span, {"`not`", ir::to_text(type_of(operand))});
-  return node_operator("arith.not", {operand}, e.span);
+  DType dtype = type_of(operand).dtype;
+  if (dtype == DType::kBool) return node_operator("arith.not", {operand}, e.span);
+  Value zero = is_float(dtype) ? Value::of(0.0) : Value::of(int64_t{0});
+  return node_operator("arith.eq", {operand, zero}, e.span);
 }
 
 // a < b < c: `left` is the value of operand `at`; each operand is evaluated once.
@@ -362,13 +369,15 @@ Value Evaluator::eval_compare(const Expression& e, size_t at, const Value& left)
     return alive() ? require_bool_node(value, e.span, "and", "right") : value;
   };
   auto keep = [&] { return checked; };
-  return branch(checked, span, e.span, "chained comparison", true, rest, keep, e.span, span);
+  return branch(checked, span, span, "chained comparison", true, rest, keep, e.span, span);
 }
 
 // ---- attributes and subscripts ----
 
 Value Evaluator::eval_attribute(const Expression& e) {
-  Value base = eval(*e.operands[0]);
+  // A second change of the same list is reported as well; what reads it is silent.
+  bool changes = changes_container(e.text);
+  Value base = changes ? eval_spoiled(*e.operands[0]) : eval(*e.operands[0]);
   if (base.is_poison() || !alive()) return Value::poison();
   return attribute(base, e.text, e.span, e.text_span);
 }

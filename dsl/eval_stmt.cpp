@@ -30,13 +30,24 @@ void collect_named(const Expression* e, std::vector<std::string>& names) {
   }
 }
 
-bool contains_kind(const Suite& suite, StatementKind kind) {
+bool contains_return(const Suite& suite) {
   return std::any_of(suite.begin(), suite.end(), [&](const StatementPtr& s) {
-    if (s->kind == kind) return true;
     if (s->kind == StatementKind::kFunction) return false;
-    return contains_kind(s->body, kind) || contains_kind(s->orelse, kind);
+    return s->kind == StatementKind::kReturn || contains_return(s->body) || contains_return(s->orelse);
   });
 }
+
+// Whether it may end the loop around it.
+bool contains_break(const Suite& suite) {
+  return std::any_of(suite.begin(), suite.end(), [&](const StatementPtr& s) {
+    if (s->kind == StatementKind::kFunction) return false;
+    bool is_loop = s->kind == StatementKind::kFor || s->kind == StatementKind::kWhile;
+    return s->kind == StatementKind::kBreak || (!is_loop && contains_break(s->body)) ||
+           contains_break(s->orelse);
+  });
+}
+
+std::string_view loop_name(const Statement& s) { return s.kind == StatementKind::kFor ? "`for`" : "`while`"; }
 
 }  // namespace
 
@@ -71,7 +82,7 @@ void Evaluator::run_statement(const Statement& s) {
     case StatementKind::kUnsupported:
       return;
     case StatementKind::kExpression:
-      eval(*s.value);
+      eval_whole(*s.value);
       return;
     case StatementKind::kAssign:
       return run_assign(s);
@@ -112,7 +123,7 @@ void Evaluator::bind(const std::string& name, const Value& value, Span span) {
 }
 
 void Evaluator::run_assign(const Statement& s) {
-  Value value = eval(*s.value);
+  Value value = eval_whole(*s.value);
   if (!alive()) return;
   for (const ExpressionPtr& target : s.targets) assign(*target, value, s.span);
 }
@@ -139,7 +150,7 @@ void Evaluator::assign_sequence(const Expression& target, const Value& value, Sp
   auto poison_all = [&] {
     std::vector<std::string> names;
     collect_target(target, names);
-    for (const std::string& name : names) bind(name, Value::poison(), span);
+    poison(names);
   };
   if (value.is_poison()) return poison_all();
   if (value.is_node()) {
@@ -176,7 +187,7 @@ void Evaluator::assign_sequence(const Expression& target, const Value& value, Sp
 
 // xs[i] = value, d[key] = value.
 void Evaluator::assign_element(const Expression& target, const Value& value) {
-  Value base = eval(*target.operands[0]);
+  Value base = eval_spoiled(*target.operands[0]);
   if (target.operands[1]->kind == ExpressionKind::kSlice) {
     fail(Message::kSliceAssignment, target.span);
     return;
@@ -187,8 +198,7 @@ void Evaluator::assign_element(const Expression& target, const Value& value) {
     std::string text = key_text(key);
     if (text.empty())
       return void(fail(Message::kNotHashable, target.operands[1]->span, {describe_kind(key)}));
-    DictObject& dict = base.dict();
-    if (may_change(dict.region, dict.span, base, target.span)) dict.set(text, key, value);
+    if (may_change(base, target.span)) base.dict().set(text, key, value);
     return;
   }
   if (!base.is(ValueKind::kList)) {
@@ -204,7 +214,7 @@ void Evaluator::assign_element(const Expression& target, const Value& value) {
   if (at < 0 || at >= size)
     return void(fail(Message::kIndexRange, target.operands[1]->span,
                      {std::to_string(key.as_int()), "list", std::to_string(size)}));
-  if (may_change(list.region, list.span, base, target.span)) list.elements[static_cast<size_t>(at)] = value;
+  if (may_change(base, target.span)) list.elements[static_cast<size_t>(at)] = value;
 }
 
 void Evaluator::run_augmented(const Statement& s) {
@@ -213,52 +223,82 @@ void Evaluator::run_augmented(const Statement& s) {
     fail(Message::kAttributeAssignment, target.span, {target.text});
     return;
   }
-  Value old = eval(target);
-  Value operand = eval(*s.value);
+  Value old = eval_spoiled(target);
+  Value operand = eval_whole(*s.value);
   if (!alive()) return;
   std::string op = s.text.substr(0, s.text.size() - 1);
-  // `xs += ys` extends a list in place in Python; other names of the list would see it.
-  if (op == "+" && old.is(ValueKind::kList) && !operand.is_poison()) {
+  // These change a list or dict in place, as in Python: its other names see it.
+  bool in_place =
+      (old.is(ValueKind::kList) && (op == "+" || op == "*")) || (old.is(ValueKind::kDict) && op == "|");
+  if (!in_place || operand.is_poison())
+    return assign(target, binary(op, old, operand, s.span, target.span, s.value->span), s.span);
+  if (op == "+") {
     auto added = iterate(operand, s.value->span, "added to a list");
-    SequenceObject& list = old.sequence();
     if (!added) return assign(target, Value::poison(), s.span);
-    if (list.region == region_ || !graph_) {
-      list.elements.insert(list.elements.end(), added->begin(), added->end());
-      arena.count(added->size() * sizeof(Value));
-      check_size(list.elements.size() * sizeof(Value), s.span);
-      return assign(target, old, s.span);
-    }
-    if (target.kind != ExpressionKind::kName) return void(may_change(list.region, list.span, old, s.span));
-    std::vector<Value> all = list.elements;
+    std::vector<Value> all = old.elements();
     all.insert(all.end(), added->begin(), added->end());
-    return assign(target, make_list(std::move(all), s.span), s.span);
+    return replace_elements(target, old, std::move(all), s.span);
   }
-  assign(target, binary(op, old, operand, s.span, target.span, s.value->span), s.span);
+  Value result = binary(op, old, operand, s.span, target.span, s.value->span);
+  if (result.is(ValueKind::kList)) return replace_elements(target, old, result.elements(), s.span);
+  if (!result.is(ValueKind::kDict)) return assign(target, result, s.span);
+  if (!may_change(old, s.span)) return;
+  old.dict().entries = result.dict().entries;
+  old.dict().index = result.dict().index;
+  assign(target, old, s.span);
+}
+
+void Evaluator::replace_elements(const Expression& target, const Value& list, std::vector<Value> elements,
+                                 Span span) {
+  if (!may_change(list, span) || !check_size(elements.size() * sizeof(Value), span)) return;
+  if (elements.size() > list.elements().size())
+    arena.count((elements.size() - list.elements().size()) * sizeof(Value));
+  list.elements() = std::move(elements);
+  assign(target, list, span);
 }
 
 void Evaluator::run_annotated(const Statement& s) {
   if (!s.value) return;
-  Value value = eval(*s.value);
+  Value value = eval_whole(*s.value);
   if (alive()) assign(*s.targets[0], value, s.span);
 }
 
-void Evaluator::poison_names(const Suite& suite) {
+// ---- poison ----
+
+// The expression of a statement. If it fails, what `:=` would have bound in it is poison, not unknown.
+Value Evaluator::eval_whole(const Expression& e) {
+  Value value = eval(e);
+  if (!value.is_poison() || !alive()) return value;
+  std::vector<std::string> names;
+  collect_named(&e, names);
+  std::erase_if(names, [&](const std::string& name) { return frame_->env.contains(name); });
+  poison(names);
+  return value;
+}
+
+void Evaluator::poison(const std::vector<std::string>& names) {
+  for (const std::string& name : names) frame_->env[name] = {Value::poison(), {}};
+}
+
+// What may or may not have run: whatever it assigns is poison, and so is what it may have returned.
+void Evaluator::poison_suite(const Suite& suite) {
   std::vector<std::string> names;
   collect_bound_names(suite, names);
-  for (const std::string& name : names) frame_->env[name] = {Value::poison(), {}};
-  if (contains_kind(suite, StatementKind::kReturn)) frame_->call->result_poisoned = true;
+  poison(names);
+  if (contains_return(suite)) frame_->call->result_poisoned = true;
+  if (contains_break(suite) && !frame_->loops.empty()) frame_->loops.back()->poisoned = true;
 }
 
 // ---- control flow ----
 
 void Evaluator::run_if(const Statement& s) {
-  Value condition = eval(*s.value);
+  Value condition = eval_whole(*s.value);
   if (!alive()) return;
-  if (condition.is_poison()) {
-    poison_names(s.body);
-    poison_names(s.orelse);
-    return;
-  }
+  auto poison_arms = [&] {
+    poison_suite(s.body);
+    poison_suite(s.orelse);
+  };
+  if (condition.is_poison()) return poison_arms();
   if (!condition.is_node()) return run_suite(truth(condition) ? s.body : s.orelse);
   auto arm = [&](const Suite& suite) {
     return [this, &suite] {
@@ -267,13 +307,10 @@ void Evaluator::run_if(const Statement& s) {
     };
   };
   Span then_span = s.body.empty() ? s.span : s.body.back()->span;
-  Span otherwise_span = s.orelse.empty() ? s.span : s.orelse.back()->span;
+  Span otherwise_span = s.orelse.empty() ? Span{} : s.orelse.back()->span;
   Value result = branch(condition, s.value->span, s.keyword_span, "`if`", false, arm(s.body), arm(s.orelse),
                         then_span, otherwise_span);
-  if (result.is_poison()) {
-    poison_names(s.body);
-    poison_names(s.orelse);
-  }
+  if (result.is_poison()) poison_arms();
 }
 
 // One round of a loop; goes_on: some path begins the next one.
@@ -283,39 +320,44 @@ void Evaluator::run_loop_body(const Statement& s, LoopState& loop, bool& goes_on
   frame_->loops.pop_back();
   std::vector<Path> next = std::move(loop.continues);
   loop.continues.clear();
-  if (alive()) next.push_back(end_path(Value::none(), s.span));
+  if (alive()) next.push_back(end_path(Value::none(), s.keyword_span));
   if (aborted_) {
     goes_on = false;
     return;
   }
-  join(std::move(next), s.keyword_span, "`continue`", false);
-  goes_on = alive();
+  join(std::move(next), s.keyword_span, loop_name(s), false);
+  goes_on = alive() && !loop.poisoned;
 }
 
-void Evaluator::finish_loop(const Statement& s, LoopState& loop, uint32_t region) {
+// Where the loop was left by `break`, or nobody knows whether it was.
+void Evaluator::run_else(const Statement& s, const LoopState& loop) {
+  if (!alive()) return;
+  if (!loop.poisoned) return run_suite(s.orelse);
+  poison_suite(s.body);
+  poison_suite(s.orelse);
+}
+
+void Evaluator::finish_loop(const Statement& s, LoopState& loop) {
   if (aborted_) return;
   std::vector<Path> paths = std::move(loop.breaks);
-  if (alive()) paths.push_back(end_path(Value::none(), s.span));
-  size_t joined = paths.size();
-  join(std::move(paths), s.keyword_span, s.kind == StatementKind::kFor ? "`for`" : "`while`", false);
-  if (joined > 1 && frame_->call->returns.empty()) region_ = region;
+  if (alive()) paths.push_back(end_path(Value::none(), s.keyword_span));
+  join(std::move(paths), s.keyword_span, loop_name(s), false);
 }
 
 void Evaluator::run_for(const Statement& s) {
-  Value iterable = eval(*s.value);
+  Value iterable = eval_whole(*s.value);
   if (!alive()) return;
   std::optional<std::vector<Value>> elements;
   if (!iterable.is_poison()) elements = iterate(iterable, s.value->span, "looped over");
+  LoopState loop;
+  CallState& call = *frame_->call;
   if (!elements) {
-    poison_names(s.body);
     std::vector<std::string> names;
     collect_target(*s.targets[0], names);
-    for (const std::string& name : names) frame_->env[name] = {Value::poison(), {}};
-    return;
+    poison(names);
+    loop.poisoned = true;
+    return run_else(s, loop);
   }
-  LoopState loop;
-  uint32_t region = region_;
-  CallState& call = *frame_->call;
   call.unroll.push_back(0);
   bool goes_on = true;
   for (size_t i = 0; i < elements->size() && goes_on && alive(); ++i) {
@@ -325,32 +367,28 @@ void Evaluator::run_for(const Statement& s) {
     run_loop_body(s, loop, goes_on);
   }
   call.unroll.pop_back();
-  if (alive()) run_suite(s.orelse);
-  finish_loop(s, loop, region);
+  run_else(s, loop);
+  finish_loop(s, loop);
 }
 
 void Evaluator::run_while(const Statement& s) {
   LoopState loop;
-  uint32_t region = region_;
   CallState& call = *frame_->call;
   call.unroll.push_back(0);
   bool goes_on = true;
   while (alive() && goes_on) {
     if (!step(s.span)) break;
-    Value condition = eval(*s.value);
+    Value condition = eval_whole(*s.value);
     if (!alive()) break;
     std::optional<bool> holds = static_truth(condition, s.value->span, "`while`");
-    if (!holds) {
-      poison_names(s.body);
-      break;
-    }
-    if (!*holds) break;
+    loop.poisoned = loop.poisoned || !holds;
+    if (!holds || !*holds) break;
     run_loop_body(s, loop, goes_on);
     ++call.unroll.back();
   }
   call.unroll.pop_back();
-  if (alive() && goes_on) run_suite(s.orelse);
-  finish_loop(s, loop, region);
+  run_else(s, loop);
+  finish_loop(s, loop);
 }
 
 void Evaluator::run_break(const Statement& s) {
@@ -374,7 +412,7 @@ void Evaluator::run_return(const Statement& s) {
 }
 
 void Evaluator::run_assert(const Statement& s) {
-  Value condition = eval(*s.value);
+  Value condition = eval_whole(*s.value);
   if (!alive()) return;
   std::optional<bool> holds = static_truth(condition, s.value->span, "`assert`");
   if (!holds || *holds) return;
@@ -384,7 +422,7 @@ void Evaluator::run_assert(const Statement& s) {
     if (message.is_poison()) return;
     text = to_display(message);
   }
-  fail(Message::kRaised, s.value->span, {text});
+  fail(regions_.conditional(region_) ? Message::kRaisedUnderData : Message::kRaised, s.value->span, {text});
 }
 
 void Evaluator::run_raise(const Statement& s) {
@@ -393,8 +431,7 @@ void Evaluator::run_raise(const Statement& s) {
   std::string text = value.is(ValueKind::kBuiltin)     ? value.as<BuiltinObject>().name
                      : value.is(ValueKind::kException) ? value.text()
                                                        : to_display(value);
-  bool conditional = graph_ && !conditions_.empty();
-  fail(conditional ? Message::kRaisedUnderData : Message::kRaised, s.span, {text});
+  fail(regions_.conditional(region_) ? Message::kRaisedUnderData : Message::kRaised, s.span, {text});
   // What follows would run in a state that the author excluded.
   frame_->call->result_poisoned = true;
   if (frame_->locals) frame_->call->returns.push_back(end_path(Value::poison(), s.span));

@@ -1,6 +1,8 @@
 // What the whole evaluator shares: errors, limits, making values, iterating and testing static values.
 #include "dsl/evaluator.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace galatea::dsl {
@@ -64,6 +66,11 @@ bool Evaluator::check_size(size_t bytes, Span span) {
   if (bytes <= kMaxValueBytes && arena.bytes() + bytes <= kMaxTotalBytes) return true;
   fail(Message::kValueTooLarge, span, {std::to_string(kMaxValueBytes >> 20)});
   return false;
+}
+
+void add_label(Diagnostic& diagnostic, Span span, std::string text) {
+  auto same = [&](const Label& label) { return label.span == span && label.text == text; };
+  if (std::ranges::none_of(diagnostic.labels, same)) diagnostic.labels.push_back({span, std::move(text)});
 }
 
 // ---- making values ----
