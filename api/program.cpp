@@ -7,11 +7,8 @@
 #include "api/handles.h"
 #include "base/dtype.h"
 #include "compiler/check_constants.h"
-#include "compiler/codegen/backend.h"
+#include "compiler/codegen/llvm_backend.h"
 #include "compiler/compile.h"
-#if __has_include("compiler/codegen/llvm/llvm_backend.h")
-#include "compiler/codegen/llvm/llvm_backend.h"
-#endif
 
 using galatea::Diagnostic;
 using galatea::Error;
@@ -24,14 +21,11 @@ using galatea::api::misuse;
 
 namespace {
 
-galatea::Result<std::unique_ptr<galatea::codegen::KernelBackend>> make_backend(const std::string& name,
-                                                                               std::string& note) {
-#if __has_include("compiler/codegen/llvm/llvm_backend.h")
-  return galatea::codegen::make_backend(name, &note);
-#else
-  if (name != "interpreter") note = "this build has no code generator: kernels are interpreted";
-  return galatea::codegen::make_interpreter_backend();
-#endif
+Diagnostic note(std::string message) {
+  Diagnostic out;
+  out.severity = Severity::kNote;
+  out.message = std::move(message);
+  return out;
 }
 
 bool is_error(const Diagnostic& diagnostic) { return diagnostic.severity == Severity::kError; }
@@ -58,21 +52,17 @@ galatea_error* create(galatea_engine* engine, const std::string& file, std::opti
   diagnostics.insert(diagnostics.end(), failing.begin(), failing.end());
   if (std::any_of(failing.begin(), failing.end(), is_error))
     return staging_failed(std::move(diagnostics), sources);
-  std::string note;
-  auto backend = make_backend(options.backend, note);
+  std::string about_backend;
+  auto backend = galatea::codegen::make_backend(options.backend, &about_backend);
   if (!backend) return make_api_error(backend.error(), sources);
-  if (!note.empty()) {
-    Diagnostic said;
-    said.severity = Severity::kNote;
-    said.message = note;
-    diagnostics.push_back(std::move(said));
-  }
+  if (!about_backend.empty()) diagnostics.push_back(note(std::move(about_backend)));
   galatea::CompileOptions compile_options;
   compile_options.registry = &engine->library->operators;
   compile_options.backend = backend->get();
   compile_options.registry = &engine->library->operators;
   auto program = galatea::compile(*staged.graphs.front(), sources, compile_options);
   if (!program) return make_api_error(program.error(), sources);
+  for (std::string& line : (*backend)->take_notes()) diagnostics.push_back(note(std::move(line)));
   auto result = std::make_unique<galatea_program>();
   result->library = engine->library;
   result->program = std::move(*program);

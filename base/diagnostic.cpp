@@ -107,7 +107,10 @@ void DiagnosticSink::report(Diagnostic diagnostic) {
   const bool is_error = diagnostic.severity == Severity::kError;
   const Span span = diagnostic.span;
   if (span.valid()) {
-    auto key = std::make_tuple(diagnostic.code, span.file, span.begin, span.end);
+    // A note that says something else each time (a `print` in a loop) is another report each time.
+    std::string what =
+        diagnostic.severity == Severity::kNote ? diagnostic.code + diagnostic.message : diagnostic.code;
+    auto key = std::make_tuple(what, span.file, span.begin, span.end);
     auto [found, is_new] = index_.try_emplace(key, diagnostics_.size());
     if (!is_new) {
       // Those dropped for the limit have an index past the end of the list.

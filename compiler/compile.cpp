@@ -64,6 +64,7 @@ class Compilation {
       GALATEA_ASSIGN(plan::PlannedKernel kernel, plan_kernel(*graph, table, group, *program));
       planned.push_back(std::move(kernel));
     }
+    GALATEA_TRY(make_code(*program));
     GALATEA_TRY(plan::emit_sample_program(table, groups, planned, sources_, program->seed, *program));
     program->compile_seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -132,17 +133,35 @@ class Compilation {
       if (known.operators != report.operators) known.name = kernel.name;
       return found->second;
     }
-    TraceScope scope(options_.trace, "kernel " + kernel.name, "compile");
-    const auto start = std::chrono::steady_clock::now();
-    GALATEA_ASSIGN(codegen::CompiledKernel compiled, backend_->compile(kernel, report.loops));
-    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    report.from_cache = compiled.from_cache;
-    ++(compiled.from_cache ? program.kernels_cached : program.kernels_compiled);
-    program.kernels.push_back({kernel.name, report.operators, compiled.code});
+    program.kernels.push_back({kernel.name, report.operators, nullptr});
     int index = static_cast<int>(program.kernels.size()) - 1;
     kernels_.emplace(std::move(canonical), index);
+    pending_.push_back({kernel, report.loops, report_ ? report_->kernels.size() : 0});
     return index;
   }
+
+  /// The code of all kernels at once, so that they can be compiled side by side.
+  Status make_code(runtime::Program& program) {
+    TraceScope scope(options_.trace, "kernels", "compile");
+    std::vector<codegen::KernelJob> jobs;
+    for (const Pending& pending : pending_) jobs.push_back({&pending.kernel, &pending.loops});
+    GALATEA_ASSIGN(std::vector<codegen::CompiledKernel> compiled, backend_->compile(jobs));
+    for (size_t i = 0; i < compiled.size(); ++i) {
+      program.kernels[i].code = std::move(compiled[i].code);
+      ++(compiled[i].from_cache ? program.kernels_cached : program.kernels_compiled);
+      if (!report_) continue;
+      report_->kernels[pending_[i].report].from_cache = compiled[i].from_cache;
+      report_->kernels[pending_[i].report].seconds = compiled[i].seconds;
+    }
+    return {};
+  }
+
+  /// A kernel of the program that waits for its code, and its place in the report.
+  struct Pending {
+    kernel::Kernel kernel;
+    kernel::LoopKernel loops;
+    size_t report = 0;
+  };
 
   const SourceMap& sources_;
   const CompileOptions& options_;
@@ -150,6 +169,7 @@ class Compilation {
   std::unique_ptr<codegen::KernelBackend> own_backend_;
   codegen::KernelBackend* backend_ = nullptr;
   std::map<std::string, int> kernels_;
+  std::vector<Pending> pending_;  ///< one for each of the program's kernels, in order
 };
 
 }  // namespace

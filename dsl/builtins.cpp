@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "dsl/array.h"
 #include "dsl/evaluator.h"
 
 namespace galatea::dsl {
@@ -54,6 +55,7 @@ Value fn_abs(Evaluator& ev, CallArguments& a) {
   if (!check_shape(ev, a, 1, 1)) return Value::poison();
   const Value& x = a.positional[0];
   if (x.is_node()) return ev.node_operator("math.abs", {x}, a.span);
+  if (x.is(ValueKind::kArray)) return array_unary(ev, "abs", x, a.span);
   if (x.is(ValueKind::kFloat)) return Value::of(std::fabs(x.number));
   if (!x.is_integral()) return wrong_kind(ev, a, 0, "a number");
   return x.as_int() < 0 ? ev.unary("-", x, a.span) : Value::of(x.as_int());
@@ -77,7 +79,7 @@ Value fn_bool(Evaluator& ev, CallArguments& a) {
   if (!check_shape(ev, a, 0, 1)) return Value::poison();
   if (a.positional.empty()) return Value::of(false);
   if (a.positional[0].is_node()) return no_node(ev, a, "write `fn.cast(x, dtype=types.BOOL)`");
-  return Value::of(truth(a.positional[0]));
+  return ev.has_truth(a.positional[0], a.spans[0]) ? Value::of(truth(a.positional[0])) : Value::poison();
 }
 
 std::string trimmed(const std::string& text) {
@@ -88,10 +90,16 @@ std::string trimmed(const std::string& text) {
   return out;
 }
 
+// The number of an array of one element.
+Value only_element(const Value& value) {
+  bool one = value.is(ValueKind::kArray) && value.as<ArrayObject>().elements.size() == 1;
+  return one ? value.as<ArrayObject>().elements[0] : value;
+}
+
 Value fn_int(Evaluator& ev, CallArguments& a) {
   if (!check_shape(ev, a, 0, 2)) return Value::poison();
   if (a.positional.empty()) return Value::of(int64_t{0});
-  const Value& x = a.positional[0];
+  const Value x = only_element(a.positional[0]);
   if (x.is_node()) return no_node(ev, a, "write `fn.cast(x, dtype=types.INT32)`");
   if (x.is_integral()) return Value::of(x.as_int());
   if (x.is(ValueKind::kFloat)) {
@@ -120,7 +128,7 @@ Value fn_int(Evaluator& ev, CallArguments& a) {
 Value fn_float(Evaluator& ev, CallArguments& a) {
   if (!check_shape(ev, a, 0, 1)) return Value::poison();
   if (a.positional.empty()) return Value::of(0.0);
-  const Value& x = a.positional[0];
+  const Value x = only_element(a.positional[0]);
   if (x.is_node()) return no_node(ev, a, "write `fn.cast(x, dtype=types.FLOAT)`");
   if (x.is_number()) return Value::of(x.as_double());
   if (!x.is(ValueKind::kString)) return wrong_kind(ev, a, 0, "a number or a string");
@@ -201,6 +209,8 @@ Value fn_len(Evaluator& ev, CallArguments& a) {
   if (x.is(ValueKind::kRange)) return Value::of(x.as<RangeObject>().size());
   if (x.is_sequence()) return Value::of(static_cast<int64_t>(x.elements().size()));
   if (x.is(ValueKind::kDict)) return Value::of(static_cast<int64_t>(x.dict().entries.size()));
+  if (x.is(ValueKind::kArray) && !x.as<ArrayObject>().shape.empty())
+    return Value::of(x.as<ArrayObject>().shape[0]);
   if (!x.is(ValueKind::kString)) return wrong_kind(ev, a, 0, "a list, tuple, dict, range or string");
   int64_t count = 0;
   for (char c : x.text()) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
@@ -210,6 +220,7 @@ Value fn_len(Evaluator& ev, CallArguments& a) {
 Value fn_range(Evaluator& ev, CallArguments& a) {
   if (!check_shape(ev, a, 1, 3)) return Value::poison();
   for (size_t i = 0; i < a.positional.size(); ++i) {
+    a.positional[i] = plain(a.positional[i]);
     if (a.positional[i].is_node())
       return ev.fail(Message::kNodeAsStatic, a.spans[i], {"`range`", ev.type_text(a.positional[i])});
     if (!a.positional[i].is_integral()) return wrong_kind(ev, a, i, "an integer");
@@ -401,7 +412,7 @@ Value fn_reversed(Evaluator& ev, CallArguments& a) {
 
 Value fn_round(Evaluator& ev, CallArguments& a) {
   if (!check_shape(ev, a, 1, 2, {"ndigits"})) return Value::poison();
-  const Value& x = a.positional[0];
+  const Value x = plain(a.positional[0]);
   if (x.is_node()) return no_node(ev, a, "write `math.floor(x + 0.5)`");
   if (!x.is_number()) return wrong_kind(ev, a, 0, "a number");
   Value digits = a.positional.size() == 2   ? a.positional[1]
@@ -438,6 +449,7 @@ Value fn_round(Evaluator& ev, CallArguments& a) {
 }
 
 std::string_view builtin_type_of(const Value& value) {
+  if (value.is(ValueKind::kArray) && !value.as<ArrayObject>().shape.empty()) return "ndarray";
   switch (value.kind) {
     case ValueKind::kBool:
       return "bool";
@@ -465,6 +477,12 @@ Value fn_isinstance(Evaluator& ev, CallArguments& a) {
   std::vector<Value> types = a.positional[1].is(ValueKind::kTuple) ? a.positional[1].elements()
                                                                    : std::vector<Value>{a.positional[1]};
   for (const Value& type : types) {
+    if (type.is(ValueKind::kDType)) {
+      const Value& x = a.positional[0];
+      bool scalar = x.is(ValueKind::kArray) && x.as<ArrayObject>().shape.empty();
+      if (scalar && x.as<ArrayObject>().dtype == type.dtype) return Value::of(true);
+      continue;
+    }
     if (!type.is(ValueKind::kBuiltin) || !type.as<BuiltinObject>().is_type)
       return wrong_kind(ev, a, 1, "a type such as `int`, or a tuple of types");
     const std::string& name = type.as<BuiltinObject>().name;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "dsl/array.h"
 #include "dsl/evaluator.h"
 #include "dsl/parser.h"
 
@@ -110,6 +111,8 @@ Value Evaluator::call(const Value& callee, CallArguments& arguments) {
     case ValueKind::kOperator:
     case ValueKind::kOperatorObject:
       return call_operator(callee.as<OperatorObject>(), arguments);
+    case ValueKind::kDType:
+      return call_dtype(*this, callee.dtype, arguments);
     case ValueKind::kPipeline:
       return call_pipeline(callee.as<PipelineObject>(), arguments);
     case ValueKind::kNewAxis: {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "dsl/array.h"
 #include "dsl/evaluator.h"
 
 namespace galatea::dsl {
@@ -299,7 +300,7 @@ Value Evaluator::eval_lambda(const Expression& e) {
 
 Value Evaluator::eval_conditional(const Expression& e) {
   Value condition = eval(*e.operands[1]);
-  if (condition.is_poison() || !alive()) return Value::poison();
+  if (!alive() || !has_truth(condition, e.operands[1]->span)) return Value::poison();
   if (!condition.is_node()) return eval(*e.operands[truth(condition) ? 0 : 2]);
   auto arm = [&](size_t i) { return [this, &e, i] { return eval(*e.operands[i]); }; };
   return branch(condition, e.operands[1]->span, e.operands[1]->span, "`if … else`", true, arm(0), arm(2),
@@ -319,7 +320,7 @@ Value Evaluator::require_bool_node(const Value& value, Span span, const std::str
 Value Evaluator::eval_bool_op(const Expression& e, size_t at) {
   Value left = eval(*e.operands[at]);
   if (at + 1 == e.operands.size()) return left;
-  if (left.is_poison() || !alive()) return Value::poison();
+  if (!alive() || !has_truth(left, e.operands[at]->span)) return Value::poison();
   if (left.is_node()) return eval_logical(e, at, left);
   bool decided = truth(left) == (e.text == "or");
   return decided ? left : eval_bool_op(e, at + 1);
@@ -344,7 +345,7 @@ Value Evaluator::eval_logical(const Expression& e, size_t at, const Value& left)
 
 Value Evaluator::eval_not(const Expression& e) {
   Value operand = eval(*e.operands[0]);
-  if (operand.is_poison() || !alive()) return Value::poison();
+  if (!alive() || !has_truth(operand, e.operands[0]->span)) return Value::poison();
   if (!operand.is_node()) return Value::of(!truth(operand));
   if (type_of(operand).ndim != 0)
     return fail(Message::kConditionNotScalar, e.operands[0]->span, {"`not`", ir::to_text(type_of(operand))});
@@ -360,7 +361,8 @@ Value Evaluator::eval_compare(const Expression& e, size_t at, const Value& left)
   if (!alive()) return Value::poison();
   Span span = at == 0 && e.ops.size() == 1 ? e.span : cover(e.operands[at]->span, e.operands[at + 1]->span);
   Value result = compare(e.ops[at], left, right, span, e.operands[at]->span, e.operands[at + 1]->span);
-  if (at + 1 == e.ops.size() || result.is_poison()) return result;
+  if (at + 1 == e.ops.size() || !has_truth(result, span))
+    return at + 1 == e.ops.size() ? result : Value::poison();
   if (!result.is_node()) return truth(result) ? eval_compare(e, at + 1, right) : result;
   Value checked = require_bool_node(result, span, "and", "left");
   if (checked.is_poison()) return Value::poison();
@@ -391,6 +393,9 @@ Value Evaluator::attribute(const Value& base, const std::string& name, Span span
       if (field == name) return value;
       candidates.push_back(field);
     }
+  } else if (base.is(ValueKind::kArray)) {
+    if (auto found = array_attribute(*this, base, name)) return *found;
+    candidates = array_attribute_names();
   } else if (auto method = find_method(*this, base, name)) {
     return *method;
   } else if (base.is(ValueKind::kFunction) && name == "__name__") {
@@ -414,6 +419,7 @@ Value Evaluator::eval_subscript(const Expression& e) {
   if (base.is_poison() || !alive()) return Value::poison();
   const Expression& selector = *e.operands[1];
   if (base.is_node()) return node_index(base, selector, e.span);
+  if (base.is(ValueKind::kArray)) return eval_array_subscript(base, selector, e.span);
   if (selector.kind == ExpressionKind::kSlice) return eval_slice(base, selector, e.span);
   if (base.is(ValueKind::kBuiltin) && base.as<BuiltinObject>().is_type)
     return base;  // list[int] in an annotation
@@ -422,7 +428,58 @@ Value Evaluator::eval_subscript(const Expression& e) {
   return index(base, key, e.span);
 }
 
-Value Evaluator::index(const Value& base, const Value& key, Span span) {
+// a[1, :, None]: indices, slices and new axes of an array.
+Value Evaluator::eval_array_subscript(const Value& base, const Expression& selector, Span span) {
+  using Kind = ArraySelector::Kind;
+  std::vector<ArraySelector> selectors;
+  auto add = [&](const Value& value, Span at) {
+    Value number = plain(value);
+    if (number.is_integral() && !number.is(ValueKind::kBool)) {
+      selectors.push_back({Kind::kIndex, number, {}});
+    } else if (value.is(ValueKind::kNone) || value.is(ValueKind::kNewAxis)) {
+      selectors.push_back({Kind::kNewAxis, {}, {}});
+    } else if (value.is(ValueKind::kEllipsis)) {
+      selectors.push_back({Kind::kEllipsis, {}, {}});
+    } else if (value.is(ValueKind::kArray) || value.is(ValueKind::kList)) {
+      Value array = to_array(*this, value, at);
+      if (array.is_poison()) return false;
+      if (is_float(array.as<ArrayObject>().dtype)) return fail(Message::kIndexKind, at, {"a float"}), false;
+      selectors.push_back({Kind::kArray, array, {}});
+    } else {
+      fail(value.is_node() ? Message::kIndexByNode : Message::kIndexKind, at,
+           value.is_node() ? std::vector<std::string>{describe_kind(base), type_text(value)}
+                           : std::vector<std::string>{describe_kind(value)});
+      return false;
+    }
+    return true;
+  };
+  std::vector<const Expression*> parts = {&selector};
+  if (selector.kind == ExpressionKind::kTuple) {
+    parts.clear();
+    for (const ExpressionPtr& operand : selector.operands) parts.push_back(operand.get());
+  }
+  for (const Expression* part : parts) {
+    if (part->kind == ExpressionKind::kSlice) {
+      ArraySelector slice{Kind::kSlice, {}, {}};
+      if (!eval_slice_parts(base, *part, slice.part)) return Value::poison();
+      selectors.push_back(slice);
+      continue;
+    }
+    Value value = eval(*part);
+    if (value.is_poison() || !alive()) return Value::poison();
+    if (!value.is(ValueKind::kTuple) || parts.size() > 1) {
+      if (!add(value, part->span)) return Value::poison();
+      continue;
+    }
+    for (const Value& element : value.elements()) {
+      if (!add(element, part->span)) return Value::poison();
+    }
+  }
+  return array_index(*this, base, selectors, span);
+}
+
+Value Evaluator::index(const Value& base, const Value& given_key, Span span) {
+  const Value key = base.is(ValueKind::kDict) ? given_key : plain(given_key);
   if (key.is_node()) return fail(Message::kIndexByNode, span, {describe_kind(base), type_text(key)});
   if (base.is(ValueKind::kDict)) {
     std::string text = key_text(key);
@@ -453,18 +510,26 @@ Value Evaluator::index(const Value& base, const Value& key, Span span) {
   return is_text ? characters[static_cast<size_t>(at)] : base.elements()[static_cast<size_t>(at)];
 }
 
-Value Evaluator::eval_slice(const Value& base, const Expression& slice, Span span) {
-  std::optional<int64_t> parts[3];
+// The bounds and the step of a slice of a static value; false after an error.
+bool Evaluator::eval_slice_parts(const Value& base, const Expression& slice,
+                                 std::optional<int64_t> (&parts)[3]) {
   for (size_t i = 0; i < 3; ++i) {
     if (!slice.operands[i]) continue;
-    Value part = eval(*slice.operands[i]);
-    if (part.is_poison() || !alive()) return Value::poison();
+    Value part = plain(eval(*slice.operands[i]));
+    Span span = slice.operands[i]->span;
+    if (part.is_poison() || !alive()) return false;
     if (part.is(ValueKind::kNone)) continue;
     if (part.is_node())
-      return fail(Message::kIndexByNode, slice.operands[i]->span, {describe_kind(base), type_text(part)});
-    if (!part.is_integral()) return fail(Message::kIndexKind, slice.operands[i]->span, {describe_kind(part)});
+      return fail(Message::kIndexByNode, span, {describe_kind(base), type_text(part)}), false;
+    if (!part.is_integral()) return fail(Message::kIndexKind, span, {describe_kind(part)}), false;
     parts[i] = part.as_int();
   }
+  return true;
+}
+
+Value Evaluator::eval_slice(const Value& base, const Expression& slice, Span span) {
+  std::optional<int64_t> parts[3];
+  if (!eval_slice_parts(base, slice, parts)) return Value::poison();
   bool is_text = base.is(ValueKind::kString);
   if (!base.is_sequence() && !is_text && !base.is(ValueKind::kRange))
     return fail(Message::kNotIndexable, span, {describe_kind(base)});

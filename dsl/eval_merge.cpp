@@ -97,7 +97,10 @@ Value Evaluator::merge(const std::vector<Value>& values, const MergeContext& con
   auto all = [&](auto test) { return std::all_of(values.begin(), values.end(), test); };
   if (!all([](const Value& v) { return !v.is_poison(); })) return Value::poison();
   if (all([&](const Value& v) { return v.same_as(first); })) return first;
-  if (all([](const Value& v) { return v.is_node() || v.is_number(); })) return merge_nodes(values, context);
+  auto is_array = [](const Value& v) { return v.is(ValueKind::kArray); };
+  if (all(is_array) && all([&](const Value& v) { return equal(v, first); })) return first;
+  if (all([&](const Value& v) { return v.is_node() || v.is_number() || is_array(v); }))
+    return merge_nodes(values, context);
   bool same_kind = all([&](const Value& v) { return v.kind == first.kind; });
   if (same_kind && (first.is_sequence() || first.is(ValueKind::kDict) || first.is(ValueKind::kStruct)))
     return merge_containers(values, context);
@@ -108,19 +111,31 @@ Value Evaluator::merge(const std::vector<Value>& values, const MergeContext& con
                     {describe_kind(first)});
 }
 
-// Nodes and numbers: unequal numbers promote among themselves and become constants.
+// Nodes, numbers and arrays: unequal numbers promote among themselves and become constants.
 Value Evaluator::merge_nodes(std::vector<Value> values, const MergeContext& context) {
+  auto rank_of = [&](const Value& value) {
+    if (value.is_number()) return number_rank(value);
+    auto chosen = value.is_node() ? number_merges_.find(value.node) : number_merges_.end();
+    return chosen == number_merges_.end() ? -1 : chosen->second.rank;
+  };
+  bool numbers_only = std::ranges::all_of(values, [&](const Value& v) { return rank_of(v) >= 0; });
   int rank = 0;
   for (const Value& value : values) {
-    if (value.is_number()) rank = std::max(rank, number_rank(value));
+    if (numbers_only || value.is_number()) rank = std::max(rank, rank_of(value));
   }
   std::vector<Value> originals = values;
   for (size_t i = 0; i < values.size(); ++i) {
-    if (values[i].is_node()) continue;
+    if (values[i].is_node()) {
+      if (numbers_only && rank_of(values[i]) < rank)
+        values[i] = raise_merge(values[i], rank, context.spans[i]);
+      if (values[i].is_poison()) return Value::poison();
+      continue;
+    }
     // The constant goes to the entry, where it is on every path and leaves arms empty.
     ir::BlockId here = builder_->insertion_block();
     builder_->set_insertion_block(0);
-    values[i] = constant_node(values[i], context.spans[i], number_dtype(rank));
+    auto dtype = values[i].is_number() ? std::optional(number_dtype(rank)) : std::nullopt;
+    values[i] = constant_node(values[i], context.spans[i], dtype);
     builder_->set_insertion_block(here);
     if (values[i].is_poison()) return Value::poison();
   }
@@ -153,6 +168,36 @@ Value Evaluator::merge_nodes(std::vector<Value> values, const MergeContext& cont
     known->second = builder_->add_merge(context.join, std::move(type), operands, context.span);
     graph_->values[known->second].variable = context.name;
   }
+  if (numbers_only) number_merges_[known->second] = {context.join, rank, originals};
+  return Value::of_node(known->second);
+}
+
+// A choice among numbers that is made once more, among the same numbers with a wider type: `2 if a else 3`
+// where it meets 2.5 (the rest of a chain of `elif`).
+Value Evaluator::raise_merge(const Value& value, int rank, Span span) {
+  if (value.is_number()) {
+    ir::BlockId here = builder_->insertion_block();
+    builder_->set_insertion_block(0);
+    Value constant = constant_node(value, span, number_dtype(rank));
+    builder_->set_insertion_block(here);
+    return constant;
+  }
+  const NumberMerge choice = number_merges_.at(value.node);
+  if (choice.rank == rank) return value;
+  if (!step(span)) return Value::poison();
+  std::vector<ir::ValueId> operands;
+  for (const Value& original : choice.values) {
+    Value raised = raise_merge(original, rank, span);
+    if (raised.is_poison()) return raised;
+    operands.push_back(raised.node);
+  }
+  auto [known, fresh] = merges_.emplace(std::make_pair(choice.join, operands), ir::kNoId);
+  if (fresh) {
+    ir::Type type = graph_->type(operands[0]);
+    known->second = builder_->add_merge(choice.join, std::move(type), operands, span);
+    graph_->values[known->second].variable = graph_->values[value.node].variable;
+  }
+  number_merges_[known->second] = {choice.join, rank, choice.values};
   return Value::of_node(known->second);
 }
 

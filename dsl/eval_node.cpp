@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "dsl/array.h"
 #include "dsl/evaluator.h"
 
 namespace galatea::dsl {
@@ -79,7 +80,8 @@ Value Evaluator::node_operator(const std::string& name, const std::vector<Value>
 namespace {
 
 // Numbers of a static value in row-major order, and its shape; false if it is not a box of numbers.
-bool flatten(const Value& value, size_t axis, std::vector<int64_t>& shape, std::vector<Value>& out) {
+bool flatten(const Value& given, size_t axis, std::vector<int64_t>& shape, std::vector<Value>& out) {
+  const Value value = plain(given);
   if (value.is_number()) {
     if (axis != shape.size()) return false;
     out.push_back(value);
@@ -101,7 +103,19 @@ Value Evaluator::constant_node(const Value& value, Span span, std::optional<DTyp
   if (!graph_) return fail(Message::kOutsidePipeline, span, {"a constant"});
   std::vector<int64_t> extents;
   std::vector<Value> numbers;
-  if (!flatten(value, 0, extents, numbers)) return fail(Message::kNotConstant, span, {type_text(value)});
+  if (value.is(ValueKind::kArray)) {
+    const auto& array = value.as<ArrayObject>();
+    extents = array.shape;
+    numbers = array.elements;
+    // Its own type, of 64 bits narrowed as in DALI.
+    DType own = array.dtype;
+    if (!dtype)
+      dtype = own == DType::kF64   ? DType::kF32
+              : own == DType::kI64 ? DType::kI32
+              : own == DType::kU64 ? DType::kU32
+                                   : own;
+  } else if (!flatten(value, 0, extents, numbers))
+    return fail(Message::kNotConstant, span, {type_text(value)});
   auto any = [&](ValueKind kind) {
     return std::any_of(numbers.begin(), numbers.end(), [&](const Value& v) { return v.is(kind); });
   };
@@ -143,7 +157,8 @@ Value Evaluator::constant_node(const Value& value, Span span, std::optional<DTyp
 
 Value Evaluator::stack_nodes(const std::vector<Value>& elements, Span span) {
   std::optional<DType> common;
-  for (const Value& element : elements) {
+  for (const Value& given : elements) {
+    const Value element = plain(given);
     if (element.is_poison()) return Value::poison();
     if (!element.is_node() && !element.is_number())
       return fail(Message::kStackKinds, span, {describe_kind(element)});
@@ -154,7 +169,8 @@ Value Evaluator::stack_nodes(const std::vector<Value>& elements, Span span) {
     common = common ? promote(*common, own) : own;
   }
   std::vector<Value> nodes;
-  for (const Value& element : elements) {
+  for (const Value& given : elements) {
+    const Value element = plain(given);
     Value node = element;
     if (!element.is_node()) {
       node = constant_node(element, span, *common);
@@ -202,6 +218,7 @@ Value Evaluator::node_index(const Value& base, const Expression& index, Span spa
         if (!e.operands[i]) continue;
         Value part = eval(*e.operands[i]);
         if (!alive()) return Value::poison();
+        part = plain(part);
         if (part.is(ValueKind::kNone)) continue;
         if (!good(part, *e.operands[i])) return Value::poison();
         if (i == 2 && part.is_integral() && part.as_int() == 0)
@@ -210,7 +227,7 @@ Value Evaluator::node_index(const Value& base, const Expression& index, Span spa
       }
       continue;
     }
-    Value selector = eval(e);
+    Value selector = plain(eval(e));
     if (!alive()) return Value::poison();
     if (selector.is(ValueKind::kNewAxis)) {
       kinds.emplace_back("newaxis");

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "dsl/array.h"
 #include "dsl/dali_names.h"
 #include "dsl/evaluator.h"
 
@@ -243,6 +244,15 @@ Value Evaluator::call_operator_once(const op::Operator& op, const std::string& p
   return add_node(std::move(spec));
 }
 
+// DALI code seeds two draws alike to use one draw twice, as for an image and its mask.
+void Evaluator::note_same_seed(const op::Operator& op, int64_t seed, Span span) {
+  auto [first, is_new] = seeds_.try_emplace({op.name, seed}, span);
+  if (is_new) return;
+  Diagnostic diagnostic = diagnose(Message::kSameSeed, span, {op.name, std::to_string(seed)});
+  if (first->second != span) diagnostic.labels.push_back({first->second, "the first one"});
+  report(std::move(diagnostic));
+}
+
 bool Evaluator::add_operator_arguments(const op::Operator& op, CallArguments& arguments,
                                        ir::GraphBuilder::NodeSpec& spec, uint64_t key) {
   bool good = true;
@@ -315,6 +325,7 @@ bool Evaluator::add_common_argument(const op::Operator& op, const CallArguments:
       return note(Message::kNoEffect, keyword.span, {"`seed`", "fn." + op.name + " draws no random numbers"}),
              true;
     if (value.as_int() < 0) return true;
+    note_same_seed(op, value.as_int(), keyword.span);
     spec.has_own_seed = true;
     spec.key = mix_key(static_cast<uint64_t>(value.as_int()), key);
     return true;
@@ -390,8 +401,11 @@ bool Evaluator::add_argument(const op::Operator& op, const op::ArgSpec& schema,
   return true;
 }
 
-std::optional<ir::Attr> Evaluator::to_attr(const Value& value, Span span, const std::string& what) {
+std::optional<ir::Attr> Evaluator::to_attr(const Value& given, Span span, const std::string& what) {
+  const Value value = plain(given);
   switch (value.kind) {
+    case ValueKind::kArray:
+      return to_attr(make_list(value.as<ArrayObject>().elements), span, what);
     case ValueKind::kBool:
       return ir::Attr(value.boolean);
     case ValueKind::kInt:
@@ -412,8 +426,11 @@ std::optional<ir::Attr> Evaluator::to_attr(const Value& value, Span span, const 
       // A matrix is given as nested lists; its numbers in row-major order are what operators take.
       std::vector<Value> flat;
       for (const Value& element : *elements) {
-        if (element.is_sequence())
-          flat.insert(flat.end(), element.elements().begin(), element.elements().end());
+        const std::vector<Value>* row = element.is_sequence()           ? &element.elements()
+                                        : element.is(ValueKind::kArray) ? &element.as<ArrayObject>().elements
+                                                                        : nullptr;
+        if (row)
+          std::transform(row->begin(), row->end(), std::back_inserter(flat), plain);
         else
           flat.push_back(element);
       }

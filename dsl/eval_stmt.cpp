@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "dsl/array.h"
 #include "dsl/evaluator.h"
 #include "dsl/parser.h"
 
@@ -201,6 +202,11 @@ void Evaluator::assign_element(const Expression& target, const Value& value) {
     if (may_change(base, target.span)) base.dict().set(text, key, value);
     return;
   }
+  if (base.is(ValueKind::kArray)) {
+    fail(Message::kArrayConstant, target.span,
+         {"an assignment", "fill a list, and make the array of it: `np.array(xs)`"});
+    return;
+  }
   if (!base.is(ValueKind::kList)) {
     fail(base.is_node() ? Message::kNodeElementAssignment : Message::kElementAssignment, target.span,
          {describe_kind(base)});
@@ -227,6 +233,11 @@ void Evaluator::run_augmented(const Statement& s) {
   Value operand = eval_whole(*s.value);
   if (!alive()) return;
   std::string op = s.text.substr(0, s.text.size() - 1);
+  if (old.is(ValueKind::kArray) && !old.as<ArrayObject>().shape.empty()) {
+    // In place, so that other names of the array and its slices would change too.
+    fail(Message::kArrayConstant, s.span, {"`" + s.text + "`", "make a new one: `x = x " + op + " …`"});
+    return assign(target, Value::poison(), s.span);
+  }
   // These change a list or dict in place, as in Python: its other names see it.
   bool in_place =
       (old.is(ValueKind::kList) && (op == "+" || op == "*")) || (old.is(ValueKind::kDict) && op == "|");
@@ -235,26 +246,21 @@ void Evaluator::run_augmented(const Statement& s) {
   if (op == "+") {
     auto added = iterate(operand, s.value->span, "added to a list");
     if (!added) return assign(target, Value::poison(), s.span);
-    std::vector<Value> all = old.elements();
-    all.insert(all.end(), added->begin(), added->end());
-    return replace_elements(target, old, std::move(all), s.span);
+    if (!may_change(old, s.span)) return;
+    old.elements().insert(old.elements().end(), added->begin(), added->end());
+    arena.count(added->size() * sizeof(Value));
+    check_size(old.elements().size() * sizeof(Value), s.span);
+    return assign(target, old, s.span);
   }
   Value result = binary(op, old, operand, s.span, target.span, s.value->span);
-  if (result.is(ValueKind::kList)) return replace_elements(target, old, result.elements(), s.span);
-  if (!result.is(ValueKind::kDict)) return assign(target, result, s.span);
-  if (!may_change(old, s.span)) return;
-  old.dict().entries = result.dict().entries;
-  old.dict().index = result.dict().index;
-  assign(target, old, s.span);
-}
-
-void Evaluator::replace_elements(const Expression& target, const Value& list, std::vector<Value> elements,
-                                 Span span) {
-  if (!may_change(list, span) || !check_size(elements.size() * sizeof(Value), span)) return;
-  if (elements.size() > list.elements().size())
-    arena.count((elements.size() - list.elements().size()) * sizeof(Value));
-  list.elements() = std::move(elements);
-  assign(target, list, span);
+  bool changed = result.kind == old.kind;
+  if (changed && !may_change(old, s.span)) return;
+  if (changed && result.is(ValueKind::kList)) old.elements() = result.elements();
+  if (changed && result.is(ValueKind::kDict)) {
+    old.dict().entries = result.dict().entries;
+    old.dict().index = result.dict().index;
+  }
+  assign(target, changed ? old : result, s.span);
 }
 
 void Evaluator::run_annotated(const Statement& s) {
@@ -298,7 +304,7 @@ void Evaluator::run_if(const Statement& s) {
     poison_suite(s.body);
     poison_suite(s.orelse);
   };
-  if (condition.is_poison()) return poison_arms();
+  if (!has_truth(condition, s.value->span)) return poison_arms();
   if (!condition.is_node()) return run_suite(truth(condition) ? s.body : s.orelse);
   auto arm = [&](const Suite& suite) {
     return [this, &suite] {

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "dsl/array.h"
+
 namespace galatea::dsl {
 namespace {
 constexpr size_t kMaxValueBytes = size_t{64} << 20;  ///< one string, list or tuple
@@ -155,6 +157,10 @@ std::optional<std::vector<Value>> Evaluator::iterate(const Value& value, Span sp
       }
       return characters;
     }
+    case ValueKind::kArray:
+      if (!value.as<ArrayObject>().shape.empty()) return array_rows(*this, value);
+      fail(Message::kNotIterable, span, {describe_kind(value), std::string(purpose)});
+      return std::nullopt;
     case ValueKind::kPoison:
     case ValueKind::kUnknown:
       return std::nullopt;
@@ -167,8 +173,16 @@ std::optional<std::vector<Value>> Evaluator::iterate(const Value& value, Span sp
   }
 }
 
+bool Evaluator::has_truth(const Value& value, Span span) {
+  if (value.is_poison()) return false;
+  if (!value.is(ValueKind::kArray) || value.as<ArrayObject>().elements.size() == 1) return true;
+  size_t size = value.as<ArrayObject>().elements.size();
+  fail(Message::kArrayTruth, span, {"a condition", std::to_string(size), "write `x.any()` or `x.all()`"});
+  return false;
+}
+
 std::optional<bool> Evaluator::static_truth(const Value& value, Span span, std::string_view purpose) {
-  if (value.is_poison()) return std::nullopt;
+  if (!has_truth(value, span)) return std::nullopt;
   if (!value.is_node()) return truth(value);
   Diagnostic diagnostic = diagnose(Message::kNodeAsStatic, span, {std::string(purpose), type_text(value)});
   if (const ir::Node* node = graph_->defining_node(value.node); node && !(node->span == span))

@@ -120,6 +120,9 @@ class Evaluator {
   std::optional<std::vector<Value>> iterate(const Value& value, Span span, std::string_view purpose);
   /// The truth of a static value; nullopt after an error or for poison.
   std::optional<bool> static_truth(const Value& value, Span span, std::string_view purpose);
+  /// Whether a value may be asked for its truth (an array of several elements may not); reports otherwise.
+  /// False for poison, silently.
+  bool has_truth(const Value& value, Span span);
   Value call(const Value& callee, CallArguments& arguments);
   /// Calls a function from a built-in (map, sorted, …), the index-th time.
   Value call_back(const Value& callee, std::vector<Value> arguments, const CallArguments& from,
@@ -182,7 +185,6 @@ class Evaluator {
   Value eval_whole(const Expression& e);
   void poison(const std::vector<std::string>& names);
   void poison_suite(const Suite& suite);
-  void replace_elements(const Expression& target, const Value& list, std::vector<Value> elements, Span span);
   Value apply_decorator(const Value& decorator, Value function, const Statement& s,
                         const Expression& expression);
   Value define_pipeline(const Value& function, const DecoratorObject* decorator, const Statement& s);
@@ -211,6 +213,7 @@ class Evaluator {
   // ---- merging (eval_merge.cpp) ----
   Value merge(const std::vector<Value>& values, const MergeContext& context);
   Value merge_nodes(std::vector<Value> values, const MergeContext& context);
+  Value raise_merge(const Value& value, int rank, Span span);
   Value merge_containers(const std::vector<Value>& values, const MergeContext& context);
   Value merge_sequences(const std::vector<Value>& values, const MergeContext& context, Value& known);
   Value merge_dicts(const std::vector<Value>& values, const MergeContext& context, Value& known);
@@ -246,6 +249,8 @@ class Evaluator {
   Value eval_subscript(const Expression& e);
   Value eval_lambda(const Expression& e);
   Value eval_slice(const Value& base, const Expression& slice, Span span);
+  bool eval_slice_parts(const Value& base, const Expression& slice, std::optional<int64_t> (&parts)[3]);
+  Value eval_array_subscript(const Value& base, const Expression& selector, Span span);
   Value attribute(const Value& base, const std::string& name, Span span, Span name_span);
   Value require_bool_node(const Value& value, Span span, const std::string& op, std::string_view side);
   Value node_index(const Value& base, const Expression& index, Span span);
@@ -265,6 +270,7 @@ class Evaluator {
                            uint32_t set);
   bool add_operator_arguments(const op::Operator& op, CallArguments& arguments,
                               ir::GraphBuilder::NodeSpec& spec, uint64_t key);
+  void note_same_seed(const op::Operator& op, int64_t seed, Span span);
   bool add_common_argument(const op::Operator& op, const CallArguments::Keyword& keyword,
                            ir::GraphBuilder::NodeSpec& spec, uint64_t key);
   bool add_argument(const op::Operator& op, const op::ArgSpec& schema, const CallArguments::Keyword& keyword,
@@ -337,7 +343,16 @@ class Evaluator {
   std::string pipeline_name_;
   std::map<std::pair<ir::BlockId, std::vector<ir::ValueId>>, ir::ValueId> merges_;
   std::map<std::pair<ir::BlockId, std::vector<const Object*>>, Value> merged_objects_;
+  /// A merge of numbers, and of such merges: its type is still that of a number, which promotes.
+  struct NumberMerge {
+    ir::BlockId join = 0;
+    int rank = 0;  ///< 0 bool, 1 int, 2 float
+    std::vector<Value> values;
+  };
+  std::unordered_map<ir::ValueId, NumberMerge> number_merges_;
   std::set<std::string> node_names_;
+  std::map<std::pair<std::string, int64_t>, Span>
+      seeds_;  ///< of random operators: where they were first given
   bool noted_device_ = false;
 
   int64_t steps_ = 0;

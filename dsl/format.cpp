@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "dsl/array.h"
 #include "dsl/evaluator.h"
 
 namespace galatea::dsl {
@@ -143,8 +144,9 @@ std::string pad(const std::string& sign, const std::string& body, const FormatSp
 
 }  // namespace
 
-Value Evaluator::format_value(const Value& value, const std::string& spec_text, Span span) {
-  if (spec_text.empty()) return make_string(to_display(value));
+Value Evaluator::format_value(const Value& given, const std::string& spec_text, Span span) {
+  if (spec_text.empty()) return make_string(to_display(plain(given)));
+  const Value value = plain(given);
   FormatSpec spec;
   if (!parse_spec(spec_text, spec)) return fail(Message::kBadFormat, span, {spec_text, describe_kind(value)});
   if (value.is(ValueKind::kString)) {
@@ -211,7 +213,7 @@ Value Evaluator::format_percent(const std::string& pattern, const Value& argumen
     if (!good || std::string_view("sdifFeEgGxXor").find(type) == std::string_view::npos || type == '\0')
       return fail(Message::kBadFormat, span, {"%" + pattern.substr(begin, i + 1 - begin), "a string"});
     if (next >= values.size()) return fail(Message::kFormatCount, span, {std::to_string(values.size())});
-    Value value = values[next++];
+    Value value = plain(values[next++]);
     if (value.is_poison()) return Value::poison();
     if (value.is_node()) return fail(Message::kNodeInString, span, {type_text(value)});
     if (type == 's' || type == 'r') {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "dsl/array.h"
 #include "dsl/evaluator.h"
 
 namespace galatea::dsl {
@@ -87,6 +88,7 @@ Value call_math(Evaluator& ev, CallArguments& a) {
     return ev.fail(Message::kArgumentCount, a.span,
                    {"math." + a.name, std::to_string(f->operands), std::to_string(a.positional.size())});
   bool any_node = false;
+  for (Value& value : a.positional) value = plain(value);
   for (size_t i = 0; i < a.positional.size(); ++i) {
     const Value& x = a.positional[i];
     if (x.is_poison()) return Value::poison();
@@ -333,6 +335,8 @@ void fill_library(Evaluator& ev, std::map<std::string, ModuleObject*>& modules) 
     galatea->names[name] = {ev.make_builtin(std::string("galatea.") + name, call_not_yet), {}};
   for (const char* name : {"fn", "ops", "types", "math", "pipeline"})
     modules[std::string("galatea.") + name] = modules[std::string("nvidia.dali.") + name];
+
+  add_numpy(ev, modules);
 
   ModuleObject* typing = add("typing");
   for (const char* name :

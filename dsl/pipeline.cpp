@@ -357,7 +357,7 @@ bool Evaluator::finish_outputs(PipelineObject& pipeline, const Value& result, ir
   for (const Value& value : values) {
     if (value.is_sequence())
       return fail(Message::kNestedOutputs, span, {pipeline.name, describe_kind(value)}), false;
-    if (!value.is_node() && !value.is_number())
+    if (!value.is_node() && !value.is_number() && !value.is(ValueKind::kArray))
       return fail(Message::kOutputKind, span, {pipeline.name, describe_kind(value)}), false;
     Value node = value.is_node() ? value : constant_node(value, span);
     if (!node.is_node()) return false;
@@ -383,7 +383,9 @@ std::unique_ptr<ir::Graph> Evaluator::stage(PipelineObject& pipeline) {
   pipeline_name_ = pipeline.name;
   merges_.clear();
   merged_objects_.clear();
+  number_merges_.clear();
   node_names_.clear();
+  seeds_.clear();
   noted_device_ = false;
   FunctionObject& function = *pipeline.function;
   auto* outer = arena.make<Frame>();

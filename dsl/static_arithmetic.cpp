@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "dsl/array.h"
 #include "dsl/evaluator.h"
 
 namespace galatea::dsl {
@@ -119,11 +120,22 @@ std::optional<int> order(const Value& a, const Value& b, int depth) {
   return x.size() < y.size() ? -1 : x.size() > y.size();
 }
 
+// An array, and something that numpy makes one.
+bool arrays_meet(const Value& a, const Value& b) {
+  auto fits = [](const Value& v) { return v.is(ValueKind::kArray) || v.is_number() || v.is_sequence(); };
+  return (a.is(ValueKind::kArray) || b.is(ValueKind::kArray)) && fits(a) && fits(b);
+}
+
 }  // namespace
 
 Value Evaluator::binary(const std::string& op, const Value& a, const Value& b, Span span, Span a_span,
                         Span b_span) {
   if (a.is_poison() || b.is_poison()) return Value::poison();
+  bool arrays = arrays_meet(a, b);
+  if (op == "@" && arrays) {
+    Value x = to_array(*this, a, a_span), y = to_array(*this, b, b_span);
+    return x.is_poison() || y.is_poison() ? Value::poison() : array_product(*this, x, y, span);
+  }
   if (op == "@")
     return fail(Message::kUnsupportedSyntax, span,
                 {"matrix multiplication with `@`", "combine matrices with `fn.transforms`"});
@@ -131,6 +143,7 @@ Value Evaluator::binary(const std::string& op, const Value& a, const Value& b, S
     if (a.is(ValueKind::kString) && op == "%") return fail(Message::kNodeInString, b_span, {type_text(b)});
     return node_operator(node_operator_name(op), {a, b}, span);
   }
+  if (arrays) return array_binary(*this, op, a, b, span);
   if (a.is_number() && b.is_number()) {
     Trouble trouble;
     Value result;
@@ -210,6 +223,7 @@ Value Evaluator::unary(const std::string& op, const Value& a, Span span) {
   if (a.is_poison()) return Value::poison();
   if (a.is_node())
     return node_operator(op == "-" ? "arith.neg" : op == "+" ? "arith.pos" : "arith.invert", {a}, span);
+  if (a.is(ValueKind::kArray)) return array_unary(*this, op, a, span);
   if (a.is_integral()) {
     int64_t value = a.as_int();
     if (op == "+") return Value::of(value);
@@ -243,6 +257,11 @@ Value Evaluator::compare(const std::string& op, const Value& a, const Value& b, 
       std::string text = key_text(a);
       if (text.empty()) return fail(Message::kNotHashable, a_span, {describe_kind(a)});
       found = b.dict().find(text) != nullptr;
+    } else if (b.is(ValueKind::kArray) && arrays_meet(a, b)) {
+      Value equals = array_binary(*this, "==", b, a, span);
+      if (equals.is_poison()) return equals;
+      const auto& elements = equals.as<ArrayObject>().elements;
+      found = std::any_of(elements.begin(), elements.end(), truth);
     } else {
       auto elements = iterate(b, b_span, "searched with `in`");
       if (!elements) return Value::poison();
@@ -256,6 +275,7 @@ Value Evaluator::compare(const std::string& op, const Value& a, const Value& b, 
     if (equality && other.is(ValueKind::kNone)) return fail(Message::kNodeEqualsNone, span);
     return node_operator(node_operator_name(op), {a, b}, span);
   }
+  if (arrays_meet(a, b)) return array_binary(*this, op, a, b, span);
   if (equality) return Value::of(equal(a, b) == (op == "=="));
   std::optional<int> sign = order(a, b, 0);
   if (!sign) return fail(Message::kOperandKinds, span, {op, describe_kind(a), describe_kind(b)});

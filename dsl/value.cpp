@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "compiler/op/operator.h"
+#include "dsl/array.h"
 
 namespace galatea::dsl {
 namespace {
@@ -74,6 +75,8 @@ std::string repr_at(const Value& value, int depth, int& budget) {
       return range.step == 1 ? fmt::format("range({}, {})", range.start, range.stop)
                              : fmt::format("range({}, {}, {})", range.start, range.stop, range.step);
     }
+    case ValueKind::kArray:
+      return array_repr(value);
     case ValueKind::kStruct: {
       std::string out;
       for (const auto& [name, field] : value.as<StructObject>().fields)
@@ -189,6 +192,8 @@ std::string_view type_name(const Value& value) {
       return "dict";
     case ValueKind::kRange:
       return "range";
+    case ValueKind::kArray:
+      return value.as<ArrayObject>().shape.empty() ? numpy_name(value.as<ArrayObject>().dtype) : "ndarray";
     case ValueKind::kStruct:
       return "struct";
     case ValueKind::kFunction:
@@ -235,6 +240,7 @@ std::string repr(const Value& value) {
   return repr_at(value, 0, budget);
 }
 std::string to_display(const Value& value) {
+  if (value.is(ValueKind::kArray)) return array_display(value);
   return value.is(ValueKind::kString) ? value.text() : repr(value);
 }
 
@@ -253,7 +259,8 @@ std::string format_float(double value) {
 }
 
 namespace {
-bool equal_at(const Value& a, const Value& b, int depth, int& budget) {
+bool equal_at(const Value& first, const Value& second, int depth, int& budget) {
+  const Value a = plain(first), b = plain(second);
   if (depth > 200 || --budget < 0) return false;
   if (a.kind == b.kind && a.is_sequence() && a.object == b.object) return true;
   if (a.is_number() && b.is_number()) {
@@ -291,6 +298,12 @@ bool equal_at(const Value& a, const Value& b, int depth, int& budget) {
       const auto &x = a.as<RangeObject>(), &y = b.as<RangeObject>();
       return x.size() == y.size() &&
              (x.size() == 0 || (x.start == y.start && (x.size() == 1 || x.step == y.step)));
+    }
+    case ValueKind::kArray: {
+      const auto &x = a.as<ArrayObject>(), &y = b.as<ArrayObject>();
+      auto same = [&](const Value& p, const Value& q) { return equal_at(p, q, depth + 1, budget); };
+      return x.dtype == y.dtype && x.shape == y.shape &&
+             std::equal(x.elements.begin(), x.elements.end(), y.elements.begin(), same);
     }
     case ValueKind::kEnum:
       return a.as<EnumObject>().name == b.as<EnumObject>().name;
@@ -332,13 +345,16 @@ bool truth(const Value& value) {
       return !value.dict().entries.empty();
     case ValueKind::kRange:
       return value.as<RangeObject>().size() != 0;
+    case ValueKind::kArray:
+      return !value.as<ArrayObject>().elements.empty() && truth(value.as<ArrayObject>().elements[0]);
     default:
       return true;
   }
 }
 
 namespace {
-std::string key_text_at(const Value& value, int& budget) {
+std::string key_text_at(const Value& given, int& budget) {
+  const Value value = plain(given);
   if (--budget < 0) return {};
   switch (value.kind) {
     case ValueKind::kNone:

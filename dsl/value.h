@@ -40,6 +40,7 @@ enum class ValueKind : uint8_t {
   kTuple,
   kDict,
   kRange,
+  kArray,
   kStruct,
   kFunction,
   kBuiltin,
@@ -66,6 +67,7 @@ struct StringObject;
 struct SequenceObject;
 struct DictObject;
 struct RangeObject;
+struct ArrayObject;
 struct StructObject;
 struct FunctionObject;
 struct BuiltinObject;

@@ -8,9 +8,9 @@
 #include <fmt/ranges.h>
 
 #include "base/settings.h"
+#include "compiler/codegen/code_module.h"
 #include "compiler/codegen/cuda/emit.h"
 #include "compiler/codegen/cuda/nvrtc.h"
-#include "compiler/codegen/llvm/emit.h"
 #include "compiler/op/operator.h"
 #include "tools/messages.h"
 
@@ -225,9 +225,9 @@ Result<std::string> emit_level(const std::string& level, const runtime::Program&
   }
   if (level == "llvm" || level == "asm") {
     GALATEA_ASSIGN(const codegen::Target target, chosen_target());
+    GALATEA_ASSIGN(const std::shared_ptr<const codegen::CodeModule> code, codegen::CodeModule::open());
     return for_each_kernel(report, ";", [&](const KernelReport& k) -> Result<std::string> {
-      if (level == "llvm") return codegen::emit_llvm_text(k.loops, target);
-      return codegen::emit_assembly(k.loops, target);
+      return level == "llvm" ? code->llvm_text(k.loops, target) : code->assembly(k.loops, target);
     });
   }
   if (level == "ptx") return ptx_text(report, arch, fuse);

@@ -3,12 +3,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/settings.h"
 #include "compiler/check_constants.h"
 #include "compiler/codegen/backend.h"
 #include "compiler/codegen/cuda/shim_backend.h"
-#include "compiler/codegen/llvm/llvm_backend.h"
+#include "compiler/codegen/llvm_backend.h"
 #include "stdlib_ops/native/register_natives.h"
 #include "stdlib_ops/register_all.h"
 #include "tools/messages.h"
@@ -16,17 +17,37 @@
 namespace galatea::tools {
 namespace {
 
+/// The settings', unless the command line says otherwise.
+codegen::CacheOptions cache_of(const std::string& choice) {
+  codegen::CacheOptions options = codegen::default_cache_options();
+  if (choice == "off") options.enabled = false;
+  if (choice != "off" && choice != "on") {
+    options.folder = std::filesystem::path(choice) / "kernels";
+    options.enabled = options.max_bytes > 0;
+  }
+  return options;
+}
+
 /// The backend of a name, or why it is not here. `note`: what the user should know.
-Result<std::unique_ptr<codegen::KernelBackend>> backend_of(const std::string& name, std::string* note) {
+Result<std::unique_ptr<codegen::KernelBackend>> backend_of(const CompileChoice& choice, std::string* note) {
+  const std::string& name = choice.backend;
   if (const std::string target_name = setting("GALATEA_TARGET"); name == "llvm" && !target_name.empty()) {
     GALATEA_ASSIGN(const codegen::Target target, codegen::target_from_name(target_name));
     for (const codegen::Target& runnable : codegen::runnable_targets()) {
-      if (runnable.level == target.level) return codegen::make_llvm_backend(target);
+      if (runnable.level == target.level) return codegen::make_llvm_backend(target, cache_of(choice.cache));
     }
     return tool_error(ErrorKind::kSystem, Message::kNoBackend, target_name,
                       "this processor cannot run its code");
   }
-  return name == "cuda-shim" ? codegen::make_shim_backend() : codegen::make_backend(name, note);
+  return name == "cuda-shim" ? codegen::make_shim_backend()
+                             : codegen::make_backend(name, note, cache_of(choice.cache));
+}
+
+void report_note(std::string text, Reporter& reporter) {
+  Diagnostic diagnostic;
+  diagnostic.severity = Severity::kNote;
+  diagnostic.message = std::move(text);
+  reporter.report(std::move(diagnostic));
 }
 
 /// GALATEA_LOG: one line a kernel.
@@ -72,26 +93,21 @@ std::shared_ptr<const runtime::Program> PipelineHost::compile(const ir::Graph& g
                                                               Reporter& reporter,
                                                               CompileReport* report) const {
   std::string note;
-  auto backend = backend_of(choice.backend, &note);
+  auto backend = backend_of(choice, &note);
   if (!backend) {
     reporter.report(backend.error());
     return nullptr;
   }
-  if (!note.empty()) {
-    Diagnostic diagnostic;
-    diagnostic.severity = Severity::kNote;
-    diagnostic.message = note;
-    reporter.report(std::move(diagnostic));
-  }
+  if (!note.empty()) report_note(std::move(note), reporter);
   CompileOptions options;
   options.registry = &registry_;
   options.backend = backend->get();
-  options.registry = &registry_;
   options.fuse = choice.fuse;
   options.trace = trace;
   CompileReport own_report;
   if (report == nullptr && setting_bool("GALATEA_LOG")) report = &own_report;
   auto program = galatea::compile(graph, reporter.sources(), options, report);
+  for (std::string& line : (*backend)->take_notes()) report_note(std::move(line), reporter);
   if (!program) {
     reporter.report(program.error());
     return nullptr;

@@ -37,6 +37,7 @@ void add_pipeline_options(CLI::App* app, PipelineOptions& options);
 struct CompileChoice {
   std::string backend = "llvm";
   bool fuse = true;
+  std::string cache = "on";  ///< "off", or the folder in which galatea keeps its files
 };
 void add_compile_options(CLI::App* app, CompileChoice& choice, std::string& fuse);
 

@@ -58,6 +58,11 @@ void add_compile_options(CLI::App* app, CompileChoice& choice, std::string& fuse
              {"llvm|interpreter|cuda-shim", "llvm", "what runs the kernels; all give the same bits",
               "--backend interpreter"})
       ->check(CLI::IsMember({"llvm", "interpreter", "cuda-shim"}).description(""));
+  add_option(app, "--cache", choice.cache,
+             {"on|off|DIR", "on", "whether compiled code is kept on disk, and where (galatea settings)",
+              "--cache /var/cache/galatea"})
+      ->check(CLI::Validator([](const std::string& text) { return text.empty() ? "no folder is named" : ""; },
+                             ""));
   fuse = "on";
   add_option(app, "--fuse", fuse,
              {"on|off", "on", "whether operators share kernels; the same bits either way", "--fuse off"})

@@ -11,8 +11,11 @@
 #include <fmt/core.h>
 
 #include "base/settings.h"
+#include "compiler/codegen/build_id.h"
+#include "compiler/codegen/code_module.h"
 #include "compiler/codegen/cuda/nvrtc.h"
-#include "compiler/codegen/llvm/target.h"
+#include "compiler/codegen/kernel_cache.h"
+#include "compiler/codegen/target.h"
 #include "tools/command.h"
 
 namespace galatea::tools {
@@ -57,6 +60,20 @@ std::string nvrtc() {
   return fmt::format("{}.{} ({})", (*found)->major_version(), (*found)->minor_version(), (*found)->path());
 }
 
+/// "LLVM 19.1.7 (/usr/lib/galatea/libgalatea_codegen_llvm.so)".
+std::string code_generator() {
+  auto found = codegen::CodeModule::open();
+  if (!found) return found.error().message();
+  return fmt::format("{} ({})", (*found)->generator(), (*found)->path());
+}
+
+std::string program_cache() {
+  const codegen::CacheOptions options = codegen::default_cache_options();
+  if (!options.enabled) return "off";
+  return fmt::format("{}, at most {:.0f} MiB", options.folder.string(),
+                     static_cast<double>(options.max_bytes) / (1 << 20));
+}
+
 std::string this_machine() {
   auto target = codegen::host_target();
   return target ? target->name() : "below x86-64-v3, kernels are interpreted";
@@ -64,8 +81,9 @@ std::string this_machine() {
 
 int print_version(Reporter& reporter) {
   const int webp = WebPGetDecoderVersion();
-  std::string text = fmt::format("galatea {}\n", GALATEA_VERSION);
-  text += fmt::format("LLVM         {}\n", GALATEA_LLVM_VERSION);
+  std::string text = fmt::format("galatea {} (build {})\n", GALATEA_VERSION, codegen::build_id());
+  text += fmt::format("generator    {}\n", code_generator());
+  text += fmt::format("cache        {}\n", program_cache());
   text +=
       fmt::format("targets      x86-64-v3, x86-64-v4, x86-64-v4-vnni; this machine: {}\n", this_machine());
   text += fmt::format("codecs       libjpeg {} (turbo API {}), libpng {}, libwebp {}.{}.{}, BMP\n",

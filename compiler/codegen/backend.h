@@ -1,11 +1,13 @@
 // Backends: how a canonical kernel becomes something that runs.
 //
-// Comes in: a kernel after the kernel passes. Goes out: KernelCode for the program. All backends agree bit
+// Comes in: kernels after the kernel passes. Goes out: KernelCode for the program. All backends agree bit
 // for bit.
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "compiler/kernel/kernel.h"
@@ -16,7 +18,14 @@ namespace galatea::codegen {
 
 struct CompiledKernel {
   std::shared_ptr<const runtime::KernelCode> code;
-  bool from_cache = false;
+  bool from_cache = false;  ///< of this process or of the disk
+  double seconds = 0;       ///< making its code
+};
+
+/// `loops` was lowered from `kernel` under the backend's schedule_options(), or others for the same machine.
+struct KernelJob {
+  const kernel::Kernel* kernel = nullptr;
+  const kernel::LoopKernel* loops = nullptr;
 };
 
 class KernelBackend {
@@ -26,8 +35,12 @@ class KernelBackend {
   virtual std::string name() const = 0;
   /// What the schedule should plan for.
   virtual kernel::ScheduleOptions schedule_options() const = 0;
-  /// `loops` was lowered from `kernel` under schedule_options(). Thread-safe.
-  virtual Result<CompiledKernel> compile(const kernel::Kernel& kernel, const kernel::LoopKernel& loops) = 0;
+  /// The code of all, in order; may use several threads.
+  virtual Result<std::vector<CompiledKernel>> compile(std::span<const KernelJob> jobs) = 0;
+  /// The code of one.
+  Result<CompiledKernel> compile(const kernel::Kernel& kernel, const kernel::LoopKernel& loops);
+  /// What the user should know about what compile() met; each line is given once.
+  virtual std::vector<std::string> take_notes() { return {}; }
 };
 
 /// Runs loops in the loop interpreter; `stages` = true: the stage interpreter, the judge of all.

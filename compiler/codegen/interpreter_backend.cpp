@@ -28,9 +28,16 @@ class InterpreterBackend final : public KernelBackend {
   explicit InterpreterBackend(bool stages) : stages_(stages) {}
   std::string name() const override { return "interpreter"; }
   kernel::ScheduleOptions schedule_options() const override { return {}; }
-  Result<CompiledKernel> compile(const kernel::Kernel& kernel, const kernel::LoopKernel& loops) override {
-    if (stages_) return CompiledKernel{std::make_shared<InterpretedStages>(kernel), false};
-    return CompiledKernel{std::make_shared<InterpretedLoops>(loops), false};
+  using KernelBackend::compile;
+  Result<std::vector<CompiledKernel>> compile(std::span<const KernelJob> jobs) override {
+    std::vector<CompiledKernel> out;
+    for (const KernelJob& job : jobs) {
+      if (stages_)
+        out.push_back({std::make_shared<InterpretedStages>(*job.kernel)});
+      else
+        out.push_back({std::make_shared<InterpretedLoops>(*job.loops)});
+    }
+    return out;
   }
 
  private:

@@ -250,7 +250,11 @@ int Emitter::slot_of(ir::ValueId value) {
   const ir::Type& type = graph_.type(value);
   std::vector<int32_t> elements = regs(info.elements);
   std::vector<int32_t> extents;
-  for (int64_t e : type.extents) extents.push_back(static_cast<int32_t>(e));
+  // A type may not say what folding has found out since.
+  for (const Expr& e : info.extents) {
+    GALATEA_CHECK(kernel::is_const(e), "a scalar value has extents that are not constant");
+    extents.push_back(static_cast<int32_t>(kernel::const_value(e)));
+  }
   int32_t extent_list = add_list(extents);
   int32_t element_list = add_list(elements);
   Instruction& instruction = emit(Op::kStoreElements);

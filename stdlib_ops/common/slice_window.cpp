@@ -127,10 +127,10 @@ Status check_slice(const TypeContext& ctx, int num_axes, int first_positional) {
                      "rel_start");
   for (int k = first_positional; positional && k < first_positional + 2; ++k) {
     const ir::Type& type = ctx.input(k);
-    if (type.ndim != 1 || is_bool(type.dtype))
+    if (type.ndim > 1 || is_bool(type.dtype))
       return ctx.error(fmt::format("{}: anchor and shape are 1-D tensors of numbers, not {}", ctx.op().name,
                                    describe(type)),
-                       {});
+                       "give one number per axis, as fn.stack(y, x)");
     if (type.static_volume() >= 0 && type.static_volume() != num_axes)
       return ctx.error(
           fmt::format("{}: anchor and shape need {} elements, one per axis; got {}", ctx.op().name, num_axes,

@@ -2,7 +2,7 @@
 // bit for bit.
 #include <gtest/gtest.h>
 
-#include "compiler/codegen/llvm/llvm_backend.h"
+#include "compiler/codegen/llvm_backend.h"
 #include "compiler/kernel/element_program.h"
 #include "compiler/kernel/passes/passes.h"
 #include "tests/kernel/fuzz_kernel.h"

@@ -2,7 +2,7 @@
 // to stages.
 #include <gtest/gtest.h>
 
-#include "compiler/codegen/llvm/llvm_backend.h"
+#include "compiler/codegen/llvm_backend.h"
 #include "tests/loops/loop_harness.h"
 #include "tests/loops/sample_kernels.h"
 

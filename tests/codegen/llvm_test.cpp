@@ -3,8 +3,7 @@
 
 #include <random>
 
-#include "compiler/codegen/llvm/emit.h"
-#include "compiler/codegen/llvm/llvm_backend.h"
+#include "compiler/codegen/llvm_backend.h"
 #include "compiler/kernel/interpreter.h"
 #include "tests/kernel/kernel_call.h"
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "compiler/codegen/llvm/llvm_backend.h"
+#include "compiler/codegen/llvm_backend.h"
 #include "compiler/compile.h"
 #include "dsl/frontend.h"
 #include "runtime/session.h"

@@ -249,6 +249,27 @@ TEST(Slice, AbsoluteRelativeAndPositional) {
             (std::vector<double>{2, 3}));
 }
 
+TEST(Slice, ScalarsForOneAxis) {
+  const Tensor vector = tensor(DType::kI64, {3}, {5, 7, 3});
+  const std::vector<int64_t> axis = {0};
+  EXPECT_EQ(OpRun("slice")
+                .input(vector)
+                .input(scalar(DType::kI32, 1))
+                .input(scalar(DType::kI32, 2))
+                .arg("axes", axis)
+                .result()
+                .numbers(),
+            (std::vector<double>{7, 3}));
+  // One number does not do for two axes.
+  EXPECT_NE(OpRun("slice")
+                .input(photo())
+                .input(scalar(DType::kI32, 1))
+                .input(scalar(DType::kI32, 2))
+                .failure()
+                .find("need 2 elements"),
+            std::string::npos);
+}
+
 TEST(Slice, BadArguments) {
   EXPECT_NE(OpRun("slice")
                 .input(photo())

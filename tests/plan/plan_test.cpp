@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "compiler/codegen/llvm/llvm_backend.h"
+#include "compiler/codegen/llvm_backend.h"
 #include "compiler/compile.h"
 #include "compiler/op/operator.h"
 #include "runtime/session.h"

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "compiler/codegen/llvm/llvm_backend.h"
+#include "compiler/codegen/llvm_backend.h"
 #include "compiler/compile.h"
 #include "compiler/passes/push_region_into_decode.h"
 #include "runtime/session.h"

@@ -8,12 +8,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "base/settings.h"
 #include "compiler/codegen/cuda/emit.h"
+#include "compiler/codegen/kernel_cache.h"
 
 extern char** environ;  // NOLINT: POSIX declares it nowhere else
 
@@ -29,11 +31,7 @@ uint64_t hash_text(const std::string& text, uint64_t hash) {
 }
 
 fs::path cache_folder() {
-  if (const std::string own = setting("GALATEA_CACHE_DIR"); !own.empty()) return fs::path(own) / "shim";
-  if (const std::string xdg = setting("XDG_CACHE_HOME"); !xdg.empty())
-    return fs::path(xdg) / "galatea" / "shim";
-  if (const std::string home = setting("HOME"); !home.empty())
-    return fs::path(home) / ".cache" / "galatea" / "shim";
+  if (const fs::path root = cache_root(); !root.empty()) return root / "shim";
   std::error_code ignored;
   return fs::temp_directory_path(ignored) / "galatea-shim";
 }
@@ -113,11 +111,18 @@ class ShimBackend final : public KernelBackend {
  public:
   std::string name() const override { return "cuda-shim"; }
   kernel::ScheduleOptions schedule_options() const override { return {.gpu = true}; }
-  Result<CompiledKernel> compile(const kernel::Kernel&, const kernel::LoopKernel& loops) override {
+  using KernelBackend::compile;
+  Result<std::vector<CompiledKernel>> compile(std::span<const KernelJob> jobs) override {
     const std::string name = "galatea_kernel";
-    GALATEA_ASSIGN(auto library, ShimLibrary::compile(emit_cuda(loops, name)));
-    const bool cached = library->from_cache();
-    return CompiledKernel{std::make_shared<ShimCode>(std::move(library), name), cached};
+    std::vector<CompiledKernel> out;
+    for (const KernelJob& job : jobs) {
+      const auto start = std::chrono::steady_clock::now();
+      GALATEA_ASSIGN(auto library, ShimLibrary::compile(emit_cuda(*job.loops, name)));
+      const bool cached = library->from_cache();
+      out.push_back({std::make_shared<ShimCode>(std::move(library), name), cached,
+                     std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()});
+    }
+    return out;
   }
 };
 

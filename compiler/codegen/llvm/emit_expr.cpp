@@ -207,7 +207,7 @@ llvm::Value* FunctionEmitter::emit_arithmetic(ScalarOp op, DType type, std::vect
     case ScalarOp::kDiv:
       return real ? builder_.CreateFDiv(a, b) : emit_division(op, type, a, b);
     case ScalarOp::kRem:
-      return real ? builder_.CreateFRem(a, b) : emit_division(op, type, a, b);
+      return real ? emit_float_rem(a, b) : emit_division(op, type, a, b);
     case ScalarOp::kMin:
       return builder_.CreateSelect(emit_compare(ScalarOp::kLt, type, a, b), a, b);
     case ScalarOp::kMax:

@@ -29,14 +29,18 @@ FunctionEmitter::FunctionEmitter(const kernel::LoopKernel& kernel, const Target&
 void FunctionEmitter::run(const std::string& symbol) {
   auto* type = llvm::FunctionType::get(builder_.getVoidTy(), {builder_.getPtrTy()}, false);
   function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module_);
-  function_->addFnAttr(llvm::Attribute::NoUnwind);
-  function_->addFnAttr("target-cpu", target_.cpu());
-  if (!target_.features().empty()) function_->addFnAttr("target-features", target_.features());
-  function_->addFnAttr("prefer-vector-width", std::to_string(target_.vector_bits()));
-  function_->addFnAttr("min-legal-vector-width", std::to_string(target_.vector_bits()));
+  set_target(function_);
   emit_entry();
   emit_block(kernel_.body);
   builder_.CreateRetVoid();
+}
+
+void FunctionEmitter::set_target(llvm::Function* function) const {
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  function->addFnAttr("target-cpu", target_.cpu());
+  if (!target_.features().empty()) function->addFnAttr("target-features", target_.features());
+  function->addFnAttr("prefer-vector-width", std::to_string(target_.vector_bits()));
+  function->addFnAttr("min-legal-vector-width", std::to_string(target_.vector_bits()));
 }
 
 void FunctionEmitter::emit_entry() {

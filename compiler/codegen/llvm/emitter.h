@@ -1,4 +1,4 @@
-// Loops to LLVM IR, with explicit vectors. Shared by the files of this folder; the entry is emit.h.
+// Loops to LLVM IR, with explicit vectors. Shared by the files of this folder; the entry is generate.h.
 //
 // A value is a scalar or a vector of `lanes_` elements; uniform expressions stay scalar and are spread where
 // a vector needs them. The vector loop is emitted twice: whole vectors, then one masked iteration for the
@@ -13,7 +13,7 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 
-#include "compiler/codegen/llvm/target.h"
+#include "compiler/codegen/target.h"
 #include "compiler/kernel/loops.h"
 
 namespace galatea::codegen {
@@ -29,6 +29,7 @@ class FunctionEmitter {
 
   // emit_statements.cpp
   void emit_entry();
+  void set_target(llvm::Function* function) const;
   void place_buffers(Value* scratch);
   void emit_block(const kernel::Block& block);
   void emit_for(const kernel::For& loop);
@@ -51,6 +52,7 @@ class FunctionEmitter {
   Value* emit_saturate(DType from, DType to, Value* value);
   Value* emit_philox(const kernel::ExprNode& e);
   Value* emit_round_away(Value* value);
+  Value* emit_float_rem(Value* a, Value* b);  // emit_rem.cpp
   Value* multiply_high(Value* a, Value* b, bool is_signed);
 
   // emit_memory.cpp

@@ -1,4 +1,6 @@
-#include "compiler/codegen/llvm/target.h"
+#include "compiler/codegen/target.h"
+
+#include "compiler/messages.h"
 
 namespace galatea::codegen {
 namespace {
@@ -28,8 +30,8 @@ std::optional<Target> host_target() {
 Result<Target> target_from_name(std::string_view name) {
   for (size_t i = 0; i < std::size(kNames); ++i)
     if (kNames[i] == name) return Target{static_cast<TargetLevel>(i)};
-  return make_error(ErrorKind::kUser, "G0560", "unknown code generation target \"" + std::string(name) + "\"",
-                    "use x86-64-v3, x86-64-v4 or x86-64-v4-vnni");
+  return compiler::user_error(compiler::Message::kUnknownTarget, Span{}, name,
+                              "x86-64-v3, x86-64-v4 or x86-64-v4-vnni");
 }
 
 std::vector<Target> runnable_targets() {

@@ -1,0 +1,131 @@
+#include "compiler/codegen/code_module.h"
+
+#include <dlfcn.h>
+
+#include <filesystem>
+#include <mutex>
+
+#include "base/settings.h"
+#include "compiler/codegen/build_id.h"
+#include "compiler/messages.h"
+
+namespace galatea::codegen {
+namespace {
+
+namespace fs = std::filesystem;
+using compiler::Message;
+
+constexpr const char* kFileName = "libgalatea_codegen_llvm.so";
+
+std::mutex g_mutex;
+std::shared_ptr<const CodeModule> g_module;
+
+template <typename... Args>
+std::unexpected<Error> system_error(Message message, const Args&... args) {
+  return make_error(ErrorKind::kSystem, compiler::diagnostic(message, Span{}, args...));
+}
+
+/// Folders in which the library or program that holds this code lies.
+std::vector<fs::path> own_folders() {
+  std::vector<fs::path> out;
+  std::error_code ignored;
+  Dl_info info = {};
+  if (::dladdr(reinterpret_cast<const void*>(&code_module_is_open), &info) != 0 &&
+      info.dli_fname != nullptr) {
+    const fs::path file = fs::canonical(info.dli_fname, ignored);
+    if (!ignored) out.push_back(file.parent_path());
+  }
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
+  if (!ignored) out.push_back(program.parent_path());
+  return out;
+}
+
+std::vector<fs::path> candidates() {
+  if (const std::string named = setting("GALATEA_CODEGEN_MODULE"); !named.empty()) return {named};
+  std::vector<fs::path> out;
+  for (const fs::path& folder : own_folders()) {
+    // Beside it; installed: in a folder of our own beside the library; beside bin/.
+    for (const char* place : {".", "galatea", "../lib", GALATEA_MODULE_FOLDER_FROM_BIN})
+      out.push_back((folder / place / kFileName).lexically_normal());
+  }
+  return out;
+}
+
+Result<const ModuleTable*> load_table(const fs::path& file) {
+  // Never closed: LLVM does not survive being unloaded, and code of ours may be running.
+  void* library = ::dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* why = ::dlerror();
+    return system_error(Message::kModuleNotLoaded, file.string(), why != nullptr ? why : "unknown error");
+  }
+  const auto entry = reinterpret_cast<ModuleEntry>(::dlsym(library, kModuleSymbol));
+  const ModuleTable* table = entry != nullptr ? entry() : nullptr;
+  if (table == nullptr || table->interface != kModuleInterface || build_id() != table->build_id)
+    return system_error(Message::kModuleOfAnotherBuild, file.string());
+  return table;
+}
+
+struct Answer {
+  std::string bytes, failure;
+  uint64_t entry = 0;
+  bool has_result = false;
+};
+
+Result<Answer> generate(const ModuleTable& table, ModuleOutput what, const kernel::LoopKernel& loops,
+                        const Target& target) {
+  Answer answer;
+  ModuleSink sink;
+  sink.self = &answer;
+  sink.result = [](void* self, const char* bytes, uint64_t size, uint64_t entry) {
+    auto* to = static_cast<Answer*>(self);
+    to->bytes.assign(bytes, size);
+    to->entry = entry;
+    to->has_result = true;
+  };
+  sink.failure = [](void* self, const char* text, uint64_t size) {
+    static_cast<Answer*>(self)->failure.assign(text, size);
+  };
+  table.generate(what, loops, target, sink);
+  if (answer.has_result) return answer;
+  return make_error(ErrorKind::kInternal,
+                    compiler::diagnostic(Message::kCodeGenerationFailed, Span{}, loops.name, answer.failure));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const CodeModule>> CodeModule::open() {
+  const std::lock_guard lock(g_mutex);
+  if (g_module) return g_module;
+  const std::vector<fs::path> files = candidates();
+  for (const fs::path& file : files) {
+    std::error_code ignored;
+    if (!fs::exists(file, ignored)) continue;
+    GALATEA_ASSIGN(const ModuleTable* table, load_table(file));
+    g_module = std::shared_ptr<const CodeModule>(new CodeModule(file.string(), table));
+    return g_module;
+  }
+  return system_error(Message::kModuleMissing, files.front().filename().string(),
+                      files.front().parent_path().string());
+}
+
+bool code_module_is_open() {
+  const std::lock_guard lock(g_mutex);
+  return g_module != nullptr;
+}
+
+Result<runtime::CodeObject> CodeModule::compile(const kernel::LoopKernel& loops, const Target& target) const {
+  GALATEA_ASSIGN(Answer answer, generate(*table_, ModuleOutput::kObject, loops, target));
+  return runtime::CodeObject{std::move(answer.bytes), answer.entry};
+}
+
+Result<std::string> CodeModule::llvm_text(const kernel::LoopKernel& loops, const Target& target) const {
+  GALATEA_ASSIGN(Answer answer, generate(*table_, ModuleOutput::kLlvmText, loops, target));
+  return std::move(answer.bytes);
+}
+
+Result<std::string> CodeModule::assembly(const kernel::LoopKernel& loops, const Target& target) const {
+  GALATEA_ASSIGN(Answer answer, generate(*table_, ModuleOutput::kAssembly, loops, target));
+  return std::move(answer.bytes);
+}
+
+}  // namespace galatea::codegen

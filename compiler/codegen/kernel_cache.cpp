@@ -1,0 +1,227 @@
+// Finding, keeping and dropping entries; see kernel_cache.h.
+#include "compiler/codegen/kernel_cache.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+
+#include "base/settings.h"
+#include "compiler/codegen/kernel_key.h"
+
+namespace galatea::codegen {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSuffix = ".kernel";
+constexpr const char* kUnfinished = ".unfinished-";
+constexpr int64_t kMaxFileBytes = 64 << 20;
+/// A hit renews the time of a file that is older than this: fine enough for an order of use.
+constexpr time_t kRenewAfterSeconds = 60;
+/// A file that is still unfinished after this has no writer any more.
+constexpr time_t kAbandonedAfterSeconds = 600;
+
+/// A descriptor that is closed at the end.
+class File {
+ public:
+  explicit File(int descriptor) : descriptor_(descriptor) {}
+  ~File() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  int get() const { return descriptor_; }
+  bool close() {
+    const int result = ::close(descriptor_);
+    descriptor_ = -1;
+    return result == 0;
+  }
+
+ private:
+  int descriptor_;
+};
+
+struct Content {
+  std::string bytes, problem;
+  bool is_there = true;
+};
+
+/// Why code of this file may not be run, or "".
+std::string distrust(const struct stat& status) {
+  if (!S_ISREG(status.st_mode)) return "it is no plain file";
+  if (status.st_uid != ::geteuid() && status.st_uid != 0) return "it belongs to another user";
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "other users may write to it";
+  if (status.st_size > kMaxFileBytes) return "it is too large";
+  return "";
+}
+
+Content read_trusted(const fs::path& path) {
+  Content out;
+  // Without blocking: a pipe under this name must not hold us up.
+  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (file.get() < 0) {
+    out.is_there = errno != ENOENT && errno != ENOTDIR;
+    if (out.is_there) out.problem = errno == ELOOP ? "it is no plain file" : std::strerror(errno);
+    return out;
+  }
+  struct stat status = {};
+  if (::fstat(file.get(), &status) != 0) {
+    out.problem = std::strerror(errno);
+    return out;
+  }
+  out.problem = distrust(status);
+  if (!out.problem.empty()) return out;
+  out.bytes.resize(static_cast<size_t>(status.st_size));
+  size_t have = 0;
+  while (have < out.bytes.size()) {
+    const ssize_t got = ::read(file.get(), out.bytes.data() + have, out.bytes.size() - have);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) out.problem = std::strerror(errno);
+    if (got <= 0) break;
+    have += static_cast<size_t>(got);
+  }
+  out.bytes.resize(have);
+  if (::time(nullptr) - status.st_mtime > kRenewAfterSeconds) ::futimens(file.get(), nullptr);
+  return out;
+}
+
+/// "" if all was written.
+std::string write_all(int descriptor, const std::string& bytes) {
+  size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t wrote = ::write(descriptor, bytes.data() + done, bytes.size() - done);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) return std::strerror(wrote < 0 ? errno : ENOSPC);
+    done += static_cast<size_t>(wrote);
+  }
+  return "";
+}
+
+struct KeptFile {
+  fs::path path;
+  int64_t bytes = 0;
+  timespec used = {};
+};
+
+bool is_older(const timespec& a, const timespec& b) {
+  return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
+}
+
+}  // namespace
+
+fs::path cache_root() {
+  if (const std::string own = setting("GALATEA_CACHE_DIR"); !own.empty()) return own;
+  if (const std::string xdg = setting("XDG_CACHE_HOME"); !xdg.empty() && fs::path(xdg).is_absolute())
+    return fs::path(xdg) / "galatea";
+  if (const std::string home = setting("HOME"); !home.empty()) return fs::path(home) / ".cache" / "galatea";
+  return {};
+}
+
+CacheOptions default_cache_options() {
+  CacheOptions options;
+  const fs::path root = cache_root();
+  options.folder = root / "kernels";
+  options.max_bytes = setting_int("GALATEA_CACHE_SIZE");
+  options.enabled = setting_bool("GALATEA_CACHE") && !root.empty() && options.max_bytes > 0;
+  return options;
+}
+
+fs::path KernelCache::file_of(const std::string& key) const {
+  return options_.folder / (hash_name(key) + kSuffix);
+}
+
+std::optional<runtime::CodeObject> KernelCache::find(const std::string& key) {
+  if (!options_.enabled) return std::nullopt;
+  const fs::path path = file_of(key);
+  const Content content = read_trusted(path);
+  if (!content.is_there) return std::nullopt;
+  DecodedEntry entry;
+  entry.problem = content.problem;
+  if (entry.problem.empty()) entry = decode_entry(content.bytes, key);
+  if (!entry.problem.empty() && unusable_++ == 0)
+    first_unusable_ = fmt::format("{}: {}", path.filename().string(), entry.problem);
+  return std::move(entry.object);
+}
+
+void KernelCache::cannot_write(const std::string& why) {
+  if (write_problem_.empty()) write_problem_ = why;
+}
+
+void KernelCache::store(const std::string& key, const runtime::CodeObject& object) {
+  // After one failure no further one is tried: the folder is full, or not ours.
+  if (!options_.enabled || !write_problem_.empty()) return;
+  const std::string bytes = encode_entry(key, object);
+  if (static_cast<int64_t>(bytes.size()) > std::min(options_.max_bytes, kMaxFileBytes)) return;
+  std::error_code error;
+  fs::create_directories(options_.folder, error);
+  if (error) return cannot_write(error.message());
+  static std::atomic<uint64_t> counter = 0;
+  const fs::path unfinished =
+      options_.folder / fmt::format("{}{}-{}", kUnfinished, ::getpid(), counter.fetch_add(1));
+  // A process of the same number may have left one.
+  ::unlink(unfinished.c_str());
+  File file(::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (file.get() < 0) return cannot_write(std::strerror(errno));
+  std::string problem = write_all(file.get(), bytes);
+  if (problem.empty() && !file.close()) problem = std::strerror(errno);
+  if (problem.empty() && ::rename(unfinished.c_str(), file_of(key).c_str()) != 0)
+    problem = std::strerror(errno);
+  if (problem.empty()) return;
+  ::unlink(unfinished.c_str());
+  cannot_write(problem);
+}
+
+void KernelCache::trim() {
+  if (!options_.enabled) return;
+  std::vector<KeptFile> files;
+  int64_t total = 0;
+  std::error_code error;
+  const time_t now = ::time(nullptr);
+  for (fs::directory_iterator it(options_.folder, error), end; !error && it != end; it.increment(error)) {
+    const fs::path& path = it->path();
+    const bool is_unfinished = path.filename().string().starts_with(kUnfinished);
+    // Whatever else lies there is not ours to count or to remove.
+    if (!is_unfinished && path.extension() != kSuffix) continue;
+    struct stat status = {};
+    if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    if (is_unfinished && now - status.st_mtime > kAbandonedAfterSeconds) {
+      ::unlink(path.c_str());
+      continue;
+    }
+    total += status.st_size;
+    if (!is_unfinished) files.push_back({path, status.st_size, status.st_mtim});
+  }
+  if (total <= options_.max_bytes) return;
+  std::sort(files.begin(), files.end(),
+            [](const KeptFile& a, const KeptFile& b) { return is_older(a.used, b.used); });
+  for (const KeptFile& file : files) {
+    if (total <= options_.max_bytes) break;
+    // Another process may have been faster; its bytes are gone either way.
+    if (::unlink(file.path.c_str()) == 0 || errno == ENOENT) total -= file.bytes;
+  }
+}
+
+std::vector<std::string> KernelCache::take_notes() {
+  std::vector<std::string> out;
+  if (unusable_ > 0)
+    out.push_back(
+        fmt::format("{} file{} of the program cache {} could not be used, and {} compiled anew ({})",
+                    unusable_, unusable_ == 1 ? "" : "s", options_.folder.string(),
+                    unusable_ == 1 ? "its kernel was" : "their kernels were", first_unusable_));
+  if (!write_problem_.empty() && !told_write_problem_)
+    out.push_back(fmt::format("compiled kernels could not be kept in {}: {}", options_.folder.string(),
+                              write_problem_));
+  unusable_ = 0;
+  first_unusable_.clear();
+  told_write_problem_ = !write_problem_.empty();
+  return out;
+}
+
+}  // namespace galatea::codegen

@@ -1,0 +1,139 @@
+// See generate.h. One LLVM context and module a kernel; the target is set up once per process.
+#include "compiler/codegen/llvm/generate.h"
+
+#include <mutex>
+
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/PassManager.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/TargetParser/Host.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/DCE.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/GVN.h>
+#include <llvm/Transforms/Scalar/IndVarSimplify.h>
+#include <llvm/Transforms/Scalar/LICM.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/LoopRotation.h>
+#include <llvm/Transforms/Scalar/LoopUnrollPass.h>
+#include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/Utils/LCSSA.h>
+#include <llvm/Transforms/Utils/LoopSimplify.h>
+
+#include "base/result.h"
+#include "compiler/codegen/llvm/emitter.h"
+
+namespace galatea::codegen {
+namespace {
+
+constexpr const char* kSymbol = "galatea_kernel";
+
+void initialize_llvm() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+  });
+}
+
+std::unique_ptr<llvm::TargetMachine> make_machine(const Target& target) {
+  initialize_llvm();
+  std::string triple = llvm::sys::getDefaultTargetTriple();
+  std::string message;
+  const llvm::Target* found = llvm::TargetRegistry::lookupTarget(triple, message);
+  GALATEA_CHECK(found != nullptr, "LLVM has no code generator for " + triple + ": " + message);
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  std::unique_ptr<llvm::TargetMachine> machine(
+      found->createTargetMachine(triple, target.cpu(), target.features(), options, llvm::Reloc::PIC_,
+                                 std::nullopt, llvm::CodeGenOptLevel::Default));
+  GALATEA_CHECK(machine != nullptr, "LLVM has no machine " + target.name());
+  return machine;
+}
+
+std::unique_ptr<llvm::Module> make_module(llvm::LLVMContext& context, const kernel::LoopKernel& kernel,
+                                          const Target& target) {
+  auto module = std::make_unique<llvm::Module>(kernel.name, context);
+  FunctionEmitter(kernel, target, *module).run(kSymbol);
+  std::string problem;
+  llvm::raw_string_ostream stream(problem);
+  GALATEA_CHECK(!llvm::verifyModule(*module, &stream),
+                "illegal LLVM IR for " + kernel.name + ": " + stream.str());
+  return module;
+}
+
+/// A lean list: vectors are ours, so neither LoopVectorize nor SLP runs.
+void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
+  llvm::PassBuilder builder(&machine);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager sccs;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(sccs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, sccs, modules);
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass(true));
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::LoopSimplifyPass());
+  passes.addPass(llvm::LCSSAPass());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopRotatePass()));
+  passes.addPass(
+      llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::IndVarSimplifyPass()));
+  passes.addPass(llvm::LoopUnrollPass(
+      llvm::LoopUnrollOptions(2).setPartial(false).setRuntime(false).setUpperBound(false)));
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::GVNPass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::DCEPass());
+  llvm::ModulePassManager all;
+  all.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
+  all.run(module, modules);
+}
+
+std::string emit_file(const kernel::LoopKernel& kernel, const Target& target, llvm::CodeGenFileType type) {
+  llvm::LLVMContext context;
+  auto module = make_module(context, kernel, target);
+  std::unique_ptr<llvm::TargetMachine> machine = make_machine(target);
+  module->setDataLayout(machine->createDataLayout());
+  module->setTargetTriple(machine->getTargetTriple().str());
+  optimize(*module, *machine);
+  llvm::SmallString<0> text;
+  llvm::raw_svector_ostream stream(text);
+  llvm::legacy::PassManager emit;
+  GALATEA_CHECK(!machine->addPassesToEmitFile(emit, stream, nullptr, type),
+                "LLVM cannot write for this target");
+  emit.run(*module);
+  return std::string(text.str());
+}
+
+}  // namespace
+
+std::string emit_llvm_text(const kernel::LoopKernel& kernel, const Target& target) {
+  llvm::LLVMContext context;
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  make_module(context, kernel, target)->print(stream, nullptr);
+  return stream.str();
+}
+
+std::string emit_assembly(const kernel::LoopKernel& kernel, const Target& target) {
+  return emit_file(kernel, target, llvm::CodeGenFileType::AssemblyFile);
+}
+
+runtime::CodeObject emit_object(const kernel::LoopKernel& kernel, const Target& target) {
+  return link_object(emit_file(kernel, target, llvm::CodeGenFileType::ObjectFile), kSymbol);
+}
+
+}  // namespace galatea::codegen

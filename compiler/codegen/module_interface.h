@@ -1,0 +1,41 @@
+// What the core and the code generation module say to each other.
+//
+// Only the first three fields are read before the build ids have been compared; after that both sides have
+// the same types, so loops pass as they are. Results are bytes given to a sink of the core's, and no
+// exception crosses.
+#pragma once
+
+#include <cstdint>
+
+#include "compiler/codegen/target.h"
+#include "compiler/kernel/loops.h"
+
+namespace galatea::codegen {
+
+/// Changes when the first three fields of ModuleTable change their meaning, which is: never, if it can be
+/// helped.
+inline constexpr uint32_t kModuleInterface = 1;
+inline constexpr const char* kModuleSymbol = "galatea_codegen_module";
+
+enum class ModuleOutput : uint32_t { kObject, kLlvmText, kAssembly };
+
+struct ModuleSink {
+  void* self = nullptr;
+  /// The result, once; `entry` is the offset of an object's function.
+  void (*result)(void* self, const char* bytes, uint64_t size, uint64_t entry) = nullptr;
+  /// Instead of a result: why there is none.
+  void (*failure)(void* self, const char* text, uint64_t size) = nullptr;
+};
+
+struct ModuleTable {
+  uint32_t interface = 0;  ///< kModuleInterface
+  uint32_t reserved = 0;
+  const char* build_id = nullptr;  ///< build_id() of the module
+  const char* generator = nullptr;
+  void (*generate)(ModuleOutput what, const kernel::LoopKernel& loops, const Target& target,
+                   const ModuleSink& sink) = nullptr;
+};
+
+using ModuleEntry = const ModuleTable* (*)();
+
+}  // namespace galatea::codegen

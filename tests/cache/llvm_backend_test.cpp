@@ -1,0 +1,131 @@
+// The backend "llvm" over its cache: what comes from the disk computes what was compiled, bit for bit.
+#include "compiler/codegen/llvm_backend.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <thread>
+
+#include "compiler/codegen/code_module.h"
+#include "tests/loops/loop_harness.h"
+#include "tests/loops/sample_kernels.h"
+
+namespace galatea::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using codegen::CacheOptions;
+using codegen::CompiledKernel;
+
+class LlvmBackendTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!codegen::host_target()) GTEST_SKIP() << "this processor is below x86-64-v3";
+    folder_ = fs::path(::testing::TempDir()) / ("galatea_backend_" + std::to_string(::getpid()));
+    fs::remove_all(folder_);
+    for (const auto& [name, sample] : sample_kernels()) {
+      samples_.push_back(sample);
+      loops_.push_back(lower_verified(sample.kernel, backend()->schedule_options()));
+    }
+    for (size_t i = 0; i < samples_.size(); ++i) jobs_.push_back({&samples_[i].kernel, &loops_[i]});
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::unique_ptr<codegen::KernelBackend> backend(bool on_disk = true) const {
+    return codegen::make_llvm_backend(*codegen::host_target(), {on_disk, folder_, 1 << 24});
+  }
+  std::vector<CompiledKernel> compile(codegen::KernelBackend& with) const {
+    auto compiled = with.compile(jobs_);
+    EXPECT_TRUE(compiled) << (compiled ? "" : compiled.error().message());
+    return compiled ? std::move(*compiled) : std::vector<CompiledKernel>();
+  }
+  static size_t cached(const std::vector<CompiledKernel>& kernels) {
+    size_t out = 0;
+    for (const CompiledKernel& kernel : kernels) out += kernel.from_cache ? 1 : 0;
+    return out;
+  }
+  std::vector<std::vector<uint8_t>> outputs(const std::vector<CompiledKernel>& kernels) const {
+    std::vector<std::vector<uint8_t>> out;
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      for (const auto& params : samples_[i].params) {
+        Arena arena(samples_[i].kernel, params, i + 1);
+        kernels[i].code->run(
+            arena.call(static_cast<uint64_t>(value_of(kernel::layout_scratch(loops_[i]).bytes, params))));
+        out.push_back(arena.take_outputs());
+      }
+    }
+    return out;
+  }
+
+  fs::path folder_;
+  std::vector<SampleKernel> samples_;
+  std::vector<LoopKernel> loops_;
+  std::vector<codegen::KernelJob> jobs_;
+};
+
+TEST_F(LlvmBackendTest, WarmEqualsCold) {
+  auto cold = compile(*backend());
+  EXPECT_EQ(cached(cold), 0U);
+  const auto expected = outputs(cold);
+  cold.clear();  // nothing lives on in this process: what follows is from the disk
+  const auto warm = compile(*backend());
+  EXPECT_EQ(cached(warm), jobs_.size());
+  EXPECT_EQ(outputs(warm), expected);
+}
+
+TEST_F(LlvmBackendTest, LivingCodeIsShared) {
+  const auto first = compile(*backend(false));
+  const auto second = compile(*backend(false));
+  EXPECT_EQ(cached(first), 0U);
+  EXPECT_EQ(cached(second), jobs_.size());
+  for (size_t i = 0; i < first.size(); ++i) EXPECT_EQ(first[i].code, second[i].code);
+  EXPECT_FALSE(fs::exists(folder_));
+}
+
+TEST_F(LlvmBackendTest, EqualKernelsOfOneProgramAreMadeOnce) {
+  const codegen::KernelJob twice[] = {jobs_[0], jobs_[1], jobs_[0]};
+  auto compiled = backend(false)->compile(twice);
+  ASSERT_TRUE(compiled);
+  EXPECT_EQ((*compiled)[0].code, (*compiled)[2].code);
+  EXPECT_FALSE((*compiled)[0].from_cache);
+  EXPECT_TRUE((*compiled)[2].from_cache);
+}
+
+TEST_F(LlvmBackendTest, DamageCostsACompilationAndANote) {
+  const auto expected = outputs(compile(*backend()));
+  size_t damaged = 0;
+  for (const auto& entry : fs::directory_iterator(folder_)) {
+    if (damaged == 3) break;
+    std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(entry.file_size() * ++damaged / 4));
+    file.put('\x5A').put('\xA5').put('\x5A');
+  }
+  auto repaired = backend();
+  const auto kernels = compile(*repaired);
+  EXPECT_EQ(cached(kernels), jobs_.size() - 3);
+  EXPECT_EQ(outputs(kernels), expected);
+  EXPECT_EQ(repaired->take_notes().size(), 1U);
+}
+
+TEST_F(LlvmBackendTest, ManyThreadsCompileAtOnce) {
+  const auto expected = outputs(compile(*backend(false)));
+  std::vector<std::vector<std::vector<uint8_t>>> got(4);
+  {
+    std::vector<std::jthread> threads;
+    for (auto& slot : got) threads.emplace_back([&] { slot = outputs(compile(*backend())); });
+  }
+  for (const auto& slot : got) EXPECT_EQ(slot, expected);
+}
+
+TEST_F(LlvmBackendTest, EveryTargetHasItsOwnCode) {
+  for (const codegen::Target& target : codegen::runnable_targets()) {
+    auto made = codegen::make_llvm_backend(target, {true, folder_, 1 << 24});
+    auto compiled = made->compile(jobs_);
+    ASSERT_TRUE(compiled);
+    EXPECT_EQ(cached(*compiled), 0U) << target.name();
+  }
+}
+
+}  // namespace
+}  // namespace galatea::testing

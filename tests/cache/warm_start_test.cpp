@@ -1,0 +1,212 @@
+// Cold and warm starts of the program as a user sees them: what is compiled, what is loaded, what is said.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/program.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using galatea::testing::contains;
+using galatea::testing::Outcome;
+using galatea::testing::read_file;
+
+class WarmStart : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(testing::TempDir()) / ("galatea_warm_" + std::to_string(::getpid()));
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    unset();
+  }
+  void TearDown() override {
+    unset();
+    fs::remove_all(folder_);
+  }
+  static void unset() {
+    for (const char* name : {"LD_DEBUG", "LD_DEBUG_OUTPUT", "GALATEA_CODEGEN_MODULE", "GALATEA_CACHE_SIZE"})
+      ::unsetenv(name);
+  }
+
+  std::string pipeline(const std::string& numbers = "brightness=1.25, contrast=0.75") {
+    const fs::path file = folder_ / "p.dali-dsl";
+    std::ofstream(file) << "from nvidia.dali import pipeline_def, fn, types\n\n\n"
+                           "@pipeline_def(batch_size=4, num_threads=2, seed=7)\n"
+                           "def p(size=32):\n"
+                           "    encoded, label = fn.readers.file(file_root=\"" GALATEA_BINARY_DIR "/samples\")\n"
+                           "    image = fn.decoders.image(encoded, output_type=types.RGB)\n"
+                           "    image = fn.resize(image, size=[size, size])\n"
+                           "    return fn.brightness_contrast(image, "
+                        << numbers << "), label\n";
+    return file.string();
+  }
+
+  struct Run {
+    Outcome outcome;
+    int compiled = -1, cached = -1;
+    bool loaded_llvm = false;
+    std::string pixels;
+  };
+  /// `galatea run` with the dynamic linker's log, so that we see what was loaded.
+  Run run(const std::string& file, std::vector<std::string> more = {}) {
+    const fs::path saved = folder_ / "saved", log = folder_ / "ld";
+    fs::remove_all(saved);
+    ::setenv("LD_DEBUG", "files", 1);
+    ::setenv("LD_DEBUG_OUTPUT", log.c_str(), 1);
+    std::vector<std::string> arguments = {"run", file, "--stats=json", "--save", saved.string()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    Run out;
+    out.outcome = galatea::testing::run_galatea(arguments, folder_);
+    ::unsetenv("LD_DEBUG");
+    ::unsetenv("LD_DEBUG_OUTPUT");
+    bool has_log = false;
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+      if (!entry.path().filename().string().starts_with("ld.")) continue;
+      const std::string text = read_file(entry.path());
+      has_log |= contains(text, "libc.so");
+      out.loaded_llvm |= contains(text, "libLLVM") || contains(text, "galatea_codegen_llvm");
+      fs::remove(entry.path());
+    }
+    EXPECT_TRUE(has_log) << "the dynamic linker kept no log";
+    if (const auto at = out.outcome.out.find("{\"samples\""); at != std::string::npos) {
+      const auto stats = nlohmann::json::parse(out.outcome.out.substr(at));
+      out.compiled = stats["kernels"]["compiled"];
+      out.cached = stats["kernels"]["cached"];
+    }
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::recursive_directory_iterator(saved))
+      if (entry.is_regular_file()) files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+    for (const fs::path& path : files) out.pixels += path.filename().string() + read_file(path);
+    return out;
+  }
+  std::vector<fs::path> kept() const {
+    std::vector<fs::path> out;
+    for (const auto& entry : fs::directory_iterator(folder_ / "cache" / "kernels")) out.push_back(entry.path());
+    return out;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(WarmStart, LoadsNoCodeGenerator) {
+  const std::string file = pipeline();
+  const Run cold = run(file);
+  ASSERT_EQ(cold.outcome.status, 0) << cold.outcome.err;
+  EXPECT_GT(cold.compiled, 0);
+  EXPECT_EQ(cold.cached, 0);
+  EXPECT_TRUE(cold.loaded_llvm);
+  EXPECT_EQ(kept().size(), static_cast<size_t>(cold.compiled));
+  const Run warm = run(file);
+  ASSERT_EQ(warm.outcome.status, 0) << warm.outcome.err;
+  EXPECT_EQ(warm.compiled, 0);
+  EXPECT_EQ(warm.cached, cold.compiled);
+  EXPECT_FALSE(warm.loaded_llvm);
+  EXPECT_EQ(warm.pixels, cold.pixels);
+  EXPECT_EQ(warm.outcome.err, "");
+}
+
+TEST_F(WarmStart, OtherNumbersAreWarmToo) {
+  const Run cold = run(pipeline());
+  const Run other = run(pipeline("brightness=0.5, contrast=1.5"), {"--set", "size=40"});
+  ASSERT_EQ(other.outcome.status, 0) << other.outcome.err;
+  EXPECT_EQ(other.compiled, 0);
+  EXPECT_EQ(other.cached, cold.compiled);
+  EXPECT_FALSE(other.loaded_llvm);
+  EXPECT_NE(other.pixels, cold.pixels);
+}
+
+TEST_F(WarmStart, TheOptionMovesTheCacheAndTurnsItOff) {
+  const std::string file = pipeline();
+  const Run off = run(file, {"--cache", "off"});
+  EXPECT_GT(off.compiled, 0);
+  EXPECT_FALSE(fs::exists(folder_ / "cache"));
+  const std::string elsewhere = (folder_ / "elsewhere").string();
+  EXPECT_GT(run(file, {"--cache", elsewhere}).compiled, 0);
+  EXPECT_EQ(run(file, {"--cache", elsewhere}).compiled, 0);
+  EXPECT_FALSE(fs::exists(folder_ / "cache"));
+  EXPECT_EQ(run(file, {"--cache="}).outcome.status, 2);
+}
+
+TEST_F(WarmStart, DamageIsOneNoteAndTheSamePixels) {
+  const std::string file = pipeline();
+  const Run cold = run(file);
+  for (const fs::path& path : kept()) fs::resize_file(path, fs::file_size(path) / 2);
+  const Run repaired = run(file);
+  ASSERT_EQ(repaired.outcome.status, 0) << repaired.outcome.err;
+  EXPECT_EQ(repaired.compiled, cold.compiled);
+  EXPECT_EQ(repaired.pixels, cold.pixels);
+  EXPECT_TRUE(contains(repaired.outcome.err, "note")) << repaired.outcome.err;
+  EXPECT_TRUE(contains(repaired.outcome.err, "could not be used")) << repaired.outcome.err;
+  EXPECT_EQ(run(file).outcome.err, "");
+}
+
+TEST_F(WarmStart, AFolderThatCannotBeIsOneNote) {
+  std::ofstream(folder_ / "file") << "x";
+  const Run run_ = run(pipeline(), {"--cache", (folder_ / "file").string()});
+  EXPECT_EQ(run_.outcome.status, 0);
+  EXPECT_GT(run_.compiled, 0);
+  EXPECT_TRUE(contains(run_.outcome.err, "could not be kept")) << run_.outcome.err;
+}
+
+TEST_F(WarmStart, AMissingGeneratorIsAnErrorOnlyWhereItIsNeeded) {
+  const std::string file = pipeline();
+  ::setenv("GALATEA_CODEGEN_MODULE", "/nowhere/libgalatea_codegen_llvm.so", 1);
+  const Run missing = run(file);
+  EXPECT_EQ(missing.outcome.status, 3);
+  EXPECT_TRUE(contains(missing.outcome.err, "G0564")) << missing.outcome.err;
+  EXPECT_TRUE(contains(missing.outcome.err, "--backend interpreter")) << missing.outcome.err;
+  const Run interpreted = run(file, {"--backend", "interpreter"});
+  EXPECT_EQ(interpreted.outcome.status, 0) << interpreted.outcome.err;
+  ::unsetenv("GALATEA_CODEGEN_MODULE");
+  const Run cold = run(file);
+  EXPECT_EQ(cold.pixels, interpreted.pixels);
+  ::setenv("GALATEA_CODEGEN_MODULE", "/nowhere/libgalatea_codegen_llvm.so", 1);
+  const Run warm = run(file);
+  EXPECT_EQ(warm.outcome.status, 0) << warm.outcome.err;
+  EXPECT_EQ(warm.pixels, cold.pixels);
+}
+
+#if defined(OTHER_MODULE)
+TEST_F(WarmStart, AGeneratorOfAnotherBuildIsRefused) {
+  ::setenv("GALATEA_CODEGEN_MODULE", OTHER_MODULE, 1);
+  const Run refused = run(pipeline());
+  EXPECT_EQ(refused.outcome.status, 3);
+  EXPECT_TRUE(contains(refused.outcome.err, "G0566")) << refused.outcome.err;
+}
+#endif
+
+TEST_F(WarmStart, WhatIsNoModuleIsRefused) {
+  std::ofstream(folder_ / "text.so") << "not a library";
+  ::setenv("GALATEA_CODEGEN_MODULE", (folder_ / "text.so").c_str(), 1);
+  const Run refused = run(pipeline());
+  EXPECT_EQ(refused.outcome.status, 3);
+  EXPECT_TRUE(contains(refused.outcome.err, "G0565")) << refused.outcome.err;
+}
+
+TEST_F(WarmStart, ExplainShowsLlvmAndAssembly) {
+  const std::string file = pipeline();
+  const Outcome llvm = galatea::testing::run_galatea({"explain", "--emit=llvm", file}, folder_);
+  EXPECT_EQ(llvm.status, 0) << llvm.err;
+  EXPECT_TRUE(contains(llvm.out, "define void @galatea_kernel"));
+  const Outcome assembly = galatea::testing::run_galatea({"explain", "--emit=asm", file}, folder_);
+  EXPECT_EQ(assembly.status, 0) << assembly.err;
+  EXPECT_TRUE(contains(assembly.out, "galatea_kernel:"));
+  ::setenv("GALATEA_CODEGEN_MODULE", "/nowhere/x.so", 1);
+  EXPECT_EQ(galatea::testing::run_galatea({"explain", "--emit=asm", file}, folder_).status, 3);
+}
+
+TEST_F(WarmStart, VersionNamesGeneratorAndCache) {
+  const Outcome version = galatea::testing::run_galatea({"version"}, folder_);
+  EXPECT_TRUE(contains(version.out, "LLVM ")) << version.out;
+  EXPECT_TRUE(contains(version.out, (folder_ / "cache").string())) << version.out;
+  ::setenv("GALATEA_CODEGEN_MODULE", "/nowhere/x.so", 1);
+  EXPECT_EQ(galatea::testing::run_galatea({"version"}, folder_).status, 0);
+}
+
+}  // namespace
