@@ -256,9 +256,7 @@ Trouble real_operation(const std::string& op, double a, double b, double& out) {
   if (op != "/" && op != "//" && op != "%") return Trouble::kKind;
   if (b == 0) return Trouble::kZero;
   if (op == "/") return out = a / b, Trouble::kNone;
-  double rest = std::fmod(a, b);
-  if (rest != 0 && (rest < 0) != (b < 0)) rest += b;
-  out = op == "%" ? (rest == 0 ? std::copysign(0.0, b) : rest) : std::round((a - rest) / b);
+  out = op == "%" ? float_remainder(a, b) : float_quotient(a, b);
   return Trouble::kNone;
 }
 

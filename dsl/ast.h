@@ -119,7 +119,9 @@ enum class StatementKind : uint8_t {
   kFunction,
   kImport,
   kImportFrom,
-  kUnsupported,  ///< valid Python outside the language; `text` names the construct
+  kUnsupported,  ///< valid Python outside the language; `text` names the construct; `targets`, `body`: what
+                 ///< it would bind
+  kTryImport,  ///< a `try` around imports alone: `body` is them, since an import that fails is an error here
 };
 
 struct ImportName {

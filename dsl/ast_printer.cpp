@@ -62,19 +62,24 @@ std::string print_parameters(const std::vector<Parameter>& parameters) {
   return out;
 }
 
+// Neighbouring texts are one; `{x=}` is the text "x=" and the value, as CPython reads it.
 std::string print_parts(const std::vector<FStringPart>& parts) {
-  std::string out;
+  std::string out, text;
+  auto flush = [&] {
+    if (!text.empty()) out += quote(text);
+    text.clear();
+  };
   for (const FStringPart& part : parts) {
-    if (!part.value) {
-      out += quote(part.text);
-      continue;
-    }
+    text += part.text;
+    if (!part.value) continue;
+    flush();
+    bool as_repr = part.debug && part.conversion == 0 && part.format.empty();
     out += "{" + print_expression(*part.value);
-    if (part.debug) out += " debug " + quote(part.text);
-    if (part.conversion) out += std::string("!") + part.conversion;
+    if (part.conversion || as_repr) out += std::string("!") + (as_repr ? 'r' : part.conversion);
     if (!part.format.empty()) out += ":" + print_parts(part.format);
     out += "}";
   }
+  flush();
   return out;
 }
 
@@ -198,6 +203,9 @@ void Printer::print(const Statement& s) {
     case StatementKind::kImport:
     case StatementKind::kImportFrom:
       return import(s);
+    case StatementKind::kTryImport:
+      out_.line("try:");
+      return suite(s.body);
     case StatementKind::kUnsupported:
       return out_.line("unsupported " + s.text);
   }

@@ -8,6 +8,8 @@
 
 #include "dsl/array.h"
 #include "dsl/evaluator.h"
+#include "dsl/methods.h"
+#include "dsl/unicode.h"
 
 namespace galatea::dsl {
 namespace {
@@ -82,11 +84,22 @@ Value fn_bool(Evaluator& ev, CallArguments& a) {
   return ev.has_truth(a.positional[0], a.spans[0]) ? Value::of(truth(a.positional[0])) : Value::poison();
 }
 
+// A number's text without blanks around and without underscores between digits; nothing if one stands
+// elsewhere.
 std::string trimmed(const std::string& text) {
-  size_t begin = text.find_first_not_of(" \t\r\n\f\v");
-  if (begin == std::string::npos) return {};
-  std::string out = text.substr(begin, text.find_last_not_of(" \t\r\n\f\v") + 1 - begin);
-  std::erase(out, '_');
+  std::u32string all = decode_utf8(text);
+  size_t begin = 0, end = all.size();
+  while (begin < end && is_space(all[begin])) ++begin;
+  while (end > begin && is_space(all[end - 1])) --end;
+  std::string out;
+  for (size_t i = begin; i < end; ++i) {
+    if (all[i] != U'_') {
+      append_utf8(out, all[i]);
+      continue;
+    }
+    auto alnum = [](char32_t c) { return c < 0x80 && std::isalnum(static_cast<int>(c)); };
+    if (i == begin || i + 1 == end || !alnum(all[i - 1]) || !alnum(all[i + 1])) return {};
+  }
   return out;
 }
 
@@ -157,6 +170,62 @@ Value fn_repr(Evaluator& ev, CallArguments& a) {
   if (contains_node(a.positional[0]))
     return ev.fail(Message::kNodeInString, a.span, {ev.type_text(a.positional[0])});
   return ev.make_string(repr(a.positional[0]));
+}
+
+Value fn_ascii(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 1, 1)) return Value::poison();
+  if (contains_node(a.positional[0]))
+    return ev.fail(Message::kNodeInString, a.span, {ev.type_text(a.positional[0])});
+  return ev.make_string(ascii_repr(a.positional[0]));
+}
+
+Value fn_format(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 1, 2)) return Value::poison();
+  if (contains_node(a.positional[0]))
+    return ev.fail(Message::kNodeInString, a.span, {ev.type_text(a.positional[0])});
+  if (a.positional.size() == 2 && !a.positional[1].is(ValueKind::kString))
+    return wrong_kind(ev, a, 1, "a string");
+  return ev.format_value(a.positional[0], a.positional.size() == 2 ? a.positional[1].text() : "", a.span);
+}
+
+Value fn_chr(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 1, 1)) return Value::poison();
+  Value x = plain(a.positional[0]);
+  bool good = x.is_integral() && x.as_int() >= 0 && x.as_int() <= 0x10FFFF &&
+              (x.as_int() < 0xD800 || x.as_int() > 0xDFFF);
+  if (!good) return wrong_kind(ev, a, 0, "the number of a character");
+  std::string out;
+  append_utf8(out, static_cast<char32_t>(x.as_int()));
+  return ev.make_string(std::move(out));
+}
+
+Value fn_ord(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 1, 1)) return Value::poison();
+  if (!a.positional[0].is(ValueKind::kString) || count_characters(a.positional[0].text()) != 1)
+    return wrong_kind(ev, a, 0, "one character");
+  return Value::of(static_cast<int64_t>(decode_utf8(a.positional[0].text())[0]));
+}
+
+// bin, oct and hex.
+Value fn_digits(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 1, 1)) return Value::poison();
+  Value x = plain(a.positional[0]);
+  if (!x.is_integral()) return wrong_kind(ev, a, 0, "an integer");
+  std::string spec = a.name == "bin" ? "#b" : a.name == "oct" ? "#o" : "#x";
+  return ev.format_value(Value::of(x.as_int()), spec, a.span);
+}
+
+Value fn_divmod(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 2, 2)) return Value::poison();
+  Value quotient = ev.binary("//", a.positional[0], a.positional[1], a.span, a.spans[0], a.spans[1]);
+  if (quotient.is_poison()) return quotient;
+  Value rest = ev.binary("%", a.positional[0], a.positional[1], a.span, a.spans[0], a.spans[1]);
+  return rest.is_poison() ? rest : ev.make_tuple({quotient, rest});
+}
+
+Value fn_pow(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 2, 2)) return Value::poison();
+  return ev.binary("**", a.positional[0], a.positional[1], a.span, a.spans[0], a.spans[1]);
 }
 
 Value fn_list(Evaluator& ev, CallArguments& a) {
@@ -527,11 +596,32 @@ Value fn_getattr(Evaluator& ev, CallArguments& a) {
   return ev.fail(Message::kNoAttribute, a.spans[1], {describe_kind(a.positional[0]), a.positional[1].text()});
 }
 
+// With nodes anywhere in it, a value is shown with their types.
+std::string shown(Evaluator& ev, const Value& value) {
+  if (value.is_node()) return ev.type_text(value);
+  if (!contains_node(value) || !value.is_sequence()) return to_display(value);
+  std::string out;
+  for (const Value& element : value.elements()) out += (out.empty() ? "" : ", ") + shown(ev, element);
+  return value.is(ValueKind::kList) ? "[" + out + "]"
+                                    : "(" + out + (value.elements().size() == 1 ? ",)" : ")");
+}
+
 Value fn_print(Evaluator& ev, CallArguments& a) {
-  std::string text;
-  for (const Value& value : a.positional) {
-    if (value.is_poison()) return Value::none();
-    text += (text.empty() ? "" : " ") + (value.is_node() ? ev.type_text(value) : to_display(value));
+  std::string text, separator = " ";
+  for (const CallArguments::Keyword& keyword : a.keywords) {
+    if (keyword.value.is_poison()) return Value::none();
+    bool known =
+        keyword.name == "sep" || keyword.name == "end" || keyword.name == "flush" || keyword.name == "file";
+    if (!known) return ev.fail(Message::kUnknownParameter, keyword.name_span, {"print", keyword.name, ""});
+    if (keyword.name != "sep" || keyword.value.is(ValueKind::kNone)) continue;
+    if (!keyword.value.is(ValueKind::kString))
+      return ev.fail(Message::kArgumentKind, keyword.span, {"sep", "a string", ev.type_text(keyword.value)});
+    separator = keyword.value.text();
+  }
+  for (size_t i = 0; i < a.positional.size(); ++i) {
+    if (contains_poison(a.positional[i])) return Value::none();
+    text += (i == 0 ? "" : separator) + shown(ev, a.positional[i]);
+    if (!ev.check_size(text.size(), a.span)) return Value::none();
   }
   ev.note(Message::kPrinted, a.span, {text});
   return Value::none();
@@ -562,35 +652,25 @@ void add_builtins(Evaluator& ev, Env& names) {
     BuiltinFunction function;
     bool is_type = false;
   };
-  constexpr Entry kEntries[] = {{"abs", fn_abs},
-                                {"all", fn_all},
-                                {"any", fn_any},
-                                {"bool", fn_bool, true},
-                                {"callable", fn_callable},
-                                {"dict", fn_dict, true},
-                                {"enumerate", fn_enumerate},
-                                {"filter", fn_filter},
-                                {"float", fn_float, true},
-                                {"getattr", fn_getattr},
-                                {"hasattr", fn_hasattr},
-                                {"int", fn_int, true},
-                                {"isinstance", fn_isinstance},
-                                {"len", fn_len},
-                                {"list", fn_list, true},
-                                {"map", fn_map},
-                                {"max", fn_max},
-                                {"min", fn_min},
-                                {"print", fn_print},
-                                {"range", fn_range},
-                                {"repr", fn_repr},
-                                {"reversed", fn_reversed},
-                                {"round", fn_round},
-                                {"sorted", fn_sorted},
-                                {"str", fn_str, true},
-                                {"sum", fn_sum},
-                                {"tuple", fn_tuple, true},
-                                {"type", fn_type},
-                                {"zip", fn_zip},
+  constexpr Entry kEntries[] = {{"abs", fn_abs},           {"ascii", fn_ascii},
+                                {"bin", fn_digits},        {"chr", fn_chr},
+                                {"divmod", fn_divmod},     {"format", fn_format},
+                                {"hex", fn_digits},        {"oct", fn_digits},
+                                {"ord", fn_ord},           {"pow", fn_pow},
+                                {"all", fn_all},           {"any", fn_any},
+                                {"bool", fn_bool, true},   {"callable", fn_callable},
+                                {"dict", fn_dict, true},   {"enumerate", fn_enumerate},
+                                {"filter", fn_filter},     {"float", fn_float, true},
+                                {"getattr", fn_getattr},   {"hasattr", fn_hasattr},
+                                {"int", fn_int, true},     {"isinstance", fn_isinstance},
+                                {"len", fn_len},           {"list", fn_list, true},
+                                {"map", fn_map},           {"max", fn_max},
+                                {"min", fn_min},           {"print", fn_print},
+                                {"range", fn_range},       {"repr", fn_repr},
+                                {"reversed", fn_reversed}, {"round", fn_round},
+                                {"sorted", fn_sorted},     {"str", fn_str, true},
+                                {"sum", fn_sum},           {"tuple", fn_tuple, true},
+                                {"type", fn_type},         {"zip", fn_zip},
                                 {"fail", fn_fail}};
   for (const Entry& entry : kEntries)
     names[entry.name] = {ev.make_builtin(entry.name, entry.function, Value::none(), entry.is_type), {}};

@@ -129,6 +129,9 @@ Value Evaluator::call(const Value& callee, CallArguments& arguments) {
       return Value::poison();
     case ValueKind::kModule:
       if (callee.as<ModuleObject>().name == "Pipeline") return fail(Message::kPipelineClass, arguments.span);
+      if (callee.as<ModuleObject>().lookup == ModuleObject::Lookup::kHost)
+        return fail_host(callee.as<ModuleObject>().name,
+                         arguments.callee_span.valid() ? arguments.callee_span : arguments.span);
       [[fallthrough]];
     default:
       return fail(Message::kNotCallable,

@@ -8,6 +8,7 @@
 
 #include "dsl/array.h"
 #include "dsl/evaluator.h"
+#include "dsl/host_modules.h"
 
 namespace galatea::dsl {
 
@@ -113,6 +114,8 @@ Value Evaluator::eval_name(const Expression& e) {
   Diagnostic diagnostic = diagnose(Message::kUnknownName, e.span, {e.text});
   if (e.text == "fn" || e.text == "types" || e.text == "pipeline_def") {
     diagnostic.help = fmt::format("add `from nvidia.dali import {}` at the top of the file", e.text);
+  } else if (const char* advice = python_name_advice(e.text)) {
+    diagnostic.help = advice;
   } else if (e.text == "self") {
     diagnostic.help = "there are no classes; pass the value as a parameter of the function";
   } else if (auto near = closest_match(e.text, candidates)) {
@@ -163,8 +166,8 @@ std::optional<std::string> Evaluator::eval_parts(const std::vector<FStringPart>&
       fail(Message::kNodeInString, part.value->span, {type_text(value)});
       return std::nullopt;
     }
-    bool as_repr = part.conversion == 'r' || part.conversion == 'a' ||
-                   (part.debug && part.conversion == 0 && format->empty());
+    if (part.conversion == 'a') value = make_string(ascii_repr(value));
+    bool as_repr = part.conversion == 'r' || (part.debug && part.conversion == 0 && format->empty());
     if (as_repr)
       value = make_string(repr(value));
     else if (part.conversion == 's')

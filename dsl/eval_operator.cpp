@@ -97,29 +97,44 @@ constexpr Renamed kRenamed[] = {{"horizontal_flip", "flip"},
                                 {"adjust_hue", "hue"},
                                 {"adjust_brightness", "brightness"}};
 
+// "crop_mirror_normalize" as a class: "CropMirrorNormalize".
+std::string class_name(const std::string& name) {
+  std::string out;
+  bool start = true;
+  for (char c : name) {
+    if (c != '_') out += start && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    start = c == '_';
+  }
+  return out;
+}
+
 }  // namespace
 
 Value Evaluator::find_operator(ModuleObject& names, const std::string& name, Span span) {
   std::string path = names.prefix + name;
   bool objects = names.lookup == ModuleObject::Lookup::kOperatorObjects;
-  if (objects) {
-    // ops.CropMirrorNormalize is fn.crop_mirror_normalize.
-    std::string snake;
-    for (size_t i = 0; i < name.size(); ++i) {
-      bool upper = name[i] >= 'A' && name[i] <= 'Z';
-      bool after_lower = i > 0 && (name[i - 1] < 'A' || name[i - 1] > 'Z');
-      if (upper && after_lower && name[i - 1] != '_') snake += '_';
-      snake += upper ? static_cast<char>(name[i] - 'A' + 'a') : name[i];
-    }
-    path = names.prefix + snake;
+  bool is_class = !name.empty() && name[0] >= 'A' && name[0] <= 'Z';
+  if (objects && is_class)
+    path = operator_of_class(path);  // ops.CropMirrorNormalize is fn.crop_mirror_normalize
+  std::string_view today = renamed_operator(path);
+  if (!today.empty() && registry_.find(today)) {
+    note(Message::kRenamedOperator, span, {"fn." + path, "fn." + std::string(today)});
+    path = today;
   }
   const op::Operator* op = registry_.find(path);
-  if (op && !op->internal) {
+  if (op && !op->internal && (is_class || !objects)) {
     auto* object = arena.make<OperatorObject>();
     object->op = op;
     object->path = path;
     object->expects_init = objects;
     return Value(objects ? ValueKind::kOperatorObject : ValueKind::kOperator, object);
+  }
+  if (op && !op->internal) {
+    std::string shown = class_name(name);
+    Diagnostic diagnostic = diagnose(Message::kUnknownOperator, span, {"ops." + names.prefix + name});
+    diagnostic.help =
+        "the class is called `ops." + names.prefix + shown + "`; its function is `fn." + path + "`";
+    return report(std::move(diagnostic));
   }
   std::vector<std::string> candidates = registry_.public_names();
   auto is_inside = [&](std::string_view candidate) { return candidate.starts_with(path + "."); };
@@ -256,8 +271,22 @@ void Evaluator::note_same_seed(const op::Operator& op, int64_t seed, Span span) 
 bool Evaluator::add_operator_arguments(const op::Operator& op, CallArguments& arguments,
                                        ir::GraphBuilder::NodeSpec& spec, uint64_t key) {
   bool good = true;
-  for (const CallArguments::Keyword& keyword : arguments.keywords) {
+  for (CallArguments::Keyword& keyword : arguments.keywords) {
     const op::ArgSpec* schema = op.find_arg(keyword.name);
+    const std::string_view* today = schema ? nullptr : renamed_argument(op.name, keyword.name);
+    if (today && today->empty()) {
+      note(Message::kNoEffect, keyword.name_span,
+           {"`" + keyword.name + "`", "DALI does not use it any more"});
+      continue;
+    }
+    bool both = today && std::any_of(arguments.keywords.begin(), arguments.keywords.end(),
+                                     [&](const auto& other) { return other.name == *today; });
+    if (today && !both && op.find_arg(*today)) {
+      note(Message::kRenamedArgument, keyword.name_span,
+           {"fn." + op.name, keyword.name, std::string(*today)});
+      keyword.name = *today;
+      schema = op.find_arg(keyword.name);
+    }
     if (!schema || (keyword.name == "seed" && op.random)) {
       good = add_common_argument(op, keyword, spec, key) && good;
       if (!schema) continue;

@@ -80,8 +80,11 @@ void Evaluator::run_statement(const Statement& s) {
   switch (s.kind) {
     case StatementKind::kError:
     case StatementKind::kPass:
-    case StatementKind::kUnsupported:
       return;
+    case StatementKind::kUnsupported:
+      return run_unsupported(s);
+    case StatementKind::kTryImport:
+      return run_suite(s.body);
     case StatementKind::kExpression:
       eval_whole(*s.value);
       return;
@@ -293,6 +296,15 @@ void Evaluator::poison_suite(const Suite& suite) {
   poison(names);
   if (contains_return(suite)) frame_->call->result_poisoned = true;
   if (contains_break(suite) && !frame_->loops.empty()) frame_->loops.back()->poisoned = true;
+}
+
+// What is out has been reported; what it would have bound says nothing more.
+void Evaluator::run_unsupported(const Statement& s) {
+  std::vector<std::string> names;
+  for (const ExpressionPtr& target : s.targets) collect_target(*target, names);
+  poison(names);
+  poison_suite(s.body);
+  poison_suite(s.orelse);
 }
 
 // ---- control flow ----

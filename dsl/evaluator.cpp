@@ -22,6 +22,7 @@ Evaluator::Evaluator(const op::Registry& registry, SourceMap& sources, Diagnosti
   builtins_ = arena.make<ModuleObject>();
   builtins_->name = "builtins";
   add_builtins(*this, builtins_->names);
+  add_struct(*this, builtins_->names);
   make_library_modules();
 }
 Evaluator::~Evaluator() = default;

@@ -135,6 +135,7 @@ class Evaluator {
   Value unary(const std::string& op, const Value& a, Span span);
   Value compare(const std::string& op, const Value& a, const Value& b, Span span, Span a_span, Span b_span);
   Value index(const Value& base, const Value& selector, Span span);
+  Value attribute(const Value& base, const std::string& name, Span span, Span name_span);
   bool check_size(size_t bytes, Span span);
   const std::string& pipeline_name() const { return pipeline_name_; }
   const PipelineObject* current_pipeline() const { return pipeline_; }
@@ -185,6 +186,7 @@ class Evaluator {
   Value eval_whole(const Expression& e);
   void poison(const std::vector<std::string>& names);
   void poison_suite(const Suite& suite);
+  void run_unsupported(const Statement& s);
   Value apply_decorator(const Value& decorator, Value function, const Statement& s,
                         const Expression& expression);
   Value define_pipeline(const Value& function, const DecoratorObject* decorator, const Statement& s);
@@ -251,7 +253,6 @@ class Evaluator {
   Value eval_slice(const Value& base, const Expression& slice, Span span);
   bool eval_slice_parts(const Value& base, const Expression& slice, std::optional<int64_t> (&parts)[3]);
   Value eval_array_subscript(const Value& base, const Expression& selector, Span span);
-  Value attribute(const Value& base, const std::string& name, Span span, Span name_span);
   Value require_bool_node(const Value& value, Span span, const std::string& op, std::string_view side);
   Value node_index(const Value& base, const Expression& index, Span span);
 
@@ -284,6 +285,8 @@ class Evaluator {
   // ---- modules (modules.cpp) ----
   void run_import(const Statement& s);
   void run_import_from(const Statement& s);
+  ModuleObject* host_module(const std::string& path);
+  Value fail_host(const std::string& path, Span span);
   ModuleObject* find_module(const std::string& path, Span span, bool report);
   ModuleObject* load_file(const std::string& path, Span span, std::optional<std::string> text);
   std::optional<std::string> resolve_file(const std::string& dotted, int level, Span span);
@@ -301,6 +304,9 @@ class Evaluator {
   bool bind_parameters(PipelineObject& pipeline, Frame& frame);
   std::optional<Value> parse_parameter(const Parameter& parameter, const Value& default_value,
                                        const std::string& text);
+  std::optional<Value> parse_text(const std::string& name, const std::string& type,
+                                  const Value& default_value, const std::string& text);
+  bool set_fields(const Parameter& parameter, Value& record);
   std::optional<Value> parse_literal(const std::string& name, const std::string& text);
   bool finish_outputs(PipelineObject& pipeline, const Value& result, ir::Graph& graph,
                       const OutputChecks& checks);
@@ -372,6 +378,7 @@ uint64_t mix_key(uint64_t state, std::string_view text);
 
 // builtins.cpp, methods.cpp, library.cpp
 void add_builtins(Evaluator& evaluator, Env& names);
+void add_struct(Evaluator& evaluator, Env& names);
 std::optional<Value> find_method(Evaluator& evaluator, const Value& base, const std::string& name);
 std::vector<std::string> method_names(const Value& base);
 /// Whether a method of this name changes the list or dict that it belongs to.

@@ -1,54 +1,18 @@
 // The entry of the language. In: a file and options. Out: graphs and diagnostics. See frontend.h.
-//
-// The parser and the evaluator recurse as deeply as the text nests, so they run on a stack of their own,
-// whose size is known.
 #include "dsl/frontend.h"
 
-#include <pthread.h>
-
-#include <exception>
 #include <fstream>
 #include <functional>
 #include <sstream>
 
 #include "dsl/ast_printer.h"
+#include "dsl/deep_stack.h"
 #include "dsl/evaluator.h"
 #include "dsl/lexer.h"
 #include "dsl/parser.h"
 
 namespace galatea::dsl {
 namespace {
-
-constexpr size_t kStackBytes = size_t{64} << 20;
-
-struct Task {
-  const std::function<void()>& work;
-  std::exception_ptr failure;
-};
-
-void* run_task(void* argument) {
-  auto* task = static_cast<Task*>(argument);
-  try {
-    task->work();
-  } catch (...) {
-    task->failure = std::current_exception();
-  }
-  return nullptr;
-}
-
-// Runs the work to its end on a thread with a deep stack.
-void run_deep(const std::function<void()>& work) {
-  Task task{work, nullptr};
-  pthread_attr_t attributes;
-  pthread_t thread;
-  GALATEA_CHECK(pthread_attr_init(&attributes) == 0, "no thread attributes");
-  GALATEA_CHECK(pthread_attr_setstacksize(&attributes, kStackBytes) == 0, "no stack for the evaluation");
-  int started = pthread_create(&thread, &attributes, run_task, &task);
-  pthread_attr_destroy(&attributes);
-  GALATEA_CHECK(started == 0, "no thread for the evaluation");
-  pthread_join(thread, nullptr);
-  if (task.failure) std::rethrow_exception(task.failure);
-}
 
 std::string list_names(const std::vector<PipelineObject*>& pipelines) {
   std::string names;

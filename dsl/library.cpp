@@ -7,6 +7,7 @@
 
 #include "dsl/array.h"
 #include "dsl/evaluator.h"
+#include "dsl/host_modules.h"
 
 namespace galatea::dsl {
 namespace {
@@ -268,10 +269,6 @@ Value call_not_yet(Evaluator& ev, CallArguments& a) {
   return ev.fail(Message::kNotYet, a.span, {"`" + a.name + "`"});
 }
 
-Value call_typing(Evaluator& ev, CallArguments& a) {
-  return ev.fail(Message::kNotCallable, a.span, {"a name of `typing`"});
-}
-
 }  // namespace
 
 void fill_library(Evaluator& ev, std::map<std::string, ModuleObject*>& modules) {
@@ -338,10 +335,11 @@ void fill_library(Evaluator& ev, std::map<std::string, ModuleObject*>& modules) 
 
   add_numpy(ev, modules);
 
-  ModuleObject* typing = add("typing");
-  for (const char* name :
-       {"Any", "Callable", "Dict", "Iterable", "List", "Literal", "Optional", "Sequence", "Tuple", "Union"})
-    typing->names[name] = {ev.make_builtin(name, call_typing, Value::none(), true), {}};
+  add_name_modules(ev, modules);
+}
+
+void add_struct(Evaluator& evaluator, Env& names) {
+  names["struct"] = {evaluator.make_builtin("struct", call_struct), {}};
 }
 
 void Evaluator::make_library_modules() { fill_library(*this, library_); }

@@ -1,13 +1,13 @@
-// Methods of strings, lists, dicts and tuples. In: the object and evaluated arguments. Out: a value.
+// Methods of lists, dicts and tuples. In: the object and evaluated arguments. Out: a value.
+#include "dsl/methods.h"
+
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
 
-#include "dsl/evaluator.h"
+#include "dsl/array.h"
 
 namespace galatea::dsl {
-namespace {
 
 bool check_count(Evaluator& ev, const CallArguments& a, size_t least, size_t most) {
   for (const Value& value : a.positional) {
@@ -24,209 +24,7 @@ bool check_count(Evaluator& ev, const CallArguments& a, size_t least, size_t mos
   return ev.fail(Message::kArgumentCount, a.span, {a.name, wanted, std::to_string(count)}), false;
 }
 
-bool check_texts(Evaluator& ev, const CallArguments& a, size_t least, size_t most) {
-  if (!check_count(ev, a, least, most)) return false;
-  for (size_t i = 0; i < a.positional.size(); ++i) {
-    if (!a.positional[i].is(ValueKind::kString))
-      return ev.fail(Message::kWrongArgument, a.spans[i],
-                     {a.name, "a string", describe_kind(a.positional[i])}),
-             false;
-  }
-  return true;
-}
-
-// ---- str ----
-
-Value str_join(Evaluator& ev, CallArguments& a) {
-  if (!check_count(ev, a, 1, 1)) return Value::poison();
-  auto elements = ev.iterate(a.positional[0], a.spans[0], "joined");
-  if (!elements) return Value::poison();
-  std::string out;
-  for (size_t i = 0; i < elements->size(); ++i) {
-    if ((*elements)[i].is_poison()) return Value::poison();
-    if (!(*elements)[i].is(ValueKind::kString))
-      return ev.fail(Message::kWrongArgument, a.spans[0], {"join", "strings", describe_kind((*elements)[i])});
-    if (i > 0) out += a.self.text();
-    out += (*elements)[i].text();
-    if ((i & 255) == 0 && !ev.check_size(out.size(), a.span)) return Value::poison();
-  }
-  return ev.make_string(std::move(out));
-}
-
-Value str_split(Evaluator& ev, CallArguments& a) {
-  if (!check_count(ev, a, 0, 2)) return Value::poison();
-  const std::string& text = a.self.text();
-  int64_t limit = -1;
-  if (a.positional.size() == 2) {
-    if (!a.positional[1].is_integral())
-      return ev.fail(Message::kWrongArgument, a.spans[1],
-                     {"split", "an integer", describe_kind(a.positional[1])});
-    limit = a.positional[1].as_int();
-  }
-  std::vector<Value> parts;
-  bool on_blanks = a.positional.empty() || a.positional[0].is(ValueKind::kNone);
-  if (on_blanks) {
-    constexpr std::string_view kBlank = " \t\r\n\f\v";
-    size_t at = text.find_first_not_of(kBlank);
-    while (at != std::string::npos) {
-      bool last = limit >= 0 && static_cast<int64_t>(parts.size()) == limit;
-      size_t end =
-          last ? text.find_last_not_of(kBlank) + 1 : std::min(text.find_first_of(kBlank, at), text.size());
-      parts.push_back(ev.make_string(text.substr(at, end - at)));
-      at = last ? std::string::npos : text.find_first_not_of(kBlank, end);
-    }
-    return ev.make_list(std::move(parts), a.span);
-  }
-  if (!a.positional[0].is(ValueKind::kString) || a.positional[0].text().empty())
-    return ev.fail(Message::kWrongArgument, a.spans[0],
-                   {"split", "a string that is not empty", describe_kind(a.positional[0])});
-  const std::string& separator = a.positional[0].text();
-  size_t at = 0;
-  for (;;) {
-    size_t end = limit >= 0 && static_cast<int64_t>(parts.size()) >= limit ? std::string::npos
-                                                                           : text.find(separator, at);
-    parts.push_back(ev.make_string(text.substr(at, end == std::string::npos ? end : end - at)));
-    if (end == std::string::npos) break;
-    at = end + separator.size();
-  }
-  return ev.make_list(std::move(parts), a.span);
-}
-
-Value strip(Evaluator& ev, CallArguments& a, bool left, bool right) {
-  if (!check_texts(ev, a, 0, 1)) return Value::poison();
-  std::string blank = a.positional.empty() ? " \t\r\n\f\v" : a.positional[0].text();
-  const std::string& text = a.self.text();
-  size_t begin = left ? text.find_first_not_of(blank) : 0;
-  if (begin == std::string::npos) return ev.make_string("");
-  size_t last = right ? text.find_last_not_of(blank) : text.size() - 1;
-  if (last == std::string::npos) return ev.make_string("");
-  return ev.make_string(text.empty() ? "" : text.substr(begin, last + 1 - begin));
-}
-Value str_strip(Evaluator& ev, CallArguments& a) { return strip(ev, a, true, true); }
-Value str_lstrip(Evaluator& ev, CallArguments& a) { return strip(ev, a, true, false); }
-Value str_rstrip(Evaluator& ev, CallArguments& a) { return strip(ev, a, false, true); }
-
-template <typename Convert>
-Value converted(Evaluator& ev, CallArguments& a, Convert convert) {
-  if (!check_count(ev, a, 0, 0)) return Value::poison();
-  std::string text = a.self.text();
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [&](unsigned char c) { return static_cast<char>(c < 0x80 ? convert(c) : c); });
-  return ev.make_string(std::move(text));
-}
-Value str_upper(Evaluator& ev, CallArguments& a) {
-  return converted(ev, a, [](int c) { return std::toupper(c); });
-}
-Value str_lower(Evaluator& ev, CallArguments& a) {
-  return converted(ev, a, [](int c) { return std::tolower(c); });
-}
-
-Value affix(Evaluator& ev, CallArguments& a, bool front) {
-  if (!check_count(ev, a, 1, 1)) return Value::poison();
-  std::vector<Value> options =
-      a.positional[0].is(ValueKind::kTuple) ? a.positional[0].elements() : a.positional;
-  for (const Value& option : options) {
-    if (!option.is(ValueKind::kString))
-      return ev.fail(Message::kWrongArgument, a.spans[0],
-                     {a.name, "a string or a tuple of strings", describe_kind(option)});
-    if (front ? a.self.text().starts_with(option.text()) : a.self.text().ends_with(option.text()))
-      return Value::of(true);
-  }
-  return Value::of(false);
-}
-Value str_startswith(Evaluator& ev, CallArguments& a) { return affix(ev, a, true); }
-Value str_endswith(Evaluator& ev, CallArguments& a) { return affix(ev, a, false); }
-
-Value str_replace(Evaluator& ev, CallArguments& a) {
-  if (!check_texts(ev, a, 2, 2)) return Value::poison();
-  const std::string &text = a.self.text(), &from = a.positional[0].text(), &to = a.positional[1].text();
-  if (from.empty())
-    return ev.fail(Message::kWrongArgument, a.spans[0],
-                   {"replace", "a string that is not empty", "an empty one"});
-  std::string out;
-  size_t at = 0;
-  for (size_t found; (found = text.find(from, at)) != std::string::npos; at = found + from.size()) {
-    out.append(text, at, found - at).append(to);
-    if (out.size() > (size_t{1} << 20) && !ev.check_size(out.size(), a.span)) return Value::poison();
-  }
-  return ev.make_string(out.append(text, at));
-}
-
-Value str_isdigit(Evaluator& ev, CallArguments& a) {
-  if (!check_count(ev, a, 0, 0)) return Value::poison();
-  const std::string& text = a.self.text();
-  return Value::of(!text.empty() &&
-                   std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); }));
-}
-
-Value str_find(Evaluator& ev, CallArguments& a) {
-  if (!check_texts(ev, a, 1, 1)) return Value::poison();
-  size_t at = a.self.text().find(a.positional[0].text());
-  if (at == std::string::npos) return Value::of(int64_t{-1});
-  int64_t characters = 0;
-  for (size_t i = 0; i < at; ++i) characters += (static_cast<unsigned char>(a.self.text()[i]) & 0xC0) != 0x80;
-  return Value::of(characters);
-}
-
-Value str_count(Evaluator& ev, CallArguments& a) {
-  if (!check_texts(ev, a, 1, 1) || a.positional[0].text().empty()) return Value::of(int64_t{0});
-  int64_t count = 0;
-  for (size_t at = 0; (at = a.self.text().find(a.positional[0].text(), at)) != std::string::npos;
-       at += a.positional[0].text().size())
-    ++count;
-  return Value::of(count);
-}
-
-// "{} {0} {name:>5}".format(…)
-Value str_format(Evaluator& ev, CallArguments& a) {
-  const std::string& text = a.self.text();
-  std::string out;
-  size_t next = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    bool doubled = i + 1 < text.size() && text[i + 1] == c;
-    if (c != '{' && c != '}') {
-      out += c;
-      continue;
-    }
-    if (doubled) {
-      out += c;
-      ++i;
-      continue;
-    }
-    size_t end = text.find('}', i);
-    if (c == '}' || end == std::string::npos) return ev.fail(Message::kBadFormat, a.span, {text, "a string"});
-    std::string field = text.substr(i + 1, end - i - 1), spec;
-    i = end;
-    if (size_t colon = field.find(':'); colon != std::string::npos) {
-      spec = field.substr(colon + 1);
-      field.resize(colon);
-    }
-    bool as_repr = field.ends_with("!r");
-    if (as_repr || field.ends_with("!s")) field.resize(field.size() - 2);
-    Value value;
-    if (field.empty() || std::isdigit(static_cast<unsigned char>(field[0]))) {
-      bool number =
-          field.empty() || (field.size() < 6 && std::all_of(field.begin(), field.end(),
-                                                            [](unsigned char d) { return std::isdigit(d); }));
-      size_t index = field.empty() ? next++ : number ? static_cast<size_t>(std::stoi(field)) : SIZE_MAX;
-      if (index >= a.positional.size())
-        return ev.fail(Message::kFormatCount, a.span, {std::to_string(a.positional.size())});
-      value = a.positional[index];
-    } else {
-      auto found = std::find_if(a.keywords.begin(), a.keywords.end(),
-                                [&](const auto& keyword) { return keyword.name == field; });
-      if (found == a.keywords.end()) return ev.fail(Message::kNoKey, a.span, {"'" + field + "'"});
-      value = found->value;
-    }
-    if (value.is_poison()) return Value::poison();
-    if (contains_node(value)) return ev.fail(Message::kNodeInString, a.span, {ev.type_text(value)});
-    Value shown = ev.format_value(as_repr ? ev.make_string(repr(value)) : value, spec, a.span);
-    if (shown.is_poison() || !ev.check_size(out.size() + shown.text().size(), a.span)) return Value::poison();
-    out += shown.text();
-  }
-  return ev.make_string(std::move(out));
-}
+namespace {
 
 // ---- list and tuple ----
 
@@ -421,26 +219,47 @@ Value dict_copy(Evaluator& ev, CallArguments& a) {
   return copy;
 }
 
+Value dict_clear(Evaluator& ev, CallArguments& a) {
+  if (!check_count(ev, a, 0, 0) || !change_dict(ev, a)) return Value::none();
+  a.self.dict().entries.clear();
+  a.self.dict().index.clear();
+  return Value::none();
+}
+
+Value dict_popitem(Evaluator& ev, CallArguments& a) {
+  if (!check_count(ev, a, 0, 0)) return Value::poison();
+  if (a.self.dict().entries.empty()) return ev.fail(Message::kNoKey, a.span, {"to take: the dict is empty"});
+  if (!change_dict(ev, a)) return Value::poison();
+  auto [key, value] = a.self.dict().entries.back();
+  a.self.dict().erase(key_text(key));
+  return ev.make_tuple({key, value});
+}
+
+// dict.fromkeys(keys, value)
+Value dict_fromkeys(Evaluator& ev, CallArguments& a) {
+  if (!check_count(ev, a, 1, 2)) return Value::poison();
+  auto keys = ev.iterate(a.positional[0], a.spans[0], "made keys");
+  if (!keys) return Value::poison();
+  Value result = ev.make_dict(a.span);
+  for (const Value& key : *keys) {
+    std::string text = key_text(key);
+    if (text.empty()) return ev.fail(Message::kNotHashable, a.spans[0], {describe_kind(key)});
+    result.dict().set(text, key, a.positional.size() == 2 ? a.positional[1] : Value::none());
+  }
+  return result;
+}
+
 }  // namespace
 
 bool changes_container(const std::string& method) {
-  static const std::set<std::string> names = {"append", "extend",  "insert", "pop",    "remove",
+  static const std::set<std::string> names = {"append", "extend",  "insert", "pop",    "popitem",   "remove",
                                               "clear",  "reverse", "sort",   "update", "setdefault"};
   return names.contains(method);
 }
 
 namespace {
 
-struct Method {
-  const char* name;
-  BuiltinFunction function;
-};
-constexpr Method kStringMethods[] = {
-    {"format", str_format},     {"join", str_join},       {"split", str_split},
-    {"strip", str_strip},       {"lstrip", str_lstrip},   {"rstrip", str_rstrip},
-    {"upper", str_upper},       {"lower", str_lower},     {"startswith", str_startswith},
-    {"endswith", str_endswith}, {"replace", str_replace}, {"isdigit", str_isdigit},
-    {"find", str_find},         {"count", str_count}};
+constexpr Method kTypeMethods[] = {{"fromkeys", dict_fromkeys}};
 constexpr Method kListMethods[] = {
     {"append", list_append}, {"extend", list_extend},   {"insert", list_insert}, {"pop", list_pop},
     {"clear", list_clear},   {"index", list_index},     {"remove", list_remove}, {"count", list_count},
@@ -453,17 +272,22 @@ constexpr Method kDictMethods[] = {{"get", dict_get},
                                    {"pop", dict_pop},
                                    {"update", dict_update},
                                    {"setdefault", dict_setdefault},
-                                   {"copy", dict_copy}};
+                                   {"copy", dict_copy},
+                                   {"clear", dict_clear},
+                                   {"popitem", dict_popitem}};
 
 template <typename Visit>
 void visit_methods(const Value& base, Visit visit) {
   auto all = [&](const auto& table) {
     for (const Method& method : table) visit(method);
   };
-  if (base.is(ValueKind::kString)) all(kStringMethods);
+  if (base.is(ValueKind::kString)) all(string_methods());
   if (base.is(ValueKind::kList)) all(kListMethods);
   if (base.is(ValueKind::kTuple)) all(kTupleMethods);
   if (base.is(ValueKind::kDict)) all(kDictMethods);
+  bool dict_type = base.is(ValueKind::kBuiltin) && base.as<BuiltinObject>().is_type &&
+                   base.as<BuiltinObject>().name == "dict";
+  if (dict_type) all(kTypeMethods);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "dsl/evaluator.h"
+#include "dsl/host_modules.h"
 #include "dsl/lexer.h"
 #include "dsl/parser.h"
 
@@ -17,31 +18,13 @@ namespace {
 
 constexpr std::string_view kExtension = ".dali-dsl";
 
-// Parts of DALI and of Python that pasted code imports, and what to do about them.
-struct KnownModule {
-  std::string_view prefix, advice;
-};
-constexpr KnownModule kKnownModules[] = {
-    {"nvidia.dali.plugin", "iterators belong to the host program: remove the line"},
-    {"nvidia.dali.auto_aug", ""},
-    {"nvidia.dali.backend", "remove the line"},
-    {"nvidia.dali.tfrecord", ""},
-    {"numpy", ""},
-    {"galatea.auto_aug", ""},
-    {"torch", "training code belongs to the host program: remove the line"},
-    {"tensorflow", "training code belongs to the host program: remove the line"},
-    {"os", "pipelines read no files while they are built: pass paths as parameters of the pipeline"},
-    {"sys", "pass values as parameters of the pipeline"},
-    {"glob", "pass the folder to `fn.readers.file(file_root=…)`"},
-    {"random", "use `fn.random.uniform` and `fn.random.coin_flip`"},
-    {"time", "remove the line"},
-    {"argparse", "make the options parameters of the pipeline; `--set name=value` gives them"}};
+// Parts of DALI and of galatea that come later.
+constexpr std::string_view kComing[] = {"nvidia.dali.auto_aug", "galatea.auto_aug"};
 
-const KnownModule* known_module(const std::string& path) {
-  for (const KnownModule& known : kKnownModules) {
-    if (path == known.prefix || path.starts_with(std::string(known.prefix) + ".")) return &known;
-  }
-  return nullptr;
+bool is_coming(const std::string& path) {
+  return std::any_of(std::begin(kComing), std::end(kComing), [&](std::string_view prefix) {
+    return path == prefix || path.starts_with(std::string(prefix) + ".");
+  });
 }
 
 fs::path normal(const fs::path& path) {
@@ -186,15 +169,10 @@ ModuleObject* Evaluator::find_module(const std::string& path, Span span, bool re
     }
     return module;
   }
+  if (host_module_advice(path)) return host_module(path);
   if (!report_missing) return nullptr;
-  if (const KnownModule* known = known_module(path)) {
-    if (known->advice.empty()) {
-      fail(Message::kModuleNotYet, span, {path});
-    } else {
-      Diagnostic diagnostic = diagnose(Message::kUnknownModule, span, {path});
-      diagnostic.help = known->advice;
-      report(std::move(diagnostic));
-    }
+  if (is_coming(path)) {
+    fail(Message::kModuleNotYet, span, {path});
     return nullptr;
   }
   std::vector<std::string> names;
@@ -205,9 +183,28 @@ ModuleObject* Evaluator::find_module(const std::string& path, Span span, bool re
   return nullptr;
 }
 
+ModuleObject* Evaluator::host_module(const std::string& path) {
+  ModuleObject*& module = library_[path];
+  if (!module) {
+    module = arena.make<ModuleObject>();
+    module->name = path;
+    module->lookup = ModuleObject::Lookup::kHost;
+  }
+  return module;
+}
+
+Value Evaluator::fail_host(const std::string& path, Span span) {
+  const char* advice = host_module_advice(path);
+  return fail(Message::kHostOnly, span, {path, advice ? advice : ""});
+}
+
 Value Evaluator::module_member(ModuleObject& module, const std::string& name, Span span) {
   if (module.broken) return Value::poison();
   if (auto found = module.names.find(name); found != module.names.end()) return found->second.value;
+  if (auto inner = library_.find(module.name + "." + name);
+      inner != library_.end() && inner->second != &module)
+    return Value(ValueKind::kModule, inner->second);
+  if (module.lookup == ModuleObject::Lookup::kHost) return fail_host(module.name + "." + name, span);
   if (module.lookup != ModuleObject::Lookup::kNames) return find_operator(module, name, span);
   std::vector<std::string> names;
   if (module.frame) {
@@ -219,8 +216,10 @@ Value Evaluator::module_member(ModuleObject& module, const std::string& name, Sp
     return Value(ValueKind::kModule, library_.at("nvidia." + name));
   for (const auto& [known, binding] : module.names) names.push_back(known);
   std::sort(names.begin(), names.end());
-  if (known_module(module.name + "." + name))
-    return find_module(module.name + "." + name, span, true), Value::poison();
+  if (host_module_advice(module.name + "." + name))
+    return Value(ValueKind::kModule, host_module(module.name + "." + name));
+  if (is_coming(module.name + "." + name))
+    return fail(Message::kModuleNotYet, span, {module.name + "." + name});
   Diagnostic diagnostic = diagnose(Message::kNoMember, span, {module.name, name});
   if (auto near = closest_match(name, names)) diagnostic.help = "did you mean `" + *near + "`?";
   return report(std::move(diagnostic));
@@ -269,6 +268,8 @@ void Evaluator::run_import_from(const Statement& s) {
       continue;
     }
     ModuleObject* inner = find_module(s.text + "." + name.name, name.span, false);
+    bool of_host = module->lookup == ModuleObject::Lookup::kHost && !module->names.contains(name.name);
+    if (of_host && !inner) inner = host_module(module->name + "." + name.name);
     Value value = s.relative_level == 0 && inner ? Value(ValueKind::kModule, inner)
                                                  : module_member(*module, name.name, name.span);
     if (value.is(ValueKind::kPending)) value = resolve(value.as<PendingObject>(), name.span);

@@ -1,5 +1,8 @@
 // Imports, and statements of Python that the language leaves out. In: tokens. Out: kImport, kImportFrom and
 // kUnsupported statements.
+#include <algorithm>
+#include <iterator>
+
 #include "dsl/parser_state.h"
 
 namespace galatea::dsl {
@@ -75,13 +78,21 @@ bool Parser::at_match_statement() const {
          tokens_[at + 1].kind == TokenKind::kIndent && tokens_[at + 2].text == "case";
 }
 
+// A name that is poison after a construct that was refused, so that its uses say nothing more.
+void Parser::add_lost_name(Statement& statement, const Token& name) const {
+  statement.targets.push_back(make(ExpressionKind::kName, name.span, std::string(name.text)));
+}
+
 // A header up to `:` that is not looked at, and a block that is read for syntax errors only.
 StatementPtr Parser::parse_unsupported_block(std::string construct, std::string advice) {
   const Token first = token();
   auto statement = make_statement(StatementKind::kUnsupported, first);
   statement->text = construct;
   report_unsupported(first.span, construct, std::move(advice));
+  bool names_itself = first.text == "class" || (first.text == "async" && is("def", 1));
   while (!at_end() && token().kind != TokenKind::kNewline && !is(":")) {
+    bool bound = names_itself ? is("class") || is("def") : is("as");
+    if (bound && token(1).kind == TokenKind::kName) add_lost_name(*statement, token(1));
     bool jump = token().partner > at_;
     at_ = jump ? token().partner + 1 : at_ + 1;
   }
@@ -94,12 +105,15 @@ StatementPtr Parser::parse_unsupported_block(std::string construct, std::string 
     do {
       if (token().kind == TokenKind::kIndent) ++depth;
       if (token().kind == TokenKind::kDedent) --depth;
+      if (token().kind == TokenKind::kName && is("=", 1)) add_lost_name(*statement, token());
       ++at_;
     } while (depth > 0 && !at_end());
   } else {
     ordinals_.emplace_back();
     statement->body = parse_block(construct);
     ordinals_.pop_back();
+    // What a class or a function defines inside stays inside.
+    if (names_itself) statement->body.clear();
   }
   if (first.text != "class" && accept("else")) parse_block("`else`");
   in_main_guard_ = guard;
@@ -107,25 +121,54 @@ StatementPtr Parser::parse_unsupported_block(std::string construct, std::string 
   return statement;
 }
 
+namespace {
+
+// What may stand in a `try` around imports: nothing there can fail in another way.
+bool is_import_or_constant(const Statement& s) {
+  if (s.kind == StatementKind::kImport || s.kind == StatementKind::kImportFrom ||
+      s.kind == StatementKind::kPass)
+    return true;
+  if (s.kind != StatementKind::kAssign) return false;
+  ExpressionKind kind = s.value->kind;
+  return kind == ExpressionKind::kTrue || kind == ExpressionKind::kFalse || kind == ExpressionKind::kNone ||
+         kind == ExpressionKind::kInteger || kind == ExpressionKind::kString;
+}
+
+}  // namespace
+
+// `try: import … except ImportError: …` begins many files; there is nothing to catch, so the imports stand as
+// they are. Any other `try` is out.
 StatementPtr Parser::parse_try() {
   const Token first = tokens_[at_++];
-  auto statement = make_statement(StatementKind::kUnsupported, first);
-  statement->text = "`try`";
-  report_unsupported(first.span, "`try`",
-                     "nothing is caught at compile time; test with `if` before the call, and use `on_error=` "
-                     "for broken samples");
+  auto statement = make_statement(StatementKind::kTryImport, first);
   bool guard = in_main_guard_;
   in_main_guard_ = true;
   statement->body = parse_block("`try`");
+  Suite handlers;  // not kept for imports: one that fails is an error here
   bool any = false;
+  auto move_into = [](Suite& out, Suite suite) {
+    std::move(suite.begin(), suite.end(), std::back_inserter(out));
+  };
   while (is("except") || is("else") || is("finally")) {
     any = true;
+    bool handler = is("except");
     while (!at_end() && token().kind != TokenKind::kNewline && !is(":")) ++at_;
-    parse_block("the clause of `try`");
+    Suite suite = parse_block("the clause of `try`");
+    move_into(handler ? handlers : statement->orelse, std::move(suite));
   }
   in_main_guard_ = guard;
   if (!any) fail_expected("`except` or `finally` after `try`");
   statement->span = since(first);
+  bool accepted = statement->orelse.empty() && !statement->body.empty() &&
+                  std::all_of(statement->body.begin(), statement->body.end(),
+                              [](const StatementPtr& s) { return is_import_or_constant(*s); });
+  if (accepted) return statement;
+  statement->kind = StatementKind::kUnsupported;
+  statement->text = "`try`";
+  move_into(statement->orelse, std::move(handlers));
+  report_unsupported(first.span, "`try`",
+                     "nothing is caught at compile time; test with `if` before the call, and use `on_error=` "
+                     "for broken samples");
   return statement;
 }
 

@@ -283,7 +283,11 @@ StatementPtr Parser::parse_unsupported_line(std::string construct, std::string a
   const Token first = tokens_[at_++];
   auto statement = make_statement(StatementKind::kUnsupported, first);
   statement->text = construct;
+  size_t names = at_;
   parse_expression_list(true, "after " + construct);
+  for (size_t i = names; i < at_ && first.text != "del"; ++i) {
+    if (tokens_[i].kind == TokenKind::kName) add_lost_name(*statement, tokens_[i]);
+  }
   report_unsupported(first.span, construct, std::move(advice));
   return statement;
 }

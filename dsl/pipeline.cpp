@@ -240,13 +240,38 @@ std::optional<Value> Evaluator::parse_parameter(const Parameter& parameter, cons
   constexpr std::string_view kTypes[] = {"int", "float", "str", "bool", "list", "tuple", "dict"};
   if (std::find(std::begin(kTypes), std::end(kTypes), type) == std::end(kTypes))
     type = type_of_default(default_value);
+  return parse_text(parameter.name, type, default_value, text);
+}
+
+// `--set args.size=128`: one field of a record, by the type of its default. False after an error.
+bool Evaluator::set_fields(const Parameter& parameter, Value& record) {
+  bool good = true;
+  auto fields = record.as<StructObject>().fields;
+  for (const auto& [given, text] : options_.parameters) {
+    if (!given.starts_with(parameter.name + ".")) continue;
+    std::string name = given.substr(parameter.name.size() + 1);
+    auto field = std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.first == name; });
+    if (field == fields.end()) continue;  // check_parameter_names reports it
+    std::string type = type_of_default(field->second);
+    auto parsed = parse_text(given, type, field->second, text);
+    if (parsed)
+      field->second = *parsed;
+    else
+      fail(Message::kParameterValue, parameter.span, {given, text, type}), good = false;
+  }
+  record = make_struct(std::move(fields));
+  return good;
+}
+
+std::optional<Value> Evaluator::parse_text(const std::string& name, const std::string& type,
+                                           const Value& default_value, const std::string& text) {
   if (type == "str") return make_string(text);
   std::string lower = text;
   std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
   bool yes = lower == "true" || lower == "1" || lower == "yes" || lower == "on",
        no = lower == "false" || lower == "0" || lower == "no" || lower == "off";
   if (type == "bool") return yes || no ? std::optional<Value>(Value::of(yes)) : std::nullopt;
-  std::optional<Value> value = parse_literal(parameter.name, text);
+  std::optional<Value> value = parse_literal(name, text);
   if (type.empty()) return value ? value : std::optional<Value>(make_string(text));
   if (value && value->is(ValueKind::kNone) && default_value.is(ValueKind::kNone)) return value;
   if (type == "int") return value && value->is(ValueKind::kInt) ? value : std::nullopt;
@@ -256,7 +281,7 @@ std::optional<Value> Evaluator::parse_parameter(const Parameter& parameter, cons
                : std::nullopt;
   if (type == "dict") return value && value->is(ValueKind::kDict) ? value : std::nullopt;
   // A list may be written without its brackets: 224,224.
-  if (!value || !value->is_sequence()) value = parse_literal(parameter.name, "[" + text + "]");
+  if (!value || !value->is_sequence()) value = parse_literal(name, "[" + text + "]");
   if (!value) return std::nullopt;
   return type == "list" ? make_list(value->elements()) : make_tuple(value->elements());
 }
@@ -282,6 +307,8 @@ bool Evaluator::bind_parameters(PipelineObject& pipeline, Frame& frame) {
         continue;
       }
       value = *parsed;
+    } else if (value.is(ValueKind::kStruct)) {
+      good = set_fields(parameter, value) && good;
     } else if (value.is(ValueKind::kUndefined) && options_.unknown_parameters_allowed) {
       note(Message::kParameterUnknown, parameter.span, {parameter.name});
       value = Value(ValueKind::kUnknown);
@@ -299,7 +326,14 @@ bool Evaluator::check_parameter_names(const std::vector<PipelineObject*>& staged
   for (const auto& [name, text] : options_.parameters) {
     std::vector<std::string> known;
     for (const PipelineObject* pipeline : staged) {
-      for (const Parameter& parameter : *pipeline->function->parameters) known.push_back(parameter.name);
+      const FunctionObject& function = *pipeline->function;
+      for (size_t i = 0; i < function.parameters->size(); ++i) {
+        const std::string& parameter = (*function.parameters)[i].name;
+        known.push_back(parameter);
+        if (!function.defaults[i].is(ValueKind::kStruct)) continue;
+        for (const auto& [field, value] : function.defaults[i].as<StructObject>().fields)
+          known.push_back(parameter + "." + field);
+      }
     }
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     Diagnostic diagnostic =

@@ -9,6 +9,21 @@
 #include "dsl/evaluator.h"
 
 namespace galatea::dsl {
+// As CPython's float_divmod: the quotient is that of the exact remainder.
+double float_remainder(double a, double b) {
+  double rest = std::fmod(a, b);
+  if (rest == 0) return std::copysign(0.0, b);
+  return (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+double float_quotient(double a, double b) {
+  double rest = std::fmod(a, b), quotient = (a - rest) / b;
+  if (rest != 0 && (rest < 0) != (b < 0)) quotient -= 1;
+  if (quotient == 0) return std::copysign(0.0, a / b);
+  double whole = std::floor(quotient);
+  return quotient - whole > 0.5 ? whole + 1 : whole;
+}
+
 namespace {
 
 struct OperatorName {
@@ -89,9 +104,7 @@ Trouble float_operation(const std::string& op, double a, double b, double& out) 
     if (op == "/") {
       out = a / b;
     } else {
-      double rest = std::fmod(a, b);
-      if (rest != 0 && (rest < 0) != (b < 0)) rest += b;
-      out = op == "%" ? rest : std::round((a - rest) / b);
+      out = op == "%" ? float_remainder(a, b) : float_quotient(a, b);
     }
   }
   return Trouble::kNone;

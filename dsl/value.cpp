@@ -8,6 +8,7 @@
 
 #include "compiler/op/operator.h"
 #include "dsl/array.h"
+#include "dsl/unicode.h"
 
 namespace galatea::dsl {
 namespace {
@@ -17,25 +18,30 @@ constexpr int kMaxVisited = 200'000;
 
 std::string repr_at(const Value& value, int depth, int& budget);
 
+std::string escape(char32_t c) {
+  return c < 0x100     ? fmt::format("\\x{:02x}", static_cast<uint32_t>(c))
+         : c < 0x10000 ? fmt::format("\\u{:04x}", static_cast<uint32_t>(c))
+                       : fmt::format("\\U{:08x}", static_cast<uint32_t>(c));
+}
+
 std::string quote_text(const std::string& text) {
-  char quote = text.find('\'') != std::string::npos && text.find('"') == std::string::npos ? '"' : '\'';
-  std::string out(1, quote);
-  for (char c : text) {
-    auto byte = static_cast<unsigned char>(c);
+  char32_t quote = text.find('\'') != std::string::npos && text.find('"') == std::string::npos ? '"' : '\'';
+  std::string out(1, static_cast<char>(quote));
+  for (char32_t c : decode_utf8(text)) {
     if (c == quote || c == '\\')
-      out += '\\', out += c;
+      out += '\\', out += static_cast<char>(c);
     else if (c == '\n')
       out += "\\n";
     else if (c == '\r')
       out += "\\r";
     else if (c == '\t')
       out += "\\t";
-    else if (byte < 0x20 || byte == 0x7F)
-      out += fmt::format("\\x{:02x}", byte);
+    else if (is_printable(c))
+      append_utf8(out, c);
     else
-      out += c;
+      out += escape(c);
   }
-  return out + quote;
+  return out + static_cast<char>(quote);
 }
 
 std::string repr_sequence(const Value& value, int depth, int& budget) {
@@ -238,6 +244,12 @@ std::string describe_kind(const Value& value) {
 std::string repr(const Value& value) {
   int budget = kMaxVisited;
   return repr_at(value, 0, budget);
+}
+std::string ascii_repr(const Value& value) {
+  std::string out;
+  for (char32_t c : decode_utf8(repr(value)))
+    out += c < 0x80 ? std::string(1, static_cast<char>(c)) : escape(c);
+  return out;
 }
 std::string to_display(const Value& value) {
   if (value.is(ValueKind::kArray)) return array_display(value);

@@ -217,7 +217,12 @@ struct BuiltinObject : Object {
 struct ModuleObject : Object {
   std::string name;
   Env names;
-  enum class Lookup : uint8_t { kNames, kOperators, kOperatorObjects } lookup = Lookup::kNames;
+  enum class Lookup : uint8_t {
+    kNames,
+    kOperators,
+    kOperatorObjects,
+    kHost  ///< of the host program: using it is an error
+  } lookup = Lookup::kNames;
   std::string prefix;      ///< kOperators: "" for fn, "random." for fn.random
   Frame* frame = nullptr;  ///< of a file: its names
   bool broken = false;     ///< a file that could not be read: every name in it is poison
@@ -288,7 +293,12 @@ std::string_view type_name(const Value& value);
 /// As Python's repr and str; deep nests end in "...".
 std::string repr(const Value& value);
 std::string to_display(const Value& value);
+/// As Python's ascii(): repr with escapes for all but ASCII.
+std::string ascii_repr(const Value& value);
 std::string format_float(double value);
+/// `%` and `//` of floats, as Python has them.
+double float_remainder(double a, double b);
+double float_quotient(double a, double b);
 /// Equality as Python's ==, on static values.
 bool equal(const Value& a, const Value& b);
 /// Whether a static value counts as true.

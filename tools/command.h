@@ -63,6 +63,7 @@ struct Command {
 
 Command add_run(CLI::App& parent);
 Command add_check(CLI::App& parent);
+Command add_fmt(CLI::App& parent);
 Command add_explain(CLI::App& parent);
 Command add_view(CLI::App& parent);
 Command add_ops(CLI::App& parent);

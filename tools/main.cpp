@@ -14,7 +14,7 @@ namespace galatea::tools {
 namespace {
 
 /// Subcommands of later releases, refused by name.
-constexpr const char* kLater[] = {"fmt", "build", "policy", "lsp", "serve", "convert"};
+constexpr const char* kLater[] = {"build", "policy", "lsp", "serve", "convert"};
 
 struct Global {
   std::string color = "auto";
@@ -116,8 +116,8 @@ int main_inside(int argc, char** argv) {
   app.footer(
       "Exit status: 0 fine; 1 the pipeline or its data is wrong; 2 wrong usage; 3 something is missing here; "
       "4 internal error.");
-  std::vector<Command> commands = {add_run(app), add_check(app),    add_explain(app), add_view(app),
-                                   add_ops(app), add_settings(app), add_version(app)};
+  std::vector<Command> commands = {add_run(app),  add_check(app), add_fmt(app),      add_explain(app),
+                                   add_view(app), add_ops(app),   add_settings(app), add_version(app)};
   Global global;
   add_global_options(&app, global);
   for (const Command& command : commands) {

@@ -86,7 +86,7 @@ std::string BlankLines::text() const {
   for (const Block& block : blocks_) {
     out.append(static_cast<size_t>(std::max(0, block.before)), '\n');
     out += block.text;
-    out.append(static_cast<size_t>(block.after), '\n');
+    if (&block != &blocks_.back()) out.append(static_cast<size_t>(block.after), '\n');
   }
   return out;
 }

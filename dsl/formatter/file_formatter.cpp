@@ -206,11 +206,7 @@ std::vector<Node*> FileFormatter::make_tokens(size_t from, size_t to) {
         if (text.size() == 1 && std::string_view("()[]{}").find(text[0]) != std::string_view::npos)
           node->bracket = text[0];
     }
-    if (i > from) {
-      Gap gap = tokens_.gap_before(i);
-      node->comments = std::move(gap.comments);
-      node->breaks_before = gap.breaks_line;
-    }
+    if (i > from) node->comments = tokens_.gap_before(i).comments;
     nodes.push_back(node);
   }
   return nodes;
@@ -285,11 +281,10 @@ void FileFormatter::keep(const Place& place, size_t from, size_t to) {
   traits.own_line = traits.kept = true;
   traits.opens_block = tokens_.word(to - 1) == ":";
   traits.import = tokens_.word(from) == "import" || tokens_.word(from) == "from";
-  if (text.starts_with("async") || text.starts_with("def")) {
-    traits.own_line = false;
-    traits.function = text.find("def") != std::string::npos && text.find("def") < 12;
+  for (const Comment& comment : tokens_.gap_before(to).comments) {
+    uint32_t line_end = static_cast<uint32_t>(std::min(source.find('\n', comment.begin), source.size()));
+    text = source.substr(tokens_.begin(from), line_end - tokens_.begin(from));
   }
-  for (const Comment& comment : tokens_.gap_before(to).comments) text += "  " + comment.text;
   lines_.add(traits, indentation(place.depth) + text + "\n", pending_.empty_lines);
 }
 
@@ -372,6 +367,10 @@ std::string FileFormatter::kept_text(const Place& place, uint32_t from, uint32_t
 
 }  // namespace
 
-std::string format_text(std::string_view text) { return FileFormatter(text).run(); }
+std::string format_text(std::string_view text) {
+  std::string once = FileFormatter(text).run();
+  // Commas that the first pass adds, and comments that it moves, may ask for another split.
+  return once == text ? once : FileFormatter(once).run();
+}
 
 }  // namespace galatea::dsl::formatter

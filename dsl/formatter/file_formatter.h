@@ -6,7 +6,7 @@
 
 namespace galatea::dsl::formatter {
 
-/// One pass. The text has no `\r` and no syntax errors.
+/// The text has no `\r` and no syntax errors.
 std::string format_text(std::string_view text);
 
 }  // namespace galatea::dsl::formatter

@@ -6,8 +6,10 @@
 
 #include "base/result.h"
 #include "dsl/ast_printer.h"
+#include "dsl/deep_stack.h"
 #include "dsl/formatter/file_formatter.h"
 #include "dsl/formatter/literals.h"
+#include "dsl/frontend.h"
 #include "dsl/lexer.h"
 #include "dsl/messages.h"
 #include "dsl/parser.h"
@@ -120,10 +122,13 @@ Meaning meaning_of(const std::string& text, std::vector<Diagnostic>& diagnostics
   return meaning;
 }
 
-}  // namespace
-
-FormatResult format_source(const std::string& file_name, const std::string& text, SourceMap& sources) {
+FormatResult format_on_this_stack(const std::string& file_name, const std::string& text, SourceMap& sources) {
   FormatResult result;
+  if (static_cast<int64_t>(text.size()) > Limits{}.max_file_bytes) {
+    result.diagnostics.push_back(
+        diagnose(Message::kFileTooLarge, {}, {file_name, std::to_string(Limits{}.max_file_bytes)}));
+    return result;
+  }
   const uint32_t file = sources.add(file_name, text);
   const std::string& source = sources.file(file)->text();
   if (size_t offset = 0; find_invalid_utf8(source, offset)) {
@@ -150,6 +155,14 @@ FormatResult format_source(const std::string& file_name, const std::string& text
   result.text = marked ? std::string(kByteOrderMark) : std::string();
   result.text += crlf ? with_crlf(formatted) : formatted;
   result.changed = result.text != text;
+  return result;
+}
+
+}  // namespace
+
+FormatResult format_source(const std::string& file_name, const std::string& text, SourceMap& sources) {
+  FormatResult result;
+  run_deep([&] { result = format_on_this_stack(file_name, text, sources); });
   return result;
 }
 

@@ -128,6 +128,10 @@ bool Grouper::at_expression() const {
 
 Node* Grouper::statement() {
   if (is("def")) return function();
+  if (is("async")) {
+    Node* word = take();
+    return group(Kind::kOtherStatement, {word, statement()});
+  }
   if (is("@")) {
     std::vector<Node*> children = {take()};
     children.push_back(named());

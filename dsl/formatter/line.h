@@ -57,7 +57,9 @@ class Line {
   bool empty() const { return tokens.empty(); }
   bool is_own_line() const { return tokens.size() == 1 && tokens[0]->kind == Kind::kOwnLine; }
   bool begins_with(const char* word) const { return !tokens.empty() && tokens[0]->is(word); }
-  bool is_function() const { return begins_with("def"); }
+  bool is_function() const {
+    return begins_with("def") || (begins_with("async") && tokens.size() > 1 && tokens[1]->is("def"));
+  }
   bool is_class() const { return begins_with("class"); }
   bool is_import() const;
   bool has_own_line_comments() const;

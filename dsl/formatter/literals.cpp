@@ -115,18 +115,18 @@ bool has_backslash_in_braces(std::string_view body) {
 }
 
 // `\xAB` becomes `\xab`, `\N{dash}` becomes `\N{DASH}`.
-std::string normalize_escapes(std::string_view body) {
+std::string normalize_escapes(std::string_view body, bool bytes) {
   std::string out(body);
   for (size_t i = 0; i + 1 < out.size(); ++i) {
     if (out[i] != '\\') continue;
     char kind = out[++i];
-    size_t digits = kind == 'x' ? 2 : kind == 'u' ? 4 : kind == 'U' ? 8 : 0;
+    size_t digits = kind == 'x' ? 2 : bytes ? 0 : kind == 'u' ? 4 : kind == 'U' ? 8 : 0;
     auto is_digit = [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; };
     if (digits > 0 && i + digits < out.size() &&
         std::all_of(out.begin() + static_cast<std::ptrdiff_t>(i) + 1,
                     out.begin() + static_cast<std::ptrdiff_t>(i + digits) + 1, is_digit)) {
       for (size_t k = i + 1; k <= i + digits; ++k) out[k] = lower(out[k]);
-    } else if (kind == 'N' && i + 1 < out.size() && out[i + 1] == '{') {
+    } else if (kind == 'N' && !bytes && i + 1 < out.size() && out[i + 1] == '{') {
       size_t close = out.find('}', i);
       if (close == std::string::npos) break;
       for (size_t k = i + 2; k < close; ++k) out[k] = upper(out[k]);
@@ -224,8 +224,8 @@ std::string normalize_number(std::string_view text) {
 std::string normalize_string(std::string_view text) {
   StringParts parts = cut_string(text);
   if (has_letter(parts.prefix, 'f') && has_backslash_in_braces(parts.body)) return std::string(text);
-  if (!has_letter(parts.prefix, 'r') && !has_letter(parts.prefix, 'b'))
-    parts.body = normalize_escapes(parts.body);
+  if (!has_letter(parts.prefix, 'r'))
+    parts.body = normalize_escapes(parts.body, has_letter(parts.prefix, 'b'));
   parts.prefix = normalize_prefix(parts.prefix);
   return prefer_double_quotes(parts);
 }

@@ -92,7 +92,6 @@ struct Node {
   std::string blanks;             ///< what stands between it and the token before it
   std::vector<Comment> comments;  ///< before it
   int empty_lines = 0;            ///< between the last of them and it
-  bool breaks_before = false;     ///< whether the source breaks the line before it
   Node* partner = nullptr;        ///< closing brackets: the opening one, once both are on a line
   int depth = 0;                  ///< number of brackets around it on the line where it was put last
 

@@ -13,6 +13,12 @@ struct HideOptions {
   bool stars = false;
 };
 
+bool holds_lambda_or_ternary(const Node& node) {
+  if (!is_atom(node, '(') || node.children.size() != 3) return false;
+  const Node& middle = *node.children[1];
+  return middle.kind == Kind::kLambda || middle.kind == Kind::kTernary || holds_lambda_or_ternary(middle);
+}
+
 class Normalizer {
  public:
   explicit Normalizer(NodeStore& store) : store_(store) {}
@@ -20,7 +26,7 @@ class Normalizer {
   Node* statement(Node* line) {
     // A statement that is only an expression has nothing around it that could hold the brackets.
     Node* root = line->kind >= Kind::kAssignment ? line : store_.group(Kind::kOtherStatement, {line});
-    govern(root);
+    govern(root->children[0]->is("async") ? root->children[1] : root);
     if (root != line && is_sum(*line)) wrap(line, false);
     visit(root);
     return root;
@@ -46,12 +52,6 @@ class Normalizer {
     constexpr std::array kSums = {"+", "-", "<<", ">>", "^", "&"};
     return std::any_of(kSums.begin(), kSums.end(), [&](const char* text) { return sign.is(text); });
   }
-  static bool breaks_lines(const Node& node) {
-    if (node.is_token()) return node.breaks_before;
-    return std::any_of(node.children.begin(), node.children.end(),
-                       [](const Node* child) { return breaks_lines(*child); });
-  }
-
   NodeStore& store_;
 };
 
@@ -115,7 +115,6 @@ void Normalizer::govern_target(Node* node) {
   Node* target = node->children[0];
   if (target->kind == Kind::kElements) return govern_child(node, target);
   if (target->kind != Kind::kAtom || is_one_tuple(*target)) return;
-  if (target->children.size() == 3 && breaks_lines(*target->children[1])) return;
   Node* name = target;
   while (name->kind == Kind::kAtom && name->children.size() == 3) name = name->children[1];
   if (node->children[1]->kind == Kind::kAnnotation && name->kind == Kind::kName) {
@@ -129,7 +128,12 @@ void Normalizer::govern_target(Node* node) {
 // What follows a keyword, an `=` or a comma of the statement.
 void Normalizer::govern_child(Node* node, Node* child) {
   const Node* before = child->previous_sibling();
-  if (child->kind == Kind::kAtom) {
+  if (before && before->is("in") && holds_lambda_or_ternary(*child)) {
+    // One pair stays, as in a comprehension, where it is needed.
+    hide(child, *node);
+    child->children.front()->text = "(";
+    child->children.back()->text = ")";
+  } else if (child->kind == Kind::kAtom) {
     if (hide(child, *node, {.tuples = node->kind == Kind::kFor && before && before->is("for")}))
       wrap(child, false);
   } else if (is_one_tuple(*child)) {

@@ -75,7 +75,8 @@ std::string blanks_before(const Node& token) {
   if (hugs_equals(token) || hugs_equals(*previous)) return "";
   if (previous->in(Kind::kUnary) && previous->index == 0) return "";
   if (is_spread(*previous) && !token.is(",")) return "";
-  if (previous->is("@") && previous->in(Kind::kDecorator)) return "";
+  if (previous->is("@") && previous->in(Kind::kDecorator))
+    return token.in(Kind::kDecorator) || token.parent->in(Kind::kDecorator) ? "" : " ";
   return " ";
 }
 

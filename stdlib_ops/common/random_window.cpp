@@ -73,10 +73,6 @@ Status check_random_window(const TypeContext& ctx) {
                                    range[0], range[1]),
                        {}, name);
   }
-  if (ctx.numbers("random_area")[1] > 1)
-    return ctx.error(fmt::format("{}: random_area cannot exceed 1, the whole image; got {}", ctx.op().name,
-                                 ctx.numbers("random_area")[1]),
-                     {}, "random_area");
   const int64_t attempts = ctx.integer("num_attempts");
   if (attempts < 1 || attempts > kMaxAttempts)
     return ctx.error(fmt::format("{}: num_attempts must be between 1 and {}, not {}", ctx.op().name,

@@ -91,11 +91,24 @@ TEST(Golden, StaticProgramsAgreeWithCPython) {
   }
 }
 
+// What is printed of arrays must be what numpy printed; tests/oracle/make_numpy.py records it.
+TEST(Golden, ArraysAgreeWithNumpy) {
+  for (const std::string& path : golden_files("numpy")) {
+    Staged staged = stage(path, std::nullopt);
+    EXPECT_TRUE(staged.result.ok) << staged.diagnostics;
+    std::string printed;
+    for (const Diagnostic& diagnostic : staged.result.diagnostics) printed += diagnostic.message + "\n";
+    std::string recorded = read_file(beside(path, ".out"));
+    ASSERT_TRUE(recorded.starts_with("numpy ")) << path;
+    EXPECT_EQ(printed, recorded.substr(recorded.find('\n') + 1)) << path;
+  }
+}
+
 // The language is a subset of Python's syntax.
 TEST(Golden, AcceptedTextsParseWithCPython) {
   if (!python_available()) GTEST_SKIP() << "python3 is not installed";
   std::string list;
-  for (const char* folder : {"parse", "stage", "static"}) {
+  for (const char* folder : {"parse", "stage", "static", "numpy"}) {
     for (const std::string& path : golden_files(folder)) list += path + "\n";
   }
   auto output = run_python(

@@ -3,7 +3,7 @@
 usage: random_programs.py SEED COUNT FOLDER
 
 Writes FOLDER/<i>.dali-dsl and FOLDER/<i>.expected. The latter has one line per top-level statement:
-  <first line> <last line> ok <what it prints, as a Python literal>
+  <first line> <last line> ok <what it prints, with \\n, \\r and \\\\>
   <first line> <last line> error <type of the exception>
   <first line> <last line> any          (it uses a name that an earlier error left undefined)
 """
@@ -105,7 +105,7 @@ class Generator:
         if k == 8:
             return f"abs({e('float', d-1)})"
         if k == 9:
-            return f"({e('float', d-1)} ** {self.pick('2', '0', '1', '0.5', '-1')})"
+            return f"(abs({e('float', d-1)}) ** {self.pick('2', '0', '1', '0.5', '-1')})"  # a negative base gives a complex number
         if k == 10:
             return f"sum([{e('float', d-1)}, {e('int', d-1)}, {e('float', d-1)}])"
         if k == 11:
@@ -476,6 +476,10 @@ def fits(value, depth=0):
     return all(fits(v, depth + 1) for v in value)
 
 
+def escape(text):
+    return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
+
+
 def judge(text):
     """The expected lines of a program."""
     tree = ast.parse(text)
@@ -499,7 +503,7 @@ def judge(text):
                 exec(compile(ast.Module([node], []), "program", "exec"), names)
             if not all(fits(names[n]) for n in (visitor.used | bound) if n in names):
                 raise OverflowError
-            rows.append(f"{where} ok {captured.getvalue()!r}")
+            rows.append(f"{where} ok " + escape(captured.getvalue()))
         except Exception as e:
             builtins = {"print", "len", "sum", "abs", "min", "max", "sorted", "list", "dict", "tuple", "str", "repr", "int", "float", "bool", "zip",
                         "map", "filter", "range", "round", "any", "all", "isinstance", "enumerate", "reversed", "divmod"}
@@ -512,9 +516,9 @@ def main():
     seed, count, folder = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     for i in range(count):
         text = "\n".join(statements(seed * 100003 + i)) + "\n"
-        with open(os.path.join(folder, f"{i}.dali-dsl"), "w", encoding="utf-8") as out:
+        with open(os.path.join(folder, f"{i}.dali-dsl"), "w", encoding="utf-8", newline="\n") as out:
             out.write(text)
-        with open(os.path.join(folder, f"{i}.expected"), "w", encoding="utf-8") as out:
+        with open(os.path.join(folder, f"{i}.expected"), "w", encoding="utf-8", newline="\n") as out:
             out.write("\n".join(judge(text)) + "\n")
 
 

@@ -280,6 +280,18 @@ TEST(Resize, BadArguments) {
       "");
 }
 
+// An area above the image's fits never: as in DALI, the attempts fail and the whole image is taken.
+TEST(RandomResizedCrop, AreasAboveTheImage) {
+  const Tensor in = random_tensor(DType::kU8, {40, 50, 3}, "HWC", 15);
+  EXPECT_EQ(OpRun("random_resized_crop")
+                .input(in)
+                .arg("size", std::vector<int64_t>{40, 50})
+                .arg("random_area", std::vector<double>{1.1, 1.25})
+                .result()
+                .numbers(),
+            in.numbers());
+}
+
 TEST(RandomResizedCrop, IsAResampledWindow) {
   const Tensor in = random_tensor(DType::kU8, {40, 50, 3}, "HWC", 15);
   const Tensor out = OpRun("random_resized_crop")

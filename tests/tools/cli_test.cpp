@@ -62,7 +62,7 @@ TEST_F(CommandLine, WrongUsageIsStatusTwoWithAHint) {
   o = run({"run", "x", "--bach-size=3"});
   EXPECT_EQ(o.status, 2);
   EXPECT_TRUE(contains(o.err, "did you mean `--batch-size`?")) << o.err;
-  o = run({"fmt", "x"});
+  o = run({"serve", "x"});
   EXPECT_EQ(o.status, 2);
   EXPECT_TRUE(contains(o.err, "later release")) << o.err;
   for (const std::vector<std::string>& bad :
@@ -85,7 +85,7 @@ TEST_F(CommandLine, WrongUsageIsStatusTwoWithAHint) {
 }
 
 TEST_F(CommandLine, HelpShowsTypesDefaultsAndExamples) {
-  for (const char* name : {"run", "check", "explain", "view", "ops", "settings", "version"}) {
+  for (const char* name : {"run", "check", "fmt", "explain", "view", "ops", "settings", "version"}) {
     Outcome o = run({name, "--help"});
     EXPECT_EQ(o.status, 0) << name;
     EXPECT_TRUE(contains(o.out, "--diagnostics text|json")) << o.out;

@@ -1,0 +1,45 @@
+// A thread with a deep stack. See deep_stack.h.
+#include "dsl/deep_stack.h"
+
+#include <pthread.h>
+
+#include <exception>
+
+#include "base/result.h"
+
+namespace galatea::dsl {
+namespace {
+
+constexpr size_t kStackBytes = size_t{64} << 20;
+
+struct Task {
+  const std::function<void()>& work;
+  std::exception_ptr failure;
+};
+
+void* run_task(void* argument) {
+  auto* task = static_cast<Task*>(argument);
+  try {
+    task->work();
+  } catch (...) {
+    task->failure = std::current_exception();
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void run_deep(const std::function<void()>& work) {
+  Task task{work, nullptr};
+  pthread_attr_t attributes;
+  pthread_t thread;
+  GALATEA_CHECK(pthread_attr_init(&attributes) == 0, "no thread attributes");
+  GALATEA_CHECK(pthread_attr_setstacksize(&attributes, kStackBytes) == 0, "no stack for the evaluation");
+  int started = pthread_create(&thread, &attributes, run_task, &task);
+  pthread_attr_destroy(&attributes);
+  GALATEA_CHECK(started == 0, "no thread for the evaluation");
+  pthread_join(thread, nullptr);
+  if (task.failure) std::rethrow_exception(task.failure);
+}
+
+}  // namespace galatea::dsl
