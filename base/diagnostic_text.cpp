@@ -198,7 +198,9 @@ void Snippet::add(Span span, const std::string& text, bool primary) {
     --end.line;
     end.column = static_cast<uint32_t>(show(file_.line(end.line)).columns.size());
   }
-  for (uint32_t line : {begin.line, end.line}) lines_.try_emplace(line, show(file_.line(line)));
+  for (uint32_t line : {begin.line, end.line}) {
+    if (!lines_.contains(line)) lines_.emplace(line, show(file_.line(line)));
+  }
   auto column = [this](LineColumn at) {
     const auto& columns = lines_[at.line].columns;
     return columns[std::min<size_t>(at.column - 1, columns.size() - 1)];
@@ -367,7 +369,7 @@ void Snippet::draw_brackets(std::string& out, uint32_t line) {
 }
 
 void Snippet::draw_line(std::string& out, uint32_t line) {
-  lines_.try_emplace(line, show(file_.line(line)));
+  if (!lines_.contains(line)) lines_.emplace(line, show(file_.line(line)));
   Row row = framed(std::to_string(line));
   add_open_brackets(row, line, false);
   const std::u32string& cells = lines_[line].cells;

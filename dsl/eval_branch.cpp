@@ -17,8 +17,9 @@ void Evaluator::enter_block(ir::BlockId block) {
 
 // The variables go with the path: nothing reads them before a join brings some back.
 Path Evaluator::end_path(Value value, Span span) {
-  Path path{block_, std::move(frame_->env), region_, value, span};
+  Path path{block_, std::move(frame_->env), region_, value, span, {}};
   frame_->env.clear();
+  path.held = HeldBytes(arena, path.env.size() * kBindingBytes);
   block_ = ir::kNoId;
   return path;
 }
@@ -39,13 +40,14 @@ Value Evaluator::join(std::vector<Path> paths, Span span, std::string_view const
     take_path(std::move(paths[0]));
     return value;
   }
+  if (!graph_has_room(span)) return Value::poison();
   ir::BlockId block = builder_->add_block();
   std::vector<uint32_t> regions;
   for (const Path& path : paths) {
     builder_->jump(path.block, block, span);
     regions.push_back(path.region);
   }
-  MergeContext context{block, regions_.common(regions), {}, span, construct, {}};
+  MergeContext context{block, regions_.common(regions), {}, span, construct, {}, 0};
   region_ = regions_.join(std::move(regions));
   enter_block(block);
   merge_envs(paths, context);
@@ -59,6 +61,7 @@ Value Evaluator::join(std::vector<Path> paths, Span span, std::string_view const
 }
 
 void Evaluator::merge_envs(std::vector<Path>& paths, const MergeContext& context) {
+  spend(paths[0].env.size() * kWorkPerBinding * paths.size());
   // Nothing of the graph is built here, so the order of the names does not matter.
   std::vector<std::string> differing;
   for (const auto& [name, binding] : paths[0].env) {
@@ -116,7 +119,7 @@ Value Evaluator::resolve(PendingObject& pending, Span use) {
 
 Value Evaluator::resolve_arms(PendingObject& pending, Span use) {
   if (!step(use)) return Value::poison();
-  MergeContext context{pending.join, pending.origin, {}, pending.span, pending.construct, pending.name};
+  MergeContext context{pending.join, pending.origin, {}, pending.span, pending.construct, pending.name, 0};
   std::vector<Value> values;
   bool missing = false, poisoned = false;
   for (const PendingObject::Arm& arm : pending.arms) {
@@ -167,11 +170,13 @@ Value Evaluator::branch(const Value& condition, Span condition_span, Span span, 
                         bool merge_values, const std::function<Value()>& then,
                         const std::function<Value()>& otherwise, Span then_span, Span otherwise_span) {
   std::optional<ir::ValueId> choice = selector(condition, condition_span, construct);
-  if (!choice) return Value::poison();
+  if (!choice || !graph_has_room(span)) return Value::poison();
   ir::BlockId then_block = builder_->add_block(), otherwise_block = builder_->add_block();
   builder_->branch(block_, *choice, then_block, otherwise_block, condition_span);
   auto [then_region, otherwise_region] = regions_.split(region_, condition_span);
   Env env = frame_->env;
+  spend(env.size() * kWorkPerBinding * 3);  // it is copied here, and compared at the join
+  HeldBytes held(arena, env.size() * kBindingBytes);
   std::vector<Path> paths;
   auto run_arm = [&](ir::BlockId block, uint32_t region, const std::function<Value()>& arm, Span arm_span) {
     region_ = region;

@@ -12,7 +12,7 @@ namespace galatea::dsl {
 namespace {
 
 // What tells functions apart; all closures of one text are the same.
-const void* key_of(const FunctionObject& function) {
+const void* body_of(const FunctionObject& function) {
   return function.body ? static_cast<const void*>(function.body) : function.expression;
 }
 
@@ -52,7 +52,8 @@ bool Evaluator::eval_arguments(const Expression& e, CallArguments& out) {
           break;
         }
         auto elements = iterate(value, span, "spread with `*`");
-        if (!elements) return false;
+        if (!elements || !check_size((out.positional.size() + elements->size()) * sizeof(Value), span))
+          return false;
         for (const Value& element : *elements) {
           out.positional.push_back(element);
           out.spans.push_back(span);
@@ -73,11 +74,10 @@ bool Evaluator::eval_arguments(const Expression& e, CallArguments& out) {
       }
     }
   }
-  for (size_t i = 0; i < out.keywords.size(); ++i) {
-    for (size_t k = 0; k < i; ++k) {
-      if (out.keywords[k].name == out.keywords[i].name)
-        return fail(Message::kRepeatedKeyword, out.keywords[i].name_span, {out.keywords[i].name}), false;
-    }
+  std::set<std::string_view> names;
+  for (const CallArguments::Keyword& keyword : out.keywords) {
+    if (!names.insert(keyword.name).second)
+      return fail(Message::kRepeatedKeyword, keyword.name_span, {keyword.name}), false;
   }
   return good;
 }
@@ -106,6 +106,8 @@ Value Evaluator::call(const Value& callee, CallArguments& arguments) {
       const auto& builtin = callee.as<BuiltinObject>();
       arguments.self = builtin.self;
       arguments.name = builtin.name;
+      // Methods of strings read all of it.
+      if (builtin.self.is(ValueKind::kString)) spend(builtin.self.text().size() / 8);
       return builtin.function(*this, arguments);
     }
     case ValueKind::kOperator:
@@ -157,7 +159,7 @@ Value Evaluator::call_back(const Value& callee, std::vector<Value> values, const
 }
 
 const std::set<std::string>& Evaluator::locals_of(const FunctionObject& function) {
-  auto [at, fresh] = locals_.try_emplace(key_of(function));
+  auto [at, fresh] = locals_.try_emplace(body_of(function));
   if (fresh) {
     std::vector<std::string> names;
     if (function.body) collect_bound_names(*function.body, names);
@@ -185,6 +187,8 @@ std::string Evaluator::signature(const FunctionObject& function) const {
 
 bool Evaluator::bind_arguments(FunctionObject& function, CallArguments& arguments, Frame& frame) {
   const std::vector<Parameter>& parameters = *function.parameters;
+  spend(parameters.size() * (kWorkPerBinding + arguments.keywords.size()));
+  arena.count(parameters.size() * kBindingBytes);  // the frame keeps them to the end
   std::vector<bool> given(parameters.size(), false);
   size_t next = 0;
   auto set = [&](size_t i, const Value& value, Span span) {
@@ -226,7 +230,7 @@ bool Evaluator::bind_arguments(FunctionObject& function, CallArguments& argument
     bool takes_any = !parameters.empty() && parameters.back().kind == ParameterKind::kKwArgs;
     if (takes_any) {
       Value key = make_string(keyword.name);
-      kwargs.dict().set(key_text(key), key, keyword.value);
+      kwargs.dict().set(key_of(key), key, keyword.value);
       continue;
     }
     std::vector<std::string> names;
@@ -252,7 +256,7 @@ Value Evaluator::call_function(FunctionObject& function, CallArguments& argument
   if (function.poisoned) return Value::poison();
   // A call of itself by a function that may have returned before, nobody knows, may never end.
   auto lost = [&](const ActiveCall& active) {
-    return active.callee == key_of(function) && active.state->result_poisoned;
+    return active.callee == body_of(function) && active.state->result_poisoned;
   };
   if (std::any_of(calls_.begin(), calls_.end(), lost)) return Value::poison();
   bool too_deep = static_cast<int64_t>(calls_.size()) >= options_.limits.max_call_depth;
@@ -283,7 +287,7 @@ Value Evaluator::call_function(FunctionObject& function, CallArguments& argument
 
 Value Evaluator::run_function(FunctionObject& function, Frame& frame, const CallArguments& arguments) {
   Frame* caller = frame_;
-  calls_.push_back({arguments.span, caller->call->name, key_of(function), frame.call});
+  calls_.push_back({arguments.span, caller->call->name, body_of(function), frame.call});
   frame_ = &frame;
   Value result = Value::none();
   CallState& state = *frame.call;

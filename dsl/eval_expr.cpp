@@ -9,6 +9,7 @@
 #include "dsl/array.h"
 #include "dsl/evaluator.h"
 #include "dsl/host_modules.h"
+#include "dsl/unicode.h"
 
 namespace galatea::dsl {
 
@@ -166,12 +167,13 @@ std::optional<std::string> Evaluator::eval_parts(const std::vector<FStringPart>&
       fail(Message::kNodeInString, part.value->span, {type_text(value)});
       return std::nullopt;
     }
-    if (part.conversion == 'a') value = make_string(ascii_repr(value));
-    bool as_repr = part.conversion == 'r' || (part.debug && part.conversion == 0 && format->empty());
-    if (as_repr)
-      value = make_string(repr(value));
-    else if (part.conversion == 's')
-      value = make_string(to_display(value));
+    bool as_repr = part.conversion == 'r' || part.conversion == 'a' ||
+                   (part.debug && part.conversion == 0 && format->empty());
+    if (as_repr || part.conversion == 's') {
+      auto whole_text = text_of(value, part.value->span, as_repr);
+      if (!whole_text) return std::nullopt;
+      value = make_string(part.conversion == 'a' ? in_ascii(*whole_text) : std::move(*whole_text));
+    }
     Value text = format_value(value, *format, part.value->span);
     if (text.is_poison() || !check_size(out.size() + text.text().size(), span)) return std::nullopt;
     out += text.text();
@@ -194,7 +196,8 @@ Value Evaluator::eval_display(const Expression& e) {
     Value spread = eval(*operand->operands[0]);
     if (spread.is_poison()) return Value::poison();
     auto inner = iterate(spread, operand->span, "spread with `*`");
-    if (!inner) return Value::poison();
+    if (!inner || !check_size((elements.size() + inner->size()) * sizeof(Value), e.span))
+      return Value::poison();
     elements.insert(elements.end(), inner->begin(), inner->end());
   }
   if (!alive()) return Value::poison();
@@ -210,14 +213,14 @@ Value Evaluator::eval_dict(const Expression& e) {
       if (spread.is_poison()) return Value::poison();
       if (!spread.is(ValueKind::kDict))
         return fail(Message::kSpreadKind, e.operands[i + 1]->span, {describe_kind(spread)});
-      for (const auto& [key, value] : spread.dict().entries) result.dict().set(key_text(key), key, value);
+      for (const auto& [key, value] : spread.dict().entries) result.dict().set(key_of(key), key, value);
       continue;
     }
     Value key = eval(*e.operands[i]);
     Value value = eval(*e.operands[i + 1]);
     if (key.is_poison() || !alive()) return Value::poison();
-    std::string text = key_text(key);
-    if (text.empty()) return fail(Message::kNotHashable, e.operands[i]->span, {describe_kind(key)});
+    std::string text = key_of(key);
+    if (text.empty()) return fail_key(key, e.operands[i]->span);
     result.dict().set(text, key, value);
   }
   return result;
@@ -239,9 +242,9 @@ Value Evaluator::eval_comprehension(const Expression& e) {
     if (e.kind != ExpressionKind::kDictComp) return void(elements.push_back(first));
     Value value = eval(*e.operands[1]);
     if (first.is_poison()) return void(bad = true);
-    std::string text = key_text(first);
+    std::string text = key_of(first);
     if (text.empty()) {
-      fail(Message::kNotHashable, e.operands[0]->span, {describe_kind(first)});
+      fail_key(first, e.operands[0]->span);
       return void(bad = true);
     }
     dict.dict().set(text, first, value);
@@ -418,8 +421,8 @@ Value Evaluator::index(const Value& base, const Value& given_key, Span span) {
   const Value key = base.is(ValueKind::kDict) ? given_key : plain(given_key);
   if (key.is_node()) return fail(Message::kIndexByNode, span, {describe_kind(base), type_text(key)});
   if (base.is(ValueKind::kDict)) {
-    std::string text = key_text(key);
-    if (text.empty()) return fail(Message::kNotHashable, span, {describe_kind(key)});
+    std::string text = key_of(key);
+    if (text.empty()) return fail_key(key, span);
     if (Value* found = base.dict().find(text)) return *found;
     std::vector<std::string> keys;
     for (const auto& [known, value] : base.dict().entries) {
@@ -434,16 +437,17 @@ Value Evaluator::index(const Value& base, const Value& given_key, Span span) {
   if (!base.is_sequence() && !is_text && !is_range)
     return fail(Message::kNotIndexable, span, {describe_kind(base)});
   if (!key.is_integral()) return fail(Message::kIndexKind, span, {describe_kind(key)});
-  std::vector<Value> characters;
-  if (is_text) characters = *iterate(base, span, "");
-  auto size = is_range ? base.as<RangeObject>().size()
-                       : static_cast<int64_t>(is_text ? characters.size() : base.elements().size());
+  if (is_text) spend(base.text().size() / 16);
+  auto size = is_range
+                  ? base.as<RangeObject>().size()
+                  : static_cast<int64_t>(is_text ? count_characters(base.text()) : base.elements().size());
   int64_t at = key.as_int() < 0 ? key.as_int() + size : key.as_int();
   if (at < 0 || at >= size)
     return fail(Message::kIndexRange, span,
                 {std::to_string(key.as_int()), std::string(type_name(base)), std::to_string(size)});
   if (is_range) return Value::of(base.as<RangeObject>().start + at * base.as<RangeObject>().step);
-  return is_text ? characters[static_cast<size_t>(at)] : base.elements()[static_cast<size_t>(at)];
+  return is_text ? make_string(std::string(character_at(base.text(), static_cast<size_t>(at))))
+                 : base.elements()[static_cast<size_t>(at)];
 }
 
 // The bounds and the step of a slice of a static value; false after an error.

@@ -16,6 +16,8 @@
 namespace galatea::dsl {
 namespace {
 
+constexpr size_t kMergeBytes = 400;  ///< of a merge in the graph, with its type and its place in merges_
+
 int number_rank(const Value& value) {
   return value.is(ValueKind::kBool) ? 0 : value.is(ValueKind::kInt) ? 1 : 2;
 }
@@ -94,21 +96,38 @@ std::string describe_shape(const Value& value) {
 Value Evaluator::merge(const std::vector<Value>& values, const MergeContext& context) {
   const Value& first = values.front();
   if (!step(context.span)) return Value::poison();
+  if (context.depth > Walk::kMaxDepth)
+    return fail(Message::kValueTooDeep, context.span, {std::to_string(Walk::kMaxDepth)});
   auto all = [&](auto test) { return std::all_of(values.begin(), values.end(), test); };
   if (!all([](const Value& v) { return !v.is_poison(); })) return Value::poison();
   if (all([&](const Value& v) { return v.same_as(first); })) return first;
   auto is_array = [](const Value& v) { return v.is(ValueKind::kArray); };
-  if (all(is_array) && all([&](const Value& v) { return equal(v, first); })) return first;
+  if (all(is_array)) {
+    auto same = all_equal(values, context.span);
+    if (!same) return Value::poison();
+    if (*same) return first;
+  }
   if (all([&](const Value& v) { return v.is_node() || v.is_number() || is_array(v); }))
     return merge_nodes(values, context);
   bool same_kind = all([&](const Value& v) { return v.kind == first.kind; });
   if (same_kind && (first.is_sequence() || first.is(ValueKind::kDict) || first.is(ValueKind::kStruct)))
     return merge_containers(values, context);
-  if (all([&](const Value& v) { return equal(v, first); })) return first;
+  auto same = all_equal(values, context.span);
+  if (!same) return Value::poison();
+  if (*same) return first;
   if (!all([](const Value& v) { return !v.is(ValueKind::kNone); }))
     return fail_merge(Message::kMergeNone, values, context, {});
   return fail_merge(same_kind ? Message::kMergeStatic : Message::kMergeKinds, values, context,
                     {describe_kind(first)});
+}
+
+// nullopt after an error.
+std::optional<bool> Evaluator::all_equal(const std::vector<Value>& values, Span span) {
+  for (const Value& value : values) {
+    auto same = equals(value, values[0], span);
+    if (!same || !*same) return same;
+  }
+  return true;
 }
 
 // Nodes, numbers and arrays: unequal numbers promote among themselves and become constants.
@@ -165,6 +184,8 @@ Value Evaluator::merge_nodes(std::vector<Value> values, const MergeContext& cont
   for (const Value& value : values) operands.push_back(value.node);
   auto [known, fresh] = merges_.emplace(std::make_pair(context.join, operands), ir::kNoId);
   if (fresh) {
+    if (!graph_has_room(context.span)) return Value::poison();
+    arena.count(kMergeBytes + operands.size() * 2 * sizeof(ir::ValueId));
     known->second = builder_->add_merge(context.join, std::move(type), operands, context.span);
     graph_->values[known->second].variable = context.name;
   }
@@ -193,6 +214,8 @@ Value Evaluator::raise_merge(const Value& value, int rank, Span span) {
   }
   auto [known, fresh] = merges_.emplace(std::make_pair(choice.join, operands), ir::kNoId);
   if (fresh) {
+    if (!graph_has_room(span)) return Value::poison();
+    arena.count(kMergeBytes + operands.size() * 2 * sizeof(ir::ValueId));
     ir::Type type = graph_->type(operands[0]);
     known->second = builder_->add_merge(choice.join, std::move(type), operands, span);
     graph_->values[known->second].variable = graph_->values[value.node].variable;
@@ -235,6 +258,7 @@ Value Evaluator::merge_sequences(const std::vector<Value>& values, const MergeCo
     std::vector<Value> leaves;
     for (const Value& value : values) leaves.push_back(value.elements()[i]);
     MergeContext leaf = context;
+    ++leaf.depth;
     if (!leaf.name.empty()) leaf.name += fmt::format("[{}]", i);
     Value element = merge(leaves, leaf);
     merged.elements().push_back(element);
@@ -247,11 +271,11 @@ Value Evaluator::merge_dicts(const std::vector<Value>& values, const MergeContex
   const DictObject& first = values[0].dict();
   for (const Value& value : values) {
     for (const auto& [key, entry] : value.dict().entries) {
-      if (!values[0].dict().find(key_text(key)))
+      if (!values[0].dict().find(key_of(key)))
         return fail_merge(Message::kMergeKeys, values, context, {repr(key)});
     }
     for (const auto& [key, entry] : first.entries) {
-      if (!value.dict().find(key_text(key)))
+      if (!value.dict().find(key_of(key)))
         return fail_merge(Message::kMergeKeys, values, context, {repr(key)});
     }
   }
@@ -260,10 +284,11 @@ Value Evaluator::merge_dicts(const std::vector<Value>& values, const MergeContex
   known = merged;
   for (const auto& [key, entry] : first.entries) {
     std::vector<Value> leaves;
-    for (const Value& value : values) leaves.push_back(*value.dict().find(key_text(key)));
+    for (const Value& value : values) leaves.push_back(*value.dict().find(key_of(key)));
     MergeContext leaf = context;
+    ++leaf.depth;
     if (!leaf.name.empty()) leaf.name += "[" + repr(key) + "]";
-    merged.dict().set(key_text(key), key, merge(leaves, leaf));
+    merged.dict().set(key_of(key), key, merge(leaves, leaf));
   }
   arena.count(first.entries.size() * 2 * sizeof(Value));
   return merged;
@@ -282,6 +307,7 @@ Value Evaluator::merge_structs(const std::vector<Value>& values, const MergeCont
     std::vector<Value> leaves;
     for (const Value& value : values) leaves.push_back(value.as<StructObject>().fields[i].second);
     MergeContext leaf = context;
+    ++leaf.depth;
     if (!leaf.name.empty()) leaf.name += "." + first[i].first;
     fields.emplace_back(first[i].first, merge(leaves, leaf));
   }

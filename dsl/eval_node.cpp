@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/attr.h"
 #include "dsl/array.h"
 #include "dsl/evaluator.h"
 
@@ -21,19 +22,34 @@ std::vector<CallSite> Evaluator::call_chain() const {
 std::string Evaluator::type_text(const Value& value) const {
   if (value.is_node() && graph_) return "a data node of type " + ir::to_text(type_of(value));
   if (value.is_number() || value.is(ValueKind::kString)) {
-    std::string shown = repr(value);
-    if (shown.size() < 40) return "`" + shown + "`";
+    bool long_text = value.is(ValueKind::kString) && value.text().size() > 40;
+    std::string shown = long_text ? "" : repr(value);
+    if (!long_text && shown.size() < 40) return "`" + shown + "`";
   }
   return describe_kind(value);
 }
 
-Value Evaluator::add_node(ir::GraphBuilder::NodeSpec spec) {
-  if (static_cast<int64_t>(graph_->nodes.size()) >= options_.limits.max_nodes) {
-    Value result = fail(Message::kTooManyNodes, spec.span, {std::to_string(options_.limits.max_nodes)});
-    aborted_ = true;
-    return result;
+namespace {
+
+// What a node takes in the graph, about.
+size_t bytes_of(const ir::GraphBuilder::NodeSpec& spec) {
+  size_t bytes = sizeof(ir::Node) + sizeof(ir::Value) + spec.inputs.size() * sizeof(ir::ValueId) +
+                 spec.name.size() + spec.calls.size() * sizeof(CallSite);
+  for (const ir::Arg& arg : spec.args) {
+    bytes += sizeof(ir::Arg) + arg.name.size();
+    if (arg.is_value()) continue;
+    const auto* text = std::get_if<std::string>(&arg.as_attr());
+    bytes += text ? text->size() : static_cast<size_t>(ir::attr_length(arg.as_attr())) * sizeof(int64_t);
   }
+  return bytes;
+}
+
+}  // namespace
+
+Value Evaluator::add_node(ir::GraphBuilder::NodeSpec spec) {
+  if (!graph_has_room(spec.span)) return Value::poison();
   spec.calls = call_chain();
+  arena.count(bytes_of(spec));
   const op::Operator& op = *spec.op;
   Span span = spec.span;
   // Sources stand in the entry, so that they advance for every sample.

@@ -97,6 +97,13 @@ constexpr Renamed kRenamed[] = {{"horizontal_flip", "flip"},
                                 {"adjust_hue", "hue"},
                                 {"adjust_brightness", "brightness"}};
 
+/// Functions, objects and iterables of the host program, which nothing here can call.
+bool is_host_code(const Value& value) {
+  return !value.is_number() && !value.is(ValueKind::kString) && !value.is(ValueKind::kDType) &&
+         !value.is(ValueKind::kEnum) && !value.is(ValueKind::kList) && !value.is(ValueKind::kTuple) &&
+         !value.is_node();
+}
+
 // "crop_mirror_normalize" as a class: "CropMirrorNormalize".
 std::string class_name(const std::string& name) {
   std::string out;
@@ -201,7 +208,7 @@ Value Evaluator::call_operator(const OperatorObject& callee, CallArguments& argu
   size_t sets = 0;
   for (size_t i = 0; i < arguments.positional.size(); ++i) {
     const Value& value = arguments.positional[i];
-    if (!value.is(ValueKind::kList) || !contains_node(value)) continue;
+    if (!value.is(ValueKind::kList) || !has_node(value)) continue;
     if (sets && sets != value.elements().size())
       return fail(Message::kInputSets, arguments.spans[i],
                   {std::to_string(sets), std::to_string(value.elements().size())});
@@ -212,7 +219,7 @@ Value Evaluator::call_operator(const OperatorObject& callee, CallArguments& argu
   for (uint32_t set = 0; set < sets; ++set) {
     CallArguments one = arguments;
     for (Value& value : one.positional) {
-      if (value.is(ValueKind::kList) && contains_node(value)) value = value.elements()[set];
+      if (value.is(ValueKind::kList) && has_node(value)) value = value.elements()[set];
     }
     results.push_back(call_operator_once(*callee.op, callee.path, one, set));
   }
@@ -224,7 +231,7 @@ Value Evaluator::call_operator_once(const op::Operator& op, const std::string& p
   ir::GraphBuilder::NodeSpec spec;
   spec.op = &op;
   spec.span = arguments.span;
-  auto is_poisoned = [](const Value& value) { return contains_poison(value); };
+  auto is_poisoned = [this](const Value& value) { return has_poison(value); };
   if (std::any_of(arguments.positional.begin(), arguments.positional.end(), is_poisoned))
     return Value::poison();
   size_t inputs = arguments.positional.size();
@@ -242,7 +249,7 @@ Value Evaluator::call_operator_once(const op::Operator& op, const std::string& p
     const Value& value = arguments.positional[i];
     if (value.is(ValueKind::kString) || value.is(ValueKind::kDict) || value.is(ValueKind::kNone) ||
         value.is(ValueKind::kTuple)) {
-      if (!value.is(ValueKind::kTuple) || contains_node(value)) {
+      if (!value.is(ValueKind::kTuple) || has_node(value)) {
         Diagnostic diagnostic = diagnose(Message::kInputKind, arguments.spans[i],
                                          {std::to_string(i + 1), "fn." + path, describe_kind(value)});
         if (value.is(ValueKind::kTuple))
@@ -256,6 +263,8 @@ Value Evaluator::call_operator_once(const op::Operator& op, const std::string& p
     spec.inputs.push_back(node.node);
   }
   if (op.random && !spec.has_own_seed) spec.key = key;
+  // The type of what a host feeds may still be open.
+  if (op.typed_by_host && !complete_input_type(spec)) return Value(ValueKind::kUnknown);
   return add_node(std::move(spec));
 }
 
@@ -301,10 +310,14 @@ bool Evaluator::add_operator_arguments(const op::Operator& op, CallArguments& ar
       }
       continue;
     }
-    if (contains_poison(keyword.value))
+    if (has_poison(keyword.value)) {
       good = false;
-    else
+    } else if (!schema->refused.empty() && is_host_code(keyword.value)) {
+      fail_refused_argument(op, *schema, keyword.span);
+      good = false;
+    } else {
       good = add_argument(op, *schema, keyword, spec) && good;
+    }
   }
   for (const op::ArgSpec& schema : op.args) {
     if (!schema.required) continue;
@@ -387,7 +400,7 @@ Value Evaluator::fail_unknown_argument(const op::Operator& op, const CallArgumen
 bool Evaluator::add_argument(const op::Operator& op, const op::ArgSpec& schema,
                              const CallArguments::Keyword& keyword, ir::GraphBuilder::NodeSpec& spec) {
   const Value& value = keyword.value;
-  if (!contains_node(value)) {
+  if (!has_node(value)) {
     auto attr = to_attr(value, keyword.span, keyword.name);
     if (!attr) return false;
     spec.args.push_back({keyword.name, std::move(*attr), keyword.span});

@@ -199,9 +199,8 @@ void Evaluator::assign_element(const Expression& target, const Value& value) {
   Value key = eval(*target.operands[1]);
   if (base.is_poison() || key.is_poison() || !alive()) return;
   if (base.is(ValueKind::kDict)) {
-    std::string text = key_text(key);
-    if (text.empty())
-      return void(fail(Message::kNotHashable, target.operands[1]->span, {describe_kind(key)}));
+    std::string text = key_of(key);
+    if (text.empty()) return void(fail_key(key, target.operands[1]->span));
     if (may_change(base, target.span)) base.dict().set(text, key, value);
     return;
   }
@@ -249,10 +248,10 @@ void Evaluator::run_augmented(const Statement& s) {
   if (op == "+") {
     auto added = iterate(operand, s.value->span, "added to a list");
     if (!added) return assign(target, Value::poison(), s.span);
+    if (!check_size((old.elements().size() + added->size()) * sizeof(Value), s.span)) return;
     if (!may_change(old, s.span)) return;
     old.elements().insert(old.elements().end(), added->begin(), added->end());
     arena.count(added->size() * sizeof(Value));
-    check_size(old.elements().size() * sizeof(Value), s.span);
     return assign(target, old, s.span);
   }
   Value result = binary(op, old, operand, s.span, target.span, s.value->span);

@@ -176,6 +176,9 @@ Value call_constant(Evaluator& ev, CallArguments& a) {
   if (parts[0].is_node())
     return ev.fail(Message::kArgumentKind, spans[0],
                    {"Constant", "a number or a list of numbers", ev.type_text(parts[0])});
+  // Outside every graph it is an array, which becomes a node where an operator or an output takes it.
+  if (!ev.in_pipeline() && !given(2) && !given(3))
+    return to_array(ev, parts[0], a.span, given(1) ? std::optional(parts[1].dtype) : std::nullopt);
   return ev.constant_node(parts[0], a.span, given(1) ? std::optional<DType>(parts[1].dtype) : std::nullopt,
                           given(3) ? parts[3].text() : "", shape);
 }

@@ -82,6 +82,10 @@ ModuleObject* Evaluator::load_file(const std::string& path, Span span, std::opti
     fail(Message::kTooManyImports, span, {std::to_string(options_.limits.max_imports)});
     return nullptr;
   }
+  if (static_cast<int64_t>(loading_.size()) >= options_.limits.max_import_depth) {
+    fail(Message::kImportsTooDeep, span, {std::to_string(options_.limits.max_import_depth)});
+    return nullptr;
+  }
   bool is_main = files_.empty();
   auto* module = arena.make<ModuleObject>();
   module->name = fs::path(path).stem().string();
@@ -107,7 +111,10 @@ ModuleObject* Evaluator::load_file(const std::string& path, Span span, std::opti
     return is_main ? nullptr : module;
   }
   std::vector<Diagnostic> diagnostics;
-  trees_.push_back(parse_module(file, stored, diagnostics));
+  auto most = static_cast<size_t>(options_.limits.max_total_bytes);
+  arena.count(2 * stored.size());
+  trees_.push_back(parse_module(file, stored, diagnostics, most - std::min(most, arena.bytes())));
+  arena.count(trees_.back()->bytes);
   for (Diagnostic& diagnostic : diagnostics) sink_.report(std::move(diagnostic));
   loading_.push_back(key);
   evaluate_file(*module, *trees_.back());

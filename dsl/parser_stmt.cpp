@@ -97,7 +97,8 @@ void Parser::skip_line() {
   if (token().kind == TokenKind::kNewline) ++at_;
 }
 
-StatementPtr Parser::make_statement(StatementKind kind, const Token& first) const {
+StatementPtr Parser::make_statement(StatementKind kind, const Token& first) {
+  count_bytes(sizeof(Statement) + sizeof(void*) * 3);
   auto statement = std::make_unique<Statement>();
   statement->kind = kind;
   statement->span = statement->keyword_span = first.span;
@@ -109,7 +110,11 @@ StatementPtr Parser::make_statement(StatementKind kind, const Token& first) cons
 std::unique_ptr<Module> Parser::parse_file() {
   auto module = std::make_unique<Module>();
   module->file = file_;
-  while (!at_end()) parse_statement(module->body);
+  try {
+    while (!at_end()) parse_statement(module->body);
+  } catch (const SyntaxError&) {  // the tree is too large
+  }
+  module->bytes = bytes_;
   if (!module->body.empty()) {
     const Statement& first = *module->body.front();
     if (first.kind == StatementKind::kExpression && first.value->kind == ExpressionKind::kString)
@@ -541,10 +546,10 @@ void Parser::check_parameters(const std::vector<Parameter>& parameters) {
 // ---- entries ----
 
 std::unique_ptr<Module> parse_module(uint32_t file, std::string_view text,
-                                     std::vector<Diagnostic>& diagnostics) {
+                                     std::vector<Diagnostic>& diagnostics, size_t max_bytes) {
   std::vector<Diagnostic> own;
   std::vector<Token> tokens = lex(file, text, own);
-  std::unique_ptr<Module> module = Parser(file, text, std::move(tokens), own).parse_file();
+  std::unique_ptr<Module> module = Parser(file, text, std::move(tokens), own, max_bytes).parse_file();
   // In the order of the text: the lexer's and the parser's messages.
   std::vector<std::pair<uint32_t, size_t>> order;
   for (size_t i = 0; i < own.size(); ++i) order.emplace_back(own[i].span.begin, i);

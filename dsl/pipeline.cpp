@@ -387,6 +387,8 @@ bool Evaluator::finish_outputs(PipelineObject& pipeline, const Value& result, ir
   if (result.is(ValueKind::kList)) return fail(Message::kReturnsList, span, {pipeline.name}), false;
   std::vector<Value> values = result.is(ValueKind::kTuple) ? result.elements() : std::vector<Value>{result};
   if (values.empty()) return fail(Message::kNoOutputs, span, {pipeline.name}), false;
+  if (static_cast<int64_t>(values.size()) > options_.limits.max_nodes)
+    return fail(Message::kTooManyNodes, span, {std::to_string(options_.limits.max_nodes), "outputs"}), false;
   std::vector<ir::ValueId> outputs;
   for (const Value& value : values) {
     if (value.is_sequence())
@@ -421,6 +423,8 @@ std::unique_ptr<ir::Graph> Evaluator::stage(PipelineObject& pipeline) {
   node_names_.clear();
   seeds_.clear();
   noted_device_ = false;
+  inputs_.clear();
+  late_.reset();
   FunctionObject& function = *pipeline.function;
   auto* outer = arena.make<Frame>();
   outer->module = function.module;
@@ -446,13 +450,16 @@ std::unique_ptr<ir::Graph> Evaluator::stage(PipelineObject& pipeline) {
     Value result = run_function(function, *frame, {});
     good = alive() && finish_outputs(pipeline, result, *graph, checks);
   }
+  const bool is_late =
+      std::any_of(inputs_.begin(), inputs_.end(), [](const auto& input) { return !input.type; });
+  if (is_late) late_ = LatePipeline{pipeline.name, graph->options, std::move(inputs_)};
   graph_ = nullptr;
   builder_ = nullptr;
   pipeline_ = nullptr;
   frame_ = nullptr;
   block_ = 0;
   region_ = 0;
-  return good ? std::move(graph) : nullptr;
+  return good && !late_ ? std::move(graph) : nullptr;
 }
 
 }  // namespace galatea::dsl

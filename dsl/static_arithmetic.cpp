@@ -115,20 +115,23 @@ bool is_bitwise(const std::string& op) {
 }
 
 // -1, 0, 1; nullopt: the values have no order.
-std::optional<int> order(const Value& a, const Value& b, int depth) {
+std::optional<int> order(const Value& a, const Value& b, Walk& walk) {
+  if (!walk.visit()) return std::nullopt;
   if (a.is_integral() && b.is_integral()) return a.as_int() < b.as_int() ? -1 : a.as_int() > b.as_int();
   if (a.is_number() && b.is_number()) {
     double x = a.as_double(), y = b.as_double();
     return x < y ? -1 : x > y ? 1 : x == y ? 0 : 2;  // 2: NaN, no comparison holds
   }
   if (a.is(ValueKind::kString) && b.is(ValueKind::kString)) {
+    walk.visit(std::min(a.text().size(), b.text().size()) / 64);
     int c = a.text().compare(b.text());
     return c < 0 ? -1 : c > 0;
   }
-  if (!a.is_sequence() || a.kind != b.kind || depth > 100) return std::nullopt;
+  if (!a.is_sequence() || a.kind != b.kind) return std::nullopt;
+  Walk::Inside inside(walk, a.object);
   const auto &x = a.elements(), &y = b.elements();
   for (size_t i = 0; i < std::min(x.size(), y.size()); ++i) {
-    if (!equal(x[i], y[i])) return order(x[i], y[i], depth + 1);
+    if (!equal(x[i], y[i], walk)) return order(x[i], y[i], walk);
   }
   return x.size() < y.size() ? -1 : x.size() > y.size();
 }
@@ -218,7 +221,7 @@ Value Evaluator::binary(const std::string& op, const Value& a, const Value& b, S
   if (op == "|" && a.is(ValueKind::kDict) && b.is(ValueKind::kDict)) {
     Value result = make_dict(span);
     for (const Value* side : {&a, &b}) {
-      for (const auto& [key, value] : side->dict().entries) result.dict().set(key_text(key), key, value);
+      for (const auto& [key, value] : side->dict().entries) result.dict().set(key_of(key), key, value);
     }
     return result;
   }
@@ -265,10 +268,11 @@ Value Evaluator::compare(const std::string& op, const Value& a, const Value& b, 
     if (b.is(ValueKind::kString)) {
       if (!a.is(ValueKind::kString))
         return fail(Message::kOperandKinds, span, {op, describe_kind(a), describe_kind(b)});
-      found = b.text().find(a.text()) != std::string::npos;
+      spend(b.text().size() / 16);
+      found = find_text(b.text(), a.text(), 0) != std::string::npos;
     } else if (b.is(ValueKind::kDict)) {
-      std::string text = key_text(a);
-      if (text.empty()) return fail(Message::kNotHashable, a_span, {describe_kind(a)});
+      std::string text = key_of(a);
+      if (text.empty()) return fail_key(a, a_span);
       found = b.dict().find(text) != nullptr;
     } else if (b.is(ValueKind::kArray) && arrays_meet(a, b)) {
       Value equals = array_binary(*this, "==", b, a, span);
@@ -278,7 +282,11 @@ Value Evaluator::compare(const std::string& op, const Value& a, const Value& b, 
     } else {
       auto elements = iterate(b, b_span, "searched with `in`");
       if (!elements) return Value::poison();
-      found = std::any_of(elements->begin(), elements->end(), [&](const Value& v) { return equal(v, a); });
+      for (size_t i = 0; i < elements->size() && !found; ++i) {
+        auto same = equals((*elements)[i], a, span);
+        if (!same) return Value::poison();
+        found = *same;
+      }
     }
     return Value::of(found == (op == "in"));
   }
@@ -289,8 +297,13 @@ Value Evaluator::compare(const std::string& op, const Value& a, const Value& b, 
     return node_operator(node_operator_name(op), {a, b}, span);
   }
   if (arrays_meet(a, b)) return array_binary(*this, op, a, b, span);
-  if (equality) return Value::of(equal(a, b) == (op == "=="));
-  std::optional<int> sign = order(a, b, 0);
+  if (equality) {
+    auto same = equals(a, b, span);
+    return same ? Value::of(*same == (op == "==")) : Value::poison();
+  }
+  Walk walk = start_walk();
+  std::optional<int> sign = order(a, b, walk);
+  if (!finish_walk(walk, span)) return Value::poison();
   if (!sign) return fail(Message::kOperandKinds, span, {op, describe_kind(a), describe_kind(b)});
   if (*sign == 2) return Value::of(false);
   if (op == "<") return Value::of(*sign < 0);

@@ -142,7 +142,7 @@ Status check_static(const Operator& op, const ArgSpec& spec, ir::Arg& arg, Span 
                       describe(arg.as_attr()), help);
   }
   if (!spec.refused.empty() && *converted != spec.default_value)
-    return user_error(Message::kRefusedArgument, span, display_name(op), arg.name, spec.refused);
+    return make_error(ErrorKind::kUser, refused_argument(op, spec, span));
   arg.value = std::move(*converted);
   return {};
 }
@@ -159,8 +159,7 @@ Status check_arguments(const ir::Graph& graph, NodeSpec& spec) {
     if (!seen.insert(found->name).second)
       return user_error(Message::kRepeatedArgument, span, display_name(op), arg.name);
     if (arg.is_value()) {
-      if (!found->refused.empty())
-        return user_error(Message::kRefusedArgument, span, display_name(op), arg.name, found->refused);
+      if (!found->refused.empty()) return make_error(ErrorKind::kUser, refused_argument(op, *found, span));
       GALATEA_TRY(check_per_sample(graph, op, *found, arg, span));
     } else {
       GALATEA_TRY(check_static(op, *found, arg, span));
@@ -311,6 +310,19 @@ std::string describe(const Attr& value) {
 std::string display_name(const Operator& op) {
   if (!op.internal) return "fn." + op.name;
   return op.name.rfind("math.", 0) == 0 ? op.name : "the operator " + op.name;
+}
+
+Diagnostic refused_argument(const Operator& op, const ArgSpec& spec, Span span) {
+  Diagnostic diagnostic =
+      compiler::diagnostic(Message::kRefusedArgument, span, display_name(op), spec.name, spec.refused);
+  if (!spec.refused_help.empty()) diagnostic.help = spec.refused_help;
+  return diagnostic;
+}
+
+std::string value_note(const ir::Graph& graph, ir::ValueId value, const std::string& otherwise,
+                       const std::string& type) {
+  const std::string& variable = graph.value(value).variable;
+  return fmt::format("{} is {}", variable.empty() ? otherwise : "`" + variable + "`", type);
 }
 
 Result<std::vector<ir::Type>> check_call(const ir::Graph& graph, NodeSpec& spec) {

@@ -72,8 +72,10 @@ EncodedExtents peek(RecipeBuilder& b, std::string_view type_argument) {
   const int64_t image_type = b.integer(type_argument);
   const std::string config = fmt::format("{{\"adjust_orientation\": {}, \"output_type\": {}}}",
                                          b.flag("adjust_orientation"), image_type);
-  const auto extents =
-      b.native_scalars("image.peek", {0}, {}, config, {DType::kI64, DType::kI64, DType::kI64});
+  // A header that states no pixels, or more than this, is refused (native/image_header.cpp).
+  constexpr std::pair<int64_t, int64_t> kPixels = {1, int64_t{1} << 28};
+  const auto extents = b.native_scalars("image.peek", {0}, {}, config,
+                                        {DType::kI64, DType::kI64, DType::kI64}, {kPixels, kPixels, {1, 4}});
   const int64_t channels = channels_of(image_type);
   return {extents[0], extents[1], channels > 0 ? i64(channels) : extents[2]};
 }

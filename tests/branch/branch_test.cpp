@@ -381,7 +381,7 @@ TEST(Growth, AHundredThousandPendingMergesResolve) {
       text_of("    x = 0\n    for i in range(100000):\n        if c:\n            x = i\n    return x\n");
   dsl::testing::Staged staged = dsl::testing::stage("chain.dali-dsl", text, options);
   EXPECT_LE(staged.codes.size(), 1U) << staged.diagnostics;
-  for (const std::string& code : staged.codes) EXPECT_EQ(code, "G0707");
+  for (const std::string& code : staged.codes) EXPECT_TRUE(code == "G0706" || code == "G0707") << code;
 }
 
 // Both ends of every branch; nothing is left to stage behind them.

@@ -43,7 +43,8 @@ Maps maps_around(const void* address) {
     const auto at = reinterpret_cast<uintptr_t>(address);
     if (at < begin || at >= end) continue;
     ++out.ours;
-    out.writable_and_executable += rights.find('w') != std::string::npos && rights.find('x') != std::string::npos;
+    out.writable_and_executable +=
+        rights.find('w') != std::string::npos && rights.find('x') != std::string::npos;
     EXPECT_NE(rights.find('x'), std::string::npos) << line;
   }
   return out;

@@ -34,7 +34,8 @@ TEST(KernelKey, NamesAndPlacesDoNotCount) {
 TEST(KernelKey, EqualKernelsMadeApartHaveOneKey) {
   const auto first = sample_kernels(), second = sample_kernels();
   for (size_t i = 0; i < first.size(); ++i)
-    EXPECT_EQ(kernel_key(loops_of(first[i].second.kernel), {}), kernel_key(loops_of(second[i].second.kernel), {}))
+    EXPECT_EQ(kernel_key(loops_of(first[i].second.kernel), {}),
+              kernel_key(loops_of(second[i].second.kernel), {}))
         << first[i].first;
 }
 

@@ -1,5 +1,5 @@
-// The linker of code objects, on objects of the C compiler: what it links computes what the text says, and what
-// would need something at run time is refused by name.
+// The linker of code objects, on objects of the C compiler: what it links computes what the text says, and
+// what would need something at run time is refused by name.
 #include <gtest/gtest.h>
 
 #include <fstream>

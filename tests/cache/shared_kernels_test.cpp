@@ -30,7 +30,8 @@ std::string pipeline(int height, int width, double mean, double deviation, doubl
   return "from nvidia.dali import pipeline_def, fn, types\n"
          "@pipeline_def(batch_size=4, num_threads=2, seed=7)\n"
          "def p():\n"
-         "    encoded, label = fn.readers.file(file_root=\"" GALATEA_SOURCE_DIR "\")\n"
+         "    encoded, label = fn.readers.file(file_root=\"" GALATEA_SOURCE_DIR
+         "\")\n"
          "    image = fn.decoders.image(encoded, output_type=types.RGB)\n"
          "    image = fn.resize(image, size=[" +
          std::to_string(height) + ", " + std::to_string(width) +

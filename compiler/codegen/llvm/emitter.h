@@ -1,8 +1,8 @@
 // Loops to LLVM IR, with explicit vectors. Shared by the files of this folder; the entry is generate.h.
 //
 // A value is a scalar or a vector of `lanes_` elements; uniform expressions stay scalar and are spread where
-// a vector needs them. The vector loop is emitted twice: whole vectors, then one masked iteration for the
-// rest. bool is i1 in registers and a byte in memory.
+// a vector needs them. A vector loop is emitted twice (whole vectors, then one masked iteration for the
+// rest), or once with a mask all along. bool is i1 in registers and a byte in memory.
 #pragma once
 
 #include <functional>
@@ -36,6 +36,7 @@ class FunctionEmitter {
   void emit_serial(Value* begin, Value* end, int var, const kernel::Block& body);
   void counted_loop(Value* begin, Value* end, const std::function<void(Value*)>& body, int64_t step = 1);
   void emit_vector(const kernel::For& loop);
+  Value* lanes_below(Value* base, Value* end, int lanes);
   void emit_vector_body(const kernel::For& loop, Value* base, Value* mask);
   void emit_if(const kernel::If& branch);
   void emit_store(const kernel::Store& store);
@@ -120,7 +121,8 @@ class FunctionEmitter {
   int vector_var_ = -1;                                       ///< -1: not in a vector loop
   int lanes_ = 1;
   Value* vector_base_ = nullptr;
-  Value* mask_ = nullptr;  ///< nullptr: every lane
+  Value* mask_ = nullptr;           ///< nullptr: every lane
+  bool makes_tables_only_ = false;  ///< the phase being emitted only prepares tables
 };
 
 }  // namespace galatea::codegen

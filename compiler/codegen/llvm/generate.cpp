@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/OptBisect.h>
 #include <llvm/IR/PassManager.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -102,8 +103,20 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   all.run(module, modules);
 }
 
+/// Loop strength reduction takes more than a third of the time of code generation: our kernels have many
+/// induction variables of few kinds. Its results are no faster (docs/performance.md).
+class FasterCodegen final : public llvm::OptPassGate {
+ public:
+  bool shouldRunPass(const llvm::StringRef name, llvm::StringRef) override {
+    return name != "Loop Strength Reduction";
+  }
+  bool isEnabled() const override { return true; }
+};
+
 std::string emit_file(const kernel::LoopKernel& kernel, const Target& target, llvm::CodeGenFileType type) {
   llvm::LLVMContext context;
+  FasterCodegen gate;
+  context.setOptPassGate(gate);
   auto module = make_module(context, kernel, target);
   std::unique_ptr<llvm::TargetMachine> machine = make_machine(target);
   module->setDataLayout(machine->createDataLayout());
