@@ -196,8 +196,11 @@ bool Evaluator::bind_arguments(FunctionObject& function, CallArguments& argument
     given[i] = true;
   };
   auto mismatch = [&](Message message, Span span, std::vector<std::string> words) {
+    const std::string parameter = words.back();
     Diagnostic diagnostic = diagnose(message, span, std::move(words));
     diagnostic.labels.push_back({function.span, "the function"});
+    if (message == Message::kArgumentTwice)
+      diagnostic.labels.push_back({frame.env[parameter].span, "given here by position"});
     diagnostic.notes.push_back("the signature is " + signature(function));
     report(std::move(diagnostic));
     return false;
@@ -312,6 +315,10 @@ Value Evaluator::run_function(FunctionObject& function, Frame& frame, const Call
       }
       if (state.result_poisoned) {
         for (Path& path : state.returns) path.value = Value::poison();
+      }
+      returned_at_ = {};
+      for (const Path& path : state.returns) {
+        if (path.span.valid() && !returned_at_.valid()) returned_at_ = path.span;
       }
       // Only functions made here can still see the variables.
       if (!frame.has_closures) {

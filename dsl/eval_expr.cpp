@@ -9,6 +9,7 @@
 #include "dsl/array.h"
 #include "dsl/evaluator.h"
 #include "dsl/host_modules.h"
+#include "dsl/suggest.h"
 #include "dsl/unicode.h"
 
 namespace galatea::dsl {
@@ -77,12 +78,20 @@ Value Evaluator::eval_spoiled(const Expression& e) {
     case ExpressionKind::kSubscript:
       return eval_subscript(e);
     case ExpressionKind::kSlice:
+      return fail(Message::kIndexKind, e.span, {"a slice among several indices"});
     case ExpressionKind::kStarred:
       return fail(Message::kStarredAlone, e.span);
     case ExpressionKind::kNamed: {
       Value value = eval(*e.operands[0]);
-      if (frame_->is_comprehension) return fail(Message::kNamedInComprehension, e.span, {e.text});
+      // The name belongs to the function around the comprehensions, as in Python.
+      Frame* inner = frame_;
+      for (; frame_->is_comprehension; frame_ = frame_->parent) {
+        if (!frame_->env.contains(e.text)) continue;
+        frame_ = inner;
+        return fail(Message::kNamedInComprehension, e.span, {e.text});
+      }
       if (alive()) bind(e.text, value, e.span);
+      frame_ = inner;
       return value;
     }
   }
@@ -119,8 +128,10 @@ Value Evaluator::eval_name(const Expression& e) {
     diagnostic.help = advice;
   } else if (e.text == "self") {
     diagnostic.help = "there are no classes; pass the value as a parameter of the function";
-  } else if (auto near = closest_match(e.text, candidates)) {
-    diagnostic.help = "did you mean `" + *near + "`?";
+  } else if (const Suggestion* known = find_suggestion(Place::kName, "", e.text)) {
+    diagnostic.help = help_of(*known, "");
+  } else {
+    diagnostic.help = did_you_mean(e.text, candidates);
   }
   return report(std::move(diagnostic));
 }
@@ -310,7 +321,10 @@ Value Evaluator::require_bool_node(const Value& value, Span span, const std::str
   if (value.is_poison()) return Value::poison();
   bool good = value.is_node() && type_of(value).dtype == DType::kBool && type_of(value).ndim == 0;
   if (good) return value;
-  return fail(Message::kLogicNeedsBool, span, {op, std::string(side), type_text(value)});
+  Diagnostic diagnostic = diagnose(Message::kLogicNeedsBool, span, {op, std::string(side), type_text(value)});
+  if (value.is_node() && type_of(value).dtype == DType::kBool)
+    diagnostic.help = "take one element, `x[0]`; `&` and `|` work on whole tensors and evaluate both sides";
+  return report(std::move(diagnostic));
 }
 
 // ---- attributes and subscripts ----
@@ -365,6 +379,14 @@ Value Evaluator::eval_subscript(const Expression& e) {
   Value key = eval(selector);
   if (key.is_poison() || !alive()) return Value::poison();
   return index(base, key, e.span);
+}
+
+Value Evaluator::fail_not_indexable(const Value& base, Span span) {
+  Diagnostic diagnostic = diagnose(Message::kNotIndexable, span, {describe_kind(base)});
+  const bool is_method = base.is(ValueKind::kBuiltin) && base.as<BuiltinObject>().self.is_node();
+  if (is_method && base.as<BuiltinObject>().name == "shape")
+    diagnostic.help = "the extents are computed per sample: call it, as in `x.shape()[0]`";
+  return report(std::move(diagnostic));
 }
 
 // a[1, :, None]: indices, slices and new axes of an array.
@@ -434,8 +456,7 @@ Value Evaluator::index(const Value& base, const Value& given_key, Span span) {
     return report(std::move(diagnostic));
   }
   bool is_text = base.is(ValueKind::kString), is_range = base.is(ValueKind::kRange);
-  if (!base.is_sequence() && !is_text && !is_range)
-    return fail(Message::kNotIndexable, span, {describe_kind(base)});
+  if (!base.is_sequence() && !is_text && !is_range) return fail_not_indexable(base, span);
   if (!key.is_integral()) return fail(Message::kIndexKind, span, {describe_kind(key)});
   if (is_text) spend(base.text().size() / 16);
   auto size = is_range

@@ -172,7 +172,12 @@ void Evaluator::assign_sequence(const Expression& target, const Value& value, Sp
   if (!fits) {
     std::string count =
         (star < wanted ? "at least " : "") + std::to_string(star < wanted ? wanted - 1 : wanted);
-    fail(Message::kUnpackCount, span, {count, std::to_string(elements->size())});
+    Diagnostic diagnostic = diagnose(Message::kUnpackCount, span, {count, std::to_string(elements->size())});
+    diagnostic.help =
+        elements->size() < wanted
+            ? fmt::format("there are only {} values: remove a name, or give a value for it", elements->size())
+            : "a star takes the values that are left: `a, *rest = …`";
+    report(std::move(diagnostic));
     return poison_all();
   }
   size_t extra = elements->size() + (star < wanted ? 1 : 0) - wanted;
@@ -192,6 +197,7 @@ void Evaluator::assign_sequence(const Expression& target, const Value& value, Sp
 // xs[i] = value, d[key] = value.
 void Evaluator::assign_element(const Expression& target, const Value& value) {
   Value base = eval_spoiled(*target.operands[0]);
+  if (base.is_node()) return void(fail(Message::kNodeElementAssignment, target.span, {describe_kind(base)}));
   if (target.operands[1]->kind == ExpressionKind::kSlice) {
     fail(Message::kSliceAssignment, target.span);
     return;
@@ -210,8 +216,7 @@ void Evaluator::assign_element(const Expression& target, const Value& value) {
     return;
   }
   if (!base.is(ValueKind::kList)) {
-    fail(base.is_node() ? Message::kNodeElementAssignment : Message::kElementAssignment, target.span,
-         {describe_kind(base)});
+    fail(Message::kElementAssignment, target.span, {describe_kind(base)});
     return;
   }
   SequenceObject& list = base.sequence();

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -294,6 +295,7 @@ class Evaluator {
   Value eval_slice(const Value& base, const Expression& slice, Span span);
   bool eval_slice_parts(const Value& base, const Expression& slice, std::optional<int64_t> (&parts)[3]);
   Value eval_array_subscript(const Value& base, const Expression& selector, Span span);
+  Value fail_not_indexable(const Value& base, Span span);
   Value require_bool_node(const Value& value, Span span, const std::string& op, std::string_view side);
   Value node_index(const Value& base, const Expression& index, Span span);
 
@@ -319,10 +321,14 @@ class Evaluator {
                     ir::GraphBuilder::NodeSpec& spec);
   std::optional<ir::Attr> to_attr(const Value& value, Span span, const std::string& what);
   Value add_node(ir::GraphBuilder::NodeSpec spec);
+  void label_inputs(Diagnostic& diagnostic, const std::vector<ir::ValueId>& inputs) const;
   uint64_t random_key(const std::string& callee, const CallArguments& arguments, uint32_t set) const;
   std::vector<CallSite> call_chain() const;
   bool complete_input_type(ir::GraphBuilder::NodeSpec& spec);
   void fail_refused_argument(const op::Operator& op, const op::ArgSpec& schema, Span span);
+  Value fail_outside(const OperatorObject& callee, const CallArguments& arguments);
+  std::string operator_help(const std::string& path, const std::string& name, Span span,
+                            const std::vector<std::string>& candidates) const;
   Value fail_unknown_argument(const op::Operator& op, const CallArguments::Keyword& keyword);
 
   // ---- modules (modules.cpp) ----
@@ -332,6 +338,8 @@ class Evaluator {
   Value fail_host(const std::string& path, Span span);
   ModuleObject* find_module(const std::string& path, Span span, bool report);
   ModuleObject* load_file(const std::string& path, Span span, std::optional<std::string> text);
+  std::filesystem::path imported_path(const std::string& dotted, int level, Span span) const;
+  bool is_folder(const Statement& s) const;
   std::optional<std::string> resolve_file(const std::string& dotted, int level, Span span);
   Value module_member(ModuleObject& module, const std::string& name, Span span);
   void evaluate_file(ModuleObject& module, const Module& tree);
@@ -399,9 +407,10 @@ class Evaluator {
     std::vector<Value> values;
   };
   std::unordered_map<ir::ValueId, NumberMerge> number_merges_;
-  std::set<std::string> node_names_;
+  std::map<std::string, Span> node_names_;
   std::map<std::pair<std::string, int64_t>, Span>
-      seeds_;  ///< of random operators: where they were first given
+      seeds_;         ///< of random operators: where they were first given
+  Span returned_at_;  ///< where the function that ended last returned
   bool noted_device_ = false;
   std::vector<LatePipeline::Input> inputs_;  ///< of the pipeline being staged
   std::optional<LatePipeline> late_;

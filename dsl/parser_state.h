@@ -53,7 +53,8 @@ class Parser {
 
   // errors
   [[noreturn]] void fail_expected(std::string_view wanted);
-  [[noreturn]] void fail(Message message, Span span, std::vector<std::string> arguments = {});
+  [[noreturn]] void fail(Message message, Span span, std::vector<std::string> arguments = {},
+                         const Label& label = {});
   void report(Message message, Span span, std::vector<std::string> arguments = {});
   void report_unsupported(Span span, std::string construct, std::string advice);
   void skip_line();
@@ -77,7 +78,7 @@ class Parser {
   std::string parse_dotted_name();
   StatementPtr parse_unsupported_block(std::string construct, std::string advice);
   StatementPtr parse_try();
-  void add_lost_name(Statement& statement, const Token& name) const;
+  void add_lost_name(Statement& statement, const Token& name);
   StatementPtr parse_unsupported_line(std::string construct, std::string advice);
   StatementPtr make_statement(StatementKind kind, const Token& first);
   bool at_match_statement() const;

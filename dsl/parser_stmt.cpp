@@ -51,8 +51,9 @@ void Parser::report(Message message, Span span, std::vector<std::string> argumen
   diagnostics_.push_back(diagnose(message, span, std::move(arguments)));
 }
 
-void Parser::fail(Message message, Span span, std::vector<std::string> arguments) {
+void Parser::fail(Message message, Span span, std::vector<std::string> arguments, const Label& label) {
   report(message, span, std::move(arguments));
+  if (label.span.valid()) diagnostics_.back().labels.push_back(label);
   throw SyntaxError{};
 }
 
@@ -316,6 +317,7 @@ StatementPtr Parser::parse_expression_statement() {
       statement->targets.push_back(std::move(value));
       value = parse_expression_list(true, "after `=`");
     }
+    if (value->kind == ExpressionKind::kStarred) fail(Message::kStarredAlone, value->span);
     statement->value = std::move(value);
   } else if (std::find(kAugmented.begin(), kAugmented.end(), token().text) != kAugmented.end() &&
              token().kind == TokenKind::kOperator) {
@@ -345,11 +347,12 @@ void Parser::check_target(const Expression& target, std::string_view action, boo
       return;
     case ExpressionKind::kTuple:
     case ExpressionKind::kList: {
-      int starred = 0;
+      const Expression* starred = nullptr;
       for (const ExpressionPtr& element : target.operands) {
         check_target(*element, action, true);
-        if (element->kind == ExpressionKind::kStarred && ++starred > 1)
-          fail(Message::kTwoStars, element->span);
+        if (element->kind != ExpressionKind::kStarred) continue;
+        if (starred) fail(Message::kTwoStars, element->span, {}, {starred->span, "the first one"});
+        starred = element.get();
       }
       return;
     }
@@ -529,17 +532,18 @@ std::vector<Parameter> Parser::parse_parameters(std::string_view closer, bool an
 }
 
 void Parser::check_parameters(const std::vector<Parameter>& parameters) {
-  bool defaults = false;
+  const Parameter* with_default = nullptr;
   for (size_t i = 0; i < parameters.size(); ++i) {
     const Parameter& p = parameters[i];
     for (size_t k = 0; k < i; ++k) {
-      if (parameters[k].name == p.name) fail(Message::kDuplicateParameter, p.span, {p.name});
+      if (parameters[k].name == p.name)
+        fail(Message::kDuplicateParameter, p.span, {p.name}, {parameters[k].span, "the first one"});
     }
     if (p.kind != ParameterKind::kNormal && p.kind != ParameterKind::kPositionalOnly) continue;
     if (p.default_value)
-      defaults = true;
-    else if (defaults)
-      fail(Message::kDefaultOrder, p.span, {p.name});
+      with_default = &p;
+    else if (with_default)
+      fail(Message::kDefaultOrder, p.span, {p.name}, {with_default->span, "this one has a default"});
   }
 }
 

@@ -382,7 +382,8 @@ bool Evaluator::check_outputs(const std::vector<ir::ValueId>& outputs, const Pip
 bool Evaluator::finish_outputs(PipelineObject& pipeline, const Value& result, ir::Graph& graph,
                                const OutputChecks& checks) {
   if (contains_poison(result)) return false;
-  Span span = pipeline.span;
+  // What is wrong with the outputs is shown where they are returned.
+  Span span = returned_at_.valid() ? returned_at_ : pipeline.span;
   if (result.is(ValueKind::kNone)) return fail(Message::kNoOutputs, span, {pipeline.name}), false;
   if (result.is(ValueKind::kList)) return fail(Message::kReturnsList, span, {pipeline.name}), false;
   std::vector<Value> values = result.is(ValueKind::kTuple) ? result.elements() : std::vector<Value>{result};
@@ -402,7 +403,7 @@ bool Evaluator::finish_outputs(PipelineObject& pipeline, const Value& result, ir
     graph.output_names.push_back(variable.empty() ? fmt::format("output{}", outputs.size() - 1) : variable);
   }
   if (!check_outputs(outputs, pipeline, checks)) return false;
-  builder_->return_values(block_, outputs, span);
+  builder_->return_values(block_, outputs, pipeline.span);
   return true;
 }
 

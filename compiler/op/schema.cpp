@@ -138,6 +138,11 @@ Status check_static(const Operator& op, const ArgSpec& spec, ir::Arg& arg, Span 
     if (spec.kind == ArgKind::kDType) help = "write a type, as in types.FLOAT";
     if (spec.kind == ArgKind::kInterp) help = "write an interpolation, as in types.INTERP_LINEAR";
     if (spec.kind == ArgKind::kImageType) help = "write an image type, as in types.RGB";
+    if (spec.kind == ArgKind::kInt || spec.kind == ArgKind::kFloat)
+      help = fmt::format("write a number, as in {}=1", arg.name);
+    if (spec.kind == ArgKind::kIntList || spec.kind == ArgKind::kFloatList)
+      help = fmt::format("write numbers, as in {}=[1, 2]", arg.name);
+    if (spec.kind == ArgKind::kBool) help = fmt::format("write {}=True or {}=False", arg.name, arg.name);
     return user_error(Message::kWrongArgumentType, span, display_name(op), arg.name, describe(spec.kind),
                       describe(arg.as_attr()), help);
   }
@@ -210,9 +215,10 @@ Status check_input(const ir::Graph& graph, const NodeSpec& spec, size_t k) {
     return type.layout.empty() ? static_cast<int>(layout.size()) == type.ndim : type.layout == Layout(layout);
   };
   if (std::any_of(input.layouts.begin(), input.layouts.end(), accepted)) return {};
-  std::string help = type.layout.contains('F') ? "sequences are not supported yet"
-                     : type.layout.contains('D')
-                         ? "volumes are not supported yet"
+  std::string help = type.layout.contains('F')   ? "sequences are not supported yet"
+                     : type.layout.contains('D') ? "volumes are not supported yet"
+                     : type.dtype == DType::kU8 && type.ndim == 1
+                         ? "the bytes of a file are decoded first: image = fn.decoders.image(…)"
                          : "rearrange the axes with fn.transpose, or name them with fn.reshape(layout=…)";
   std::string given = type.layout.empty() ? fmt::format("a tensor of {} dimension{} without a layout",
                                                         type.ndim, type.ndim == 1 ? "" : "s")

@@ -51,7 +51,7 @@ int64_t channels_of(int64_t image_type) { return image_type == 2 ? 1 : image_typ
 
 Result<ir::Type> decoded_type(const TypeContext& ctx) {
   if (ctx.input(0).ndim != 1)
-    return ctx.error(fmt::format("{} takes the bytes of a file, a 1-D tensor of UINT8, not {}", ctx.op().name,
+    return ctx.error(fmt::format("the input must be the bytes of a file, a 1-D tensor of UINT8, not {}",
                                  describe(ctx.input(0))),
                      ctx.input(0).ndim == 3 ? "the input is decoded already" : "");
   constexpr std::array kTypes = {DType::kU8,  DType::kU16, DType::kU32, DType::kI8,

@@ -285,6 +285,7 @@ TEST(Api, CancellingAndEndingInTheMiddle) {
 
 TEST(Api, NullIsAnErrorWhereItIsNotAllowed) {
   EXPECT_NE(text_of(galatea_engine_create(nullptr)).find("NULL"), std::string::npos);
+  EXPECT_NE(text_of(galatea_engine_create(nullptr)).find("[G0940]"), std::string::npos);
   galatea_program* program = nullptr;
   EXPECT_NE(text_of(galatea_program_create_from_file(nullptr, "x", nullptr, &program)).find("NULL"),
             std::string::npos);
