@@ -83,8 +83,11 @@ Value Evaluator::eval_spoiled(const Expression& e) {
       return fail(Message::kStarredAlone, e.span);
     case ExpressionKind::kNamed: {
       Value value = eval(*e.operands[0]);
-      // The name belongs to the function around the comprehensions, as in Python.
+      // The name belongs to the function around the comprehensions, as in Python. A branch inside a
+      // comprehension keeps the variables of the comprehension apart, not those around it.
       Frame* inner = frame_;
+      if (inner->is_comprehension && inner->region != region_)
+        return fail(Message::kNamedUnderData, e.span, {e.text});
       for (; frame_->is_comprehension; frame_ = frame_->parent) {
         if (!frame_->env.contains(e.text)) continue;
         frame_ = inner;
@@ -243,6 +246,7 @@ Value Evaluator::eval_comprehension(const Expression& e) {
   frame->module = frame_->module;
   frame->call = frame_->call;
   frame->is_comprehension = true;
+  frame->region = region_;
   Frame* outer = frame_;
   frame_ = frame;
   std::vector<Value> elements;

@@ -106,6 +106,7 @@ struct Frame : Object {
   const std::set<std::string>* locals =
       nullptr;  ///< names that the function binds; nullptr: a module or a comprehension
   bool is_comprehension = false;
+  uint32_t region = 0;  ///< of a comprehension: the samples with which it began
   bool has_closures = false;
   Env env;
   std::vector<LoopState*> loops;
