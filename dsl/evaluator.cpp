@@ -1,9 +1,11 @@
 // What the whole evaluator shares: errors, limits, making values, iterating and testing static values.
 #include "dsl/evaluator.h"
 
-#include "dsl/array.h"
+#include <algorithm>
 
 #include <fmt/format.h>
+
+#include "dsl/array.h"
 
 namespace galatea::dsl {
 namespace {
@@ -97,6 +99,11 @@ bool Evaluator::check_size(size_t bytes, Span span) {
   if (!aborted_) fail(Message::kTooMuchMemory, span, {in_mebibytes(limits.max_total_bytes)});
   aborted_ = true;
   return false;
+}
+
+void add_label(Diagnostic& diagnostic, Span span, std::string text) {
+  auto same = [&](const Label& label) { return label.span == span && label.text == text; };
+  if (std::ranges::none_of(diagnostic.labels, same)) diagnostic.labels.push_back({span, std::move(text)});
 }
 
 bool Evaluator::graph_has_room(Span span) {

@@ -28,10 +28,7 @@ namespace {
 
 // ---- list and tuple ----
 
-bool change(Evaluator& ev, const CallArguments& a) {
-  const SequenceObject& list = a.self.sequence();
-  return ev.may_change(list.region, list.span, a.self, a.span);
-}
+bool change(Evaluator& ev, const CallArguments& a) { return ev.may_change(a.self, a.span); }
 
 // An index as list methods take it; nullopt after an error.
 std::optional<size_t> position(Evaluator& ev, const CallArguments& a, size_t i, bool clamp) {
@@ -158,10 +155,7 @@ Value list_sort(Evaluator& ev, CallArguments& a) {
 
 // ---- dict ----
 
-bool change_dict(Evaluator& ev, const CallArguments& a) {
-  const DictObject& dict = a.self.dict();
-  return ev.may_change(dict.region, dict.span, a.self, a.span);
-}
+bool change_dict(Evaluator& ev, const CallArguments& a) { return ev.may_change(a.self, a.span); }
 
 // The text of the key in argument 0; empty after an error.
 std::string key_of(Evaluator& ev, const CallArguments& a) {
@@ -262,6 +256,16 @@ Value dict_fromkeys(Evaluator& ev, CallArguments& a) {
   }
   return result;
 }
+
+}  // namespace
+
+bool changes_container(const std::string& method) {
+  static const std::set<std::string> names = {"append", "extend",  "insert", "pop",    "popitem",   "remove",
+                                              "clear",  "reverse", "sort",   "update", "setdefault"};
+  return names.contains(method);
+}
+
+namespace {
 
 constexpr Method kTypeMethods[] = {{"fromkeys", dict_fromkeys}};
 constexpr Method kListMethods[] = {
