@@ -79,7 +79,7 @@ bool Parser::at_match_statement() const {
 }
 
 // A name that is poison after a construct that was refused, so that its uses say nothing more.
-void Parser::add_lost_name(Statement& statement, const Token& name) const {
+void Parser::add_lost_name(Statement& statement, const Token& name) {
   statement.targets.push_back(make(ExpressionKind::kName, name.span, std::string(name.text)));
 }
 

@@ -78,7 +78,7 @@ class Parser {
   std::string parse_dotted_name();
   StatementPtr parse_unsupported_block(std::string construct, std::string advice);
   StatementPtr parse_try();
-  void add_lost_name(Statement& statement, const Token& name) const;
+  void add_lost_name(Statement& statement, const Token& name);
   StatementPtr parse_unsupported_line(std::string construct, std::string advice);
   StatementPtr make_statement(StatementKind kind, const Token& first);
   bool at_match_statement() const;
