@@ -231,7 +231,7 @@ uint64_t Evaluator::random_key(const std::string& callee, const CallArguments& a
 // An operator where no pipeline is built: in a file, or in a function that was called from one.
 Value Evaluator::fail_outside(const OperatorObject& callee, const CallArguments& arguments) {
   if (std::any_of(arguments.positional.begin(), arguments.positional.end(),
-                  [](const Value& value) { return contains_poison(value); }))
+                  [this](const Value& value) { return has_poison(value); }))
     return Value::poison();
   Diagnostic diagnostic = diagnose(Message::kOutsidePipeline, arguments.span, {"`fn." + callee.path + "`"});
   if (!calls_.empty()) {
