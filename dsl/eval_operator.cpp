@@ -230,7 +230,8 @@ uint64_t Evaluator::random_key(const std::string& callee, const CallArguments& a
 
 // An operator where no pipeline is built: in a file, or in a function that was called from one.
 Value Evaluator::fail_outside(const OperatorObject& callee, const CallArguments& arguments) {
-  if (std::any_of(arguments.positional.begin(), arguments.positional.end(), contains_poison))
+  if (std::any_of(arguments.positional.begin(), arguments.positional.end(),
+                  [&](const Value& v) { return has_poison(v); }))
     return Value::poison();
   Diagnostic diagnostic = diagnose(Message::kOutsidePipeline, arguments.span, {"`fn." + callee.path + "`"});
   if (!calls_.empty()) {
