@@ -491,14 +491,14 @@ std::string render_text(const Diagnostic& diagnostic, const SourceMap& sources, 
   };
   note_file(diagnostic.span);
   for (const Label& label : diagnostic.labels) note_file(label.span);
-  for (size_t i = 0; i < firsts.size(); ++i) {
-    bool primary_file = firsts[i].file == diagnostic.span.file;
+  for (const Span& first : firsts) {
+    bool primary_file = first.file == diagnostic.span.file;
     out += std::string(width, ' ') + styled(primary_file ? "--> " : "::: ", Style::kFrame, colors) +
-           clean(sources.describe(firsts[i])) + "\n";
-    Snippet snippet(*sources.file(firsts[i].file), width, colors);
+           clean(sources.describe(first)) + "\n";
+    Snippet snippet(*sources.file(first.file), width, colors);
     if (primary_file) snippet.add(diagnostic.span, diagnostic.span_text, true);
     for (const Label& label : diagnostic.labels) {
-      if (label.span.file == firsts[i].file) snippet.add(label.span, label.text, false);
+      if (label.span.file == first.file) snippet.add(label.span, label.text, false);
     }
     snippet.draw(out);
   }

@@ -76,8 +76,15 @@ Value Evaluator::eval(const Expression& e) {
       return fail(Message::kStarredAlone, e.span);
     case ExpressionKind::kNamed: {
       Value value = eval(*e.operands[0]);
-      if (frame_->is_comprehension) return fail(Message::kNamedInComprehension, e.span, {e.text});
+      // The name belongs to the function around the comprehensions, as in Python.
+      Frame* inner = frame_;
+      for (; frame_->is_comprehension; frame_ = frame_->parent) {
+        if (!frame_->env.contains(e.text)) continue;
+        frame_ = inner;
+        return fail(Message::kNamedInComprehension, e.span, {e.text});
+      }
       if (alive()) bind(e.text, value, e.span);
+      frame_ = inner;
       return value;
     }
   }

@@ -231,7 +231,7 @@ uint64_t Evaluator::random_key(const std::string& callee, const CallArguments& a
 // An operator where no pipeline is built: in a file, or in a function that was called from one.
 Value Evaluator::fail_outside(const OperatorObject& callee, const CallArguments& arguments) {
   if (std::any_of(arguments.positional.begin(), arguments.positional.end(),
-                  [&](const Value& v) { return has_poison(v); }))
+                  [this](const Value& value) { return has_poison(value); }))
     return Value::poison();
   Diagnostic diagnostic = diagnose(Message::kOutsidePipeline, arguments.span, {"`fn." + callee.path + "`"});
   if (!calls_.empty()) {
@@ -352,7 +352,8 @@ bool Evaluator::add_operator_arguments(const op::Operator& op, CallArguments& ar
   bool good = true;
   for (CallArguments::Keyword& keyword : arguments.keywords) {
     const op::ArgSpec* schema = op.find_arg(keyword.name);
-    const std::string_view* today = schema ? nullptr : renamed_argument(op.name, keyword.name);
+    const std::string_view* today =
+        schema && schema->refused.empty() ? nullptr : renamed_argument(op.name, keyword.name);
     if (today && today->empty()) {
       note(Message::kNoEffect, keyword.name_span,
            {"`" + keyword.name + "`", "DALI does not use it any more"});

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -319,6 +320,8 @@ class Evaluator {
   Value fail_host(const std::string& path, Span span);
   ModuleObject* find_module(const std::string& path, Span span, bool report);
   ModuleObject* load_file(const std::string& path, Span span, std::optional<std::string> text);
+  std::filesystem::path imported_path(const std::string& dotted, int level, Span span) const;
+  bool is_folder(const Statement& s) const;
   std::optional<std::string> resolve_file(const std::string& dotted, int level, Span span);
   Value module_member(ModuleObject& module, const std::string& name, Span span);
   void evaluate_file(ModuleObject& module, const Module& tree);

@@ -147,19 +147,31 @@ void Evaluator::evaluate_file(ModuleObject& module, const Module& tree) {
   region_ = region;
 }
 
-// The file of `from .a.b import x`; nullopt after an error.
-std::optional<std::string> Evaluator::resolve_file(const std::string& dotted, int level, Span span) {
+fs::path Evaluator::imported_path(const std::string& dotted, int level, Span span) const {
   const SourceFile* importing = sources_.file(span.file);
   fs::path folder = importing ? fs::path(importing->name()).parent_path() : fs::path(main_folder_);
   for (int i = 1; i < level; ++i) folder /= "..";
   std::string relative = dotted;
   std::replace(relative.begin(), relative.end(), '.', '/');
-  fs::path path = folder / (relative + std::string(kExtension));
+  return folder / (relative + std::string(kExtension));
+}
+
+// The file of `from .a.b import x`; nullopt after an error.
+std::optional<std::string> Evaluator::resolve_file(const std::string& dotted, int level, Span span) {
+  fs::path path = imported_path(dotted, level, span);
   if (!is_inside(normal(path), root_)) {
     fail(Message::kOutsideRoot, span, {path.lexically_normal().string(), root_});
     return std::nullopt;
   }
   return path.lexically_normal().string();
+}
+
+// Whether `.a.b` of an import names a folder and no file.
+bool Evaluator::is_folder(const Statement& s) const {
+  fs::path path = imported_path(s.text, s.relative_level, s.keyword_span);
+  std::error_code error;
+  if (!is_inside(normal(path), root_) || fs::exists(path, error)) return false;
+  return fs::is_directory(path.replace_extension(), error);
 }
 
 ModuleObject* Evaluator::find_module(const std::string& path, Span span, bool report_missing) {
@@ -257,10 +269,11 @@ void Evaluator::run_import_from(const Statement& s) {
     auto path = resolve_file(dotted, s.relative_level, span);
     return path ? load_file(*path, span, std::nullopt) : nullptr;
   };
-  // from . import x: every name is a file.
-  if (s.relative_level > 0 && s.text.empty()) {
+  // from . import x, from .folder import x: every name is a file.
+  if (s.relative_level > 0 && (s.text.empty() || is_folder(s))) {
+    std::string prefix = s.text.empty() ? "" : s.text + ".";
     for (const ImportName& name : s.names) {
-      ModuleObject* module = name.name == "*" ? nullptr : load(name.name, name.span);
+      ModuleObject* module = name.name == "*" ? nullptr : load(prefix + name.name, name.span);
       if (name.name == "*")
         fail(Message::kStarImport, name.span);
       else
@@ -277,7 +290,8 @@ void Evaluator::run_import_from(const Statement& s) {
       fail(Message::kStarImport, name.span);
       continue;
     }
-    ModuleObject* inner = find_module(s.text + "." + name.name, name.span, false);
+    ModuleObject* inner =
+        module->names.contains(name.name) ? nullptr : find_module(s.text + "." + name.name, name.span, false);
     bool of_host = module->lookup == ModuleObject::Lookup::kHost && !module->names.contains(name.name);
     if (of_host && !inner) inner = host_module(module->name + "." + name.name);
     Value value = s.relative_level == 0 && inner ? Value(ValueKind::kModule, inner)

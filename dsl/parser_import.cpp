@@ -159,7 +159,10 @@ StatementPtr Parser::parse_try() {
   in_main_guard_ = guard;
   if (!any) fail_expected("`except` or `finally` after `try`");
   statement->span = since(first);
-  bool accepted = statement->orelse.empty() && !statement->body.empty() &&
+  bool imports = std::any_of(statement->body.begin(), statement->body.end(), [](const StatementPtr& s) {
+    return s->kind == StatementKind::kImport || s->kind == StatementKind::kImportFrom;
+  });
+  bool accepted = imports && statement->orelse.empty() &&
                   std::all_of(statement->body.begin(), statement->body.end(),
                               [](const StatementPtr& s) { return is_import_or_constant(*s); });
   if (accepted) return statement;

@@ -2,6 +2,7 @@
 // on either side: the operators "arith.*".
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -114,12 +115,19 @@ bool is_bitwise(const std::string& op) {
   return op == "&" || op == "|" || op == "^" || op == "<<" || op == ">>";
 }
 
+// Wide enough for every int and every float, so that they compare as in Python.
+long double exact(const Value& number) {
+  static_assert(std::numeric_limits<long double>::digits >= 64);
+  return number.is(ValueKind::kFloat) ? static_cast<long double>(number.number)
+                                      : static_cast<long double>(number.as_int());
+}
+
 // -1, 0, 1; nullopt: the values have no order.
 std::optional<int> order(const Value& a, const Value& b, Walk& walk) {
   if (!walk.visit()) return std::nullopt;
   if (a.is_integral() && b.is_integral()) return a.as_int() < b.as_int() ? -1 : a.as_int() > b.as_int();
   if (a.is_number() && b.is_number()) {
-    double x = a.as_double(), y = b.as_double();
+    long double x = exact(a), y = exact(b);
     return x < y ? -1 : x > y ? 1 : x == y ? 0 : 2;  // 2: NaN, no comparison holds
   }
   if (a.is(ValueKind::kString) && b.is(ValueKind::kString)) {
@@ -169,7 +177,16 @@ Value Evaluator::binary(const std::string& op, const Value& a, const Value& b, S
     if (floats) {
       if (is_bitwise(op)) return fail(Message::kOperandKinds, span, {op, describe_kind(a), describe_kind(b)});
       double out = 0;
-      trouble = float_operation(op, a.as_double(), b.as_double(), out);
+      bool quotient = op == "/" && a.is_integral() && b.is_integral() && b.as_int() != 0;
+      if (quotient)  // of integers past 2^53, which are no doubles
+        trouble = Trouble::kNone, out = static_cast<double>(exact(a) / exact(b));
+      else
+        trouble = float_operation(op, a.as_double(), b.as_double(), out);
+      bool too_large =
+          op == "**" && std::isinf(out) && std::isfinite(a.as_double()) && std::isfinite(b.as_double());
+      if (too_large && trouble == Trouble::kNone)
+        return fail(Message::kMathDomain, span,
+                    {"**", repr(a) + " and " + repr(b) + ": the result is too large"});
       if (op == "**" && std::isnan(out) && !std::isnan(a.as_double()) && !std::isnan(b.as_double()))
         return fail(Message::kOperandKinds, span, {op, "a negative number", "a fraction"});
       result = Value::of(out);
@@ -225,8 +242,11 @@ Value Evaluator::binary(const std::string& op, const Value& a, const Value& b, S
     }
     return result;
   }
-  if (op == "|" && (a.is(ValueKind::kBuiltin) || a.is(ValueKind::kNone)))
-    return a;  // int | None in an annotation
+  auto is_type = [](const Value& v) {
+    return v.is(ValueKind::kNone) || (v.is(ValueKind::kBuiltin) && v.as<BuiltinObject>().is_type);
+  };
+  if (op == "|" && is_type(a) && is_type(b) && !(a.is(ValueKind::kNone) && b.is(ValueKind::kNone)))
+    return a.is(ValueKind::kNone) ? b : a;  // int | None in an annotation
   Diagnostic diagnostic = diagnose(Message::kOperandKinds, span, {op, describe_kind(a), describe_kind(b)});
   diagnostic.labels.push_back({a_span, describe_kind(a)});
   diagnostic.labels.push_back({b_span, describe_kind(b)});

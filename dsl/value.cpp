@@ -263,7 +263,7 @@ std::string_view type_name(const Value& value) {
 std::string describe_kind(const Value& value) {
   if (value.is(ValueKind::kNone)) return "`None`";
   std::string name(type_name(value));
-  bool vowel = std::string_view("aeiou").find(name[0]) != std::string_view::npos;
+  bool vowel = std::string_view("aeiou").find(name[0]) != std::string_view::npos || name == "ndarray";
   bool plain_code = value.kind >= ValueKind::kBool && value.kind <= ValueKind::kStruct;
   return std::string(vowel ? "an " : "a ") + (plain_code ? "`" + name + "`" : name);
 }
@@ -359,7 +359,12 @@ bool equal(const Value& first, const Value& second, Walk& walk) {
   if (!walk.visit()) return false;
   if (a.is_number() && b.is_number()) {
     if (a.is_integral() && b.is_integral()) return a.as_int() == b.as_int();
-    return a.as_double() == b.as_double();
+    // Exact also past 2^53, where neither is converted to the other.
+    auto exact = [](const Value& v) {
+      return v.is(ValueKind::kFloat) ? static_cast<long double>(v.number)
+                                     : static_cast<long double>(v.as_int());
+    };
+    return exact(a) == exact(b);
   }
   if (a.kind != b.kind) return false;
   switch (a.kind) {

@@ -79,8 +79,11 @@ Range Facts::compute_range(const Expr& e) {
   for (const Expr& arg : e->args) args.push_back(range(arg));
   const DType from = e->args[0].type();
   const Range direct = range_of(e->op, e->type, from, args);
-  if (e->type == DType::kI64 && is_linear_op(e->op))
-    return intersection(e->type, direct, range_of_polynomial(polynomial(e), direct));
+  if (e->type == DType::kI64 && is_linear_op(e->op)) {
+    const Polynomial sum = polynomial(e);
+    // An expression without a normal form is an unknown of its own.
+    return sum.is_unknown() ? direct : intersection(e->type, direct, range_of_polynomial(sum, direct));
+  }
   if (is_comparison(e->op) && from == DType::kI64 && !direct.is_point()) {
     auto difference = Polynomial::difference(polynomial(e->args[0]), polynomial(e->args[1]));
     if (!difference) return direct;
@@ -187,7 +190,8 @@ std::optional<Polynomial> Facts::whole_number(const Expr& e) {
   }
   if (e->kind != ExprKind::kOp) return std::nullopt;
   auto when_exact = [&](std::optional<Polynomial> p) -> std::optional<Polynomial> {
-    if (!p || !lies_within(range_of_polynomial(*p, everything(DType::kI64), true), limit)) return std::nullopt;
+    if (!p || !lies_within(range_of_polynomial(*p, everything(DType::kI64), true), limit))
+      return std::nullopt;
     return p;
   };
   switch (e->op) {

@@ -5,7 +5,8 @@
 // make the condition true.
 //
 // Extents are assumed to be below 2^47, and products of them exact: a tensor of more bytes than 2^63 does not
-// exist. Where an argument is a float (crop=, say), extents up to 2^22 are looked at, which f32 holds exactly.
+// exist. Where an argument is a float (crop=, say), extents up to 2^22 are looked at, which f32 holds
+// exactly.
 #pragma once
 
 #include <deque>

@@ -147,9 +147,8 @@ std::string GraphShapes::extent_text(const Expr& e, char letter) {
   const Polynomial p = facts_.polynomial(e);
   if (auto known = known_text(p, 0)) return *known;
   const std::string name = new_name(letter);
-  const auto& [monomial, coefficient] = *p.terms().begin();
-  if (p.terms().size() == 1 && monomial.size() == 1 && coefficient == 1)
-    names_[monomial[0]] = name;
+  if (p.is_unknown())
+    names_[p.terms().begin()->first[0]] = name;
   else
     sums_[p.terms()] = name;
   return name;

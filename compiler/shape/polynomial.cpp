@@ -5,8 +5,8 @@
 namespace galatea::shape {
 namespace {
 
-constexpr size_t kMaxTerms = 24;
-constexpr size_t kMaxDegree = 8;
+constexpr size_t kMaxTerms = 12;
+constexpr size_t kMaxDegree = 6;
 
 /// `whole` without the factors of `part`; nothing where it lacks one.
 std::optional<Monomial> without(const Monomial& whole, const Monomial& part) {
@@ -44,6 +44,10 @@ bool Polynomial::is_constant() const {
 }
 
 int64_t Polynomial::constant_value() const { return terms_.empty() ? 0 : terms_.begin()->second; }
+
+bool Polynomial::is_unknown() const {
+  return terms_.size() == 1 && terms_.begin()->first.size() == 1 && terms_.begin()->second == 1;
+}
 
 std::optional<Polynomial> Polynomial::sum(const Polynomial& a, const Polynomial& b) {
   Polynomial out = a;

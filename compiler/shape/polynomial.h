@@ -24,6 +24,7 @@ class Polynomial {
   const std::map<Monomial, int64_t>& terms() const { return terms_; }
   bool is_constant() const;
   int64_t constant_value() const;  ///< of a constant one
+  bool is_unknown() const;         ///< one unknown, once
 
   static std::optional<Polynomial> sum(const Polynomial& a, const Polynomial& b);
   static std::optional<Polynomial> difference(const Polynomial& a, const Polynomial& b);

@@ -253,7 +253,7 @@ TEST(Program, PlacesPointIntoTheHostsFileWhereItHasIt) {
   with_other.add("test.dali-dsl", "another text");
   auto spans = location_spans(*program, with_file);
   ASSERT_EQ(spans.size(), 4u);
-  EXPECT_EQ(spans[0], (Span{2, 8 + 4, 8 + 8}));
+  EXPECT_EQ(spans[0].span, (Span{2, 8 + 4, 8 + 8}));
   EXPECT_EQ(with_file.describe(spans[2].span), "test.dali-dsl:5:5");
   EXPECT_EQ(with_file.file(3), nullptr);
   EXPECT_EQ(location_spans(*program, with_other)[0].span.file, 2u);
