@@ -83,7 +83,7 @@ bool Evaluator::step(Span span) {
 
 bool Evaluator::too_much_work(Span span) {
   int64_t most = options_.limits.max_steps;
-  if (work_ / kWorkPerStep <= static_cast<size_t>(most)) return false;
+  if (work_ <= static_cast<size_t>(most) * kWorkPerStep) return false;
   fail(Message::kTooManySteps, span, {std::to_string(most)});
   aborted_ = true;
   return true;
@@ -150,7 +150,7 @@ std::optional<std::string> Evaluator::text_of(const Value& value, Span span, boo
 
 std::string Evaluator::key_of(const Value& value) {
   std::string text = key_text(value);
-  spend(text.size() / 16);
+  spend(4 + text.size() / 16);  // the key is made, hashed and looked up
   return text;
 }
 

@@ -239,7 +239,8 @@ Value dict_popitem(Evaluator& ev, CallArguments& a) {
   if (a.self.dict().entries.empty()) return ev.fail(Message::kNoKey, a.span, {"to take: the dict is empty"});
   if (!change_dict(ev, a)) return Value::poison();
   auto [key, value] = a.self.dict().entries.back();
-  a.self.dict().erase(key_text(key));
+  ev.spend(a.self.dict().entries.size());
+  a.self.dict().erase(ev.key_of(key));
   return ev.make_tuple({key, value});
 }
 
@@ -250,8 +251,8 @@ Value dict_fromkeys(Evaluator& ev, CallArguments& a) {
   if (!keys) return Value::poison();
   Value result = ev.make_dict(a.span);
   for (const Value& key : *keys) {
-    std::string text = key_text(key);
-    if (text.empty()) return ev.fail(Message::kNotHashable, a.spans[0], {describe_kind(key)});
+    std::string text = ev.key_of(key);
+    if (text.empty()) return ev.fail_key(key, a.spans[0]);
     result.dict().set(text, key, a.positional.size() == 2 ? a.positional[1] : Value::none());
   }
   return result;
