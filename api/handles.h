@@ -5,21 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "api/late_session.h"
+#include "api/program_maker.h"
 #include "base/source.h"
-#include "compiler/op/operator.h"
-#include "dsl/frontend.h"
 #include "include/galatea.h"
 #include "runtime/session.h"
-
-namespace galatea::api {
-
-/// Operators and natives, registered once; shared by an engine and what it made.
-struct Library {
-  op::Registry operators;
-  runtime::NativeTable natives;
-};
-
-}  // namespace galatea::api
 
 struct galatea_engine {
   std::shared_ptr<const galatea::api::Library> library;
@@ -32,7 +22,10 @@ struct galatea_program_options {
 
 struct galatea_program {
   std::shared_ptr<const galatea::api::Library> library;
-  std::shared_ptr<const galatea::runtime::Program> program;
+  std::shared_ptr<galatea::api::ProgramMaker> maker;
+  std::shared_ptr<const galatea::runtime::Program> program;  ///< null: late says what is known
+  std::optional<galatea::dsl::LatePipeline> late;
+  galatea::SourceMap sources;  ///< what the spans of `late` point into
   std::string warnings_text, warnings_json;
 };
 
@@ -41,6 +34,7 @@ struct galatea_session {
   std::shared_ptr<const galatea::runtime::Program> program;
   std::unique_ptr<galatea::SourceMap> sources;  ///< what the session's diagnostics point into
   std::unique_ptr<galatea::runtime::Session> session;
+  galatea::api::LateSession* late = nullptr;  ///< the session, where its input types come with the data
 };
 
 struct galatea_batch {

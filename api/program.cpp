@@ -1,19 +1,11 @@
 // Compiling: the language, the checks that need no data, the compiler.
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "api/guard.h"
 #include "api/handles.h"
 #include "base/dtype.h"
-#include "compiler/check_constants.h"
-#include "compiler/codegen/llvm_backend.h"
-#include "compiler/compile.h"
 
 using galatea::Diagnostic;
-using galatea::Error;
-using galatea::ErrorKind;
-using galatea::Severity;
 using galatea::SourceMap;
 using galatea::api::guard;
 using galatea::api::make_api_error;
@@ -21,53 +13,22 @@ using galatea::api::misuse;
 
 namespace {
 
-Diagnostic note(std::string message) {
-  Diagnostic out;
-  out.severity = Severity::kNote;
-  out.message = std::move(message);
-  return out;
-}
-
-bool is_error(const Diagnostic& diagnostic) { return diagnostic.severity == Severity::kError; }
-
-/// Errors of staging first, what else was said behind them.
-galatea_error* staging_failed(std::vector<Diagnostic> diagnostics, const SourceMap& sources) {
-  std::stable_partition(diagnostics.begin(), diagnostics.end(), is_error);
-  Error error;
-  error.kind = ErrorKind::kUser;
-  error.diagnostics = std::move(diagnostics);
-  return make_api_error(error, sources);
-}
-
 galatea_error* create(galatea_engine* engine, const std::string& file, std::optional<std::string> text,
                       const galatea_program_options* given, galatea_program** out) {
   const galatea_program_options defaults;
   const galatea_program_options& options = given ? *given : defaults;
-  SourceMap sources;
-  auto staged = galatea::dsl::stage_pipeline(file, std::move(text), options.frontend,
-                                             engine->library->operators, sources);
-  std::vector<Diagnostic> diagnostics = std::move(staged.diagnostics);
-  if (!staged.ok || staged.graphs.empty()) return staging_failed(std::move(diagnostics), sources);
-  auto failing = galatea::check_constants(*staged.graphs.front());
-  diagnostics.insert(diagnostics.end(), failing.begin(), failing.end());
-  if (std::any_of(failing.begin(), failing.end(), is_error))
-    return staging_failed(std::move(diagnostics), sources);
-  std::string about_backend;
-  auto backend = galatea::codegen::make_backend(options.backend, &about_backend);
-  if (!backend) return make_api_error(backend.error(), sources);
-  if (!about_backend.empty()) diagnostics.push_back(note(std::move(about_backend)));
-  galatea::CompileOptions compile_options;
-  compile_options.registry = &engine->library->operators;
-  compile_options.backend = backend->get();
-  compile_options.registry = &engine->library->operators;
-  auto program = galatea::compile(*staged.graphs.front(), sources, compile_options);
-  if (!program) return make_api_error(program.error(), sources);
-  for (std::string& line : (*backend)->take_notes()) diagnostics.push_back(note(std::move(line)));
   auto result = std::make_unique<galatea_program>();
   result->library = engine->library;
-  result->program = std::move(*program);
-  for (const Diagnostic& diagnostic : diagnostics) result->warnings_text += render_text(diagnostic, sources);
-  result->warnings_json = render_json(diagnostics, sources);
+  result->maker = std::make_shared<galatea::api::ProgramMaker>(engine->library, file, std::move(text),
+                                                               options.frontend, options.backend);
+  SourceMap& sources = result->sources;
+  auto made = result->maker->make({}, sources);
+  if (!made) return make_api_error(made.error(), sources);
+  result->program = std::move(made->program);
+  result->late = std::move(made->late);
+  for (const Diagnostic& diagnostic : made->diagnostics)
+    result->warnings_text += render_text(diagnostic, sources);
+  result->warnings_json = render_json(made->diagnostics, sources);
   *out = result.release();
   return nullptr;
 }
@@ -81,6 +42,18 @@ void fill_port(galatea_port& port, const std::string& name, galatea::DType dtype
   port.layout = layout.str().c_str();
   for (int d = 0; d < ndim; ++d)
     port.extents[d] = static_cast<size_t>(d) < extents.size() ? extents[static_cast<size_t>(d)] : -1;
+}
+
+void fill_late_port(galatea_port& port, const galatea::dsl::LatePipeline::Input& input) {
+  if (input.type) {
+    fill_port(port, input.name, input.type->dtype, input.type->ndim, input.type->layout, {});
+    return;
+  }
+  port = galatea_port{};
+  port.name = input.name.c_str();
+  port.dtype = GALATEA_NO_DTYPE;
+  port.ndim = -1;
+  port.layout = "";
 }
 
 }  // namespace
@@ -111,10 +84,14 @@ galatea_error* galatea_program_create_from_text(galatea_engine* engine, const ch
 void galatea_program_destroy(galatea_program* program) { delete program; }
 
 const char* galatea_program_name_borrow(const galatea_program* program) {
-  return program->program->name.c_str();
+  return program->program ? program->program->name.c_str() : program->late->name.c_str();
 }
-uint64_t galatea_program_seed(const galatea_program* program) { return program->program->seed; }
-int32_t galatea_program_batch_size(const galatea_program* program) { return program->program->batch_size; }
+uint64_t galatea_program_seed(const galatea_program* program) {
+  return program->program ? program->program->seed : static_cast<uint64_t>(program->late->options.seed);
+}
+int32_t galatea_program_batch_size(const galatea_program* program) {
+  return program->program ? program->program->batch_size : program->late->options.batch_size;
+}
 const char* galatea_program_warnings_text_borrow(const galatea_program* program) {
   return program->warnings_text.c_str();
 }
@@ -129,12 +106,13 @@ int32_t galatea_dtype_size(galatea_dtype dtype) {
 }
 
 int32_t galatea_program_num_outputs(const galatea_program* program) {
-  return static_cast<int32_t>(program->program->outputs.size());
+  return program->program ? static_cast<int32_t>(program->program->outputs.size()) : -1;
 }
 
 galatea_error* galatea_program_get_output(const galatea_program* program, int32_t index, galatea_port* port) {
   return guard([&]() -> galatea_error* {
     if (!program || !port) return misuse("program or port is NULL");
+    if (!program->program) return misuse("the outputs are known when every input was fed; see the batches");
     const auto& outputs = program->program->outputs;
     if (index < 0 || static_cast<size_t>(index) >= outputs.size())
       return misuse(fmt::format("output {} does not exist; there are {}", index, outputs.size()));
@@ -145,16 +123,22 @@ galatea_error* galatea_program_get_output(const galatea_program* program, int32_
 }
 
 int32_t galatea_program_num_inputs(const galatea_program* program) {
-  return static_cast<int32_t>(program->program->external_inputs.size());
+  return static_cast<int32_t>(program->program ? program->program->external_inputs.size()
+                                               : program->late->inputs.size());
 }
 
 galatea_error* galatea_program_get_input(const galatea_program* program, int32_t index, galatea_port* port) {
   return guard([&]() -> galatea_error* {
     if (!program || !port) return misuse("program or port is NULL");
-    const auto& inputs = program->program->external_inputs;
-    if (index < 0 || static_cast<size_t>(index) >= inputs.size())
-      return misuse(fmt::format("external input {} does not exist; there are {}", index, inputs.size()));
-    const auto& input = inputs[static_cast<size_t>(index)];
+    const int32_t count = galatea_program_num_inputs(program);
+    if (index < 0 || index >= count)
+      return misuse(fmt::format("external input {} does not exist; there are {}", index, count));
+    const auto at = static_cast<size_t>(index);
+    if (!program->program) {
+      fill_late_port(*port, program->late->inputs[at]);
+      return nullptr;
+    }
+    const auto& input = program->program->external_inputs[at];
     fill_port(*port, input.name, input.dtype, input.ndim, input.layout, {});
     return nullptr;
   });

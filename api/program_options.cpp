@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -143,11 +144,40 @@ galatea_error* galatea_program_options_set_backend(galatea_program_options* opti
   });
 }
 
+galatea_error* galatea_program_options_set_input_type(galatea_program_options* options, const char* input,
+                                                      galatea_dtype dtype, int32_t ndim, const char* layout) {
+  return guard([&]() -> galatea_error* {
+    if (!options || !input) return misuse("options or input is NULL");
+    // The host may have written any number; an enumeration may not hold it.
+    int32_t number = 0;
+    static_assert(sizeof number == sizeof dtype);
+    std::memcpy(&number, &dtype, sizeof number);
+    if (number < 0 || number >= galatea::kNumDTypes)
+      return misuse(fmt::format("{} is no element type", number));
+    if (ndim < 0 || ndim > GALATEA_MAX_RANK)
+      return misuse(fmt::format("{} dimensions are not within 0 … {}", ndim, GALATEA_MAX_RANK));
+    const galatea::Layout axes(layout ? layout : "");
+    if (!axes.empty() && axes.size() != ndim)
+      return misuse(fmt::format("the layout {} does not have {} letters", axes.str(), ndim));
+    options->frontend.input_types[input] = {static_cast<galatea::DType>(number), ndim, axes};
+    return nullptr;
+  });
+}
+
 galatea_error* galatea_program_options_set_import_root(galatea_program_options* options, const char* folder) {
   return guard([&]() -> galatea_error* {
     if (!options || !folder) return misuse("options or folder is NULL");
     options->frontend.import_root = folder;
     return nullptr;
+  });
+}
+
+galatea_error* galatea_program_options_set_limit(galatea_program_options* options, const char* name,
+                                                 int64_t value) {
+  return guard([&]() -> galatea_error* {
+    if (!options || !name) return misuse("options or name is NULL");
+    const std::string wrong = galatea::dsl::set_limit(options->frontend.limits, name, value);
+    return wrong.empty() ? nullptr : misuse(wrong);
   });
 }
 

@@ -99,10 +99,19 @@ galatea_error* galatea_session_create(const galatea_program* program, const gala
         options.synchronous ? galatea::runtime::ExecutorKind::kInline : galatea::runtime::ExecutorKind::kCpu;
     auto sources = std::make_unique<galatea::SourceMap>();
     out.sources = sources.get();
+    if (program->late) {
+      // The same numbers for the same files, so that spans of the program hold here.
+      for (uint32_t id = 1; const galatea::SourceFile* file = program->sources.file(id); ++id)
+        sources->add(file->name(), file->text());
+      auto late = std::make_unique<galatea::api::LateSession>(program->maker, *program->late, out, *sources);
+      galatea::api::LateSession* alias = late.get();
+      *session = new galatea_session{program->library, nullptr, std::move(sources), std::move(late), alias};
+      return nullptr;
+    }
     auto started = galatea::runtime::Session::create(program->program, program->library->natives, out);
     if (!started) return make_api_error(started.error(), *sources);
-    *session =
-        new galatea_session{program->library, program->program, std::move(sources), std::move(*started)};
+    *session = new galatea_session{program->library, program->program, std::move(sources),
+                                   std::move(*started), nullptr};
     return nullptr;
   });
 }
@@ -168,7 +177,10 @@ galatea_error* galatea_session_feed(galatea_session* session, const char* input,
     }
     std::vector<int64_t> numbers;
     if (ids && num_samples > 0) numbers.assign(ids, ids + num_samples);
-    auto status = session->session->feed(input, tensors, numbers);
+    const char* layout = num_samples > 0 ? samples[0].layout : nullptr;
+    auto status = session->late
+                      ? session->late->feed_with_layout(input, tensors, numbers, layout ? layout : "")
+                      : session->session->feed(input, tensors, numbers);
     return status ? nullptr : make_api_error(status.error(), session->session->sources());
   });
 }

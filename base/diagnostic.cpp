@@ -15,8 +15,11 @@ constexpr size_t kLongestWord = 64;
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 /// Number of insertions, deletions, replacements and swaps of neighbours (each place edited at most once)
-/// between two words; a letter in the other case costs nothing here.
-size_t edit_distance(std::string_view a, std::string_view b) {
+/// between two words; a letter in the other case costs nothing here. More than `limit` is given as limit + 1.
+size_t edit_distance(std::string_view a, std::string_view b, size_t limit) {
+  auto same = [](char x, char y) { return lower(x) == lower(y); };
+  while (!a.empty() && !b.empty() && same(a.front(), b.front())) a.remove_prefix(1), b.remove_prefix(1);
+  while (!a.empty() && !b.empty() && same(a.back(), b.back())) a.remove_suffix(1), b.remove_suffix(1);
   std::vector<size_t> before_last(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) last[j] = j;
   for (size_t i = 1; i <= a.size(); ++i) {
@@ -30,6 +33,10 @@ size_t edit_distance(std::string_view a, std::string_view b) {
     }
     std::swap(before_last, last);
     std::swap(last, row);
+    // Neither this row nor, with a swap, the one before leads to less.
+    if (std::min(*std::min_element(last.begin(), last.end()),
+                 *std::min_element(before_last.begin(), before_last.end())) > limit)
+      return limit + 1;
   }
   return last[b.size()];
 }
@@ -176,7 +183,7 @@ std::optional<std::string> closest_match(std::string_view word, const std::vecto
     if (candidate.empty() || candidate == word || candidate.size() > kLongestWord) continue;
     const size_t longer = std::max(candidate.size(), word.size());
     if (longer - std::min(candidate.size(), word.size()) > bound) continue;
-    const size_t distance = edit_distance(word, candidate);
+    const size_t distance = edit_distance(word, candidate, best - 1);
     // Everything replaced is another word, however short.
     if (distance >= longer || distance >= best) continue;
     best = distance;

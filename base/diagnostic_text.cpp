@@ -198,7 +198,9 @@ void Snippet::add(Span span, const std::string& text, bool primary) {
     --end.line;
     end.column = static_cast<uint32_t>(show(file_.line(end.line)).columns.size());
   }
-  for (uint32_t line : {begin.line, end.line}) lines_.try_emplace(line, show(file_.line(line)));
+  for (uint32_t line : {begin.line, end.line}) {
+    if (!lines_.contains(line)) lines_.emplace(line, show(file_.line(line)));
+  }
   auto column = [this](LineColumn at) {
     const auto& columns = lines_[at.line].columns;
     return columns[std::min<size_t>(at.column - 1, columns.size() - 1)];
@@ -367,7 +369,7 @@ void Snippet::draw_brackets(std::string& out, uint32_t line) {
 }
 
 void Snippet::draw_line(std::string& out, uint32_t line) {
-  lines_.try_emplace(line, show(file_.line(line)));
+  if (!lines_.contains(line)) lines_.emplace(line, show(file_.line(line)));
   Row row = framed(std::to_string(line));
   add_open_brackets(row, line, false);
   const std::u32string& cells = lines_[line].cells;
@@ -489,14 +491,14 @@ std::string render_text(const Diagnostic& diagnostic, const SourceMap& sources, 
   };
   note_file(diagnostic.span);
   for (const Label& label : diagnostic.labels) note_file(label.span);
-  for (size_t i = 0; i < firsts.size(); ++i) {
-    bool primary_file = firsts[i].file == diagnostic.span.file;
+  for (const Span& first : firsts) {
+    bool primary_file = first.file == diagnostic.span.file;
     out += std::string(width, ' ') + styled(primary_file ? "--> " : "::: ", Style::kFrame, colors) +
-           clean(sources.describe(firsts[i])) + "\n";
-    Snippet snippet(*sources.file(firsts[i].file), width, colors);
+           clean(sources.describe(first)) + "\n";
+    Snippet snippet(*sources.file(first.file), width, colors);
     if (primary_file) snippet.add(diagnostic.span, diagnostic.span_text, true);
     for (const Label& label : diagnostic.labels) {
-      if (label.span.file == firsts[i].file) snippet.add(label.span, label.text, false);
+      if (label.span.file == first.file) snippet.add(label.span, label.text, false);
     }
     snippet.draw(out);
   }

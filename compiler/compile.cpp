@@ -1,12 +1,14 @@
 // See compile.h. Graph passes, plan, kernel passes, schedule, code, in this order.
 #include "compiler/compile.h"
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <random>
 
 #include <fmt/format.h>
 
+#include "compiler/check_graph.h"
 #include "compiler/kernel/passes/passes.h"
 #include "compiler/passes/pass_runner.h"
 #include "compiler/plan/emit_sample_program.h"
@@ -42,6 +44,7 @@ class Compilation {
 
   Result<std::shared_ptr<runtime::Program>> run(const ir::Graph& input) {
     auto start = std::chrono::steady_clock::now();
+    if (options_.check) GALATEA_TRY(check(input));
     auto graph = std::make_unique<ir::Graph>(input);
     if (options_.run_passes) {
       TraceScope scope(options_.trace, "passes", "compile");
@@ -73,6 +76,18 @@ class Compilation {
   }
 
  private:
+  Status check(const ir::Graph& graph) const {
+    TraceScope scope(options_.trace, "check", "compile");
+    std::vector<Diagnostic> found = check_graph(graph);
+    const auto first_warning = std::stable_partition(
+        found.begin(), found.end(), [](const Diagnostic& d) { return d.severity == Severity::kError; });
+    if (first_warning == found.begin()) {
+      if (report_) report_->diagnostics = std::move(found);
+      return {};
+    }
+    return std::unexpected(Error{ErrorKind::kUser, std::move(found)});
+  }
+
   static void set_options(const ir::Graph& graph, runtime::Program& program) {
     program.name = graph.name;
     program.batch_size = graph.options.batch_size;

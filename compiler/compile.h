@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/diagnostic.h"
 #include "base/result.h"
 #include "base/source.h"
 #include "base/trace.h"
@@ -23,6 +24,7 @@ struct CompileOptions {
   codegen::KernelBackend* backend = nullptr;  ///< nullptr: the interpreter
   bool fuse = true;        ///< false: one kernel a node, every stage stored (for comparing)
   bool run_passes = true;  ///< false: the graph as it is
+  bool check = true;       ///< false: what fails for every sample fails when it runs (for comparing)
   Trace* trace = nullptr;
 };
 
@@ -44,9 +46,10 @@ struct CompileReport {
   std::vector<KernelReport> kernels;
   std::vector<passes::PassReport> passes;
   std::vector<std::string> notes;
+  std::vector<Diagnostic> diagnostics;  ///< warnings of the checks that need no data
 };
 
-/// Passes, plan, code. The report may be nullptr.
+/// Checks that need no data (check_graph.h), passes, plan, code. The report may be nullptr.
 Result<std::shared_ptr<runtime::Program>> compile(const ir::Graph& graph, const SourceMap& sources,
                                                   const CompileOptions& options = {},
                                                   CompileReport* report = nullptr);

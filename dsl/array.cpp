@@ -117,7 +117,9 @@ Value make_array(Evaluator& evaluator, DType dtype, std::vector<int64_t> shape, 
 
 Value to_array(Evaluator& evaluator, const Value& value, Span span, std::optional<DType> wanted) {
   if (contains_poison(value)) return Value::poison();
-  if (contains_node(value)) return evaluator.fail(Message::kNodeInArray, span, {evaluator.type_text(value)});
+  if (contains_node(value))
+    return evaluator.fail(Message::kNodeInArray, span,
+                          {value.is_node() ? evaluator.type_text(value) : "a data node"});
   Value source = value;
   if (value.is(ValueKind::kRange)) {
     auto elements = evaluator.iterate(value, span, "made an array");

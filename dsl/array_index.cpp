@@ -151,8 +151,8 @@ Value array_index(Evaluator& evaluator, const Value& base, const std::vector<Arr
     lists += selector.kind == Kind::kArray;
   }
   if (axes > array.shape.size())
-    return evaluator.fail(Message::kTooManySelectors, span,
-                          {std::to_string(axes), fmt::format("{} dimensions", array.shape.size())});
+    return evaluator.fail(Message::kArrayIndices, span,
+                          {std::to_string(axes), std::to_string(array.shape.size())});
   if (lists > 1 || (lists == 1 && axes > 1))
     return evaluator.fail(Message::kNotYet, span, {"indexing by an array beside other indices"});
   // A mask, or a list of indices, of several dimensions.

@@ -154,6 +154,7 @@ struct Module {
   uint32_t file = 0;
   Suite body;
   std::string docstring;
+  size_t bytes = 0;  ///< that the tree takes, about
 };
 
 }  // namespace galatea::dsl

@@ -160,28 +160,31 @@ Value fn_float(Evaluator& ev, CallArguments& a) {
 Value fn_str(Evaluator& ev, CallArguments& a) {
   if (!check_shape(ev, a, 0, 1)) return Value::poison();
   if (a.positional.empty()) return ev.make_string("");
-  if (contains_node(a.positional[0]))
+  if (ev.has_node(a.positional[0]))
     return ev.fail(Message::kNodeInString, a.span, {ev.type_text(a.positional[0])});
-  return ev.make_string(to_display(a.positional[0]));
+  auto text = ev.text_of(a.positional[0], a.span, false);
+  return text ? ev.make_string(std::move(*text)) : Value::poison();
 }
 
 Value fn_repr(Evaluator& ev, CallArguments& a) {
   if (!check_shape(ev, a, 1, 1)) return Value::poison();
-  if (contains_node(a.positional[0]))
+  if (ev.has_node(a.positional[0]))
     return ev.fail(Message::kNodeInString, a.span, {ev.type_text(a.positional[0])});
-  return ev.make_string(repr(a.positional[0]));
+  auto text = ev.text_of(a.positional[0], a.span, true);
+  return text ? ev.make_string(std::move(*text)) : Value::poison();
 }
 
 Value fn_ascii(Evaluator& ev, CallArguments& a) {
   if (!check_shape(ev, a, 1, 1)) return Value::poison();
-  if (contains_node(a.positional[0]))
+  if (ev.has_node(a.positional[0]))
     return ev.fail(Message::kNodeInString, a.span, {ev.type_text(a.positional[0])});
-  return ev.make_string(ascii_repr(a.positional[0]));
+  auto text = ev.text_of(a.positional[0], a.span, true);
+  return text ? ev.make_string(in_ascii(*text)) : Value::poison();
 }
 
 Value fn_format(Evaluator& ev, CallArguments& a) {
   if (!check_shape(ev, a, 1, 2)) return Value::poison();
-  if (contains_node(a.positional[0]))
+  if (ev.has_node(a.positional[0]))
     return ev.fail(Message::kNodeInString, a.span, {ev.type_text(a.positional[0])});
   if (a.positional.size() == 2 && !a.positional[1].is(ValueKind::kString))
     return wrong_kind(ev, a, 1, "a string");
@@ -250,23 +253,22 @@ Value fn_dict(Evaluator& ev, CallArguments& a) {
     const Value& from = a.positional[0];
     if (from.is_poison()) return Value::poison();
     if (from.is(ValueKind::kDict)) {
-      for (const auto& [key, value] : from.dict().entries) result.dict().set(key_text(key), key, value);
+      for (const auto& [key, value] : from.dict().entries) result.dict().set(ev.key_of(key), key, value);
     } else {
       auto pairs = ev.iterate(from, a.spans[0], "made a dict");
       if (!pairs) return Value::poison();
       for (const Value& pair : *pairs) {
         if (!pair.is_sequence() || pair.elements().size() != 2)
           return wrong_kind(ev, a, 0, "pairs of key and value");
-        std::string text = key_text(pair.elements()[0]);
-        if (text.empty())
-          return ev.fail(Message::kNotHashable, a.spans[0], {describe_kind(pair.elements()[0])});
+        std::string text = ev.key_of(pair.elements()[0]);
+        if (text.empty()) return ev.fail_key(pair.elements()[0], a.spans[0]);
         result.dict().set(text, pair.elements()[0], pair.elements()[1]);
       }
     }
   }
   for (const CallArguments::Keyword& keyword : a.keywords) {
     Value key = ev.make_string(keyword.name);
-    result.dict().set(key_text(key), key, keyword.value);
+    result.dict().set(ev.key_of(key), key, keyword.value);
   }
   return result;
 }
@@ -282,6 +284,7 @@ Value fn_len(Evaluator& ev, CallArguments& a) {
     return Value::of(x.as<ArrayObject>().shape[0]);
   if (!x.is(ValueKind::kString)) return wrong_kind(ev, a, 0, "a list, tuple, dict, range or string");
   int64_t count = 0;
+  ev.spend(x.text().size() / 16);
   for (char c : x.text()) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
   return Value::of(count);
 }
@@ -379,7 +382,7 @@ bool sort_keys(Evaluator& ev, const CallArguments& a, const std::vector<Value>& 
     bool own = !key || key->value.is(ValueKind::kNone);
     keys.push_back(own ? elements[i] : ev.call_back(key->value, {elements[i]}, a, static_cast<uint32_t>(i)));
     if (keys.back().is_poison()) return false;
-    if (contains_node(keys.back())) {
+    if (ev.has_node(keys.back())) {
       ev.fail(Message::kBuiltinOnNode, a.span,
               {a.name, ev.type_text(keys.back()), "use `math.min(a, b)` and `math.max(a, b)` on data"});
       return false;
@@ -596,12 +599,19 @@ Value fn_getattr(Evaluator& ev, CallArguments& a) {
   return ev.fail(Message::kNoAttribute, a.spans[1], {describe_kind(a.positional[0]), a.positional[1].text()});
 }
 
+constexpr int kMaxPrintedDepth = 20;
+
 // With nodes anywhere in it, a value is shown with their types.
-std::string shown(Evaluator& ev, const Value& value) {
+std::optional<std::string> shown(Evaluator& ev, const Value& value, Span span, int depth) {
   if (value.is_node()) return ev.type_text(value);
-  if (!contains_node(value) || !value.is_sequence()) return to_display(value);
+  if (depth > kMaxPrintedDepth || !ev.has_node(value) || !value.is_sequence())
+    return ev.text_of(value, span, depth > 0);
   std::string out;
-  for (const Value& element : value.elements()) out += (out.empty() ? "" : ", ") + shown(ev, element);
+  for (const Value& element : value.elements()) {
+    auto part = ev.step(span) ? shown(ev, element, span, depth + 1) : std::nullopt;
+    if (!part || !ev.check_size(out.size() + part->size(), span)) return std::nullopt;
+    out += (out.empty() ? "" : ", ") + *part;
+  }
   return value.is(ValueKind::kList) ? "[" + out + "]"
                                     : "(" + out + (value.elements().size() == 1 ? ",)" : ")");
 }
@@ -619,9 +629,10 @@ Value fn_print(Evaluator& ev, CallArguments& a) {
     separator = keyword.value.text();
   }
   for (size_t i = 0; i < a.positional.size(); ++i) {
-    if (contains_poison(a.positional[i])) return Value::none();
-    text += (i == 0 ? "" : separator) + shown(ev, a.positional[i]);
-    if (!ev.check_size(text.size(), a.span)) return Value::none();
+    if (ev.has_poison(a.positional[i])) return Value::none();
+    auto part = shown(ev, a.positional[i], a.span, 0);
+    if (!part || !ev.check_size(text.size() + separator.size() + part->size(), a.span)) return Value::none();
+    text += (i == 0 ? "" : separator) + *part;
   }
   ev.note(Message::kPrinted, a.span, {text});
   return Value::none();

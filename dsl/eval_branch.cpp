@@ -15,6 +15,8 @@ int number_rank(const Value& value) {
   return value.is(ValueKind::kBool) ? 0 : value.is(ValueKind::kInt) ? 1 : 2;
 }
 
+constexpr size_t kMergeBytes = 400;  ///< of a merge in the graph, with its type and its place in merges_
+
 DType number_dtype(int rank) { return rank == 0 ? DType::kBool : rank == 1 ? DType::kI32 : DType::kF32; }
 
 }  // namespace
@@ -25,7 +27,9 @@ void Evaluator::enter_block(ir::BlockId block) {
 }
 
 Path Evaluator::end_path(Value value, Span span) {
-  Path path{block_, frame_->env, region_, value, span};
+  Path path{block_, std::move(frame_->env), region_, value, span, {}};
+  frame_->env.clear();
+  path.held = HeldBytes(arena, path.env.size() * kBindingBytes);
   block_ = ir::kNoId;
   return path;
 }
@@ -46,12 +50,13 @@ Value Evaluator::join(std::vector<Path> paths, Span span, std::string_view const
     take_path(std::move(paths[0]));
     return value;
   }
+  if (!graph_has_room(span)) return Value::poison();
   ir::BlockId block = builder_->add_block();
   for (const Path& path : paths) builder_->jump(path.block, block, span);
   enter_block(block);
   merge_envs(paths, block, span, construct);
   if (!merge_values) return Value::none();
-  MergeContext context{block, {}, span, construct, {}};
+  MergeContext context{block, {}, span, construct, {}, 0};
   std::vector<Value> values;
   for (const Path& path : paths) {
     values.push_back(path.value);
@@ -63,6 +68,7 @@ Value Evaluator::join(std::vector<Path> paths, Span span, std::string_view const
 void Evaluator::merge_envs(const std::vector<Path>& paths, ir::BlockId block, Span span,
                            std::string_view construct) {
   Env env = paths[0].env;
+  spend(env.size() * kWorkPerBinding * paths.size());
   auto add_pending = [&](const std::string& name) {
     auto* pending = arena.make<PendingObject>(paths.size() * sizeof(PendingObject::Arm));
     pending->name = name;
@@ -98,7 +104,7 @@ Value Evaluator::resolve(PendingObject& pending, Span use) {
   if (pending.resolved) return pending.result;
   if (pending.resolving || !step(use)) return Value::poison();
   pending.resolving = true;
-  MergeContext context{pending.join, {}, pending.span, pending.construct, pending.name};
+  MergeContext context{pending.join, {}, pending.span, pending.construct, pending.name, 0};
   std::vector<Value> values;
   bool missing = false;
   for (const PendingObject::Arm& arm : pending.arms) {
@@ -129,6 +135,8 @@ Value Evaluator::resolve(PendingObject& pending, Span use) {
 Value Evaluator::merge(const std::vector<Value>& values, const MergeContext& context) {
   const Value& first = values.front();
   if (!step(context.span)) return Value::poison();
+  if (context.depth > Walk::kMaxDepth)
+    return fail(Message::kValueTooDeep, context.span, {std::to_string(Walk::kMaxDepth)});
   for (const Value& value : values) {
     if (value.is_poison()) return Value::poison();
     if (value.is(ValueKind::kPending)) {
@@ -146,7 +154,13 @@ Value Evaluator::merge(const std::vector<Value>& values, const MergeContext& con
   if (same_kind && first.is_sequence()) return merge_sequences(values, context);
   if (same_kind && first.is(ValueKind::kDict)) return merge_dicts(values, context);
   if (same_kind && first.is(ValueKind::kStruct)) return merge_structs(values, context);
-  if (all([&](const Value& v) { return equal(v, first); })) return first;
+  bool equal_so_far = true;
+  for (const Value& value : values) {
+    auto same = equals(value, first, context.span);
+    if (!same) return Value::poison();
+    equal_so_far = equal_so_far && *same;
+  }
+  if (equal_so_far) return first;
   if (std::any_of(values.begin(), values.end(), [](const Value& v) { return v.is(ValueKind::kNone); }) &&
       !all([](const Value& v) { return v.is(ValueKind::kNone); }))
     return fail_merge(Message::kMergeNone, values, context, {});
@@ -196,6 +210,8 @@ Value Evaluator::merge_nodes(std::vector<Value> values, const MergeContext& cont
   for (const Value& value : values) operands.push_back(value.node);
   auto [known, fresh] = merges_.emplace(std::make_pair(context.join, operands), ir::kNoId);
   if (fresh) {
+    if (!graph_has_room(context.span)) return Value::poison();
+    arena.count(kMergeBytes + operands.size() * 2 * sizeof(ir::ValueId));
     known->second = builder_->add_merge(context.join, std::move(type), operands, context.span);
     graph_->values[known->second].variable = context.name;
   }
@@ -216,6 +232,7 @@ Value Evaluator::merge_sequences(const std::vector<Value>& values, const MergeCo
     std::vector<Value> leaves;
     for (const Value& value : values) leaves.push_back(value.elements()[i]);
     MergeContext leaf = context;
+    ++leaf.depth;
     if (!leaf.name.empty()) leaf.name += fmt::format("[{}]", i);
     merged.push_back(merge(leaves, leaf));
   }
@@ -228,20 +245,21 @@ Value Evaluator::merge_dicts(const std::vector<Value>& values, const MergeContex
   const auto& entries = values[0].dict().entries;
   for (const Value& value : values) {
     for (const auto& [key, entry] : value.dict().entries) {
-      if (!values[0].dict().find(key_text(key)))
+      if (!values[0].dict().find(key_of(key)))
         return fail_merge(Message::kMergeKeys, values, context, {repr(key)});
     }
   }
   for (const auto& [key, entry] : entries) {
     std::vector<Value> leaves;
     for (const Value& value : values) {
-      Value* found = value.dict().find(key_text(key));
+      Value* found = value.dict().find(key_of(key));
       if (!found) return fail_merge(Message::kMergeKeys, values, context, {repr(key)});
       leaves.push_back(*found);
     }
     MergeContext leaf = context;
+    ++leaf.depth;
     if (!leaf.name.empty()) leaf.name += "[" + repr(key) + "]";
-    result.dict().set(key_text(key), key, merge(leaves, leaf));
+    result.dict().set(key_of(key), key, merge(leaves, leaf));
   }
   return result;
 }
@@ -259,6 +277,7 @@ Value Evaluator::merge_structs(const std::vector<Value>& values, const MergeCont
     std::vector<Value> leaves;
     for (const Value& value : values) leaves.push_back(value.as<StructObject>().fields[i].second);
     MergeContext leaf = context;
+    ++leaf.depth;
     if (!leaf.name.empty()) leaf.name += "." + first[i].first;
     fields.emplace_back(first[i].first, merge(leaves, leaf));
   }
@@ -304,7 +323,7 @@ Value Evaluator::branch(const Value& condition, Span condition_span, Span span, 
                         bool merge_values, const std::function<Value()>& then,
                         const std::function<Value()>& otherwise, Span then_span, Span otherwise_span) {
   std::optional<ir::ValueId> choice = selector(condition, condition_span, construct);
-  if (!choice) return Value::poison();
+  if (!choice || !graph_has_room(span)) return Value::poison();
   ir::BlockId then_block = builder_->add_block(), otherwise_block = builder_->add_block();
   builder_->branch(block_, *choice, then_block, otherwise_block, condition_span);
   uint32_t region = region_;
@@ -312,6 +331,8 @@ Value Evaluator::branch(const Value& condition, Span condition_span, Span span, 
   size_t num_jumps = 0;
   for (LoopState* loop : frame_->loops) num_jumps += loop->breaks.size() + loop->continues.size();
   Env env = frame_->env;
+  spend(env.size() * kWorkPerBinding * 3);  // it is copied here and for each arm
+  HeldBytes held(arena, env.size() * kBindingBytes);
   std::vector<Path> paths;
   conditions_.push_back(condition_span);
   auto run_arm = [&](ir::BlockId block, const std::function<Value()>& arm, Span arm_span) {

@@ -44,7 +44,8 @@ bool Evaluator::eval_arguments(const Expression& e, CallArguments& out) {
           break;
         }
         auto elements = iterate(value, span, "spread with `*`");
-        if (!elements) return false;
+        if (!elements || !check_size((out.positional.size() + elements->size()) * sizeof(Value), span))
+          return false;
         for (const Value& element : *elements) {
           out.positional.push_back(element);
           out.spans.push_back(span);
@@ -65,11 +66,10 @@ bool Evaluator::eval_arguments(const Expression& e, CallArguments& out) {
       }
     }
   }
-  for (size_t i = 0; i < out.keywords.size(); ++i) {
-    for (size_t k = 0; k < i; ++k) {
-      if (out.keywords[k].name == out.keywords[i].name)
-        return fail(Message::kRepeatedKeyword, out.keywords[i].name_span, {out.keywords[i].name}), false;
-    }
+  std::set<std::string_view> names;
+  for (const CallArguments::Keyword& keyword : out.keywords) {
+    if (!names.insert(keyword.name).second)
+      return fail(Message::kRepeatedKeyword, keyword.name_span, {keyword.name}), false;
   }
   return good;
 }
@@ -98,6 +98,8 @@ Value Evaluator::call(const Value& callee, CallArguments& arguments) {
       const auto& builtin = callee.as<BuiltinObject>();
       arguments.self = builtin.self;
       arguments.name = builtin.name;
+      // Methods of strings read all of it.
+      if (builtin.self.is(ValueKind::kString)) spend(builtin.self.text().size() / 8);
       return builtin.function(*this, arguments);
     }
     case ValueKind::kOperator:
@@ -178,6 +180,8 @@ std::string Evaluator::signature(const FunctionObject& function) const {
 
 bool Evaluator::bind_arguments(FunctionObject& function, CallArguments& arguments, Frame& frame) {
   const std::vector<Parameter>& parameters = *function.parameters;
+  spend(parameters.size() * (kWorkPerBinding + arguments.keywords.size()));
+  arena.count(parameters.size() * kBindingBytes);  // the frame keeps them to the end
   std::vector<bool> given(parameters.size(), false);
   size_t next = 0;
   auto set = [&](size_t i, const Value& value, Span span) {
@@ -185,8 +189,11 @@ bool Evaluator::bind_arguments(FunctionObject& function, CallArguments& argument
     given[i] = true;
   };
   auto mismatch = [&](Message message, Span span, std::vector<std::string> words) {
+    const std::string parameter = words.back();
     Diagnostic diagnostic = diagnose(message, span, std::move(words));
     diagnostic.labels.push_back({function.span, "the function"});
+    if (message == Message::kArgumentTwice)
+      diagnostic.labels.push_back({frame.env[parameter].span, "given here by position"});
     diagnostic.notes.push_back("the signature is " + signature(function));
     report(std::move(diagnostic));
     return false;
@@ -219,7 +226,7 @@ bool Evaluator::bind_arguments(FunctionObject& function, CallArguments& argument
     bool takes_any = !parameters.empty() && parameters.back().kind == ParameterKind::kKwArgs;
     if (takes_any) {
       Value key = make_string(keyword.name);
-      kwargs.dict().set(key_text(key), key, keyword.value);
+      kwargs.dict().set(key_of(key), key, keyword.value);
       continue;
     }
     std::vector<std::string> names;
@@ -294,6 +301,10 @@ Value Evaluator::run_function(FunctionObject& function, Frame& frame, const Call
       }
       if (state.result_poisoned) {
         for (Path& path : state.returns) path.value = Value::poison();
+      }
+      returned_at_ = {};
+      for (const Path& path : state.returns) {
+        if (path.span.valid() && !returned_at_.valid()) returned_at_ = path.span;
       }
       // Only functions made here can still see the variables.
       if (!frame.has_closures) {

@@ -9,6 +9,8 @@
 #include "dsl/array.h"
 #include "dsl/evaluator.h"
 #include "dsl/host_modules.h"
+#include "dsl/suggest.h"
+#include "dsl/unicode.h"
 
 namespace galatea::dsl {
 
@@ -69,12 +71,20 @@ Value Evaluator::eval(const Expression& e) {
     case ExpressionKind::kSubscript:
       return eval_subscript(e);
     case ExpressionKind::kSlice:
+      return fail(Message::kIndexKind, e.span, {"a slice among several indices"});
     case ExpressionKind::kStarred:
       return fail(Message::kStarredAlone, e.span);
     case ExpressionKind::kNamed: {
       Value value = eval(*e.operands[0]);
-      if (frame_->is_comprehension) return fail(Message::kNamedInComprehension, e.span, {e.text});
+      // The name belongs to the function around the comprehensions, as in Python.
+      Frame* inner = frame_;
+      for (; frame_->is_comprehension; frame_ = frame_->parent) {
+        if (!frame_->env.contains(e.text)) continue;
+        frame_ = inner;
+        return fail(Message::kNamedInComprehension, e.span, {e.text});
+      }
       if (alive()) bind(e.text, value, e.span);
+      frame_ = inner;
       return value;
     }
   }
@@ -111,8 +121,10 @@ Value Evaluator::eval_name(const Expression& e) {
     diagnostic.help = advice;
   } else if (e.text == "self") {
     diagnostic.help = "there are no classes; pass the value as a parameter of the function";
-  } else if (auto near = closest_match(e.text, candidates)) {
-    diagnostic.help = "did you mean `" + *near + "`?";
+  } else if (const Suggestion* known = find_suggestion(Place::kName, "", e.text)) {
+    diagnostic.help = help_of(*known, "");
+  } else {
+    diagnostic.help = did_you_mean(e.text, candidates);
   }
   return report(std::move(diagnostic));
 }
@@ -159,12 +171,13 @@ std::optional<std::string> Evaluator::eval_parts(const std::vector<FStringPart>&
       fail(Message::kNodeInString, part.value->span, {type_text(value)});
       return std::nullopt;
     }
-    if (part.conversion == 'a') value = make_string(ascii_repr(value));
-    bool as_repr = part.conversion == 'r' || (part.debug && part.conversion == 0 && format->empty());
-    if (as_repr)
-      value = make_string(repr(value));
-    else if (part.conversion == 's')
-      value = make_string(to_display(value));
+    bool as_repr = part.conversion == 'r' || part.conversion == 'a' ||
+                   (part.debug && part.conversion == 0 && format->empty());
+    if (as_repr || part.conversion == 's') {
+      auto whole_text = text_of(value, part.value->span, as_repr);
+      if (!whole_text) return std::nullopt;
+      value = make_string(part.conversion == 'a' ? in_ascii(*whole_text) : std::move(*whole_text));
+    }
     Value text = format_value(value, *format, part.value->span);
     if (text.is_poison() || !check_size(out.size() + text.text().size(), span)) return std::nullopt;
     out += text.text();
@@ -187,7 +200,8 @@ Value Evaluator::eval_display(const Expression& e) {
     Value spread = eval(*operand->operands[0]);
     if (spread.is_poison()) return Value::poison();
     auto inner = iterate(spread, operand->span, "spread with `*`");
-    if (!inner) return Value::poison();
+    if (!inner || !check_size((elements.size() + inner->size()) * sizeof(Value), e.span))
+      return Value::poison();
     elements.insert(elements.end(), inner->begin(), inner->end());
   }
   if (!alive()) return Value::poison();
@@ -203,14 +217,14 @@ Value Evaluator::eval_dict(const Expression& e) {
       if (spread.is_poison()) return Value::poison();
       if (!spread.is(ValueKind::kDict))
         return fail(Message::kSpreadKind, e.operands[i + 1]->span, {describe_kind(spread)});
-      for (const auto& [key, value] : spread.dict().entries) result.dict().set(key_text(key), key, value);
+      for (const auto& [key, value] : spread.dict().entries) result.dict().set(key_of(key), key, value);
       continue;
     }
     Value key = eval(*e.operands[i]);
     Value value = eval(*e.operands[i + 1]);
     if (key.is_poison() || !alive()) return Value::poison();
-    std::string text = key_text(key);
-    if (text.empty()) return fail(Message::kNotHashable, e.operands[i]->span, {describe_kind(key)});
+    std::string text = key_of(key);
+    if (text.empty()) return fail_key(key, e.operands[i]->span);
     result.dict().set(text, key, value);
   }
   return result;
@@ -233,9 +247,9 @@ Value Evaluator::eval_comprehension(const Expression& e) {
     if (e.kind != ExpressionKind::kDictComp) return void(elements.push_back(first));
     Value value = eval(*e.operands[1]);
     if (first.is_poison()) return void(bad = true);
-    std::string text = key_text(first);
+    std::string text = key_of(first);
     if (text.empty()) {
-      fail(Message::kNotHashable, e.operands[0]->span, {describe_kind(first)});
+      fail_key(first, e.operands[0]->span);
       return void(bad = true);
     }
     dict.dict().set(text, first, value);
@@ -311,7 +325,10 @@ Value Evaluator::require_bool_node(const Value& value, Span span, const std::str
   if (value.is_poison()) return Value::poison();
   bool good = value.is_node() && type_of(value).dtype == DType::kBool && type_of(value).ndim == 0;
   if (good) return value;
-  return fail(Message::kLogicNeedsBool, span, {op, std::string(side), type_text(value)});
+  Diagnostic diagnostic = diagnose(Message::kLogicNeedsBool, span, {op, std::string(side), type_text(value)});
+  if (value.is_node() && type_of(value).dtype == DType::kBool)
+    diagnostic.help = "take one element, `x[0]`; `&` and `|` work on whole tensors and evaluate both sides";
+  return report(std::move(diagnostic));
 }
 
 // `and`, `or`: the operands from `at` on.
@@ -422,6 +439,14 @@ Value Evaluator::eval_subscript(const Expression& e) {
   return index(base, key, e.span);
 }
 
+Value Evaluator::fail_not_indexable(const Value& base, Span span) {
+  Diagnostic diagnostic = diagnose(Message::kNotIndexable, span, {describe_kind(base)});
+  const bool is_method = base.is(ValueKind::kBuiltin) && base.as<BuiltinObject>().self.is_node();
+  if (is_method && base.as<BuiltinObject>().name == "shape")
+    diagnostic.help = "the extents are computed per sample: call it, as in `x.shape()[0]`";
+  return report(std::move(diagnostic));
+}
+
 // a[1, :, None]: indices, slices and new axes of an array.
 Value Evaluator::eval_array_subscript(const Value& base, const Expression& selector, Span span) {
   using Kind = ArraySelector::Kind;
@@ -476,8 +501,8 @@ Value Evaluator::index(const Value& base, const Value& given_key, Span span) {
   const Value key = base.is(ValueKind::kDict) ? given_key : plain(given_key);
   if (key.is_node()) return fail(Message::kIndexByNode, span, {describe_kind(base), type_text(key)});
   if (base.is(ValueKind::kDict)) {
-    std::string text = key_text(key);
-    if (text.empty()) return fail(Message::kNotHashable, span, {describe_kind(key)});
+    std::string text = key_of(key);
+    if (text.empty()) return fail_key(key, span);
     if (Value* found = base.dict().find(text)) return *found;
     std::vector<std::string> keys;
     for (const auto& [known, value] : base.dict().entries) {
@@ -489,19 +514,19 @@ Value Evaluator::index(const Value& base, const Value& given_key, Span span) {
     return report(std::move(diagnostic));
   }
   bool is_text = base.is(ValueKind::kString), is_range = base.is(ValueKind::kRange);
-  if (!base.is_sequence() && !is_text && !is_range)
-    return fail(Message::kNotIndexable, span, {describe_kind(base)});
+  if (!base.is_sequence() && !is_text && !is_range) return fail_not_indexable(base, span);
   if (!key.is_integral()) return fail(Message::kIndexKind, span, {describe_kind(key)});
-  std::vector<Value> characters;
-  if (is_text) characters = *iterate(base, span, "");
-  auto size = is_range ? base.as<RangeObject>().size()
-                       : static_cast<int64_t>(is_text ? characters.size() : base.elements().size());
+  if (is_text) spend(base.text().size() / 16);
+  auto size = is_range
+                  ? base.as<RangeObject>().size()
+                  : static_cast<int64_t>(is_text ? count_characters(base.text()) : base.elements().size());
   int64_t at = key.as_int() < 0 ? key.as_int() + size : key.as_int();
   if (at < 0 || at >= size)
     return fail(Message::kIndexRange, span,
                 {std::to_string(key.as_int()), std::string(type_name(base)), std::to_string(size)});
   if (is_range) return Value::of(base.as<RangeObject>().start + at * base.as<RangeObject>().step);
-  return is_text ? characters[static_cast<size_t>(at)] : base.elements()[static_cast<size_t>(at)];
+  return is_text ? make_string(std::string(character_at(base.text(), static_cast<size_t>(at))))
+                 : base.elements()[static_cast<size_t>(at)];
 }
 
 // The bounds and the step of a slice of a static value; false after an error.

@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/attr.h"
 #include "dsl/array.h"
 #include "dsl/evaluator.h"
+#include "dsl/suggest.h"
 
 namespace galatea::dsl {
 
@@ -21,19 +23,45 @@ std::vector<CallSite> Evaluator::call_chain() const {
 std::string Evaluator::type_text(const Value& value) const {
   if (value.is_node() && graph_) return "a data node of type " + ir::to_text(type_of(value));
   if (value.is_number() || value.is(ValueKind::kString)) {
-    std::string shown = repr(value);
-    if (shown.size() < 40) return "`" + shown + "`";
+    bool long_text = value.is(ValueKind::kString) && value.text().size() > 40;
+    std::string shown = long_text ? "" : repr(value);
+    if (!long_text && shown.size() < 40) return "`" + shown + "`";
   }
   return describe_kind(value);
 }
 
-Value Evaluator::add_node(ir::GraphBuilder::NodeSpec spec) {
-  if (static_cast<int64_t>(graph_->nodes.size()) >= options_.limits.max_nodes) {
-    Value result = fail(Message::kTooManyNodes, spec.span, {std::to_string(options_.limits.max_nodes)});
-    aborted_ = true;
-    return result;
+namespace {
+
+// What a node takes in the graph, about.
+size_t bytes_of(const ir::GraphBuilder::NodeSpec& spec) {
+  size_t bytes = sizeof(ir::Node) + sizeof(ir::Value) + spec.inputs.size() * sizeof(ir::ValueId) +
+                 spec.name.size() + spec.calls.size() * sizeof(CallSite);
+  for (const ir::Arg& arg : spec.args) {
+    bytes += sizeof(ir::Arg) + arg.name.size();
+    if (arg.is_value()) continue;
+    const auto* text = std::get_if<std::string>(&arg.as_attr());
+    bytes += text ? text->size() : static_cast<size_t>(ir::attr_length(arg.as_attr())) * sizeof(int64_t);
   }
+  return bytes;
+}
+
+}  // namespace
+
+// Where the inputs of a refused call come from, with their types.
+void Evaluator::label_inputs(Diagnostic& diagnostic, const std::vector<ir::ValueId>& inputs) const {
+  constexpr size_t kMost = 3;
+  if (diagnostic.severity != Severity::kError || !diagnostic.labels.empty() || inputs.size() > kMost) return;
+  for (ir::ValueId input : inputs) {
+    const ir::Node* maker = graph_->defining_node(input);
+    if (maker == nullptr || !maker->span.valid() || maker->span == diagnostic.span) continue;
+    diagnostic.labels.push_back({maker->span, "this is of type " + ir::to_text(graph_->type(input))});
+  }
+}
+
+Value Evaluator::add_node(ir::GraphBuilder::NodeSpec spec) {
+  if (!graph_has_room(spec.span)) return Value::poison();
   spec.calls = call_chain();
+  arena.count(bytes_of(spec));
   const op::Operator& op = *spec.op;
   Span span = spec.span;
   // Sources stand in the entry, so that they advance for every sample.
@@ -42,11 +70,13 @@ Value Evaluator::add_node(ir::GraphBuilder::NodeSpec spec) {
     builder_->set_insertion_block(0);
     note(Message::kSourceHoisted, span, {"fn." + op.name});
   }
+  const std::vector<ir::ValueId> inputs = spec.inputs;
   Result<ir::NodeId> added = builder_->add_node(std::move(spec));
   builder_->set_insertion_block(here);
   if (!added) {
     for (Diagnostic& diagnostic : added.error().diagnostics) {
       if (!diagnostic.span.valid()) diagnostic.span = span;
+      label_inputs(diagnostic, inputs);
       report(std::move(diagnostic));
     }
     return Value::poison();
@@ -298,6 +328,15 @@ Value method_cpu(Evaluator& evaluator, CallArguments& arguments) {
   return arguments.self;
 }
 
+// What stands before the dot of `image.mean`, where it is short enough to repeat in a help.
+std::string text_before_dot(const SourceMap& sources, Span whole, Span name) {
+  constexpr size_t kLongest = 32;
+  const SourceFile* file = sources.file(whole.file);
+  if (file == nullptr || name.begin <= whole.begin + 1 || name.begin - whole.begin > kLongest) return {};
+  std::string text = file->text().substr(whole.begin, name.begin - 1 - whole.begin);
+  return text.find_first_of("\n#") == std::string::npos ? text : "";
+}
+
 }  // namespace
 
 Value Evaluator::node_attribute(const Value& node, const std::string& name, Span span, Span name_span) {
@@ -309,11 +348,14 @@ Value Evaluator::node_attribute(const Value& node, const std::string& name, Span
     return fail(Message::kNodeProperty, name_span, {name, type_text(node)});
   }
   Diagnostic diagnostic = diagnose(Message::kNoAttribute, name_span, {type_text(node), name});
+  std::string base = text_before_dot(sources_, span, name_span);
   const op::Operator* op = registry_.find(name);
   if (op && !op->internal)
-    diagnostic.help = fmt::format("operators are functions: `fn.{}(x, …)`", name);
-  else if (auto near = closest_match(name, {"shape", "gpu", "cpu"}))
-    diagnostic.help = "did you mean `" + *near + "`?";
+    diagnostic.help = fmt::format("operators are functions: `fn.{}({}, …)`", name, base.empty() ? "x" : base);
+  else if (const Suggestion* known = find_suggestion(Place::kNodeMember, "", name))
+    diagnostic.help = help_of(*known, base);
+  else
+    diagnostic.help = did_you_mean(name, {"shape", "gpu", "cpu"});
   return report(std::move(diagnostic));
 }
 

@@ -1,12 +1,15 @@
 // Calls of operators: `fn.resize(image, size=[224, 224])`. In: an operator and evaluated arguments. Out: a
 // node, or a tuple of its outputs.
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "dsl/array.h"
 #include "dsl/dali_names.h"
 #include "dsl/evaluator.h"
+#include "dsl/suggest.h"
 
 namespace galatea::dsl {
 namespace {
@@ -41,8 +44,10 @@ std::string kind_words(const op::ArgSpec& spec) {
   return "value";
 }
 
-// "fn.flip(image, *, horizontal: int, …)".
+// "fn.flip(image, *, horizontal: int, …)": the first arguments, and how many more there are.
 std::string operator_signature(const op::Operator& op, const std::string& path) {
+  constexpr size_t kShown = 6;
+  size_t shown = 0, hidden = 0;
   std::string out = "fn." + path + "(";
   bool first = true;
   for (const op::InputSpec& input : op.inputs) {
@@ -52,50 +57,83 @@ std::string operator_signature(const op::Operator& op, const std::string& path) 
   if (!op.args.empty()) out += first ? "*" : ", *";
   for (const op::ArgSpec& arg : op.args) {
     if (!arg.refused.empty() || arg.no_effect) continue;
+    if (!arg.required && shown >= kShown) {
+      ++hidden;
+      continue;
+    }
+    ++shown;
     out += ", " + arg.name + ": " + kind_words(arg) + (arg.required ? "" : " = …");
   }
+  if (hidden > 0) out += fmt::format(", … and {} more", hidden);
   return out + ")";
 }
 
-// Names that users of other libraries would type.
-struct Renamed {
-  std::string_view from, to;
-};
-constexpr Renamed kRenamed[] = {{"horizontal_flip", "flip"},
-                                {"vertical_flip", "flip"},
-                                {"hflip", "flip"},
-                                {"vflip", "flip"},
-                                {"random_horizontal_flip", "flip"},
-                                {"center_crop", "crop"},
-                                {"random_crop", "crop"},
-                                {"normalize_image", "crop_mirror_normalize"},
-                                {"to_tensor", "crop_mirror_normalize"},
-                                {"color_jitter", "color_twist"},
-                                {"blur", "gaussian_blur"},
-                                {"grayscale", "color_space_conversion"},
-                                {"to_grayscale", "color_space_conversion"},
-                                {"image_decoder", "decoders.image"},
-                                {"file_reader", "readers.file"},
-                                {"uniform", "random.uniform"},
-                                {"coin_flip", "random.coin_flip"},
-                                {"normal_distribution", "random.normal"},
-                                {"cutout", "erase"},
-                                {"random_erasing", "erase"},
-                                {"concat", "cat"},
-                                {"concatenate", "cat"},
-                                {"permute", "transpose"},
-                                {"mean", "reductions.mean"},
-                                {"sum", "reductions.sum"},
-                                {"max", "reductions.max"},
-                                {"min", "reductions.min"},
-                                {"random_resize_crop", "random_resized_crop"},
-                                {"to_float", "cast"},
-                                {"convert", "cast"},
-                                {"imread", "readers.file"},
-                                {"decode_jpeg", "decoders.image"},
-                                {"adjust_saturation", "saturation"},
-                                {"adjust_hue", "hue"},
-                                {"adjust_brightness", "brightness"}};
+std::string source_text(const SourceMap& sources, Span span) {
+  constexpr size_t kLongest = 48;
+  const SourceFile* file = sources.file(span.file);
+  if (file == nullptr || span.end <= span.begin || span.end - span.begin > kLongest) return {};
+  std::string text = file->text().substr(span.begin, span.end - span.begin);
+  return text.find_first_of("\n#") == std::string::npos ? text : "";
+}
+
+// What should stand for "float32", float or "linear" where a type or a filter is wanted; "" if that is no
+// such name.
+std::string written_as_type(const Value& value) {
+  std::string name = value.is(ValueKind::kString) ? value.text() : "";
+  if (value.is(ValueKind::kBuiltin) && value.as<BuiltinObject>().is_type)
+    name = value.as<BuiltinObject>().name;
+  if (name.empty()) return {};
+  if (name == "float") return "types.FLOAT";
+  if (const Suggestion* known = find_suggestion(Place::kType, "", name)) return std::string(known->write);
+  for (int i = 0; i < kNumDTypes; ++i) {
+    std::string_view known = types_name(static_cast<DType>(i));
+    if (snake_case(name) == snake_case(known)) return "types." + std::string(known);
+  }
+  return {};
+}
+
+// The edit for a value given by position: its argument's name.
+std::string by_name_help(const op::Operator& op, const Value& value, const std::string& text) {
+  if (const Suggestion* known = find_suggestion(Place::kArgument, op.name, "*")) {
+    const std::string_view name = known->write.substr(0, known->write.find('='));
+    const op::ArgSpec* spec = op.find_arg(name);
+    const bool fits =
+        spec != nullptr && spec->kind == op::ArgKind::kFloat && value.is_number() && !text.empty();
+    return fits ? fmt::format("write `{}={}`", name, text) : help_of(*known, "");
+  }
+  const op::ArgSpec* first = nullptr;
+  for (const op::ArgSpec& arg : op.args) {
+    if (!arg.refused.empty() || arg.no_effect) continue;
+    if (first == nullptr || (arg.required && !first->required)) first = &arg;
+  }
+  if (first == nullptr) return "remove it";
+  std::string type = first->kind == op::ArgKind::kDType ? written_as_type(value) : "";
+  std::string written = !type.empty() ? type : text.empty() ? "…" : text;
+  return fmt::format("arguments are given by name: write `{}={}`", first->name, written);
+}
+
+// The first argument of the call whose callee ends at `at`, if it is a name: what `x` stands for in a
+// suggestion.
+std::string first_argument(const SourceMap& sources, Span callee) {
+  const SourceFile* file = sources.file(callee.file);
+  if (file == nullptr) return {};
+  std::string_view rest =
+      std::string_view(file->text()).substr(std::min<size_t>(callee.end, file->text().size()));
+  if (!rest.starts_with('(')) return {};
+  const size_t end = rest.find_first_of(",()[]{}=+-*/\n", 1);
+  if (end == std::string_view::npos || (rest[end] != ',' && rest[end] != ')')) return {};
+  std::string_view name = rest.substr(1, end - 1);
+  const bool is_name = !name.empty() && name.find_first_of(" \t\"'#:<>&|") == std::string_view::npos &&
+                       (name[0] < '0' || name[0] > '9');
+  return is_name ? std::string(name) : "";
+}
+
+/// Functions, objects and iterables of the host program, which nothing here can call.
+bool is_host_code(const Value& value) {
+  return !value.is_number() && !value.is(ValueKind::kString) && !value.is(ValueKind::kDType) &&
+         !value.is(ValueKind::kEnum) && !value.is(ValueKind::kList) && !value.is(ValueKind::kTuple) &&
+         !value.is_node();
+}
 
 // "crop_mirror_normalize" as a class: "CropMirrorNormalize".
 std::string class_name(const std::string& name) {
@@ -146,20 +184,36 @@ Value Evaluator::find_operator(ModuleObject& names, const std::string& name, Spa
     module->prefix = path + ".";
     return Value(ValueKind::kModule, module);
   }
-  if (is_dali_operator(path)) return fail(Message::kOperatorNotYet, span, {"fn." + path});
+  if (is_dali_operator(path)) {
+    Diagnostic later = diagnose(Message::kOperatorNotYet, span, {"fn." + path});
+    if (path.ends_with("python_function") || path == "numba_function")
+      later.help = "no Python runs while data is read: write it with operators and arithmetic";
+    return report(std::move(later));
+  }
   Diagnostic diagnostic = diagnose(Message::kUnknownOperator, span, {"fn." + path});
-  std::optional<std::string> near;
-  for (const Renamed& renamed : kRenamed) {
-    if (renamed.from == name) near = std::string(renamed.to);
-  }
-  if (!near) near = closest_match(path, candidates);
-  if (!near) {
-    for (const std::string& candidate : candidates) {
-      if (candidate.ends_with("." + name)) near = candidate;
-    }
-  }
-  if (near) diagnostic.help = "did you mean `fn." + *near + "`?";
+  diagnostic.help = operator_help(path, name, span, candidates);
   return report(std::move(diagnostic));
+}
+
+// What was meant by an operator that does not exist: the edit for a name of another library, a name like it,
+// or the same name in a namespace.
+std::string Evaluator::operator_help(const std::string& path, const std::string& name, Span span,
+                                     const std::vector<std::string>& candidates) const {
+  if (const Suggestion* known = find_suggestion(Place::kOperator, "", path))
+    return help_of(*known, first_argument(sources_, span));
+  if (registry_.find(snake_case(path)) != nullptr) return "did you mean `fn." + snake_case(path) + "`?";
+  for (const std::string& candidate : candidates) {
+    if (candidate.ends_with("." + snake_case(name))) return "did you mean `fn." + candidate + "`?";
+  }
+  if (std::string near = did_you_mean(path, candidates, "fn."); !near.empty()) return near;
+  // A slip in the name, without its namespace: fn.coinflip.
+  std::vector<std::string> last_names;
+  for (const std::string& candidate : candidates)
+    last_names.push_back(candidate.substr(candidate.rfind('.') + 1));
+  const auto near = closest_match(name, last_names);
+  if (!near) return "`galatea ops` lists the operators";
+  const auto at = std::find(last_names.begin(), last_names.end(), *near) - last_names.begin();
+  return "did you mean `fn." + candidates[static_cast<size_t>(at)] + "`?";
 }
 
 uint64_t Evaluator::random_key(const std::string& callee, const CallArguments& arguments,
@@ -172,6 +226,20 @@ uint64_t Evaluator::random_key(const std::string& callee, const CallArguments& a
   key = mix_key(key, arguments.ordinal);
   for (uint32_t index : frame_->call->unroll) key = mix_key(key, index);
   return set > 0 ? mix_key(key, set) : key;
+}
+
+// An operator where no pipeline is built: in a file, or in a function that was called from one.
+Value Evaluator::fail_outside(const OperatorObject& callee, const CallArguments& arguments) {
+  if (std::any_of(arguments.positional.begin(), arguments.positional.end(),
+                  [this](const Value& value) { return has_poison(value); }))
+    return Value::poison();
+  Diagnostic diagnostic = diagnose(Message::kOutsidePipeline, arguments.span, {"`fn." + callee.path + "`"});
+  if (!calls_.empty()) {
+    const std::string& outermost = calls_.size() > 1 ? calls_[1].function : frame_->call->name;
+    diagnostic.help = "write `@pipeline_def(batch_size=8)` above `def " + outermost +
+                      "`, and remove the call: the host builds and runs pipelines";
+  }
+  return report(std::move(diagnostic));
 }
 
 Value Evaluator::call_operator(const OperatorObject& callee, CallArguments& arguments) {
@@ -196,12 +264,12 @@ Value Evaluator::call_operator(const OperatorObject& callee, CallArguments& argu
     if (!given)
       arguments.keywords.push_back({name, value, callee.argument_spans[i], callee.argument_spans[i]});
   }
-  if (!graph_) return fail(Message::kOutsidePipeline, arguments.span, {"fn." + callee.path});
+  if (!graph_) return fail_outside(callee, arguments);
   // Several input sets: fn.slice([image, mask], …) is applied to each.
   size_t sets = 0;
   for (size_t i = 0; i < arguments.positional.size(); ++i) {
     const Value& value = arguments.positional[i];
-    if (!value.is(ValueKind::kList) || !contains_node(value)) continue;
+    if (!value.is(ValueKind::kList) || !has_node(value)) continue;
     if (sets && sets != value.elements().size())
       return fail(Message::kInputSets, arguments.spans[i],
                   {std::to_string(sets), std::to_string(value.elements().size())});
@@ -212,7 +280,7 @@ Value Evaluator::call_operator(const OperatorObject& callee, CallArguments& argu
   for (uint32_t set = 0; set < sets; ++set) {
     CallArguments one = arguments;
     for (Value& value : one.positional) {
-      if (value.is(ValueKind::kList) && contains_node(value)) value = value.elements()[set];
+      if (value.is(ValueKind::kList) && has_node(value)) value = value.elements()[set];
     }
     results.push_back(call_operator_once(*callee.op, callee.path, one, set));
   }
@@ -224,25 +292,29 @@ Value Evaluator::call_operator_once(const op::Operator& op, const std::string& p
   ir::GraphBuilder::NodeSpec spec;
   spec.op = &op;
   spec.span = arguments.span;
-  auto is_poisoned = [](const Value& value) { return contains_poison(value); };
-  if (std::any_of(arguments.positional.begin(), arguments.positional.end(), is_poisoned))
-    return Value::poison();
+  auto is_poisoned = [this](const Value& value) { return has_poison(value); };
+  const bool poisoned = std::any_of(arguments.positional.begin(), arguments.positional.end(), is_poisoned);
   size_t inputs = arguments.positional.size();
   while (inputs > 0 && arguments.positional[inputs - 1].is(ValueKind::kNone)) --inputs;
   if (static_cast<int>(inputs) > op.max_inputs) {
+    auto first_extra = static_cast<size_t>(op.max_inputs);
     Diagnostic diagnostic =
-        diagnose(Message::kTooManyInputs, arguments.spans[static_cast<size_t>(op.max_inputs)],
-                 {"fn." + path, std::to_string(op.max_inputs), std::to_string(inputs)});
+        diagnose(Message::kTooManyInputs, arguments.spans[first_extra],
+                 {"fn." + path, fmt::format("{} input{}", op.max_inputs, op.max_inputs == 1 ? "" : "s"),
+                  std::to_string(inputs)});
+    diagnostic.help = by_name_help(op, arguments.positional[first_extra],
+                                   source_text(sources_, arguments.spans[first_extra]));
     diagnostic.notes.push_back("the signature is " + operator_signature(op, path));
     return report(std::move(diagnostic));
   }
   uint64_t key = op.random ? random_key(op.name, arguments, set) : 0;
-  if (!add_operator_arguments(op, arguments, spec, key)) return Value::poison();
+  // What is wrong with the arguments does not depend on the inputs: it is said although they failed.
+  if (!add_operator_arguments(op, arguments, spec, key) || poisoned) return Value::poison();
   for (size_t i = 0; i < inputs; ++i) {
     const Value& value = arguments.positional[i];
     if (value.is(ValueKind::kString) || value.is(ValueKind::kDict) || value.is(ValueKind::kNone) ||
         value.is(ValueKind::kTuple)) {
-      if (!value.is(ValueKind::kTuple) || contains_node(value)) {
+      if (!value.is(ValueKind::kTuple) || has_node(value)) {
         Diagnostic diagnostic = diagnose(Message::kInputKind, arguments.spans[i],
                                          {std::to_string(i + 1), "fn." + path, describe_kind(value)});
         if (value.is(ValueKind::kTuple))
@@ -253,9 +325,16 @@ Value Evaluator::call_operator_once(const op::Operator& op, const std::string& p
     }
     Value node = value.is_node() ? value : constant_node(value, arguments.spans[i]);
     if (!node.is_node()) return Value::poison();
+    if (op.random && value.is_number()) {
+      Diagnostic warning = diagnose(Message::kNumberAsShape, arguments.spans[i], {"fn." + path});
+      warning.help = by_name_help(op, value, source_text(sources_, arguments.spans[i]));
+      report(std::move(warning));
+    }
     spec.inputs.push_back(node.node);
   }
   if (op.random && !spec.has_own_seed) spec.key = key;
+  // The type of what a host feeds may still be open.
+  if (op.typed_by_host && !complete_input_type(spec)) return Value(ValueKind::kUnknown);
   return add_node(std::move(spec));
 }
 
@@ -273,7 +352,8 @@ bool Evaluator::add_operator_arguments(const op::Operator& op, CallArguments& ar
   bool good = true;
   for (CallArguments::Keyword& keyword : arguments.keywords) {
     const op::ArgSpec* schema = op.find_arg(keyword.name);
-    const std::string_view* today = schema ? nullptr : renamed_argument(op.name, keyword.name);
+    const std::string_view* today =
+        schema && schema->refused.empty() ? nullptr : renamed_argument(op.name, keyword.name);
     if (today && today->empty()) {
       note(Message::kNoEffect, keyword.name_span,
            {"`" + keyword.name + "`", "DALI does not use it any more"});
@@ -301,10 +381,14 @@ bool Evaluator::add_operator_arguments(const op::Operator& op, CallArguments& ar
       }
       continue;
     }
-    if (contains_poison(keyword.value))
+    if (has_poison(keyword.value)) {
       good = false;
-    else
+    } else if (!schema->refused.empty() && is_host_code(keyword.value)) {
+      fail_refused_argument(op, *schema, keyword.span);
+      good = false;
+    } else {
       good = add_argument(op, *schema, keyword, spec) && good;
+    }
   }
   for (const op::ArgSpec& schema : op.args) {
     if (!schema.required) continue;
@@ -335,15 +419,27 @@ bool Evaluator::add_common_argument(const op::Operator& op, const CallArguments:
   if (keyword.name == "device") {
     bool known = value.is(ValueKind::kString) &&
                  (value.text() == "cpu" || value.text() == "gpu" || value.text() == "mixed");
-    if (!known) return fail(Message::kBadDevice, keyword.span, {type_text(value)}), false;
+    if (!known) {
+      Diagnostic diagnostic = diagnose(Message::kBadDevice, keyword.span, {type_text(value)});
+      const bool gpu = value.is(ValueKind::kString) && value.text().starts_with("cuda");
+      diagnostic.help = gpu ? "write `device=\"gpu\"`; which GPU it is, the host decides"
+                            : "leave it out: the pipeline then runs where its input is";
+      report(std::move(diagnostic));
+      return false;
+    }
     if (value.text() != "cpu") note_device(keyword.span, "`device=\"" + value.text() + "\"`");
     return true;
   }
   if (keyword.name == "name") {
     if (!value.is(ValueKind::kString))
       return fail(Message::kArgumentKind, keyword.span, {"name", "a string", type_text(value)}), false;
-    if (!node_names_.insert(value.text()).second)
-      return fail(Message::kNodeNameTaken, keyword.span, {value.text()}), false;
+    auto [named, fresh] = node_names_.try_emplace(value.text(), keyword.span);
+    if (!fresh) {
+      Diagnostic diagnostic = diagnose(Message::kNodeNameTaken, keyword.span, {value.text()});
+      if (!(named->second == keyword.span)) diagnostic.labels.push_back({named->second, "the first one"});
+      report(std::move(diagnostic));
+      return false;
+    }
     spec.name = value.text();
     return true;
   }
@@ -376,10 +472,15 @@ bool Evaluator::add_common_argument(const op::Operator& op, const CallArguments:
 Value Evaluator::fail_unknown_argument(const op::Operator& op, const CallArguments::Keyword& keyword) {
   std::vector<std::string> names = {"device", "name", "preserve", "bytes_per_sample_hint"};
   if (op.random) names.emplace_back("seed");
-  for (const op::ArgSpec& schema : op.args) names.push_back(schema.name);
+  for (const op::ArgSpec& schema : op.args) {
+    if (schema.refused.empty()) names.push_back(schema.name);
+  }
   Diagnostic diagnostic =
       diagnose(Message::kUnknownOperatorArgument, keyword.name_span, {"fn." + op.name, keyword.name});
-  if (auto near = closest_match(keyword.name, names)) diagnostic.help = "did you mean `" + *near + "`?";
+  if (const Suggestion* known = find_suggestion(Place::kArgument, op.name, keyword.name))
+    diagnostic.help = help_of(*known, "");
+  else
+    diagnostic.help = did_you_mean(keyword.name, names);
   diagnostic.notes.push_back("the signature is " + operator_signature(op, op.name));
   return report(std::move(diagnostic));
 }
@@ -387,7 +488,20 @@ Value Evaluator::fail_unknown_argument(const op::Operator& op, const CallArgumen
 bool Evaluator::add_argument(const op::Operator& op, const op::ArgSpec& schema,
                              const CallArguments::Keyword& keyword, ir::GraphBuilder::NodeSpec& spec) {
   const Value& value = keyword.value;
-  if (!contains_node(value)) {
+  if (!has_node(value)) {
+    const bool wants_type = schema.kind == op::ArgKind::kDType || schema.kind == op::ArgKind::kInterp ||
+                            schema.kind == op::ArgKind::kImageType;
+    if (std::string type = wants_type ? written_as_type(value) : ""; !type.empty()) {
+      Diagnostic diagnostic = diagnose(Message::kArgumentKind, keyword.span,
+                                       {keyword.name, "a name of `types`", type_text(value)});
+      diagnostic.help = "write `" + keyword.name + "=" + type + "`";
+      report(std::move(diagnostic));
+      return false;
+    }
+    if (op.source && value.is(ValueKind::kFunction)) {
+      report(diagnose(Message::kFunctionAsSource, keyword.span, {keyword.name, "fn." + op.name}));
+      return false;
+    }
     auto attr = to_attr(value, keyword.span, keyword.name);
     if (!attr) return false;
     spec.args.push_back({keyword.name, std::move(*attr), keyword.span});
@@ -485,8 +599,19 @@ std::optional<ir::Attr> Evaluator::to_attr(const Value& given, Span span, const 
     default:
       break;
   }
-  fail(Message::kArgumentKind, span,
-       {what, "a number, a string, a type or a list of numbers or strings", describe_kind(value)});
+  // Of a list, the element that does not fit says more.
+  std::string kind_given = describe_kind(value);
+  std::set<std::string> kinds;
+  if (value.is_sequence()) {
+    for (const Value& element : value.elements()) kinds.insert(describe_kind(element));
+    kind_given += fmt::format(" of {}", fmt::join(kinds, " and "));
+  }
+  Diagnostic diagnostic =
+      diagnose(Message::kArgumentKind, span,
+               {what, "a number, a string, a type, or a list of numbers or of strings", kind_given});
+  diagnostic.help = kinds.size() > 1 ? "give elements of one kind, as in `" + what + "=[1, 2]`"
+                                     : "`galatea ops` shows what each argument takes";
+  report(std::move(diagnostic));
   return std::nullopt;
 }
 

@@ -161,7 +161,12 @@ void Evaluator::assign_sequence(const Expression& target, const Value& value, Sp
   if (!fits) {
     std::string count =
         (star < wanted ? "at least " : "") + std::to_string(star < wanted ? wanted - 1 : wanted);
-    fail(Message::kUnpackCount, span, {count, std::to_string(elements->size())});
+    Diagnostic diagnostic = diagnose(Message::kUnpackCount, span, {count, std::to_string(elements->size())});
+    diagnostic.help =
+        elements->size() < wanted
+            ? fmt::format("there are only {} values: remove a name, or give a value for it", elements->size())
+            : "a star takes the values that are left: `a, *rest = …`";
+    report(std::move(diagnostic));
     return poison_all();
   }
   size_t extra = elements->size() + (star < wanted ? 1 : 0) - wanted;
@@ -181,6 +186,7 @@ void Evaluator::assign_sequence(const Expression& target, const Value& value, Sp
 // xs[i] = value, d[key] = value.
 void Evaluator::assign_element(const Expression& target, const Value& value) {
   Value base = eval(*target.operands[0]);
+  if (base.is_node()) return void(fail(Message::kNodeElementAssignment, target.span, {describe_kind(base)}));
   if (target.operands[1]->kind == ExpressionKind::kSlice) {
     fail(Message::kSliceAssignment, target.span);
     return;
@@ -188,9 +194,8 @@ void Evaluator::assign_element(const Expression& target, const Value& value) {
   Value key = eval(*target.operands[1]);
   if (base.is_poison() || key.is_poison() || !alive()) return;
   if (base.is(ValueKind::kDict)) {
-    std::string text = key_text(key);
-    if (text.empty())
-      return void(fail(Message::kNotHashable, target.operands[1]->span, {describe_kind(key)}));
+    std::string text = key_of(key);
+    if (text.empty()) return void(fail_key(key, target.operands[1]->span));
     DictObject& dict = base.dict();
     if (may_change(dict.region, dict.span, base, target.span)) dict.set(text, key, value);
     return;
@@ -201,8 +206,7 @@ void Evaluator::assign_element(const Expression& target, const Value& value) {
     return;
   }
   if (!base.is(ValueKind::kList)) {
-    fail(base.is_node() ? Message::kNodeElementAssignment : Message::kElementAssignment, target.span,
-         {describe_kind(base)});
+    fail(Message::kElementAssignment, target.span, {describe_kind(base)});
     return;
   }
   SequenceObject& list = base.sequence();
@@ -236,10 +240,10 @@ void Evaluator::run_augmented(const Statement& s) {
     auto added = iterate(operand, s.value->span, "added to a list");
     SequenceObject& list = old.sequence();
     if (!added) return assign(target, Value::poison(), s.span);
+    if (!check_size((list.elements.size() + added->size()) * sizeof(Value), s.span)) return;
     if (list.region == region_ || !graph_) {
       list.elements.insert(list.elements.end(), added->begin(), added->end());
       arena.count(added->size() * sizeof(Value));
-      check_size(list.elements.size() * sizeof(Value), s.span);
       return assign(target, old, s.span);
     }
     if (target.kind != ExpressionKind::kName) return void(may_change(list.region, list.span, old, s.span));

@@ -7,9 +7,23 @@
 
 namespace galatea::dsl {
 namespace {
-constexpr size_t kMaxValueBytes = size_t{64} << 20;  ///< one string, list or tuple
-constexpr size_t kMaxTotalBytes = size_t{1} << 30;   ///< all values of one evaluation
 constexpr std::ptrdiff_t kMaxStackBytes = 44 << 20;  ///< of the 64 MiB that frontend.cpp gives the evaluation
+
+std::string in_mebibytes(int64_t bytes) {
+  int64_t whole = bytes >> 20;
+  return whole > 0 ? std::to_string(whole) + " MiB" : std::to_string(bytes) + " bytes";
+}
+
+// Texts of the user's may be huge; a report is for people.
+void clip(std::string& text) {
+  constexpr size_t kMost = 4000;
+  if (text.size() <= kMost) return;
+  size_t left_out = text.size() - kMost, end = kMost;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  text.resize(end);
+  text += fmt::format("… ({} more bytes)", left_out);
+}
+
 }  // namespace
 
 Evaluator::Evaluator(const op::Registry& registry, SourceMap& sources, DiagnosticSink& sink,
@@ -35,6 +49,8 @@ bool Evaluator::stack_exhausted() const {
 
 Value Evaluator::report(Diagnostic diagnostic) {
   if (diagnostic.calls.empty()) diagnostic.calls = call_chain();
+  clip(diagnostic.message);
+  clip(diagnostic.help);
   sink_.report(std::move(diagnostic));
   return Value::poison();
 }
@@ -49,13 +65,13 @@ void Evaluator::note(Message message, Span span, std::vector<std::string> argume
 
 bool Evaluator::step(Span span) {
   if (aborted_) return false;
-  if (++steps_ > options_.limits.max_steps) {
-    fail(Message::kTooManySteps, span, {std::to_string(options_.limits.max_steps)});
+  work_ += kWorkPerStep;
+  const Limits& limits = options_.limits;
+  if (too_much_work(span)) return false;
+  if (arena.bytes() > static_cast<size_t>(limits.max_total_bytes)) {
+    fail(Message::kTooMuchMemory, span, {in_mebibytes(limits.max_total_bytes)});
     aborted_ = true;
-  } else if (arena.bytes() > kMaxTotalBytes) {
-    fail(Message::kTooMuchMemory, span, {std::to_string(kMaxTotalBytes >> 20)});
-    aborted_ = true;
-  } else if ((steps_ & 15) == 0 && stack_exhausted()) {
+  } else if ((work_ & 255) < kWorkPerStep && stack_exhausted()) {
     fail(Message::kCallsTooDeep, span,
          {calls_.empty() ? "the file" : frame_->call->name, std::to_string(calls_.size())});
     aborted_ = true;
@@ -63,10 +79,93 @@ bool Evaluator::step(Span span) {
   return !aborted_;
 }
 
+bool Evaluator::too_much_work(Span span) {
+  int64_t most = options_.limits.max_steps;
+  if (work_ / kWorkPerStep <= static_cast<size_t>(most)) return false;
+  fail(Message::kTooManySteps, span, {std::to_string(most)});
+  aborted_ = true;
+  return true;
+}
+
 bool Evaluator::check_size(size_t bytes, Span span) {
-  if (bytes <= kMaxValueBytes && arena.bytes() + bytes <= kMaxTotalBytes) return true;
-  fail(Message::kValueTooLarge, span, {std::to_string(kMaxValueBytes >> 20)});
+  const Limits& limits = options_.limits;
+  if (bytes > static_cast<size_t>(limits.max_value_bytes)) {
+    fail(Message::kValueTooLarge, span, {in_mebibytes(limits.max_value_bytes)});
+    return false;
+  }
+  if (arena.bytes() + bytes <= static_cast<size_t>(limits.max_total_bytes)) return true;
+  if (!aborted_) fail(Message::kTooMuchMemory, span, {in_mebibytes(limits.max_total_bytes)});
+  aborted_ = true;
   return false;
+}
+
+bool Evaluator::graph_has_room(Span span) {
+  auto most = static_cast<size_t>(options_.limits.max_nodes);
+  std::string_view what = graph_->nodes.size() >= most    ? "operators"
+                          : graph_->blocks.size() >= most ? "branches"
+                          : merges_.size() >= most        ? "merged variables"
+                                                          : "";
+  if (what.empty()) return true;
+  if (!aborted_) fail(Message::kTooManyNodes, span, {std::to_string(most), std::string(what)});
+  aborted_ = true;
+  return false;
+}
+
+// ---- walks over values ----
+
+Walk Evaluator::start_walk() const {
+  size_t most = static_cast<size_t>(options_.limits.max_steps) * kWorkPerStep;
+  return Walk(most > work_ ? most - work_ : 0);
+}
+
+bool Evaluator::finish_walk(const Walk& walk, Span span) {
+  spend(walk.visited());
+  if (walk.end() == Walk::End::kWhole) return true;
+  if (walk.end() == Walk::End::kTooDeep)
+    fail(Message::kValueTooDeep, span, {std::to_string(Walk::kMaxDepth)});
+  else
+    too_much_work(span);
+  return false;
+}
+
+std::optional<bool> Evaluator::equals(const Value& a, const Value& b, Span span) {
+  Walk walk = start_walk();
+  bool result = equal(a, b, walk);
+  return finish_walk(walk, span) ? std::optional(result) : std::nullopt;
+}
+
+std::optional<std::string> Evaluator::text_of(const Value& value, Span span, bool as_repr) {
+  Walk walk = start_walk();
+  std::string text = as_repr ? repr(value, walk) : to_display(value, walk);
+  if (!finish_walk(walk, span) || !check_size(text.size(), span)) return std::nullopt;
+  return text;
+}
+
+std::string Evaluator::key_of(const Value& value) {
+  std::string text = key_text(value);
+  spend(text.size() / 16);
+  return text;
+}
+
+Value Evaluator::fail_key(const Value& value, Span span) {
+  Walk walk = start_walk();
+  key_text(value, &walk);
+  if (walk.end() != Walk::End::kWhole) return finish_walk(walk, span), Value::poison();
+  return fail(Message::kNotHashable, span, {describe_kind(value)});
+}
+
+bool Evaluator::has_node(const Value& value) {
+  size_t visited = 0;
+  bool found = contains_node(value, &visited);
+  spend(visited);
+  return found;
+}
+
+bool Evaluator::has_poison(const Value& value) {
+  size_t visited = 0;
+  bool found = contains_poison(value, &visited);
+  spend(visited);
+  return found;
 }
 
 // ---- making values ----
@@ -95,6 +194,7 @@ Value Evaluator::make_dict(Span span) {
   auto* object = arena.make<DictObject>();
   object->region = region_;
   object->span = span;
+  object->arena = &arena;
   return Value(ValueKind::kDict, object);
 }
 
@@ -120,10 +220,12 @@ std::optional<std::vector<Value>> Evaluator::iterate(const Value& value, Span sp
   switch (value.kind) {
     case ValueKind::kList:
     case ValueKind::kTuple:
+      spend(value.elements().size());
       return value.elements();
     case ValueKind::kDict: {
       std::vector<Value> keys;
       for (const auto& [key, entry] : value.dict().entries) keys.push_back(key);
+      spend(keys.size());
       return keys;
     }
     case ValueKind::kRange: {
@@ -132,6 +234,7 @@ std::optional<std::vector<Value>> Evaluator::iterate(const Value& value, Span sp
         fail(Message::kTooManySteps, span, {std::to_string(options_.limits.max_steps)});
         return std::nullopt;
       }
+      spend(static_cast<size_t>(range.size()));
       std::vector<Value> out;
       for (int64_t i = 0; i < range.size(); ++i) out.push_back(Value::of(range.start + i * range.step));
       return out;
@@ -143,6 +246,7 @@ std::optional<std::vector<Value>> Evaluator::iterate(const Value& value, Span sp
         fail(Message::kTooManySteps, span, {std::to_string(options_.limits.max_steps)});
         return std::nullopt;
       }
+      spend(text.size() * 4);
       for (size_t i = 0; i < text.size();) {
         size_t end = i + 1;
         while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;

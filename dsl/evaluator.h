@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -22,6 +23,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/diagnostic.h"
@@ -52,6 +54,26 @@ struct CallArguments {
   std::string name;  ///< of the built-in, for messages
 };
 
+/// Bytes that count as the evaluation's for as long as this lives.
+class HeldBytes {
+ public:
+  HeldBytes() = default;
+  HeldBytes(Arena& arena, size_t bytes) : arena_(&arena), bytes_(bytes) { arena.count(bytes); }
+  HeldBytes(HeldBytes&& other) noexcept { *this = std::move(other); }
+  HeldBytes& operator=(HeldBytes&& other) noexcept {
+    std::swap(arena_, other.arena_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~HeldBytes() {
+    if (arena_) arena_->release(bytes_);
+  }
+
+ private:
+  Arena* arena_ = nullptr;
+  size_t bytes_ = 0;
+};
+
 /// A path that ended, waiting for its join.
 struct Path {
   ir::BlockId block = ir::kNoId;
@@ -59,6 +81,7 @@ struct Path {
   uint32_t region = 0;
   Value value;
   Span span;
+  HeldBytes held;  ///< of `env`
 };
 
 /// What one call of a function (with its comprehensions) shares.
@@ -100,6 +123,8 @@ class Evaluator {
   // ---- pipelines (pipeline.cpp) ----
   /// nullptr: an error, or an unknown parameter left a hole.
   std::unique_ptr<ir::Graph> stage(PipelineObject& pipeline);
+  /// Set where the pipeline staged last has inputs of unknown type.
+  const std::optional<LatePipeline>& late_pipeline() const { return late_; }
   bool check_parameter_names(const std::vector<PipelineObject*>& staged);
 
   // ---- services for built-ins, methods and modules ----
@@ -107,6 +132,10 @@ class Evaluator {
   Value report(Diagnostic diagnostic);
   void note(Message message, Span span, std::vector<std::string> arguments = {});
   bool step(Span span);
+  /// Counts work that is no step of its own: elements copied or compared, or 16 bytes each. The next step
+  /// reports where it is too much.
+  void spend(size_t elements) { work_ += elements; }
+  bool aborted() const { return aborted_; }
   Value make_string(std::string text);
   Value make_list(std::vector<Value> elements, Span span = {});
   Value make_tuple(std::vector<Value> elements);
@@ -134,6 +163,16 @@ class Evaluator {
   Value index(const Value& base, const Value& selector, Span span);
   Value attribute(const Value& base, const std::string& name, Span span, Span name_span);
   bool check_size(size_t bytes, Span span);
+  /// Python's ==; nullopt after an error.
+  std::optional<bool> equals(const Value& a, const Value& b, Span span);
+  /// As Python's str() and repr(); nullopt after an error.
+  std::optional<std::string> text_of(const Value& value, Span span, bool as_repr);
+  /// The text under which a dict finds a key; empty: not hashable.
+  std::string key_of(const Value& value);
+  /// Reports why a value without such a text has none.
+  Value fail_key(const Value& value, Span span);
+  bool has_node(const Value& value);
+  bool has_poison(const Value& value);
   const std::string& pipeline_name() const { return pipeline_name_; }
   const PipelineObject* current_pipeline() const { return pipeline_; }
   ir::Graph* graph() { return graph_; }
@@ -146,6 +185,7 @@ class Evaluator {
   Value node_operator(const std::string& name, const std::vector<Value>& operands, Span span,
                       std::vector<ir::Arg> args = {});
   /// A static value as a data node; poison after an error. `dtype`: wanted, else by its kind.
+  bool in_pipeline() const { return graph_; }
   Value constant_node(const Value& value, Span span, std::optional<DType> dtype = std::nullopt,
                       std::string layout = {}, std::vector<int64_t> shape = {});
   Value stack_nodes(const std::vector<Value>& elements, Span span);
@@ -199,6 +239,7 @@ class Evaluator {
     Span span;                ///< of the `if`
     std::string_view construct;
     std::string name;  ///< of the variable; empty: a returned or selected value
+    size_t depth = 0;  ///< of the leaf in the value
   };
   Value merge(const std::vector<Value>& values, const MergeContext& context);
   Value merge_nodes(std::vector<Value> values, const MergeContext& context);
@@ -236,6 +277,7 @@ class Evaluator {
   Value eval_slice(const Value& base, const Expression& slice, Span span);
   bool eval_slice_parts(const Value& base, const Expression& slice, std::optional<int64_t> (&parts)[3]);
   Value eval_array_subscript(const Value& base, const Expression& selector, Span span);
+  Value fail_not_indexable(const Value& base, Span span);
   Value require_bool_node(const Value& value, Span span, const std::string& op, std::string_view side);
   Value node_index(const Value& base, const Expression& index, Span span);
 
@@ -261,8 +303,14 @@ class Evaluator {
                     ir::GraphBuilder::NodeSpec& spec);
   std::optional<ir::Attr> to_attr(const Value& value, Span span, const std::string& what);
   Value add_node(ir::GraphBuilder::NodeSpec spec);
+  void label_inputs(Diagnostic& diagnostic, const std::vector<ir::ValueId>& inputs) const;
   uint64_t random_key(const std::string& callee, const CallArguments& arguments, uint32_t set) const;
   std::vector<CallSite> call_chain() const;
+  bool complete_input_type(ir::GraphBuilder::NodeSpec& spec);
+  void fail_refused_argument(const op::Operator& op, const op::ArgSpec& schema, Span span);
+  Value fail_outside(const OperatorObject& callee, const CallArguments& arguments);
+  std::string operator_help(const std::string& path, const std::string& name, Span span,
+                            const std::vector<std::string>& candidates) const;
   Value fail_unknown_argument(const op::Operator& op, const CallArguments::Keyword& keyword);
 
   // ---- modules (modules.cpp) ----
@@ -272,6 +320,8 @@ class Evaluator {
   Value fail_host(const std::string& path, Span span);
   ModuleObject* find_module(const std::string& path, Span span, bool report);
   ModuleObject* load_file(const std::string& path, Span span, std::optional<std::string> text);
+  std::filesystem::path imported_path(const std::string& dotted, int level, Span span) const;
+  bool is_folder(const Statement& s) const;
   std::optional<std::string> resolve_file(const std::string& dotted, int level, Span span);
   Value module_member(ModuleObject& module, const std::string& name, Span span);
   void evaluate_file(ModuleObject& module, const Module& tree);
@@ -287,8 +337,8 @@ class Evaluator {
   bool bind_parameters(PipelineObject& pipeline, Frame& frame);
   std::optional<Value> parse_parameter(const Parameter& parameter, const Value& default_value,
                                        const std::string& text);
-  std::optional<Value> parse_text(const std::string& name, const std::string& type, const Value& default_value,
-                                  const std::string& text);
+  std::optional<Value> parse_text(const std::string& name, const std::string& type,
+                                  const Value& default_value, const std::string& text);
   bool set_fields(const Parameter& parameter, Value& record);
   std::optional<Value> parse_literal(const std::string& name, const std::string& text);
   bool finish_outputs(PipelineObject& pipeline, const Value& result, ir::Graph& graph,
@@ -330,12 +380,25 @@ class Evaluator {
   PipelineObject* pipeline_ = nullptr;
   std::string pipeline_name_;
   std::map<std::pair<ir::BlockId, std::vector<ir::ValueId>>, ir::ValueId> merges_;
-  std::set<std::string> node_names_;
+  std::map<std::string, Span> node_names_;
   std::map<std::pair<std::string, int64_t>, Span>
-      seeds_;  ///< of random operators: where they were first given
+      seeds_;         ///< of random operators: where they were first given
+  Span returned_at_;  ///< where the function that ended last returned
   bool noted_device_ = false;
+  std::vector<LatePipeline::Input> inputs_;  ///< of the pipeline being staged
+  std::optional<LatePipeline> late_;
 
-  int64_t steps_ = 0;
+  /// What is left of the walk's budget goes into the work done; false: it was reported that the walk ended
+  /// early.
+  bool finish_walk(const Walk& walk, Span span);
+  Walk start_walk() const;
+  bool too_much_work(Span span);
+  /// Whether one more operator, block or merge may be added; reports otherwise.
+  bool graph_has_room(Span span);
+
+  static constexpr size_t kWorkPerStep = 16, kWorkPerBinding = 4;
+  static constexpr size_t kBindingBytes = 112;  ///< of a name in an Env, about
+  size_t work_ = 0;                             ///< in elements
   bool aborted_ = false;
   const char* stack_base_ = nullptr;
 };

@@ -193,8 +193,11 @@ std::string pad_formatted(const std::string& sign, const std::string& body, cons
 }
 
 Value Evaluator::format_value(const Value& given, const std::string& spec_text, Span span) {
-  if (spec_text.empty()) return make_string(to_display(plain(given)));
   const Value value = plain(given);
+  if (spec_text.empty()) {
+    auto text = text_of(value, span, false);
+    return text ? make_string(std::move(*text)) : Value::poison();
+  }
   auto bad = [&] { return fail(Message::kBadFormat, span, {spec_text, describe_kind(value)}); };
   FormatSpec spec;
   if (!value.is(ValueKind::kString) && !value.is_number()) return bad();

@@ -82,12 +82,14 @@ class Fields {
     if (!find(name, value)) return false;
     if (end < field.size() && !fill(field.substr(end + 1), depth + 1, spec)) return false;
     if (value.is_poison()) return false;
-    if (contains_node(value)) return ev_.fail(Message::kNodeInString, a_.span, {ev_.type_text(value)}), false;
-    if (conversion == 'r') value = ev_.make_string(repr(value));
-    if (conversion == 's') value = ev_.make_string(to_display(value));
-    if (conversion == 'a') value = ev_.make_string(ascii_repr(value));
+    if (ev_.has_node(value)) return ev_.fail(Message::kNodeInString, a_.span, {ev_.type_text(value)}), false;
+    if (conversion != 0) {
+      auto text = ev_.text_of(value, a_.span, conversion != 's');
+      if (!text) return false;
+      value = ev_.make_string(conversion == 'a' ? in_ascii(*text) : std::move(*text));
+    }
     Value shown = ev_.format_value(value, spec, a_.span);
-    if (shown.is_poison()) return false;
+    if (shown.is_poison() || !ev_.check_size(out.size() + shown.text().size(), a_.span)) return false;
     out += shown.text();
     return true;
   }
@@ -232,12 +234,14 @@ class Percent {
       return refuse(shown, "a string");
     if (letter == '%') return out += '%', true;
     if (!named && !next_value(value)) return false;
-    if (contains_node(value)) return ev_.fail(Message::kNodeInString, span_, {ev_.type_text(value)}), false;
-    if (contains_poison(value)) return false;
+    if (ev_.has_node(value)) return ev_.fail(Message::kNodeInString, span_, {ev_.type_text(value)}), false;
+    if (ev_.has_poison(value)) return false;
     spec.align = left ? '<' : '>';
     std::string sign, body;
     if (letter == 's' || letter == 'r' || letter == 'a') {
-      body = letter == 's' ? to_display(value) : letter == 'r' ? repr(value) : ascii_repr(value);
+      auto text = ev_.text_of(value, span_, letter != 's');
+      if (!text) return false;
+      body = letter == 'a' ? in_ascii(*text) : std::move(*text);
       if (spec.precision >= 0)
         body = encode_utf8(decode_utf8(body).substr(0, static_cast<size_t>(spec.precision)));
     } else if (letter == 'c') {
@@ -249,7 +253,7 @@ class Percent {
       spec.fill = "0";
     }
     out += pad_formatted(sign, body, spec);
-    return true;
+    return ev_.check_size(out.size(), span_);
   }
 
   bool character(const Value& value, std::string& body) {

@@ -72,6 +72,8 @@ FrontendResult run(const std::string& file_name, std::optional<std::string> text
       for (PipelineObject* pipeline : chosen) {
         size_t errors = sink.num_errors();
         std::unique_ptr<ir::Graph> graph = evaluator.stage(*pipeline);
+        if (evaluator.late_pipeline() && sink.num_errors() == errors)
+          result.late.push_back(*evaluator.late_pipeline());
         if (graph && sink.num_errors() == errors) result.graphs.push_back(std::move(graph));
       }
     }

@@ -4,6 +4,7 @@
 // Reads no data.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,16 +16,9 @@
 #include "base/source.h"
 #include "compiler/ir/graph.h"
 #include "compiler/op/operator.h"
+#include "dsl/limits.h"
 
 namespace galatea::dsl {
-
-struct Limits {
-  int64_t max_file_bytes = 4 << 20;
-  int64_t max_steps = 1'000'000;  ///< evaluated statements and expressions
-  int64_t max_call_depth = 256;
-  int64_t max_nodes = 100'000;
-  int64_t max_imports = 256;
-};
 
 /// What the host overrides; empty members leave what the file says.
 struct HostOptions {
@@ -35,12 +29,21 @@ struct HostOptions {
   std::string device = "auto";  ///< "auto", "cpu", "gpu", "gpu:N"
 };
 
+/// What the host says of an external input where the text leaves it open.
+struct InputType {
+  DType dtype = DType::kU8;
+  int ndim = 0;
+  Layout layout;
+  friend bool operator==(const InputType&, const InputType&) = default;
+};
+
 struct FrontendOptions {
   std::string pipeline;  ///< empty: the only one
   std::vector<std::pair<std::string, std::string>>
       parameters;  ///< name, text as after --set; converted by annotation, default, else literal, else text
   HostOptions host;
-  std::string import_root;  ///< empty: the folder of the file
+  std::map<std::string, InputType> input_types;  ///< by the input's name
+  std::string import_root;                       ///< empty: the folder of the file
   bool unknown_parameters_allowed =
       false;  ///< check: a required parameter without a value is an unknown of its annotated type
   Limits limits;
@@ -53,8 +56,22 @@ struct PipelineInfo {
   Span span;
 };
 
+/// A pipeline with inputs whose types only the host can tell. What does not depend on them has been checked;
+/// staged again with FrontendOptions::input_types it becomes a graph.
+struct LatePipeline {
+  std::string name;
+  ir::PipelineOptions options;
+  struct Input {
+    std::string name;
+    Span span;                      ///< of the call
+    std::optional<InputType> type;  ///< where it is known
+  };
+  std::vector<Input> inputs;  ///< all that a host feeds; one at least has no type
+};
+
 struct FrontendResult {
-  std::vector<std::unique_ptr<ir::Graph>> graphs;  ///< one, or all with stage_all
+  std::vector<std::unique_ptr<ir::Graph>> graphs;  ///< one, or all with stage_all; none of a late pipeline
+  std::vector<LatePipeline> late;
   std::vector<PipelineInfo> pipelines;
   std::vector<Diagnostic> diagnostics;  ///< errors, warnings and notes
   bool ok = false;                      ///< no errors

@@ -58,7 +58,7 @@ Value static_math(Evaluator& ev, const CallArguments& a, const MathFunction& f) 
     double value = f.one(x.as_double());
     if (std::isnan(value) && !std::isnan(x.as_double()))
       return ev.fail(Message::kMathDomain, a.span, {name, repr(x)});
-    bool pole = std::isinf(value) && std::isfinite(x.as_double()) && (x.as_double() == 0 || name == "atanh");
+    bool pole = std::isinf(value) && std::isfinite(x.as_double());
     if (pole) return ev.fail(Message::kMathDomain, a.span, {name, repr(x)});
     if (name != "floor" && name != "ceil") return Value::of(value);
     if (std::fabs(value) >= 9.2e18) return ev.fail(Message::kIntegerOverflow, a.span, {repr(x)});
@@ -71,8 +71,10 @@ Value static_math(Evaluator& ev, const CallArguments& a, const MathFunction& f) 
   if (name == "atan2") return Value::of(std::atan2(x.as_double(), y.as_double()));
   if (name == "clamp") return less(x, y) ? y : less(a.positional[2], x) ? a.positional[2] : x;
   double value = std::pow(x.as_double(), y.as_double());
-  if (std::isnan(value) && !std::isnan(x.as_double()))
-    return ev.fail(Message::kMathDomain, a.span, {name, repr(x)});
+  bool undefined = std::isnan(value) && !std::isnan(x.as_double()) && !std::isnan(y.as_double());
+  bool too_large = std::isinf(value) && std::isfinite(x.as_double()) && std::isfinite(y.as_double());
+  if (undefined || too_large)
+    return ev.fail(Message::kMathDomain, a.span, {name, repr(x) + " and " + repr(y)});
   return Value::of(value);
 }
 
@@ -176,6 +178,9 @@ Value call_constant(Evaluator& ev, CallArguments& a) {
   if (parts[0].is_node())
     return ev.fail(Message::kArgumentKind, spans[0],
                    {"Constant", "a number or a list of numbers", ev.type_text(parts[0])});
+  // Outside every graph it is an array, which becomes a node where an operator or an output takes it.
+  if (!ev.in_pipeline() && !given(2) && !given(3))
+    return to_array(ev, parts[0], a.span, given(1) ? std::optional(parts[1].dtype) : std::nullopt);
   return ev.constant_node(parts[0], a.span, given(1) ? std::optional<DType>(parts[1].dtype) : std::nullopt,
                           given(3) ? parts[3].text() : "", shape);
 }

@@ -64,9 +64,9 @@ Value list_extend(Evaluator& ev, CallArguments& a) {
   auto elements = ev.iterate(a.positional[0], a.spans[0], "added to a list");
   if (!elements || !change(ev, a)) return Value::none();
   auto& list = a.self.elements();
+  if (!ev.check_size((list.size() + elements->size()) * sizeof(Value), a.span)) return Value::none();
   list.insert(list.end(), elements->begin(), elements->end());
   ev.arena.count(elements->size() * sizeof(Value));
-  ev.check_size(list.size() * sizeof(Value), a.span);
   return Value::none();
 }
 
@@ -74,6 +74,7 @@ Value list_insert(Evaluator& ev, CallArguments& a) {
   if (!check_count(ev, a, 2, 2)) return Value::poison();
   auto at = position(ev, a, 0, true);
   if (!at || !change(ev, a)) return Value::none();
+  ev.spend((a.self.elements().size() - *at) / 4);
   a.self.elements().insert(a.self.elements().begin() + static_cast<std::ptrdiff_t>(*at), a.positional[1]);
   ev.arena.count(sizeof(Value));
   return Value::none();
@@ -91,6 +92,7 @@ Value list_pop(Evaluator& ev, CallArguments& a) {
   }
   if (!change(ev, a)) return Value::poison();
   Value value = list[at];
+  ev.spend((list.size() - at) / 4);
   list.erase(list.begin() + static_cast<std::ptrdiff_t>(at));
   return value;
 }
@@ -104,7 +106,9 @@ Value list_index(Evaluator& ev, CallArguments& a) {
   if (!check_count(ev, a, 1, 1)) return Value::poison();
   const auto& list = a.self.elements();
   for (size_t i = 0; i < list.size(); ++i) {
-    if (equal(list[i], a.positional[0])) return Value::of(static_cast<int64_t>(i));
+    auto same = ev.equals(list[i], a.positional[0], a.span);
+    if (!same) return Value::poison();
+    if (*same) return Value::of(static_cast<int64_t>(i));
   }
   return ev.fail(Message::kNotInList, a.span,
                  {ev.type_text(a.positional[0]), std::string(type_name(a.self))});
@@ -119,8 +123,13 @@ Value list_remove(Evaluator& ev, CallArguments& a) {
 Value list_count(Evaluator& ev, CallArguments& a) {
   if (!check_count(ev, a, 1, 1)) return Value::poison();
   const auto& list = a.self.elements();
-  return Value::of(static_cast<int64_t>(
-      std::count_if(list.begin(), list.end(), [&](const Value& v) { return equal(v, a.positional[0]); })));
+  int64_t count = 0;
+  for (const Value& value : list) {
+    auto same = ev.equals(value, a.positional[0], a.span);
+    if (!same) return Value::poison();
+    count += *same;
+  }
+  return Value::of(count);
 }
 
 Value list_copy(Evaluator& ev, CallArguments& a) {
@@ -129,7 +138,7 @@ Value list_copy(Evaluator& ev, CallArguments& a) {
 
 Value list_reverse(Evaluator& ev, CallArguments& a) {
   if (check_count(ev, a, 0, 0) && change(ev, a))
-    std::reverse(a.self.elements().begin(), a.self.elements().end());
+    ev.spend(a.self.elements().size()), std::reverse(a.self.elements().begin(), a.self.elements().end());
   return Value::none();
 }
 
@@ -156,8 +165,8 @@ bool change_dict(Evaluator& ev, const CallArguments& a) {
 
 // The text of the key in argument 0; empty after an error.
 std::string key_of(Evaluator& ev, const CallArguments& a) {
-  std::string text = key_text(a.positional[0]);
-  if (text.empty()) ev.fail(Message::kNotHashable, a.spans[0], {describe_kind(a.positional[0])});
+  std::string text = ev.key_of(a.positional[0]);
+  if (text.empty()) ev.fail_key(a.positional[0], a.spans[0]);
   return text;
 }
 
@@ -190,6 +199,7 @@ Value dict_pop(Evaluator& ev, CallArguments& a) {
                                     : ev.fail(Message::kNoKey, a.span, {repr(a.positional[0])});
   Value value = *found;
   if (!change_dict(ev, a)) return Value::poison();
+  ev.spend(a.self.dict().entries.size());
   a.self.dict().erase(key);
   return value;
 }
@@ -201,7 +211,7 @@ Value dict_update(Evaluator& ev, CallArguments& a) {
   add_builtins(ev, names);
   Value added = ev.call(names["dict"].value, inner);
   if (added.is_poison() || !change_dict(ev, a)) return Value::none();
-  for (const auto& [key, value] : added.dict().entries) a.self.dict().set(key_text(key), key, value);
+  for (const auto& [key, value] : added.dict().entries) a.self.dict().set(ev.key_of(key), key, value);
   return Value::none();
 }
 
@@ -219,9 +229,7 @@ Value dict_setdefault(Evaluator& ev, CallArguments& a) {
 Value dict_copy(Evaluator& ev, CallArguments& a) {
   if (!check_count(ev, a, 0, 0)) return Value::poison();
   Value copy = ev.make_dict(a.span);
-  copy.dict().entries = a.self.dict().entries;
-  copy.dict().index = a.self.dict().index;
-  ev.arena.count(copy.dict().entries.size() * 2 * sizeof(Value));
+  for (const auto& [key, value] : a.self.dict().entries) copy.dict().set(ev.key_of(key), key, value);
   return copy;
 }
 

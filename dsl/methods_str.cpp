@@ -48,6 +48,12 @@ bool place_keywords(Evaluator& ev, CallArguments& a, std::initializer_list<std::
   return true;
 }
 
+// Searches that may compare all of what is wanted at each place.
+bool afford_search(Evaluator& ev, const CallArguments& a) {
+  ev.spend(a.self.text().size() / 64 * a.positional[0].text().size());
+  return ev.step(a.span);
+}
+
 Value str_join(Evaluator& ev, CallArguments& a) {
   if (!check_count(ev, a, 1, 1)) return Value::poison();
   auto elements = ev.iterate(a.positional[0], a.spans[0], "joined");
@@ -57,11 +63,12 @@ Value str_join(Evaluator& ev, CallArguments& a) {
     if ((*elements)[i].is_poison()) return Value::poison();
     if (!(*elements)[i].is(ValueKind::kString))
       return ev.fail(Message::kWrongArgument, a.spans[0], {"join", "strings", describe_kind((*elements)[i])});
+    const std::string& part = (*elements)[i].text();
+    if (!ev.check_size(out.size() + a.self.text().size() + part.size(), a.span)) return Value::poison();
     if (i > 0) out += a.self.text();
-    out += (*elements)[i].text();
-    if ((i & 255) == 0 && !ev.check_size(out.size(), a.span)) return Value::poison();
+    out += part;
   }
-  return ev.check_size(out.size(), a.span) ? ev.make_string(std::move(out)) : Value::poison();
+  return ev.make_string(std::move(out));
 }
 
 // Words between blanks, at most limit + 1 of them, counted from the left or from the right.
@@ -102,7 +109,7 @@ std::vector<std::string> split_at(const std::string& text, const std::string& se
   while (limit < 0 || static_cast<int64_t>(parts.size()) < limit) {
     size_t found =
         right ? end < separator.size() ? std::string::npos : text.rfind(separator, end - separator.size())
-              : text.find(separator, begin);
+              : find_text(text, separator, begin);
     if (found == std::string::npos) break;
     if (right) {
       parts.push_back(text.substr(found + separator.size(), end - found - separator.size()));
@@ -122,6 +129,9 @@ Value str_split(Evaluator& ev, CallArguments& a) {
   int64_t limit = -1;
   if (a.positional.size() == 2 && !integer(ev, a, 1, limit)) return Value::poison();
   bool right = a.name == "rsplit";
+  // There are at most half as many parts as bytes; each takes about as much as a value.
+  if (a.self.text().size() > (1 << 20) && !ev.check_size(a.self.text().size() * sizeof(Value), a.span))
+    return Value::poison();
   std::vector<Value> parts;
   if (a.positional.empty() || a.positional[0].is(ValueKind::kNone)) {
     for (const std::u32string& part : split_blanks(decode_utf8(a.self.text()), limit, right))
@@ -131,6 +141,7 @@ Value str_split(Evaluator& ev, CallArguments& a) {
   if (!a.positional[0].is(ValueKind::kString) || a.positional[0].text().empty())
     return ev.fail(Message::kWrongArgument, a.spans[0],
                    {a.name, "a string that is not empty", ev.type_text(a.positional[0])});
+  if (right && !afford_search(ev, a)) return Value::poison();
   for (std::string& part : split_at(a.self.text(), a.positional[0].text(), limit, right))
     parts.push_back(ev.make_string(std::move(part)));
   return ev.make_list(std::move(parts), a.span);
@@ -143,7 +154,8 @@ Value str_partition(Evaluator& ev, CallArguments& a) {
     return ev.fail(Message::kWrongArgument, a.spans[0],
                    {a.name, "a string that is not empty", "an empty one"});
   bool right = a.name == "rpartition";
-  size_t at = right ? text.rfind(separator) : text.find(separator);
+  if (right && !afford_search(ev, a)) return Value::poison();
+  size_t at = right ? text.rfind(separator) : find_text(text, separator, 0);
   Value none = ev.make_string("");
   if (at == std::string::npos)
     return right ? ev.make_tuple({none, none, a.self}) : ev.make_tuple({a.self, none, none});
@@ -261,6 +273,7 @@ Value str_find(Evaluator& ev, CallArguments& a) {
   if (!check_count(ev, a, 1, 3)) return Value::poison();
   if (!a.positional[0].is(ValueKind::kString))
     return ev.fail(Message::kWrongArgument, a.spans[0], {a.name, "a string", describe_kind(a.positional[0])});
+  if (!afford_search(ev, a)) return Value::poison();
   std::u32string text, wanted = decode_utf8(a.positional[0].text());
   int64_t offset = 0;
   if (!search_range(ev, a, text, offset)) return Value::poison();
@@ -276,6 +289,7 @@ Value str_count(Evaluator& ev, CallArguments& a) {
   if (!check_count(ev, a, 1, 3)) return Value::poison();
   if (!a.positional[0].is(ValueKind::kString))
     return ev.fail(Message::kWrongArgument, a.spans[0], {a.name, "a string", describe_kind(a.positional[0])});
+  if (!afford_search(ev, a)) return Value::poison();
   std::u32string text, wanted = decode_utf8(a.positional[0].text());
   int64_t offset = 0, count = 0;
   if (!search_range(ev, a, text, offset)) return Value::poison();
@@ -306,7 +320,8 @@ Value str_replace(Evaluator& ev, CallArguments& a) {
     }
     return ev.make_string(more() ? out + to : out);
   }
-  for (size_t found; (found = text.find(from, at)) != std::string::npos && more(); at = found + from.size()) {
+  for (size_t found; (found = find_text(text, from, at)) != std::string::npos && more();
+       at = found + from.size()) {
     out.append(text, at, found - at).append(to);
     if (out.size() > (size_t{1} << 20) && !ev.check_size(out.size(), a.span)) return Value::poison();
   }

@@ -11,6 +11,7 @@
 #include "dsl/host_modules.h"
 #include "dsl/lexer.h"
 #include "dsl/parser.h"
+#include "dsl/suggest.h"
 
 namespace galatea::dsl {
 namespace fs = std::filesystem;
@@ -29,7 +30,8 @@ bool is_coming(const std::string& path) {
 
 fs::path normal(const fs::path& path) {
   std::error_code error;
-  fs::path absolute = fs::weakly_canonical(path, error);
+  // Of a relative path of which nothing exists weakly_canonical() would make nothing absolute.
+  fs::path absolute = fs::weakly_canonical(fs::absolute(path, error), error);
   return error ? path.lexically_normal() : absolute;
 }
 
@@ -82,6 +84,10 @@ ModuleObject* Evaluator::load_file(const std::string& path, Span span, std::opti
     fail(Message::kTooManyImports, span, {std::to_string(options_.limits.max_imports)});
     return nullptr;
   }
+  if (static_cast<int64_t>(loading_.size()) >= options_.limits.max_import_depth) {
+    fail(Message::kImportsTooDeep, span, {std::to_string(options_.limits.max_import_depth)});
+    return nullptr;
+  }
   bool is_main = files_.empty();
   auto* module = arena.make<ModuleObject>();
   module->name = fs::path(path).stem().string();
@@ -107,7 +113,10 @@ ModuleObject* Evaluator::load_file(const std::string& path, Span span, std::opti
     return is_main ? nullptr : module;
   }
   std::vector<Diagnostic> diagnostics;
-  trees_.push_back(parse_module(file, stored, diagnostics));
+  auto most = static_cast<size_t>(options_.limits.max_total_bytes);
+  arena.count(2 * stored.size());
+  trees_.push_back(parse_module(file, stored, diagnostics, most - std::min(most, arena.bytes())));
+  arena.count(trees_.back()->bytes);
   for (Diagnostic& diagnostic : diagnostics) sink_.report(std::move(diagnostic));
   loading_.push_back(key);
   evaluate_file(*module, *trees_.back());
@@ -138,19 +147,31 @@ void Evaluator::evaluate_file(ModuleObject& module, const Module& tree) {
   region_ = region;
 }
 
-// The file of `from .a.b import x`; nullopt after an error.
-std::optional<std::string> Evaluator::resolve_file(const std::string& dotted, int level, Span span) {
+fs::path Evaluator::imported_path(const std::string& dotted, int level, Span span) const {
   const SourceFile* importing = sources_.file(span.file);
   fs::path folder = importing ? fs::path(importing->name()).parent_path() : fs::path(main_folder_);
   for (int i = 1; i < level; ++i) folder /= "..";
   std::string relative = dotted;
   std::replace(relative.begin(), relative.end(), '.', '/');
-  fs::path path = folder / (relative + std::string(kExtension));
+  return folder / (relative + std::string(kExtension));
+}
+
+// The file of `from .a.b import x`; nullopt after an error.
+std::optional<std::string> Evaluator::resolve_file(const std::string& dotted, int level, Span span) {
+  fs::path path = imported_path(dotted, level, span);
   if (!is_inside(normal(path), root_)) {
     fail(Message::kOutsideRoot, span, {path.lexically_normal().string(), root_});
     return std::nullopt;
   }
   return path.lexically_normal().string();
+}
+
+// Whether `.a.b` of an import names a folder and no file.
+bool Evaluator::is_folder(const Statement& s) const {
+  fs::path path = imported_path(s.text, s.relative_level, s.keyword_span);
+  std::error_code error;
+  if (!is_inside(normal(path), root_) || fs::exists(path, error)) return false;
+  return fs::is_directory(path.replace_extension(), error);
 }
 
 ModuleObject* Evaluator::find_module(const std::string& path, Span span, bool report_missing) {
@@ -178,7 +199,7 @@ ModuleObject* Evaluator::find_module(const std::string& path, Span span, bool re
   std::vector<std::string> names;
   for (const auto& [name, module] : library_) names.push_back(name);
   Diagnostic diagnostic = diagnose(Message::kUnknownModule, span, {path});
-  if (auto near = closest_match(path, names)) diagnostic.help = "did you mean `" + *near + "`?";
+  if (std::string near = did_you_mean(path, names); !near.empty()) diagnostic.help = near;
   report(std::move(diagnostic));
   return nullptr;
 }
@@ -221,7 +242,8 @@ Value Evaluator::module_member(ModuleObject& module, const std::string& name, Sp
   if (is_coming(module.name + "." + name))
     return fail(Message::kModuleNotYet, span, {module.name + "." + name});
   Diagnostic diagnostic = diagnose(Message::kNoMember, span, {module.name, name});
-  if (auto near = closest_match(name, names)) diagnostic.help = "did you mean `" + *near + "`?";
+  const Suggestion* known = module.name == "types" ? find_suggestion(Place::kType, "", name) : nullptr;
+  diagnostic.help = known ? help_of(*known, "") : did_you_mean(name, names);
   return report(std::move(diagnostic));
 }
 
@@ -247,10 +269,11 @@ void Evaluator::run_import_from(const Statement& s) {
     auto path = resolve_file(dotted, s.relative_level, span);
     return path ? load_file(*path, span, std::nullopt) : nullptr;
   };
-  // from . import x: every name is a file.
-  if (s.relative_level > 0 && s.text.empty()) {
+  // from . import x, from .folder import x: every name is a file.
+  if (s.relative_level > 0 && (s.text.empty() || is_folder(s))) {
+    std::string prefix = s.text.empty() ? "" : s.text + ".";
     for (const ImportName& name : s.names) {
-      ModuleObject* module = name.name == "*" ? nullptr : load(name.name, name.span);
+      ModuleObject* module = name.name == "*" ? nullptr : load(prefix + name.name, name.span);
       if (name.name == "*")
         fail(Message::kStarImport, name.span);
       else
@@ -267,7 +290,8 @@ void Evaluator::run_import_from(const Statement& s) {
       fail(Message::kStarImport, name.span);
       continue;
     }
-    ModuleObject* inner = find_module(s.text + "." + name.name, name.span, false);
+    ModuleObject* inner =
+        module->names.contains(name.name) ? nullptr : find_module(s.text + "." + name.name, name.span, false);
     bool of_host = module->lookup == ModuleObject::Lookup::kHost && !module->names.contains(name.name);
     if (of_host && !inner) inner = host_module(module->name + "." + name.name);
     Value value = s.relative_level == 0 && inner ? Value(ValueKind::kModule, inner)

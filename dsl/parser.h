@@ -16,8 +16,9 @@
 namespace galatea::dsl {
 
 /// Parses the whole text of a file, which must outlive nothing: the tree copies what it needs.
+/// A tree of more than `max_bytes` is an error, and ends there.
 std::unique_ptr<Module> parse_module(uint32_t file, std::string_view text,
-                                     std::vector<Diagnostic>& diagnostics);
+                                     std::vector<Diagnostic>& diagnostics, size_t max_bytes = SIZE_MAX);
 
 /// Parses one expression (a parameter's value); nullptr if the text is not one.
 ExpressionPtr parse_single_expression(uint32_t file, std::string_view text,

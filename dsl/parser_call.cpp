@@ -74,11 +74,13 @@ void Parser::check_arguments(const Expression& call) {
   auto is_bad = [](const Argument& argument) { return argument.value->kind == ExpressionKind::kError; };
   if (std::any_of(call.arguments.begin(), call.arguments.end(), is_bad)) return;
   bool keyword = false, double_star = false;
+  Span before;  ///< the argument that ends the positional ones
   std::vector<const Argument*> named;
   for (const Argument& argument : call.arguments) {
     using Kind = Argument::Kind;
     if (argument.kind == Kind::kPositional) {
-      if (double_star || keyword) fail(Message::kPositionalAfterKeyword, argument.value->span);
+      if (double_star || keyword)
+        fail(Message::kPositionalAfterKeyword, argument.value->span, {}, {before, "given by name before it"});
       if (argument.value->kind == ExpressionKind::kGenerator && !argument.value->parenthesized &&
           call.arguments.size() > 1 && argument.value->span.begin == argument.value->operands[0]->span.begin)
         fail(Message::kBareGenerator, argument.value->span);
@@ -86,11 +88,14 @@ void Parser::check_arguments(const Expression& call) {
       if (double_star) fail(Message::kPositionalAfterKeyword, argument.value->span);
     } else if (argument.kind == Kind::kDoubleStar) {
       double_star = true;
+      before = argument.value->span;
     } else {
       keyword = true;
+      before = argument.name_span;
       for (const Argument* earlier : named) {
         if (earlier->name == argument.name)
-          fail(Message::kRepeatedKeyword, argument.name_span, {argument.name});
+          fail(Message::kRepeatedKeyword, argument.name_span, {argument.name},
+               {earlier->name_span, "given here first"});
       }
       named.push_back(&argument);
     }

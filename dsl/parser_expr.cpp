@@ -17,7 +17,17 @@ const std::vector<std::vector<std::string_view>>& binary_levels() {
 
 }  // namespace
 
-ExpressionPtr Parser::make(ExpressionKind kind, Span span, std::string text) const {
+// Past the bound nothing can be made any more: parsing ends with one report.
+void Parser::count_bytes(size_t bytes) {
+  bool was_too_large = bytes_ > max_bytes_;
+  bytes_ += bytes;
+  if (bytes_ <= max_bytes_) return;
+  if (!was_too_large) report(Message::kTooMuchMemory, token().span, {std::to_string(max_bytes_) + " bytes"});
+  throw SyntaxError{};
+}
+
+ExpressionPtr Parser::make(ExpressionKind kind, Span span, std::string text) {
+  count_bytes(sizeof(Expression) + text.size() + sizeof(void*) * 3);
   auto expression = std::make_unique<Expression>();
   expression->kind = kind;
   expression->span = span;

@@ -79,7 +79,7 @@ bool Parser::at_match_statement() const {
 }
 
 // A name that is poison after a construct that was refused, so that its uses say nothing more.
-void Parser::add_lost_name(Statement& statement, const Token& name) const {
+void Parser::add_lost_name(Statement& statement, const Token& name) {
   statement.targets.push_back(make(ExpressionKind::kName, name.span, std::string(name.text)));
 }
 
@@ -159,7 +159,10 @@ StatementPtr Parser::parse_try() {
   in_main_guard_ = guard;
   if (!any) fail_expected("`except` or `finally` after `try`");
   statement->span = since(first);
-  bool accepted = statement->orelse.empty() && !statement->body.empty() &&
+  bool imports = std::any_of(statement->body.begin(), statement->body.end(), [](const StatementPtr& s) {
+    return s->kind == StatementKind::kImport || s->kind == StatementKind::kImportFrom;
+  });
+  bool accepted = imports && statement->orelse.empty() &&
                   std::all_of(statement->body.begin(), statement->body.end(),
                               [](const StatementPtr& s) { return is_import_or_constant(*s); });
   if (accepted) return statement;

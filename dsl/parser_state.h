@@ -24,8 +24,13 @@ inline constexpr int kMaxBlockDepth = 100;
 class Parser {
  public:
   Parser(uint32_t file, std::string_view text, std::vector<Token> tokens,
-         std::vector<Diagnostic>& diagnostics)
-      : file_(file), text_(text), tokens_(std::move(tokens)), diagnostics_(diagnostics), ordinals_(1) {}
+         std::vector<Diagnostic>& diagnostics, size_t max_bytes = SIZE_MAX)
+      : file_(file),
+        text_(text),
+        tokens_(std::move(tokens)),
+        diagnostics_(diagnostics),
+        ordinals_(1),
+        max_bytes_(max_bytes) {}
 
   std::unique_ptr<Module> parse_file();
   ExpressionPtr parse_only_expression();
@@ -48,7 +53,8 @@ class Parser {
 
   // errors
   [[noreturn]] void fail_expected(std::string_view wanted);
-  [[noreturn]] void fail(Message message, Span span, std::vector<std::string> arguments = {});
+  [[noreturn]] void fail(Message message, Span span, std::vector<std::string> arguments = {},
+                         const Label& label = {});
   void report(Message message, Span span, std::vector<std::string> arguments = {});
   void report_unsupported(Span span, std::string construct, std::string advice);
   void skip_line();
@@ -72,16 +78,17 @@ class Parser {
   std::string parse_dotted_name();
   StatementPtr parse_unsupported_block(std::string construct, std::string advice);
   StatementPtr parse_try();
-  void add_lost_name(Statement& statement, const Token& name) const;
+  void add_lost_name(Statement& statement, const Token& name);
   StatementPtr parse_unsupported_line(std::string construct, std::string advice);
-  StatementPtr make_statement(StatementKind kind, const Token& first) const;
+  StatementPtr make_statement(StatementKind kind, const Token& first);
   bool at_match_statement() const;
   void check_target(const Expression& target, std::string_view action, bool starred_allowed = false);
   std::vector<Parameter> parse_parameters(std::string_view closer, bool annotated);
   void check_parameters(const std::vector<Parameter>& parameters);
 
   // expressions
-  ExpressionPtr make(ExpressionKind kind, Span span, std::string text = {}) const;
+  ExpressionPtr make(ExpressionKind kind, Span span, std::string text = {});
+  void count_bytes(size_t bytes);
   ExpressionPtr parse_expression_list(bool star_allowed, std::string_view context);
   ExpressionPtr parse_target_list();
   ExpressionPtr parse_star_or_named();
@@ -141,6 +148,7 @@ class Parser {
   size_t at_ = 0;
   std::vector<Diagnostic>& diagnostics_;
   std::vector<std::map<std::string, uint32_t>> ordinals_;  ///< per function: calls seen by last name
+  size_t bytes_ = 0, max_bytes_;
   int depth_ = 0;
   int block_depth_ = 0;
   int num_errors_ = 0;

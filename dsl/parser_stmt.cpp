@@ -51,8 +51,9 @@ void Parser::report(Message message, Span span, std::vector<std::string> argumen
   diagnostics_.push_back(diagnose(message, span, std::move(arguments)));
 }
 
-void Parser::fail(Message message, Span span, std::vector<std::string> arguments) {
+void Parser::fail(Message message, Span span, std::vector<std::string> arguments, const Label& label) {
   report(message, span, std::move(arguments));
+  if (label.span.valid()) diagnostics_.back().labels.push_back(label);
   throw SyntaxError{};
 }
 
@@ -97,7 +98,8 @@ void Parser::skip_line() {
   if (token().kind == TokenKind::kNewline) ++at_;
 }
 
-StatementPtr Parser::make_statement(StatementKind kind, const Token& first) const {
+StatementPtr Parser::make_statement(StatementKind kind, const Token& first) {
+  count_bytes(sizeof(Statement) + sizeof(void*) * 3);
   auto statement = std::make_unique<Statement>();
   statement->kind = kind;
   statement->span = statement->keyword_span = first.span;
@@ -109,7 +111,11 @@ StatementPtr Parser::make_statement(StatementKind kind, const Token& first) cons
 std::unique_ptr<Module> Parser::parse_file() {
   auto module = std::make_unique<Module>();
   module->file = file_;
-  while (!at_end()) parse_statement(module->body);
+  try {
+    while (!at_end()) parse_statement(module->body);
+  } catch (const SyntaxError&) {  // the tree is too large
+  }
+  module->bytes = bytes_;
   if (!module->body.empty()) {
     const Statement& first = *module->body.front();
     if (first.kind == StatementKind::kExpression && first.value->kind == ExpressionKind::kString)
@@ -311,6 +317,7 @@ StatementPtr Parser::parse_expression_statement() {
       statement->targets.push_back(std::move(value));
       value = parse_expression_list(true, "after `=`");
     }
+    if (value->kind == ExpressionKind::kStarred) fail(Message::kStarredAlone, value->span);
     statement->value = std::move(value);
   } else if (std::find(kAugmented.begin(), kAugmented.end(), token().text) != kAugmented.end() &&
              token().kind == TokenKind::kOperator) {
@@ -340,11 +347,12 @@ void Parser::check_target(const Expression& target, std::string_view action, boo
       return;
     case ExpressionKind::kTuple:
     case ExpressionKind::kList: {
-      int starred = 0;
+      const Expression* starred = nullptr;
       for (const ExpressionPtr& element : target.operands) {
         check_target(*element, action, true);
-        if (element->kind == ExpressionKind::kStarred && ++starred > 1)
-          fail(Message::kTwoStars, element->span);
+        if (element->kind != ExpressionKind::kStarred) continue;
+        if (starred) fail(Message::kTwoStars, element->span, {}, {starred->span, "the first one"});
+        starred = element.get();
       }
       return;
     }
@@ -524,27 +532,28 @@ std::vector<Parameter> Parser::parse_parameters(std::string_view closer, bool an
 }
 
 void Parser::check_parameters(const std::vector<Parameter>& parameters) {
-  bool defaults = false;
+  const Parameter* with_default = nullptr;
   for (size_t i = 0; i < parameters.size(); ++i) {
     const Parameter& p = parameters[i];
     for (size_t k = 0; k < i; ++k) {
-      if (parameters[k].name == p.name) fail(Message::kDuplicateParameter, p.span, {p.name});
+      if (parameters[k].name == p.name)
+        fail(Message::kDuplicateParameter, p.span, {p.name}, {parameters[k].span, "the first one"});
     }
     if (p.kind != ParameterKind::kNormal && p.kind != ParameterKind::kPositionalOnly) continue;
     if (p.default_value)
-      defaults = true;
-    else if (defaults)
-      fail(Message::kDefaultOrder, p.span, {p.name});
+      with_default = &p;
+    else if (with_default)
+      fail(Message::kDefaultOrder, p.span, {p.name}, {with_default->span, "this one has a default"});
   }
 }
 
 // ---- entries ----
 
 std::unique_ptr<Module> parse_module(uint32_t file, std::string_view text,
-                                     std::vector<Diagnostic>& diagnostics) {
+                                     std::vector<Diagnostic>& diagnostics, size_t max_bytes) {
   std::vector<Diagnostic> own;
   std::vector<Token> tokens = lex(file, text, own);
-  std::unique_ptr<Module> module = Parser(file, text, std::move(tokens), own).parse_file();
+  std::unique_ptr<Module> module = Parser(file, text, std::move(tokens), own, max_bytes).parse_file();
   // In the order of the text: the lexer's and the parser's messages.
   std::vector<std::pair<uint32_t, size_t>> order;
   for (size_t i = 0; i < own.size(); ++i) order.emplace_back(own[i].span.begin, i);

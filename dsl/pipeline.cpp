@@ -382,11 +382,14 @@ bool Evaluator::check_outputs(const std::vector<ir::ValueId>& outputs, const Pip
 bool Evaluator::finish_outputs(PipelineObject& pipeline, const Value& result, ir::Graph& graph,
                                const OutputChecks& checks) {
   if (contains_poison(result)) return false;
-  Span span = pipeline.span;
+  // What is wrong with the outputs is shown where they are returned.
+  Span span = returned_at_.valid() ? returned_at_ : pipeline.span;
   if (result.is(ValueKind::kNone)) return fail(Message::kNoOutputs, span, {pipeline.name}), false;
   if (result.is(ValueKind::kList)) return fail(Message::kReturnsList, span, {pipeline.name}), false;
   std::vector<Value> values = result.is(ValueKind::kTuple) ? result.elements() : std::vector<Value>{result};
   if (values.empty()) return fail(Message::kNoOutputs, span, {pipeline.name}), false;
+  if (static_cast<int64_t>(values.size()) > options_.limits.max_nodes)
+    return fail(Message::kTooManyNodes, span, {std::to_string(options_.limits.max_nodes), "outputs"}), false;
   std::vector<ir::ValueId> outputs;
   for (const Value& value : values) {
     if (value.is_sequence())
@@ -400,7 +403,7 @@ bool Evaluator::finish_outputs(PipelineObject& pipeline, const Value& result, ir
     graph.output_names.push_back(variable.empty() ? fmt::format("output{}", outputs.size() - 1) : variable);
   }
   if (!check_outputs(outputs, pipeline, checks)) return false;
-  builder_->return_values(block_, outputs, span);
+  builder_->return_values(block_, outputs, pipeline.span);
   return true;
 }
 
@@ -419,6 +422,8 @@ std::unique_ptr<ir::Graph> Evaluator::stage(PipelineObject& pipeline) {
   node_names_.clear();
   seeds_.clear();
   noted_device_ = false;
+  inputs_.clear();
+  late_.reset();
   FunctionObject& function = *pipeline.function;
   auto* outer = arena.make<Frame>();
   outer->module = function.module;
@@ -444,13 +449,16 @@ std::unique_ptr<ir::Graph> Evaluator::stage(PipelineObject& pipeline) {
     Value result = run_function(function, *frame, {});
     good = alive() && finish_outputs(pipeline, result, *graph, checks);
   }
+  const bool is_late =
+      std::any_of(inputs_.begin(), inputs_.end(), [](const auto& input) { return !input.type; });
+  if (is_late) late_ = LatePipeline{pipeline.name, graph->options, std::move(inputs_)};
   graph_ = nullptr;
   builder_ = nullptr;
   pipeline_ = nullptr;
   frame_ = nullptr;
   block_ = 0;
   region_ = 0;
-  return good ? std::move(graph) : nullptr;
+  return good && !late_ ? std::move(graph) : nullptr;
 }
 
 }  // namespace galatea::dsl

@@ -2,6 +2,7 @@
 // on either side: the operators "arith.*".
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -114,21 +115,31 @@ bool is_bitwise(const std::string& op) {
   return op == "&" || op == "|" || op == "^" || op == "<<" || op == ">>";
 }
 
+// Wide enough for every int and every float, so that they compare as in Python.
+long double exact(const Value& number) {
+  static_assert(std::numeric_limits<long double>::digits >= 64);
+  return number.is(ValueKind::kFloat) ? static_cast<long double>(number.number)
+                                      : static_cast<long double>(number.as_int());
+}
+
 // -1, 0, 1; nullopt: the values have no order.
-std::optional<int> order(const Value& a, const Value& b, int depth) {
+std::optional<int> order(const Value& a, const Value& b, Walk& walk) {
+  if (!walk.visit()) return std::nullopt;
   if (a.is_integral() && b.is_integral()) return a.as_int() < b.as_int() ? -1 : a.as_int() > b.as_int();
   if (a.is_number() && b.is_number()) {
-    double x = a.as_double(), y = b.as_double();
+    long double x = exact(a), y = exact(b);
     return x < y ? -1 : x > y ? 1 : x == y ? 0 : 2;  // 2: NaN, no comparison holds
   }
   if (a.is(ValueKind::kString) && b.is(ValueKind::kString)) {
+    walk.visit(std::min(a.text().size(), b.text().size()) / 64);
     int c = a.text().compare(b.text());
     return c < 0 ? -1 : c > 0;
   }
-  if (!a.is_sequence() || a.kind != b.kind || depth > 100) return std::nullopt;
+  if (!a.is_sequence() || a.kind != b.kind) return std::nullopt;
+  Walk::Inside inside(walk, a.object);
   const auto &x = a.elements(), &y = b.elements();
   for (size_t i = 0; i < std::min(x.size(), y.size()); ++i) {
-    if (!equal(x[i], y[i])) return order(x[i], y[i], depth + 1);
+    if (!equal(x[i], y[i], walk)) return order(x[i], y[i], walk);
   }
   return x.size() < y.size() ? -1 : x.size() > y.size();
 }
@@ -166,7 +177,16 @@ Value Evaluator::binary(const std::string& op, const Value& a, const Value& b, S
     if (floats) {
       if (is_bitwise(op)) return fail(Message::kOperandKinds, span, {op, describe_kind(a), describe_kind(b)});
       double out = 0;
-      trouble = float_operation(op, a.as_double(), b.as_double(), out);
+      bool quotient = op == "/" && a.is_integral() && b.is_integral() && b.as_int() != 0;
+      if (quotient)  // of integers past 2^53, which are no doubles
+        trouble = Trouble::kNone, out = static_cast<double>(exact(a) / exact(b));
+      else
+        trouble = float_operation(op, a.as_double(), b.as_double(), out);
+      bool too_large =
+          op == "**" && std::isinf(out) && std::isfinite(a.as_double()) && std::isfinite(b.as_double());
+      if (too_large && trouble == Trouble::kNone)
+        return fail(Message::kMathDomain, span,
+                    {"**", repr(a) + " and " + repr(b) + ": the result is too large"});
       if (op == "**" && std::isnan(out) && !std::isnan(a.as_double()) && !std::isnan(b.as_double()))
         return fail(Message::kOperandKinds, span, {op, "a negative number", "a fraction"});
       result = Value::of(out);
@@ -218,12 +238,15 @@ Value Evaluator::binary(const std::string& op, const Value& a, const Value& b, S
   if (op == "|" && a.is(ValueKind::kDict) && b.is(ValueKind::kDict)) {
     Value result = make_dict(span);
     for (const Value* side : {&a, &b}) {
-      for (const auto& [key, value] : side->dict().entries) result.dict().set(key_text(key), key, value);
+      for (const auto& [key, value] : side->dict().entries) result.dict().set(key_of(key), key, value);
     }
     return result;
   }
-  if (op == "|" && (a.is(ValueKind::kBuiltin) || a.is(ValueKind::kNone)))
-    return a;  // int | None in an annotation
+  auto is_type = [](const Value& v) {
+    return v.is(ValueKind::kNone) || (v.is(ValueKind::kBuiltin) && v.as<BuiltinObject>().is_type);
+  };
+  if (op == "|" && is_type(a) && is_type(b) && !(a.is(ValueKind::kNone) && b.is(ValueKind::kNone)))
+    return a.is(ValueKind::kNone) ? b : a;  // int | None in an annotation
   Diagnostic diagnostic = diagnose(Message::kOperandKinds, span, {op, describe_kind(a), describe_kind(b)});
   diagnostic.labels.push_back({a_span, describe_kind(a)});
   diagnostic.labels.push_back({b_span, describe_kind(b)});
@@ -265,10 +288,11 @@ Value Evaluator::compare(const std::string& op, const Value& a, const Value& b, 
     if (b.is(ValueKind::kString)) {
       if (!a.is(ValueKind::kString))
         return fail(Message::kOperandKinds, span, {op, describe_kind(a), describe_kind(b)});
-      found = b.text().find(a.text()) != std::string::npos;
+      spend(b.text().size() / 16);
+      found = find_text(b.text(), a.text(), 0) != std::string::npos;
     } else if (b.is(ValueKind::kDict)) {
-      std::string text = key_text(a);
-      if (text.empty()) return fail(Message::kNotHashable, a_span, {describe_kind(a)});
+      std::string text = key_of(a);
+      if (text.empty()) return fail_key(a, a_span);
       found = b.dict().find(text) != nullptr;
     } else if (b.is(ValueKind::kArray) && arrays_meet(a, b)) {
       Value equals = array_binary(*this, "==", b, a, span);
@@ -278,7 +302,11 @@ Value Evaluator::compare(const std::string& op, const Value& a, const Value& b, 
     } else {
       auto elements = iterate(b, b_span, "searched with `in`");
       if (!elements) return Value::poison();
-      found = std::any_of(elements->begin(), elements->end(), [&](const Value& v) { return equal(v, a); });
+      for (size_t i = 0; i < elements->size() && !found; ++i) {
+        auto same = equals((*elements)[i], a, span);
+        if (!same) return Value::poison();
+        found = *same;
+      }
     }
     return Value::of(found == (op == "in"));
   }
@@ -289,8 +317,13 @@ Value Evaluator::compare(const std::string& op, const Value& a, const Value& b, 
     return node_operator(node_operator_name(op), {a, b}, span);
   }
   if (arrays_meet(a, b)) return array_binary(*this, op, a, b, span);
-  if (equality) return Value::of(equal(a, b) == (op == "=="));
-  std::optional<int> sign = order(a, b, 0);
+  if (equality) {
+    auto same = equals(a, b, span);
+    return same ? Value::of(*same == (op == "==")) : Value::poison();
+  }
+  Walk walk = start_walk();
+  std::optional<int> sign = order(a, b, walk);
+  if (!finish_walk(walk, span)) return Value::poison();
   if (!sign) return fail(Message::kOperandKinds, span, {op, describe_kind(a), describe_kind(b)});
   if (*sign == 2) return Value::of(false);
   if (op == "<") return Value::of(*sign < 0);

@@ -1,8 +1,10 @@
 // What all values share: names of kinds, repr, equality, truth, dict keys.
 #include "dsl/value.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -12,11 +14,11 @@
 
 namespace galatea::dsl {
 namespace {
-constexpr int kMaxShownDepth = 20;
-// Values may share parts (`x = [x, x]`), so that a walk needs a bound of its own.
-constexpr int kMaxVisited = 200'000;
+// In messages.
+constexpr size_t kMaxShownDepth = 20, kMaxShownElements = 1000;
+constexpr size_t kMaxKeyElements = 1'000'000;
 
-std::string repr_at(const Value& value, int depth, int& budget);
+std::string repr_at(const Value& value, Walk& walk);
 
 std::string escape(char32_t c) {
   return c < 0x100     ? fmt::format("\\x{:02x}", static_cast<uint32_t>(c))
@@ -44,17 +46,57 @@ std::string quote_text(const std::string& text) {
   return out + static_cast<char>(quote);
 }
 
-std::string repr_sequence(const Value& value, int depth, int& budget) {
+std::string repr_sequence(const Value& value, Walk& walk) {
   const std::vector<Value>& elements = value.elements();
   std::string out;
-  for (const Value& element : elements)
-    out += (out.empty() ? "" : ", ") + repr_at(element, depth + 1, budget);
+  for (const Value& element : elements) {
+    if (!out.empty()) out += ", ";
+    out += repr_at(element, walk);
+    if (walk.end() != Walk::End::kWhole) break;
+  }
   if (value.is(ValueKind::kList)) return "[" + out + "]";
   return "(" + out + (elements.size() == 1 ? ",)" : ")");
 }
 
-std::string repr_at(const Value& value, int depth, int& budget) {
-  if (depth > kMaxShownDepth || --budget < 0) return "...";
+std::string repr_dict(const Value& value, Walk& walk) {
+  std::string out;
+  for (const auto& [key, entry] : value.dict().entries) {
+    if (!out.empty()) out += ", ";
+    out += repr_at(key, walk) + ": " + repr_at(entry, walk);
+    if (walk.end() != Walk::End::kWhole) break;
+  }
+  return "{" + out + "}";
+}
+
+std::string repr_struct(const Value& value, Walk& walk) {
+  std::string out;
+  for (const auto& [name, field] : value.as<StructObject>().fields) {
+    out += (out.empty() ? "" : ", ") + name + "=" + repr_at(field, walk);
+    if (walk.end() != Walk::End::kWhole) break;
+  }
+  return "struct(" + out + ")";
+}
+
+bool is_container(const Value& value) {
+  return value.is_sequence() || value.is(ValueKind::kDict) || value.is(ValueKind::kStruct);
+}
+
+// What contains itself is shown as in Python: `[1, [...]]`.
+std::string repr_container(const Value& value, Walk& walk) {
+  bool is_list = value.is(ValueKind::kList), is_tuple = value.is(ValueKind::kTuple);
+  if (walk.is_inside(value.object)) return is_list ? "[...]" : is_tuple ? "(...)" : "{...}";
+  Walk::Inside inside(walk, value.object);
+  if (walk.end() != Walk::End::kWhole) return "...";
+  std::string text = value.is_sequence()          ? repr_sequence(value, walk)
+                     : value.is(ValueKind::kDict) ? repr_dict(value, walk)
+                                                  : repr_struct(value, walk);
+  walk.visit(text.size() / 16);  // it is copied into the text around it
+  return text;
+}
+
+std::string repr_at(const Value& value, Walk& walk) {
+  if (!walk.visit()) return "...";
+  if (is_container(value)) return repr_container(value, walk);
   switch (value.kind) {
     case ValueKind::kNone:
       return "None";
@@ -65,30 +107,14 @@ std::string repr_at(const Value& value, int depth, int& budget) {
     case ValueKind::kFloat:
       return format_float(value.number);
     case ValueKind::kString:
-      return quote_text(value.text());
-    case ValueKind::kList:
-    case ValueKind::kTuple:
-      return repr_sequence(value, depth, budget);
-    case ValueKind::kDict: {
-      std::string out;
-      for (const auto& [key, entry] : value.dict().entries)
-        out += (out.empty() ? "" : ", ") + repr_at(key, depth + 1, budget) + ": " +
-               repr_at(entry, depth + 1, budget);
-      return "{" + out + "}";
-    }
+      return walk.visit(value.text().size() / 8) ? quote_text(value.text()) : "...";
     case ValueKind::kRange: {
       const auto& range = value.as<RangeObject>();
       return range.step == 1 ? fmt::format("range({}, {})", range.start, range.stop)
                              : fmt::format("range({}, {}, {})", range.start, range.stop, range.step);
     }
     case ValueKind::kArray:
-      return array_repr(value);
-    case ValueKind::kStruct: {
-      std::string out;
-      for (const auto& [name, field] : value.as<StructObject>().fields)
-        out += (out.empty() ? "" : ", ") + name + "=" + repr_at(field, depth + 1, budget);
-      return "struct(" + out + ")";
-    }
+      return walk.visit(value.as<ArrayObject>().elements.size() * 2) ? array_repr(value) : "...";
     case ValueKind::kFunction:
       return "<function " + value.as<FunctionObject>().name + ">";
     case ValueKind::kBuiltin:
@@ -150,10 +176,13 @@ Value* DictObject::find(const std::string& key) {
 
 void DictObject::set(const std::string& key, Value key_value, Value value) {
   auto [at, fresh] = index.emplace(key, entries.size());
-  if (fresh)
-    entries.emplace_back(key_value, value);
-  else
+  if (!fresh) {
     entries[at->second].second = value;
+    return;
+  }
+  entries.emplace_back(key_value, value);
+  constexpr size_t kEntryBytes = 2 * sizeof(Value) + 96;  // and the node of the index
+  if (arena) arena->count(kEntryBytes + (key.size() > 15 ? key.size() : 0));
 }
 
 bool DictObject::erase(const std::string& key) {
@@ -234,19 +263,31 @@ std::string_view type_name(const Value& value) {
 std::string describe_kind(const Value& value) {
   if (value.is(ValueKind::kNone)) return "`None`";
   std::string name(type_name(value));
-  bool vowel = std::string_view("aeiou").find(name[0]) != std::string_view::npos;
+  bool vowel = std::string_view("aeiou").find(name[0]) != std::string_view::npos || name == "ndarray";
   bool plain_code = value.kind >= ValueKind::kBool && value.kind <= ValueKind::kStruct;
   return std::string(vowel ? "an " : "a ") + (plain_code ? "`" + name + "`" : name);
 }
 
-std::string repr(const Value& value) {
-  int budget = kMaxVisited;
-  return repr_at(value, 0, budget);
+bool Walk::is_inside(const Object* object) const {
+  return std::find(path_.begin(), path_.end(), object) != path_.end();
 }
-std::string ascii_repr(const Value& value) {
+
+std::string repr(const Value& value, Walk& walk) { return repr_at(value, walk); }
+std::string to_display(const Value& value, Walk& walk) {
+  if (value.is(ValueKind::kArray) && walk.visit(value.as<ArrayObject>().elements.size() * 2))
+    return array_display(value);
+  if (!value.is(ValueKind::kString)) return repr_at(value, walk);
+  walk.visit(value.text().size() / 16);
+  return value.text();
+}
+
+std::string repr(const Value& value) {
+  Walk walk(kMaxShownElements, kMaxShownDepth);
+  return repr_at(value, walk);
+}
+std::string in_ascii(const std::string& text) {
   std::string out;
-  for (char32_t c : decode_utf8(repr(value)))
-    out += c < 0x80 ? std::string(1, static_cast<char>(c)) : escape(c);
+  for (char32_t c : decode_utf8(text)) out += c < 0x80 ? std::string(1, static_cast<char>(c)) : escape(c);
   return out;
 }
 std::string to_display(const Value& value) {
@@ -269,52 +310,78 @@ std::string format_float(double value) {
 }
 
 namespace {
-bool equal_at(const Value& first, const Value& second, int depth, int& budget) {
+
+bool equal_sequences(const Value& a, const Value& b, Walk& walk) {
+  const auto &x = a.elements(), &y = b.elements();
+  if (x.size() != y.size()) return false;
+  Walk::Inside inside(walk, a.object);
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (!equal(x[i], y[i], walk)) return false;
+  }
+  return true;
+}
+
+bool equal_dicts(const Value& a, const Value& b, Walk& walk) {
+  if (a.dict().entries.size() != b.dict().entries.size()) return false;
+  Walk::Inside inside(walk, a.object);
+  for (const auto& [key, value] : a.dict().entries) {
+    Value* other = b.dict().find(key_text(key));
+    if (!other || !equal(value, *other, walk)) return false;
+  }
+  return true;
+}
+
+bool equal_structs(const Value& a, const Value& b, Walk& walk) {
+  const auto &x = a.as<StructObject>().fields, &y = b.as<StructObject>().fields;
+  if (x.size() != y.size()) return false;
+  Walk::Inside inside(walk, a.object);
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (x[i].first != y[i].first || !equal(x[i].second, y[i].second, walk)) return false;
+  }
+  return true;
+}
+
+bool equal_ranges(const RangeObject& x, const RangeObject& y) {
+  return x.size() == y.size() &&
+         (x.size() == 0 || (x.start == y.start && (x.size() == 1 || x.step == y.step)));
+}
+
+bool equal_arrays(const ArrayObject& x, const ArrayObject& y, Walk& walk) {
+  auto same = [&](const Value& p, const Value& q) { return equal(p, q, walk); };
+  return x.dtype == y.dtype && x.shape == y.shape &&
+         std::equal(x.elements.begin(), x.elements.end(), y.elements.begin(), same);
+}
+
+}  // namespace
+
+bool equal(const Value& first, const Value& second, Walk& walk) {
   const Value a = plain(first), b = plain(second);
-  if (depth > 200 || --budget < 0) return false;
-  if (a.kind == b.kind && a.is_sequence() && a.object == b.object) return true;
+  if (!walk.visit()) return false;
   if (a.is_number() && b.is_number()) {
     if (a.is_integral() && b.is_integral()) return a.as_int() == b.as_int();
-    return a.as_double() == b.as_double();
+    // Exact also past 2^53, where neither is converted to the other.
+    auto exact = [](const Value& v) {
+      return v.is(ValueKind::kFloat) ? static_cast<long double>(v.number)
+                                     : static_cast<long double>(v.as_int());
+    };
+    return exact(a) == exact(b);
   }
   if (a.kind != b.kind) return false;
   switch (a.kind) {
+    case ValueKind::kString:
+      walk.visit(std::min(a.text().size(), b.text().size()) / 64);
+      return a.same_as(b);
     case ValueKind::kList:
-    case ValueKind::kTuple: {
-      const auto &x = a.elements(), &y = b.elements();
-      if (x.size() != y.size()) return false;
-      for (size_t i = 0; i < x.size(); ++i) {
-        if (!equal_at(x[i], y[i], depth + 1, budget)) return false;
-      }
-      return true;
-    }
-    case ValueKind::kDict: {
-      if (a.dict().entries.size() != b.dict().entries.size()) return false;
-      for (const auto& [key, value] : a.dict().entries) {
-        Value* other = b.dict().find(key_text(key));
-        if (!other || !equal_at(value, *other, depth + 1, budget)) return false;
-      }
-      return true;
-    }
-    case ValueKind::kStruct: {
-      const auto &x = a.as<StructObject>().fields, &y = b.as<StructObject>().fields;
-      if (x.size() != y.size()) return false;
-      for (size_t i = 0; i < x.size(); ++i) {
-        if (x[i].first != y[i].first || !equal_at(x[i].second, y[i].second, depth + 1, budget)) return false;
-      }
-      return true;
-    }
-    case ValueKind::kRange: {
-      const auto &x = a.as<RangeObject>(), &y = b.as<RangeObject>();
-      return x.size() == y.size() &&
-             (x.size() == 0 || (x.start == y.start && (x.size() == 1 || x.step == y.step)));
-    }
-    case ValueKind::kArray: {
-      const auto &x = a.as<ArrayObject>(), &y = b.as<ArrayObject>();
-      auto same = [&](const Value& p, const Value& q) { return equal_at(p, q, depth + 1, budget); };
-      return x.dtype == y.dtype && x.shape == y.shape &&
-             std::equal(x.elements.begin(), x.elements.end(), y.elements.begin(), same);
-    }
+    case ValueKind::kTuple:
+      return a.object == b.object || equal_sequences(a, b, walk);
+    case ValueKind::kDict:
+      return a.object == b.object || equal_dicts(a, b, walk);
+    case ValueKind::kStruct:
+      return a.object == b.object || equal_structs(a, b, walk);
+    case ValueKind::kRange:
+      return equal_ranges(a.as<RangeObject>(), b.as<RangeObject>());
+    case ValueKind::kArray:
+      return equal_arrays(a.as<ArrayObject>(), b.as<ArrayObject>(), walk);
     case ValueKind::kEnum:
       return a.as<EnumObject>().name == b.as<EnumObject>().name;
     case ValueKind::kBuiltin: {
@@ -326,13 +393,6 @@ bool equal_at(const Value& first, const Value& second, int depth, int& budget) {
     default:
       return a.same_as(b);
   }
-}
-
-}  // namespace
-
-bool equal(const Value& a, const Value& b) {
-  int budget = kMaxVisited;
-  return equal_at(a, b, 0, budget);
 }
 
 bool truth(const Value& value) {
@@ -363,9 +423,9 @@ bool truth(const Value& value) {
 }
 
 namespace {
-std::string key_text_at(const Value& given, int& budget) {
+std::string key_text_at(const Value& given, Walk& walk) {
   const Value value = plain(given);
-  if (--budget < 0) return {};
+  if (!walk.visit()) return {};
   switch (value.kind) {
     case ValueKind::kNone:
       return "none";
@@ -386,9 +446,10 @@ std::string key_text_at(const Value& given, int& budget) {
       return "e" + value.as<EnumObject>().name;
     case ValueKind::kTuple: {
       std::string out = "t";
+      Walk::Inside inside(walk, value.object);
       for (const Value& element : value.elements()) {
-        std::string part = key_text_at(element, budget);
-        if (part.empty()) return {};
+        std::string part = key_text_at(element, walk);
+        if (part.empty() || !walk.visit(part.size() / 16)) return {};
         out += std::to_string(part.size()) + ":" + part;
       }
       return out;
@@ -403,40 +464,48 @@ std::string key_text_at(const Value& given, int& budget) {
 }
 }  // namespace
 
-std::string key_text(const Value& value) {
-  int budget = kMaxVisited;
-  return key_text_at(value, budget);
+std::string key_text(const Value& value, Walk* walk) {
+  Walk own(kMaxKeyElements);
+  return key_text_at(value, walk ? *walk : own);
 }
 
 namespace {
+
+// Visits each container once, however often it is shared, and without recursion.
 template <typename Test>
-bool contains(const Value& value, int depth, Test test, int& budget) {
-  if (test(value)) return true;
-  if (depth > 200 || --budget < 0) return false;
-  if (value.is_sequence()) {
-    for (const Value& element : value.elements()) {
-      if (contains(element, depth + 1, test, budget)) return true;
-    }
-  } else if (value.is(ValueKind::kDict)) {
-    for (const auto& [key, entry] : value.dict().entries) {
-      if (contains(entry, depth + 1, test, budget)) return true;
-    }
-  } else if (value.is(ValueKind::kStruct)) {
-    for (const auto& [name, field] : value.as<StructObject>().fields) {
-      if (contains(field, depth + 1, test, budget)) return true;
+bool contains(const Value& value, Test test, size_t* visited) {
+  if (!is_container(value)) return test(value);
+  std::vector<Value> pending = {value};
+  std::unordered_set<const Object*> seen;
+  bool found = false;
+  size_t count = 0;
+  auto look = [&](const Value& element) {
+    ++count;
+    found = found || test(element);
+    if (is_container(element) && seen.insert(element.object).second) pending.push_back(element);
+  };
+  while (!pending.empty() && !found) {
+    Value next = pending.back();
+    pending.pop_back();
+    if (next.is_sequence()) {
+      for (const Value& element : next.elements()) look(element);
+    } else if (next.is(ValueKind::kDict)) {
+      for (const auto& [key, entry] : next.dict().entries) look(entry);
+    } else {
+      for (const auto& [name, field] : next.as<StructObject>().fields) look(field);
     }
   }
-  return false;
+  if (visited) *visited += count;
+  return found;
 }
+
 }  // namespace
 
-bool contains_node(const Value& value) {
-  int budget = kMaxVisited;
-  return contains(value, 0, [](const Value& v) { return v.is_node(); }, budget);
+bool contains_node(const Value& value, size_t* visited) {
+  return contains(value, [](const Value& v) { return v.is_node(); }, visited);
 }
-bool contains_poison(const Value& value) {
-  int budget = kMaxVisited;
-  return contains(value, 0, [](const Value& v) { return v.is_poison(); }, budget);
+bool contains_poison(const Value& value, size_t* visited) {
+  return contains(value, [](const Value& v) { return v.is_poison(); }, visited);
 }
 
 }  // namespace galatea::dsl

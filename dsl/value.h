@@ -78,6 +78,7 @@ struct EnumObject;
 struct PendingObject;
 struct NewAxisObject;
 struct DecoratorObject;
+class Arena;
 
 struct Value {
   ValueKind kind = ValueKind::kUndefined;
@@ -166,6 +167,7 @@ struct DictObject : Object {
   std::unordered_map<std::string, size_t> index;
   uint32_t region = 0;
   Span span;
+  Arena* arena = nullptr;  ///< counts the entries
   Value* find(const std::string& key_text);
   void set(const std::string& key_text, Value key, Value value);
   bool erase(const std::string& key_text);
@@ -265,38 +267,88 @@ class Arena {
     auto owned = std::make_unique<T>();
     T* object = owned.get();
     objects_.push_back(std::move(owned));
-    bytes_ += sizeof(T) + sizeof(void*) + extra_bytes;
+    bytes_ += sizeof(T) + sizeof(void*) + kAllocationBytes + extra_bytes;
     return object;
   }
+  /// Bytes that something of the evaluation holds beside its objects.
   void count(size_t bytes) { bytes_ += bytes; }
+  void release(size_t bytes) { bytes_ -= bytes; }
   size_t bytes() const { return bytes_; }
 
  private:
+  static constexpr size_t kAllocationBytes = 16;  ///< what the allocator keeps for itself
   std::vector<std::unique_ptr<Object>> objects_;
   size_t bytes_ = 0;
+};
+
+/// Bounds a walk over a value: values may share parts (`x = [x, x]`, sixty times) and contain themselves.
+class Walk {
+ public:
+  enum class End : uint8_t { kWhole, kTooLong, kTooDeep };
+  static constexpr size_t kMaxDepth = 1000;  ///< about where Python ends in a RecursionError
+
+  explicit Walk(size_t budget, size_t max_depth = kMaxDepth) : budget_(budget), max_depth_(max_depth) {}
+  /// Counts elements, or 16 bytes each, and says whether to go on.
+  bool visit(size_t elements = 1) {
+    visited_ += elements;
+    if (visited_ > budget_ && end_ == End::kWhole) end_ = End::kTooLong;
+    return end_ == End::kWhole;
+  }
+  size_t visited() const { return visited_; }
+  End end() const { return end_; }
+
+  /// While it lives, the walk is inside `object`.
+  class Inside {
+   public:
+    Inside(Walk& walk, const Object* object) : walk_(walk) {
+      walk.path_.push_back(object);
+      if (walk.path_.size() > walk.max_depth_ && walk.end_ == End::kWhole) walk.end_ = End::kTooDeep;
+    }
+    ~Inside() { walk_.path_.pop_back(); }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+
+   private:
+    Walk& walk_;
+  };
+  bool is_inside(const Object* object) const;
+
+ private:
+  size_t budget_, visited_ = 0, max_depth_;
+  End end_ = End::kWhole;
+  std::vector<const Object*> path_;
 };
 
 /// "an int", "a list", "a data node": with its article, for messages.
 std::string describe_kind(const Value& value);
 /// Python's name of the type: "int", "list".
 std::string_view type_name(const Value& value);
-/// As Python's repr and str; deep nests end in "...".
+/// As Python's repr and str. Means nothing unless the walk ends whole.
+std::string repr(const Value& value, Walk& walk);
+std::string to_display(const Value& value, Walk& walk);
+/// The same for messages: what is long or deep is cut with "...".
 std::string repr(const Value& value);
 std::string to_display(const Value& value);
-/// As Python's ascii(): repr with escapes for all but ASCII.
-std::string ascii_repr(const Value& value);
+/// A text of repr() as Python's ascii() gives it: with escapes for all but ASCII.
+std::string in_ascii(const std::string& text);
 std::string format_float(double value);
 /// `%` and `//` of floats, as Python has them.
 double float_remainder(double a, double b);
 double float_quotient(double a, double b);
-/// Equality as Python's ==, on static values.
-bool equal(const Value& a, const Value& b);
+
+// ---- text (UTF-8) ----
+std::string_view character_at(std::string_view text, size_t index);
+/// As std::string::find, in linear time whatever the texts are.
+size_t find_text(const std::string& text, const std::string& wanted, size_t from);
+/// Equality as Python's ==, on static values. Means nothing unless the walk ends whole.
+bool equal(const Value& a, const Value& b, Walk& walk);
 /// Whether a static value counts as true.
 bool truth(const Value& value);
-/// The text under which a dict finds a key; empty: not hashable.
-std::string key_text(const Value& value);
-/// Whether a data node stands somewhere in it.
-bool contains_node(const Value& value);
-bool contains_poison(const Value& value);
+/// The text under which a dict finds a key; empty: not hashable, or a tuple of more than a million elements
+/// or a thousand levels.
+std::string key_text(const Value& value, Walk* walk = nullptr);
+/// Whether a data node stands somewhere in it. `visited` grows by the elements that were looked at.
+bool contains_node(const Value& value, size_t* visited = nullptr);
+bool contains_poison(const Value& value, size_t* visited = nullptr);
 
 }  // namespace galatea::dsl

@@ -141,6 +141,10 @@ GALATEA_API galatea_error* galatea_program_options_set_backend(galatea_program_o
 /* The folder that imports may not leave; without it, the folder of the pipeline file. */
 GALATEA_API galatea_error* galatea_program_options_set_import_root(galatea_program_options* options,
                                                                    const char* folder);
+/* Moves a bound of the compilation by its name ("steps", "nodes", "call-depth", …; docs/limits.md lists
+ * them). A message about a limit names it. */
+GALATEA_API galatea_error* galatea_program_options_set_limit(galatea_program_options* options,
+                                                             const char* name, int64_t value);
 /* Ends options. Programs made with them are not affected. */
 GALATEA_API void galatea_program_options_destroy(galatea_program_options* options);
 
@@ -181,10 +185,16 @@ typedef enum galatea_dtype {
   GALATEA_FLOAT16 = 8,
   GALATEA_FLOAT = 9,
   GALATEA_FLOAT64 = 10,
-  GALATEA_BOOL = 11
+  GALATEA_BOOL = 11,
+  GALATEA_NO_DTYPE = -1 /* not known yet: see galatea_program_get_input() */
 } galatea_dtype;
 /* Bytes of one element; 0 for a number that is no element type. */
 GALATEA_API int32_t galatea_dtype_size(galatea_dtype dtype);
+/* The type of an external input that the pipeline leaves open, so that all is checked and compiled at once.
+ * `layout` may be NULL. What the pipeline declares itself stays. */
+GALATEA_API galatea_error* galatea_program_options_set_input_type(galatea_program_options* options,
+                                                                  const char* input, galatea_dtype dtype,
+                                                                  int32_t ndim, const char* layout);
 
 /* What a program takes or gives, as far as it is known before anything runs. */
 typedef struct galatea_port {
@@ -196,14 +206,17 @@ typedef struct galatea_port {
   int64_t extents[GALATEA_MAX_RANK]; /* per sample; -1 where they vary */
 } galatea_port;
 
-/* Number of outputs. */
+/* Number of outputs; -1 where the type of an input is not known yet (the batches know). */
 GALATEA_API int32_t galatea_program_num_outputs(const galatea_program* program);
 /* Describes output `index`, from 0. */
 GALATEA_API galatea_error* galatea_program_get_output(const galatea_program* program, int32_t index,
                                                       galatea_port* port);
 /* Number of external inputs (fn.external_source), which the host has to feed. */
 GALATEA_API int32_t galatea_program_num_inputs(const galatea_program* program);
-/* Describes external input `index`, from 0. */
+/* Describes external input `index`, from 0. Where neither the pipeline nor the host says its type, dtype is
+ * GALATEA_NO_DTYPE and ndim is -1: the first batch that is fed says it, with the layout of its first tensor.
+ * The pipeline is compiled when every such input was fed once; an error of that is galatea_session_feed()'s.
+ * A program keeps what it compiled, for its other sessions. */
 GALATEA_API galatea_error* galatea_program_get_input(const galatea_program* program, int32_t index,
                                                      galatea_port* port);
 
@@ -246,7 +259,7 @@ typedef struct galatea_tensor {
   int64_t extents[GALATEA_MAX_RANK]; /* elements per axis, outermost first */
   int64_t strides[GALATEA_MAX_RANK]; /* elements from one index to the next, per axis */
   const char* layout; /* one letter an axis, "HWC", or "": not known. NULL is accepted in what is fed; ignored
-                         there */
+                         there but for the first batch of an input without a type */
 } galatea_tensor;
 /* Makes `tensor` a row-major tensor over `data`, without a layout. An `ndim` out of range is an error. */
 GALATEA_API galatea_error* galatea_tensor_init(galatea_tensor* tensor, void* data, galatea_dtype dtype,

@@ -105,9 +105,10 @@ Error LoadedProgram::located(Error error, int32_t location) const {
   // What has a place already knows better.
   if (first.span.valid()) return error;
   const Location& place = program->locations[static_cast<size_t>(location)];
-  first.span = spans[static_cast<size_t>(location)];
+  const LocationSpans& here = spans[static_cast<size_t>(location)];
+  first.span = here.span;
+  if (first.calls.empty()) first.calls = here.calls;
   if (first.span_text.empty() && !place.op.empty()) first.span_text = "in " + place.op;
-  for (const std::string& call : place.calls) first.notes.push_back(call);
   return error;
 }
 

@@ -39,7 +39,7 @@ struct LoadedProgram {
   std::vector<Site> sites;
   SourceMap own_sources;
   const SourceMap* source_map = nullptr;  ///< what `spans` point into: the host's map, or own_sources
-  std::vector<Span> spans;                ///< of the locations
+  std::vector<LocationSpans> spans;       ///< of the locations
 
   size_t native_site(int32_t call) const { return sources.size() + static_cast<size_t>(call); }
   size_t kernel_site(int32_t call) const {

@@ -65,13 +65,21 @@ struct Instruction {
   int32_t location = -1;  ///< index in Program::locations
 };
 
-/// Where an instruction comes from, without the compiler's source map.
-struct Location {
+/// A place in a source file, without the compiler's source map.
+struct Place {
   std::string file;
   uint32_t line = 0, column = 0, end_line = 0, end_column = 0;
-  std::string text;                ///< the source line
-  std::string op;                  ///< operator, for messages and the summary
-  std::vector<std::string> calls;  ///< "in f, called at file:line", innermost first
+  std::string text;  ///< the source line
+};
+
+/// Where an instruction comes from.
+struct Location : Place {
+  struct Call {
+    Place place;           ///< of the call
+    std::string function;  ///< that it stands in
+  };
+  std::string op;           ///< operator, for messages and the summary
+  std::vector<Call> calls;  ///< innermost first
 };
 
 struct CheckMessage {
@@ -194,9 +202,15 @@ std::string_view name_of(Opcode op);
 /// the program.
 Status verify(const Program& program);
 
+/// A location in a source map.
+struct LocationSpans {
+  Span span;
+  std::vector<CallSite> calls;
+};
+
 /// The place of each of Program::locations in `sources`: in the file of that name, if the map has it with the
 /// same lines; else in a file that is added, made of the lines that the program knows. Same program and map,
 /// same spans.
-std::vector<Span> location_spans(const Program& program, SourceMap& sources);
+std::vector<LocationSpans> location_spans(const Program& program, SourceMap& sources);
 
 }  // namespace galatea::runtime

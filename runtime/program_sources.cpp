@@ -12,20 +12,22 @@ constexpr uint32_t kMaxLine = 1'000'000;
 
 using Lines = std::map<uint32_t, std::string>;
 
-bool has_place(const Location& location) {
-  return !location.file.empty() && location.line > 0 && location.line <= kMaxLine;
-}
+bool is_known(const Place& place) { return !place.file.empty() && place.line > 0 && place.line <= kMaxLine; }
 
 /// Files in the order in which locations first name them, with the lines that are known of them.
 std::vector<std::pair<std::string, Lines>> known_lines(const Program& program) {
   std::vector<std::pair<std::string, Lines>> files;
-  for (const Location& location : program.locations) {
-    if (!has_place(location)) continue;
+  auto add = [&](const Place& place) {
+    if (!is_known(place)) return;
     auto file = std::find_if(files.begin(), files.end(),
-                             [&](const auto& candidate) { return candidate.first == location.file; });
-    if (file == files.end()) file = files.insert(file, {location.file, {}});
-    std::string& text = file->second[location.line];
-    if (text.empty()) text = location.text;
+                             [&](const auto& candidate) { return candidate.first == place.file; });
+    if (file == files.end()) file = files.insert(file, {place.file, {}});
+    std::string& text = file->second[place.line];
+    if (text.empty()) text = place.text;
+  };
+  for (const Location& location : program.locations) {
+    add(location);
+    for (const Location::Call& call : location.calls) add(call.place);
   }
   return files;
 }
@@ -63,32 +65,34 @@ uint32_t byte_of_column(std::string_view line, uint32_t column) {
   return byte;
 }
 
-Span span_of(const Location& location, uint32_t id, const SourceFile& file) {
-  const std::string_view line = file.line(location.line);
+Span span_of(const Place& place, uint32_t id, const SourceFile& file) {
+  const std::string_view line = file.line(place.line);
   const auto line_begin = static_cast<uint32_t>(line.data() - file.text().data());
-  const uint32_t begin = byte_of_column(line, location.column);
+  const uint32_t begin = byte_of_column(line, place.column);
   // A place of several lines is shown by its first one.
-  const uint32_t end = location.end_line == location.line ? byte_of_column(line, location.end_column)
-                                                          : static_cast<uint32_t>(line.size());
+  const uint32_t end = place.end_line == place.line ? byte_of_column(line, place.end_column)
+                                                    : static_cast<uint32_t>(line.size());
   return {id, line_begin + begin, line_begin + std::max(begin, end)};
 }
 
 }  // namespace
 
-std::vector<Span> location_spans(const Program& program, SourceMap& sources) {
+std::vector<LocationSpans> location_spans(const Program& program, SourceMap& sources) {
   std::map<std::string, uint32_t> ids;
   for (const auto& [name, lines] : known_lines(program)) {
     uint32_t id = find_file(sources, name, lines);
     ids[name] = id != 0 ? id : sources.add(name, text_of(lines));
   }
-  std::vector<Span> spans;
+  auto in_map = [&](const Place& place) {
+    if (!is_known(place)) return Span{};
+    const uint32_t id = ids[place.file];
+    return span_of(place, id, *sources.file(id));
+  };
+  std::vector<LocationSpans> spans;
   for (const Location& location : program.locations) {
-    if (!has_place(location)) {
-      spans.emplace_back();
-      continue;
-    }
-    const uint32_t id = ids[location.file];
-    spans.push_back(span_of(location, id, *sources.file(id)));
+    LocationSpans& entry = spans.emplace_back(in_map(location), std::vector<CallSite>{});
+    for (const Location::Call& call : location.calls)
+      entry.calls.push_back({in_map(call.place), call.function});
   }
   return spans;
 }

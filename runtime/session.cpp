@@ -142,7 +142,10 @@ Error without_places(Error error, const Program& program) {
   for (Diagnostic& diagnostic : error.diagnostics) {
     if (!diagnostic.span.valid()) continue;
     diagnostic.notes.push_back("at " + sources.describe(diagnostic.span));
+    for (const CallSite& call : diagnostic.calls)
+      diagnostic.notes.push_back("called at " + sources.describe(call.span) + ", in `" + call.function + "`");
     diagnostic.span = {};
+    diagnostic.calls.clear();
   }
   return error;
 }

@@ -5,7 +5,8 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-#include "compiler/check_constants.h"
+#include "compiler/check_graph.h"
+#include "compiler/shape/graph_shapes.h"
 #include "tools/pipeline_host.h"
 
 namespace galatea::tools {
@@ -16,12 +17,12 @@ struct Options {
   PipelineOptions pipeline;
 };
 
-std::string outputs_of(const ir::Graph& graph) {
+std::string outputs_of(const ir::Graph& graph, const shape::GraphShapes& shapes) {
   std::vector<std::string> outputs;
   const ir::Terminator& end = graph.block(graph.exit_block()).terminator;
   for (size_t i = 0; i < end.results.size(); ++i) {
     std::string name = i < graph.output_names.size() ? graph.output_names[i] : "";
-    outputs.push_back((name.empty() ? "" : name + " ") + ir::to_text(graph.type(end.results[i])));
+    outputs.push_back((name.empty() ? "" : name + " ") + shapes.type_text(end.results[i]));
   }
   return fmt::format("{}", fmt::join(outputs, ", "));
 }
@@ -34,11 +35,20 @@ void check_file(const std::string& file, const Options& options, const PipelineH
       options.pipeline.pipeline.empty()
           ? dsl::stage_all(file, {}, frontend, host.registry(), reporter.sources())
           : dsl::stage_pipeline(file, {}, frontend, host.registry(), reporter.sources());
+  std::string outputs;
   for (const auto& graph : result.graphs) {
-    for (Diagnostic& diagnostic : check_constants(*graph)) {
+    shape::GraphShapes shapes(*graph);
+    for (Diagnostic& diagnostic : check_graph(*graph, shapes)) {
       if (diagnostic.severity == Severity::kError) result.ok = false;
       result.diagnostics.push_back(std::move(diagnostic));
     }
+    outputs += fmt::format("  {} -> {}\n", graph->name, outputs_of(*graph, shapes));
+  }
+  for (const dsl::LatePipeline& late : result.late) {
+    std::vector<std::string> names;
+    for (const auto& input : late.inputs)
+      if (!input.type) names.push_back("`" + input.name + "`");
+    outputs += fmt::format("  {} -> known when {} is fed\n", late.name, fmt::join(names, ", "));
   }
   const auto errors = std::count_if(result.diagnostics.begin(), result.diagnostics.end(),
                                     [](const Diagnostic& d) { return d.severity == Severity::kError; });
@@ -48,9 +58,7 @@ void check_file(const std::string& file, const Options& options, const PipelineH
     text += fmt::format("{}: {} error{}\n", file, errors, errors == 1 ? "" : "s");
     return;
   }
-  text += fmt::format("{}: fine\n", file);
-  for (const auto& graph : result.graphs)
-    text += fmt::format("  {} -> {}\n", graph->name, outputs_of(*graph));
+  text += fmt::format("{}: fine\n{}", file, outputs);
 }
 
 int run(const Options& options, Reporter& reporter) {

@@ -11,14 +11,22 @@ constexpr DiagnosticPage kTools[] = {
 #include "tools/messages.def"
 #undef GALATEA_MESSAGE
 };
-// Readers and codecs word each failure where it is found; these are what their codes have in common.
-constexpr DiagnosticPage kNative[] = {
+// Readers, codecs, code generators and the C API word each failure where it is found; these are what their
+// codes have in common.
+constexpr DiagnosticPage kWordedElsewhere[] = {
     {"G0801",
      "a source of samples cannot be opened: its folder, list or files are missing, empty or malformed",
      "check the path (relative to the working directory) and what is in it"},
     {"G0810",
      "the bytes of a sample are not an image that can be decoded: cut off, damaged, or of another format",
      "check or remove the file; on_error=\"skip\" or \"replace\" lets the run go on without it"},
+    {"G0560", "unknown code generation target {}", "{}"},
+    {"G0561", "LLVM refuses what the compiler gave it", "please report this: it is a bug in galatea"},
+    {"G0562", "this machine's processor lacks what the target needs", "leave GALATEA_TARGET out"},
+    {"G0563", "unknown backend {}", "{}"},
+    {"G0940", "a function of the C API was called wrongly: {}", "see the function's comment in galatea.h"},
+    {"G0941", "something that must not happen was stopped at the C API: {}",
+     "please report this: it is a bug in galatea"},
 };
 constexpr DiagnosticPage kRuntime[] = {
 #define GALATEA_MESSAGE(name, code, kind, text, help) {code, text, help},
@@ -41,7 +49,7 @@ constexpr DiagnosticPage kLanguage[] = {
 std::vector<DiagnosticPage> all_diagnostic_pages() {
   std::vector<DiagnosticPage> pages(std::begin(kLanguage), std::end(kLanguage));
   pages.insert(pages.end(), std::begin(kCompiler), std::end(kCompiler));
-  pages.insert(pages.end(), std::begin(kNative), std::end(kNative));
+  pages.insert(pages.end(), std::begin(kWordedElsewhere), std::end(kWordedElsewhere));
   pages.insert(pages.end(), std::begin(kRuntime), std::end(kRuntime));
   pages.insert(pages.end(), std::begin(kTools), std::end(kTools));
   std::stable_sort(pages.begin(), pages.end(), [](const auto& a, const auto& b) { return a.code < b.code; });

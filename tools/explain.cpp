@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include "tools/diagnostic_page.h"
 #include "tools/explain_levels.h"
 #include "tools/messages.h"
 #include "tools/pipeline_host.h"
@@ -22,39 +23,19 @@ bool is_code(const std::string& text) {
   return text.size() == 5 && text[0] == 'G' && text.find_first_not_of("0123456789", 1) == std::string::npos;
 }
 
-/// {0} and {} stand for what is filled in: shown as dots.
-std::string with_dots(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const size_t close = text[i] == '{' ? text.find('}', i) : std::string_view::npos;
-    if (close != std::string_view::npos) {
-      out += "...";
-      i = close;
-    } else {
-      out.push_back(text[i]);
-    }
-  }
-  return out;
-}
-
 int explain_code(const std::string& code, Reporter& reporter) {
-  std::string text;
   std::vector<std::string> codes;
-  for (const DiagnosticPage& page : all_diagnostic_pages()) {
-    codes.emplace_back(page.code);
-    if (page.code != code) continue;
-    text += fmt::format("{}: {}\n", code, with_dots(page.text));
-    const std::string help = with_dots(page.help);
-    if (help.find_first_not_of(". ") != std::string::npos) text += fmt::format("  What to do: {}\n", help);
+  for (const PageText& page : page_texts()) {
+    if (page.code == code) {
+      reporter.print(page_for_terminal(page, all_diagnostic_pages()));
+      return kFine;
+    }
+    codes.push_back(page.code);
   }
-  if (text.empty()) {
-    auto nearest = closest_match(code, codes);
-    fmt::print(stderr, "galatea: there is no diagnostic {}{}\n", code,
-               nearest ? fmt::format("; did you mean {}?", *nearest) : "");
-    return kUsage;
-  }
-  reporter.print(text);
-  return kFine;
+  const auto nearest = closest_match(code, codes);
+  fmt::print(stderr, "galatea: there is no diagnostic {}{}\n", code,
+             nearest ? fmt::format("; did you mean {}?", *nearest) : "");
+  return kUsage;
 }
 
 int run(const Options& options, Reporter& reporter) {

@@ -11,7 +11,9 @@
 #include "compiler/codegen/code_module.h"
 #include "compiler/codegen/cuda/emit.h"
 #include "compiler/codegen/cuda/nvrtc.h"
+#include "compiler/ir/printer.h"
 #include "compiler/op/operator.h"
+#include "compiler/shape/graph_shapes.h"
 #include "tools/messages.h"
 
 namespace galatea::tools {
@@ -212,7 +214,10 @@ Result<std::string> ptx_text(const CompileReport& report, const std::string& arc
 Result<std::string> emit_level(const std::string& level, const runtime::Program& program,
                                const CompileReport& report, const std::string& arch, bool fuse) {
   if (level.empty()) return page_for_people(program, report);
-  if (level == "graph") return ir::to_text(*report.graph);
+  if (level == "graph") {
+    const shape::GraphShapes shapes(*report.graph);
+    return ir::to_text(*report.graph, shapes.type_texts());
+  }
   if (level == "plan") return runtime::to_text(program);
   if (level == "kernel") {
     return for_each_kernel(report, "//", [](const KernelReport& k) -> Result<std::string> {

@@ -6,7 +6,6 @@
 #include <filesystem>
 
 #include "base/settings.h"
-#include "compiler/check_constants.h"
 #include "compiler/codegen/backend.h"
 #include "compiler/codegen/cuda/shim_backend.h"
 #include "compiler/codegen/llvm_backend.h"
@@ -71,13 +70,15 @@ std::unique_ptr<ir::Graph> PipelineHost::stage(const std::string& file, const Pi
   dsl::FrontendResult result =
       dsl::stage_pipeline(file, {}, frontend_options(options), registry_, reporter.sources());
   reporter.report(std::move(result.diagnostics));
-  if (result.ok && !result.graphs.empty()) {
-    std::vector<Diagnostic> failing = check_constants(*result.graphs.front());
-    const bool fails = std::any_of(failing.begin(), failing.end(),
-                                   [](const Diagnostic& d) { return d.severity == Severity::kError; });
-    reporter.report(std::move(failing));
-    if (!fails) return std::move(result.graphs.front());
+  if (result.ok && !result.late.empty()) {
+    // Its type comes from a host.
+    const dsl::LatePipeline::Input& input = result.late.front().inputs.front();
+    Error refused = tool_error(ErrorKind::kUser, Message::kHostInput, input.name).error();
+    refused.diagnostics.front().span = input.span;
+    reporter.report(refused);
+    return nullptr;
   }
+  if (result.ok && !result.graphs.empty()) return std::move(result.graphs.front());
   reporter.raise_status(kWrong);
   return nullptr;
 }
@@ -105,13 +106,14 @@ std::shared_ptr<const runtime::Program> PipelineHost::compile(const ir::Graph& g
   options.fuse = choice.fuse;
   options.trace = trace;
   CompileReport own_report;
-  if (report == nullptr && setting_bool("GALATEA_LOG")) report = &own_report;
+  if (report == nullptr) report = &own_report;
   auto program = galatea::compile(graph, reporter.sources(), options, report);
   for (std::string& line : (*backend)->take_notes()) report_note(std::move(line), reporter);
   if (!program) {
     reporter.report(program.error());
     return nullptr;
   }
+  reporter.report(std::move(report->diagnostics));
   if (setting_bool("GALATEA_LOG")) log_kernels(*report);
   return *program;
 }

@@ -23,7 +23,9 @@ namespace galatea::tools {
 /// The options of every subcommand that takes a pipeline file, as the command line gave them.
 struct PipelineOptions {
   std::string pipeline;
-  std::vector<std::string> set;  ///< NAME=VALUE
+  std::vector<std::string> set;           ///< NAME=VALUE
+  std::vector<std::string> limits_given;  ///< NAME=VALUE
+  dsl::Limits limits;                     ///< with what was given
   std::optional<int> batch_size, num_threads, prefetch;
   std::optional<int64_t> seed;
   std::optional<uint64_t> memory_limit;

@@ -49,6 +49,11 @@ void add_pipeline_options(CLI::App* app, PipelineOptions& o) {
   add_option(app, "--memory-limit", o.memory_limit,
              {"BYTES", "none", "memory that samples and batches may take", "--memory-limit 512MB"})
       ->transform(CLI::AsSizeValue(false).description(""));
+  add_option(app, "--limit", o.limits_given,
+             {"NAME=VALUE", "", "moves a bound of the compilation; may be given several times",
+              "--limit steps=5000000"})
+      ->allow_extra_args(false)
+      ->check(CLI::Validator([&o](std::string& text) { return dsl::set_limit(o.limits, text); }, ""));
   add_option(app, "--arch", o.arch,
              {"sm_NN", "the device's", "GPU architecture to plan for", "--arch sm_90"});
 }
@@ -87,6 +92,7 @@ dsl::FrontendOptions PipelineHost::frontend_options(const PipelineOptions& optio
   if (options.on_error == "skip") out.host.on_error = ir::OnError::kSkip;
   if (options.on_error == "replace") out.host.on_error = ir::OnError::kReplace;
   out.host.device = options.device;
+  out.limits = options.limits;
   return out;
 }
 

@@ -142,7 +142,11 @@ int run(const Options& options, Reporter& reporter) {
   const PipelineHost host;
   auto trace = options.trace.empty() ? nullptr : std::make_unique<Trace>();
   if (!host.device_is_here(options.pipeline, reporter)) return reporter.status();
-  std::unique_ptr<ir::Graph> graph = host.stage(options.file, options.pipeline, reporter);
+  std::unique_ptr<ir::Graph> graph;
+  {
+    TraceScope scope(trace.get(), "stage", "compile");
+    graph = host.stage(options.file, options.pipeline, reporter);
+  }
   if (graph == nullptr) return reporter.status();
   auto program = host.compile(*graph, options.compile, trace.get(), reporter);
   if (program == nullptr) return reporter.status();

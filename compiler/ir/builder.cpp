@@ -7,6 +7,24 @@
 
 namespace galatea::ir {
 
+namespace {
+
+/// What the call was given, where the type rule complains of it.
+void note_types(const Graph& graph, const GraphBuilder::NodeSpec& spec, Error& error) {
+  if (error.diagnostics.empty()) return;
+  std::vector<std::string>& notes = error.diagnostics.front().notes;
+  auto note = [&](ValueId value, const std::string& otherwise) {
+    notes.push_back(op::value_note(graph, value, otherwise, to_text(graph.type(value))));
+  };
+  constexpr size_t kMost = 4;
+  for (size_t k = 0; k < spec.inputs.size() && k < kMost; ++k)
+    note(spec.inputs[k], "input " + std::to_string(k));
+  for (const Arg& arg : spec.args)
+    if (arg.is_value() && notes.size() < kMost) note(arg.as_value(), "argument " + arg.name);
+}
+
+}  // namespace
+
 BlockId GraphBuilder::add_block() {
   graph_.blocks.emplace_back();
   return static_cast<BlockId>(graph_.blocks.size() - 1);
@@ -15,7 +33,12 @@ BlockId GraphBuilder::add_block() {
 Result<NodeId> GraphBuilder::add_node(NodeSpec spec) {
   GALATEA_CHECK(spec.op != nullptr, "a node needs an operator");
   GALATEA_CHECK(block_ < graph_.blocks.size(), "no insertion block");
-  GALATEA_ASSIGN(std::vector<Type> types, op::check_call(graph_, spec));
+  auto checked = op::check_call(graph_, spec);
+  if (!checked) {
+    note_types(graph_, spec, checked.error());
+    return std::unexpected(std::move(checked.error()));
+  }
+  std::vector<Type> types = std::move(*checked);
   auto id = static_cast<NodeId>(graph_.nodes.size());
   Node node;
   node.op = spec.op;

@@ -23,8 +23,8 @@ bool is_name(const std::string& text) {
 
 class Printer {
  public:
-  Printer(const Graph& graph, const SourceMap* sources)
-      : graph_(graph), sources_(sources), order_(graph.topological_order()) {
+  Printer(const Graph& graph, const SourceMap* sources, const std::vector<std::string>* types = nullptr)
+      : graph_(graph), sources_(sources), types_(types), order_(graph.topological_order()) {
     block_number_.assign(graph.blocks.size(), kNoId);
     for (size_t i = 0; i < order_.size(); ++i) block_number_[order_[i]] = static_cast<BlockId>(i);
     name_values();
@@ -59,6 +59,10 @@ class Printer {
       for (NodeId node : graph_.block(block).nodes)
         for (ValueId output : graph_.node(node).outputs) name(output);
     }
+  }
+
+  std::string type(ValueId id) const {
+    return types_ && !(*types_)[id].empty() ? (*types_)[id] : to_text(graph_.type(id));
   }
 
   std::string value(ValueId id) const {
@@ -108,7 +112,7 @@ class Printer {
     out_.indent();
     for (const Merge& merge : block.merges)
       out_.line(fmt::format("{} = merge({}) : {}{}", value(merge.result), values(merge.operands),
-                            to_text(graph_.type(merge.result)), place(merge.span)));
+                            type(merge.result), place(merge.span)));
     for (NodeId node : block.nodes) print_node(graph_.node(node));
     print_terminator(block.terminator);
     out_.dedent();
@@ -127,8 +131,7 @@ class Printer {
     line += fmt::format("{}({})", node.op ? node.op->name : "<removed>", values(node.inputs));
     if (!node.args.empty())
       line += " {" + list(node.args, [&](const Arg& arg) { return argument(arg); }) + "}";
-    if (!node.outputs.empty())
-      line += " : " + list(node.outputs, [&](ValueId v) { return to_text(graph_.type(v)); });
+    if (!node.outputs.empty()) line += " : " + list(node.outputs, [&](ValueId v) { return type(v); });
     if (node.key) line += fmt::format(" key=0x{:x}", node.key);
     if (node.has_own_seed) line += " own_seed";
     if (!node.name.empty()) line += " name=" + to_text(Attr(node.name));
@@ -155,6 +158,7 @@ class Printer {
 
   const Graph& graph_;
   const SourceMap* sources_;
+  const std::vector<std::string>* types_;
   std::vector<BlockId> order_;
   std::vector<BlockId> block_number_;
   std::vector<std::string> names_;
@@ -165,6 +169,9 @@ class Printer {
 
 std::string to_text(const Graph& graph) { return Printer(graph, nullptr).run(); }
 std::string to_text(const Graph& graph, const SourceMap& sources) { return Printer(graph, &sources).run(); }
+std::string to_text(const Graph& graph, const std::vector<std::string>& types) {
+  return Printer(graph, nullptr, &types).run();
+}
 std::vector<std::string> value_names(const Graph& graph) { return Printer(graph, nullptr).take_names(); }
 
 }  // namespace galatea::ir

@@ -381,6 +381,32 @@ class Reader {
   }
 
   // ---- types and attributes
+  /// A number; or "?", or a text of unknowns such as "min(h,224)", which only people read: derived from the
+  /// rest, it tells nothing.
+  Result<int64_t> read_extent() {
+    if (in_.take('?')) return -1;
+    const std::optional<int64_t> number = in_.integer();
+    bool unknown = false;
+    int depth = 0;
+    while (true) {
+      if (!in_.word().empty()) {
+        unknown = true;
+      } else if (in_.take('(')) {
+        unknown = true;
+        ++depth;
+      } else if (depth > 0 && in_.take(')')) {
+        --depth;
+      } else if (in_.take('*') || in_.take('/') || in_.take('+')) {
+        unknown = true;
+      } else if (!(unknown && in_.integer()) && !(unknown && in_.take('-')) &&
+                 !(depth > 0 && in_.take(','))) {
+        break;
+      }
+    }
+    if (depth > 0 || (!unknown && (!number || *number < 0))) return in_.error("an extent or `?` is expected");
+    return unknown ? -1 : *number;
+  }
+
   Result<Type> read_type() {
     Type type;
     auto dtype = dtype_from_short_name(in_.word());
@@ -388,13 +414,8 @@ class Reader {
     type.dtype = *dtype;
     GALATEA_TRY(in_.expect('['));
     while (!in_.take(']')) {
-      if (in_.take('?')) {
-        type.extents.push_back(-1);
-      } else {
-        std::optional<int64_t> extent = in_.integer();
-        if (!extent || *extent < 0) return in_.error("an extent or `?` is expected");
-        type.extents.push_back(*extent);
-      }
+      GALATEA_ASSIGN(const int64_t extent, read_extent());
+      type.extents.push_back(extent);
       if (!in_.sees(']')) GALATEA_TRY(in_.expect(','));
       if (type.extents.size() > 32) return in_.error("too many dimensions");
     }

@@ -1,6 +1,7 @@
 #include "compiler/op/lineage.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <vector>
 
 #include "compiler/op/operator.h"
@@ -19,19 +20,18 @@ std::vector<ir::ValueId> parents(const ir::Node& node) {
 }  // namespace
 
 int64_t counting_source(const ir::Graph& graph, ir::NodeId start) {
-  std::vector<uint8_t> seen(graph.values.size(), 0);
+  std::unordered_set<ir::ValueId> seen;  // few of the graph's values
   std::vector<ir::ValueId> stack;
   auto push = [&](std::vector<ir::ValueId> values) {
     std::reverse(values.begin(), values.end());  // the first is looked at first
     for (ir::ValueId value : values)
-      if (!seen[value]) stack.push_back(value);
+      if (!seen.contains(value)) stack.push_back(value);
   };
   push(parents(graph.node(start)));
   while (!stack.empty()) {
     ir::ValueId value = stack.back();
     stack.pop_back();
-    if (seen[value]) continue;
-    seen[value] = 1;
+    if (!seen.insert(value).second) continue;
     const ir::Node* node = graph.defining_node(value);
     if (!node) {
       push(graph.block(graph.value(value).block).merges[graph.value(value).index].operands);

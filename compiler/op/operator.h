@@ -41,6 +41,7 @@ struct ArgSpec {
   std::string documentation;  ///< one or two sentences: meaning, unit, range
   bool no_effect = false;     ///< accepted for DALI's sake; no numeric effect (documented as such)
   std::string refused;        ///< not empty: accepted by DALI, refused here, for this reason
+  std::string refused_help;   ///< what to do instead; empty: leave the argument out
 };
 
 struct InputSpec {
@@ -101,8 +102,9 @@ struct Operator {
   int min_inputs = 0;
   int max_inputs = 0;  ///< past inputs.size(): repetitions of the last (cat, stack)
   std::vector<ArgSpec> args;
-  bool random = false;  ///< draws; gets a key
-  bool source = false;  ///< stands in the entry block (readers, external_source)
+  bool random = false;         ///< draws; gets a key
+  bool source = false;         ///< stands in the entry block (readers, external_source)
+  bool typed_by_host = false;  ///< a source whose dtype=, ndim= and layout= the host may give instead
   bool batch_level = false;
   OutputExtents output_extents = OutputExtents::kOwn;
   bool internal = false;  ///< not listed under fn. (arith.*, index, view operators)

@@ -275,9 +275,10 @@ StageRef RecipeBuilder::reduce(const Reduce& reduce) {
 
 std::vector<Expr> RecipeBuilder::native_scalars(std::string function, std::vector<int> inputs,
                                                 std::vector<Expr> scalars, std::string config,
-                                                std::vector<DType> result_types) {
-  NativeScalars call{std::move(function),    std::move(inputs), std::move(scalars), std::move(config), {},
-                     lowering_.checks.size()};
+                                                std::vector<DType> result_types,
+                                                std::vector<std::pair<int64_t, int64_t>> ranges) {
+  NativeScalars call{std::move(function),     std::move(inputs), std::move(scalars), std::move(config), {},
+                     lowering_.checks.size(), std::move(ranges)};
   std::vector<Expr> results;
   for (DType type : result_types) {
     call.locals.push_back(next_local_);

@@ -8,6 +8,7 @@
 #include <functional>
 #include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/ir/graph.h"
@@ -36,6 +37,8 @@ struct NativeScalars {
   std::string config;           ///< static configuration, JSON; parsed once per program
   std::vector<int64_t> locals;  ///< local symbol numbers of the results
   size_t order = 0;             ///< how many checks stand before it
+  std::vector<std::pair<int64_t, int64_t>>
+      ranges;  ///< what the function promises of each result; may be empty
 };
 
 struct NativeOutput {
@@ -164,7 +167,8 @@ class RecipeBuilder {
 
   // ---- native
   std::vector<Expr> native_scalars(std::string function, std::vector<int> inputs, std::vector<Expr> scalars,
-                                   std::string config, std::vector<DType> result_types);
+                                   std::string config, std::vector<DType> result_types,
+                                   std::vector<std::pair<int64_t, int64_t>> ranges = {});
 
   // ---- outputs (each exactly once)
   /// Dimension d of the output is axis axis_of[d] of the stage (default: in order).

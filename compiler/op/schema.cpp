@@ -138,11 +138,16 @@ Status check_static(const Operator& op, const ArgSpec& spec, ir::Arg& arg, Span 
     if (spec.kind == ArgKind::kDType) help = "write a type, as in types.FLOAT";
     if (spec.kind == ArgKind::kInterp) help = "write an interpolation, as in types.INTERP_LINEAR";
     if (spec.kind == ArgKind::kImageType) help = "write an image type, as in types.RGB";
+    if (spec.kind == ArgKind::kInt || spec.kind == ArgKind::kFloat)
+      help = fmt::format("write a number, as in {}=1", arg.name);
+    if (spec.kind == ArgKind::kIntList || spec.kind == ArgKind::kFloatList)
+      help = fmt::format("write numbers, as in {}=[1, 2]", arg.name);
+    if (spec.kind == ArgKind::kBool) help = fmt::format("write {}=True or {}=False", arg.name, arg.name);
     return user_error(Message::kWrongArgumentType, span, display_name(op), arg.name, describe(spec.kind),
                       describe(arg.as_attr()), help);
   }
   if (!spec.refused.empty() && *converted != spec.default_value)
-    return user_error(Message::kRefusedArgument, span, display_name(op), arg.name, spec.refused);
+    return make_error(ErrorKind::kUser, refused_argument(op, spec, span));
   arg.value = std::move(*converted);
   return {};
 }
@@ -159,8 +164,7 @@ Status check_arguments(const ir::Graph& graph, NodeSpec& spec) {
     if (!seen.insert(found->name).second)
       return user_error(Message::kRepeatedArgument, span, display_name(op), arg.name);
     if (arg.is_value()) {
-      if (!found->refused.empty())
-        return user_error(Message::kRefusedArgument, span, display_name(op), arg.name, found->refused);
+      if (!found->refused.empty()) return make_error(ErrorKind::kUser, refused_argument(op, *found, span));
       GALATEA_TRY(check_per_sample(graph, op, *found, arg, span));
     } else {
       GALATEA_TRY(check_static(op, *found, arg, span));
@@ -211,9 +215,10 @@ Status check_input(const ir::Graph& graph, const NodeSpec& spec, size_t k) {
     return type.layout.empty() ? static_cast<int>(layout.size()) == type.ndim : type.layout == Layout(layout);
   };
   if (std::any_of(input.layouts.begin(), input.layouts.end(), accepted)) return {};
-  std::string help = type.layout.contains('F') ? "sequences are not supported yet"
-                     : type.layout.contains('D')
-                         ? "volumes are not supported yet"
+  std::string help = type.layout.contains('F')   ? "sequences are not supported yet"
+                     : type.layout.contains('D') ? "volumes are not supported yet"
+                     : type.dtype == DType::kU8 && type.ndim == 1
+                         ? "the bytes of a file are decoded first: image = fn.decoders.image(…)"
                          : "rearrange the axes with fn.transpose, or name them with fn.reshape(layout=…)";
   std::string given = type.layout.empty() ? fmt::format("a tensor of {} dimension{} without a layout",
                                                         type.ndim, type.ndim == 1 ? "" : "s")
@@ -311,6 +316,19 @@ std::string describe(const Attr& value) {
 std::string display_name(const Operator& op) {
   if (!op.internal) return "fn." + op.name;
   return op.name.rfind("math.", 0) == 0 ? op.name : "the operator " + op.name;
+}
+
+Diagnostic refused_argument(const Operator& op, const ArgSpec& spec, Span span) {
+  Diagnostic diagnostic =
+      compiler::diagnostic(Message::kRefusedArgument, span, display_name(op), spec.name, spec.refused);
+  if (!spec.refused_help.empty()) diagnostic.help = spec.refused_help;
+  return diagnostic;
+}
+
+std::string value_note(const ir::Graph& graph, ir::ValueId value, const std::string& otherwise,
+                       const std::string& type) {
+  const std::string& variable = graph.value(value).variable;
+  return fmt::format("{} is {}", variable.empty() ? otherwise : "`" + variable + "`", type);
 }
 
 Result<std::vector<ir::Type>> check_call(const ir::Graph& graph, NodeSpec& spec) {

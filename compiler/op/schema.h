@@ -30,6 +30,13 @@ std::string describe(const ir::Attr& value);
 /// "fn.resize", or "the operator add" for operators of the language.
 std::string display_name(const Operator& op);
 
+/// The error of an argument that DALI has and galatea refuses.
+Diagnostic refused_argument(const Operator& op, const ArgSpec& spec, Span span);
+/// "`image` is u8[h,w,3] HWC": a note about a value that an error speaks of. `otherwise` names one that has
+/// no variable.
+std::string value_note(const ir::Graph& graph, ir::ValueId value, const std::string& otherwise,
+                       const std::string& type);
+
 /// Whether the name is a remark of a pass.
 inline bool is_hidden_arg(std::string_view name) { return name == "region_from"; }
 

@@ -241,21 +241,29 @@ int32_t Emitter::location_of(ir::NodeId node) {
   return known;
 }
 
+namespace {
+
+runtime::Place place_of(Span span, const SourceMap& sources) {
+  runtime::Place place;
+  const SourceFile* file = sources.file(span.file);
+  if (file == nullptr) return place;
+  const LineColumn begin = file->position(span.begin), end = file->position(span.end);
+  place.file = file->name();
+  place.line = begin.line;
+  place.column = begin.column;
+  place.end_line = end.line;
+  place.end_column = end.column;
+  place.text = std::string(file->line(begin.line));
+  return place;
+}
+
+}  // namespace
+
 int32_t Emitter::location_at(Span span, const std::vector<CallSite>& calls, const std::string& op) {
   runtime::Location location;
+  static_cast<runtime::Place&>(location) = place_of(span, sources_);
   location.op = op;
-  if (const SourceFile* file = sources_.file(span.file)) {
-    LineColumn begin = file->position(span.begin);
-    LineColumn end = file->position(span.end);
-    location.file = file->name();
-    location.line = begin.line;
-    location.column = begin.column;
-    location.end_line = end.line;
-    location.end_column = end.column;
-    location.text = std::string(file->line(begin.line));
-  }
-  for (const CallSite& call : calls)
-    location.calls.push_back("in " + call.function + ", called at " + sources_.describe(call.span));
+  for (const CallSite& call : calls) location.calls.push_back({place_of(call.span, sources_), call.function});
   program_.locations.push_back(std::move(location));
   return static_cast<int32_t>(program_.locations.size()) - 1;
 }

@@ -3,6 +3,7 @@
 #include "compiler/plan/value_table.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "compiler/passes/narrow_stages.h"
 #include "compiler/passes/push_region_into_decode.h"
@@ -31,14 +32,16 @@ std::vector<Expr> unflatten(int64_t flat, const std::vector<int64_t>& extents) {
 
 int64_t product(const std::vector<int64_t>& extents) {
   int64_t volume = 1;
-  for (int64_t e : extents) volume *= e;
+  for (int64_t e : extents)
+    if (__builtin_mul_overflow(volume, e, &volume)) return std::numeric_limits<int64_t>::max();
   return volume;
 }
 
 std::optional<std::vector<int64_t>> constants(const std::vector<Expr>& extents) {
   std::vector<int64_t> out;
   for (const Expr& e : extents) {
-    if (!kernel::is_const(e)) return std::nullopt;
+    // A negative one belongs to a check that fails.
+    if (!kernel::is_const(e) || kernel::const_value(e) < 0) return std::nullopt;
     out.push_back(kernel::const_value(e));
   }
   return out;
@@ -58,14 +61,49 @@ std::optional<int64_t> constant_position(const std::vector<Expr>& indices,
   return position;
 }
 
-ValueTable::ValueTable(const ir::Graph& graph)
-    : graph_(graph), lowerings_(graph.nodes.size()), values_(graph.values.size()) {}
+ValueTable::ValueTable(const ir::Graph& graph, TableUse use)
+    : graph_(graph), use_(use), lowerings_(graph.nodes.size()), values_(graph.values.size()) {}
 
 void ValueTable::fill() {
   for (ir::BlockId block : graph_.topological_order()) {
     for (const ir::Merge& merge : graph_.block(block).merges) fill_merge(merge);
-    for (ir::NodeId node : graph_.block(block).nodes) fill_node(node);
+    for (ir::NodeId node : graph_.block(block).nodes) {
+      fill_node(node);
+      if (use_ == TableUse::kAnalysis)
+        for (ir::ValueId output : graph_.node(node).outputs) shorten(output);
+    }
   }
+}
+
+namespace {
+
+/// Whether an expression has more than `limit` operands in all.
+bool is_larger(const Expr& e, int& limit) {
+  for (const Expr& arg : e->args)
+    if (--limit < 0 || is_larger(arg, limit)) return true;
+  return false;
+}
+
+}  // namespace
+
+void ValueTable::shorten(ir::ValueId value) {
+  constexpr int kMaxOperands = 60;
+  auto replace = [&](Expr& e, SymbolKind kind, int64_t index) {
+    int limit = kMaxOperands;
+    if (!is_larger(e, limit)) return;
+    originals_.emplace(std::tuple{kind, int64_t{value}, index}, e);
+    e = kernel::symbol(kind, e.type(), value, index);
+  };
+  ValueInfo& info = values_[value];
+  for (size_t d = 0; d < info.extents.size(); ++d)
+    replace(info.extents[d], SymbolKind::kExtent, static_cast<int64_t>(d));
+  for (size_t i = 0; i < info.elements.size(); ++i)
+    replace(info.elements[i], SymbolKind::kElement, static_cast<int64_t>(i));
+}
+
+Expr ValueTable::original(const kernel::ExprNode& symbol) const {
+  auto found = originals_.find({symbol.symbol, symbol.a, symbol.b});
+  return found == originals_.end() ? Expr() : found->second;
 }
 
 Expr ValueTable::element(ir::ValueId value, int64_t flat_index) const {
@@ -95,8 +133,15 @@ void ValueTable::fill_merge(const ir::Merge& merge) {
   for (ir::ValueId operand : merge.operands)
     info.dense_axes = std::min(info.dense_axes, values_[operand].dense_axes);
   for (int d = 0; d < type.ndim; ++d) {
-    int64_t known = type.extents[static_cast<size_t>(d)];
+    const auto at = static_cast<size_t>(d);
+    const int64_t known = type.extents[at];
+    const Expr& first = values_[merge.operands[0]].extents[at];
+    const bool shared = use_ == TableUse::kAnalysis &&
+                        std::all_of(merge.operands.begin(), merge.operands.end(), [&](ir::ValueId operand) {
+                          return kernel::same(values_[operand].extents[at], first);
+                        });
     info.extents.push_back(known >= 0 ? kernel::const_int(known)
+                           : shared   ? first
                                       : kernel::symbol(SymbolKind::kExtent, DType::kI64, merge.result, d));
   }
   // The registers of a scalar merge are kElement symbols that the emitter maps to registers it moves into.
@@ -112,8 +157,12 @@ void ValueTable::fill_node(ir::NodeId node) {
     for (ir::ValueId value : graph_.node(node).outputs) {
       const ir::Type& type = graph_.type(value);
       values_[value].dense_axes = type.ndim;
-      for (int d = 0; d < type.ndim; ++d)
-        values_[value].extents.push_back(kernel::symbol(SymbolKind::kExtent, DType::kI64, value, d));
+      for (int d = 0; d < type.ndim; ++d) {
+        const int64_t known = use_ == TableUse::kAnalysis ? type.extents[static_cast<size_t>(d)] : -1;
+        values_[value].extents.push_back(known >= 0
+                                             ? kernel::const_int(known)
+                                             : kernel::symbol(SymbolKind::kExtent, DType::kI64, value, d));
+      }
     }
     return;
   }

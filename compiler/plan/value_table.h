@@ -6,8 +6,9 @@
 // draws).
 #pragma once
 
+#include <map>
 #include <optional>
-#include <unordered_map>
+#include <tuple>
 #include <vector>
 
 #include "compiler/ir/graph.h"
@@ -29,9 +30,16 @@ struct ValueInfo {
   int dense_axes = 0;         ///< innermost axes known to be dense
 };
 
+/// What the table is for.
+enum class TableUse : uint8_t {
+  kPlan,      ///< instructions: every expression can be computed by them
+  kAnalysis,  ///< extents and checks of a graph of any size: a large expression becomes a symbol
+              ///< (original()), and a merge has the extents that its operands share
+};
+
 class ValueTable {
  public:
-  explicit ValueTable(const ir::Graph& graph);
+  explicit ValueTable(const ir::Graph& graph, TableUse use = TableUse::kPlan);
   /// Lowers every node, in topological order, and fills the table.
   void fill();
   const op::Lowering& lowering(ir::NodeId node) const { return lowerings_[node]; }
@@ -41,9 +49,12 @@ class ValueTable {
   Expr resolve(const Expr& e) const;
   /// The element of a value as an expression: its scalar, or a kElement symbol.
   Expr element(ir::ValueId value, int64_t flat_index) const;
+  /// kAnalysis: what a kExtent or kElement symbol stands for; empty where it stands for itself.
+  Expr original(const kernel::ExprNode& symbol) const;
   const ir::Graph& graph() const { return graph_; }
 
  private:
+  void shorten(ir::ValueId value);
   void fill_merge(const ir::Merge& merge);
   void fill_node(ir::NodeId node);
   bool reads_window(ir::NodeId node) const;
@@ -60,8 +71,10 @@ class ValueTable {
                                    int depth) const;
 
   const ir::Graph& graph_;
+  TableUse use_;
   std::vector<op::Lowering> lowerings_;
   std::vector<ValueInfo> values_;
+  std::map<std::tuple<kernel::SymbolKind, int64_t, int64_t>, Expr> originals_;
 };
 
 /// Row-major position; empty where an index is not a constant.

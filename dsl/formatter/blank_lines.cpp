@@ -22,7 +22,7 @@ void BlankLines::add(LineTraits traits, std::string text, int empty_lines) {
 }
 
 bool BlankLines::follows_module_docstring(const LineTraits& traits) const {
-  if (blocks_.empty() || !last().docstring || last().depth != 0 || traits.class_ || traits.function)
+  if (blocks_.empty() || !last().docstring || last().depth != 0 || traits.is_class || traits.function)
     return false;
   return std::all_of(blocks_.begin(), blocks_.end() - 1,
                      [](const Block& block) { return block.traits.own_line; });
@@ -40,17 +40,18 @@ BlankLines::Count BlankLines::count(const LineTraits& traits, int empty_lines) {
     definition = definitions_.back();
     definitions_.pop_back();
   }
-  if (traits.function || traits.class_) definitions_.push_back(traits);
+  if (traits.function || traits.is_class) definitions_.push_back(traits);
   if (blocks_.empty()) return {0, 0};
   if (traits.docstring) {
-    if (last().class_) return {0, 1};
+    if (last().is_class) return {0, 1};
     if (last().opens_block && last().function) return {0, 0};
   }
   if (definition) {
     bool clause = definition->depth > 0 && traits.opens_block && traits.continues;
     before = traits.depth > 0 || clause ? 1 : 2;
   }
-  if (traits.decorator || traits.function || traits.class_) return count_definition(traits, before, user_had);
+  if (traits.decorator || traits.function || traits.is_class)
+    return count_definition(traits, before, user_had);
   if (last().import && !traits.import && last().depth == traits.depth)
     return {traits.depth == 0 || before == 0 ? 1 : before, 0};
   return {before, 0};
@@ -58,14 +59,14 @@ BlankLines::Count BlankLines::count(const LineTraits& traits, int empty_lines) {
 
 BlankLines::Count BlankLines::count_definition(const LineTraits& traits, int before, bool user_had) {
   if (last().decorator) return {0, 0};
-  if (last().depth < traits.depth && (last().class_ || last().function)) return {user_had ? 1 : 0, 0};
+  if (last().depth < traits.depth && (last().is_class || last().function)) return {user_had ? 1 : 0, 0};
   long comment = -1;
   if (last().own_line && last().depth == traits.depth && before == 0) {
     // The comments above a definition move away with it.
     bool movable = leading_comment_ > 0;
     if (movable) {
       const Block& ahead = blocks_[static_cast<size_t>(leading_comment_) - 1];
-      movable = !ahead.traits.class_ && !ahead.traits.opens_block &&
+      movable = !ahead.traits.is_class && !ahead.traits.opens_block &&
                 blocks_[static_cast<size_t>(leading_comment_)].before <= 1;
     }
     if (!movable) return {0, 0};

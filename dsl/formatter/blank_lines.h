@@ -11,7 +11,7 @@ struct LineTraits {
   int depth = 0;
   bool own_line = false;  ///< a comment, or text kept as it is written
   bool kept = false;      ///< the latter
-  bool decorator = false, function = false, class_ = false, stub = false, import = false, docstring = false;
+  bool decorator = false, function = false, is_class = false, stub = false, import = false, docstring = false;
   bool opens_block = false;
   bool continues = false;  ///< `elif`, `else`, `except`, `finally`
   bool directive_on = false;

@@ -32,6 +32,7 @@ struct Edit {
 
 std::vector<Edit> replace_all(const Lines& a, const Lines& b) {
   std::vector<Edit> edits;
+  edits.reserve(a.size() + b.size());
   for (size_t i = 0; i < a.size(); ++i) edits.push_back({'-', i, 0});
   for (size_t i = 0; i < b.size(); ++i) edits.push_back({'+', a.size(), i});
   return edits;

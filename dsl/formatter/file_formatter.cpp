@@ -16,6 +16,10 @@
 namespace galatea::dsl::formatter {
 namespace {
 
+constexpr int kMostPasses = 6;
+/// Lines with more open brackets are kept: the form may add some, and Python reads at most 200.
+constexpr int kMostOpenBrackets = 150;
+
 /// Where the statements of a block stand.
 struct Place {
   int depth = 0;
@@ -44,7 +48,8 @@ class FileFormatter {
   bool compound_head(Place& place, size_t begin, size_t colon, size_t end);
   size_t stub_after(size_t colon, size_t end) const;
   void logical_line(const Place& place, size_t from, size_t to, size_t stub, bool docstring);
-  void keep(const Place& place, size_t from, size_t to);
+  void keep(const Place& place, size_t from, size_t to, const char* stub = "");
+  bool nests_too_deeply(size_t from, size_t to) const;
   void keep_region(Place& place, const Comment& off, size_t next_comment);
   std::string kept_text(const Place& place, uint32_t from, uint32_t to, size_t first, size_t last) const;
   void comment_line(Place& place, const Comment& comment);
@@ -229,8 +234,8 @@ void FileFormatter::append_tree(Line& line, Node* node) {
 void FileFormatter::logical_line(const Place& place, size_t from, size_t to, size_t stub, bool docstring) {
   std::vector<Node*> nodes = make_tokens(from, to);
   if (docstring) nodes[0]->text = normalize_docstring(tokens_.word(from), place.depth);
-  Node* tree = group_line(store_, nodes);
-  if (!tree) return keep(place, from, to);
+  Node* tree = nests_too_deeply(from, to) ? nullptr : group_line(store_, nodes);
+  if (!tree) return keep(place, from, to, stub != 0 ? " ..." : "");
   tree = normalize_parentheses(store_, tree);
   Line line(place.depth);
   append_tree(line, tree);
@@ -239,7 +244,7 @@ void FileFormatter::logical_line(const Place& place, size_t from, size_t to, siz
   traits.docstring = docstring;
   traits.decorator = line.begins_with("@");
   traits.function = line.is_function();
-  traits.class_ = line.is_class();
+  traits.is_class = line.is_class();
   traits.import = line.is_import();
   traits.stub = stub != 0 && traits.function;
   traits.opens_block = stub == 0 && tokens_.word(to - 1) == ":" && tokens_.head_colon(from) == to - 1;
@@ -272,10 +277,22 @@ bool FileFormatter::wants_keeping(size_t from, size_t to) const {
   return false;
 }
 
+bool FileFormatter::nests_too_deeply(size_t from, size_t to) const {
+  int depth = 0, most = 0;
+  for (size_t i = from; i < to; ++i) {
+    if (tokens_.kind(i) != TokenKind::kOperator || tokens_.word(i).size() != 1) continue;
+    if (std::string_view("([{").find(tokens_.word(i)[0]) != std::string_view::npos)
+      most = std::max(most, ++depth);
+    if (std::string_view(")]}").find(tokens_.word(i)[0]) != std::string_view::npos) --depth;
+  }
+  return most > kMostOpenBrackets;
+}
+
 // A logical line, or a part of one up to a colon or semicolon.
-void FileFormatter::keep(const Place& place, size_t from, size_t to) {
+void FileFormatter::keep(const Place& place, size_t from, size_t to, const char* stub) {
   std::string_view source = tokens_.text();
   std::string text(source.substr(tokens_.begin(from), tokens_.end(to - 1) - tokens_.begin(from)));
+  text += stub;
   LineTraits traits;
   traits.depth = place.depth;
   traits.own_line = traits.kept = true;
@@ -368,9 +385,14 @@ std::string FileFormatter::kept_text(const Place& place, uint32_t from, uint32_t
 }  // namespace
 
 std::string format_text(std::string_view text) {
-  std::string once = FileFormatter(text).run();
-  // Commas that the first pass adds, and comments that it moves, may ask for another split.
-  return once == text ? once : FileFormatter(once).run();
+  std::string before(text), after = FileFormatter(text).run();
+  // Commas that a pass adds, and comments that it moves, may ask for another split; the second pass is nearly
+  // always the last.
+  for (int pass = 1; pass < kMostPasses && after != before; ++pass) {
+    before = std::move(after);
+    after = FileFormatter(before).run();
+  }
+  return after;
 }
 
 }  // namespace galatea::dsl::formatter

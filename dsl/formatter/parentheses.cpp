@@ -8,6 +8,9 @@
 namespace galatea::dsl::formatter {
 namespace {
 
+/// Ternaries within so many others get no brackets: what Python can read has at most 200 open.
+constexpr int kMostBracketedTernaries = 30;
+
 struct HideOptions {
   bool tuples = false;  ///< `for (a, b) in c`
   bool stars = false;
@@ -53,6 +56,7 @@ class Normalizer {
     return std::any_of(kSums.begin(), kSums.end(), [&](const char* text) { return sign.is(text); });
   }
   NodeStore& store_;
+  int ternaries_ = 0;  ///< around the node that is visited
 };
 
 void Normalizer::wrap(Node* node, bool written) {
@@ -197,7 +201,7 @@ void Normalizer::visit(Node* node) {
   switch (node->kind) {
     case Kind::kTernary: {
       const Node* before = node->previous_sibling();
-      if (before && before->bracket == '(') break;
+      if ((before && before->bracket == '(') || ternaries_ > kMostBracketedTernaries) break;
       Node* open = store_.bracket('(', false);
       std::swap(open->comments, first_token(node)->comments);
       node->children.insert(node->children.begin(), open);
@@ -229,7 +233,10 @@ void Normalizer::visit(Node* node) {
     default:
       break;
   }
+  const bool ternary = node->kind == Kind::kTernary;
+  ternaries_ += ternary ? 1 : 0;
   for (size_t i = 0; i < node->children.size(); ++i) visit(node->children[i]);
+  ternaries_ -= ternary ? 1 : 0;
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ Lines split_at_comments_anyhow(const Line& line) {
   Line current = line.like();
   for (Node* token : line.tokens) {
     bool apart = token->kind == Kind::kOwnLine || current.is_own_line();
-    if (!current.empty() && apart && !(current.is_own_line() && token->is(":"))) {
+    if (!current.empty() && apart) {
       lines.push_back(std::move(current));
       current = line.like();
     }

@@ -4,6 +4,7 @@
 // still too long, the last trailers are taken as one piece and the pair before them is tried. Optional
 // brackets are written only if the line without them looks worse.
 #include <algorithm>
+#include <ranges>
 
 #include "dsl/formatter/split_parts.h"
 
@@ -113,9 +114,9 @@ bool prefers_without(const BracketSplit& without, const BracketSplit& with) {
                          [](const Node* token) { return token->is("="); });
   };
   if (equals(with.head) > 1 && equals(with.head) > equals(without.head)) return false;
-  for (auto it = without.head.tokens.rbegin(); it != without.head.tokens.rend(); ++it) {
-    if ((*it)->is("=")) break;
-    if ((*it)->closes()) return true;
+  for (const Node* token : std::views::reverse(without.head.tokens)) {
+    if (token->is("=")) break;
+    if (token->closes()) return true;
   }
   return equals(without.head) > 0 && without.head.fits();
 }

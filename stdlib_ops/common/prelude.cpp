@@ -53,8 +53,8 @@ Status check_length(const TypeContext& ctx, std::string_view name, int n) {
   if (length < 0) return {};  // list_arg checks it for every sample
   if (length != 1 && length != n)
     return ctx.error(
-        fmt::format("{}: expected {} element{} (or one for all), got {}", name, n, n == 1 ? "" : "s", length),
-        {}, name);
+        fmt::format("{} takes {} element{}, or one for all, not {}", name, n, n == 1 ? "" : "s", length),
+        n == 2 ? "for images these are the height and the width" : "", name);
   return {};
 }
 

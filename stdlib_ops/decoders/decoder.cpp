@@ -51,7 +51,7 @@ int64_t channels_of(int64_t image_type) { return image_type == 2 ? 1 : image_typ
 
 Result<ir::Type> decoded_type(const TypeContext& ctx) {
   if (ctx.input(0).ndim != 1)
-    return ctx.error(fmt::format("{} takes the bytes of a file, a 1-D tensor of UINT8, not {}", ctx.op().name,
+    return ctx.error(fmt::format("the input must be the bytes of a file, a 1-D tensor of UINT8, not {}",
                                  describe(ctx.input(0))),
                      ctx.input(0).ndim == 3 ? "the input is decoded already" : "");
   constexpr std::array kTypes = {DType::kU8,  DType::kU16, DType::kU32, DType::kI8,
@@ -72,8 +72,10 @@ EncodedExtents peek(RecipeBuilder& b, std::string_view type_argument) {
   const int64_t image_type = b.integer(type_argument);
   const std::string config = fmt::format("{{\"adjust_orientation\": {}, \"output_type\": {}}}",
                                          b.flag("adjust_orientation"), image_type);
-  const auto extents =
-      b.native_scalars("image.peek", {0}, {}, config, {DType::kI64, DType::kI64, DType::kI64});
+  // A header that states no pixels, or more than this, is refused (native/image_header.cpp).
+  constexpr std::pair<int64_t, int64_t> kPixels = {1, int64_t{1} << 28};
+  const auto extents = b.native_scalars("image.peek", {0}, {}, config,
+                                        {DType::kI64, DType::kI64, DType::kI64}, {kPixels, kPixels, {1, 4}});
   const int64_t channels = channels_of(image_type);
   return {extents[0], extents[1], channels > 0 ? i64(channels) : extents[2]};
 }

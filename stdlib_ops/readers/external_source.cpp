@@ -40,44 +40,59 @@ Types external_types(const TypeContext& ctx) {
 
 Operator make_external_source() {
   const char* const by_host = "a pipeline file holds no host code: the host feeds the source by its name";
+  const char* const feed =
+      "leave it out, name the input, `fn.external_source(name=\"x\")`, and feed it from the host: "
+      "`galatea_session_feed(session, \"x\", samples, n, NULL)`";
   Operator op;
   op.name = "external_source";
   op.summary = "Tensors fed by the host program, by name.";
   op.documentation =
-      "The host feeds one tensor per sample under the name given by name=. dtype, and ndim or layout, are "
-      "declared so that the pipeline can be compiled and checked before it sees data.";
+      "The host feeds one tensor per sample under the name given by name=. With dtype, and ndim or layout, "
+      "the "
+      "pipeline is compiled and checked before it sees data; without them, when the first batch is fed.";
   op.kind = OperatorKind::kNative;
   op.source = true;
+  op.typed_by_host = true;
   op.args = {
-      {.name = "dtype", .kind = ArgKind::kDType, .documentation = "Element type; must be given."},
+      {.name = "dtype",
+       .kind = ArgKind::kDType,
+       .documentation = "Element type; that of the first batch if not given."},
       {.name = "ndim",
        .kind = ArgKind::kInt,
-       .documentation = "Number of dimensions of a sample; follows from layout if that is given."},
+       .documentation = "Number of dimensions of a sample; that of layout, else of the first batch."},
       {.name = "layout", .kind = ArgKind::kLayout, .documentation = "Layout of a sample."},
       {.name = "repeat_last",
        .kind = ArgKind::kBool,
        .default_value = false,
        .documentation = "Repeats the last batch where none is fed.",
        .refused = "feed every batch"},
-      {.name = "cycle", .kind = ArgKind::kAny, .documentation = "Restarts the source.", .refused = by_host},
+      {.name = "cycle",
+       .kind = ArgKind::kAny,
+       .documentation = "Restarts the source.",
+       .refused = by_host,
+       .refused_help = feed},
       {.name = "num_outputs",
        .kind = ArgKind::kInt,
        .documentation = "Number of outputs.",
-       .refused = "write one external_source per output"},
+       .refused = "each input is fed by a name of its own",
+       .refused_help = "write one `fn.external_source(name=…)` per output"},
       {.name = "source",
        .kind = ArgKind::kAny,
        .documentation = "A callable or iterable.",
-       .refused = by_host},
+       .refused = by_host,
+       .refused_help = feed},
       {.name = "parallel",
        .kind = ArgKind::kBool,
        .default_value = false,
        .documentation = "Worker processes.",
-       .refused = by_host},
+       .refused = by_host,
+       .refused_help = feed},
       {.name = "batch_info",
        .kind = ArgKind::kBool,
        .default_value = false,
        .documentation = "What a callable gets.",
-       .refused = by_host},
+       .refused = by_host,
+       .refused_help = feed},
       ignored("batch", ArgKind::kBool, ir::None{}, "The host feeds samples or batches as it likes."),
       ignored("blocking", ArgKind::kBool, ir::None{}, "The host decides how long it waits."),
       ignored("no_copy", ArgKind::kBool, ir::None{}, "Ownership is said when feeding."),

@@ -61,6 +61,12 @@ void expect_equal(const kernel::Kernel& kernel, std::vector<TestTensor> inputs, 
   }
 }
 
+TEST(Llvm, UnknownBackendsAreRefused) {
+  auto backend = make_backend("magic", nullptr);
+  ASSERT_FALSE(backend.has_value());
+  EXPECT_EQ(backend.error().diagnostics[0].code, "G0563");
+}
+
 TEST(Llvm, PointwiseBytes) {
   auto kernel = kernel_from(
       R"(kernel { param p0:i64 param p1:i64 param p2:f32 param p3:f32 input in0:u8 [p0:i64, p1:i64, 3:i64] dense 3

@@ -32,23 +32,30 @@ TEST(Golden, Graphs) {
   }
 }
 
+// That every code is reached is shown by its page (tests/catalogue); these show places, labels and notes.
 TEST(Golden, Diagnostics) {
-  std::set<std::string> seen;
   for (const std::string& path : golden_files("error")) {
     Staged staged = stage(path, std::nullopt);
     EXPECT_FALSE(staged.result.ok) << path << " is accepted";
     EXPECT_EQ(staged.verdict, "") << path;
-    for (const Diagnostic& diagnostic : staged.result.diagnostics) seen.insert(diagnostic.code);
     expect_golden(beside(path, ".diag"), staged.diagnostics);
   }
-  // Limits, parameters and the choice of a pipeline are tested in stage_test.cpp; a missing operator is a
-  // fault of the build.
-  const std::set<std::string> elsewhere = {"G0127", "G0416", "G0267", "G0268", "G0269", "G0270",
-                                           "G0271", "G0272", "G0273", "G0708", "G0710", "G0711"};
-  for (const MessageEntry& entry : all_messages()) {
-    std::string code(entry.code);
-    EXPECT_TRUE(elsewhere.contains(code) || seen.contains(code))
-        << code << " " << entry.name << " has no golden file";
+}
+
+// What people who come from DALI or torchvision type first.
+TEST(Golden, Newcomers) {
+  std::vector<std::string> paths = golden_files("newcomer");
+  EXPECT_GE(paths.size(), 20u);
+  for (const std::string& path : paths) {
+    Staged staged = stage(path, std::nullopt);
+    EXPECT_FALSE(staged.result.ok) << path << " is accepted";
+    EXPECT_EQ(staged.verdict, "") << path;
+    for (const Diagnostic& diagnostic : staged.result.diagnostics) {
+      if (diagnostic.severity == Severity::kError) {
+        EXPECT_NE(diagnostic.help, "") << path << ": " << diagnostic.message;
+      }
+    }
+    expect_golden(beside(path, ".diag"), staged.diagnostics);
   }
 }
 

@@ -38,7 +38,7 @@ class Printer:
     def __init__(self, source):
         self.lines = []
         self.indent = 0
-        self.source = source
+        self.source = [line.encode() for line in source.split("\n")]
 
     def line(self, text):
         self.lines.append("  " * self.indent + text)
@@ -61,7 +61,9 @@ class Printer:
             return "..."
         if n.value is None or isinstance(n.value, bool):
             return str(n.value)
-        return ast.get_source_segment(self.source, n).replace("_", "")
+        if isinstance(n.value, bytes):
+            return quote(n.value.decode("latin1"))
+        return self.source[n.lineno - 1][n.col_offset : n.end_col_offset].decode().replace("_", "")
 
     def parts(self, values):
         out, text = "", ""
@@ -167,7 +169,45 @@ class Printer:
     def e_NamedExpr(self, n):
         return f"({n.target.id} := {self.e(n.value)})"
 
+    # Out of the language; taken only where nothing is staged, below a main guard.
+    def e_Set(self, n):
+        return "<error>"
+
+    e_SetComp = e_Yield = e_YieldFrom = e_Set
+
     # ---- statements ----
+
+    def unsupported(self, construct):
+        self.line(f"unsupported `{construct}`")
+
+    def s_ClassDef(self, n):
+        self.unsupported("class")
+
+    def s_With(self, n):
+        self.unsupported("with")
+
+    def s_AsyncFunctionDef(self, n):
+        self.unsupported("async")
+
+    def s_Match(self, n):
+        self.unsupported("match")
+
+    def s_Delete(self, n):
+        self.unsupported("del")
+
+    def s_Global(self, n):
+        self.unsupported("global")
+
+    def s_Nonlocal(self, n):
+        self.unsupported("nonlocal")
+
+    def s_Try(self, n):
+        constant = lambda s: isinstance(s, ast.Assign) and isinstance(s.value, ast.Constant) and isinstance(s.value.value, (int, str, type(None)))
+        plain = any(isinstance(s, (ast.Import, ast.ImportFrom)) for s in n.body) and all(isinstance(s, (ast.Import, ast.ImportFrom, ast.Pass)) or constant(s) for s in n.body)
+        if not plain or n.orelse or n.finalbody:
+            return self.unsupported("try")
+        self.line("try:")
+        self.suite(n.body)
 
     def suite(self, body):
         self.indent += 1
@@ -252,5 +292,7 @@ for path in glob.glob(sys.argv[1] + "/*.dali-dsl"):
         text = "\n".join(printer.lines) + ("\n" if printer.lines else "")
     except (SyntaxError, ValueError):
         text = "syntax error"
+    except AttributeError:
+        text = "outside the language"
     with open(path.replace(".dali-dsl", ".tree"), "w", encoding="utf-8") as out:
         out.write(text)

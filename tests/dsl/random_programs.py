@@ -37,7 +37,7 @@ class Generator:
 
     def expr(self, kind, depth=3):
         if self.chance(0.012):
-            kind = self.pick("int", "float", "str", "bool", "list", "tuple", "dict", "none")
+            return "(" + self.expr(self.pick("int", "float", "str", "bool", "list", "tuple", "dict", "none"), depth) + ")"
         if depth > 0 and self.chance(0.25):
             name = self.name_of(kind)
             if name:

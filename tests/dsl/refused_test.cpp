@@ -46,7 +46,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"x = b'abc'", "bytes", "string"}, Refused{"x = 2j", "complex", "real"},
         Refused{"x = 1 @ 2", "matrix multiplication", "fn.transforms"},
         Refused{"x = '\\N{BULLET}'", "\\N{", "character"},
-        Refused{"x = [i async for i in y]", "`async for`", "for"}));
+        Refused{"x = [i async for i in [1]]", "`async for`", "for"}));
 
 // What is no syntax of its own but is out all the same: functions of Python that a pipeline file has no use
 // for.

@@ -82,6 +82,13 @@ TEST(Format, DeepNestingEnds) {
   std::string ternary = "1";
   for (int i = 0; i < 60; ++i) ternary = "(aaaaaaaaaaaaaaaa if " + ternary + " else bbbbbbbbbbbbbbbbbbbb)";
   EXPECT_NE(format("x = " + ternary + "\n"), "");
+  // Brackets around each of these would be more than Python reads.
+  std::string ternaries = "x = ";
+  for (int i = 0; i < 400; ++i) ternaries += "aaaaaaaaaaa if b else ";
+  const std::string wrapped = format(ternaries + "c\n");
+  EXPECT_EQ(format(wrapped), wrapped);
+  const std::string deep = "x  =  " + std::string(199, '[') + "1" + std::string(199, ']') + "\n";
+  EXPECT_EQ(format(deep), deep) << "kept as it is written";
   std::string chain = "x = a";
   for (int i = 0; i < 400; ++i) chain += ".b(c)";
   EXPECT_NE(format(chain + "\n"), "");

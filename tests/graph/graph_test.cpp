@@ -184,6 +184,7 @@ TEST(PassRunner, UnknownNamesAreErrors) {
   auto reports = passes::run_passes(graph, sample_registry(), options);
   ASSERT_FALSE(reports);
   EXPECT_EQ(reports.error().kind, ErrorKind::kUser);
+  EXPECT_EQ(reports.error().diagnostics[0].code, "G0510");
   EXPECT_NE(reports.error().diagnostics[0].help.find("merge_duplicates"), std::string::npos);
 }
 
@@ -211,6 +212,7 @@ TEST(PassRunner, AFolderThatCannotBeMadeIsTheSystems) {
   auto reports = passes::run_passes(graph, sample_registry(), options);
   ASSERT_FALSE(reports);
   EXPECT_EQ(reports.error().kind, ErrorKind::kSystem);
+  EXPECT_EQ(reports.error().diagnostics[0].code, "G0511");
 }
 
 }  // namespace

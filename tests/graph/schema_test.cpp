@@ -110,10 +110,12 @@ TEST(CheckCall, ConvertsAndDropsNone) {
 TEST(CheckCall, ErrorsOfArguments) {
   EXPECT_EQ(Call({{"cuont", Attr(int64_t{1}), {1, 20, 27}}}).error().message,
             "fn.every has no argument cuont");
+  EXPECT_EQ(Call({{"cuont", Attr(int64_t{1})}}).error().code, "G0450");
   EXPECT_EQ(Call({{"cuont", Attr(int64_t{1}), {1, 20, 27}}}).error().span, (Span{1, 20, 27}));
   EXPECT_EQ(Call({{"count", Attr(int64_t{1})}, {"count", Attr(int64_t{1})}}).error().code, "G0451");
   EXPECT_EQ(Call({{"must", Attr(ir::None{})}}).error().message, "fn.every needs the argument must");
   EXPECT_EQ(Call({{"must", Attr(ir::None{})}}).error().help, "the name of it");
+  EXPECT_EQ(Call({{"must", Attr(ir::None{})}}).error().code, "G0452");
   EXPECT_EQ(Call({{"count", Attr(1.5)}}).error().message,
             "argument count of fn.every must be an integer, but is the number 1.5");
   EXPECT_EQ(Call({{"dtype", Attr(std::string("float"))}}).error().message,

@@ -167,6 +167,14 @@ TEST(GraphText, ErrorsSayWhereTheyAre) {
     std::string text = std::string("pipeline @p() {\n^0:\n") + wrong.body + "\n}";
     EXPECT_EQ(error_of(text), wrong.error) << text;
   }
+  auto code_of = [](const std::string& body) {
+    SourceMap sources;
+    auto graph = read_graph("pipeline @p() {\n^0:\n" + body + "\n}", sources, sample_registry());
+    return graph ? std::string() : graph.error().diagnostics[0].code;
+  };
+  EXPECT_EQ(code_of(" %a = uniform()\n return %a"), "G0500");
+  EXPECT_EQ(code_of(" return %a"), "G0501");
+  EXPECT_EQ(code_of(" %a = uniforn() key=0x1\n return %a"), "G0502");
 }
 
 TEST(GraphText, ErrorsOfTheHeader) {

@@ -81,6 +81,7 @@ TEST(OnError, ReplaceGivesUpWhereNothingIsLeft) {
   auto session = open(mixed_program(2, 2, 1, R"("bad": [0, 1])", OnErrorPolicy::kReplace));
   auto batch = session->next();
   ASSERT_FALSE(batch.has_value());
+  EXPECT_EQ(batch.error().diagnostics[0].code, "G0914");
   EXPECT_NE(batch.error().diagnostics[0].notes.size(), 0u);
   auto end = session->next();
   ASSERT_TRUE(end.has_value());
@@ -121,6 +122,18 @@ TEST(Faults, TheNthAllocationFailsForEveryN) {
     }
     EXPECT_GT(num_errors, 5u);
   }
+}
+
+TEST(Faults, RunningOutOfMemoryIsNamed) {
+  SessionOptions options = with(ExecutorKind::kInline, 1);
+  options.allocator = std::make_shared<Allocator>();
+  options.allocator->fail_after(1, 1000);
+  auto session = open(mixed_program(2, 2, 1), options);
+  ASSERT_TRUE(session);
+  auto batch = session->next();
+  ASSERT_FALSE(batch.has_value());
+  EXPECT_EQ(batch.error().kind, ErrorKind::kSystem);
+  EXPECT_EQ(batch.error().diagnostics[0].code, "G0921");
 }
 
 TEST(Faults, AMemoryLimitIsKeptAndNamed) {

@@ -110,6 +110,8 @@ TEST(Feed, WhatDoesNotFitIsRefused) {
                   : status.error().diagnostics[0].code + " " + status.error().message();
   };
   EXPECT_NE(code_of("c", {borrow(bytes, {1})}).find("'a', 'b'"), std::string::npos);
+  EXPECT_TRUE(code_of("c", {borrow(bytes, {1})}).starts_with("G0905"));
+  EXPECT_TRUE(code_of("a", {}).starts_with("G0906"));
   EXPECT_NE(code_of("a", {}).find("0 samples"), std::string::npos);
   EXPECT_NE(code_of("a", std::vector<Tensor>(3, borrow(bytes, {1}))).find("3 samples"), std::string::npos);
   EXPECT_NE(code_of("a", {borrow(bytes, {1}, DType::kI8)}).find("INT8"), std::string::npos);
@@ -122,6 +124,23 @@ TEST(Feed, WhatDoesNotFitIsRefused) {
   EXPECT_FALSE(session->end_of_feed().has_value());
   EXPECT_EQ(code_of("b", {borrow(bytes, {}, DType::kI64)}), "taken");
   EXPECT_TRUE(session->end_of_feed().has_value());
+}
+
+TEST(Feed, ReplacingNeedsAReader) {
+  Program program = *fed_program(1);
+  program.on_error = OnErrorPolicy::kReplace;
+  auto session = Session::create(std::make_shared<Program>(program), test_natives(), {});
+  ASSERT_FALSE(session.has_value());
+  EXPECT_EQ(session.error().diagnostics[0].code, "G0908");
+}
+
+TEST(Feed, TheEndOfAFeedNeedsAFeed) {
+  ProgramMaker m;
+  m.output("x", DType::kI64, {});
+  auto session = open(m.finish({m.store(DType::kI64, {}, {m.value(1)})}), ExecutorKind::kInline);
+  auto ended = session->end_of_feed();
+  ASSERT_FALSE(ended.has_value());
+  EXPECT_EQ(ended.error().diagnostics[0].code, "G0909");
 }
 
 TEST(Feed, TheQueueIsBounded) {

@@ -162,6 +162,7 @@ TEST(Interpreter, SwitchesTakeTheirArmAndRefuseOthers) {
       ASSERT_FALSE(batch.has_value());
       EXPECT_EQ(batch.error().message(),
                 "the selector is " + std::to_string(selector) + ", but there are 3 arms");
+      EXPECT_EQ(batch.error().diagnostics[0].code, "G0912");
     }
   }
 }
@@ -185,7 +186,7 @@ TEST(Interpreter, AFailedCheckSaysWhatWhereAndWhichSample) {
   EXPECT_EQ(diagnostic.message, "the crop of 2 rows does not fit 2 rows at 0.5");
   EXPECT_EQ(diagnostic.help, "use a smaller crop");
   for (const char* part :
-       {"test.dali-dsl:12:5", "call(line 12)", "^^^^ in crop", "in helper, called at test.dali-dsl:2",
+       {"test.dali-dsl:12:5", "call(line 12)", "^^^^ in crop", "called: at test.dali-dsl:2:3, in `train`",
         "sample 2 of batch 0 in epoch 0: number 2", "1 more sample of"}) {
     EXPECT_NE(rendered.find(part), std::string::npos) << part << " in\n" << rendered;
   }
@@ -252,12 +253,12 @@ TEST(Program, PlacesPointIntoTheHostsFileWhereItHasIt) {
   with_other.add("test.dali-dsl", "another text");
   auto spans = location_spans(*program, with_file);
   ASSERT_EQ(spans.size(), 4u);
-  EXPECT_EQ(spans[0], (Span{2, 8 + 4, 8 + 8}));
-  EXPECT_EQ(with_file.describe(spans[2]), "test.dali-dsl:5:5");
+  EXPECT_EQ(spans[0].span, (Span{2, 8 + 4, 8 + 8}));
+  EXPECT_EQ(with_file.describe(spans[2].span), "test.dali-dsl:5:5");
   EXPECT_EQ(with_file.file(3), nullptr);
-  EXPECT_EQ(location_spans(*program, with_other)[0].file, 2u);
-  EXPECT_EQ(with_other.describe(location_spans(*program, with_other)[1]), "test.dali-dsl:4:5");
-  EXPECT_EQ(empty.describe(location_spans(*program, empty)[3]), "test.dali-dsl:6:5");
+  EXPECT_EQ(location_spans(*program, with_other)[0].span.file, 2u);
+  EXPECT_EQ(with_other.describe(location_spans(*program, with_other)[1].span), "test.dali-dsl:4:5");
+  EXPECT_EQ(empty.describe(location_spans(*program, empty)[3].span), "test.dali-dsl:6:5");
 }
 
 TEST(Program, PrintsOneLineAnInstruction) {

@@ -68,7 +68,7 @@ void ProgramMaker::at_line(uint32_t line, const std::string& op) {
   location.end_column = 9;
   location.text = "    call(line " + std::to_string(line) + ")";
   location.op = op;
-  location.calls = {"in helper, called at test.dali-dsl:2"};
+  location.calls = {{{"test.dali-dsl", 2, 3, 2, 9, "  helper(x)"}, "train"}};
   program.locations.push_back(location);
   location_ = static_cast<int32_t>(program.locations.size()) - 1;
 }

@@ -127,7 +127,38 @@ TEST_F(CommandLine, ExplainsCodes) {
   Outcome o = run({"explain", "G0850"});
   EXPECT_EQ(o.status, 0);
   EXPECT_TRUE(contains(o.out, "host program")) << o.out;
+  for (const char* part :
+       {"G0203: ", "message: ", "This fails:", "    image = image.permute(2, 0, 1)", "This passes:"})
+    EXPECT_TRUE(contains(run({"explain", "G0203"}).out, part)) << part;
+  EXPECT_TRUE(contains(run({"explain", "G0230"}).out, "G0230")) << "codes are found exactly";
   EXPECT_EQ(run({"explain", "G9999"}).status, 2);
+}
+
+TEST_F(CommandLine, ErrorsWhileRunningHaveTheirChainOfCalls) {
+  const std::string path = write("chain.dali-dsl",
+                                 "from nvidia.dali import pipeline_def, fn, types\n"
+                                 "\n"
+                                 "def cut(image):\n"
+                                 "    return fn.crop(image, crop=[5000, 5000])\n"
+                                 "\n"
+                                 "def prepare(data):\n"
+                                 "    return cut(fn.decoders.image(data))\n"
+                                 "\n"
+                                 "@pipeline_def(batch_size=1, num_threads=1)\n"
+                                 "def train():\n"
+                                 "    encoded, label = fn.readers.file(file_root=\"" +
+                                     samples() +
+                                     "\")\n"
+                                     "    return prepare(encoded)\n");
+  Outcome o = run({"run", path, "--batches", "1", "--backend", "interpreter", "--diagnostics=json"});
+  EXPECT_EQ(o.status, 1) << o.err;
+  const Json diagnostic = Json::parse(o.out)["diagnostics"][0];
+  EXPECT_EQ(diagnostic["line"], 4);
+  ASSERT_EQ(diagnostic["calls"].size(), 2u) << diagnostic;
+  EXPECT_EQ(diagnostic["calls"][0]["line"], 7);
+  EXPECT_EQ(diagnostic["calls"][0]["function"], "prepare");
+  EXPECT_EQ(diagnostic["calls"][1]["line"], 12);
+  EXPECT_EQ(diagnostic["calls"][1]["function"], "train");
 }
 
 TEST_F(CommandLine, CheckSaysWhatIsWrongAndWhere) {

@@ -1,0 +1,73 @@
+#include "api/program_maker.h"
+
+#include <algorithm>
+#include <random>
+
+#include "compiler/codegen/llvm_backend.h"
+#include "compiler/compile.h"
+
+namespace galatea::api {
+namespace {
+
+Diagnostic note(std::string message) {
+  Diagnostic out;
+  out.severity = Severity::kNote;
+  out.message = std::move(message);
+  return out;
+}
+
+/// Errors first, what else was said behind them.
+std::unexpected<Error> failed(std::vector<Diagnostic> diagnostics) {
+  std::stable_partition(diagnostics.begin(), diagnostics.end(),
+                        [](const Diagnostic& d) { return d.severity == Severity::kError; });
+  return std::unexpected(Error{ErrorKind::kUser, std::move(diagnostics)});
+}
+
+}  // namespace
+
+Result<ProgramMaker::Made> ProgramMaker::make(const InputTypes& types, SourceMap& sources) {
+  std::lock_guard lock(mutex_);
+  for (const auto& [known, program] : made_)
+    if (known == types) return Made{program, std::nullopt, {}};
+  GALATEA_ASSIGN(Made made, compile(types, sources));
+  if (made.program) made_.emplace_back(types, made.program);
+  if (made.late) fix_what_was_read(*made.late, sources);
+  return made;
+}
+
+/// Programs for several types are made of one text and draw by one seed.
+void ProgramMaker::fix_what_was_read(dsl::LatePipeline& late, const SourceMap& sources) {
+  for (uint32_t id = 1; !text_ && sources.file(id); ++id)
+    if (sources.file(id)->name() == file_) text_ = sources.file(id)->text();
+  if (late.options.seed >= 0) return;
+  std::random_device device;
+  late.options.seed = static_cast<int64_t>(((uint64_t{device()} << 32) | device()) >> 1);
+  options_.host.seed = late.options.seed;
+}
+
+Result<ProgramMaker::Made> ProgramMaker::compile(const InputTypes& types, SourceMap& sources) {
+  dsl::FrontendOptions frontend = options_;
+  for (const auto& [name, type] : types) frontend.input_types[name] = type;
+  auto staged = dsl::stage_pipeline(file_, text_, frontend, library_->operators, sources);
+  Made made;
+  made.diagnostics = std::move(staged.diagnostics);
+  if (!staged.ok) return failed(std::move(made.diagnostics));
+  if (!staged.late.empty()) {
+    made.late = std::move(staged.late.front());
+    return made;
+  }
+  if (staged.graphs.empty()) return failed(std::move(made.diagnostics));
+  std::string about_backend;
+  GALATEA_ASSIGN(const auto backend, codegen::make_backend(backend_, &about_backend));
+  if (!about_backend.empty()) made.diagnostics.push_back(note(std::move(about_backend)));
+  CompileOptions options;
+  options.registry = &library_->operators;
+  options.backend = backend.get();
+  CompileReport report;
+  GALATEA_ASSIGN(made.program, galatea::compile(*staged.graphs.front(), sources, options, &report));
+  for (std::string& line : backend->take_notes()) made.diagnostics.push_back(note(std::move(line)));
+  made.diagnostics.insert(made.diagnostics.end(), report.diagnostics.begin(), report.diagnostics.end());
+  return made;
+}
+
+}  // namespace galatea::api

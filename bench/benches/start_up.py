@@ -1,0 +1,85 @@
+"""What a person waits for before the first image: the process, checking a large file, compiling a pipeline.
+
+Bounds: a valid file of 50,000 lines is checked within 2 s; staging and passes of examples/02_imagenet_train take at most 20 ms.
+"""
+
+import json
+import statistics
+import time
+
+import harness
+
+DESCRIPTION = "process start, checking 50,000 lines, staging and compiling, the first batch"
+LINES = 50_000
+TRAIN = "examples/02_imagenet_train.dali-dsl"
+BOUNDS = {"check of 50,000 lines": 2.0, "staging and passes": 0.020}
+
+
+def large_file():
+    """Functions with arithmetic, loops, strings and operators, as a generated policy has them, and a pipeline that calls each of them."""
+    lines = ["from nvidia.dali import pipeline_def, fn, types", ""]
+    names = []
+    while len(lines) < LINES - 3000:
+        name = f"step_{len(names)}"
+        names.append(name)
+        lines += [f"def {name}(image, strength=0.{len(names) % 90 + 10}):",
+                  f'    """Step {len(names)} of the policy."""',
+                  "    values = [strength * i for i in range(4)]",
+                  "    if strength > 0.5:",
+                  "        scale = 1 + values[1] / 10",
+                  "    else:",
+                  "        scale = 1 - values[2] / 10",
+                  f'    label = f"{name}: {{scale:.3f}}"',
+                  "    assert len(label) > 3, label",
+                  "    image = image * scale + values[3]",
+                  "    return image",
+                  ""]
+    lines += ["@pipeline_def(batch_size=8)", "def train(data: str = 'build/samples'):", "    encoded, label = fn.readers.file(file_root=data)",
+              "    image = fn.decoders.image(encoded)"]
+    remaining = LINES - len(lines) - 1
+    lines += [f"    image = {names[i % len(names)]}(image)" for i in range(remaining)] + ["    return image, label"]
+    path = harness.OUT / "start-up.dali-dsl"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def timed(command):
+    """Seconds of one process, from start to end."""
+    begin = time.perf_counter()
+    done = harness.call(command)
+    seconds = time.perf_counter() - begin
+    if done.returncode != 0:
+        raise harness.Failure(f"{' '.join(map(str, command))}\nended with status {done.returncode}:\n{(done.stderr + done.stdout).strip()[-2000:]}")
+    return seconds, done.stdout
+
+
+def run(context):
+    galatea = context.program("galatea")
+    file = large_file()
+    trace = harness.OUT / "start-up-trace.json"
+    rows = {name: [] for name in ("process start", "check of 50,000 lines", "staging and passes", "process start to first batch")}
+    for _ in range(context.args.rounds):
+        rows["process start"].append(timed([galatea, "version"])[0])
+        rows["check of 50,000 lines"].append(timed([galatea, "check", file])[0])
+        seconds, out = timed([galatea, "run", TRAIN, "--set", f"data={context.photos}", "--batch-size", 16, "--threads", 2, "--batches", 1,
+                              "--stats=json", "--trace", trace])
+        rows["process start to first batch"].append(seconds)
+        rows["staging and passes"].append(compile_seconds(trace, ("stage", "passes")))
+    print("\nstart-up: medians of", context.args.rounds, "rounds")
+    shown, entries = [["", "ms", "bound"]], []
+    for name, seconds in rows.items():
+        median, bound = statistics.median(seconds), BOUNDS.get(name)
+        shown.append([name, f"{1000 * median:.1f}", f"{1000 * bound:.0f}" if bound else ""])
+        entries.append({"name": name, "seconds": median, "rounds": seconds, "bound": bound})
+    print(harness.table(shown))
+    path = harness.write_json("start-up", {"name": "start-up", "machine": harness.machine(), "lines": LINES, "entries": entries})
+    print(f"written to {path.relative_to(harness.ROOT)}")
+
+
+def compile_seconds(trace, names):
+    events = json.loads(trace.read_text())
+    events = events["traceEvents"] if isinstance(events, dict) else events
+    found = [event["dur"] for event in events if event.get("cat") == "compile" and event["name"] in names]
+    if len(found) != len(names):
+        raise harness.Failure(f"{trace} does not hold {', '.join(names)} once each")
+    return sum(found) / 1e6

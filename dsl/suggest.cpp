@@ -1,0 +1,97 @@
+// Searches the table of suggestions.inc. See suggest.h.
+#include "dsl/suggest.h"
+
+#include <algorithm>
+
+#include "base/diagnostic.h"
+
+namespace galatea::dsl {
+namespace {
+
+constexpr std::string_view kAny = "";
+
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+bool is_name_char(char c) {
+  return is_upper(c) || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+}  // namespace
+
+const std::vector<Suggestion>& all_suggestions() {
+  static const std::vector<Suggestion> table = {
+#define OPERATOR(name, write, words) {Place::kOperator, kAny, name, write, words},
+#define ARGUMENT(owner, name, write) {Place::kArgument, owner, name, write, ""},
+#define TYPE(name, write) {Place::kType, kAny, name, write, ""},
+#define MEMBER(name, write, words) {Place::kNodeMember, kAny, name, write, words},
+#define NAME(name, words) {Place::kName, kAny, name, "", words},
+#include "dsl/suggestions.inc"
+#undef OPERATOR
+#undef ARGUMENT
+#undef TYPE
+#undef MEMBER
+#undef NAME
+  };
+  return table;
+}
+
+std::string snake_case(std::string_view name) {
+  std::string out;
+  for (size_t i = 0; i < name.size(); ++i) {
+    // A word begins at a capital after a small letter, or at the last of several capitals: RGBToHSV.
+    bool after_small = i > 0 && !is_upper(name[i - 1]) && name[i - 1] != '_' && name[i - 1] != '.';
+    bool last_capital =
+        i > 0 && is_upper(name[i - 1]) && i + 1 < name.size() && name[i + 1] >= 'a' && name[i + 1] <= 'z';
+    if (is_upper(name[i]) && (after_small || last_capital)) out.push_back('_');
+    out.push_back(is_upper(name[i]) ? static_cast<char>(name[i] - 'A' + 'a') : name[i]);
+  }
+  return out;
+}
+
+const Suggestion* find_suggestion(Place place, std::string_view owner, std::string_view name) {
+  // Names of Python are as they are: `T` is not `t`.
+  const bool exact = place == Place::kName;
+  const std::string wanted = exact ? std::string(name) : snake_case(name);
+  const Suggestion* of_any = nullptr;
+  for (const Suggestion& entry : all_suggestions()) {
+    if (entry.place != place || entry.name != wanted) continue;
+    if (entry.owner == owner) return &entry;
+    if (entry.owner == kAny) of_any = &entry;
+  }
+  return of_any;
+}
+
+std::string with_subject(std::string_view text, std::string_view subject) {
+  std::string out;
+  char quote = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quote == 0 && (c == '"' || c == '\'')) {
+      quote = c;
+    } else if (c == quote) {
+      quote = 0;
+    }
+    const bool alone =
+        (i == 0 || !is_name_char(text[i - 1])) && (i + 1 == text.size() || !is_name_char(text[i + 1]));
+    if (quote == 0 && c == 'x' && alone && !subject.empty()) {
+      out += subject;
+    } else {
+      out.push_back(c);
+    }
+  }
+  return out;
+}
+
+std::string help_of(const Suggestion& suggestion, std::string_view subject) {
+  if (suggestion.write.empty()) return std::string(suggestion.words);
+  std::string help = "write `" + with_subject(suggestion.write, subject) + "`";
+  if (!suggestion.words.empty()) help += ": " + std::string(suggestion.words);
+  return help;
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates,
+                         std::string_view prefix) {
+  auto near = closest_match(word, candidates);
+  return near ? "did you mean `" + std::string(prefix) + *near + "`?" : "";
+}
+
+}  // namespace galatea::dsl

@@ -1,0 +1,47 @@
+// Names that people bring along: from other libraries (torchvision, Albumentations, Kornia, OpenCV, Pillow,
+// NumPy, TensorFlow) and from old versions of DALI, and what is written here instead.
+//
+// Comes in: a name that does not exist, and where it was looked for. Goes out: the edit, as the help of a
+// diagnostic. The table is suggestions.inc; every edit in it is staged by a test.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace galatea::dsl {
+
+/// Where a name was looked for.
+enum class Place {
+  kOperator,    ///< fn.NAME
+  kArgument,    ///< fn.OWNER(…, NAME=…); owner "": of any operator
+  kType,        ///< types.NAME
+  kNodeMember,  ///< image.NAME
+  kName,        ///< NAME alone
+};
+
+struct Suggestion {
+  Place place;
+  std::string_view owner, name;
+  std::string_view write;  ///< the text to write; `x` stands for the image; empty: only words
+  std::string_view words;  ///< what else there is to say; may be empty
+};
+const std::vector<Suggestion>& all_suggestions();
+
+/// The entry for a name, its case and the form of its words (RandomCrop, random_crop) not minded. An entry of
+/// the owner goes before one for any owner.
+const Suggestion* find_suggestion(Place place, std::string_view owner, std::string_view name);
+/// "write `fn.flip(image, horizontal=1)`": `subject`, if not empty, is the text that `x` stands for.
+std::string help_of(const Suggestion& suggestion, std::string_view subject);
+
+/// "did you mean `resize`?", or "" if no candidate is near.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates,
+                         std::string_view prefix = "");
+
+/// `text` with the name x replaced by `subject`; strings in it stay as they are.
+std::string with_subject(std::string_view text, std::string_view subject);
+/// random_crop for RandomCrop; hsv for HSV.
+std::string snake_case(std::string_view name);
+
+}  // namespace galatea::dsl

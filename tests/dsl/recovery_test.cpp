@@ -1,0 +1,147 @@
+// Independent mistakes are all reported, each once and at its place, and nothing else is: valid files get one
+// to four wrong lines at random places.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <random>
+#include <sstream>
+
+#include "tests/dsl/support.h"
+
+namespace galatea::dsl::testing {
+namespace {
+
+struct Mistake {
+  const char* line;
+  const char* code;
+};
+
+// Found by the parser: `#` becomes a number, so that no two lines are equal.
+constexpr Mistake kSyntax[] = {{"zz# = = 1", "G0101"},          {"zz# = 1 +", "G0101"},
+                               {"zz# = [1 2]", "G0101"},        {"for in range(#): pass", "G0101"},
+                               {"def (): pass", "G0101"},       {"if True zz# = 1", "G0101"},
+                               {"class Zz#: pass", "G0102"},    {"del zz#", "G0102"},
+                               {"global zz#", "G0102"},         {"zz# = 1)", "G0105"},
+                               {"zz# = \"open", "G0106"},       {"zz# = 0#", "G0107"},
+                               {"zz# = 1 ? 2", "G0108"},        {"zz# = 1 \\ + 2", "G0109"},
+                               {"lambda = #", "G0114"},         {"len(#) = 2", "G0115"},
+                               {"zz# = *zz", "G0116"},          {"*a#, *b# = [1, 2]", "G0117"},
+                               {"else: zz# = 1", "G0118"},      {"zz# = dict(a=1, a=2)", "G0122"},
+                               {"zz# = dict(a=1, 2)", "G0121"}, {"zz# = \"\\x4\"", "G0124"},
+                               {"zz# = f\"{}\"", "G0126"},      {"zz# = [1, (2]", "G0103"}};
+
+// Found by the evaluator. (`raise` and `assert` end the path, so that what follows them is not looked at.)
+constexpr Mistake kMeaning[] = {{"zz# = unknown#", "G0201"},     {"zz# = \"a#\".uper()", "G0203"},
+                                {"zz# = #()", "G0204"},          {"zz# = \"a\" + #", "G0205"},
+                                {"zz# = -\"a#\"", "G0206"},      {"zz# = 2 ** 6#", "G0207"},
+                                {"zz# = # / 0", "G0208"},        {"for zz# in #: pass", "G0210"},
+                                {"zz# = #[0]", "G0212"},         {"zz# = [#][\"a\"]", "G0213"},
+                                {"zz# = [#][7]", "G0214"},       {"zz# = {\"a\": #}[\"b\"]", "G0215"},
+                                {"zz# = {[#]: 1}", "G0216"},     {"zz#, yy# = 1, 2, 3", "G0219"},
+                                {"zz# = len()", "G0233"},        {"zz# = int(\"x#\")", "G0238"},
+                                {"zz# = f\"{#:q}\"", "G0241"},   {"zz# = # is 1.5", "G0243"},
+                                {"(lambda a: a)(b=#)", "G0231"}, {"(lambda a: a)(1, #)", "G0229"},
+                                {"import zz#", "G0601"},         {"from nvidia.dali import zz#", "G0603"}};
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string text_of(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+// Errors as "line code", sorted.
+std::vector<std::string> errors_of(const std::string& path, const std::string& text,
+                                   std::string* rendered = nullptr) {
+  Staged staged = stage(path, text);
+  if (rendered) *rendered = staged.diagnostics;
+  std::vector<std::string> errors;
+  SourceFile file(path, text);
+  for (const Diagnostic& diagnostic : staged.result.diagnostics) {
+    if (diagnostic.severity == Severity::kError)
+      errors.push_back(std::to_string(file.position(diagnostic.span.begin).line) + " " + diagnostic.code);
+  }
+  std::sort(errors.begin(), errors.end());
+  return errors;
+}
+
+std::string indentation(const std::string& line) { return line.substr(0, line.find_first_not_of(' ')); }
+
+// Lines before which a statement may stand and is reached: a wrong name there is one error, there.
+std::vector<size_t> reached_lines(const std::string& path, const std::vector<std::string>& lines) {
+  std::vector<size_t> reached;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const size_t first = lines[i].find_first_not_of(' ');
+    if (first == std::string::npos || std::string(")]}#@\"'").find(lines[i][first]) != std::string::npos)
+      continue;
+    // A decorator belongs to the line after it; a clause continues the statement before it.
+    if (i > 0 && lines[i - 1].find('@') == lines[i - 1].find_first_not_of(' ') &&
+        lines[i - 1].find('@') != std::string::npos)
+      continue;
+    std::vector<std::string> probe = lines;
+    probe.insert(probe.begin() + static_cast<std::ptrdiff_t>(i), indentation(lines[i]) + "probe_of_a_name");
+    if (errors_of(path, text_of(probe)) == std::vector<std::string>{std::to_string(i + 1) + " G0201"})
+      reached.push_back(i);
+  }
+  return reached;
+}
+
+std::vector<std::string> valid_files() {
+  std::vector<std::string> paths = golden_files("stage");
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(GALATEA_SOURCE_DIR) + "/examples")) {
+    if (entry.path().extension() == ".dali-dsl") paths.push_back(entry.path().string());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+template <size_t n>
+void try_mistakes(const Mistake (&mistakes)[n], unsigned seed, int trials) {
+  std::mt19937 random(seed);
+  int tried = 0;
+  for (const std::string& path : valid_files()) {
+    const std::vector<std::string> lines = lines_of(read_file(path));
+    if (!errors_of(path, text_of(lines)).empty()) continue;  // needs parameters
+    const std::vector<size_t> places = reached_lines(path, lines);
+    if (places.empty()) continue;
+    for (int trial = 0; trial < trials; ++trial) {
+      std::vector<size_t> chosen = places;
+      std::shuffle(chosen.begin(), chosen.end(), random);
+      chosen.resize(std::min<size_t>(chosen.size(), 1 + random() % 4));
+      std::sort(chosen.begin(), chosen.end());
+      std::vector<std::string> wrong = lines, expected;
+      for (size_t k = chosen.size(); k-- > 0;) {
+        const Mistake& mistake = mistakes[random() % n];
+        std::string line = mistake.line;
+        for (size_t at; (at = line.find('#')) != std::string::npos;)
+          line.replace(at, 1, std::to_string(k + 4));
+        wrong.insert(wrong.begin() + static_cast<std::ptrdiff_t>(chosen[k]),
+                     indentation(lines[chosen[k]]) + line);
+        // The lines above get one each as well.
+        expected.push_back(std::to_string(chosen[k] + k + 1) + " " + mistake.code);
+      }
+      std::sort(expected.begin(), expected.end());
+      std::string rendered;
+      EXPECT_EQ(errors_of(path, text_of(wrong), &rendered), expected) << path << "\n"
+                                                                      << text_of(wrong) << rendered;
+      ++tried;
+      if (::testing::Test::HasFailure()) return;
+    }
+  }
+  EXPECT_GT(tried, 100);
+}
+
+TEST(Recovery, EveryMistakeInTheSyntaxIsReportedOnce) { try_mistakes(kSyntax, 1, 40); }
+
+TEST(Recovery, EveryMistakeInTheMeaningIsReportedOnce) { try_mistakes(kMeaning, 2, 40); }
+
+}  // namespace
+}  // namespace galatea::dsl::testing

@@ -1,0 +1,35 @@
+// Any text through the lexer and the parser.
+//
+// Must hold: no crash; what is reported lies in the text; what parses prints as a text that parses to the
+// same tree.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "dsl/frontend.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace galatea;
+  auto require = [](bool condition) {
+    if (!condition) std::abort();
+  };
+  if (size > (1 << 16)) return 0;
+  std::string text(reinterpret_cast<const char*>(data), size);
+  SourceMap sources;
+  std::vector<Diagnostic> diagnostics;
+  std::string tree = dsl::print_ast("fuzz.dali-dsl", text, sources, diagnostics);
+  for (const Diagnostic& diagnostic : diagnostics) {
+    require(diagnostic.span.begin <= diagnostic.span.end && diagnostic.span.end <= text.size());
+    render_text(diagnostic, sources);
+  }
+  if (!diagnostics.empty()) return 0;
+  std::vector<Diagnostic> again;
+  std::string printed = dsl::print_ast("printed.dali-dsl", tree, sources, again);
+  // The brackets of the printed tree nest deeper than those of the text.
+  if (!again.empty()) {
+    for (const Diagnostic& diagnostic : again) require(diagnostic.code.starts_with("G07"));
+    return 0;
+  }
+  require(printed == tree);
+  return 0;
+}
