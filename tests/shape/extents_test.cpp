@@ -4,7 +4,6 @@
 #include <map>
 
 #include "tests/shape/pipeline_runner.h"
-#include "tests/support/product.h"
 
 namespace galatea::shape_test {
 namespace {
@@ -126,36 +125,6 @@ TEST(Extents, AreThoseOfTheRun) {
     ASSERT_EQ(sample.failure, "");
     EXPECT_GT(compare(staged, sample), 30);
   }
-}
-
-TEST(Extents, OfTheOperatorsExamples) {
-  int tried = 0;
-  for (const auto& op : testing::product().registry.all()) {
-    // Examples read the photographs of `data`, or are fed.
-    if (op->example.find("readers.file") == std::string::npos &&
-        op->example.find("data") == std::string::npos)
-      continue;
-    std::string lines;
-    for (size_t at = 0; at < op->example.size();) {
-      const size_t end = op->example.find('\n', at);
-      lines += "    " + op->example.substr(at, end - at) + "\n";
-      at = end == std::string::npos ? op->example.size() : end + 1;
-    }
-    Staged staged = stage(
-        "from nvidia.dali import pipeline_def, fn, types\n"
-        "@pipeline_def(batch_size=3, num_threads=1, seed=5)\n"
-        "def p(data: str):\n" +
-            lines,
-        {{"data", GALATEA_SAMPLES}});
-    ASSERT_TRUE(staged.graph) << op->name << ": " << staged.errors().front();
-    EXPECT_TRUE(staged.errors().empty()) << op->name;
-    for (const Sample& sample : run_epoch(staged)) {
-      ASSERT_EQ(sample.failure, "") << op->name;
-      compare(staged, sample);
-    }
-    ++tried;
-  }
-  EXPECT_GT(tried, 25);
 }
 
 }  // namespace

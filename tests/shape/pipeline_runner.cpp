@@ -6,7 +6,7 @@
 #include <random>
 
 #include "compiler/check_graph.h"
-#include "compiler/codegen/llvm_backend.h"
+#include "compiler/codegen/backend.h"
 #include "compiler/compile.h"
 #include "dsl/frontend.h"
 #include "runtime/session.h"
@@ -18,14 +18,12 @@ using testing::product;
 
 namespace {
 
-std::unique_ptr<runtime::Session> open(const Staged& staged, const std::string& backend_name,
+std::unique_ptr<runtime::Session> open(const Staged& staged,
                                        std::shared_ptr<const runtime::Program>* program) {
-  std::string note;
-  auto backend = codegen::make_backend(backend_name, &note);
-  EXPECT_TRUE(backend);
+  auto backend = codegen::make_interpreter_backend();
   CompileOptions options;
   options.registry = &product().registry;
-  options.backend = backend->get();
+  options.backend = backend.get();
   options.check = false;
   auto compiled = compile(*staged.graph, staged.sources, options);
   EXPECT_TRUE(compiled) << compiled.error().message();
@@ -98,7 +96,7 @@ Staged stage(const std::string& text, const std::vector<std::pair<std::string, s
 std::vector<Sample> run(const Staged& staged, const std::vector<Image>& images) {
   std::vector<Sample> samples;
   std::shared_ptr<const runtime::Program> program;
-  auto session = open(staged, "interpreter", &program);
+  auto session = open(staged, &program);
   if (!session) return samples;
   runtime::Allocator allocator;
   for (const Image& image : images) {
@@ -113,22 +111,6 @@ std::vector<Sample> run(const Staged& staged, const std::vector<Image>& images) 
     } else if (*batch) {
       add_samples(***batch, samples);
     }
-  }
-  return samples;
-}
-
-std::vector<Sample> run_epoch(const Staged& staged) {
-  std::vector<Sample> samples;
-  std::shared_ptr<const runtime::Program> program;
-  auto session = open(staged, "llvm", &program);
-  while (session) {
-    auto batch = session->next();
-    if (!batch) {
-      samples.push_back({batch.error().diagnostics.front().message, {}, 0});
-      break;
-    }
-    if (!*batch) break;
-    add_samples(***batch, samples);
   }
   return samples;
 }

@@ -39,7 +39,5 @@ struct Image {
 /// Runs each image as a batch of its own. The input "image" is fed u8 noise [h, w, c], "size" i32 [2] with
 /// (h, w), whichever exist. The checks that need no data are left out: what always fails fails here.
 std::vector<Sample> run(const Staged& staged, const std::vector<Image>& images);
-/// One epoch of a pipeline with a reader.
-std::vector<Sample> run_epoch(const Staged& staged);
 
 }  // namespace galatea::shape_test
