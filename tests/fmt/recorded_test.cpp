@@ -1,4 +1,4 @@
-// The canonical form against what black made of the same sources (recorded: tests/oracle/make_black.py).
+// The canonical form against what black made of the same sources (recorded: make_black.py).
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
