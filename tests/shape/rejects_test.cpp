@@ -164,7 +164,7 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Filters, Rejects,
     ::testing::Values(
-        Row{"fn.resize(rgb, size=[1, 2, 3])", "fn.resize: size: expected 2 elements (or one for all), got 3"},
+        Row{"fn.resize(rgb, size=[1, 2, 3])", "fn.resize: size takes 2 elements, or one for all, not 3"},
         Row{"fn.resize(rgb)", "fn.resize: no size"},
         Row{"fn.resize(rgb, size=[4, 4], resize_x=3)",
             "fn.resize: size, resize_x/resize_y, resize_shorter and resize_longer exclude each other"},
@@ -172,13 +172,13 @@ INSTANTIATE_TEST_SUITE_P(
             "fn.resize: roi_start and roi_end come together"},
         Row{"fn.resize(rgb, size=y)", ""},
         Row{"fn.resize(rgb, size=fn.stack(x, x, x))",
-            "fn.resize: size: expected 2 elements (or one for all), got 3"},
+            "fn.resize: size takes 2 elements, or one for all, not 3"},
         Row{"fn.resize(label, size=[4, 4])",
             "fn.resize takes UINT8 or INT16 or UINT16 or FLOAT as input 0 (data), but gets INT32"},
         Row{"fn.gaussian_blur(rgb, window_size=4)",
             "fn.gaussian_blur: window_size must be odd, between 1 and 8191 (or 0: from sigma); got 4"},
         Row{"fn.gaussian_blur(rgb, sigma=[1.0, 2.0, 3.0])",
-            "fn.gaussian_blur: sigma: expected 2 elements (or one for all), got 3"},
+            "fn.gaussian_blur: sigma takes 2 elements, or one for all, not 3"},
         Row{"fn.laplacian(rgb, window_size=8)",
             "fn.laplacian: window_size must be odd, between 3 and 31; got 8"},
         Row{"fn.laplacian(rgb, window_size=25)", ""},
@@ -186,7 +186,7 @@ INSTANTIATE_TEST_SUITE_P(
             "fn.flip takes the layout HWC or CHW for input 0 (data), but gets a tensor of 1 dimension "
             "without a layout"},
         Row{"fn.decoders.image(rgb)",
-            "fn.decoders.image: decoders.image takes the bytes of a file, a 1-D tensor of UINT8, not "
+            "fn.decoders.image: the input must be the bytes of a file, a 1-D tensor of UINT8, not "
             "u8[?,?,3] HWC"},
         Row{"fn.random.uniform(range=[1.0, 2.0, 3.0])", "fn.random.uniform: range needs two numbers, (a, b)"},
         Row{"fn.random.choice([1, 2, 3], p=[0.5, 0.5])", "fn.random.choice: 2 probabilities for 3 choices"},
