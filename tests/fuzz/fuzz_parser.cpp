@@ -1,7 +1,6 @@
 // Any text through the lexer and the parser.
 //
-// Must hold: no crash; what is reported lies in the text; what parses prints as a text that parses to the
-// same tree.
+// Must hold: no crash; what is reported lies in the text; parsing again gives the same tree.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
