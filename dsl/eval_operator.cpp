@@ -498,10 +498,6 @@ bool Evaluator::add_argument(const op::Operator& op, const op::ArgSpec& schema,
       report(std::move(diagnostic));
       return false;
     }
-    if (op.source && value.is(ValueKind::kFunction)) {
-      report(diagnose(Message::kFunctionAsSource, keyword.span, {keyword.name, "fn." + op.name}));
-      return false;
-    }
     auto attr = to_attr(value, keyword.span, keyword.name);
     if (!attr) return false;
     spec.args.push_back({keyword.name, std::move(*attr), keyword.span});

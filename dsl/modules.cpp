@@ -237,7 +237,8 @@ Value Evaluator::module_member(ModuleObject& module, const std::string& name, Sp
     return Value(ValueKind::kModule, library_.at("nvidia." + name));
   for (const auto& [known, binding] : module.names) names.push_back(known);
   std::sort(names.begin(), names.end());
-  if (host_module_advice(module.name + "." + name))
+  // Python has a module `types` as well; this is DALI's.
+  if (module.name != "types" && host_module_advice(module.name + "." + name))
     return Value(ValueKind::kModule, host_module(module.name + "." + name));
   if (is_coming(module.name + "." + name))
     return fail(Message::kModuleNotYet, span, {module.name + "." + name});

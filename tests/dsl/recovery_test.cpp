@@ -18,18 +18,29 @@ struct Mistake {
 };
 
 // Found by the parser: `#` becomes a number, so that no two lines are equal.
-constexpr Mistake kSyntax[] = {{"zz# = = 1", "G0101"},          {"zz# = 1 +", "G0101"},
-                               {"zz# = [1 2]", "G0101"},        {"for in range(#): pass", "G0101"},
-                               {"def (): pass", "G0101"},       {"if True zz# = 1", "G0101"},
-                               {"class Zz#: pass", "G0102"},    {"del zz#", "G0102"},
-                               {"global zz#", "G0102"},         {"zz# = 1)", "G0105"},
-                               {"zz# = \"open", "G0106"},       {"zz# = 0#", "G0107"},
-                               {"zz# = 1 ? 2", "G0108"},        {"zz# = 1 \\ + 2", "G0109"},
-                               {"lambda = #", "G0114"},         {"len(#) = 2", "G0115"},
-                               {"zz# = *zz", "G0116"},          {"*a#, *b# = [1, 2]", "G0117"},
-                               {"else: zz# = 1", "G0118"},      {"zz# = dict(a=1, a=2)", "G0122"},
-                               {"zz# = dict(a=1, 2)", "G0121"}, {"zz# = \"\\x4\"", "G0124"},
-                               {"zz# = f\"{}\"", "G0126"},      {"zz# = [1, (2]", "G0103"}};
+constexpr Mistake kSyntax[] = {{"zz# = = 1", "G0101"},
+                               {"zz# = 1 +", "G0101"},
+                               {"zz# = [1 2]", "G0101"},
+                               {"for in range(#): pass", "G0101"},
+                               {"def (): pass", "G0101"},
+                               {"if True zz# = 1", "G0101"},
+                               {"class Zz#: pass", "G0102"},
+                               {"del zz#", "G0102"},
+                               {"global zz#", "G0102"},
+                               {"zz# = 1)", "G0105"},
+                               {"zz# = \"open", "G0106"},
+                               {"zz# = 0#", "G0107"},
+                               {"zz# = 1 ? 2", "G0108"},
+                               {"zz# = 1 \\ + 2", "G0109"},
+                               {"lambda = #", "G0114"},
+                               {"len(#) = 2", "G0115"},
+                               {"zz# = *zz", "G0116"},
+                               {"*a#, *b# = [1, 2]", "G0117"},
+                               {"zz# = dict(a=1, a=2)", "G0122"},
+                               {"zz# = dict(a=1, 2)", "G0121"},
+                               {"zz# = \"\\x4\"", "G0124"},
+                               {"zz# = f\"{}\"", "G0126"},
+                               {"zz# = [1, (2]", "G0103"}};
 
 // Found by the evaluator. (`raise` and `assert` end the path, so that what follows them is not looked at.)
 constexpr Mistake kMeaning[] = {{"zz# = unknown#", "G0201"},     {"zz# = \"a#\".uper()", "G0203"},
