@@ -204,7 +204,10 @@ StatementPtr Parser::parse_try() {
   while (is("except") || is("else") || is("finally")) {
     any = true;
     bool handler = is("except");
-    while (!at_end() && token().kind != TokenKind::kNewline && !is(":")) ++at_;
+    ++at_;
+    if (handler) accept("*");
+    if (handler && !is(":")) parse_expression();
+    if (handler && accept("as")) add_lost_name(*statement, expect_name("a name after `as`"));
     Suite suite = parse_block("the clause of `try`");
     move_into(handler ? handlers : statement->orelse, std::move(suite));
   }
