@@ -352,8 +352,9 @@ bool Evaluator::add_operator_arguments(const op::Operator& op, CallArguments& ar
   bool good = true;
   for (CallArguments::Keyword& keyword : arguments.keywords) {
     const op::ArgSpec* schema = op.find_arg(keyword.name);
-    const std::string_view* today =
-        schema && schema->refused.empty() ? nullptr : renamed_argument(op.name, keyword.name);
+    const std::string_view* today = schema && schema->refused.empty() && !schema->no_effect
+                                        ? nullptr
+                                        : renamed_argument(op.name, keyword.name);
     if (today && today->empty()) {
       note(Message::kNoEffect, keyword.name_span,
            {"`" + keyword.name + "`", "DALI does not use it any more"});

@@ -83,19 +83,71 @@ void Parser::add_lost_name(Statement& statement, const Token& name) {
   statement.targets.push_back(make(ExpressionKind::kName, name.span, std::string(name.text)));
 }
 
-// A header up to `:` that is not looked at, and a block that is read for syntax errors only.
+// `expression as target, …`, in brackets or not.
+void Parser::parse_with_items(Statement& statement) {
+  size_t close = is("(") ? token().partner : 0;
+  bool brackets = close > at_ && close + 1 < tokens_.size() && tokens_[close + 1].text == ":";
+  if (brackets) {
+    int depth = 0;
+    brackets = false;
+    for (size_t i = at_; i < close; ++i) {
+      std::string_view text = tokens_[i].text;
+      depth += text == "(" || text == "[" || text == "{"   ? 1
+               : text == ")" || text == "]" || text == "}" ? -1
+                                                           : 0;
+      brackets = brackets || (depth == 1 && text == "as" && tokens_[i].kind == TokenKind::kKeyword);
+    }
+  }
+  if (brackets) ++at_;
+  do {
+    if (brackets && at_ == close) break;
+    parse_expression();
+    if (!accept("as")) continue;
+    ExpressionPtr target = parse_primary();
+    check_target(*target, "assign to");
+    statement.targets.push_back(std::move(target));
+  } while (accept(","));
+  if (brackets) expect(")", "to close `(`");
+}
+
+// The header of a construct that is out, up to `:`; what it would bind becomes targets.
+void Parser::parse_unsupported_header(Statement& statement) {
+  const Token keyword = tokens_[at_++];
+  if (keyword.text == "async") {
+    if (is("def")) {
+      ++at_;
+      add_lost_name(statement, expect_name("the function's name after `def`"));
+      expect("(", "after the function's name");
+      parse_parameters(")", true);
+      expect(")", "after the parameters");
+      if (accept("->")) parse_expression();
+    } else if (accept("for")) {
+      statement.targets.push_back(parse_target_list());
+      expect("in", "after the loop variable");
+      parse_expression_list(true, "after `in`");
+    } else {
+      expect("with", "after `async`");
+      parse_with_items(statement);
+    }
+  } else if (keyword.text == "class") {
+    const Token name = expect_name("the name of the class");
+    add_lost_name(statement, name);
+    if (is("(")) parse_call(make(ExpressionKind::kName, name.span, std::string(name.text)));
+  } else if (keyword.text == "with") {
+    parse_with_items(statement);
+  } else {
+    parse_expression_list(true, "after `match`");
+  }
+}
+
+// A header, and a block that is read for syntax errors only.
 StatementPtr Parser::parse_unsupported_block(std::string construct, std::string advice) {
   const Token first = token();
   auto statement = make_statement(StatementKind::kUnsupported, first);
   statement->text = construct;
   report_unsupported(first.span, construct, std::move(advice));
   bool names_itself = first.text == "class" || (first.text == "async" && is("def", 1));
-  while (!at_end() && token().kind != TokenKind::kNewline && !is(":")) {
-    bool bound = names_itself ? is("class") || is("def") : is("as");
-    if (bound && token(1).kind == TokenKind::kName) add_lost_name(*statement, token(1));
-    bool jump = token().partner > at_;
-    at_ = jump ? token().partner + 1 : at_ + 1;
-  }
+  parse_unsupported_header(*statement);
   bool guard = in_main_guard_;
   in_main_guard_ = true;  // one message is enough: the construct itself is out
   bool is_match = first.text == "match";
@@ -152,7 +204,10 @@ StatementPtr Parser::parse_try() {
   while (is("except") || is("else") || is("finally")) {
     any = true;
     bool handler = is("except");
-    while (!at_end() && token().kind != TokenKind::kNewline && !is(":")) ++at_;
+    ++at_;
+    if (handler) accept("*");
+    if (handler && !is(":")) parse_expression();
+    if (handler && accept("as")) add_lost_name(*statement, expect_name("a name after `as`"));
     Suite suite = parse_block("the clause of `try`");
     move_into(handler ? handlers : statement->orelse, std::move(suite));
   }

@@ -78,6 +78,8 @@ class Parser {
   std::string parse_dotted_name();
   StatementPtr parse_unsupported_block(std::string construct, std::string advice);
   StatementPtr parse_try();
+  void parse_with_items(Statement& statement);
+  void parse_unsupported_header(Statement& statement);
   void add_lost_name(Statement& statement, const Token& name);
   StatementPtr parse_unsupported_line(std::string construct, std::string advice);
   StatementPtr make_statement(StatementKind kind, const Token& first);
