@@ -9,6 +9,14 @@
 #include "dsl/parser.h"
 
 namespace galatea::dsl {
+namespace {
+
+// What tells functions apart; all closures of one text are the same.
+const void* body_of(const FunctionObject& function) {
+  return function.body ? static_cast<const void*>(function.body) : function.expression;
+}
+
+}  // namespace
 
 // Also the last round of splitmix64: every bit of the input reaches every bit of the output.
 uint64_t mix_key(uint64_t state, uint64_t value) {
@@ -151,8 +159,7 @@ Value Evaluator::call_back(const Value& callee, std::vector<Value> values, const
 }
 
 const std::set<std::string>& Evaluator::locals_of(const FunctionObject& function) {
-  const void* key = function.body ? static_cast<const void*>(function.body) : function.expression;
-  auto [at, fresh] = locals_.try_emplace(key);
+  auto [at, fresh] = locals_.try_emplace(body_of(function));
   if (fresh) {
     std::vector<std::string> names;
     if (function.body) collect_bound_names(*function.body, names);
@@ -250,12 +257,20 @@ bool Evaluator::bind_arguments(FunctionObject& function, CallArguments& argument
 
 Value Evaluator::call_function(FunctionObject& function, CallArguments& arguments) {
   if (function.poisoned) return Value::poison();
+  // A call of itself by a function that may have returned before, nobody knows, may never end.
+  auto lost = [&](const ActiveCall& active) {
+    return active.callee == body_of(function) && active.state->result_poisoned;
+  };
+  if (std::any_of(calls_.begin(), calls_.end(), lost)) return Value::poison();
   bool too_deep = static_cast<int64_t>(calls_.size()) >= options_.limits.max_call_depth;
   if (too_deep || stack_exhausted()) {
-    Value result =
-        fail(Message::kCallsTooDeep, arguments.span, {function.name, std::to_string(calls_.size())});
+    Diagnostic diagnostic =
+        diagnose(Message::kCallsTooDeep, arguments.span, {function.name, std::to_string(calls_.size())});
+    if (regions_.conditional(region_))
+      diagnostic.notes.push_back(
+          "of a branch on data, both sides are built: only a condition that is known now ends a recursion");
     aborted_ = true;
-    return result;
+    return report(std::move(diagnostic));
   }
   auto* frame = arena.make<Frame>();
   frame->parent = function.closure;
@@ -275,8 +290,7 @@ Value Evaluator::call_function(FunctionObject& function, CallArguments& argument
 
 Value Evaluator::run_function(FunctionObject& function, Frame& frame, const CallArguments& arguments) {
   Frame* caller = frame_;
-  uint32_t region = region_;
-  calls_.push_back({arguments.span, caller->call->name});
+  calls_.push_back({arguments.span, caller->call->name, body_of(function), frame.call});
   frame_ = &frame;
   Value result = Value::none();
   CallState& state = *frame.call;
@@ -294,7 +308,7 @@ Value Evaluator::run_function(FunctionObject& function, Frame& frame, const Call
       if (!all_return && any_value && state.returns.size() > 1 && !state.result_poisoned) {
         Diagnostic diagnostic = diagnose(Message::kReturnOnSomePaths, function.span, {function.name});
         for (const Path& path : state.returns) {
-          if (path.span.valid()) diagnostic.labels.push_back({path.span, "some samples return here"});
+          if (path.span.valid()) add_label(diagnostic, path.span, "some samples return here");
         }
         report(std::move(diagnostic));
         state.result_poisoned = true;
@@ -310,15 +324,12 @@ Value Evaluator::run_function(FunctionObject& function, Frame& frame, const Call
       if (!frame.has_closures) {
         for (Path& path : state.returns) path.env.clear();
       }
-      bool several = state.returns.size() > 1;
       std::vector<Path> returns = std::move(state.returns);
       state.returns.clear();
       Span span = function.span;
       result = join(std::move(returns), span, "`return`", true);
-      if (several) region_ = region;
     }
   }
-  if (region_ != region && alive()) region_ = region;
   frame_ = caller;
   calls_.pop_back();
   return state.result_poisoned ? Value::poison() : result;

@@ -15,6 +15,13 @@
 namespace galatea::dsl {
 
 Value Evaluator::eval(const Expression& e) {
+  Value value = eval_spoiled(e);
+  bool spoiled = (value.is(ValueKind::kList) && value.sequence().spoiled) ||
+                 (value.is(ValueKind::kDict) && value.dict().spoiled);
+  return spoiled ? Value::poison() : value;
+}
+
+Value Evaluator::eval_spoiled(const Expression& e) {
   if (!step(e.span)) return Value::poison();
   switch (e.kind) {
     case ExpressionKind::kError:
@@ -76,8 +83,11 @@ Value Evaluator::eval(const Expression& e) {
       return fail(Message::kStarredAlone, e.span);
     case ExpressionKind::kNamed: {
       Value value = eval(*e.operands[0]);
-      // The name belongs to the function around the comprehensions, as in Python.
+      // The name belongs to the function around the comprehensions, as in Python. A branch inside a
+      // comprehension keeps the variables of the comprehension apart, not those around it.
       Frame* inner = frame_;
+      if (inner->is_comprehension && inner->region != region_)
+        return fail(Message::kNamedUnderData, e.span, {e.text});
       for (; frame_->is_comprehension; frame_ = frame_->parent) {
         if (!frame_->env.contains(e.text)) continue;
         frame_ = inner;
@@ -236,9 +246,9 @@ Value Evaluator::eval_comprehension(const Expression& e) {
   frame->module = frame_->module;
   frame->call = frame_->call;
   frame->is_comprehension = true;
+  frame->region = region_;
   Frame* outer = frame_;
   frame_ = frame;
-  size_t errors = sink_.num_errors();
   std::vector<Value> elements;
   Value dict = make_dict(e.span);
   bool bad = false;
@@ -256,8 +266,7 @@ Value Evaluator::eval_comprehension(const Expression& e) {
   });
   frame_ = outer;
   outer->has_closures = outer->has_closures || frame->has_closures;
-  if (!alive() || bad || (sink_.num_errors() > errors && frame->env.contains("#poison")))
-    return Value::poison();
+  if (!alive() || bad || frame->env.contains("#poison")) return Value::poison();
   return e.kind == ExpressionKind::kDictComp ? dict : make_list(std::move(elements), e.span);
 }
 
@@ -310,15 +319,6 @@ Value Evaluator::eval_lambda(const Expression& e) {
 
 // ---- choices ----
 
-Value Evaluator::eval_conditional(const Expression& e) {
-  Value condition = eval(*e.operands[1]);
-  if (!alive() || !has_truth(condition, e.operands[1]->span)) return Value::poison();
-  if (!condition.is_node()) return eval(*e.operands[truth(condition) ? 0 : 2]);
-  auto arm = [&](size_t i) { return [this, &e, i] { return eval(*e.operands[i]); }; };
-  return branch(condition, e.operands[1]->span, e.span, "`if … else`", true, arm(0), arm(2),
-                e.operands[0]->span, e.operands[2]->span);
-}
-
 Value Evaluator::require_bool_node(const Value& value, Span span, const std::string& op,
                                    std::string_view side) {
   if (value.is(ValueKind::kBool)) return constant_node(value, span, DType::kBool);
@@ -331,66 +331,12 @@ Value Evaluator::require_bool_node(const Value& value, Span span, const std::str
   return report(std::move(diagnostic));
 }
 
-// `and`, `or`: the operands from `at` on.
-Value Evaluator::eval_bool_op(const Expression& e, size_t at) {
-  Value left = eval(*e.operands[at]);
-  if (at + 1 == e.operands.size()) return left;
-  if (!alive() || !has_truth(left, e.operands[at]->span)) return Value::poison();
-  if (left.is_node()) return eval_logical(e, at, left);
-  bool decided = truth(left) == (e.text == "or");
-  return decided ? left : eval_bool_op(e, at + 1);
-}
-
-// The right side runs only for the samples that need it.
-Value Evaluator::eval_logical(const Expression& e, size_t at, const Value& left) {
-  Value checked = require_bool_node(left, e.operands[at]->span, e.text, "left");
-  if (checked.is_poison()) return Value::poison();
-  const Expression& right_side = *e.operands[at + 1];
-  auto right = [&]() -> Value {
-    Value value = eval_bool_op(e, at + 1);
-    return alive() ? require_bool_node(value, right_side.span, e.text, "right") : value;
-  };
-  auto keep = [&] { return checked; };
-  bool is_and = e.text == "and";
-  Span left_span = e.operands[at]->span;
-  std::string construct = "`" + e.text + "`";
-  if (is_and)
-    return branch(checked, left_span, e.span, construct, true, right, keep, right_side.span, left_span);
-  return branch(checked, left_span, e.span, construct, true, keep, right, left_span, right_side.span);
-}
-
-Value Evaluator::eval_not(const Expression& e) {
-  Value operand = eval(*e.operands[0]);
-  if (!alive() || !has_truth(operand, e.operands[0]->span)) return Value::poison();
-  if (!operand.is_node()) return Value::of(!truth(operand));
-  if (type_of(operand).ndim != 0)
-    return fail(Message::kConditionNotScalar, e.operands[0]->span, {"`not`", ir::to_text(type_of(operand))});
-  return node_operator("arith.not", {operand}, e.span);
-}
-
-// a < b < c: `left` is the value of operand `at`; each operand is evaluated once.
-Value Evaluator::eval_compare(const Expression& e, size_t at, const Value& left) {
-  Value right = eval(*e.operands[at + 1]);
-  if (!alive()) return Value::poison();
-  Span span = at == 0 && e.ops.size() == 1 ? e.span : cover(e.operands[at]->span, e.operands[at + 1]->span);
-  Value result = compare(e.ops[at], left, right, span, e.operands[at]->span, e.operands[at + 1]->span);
-  if (at + 1 == e.ops.size() || !has_truth(result, span))
-    return at + 1 == e.ops.size() ? result : Value::poison();
-  if (!result.is_node()) return truth(result) ? eval_compare(e, at + 1, right) : result;
-  Value checked = require_bool_node(result, span, "and", "left");
-  if (checked.is_poison()) return Value::poison();
-  auto rest = [&]() -> Value {
-    Value value = eval_compare(e, at + 1, right);
-    return alive() ? require_bool_node(value, e.span, "and", "right") : value;
-  };
-  auto keep = [&] { return checked; };
-  return branch(checked, span, e.span, "chained comparison", true, rest, keep, e.span, span);
-}
-
 // ---- attributes and subscripts ----
 
 Value Evaluator::eval_attribute(const Expression& e) {
-  Value base = eval(*e.operands[0]);
+  // A second change of the same list is reported as well; what reads it is silent.
+  bool changes = changes_container(e.text);
+  Value base = changes ? eval_spoiled(*e.operands[0]) : eval(*e.operands[0]);
   if (base.is_poison() || !alive()) return Value::poison();
   return attribute(base, e.text, e.span, e.text_span);
 }

@@ -1,6 +1,7 @@
 // What the text does with data nodes: arithmetic, constants, indexing, stacking, methods. In: values. Out:
 // nodes of the operators of the language.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -165,6 +166,14 @@ Value Evaluator::constant_node(const Value& value, Span span, std::optional<DTyp
         return fail(Message::kConstantRange, span, {repr(number), std::string(types_name(type))});
     }
   }
+  // `np.full` and its like: one number for the whole shape.
+  const bool uniform =
+      numbers.size() > 64 && std::all_of(numbers.begin(), numbers.end(), [&](const Value& v) {
+        return std::bit_cast<uint64_t>(v.as_double()) == std::bit_cast<uint64_t>(numbers[0].as_double()) &&
+               v.is_integral() == numbers[0].is_integral() &&
+               (!v.is_integral() || v.as_int() == numbers[0].as_int());
+      });
+  if (uniform) numbers.resize(1);
   const op::Operator* op = registry_.find("constant");
   if (!op) return fail(Message::kMissingOperator, span, {"constant"});
   ir::GraphBuilder::NodeSpec spec;

@@ -31,13 +31,24 @@ void collect_named(const Expression* e, std::vector<std::string>& names) {
   }
 }
 
-bool contains_kind(const Suite& suite, StatementKind kind) {
+bool contains_return(const Suite& suite) {
   return std::any_of(suite.begin(), suite.end(), [&](const StatementPtr& s) {
-    if (s->kind == kind) return true;
     if (s->kind == StatementKind::kFunction) return false;
-    return contains_kind(s->body, kind) || contains_kind(s->orelse, kind);
+    return s->kind == StatementKind::kReturn || contains_return(s->body) || contains_return(s->orelse);
   });
 }
+
+// Whether it may end the loop around it.
+bool contains_break(const Suite& suite) {
+  return std::any_of(suite.begin(), suite.end(), [&](const StatementPtr& s) {
+    if (s->kind == StatementKind::kFunction) return false;
+    bool is_loop = s->kind == StatementKind::kFor || s->kind == StatementKind::kWhile;
+    return s->kind == StatementKind::kBreak || (!is_loop && contains_break(s->body)) ||
+           contains_break(s->orelse);
+  });
+}
+
+std::string_view loop_name(const Statement& s) { return s.kind == StatementKind::kFor ? "`for`" : "`while`"; }
 
 }  // namespace
 
@@ -75,7 +86,7 @@ void Evaluator::run_statement(const Statement& s) {
     case StatementKind::kTryImport:
       return run_suite(s.body);
     case StatementKind::kExpression:
-      eval(*s.value);
+      eval_whole(*s.value);
       return;
     case StatementKind::kAssign:
       return run_assign(s);
@@ -116,7 +127,7 @@ void Evaluator::bind(const std::string& name, const Value& value, Span span) {
 }
 
 void Evaluator::run_assign(const Statement& s) {
-  Value value = eval(*s.value);
+  Value value = eval_whole(*s.value);
   if (!alive()) return;
   for (const ExpressionPtr& target : s.targets) assign(*target, value, s.span);
 }
@@ -143,7 +154,7 @@ void Evaluator::assign_sequence(const Expression& target, const Value& value, Sp
   auto poison_all = [&] {
     std::vector<std::string> names;
     collect_target(target, names);
-    for (const std::string& name : names) bind(name, Value::poison(), span);
+    poison(names);
   };
   if (value.is_poison()) return poison_all();
   if (value.is_node()) {
@@ -185,7 +196,7 @@ void Evaluator::assign_sequence(const Expression& target, const Value& value, Sp
 
 // xs[i] = value, d[key] = value.
 void Evaluator::assign_element(const Expression& target, const Value& value) {
-  Value base = eval(*target.operands[0]);
+  Value base = eval_spoiled(*target.operands[0]);
   if (base.is_node()) return void(fail(Message::kNodeElementAssignment, target.span, {describe_kind(base)}));
   if (target.operands[1]->kind == ExpressionKind::kSlice) {
     fail(Message::kSliceAssignment, target.span);
@@ -196,8 +207,7 @@ void Evaluator::assign_element(const Expression& target, const Value& value) {
   if (base.is(ValueKind::kDict)) {
     std::string text = key_of(key);
     if (text.empty()) return void(fail_key(key, target.operands[1]->span));
-    DictObject& dict = base.dict();
-    if (may_change(dict.region, dict.span, base, target.span)) dict.set(text, key, value);
+    if (may_change(base, target.span)) base.dict().set(text, key, value);
     return;
   }
   if (base.is(ValueKind::kArray)) {
@@ -217,7 +227,7 @@ void Evaluator::assign_element(const Expression& target, const Value& value) {
   if (at < 0 || at >= size)
     return void(fail(Message::kIndexRange, target.operands[1]->span,
                      {std::to_string(key.as_int()), "list", std::to_string(size)}));
-  if (may_change(list.region, list.span, base, target.span)) list.elements[static_cast<size_t>(at)] = value;
+  if (may_change(base, target.span)) list.elements[static_cast<size_t>(at)] = value;
 }
 
 void Evaluator::run_augmented(const Statement& s) {
@@ -226,8 +236,8 @@ void Evaluator::run_augmented(const Statement& s) {
     fail(Message::kAttributeAssignment, target.span, {target.text});
     return;
   }
-  Value old = eval(target);
-  Value operand = eval(*s.value);
+  Value old = eval_spoiled(target);
+  Value operand = eval_whole(*s.value);
   if (!alive()) return;
   std::string op = s.text.substr(0, s.text.size() - 1);
   if (old.is(ValueKind::kArray) && !old.as<ArrayObject>().shape.empty()) {
@@ -235,57 +245,82 @@ void Evaluator::run_augmented(const Statement& s) {
     fail(Message::kArrayConstant, s.span, {"`" + s.text + "`", "make a new one: `x = x " + op + " …`"});
     return assign(target, Value::poison(), s.span);
   }
-  // `xs += ys` extends a list in place in Python; other names of the list would see it.
-  if (op == "+" && old.is(ValueKind::kList) && !operand.is_poison()) {
+  // These change a list or dict in place, as in Python: its other names see it.
+  bool in_place =
+      (old.is(ValueKind::kList) && (op == "+" || op == "*")) || (old.is(ValueKind::kDict) && op == "|");
+  if (!in_place || operand.is_poison())
+    return assign(target, binary(op, old, operand, s.span, target.span, s.value->span), s.span);
+  if (op == "+") {
     auto added = iterate(operand, s.value->span, "added to a list");
-    SequenceObject& list = old.sequence();
     if (!added) return assign(target, Value::poison(), s.span);
-    if (!check_size((list.elements.size() + added->size()) * sizeof(Value), s.span)) return;
-    if (list.region == region_ || !graph_) {
-      list.elements.insert(list.elements.end(), added->begin(), added->end());
-      arena.count(added->size() * sizeof(Value));
-      return assign(target, old, s.span);
-    }
-    if (target.kind != ExpressionKind::kName) return void(may_change(list.region, list.span, old, s.span));
-    std::vector<Value> all = list.elements;
-    all.insert(all.end(), added->begin(), added->end());
-    return assign(target, make_list(std::move(all), s.span), s.span);
+    if (!check_size((old.elements().size() + added->size()) * sizeof(Value), s.span)) return;
+    if (!may_change(old, s.span)) return;
+    old.elements().insert(old.elements().end(), added->begin(), added->end());
+    arena.count(added->size() * sizeof(Value));
+    return assign(target, old, s.span);
   }
-  assign(target, binary(op, old, operand, s.span, target.span, s.value->span), s.span);
+  Value result = binary(op, old, operand, s.span, target.span, s.value->span);
+  bool changed = result.kind == old.kind;
+  if (changed && !may_change(old, s.span)) return;
+  if (changed && result.is(ValueKind::kList)) old.elements() = result.elements();
+  if (changed && result.is(ValueKind::kDict)) {
+    old.dict().entries = result.dict().entries;
+    old.dict().index = result.dict().index;
+  }
+  assign(target, changed ? old : result, s.span);
 }
 
 void Evaluator::run_annotated(const Statement& s) {
   if (!s.value) return;
-  Value value = eval(*s.value);
+  Value value = eval_whole(*s.value);
   if (alive()) assign(*s.targets[0], value, s.span);
 }
 
-void Evaluator::poison_names(const Suite& suite) {
+// ---- poison ----
+
+// The expression of a statement. If it fails, what `:=` would have bound in it is poison, not unknown.
+Value Evaluator::eval_whole(const Expression& e) {
+  Value value = eval(e);
+  if (!value.is_poison() || !alive()) return value;
+  std::vector<std::string> names;
+  collect_named(&e, names);
+  std::erase_if(names, [&](const std::string& name) { return frame_->env.contains(name); });
+  poison(names);
+  return value;
+}
+
+void Evaluator::poison(const std::vector<std::string>& names) {
+  for (const std::string& name : names) frame_->env[name] = {Value::poison(), {}};
+}
+
+// What may or may not have run: whatever it assigns is poison, and so is what it may have returned.
+void Evaluator::poison_suite(const Suite& suite) {
   std::vector<std::string> names;
   collect_bound_names(suite, names);
-  for (const std::string& name : names) frame_->env[name] = {Value::poison(), {}};
-  if (contains_kind(suite, StatementKind::kReturn)) frame_->call->result_poisoned = true;
+  poison(names);
+  if (contains_return(suite)) frame_->call->result_poisoned = true;
+  if (contains_break(suite) && !frame_->loops.empty()) frame_->loops.back()->poisoned = true;
 }
 
 // What is out has been reported; what it would have bound says nothing more.
 void Evaluator::run_unsupported(const Statement& s) {
   std::vector<std::string> names;
   for (const ExpressionPtr& target : s.targets) collect_target(*target, names);
-  for (const std::string& name : names) frame_->env[name] = {Value::poison(), {}};
-  poison_names(s.body);
-  poison_names(s.orelse);
+  poison(names);
+  poison_suite(s.body);
+  poison_suite(s.orelse);
 }
 
 // ---- control flow ----
 
 void Evaluator::run_if(const Statement& s) {
-  Value condition = eval(*s.value);
+  Value condition = eval_whole(*s.value);
   if (!alive()) return;
-  if (!has_truth(condition, s.value->span)) {
-    poison_names(s.body);
-    poison_names(s.orelse);
-    return;
-  }
+  auto poison_arms = [&] {
+    poison_suite(s.body);
+    poison_suite(s.orelse);
+  };
+  if (!has_truth(condition, s.value->span)) return poison_arms();
   if (!condition.is_node()) return run_suite(truth(condition) ? s.body : s.orelse);
   auto arm = [&](const Suite& suite) {
     return [this, &suite] {
@@ -294,13 +329,10 @@ void Evaluator::run_if(const Statement& s) {
     };
   };
   Span then_span = s.body.empty() ? s.span : s.body.back()->span;
-  Span otherwise_span = s.orelse.empty() ? s.span : s.orelse.back()->span;
+  Span otherwise_span = s.orelse.empty() ? Span{} : s.orelse.back()->span;
   Value result = branch(condition, s.value->span, s.keyword_span, "`if`", false, arm(s.body), arm(s.orelse),
                         then_span, otherwise_span);
-  if (result.is_poison()) {
-    poison_names(s.body);
-    poison_names(s.orelse);
-  }
+  if (result.is_poison()) poison_arms();
 }
 
 // One round of a loop; goes_on: some path begins the next one.
@@ -310,39 +342,44 @@ void Evaluator::run_loop_body(const Statement& s, LoopState& loop, bool& goes_on
   frame_->loops.pop_back();
   std::vector<Path> next = std::move(loop.continues);
   loop.continues.clear();
-  if (alive()) next.push_back(end_path(Value::none(), s.span));
+  if (alive()) next.push_back(end_path(Value::none(), s.keyword_span));
   if (aborted_) {
     goes_on = false;
     return;
   }
-  join(std::move(next), s.keyword_span, "`continue`", false);
-  goes_on = alive();
+  join(std::move(next), s.keyword_span, loop_name(s), false);
+  goes_on = alive() && !loop.poisoned;
 }
 
-void Evaluator::finish_loop(const Statement& s, LoopState& loop, uint32_t region) {
+// Where the loop was left by `break`, or nobody knows whether it was.
+void Evaluator::run_else(const Statement& s, const LoopState& loop) {
+  if (!alive()) return;
+  if (!loop.poisoned) return run_suite(s.orelse);
+  poison_suite(s.body);
+  poison_suite(s.orelse);
+}
+
+void Evaluator::finish_loop(const Statement& s, LoopState& loop) {
   if (aborted_) return;
   std::vector<Path> paths = std::move(loop.breaks);
-  if (alive()) paths.push_back(end_path(Value::none(), s.span));
-  size_t joined = paths.size();
-  join(std::move(paths), s.keyword_span, s.kind == StatementKind::kFor ? "`for`" : "`while`", false);
-  if (joined > 1 && frame_->call->returns.empty()) region_ = region;
+  if (alive()) paths.push_back(end_path(Value::none(), s.keyword_span));
+  join(std::move(paths), s.keyword_span, loop_name(s), false);
 }
 
 void Evaluator::run_for(const Statement& s) {
-  Value iterable = eval(*s.value);
+  Value iterable = eval_whole(*s.value);
   if (!alive()) return;
   std::optional<std::vector<Value>> elements;
   if (!iterable.is_poison()) elements = iterate(iterable, s.value->span, "looped over");
+  LoopState loop;
+  CallState& call = *frame_->call;
   if (!elements) {
-    poison_names(s.body);
     std::vector<std::string> names;
     collect_target(*s.targets[0], names);
-    for (const std::string& name : names) frame_->env[name] = {Value::poison(), {}};
-    return;
+    poison(names);
+    loop.poisoned = true;
+    return run_else(s, loop);
   }
-  LoopState loop;
-  uint32_t region = region_;
-  CallState& call = *frame_->call;
   call.unroll.push_back(0);
   bool goes_on = true;
   for (size_t i = 0; i < elements->size() && goes_on && alive(); ++i) {
@@ -352,32 +389,28 @@ void Evaluator::run_for(const Statement& s) {
     run_loop_body(s, loop, goes_on);
   }
   call.unroll.pop_back();
-  if (alive()) run_suite(s.orelse);
-  finish_loop(s, loop, region);
+  run_else(s, loop);
+  finish_loop(s, loop);
 }
 
 void Evaluator::run_while(const Statement& s) {
   LoopState loop;
-  uint32_t region = region_;
   CallState& call = *frame_->call;
   call.unroll.push_back(0);
   bool goes_on = true;
   while (alive() && goes_on) {
     if (!step(s.span)) break;
-    Value condition = eval(*s.value);
+    Value condition = eval_whole(*s.value);
     if (!alive()) break;
     std::optional<bool> holds = static_truth(condition, s.value->span, "`while`");
-    if (!holds) {
-      poison_names(s.body);
-      break;
-    }
-    if (!*holds) break;
+    loop.poisoned = loop.poisoned || !holds;
+    if (!holds || !*holds) break;
     run_loop_body(s, loop, goes_on);
     ++call.unroll.back();
   }
   call.unroll.pop_back();
-  if (alive() && goes_on) run_suite(s.orelse);
-  finish_loop(s, loop, region);
+  run_else(s, loop);
+  finish_loop(s, loop);
 }
 
 void Evaluator::run_break(const Statement& s) {
@@ -401,7 +434,7 @@ void Evaluator::run_return(const Statement& s) {
 }
 
 void Evaluator::run_assert(const Statement& s) {
-  Value condition = eval(*s.value);
+  Value condition = eval_whole(*s.value);
   if (!alive()) return;
   std::optional<bool> holds = static_truth(condition, s.value->span, "`assert`");
   if (!holds || *holds) return;
@@ -411,7 +444,7 @@ void Evaluator::run_assert(const Statement& s) {
     if (message.is_poison()) return;
     text = to_display(message);
   }
-  fail(Message::kRaised, s.value->span, {text});
+  fail(regions_.conditional(region_) ? Message::kRaisedUnderData : Message::kRaised, s.value->span, {text});
 }
 
 void Evaluator::run_raise(const Statement& s) {
@@ -420,77 +453,10 @@ void Evaluator::run_raise(const Statement& s) {
   std::string text = value.is(ValueKind::kBuiltin)     ? value.as<BuiltinObject>().name
                      : value.is(ValueKind::kException) ? value.text()
                                                        : to_display(value);
-  bool conditional = graph_ && !conditions_.empty();
-  fail(conditional ? Message::kRaisedUnderData : Message::kRaised, s.span, {text});
+  fail(regions_.conditional(region_) ? Message::kRaisedUnderData : Message::kRaised, s.span, {text});
   // What follows would run in a state that the author excluded.
   frame_->call->result_poisoned = true;
   if (frame_->locals) frame_->call->returns.push_back(end_path(Value::poison(), s.span));
-}
-
-// ---- functions ----
-
-void Evaluator::run_function(const Statement& s) {
-  auto* function = arena.make<FunctionObject>();
-  function->name = s.text;
-  function->parameters = &s.parameters;
-  function->body = &s.body;
-  function->closure = frame_;
-  function->module = frame_->module;
-  function->span = s.keyword_span;
-  function->poisoned = s.has_syntax_error;
-  frame_->has_closures = true;
-  for (const Parameter& parameter : s.parameters) {
-    function->defaults.push_back(parameter.default_value ? eval(*parameter.default_value) : Value());
-  }
-  Value value(ValueKind::kFunction, function);
-  for (auto decorator = s.decorators.rbegin(); decorator != s.decorators.rend(); ++decorator) {
-    if (!alive()) return;
-    value = apply_decorator(eval(**decorator), value, s, **decorator);
-  }
-  bind(s.text, value, s.keyword_span);
-}
-
-Value Evaluator::apply_decorator(const Value& decorator, Value function, const Statement& s,
-                                 const Expression& expression) {
-  if (decorator.is_poison() || function.is_poison()) return Value::poison();
-  if (decorator.is(ValueKind::kDecorator))
-    return define_pipeline(function, &decorator.as<DecoratorObject>(), s);
-  if (decorator.is(ValueKind::kBuiltin) && decorator.as<BuiltinObject>().name == "pipeline_def")
-    return define_pipeline(function, nullptr, s);
-  CallArguments arguments;
-  arguments.positional = {function};
-  arguments.spans = {s.keyword_span};
-  arguments.span = arguments.callee_span = expression.span;
-  arguments.callee_text = "@";
-  return call(decorator, arguments);
-}
-
-Value Evaluator::define_pipeline(const Value& function, const DecoratorObject* decorator,
-                                 const Statement& s) {
-  if (!function.is(ValueKind::kFunction))
-    return fail(Message::kPipelineOfWhat, s.keyword_span, {describe_kind(function)});
-  auto* pipeline = arena.make<PipelineObject>();
-  pipeline->name = s.text;
-  pipeline->function = &function.as<FunctionObject>();
-  pipeline->span = s.keyword_span;
-  if (decorator) {
-    pipeline->options = decorator->options;
-    pipeline->option_spans = decorator->option_spans;
-  }
-  for (const Parameter& p : s.parameters) {
-    if (p.kind == ParameterKind::kKwArgs || p.kind == ParameterKind::kVarArgs)
-      return fail(Message::kPipelineStarParameter, p.span, {p.name});
-  }
-  if (frame_->module == main_module_ && !graph_) {
-    for (const PipelineObject* other : pipelines_) {
-      if (other->name != pipeline->name) continue;
-      Diagnostic diagnostic = diagnose(Message::kDuplicatePipeline, s.keyword_span, {s.text});
-      diagnostic.labels.push_back({other->span, "first defined here"});
-      return report(std::move(diagnostic));
-    }
-    pipelines_.push_back(pipeline);
-  }
-  return Value(ValueKind::kPipeline, pipeline);
 }
 
 }  // namespace galatea::dsl

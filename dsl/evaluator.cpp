@@ -1,9 +1,11 @@
 // What the whole evaluator shares: errors, limits, making values, iterating and testing static values.
 #include "dsl/evaluator.h"
 
-#include "dsl/array.h"
+#include <algorithm>
 
 #include <fmt/format.h>
+
+#include "dsl/array.h"
 
 namespace galatea::dsl {
 namespace {
@@ -81,7 +83,7 @@ bool Evaluator::step(Span span) {
 
 bool Evaluator::too_much_work(Span span) {
   int64_t most = options_.limits.max_steps;
-  if (work_ / kWorkPerStep <= static_cast<size_t>(most)) return false;
+  if (work_ <= static_cast<size_t>(most) * kWorkPerStep) return false;
   fail(Message::kTooManySteps, span, {std::to_string(most)});
   aborted_ = true;
   return true;
@@ -97,6 +99,11 @@ bool Evaluator::check_size(size_t bytes, Span span) {
   if (!aborted_) fail(Message::kTooMuchMemory, span, {in_mebibytes(limits.max_total_bytes)});
   aborted_ = true;
   return false;
+}
+
+void add_label(Diagnostic& diagnostic, Span span, std::string text) {
+  auto same = [&](const Label& label) { return label.span == span && label.text == text; };
+  if (std::ranges::none_of(diagnostic.labels, same)) diagnostic.labels.push_back({span, std::move(text)});
 }
 
 bool Evaluator::graph_has_room(Span span) {
@@ -143,7 +150,7 @@ std::optional<std::string> Evaluator::text_of(const Value& value, Span span, boo
 
 std::string Evaluator::key_of(const Value& value) {
   std::string text = key_text(value);
-  spend(text.size() / 16);
+  spend(4 + text.size() / 16);  // the key is made, hashed and looked up
   return text;
 }
 

@@ -10,8 +10,8 @@
 // Variables join lazily: where paths disagree, the variable becomes a PendingObject, and a merge is built
 // when it is first read. So a name that is not read after the `if` needs no value on every path.
 //
-// Regions. A list or dict may be changed only on the path on which it was made, because its change would be
-// seen on the others.
+// Regions. A list or dict may be changed only for all the samples for which it was made, because its change
+// would be seen by the others (regions.h).
 #pragma once
 
 #include <cstdint>
@@ -32,6 +32,7 @@
 #include "dsl/ast.h"
 #include "dsl/frontend.h"
 #include "dsl/messages.h"
+#include "dsl/regions.h"
 #include "dsl/value.h"
 
 namespace galatea::dsl {
@@ -95,6 +96,7 @@ struct CallState {
 };
 struct LoopState {
   std::vector<Path> breaks, continues;
+  bool poisoned = false;  ///< whether a `break` is reached is not known
 };
 
 struct Frame : Object {
@@ -104,6 +106,7 @@ struct Frame : Object {
   const std::set<std::string>* locals =
       nullptr;  ///< names that the function binds; nullptr: a module or a comprehension
   bool is_comprehension = false;
+  uint32_t region = 0;  ///< of a comprehension: the samples with which it began
   bool has_closures = false;
   Env env;
   std::vector<LoopState*> loops;
@@ -154,7 +157,8 @@ class Evaluator {
   /// Calls a function from a built-in (map, sorted, …), the index-th time.
   Value call_back(const Value& callee, std::vector<Value> arguments, const CallArguments& from,
                   uint32_t index);
-  bool may_change(uint32_t region, Span made_at, const Value& container, Span span);
+  /// Whether a list or dict may be changed here; reports it if not.
+  bool may_change(const Value& container, Span span);
   Value format_value(const Value& value, const std::string& spec, Span span);
   Value format_percent(const std::string& pattern, const Value& arguments, Span span);
   Value binary(const std::string& op, const Value& a, const Value& b, Span span, Span a_span, Span b_span);
@@ -208,8 +212,9 @@ class Evaluator {
   void run_if(const Statement& s);
   void run_for(const Statement& s);
   void run_while(const Statement& s);
+  void run_else(const Statement& s, const LoopState& loop);
   void run_loop_body(const Statement& s, LoopState& loop, bool& goes_on);
-  void finish_loop(const Statement& s, LoopState& loop, uint32_t region);
+  void finish_loop(const Statement& s, LoopState& loop);
   void run_return(const Statement& s);
   void run_break(const Statement& s);
   void run_function(const Statement& s);
@@ -219,36 +224,48 @@ class Evaluator {
   void assign_sequence(const Expression& target, const Value& value, Span span);
   void assign_element(const Expression& target, const Value& value);
   void bind(const std::string& name, const Value& value, Span span);
+  Value eval_whole(const Expression& e);
+  void poison(const std::vector<std::string>& names);
+  void poison_suite(const Suite& suite);
   void run_unsupported(const Statement& s);
-  void poison_names(const Suite& suite);
   Value apply_decorator(const Value& decorator, Value function, const Statement& s,
                         const Expression& expression);
   Value define_pipeline(const Value& function, const DecoratorObject* decorator, const Statement& s);
 
   // ---- branches (eval_branch.cpp) ----
+  /// `construct` must outlive the evaluation: what is merged later names it.
   bool alive() const { return block_ != ir::kNoId && !aborted_; }
-  void enter_block(ir::BlockId block);
-  Path end_path(Value value, Span span);
-  void take_path(Path path);
-  /// Makes the given paths one again; `value` of the result is their merged value if merge_values.
-  Value join(std::vector<Path> paths, Span span, std::string_view construct, bool merge_values);
-  void merge_envs(const std::vector<Path>& paths, ir::BlockId block, Span span, std::string_view construct);
+  /// Where and how values meet.
   struct MergeContext {
     ir::BlockId join;
+    uint32_t origin;          ///< the region in which the paths parted
     std::vector<Span> spans;  ///< of each arm's last assignment
     Span span;                ///< of the `if`
     std::string_view construct;
     std::string name;  ///< of the variable; empty: a returned or selected value
     size_t depth = 0;  ///< of the leaf in the value
   };
+  void enter_block(ir::BlockId block);
+  Path end_path(Value value, Span span);
+  void take_path(Path path);
+  /// Makes the given paths one again; `value` of the result is their merged value if merge_values.
+  Value join(std::vector<Path> paths, Span span, std::string_view construct, bool merge_values);
+  void merge_envs(std::vector<Path>& paths, const MergeContext& context);
+  Value resolve(PendingObject& pending, Span use);
+  Value resolve_arms(PendingObject& pending, Span use);
+
+  // ---- merging (eval_merge.cpp) ----
   Value merge(const std::vector<Value>& values, const MergeContext& context);
   Value merge_nodes(std::vector<Value> values, const MergeContext& context);
-  Value merge_sequences(const std::vector<Value>& values, const MergeContext& context);
-  Value merge_dicts(const std::vector<Value>& values, const MergeContext& context);
+  Value raise_merge(const Value& value, int rank, Span span);
+  std::optional<bool> all_equal(const std::vector<Value>& values, Span span);
+  Value merge_containers(const std::vector<Value>& values, const MergeContext& context);
+  Value merge_sequences(const std::vector<Value>& values, const MergeContext& context, Value& known);
+  Value merge_dicts(const std::vector<Value>& values, const MergeContext& context, Value& known);
   Value merge_structs(const std::vector<Value>& values, const MergeContext& context);
+  bool note_sources(const std::vector<Value>& values, const Value& merged, const MergeContext& context);
   Value fail_merge(Message message, const std::vector<Value>& values, const MergeContext& context,
                    std::vector<std::string> arguments);
-  Value resolve(PendingObject& pending, Span use);
   /// A selector for a branch; nullopt after an error.
   std::optional<ir::ValueId> selector(const Value& condition, Span span, std::string_view construct);
   /// Runs both arms on paths of their own and joins what comes out.
@@ -258,6 +275,8 @@ class Evaluator {
 
   // ---- expressions (eval_expr.cpp) ----
   Value eval(const Expression& e);
+  /// Also a list or dict that holds nobody knows what, since a change of it was refused.
+  Value eval_spoiled(const Expression& e);
   Value eval_name(const Expression& e);
   Value eval_number(const Expression& e);
   Value eval_fstring(const Expression& e);
@@ -366,20 +385,29 @@ class Evaluator {
 
   Frame* frame_ = nullptr;
   ir::BlockId block_ = 0;
-  uint32_t region_ = 0, next_region_ = 0;
-  std::map<uint32_t, Span> region_causes_;  ///< the condition that began a region
+  Regions regions_;
+  uint32_t region_ = 0;  ///< the samples on the current path
   struct ActiveCall {
     Span span;
-    std::string function;  ///< in which the call stands
+    std::string function;              ///< in which the call stands
+    const void* callee = nullptr;      ///< its body
+    const CallState* state = nullptr;  ///< of the callee
   };
   std::vector<ActiveCall> calls_;
-  std::vector<Span> conditions_;  ///< the data conditions that the current path stands under
 
   ir::Graph* graph_ = nullptr;
   ir::GraphBuilder* builder_ = nullptr;
   PipelineObject* pipeline_ = nullptr;
   std::string pipeline_name_;
   std::map<std::pair<ir::BlockId, std::vector<ir::ValueId>>, ir::ValueId> merges_;
+  std::map<std::pair<ir::BlockId, std::vector<const Object*>>, Value> merged_objects_;
+  /// A merge of numbers, and of such merges: its type is still that of a number, which promotes.
+  struct NumberMerge {
+    ir::BlockId join = 0;
+    int rank = 0;  ///< 0 bool, 1 int, 2 float
+    std::vector<Value> values;
+  };
+  std::unordered_map<ir::ValueId, NumberMerge> number_merges_;
   std::map<std::string, Span> node_names_;
   std::map<std::pair<std::string, int64_t>, Span>
       seeds_;         ///< of random operators: where they were first given
@@ -403,6 +431,9 @@ class Evaluator {
   const char* stack_base_ = nullptr;
 };
 
+/// Adds a label unless there is one like it: the rounds of a loop have one place.
+void add_label(Diagnostic& diagnostic, Span span, std::string text);
+
 /// Library modules, filled by library.cpp.
 void fill_library(Evaluator& evaluator, std::map<std::string, ModuleObject*>& modules);
 
@@ -415,5 +446,7 @@ void add_builtins(Evaluator& evaluator, Env& names);
 void add_struct(Evaluator& evaluator, Env& names);
 std::optional<Value> find_method(Evaluator& evaluator, const Value& base, const std::string& name);
 std::vector<std::string> method_names(const Value& base);
+/// Whether a method of this name changes the list or dict that it belongs to.
+bool changes_container(const std::string& method);
 
 }  // namespace galatea::dsl

@@ -147,8 +147,7 @@ constexpr HostModule kHostModules[] = {{"nvidia.dali.plugin", kTraining},
                                        {"decimal", kPlain},
                                        {"fractions", kPlain},
                                        {"hashlib", kPlain},
-                                       {"pprint", kPlain},
-                                       {"types", kPlain}};
+                                       {"pprint", kPlain}};
 
 // ---- os.path ----
 

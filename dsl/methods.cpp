@@ -28,10 +28,7 @@ namespace {
 
 // ---- list and tuple ----
 
-bool change(Evaluator& ev, const CallArguments& a) {
-  const SequenceObject& list = a.self.sequence();
-  return ev.may_change(list.region, list.span, a.self, a.span);
-}
+bool change(Evaluator& ev, const CallArguments& a) { return ev.may_change(a.self, a.span); }
 
 // An index as list methods take it; nullopt after an error.
 std::optional<size_t> position(Evaluator& ev, const CallArguments& a, size_t i, bool clamp) {
@@ -158,10 +155,7 @@ Value list_sort(Evaluator& ev, CallArguments& a) {
 
 // ---- dict ----
 
-bool change_dict(Evaluator& ev, const CallArguments& a) {
-  const DictObject& dict = a.self.dict();
-  return ev.may_change(dict.region, dict.span, a.self, a.span);
-}
+bool change_dict(Evaluator& ev, const CallArguments& a) { return ev.may_change(a.self, a.span); }
 
 // The text of the key in argument 0; empty after an error.
 std::string key_of(Evaluator& ev, const CallArguments& a) {
@@ -245,7 +239,8 @@ Value dict_popitem(Evaluator& ev, CallArguments& a) {
   if (a.self.dict().entries.empty()) return ev.fail(Message::kNoKey, a.span, {"to take: the dict is empty"});
   if (!change_dict(ev, a)) return Value::poison();
   auto [key, value] = a.self.dict().entries.back();
-  a.self.dict().erase(key_text(key));
+  ev.spend(a.self.dict().entries.size());
+  a.self.dict().erase(ev.key_of(key));
   return ev.make_tuple({key, value});
 }
 
@@ -256,12 +251,22 @@ Value dict_fromkeys(Evaluator& ev, CallArguments& a) {
   if (!keys) return Value::poison();
   Value result = ev.make_dict(a.span);
   for (const Value& key : *keys) {
-    std::string text = key_text(key);
-    if (text.empty()) return ev.fail(Message::kNotHashable, a.spans[0], {describe_kind(key)});
+    std::string text = ev.key_of(key);
+    if (text.empty()) return ev.fail_key(key, a.spans[0]);
     result.dict().set(text, key, a.positional.size() == 2 ? a.positional[1] : Value::none());
   }
   return result;
 }
+
+}  // namespace
+
+bool changes_container(const std::string& method) {
+  static const std::set<std::string> names = {"append", "extend",  "insert", "pop",    "popitem",   "remove",
+                                              "clear",  "reverse", "sort",   "update", "setdefault"};
+  return names.contains(method);
+}
+
+namespace {
 
 constexpr Method kTypeMethods[] = {{"fromkeys", dict_fromkeys}};
 constexpr Method kListMethods[] = {

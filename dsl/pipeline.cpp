@@ -419,6 +419,8 @@ std::unique_ptr<ir::Graph> Evaluator::stage(PipelineObject& pipeline) {
   pipeline_ = &pipeline;
   pipeline_name_ = pipeline.name;
   merges_.clear();
+  merged_objects_.clear();
+  number_merges_.clear();
   node_names_.clear();
   seeds_.clear();
   noted_device_ = false;
@@ -439,7 +441,7 @@ std::unique_ptr<ir::Graph> Evaluator::stage(PipelineObject& pipeline) {
   frame->call->name = pipeline.name;
   frame_ = outer;
   block_ = 0;
-  region_ = ++next_region_;
+  region_ = regions_.make_root();
   builder.set_insertion_block(0);
   OutputChecks checks;
   bool good = apply_options(pipeline, *graph, checks);

@@ -152,7 +152,9 @@ bool Value::same_as(const Value& other) const {
     case ValueKind::kInt:
       return integer == other.integer;
     case ValueKind::kFloat:
-      return number == other.number && std::signbit(number) == std::signbit(other.number);
+      return std::isnan(number)
+                 ? std::isnan(other.number)
+                 : number == other.number && std::signbit(number) == std::signbit(other.number);
     case ValueKind::kDType:
       return dtype == other.dtype;
     case ValueKind::kNode:

@@ -156,17 +156,24 @@ using Env = std::unordered_map<std::string, Binding>;
 struct StringObject : Object {
   std::string text;
 };
-/// A list or a tuple. `region` is the path on which it was made: only there may a list be changed.
-struct SequenceObject : Object {
-  std::vector<Value> elements;
-  uint32_t region = 0;
+/// What a list or dict is to the branches around it. It may be changed only where all the samples are
+/// together for which it was made, and only while no merge has made a second object of it (see
+/// eval_merge.cpp).
+struct ContainerObject : Object {
+  uint32_t region = 0;  ///< the samples for which it was made (regions.h)
   Span span;
+  std::vector<ContainerObject*> merged_into;  ///< the objects that stand for it after branches
+  Span twin;  ///< valid: for some samples, what was made there is the same object, so that it may not change
+  bool changed = false;
+  bool spoiled = false;  ///< a change of it was refused: what it holds is not known
 };
-struct DictObject : Object {
+/// A list or a tuple.
+struct SequenceObject : ContainerObject {
+  std::vector<Value> elements;
+};
+struct DictObject : ContainerObject {
   std::vector<std::pair<Value, Value>> entries;
   std::unordered_map<std::string, size_t> index;
-  uint32_t region = 0;
-  Span span;
   Arena* arena = nullptr;  ///< counts the entries
   Value* find(const std::string& key_text);
   void set(const std::string& key_text, Value key, Value value);
@@ -249,13 +256,16 @@ struct PendingObject : Object {
   struct Arm {
     Value value;
     Span span;  ///< its last assignment
+    Span end;   ///< of the path; invalid: an `else` that is not written
   };
   std::string name;
   ir::BlockId join = 0;
+  uint32_t region = 0;  ///< of the join
+  uint32_t origin = 0;  ///< the region in which its paths parted
   std::vector<Arm> arms;
   Span span;  ///< of the `if` or loop
   std::string_view construct;
-  bool resolved = false, resolving = false;
+  bool resolved = false;
   Value result;
 };
 

@@ -49,7 +49,8 @@ class CodePages {
 class LoadedCode final : public KernelCode {
  public:
   LoadedCode(std::shared_ptr<const CodePages> pages, const uint8_t* entry)
-      : pages_(std::move(pages)), function_(reinterpret_cast<KernelFunction>(entry)) {}
+      : pages_(std::move(pages)),
+        function_(reinterpret_cast<KernelFunction>(reinterpret_cast<uintptr_t>(entry))) {}
 #if defined(__clang__)
   // The undefined-behaviour sanitizer looks for a type in front of a function; generated code has none there.
   __attribute__((no_sanitize("function")))

@@ -265,6 +265,7 @@ int Emitter::slot_of(ir::ValueId value) {
   instruction.b = element_list;
   int slot = instruction.dst;
   stored_scalars_[value][block_] = slot;
+  added_stores_.emplace_back(value, block_);
   return slot;
 }
 

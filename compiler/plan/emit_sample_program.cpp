@@ -152,21 +152,15 @@ void Emitter::emit_terminator(ir::BlockId block) {
       Instruction& instruction = emit(Op::kBranch);
       instruction.b = selector;
       // Two stubs: moves of each edge, then the jump. Scalars computed in a stub are of that edge alone.
-      auto saved_nodes = known_nodes_;
-      auto saved = known_;
-      auto saved_stored = stored_scalars_;
+      Knowledge before = knowledge();
       program_.code[branch].a = static_cast<int32_t>(program_.code.size());
       emit_edge_moves(block, terminator.targets[0]);
       emit_jump(terminator.targets[0]);
-      known_nodes_ = saved_nodes;
-      known_ = saved;
-      stored_scalars_ = saved_stored;
+      forget_since(before);
       program_.code[branch].c = static_cast<int32_t>(program_.code.size());
       emit_edge_moves(block, terminator.targets[1]);
       emit_jump(terminator.targets[1]);
-      known_nodes_ = std::move(saved_nodes);
-      known_ = std::move(saved);
-      stored_scalars_ = std::move(saved_stored);
+      forget_since(before);
       return;
     }
     case ir::TerminatorKind::kSwitch: {
@@ -179,15 +173,11 @@ void Emitter::emit_terminator(ir::BlockId block) {
       instruction.b = selector;
       instruction.imm = static_cast<int32_t>(terminator.targets.size());
       for (size_t i = 0; i < terminator.targets.size(); ++i) {
-        auto saved_nodes = known_nodes_;
-        auto saved = known_;
-        auto saved_stored = stored_scalars_;
+        Knowledge before = knowledge();
         program_.lists[static_cast<size_t>(list) + i] = static_cast<int32_t>(program_.code.size());
         emit_edge_moves(block, terminator.targets[i]);
         emit_jump(terminator.targets[i]);
-        known_nodes_ = std::move(saved_nodes);
-        known_ = std::move(saved);
-        stored_scalars_ = std::move(saved_stored);
+        forget_since(before);
       }
       return;
     }

@@ -22,13 +22,27 @@ int Emitter::reg(const Expr& e) {
     if (visible_here(known.block) && kernel::same(known.expr, e)) {
       int found = known.reg;
       known_nodes_[e.get()].push_back({e, found, known.block});
+      added_nodes_.push_back(e.get());
       return found;
     }
   }
   int made = emit_expr(e);
   known_nodes_[e.get()].push_back({e, made, block_});
   known_[kernel::hash_of(e)].push_back({e, made, block_});
+  added_nodes_.push_back(e.get());
+  added_hashes_.push_back(kernel::hash_of(e));
   return made;
+}
+
+void Emitter::forget_since(const Knowledge& before) {
+  for (; added_nodes_.size() > before.nodes; added_nodes_.pop_back())
+    known_nodes_[added_nodes_.back()].pop_back();
+  for (; added_hashes_.size() > before.hashes; added_hashes_.pop_back())
+    known_[added_hashes_.back()].pop_back();
+  for (; added_stores_.size() > before.stores; added_stores_.pop_back()) {
+    auto [value, block] = added_stores_.back();
+    stored_scalars_[value].erase(block);
+  }
 }
 
 std::vector<int32_t> Emitter::regs(const std::vector<Expr>& list) {

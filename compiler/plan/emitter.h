@@ -66,6 +66,12 @@ class Emitter {
     int reg = -1;
     ir::BlockId block = 0;
   };
+  /// How much is known: what an edge adds is forgotten behind it.
+  struct Knowledge {
+    size_t nodes = 0, hashes = 0, stores = 0;
+  };
+  Knowledge knowledge() const { return {added_nodes_.size(), added_hashes_.size(), added_stores_.size()}; }
+  void forget_since(const Knowledge& before);
 
   ValueTable& table_;
   const ir::Graph& graph_;
@@ -83,6 +89,9 @@ class Emitter {
   std::unordered_map<uint64_t, std::vector<Known>> known_;
   std::unordered_map<const kernel::ExprNode*, std::vector<Known>> known_nodes_;
   std::unordered_map<ir::ValueId, std::map<ir::BlockId, int>> stored_scalars_;
+  std::vector<const kernel::ExprNode*> added_nodes_;  ///< keys of known_nodes_, in order
+  std::vector<uint64_t> added_hashes_;                ///< of known_
+  std::vector<std::pair<ir::ValueId, ir::BlockId>> added_stores_;
   std::map<std::pair<ir::ValueId, int64_t>, int> merge_registers_;
   std::unordered_map<int64_t, int> local_registers_;
   std::vector<int> source_index_;  ///< of a node, -1 otherwise

@@ -1,6 +1,7 @@
 // CPython as the judge: syntax trees, and what static programs print. Without python3 these tests are
 // skipped.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -19,7 +20,8 @@ const std::string kScripts = std::string(GALATEA_SOURCE_DIR) + "/tests/dsl/";
 // A new, empty folder that is removed at the end.
 class Folder {
  public:
-  explicit Folder(const std::string& name) : path_(fs::temp_directory_path() / ("galatea_python_" + name)) {
+  explicit Folder(const std::string& name)
+      : path_(fs::temp_directory_path() / ("galatea_python_" + name + std::to_string(getpid()))) {
     fs::remove_all(path_);
     fs::create_directories(path_);
   }

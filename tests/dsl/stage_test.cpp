@@ -266,7 +266,7 @@ TEST(Limits, SharedAndCyclicValuesEnd) {
   Staged merged = stage_body(
       "c = fn.random.coin_flip(dtype=types.BOOL)\nx = [fn.random.uniform()]\ny = [fn.random.uniform()]\nfor "
       "i in range(60):\n    x = [x, x]\n    y = [y, y]\nz = x if c else y\nreturn c");
-  EXPECT_EQ(merged.codes, std::vector<std::string>{"G0706"});
+  EXPECT_TRUE(merged.result.ok) << merged.diagnostics;  // what is shared is merged once
 }
 
 TEST(Limits, ErrorsEndAtFifty) {

@@ -1,4 +1,4 @@
-// The canonical form against what black made of the same sources (recorded: tests/oracle/make_black.py).
+// The canonical form against what black made of the same sources (recorded: make_black.py).
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -11,7 +11,7 @@ namespace galatea::dsl::testing {
 namespace {
 
 TEST(Recorded, AsBlackWritesIt) {
-  const std::string path = std::string(GALATEA_SOURCE_DIR) + "/tests/oracle/data/black.json";
+  const std::string path = std::string(GALATEA_SOURCE_DIR) + "/tests/fmt/data/black.json";
   const nlohmann::json recorded = nlohmann::json::parse(read_file(path));
   EXPECT_EQ(recorded["line_length"], 100);
   int compared = 0, different = 0;

@@ -10,7 +10,7 @@ namespace galatea::limits {
 struct HostileInput {
   std::string name;
   std::string text;
-  std::string code;  ///< of the only kind of error; empty: the text is fine
+  std::string code;  ///< of the errors, with blanks between; empty: the text is fine
 };
 std::vector<HostileInput> hostile_inputs();
 

@@ -81,8 +81,8 @@ TEST(OnError, ReplaceGivesUpWhereNothingIsLeft) {
   auto session = open(mixed_program(2, 2, 1, R"("bad": [0, 1])", OnErrorPolicy::kReplace));
   auto batch = session->next();
   ASSERT_FALSE(batch.has_value());
-  EXPECT_EQ(batch.error().diagnostics[0].code, "G0914");
-  EXPECT_NE(batch.error().diagnostics[0].notes.size(), 0u);
+  ASSERT_NE(batch.error().diagnostics[0].notes.size(), 0u);
+  EXPECT_NE(batch.error().diagnostics[0].notes.back().find("substitutes in a row failed"), std::string::npos);
   auto end = session->next();
   ASSERT_TRUE(end.has_value());
   EXPECT_FALSE(end->has_value());

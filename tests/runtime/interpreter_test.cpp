@@ -249,11 +249,11 @@ TEST(Program, PlacesPointIntoTheHostsFileWhereItHasIt) {
   SourceMap with_file, with_other, empty;
   with_file.add("unrelated", "x");
   with_file.add("test.dali-dsl",
-                "one\ntwo\n" + line_3 + "\n    call(line 4)\r\n" + line_5 + "\n    call(line 6)\nmore\n");
+                "one\n  helper(x)\n" + line_3 + "\n    call(line 4)\r\n" + line_5 + "\n    call(line 6)\nmore\n");
   with_other.add("test.dali-dsl", "another text");
   auto spans = location_spans(*program, with_file);
   ASSERT_EQ(spans.size(), 4u);
-  EXPECT_EQ(spans[0].span, (Span{2, 8 + 4, 8 + 8}));
+  EXPECT_EQ(spans[0].span, (Span{2, 16 + 4, 16 + 8}));
   EXPECT_EQ(with_file.describe(spans[2].span), "test.dali-dsl:5:5");
   EXPECT_EQ(with_file.file(3), nullptr);
   EXPECT_EQ(location_spans(*program, with_other)[0].span.file, 2u);

@@ -1,7 +1,7 @@
 """Records what black makes of sources, for tests/fmt: data/black.json.
 
     python3 -m venv venv && venv/bin/pip install black==26.10.1
-    venv/bin/python tests/oracle/make_black.py
+    venv/bin/python tests/fmt/make_black.py
 
 The sources are those of cases_black.py, the goldens of the language, and careless spellings of random programs (fixed seeds). Neither
 this script nor black is needed to build or test.

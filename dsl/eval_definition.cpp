@@ -1,0 +1,71 @@
+// `def`, decorators, and what becomes a pipeline. In: the statement. Out: a name for the function, or for
+// what its decorators made of it.
+#include "dsl/evaluator.h"
+
+namespace galatea::dsl {
+
+void Evaluator::run_function(const Statement& s) {
+  auto* function = arena.make<FunctionObject>();
+  function->name = s.text;
+  function->parameters = &s.parameters;
+  function->body = &s.body;
+  function->closure = frame_;
+  function->module = frame_->module;
+  function->span = s.keyword_span;
+  function->poisoned = s.has_syntax_error;
+  frame_->has_closures = true;
+  for (const Parameter& parameter : s.parameters) {
+    function->defaults.push_back(parameter.default_value ? eval(*parameter.default_value) : Value());
+  }
+  Value value(ValueKind::kFunction, function);
+  for (auto decorator = s.decorators.rbegin(); decorator != s.decorators.rend(); ++decorator) {
+    if (!alive()) return;
+    value = apply_decorator(eval(**decorator), value, s, **decorator);
+  }
+  bind(s.text, value, s.keyword_span);
+}
+
+Value Evaluator::apply_decorator(const Value& decorator, Value function, const Statement& s,
+                                 const Expression& expression) {
+  if (decorator.is_poison() || function.is_poison()) return Value::poison();
+  if (decorator.is(ValueKind::kDecorator))
+    return define_pipeline(function, &decorator.as<DecoratorObject>(), s);
+  if (decorator.is(ValueKind::kBuiltin) && decorator.as<BuiltinObject>().name == "pipeline_def")
+    return define_pipeline(function, nullptr, s);
+  CallArguments arguments;
+  arguments.positional = {function};
+  arguments.spans = {s.keyword_span};
+  arguments.span = arguments.callee_span = expression.span;
+  arguments.callee_text = "@";
+  return call(decorator, arguments);
+}
+
+Value Evaluator::define_pipeline(const Value& function, const DecoratorObject* decorator,
+                                 const Statement& s) {
+  if (!function.is(ValueKind::kFunction))
+    return fail(Message::kPipelineOfWhat, s.keyword_span, {describe_kind(function)});
+  auto* pipeline = arena.make<PipelineObject>();
+  pipeline->name = s.text;
+  pipeline->function = &function.as<FunctionObject>();
+  pipeline->span = s.keyword_span;
+  if (decorator) {
+    pipeline->options = decorator->options;
+    pipeline->option_spans = decorator->option_spans;
+  }
+  for (const Parameter& p : s.parameters) {
+    if (p.kind == ParameterKind::kKwArgs || p.kind == ParameterKind::kVarArgs)
+      return fail(Message::kPipelineStarParameter, p.span, {p.name});
+  }
+  if (frame_->module == main_module_ && !graph_) {
+    for (const PipelineObject* other : pipelines_) {
+      if (other->name != pipeline->name) continue;
+      Diagnostic diagnostic = diagnose(Message::kDuplicatePipeline, s.keyword_span, {s.text});
+      diagnostic.labels.push_back({other->span, "first defined here"});
+      return report(std::move(diagnostic));
+    }
+    pipelines_.push_back(pipeline);
+  }
+  return Value(ValueKind::kPipeline, pipeline);
+}
+
+}  // namespace galatea::dsl

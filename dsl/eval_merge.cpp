@@ -1,0 +1,395 @@
+// Merging: one value for what paths left behind, leaf by leaf through lists, tuples, dicts and structs.
+//
+// In: the values of one variable at the end of each path. Out: a value on the join. Where nodes or numbers
+// differ, that is a merge of the graph; containers are made anew, once for the same objects, so that names
+// that shared a list on every path share the merged one.
+//
+// In Python a variable *is* the list of the arm that ran. A merged list can stand for that as long as no
+// other name can see the difference: it may not change if, on some path only, it is also a list that was
+// there before the branch, or a list that another variable has.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "dsl/evaluator.h"
+
+namespace galatea::dsl {
+namespace {
+
+constexpr size_t kMergeBytes = 400;  ///< of a merge in the graph, with its type and its place in merges_
+
+int number_rank(const Value& value) {
+  return value.is(ValueKind::kBool) ? 0 : value.is(ValueKind::kInt) ? 1 : 2;
+}
+
+DType number_dtype(int rank) { return rank == 0 ? DType::kBool : rank == 1 ? DType::kI32 : DType::kF32; }
+
+ContainerObject* container(const Value& value) {
+  if (value.is(ValueKind::kList)) return &value.sequence();
+  return value.is(ValueKind::kDict) ? &value.dict() : nullptr;
+}
+
+// Whether it, or what stands for it after later branches, was changed since it was merged. Only a twin has
+// several that stand for it, and they were found unchanged when it became one.
+bool was_changed(const ContainerObject* object) {
+  while (!object->changed && !object->twin.valid() && !object->merged_into.empty())
+    object = object->merged_into[0];
+  return object->changed;
+}
+
+// From now on neither it nor what stands for it may change.
+void mark_twin(ContainerObject& object, Span twin) {
+  std::vector<ContainerObject*> open = {&object};
+  while (!open.empty()) {
+    ContainerObject* next = open.back();
+    open.pop_back();
+    next->twin = twin;
+    std::ranges::copy_if(next->merged_into, std::back_inserter(open),
+                         [](const ContainerObject* later) { return !later->twin.valid(); });
+  }
+}
+
+// "a dict with the keys 'a', 'b'": what tells one arm's value from the other's.
+std::string describe_shape(const Value& value) {
+  constexpr size_t kMaxShown = 6;
+  std::string names;
+  auto add = [&](size_t i, const std::string& name) {
+    if (i < kMaxShown) names += (i > 0 ? ", " : "") + name;
+    if (i == kMaxShown) names += ", …";
+  };
+  switch (value.kind) {
+    case ValueKind::kList:
+    case ValueKind::kTuple: {
+      size_t size = value.elements().size();
+      return fmt::format("a {} of {} element{}", type_name(value), size, size == 1 ? "" : "s");
+    }
+    case ValueKind::kDict: {
+      const auto& entries = value.dict().entries;
+      for (size_t i = 0; i < entries.size(); ++i) add(i, repr(entries[i].first));
+      return entries.empty() ? "an empty dict"
+                             : fmt::format("a dict with the key{} {}", entries.size() == 1 ? "" : "s", names);
+    }
+    case ValueKind::kStruct: {
+      const auto& fields = value.as<StructObject>().fields;
+      for (size_t i = 0; i < fields.size(); ++i) add(i, "`" + fields[i].first + "`");
+      return fields.empty()
+                 ? "an empty struct"
+                 : fmt::format("a struct with the field{} {}", fields.size() == 1 ? "" : "s", names);
+    }
+    case ValueKind::kFunction:
+      return "the function `" + value.as<FunctionObject>().name + "`";
+    case ValueKind::kBuiltin:
+      return "`" + value.as<BuiltinObject>().name + "`";
+    case ValueKind::kOperator:
+      return "`fn." + value.as<OperatorObject>().path + "`";
+    case ValueKind::kDType:
+    case ValueKind::kRange:
+    case ValueKind::kEnum:
+      return "`" + repr(value) + "`";
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+Value Evaluator::merge(const std::vector<Value>& values, const MergeContext& context) {
+  const Value& first = values.front();
+  if (!step(context.span)) return Value::poison();
+  if (context.depth > Walk::kMaxDepth)
+    return fail(Message::kValueTooDeep, context.span, {std::to_string(Walk::kMaxDepth)});
+  auto all = [&](auto test) { return std::all_of(values.begin(), values.end(), test); };
+  if (!all([](const Value& v) { return !v.is_poison(); })) return Value::poison();
+  if (all([&](const Value& v) { return v.same_as(first); })) return first;
+  auto is_array = [](const Value& v) { return v.is(ValueKind::kArray); };
+  if (all(is_array)) {
+    auto same = all_equal(values, context.span);
+    if (!same) return Value::poison();
+    if (*same) return first;
+  }
+  if (all([&](const Value& v) { return v.is_node() || v.is_number() || is_array(v); }))
+    return merge_nodes(values, context);
+  bool same_kind = all([&](const Value& v) { return v.kind == first.kind; });
+  if (same_kind && (first.is_sequence() || first.is(ValueKind::kDict) || first.is(ValueKind::kStruct)))
+    return merge_containers(values, context);
+  auto same = all_equal(values, context.span);
+  if (!same) return Value::poison();
+  if (*same) return first;
+  if (!all([](const Value& v) { return !v.is(ValueKind::kNone); }))
+    return fail_merge(Message::kMergeNone, values, context, {});
+  return fail_merge(same_kind ? Message::kMergeStatic : Message::kMergeKinds, values, context,
+                    {describe_kind(first)});
+}
+
+// nullopt after an error.
+std::optional<bool> Evaluator::all_equal(const std::vector<Value>& values, Span span) {
+  for (const Value& value : values) {
+    auto same = equals(value, values[0], span);
+    if (!same || !*same) return same;
+  }
+  return true;
+}
+
+// Nodes, numbers and arrays: unequal numbers promote among themselves and become constants.
+Value Evaluator::merge_nodes(std::vector<Value> values, const MergeContext& context) {
+  auto rank_of = [&](const Value& value) {
+    if (value.is_number()) return number_rank(value);
+    auto chosen = value.is_node() ? number_merges_.find(value.node) : number_merges_.end();
+    return chosen == number_merges_.end() ? -1 : chosen->second.rank;
+  };
+  bool numbers_only = std::ranges::all_of(values, [&](const Value& v) { return rank_of(v) >= 0; });
+  int rank = 0;
+  for (const Value& value : values) {
+    if (numbers_only || value.is_number()) rank = std::max(rank, rank_of(value));
+  }
+  std::vector<Value> originals = values;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i].is_node()) {
+      if (numbers_only && rank_of(values[i]) < rank)
+        values[i] = raise_merge(values[i], rank, context.spans[i]);
+      if (values[i].is_poison()) return Value::poison();
+      continue;
+    }
+    // The constant goes to the entry, where it is on every path and leaves arms empty.
+    ir::BlockId here = builder_->insertion_block();
+    builder_->set_insertion_block(0);
+    auto dtype = values[i].is_number() ? std::optional(number_dtype(rank)) : std::nullopt;
+    values[i] = constant_node(values[i], context.spans[i], dtype);
+    builder_->set_insertion_block(here);
+    if (values[i].is_poison()) return Value::poison();
+  }
+  ir::Type type = type_of(values[0]);
+  for (const Value& value : values) {
+    const ir::Type& other = type_of(value);
+    std::string_view difference = other.dtype != type.dtype     ? "element type"
+                                  : other.ndim != type.ndim     ? "number of dimensions"
+                                  : other.layout != type.layout ? "layout"
+                                  : other.device != type.device ? "device"
+                                                                : "";
+    if (!difference.empty()) {
+      std::string help = difference == "element type"
+                             ? fmt::format("convert one side: `fn.cast(x, dtype=types.{})`",
+                                           types_name(promote(type.dtype, other.dtype)))
+                         : difference == "number of dimensions"
+                             ? "make the dimensions equal with `fn.reshape` or `fn.expand_dims`"
+                         : difference == "layout" ? "name the axes alike with `fn.reshape(x, layout=…)`"
+                                                  : "move one side with `.cpu()` or `.gpu()`";
+      return fail_merge(Message::kMergeTypes, originals, context, {std::string(difference), help});
+    }
+    for (size_t axis = 0; axis < type.extents.size() && axis < other.extents.size(); ++axis) {
+      if (type.extents[axis] != other.extents[axis]) type.extents[axis] = -1;
+    }
+  }
+  std::vector<ir::ValueId> operands;
+  for (const Value& value : values) operands.push_back(value.node);
+  auto [known, fresh] = merges_.emplace(std::make_pair(context.join, operands), ir::kNoId);
+  if (fresh) {
+    if (!graph_has_room(context.span)) return Value::poison();
+    arena.count(kMergeBytes + operands.size() * 2 * sizeof(ir::ValueId));
+    known->second = builder_->add_merge(context.join, std::move(type), operands, context.span);
+    graph_->values[known->second].variable = context.name;
+  }
+  if (numbers_only) number_merges_[known->second] = {context.join, rank, originals};
+  return Value::of_node(known->second);
+}
+
+// A choice among numbers that is made once more, among the same numbers with a wider type: `2 if a else 3`
+// where it meets 2.5 (the rest of a chain of `elif`).
+Value Evaluator::raise_merge(const Value& value, int rank, Span span) {
+  if (value.is_number()) {
+    ir::BlockId here = builder_->insertion_block();
+    builder_->set_insertion_block(0);
+    Value constant = constant_node(value, span, number_dtype(rank));
+    builder_->set_insertion_block(here);
+    return constant;
+  }
+  const NumberMerge choice = number_merges_.at(value.node);
+  if (choice.rank == rank) return value;
+  if (!step(span)) return Value::poison();
+  std::vector<ir::ValueId> operands;
+  for (const Value& original : choice.values) {
+    Value raised = raise_merge(original, rank, span);
+    if (raised.is_poison()) return raised;
+    operands.push_back(raised.node);
+  }
+  auto [known, fresh] = merges_.emplace(std::make_pair(choice.join, operands), ir::kNoId);
+  if (fresh) {
+    if (!graph_has_room(span)) return Value::poison();
+    arena.count(kMergeBytes + operands.size() * 2 * sizeof(ir::ValueId));
+    ir::Type type = graph_->type(operands[0]);
+    known->second = builder_->add_merge(choice.join, std::move(type), operands, span);
+    graph_->values[known->second].variable = graph_->values[value.node].variable;
+  }
+  number_merges_[known->second] = {choice.join, rank, choice.values};
+  return Value::of_node(known->second);
+}
+
+// ---- containers ----
+
+Value Evaluator::merge_containers(const std::vector<Value>& values, const MergeContext& context) {
+  std::vector<const Object*> objects;
+  for (const Value& value : values) objects.push_back(value.object);
+  // A list may contain itself: it is known before its elements are merged. References stay valid in a map.
+  auto [known, fresh] =
+      merged_objects_.try_emplace(std::make_pair(context.join, std::move(objects)), Value::poison());
+  if (!fresh) return known->second;
+  Value& result = known->second;
+  if (values[0].is_sequence()) return result = merge_sequences(values, context, result);
+  if (values[0].is(ValueKind::kDict)) return result = merge_dicts(values, context, result);
+  return result = merge_structs(values, context);
+}
+
+Value Evaluator::merge_sequences(const std::vector<Value>& values, const MergeContext& context,
+                                 Value& known) {
+  size_t size = values[0].elements().size();
+  for (const Value& value : values) {
+    if (value.elements().size() != size) {
+      return fail_merge(
+          Message::kMergeLength, values, context,
+          {std::string(type_name(value)), std::to_string(size) + (size == 1 ? " element" : " elements"),
+           std::to_string(value.elements().size())});
+    }
+  }
+  bool is_list = values[0].is(ValueKind::kList);
+  Value merged = is_list ? make_list({}, context.span) : make_tuple({});
+  if (is_list && !note_sources(values, merged, context)) return Value::poison();
+  if (is_list) known = merged;
+  for (size_t i = 0; i < size; ++i) {
+    std::vector<Value> leaves;
+    for (const Value& value : values) leaves.push_back(value.elements()[i]);
+    MergeContext leaf = context;
+    ++leaf.depth;
+    if (!leaf.name.empty()) leaf.name += fmt::format("[{}]", i);
+    Value element = merge(leaves, leaf);
+    merged.elements().push_back(element);
+  }
+  arena.count(size * sizeof(Value));
+  return merged;
+}
+
+Value Evaluator::merge_dicts(const std::vector<Value>& values, const MergeContext& context, Value& known) {
+  const DictObject& first = values[0].dict();
+  for (const Value& value : values) {
+    for (const auto& [key, entry] : value.dict().entries) {
+      if (!values[0].dict().find(key_of(key)))
+        return fail_merge(Message::kMergeKeys, values, context, {repr(key)});
+    }
+    for (const auto& [key, entry] : first.entries) {
+      if (!value.dict().find(key_of(key)))
+        return fail_merge(Message::kMergeKeys, values, context, {repr(key)});
+    }
+  }
+  Value merged = make_dict(context.span);
+  if (!note_sources(values, merged, context)) return Value::poison();
+  known = merged;
+  for (const auto& [key, entry] : first.entries) {
+    std::vector<Value> leaves;
+    for (const Value& value : values) leaves.push_back(*value.dict().find(key_of(key)));
+    MergeContext leaf = context;
+    ++leaf.depth;
+    if (!leaf.name.empty()) leaf.name += "[" + repr(key) + "]";
+    merged.dict().set(key_of(key), key, merge(leaves, leaf));
+  }
+  arena.count(first.entries.size() * 2 * sizeof(Value));
+  return merged;
+}
+
+Value Evaluator::merge_structs(const std::vector<Value>& values, const MergeContext& context) {
+  std::vector<std::pair<std::string, Value>> fields;
+  const auto& first = values[0].as<StructObject>().fields;
+  for (const Value& value : values) {
+    const auto& own = value.as<StructObject>().fields;
+    auto same_name = [](const auto& a, const auto& b) { return a.first == b.first; };
+    if (!std::equal(own.begin(), own.end(), first.begin(), first.end(), same_name))
+      return fail_merge(Message::kMergeKinds, values, context, {"a `struct` with other fields"});
+  }
+  for (size_t i = 0; i < first.size(); ++i) {
+    std::vector<Value> leaves;
+    for (const Value& value : values) leaves.push_back(value.as<StructObject>().fields[i].second);
+    MergeContext leaf = context;
+    ++leaf.depth;
+    if (!leaf.name.empty()) leaf.name += "." + first[i].first;
+    fields.emplace_back(first[i].first, merge(leaves, leaf));
+  }
+  return make_struct(std::move(fields));
+}
+
+// Keeps track of what a merged list or dict stands for. false: it cannot, because it would miss a change.
+bool Evaluator::note_sources(const std::vector<Value>& values, const Value& merged,
+                             const MergeContext& context) {
+  ContainerObject& target = *container(merged);
+  for (const Value& value : values) {
+    ContainerObject& source = *container(value);
+    if (std::ranges::find(source.merged_into, &target) != source.merged_into.end()) continue;
+    if (std::ranges::any_of(source.merged_into, was_changed)) {
+      fail_merge(Message::kMergeChanged, values, context, {std::string(type_name(value))});
+      return false;
+    }
+    // Only what was made on one of the paths cannot be reached by another way.
+    bool on_a_path = source.region != context.origin && regions_.within(source.region, context.origin);
+    bool alone = on_a_path && source.merged_into.empty() && !source.twin.valid();
+    source.merged_into.push_back(&target);
+    if (!alone) mark_twin(source, source.twin.valid() ? source.twin : source.span);
+  }
+  return true;
+}
+
+bool Evaluator::may_change(const Value& value, Span span) {
+  ContainerObject& object = *container(value);
+  bool together = object.region == region_ || !graph_;
+  if (together && !object.twin.valid()) {
+    object.changed = true;
+    return true;
+  }
+  bool of_file = !together && object.region == 0;
+  Message message = together  ? Message::kChangeTwin
+                    : of_file ? Message::kChangeModuleValue
+                              : Message::kChangeInArm;
+  Diagnostic diagnostic = diagnose(message, span, {std::string(type_name(value))});
+  if (together) {
+    diagnostic.labels.push_back({object.twin, "for some samples, it is what was made here"});
+  } else {
+    if (object.span.valid())
+      diagnostic.labels.push_back({object.span, of_file ? "made here, outside every pipeline"
+                                                : regions_.conditional(object.region)
+                                                    ? "made here, for more samples"
+                                                    : "made here, for all samples"});
+    if (Span cause = regions_.cause(region_); !of_file && cause.valid())
+      diagnostic.labels.push_back({cause, "from here on, only some samples"});
+  }
+  report(std::move(diagnostic));
+  object.spoiled = true;
+  return false;
+}
+
+// ---- errors ----
+
+Value Evaluator::fail_merge(Message message, const std::vector<Value>& values, const MergeContext& context,
+                            std::vector<std::string> arguments) {
+  std::string what = context.name.empty() ? fmt::format("the value of this {}", context.construct)
+                                          : "`" + context.name + "`";
+  arguments.insert(arguments.begin(), what);
+  auto shown = [&](const Value& value) {
+    std::string shape = describe_shape(value);
+    return shape.empty() ? type_text(value) : shape;
+  };
+  Diagnostic diagnostic = diagnose(message, context.span, std::move(arguments));
+  diagnostic.span_text = fmt::format("this {} depends on data", context.construct);
+  bool callable = std::ranges::all_of(values, [](const Value& v) {
+    return v.is(ValueKind::kFunction) || v.is(ValueKind::kBuiltin) || v.is(ValueKind::kOperator);
+  });
+  if (callable)
+    diagnostic.help = "call it in each branch: what the calls give can differ from sample to sample";
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (context.spans[i].valid()) add_label(diagnostic, context.spans[i], "here it is " + shown(values[i]));
+  }
+  // Several variables may fail to merge at one `if`: each is reported at its own last assignment.
+  if (!context.name.empty() && !diagnostic.labels.empty()) {
+    Label& last = diagnostic.labels.back();
+    std::swap(diagnostic.span, last.span);
+    std::swap(diagnostic.span_text, last.text);
+  }
+  return report(std::move(diagnostic));
+}
+
+}  // namespace galatea::dsl
