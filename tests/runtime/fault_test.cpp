@@ -81,6 +81,7 @@ TEST(OnError, ReplaceGivesUpWhereNothingIsLeft) {
   auto session = open(mixed_program(2, 2, 1, R"("bad": [0, 1])", OnErrorPolicy::kReplace));
   auto batch = session->next();
   ASSERT_FALSE(batch.has_value());
+  // The words of G0914 are the last note of the error of the sample itself.
   ASSERT_NE(batch.error().diagnostics[0].notes.size(), 0u);
   EXPECT_NE(batch.error().diagnostics[0].notes.back().find("substitutes in a row failed"), std::string::npos);
   auto end = session->next();
