@@ -8,14 +8,14 @@ namespace {
 constexpr const char* kCorners[] = {"from_start", "from_end", "to_start", "to_end"};
 
 Types crop_types(const TypeContext& ctx) {
-  bool unknown = false;
+  bool unknown = ctx.num_inputs() > 0;
   for (const char* name : kCorners) {
     const int64_t length = length_of(ctx, name);
     if (length == 0) return ctx.error(fmt::format("transforms.crop: {} is empty", name), {}, name);
     unknown |= length < 0;
   }
   int rank = known_rank(ctx, {"from_start", "from_end", "to_start", "to_end"});
-  // Vectors of unknown length are corners of images; the run checks them.
+  // What has an unknown number of coordinates is about images; the run checks it.
   if (rank < 0) rank = unknown ? 2 : 1;
   for (const char* name : kCorners) GALATEA_TRY(check_length(ctx, name, rank));
   return transform_types(ctx, rank);

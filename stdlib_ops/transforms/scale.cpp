@@ -30,8 +30,9 @@ Operator make_transforms_scale() {
     int rank = known_rank(ctx, {"scale", "center"});
     if (rank < 0 && ctx.given("ndim"))
       rank = static_cast<int>(std::clamp<int64_t>(ctx.integer("ndim"), 0, 100));
-    // A vector of unknown length scales points of images; the run checks it.
-    return transform_types(ctx, rank >= 0 ? rank : length == 1 ? 1 : 2);
+    // What has an unknown number of coordinates is about images; the run checks it.
+    const bool says_nothing = length == 1 && ctx.num_inputs() == 0;
+    return transform_types(ctx, rank >= 0 ? rank : says_nothing ? 1 : 2);
   };
   op.define = [](RecipeBuilder& b) {
     Transform t = Transform::identity(rank_of(b));
