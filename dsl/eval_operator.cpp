@@ -130,9 +130,9 @@ std::string first_argument(const SourceMap& sources, Span callee) {
 
 /// Objects and iterables of the host program. (Functions have an error of their own.)
 bool is_host_code(const Value& value) {
-  return !value.is(ValueKind::kFunction) && !value.is_number() && !value.is(ValueKind::kString) &&
-         !value.is(ValueKind::kDType) && !value.is(ValueKind::kEnum) && !value.is(ValueKind::kList) &&
-         !value.is(ValueKind::kTuple) && !value.is_node();
+  return !value.is_number() && !value.is(ValueKind::kString) && !value.is(ValueKind::kDType) &&
+         !value.is(ValueKind::kEnum) && !value.is(ValueKind::kList) && !value.is(ValueKind::kTuple) &&
+         !value.is_node();
 }
 
 // "crop_mirror_normalize" as a class: "CropMirrorNormalize".

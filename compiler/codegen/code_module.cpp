@@ -104,8 +104,9 @@ Result<std::shared_ptr<const CodeModule>> CodeModule::open() {
     g_module = std::shared_ptr<const CodeModule>(new CodeModule(file.string(), table));
     return g_module;
   }
+  const fs::path folder = files.front().parent_path();
   return system_error(Message::kModuleMissing, files.front().filename().string(),
-                      files.front().parent_path().string());
+                      folder.empty() ? "." : folder.string());
 }
 
 bool code_module_is_open() {
