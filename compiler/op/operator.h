@@ -42,7 +42,6 @@ struct ArgSpec {
   bool no_effect = false;     ///< accepted for DALI's sake; no numeric effect (documented as such)
   std::string refused;        ///< not empty: accepted by DALI, refused here, for this reason
   std::string refused_help;   ///< what to do instead; empty: leave the argument out
-  int max_ndim = 1;           ///< of lists: the most dimensions that a data node may have
 };
 
 struct InputSpec {

@@ -122,10 +122,8 @@ Status check_per_sample(const ir::Graph& graph, const Operator& op, const ArgSpe
     help = "convert it with fn.cast, which says how to round";
   } else if (spec.kind == ArgKind::kAny) {
     return {};
-  } else if (is_list(spec.kind) ? type.ndim > spec.max_ndim : type.ndim != 0 && type.static_volume() != 1) {
-    help = !is_list(spec.kind) ? "pick one element, as in `x[0]`"
-           : spec.max_ndim > 1 ? fmt::format("pass a tensor of at most {} dimensions", spec.max_ndim)
-                               : "pass a 1-D tensor";
+  } else if (is_list(spec.kind) ? type.ndim > 1 : type.ndim != 0 && type.static_volume() != 1) {
+    help = is_list(spec.kind) ? "pass a 1-D tensor" : "pick one element, as in `x[0]`";
   } else {
     return {};
   }

@@ -8,6 +8,17 @@ bool can_be_matrix(const ir::Type& type, int64_t rows, int64_t columns) {
   return type.ndim == 2 && fits(0, rows) && fits(1, columns);
 }
 
+Status check_numbers(const TypeContext& ctx, std::string_view name) {
+  if (!given_static(ctx, name)) return {};
+  const ir::Attr& value = ctx.attr(name);
+  if (std::holds_alternative<int64_t>(value) || std::holds_alternative<double>(value) ||
+      std::holds_alternative<std::vector<int64_t>>(value) ||
+      std::holds_alternative<std::vector<double>>(value))
+    return {};
+  return ctx.error(fmt::format("{}: {} is not a list of numbers", ctx.op().name, name),
+                   fmt::format("write numbers, as in {}=[1, 2]", name), name);
+}
+
 std::vector<Expr> matrix_elements(RecipeBuilder& b, ir::ValueId value, int rows, int columns,
                                   const std::string& what, const std::string& arg) {
   const ir::Type& type = b.graph().type(value);

@@ -12,6 +12,9 @@ namespace galatea::ops {
 
 /// Whether the type can be a matrix of rows x columns: two dimensions, no known extent that says otherwise.
 bool can_be_matrix(const ir::Type& type, int64_t rows, int64_t columns);
+/// An argument that takes numbers or a matrix has ArgKind::kAny, whose static value may be anything:
+/// complains unless it is a number or a list of numbers.
+Status check_numbers(const TypeContext& ctx, std::string_view name);
 /// The value's element [row][column]s as scalars of its type, row by row. A check of the run stands in for
 /// extents that the type leaves open; `what` names the value in its message.
 std::vector<Expr> matrix_elements(RecipeBuilder& b, ir::ValueId value, int rows, int columns,

@@ -30,11 +30,12 @@ Status check_matrix(const TypeContext& ctx) {
   if (ctx.is_per_sample("matrix")) {
     const ir::Type& type = ctx.arg_type("matrix");
     const int64_t volume = type.static_volume();
-    if (type.ndim == 2 ? !can_be_matrix(type, 2, 3) : volume >= 0 && volume != kElements)
+    if (type.ndim == 2 ? !can_be_matrix(type, 2, 3) : type.ndim != 1 || (volume >= 0 && volume != kElements))
       return ctx.error(fmt::format("warp_affine: the matrix is {}, 2 x 3 is needed", describe(type)),
                        "rows give x, then y, of a place in the image", "matrix");
     return {};
   }
+  GALATEA_TRY(check_numbers(ctx, "matrix"));
   const auto numbers = ctx.numbers("matrix");
   if (numbers.size() != kElements)
     return ctx.error(fmt::format("warp_affine: the matrix has {} elements, 2 x 3 are needed", numbers.size()),
@@ -113,10 +114,9 @@ Operator make_warp_affine() {
   op.max_inputs = 2;
   op.args = {
       {.name = "matrix",
-       .kind = ArgKind::kFloatList,
+       .kind = ArgKind::kAny,
        .per_sample = true,
-       .documentation = "Six numbers, row by row, or a tensor [2, 3].",
-       .max_ndim = 2},
+       .documentation = "Six numbers, row by row, or a tensor [2, 3]."},
       {.name = "inverse_map",
        .kind = ArgKind::kBool,
        .default_value = true,

@@ -15,6 +15,10 @@ Types shear_types(const TypeContext& ctx) {
                      ctx.given("shear") ? "keep one of them" : "give shear=[x, y] or angles=[x, y]",
                      ctx.given("shear") ? "angles" : "");
   const char* name = ctx.given("shear") ? "shear" : "angles";
+  GALATEA_TRY(check_numbers(ctx, name));
+  if (ctx.is_per_sample(name) && ctx.arg_type(name).ndim > 2)
+    return ctx.error(fmt::format("transforms.shear: {} is {}", name, describe(ctx.arg_type(name))),
+                     "a vector x, y shears images, a tensor [3, 2] volumes", name);
   int n = 2;
   if (ctx.is_per_sample(name) && ctx.arg_type(name).ndim == 2) {
     if (!can_be_matrix(ctx.arg_type(name), 3, 2))
@@ -58,15 +62,13 @@ std::vector<Expr> coefficients(RecipeBuilder& b, int n) {
 Operator make_transforms_shear() {
   Operator op = make_transform(
       "shear", {{.name = "shear",
-                 .kind = ArgKind::kFloatList,
+                 .kind = ArgKind::kAny,
                  .per_sample = true,
-                 .documentation = "Factors x, y; of volumes xy, xz, yx, yz, zx, zy, or a tensor [3, 2].",
-                 .max_ndim = 2},
+                 .documentation = "Factors x, y; of volumes xy, xz, yx, yz, zx, zy, or a tensor [3, 2]."},
                 {.name = "angles",
-                 .kind = ArgKind::kFloatList,
+                 .kind = ArgKind::kAny,
                  .per_sample = true,
-                 .documentation = "Degrees within [-90, 90] whose tangents are the factors.",
-                 .max_ndim = 2},
+                 .documentation = "Degrees within [-90, 90] whose tangents are the factors."},
                 center_arg()});
   op.summary = "Makes or extends an affine transform by a shear.";
   op.documentation =

@@ -252,6 +252,8 @@ TEST(Warp, BadArguments) {
       {warp().fixed(tensor(DType::kF32, {3, 3}, Matrix(9, 1))).failure(), "2 x 3 is needed"},
       {warp().arg("matrix", tensor(DType::kF32, {3, 2}, kMixed)).failure(), "2 x 3 is needed"},
       {warp().arg("matrix", Matrix{1, 0, 0, 1}).failure(), "has 4 elements"},
+      {warp().arg("matrix", std::string("identity")).failure(), "not a list of numbers"},
+      {warp().arg("matrix", tensor(DType::kF32, {1, 2, 3}, kMixed)).failure(), "2 x 3 is needed"},
       {warp().arg("matrix", Matrix{1, nan, 0, 0, 1, 0}).failure(), "has the element"},
       {warp().arg("matrix", flat).arg("inverse_map", false).failure(), "no inverse"},
       {warp().arg("matrix", tensor(DType::kF32, {2, 3}, flat)).arg("inverse_map", false).failure(),
