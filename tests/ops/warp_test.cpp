@@ -59,7 +59,8 @@ Matrix turn(double degrees, double h, double w, double out_h, double out_w) {
 
 const Matrix kMixed = {0.8137, -0.4051, 5.2019, 0.5077, 1.1033, -3.7191};
 
-double tolerance(DType type) { return type == DType::kF32 ? 2e-3 : 0.51; }
+/// Places are f32: an error of some 1e-6 of a pixel shows in wide types.
+double tolerance(DType type) { return type == DType::kF32 ? 2e-3 : type == DType::kU8 ? 0.51 : 0.6; }
 
 TEST(WarpAffine, EveryTypeAndChannelCount) {
   for (DType type : {DType::kU8, DType::kI16, DType::kU16, DType::kI32, DType::kF32})
@@ -258,7 +259,7 @@ TEST(Warp, BadArguments) {
       {warp().arg("matrix", flat).arg("inverse_map", false).failure(), "no inverse"},
       {warp().arg("matrix", tensor(DType::kF32, {2, 3}, flat)).arg("inverse_map", false).failure(),
        "no inverse"},
-      {warp().arg("matrix", tensor(DType::kF32, {6}, {1, nan, 0, 0, 1, 0})).failure(), "must be finite"},
+      {warp().arg("matrix", tensor(DType::kF32, {6}, {1, nan, 0, 0, 1, 0})).failure(), "has the element nan"},
       {rotate().arg("angle", nan).failure(), "the angle is"},
       {rotate().arg("angle", scalar(DType::kF32, nan)).failure(), "no angle"},
       {rotate().arg("angle", 1.0).arg("interp_type", int64_t{2}).failure(), "no other filter"},

@@ -24,7 +24,7 @@ def add_case(group, name, expression, feeds, reference):
     elif dtype.kind == "f" or "types.FLOAT" in expression or dtype.itemsize >= 4:
         group.case(name, expression, feeds, tolerance=2e-5, kind="range", why=STEPS, expect=reference)
     else:
-        group.case(name, expression, feeds, tolerance=1, why=ONE_LEVEL, mean_tolerance=0.1, expect=reference)
+        group.case(name, expression, feeds, tolerance=1, why=ONE_LEVEL, mean_tolerance=0.15, expect=reference)
 
 
 NEAREST = ", interp_type=types.INTERP_NN"
@@ -54,7 +54,7 @@ def add_rotate(group):
     add_case(group, "rotate_to_float", "fn.rotate(x, angle=17.0, dtype=types.FLOAT)", feeds_of(503),
              lambda x: formulas.rotate(x, 17))
     group.case("rotate_float_to_int", "fn.rotate(x, angle=17.0, dtype=types.UINT8)", feeds_of(503, dtype="float32"),
-               tolerance=1, why=ONE_LEVEL, mean_tolerance=0.1, expect=lambda x: formulas.rotate(x, 17))
+               tolerance=1, why=ONE_LEVEL, mean_tolerance=0.15, expect=lambda x: formulas.rotate(x, 17))
     for channels in (1, 2, 4, 5):
         add_case(group, f"rotate_{channels}_channels", "fn.rotate(x, angle=-50.0, fill_value=9)",
                  feeds_of(504, channels=channels), lambda x: formulas.rotate(x, -50, fill=9))
