@@ -90,7 +90,10 @@ Value fn_round(Evaluator& ev, CallArguments& a) {
     int64_t quotient = x.as_int() / unit, rest = x.as_int() % unit;
     int64_t twice = std::abs(rest) - (unit - std::abs(rest));
     if (twice > 0 || (twice == 0 && quotient % 2 != 0)) quotient += x.as_int() < 0 ? -1 : 1;
-    return Value::of(quotient * unit);
+    int64_t rounded = 0;
+    if (__builtin_mul_overflow(quotient, unit, &rounded))
+      return ev.fail(Message::kIntegerOverflow, a.span, {fmt::format("round({}, {})", x.as_int(), n)});
+    return Value::of(rounded);
   }
   if (!std::isfinite(x.number) || n > 17) return x;
   // Through decimal digits, which round correctly.

@@ -72,8 +72,12 @@ Value fn_enumerate(Evaluator& ev, CallArguments& a) {
   if (!start.is_integral())
     return ev.fail(Message::kArgumentKind, a.span, {"start", "an integer", describe_kind(start)});
   std::vector<Value> out;
-  for (size_t i = 0; i < elements->size(); ++i)
-    out.push_back(ev.make_tuple({Value::of(start.as_int() + static_cast<int64_t>(i)), (*elements)[i]}));
+  for (size_t i = 0; i < elements->size(); ++i) {
+    int64_t number = 0;
+    if (__builtin_add_overflow(start.as_int(), static_cast<int64_t>(i), &number))
+      return ev.fail(Message::kIntegerOverflow, a.span, {fmt::format("{} + {}", start.as_int(), i)});
+    out.push_back(ev.make_tuple({Value::of(number), (*elements)[i]}));
+  }
   return ev.make_list(std::move(out), a.span);
 }
 
