@@ -71,12 +71,15 @@ std::string call_with(const op::Operator& op, const std::string& argument) {
   }
   for (const op::ArgSpec& spec : op.args) {
     if (!spec.required || argument.starts_with(spec.name + "=")) continue;
-    call +=
-        (first ? "" : ", ") + spec.name + (spec.kind == op::ArgKind::kDType ? "=types.FLOAT" : "=[64, 64]");
+    call += (first ? "" : ", ") + spec.name +
+            (spec.kind == op::ArgKind::kDType   ? "=types.FLOAT"
+             : spec.kind == op::ArgKind::kFloat ? "=15.0"
+                                                : "=[64, 64]");
     first = false;
   }
-  // What no schema says: a size, or something to read, is given by one of several arguments.
+  // What no schema says: a size, a matrix or something to read is given by one of several arguments.
   if (op.name == "resize" && argument.starts_with("interp")) call += ", size=[64, 64]";
+  if (op.name == "warp_affine") call += ", matrix=[1.0, 0.0, 5.0, 0.0, 1.0, 0.0]";
   if (op.name == "readers.file" && !argument.starts_with("file"))
     call += "file_root=\"photos\"", first = false;
   return call + (first ? "" : ", ") + argument + ")";
