@@ -42,6 +42,16 @@ class Collector {
   Lines lines_;
 };
 
+/// Whether a bracket closes that another line opened: comments have cut an element in two.
+bool closes_foreign_bracket(const Line& line) {
+  int depth = 0;
+  for (const Node* token : line.tokens) {
+    if (token->opens()) ++depth;
+    if (token->closes() && --depth < 0) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<Lines> split_at_delimiters(NodeStore& store, const Line& line) {
@@ -49,6 +59,8 @@ std::optional<Lines> split_at_delimiters(NodeStore& store, const Line& line) {
   const Node* last = line.tokens.back();
   int priority = line.tracker.max_priority(last);
   if (priority == kNoBreak) return std::nullopt;
+  // The commas of such a line are not those between its elements, and none may be added after the last.
+  if (priority == kComma && closes_foreign_bracket(line)) return std::nullopt;
   if (priority == kAttribute && line.tracker.count(priority) == 1) return std::nullopt;
   // Comments move with what they follow only where one element a line is written.
   bool migrate = priority == kStringBreak || priority == kComma;
