@@ -31,7 +31,6 @@ op::Operator make_saturation();
 op::Operator make_hue();
 op::Operator make_hsv();
 op::Operator make_color_twist();
-op::Operator make_color_space_conversion();
 // filter
 op::Operator make_gaussian_blur();
 op::Operator make_laplacian();
@@ -44,12 +43,6 @@ op::Operator make_cat();
 op::Operator make_reshape();
 op::Operator make_transpose();
 op::Operator make_constant();
-op::Operator make_pad();
-op::Operator make_erase();
-op::Operator make_normalize();
-op::Operator make_one_hot();
-op::Operator make_lookup_table();
-op::Operator make_coord_transform();
 op::Operator make_index();
 // random
 op::Operator make_random_uniform();
@@ -61,9 +54,5 @@ op::Operator make_reductions_min();
 op::Operator make_reductions_max();
 op::Operator make_reductions_sum();
 op::Operator make_reductions_mean();
-op::Operator make_reductions_mean_square();
-op::Operator make_reductions_rms();
-op::Operator make_reductions_variance();
-op::Operator make_reductions_std_dev();
 
 }  // namespace galatea::ops

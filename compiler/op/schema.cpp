@@ -120,7 +120,7 @@ Status check_per_sample(const ir::Graph& graph, const Operator& op, const ArgSpe
   std::string help;
   if (!accepts_dtype(spec.kind, type.dtype)) {
     help = "convert it with fn.cast, which says how to round";
-  } else if (spec.kind == ArgKind::kAny || spec.any_rank) {
+  } else if (spec.kind == ArgKind::kAny) {
     return {};
   } else if (is_list(spec.kind) ? type.ndim > 1 : type.ndim != 0 && type.static_volume() != 1) {
     help = is_list(spec.kind) ? "pass a 1-D tensor" : "pick one element, as in `x[0]`";
