@@ -51,8 +51,10 @@ def main():
     for name in args.names:
         if name not in known:
             parser.error(f"no benchmark '{name}'; there are: {', '.join(known)}")
+    chosen = args.names or list(known)
+    args.no_peers = args.no_peers or not any(getattr(known[name], "HAS_PEERS", True) for name in chosen)
     context = harness.Context(args)
-    for name in args.names or known:
+    for name in chosen:
         known[name].run(context)
 
 

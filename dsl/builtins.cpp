@@ -316,8 +316,12 @@ Value fn_enumerate(Evaluator& ev, CallArguments& a) {
   if (!start.is_integral())
     return ev.fail(Message::kArgumentKind, a.span, {"start", "an integer", describe_kind(start)});
   std::vector<Value> out;
-  for (size_t i = 0; i < elements->size(); ++i)
-    out.push_back(ev.make_tuple({Value::of(start.as_int() + static_cast<int64_t>(i)), (*elements)[i]}));
+  for (size_t i = 0; i < elements->size(); ++i) {
+    int64_t number = 0;
+    if (__builtin_add_overflow(start.as_int(), static_cast<int64_t>(i), &number))
+      return ev.fail(Message::kIntegerOverflow, a.span, {fmt::format("{} + {}", start.as_int(), i)});
+    out.push_back(ev.make_tuple({Value::of(number), (*elements)[i]}));
+  }
   return ev.make_list(std::move(out), a.span);
 }
 
@@ -508,7 +512,10 @@ Value fn_round(Evaluator& ev, CallArguments& a) {
     int64_t quotient = x.as_int() / unit, rest = x.as_int() % unit;
     int64_t twice = std::abs(rest) - (unit - std::abs(rest));
     if (twice > 0 || (twice == 0 && quotient % 2 != 0)) quotient += x.as_int() < 0 ? -1 : 1;
-    return Value::of(quotient * unit);
+    int64_t rounded = 0;
+    if (__builtin_mul_overflow(quotient, unit, &rounded))
+      return ev.fail(Message::kIntegerOverflow, a.span, {fmt::format("round({}, {})", x.as_int(), n)});
+    return Value::of(rounded);
   }
   if (!std::isfinite(x.number) || n > 17) return x;
   // Through decimal digits, which round correctly.

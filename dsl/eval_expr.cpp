@@ -381,7 +381,7 @@ Value Evaluator::eval_subscript(const Expression& e) {
   if (base.is(ValueKind::kBuiltin) && base.as<BuiltinObject>().is_type)
     return base;  // list[int] in an annotation
   Value key = eval(selector);
-  if (key.is_poison() || !alive()) return Value::poison();
+  if (contains_poison(key) || !alive()) return Value::poison();
   return index(base, key, e.span);
 }
 

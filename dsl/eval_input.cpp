@@ -16,7 +16,72 @@ const T* given(const ir::GraphBuilder::NodeSpec& spec, std::string_view name) {
   return nullptr;
 }
 
+constexpr int64_t kMostOutputs = 1000;
+
+CallArguments::Keyword* keyword_of(CallArguments& arguments, std::string_view name) {
+  auto found = std::find_if(arguments.keywords.begin(), arguments.keywords.end(),
+                            [&](const CallArguments::Keyword& keyword) { return keyword.name == name; });
+  return found == arguments.keywords.end() || found->value.is(ValueKind::kNone) ? nullptr : &*found;
+}
+
 }  // namespace
+
+// A call of a source that the host types: one input, or with `num_outputs` a list of them.
+Value Evaluator::call_source(const op::Operator& op, const std::string& path, CallArguments& arguments) {
+  const size_t known = inputs_.size();
+  const CallArguments::Keyword* count = keyword_of(arguments, "num_outputs");
+  Value result = count ? call_sources(op, path, arguments, CallArguments::Keyword(*count))
+                       : call_operator_once(op, path, arguments, 0);
+  std::string late;
+  for (size_t i = known; i < inputs_.size(); ++i) {
+    if (!inputs_[i].type) late += (late.empty() ? "" : "`, `") + inputs_[i].name;
+  }
+  if (!late.empty()) note(Message::kLateInput, arguments.span, {late});
+  return result;
+}
+
+// Each output is an input with a name of its own. Types are given for all, or in lists; DALI leaves open what
+// a short list does not reach, and so do we.
+Value Evaluator::call_sources(const op::Operator& op, const std::string& path, CallArguments& arguments,
+                              const CallArguments::Keyword& count) {
+  if (count.value.is_poison()) return Value::poison();
+  const int64_t outputs = count.value.is_integral() ? count.value.as_int() : 0;
+  if (outputs < 1 || outputs > kMostOutputs)
+    return fail(Message::kArgumentKind, count.span,
+                {"num_outputs", "a number from 1 to " + std::to_string(kMostOutputs), repr(count.value)});
+  if (const CallArguments::Keyword* name = keyword_of(arguments, "name"))
+    return fail(Message::kNamedOutputs, name->name_span, {"fn." + path});
+  for (const char* listed : {"dtype", "ndim", "layout"}) {
+    const CallArguments::Keyword* types = keyword_of(arguments, listed);
+    if (!types || !types->value.is_sequence()) continue;
+    const size_t given = types->value.elements().size();
+    if (given > static_cast<size_t>(outputs))
+      return fail(Message::kOutputsListed, types->span,
+                  {listed, std::to_string(given), std::to_string(outputs)});
+  }
+  std::erase_if(arguments.keywords, [](const auto& keyword) { return keyword.name == "num_outputs"; });
+  std::vector<Value> results;
+  std::string names;
+  size_t number = 0;
+  for (size_t i = 0; i < static_cast<size_t>(outputs); ++i, ++number) {
+    CallArguments one = arguments;
+    for (const char* listed : {"dtype", "ndim", "layout"}) {
+      CallArguments::Keyword* types = keyword_of(one, listed);
+      if (!types || !types->value.is_sequence()) continue;
+      const std::vector<Value>& elements = types->value.elements();
+      types->value = i < elements.size() ? elements[i] : Value::none();
+    }
+    while (node_names_.contains("input_" + std::to_string(number))) ++number;
+    const std::string name = "input_" + std::to_string(number);
+    names += (i == 0 ? "`" : ", `") + name + "`";
+    one.keywords.push_back({"name", make_string(name), count.span, count.name_span});
+    results.push_back(call_operator_once(op, path, one, static_cast<uint32_t>(i)));
+    // What is wrong with one call is wrong with all of them.
+    if (results.back().is(ValueKind::kPoison)) return Value::poison();
+  }
+  note(Message::kInputsOfCall, arguments.span, {"fn." + path, names});
+  return make_list(std::move(results), arguments.span);
+}
 
 /// Fills in what the host says. False: nobody has said it; then what depends on the input stays unchecked.
 bool Evaluator::complete_input_type(ir::GraphBuilder::NodeSpec& spec) {
@@ -33,10 +98,7 @@ bool Evaluator::complete_input_type(ir::GraphBuilder::NodeSpec& spec) {
     return true;
   }
   auto found = options_.input_types.find(name);
-  if (found == options_.input_types.end()) {
-    note(Message::kLateInput, spec.span, {name});
-    return false;
-  }
+  if (found == options_.input_types.end()) return false;
   known = found->second;
   if (!dtype) spec.args.push_back({"dtype", ir::Attr(known->dtype), spec.span});
   if (!ndim) spec.args.push_back({"ndim", ir::Attr(int64_t{known->ndim}), spec.span});

@@ -265,6 +265,7 @@ Value Evaluator::call_operator(const OperatorObject& callee, CallArguments& argu
       arguments.keywords.push_back({name, value, callee.argument_spans[i], callee.argument_spans[i]});
   }
   if (!graph_) return fail_outside(callee, arguments);
+  if (callee.op->typed_by_host) return call_source(*callee.op, callee.path, arguments);
   // Several input sets: fn.slice([image, mask], …) is applied to each.
   size_t sets = 0;
   for (size_t i = 0; i < arguments.positional.size(); ++i) {

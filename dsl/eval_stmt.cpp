@@ -203,7 +203,7 @@ void Evaluator::assign_element(const Expression& target, const Value& value) {
     return;
   }
   Value key = eval(*target.operands[1]);
-  if (base.is_poison() || key.is_poison() || !alive()) return;
+  if (base.is_poison() || contains_poison(key) || !alive()) return;
   if (base.is(ValueKind::kDict)) {
     std::string text = key_of(key);
     if (text.empty()) return void(fail_key(key, target.operands[1]->span));

@@ -84,7 +84,8 @@ bool Evaluator::step(Span span) {
 bool Evaluator::too_much_work(Span span) {
   int64_t most = options_.limits.max_steps;
   if (work_ <= static_cast<size_t>(most) * kWorkPerStep) return false;
-  fail(Message::kTooManySteps, span, {std::to_string(most)});
+  // A loop that goes on because a value could not grow has been answered.
+  if (!size_refused_) fail(Message::kTooManySteps, span, {std::to_string(most)});
   aborted_ = true;
   return true;
 }
@@ -93,6 +94,7 @@ bool Evaluator::check_size(size_t bytes, Span span) {
   const Limits& limits = options_.limits;
   if (bytes > static_cast<size_t>(limits.max_value_bytes)) {
     fail(Message::kValueTooLarge, span, {in_mebibytes(limits.max_value_bytes)});
+    size_refused_ = true;
     return false;
   }
   if (arena.bytes() + bytes <= static_cast<size_t>(limits.max_total_bytes)) return true;

@@ -325,6 +325,9 @@ class Evaluator {
   void label_inputs(Diagnostic& diagnostic, const std::vector<ir::ValueId>& inputs) const;
   uint64_t random_key(const std::string& callee, const CallArguments& arguments, uint32_t set) const;
   std::vector<CallSite> call_chain() const;
+  Value call_source(const op::Operator& op, const std::string& path, CallArguments& arguments);
+  Value call_sources(const op::Operator& op, const std::string& path, CallArguments& arguments,
+                     const CallArguments::Keyword& count);
   bool complete_input_type(ir::GraphBuilder::NodeSpec& spec);
   void fail_refused_argument(const op::Operator& op, const op::ArgSpec& schema, Span span);
   Value fail_outside(const OperatorObject& callee, const CallArguments& arguments);
@@ -428,6 +431,7 @@ class Evaluator {
   static constexpr size_t kBindingBytes = 112;  ///< of a name in an Env, about
   size_t work_ = 0;                             ///< in elements
   bool aborted_ = false;
+  bool size_refused_ = false;  ///< it was reported that a static value would be too large
   const char* stack_base_ = nullptr;
 };
 

@@ -27,6 +27,10 @@ constexpr const char* kFeeding = "feed data from the host program through `fn.ex
 constexpr const char* kPlain =
     "write it with lists, dicts, functions and loops; they run while the pipeline is built";
 
+constexpr const char* kTypeNames =
+    "in annotations of a pipeline's parameters write `int`, `float`, `str`, `bool` or `list[int]`; others "
+    "are not evaluated";
+
 constexpr HostModule kHostModules[] = {{"nvidia.dali.plugin", kTraining},
                                        {"nvidia.dali.backend", kRunning},
                                        {"nvidia.dali.backend_impl", kRunning},
@@ -147,7 +151,13 @@ constexpr HostModule kHostModules[] = {{"nvidia.dali.plugin", kTraining},
                                        {"decimal", kPlain},
                                        {"fractions", kPlain},
                                        {"hashlib", kPlain},
-                                       {"pprint", kPlain}};
+                                       {"pprint", kPlain},
+                                       {"jaxtyping", kTypeNames},
+                                       {"nptyping", kTypeNames},
+                                       {"torchtyping", kTypeNames},
+                                       {"beartype", kTypeNames},
+                                       {"typeguard", kTypeNames},
+                                       {"pydantic", kTypeNames}};
 
 // ---- os.path ----
 

@@ -689,7 +689,9 @@ Value np_item(Evaluator& ev, CallArguments& a) {
   auto size = static_cast<int64_t>(elements.size());
   int64_t place = at.is_integral() ? at.as_int() : size;
   if (place < 0) place += size;
-  if (place < 0 || place >= size || (!named.given(1) && size != 1))
+  if (named.given(1) && (place < 0 || place >= size))
+    return ev.fail(Message::kIndexRange, named.span(1), {repr(at), "array", std::to_string(size)});
+  if (!named.given(1) && size != 1)
     return ev.fail(Message::kArrayTruth, a.span, {"`item`", std::to_string(size), "give an index"});
   return elements[static_cast<size_t>(place)];
 }

@@ -283,7 +283,7 @@ Value Evaluator::compare(const std::string& op, const Value& a, const Value& b, 
     return Value::of(a.same_as(b) == (op == "is"));
   }
   if (op == "in" || op == "not in") {
-    if (a.is_node() || b.is_node()) return fail(Message::kInNode, span, {type_text(a.is_node() ? a : b)});
+    if (a.is_node() || b.is_node()) return fail(Message::kInNode, span, {type_text(a), type_text(b)});
     bool found = false;
     if (b.is(ValueKind::kString)) {
       if (!a.is(ValueKind::kString))

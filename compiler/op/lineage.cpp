@@ -1,15 +1,15 @@
 #include "compiler/op/lineage.h"
 
-#include <algorithm>
-#include <unordered_set>
-#include <vector>
+#include <utility>
 
 #include "compiler/op/operator.h"
 
 namespace galatea::op {
 namespace {
 
-/// What a value is made from, in order.
+constexpr int64_t kNone = -1, kUnknown = -2;
+
+/// What a node's outputs are made from, in order.
 std::vector<ir::ValueId> parents(const ir::Node& node) {
   std::vector<ir::ValueId> out = node.inputs;
   for (const ir::Arg& arg : node.args)
@@ -17,34 +17,64 @@ std::vector<ir::ValueId> parents(const ir::Node& node) {
   return out;
 }
 
+int64_t first_source(const ir::Graph& graph) {
+  if (graph.blocks.empty()) return kNone;
+  for (ir::NodeId id : graph.block(0).nodes)
+    if (graph.node(id).op->source) return id;
+  return kNone;
+}
+
 }  // namespace
 
-int64_t counting_source(const ir::Graph& graph, ir::NodeId start) {
-  std::unordered_set<ir::ValueId> seen;  // few of the graph's values
-  std::vector<ir::ValueId> stack;
-  auto push = [&](std::vector<ir::ValueId> values) {
-    std::reverse(values.begin(), values.end());  // the first is looked at first
-    for (ir::ValueId value : values)
-      if (!seen.contains(value)) stack.push_back(value);
+Lineage::Lineage(const ir::Graph& graph)
+    : graph_(graph), above_(graph.values.size(), kUnknown), first_source_(first_source(graph)) {}
+
+int64_t Lineage::counting_source(ir::NodeId node) {
+  for (ir::ValueId parent : parents(graph_.node(node)))
+    if (int64_t source = source_above(parent); source != kNone) return source;
+  return first_source_;
+}
+
+int64_t Lineage::source_above(ir::ValueId start) {
+  struct Visit {
+    ir::ValueId value;
+    std::vector<ir::ValueId> parents;
+    size_t next = 0;
   };
-  push(parents(graph.node(start)));
-  while (!stack.empty()) {
-    ir::ValueId value = stack.back();
-    stack.pop_back();
-    if (!seen.insert(value).second) continue;
-    const ir::Node* node = graph.defining_node(value);
-    if (!node) {
-      push(graph.block(graph.value(value).block).merges[graph.value(value).index].operands);
-    } else if (node->op->source) {
-      return graph.value(value).node;
+  std::vector<Visit> path;  // graphs are deeper than the stack
+  auto enter = [&](ir::ValueId value) {
+    const ir::Node* node = graph_.defining_node(value);
+    if (!node)
+      path.push_back(
+          {value, graph_.block(graph_.value(value).block).merges[graph_.value(value).index].operands});
+    else if (node->op->source)
+      above_[value] = graph_.value(value).node;
+    else
+      path.push_back({value, parents(*node)});
+  };
+  if (above_[start] == kUnknown) enter(start);
+  while (!path.empty()) {
+    Visit& visit = path.back();
+    if (visit.next == visit.parents.size()) {
+      above_[visit.value] = kNone;
+      path.pop_back();
+      continue;
+    }
+    ir::ValueId parent = visit.parents[visit.next];
+    if (above_[parent] == kUnknown) {
+      enter(parent);  // and then this parent again
+    } else if (above_[parent] == kNone) {
+      ++visit.next;
     } else {
-      push(parents(*node));
+      above_[visit.value] = above_[parent];
+      path.pop_back();
     }
   }
-  if (!graph.blocks.empty())
-    for (ir::NodeId id : graph.block(0).nodes)
-      if (graph.node(id).op->source) return id;
-  return -1;
+  return above_[start];
+}
+
+int64_t counting_source(const ir::Graph& graph, ir::NodeId node) {
+  return Lineage(graph).counting_source(node);
 }
 
 }  // namespace galatea::op

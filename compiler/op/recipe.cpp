@@ -41,10 +41,10 @@ std::vector<Expr> axes_of(size_t rank) {
 
 }  // namespace
 
-RecipeBuilder::RecipeBuilder(const ir::Graph& graph, ir::NodeId node)
+RecipeBuilder::RecipeBuilder(const ir::Graph& graph, ir::NodeId node, Lineage* lineage)
     // Numbers of local scalars are unique in the whole graph, so that the plan can put lowerings side by
     // side.
-    : graph_(graph), node_(node), next_local_(static_cast<int64_t>(node) << 16) {
+    : graph_(graph), node_(node), lineage_(lineage), next_local_(static_cast<int64_t>(node) << 16) {
   const ir::Node& self = graph.node(node);
   GALATEA_CHECK(self.op != nullptr, "the node is removed");
   for (size_t k = 0; k < self.inputs.size(); ++k) {
@@ -162,7 +162,8 @@ std::vector<Expr> RecipeBuilder::arg_list(std::string_view name, int n, DType ty
 Expr RecipeBuilder::random_u32(Expr element) const {
   GALATEA_CHECK(graph_.node(node_).op->random, "only random operators draw");
   Expr key = kernel::symbol(SymbolKind::kNodeKey, DType::kU64, node_);
-  Expr sample = kernel::symbol(SymbolKind::kSampleIndex, DType::kU64, counting_source(graph_, node_));
+  int64_t source = lineage_ ? lineage_->counting_source(node_) : counting_source(graph_, node_);
+  Expr sample = kernel::symbol(SymbolKind::kSampleIndex, DType::kU64, source);
   element = kernel::convert(element, DType::kI64);
   Expr block = kernel::convert(kernel::binary(ScalarOp::kShr, element, kernel::const_int(2)), DType::kU64);
   if (kernel::is_const(element))
@@ -361,10 +362,10 @@ Lowering RecipeBuilder::take() {
   return std::move(lowering_);
 }
 
-Lowering lower_node(const ir::Graph& graph, ir::NodeId node) {
+Lowering lower_node(const ir::Graph& graph, ir::NodeId node, Lineage* lineage) {
   const Operator* op = graph.node(node).op;
   GALATEA_CHECK(op && op->define, "the node has no definition");
-  RecipeBuilder builder(graph, node);
+  RecipeBuilder builder(graph, node, lineage);
   op->define(builder);
   return builder.take();
 }

@@ -13,6 +13,7 @@
 
 #include "compiler/ir/graph.h"
 #include "compiler/kernel/kernel.h"
+#include "compiler/op/lineage.h"
 #include "compiler/op/operator.h"
 
 namespace galatea::op {
@@ -92,7 +93,8 @@ struct StageRef {
 
 class RecipeBuilder {
  public:
-  RecipeBuilder(const ir::Graph& graph, ir::NodeId node);
+  /// `lineage` is the graph's, for callers who lower many nodes.
+  RecipeBuilder(const ir::Graph& graph, ir::NodeId node, Lineage* lineage = nullptr);
 
   // ---- what is known
   int num_inputs() const;
@@ -188,11 +190,12 @@ class RecipeBuilder {
  private:
   const ir::Graph& graph_;
   ir::NodeId node_;
+  Lineage* lineage_;
   Lowering lowering_;
   int64_t next_local_;
 };
 
 /// Runs the definition of a node.
-Lowering lower_node(const ir::Graph& graph, ir::NodeId node);
+Lowering lower_node(const ir::Graph& graph, ir::NodeId node, Lineage* lineage = nullptr);
 
 }  // namespace galatea::op

@@ -141,7 +141,7 @@ int Emitter::emit_symbol(const kernel::ExprNode& e) {
       auto node = static_cast<ir::NodeId>(e.a);
       uint64_t key =
           graph_.node(node).has_own_seed ? graph_.node(node).key : hash64(seed_, graph_.node(node).key);
-      int64_t source = op::counting_source(graph_, node);
+      int64_t source = table_.lineage().counting_source(node);
       bool indexed =
           source >= 0 && graph_.node(static_cast<ir::NodeId>(source)).op->name != "external_source";
       Instruction& instruction = emit(Op::kNodeKey);

@@ -62,7 +62,11 @@ std::optional<int64_t> constant_position(const std::vector<Expr>& indices,
 }
 
 ValueTable::ValueTable(const ir::Graph& graph, TableUse use)
-    : graph_(graph), use_(use), lowerings_(graph.nodes.size()), values_(graph.values.size()) {}
+    : graph_(graph),
+      use_(use),
+      lineage_(graph),
+      lowerings_(graph.nodes.size()),
+      values_(graph.values.size()) {}
 
 void ValueTable::fill() {
   for (ir::BlockId block : graph_.topological_order()) {
@@ -166,7 +170,7 @@ void ValueTable::fill_node(ir::NodeId node) {
     }
     return;
   }
-  lowerings_[node] = op::lower_node(graph_, node);
+  lowerings_[node] = op::lower_node(graph_, node, &lineage_);
   if (reads_window(node)) lowerings_[node] = passes::narrow_stages(std::move(lowerings_[node]));
   for (size_t k = 0; k < graph_.node(node).outputs.size(); ++k) fill_output(node, k);
 }

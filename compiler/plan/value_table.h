@@ -52,6 +52,7 @@ class ValueTable {
   /// kAnalysis: what a kExtent or kElement symbol stands for; empty where it stands for itself.
   Expr original(const kernel::ExprNode& symbol) const;
   const ir::Graph& graph() const { return graph_; }
+  op::Lineage& lineage() { return lineage_; }
 
  private:
   void shorten(ir::ValueId value);
@@ -72,6 +73,7 @@ class ValueTable {
 
   const ir::Graph& graph_;
   TableUse use_;
+  op::Lineage lineage_;
   std::vector<op::Lowering> lowerings_;
   std::vector<ValueInfo> values_;
   std::map<std::tuple<kernel::SymbolKind, int64_t, int64_t>, Expr> originals_;

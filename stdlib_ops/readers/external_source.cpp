@@ -73,9 +73,8 @@ Operator make_external_source() {
        .refused_help = feed},
       {.name = "num_outputs",
        .kind = ArgKind::kInt,
-       .documentation = "Number of outputs.",
-       .refused = "each input is fed by a name of its own",
-       .refused_help = "write one `fn.external_source(name=…)` per output"},
+       .documentation = "Makes a list of so many inputs, fed as input_0, input_1, …; dtype, ndim and layout "
+                        "may then be lists."},
       {.name = "source",
        .kind = ArgKind::kAny,
        .documentation = "A callable or iterable.",

@@ -154,10 +154,11 @@ TEST(Library, OldNamesOfOperatorsAndArgumentsGiveANote) {
                              "`fn.image_decoder` is the old name of `fn.decoders.image`",
                              "`fn.uniform` is the old name of `fn.random.uniform`",
                              "`fn.coin_flip` is the old name of `fn.random.coin_flip`",
+                             "`image_type` has no effect: DALI does not use it any more",
                              "`output_dtype` of `fn.crop_mirror_normalize` is called `dtype` now"})
     EXPECT_NE(std::find(found.begin(), found.end(), wanted), found.end()) << wanted << "\n"
                                                                           << staged.diagnostics;
-  EXPECT_EQ(found.size(), 5u) << staged.diagnostics;
+  EXPECT_EQ(found.size(), 6u) << staged.diagnostics;
 }
 
 TEST(Library, OldClassesOfOperators) {

@@ -115,6 +115,18 @@ TEST(Literals, Strings) {
   for (const auto& [text, expected] : kCases) EXPECT_EQ(formatter::normalize_string(text), expected);
 }
 
+TEST(Diff, TextsThatShareNothingAreReplacedWhole) {
+  constexpr int kLines = 2100;
+  std::string before, after, removed, added;
+  for (int i = 0; i < kLines; ++i) {
+    before += "a" + std::to_string(i) + "\n";
+    after += "b" + std::to_string(i) + "\n";
+    removed += "-a" + std::to_string(i) + "\n";
+    added += "+b" + std::to_string(i) + "\n";
+  }
+  EXPECT_EQ(unified_diff("f", before, after), "--- f\n+++ f\n@@ -1,2100 +1,2100 @@\n" + removed + added);
+}
+
 TEST(Diff, IsUnified) {
   EXPECT_EQ(unified_diff("f", "a\n", "a\n"), "");
   EXPECT_EQ(unified_diff("f", "a\nb\nc\n", "a\nB\nc\n"), "--- f\n+++ f\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n");

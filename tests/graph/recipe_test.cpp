@@ -192,6 +192,10 @@ TEST(Lineage, FindsTheSourceThatCounts) {
 })");
   EXPECT_EQ(op::counting_source(graph, 5), 1) << "through the merge, to the second reader";
   EXPECT_EQ(op::counting_source(graph, 3), 0) << "a draw from nothing counts by the first reader";
+  op::Lineage lineage(graph);
+  for (ir::NodeId node : {5u, 3u, 4u, 2u, 5u})
+    EXPECT_EQ(lineage.counting_source(node), op::counting_source(graph, node))
+        << "in any order, node " << node;
   Graph none = graph_of("pipeline @p() {\n^0:\n %u = uniform() key=0x1\n return %u\n}");
   EXPECT_EQ(op::counting_source(none, 0), -1);
 }

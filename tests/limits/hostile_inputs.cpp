@@ -125,9 +125,10 @@ void add_graphs(std::vector<HostileInput>& out) {
                 "1, n - 1)\n    return f(x + 2, n - 1)\nreturn f(fn.random.uniform(), 30)"),
        "G0707"});
   out.push_back(
+      // Each list is merged once, however often it is named.
       {"shared, merged",
        pipeline(two + "for i in range(60):\n    x = [x, x]\n    y = [y, y]\nz = x if c else y\nreturn c"),
-       "G0706"});
+       ""});
   out.push_back(
       {"deep, merged",
        pipeline(two + "for i in range(100000):\n    x = [x]\n    y = [y]\nz = x if c else y\nreturn c"),

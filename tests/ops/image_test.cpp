@@ -288,9 +288,12 @@ TEST(Slice, BadArguments) {
   EXPECT_NE(
       OpRun("slice").input(photo()).arg("end", int64_t{3}).arg("shape", int64_t{2}).failure().find("exclude"),
       std::string::npos);
-  EXPECT_NE(
-      OpRun("slice").input(photo()).arg("start", std::vector<int64_t>{1, 2, 3}).failure().find("expected 2"),
-      std::string::npos);
+  EXPECT_NE(OpRun("slice")
+                .input(photo())
+                .arg("start", std::vector<int64_t>{1, 2, 3})
+                .failure()
+                .find("takes 2 elements"),
+            std::string::npos);
   EXPECT_NE(OpRun("slice")
                 .input(tensor(DType::kU8, {3}, {1, 2, 3}))
                 .arg("start", int64_t{1})

@@ -55,7 +55,10 @@ std::vector<int64_t> extents_of(const std::string& text) {
   std::stringstream parts(text);
   for (std::string part; std::getline(parts, part, ',');) {
     if (part.find_first_not_of(' ') == std::string::npos) continue;
-    extents.push_back(contains(part, "?") ? -1 : std::atoll(part.c_str()));
+    // "h" or "2*w" differs from sample to sample.
+    const size_t first = part.find_first_not_of(' ');
+    const bool known = part.find_first_not_of("0123456789", first) == std::string::npos;
+    extents.push_back(known ? std::atoll(part.c_str()) : -1);
   }
   return extents;
 }

@@ -1,0 +1,170 @@
+// What values look like in messages and prints, and library functions that are one thing for numbers and
+// another for data.
+#include <gtest/gtest.h>
+
+#include "tests/dsl/support.h"
+
+namespace galatea::dsl::testing {
+namespace {
+
+const char* kHead =
+    "from typing import List\nimport numpy as np\nimport galatea\n"
+    "from nvidia.dali import fn, math, newaxis, ops, pipeline_def, types\n"
+    "from nvidia.dali.pipeline import Pipeline\n"
+    "def f(a):\n    return a\n"
+    "@pipeline_def(batch_size=2, num_threads=3, seed=7)\ndef other():\n    return 1\n";
+
+// What `print` says of an expression that stands in a file.
+std::string printed(const std::string& expression) {
+  Staged staged = stage("t.dali-dsl", kHead + ("print(" + expression + ")\n"));
+  EXPECT_TRUE(staged.result.ok) << expression << "\n" << staged.diagnostics;
+  return staged.result.diagnostics.empty() ? "" : staged.result.diagnostics.front().message;
+}
+
+struct Shown {
+  const char *expression, *text;
+};
+
+TEST(Values, AreShownByWhatTheyAre) {
+  for (const Shown& shown : {Shown{"f", "<function f>"},
+                             {"[f, len]", "[<function f>, <built-in len>]"},
+                             {"fn", "<module fn>"},
+                             {"fn.flip", "<operator fn.flip>"},
+                             {"ops.Flip", "<operator fn.flip>"},
+                             {"ops.Flip(device='cpu')", "<operator fn.flip>"},
+                             {"other", "<pipeline other>"},
+                             {"types.FLOAT", "types.FLOAT"},
+                             {"[types.INTERP_CUBIC]", "[types.INTERP_CUBIC]"},
+                             {"types.INTERP_CUBIC.name, types.INTERP_CUBIC.value", "INTERP_CUBIC 2"},
+                             {"types.NHWC", "HWC"},
+                             {"...", "Ellipsis"},
+                             {"range(2, 8, 3), range(4)", "range(2, 8, 3) range(0, 4)"},
+                             {"galatea.struct(a=1, b='x')", "struct(a=1, b='x')"},
+                             {"f.__name__", "f"},
+                             {"newaxis", "<newaxis>"},
+                             {"pipeline_def(batch_size=1)", "<decorator>"},
+                             {"List[int]", "<built-in List>"}})
+    EXPECT_EQ(printed(shown.expression), shown.text) << shown.expression;
+}
+
+TEST(Values, OfTheLibraryCompareAndAreKeys) {
+  for (const Shown& shown :
+       {Shown{"types.FLOAT == types.FLOAT, types.FLOAT == types.UINT8", "True False"},
+        {"types.INTERP_NN == types.INTERP_NN, types.INTERP_NN == types.RGB", "True False"},
+        {"{types.FLOAT: 1, types.RGB: 2}[types.RGB]", "2"},
+        {"{other: 1}[other], {f: 3}[f]", "1 3"},
+        {"galatea.struct(a=1) == galatea.struct(a=1.0), galatea.struct(a=1) == galatea.struct(b=1)",
+         "True False"},
+        {"galatea.struct(a=1) == galatea.struct(a=1, b=2)", "False"},
+        {"np.arange(2) in [np.arange(2)]", "True"},
+        {"hasattr(galatea.struct(a=1), 'a'), hasattr(galatea.struct(a=1), 'b')", "True False"},
+        {"getattr(galatea.struct(a=1), 'a'), getattr(galatea.struct(a=1), 'b', 5)", "1 5"},
+        {"isinstance(np.float32(1), np.float32), isinstance(np.float32(1), np.int8)", "True False"},
+        {"isinstance(np.arange(2), list), callable(fn.flip), callable(ops.Flip)", "False True True"},
+        {"str(np.array(3)), int(np.array([4])), float(np.array([2.5]))", "3 4 2.5"}})
+    EXPECT_EQ(printed(shown.expression), shown.text) << shown.expression;
+}
+
+TEST(Values, PrintedNodesShowTheirTypesAlsoInsideLists) {
+  Staged staged = stage_body(
+      "x = fn.random.uniform()\nprint(x, [x, 1], (x,), sep='; ')\nprint(sum([x, x]), max([1, 2]))\nreturn x");
+  ASSERT_TRUE(staged.result.ok) << staged.diagnostics;
+  ASSERT_EQ(staged.result.diagnostics.size(), 2u) << staged.diagnostics;
+  const std::string& first = staged.result.diagnostics[0].message;
+  const std::string type = first.substr(0, first.find(';'));
+  EXPECT_NE(type.find("f32[]"), std::string::npos) << first;
+  EXPECT_EQ(first, type + "; [" + type + ", 1]; (" + type + ",)");
+  EXPECT_EQ(staged.result.diagnostics[1].message, type + " 2");
+}
+
+// ---- math and constants ----
+
+TEST(MathOnData, EachFunctionIsItsOperator) {
+  for (const char* name :
+       {"sqrt", "rsqrt", "cbrt", "exp",  "log",  "log2", "log10", "abs",  "fabs",  "floor", "ceil", "sin",
+        "cos",  "tan",   "asin", "acos", "atan", "sinh", "cosh",  "tanh", "asinh", "acosh", "atanh"}) {
+    Staged staged = stage_body(std::string("x = fn.random.uniform()\nreturn math.") + name + "(x)");
+    ASSERT_TRUE(staged.result.ok) << staged.diagnostics;
+    EXPECT_NE(staged.graphs.find(std::string("math.") + name + "("), std::string::npos) << staged.graphs;
+  }
+  for (const char* name : {"pow", "fpow", "min", "max", "atan2"}) {
+    Staged staged = stage_body(std::string("x = fn.random.uniform()\nreturn math.") + name + "(x, 2)");
+    ASSERT_TRUE(staged.result.ok) << staged.diagnostics;
+    EXPECT_NE(staged.graphs.find(std::string("math.") + name + "("), std::string::npos) << staged.graphs;
+  }
+  Staged clamped = stage_body("x = fn.random.uniform()\nreturn math.clamp(x, 0.25, 0.5)");
+  EXPECT_NE(clamped.graphs.find("math.clamp("), std::string::npos) << clamped.diagnostics;
+}
+
+TEST(MathOnData, ALogarithmWithABaseIsAQuotientAndAnAngleAProduct) {
+  Staged staged =
+      stage_body("x = fn.random.uniform()\nreturn math.log(x, 2), math.radians(x), math.degrees(x), abs(x)");
+  ASSERT_TRUE(staged.result.ok) << staged.diagnostics;
+  for (const char* part : {"math.log(", "arith.div(", "arith.mul(", "math.abs("})
+    EXPECT_NE(staged.graphs.find(part), std::string::npos) << part << staged.graphs;
+}
+
+TEST(MathOnNumbers, OfDaliIsPythonsWithMinMaxAndClamp) {
+  for (const Shown& shown :
+       {Shown{"math.min(2, 1), math.min(1, 2), math.max(2, 1), math.max(1, 2.5)", "1 1 2 2.5"},
+        {"math.clamp(5, 0, 3), math.clamp(-1, 0, 3), math.clamp(2, 0, 3)", "3 0 2"},
+        {"math.rsqrt(4), math.abs(-3), math.abs(-2.5), math.fpow(2, 3)", "0.5 3 2.5 8.0"},
+        {"math.atan2(0, 1), math.log(8, 2), math.floor(2.5)", "0.0 3.0 2"}})
+    EXPECT_EQ(printed(shown.expression), shown.text) << shown.expression;
+}
+
+TEST(Constants, TakeTheirTypeShapeLayoutAndDevice) {
+  Staged staged = stage_body(
+      "a = types.Constant(3, dtype=types.UINT8)\n"
+      "b = types.Constant([1, 2, 3, 4], types.FLOAT, [2, 2], 'HW', 'cpu')\n"
+      "c = types.Constant(0.5, shape=3, device='gpu')\n"
+      "return a, b, c");
+  ASSERT_TRUE(staged.result.ok) << staged.diagnostics;
+  for (const char* type : {"u8[]", "f32[2,2] HW", "f32[3]"})
+    EXPECT_NE(staged.graphs.find(type), std::string::npos) << type << staged.graphs;
+  ASSERT_EQ(staged.result.diagnostics.size(), 1u) << staged.diagnostics;
+  EXPECT_EQ(staged.result.diagnostics[0].code, "G0275");
+}
+
+TEST(Constants, OutsideAPipelineAreArrays) {
+  EXPECT_EQ(printed("types.Constant([1, 2], dtype=types.FLOAT)"),
+            printed("np.array([1, 2], dtype=np.float32)"));
+  EXPECT_EQ(printed("types.Constant(3)"), "3");
+}
+
+// ---- inputs whose type a host tells ----
+
+TEST(Inputs, TakeTheTypesThatTheHostKnows) {
+  const std::string text =
+      "from nvidia.dali import pipeline_def, fn, types\n@pipeline_def(batch_size=1)\ndef p():\n"
+      "    return fn.external_source(name='image')\n";
+  FrontendOptions options;
+  Staged unknown = stage("t.dali-dsl", text, options);
+  EXPECT_EQ(unknown.result.diagnostics.at(0).code, "G0440") << unknown.diagnostics;
+  options.input_types["image"] = {DType::kU8, 3, Layout("HWC")};
+  Staged known = stage("t.dali-dsl", text, options);
+  ASSERT_TRUE(known.result.ok) << known.diagnostics;
+  EXPECT_NE(known.graphs.find("u8[?,?,?] HWC"), std::string::npos) << known.graphs;
+  options.input_types["image"] = {DType::kF32, 1, Layout()};
+  Staged plain = stage("t.dali-dsl", text, options);
+  EXPECT_NE(plain.graphs.find("f32[?]"), std::string::npos) << plain.graphs;
+}
+
+// ---- names without effect ----
+
+TEST(Host, AutoserializeIsNoted) {
+  Staged staged =
+      stage("t.dali-dsl",
+            "from nvidia.dali import pipeline_def\nfrom nvidia.dali.plugin.triton import autoserialize\n"
+            "@autoserialize\n@pipeline_def(batch_size=1)\ndef p():\n    return 1\n");
+  EXPECT_TRUE(staged.result.ok) << staged.diagnostics;
+  ASSERT_EQ(staged.result.diagnostics.size(), 1u) << staged.diagnostics;
+  EXPECT_EQ(staged.result.diagnostics[0].code, "G0274");
+  Staged wrong =
+      stage("t.dali-dsl", "from nvidia.dali.plugin.triton import autoserialize\nautoserialize()\n");
+  ASSERT_EQ(wrong.codes.size(), 1u) << wrong.diagnostics;
+  EXPECT_EQ(wrong.result.diagnostics[0].message, "`autoserialize` is called with 0 arguments; it takes 1");
+}
+
+}  // namespace
+}  // namespace galatea::dsl::testing
