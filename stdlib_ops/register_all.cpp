@@ -3,6 +3,7 @@
 
 #include "stdlib_ops/arith/arithmetic.h"
 #include "stdlib_ops/operators.h"
+#include "stdlib_ops/value_operators.h"
 
 namespace galatea::ops {
 

@@ -4,8 +4,10 @@
 // stddev + shift in f32; what is not given is a reduce stage over the axes.
 #include <algorithm>
 
-#include "stdlib_ops/operators.h"
+#include "compiler/ir/attr.h"
+#include "compiler/op/schema.h"
 #include "stdlib_ops/reduce/reduction.h"
+#include "stdlib_ops/value_operators.h"
 
 namespace galatea::ops {
 namespace {
@@ -34,7 +36,7 @@ Parameter parameter(const Context& c, const char* name, const ir::Type& in) {
   if (!c.given(name)) return {};
   if (const ir::Type* node = node_type(c, name))
     return {true, node->static_volume() == 1 ? std::vector<int64_t>{} : node->extents};
-  const auto count = static_cast<int64_t>(c.numbers(name).size());
+  const int64_t count = ir::attr_length(c.attr(name));
   if (count == 1) return {true, {}};
   std::vector<int64_t> extents(static_cast<size_t>(in.ndim), 1);
   extents[static_cast<size_t>(std::max(0, in.layout.find('C')))] = count;
@@ -61,7 +63,11 @@ Status check_parameter(const TypeContext& ctx, const char* name, const ir::Type&
   if (!ctx.given(name)) return {};
   const ir::Type* node = node_type(ctx, name);
   if (node == nullptr) {
-    const auto values = ctx.numbers(name);
+    const auto numbers = op::convert_attr(ctx.attr(name), ArgKind::kFloatList);
+    if (!numbers)
+      return ctx.error(fmt::format("normalize: {} must be a number or a list of numbers", name),
+                       fmt::format("write {}=0.5, or one number per channel", name), name);
+    const auto values = ir::attr_numbers(*numbers);
     if (values.empty()) return ctx.error(fmt::format("normalize: {} is an empty list", name), {}, name);
     if (std::string_view(name) == "stddev" && ctx.number("epsilon") == 0 &&
         std::find(values.begin(), values.end(), 0.0) != values.end())
@@ -243,9 +249,8 @@ class Normalizer {
 
 ArgSpec parameter_arg(const char* name, const char* documentation) {
   return {.name = name,
-          .kind = ArgKind::kFloatList,
+          .kind = ArgKind::kAny,  // a node of any rank; the type rule refuses what is not a number
           .per_sample = true,
-          .any_rank = true,
           .documentation = documentation};
 }
 
