@@ -40,6 +40,7 @@ void register_all(op::Registry& registry) {
   registry.add(make_transpose());
   registry.add(make_constant());
   registry.add(make_pad());
+  registry.add(make_erase());
   registry.add(make_normalize());
   registry.add(make_one_hot());
   registry.add(make_random_uniform());

@@ -1,4 +1,4 @@
-// The makers of operators on plain values: colour spaces, padding, normalisation, one_hot, sums of squares.
+// The makers of operators on plain values: colour spaces, padding, erasing, normalisation, one_hot, sums of squares.
 //
 // Comes in: nothing. Goes out: Operator values; register_all.cpp calls the makers beside those of
 // operators.h.
@@ -10,6 +10,7 @@ namespace galatea::ops {
 
 op::Operator make_color_space_conversion();
 op::Operator make_pad();
+op::Operator make_erase();
 op::Operator make_normalize();
 op::Operator make_one_hot();
 op::Operator make_reductions_mean_square();

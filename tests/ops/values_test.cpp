@@ -1,4 +1,4 @@
-// Colour spaces, pad, normalize, one_hot and reductions of squares against formulas in double.
+// Colour spaces, pad, erase, normalize, one_hot and reductions of squares against formulas in double.
 #include <array>
 #include <cmath>
 
@@ -115,6 +115,70 @@ TEST(Pad, BadArguments) {
       "at least 1"));
   EXPECT_TRUE(
       says(OpRun("pad").input(in).arg("axes", Ints{0, -2}).arg("shape", int64_t{9}).failure(), "twice"));
+}
+
+TEST(Erase, FillsBoxes) {
+  for (DType type : {DType::kU8, DType::kI16, DType::kF32, DType::kI64, DType::kF16}) {
+    const Tensor in = tensor(type, {2, 3, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, "HWC");
+    auto run = [&] { return OpRun("erase").input(in); };
+    const Tensor out = run().arg("anchor", Numbers{0, 1}).arg("shape", Numbers{1, 5}).result();
+    EXPECT_EQ(out.dtype, type);
+    EXPECT_EQ(out.layout.str(), "HWC");
+    EXPECT_EQ(out.numbers(), (Numbers{1, 2, 0, 0, 0, 0, 7, 8, 9, 10, 11, 12}));
+    // Two boxes, a value per channel.
+    EXPECT_EQ(run()
+                  .arg("anchor", tensor(DType::kF32, {4}, {-1, -1, 1, 2}))
+                  .arg("shape", Numbers{2, 2, 1, 1})
+                  .arg("fill_value", Numbers{77, 88})
+                  .result()
+                  .numbers(),
+              (Numbers{77, 88, 3, 4, 5, 6, 7, 8, 9, 10, 77, 88}));
+    // From trunc(0.5 * 3) to before trunc(0.5 * 3 + 0.5 * 3): column 1 and 2 of all rows.
+    EXPECT_EQ(run()
+                  .arg("anchor", 0.5)
+                  .arg("shape", 0.5)
+                  .arg("axis_names", std::string("W"))
+                  .arg("normalized", true)
+                  .result()
+                  .numbers(),
+              (Numbers{1, 2, 0, 0, 0, 0, 7, 8, 0, 0, 0, 0}));
+    EXPECT_EQ(run()
+                  .arg("anchor", Numbers{1, 1.5, 0.5})
+                  .arg("shape", Numbers{2, 1, 1})
+                  .arg("axes", Ints{0, 1, -1})
+                  .arg("centered_anchor", true)
+                  .result()
+                  .numbers(),
+              (Numbers{1, 2, 0, 4, 5, 6, 7, 8, 0, 10, 11, 12}));
+    EXPECT_EQ(run().arg("shape", Numbers{1, 1}).arg("fill_value", 100.4).result()[0],
+              type == DType::kF32   ? 100.4F
+              : type == DType::kF16 ? 100.375
+                                    : 100);
+    EXPECT_EQ(run().result().numbers(), in.numbers());
+    EXPECT_EQ(run().arg("shape", Numbers{-1, 1}).result().numbers(), in.numbers());
+  }
+}
+
+TEST(Erase, BadArguments) {
+  const Tensor in = random_tensor(DType::kU8, {4, 5, 3}, "HWC", 60);
+  auto run = [&] { return OpRun("erase").input(in); };
+  EXPECT_TRUE(says(run().arg("shape", Numbers{1, 1, 1}).failure(), "each box takes 2"));
+  EXPECT_TRUE(says(run().arg("anchor", Numbers{1, 1}).failure(), "shape has 0"));
+  EXPECT_TRUE(
+      says(run().arg("anchor", Numbers{1, 1}).arg("shape", Numbers{1, 1, 2, 2}).failure(), "shape has 4"));
+  EXPECT_TRUE(says(run().arg("shape", Numbers(130, 1.0)).failure(), "65 boxes are too many"));
+  EXPECT_TRUE(says(run().arg("fill_value", Numbers{1, 2}).failure(), "for 3 channels"));
+  EXPECT_TRUE(says(OpRun("erase").fixed(in).arg("fill_value", Numbers{1, 2}).failure(), "for 3 channels"));
+  EXPECT_TRUE(says(OpRun("erase")
+                       .input(random_tensor(DType::kU8, {4, 5}, "HW", 60))
+                       .arg("fill_value", Numbers{1, 2})
+                       .failure(),
+                   "no axis C"));
+  EXPECT_TRUE(
+      says(run().arg("normalized", true).arg("normalized_shape", true).arg("shape", Numbers{1, 1}).failure(),
+           "excludes"));
+  EXPECT_TRUE(says(run().arg("axes", Ints{0, 0}).arg("shape", Numbers{1, 1}).failure(), "twice"));
+  EXPECT_NE(OpRun("erase").input(scalar(DType::kBool, 1)).failure(), "");
 }
 
 /// (x - mean) / stddev per channel of an image.

@@ -1,4 +1,4 @@
-"""Cases of colour spaces, pad, normalize, one_hot and the reductions of squares."""
+"""Cases of colour spaces, pad, erase, normalize, one_hot and the reductions of squares."""
 import numpy as np
 
 from recorder import Feed
@@ -123,6 +123,65 @@ def add_pad(group):
     group.refused("refused_pad_axes_twice", "fn.pad(x, axes=[0, 0], shape=[4, 4])", hwc())
     group.refused("refused_pad_shape_length", "fn.pad(x, axes=[0, 1], shape=[4, 4, 4])", hwc())
     group.refused("refused_pad_both_axes", 'fn.pad(x, axes=[0], axis_names="H", shape=[4])', hwc())
+
+
+# ---- erase
+def erased(x, boxes, axes=(0, 1), fill=0):
+    """Boxes as (anchor, shape) in elements, one number per axis."""
+    out = x.astype(np.float64)
+    for anchor, shape in boxes:
+        box = [slice(None)] * x.ndim
+        for axis, a, s in zip(axes, anchor, shape):
+            start, end = (int(np.trunc(np.float32(v))) for v in (a, np.float32(a) + np.float32(s)))
+            box[axis] = slice(max(start, 0), max(end, 0))
+        out[tuple(box)] = fill
+    return out
+
+
+def add_erase(group):
+    plain = [("anchor=[1, 2], shape=[3, 1]", [((1, 2), (3, 1))], {}),
+             ("anchor=[0.9, 1.2], shape=[1.3, 2.9]", [((0.9, 1.2), (1.3, 2.9))], {}),
+             ("anchor=[-2, 1], shape=[4, 100]", [((-2, 1), (4, 100))], {}),
+             ("shape=[2, 2]", [((0, 0), (2, 2))], {}),
+             ("anchor=[0, 0, 3, 3, 1, 2], shape=[1, 1, 4, 4, 2, 2]",
+              [((0, 0), (1, 1)), ((3, 3), (4, 4)), ((1, 2), (2, 2))], {}),
+             ("anchor=[1], shape=[2], axes=[1]", [((1,), (2,))], dict(axes=(1,))),
+             ("anchor=[1, 2], shape=[2, 1], axes=[1, 0]", [((1, 2), (2, 1))], dict(axes=(1, 0))),
+             ('anchor=[1, 1], shape=[2, 1], axis_names="WC"', [((1, 1), (2, 1))], dict(axes=(1, 2))),
+             ("anchor=[1, 1], shape=[4, 4], fill_value=77", [((1, 1), (4, 4))], dict(fill=77)),
+             ("anchor=[1, 1], shape=[4, 4], fill_value=[1, 20, 255]", [((1, 1), (4, 4))], dict(fill=(1, 20, 255))),
+             ("anchor=[3, 3], shape=[4, 2], centered_anchor=True", [((1, 2), (4, 2))], {}),
+             ("anchor=[1, 1], shape=[-1, 2]", [], {}), ("", [], {})]
+    for number, (arguments, boxes, options) in enumerate(plain):
+        separator = ", " if arguments else ""
+        group.case(f"erase_{number}", f"fn.erase(x{separator}{arguments})", hwc(key=650),
+                   expect=lambda x, b=boxes, o=options: erased(x, b, **o))
+    def scaled(values, x):
+        return tuple(np.float32(v) * np.float32(n) for v, n in zip(values, x.shape))
+    group.case("erase_normalized", "fn.erase(x, anchor=[0.3, 0.2], shape=[0.5, 0.6], normalized=True)", hwc(key=651),
+               expect=lambda x: erased(x, [(scaled((0.3, 0.2), x), scaled((0.5, 0.6), x))]))
+    group.case("erase_normalized_anchor", "fn.erase(x, anchor=[0.3, 0.2], shape=[3, 2], normalized_anchor=True)",
+               hwc(key=651), expect=lambda x: erased(x, [(scaled((0.3, 0.2), x), (3, 2))]))
+    group.case("erase_normalized_shape", "fn.erase(x, anchor=[1, 2], shape=[0.5, 0.6], normalized_shape=True)",
+               hwc(key=651), expect=lambda x: erased(x, [((1, 2), scaled((0.5, 0.6), x))]))
+    group.case("erase_chw", "fn.erase(x, anchor=[1, 2], shape=[3, 2], fill_value=9)", hwc(key=652, layout="CHW"),
+               expect=lambda x: erased(x, [((1, 2), (3, 2))], (1, 2), 9))
+    group.case("erase_per_sample",
+               "fn.erase(x, anchor=fn.reshape(a, shape=[2]), shape=fn.reshape(b, shape=[2]), fill_value=5)",
+               hwc(key=653) | {"a": feed([(1, 2), (0, 0), (30, 3), (1, 1)], np.float32),
+                               "b": feed([(4, 3), (9, 1), (4, 4), (1, 9)], np.float32)},
+               expect=lambda x, a, b: erased(x, [(a, b)], fill=5))
+    for dtype in list(NAMES) + ["int64", "uint64", "float16"]:
+        group.case(f"erase_{dtype}", "fn.erase(x, anchor=[1], shape=[2], axes=[0], fill_value=7)",
+                   {"x": feed([(3, 1, 2, 8), (9,), (5, 6)], dtype)},
+                   expect=lambda x: erased(x, [((1,), (2,))], (0,), 7))
+    group.refused("refused_erase_lengths", "fn.erase(x, anchor=[1, 1], shape=[1, 1, 1, 1])", hwc())
+    group.refused("refused_erase_no_shape", "fn.erase(x, anchor=[1, 1])", hwc())
+    group.refused("refused_erase_fill", "fn.erase(x, anchor=[1, 1], shape=[1, 1], fill_value=[1, 2])", hwc())
+    group.refused("refused_erase_normalized",
+                  "fn.erase(x, anchor=[0, 0], shape=[1, 1], normalized=True, normalized_anchor=True)", hwc())
+    group.refused("refused_erase_bool", "fn.erase(x, anchor=[0], shape=[1], axes=[0])",
+                  {"x": feed([(True, False), (True, True)], bool)})
 
 
 # ---- normalize
@@ -278,5 +337,5 @@ def spread(x, axes, keep, root, ddof=0):
 
 
 def add(group):
-    for part in (add_colour_spaces, add_pad, add_normalize, add_one_hot, add_squares):
+    for part in (add_colour_spaces, add_pad, add_erase, add_normalize, add_one_hot, add_squares):
         part(group)
