@@ -17,6 +17,7 @@
 // of its own between the line numbers and the text, the outermost leftmost.
 #include <algorithm>
 #include <array>
+#include <functional>
 
 #include <fmt/core.h>
 
@@ -122,8 +123,12 @@ std::string clean(std::string_view text) {
 
 constexpr size_t kWidestLine = 160;
 
+/// Of a line longer than this, only the bytes about its first mark are looked at.
+constexpr size_t kLongLine = 4000, kBytesBefore = 400, kBytesAfter = 1600;
+
 /// A source line as the terminal shows it, and where each of its characters is.
 struct ShownLine {
+  size_t first_byte = 0;        ///< of the line that is shown
   std::u32string cells;         ///< 0 fills the second half of a wide character
   std::vector<size_t> columns;  ///< of each character, and of the end
 };
@@ -166,10 +171,11 @@ class Snippet {
  public:
   Snippet(const SourceFile& file, size_t number_width, const std::array<std::string_view, 6>& colors)
       : file_(file), number_width_(number_width), colors_(colors) {}
-  void add(Span span, const std::string& text, bool primary);
+  void add(Span span, const std::string& text, bool primary) { marked_.push_back({span, text, primary}); }
   void draw(std::string& out);
 
  private:
+  void place_marks();
   void assign_gutters();
   void cut_long_lines();
   void draw_line(std::string& out, uint32_t line);
@@ -184,33 +190,78 @@ class Snippet {
   const SourceFile& file_;
   size_t number_width_;
   const std::array<std::string_view, 6>& colors_;
+  struct Marked {
+    Span span;
+    const std::string& text;
+    bool primary;
+  };
+  std::vector<Marked> marked_;
   std::vector<Mark> marks_;
   std::map<uint32_t, ShownLine> lines_;
   size_t num_gutters_ = 0;
   std::map<uint32_t, size_t> cut_;  ///< columns hidden at the left of a long line
 };
 
-void Snippet::add(Span span, const std::string& text, bool primary) {
-  LineColumn begin = file_.position(span.begin);
-  LineColumn end = file_.position(std::max(span.begin, span.end));
-  // A span that ends with a line break ends on the line before it.
-  if (end.line > begin.line && end.column == 1) {
-    --end.line;
-    end.column = static_cast<uint32_t>(show(file_.line(end.line)).columns.size());
-  }
-  for (uint32_t line : {begin.line, end.line}) {
-    if (!lines_.contains(line)) lines_.emplace(line, show(file_.line(line)));
-  }
-  auto column = [this](LineColumn at) {
-    const auto& columns = lines_[at.line].columns;
-    return columns[std::min<size_t>(at.column - 1, columns.size() - 1)];
+/// Turns the spans into marks, once it is known which part of each line is shown.
+void Snippet::place_marks() {
+  struct Place {
+    uint32_t line;
+    size_t byte;
   };
-  Mark mark{begin.line, end.line, column(begin), column(end), to_characters(text), primary};
-  if (!mark.multiline()) mark.end = std::max(mark.end, mark.begin + 1);
-  const std::u32string& cells = lines_[begin.line].cells;
-  mark.from_start = std::all_of(cells.begin(), cells.begin() + static_cast<ptrdiff_t>(mark.begin),
-                                [](char32_t c) { return c == U' '; });
-  marks_.push_back(std::move(mark));
+  auto start = [this](uint32_t line) {
+    return static_cast<size_t>(file_.line(line).data() - file_.text().data());
+  };
+  auto place = [&](uint32_t offset) {
+    const uint32_t line = file_.position(offset).line;
+    return Place{line, std::min<size_t>(offset, file_.text().size()) - start(line)};
+  };
+  std::vector<std::pair<Place, Place>> places;
+  std::map<uint32_t, size_t> firsts;
+  for (const Marked& marked : marked_) {
+    Place begin = place(marked.span.begin), end = place(std::max(marked.span.begin, marked.span.end));
+    // A span that ends with a line break ends on the line before it.
+    if (end.line > begin.line && end.byte == 0) {
+      --end.line;
+      end.byte = file_.line(end.line).size();
+    }
+    places.emplace_back(begin, end);
+    auto& first = firsts.try_emplace(begin.line, begin.byte).first->second;
+    first = std::min(first, begin.byte);
+    if (end.line != begin.line) firsts.try_emplace(end.line, end.byte > 0 ? end.byte - 1 : 0);
+  }
+  auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
+  for (auto [line, first] : firsts) {
+    std::string_view text = file_.line(line);
+    size_t from = 0;
+    if (text.size() > kLongLine) {
+      from = first > kBytesBefore ? first - kBytesBefore : 0;
+      while (from > 0 && continues(text[from])) --from;
+      size_t to = std::min(text.size(), first + kBytesAfter);
+      while (to < text.size() && continues(text[to])) ++to;
+      text = text.substr(from, to - from);
+    }
+    lines_[line] = show(text);
+    lines_[line].first_byte = from;
+  }
+  auto column = [&](Place at) {
+    const ShownLine& shown = lines_[at.line];
+    std::string_view text = file_.line(at.line);
+    if (at.byte < shown.first_byte) return size_t{0};
+    text = text.substr(shown.first_byte, std::min(at.byte - shown.first_byte, kLongLine));
+    auto characters = static_cast<size_t>(std::count_if(text.begin(), text.end(), std::not_fn(continues)));
+    return shown.columns[std::min(characters, shown.columns.size() - 1)];
+  };
+  for (size_t i = 0; i < marked_.size(); ++i) {
+    const auto& [begin, end] = places[i];
+    Mark mark{begin.line,        end.line, column(begin), column(end), to_characters(marked_[i].text),
+              marked_[i].primary};
+    if (!mark.multiline()) mark.end = std::max(mark.end, mark.begin + 1);
+    const std::u32string& cells = lines_[begin.line].cells;
+    mark.from_start = lines_[begin.line].first_byte == 0 &&
+                      std::all_of(cells.begin(), cells.begin() + static_cast<ptrdiff_t>(mark.begin),
+                                  [](char32_t c) { return c == U' '; });
+    marks_.push_back(std::move(mark));
+  }
 }
 
 /// Marks over several lines that overlap get gutters side by side, the longest outermost.
@@ -369,7 +420,7 @@ void Snippet::draw_brackets(std::string& out, uint32_t line) {
 }
 
 void Snippet::draw_line(std::string& out, uint32_t line) {
-  if (!lines_.contains(line)) lines_.emplace(line, show(file_.line(line)));
+  if (!lines_.contains(line)) lines_.emplace(line, show(file_.line(line).substr(0, kLongLine)));
   Row row = framed(std::to_string(line));
   add_open_brackets(row, line, false);
   const std::u32string& cells = lines_[line].cells;
@@ -381,6 +432,7 @@ void Snippet::draw_line(std::string& out, uint32_t line) {
 }
 
 void Snippet::draw(std::string& out) {
+  place_marks();
   assign_gutters();
   cut_long_lines();
   // Marked lines, and single lines between them; longer gaps are elided.

@@ -17,6 +17,8 @@
 
 #include <cstdint>
 
+#include "base/scalar_op.h"
+
 namespace galatea {
 
 /// M has: types F (f64), I (i64), B (bool); real(double), integer(int64_t); operators + - * / and < > <= >=
@@ -385,5 +387,53 @@ struct MathExpand {
     return copy_sign(value, x);
   }
 };
+
+/// The expansion of one function. `y` counts only for functions of two numbers.
+template <typename Math>
+typename Math::F expand_math(ScalarOp op, const typename Math::F& x, const typename Math::F& y) {
+  using E = MathExpand<Math>;
+  switch (op) {
+    case ScalarOp::kExp:
+      return E::exp(x);
+    case ScalarOp::kLog:
+      return E::log(x);
+    case ScalarOp::kLog2:
+      return E::log2(x);
+    case ScalarOp::kLog10:
+      return E::log10(x);
+    case ScalarOp::kSin:
+      return E::sin(x);
+    case ScalarOp::kCos:
+      return E::cos(x);
+    case ScalarOp::kTan:
+      return E::tan(x);
+    case ScalarOp::kAsin:
+      return E::asin(x);
+    case ScalarOp::kAcos:
+      return E::acos(x);
+    case ScalarOp::kAtan:
+      return E::atan(x);
+    case ScalarOp::kSinh:
+      return E::sinh(x);
+    case ScalarOp::kCosh:
+      return E::cosh(x);
+    case ScalarOp::kTanh:
+      return E::tanh(x);
+    case ScalarOp::kAsinh:
+      return E::asinh(x);
+    case ScalarOp::kAcosh:
+      return E::acosh(x);
+    case ScalarOp::kAtanh:
+      return E::atanh(x);
+    case ScalarOp::kCbrt:
+      return E::cbrt(x);
+    case ScalarOp::kRsqrt:
+      return E::rsqrt(x);
+    case ScalarOp::kPow:
+      return E::pow(x, y);
+    default:
+      return E::atan2(x, y);
+  }
+}
 
 }  // namespace galatea

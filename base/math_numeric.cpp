@@ -43,52 +43,6 @@ struct NumericMath {
   }
 };
 
-double evaluate_double(ScalarOp op, double x, double y) {
-  using E = MathExpand<NumericMath>;
-  switch (op) {
-    case ScalarOp::kExp:
-      return E::exp(x);
-    case ScalarOp::kLog:
-      return E::log(x);
-    case ScalarOp::kLog2:
-      return E::log2(x);
-    case ScalarOp::kLog10:
-      return E::log10(x);
-    case ScalarOp::kSin:
-      return E::sin(x);
-    case ScalarOp::kCos:
-      return E::cos(x);
-    case ScalarOp::kTan:
-      return E::tan(x);
-    case ScalarOp::kAsin:
-      return E::asin(x);
-    case ScalarOp::kAcos:
-      return E::acos(x);
-    case ScalarOp::kAtan:
-      return E::atan(x);
-    case ScalarOp::kSinh:
-      return E::sinh(x);
-    case ScalarOp::kCosh:
-      return E::cosh(x);
-    case ScalarOp::kTanh:
-      return E::tanh(x);
-    case ScalarOp::kAsinh:
-      return E::asinh(x);
-    case ScalarOp::kAcosh:
-      return E::acosh(x);
-    case ScalarOp::kAtanh:
-      return E::atanh(x);
-    case ScalarOp::kCbrt:
-      return E::cbrt(x);
-    case ScalarOp::kRsqrt:
-      return E::rsqrt(x);
-    case ScalarOp::kPow:
-      return E::pow(x, y);
-    default:
-      return E::atan2(x, y);
-  }
-}
-
 /// base^exponent by squaring, modulo 2^bits; a negative exponent gives 0.
 Cell power(DType type, Cell base, Cell exponent) {
   if (is_signed_int(type) && static_cast<int64_t>(exponent.bits) < 0) return {0};
@@ -113,7 +67,7 @@ Cell evaluate_math(ScalarOp op, DType type, const Cell* operands) {
   GALATEA_CHECK(type == DType::kF32 || type == DType::kF64, std::string(name_of(op)) + " takes f32 and f64");
   double x = cell_to_double(type, operands[0]);
   double y = num_operands(op) > 1 ? cell_to_double(type, operands[1]) : 0.0;
-  return cell_from_double(type, evaluate_double(op, x, y));
+  return cell_from_double(type, expand_math<NumericMath>(op, x, y));
 }
 
 }  // namespace galatea

@@ -9,10 +9,6 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(galatea_options INTERFACE -Wno-maybe-uninitialized -Wno-restrict
     -Wno-array-bounds -Wno-stringop-overflow)
 endif()
-# clang reports std::stable_sort of that same library.
-if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  target_compile_options(galatea_options INTERFACE -Wno-deprecated-declarations)
-endif()
 # clang sees that std::stable_sort of libstdc++ 12 uses what C++23 deprecates.
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   target_compile_options(galatea_options INTERFACE -Wno-deprecated-declarations)

@@ -2,6 +2,9 @@
 // of a source that the host types. Out: its declared type, or the news that there is none yet.
 #include <algorithm>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "compiler/op/schema.h"
 #include "dsl/evaluator.h"
 
@@ -14,6 +17,11 @@ const T* given(const ir::GraphBuilder::NodeSpec& spec, std::string_view name) {
   for (const ir::Arg& arg : spec.args)
     if (arg.name == name && !arg.is_value()) return std::get_if<T>(&arg.as_attr());
   return nullptr;
+}
+
+// "input `x`", "inputs `x`, `y`".
+std::string inputs_text(std::string_view word, const std::vector<std::string>& names) {
+  return fmt::format("{}{} `{}`", word, names.size() == 1 ? "" : "s", fmt::join(names, "`, `"));
 }
 
 constexpr int64_t kMostOutputs = 1000;
@@ -32,11 +40,11 @@ Value Evaluator::call_source(const op::Operator& op, const std::string& path, Ca
   const CallArguments::Keyword* count = keyword_of(arguments, "num_outputs");
   Value result = count ? call_sources(op, path, arguments, CallArguments::Keyword(*count))
                        : call_operator_once(op, path, arguments, 0);
-  std::string late;
+  std::vector<std::string> late;
   for (size_t i = known; i < inputs_.size(); ++i) {
-    if (!inputs_[i].type) late += (late.empty() ? "" : "`, `") + inputs_[i].name;
+    if (!inputs_[i].type) late.push_back(inputs_[i].name);
   }
-  if (!late.empty()) note(Message::kLateInput, arguments.span, {late});
+  if (!late.empty()) note(Message::kLateInput, arguments.span, {inputs_text("input", late)});
   return result;
 }
 
@@ -61,7 +69,7 @@ Value Evaluator::call_sources(const op::Operator& op, const std::string& path, C
   }
   std::erase_if(arguments.keywords, [](const auto& keyword) { return keyword.name == "num_outputs"; });
   std::vector<Value> results;
-  std::string names;
+  std::vector<std::string> names;
   size_t number = 0;
   for (size_t i = 0; i < static_cast<size_t>(outputs); ++i, ++number) {
     CallArguments one = arguments;
@@ -72,14 +80,13 @@ Value Evaluator::call_sources(const op::Operator& op, const std::string& path, C
       types->value = i < elements.size() ? elements[i] : Value::none();
     }
     while (node_names_.contains("input_" + std::to_string(number))) ++number;
-    const std::string name = "input_" + std::to_string(number);
-    names += (i == 0 ? "`" : ", `") + name + "`";
-    one.keywords.push_back({"name", make_string(name), count.span, count.name_span});
+    names.push_back("input_" + std::to_string(number));
+    one.keywords.push_back({"name", make_string(names.back()), count.span, count.name_span});
     results.push_back(call_operator_once(op, path, one, static_cast<uint32_t>(i)));
     // What is wrong with one call is wrong with all of them.
     if (results.back().is(ValueKind::kPoison)) return Value::poison();
   }
-  note(Message::kInputsOfCall, arguments.span, {"fn." + path, names});
+  note(Message::kInputsOfCall, arguments.span, {"fn." + path, inputs_text("the input", names)});
   return make_list(std::move(results), arguments.span);
 }
 

@@ -273,7 +273,7 @@ class Evaluator {
                bool merge_values, const std::function<Value()>& then, const std::function<Value()>& otherwise,
                Span then_span, Span otherwise_span);
 
-  // ---- expressions (eval_expr.cpp) ----
+  // ---- expressions (eval_expr.cpp, eval_subscript.cpp) ----
   Value eval(const Expression& e);
   /// Also a list or dict that holds nobody knows what, since a change of it was refused.
   Value eval_spoiled(const Expression& e);
@@ -310,7 +310,7 @@ class Evaluator {
   Value call_pipeline(PipelineObject& pipeline, const CallArguments& arguments);
   std::string signature(const FunctionObject& function) const;
 
-  // ---- operators (eval_operator.cpp) ----
+  // ---- operators (eval_operator.cpp, eval_argument.cpp, eval_input.cpp) ----
   Value call_operator_once(const op::Operator& op, const std::string& path, CallArguments& arguments,
                            uint32_t set);
   bool add_operator_arguments(const op::Operator& op, CallArguments& arguments,

@@ -23,6 +23,8 @@ op::Operator make_crop();
 op::Operator make_slice();
 op::Operator make_crop_mirror_normalize();
 op::Operator make_flip();
+op::Operator make_rotate();
+op::Operator make_warp_affine();
 // color
 op::Operator make_brightness();
 op::Operator make_contrast();

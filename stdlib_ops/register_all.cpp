@@ -3,6 +3,7 @@
 
 #include "stdlib_ops/arith/arithmetic.h"
 #include "stdlib_ops/operators.h"
+#include "stdlib_ops/transforms/transforms.h"
 #include "stdlib_ops/value_operators.h"
 
 namespace galatea::ops {
@@ -21,6 +22,14 @@ void register_all(op::Registry& registry) {
   registry.add(make_slice());
   registry.add(make_crop_mirror_normalize());
   registry.add(make_flip());
+  registry.add(make_rotate());
+  registry.add(make_warp_affine());
+  registry.add(make_transforms_rotation());
+  registry.add(make_transforms_scale());
+  registry.add(make_transforms_shear());
+  registry.add(make_transforms_translation());
+  registry.add(make_transforms_crop());
+  registry.add(make_transforms_combine());
   registry.add(make_brightness());
   registry.add(make_contrast());
   registry.add(make_brightness_contrast());

@@ -11,7 +11,7 @@ constexpr DiagnosticPage kTools[] = {
 #include "tools/messages.def"
 #undef GALATEA_MESSAGE
 };
-// Readers, codecs, code generators and the C API word each failure where it is found; these are what their
+// Readers, codecs and the C API word each failure where it is found; these are what their
 // codes have in common.
 constexpr DiagnosticPage kWordedElsewhere[] = {
     {"G0801",
@@ -20,10 +20,6 @@ constexpr DiagnosticPage kWordedElsewhere[] = {
     {"G0810",
      "the bytes of a sample are not an image that can be decoded: cut off, damaged, or of another format",
      "check or remove the file; on_error=\"skip\" or \"replace\" lets the run go on without it"},
-    {"G0560", "unknown code generation target {}", "{}"},
-    {"G0561", "LLVM refuses what the compiler gave it", "please report this: it is a bug in galatea"},
-    {"G0562", "this machine's processor lacks what the target needs", "leave GALATEA_TARGET out"},
-    {"G0563", "unknown backend {}", "{}"},
     {"G0940", "a function of the C API was called wrongly: {}", "see the function's comment in galatea.h"},
     {"G0941", "something that must not happen was stopped at the C API: {}",
      "please report this: it is a bug in galatea"},

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "compiler/op/schema.h"
 #include "tools/pipeline_host.h"
 
 namespace galatea::tools {
@@ -17,36 +18,6 @@ struct Options {
   std::string name;
   bool json = false;
 };
-
-const char* type_of(op::ArgKind kind) {
-  switch (kind) {
-    case op::ArgKind::kBool:
-      return "bool";
-    case op::ArgKind::kInt:
-      return "int";
-    case op::ArgKind::kFloat:
-      return "float";
-    case op::ArgKind::kString:
-      return "str";
-    case op::ArgKind::kDType:
-      return "dtype";
-    case op::ArgKind::kInterp:
-      return "interpolation type";
-    case op::ArgKind::kImageType:
-      return "image type";
-    case op::ArgKind::kLayout:
-      return "layout";
-    case op::ArgKind::kIntList:
-      return "int list";
-    case op::ArgKind::kFloatList:
-      return "float list";
-    case op::ArgKind::kStringList:
-      return "str list";
-    case op::ArgKind::kAny:
-      return "any";
-  }
-  return "any";
-}
 
 const char* kind_of(op::OperatorKind kind) {
   switch (kind) {
@@ -77,8 +48,9 @@ Json json_of(const ir::Attr& attr) {
 Json json_of(const op::Operator& op) {
   Json args = Json::object();
   for (const op::ArgSpec& arg : op.args) {
-    args[arg.name] = {
-        {"type", type_of(arg.kind)}, {"default", json_of(arg.default_value)}, {"per_sample", arg.per_sample}};
+    args[arg.name] = {{"type", op::kind_name(arg.kind)},
+                      {"default", json_of(arg.default_value)},
+                      {"per_sample", arg.per_sample}};
   }
   return {{"name", op.name},          {"inputs", {op.min_inputs, op.max_inputs}},
           {"args", std::move(args)},  {"devices", op.devices},
@@ -137,7 +109,7 @@ std::string page_of(const op::Operator& op) {
   }
   if (!op.args.empty()) text += "\narguments:\n";
   for (const op::ArgSpec& arg : op.args) {
-    text += fmt::format("  {}: {}, {}{}\n", arg.name, type_of(arg.kind), default_of(arg),
+    text += fmt::format("  {}: {}, {}{}\n", arg.name, op::kind_name(arg.kind), default_of(arg),
                         arg.per_sample ? ", may be per sample" : "");
     text += wrapped(arg.documentation, 6);
     if (arg.no_effect) text += "      Accepted for compatibility; has no effect.\n";

@@ -40,52 +40,6 @@ struct ExprMath {
   static Expr to_int(const Expr& x) { return convert(x, DType::kI64); }
 };
 
-Expr expand_double(ScalarOp op, const Expr& x, const Expr& y) {
-  using E = MathExpand<ExprMath>;
-  switch (op) {
-    case ScalarOp::kExp:
-      return E::exp(x);
-    case ScalarOp::kLog:
-      return E::log(x);
-    case ScalarOp::kLog2:
-      return E::log2(x);
-    case ScalarOp::kLog10:
-      return E::log10(x);
-    case ScalarOp::kSin:
-      return E::sin(x);
-    case ScalarOp::kCos:
-      return E::cos(x);
-    case ScalarOp::kTan:
-      return E::tan(x);
-    case ScalarOp::kAsin:
-      return E::asin(x);
-    case ScalarOp::kAcos:
-      return E::acos(x);
-    case ScalarOp::kAtan:
-      return E::atan(x);
-    case ScalarOp::kSinh:
-      return E::sinh(x);
-    case ScalarOp::kCosh:
-      return E::cosh(x);
-    case ScalarOp::kTanh:
-      return E::tanh(x);
-    case ScalarOp::kAsinh:
-      return E::asinh(x);
-    case ScalarOp::kAcosh:
-      return E::acosh(x);
-    case ScalarOp::kAtanh:
-      return E::atanh(x);
-    case ScalarOp::kCbrt:
-      return E::cbrt(x);
-    case ScalarOp::kRsqrt:
-      return E::rsqrt(x);
-    case ScalarOp::kPow:
-      return E::pow(x, y);
-    default:
-      return E::atan2(x, y);
-  }
-}
-
 /// By squaring, one step per bit of the exponent (of a constant exponent: only as many as it has).
 Expr expand_power(const Expr& base, const Expr& exponent) {
   DType type = base->type;
@@ -106,7 +60,7 @@ Expr expand_op(const ExprNode& node, const std::vector<Expr>& args) {
   if (node.op == ScalarOp::kPowInt) return expand_power(args[0], args[1]);
   Expr x = convert(args[0], DType::kF64);
   Expr y = args.size() > 1 ? convert(args[1], DType::kF64) : const_float(0, DType::kF64);
-  return convert(expand_double(node.op, x, y), node.type);
+  return convert(expand_math<ExprMath>(node.op, x, y), node.type);
 }
 
 Expr expand(const Expr& e, std::unordered_map<const ExprNode*, Expr>& done) {

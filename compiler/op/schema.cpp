@@ -264,6 +264,36 @@ std::optional<Attr> convert_attr(const Attr& value, ArgKind kind) {
   return std::nullopt;
 }
 
+std::string_view kind_name(ArgKind kind) {
+  switch (kind) {
+    case ArgKind::kBool:
+      return "bool";
+    case ArgKind::kInt:
+      return "int";
+    case ArgKind::kFloat:
+      return "float";
+    case ArgKind::kString:
+      return "str";
+    case ArgKind::kDType:
+      return "dtype";
+    case ArgKind::kInterp:
+      return "interpolation type";
+    case ArgKind::kImageType:
+      return "image type";
+    case ArgKind::kLayout:
+      return "layout";
+    case ArgKind::kIntList:
+      return "int list";
+    case ArgKind::kFloatList:
+      return "float list";
+    case ArgKind::kStringList:
+      return "str list";
+    case ArgKind::kAny:
+      return "any";
+  }
+  return "any";
+}
+
 std::string describe(ArgKind kind) {
   switch (kind) {
     case ArgKind::kBool:

@@ -23,6 +23,8 @@ Result<std::vector<ir::Type>> check_call(const ir::Graph& graph, ir::GraphBuilde
 /// list of one). None stays None.
 std::optional<ir::Attr> convert_attr(const ir::Attr& value, ArgKind kind);
 
+/// "int", "float list": in signatures.
+std::string_view kind_name(ArgKind kind);
 /// "an integer", "a list of numbers".
 std::string describe(ArgKind kind);
 /// "the integer 3", "the text \"HWC\"".

@@ -126,9 +126,9 @@ Operator make(std::string name, std::initializer_list<const char*> parameters,
     out.layout = ctx.input_layout(0);
     out.dtype = ctx.dtype("dtype", default_dtype.value_or(out.dtype));
     if (out.extents[2] >= 0 && out.extents[2] != 3)
-      return ctx.error(
-          fmt::format("{} needs 3 channels (RGB), not {}", ctx.op().name, describe(ctx.input(0))),
-          "decode with output_type=types.RGB");
+      return ctx.error(fmt::format("{}: the image needs 3 channels (RGB), but is {}", ctx.op().name,
+                                   describe(ctx.input(0))),
+                       "decode with output_type=types.RGB");
     out.extents[2] = 3;
     const DType d = out.dtype;
     if (d != DType::kU8 && d != DType::kI16 && d != DType::kI32 && d != DType::kF32 && d != DType::kF16)

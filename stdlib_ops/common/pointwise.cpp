@@ -175,8 +175,7 @@ Result<ir::Type> broadcast_type(const TypeContext& ctx, DType dtype) {
       };
       const int64_t a = extent_of(out), b = extent_of(in);
       if (a >= 0 && b >= 0 && a != b && a != 1 && b != 1)
-        return ctx.error(fmt::format("operands do not broadcast: {} and {} differ along axis {} ({} and {})",
-                                     describe(out), describe(in), d, a, b),
+        return ctx.error(fmt::format("operands of extents {} and {} along axis {} do not broadcast", a, b, d),
                          "extents must be equal, or one of them 1");
       extents[static_cast<size_t>(d)] = a == 1 ? b : b == 1 ? a : std::max(a, b);
     }

@@ -32,8 +32,7 @@ Result<int64_t> common_extent(const TypeContext& ctx, int d) {
     const int64_t e = ctx.input(k).extents[static_cast<size_t>(d)];
     if (e < 0) continue;
     if (known >= 0 && e != known)
-      return ctx.error(fmt::format("{}: extents differ along axis {}: {} and {}", ctx.op().name, d,
-                                   describe(ctx.input(0)), describe(ctx.input(k))),
+      return ctx.error(fmt::format("{}: extents differ along axis {}: {} and {}", ctx.op().name, d, known, e),
                        {});
     known = e;
   }

@@ -202,6 +202,27 @@ TEST_F(DiagnosticTest, VeryLongLinesAreCut) {
                                           "…\n  | " + std::string(40, ' ') + "^^^^ it\n");
 }
 
+// Only a window of such a line is decoded: its left edge may not cut a character, and a mark outside it stays
+// at the edge.
+TEST_F(DiagnosticTest, VeryLongLinesOfSeveralBytesPerCharacter) {
+  std::string wide;
+  for (int i = 0; i < 5001; ++i) wide += "\u00e9";
+  for (const char* before : {"", "a"}) {
+    use(before + wide + " here " + wide + " there\n");
+    Diagnostic d;
+    d.message = "odd";
+    d.span = of("here");
+    d.labels = {{of("there"), "far"}};
+    std::string shown, right;
+    for (int i = 0; i < 38; ++i) shown += "\u00e9";
+    for (int i = 0; i < 114; ++i) right += "\u00e9";
+    const std::string column = std::to_string(5003 + std::string(before).size());
+    EXPECT_EQ(render_text(d, sources_), "error: odd\n --> other.dali-dsl:1:" + column + "\n  |\n1 | \u2026" +
+                                            shown + " here " + right + "\u2026\n  | " + std::string(40, ' ') +
+                                            "^^^^" + std::string(116, ' ') + "- far\n");
+  }
+}
+
 TEST_F(DiagnosticTest, SpansAtTheEndAndBeyondAreDrawn) {
   Diagnostic d;
   d.message = "unexpected end";

@@ -339,6 +339,55 @@ SampleKernel warp() {
   return {k, {{9, 12, 8, 21, bits(0.9F)}, {3, 3, 5, 5, bits(1.7F)}, {0, 2, 2, 3, bits(1.0F)}}};
 }
 
+SampleKernel warp_linear(DType type, bool filled) {
+  Kernel k;
+  k.name = "warp_linear";
+  add_params(k, {{"h", DType::kI64},
+                 {"w", DType::kI64},
+                 {"out_h", DType::kI64},
+                 {"out_w", DType::kI64},
+                 {"m00", DType::kF32},
+                 {"m01", DType::kF32},
+                 {"m02", DType::kF32},
+                 {"m10", DType::kF32},
+                 {"m11", DType::kF32},
+                 {"m12", DType::kF32},
+                 {"fill", type}});
+  k.inputs.push_back({"image", type, {i64(0), i64(1), const_int(3)}, 2});
+  const DType wide = type == DType::kI32 ? DType::kF64 : DType::kF32;
+  auto centre = [](int a) { return convert(convert(axis(a), DType::kI32), DType::kF32) + const_float(0.5); };
+  auto place = [&](int row) {
+    const int p = 4 + 3 * row;
+    return fma(f32(p), centre(1), fma(f32(p + 1), centre(0), f32(p + 2)));
+  };
+  const Expr sx = place(0), sy = place(1);
+  const Expr left = unary(ScalarOp::kFloor, sx), top = unary(ScalarOp::kFloor, sy);
+  auto index = [](const Expr& e) {
+    return convert(convert(clamp(e, const_float(-2), const_float(16777218)), DType::kI32), DType::kI64);
+  };
+  auto pixel = [&](int64_t dx, int64_t dy) {
+    const Expr x = index(left) + const_int(dx), y = index(top) + const_int(dy);
+    const Expr value = in(0, type, {y, x, axis(2)}, Border::kClamp);
+    const Expr zero = const_int(0);
+    const Expr inside = (x >= zero) & (x < i64(1)) & (y >= zero) & (y < i64(0));
+    return convert(filled ? select(inside, value, param(10, type)) : value, wide);
+  };
+  auto blend = [](const Expr& t, const Expr& a, const Expr& b) { return fma(t, b - a, a); };
+  const Expr tx = convert(sx - left, wide), ty = convert(sy - top, wide);
+  const Expr above = blend(tx, pixel(0, 0), pixel(1, 0)), below = blend(tx, pixel(0, 1), pixel(1, 1));
+  k.stages.push_back(
+      map("warp", type, {i64(2), i64(3), const_int(3)}, saturate(blend(ty, above, below), type)));
+  k.outputs.push_back({0, {0, 1, 2}, true, 3});
+  const uint64_t fill = cell_from_int(type, 9).bits;
+  auto turned = [&](uint64_t h, uint64_t w, uint64_t out_h, uint64_t out_w, float c, float s, float shift) {
+    return std::vector<uint64_t>{h,           w,       out_h,   out_w,        bits(c), bits(-s),
+                                 bits(shift), bits(s), bits(c), bits(-shift), fill};
+  };
+  return {k,
+          {turned(9, 12, 8, 37, 0.8F, 0.6F, 1.3F), turned(3, 3, 5, 5, -1.0F, 0.0F, 3.0F),
+           turned(1, 1, 2, 3, 0.3F, 0.1F, -0.5F), turned(7, 20, 4, 33, 1.0F, 0.0F, 3e12F)}};
+}
+
 SampleKernel flip_view() {
   SampleKernel out = colour_matrix();
   out.kernel.inputs[0].dense_axes = 1;  // the call decides how far apart pixels lie, and in which direction
@@ -375,6 +424,10 @@ std::vector<std::pair<std::string, SampleKernel>> sample_kernels() {
   out.emplace_back("flip_view", flip_view());
   out.emplace_back("sum_u16", reductions(DType::kU16, DType::kU64, Combiner::kSum));
   out.emplace_back("warp", warp());
+  out.emplace_back("warp_linear_filled", warp_linear(DType::kU8, true));
+  out.emplace_back("warp_linear_edge", warp_linear(DType::kU8, false));
+  out.emplace_back("warp_linear_f32", warp_linear(DType::kF32, true));
+  out.emplace_back("warp_linear_i32", warp_linear(DType::kI32, false));
   return out;
 }
 

@@ -40,6 +40,8 @@ SampleKernel horizontal_only();
 SampleKernel flip_view();
 /// Nearest neighbours through computed coordinates: gathers.
 SampleKernel warp();
+/// Four neighbours through computed coordinates, blended; outside: a parameter, or the image's edge.
+SampleKernel warp_linear(DType type, bool filled);
 
 /// All of the above by name.
 std::vector<std::pair<std::string, SampleKernel>> sample_kernels();

@@ -143,8 +143,9 @@ TEST_P(Dali, GivesWhatWasRecorded) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Recorded, Dali,
-                         ::testing::Values("resize", "window", "colour", "filter", "shape", "arithmetic",
-                                           "indexing", "decode", "branch", "random", "pipeline", "values"),
+                         ::testing::Values("resize", "window", "colour", "filter", "warp", "transforms",
+                                           "shape", "arithmetic", "indexing", "decode", "branch", "random",
+                                           "pipeline", "values"),
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace

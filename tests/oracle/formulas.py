@@ -214,3 +214,54 @@ def color_twist(values, hue=0.0, saturation=1.0, value=1.0, brightness=1.0, cont
     half = 0.5 if values.dtype.kind == "f" else 128.0
     offset = brightness * (half - half * contrast)
     return brightness * contrast * (values.astype(np.float64) @ matrix.T) + offset
+
+
+def rotated_size(height, width, degrees):
+    """Extents of the smallest canvas, of the parity of the input's extents that lie along it."""
+    radians = float(np.float32(degrees) * np.float32(math.pi / 180))  # float32 decides at 45 degrees
+    cosine, sine = abs(math.cos(radians)), abs(math.sin(radians))
+    out_w = math.ceil(cosine * width + sine * height - 0.01)
+    out_h = math.ceil(cosine * height + sine * width - 0.01)
+    along_w, along_h = (width, height) if sine <= cosine else (height, width)
+    return out_h + (out_h - along_h) % 2, out_w + (out_w - along_w) % 2
+
+
+def warp(image, matrix, size=None, fill=None, linear=True):
+    """Output (x, y) shows the image at M (x + 1/2, y + 1/2, 1)."""
+    height, width, channels = image.shape
+    rows, columns = size or (height, width)
+    out = np.zeros((rows, columns, channels))
+
+    def pixel(x, y):
+        if fill is not None and not (0 <= x < width and 0 <= y < height):
+            return np.full(channels, float(fill))
+        return image[min(max(y, 0), height - 1), min(max(x, 0), width - 1)].astype(np.float64)
+
+    for j in range(rows):
+        for i in range(columns):
+            x, y = np.asarray(matrix, np.float64).reshape(2, 3) @ [i + 0.5, j + 0.5, 1]
+            if not linear:
+                out[j, i] = pixel(math.floor(x), math.floor(y))
+                continue
+            x, y = x - 0.5, y - 0.5
+            x0, y0 = math.floor(x), math.floor(y)
+            tx, ty = x - x0, y - y0
+            above = pixel(x0, y0) * (1 - tx) + pixel(x0 + 1, y0) * tx
+            below = pixel(x0, y0 + 1) * (1 - tx) + pixel(x0 + 1, y0 + 1) * tx
+            out[j, i] = above * (1 - ty) + below * ty
+    return out
+
+
+def rotate(image, degrees, size=None, keep_size=False, fill=None, linear=True):
+    height, width, _ = image.shape
+    if size is None:
+        size = (height, width) if keep_size else rotated_size(height, width, degrees)
+    angle = math.radians(degrees)
+    turn = np.array([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
+    offset = np.array([width, height]) / 2 - turn @ (np.array([size[1], size[0]]) / 2)
+    return warp(image, np.column_stack([turn, offset]), size, fill, linear)
+
+
+def inverse_map(matrix):
+    full = np.vstack([np.asarray(matrix, np.float64).reshape(2, 3), [0, 0, 1]])
+    return np.linalg.inv(full)[:2]

@@ -91,7 +91,8 @@ def run_text(text, feeds):
                 pipeline.feed_input(name, feed.samples, layout=feed.layout)
             batches = pipeline.run()
             outputs = [[np.array(batch.at(i)) for i in range(len(batch))] for batch in batches]
-            return outputs, [batch.layout() for batch in batches]
+            # "**" marks axes of transforms that may be unfolded into frames; it names none.
+            return outputs, ["" if set(batch.layout()) == {"*"} else batch.layout() for batch in batches]
         except Exception as error:  # whatever DALI raises is the finding
             raise Refused(f"{type(error).__name__}: {first_line(str(error))}") from None
 

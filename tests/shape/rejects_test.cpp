@@ -91,27 +91,26 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"fn.crop_mirror_normalize(small, crop=[40, 40])",
             "fn.crop_mirror_normalize: a window of 40 rows does not fit an input of 20"},
         Row{"fn.saturation(gray, saturation=0.5)",
-            "fn.saturation: saturation needs 3 channels (RGB), not u8[?,?,1] HWC"},
-        Row{"fn.hue(gray, hue=5.0)", "fn.hue: hue needs 3 channels (RGB), not u8[?,?,1] HWC"},
+            "fn.saturation: the image needs 3 channels (RGB), but is u8[?,?,1] HWC"},
+        Row{"fn.hue(gray, hue=5.0)", "fn.hue: the image needs 3 channels (RGB), but is u8[?,?,1] HWC"},
         Row{"fn.color_twist(fn.transpose(rgb, perm=[2, 0, 1]), hue=5.0)",
             "fn.color_twist takes the layout HWC for input 0 (data), but gets CHW"},
         Row{"fn.hsv(fn.cat(rgb, rgb, axis=2), hue=5.0)",
-            "fn.hsv: hsv needs 3 channels (RGB), not u8[?,?,6] HWC"}));
+            "fn.hsv: the image needs 3 channels (RGB), but is u8[?,?,6] HWC"}));
 
 // An image of one row is not cut by h - 1 = 0, and one column is broadcast: some samples pass.
 INSTANTIATE_TEST_SUITE_P(
     Joins, Rejects,
     ::testing::Values(
         Row{"fn.stack(small, fn.resize(rgb, size=[20, 31]))",
-            "fn.stack: extents differ along axis 1: u8[20,30,3] HWC and u8[20,31,3] HWC"},
+            "fn.stack: extents differ along axis 1: 30 and 31"},
         Row{"fn.stack(rgb, fn.crop(rgb, crop=[h - 1, 0]))", ""}, Row{"fn.stack(rgb, fn.flip(rgb))", ""},
         Row{"fn.stack(rgb, fn.cast(rgb, dtype=types.FLOAT))",
             "fn.stack: inputs 0 and 1 have different element types (UINT8 and FLOAT)"},
         Row{"fn.stack(rgb, label)",
             "fn.stack: inputs 0 and 1 have different element types (UINT8 and INT32)"},
         Row{"fn.stack(rgb, rgb, axis=5)", "fn.stack: axis 5 is out of range for 4 dimensions"},
-        Row{"fn.cat(rgb, gray, axis=1)",
-            "fn.cat: extents differ along axis 2: u8[?,?,3] HWC and u8[?,?,1] HWC"},
+        Row{"fn.cat(rgb, gray, axis=1)", "fn.cat: extents differ along axis 2: 3 and 1"},
         Row{"fn.cat(rgb, gray, axis=2)", ""},
         Row{"fn.cat(rgb, small[0], axis=0)",
             "fn.cat: inputs 0 and 1 have different numbers of dimensions (u8[?,?,3] HWC and u8[30,3] WC)"},
@@ -119,13 +118,11 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"fn.cat(rgb, rgb, axis_name=\"D\")", "fn.cat: axis_name 'D' is not an axis of layout 'HWC'"},
         Row{"fn.cat(rgb, fn.crop(rgb, crop=[h - 1, 0]), axis=1)", ""},
         Row{"small + fn.resize(rgb, size=[20, 31])",
-            "the operator arith.add: operands do not broadcast: u8[20,30,3] HWC and u8[20,31,3] HWC differ "
-            "along axis 1 (30 and 31)"},
+            "the operator arith.add: operands of extents 30 and 31 along axis 1 do not broadcast"},
         Row{"rgb + fn.crop(rgb, crop=[0, rgb.shape()[1] + 2], out_of_bounds_policy=\"pad\")", ""},
         Row{"rgb + gray", ""}, Row{"small * fn.resize(gray, size=[1, 30])", ""}, Row{"small + label", ""},
         Row{"small + small[0, :2]",
-            "the operator arith.add: operands do not broadcast: u8[20,30,3] HWC and u8[2,3] WC differ along "
-            "axis 1 (30 and 2)"}));
+            "the operator arith.add: operands of extents 30 and 2 along axis 1 do not broadcast"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, Rejects,

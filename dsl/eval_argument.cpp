@@ -1,0 +1,291 @@
+// Arguments of operators. In: keywords with their values. Out: constants and data nodes of a node to be made.
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "dsl/array.h"
+#include "dsl/dali_names.h"
+#include "dsl/evaluator.h"
+#include "dsl/operator_text.h"
+#include "dsl/suggest.h"
+
+namespace galatea::dsl {
+namespace {
+
+/// Objects and iterables of the host program. (Functions have an error of their own.)
+bool is_host_code(const Value& value) {
+  return !value.is_number() && !value.is(ValueKind::kString) && !value.is(ValueKind::kDType) &&
+         !value.is(ValueKind::kEnum) && !value.is(ValueKind::kList) && !value.is(ValueKind::kTuple) &&
+         !value.is_node();
+}
+
+}  // namespace
+
+bool Evaluator::add_operator_arguments(const op::Operator& op, CallArguments& arguments,
+                                       ir::GraphBuilder::NodeSpec& spec, uint64_t key) {
+  bool good = true;
+  for (CallArguments::Keyword& keyword : arguments.keywords) {
+    const op::ArgSpec* schema = op.find_arg(keyword.name);
+    const std::string_view* today = schema && schema->refused.empty() && !schema->no_effect
+                                        ? nullptr
+                                        : renamed_argument(op.name, keyword.name);
+    if (today && today->empty()) {
+      note(Message::kNoEffect, keyword.name_span,
+           {"`" + keyword.name + "`", "DALI does not use it any more"});
+      continue;
+    }
+    bool both = today && std::any_of(arguments.keywords.begin(), arguments.keywords.end(),
+                                     [&](const auto& other) { return other.name == *today; });
+    if (today && !both && op.find_arg(*today)) {
+      note(Message::kRenamedArgument, keyword.name_span,
+           {"fn." + op.name, keyword.name, std::string(*today)});
+      keyword.name = *today;
+      schema = op.find_arg(keyword.name);
+    }
+    if (!schema || (keyword.name == "seed" && op.random)) {
+      good = add_common_argument(op, keyword, spec, key) && good;
+      if (!schema) continue;
+    }
+    if (keyword.value.is(ValueKind::kNone)) continue;
+    if (keyword.value.is(ValueKind::kUnknown)) {
+      // A path that `check` does not know: any will do, no data is read.
+      if (schema->kind == op::ArgKind::kString || schema->kind == op::ArgKind::kStringList) {
+        spec.args.push_back({keyword.name, ir::Attr(std::string("?")), keyword.span});
+      } else {
+        good = false;
+      }
+      continue;
+    }
+    if (has_poison(keyword.value)) {
+      good = false;
+    } else if (!schema->refused.empty() && is_host_code(keyword.value)) {
+      fail_refused_argument(op, *schema, keyword.span);
+      good = false;
+    } else {
+      good = add_argument(op, *schema, keyword, spec) && good;
+    }
+  }
+  for (const op::ArgSpec& schema : op.args) {
+    if (!schema.required) continue;
+    bool given = std::any_of(arguments.keywords.begin(), arguments.keywords.end(), [&](const auto& keyword) {
+      return keyword.name == schema.name && !keyword.value.is(ValueKind::kNone);
+    });
+    if (given) continue;
+    Diagnostic diagnostic =
+        diagnose(Message::kMissingOperatorArgument, arguments.span, {"fn." + op.name, schema.name});
+    if (!schema.documentation.empty()) diagnostic.notes.push_back(schema.name + ": " + schema.documentation);
+    diagnostic.notes.push_back("the signature is " + operator_signature(op, op.name));
+    report(std::move(diagnostic));
+    good = false;
+  }
+  return good;
+}
+
+// Arguments of every operator.
+bool Evaluator::add_common_argument(const op::Operator& op, const CallArguments::Keyword& keyword,
+                                    ir::GraphBuilder::NodeSpec& spec, uint64_t key) {
+  const Value& value = keyword.value;
+  if (value.is(ValueKind::kNone))
+    return keyword.name == "seed" || keyword.name == "name" || keyword.name == "device" ||
+                   keyword.name == "preserve" || keyword.name == "bytes_per_sample_hint"
+               ? true
+               : (fail_unknown_argument(op, keyword), false);
+  if (value.is_poison()) return false;
+  if (keyword.name == "device") {
+    bool known = value.is(ValueKind::kString) &&
+                 (value.text() == "cpu" || value.text() == "gpu" || value.text() == "mixed");
+    if (!known) {
+      Diagnostic diagnostic = diagnose(Message::kBadDevice, keyword.span, {type_text(value)});
+      const bool gpu = value.is(ValueKind::kString) && value.text().starts_with("cuda");
+      diagnostic.help = gpu ? "write `device=\"gpu\"`; which GPU it is, the host decides"
+                            : "leave it out: the pipeline then runs where its input is";
+      report(std::move(diagnostic));
+      return false;
+    }
+    if (value.text() != "cpu") note_device(keyword.span, "`device=\"" + value.text() + "\"`");
+    return true;
+  }
+  if (keyword.name == "name") {
+    if (!value.is(ValueKind::kString))
+      return fail(Message::kArgumentKind, keyword.span, {"name", "a string", type_text(value)}), false;
+    auto [named, fresh] = node_names_.try_emplace(value.text(), keyword.span);
+    if (!fresh) {
+      Diagnostic diagnostic = diagnose(Message::kNodeNameTaken, keyword.span, {value.text()});
+      if (!(named->second == keyword.span)) diagnostic.labels.push_back({named->second, "the first one"});
+      report(std::move(diagnostic));
+      return false;
+    }
+    spec.name = value.text();
+    return true;
+  }
+  if (keyword.name == "seed") {
+    if (!value.is_integral())
+      return fail(Message::kArgumentKind, keyword.span, {"seed", "an integer", type_text(value)}), false;
+    if (!op.random)
+      return note(Message::kNoEffect, keyword.span, {"`seed`", "fn." + op.name + " draws no random numbers"}),
+             true;
+    if (value.as_int() < 0) return true;
+    note_same_seed(op, value.as_int(), keyword.span);
+    spec.has_own_seed = true;
+    spec.key = mix_key(static_cast<uint64_t>(value.as_int()), key);
+    return true;
+  }
+  if (keyword.name == "preserve") {
+    if (!value.is_integral())
+      return fail(Message::kArgumentKind, keyword.span, {"preserve", "True or False", type_text(value)}),
+             false;
+    if (truth(value))
+      note(Message::kNoEffect, keyword.span,
+           {"`preserve`", "an operator whose outputs are not used does not run"});
+    return true;
+  }
+  if (keyword.name == "bytes_per_sample_hint")
+    return true;  // a hint for an allocator that galatea does not have
+  return fail_unknown_argument(op, keyword), false;
+}
+
+Value Evaluator::fail_unknown_argument(const op::Operator& op, const CallArguments::Keyword& keyword) {
+  std::vector<std::string> names = {"device", "name", "preserve", "bytes_per_sample_hint"};
+  if (op.random) names.emplace_back("seed");
+  for (const op::ArgSpec& schema : op.args) {
+    if (schema.refused.empty()) names.push_back(schema.name);
+  }
+  Diagnostic diagnostic =
+      diagnose(Message::kUnknownOperatorArgument, keyword.name_span, {"fn." + op.name, keyword.name});
+  if (const Suggestion* known = find_suggestion(Place::kArgument, op.name, keyword.name))
+    diagnostic.help = help_of(*known, "");
+  else
+    diagnostic.help = did_you_mean(keyword.name, names);
+  diagnostic.notes.push_back("the signature is " + operator_signature(op, op.name));
+  return report(std::move(diagnostic));
+}
+
+bool Evaluator::add_argument(const op::Operator& op, const op::ArgSpec& schema,
+                             const CallArguments::Keyword& keyword, ir::GraphBuilder::NodeSpec& spec) {
+  const Value& value = keyword.value;
+  if (!has_node(value)) {
+    const bool wants_type = schema.kind == op::ArgKind::kDType || schema.kind == op::ArgKind::kInterp ||
+                            schema.kind == op::ArgKind::kImageType;
+    if (std::string type = wants_type ? written_as_type(value) : ""; !type.empty()) {
+      Diagnostic diagnostic = diagnose(Message::kArgumentKind, keyword.span,
+                                       {keyword.name, "a name of `types`", type_text(value)});
+      diagnostic.help = "write `" + keyword.name + "=" + type + "`";
+      report(std::move(diagnostic));
+      return false;
+    }
+    auto attr = to_attr(value, keyword.span, keyword.name);
+    if (!attr) return false;
+    spec.args.push_back({keyword.name, std::move(*attr), keyword.span});
+    return true;
+  }
+  if (!schema.per_sample) {
+    Diagnostic diagnostic = diagnose(Message::kStaticArgument, keyword.span, {keyword.name, "fn." + op.name});
+    if (value.is_node()) diagnostic.span_text = type_text(value);
+    if (value.is_node() && graph_->defining_node(value.node))
+      diagnostic.labels.push_back(
+          {graph_->defining_node(value.node)->span, "the value is computed per sample here"});
+    std::string others;
+    for (const op::ArgSpec& arg : op.args) {
+      if (arg.per_sample) others += (others.empty() ? "`" : ", `") + arg.name + "`";
+    }
+    if (!others.empty()) diagnostic.notes.push_back("arguments that may be data nodes: " + others);
+    report(std::move(diagnostic));
+    return false;
+  }
+  Value node = value;
+  if (value.is_sequence()) {
+    bool nested = std::any_of(value.elements().begin(), value.elements().end(),
+                              [](const Value& v) { return v.is_sequence(); });
+    if (nested) {
+      std::vector<Value> rows;
+      for (const Value& row : value.elements())
+        rows.push_back(row.is_sequence() ? stack_nodes(row.elements(), keyword.span) : row);
+      node = stack_nodes(rows, keyword.span);
+    } else {
+      node = stack_nodes(value.elements(), keyword.span);
+    }
+  }
+  if (!node.is_node()) {
+    if (!node.is_poison())
+      fail(Message::kArgumentKind, keyword.span,
+           {keyword.name, "a value or a data node", describe_kind(value)});
+    return false;
+  }
+  spec.args.push_back({keyword.name, node.node, keyword.span});
+  return true;
+}
+
+std::optional<ir::Attr> Evaluator::to_attr(const Value& given, Span span, const std::string& what) {
+  const Value value = plain(given);
+  switch (value.kind) {
+    case ValueKind::kArray:
+      return to_attr(make_list(value.as<ArrayObject>().elements), span, what);
+    case ValueKind::kBool:
+      return ir::Attr(value.boolean);
+    case ValueKind::kInt:
+      return ir::Attr(value.integer);
+    case ValueKind::kFloat:
+      return ir::Attr(value.number);
+    case ValueKind::kString:
+      return ir::Attr(value.text());
+    case ValueKind::kDType:
+      return ir::Attr(value.dtype);
+    case ValueKind::kEnum:
+      return ir::Attr(value.as<EnumObject>().value);
+    case ValueKind::kList:
+    case ValueKind::kTuple:
+    case ValueKind::kRange: {
+      auto elements = iterate(value, span, "");
+      if (!elements) return std::nullopt;
+      // A matrix is given as nested lists; its numbers in row-major order are what operators take.
+      std::vector<Value> flat;
+      for (const Value& element : *elements) {
+        const std::vector<Value>* row = element.is_sequence()           ? &element.elements()
+                                        : element.is(ValueKind::kArray) ? &element.as<ArrayObject>().elements
+                                                                        : nullptr;
+        if (row)
+          std::transform(row->begin(), row->end(), std::back_inserter(flat), plain);
+        else
+          flat.push_back(element);
+      }
+      auto all = [&](auto test) { return std::all_of(flat.begin(), flat.end(), test); };
+      if (all([](const Value& v) { return v.is_integral() || v.is(ValueKind::kEnum); })) {
+        std::vector<int64_t> out;
+        for (const Value& v : flat)
+          out.push_back(v.is(ValueKind::kEnum) ? v.as<EnumObject>().value : v.as_int());
+        return ir::Attr(std::move(out));
+      }
+      if (all([](const Value& v) { return v.is_number(); })) {
+        std::vector<double> out;
+        for (const Value& v : flat) out.push_back(v.as_double());
+        return ir::Attr(std::move(out));
+      }
+      if (all([](const Value& v) { return v.is(ValueKind::kString); })) {
+        std::vector<std::string> out;
+        for (const Value& v : flat) out.push_back(v.text());
+        return ir::Attr(std::move(out));
+      }
+      break;
+    }
+    default:
+      break;
+  }
+  // Of a list, the element that does not fit says more.
+  std::string kind_given = describe_kind(value);
+  std::set<std::string> kinds;
+  if (value.is_sequence()) {
+    for (const Value& element : value.elements()) kinds.insert(describe_kind(element));
+    kind_given += fmt::format(" of {}", fmt::join(kinds, " and "));
+  }
+  Diagnostic diagnostic =
+      diagnose(Message::kArgumentKind, span,
+               {what, "a number, a string, a type, or a list of numbers or of strings", kind_given});
+  diagnostic.help = kinds.size() > 1 ? "give elements of one kind, as in `" + what + "=[1, 2]`"
+                                     : "`galatea ops` shows what each argument takes";
+  report(std::move(diagnostic));
+  return std::nullopt;
+}
+
+}  // namespace galatea::dsl

@@ -1,0 +1,204 @@
+// Attributes, indices and slices of static values and arrays. In: syntax trees. Out: values.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "dsl/array.h"
+#include "dsl/evaluator.h"
+#include "dsl/host_modules.h"
+#include "dsl/suggest.h"
+#include "dsl/unicode.h"
+
+namespace galatea::dsl {
+
+Value Evaluator::eval_attribute(const Expression& e) {
+  // A second change of the same list is reported as well; what reads it is silent.
+  bool changes = changes_container(e.text);
+  Value base = changes ? eval_spoiled(*e.operands[0]) : eval(*e.operands[0]);
+  if (base.is_poison() || !alive()) return Value::poison();
+  return attribute(base, e.text, e.span, e.text_span);
+}
+
+Value Evaluator::attribute(const Value& base, const std::string& name, Span span, Span name_span) {
+  if (base.is(ValueKind::kModule)) return module_member(base.as<ModuleObject>(), name, name_span);
+  if (base.is_node()) return node_attribute(base, name, span, name_span);
+  std::vector<std::string> candidates;
+  if (base.is(ValueKind::kStruct)) {
+    for (const auto& [field, value] : base.as<StructObject>().fields) {
+      if (field == name) return value;
+      candidates.push_back(field);
+    }
+  } else if (base.is(ValueKind::kArray)) {
+    if (auto found = array_attribute(*this, base, name)) return *found;
+    candidates = array_attribute_names();
+  } else if (auto method = find_method(*this, base, name)) {
+    return *method;
+  } else if (base.is(ValueKind::kFunction) && name == "__name__") {
+    return make_string(base.as<FunctionObject>().name);
+  } else if (base.is(ValueKind::kEnum) && (name == "name" || name == "value")) {
+    const auto& e = base.as<EnumObject>();
+    return name == "name" ? make_string(e.name) : Value::of(e.value);
+  } else {
+    candidates = method_names(base);
+  }
+  Diagnostic diagnostic = diagnose(Message::kNoAttribute, name_span, {describe_kind(base), name});
+  if (auto near = closest_match(name, candidates))
+    diagnostic.help = "did you mean `" + *near + "`?";
+  else if (base.is(ValueKind::kPipeline))
+    diagnostic.help = "building and running belong to the host: `galatea run`, or the C API";
+  return report(std::move(diagnostic));
+}
+
+Value Evaluator::eval_subscript(const Expression& e) {
+  Value base = eval(*e.operands[0]);
+  if (base.is_poison() || !alive()) return Value::poison();
+  const Expression& selector = *e.operands[1];
+  if (base.is_node()) return node_index(base, selector, e.span);
+  if (base.is(ValueKind::kArray)) return eval_array_subscript(base, selector, e.span);
+  if (selector.kind == ExpressionKind::kSlice) return eval_slice(base, selector, e.span);
+  if (base.is(ValueKind::kBuiltin) && base.as<BuiltinObject>().is_type)
+    return base;  // list[int] in an annotation
+  Value key = eval(selector);
+  if (contains_poison(key) || !alive()) return Value::poison();
+  return index(base, key, e.span);
+}
+
+Value Evaluator::fail_not_indexable(const Value& base, Span span) {
+  Diagnostic diagnostic = diagnose(Message::kNotIndexable, span, {describe_kind(base)});
+  const bool is_method = base.is(ValueKind::kBuiltin) && base.as<BuiltinObject>().self.is_node();
+  if (is_method && base.as<BuiltinObject>().name == "shape")
+    diagnostic.help = "the extents are computed per sample: call it, as in `x.shape()[0]`";
+  return report(std::move(diagnostic));
+}
+
+// a[1, :, None]: indices, slices and new axes of an array.
+Value Evaluator::eval_array_subscript(const Value& base, const Expression& selector, Span span) {
+  using Kind = ArraySelector::Kind;
+  std::vector<ArraySelector> selectors;
+  auto add = [&](const Value& value, Span at) {
+    Value number = plain(value);
+    if (number.is_integral() && !number.is(ValueKind::kBool)) {
+      selectors.push_back({Kind::kIndex, number, {}});
+    } else if (value.is(ValueKind::kNone) || value.is(ValueKind::kNewAxis)) {
+      selectors.push_back({Kind::kNewAxis, {}, {}});
+    } else if (value.is(ValueKind::kEllipsis)) {
+      selectors.push_back({Kind::kEllipsis, {}, {}});
+    } else if (value.is(ValueKind::kArray) || value.is(ValueKind::kList)) {
+      Value array = to_array(*this, value, at);
+      if (array.is_poison()) return false;
+      if (is_float(array.as<ArrayObject>().dtype)) return fail(Message::kIndexKind, at, {"a float"}), false;
+      selectors.push_back({Kind::kArray, array, {}});
+    } else {
+      fail(value.is_node() ? Message::kIndexByNode : Message::kIndexKind, at,
+           value.is_node() ? std::vector<std::string>{describe_kind(base), type_text(value)}
+                           : std::vector<std::string>{describe_kind(value)});
+      return false;
+    }
+    return true;
+  };
+  std::vector<const Expression*> parts = {&selector};
+  if (selector.kind == ExpressionKind::kTuple) {
+    parts.clear();
+    for (const ExpressionPtr& operand : selector.operands) parts.push_back(operand.get());
+  }
+  for (const Expression* part : parts) {
+    if (part->kind == ExpressionKind::kSlice) {
+      ArraySelector slice{Kind::kSlice, {}, {}};
+      if (!eval_slice_parts(base, *part, slice.part)) return Value::poison();
+      selectors.push_back(slice);
+      continue;
+    }
+    Value value = eval(*part);
+    if (value.is_poison() || !alive()) return Value::poison();
+    if (!value.is(ValueKind::kTuple) || parts.size() > 1) {
+      if (!add(value, part->span)) return Value::poison();
+      continue;
+    }
+    for (const Value& element : value.elements()) {
+      if (!add(element, part->span)) return Value::poison();
+    }
+  }
+  return array_index(*this, base, selectors, span);
+}
+
+Value Evaluator::index(const Value& base, const Value& given_key, Span span) {
+  const Value key = base.is(ValueKind::kDict) ? given_key : plain(given_key);
+  if (key.is_node()) return fail(Message::kIndexByNode, span, {describe_kind(base), type_text(key)});
+  if (base.is(ValueKind::kDict)) {
+    std::string text = key_of(key);
+    if (text.empty()) return fail_key(key, span);
+    if (Value* found = base.dict().find(text)) return *found;
+    std::vector<std::string> keys;
+    for (const auto& [known, value] : base.dict().entries) {
+      if (known.is(ValueKind::kString)) keys.push_back(known.text());
+    }
+    Diagnostic diagnostic = diagnose(Message::kNoKey, span, {repr(key)});
+    auto near = key.is(ValueKind::kString) ? closest_match(key.text(), keys) : std::nullopt;
+    if (near) diagnostic.help = "did you mean `'" + *near + "'`?";
+    return report(std::move(diagnostic));
+  }
+  bool is_text = base.is(ValueKind::kString), is_range = base.is(ValueKind::kRange);
+  if (!base.is_sequence() && !is_text && !is_range) return fail_not_indexable(base, span);
+  if (!key.is_integral()) return fail(Message::kIndexKind, span, {describe_kind(key)});
+  if (is_text) spend(base.text().size() / 16);
+  auto size = is_range
+                  ? base.as<RangeObject>().size()
+                  : static_cast<int64_t>(is_text ? count_characters(base.text()) : base.elements().size());
+  int64_t at = key.as_int() < 0 ? key.as_int() + size : key.as_int();
+  if (at < 0 || at >= size)
+    return fail(Message::kIndexRange, span,
+                {std::to_string(key.as_int()), std::string(type_name(base)), std::to_string(size)});
+  if (is_range) return Value::of(base.as<RangeObject>().start + at * base.as<RangeObject>().step);
+  return is_text ? make_string(std::string(character_at(base.text(), static_cast<size_t>(at))))
+                 : base.elements()[static_cast<size_t>(at)];
+}
+
+// The bounds and the step of a slice of a static value; false after an error.
+bool Evaluator::eval_slice_parts(const Value& base, const Expression& slice,
+                                 std::optional<int64_t> (&parts)[3]) {
+  for (size_t i = 0; i < 3; ++i) {
+    if (!slice.operands[i]) continue;
+    Value part = plain(eval(*slice.operands[i]));
+    Span span = slice.operands[i]->span;
+    if (part.is_poison() || !alive()) return false;
+    if (part.is(ValueKind::kNone)) continue;
+    if (part.is_node())
+      return fail(Message::kIndexByNode, span, {describe_kind(base), type_text(part)}), false;
+    if (!part.is_integral()) return fail(Message::kIndexKind, span, {describe_kind(part)}), false;
+    parts[i] = part.as_int();
+  }
+  return true;
+}
+
+Value Evaluator::eval_slice(const Value& base, const Expression& slice, Span span) {
+  std::optional<int64_t> parts[3];
+  if (!eval_slice_parts(base, slice, parts)) return Value::poison();
+  bool is_text = base.is(ValueKind::kString);
+  if (!base.is_sequence() && !is_text && !base.is(ValueKind::kRange))
+    return fail(Message::kNotIndexable, span, {describe_kind(base)});
+  auto elements = iterate(base, span, "sliced");
+  if (!elements) return Value::poison();
+  auto size = static_cast<int64_t>(elements->size());
+  int64_t step_size = parts[2].value_or(1);
+  if (step_size == 0) return fail(Message::kZeroStep, span);
+  auto clip = [&](std::optional<int64_t> bound, int64_t absent) {
+    if (!bound) return absent;
+    int64_t at = *bound < 0 ? *bound + size : *bound;
+    return step_size > 0 ? std::clamp<int64_t>(at, 0, size) : std::clamp<int64_t>(at, -1, size - 1);
+  };
+  int64_t begin = clip(parts[0], step_size > 0 ? 0 : size - 1);
+  int64_t end = clip(parts[1], step_size > 0 ? size : -1);
+  std::vector<Value> out;
+  step_size = std::clamp<int64_t>(step_size, -size - 1, size + 1);
+  for (int64_t i = begin; step_size > 0 ? i < end : i > end; i += step_size)
+    out.push_back((*elements)[static_cast<size_t>(i)]);
+  if (is_text) {
+    std::string text;
+    for (const Value& c : out) text += c.text();
+    return make_string(std::move(text));
+  }
+  return base.is(ValueKind::kTuple) ? make_tuple(std::move(out)) : make_list(std::move(out), span);
+}
+
+}  // namespace galatea::dsl

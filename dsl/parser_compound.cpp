@@ -1,0 +1,193 @@
+// Compound statements: those with blocks, and parameter lists. In: tokens. Out: the statements of ast.h.
+#include <algorithm>
+
+#include "dsl/parser_state.h"
+
+namespace galatea::dsl {
+namespace {
+
+bool is_main_guard(const Expression& condition) {
+  auto names_module = [](const ExpressionPtr& e) {
+    return e && e->kind == ExpressionKind::kName && e->text == "__name__";
+  };
+  return condition.kind == ExpressionKind::kCompare &&
+         std::any_of(condition.operands.begin(), condition.operands.end(), names_module);
+}
+
+}  // namespace
+
+// The statement that a keyword begins; nullptr: a simple statement or an expression.
+StatementPtr Parser::parse_compound(std::string_view keyword) {
+  if (keyword == "if") return parse_if();
+  if (keyword == "for") return parse_for();
+  if (keyword == "while") return parse_while();
+  if (keyword == "def") return parse_function({}, token().span);
+  if (keyword == "class")
+    return parse_unsupported_block("`class`", "use functions, and `galatea.struct(name=value)` for records");
+  if (keyword == "with")
+    return parse_unsupported_block("`with`",
+                                   "write a function decorated with `@pipeline_def` and return its outputs");
+  if (keyword == "try") return parse_try();
+  if (keyword == "async")
+    return parse_unsupported_block("`async`",
+                                   "a pipeline is evaluated before it runs; use plain `def` and `for`");
+  if (keyword == "elif" || keyword == "else")
+    fail(Message::kStrayClause, token().span, {std::string(keyword), "an `if`, `for` or `while`"});
+  if (keyword == "except" || keyword == "finally")
+    fail(Message::kStrayClause, token().span, {std::string(keyword), "a `try`"});
+  return nullptr;
+}
+
+StatementPtr Parser::parse_if() {
+  const Token first = tokens_[at_++];
+  auto statement = make_statement(StatementKind::kIf, first);
+  statement->value = parse_named();
+  bool guard = in_main_guard_;
+  if (block_depth_ == 0 && is_main_guard(*statement->value)) in_main_guard_ = true;
+  statement->body = parse_block("the condition of `" + std::string(first.text) + "`");
+  in_main_guard_ = guard;
+  if (is("elif")) {
+    DepthGuard depth(*this);
+    statement->orelse.push_back(parse_if());
+  } else if (accept("else")) {
+    statement->orelse = parse_block("`else`");
+  }
+  statement->span = since(first);
+  return statement;
+}
+
+StatementPtr Parser::parse_while() {
+  const Token first = tokens_[at_++];
+  auto statement = make_statement(StatementKind::kWhile, first);
+  statement->value = parse_named();
+  statement->body = parse_block("the condition of `while`");
+  if (accept("else")) statement->orelse = parse_block("`else`");
+  statement->span = since(first);
+  return statement;
+}
+
+StatementPtr Parser::parse_for() {
+  const Token first = tokens_[at_++];
+  auto statement = make_statement(StatementKind::kFor, first);
+  statement->targets.push_back(parse_target_list());
+  expect("in", "after the loop variable");
+  statement->value = parse_expression_list(true, "after `in`");
+  statement->body = parse_block("the header of `for`");
+  if (accept("else")) statement->orelse = parse_block("`else`");
+  statement->span = since(first);
+  return statement;
+}
+
+StatementPtr Parser::parse_decorated() {
+  const Token first = token();
+  std::vector<ExpressionPtr> decorators;
+  while (accept("@")) {
+    decorators.push_back(parse_named());
+    if (token().kind != TokenKind::kNewline) fail_expected("the end of the line after the decorator");
+    ++at_;
+  }
+  if (is("class") || is("async")) return parse_compound(token().text);
+  if (!is("def")) fail_expected("`def` after the decorator");
+  return parse_function(std::move(decorators), first.span);
+}
+
+StatementPtr Parser::parse_function(std::vector<ExpressionPtr> decorators, Span begin) {
+  int errors_before = num_errors_;
+  ++at_;
+  const Token name = expect_name("the function's name after `def`");
+  auto statement = make_statement(StatementKind::kFunction, name);
+  statement->text = name.text;
+  statement->decorators = std::move(decorators);
+  size_t functions = ordinals_.size();
+  try {
+    expect("(", "after the function's name");
+    statement->parameters = parse_parameters(")", true);
+    expect(")", "after the parameters");
+    if (accept("->")) statement->returns = parse_expression();
+    ordinals_.emplace_back();
+    bool guard = in_main_guard_;
+    statement->body = parse_block("the function's header");
+    in_main_guard_ = guard;
+    ordinals_.pop_back();
+  } catch (const SyntaxError&) {
+    // The header is wrong: the body is still read for its own errors; the name is bound to poison.
+    ordinals_.resize(functions);
+    Suite ignored;
+    recover_statement(at_ > 0 ? at_ - 1 : 0, ignored);
+  }
+  if (!statement->body.empty()) {
+    const Statement& doc = *statement->body.front();
+    if (doc.kind == StatementKind::kExpression && doc.value->kind == ExpressionKind::kString)
+      statement->docstring = doc.value->text;
+  }
+  statement->has_syntax_error = num_errors_ > errors_before;
+  statement->span = since(begin);
+  return statement;
+}
+
+// A parameter list up to `closer`, which stays.
+std::vector<Parameter> Parser::parse_parameters(std::string_view closer, bool annotated) {
+  std::vector<Parameter> parameters;
+  ParameterKind kind = ParameterKind::kNormal;
+  bool bare_star = false;
+  while (!is(closer)) {
+    Parameter parameter;
+    parameter.kind = kind;
+    if (is("/")) {
+      if (parameters.empty() || kind != ParameterKind::kNormal ||
+          parameters.front().kind == ParameterKind::kPositionalOnly)
+        fail_expected("a parameter");
+      for (Parameter& earlier : parameters) earlier.kind = ParameterKind::kPositionalOnly;
+      ++at_;
+      if (!accept(",")) break;
+      continue;
+    }
+    bool star = false;
+    if (accept("*")) {
+      if (kind != ParameterKind::kNormal) fail_expected("a parameter");
+      kind = ParameterKind::kKeywordOnly;
+      if (is(",")) {
+        bare_star = true;
+        ++at_;
+        if (is(closer)) fail_expected("a parameter after `*,`");
+        continue;
+      }
+      parameter.kind = ParameterKind::kVarArgs;
+      star = true;
+    } else if (accept("**")) {
+      parameter.kind = ParameterKind::kKwArgs;
+      star = true;
+    }
+    const Token name = expect_name("a parameter");
+    parameter.name = name.text;
+    parameter.span = name.span;
+    if (annotated && accept(":")) parameter.annotation = parse_expression();
+    if (!star && accept("=")) parameter.default_value = parse_expression();
+    bool last = parameter.kind == ParameterKind::kKwArgs;
+    if (parameter.kind == ParameterKind::kKeywordOnly) bare_star = false;
+    parameters.push_back(std::move(parameter));
+    if (!accept(",")) break;
+    if (last && !is(closer)) fail_expected("the end of the parameters after `**`");
+  }
+  if (bare_star) fail_expected("a parameter after `*,`");
+  check_parameters(parameters);
+  return parameters;
+}
+
+void Parser::check_parameters(const std::vector<Parameter>& parameters) {
+  const Parameter* with_default = nullptr;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const Parameter& p = parameters[i];
+    for (size_t k = 0; k < i; ++k) {
+      if (parameters[k].name == p.name)
+        fail(Message::kDuplicateParameter, p.span, {p.name}, {parameters[k].span, "the first one"});
+    }
+    if (p.kind != ParameterKind::kNormal && p.kind != ParameterKind::kPositionalOnly) continue;
+    if (p.default_value)
+      with_default = &p;
+    else if (with_default)
+      fail(Message::kDefaultOrder, p.span, {p.name}, {with_default->span, "this one has a default"});
+  }
+}
+
+}  // namespace galatea::dsl

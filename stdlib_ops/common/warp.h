@@ -1,0 +1,36 @@
+// Warps of images by an affine map: what rotate and warp_affine share.
+//
+// Comes in: the map from places of the output to places of the input, the output's extents, the arguments
+// `fill_value` and `interp_type` of the node. Goes out: a stage of the warped image.
+//
+// Pixel k covers [k, k + 1) and has its centre at k + 1/2. Output pixel (x, y) looks at
+//
+//   sx = m00 (x + 1/2) + m01 (y + 1/2) + m02        sy = m10 (x + 1/2) + m11 (y + 1/2) + m12
+//
+// evaluated in f32 as two multiply-adds, the one with x last. INTERP_NN takes pixel (floor sx, floor sy).
+// INTERP_LINEAR blends the four pixels about (sx - 1/2, sy - 1/2), first along x, then along y, each as
+// a + t (b - a); in f64 where the input is i32, whose values f32 does not hold. Pixels outside the image
+// repeat its edge, or are `fill_value` in the type of the input, where that is given.
+#pragma once
+
+#include <array>
+
+#include "stdlib_ops/common/prelude.h"
+
+namespace galatea::ops {
+
+/// Rows of the map, f64: {m00, m01, m02}, {m10, m11, m12}.
+using AffineMap = std::array<std::array<Expr, 3>, 2>;
+
+/// size, fill_value, interp_type, dtype; `size_otherwise` says what holds without `size`.
+std::vector<ArgSpec> warp_args(const std::string& size_otherwise);
+/// The image that goes in.
+InputSpec warp_input();
+/// The output's type but for extents that `size` does not fix (-1); complains about the shared arguments.
+Result<ir::Type> warp_type(const TypeContext& ctx);
+/// The extents that `size` asks for, rows first; `size` must be given.
+std::array<Expr, 2> warp_size(RecipeBuilder& b);
+/// Output 0: the input seen through the map.
+void output_warp(RecipeBuilder& b, const AffineMap& map, const Expr& rows, const Expr& columns);
+
+}  // namespace galatea::ops

@@ -1,0 +1,101 @@
+// rotate: turns images about their centre.
+//
+// Comes in: an image and an angle. Goes out: the turned image, by default on the smallest canvas that holds
+// it.
+#include <cmath>
+#include <numbers>
+
+#include "stdlib_ops/common/warp.h"
+#include "stdlib_ops/operators.h"
+
+namespace galatea::ops {
+namespace {
+
+constexpr double kSlack = 0.01;  // so much of a pixel may stick out of the canvas
+
+Types rotate_types(const TypeContext& ctx) {
+  GALATEA_ASSIGN(ir::Type out, warp_type(ctx));
+  if (given_static(ctx, "angle") && !std::isfinite(ctx.number("angle")))
+    return ctx.error(fmt::format("rotate: the angle is {}", ctx.number("angle")), "use a finite number",
+                     "angle");
+  if (!ctx.given("size") && ctx.flag("keep_size")) {
+    const DType dtype = out.dtype;
+    out = with_dtype(ctx.input(0), dtype);
+    out.layout = ctx.input_layout(0);
+  }
+  return std::vector{out};
+}
+
+/// Extents of the canvas, rows first. The canvas has the parity of the input's extent that lies along it
+/// most, so that centres of pixels fall on centres at multiples of a right angle. Radians are rounded to f32
+/// as in DALI: that decides which extent it is at odd multiples of 45 degrees.
+std::array<Expr, 2> canvas(const Expr& h, const Expr& w, const Expr& angle) {
+  const Expr radians = to_f64(angle * f32(std::numbers::pi / 180));
+  const Expr c = absolute(kernel::unary(ScalarOp::kCos, radians));
+  const Expr s = absolute(kernel::unary(ScalarOp::kSin, radians));
+  auto covered = [&](const Expr& along, const Expr& across, const Expr& parity) {
+    const Expr n = ceil_to_i64(c * to_f64(along) + s * to_f64(across) - f64(kSlack));
+    return n + ((n ^ parity) & i64(1));
+  };
+  const Expr upright = s <= c;
+  return {covered(h, w, select(upright, h, w)), covered(w, h, select(upright, w, h))};
+}
+
+void define_rotate(RecipeBuilder& b) {
+  const ImageAxes at = image_axes(b.input_layout(0));
+  const Expr h = b.extent(0, at.h), w = b.extent(0, at.w);
+  const Expr angle = b.arg("angle", DType::kF32);
+  b.check(absolute(angle) <= f32(1e9), "the angle {} is no angle in degrees", {angle}, {}, "angle");
+  // Whole turns go first, exactly.
+  const Expr degrees = kernel::binary(ScalarOp::kRem, to_f64(angle), f64(360));
+  const Expr radians = degrees * f64(std::numbers::pi / 180);
+  const Expr c = kernel::unary(ScalarOp::kCos, radians), s = kernel::unary(ScalarOp::kSin, radians);
+  const std::array<Expr, 2> size = b.given("size")       ? warp_size(b)
+                                   : b.flag("keep_size") ? std::array{h, w}
+                                                         : canvas(h, w, angle);
+  const Expr half = f64(0.5);
+  const Expr in_x = to_f64(w) * half, in_y = to_f64(h) * half;
+  const Expr out_x = to_f64(size[1]) * half, out_y = to_f64(size[0]) * half;
+  output_warp(b, {{{c, -s, in_x - (c * out_x - s * out_y)}, {s, c, in_y - (s * out_x + c * out_y)}}}, size[0],
+              size[1]);
+}
+
+}  // namespace
+
+Operator make_rotate() {
+  Operator op;
+  op.name = "rotate";
+  op.summary = "Rotates images about their centre.";
+  op.documentation =
+      "Output pixel (x, y) shows the image at c_in + R (x + 1/2 - c_out_x, y + 1/2 - c_out_y) with R = [[cos "
+      "a, -sin a], [sin a, cos a]] and the centres c of both images; positive angles turn counter-clockwise. "
+      "Without size and keep_size the canvas is w' = ceil(|cos a| w + |sin a| h - 0.01), h' = ceil(|cos a| h "
+      "+ "
+      "|sin a| w - 0.01), each one more where its parity differs from that of the extent of the image which "
+      "lies along it most. Angles are reduced to one turn exactly, cos and sin are computed in f64.";
+  op.inputs = {warp_input()};
+  op.min_inputs = op.max_inputs = 1;
+  op.args = {{.name = "angle",
+              .kind = ArgKind::kFloat,
+              .required = true,
+              .per_sample = true,
+              .documentation = "Degrees; positive turns counter-clockwise."},
+             {.name = "axis",
+              .kind = ArgKind::kFloatList,
+              .documentation = "Axis of the rotation of volumes.",
+              .refused = "volumes are not supported yet"},
+             {.name = "keep_size",
+              .kind = ArgKind::kBool,
+              .default_value = false,
+              .documentation = "Whether the output has the extents of the input; `size` wins over it."}};
+  append(op.args, warp_args("If not given, the smallest canvas that holds the turned image."));
+  op.devices = {"cpu", "gpu"};
+  op.example = image_example(
+      "fn.rotate(image, angle=fn.random.uniform(range=[-15.0, 15.0]), keep_size=True, fill_value=128), "
+      "label");
+  op.type_rule = rotate_types;
+  op.define = define_rotate;
+  return op;
+}
+
+}  // namespace galatea::ops

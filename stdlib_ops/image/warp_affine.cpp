@@ -1,0 +1,134 @@
+// warp_affine: shows images through an affine map.
+//
+// Comes in: an image and a matrix of two rows, as an argument or as the second input. Goes out: the warped
+// image.
+#include <cmath>
+
+#include "stdlib_ops/common/matrix.h"
+#include "stdlib_ops/common/warp.h"
+#include "stdlib_ops/operators.h"
+
+namespace galatea::ops {
+namespace {
+
+constexpr int kElements = 6;
+
+Status check_matrix(const TypeContext& ctx) {
+  const bool by_input = ctx.num_inputs() > 1;
+  if (by_input == ctx.given("matrix"))
+    return ctx.error(
+        by_input ? "warp_affine: there are two matrices, the input and the argument"
+                 : "warp_affine: there is no matrix",
+        by_input ? "keep one of them" : "give matrix=[…] of six numbers, or a matrix made by fn.transforms",
+        by_input ? "matrix" : "");
+  if (by_input) {
+    if (!can_be_matrix(ctx.input(1), 2, 3))
+      return ctx.error(fmt::format("warp_affine: the matrix is {}, 2 x 3 is needed", describe(ctx.input(1))),
+                       "rows give x, then y, of a place in the image");
+    return {};
+  }
+  if (ctx.is_per_sample("matrix")) {
+    const ir::Type& type = ctx.arg_type("matrix");
+    const int64_t volume = type.static_volume();
+    if (type.ndim == 2 ? !can_be_matrix(type, 2, 3) : type.ndim != 1 || (volume >= 0 && volume != kElements))
+      return ctx.error(fmt::format("warp_affine: the matrix is {}, 2 x 3 is needed", describe(type)),
+                       "rows give x, then y, of a place in the image", "matrix");
+    return {};
+  }
+  GALATEA_TRY(check_numbers(ctx, "matrix"));
+  const auto numbers = ctx.numbers("matrix");
+  if (numbers.size() != kElements)
+    return ctx.error(fmt::format("warp_affine: the matrix has {} elements, 2 x 3 are needed", numbers.size()),
+                     "write six numbers, row by row", "matrix");
+  for (double element : numbers)
+    if (!std::isfinite(element))
+      return ctx.error(fmt::format("warp_affine: the matrix has the element {}", element),
+                       "use finite numbers", "matrix");
+  if (!ctx.flag("inverse_map")) {
+    auto f = [&](size_t i) { return static_cast<double>(static_cast<float>(numbers[i])); };
+    if (f(0) * f(4) - f(1) * f(3) == 0)
+      return ctx.error("warp_affine: the matrix has no inverse, and inverse_map=False asks for it",
+                       "the first two columns must not be multiples of each other", "matrix");
+  }
+  return {};
+}
+
+Types warp_affine_types(const TypeContext& ctx) {
+  GALATEA_TRY(check_matrix(ctx));
+  GALATEA_ASSIGN(ir::Type out, warp_type(ctx));
+  if (!ctx.given("size")) out.extents = ctx.input(0).extents;
+  return std::vector{out};
+}
+
+AffineMap given_map(RecipeBuilder& b) {
+  std::vector<Expr> elements;
+  const auto value = value_of_arg(b, "matrix");
+  if (b.num_inputs() > 1)
+    elements = matrix_elements(b, b.graph().node(b.node_id()).inputs[1], 2, 3, "the second input");
+  else if (value && b.graph().type(*value).ndim == 2)
+    elements = matrix_elements(b, *value, 2, 3, "matrix", "matrix");
+  else
+    elements = list_arg(b, "matrix", kElements, DType::kF32);
+  AffineMap map;
+  for (size_t i = 0; i < kElements; ++i) map[i / 3][i % 3] = to_f64(to_f32(elements[i]));
+  return map;
+}
+
+/// The map back. The determinant of f32 elements is exact but for one rounding, so it is 0 where it should
+/// be.
+AffineMap inverse(RecipeBuilder& b, const AffineMap& m) {
+  const Expr det = m[0][0] * m[1][1] - m[0][1] * m[1][0];
+  b.check(not_equal(det, f64(0)), "the matrix has no inverse, and inverse_map=False asks for it", {},
+          "the first two columns must not be multiples of each other", b.given("matrix") ? "matrix" : "");
+  const Expr a = m[1][1] / det, c = -m[0][1] / det, d = -m[1][0] / det, e = m[0][0] / det;
+  return {{{a, c, -(a * m[0][2] + c * m[1][2])}, {d, e, -(d * m[0][2] + e * m[1][2])}}};
+}
+
+void define_warp_affine(RecipeBuilder& b) {
+  const ImageAxes at = image_axes(b.input_layout(0));
+  const AffineMap given = given_map(b);
+  const std::array<Expr, 2> size =
+      b.given("size") ? warp_size(b) : std::array{b.extent(0, at.h), b.extent(0, at.w)};
+  output_warp(b, b.flag("inverse_map") ? given : inverse(b, given), size[0], size[1]);
+}
+
+}  // namespace
+
+Operator make_warp_affine() {
+  Operator op;
+  op.name = "warp_affine";
+  op.summary = "Warps images by an affine map.";
+  op.documentation =
+      "Output pixel (x, y) shows the image at M (x + 1/2, y + 1/2, 1), where pixel k covers [k, k + 1); rows "
+      "of M give x, then y. With inverse_map=False the matrix maps places of the image to places of the "
+      "output, and its inverse (in f64) is used. INTERP_LINEAR blends the four pixels around the place, "
+      "INTERP_NN takes the pixel that is hit; nothing is smoothed where the map shrinks. Places are "
+      "evaluated "
+      "in f32 as multiply-adds; values round half to even.";
+  op.inputs = {warp_input(),
+               {.name = "mtx",
+                .documentation = "matrix, FLOAT [2, 3]; instead of the argument `matrix`",
+                .dtypes = {DType::kF32},
+                .optional = true}};
+  op.min_inputs = 1;
+  op.max_inputs = 2;
+  op.args = {
+      {.name = "matrix",
+       .kind = ArgKind::kAny,
+       .per_sample = true,
+       .documentation = "Six numbers, row by row, or a tensor [2, 3]."},
+      {.name = "inverse_map",
+       .kind = ArgKind::kBool,
+       .default_value = true,
+       .documentation = "Whether the matrix leads from the output to the image; else it leads from the "
+                        "image to the output."}};
+  append(op.args, warp_args("If not given, those of the input."));
+  op.devices = {"cpu", "gpu"};
+  op.example =
+      image_example("fn.warp_affine(image, matrix=[1.0, 0.1, -8.0, 0.0, 1.0, 0.0], fill_value=0), label");
+  op.type_rule = warp_affine_types;
+  op.define = define_warp_affine;
+  return op;
+}
+
+}  // namespace galatea::ops
