@@ -4,6 +4,7 @@
 #include "stdlib_ops/arith/arithmetic.h"
 #include "stdlib_ops/operators.h"
 #include "stdlib_ops/transforms/transforms.h"
+#include "stdlib_ops/value_operators.h"
 
 namespace galatea::ops {
 
@@ -36,6 +37,7 @@ void register_all(op::Registry& registry) {
   registry.add(make_hue());
   registry.add(make_hsv());
   registry.add(make_color_twist());
+  registry.add(make_color_space_conversion());
   registry.add(make_gaussian_blur());
   registry.add(make_laplacian());
   registry.add(make_cast());
@@ -46,6 +48,10 @@ void register_all(op::Registry& registry) {
   registry.add(make_reshape());
   registry.add(make_transpose());
   registry.add(make_constant());
+  registry.add(make_pad());
+  registry.add(make_erase());
+  registry.add(make_normalize());
+  registry.add(make_one_hot());
   registry.add(make_random_uniform());
   registry.add(make_random_normal());
   registry.add(make_random_coin_flip());
@@ -54,6 +60,10 @@ void register_all(op::Registry& registry) {
   registry.add(make_reductions_max());
   registry.add(make_reductions_sum());
   registry.add(make_reductions_mean());
+  registry.add(make_reductions_mean_square());
+  registry.add(make_reductions_rms());
+  registry.add(make_reductions_variance());
+  registry.add(make_reductions_std_dev());
   registry.add(make_index());
   for (op::Operator& op : make_arithmetic()) registry.add(std::move(op));
   for (op::Operator& op : make_math()) registry.add(std::move(op));

@@ -1,0 +1,192 @@
+// erase: fills boxes of the data with a value.
+//
+// Comes in: a tensor and one or more boxes, as anchor and shape along the axes. Goes out: the same tensor
+// with fill_value inside the boxes; what a box covers outside the data is ignored.
+#include <algorithm>
+
+#include "stdlib_ops/common/prelude.h"
+#include "stdlib_ops/value_operators.h"
+
+namespace galatea::ops {
+namespace {
+
+/// Each box is a comparison per axis of every element.
+constexpr int64_t kMaxBoxes = 64;
+
+/// The axes that anchor and shape speak of: all but the channels if none are named.
+template <typename Context>
+bool names_axes(const Context& c) {
+  return c.given("axis_names") || (c.given("axes") && !c.integers("axes").empty());
+}
+
+/// How many numbers a box argument has; -1 if only the run tells.
+int64_t count_of(const TypeContext& ctx, const char* name) {
+  return ctx.given(name) ? length_of(ctx, name) : 0;
+}
+
+Types erase_types(const TypeContext& ctx) {
+  ir::Type out = ctx.input(0);
+  const ir::Type& in = ctx.input(0);
+  std::vector<int> axes = data_axes(in.layout, in.ndim);
+  if (names_axes(ctx)) {
+    GALATEA_ASSIGN(axes, resolve_axes(ctx, in, in.layout));
+  }
+  const auto per_box = static_cast<int64_t>(axes.size());
+  for (const char* name : {"anchor", "shape"}) {
+    const int64_t count = count_of(ctx, name);
+    if (count < 0)
+      return ctx.error(
+          fmt::format("erase: how many numbers {} has must be known while compiling", name),
+          fmt::format("fix the length with fn.reshape(x, shape=[{}]), or build it with fn.stack", per_box),
+          name);
+    if (per_box == 0 ? count > 0 : count % per_box != 0)
+      return ctx.error(
+          fmt::format("erase: {} has {} numbers; each box takes {}, one per axis", name, count, per_box),
+          "boxes follow each other, as in [y0, x0, y1, x1]", name);
+    if (per_box > 0 && count / per_box > kMaxBoxes)
+      return ctx.error(
+          fmt::format("erase: {} boxes are too many, up to {} are taken", count / per_box, kMaxBoxes),
+          "erase in several steps", name);
+  }
+  const int64_t anchors = count_of(ctx, "anchor"), shapes = count_of(ctx, "shape");
+  if (ctx.given("anchor") && anchors != shapes)
+    return ctx.error(fmt::format("erase: anchor has {} numbers, shape has {}", anchors, shapes),
+                     "each box has an anchor and a shape", ctx.given("shape") ? "shape" : "anchor");
+  if (ctx.given("normalized") && (ctx.given("normalized_anchor") || ctx.given("normalized_shape")))
+    return ctx.error("erase: 'normalized' excludes 'normalized_anchor' and 'normalized_shape'",
+                     "keep one form", "normalized");
+  const auto fills = static_cast<int64_t>(ctx.numbers("fill_value").size());
+  if (fills == 0) return ctx.error("erase: fill_value is an empty list", "give a number", "fill_value");
+  if (fills > 1) {
+    const int channel = in.layout.find('C');
+    if (channel < 0)
+      return ctx.error(fmt::format("erase: fill_value has {} values, one per channel, but {} has no axis C",
+                                   fills, describe(in)),
+                       "name the axes with fn.reshape(x, layout=…), or give one number", "fill_value");
+    const int64_t channels = in.extents[static_cast<size_t>(channel)];
+    if (channels >= 0 && channels != fills)
+      return ctx.error(fmt::format("erase: {} values of fill_value for {} channels", fills, channels),
+                       "give one number, or one per channel", "fill_value");
+  }
+  return std::vector{out};
+}
+
+class Eraser {
+ public:
+  explicit Eraser(RecipeBuilder& b)
+      : b_(b),
+        in_(b.input_type(0)),
+        axes_(names_axes(b) ? resolve_axes(b, in_.ndim, in_.layout) : data_axes(in_.layout, in_.ndim)) {}
+
+  void define() {
+    const auto boxes = make_boxes();
+    const auto fills = b_.numbers("fill_value");
+    const int channel = in_.layout.find('C');
+    if (fills.size() > 1) {
+      const Expr channels = b_.extent(0, channel);
+      b_.check(equal(channels, i64(static_cast<int64_t>(fills.size()))),
+               fmt::format("{} values of fill_value for {{}} channels", fills.size()), {channels},
+               "give one number, or one per channel", "fill_value");
+    }
+    std::vector<Expr> values;
+    for (double fill : fills) values.push_back(kernel::saturate(f64(fill), in_.dtype));
+    b_.output_stage(0, b_.map("erase", in_.dtype, b_.extents(0), [&](const Axes& at) {
+      const Expr fill = values.size() == 1 ? values[0] : choose(at[static_cast<size_t>(channel)], values);
+      Expr erased = truth(false);
+      for (const Box& box : boxes) {
+        Expr inside = truth(true);
+        for (size_t k = 0; k < axes_.size(); ++k) {
+          const Expr& i = at[static_cast<size_t>(axes_[k])];
+          const Expr here = (i >= box[k].first) & (i < box[k].second);
+          inside = k == 0 ? here : inside & here;
+        }
+        erased = kernel::is_const(erased) ? inside : erased | inside;
+      }
+      return select(erased, fill, b_.load(0, at));
+    }));
+  }
+
+ private:
+  using Box =
+      std::vector<std::pair<Expr, Expr>>;  ///< per axis: the first position, and the one after the last
+
+  std::vector<Box> make_boxes() {
+    std::vector<Box> boxes;
+    if (!b_.given("shape") || axes_.empty()) return boxes;
+    const int count = b_.arg_length("shape"), per_box = static_cast<int>(axes_.size());
+    const auto shape = b_.arg_list("shape", count, DType::kF32);
+    const auto anchor = b_.given("anchor") ? b_.arg_list("anchor", count, DType::kF32)
+                                           : std::vector<Expr>(static_cast<size_t>(count), f32(0));
+    const bool both = b_.flag("normalized");
+    for (int first = 0; first < count; first += per_box) {
+      Box box;
+      for (int k = 0; k < per_box; ++k) {
+        const Expr extent = to_f32(b_.extent(0, axes_[static_cast<size_t>(k)]));
+        Expr size = shape[static_cast<size_t>(first + k)], start = anchor[static_cast<size_t>(first + k)];
+        if (both || b_.flag("normalized_shape")) size = size * extent;
+        if (both || b_.flag("normalized_anchor")) start = start * extent;
+        if (b_.flag("centered_anchor")) start = start - size * f32(0.5);
+        box.emplace_back(to_i64(start), to_i64(start + size));  // truncated
+      }
+      boxes.push_back(std::move(box));
+    }
+    return boxes;
+  }
+
+  RecipeBuilder& b_;
+  const ir::Type& in_;
+  const std::vector<int> axes_;
+};
+
+ArgSpec box_arg(const char* name, const char* documentation) {
+  return {.name = name, .kind = ArgKind::kFloatList, .per_sample = true, .documentation = documentation};
+}
+
+ArgSpec flag_arg(const char* name, const char* documentation) {
+  return {.name = name, .kind = ArgKind::kBool, .default_value = false, .documentation = documentation};
+}
+
+}  // namespace
+
+Operator make_erase() {
+  Operator op;
+  op.name = "erase";
+  op.summary = "Fills boxes of the data with a value.";
+  op.documentation =
+      "An element inside any of the boxes becomes fill_value (rounded half to even and clamped). Along each "
+      "axis a "
+      "box reaches from trunc(anchor) to before trunc(anchor + shape), computed in f32; what lies outside "
+      "the data "
+      "is ignored. Axes that are not named are covered whole.";
+  op.inputs = {{.name = "data",
+                .documentation = "any tensor of numbers",
+                .dtypes = {DType::kU8, DType::kU16, DType::kU32, DType::kU64, DType::kI8, DType::kI16,
+                           DType::kI32, DType::kI64, DType::kF16, DType::kF32, DType::kF64}}};
+  op.min_inputs = op.max_inputs = 1;
+  op.args = {box_arg("anchor", "Where each box starts, one number per axis, box after box; 0 if not given."),
+             box_arg("shape", "The extents of each box, one number per axis, box after box."),
+             {.name = "axes",
+              .kind = ArgKind::kIntList,
+              .documentation = "The axes that the boxes speak of, in their order; all but C if not given."},
+             {.name = "axis_names",
+              .kind = ArgKind::kLayout,
+              .documentation = "The axes by letters of the layout; excludes axes."},
+             {.name = "fill_value",
+              .kind = ArgKind::kFloatList,
+              .default_value = std::vector<double>{0.0},
+              .documentation = "The value inside the boxes: one, or one per channel."},
+             flag_arg("normalized", "Whether anchor and shape are fractions of the extents."),
+             flag_arg("normalized_anchor", "Whether anchor is; excludes normalized."),
+             flag_arg("normalized_shape", "Whether shape is; excludes normalized."),
+             flag_arg("centered_anchor", "Whether anchor is the middle of a box.")};
+  op.devices = {"cpu", "gpu"};
+  op.output_extents = OutputExtents::kLikeFirstInput;
+  op.example = image_example(
+      "fn.erase(image, anchor=fn.random.uniform(range=[0, 0.75], shape=[2]), shape=[0.25, 0.25], "
+      "normalized=True, fill_value=128), label");
+  op.type_rule = erase_types;
+  op.define = [](RecipeBuilder& b) { Eraser(b).define(); };
+  return op;
+}
+
+}  // namespace galatea::ops

@@ -1,0 +1,312 @@
+// normalize: subtracts a mean and divides by a standard deviation, given or taken from the sample.
+//
+// Comes in: a tensor; mean and stddev as numbers, small tensors, or nothing. Goes out: (in - mean) * scale /
+// stddev + shift in f32; what is not given is a reduce stage over the axes.
+#include <algorithm>
+
+#include "compiler/ir/attr.h"
+#include "compiler/op/schema.h"
+#include "stdlib_ops/reduce/reduction.h"
+#include "stdlib_ops/value_operators.h"
+
+namespace galatea::ops {
+namespace {
+
+/// The largest mean or stddev tensor: its elements are scalars of the sample.
+constexpr int64_t kMaxParameters = 64;
+
+struct Parameter {
+  bool given = false;
+  std::vector<int64_t> extents;  ///< one per input dimension; empty: one number
+  bool is_tensor() const { return !extents.empty(); }
+};
+
+const ir::Type* node_type(const TypeContext& ctx, std::string_view name) {
+  return ctx.is_per_sample(name) ? &ctx.arg_type(name) : nullptr;
+}
+
+const ir::Type* node_type(const RecipeBuilder& b, std::string_view name) {
+  if (!b.is_per_sample(name)) return nullptr;
+  return &b.graph().type(b.graph().node(b.node_id()).find_arg(name)->as_value());
+}
+
+/// A list of the text stands along C.
+template <typename Context>
+Parameter parameter(const Context& c, const char* name, const ir::Type& in) {
+  if (!c.given(name)) return {};
+  if (const ir::Type* node = node_type(c, name))
+    return {true, node->static_volume() == 1 ? std::vector<int64_t>{} : node->extents};
+  const int64_t count = ir::attr_length(c.attr(name));
+  if (count == 1) return {true, {}};
+  std::vector<int64_t> extents(static_cast<size_t>(in.ndim), 1);
+  extents[static_cast<size_t>(std::max(0, in.layout.find('C')))] = count;
+  return {true, extents};
+}
+
+template <typename Context>
+bool names_axes(const Context& c) {
+  return c.given("axes") || c.given("axis_names");
+}
+
+/// The axes of what is computed: those named, else those along which a given tensor has one element, else
+/// all.
+std::vector<int> inferred_axes(const ir::Type& in, const Parameter& mean, const Parameter& stddev) {
+  const Parameter& tensor = mean.is_tensor() ? mean : stddev;
+  std::vector<int> axes;
+  for (int d = 0; d < in.ndim; ++d)
+    if (!tensor.is_tensor() || tensor.extents[static_cast<size_t>(d)] == 1) axes.push_back(d);
+  return axes;
+}
+
+Status check_parameter(const TypeContext& ctx, const char* name, const ir::Type& in,
+                       const std::vector<int>& axes) {
+  if (!ctx.given(name)) return {};
+  const ir::Type* node = node_type(ctx, name);
+  if (node == nullptr) {
+    const auto numbers = op::convert_attr(ctx.attr(name), ArgKind::kFloatList);
+    if (!numbers)
+      return ctx.error(fmt::format("normalize: {} must be a number or a list of numbers", name),
+                       fmt::format("write {}=0.5, or one number per channel", name), name);
+    const auto values = ir::attr_numbers(*numbers);
+    if (values.empty()) return ctx.error(fmt::format("normalize: {} is an empty list", name), {}, name);
+    if (std::string_view(name) == "stddev" && ctx.number("epsilon") == 0 &&
+        std::find(values.begin(), values.end(), 0.0) != values.end())
+      return ctx.error("normalize: stddev must not be 0", "give epsilon=, which is added to its square",
+                       name);
+    if (values.size() > 1 && !in.layout.contains('C'))
+      return ctx.error(fmt::format("normalize: {} has {} values, one per channel, but {} has no axis C", name,
+                                   values.size(), describe(in)),
+                       "name the axes with fn.reshape(x, layout=…), or give one number", name);
+  } else if (node->static_volume() != 1 && (node->ndim != in.ndim || node->static_volume() < 0)) {
+    return ctx.error(
+        fmt::format(
+            "normalize: {} is {}; it must be one number or a tensor of {} dimensions of known extents", name,
+            describe(*node), in.ndim),
+        "take it with keep_dims=True, or write the arithmetic, (x - mean) / stddev, which takes any extents",
+        name);
+  }
+  const Parameter p = parameter(ctx, name, in);
+  int64_t volume = 1;
+  for (size_t d = 0; d < p.extents.size(); ++d) {
+    volume *= p.extents[d];
+    const bool reduced = std::find(axes.begin(), axes.end(), static_cast<int>(d)) != axes.end();
+    const int64_t own = reduced ? 1 : in.extents[d];
+    if (p.extents[d] != 1 && own >= 0 && p.extents[d] != own)
+      return ctx.error(
+          fmt::format("normalize: {} has extent {} along axis {}, where {} {}", name, p.extents[d], d,
+                      describe(in), reduced ? "is reduced to 1" : fmt::format("has {}", own)),
+          "each extent is 1 or the input's", name);
+  }
+  if (volume > kMaxParameters)
+    return ctx.error(
+        fmt::format("normalize: {} has {} elements; up to {} are taken", name, volume, kMaxParameters),
+        "write the arithmetic, (x - mean) / stddev", name);
+  return {};
+}
+
+Types normalize_types(const TypeContext& ctx) {
+  ir::Type out = ctx.input(0);
+  const ir::Type& in = ctx.input(0);
+  std::vector<int> axes;
+  if (names_axes(ctx)) {
+    GALATEA_ASSIGN(axes, resolve_axes(ctx, in, in.layout));
+    const char* arg = ctx.given("axes") ? "axes" : "axis_names";
+    if (axes.empty())
+      return ctx.error("normalize: at least one axis must be named", "leave it out for all", arg);
+  }
+  GALATEA_TRY(check_parameter(ctx, "mean", in, axes));
+  GALATEA_TRY(check_parameter(ctx, "stddev", in, axes));
+  const Parameter mean = parameter(ctx, "mean", in), stddev = parameter(ctx, "stddev", in);
+  if (names_axes(ctx) && mean.given && stddev.given && !mean.is_tensor() && !stddev.is_tensor())
+    return ctx.error("normalize: nothing is computed along axes where mean and stddev are numbers",
+                     "leave the axes out", ctx.given("axes") ? "axes" : "axis_names");
+  if (ctx.integer("ddof") < 0)
+    return ctx.error(fmt::format("normalize: ddof must not be negative, it is {}", ctx.integer("ddof")), {},
+                     "ddof");
+  if (ctx.number("epsilon") < 0)
+    return ctx.error(fmt::format("normalize: epsilon must not be negative, it is {}", ctx.number("epsilon")),
+                     {}, "epsilon");
+  out.dtype = ctx.dtype("dtype", DType::kF32);
+  if (is_bool(out.dtype) || size_of(out.dtype) == 8 || out.dtype == DType::kF16)
+    return ctx.error(
+        fmt::format("normalize: dtype {} is not an integer of up to 32 bits or FLOAT", types_name(out.dtype)),
+        "convert the result with fn.cast", "dtype");
+  return std::vector{out};
+}
+
+class Normalizer {
+ public:
+  explicit Normalizer(RecipeBuilder& b)
+      : b_(b),
+        in_(b.input_type(0)),
+        mean_(parameter(b, "mean", in_)),
+        stddev_(parameter(b, "stddev", in_)),
+        axes_(names_axes(b) ? resolve_axes(b, in_.ndim, in_.layout) : inferred_axes(in_, mean_, stddev_)),
+        box_(reduction_box(b, axes_, true)) {}
+
+  void define() {
+    const DType out = b_.output_type(0).dtype;
+    const auto mean = mean_at();
+    const auto inverse = inverse_at(mean);
+    const Expr shift = f32(b_.number("shift"));
+    b_.output_stage(0, b_.map("normalize", out, b_.extents(0), [&](const Axes& at) {
+      return kernel::saturate(kernel::fma(to_f32(b_.load(0, at)) - mean(at), inverse(at), shift), out);
+    }));
+  }
+
+ private:
+  using ElementAt = std::function<Expr(const Axes&)>;
+
+  /// Where a computed value of an element stands.
+  Axes reduced(Axes at) const {
+    for (int d : axes_) at[static_cast<size_t>(d)] = i64(0);
+    return at;
+  }
+
+  /// Elements of a given mean or stddev; `f` is applied once to each.
+  ElementAt given_at(const char* name, const Parameter& p, const std::function<Expr(const Expr&)>& f) {
+    int64_t volume = 1;
+    for (size_t d = 0; d < p.extents.size(); ++d) {
+      volume *= p.extents[d];
+      const Expr own = b_.extent(0, static_cast<int>(d));
+      if (p.extents[d] != 1)
+        b_.check(equal(own, i64(p.extents[d])),
+                 fmt::format("{} has extent {} along axis {}, the input has {{}}", name, p.extents[d], d),
+                 {own}, "each extent is 1 or the input's", name);
+    }
+    std::vector<Expr> elements = b_.arg_list(name, static_cast<int>(volume), DType::kF32);
+    for (Expr& element : elements) element = f(element);
+    return [elements, extents = p.extents](const Axes& at) {
+      Expr flat = i64(0);
+      for (size_t d = 0; d < extents.size(); ++d)
+        if (extents[d] != 1) flat = flat * i64(extents[d]) + at[d];
+      return choose(flat, elements);
+    };
+  }
+
+  ElementAt mean_at() {
+    if (mean_.given) return given_at("mean", mean_, [](const Expr& e) { return e; });
+    const DType accumulator = sum_type(in_.dtype);
+    const StageRef stage =
+        b_.reduce({.name = "mean",
+                   .type = DType::kF32,
+                   .extents = box_.extents,
+                   .reduce_extents = box_.over,
+                   .accumulator = accumulator,
+                   .combiner = kernel::Combiner::kSum,
+                   .body =
+                       [&](const Axes& at, const Axes& inner) {
+                         return kernel::convert(b_.load(0, box_.index(at, inner)), accumulator);
+                       },
+                   .finish =
+                       [&](Expr acc) {
+                         if (is_float(accumulator)) return acc / to_f32(box_.count);
+                         return to_f32(to_f64(acc) / to_f64(box_.count));
+                       }});
+    return [this, stage](const Axes& at) { return b_.load(stage, reduced(at)); };
+  }
+
+  /// scale / sqrt(stddev^2 + epsilon)
+  ElementAt inverse_at(const ElementAt& mean) {
+    const Expr scale = f32(b_.number("scale")), epsilon = f32(b_.number("epsilon"));
+    const bool regular = b_.number("epsilon") != 0;
+    if (stddev_.given)
+      return given_at("stddev", stddev_, [&](const Expr& s) {
+        if (regular) return scale / kernel::unary(ScalarOp::kSqrt, kernel::fma(s, s, epsilon));
+        b_.check(not_equal(s, f32(0)), "stddev is 0", {}, "give epsilon=, which is added to its square",
+                 "stddev");
+        return scale / s;
+      });
+    const StageRef stage = b_.reduce(
+        {.name = "inverse_stddev",
+         .type = DType::kF32,
+         .extents = box_.extents,
+         .reduce_extents = box_.over,
+         .accumulator = DType::kF32,
+         .combiner = kernel::Combiner::kSum,
+         .body =
+             [&](const Axes& at, const Axes& inner) {
+               const Axes index = box_.index(at, inner);
+               const Expr distance = to_f32(b_.load(0, index)) - mean(index);
+               return distance * distance;
+             },
+         .finish =
+             [&](Expr acc) {
+               const Expr divisor = box_.count - i64(b_.integer("ddof"));
+               const Expr variance = select(divisor > i64(0), acc / to_f32(divisor), f32(0)) + epsilon;
+               // Elements that are all equal become `shift`.
+               return select(variance > f32(0), scale / kernel::unary(ScalarOp::kSqrt, variance), f32(0));
+             }});
+    return [this, stage](const Axes& at) { return b_.load(stage, reduced(at)); };
+  }
+
+  RecipeBuilder& b_;
+  const ir::Type& in_;
+  const Parameter mean_, stddev_;
+  const std::vector<int> axes_;
+  const ReductionBox box_;
+};
+
+ArgSpec parameter_arg(const char* name, const char* documentation) {
+  return {.name = name,
+          .kind = ArgKind::kAny,  // a node of any rank; the type rule refuses what is not a number
+          .per_sample = true,
+          .documentation = documentation};
+}
+
+ArgSpec number_arg(const char* name, double value, const char* documentation) {
+  return {.name = name, .kind = ArgKind::kFloat, .default_value = value, .documentation = documentation};
+}
+
+}  // namespace
+
+Operator make_normalize() {
+  Operator op;
+  op.name = "normalize";
+  op.summary = "Subtracts the mean and divides by the standard deviation, given or of the sample.";
+  op.documentation =
+      "out = (in - mean) * scale / sqrt(stddev^2 + epsilon) + shift. What is not given is computed per "
+      "sample over "
+      "the axes: the mean, and the variance about it, sum((in - mean)^2) / (N - ddof); where that is 0 and "
+      "epsilon "
+      "too, or N <= ddof, out = shift. A given tensor has as many dimensions as the input, each extent 1 or "
+      "the "
+      "input's; a list stands along C. In f32, then rounded half to even and clamped.";
+  op.inputs = {
+      {.name = "data",
+       .documentation = "any tensor",
+       .dtypes = {DType::kU8, DType::kU16, DType::kU32, DType::kI8, DType::kI16, DType::kI32, DType::kF32}}};
+  op.min_inputs = op.max_inputs = 1;
+  op.args = {
+      parameter_arg("mean", "What is subtracted; the mean over the axes if not given."),
+      parameter_arg("stddev", "The divisor; the standard deviation over the axes if not given."),
+      {.name = "axes",
+       .kind = ArgKind::kIntList,
+       .documentation = "The axes to compute over; if not given those along which a given tensor has one "
+                        "element, else all."},
+      {.name = "axis_names",
+       .kind = ArgKind::kLayout,
+       .documentation = "The axes by letters of the layout; excludes axes."},
+      number_arg("scale", 1, "Factor of the result."),
+      number_arg("shift", 0, "Added to the result."),
+      number_arg("epsilon", 0, "Added to the variance, so that no small one is divided by."),
+      {.name = "ddof",
+       .kind = ArgKind::kInt,
+       .default_value = int64_t{0},
+       .documentation = "What is subtracted from the number of elements in the variance's divisor."},
+      {.name = "batch",
+       .kind = ArgKind::kBool,
+       .default_value = false,
+       .documentation = "Whether to normalise over the whole batch; only False is available.",
+       .refused = "the values of the whole batch are not known where one sample is computed",
+       .refused_help = "leave it out to normalise every sample by itself, or give mean= and stddev="},
+      dtype_arg("Element type of the output: FLOAT (if not given) or an integer of up to 32 bits.")};
+  op.devices = {"cpu", "gpu"};
+  op.output_extents = OutputExtents::kLikeFirstInput;
+  op.example = image_example("fn.normalize(image, axis_names=\"HW\"), label");
+  op.type_rule = normalize_types;
+  op.define = [](RecipeBuilder& b) { Normalizer(b).define(); };
+  return op;
+}
+
+}  // namespace galatea::ops

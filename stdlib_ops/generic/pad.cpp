@@ -1,0 +1,141 @@
+// pad: makes samples larger at the end of axes.
+//
+// Comes in: a tensor, target extents and alignments per axis. Goes out: the tensor with fill_value behind it;
+// never smaller than it was.
+#include <algorithm>
+
+#include "stdlib_ops/common/prelude.h"
+#include "stdlib_ops/value_operators.h"
+
+namespace galatea::ops {
+namespace {
+
+constexpr const char* kWholeBatch =
+    "the extents of the whole batch are not known where one sample is computed";
+
+/// axes=[] stands for all of them, as not given does.
+template <typename Context>
+bool names_all_axes(const Context& c) {
+  return !c.given("axis_names") && (!c.given("axes") || c.integers("axes").empty());
+}
+
+std::vector<int> all_axes(int ndim) {
+  std::vector<int> axes;
+  for (int d = 0; d < ndim; ++d) axes.push_back(d);
+  return axes;
+}
+
+template <typename Context>
+int64_t static_value(const Context& c, const char* name, size_t n) {
+  const auto values = c.integers(name);
+  return values[values.size() == 1 ? 0 : n];
+}
+
+Types pad_types(const TypeContext& ctx) {
+  const ir::Type& in = ctx.input(0);
+  std::vector<int> axes = all_axes(in.ndim);
+  if (!names_all_axes(ctx)) {
+    GALATEA_ASSIGN(axes, resolve_axes(ctx, in, in.layout));
+  }
+  const int n = static_cast<int>(axes.size());
+  GALATEA_TRY(check_length(ctx, "shape", n));
+  GALATEA_TRY(check_length(ctx, "align", n));
+  const bool static_shape = given_static(ctx, "shape"), static_align = given_static(ctx, "align");
+  if (static_align)
+    for (int64_t a : ctx.integers("align"))
+      if (a < 1)
+        return ctx.error(fmt::format("pad: align must be at least 1, not {}", a), "1 does not align",
+                         "align");
+  ir::Type out = in;
+  for (size_t k = 0; k < axes.size(); ++k) {
+    int64_t& extent = out.extents[static_cast<size_t>(axes[k])];
+    if (ctx.given("shape") && !static_shape) {
+      extent = -1;
+      continue;
+    }
+    const int64_t wanted = static_shape ? static_value(ctx, "shape", k) : -1;
+    if (wanted <= 0 && extent < 0)
+      return ctx.error(fmt::format("pad: axis {} of {} would grow to the largest extent of the batch, and {}",
+                                   axes[k], describe(in), kWholeBatch),
+                       "give the extents, as in shape=[480, 640]; shape=1 with align= aligns only",
+                       ctx.given("shape") ? "shape" : "");
+    if (extent < 0) continue;
+    extent = std::max(extent, wanted);
+    if (!ctx.given("align")) continue;
+    const int64_t align = static_align ? static_value(ctx, "align", k) : 0;
+    extent = align == 0 ? -1 : (extent + align - 1) / align * align;
+  }
+  return std::vector{out};
+}
+
+void define_pad(RecipeBuilder& b) {
+  const ir::Type& in = b.input_type(0);
+  const auto axes = names_all_axes(b) ? all_axes(in.ndim) : resolve_axes(b, in.ndim, in.layout);
+  const int n = static_cast<int>(axes.size());
+  std::vector<Expr> shape, align;
+  if (b.given("shape") && n > 0) shape = list_arg(b, "shape", n, DType::kI64);
+  if (b.given("align") && n > 0) align = list_arg(b, "align", n, DType::kI64);
+  auto extents = b.extents(0);
+  for (size_t k = 0; k < axes.size(); ++k) {
+    Expr& extent = extents[static_cast<size_t>(axes[k])];
+    if (!shape.empty()) {
+      if (b.is_per_sample("shape"))
+        b.check(shape[k] > i64(0),
+                fmt::format("shape asks for {{}} along axis {}, the largest extent of the batch; {}", axes[k],
+                            kWholeBatch),
+                {shape[k]}, "give an extent above 0", "shape");
+      extent = max(shape[k], extent);
+    }
+    if (align.empty()) continue;
+    b.check(align[k] > i64(0), fmt::format("align is {{}} along axis {}; it must be at least 1", axes[k]),
+            {align[k]}, "1 does not align", "align");
+    extent = (extent + align[k] - i64(1)) / align[k] * align[k];
+  }
+  const Expr fill = kernel::saturate(f64(b.number("fill_value")), in.dtype);
+  b.output_stage(0, b.map("pad", in.dtype, extents,
+                          [&](const Axes& at) { return b.load(0, at, Border::kConstant, fill->value); }));
+}
+
+}  // namespace
+
+Operator make_pad() {
+  Operator op;
+  op.name = "pad";
+  op.summary = "Makes samples larger at the end of axes.";
+  op.documentation =
+      "Along each of the axes the extent becomes max(own, shape), rounded up to a multiple of align; what is "
+      "new "
+      "holds fill_value (rounded half to even and clamped). Padding to the largest sample of the batch is "
+      "not "
+      "available: where shape is not given (or not above 0), the input's extent must be known while "
+      "compiling.";
+  op.inputs = {{.name = "data", .documentation = "any tensor"}};
+  op.min_inputs = op.max_inputs = 1;
+  op.args = {
+      {.name = "fill_value",
+       .kind = ArgKind::kFloat,
+       .default_value = 0.0,
+       .documentation = "The value of the new elements."},
+      {.name = "axes",
+       .kind = ArgKind::kIntList,
+       .documentation = "The axes that shape and align speak of; all if not given; negative ones count from "
+                        "the end."},
+      {.name = "axis_names",
+       .kind = ArgKind::kLayout,
+       .documentation = "The axes by letters of the layout; excludes axes."},
+      {.name = "shape",
+       .kind = ArgKind::kIntList,
+       .per_sample = true,
+       .documentation = "The extents to reach, one per axis or one for all; 1 keeps the extent."},
+      {.name = "align",
+       .kind = ArgKind::kIntList,
+       .per_sample = true,
+       .documentation = "What the extents become multiples of, one per axis or one for all."}};
+  op.devices = {"cpu", "gpu"};
+  op.example = image_example("fn.pad(image, axes=[0, 1], shape=[480, 640], align=32), label");
+  op.type_rule = pad_types;
+  op.define = define_pad;
+  return op;
+}
+
+}  // namespace galatea::ops
