@@ -92,7 +92,17 @@ Value Evaluator::call_sources(const op::Operator& op, const std::string& path, C
 
 /// Fills in what the host says. False: nobody has said it; then what depends on the input stays unchecked.
 bool Evaluator::complete_input_type(ir::GraphBuilder::NodeSpec& spec) {
+  // The host feeds each input by its name: a second one without a name gets a number.
+  auto taken = [this](const std::string& name) {
+    return node_names_.contains(name) ||
+           std::any_of(inputs_.begin(), inputs_.end(), [&](const auto& input) { return input.name == name; });
+  };
+  for (int number = 1; spec.name.empty() && taken("input"); ++number) {
+    const std::string candidate = "input_" + std::to_string(number);
+    if (!taken(candidate)) spec.name = candidate;
+  }
   const std::string name = spec.name.empty() ? "input" : spec.name;
+  node_names_.emplace(name, spec.span);
   const auto* dtype = given<DType>(spec, "dtype");
   const auto* ndim = given<int64_t>(spec, "ndim");
   const auto* layout = given<std::string>(spec, "layout");

@@ -1,4 +1,5 @@
-// The makers of operators on plain values: colour spaces, padding, erasing, normalisation, one_hot, sums of squares.
+// The makers of operators on plain values: colour spaces, padding, erasing, normalisation, one_hot, sums of
+// squares.
 //
 // Comes in: nothing. Goes out: Operator values; register_all.cpp calls the makers beside those of
 // operators.h.

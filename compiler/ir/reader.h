@@ -17,8 +17,8 @@
 //   which may stand later attr       = "none" | "true" | "false" | int | float | string | dtype | "[" … "]" |
 //   "float[]" | "string[]" end        = "jump" "^" int | "branch" value "^" int "," "^" int | "switch" value
 //   "[" "^" int { "," "^" int } "]" | "return" [ values ] type       = dtype "[" [ extent { "," extent } ]
-//   "]" [ layout ] [ "gpu" ]              extent: int, "?" or an expression of named extents (read as "?") value      = "%" name [ "." int ] | "%" int the
-//   variable's name; numbers tell equal names apart
+//   "]" [ layout ] [ "gpu" ]              extent: int, "?" or an expression of named extents (read as "?")
+//   value      = "%" name [ "." int ] | "%" int the variable's name; numbers tell equal names apart
 //
 // Floats have a point, an exponent, or are inf or nan; `#` starts a comment. Blocks stand in topological
 // order. Reading and printing gives the text back; block and value ids are numbered as they occur.

@@ -248,8 +248,8 @@ TEST(Program, PlacesPointIntoTheHostsFileWhereItHasIt) {
   const std::string line_3 = "    call(line 3)", line_5 = "    call(line 5)";
   SourceMap with_file, with_other, empty;
   with_file.add("unrelated", "x");
-  with_file.add("test.dali-dsl",
-                "one\n  helper(x)\n" + line_3 + "\n    call(line 4)\r\n" + line_5 + "\n    call(line 6)\nmore\n");
+  with_file.add("test.dali-dsl", "one\n  helper(x)\n" + line_3 + "\n    call(line 4)\r\n" + line_5 +
+                                     "\n    call(line 6)\nmore\n");
   with_other.add("test.dali-dsl", "another text");
   auto spans = location_spans(*program, with_file);
   ASSERT_EQ(spans.size(), 4u);
