@@ -49,12 +49,12 @@ DType own_dtype(const Value& number) {
 // number.
 bool flatten(const Value& value, size_t axis, std::vector<int64_t>& shape, std::vector<Value>& out,
              std::optional<DType>& dtype) {
-  if (static_cast<int64_t>(out.size()) > kMaxArrayElements) return false;
+  auto within_bound = [&] { return static_cast<int64_t>(out.size()) <= kMaxArrayElements; };
   auto meet = [&](DType own) { dtype = dtype ? numpy_promote(*dtype, own) : own; };
   if (value.is_number()) {
     meet(own_dtype(value));
     out.push_back(value);
-    return axis == shape.size();
+    return axis == shape.size() && within_bound();
   }
   bool first = out.empty() && axis == shape.size();
   if (value.is(ValueKind::kArray)) {
@@ -65,7 +65,7 @@ bool flatten(const Value& value, size_t axis, std::vector<int64_t>& shape, std::
       return false;
     meet(array.dtype);
     out.insert(out.end(), array.elements.begin(), array.elements.end());
-    return true;
+    return within_bound();
   }
   if (!value.is_sequence() || axis > 16) return false;
   auto size = static_cast<int64_t>(value.elements().size());

@@ -290,5 +290,17 @@ TEST(Text, EmptyFilesAreFine) {
     EXPECT_TRUE(stage("t.dali-dsl", text).result.ok || std::string(text) == "\\\n") << text;
 }
 
+TEST(PrintAst, WhatCannotBeReadIsAnError) {
+  SourceMap sources;
+  std::vector<Diagnostic> diagnostics;
+  EXPECT_EQ(print_ast("no such folder/x.dali-dsl", std::nullopt, sources, diagnostics), "");
+  ASSERT_EQ(diagnostics.size(), 1u);
+  EXPECT_EQ(diagnostics[0].code, "G0604");
+  diagnostics.clear();
+  EXPECT_EQ(print_ast("x.dali-dsl", "x = '\xff'\n", sources, diagnostics), "");
+  ASSERT_EQ(diagnostics.size(), 1u);
+  EXPECT_EQ(diagnostics[0].code, "G0127");
+}
+
 }  // namespace
 }  // namespace galatea::dsl::testing
