@@ -38,6 +38,16 @@ Status check_exclusive(const TypeContext& ctx) {
   return {};
 }
 
+/// Elements of rel_shape past the input's axes have nothing to scale: they must be -1.
+bool has_extents_to_scale(const TypeContext& ctx, int64_t rank) {
+  const auto past = static_cast<size_t>(ctx.input(0).ndim);
+  if (rank <= ctx.input(0).ndim) return true;
+  if (ctx.is_per_sample("rel_shape")) return false;
+  const std::vector<double> scales = ctx.numbers("rel_shape");
+  return std::all_of(scales.begin() + static_cast<std::ptrdiff_t>(past), scales.end(),
+                     [](double scale) { return scale < 0; });
+}
+
 Result<int> output_rank(const TypeContext& ctx, Source source) {
   int64_t rank = ctx.input(0).ndim;
   std::string_view arg;
@@ -59,7 +69,7 @@ Result<int> output_rank(const TypeContext& ctx, Source source) {
   if (source == Source::kRelative && ctx.given("src_dims") &&
       rank != static_cast<int64_t>(ctx.integers("src_dims").size()))
     return ctx.error("reshape: src_dims and rel_shape differ in length", {}, "src_dims");
-  if (source == Source::kRelative && !ctx.given("src_dims") && rank > ctx.input(0).ndim)
+  if (source == Source::kRelative && !ctx.given("src_dims") && !has_extents_to_scale(ctx, rank))
     return ctx.error(
         fmt::format("reshape: rel_shape has {} elements, the input {} axes", rank, ctx.input(0).ndim),
         "give src_dims to say which extents are scaled", "rel_shape");
@@ -128,7 +138,8 @@ std::vector<Expr> requested_extents(RecipeBuilder& b, Source source, int rank) {
       continue;
     }
     const int64_t from = b.given("src_dims") ? b.integers("src_dims")[static_cast<size_t>(d)] : d;
-    const Expr own = from < 0 ? i64(1) : b.extent(0, static_cast<int>(from));
+    const bool past_axes = from < 0 || from >= b.input_type(0).ndim;
+    const Expr own = past_axes ? i64(1) : b.extent(0, static_cast<int>(from));
     if (source == Source::kRelative) {
       const Expr scale = b.arg_list("rel_shape", rank, DType::kF32)[static_cast<size_t>(d)];
       extents.push_back(select(scale < f32(0), i64(-1), round_to_i64(to_f64(scale) * to_f64(own))));

@@ -109,6 +109,8 @@ TEST(Reshape, KeepsElements) {
   EXPECT_EQ(extents(OpRun("reshape").arg("shape", tensor(DType::kI32, {3}, {2, -1, 12}))),
             (Extents{2, 3, 12}));
   EXPECT_EQ(extents(OpRun("reshape").arg("rel_shape", Numbers{0.5, 2, 1})), (Extents{2, 12, 3}));
+  // Past the axes of the input there is nothing to scale, only what is left; as DALI 2.4 has it.
+  EXPECT_EQ(extents(OpRun("reshape").arg("rel_shape", Numbers{1, 1, 1, -1})), (Extents{4, 6, 3, 1}));
   EXPECT_EQ(extents(OpRun("reshape").arg("src_dims", Extents{1, 0, -1, 2})), (Extents{6, 4, 1, 3}));
   EXPECT_EQ(OpRun("reshape").input(in).fixed(tensor(DType::kI64, {2}, {24, 3})).result().extents,
             (Extents{24, 3}));
