@@ -95,6 +95,7 @@ bool Splitter::has_final_brackets(const Line& line, const Line& first) const {
 Line Splitter::copy(const Line& line) {
   Line out = line.like();
   out.must_split = line.must_split;
+  out.is_cut = line.is_cut;
   out.magic_comma = line.magic_comma;
   for (const Node* token : line.tokens) {
     Node* twin = store_.copy(*token);

@@ -21,7 +21,8 @@ class Collector {
     for (Node* comment : original_.comments_after(token)) append(comment);
   }
   void add_comma(NodeStore& store) {
-    if (current_.empty() || current_.tokens.back()->is(",") || current_.tokens.back()->kind == Kind::kOwnLine)
+    if (original_.is_cut || current_.empty() || current_.tokens.back()->is(",") ||
+        current_.tokens.back()->kind == Kind::kOwnLine)
       return;
     current_.append(store.token(Kind::kOperator, ","));
   }
@@ -59,7 +60,7 @@ std::optional<Lines> split_at_delimiters(NodeStore& store, const Line& line) {
   const Node* last = line.tokens.back();
   int priority = line.tracker.max_priority(last);
   if (priority == kNoBreak) return std::nullopt;
-  // The commas of such a line are not those between its elements, and none may be added after the last.
+  // The commas of such a line are not those between its elements.
   if (priority == kComma && closes_foreign_bracket(line)) return std::nullopt;
   if (priority == kAttribute && line.tracker.count(priority) == 1) return std::nullopt;
   // Comments move with what they follow only where one element a line is written.
@@ -93,7 +94,9 @@ std::optional<Lines> split_at_comments(const Line& line) {
     out.append(token);
     out.append_comments(token);
   }
-  return out.take();
+  Lines parts = out.take();
+  for (Line& part : parts) part.is_cut = true;
+  return parts;
 }
 
 Lines split_at_comments_anyhow(const Line& line) {
