@@ -191,6 +191,11 @@ void ProgramGenerator::for_loop(int depth) {
     line(fmt::format("for {} in list({}):", counter, pick(lists_)));
   else
     line(fmt::format("for {} in range({}):", counter, 1 + below(3)));
+  loop_body(counter, depth);
+}
+
+// The body of a loop, and sometimes its `else`.
+void ProgramGenerator::loop_body(const std::string& counter, int depth) {
   counters_.push_back(counter);
   ++loops_;
   suite(depth - 1);
@@ -208,14 +213,7 @@ void ProgramGenerator::while_loop(int depth) {
   ++indent_;
   line(counter + " += 1");
   --indent_;
-  counters_.push_back(counter);
-  ++loops_;
-  suite(depth - 1);
-  --loops_;
-  counters_.pop_back();
-  if (!chance(30)) return;
-  line("else:");
-  suite(depth - 1);
+  loop_body(counter, depth);
 }
 
 void ProgramGenerator::jump(int) {

@@ -51,6 +51,7 @@ class ProgramGenerator {
   void choose(int depth);
   void for_loop(int depth);
   void while_loop(int depth);
+  void loop_body(const std::string& counter, int depth);
   void jump(int depth);
   void early_return();
   void helpers();

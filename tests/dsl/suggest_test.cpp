@@ -41,6 +41,12 @@ void expect_good(const std::string& expression) {
   EXPECT_TRUE(is_good(bytes)) << expression << "\n" << image.diagnostics << bytes.diagnostics;
 }
 
+// The help of the first report about an expression over an image `x`.
+std::string help_for(const std::string& expression) {
+  Staged staged = stage_expression(expression, false);
+  return staged.result.diagnostics.empty() ? "" : staged.result.diagnostics[0].help;
+}
+
 // One error, of this code, whose help is the entry's.
 void expect_refused(const Staged& staged, const std::string& code, const std::string& help) {
   EXPECT_EQ(staged.codes, std::vector<std::string>{code}) << staged.diagnostics;
@@ -114,10 +120,6 @@ TEST(Suggest, Arguments) {
 }
 
 TEST(Suggest, ValuesByPosition) {
-  auto help_for = [](const std::string& expression) {
-    Staged staged = stage_expression(expression, false);
-    return staged.result.diagnostics.empty() ? "" : staged.result.diagnostics[0].help;
-  };
   EXPECT_EQ(help_for("fn.resize(x, [224, 224])"), "arguments are given by name: write `size=[224, 224]`");
   EXPECT_EQ(help_for("fn.cast(x, \"float\")"), "arguments are given by name: write `dtype=types.FLOAT`");
   EXPECT_EQ(help_for("fn.cast(x, types.UINT8)"), "arguments are given by name: write `dtype=types.UINT8`");
@@ -192,10 +194,6 @@ TEST(Suggest, FormsOfNames) {
 }
 
 TEST(Suggest, NearNames) {
-  auto help_for = [](const std::string& expression) {
-    Staged staged = stage_expression(expression, false);
-    return staged.result.diagnostics.empty() ? "" : staged.result.diagnostics[0].help;
-  };
   EXPECT_EQ(help_for("fn.reszie(x)"), "did you mean `fn.resize`?");
   EXPECT_EQ(help_for("fn.GaussianBlur(x)"), "did you mean `fn.gaussian_blur`?");
   EXPECT_EQ(help_for("fn.coinflip(x)"), "did you mean `fn.random.coin_flip`?");
