@@ -80,7 +80,7 @@ class Line {
   BracketTracker tracker;
   bool inside_brackets;
   bool must_split = false;
-  bool is_cut = false;       ///< a comment ends or begins it within an element: no comma may be added to it
+  bool is_cut = false;       ///< a comment of its own ends or begins it, within an element
   bool magic_comma = false;  ///< a trailing comma that keeps the brackets open
 
  private:

@@ -14,15 +14,16 @@ class Collector {
 
   void append(Node* token) {
     if (current_.append_alone(token)) return;
+    current_.is_cut = true;
     end_line();
+    current_.is_cut = true;
     current_.append(token);
   }
   void append_comments(const Node* token) {
     for (Node* comment : original_.comments_after(token)) append(comment);
   }
   void add_comma(NodeStore& store) {
-    if (original_.is_cut || current_.empty() || current_.tokens.back()->is(",") ||
-        current_.tokens.back()->kind == Kind::kOwnLine)
+    if (current_.empty() || current_.tokens.back()->is(",") || current_.tokens.back()->kind == Kind::kOwnLine)
       return;
     current_.append(store.token(Kind::kOperator, ","));
   }
@@ -43,16 +44,6 @@ class Collector {
   Lines lines_;
 };
 
-/// Whether a bracket closes that another line opened: comments have cut an element in two.
-bool closes_foreign_bracket(const Line& line) {
-  int depth = 0;
-  for (const Node* token : line.tokens) {
-    if (token->opens()) ++depth;
-    if (token->closes() && --depth < 0) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 std::optional<Lines> split_at_delimiters(NodeStore& store, const Line& line) {
@@ -60,8 +51,8 @@ std::optional<Lines> split_at_delimiters(NodeStore& store, const Line& line) {
   const Node* last = line.tokens.back();
   int priority = line.tracker.max_priority(last);
   if (priority == kNoBreak) return std::nullopt;
-  // The commas of such a line are not those between its elements.
-  if (priority == kComma && closes_foreign_bracket(line)) return std::nullopt;
+  // The commas of such a line need not be those between its elements, and none may be added after the last.
+  if (priority == kComma && line.is_cut) return std::nullopt;
   if (priority == kAttribute && line.tracker.count(priority) == 1) return std::nullopt;
   // Comments move with what they follow only where one element a line is written.
   bool migrate = priority == kStringBreak || priority == kComma;
@@ -94,9 +85,7 @@ std::optional<Lines> split_at_comments(const Line& line) {
     out.append(token);
     out.append_comments(token);
   }
-  Lines parts = out.take();
-  for (Line& part : parts) part.is_cut = true;
-  return parts;
+  return out.take();
 }
 
 Lines split_at_comments_anyhow(const Line& line) {
