@@ -28,6 +28,7 @@ op::Operator make_warp_affine();
 // color
 op::Operator make_brightness();
 op::Operator make_contrast();
+op::Operator make_color_space_conversion();
 op::Operator make_brightness_contrast();
 op::Operator make_saturation();
 op::Operator make_hue();
@@ -46,6 +47,10 @@ op::Operator make_reshape();
 op::Operator make_transpose();
 op::Operator make_constant();
 op::Operator make_index();
+op::Operator make_pad();
+op::Operator make_erase();
+op::Operator make_normalize();
+op::Operator make_one_hot();
 // random
 op::Operator make_random_uniform();
 op::Operator make_random_normal();
@@ -56,5 +61,9 @@ op::Operator make_reductions_min();
 op::Operator make_reductions_max();
 op::Operator make_reductions_sum();
 op::Operator make_reductions_mean();
+op::Operator make_reductions_mean_square();
+op::Operator make_reductions_rms();
+op::Operator make_reductions_variance();
+op::Operator make_reductions_std_dev();
 
 }  // namespace galatea::ops

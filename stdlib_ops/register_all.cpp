@@ -4,7 +4,6 @@
 #include "stdlib_ops/arith/arithmetic.h"
 #include "stdlib_ops/operators.h"
 #include "stdlib_ops/transforms/transforms.h"
-#include "stdlib_ops/value_operators.h"
 
 namespace galatea::ops {
 

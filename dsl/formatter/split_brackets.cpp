@@ -84,6 +84,7 @@ Line build_part(NodeStore& store, std::vector<Node*> tokens, const Line& origina
   } else if (part == Part::kHead) {
     tracked = within_brackets(tokens);
   }
+  line.is_cut = original.is_cut && part != Part::kBody;
   for (Node* token : tokens) {
     line.append(token, true, tracked.contains(token));
     for (Node* comment : original.comments_after(token)) line.append(comment, true);

@@ -10,7 +10,7 @@ namespace {
 /// Collects lines; a comment that needs a line of its own begins one.
 class Collector {
  public:
-  explicit Collector(const Line& original) : original_(original), current_(original.like()) {}
+  explicit Collector(const Line& original) : original_(original), current_(begin_line()) {}
 
   void append(Node* token) {
     if (current_.append_alone(token)) return;
@@ -29,7 +29,7 @@ class Collector {
   }
   void end_line() {
     lines_.push_back(std::move(current_));
-    current_ = original_.like();
+    current_ = begin_line();
   }
   bool pending() const { return !current_.empty(); }
   Lines take() {
@@ -39,6 +39,13 @@ class Collector {
   }
 
  private:
+  // A piece of what was cut is cut.
+  Line begin_line() const {
+    Line line = original_.like();
+    line.is_cut = original_.is_cut;
+    return line;
+  }
+
   const Line& original_;
   Line current_;
   Lines lines_;

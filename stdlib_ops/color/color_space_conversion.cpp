@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "stdlib_ops/common/pointwise.h"
-#include "stdlib_ops/value_operators.h"
+#include "stdlib_ops/operators.h"
 
 namespace galatea::ops {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "stdlib_ops/common/prelude.h"
-#include "stdlib_ops/value_operators.h"
+#include "stdlib_ops/operators.h"
 
 namespace galatea::ops {
 namespace {

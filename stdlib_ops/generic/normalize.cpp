@@ -6,8 +6,8 @@
 
 #include "compiler/ir/attr.h"
 #include "compiler/op/schema.h"
+#include "stdlib_ops/operators.h"
 #include "stdlib_ops/reduce/reduction.h"
-#include "stdlib_ops/value_operators.h"
 
 namespace galatea::ops {
 namespace {

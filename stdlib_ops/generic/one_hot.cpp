@@ -3,7 +3,7 @@
 // Comes in: numbers. Goes out: a new axis of num_classes elements, on_value where its index equals the
 // number.
 #include "stdlib_ops/common/pointwise.h"
-#include "stdlib_ops/value_operators.h"
+#include "stdlib_ops/operators.h"
 
 namespace galatea::ops {
 namespace {

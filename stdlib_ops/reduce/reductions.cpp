@@ -4,7 +4,6 @@
 // kernel IR's fixed tree.
 #include "stdlib_ops/operators.h"
 #include "stdlib_ops/reduce/reduction.h"
-#include "stdlib_ops/value_operators.h"
 
 namespace galatea::ops {
 namespace {

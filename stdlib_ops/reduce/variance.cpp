@@ -3,8 +3,8 @@
 // Comes in: a tensor and its mean. Goes out: one reduce stage over squared distances, in f32.
 #include <algorithm>
 
+#include "stdlib_ops/operators.h"
 #include "stdlib_ops/reduce/reduction.h"
-#include "stdlib_ops/value_operators.h"
 
 namespace galatea::ops {
 namespace {
