@@ -1,8 +1,6 @@
 // Rewrites that hold for every value, NaN, infinities and signed zeros included; see simplify_expr.h.
-//
-// Comes in: expressions as recipes and other passes leave them. Goes out: cheaper ones. Building already
-// folds constants; here stand the rewrites that need a look at two or three operations at once.
 #include <unordered_map>
+#include <vector>
 
 #include "compiler/kernel/simplify_expr.h"
 
@@ -131,35 +129,132 @@ Expr simplify_logic(const Expr& e) {
   return {};
 }
 
+/// A number that is 1 or 0, as a condition decides.
+struct Choice {
+  Expr condition;
+  bool if_true = true, if_false = false;
+};
+
+bool match_choice(const Expr& e, Choice* out) {
+  if (!is_integral(e->type) || is_bool(e->type)) return false;
+  if (is_op(e, ScalarOp::kConvert) && is_bool(e->args[0]->type)) {
+    *out = {e->args[0], true, false};
+    return true;
+  }
+  if (!is_op(e, ScalarOp::kSelect)) return false;
+  for (size_t i : {size_t{1}, size_t{2}})
+    if (!is_const_int(e->args[i], 0) && !is_const_int(e->args[i], 1)) return false;
+  *out = {e->args[0], is_const_int(e->args[1], 1), is_const_int(e->args[2], 1)};
+  return true;
+}
+
+/// Policies choose by multiplying with masks: mask * x + (1 - mask) * y is select(mask, x, y).
+Expr simplify_mask(const Expr& e) {
+  if (!is_integral(e->type) || is_bool(e->type) || e->args.size() != 2) return {};
+  const Expr &a = e->args[0], &b = e->args[1];
+  const Expr zero = const_int(0, e->type);
+  Choice choice;
+  if (e->op == ScalarOp::kMul) {
+    for (size_t i : {size_t{0}, size_t{1}}) {
+      if (!match_choice(e->args[i], &choice)) continue;
+      const Expr& x = e->args[1 - i];
+      return select(choice.condition, choice.if_true ? x : zero, choice.if_false ? x : zero);
+    }
+    return {};
+  }
+  if (e->op == ScalarOp::kAdd || e->op == ScalarOp::kSub) {
+    for (size_t i : {size_t{0}, size_t{1}}) {
+      if (!is_const(e->args[1 - i]) || !match_choice(e->args[i], &choice)) continue;
+      const auto with = [&](bool one) {
+        const Expr number = const_int(one ? 1 : 0, e->type);
+        return i == 0 ? binary(e->op, number, b) : binary(e->op, a, number);
+      };
+      return select(choice.condition, with(choice.if_true), with(choice.if_false));
+    }
+  }
+  // Two choices of one condition, of which each leaves the other alone.
+  if (e->op != ScalarOp::kAdd && e->op != ScalarOp::kOr && e->op != ScalarOp::kXor) return {};
+  if (!is_op(a, ScalarOp::kSelect) || !is_op(b, ScalarOp::kSelect) || !same(a->args[0], b->args[0]))
+    return {};
+  const auto sum = [&](size_t i) {
+    return is_const_int(a->args[i], 0) ? b->args[i] : is_const_int(b->args[i], 0) ? a->args[i] : Expr();
+  };
+  const Expr if_true = sum(1), if_false = sum(2);
+  return if_true && if_false ? select(a->args[0], if_true, if_false) : Expr();
+}
+
+/// Whether the low bits of `e` come from the low bits of what it is made of, which costs nothing to narrow.
+bool has_narrow_parts(const Expr& e, DType to) {
+  if (!is_integral(e->type) || is_bool(e->type)) return false;
+  if (is_const(e) || e->kind == ExprKind::kParam) return true;
+  if (e->kind != ExprKind::kOp) return false;
+  switch (e->op) {
+    case ScalarOp::kConvert:
+      return is_integral(e->args[0]->type) && size_of(e->args[0]->type) <= size_of(to);
+    case ScalarOp::kAdd:
+    case ScalarOp::kSub:
+    case ScalarOp::kMul:
+    case ScalarOp::kNeg:
+    case ScalarOp::kAnd:
+    case ScalarOp::kOr:
+    case ScalarOp::kXor:
+    case ScalarOp::kNot:
+      for (const Expr& arg : e->args)
+        if (!has_narrow_parts(arg, to)) return false;
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// u8(i32(x) + i32(y)) is x + y in u8: sums, products and bits wrap alike in every width.
+Expr narrow_arithmetic(const Expr& e) {
+  if (!is_op(e, ScalarOp::kConvert) || !is_integral(e->type) || is_bool(e->type)) return {};
+  const Expr& x = e->args[0];
+  if (!is_integral(x->type) || size_of(x->type) <= size_of(e->type) || x->kind != ExprKind::kOp ||
+      x->op == ScalarOp::kConvert || !has_narrow_parts(x, e->type))
+    return {};
+  std::vector<Expr> args;
+  for (const Expr& arg : x->args) args.push_back(convert(arg, e->type));
+  return make_op(x->op, e->type, std::move(args));
+}
+
 Expr simplify_node(const Expr& e) {
   if (e->kind != ExprKind::kOp) return {};
   if (Expr out = clamp_instead_of_integer(e)) return out;
+  if (Expr out = narrow_arithmetic(e)) return out;
   if (e->op == ScalarOp::kConvert || e->op == ScalarOp::kSaturate) return simplify_conversion(e);
+  if (Expr out = simplify_mask(e)) return out;
   if (Expr out = drop_idle_bound(e)) return out;
   if (Expr out = simplify_rounding(e)) return out;
   return simplify_logic(e);
 }
 
-Expr simplify_expr(const Expr& e, std::unordered_map<const ExprNode*, Expr>& done) {
-  if (auto found = done.find(e.get()); found != done.end()) return found->second;
-  bool changed = false;
-  std::vector<Expr> args;
-  for (const Expr& arg : e->args) {
-    args.push_back(simplify_expr(arg, done));
-    changed |= args.back().get() != arg.get();
+class Simplifier {
+ public:
+  Expr run(const Expr& e) {
+    if (auto found = done_.find(e.get()); found != done_.end()) return found->second;
+    bool changed = false;
+    std::vector<Expr> args;
+    for (const Expr& arg : e->args) {
+      args.push_back(run(arg));
+      changed |= args.back().get() != arg.get();
+    }
+    Expr out = changed ? detail::with_args(*e, std::move(args)) : e;
+    // Each rewrite removes an operation, or lowers a conversion or moves it down, so this ends.
+    if (const Expr next = simplify_node(out)) out = run(next);
+    done_.emplace(e.get(), out);
+    keep_.push_back(e);
+    return out;
   }
-  Expr out = changed ? detail::with_args(*e, std::move(args)) : e;
-  // Each rewrite removes an operation or lowers a conversion, so this ends.
-  for (Expr next = simplify_node(out); next; next = simplify_node(out)) out = next;
-  done.emplace(e.get(), out);
-  return out;
-}
+
+ private:
+  std::unordered_map<const ExprNode*, Expr> done_;
+  std::vector<Expr> keep_;  ///< nodes whose addresses are keys above
+};
 
 }  // namespace
 
-Expr simplified(const Expr& e) {
-  std::unordered_map<const ExprNode*, Expr> done;
-  return simplify_expr(e, done);
-}
+Expr simplified(const Expr& e) { return Simplifier().run(e); }
 
 }  // namespace galatea::kernel

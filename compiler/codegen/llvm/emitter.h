@@ -82,6 +82,10 @@ class FunctionEmitter {
   Value* pick_strided(const std::vector<Value*>& run, int channel);
   Value* interleaved_part(const std::vector<Value*>& channels, int part);
   Value* run_mask(int s, int first, int count);
+  bool has_wide_bytes() const;
+  Value* pixels_to_lanes(Value* run, int s);
+  Value* load_wide_bytes(int buffer, Value* base, int s, int channel);
+  void store_wide_bytes(int buffer, Value* base, std::vector<Value*> channels);
   Value* load_strided(int buffer, Value* base, int s, int channel);
   void find_pixel_stores(const kernel::Block& block);
   bool add_to_pixel(const kernel::Store& store, Value* value);

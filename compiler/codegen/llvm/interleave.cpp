@@ -4,6 +4,8 @@
 // runs, and shuffles of two vectors at a time. The shuffles work on units: as many elements as one permute of
 // the target takes from two registers at once (64 bytes with VBMI or for elements of at least 16 bits with
 // AVX-512; 16 bytes for small elements elsewhere, the reach of a byte shuffle).
+#include <llvm/IR/IntrinsicsX86.h>
+
 #include "compiler/codegen/llvm/emitter.h"
 
 namespace galatea::codegen {
@@ -86,13 +88,121 @@ llvm::Value* FunctionEmitter::interleaved_part(const std::vector<Value*>& channe
 /// The loop's mask for elements first … first+count-1 of a run of s elements a lane.
 llvm::Value* FunctionEmitter::run_mask(int s, int first, int count) {
   Mask widen;
-  for (int i = 0; i < count; ++i) widen.push_back((first + i) / s);
-  return builder_.CreateShuffleVector(mask_, widen);
+  for (int i = 0; i < count; ++i) widen.push_back(std::min((first + i) / s, lanes_));
+  Value* none = llvm::Constant::getNullValue(mask_->getType());
+  return builder_.CreateShuffleVector(mask_, none, widen);
+}
+
+/// Whether a vector of 32-bit lanes is one register: bytes then are spread to such lanes, or packed from
+/// them.
+bool FunctionEmitter::has_wide_bytes() const {
+  return target_.vector_bits() >= 256 && 32 * lanes_ == target_.vector_bits();
+}
+
+/// A register of bytes in which each 128-bit lane holds four pixels of s bytes.
+llvm::Value* FunctionEmitter::pixels_to_lanes(Value* run, int s) {
+  if (s == 4) return run;
+  llvm::Type* words = vector_of(builder_.getInt32Ty(), lanes_);
+  Mask pick(static_cast<size_t>(lanes_), -1);
+  for (int i = 0; i < lanes_; ++i)
+    if (i % 4 < s) pick[static_cast<size_t>(i)] = i / 4 * s + i % 4;
+  return builder_.CreateBitCast(builder_.CreateShuffleVector(builder_.CreateBitCast(run, words), pick),
+                                run->getType());
+}
+
+/// Byte `channel` of lanes_ pixels of s bytes, the first at `base`, as 32-bit numbers.
+llvm::Value* FunctionEmitter::load_wide_bytes(int buffer, Value* base, int s, int channel) {
+  const int bytes = 4 * lanes_;
+  llvm::Type* vector = vector_of(builder_.getInt8Ty(), bytes);
+  Value* pointer = address(buffer, base);
+  llvm::Instruction* load =
+      mask_
+          ? static_cast<llvm::Instruction*>(builder_.CreateMaskedLoad(
+                vector, pointer, llvm::Align(1), run_mask(s, 0, bytes), llvm::Constant::getNullValue(vector)))
+          : builder_.CreateAlignedLoad(vector, pointer, llvm::Align(1));
+  // Not tagged: the run may end in the padding, which belongs to no buffer's elements.
+  Value* run = load;
+  Mask pick(static_cast<size_t>(bytes), bytes);  // zeros
+  if (target_.vnni_vbmi()) {
+    for (int i = 0; i < lanes_; ++i) pick[static_cast<size_t>(4 * i)] = s * i + channel;
+  } else {
+    run = pixels_to_lanes(run, s);
+    for (int i = 0; i < lanes_; ++i) pick[static_cast<size_t>(4 * i)] = i / 4 * 16 + i % 4 * s + channel;
+  }
+  Value* spread_out = builder_.CreateShuffleVector(run, llvm::Constant::getNullValue(vector), pick);
+  return builder_.CreateBitCast(spread_out, vector_of(builder_.getInt32Ty(), lanes_));
+}
+
+/// Stores the low bytes of 32-bit lanes, the channels of a pixel side by side.
+void FunctionEmitter::store_wide_bytes(int buffer, Value* base, std::vector<Value*> channels) {
+  const auto s = static_cast<int>(channels.size());
+  const int bytes = 4 * lanes_;
+  llvm::Type* vector = vector_of(builder_.getInt8Ty(), bytes);
+  for (Value*& channel : channels) {
+    auto* narrowed = llvm::dyn_cast<llvm::TruncInst>(channel);
+    llvm::Type* words = vector_of(builder_.getInt32Ty(), lanes_);
+    channel = narrowed && narrowed->getOperand(0)->getType() == words ? narrowed->getOperand(0)
+                                                                      : builder_.CreateZExt(channel, words);
+    channel = builder_.CreateBitCast(channel, vector);
+  }
+  // Intrinsics, not shuffles: seeing that only a part of the register is stored, LLVM would do part by part.
+  const auto byte_vector = [&](const std::vector<int>& bytes_of) {
+    std::vector<llvm::Constant*> out;
+    for (const int at : bytes_of) out.push_back(builder_.getInt8(static_cast<uint8_t>(at)));
+    return llvm::ConstantVector::get(out);
+  };
+  Value* run = channels[0];
+  if (target_.vnni_vbmi()) {
+    for (int c = 1; c < s; ++c) {
+      std::vector<int> from(static_cast<size_t>(bytes), 0);
+      for (int at = 0; at < lanes_ * s; ++at) {
+        const int here = at % s == c ? bytes + 4 * (at / s) : c == 1 ? 4 * (at / s) : at;
+        from[static_cast<size_t>(at)] = here;
+      }
+      run = builder_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpermi2var_qi_512, {},
+                                     {run, byte_vector(from), channels[static_cast<size_t>(c)]});
+    }
+  } else {
+    constexpr int kZero = 0x80;
+    for (int c = 0; c < s; ++c) {
+      std::vector<int> from(static_cast<size_t>(bytes), kZero);
+      for (int i = 0; i < lanes_; ++i) from[static_cast<size_t>(i / 4 * 16 + i % 4 * s + c)] = i % 4 * 4;
+      Value* part = builder_.CreateIntrinsic(
+          target_.avx512() ? llvm::Intrinsic::x86_avx512_pshuf_b_512 : llvm::Intrinsic::x86_avx2_pshuf_b, {},
+          {channels[static_cast<size_t>(c)], byte_vector(from)});
+      run = c == 0 ? part : builder_.CreateOr(run, part);
+    }
+    if (s < 4) {
+      llvm::Type* words = vector_of(builder_.getInt32Ty(), lanes_);
+      std::vector<llvm::Constant*> from;
+      for (int i = 0; i < lanes_; ++i)
+        from.push_back(builder_.getInt32(static_cast<uint32_t>(i < lanes_ / 4 * s ? i / s * 4 + i % s : 0)));
+      run = builder_.CreateIntrinsic(
+          target_.avx512() ? llvm::Intrinsic::x86_avx512_permvar_si_512 : llvm::Intrinsic::x86_avx2_permd, {},
+          {builder_.CreateBitCast(run, words), llvm::ConstantVector::get(from)});
+      run = builder_.CreateBitCast(run, vector);
+    }
+  }
+  Value* pointer = address(buffer, base);
+  llvm::Instruction* store = nullptr;
+  if (target_.avx512()) {
+    // A masked store, even of a known part: LLVM would compute two parts of a run of 48 bytes one by one.
+    std::vector<llvm::Constant*> some;
+    for (int i = 0; i < bytes; ++i) some.push_back(builder_.getInt1(i < lanes_ * s));
+    Value* mask = mask_ ? run_mask(s, 0, bytes) : llvm::ConstantVector::get(some);
+    store = builder_.CreateMaskedStore(run, pointer, llvm::Align(1), mask);
+  } else {
+    store = builder_.CreateAlignedStore(slice(run, 0, lanes_ * s), pointer, llvm::Align(1));
+  }
+  tag(store, buffer);
 }
 
 /// lanes_ elements, s apart, from `base + channel` on.
 llvm::Value* FunctionEmitter::load_strided(int buffer, Value* base, int s, int channel) {
   const DType type = kernel_.buffers[static_cast<size_t>(buffer)].type;
+  if (size_of(type) == 1 && has_wide_bytes())
+    return builder_.CreateTrunc(load_wide_bytes(buffer, base, s, channel),
+                                vector_of(builder_.getInt8Ty(), lanes_));
   const llvm::Align align(static_cast<uint64_t>(size_of(type)));
   const int unit = shuffle_unit(size_of(type));
   llvm::Type* vector = vector_of(memory_type(type), unit);
@@ -172,6 +282,10 @@ bool FunctionEmitter::add_to_pixel(const kernel::Store& store, Value* value) {
   Value* base = builder_.CreateMul(vector_base_, i64(s));
   if (pixel.uniform) base = builder_.CreateAdd(emit(pixel.uniform), base);
   base = builder_.CreateAdd(base, i64(pixel.constant));
+  if (size_of(type) == 1 && has_wide_bytes()) {
+    store_wide_bytes(store.buffer, base, pixel.values);
+    return true;
+  }
   const int unit = shuffle_unit(size_of(type));
   const llvm::Align align(static_cast<uint64_t>(size_of(type)));
   for (int first = 0; first < lanes_; first += unit) {
