@@ -93,6 +93,25 @@ class Scheduler {
     return independent;
   }
 
+  /// A function of one byte (passes/tabulate.cpp).
+  static bool is_byte_table(const Stage& stage) {
+    return stage.form == StageForm::kMap && stage.type == DType::kU8 && stage.rank() == 1 &&
+           is_const_int(stage.extents[0], 256);
+  }
+  /// Operations on bytes that its expression is worth: each costs as its lanes are wide.
+  static int cost_of(const Stage& stage) {
+    int cost = 0;
+    any_node(stage.body, [&](const ExprNode& node) {
+      if (node.kind != ExprKind::kOp) return false;
+      int width = size_of(node.type);
+      for (const Expr& arg : node.args) width = std::max(width, size_of(arg.type()));
+      const bool long_operation = node.op == ScalarOp::kDiv || node.op == ScalarOp::kSqrt;
+      const bool two = node.op == ScalarOp::kSaturate || node.op == ScalarOp::kRound;
+      cost += width * (long_operation ? 8 : two ? 3 : 1);
+      return false;
+    });
+    return cost;
+  }
   bool may_inline(int s) const {
     const Stage& stage = kernel_.stages[static_cast<size_t>(s)];
     return stage.form == StageForm::kMap && readers_[static_cast<size_t>(s)].loads > 0 &&
@@ -171,6 +190,12 @@ class Scheduler {
       return say(Placement::kOutput, "the last stage: stored straight into the output");
     if (!outputs_[i] && readers_[i].loads == 0) return say(Placement::kInlined, "nobody reads it");
     if (!options_.fuse) return say(Placement::kWhole, "fusion is off");
+    if (is_byte_table(stage) && may_inline(s)) {
+      const bool never = options_.gpu || options_.look_up_cost == 0;
+      if (never) return say(Placement::kInlined, "computed anew rather than looked up");
+      if (cost_of(stage) <= options_.look_up_cost)
+        return say(Placement::kInlined, "cheaper to compute than to look up");
+    }
     if (!outputs_[i] && is_table(stage))
       return say(Placement::kTable, "small, and independent of the image: computed once");
     if (may_inline(s) && !outputs_[i] && readers_[i].only_maps && (readers_[i].loads == 1 || is_cheap(stage)))

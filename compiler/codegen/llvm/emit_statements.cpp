@@ -302,6 +302,7 @@ void FunctionEmitter::emit_if(const kernel::If& branch) {
 
 void FunctionEmitter::emit_store(const kernel::Store& store) {
   const kernel::LoopBuffer& buffer = kernel_.buffers[static_cast<size_t>(store.buffer)];
+  if (vector_var_ >= 0 && add_to_pixel(store)) return;
   Value* value = emit(store.value);
   if (vector_var_ < 0) {
     auto* instruction =
@@ -310,7 +311,7 @@ void FunctionEmitter::emit_store(const kernel::Store& store) {
     tag(instruction, store.buffer);
     return;
   }
-  if (!add_to_pixel(store, value)) store_vector(buffer, store, value);
+  store_vector(buffer, store, value);
 }
 
 }  // namespace galatea::codegen

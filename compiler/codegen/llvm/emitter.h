@@ -72,6 +72,7 @@ class FunctionEmitter {
   struct PixelStores {
     Expr uniform;
     int64_t constant = 0;
+    int table = -1;  ///< the values are bytes to look up in this buffer
     std::vector<Value*> values;
     size_t num = 0;
   };
@@ -84,11 +85,17 @@ class FunctionEmitter {
   Value* run_mask(int s, int first, int count);
   bool has_wide_bytes() const;
   Value* pixels_to_lanes(Value* run, int s);
-  Value* load_wide_bytes(int buffer, Value* base, int s, int channel);
-  void store_wide_bytes(int buffer, Value* base, std::vector<Value*> channels);
+  Value* load_wide_bytes(int buffer, Value* base, int s, int channel, int table);
+  void store_wide_bytes(int buffer, Value* base, std::vector<Value*> channels, int table);
   Value* load_strided(int buffer, Value* base, int s, int channel);
   void find_pixel_stores(const kernel::Block& block);
-  bool add_to_pixel(const kernel::Store& store, Value* value);
+  bool add_to_pixel(const kernel::Store& store);
+
+  // look_up.cpp
+  const kernel::ExprNode* match_look_up(const kernel::ExprNode& e) const;
+  Value* emit_look_up(const kernel::ExprNode& e, const kernel::ExprNode& byte);
+  Value* look_up(int table, Value* bytes);
+  Value* look_up_register(int table, Value* bytes);
 
   // band_row.cpp, band_row_vnni.cpp
   void emit_band_prepare(const kernel::BandPrepare& prepare);
