@@ -3,6 +3,7 @@
 // Comes in: a load from a scratch buffer of 256 bytes whose offset is a byte. Goes out: with VBMI two
 // permutes of 128 bytes each and a choice by the top bit; with AVX-512 a byte shuffle for each 16 entries,
 // and choices by the upper four bits; with AVX2 sixteen byte shuffles that give 0 outside their entries.
+#include <llvm/IR/IntrinsicsAArch64.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include "compiler/codegen/llvm/emitter.h"
@@ -96,6 +97,18 @@ llvm::Value* FunctionEmitter::look_up_register(int table, Value* bytes) {
                                       {entries(first, 64), bytes, entries(first + 64, 64)});
     };
     return builder_.CreateSelect(builder_.CreateICmpSLT(bytes, number(0)), half(128), half(0));
+  }
+  if (!target_.is_x86()) {
+    Value* out = nullptr;
+    for (int first = 0; first < kEntries; first += 64) {
+      std::vector<Value*> args;
+      if (out) args.push_back(out);
+      for (int part = 0; part < 64; part += 16) args.push_back(entries(first + part, 16));
+      args.push_back(first == 0 ? bytes : builder_.CreateSub(bytes, number(first)));
+      out = builder_.CreateIntrinsic(
+          out ? llvm::Intrinsic::aarch64_neon_tbx4 : llvm::Intrinsic::aarch64_neon_tbl4, {vector}, args);
+    }
+    return out;
   }
   const auto shuffle = [&](int first, Value* index) {
     Value* sixteen = entries(first, 16);
