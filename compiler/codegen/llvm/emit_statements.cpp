@@ -305,9 +305,14 @@ void FunctionEmitter::emit_store(const kernel::Store& store) {
   if (vector_var_ >= 0 && add_to_pixel(store)) return;
   Value* value = emit(store.value);
   if (vector_var_ < 0) {
-    auto* instruction =
-        builder_.CreateAlignedStore(to_memory(buffer.type, value), address(store.buffer, emit(store.offset)),
-                                    llvm::Align(static_cast<uint64_t>(size_of(buffer.type))));
+    const llvm::Align align(static_cast<uint64_t>(size_of(buffer.type)));
+    Value* place = address(store.buffer, emit(store.offset));
+    Value* stored = to_memory(buffer.type, value);
+    if (store.add) {
+      auto* before = builder_.CreateAlignedLoad(memory_type(buffer.type), place, align);
+      stored = builder_.CreateAdd(tag(before, store.buffer), stored);
+    }
+    auto* instruction = builder_.CreateAlignedStore(stored, place, align);
     tag(instruction, store.buffer);
     return;
   }
