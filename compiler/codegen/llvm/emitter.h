@@ -59,12 +59,34 @@ class FunctionEmitter {
   // emit_memory.cpp
   Value* emit_load(const kernel::ExprNode& e);
   Value* load_word(const kernel::ExprNode& e);
-  Value* gather(const kernel::LoopBuffer& buffer, int index, Value* offsets);
   void store_vector(const kernel::LoopBuffer& buffer, const kernel::Store& store, Value* value);
   Value* address(int buffer, Value* offset);
   llvm::Instruction* tag(llvm::Instruction* access, int buffer);
   Value* from_memory(DType type, Value* raw);
   Value* to_memory(DType type, Value* value);
+
+  // pixels.cpp: loads and stores of a block that touch the same pixels
+  /// What a block does besides what its statements say one by one.
+  struct PixelGroup {
+    int buffer = -1;
+    std::vector<Expr> terms;                         ///< of the offset, without its constant
+    std::vector<int64_t> constants;                  ///< in ascending order
+    std::vector<std::pair<int64_t, Value*>> values;  ///< loads: words by first constant; stores: by constant
+  };
+  struct BlockPixels {
+    std::vector<PixelGroup> loads, stores;
+  };
+  void find_pixels(const kernel::Block& block);
+  static PixelGroup pixel_of(int buffer, const Expr& offset);
+  static PixelGroup* find_group(std::vector<PixelGroup>& groups, const PixelGroup& wanted);
+  static void add_to_group(std::vector<PixelGroup>& groups, PixelGroup pixel);
+  Value* gather(const kernel::ExprNode& e);
+  Value* gather_words(const kernel::ExprNode& e, PixelGroup& group, int64_t first, int bytes);
+  Value* pick_element(DType type, Value* words, int64_t element);
+  bool store_pixels(const kernel::Store& store, Value* value);
+  Value* interleave(const std::vector<Value*>& channels);
+  Value* repeat_mask(int times);
+  std::vector<BlockPixels> pixels_;  ///< of the blocks being emitted, the innermost last; vector loops only
 
   // band_row.cpp, band_row_vnni.cpp
   void emit_band_prepare(const kernel::BandPrepare& prepare);
