@@ -1,7 +1,7 @@
 // Loads and stores: contiguous, reversed, strided by a few elements, gathered.
 //
 // A strided load of s elements apart takes the s vectors that hold all channels and picks its own:
-// neighbouring channels then share the loads (LLVM merges the equal ones). Gathers are in pixels.cpp.
+// neighbouring channels then share the loads (LLVM merges the equal ones). Gathers are in gather.cpp.
 #include <llvm/IR/Intrinsics.h>
 
 #include "compiler/codegen/llvm/emitter.h"
@@ -141,7 +141,6 @@ void FunctionEmitter::store_vector(const kernel::LoopBuffer& buffer, const kerne
   kernel::VectorOffset parts;
   bool linear = kernel::match_vector_offset(store.offset, vector_var_, varying_, &parts);
   GALATEA_CHECK(!linear || parts.scale, "a store in a vector loop does not depend on its variable");
-  if (store_pixels(store, value)) return;
   Value* raw = to_memory(buffer.type, spread(value));
   int64_t stride = linear && kernel::is_const(parts.scale) ? kernel::const_value(parts.scale) : 0;
   if (stride == 1 || stride == -1) {

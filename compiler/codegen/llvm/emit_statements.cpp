@@ -131,7 +131,7 @@ llvm::AllocaInst* FunctionEmitter::allocate_var(llvm::Type* type, const char* na
 void FunctionEmitter::define(int var, Value* value) { vars_[static_cast<size_t>(var)] = {value, nullptr}; }
 
 void FunctionEmitter::emit_block(const kernel::Block& block) {
-  if (vector_var_ >= 0) find_pixels(block);
+  if (vector_var_ >= 0) find_gathers(block);
   for (const kernel::Statement& statement : block) {
     memo_.clear();
     std::visit(
@@ -172,7 +172,7 @@ void FunctionEmitter::emit_block(const kernel::Block& block) {
         statement.node);
     memo_.clear();
   }
-  if (vector_var_ >= 0) pixels_.pop_back();
+  if (vector_var_ >= 0) gathers_.pop_back();
 }
 
 void FunctionEmitter::emit_for(const kernel::For& loop) {

@@ -50,6 +50,8 @@ class FunctionEmitter {
   Value* emit_compare(ScalarOp op, DType type, Value* a, Value* b);
   Value* emit_division(ScalarOp op, DType type, Value* a, Value* b);
   Value* emit_convert(DType from, DType to, Value* value);
+  Value* emit_truncate(DType to, Value* value);
+  static bool is_at_least(Value* value, double low);
   Value* emit_saturate(DType from, DType to, Value* value);
   Value* emit_philox(const kernel::ExprNode& e);
   Value* emit_round_away(Value* value);
@@ -65,28 +67,23 @@ class FunctionEmitter {
   Value* from_memory(DType type, Value* raw);
   Value* to_memory(DType type, Value* value);
 
-  // pixels.cpp: loads and stores of a block that touch the same pixels
-  /// What a block does besides what its statements say one by one.
-  struct PixelGroup {
+  // gather.cpp
+  /// Loads of one block that differ in the constant of their offsets only.
+  struct GatherGroup {
     int buffer = -1;
-    std::vector<Expr> terms;                         ///< of the offset, without its constant
-    std::vector<int64_t> constants;                  ///< in ascending order
-    std::vector<std::pair<int64_t, Value*>> values;  ///< loads: words by first constant; stores: by constant
+    std::vector<Expr> terms;                        ///< of the offset, without its constant
+    std::vector<int64_t> constants;                 ///< in ascending order
+    std::vector<std::pair<int64_t, Value*>> words;  ///< loaded already, by their first constant
   };
-  struct BlockPixels {
-    std::vector<PixelGroup> loads, stores;
-  };
-  void find_pixels(const kernel::Block& block);
-  static PixelGroup pixel_of(int buffer, const Expr& offset);
-  static PixelGroup* find_group(std::vector<PixelGroup>& groups, const PixelGroup& wanted);
-  static void add_to_group(std::vector<PixelGroup>& groups, PixelGroup pixel);
+  void find_gathers(const kernel::Block& block);
+  static GatherGroup gather_of(int buffer, const Expr& offset);
+  static GatherGroup* find_group(std::vector<GatherGroup>& groups, const GatherGroup& wanted);
+  static void add_to_group(std::vector<GatherGroup>& groups, GatherGroup load);
   Value* gather(const kernel::ExprNode& e);
-  Value* gather_words(const kernel::ExprNode& e, PixelGroup& group, int64_t first, int bytes);
+  Value* gather_words(const kernel::ExprNode& e, GatherGroup& group, int64_t first, int bytes);
+  Value* gather_one_by_one(Value* base, llvm::Type* element, Value* lanes, int bytes);
   Value* pick_element(DType type, Value* words, int64_t element);
-  bool store_pixels(const kernel::Store& store, Value* value);
-  Value* interleave(const std::vector<Value*>& channels);
-  Value* repeat_mask(int times);
-  std::vector<BlockPixels> pixels_;  ///< of the blocks being emitted, the innermost last; vector loops only
+  std::vector<std::vector<GatherGroup>> gathers_;  ///< of the blocks being emitted; vector loops only
 
   // band_row.cpp, band_row_vnni.cpp
   void emit_band_prepare(const kernel::BandPrepare& prepare);
