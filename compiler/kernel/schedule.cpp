@@ -213,12 +213,12 @@ class Scheduler {
     }
     if (!outputs_[i] && is_table(stage))
       return say(Placement::kTable, "small, and independent of the image: computed once");
-    if (!outputs_[i] && is_lookup(s))
-      return say(Placement::kTable, "few elements that data choose among: computed once");
     if (!outputs_[i] && (stage.form == StageForm::kHistogram || stage.form == StageForm::kScan))
       return say(Placement::kWhole, stage.form == StageForm::kHistogram
                                         ? "counts are known when all elements are"
                                         : "prefixes are kept: each needs the one before it");
+    if (!outputs_[i] && is_lookup(s))
+      return say(Placement::kTable, "few elements that data choose among: computed once");
     if (may_inline(s) && !outputs_[i] && readers_[i].only_maps && (readers_[i].loads == 1 || is_cheap(stage)))
       return say(Placement::kInlined, readers_[i].loads == 1 ? "one reader, element by element"
                                                              : "cheaper to compute again than to keep");

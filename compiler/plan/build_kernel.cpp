@@ -18,6 +18,9 @@ using op::LoweredOutput;
 
 namespace {
 
+/// An innermost extent of 256 is a table of bytes: code depends on it (an image's size is not innermost).
+constexpr int64_t kByteValues = 256;
+
 /// Numbers that shape code stay; all others become parameters, so that kernels are shared.
 bool is_structural(const kernel::ExprNode& e) {
   if (is_bool(e.type)) return true;
@@ -58,7 +61,13 @@ class Builder {
     for (const Stage& stage : lowering.stages) {
       Stage copy = stage;
       copy.span = graph_.node(node).span;
+      const auto is_byte_table = [](const std::vector<Expr>& extents) {
+        return !extents.empty() && kernel::is_const_int(extents.back(), kByteValues);
+      };
+      const bool table = is_byte_table(copy.extents), over_table = is_byte_table(copy.reduce_extents);
       for_each_expr(copy, [&](Expr& e) { e = import(node, base, e); });
+      if (table) copy.extents.back() = kernel::const_int(kByteValues);
+      if (over_table) copy.reduce_extents.back() = kernel::const_int(kByteValues);
       out_.kernel.stages.push_back(std::move(copy));
     }
     for (size_t k = 0; k < lowering.outputs.size(); ++k) {
@@ -136,6 +145,8 @@ class Builder {
         return static_cast<int>(i);
     out_.inputs.push_back({ir::kNoId, constant});
     out_.kernel.inputs.push_back(input);
+    for (Expr& extent : out_.kernel.inputs.back().extents)
+      if (!kernel::is_const_int(extent, kByteValues)) extent = parametrize(extent);
     return static_cast<int>(out_.inputs.size()) - 1;
   }
 

@@ -469,7 +469,7 @@ class KernelMaker {
     counts.accumulator = choose({DType::kI32, DType::kI32, DType::kI64, DType::kU8});
     counts.type = choose({counts.accumulator, DType::kF32, DType::kU8});
     const Expr bins = chance(3)   ? const_int(256)
-                      : chance(3) ? int_param(0, 3)
+                      : chance(3) ? int_param(1, 3)
                       : chance(2) ? int_param(4, 40)
                                   : const_int(pick(1, 70));
     std::vector<Expr> at = {reduce_axis(0), reduce_axis(1), reduce_axis(2)};
