@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "compiler/kernel/expand_math.h"
+#include "compiler/kernel/lower_gather.h"
 #include "compiler/kernel/lowering.h"
 
 namespace galatea::kernel {
@@ -248,6 +249,7 @@ LoopKernel Lowering::run() {
   top_.insert(top_.end(), std::make_move_iterator(out_.body.begin()),
               std::make_move_iterator(out_.body.end()));
   out_.body = std::move(top_);
+  if (!options_.gpu) shape_gathers(out_, out_.body);
   tidy(out_);
   return std::move(out_);
 }
