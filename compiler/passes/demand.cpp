@@ -25,16 +25,19 @@ void unite(Reads& reads, const Box& more) {
 }
 
 Demand::Demand(const op::Lowering& lowering, int input, const std::vector<Window>& windows)
-    : lowering_(lowering),
-      input_(input),
-      intervals_(lowering),
-      demands_(lowering.stages.size()),
-      is_whole_(lowering.stages.size(), false) {
+    : lowering_(lowering), input_(input), intervals_(lowering), demands_(lowering.stages.size()) {
+  for (const Stage& stage : lowering.stages) {
+    std::vector<bool>& axes = whole_axes_.emplace_back(stage.extents.size(), false);
+    // Bins count from the first, and a prefix begins with the first element.
+    if (stage.form == kernel::StageForm::kHistogram) axes.back() = true;
+    if (stage.form == kernel::StageForm::kScan) axes[static_cast<size_t>(stage.scan_axis)] = true;
+  }
   for (size_t k = 0; k < lowering.outputs.size(); ++k)
     ask_output(lowering.outputs[k], k < windows.size() ? windows[k] : std::nullopt);
   for (size_t s = lowering.stages.size(); s-- > 0;) {
     if (!demands_[s]) continue;
-    if (is_whole_[s]) demands_[s] = whole_box(lowering.stages[s].extents);
+    for (size_t d = 0; d < whole_axes_[s].size(); ++d)
+      if (whole_axes_[s][d]) (*demands_[s])[d] = whole(lowering.stages[s].extents[d]);
     visit(lowering.stages[s], *demands_[s]);
   }
 }
@@ -49,7 +52,7 @@ void Demand::ask_output(const LoweredOutput& output, const Window& window) {
     for (size_t d = 0; d < window->size(); ++d)
       box[static_cast<size_t>(output.axis_of[d])] = inside((*window)[d]);
   } else {
-    is_whole_[stage] = true;
+    whole_axes_[stage].assign(box.size(), true);
   }
   unite(demands_[stage], box);
 }

@@ -40,7 +40,7 @@ class Demand {
   int input_;
   Intervals intervals_;
   std::vector<Reads> demands_;
-  std::vector<bool> is_whole_;  ///< per stage: an output of which everything is wanted
+  std::vector<std::vector<bool>> whole_axes_;  ///< per stage and axis: everything is wanted
   Reads reads_;
 };
 
