@@ -112,8 +112,9 @@ bool Evaluator::take_pixel_options(PixelCall& call, const PixelObject& pixel, Ca
   return true;
 }
 
-// The first image among the arguments.
-bool Evaluator::choose_image(PixelCall& call, const CallArguments& arguments) {
+// The first image, in the order of the parameters.
+bool Evaluator::choose_image(PixelCall& call, const FunctionObject& function,
+                             const CallArguments& arguments) {
   auto look = [&](const Value& value, Span span) {
     if (call.image != ir::kNoId || !value.is_node() || type_of(value).ndim < 2) return true;
     call.image = value.node;
@@ -121,8 +122,10 @@ bool Evaluator::choose_image(PixelCall& call, const CallArguments& arguments) {
   };
   for (size_t i = 0; i < arguments.positional.size(); ++i)
     if (!look(arguments.positional[i], arguments.spans[i])) return false;
-  return std::all_of(arguments.keywords.begin(), arguments.keywords.end(),
-                     [&](const auto& keyword) { return look(keyword.value, keyword.span); });
+  for (const Parameter& parameter : *function.parameters)
+    for (const CallArguments::Keyword& keyword : arguments.keywords)
+      if (keyword.name == parameter.name && !look(keyword.value, keyword.span)) return false;
+  return true;
 }
 
 namespace {
@@ -155,7 +158,8 @@ Value Evaluator::call_pixel(PixelObject& pixel, CallArguments& arguments) {
       std::any_of(arguments.keywords.begin(), arguments.keywords.end(),
                   [&](const auto& keyword) { return poisoned(keyword.value); }))
     return Value::poison();
-  if (!take_pixel_options(call, pixel, arguments) || !choose_image(call, arguments)) return Value::poison();
+  if (!take_pixel_options(call, pixel, arguments) || !choose_image(call, function, arguments))
+    return Value::poison();
 
   ++in_pixel_function_;
   Value made = call_function(function, arguments);

@@ -385,7 +385,7 @@ class Evaluator {
   // ---- pixel functions (eval_pixel.cpp, eval_element.cpp) ----
   struct PixelCall;
   bool take_pixel_options(PixelCall& call, const PixelObject& pixel, CallArguments& arguments);
-  bool choose_image(PixelCall& call, const CallArguments& arguments);
+  bool choose_image(PixelCall& call, const FunctionObject& function, const CallArguments& arguments);
   Value run_element(PixelCall& call, FunctionObject& at, const CallArguments& arguments);
   bool take_element(PixelCall& call, const Value& given, const FunctionObject& at);
   Value element_node(const kernel::Expr& e, Span span);

@@ -57,7 +57,8 @@ def pixel(function=None, **fixed):
 
     def call(*given, **keywords):
         options = {**fixed, **{k: keywords.pop(k) for k in list(keywords) if k in NAMES}}
-        arrays = [x for x in list(given) + list(keywords.values()) if isinstance(x, Array)]
+        named = [keywords[name] for name in function.__code__.co_varnames if name in keywords]
+        arrays = [x for x in list(given) + named if isinstance(x, Array)]
         for array in arrays:
             array.border = options.get("border", "constant" if "fill" in options else "clamp")
             array.fill = options.get("fill", 0)

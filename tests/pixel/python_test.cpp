@@ -201,28 +201,6 @@ def paste(image, mask, table):
     def at(y, x, c):
         if mask[y, x] > 100:
             return image[y, x, c]
-        value = image[y, x, 0] // 64
-        if value == 0 or x % 5 == 2 and y > 0:
-            return table[value] * 20.0
-        elif value == 1:
-            shade = table[1]
-        else:
-            shade = 0.25
-        return shade * image[y, x, c]
-    return at
-)",
-       "return paste(image, mask, table), paste(mask=mask, image=real, table=table, fill=-3)",
-       {image, Input{"real", "HWC", images(DType::kI32, 3)}, Input{"mask", "HW", planes(DType::kU8, 60)},
-        Input{"table",
-              "",
-              {random_array(DType::kF32, {4}, 5), random_array(DType::kF32, {2}, 6),
-               random_array(DType::kF32, {9}, 7)}}}});
-  all.back().functions = R"(
-@galatea.pixel
-def paste(image, mask, table):
-    def at(y, x, c):
-        if mask[y, x] > 100:
-            return image[y, x, c]
         value = image[y, x, 0] % 256 // 64
         if value == 0 or (x % 5 == 2 and y > 0):
             return table[value] * 20.0
@@ -232,7 +210,13 @@ def paste(image, mask, table):
             shade = 0.25
         return shade * (image[y, x, c] % 1000)
     return at
-)";
+)",
+       "return paste(image, mask, table), paste(mask=mask, image=real, table=table, fill=-3)",
+       {image, Input{"real", "HWC", images(DType::kI32, 3)}, Input{"mask", "HW", planes(DType::kU8, 60)},
+        Input{"table",
+              "",
+              {random_array(DType::kF32, {4}, 5), random_array(DType::kF32, {2}, 6),
+               random_array(DType::kF32, {9}, 7)}}}});
   all.push_back({"Arithmetic",
                  R"(
 def wave(t):
