@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/op/schema.h"
 #include "compiler/plan/form_kernels.h"
 
 namespace galatea::plan {
@@ -43,7 +44,8 @@ class Builder {
     const ir::Node& last = graph_.node(group_.nodes.back());
     for (ir::ValueId value : last.outputs) add_output(value);
     std::string name;
-    for (ir::NodeId node : group_.nodes) name += (name.empty() ? "" : "+") + graph_.node(node).op->name;
+    for (ir::NodeId node : group_.nodes)
+      name += (name.empty() ? "" : "+") + op::shown_name(graph_.node(node));
     out_.kernel.name = name;
     return std::move(out_);
   }
@@ -121,7 +123,7 @@ class Builder {
   /// A view of a value that the group makes: a map with affine indices.
   void add_view(ir::NodeId node, ir::ValueId value, const LoweredOutput& output) {
     Stage stage;
-    stage.name = graph_.node(node).op->name;
+    stage.name = op::shown_name(graph_.node(node));
     stage.type = graph_.type(value).dtype;
     stage.span = graph_.node(node).span;
     const ValueInfo& info = table_.info(value);
