@@ -99,7 +99,7 @@ def measure(context, bench, threads, num_files, differences):
     rows, entries = report.standings(everyone, limit, ours)
     print(f"\n{bench.name}: {num_files} files, batch {args.batch_size}, {threads} thread{'s' if threads > 1 else ''}; medians of {args.rounds} "
           f"alternating rounds of {args.epochs} epochs (lowest - highest)")
-    print(report.table(rows))
+    report.show(rows, entries)
     return {"threads": threads, "contestants": entries}
 
 

@@ -27,8 +27,10 @@ def show_difference(value):
 
 
 def short_reason(text):
-    lines = [line for line in text.strip().splitlines() if line.strip()]
-    return lines[-1].strip()[:70] if lines else ""
+    """The line that says what is wrong, else the last one that says something."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    errors = [line for line in lines if line.lower().startswith(("error", "assert")) and not line.endswith(",")]
+    return (errors or lines or [""])[0 if errors else -1][:90]
 
 
 def standings(everyone, limit, ours):
@@ -38,7 +40,7 @@ def standings(everyone, limit, ours):
     entries = []
     for one in everyone:
         if one.skipped:
-            rows.append([one.name, "SKIPPED", "", "", short_reason(one.skipped)] + ([""] if compared else []))
+            rows.append([one.name, "SKIPPED", "", "", ""] + ([""] if compared else []))
             entries.append({"name": one.name, "skipped": one.skipped, "is_peer": one.is_peer})
             continue
         of_limit = contest.ratio(one, limit) if limit else None
@@ -49,6 +51,14 @@ def standings(everyone, limit, ours):
                         "cpu_ms_per_image": one.cpu_ms, "of_limit": of_limit, "ours_by_it": faster, "difference": one.difference,
                         "versions": one.versions})
     return rows, entries
+
+
+def show(rows, entries):
+    """The table, and below it why somebody is not in it."""
+    print(table(rows))
+    for entry in entries:
+        if entry.get("skipped"):
+            print(f"SKIPPED {entry['name']}: {short_reason(entry['skipped'])}")
 
 
 def machine():

@@ -74,9 +74,17 @@ def main():
     args.no_peers = args.no_peers or not any(getattr(known[name], "HAS_PEERS", True) for name in chosen)
     threads = args.threads
     with harness.Context(args) as context:
+        failed = []
         for name in chosen:
             args.threads = threads or getattr(known[name], "THREADS", [1, 2])
-            known[name].run(context)
+            try:
+                known[name].run(context)
+            except harness.Failure as failure:
+                # The others do not need this one.
+                failed.append(name)
+                print(f"bench: {name}: {failure}", file=sys.stderr)
+    if failed:
+        raise harness.Failure(f"failed: {', '.join(failed)}")
 
 
 if __name__ == "__main__":

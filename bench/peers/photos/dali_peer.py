@@ -35,13 +35,18 @@ def val_imagenet(encoded):
     return normalize(image, crop=[measure.SIZE, measure.SIZE])
 
 
-def train_color_rotate(encoded):
-    def near_one():
-        return fn.random.uniform(range=list(measure.TWIST))
+def random_twist():
+    near_one = {name: fn.random.uniform(range=list(measure.TWIST)) for name in ("brightness", "contrast", "saturation")}
+    return near_one | {"hue": fn.random.uniform(range=[-measure.MAX_HUE, measure.MAX_HUE])}
 
-    image = color_rotate(resize(random_window(encoded)), fn.random.uniform(range=[-measure.MAX_ANGLE, measure.MAX_ANGLE]),
-                         brightness=near_one(), contrast=near_one(), saturation=near_one(),
-                         hue=fn.random.uniform(range=[-measure.MAX_HUE, measure.MAX_HUE]))
+
+def train_color_rotate(encoded):
+    image = color_rotate(resize(random_window(encoded)), fn.random.uniform(range=[-measure.MAX_ANGLE, measure.MAX_ANGLE]), **random_twist())
+    return normalize(image, fn.random.coin_flip())
+
+
+def train_small_batch(encoded):
+    image = fn.color_twist(resize(random_window(encoded)), **random_twist())
     return normalize(image, fn.random.coin_flip())
 
 
@@ -63,7 +68,8 @@ def fixed_conditional(encoded, label, p):
     return normalize(image)
 
 
-TRAIN = {"imagenet-train": train_imagenet, "imagenet-val": val_imagenet, "train-color-rotate": train_color_rotate, "seed-conditional": train_conditional}
+TRAIN = {"imagenet-train": train_imagenet, "imagenet-val": val_imagenet, "train-color-rotate": train_color_rotate,
+         "small-batch": train_small_batch, "seed-conditional": train_conditional}
 FIXED = {
     "imagenet-train": lambda encoded, label, p: normalize(resize(fixed_window(encoded, p))),
     "imagenet-val": lambda encoded, label, p: val_imagenet(encoded),
