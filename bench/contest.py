@@ -4,6 +4,7 @@ import contextlib
 import json
 import selectors
 import statistics
+import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
@@ -58,9 +59,11 @@ class Server:
             self.close()
             # Into a file: nobody reads a pipe while an answer is awaited.
             self.errors = (harness.OUT / f"server-{id(self)}.log").open("w+")
-            self.process = harness.subprocess.Popen([str(part) for part in self.command], stdin=harness.subprocess.PIPE,
-                                                    stdout=harness.subprocess.PIPE, stderr=self.errors, text=True, cwd=harness.ROOT,
-                                                    start_new_session=True)
+            try:
+                self.process = harness.start(self.command, stdin=subprocess.PIPE, stderr=self.errors)
+            except harness.Failure:
+                self.close()
+                raise
         try:
             self.process.stdin.write(json.dumps(request) + "\n")
             self.process.stdin.flush()
@@ -93,9 +96,6 @@ class Server:
     def close(self):
         if self.process is not None:
             harness.end(self.process)
-            for stream in (self.process.stdin, self.process.stdout):
-                with contextlib.suppress(OSError):
-                    stream.close()
             self.process = None
         if self.errors is not None:
             self.errors.close()

@@ -21,10 +21,13 @@ class Failure(Exception):
     """Something that ends the benchmark, or takes a contestant out of it, in words for the person who started it."""
 
 
-def start(command, **options):
+def start(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE):
     """A process in a group of its own, so that end() reaches what it starts too."""
-    return subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
-                            start_new_session=True, **options)
+    try:
+        return subprocess.Popen([str(part) for part in command], stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, text=True, cwd=ROOT,
+                                start_new_session=True)
+    except OSError as error:
+        raise Failure(f"{command[0]} cannot be started: {error.strerror}") from None
 
 
 def end(process):
@@ -32,11 +35,16 @@ def end(process):
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+    for stream in (process.stdin, process.stdout, process.stderr):
+        # What was not written yet cannot be.
+        with contextlib.suppress(OSError):
+            if stream:
+                stream.close()
 
 
 def call(command, timeout=None):
     """Runs to the end; whatever interrupts the wait (Ctrl-C, a time limit) ends the process and its children."""
-    process = start(command, stdin=subprocess.DEVNULL)
+    process = start(command)
     try:
         out, err = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:

@@ -61,6 +61,18 @@ OPERATORS = [
     ("mean", BOTH, "fn.reductions.mean(image)"),
     ("max", BOTH, "fn.reductions.max(image)"),
 ]
+#: Operators of the registry that are not measured alone. Those that the list above has by another name come first.
+NOT_MEASURED = {
+    "crop": "slice", "random_resized_crop": "slice and resize", "cast_like": "cast",
+    "cat": "copies", "stack": "copies", "reshape": "moves nothing", "constant": "no image", "one_hot": "no image", "shapes": "no image",
+    "peek_image_shape": "no image", "external_source": "no image",
+    "reductions.min": "max", "reductions.sum": "mean", "reductions.mean_square": "mean", "reductions.rms": "mean", "reductions.variance": "mean",
+    "reductions.std_dev": "mean",
+}
+NOT_MEASURED_GROUPS = ("decoders.", "readers.", "random.", "transforms.")
+#: Peers that do something else where the difference may not show it: area averages instead of a triangle, other pixels.
+OTHER_OUTPUT = {("resize half", "OpenCV"), ("resize half", "Albumentations"), ("resize half nearest", "OpenCV"),
+                ("resize half nearest", "Albumentations"), ("resize half", "kornia")}
 #: A peer whose output differs by more on average, in levels of 255, does something else: it is named, but not held against us.
 SAME_LEVELS = 1.0
 PLANES = ("transpose CHW", "crop_mirror_normalize")
@@ -127,7 +139,7 @@ def measure(context, arena, servers, case, threads):
         return entry | {"skipped": report.short_reason(str(failure))}
     limit, ours, *peers = everyone
     running = [peer for peer in peers if not peer.skipped]
-    same = [peer for peer in running if peer.difference["mean"] <= SAME_LEVELS]
+    same = [peer for peer in running if peer.difference["mean"] <= SAME_LEVELS and (case.name, peer.name) not in OTHER_OUTPUT]
     fastest = max(same, key=lambda peer: peer.rate, default=None)
     other = max((peer for peer in running if peer not in same), key=lambda peer: peer.rate, default=None)
     entry |= {"us": 1e6 / ours.rate, "of_limit": contest.ratio(ours, limit), "contestants": report.standings(everyone, limit, ours)[1]}

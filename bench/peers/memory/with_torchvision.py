@@ -137,7 +137,7 @@ def _(work):
     return lambda batch: F.crop(batch, top, left, height, width).contiguous()
 
 
-@of_batch("normalize constants", "crop_mirror_normalize")
+@of_batch("crop_mirror_normalize")
 def _(work):
     mean, std = ([(v / 255) for v in values] for values in (MEAN, STD))
     return lambda batch: F.normalize(F.to_dtype(batch, torch.float32, scale=work.element == "u8"), mean, std)
