@@ -7,9 +7,8 @@
 
 #include <fmt/format.h>
 
-#include <unordered_set>
-
 #include "base/text_writer.h"
+#include "compiler/kernel/cost.h"
 #include "compiler/kernel/lowering.h"
 
 namespace galatea::kernel {
@@ -17,8 +16,6 @@ namespace galatea::kernel {
 namespace {
 
 using lowering::any_node;
-
-constexpr size_t kCheapNodes = 12;
 
 /// Who reads a stage, and how.
 struct Readers {
@@ -90,15 +87,6 @@ class Scheduler {
     return !options_.gpu && lowering::ring_is_legal(kernel_, s, &consumer) &&
            schedule_.stages[static_cast<size_t>(consumer)].placement != Placement::kRing;
   }
-  bool is_cheap(const Stage& stage) const {
-    std::unordered_set<const ExprNode*> nodes;
-    any_node(stage.body, [&](const ExprNode& node) {
-      nodes.insert(&node);
-      return false;
-    });
-    return nodes.size() <= kCheapNodes;
-  }
-
   void place(int s, StageSchedule* to) const {
     const auto i = static_cast<size_t>(s);
     const Stage& stage = kernel_.stages[i];
@@ -112,9 +100,9 @@ class Scheduler {
     if (!options_.fuse) return say(Placement::kWhole, "fusion is off");
     if (!outputs_[i] && is_table(stage))
       return say(Placement::kTable, "small, and independent of the image: computed once");
-    if (may_inline(s) && !outputs_[i] && readers_[i].only_maps && (readers_[i].loads == 1 || is_cheap(stage)))
-      return say(Placement::kInlined, readers_[i].loads == 1 ? "one reader, element by element"
-                                                             : "cheaper to compute again than to keep");
+    const Recomputation again = recomputation(kernel_, s);
+    const bool inlines = may_inline(s) && !outputs_[i] && readers_[i].only_maps;
+    if (inlines && again.pays()) return say(Placement::kInlined, again.words());
     int consumer = -1;
     if (lowering::ring_is_legal(kernel_, s, &consumer)) {
       const std::string& reader = kernel_.stages[static_cast<size_t>(consumer)].name;
@@ -130,8 +118,9 @@ class Scheduler {
       return say(Placement::kWhole, wide ? "its reader is itself made row by row on demand"
                                          : "its rows are only a few elements long");
     }
-    say(Placement::kWhole, readers_[i].loads > 1 ? fmt::format("read in {} places", readers_[i].loads)
-                                                 : "its reader takes elements in another order");
+    say(Placement::kWhole, inlines                 ? "if computed where it is read, " + again.words()
+                           : readers_[i].loads > 1 ? fmt::format("read in {} places", readers_[i].loads)
+                                                   : "its reader takes elements in another order");
   }
 
   uint64_t random(uint64_t below) {

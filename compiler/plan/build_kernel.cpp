@@ -1,7 +1,5 @@
 // Turns a group of nodes into one kernel: stages side by side, loads of fused values redirected, numbers made
 // parameters.
-#include <bit>
-#include <cmath>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -18,17 +16,8 @@ using op::LoweredOutput;
 
 namespace {
 
-/// Numbers that shape code stay; all others become parameters, so that kernels are shared.
-bool is_structural(const kernel::ExprNode& e) {
-  if (is_bool(e.type)) return true;
-  if (is_float(e.type)) {
-    double value = cell_to_double(e.type, e.value);
-    int exponent = 0;
-    return value == 0 || std::abs(std::frexp(value, &exponent)) == 0.5;  // powers of two: exact scales
-  }
-  int64_t value = cell_to_int(e.type, e.value);
-  return value >= -4 && value <= 4;
-}
+/// Windows up to this are unrolled: their size is structure, whoever wrote it.
+constexpr int64_t kMaxUnrolledTaps = 7;
 
 class Builder {
  public:
@@ -58,7 +47,11 @@ class Builder {
     for (const Stage& stage : lowering.stages) {
       Stage copy = stage;
       copy.span = graph_.node(node).span;
-      for_each_expr(copy, [&](Expr& e) { e = import(node, base, e); });
+      for (Expr& e : copy.extents) e = extent(e);
+      for (Expr& e : copy.reduce_extents) e = extent(e);
+      if (copy.taps) copy.taps = taps(copy.taps);
+      for (Expr* e : {&copy.body, &copy.first, &copy.weight, &copy.source, &copy.finish})
+        if (*e) *e = import(node, base, *e);
       out_.kernel.stages.push_back(std::move(copy));
     }
     for (size_t k = 0; k < lowering.outputs.size(); ++k) {
@@ -72,12 +65,17 @@ class Builder {
     }
   }
 
-  template <typename F>
-  static void for_each_expr(Stage& stage, const F& f) {
-    for (Expr& e : stage.extents) f(e);
-    for (Expr& e : stage.reduce_extents) f(e);
-    for (Expr* e : {&stage.body, &stage.first, &stage.taps, &stage.weight, &stage.source, &stage.finish})
-      if (*e) f(*e);
+  /// Equal extents are one number, however they were arrived at: stages that work side by side have to see
+  /// it.
+  Expr extent(const Expr& e) {
+    const Expr known = table_.resolve(e);
+    return parametrize(kernel::is_const(known) ? kernel::extent_constant(kernel::const_value(known)) : known);
+  }
+
+  Expr taps(const Expr& e) {
+    const Expr known = table_.resolve(e);
+    const bool unrolled = kernel::is_const(known) && kernel::const_value(known) <= kMaxUnrolledTaps;
+    return unrolled ? kernel::const_int(kernel::const_value(known)) : parametrize(known);
   }
 
   /// A view of a value that the group makes: a map with affine indices.
@@ -86,7 +84,7 @@ class Builder {
     stage.name = graph_.node(node).op->name;
     stage.type = graph_.type(value).dtype;
     stage.span = graph_.node(node).span;
-    for (const Expr& e : table_.info(value).extents) stage.extents.push_back(parametrize(e));
+    for (const Expr& e : table_.info(value).extents) stage.extents.push_back(extent(e));
     std::vector<Expr> indices;
     for (const Expr& s : output.start) indices.push_back(parametrize(table_.resolve(s)));
     std::vector<int> axis_of;
@@ -121,7 +119,7 @@ class Builder {
     kernel::KernelInput input;
     input.name = graph_.value(value).variable;
     input.type = graph_.type(value).dtype;
-    for (const Expr& e : table_.info(value).extents) input.extents.push_back(parametrize(e));
+    for (const Expr& e : table_.info(value).extents) input.extents.push_back(extent(e));
     input.dense_axes = table_.info(value).dense_axes;
     out_.inputs.push_back(value);
     out_.kernel.inputs.push_back(std::move(input));
@@ -161,13 +159,13 @@ class Builder {
     return result;
   }
 
-  /// Largest subexpressions without axes become parameters (structural constants stay).
+  /// Largest subexpressions without axes become parameters (constants that a recipe wrote stay).
   Expr parametrize(const Expr& e) {
     std::unordered_map<const kernel::ExprNode*, bool> memo;
     return kernel::rewrite(e, [&](const Expr& x) -> Expr {
       if (x->kind == ExprKind::kParam) return x;
       if (is_per_element(x, memo)) return {};
-      if (x->kind == ExprKind::kConst && is_structural(*x)) return x;
+      if (x->kind == ExprKind::kConst && (x->origin == 0 || is_bool(x->type))) return x;
       if (kernel::contains(x, ExprKind::kParam)) return {};  // already imported below
       return make_param(x);
     });
@@ -176,7 +174,7 @@ class Builder {
   Expr make_param(const Expr& value) {
     uint64_t hash = kernel::hash_of(value);
     for (int index : params_by_hash_[hash])
-      if (kernel::same(out_.params[static_cast<size_t>(index)], value))
+      if (kernel::same_meaning(out_.params[static_cast<size_t>(index)], value))
         return kernel::param(index, value.type());
     int index = static_cast<int>(out_.params.size());
     params_by_hash_[hash].push_back(index);

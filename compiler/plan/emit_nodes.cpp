@@ -103,7 +103,9 @@ void Emitter::emit_native_scalars(ir::NodeId id, const op::NativeScalars& native
 
 int Emitter::allocate_tensor(DType type, const std::vector<Expr>& extents) {
   claim(MemoryClaim::Kind::kHeld, type, extents, graph_.node(node_).op->name);
-  return emit_allocation(type, extents);
+  const int slot = emit_allocation(type, extents);
+  claimed_slot(slot);
+  return slot;
 }
 
 int Emitter::emit_allocation(DType type, const std::vector<Expr>& extents) {
@@ -212,11 +214,13 @@ void Emitter::emit_view(ir::NodeId id, size_t k, const LoweredOutput& output) {
   view.reshape = output.reshape;
   std::vector<int32_t> registers = regs(table_.info(value).extents);
   if (output.reshape) {
-    if (table_.info(source).dense_axes < view.input_ndim)
+    const bool copies = table_.info(source).dense_axes < view.input_ndim;
+    if (copies)
       claim(MemoryClaim::Kind::kHeld, graph_.type(source).dtype, table_.info(source).extents,
             "a dense copy for " + node.op->name);
     Instruction& dense = emit(Op::kMakeDense);
     dense.dst = new_slot();
+    if (copies) claimed_slot(dense.dst);
     dense.a = slot;
     slot = dense.dst;
   } else {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/plan/emitter.h"
+#include "compiler/plan/release_slots.h"
 #include "compiler/plan/source_config.h"
 
 namespace galatea::plan {
@@ -273,14 +274,17 @@ int32_t Emitter::location_at(Span span, const std::vector<CallSite>& calls, cons
 
 Status emit_sample_program(ValueTable& table, const KernelGroups& groups,
                            const std::vector<PlannedKernel>& kernels, const SourceMap& sources, uint64_t seed,
-                           runtime::Program& program) {
+                           runtime::Program& program, std::vector<MemoryClaim>* claims) {
   runtime::Program draft;
   draft.kernels = program.kernels;
   MemoryPlan memory = Emitter(table, groups, kernels, sources, seed, draft).draft();
   table.forget_slots();
+  if (claims) *claims = memory.claims();
   Emitter emitter(table, groups, kernels, sources, seed, program);
   emitter.set_memory_plan(std::move(memory));
-  return emitter.run();
+  GALATEA_TRY(emitter.run());
+  insert_releases(program);
+  return {};
 }
 
 }  // namespace galatea::plan

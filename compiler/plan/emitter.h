@@ -39,6 +39,11 @@ class Emitter {
   void emit_headers(ir::BlockId block);
   bool can_emit_header(ir::NodeId node) const;
   void claim(MemoryClaim::Kind kind, DType type, std::vector<Expr> extents, std::string_view what);
+  void find_releases();
+  /// The claim just made is for this slot.
+  void claimed_slot(int slot) {
+    if (drafting_) claims_.back().slot = slot;
+  }
   void claim_output(size_t output, DType type, const std::vector<Expr>& extents);
   /// Whether the value may have to be copied into its output at the end.
   bool is_copied(ir::ValueId value) const;

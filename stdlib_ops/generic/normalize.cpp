@@ -232,7 +232,7 @@ class Normalizer {
              },
          .finish =
              [&](Expr acc) {
-               const Expr divisor = box_.count - i64(b_.integer("ddof"));
+               const Expr divisor = box_.count - b_.arg("ddof", DType::kI64);
                const Expr variance = select(divisor > i64(0), acc / to_f32(divisor), f32(0)) + epsilon;
                // Elements that are all equal become `shift`.
                return select(variance > f32(0), scale / kernel::unary(ScalarOp::kSqrt, variance), f32(0));
