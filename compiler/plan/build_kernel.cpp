@@ -16,9 +16,6 @@ using op::LoweredOutput;
 
 namespace {
 
-/// Windows up to this are unrolled: their size is structure, whoever wrote it.
-constexpr int64_t kMaxUnrolledTaps = 7;
-
 class Builder {
  public:
   Builder(const ValueTable& table, const KernelGroup& group)
@@ -49,8 +46,7 @@ class Builder {
       copy.span = graph_.node(node).span;
       for (Expr& e : copy.extents) e = extent(e);
       for (Expr& e : copy.reduce_extents) e = extent(e);
-      if (copy.taps) copy.taps = taps(copy.taps);
-      for (Expr* e : {&copy.body, &copy.first, &copy.weight, &copy.source, &copy.finish})
+      for (Expr* e : {&copy.body, &copy.first, &copy.taps, &copy.weight, &copy.source, &copy.finish})
         if (*e) *e = import(node, base, *e);
       out_.kernel.stages.push_back(std::move(copy));
     }
@@ -70,12 +66,6 @@ class Builder {
   Expr extent(const Expr& e) {
     const Expr known = table_.resolve(e);
     return parametrize(kernel::is_const(known) ? kernel::extent_constant(kernel::const_value(known)) : known);
-  }
-
-  Expr taps(const Expr& e) {
-    const Expr known = table_.resolve(e);
-    const bool unrolled = kernel::is_const(known) && kernel::const_value(known) <= kMaxUnrolledTaps;
-    return unrolled ? kernel::const_int(kernel::const_value(known)) : parametrize(known);
   }
 
   /// A view of a value that the group makes: a map with affine indices.
