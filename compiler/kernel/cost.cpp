@@ -48,6 +48,7 @@ double extent_of(const Expr& e) {
 std::vector<Expr> box_of(const Stage& stage, const Expr* part) {
   std::vector<Expr> box = stage.extents;
   if (part == &stage.finish) return box;
+  if (stage.form == StageForm::kHistogram) box.pop_back();  // what is counted is computed once for all bins
   box.insert(box.end(), stage.reduce_extents.begin(), stage.reduce_extents.end());
   if (stage.form == StageForm::kBand && part != &stage.first) box.push_back(stage.taps);
   return box;

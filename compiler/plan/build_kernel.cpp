@@ -65,7 +65,9 @@ class Builder {
   /// it.
   Expr extent(const Expr& e) {
     const Expr known = table_.resolve(e);
-    return parametrize(kernel::is_const(known) ? kernel::extent_constant(kernel::const_value(known)) : known);
+    if (!kernel::is_user_constant(known)) return parametrize(known);
+    const auto value = static_cast<uint64_t>(kernel::const_value(known));
+    return parametrize(kernel::user_constant(DType::kI64, {value}, value * 0x9E3779B97F4A7C15U | 1));
   }
 
   /// A view of a value that the group makes: a map with affine indices.
@@ -105,14 +107,27 @@ class Builder {
 
   int input_index(ir::ValueId value) {
     for (size_t i = 0; i < out_.inputs.size(); ++i)
-      if (out_.inputs[i] == value) return static_cast<int>(i);
+      if (!out_.inputs[i].constant && out_.inputs[i].value == value) return static_cast<int>(i);
     kernel::KernelInput input;
     input.name = graph_.value(value).variable;
     input.type = graph_.type(value).dtype;
     for (const Expr& e : table_.info(value).extents) input.extents.push_back(extent(e));
     input.dense_axes = table_.info(value).dense_axes;
-    out_.inputs.push_back(value);
+    out_.inputs.push_back({value, nullptr});
     out_.kernel.inputs.push_back(std::move(input));
+    return static_cast<int>(out_.inputs.size()) - 1;
+  }
+
+  /// Its elements are data of the call, so that kernels with other tables of the same extents are this one.
+  int constant_index(const kernel::KernelInput& input,
+                     const std::shared_ptr<const runtime::ConstantTensor>& constant) {
+    for (size_t i = 0; i < out_.inputs.size(); ++i)
+      if (out_.inputs[i].constant && runtime::same(*out_.inputs[i].constant, *constant))
+        return static_cast<int>(i);
+    out_.inputs.push_back({ir::kNoId, constant});
+    out_.kernel.inputs.push_back(input);
+    for (Expr& extent : out_.kernel.inputs.back().extents)
+      if (!kernel::is_const_int(extent, kByteValues)) extent = parametrize(extent);
     return static_cast<int>(out_.inputs.size()) - 1;
   }
 
@@ -126,7 +141,14 @@ class Builder {
       if (x->target.kind == LoadTarget::Kind::kStage)
         return kernel::load({LoadTarget::Kind::kStage, base + x->target.index}, x->type, std::move(indices),
                             x->border, x->fill);
-      ir::ValueId value = graph_.node(node).inputs[static_cast<size_t>(x->target.index)];
+      const auto number = static_cast<size_t>(x->target.index);
+      if (const size_t inputs = graph_.node(node).inputs.size(); number >= inputs) {
+        const op::Lowering& lowering = table_.lowering(node);
+        return kernel::load({LoadTarget::Kind::kInput,
+                             constant_index(lowering.inputs[number], lowering.constants[number - inputs])},
+                            x->type, std::move(indices), x->border, x->fill);
+      }
+      ir::ValueId value = graph_.node(node).inputs[number];
       if (x->border == kernel::Border::kNone && table_.graph().type(value).static_volume() >= 0 &&
           table_.graph().type(value).static_volume() <= kMaxScalarElements &&
           places_.find(value) == places_.end()) {

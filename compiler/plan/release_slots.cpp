@@ -25,6 +25,7 @@ void for_each_slot(const Program& program, const Instruction& i, const F& f) {
     case Opcode::kAllocate:
     case Opcode::kAllocateOutput:
     case Opcode::kStoreElements:
+    case Opcode::kConstantTensor:
     case Opcode::kFeed:
       return f(i.dst);
     case Opcode::kView:
