@@ -16,6 +16,9 @@ using op::LoweredOutput;
 
 namespace {
 
+/// A table of bytes has so many elements: code depends on it.
+constexpr int64_t kByteValues = 256;
+
 class Builder {
  public:
   Builder(const ValueTable& table, const KernelGroup& group)
@@ -126,8 +129,9 @@ class Builder {
         return static_cast<int>(i);
     out_.inputs.push_back({ir::kNoId, constant});
     out_.kernel.inputs.push_back(input);
-    for (Expr& extent : out_.kernel.inputs.back().extents)
-      if (!kernel::is_const_int(extent, kByteValues)) extent = parametrize(extent);
+    for (Expr& length : out_.kernel.inputs.back().extents)
+      if (kernel::is_const(length) && !kernel::is_const_int(length, kByteValues))
+        length = extent(kernel::extent_constant(kernel::const_value(length)));
     return static_cast<int>(out_.inputs.size()) - 1;
   }
 

@@ -30,12 +30,15 @@ std::vector<std::string> PipelineGenerator::operators() {
           "decoders.image_crop",
           "decoders.image_random_crop",
           "decoders.image_slice",
+          "equalize",
           "erase",
           "flip",
           "gaussian_blur",
           "hsv",
           "hue",
           "laplacian",
+          "lookup_table",
+          "noise.salt_and_pepper",
           "normalize",
           "pad",
           "random.choice",
@@ -99,7 +102,17 @@ std::string PipelineGenerator::scalar(double low, double high) {
 
 PipelineGenerator::Call PipelineGenerator::point(const Image& image) {
   const std::string& x = image.name;
-  switch (below(5)) {
+  switch (below(7)) {
+    case 5:
+      return {fmt::format("fn.noise.salt_and_pepper({}, prob={}, salt_vs_pepper={})", x, real(0, 0.5),
+                          real(0, 1)),
+              image};
+    case 6:
+      return {fmt::format(
+                  "fn.lookup_table(fn.cast({}, dtype=types.UINT8), keys=[3, 100, 255], values=[{}, {}, {}], "
+                  "default_value={}, dtype=types.{})",
+                  x, real(0, 255), real(0, 255), real(0, 255), real(0, 255), image.dtype),
+              image};
     case 0:
       return {fmt::format("fn.brightness({}, brightness={})", x, scalar(-0.5, 2)), image};
     case 1:
@@ -312,7 +325,10 @@ PipelineGenerator::Call PipelineGenerator::statistic(const Image& image) {
   const std::string& x = image.name;
   const std::string mean = fresh();
   Image out = image;
-  switch (below(5)) {
+  switch (below(6)) {
+    case 5:
+      out.dtype = "UINT8";
+      return {fmt::format("fn.equalize(fn.cast({}, dtype=types.UINT8))", x), out};
     case 0:
       line(fmt::format("{} = fn.reductions.mean({})", mean, x), mean + " = 100.0");
       return {fmt::format("fn.contrast({}, contrast={}, contrast_center={})", x, scalar(0, 2), mean), image};

@@ -91,10 +91,16 @@ std::vector<runtime::Tensor> feed_of(runtime::Allocator& allocator, const std::s
   return samples;
 }
 
-PipelineOutcome run_pipeline(const std::string& text, uint64_t images, const PipelineWay& way) {
+PipelineOutcome run_pipeline(const std::string& text, uint64_t images, const PipelineWay& way,
+                             const std::string& data) {
   PipelineOutcome out;
   SourceMap sources;
-  dsl::FrontendResult staged = dsl::stage_pipeline("random.dali-dsl", text, {}, product().registry, sources);
+  dsl::FrontendOptions frontend;
+  frontend.host.batch_size = 4;
+  if (!data.empty() && text.find("(data: str") != std::string::npos)
+    frontend.parameters.emplace_back("data", data);
+  dsl::FrontendResult staged =
+      dsl::stage_pipeline("pipeline.dali-dsl", text, frontend, product().registry, sources);
   if (!staged.ok) {
     out.staging = "refused";
     for (const Diagnostic& d : staged.diagnostics) out.staging += "\n" + render_text(d, sources);
@@ -125,7 +131,8 @@ PipelineOutcome run_pipeline(const std::string& text, uint64_t images, const Pip
     const std::vector<runtime::Tensor> samples = feed_of(allocator, input.name, images);
     if (Status fed = (*session)->feed(input.name, samples); !fed) out.error = words(fed.error(), sources);
   }
-  if (Status end = (*session)->end_of_feed(); !end) out.error = words(end.error(), sources);
+  if (!(*program)->external_inputs.empty())
+    if (Status end = (*session)->end_of_feed(); !end) out.error = words(end.error(), sources);
   if (!out.error.empty()) return out;
   auto batch = (*session)->next();
   if (!batch || !*batch) {

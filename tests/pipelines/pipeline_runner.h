@@ -32,8 +32,10 @@ struct PipelineOutcome {
 std::vector<runtime::Tensor> feed_of(runtime::Allocator& allocator, const std::string& input,
                                      uint64_t images);
 
-/// Feeds four images of different extents, made from `images`.
-PipelineOutcome run_pipeline(const std::string& text, uint64_t images, const PipelineWay& way);
+/// One batch. Feeds four images of different extents, made from `images`; a pipeline that reads files gets
+/// the folder `data` for its parameter of that name.
+PipelineOutcome run_pipeline(const std::string& text, uint64_t images, const PipelineWay& way,
+                             const std::string& data = {});
 
 /// What differs, in words; empty: nothing.
 std::string difference(const PipelineOutcome& expected, const PipelineOutcome& found);
