@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "compiler/op/schema.h"
+
 namespace galatea::plan {
 
 using kernel::ExprKind;
@@ -89,8 +91,8 @@ class Former {
           int producer = producing_group(input);
           if (producer < 0 || std::find(joined.begin(), joined.end(), producer) != joined.end()) continue;
           const std::string objection = why_not(input, producer, group);
-          const std::string names =
-              fmt::format("{} {{}} {}", graph_.defining_node(input)->op->name, graph_.node(reader).op->name);
+          const std::string names = fmt::format("{} {{}} {}", op::shown_name(*graph_.defining_node(input)),
+                                                op::shown_name(graph_.node(reader)));
           if (!objection.empty()) {
             apart[producer] = fmt::format(fmt::runtime(names), "stays apart from") + ": " + objection + "\n";
             continue;
