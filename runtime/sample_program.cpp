@@ -89,6 +89,8 @@ Status Frame::step(const Instruction& i, Worker& worker) {
       return switch_to(i);
     case Opcode::kCheck:
       return reg(i.b).bits != 0 ? Status{} : check(i);
+    case Opcode::kAdmit:
+      return {};
     case Opcode::kAllocate:
       return allocate(i);
     case Opcode::kAllocateOutput:
