@@ -110,6 +110,11 @@ void Lowering::add_tensors() {
     Place place;
     place.buffer = static_cast<int>(out_.buffers.size());
     out_.buffers.push_back({unique_name(name + "_", out_.buffers.size()), kind, type, tensor, Expr()});
+    if (kind == BufferKind::kInput && dense_axes == static_cast<int>(extents.size())) {
+      Expr size = const_int(1);
+      for (const Expr& e : extents) size = size && is_const(e) ? size * e : Expr();
+      out_.buffers.back().elements = size;
+    }
     std::vector<int> order(extents.size());
     for (size_t d = 0; d < extents.size(); ++d) order[d] = static_cast<int>(d);
     place.strides = dense_strides(extents, order);
