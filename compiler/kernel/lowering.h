@@ -154,6 +154,8 @@ class Lowering {
   std::vector<Expr> trial(const Nest& nest, const Env& env, const DroppedBorders* dropped, AccessLog* log);
   Shape choose_shape(const Nest& nest, const AccessLog& log, const std::vector<Expr>& values,
                      const std::vector<int>& vars, bool flatten);
+  void unroll_planes(const AccessLog& log, const std::vector<int>& vars, int last, Shape* shape,
+                     const std::vector<Expr>& extents) const;
   std::optional<Unknown> find_unknown(const AccessLog& log, const Shape& shape,
                                       const std::vector<int>& vars) const;
   void emit_specialised(const Nest& nest, const Unknown& unknown, int along, Block& out);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "base/text_writer.h"
@@ -19,12 +20,22 @@ namespace {
 using lowering::any_node;
 
 constexpr size_t kCheapNodes = 12;
+constexpr size_t kMaxPixelChannels = 4;  ///< loops repeat so many inside
 
 /// Who reads a stage, and how.
 struct Readers {
   int loads = 0;
   bool only_maps = true;
   bool constant_border = false;
+};
+
+/// An element that the loops of a stage read: of the stage's own expressions, or of those inlined into it.
+struct Use {
+  int loops = 0;         ///< the stage
+  std::vector<Expr> at;  ///< indices over its axes
+  friend bool operator==(const Use& a, const Use& b) {
+    return a.loops == b.loops && std::equal(a.at.begin(), a.at.end(), b.at.begin(), b.at.end(), same);
+  }
 };
 
 class Scheduler {
@@ -38,6 +49,7 @@ class Scheduler {
     outputs_.assign(n, false);
     for (const KernelOutput& output : kernel_.outputs) outputs_[static_cast<size_t>(output.stage)] = true;
     for (const Stage& stage : kernel_.stages) count_loads(stage);
+    uses_.resize(n);
     schedule_.stages.resize(n);
     // Consumers first: whether rows may be kept depends on how their reader is placed.
     for (size_t s = n; s-- > 0;) {
@@ -47,6 +59,7 @@ class Scheduler {
       else
         place(static_cast<int>(s), &to);
       choose_lanes(kernel_.stages[s], &to);
+      add_uses(static_cast<int>(s));
     }
     return std::move(schedule_);
   }
@@ -85,6 +98,54 @@ class Scheduler {
     return stage.form == StageForm::kMap && readers_[static_cast<size_t>(s)].loads > 0 &&
            !readers_[static_cast<size_t>(s)].constant_border && !lowering::may_raise_flag(stage);
   }
+  /// Adds the elements that stage `s` reads, as its loops see them; all later stages have been placed.
+  void add_uses(int s) {
+    const auto i = static_cast<size_t>(s);
+    const bool inlined = schedule_.stages[i].placement == Placement::kInlined;
+    const std::vector<Use> own = {{s, {}}};
+    for (const Use& seen : inlined ? uses_[i] : own)
+      lowering::for_each_stage_expr(kernel_.stages[i], [&](const Expr& e) {
+        any_node(e, [&](const ExprNode& node) {
+          if (node.kind != ExprKind::kLoad || node.target.kind != LoadTarget::Kind::kStage) return false;
+          Use use{seen.loops, {}};
+          for (const Expr& index : node.args)
+            use.at.push_back(rewrite(index, [&](const Expr& x) {
+              return inlined && x->kind == ExprKind::kAxis ? seen.at[static_cast<size_t>(x->index)] : Expr();
+            }));
+          std::vector<Use>& uses = uses_[static_cast<size_t>(node.target.index)];
+          if (uses.size() <= kMaxPixelChannels + 1 && std::find(uses.begin(), uses.end(), use) == uses.end())
+            uses.push_back(std::move(use));
+          return false;
+        });
+      });
+  }
+  /// Whether one stage's loops want it, each pixel for one pixel of theirs: computed where it is read, each
+  /// element is computed once, because loops repeat the channels of a pixel inside.
+  bool feeds_whole_pixels(int s) const {
+    const std::vector<Use>& uses = uses_[static_cast<size_t>(s)];
+    if (uses.empty() || uses.size() > kMaxPixelChannels + 1) return false;
+    const Stage& loops = kernel_.stages[static_cast<size_t>(uses[0].loops)];
+    if (loops.form != StageForm::kMap || uses[0].at.empty()) return false;
+    const size_t last = uses[0].at.size() - 1;
+    std::vector<bool> moves(loops.extents.size(), false);
+    for (const Use& use : uses) {
+      if (use.loops != uses[0].loops) return false;
+      for (size_t d = 0; d < last; ++d) {
+        if (use.at[d]->kind != ExprKind::kAxis || use.at[d]->index != uses[0].at[d]->index) return false;
+        moves[static_cast<size_t>(use.at[d]->index)] = true;
+      }
+      const Expr& channel = use.at[last];
+      if (!is_const(channel) && (channel->kind != ExprKind::kAxis || channel->index + 1 != loops.rank()))
+        return false;
+    }
+    for (size_t a = 0; a < moves.size(); ++a) {
+      const bool repeated = a + 1 == moves.size() && is_const(loops.extents[a]) &&
+                            const_value(loops.extents[a]) <= int64_t{kMaxPixelChannels};
+      const bool plain = uses.size() == 1 && uses[0].at[last]->kind == ExprKind::kAxis;
+      if (!moves[a] && !repeated && !(plain && uses[0].at[last]->index == static_cast<int>(a))) return false;
+    }
+    return true;
+  }
   bool may_ring(int s) const {
     int consumer = -1;
     return !options_.gpu && lowering::ring_is_legal(kernel_, s, &consumer) &&
@@ -115,6 +176,9 @@ class Scheduler {
     if (may_inline(s) && !outputs_[i] && readers_[i].only_maps && (readers_[i].loads == 1 || is_cheap(stage)))
       return say(Placement::kInlined, readers_[i].loads == 1 ? "one reader, element by element"
                                                              : "cheaper to compute again than to keep");
+    if (may_inline(s) && !outputs_[i] && feeds_whole_pixels(s))
+      return say(Placement::kInlined,
+                 "the loops that want it take pixel by pixel: each element is computed once");
     int consumer = -1;
     if (lowering::ring_is_legal(kernel_, s, &consumer)) {
       const std::string& reader = kernel_.stages[static_cast<size_t>(consumer)].name;
@@ -165,6 +229,7 @@ class Scheduler {
   const ScheduleOptions& options_;
   uint64_t state_;
   std::vector<Readers> readers_;
+  std::vector<std::vector<Use>> uses_;  ///< per stage: what loops read of it; cut off where they are many
   std::vector<bool> outputs_;
   Schedule schedule_;
 };

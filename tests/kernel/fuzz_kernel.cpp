@@ -114,7 +114,7 @@ class KernelMaker {
   Border random_border() { return choose({Border::kClamp, Border::kReflect101, Border::kConstant}); }
 
   void add_step() {
-    switch (pick(0, 12)) {
+    switch (pick(0, 15)) {
       case 0:
       case 1:
         return add_pointwise();
@@ -123,6 +123,10 @@ class KernelMaker {
         return add_crop();
       case 12:
         return add_twin();
+      case 13:
+      case 14:
+      case 15:
+        return add_warp();
       case 2:
         return add_window_map();
       case 3:
@@ -263,6 +267,68 @@ class KernelMaker {
     Expr column = chance(2) ? axis(1) : axis(1) * int_param(-1, 1) + int_param(-4, 12);
     if (chance(4)) column = image.extents[1] - const_int(1) - axis(1);
     stage.body = to_type(mangle(read(image, {row, column, axis(2)}, random_border())), stage.type);
+    images_.push_back(add_stage(std::move(stage)));
+  }
+
+  /// A place of the source as warps compute it: by the map's row, rounded down, within reach of 32 bits.
+  Expr warp_index(const Expr& place) {
+    const Expr near = max(min(place, const_float(16777218)), const_float(-2));
+    if (chance(6)) return convert(convert(place, DType::kI32), DType::kI64);
+    return convert(convert(chance(8) ? place : near, DType::kI32), DType::kI64);
+  }
+
+  /// Computed indices: one or several pixels about a place, outside of the source a number or its edge.
+  void add_warp() {
+    const Image image = some_image();
+    Stage stage;
+    stage.type = random_type();
+    stage.extents = {chance(2) ? image.extents[0] : extents_[2], chance(2) ? image.extents[1] : extents_[3],
+                     image.extents[2]};
+    const auto factor = [&](double about) {
+      const double value = chance(2) ? about : about + choose({-0.5, 0.1, 0.25, 1.5});
+      return add_param(DType::kF32, cell_from_double(DType::kF32, value).bits);
+    };
+    const auto shift = [&] {
+      const double value = chance(2) ? pick(-6, 6) : choose({0.25, -3.75, 11.5, 40.0, -1e9, 1e9});
+      return add_param(DType::kF32, cell_from_double(DType::kF32, value).bits);
+    };
+    const Expr u = convert(convert(axis(1), DType::kI32), DType::kF32) + const_float(0.5);
+    const Expr v = convert(convert(axis(0), DType::kI32), DType::kF32) + const_float(0.5);
+    const Expr sx = fma(factor(1), u, fma(factor(0), v, shift())),
+               sy = fma(factor(0), u, fma(factor(1), v, shift()));
+    const Expr left = unary(ScalarOp::kFloor, sx), top = unary(ScalarOp::kFloor, sy);
+    // Rows or columns may be taken as they come: a shift of each row or column.
+    const bool plain_rows = chance(5) && same(stage.extents[0], image.extents[0]);
+    const Expr x = warp_index(left), y = plain_rows ? axis(0) : warp_index(top);
+    const Border border = chance(3) ? random_border() : Border::kClamp;
+    const bool filled = border == Border::kClamp && chance(2);
+    const Expr fill = convert(float_param(), image.type);
+    const auto pixel = [&](int64_t dx, int64_t dy) {
+      const Expr column = x + const_int(dx), row = y + const_int(dy);
+      const Expr value = read(image, {row, column, axis(2)}, border);
+      if (!filled) return value;
+      Expr inside = (column >= const_int(0)) & (column < image.extents[1]);
+      if (!plain_rows) inside = inside & (row >= const_int(0)) & (row < image.extents[0]);
+      return select(inside, value, fill);
+    };
+    const auto wide = [&](int64_t dx, int64_t dy) { return convert(pixel(dx, dy), DType::kF32); };
+    const auto blend = [](const Expr& t, const Expr& a, const Expr& b) { return fma(t, b - a, a); };
+    switch (pick(0, 3)) {
+      case 0:
+        stage.body = to_type(pixel(0, 0), stage.type);
+        break;
+      case 1:
+        stage.body = to_type(blend(sx - left, wide(0, 0), wide(1, 0)), stage.type);
+        break;
+      case 2:
+        stage.body = to_type(wide(-1, 0) + wide(1, 0) - wide(0, pick(-1, 1)) * float_param(), stage.type);
+        break;
+      default:
+        stage.body = to_type(blend(sy - top, blend(sx - left, wide(0, 0), wide(1, 0)),
+                                   blend(sx - left, wide(0, 1), wide(1, 1))),
+                             stage.type);
+        break;
+    }
     images_.push_back(add_stage(std::move(stage)));
   }
 

@@ -338,9 +338,14 @@ llvm::Value* FunctionEmitter::emit_saturate(DType from, DType to, Value* value) 
         x = builder_.CreateSelect(builder_.CreateFCmpUNO(x, x), llvm::Constant::getNullValue(real), x);
       x = builder_.CreateSelect(builder_.CreateFCmpOGT(x, low), x, low);
       x = builder_.CreateSelect(builder_.CreateFCmpOLT(x, high), x, high);
-      x = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::roundeven, x);
-      Value* whole = builder_.CreateFPToSI(x, shaped(builder_.getInt32Ty(), value));
-      return builder_.CreateTrunc(whole, shaped(type_of(to), value));
+      // Adding 3 * 2^(digits-2) moves the binary point to the end: the sum is rounded half to even, and its
+      // low bits are the whole number.
+      const bool single = real->getScalarType()->isFloatTy();
+      Value* anchor = llvm::ConstantFP::get(real, single ? 0x3p22 : 0x3p51);
+      Value* bits =
+          builder_.CreateBitCast(builder_.CreateFAdd(x, anchor),
+                                 shaped(single ? builder_.getInt32Ty() : builder_.getInt64Ty(), value));
+      return builder_.CreateTrunc(bits, shaped(type_of(to), value));
     }
     Value* rounded = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::roundeven, value);
     return emit_convert(from, to, rounded);

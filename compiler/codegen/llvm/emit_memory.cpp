@@ -8,10 +8,6 @@
 
 namespace galatea::codegen {
 
-namespace {
-constexpr int64_t kMaxStride = 4;
-}  // namespace
-
 llvm::Type* FunctionEmitter::type_of(DType type) const {
   switch (type) {
     case DType::kBool:
@@ -67,7 +63,7 @@ llvm::Value* FunctionEmitter::emit_load(const kernel::ExprNode& e) {
   if (!parts.scale) return scalar_load(emit(e.args[0]));
   if (!kernel::is_const(parts.scale)) return gather(e);
   int64_t stride = kernel::const_value(parts.scale);
-  if (stride == 0 || std::abs(stride) > kMaxStride) return gather(e);
+  if (stride == 0 || std::abs(stride) > kMaxInterleaved) return gather(e);
   // The constant stays apart from the base, so that the channels of a pixel share their loads.
   Value* base = builder_.CreateMul(vector_base_, i64(stride));
   if (parts.uniform) base = builder_.CreateAdd(emit(parts.uniform), base);
@@ -92,32 +88,24 @@ llvm::Value* FunctionEmitter::emit_load(const kernel::ExprNode& e) {
     return from_memory(buffer.type, value);
   }
   if (stride < 0) return gather(e);
-  // stride 2..4: the whole run, then every stride-th element.
-  llvm::SmallVector<int, 256> pick;
-  for (unsigned i = 0; i < lanes; ++i)
-    pick.push_back(static_cast<int>(i * static_cast<unsigned>(stride)) +
-                   static_cast<int>(channel ? constant : 0));
-  llvm::Type* run = vector_of(element, lanes_ * static_cast<int>(stride));
-  llvm::Instruction* raw = nullptr;
-  Value* pointer = address(e.index, base);
-  if (!mask_ && channel) {
-    raw = builder_.CreateAlignedLoad(run, pointer, align);
-  } else {
-    // Without knowing the channel, the run may end past what the padding covers: only the elements wanted are
-    // read.
-    llvm::SmallVector<int, 256> widen;
-    for (unsigned i = 0; i < lanes * static_cast<unsigned>(stride); ++i)
-      widen.push_back(static_cast<int>(i / static_cast<unsigned>(stride)));
-    Value* mask = mask_ ? mask_ : llvm::Constant::getAllOnesValue(vector_of(builder_.getInt1Ty(), lanes_));
-    mask = builder_.CreateShuffleVector(mask, widen);
-    if (!channel) {
-      llvm::SmallVector<llvm::Constant*, 256> wanted;
-      for (unsigned i = 0; i < lanes * static_cast<unsigned>(stride); ++i)
-        wanted.push_back(builder_.getInt1(i % static_cast<unsigned>(stride) == 0));
-      mask = builder_.CreateAnd(mask, llvm::ConstantVector::get(wanted));
-    }
-    raw = builder_.CreateMaskedLoad(run, pointer, align, mask, llvm::Constant::getNullValue(run));
+  if (channel)
+    return from_memory(buffer.type,
+                       load_strided(e.index, base, static_cast<int>(stride), static_cast<int>(constant)));
+  // Without knowing the channel, the run may end past what the padding covers: only the elements wanted are
+  // read.
+  llvm::SmallVector<int, 256> pick, widen;
+  llvm::SmallVector<llvm::Constant*, 256> wanted;
+  const auto step = static_cast<unsigned>(stride);
+  for (unsigned i = 0; i < lanes; ++i) pick.push_back(static_cast<int>(i * step));
+  for (unsigned i = 0; i < lanes * step; ++i) {
+    widen.push_back(static_cast<int>(i / step));
+    wanted.push_back(builder_.getInt1(i % step == 0));
   }
+  llvm::Type* run = vector_of(element, lanes_ * static_cast<int>(stride));
+  Value* mask = mask_ ? mask_ : llvm::Constant::getAllOnesValue(vector_of(builder_.getInt1Ty(), lanes_));
+  mask = builder_.CreateAnd(builder_.CreateShuffleVector(mask, widen), llvm::ConstantVector::get(wanted));
+  llvm::Instruction* raw =
+      builder_.CreateMaskedLoad(run, address(e.index, base), align, mask, llvm::Constant::getNullValue(run));
   tag(raw, e.index);
   return from_memory(buffer.type, builder_.CreateShuffleVector(raw, pick));
 }

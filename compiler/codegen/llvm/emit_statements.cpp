@@ -131,7 +131,10 @@ llvm::AllocaInst* FunctionEmitter::allocate_var(llvm::Type* type, const char* na
 void FunctionEmitter::define(int var, Value* value) { vars_[static_cast<size_t>(var)] = {value, nullptr}; }
 
 void FunctionEmitter::emit_block(const kernel::Block& block) {
-  if (vector_var_ >= 0) find_gathers(block);
+  if (vector_var_ >= 0) {
+    find_gathers(block);
+    find_pixel_stores(block);
+  }
   for (const kernel::Statement& statement : block) {
     memo_.clear();
     std::visit(
@@ -282,6 +285,7 @@ void FunctionEmitter::emit_vector_body(const kernel::For& loop, Value* base, Val
   lanes_ = 1;
   vector_base_ = nullptr;
   mask_ = nullptr;
+  pixel_stores_.clear();
 }
 
 void FunctionEmitter::emit_if(const kernel::If& branch) {
@@ -314,7 +318,7 @@ void FunctionEmitter::emit_store(const kernel::Store& store) {
     tag(instruction, store.buffer);
     return;
   }
-  store_vector(buffer, store, value);
+  if (!add_to_pixel(store, value)) store_vector(buffer, store, value);
 }
 
 }  // namespace galatea::codegen

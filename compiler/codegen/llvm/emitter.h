@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -84,6 +85,28 @@ class FunctionEmitter {
   Value* gather_one_by_one(Value* base, llvm::Type* element, Value* lanes, int bytes);
   Value* pick_element(DType type, Value* words, int64_t element);
   std::vector<std::vector<GatherGroup>> gathers_;  ///< of the blocks being emitted; vector loops only
+  // interleave.cpp
+  /// Stores of one pixel's channels, and what of them has been computed.
+  struct PixelStores {
+    Expr uniform;
+    int64_t constant = 0;
+    std::vector<Value*> values;
+    size_t num = 0;
+  };
+  static constexpr int64_t kMaxInterleaved = 4;
+  int shuffle_unit(int element_bytes) const;
+  Value* slice(Value* vector, int first, int count);
+  Value* concatenate(std::vector<Value*> parts);
+  Value* pick_strided(const std::vector<Value*>& run, int channel);
+  Value* interleaved_part(const std::vector<Value*>& channels, int part);
+  Value* run_mask(int s, int first, int count);
+  bool has_wide_bytes() const;
+  Value* pixels_to_lanes(Value* run, int s);
+  Value* load_wide_bytes(int buffer, Value* base, int s, int channel);
+  void store_wide_bytes(int buffer, Value* base, std::vector<Value*> channels);
+  Value* load_strided(int buffer, Value* base, int s, int channel);
+  void find_pixel_stores(const kernel::Block& block);
+  bool add_to_pixel(const kernel::Store& store, Value* value);
 
   // band_row.cpp, band_row_vnni.cpp
   void emit_band_prepare(const kernel::BandPrepare& prepare);
@@ -140,7 +163,9 @@ class FunctionEmitter {
   int vector_var_ = -1;                                       ///< -1: not in a vector loop
   int lanes_ = 1;
   Value* vector_base_ = nullptr;
-  Value* mask_ = nullptr;           ///< nullptr: every lane
+  Value* mask_ = nullptr;  ///< nullptr: every lane
+  std::unordered_map<const kernel::Store*, std::shared_ptr<PixelStores>>
+      pixel_stores_;                ///< of the vector loop being emitted
   bool makes_tables_only_ = false;  ///< the phase being emitted only prepares tables
 };
 
