@@ -49,6 +49,9 @@ op::Operator make_constant();
 op::Operator make_index();
 op::Operator make_pad();
 op::Operator make_erase();
+op::Operator make_lookup_table();
+op::Operator make_noise_salt_and_pepper();
+op::Operator make_equalize();
 op::Operator make_normalize();
 op::Operator make_one_hot();
 // random

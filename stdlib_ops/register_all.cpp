@@ -37,8 +37,10 @@ void register_all(op::Registry& registry) {
   registry.add(make_hsv());
   registry.add(make_color_twist());
   registry.add(make_color_space_conversion());
+  registry.add(make_equalize());
   registry.add(make_gaussian_blur());
   registry.add(make_laplacian());
+  registry.add(make_noise_salt_and_pepper());
   registry.add(make_cast());
   registry.add(make_cast_like());
   registry.add(make_shapes());
@@ -49,6 +51,7 @@ void register_all(op::Registry& registry) {
   registry.add(make_constant());
   registry.add(make_pad());
   registry.add(make_erase());
+  registry.add(make_lookup_table());
   registry.add(make_normalize());
   registry.add(make_one_hot());
   registry.add(make_random_uniform());

@@ -88,6 +88,7 @@ class LlvmBackend final : public KernelBackend {
   kernel::ScheduleOptions schedule_options() const override {
     kernel::ScheduleOptions options;
     options.vector_bits = target_.vector_bits();
+    options.look_up_cost = target_.look_up_cost();
     return options;
   }
   std::vector<std::string> take_notes() override {

@@ -167,6 +167,10 @@ class Verifier {
     if (buffer.kind == BufferKind::kInput) return complain("a store to the input " + buffer.name);
     expr(node.offset, DType::kI64, "offset of a store to " + buffer.name);
     expr(node.value, buffer.type, "value stored to " + buffer.name);
+    if (!node.add) return;
+    if (buffer.kind != BufferKind::kScratch || is_float(buffer.type) || size_of(buffer.type) < 4)
+      complain("something added to " + buffer.name + ", which is not scratch of integers of 4 or 8 bytes");
+    if (in_vector_) complain("something added to " + buffer.name + " in a vector loop");
   }
   void check(const If& node) {
     expr(node.condition, DType::kBool, "condition");

@@ -36,8 +36,11 @@ size_t Lowering::collapsible(const AccessLog& log, const std::vector<Expr>& valu
                          [&](const ExprNode& n) { return n.kind == ExprKind::kVar && n.index == variable; }))
         return false;
     for (const Linear& offset : log.offsets) {
+      // The offset of a load inside an offset is in the log as well.
       for (const Expr& e : offset.rest)
-        if (mentions(e, variable)) return false;
+        if (any_value_node(
+                e, [&](const ExprNode& n) { return n.kind == ExprKind::kVar && n.index == variable; }))
+          return false;
       for (const auto& [other, coefficient] : offset.terms)
         if (mentions(coefficient, variable)) return false;
     }

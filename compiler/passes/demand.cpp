@@ -26,7 +26,12 @@ void unite(Reads& reads, const Box& more) {
 
 Demand::Demand(const op::Lowering& lowering, int input)
     : lowering_(lowering), input_(input), intervals_(lowering), demands_(lowering.stages.size()) {
-  for (const Stage& stage : lowering.stages) must_be_whole_.emplace_back(stage.extents.size(), false);
+  for (const Stage& stage : lowering.stages) {
+    std::vector<bool>& whole_axes = must_be_whole_.emplace_back(stage.extents.size(), false);
+    // Bins count from the first, and a prefix begins with the first element.
+    if (stage.form == kernel::StageForm::kHistogram) whole_axes.back() = true;
+    if (stage.form == kernel::StageForm::kScan) whole_axes[static_cast<size_t>(stage.scan_axis)] = true;
+  }
   for (const LoweredOutput& output : lowering.outputs) {
     if (output.kind == LoweredOutput::Kind::kView && output.input == input) unite(reads_, window(output));
     if (output.kind != LoweredOutput::Kind::kStage) continue;

@@ -18,6 +18,9 @@ using op::LoweredOutput;
 
 namespace {
 
+/// An innermost extent of 256 is a table of bytes: code depends on it (an image's size is not innermost).
+constexpr int64_t kByteValues = 256;
+
 /// Numbers that shape code stay; all others become parameters, so that kernels are shared.
 bool is_structural(const kernel::ExprNode& e) {
   if (is_bool(e.type)) return true;
@@ -58,7 +61,13 @@ class Builder {
     for (const Stage& stage : lowering.stages) {
       Stage copy = stage;
       copy.span = graph_.node(node).span;
+      const auto is_byte_table = [](const std::vector<Expr>& extents) {
+        return !extents.empty() && kernel::is_const_int(extents.back(), kByteValues);
+      };
+      const bool table = is_byte_table(copy.extents), over_table = is_byte_table(copy.reduce_extents);
       for_each_expr(copy, [&](Expr& e) { e = import(node, base, e); });
+      if (table) copy.extents.back() = kernel::const_int(kByteValues);
+      if (over_table) copy.reduce_extents.back() = kernel::const_int(kByteValues);
       out_.kernel.stages.push_back(std::move(copy));
     }
     for (size_t k = 0; k < lowering.outputs.size(); ++k) {
@@ -117,14 +126,27 @@ class Builder {
 
   int input_index(ir::ValueId value) {
     for (size_t i = 0; i < out_.inputs.size(); ++i)
-      if (out_.inputs[i] == value) return static_cast<int>(i);
+      if (!out_.inputs[i].constant && out_.inputs[i].value == value) return static_cast<int>(i);
     kernel::KernelInput input;
     input.name = graph_.value(value).variable;
     input.type = graph_.type(value).dtype;
     for (const Expr& e : table_.info(value).extents) input.extents.push_back(parametrize(e));
     input.dense_axes = table_.info(value).dense_axes;
-    out_.inputs.push_back(value);
+    out_.inputs.push_back({value, nullptr});
     out_.kernel.inputs.push_back(std::move(input));
+    return static_cast<int>(out_.inputs.size()) - 1;
+  }
+
+  /// Its elements are data of the call, so that kernels with other tables of the same extents are this one.
+  int constant_index(const kernel::KernelInput& input,
+                     const std::shared_ptr<const runtime::ConstantTensor>& constant) {
+    for (size_t i = 0; i < out_.inputs.size(); ++i)
+      if (out_.inputs[i].constant && runtime::same(*out_.inputs[i].constant, *constant))
+        return static_cast<int>(i);
+    out_.inputs.push_back({ir::kNoId, constant});
+    out_.kernel.inputs.push_back(input);
+    for (Expr& extent : out_.kernel.inputs.back().extents)
+      if (!kernel::is_const_int(extent, kByteValues)) extent = parametrize(extent);
     return static_cast<int>(out_.inputs.size()) - 1;
   }
 
@@ -138,7 +160,14 @@ class Builder {
       if (x->target.kind == LoadTarget::Kind::kStage)
         return kernel::load({LoadTarget::Kind::kStage, base + x->target.index}, x->type, std::move(indices),
                             x->border, x->fill);
-      ir::ValueId value = graph_.node(node).inputs[static_cast<size_t>(x->target.index)];
+      const auto number = static_cast<size_t>(x->target.index);
+      if (const size_t inputs = graph_.node(node).inputs.size(); number >= inputs) {
+        const op::Lowering& lowering = table_.lowering(node);
+        return kernel::load({LoadTarget::Kind::kInput,
+                             constant_index(lowering.inputs[number], lowering.constants[number - inputs])},
+                            x->type, std::move(indices), x->border, x->fill);
+      }
+      ir::ValueId value = graph_.node(node).inputs[number];
       if (x->border == kernel::Border::kNone && table_.graph().type(value).static_volume() >= 0 &&
           table_.graph().type(value).static_volume() <= kMaxScalarElements &&
           places_.find(value) == places_.end()) {

@@ -34,6 +34,8 @@ void Emitter::emit_node(ir::NodeId id) {
       emit_native_output(id, k, output);
     else if (output.kind == LoweredOutput::Kind::kView && groups_.of_node[id] < 0)
       emit_view(id, k, output);
+    else if (output.kind == LoweredOutput::Kind::kConstant)
+      table_.info(node.outputs[k]).slot = constant_slot(output.constant);
     else if (output.kind == LoweredOutput::Kind::kScalars)
       slot_of(node.outputs[k]);
   }
@@ -225,7 +227,8 @@ void Emitter::emit_kernel(const PlannedKernel& kernel, ir::NodeId) {
   if (kernel.kernel < 0) return;
   runtime::KernelCallSpec call;
   call.kernel = kernel.kernel;
-  for (ir::ValueId value : kernel.inputs) call.tensors.push_back(slot_of(value));
+  for (const KernelSource& source : kernel.inputs)
+    call.tensors.push_back(source.constant ? constant_slot(source.constant) : slot_of(source.value));
   for (ir::ValueId value : kernel.outputs) call.tensors.push_back(allocate(value));
   call.params = regs(kernel.params);
   Expr bytes = kernel::rewrite(kernel.scratch_bytes, [&](const Expr& x) -> Expr {
@@ -236,6 +239,21 @@ void Emitter::emit_kernel(const PlannedKernel& kernel, ir::NodeId) {
   Instruction& instruction = emit(Op::kCallKernel);
   instruction.a = static_cast<int32_t>(program_.kernel_calls.size());
   program_.kernel_calls.push_back(std::move(call));
+}
+
+int Emitter::constant_slot(const std::shared_ptr<const runtime::ConstantTensor>& constant) {
+  auto& all = program_.constant_tensors;
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const auto& known) { return runtime::same(*known, *constant); });
+  const auto number = static_cast<int32_t>(found - all.begin());
+  if (found == all.end()) all.push_back(constant);
+  for (auto [block, slot] : constant_slots_[number])
+    if (visible_here(block)) return slot;
+  Instruction& instruction = emit(Op::kConstantTensor);
+  instruction.dst = new_slot();
+  instruction.a = number;
+  constant_slots_[number][block_] = instruction.dst;
+  return instruction.dst;
 }
 
 int Emitter::slot_of(ir::ValueId value) {

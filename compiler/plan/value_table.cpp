@@ -113,6 +113,8 @@ Expr ValueTable::original(const kernel::ExprNode& symbol) const {
 Expr ValueTable::element(ir::ValueId value, int64_t flat_index) const {
   const ValueInfo& info = values_[value];
   // An index past the end belongs to a check that fails first.
+  if (info.constant && flat_index < info.constant->volume())
+    return kernel::constant(info.constant->type(), info.constant->element(flat_index));
   if (info.scalar)
     return info.elements.empty()
                ? kernel::constant(graph_.type(value).dtype, Cell{})
@@ -212,6 +214,10 @@ void ValueTable::fill_output(ir::NodeId node, size_t k) {
   if (output.kind == op::LoweredOutput::Kind::kScalars) {
     info.scalar = true;
     for (const Expr& e : output.elements) info.elements.push_back(resolve(e));
+    return;
+  }
+  if (output.kind == op::LoweredOutput::Kind::kConstant) {
+    info.constant = output.constant;
     return;
   }
   if (auto elements = scalarize(node, output)) {
@@ -369,7 +375,15 @@ std::optional<Expr> ValueTable::load_element(ir::NodeId node, const kernel::Expr
   if (load.border != kernel::Border::kNone) return std::nullopt;
   if (load.target.kind == kernel::LoadTarget::Kind::kStage)
     return stage_element(node, load.target.index, indices, depth);
-  ir::ValueId source = graph_.node(node).inputs[static_cast<size_t>(load.target.index)];
+  const auto number = static_cast<size_t>(load.target.index);
+  const std::vector<ir::ValueId>& inputs = graph_.node(node).inputs;
+  if (number >= inputs.size()) {
+    const runtime::ConstantTensor& constant = *lowerings_[node].constants[number - inputs.size()];
+    auto position = constant_position(indices, constant.extents());
+    if (!position) return std::nullopt;
+    return kernel::constant(constant.type(), constant.element(*position));
+  }
+  ir::ValueId source = inputs[number];
   const ir::Type& type = graph_.type(source);
   if (!has_small_static_volume(type)) return std::nullopt;
   auto position = constant_position(indices, type.extents);

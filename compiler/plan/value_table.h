@@ -25,6 +25,7 @@ struct ValueInfo {
   bool scalar =
       false;  ///< elements are expressions (row-major); nothing is stored unless somebody needs memory
   std::vector<Expr> elements;
+  std::shared_ptr<const runtime::ConstantTensor> constant;  ///< a tensor of the program: elements are known
   std::vector<Expr> extents;  ///< resolved; kExtent symbols of this very value where only the slot can tell
   int slot = -1;              ///< assigned when emitted
   int dense_axes = 0;         ///< innermost axes known to be dense

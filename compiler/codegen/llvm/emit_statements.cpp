@@ -132,8 +132,8 @@ void FunctionEmitter::define(int var, Value* value) { vars_[static_cast<size_t>(
 
 void FunctionEmitter::emit_block(const kernel::Block& block) {
   if (vector_var_ >= 0) {
-    find_gathers(block);
     find_pixel_stores(block);
+    find_gathers(block);
   }
   for (const kernel::Statement& statement : block) {
     memo_.clear();
@@ -310,15 +310,21 @@ void FunctionEmitter::emit_if(const kernel::If& branch) {
 
 void FunctionEmitter::emit_store(const kernel::Store& store) {
   const kernel::LoopBuffer& buffer = kernel_.buffers[static_cast<size_t>(store.buffer)];
+  if (vector_var_ >= 0 && add_to_pixel(store)) return;
   Value* value = emit(store.value);
   if (vector_var_ < 0) {
-    auto* instruction =
-        builder_.CreateAlignedStore(to_memory(buffer.type, value), address(store.buffer, emit(store.offset)),
-                                    llvm::Align(static_cast<uint64_t>(size_of(buffer.type))));
+    const llvm::Align align(static_cast<uint64_t>(size_of(buffer.type)));
+    Value* place = address(store.buffer, emit(store.offset));
+    Value* stored = to_memory(buffer.type, value);
+    if (store.add) {
+      auto* before = builder_.CreateAlignedLoad(memory_type(buffer.type), place, align);
+      stored = builder_.CreateAdd(tag(before, store.buffer), stored);
+    }
+    auto* instruction = builder_.CreateAlignedStore(stored, place, align);
     tag(instruction, store.buffer);
     return;
   }
-  if (!add_to_pixel(store, value)) store_vector(buffer, store, value);
+  store_vector(buffer, store, value);
 }
 
 }  // namespace galatea::codegen

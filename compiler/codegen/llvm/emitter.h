@@ -68,6 +68,36 @@ class FunctionEmitter {
   Value* from_memory(DType type, Value* raw);
   Value* to_memory(DType type, Value* value);
 
+  // interleave.cpp
+  /// Stores of one pixel's channels, and what of them has been computed.
+  struct PixelStores {
+    Expr uniform;
+    int64_t constant = 0;
+    int table = -1;  ///< the values are bytes to look up in this buffer
+    std::vector<Value*> values;
+    size_t num = 0;
+  };
+  static constexpr int64_t kMaxInterleaved = 4;
+  int shuffle_unit(int element_bytes) const;
+  Value* slice(Value* vector, int first, int count);
+  Value* concatenate(std::vector<Value*> parts);
+  Value* pick_strided(const std::vector<Value*>& run, int channel);
+  Value* interleaved_part(const std::vector<Value*>& channels, int part);
+  Value* run_mask(int s, int first, int count);
+  bool has_wide_bytes() const;
+  Value* pixels_to_lanes(Value* run, int s);
+  Value* load_wide_bytes(int buffer, Value* base, int s, int channel, int table);
+  void store_wide_bytes(int buffer, Value* base, std::vector<Value*> channels, int table);
+  Value* load_strided(int buffer, Value* base, int s, int channel);
+  void find_pixel_stores(const kernel::Block& block);
+  bool add_to_pixel(const kernel::Store& store);
+
+  // look_up.cpp
+  const kernel::ExprNode* match_look_up(const kernel::ExprNode& e) const;
+  Value* emit_look_up(const kernel::ExprNode& e, const kernel::ExprNode& byte);
+  Value* look_up(int table, Value* bytes);
+  Value* look_up_register(int table, Value* bytes);
+
   // gather.cpp
   /// Loads of one block that differ in the constant of their offsets only.
   struct GatherGroup {
@@ -85,28 +115,6 @@ class FunctionEmitter {
   Value* gather_one_by_one(Value* base, llvm::Type* element, Value* lanes, int bytes);
   Value* pick_element(DType type, Value* words, int64_t element);
   std::vector<std::vector<GatherGroup>> gathers_;  ///< of the blocks being emitted; vector loops only
-  // interleave.cpp
-  /// Stores of one pixel's channels, and what of them has been computed.
-  struct PixelStores {
-    Expr uniform;
-    int64_t constant = 0;
-    std::vector<Value*> values;
-    size_t num = 0;
-  };
-  static constexpr int64_t kMaxInterleaved = 4;
-  int shuffle_unit(int element_bytes) const;
-  Value* slice(Value* vector, int first, int count);
-  Value* concatenate(std::vector<Value*> parts);
-  Value* pick_strided(const std::vector<Value*>& run, int channel);
-  Value* interleaved_part(const std::vector<Value*>& channels, int part);
-  Value* run_mask(int s, int first, int count);
-  bool has_wide_bytes() const;
-  Value* pixels_to_lanes(Value* run, int s);
-  Value* load_wide_bytes(int buffer, Value* base, int s, int channel);
-  void store_wide_bytes(int buffer, Value* base, std::vector<Value*> channels);
-  Value* load_strided(int buffer, Value* base, int s, int channel);
-  void find_pixel_stores(const kernel::Block& block);
-  bool add_to_pixel(const kernel::Store& store, Value* value);
 
   // band_row.cpp, band_row_vnni.cpp
   void emit_band_prepare(const kernel::BandPrepare& prepare);

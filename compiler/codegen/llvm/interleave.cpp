@@ -110,8 +110,9 @@ llvm::Value* FunctionEmitter::pixels_to_lanes(Value* run, int s) {
                                 run->getType());
 }
 
-/// Byte `channel` of lanes_ pixels of s bytes, the first at `base`, as 32-bit numbers.
-llvm::Value* FunctionEmitter::load_wide_bytes(int buffer, Value* base, int s, int channel) {
+/// Byte `channel` of lanes_ pixels of s bytes, the first at `base`, as 32-bit numbers; looked up in a table
+/// unless that is -1, all channels at once.
+llvm::Value* FunctionEmitter::load_wide_bytes(int buffer, Value* base, int s, int channel, int table) {
   const int bytes = 4 * lanes_;
   llvm::Type* vector = vector_of(builder_.getInt8Ty(), bytes);
   Value* pointer = address(buffer, base);
@@ -121,7 +122,7 @@ llvm::Value* FunctionEmitter::load_wide_bytes(int buffer, Value* base, int s, in
                 vector, pointer, llvm::Align(1), run_mask(s, 0, bytes), llvm::Constant::getNullValue(vector)))
           : builder_.CreateAlignedLoad(vector, pointer, llvm::Align(1));
   // Not tagged: the run may end in the padding, which belongs to no buffer's elements.
-  Value* run = load;
+  Value* run = table < 0 ? load : look_up(table, load);
   Mask pick(static_cast<size_t>(bytes), bytes);  // zeros
   if (target_.vnni_vbmi()) {
     for (int i = 0; i < lanes_; ++i) pick[static_cast<size_t>(4 * i)] = s * i + channel;
@@ -133,8 +134,9 @@ llvm::Value* FunctionEmitter::load_wide_bytes(int buffer, Value* base, int s, in
   return builder_.CreateBitCast(spread_out, vector_of(builder_.getInt32Ty(), lanes_));
 }
 
-/// Stores the low bytes of 32-bit lanes, the channels of a pixel side by side.
-void FunctionEmitter::store_wide_bytes(int buffer, Value* base, std::vector<Value*> channels) {
+/// Stores the low bytes of 32-bit lanes, the channels of a pixel side by side; looked up in a table unless
+/// that is -1.
+void FunctionEmitter::store_wide_bytes(int buffer, Value* base, std::vector<Value*> channels, int table) {
   const auto s = static_cast<int>(channels.size());
   const int bytes = 4 * lanes_;
   llvm::Type* vector = vector_of(builder_.getInt8Ty(), bytes);
@@ -183,6 +185,7 @@ void FunctionEmitter::store_wide_bytes(int buffer, Value* base, std::vector<Valu
       run = builder_.CreateBitCast(run, vector);
     }
   }
+  if (table >= 0) run = look_up(table, run);
   Value* pointer = address(buffer, base);
   llvm::Instruction* store = nullptr;
   if (target_.avx512()) {
@@ -201,7 +204,7 @@ void FunctionEmitter::store_wide_bytes(int buffer, Value* base, std::vector<Valu
 llvm::Value* FunctionEmitter::load_strided(int buffer, Value* base, int s, int channel) {
   const DType type = kernel_.buffers[static_cast<size_t>(buffer)].type;
   if (size_of(type) == 1 && has_wide_bytes())
-    return builder_.CreateTrunc(load_wide_bytes(buffer, base, s, channel),
+    return builder_.CreateTrunc(load_wide_bytes(buffer, base, s, channel, -1),
                                 vector_of(builder_.getInt8Ty(), lanes_));
   const llvm::Align align(static_cast<uint64_t>(size_of(type)));
   const int unit = shuffle_unit(size_of(type));
@@ -265,15 +268,25 @@ void FunctionEmitter::find_pixel_stores(const kernel::Block& block) {
       members.push_back(store);
     }
     if (members.size() != static_cast<size_t>(s)) continue;
+    // Looked up when the pixel is whole.
+    if (has_wide_bytes())
+      for (const kernel::Store* member : members) {
+        const bool is_look_up = match_look_up(*member->value) != nullptr;
+        const int table = is_look_up ? member->value->index : -1;
+        pixel->table = member == first || table == pixel->table ? table : -1;
+        if (pixel->table < 0) break;
+      }
     for (const kernel::Store* member : members) pixel_stores_[member] = pixel;
   }
 }
 
 /// Keeps the value until the pixel is whole, then stores it.
-bool FunctionEmitter::add_to_pixel(const kernel::Store& store, Value* value) {
+bool FunctionEmitter::add_to_pixel(const kernel::Store& store) {
   const auto found = pixel_stores_.find(&store);
   if (found == pixel_stores_.end()) return false;
   PixelStores& pixel = *found->second;
+  const kernel::ExprNode* byte = pixel.table < 0 ? nullptr : match_look_up(*store.value);
+  Value* value = emit(byte ? byte->args[0] : store.value);
   const DType type = kernel_.buffers[static_cast<size_t>(store.buffer)].type;
   pixel.values[pixel.num++] = to_memory(type, spread(value));
   const auto s = static_cast<int>(pixel.values.size());
@@ -283,7 +296,7 @@ bool FunctionEmitter::add_to_pixel(const kernel::Store& store, Value* value) {
   if (pixel.uniform) base = builder_.CreateAdd(emit(pixel.uniform), base);
   base = builder_.CreateAdd(base, i64(pixel.constant));
   if (size_of(type) == 1 && has_wide_bytes()) {
-    store_wide_bytes(store.buffer, base, pixel.values);
+    store_wide_bytes(store.buffer, base, pixel.values, pixel.table);
     return true;
   }
   const int unit = shuffle_unit(size_of(type));
