@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/op/schema.h"
 #include "compiler/plan/form_kernels.h"
 
 namespace galatea::plan {
@@ -43,17 +44,27 @@ class Builder {
     const ir::Node& last = graph_.node(group_.nodes.back());
     for (ir::ValueId value : last.outputs) add_output(value);
     std::string name;
-    for (ir::NodeId node : group_.nodes) name += (name.empty() ? "" : "+") + graph_.node(node).op->name;
+    for (ir::NodeId node : group_.nodes)
+      name += (name.empty() ? "" : "+") + op::shown_name(graph_.node(node));
     out_.kernel.name = name;
     return std::move(out_);
   }
 
  private:
-  /// Where a value that the group makes lies: a stage, and the stage axis of each dimension.
+  /// Where a value that the group makes lies: a stage, the stage axis of each dimension, and where the part
+  /// that is computed begins (empty: at 0).
   struct Place {
     int stage = -1;
     std::vector<int> axis_of;
+    std::vector<Expr> origin;
   };
+
+  Place place_of(ir::ValueId value, int stage, std::vector<int> axis_of) {
+    Place place{stage, std::move(axis_of), {}};
+    for (const passes::Range& range : table_.info(value).window)
+      place.origin.push_back(parametrize(range.begin));
+    return place;
+  }
 
   void add_node(ir::NodeId node) {
     const op::Lowering& lowering = table_.lowering(node);
@@ -68,6 +79,7 @@ class Builder {
       for_each_expr(copy, [&](Expr& e) { e = import(node, base, e); });
       if (table) copy.extents.back() = kernel::const_int(kByteValues);
       if (over_table) copy.reduce_extents.back() = kernel::const_int(kByteValues);
+      if (copy.form == kernel::StageForm::kBand) rebase_band(copy);
       out_.kernel.stages.push_back(std::move(copy));
     }
     for (size_t k = 0; k < lowering.outputs.size(); ++k) {
@@ -75,9 +87,28 @@ class Builder {
       if (table_.info(value).scalar) continue;
       const LoweredOutput& output = lowering.outputs[k];
       if (output.kind == LoweredOutput::Kind::kStage)
-        places_[value] = {base + output.stage, output.axis_of};
+        places_[value] = place_of(value, base + output.stage, output.axis_of);
       else if (output.kind == LoweredOutput::Kind::kView)
         add_view(node, value, output);
+    }
+  }
+
+  /// The band index of the source stays `first + tap`: where a part of the source is computed, its origin
+  /// goes into `first`.
+  void rebase_band(Stage& stage) {
+    const kernel::ExprNode& source = *stage.source;
+    if (source.target.kind != LoadTarget::Kind::kStage) return;
+    for (const auto& [value, place] : places_) {
+      if (place.stage != source.target.index || place.origin.empty()) continue;
+      std::vector<Expr> indices = source.args;
+      for (size_t d = 0; d < indices.size(); ++d) {
+        Expr& index = indices[static_cast<size_t>(place.axis_of[d])];
+        if (!kernel::contains(index, ExprKind::kTap)) continue;
+        stage.first = stage.first - place.origin[d];
+        index = stage.first + kernel::tap();
+      }
+      stage.source = kernel::load(source.target, source.type, std::move(indices), source.border, source.fill);
+      return;
     }
   }
 
@@ -92,10 +123,13 @@ class Builder {
   /// A view of a value that the group makes: a map with affine indices.
   void add_view(ir::NodeId node, ir::ValueId value, const LoweredOutput& output) {
     Stage stage;
-    stage.name = graph_.node(node).op->name;
+    stage.name = op::shown_name(graph_.node(node));
     stage.type = graph_.type(value).dtype;
     stage.span = graph_.node(node).span;
-    for (const Expr& e : table_.info(value).extents) stage.extents.push_back(parametrize(e));
+    const ValueInfo& info = table_.info(value);
+    for (size_t d = 0; d < info.extents.size(); ++d)
+      stage.extents.push_back(
+          parametrize(info.window.empty() ? info.extents[d] : info.window[d].end - info.window[d].begin));
     std::vector<Expr> indices;
     for (const Expr& s : output.start) indices.push_back(parametrize(table_.resolve(s)));
     std::vector<int> axis_of;
@@ -103,11 +137,13 @@ class Builder {
       axis_of.push_back(static_cast<int>(d));
       if (output.input_dim[d] < 0) continue;
       Expr& index = indices[static_cast<size_t>(output.input_dim[d])];
-      index = index + parametrize(table_.resolve(output.step[d])) * kernel::axis(static_cast<int>(d));
+      Expr at = kernel::axis(static_cast<int>(d));
+      if (!info.window.empty()) at = at + parametrize(info.window[d].begin);
+      index = index + parametrize(table_.resolve(output.step[d])) * at;
     }
     ir::ValueId source = graph_.node(node).inputs[static_cast<size_t>(output.input)];
     stage.body = load_value(source, stage.type, std::move(indices), kernel::Border::kNone, {});
-    places_[value] = {static_cast<int>(out_.kernel.stages.size()), axis_of};
+    places_[value] = place_of(value, static_cast<int>(out_.kernel.stages.size()), axis_of);
     out_.kernel.stages.push_back(std::move(stage));
   }
 
@@ -116,7 +152,8 @@ class Builder {
     if (auto place = places_.find(value); place != places_.end()) {
       std::vector<Expr> by_axis(indices.size());
       for (size_t d = 0; d < indices.size(); ++d)
-        by_axis[static_cast<size_t>(place->second.axis_of[d])] = indices[d];
+        by_axis[static_cast<size_t>(place->second.axis_of[d])] =
+            place->second.origin.empty() ? indices[d] : indices[d] - place->second.origin[d];
       return kernel::load({LoadTarget::Kind::kStage, place->second.stage}, type, std::move(by_axis), border,
                           fill);
     }

@@ -42,6 +42,8 @@ class Emitter {
   void emit_kernel(const PlannedKernel& kernel, ir::NodeId root);
   /// A new slot with memory for a value (the batch's slot where the value is directed to an output).
   int allocate(ir::ValueId value);
+  void allocate_window(ir::ValueId value);
+  void show_window_as_whole(ir::ValueId value);
   int allocate_tensor(DType type, const std::vector<Expr>& extents);
   /// The slot of a tensor of the program; equal ones share it.
   int constant_slot(const std::shared_ptr<const runtime::ConstantTensor>& constant);

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "compiler/op/schema.h"
+
 namespace galatea::plan {
 
 using kernel::ExprKind;
@@ -59,12 +61,13 @@ class Former {
         KernelGroup& other = out_.groups[static_cast<size_t>(producer)];
         group.nodes.insert(group.nodes.end(), other.nodes.begin(), other.nodes.end());
         group.why += other.why;
-        group.why += fmt::format("{} joins {}: its only reader\n", graph_.defining_node(input)->op->name,
-                                 graph_.node(node).op->name);
+        group.why +=
+            fmt::format("{} joins {}: its only reader\n", op::shown_name(*graph_.defining_node(input)),
+                        op::shown_name(graph_.node(node)));
         joined.push_back(producer);
       } else {
-        group.why += fmt::format("{} stays apart from {}: {}\n", graph_.defining_node(input)->op->name,
-                                 graph_.node(node).op->name, objection);
+        group.why += fmt::format("{} stays apart from {}: {}\n", op::shown_name(*graph_.defining_node(input)),
+                                 op::shown_name(graph_.node(node)), objection);
       }
     }
     // A view of something in memory costs nothing as it is.
