@@ -16,7 +16,8 @@ class KernelMaker {
   explicit KernelMaker(uint64_t seed) : random_(seed) { case_.seed = seed; }
 
   FuzzCase run() {
-    channels_ = const_int(pick(1, 4));
+    num_channels_ = pick(1, 4);
+    channels_ = chance(6) ? int_param(num_channels_, num_channels_) : const_int(num_channels_);
     bool empty_rows = chance(12);
     bool empty_columns = chance(12);
     // Nothing of some extent may be read from something empty; swapped axes would mix the two.
@@ -480,7 +481,7 @@ class KernelMaker {
     stage.type = random_type();
     stage.extents = image.extents;
     Expr sum = const_float(0);
-    for (int64_t c = 0; c < const_value(channels_); ++c) {
+    for (int64_t c = 0; c < num_channels_; ++c) {
       sum = fma(convert(read(image, {axis(0), axis(1), const_int(c)}), DType::kF32), float_param(), sum);
     }
     stage.body = to_type(sum + convert(axis(2), DType::kF32), stage.type);
@@ -585,7 +586,8 @@ class KernelMaker {
 
   std::mt19937_64 random_;
   FuzzCase case_;
-  Expr channels_;
+  int num_channels_ = 1;
+  Expr channels_;  ///< a parameter where only the call knows them
   bool may_swap_ = true;
   std::vector<Expr> extents_;
   std::vector<Image> images_;
