@@ -51,7 +51,7 @@ const std::vector<Setting>& all_settings() {
       {"GALATEA_STOP_AFTER", "text", "", "the graph pass after which no further one runs",
        "GALATEA_STOP_AFTER=fold_constants"},
       {"GALATEA_TARGET", "text", "",
-       "CPU to compile for: x86-64-v3, x86-64-v4, x86-64-v4-vnni; empty: this machine's",
+       "CPU to compile for: x86-64-v3, x86-64-v4, x86-64-v4-vnni, aarch64; empty: this machine's",
        "GALATEA_TARGET=x86-64-v3"},
       {"GALATEA_CXX", "text", "c++", "the C++ compiler that `--backend cuda-shim` calls",
        "GALATEA_CXX=clang++-19"},

@@ -44,8 +44,9 @@ function(galatea_library name)
   target_link_libraries(galatea_${name} PUBLIC galatea_options ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
 endfunction()
 
-# tests_LABEL builds the tests of one label: the thread sanitizer is run for runtime and api, coverage for dsl.
-foreach(label runtime api dsl)
+# tests_LABEL builds the tests of one label: the thread sanitizer is run for runtime and api, coverage for dsl,
+# and --aarch64 needs its own alone.
+foreach(label runtime api dsl aarch64)
   add_custom_target(tests_${label})
 endforeach()
 

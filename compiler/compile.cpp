@@ -10,6 +10,7 @@
 
 #include "compiler/check_graph.h"
 #include "compiler/kernel/passes/passes.h"
+#include "compiler/op/schema.h"
 #include "compiler/passes/pass_runner.h"
 #include "compiler/plan/emit_sample_program.h"
 #include "compiler/plan/form_kernels.h"
@@ -68,7 +69,8 @@ class Compilation {
       planned.push_back(std::move(kernel));
     }
     GALATEA_TRY(make_code(*program));
-    GALATEA_TRY(plan::emit_sample_program(table, groups, planned, sources_, program->seed, *program));
+    GALATEA_TRY(plan::emit_sample_program(table, groups, planned, sources_, program->seed, *program,
+                                          report_ ? &report_->memory : nullptr));
     program->compile_seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (report_) report_->graph = std::move(graph);
@@ -113,7 +115,7 @@ class Compilation {
     kernel::KernelPassOptions pass_options;
     // Unfused, every stage stays as its operator wrote it, for comparing.
     if (!options_.fuse)
-      pass_options.skip = {"permute_outputs", "inline_maps", "narrow_producers", "sink_into_store"};
+      pass_options.skip = {"permute_outputs", "inline_maps", "narrow_producers", "sink_into_store", "tabulate"};
     kernel::Kernel kernel = kernel::run_kernel_passes(std::move(built.kernel), pass_options);
     plan::drop_unused_params(kernel, built.params);
     GALATEA_TRY(kernel::verify(kernel));
@@ -122,7 +124,7 @@ class Compilation {
     report.name = kernel.name;
     report.why = group.why;
     for (ir::NodeId node : group.nodes) {
-      report.operators.push_back(graph.node(node).op->name);
+      report.operators.push_back(op::shown_name(graph.node(node)));
       if (const SourceFile* file = sources_.file(graph.node(node).span.file))
         report.lines.push_back(file->position(graph.node(node).span.begin).line);
     }

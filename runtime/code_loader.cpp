@@ -83,7 +83,11 @@ void write_perf_map(std::span<const NamedCode> objects, const std::vector<const 
 Result<std::vector<std::shared_ptr<const KernelCode>>> load_code(std::span<const NamedCode> objects) {
   std::vector<std::shared_ptr<const KernelCode>> out;
   if (objects.empty()) return out;
-  constexpr int kTrap = 0xCC;  // what a jump into a gap finds on x86
+#if defined(__x86_64__)
+  constexpr int kTrap = 0xCC;  // what a jump into a gap finds: INT3
+#else
+  constexpr int kTrap = 0;  // UDF #0 of AArch64
+#endif
   std::vector<size_t> offsets;
   // A gap comes before the first as well: tools may look in front of a function.
   size_t size = kCodeAlignment;

@@ -51,7 +51,9 @@ int run(const Options& options, Reporter& reporter) {
   std::unique_ptr<ir::Graph> graph = host.stage(options.what, options.pipeline, reporter);
   if (graph == nullptr) return reporter.status();
   CompileReport report;
-  auto program = host.compile(*graph, options.compile, nullptr, reporter, &report);
+  CompileChoice choice = options.compile;
+  choice.to_run = false;
+  auto program = host.compile(*graph, choice, nullptr, reporter, &report);
   if (program == nullptr) return reporter.status();
   Result<std::string> text =
       emit_level(options.emit, *program, report, options.pipeline.arch, options.compile.fuse);

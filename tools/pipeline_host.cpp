@@ -35,6 +35,11 @@ Result<std::unique_ptr<codegen::KernelBackend>> backend_of(const CompileChoice& 
     for (const codegen::Target& runnable : codegen::runnable_targets()) {
       if (runnable.level == target.level) return codegen::make_llvm_backend(target, cache_of(choice.cache));
     }
+    if (!choice.to_run) {
+      kernel::ScheduleOptions schedule;
+      schedule.vector_bits = target.vector_bits();
+      return codegen::make_interpreter_backend(false, schedule);
+    }
     return tool_error(ErrorKind::kSystem, Message::kNoBackend, target_name,
                       "this processor cannot run its code");
   }

@@ -40,6 +40,7 @@ struct CompileChoice {
   std::string backend = "llvm";
   bool fuse = true;
   std::string cache = "on";  ///< "off", or the folder in which galatea keeps its files
+  bool to_run = true;        ///< false: to be looked at, so that code for another processor will do
 };
 void add_compile_options(CLI::App* app, CompileChoice& choice, std::string& fuse);
 

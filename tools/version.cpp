@@ -76,7 +76,7 @@ std::string program_cache() {
 
 std::string this_machine() {
   auto target = codegen::host_target();
-  return target ? target->name() : "below x86-64-v3, kernels are interpreted";
+  return target ? target->name() : "neither x86-64-v3 nor AArch64, kernels are interpreted";
 }
 
 int print_version(Reporter& reporter) {
@@ -84,8 +84,8 @@ int print_version(Reporter& reporter) {
   std::string text = fmt::format("galatea {} (build {})\n", GALATEA_VERSION, codegen::build_id());
   text += fmt::format("generator    {}\n", code_generator());
   text += fmt::format("cache        {}\n", program_cache());
-  text +=
-      fmt::format("targets      x86-64-v3, x86-64-v4, x86-64-v4-vnni; this machine: {}\n", this_machine());
+  text += fmt::format("targets      x86-64-v3, x86-64-v4, x86-64-v4-vnni, aarch64; this machine: {}\n",
+                      this_machine());
   text += fmt::format("codecs       libjpeg {} (turbo API {}), libpng {}, libwebp {}.{}.{}, BMP\n",
                       JPEG_LIB_VERSION, LIBJPEG_TURBO_VERSION_NUMBER, PNG_LIBPNG_VER_STRING, webp >> 16,
                       webp >> 8 & 255, webp & 255);

@@ -44,6 +44,7 @@ class KernelBackend {
 };
 
 /// Runs loops in the loop interpreter; `stages` = true: the stage interpreter, the judge of all.
-std::unique_ptr<KernelBackend> make_interpreter_backend(bool stages = false);
+std::unique_ptr<KernelBackend> make_interpreter_backend(bool stages = false,
+                                                        const kernel::ScheduleOptions& options = {});
 
 }  // namespace galatea::codegen

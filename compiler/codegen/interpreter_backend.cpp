@@ -25,9 +25,10 @@ class InterpretedLoops final : public runtime::KernelCode {
 
 class InterpreterBackend final : public KernelBackend {
  public:
-  explicit InterpreterBackend(bool stages) : stages_(stages) {}
+  InterpreterBackend(bool stages, const kernel::ScheduleOptions& options)
+      : stages_(stages), options_(options) {}
   std::string name() const override { return "interpreter"; }
-  kernel::ScheduleOptions schedule_options() const override { return {}; }
+  kernel::ScheduleOptions schedule_options() const override { return options_; }
   using KernelBackend::compile;
   Result<std::vector<CompiledKernel>> compile(std::span<const KernelJob> jobs) override {
     std::vector<CompiledKernel> out;
@@ -42,12 +43,13 @@ class InterpreterBackend final : public KernelBackend {
 
  private:
   bool stages_;
+  kernel::ScheduleOptions options_;
 };
 
 }  // namespace
 
-std::unique_ptr<KernelBackend> make_interpreter_backend(bool stages) {
-  return std::make_unique<InterpreterBackend>(stages);
+std::unique_ptr<KernelBackend> make_interpreter_backend(bool stages, const kernel::ScheduleOptions& options) {
+  return std::make_unique<InterpreterBackend>(stages, options);
 }
 
 }  // namespace galatea::codegen

@@ -88,6 +88,7 @@ class LlvmBackend final : public KernelBackend {
   kernel::ScheduleOptions schedule_options() const override {
     kernel::ScheduleOptions options;
     options.vector_bits = target_.vector_bits();
+    options.look_up_cost = target_.look_up_cost();
     return options;
   }
   std::vector<std::string> take_notes() override {
@@ -192,7 +193,8 @@ Result<std::unique_ptr<KernelBackend>> make_backend(const std::string& name, std
   if (name == "interpreter") return make_interpreter_backend();
   if (name != "llvm") return compiler::user_error(compiler::Message::kUnknownBackend, Span{}, name);
   if (auto target = host_target()) return make_llvm_backend(*target, std::move(cache));
-  if (note) *note = "this processor is below x86-64-v3: kernels run in the interpreter, which is slow";
+  if (note)
+    *note = "this processor is neither x86-64-v3 nor AArch64: kernels run in the interpreter, which is slow";
   return make_interpreter_backend();
 }
 

@@ -5,15 +5,19 @@
 namespace galatea::codegen {
 namespace {
 
-constexpr std::string_view kNames[] = {"x86-64-v3", "x86-64-v4", "x86-64-v4-vnni"};
+constexpr std::string_view kNames[] = {"x86-64-v3", "x86-64-v4", "x86-64-v4-vnni", "aarch64"};
 
 }  // namespace
 
 std::string Target::name() const { return std::string(kNames[static_cast<size_t>(level)]); }
 
-std::string Target::cpu() const { return avx512() ? "x86-64-v4" : "x86-64-v3"; }
+std::string Target::cpu() const { return !is_x86() ? "generic" : avx512() ? "x86-64-v4" : "x86-64-v3"; }
 
 std::string Target::features() const { return vnni_vbmi() ? "+avx512vnni,+avx512vbmi" : ""; }
+
+std::string Target::triple() const {
+  return is_x86() ? "x86_64-unknown-linux-gnu" : "aarch64-unknown-linux-gnu";
+}
 
 std::optional<Target> host_target() {
 #if defined(__x86_64__)
@@ -23,6 +27,8 @@ std::optional<Target> host_target() {
     return Target{TargetLevel::kX86V4Vnni};
   if (__builtin_cpu_supports("x86-64-v4")) return Target{TargetLevel::kX86V4};
   if (__builtin_cpu_supports("x86-64-v3")) return Target{TargetLevel::kX86V3};
+#elif defined(__aarch64__)
+  return Target{TargetLevel::kAarch64};
 #endif
   return std::nullopt;
 }
@@ -31,14 +37,16 @@ Result<Target> target_from_name(std::string_view name) {
   for (size_t i = 0; i < std::size(kNames); ++i)
     if (kNames[i] == name) return Target{static_cast<TargetLevel>(i)};
   return compiler::user_error(compiler::Message::kUnknownTarget, Span{}, name,
-                              "x86-64-v3, x86-64-v4 or x86-64-v4-vnni");
+                              "x86-64-v3, x86-64-v4, x86-64-v4-vnni or aarch64");
 }
 
 std::vector<Target> runnable_targets() {
   std::vector<Target> out;
-  if (auto best = host_target())
-    for (int level = 0; level <= static_cast<int>(best->level); ++level)
-      out.push_back({static_cast<TargetLevel>(level)});
+  const auto best = host_target();
+  if (!best) return out;
+  for (const TargetLevel level : {TargetLevel::kX86V3, TargetLevel::kX86V4, TargetLevel::kX86V4Vnni})
+    if (best->is_x86() && level <= best->level) out.push_back({level});
+  if (!best->is_x86()) out.push_back(*best);
   return out;
 }
 

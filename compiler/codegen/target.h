@@ -13,20 +13,25 @@
 
 namespace galatea::codegen {
 
-/// Levels, each containing the one before; the names are the System V ABI's, plus ours for VNNI and VBMI.
-enum class TargetLevel { kX86V3, kX86V4, kX86V4Vnni };
+/// Those of x86-64 each contain the one before; the names are the System V ABI's, plus ours for VNNI and
+/// VBMI. kAarch64 is Armv8-A with Advanced SIMD (NEON), which every such processor has.
+enum class TargetLevel { kX86V3, kX86V4, kX86V4Vnni, kAarch64 };
 
 struct Target {
   TargetLevel level = TargetLevel::kX86V3;
-  bool avx512() const { return level >= TargetLevel::kX86V4; }
-  bool vnni_vbmi() const { return level >= TargetLevel::kX86V4Vnni; }
-  int vector_bits() const { return avx512() ? 512 : 256; }
+  bool is_x86() const { return level != TargetLevel::kAarch64; }
+  bool avx512() const { return is_x86() && level >= TargetLevel::kX86V4; }
+  bool vnni_vbmi() const { return is_x86() && level >= TargetLevel::kX86V4Vnni; }
+  int vector_bits() const { return !is_x86() ? 128 : avx512() ? 512 : 256; }
+  /// What a look-up of a byte in a table of 256 costs, in operations on bytes (kernel::ScheduleOptions).
+  int look_up_cost() const { return !is_x86() ? 16 : vnni_vbmi() ? 4 : avx512() ? 36 : 64; }
   std::string name() const;      ///< "x86-64-v4-vnni"
   std::string cpu() const;       ///< LLVM's name of the processor
   std::string features() const;  ///< LLVM's feature string beyond the processor
+  std::string triple() const;    ///< LLVM's name of architecture and system
 };
 
-/// The best level of this machine; nullopt below x86-64-v3 (the interpreter then runs kernels).
+/// The best level of this machine; nullopt on others than those above (the interpreter then runs kernels).
 std::optional<Target> host_target();
 /// By name; an error lists the names.
 Result<Target> target_from_name(std::string_view name);

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "compiler/kernel/lowering.h"
+#include "compiler/kernel/simplify_expr.h"
 
 namespace galatea::kernel::lowering {
 
@@ -172,6 +173,7 @@ class Translator {
     done_.emplace(e.get(), out);
     return out;
   }
+  bool has_inlined() const { return !inlined_.empty(); }
 
  private:
   Expr leaf_or_op(const Expr& e) {
@@ -281,7 +283,10 @@ class Translator {
 };
 
 Expr Lowering::translate(int, const Expr& e, const Env& env, const DroppedBorders* dropped, AccessLog* log) {
-  return Translator(*this, env, dropped, log).run(e);
+  Translator translator(*this, env, dropped, log);
+  Expr value = translator.run(e);
+  // Where stages meet, conversions do: the end of one and the beginning of the other.
+  return translator.has_inlined() ? simplified(value) : value;
 }
 
 }  // namespace galatea::kernel::lowering

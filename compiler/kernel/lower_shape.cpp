@@ -36,8 +36,11 @@ size_t Lowering::collapsible(const AccessLog& log, const std::vector<Expr>& valu
                          [&](const ExprNode& n) { return n.kind == ExprKind::kVar && n.index == variable; }))
         return false;
     for (const Linear& offset : log.offsets) {
+      // The offset of a load inside an offset is in the log as well.
       for (const Expr& e : offset.rest)
-        if (mentions(e, variable)) return false;
+        if (any_value_node(
+                e, [&](const ExprNode& n) { return n.kind == ExprKind::kVar && n.index == variable; }))
+          return false;
       for (const auto& [other, coefficient] : offset.terms)
         if (mentions(coefficient, variable)) return false;
     }
@@ -100,30 +103,45 @@ Shape Lowering::choose_shape(const Nest& nest, const AccessLog& log, const std::
     shape.flat.assign(nest.order.end() - static_cast<std::ptrdiff_t>(flat), nest.order.end());
     for (const int axis : shape.flat) take(axis);
     shape.inside = log.inside;
+    unroll_planes(log, vars, last, &shape, extents);
     return shape;
   }
   take(last);
   if (nest.order.size() > 1 && small_constant(extent(last))) {
+    // Interleaved pixels: channels repeated inside, pixels taken together as far as rows lie densely.
     shape.unrolled = last;
-    shape.flat = {nest.order[nest.order.size() - 2]};
-    take(shape.flat[0]);
+    ordered_vars.pop_back();
+    ordered_extents.pop_back();
+    const size_t pixels =
+        !flatten ? 1 : collapsible(log, values, ordered_vars, ordered_extents, !options_.gpu);
+    shape.flat.assign(shape.outer.end() - static_cast<std::ptrdiff_t>(std::max<size_t>(pixels, 1)),
+                      shape.outer.end());
+    for (const int axis : shape.flat) take(axis);
+    if (shape.flat.size() > 1) shape.inside = log.inside;
     return shape;
   }
   shape.flat = {last};
-  for (const int axis : nest.order) {  // a planar destination of interleaved pixels: channels together, so
-                                       // that pixels are read once
-    const auto interleaved = [&](const Linear& offset) {
+  unroll_planes(log, vars, last, &shape, extents);
+  return shape;
+}
+
+/// A planar destination whose channels read the same elements, or neighbouring ones: channels together, so
+/// that pixels are read (and what they share is computed) once.
+void Lowering::unroll_planes(const AccessLog& log, const std::vector<int>& vars, int last, Shape* shape,
+                             const std::vector<Expr>& extents) const {
+  for (const int axis : shape->outer) {
+    const auto shared = [&](const Linear& offset) {
       const Expr c = offset.coefficient(vars[static_cast<size_t>(axis)]),
                  x = offset.coefficient(vars[static_cast<size_t>(last)]);
-      return c && x && is_const_int(c, 1) && !is_const_int(x, 1);
+      return x && (!c || (is_const_int(c, 1) && !is_const_int(x, 1)));
     };
-    if (axis == last || !small_constant(extent(axis)) || const_value(extent(axis)) == 1) continue;
-    if (std::none_of(log.offsets.begin(), log.offsets.end(), interleaved)) continue;
-    shape.unrolled = axis;
-    take(axis);
-    break;
+    const Expr& channels = extents[static_cast<size_t>(axis)];
+    if (!small_constant(channels) || const_value(channels) == 1) continue;
+    if (std::none_of(log.offsets.begin(), log.offsets.end(), shared)) continue;
+    shape->unrolled = axis;
+    shape->outer.erase(std::find(shape->outer.begin(), shape->outer.end(), axis));
+    return;
   }
-  return shape;
 }
 
 Interior Lowering::find_interior(const Nest& nest, const Shape& shape, const AccessLog& log,

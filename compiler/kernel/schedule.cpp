@@ -7,9 +7,10 @@
 
 #include <fmt/format.h>
 
-#include <unordered_set>
+#include <algorithm>
 
 #include "base/text_writer.h"
+#include "compiler/kernel/cost.h"
 #include "compiler/kernel/lowering.h"
 
 namespace galatea::kernel {
@@ -18,13 +19,24 @@ namespace {
 
 using lowering::any_node;
 
-constexpr size_t kCheapNodes = 12;
+constexpr size_t kMaxPixelChannels = 4;  ///< loops repeat so many inside
+constexpr int64_t kMostLookedUp = 4096;
 
 /// Who reads a stage, and how.
 struct Readers {
   int loads = 0;
+  int looked_up = 0;  ///< loads whose place is data: an index that is itself loaded
   bool only_maps = true;
   bool constant_border = false;
+};
+
+/// An element that the loops of a stage read: of the stage's own expressions, or of those inlined into it.
+struct Use {
+  int loops = 0;         ///< the stage
+  std::vector<Expr> at;  ///< indices over its axes
+  friend bool operator==(const Use& a, const Use& b) {
+    return a.loops == b.loops && std::equal(a.at.begin(), a.at.end(), b.at.begin(), b.at.end(), same);
+  }
 };
 
 class Scheduler {
@@ -38,6 +50,7 @@ class Scheduler {
     outputs_.assign(n, false);
     for (const KernelOutput& output : kernel_.outputs) outputs_[static_cast<size_t>(output.stage)] = true;
     for (const Stage& stage : kernel_.stages) count_loads(stage);
+    uses_.resize(n);
     schedule_.stages.resize(n);
     // Consumers first: whether rows may be kept depends on how their reader is placed.
     for (size_t s = n; s-- > 0;) {
@@ -47,6 +60,7 @@ class Scheduler {
       else
         place(static_cast<int>(s), &to);
       choose_lanes(kernel_.stages[s], &to);
+      add_uses(static_cast<int>(s));
     }
     return std::move(schedule_);
   }
@@ -58,6 +72,8 @@ class Scheduler {
         if (node.kind != ExprKind::kLoad || node.target.kind != LoadTarget::Kind::kStage) return false;
         Readers& readers = readers_[static_cast<size_t>(node.target.index)];
         ++readers.loads;
+        readers.looked_up += std::any_of(node.args.begin(), node.args.end(),
+                                         [](const Expr& index) { return contains(index, ExprKind::kLoad); });
         readers.only_maps &= stage.form == StageForm::kMap;
         readers.constant_border |= node.border == Border::kConstant;
         return false;
@@ -80,25 +96,94 @@ class Scheduler {
     return independent;
   }
 
+  /// A function of one byte and nothing else (passes/tabulate.cpp).
+  static bool is_byte_table(const Stage& stage) {
+    return stage.form == StageForm::kMap && stage.type == DType::kU8 && stage.rank() == 1 &&
+           is_const_int(stage.extents[0], 256) && !contains(stage.body, ExprKind::kLoad);
+  }
+  /// Operations on bytes that its expression is worth: each costs as its lanes are wide.
+  static int cost_of(const Stage& stage) {
+    int cost = 0;
+    any_node(stage.body, [&](const ExprNode& node) {
+      if (node.kind != ExprKind::kOp) return false;
+      int width = size_of(node.type);
+      for (const Expr& arg : node.args) width = std::max(width, size_of(arg.type()));
+      const bool long_operation = node.op == ScalarOp::kDiv || node.op == ScalarOp::kSqrt;
+      const bool two = node.op == ScalarOp::kSaturate || node.op == ScalarOp::kRound;
+      cost += width * (long_operation ? 8 : two ? 3 : 1);
+      return false;
+    });
+    return cost;
+  }
+
+  /// Few elements that data choose among: as many are computed as there are, not as many as are read.
+  bool is_lookup(int s) const {
+    int64_t volume = 1;
+    for (const Expr& extent : kernel_.stages[static_cast<size_t>(s)].extents) {
+      if (!is_const(extent) || const_value(extent) > kMostLookedUp) return false;
+      volume *= std::max<int64_t>(const_value(extent), 0);
+    }
+    return readers_[static_cast<size_t>(s)].looked_up > 0 && volume <= kMostLookedUp;
+  }
+
   bool may_inline(int s) const {
     const Stage& stage = kernel_.stages[static_cast<size_t>(s)];
     return stage.form == StageForm::kMap && readers_[static_cast<size_t>(s)].loads > 0 &&
            !readers_[static_cast<size_t>(s)].constant_border && !lowering::may_raise_flag(stage);
+  }
+  /// Adds the elements that stage `s` reads, as its loops see them; all later stages have been placed.
+  void add_uses(int s) {
+    const auto i = static_cast<size_t>(s);
+    const bool inlined = schedule_.stages[i].placement == Placement::kInlined;
+    const std::vector<Use> own = {{s, {}}};
+    for (const Use& seen : inlined ? uses_[i] : own)
+      lowering::for_each_stage_expr(kernel_.stages[i], [&](const Expr& e) {
+        any_node(e, [&](const ExprNode& node) {
+          if (node.kind != ExprKind::kLoad || node.target.kind != LoadTarget::Kind::kStage) return false;
+          Use use{seen.loops, {}};
+          for (const Expr& index : node.args)
+            use.at.push_back(rewrite(index, [&](const Expr& x) {
+              return inlined && x->kind == ExprKind::kAxis ? seen.at[static_cast<size_t>(x->index)] : Expr();
+            }));
+          std::vector<Use>& uses = uses_[static_cast<size_t>(node.target.index)];
+          if (uses.size() <= kMaxPixelChannels + 1 && std::find(uses.begin(), uses.end(), use) == uses.end())
+            uses.push_back(std::move(use));
+          return false;
+        });
+      });
+  }
+  /// Whether one stage's loops want it, each pixel for one pixel of theirs: computed where it is read, each
+  /// element is computed once, because loops repeat the channels of a pixel inside.
+  bool feeds_whole_pixels(int s) const {
+    const std::vector<Use>& uses = uses_[static_cast<size_t>(s)];
+    if (uses.empty() || uses.size() > kMaxPixelChannels + 1) return false;
+    const Stage& loops = kernel_.stages[static_cast<size_t>(uses[0].loops)];
+    if (loops.form != StageForm::kMap || uses[0].at.empty()) return false;
+    const size_t last = uses[0].at.size() - 1;
+    std::vector<bool> moves(loops.extents.size(), false);
+    for (const Use& use : uses) {
+      if (use.loops != uses[0].loops) return false;
+      for (size_t d = 0; d < last; ++d) {
+        if (use.at[d]->kind != ExprKind::kAxis || use.at[d]->index != uses[0].at[d]->index) return false;
+        moves[static_cast<size_t>(use.at[d]->index)] = true;
+      }
+      const Expr& channel = use.at[last];
+      if (!is_const(channel) && (channel->kind != ExprKind::kAxis || channel->index + 1 != loops.rank()))
+        return false;
+    }
+    for (size_t a = 0; a < moves.size(); ++a) {
+      const bool repeated = a + 1 == moves.size() && is_const(loops.extents[a]) &&
+                            const_value(loops.extents[a]) <= int64_t{kMaxPixelChannels};
+      const bool plain = uses.size() == 1 && uses[0].at[last]->kind == ExprKind::kAxis;
+      if (!moves[a] && !repeated && !(plain && uses[0].at[last]->index == static_cast<int>(a))) return false;
+    }
+    return true;
   }
   bool may_ring(int s) const {
     int consumer = -1;
     return !options_.gpu && lowering::ring_is_legal(kernel_, s, &consumer) &&
            schedule_.stages[static_cast<size_t>(consumer)].placement != Placement::kRing;
   }
-  bool is_cheap(const Stage& stage) const {
-    std::unordered_set<const ExprNode*> nodes;
-    any_node(stage.body, [&](const ExprNode& node) {
-      nodes.insert(&node);
-      return false;
-    });
-    return nodes.size() <= kCheapNodes;
-  }
-
   void place(int s, StageSchedule* to) const {
     const auto i = static_cast<size_t>(s);
     const Stage& stage = kernel_.stages[i];
@@ -110,11 +195,26 @@ class Scheduler {
       return say(Placement::kOutput, "the last stage: stored straight into the output");
     if (!outputs_[i] && readers_[i].loads == 0) return say(Placement::kInlined, "nobody reads it");
     if (!options_.fuse) return say(Placement::kWhole, "fusion is off");
+    if (is_byte_table(stage) && may_inline(s)) {
+      const bool never = options_.gpu || options_.look_up_cost == 0;
+      if (never) return say(Placement::kInlined, "computed anew rather than looked up");
+      if (cost_of(stage) <= options_.look_up_cost)
+        return say(Placement::kInlined, "cheaper to compute than to look up");
+    }
     if (!outputs_[i] && is_table(stage))
       return say(Placement::kTable, "small, and independent of the image: computed once");
-    if (may_inline(s) && !outputs_[i] && readers_[i].only_maps && (readers_[i].loads == 1 || is_cheap(stage)))
-      return say(Placement::kInlined, readers_[i].loads == 1 ? "one reader, element by element"
-                                                             : "cheaper to compute again than to keep");
+    if (!outputs_[i] && (stage.form == StageForm::kHistogram || stage.form == StageForm::kScan))
+      return say(Placement::kWhole, stage.form == StageForm::kHistogram
+                                        ? "counts are known when all elements are"
+                                        : "prefixes are kept: each needs the one before it");
+    if (!outputs_[i] && is_lookup(s))
+      return say(Placement::kTable, "few elements that data choose among: computed once");
+    const Recomputation again = recomputation(kernel_, s);
+    const bool inlines = may_inline(s) && !outputs_[i] && readers_[i].only_maps;
+    if (inlines && again.pays()) return say(Placement::kInlined, again.words());
+    if (may_inline(s) && !outputs_[i] && feeds_whole_pixels(s))
+      return say(Placement::kInlined,
+                 "the loops that want it take pixel by pixel: each element is computed once");
     int consumer = -1;
     if (lowering::ring_is_legal(kernel_, s, &consumer)) {
       const std::string& reader = kernel_.stages[static_cast<size_t>(consumer)].name;
@@ -130,8 +230,9 @@ class Scheduler {
       return say(Placement::kWhole, wide ? "its reader is itself made row by row on demand"
                                          : "its rows are only a few elements long");
     }
-    say(Placement::kWhole, readers_[i].loads > 1 ? fmt::format("read in {} places", readers_[i].loads)
-                                                 : "its reader takes elements in another order");
+    say(Placement::kWhole, inlines                 ? "if computed where it is read, " + again.words()
+                           : readers_[i].loads > 1 ? fmt::format("read in {} places", readers_[i].loads)
+                                                   : "its reader takes elements in another order");
   }
 
   uint64_t random(uint64_t below) {
@@ -165,6 +266,7 @@ class Scheduler {
   const ScheduleOptions& options_;
   uint64_t state_;
   std::vector<Readers> readers_;
+  std::vector<std::vector<Use>> uses_;  ///< per stage: what loops read of it; cut off where they are many
   std::vector<bool> outputs_;
   Schedule schedule_;
 };

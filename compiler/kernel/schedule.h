@@ -40,6 +40,7 @@ struct ScheduleOptions {
   bool gpu = false;          ///< phases over a sample's threads; no rings
   bool fuse = true;          ///< false: every stage whole (for comparing)
   int vector_bits = 512;     ///< register width to plan for
+  int look_up_cost = 4;      ///< of a byte in a table, in operations on bytes; 0: no such tables
   uint64_t random_seed = 0;  ///< not 0: any legal placement at random (the kernel fuzzer)
 };
 

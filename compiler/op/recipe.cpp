@@ -15,20 +15,38 @@ using kernel::SymbolKind;
 
 namespace {
 
-Expr constant_of(const ir::Attr& attr) {
-  if (auto* number = std::get_if<double>(&attr)) return kernel::const_float(*number, DType::kF64);
-  return kernel::const_int(ir::attr_integer(attr));
+/// Numbers of the user's are known by node, argument and place; 0: a default, which is structure.
+class Origin {
+ public:
+  Origin(ir::NodeId node, std::string_view argument, bool given)
+      : name_(given ? std::hash<std::string_view>()(argument) * 31 + node : 0) {}
+  uint64_t of(size_t element) const {
+    return name_ == 0 ? 0 : (name_ + element + 1) * 0x9E3779B97F4A7C15U | 1;
+  }
+
+ private:
+  uint64_t name_;
+};
+
+Expr constant_of(const ir::Attr& attr, const Origin& origin) {
+  if (auto* number = std::get_if<double>(&attr))
+    return kernel::user_constant(DType::kF64, cell_from_double(DType::kF64, *number), origin.of(0));
+  return kernel::user_constant(DType::kI64, cell_from_int(DType::kI64, ir::attr_integer(attr)), origin.of(0));
 }
 
 /// The elements of a list as constants.
-std::vector<Expr> constants_of(const ir::Attr& attr) {
+std::vector<Expr> constants_of(const ir::Attr& attr, const Origin& origin) {
   std::vector<Expr> out;
   if (auto* list = std::get_if<std::vector<double>>(&attr)) {
-    for (double value : *list) out.push_back(kernel::const_float(value, DType::kF64));
+    for (double value : *list)
+      out.push_back(
+          kernel::user_constant(DType::kF64, cell_from_double(DType::kF64, value), origin.of(out.size())));
   } else if (auto* integers = std::get_if<std::vector<int64_t>>(&attr)) {
-    for (int64_t value : *integers) out.push_back(kernel::const_int(value));
+    for (int64_t value : *integers)
+      out.push_back(
+          kernel::user_constant(DType::kI64, cell_from_int(DType::kI64, value), origin.of(out.size())));
   } else {
-    out.push_back(constant_of(attr));
+    out.push_back(constant_of(attr, origin));
   }
   return out;
 }
@@ -100,7 +118,7 @@ Expr RecipeBuilder::extent(int input, int dim) const {
   const ir::Type& type = input_type(input);
   GALATEA_CHECK(dim >= 0 && dim < type.ndim, "no such dimension");
   int64_t known = type.extents[static_cast<size_t>(dim)];
-  if (known >= 0) return kernel::const_int(known);
+  if (known >= 0) return kernel::extent_constant(known);
   return kernel::symbol(SymbolKind::kExtent, DType::kI64,
                         graph_.node(node_).inputs[static_cast<size_t>(input)], dim);
 }
@@ -128,7 +146,7 @@ Expr RecipeBuilder::arg(std::string_view name, DType type) const {
   }
   const ir::Attr& value = args.attr(name);
   GALATEA_CHECK(!ir::is_none(value), std::string(name) + " is not given and has no default");
-  return kernel::saturate(constant_of(value), type);
+  return kernel::saturate(constant_of(value, Origin(node_, name, args.given(name))), type);
 }
 
 int RecipeBuilder::arg_length(std::string_view name) const {
@@ -149,7 +167,7 @@ std::vector<Expr> RecipeBuilder::arg_list(std::string_view name, int n, DType ty
       list.push_back(kernel::symbol(SymbolKind::kElement, graph_.type(value).dtype, value, i));
   } else {
     GALATEA_CHECK(!ir::is_none(args.attr(name)), std::string(name) + " is not given and has no default");
-    list = constants_of(args.attr(name));
+    list = constants_of(args.attr(name), Origin(node_, name, args.given(name)));
   }
   GALATEA_CHECK(static_cast<int>(list.size()) == n || list.size() == 1,
                 std::string(name) + " has neither 1 nor n elements");
@@ -196,9 +214,9 @@ void RecipeBuilder::check(Expr condition, std::string message, std::vector<Expr>
 }
 
 Expr RecipeBuilder::load(int input, std::vector<Expr> indices, kernel::Border border, Cell fill) const {
-  const ir::Type& type = input_type(input);
-  GALATEA_CHECK(static_cast<int>(indices.size()) == type.ndim, "one index per dimension");
-  return kernel::load({kernel::LoadTarget::Kind::kInput, input}, type.dtype, std::move(indices), border,
+  const kernel::KernelInput& source = lowering_.inputs.at(static_cast<size_t>(input));
+  GALATEA_CHECK(indices.size() == source.extents.size(), "one index per dimension");
+  return kernel::load({kernel::LoadTarget::Kind::kInput, input}, source.type, std::move(indices), border,
                       fill);
 }
 
@@ -274,6 +292,50 @@ StageRef RecipeBuilder::reduce(const Reduce& reduce) {
   return append(lowering_, std::move(stage), graph_.node(node_));
 }
 
+StageRef RecipeBuilder::histogram(const Histogram& histogram) {
+  kernel::Stage stage;
+  stage.name = histogram.name;
+  stage.form = kernel::StageForm::kHistogram;
+  stage.type = histogram.type;
+  stage.extents = histogram.extents;
+  stage.extents.push_back(histogram.bins);
+  stage.reduce_extents = histogram.reduce_extents;
+  stage.accumulator = histogram.accumulator;
+  std::vector<Expr> inner;
+  for (size_t d = 0; d < histogram.reduce_extents.size(); ++d)
+    inner.push_back(kernel::reduce_axis(static_cast<int>(d)));
+  stage.body = histogram.body(axes_of(histogram.extents.size()), inner);
+  if (histogram.finish) stage.finish = histogram.finish(kernel::accumulator(histogram.accumulator));
+  GALATEA_CHECK(!stage.finish || stage.finish.type() == histogram.type,
+                histogram.name + ": finish must give the stage's type");
+  return append(lowering_, std::move(stage), graph_.node(node_));
+}
+
+StageRef RecipeBuilder::scan(const Scan& scan) {
+  kernel::Stage stage;
+  stage.name = scan.name;
+  stage.form = kernel::StageForm::kScan;
+  stage.type = scan.type;
+  stage.extents = scan.extents;
+  stage.scan_axis = scan.axis;
+  stage.accumulator = scan.accumulator;
+  stage.combiner = scan.combiner;
+  stage.body = scan.body(axes_of(scan.extents.size()));
+  if (scan.finish) stage.finish = scan.finish(kernel::accumulator(scan.accumulator));
+  GALATEA_CHECK(!stage.finish || stage.finish.type() == scan.type,
+                scan.name + ": finish must give the stage's type");
+  return append(lowering_, std::move(stage), graph_.node(node_));
+}
+
+int RecipeBuilder::constant_input(std::string name, std::shared_ptr<const runtime::ConstantTensor> tensor) {
+  std::vector<Expr> extents;
+  for (int64_t extent : tensor->extents()) extents.push_back(kernel::const_int(extent));
+  lowering_.inputs.push_back(
+      {std::move(name), tensor->type(), std::move(extents), static_cast<int>(tensor->extents().size())});
+  lowering_.constants.push_back(std::move(tensor));
+  return static_cast<int>(lowering_.inputs.size()) - 1;
+}
+
 std::vector<Expr> RecipeBuilder::native_scalars(std::string function, std::vector<int> inputs,
                                                 std::vector<Expr> scalars, std::string config,
                                                 std::vector<DType> result_types,
@@ -293,7 +355,8 @@ namespace {
 
 LoweredOutput& claim(Lowering& lowering, int k, LoweredOutput::Kind kind) {
   LoweredOutput& output = lowering.outputs.at(static_cast<size_t>(k));
-  bool unset = output.stage < 0 && output.input < 0 && output.native < 0 && output.elements.empty();
+  bool unset = output.stage < 0 && output.input < 0 && output.native < 0 && output.elements.empty() &&
+               !output.constant;
   GALATEA_CHECK(unset, "an output is defined twice");
   output.kind = kind;
   return output;
@@ -353,10 +416,19 @@ void RecipeBuilder::output_native(int k, NativeOutput native, std::vector<Expr> 
   lowering_.natives.push_back(std::move(native));
 }
 
+void RecipeBuilder::output_constant(int k, std::shared_ptr<const runtime::ConstantTensor> tensor) {
+  LoweredOutput& output = claim(lowering_, k, LoweredOutput::Kind::kConstant);
+  GALATEA_CHECK(tensor->type() == output_type(k).dtype &&
+                    tensor->extents().size() == static_cast<size_t>(output_type(k).ndim),
+                "type of a constant output");
+  for (int64_t extent : tensor->extents()) output.extents.push_back(kernel::const_int(extent));
+  output.constant = std::move(tensor);
+}
+
 Lowering RecipeBuilder::take() {
   for (const LoweredOutput& output : lowering_.outputs) {
     bool set = output.kind == LoweredOutput::Kind::kScalars || output.stage >= 0 || output.input >= 0 ||
-               output.native >= 0;
+               output.native >= 0 || output.constant;
     GALATEA_CHECK(set, graph_.node(node_).op->name + " leaves an output undefined");
   }
   return std::move(lowering_);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "compiler/plan/emitter.h"
+#include "compiler/plan/release_slots.h"
 
 namespace galatea::plan {
 
@@ -15,7 +16,42 @@ using runtime::Instruction;
 MemoryPlan Emitter::draft() {
   drafting_ = true;
   GALATEA_CHECK(run().has_value(), "a draft of the sample program failed");
+  find_releases();
   return {table_, std::move(claims_), small_bytes_};
+}
+
+/// A claim is given back where all that shares its memory has seen its last use; counted on where every path
+/// from the claim to the end comes past that place.
+void Emitter::find_releases() {
+  const std::vector<int32_t> last = last_uses(program_);
+  const std::vector<std::vector<int32_t>> sharing = sharing_slots(program_);
+  const auto block_of = [&](int32_t instruction) {
+    ir::BlockId found = 0;
+    for (ir::BlockId block = 0; block < block_start_.size(); ++block) {
+      if (block_start_[block] < 0 || block_start_[block] > instruction) continue;
+      if (block_start_[found] < 0 || block_start_[found] > instruction ||
+          block_start_[block] >= block_start_[found])
+        found = block;
+    }
+    return found;
+  };
+  const ir::BlockId exit = graph_.exit_block();
+  for (MemoryClaim& claim : claims_) {
+    if (claim.slot < 0) continue;
+    int32_t released = -1;
+    bool counts = true;
+    for (int32_t slot : sharing[static_cast<size_t>(claim.slot)]) {
+      const int32_t use = last[static_cast<size_t>(slot)];
+      const ir::BlockId block = block_of(std::max(use, 0));
+      counts = counts && use >= 0 && dominates_[claim.block][block] &&
+               (block == claim.block || dominates_[block][exit]);
+      if (use > released) {
+        released = use;
+        claim.released_in = block;
+      }
+    }
+    if (counts) claim.released_at = released;
+  }
 }
 
 bool Emitter::can_compute(const kernel::ExprNode& e) const {
@@ -86,8 +122,16 @@ void Emitter::claim(MemoryClaim::Kind kind, DType type, std::vector<Expr> extent
     }
     return;
   }
-  Expr bytes = claimed_bytes(type, extents);
-  claims_.push_back({kind, block_, node_, std::string(what), type, std::move(extents), std::move(bytes)});
+  MemoryClaim made;
+  made.kind = kind;
+  made.block = block_;
+  made.node = node_;
+  made.what = what;
+  made.type = type;
+  made.bytes = claimed_bytes(type, extents);
+  made.extents = std::move(extents);
+  made.at = static_cast<int32_t>(program_.code.size());
+  claims_.push_back(std::move(made));
 }
 
 /// Outputs whose extents are equal for every sample belong to the batch, not to a sample.

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "compiler/op/schema.h"
 #include "compiler/plan/emitter.h"
+#include "compiler/plan/release_slots.h"
 #include "compiler/plan/source_config.h"
 
 namespace galatea::plan {
@@ -239,7 +241,7 @@ int32_t Emitter::location_of(ir::NodeId node) {
   int32_t& known = node_location_[node];
   if (known < 0) {
     const ir::Node& n = graph_.node(node);
-    known = location_at(n.span, n.calls, n.op->name);
+    known = location_at(n.span, n.calls, op::shown_name(n));
   }
   return known;
 }
@@ -273,14 +275,17 @@ int32_t Emitter::location_at(Span span, const std::vector<CallSite>& calls, cons
 
 Status emit_sample_program(ValueTable& table, const KernelGroups& groups,
                            const std::vector<PlannedKernel>& kernels, const SourceMap& sources, uint64_t seed,
-                           runtime::Program& program) {
+                           runtime::Program& program, std::vector<MemoryClaim>* claims) {
   runtime::Program draft;
   draft.kernels = program.kernels;
   MemoryPlan memory = Emitter(table, groups, kernels, sources, seed, draft).draft();
   table.forget_slots();
+  if (claims) *claims = memory.claims();
   Emitter emitter(table, groups, kernels, sources, seed, program);
   emitter.set_memory_plan(std::move(memory));
-  return emitter.run();
+  GALATEA_TRY(emitter.run());
+  insert_releases(program);
+  return {};
 }
 
 }  // namespace galatea::plan

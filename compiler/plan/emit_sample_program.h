@@ -12,6 +12,7 @@
 
 #include "base/source.h"
 #include "compiler/plan/form_kernels.h"
+#include "compiler/plan/memory_plan.h"
 #include "compiler/plan/value_table.h"
 #include "runtime/program.h"
 
@@ -20,14 +21,16 @@ namespace galatea::plan {
 /// A kernel ready to be called: number in Program::kernels, what it reads, writes and is given.
 struct PlannedKernel {
   int kernel = -1;
-  std::vector<ir::ValueId> inputs, outputs;
+  std::vector<KernelSource> inputs;
+  std::vector<ir::ValueId> outputs;
   std::vector<Expr> params;
   Expr scratch_bytes;  ///< over kParam
 };
 
-/// `kernels[g]` belongs to groups.groups[g]; empty groups have kernel -1.
+/// `kernels[g]` belongs to groups.groups[g]; empty groups have kernel -1. `claims` gets what memory the
+/// program takes, for explain; it may be nullptr.
 Status emit_sample_program(ValueTable& table, const KernelGroups& groups,
                            const std::vector<PlannedKernel>& kernels, const SourceMap& sources, uint64_t seed,
-                           runtime::Program& program);
+                           runtime::Program& program, std::vector<MemoryClaim>* claims = nullptr);
 
 }  // namespace galatea::plan

@@ -3,9 +3,10 @@
 // Comes in: a value table. Goes out: groups of nodes, each run as one kernel at the place of its last node.
 //
 // Designs considered: (a) one kernel a node (simple, a pass over memory each), (b) maximal subgraphs with
-// several outputs (needs scheduling across uses), (c) trees: a producer joins its consumer when that is its
-// only use. (c) was chosen: a tree can always run at its root's place, nothing is computed twice, and the
-// kernel passes then sink or inline what they can.
+// several outputs (what leaves early must be stored anyway, and the whole waits for its last input), (c) one
+// output, and every producer that only this kernel reads, through however many of its nodes. (c) was chosen:
+// such a kernel can always run at its root's place and nothing is computed twice because of it; whether the
+// kernel computes something twice is the schedule's choice.
 #pragma once
 
 #include <string>
@@ -29,10 +30,16 @@ struct KernelGroups {
 
 KernelGroups form_kernels(const ValueTable& table, bool fuse);
 
+/// What a kernel reads: a value of the graph, or a tensor of the program.
+struct KernelSource {
+  ir::ValueId value = ir::kNoId;
+  std::shared_ptr<const runtime::ConstantTensor> constant;
+};
+
 /// A group as a kernel whose numbers have become parameters.
 struct BuiltKernel {
   kernel::Kernel kernel;
-  std::vector<ir::ValueId> inputs;   ///< value of each kernel input
+  std::vector<KernelSource> inputs;  ///< of each kernel input
   std::vector<ir::ValueId> outputs;  ///< value of each kernel output
   std::vector<Expr> params;          ///< scalars of the sample program
 };

@@ -1,6 +1,8 @@
 // See memory_plan.h. Needs are computed from the end of the program backwards.
 #include "compiler/plan/memory_plan.h"
 
+#include <algorithm>
+
 namespace galatea::plan {
 
 namespace {
@@ -35,7 +37,16 @@ MemoryPlan::MemoryPlan(const ValueTable& table, std::vector<MemoryClaim> claims,
       order_(table.graph().topological_order()),
       dominators_(table.graph().immediate_dominators()),
       small_bytes_(static_cast<double>(small_bytes)) {
-  for (size_t i = 0; i < claims_.size(); ++i) by_block_[claims_[i].block].push_back(i);
+  for (size_t i = 0; i < claims_.size(); ++i) {
+    const MemoryClaim& claim = claims_[i];
+    by_block_[claim.block].push_back({claim.at, i, false});
+    if (claim.released_at >= 0) by_block_[claim.released_in].push_back({claim.released_at, i, true});
+  }
+  // What an instruction takes it takes before it gives back; several claims of one keep their order.
+  for (auto& events : by_block_)
+    std::stable_sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
+      return a.at != b.at ? a.at < b.at : a.release < b.release;
+    });
 }
 
 MemoryPlan::Need MemoryPlan::grant(size_t next, ir::BlockId block,
@@ -57,13 +68,17 @@ MemoryPlan::Need MemoryPlan::grant(size_t next, ir::BlockId block,
 
 MemoryPlan::Need MemoryPlan::need_of_block(ir::BlockId block, ScalarBounds& bounds, size_t next) {
   Need need = after_block(block, bounds);
-  const auto& claims = by_block_[block];
-  for (auto it = claims.rbegin(); it != claims.rend(); ++it) {
-    const MemoryClaim& claim = claims_[*it];
-    if (*it < next || granted_[*it]) continue;
+  const auto& events = by_block_[block];
+  for (auto it = events.rbegin(); it != events.rend(); ++it) {
+    const MemoryClaim& claim = claims_[it->claim];
+    if (it->claim < next || granted_[it->claim]) continue;
     const Expr bound = bounds.upper(claim.bytes);
     if (!bound) continue;
-    granted_[*it] = true;
+    if (it->release) {
+      if (!is_nothing(need.sample)) need.sample = kernel::max(need.sample - bound, bytes(0));
+      continue;
+    }
+    granted_[it->claim] = true;
     switch (claim.kind) {
       case MemoryClaim::Kind::kHeld:
         need.sample = sum(bound, need.sample);

@@ -4,7 +4,8 @@
 // emitted for that). Goes out: at any point of the program, what the sample needs from there on in the worst
 // case, as expressions over what is known there. Along a path needs add up; of two arms the one that the
 // selector names counts, or the larger one where the selector is not known yet. A kernel's scratch memory is
-// given back after its call, so of that only the largest counts.
+// given back after its call, and a tensor behind its last use (release_slots.h), where every path comes past
+// both.
 #pragma once
 
 #include <string>
@@ -28,6 +29,11 @@ struct MemoryClaim {
   DType type = DType::kU8;
   std::vector<Expr> extents;  ///< scratch: its bytes
   Expr bytes;                 ///< f64, not negative; with what the allocator adds
+  int32_t slot = -1;          ///< kHeld: of the draft
+  int32_t at = 0;             ///< instruction of the draft
+  /// Instruction of the draft and its block, behind which it is given back; -1: at the end.
+  int32_t released_at = -1;
+  ir::BlockId released_in = 0;
 };
 
 /// Bytes of a tensor or a scratch area in f64, where no product wraps; rounded up as an arena may round.
@@ -57,7 +63,12 @@ class MemoryPlan {
   const ValueTable* table_ = nullptr;
   std::vector<MemoryClaim> claims_;
   std::vector<bool> granted_;
-  std::vector<std::vector<size_t>> by_block_;
+  struct Event {
+    int32_t at = 0;
+    size_t claim = 0;
+    bool release = false;
+  };
+  std::vector<std::vector<Event>> by_block_;  ///< in order
   std::vector<ir::BlockId> order_, dominators_;
   std::vector<Need> needs_;  ///< per block, while granting
   double small_bytes_ = 0;   ///< few elements each: part of the first grant

@@ -308,6 +308,13 @@ TEST_F(CommandLine, ExplainShowsEveryLevel) {
   }
   EXPECT_TRUE(contains(run({"explain", hello(), "--emit=llvm"}).out, "define "));
   EXPECT_TRUE(contains(run({"explain", hello(), "--emit=cuda"}).out, "extern \"C\""));
+  // What another processor would run can be looked at, but not run here.
+#if defined(__x86_64__)
+  ::setenv("GALATEA_TARGET", "aarch64", 1);
+  EXPECT_TRUE(contains(run({"explain", hello(), "--emit=asm"}).out, ".4s"));
+  EXPECT_TRUE(contains(run({"run", hello(), "--batches", "1"}).err, "error[G0852]"));
+  ::unsetenv("GALATEA_TARGET");
+#endif
   Outcome ptx = run({"explain", hello(), "--emit=ptx", "--arch", "sm_75"});
   if (ptx.status != 3) {  // 3: NVRTC is not here, and the message says so
     EXPECT_EQ(ptx.status, 0) << ptx.err;

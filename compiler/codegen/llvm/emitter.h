@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -50,6 +51,8 @@ class FunctionEmitter {
   Value* emit_compare(ScalarOp op, DType type, Value* a, Value* b);
   Value* emit_division(ScalarOp op, DType type, Value* a, Value* b);
   Value* emit_convert(DType from, DType to, Value* value);
+  Value* emit_truncate(DType to, Value* value);
+  static bool is_at_least(Value* value, double low);
   Value* emit_saturate(DType from, DType to, Value* value);
   Value* emit_philox(const kernel::ExprNode& e);
   Value* emit_round_away(Value* value);
@@ -59,12 +62,59 @@ class FunctionEmitter {
   // emit_memory.cpp
   Value* emit_load(const kernel::ExprNode& e);
   Value* load_word(const kernel::ExprNode& e);
-  Value* gather(const kernel::LoopBuffer& buffer, int index, Value* offsets);
   void store_vector(const kernel::LoopBuffer& buffer, const kernel::Store& store, Value* value);
   Value* address(int buffer, Value* offset);
   llvm::Instruction* tag(llvm::Instruction* access, int buffer);
   Value* from_memory(DType type, Value* raw);
   Value* to_memory(DType type, Value* value);
+
+  // interleave.cpp
+  /// Stores of one pixel's channels, and what of them has been computed.
+  struct PixelStores {
+    Expr uniform;
+    int64_t constant = 0;
+    int table = -1;  ///< the values are bytes to look up in this buffer
+    std::vector<Value*> values;
+    size_t num = 0;
+  };
+  static constexpr int64_t kMaxInterleaved = 4;
+  int shuffle_unit(int element_bytes) const;
+  Value* slice(Value* vector, int first, int count);
+  Value* concatenate(std::vector<Value*> parts);
+  Value* pick_strided(const std::vector<Value*>& run, int channel);
+  Value* interleaved_part(const std::vector<Value*>& channels, int part);
+  Value* run_mask(int s, int first, int count);
+  bool has_wide_bytes() const;
+  Value* pixels_to_lanes(Value* run, int s);
+  Value* load_wide_bytes(int buffer, Value* base, int s, int channel, int table);
+  void store_wide_bytes(int buffer, Value* base, std::vector<Value*> channels, int table);
+  Value* load_strided(int buffer, Value* base, int s, int channel);
+  void find_pixel_stores(const kernel::Block& block);
+  bool add_to_pixel(const kernel::Store& store);
+
+  // look_up.cpp
+  const kernel::ExprNode* match_look_up(const kernel::ExprNode& e) const;
+  Value* emit_look_up(const kernel::ExprNode& e, const kernel::ExprNode& byte);
+  Value* look_up(int table, Value* bytes);
+  Value* look_up_register(int table, Value* bytes);
+
+  // gather.cpp
+  /// Loads of one block that differ in the constant of their offsets only.
+  struct GatherGroup {
+    int buffer = -1;
+    std::vector<Expr> terms;                        ///< of the offset, without its constant
+    std::vector<int64_t> constants;                 ///< in ascending order
+    std::vector<std::pair<int64_t, Value*>> words;  ///< loaded already, by their first constant
+  };
+  void find_gathers(const kernel::Block& block);
+  static GatherGroup gather_of(int buffer, const Expr& offset);
+  static GatherGroup* find_group(std::vector<GatherGroup>& groups, const GatherGroup& wanted);
+  static void add_to_group(std::vector<GatherGroup>& groups, GatherGroup load);
+  Value* gather(const kernel::ExprNode& e);
+  Value* gather_words(const kernel::ExprNode& e, GatherGroup& group, int64_t first, int bytes);
+  Value* gather_one_by_one(Value* base, llvm::Type* element, Value* lanes, int bytes);
+  Value* pick_element(DType type, Value* words, int64_t element);
+  std::vector<std::vector<GatherGroup>> gathers_;  ///< of the blocks being emitted; vector loops only
 
   // band_row.cpp, band_row_vnni.cpp
   void emit_band_prepare(const kernel::BandPrepare& prepare);
@@ -121,7 +171,9 @@ class FunctionEmitter {
   int vector_var_ = -1;                                       ///< -1: not in a vector loop
   int lanes_ = 1;
   Value* vector_base_ = nullptr;
-  Value* mask_ = nullptr;           ///< nullptr: every lane
+  Value* mask_ = nullptr;  ///< nullptr: every lane
+  std::unordered_map<const kernel::Store*, std::shared_ptr<PixelStores>>
+      pixel_stores_;                ///< of the vector loop being emitted
   bool makes_tables_only_ = false;  ///< the phase being emitted only prepares tables
 };
 

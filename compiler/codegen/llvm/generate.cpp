@@ -11,7 +11,6 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
-#include <llvm/TargetParser/Host.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/DCE.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
@@ -34,25 +33,38 @@ namespace {
 
 constexpr const char* kSymbol = "galatea_kernel";
 
-void initialize_llvm() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
-  });
+void initialize_llvm(const Target& target) {
+  static std::once_flag x86, aarch64;
+  if (target.is_x86()) {
+    std::call_once(x86, [] {
+      LLVMInitializeX86TargetInfo();
+      LLVMInitializeX86Target();
+      LLVMInitializeX86TargetMC();
+      LLVMInitializeX86AsmPrinter();
+    });
+  } else {
+    std::call_once(aarch64, [] {
+      LLVMInitializeAArch64TargetInfo();
+      LLVMInitializeAArch64Target();
+      LLVMInitializeAArch64TargetMC();
+      LLVMInitializeAArch64AsmPrinter();
+    });
+  }
 }
 
 std::unique_ptr<llvm::TargetMachine> make_machine(const Target& target) {
-  initialize_llvm();
-  std::string triple = llvm::sys::getDefaultTargetTriple();
+  initialize_llvm(target);
+  const std::string triple = target.triple();
   std::string message;
   const llvm::Target* found = llvm::TargetRegistry::lookupTarget(triple, message);
   GALATEA_CHECK(found != nullptr, "LLVM has no code generator for " + triple + ": " + message);
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  // Addresses on AArch64 are of pages unless the code model says that all is near: objects lie anywhere.
+  const auto model = target.is_x86() ? std::nullopt : std::optional(llvm::CodeModel::Tiny);
   std::unique_ptr<llvm::TargetMachine> machine(
-      found->createTargetMachine(triple, target.cpu(), target.features(), options, llvm::Reloc::PIC_,
-                                 std::nullopt, llvm::CodeGenOptLevel::Default));
+      found->createTargetMachine(triple, target.cpu(), target.features(), options, llvm::Reloc::PIC_, model,
+                                 llvm::CodeGenOptLevel::Default));
   GALATEA_CHECK(machine != nullptr, "LLVM has no machine " + target.name());
   return machine;
 }

@@ -1,4 +1,4 @@
-// See generate.h. x86-64 only; generated code is position independent, so that nearly all is there already.
+// See generate.h. Generated code is position independent, so that nearly all is there already.
 #include <elf.h>
 
 #include <cstring>
@@ -48,8 +48,9 @@ class Linker {
   void read_sections() {
     const auto header = read<Elf64_Ehdr>(0);
     GALATEA_CHECK(std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_type == ET_REL &&
-                      header.e_machine == EM_X86_64,
-                  "LLVM made something other than an x86-64 object");
+                      (header.e_machine == EM_X86_64 || header.e_machine == EM_AARCH64),
+                  "LLVM made something other than an object for x86-64 or AArch64");
+    is_aarch64_ = header.e_machine == EM_AARCH64;
     name_table_ = header.e_shstrndx;
     for (uint64_t i = 0; i < header.e_shnum; ++i) {
       sections_.push_back(read<Elf64_Shdr>(header.e_shoff + i * sizeof(Elf64_Shdr)));
@@ -99,17 +100,53 @@ class Linker {
     if (base == kAbsent) return;
     for (uint64_t at = 0; at + sizeof(Elf64_Rela) <= relocations.sh_size; at += sizeof(Elf64_Rela)) {
       const auto entry = read<Elf64_Rela>(relocations.sh_offset + at);
-      const uint64_t type = ELF64_R_TYPE(entry.r_info);
-      GALATEA_CHECK(type == R_X86_64_PC32 || type == R_X86_64_PLT32 || type == R_X86_64_PC64,
-                    "generated code has a relocation of type " + std::to_string(type));
       const uint64_t place = base + entry.r_offset;
       const auto value = static_cast<int64_t>(address_of(symbol(ELF64_R_SYM(entry.r_info))) +
                                               static_cast<uint64_t>(entry.r_addend) - place);
-      const size_t size = type == R_X86_64_PC64 ? 8 : 4;
-      GALATEA_CHECK(place + size <= bytes_.size() && (size == 8 || value == static_cast<int32_t>(value)),
-                    "a relocation of generated code does not fit");
-      std::memcpy(bytes_.data() + place, &value, size);
+      const uint64_t type = ELF64_R_TYPE(entry.r_info);
+      is_aarch64_ ? relocate_aarch64(type, place, value) : relocate_x86(type, place, value);
     }
+  }
+  void relocate_x86(uint64_t type, uint64_t place, int64_t value) {
+    GALATEA_CHECK(type == R_X86_64_PC32 || type == R_X86_64_PLT32 || type == R_X86_64_PC64,
+                  "generated code has a relocation of type " + std::to_string(type));
+    write_distance(place, value, type == R_X86_64_PC64 ? 8 : 4);
+  }
+  /// ELF for the Arm 64-bit Architecture, "Relocation": those that say how far it is from here.
+  void relocate_aarch64(uint64_t type, uint64_t place, int64_t value) {
+    switch (type) {
+      case R_AARCH64_PREL32:
+        return write_distance(place, value, 4);
+      case R_AARCH64_PREL64:
+        return write_distance(place, value, 8);
+      case R_AARCH64_ADR_PREL_LO21: {  // ADR: two low bits at 29, the others at 5
+        const auto bits = static_cast<uint32_t>(value);
+        return write_field(place, value, 21, 0x60FFFFE0, (bits & 3) << 29 | (bits >> 2 & 0x7FFFF) << 5);
+      }
+      case R_AARCH64_LD_PREL_LO19:
+        return write_field(place, value, 21, 0x00FFFFE0, (static_cast<uint32_t>(value) >> 2 & 0x7FFFF) << 5);
+      case R_AARCH64_JUMP26:
+      case R_AARCH64_CALL26:
+        return write_field(place, value, 28, 0x03FFFFFF, static_cast<uint32_t>(value) >> 2 & 0x3FFFFFF);
+      default:
+        GALATEA_CHECK(false, "generated code has a relocation of type " + std::to_string(type));
+    }
+  }
+  void write_distance(uint64_t place, int64_t value, size_t size) {
+    GALATEA_CHECK(place + size <= bytes_.size() && (size == 8 || value == static_cast<int32_t>(value)),
+                  "a relocation of generated code does not fit");
+    std::memcpy(bytes_.data() + place, &value, size);
+  }
+  /// Puts `field` into the bits `mask` of the instruction at `place`; `value` must be a signed number of
+  /// `width` bits.
+  void write_field(uint64_t place, int64_t value, int width, uint32_t mask, uint32_t field) {
+    const int64_t bound = int64_t{1} << (width - 1);
+    GALATEA_CHECK(place + 4 <= bytes_.size() && value >= -bound && value < bound,
+                  "a relocation of generated code does not fit");
+    uint32_t instruction = 0;
+    std::memcpy(&instruction, bytes_.data() + place, 4);
+    instruction = (instruction & ~mask) | field;
+    std::memcpy(bytes_.data() + place, &instruction, 4);
   }
 
   uint64_t entry_of(std::string_view function) const {
@@ -125,6 +162,7 @@ class Linker {
   std::vector<Elf64_Shdr> sections_;
   std::vector<uint64_t> places_;  ///< per section, its offset in bytes_
   uint64_t name_table_ = 0, symbols_ = 0;
+  bool is_aarch64_ = false;
   std::string bytes_;
 };
 

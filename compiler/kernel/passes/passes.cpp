@@ -21,6 +21,8 @@ const std::vector<KernelPass>& kernel_passes() {
       {"sink_into_store", "maps become the last step of their band or reduction", sink_into_store, true},
       // Sinking brings expressions together that simplify further.
       {"simplify", "exact rewrites of expressions", simplify},
+      // Once nothing moves between stages any more.
+      {"tabulate", "functions of one byte become tables", tabulate, true},
       // Last: the passes above know nothing of what the expansions look like.
       {"expand_math", "mathematical functions become basic operations", expand_math_functions},
   };

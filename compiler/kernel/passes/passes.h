@@ -60,6 +60,9 @@ void narrow_producers(Kernel& kernel);
 /// A map over one band or reduction becomes the last step of that stage.
 ///   band s0 { … finish = f(acc) }  map s1 { g(s0[i, j]) }   ->   band s1 { … finish = g(f(acc)) }
 void sink_into_store(Kernel& kernel);
+/// A byte computed from one other byte is looked up in a table that the sample makes first.
+///   map s0:u8 { f(in0[i]) }   ->   map s0:u8 [256] { f(u8(axis0)) }  map s1:u8 { s0[in0[i]] }
+void tabulate(Kernel& kernel);
 /// Mathematical functions become basic operations (expand_math.h).
 void expand_math_functions(Kernel& kernel);
 
