@@ -50,32 +50,66 @@ class Former {
     if (!stages && !is_movable_view(node)) return;
     KernelGroup group;
     group.block = block;
-    std::vector<int> joined;
-    for (ir::ValueId input : graph_.node(node).inputs) {
-      int producer = producing_group(input);
-      if (producer < 0 || std::find(joined.begin(), joined.end(), producer) != joined.end()) continue;
-      std::string objection = why_not(node, input, producer, group);
-      if (objection.empty()) {
-        KernelGroup& other = out_.groups[static_cast<size_t>(producer)];
-        group.nodes.insert(group.nodes.end(), other.nodes.begin(), other.nodes.end());
-        group.why += other.why;
-        group.why += fmt::format("{} joins {}: its only reader\n", graph_.defining_node(input)->op->name,
-                                 graph_.node(node).op->name);
-        joined.push_back(producer);
-      } else {
-        group.why += fmt::format("{} stays apart from {}: {}\n", graph_.defining_node(input)->op->name,
-                                 graph_.node(node).op->name, objection);
-      }
-    }
+    group.nodes.push_back(node);
+    const bool joined = absorb(group);
     // A view of something in memory costs nothing as it is.
-    if (!stages && joined.empty()) return;
-    for (int g : joined) out_.groups[static_cast<size_t>(g)] = KernelGroup{};
+    if (!stages && !joined) return;
     std::sort(group.nodes.begin(), group.nodes.end(),
               [this](ir::NodeId a, ir::NodeId b) { return position(a) < position(b); });
-    group.nodes.push_back(node);
     int index = static_cast<int>(out_.groups.size());
     for (ir::NodeId n : group.nodes) out_.of_node[n] = index;
     out_.groups.push_back(std::move(group));
+  }
+
+  /// Adds whatever the group alone reads, until there is no more; whether anything was added.
+  bool absorb(KernelGroup& group) {
+    bool any = false;
+    std::vector<std::pair<ir::ValueId, std::string>> objections;
+    for (bool changed = true; changed;) {
+      changed = false;
+      objections.clear();
+      for (size_t i = 0; i < group.nodes.size() && !changed; ++i) {
+        const ir::NodeId reader = group.nodes[i];
+        for (ir::ValueId input : graph_.node(reader).inputs) {
+          const int producer = producing_group(input);
+          if (producer < 0 || is_inside(group, input)) continue;
+          std::string objection = why_not(group, input, producer);
+          if (!objection.empty()) {
+            objections.emplace_back(
+                input, fmt::format("{} stays apart from {}: {}\n", graph_.defining_node(input)->op->name,
+                                   graph_.node(reader).op->name, objection));
+            continue;
+          }
+          KernelGroup& other = out_.groups[static_cast<size_t>(producer)];
+          group.why += other.why;
+          group.why += fmt::format(
+              "{} joins {}: {}\n", graph_.defining_node(input)->op->name, graph_.node(reader).op->name,
+              readers_inside(group, input) == 1 ? "its only reader" : "all its readers are here");
+          group.nodes.insert(group.nodes.end(), other.nodes.begin(), other.nodes.end());
+          other = KernelGroup{};
+          changed = any = true;
+          break;
+        }
+      }
+    }
+    for (size_t i = 0; i < objections.size(); ++i) {
+      bool said = false;
+      for (size_t k = 0; k < i; ++k) said |= objections[k].first == objections[i].first;
+      if (!said) group.why += objections[i].second;
+    }
+    return any;
+  }
+
+  bool is_inside(const KernelGroup& group, ir::ValueId value) const {
+    return std::find(group.nodes.begin(), group.nodes.end(), graph_.value(value).node) != group.nodes.end();
+  }
+  uint32_t readers_inside(const KernelGroup& group, ir::ValueId value) const {
+    uint32_t count = 0;
+    for (const ir::NodeId n : group.nodes) {
+      const auto& inputs = graph_.node(n).inputs;
+      count += static_cast<uint32_t>(std::count(inputs.begin(), inputs.end(), value));
+    }
+    return count;
   }
 
   size_t position(ir::NodeId node) const {
@@ -90,18 +124,19 @@ class Former {
   }
 
   /// Why the producer may not join, or empty.
-  std::string why_not(ir::NodeId node, ir::ValueId input, int producer,
-                      const KernelGroup& joined_so_far) const {
+  std::string why_not(const KernelGroup& group, ir::ValueId input, int producer) const {
     if (!fuse_) return "fusion is off";
     const KernelGroup& other = out_.groups[static_cast<size_t>(producer)];
-    if (other.block != graph_.node(node).block) return "it runs for other samples (another arm)";
+    if (other.block != group.block) return "it runs for other samples (another arm)";
     if (graph_.node(other.nodes.back()).outputs.size() != 1) return "it has several outputs";
-    if (uses_[input] != 1) return "its result is read more than once";
-    if (steers(input, node))
-      return "its elements decide sizes or parameters, so they must be known before the kernel";
-    size_t stages = table_.lowering(node).stages.size();
-    for (const auto& group : {other, joined_so_far})
-      for (ir::NodeId n : group.nodes) stages += table_.lowering(n).stages.size();
+    if (uses_[input] != readers_inside(group, input)) return "its result is read elsewhere, too";
+    size_t stages = 0;
+    for (const ir::NodeId n : group.nodes) {
+      if (steers(input, n))
+        return "its elements decide sizes or parameters, so they must be known before the kernel";
+      stages += table_.lowering(n).stages.size();
+    }
+    for (ir::NodeId n : other.nodes) stages += table_.lowering(n).stages.size();
     if (stages > kMaxStages) return "the kernel would become too large";
     return {};
   }

@@ -72,6 +72,7 @@ class FunctionEmitter {
   struct PixelStores {
     Expr uniform;
     int64_t constant = 0;
+    bool streaming = false;
     int table = -1;  ///< the values are bytes to look up in this buffer
     std::vector<Value*> values;
     size_t num = 0;
@@ -96,6 +97,11 @@ class FunctionEmitter {
   Value* emit_look_up(const kernel::ExprNode& e, const kernel::ExprNode& byte);
   Value* look_up(int table, Value* bytes);
   Value* look_up_register(int table, Value* bytes);
+
+  // stream_store.cpp
+  void prepare_streams();
+  void end_streams();
+  void store_whole(Value* vector, Value* pointer, int buffer, bool streaming);
 
   // band_row.cpp, band_row_vnni.cpp
   void emit_band_prepare(const kernel::BandPrepare& prepare);
@@ -146,6 +152,7 @@ class FunctionEmitter {
   std::vector<Value*> param_values_;
   std::vector<Value*> buffers_;  ///< address of element 0
   std::vector<llvm::MDNode*> scopes_, no_alias_;
+  std::vector<Value*> stream_bits_;  ///< per buffer: see stream_store.cpp
   std::vector<Variable> vars_;
   std::vector<bool> varying_;                                 ///< variables that differ between lanes
   std::unordered_map<const kernel::ExprNode*, Value*> memo_;  ///< of the expression being emitted
