@@ -119,6 +119,13 @@ class FunctionEmitter {
   void emit_vnni_row(const kernel::BandRow& row);
   void emit_vnni_groups(const kernel::BandRow& row, const PreparedLayout& layout, int fixed_quads);
   void emit_deinterleave(const kernel::BandRow& row, const PreparedLayout& layout, Value* low, Value* high);
+  // band_row_pairs.cpp; `quads` of the layout are pairs there
+  bool has_pairs_form(const kernel::BandTables& tables) const;
+  PreparedLayout pairs_layout(const kernel::BandTables& tables);
+  void emit_pairs_prepare(const kernel::BandTables& tables);
+  void emit_pairs_row(const kernel::BandRow& row);
+  void emit_pairs_groups(const kernel::BandRow& row, const PreparedLayout& layout, int fixed_pairs);
+  void take_row_apart(const kernel::BandRow& row, const PreparedLayout& layout, Value* low, Value* high);
   Value* pick_channel(const std::vector<Value*>& parts, int c);
 
   // types
