@@ -22,6 +22,7 @@ namespace {
 constexpr int64_t kHeaderBytes = 64, kPairBytes = 128, kWindow = 16;
 constexpr int kGroup = 16, kBlock = 4;
 constexpr int kMostPairs = 3;  ///< with loops of their own
+constexpr int kRest = -1;
 
 }  // namespace
 
@@ -166,14 +167,18 @@ void FunctionEmitter::emit_pairs_row(const kernel::BandRow& row) {
   take_row_apart(row, p, builder_.CreateSExt(header(1), builder_.getInt64Ty()),
                  builder_.CreateSExt(header(2), builder_.getInt64Ty()));
   auto* many = llvm::BasicBlock::Create(context_, "pairs.n", function_);
+  auto* rest = llvm::BasicBlock::Create(context_, "pairs.rest", function_);
   llvm::SwitchInst* choice = builder_.CreateSwitch(p.quads, many, kMostPairs);
   for (int pairs = 0; pairs <= kMostPairs; ++pairs) {
     auto* block = pairs == 0 ? many : llvm::BasicBlock::Create(context_, "pairs", function_);
     if (pairs > 0) choice->addCase(builder_.getInt64(static_cast<uint64_t>(pairs)), block);
     builder_.SetInsertPoint(block);
     emit_pairs_groups(row, p, pairs);
-    builder_.CreateBr(after);
+    builder_.CreateBr(rest);
   }
+  builder_.SetInsertPoint(rest);
+  emit_pairs_groups(row, p, kRest);
+  builder_.CreateBr(after);
   builder_.SetInsertPoint(after);
   memo_.clear();
 }
@@ -206,7 +211,8 @@ void FunctionEmitter::take_row_apart(const kernel::BandRow& row, const PreparedL
       kWindow);
 }
 
-/// All groups of the row; fixed_pairs > 0: that many pairs of taps, unrolled.
+/// The row's whole registers, with so many pairs of taps, unrolled, or (0) any number of them; kRest: what
+/// remains behind them, under a mask (masked stores of AVX2 are slow).
 void FunctionEmitter::emit_pairs_groups(const kernel::BandRow& row, const PreparedLayout& p,
                                         int fixed_pairs) {
   llvm::Type* i8 = builder_.getInt8Ty();
@@ -239,66 +245,65 @@ void FunctionEmitter::emit_pairs_groups(const kernel::BandRow& row, const Prepar
         wide ? llvm::Intrinsic::x86_avx512_pmaddw_d_512 : llvm::Intrinsic::x86_avx2_pmadd_wd, {},
         {builder_.CreateBitCast(taps, halves), builder_.CreateBitCast(weights, halves)});
   };
-  counted_loop(
-      i64(0), p.width,
-      [&](Value* x) {
-        Value* table = table_at(x);
-        std::vector<Value*> windows;
-        std::vector<Value*> bases;
-        for (int b = 0; b < blocks; ++b) {
-          Value* number = builder_.CreateAdd(builder_.CreateLShr(x, i64(2)), i64(b));
-          auto* raw = builder_.CreateLoad(builder_.getInt32Ty(),
-                                          builder_.CreateGEP(builder_.getInt32Ty(), p.base, number));
-          tag(raw, row.tables.prepared);
-          bases.push_back(builder_.CreateSExt(raw, builder_.getInt64Ty()));
-        }
-        for (size_t c = 0; c < channels; ++c) {
-          std::vector<Value*> parts;
-          for (Value* base : bases) {
-            Value* at =
-                builder_.CreateAdd(builder_.CreateMul(p.plane_bytes, i64(static_cast<int64_t>(c))), base);
-            auto* raw = builder_.CreateAlignedLoad(vector_of(i8, kWindow),
-                                                   builder_.CreateGEP(i8, p.planes, at), llvm::Align(1));
-            parts.push_back(tag(raw, row.tables.prepared));
-          }
-          windows.push_back(concatenate(std::move(parts)));
-        }
-        std::vector<Value*> sums(channels, llvm::Constant::getNullValue(sums_type));
-        const auto add_pair = [&](Value* pair) {
-          Value *index = load(pair, 0), *weights = load(pair, 64);
-          for (size_t c = 0; c < channels; ++c)
-            sums[c] = builder_.CreateAdd(sums[c], product(windows[c], index, weights));
-        };
-        if (fixed_pairs > 0) {
-          for (int q = 0; q < fixed_pairs; ++q) add_pair(builder_.CreateGEP(i8, table, i64(q * kPairBytes)));
-        } else {
-          std::vector<llvm::AllocaInst*> kept;
-          for (Value* sum : sums) {
-            kept.push_back(allocate_var(sums_type, "sum"));
-            builder_.CreateStore(sum, kept.back());
-          }
-          counted_loop(i64(0), p.quads, [&](Value* q) {
-            for (size_t c = 0; c < channels; ++c) sums[c] = builder_.CreateLoad(sums_type, kept[c]);
-            add_pair(builder_.CreateGEP(i8, table, builder_.CreateMul(q, i64(kPairBytes))));
-            for (size_t c = 0; c < channels; ++c) builder_.CreateStore(sums[c], kept[c]);
-          });
-          for (size_t c = 0; c < channels; ++c) sums[c] = builder_.CreateLoad(sums_type, kept[c]);
-        }
-        Value* mask = lanes_below(x, p.width, lanes);
-        for (size_t c = 0; c < channels; ++c) {
-          Value* value = builder_.CreateSIToFP(sums[c], vector_of(builder_.getFloatTy(), lanes));
-          value = builder_.CreateFMul(
-              value, llvm::ConstantFP::get(value->getType(), static_cast<double>(row.scale)));
-          Value* at = builder_.CreateAdd(
-              dst_offset, builder_.CreateAdd(builder_.CreateMul(dst_plane, i64(static_cast<int64_t>(c))), x));
-          tag(builder_.CreateMaskedStore(
-                  value,
-                  builder_.CreateGEP(builder_.getFloatTy(), buffers_[static_cast<size_t>(row.dst)], at),
-                  llvm::Align(4), mask),
-              row.dst);
-        }
-      },
-      lanes);
+  const auto emit_group = [&](Value* x, Value* mask) {
+    Value* table = table_at(x);
+    std::vector<Value*> windows;
+    std::vector<Value*> bases;
+    for (int b = 0; b < blocks; ++b) {
+      Value* number = builder_.CreateAdd(builder_.CreateLShr(x, i64(2)), i64(b));
+      auto* raw = builder_.CreateLoad(builder_.getInt32Ty(),
+                                      builder_.CreateGEP(builder_.getInt32Ty(), p.base, number));
+      tag(raw, row.tables.prepared);
+      bases.push_back(builder_.CreateSExt(raw, builder_.getInt64Ty()));
+    }
+    for (size_t c = 0; c < channels; ++c) {
+      std::vector<Value*> parts;
+      for (Value* base : bases) {
+        Value* at = builder_.CreateAdd(builder_.CreateMul(p.plane_bytes, i64(static_cast<int64_t>(c))), base);
+        auto* raw = builder_.CreateAlignedLoad(vector_of(i8, kWindow), builder_.CreateGEP(i8, p.planes, at),
+                                               llvm::Align(1));
+        parts.push_back(tag(raw, row.tables.prepared));
+      }
+      windows.push_back(concatenate(std::move(parts)));
+    }
+    std::vector<Value*> sums(channels, llvm::Constant::getNullValue(sums_type));
+    const auto add_pair = [&](Value* pair) {
+      Value *index = load(pair, 0), *weights = load(pair, 64);
+      for (size_t c = 0; c < channels; ++c)
+        sums[c] = builder_.CreateAdd(sums[c], product(windows[c], index, weights));
+    };
+    if (fixed_pairs > 0) {
+      for (int q = 0; q < fixed_pairs; ++q) add_pair(builder_.CreateGEP(i8, table, i64(q * kPairBytes)));
+    } else {
+      std::vector<llvm::AllocaInst*> kept;
+      for (Value* sum : sums) {
+        kept.push_back(allocate_var(sums_type, "sum"));
+        builder_.CreateStore(sum, kept.back());
+      }
+      counted_loop(i64(0), p.quads, [&](Value* q) {
+        for (size_t c = 0; c < channels; ++c) sums[c] = builder_.CreateLoad(sums_type, kept[c]);
+        add_pair(builder_.CreateGEP(i8, table, builder_.CreateMul(q, i64(kPairBytes))));
+        for (size_t c = 0; c < channels; ++c) builder_.CreateStore(sums[c], kept[c]);
+      });
+      for (size_t c = 0; c < channels; ++c) sums[c] = builder_.CreateLoad(sums_type, kept[c]);
+    }
+    for (size_t c = 0; c < channels; ++c) {
+      Value* value = builder_.CreateSIToFP(sums[c], vector_of(builder_.getFloatTy(), lanes));
+      value =
+          builder_.CreateFMul(value, llvm::ConstantFP::get(value->getType(), static_cast<double>(row.scale)));
+      Value* at = builder_.CreateAdd(
+          dst_offset, builder_.CreateAdd(builder_.CreateMul(dst_plane, i64(static_cast<int64_t>(c))), x));
+      Value* to = builder_.CreateGEP(builder_.getFloatTy(), buffers_[static_cast<size_t>(row.dst)], at);
+      tag(mask ? builder_.CreateMaskedStore(value, to, llvm::Align(4), mask)
+               : static_cast<llvm::Instruction*>(builder_.CreateAlignedStore(value, to, llvm::Align(4))),
+          row.dst);
+    }
+  };
+  Value* whole = builder_.CreateAnd(p.width, i64(-lanes));
+  if (fixed_pairs != kRest)
+    counted_loop(i64(0), whole, [&](Value* x) { emit_group(x, nullptr); }, lanes);
+  else
+    counted_loop(whole, p.width, [&](Value* x) { emit_group(x, lanes_below(x, p.width, lanes)); }, lanes);
 }
 
 }  // namespace galatea::codegen
