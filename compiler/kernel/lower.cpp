@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "compiler/kernel/expand_math.h"
+#include "compiler/kernel/lower_channels.h"
 #include "compiler/kernel/lower_gather.h"
 #include "compiler/kernel/lowering.h"
 
@@ -266,7 +267,12 @@ LoopKernel Lowering::run() {
 }  // namespace lowering
 
 LoopKernel lower(const Kernel& kernel, const Schedule& schedule, const ScheduleOptions& options) {
-  return lowering::Lowering(kernel, schedule, options).run();
+  LoopKernel loops = lowering::Lowering(kernel, schedule, options).run();
+  const int channels = options.gpu ? -1 : unknown_channels(kernel);
+  if (channels < 0) return loops;
+  const Kernel three = with_three_channels(kernel, channels);
+  return choose_by_channels(lowering::Lowering(three, make_schedule(three, options), options).run(),
+                            std::move(loops), channels);
 }
 
 }  // namespace galatea::kernel

@@ -138,13 +138,12 @@ void FunctionEmitter::store_vector(const kernel::LoopBuffer& buffer, const kerne
     base = builder_.CreateAdd(base, i64(parts.constant - (stride < 0 ? lanes_ - 1 : 0)));
     if (stride < 0) raw = builder_.CreateVectorReverse(raw);
     Value* pointer = address(store.buffer, base);
-    llvm::Instruction* instruction = nullptr;
     if (mask_)
-      instruction = builder_.CreateMaskedStore(raw, pointer, align,
-                                               stride < 0 ? builder_.CreateVectorReverse(mask_) : mask_);
+      tag(builder_.CreateMaskedStore(raw, pointer, align,
+                                     stride < 0 ? builder_.CreateVectorReverse(mask_) : mask_),
+          store.buffer);
     else
-      instruction = builder_.CreateAlignedStore(raw, pointer, align);
-    tag(instruction, store.buffer);
+      store_whole(raw, pointer, store.buffer, store.streaming);
     return;
   }
   Value* offsets = spread(emit(store.offset));

@@ -241,6 +241,7 @@ void FunctionEmitter::find_pixel_stores(const kernel::Block& block) {
     auto pixel = std::make_shared<PixelStores>();
     pixel->uniform = parts.uniform;
     pixel->constant = parts.constant;
+    pixel->streaming = first->streaming;
     pixel->values.assign(static_cast<size_t>(s), nullptr);
     std::vector<const kernel::Store*> members = {first};
     const auto reads_buffer = [&](const kernel::Statement& statement) {
@@ -308,10 +309,10 @@ bool FunctionEmitter::add_to_pixel(const kernel::Store& store) {
       const int at = first * s + part * unit;
       Value* run = interleaved_part(channels, part);
       Value* pointer = address(store.buffer, builder_.CreateAdd(base, i64(at)));
-      llvm::Instruction* instruction =
-          mask_ ? builder_.CreateMaskedStore(run, pointer, align, run_mask(s, at, unit))
-                : static_cast<llvm::Instruction*>(builder_.CreateAlignedStore(run, pointer, align));
-      tag(instruction, store.buffer);
+      if (mask_)
+        tag(builder_.CreateMaskedStore(run, pointer, align, run_mask(s, at, unit)), store.buffer);
+      else
+        store_whole(run, pointer, store.buffer, pixel.streaming);
     }
   }
   return true;
