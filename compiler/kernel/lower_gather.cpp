@@ -5,8 +5,9 @@
 //
 //   computes indices and offsets in 32 bits, in a copy of the loop that runs where a buffer is small enough
 //            (`guard`; else the loop runs element by element);
-//   reads neighbours together: i and i + 1 become elements 0 and 1 from one place that is inside, and a
-//            choice between the two, so that an emitter can read both at once;
+//   reads neighbours together: i and i + 1 become elements 0 and 1 from the place of i, and a choice between
+//            the two, so that an emitter can read both at once (beyond the last element there is padding;
+//            what lies before the first one wanted may not exist);
 //   asks once for all lanes whether every index is inside (then no border is looked at) or no load counts
 //            (then none is done): If::shortcut;
 //   asks whether lane after lane takes pixel after pixel of one row, as when the source is only shifted (then
@@ -305,7 +306,7 @@ Expr GatherLoop::load_anywhere(const ExprNode& load, const GatherOffset& offset)
     } else if (is_paired(load, term) && !choice) {
       reach = index.high - index.low;
       step = const_value(term.scale);
-      at = clamped(index, index.low, max(index.last - const_int(reach), const_int(0)));
+      at = clamped(index, index.low, index.last);
       choice = clamped(index, term.shift, index.last) - at;
     } else {
       at = clamped(index, term.shift, index.last);
