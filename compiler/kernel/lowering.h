@@ -267,6 +267,8 @@ bool any_node(const Expr& e, const std::function<bool(const ExprNode&)>& pred);
 bool any_value_node(const Expr& e, const std::function<bool(const ExprNode&)>& pred);
 /// Whether a kernel can be placed in a ring for a consumer; used by schedule and lowering alike.
 bool ring_is_legal(const Kernel& kernel, int producer, int* consumer);
+/// Why not, in words for explain; empty: it is. `consumer` gets the stage that would read the ring.
+std::string ring_objection(const Kernel& kernel, int producer, int* consumer);
 /// Whether the body may raise a flag (a division whose divisor is not a constant).
 bool may_raise_flag(const Stage& stage);
 /// Calls `visit` with every expression of a stage.
