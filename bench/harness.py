@@ -1,13 +1,14 @@
-"""What benchmarks share: the peers' environment, contestants and rounds, tables, JSON."""
+"""What benchmarks share: processes that end with the run, the peers' environment, programs, scratch files."""
 
+import contextlib
 import hashlib
 import json
 import os
-import platform
-import statistics
+import shutil
+import signal
 import subprocess
 import sys
-from dataclasses import dataclass, field
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -17,51 +18,85 @@ ENVIRONMENT = BUILD / "bench-env"
 
 
 class Failure(Exception):
-    """Something that ends the benchmark, in words for the person who started it."""
+    """Something that ends the benchmark, or takes a contestant out of it, in words for the person who started it."""
 
 
-@dataclass
-class Contestant:
-    name: str
-    command: list
-    skipped: str = ""
-    rates: list = field(default_factory=list)  # samples per second, one a round
-    cpu: list = field(default_factory=list)  # seconds of all cores per sample, one a round; empty if not known
-    versions: dict = field(default_factory=dict)
-
-    @property
-    def cpu_ms(self):
-        return 1000 * statistics.median(self.cpu) if self.cpu else None
-
-    @property
-    def rate(self):
-        return statistics.median(self.rates) if self.rates else None
+def start(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE):
+    """A process in a group of its own, so that end() reaches what it starts too."""
+    try:
+        return subprocess.Popen([str(part) for part in command], stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, text=True, cwd=ROOT,
+                                start_new_session=True)
+    except OSError as error:
+        raise Failure(f"{command[0]} cannot be started: {error.strerror}") from None
 
 
-def call(command, **options):
-    return subprocess.run([str(part) for part in command], capture_output=True, text=True, cwd=ROOT, **options)
+def end(process):
+    """Ends a process and all of its children."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    for stream in (process.stdin, process.stdout, process.stderr):
+        # What was not written yet cannot be.
+        with contextlib.suppress(OSError):
+            if stream:
+                stream.close()
 
 
-def call_json(command):
+def call(command, timeout=None):
+    """Runs to the end; whatever interrupts the wait (Ctrl-C, a time limit) ends the process and its children."""
+    process = start(command)
+    try:
+        out, err = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        raise Failure(f"{' '.join(map(str, command))}\ndid not end within {timeout} seconds") from None
+    finally:
+        end(process)
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def call_json(command, timeout=None):
     """The last line of what a contestant prints."""
-    done = call(command)
-    if done.returncode != 0 or not done.stdout.strip():
-        raise Failure(f"{' '.join(map(str, command))}\nended with status {done.returncode}:\n{done.stderr.strip()[-2000:]}")
-    return json.loads(done.stdout.strip().splitlines()[-1])
+    done = call(command, timeout)
+    lines = done.stdout.strip().splitlines()
+    if done.returncode != 0 or not lines:
+        raise Failure(f"{' '.join(map(str, command))}\nended with status {done.returncode}:\n{last_words(done.stderr)}")
+    try:
+        return json.loads(lines[-1])
+    except ValueError:
+        raise Failure(f"{' '.join(map(str, command))}\nprinted what is no JSON: {lines[-1][:200]}") from None
+
+
+def last_words(text):
+    return text.strip()[-2000:] or "(it said nothing)"
 
 
 class Context:
+    """What a benchmark is given: arguments, programs, photographs, peers, and a folder for files that do not outlive the run."""
+
     def __init__(self, args):
         self.args = args
         OUT.mkdir(parents=True, exist_ok=True)
-        self.photos = Path(args.photos).resolve() if args.photos else self.drawn_samples()
-        if not self.photos.is_dir():
-            raise Failure(f"there is no folder {self.photos}")
+        self._photos = None
         self.no_peers = "" if not args.no_peers else "--no-peers"
         if not self.no_peers:
-            self.no_peers = self.prepare_environment()
+            self.no_peers = prepare_environment()
             if self.no_peers:
                 print(f"bench: no peers: {self.no_peers}", file=sys.stderr)
+        self.scratch = Path(tempfile.mkdtemp(prefix="run-", dir=OUT))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
+    @property
+    def photos(self):
+        if self._photos is None:
+            self._photos = Path(self.args.photos).resolve() if self.args.photos else self.drawn_samples()
+            if not self._photos.is_dir():
+                raise Failure(f"there is no folder {self._photos}")
+        return self._photos
 
     def program(self, name):
         path = self.args.programs.resolve() / name
@@ -72,88 +107,38 @@ class Context:
     def drawn_samples(self):
         folder = BUILD / "samples"
         if not folder.is_dir():
-            call([self.program("galatea-samples"), folder], check=True)
-        return folder
-
-    @staticmethod
-    def prepare_environment():
-        """Installs the peers; returns why that is not possible, or nothing."""
-        wanted = (ROOT / "bench/requirements.txt").read_bytes()
-        stamp = ENVIRONMENT / "installed"
-        key = hashlib.sha256(wanted).hexdigest()
-        if stamp.exists() and stamp.read_text() == key:
-            return ""
-        print("bench: installing the peers (once; several gigabytes)", file=sys.stderr)
-        if not (ENVIRONMENT / "bin/pip").exists():
-            done = call([sys.executable, "-m", "venv", ENVIRONMENT])
+            done = call([self.program("galatea-samples"), folder])
             if done.returncode != 0:
-                return f"no virtual environment can be made: {done.stderr.strip()[-300:]}"
-        done = call([ENVIRONMENT / "bin/pip", "install", "--disable-pip-version-check", "-r", ROOT / "bench/requirements.txt"])
-        if done.returncode != 0:
-            return f"pip could not install bench/requirements.txt: {done.stderr.strip()[-300:]}"
-        stamp.write_text(key)
-        return ""
+                raise Failure(f"the sample photographs cannot be drawn: {last_words(done.stderr)}")
+        return folder
 
     def peer(self, script, *arguments):
         return [ENVIRONMENT / "bin/python", ROOT / "bench/peers" / script, *arguments]
 
+    def wants_peer(self, name):
+        return not self.args.peers or any(part.lower() in name.lower() for part in self.args.peers)
 
-def run_rounds(contestants, rounds):
-    """Each contestant once a round, in turn; whoever fails is out, with the reason."""
-    for number in range(rounds):
-        for contestant in contestants:
-            if contestant.skipped:
-                continue
-            try:
-                result = call_json(contestant.command)
-            except Failure as failure:
-                contestant.skipped = str(failure)
-                continue
-            contestant.rates.append(result["samples"] / result["seconds"])
-            if "cpu_seconds" in result:
-                contestant.cpu.append(result["cpu_seconds"] / result["samples"])
-            contestant.versions = result.get("versions", {})
-            print(f"  round {number + 1}: {contestant.name}: {contestant.rates[-1]:.0f}/s", file=sys.stderr)
+    def wants_case(self, name):
+        return not self.args.only or any(part.lower() in name.lower() for part in self.args.only)
 
 
-def table(rows):
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        cells = [row[0].ljust(widths[0])] + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:])]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
-
-
-def ratio(a, b):
-    """Of two contestants, the median over rounds of a's rate by b's, and its extremes."""
-    if not a.rates or len(a.rates) != len(b.rates):
-        return None
-    quotients = sorted(x / y for x, y in zip(a.rates, b.rates))
-    return {"median": statistics.median(quotients), "min": quotients[0], "max": quotients[-1]}
-
-
-def show_ratio(value):
-    return "" if value is None else f"{value['median']:.2f} ({value['min']:.2f} - {value['max']:.2f})"
-
-
-def machine():
-    model = ""
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                model = line.split(":", 1)[1].strip()
-                break
-    except OSError:
-        pass
-    return {"cpu": model or platform.processor(), "cores": os.cpu_count(), "system": f"{platform.system()} {platform.release()}",
-            "python": platform.python_version(), "load_at_start": os.getloadavg()[0]}
-
-
-def write_json(name, value):
-    path = OUT / f"{name}.json"
-    path.write_text(json.dumps(value, indent=1) + "\n")
-    return path
+def prepare_environment():
+    """Installs the peers; returns why that is not possible, or nothing."""
+    wanted = (ROOT / "bench/requirements.txt").read_bytes()
+    stamp = ENVIRONMENT / "installed"
+    key = hashlib.sha256(wanted).hexdigest()
+    if stamp.exists() and stamp.read_text() == key:
+        return ""
+    print("bench: installing the peers (once; several gigabytes)", file=sys.stderr)
+    if not (ENVIRONMENT / "bin/pip").exists():
+        done = call([sys.executable, "-m", "venv", ENVIRONMENT])
+        if done.returncode != 0:
+            return f"no virtual environment can be made: {done.stderr.strip()[-300:]}"
+    done = call([ENVIRONMENT / "bin/pip", "install", "--disable-pip-version-check", "-r", ROOT / "bench/requirements.txt"])
+    if done.returncode != 0:
+        return f"pip could not install bench/requirements.txt: {done.stderr.strip()[-300:]}"
+    stamp.write_text(key)
+    return ""
 
 
 def jpeg_size(path):

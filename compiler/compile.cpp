@@ -10,6 +10,7 @@
 
 #include "compiler/check_graph.h"
 #include "compiler/kernel/passes/passes.h"
+#include "compiler/op/schema.h"
 #include "compiler/passes/pass_runner.h"
 #include "compiler/plan/emit_sample_program.h"
 #include "compiler/plan/form_kernels.h"
@@ -122,7 +123,7 @@ class Compilation {
     report.name = kernel.name;
     report.why = group.why;
     for (ir::NodeId node : group.nodes) {
-      report.operators.push_back(graph.node(node).op->name);
+      report.operators.push_back(op::shown_name(graph.node(node)));
       if (const SourceFile* file = sources_.file(graph.node(node).span.file))
         report.lines.push_back(file->position(graph.node(node).span.begin).line);
     }

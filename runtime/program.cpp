@@ -9,10 +9,10 @@
 namespace galatea::runtime {
 namespace {
 
-constexpr std::array<std::string_view, 24> kOpcodeNames = {
+constexpr std::array<std::string_view, 25> kOpcodeNames = {
     "const",           "scalar",      "move",      "philox",     "sample_index",   "node_key", "batch_slot",
     "extent",          "load",        "jump",      "branch",     "switch",         "check",    "allocate",
-    "allocate_output", "view",        "copy_slot", "make_dense", "store_elements", "read",     "feed",
+    "allocate_output", "view",        "copy_slot", "constant_tensor", "make_dense", "store_elements", "read",     "feed",
     "call_native",     "call_kernel", "release"};
 
 std::string slots(const std::vector<int32_t>& list) {
@@ -106,6 +106,11 @@ std::string InstructionPrinter::data(const Instruction& i) const {
     case Opcode::kCopySlot:
     case Opcode::kMakeDense:
       return fmt::format("s{} = s{}", i.dst, i.a);
+    case Opcode::kConstantTensor: {
+      const ConstantTensor& tensor = *program_.constant_tensors[static_cast<size_t>(i.a)];
+      return fmt::format("s{} = constant {} {}[{}]", i.dst, i.a, short_name(tensor.type()),
+                         fmt::join(tensor.extents(), ", "));
+    }
     case Opcode::kStoreElements: {
       auto extents = list(i.a, i.imm);
       int64_t volume = 1;

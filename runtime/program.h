@@ -16,6 +16,7 @@
 #include "base/layout.h"
 #include "base/scalar_op.h"
 #include "base/source.h"
+#include "runtime/constant_tensor.h"
 #include "runtime/kernel_abi.h"
 #include "runtime/native.h"
 
@@ -43,6 +44,7 @@ enum class Opcode : uint8_t {
                     ///< above
   kView,            ///< slot[dst] = view of slot a; views[b] says how; its registers = lists[c …]
   kCopySlot,        ///< slot[dst] = slot[a] (a merge; no bytes move)
+  kConstantTensor,  ///< slot[dst] = constant_tensors[a]
   kMakeDense,       ///< slot[dst] = slot[a] if dense, else a dense copy of it
   kStoreElements,   ///< slot[dst] = small dense tensor of `type`, extents lists[a .. a+imm) (immediate
                     ///< values), elements = registers lists[b …]
@@ -178,6 +180,7 @@ struct Program {
   std::vector<Instruction> code;
   std::vector<int32_t> lists;
   std::vector<Cell> constants;
+  std::vector<std::shared_ptr<const ConstantTensor>> constant_tensors;  ///< all different
   std::vector<Location> locations;
   std::vector<CheckMessage> messages;
   std::vector<ViewSpec> views;

@@ -99,6 +99,9 @@ Status Frame::step(const Instruction& i, Worker& worker) {
       arena_.retain(blocks_[static_cast<size_t>(i.a)]);
       set_slot(i.dst, slots_[static_cast<size_t>(i.a)], blocks_[static_cast<size_t>(i.a)]);
       return {};
+    case Opcode::kConstantTensor:
+      set_slot(i.dst, view_of(program_.constant_tensors[static_cast<size_t>(i.a)]), -1);
+      return {};
     case Opcode::kMakeDense:
       return make_dense(i.dst, i.a);
     case Opcode::kStoreElements:

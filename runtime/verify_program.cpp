@@ -101,6 +101,8 @@ void Verifier::data(const Instruction& i) {
     case Opcode::kCopySlot:
     case Opcode::kMakeDense:
       return slot(i.dst), slot(i.a);
+    case Opcode::kConstantTensor:
+      return slot(i.dst), index(i.a, program_.constant_tensors.size(), "constant tensor");
     case Opcode::kStoreElements: {
       slot(i.dst), require(i.imm >= 0 && i.imm <= kMaxRank, "rank out of range");
       int64_t volume = 1;

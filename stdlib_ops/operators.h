@@ -25,6 +25,7 @@ op::Operator make_crop_mirror_normalize();
 op::Operator make_flip();
 op::Operator make_rotate();
 op::Operator make_warp_affine();
+op::Operator make_pixel();
 // color
 op::Operator make_brightness();
 op::Operator make_contrast();
@@ -49,6 +50,9 @@ op::Operator make_constant();
 op::Operator make_index();
 op::Operator make_pad();
 op::Operator make_erase();
+op::Operator make_lookup_table();
+op::Operator make_noise_salt_and_pepper();
+op::Operator make_equalize();
 op::Operator make_normalize();
 op::Operator make_one_hot();
 // random

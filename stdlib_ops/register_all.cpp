@@ -23,6 +23,7 @@ void register_all(op::Registry& registry) {
   registry.add(make_flip());
   registry.add(make_rotate());
   registry.add(make_warp_affine());
+  registry.add(make_pixel());
   registry.add(make_transforms_rotation());
   registry.add(make_transforms_scale());
   registry.add(make_transforms_shear());
@@ -37,8 +38,10 @@ void register_all(op::Registry& registry) {
   registry.add(make_hsv());
   registry.add(make_color_twist());
   registry.add(make_color_space_conversion());
+  registry.add(make_equalize());
   registry.add(make_gaussian_blur());
   registry.add(make_laplacian());
+  registry.add(make_noise_salt_and_pepper());
   registry.add(make_cast());
   registry.add(make_cast_like());
   registry.add(make_shapes());
@@ -49,6 +52,7 @@ void register_all(op::Registry& registry) {
   registry.add(make_constant());
   registry.add(make_pad());
   registry.add(make_erase());
+  registry.add(make_lookup_table());
   registry.add(make_normalize());
   registry.add(make_one_hot());
   registry.add(make_random_uniform());

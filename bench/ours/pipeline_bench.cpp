@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,32 +17,21 @@
 #include <CLI/CLI.hpp>
 
 #include "bench/ours/box_recorder.h"
+#include "bench/ours/host.h"
 #include "include/galatea.h"
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using galatea::bench::cpu_seconds;
+using galatea::bench::require;
 
 struct Arguments {
-  std::string file, pipeline, root, record, dump;
-  std::vector<std::string> parameters;  ///< "name=value"
-  int threads = 1, batch_size = 64, epochs = 3;
-  int64_t seed = 42;
+  galatea::bench::ProgramSettings program;
+  std::string root, record, dump;
+  int epochs = 3;
   bool checksum = false;
 };
-
-void require(galatea_error* error) {
-  if (!error) return;
-  fmt::print(stderr, "{}\n", galatea_error_text_borrow(error));
-  std::exit(1);
-}
-
-/// Of all threads of this process.
-double cpu_seconds() {
-  timespec time = {};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
 
 struct File {
   explicit File(const std::string& name) : stream(name.empty() ? nullptr : std::fopen(name.c_str(), "wb")) {
@@ -59,29 +47,6 @@ struct File {
   File& operator=(const File&) = delete;
   std::FILE* stream;
 };
-
-galatea_program* compile(galatea_engine* engine, const Arguments& arguments) {
-  galatea_program_options* options = nullptr;
-  require(galatea_program_options_create(&options));
-  if (!arguments.pipeline.empty())
-    require(galatea_program_options_set_pipeline(options, arguments.pipeline.c_str()));
-  require(galatea_program_options_set_num_threads(options, arguments.threads));
-  require(galatea_program_options_set_batch_size(options, arguments.batch_size));
-  require(galatea_program_options_set_seed(options, arguments.seed));
-  for (const std::string& parameter : arguments.parameters) {
-    size_t equals = parameter.find('=');
-    if (equals == std::string::npos) {
-      fmt::print(stderr, "pipeline_bench: --set wants name=value, not {}\n", parameter);
-      std::exit(2);
-    }
-    require(galatea_program_options_set_parameter(options, parameter.substr(0, equals).c_str(),
-                                                  parameter.substr(equals + 1).c_str()));
-  }
-  galatea_program* program = nullptr;
-  require(galatea_program_create_from_file(engine, arguments.file.c_str(), options, &program));
-  galatea_program_options_destroy(options);
-  return program;
-}
 
 /// What is done with batches outside of timed runs.
 class Inspector {
@@ -148,7 +113,7 @@ int run(const Arguments& arguments) {
   galatea::bench::BoxRecorder recorder;
   galatea_engine* engine = nullptr;
   require(recorder.make_engine(&engine));
-  galatea_program* program = compile(engine, arguments);
+  galatea_program* program = galatea::bench::compile(engine, arguments.program);
   galatea_session* session = nullptr;
   require(galatea_session_create(program, nullptr, &session));
   bool inspect = !arguments.record.empty() || !arguments.dump.empty() || arguments.checksum;
@@ -185,14 +150,15 @@ int run(const Arguments& arguments) {
 int main(int count, char** values) {
   Arguments arguments;
   CLI::App app("Runs a pipeline through the C API and measures whole epochs.");
-  app.add_option("file", arguments.file, "the pipeline")->required();
-  app.add_option("--pipeline", arguments.pipeline, "which pipeline of the file");
-  app.add_option("--set", arguments.parameters, "a parameter: name=value");
+  app.add_option("file", arguments.program.file, "the pipeline")->required();
+  app.add_option("--pipeline", arguments.program.pipeline, "which pipeline of the file");
+  app.add_option("--set", arguments.program.parameters, "a parameter: name=value");
   app.add_option("--root", arguments.root, "folder that sample names are relative to (for --record)");
-  app.add_option("--threads", arguments.threads, "worker threads");
-  app.add_option("--batch-size", arguments.batch_size, "samples in a batch");
+  app.add_option("--threads", arguments.program.threads, "worker threads");
+  app.add_option("--batch-size", arguments.program.batch_size, "samples in a batch");
   app.add_option("--epochs", arguments.epochs, "epochs that are timed, after one that is not");
-  app.add_option("--seed", arguments.seed, "seed of draws and shuffling");
+  app.add_option("--seed", arguments.program.seed, "seed of draws and shuffling");
+  app.add_flag("!--inexact", arguments.program.exact, "allow forms that change values slightly");
   app.add_option("--record", arguments.record, "write the boxes that were decoded (not for timing)");
   app.add_option("--dump", arguments.dump, "write the first output of the first epoch (not for timing)");
   app.add_flag("--checksum", arguments.checksum, "depends on every bit of the first output (not for timing)");

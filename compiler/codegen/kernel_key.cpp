@@ -80,7 +80,7 @@ class KeyWriter {
   void write(const kernel::Declare& declare) { number(declare.var), expr(declare.init); }
   void write(const kernel::Assign& assign) { number(assign.var), expr(assign.value); }
   void write(const kernel::Store& store) {
-    number(store.buffer), expr(store.offset), expr(store.value), number(store.streaming);
+    number(store.buffer), expr(store.offset), expr(store.value), number(store.streaming), number(store.add);
   }
   void write(const kernel::If& branch) {
     expr(branch.condition);

@@ -62,7 +62,7 @@ void compose_bands(Kernel& kernel) {
       continue;
     const int producer = reader.source->target.index;
     Stage& rows = kernel.stages[static_cast<size_t>(producer)];
-    if (rows.form == StageForm::kReduce || may_raise_flag(rows) ||
+    if ((rows.form != StageForm::kMap && rows.form != StageForm::kBand) || may_raise_flag(rows) ||
         !only_source_of(kernel, producer, static_cast<int>(s)))
       continue;
     if (reader.source->border != Border::kNone && reader.source->border != Border::kClamp) continue;

@@ -103,6 +103,19 @@ Expr simplify_int(ScalarOp op, DType type, std::vector<Expr>& args) {
   const Expr& a = args[0];
   const Expr& b = args[1];
   bool equal_operands = same(a, b);
+  auto is_op = [](const Expr& e, ScalarOp which) { return e->kind == ExprKind::kOp && e->op == which; };
+  // What was taken away comes back: (x - y) + y, (w + (x - y)) + y.
+  if (op == ScalarOp::kAdd && !is_bool(type)) {
+    if (is_op(b, ScalarOp::kNeg)) return binary(ScalarOp::kSub, a, b->args[0]);
+    if (is_op(a, ScalarOp::kSub) && same(a->args[1], b)) return a->args[0];
+    if (is_op(b, ScalarOp::kSub) && same(b->args[1], a)) return b->args[0];
+    if (is_op(a, ScalarOp::kAdd) && is_op(a->args[1], ScalarOp::kSub) && same(a->args[1]->args[1], b))
+      return binary(ScalarOp::kAdd, a->args[0], a->args[1]->args[0]);
+  }
+  if (op == ScalarOp::kSub && !is_bool(type) && is_op(a, ScalarOp::kAdd)) {
+    if (same(a->args[1], b)) return a->args[0];
+    if (same(a->args[0], b)) return a->args[1];
+  }
   switch (op) {
     case ScalarOp::kAdd:
     case ScalarOp::kOr:

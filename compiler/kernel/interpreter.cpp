@@ -139,8 +139,10 @@ class StageInterpreter : public LeafSource {
   }
 
   std::vector<Cell> run_stage(const Stage& stage) {
+    if (stage.form == StageForm::kHistogram) return run_histogram(stage);
+    if (stage.form == StageForm::kScan) return run_scan(stage);
     std::vector<Cell> out;
-    ElementProgram finish(stage.finish ? stage.finish : convert(accumulator(stage.accumulator), stage.type));
+    ElementProgram finish(finish_of(stage));
     ElementProgram body(stage.form == StageForm::kBand ? stage.weight : stage.body);
     ElementProgram source(stage.form == StageForm::kBand ? stage.source : Expr());
     int64_t taps = stage.form == StageForm::kBand ? evaluate_scalar(stage.taps) : 0;
@@ -155,6 +157,63 @@ class StageInterpreter : public LeafSource {
       out.push_back(finish.run(*this, &flags_));
     });
     return out;
+  }
+
+  /// kernel.h counts, for every bin, the elements that fall into it; here every element looks for its bin.
+  std::vector<Cell> run_histogram(const Stage& stage) {
+    ElementProgram finish(finish_of(stage)), body(stage.body);
+    const Extents reduce_extents = evaluate_extents(stage.reduce_extents);
+    const Extents extents = extents_.back();
+    const int64_t bins = extents.back();
+    const Extents rows(extents.begin(), extents.end() - 1);
+    std::vector<Cell> out;
+    Extents row;
+    for_each_element(rows, row, [&] {
+      std::vector<uint64_t> counts(static_cast<size_t>(bins), 0);
+      at_ = row;
+      at_.push_back(0);
+      for_each_element(reduce_extents, reduce_at_, [&] {
+        auto bin = static_cast<int64_t>(body.run(*this, &flags_).bits);
+        if (bin >= 0 && bin < bins) ++counts[static_cast<size_t>(bin)];
+      });
+      for (int64_t bin = 0; bin < bins; ++bin) {
+        at_.back() = bin;
+        const Cell count{counts[static_cast<size_t>(bin)]};
+        accumulated_ = evaluate(ScalarOp::kConvert, stage.accumulator, DType::kU64, &count, &flags_);
+        out.push_back(finish.run(*this, &flags_));
+      }
+    });
+    return out;
+  }
+
+  std::vector<Cell> run_scan(const Stage& stage) {
+    ElementProgram finish(finish_of(stage)), body(stage.body);
+    const Extents extents = extents_.back();
+    const auto along = static_cast<size_t>(stage.scan_axis);
+    int64_t inner = 1;  // elements between neighbours along the axis
+    for (size_t d = along + 1; d < extents.size(); ++d) inner *= extents[d];
+    std::vector<Cell> out, sums;
+    // Row-major order visits the elements of each line in order, one line's prefix `inner` elements ago.
+    for_each_element(extents, at_, [&] {
+      const Cell before = at_[along] == 0 ? neutral(stage.combiner, stage.accumulator)
+                                          : sums[sums.size() - static_cast<size_t>(inner)];
+      accumulated_ = combine(stage, before, body.run(*this, &flags_));
+      sums.push_back(accumulated_);
+      out.push_back(finish.run(*this, &flags_));
+    });
+    return out;
+  }
+
+  Cell combine(const Stage& stage, Cell a, Cell b) {
+    const ScalarOp op = stage.combiner == Combiner::kSum   ? ScalarOp::kAdd
+                        : stage.combiner == Combiner::kMin ? ScalarOp::kMin
+                                                           : ScalarOp::kMax;
+    Cell operands[] = {a, b};
+    return evaluate(op, stage.accumulator, stage.accumulator, operands, &flags_);
+  }
+
+  static Expr finish_of(const Stage& stage) {
+    return stage.finish ? stage.finish : convert(accumulator(stage.accumulator), stage.type);
   }
 
   Cell sum_band(const Stage& stage, int64_t taps, ElementProgram& weight, ElementProgram& source) {
@@ -174,20 +233,13 @@ class StageInterpreter : public LeafSource {
     constexpr size_t kLanes = 16;
     std::array<Cell, kLanes> lanes;
     lanes.fill(neutral(stage.combiner, stage.accumulator));
-    ScalarOp op = stage.combiner == Combiner::kSum   ? ScalarOp::kAdd
-                  : stage.combiner == Combiner::kMin ? ScalarOp::kMin
-                                                     : ScalarOp::kMax;
-    auto combine = [&](Cell a, Cell b) {
-      Cell operands[] = {a, b};
-      return evaluate(op, stage.accumulator, stage.accumulator, operands, &flags_);
-    };
     size_t n = 0;
     for_each_element(reduce_extents, reduce_at_, [&] {
       Cell& lane = lanes[n++ % kLanes];
-      lane = combine(lane, body.run(*this, &flags_));
+      lane = combine(stage, lane, body.run(*this, &flags_));
     });
     for (size_t half = kLanes / 2; half > 0; half /= 2) {
-      for (size_t i = 0; i < half; ++i) lanes[i] = combine(lanes[i], lanes[i + half]);
+      for (size_t i = 0; i < half; ++i) lanes[i] = combine(stage, lanes[i], lanes[i + half]);
     }
     return lanes[0];
   }

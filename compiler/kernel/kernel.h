@@ -22,6 +22,14 @@
 //           lanes combine as op(lane[i], lane[i+8]), then +4, +2, +1. Neutral: sum +0; min the type's largest
 //           value (floats: +inf); max its smallest (floats: -inf). An empty box gives the neutral element.
 //           `body` has the type of the accumulator.
+// - histogram: the last axis of the domain is the bins:
+//           value[…, b] = finish(how many elements r of the reduction box have body(…, r) = b), counted in
+//           `accumulator`, an integer, which wraps. `body` is i64 and may use the reduction axes and all axes
+//           but the last; an element whose body is not in [0, bins) is counted nowhere.
+// - scan:   inclusive prefixes along `scan_axis`: value[…, i, …] = finish(op(…op(op(neutral, body(…, 0, …)),
+//           body(…, 1, …))…, body(…, i, …))), from the first element to the last, with the operations and
+//           neutral elements of reduce. Integers wrap, so they may be combined in any grouping. `body` has
+//           the type of the accumulator.
 // - A u8 element type *is* rounded and clamped at that stage, whether it is ever stored or not: a body must
 // have the stage's type, so it ends in a
 //   conversion.
@@ -45,7 +53,7 @@
 
 namespace galatea::kernel {
 
-enum class StageForm : uint8_t { kMap, kBand, kReduce };
+enum class StageForm : uint8_t { kMap, kBand, kReduce, kHistogram, kScan };
 enum class Combiner : uint8_t { kSum, kMin, kMax };
 
 /// How one index of one load depends on the stage's element.
@@ -56,17 +64,21 @@ struct Stage {
   StageForm form = StageForm::kMap;
   DType type = DType::kF32;
   std::vector<Expr> extents;  ///< i64 each; constants where known
-  Expr body;                  ///< map, reduce
+  Expr body;                  ///< all but band
   // band
   int band_axis = 0;  ///< axis of the domain along which the band runs
   Expr first;         ///< i64, may use axis(band_axis) (a load from a table stage, or affine)
   Expr taps;          ///< i64, no axes; at least 1 where the domain is not empty
   Expr weight;
   Expr source;  ///< the load; its band index is first + tap()
-  // band, reduce
+  // all but map
   DType accumulator = DType::kF32;
+  // reduce, scan
   Combiner combiner = Combiner::kSum;
+  // reduce, histogram
   std::vector<Expr> reduce_extents;
+  // scan
+  int scan_axis = 0;  ///< axis of the domain along which prefixes are taken
   Expr finish;  ///< in terms of kAcc (and axes); empty means: the accumulator, converted to `type`
   Span span;
 

@@ -168,11 +168,16 @@ class Interpreter {
   void run(const Store& node) {
     const Memory& m = memories_[static_cast<size_t>(node.buffer)];
     const int64_t offset = integer(node.offset);
-    const Cell cell = value(node.value);
+    Cell cell = value(node.value);
     GALATEA_CHECK(offset >= m.low && offset <= m.high,
                   fmt::format("{}: store to {}[{}] outside [{}, {}]", kernel_.name,
                               kernel_.buffers[static_cast<size_t>(node.buffer)].name, offset, m.low, m.high));
-    store_cell(m.type, m.data + offset * size_of(m.type), cell);
+    uint8_t* address = m.data + offset * size_of(m.type);
+    if (node.add) {
+      const Cell operands[] = {load_cell(m.type, address), cell};
+      cell = evaluate(ScalarOp::kAdd, m.type, m.type, operands, &status_);
+    }
+    store_cell(m.type, address, cell);
   }
   void run(const If& node) { run_block(value(node.condition).bits ? node.then_body : node.else_body); }
   void run(const Phase& node) { run_block(node.body); }

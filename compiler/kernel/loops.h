@@ -12,9 +12,12 @@
 //   body.
 // - Let defines an immutable variable for the rest of its body; Declare a mutable one; Assign changes it.
 // Inside a kVector loop, variables are per lane.
-// - Store writes buffer[offset] = value (value has the buffer's type). LoadFlat reads. Offsets count
-// elements.
-// - If: the condition is the same for all lanes (it does not depend on a kVector variable).
+// - Store writes buffer[offset] = value (value has the buffer's type); with `add`, buffer[offset] += value,
+// an integer that wraps: iterations of a kGrid loop may add to one element (an atomic operation on a GPU),
+// and a kVector loop holds none. LoadFlat reads. Offsets count elements.
+// - If: the condition is the same for all lanes (it does not depend on a kVector variable). A shortcut is
+// different: wherever its condition holds, both bodies do the same, and then_body is quicker. Its condition
+// may differ between lanes; a code generator runs then_body if it holds in every lane, else else_body in all.
 // - Phase: on a GPU, a barrier for the threads of the sample stands between top-level phases; in order
 // elsewhere.
 // - BandRow: one row of a horizontal band over interleaved pixels, the shape worth hand-made vectors:
@@ -91,10 +94,13 @@ struct Store {
   int buffer = 0;
   Expr offset, value;
   bool streaming = false;
+  bool add = false;
 };
 struct If {
   Expr condition;
   Block then_body, else_body;
+  bool shortcut =
+      false;  ///< else_body would do as well, then_body is quicker; lanes may differ in the condition
 };
 struct Phase {
   std::string name;

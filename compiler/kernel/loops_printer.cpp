@@ -161,11 +161,11 @@ class Printer {
   void print(const Declare& node) { out_.line(fmt::format("var {} = {}", typed(node.var), show(node.init))); }
   void print(const Assign& node) { out_.line(fmt::format("v{} = {}", node.var, show(node.value))); }
   void print(const Store& node) {
-    out_.line(fmt::format("{}[{}] = {}{}", buffer_name(node.buffer), show(node.offset), show(node.value),
-                          node.streaming ? "  // streaming" : ""));
+    out_.line(fmt::format("{}[{}] {} {}{}", buffer_name(node.buffer), show(node.offset),
+                          node.add ? "+=" : "=", show(node.value), node.streaming ? "  // streaming" : ""));
   }
   void print(const If& node) {
-    out_.line(fmt::format("if {} {{", show(node.condition)));
+    out_.line(fmt::format("{} {} {{", node.shortcut ? "if all lanes" : "if", show(node.condition)));
     print_body(node.then_body);
     if (!node.else_body.empty()) {
       out_.line("} else {");

@@ -167,10 +167,15 @@ class Verifier {
     if (buffer.kind == BufferKind::kInput) return complain("a store to the input " + buffer.name);
     expr(node.offset, DType::kI64, "offset of a store to " + buffer.name);
     expr(node.value, buffer.type, "value stored to " + buffer.name);
+    if (!node.add) return;
+    if (buffer.kind != BufferKind::kScratch || is_float(buffer.type) || size_of(buffer.type) < 4)
+      complain("something added to " + buffer.name + ", which is not scratch of integers of 4 or 8 bytes");
+    if (in_vector_) complain("something added to " + buffer.name + " in a vector loop");
   }
   void check(const If& node) {
     expr(node.condition, DType::kBool, "condition");
-    if (problem_.empty() && varies(node.condition)) return complain("a condition that differs between lanes");
+    if (problem_.empty() && !node.shortcut && varies(node.condition))
+      return complain("a condition that differs between lanes");
     block(node.then_body);
     block(node.else_body);
   }

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "compiler/kernel/expand_math.h"
+#include "compiler/kernel/lower_gather.h"
 #include "compiler/kernel/lowering.h"
 
 namespace galatea::kernel {
@@ -216,6 +217,8 @@ void Lowering::emit_stage(int s) {
   if (places_[i].empty() || ring_consumer_[i] >= 0) return;  // inlined, unused, or made by its consumer
   const Stage& stage = kernel_.stages[i];
   if (options_.gpu && is_big_reduce(s)) return emit_grid_reduce(s, out_.body);
+  if (counts_[i]) return emit_histogram(s, out_.body);
+  if (options_.gpu && stage.form == StageForm::kScan) return emit_grid_scan(s, out_.body);
   Phase phase{stage.name.empty() ? "stage" + std::to_string(s) : stage.name, {}};
   if (ring_producer_[i] >= 0) {
     emit_ring(s, ring_producer_[i], phase.body);
@@ -223,6 +226,8 @@ void Lowering::emit_stage(int s) {
     emit_rows(s, phase.body);
   } else if (is_big_reduce(s)) {
     emit_big_reduce(s, phase.body);
+  } else if (stage.form == StageForm::kScan) {
+    emit_scan(s, phase.body);
   } else {
     emit_row(s, std::vector<Expr>(static_cast<size_t>(stage.rank())), phase.body);
   }
@@ -239,6 +244,7 @@ LoopKernel Lowering::run() {
   top_.insert(top_.end(), std::make_move_iterator(out_.body.begin()),
               std::make_move_iterator(out_.body.end()));
   out_.body = std::move(top_);
+  if (!options_.gpu) shape_gathers(out_, out_.body);
   tidy(out_);
   return std::move(out_);
 }

@@ -4,6 +4,7 @@
 // for and is not legal is kept whole.
 #include <algorithm>
 
+#include "base/result.h"
 #include "compiler/kernel/lowering.h"
 
 namespace galatea::kernel::lowering {
@@ -27,6 +28,7 @@ void Lowering::place_stages() {
   const size_t n = kernel_.stages.size();
   stored_.resize(n);
   row_bands_.resize(n);
+  counts_.resize(n);
   nest_orders_.resize(n);
   ring_consumer_.assign(n, -1);
   ring_producer_.assign(n, -1);
@@ -70,7 +72,8 @@ void Lowering::place_stage(int s) {
   for (size_t d = 0; d < order.size(); ++d) order[d] = static_cast<int>(d);
   // Filter tables have few taps and many positions: lanes run over positions, which lie next to each other
   // unless BandRow wants rows of taps.
-  const bool table = !options_.gpu && schedule_.stages[i].placement == Placement::kTable &&
+  const bool table = !options_.gpu && (stage.form == StageForm::kMap || stage.form == StageForm::kReduce) &&
+                     is_read_by_band(s) && schedule_.stages[i].placement == Placement::kTable &&
                      stage.rank() == 2 && !is_output(s);
   if (table) nest_orders_[i] = {1, 0};
   if (table && !is_row_band_weight(s)) order = {1, 0};
@@ -78,6 +81,7 @@ void Lowering::place_stage(int s) {
   if (planar) std::swap(order[order.size() - 1], order[order.size() - 2]);
   if (keep) keep_stage(s, order, band, planar);
   if (band && (keep || is_output(s))) place_row_band(s, std::move(*band));
+  if (stage.form == StageForm::kHistogram && (keep || is_output(s))) place_histogram(s);
 }
 
 /// Gives a stage its memory: whole, or as many rows as its reader's window has (a power of two, so that a
@@ -127,6 +131,18 @@ void Lowering::keep_stage(int s, const std::vector<int>& order, const std::optio
   places_[i].push_back(place);
 }
 
+/// Whether a band takes numbers from the stage: its taps, or where they begin.
+bool Lowering::is_read_by_band(int s) const {
+  return std::any_of(kernel_.stages.begin(), kernel_.stages.end(), [&](const Stage& stage) {
+    const auto reads = [&](const Expr& e) {
+      return e && any_node(e, [&](const ExprNode& node) {
+               return node.kind == ExprKind::kLoad && node.target == LoadTarget{LoadTarget::Kind::kStage, s};
+             });
+    };
+    return stage.form == StageForm::kBand && (reads(stage.weight) || reads(stage.first));
+  });
+}
+
 /// Whether a horizontal band takes its weights from the stage.
 bool Lowering::is_row_band_weight(int s) const {
   for (const Stage& stage : kernel_.stages) {
@@ -138,6 +154,20 @@ bool Lowering::is_row_band_weight(int s) const {
       return true;
   }
   return false;
+}
+
+/// A stage that the kernel did not have; whoever adds it sees to its loops.
+void Lowering::add_stage(Stage stage, std::vector<Expr> extents, StageSchedule schedule,
+                         std::optional<Place> stored) {
+  GALATEA_CHECK(kernel_.stages.size() < kernel_.stages.capacity(), "room for stages that lowering adds");
+  kernel_.stages.push_back(std::move(stage));
+  extents_.push_back(std::move(extents));
+  schedule_.stages.push_back(std::move(schedule));
+  stored_.push_back(std::move(stored));
+  places_.emplace_back();
+  row_bands_.emplace_back();
+  counts_.emplace_back();
+  nest_orders_.emplace_back();
 }
 
 /// Adds the row buffer and the map that finishes a row, where BandRow alone does not do it.
@@ -165,17 +195,8 @@ void Lowering::place_row_band(int s, RowBand band) {
     temp.strides.assign(stage.extents.size(), const_int(0));
     temp.strides[b] = const_int(1);
     if (band.channel_axis >= 0) temp.strides[static_cast<size_t>(band.channel_axis)] = top(plane);
-    kernel_.stages.push_back(std::move(row));
-    kernel_.stages.push_back(std::move(last));
-    for (int k = 0; k < 2; ++k) {
-      extents_.push_back(extents_[i]);
-      schedule_.stages.push_back(schedule_.stages[i]);
-      places_.emplace_back();
-      row_bands_.emplace_back();
-      nest_orders_.emplace_back();
-    }
-    stored_.emplace_back(temp);
-    stored_.emplace_back();
+    add_stage(std::move(row), extents_[i], schedule_.stages[i], temp);
+    add_stage(std::move(last), extents_[i], schedule_.stages[i], std::nullopt);
   }
   row_bands_[i] = std::move(band);
 }

@@ -13,7 +13,7 @@ bool ring_is_legal(const Kernel& kernel, int producer, int* consumer) {
   const Stage& rows = kernel.stages[p];
   for (const KernelOutput& output : kernel.outputs)
     if (output.stage == producer) return false;
-  if (rows.form == StageForm::kReduce || may_raise_flag(rows)) return false;
+  if ((rows.form != StageForm::kMap && rows.form != StageForm::kBand) || may_raise_flag(rows)) return false;
   const auto reads = [&](const ExprNode& n) {
     return n.kind == ExprKind::kLoad && n.target.kind == LoadTarget::Kind::kStage &&
            n.target.index == producer;

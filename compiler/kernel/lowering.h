@@ -109,6 +109,15 @@ struct RowBand {
       post_stage = -1;  ///< stages added for the second loop: the planar row, and the map that reads it
 };
 
+/// Where a histogram is counted: several copies, so that equal neighbours do not wait for each other's store.
+struct Counts {
+  int64_t copies = 1;
+  bool inside = false;  ///< every element has a bin; else one more bin takes what has none
+  Expr bins, row;       ///< bins of a row, and elements from row to row
+  int stage = -1;       ///< stage added for the counts: [copy, leading axes…, bin]
+  int last = -1;        ///< the map that adds up copies and finishes
+};
+
 class Lowering {
  public:
   Lowering(const Kernel& kernel, const Schedule& schedule, const ScheduleOptions& options);
@@ -123,9 +132,11 @@ class Lowering {
   void place_stage(int s);
   void keep_stage(int s, const std::vector<int>& order, const std::optional<RowBand>& band, bool planar);
   void place_row_band(int s, RowBand band);
+  void add_stage(Stage stage, std::vector<Expr> extents, StageSchedule schedule, std::optional<Place> stored);
   bool is_output(int s) const;
   bool is_inlined(int s) const;
   bool is_row_band_weight(int s) const;
+  bool is_read_by_band(int s) const;
   std::vector<Expr> dense_strides(const std::vector<Expr>& extents, const std::vector<int>& order);
   Place new_scratch(const std::string& name, DType type, Expr elements);
   void emit_stage(int s);
@@ -195,6 +206,19 @@ class Lowering {
   size_t collapse_reduce(int s, const Env& env);
   void flat_reduce_axes(int s, const Expr& n, Env* env, Block& out);
 
+  // ---- lower_histogram.cpp
+  void place_histogram(int s);
+  void emit_histogram(int s, std::vector<Statement>& phases);
+  void count_rows(int s, const std::vector<Expr>& fixed, Block& out);
+  void count_elements(int s, Env env, int64_t copy, Block& out);
+  void count_on_grid(int s, Block& out);
+  std::vector<Env> small_domain(int s) const;
+
+  // ---- lower_scan.cpp
+  void emit_scan(int s, Block& out);
+  void emit_grid_scan(int s, std::vector<Statement>& phases);
+  Env line_axes(int s, Expr index, Block& out);
+
   // ---- lower_band_row.cpp
   std::optional<RowBand> match_row_band(int s);
   void prepare_row_band(int s, Block& out);
@@ -222,6 +246,7 @@ class Lowering {
   std::vector<std::optional<Place>> stored_;  ///< where a stage's elements are kept, if they are
   std::vector<std::vector<Place>> places_;    ///< every destination of a stage
   std::vector<std::optional<RowBand>> row_bands_;
+  std::vector<std::optional<Counts>> counts_;
   std::vector<int> ring_consumer_;  ///< per stage: who reads its ring, or -1
   std::vector<int> ring_producer_;  ///< per stage: whose ring it reads, or -1
   std::unordered_map<int, int64_t>

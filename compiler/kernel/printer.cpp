@@ -68,6 +68,14 @@ class KernelPrinter {
         head = fmt::format("reduce {} over {} {} in {}", head, list_text(stage.reduce_extents),
                            name_of(stage.combiner), short_name(stage.accumulator));
         break;
+      case StageForm::kHistogram:
+        head = fmt::format("histogram {} over {} in {}", head, list_text(stage.reduce_extents),
+                           short_name(stage.accumulator));
+        break;
+      case StageForm::kScan:
+        head = fmt::format("scan {} axis {} {} in {}", head, stage.scan_axis, name_of(stage.combiner),
+                           short_name(stage.accumulator));
+        break;
     }
     writer_.line(head + name(stage.name) + " {");
     writer_.indent();

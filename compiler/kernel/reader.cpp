@@ -26,8 +26,10 @@ class KernelReader {
     if (in_.accept("map")) return read_stage(StageForm::kMap);
     if (in_.accept("band")) return read_stage(StageForm::kBand);
     if (in_.accept("reduce")) return read_stage(StageForm::kReduce);
+    if (in_.accept("histogram")) return read_stage(StageForm::kHistogram);
+    if (in_.accept("scan")) return read_stage(StageForm::kScan);
     if (in_.accept("output")) return read_output();
-    return in_.error(fmt::format("expected param, input, map, band, reduce or output, found '{}'",
+    return in_.error(fmt::format("expected param, input, a stage or output, found '{}'",
                                  in_.at_end() ? "the end of the text" : in_.token()));
   }
 
@@ -80,14 +82,16 @@ class KernelReader {
     GALATEA_TRY(numbered("stage", kernel_.stages.size()));
     GALATEA_ASSIGN(stage.type, in_.take_type());
     GALATEA_ASSIGN(stage.extents, in_.take_list());
-    if (form == StageForm::kBand) {
+    if (form == StageForm::kBand || form == StageForm::kScan) {
       GALATEA_TRY(in_.expect("axis"));
-      GALATEA_ASSIGN(int64_t band_axis, in_.take_integer());
-      stage.band_axis = static_cast<int>(band_axis);
+      GALATEA_ASSIGN(int64_t along, in_.take_integer());
+      (form == StageForm::kBand ? stage.band_axis : stage.scan_axis) = static_cast<int>(along);
     }
-    if (form == StageForm::kReduce) {
+    if (form == StageForm::kReduce || form == StageForm::kHistogram) {
       GALATEA_TRY(in_.expect("over"));
       GALATEA_ASSIGN(stage.reduce_extents, in_.take_list());
+    }
+    if (form == StageForm::kReduce || form == StageForm::kScan) {
       if (in_.accept("min")) {
         stage.combiner = Combiner::kMin;
       } else if (in_.accept("max")) {

@@ -7,9 +7,12 @@
 //   kernel  := "kernel" [string] "{" param* input* stage* output* "}"
 //   param   := "param" "p"N ":" type [string]
 //   input   := "input" "in"N ":" type list ["dense" N] [string]
-//   stage   := "map" head fields | "band" head "axis" N "in" type fields | "reduce" head "over" list
-//   ("sum"|"min"|"max") "in" type fields head    := "stage"N ":" type list fields  := [string] "{"
-//   (("first"|"taps"|"weight"|"source"|"body"|"finish") "=" expr)* "}" output  := "output" "stage"N "[" N
+//   stage   := "map" head fields | "band" head "axis" N "in" type fields
+//            | "reduce" head "over" list combiner "in" type fields
+//            | "histogram" head "over" list "in" type fields | "scan" head "axis" N combiner "in" type fields
+//   combiner := "sum"|"min"|"max"    head := "stage"N ":" type list
+//   fields  := [string] "{" (("first"|"taps"|"weight"|"source"|"body"|"finish") "=" expr)* "}"
+//   output  := "output" "stage"N "[" N
 //   ("," N)* "]" ["dense" N] ["streaming"] list    := "[" [expr ("," expr)*] "]" expr    := "{" ("%"N "="
 //   expr ";")* expr "}" | "%"N                      shared parts, named before use
 //            | number ":" type | "true" | "false" | "bits" "(" hex ")" ":" type

@@ -21,10 +21,12 @@ using lowering::any_node;
 
 constexpr size_t kCheapNodes = 12;
 constexpr size_t kMaxPixelChannels = 4;  ///< loops repeat so many inside
+constexpr int64_t kMostLookedUp = 4096;
 
 /// Who reads a stage, and how.
 struct Readers {
   int loads = 0;
+  int looked_up = 0;  ///< loads whose place is data: an index that is itself loaded
   bool only_maps = true;
   bool constant_border = false;
 };
@@ -71,6 +73,8 @@ class Scheduler {
         if (node.kind != ExprKind::kLoad || node.target.kind != LoadTarget::Kind::kStage) return false;
         Readers& readers = readers_[static_cast<size_t>(node.target.index)];
         ++readers.loads;
+        readers.looked_up += std::any_of(node.args.begin(), node.args.end(),
+                                         [](const Expr& index) { return contains(index, ExprKind::kLoad); });
         readers.only_maps &= stage.form == StageForm::kMap;
         readers.constant_border |= node.border == Border::kConstant;
         return false;
@@ -93,10 +97,10 @@ class Scheduler {
     return independent;
   }
 
-  /// A function of one byte (passes/tabulate.cpp).
+  /// A function of one byte and nothing else (passes/tabulate.cpp).
   static bool is_byte_table(const Stage& stage) {
     return stage.form == StageForm::kMap && stage.type == DType::kU8 && stage.rank() == 1 &&
-           is_const_int(stage.extents[0], 256);
+           is_const_int(stage.extents[0], 256) && !contains(stage.body, ExprKind::kLoad);
   }
   /// Operations on bytes that its expression is worth: each costs as its lanes are wide.
   static int cost_of(const Stage& stage) {
@@ -112,6 +116,17 @@ class Scheduler {
     });
     return cost;
   }
+
+  /// Few elements that data choose among: as many are computed as there are, not as many as are read.
+  bool is_lookup(int s) const {
+    int64_t volume = 1;
+    for (const Expr& extent : kernel_.stages[static_cast<size_t>(s)].extents) {
+      if (!is_const(extent) || const_value(extent) > kMostLookedUp) return false;
+      volume *= std::max<int64_t>(const_value(extent), 0);
+    }
+    return readers_[static_cast<size_t>(s)].looked_up > 0 && volume <= kMostLookedUp;
+  }
+
   bool may_inline(int s) const {
     const Stage& stage = kernel_.stages[static_cast<size_t>(s)];
     return stage.form == StageForm::kMap && readers_[static_cast<size_t>(s)].loads > 0 &&
@@ -198,6 +213,12 @@ class Scheduler {
     }
     if (!outputs_[i] && is_table(stage))
       return say(Placement::kTable, "small, and independent of the image: computed once");
+    if (!outputs_[i] && (stage.form == StageForm::kHistogram || stage.form == StageForm::kScan))
+      return say(Placement::kWhole, stage.form == StageForm::kHistogram
+                                        ? "counts are known when all elements are"
+                                        : "prefixes are kept: each needs the one before it");
+    if (!outputs_[i] && is_lookup(s))
+      return say(Placement::kTable, "few elements that data choose among: computed once");
     if (may_inline(s) && !outputs_[i] && readers_[i].only_maps && (readers_[i].loads == 1 || is_cheap(stage)))
       return say(Placement::kInlined, readers_[i].loads == 1 ? "one reader, element by element"
                                                              : "cheaper to compute again than to keep");

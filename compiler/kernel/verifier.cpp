@@ -80,6 +80,10 @@ class Verifier {
         return check_band(stage);
       case StageForm::kReduce:
         return check_reduce(stage);
+      case StageForm::kHistogram:
+        return check_histogram(stage);
+      case StageForm::kScan:
+        return check_scan(stage);
     }
     return wrong("unknown form");
   }
@@ -121,6 +125,32 @@ class Verifier {
     Allowed allowed{
         .axes = stage.rank(), .reduce_axes = static_cast<int>(stage.reduce_extents.size()), .loads = true};
     GALATEA_TRY(check_expr("body", stage.body, stage.accumulator, allowed));
+    return check_finish(stage);
+  }
+
+  Status check_histogram(const Stage& stage) {
+    if (stage.first || stage.taps || stage.weight || stage.source)
+      return wrong("a histogram has no band fields");
+    if (stage.extents.empty()) return wrong("a histogram has no axis for its bins");
+    if (!is_integral(stage.accumulator) || is_bool(stage.accumulator))
+      return wrong("a histogram counts in an integer type");
+    GALATEA_TRY(check_extents(stage.reduce_extents));
+    Allowed allowed{.axes = stage.rank() - 1,
+                    .reduce_axes = static_cast<int>(stage.reduce_extents.size()),
+                    .loads = true};
+    GALATEA_TRY(check_expr("body", stage.body, DType::kI64, allowed));
+    return check_finish(stage);
+  }
+
+  Status check_scan(const Stage& stage) {
+    if (stage.first || stage.taps || stage.weight || stage.source || !stage.reduce_extents.empty())
+      return wrong("a scan has no band fields and no reduction box");
+    if (stage.scan_axis < 0 || stage.scan_axis >= stage.rank())
+      return wrong("the scan axis is not an axis of the domain");
+    if (stage.accumulator == DType::kF16) return wrong("a scan does not accumulate in f16");
+    if (stage.combiner == Combiner::kSum && is_bool(stage.accumulator))
+      return wrong("a sum does not accumulate in bool");
+    GALATEA_TRY(check_expr("body", stage.body, stage.accumulator, {.axes = stage.rank(), .loads = true}));
     return check_finish(stage);
   }
 

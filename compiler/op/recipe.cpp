@@ -196,9 +196,9 @@ void RecipeBuilder::check(Expr condition, std::string message, std::vector<Expr>
 }
 
 Expr RecipeBuilder::load(int input, std::vector<Expr> indices, kernel::Border border, Cell fill) const {
-  const ir::Type& type = input_type(input);
-  GALATEA_CHECK(static_cast<int>(indices.size()) == type.ndim, "one index per dimension");
-  return kernel::load({kernel::LoadTarget::Kind::kInput, input}, type.dtype, std::move(indices), border,
+  const kernel::KernelInput& source = lowering_.inputs.at(static_cast<size_t>(input));
+  GALATEA_CHECK(indices.size() == source.extents.size(), "one index per dimension");
+  return kernel::load({kernel::LoadTarget::Kind::kInput, input}, source.type, std::move(indices), border,
                       fill);
 }
 
@@ -274,6 +274,50 @@ StageRef RecipeBuilder::reduce(const Reduce& reduce) {
   return append(lowering_, std::move(stage), graph_.node(node_));
 }
 
+StageRef RecipeBuilder::histogram(const Histogram& histogram) {
+  kernel::Stage stage;
+  stage.name = histogram.name;
+  stage.form = kernel::StageForm::kHistogram;
+  stage.type = histogram.type;
+  stage.extents = histogram.extents;
+  stage.extents.push_back(histogram.bins);
+  stage.reduce_extents = histogram.reduce_extents;
+  stage.accumulator = histogram.accumulator;
+  std::vector<Expr> inner;
+  for (size_t d = 0; d < histogram.reduce_extents.size(); ++d)
+    inner.push_back(kernel::reduce_axis(static_cast<int>(d)));
+  stage.body = histogram.body(axes_of(histogram.extents.size()), inner);
+  if (histogram.finish) stage.finish = histogram.finish(kernel::accumulator(histogram.accumulator));
+  GALATEA_CHECK(!stage.finish || stage.finish.type() == histogram.type,
+                histogram.name + ": finish must give the stage's type");
+  return append(lowering_, std::move(stage), graph_.node(node_));
+}
+
+StageRef RecipeBuilder::scan(const Scan& scan) {
+  kernel::Stage stage;
+  stage.name = scan.name;
+  stage.form = kernel::StageForm::kScan;
+  stage.type = scan.type;
+  stage.extents = scan.extents;
+  stage.scan_axis = scan.axis;
+  stage.accumulator = scan.accumulator;
+  stage.combiner = scan.combiner;
+  stage.body = scan.body(axes_of(scan.extents.size()));
+  if (scan.finish) stage.finish = scan.finish(kernel::accumulator(scan.accumulator));
+  GALATEA_CHECK(!stage.finish || stage.finish.type() == scan.type,
+                scan.name + ": finish must give the stage's type");
+  return append(lowering_, std::move(stage), graph_.node(node_));
+}
+
+int RecipeBuilder::constant_input(std::string name, std::shared_ptr<const runtime::ConstantTensor> tensor) {
+  std::vector<Expr> extents;
+  for (int64_t extent : tensor->extents()) extents.push_back(kernel::const_int(extent));
+  lowering_.inputs.push_back(
+      {std::move(name), tensor->type(), std::move(extents), static_cast<int>(tensor->extents().size())});
+  lowering_.constants.push_back(std::move(tensor));
+  return static_cast<int>(lowering_.inputs.size()) - 1;
+}
+
 std::vector<Expr> RecipeBuilder::native_scalars(std::string function, std::vector<int> inputs,
                                                 std::vector<Expr> scalars, std::string config,
                                                 std::vector<DType> result_types,
@@ -293,7 +337,8 @@ namespace {
 
 LoweredOutput& claim(Lowering& lowering, int k, LoweredOutput::Kind kind) {
   LoweredOutput& output = lowering.outputs.at(static_cast<size_t>(k));
-  bool unset = output.stage < 0 && output.input < 0 && output.native < 0 && output.elements.empty();
+  bool unset = output.stage < 0 && output.input < 0 && output.native < 0 && output.elements.empty() &&
+               !output.constant;
   GALATEA_CHECK(unset, "an output is defined twice");
   output.kind = kind;
   return output;
@@ -353,10 +398,19 @@ void RecipeBuilder::output_native(int k, NativeOutput native, std::vector<Expr> 
   lowering_.natives.push_back(std::move(native));
 }
 
+void RecipeBuilder::output_constant(int k, std::shared_ptr<const runtime::ConstantTensor> tensor) {
+  LoweredOutput& output = claim(lowering_, k, LoweredOutput::Kind::kConstant);
+  GALATEA_CHECK(tensor->type() == output_type(k).dtype &&
+                    tensor->extents().size() == static_cast<size_t>(output_type(k).ndim),
+                "type of a constant output");
+  for (int64_t extent : tensor->extents()) output.extents.push_back(kernel::const_int(extent));
+  output.constant = std::move(tensor);
+}
+
 Lowering RecipeBuilder::take() {
   for (const LoweredOutput& output : lowering_.outputs) {
     bool set = output.kind == LoweredOutput::Kind::kScalars || output.stage >= 0 || output.input >= 0 ||
-               output.native >= 0;
+               output.native >= 0 || output.constant;
     GALATEA_CHECK(set, graph_.node(node_).op->name + " leaves an output undefined");
   }
   return std::move(lowering_);

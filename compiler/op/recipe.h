@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "compiler/kernel/kernel.h"
 #include "compiler/op/lineage.h"
 #include "compiler/op/operator.h"
+#include "runtime/constant_tensor.h"
 
 namespace galatea::op {
 
@@ -59,6 +61,7 @@ struct LoweredOutput {
     kView,     ///< a strided window of a node input: out[i…] = in[offset + Σ…]
     kScalars,  ///< few elements, each a scalar expression
     kNative,
+    kConstant,  ///< a tensor of the program
   };
   Kind kind = Kind::kStage;
   std::vector<Expr> extents;
@@ -74,11 +77,13 @@ struct LoweredOutput {
       false;  ///< kView: the same elements in order, other extents (needs a dense input; else copied first)
   std::vector<Expr> elements;
   int native = -1;
+  std::shared_ptr<const runtime::ConstantTensor> constant;
 };
 
 struct Lowering {
-  std::vector<kernel::KernelInput>
-      inputs;  ///< one per node input, in order (loads name them by number); extents are symbols
+  std::vector<kernel::KernelInput> inputs;  ///< one per node input, in order (loads name them by number;
+                                            ///< extents are symbols), then one per constant
+  std::vector<std::shared_ptr<const runtime::ConstantTensor>> constants;
   std::vector<kernel::Stage> stages;
   std::vector<Check> checks;  ///< in order, before any kernel
   std::vector<NativeScalars> native_scalars;
@@ -166,6 +171,33 @@ class RecipeBuilder {
     std::function<Expr(Expr acc)> finish;
   };
   StageRef reduce(const Reduce& reduce);
+  struct Histogram {
+    std::string name;
+    DType type = DType::kI32;
+    std::vector<Expr> extents;  ///< of the axes before the bins
+    Expr bins;
+    std::vector<Expr> reduce_extents;
+    DType accumulator = DType::kI32;
+    std::function<Expr(const std::vector<Expr>& axes, const std::vector<Expr>& reduce_axes)>
+        body;  ///< the bin, i64
+    std::function<Expr(Expr acc)> finish;
+  };
+  StageRef histogram(const Histogram& histogram);
+  struct Scan {
+    std::string name;
+    DType type = DType::kF32;
+    std::vector<Expr> extents;
+    int axis = 0;
+    DType accumulator = DType::kF32;
+    kernel::Combiner combiner = kernel::Combiner::kSum;
+    Body body;
+    std::function<Expr(Expr acc)> finish;
+  };
+  StageRef scan(const Scan& scan);
+
+  // ---- constant tensors: part of the program, shared by all nodes and kernels with equal ones
+  /// An input of the definition's own; load(number, …) reads it.
+  int constant_input(std::string name, std::shared_ptr<const runtime::ConstantTensor> tensor);
 
   // ---- native
   std::vector<Expr> native_scalars(std::string function, std::vector<int> inputs, std::vector<Expr> scalars,
@@ -182,6 +214,7 @@ class RecipeBuilder {
   /// Row-major elements of a small output (static extents).
   void output_scalars(int k, std::vector<Expr> elements);
   void output_native(int k, NativeOutput native, std::vector<Expr> extents);
+  void output_constant(int k, std::shared_ptr<const runtime::ConstantTensor> tensor);
 
   Lowering take();
   ir::NodeId node_id() const { return node_; }

@@ -31,6 +31,8 @@ std::string describe(ArgKind kind);
 std::string describe(const ir::Attr& value);
 /// "fn.resize", or "the operator add" for operators of the language.
 std::string display_name(const Operator& op);
+/// "resize"; of a pixel function, its own name.
+std::string shown_name(const ir::Node& node);
 
 /// The error of an argument that DALI has and galatea refuses.
 Diagnostic refused_argument(const Operator& op, const ArgSpec& spec, Span span);

@@ -108,13 +108,84 @@ Expr both(const Expr& a, const Expr& b) {
 
 Interval whole(const Expr& extent) { return {kernel::const_int(0), extent - kernel::const_int(1)}; }
 
+namespace {
+
+/// a <= b, as far as their forms x + c and x + d tell; extents are nowhere near the ends of i64.
+bool is_at_most(const Expr& a, const Expr& b) {
+  auto split = [](const Expr& e) -> std::pair<Expr, int64_t> {
+    if (kernel::is_const(e)) return {Expr(), kernel::const_value(e)};
+    bool sum = e->kind == ExprKind::kOp && e->op == ScalarOp::kAdd && kernel::is_const(e->args[1]);
+    return sum ? std::pair{e->args[0], kernel::const_value(e->args[1])} : std::pair{e, int64_t{0}};
+  };
+  auto [x, c] = split(a);
+  auto [y, d] = split(b);
+  return c <= d && (x && y ? kernel::same(x, y) : !x && !y);
+}
+
+}  // namespace
+
+bool is_clamped_low(const Expr& e, const Expr& last) {
+  if (kernel::is_const_int(e, 0)) return true;
+  if (e->kind != ExprKind::kOp) return false;
+  if (e->op == ScalarOp::kSelect) return is_clamped_low(e->args[1], last) && is_clamped_low(e->args[2], last);
+  if (e->op != ScalarOp::kMax) return false;
+  for (size_t k = 0; k < 2; ++k) {
+    const Expr& inner = e->args[1 - k];
+    if (kernel::is_const_int(e->args[k], 0) && inner->kind == ExprKind::kOp && inner->op == ScalarOp::kMin &&
+        (kernel::same(inner->args[0], last) || kernel::same(inner->args[1], last)))
+      return true;
+  }
+  return false;
+}
+
+bool is_clamped_high(const Expr& e, const Expr& last) {
+  if (kernel::same(e, last)) return true;
+  if (e->kind != ExprKind::kOp) return false;
+  if (e->op == ScalarOp::kSelect)
+    return is_clamped_high(e->args[1], last) && is_clamped_high(e->args[2], last);
+  if (e->op != ScalarOp::kMin) return false;
+  for (size_t k = 0; k < 2; ++k) {
+    const Expr& inner = e->args[1 - k];
+    if (kernel::same(e->args[k], last) && inner->kind == ExprKind::kOp && inner->op == ScalarOp::kMax &&
+        (is_clamped_low(inner->args[0], last) || is_clamped_low(inner->args[1], last)))
+      return true;
+  }
+  return false;
+}
+
+bool is_clamped(const Interval& interval, const Expr& last) {
+  const auto& [low, high] = interval;
+  if (!is_clamped_low(low, last)) return false;
+  if (kernel::same(high, last)) return true;
+  if (high->kind != ExprKind::kOp) return false;
+  if (high->op == ScalarOp::kSelect) {
+    bool together = low->kind == ExprKind::kOp && low->op == ScalarOp::kSelect &&
+                    kernel::same(low->args[0], high->args[0]);
+    return is_clamped({together ? low->args[1] : low, high->args[1]}, last) &&
+           is_clamped({together ? low->args[2] : low, high->args[2]}, last);
+  }
+  if (high->op != ScalarOp::kMin) return false;
+  for (size_t k = 0; k < 2; ++k) {
+    const Expr& inner = high->args[1 - k];
+    if (kernel::same(high->args[k], last) && inner->kind == ExprKind::kOp && inner->op == ScalarOp::kMax &&
+        (kernel::same(inner->args[0], low) || kernel::same(inner->args[1], low)))
+      return true;
+  }
+  return false;
+}
+
 Interval Intervals::reached(const Interval& index, const Expr& extent, kernel::Border border) {
   Expr zero = kernel::const_int(0);
   Expr last = extent - kernel::const_int(1);
-  bool from_first = kernel::is_const_int(index.low, 0), to_last = kernel::same(index.high, last);
+  // Clamped, or mirrored at least by nothing, these ends are ends of the target.
+  bool from_first = is_at_most(index.low, zero), to_last = is_at_most(last, index.high);
   if (from_first && to_last) return {zero, last};
-  Interval inside{from_first ? zero : kernel::max(kernel::min(index.low, last), zero),
-                  to_last ? last : kernel::min(kernel::max(index.high, zero), last)};
+  Interval inside{from_first                        ? zero
+                  : is_clamped_low(index.low, last) ? index.low
+                                                    : kernel::max(kernel::min(index.low, last), zero),
+                  to_last                             ? last
+                  : is_clamped_high(index.high, last) ? index.high
+                                                      : kernel::min(kernel::max(index.high, zero), last)};
   if (border != kernel::Border::kReflect101) return inside;
   // What lies before 0 is mirrored to [0, -low], what lies past the last to [2·last - high, last]; further
   // away it covers everything.

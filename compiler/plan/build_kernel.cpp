@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/op/schema.h"
 #include "compiler/plan/form_kernels.h"
 
 namespace galatea::plan {
@@ -18,6 +19,9 @@ using kernel::Stage;
 using op::LoweredOutput;
 
 namespace {
+
+/// An innermost extent of 256 is a table of bytes: code depends on it (an image's size is not innermost).
+constexpr int64_t kByteValues = 256;
 
 /// Numbers that shape code stay; all others become parameters, so that kernels are shared.
 bool is_structural(const kernel::ExprNode& e) {
@@ -41,17 +45,27 @@ class Builder {
     const ir::Node& last = graph_.node(group_.nodes.back());
     for (ir::ValueId value : last.outputs) add_output(value);
     std::string name;
-    for (ir::NodeId node : group_.nodes) name += (name.empty() ? "" : "+") + graph_.node(node).op->name;
+    for (ir::NodeId node : group_.nodes)
+      name += (name.empty() ? "" : "+") + op::shown_name(graph_.node(node));
     out_.kernel.name = name;
     return std::move(out_);
   }
 
  private:
-  /// Where a value that the group makes lies: a stage, and the stage axis of each dimension.
+  /// Where a value that the group makes lies: a stage, the stage axis of each dimension, and where the part
+  /// that is computed begins (empty: at 0).
   struct Place {
     int stage = -1;
     std::vector<int> axis_of;
+    std::vector<Expr> origin;
   };
+
+  Place place_of(ir::ValueId value, int stage, std::vector<int> axis_of) {
+    Place place{stage, std::move(axis_of), {}};
+    for (const passes::Range& range : table_.info(value).window)
+      place.origin.push_back(parametrize(range.begin));
+    return place;
+  }
 
   void add_node(ir::NodeId node) {
     const op::Lowering& lowering = table_.lowering(node);
@@ -59,7 +73,14 @@ class Builder {
     for (const Stage& stage : lowering.stages) {
       Stage copy = stage;
       copy.span = graph_.node(node).span;
+      const auto is_byte_table = [](const std::vector<Expr>& extents) {
+        return !extents.empty() && kernel::is_const_int(extents.back(), kByteValues);
+      };
+      const bool table = is_byte_table(copy.extents), over_table = is_byte_table(copy.reduce_extents);
       for_each_expr(copy, [&](Expr& e) { e = import(node, base, e); });
+      if (table) copy.extents.back() = kernel::const_int(kByteValues);
+      if (over_table) copy.reduce_extents.back() = kernel::const_int(kByteValues);
+      if (copy.form == kernel::StageForm::kBand) rebase_band(copy);
       out_.kernel.stages.push_back(std::move(copy));
     }
     for (size_t k = 0; k < lowering.outputs.size(); ++k) {
@@ -67,9 +88,28 @@ class Builder {
       if (table_.info(value).scalar) continue;
       const LoweredOutput& output = lowering.outputs[k];
       if (output.kind == LoweredOutput::Kind::kStage)
-        places_[value] = {base + output.stage, output.axis_of};
+        places_[value] = place_of(value, base + output.stage, output.axis_of);
       else if (output.kind == LoweredOutput::Kind::kView)
         add_view(node, value, output);
+    }
+  }
+
+  /// The band index of the source stays `first + tap`: where a part of the source is computed, its origin
+  /// goes into `first`.
+  void rebase_band(Stage& stage) {
+    const kernel::ExprNode& source = *stage.source;
+    if (source.target.kind != LoadTarget::Kind::kStage) return;
+    for (const auto& [value, place] : places_) {
+      if (place.stage != source.target.index || place.origin.empty()) continue;
+      std::vector<Expr> indices = source.args;
+      for (size_t d = 0; d < indices.size(); ++d) {
+        Expr& index = indices[static_cast<size_t>(place.axis_of[d])];
+        if (!kernel::contains(index, ExprKind::kTap)) continue;
+        stage.first = stage.first - place.origin[d];
+        index = stage.first + kernel::tap();
+      }
+      stage.source = kernel::load(source.target, source.type, std::move(indices), source.border, source.fill);
+      return;
     }
   }
 
@@ -84,10 +124,13 @@ class Builder {
   /// A view of a value that the group makes: a map with affine indices.
   void add_view(ir::NodeId node, ir::ValueId value, const LoweredOutput& output) {
     Stage stage;
-    stage.name = graph_.node(node).op->name;
+    stage.name = op::shown_name(graph_.node(node));
     stage.type = graph_.type(value).dtype;
     stage.span = graph_.node(node).span;
-    for (const Expr& e : table_.info(value).extents) stage.extents.push_back(parametrize(e));
+    const ValueInfo& info = table_.info(value);
+    for (size_t d = 0; d < info.extents.size(); ++d)
+      stage.extents.push_back(
+          parametrize(info.window.empty() ? info.extents[d] : info.window[d].end - info.window[d].begin));
     std::vector<Expr> indices;
     for (const Expr& s : output.start) indices.push_back(parametrize(table_.resolve(s)));
     std::vector<int> axis_of;
@@ -95,11 +138,13 @@ class Builder {
       axis_of.push_back(static_cast<int>(d));
       if (output.input_dim[d] < 0) continue;
       Expr& index = indices[static_cast<size_t>(output.input_dim[d])];
-      index = index + parametrize(table_.resolve(output.step[d])) * kernel::axis(static_cast<int>(d));
+      Expr at = kernel::axis(static_cast<int>(d));
+      if (!info.window.empty()) at = at + parametrize(info.window[d].begin);
+      index = index + parametrize(table_.resolve(output.step[d])) * at;
     }
     ir::ValueId source = graph_.node(node).inputs[static_cast<size_t>(output.input)];
     stage.body = load_value(source, stage.type, std::move(indices), kernel::Border::kNone, {});
-    places_[value] = {static_cast<int>(out_.kernel.stages.size()), axis_of};
+    places_[value] = place_of(value, static_cast<int>(out_.kernel.stages.size()), axis_of);
     out_.kernel.stages.push_back(std::move(stage));
   }
 
@@ -108,7 +153,8 @@ class Builder {
     if (auto place = places_.find(value); place != places_.end()) {
       std::vector<Expr> by_axis(indices.size());
       for (size_t d = 0; d < indices.size(); ++d)
-        by_axis[static_cast<size_t>(place->second.axis_of[d])] = indices[d];
+        by_axis[static_cast<size_t>(place->second.axis_of[d])] =
+            place->second.origin.empty() ? indices[d] : indices[d] - place->second.origin[d];
       return kernel::load({LoadTarget::Kind::kStage, place->second.stage}, type, std::move(by_axis), border,
                           fill);
     }
@@ -118,14 +164,27 @@ class Builder {
 
   int input_index(ir::ValueId value) {
     for (size_t i = 0; i < out_.inputs.size(); ++i)
-      if (out_.inputs[i] == value) return static_cast<int>(i);
+      if (!out_.inputs[i].constant && out_.inputs[i].value == value) return static_cast<int>(i);
     kernel::KernelInput input;
     input.name = graph_.value(value).variable;
     input.type = graph_.type(value).dtype;
     for (const Expr& e : table_.info(value).extents) input.extents.push_back(parametrize(e));
     input.dense_axes = table_.info(value).dense_axes;
-    out_.inputs.push_back(value);
+    out_.inputs.push_back({value, nullptr});
     out_.kernel.inputs.push_back(std::move(input));
+    return static_cast<int>(out_.inputs.size()) - 1;
+  }
+
+  /// Its elements are data of the call, so that kernels with other tables of the same extents are this one.
+  int constant_index(const kernel::KernelInput& input,
+                     const std::shared_ptr<const runtime::ConstantTensor>& constant) {
+    for (size_t i = 0; i < out_.inputs.size(); ++i)
+      if (out_.inputs[i].constant && runtime::same(*out_.inputs[i].constant, *constant))
+        return static_cast<int>(i);
+    out_.inputs.push_back({ir::kNoId, constant});
+    out_.kernel.inputs.push_back(input);
+    for (Expr& extent : out_.kernel.inputs.back().extents)
+      if (!kernel::is_const_int(extent, kByteValues)) extent = parametrize(extent);
     return static_cast<int>(out_.inputs.size()) - 1;
   }
 
@@ -139,7 +198,14 @@ class Builder {
       if (x->target.kind == LoadTarget::Kind::kStage)
         return kernel::load({LoadTarget::Kind::kStage, base + x->target.index}, x->type, std::move(indices),
                             x->border, x->fill);
-      ir::ValueId value = graph_.node(node).inputs[static_cast<size_t>(x->target.index)];
+      const auto number = static_cast<size_t>(x->target.index);
+      if (const size_t inputs = graph_.node(node).inputs.size(); number >= inputs) {
+        const op::Lowering& lowering = table_.lowering(node);
+        return kernel::load({LoadTarget::Kind::kInput,
+                             constant_index(lowering.inputs[number], lowering.constants[number - inputs])},
+                            x->type, std::move(indices), x->border, x->fill);
+      }
+      ir::ValueId value = graph_.node(node).inputs[number];
       if (x->border == kernel::Border::kNone && table_.graph().type(value).static_volume() >= 0 &&
           table_.graph().type(value).static_volume() <= kMaxScalarElements &&
           places_.find(value) == places_.end()) {

@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "compiler/passes/push_region_into_decode.h"
-#include "compiler/passes/read_bounds.h"
 #include "compiler/plan/emitter.h"
 
 namespace galatea::plan {
@@ -34,6 +32,8 @@ void Emitter::emit_node(ir::NodeId id) {
       emit_native_output(id, k, output);
     else if (output.kind == LoweredOutput::Kind::kView && groups_.of_node[id] < 0)
       emit_view(id, k, output);
+    else if (output.kind == LoweredOutput::Kind::kConstant)
+      table_.info(node.outputs[k]).slot = constant_slot(output.constant);
     else if (output.kind == LoweredOutput::Kind::kScalars)
       slot_of(node.outputs[k]);
   }
@@ -145,49 +145,57 @@ void Emitter::emit_native_output(ir::NodeId id, size_t k, const LoweredOutput& o
   program_.natives.push_back(std::move(call));
 }
 
-/// Decodes only the window that the consumers read; the slot is a view with the whole image's extents.
+/// A value of which a window only is computed: memory for that, behind a view with the whole's extents.
+void Emitter::allocate_window(ir::ValueId value) {
+  const ValueInfo& info = table_.info(value);
+  std::vector<Expr> extents;
+  for (const passes::Range& range : info.window) extents.push_back(range.end - range.begin);
+  table_.info(value).slot = allocate_tensor(graph_.type(value).dtype, extents);
+}
+
+/// The window has been filled: from here on the slot stands for the whole.
+void Emitter::show_window_as_whole(ir::ValueId value) {
+  ValueInfo& info = table_.info(value);
+  runtime::ViewSpec view;
+  view.ndim = view.input_ndim = graph_.type(value).ndim;
+  for (int d = 0; d < view.ndim; ++d) view.input_dim[static_cast<size_t>(d)] = d;
+  view.window_origin = true;
+  std::vector<int32_t> registers = regs(info.extents);
+  for (const passes::Range& range : info.window) registers.push_back(reg(range.begin));
+  int32_t list = add_list(registers);
+  Instruction& make_view = emit(Op::kView);
+  make_view.dst = new_slot();
+  make_view.a = info.slot;
+  make_view.b = static_cast<int32_t>(program_.views.size());
+  make_view.c = list;
+  program_.views.push_back(view);
+  info.slot = make_view.dst;
+}
+
+/// Decodes only the window that the consumers read.
 void Emitter::emit_region_decode(ir::NodeId id, size_t k, const LoweredOutput&,
                                  const op::NativeOutput& native) {
   const ir::Node& node = graph_.node(id);
   ir::ValueId value = node.outputs[k];
-  ValueInfo& info = table_.info(value);
-  Expr height = info.extents[0], width = info.extents[1];
-  std::vector<Expr> window = {kernel::const_int(0), kernel::const_int(0), height, width};
-  std::optional<passes::ReadBounds> bounds;
-  if (node.find_arg(passes::kRegionFromArg)) bounds = passes::region_of(graph_, value);
-  if (bounds)
-    window = {table_.resolve(bounds->y0()), table_.resolve(bounds->x0()), table_.resolve(bounds->y1()),
-              table_.resolve(bounds->x1())};
-  bool partial = bounds.has_value();
+  const ValueInfo& info = table_.info(value);
+  bool partial = !info.window.empty();
+  std::vector<Expr> window = {kernel::const_int(0), kernel::const_int(0), info.extents[0], info.extents[1]};
+  if (partial) window = {info.window[0].begin, info.window[1].begin, info.window[0].end, info.window[1].end};
   runtime::NativeCallSpec call;
   call.function = native.function;
   call.config = native.config;
   for (int input : native.inputs) call.inputs.push_back(slot_of(node.inputs[static_cast<size_t>(input)]));
   call.scalars = regs(native.scalars);
   for (const Expr& e : window) call.scalars.push_back(reg(e));
-  int slot = partial ? allocate_tensor(graph_.type(value).dtype,
-                                       {window[2] - window[0], window[3] - window[1], info.extents[2]})
-                     : allocate(value);
-  call.output = slot;
+  if (partial)
+    allocate_window(value);
+  else
+    allocate(value);
+  call.output = table_.info(value).slot;
   Instruction& instruction = emit(Op::kCallNative);
   instruction.a = static_cast<int32_t>(program_.natives.size());
   program_.natives.push_back(std::move(call));
-  info.slot = slot;
-  if (!partial) return;
-  runtime::ViewSpec view;
-  view.ndim = view.input_ndim = 3;
-  for (size_t d = 0; d < 3; ++d) view.input_dim[d] = static_cast<int>(d);
-  view.window_origin = true;
-  std::vector<int32_t> registers = regs(info.extents);
-  for (const Expr& e : {window[0], window[1], kernel::const_int(0)}) registers.push_back(reg(e));
-  int32_t list = add_list(registers);
-  Instruction& make_view = emit(Op::kView);
-  make_view.dst = new_slot();
-  make_view.a = slot;
-  make_view.b = static_cast<int32_t>(program_.views.size());
-  make_view.c = list;
-  program_.views.push_back(view);
-  info.slot = make_view.dst;
+  if (partial) show_window_as_whole(value);
 }
 
 void Emitter::emit_view(ir::NodeId id, size_t k, const LoweredOutput& output) {
@@ -225,8 +233,15 @@ void Emitter::emit_kernel(const PlannedKernel& kernel, ir::NodeId) {
   if (kernel.kernel < 0) return;
   runtime::KernelCallSpec call;
   call.kernel = kernel.kernel;
-  for (ir::ValueId value : kernel.inputs) call.tensors.push_back(slot_of(value));
-  for (ir::ValueId value : kernel.outputs) call.tensors.push_back(allocate(value));
+  for (const KernelSource& source : kernel.inputs)
+    call.tensors.push_back(source.constant ? constant_slot(source.constant) : slot_of(source.value));
+  for (ir::ValueId value : kernel.outputs) {
+    if (table_.info(value).window.empty())
+      allocate(value);
+    else
+      allocate_window(value);
+    call.tensors.push_back(table_.info(value).slot);
+  }
   call.params = regs(kernel.params);
   Expr bytes = kernel::rewrite(kernel.scratch_bytes, [&](const Expr& x) -> Expr {
     return x->kind == kernel::ExprKind::kParam ? table_.resolve(kernel.params[static_cast<size_t>(x->index)])
@@ -236,6 +251,23 @@ void Emitter::emit_kernel(const PlannedKernel& kernel, ir::NodeId) {
   Instruction& instruction = emit(Op::kCallKernel);
   instruction.a = static_cast<int32_t>(program_.kernel_calls.size());
   program_.kernel_calls.push_back(std::move(call));
+  for (ir::ValueId value : kernel.outputs)
+    if (!table_.info(value).window.empty()) show_window_as_whole(value);
+}
+
+int Emitter::constant_slot(const std::shared_ptr<const runtime::ConstantTensor>& constant) {
+  auto& all = program_.constant_tensors;
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const auto& known) { return runtime::same(*known, *constant); });
+  const auto number = static_cast<int32_t>(found - all.begin());
+  if (found == all.end()) all.push_back(constant);
+  for (auto [block, slot] : constant_slots_[number])
+    if (visible_here(block)) return slot;
+  Instruction& instruction = emit(Op::kConstantTensor);
+  instruction.dst = new_slot();
+  instruction.a = number;
+  constant_slots_[number][block_] = instruction.dst;
+  return instruction.dst;
 }
 
 int Emitter::slot_of(ir::ValueId value) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/op/schema.h"
 #include "compiler/plan/emitter.h"
 #include "compiler/plan/source_config.h"
 
@@ -226,7 +227,7 @@ int32_t Emitter::location_of(ir::NodeId node) {
   int32_t& known = node_location_[node];
   if (known < 0) {
     const ir::Node& n = graph_.node(node);
-    known = location_at(n.span, n.calls, n.op->name);
+    known = location_at(n.span, n.calls, op::shown_name(n));
   }
   return known;
 }

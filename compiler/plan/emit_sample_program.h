@@ -20,7 +20,8 @@ namespace galatea::plan {
 /// A kernel ready to be called: number in Program::kernels, what it reads, writes and is given.
 struct PlannedKernel {
   int kernel = -1;
-  std::vector<ir::ValueId> inputs, outputs;
+  std::vector<KernelSource> inputs;
+  std::vector<ir::ValueId> outputs;
   std::vector<Expr> params;
   Expr scratch_bytes;  ///< over kParam
 };

@@ -42,7 +42,11 @@ class Emitter {
   void emit_kernel(const PlannedKernel& kernel, ir::NodeId root);
   /// A new slot with memory for a value (the batch's slot where the value is directed to an output).
   int allocate(ir::ValueId value);
+  void allocate_window(ir::ValueId value);
+  void show_window_as_whole(ir::ValueId value);
   int allocate_tensor(DType type, const std::vector<Expr>& extents);
+  /// The slot of a tensor of the program; equal ones share it.
+  int constant_slot(const std::shared_ptr<const runtime::ConstantTensor>& constant);
   /// The slot of a value; scalars are stored into one on demand.
   int slot_of(ir::ValueId value);
 
@@ -89,6 +93,7 @@ class Emitter {
   std::unordered_map<uint64_t, std::vector<Known>> known_;
   std::unordered_map<const kernel::ExprNode*, std::vector<Known>> known_nodes_;
   std::unordered_map<ir::ValueId, std::map<ir::BlockId, int>> stored_scalars_;
+  std::unordered_map<int32_t, std::map<ir::BlockId, int>> constant_slots_;
   std::vector<const kernel::ExprNode*> added_nodes_;  ///< keys of known_nodes_, in order
   std::vector<uint64_t> added_hashes_;                ///< of known_
   std::vector<std::pair<ir::ValueId, ir::BlockId>> added_stores_;

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "compiler/op/schema.h"
+
 namespace galatea::plan {
 
 using kernel::ExprKind;
@@ -75,16 +77,17 @@ class Former {
           if (producer < 0 || is_inside(group, input)) continue;
           std::string objection = why_not(group, input, producer);
           if (!objection.empty()) {
-            objections.emplace_back(
-                input, fmt::format("{} stays apart from {}: {}\n", graph_.defining_node(input)->op->name,
-                                   graph_.node(reader).op->name, objection));
+            objections.emplace_back(input, fmt::format("{} stays apart from {}: {}\n",
+                                                       op::shown_name(*graph_.defining_node(input)),
+                                                       op::shown_name(graph_.node(reader)), objection));
             continue;
           }
           KernelGroup& other = out_.groups[static_cast<size_t>(producer)];
           group.why += other.why;
-          group.why += fmt::format(
-              "{} joins {}: {}\n", graph_.defining_node(input)->op->name, graph_.node(reader).op->name,
-              readers_inside(group, input) == 1 ? "its only reader" : "all its readers are here");
+          group.why +=
+              fmt::format("{} joins {}: {}\n", op::shown_name(*graph_.defining_node(input)),
+                          op::shown_name(graph_.node(reader)),
+                          readers_inside(group, input) == 1 ? "its only reader" : "all its readers are here");
           group.nodes.insert(group.nodes.end(), other.nodes.begin(), other.nodes.end());
           other = KernelGroup{};
           changed = any = true;

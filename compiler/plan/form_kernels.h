@@ -29,10 +29,16 @@ struct KernelGroups {
 
 KernelGroups form_kernels(const ValueTable& table, bool fuse);
 
+/// What a kernel reads: a value of the graph, or a tensor of the program.
+struct KernelSource {
+  ir::ValueId value = ir::kNoId;
+  std::shared_ptr<const runtime::ConstantTensor> constant;
+};
+
 /// A group as a kernel whose numbers have become parameters.
 struct BuiltKernel {
   kernel::Kernel kernel;
-  std::vector<ir::ValueId> inputs;   ///< value of each kernel input
+  std::vector<KernelSource> inputs;  ///< of each kernel input
   std::vector<ir::ValueId> outputs;  ///< value of each kernel output
   std::vector<Expr> params;          ///< scalars of the sample program
 };

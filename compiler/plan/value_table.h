@@ -13,6 +13,7 @@
 
 #include "compiler/ir/graph.h"
 #include "compiler/op/recipe.h"
+#include "compiler/passes/read_bounds.h"
 
 namespace galatea::plan {
 
@@ -25,9 +26,13 @@ struct ValueInfo {
   bool scalar =
       false;  ///< elements are expressions (row-major); nothing is stored unless somebody needs memory
   std::vector<Expr> elements;
+  std::shared_ptr<const runtime::ConstantTensor> constant;  ///< a tensor of the program: elements are known
   std::vector<Expr> extents;  ///< resolved; kExtent symbols of this very value where only the slot can tell
   int slot = -1;              ///< assigned when emitted
   int dense_axes = 0;         ///< innermost axes known to be dense
+  /// One range per dimension: only this window is computed, and memory holds no more (region_from); an empty
+  /// list: all of it.
+  std::vector<passes::Range> window;
 };
 
 /// What the table is for.
@@ -55,10 +60,15 @@ class ValueTable {
   op::Lineage& lineage() { return lineage_; }
 
  private:
+  Expr resolve_symbol(const kernel::ExprNode& symbol) const;
+  void resolve_lowering(op::Lowering& lowering) const;
   void shorten(ir::ValueId value);
   void fill_merge(const ir::Merge& merge);
   void fill_node(ir::NodeId node);
-  bool reads_window(ir::NodeId node) const;
+  void narrow_to_windows();
+  void keep_window(ir::NodeId node, const std::vector<passes::Range>& ranges);
+  void fill_density();
+  int dense_axes_of_view(ir::NodeId node, const op::LoweredOutput& output) const;
   void fill_output(ir::NodeId node, size_t k);
   /// Elements of a small stage output evaluated at staging level; nullopt where it reads large tensors.
   std::optional<std::vector<Expr>> scalarize(ir::NodeId node, const op::LoweredOutput& output) const;

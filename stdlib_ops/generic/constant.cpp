@@ -1,7 +1,7 @@
 // constant: the same tensor for every sample.
 //
 // Comes in: numbers of the text. Goes out: few elements as scalars; one number repeated over a large shape as
-// a map.
+// a map; many numbers as a tensor of the program.
 #include "stdlib_ops/common/pointwise.h"
 #include "stdlib_ops/operators.h"
 
@@ -94,6 +94,11 @@ void define_constant(RecipeBuilder& b) {
     b.output_stage(
         0, b.map("constant", out.dtype, extents, [&](const Axes&) { return data.element(0, out.dtype); }));
     return;
+  }
+  if (volume > kMaxScalarElements) {
+    std::vector<Cell> cells;
+    for (size_t n = 0; n < data.size(); ++n) cells.push_back(data.element(n, out.dtype)->value);
+    return b.output_constant(0, std::make_shared<runtime::ConstantTensor>(out.dtype, out.extents, cells));
   }
   std::vector<Expr> elements;
   for (int64_t n = 0; n < volume; ++n)

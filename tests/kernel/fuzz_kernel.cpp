@@ -114,7 +114,7 @@ class KernelMaker {
   Border random_border() { return choose({Border::kClamp, Border::kReflect101, Border::kConstant}); }
 
   void add_step() {
-    switch (pick(0, 12)) {
+    switch (pick(0, 16)) {
       case 0:
       case 1:
         return add_pointwise();
@@ -123,6 +123,11 @@ class KernelMaker {
         return add_crop();
       case 12:
         return add_twin();
+      case 13:
+      case 14:
+        return add_histogram();
+      case 15:
+        return add_scan();
       case 2:
         return add_window_map();
       case 3:
@@ -249,6 +254,42 @@ class KernelMaker {
       break;
     }
     stage.body = to_type(value, stage.type);
+    images_.push_back(add_stage(std::move(stage)));
+  }
+
+  /// Bytes through a curve or two: what a table may stand for.
+  void add_curve() {
+    const Image image = some_image();
+    Expr x = saturate(read(image, axes()), DType::kU8);
+    const int curves = pick(1, 3);
+    for (int i = 0; i < curves; ++i)
+      x = chance(3) ? convert(mangle_int(convert(x, DType::kI32)) & const_int(255, DType::kI32), DType::kU8)
+                    : saturate(fma(mangle_float(convert(x, DType::kF32)), float_param(), float_param()),
+                               DType::kU8);
+    Stage stage;
+    stage.type = chance(3) ? DType::kF32 : DType::kU8;
+    stage.extents = image.extents;
+    stage.body = stage.type == DType::kU8 ? x : convert(x, DType::kF32) * float_param();
+    images_.push_back(add_stage(std::move(stage)));
+  }
+
+  /// mask * x + (1 - mask) * y, as policies choose.
+  void add_choice() {
+    const Image image = some_image();
+    const DType type = choose({DType::kU8, DType::kU8, DType::kI16, DType::kI32});
+    const auto number = [&] { return add_param(type, cell_from_int(type, pick(0, 255)).bits); };
+    const Expr x = convert(read(image, axes()), type);
+    const Expr mask = convert(x < number(), type), one = const_int(1, type);
+    const Expr y = chance(2) ? number() - x : x ^ number();
+    Expr body = chance(2) ? mask * x + (one - mask) * y : (one - mask) * y + x * mask;
+    if (chance(2)) body = body & number();
+    if (chance(3))
+      body = convert(convert(body, DType::kI32) + convert(x, DType::kI32) * convert(number(), DType::kI32),
+                     type);
+    Stage stage;
+    stage.type = type;
+    stage.extents = image.extents;
+    stage.body = body;
     images_.push_back(add_stage(std::move(stage)));
   }
 
@@ -446,6 +487,71 @@ class KernelMaker {
         convert(read(image, axes()), DType::kF32) - convert(value, DType::kF32) * float_param(), map.type);
     images_.push_back(add_stage(std::move(map)));
   }
+
+  /// The bin of a number, or a place outside of all bins.
+  Expr bin_of(const Expr& x) {
+    if (x->type == DType::kU8 && chance(2)) return convert(x, DType::kI64);
+    if (x->type == DType::kU8)
+      return convert(binary(ScalarOp::kShr, x, const_int(pick(1, 5), DType::kU8)), DType::kI64);
+    return convert(saturate(mangle(x), choose({DType::kI8, DType::kI16, DType::kU8})), DType::kI64);
+  }
+
+  /// Counts of an image, perhaps their prefixes, and the image looked up in them.
+  void add_histogram() {
+    const Image image = some_image();
+    const bool per_channel = chance(2);
+    Stage counts;
+    counts.form = StageForm::kHistogram;
+    counts.accumulator = choose({DType::kI32, DType::kI32, DType::kI64, DType::kU8});
+    counts.type = choose({counts.accumulator, DType::kF32, DType::kU8});
+    const Expr bins = chance(3)   ? const_int(256)
+                      : chance(3) ? int_param(1, 3)
+                      : chance(2) ? int_param(4, 40)
+                                  : const_int(pick(1, 70));
+    std::vector<Expr> at = {reduce_axis(0), reduce_axis(1), reduce_axis(2)};
+    if (per_channel) {
+      at[2] = axis(0);
+      counts.extents = {image.extents[2]};
+      counts.reduce_extents = {image.extents[0], image.extents[1]};
+    } else {
+      counts.reduce_extents = image.extents;
+    }
+    counts.extents.push_back(bins);
+    counts.body = bin_of(read(image, at, chance(4) ? random_border() : Border::kNone));
+    if (chance(2)) counts.finish = to_type(mangle(accumulator(counts.accumulator)), counts.type);
+    Image table = add_stage(std::move(counts));
+    if (chance(2)) {
+      Stage sums = scan_of(table, per_channel && chance(4) ? 0 : per_channel ? 1 : 0);
+      table = add_stage(std::move(sums));
+    }
+    Stage map;
+    map.type = random_type();
+    map.extents = image.extents;
+    std::vector<Expr> place = {bin_of(read(image, axes()))};
+    if (per_channel) place.insert(place.begin(), axis(2));
+    const Expr found = read(table, place, random_border());
+    map.body = to_type(chance(2) ? mangle(found) : found, map.type);
+    images_.push_back(add_stage(std::move(map)));
+  }
+
+  /// Prefixes along one axis of something of any rank.
+  Stage scan_of(const Image& image, int along) {
+    Stage scan;
+    scan.form = StageForm::kScan;
+    scan.scan_axis = along;
+    scan.extents = image.extents;
+    scan.combiner = choose({Combiner::kSum, Combiner::kSum, Combiner::kMin, Combiner::kMax});
+    scan.accumulator = choose({DType::kI32, DType::kI64, DType::kF32, DType::kU8});
+    scan.type = choose({scan.accumulator, DType::kF32, DType::kI32});
+    std::vector<Expr> at;
+    for (size_t d = 0; d < image.extents.size(); ++d) at.push_back(axis(static_cast<int>(d)));
+    if (chance(4)) at[static_cast<size_t>(along)] = at[static_cast<size_t>(along)] + int_param(-2, 2);
+    scan.body = convert(read(image, at, random_border()), scan.accumulator);
+    if (chance(2)) scan.finish = to_type(mangle(accumulator(scan.accumulator)), scan.type);
+    return scan;
+  }
+
+  void add_scan() { images_.push_back(add_stage(scan_of(some_image(), pick(0, 2)))); }
 
   std::mt19937_64 random_;
   FuzzCase case_;

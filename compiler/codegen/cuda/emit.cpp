@@ -286,6 +286,11 @@ class Emitter {
   }
   void emit(const Assign& node) { out_.line(fmt::format("v{} = {};", node.var, value(node.value))); }
   void emit(const Store& node) {
+    if (node.add) {
+      out_.line(fmt::format("GALATEA_ADD(&{}[{}], {});", buffer_name(node.buffer), index(node.offset),
+                            value(node.value)));
+      return;
+    }
     out_.line(fmt::format("{}[{}] = {};", buffer_name(node.buffer), index(node.offset), value(node.value)));
   }
   void emit(const If& node) {

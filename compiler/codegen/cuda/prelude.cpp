@@ -37,6 +37,13 @@ struct galatea_call { const galatea_tensor* tensors; const u64* params; u8* scra
 #define GALATEA_END_PHASE } __syncthreads();
 #define GALATEA_GRID(v, begin, end) for (i64 v = (begin) + (i64)threadIdx.x; v < (end); v += (i64)blockDim.x)
 #define GALATEA_OR(address, flags) atomicOr(address, flags)
+#define GALATEA_ADD(address, value) galatea_atomic_add(address, value)
+static __device__ inline void galatea_atomic_add(i32* a, i32 value) { atomicAdd(a, value); }
+static __device__ inline void galatea_atomic_add(u32* a, u32 value) { atomicAdd(a, value); }
+static __device__ inline void galatea_atomic_add(u64* a, u64 value) { atomicAdd((unsigned long long*)a, value); }
+static __device__ inline void galatea_atomic_add(i64* a, i64 value) {
+  atomicAdd((unsigned long long*)a, (unsigned long long)value);
+}
 GALATEA_INLINE f32 galatea_fma(f32 a, f32 b, f32 c) { return __fmaf_rn(a, b, c); }
 GALATEA_INLINE f64 galatea_fma(f64 a, f64 b, f64 c) { return __fma_rn(a, b, c); }
 GALATEA_INLINE f32 galatea_add(f32 a, f32 b) { return __fadd_rn(a, b); }
@@ -73,6 +80,7 @@ GALATEA_INLINE f64 galatea_fmod(f64 a, f64 b) { return fmod(a, b); }
 #define GALATEA_END_PHASE (void)thread; }
 #define GALATEA_GRID(v, begin, end) for (i64 v = (begin) + thread; v < (end); v += threads)
 #define GALATEA_OR(address, flags) (*(address) |= (flags))
+#define GALATEA_ADD(address, value) (*(address) += (value))
 GALATEA_INLINE i64 galatea_thread(int turn, int threads, int permuted) {
   if (!permuted) return turn;
   const int odd = threads / 2;

@@ -133,7 +133,10 @@ llvm::AllocaInst* FunctionEmitter::allocate_var(llvm::Type* type, const char* na
 void FunctionEmitter::define(int var, Value* value) { vars_[static_cast<size_t>(var)] = {value, nullptr}; }
 
 void FunctionEmitter::emit_block(const kernel::Block& block) {
-  if (vector_var_ >= 0) find_pixel_stores(block);
+  if (vector_var_ >= 0) {
+    find_pixel_stores(block);
+    find_gathers(block);
+  }
   for (const kernel::Statement& statement : block) {
     memo_.clear();
     std::visit(
@@ -174,6 +177,7 @@ void FunctionEmitter::emit_block(const kernel::Block& block) {
         statement.node);
     memo_.clear();
   }
+  if (vector_var_ >= 0) gathers_.pop_back();
 }
 
 void FunctionEmitter::emit_for(const kernel::For& loop) {
@@ -288,6 +292,10 @@ void FunctionEmitter::emit_vector_body(const kernel::For& loop, Value* base, Val
 
 void FunctionEmitter::emit_if(const kernel::If& branch) {
   Value* condition = emit(branch.condition);
+  if (branch.shortcut && is_vector(condition)) {
+    if (mask_) condition = builder_.CreateOr(condition, builder_.CreateNot(mask_));
+    condition = builder_.CreateAndReduce(condition);
+  }
   GALATEA_CHECK(!is_vector(condition), "a branch differs between lanes");
   auto* then_block = llvm::BasicBlock::Create(context_, "then", function_);
   auto* else_block = llvm::BasicBlock::Create(context_, "else", function_);
@@ -307,9 +315,14 @@ void FunctionEmitter::emit_store(const kernel::Store& store) {
   if (vector_var_ >= 0 && add_to_pixel(store)) return;
   Value* value = emit(store.value);
   if (vector_var_ < 0) {
-    auto* instruction =
-        builder_.CreateAlignedStore(to_memory(buffer.type, value), address(store.buffer, emit(store.offset)),
-                                    llvm::Align(static_cast<uint64_t>(size_of(buffer.type))));
+    const llvm::Align align(static_cast<uint64_t>(size_of(buffer.type)));
+    Value* place = address(store.buffer, emit(store.offset));
+    Value* stored = to_memory(buffer.type, value);
+    if (store.add) {
+      auto* before = builder_.CreateAlignedLoad(memory_type(buffer.type), place, align);
+      stored = builder_.CreateAdd(tag(before, store.buffer), stored);
+    }
+    auto* instruction = builder_.CreateAlignedStore(stored, place, align);
     tag(instruction, store.buffer);
     return;
   }

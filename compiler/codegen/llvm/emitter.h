@@ -51,6 +51,8 @@ class FunctionEmitter {
   Value* emit_compare(ScalarOp op, DType type, Value* a, Value* b);
   Value* emit_division(ScalarOp op, DType type, Value* a, Value* b);
   Value* emit_convert(DType from, DType to, Value* value);
+  Value* emit_truncate(DType to, Value* value);
+  static bool is_at_least(Value* value, double low);
   Value* emit_saturate(DType from, DType to, Value* value);
   Value* emit_philox(const kernel::ExprNode& e);
   Value* emit_round_away(Value* value);
@@ -60,7 +62,6 @@ class FunctionEmitter {
   // emit_memory.cpp
   Value* emit_load(const kernel::ExprNode& e);
   Value* load_word(const kernel::ExprNode& e);
-  Value* gather(const kernel::LoopBuffer& buffer, int index, Value* offsets);
   void store_vector(const kernel::LoopBuffer& buffer, const kernel::Store& store, Value* value);
   Value* address(int buffer, Value* offset);
   llvm::Instruction* tag(llvm::Instruction* access, int buffer);
@@ -102,6 +103,24 @@ class FunctionEmitter {
   void prepare_streams();
   void end_streams();
   void store_whole(Value* vector, Value* pointer, int buffer, bool streaming);
+
+  // gather.cpp
+  /// Loads of one block that differ in the constant of their offsets only.
+  struct GatherGroup {
+    int buffer = -1;
+    std::vector<Expr> terms;                        ///< of the offset, without its constant
+    std::vector<int64_t> constants;                 ///< in ascending order
+    std::vector<std::pair<int64_t, Value*>> words;  ///< loaded already, by their first constant
+  };
+  void find_gathers(const kernel::Block& block);
+  static GatherGroup gather_of(int buffer, const Expr& offset);
+  static GatherGroup* find_group(std::vector<GatherGroup>& groups, const GatherGroup& wanted);
+  static void add_to_group(std::vector<GatherGroup>& groups, GatherGroup load);
+  Value* gather(const kernel::ExprNode& e);
+  Value* gather_words(const kernel::ExprNode& e, GatherGroup& group, int64_t first, int bytes);
+  Value* gather_one_by_one(Value* base, llvm::Type* element, Value* lanes, int bytes);
+  Value* pick_element(DType type, Value* words, int64_t element);
+  std::vector<std::vector<GatherGroup>> gathers_;  ///< of the blocks being emitted; vector loops only
 
   // band_row.cpp, band_row_vnni.cpp
   void emit_band_prepare(const kernel::BandPrepare& prepare);

@@ -23,17 +23,24 @@ bool is_inside(const Stage& reader, const Expr& load, const Stage& map) {
   return true;
 }
 
+/// Whether a leaf occurs outside of loads: an index that was looked up may be the same for any two elements.
+bool occurs_in(const Expr& index, ExprKind kind, int number) {
+  if (index->kind == kind && index->index == number) return true;
+  if (index->kind == ExprKind::kLoad) return false;
+  return std::any_of(index->args.begin(), index->args.end(),
+                     [&](const Expr& arg) { return occurs_in(arg, kind, number); });
+}
+
 /// Every axis along which the reader works occurs in the indices, so that no element of the map is computed
 /// for two of the reader's.
 bool covers_reader(const Stage& reader, const Expr& load) {
   auto occurs = [&](ExprKind kind, int number) {
-    bool found = false;
-    for (const Expr& index : load->args) {
-      for_each_node(index, [&](const Expr& e) { found |= e->kind == kind && e->index == number; });
-    }
-    return found;
+    return std::any_of(load->args.begin(), load->args.end(),
+                       [&](const Expr& index) { return occurs_in(index, kind, number); });
   };
-  for (int d = 0; d < reader.rank(); ++d) {
+  // What a histogram counts is computed once for all bins.
+  const int rank = reader.form == StageForm::kHistogram ? reader.rank() - 1 : reader.rank();
+  for (int d = 0; d < rank; ++d) {
     if (!is_const_int(reader.extents[static_cast<size_t>(d)], 1) && !occurs(ExprKind::kAxis, d)) return false;
   }
   for (size_t d = 0; d < reader.reduce_extents.size(); ++d) {
@@ -56,7 +63,8 @@ bool can_inline(const Kernel& kernel, int number, int reader_number, const std::
   if (!cheap && !once) return false;
   // A cheap map of the reader's size costs less computed again than stored and loaded; a small one (a table)
   // is better kept.
-  bool may_repeat = cheap && map.rank() >= reader.rank() + static_cast<int>(reader.reduce_extents.size());
+  bool may_repeat = cheap && map.rank() >= reader.rank() + static_cast<int>(reader.reduce_extents.size()) -
+                                              (reader.form == StageForm::kHistogram ? 1 : 0);
   return std::all_of(loads.begin(), loads.end(), [&](const Expr& load) {
     return is_inside(reader, load, map) && (may_repeat || covers_reader(reader, load));
   });

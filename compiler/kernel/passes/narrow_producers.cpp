@@ -17,6 +17,12 @@ struct Window {
   Expr position(int axis_number) const { return axis(axis_number) * scale + offset; }
 };
 
+/// Bins and prefixes begin with the first: such an axis has no windows.
+bool has_windows(const Stage& stage, int d) {
+  if (stage.form == StageForm::kHistogram) return d != stage.rank() - 1;
+  return stage.form != StageForm::kScan || d != stage.scan_axis;
+}
+
 /// The index of `target` that is exactly axis d in every load of it, or -1.
 int index_on_axis(const Stage& reader, int target, const Stage& producer, int d) {
   int found = -1;
@@ -48,7 +54,7 @@ void narrow_axis(Kernel& kernel, int number, int d, const Window& window) {
     if (only_reader(kernel, target) != number || may_raise_flag(kernel.stages[static_cast<size_t>(target)]))
       continue;
     int index = index_on_axis(stage, target, kernel.stages[static_cast<size_t>(target)], d);
-    if (index < 0) continue;
+    if (index < 0 || !has_windows(kernel.stages[static_cast<size_t>(target)], index)) continue;
     narrow_axis(kernel, target, index, window);
     followers.push_back({target, index});
   }
@@ -101,9 +107,11 @@ bool narrow(Kernel& kernel, int number) {
   // the whole unless a scale is 0, which a constant would show.
   std::vector<Window> windows = windows_of(reader, loads[0], producer);
   bool any = false;
-  for (const Window& window : windows) {
-    if (window.extent && is_const_int(window.scale, 0)) return false;
-    any |= static_cast<bool>(window.extent);
+  for (size_t d = 0; d < windows.size(); ++d) {
+    const Window& window = windows[d];
+    if (!window.extent) continue;
+    if (is_const_int(window.scale, 0) || !has_windows(producer, static_cast<int>(d))) return false;
+    any = true;
   }
   if (!any) return false;
   std::vector<Expr> indices = loads[0]->args;

@@ -33,6 +33,7 @@ Stage merged(const Stage& producer, const Stage& map, int number, const std::vec
   for (int a : axis_at) axes.push_back(axis(a));
   for (Expr* part : element_parts(out)) *part = substitute_axes(*part, axes);
   if (out.form == StageForm::kBand) out.band_axis = axis_at[static_cast<size_t>(producer.band_axis)];
+  if (out.form == StageForm::kScan) out.scan_axis = axis_at[static_cast<size_t>(producer.scan_axis)];
   Expr value = substitute_axes(finish_of(producer), axes);
   out.finish = rewrite_loads(map.body, [&](const Expr& e, const std::vector<Expr>&) {
     return is_stage_load(e, number) ? value : Expr();
@@ -54,6 +55,9 @@ bool sink(Kernel& kernel, int number) {
     if (loads.size() != 1) continue;
     auto order = plain_order(map, loads[0], producer);
     if (!order) continue;
+    // Prefixes are made one after the other; what follows from them is made in lanes.
+    if (producer.form == StageForm::kScan && producer.scan_axis + 1 == producer.rank()) continue;
+    if (producer.form == StageForm::kHistogram && order->back() != map.rank() - 1) continue;  // bins are last
     map = merged(producer, map, target, *order);
     return true;
   }

@@ -12,9 +12,11 @@ bool computes_the_same(const Stage& a, const Stage& b) {
   if (a.form != b.form || a.type != b.type || !same_extents(a.extents, b.extents)) return false;
   if (a.form != StageForm::kMap && a.accumulator != b.accumulator) return false;
   if (a.form == StageForm::kBand && (a.band_axis != b.band_axis || !same(a.taps, b.taps))) return false;
-  if (a.form == StageForm::kReduce &&
-      (a.combiner != b.combiner || !same_extents(a.reduce_extents, b.reduce_extents)))
+  if ((a.form == StageForm::kReduce || a.form == StageForm::kScan) && a.combiner != b.combiner) return false;
+  if ((a.form == StageForm::kReduce || a.form == StageForm::kHistogram) &&
+      !same_extents(a.reduce_extents, b.reduce_extents))
     return false;
+  if (a.form == StageForm::kScan && a.scan_axis != b.scan_axis) return false;
   auto parts_a = element_parts(a);
   auto parts_b = element_parts(b);
   for (size_t i = 0; i < parts_a.size(); ++i) {

@@ -4,6 +4,7 @@ import cv2
 import measure
 import torch
 import torch.utils.data
+import torchvision.datasets
 
 
 def worker_init(_):
@@ -11,10 +12,11 @@ def worker_init(_):
     cv2.setNumThreads(0)
 
 
-def measure_dataset(dataset, args, versions):
+def measure_folder(transform, load, args, versions):
     worker_init(0)
+    dataset = torchvision.datasets.ImageFolder(args.photos, transform, loader=load)
     workers = 0 if args.threads == 1 else args.threads
-    loader = torch.utils.data.DataLoader(dataset, batch_size=args.batch_size, shuffle=True, num_workers=workers,
+    loader = torch.utils.data.DataLoader(dataset, batch_size=args.batch_size, shuffle=args.bench != "imagenet-val", num_workers=workers,
                                          worker_init_fn=worker_init, persistent_workers=workers > 0,
                                          generator=torch.Generator().manual_seed(42))
 

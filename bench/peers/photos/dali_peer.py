@@ -1,0 +1,119 @@
+"""NVIDIA DALI on the CPU: the same operators as in bench/benches/*.dali-dsl."""
+
+import measure
+import nvidia.dali as dali
+from nvidia.dali import fn, pipeline_def, types
+
+
+def normalize(image, mirror=0, **crop):
+    return fn.crop_mirror_normalize(image, dtype=types.FLOAT, output_layout="CHW", mean=measure.MEAN, std=measure.STD, mirror=mirror, **crop)
+
+
+def random_window(encoded):
+    return fn.decoders.image_random_crop(encoded, output_type=types.RGB, random_area=list(measure.AREA), random_aspect_ratio=list(measure.RATIO))
+
+
+def fixed_window(encoded, p):
+    return fn.decoders.image_slice(encoded, start=[p["top"], p["left"]], shape=[p["height"], p["width"]], axis_names="HW", output_type=types.RGB)
+
+
+def resize(image):
+    return fn.resize(image, size=[measure.SIZE, measure.SIZE], interp_type=types.INTERP_LINEAR, antialias=True)
+
+
+def color_rotate(image, angle, **twist):
+    return fn.color_twist(fn.rotate(image, angle=angle, keep_size=True, fill_value=0), **twist)
+
+
+def train_imagenet(encoded):
+    return normalize(resize(random_window(encoded)), fn.random.coin_flip())
+
+
+def val_imagenet(encoded):
+    image = fn.resize(fn.decoders.image(encoded, output_type=types.RGB), resize_shorter=measure.SHORTER, interp_type=types.INTERP_LINEAR,
+                      antialias=True)
+    return normalize(image, crop=[measure.SIZE, measure.SIZE])
+
+
+def random_twist():
+    near_one = {name: fn.random.uniform(range=list(measure.TWIST)) for name in ("brightness", "contrast", "saturation")}
+    return near_one | {"hue": fn.random.uniform(range=[-measure.MAX_HUE, measure.MAX_HUE])}
+
+
+def train_color_rotate(encoded):
+    image = color_rotate(resize(random_window(encoded)), fn.random.uniform(range=[-measure.MAX_ANGLE, measure.MAX_ANGLE]), **random_twist())
+    return normalize(image, fn.random.coin_flip())
+
+
+def train_small_batch(encoded):
+    image = fn.color_twist(resize(random_window(encoded)), **random_twist())
+    return normalize(image, fn.random.coin_flip())
+
+
+def train_conditional(encoded):
+    image = resize(random_window(encoded))
+    if fn.random.coin_flip(dtype=types.BOOL):
+        image = fn.saturation(image, saturation=2.0)
+    else:
+        image = fn.cast_like(0.5 * image + 0.5 * fn.laplacian(image, window_size=5), image)
+    return normalize(image, fn.random.coin_flip())
+
+
+def fixed_conditional(encoded, label, p):
+    image = resize(fixed_window(encoded, p))
+    if label[0] % 2 == 0:
+        image = fn.saturation(image, saturation=2.0)
+    else:
+        image = fn.cast_like(0.5 * image + 0.5 * fn.laplacian(image, window_size=5), image)
+    return normalize(image)
+
+
+TRAIN = {"imagenet-train": train_imagenet, "imagenet-val": val_imagenet, "train-color-rotate": train_color_rotate,
+         "small-batch": train_small_batch, "seed-conditional": train_conditional}
+FIXED = {
+    "imagenet-train": lambda encoded, label, p: normalize(resize(fixed_window(encoded, p))),
+    "imagenet-val": lambda encoded, label, p: val_imagenet(encoded),
+    "train-color-rotate": lambda encoded, label, p: normalize(color_rotate(
+        resize(fixed_window(encoded, p)), **{name: p[name] for name in ("angle", "brightness", "contrast", "saturation", "hue")})),
+    "seed-conditional": fixed_conditional,
+}
+
+
+@pipeline_def(enable_conditionals=True)
+def train(bench, photos):
+    encoded, label = fn.readers.file(file_root=photos, random_shuffle=bench != "imagenet-val", name="Reader")
+    return TRAIN[bench](encoded), label
+
+
+@pipeline_def(enable_conditionals=True)
+def fixed(bench, files, parameters):
+    encoded, label = fn.readers.file(files=[path for path, _ in files], labels=[label for _, label in files], name="Reader")
+    return FIXED[bench](encoded, label, parameters), label
+
+
+def main():
+    args = measure.arguments()
+    common = dict(batch_size=args.batch_size, num_threads=args.threads, device_id=None, seed=42)
+    if args.fixed:
+        files = measure.fixed_files(args)
+        pipeline = fixed(args.bench, files, args.parameters, **{**common, "batch_size": len(files)})
+        pipeline.build()
+        images, _ = pipeline.run()
+        measure.compare(args, [images.at(i) for i in range(len(files))])
+        return
+    pipeline = train(args.bench, args.photos, **common)
+    pipeline.build()
+    # Its batches run over the end of an epoch: as many as hold at least one epoch.
+    batches = -(-pipeline.epoch_size("Reader") // args.batch_size)
+
+    def run_epoch():
+        samples = 0
+        for _ in range(batches):
+            images, _ = pipeline.run()
+            samples += images.as_tensor().shape()[0]
+        return samples
+
+    measure.report(run_epoch, args, {"nvidia-dali": dali.__version__})
+
+
+main()

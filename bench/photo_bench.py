@@ -1,0 +1,140 @@
+"""Benchmarks over photographs: our pipeline, the decoding that it cannot avoid, and peers that make the same of the same files.
+
+Limit: reading the same files in the same order and decoding exactly the boxes that our run decoded (bench/limit/decode_limit.cpp).
+"""
+
+import json
+from dataclasses import dataclass, field
+
+import contest
+import harness
+import report
+
+FIXED_FILES = 32
+#: The window of a picture that is compared with the peers, instead of a random one: top, left, height, width.
+WINDOW = (9, 21, 300, 330)
+
+
+@dataclass
+class PhotoBench:
+    """A .dali-dsl file with the pipelines `train`, which is timed, and `fixed`, the same without chance, whose pixels are compared."""
+    name: str
+    what: str
+    pipeline: str
+    #: Parameters of `fixed`, which peers get too.
+    fixed: dict
+    #: (name, script in bench/peers/photos, arguments, what is different about it)
+    peers: list = field(default_factory=lambda: list(PEERS))
+
+
+PEERS = (
+    ("DALI", "dali_peer.py", ()),
+    ("torchvision, Pillow", "torchvision_peer.py", ("--form", "pil")),
+    ("torchvision, tensors", "torchvision_peer.py", ("--form", "tensor")),
+    ("Albumentations, OpenCV", "albumentations_peer.py", ()),
+    ("OpenCV", "opencv_peer.py", ()),
+)
+
+
+def photographs(context):
+    files = sorted(path for path in context.photos.glob("*/*") if path.is_file())
+    if not files:
+        raise harness.Failure(f"{context.photos} has no JPEG files in its sub-folders")
+    if any(path.suffix.lower() not in (".jpg", ".jpeg") for path in files):
+        raise harness.Failure(f"{context.photos} holds other files than JPEGs; the limit knows only those")
+    return files
+
+
+def our_command(context, bench, threads, *more, program="pipeline_bench", epochs=None, batch_size=None):
+    args = context.args
+    return [context.program(program), bench.pipeline, "--pipeline", "train", "--set", f"data={context.photos}", "--threads", threads,
+            "--batch-size", batch_size or args.batch_size, "--epochs", epochs or args.epochs, *more]
+
+
+def record_boxes(context, bench, threads):
+    """The boxes of our run, and proof that recording did not change it: both runs give the same bits."""
+    boxes = context.scratch / f"{bench.name}-{threads}.boxes"
+    recorded = harness.call_json(our_command(context, bench, threads, "--record", boxes, "--root", context.photos, "--checksum",
+                                            program="pipeline_record"))
+    plain = harness.call_json(our_command(context, bench, threads, "--checksum"))
+    if recorded["checksum"] != plain["checksum"]:
+        raise harness.Failure("two runs with one seed gave different batches: the recorded boxes are not those of the timed run")
+    return boxes
+
+
+def limit_of(context, bench, threads):
+    return contest.Contestant("limit: the same boxes, decoded only",
+                              [context.program("decode_limit"), "--boxes", record_boxes(context, bench, threads), "--threads", threads])
+
+
+def run(context, bench):
+    args = context.args
+    files = photographs(context)
+    result = {"name": bench.name, "machine": report.machine(), "files": len(files), "bytes": sum(path.stat().st_size for path in files),
+              "batch_size": args.batch_size, "epochs": args.epochs, "rounds": args.rounds, "tables": []}
+    differences = {} if context.no_peers else compare_outputs(context, bench, files)
+    charts = []
+    for threads in args.threads:
+        table = measure(context, bench, threads, len(files), differences)
+        result["tables"].append(table)
+        charts.append(report.chart(f"{bench.name}: images/s, {threads} thread{'s' if threads > 1 else ''}", table["contestants"]))
+    if len(args.threads) > 1:
+        result["scaling"] = scaling(result["tables"])
+    report.write(bench.name, result, charts)
+
+
+def measure(context, bench, threads, num_files, differences):
+    args = context.args
+    limit = limit_of(context, bench, threads)
+    ours = contest.Contestant("galatea", our_command(context, bench, threads))
+    peers = [contest.Contestant(name, context.peer(f"photos/{script}", "--bench", bench.name, "--photos", context.photos, "--threads", threads,
+                                                   "--batch-size", args.batch_size, "--epochs", args.epochs, *more),
+                                skipped=context.no_peers, is_peer=True, difference=differences.get(name))
+             for name, script, more in bench.peers if context.wants_peer(name)]
+    everyone = [limit, ours, *peers]
+    contest.run_rounds(everyone, args.rounds, args.timeout)
+    for needed in (limit, ours):
+        if needed.skipped:
+            raise harness.Failure(needed.skipped)
+    rows, entries = report.standings(everyone, limit, ours)
+    print(f"\n{bench.name}: {num_files} files, batch {args.batch_size}, {threads} thread{'s' if threads > 1 else ''}; medians of {args.rounds} "
+          f"alternating rounds of {args.epochs} epochs (lowest - highest)")
+    report.show(rows, entries)
+    return {"threads": threads, "contestants": entries}
+
+
+def scaling(tables):
+    """How much faster each is with the last number of threads than with the first."""
+    first, last = ({one["name"]: one.get("images_per_second") for one in table["contestants"]} for table in (tables[0], tables[-1]))
+    out = {name: last[name] / rate for name, rate in first.items() if rate and last.get(name)}
+    rows = [[f"{tables[-1]['threads']} threads by {tables[0]['threads']}", ""], *([name, f"{value:.2f}"] for name, value in out.items())]
+    print("\n" + report.table(rows))
+    return out
+
+
+def compare_outputs(context, bench, files):
+    """Each peer's pixels of `fixed` against ours, in levels of 8-bit colour, by the peer's name."""
+    top, left, height, width = WINDOW
+    sizes = ((path, harness.jpeg_size(path)) for path in files)
+    large = [path for path, size in sizes if size and size[0] >= top + height and size[1] >= left + width][:FIXED_FILES]
+    if not large:
+        print(f"output differences: SKIPPED: no file is as large as {top + height} x {left + width}")
+        return {}
+    listed = context.scratch / "fixed.txt"
+    # The label is the number of the file: what `fixed` decides by it, peers can decide too.
+    listed.write_text("".join(f"{path} {i}\n" for i, path in enumerate(large)))
+    our_file = context.scratch / "fixed.f32"
+    parameters = [part for name, value in bench.fixed.items() for part in ("--set", f"{name}={json.dumps(value)}")]
+    harness.call_json([context.program("pipeline_bench"), bench.pipeline, "--pipeline", "fixed", "--batch-size", len(large), "--epochs", 1,
+                       "--dump", our_file, "--set", f"file_list={listed}", *parameters])
+    out = {}
+    for name, script, more in bench.peers:
+        if not context.wants_peer(name):
+            continue
+        try:
+            out[name] = harness.call_json(context.peer(f"photos/{script}", "--bench", bench.name, "--fixed", listed, "--parameters",
+                                                       json.dumps(bench.fixed), "--against", our_file, *more), context.args.timeout)
+        except harness.Failure as failure:
+            print(f"bench: {name}: outputs are not compared: {report.short_reason(str(failure))}", file=harness.sys.stderr)
+    print(f"\n{bench.name}: differences in levels of 255 are those of `fixed`, {len(large)} files, with {bench.fixed or 'no parameters'}")
+    return out
