@@ -205,6 +205,14 @@ std::string_view name_of(Opcode op) {
   return kOpcodeNames[static_cast<size_t>(op)];
 }
 
+int64_t fixed_bytes(const OutputSpec& spec) {
+  if (spec.extents.size() != static_cast<size_t>(spec.ndim)) return -1;
+  for (int64_t extent : spec.extents) {
+    if (extent < 0) return -1;
+  }
+  return dense_bytes(spec.dtype, spec.extents).value_or(-1);
+}
+
 std::string to_text(const Program& program) {
   if (auto status = verify(program); !status) return status.error().message() + "\n";
   TextWriter out;

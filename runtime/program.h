@@ -200,6 +200,9 @@ struct Program {
   double compile_seconds = 0;
 };
 
+/// Bytes of a sample of this output, -1 where they vary.
+int64_t fixed_bytes(const OutputSpec& spec);
+
 /// One line per instruction (explain --emit=plan).
 std::string to_text(const Program& program);
 std::string_view name_of(Opcode op);

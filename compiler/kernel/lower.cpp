@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "compiler/kernel/expand_math.h"
+#include "compiler/kernel/lower_channels.h"
 #include "compiler/kernel/lower_gather.h"
 #include "compiler/kernel/lowering.h"
 
@@ -110,6 +111,11 @@ void Lowering::add_tensors() {
     Place place;
     place.buffer = static_cast<int>(out_.buffers.size());
     out_.buffers.push_back({unique_name(name + "_", out_.buffers.size()), kind, type, tensor, Expr()});
+    if (kind == BufferKind::kInput && dense_axes == static_cast<int>(extents.size())) {
+      Expr size = const_int(1);
+      for (const Expr& e : extents) size = size && is_const(e) ? size * e : Expr();
+      out_.buffers.back().elements = size;
+    }
     std::vector<int> order(extents.size());
     for (size_t d = 0; d < extents.size(); ++d) order[d] = static_cast<int>(d);
     place.strides = dense_strides(extents, order);
@@ -252,7 +258,12 @@ LoopKernel Lowering::run() {
 }  // namespace lowering
 
 LoopKernel lower(const Kernel& kernel, const Schedule& schedule, const ScheduleOptions& options) {
-  return lowering::Lowering(kernel, schedule, options).run();
+  LoopKernel loops = lowering::Lowering(kernel, schedule, options).run();
+  const int channels = options.gpu ? -1 : unknown_channels(kernel);
+  if (channels < 0) return loops;
+  const Kernel three = with_three_channels(kernel, channels);
+  return choose_by_channels(lowering::Lowering(three, make_schedule(three, options), options).run(),
+                            std::move(loops), channels);
 }
 
 }  // namespace galatea::kernel
