@@ -62,6 +62,8 @@ class Scheduler {
       choose_lanes(kernel_.stages[s], &to);
       add_uses(static_cast<int>(s));
     }
+    if (!options_.gpu && options_.fuse)
+      for (size_t s = 0; s < n; ++s) choose_gathering(static_cast<int>(s), &schedule_.stages[s]);
     return std::move(schedule_);
   }
 
@@ -245,6 +247,20 @@ class Scheduler {
     to->placement = choices[random(choices.size())];
     to->reason = "chosen at random";
     if (random(4) == 0) to->lanes = LaneMapping::kPlanar;  // marks "scalar" for choose_lanes
+  }
+
+  /// Statistics of a stage that is kept whole are gathered while its rows are in the first cache.
+  void choose_gathering(int s, StageSchedule* to) {
+    int producer = -1;
+    if (!lowering::gather_is_legal(kernel_, s, &producer)) return;
+    const auto p = static_cast<size_t>(producer);
+    const Placement where = schedule_.stages[p].placement;
+    if (where == Placement::kInlined || where == Placement::kRing) return;
+    if (options_.random_seed != 0 && random(3) == 0) return;
+    to->gathered = true;
+    const std::string& name = kernel_.stages[p].name;
+    to->reason += fmt::format("; gathered from each row of {} as it is made",
+                              name.empty() ? fmt::format("stage {}", p) : name);
   }
 
   void choose_lanes(const Stage& stage, StageSchedule* to) const {
