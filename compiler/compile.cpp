@@ -69,7 +69,8 @@ class Compilation {
       planned.push_back(std::move(kernel));
     }
     GALATEA_TRY(make_code(*program));
-    GALATEA_TRY(plan::emit_sample_program(table, groups, planned, sources_, program->seed, *program));
+    GALATEA_TRY(plan::emit_sample_program(table, groups, planned, sources_, program->seed, *program,
+                                          report_ ? &report_->memory : nullptr));
     program->compile_seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (report_) report_->graph = std::move(graph);

@@ -22,6 +22,10 @@ class BufferPool {
 
   /// A buffer of `bytes` bytes, recycled where one fits, else new with its pages touched.
   Result<std::shared_ptr<Buffer>> acquire(int64_t bytes);
+  /// The same, null where none fits.
+  std::shared_ptr<Buffer> recycle(int64_t bytes);
+  /// Frees what lies idle; returns whether there was any.
+  bool drop_free();
   int64_t free_bytes() const;
   int64_t bytes_in_use() const;
   int64_t num_recycled() const;

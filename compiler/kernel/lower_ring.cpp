@@ -143,6 +143,7 @@ void Lowering::emit_ring(int consumer, int producer, Block& out) {
   push(body, Assign{have_end, max(v(have_end), high + one)});
   push(body, Assign{have_low, max(v(have_low), v(have_end) - (stored_[p]->ring_mask + one))});
   emit_row(consumer, fixed, body);
+  add_row(consumer, y, body);
   push(plane, For{t, zero, n, LoopRole::kSerial, 1, 1, std::move(body)});
   for (size_t d = vars.size(); d-- > 0;) {
     Block loop;

@@ -15,20 +15,38 @@ using kernel::SymbolKind;
 
 namespace {
 
-Expr constant_of(const ir::Attr& attr) {
-  if (auto* number = std::get_if<double>(&attr)) return kernel::const_float(*number, DType::kF64);
-  return kernel::const_int(ir::attr_integer(attr));
+/// Numbers of the user's are known by node, argument and place; 0: a default, which is structure.
+class Origin {
+ public:
+  Origin(ir::NodeId node, std::string_view argument, bool given)
+      : name_(given ? std::hash<std::string_view>()(argument) * 31 + node : 0) {}
+  uint64_t of(size_t element) const {
+    return name_ == 0 ? 0 : (name_ + element + 1) * 0x9E3779B97F4A7C15U | 1;
+  }
+
+ private:
+  uint64_t name_;
+};
+
+Expr constant_of(const ir::Attr& attr, const Origin& origin) {
+  if (auto* number = std::get_if<double>(&attr))
+    return kernel::user_constant(DType::kF64, cell_from_double(DType::kF64, *number), origin.of(0));
+  return kernel::user_constant(DType::kI64, cell_from_int(DType::kI64, ir::attr_integer(attr)), origin.of(0));
 }
 
 /// The elements of a list as constants.
-std::vector<Expr> constants_of(const ir::Attr& attr) {
+std::vector<Expr> constants_of(const ir::Attr& attr, const Origin& origin) {
   std::vector<Expr> out;
   if (auto* list = std::get_if<std::vector<double>>(&attr)) {
-    for (double value : *list) out.push_back(kernel::const_float(value, DType::kF64));
+    for (double value : *list)
+      out.push_back(
+          kernel::user_constant(DType::kF64, cell_from_double(DType::kF64, value), origin.of(out.size())));
   } else if (auto* integers = std::get_if<std::vector<int64_t>>(&attr)) {
-    for (int64_t value : *integers) out.push_back(kernel::const_int(value));
+    for (int64_t value : *integers)
+      out.push_back(
+          kernel::user_constant(DType::kI64, cell_from_int(DType::kI64, value), origin.of(out.size())));
   } else {
-    out.push_back(constant_of(attr));
+    out.push_back(constant_of(attr, origin));
   }
   return out;
 }
@@ -100,7 +118,7 @@ Expr RecipeBuilder::extent(int input, int dim) const {
   const ir::Type& type = input_type(input);
   GALATEA_CHECK(dim >= 0 && dim < type.ndim, "no such dimension");
   int64_t known = type.extents[static_cast<size_t>(dim)];
-  if (known >= 0) return kernel::const_int(known);
+  if (known >= 0) return kernel::extent_constant(known);
   return kernel::symbol(SymbolKind::kExtent, DType::kI64,
                         graph_.node(node_).inputs[static_cast<size_t>(input)], dim);
 }
@@ -128,7 +146,7 @@ Expr RecipeBuilder::arg(std::string_view name, DType type) const {
   }
   const ir::Attr& value = args.attr(name);
   GALATEA_CHECK(!ir::is_none(value), std::string(name) + " is not given and has no default");
-  return kernel::saturate(constant_of(value), type);
+  return kernel::saturate(constant_of(value, Origin(node_, name, args.given(name))), type);
 }
 
 int RecipeBuilder::arg_length(std::string_view name) const {
@@ -149,7 +167,7 @@ std::vector<Expr> RecipeBuilder::arg_list(std::string_view name, int n, DType ty
       list.push_back(kernel::symbol(SymbolKind::kElement, graph_.type(value).dtype, value, i));
   } else {
     GALATEA_CHECK(!ir::is_none(args.attr(name)), std::string(name) + " is not given and has no default");
-    list = constants_of(args.attr(name));
+    list = constants_of(args.attr(name), Origin(node_, name, args.given(name)));
   }
   GALATEA_CHECK(static_cast<int>(list.size()) == n || list.size() == 1,
                 std::string(name) + " has neither 1 nor n elements");

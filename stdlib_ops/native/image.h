@@ -104,6 +104,9 @@ uint8_t* scratch_or_null(Scratch& scratch, int64_t size, Error* error);
 Status decode_window(Bytes bytes, const ImageHeader& header, const Window& window,
                      const DecodeOptions& options, Scratch& scratch, uint8_t* output);
 
+/// The most memory that decode_window() takes for a file, beside its output.
+int64_t decode_working_bytes(Bytes bytes);
+
 /// What each codec gets; `stored` is the window in stored coordinates, `orientation` 1 where it is not to be
 /// applied.
 struct DecodeJob {

@@ -93,7 +93,9 @@ Status decode_window(Bytes bytes, const ImageHeader& header, const Window& windo
 runtime::NativeFunction image_peek_function() { return {"image.peek", "decode", prepare, peek}; }
 
 runtime::NativeFunction image_decode_function(std::string name) {
-  return {std::move(name), "decode", prepare, decode};
+  auto working_bytes = [](std::span<const runtime::Tensor> inputs, std::span<const Cell>,
+                          const runtime::NativeState*) { return decode_working_bytes(encoded(inputs[0])); };
+  return {std::move(name), "decode", prepare, decode, working_bytes};
 }
 
 }  // namespace galatea::native

@@ -558,9 +558,12 @@ class KernelMaker {
     Stage map;
     map.type = random_type();
     map.extents = image.extents;
-    std::vector<Expr> place = {bin_of(read(image, axes()))};
+    // A byte in a table of all bytes is looked up as it is: there are forms for that.
+    const bool bytes = image.type == DType::kU8 && is_const_int(bins, 256) && !chance(4);
+    std::vector<Expr> place = {bytes ? convert(read(image, axes()), DType::kI64)
+                                     : bin_of(read(image, axes()))};
     if (per_channel) place.insert(place.begin(), axis(2));
-    const Expr found = read(table, place, random_border());
+    const Expr found = read(table, place, bytes ? Border::kNone : random_border());
     map.body = to_type(chance(2) ? mangle(found) : found, map.type);
     images_.push_back(add_stage(std::move(map)));
   }
@@ -573,7 +576,7 @@ class KernelMaker {
     scan.extents = image.extents;
     scan.combiner = choose({Combiner::kSum, Combiner::kSum, Combiner::kMin, Combiner::kMax});
     scan.accumulator = choose({DType::kI32, DType::kI64, DType::kF32, DType::kU8});
-    scan.type = choose({scan.accumulator, DType::kF32, DType::kI32});
+    scan.type = choose({scan.accumulator, DType::kF32, DType::kI32, DType::kU8});
     std::vector<Expr> at;
     for (size_t d = 0; d < image.extents.size(); ++d) at.push_back(axis(static_cast<int>(d)));
     if (chance(4)) at[static_cast<size_t>(along)] = at[static_cast<size_t>(along)] + int_param(-2, 2);

@@ -58,7 +58,7 @@ llvm::Value* FunctionEmitter::emit_load(const kernel::ExprNode& e) {
     return from_memory(buffer.type, raw);
   };
   if (vector_var_ < 0) return scalar_load(emit(e.args[0]));
-  if (const kernel::ExprNode* byte = match_look_up(e)) return emit_look_up(e, *byte);
+  if (const auto found = match_look_up(e)) return emit_look_up(*found);
   kernel::VectorOffset parts;
   if (!kernel::match_vector_offset(e.args[0], vector_var_, varying_, &parts)) return gather(e);
   if (!parts.scale) return scalar_load(emit(e.args[0]));
@@ -138,13 +138,12 @@ void FunctionEmitter::store_vector(const kernel::LoopBuffer& buffer, const kerne
     base = builder_.CreateAdd(base, i64(parts.constant - (stride < 0 ? lanes_ - 1 : 0)));
     if (stride < 0) raw = builder_.CreateVectorReverse(raw);
     Value* pointer = address(store.buffer, base);
-    llvm::Instruction* instruction = nullptr;
     if (mask_)
-      instruction = builder_.CreateMaskedStore(raw, pointer, align,
-                                               stride < 0 ? builder_.CreateVectorReverse(mask_) : mask_);
+      tag(builder_.CreateMaskedStore(raw, pointer, align,
+                                     stride < 0 ? builder_.CreateVectorReverse(mask_) : mask_),
+          store.buffer);
     else
-      instruction = builder_.CreateAlignedStore(raw, pointer, align);
-    tag(instruction, store.buffer);
+      store_whole(raw, pointer, store.buffer, store.streaming);
     return;
   }
   Value* offsets = spread(emit(store.offset));

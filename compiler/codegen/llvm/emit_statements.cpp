@@ -49,7 +49,9 @@ void FunctionEmitter::run(const std::string& symbol) {
   function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module_);
   set_target(function_);
   emit_entry();
+  prepare_streams();
   emit_block(kernel_.body);
+  end_streams();
   builder_.CreateRetVoid();
 }
 

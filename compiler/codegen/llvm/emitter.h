@@ -73,6 +73,7 @@ class FunctionEmitter {
   struct PixelStores {
     Expr uniform;
     int64_t constant = 0;
+    bool streaming = false;
     int table = -1;  ///< the values are bytes to look up in this buffer
     std::vector<Value*> values;
     size_t num = 0;
@@ -93,10 +94,17 @@ class FunctionEmitter {
   bool add_to_pixel(const kernel::Store& store);
 
   // look_up.cpp
-  const kernel::ExprNode* match_look_up(const kernel::ExprNode& e) const;
-  Value* emit_look_up(const kernel::ExprNode& e, const kernel::ExprNode& byte);
-  Value* look_up(int table, Value* bytes);
-  Value* look_up_register(int table, Value* bytes);
+  /// A load from a table of 256 bytes.
+  struct LookUp {
+    int table = -1;
+    Expr byte;  ///< u8: which entry
+    Expr base;  ///< where the table begins in its buffer, the same for all lanes; empty: at 0
+  };
+  std::optional<LookUp> match_look_up(const kernel::ExprNode& e) const;
+  bool match_entry(const Expr& offset, LookUp* out) const;
+  Value* emit_look_up(const LookUp& load);
+  Value* look_up(int table, Value* bytes, Value* base = nullptr);
+  Value* look_up_register(int table, Value* bytes, Value* base);
 
   // gather.cpp
   /// Loads of one block that differ in the constant of their offsets only.
@@ -116,6 +124,11 @@ class FunctionEmitter {
   Value* pick_element(DType type, Value* words, int64_t element);
   std::vector<std::vector<GatherGroup>> gathers_;  ///< of the blocks being emitted; vector loops only
 
+  // stream_store.cpp
+  void prepare_streams();
+  void end_streams();
+  void store_whole(Value* vector, Value* pointer, int buffer, bool streaming);
+
   // band_row.cpp, band_row_vnni.cpp
   void emit_band_prepare(const kernel::BandPrepare& prepare);
   void emit_band_row(const kernel::BandRow& row);
@@ -132,6 +145,13 @@ class FunctionEmitter {
   void emit_vnni_row(const kernel::BandRow& row);
   void emit_vnni_groups(const kernel::BandRow& row, const PreparedLayout& layout, int fixed_quads);
   void emit_deinterleave(const kernel::BandRow& row, const PreparedLayout& layout, Value* low, Value* high);
+  // band_row_pairs.cpp; `quads` of the layout are pairs there
+  bool has_pairs_form(const kernel::BandTables& tables) const;
+  PreparedLayout pairs_layout(const kernel::BandTables& tables);
+  void emit_pairs_prepare(const kernel::BandTables& tables);
+  void emit_pairs_row(const kernel::BandRow& row);
+  void emit_pairs_groups(const kernel::BandRow& row, const PreparedLayout& layout, int fixed_pairs);
+  void take_row_apart(const kernel::BandRow& row, const PreparedLayout& layout, Value* low, Value* high);
   Value* pick_channel(const std::vector<Value*>& parts, int c);
 
   // types
@@ -165,6 +185,7 @@ class FunctionEmitter {
   std::vector<Value*> param_values_;
   std::vector<Value*> buffers_;  ///< address of element 0
   std::vector<llvm::MDNode*> scopes_, no_alias_;
+  std::vector<Value*> stream_bits_;  ///< per buffer: see stream_store.cpp
   std::vector<Variable> vars_;
   std::vector<bool> varying_;                                 ///< variables that differ between lanes
   std::unordered_map<const kernel::ExprNode*, Value*> memo_;  ///< of the expression being emitted
