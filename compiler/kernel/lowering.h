@@ -285,6 +285,8 @@ bool ring_is_legal(const Kernel& kernel, int producer, int* consumer);
 /// Whether a statistic (integers, few results) may be gathered row by row while the stage it is about is
 /// made.
 bool gather_is_legal(const Kernel& kernel, int statistic, int* producer);
+/// Why not, in words for explain; empty: it is. `consumer` gets the stage that would read the ring.
+std::string ring_objection(const Kernel& kernel, int producer, int* consumer);
 /// Whether the body may raise a flag (a division whose divisor is not a constant).
 bool may_raise_flag(const Stage& stage);
 /// Calls `visit` with every expression of a stage.

@@ -218,7 +218,8 @@ class Scheduler {
       return say(Placement::kInlined,
                  "the loops that want it take pixel by pixel: each element is computed once");
     int consumer = -1;
-    if (lowering::ring_is_legal(kernel_, s, &consumer)) {
+    const std::string objection = lowering::ring_objection(kernel_, s, &consumer);
+    if (objection.empty()) {
       const std::string& reader = kernel_.stages[static_cast<size_t>(consumer)].name;
       if (options_.gpu) return say(Placement::kWhole, "a GPU keeps no rows: all of it, between two phases");
       bool wide = false;  // a row of a few channels is not worth a ring
@@ -232,9 +233,7 @@ class Scheduler {
       return say(Placement::kWhole, wide ? "its reader is itself made row by row on demand"
                                          : "its rows are only a few elements long");
     }
-    say(Placement::kWhole, inlines                 ? "if computed where it is read, " + again.words()
-                           : readers_[i].loads > 1 ? fmt::format("read in {} places", readers_[i].loads)
-                                                   : "its reader takes elements in another order");
+    say(Placement::kWhole, inlines ? "if computed where it is read, " + again.words() : objection);
   }
 
   uint64_t random(uint64_t below) {
