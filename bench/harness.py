@@ -116,7 +116,7 @@ class Context:
         return [ENVIRONMENT / "bin/python", ROOT / "bench/peers" / script, *arguments]
 
     def wants_peer(self, name):
-        return not self.args.peers or any(part.lower() in name.lower() for part in self.args.peers)
+        return not self.args.no_peers and (not self.args.peers or any(part.lower() in name.lower() for part in self.args.peers))
 
     def wants_case(self, name):
         return not self.args.only or any(part.lower() in name.lower() for part in self.args.only)

@@ -4,7 +4,7 @@ Limit: reading the same files in the same order and decoding exactly the boxes t
 """
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import contest
 import harness
@@ -15,6 +15,16 @@ FIXED_FILES = 32
 WINDOW = (9, 21, 300, 330)
 
 
+#: Name, script in bench/peers/photos, arguments.
+PEERS = (
+    ("DALI", "dali_peer.py", ()),
+    ("torchvision, Pillow", "torchvision_peer.py", ("--form", "pil")),
+    ("torchvision, tensors", "torchvision_peer.py", ("--form", "tensor")),
+    ("Albumentations, OpenCV", "albumentations_peer.py", ()),
+    ("OpenCV", "opencv_peer.py", ()),
+)
+
+
 @dataclass
 class PhotoBench:
     """A .dali-dsl file with the pipelines `train`, which is timed, and `fixed`, the same without chance, whose pixels are compared."""
@@ -23,17 +33,7 @@ class PhotoBench:
     pipeline: str
     #: Parameters of `fixed`, which peers get too.
     fixed: dict
-    #: (name, script in bench/peers/photos, arguments, what is different about it)
-    peers: list = field(default_factory=lambda: list(PEERS))
-
-
-PEERS = (
-    ("DALI", "dali_peer.py", ()),
-    ("torchvision, Pillow", "torchvision_peer.py", ("--form", "pil")),
-    ("torchvision, tensors", "torchvision_peer.py", ("--form", "tensor")),
-    ("Albumentations, OpenCV", "albumentations_peer.py", ()),
-    ("OpenCV", "opencv_peer.py", ()),
-)
+    peers: tuple = PEERS
 
 
 def photographs(context):

@@ -65,6 +65,33 @@ bool Evaluator::adopt_node(ir::NodeId id, Span span) {
   return !by_zero || (fail(Message::kDivisionByZero, span), false);
 }
 
+// values[c]: the element of a short list of numbers, the first or last one outside; nullopt: something else.
+std::optional<Value> Evaluator::choose_element(const Value& list, const Value& key, Span span) {
+  constexpr size_t kMost = 16;
+  const ir::Type& type = type_of(key);
+  if (type.ndim != 0 || !is_integral(type.dtype) || is_bool(type.dtype)) return std::nullopt;
+  if (list.elements().empty() || list.elements().size() > kMost) return std::nullopt;
+  std::vector<kernel::Expr> elements;
+  std::optional<DType> common;
+  for (const Value& given : list.elements()) {
+    const Value value = plain(given);
+    if (value.is_poison()) return value;
+    if (!value.is_number() && !(value.is_node() && type_of(value).ndim == 0)) return std::nullopt;
+    const Value node = value.is_node() ? value : constant_node(value, span);
+    if (!node.is_node()) return node;
+    elements.push_back(pixel_->element(node.node));
+    common = common ? promote(*common, elements.back().type()) : elements.back().type();
+  }
+  const kernel::Expr at = pixel_->element(key.node);
+  kernel::Expr out;
+  for (size_t i = elements.size(); i-- > 0;) {
+    const kernel::Expr element = kernel::convert(elements[i], *common);
+    const kernel::Expr last = kernel::const_int(static_cast<int64_t>(i), at.type());
+    out = out ? kernel::select(at <= last, element, out) : element;
+  }
+  return element_node(out, span);
+}
+
 // ---- reads
 
 bool Evaluator::may_read(const Value& base, Span span) {

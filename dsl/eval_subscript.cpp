@@ -127,6 +127,8 @@ Value Evaluator::eval_array_subscript(const Value& base, const Expression& selec
 
 Value Evaluator::index(const Value& base, const Value& given_key, Span span) {
   const Value key = base.is(ValueKind::kDict) ? given_key : plain(given_key);
+  if (key.is_node() && pixel_ && base.is_sequence())
+    if (auto chosen = choose_element(base, key, span)) return *chosen;
   if (key.is_node()) return fail(Message::kIndexByNode, span, {describe_kind(base), type_text(key)});
   if (base.is(ValueKind::kDict)) {
     std::string text = key_of(key);

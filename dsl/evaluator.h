@@ -395,6 +395,7 @@ class Evaluator {
                                                            const std::vector<Value>& indices,
                                                            const std::vector<Span>& spans, Span span);
   bool may_read(const Value& base, Span span);
+  std::optional<Value> choose_element(const Value& list, const Value& key, Span span);
   std::optional<Value> pixel_attribute(const Value& node, const std::string& name, Span span);
   /// Where constants of a merge go: where they are on every path.
   ir::BlockId home_of(ir::BlockId join) const;

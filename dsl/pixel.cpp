@@ -23,6 +23,12 @@ bool same_literals(const std::vector<std::pair<Expr, bool>>& a, const std::vecto
       [](const auto& x, const auto& y) { return x.second == y.second && kernel::same(x.first, y.first); });
 }
 
+bool differ_at_last(const std::vector<std::pair<Expr, bool>>& a,
+                    const std::vector<std::pair<Expr, bool>>& b) {
+  return !a.empty() && a.size() == b.size() && a.back().second != b.back().second &&
+         kernel::same(a.back().first, b.back().first) && same_literals(a, b, a.size() - 1);
+}
+
 /// All literals from number `from` on.
 Expr conjunction(const std::vector<std::pair<Expr, bool>>& literals, size_t from) {
   Expr out = kernel::const_bool(true);
@@ -202,13 +208,12 @@ bool PixelScope::adopt(ir::NodeId id) {
   // Both arms of an `if` are computed: where the other one is taken, an integer divides by 1.
   const bool divides = (node.op->name == "arith.floordiv" || node.op->name == "arith.mod") &&
                        is_integral(graph_.type(node.outputs[0]).dtype);
-  const Expr taken = divides ? conjunction(reach(node.block), 0) : kernel::const_bool(true);
   auto replace = [&](const Expr& e) -> Expr {
     if (e->kind != ExprKind::kSymbol || e->symbol != SymbolKind::kElement) return {};
     const auto from = static_cast<ir::ValueId>(e->a);
     Expr value = element(from, e->b);
-    if (divides && from == node.inputs[1])
-      value = kernel::select(taken, value, kernel::const_int(1, value.type()));
+    if (divides && from == node.inputs[1] && !kernel::is_const(value))
+      value = kernel::select(conjunction(reach(node.block), 0), value, kernel::const_int(1, value.type()));
     return value;
   };
   for (size_t k = 0; k < lowering.outputs.size(); ++k) {
@@ -245,20 +250,17 @@ std::vector<PixelScope::Literals> PixelScope::edges_into(ir::BlockId block) {
 const PixelScope::Literals& PixelScope::reach(ir::BlockId block) {
   if (auto known = reach_.find(block); known != reach_.end()) return known->second;
   std::vector<Literals> edges = block == first_block_ ? std::vector<Literals>{} : edges_into(block);
-  // Two edges that differ in how their last condition falls out are one without it.
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (size_t a = 0; a < edges.size() && !changed; ++a)
-      for (size_t b = a + 1; b < edges.size() && !changed; ++b) {
-        const size_t n = edges[a].size();
-        if (n == 0 || edges[b].size() != n || edges[a].back().second == edges[b].back().second) continue;
-        if (!kernel::same(edges[a].back().first, edges[b].back().first)) continue;
-        if (!same_literals(edges[a], edges[b], n - 1)) continue;
-        edges[a].pop_back();
-        edges.erase(edges.begin() + static_cast<std::ptrdiff_t>(b));
-        changed = true;
-      }
+  // Two edges that differ in how their last condition falls out are one without it. Paths that part last end
+  // side by side.
+  std::vector<Literals> open;
+  for (size_t k = edges.size(); k-- > 0;) {
+    open.push_back(std::move(edges[k]));
+    while (open.size() > 1 && differ_at_last(open[open.size() - 1], open[open.size() - 2])) {
+      open.pop_back();
+      open.back().pop_back();
+    }
   }
+  edges = std::move(open);
   Literals out;
   if (edges.size() == 1) {
     out = edges[0];
@@ -270,21 +272,45 @@ const PixelScope::Literals& PixelScope::reach(ir::BlockId block) {
   return reach_[block] = std::move(out);
 }
 
+namespace {
+
+struct Arm {
+  const std::vector<std::pair<Expr, bool>>* literals;
+  Expr value;
+};
+
+/// The value of the arm whose conditions hold, of which those before number `depth` are decided: selects
+/// nested as the branches were.
+Expr choose_arm(const std::vector<Arm>& arms, size_t depth) {
+  if (arms.size() == 1) return arms[0].value;
+  auto has_next = [&](const Arm& arm) {
+    return arm.literals->size() > depth && arms[0].literals->size() > depth &&
+           kernel::same((*arm.literals)[depth].first, (*arms[0].literals)[depth].first);
+  };
+  if (std::all_of(arms.begin(), arms.end(), has_next)) {
+    std::vector<Arm> holds, fails;
+    for (const Arm& arm : arms) ((*arm.literals)[depth].second ? holds : fails).push_back(arm);
+    if (holds.empty() || fails.empty()) return choose_arm(arms, depth + 1);
+    return choose((*arms[0].literals)[depth].first, choose_arm(holds, depth + 1),
+                  choose_arm(fails, depth + 1));
+  }
+  Expr out = arms.back().value;
+  for (size_t k = arms.size() - 1; k-- > 0;)
+    out = choose(conjunction(*arms[k].literals, depth), arms[k].value, out);
+  return out;
+}
+
+}  // namespace
+
 Expr PixelScope::merged(ir::ValueId value) {
   const ir::Value at = graph_.value(value);
   GALATEA_CHECK(at.node == ir::kNoId, "values of the scope are known or merged");
   const std::vector<Literals> edges = edges_into(at.block);
   const std::vector<ir::ValueId> operands = graph_.block(at.block).merges[at.index].operands;
-  size_t common = edges[0].size();
-  for (const Literals& literals : edges) {
-    common = std::min(common, literals.size());
-    while (!same_literals(edges[0], literals, common)) --common;
-  }
-  Expr out;
-  for (size_t k = operands.size(); k-- > 0;) {
-    const Expr operand = kernel::convert(element(operands[k]), at.type.dtype);
-    out = out ? choose(conjunction(edges[k], common), operand, out) : operand;
-  }
+  std::vector<Arm> arms;
+  for (size_t k = 0; k < operands.size(); ++k)
+    arms.push_back({&edges[k], kernel::convert(element(operands[k]), at.type.dtype)});
+  const Expr out = choose_arm(arms, 0);
   values_[value] = {out};
   return out;
 }

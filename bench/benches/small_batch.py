@@ -23,7 +23,9 @@ def contestants(context, threads, size):
 def run(context):
     args = context.args
     files = photo_bench.photographs(context)
-    sizes = [size for size in SIZES if context.wants_case(str(size))]
+    sizes = [size for size in SIZES if not args.only or str(size) in args.only]
+    if not sizes:
+        raise harness.Failure(f"--only chooses among {SIZES}")
     result = {"name": BENCH.name, "machine": report.machine(), "files": len(files), "epochs": args.epochs, "rounds": args.rounds, "tables": []}
     charts = []
     for threads in args.threads:

@@ -95,6 +95,7 @@ struct Contestant {
   std::vector<runtime::KernelTensor> views;
   std::vector<uint8_t> scratch;
   std::vector<double> times;
+  double compile_seconds = 0;
 };
 
 Contestant prepare(const kernel::Kernel& kernel, const codegen::Target& target,
@@ -104,7 +105,7 @@ Contestant prepare(const kernel::Kernel& kernel, const codegen::Target& target,
   const kernel::LoopKernel loops = kernel::lower(kernel, kernel::make_schedule(kernel, options), options);
   auto compiled = backend->compile(kernel, loops);
   if (!compiled) throw std::runtime_error(compiled.error().message());
-  Contestant out{kernel.name + " " + target.name(), compiled->code, {}, {}, {}, {}};
+  Contestant out{kernel.name + " " + target.name(), compiled->code, {}, {}, {}, {}, compiled->seconds};
   const auto add = [&](DType type, const std::vector<kernel::Expr>& extents) {
     std::vector<int64_t> sizes;
     for (const kernel::Expr& e : extents) sizes.push_back(value_of(e, params));
@@ -165,8 +166,8 @@ int main(int argc, char** argv) {
       for (size_t i = 0; i < contestants.size(); ++i) run(contestants[i], params[i]);
     for (Contestant& c : contestants) {
       std::sort(c.times.begin(), c.times.end());
-      fmt::print("{:<40} {:>9.1f} us least {:>9.1f} us median\n", c.name, 1e6 * c.times.front(),
-                 1e6 * c.times[c.times.size() / 2]);
+      fmt::print("{:<40} {:>9.1f} us least {:>9.1f} us median, compiled in {:.0f} ms\n", c.name,
+                 1e6 * c.times.front(), 1e6 * c.times[c.times.size() / 2], 1e3 * c.compile_seconds);
     }
   } catch (const std::exception& e) {
     fmt::print(stderr, "{}\n", e.what());

@@ -62,7 +62,7 @@ struct LoopBuffer {
   BufferKind kind = BufferKind::kScratch;
   DType type = DType::kF32;
   int tensor = -1;  ///< number in KernelCall::tensors for inputs and outputs
-  Expr elements;    ///< scratch: size in elements, over kParam only
+  Expr elements;    ///< scratch: size, over kParam only; dense inputs of known extents: how many; else empty
 };
 
 enum class LoopRole : uint8_t { kSerial, kVector, kGrid };

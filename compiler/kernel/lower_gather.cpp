@@ -1,14 +1,18 @@
 // Gathers: vector loops whose loads have computed indices, as warps have them.
 //
 // Comes in: a vector loop of stores as lowering writes it, where an index that may lie outside is
-// max(min(i, last), 0) with an i that differs from lane to lane. Goes out: the same values from a loop that
+// max(min(i, last), 0), or i reflected at 0 and last, with an i that differs from lane to lane. Goes out: the
+// same values from a loop that
 //
 //   computes indices and offsets in 32 bits, in a copy of the loop that runs where a buffer is small enough
 //            (`guard`; else the loop runs element by element);
-//   reads neighbours together: i and i + 1 become elements 0 and 1 from one place that is inside, and a
-//            choice between the two, so that an emitter can read both at once;
+//   reads neighbours together: i and i + 1 become elements 0 and 1 from the place of i, and a choice between
+//            the two, so that an emitter can read both at once (beyond the last element there is padding;
+//            what lies before the first one wanted may not exist);
 //   asks once for all lanes whether every index is inside (then no border is looked at) or no load counts
-//            (then none is done): If::shortcut.
+//            (then none is done): If::shortcut;
+//   asks whether lane after lane takes pixel after pixel of one row, as when the source is only shifted (then
+//            pixels are read in runs).
 //
 // Knows indices and borders only, no operator. Loops of other forms stay as they are. Emitters find loads
 // that belong together by their offsets: ((uniform + i64(i32 per lane)) + constant).
@@ -25,6 +29,8 @@ constexpr int64_t kMaxShift = 1 << 16;
 constexpr int64_t kMaxOffset = int64_t{1} << 30;  ///< of narrow offsets and indices
 constexpr int64_t kWordBytes = 8;                 ///< what one lane reads at once
 constexpr size_t kMaxLoads = 64;                  ///< beyond, copies of the body are not worth their size
+constexpr size_t kFewLoads = 4;                   ///< so few that a copy of the body costs little
+constexpr int64_t kMaxChannels = 4;               ///< elements from pixel to pixel in a run
 
 bool is_op(const Expr& e, ScalarOp op) { return e->kind == ExprKind::kOp && e->op == op; }
 
@@ -38,6 +44,23 @@ Expr without_constant(const Expr& e, int64_t* shift) {
   if (!is_op(e, ScalarOp::kAdd) || !is_const(e->args[1])) return e;
   *shift = const_value(e->args[1]);
   return e->args[0];
+}
+
+/// index and last, if the expression is an index reflected at 0 and last, as lower_access.cpp writes it.
+bool match_reflected(const Expr& e, Expr* index, Expr* last) {
+  if (!is_op(e, ScalarOp::kMax) || !is_op(e->args[0], ScalarOp::kMin)) return false;
+  const Expr &wrapped = e->args[0]->args[0], &mirrored = e->args[0]->args[1];
+  if (!is_op(mirrored, ScalarOp::kSub) || !same(mirrored->args[1], wrapped)) return false;
+  if (!is_op(wrapped, ScalarOp::kSelect) || !is_op(wrapped->args[2], ScalarOp::kRem)) return false;
+  const Expr& twice = mirrored->args[0];
+  if (is_const(twice))
+    *last = const_int(const_value(twice) / 2);
+  else if (is_op(twice, ScalarOp::kMul) && is_const_int(twice->args[1], 2))
+    *last = twice->args[0];
+  else
+    return false;
+  *index = wrapped->args[2]->args[0];
+  return true;
 }
 
 }  // namespace
@@ -65,7 +88,7 @@ int GatherLoop::index_of(const Expr& base, const Expr& last) {
 bool GatherLoop::add_term(const Expr& e, const Expr& scale, GatherOffset* out) {
   const Expr factor = scale ? scale : const_int(1);
   if (e->kind == ExprKind::kVar && e->index == loop_.var) {
-    out->terms.push_back({index_of(e, Expr()), 0, factor});
+    out->terms.push_back({index_of(e, Expr()), 0, factor, Expr()});
     return true;
   }
   if (is_op(e, ScalarOp::kMul) && !scale) {
@@ -73,15 +96,19 @@ bool GatherLoop::add_term(const Expr& e, const Expr& scale, GatherOffset* out) {
       if (!varies(e->args[1 - i])) return add_term(e->args[i], e->args[1 - i], out);
     return false;
   }
-  // max(min(i, last), 0)
   if (!is_op(e, ScalarOp::kMax) || !is_const_int(e->args[1], 0)) return false;
-  const Expr& inner = e->args[0];
-  if (!is_op(inner, ScalarOp::kMin) || varies(inner->args[1])) return false;
+  Expr index, last, reflected;
+  if (match_reflected(e, &index, &last)) {
+    reflected = e;
+  } else if (const Expr& inner = e->args[0]; is_op(inner, ScalarOp::kMin)) {
+    index = inner->args[0];
+    last = inner->args[1];
+  }
+  if (!index || varies(last)) return false;
   int64_t shift = 0;
-  const Expr base = without_constant(inner->args[0], &shift);
+  const Expr base = without_constant(index, &shift);
   if (!varies(base) || std::abs(shift) > kMaxShift) return false;
-  const int index = index_of(base, inner->args[1]);
-  out->terms.push_back({index, shift, factor});
+  out->terms.push_back({index_of(base, last), shift, factor, reflected});
   return true;
 }
 
@@ -132,7 +159,7 @@ bool GatherLoop::find() {
 /// Neighbours along an index lie in one word: scale · (distance + 1) elements.
 bool GatherLoop::is_paired(const ExprNode& load, const GatherTerm& term) const {
   const GatherIndex& index = indices_[static_cast<size_t>(term.index)];
-  if (!index.last || index.low == index.high || !is_const(term.scale)) return false;
+  if (!index.last || term.reflected || index.low == index.high || !is_const(term.scale)) return false;
   const int64_t scale = const_value(term.scale);
   return scale > 0 && scale * (index.high - index.low + 1) * size_of(load.type) <= kWordBytes;
 }
@@ -174,10 +201,8 @@ void GatherLoop::name_indices(Block* out) {
       value = i32(index.base);
     else
       value = i32(max(min(index.base, index.last + const_int(2 * kMaxShift)), const_int(-2 * kMaxShift)));
-    kernel_.var_types.push_back(DType::kI32);
-    const int variable = static_cast<int>(kernel_.var_types.size()) - 1;
-    out->push_back({Let{variable, value}, {}});
-    index.value = var(variable, DType::kI32);
+    index.definition = value;
+    index.value = let(value, out);
   }
 }
 
@@ -203,6 +228,95 @@ Expr GatherLoop::load_inside(const ExprNode& load, const GatherOffset& offset) c
   return load_flat(load.index, load.type, (uniform ? uniform + narrow : narrow) + const_int(constant));
 }
 
+/// Finds the index that may go from pixel to pixel of a run: the one with the least scale.
+void GatherLoop::find_run() {
+  for (const auto& [load, offset] : gathers_)
+    for (const GatherTerm& term : offset.terms) {
+      const bool small =
+          is_const(term.scale) && const_value(term.scale) >= 1 && const_value(term.scale) <= kMaxChannels;
+      if (small && running_ >= 0 && running_ != term.index) return void(running_ = -2);
+      if (small && running_ == -1) running_ = term.index;
+    }
+  for (const auto& [load, offset] : gathers_)
+    if (std::none_of(offset.terms.begin(), offset.terms.end(), [&](const GatherTerm& t) {
+          return t.index == running_ && is_const(t.scale) && const_value(t.scale) <= kMaxChannels;
+        }))
+      running_ = -2;
+  for (const GatherIndex& index : indices_)
+    if (index.used &&
+        any_node(index.definition, [](const ExprNode& n) { return n.kind == ExprKind::kLoadFlat; }))
+      running_ = -2;
+}
+
+/// An index as it is elsewhere in the row, less the place there if it moves along.
+Expr GatherLoop::run_at(size_t i, const Expr& place) const {
+  const Expr there = rewrite(indices_[i].definition, [&](const Expr& e) {
+    return e->kind == ExprKind::kVar && e->index == loop_.var ? place : Expr();
+  });
+  return static_cast<int>(i) == running_ ? there - i32(place) : there;
+}
+
+/// What the indices of a run would be: those in the middle of the row tell for all.
+void GatherLoop::name_run(Block* out) {
+  const Expr middle = binary(ScalarOp::kShr, loop_.begin + loop_.end, const_int(1));
+  const Expr quarter = binary(ScalarOp::kShr, loop_.begin + loop_.end, const_int(2));
+  for (size_t i = 0; i < indices_.size(); ++i) {
+    GatherIndex& index = indices_[i];
+    if (!index.used) continue;
+    index.run = let(run_at(i, middle), out);
+    likely_run_ = and_if(likely_run_, equal(index.run, run_at(i, quarter)));
+  }
+  likely_run_ = let(likely_run_, out);
+}
+
+/// Asking every group of lanes costs something; where the body is small, rows are asked first.
+Block GatherLoop::inside_body() const {
+  Block inside = body(Place::kInside);
+  if (running_ < 0) return inside;
+  const bool is_small = gathers_.size() <= kFewLoads;
+  Block out;
+  Block either;
+  either.push_back({If{is_run(), body(Place::kRun), inside, true}, {}});
+  if (!is_small) return either;
+  out.push_back({If{likely_run_, std::move(either), std::move(inside)}, {}});
+  return out;
+}
+
+Expr GatherLoop::let(const Expr& value, Block* out) {
+  kernel_.var_types.push_back(value.type());
+  const int variable = static_cast<int>(kernel_.var_types.size()) - 1;
+  out->push_back({Let{variable, value}, {}});
+  return var(variable, value.type());
+}
+
+Expr GatherLoop::is_run() const {
+  Expr out;
+  const Expr x = i32(var(loop_.var, DType::kI64));
+  for (size_t i = 0; i < indices_.size(); ++i) {
+    const GatherIndex& index = indices_[i];
+    if (index.used)
+      out = and_if(out, equal(index.value, static_cast<int>(i) == running_ ? x + index.run : index.run));
+  }
+  return out;
+}
+
+Expr GatherLoop::load_run(const ExprNode& load, const GatherOffset& offset) const {
+  Expr uniform = offset.uniform, lanes;
+  int64_t constant = offset.constant;
+  for (const GatherTerm& term : offset.terms) {
+    const Expr start =
+        convert(indices_[static_cast<size_t>(term.index)].run, DType::kI64) + const_int(term.shift);
+    uniform = add_if(uniform, start * term.scale);
+    if (term.index != running_) continue;
+    lanes = var(loop_.var, DType::kI64) * term.scale;
+    // What remains constant is the channel.
+    const int64_t step = const_value(term.scale), channel = ((constant % step) + step) % step;
+    uniform = uniform + const_int(constant - channel);
+    constant = channel;
+  }
+  return load_flat(load.index, load.type, uniform + lanes + const_int(constant));
+}
+
 Expr GatherLoop::load_anywhere(const ExprNode& load, const GatherOffset& offset) const {
   Expr lanes, choice;  // choice: how many elements after the first of the pair, in units of `step`
   int64_t step = 0, reach = 0;
@@ -211,10 +325,12 @@ Expr GatherLoop::load_anywhere(const ExprNode& load, const GatherOffset& offset)
     Expr at;
     if (!index.last) {
       at = index.value;
+    } else if (term.reflected) {
+      at = i32(term.reflected);
     } else if (is_paired(load, term) && !choice) {
       reach = index.high - index.low;
       step = const_value(term.scale);
-      at = clamped(index, index.low, max(index.last - const_int(reach), const_int(0)));
+      at = clamped(index, index.low, index.last);
       choice = clamped(index, term.shift, index.last) - at;
     } else {
       at = clamped(index, term.shift, index.last);
@@ -250,14 +366,17 @@ bool GatherLoop::match_range_test(const Expr& e, RangeTest* out) const {
 Expr GatherLoop::rewritten(const Expr& value, Place place) const {
   return rewrite(value, [&](const Expr& e) -> Expr {
     if (const auto found = gathers_.find(e.get()); found != gathers_.end())
-      return place == Place::kInside ? load_inside(*e, found->second) : load_anywhere(*e, found->second);
+      return place == Place::kRun      ? load_run(*e, found->second)
+             : place == Place::kInside ? load_inside(*e, found->second)
+                                       : load_anywhere(*e, found->second);
     if (place == Place::kOutside && e->kind == ExprKind::kOp && e->op == ScalarOp::kSelect)
       for (const Expr& condition : conditions_)
         if (same(condition, e->args[0])) return rewritten(e->args[2], place);
     RangeTest test;
     if (!match_range_test(e, &test)) return {};
     const GatherIndex& index = *test.index;
-    if (place == Place::kInside && (test.upper ? test.shift <= index.high : test.shift >= index.low))
+    if ((place == Place::kInside || place == Place::kRun) &&
+        (test.upper ? test.shift <= index.high : test.shift >= index.low))
       return const_bool(true);
     return test.upper ? index.value <= i32(index.last - const_int(test.shift))
                       : index.value >= const_int(-test.shift, DType::kI32);
@@ -303,10 +422,12 @@ Expr GatherLoop::all_inside() const {
   return out;
 }
 
-/// The loop's statements.
-Block GatherLoop::shaped_body() {
+/// The loop's statements; `before` gets what stands before the loop.
+Block GatherLoop::shaped_body(Block* before) {
   Block out;
   name_indices(&out);
+  find_run();
+  if (running_ >= 0) name_run(before);
   find_conditions();
   Block general = body(Place::kAnywhere);
   bool pairs = false;
@@ -322,8 +443,8 @@ Block GatherLoop::shaped_body() {
     outside.push_back({If{logical_not(any), body(Place::kOutside), std::move(general), true}, {}});
     general = std::move(outside);
   }
-  if (pairs || !conditions_.empty()) {
-    out.push_back({If{all_inside(), body(Place::kInside), std::move(general), true}, {}});
+  if (pairs || !conditions_.empty() || running_ >= 0) {
+    out.push_back({If{all_inside(), inside_body(), std::move(general), true}, {}});
     return out;
   }
   for (Statement& statement : general) out.push_back(std::move(statement));
@@ -334,11 +455,10 @@ Block GatherLoop::run() {
   Block out;
   const Expr fits = guard();
   For wide = loop_, narrow = loop_;
-  narrow.body = shaped_body();
-  if (is_const(fits) && fits->value.bits) {
-    out.push_back({std::move(narrow), {}});
-    return out;
-  }
+  Block shaped;
+  narrow.body = shaped_body(&shaped);
+  shaped.push_back({std::move(narrow), {}});
+  if (is_const(fits) && fits->value.bits) return shaped;
   kernel_.var_types.push_back(DType::kI64);
   wide.var = static_cast<int>(kernel_.var_types.size()) - 1;
   wide.role = LoopRole::kSerial;
@@ -352,7 +472,7 @@ Block GatherLoop::run() {
     store.value = rewrite(store.value, rename);
   }
   If choice{fits, {}, {}};
-  choice.then_body.push_back({std::move(narrow), {}});
+  choice.then_body = std::move(shaped);
   choice.else_body.push_back({std::move(wide), {}});
   out.push_back({std::move(choice), {}});
   return out;

@@ -16,12 +16,15 @@ struct GatherIndex {
   Expr last;                  ///< empty: the loop's own variable, inside anyway
   bool used = false;          ///< by a gather
   int64_t low = 0, high = 0;  ///< of the shifts
-  Expr value;                 ///< base as a variable of 32 bits
+  Expr definition;            ///< base in 32 bits
+  Expr value;                 ///< the variable that holds it
+  Expr run;                   ///< variable: the same in a run, less the loop's variable where it moves along
 };
 struct GatherTerm {
   int index = 0;
   int64_t shift = 0;
   Expr scale;
+  Expr reflected;  ///< not empty: what stands for the index outside is this, not the nearest one inside
 };
 /// Σ scale · clamped(index + shift) + uniform + constant
 struct GatherOffset {
@@ -37,7 +40,7 @@ class GatherLoop {
   Block run();
 
  private:
-  enum class Place { kInside, kOutside, kAnywhere };
+  enum class Place { kRun, kInside, kOutside, kAnywhere };
   struct RangeTest {
     const GatherIndex* index = nullptr;
     int64_t shift = 0;
@@ -52,6 +55,13 @@ class GatherLoop {
   Expr guard() const;
   void name_indices(Block* out);
   Expr clamped(const GatherIndex& index, int64_t shift, const Expr& last) const;
+  void find_run();
+  Expr run_at(size_t i, const Expr& place) const;
+  void name_run(Block* out);
+  Block inside_body() const;
+  Expr let(const Expr& value, Block* out);
+  Expr is_run() const;
+  Expr load_run(const ExprNode& load, const GatherOffset& offset) const;
   Expr load_inside(const ExprNode& load, const GatherOffset& offset) const;
   Expr load_anywhere(const ExprNode& load, const GatherOffset& offset) const;
   bool match_range_test(const Expr& e, RangeTest* out) const;
@@ -59,7 +69,7 @@ class GatherLoop {
   void find_conditions();
   Expr all_inside() const;
   Block body(Place place) const;
-  Block shaped_body();
+  Block shaped_body(Block* before);
 
   LoopKernel& kernel_;
   const For& loop_;
@@ -67,6 +77,8 @@ class GatherLoop {
   std::unordered_map<const ExprNode*, GatherOffset> gathers_;
   std::vector<Expr> conditions_;
   bool all_conditional_ = true;
+  int running_ = -1;  ///< the index that goes along a run; -2: none does
+  Expr likely_run_;   ///< whether another place of the row agrees with the middle
 };
 
 /// Gives every vector loop with gathers its form.

@@ -1,8 +1,6 @@
 // Turns a group of nodes into one kernel: stages side by side, loads of fused values redirected, numbers made
 // parameters.
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -20,20 +18,8 @@ using op::LoweredOutput;
 
 namespace {
 
-/// An innermost extent of 256 is a table of bytes: code depends on it (an image's size is not innermost).
+/// A table of bytes has so many elements: code depends on it.
 constexpr int64_t kByteValues = 256;
-
-/// Numbers that shape code stay; all others become parameters, so that kernels are shared.
-bool is_structural(const kernel::ExprNode& e) {
-  if (is_bool(e.type)) return true;
-  if (is_float(e.type)) {
-    double value = cell_to_double(e.type, e.value);
-    int exponent = 0;
-    return value == 0 || std::abs(std::frexp(value, &exponent)) == 0.5;  // powers of two: exact scales
-  }
-  int64_t value = cell_to_int(e.type, e.value);
-  return value >= -4 && value <= 4;
-}
 
 class Builder {
  public:
@@ -73,13 +59,10 @@ class Builder {
     for (const Stage& stage : lowering.stages) {
       Stage copy = stage;
       copy.span = graph_.node(node).span;
-      const auto is_byte_table = [](const std::vector<Expr>& extents) {
-        return !extents.empty() && kernel::is_const_int(extents.back(), kByteValues);
-      };
-      const bool table = is_byte_table(copy.extents), over_table = is_byte_table(copy.reduce_extents);
-      for_each_expr(copy, [&](Expr& e) { e = import(node, base, e); });
-      if (table) copy.extents.back() = kernel::const_int(kByteValues);
-      if (over_table) copy.reduce_extents.back() = kernel::const_int(kByteValues);
+      for (Expr& e : copy.extents) e = extent(e);
+      for (Expr& e : copy.reduce_extents) e = extent(e);
+      for (Expr* e : {&copy.body, &copy.first, &copy.taps, &copy.weight, &copy.source, &copy.finish})
+        if (*e) *e = import(node, base, *e);
       if (copy.form == kernel::StageForm::kBand) rebase_band(copy);
       out_.kernel.stages.push_back(std::move(copy));
     }
@@ -92,6 +75,15 @@ class Builder {
       else if (output.kind == LoweredOutput::Kind::kView)
         add_view(node, value, output);
     }
+  }
+
+  /// Equal extents are one number, however they were arrived at: stages that work side by side have to see
+  /// it.
+  Expr extent(const Expr& e) {
+    const Expr known = table_.resolve(e);
+    if (!kernel::is_user_constant(known)) return parametrize(known);
+    const auto value = static_cast<uint64_t>(kernel::const_value(known));
+    return parametrize(kernel::user_constant(DType::kI64, {value}, value * 0x9E3779B97F4A7C15U | 1));
   }
 
   /// The band index of the source stays `first + tap`: where a part of the source is computed, its origin
@@ -113,14 +105,6 @@ class Builder {
     }
   }
 
-  template <typename F>
-  static void for_each_expr(Stage& stage, const F& f) {
-    for (Expr& e : stage.extents) f(e);
-    for (Expr& e : stage.reduce_extents) f(e);
-    for (Expr* e : {&stage.body, &stage.first, &stage.taps, &stage.weight, &stage.source, &stage.finish})
-      if (*e) f(*e);
-  }
-
   /// A view of a value that the group makes: a map with affine indices.
   void add_view(ir::NodeId node, ir::ValueId value, const LoweredOutput& output) {
     Stage stage;
@@ -130,7 +114,7 @@ class Builder {
     const ValueInfo& info = table_.info(value);
     for (size_t d = 0; d < info.extents.size(); ++d)
       stage.extents.push_back(
-          parametrize(info.window.empty() ? info.extents[d] : info.window[d].end - info.window[d].begin));
+          extent(info.window.empty() ? info.extents[d] : info.window[d].end - info.window[d].begin));
     std::vector<Expr> indices;
     for (const Expr& s : output.start) indices.push_back(parametrize(table_.resolve(s)));
     std::vector<int> axis_of;
@@ -168,7 +152,7 @@ class Builder {
     kernel::KernelInput input;
     input.name = graph_.value(value).variable;
     input.type = graph_.type(value).dtype;
-    for (const Expr& e : table_.info(value).extents) input.extents.push_back(parametrize(e));
+    for (const Expr& e : table_.info(value).extents) input.extents.push_back(extent(e));
     input.dense_axes = table_.info(value).dense_axes;
     out_.inputs.push_back({value, nullptr});
     out_.kernel.inputs.push_back(std::move(input));
@@ -183,8 +167,9 @@ class Builder {
         return static_cast<int>(i);
     out_.inputs.push_back({ir::kNoId, constant});
     out_.kernel.inputs.push_back(input);
-    for (Expr& extent : out_.kernel.inputs.back().extents)
-      if (!kernel::is_const_int(extent, kByteValues)) extent = parametrize(extent);
+    for (Expr& length : out_.kernel.inputs.back().extents)
+      if (kernel::is_const(length) && !kernel::is_const_int(length, kByteValues))
+        length = extent(kernel::extent_constant(kernel::const_value(length)));
     return static_cast<int>(out_.inputs.size()) - 1;
   }
 
@@ -228,13 +213,13 @@ class Builder {
     return result;
   }
 
-  /// Largest subexpressions without axes become parameters (structural constants stay).
+  /// Largest subexpressions without axes become parameters (constants that a recipe wrote stay).
   Expr parametrize(const Expr& e) {
     std::unordered_map<const kernel::ExprNode*, bool> memo;
     return kernel::rewrite(e, [&](const Expr& x) -> Expr {
       if (x->kind == ExprKind::kParam) return x;
       if (is_per_element(x, memo)) return {};
-      if (x->kind == ExprKind::kConst && is_structural(*x)) return x;
+      if (x->kind == ExprKind::kConst && (x->origin == 0 || is_bool(x->type))) return x;
       if (kernel::contains(x, ExprKind::kParam)) return {};  // already imported below
       return make_param(x);
     });
@@ -243,7 +228,7 @@ class Builder {
   Expr make_param(const Expr& value) {
     uint64_t hash = kernel::hash_of(value);
     for (int index : params_by_hash_[hash])
-      if (kernel::same(out_.params[static_cast<size_t>(index)], value))
+      if (kernel::same_meaning(out_.params[static_cast<size_t>(index)], value))
         return kernel::param(index, value.type());
     int index = static_cast<int>(out_.params.size());
     params_by_hash_[hash].push_back(index);

@@ -12,19 +12,10 @@ using runtime::Instruction;
 void Emitter::emit_node(ir::NodeId id) {
   const ir::Node& node = graph_.node(id);
   location_ = location_of(id);
-  if (node.op->source) {
-    emit_source(id);
-    return;
-  }
+  node_ = id;
   const op::Lowering& lowering = table_.lowering(id);
-  // Checks that stand before a native function guard its arguments; the others use its results.
-  size_t next_check = 0;
-  for (const op::NativeScalars& native : lowering.native_scalars) {
-    for (; next_check < native.order; ++next_check) emit_check(id, lowering.checks[next_check]);
-    emit_native_scalars(id, native);
-  }
-  for (; next_check < lowering.checks.size(); ++next_check) emit_check(id, lowering.checks[next_check]);
-
+  if (!header_done_[id]) emit_natives_and_checks(id);
+  if (Expr eighths = table_.eighths(id)) local_registers_[op::eighths_of(id)->a] = {reg(eighths), block_};
   for (size_t k = 0; k < lowering.outputs.size(); ++k) {
     const LoweredOutput& output = lowering.outputs[k];
     if (table_.info(node.outputs[k]).scalar) continue;
@@ -40,6 +31,17 @@ void Emitter::emit_node(ir::NodeId id) {
   int group = groups_.of_node[id];
   if (group >= 0 && groups_.groups[static_cast<size_t>(group)].nodes.back() == id)
     emit_kernel(kernels_[static_cast<size_t>(group)], id);
+}
+
+void Emitter::emit_natives_and_checks(ir::NodeId id) {
+  const op::Lowering& lowering = table_.lowering(id);
+  // Checks that stand before a native function guard its arguments; the others use its results.
+  size_t next_check = 0;
+  for (const op::NativeScalars& native : lowering.native_scalars) {
+    for (; next_check < native.order; ++next_check) emit_check(id, lowering.checks[next_check]);
+    emit_native_scalars(id, native);
+  }
+  for (; next_check < lowering.checks.size(); ++next_check) emit_check(id, lowering.checks[next_check]);
 }
 
 void Emitter::emit_source(ir::NodeId id) {
@@ -92,7 +94,7 @@ void Emitter::emit_native_scalars(ir::NodeId id, const op::NativeScalars& native
   call.scalars = regs(native.scalars);
   for (int64_t local : native.locals) {
     int r = new_register();
-    local_registers_[local] = r;
+    local_registers_[local] = {r, block_};
     call.scalar_results.push_back(r);
   }
   Instruction& instruction = emit(Op::kCallNative);
@@ -101,6 +103,13 @@ void Emitter::emit_native_scalars(ir::NodeId id, const op::NativeScalars& native
 }
 
 int Emitter::allocate_tensor(DType type, const std::vector<Expr>& extents) {
+  claim(MemoryClaim::Kind::kHeld, type, extents, graph_.node(node_).op->name);
+  const int slot = emit_allocation(type, extents);
+  claimed_slot(slot);
+  return slot;
+}
+
+int Emitter::emit_allocation(DType type, const std::vector<Expr>& extents) {
   int32_t list = add_list(regs(extents));
   Instruction& instruction = emit(Op::kAllocate);
   instruction.dst = new_slot();
@@ -112,11 +121,17 @@ int Emitter::allocate_tensor(DType type, const std::vector<Expr>& extents) {
 
 int Emitter::allocate(ir::ValueId value) {
   const ir::Type& type = graph_.type(value);
-  int slot = allocate_tensor(type.dtype, table_.info(value).extents);
-  if (output_of_[value] >= 0) {
-    program_.code.back().op = Op::kAllocateOutput;
-    program_.code.back().b = output_of_[value];
+  const std::vector<Expr>& extents = table_.info(value).extents;
+  const int output = output_of_[value];
+  if (output < 0) {
+    table_.info(value).slot = allocate_tensor(type.dtype, extents);
+    return table_.info(value).slot;
   }
+  stored_into_output_[value] = true;
+  claim_output(static_cast<size_t>(output), type.dtype, extents);
+  int slot = emit_allocation(type.dtype, extents);
+  program_.code.back().op = Op::kAllocateOutput;
+  program_.code.back().b = output;
   table_.info(value).slot = slot;
   return slot;
 }
@@ -208,8 +223,13 @@ void Emitter::emit_view(ir::NodeId id, size_t k, const LoweredOutput& output) {
   view.reshape = output.reshape;
   std::vector<int32_t> registers = regs(table_.info(value).extents);
   if (output.reshape) {
+    const bool copies = table_.info(source).dense_axes < view.input_ndim;
+    if (copies)
+      claim(MemoryClaim::Kind::kHeld, graph_.type(source).dtype, table_.info(source).extents,
+            "a dense copy for " + node.op->name);
     Instruction& dense = emit(Op::kMakeDense);
     dense.dst = new_slot();
+    if (copies) claimed_slot(dense.dst);
     dense.a = slot;
     slot = dense.dst;
   } else {
@@ -247,6 +267,8 @@ void Emitter::emit_kernel(const PlannedKernel& kernel, ir::NodeId) {
     return x->kind == kernel::ExprKind::kParam ? table_.resolve(kernel.params[static_cast<size_t>(x->index)])
                                                : Expr{};
   });
+  claim(MemoryClaim::Kind::kScratch, DType::kU8, {bytes},
+        program_.kernels[static_cast<size_t>(kernel.kernel)].name);
   call.scratch_bytes = reg(bytes);
   Instruction& instruction = emit(Op::kCallKernel);
   instruction.a = static_cast<int32_t>(program_.kernel_calls.size());
@@ -287,6 +309,7 @@ int Emitter::slot_of(ir::ValueId value) {
     GALATEA_CHECK(kernel::is_const(e), "a scalar value has extents that are not constant");
     extents.push_back(static_cast<int32_t>(kernel::const_value(e)));
   }
+  if (drafting_) small_bytes_ += static_cast<int64_t>(elements.size()) * size_of(type.dtype) + 192;
   int32_t extent_list = add_list(extents);
   int32_t element_list = add_list(elements);
   Instruction& instruction = emit(Op::kStoreElements);

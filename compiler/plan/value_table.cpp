@@ -145,7 +145,7 @@ void ValueTable::fill_merge(const ir::Merge& merge) {
     const bool shared = std::all_of(merge.operands.begin(), merge.operands.end(), [&](ir::ValueId operand) {
       return kernel::same(values_[operand].extents[at], first);
     });
-    info.extents.push_back(known >= 0 ? kernel::const_int(known)
+    info.extents.push_back(known >= 0 ? kernel::extent_constant(known)
                            : shared   ? first
                                       : kernel::symbol(SymbolKind::kExtent, DType::kI64, merge.result, d));
   }
@@ -164,7 +164,7 @@ void ValueTable::fill_node(ir::NodeId node) {
       for (int d = 0; d < type.ndim; ++d) {
         const int64_t known = use_ == TableUse::kAnalysis ? type.extents[static_cast<size_t>(d)] : -1;
         values_[value].extents.push_back(known >= 0
-                                             ? kernel::const_int(known)
+                                             ? kernel::extent_constant(known)
                                              : kernel::symbol(SymbolKind::kExtent, DType::kI64, value, d));
       }
     }
@@ -198,9 +198,13 @@ void ValueTable::resolve_lowering(op::Lowering& lowering) const {
     resolve_all(check.values);
   }
   for (op::NativeScalars& native : lowering.native_scalars) resolve_all(native.scalars);
-  for (op::NativeOutput& native : lowering.natives) resolve_all(native.scalars);
+  for (op::NativeOutput& native : lowering.natives) {
+    resolve_all(native.scalars);
+    resolve_one(native.least_eighths);
+  }
   for (op::LoweredOutput& output : lowering.outputs)
     for (auto* list : {&output.extents, &output.step, &output.start, &output.elements}) resolve_all(*list);
+  resolve_one(lowering.least_scale);
 }
 
 void ValueTable::fill_output(ir::NodeId node, size_t k) {
@@ -211,7 +215,7 @@ void ValueTable::fill_output(ir::NodeId node, size_t k) {
   for (int d = 0; d < type.ndim; ++d) {
     int64_t known = type.extents[static_cast<size_t>(d)];
     if (known >= 0)
-      info.extents.push_back(kernel::const_int(known));
+      info.extents.push_back(kernel::extent_constant(known));
     else if (static_cast<size_t>(d) < output.extents.size() && output.extents[static_cast<size_t>(d)])
       info.extents.push_back(resolve(output.extents[static_cast<size_t>(d)]));
     else

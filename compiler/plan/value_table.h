@@ -56,6 +56,12 @@ class ValueTable {
   Expr element(ir::ValueId value, int64_t flat_index) const;
   /// kAnalysis: what a kExtent or kElement symbol stands for; empty where it stands for itself.
   Expr original(const kernel::ExprNode& symbol) const;
+  /// As before anything was emitted.
+  void forget_slots() {
+    for (ValueInfo& info : values_) info.slot = -1;
+  }
+  /// What RecipeBuilder::eighths() is for a decoder that is marked `scaled_for`; empty for other nodes.
+  Expr eighths(ir::NodeId node) const;
   const ir::Graph& graph() const { return graph_; }
   op::Lineage& lineage() { return lineage_; }
 

@@ -121,11 +121,13 @@ class Environment(BenchTest):
         self.assertEqual((tools / "pip.calls").read_text(), "x\n")
 
     def test_peers_and_cases_are_chosen_by_parts_of_their_names(self):
-        with harness.Context(arguments(peers=["opencv"], only=["hue"])) as context:
+        with harness.Context(arguments(no_peers=False, peers=["opencv"], only=["hue"])) as context:
             self.assertTrue(context.wants_peer("Albumentations, OpenCV"))
             self.assertFalse(context.wants_peer("DALI"))
             self.assertTrue(context.wants_case("hue u8"))
             self.assertFalse(context.wants_case("flip u8"))
+        with harness.Context(arguments(no_peers=True)) as context:
+            self.assertFalse(context.wants_peer("DALI"))
 
     def test_size_of_a_jpeg(self):
         path = self.folder / "a.jpg"

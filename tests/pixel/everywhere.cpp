@@ -69,7 +69,8 @@ Ran run(const ir::Graph& graph, const SourceMap& sources, const Feed& feed, cons
     }
     if (Status fed = (*session)->feed(name, tensors); !fed) return {{}, fed.error().message()};
   }
-  if (Status ended = (*session)->end_of_feed(); !ended) return {{}, ended.error().message()};
+  if (!feed.empty())
+    if (Status ended = (*session)->end_of_feed(); !ended) return {{}, ended.error().message()};
   auto batch = (*session)->next();
   if (!batch) return {{}, batch.error().message()};
   if (!*batch) return {{}, "no batch"};

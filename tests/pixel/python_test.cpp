@@ -230,7 +230,7 @@ def mixed(image, strength):
         b = int(v / 7.0) + round(v / 3) + float(v > 100) + bool(v & 4) + (v >> 2) + (v ^ 21) + (v | 3) + -v
         k = 100 // (v + 1) if v % 2 == 0 else (v * v) // 3
         chosen = 1 if 50 <= v < 200 and not v == 77 else 2
-        return a + b + k * chosen + math.clamp(v * strength, -5.0, 60.0) + math.sqrt(v) + math.atan2(y, x + 1)
+        return a + b + k * chosen + math.clamp(v * strength, -5.0, 60.0) + math.sqrt(v) + math.atan2(y, x + 1) + [0.5, v, 3][c]
     return at
 )",
                  "return mixed(image, strength)",

@@ -58,7 +58,7 @@ llvm::Value* FunctionEmitter::emit_load(const kernel::ExprNode& e) {
     return from_memory(buffer.type, raw);
   };
   if (vector_var_ < 0) return scalar_load(emit(e.args[0]));
-  if (const kernel::ExprNode* byte = match_look_up(e)) return emit_look_up(e, *byte);
+  if (const auto found = match_look_up(e)) return emit_look_up(*found);
   kernel::VectorOffset parts;
   if (!kernel::match_vector_offset(e.args[0], vector_var_, varying_, &parts)) return gather(e);
   if (!parts.scale) return scalar_load(emit(e.args[0]));

@@ -291,11 +291,10 @@ void FunctionEmitter::emit_vector_body(const kernel::For& loop, Value* base, Val
 }
 
 void FunctionEmitter::emit_if(const kernel::If& branch) {
+  // The rest of a row is not worth shortcuts: they would double the code.
+  if (branch.shortcut && mask_) return emit_block(branch.else_body);
   Value* condition = emit(branch.condition);
-  if (branch.shortcut && is_vector(condition)) {
-    if (mask_) condition = builder_.CreateOr(condition, builder_.CreateNot(mask_));
-    condition = builder_.CreateAndReduce(condition);
-  }
+  if (branch.shortcut && is_vector(condition)) condition = builder_.CreateAndReduce(condition);
   GALATEA_CHECK(!is_vector(condition), "a branch differs between lanes");
   auto* then_block = llvm::BasicBlock::Create(context_, "then", function_);
   auto* else_block = llvm::BasicBlock::Create(context_, "else", function_);

@@ -94,15 +94,17 @@ class FunctionEmitter {
   bool add_to_pixel(const kernel::Store& store);
 
   // look_up.cpp
-  const kernel::ExprNode* match_look_up(const kernel::ExprNode& e) const;
-  Value* emit_look_up(const kernel::ExprNode& e, const kernel::ExprNode& byte);
-  Value* look_up(int table, Value* bytes);
-  Value* look_up_register(int table, Value* bytes);
-
-  // stream_store.cpp
-  void prepare_streams();
-  void end_streams();
-  void store_whole(Value* vector, Value* pointer, int buffer, bool streaming);
+  /// A load from a table of 256 bytes.
+  struct LookUp {
+    int table = -1;
+    Expr byte;  ///< u8: which entry
+    Expr base;  ///< where the table begins in its buffer, the same for all lanes; empty: at 0
+  };
+  std::optional<LookUp> match_look_up(const kernel::ExprNode& e) const;
+  bool match_entry(const Expr& offset, LookUp* out) const;
+  Value* emit_look_up(const LookUp& load);
+  Value* look_up(int table, Value* bytes, Value* base = nullptr);
+  Value* look_up_register(int table, Value* bytes, Value* base);
 
   // gather.cpp
   /// Loads of one block that differ in the constant of their offsets only.
@@ -121,6 +123,11 @@ class FunctionEmitter {
   Value* gather_one_by_one(Value* base, llvm::Type* element, Value* lanes, int bytes);
   Value* pick_element(DType type, Value* words, int64_t element);
   std::vector<std::vector<GatherGroup>> gathers_;  ///< of the blocks being emitted; vector loops only
+
+  // stream_store.cpp
+  void prepare_streams();
+  void end_streams();
+  void store_whole(Value* vector, Value* pointer, int buffer, bool streaming);
 
   // band_row.cpp, band_row_vnni.cpp
   void emit_band_prepare(const kernel::BandPrepare& prepare);

@@ -1,8 +1,8 @@
-// Loads and stores of one block that touch the same pixels.
+// Gathers: loads whose offsets differ from lane to lane in any way.
 //
-// Gathers whose offsets differ by a constant (the channels of a pixel, its neighbour in the row) read one
-// word of 32 or 64 bits per lane and take their elements from it; every buffer has readable padding after its
-// end. Stores to all channels of a pixel are interleaved in registers and written at once.
+// Those of one block whose offsets differ by a constant (the channels of a pixel, its neighbour in the row)
+// read one word of 32 or 64 bits per lane and take their elements from it; every buffer has readable padding
+// after its end.
 #include <algorithm>
 
 #include "compiler/codegen/llvm/emitter.h"
@@ -43,29 +43,38 @@ FunctionEmitter::GatherGroup* FunctionEmitter::find_group(std::vector<GatherGrou
   return nullptr;
 }
 
-void FunctionEmitter::add_to_group(std::vector<GatherGroup>& groups, GatherGroup pixel) {
-  GatherGroup* group = find_group(groups, pixel);
-  if (!group) return groups.push_back(std::move(pixel));
-  const int64_t constant = pixel.constants[0];
+void FunctionEmitter::add_to_group(std::vector<GatherGroup>& groups, GatherGroup load) {
+  GatherGroup* group = find_group(groups, load);
+  if (!group) return groups.push_back(std::move(load));
+  const int64_t constant = load.constants[0];
   const auto at = std::lower_bound(group->constants.begin(), group->constants.end(), constant);
   if (at == group->constants.end() || *at != constant) group->constants.insert(at, constant);
 }
 
 void FunctionEmitter::find_gathers(const kernel::Block& block) {
+  std::vector<bool> assigned(vars_.size(), false);
+  kernel::for_each_statement(block, [&](const kernel::Statement& statement) {
+    if (const auto* n = std::get_if<kernel::Assign>(&statement.node))
+      assigned[static_cast<size_t>(n->var)] = true;
+  });
   std::vector<GatherGroup> found;
-  std::unordered_map<const kernel::ExprNode*, bool> seen;
-  const std::function<void(const Expr&)> visit = [&](const Expr& e) {
-    if (!seen.emplace(e.get(), true).second) return;
-    if (e->kind == kernel::ExprKind::kLoadFlat) add_to_group(found, gather_of(e->index, e->args[0]));
-    for (const Expr& arg : e->args) visit(arg);
+  const auto visit = [&](const Expr& e) {
+    if (e->kind != kernel::ExprKind::kLoadFlat) return;
+    // The same expression is another place after an assignment.
+    bool moves = false;
+    kernel::for_each_node(e->args[0], [&](const Expr& n) {
+      moves |= n->kind == kernel::ExprKind::kVar && assigned[static_cast<size_t>(n->index)];
+    });
+    if (!moves) add_to_group(found, gather_of(e->index, e->args[0]));
   };
-  for (const kernel::Statement& statement : block) {
-    kernel::for_each_expr(statement, visit);
-  }
+  for (const kernel::Statement& statement : block)
+    kernel::for_each_expr(statement, [&](const Expr& e) { kernel::for_each_node(e, visit); });
   gathers_.push_back(std::move(found));
 }
 
-/// Word after word, each with a load of its own; offsets leave the vector in pairs.
+/// Word after word, each with a load of its own; offsets leave the vector in pairs. Where the gather
+/// instruction is a long microprogram (target.h), this takes 0.7 of its time, and other work goes on beside
+/// it.
 llvm::Value* FunctionEmitter::gather_one_by_one(Value* base, llvm::Type* element, Value* lanes, int bytes) {
   llvm::Type* word = builder_.getIntNTy(static_cast<unsigned>(8 * bytes));
   Value* out = llvm::PoisonValue::get(vector_of(word, lanes_));
@@ -101,7 +110,7 @@ llvm::Value* FunctionEmitter::gather_words(const kernel::ExprNode& e, GatherGrou
   // Narrow offsets reach the instruction as they are.
   if (auto* widened = llvm::dyn_cast<llvm::SExtInst>(lanes)) lanes = widened->getOperand(0);
   llvm::Type* element = memory_type(kernel_.buffers[buffer].type);
-  if (!mask_ && lanes->getType()->getScalarSizeInBits() == 32 && lanes_ % 2 == 0) {
+  if (target_.slow_gather && !mask_ && lanes->getType()->getScalarSizeInBits() == 32 && lanes_ % 2 == 0) {
     Value* words =
         gather_one_by_one(builder_.CreateGEP(element, buffers_[buffer], base), element, lanes, bytes);
     group.words.emplace_back(first, words);
@@ -152,7 +161,7 @@ llvm::Value* FunctionEmitter::gather(const kernel::ExprNode& e) {
     }
     last = c;
   }
-  const int bytes = std::max(4, static_cast<int>((last - first + 1) * size)) <= 4 ? 4 : 8;
+  const int bytes = (last - first + 1) * size <= 4 ? 4 : 8;
   return from_memory(type, pick_element(type, gather_words(e, *group, first, bytes), constant - first));
 }
 

@@ -272,8 +272,8 @@ void FunctionEmitter::find_pixel_stores(const kernel::Block& block) {
     // Looked up when the pixel is whole.
     if (has_wide_bytes())
       for (const kernel::Store* member : members) {
-        const bool is_look_up = match_look_up(*member->value) != nullptr;
-        const int table = is_look_up ? member->value->index : -1;
+        const auto found = match_look_up(*member->value);
+        const int table = found && !found->base ? found->table : -1;
         pixel->table = member == first || table == pixel->table ? table : -1;
         if (pixel->table < 0) break;
       }
@@ -286,8 +286,8 @@ bool FunctionEmitter::add_to_pixel(const kernel::Store& store) {
   const auto found = pixel_stores_.find(&store);
   if (found == pixel_stores_.end()) return false;
   PixelStores& pixel = *found->second;
-  const kernel::ExprNode* byte = pixel.table < 0 ? nullptr : match_look_up(*store.value);
-  Value* value = emit(byte ? byte->args[0] : store.value);
+  const auto entry = pixel.table < 0 ? std::nullopt : match_look_up(*store.value);
+  Value* value = emit(entry ? entry->byte : store.value);
   const DType type = kernel_.buffers[static_cast<size_t>(store.buffer)].type;
   pixel.values[pixel.num++] = to_memory(type, spread(value));
   const auto s = static_cast<int>(pixel.values.size());
