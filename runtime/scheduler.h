@@ -36,6 +36,8 @@ class Scheduler {
   std::optional<Ticket> find_work();
   std::optional<Ticket> find_waiting();
   void wait_for_work(std::unique_lock<std::mutex>& lock);
+  using Upcoming = std::vector<std::pair<size_t, int64_t>>;  ///< (source, index)
+  Upcoming upcoming_samples(const Ticket& ticket) const;
   bool prepare_outputs(std::unique_lock<std::mutex>& lock);
   bool wait_for_batch(std::unique_lock<std::mutex>& lock, Executor::Deadline deadline);
   bool plan_one();

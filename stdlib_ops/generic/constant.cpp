@@ -17,6 +17,10 @@ struct Data {
   bool is_bool = false;
   bool is_scalar = false;  ///< written as a number, not as a list
   size_t size() const { return is_integer ? integers.size() : numbers.size(); }
+  Expr element(size_t n, DType type) const {
+    return kernel::saturate(
+        is_integer ? kernel::const_int(integers[n]) : kernel::const_float(numbers[n], DType::kF64), type);
+  }
 };
 
 Data data_of(const ir::Attr& attr) {
@@ -93,8 +97,9 @@ void define_constant(RecipeBuilder& b) {
     return;
   }
   if (volume > kMaxScalarElements) {
+    const Data listed = data_of(b.attr(name));
     std::vector<Cell> cells;
-    for (size_t n = 0; n < data.size(); ++n) cells.push_back(data.element(n, out.dtype)->value);
+    for (size_t n = 0; n < listed.size(); ++n) cells.push_back(listed.element(n, out.dtype)->value);
     return b.output_constant(0, std::make_shared<runtime::ConstantTensor>(out.dtype, out.extents, cells));
   }
   std::vector<Expr> elements;
