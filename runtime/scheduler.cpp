@@ -106,10 +106,8 @@ Scheduler::Upcoming Scheduler::upcoming_samples(const Ticket& ticket) const {
   return upcoming;
 }
 
-std::optional<Ticket> Scheduler::take(Worker& worker) {
+std::optional<Ticket> Scheduler::take() {
   std::unique_lock lock(mutex_);
-  for (size_t i = 0; i < worker.site_times.size(); ++i)
-    times_.sites[i].add(std::exchange(worker.site_times[i], {}));
   const auto begin = std::chrono::steady_clock::now();
   for (bool waited = false;; waited = true) {
     if (core_.cancelled) return std::nullopt;
@@ -173,8 +171,10 @@ void Scheduler::run_step(std::unique_lock<std::mutex>& lock, const std::shared_p
   ready_.notify_all();
 }
 
-void Scheduler::give_back(Ticket ticket, Progress progress) {
+void Scheduler::give_back(Ticket ticket, Progress progress, Worker& worker) {
   std::unique_lock lock(mutex_);
+  for (size_t i = 0; i < worker.site_times.size(); ++i)
+    times_.sites[i].add(std::exchange(worker.site_times[i], {}));
   BatchJob& job = *ticket.job;
   --num_running_;
   if (!waiting_.empty()) work_.notify_all();

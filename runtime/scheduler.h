@@ -21,10 +21,10 @@ namespace galatea::runtime {
 class Scheduler {
  public:
   Scheduler(SessionCore& core, int num_threads);
-  /// Waits for work; nullopt when cancelled. The worker's times go to the totals.
-  std::optional<Ticket> take(Worker& worker);
-  /// Takes a ticket back.
-  void give_back(Ticket ticket, Progress progress);
+  /// Waits for work; nullopt when cancelled.
+  std::optional<Ticket> take();
+  /// Takes a ticket back; the worker's times go to the totals.
+  void give_back(Ticket ticket, Progress progress, Worker& worker);
   Result<std::shared_ptr<BatchJob>> next(Executor::Deadline deadline);
   void wake();
   void shrink();
