@@ -208,13 +208,12 @@ bool PixelScope::adopt(ir::NodeId id) {
   // Both arms of an `if` are computed: where the other one is taken, an integer divides by 1.
   const bool divides = (node.op->name == "arith.floordiv" || node.op->name == "arith.mod") &&
                        is_integral(graph_.type(node.outputs[0]).dtype);
-  const Expr taken = divides ? conjunction(reach(node.block), 0) : kernel::const_bool(true);
   auto replace = [&](const Expr& e) -> Expr {
     if (e->kind != ExprKind::kSymbol || e->symbol != SymbolKind::kElement) return {};
     const auto from = static_cast<ir::ValueId>(e->a);
     Expr value = element(from, e->b);
-    if (divides && from == node.inputs[1])
-      value = kernel::select(taken, value, kernel::const_int(1, value.type()));
+    if (divides && from == node.inputs[1] && !kernel::is_const(value))
+      value = kernel::select(conjunction(reach(node.block), 0), value, kernel::const_int(1, value.type()));
     return value;
   };
   for (size_t k = 0; k < lowering.outputs.size(); ++k) {

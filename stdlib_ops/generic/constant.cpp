@@ -17,10 +17,6 @@ struct Data {
   bool is_bool = false;
   bool is_scalar = false;  ///< written as a number, not as a list
   size_t size() const { return is_integer ? integers.size() : numbers.size(); }
-  Expr element(size_t n, DType type) const {
-    return kernel::saturate(
-        is_integer ? kernel::const_int(integers[n]) : kernel::const_float(numbers[n], DType::kF64), type);
-  }
 };
 
 Data data_of(const ir::Attr& attr) {
@@ -88,7 +84,8 @@ void define_constant(RecipeBuilder& b) {
   const std::string name = data_argument(b);
   const ir::Type& out = b.output_type(0);
   const int64_t volume = out.static_volume();
-  const auto size = static_cast<int>(data_of(b.attr(name)).size());
+  const Data given = data_of(b.attr(name));
+  const auto size = static_cast<int>(given.size());
   const std::vector<Expr> data = b.arg_list(name, size, out.dtype);
   if (size == 1 && volume > kMaxScalarElements) {
     std::vector<Expr> extents;
@@ -97,9 +94,8 @@ void define_constant(RecipeBuilder& b) {
     return;
   }
   if (volume > kMaxScalarElements) {
-    const Data listed = data_of(b.attr(name));
     std::vector<Cell> cells;
-    for (size_t n = 0; n < listed.size(); ++n) cells.push_back(listed.element(n, out.dtype)->value);
+    for (size_t n = 0; n < given.size(); ++n) cells.push_back(given.element(n, out.dtype)->value);
     return b.output_constant(0, std::make_shared<runtime::ConstantTensor>(out.dtype, out.extents, cells));
   }
   std::vector<Expr> elements;
