@@ -10,6 +10,7 @@
 
 #include "compiler/check_graph.h"
 #include "compiler/kernel/passes/passes.h"
+#include "compiler/op/schema.h"
 #include "compiler/passes/pass_runner.h"
 #include "compiler/plan/emit_sample_program.h"
 #include "compiler/plan/form_kernels.h"
@@ -52,7 +53,13 @@ class Compilation {
       passes::PassOptions pass_options = passes::default_pass_options();
       pass_options.trace = options_.trace;
       GALATEA_ASSIGN(auto reports, passes::run_passes(*graph, *options_.registry, pass_options));
-      if (report_) report_->passes = std::move(reports);
+      if (report_) {
+        for (passes::PassReport& report : reports)
+          for (passes::Remark& remark : report.remarks)
+            if (const SourceFile* file = sources_.file(remark.span.file))
+              remark.text += fmt::format(" (line {})", file->position(remark.span.begin).line);
+        report_->passes = std::move(reports);
+      }
     }
     auto program = std::make_shared<runtime::Program>();
     set_options(*graph, *program);
@@ -68,7 +75,8 @@ class Compilation {
       planned.push_back(std::move(kernel));
     }
     GALATEA_TRY(make_code(*program));
-    GALATEA_TRY(plan::emit_sample_program(table, groups, planned, sources_, program->seed, *program));
+    GALATEA_TRY(plan::emit_sample_program(table, groups, planned, sources_, program->seed, *program,
+                                          report_ ? &report_->memory : nullptr));
     program->compile_seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (report_) report_->graph = std::move(graph);
@@ -113,7 +121,8 @@ class Compilation {
     kernel::KernelPassOptions pass_options;
     // Unfused, every stage stays as its operator wrote it, for comparing.
     if (!options_.fuse)
-      pass_options.skip = {"permute_outputs", "inline_maps", "narrow_producers", "sink_into_store", "tabulate"};
+      pass_options.skip = {"permute_outputs", "inline_maps", "narrow_producers", "sink_into_store",
+                           "tabulate"};
     kernel::Kernel kernel = kernel::run_kernel_passes(std::move(built.kernel), pass_options);
     plan::drop_unused_params(kernel, built.params);
     GALATEA_TRY(kernel::verify(kernel));
@@ -122,7 +131,7 @@ class Compilation {
     report.name = kernel.name;
     report.why = group.why;
     for (ir::NodeId node : group.nodes) {
-      report.operators.push_back(graph.node(node).op->name);
+      report.operators.push_back(op::shown_name(graph.node(node)));
       if (const SourceFile* file = sources_.file(graph.node(node).span.file))
         report.lines.push_back(file->position(graph.node(node).span.begin).line);
     }

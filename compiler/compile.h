@@ -15,6 +15,7 @@
 #include "compiler/codegen/backend.h"
 #include "compiler/ir/graph.h"
 #include "compiler/passes/pass_runner.h"
+#include "compiler/plan/memory_plan.h"
 #include "runtime/program.h"
 
 namespace galatea {
@@ -45,6 +46,7 @@ struct CompileReport {
   std::unique_ptr<ir::Graph> graph;  ///< after the passes
   std::vector<KernelReport> kernels;
   std::vector<passes::PassReport> passes;
+  std::vector<plan::MemoryClaim> memory;  ///< what a sample takes, in terms of the graph's symbols
   std::vector<std::string> notes;
   std::vector<Diagnostic> diagnostics;  ///< warnings of the checks that need no data
 };

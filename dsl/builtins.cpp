@@ -67,6 +67,8 @@ Value fn_abs(Evaluator& ev, CallArguments& a) {
 Value fn_round(Evaluator& ev, CallArguments& a) {
   if (!check_shape(ev, a, 1, 2, {"ndigits"})) return Value::poison();
   const Value x = plain(a.positional[0]);
+  if (x.is_node() && ev.in_element() && a.positional.size() == 1 && a.keywords.empty())
+    return ev.convert_element(x, DType::kI32, true, a.span);
   if (x.is_node()) return no_node(ev, a, "write `math.floor(x + 0.5)`");
   if (!x.is_number()) return wrong_kind(ev, a, 0, "a number");
   Value digits = a.positional.size() == 2   ? a.positional[1]

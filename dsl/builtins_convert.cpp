@@ -16,6 +16,8 @@ namespace galatea::dsl::builtin {
 Value fn_bool(Evaluator& ev, CallArguments& a) {
   if (!check_shape(ev, a, 0, 1)) return Value::poison();
   if (a.positional.empty()) return Value::of(false);
+  if (a.positional[0].is_node() && ev.in_element())
+    return ev.convert_element(a.positional[0], DType::kBool, false, a.span);
   if (a.positional[0].is_node()) return no_node(ev, a, "write `fn.cast(x, dtype=types.BOOL)`");
   return ev.has_truth(a.positional[0], a.spans[0]) ? Value::of(truth(a.positional[0])) : Value::poison();
 }
@@ -53,6 +55,7 @@ Value fn_int(Evaluator& ev, CallArguments& a) {
   if (!check_shape(ev, a, 0, 2)) return Value::poison();
   if (a.positional.empty()) return Value::of(int64_t{0});
   const Value x = only_element(a.positional[0]);
+  if (x.is_node() && ev.in_element()) return ev.convert_element(x, DType::kI32, false, a.span);
   if (x.is_node()) return no_node(ev, a, "write `fn.cast(x, dtype=types.INT32)`");
   if (x.is_integral()) return Value::of(x.as_int());
   if (x.is(ValueKind::kFloat)) {
@@ -82,6 +85,7 @@ Value fn_float(Evaluator& ev, CallArguments& a) {
   if (!check_shape(ev, a, 0, 1)) return Value::poison();
   if (a.positional.empty()) return Value::of(0.0);
   const Value x = only_element(a.positional[0]);
+  if (x.is_node() && ev.in_element()) return ev.convert_element(x, DType::kF32, false, a.span);
   if (x.is_node()) return no_node(ev, a, "write `fn.cast(x, dtype=types.FLOAT)`");
   if (x.is_number()) return Value::of(x.as_double());
   if (!x.is(ValueKind::kString)) return wrong_kind(ev, a, 0, "a number or a string");

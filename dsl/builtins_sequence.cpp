@@ -165,6 +165,16 @@ Value extreme(Evaluator& ev, CallArguments& a, const std::string& op) {
     const auto* fallback = keyword_of(a, "default");
     return fallback ? fallback->value : ev.fail(Message::kRaised, a.span, {a.name + "() of an empty list"});
   }
+  // Of one element of a pixel function they are computed.
+  if (ev.in_element() && !keyword_of(a, "key") &&
+      std::any_of(elements.begin(), elements.end(), [](const Value& v) { return v.is_node(); })) {
+    Value best = elements[0];
+    for (size_t i = 1; i < elements.size() && !best.is_poison(); ++i) {
+      if (!elements[i].is_node() && !elements[i].is_number()) return wrong_kind(ev, a, i, "a number");
+      best = ev.node_operator(op == "<" ? "math.min" : "math.max", {best, elements[i]}, a.span);
+    }
+    return best;
+  }
   std::vector<Value> keys;
   if (!sort_keys(ev, a, elements, keys)) return Value::poison();
   size_t best = 0;

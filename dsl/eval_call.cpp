@@ -117,6 +117,8 @@ Value Evaluator::call(const Value& callee, CallArguments& arguments) {
       return call_dtype(*this, callee.dtype, arguments);
     case ValueKind::kPipeline:
       return call_pipeline(callee.as<PipelineObject>(), arguments);
+    case ValueKind::kPixel:
+      return call_pixel(callee.as<PixelObject>(), arguments);
     case ValueKind::kNewAxis: {
       if (arguments.positional.size() > 1 ||
           (!arguments.positional.empty() && !arguments.positional[0].is(ValueKind::kString)) ||

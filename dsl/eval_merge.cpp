@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "dsl/evaluator.h"
+#include "dsl/pixel.h"
 
 namespace galatea::dsl {
 namespace {
@@ -130,6 +131,10 @@ std::optional<bool> Evaluator::all_equal(const std::vector<Value>& values, Span 
   return true;
 }
 
+ir::BlockId Evaluator::home_of(ir::BlockId join) const {
+  return pixel_ && pixel_->owns_block(join) ? pixel_->first_block() : 0;
+}
+
 // Nodes, numbers and arrays: unequal numbers promote among themselves and become constants.
 Value Evaluator::merge_nodes(std::vector<Value> values, const MergeContext& context) {
   auto rank_of = [&](const Value& value) {
@@ -146,13 +151,13 @@ Value Evaluator::merge_nodes(std::vector<Value> values, const MergeContext& cont
   for (size_t i = 0; i < values.size(); ++i) {
     if (values[i].is_node()) {
       if (numbers_only && rank_of(values[i]) < rank)
-        values[i] = raise_merge(values[i], rank, context.spans[i]);
+        values[i] = raise_merge(values[i], rank, context.join, context.spans[i]);
       if (values[i].is_poison()) return Value::poison();
       continue;
     }
     // The constant goes to the entry, where it is on every path and leaves arms empty.
     ir::BlockId here = builder_->insertion_block();
-    builder_->set_insertion_block(0);
+    builder_->set_insertion_block(home_of(context.join));
     auto dtype = values[i].is_number() ? std::optional(number_dtype(rank)) : std::nullopt;
     values[i] = constant_node(values[i], context.spans[i], dtype);
     builder_->set_insertion_block(here);
@@ -161,7 +166,11 @@ Value Evaluator::merge_nodes(std::vector<Value> values, const MergeContext& cont
   ir::Type type = type_of(values[0]);
   for (const Value& value : values) {
     const ir::Type& other = type_of(value);
-    std::string_view difference = other.dtype != type.dtype     ? "element type"
+    // Of one element of a pixel function, both sides are computed and one is taken: they promote.
+    const bool promotes = home_of(context.join) != 0 && other.ndim == 0 && type.ndim == 0;
+    if (promotes) type.dtype = promote(type.dtype, other.dtype);
+    std::string_view difference = promotes                      ? ""
+                                  : other.dtype != type.dtype   ? "element type"
                                   : other.ndim != type.ndim     ? "number of dimensions"
                                   : other.layout != type.layout ? "layout"
                                   : other.device != type.device ? "device"
@@ -195,10 +204,10 @@ Value Evaluator::merge_nodes(std::vector<Value> values, const MergeContext& cont
 
 // A choice among numbers that is made once more, among the same numbers with a wider type: `2 if a else 3`
 // where it meets 2.5 (the rest of a chain of `elif`).
-Value Evaluator::raise_merge(const Value& value, int rank, Span span) {
+Value Evaluator::raise_merge(const Value& value, int rank, ir::BlockId join, Span span) {
   if (value.is_number()) {
     ir::BlockId here = builder_->insertion_block();
-    builder_->set_insertion_block(0);
+    builder_->set_insertion_block(home_of(join));
     Value constant = constant_node(value, span, number_dtype(rank));
     builder_->set_insertion_block(here);
     return constant;
@@ -208,7 +217,7 @@ Value Evaluator::raise_merge(const Value& value, int rank, Span span) {
   if (!step(span)) return Value::poison();
   std::vector<ir::ValueId> operands;
   for (const Value& original : choice.values) {
-    Value raised = raise_merge(original, rank, span);
+    Value raised = raise_merge(original, rank, choice.join, span);
     if (raised.is_poison()) return raised;
     operands.push_back(raised.node);
   }
@@ -340,6 +349,11 @@ bool Evaluator::may_change(const Value& value, Span span) {
   if (together && !object.twin.valid()) {
     object.changed = true;
     return true;
+  }
+  if (!together && pixel_ && object.region != 0) {
+    fail(Message::kPixelChange, span, {std::string(type_name(value))});
+    object.spoiled = true;
+    return false;
   }
   bool of_file = !together && object.region == 0;
   Message message = together  ? Message::kChangeTwin

@@ -9,6 +9,7 @@
 #include "compiler/ir/attr.h"
 #include "dsl/array.h"
 #include "dsl/evaluator.h"
+#include "dsl/pixel.h"
 #include "dsl/suggest.h"
 
 namespace galatea::dsl {
@@ -82,6 +83,8 @@ Value Evaluator::add_node(ir::GraphBuilder::NodeSpec spec) {
     }
     return Value::poison();
   }
+  if (pixel_ && pixel_->owns_block(graph_->node(*added).block) && !adopt_node(*added, span))
+    return Value::poison();
   const std::vector<ir::ValueId>& outputs = graph_->node(*added).outputs;
   if (outputs.size() == 1) return Value::of_node(outputs[0]);
   if (outputs.empty()) return Value::none();
@@ -349,6 +352,7 @@ std::string text_before_dot(const SourceMap& sources, Span whole, Span name) {
 }  // namespace
 
 Value Evaluator::node_attribute(const Value& node, const std::string& name, Span span, Span name_span) {
+  if (auto extent = pixel_attribute(node, name, span)) return *extent;
   if (name == "shape") return make_builtin("shape", method_shape, node);
   if (name == "gpu") return make_builtin("gpu", method_gpu, node);
   if (name == "cpu") return make_builtin("cpu", method_cpu, node);
@@ -361,6 +365,8 @@ Value Evaluator::node_attribute(const Value& node, const std::string& name, Span
   const op::Operator* op = registry_.find(name);
   if (op && !op->internal)
     diagnostic.help = fmt::format("operators are functions: `fn.{}({}, …)`", name, base.empty() ? "x" : base);
+  else if (in_pixel_function_ > 0 || pixel_)
+    diagnostic.help = did_you_mean(name, {"height", "width", "channels", "bilinear", "shape"});
   else if (const Suggestion* known = find_suggestion(Place::kNodeMember, "", name))
     diagnostic.help = help_of(*known, base);
   else

@@ -135,6 +135,9 @@ Value Evaluator::call_operator(const OperatorObject& callee, CallArguments& argu
     }
     return Value(ValueKind::kOperatorObject, ready);
   }
+  const bool converts = callee.op->name == "cast" || callee.op->name == "cast_like";
+  if (in_element() && !converts)
+    return fail(Message::kPixelOperator, arguments.span, {"`fn." + callee.path + "`"});
   for (size_t i = 0; i < callee.arguments.size(); ++i) {
     const auto& [name, value] = callee.arguments[i];
     bool given = std::any_of(arguments.keywords.begin(), arguments.keywords.end(),

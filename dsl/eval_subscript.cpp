@@ -7,6 +7,7 @@
 #include "dsl/array.h"
 #include "dsl/evaluator.h"
 #include "dsl/host_modules.h"
+#include "dsl/pixel.h"
 #include "dsl/suggest.h"
 #include "dsl/unicode.h"
 
@@ -54,6 +55,8 @@ Value Evaluator::eval_subscript(const Expression& e) {
   Value base = eval(*e.operands[0]);
   if (base.is_poison() || !alive()) return Value::poison();
   const Expression& selector = *e.operands[1];
+  if (base.is_node() && pixel_ && !pixel_->owns(base.node) && type_of(base).ndim > 0)
+    return read_element(base, selector, e.span);
   if (base.is_node()) return node_index(base, selector, e.span);
   if (base.is(ValueKind::kArray)) return eval_array_subscript(base, selector, e.span);
   if (selector.kind == ExpressionKind::kSlice) return eval_slice(base, selector, e.span);
@@ -124,6 +127,8 @@ Value Evaluator::eval_array_subscript(const Value& base, const Expression& selec
 
 Value Evaluator::index(const Value& base, const Value& given_key, Span span) {
   const Value key = base.is(ValueKind::kDict) ? given_key : plain(given_key);
+  if (key.is_node() && pixel_ && base.is_sequence())
+    if (auto chosen = choose_element(base, key, span)) return *chosen;
   if (key.is_node()) return fail(Message::kIndexByNode, span, {describe_kind(base), type_text(key)});
   if (base.is(ValueKind::kDict)) {
     std::string text = key_of(key);

@@ -28,6 +28,7 @@
 
 #include "base/diagnostic.h"
 #include "compiler/ir/graph.h"
+#include "compiler/kernel/expr.h"
 #include "compiler/op/operator.h"
 #include "dsl/ast.h"
 #include "dsl/frontend.h"
@@ -111,6 +112,8 @@ struct Frame : Object {
   Env env;
   std::vector<LoopState*> loops;
 };
+
+class PixelScope;
 
 class Evaluator {
  public:
@@ -200,6 +203,16 @@ class Evaluator {
   /// Notes once that something named for the GPU runs on the CPU.
   void note_device(Span span, const std::string& what);
 
+  // ---- pixel functions (eval_pixel.cpp) ----
+  /// `galatea.pixel`, with or without arguments.
+  Value decorate_pixel(CallArguments& arguments);
+  /// Set while a function of coordinates runs: values are those of one element.
+  bool in_element() const { return pixel_ != nullptr; }
+  /// image.bilinear(y, x, c).
+  Value read_between(const Value& base, const CallArguments& arguments);
+  /// As Python's int(), float() and bool() on the value of an element; `round`: to the nearest integer.
+  Value convert_element(const Value& value, DType dtype, bool round, Span span);
+
   Arena arena;
 
  private:
@@ -257,7 +270,7 @@ class Evaluator {
   // ---- merging (eval_merge.cpp) ----
   Value merge(const std::vector<Value>& values, const MergeContext& context);
   Value merge_nodes(std::vector<Value> values, const MergeContext& context);
-  Value raise_merge(const Value& value, int rank, Span span);
+  Value raise_merge(const Value& value, int rank, ir::BlockId join, Span span);
   std::optional<bool> all_equal(const std::vector<Value>& values, Span span);
   Value merge_containers(const std::vector<Value>& values, const MergeContext& context);
   Value merge_sequences(const std::vector<Value>& values, const MergeContext& context, Value& known);
@@ -308,6 +321,7 @@ class Evaluator {
   Value run_function(FunctionObject& function, Frame& frame, const CallArguments& arguments);
   const std::set<std::string>& locals_of(const FunctionObject& function);
   Value call_pipeline(PipelineObject& pipeline, const CallArguments& arguments);
+  Value call_pixel(PixelObject& pixel, CallArguments& arguments);
   std::string signature(const FunctionObject& function) const;
 
   // ---- operators (eval_operator.cpp, eval_argument.cpp, eval_input.cpp) ----
@@ -368,6 +382,24 @@ class Evaluator {
   bool check_outputs(const std::vector<ir::ValueId>& outputs, const PipelineObject& pipeline,
                      const OutputChecks& checks);
 
+  // ---- pixel functions (eval_pixel.cpp, eval_element.cpp) ----
+  struct PixelCall;
+  bool take_pixel_options(PixelCall& call, const PixelObject& pixel, CallArguments& arguments);
+  bool choose_image(PixelCall& call, const FunctionObject& function, const CallArguments& arguments);
+  Value run_element(PixelCall& call, FunctionObject& at, const CallArguments& arguments);
+  bool take_element(PixelCall& call, const Value& given, const FunctionObject& at);
+  Value element_node(const kernel::Expr& e, Span span);
+  bool adopt_node(ir::NodeId id, Span span);
+  Value read_element(const Value& base, const Expression& selector, Span span);
+  std::optional<std::vector<kernel::Expr>> element_indices(const Value& base,
+                                                           const std::vector<Value>& indices,
+                                                           const std::vector<Span>& spans, Span span);
+  bool may_read(const Value& base, Span span);
+  std::optional<Value> choose_element(const Value& list, const Value& key, Span span);
+  std::optional<Value> pixel_attribute(const Value& node, const std::string& name, Span span);
+  /// Where constants of a merge go: where they are on every path.
+  ir::BlockId home_of(ir::BlockId join) const;
+
   bool stack_exhausted() const;
 
   const op::Registry& registry_;
@@ -397,6 +429,9 @@ class Evaluator {
     const CallState* state = nullptr;  ///< of the callee
   };
   std::vector<ActiveCall> calls_;
+
+  std::unique_ptr<PixelScope> pixel_;  ///< while a function of coordinates runs
+  int in_pixel_function_ = 0;          ///< how many pixel functions are being called
 
   ir::Graph* graph_ = nullptr;
   ir::GraphBuilder* builder_ = nullptr;

@@ -270,6 +270,28 @@ Value call_struct(Evaluator& ev, CallArguments& a) {
   return ev.make_struct(std::move(fields));
 }
 
+Value call_pixel(Evaluator& ev, CallArguments& a) { return ev.decorate_pixel(a); }
+
+// galatea.sum(range(-1, 2), lambda k: image[y + k, x, c]): from left to right.
+Value call_sum(Evaluator& ev, CallArguments& a) {
+  if (!a.keywords.empty())
+    return ev.fail(Message::kUnknownParameter, a.keywords[0].name_span,
+                   {"galatea.sum", a.keywords[0].name, ""});
+  if (a.positional.size() != 2)
+    return ev.fail(Message::kArgumentCount, a.span,
+                   {"galatea.sum", "2 arguments, a range and a function of its elements",
+                    std::to_string(a.positional.size())});
+  auto elements = ev.iterate(a.positional[0], a.spans[0], "summed over");
+  if (!elements) return Value::poison();
+  Value total = Value::of(int64_t{0});
+  for (size_t i = 0; i < elements->size(); ++i) {
+    const Value term = ev.call_back(a.positional[1], {(*elements)[i]}, a, static_cast<uint32_t>(i));
+    total = i == 0 ? term : ev.binary("+", total, term, a.span, a.span, a.span);
+    if (total.is_poison()) return total;
+  }
+  return total;
+}
+
 Value call_not_yet(Evaluator& ev, CallArguments& a) {
   return ev.fail(Message::kNotYet, a.span, {"`" + a.name + "`"});
 }
@@ -333,8 +355,9 @@ void fill_library(Evaluator& ev, std::map<std::string, ModuleObject*>& modules) 
   ModuleObject* galatea = add("galatea");
   galatea->names = dali->names;
   galatea->names["struct"] = {ev.make_builtin("struct", call_struct), {}};
-  for (const char* name : {"pixel", "policy"})
-    galatea->names[name] = {ev.make_builtin(std::string("galatea.") + name, call_not_yet), {}};
+  galatea->names["pixel"] = {ev.make_builtin("galatea.pixel", call_pixel), {}};
+  galatea->names["sum"] = {ev.make_builtin("galatea.sum", call_sum), {}};
+  galatea->names["policy"] = {ev.make_builtin("galatea.policy", call_not_yet), {}};
   for (const char* name : {"fn", "ops", "types", "math", "pipeline"})
     modules[std::string("galatea.") + name] = modules[std::string("nvidia.dali.") + name];
 

@@ -125,6 +125,8 @@ std::string repr_at(const Value& value, Walk& walk) {
       return "<operator fn." + value.as<OperatorObject>().path + ">";
     case ValueKind::kPipeline:
       return "<pipeline " + value.as<PipelineObject>().name + ">";
+    case ValueKind::kPixel:
+      return "<pixel function " + value.as<PixelObject>().function->name + ">";
     case ValueKind::kDType:
       return "types." + std::string(types_name(value.dtype));
     case ValueKind::kEnum:
@@ -242,6 +244,8 @@ std::string_view type_name(const Value& value) {
       return "operator object";
     case ValueKind::kPipeline:
       return "pipeline";
+    case ValueKind::kPixel:
+      return "pixel function";
     case ValueKind::kDecorator:
       return "decorator";
     case ValueKind::kDType:

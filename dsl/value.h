@@ -48,6 +48,7 @@ enum class ValueKind : uint8_t {
   kOperator,
   kOperatorObject,
   kPipeline,
+  kPixel,  ///< a pixel function
   kDecorator,
   kDType,
   kEnum,
@@ -74,6 +75,7 @@ struct BuiltinObject;
 struct ModuleObject;
 struct OperatorObject;
 struct PipelineObject;
+struct PixelObject;
 struct EnumObject;
 struct PendingObject;
 struct NewAxisObject;
@@ -245,6 +247,16 @@ struct PipelineObject : Object {
   std::vector<std::pair<std::string, Value>> options;
   std::vector<Span> option_spans;
   Span span;
+};
+/// A function decorated with @galatea.pixel, with the arguments that the decorator gave it.
+struct PixelObject : Object {
+  struct Option {
+    std::string name;
+    Value value;
+    Span span;
+  };
+  FunctionObject* function = nullptr;  ///< nullptr: a decorator that waits for its function
+  std::vector<Option> options;
 };
 struct DecoratorObject : Object {
   std::vector<std::pair<std::string, Value>> options;

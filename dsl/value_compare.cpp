@@ -159,6 +159,7 @@ std::string key_text_at(const Value& given, Walk& walk) {
     case ValueKind::kFunction:
     case ValueKind::kBuiltin:
     case ValueKind::kPipeline:
+    case ValueKind::kPixel:
       return "o" + std::to_string(reinterpret_cast<uintptr_t>(value.object));
     default:
       return {};

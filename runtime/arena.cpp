@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
+
+#include "runtime/messages.h"
 
 namespace galatea::runtime {
 
@@ -11,40 +14,68 @@ int64_t round_up_capacity(int64_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
+Arena::~Arena() {
+  if (!gate_) return;
+  const int64_t kept = retained_bytes_;
+  blocks_.clear();
+  awake_ ? gate_->release(budget_) : gate_->idle_shrank(kept);
+}
+
 int32_t Arena::find_free(int64_t bytes) const {
   int32_t best = -1;
+  // A block twice too large is better kept for a larger need; a budget knows nothing of larger blocks.
+  const int64_t largest = gate_ ? round_up_capacity(bytes) : 2 * bytes + 4096;
   for (size_t i = 0; i < blocks_.size(); ++i) {
     const Block& block = blocks_[i];
     if (!block.buffer || block.references > 0) continue;
     int64_t size = block.buffer->size();
-    // A block twice too large is better kept for a larger need.
-    if (size < bytes || size > 2 * bytes + 4096) continue;
+    if (size < bytes || size > largest) continue;
     if (best < 0 || size < blocks_[static_cast<size_t>(best)].buffer->size()) best = static_cast<int32_t>(i);
   }
   return best;
 }
 
+void Arena::drop(Block& block) {
+  retained_bytes_ -= cost(block);
+  block.buffer.reset();
+}
+
 void Arena::drop_free_blocks() {
   for (Block& block : blocks_) {
-    if (!block.buffer || block.references > 0) continue;
-    retained_bytes_ -= block.buffer->size();
-    block.buffer.reset();
+    if (block.buffer && block.references == 0) drop(block);
   }
 }
 
+Status Arena::stay_within_budget(int64_t bytes) {
+  lacking_ = 0;
+  if (!gate_ || retained_bytes_ + bytes <= budget_) return {};
+  drop_free_blocks();
+  const int64_t missing = retained_bytes_ + bytes - budget_;
+  if (missing <= 0) return {};
+  if (budget_ + missing > limit_)
+    return make_error(message::kMemoryLimit, budget_ + missing, gate_->limit(), limit_);
+  if (!gate_->try_claim(missing)) {
+    lacking_ = missing;
+    return make_error(message::kNoRoom, missing, gate_->limit(), gate_->limit() - gate_->bytes_free());
+  }
+  budget_ += missing;
+  return {};
+}
+
 Result<int32_t> Arena::grow(int64_t bytes) {
-  int64_t capacity = round_up_capacity(bytes);
-  auto buffer = allocator_.allocate(capacity);
+  const int64_t capacity = round_up_capacity(bytes);
+  GALATEA_TRY(stay_within_budget(capacity + kBufferPadding));
+  auto buffer = allocator_.allocate(capacity, gate_ != nullptr);
   if (!buffer) {
     drop_free_blocks();
-    buffer = allocator_.allocate(capacity);
+    buffer = allocator_.allocate(capacity, gate_ != nullptr);
   }
   if (!buffer) return std::unexpected(std::move(buffer.error()));
-  retained_bytes_ += capacity;
   auto unused =
       std::find_if(blocks_.begin(), blocks_.end(), [](const Block& block) { return !block.buffer; });
   if (unused == blocks_.end()) unused = blocks_.emplace(blocks_.end());
   unused->buffer = std::move(*buffer);
+  retained_bytes_ += cost(*unused);
   return static_cast<int32_t>(unused - blocks_.begin());
 }
 
@@ -56,7 +87,7 @@ Result<int32_t> Arena::acquire(int64_t bytes) {
   Block& block = blocks_[static_cast<size_t>(id)];
   block.references = 1;
   block.last_use = ++clock_;
-  live_bytes_ += block.buffer->size();
+  live_bytes_ += cost(block);
   peak_live_bytes_ = std::max(peak_live_bytes_, live_bytes_);
   return id;
 }
@@ -69,7 +100,7 @@ void Arena::release(int32_t id) {
   if (id < 0) return;
   Block& block = blocks_[static_cast<size_t>(id)];
   GALATEA_CHECK(block.references > 0);
-  if (--block.references == 0) live_bytes_ -= block.buffer->size();
+  if (--block.references == 0) live_bytes_ -= cost(block);
 }
 
 void Arena::reset() {
@@ -81,9 +112,28 @@ void Arena::reset() {
       if (block.buffer && (!oldest || block.last_use < oldest->last_use)) oldest = &block;
     }
     if (!oldest) return;
-    retained_bytes_ -= oldest->buffer->size();
-    oldest->buffer.reset();
+    drop(*oldest);
   }
+}
+
+void Arena::wake(int64_t limit) {
+  awake_ = true;
+  limit_ = limit;
+  lacking_ = 0;
+  budget_ = retained_bytes_;
+  gate_->wake(budget_);
+}
+
+void Arena::sleep() {
+  if (!awake_) return;
+  awake_ = false;
+  gate_->rest(std::exchange(budget_, 0), retained_bytes_);
+}
+
+void Arena::shrink_idle() {
+  const int64_t before = retained_bytes_;
+  drop_free_blocks();
+  gate_->idle_shrank(before - retained_bytes_);
 }
 
 }  // namespace galatea::runtime

@@ -13,12 +13,8 @@ BatchJob::BatchJob(std::shared_ptr<const LoadedProgram> loaded, BufferPool& pool
   states_.assign(count, State::kLive);
   outputs_.resize(loaded_->program->outputs.size());
   for (size_t k = 0; k < outputs_.size(); ++k) {
-    const OutputSpec& spec = loaded_->program->outputs[k];
     outputs_[k].samples.resize(count);
-    const bool known =
-        std::all_of(spec.extents.begin(), spec.extents.end(), [](int64_t extent) { return extent >= 0; });
-    if (!known || spec.extents.size() != static_cast<size_t>(spec.ndim)) continue;
-    if (auto bytes = dense_bytes(spec.dtype, spec.extents)) outputs_[k].sample_bytes = *bytes;
+    outputs_[k].sample_bytes = fixed_bytes(loaded_->program->outputs[k]);
   }
   num_pending = num_samples;
 }
@@ -29,6 +25,7 @@ SampleInput BatchJob::input(int slot) {
   input.slot = slot;
   input.number = numbers[at];
   input.epoch = epoch;
+  input.batch_bytes = fixed_output_bytes();
   if (!places.empty()) input.reads = &places[at * loaded_->sources.size()];
   if (!feeds.empty()) {
     std::lock_guard lock(mutex_);
@@ -58,12 +55,7 @@ Result<Tensor> BatchJob::allocate_output(int output, int slot, DType dtype,
     }
     std::lock_guard lock(mutex_);
     if (!out.contiguous) {
-      // Room for a full batch, also for an epoch's smaller last one: a buffer of another size would drive the
-      // full ones out of the pool, and fresh pages cost more than the idle ones. What a host feeds may be
-      // small for good.
-      const int64_t slots =
-          places.empty() ? num_samples_ : std::max(num_samples_, loaded_->program->batch_size);
-      GALATEA_ASSIGN(out.contiguous, pool_.acquire(bytes * slots));
+      GALATEA_ASSIGN(out.contiguous, pool_.acquire(fixed_size(out)));
     }
     tensor.buffer = out.contiguous;
     tensor.data = out.contiguous->data() + bytes * slot;
@@ -73,6 +65,62 @@ Result<Tensor> BatchJob::allocate_output(int output, int slot, DType dtype,
   }
   out.samples[static_cast<size_t>(slot)] = tensor;
   return tensor;
+}
+
+/// Room for a full batch, also for an epoch's smaller last one: a buffer of another size would drive the full
+/// ones out of the pool, and fresh pages cost more than the idle ones. What a host feeds may be small for
+/// good.
+int64_t BatchJob::fixed_size(const Output& output) const {
+  const int64_t slots = places.empty() ? num_samples_ : std::max(num_samples_, loaded_->program->batch_size);
+  return output.sample_bytes * slots;
+}
+
+int64_t BatchJob::fixed_output_bytes() const {
+  int64_t bytes = 0;
+  for (const Output& out : outputs_) bytes += out.sample_bytes < 0 ? 0 : claimed_bytes(fixed_size(out));
+  return bytes;
+}
+
+int64_t BatchJob::take_fixed_outputs(MemoryGate& gate) {
+  for (Output& out : outputs_) {
+    if (out.sample_bytes < 0 || out.contiguous) continue;
+    out.contiguous = pool_.recycle(fixed_size(out));
+    if (out.contiguous) continue;
+    const int64_t cost = claimed_bytes(fixed_size(out));
+    if (!gate.claim_in_turn(cost)) return cost;
+    // Where the system has none, the sample that needs it says so.
+    if (auto buffer = pool_.acquire(fixed_size(out))) out.contiguous = std::move(*buffer);
+    gate.release(cost);
+  }
+  return 0;
+}
+
+void BatchJob::restart(int slot) {
+  std::lock_guard lock(mutex_);
+  const size_t num_sources = loaded_->sources.size();
+  std::erase_if(original_places_, [&](const auto& entry) {
+    if (entry.first / num_sources != static_cast<size_t>(slot)) return false;
+    places[entry.first] = entry.second;
+    return true;
+  });
+  std::erase_if(replaced_, [&](const auto& entry) { return entry.first == slot; });
+}
+
+void BatchJob::reset() {
+  for (Output& out : outputs_) {
+    out.contiguous.reset();
+    for (Tensor& sample : out.samples) sample = Tensor{};
+  }
+  std::fill(states_.begin(), states_.end(), State::kLive);
+  for (const auto& [at, place] : original_places_) places[at] = place;
+  original_places_.clear();
+  errors_.clear();
+  skipped_.clear();
+  replaced_.clear();
+  parked.clear();
+  num_taken = 0;
+  num_pending = num_samples_;
+  complete = has_fixed_outputs = false;
 }
 
 std::string BatchJob::describe(int slot) const {
@@ -104,6 +152,8 @@ void BatchJob::substitute(int slot, int64_t attempt, const Diagnostic& why) {
   if (attempt == 1) {
     SampleFailure failure{epoch, positions[at], describe(slot), why};
     std::lock_guard lock(mutex_);
+    for (size_t s = at * num_sources; s < (at + 1) * num_sources; ++s)
+      original_places_.emplace_back(s, places[s]);
     replaced_.emplace_back(slot, std::move(failure));
   }
   for (size_t s = 0; s < num_sources; ++s) {

@@ -18,7 +18,8 @@ namespace galatea::runtime {
 /// One batch of one external input.
 struct FedBatch {
   std::vector<Tensor> samples;
-  std::vector<int64_t> ids;  ///< empty: running numbers
+  std::vector<int64_t> ids;       ///< empty: running numbers
+  std::shared_ptr<void> counted;  ///< ends the count of its bytes
 };
 
 class BatchJob final : public OutputSink {
@@ -27,15 +28,28 @@ class BatchJob final : public OutputSink {
 
   // Set by the planner.
   int64_t epoch = 0, index = 0;
+  int64_t serial = 0;                                  ///< of the session
   std::vector<int64_t> numbers;                        ///< per sample
   std::vector<int64_t> positions;                      ///< per sample, in the epoch
   std::vector<ReaderLoop::Place> places;               ///< sample-major: [sample][source]
   std::vector<std::shared_ptr<const FedBatch>> feeds;  ///< per external input
 
+  /// Bytes of the outputs whose extents are known, with what buffers add.
+  int64_t fixed_output_bytes() const;
+  /// Takes the buffers for them, recycled where possible, else as the gate allows. Returns what it lacks for
+  /// the next one; 0: all are there.
+  int64_t take_fixed_outputs(MemoryGate& gate);
+  /// The sample starts over: what was noted about it is forgotten.
+  void restart(int slot);
+  /// All samples start over. None of them may run.
+  void reset();
+  bool has_begun() const { return num_taken > 0 || has_fixed_outputs; }
+
   // Set by the scheduler, under its lock.
   int num_taken = 0;    ///< samples given to threads
   int num_pending = 0;  ///< samples neither done nor parked
   bool complete = false;
+  bool has_fixed_outputs = false;  ///< where memory is limited: take_fixed_outputs() took them all
   std::vector<std::pair<int, std::unique_ptr<Frame>>> parked;
 
   int num_samples() const { return num_samples_; }
@@ -70,12 +84,14 @@ class BatchJob final : public OutputSink {
 
   Error first_error();
   void compact();
+  int64_t fixed_size(const Output& output) const;
 
   std::shared_ptr<const LoadedProgram> loaded_;
   BufferPool& pool_;
   int num_samples_;
   std::mutex mutex_;
   std::vector<Output> outputs_;
+  std::vector<std::pair<size_t, ReaderLoop::Place>> original_places_;  ///< of samples with substitutes
   std::vector<State> states_;
   std::vector<const Tensor*> feed_tensors_;  ///< sample-major
   std::vector<std::pair<int, Error>> errors_;

@@ -9,8 +9,8 @@
 namespace galatea::runtime {
 
 BatchPlanner::BatchPlanner(std::shared_ptr<const LoadedProgram> loaded, Allocator& allocator,
-                           BufferPool& pool)
-    : loaded_(std::move(loaded)), allocator_(allocator), pool_(pool) {
+                           BufferPool& pool, MemoryGate* gate)
+    : loaded_(std::move(loaded)), allocator_(allocator), pool_(pool), gate_(gate) {
   for (const LoadedProgram::Source& source : loaded_->sources) {
     readers_.emplace_back(source.options, source.samples->size(), loaded_->program->batch_size);
   }
@@ -78,6 +78,7 @@ std::shared_ptr<BatchJob> BatchPlanner::make_job(int num_samples) {
   auto job = std::make_shared<BatchJob>(loaded_, pool_, num_samples);
   job->epoch = epoch_;
   job->index = batch_index_++;
+  job->serial = num_jobs_++;
   for (int k = 0; k < num_samples; ++k) {
     job->numbers.push_back(running_number_++);
     job->positions.push_back(position_++);
@@ -132,6 +133,31 @@ Status BatchPlanner::check_feed(size_t input, const std::vector<Tensor>& samples
   return {};
 }
 
+Status BatchPlanner::copy_fed(const std::vector<Tensor>& samples, FedBatch& batch) {
+  int64_t bytes = 0;
+  for (const Tensor& sample : samples) bytes += sample.num_bytes() + kBufferPadding;
+  const int64_t fed = fed_bytes_->load();
+  // Half of the limit stays free for the work on what was fed.
+  if (gate_ && ((fed > 0 && fed + bytes > gate_->limit() / 2) || !gate_->try_claim(bytes)))
+    return make_error(message::kNoRoom, bytes, gate_->limit(), gate_->limit() - gate_->bytes_free());
+  Status status;
+  for (const Tensor& sample : samples) {
+    auto copy = allocate_tensor(allocator_, sample.dtype,
+                                std::span(sample.extents, static_cast<size_t>(sample.ndim)));
+    if (!copy) {
+      status = std::unexpected(std::move(copy.error()));
+      break;
+    }
+    copy_dense(sample, copy->data);
+    batch.samples.push_back(std::move(*copy));
+  }
+  if (gate_) gate_->release(bytes);
+  fed_bytes_->fetch_add(bytes);
+  batch.counted =
+      std::shared_ptr<void>(nullptr, [count = fed_bytes_, bytes](void*) { count->fetch_sub(bytes); });
+  return status;
+}
+
 Status BatchPlanner::feed(const std::string& input, const std::vector<Tensor>& samples,
                           const std::vector<int64_t>& ids) {
   const auto& inputs = loaded_->program->external_inputs;
@@ -151,13 +177,7 @@ Status BatchPlanner::feed(const std::string& input, const std::vector<Tensor>& s
   }
   auto batch = std::make_shared<FedBatch>();
   batch->ids = ids;
-  for (const Tensor& sample : samples) {
-    GALATEA_ASSIGN(Tensor copy, allocate_tensor(allocator_, sample.dtype,
-                                                std::span<const int64_t>(sample.extents,
-                                                                         static_cast<size_t>(sample.ndim))));
-    copy_dense(sample, copy.data);
-    batch->samples.push_back(std::move(copy));
-  }
+  GALATEA_TRY(copy_fed(samples, *batch));
   std::lock_guard lock(mutex_);
   feeds_[number].emplace_back(std::move(batch));
   ++num_fed_[number];

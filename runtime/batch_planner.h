@@ -6,6 +6,7 @@
 // threads.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <map>
 #include <memory>
@@ -27,7 +28,8 @@ class BatchPlanner {
   };  ///< nothing was fed
   using Plan = std::variant<std::shared_ptr<BatchJob>, EpochEnd, Paused, Starved>;
 
-  BatchPlanner(std::shared_ptr<const LoadedProgram> loaded, Allocator& allocator, BufferPool& pool);
+  BatchPlanner(std::shared_ptr<const LoadedProgram> loaded, Allocator& allocator, BufferPool& pool,
+               MemoryGate* gate);
   Plan plan();
   /// Goes on behind an epoch's end.
   void start_epoch();
@@ -46,16 +48,19 @@ class BatchPlanner {
   std::shared_ptr<BatchJob> make_job(int num_samples);
   Plan end_epoch();
   Status check_feed(size_t input, const std::vector<Tensor>& samples, const std::vector<int64_t>& ids) const;
+  Status copy_fed(const std::vector<Tensor>& samples, FedBatch& batch);
   int64_t fed_in_epoch(size_t input) const;
 
   std::shared_ptr<const LoadedProgram> loaded_;
   Allocator& allocator_;
   BufferPool& pool_;
+  MemoryGate* gate_;
   mutable std::mutex mutex_;
   std::vector<ReaderLoop> readers_;
   std::vector<std::deque<FeedEntry>> feeds_;
+  std::shared_ptr<std::atomic<int64_t>> fed_bytes_ = std::make_shared<std::atomic<int64_t>>(0);
   std::vector<int64_t> num_fed_;  ///< batches and end marks ever queued, per input
-  int64_t epoch_ = 0, batch_index_ = 0, position_ = 0, running_number_ = 0;
+  int64_t epoch_ = 0, batch_index_ = 0, position_ = 0, running_number_ = 0, num_jobs_ = 0;
   bool paused_ = false;
 };
 

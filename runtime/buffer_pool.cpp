@@ -16,6 +16,11 @@ struct BufferPool::State {
   uint64_t clock = 0;
   bool closed = false;
 
+  /// The mutex is held.
+  void count_live(int64_t capacity) {
+    live_bytes += capacity;
+    peak_live_bytes = std::max(peak_live_bytes, live_bytes);
+  }
   /// The mutex is held. The memory that is to be freed goes to `out`, so that freeing happens without the
   /// lock.
   void evict_oldest(std::shared_ptr<Buffer>& out) {
@@ -69,42 +74,62 @@ BufferPool::~BufferPool() {
   leftover.swap(state_->free);
 }
 
-Result<std::shared_ptr<Buffer>> BufferPool::acquire(int64_t bytes) {
+std::shared_ptr<Buffer> BufferPool::recycle(int64_t bytes) {
   std::shared_ptr<Buffer> memory;
-  auto account = [&](int64_t capacity) {
-    state_->live_bytes += capacity;
-    state_->peak_live_bytes = std::max(state_->peak_live_bytes, state_->live_bytes);
-  };
   {
     std::lock_guard lock(state_->mutex);
     auto fit = state_->free.lower_bound(bytes);
-    if (fit != state_->free.end() && fit->first <= 2 * bytes + 4096) {
-      memory = std::move(fit->second.second);
-      state_->free_bytes -= fit->first;
-      state_->free.erase(fit);
-      ++state_->num_recycled;
-      account(memory->size());
-    }
+    // Where memory is limited, a buffer was asked for by the size that it has.
+    const int64_t largest = allocator_.limit() > 0 ? round_up_capacity(bytes) : 2 * bytes + 4096;
+    if (fit == state_->free.end() || fit->first > largest) return nullptr;
+    memory = std::move(fit->second.second);
+    state_->free_bytes -= fit->first;
+    state_->free.erase(fit);
+    ++state_->num_recycled;
+    state_->count_live(memory->size());
   }
-  if (!memory) {
-    const int64_t capacity = round_up_capacity(bytes);
-    auto fresh = allocator_.allocate(capacity);
-    if (!fresh) {
-      // What lies idle must not stand in the way of what is needed.
-      decltype(state_->free) dropped;
-      {
-        std::lock_guard lock(state_->mutex);
-        dropped.swap(state_->free);
-        state_->free_bytes = 0;
-      }
-      dropped.clear();
-      fresh = allocator_.allocate(capacity);
-    }
-    if (!fresh) return std::unexpected(std::move(fresh.error()));
-    memory = std::move(*fresh);
-    for (int64_t page = 0; page < capacity; page += 4096) memory->data()[page] = 0;
+  return std::make_shared<PooledBuffer>(std::move(memory), bytes, state_);
+}
+
+void BufferPool::prepare(int64_t bytes) {
+  const int64_t capacity = round_up_capacity(bytes);
+  {
     std::lock_guard lock(state_->mutex);
-    account(capacity);
+    if (state_->free.lower_bound(bytes) != state_->free.end() ||
+        state_->free_bytes + capacity > state_->peak_live_bytes)
+      return;
+  }
+  auto fresh = allocator_.allocate(capacity);
+  if (!fresh) return;  // who needs it will say so
+  std::shared_ptr<Buffer> memory = std::move(*fresh);
+  for (int64_t page = 0; page < capacity; page += 4096) memory->data()[page] = 0;
+  std::lock_guard lock(state_->mutex);
+  state_->free.emplace(capacity, std::pair{++state_->clock, std::move(memory)});
+  state_->free_bytes += capacity;
+}
+
+bool BufferPool::drop_free() {
+  decltype(state_->free) dropped;
+  std::lock_guard lock(state_->mutex);
+  dropped.swap(state_->free);
+  state_->free_bytes = 0;
+  return !dropped.empty();
+}
+
+Result<std::shared_ptr<Buffer>> BufferPool::acquire(int64_t bytes) {
+  if (auto buffer = recycle(bytes)) return buffer;
+  const int64_t capacity = round_up_capacity(bytes);
+  auto fresh = allocator_.allocate(capacity);
+  // What lies idle must not stand in the way of what is needed.
+  if (!fresh) {
+    drop_free();
+    fresh = allocator_.allocate(capacity);
+  }
+  if (!fresh) return std::unexpected(std::move(fresh.error()));
+  std::shared_ptr<Buffer> memory = std::move(*fresh);
+  {
+    std::lock_guard lock(state_->mutex);
+    state_->count_live(capacity);
   }
   return std::make_shared<PooledBuffer>(std::move(memory), bytes, state_);
 }

@@ -30,6 +30,7 @@ class CpuExecutor final : public Executor {
   Result<std::shared_ptr<BatchJob>> next(Deadline deadline) override { return scheduler_.next(deadline); }
   void wake() override { scheduler_.wake(); }
   void cancel() override { scheduler_.wake(); }
+  void shrink() override { scheduler_.shrink(); }
   ExecutorTimes times() const override { return scheduler_.times(); }
 
  private:

@@ -16,23 +16,27 @@ namespace galatea::runtime {
 struct SessionCore {
   std::shared_ptr<const LoadedProgram> loaded;
   std::shared_ptr<Allocator> allocator;
+  std::unique_ptr<MemoryGate> gate;  ///< where memory is limited
   BufferPool pool;
   BatchPlanner planner;
   std::atomic<bool> cancelled{false};
+  /// Batches that the consumer has, counted from when they leave the executor.
+  std::shared_ptr<std::atomic<int>> num_held = std::make_shared<std::atomic<int>>(0);
   Trace* trace = nullptr;
 
   SessionCore(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<Allocator> memory)
       : loaded(std::move(program)),
         allocator(std::move(memory)),
+        gate(allocator->limit() > 0 ? std::make_unique<MemoryGate>(*allocator) : nullptr),
         pool(*allocator),
-        planner(loaded, *allocator, pool) {}
-  std::unique_ptr<Frame> make_frame() { return std::make_unique<Frame>(loaded, *allocator); }
+        planner(loaded, *allocator, pool, gate.get()) {}
+  std::unique_ptr<Frame> make_frame() { return std::make_unique<Frame>(loaded, *allocator, gate.get()); }
   Worker make_worker() const;
 };
 
-/// Where time went, in nanoseconds.
+/// Where time went.
 struct ExecutorTimes {
-  std::vector<int64_t> site_ns;
+  std::vector<SiteTime> sites;
   int64_t wait_ns = 0;
   std::chrono::steady_clock::time_point first_read{};  ///< epoch of the clock: nothing was read
 };
@@ -41,24 +45,25 @@ class Executor {
  public:
   using Deadline = std::optional<std::chrono::steady_clock::time_point>;
   virtual ~Executor() = default;
-  /// The next finished job; null at the end of an epoch. Errors: time-out (without its number), cancelled,
-  /// nothing fed.
+  /// The next finished job, counted as held; null at the end of an epoch. Errors: time-out (without its
+  /// number), cancelled, nothing fed.
   virtual Result<std::shared_ptr<BatchJob>> next(Deadline deadline) = 0;
   /// Something was fed.
   virtual void wake() = 0;
   /// After SessionCore::cancelled was set.
   virtual void cancel() = 0;
+  /// Gives back what is kept for reuse.
+  virtual void shrink() = 0;
   virtual ExecutorTimes times() const = 0;
 };
 
 std::unique_ptr<Executor> make_inline_executor(SessionCore& core);
 Result<std::unique_ptr<Executor>> make_cpu_executor(SessionCore& core, int num_threads);
 
-/// kStarved: the memory limit stood in the way; the sample may start over when nothing else runs.
-enum class Progress { kDone, kParked, kStarved };
-/// How a sample comes to run: from its start, behind a barrier, or from its start with no other one running
-/// (so that a lack of memory is its own error).
-enum class Start { kFresh, kResumed, kAlone };
+/// kWaits: the sample goes on when the gate has given it what it wants. kStartsOver: it met a need that
+/// nobody had stated and that did not fit; it begins again and asks for that at once.
+enum class Progress { kDone, kParked, kWaits, kStartsOver };
+enum class Start { kFresh, kGoesOn };
 /// Runs one sample to its end or to the next barrier, and applies on_error to it. Never throws.
 Progress advance_sample(SessionCore& core, BatchJob& job, int slot, Frame& frame, Worker& worker,
                         Start start);

@@ -1,5 +1,7 @@
 // One thread, one sample after the other, nothing ahead of time: obvious enough to judge the other executor
 // by.
+#include <utility>
+
 #include "runtime/executor.h"
 #include "runtime/messages.h"
 
@@ -12,23 +14,36 @@ class InlineExecutor final : public Executor {
 
   Result<std::shared_ptr<BatchJob>> next(Deadline) override {
     if (core_.cancelled) return make_error(message::kCancelled);
-    core_.planner.start_epoch();
-    auto plan = core_.planner.plan();
-    if (std::holds_alternative<BatchPlanner::EpochEnd>(plan)) return nullptr;
-    if (auto* starved = std::get_if<BatchPlanner::Starved>(&plan))
-      return make_error(message::kNothingFed, starved->input);
+    auto job = std::exchange(planned_, nullptr);
+    if (!job) {
+      core_.planner.start_epoch();
+      auto plan = core_.planner.plan();
+      if (std::holds_alternative<BatchPlanner::EpochEnd>(plan)) return nullptr;
+      if (auto* starved = std::get_if<BatchPlanner::Starved>(&plan))
+        return make_error(message::kNothingFed, starved->input);
+      job = std::get<std::shared_ptr<BatchJob>>(plan);
+    }
+    if (core_.gate && !make_room([&] { return job->take_fixed_outputs(*core_.gate) == 0; }) &&
+        core_.num_held->load() > 0) {
+      planned_ = std::move(job);
+      return make_error(message::kHeldMemory, core_.num_held->load(), core_.gate->limit());
+    }
     if (times_.first_read == std::chrono::steady_clock::time_point{})
       times_.first_read = std::chrono::steady_clock::now();
-    auto job = std::get<std::shared_ptr<BatchJob>>(plan);
     run(*job);
     if (core_.cancelled) return make_error(message::kCancelled);
+    core_.num_held->fetch_add(1);
     return job;
   }
   void wake() override {}
   void cancel() override {}
+  void shrink() override {
+    frames_.clear();
+    core_.pool.drop_free();
+  }
   ExecutorTimes times() const override {
     ExecutorTimes times = times_;
-    times.site_ns = worker_.site_ns;
+    times.sites = worker_.site_times;
     return times;
   }
 
@@ -36,7 +51,7 @@ class InlineExecutor final : public Executor {
   void run(BatchJob& job) {
     for (int slot = 0; slot < job.num_samples(); ++slot) {
       auto frame = take_frame();
-      settle(job, slot, std::move(frame), Start::kAlone);
+      settle(job, slot, std::move(frame), Start::kFresh);
     }
     while (!job.parked.empty()) {
       bool goes_on = run_batch_step(core_, job);
@@ -44,15 +59,42 @@ class InlineExecutor final : public Executor {
       job.parked.clear();
       for (auto& [slot, frame] : parked) {
         if (goes_on) {
-          settle(job, slot, std::move(frame), Start::kResumed);
+          settle(job, slot, std::move(frame), Start::kGoesOn);
         } else {
           frames_.push_back(std::move(frame));
         }
       }
     }
   }
+  /// Gives back what is kept for reuse until `claim` succeeds.
+  template <typename Claim>
+  bool make_room(Claim claim) {
+    while (!claim()) {
+      if (!frames_.empty()) {
+        frames_.pop_back();
+      } else if (!core_.pool.drop_free()) {
+        return false;
+      }
+    }
+    return true;
+  }
+  /// Nothing else runs: what a sample cannot have at once, it never will.
+  Progress advance(BatchJob& job, int slot, Frame& frame, Start start) {
+    for (;;) {
+      const Progress progress = advance_sample(core_, job, slot, frame, worker_, start);
+      if (progress == Progress::kDone || progress == Progress::kParked) return progress;
+      start = progress == Progress::kWaits ? Start::kGoesOn : Start::kFresh;
+      if (start == Start::kFresh) {
+        job.restart(slot);
+      } else if (make_room([&] { return core_.gate->claim_in_turn(frame.wanted_bytes()); })) {
+        frame.grant();
+      } else {
+        frame.refuse();
+      }
+    }
+  }
   void settle(BatchJob& job, int slot, std::unique_ptr<Frame> frame, Start start) {
-    if (advance_sample(core_, job, slot, *frame, worker_, start) == Progress::kParked) {
+    if (advance(job, slot, *frame, start) == Progress::kParked) {
       job.parked.emplace_back(slot, std::move(frame));
     } else {
       frames_.push_back(std::move(frame));
@@ -68,6 +110,7 @@ class InlineExecutor final : public Executor {
   SessionCore& core_;
   Worker worker_;
   std::vector<std::unique_ptr<Frame>> frames_;
+  std::shared_ptr<BatchJob> planned_;  ///< what the consumer's memory kept from running
   ExecutorTimes times_;
 };
 

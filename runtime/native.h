@@ -53,6 +53,10 @@ struct NativeFunction {
   /// Errors are user errors about the sample (corrupt file, say): say what and what to do; the runtime adds
   /// sample, operator and line.
   std::function<Status(NativeContext&)> call;
+  /// The most memory that a call takes beside its output: scratch, and what a library allocates itself. Asked
+  /// where a memory limit is set. Empty: none.
+  std::function<int64_t(std::span<const Tensor> inputs, std::span<const Cell> scalars, const NativeState*)>
+      working_bytes = {};
 };
 
 /// A source of samples (readers.file, …): knows how many there are and reads the i-th. Index order,
@@ -67,6 +71,12 @@ class SampleSource {
   using AllocateOutput =
       std::function<Result<Tensor*>(int k, DType dtype, const std::vector<int64_t>& extents)>;
   virtual Status read(int64_t index, const AllocateOutput& allocate) const = 0;
+  /// Bytes that read() will allocate for the sample, each output rounded as a buffer is (claimed_bytes); 0:
+  /// unknown, or it cannot be read. Asked where a memory limit is set.
+  virtual int64_t bytes(int64_t /*index*/) const { return 0; }
+  /// The sample will be read soon: a source that waits for a disk may start now. Never blocks for long, never
+  /// fails.
+  virtual void will_read(int64_t /*index*/) const {}
 };
 
 struct SourceFactory {

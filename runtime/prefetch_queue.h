@@ -26,9 +26,13 @@ class PrefetchQueue {
     entries_.push_back(std::move(job));
   }
   void push_epoch_end() { entries_.push_back(nullptr); }
-  /// The newest job, null if there is none or an epoch ended behind it.
-  BatchJob* newest() const { return entries_.empty() ? nullptr : entries_.back().get(); }
-  std::shared_ptr<BatchJob> newest_shared() const { return entries_.back(); }
+  const std::deque<std::shared_ptr<BatchJob>>& entries() const { return entries_; }
+  /// The oldest job with samples that are not given out, null if there is none.
+  std::shared_ptr<BatchJob> oldest_with_work() const {
+    auto found = std::find_if(entries_.begin(), entries_.end(),
+                              [](const auto& job) { return job && job->num_taken < job->num_samples(); });
+    return found == entries_.end() ? nullptr : *found;
+  }
   bool front_ready() const { return !entries_.empty() && (!entries_.front() || entries_.front()->complete); }
   bool is_front(const BatchJob& job) const { return !entries_.empty() && entries_.front().get() == &job; }
   /// Null: the end of an epoch.

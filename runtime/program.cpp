@@ -9,11 +9,32 @@
 namespace galatea::runtime {
 namespace {
 
-constexpr std::array<std::string_view, 25> kOpcodeNames = {
-    "const",           "scalar",      "move",      "philox",     "sample_index",   "node_key", "batch_slot",
-    "extent",          "load",        "jump",      "branch",     "switch",         "check",    "allocate",
-    "allocate_output", "view",        "copy_slot", "constant_tensor", "make_dense", "store_elements", "read",     "feed",
-    "call_native",     "call_kernel", "release"};
+constexpr std::array<std::string_view, 26> kOpcodeNames = {"const",
+                                                           "scalar",
+                                                           "move",
+                                                           "philox",
+                                                           "sample_index",
+                                                           "node_key",
+                                                           "batch_slot",
+                                                           "extent",
+                                                           "load",
+                                                           "jump",
+                                                           "branch",
+                                                           "switch",
+                                                           "check",
+                                                           "admit",
+                                                           "allocate",
+                                                           "allocate_output",
+                                                           "view",
+                                                           "copy_slot",
+                                                           "constant_tensor",
+                                                           "make_dense",
+                                                           "store_elements",
+                                                           "read",
+                                                           "feed",
+                                                           "call_native",
+                                                           "call_kernel",
+                                                           "release"};
 
 std::string slots(const std::vector<int32_t>& list) {
   std::vector<std::string> names;
@@ -159,6 +180,8 @@ std::string InstructionPrinter::operands(const Instruction& i) const {
       return fmt::format("r{} -> @[{}]", i.b, fmt::join(list(i.a, i.imm), ", "));
     case Opcode::kCheck:
       return check(i);
+    case Opcode::kAdmit:
+      return fmt::format("r{} bytes, r{} of outputs", i.a, i.b);
     case Opcode::kView:
       return view(i);
     case Opcode::kCallNative:
@@ -180,6 +203,14 @@ std::string_view name_of(Opcode op) {
   if (op == Opcode::kBarrier) return "barrier";
   if (op == Opcode::kReturn) return "return";
   return kOpcodeNames[static_cast<size_t>(op)];
+}
+
+int64_t fixed_bytes(const OutputSpec& spec) {
+  if (spec.extents.size() != static_cast<size_t>(spec.ndim)) return -1;
+  for (int64_t extent : spec.extents) {
+    if (extent < 0) return -1;
+  }
+  return dense_bytes(spec.dtype, spec.extents).value_or(-1);
 }
 
 std::string to_text(const Program& program) {

@@ -39,6 +39,9 @@ enum class Opcode : uint8_t {
   kSwitch,       ///< to lists[a + r[b]], r[b] checked to be in [0, imm)
   kCheck,  ///< the sample fails with messages[a] unless r[b]; values = lists[c .. c+imm) (registers; types in
            ///< the message)
+  kAdmit,  ///< from here to the next kAdmit or the end the sample takes at most r[a] bytes for intermediates
+           ///< and r[b] bytes of outputs whose extents vary; what sources, feeds and natives' own scratch
+           ///< take is not in it
   kAllocate,        ///< slot[dst] = new dense tensor of `type`, extents = registers lists[a .. a+imm)
   kAllocateOutput,  ///< slot[dst] = the batch's slot for output b (recycled; streaming stores), extents as
                     ///< above
@@ -196,6 +199,9 @@ struct Program {
   int kernels_compiled = 0, kernels_cached = 0;
   double compile_seconds = 0;
 };
+
+/// Bytes of a sample of this output, -1 where they vary.
+int64_t fixed_bytes(const OutputSpec& spec);
 
 /// One line per instruction (explain --emit=plan).
 std::string to_text(const Program& program);

@@ -17,16 +17,16 @@ int64_t now_ns() {
 class SiteTimer {
  public:
   SiteTimer(const LoadedProgram& loaded, size_t site, Worker& worker, std::string detail)
-      : total_(worker.site_ns[site]),
+      : total_(worker.site_times[site]),
         begin_(now_ns()),
         scope_(worker.trace, worker.trace ? loaded.sites[site].name : std::string(),
                worker.trace ? loaded.sites[site].trace_category : std::string(), std::move(detail)) {}
-  ~SiteTimer() { total_ += now_ns() - begin_; }
+  ~SiteTimer() { total_.add({now_ns() - begin_, 1}); }
   SiteTimer(const SiteTimer&) = delete;
   SiteTimer& operator=(const SiteTimer&) = delete;
 
  private:
-  int64_t& total_;
+  SiteTime& total_;
   int64_t begin_;
   TraceScope scope_;
 };
@@ -95,13 +95,27 @@ Status Frame::read(const Instruction& i, Worker& worker) {
       });
 }
 
-Status Frame::call_native(const Instruction& i, Worker& worker) {
-  const NativeCallSpec& spec = program_.natives[static_cast<size_t>(i.a)];
-  const LoadedProgram::Native& native = loaded_->natives[static_cast<size_t>(i.a)];
+void Frame::gather_operands(const NativeCallSpec& spec) {
   native_inputs_.clear();
   for (int32_t slot : spec.inputs) native_inputs_.push_back(slots_[static_cast<size_t>(slot)]);
   native_scalars_.clear();
   for (int32_t index : spec.scalars) native_scalars_.push_back(registers_[static_cast<size_t>(index)]);
+}
+
+int64_t Frame::working_bytes(const Instruction& i) {
+  const NativeCallSpec& spec = program_.natives[static_cast<size_t>(i.a)];
+  const LoadedProgram::Native& native = loaded_->natives[static_cast<size_t>(i.a)];
+  if (!native.function.working_bytes) return 0;
+  gather_operands(spec);
+  const int64_t bytes = native.function.working_bytes(native_inputs_, native_scalars_, native.state.get());
+  native_inputs_.clear();
+  return bytes;
+}
+
+Status Frame::call_native(const Instruction& i, Worker& worker) {
+  const NativeCallSpec& spec = program_.natives[static_cast<size_t>(i.a)];
+  const LoadedProgram::Native& native = loaded_->natives[static_cast<size_t>(i.a)];
+  gather_operands(spec);
   native_results_.assign(spec.scalar_results.size(), Cell{});
   Status status;
   {

@@ -3,14 +3,15 @@
 #include "runtime/sample_program.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/messages.h"
 #include "runtime/random.h"
 
 namespace galatea::runtime {
 
-Frame::Frame(std::shared_ptr<const LoadedProgram> loaded, Allocator& allocator)
-    : loaded_(std::move(loaded)), program_(*loaded_->program), arena_(allocator) {
+Frame::Frame(std::shared_ptr<const LoadedProgram> loaded, Allocator& allocator, MemoryGate* gate)
+    : loaded_(std::move(loaded)), program_(*loaded_->program), arena_(allocator, gate), claim_(gate, arena_) {
   registers_.resize(static_cast<size_t>(program_.num_registers));
   slots_.resize(static_cast<size_t>(program_.num_slots));
   blocks_.assign(slots_.size(), -1);
@@ -22,6 +23,9 @@ void Frame::begin(const SampleInput& input, OutputSink& sink) {
   input_ = input;
   sink_ = &sink;
   pc_ = 0;
+  batch_step_ = barrier_location_ = -1;
+  admitted_ = refused_ = false;
+  claim_.begin(input.batch_bytes, std::exchange(expected_, {}));
   std::fill(registers_.begin(), registers_.end(), Cell{});
 }
 
@@ -30,14 +34,28 @@ void Frame::end() {
   for (Tensor& output : outputs_) output = Tensor{};
   std::fill(blocks_.begin(), blocks_.end(), -1);
   arena_.reset();
+  claim_.end();
 }
 
 Result<Frame::Outcome> Frame::run(Worker& worker) {
   const Instruction* code = program_.code.data();
+  if (std::exchange(refused_, false)) {
+    Error error = claim_.refusal().error();
+    return std::unexpected(loaded_->located(std::move(error), code[pc_].location));
+  }
   for (;;) {
     if (worker.cancelled && worker.cancelled->load(std::memory_order_relaxed))
       return make_error(message::kCancelled);
-    const Instruction& i = code[pc_++];
+    const Instruction& i = code[pc_];
+    if (claim_.is_limited() && !std::exchange(admitted_, false)) {
+      auto admitted = admit(i);
+      if (!admitted) return std::unexpected(loaded_->located(std::move(admitted.error()), i.location));
+      if (!*admitted) {
+        admitted_ = true;  // once run() is called again
+        return Outcome::kWaits;
+      }
+    }
+    ++pc_;
     if (i.op == Opcode::kBarrier) {
       batch_step_ = i.a;
       barrier_location_ = i.location;
@@ -46,6 +64,21 @@ Result<Frame::Outcome> Frame::run(Worker& worker) {
     Status status = i.op == Opcode::kReturn ? finish_outputs(i) : step(i, worker);
     if (!status) return std::unexpected(loaded_->located(std::move(status.error()), i.location));
     if (i.op == Opcode::kReturn) return Outcome::kDone;
+  }
+}
+
+Result<bool> Frame::admit(const Instruction& i) {
+  switch (i.op) {
+    case Opcode::kAdmit:
+      return claim_.ask({int_register(i.a), int_register(i.b)});
+    case Opcode::kRead:
+      return claim_.ask(
+          {loaded_->sources[static_cast<size_t>(i.b)].samples->bytes(input_.reads[i.b].index), 0});
+    case Opcode::kCallNative:
+      return claim_.ask_for_call(working_bytes(i));
+    default:
+      // What the sample is expected to take is asked for at its start.
+      return pc_ == 0 ? claim_.ask({}) : true;
   }
 }
 
@@ -89,6 +122,8 @@ Status Frame::step(const Instruction& i, Worker& worker) {
       return switch_to(i);
     case Opcode::kCheck:
       return reg(i.b).bits != 0 ? Status{} : check(i);
+    case Opcode::kAdmit:
+      return {};
     case Opcode::kAllocate:
       return allocate(i);
     case Opcode::kAllocateOutput:

@@ -18,15 +18,25 @@
 #include "base/trace.h"
 #include "runtime/arena.h"
 #include "runtime/loaded_program.h"
+#include "runtime/sample_claim.h"
 
 namespace galatea::runtime {
+
+/// What one place of the program (LoadedProgram::sites) took.
+struct SiteTime {
+  int64_t ns = 0, calls = 0;
+  void add(SiteTime other) {
+    ns += other.ns;
+    calls += other.calls;
+  }
+};
 
 /// What a thread keeps between samples.
 struct Worker {
   const std::atomic<bool>* cancelled = nullptr;
   Trace* trace = nullptr;
   std::unordered_map<const void*, std::shared_ptr<void>> thread_objects;
-  std::vector<int64_t> site_ns;  ///< time spent per LoadedProgram::sites since it was last taken
+  std::vector<SiteTime> site_times;  ///< per LoadedProgram::sites, since they were last taken
 };
 
 /// Which sample a frame runs for. Pointers stay valid until the sample is done.
@@ -36,6 +46,7 @@ struct SampleInput {
   int64_t epoch = 0;                         ///< of the session
   const ReaderLoop::Place* reads = nullptr;  ///< per source
   const Tensor* const* feeds = nullptr;      ///< per external input
+  int64_t batch_bytes = 0;                   ///< of the batch's own outputs, which come on top
 };
 
 /// The batch's side of outputs.
@@ -49,15 +60,38 @@ class OutputSink {
 
 class Frame {
  public:
-  enum class Outcome { kDone, kBarrier };
+  enum class Outcome { kDone, kBarrier, kWaits };
 
-  Frame(std::shared_ptr<const LoadedProgram> loaded, Allocator& allocator);
+  /// With a gate, the frame asks it for memory before it takes any.
+  Frame(std::shared_ptr<const LoadedProgram> loaded, Allocator& allocator, MemoryGate* gate = nullptr);
+  ~Frame() { end(); }
+  Frame(const Frame&) = delete;
+  Frame& operator=(const Frame&) = delete;
   /// Starts a sample.
   void begin(const SampleInput& input, OutputSink& sink);
-  /// Runs to the end or to the next barrier; after kBarrier, run() goes on behind it.
+  /// Runs to the end, to the next barrier, or to where it needs more memory than is free now; run() goes on
+  /// behind that.
   Result<Outcome> run(Worker& worker);
   /// Lets everything go that the sample held.
   void end();
+
+  // Valid after kWaits, until the next run(); one of grant() and refuse() comes before that.
+  int64_t wanted_bytes() const { return claim_.wanted(); }
+  /// The gate has given wanted_bytes() to this frame.
+  void grant() { claim_.grant(); }
+  /// run() will fail where the sample waits: nobody can give it that much.
+  void refuse() { refused_ = true; }
+  /// After an error of code G0924: what to expect() when the sample starts over.
+  MemoryNeed learned() const { return claim_.learned(); }
+  /// For the next begin(): what the sample takes at least.
+  void expect(MemoryNeed need) { expected_ = need; }
+
+  /// After end(): gives back what it keeps for the next sample.
+  void shrink() { arena_.shrink_idle(); }
+
+  bool past_barrier() const { return batch_step_ >= 0; }
+  int64_t attempt = 1;  ///< the sample itself, then its substitutes
+
   /// Valid after kBarrier.
   int32_t batch_step() const { return batch_step_; }
   int32_t barrier_location() const { return barrier_location_; }
@@ -67,6 +101,11 @@ class Frame {
  private:
   friend class FrameNativeContext;
 
+  /// Whether the sample has the memory that the instruction is about to take.
+  Result<bool> admit(const Instruction& i);
+  int64_t working_bytes(const Instruction& i);
+  void gather_operands(const NativeCallSpec& spec);
+  Result<Tensor> give_output(int output, DType dtype, std::span<const int64_t> extents);
   Status step(const Instruction& i, Worker& worker);
   Status scalar(const Instruction& i);
   Status check(const Instruction& i);
@@ -112,6 +151,12 @@ class Frame {
   SampleInput input_;
   OutputSink* sink_ = nullptr;
   size_t pc_ = 0;
+
+  SampleClaim claim_;
+  MemoryNeed expected_;
+  bool admitted_ = false;  ///< the instruction at pc_ has what it needs
+  bool refused_ = false;   ///< it will not get it
+
   int32_t batch_step_ = -1;
   int32_t barrier_location_ = -1;
 };

@@ -28,7 +28,7 @@ bool is_forgivable(const Error& error) {
 }
 
 bool is_lack_of_memory(const Error& error) {
-  return !error.diagnostics.empty() && error.diagnostics.front().code == message::kMemoryLimit.code;
+  return !error.diagnostics.empty() && error.diagnostics.front().code == message::kNoRoom.code;
 }
 
 }  // namespace
@@ -37,28 +37,35 @@ Worker SessionCore::make_worker() const {
   Worker worker;
   worker.cancelled = &cancelled;
   worker.trace = trace;
-  worker.site_ns.assign(loaded->sites.size(), 0);
+  worker.site_times.resize(loaded->sites.size());
   return worker;
 }
 
 Progress advance_sample(SessionCore& core, BatchJob& job, int slot, Frame& frame, Worker& worker,
                         Start start) {
-  const bool resumed = start == Start::kResumed;
   const OnErrorPolicy policy = core.loaded->program->on_error;
-  for (int64_t attempt = 1;; ++attempt) {
-    if (!resumed) frame.begin(job.input(slot), job);
+  if (start == Start::kFresh) frame.attempt = 1;
+  for (;; start = Start::kFresh) {
+    if (start == Start::kFresh) frame.begin(job.input(slot), job);
     auto outcome = run_frame(frame, worker);
     if (outcome && *outcome == Frame::Outcome::kBarrier) return Progress::kParked;
+    if (outcome && *outcome == Frame::Outcome::kWaits) return Progress::kWaits;
+    const bool is_bound = frame.past_barrier();
+    const MemoryNeed learned = frame.learned();
     frame.end();
     if (outcome) return Progress::kDone;
     Error& error = outcome.error();
-    if (start == Start::kFresh && is_lack_of_memory(error)) return Progress::kStarved;
+    if (learned.total() > 0 && !is_bound && is_lack_of_memory(error)) {
+      frame.expect(learned);
+      return Progress::kStartsOver;
+    }
+    const int64_t attempt = frame.attempt++;
     if (is_forgivable(error) && policy == OnErrorPolicy::kSkip) {
       job.skip(slot, std::move(error.diagnostics.front()));
       return Progress::kDone;
     }
     // Behind a barrier others have used the sample already, so that nothing can stand in for it.
-    if (!is_forgivable(error) || policy != OnErrorPolicy::kReplace || resumed || attempt > kMaxSubstitutes) {
+    if (!is_forgivable(error) || policy != OnErrorPolicy::kReplace || is_bound || attempt > kMaxSubstitutes) {
       if (attempt > kMaxSubstitutes)
         error.diagnostics.front().notes.push_back(
             fmt::format(fmt::runtime(message::kSubstitutesFailed.text), kMaxSubstitutes));

@@ -46,9 +46,21 @@ Status Frame::allocate(const Instruction& i) {
   return {};
 }
 
+Result<Tensor> Frame::give_output(int output, DType dtype, std::span<const int64_t> extents) {
+  // Outputs of known extents are the batch's, which has them already where memory is limited.
+  if (!claim_.is_limited() || fixed_bytes(program_.outputs[static_cast<size_t>(output)]) >= 0)
+    return sink_->allocate_output(output, input_.slot, dtype, extents);
+  GALATEA_ASSIGN(int64_t bytes, dense_bytes(dtype, extents));
+  const int64_t cost = claimed_bytes(bytes);
+  GALATEA_TRY(claim_.before_output(cost));
+  GALATEA_ASSIGN(Tensor tensor, sink_->allocate_output(output, input_.slot, dtype, extents));
+  claim_.after_output(cost);
+  return tensor;
+}
+
 Status Frame::allocate_output(const Instruction& i) {
   Tensor& output = outputs_[static_cast<size_t>(i.b)];
-  GALATEA_ASSIGN(output, sink_->allocate_output(i.b, input_.slot, i.type, extents_of_registers(i.a, i.imm)));
+  GALATEA_ASSIGN(output, give_output(i.b, i.type, extents_of_registers(i.a, i.imm)));
   set_slot(i.dst, output, -1);
   return {};
 }
@@ -194,7 +206,7 @@ Status Frame::finish_output(int output, int32_t slot) {
     GALATEA_ASSIGN(detour, arena_.acquire(bytes));
     copy_dense(tensor, arena_.data(detour));
   }
-  GALATEA_ASSIGN(place, sink_->allocate_output(output, input_.slot, tensor.dtype, extents));
+  GALATEA_ASSIGN(place, give_output(output, tensor.dtype, extents));
   if (detour >= 0) {
     std::memcpy(place.data, arena_.data(detour), static_cast<size_t>(bytes));
     arena_.release(detour);

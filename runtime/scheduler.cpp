@@ -5,11 +5,19 @@
 #include "runtime/messages.h"
 
 namespace galatea::runtime {
+namespace {
+
+/// How long a consumer may hold what the next batch needs while it waits for that: another of its threads may
+/// be about to let go.
+constexpr std::chrono::milliseconds kPatience{500};
+
+}  // namespace
 
 Scheduler::Scheduler(SessionCore& core, int num_threads)
     : core_(core),
-      queue_(core.loaded->program->prefetch_depth, core.loaded->program->batch_size, num_threads) {
-  times_.site_ns.assign(core.loaded->sites.size(), 0);
+      queue_(core.loaded->program->prefetch_depth, core.loaded->program->batch_size, num_threads),
+      waiting_(core.gate.get()) {
+  times_.sites.resize(core.loaded->sites.size());
 }
 
 /// Adds what comes next to the queue; false if nothing can be planned now.
@@ -37,51 +45,57 @@ std::unique_ptr<Frame> Scheduler::take_frame() {
   return frame;
 }
 
-/// With nothing else running, and no finished batch before it that still takes memory, a sample has all the
-/// memory there is.
-std::optional<Scheduler::Ticket> Scheduler::find_starved() {
-  if (num_running_ > 0) return std::nullopt;
-  auto oldest = std::find_if(starved_.begin(), starved_.end(),
-                             [&](const Ticket& ticket) { return queue_.is_front(*ticket.job); });
-  if (oldest == starved_.end()) return std::nullopt;
-  Ticket ticket = std::move(*oldest);
-  starved_.erase(oldest);
-  frames_.clear();  // and with them what their arenas keep
-  ticket.frame = core_.make_frame();
-  ticket.start = Start::kAlone;
-  return ticket;
+/// A sample that waits for memory: the first if it can go on, or if it never will.
+std::optional<Ticket> Scheduler::find_waiting() {
+  is_held_back_ = false;
+  for (;;) {
+    // Asked first: what the consumer lets go afterwards may be what the sample needs.
+    const bool consumer_holds = core_.num_held->load() > 0;
+    if (auto ticket = waiting_.grant_first(frames_, core_.pool)) return ticket;
+    if (num_running_ > 0) return std::nullopt;
+    if (waiting_.give_up_youngest(queue_)) continue;
+    if (!queue_.is_front(waiting_.first_job())) return std::nullopt;
+    if (!consumer_holds) return waiting_.refuse_first();
+    is_held_back_ = true;
+    ready_.notify_all();
+    return std::nullopt;
+  }
 }
 
-std::optional<Scheduler::Ticket> Scheduler::find_work() {
-  if (alone_) return std::nullopt;
-  if (auto ticket = find_starved()) return ticket;
+std::optional<Ticket> Scheduler::find_work() {
   if (!resumed_.empty()) {
     Ticket ticket = std::move(resumed_.front());
     resumed_.pop_front();
     return ticket;
   }
-  // Nothing new while samples lack memory. What they wait for goes on without it: older batches are given out
-  // already.
-  if (!starved_.empty()) return std::nullopt;
-  // A batch is planned only when all samples of the one before are given out, so the newest job has all the
-  // tickets there are.
-  BatchJob* newest = queue_.newest();
-  while (!newest || newest->num_taken == newest->num_samples()) {
+  // Nothing new while samples lack memory.
+  if (!waiting_.empty()) return find_waiting();
+  auto job = queue_.oldest_with_work();
+  while (!job) {
     if (!plan_one()) return std::nullopt;
-    newest = queue_.newest();
+    job = queue_.oldest_with_work();
   }
-  return Ticket{queue_.newest_shared(), newest->num_taken++, take_frame(), Start::kFresh};
+  Ticket ticket{job, job->num_taken++, take_frame(), Start::kFresh};
+  if (!core_.gate || job->has_fixed_outputs) return ticket;
+  waiting_.add(std::move(ticket));
+  return find_waiting();
 }
 
-std::optional<Scheduler::Ticket> Scheduler::take(Worker& worker) {
+/// Memory that the consumer gives back rings no bell, so that who waits for memory looks now and then.
+void Scheduler::wait_for_work(std::unique_lock<std::mutex>& lock) {
+  if (waiting_.empty()) return work_.wait(lock);
+  work_.wait_for(lock, std::chrono::milliseconds(10));
+}
+
+std::optional<Ticket> Scheduler::take(Worker& worker) {
   std::unique_lock lock(mutex_);
-  for (size_t i = 0; i < worker.site_ns.size(); ++i) times_.site_ns[i] += std::exchange(worker.site_ns[i], 0);
+  for (size_t i = 0; i < worker.site_times.size(); ++i)
+    times_.sites[i].add(std::exchange(worker.site_times[i], {}));
   const auto begin = std::chrono::steady_clock::now();
   for (bool waited = false;; waited = true) {
     if (core_.cancelled) return std::nullopt;
     if (auto ticket = find_work()) {
       ++num_running_;
-      alone_ = ticket->start == Start::kAlone;
       const auto now = std::chrono::steady_clock::now();
       if (times_.first_read == std::chrono::steady_clock::time_point{}) {
         times_.first_read = now;
@@ -92,8 +106,23 @@ std::optional<Scheduler::Ticket> Scheduler::take(Worker& worker) {
       }
       return ticket;
     }
-    work_.wait(lock);
+    if (prepare_outputs(lock)) continue;
+    wait_for_work(lock);
   }
+}
+
+/// Whoever has nothing to do touches the pages of the batch that comes next: the consumer holds one more than
+/// is in work.
+bool Scheduler::prepare_outputs(std::unique_lock<std::mutex>& lock) {
+  if (has_prepared_ || core_.gate || queue_.empty() || core_.loaded->sources.empty()) return false;
+  has_prepared_ = true;
+  lock.unlock();
+  for (const OutputSpec& output : core_.loaded->program->outputs) {
+    const int64_t bytes = fixed_bytes(output);
+    if (bytes > 0) core_.pool.prepare(bytes * core_.loaded->program->batch_size);
+  }
+  lock.lock();
+  return true;
 }
 
 void Scheduler::sample_done(BatchJob& job) {
@@ -103,14 +132,17 @@ void Scheduler::sample_done(BatchJob& job) {
 }
 
 void Scheduler::run_step(std::unique_lock<std::mutex>& lock, const std::shared_ptr<BatchJob>& job) {
+  ++num_running_;
   lock.unlock();
   const bool goes_on = run_batch_step(core_, *job);
   lock.lock();
+  --num_running_;
+  if (!waiting_.empty()) work_.notify_all();
   auto parked = std::move(job->parked);
   job->parked.clear();
   if (goes_on) {
     job->num_pending = static_cast<int>(parked.size());
-    for (auto& [slot, frame] : parked) resumed_.push_back({job, slot, std::move(frame), Start::kResumed});
+    for (auto& [slot, frame] : parked) resumed_.push_back({job, slot, std::move(frame), Start::kGoesOn});
     work_.notify_all();
     return;
   }
@@ -123,11 +155,11 @@ void Scheduler::give_back(Ticket ticket, Progress progress) {
   std::unique_lock lock(mutex_);
   BatchJob& job = *ticket.job;
   --num_running_;
-  const bool was_alone = std::exchange(alone_, false);
-  if (was_alone || !starved_.empty() || progress == Progress::kStarved) work_.notify_all();
-  if (progress == Progress::kStarved) {
-    ticket.frame.reset();
-    starved_.push_back(std::move(ticket));
+  if (!waiting_.empty()) work_.notify_all();
+  if (progress == Progress::kWaits || progress == Progress::kStartsOver) {
+    ticket.start = progress == Progress::kWaits ? Start::kGoesOn : Start::kFresh;
+    if (ticket.start == Start::kFresh) job.restart(ticket.slot);
+    waiting_.add(std::move(ticket));
     return;
   }
   if (progress == Progress::kParked) {
@@ -140,30 +172,49 @@ void Scheduler::give_back(Ticket ticket, Progress progress) {
   if (job.num_pending == 0 && !job.parked.empty() && !core_.cancelled) run_step(lock, ticket.job);
 }
 
+/// Until something may have changed; false when the deadline has passed.
+bool Scheduler::wait_for_batch(std::unique_lock<std::mutex>& lock, Executor::Deadline deadline) {
+  using Clock = std::chrono::steady_clock;
+  if (!waiting_.empty()) {
+    const auto soon = Clock::now() + std::chrono::milliseconds(20);
+    ready_.wait_until(lock, deadline ? std::min(soon, *deadline) : soon);
+    return !deadline || Clock::now() < *deadline;
+  }
+  if (deadline) return ready_.wait_until(lock, *deadline) == std::cv_status::no_timeout;
+  ready_.wait(lock);
+  return true;
+}
+
 Result<std::shared_ptr<BatchJob>> Scheduler::next(Executor::Deadline deadline) {
+  using Clock = std::chrono::steady_clock;
   std::unique_lock lock(mutex_);
   // Only who has seen the end of an epoch asks for the next one.
   if (epoch_ended_) core_.planner.start_epoch();
   epoch_ended_ = false;
   work_.notify_all();
+  std::optional<Clock::time_point> held_back_since;
   for (;;) {
     if (fatal_) return std::unexpected(*fatal_);
     if (core_.cancelled) return make_error(message::kCancelled);
     if (queue_.front_ready()) {
       auto job = queue_.pop();
       epoch_ended_ = !job;
+      if (job) core_.num_held->fetch_add(1);
       work_.notify_all();  // there is room again
       return job;
+    }
+    if (!is_held_back_) {
+      held_back_since.reset();
+    } else if (!held_back_since) {
+      held_back_since = Clock::now();
+    } else if (Clock::now() - *held_back_since > kPatience) {
+      return make_error(message::kHeldMemory, core_.num_held->load(), core_.gate->limit());
     }
     // With nothing in flight nobody else will notice that the host has to feed first.
     if (queue_.empty() && !plan_one()) return make_error(message::kNothingFed, starved_input_);
     if (queue_.front_ready()) continue;
     work_.notify_all();
-    if (!deadline) {
-      ready_.wait(lock);
-    } else if (ready_.wait_until(lock, *deadline) == std::cv_status::timeout && !queue_.front_ready()) {
-      return make_error(message::kTimeout, 0);
-    }
+    if (!wait_for_batch(lock, deadline) && !queue_.front_ready()) return make_error(message::kTimeout, 0);
   }
 }
 
@@ -173,6 +224,12 @@ void Scheduler::stop(Error error) {
   core_.cancelled = true;
   work_.notify_all();
   ready_.notify_all();
+}
+
+void Scheduler::shrink() {
+  std::lock_guard lock(mutex_);
+  frames_.clear();
+  core_.pool.drop_free();
 }
 
 void Scheduler::wake() {

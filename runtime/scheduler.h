@@ -2,10 +2,11 @@
 //
 //   planner ─▶ queue of jobs ─take()─▶ thread ─done()──▶ last of its batch: complete ─▶ consumer
 //                    ▲                    ├─parked()─▶ last arrival: batch step, then requeue
-//                    └────────────────────┴─starved──▶ starts over alone, once its batch is the oldest
+//                    │                    └─waits────▶ goes on when it has the memory that it wants
+//                    └────────────────────────────────┘
 //
-// Threads wait while the window is full, or nothing was fed; the consumer waits for the oldest job. One mutex
-// guards all: a sample takes it twice, and costs about a millisecond.
+// Threads wait while the window is full, memory is short, or nothing was fed; the consumer waits for the
+// oldest job. One mutex guards all: a sample takes it twice, and costs about a millisecond.
 #pragma once
 
 #include <condition_variable>
@@ -13,18 +14,12 @@
 
 #include "runtime/executor.h"
 #include "runtime/prefetch_queue.h"
+#include "runtime/waiting_samples.h"
 
 namespace galatea::runtime {
 
 class Scheduler {
  public:
-  struct Ticket {
-    std::shared_ptr<BatchJob> job;
-    int slot = 0;
-    std::unique_ptr<Frame> frame;
-    Start start = Start::kFresh;
-  };
-
   Scheduler(SessionCore& core, int num_threads);
   /// Waits for work; nullopt when cancelled. The worker's times go to the totals.
   std::optional<Ticket> take(Worker& worker);
@@ -32,13 +27,17 @@ class Scheduler {
   void give_back(Ticket ticket, Progress progress);
   Result<std::shared_ptr<BatchJob>> next(Executor::Deadline deadline);
   void wake();
+  void shrink();
   /// Ends the session: a thread cannot go on.
   void stop(Error error);
   ExecutorTimes times() const;
 
  private:
   std::optional<Ticket> find_work();
-  std::optional<Ticket> find_starved();
+  std::optional<Ticket> find_waiting();
+  void wait_for_work(std::unique_lock<std::mutex>& lock);
+  bool prepare_outputs(std::unique_lock<std::mutex>& lock);
+  bool wait_for_batch(std::unique_lock<std::mutex>& lock, Executor::Deadline deadline);
   bool plan_one();
   void sample_done(BatchJob& job);
   void run_step(std::unique_lock<std::mutex>& lock, const std::shared_ptr<BatchJob>& job);
@@ -49,11 +48,12 @@ class Scheduler {
   std::condition_variable work_, ready_;
   PrefetchQueue queue_;
   std::deque<Ticket> resumed_;
-  std::vector<Ticket> starved_;  ///< samples that the memory limit turned away; they run one at a time, alone
-  int num_running_ = 0;
-  bool alone_ = false;  ///< one of them runs
+  WaitingSamples waiting_;
+  int num_running_ = 0;        ///< samples and batch steps
+  bool is_held_back_ = false;  ///< all that the oldest sample waits for is held by the consumer
   std::vector<std::unique_ptr<Frame>> frames_;
   std::string starved_input_;  ///< what the planner last asked for
+  bool has_prepared_ = false;  ///< outputs beside those in work
   bool epoch_ended_ = false;   ///< next() has told the consumer so
   std::optional<Error> fatal_;
   ExecutorTimes times_;

@@ -17,6 +17,7 @@ class SessionImpl final : public Session {
   }
 
   Status start() {
+    GALATEA_TRY(check_limit());
     const int threads =
         options_.num_threads > 0 ? options_.num_threads : std::max(1, core_.loaded->program->num_threads);
     if (threads > 4096)
@@ -34,7 +35,12 @@ class SessionImpl final : public Session {
       std::optional<std::chrono::milliseconds> timeout) override;
   Status feed(const std::string& input, const std::vector<Tensor>& samples,
               const std::vector<int64_t>& ids) override {
-    GALATEA_TRY(core_.planner.feed(input, samples, ids));
+    auto status = core_.planner.feed(input, samples, ids);
+    if (!status && status.error().diagnostics.front().code == message::kNoRoom.code) {
+      executor_->shrink();
+      status = core_.planner.feed(input, samples, ids);
+    }
+    GALATEA_TRY(status);
     executor_->wake();
     return {};
   }
@@ -53,24 +59,36 @@ class SessionImpl final : public Session {
   const SourceMap& sources() const override { return *core_.loaded->source_map; }
 
  private:
+  Status check_limit() const;
   std::shared_ptr<Batch> deliver(std::unique_ptr<Batch> batch);
   void list(BatchJob::Finished& finished);
 
   SessionOptions options_;
   SessionCore core_;
   std::unique_ptr<Executor> executor_;  ///< behind the core: its threads end first
-  std::shared_ptr<std::atomic<int>> held_ = std::make_shared<std::atomic<int>>(0);
   SessionStatistics statistics_;
   std::chrono::steady_clock::time_point last_batch_{};
 };
+
+/// Outputs of known extents are taken by whole batches.
+Status SessionImpl::check_limit() const {
+  const Program& program = *core_.loaded->program;
+  if (!core_.gate || !program.external_inputs.empty()) return {};
+  int64_t bytes = 0;
+  for (const OutputSpec& output : program.outputs) {
+    const int64_t sample = fixed_bytes(output);
+    if (sample >= 0) bytes += claimed_bytes(sample * program.batch_size);
+  }
+  if (bytes <= core_.gate->limit()) return {};
+  return make_error(message::kBatchTooLarge, bytes, core_.gate->limit());
+}
 
 /// Counts the batch as held until its last reference is gone, which may be after the session's end.
 std::shared_ptr<Batch> SessionImpl::deliver(std::unique_ptr<Batch> batch) {
   ++statistics_.batches;
   statistics_.samples += batch->num_samples();
   last_batch_ = std::chrono::steady_clock::now();
-  held_->fetch_add(1);
-  return std::shared_ptr<Batch>(batch.release(), [held = held_](Batch* gone) {
+  return std::shared_ptr<Batch>(batch.release(), [held = core_.num_held](Batch* gone) {
     delete gone;
     held->fetch_sub(1);
   });
@@ -92,8 +110,8 @@ Result<std::optional<std::shared_ptr<Batch>>> SessionImpl::next(
   Executor::Deadline deadline;
   if (timeout) deadline = std::chrono::steady_clock::now() + *timeout;
   for (;;) {
-    if (held_->load() >= options_.max_held_batches)
-      return make_error(message::kTooManyHeld, held_->load(), options_.max_held_batches);
+    if (const int held = core_.num_held->load(); held >= options_.max_held_batches)
+      return make_error(message::kTooManyHeld, held, options_.max_held_batches);
     auto job = executor_->next(deadline);
     if (!job) {
       Error& error = job.error();
@@ -104,11 +122,14 @@ Result<std::optional<std::shared_ptr<Batch>>> SessionImpl::next(
     }
     if (!*job) return std::nullopt;
     BatchJob::Finished finished = (*job)->finish();
+    job->reset();
     list(finished);
-    if (!finished.batch) return std::unexpected(std::move(finished.error));
     // A batch whose samples were all skipped is none.
-    if (finished.batch->num_samples() == 0) continue;
-    return deliver(std::move(finished.batch));
+    if (finished.batch && finished.batch->num_samples() > 0) return deliver(std::move(finished.batch));
+    const bool failed = !finished.batch;
+    finished.batch.reset();
+    core_.num_held->fetch_sub(1);
+    if (failed) return std::unexpected(std::move(finished.error));
   }
 }
 
@@ -118,15 +139,17 @@ SessionStatistics SessionImpl::statistics() const {
   auto seconds = [](int64_t ns) { return static_cast<double>(ns) * 1e-9; };
   for (size_t i = 0; i < core_.loaded->sites.size(); ++i) {
     const LoadedProgram::Site& site = core_.loaded->sites[i];
-    const double spent = seconds(times.site_ns[i]);
+    const double spent = seconds(times.sites[i].ns);
     (site.category == Category::kRead     ? result.read_seconds
      : site.category == Category::kDecode ? result.decode_seconds
                                           : result.compute_seconds) += spent;
     auto same = std::find_if(result.operators.begin(), result.operators.end(), [&](const OperatorTime& time) {
       return time.name == site.name && time.line == site.line;
     });
-    if (same == result.operators.end()) same = result.operators.insert(same, {site.name, site.line, 0});
+    if (same == result.operators.end())
+      same = result.operators.insert(same, {site.name, site.line, 0, 0, site.kind});
     same->seconds += spent;
+    same->calls += times.sites[i].calls;
   }
   result.wait_seconds = seconds(times.wait_ns);
   result.peak_memory_bytes = core_.allocator->peak_bytes();

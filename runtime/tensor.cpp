@@ -59,13 +59,15 @@ Result<int64_t> dense_bytes(DType dtype, std::span<const int64_t> extents) {
 class OwnedBuffer final : public Buffer {
  public:
   using Counters = Allocator::Counters;
-  OwnedBuffer(uint8_t* memory, int64_t size, int64_t counted, std::shared_ptr<Counters> counters)
-      : counted_(counted), counters_(std::move(counters)) {
+  OwnedBuffer(uint8_t* memory, int64_t size, int64_t counted, bool in_arena,
+              std::shared_ptr<Counters> counters)
+      : counted_(counted), in_arena_(in_arena), counters_(std::move(counters)) {
     data_ = memory;
     size_ = size;
   }
   ~OwnedBuffer() override {
     ::operator delete(data_, std::align_val_t{kBufferAlignment});
+    if (!in_arena_) counters_->outside_arenas.fetch_sub(counted_);
     counters_->in_use.fetch_sub(counted_);
   }
   OwnedBuffer(const OwnedBuffer&) = delete;
@@ -73,12 +75,13 @@ class OwnedBuffer final : public Buffer {
 
  private:
   int64_t counted_;
+  bool in_arena_;
   std::shared_ptr<Counters> counters_;
 };
 
 Allocator::Allocator(int64_t limit_bytes) : limit_(limit_bytes), counters_(std::make_shared<Counters>()) {}
 
-Result<std::shared_ptr<Buffer>> Allocator::allocate(int64_t bytes) {
+Result<std::shared_ptr<Buffer>> Allocator::allocate(int64_t bytes, bool in_arena) {
   GALATEA_CHECK(bytes >= 0);
   counters_->count.fetch_add(1);
   const int64_t fail_in = counters_->fail_in.fetch_sub(1);
@@ -87,7 +90,7 @@ Result<std::shared_ptr<Buffer>> Allocator::allocate(int64_t bytes) {
   int64_t in_use = counters_->in_use.fetch_add(counted) + counted;
   if (limit_ > 0 && in_use > limit_) {
     counters_->in_use.fetch_sub(counted);
-    return make_error(message::kMemoryLimit, counted, limit_, in_use - counted);
+    return make_error(message::kNoRoom, counted, limit_, in_use - counted);
   }
   void* memory = injected ? nullptr
                           : ::operator new(static_cast<size_t>(counted), std::align_val_t{kBufferAlignment},
@@ -102,7 +105,8 @@ Result<std::shared_ptr<Buffer>> Allocator::allocate(int64_t bytes) {
   auto* data = static_cast<uint8_t*>(memory);
   // Kernels may read the padding; it never reaches a result, but it shall be the same on every run.
   std::memset(data + bytes, 0, kBufferPadding);
-  return std::make_shared<OwnedBuffer>(data, bytes, counted, counters_);
+  if (!in_arena) counters_->outside_arenas.fetch_add(counted);
+  return std::make_shared<OwnedBuffer>(data, bytes, counted, in_arena, counters_);
 }
 
 Result<Tensor> allocate_tensor(Allocator& allocator, DType dtype, std::span<const int64_t> extents) {

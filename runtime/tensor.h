@@ -58,8 +58,9 @@ class Allocator {
  public:
   explicit Allocator(int64_t limit_bytes = 0);
   /// A new buffer (not cleared), or an error that names the limit (user) or the size (system: out of memory).
-  Result<std::shared_ptr<Buffer>> allocate(int64_t bytes);
+  Result<std::shared_ptr<Buffer>> allocate(int64_t bytes, bool in_arena = false);
   int64_t bytes_in_use() const { return counters_->in_use.load(); }
+  int64_t bytes_outside_arenas() const { return counters_->outside_arenas.load(); }
   int64_t peak_bytes() const { return counters_->peak.load(); }
   int64_t num_allocations() const { return counters_->count.load(); }
   int64_t limit() const { return limit_; }
@@ -72,7 +73,7 @@ class Allocator {
  private:
   friend class OwnedBuffer;
   struct Counters {
-    std::atomic<int64_t> in_use{0}, peak{0}, count{0};
+    std::atomic<int64_t> in_use{0}, outside_arenas{0}, peak{0}, count{0};
     std::atomic<int64_t> fail_in{int64_t{1} << 62}, fail_times{0};  ///< counts down with every allocation
   };
   int64_t limit_;

@@ -56,6 +56,8 @@ void Verifier::control(const Instruction& i) {
       return reg(i.b), target(i.a), target(i.c);
     case Opcode::kSwitch:
       return reg(i.b), each(i.a, i.imm, [this](int32_t value) { target(value); });
+    case Opcode::kAdmit:
+      return reg(i.a), reg(i.b);
     case Opcode::kBarrier:
       return index(i.a, program_.batch_steps.size(), "batch step");
     case Opcode::kReturn:

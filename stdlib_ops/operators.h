@@ -25,6 +25,7 @@ op::Operator make_crop_mirror_normalize();
 op::Operator make_flip();
 op::Operator make_rotate();
 op::Operator make_warp_affine();
+op::Operator make_pixel();
 // color
 op::Operator make_brightness();
 op::Operator make_contrast();

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "compiler/op/schema.h"
 #include "tools/contact_sheet.h"
 #include "tools/interrupt.h"
 #include "tools/pipeline_host.h"
@@ -39,7 +40,8 @@ void add_nodes_as_outputs(ir::Graph& graph, const SourceMap& sources) {
     std::string name = value.variable;
     if (node != nullptr) {
       const SourceFile* file = sources.file(node->span.file);
-      name += fmt::format(" = {}, line {}", node->op->name, file ? file->position(node->span.begin).line : 0);
+      name += fmt::format(" = {}, line {}", op::shown_name(*node),
+                          file ? file->position(node->span.begin).line : 0);
     }
     results.push_back(id);
     names.push_back(std::move(name));

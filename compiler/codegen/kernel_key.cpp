@@ -83,7 +83,7 @@ class KeyWriter {
     number(store.buffer), expr(store.offset), expr(store.value), number(store.streaming), number(store.add);
   }
   void write(const kernel::If& branch) {
-    expr(branch.condition);
+    expr(branch.condition), number(branch.shortcut);
     block(branch.then_body), block(branch.else_body);
   }
   void write(const kernel::Phase& phase) { block(phase.body); }
@@ -110,7 +110,8 @@ class KeyWriter {
 }  // namespace
 
 std::string kernel_key(const kernel::LoopKernel& loops, const Target& target) {
-  return fmt::format("galatea kernel\nbuild {}\ntarget {}\n", build_id(), target.name()) +
+  return fmt::format("galatea kernel\nbuild {}\ntarget {}{}\n", build_id(), target.name(),
+                     target.slow_gather ? " slow gather" : "") +
          KeyWriter().run(loops);
 }
 

@@ -22,11 +22,12 @@ std::string Target::triple() const {
 std::optional<Target> host_target() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
+  const bool slow_gather = __builtin_cpu_is("amd");
   if (__builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512vnni") &&
       __builtin_cpu_supports("avx512vbmi"))
-    return Target{TargetLevel::kX86V4Vnni};
-  if (__builtin_cpu_supports("x86-64-v4")) return Target{TargetLevel::kX86V4};
-  if (__builtin_cpu_supports("x86-64-v3")) return Target{TargetLevel::kX86V3};
+    return Target{TargetLevel::kX86V4Vnni, slow_gather};
+  if (__builtin_cpu_supports("x86-64-v4")) return Target{TargetLevel::kX86V4, slow_gather};
+  if (__builtin_cpu_supports("x86-64-v3")) return Target{TargetLevel::kX86V3, slow_gather};
 #elif defined(__aarch64__)
   return Target{TargetLevel::kAarch64};
 #endif
@@ -45,7 +46,7 @@ std::vector<Target> runnable_targets() {
   const auto best = host_target();
   if (!best) return out;
   for (const TargetLevel level : {TargetLevel::kX86V3, TargetLevel::kX86V4, TargetLevel::kX86V4Vnni})
-    if (best->is_x86() && level <= best->level) out.push_back({level});
+    if (best->is_x86() && level <= best->level) out.push_back({level, best->slow_gather});
   if (!best->is_x86()) out.push_back(*best);
   return out;
 }

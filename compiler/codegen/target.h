@@ -19,6 +19,7 @@ enum class TargetLevel { kX86V3, kX86V4, kX86V4Vnni, kAarch64 };
 
 struct Target {
   TargetLevel level = TargetLevel::kX86V3;
+  bool slow_gather = false;  ///< words loaded one by one are faster (Zen 4); the processor's, not the level's
   bool is_x86() const { return level != TargetLevel::kAarch64; }
   bool avx512() const { return is_x86() && level >= TargetLevel::kX86V4; }
   bool vnni_vbmi() const { return is_x86() && level >= TargetLevel::kX86V4Vnni; }

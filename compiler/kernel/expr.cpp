@@ -47,24 +47,26 @@ bool same_head(const ExprNode& a, const ExprNode& b) {
 }
 
 using Pairs = std::set<std::pair<const ExprNode*, const ExprNode*>>;
-bool same_nodes(const Expr& a, const Expr& b, Pairs& equal_pairs) {
+bool same_nodes(const Expr& a, const Expr& b, bool with_origins, Pairs& equal_pairs) {
   if (a.get() == b.get()) return true;
   if (!a || !b || hash_of(a) != hash_of(b) || !same_head(*a, *b)) return false;
+  if (with_origins && a->origin != b->origin) return false;
   if (equal_pairs.contains({a.get(), b.get()})) return true;
   for (size_t i = 0; i < a->args.size(); ++i) {
-    if (!same_nodes(a->args[i], b->args[i], equal_pairs)) return false;
+    if (!same_nodes(a->args[i], b->args[i], with_origins, equal_pairs)) return false;
   }
   equal_pairs.insert({a.get(), b.get()});
   return true;
 }
 
+bool is_structural(const Expr& e) { return is_const(e) && e->origin == 0; }
 bool is_one(const Expr& e) {
-  if (!is_const(e)) return false;
+  if (!is_structural(e)) return false;
   return e->value == (is_float(e->type) ? cell_from_double(e->type, 1.0) : Cell{1});
 }
-bool is_int_zero(const Expr& e) { return is_const(e) && is_integral(e->type) && e->value.bits == 0; }
+bool is_int_zero(const Expr& e) { return is_structural(e) && is_integral(e->type) && e->value.bits == 0; }
 bool is_float_const(const Expr& e, double value) {
-  return is_const(e) && is_float(e->type) && e->value == cell_from_double(e->type, value);
+  return is_structural(e) && is_float(e->type) && e->value == cell_from_double(e->type, value);
 }
 
 Expr raw_op(ScalarOp op, DType type, std::vector<Expr> args) {
@@ -74,6 +76,17 @@ Expr raw_op(ScalarOp op, DType type, std::vector<Expr> args) {
   node.type = type;
   node.args = std::move(args);
   return finish_node(std::move(node));
+}
+
+/// Of a constant made of constants: what it is made of, if a user's number is among them.
+uint64_t folded_origin(uint64_t made_by, const std::vector<Expr>& args) {
+  uint64_t hash = mix(0x6A09E667F3BCC909U, made_by);
+  bool of_user = false;
+  for (const Expr& arg : args) {
+    of_user |= arg->origin != 0;
+    hash = mix(mix(hash, arg->origin), arg->origin != 0 ? uint64_t{0} : arg->value.bits);
+  }
+  return of_user ? hash | 1 : 0;
 }
 
 /// All operands constant and no flag raised: the result.
@@ -88,7 +101,9 @@ Expr fold(ScalarOp op, DType type, const std::vector<Expr>& args) {
   DType evaluated = is_comparison(op) ? args[0]->type : type;
   Cell value = evaluate(op, evaluated, args[0]->type, cells.data(), &flags);
   // A division by zero must still be seen when the kernel runs.
-  return flags == 0 ? constant(type, value) : Expr();
+  if (flags != 0) return {};
+  const uint64_t made_by = static_cast<uint64_t>(op) | static_cast<uint64_t>(type) << 8;
+  return user_constant(type, value, folded_origin(made_by, args));
 }
 
 bool is_commutative(ScalarOp op) {
@@ -102,7 +117,21 @@ Expr simplify_int(ScalarOp op, DType type, std::vector<Expr>& args) {
   if (is_commutative(op) && is_const(args[0])) std::swap(args[0], args[1]);
   const Expr& a = args[0];
   const Expr& b = args[1];
-  bool equal_operands = same(a, b);
+  bool equal_operands = same_meaning(a, b);
+  auto is_op = [](const Expr& e, ScalarOp which) { return e->kind == ExprKind::kOp && e->op == which; };
+  // What was taken away comes back: (x - y) + y, (w + (x - y)) + y.
+  if (op == ScalarOp::kAdd && !is_bool(type)) {
+    if (is_op(b, ScalarOp::kNeg)) return binary(ScalarOp::kSub, a, b->args[0]);
+    if (is_op(a, ScalarOp::kNeg)) return binary(ScalarOp::kSub, b, a->args[0]);
+    if (is_op(a, ScalarOp::kSub) && same_meaning(a->args[1], b)) return a->args[0];
+    if (is_op(b, ScalarOp::kSub) && same_meaning(b->args[1], a)) return b->args[0];
+    if (is_op(a, ScalarOp::kAdd) && is_op(a->args[1], ScalarOp::kSub) && same_meaning(a->args[1]->args[1], b))
+      return binary(ScalarOp::kAdd, a->args[0], a->args[1]->args[0]);
+  }
+  if (op == ScalarOp::kSub && !is_bool(type) && is_op(a, ScalarOp::kAdd)) {
+    if (same_meaning(a->args[1], b)) return a->args[0];
+    if (same_meaning(a->args[0], b)) return a->args[1];
+  }
   switch (op) {
     case ScalarOp::kAdd:
     case ScalarOp::kOr:
@@ -167,13 +196,13 @@ Expr simplify_float(ScalarOp op, const std::vector<Expr>& args) {
 }
 
 Expr simplify_compare(ScalarOp op, const std::vector<Expr>& args) {
-  if (!is_integral(args[0]->type) || !same(args[0], args[1])) return {};
+  if (!is_integral(args[0]->type) || !same_meaning(args[0], args[1])) return {};
   return const_bool(op == ScalarOp::kEq || op == ScalarOp::kLe || op == ScalarOp::kGe);
 }
 
 Expr simplify_select(const std::vector<Expr>& args) {
   if (is_const(args[0])) return args[0]->value.bits != 0 ? args[1] : args[2];
-  if (same(args[1], args[2])) return args[1];
+  if (same_meaning(args[1], args[2])) return args[1];
   return {};
 }
 
@@ -214,12 +243,19 @@ DType Expr::type() const { return node_->type; }
 
 // ---- leaves
 
-Expr constant(DType type, Cell value) {
+Expr user_constant(DType type, Cell value, uint64_t origin) {
   ExprNode node;
   node.kind = ExprKind::kConst;
   node.type = type;
   node.value = value;
+  node.origin = origin;
   return finish_node(std::move(node));
+}
+Expr constant(DType type, Cell value) { return user_constant(type, value, 0); }
+Expr extent_constant(int64_t extent) {
+  const Cell value = cell_from_int(DType::kI64, extent);
+  if (extent <= kMaxStructuralExtent) return constant(DType::kI64, value);
+  return user_constant(DType::kI64, value, mix(0xBB67AE8584CAA73BU, value.bits) | 1);
 }
 Expr const_int(int64_t value, DType type) { return constant(type, cell_from_int(type, value)); }
 Expr const_float(double value, DType type) { return constant(type, cell_from_double(type, value)); }
@@ -270,8 +306,9 @@ Expr philox_word(Expr key, Expr counter_low, Expr counter_high, int word) {
   std::vector<Expr> args = {std::move(key), std::move(counter_low), std::move(counter_high)};
   for (const Expr& arg : args) GALATEA_CHECK(arg && arg->type == DType::kU64, "operands of philox are u64");
   if (is_const(args[0]) && is_const(args[1]) && is_const(args[2])) {
-    return constant(DType::kU32,
-                    {philox(args[0]->value.bits, args[1]->value.bits, args[2]->value.bits, word)});
+    return user_constant(DType::kU32,
+                         {philox(args[0]->value.bits, args[1]->value.bits, args[2]->value.bits, word)},
+                         folded_origin(static_cast<uint64_t>(word), args));
   }
   ExprNode node;
   node.kind = ExprKind::kPhilox;
@@ -362,8 +399,9 @@ Expr logical_not(Expr a) {
 
 bool is_const(const Expr& e) { return e && e->kind == ExprKind::kConst; }
 bool is_const_int(const Expr& e, int64_t value) {
-  return is_const(e) && is_integral(e->type) && e->value == cell_from_int(e->type, value);
+  return is_structural(e) && is_integral(e->type) && e->value == cell_from_int(e->type, value);
 }
+bool is_user_constant(const Expr& e) { return is_const(e) && e->origin != 0; }
 int64_t const_value(const Expr& e) {
   GALATEA_CHECK(is_const(e) && is_integral(e->type),
                 "const_value of something else than an integer constant");
@@ -372,7 +410,11 @@ int64_t const_value(const Expr& e) {
 
 bool same(const Expr& a, const Expr& b) {
   Pairs equal_pairs;
-  return same_nodes(a, b, equal_pairs);
+  return same_nodes(a, b, false, equal_pairs);
+}
+bool same_meaning(const Expr& a, const Expr& b) {
+  Pairs equal_pairs;
+  return same_nodes(a, b, true, equal_pairs);
 }
 
 uint64_t hash_of(const Expr& e) {

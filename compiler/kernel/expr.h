@@ -5,6 +5,11 @@
 // axes once per sample (bytecode); kernels evaluate the rest per element. Building folds constants, so a
 // shape rule over static extents yields constants.
 //
+// Two kinds of constants. What a recipe writes is structure: 0 and 1 vanish where they are neutral. What a
+// user writes, an extent included, is a number like one that differs per sample: it folds with other
+// constants, but no expression looks different because of its value (`origin`), so that kernels, of which it
+// becomes a parameter, are shared.
+//
 // Levels. In a recipe: constants, symbols, axes, taps, accumulator, loads. In a canonical Kernel: symbols
 // have become parameters (kParam). In loops: kVar and kLoadFlat have replaced axes, taps and loads.
 #pragma once
@@ -76,7 +81,8 @@ struct ExprNode {
   DType type = DType::kI64;
   ScalarOp op = ScalarOp::kAdd;  ///< kOp
   Cell value;                    ///< kConst
-  int index = 0;                 ///< kParam, kAxis, kReduceAxis, kPhilox, kVar, kLoadFlat
+  uint64_t origin = 0;  ///< kConst: 0 for structure; else which of the user's numbers, or made how of them
+  int index = 0;        ///< kParam, kAxis, kReduceAxis, kPhilox, kVar, kLoadFlat
   SymbolKind symbol = SymbolKind::kExtent;
   int64_t a = 0, b = 0;           ///< kSymbol
   LoadTarget target;              ///< kLoad
@@ -92,6 +98,12 @@ Expr constant(DType type, Cell value);
 Expr const_int(int64_t value, DType type = DType::kI64);
 Expr const_float(double value, DType type = DType::kF32);
 Expr const_bool(bool value);
+/// A user's number; `origin` is not 0, and equal only where the same number is meant.
+Expr user_constant(DType type, Cell value, uint64_t origin);
+/// An extent known before the run. Which extents are equal is structure (stages of equal extents share their
+/// loops), their values are not; up to four they count channels.
+inline constexpr int64_t kMaxStructuralExtent = 4;
+Expr extent_constant(int64_t extent);
 Expr symbol(SymbolKind kind, DType type, int64_t a, int64_t b = 0);
 Expr param(int index, DType type);
 Expr axis(int index);
@@ -136,11 +148,16 @@ Expr logical_not(Expr a);
 
 // ---- looking at expressions
 bool is_const(const Expr& e);
+/// A constant of this value that a recipe wrote.
 bool is_const_int(const Expr& e, int64_t value);
+/// A constant that may be another one in the next program of the same shape.
+bool is_user_constant(const Expr& e);
 /// Value of an integer constant; the expression must be one.
 int64_t const_value(const Expr& e);
-/// Structural equality (spans do not count) and a hash that agrees with it.
+/// Structural equality (spans and origins do not count) and a hash that agrees with it.
 bool same(const Expr& a, const Expr& b);
+/// Equal whatever numbers the user had written: origins count.
+bool same_meaning(const Expr& a, const Expr& b);
 uint64_t hash_of(const Expr& e);
 /// Whether any node of the kind occurs.
 bool contains(const Expr& e, ExprKind kind);

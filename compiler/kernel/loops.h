@@ -15,7 +15,9 @@
 // - Store writes buffer[offset] = value (value has the buffer's type); with `add`, buffer[offset] += value,
 // an integer that wraps: iterations of a kGrid loop may add to one element (an atomic operation on a GPU),
 // and a kVector loop holds none. LoadFlat reads. Offsets count elements.
-// - If: the condition is the same for all lanes (it does not depend on a kVector variable).
+// - If: the condition is the same for all lanes (it does not depend on a kVector variable). A shortcut is
+// different: wherever its condition holds, both bodies do the same, and then_body is quicker. Its condition
+// may differ between lanes; a code generator runs then_body if it holds in every lane, else else_body in all.
 // - Phase: on a GPU, a barrier for the threads of the sample stands between top-level phases; in order
 // elsewhere.
 // - BandRow: one row of a horizontal band over interleaved pixels, the shape worth hand-made vectors:
@@ -60,7 +62,7 @@ struct LoopBuffer {
   BufferKind kind = BufferKind::kScratch;
   DType type = DType::kF32;
   int tensor = -1;  ///< number in KernelCall::tensors for inputs and outputs
-  Expr elements;    ///< scratch: size in elements, over kParam only
+  Expr elements;    ///< scratch: size, over kParam only; dense inputs of known extents: how many; else empty
 };
 
 enum class LoopRole : uint8_t { kSerial, kVector, kGrid };
@@ -97,6 +99,8 @@ struct Store {
 struct If {
   Expr condition;
   Block then_body, else_body;
+  bool shortcut =
+      false;  ///< else_body would do as well, then_body is quicker; lanes may differ in the condition
 };
 struct Phase {
   std::string name;

@@ -165,7 +165,7 @@ class Printer {
                           node.add ? "+=" : "=", show(node.value), node.streaming ? "  // streaming" : ""));
   }
   void print(const If& node) {
-    out_.line(fmt::format("if {} {{", show(node.condition)));
+    out_.line(fmt::format("{} {} {{", node.shortcut ? "if all lanes" : "if", show(node.condition)));
     print_body(node.then_body);
     if (!node.else_body.empty()) {
       out_.line("} else {");

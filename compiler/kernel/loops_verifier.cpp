@@ -174,7 +174,8 @@ class Verifier {
   }
   void check(const If& node) {
     expr(node.condition, DType::kBool, "condition");
-    if (problem_.empty() && varies(node.condition)) return complain("a condition that differs between lanes");
+    if (problem_.empty() && !node.shortcut && varies(node.condition))
+      return complain("a condition that differs between lanes");
     block(node.then_body);
     block(node.else_body);
   }

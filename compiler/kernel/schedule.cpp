@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "base/text_writer.h"
+#include "compiler/kernel/cost.h"
 #include "compiler/kernel/lowering.h"
 
 namespace galatea::kernel {
@@ -19,7 +19,6 @@ namespace {
 
 using lowering::any_node;
 
-constexpr size_t kCheapNodes = 12;
 constexpr size_t kMaxPixelChannels = 4;  ///< loops repeat so many inside
 constexpr int64_t kMostLookedUp = 4096;
 
@@ -63,6 +62,8 @@ class Scheduler {
       choose_lanes(kernel_.stages[s], &to);
       add_uses(static_cast<int>(s));
     }
+    if (!options_.gpu && options_.fuse)
+      for (size_t s = 0; s < n; ++s) choose_gathering(static_cast<int>(s), &schedule_.stages[s]);
     return std::move(schedule_);
   }
 
@@ -185,15 +186,6 @@ class Scheduler {
     return !options_.gpu && lowering::ring_is_legal(kernel_, s, &consumer) &&
            schedule_.stages[static_cast<size_t>(consumer)].placement != Placement::kRing;
   }
-  bool is_cheap(const Stage& stage) const {
-    std::unordered_set<const ExprNode*> nodes;
-    any_node(stage.body, [&](const ExprNode& node) {
-      nodes.insert(&node);
-      return false;
-    });
-    return nodes.size() <= kCheapNodes;
-  }
-
   void place(int s, StageSchedule* to) const {
     const auto i = static_cast<size_t>(s);
     const Stage& stage = kernel_.stages[i];
@@ -213,20 +205,21 @@ class Scheduler {
     }
     if (!outputs_[i] && is_table(stage))
       return say(Placement::kTable, "small, and independent of the image: computed once");
-    if (!outputs_[i] && is_lookup(s))
-      return say(Placement::kTable, "few elements that data choose among: computed once");
     if (!outputs_[i] && (stage.form == StageForm::kHistogram || stage.form == StageForm::kScan))
       return say(Placement::kWhole, stage.form == StageForm::kHistogram
                                         ? "counts are known when all elements are"
                                         : "prefixes are kept: each needs the one before it");
-    if (may_inline(s) && !outputs_[i] && readers_[i].only_maps && (readers_[i].loads == 1 || is_cheap(stage)))
-      return say(Placement::kInlined, readers_[i].loads == 1 ? "one reader, element by element"
-                                                             : "cheaper to compute again than to keep");
+    if (!outputs_[i] && is_lookup(s))
+      return say(Placement::kTable, "few elements that data choose among: computed once");
+    const Recomputation again = recomputation(kernel_, s);
+    const bool inlines = may_inline(s) && !outputs_[i] && readers_[i].only_maps;
+    if (inlines && again.pays()) return say(Placement::kInlined, again.words());
     if (may_inline(s) && !outputs_[i] && feeds_whole_pixels(s))
       return say(Placement::kInlined,
                  "the loops that want it take pixel by pixel: each element is computed once");
     int consumer = -1;
-    if (lowering::ring_is_legal(kernel_, s, &consumer)) {
+    const std::string objection = lowering::ring_objection(kernel_, s, &consumer);
+    if (objection.empty()) {
       const std::string& reader = kernel_.stages[static_cast<size_t>(consumer)].name;
       if (options_.gpu) return say(Placement::kWhole, "a GPU keeps no rows: all of it, between two phases");
       bool wide = false;  // a row of a few channels is not worth a ring
@@ -240,8 +233,7 @@ class Scheduler {
       return say(Placement::kWhole, wide ? "its reader is itself made row by row on demand"
                                          : "its rows are only a few elements long");
     }
-    say(Placement::kWhole, readers_[i].loads > 1 ? fmt::format("read in {} places", readers_[i].loads)
-                                                 : "its reader takes elements in another order");
+    say(Placement::kWhole, inlines ? "if computed where it is read, " + again.words() : objection);
   }
 
   uint64_t random(uint64_t below) {
@@ -255,6 +247,20 @@ class Scheduler {
     to->placement = choices[random(choices.size())];
     to->reason = "chosen at random";
     if (random(4) == 0) to->lanes = LaneMapping::kPlanar;  // marks "scalar" for choose_lanes
+  }
+
+  /// Statistics of a stage that is kept whole are gathered while its rows are in the first cache.
+  void choose_gathering(int s, StageSchedule* to) {
+    int producer = -1;
+    if (!lowering::gather_is_legal(kernel_, s, &producer)) return;
+    const auto p = static_cast<size_t>(producer);
+    const Placement where = schedule_.stages[p].placement;
+    if (where == Placement::kInlined || where == Placement::kRing) return;
+    if (options_.random_seed != 0 && random(3) == 0) return;
+    to->gathered = true;
+    const std::string& name = kernel_.stages[p].name;
+    to->reason += fmt::format("; gathered from each row of {} as it is made",
+                              name.empty() ? fmt::format("stage {}", p) : name);
   }
 
   void choose_lanes(const Stage& stage, StageSchedule* to) const {

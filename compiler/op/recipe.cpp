@@ -15,20 +15,38 @@ using kernel::SymbolKind;
 
 namespace {
 
-Expr constant_of(const ir::Attr& attr) {
-  if (auto* number = std::get_if<double>(&attr)) return kernel::const_float(*number, DType::kF64);
-  return kernel::const_int(ir::attr_integer(attr));
+/// Numbers of the user's are known by node, argument and place; 0: a default, which is structure.
+class Origin {
+ public:
+  Origin(ir::NodeId node, std::string_view argument, bool given)
+      : name_(given ? std::hash<std::string_view>()(argument) * 31 + node : 0) {}
+  uint64_t of(size_t element) const {
+    return name_ == 0 ? 0 : (name_ + element + 1) * 0x9E3779B97F4A7C15U | 1;
+  }
+
+ private:
+  uint64_t name_;
+};
+
+Expr constant_of(const ir::Attr& attr, const Origin& origin) {
+  if (auto* number = std::get_if<double>(&attr))
+    return kernel::user_constant(DType::kF64, cell_from_double(DType::kF64, *number), origin.of(0));
+  return kernel::user_constant(DType::kI64, cell_from_int(DType::kI64, ir::attr_integer(attr)), origin.of(0));
 }
 
 /// The elements of a list as constants.
-std::vector<Expr> constants_of(const ir::Attr& attr) {
+std::vector<Expr> constants_of(const ir::Attr& attr, const Origin& origin) {
   std::vector<Expr> out;
   if (auto* list = std::get_if<std::vector<double>>(&attr)) {
-    for (double value : *list) out.push_back(kernel::const_float(value, DType::kF64));
+    for (double value : *list)
+      out.push_back(
+          kernel::user_constant(DType::kF64, cell_from_double(DType::kF64, value), origin.of(out.size())));
   } else if (auto* integers = std::get_if<std::vector<int64_t>>(&attr)) {
-    for (int64_t value : *integers) out.push_back(kernel::const_int(value));
+    for (int64_t value : *integers)
+      out.push_back(
+          kernel::user_constant(DType::kI64, cell_from_int(DType::kI64, value), origin.of(out.size())));
   } else {
-    out.push_back(constant_of(attr));
+    out.push_back(constant_of(attr, origin));
   }
   return out;
 }
@@ -100,7 +118,7 @@ Expr RecipeBuilder::extent(int input, int dim) const {
   const ir::Type& type = input_type(input);
   GALATEA_CHECK(dim >= 0 && dim < type.ndim, "no such dimension");
   int64_t known = type.extents[static_cast<size_t>(dim)];
-  if (known >= 0) return kernel::const_int(known);
+  if (known >= 0) return kernel::extent_constant(known);
   return kernel::symbol(SymbolKind::kExtent, DType::kI64,
                         graph_.node(node_).inputs[static_cast<size_t>(input)], dim);
 }
@@ -109,6 +127,41 @@ std::vector<Expr> RecipeBuilder::extents(int input) const {
   std::vector<Expr> out;
   for (int d = 0; d < input_type(input).ndim; ++d) out.push_back(extent(input, d));
   return out;
+}
+
+const NativeOutput* RecipeBuilder::scaled_input(int input) const {
+  const ir::ValueId value = graph_.node(node_).inputs[static_cast<size_t>(input)];
+  const ir::Node* made = graph_.defining_node(value);
+  if (!made || !made->find_arg(kScaledForArg)) return nullptr;
+  if (!scaled_input_)
+    scaled_input_ = std::make_shared<Lowering>(lower_node(graph_, graph_.value(value).node, lineage_));
+  return &scaled_input_->natives[static_cast<size_t>(scaled_input_->outputs[0].native)];
+}
+
+Expr RecipeBuilder::full_extent(int input, int dim) const {
+  const NativeOutput* made = scaled_input(input);
+  return made ? made->full_extents[static_cast<size_t>(dim)] : extent(input, dim);
+}
+
+Expr RecipeBuilder::scaled(int input, int dim, Expr position) const {
+  const NativeOutput* made = scaled_input(input);
+  if (!made) return position;
+  // The first row of the scaled image is the file's row floor(origin * eighths / 8) at that scale.
+  const ir::ValueId value = graph_.node(node_).inputs[static_cast<size_t>(input)];
+  const Expr eighths = eighths_of(graph_.value(value).node);
+  const Expr& origin = made->full_origin[static_cast<size_t>(dim)];
+  auto f64 = [](const Expr& e) { return kernel::convert(e, DType::kF64); };
+  const Expr scale = f64(eighths) * kernel::const_float(0.125, DType::kF64);
+  return (position + f64(origin)) * scale -
+         f64(kernel::binary(ScalarOp::kShr, origin * eighths, kernel::const_int(3)));
+}
+
+Expr eighths_of(ir::NodeId decoder) {
+  return kernel::symbol(SymbolKind::kLocal, DType::kI64, (static_cast<int64_t>(decoder) << 16) + 0xffff);
+}
+
+Expr RecipeBuilder::eighths() const {
+  return graph_.node(node_).find_arg(kScaledForArg) ? eighths_of(node_) : kernel::const_int(8);
 }
 
 Expr RecipeBuilder::element(int input, int64_t flat_index) const {
@@ -128,7 +181,7 @@ Expr RecipeBuilder::arg(std::string_view name, DType type) const {
   }
   const ir::Attr& value = args.attr(name);
   GALATEA_CHECK(!ir::is_none(value), std::string(name) + " is not given and has no default");
-  return kernel::saturate(constant_of(value), type);
+  return kernel::saturate(constant_of(value, Origin(node_, name, args.given(name))), type);
 }
 
 int RecipeBuilder::arg_length(std::string_view name) const {
@@ -149,7 +202,7 @@ std::vector<Expr> RecipeBuilder::arg_list(std::string_view name, int n, DType ty
       list.push_back(kernel::symbol(SymbolKind::kElement, graph_.type(value).dtype, value, i));
   } else {
     GALATEA_CHECK(!ir::is_none(args.attr(name)), std::string(name) + " is not given and has no default");
-    list = constants_of(args.attr(name));
+    list = constants_of(args.attr(name), Origin(node_, name, args.given(name)));
   }
   GALATEA_CHECK(static_cast<int>(list.size()) == n || list.size() == 1,
                 std::string(name) + " has neither 1 nor n elements");

@@ -343,6 +343,11 @@ std::string describe(const Attr& value) {
   return out.size() > 80 ? out.substr(0, 77) + "…" : out;
 }
 
+std::string shown_name(const ir::Node& node) {
+  const ir::Arg* function = node.op->name == "pixel" ? node.find_arg("function") : nullptr;
+  return function ? ir::attr_text(function->as_attr()) : node.op->name;
+}
+
 std::string display_name(const Operator& op) {
   if (!op.internal) return "fn." + op.name;
   return op.name.rfind("math.", 0) == 0 ? op.name : "the operator " + op.name;

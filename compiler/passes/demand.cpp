@@ -24,50 +24,58 @@ void unite(Reads& reads, const Box& more) {
   for (size_t d = 0; d < more.size(); ++d) (*reads)[d] = hull((*reads)[d], more[d]);
 }
 
-Demand::Demand(const op::Lowering& lowering, int input)
+Demand::Demand(const op::Lowering& lowering, int input, const std::vector<Window>& windows)
     : lowering_(lowering), input_(input), intervals_(lowering), demands_(lowering.stages.size()) {
   for (const Stage& stage : lowering.stages) {
-    std::vector<bool>& whole_axes = must_be_whole_.emplace_back(stage.extents.size(), false);
+    std::vector<bool>& axes = whole_axes_.emplace_back(stage.extents.size(), false);
     // Bins count from the first, and a prefix begins with the first element.
-    if (stage.form == kernel::StageForm::kHistogram) whole_axes.back() = true;
-    if (stage.form == kernel::StageForm::kScan) whole_axes[static_cast<size_t>(stage.scan_axis)] = true;
+    if (stage.form == kernel::StageForm::kHistogram) axes.back() = true;
+    if (stage.form == kernel::StageForm::kScan) axes[static_cast<size_t>(stage.scan_axis)] = true;
   }
-  for (const LoweredOutput& output : lowering.outputs) {
-    if (output.kind == LoweredOutput::Kind::kView && output.input == input) unite(reads_, window(output));
-    if (output.kind != LoweredOutput::Kind::kStage) continue;
-    auto stage = static_cast<size_t>(output.stage);
-    demands_[stage] = whole_box(lowering.stages[stage].extents);
-    must_be_whole_[stage].assign(lowering.stages[stage].extents.size(), true);
-  }
+  for (size_t k = 0; k < lowering.outputs.size(); ++k)
+    ask_output(lowering.outputs[k], k < windows.size() ? windows[k] : std::nullopt);
   for (size_t s = lowering.stages.size(); s-- > 0;) {
     if (!demands_[s]) continue;
-    const Stage& stage = lowering.stages[s];
-    for (size_t d = 0; d < stage.extents.size(); ++d)
-      if (must_be_whole_[s][d]) (*demands_[s])[d] = whole(stage.extents[d]);
-    visit(stage, *demands_[s]);
+    for (size_t d = 0; d < whole_axes_[s].size(); ++d)
+      if (whole_axes_[s][d]) (*demands_[s])[d] = whole(lowering.stages[s].extents[d]);
+    visit(lowering.stages[s], *demands_[s]);
   }
 }
 
-Box Demand::behind(const LoweredOutput& view, const Box& shown, Intervals& intervals) {
+void Demand::ask_output(const LoweredOutput& output, const Window& window) {
+  if (output.kind == LoweredOutput::Kind::kView && output.input == input_)
+    unite(reads_, behind(output, window));
+  if (output.kind != LoweredOutput::Kind::kStage) return;
+  auto stage = static_cast<size_t>(output.stage);
+  Box box = whole_box(lowering_.stages[stage].extents);
+  if (window) {
+    for (size_t d = 0; d < window->size(); ++d)
+      box[static_cast<size_t>(output.axis_of[d])] = inside((*window)[d]);
+  } else {
+    whole_axes_[stage].assign(box.size(), true);
+  }
+  unite(demands_[stage], box);
+}
+
+/// The part of the input behind what is wanted of a view.
+Box Demand::behind(const LoweredOutput& view, const Window& window) {
+  const std::vector<Expr>& extents = lowering_.inputs[static_cast<size_t>(view.input)].extents;
+  if (view.reshape) return whole_box(extents);
+  Box shown;
+  for (size_t d = 0; d < view.extents.size(); ++d)
+    shown.push_back(window ? inside((*window)[d]) : whole(view.extents[d]));
   Box box;
   for (const Expr& start : view.start) box.push_back({start, start});
   for (size_t j = 0; j < view.input_dim.size(); ++j) {
     if (view.input_dim[j] < 0) continue;
     Interval& along = box[static_cast<size_t>(view.input_dim[j])];
     Intervals::Domain domain{{shown[j]}, {}, {}};
-    auto index = intervals.bound(along.low + view.step[j] * kernel::axis(0), domain);
+    auto index = intervals_.bound(along.low + view.step[j] * kernel::axis(0), domain);
     GALATEA_CHECK(index.has_value(), "views are affine");
     along = *index;
   }
-  return box;
-}
-
-Box Demand::window(const LoweredOutput& view) {
-  if (view.reshape) return whole_box(lowering_.inputs[static_cast<size_t>(view.input)].extents);
-  Box box = behind(view, whole_box(view.extents), intervals_);
   for (size_t d = 0; d < box.size(); ++d)
-    box[d] = Intervals::reached(box[d], lowering_.inputs[static_cast<size_t>(view.input)].extents[d],
-                                kernel::Border::kNone);
+    box[d] = Intervals::reached(box[d], extents[d], kernel::Border::kNone);
   return box;
 }
 
@@ -93,24 +101,30 @@ void Demand::visit_load(const kernel::ExprNode& load, const Intervals::Domain& d
   for (size_t d = 0; d < load.args.size(); ++d) {
     auto index = intervals_.bound(load.args[d], domain);
     box.push_back(index ? Intervals::reached(*index, extents[d], load.border) : whole(extents[d]));
-    if (from_stage && load.border != kernel::Border::kClamp && load.border != kernel::Border::kNone)
-      must_be_whole_[target][d] = true;
   }
   unite(from_stage ? demands_[target] : reads_, box);
 }
 
+Interval inside(const Range& range) { return {range.begin, range.end - kernel::const_int(1)}; }
+
 Range to_range(const Interval& interval, const Expr& extent, const Expr& condition) {
-  Expr zero = kernel::const_int(0), one = kernel::const_int(1);
+  Expr zero = kernel::const_int(0), one = kernel::const_int(1), last = extent - one;
   bool from_start = kernel::is_const_int(interval.low, 0);
-  bool to_end = kernel::same(interval.high, extent - one);
+  bool to_end = kernel::same(interval.high, last);
   Range range{zero, extent};
   auto guarded = [&](const Expr& bound, const Expr& otherwise) {
     return condition ? kernel::select(condition, bound, otherwise) : bound;
   };
-  if (!from_start) range.begin = guarded(kernel::max(zero, kernel::min(interval.low, extent - one)), zero);
+  if (!from_start) {
+    bool clamped = is_clamped_low(interval.low, last);
+    range.begin = guarded(clamped ? interval.low : kernel::max(zero, kernel::min(interval.low, last)), zero);
+  }
   if (!to_end) {
-    Expr end = kernel::min(interval.high + one, extent);
-    range.end = guarded(kernel::max(end, kernel::min(range.begin + one, extent)), extent);
+    // Whatever was clamped keeps its form, so that clamping it again is seen to be needless.
+    bool clamped = is_clamped(interval, last) && kernel::same(range.begin, interval.low);
+    range.end =
+        guarded(clamped ? interval.high : kernel::min(kernel::max(interval.high, range.begin), last), last) +
+        one;
   }
   return range;
 }

@@ -1,10 +1,10 @@
 // Which part of every stage's domain, and of one input, the outputs of a lowering ask for.
 //
-// Comes in: a lowering. Goes out: a box per stage and one for the input, found backwards from the outputs,
-// and the condition under which the boxes hold (interval.h). A stage is asked for a part along an axis only
-// if all its readers would read a narrower stage alike (their borders there clamp, or there are none); else
-// for all of it. So narrow_stages() can cut every stage down to its box, and what is read then is what is
-// told here.
+// Comes in: a lowering, and the windows that are wanted of its outputs. Goes out: a box per stage and one for
+// the input, found backwards from the outputs, and the condition under which the boxes hold (interval.h).
+// narrow_stages() can cut every stage down to its box, and what is read then is what is told here. A border
+// answers alike on the narrower stage: where an index passes an end of the domain, the box reaches that end
+// (Intervals::reached), so ends that answer for something are ends of the box, too.
 #pragma once
 
 #include <optional>
@@ -18,21 +18,21 @@ namespace galatea::passes {
 
 /// Nothing is asked for: empty.
 using Reads = std::optional<Box>;
+/// One range per dimension; empty: all of it.
+using Window = std::optional<std::vector<Range>>;
 
 class Demand {
  public:
-  /// `input`: whose reads to gather; -1: none's.
-  Demand(const op::Lowering& lowering, int input);
+  /// `input`: whose reads to gather; -1: none's. `windows`: one per output; an empty list: all whole.
+  Demand(const op::Lowering& lowering, int input, const std::vector<Window>& windows = {});
   const Reads& reads() const { return reads_; }
   const Reads& of_stage(size_t stage) const { return demands_[stage]; }
   /// False at run time: the boxes mean nothing. May be empty.
   const Expr& condition() const { return intervals_.condition(); }
 
-  /// The part of the input behind the part `shown` of a view.
-  static Box behind(const op::LoweredOutput& view, const Box& shown, Intervals& intervals);
-
  private:
-  Box window(const op::LoweredOutput& view);
+  Box behind(const op::LoweredOutput& view, const Window& window);
+  void ask_output(const op::LoweredOutput& output, const Window& window);
   void visit(const kernel::Stage& stage, const Box& demanded);
   void visit_load(const kernel::ExprNode& load, const Intervals::Domain& domain);
 
@@ -40,11 +40,13 @@ class Demand {
   int input_;
   Intervals intervals_;
   std::vector<Reads> demands_;
-  std::vector<std::vector<bool>> must_be_whole_;  ///< per stage and axis
+  std::vector<std::vector<bool>> whole_axes_;  ///< per stage and axis: everything is wanted
   Reads reads_;
 };
 
 void unite(Reads& reads, const Box& more);
+/// [begin, end) as an interval.
+Interval inside(const Range& range);
 /// [begin, end) inside [0, extent], the whole where the condition (if there is one) does not hold; at least
 /// one element, if there is one.
 Range to_range(const Interval& interval, const Expr& extent, const Expr& condition);

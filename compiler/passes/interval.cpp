@@ -108,13 +108,84 @@ Expr both(const Expr& a, const Expr& b) {
 
 Interval whole(const Expr& extent) { return {kernel::const_int(0), extent - kernel::const_int(1)}; }
 
+namespace {
+
+/// a <= b, as far as their forms x + c and x + d tell; extents are nowhere near the ends of i64.
+bool is_at_most(const Expr& a, const Expr& b) {
+  auto split = [](const Expr& e) -> std::pair<Expr, int64_t> {
+    if (kernel::is_const(e)) return {Expr(), kernel::const_value(e)};
+    bool sum = e->kind == ExprKind::kOp && e->op == ScalarOp::kAdd && kernel::is_const(e->args[1]);
+    return sum ? std::pair{e->args[0], kernel::const_value(e->args[1])} : std::pair{e, int64_t{0}};
+  };
+  auto [x, c] = split(a);
+  auto [y, d] = split(b);
+  return c <= d && (x && y ? kernel::same(x, y) : !x && !y);
+}
+
+}  // namespace
+
+bool is_clamped_low(const Expr& e, const Expr& last) {
+  if (kernel::is_const_int(e, 0)) return true;
+  if (e->kind != ExprKind::kOp) return false;
+  if (e->op == ScalarOp::kSelect) return is_clamped_low(e->args[1], last) && is_clamped_low(e->args[2], last);
+  if (e->op != ScalarOp::kMax) return false;
+  for (size_t k = 0; k < 2; ++k) {
+    const Expr& inner = e->args[1 - k];
+    if (kernel::is_const_int(e->args[k], 0) && inner->kind == ExprKind::kOp && inner->op == ScalarOp::kMin &&
+        (kernel::same(inner->args[0], last) || kernel::same(inner->args[1], last)))
+      return true;
+  }
+  return false;
+}
+
+bool is_clamped_high(const Expr& e, const Expr& last) {
+  if (kernel::same(e, last)) return true;
+  if (e->kind != ExprKind::kOp) return false;
+  if (e->op == ScalarOp::kSelect)
+    return is_clamped_high(e->args[1], last) && is_clamped_high(e->args[2], last);
+  if (e->op != ScalarOp::kMin) return false;
+  for (size_t k = 0; k < 2; ++k) {
+    const Expr& inner = e->args[1 - k];
+    if (kernel::same(e->args[k], last) && inner->kind == ExprKind::kOp && inner->op == ScalarOp::kMax &&
+        (is_clamped_low(inner->args[0], last) || is_clamped_low(inner->args[1], last)))
+      return true;
+  }
+  return false;
+}
+
+bool is_clamped(const Interval& interval, const Expr& last) {
+  const auto& [low, high] = interval;
+  if (!is_clamped_low(low, last)) return false;
+  if (kernel::same(high, last)) return true;
+  if (high->kind != ExprKind::kOp) return false;
+  if (high->op == ScalarOp::kSelect) {
+    bool together = low->kind == ExprKind::kOp && low->op == ScalarOp::kSelect &&
+                    kernel::same(low->args[0], high->args[0]);
+    return is_clamped({together ? low->args[1] : low, high->args[1]}, last) &&
+           is_clamped({together ? low->args[2] : low, high->args[2]}, last);
+  }
+  if (high->op != ScalarOp::kMin) return false;
+  for (size_t k = 0; k < 2; ++k) {
+    const Expr& inner = high->args[1 - k];
+    if (kernel::same(high->args[k], last) && inner->kind == ExprKind::kOp && inner->op == ScalarOp::kMax &&
+        (kernel::same(inner->args[0], low) || kernel::same(inner->args[1], low)))
+      return true;
+  }
+  return false;
+}
+
 Interval Intervals::reached(const Interval& index, const Expr& extent, kernel::Border border) {
   Expr zero = kernel::const_int(0);
   Expr last = extent - kernel::const_int(1);
-  bool from_first = kernel::is_const_int(index.low, 0), to_last = kernel::same(index.high, last);
+  // Clamped, or mirrored at least by nothing, these ends are ends of the target.
+  bool from_first = is_at_most(index.low, zero), to_last = is_at_most(last, index.high);
   if (from_first && to_last) return {zero, last};
-  Interval inside{from_first ? zero : kernel::max(kernel::min(index.low, last), zero),
-                  to_last ? last : kernel::min(kernel::max(index.high, zero), last)};
+  Interval inside{from_first                        ? zero
+                  : is_clamped_low(index.low, last) ? index.low
+                                                    : kernel::max(kernel::min(index.low, last), zero),
+                  to_last                             ? last
+                  : is_clamped_high(index.high, last) ? index.high
+                                                      : kernel::min(kernel::max(index.high, zero), last)};
   if (border != kernel::Border::kReflect101) return inside;
   // What lies before 0 is mirrored to [0, -low], what lies past the last to [2·last - high, last]; further
   // away it covers everything.
@@ -195,6 +266,13 @@ std::optional<Interval> Intervals::op_rule(const Expr& e, const std::vector<Inte
     return kernel::make_op(e->op, e->type, std::move(operands));
   };
   const Interval& a = args[0];
+  // Of two choices by one condition, a choice: a mirrored axis keeps its ends that way.
+  auto sum = [&](const Expr& x, const Expr& y) {
+    bool together = x->kind == ExprKind::kOp && y->kind == ExprKind::kOp && x->op == ScalarOp::kSelect &&
+                    y->op == ScalarOp::kSelect && kernel::same(x->args[0], y->args[0]);
+    if (!together) return apply({x, y});
+    return kernel::select(x->args[0], apply({x->args[1], y->args[1]}), apply({x->args[2], y->args[2]}));
+  };
   // Narrow and unsigned integers wrap within the range of common values.
   bool wraps = is_integral(e->type) && e->type != DType::kI64;
   bool arithmetic = e->op == ScalarOp::kAdd || e->op == ScalarOp::kSub || e->op == ScalarOp::kNeg ||
@@ -202,11 +280,12 @@ std::optional<Interval> Intervals::op_rule(const Expr& e, const std::vector<Inte
   if (wraps && arithmetic) return std::nullopt;
   switch (e->op) {
     case ScalarOp::kAdd:
+      return Interval{sum(a.low, args[1].low), sum(a.high, args[1].high)};
     case ScalarOp::kMin:
     case ScalarOp::kMax:
       return Interval{apply({a.low, args[1].low}), apply({a.high, args[1].high})};
     case ScalarOp::kSub:
-      return Interval{apply({a.low, args[1].high}), apply({a.high, args[1].low})};
+      return Interval{sum(a.low, args[1].high), sum(a.high, args[1].low)};
     case ScalarOp::kNeg:
       return Interval{apply({a.high}), apply({a.low})};
     case ScalarOp::kMul:
@@ -240,9 +319,29 @@ std::optional<Interval> Intervals::op_rule(const Expr& e, const std::vector<Inte
   }
 }
 
+namespace {
+
+/// Times a choice between 1 and -1: which end becomes which is known for each.
+std::optional<Interval> product_with_choice(const Interval& a, const Expr& factor) {
+  if (factor->kind != ExprKind::kOp || factor->op != ScalarOp::kSelect || factor.type() != DType::kI64)
+    return std::nullopt;
+  auto is_sign = [](const Expr& e) { return kernel::is_const_int(e, 1) || kernel::is_const_int(e, -1); };
+  if (!is_sign(factor->args[1]) || !is_sign(factor->args[2])) return std::nullopt;
+  auto times = [&](const Expr& sign) {
+    return kernel::is_const_int(sign, 1) ? a : Interval{-a.high, -a.low};
+  };
+  Interval x = times(factor->args[1]), y = times(factor->args[2]);
+  return Interval{kernel::select(factor->args[0], x.low, y.low),
+                  kernel::select(factor->args[0], x.high, y.high)};
+}
+
+}  // namespace
+
 std::optional<Interval> Intervals::product(const Expr& e, const Interval& a, const Interval& b) {
   auto times = [&](const Expr& x, const Expr& y) { return kernel::make_op(ScalarOp::kMul, e->type, {x, y}); };
   if (is_integral(e->type)) guarded(a), guarded(b);  // else the product could wrap and look harmless
+  if (auto chosen = product_with_choice(a, b.low); chosen && is_point(b)) return chosen;
+  if (auto chosen = product_with_choice(b, a.low); chosen && is_point(a)) return chosen;
   Expr p = times(a.low, b.low), q = times(a.high, b.high);
   if (is_point(a) || is_point(b)) return guarded({kernel::min(p, q), kernel::max(p, q)});
   Expr r = times(a.low, b.high), s = times(a.high, b.low);

@@ -31,6 +31,13 @@ Interval hull(const Interval& a, const Interval& b);
 Expr both(const Expr& a, const Expr& b);
 /// [0, extent - 1].
 Interval whole(const Expr& extent);
+/// Whether the expression shows that it was clamped: max(min(x, last), 0), and min(max(x, low), last) with a
+/// low that shows it. Clamping again changes nothing then, whatever the numbers are (`last` is -1 where there
+/// are no elements).
+bool is_clamped_low(const Expr& e, const Expr& last);
+bool is_clamped_high(const Expr& e, const Expr& last);
+/// Both ends, and the high one by the low one: never empty, if there is an element.
+bool is_clamped(const Interval& interval, const Expr& last);
 
 class Intervals {
  public:

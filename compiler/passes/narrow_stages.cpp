@@ -35,6 +35,11 @@ std::vector<bool> reading_stages(const op::Lowering& lowering) {
   return reads;
 }
 
+bool is_exactly(const Interval& interval, const Range& range) {
+  const Interval wanted = inside(range);
+  return kernel::same(interval.low, wanted.low) && kernel::same(interval.high, wanted.high);
+}
+
 /// Where each axis of each stage now begins; empty: where it did.
 using Origins = std::vector<std::vector<Expr>>;
 
@@ -89,21 +94,46 @@ void shift(Stage& stage, const std::vector<Expr>& origin, const Origins& origins
 }  // namespace
 
 op::Lowering narrow_stages(op::Lowering lowering) {
-  Demand demand(lowering, -1);
+  std::vector<Window> everything(lowering.outputs.size());
+  return narrow_stages(std::move(lowering), everything);
+}
+
+op::Lowering narrow_stages(op::Lowering lowering, std::vector<Window>& windows) {
+  Demand demand(lowering, -1, windows);
   std::vector<bool> reading = reading_stages(lowering);
+  std::vector<std::vector<Range>> held(lowering.stages.size()), wanted(lowering.stages.size());
+  for (size_t k = 0; k < windows.size(); ++k) {
+    if (!windows[k] || lowering.outputs[k].stage < 0) continue;
+    auto s = static_cast<size_t>(lowering.outputs[k].stage);
+    reading[s] = true;
+    wanted[s].resize(windows[k]->size());
+    for (size_t d = 0; d < windows[k]->size(); ++d)
+      wanted[s][static_cast<size_t>(lowering.outputs[k].axis_of[d])] = (*windows[k])[d];
+  }
   Origins origins;
   bool any = false;
   for (size_t s = 0; s < lowering.stages.size(); ++s) {
     Stage& stage = lowering.stages[s];
     origins.emplace_back(stage.extents.size());
+    for (const Expr& extent : stage.extents) held[s].push_back({kernel::const_int(0), extent});
     if (!demand.of_stage(s) || !reading[s]) continue;
     for (size_t d = 0; d < stage.extents.size(); ++d) {
-      Range range = to_range((*demand.of_stage(s))[d], stage.extents[d], demand.condition());
+      const Interval& along = (*demand.of_stage(s))[d];
+      // A wanted window lies inside already.
+      bool as_wanted = !wanted[s].empty() && is_exactly(along, wanted[s][d]);
+      Range range = as_wanted ? wanted[s][d] : to_range(along, stage.extents[d], demand.condition());
       if (kernel::same(range.end, stage.extents[d]) && kernel::is_const_int(range.begin, 0)) continue;
       any = true;
+      held[s][d] = range;
       if (!kernel::is_const_int(range.begin, 0)) origins[s][d] = range.begin;
       stage.extents[d] = range.end - range.begin;
     }
+  }
+  for (size_t k = 0; k < windows.size(); ++k) {
+    const op::LoweredOutput& output = lowering.outputs[k];
+    if (!windows[k] || output.stage < 0) continue;
+    for (size_t d = 0; d < output.axis_of.size(); ++d)
+      (*windows[k])[d] = held[static_cast<size_t>(output.stage)][static_cast<size_t>(output.axis_of[d])];
   }
   if (!any) return lowering;
   for (size_t s = 0; s < lowering.stages.size(); ++s) shift(lowering.stages[s], origins[s], origins);

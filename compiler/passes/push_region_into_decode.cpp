@@ -1,29 +1,22 @@
 #include "compiler/passes/push_region_into_decode.h"
 
-#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <memory>
+
+#include "compiler/kernel/passes/stage_edit.h"
 #include "compiler/op/recipe.h"
+#include "compiler/passes/availability.h"
 #include "compiler/passes/graph_edits.h"
-#include "compiler/passes/read_bounds.h"
 
 namespace galatea::passes {
 
 using namespace ir;
-using kernel::Expr;
+using op::LoweredOutput;
 
 namespace {
-
-/// Whether the node makes its only output by a native function that can fill a window of an image.
-bool takes_region(const Graph& graph, NodeId id) {
-  const Node& node = graph.node(id);
-  if (node.op->source || !node.op->define || node.op->kind != op::OperatorKind::kNative ||
-      node.outputs.size() != 1)
-    return false;
-  op::Lowering lowering = op::lower_node(graph, id);
-  const op::LoweredOutput& output = lowering.outputs[0];
-  return output.kind == op::LoweredOutput::Kind::kNative &&
-         lowering.natives[static_cast<size_t>(output.native)].region;
-}
 
 bool uses(const Node& node, ValueId value) {
   if (std::find(node.inputs.begin(), node.inputs.end(), value) != node.inputs.end()) return true;
@@ -46,91 +39,131 @@ void sink_to_first_use(Graph& graph, NodeId id) {
     move_before(graph, id, *user);
 }
 
-/// Decides whether expressions can be evaluated just before a node runs.
-class Availability {
+class RegionPush {
  public:
-  Availability(const Graph& graph, NodeId node)
-      : graph_(graph), node_(node), idom_(graph.immediate_dominators()) {}
+  RegionPush(Graph& graph, const PassContext& context)
+      : graph_(graph), context_(context), table_(filled(graph)), windows_(*table_), availability_(graph) {}
 
-  bool holds(const Expr& e) const {
-    bool all = true;
-    kernel::for_each_node(e, [&](const Expr& part) {
-      if (part->kind == kernel::ExprKind::kSymbol) all &= holds_symbol(*part);
-    });
-    return all;
+  bool run() {
+    bool changed = false;
+    std::vector<BlockId> order = graph_.topological_order();
+    // Readers first: their windows decide what is asked of what they read.
+    for (size_t b = order.size(); b-- > 0;) {
+      std::vector<NodeId> nodes = graph_.block(order[b]).nodes;
+      for (size_t n = nodes.size(); n-- > 0;) changed |= push_into(nodes[n]);
+    }
+    return changed;
   }
 
  private:
-  bool holds_symbol(const kernel::ExprNode& symbol) const {
-    switch (symbol.symbol) {
-      case kernel::SymbolKind::kExtent:
-      case kernel::SymbolKind::kElement: {
-        const Value& value = graph_.value(static_cast<ValueId>(symbol.a));
-        return value.node == kNoId ? dominates(value.block, graph_.node(node_).block) : is_before(value.node);
-      }
-      // Its own native scalars are computed first; those of others when they run (RecipeBuilder numbers them
-      // by node).
-      case kernel::SymbolKind::kLocal:
-        return static_cast<NodeId>(symbol.a >> 16) == node_ || is_before(static_cast<NodeId>(symbol.a >> 16));
+  static std::unique_ptr<plan::ValueTable> filled(const Graph& graph) {
+    auto table = std::make_unique<plan::ValueTable>(graph);
+    table->fill();
+    return table;
+  }
+
+  /// Whether the node can be computed for a window of its only output.
+  bool takes_window(NodeId id) const {
+    const Node& node = graph_.node(id);
+    if (node.op->source || node.op->batch_level || !node.op->define || node.outputs.size() != 1) return false;
+    const int64_t volume = graph_.type(node.outputs[0]).static_volume();
+    if (table_->info(node.outputs[0]).scalar || (volume >= 0 && volume <= plan::kMaxScalarElements))
+      return false;
+    const op::Lowering& lowering = table_->lowering(id);
+    const LoweredOutput& output = lowering.outputs[0];
+    switch (output.kind) {
+      case LoweredOutput::Kind::kNative:
+        return lowering.natives[static_cast<size_t>(output.native)].region;
+      case LoweredOutput::Kind::kStage:
+        return std::none_of(lowering.stages.begin(), lowering.stages.end(), kernel::may_raise_flag);
+      case LoweredOutput::Kind::kView:
+        return windows_.is_view_of_kernel(id);
       default:
-        return true;
+        return false;
     }
   }
-  bool dominates(BlockId a, BlockId b) const {
-    while (b != a && idom_[b] != b) b = idom_[b];
-    return a == b;
-  }
-  bool is_before(NodeId other) const {
-    BlockId home = graph_.node(node_).block, there = graph_.node(other).block;
-    if (home != there) return dominates(there, home);
-    const auto& list = graph_.block(home).nodes;
-    return std::find(list.begin(), list.end(), other) < std::find(list.begin(), list.end(), node_);
-  }
 
-  const Graph& graph_;
-  NodeId node_;
-  std::vector<BlockId> idom_;
-};
-
-/// Whether the window may leave out anything at all.
-bool is_partial(const ReadBounds& bounds, const op::Lowering& lowering) {
-  for (size_t d = 0; d < 2 && d < bounds.ranges.size(); ++d) {
-    const Range& range = bounds.ranges[d];
-    if (!kernel::is_const_int(range.begin, 0) || !kernel::same(range.end, lowering.outputs[0].extents[d]))
-      return true;
-  }
-  return false;
-}
-
-bool push_into(Graph& graph, NodeId id) {
-  ValueId image = graph.node(id).outputs[0];
-  std::vector<ValueId> readers;
-  auto bounds = region_of(graph, image, &readers);
-  if (!bounds || !is_partial(*bounds, op::lower_node(graph, id))) return false;
-  std::vector<NodeId> order = graph.block(graph.node(id).block).nodes;
-  sink_to_first_use(graph, id);
-  Availability availability(graph, id);
-  for (const Range& range : bounds->ranges) {
-    if (availability.holds(range.begin) && availability.holds(range.end)) continue;
-    graph.blocks[graph.node(id).block].nodes = order;
+  /// Whether the window may leave out anything at all.
+  bool is_partial(NodeId id, const std::vector<Range>& ranges) const {
+    const std::vector<Expr>& extents = table_->info(graph_.node(id).outputs[0]).extents;
+    // Decoders fill windows of rows and columns.
+    bool native = table_->lowering(id).outputs[0].kind == LoweredOutput::Kind::kNative;
+    size_t rank = native ? std::min<size_t>(ranges.size(), 2) : ranges.size();
+    for (size_t d = 0; d < rank; ++d)
+      if (!kernel::is_const_int(ranges[d].begin, 0) || !kernel::same(ranges[d].end, extents[d])) return true;
     return false;
   }
-  graph.nodes[id].args.push_back(
-      {kRegionFromArg, Attr(std::vector<int64_t>(readers.begin(), readers.end())), {}});
-  return true;
-}
+
+  bool is_known(NodeId id, const std::vector<Range>& ranges) const {
+    return std::all_of(ranges.begin(), ranges.end(), [&](const Range& range) {
+      return availability_.holds(range.begin, id) && availability_.holds(range.end, id);
+    });
+  }
+
+  bool all_known() const {
+    return std::all_of(marked_.begin(), marked_.end(),
+                       [&](const auto& mark) { return is_known(mark.first, *mark.second); });
+  }
+
+  bool push_into(NodeId id) {
+    if (graph_.node(id).find_arg(kRegionFromArg) || !takes_window(id)) return false;
+    const std::optional<Windows::Asked>& asked = windows_.asked(graph_.node(id).outputs[0]);
+    const bool decodes = table_->lowering(id).outputs[0].kind == LoweredOutput::Kind::kNative;
+    if (!asked || !is_partial(id, asked->ranges)) {
+      if (decodes) tell(id, "the whole image: all of it is read");
+      return false;
+    }
+    if (!is_known(id, asked->ranges) && !is_known_further_down(id, asked->ranges)) {
+      if (decodes) tell(id, "the whole image: what is read of it is not known before it is decoded");
+      return false;
+    }
+    marked_.emplace_back(id, &asked->ranges);
+    graph_.nodes[id].args.push_back(
+        {kRegionFromArg, Attr(std::vector<int64_t>(asked->readers.begin(), asked->readers.end())), {}});
+    tell(id, asked->readers);
+    return true;
+  }
+
+  bool is_known_further_down(NodeId id, const std::vector<Range>& ranges) {
+    BlockId block = graph_.node(id).block;
+    std::vector<NodeId> before = graph_.block(block).nodes;
+    sink_to_first_use(graph_, id);
+    availability_.refresh(block);
+    // Windows of others may be made of this node's scalars.
+    if (is_known(id, ranges) && all_known()) return true;
+    graph_.blocks[block].nodes = before;
+    availability_.refresh(block);
+    return false;
+  }
+
+  /// "decoders.image makes only what resize, crop read of it".
+  void tell(NodeId id, const std::vector<ValueId>& readers) {
+    std::vector<std::string> names;
+    for (ValueId reader : readers) {
+      const Node* node = graph_.defining_node(reader);
+      std::string name = node ? node->op->name : "a merge";
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
+    }
+    tell(id, names.empty() ? "one element: nobody reads any"
+                           : fmt::format("only what {} read{} of it", fmt::join(names, ", "),
+                                         names.size() == 1 ? "s" : ""));
+  }
+  void tell(NodeId id, const std::string& what) {
+    context_.remark(fmt::format("{} makes {}", graph_.node(id).op->name, what), graph_.node(id).span);
+  }
+
+  Graph& graph_;
+  const PassContext& context_;
+  std::unique_ptr<plan::ValueTable> table_;
+  Windows windows_;
+  Availability availability_;
+  std::vector<std::pair<NodeId, const std::vector<Range>*>> marked_;
+};
 
 }  // namespace
 
-bool push_region_into_decode(Graph& graph, const PassContext&) {
-  bool changed = false;
-  for (BlockId b : graph.topological_order()) {
-    for (NodeId id : std::vector<NodeId>(graph.block(b).nodes)) {
-      if (graph.node(id).find_arg(kRegionFromArg)) continue;
-      if (takes_region(graph, id)) changed |= push_into(graph, id);
-    }
-  }
-  return changed;
+bool push_region_into_decode(Graph& graph, const PassContext& context) {
+  return RegionPush(graph, context).run();
 }
 
 }  // namespace galatea::passes

@@ -1,27 +1,27 @@
-// Images are decoded no further than they are read.
+// Images are decoded, and computed, no further than they are read.
 //
-// Needs: a legal graph without dead nodes (a dead user would ask for pixels). Gives: every node whose
-// definition makes an output by a native function that can fill a window only (NativeOutput::region) is
-// marked, if all its readers' windows are known before it runs:
-//   `region_from` = [values]   the outputs of the nodes that read it (views of it count through what reads
-//   the views).
-// The plan asks region_of() for the window, the union over these readers, as expressions of the sample
-// program; the elements that they name (draws, crop positions, shapes) are computed before the decode, which
-// is possible: the pass marks a node only if none of them depends on its pixels and all stand in blocks that
-// dominate it. Never looks at operators' names: windows come from the stages' reads (access and border) and
-// from views. Stands last: it depends on which readers are left.
+// Needs: a legal graph without dead nodes (a dead user would ask for pixels). Gives: a node is marked
+//   `region_from` = [values]   the outputs of the nodes that read it (views count through what reads them)
+// if its definition makes its output by a native function that can fill a window only (NativeOutput::region)
+// or by stages, and if the window that its readers ask for (windows.h) leaves something out and is known
+// before the node runs. The plan asks Windows for the window again, as expressions of the sample program: a
+// marked node's memory holds its window, and behaves as a view of the whole. Through marked nodes a window
+// reaches the decoder: over pointwise work, resizes, merges, several readers. A node moves down in its block,
+// as far as its first user lets it, where only that makes its window known in time.
 //
-//   %x = decode(%e) : u8[?,?,3] HWC                               %x = decode(%e) {region_from=[%y]} :
-//   u8[?,?,3] HWC %y = crop(%x) {size=[8, 8]} : u8[8,8,3] HWC         ->        %y = crop(%x) {size=[8, 8]} :
-//   u8[8,8,3] HWC
+// Never looks at operators' names: windows come from the stages' reads (access and border) and from views. A
+// stage that may raise a flag (a division by zero fails the sample) is computed on its whole domain. Stands
+// last: it depends on which readers are left.
+//
+//   %x = decode(%e) : u8[?,?,3] HWC               %x = decode(%e) {region_from=[%b]} : u8[?,?,3] HWC
+//   %b = brighten(%x) : u8[?,?,3] HWC       ->    %b = brighten(%x) {region_from=[%y]} : u8[?,?,3] HWC
+//   %y = crop(%b) {size=[8, 8]} : u8[8,8,3] HWC   %y = crop(%b) {size=[8, 8]} : u8[8,8,3] HWC
 #pragma once
 
 #include "compiler/passes/pass.h"
+#include "compiler/passes/windows.h"
 
 namespace galatea::passes {
-
-/// The remark's name: an integer list of value ids.
-inline constexpr const char* kRegionFromArg = "region_from";
 
 bool push_region_into_decode(ir::Graph& graph, const PassContext& context);
 

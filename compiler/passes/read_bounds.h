@@ -38,9 +38,8 @@ struct ReadBounds {
 /// The window that `consumer` reads of its input `input`; for a view: the window that it shows.
 std::optional<ReadBounds> read_bounds(const ir::Graph& graph, ir::NodeId consumer, int input);
 
-/// The window of `value` that all its readers need together, views followed to their readers. `readers` (may
-/// be null) gets their outputs, in order. Nothing if the value leaves the pipeline, is merged, or some
-/// reader's window is unknown.
+/// The window of `value` that all its readers need together (windows.h). `readers` (may be null) gets their
+/// outputs, in order. Nothing if the value leaves the pipeline or some reader's window is unknown.
 std::optional<ReadBounds> region_of(const ir::Graph& graph, ir::ValueId value,
                                     std::vector<ir::ValueId>* readers = nullptr);
 

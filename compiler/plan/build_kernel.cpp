@@ -1,11 +1,11 @@
 // Turns a group of nodes into one kernel: stages side by side, loads of fused values redirected, numbers made
 // parameters.
-#include <bit>
-#include <cmath>
+#include <algorithm>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
+#include "compiler/op/schema.h"
 #include "compiler/plan/form_kernels.h"
 
 namespace galatea::plan {
@@ -18,17 +18,8 @@ using op::LoweredOutput;
 
 namespace {
 
-/// Numbers that shape code stay; all others become parameters, so that kernels are shared.
-bool is_structural(const kernel::ExprNode& e) {
-  if (is_bool(e.type)) return true;
-  if (is_float(e.type)) {
-    double value = cell_to_double(e.type, e.value);
-    int exponent = 0;
-    return value == 0 || std::abs(std::frexp(value, &exponent)) == 0.5;  // powers of two: exact scales
-  }
-  int64_t value = cell_to_int(e.type, e.value);
-  return value >= -4 && value <= 4;
-}
+/// A table of bytes has so many elements: code depends on it.
+constexpr int64_t kByteValues = 256;
 
 class Builder {
  public:
@@ -40,17 +31,27 @@ class Builder {
     const ir::Node& last = graph_.node(group_.nodes.back());
     for (ir::ValueId value : last.outputs) add_output(value);
     std::string name;
-    for (ir::NodeId node : group_.nodes) name += (name.empty() ? "" : "+") + graph_.node(node).op->name;
+    for (ir::NodeId node : group_.nodes)
+      name += (name.empty() ? "" : "+") + op::shown_name(graph_.node(node));
     out_.kernel.name = name;
     return std::move(out_);
   }
 
  private:
-  /// Where a value that the group makes lies: a stage, and the stage axis of each dimension.
+  /// Where a value that the group makes lies: a stage, the stage axis of each dimension, and where the part
+  /// that is computed begins (empty: at 0).
   struct Place {
     int stage = -1;
     std::vector<int> axis_of;
+    std::vector<Expr> origin;
   };
+
+  Place place_of(ir::ValueId value, int stage, std::vector<int> axis_of) {
+    Place place{stage, std::move(axis_of), {}};
+    for (const passes::Range& range : table_.info(value).window)
+      place.origin.push_back(parametrize(range.begin));
+    return place;
+  }
 
   void add_node(ir::NodeId node) {
     const op::Lowering& lowering = table_.lowering(node);
@@ -58,7 +59,11 @@ class Builder {
     for (const Stage& stage : lowering.stages) {
       Stage copy = stage;
       copy.span = graph_.node(node).span;
-      for_each_expr(copy, [&](Expr& e) { e = import(node, base, e); });
+      for (Expr& e : copy.extents) e = extent(e);
+      for (Expr& e : copy.reduce_extents) e = extent(e);
+      for (Expr* e : {&copy.body, &copy.first, &copy.taps, &copy.weight, &copy.source, &copy.finish})
+        if (*e) *e = import(node, base, *e);
+      if (copy.form == kernel::StageForm::kBand) rebase_band(copy);
       out_.kernel.stages.push_back(std::move(copy));
     }
     for (size_t k = 0; k < lowering.outputs.size(); ++k) {
@@ -66,27 +71,50 @@ class Builder {
       if (table_.info(value).scalar) continue;
       const LoweredOutput& output = lowering.outputs[k];
       if (output.kind == LoweredOutput::Kind::kStage)
-        places_[value] = {base + output.stage, output.axis_of};
+        places_[value] = place_of(value, base + output.stage, output.axis_of);
       else if (output.kind == LoweredOutput::Kind::kView)
         add_view(node, value, output);
     }
   }
 
-  template <typename F>
-  static void for_each_expr(Stage& stage, const F& f) {
-    for (Expr& e : stage.extents) f(e);
-    for (Expr& e : stage.reduce_extents) f(e);
-    for (Expr* e : {&stage.body, &stage.first, &stage.taps, &stage.weight, &stage.source, &stage.finish})
-      if (*e) f(*e);
+  /// Equal extents are one number, however they were arrived at: stages that work side by side have to see
+  /// it.
+  Expr extent(const Expr& e) {
+    const Expr known = table_.resolve(e);
+    if (!kernel::is_user_constant(known)) return parametrize(known);
+    const auto value = static_cast<uint64_t>(kernel::const_value(known));
+    return parametrize(kernel::user_constant(DType::kI64, {value}, value * 0x9E3779B97F4A7C15U | 1));
+  }
+
+  /// The band index of the source stays `first + tap`: where a part of the source is computed, its origin
+  /// goes into `first`.
+  void rebase_band(Stage& stage) {
+    const kernel::ExprNode& source = *stage.source;
+    if (source.target.kind != LoadTarget::Kind::kStage) return;
+    for (const auto& [value, place] : places_) {
+      if (place.stage != source.target.index || place.origin.empty()) continue;
+      std::vector<Expr> indices = source.args;
+      for (size_t d = 0; d < indices.size(); ++d) {
+        Expr& index = indices[static_cast<size_t>(place.axis_of[d])];
+        if (!kernel::contains(index, ExprKind::kTap)) continue;
+        stage.first = stage.first - place.origin[d];
+        index = stage.first + kernel::tap();
+      }
+      stage.source = kernel::load(source.target, source.type, std::move(indices), source.border, source.fill);
+      return;
+    }
   }
 
   /// A view of a value that the group makes: a map with affine indices.
   void add_view(ir::NodeId node, ir::ValueId value, const LoweredOutput& output) {
     Stage stage;
-    stage.name = graph_.node(node).op->name;
+    stage.name = op::shown_name(graph_.node(node));
     stage.type = graph_.type(value).dtype;
     stage.span = graph_.node(node).span;
-    for (const Expr& e : table_.info(value).extents) stage.extents.push_back(parametrize(e));
+    const ValueInfo& info = table_.info(value);
+    for (size_t d = 0; d < info.extents.size(); ++d)
+      stage.extents.push_back(
+          extent(info.window.empty() ? info.extents[d] : info.window[d].end - info.window[d].begin));
     std::vector<Expr> indices;
     for (const Expr& s : output.start) indices.push_back(parametrize(table_.resolve(s)));
     std::vector<int> axis_of;
@@ -94,11 +122,13 @@ class Builder {
       axis_of.push_back(static_cast<int>(d));
       if (output.input_dim[d] < 0) continue;
       Expr& index = indices[static_cast<size_t>(output.input_dim[d])];
-      index = index + parametrize(table_.resolve(output.step[d])) * kernel::axis(static_cast<int>(d));
+      Expr at = kernel::axis(static_cast<int>(d));
+      if (!info.window.empty()) at = at + parametrize(info.window[d].begin);
+      index = index + parametrize(table_.resolve(output.step[d])) * at;
     }
     ir::ValueId source = graph_.node(node).inputs[static_cast<size_t>(output.input)];
     stage.body = load_value(source, stage.type, std::move(indices), kernel::Border::kNone, {});
-    places_[value] = {static_cast<int>(out_.kernel.stages.size()), axis_of};
+    places_[value] = place_of(value, static_cast<int>(out_.kernel.stages.size()), axis_of);
     out_.kernel.stages.push_back(std::move(stage));
   }
 
@@ -107,7 +137,8 @@ class Builder {
     if (auto place = places_.find(value); place != places_.end()) {
       std::vector<Expr> by_axis(indices.size());
       for (size_t d = 0; d < indices.size(); ++d)
-        by_axis[static_cast<size_t>(place->second.axis_of[d])] = indices[d];
+        by_axis[static_cast<size_t>(place->second.axis_of[d])] =
+            place->second.origin.empty() ? indices[d] : indices[d] - place->second.origin[d];
       return kernel::load({LoadTarget::Kind::kStage, place->second.stage}, type, std::move(by_axis), border,
                           fill);
     }
@@ -121,7 +152,7 @@ class Builder {
     kernel::KernelInput input;
     input.name = graph_.value(value).variable;
     input.type = graph_.type(value).dtype;
-    for (const Expr& e : table_.info(value).extents) input.extents.push_back(parametrize(e));
+    for (const Expr& e : table_.info(value).extents) input.extents.push_back(extent(e));
     input.dense_axes = table_.info(value).dense_axes;
     out_.inputs.push_back({value, nullptr});
     out_.kernel.inputs.push_back(std::move(input));
@@ -136,6 +167,9 @@ class Builder {
         return static_cast<int>(i);
     out_.inputs.push_back({ir::kNoId, constant});
     out_.kernel.inputs.push_back(input);
+    for (Expr& length : out_.kernel.inputs.back().extents)
+      if (kernel::is_const(length) && !kernel::is_const_int(length, kByteValues))
+        length = extent(kernel::extent_constant(kernel::const_value(length)));
     return static_cast<int>(out_.inputs.size()) - 1;
   }
 
@@ -179,13 +213,13 @@ class Builder {
     return result;
   }
 
-  /// Largest subexpressions without axes become parameters (structural constants stay).
+  /// Largest subexpressions without axes become parameters (constants that a recipe wrote stay).
   Expr parametrize(const Expr& e) {
     std::unordered_map<const kernel::ExprNode*, bool> memo;
     return kernel::rewrite(e, [&](const Expr& x) -> Expr {
       if (x->kind == ExprKind::kParam) return x;
       if (is_per_element(x, memo)) return {};
-      if (x->kind == ExprKind::kConst && is_structural(*x)) return x;
+      if (x->kind == ExprKind::kConst && (x->origin == 0 || is_bool(x->type))) return x;
       if (kernel::contains(x, ExprKind::kParam)) return {};  // already imported below
       return make_param(x);
     });
@@ -194,7 +228,7 @@ class Builder {
   Expr make_param(const Expr& value) {
     uint64_t hash = kernel::hash_of(value);
     for (int index : params_by_hash_[hash])
-      if (kernel::same(out_.params[static_cast<size_t>(index)], value))
+      if (kernel::same_meaning(out_.params[static_cast<size_t>(index)], value))
         return kernel::param(index, value.type());
     int index = static_cast<int>(out_.params.size());
     params_by_hash_[hash].push_back(index);
@@ -211,8 +245,28 @@ class Builder {
     output.stage = place->second.stage;
     output.axis_of = place->second.axis_of;
     output.dense_axes = graph_.type(value).ndim;
+    output.streaming = ends_in_batch(value);
     out_.kernel.outputs.push_back(std::move(output));
     out_.outputs.push_back(value);
+  }
+
+  /// Whether the batch is all that wants the value, if need be behind merges.
+  bool ends_in_batch(ir::ValueId value) const {
+    int uses = 0;
+    bool ends = false;
+    for (const ir::Block& block : graph_.blocks) {
+      for (const ir::Merge& merge : block.merges)
+        for (const ir::ValueId operand : merge.operands)
+          if (operand == value) ++uses, ends = ends_in_batch(merge.result);
+      for (const ir::NodeId id : block.nodes) {
+        const ir::Node& node = graph_.node(id);
+        uses += static_cast<int>(std::count(node.inputs.begin(), node.inputs.end(), value));
+        for (const ir::Arg& arg : node.args) uses += arg.is_value() && arg.as_value() == value ? 1 : 0;
+      }
+      for (const ir::ValueId result : block.terminator.results)
+        if (result == value) ++uses, ends = true;
+    }
+    return uses == 1 && ends;
   }
 
   const ValueTable& table_;

@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "compiler/passes/push_region_into_decode.h"
-#include "compiler/passes/read_bounds.h"
 #include "compiler/plan/emitter.h"
 
 namespace galatea::plan {
@@ -14,19 +12,10 @@ using runtime::Instruction;
 void Emitter::emit_node(ir::NodeId id) {
   const ir::Node& node = graph_.node(id);
   location_ = location_of(id);
-  if (node.op->source) {
-    emit_source(id);
-    return;
-  }
+  node_ = id;
   const op::Lowering& lowering = table_.lowering(id);
-  // Checks that stand before a native function guard its arguments; the others use its results.
-  size_t next_check = 0;
-  for (const op::NativeScalars& native : lowering.native_scalars) {
-    for (; next_check < native.order; ++next_check) emit_check(id, lowering.checks[next_check]);
-    emit_native_scalars(id, native);
-  }
-  for (; next_check < lowering.checks.size(); ++next_check) emit_check(id, lowering.checks[next_check]);
-
+  if (!header_done_[id]) emit_natives_and_checks(id);
+  if (Expr eighths = table_.eighths(id)) local_registers_[op::eighths_of(id)->a] = {reg(eighths), block_};
   for (size_t k = 0; k < lowering.outputs.size(); ++k) {
     const LoweredOutput& output = lowering.outputs[k];
     if (table_.info(node.outputs[k]).scalar) continue;
@@ -42,6 +31,17 @@ void Emitter::emit_node(ir::NodeId id) {
   int group = groups_.of_node[id];
   if (group >= 0 && groups_.groups[static_cast<size_t>(group)].nodes.back() == id)
     emit_kernel(kernels_[static_cast<size_t>(group)], id);
+}
+
+void Emitter::emit_natives_and_checks(ir::NodeId id) {
+  const op::Lowering& lowering = table_.lowering(id);
+  // Checks that stand before a native function guard its arguments; the others use its results.
+  size_t next_check = 0;
+  for (const op::NativeScalars& native : lowering.native_scalars) {
+    for (; next_check < native.order; ++next_check) emit_check(id, lowering.checks[next_check]);
+    emit_native_scalars(id, native);
+  }
+  for (; next_check < lowering.checks.size(); ++next_check) emit_check(id, lowering.checks[next_check]);
 }
 
 void Emitter::emit_source(ir::NodeId id) {
@@ -94,7 +94,7 @@ void Emitter::emit_native_scalars(ir::NodeId id, const op::NativeScalars& native
   call.scalars = regs(native.scalars);
   for (int64_t local : native.locals) {
     int r = new_register();
-    local_registers_[local] = r;
+    local_registers_[local] = {r, block_};
     call.scalar_results.push_back(r);
   }
   Instruction& instruction = emit(Op::kCallNative);
@@ -103,6 +103,13 @@ void Emitter::emit_native_scalars(ir::NodeId id, const op::NativeScalars& native
 }
 
 int Emitter::allocate_tensor(DType type, const std::vector<Expr>& extents) {
+  claim(MemoryClaim::Kind::kHeld, type, extents, graph_.node(node_).op->name);
+  const int slot = emit_allocation(type, extents);
+  claimed_slot(slot);
+  return slot;
+}
+
+int Emitter::emit_allocation(DType type, const std::vector<Expr>& extents) {
   int32_t list = add_list(regs(extents));
   Instruction& instruction = emit(Op::kAllocate);
   instruction.dst = new_slot();
@@ -114,11 +121,17 @@ int Emitter::allocate_tensor(DType type, const std::vector<Expr>& extents) {
 
 int Emitter::allocate(ir::ValueId value) {
   const ir::Type& type = graph_.type(value);
-  int slot = allocate_tensor(type.dtype, table_.info(value).extents);
-  if (output_of_[value] >= 0) {
-    program_.code.back().op = Op::kAllocateOutput;
-    program_.code.back().b = output_of_[value];
+  const std::vector<Expr>& extents = table_.info(value).extents;
+  const int output = output_of_[value];
+  if (output < 0) {
+    table_.info(value).slot = allocate_tensor(type.dtype, extents);
+    return table_.info(value).slot;
   }
+  stored_into_output_[value] = true;
+  claim_output(static_cast<size_t>(output), type.dtype, extents);
+  int slot = emit_allocation(type.dtype, extents);
+  program_.code.back().op = Op::kAllocateOutput;
+  program_.code.back().b = output;
   table_.info(value).slot = slot;
   return slot;
 }
@@ -147,49 +160,57 @@ void Emitter::emit_native_output(ir::NodeId id, size_t k, const LoweredOutput& o
   program_.natives.push_back(std::move(call));
 }
 
-/// Decodes only the window that the consumers read; the slot is a view with the whole image's extents.
+/// A value of which a window only is computed: memory for that, behind a view with the whole's extents.
+void Emitter::allocate_window(ir::ValueId value) {
+  const ValueInfo& info = table_.info(value);
+  std::vector<Expr> extents;
+  for (const passes::Range& range : info.window) extents.push_back(range.end - range.begin);
+  table_.info(value).slot = allocate_tensor(graph_.type(value).dtype, extents);
+}
+
+/// The window has been filled: from here on the slot stands for the whole.
+void Emitter::show_window_as_whole(ir::ValueId value) {
+  ValueInfo& info = table_.info(value);
+  runtime::ViewSpec view;
+  view.ndim = view.input_ndim = graph_.type(value).ndim;
+  for (int d = 0; d < view.ndim; ++d) view.input_dim[static_cast<size_t>(d)] = d;
+  view.window_origin = true;
+  std::vector<int32_t> registers = regs(info.extents);
+  for (const passes::Range& range : info.window) registers.push_back(reg(range.begin));
+  int32_t list = add_list(registers);
+  Instruction& make_view = emit(Op::kView);
+  make_view.dst = new_slot();
+  make_view.a = info.slot;
+  make_view.b = static_cast<int32_t>(program_.views.size());
+  make_view.c = list;
+  program_.views.push_back(view);
+  info.slot = make_view.dst;
+}
+
+/// Decodes only the window that the consumers read.
 void Emitter::emit_region_decode(ir::NodeId id, size_t k, const LoweredOutput&,
                                  const op::NativeOutput& native) {
   const ir::Node& node = graph_.node(id);
   ir::ValueId value = node.outputs[k];
-  ValueInfo& info = table_.info(value);
-  Expr height = info.extents[0], width = info.extents[1];
-  std::vector<Expr> window = {kernel::const_int(0), kernel::const_int(0), height, width};
-  std::optional<passes::ReadBounds> bounds;
-  if (node.find_arg(passes::kRegionFromArg)) bounds = passes::region_of(graph_, value);
-  if (bounds)
-    window = {table_.resolve(bounds->y0()), table_.resolve(bounds->x0()), table_.resolve(bounds->y1()),
-              table_.resolve(bounds->x1())};
-  bool partial = bounds.has_value();
+  const ValueInfo& info = table_.info(value);
+  bool partial = !info.window.empty();
+  std::vector<Expr> window = {kernel::const_int(0), kernel::const_int(0), info.extents[0], info.extents[1]};
+  if (partial) window = {info.window[0].begin, info.window[1].begin, info.window[0].end, info.window[1].end};
   runtime::NativeCallSpec call;
   call.function = native.function;
   call.config = native.config;
   for (int input : native.inputs) call.inputs.push_back(slot_of(node.inputs[static_cast<size_t>(input)]));
   call.scalars = regs(native.scalars);
   for (const Expr& e : window) call.scalars.push_back(reg(e));
-  int slot = partial ? allocate_tensor(graph_.type(value).dtype,
-                                       {window[2] - window[0], window[3] - window[1], info.extents[2]})
-                     : allocate(value);
-  call.output = slot;
+  if (partial)
+    allocate_window(value);
+  else
+    allocate(value);
+  call.output = table_.info(value).slot;
   Instruction& instruction = emit(Op::kCallNative);
   instruction.a = static_cast<int32_t>(program_.natives.size());
   program_.natives.push_back(std::move(call));
-  info.slot = slot;
-  if (!partial) return;
-  runtime::ViewSpec view;
-  view.ndim = view.input_ndim = 3;
-  for (size_t d = 0; d < 3; ++d) view.input_dim[d] = static_cast<int>(d);
-  view.window_origin = true;
-  std::vector<int32_t> registers = regs(info.extents);
-  for (const Expr& e : {window[0], window[1], kernel::const_int(0)}) registers.push_back(reg(e));
-  int32_t list = add_list(registers);
-  Instruction& make_view = emit(Op::kView);
-  make_view.dst = new_slot();
-  make_view.a = slot;
-  make_view.b = static_cast<int32_t>(program_.views.size());
-  make_view.c = list;
-  program_.views.push_back(view);
-  info.slot = make_view.dst;
+  if (partial) show_window_as_whole(value);
 }
 
 void Emitter::emit_view(ir::NodeId id, size_t k, const LoweredOutput& output) {
@@ -202,8 +223,13 @@ void Emitter::emit_view(ir::NodeId id, size_t k, const LoweredOutput& output) {
   view.reshape = output.reshape;
   std::vector<int32_t> registers = regs(table_.info(value).extents);
   if (output.reshape) {
+    const bool copies = table_.info(source).dense_axes < view.input_ndim;
+    if (copies)
+      claim(MemoryClaim::Kind::kHeld, graph_.type(source).dtype, table_.info(source).extents,
+            "a dense copy for " + node.op->name);
     Instruction& dense = emit(Op::kMakeDense);
     dense.dst = new_slot();
+    if (copies) claimed_slot(dense.dst);
     dense.a = slot;
     slot = dense.dst;
   } else {
@@ -229,16 +255,26 @@ void Emitter::emit_kernel(const PlannedKernel& kernel, ir::NodeId) {
   call.kernel = kernel.kernel;
   for (const KernelSource& source : kernel.inputs)
     call.tensors.push_back(source.constant ? constant_slot(source.constant) : slot_of(source.value));
-  for (ir::ValueId value : kernel.outputs) call.tensors.push_back(allocate(value));
+  for (ir::ValueId value : kernel.outputs) {
+    if (table_.info(value).window.empty())
+      allocate(value);
+    else
+      allocate_window(value);
+    call.tensors.push_back(table_.info(value).slot);
+  }
   call.params = regs(kernel.params);
   Expr bytes = kernel::rewrite(kernel.scratch_bytes, [&](const Expr& x) -> Expr {
     return x->kind == kernel::ExprKind::kParam ? table_.resolve(kernel.params[static_cast<size_t>(x->index)])
                                                : Expr{};
   });
+  claim(MemoryClaim::Kind::kScratch, DType::kU8, {bytes},
+        program_.kernels[static_cast<size_t>(kernel.kernel)].name);
   call.scratch_bytes = reg(bytes);
   Instruction& instruction = emit(Op::kCallKernel);
   instruction.a = static_cast<int32_t>(program_.kernel_calls.size());
   program_.kernel_calls.push_back(std::move(call));
+  for (ir::ValueId value : kernel.outputs)
+    if (!table_.info(value).window.empty()) show_window_as_whole(value);
 }
 
 int Emitter::constant_slot(const std::shared_ptr<const runtime::ConstantTensor>& constant) {
@@ -273,6 +309,7 @@ int Emitter::slot_of(ir::ValueId value) {
     GALATEA_CHECK(kernel::is_const(e), "a scalar value has extents that are not constant");
     extents.push_back(static_cast<int32_t>(kernel::const_value(e)));
   }
+  if (drafting_) small_bytes_ += static_cast<int64_t>(elements.size()) * size_of(type.dtype) + 192;
   int32_t extent_list = add_list(extents);
   int32_t element_list = add_list(elements);
   Instruction& instruction = emit(Op::kStoreElements);

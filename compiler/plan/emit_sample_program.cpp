@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "compiler/op/schema.h"
 #include "compiler/plan/emitter.h"
+#include "compiler/plan/release_slots.h"
 #include "compiler/plan/source_config.h"
 
 namespace galatea::plan {
@@ -24,6 +26,8 @@ Emitter::Emitter(ValueTable& table, const KernelGroups& groups, const std::vecto
   output_of_.assign(graph_.values.size(), -1);
   uses_ = graph_.count_uses();
   node_location_.assign(graph_.nodes.size(), -1);
+  header_done_.assign(graph_.nodes.size(), false);
+  stored_into_output_.assign(graph_.values.size(), false);
 }
 
 Status Emitter::run() {
@@ -99,7 +103,14 @@ void Emitter::direct(ir::ValueId value, int output) {
 void Emitter::emit_block(ir::BlockId block) {
   block_ = block;
   block_start_[block] = static_cast<int32_t>(program_.code.size());
-  for (ir::NodeId node : graph_.block(block).nodes) emit_node(node);
+  for (ir::NodeId node : graph_.block(block).nodes)
+    if (graph_.node(node).op->source) emit_source(node);
+  if (block == graph_.topological_order().front()) {
+    emit_headers(block);
+    admit();
+  }
+  for (ir::NodeId node : graph_.block(block).nodes)
+    if (!graph_.node(node).op->source) emit_node(node);
   emit_terminator(block);
 }
 
@@ -191,7 +202,11 @@ void Emitter::emit_terminator(ir::BlockId block) {
 
 void Emitter::emit_return(const ir::Terminator& terminator) {
   std::vector<int32_t> slots;
-  for (ir::ValueId value : terminator.results) slots.push_back(slot_of(value));
+  for (size_t k = 0; k < terminator.results.size(); ++k) {
+    const ir::ValueId value = terminator.results[k];
+    if (is_copied(value)) claim_output(k, graph_.type(value).dtype, table_.info(value).extents);
+    slots.push_back(slot_of(value));
+  }
   int32_t list = add_list(slots);
   Instruction& instruction = emit(Op::kReturn);
   instruction.a = list;
@@ -226,7 +241,7 @@ int32_t Emitter::location_of(ir::NodeId node) {
   int32_t& known = node_location_[node];
   if (known < 0) {
     const ir::Node& n = graph_.node(node);
-    known = location_at(n.span, n.calls, n.op->name);
+    known = location_at(n.span, n.calls, op::shown_name(n));
   }
   return known;
 }
@@ -260,8 +275,17 @@ int32_t Emitter::location_at(Span span, const std::vector<CallSite>& calls, cons
 
 Status emit_sample_program(ValueTable& table, const KernelGroups& groups,
                            const std::vector<PlannedKernel>& kernels, const SourceMap& sources, uint64_t seed,
-                           runtime::Program& program) {
-  return Emitter(table, groups, kernels, sources, seed, program).run();
+                           runtime::Program& program, std::vector<MemoryClaim>* claims) {
+  runtime::Program draft;
+  draft.kernels = program.kernels;
+  MemoryPlan memory = Emitter(table, groups, kernels, sources, seed, draft).draft();
+  table.forget_slots();
+  if (claims) *claims = memory.claims();
+  Emitter emitter(table, groups, kernels, sources, seed, program);
+  emitter.set_memory_plan(std::move(memory));
+  GALATEA_TRY(emitter.run());
+  insert_releases(program);
+  return {};
 }
 
 }  // namespace galatea::plan

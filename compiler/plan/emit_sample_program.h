@@ -12,6 +12,7 @@
 
 #include "base/source.h"
 #include "compiler/plan/form_kernels.h"
+#include "compiler/plan/memory_plan.h"
 #include "compiler/plan/value_table.h"
 #include "runtime/program.h"
 
@@ -26,9 +27,10 @@ struct PlannedKernel {
   Expr scratch_bytes;  ///< over kParam
 };
 
-/// `kernels[g]` belongs to groups.groups[g]; empty groups have kernel -1.
+/// `kernels[g]` belongs to groups.groups[g]; empty groups have kernel -1. `claims` gets what memory the
+/// program takes, for explain; it may be nullptr.
 Status emit_sample_program(ValueTable& table, const KernelGroups& groups,
                            const std::vector<PlannedKernel>& kernels, const SourceMap& sources, uint64_t seed,
-                           runtime::Program& program);
+                           runtime::Program& program, std::vector<MemoryClaim>* claims = nullptr);
 
 }  // namespace galatea::plan

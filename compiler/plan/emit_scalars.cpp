@@ -158,7 +158,7 @@ int Emitter::emit_symbol(const kernel::ExprNode& e) {
     case SymbolKind::kLocal: {
       auto found = local_registers_.find(e.a);
       GALATEA_CHECK(found != local_registers_.end(), "a native function's scalar is used before its call");
-      return found->second;
+      return found->second.reg;
     }
   }
   GALATEA_CHECK(false, "unknown symbol");

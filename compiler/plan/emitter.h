@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "compiler/plan/emit_sample_program.h"
+#include "compiler/plan/memory_plan.h"
 
 namespace galatea::plan {
 
@@ -15,6 +16,10 @@ class Emitter {
   Emitter(ValueTable& table, const KernelGroups& groups, const std::vector<PlannedKernel>& kernels,
           const SourceMap& sources, uint64_t seed, runtime::Program& program);
   Status run();
+  /// Writes a draft: nothing is admitted, every allocation is recorded.
+  MemoryPlan draft();
+  /// What run() admits.
+  void set_memory_plan(MemoryPlan plan) { memory_ = std::move(plan); }
 
  private:
   using Op = runtime::Opcode;
@@ -30,10 +35,27 @@ class Emitter {
   void emit_return(const ir::Terminator& terminator);
   void patch_jumps();
 
+  // emit_admission.cpp: memory is asked for before it is taken
+  void emit_headers(ir::BlockId block);
+  bool can_emit_header(ir::NodeId node) const;
+  void claim(MemoryClaim::Kind kind, DType type, std::vector<Expr> extents, std::string_view what);
+  void find_releases();
+  /// The claim just made is for this slot.
+  void claimed_slot(int slot) {
+    if (drafting_) claims_.back().slot = slot;
+  }
+  void claim_output(size_t output, DType type, const std::vector<Expr>& extents);
+  /// Whether the value may have to be copied into its output at the end.
+  bool is_copied(ir::ValueId value) const;
+  void admit();
+  bool can_compute(const kernel::ExprNode& symbol) const;
+
   // emit_nodes.cpp: one node
   void emit_node(ir::NodeId node);
   void emit_source(ir::NodeId node);
   void emit_native_scalars(ir::NodeId node, const op::NativeScalars& native);
+  /// Native scalars and the checks around them.
+  void emit_natives_and_checks(ir::NodeId node);
   void emit_check(ir::NodeId node, const op::Check& check);
   void emit_native_output(ir::NodeId node, size_t k, const op::LoweredOutput& output);
   void emit_region_decode(ir::NodeId node, size_t k, const op::LoweredOutput& output,
@@ -42,7 +64,10 @@ class Emitter {
   void emit_kernel(const PlannedKernel& kernel, ir::NodeId root);
   /// A new slot with memory for a value (the batch's slot where the value is directed to an output).
   int allocate(ir::ValueId value);
+  void allocate_window(ir::ValueId value);
+  void show_window_as_whole(ir::ValueId value);
   int allocate_tensor(DType type, const std::vector<Expr>& extents);
+  int emit_allocation(DType type, const std::vector<Expr>& extents);
   /// The slot of a tensor of the program; equal ones share it.
   int constant_slot(const std::shared_ptr<const runtime::ConstantTensor>& constant);
   /// The slot of a value; scalars are stored into one on demand.
@@ -96,12 +121,24 @@ class Emitter {
   std::vector<uint64_t> added_hashes_;                ///< of known_
   std::vector<std::pair<ir::ValueId, ir::BlockId>> added_stores_;
   std::map<std::pair<ir::ValueId, int64_t>, int> merge_registers_;
-  std::unordered_map<int64_t, int> local_registers_;
+  struct Local {
+    int reg = -1;
+    ir::BlockId block = 0;
+  };
+  std::unordered_map<int64_t, Local> local_registers_;
   std::vector<int> source_index_;  ///< of a node, -1 otherwise
   std::vector<int> output_of_;     ///< output that a value is written to directly, -1 otherwise
   std::vector<uint32_t> uses_;
   std::vector<int32_t> node_location_;
   std::vector<std::vector<bool>> dominates_;
+
+  bool drafting_ = false;
+  std::vector<MemoryClaim> claims_;  ///< of a draft
+  int64_t small_bytes_ = 0;          ///< of a draft: tensors of a few elements
+  MemoryPlan memory_;
+  size_t next_claim_ = 0;
+  ir::NodeId node_ = ir::kNoId;  ///< at work
+  std::vector<bool> header_done_, stored_into_output_;
 };
 
 }  // namespace galatea::plan

@@ -2,8 +2,12 @@
 #include "compiler/plan/form_kernels.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
+
+#include "compiler/op/schema.h"
 
 namespace galatea::plan {
 
@@ -50,29 +54,14 @@ class Former {
     if (!stages && !is_movable_view(node)) return;
     KernelGroup group;
     group.block = block;
+    group.nodes.push_back(node);
     std::vector<int> joined;
-    for (ir::ValueId input : graph_.node(node).inputs) {
-      int producer = producing_group(input);
-      if (producer < 0 || std::find(joined.begin(), joined.end(), producer) != joined.end()) continue;
-      std::string objection = why_not(node, input, producer, group);
-      if (objection.empty()) {
-        KernelGroup& other = out_.groups[static_cast<size_t>(producer)];
-        group.nodes.insert(group.nodes.end(), other.nodes.begin(), other.nodes.end());
-        group.why += other.why;
-        group.why += fmt::format("{} joins {}: its only reader\n", graph_.defining_node(input)->op->name,
-                                 graph_.node(node).op->name);
-        joined.push_back(producer);
-      } else {
-        group.why += fmt::format("{} stays apart from {}: {}\n", graph_.defining_node(input)->op->name,
-                                 graph_.node(node).op->name, objection);
-      }
-    }
+    join_producers(group, joined);
     // A view of something in memory costs nothing as it is.
     if (!stages && joined.empty()) return;
     for (int g : joined) out_.groups[static_cast<size_t>(g)] = KernelGroup{};
     std::sort(group.nodes.begin(), group.nodes.end(),
-              [this](ir::NodeId a, ir::NodeId b) { return position(a) < position(b); });
-    group.nodes.push_back(node);
+              [this](ir::NodeId x, ir::NodeId y) { return position(x) < position(y); });
     int index = static_cast<int>(out_.groups.size());
     for (ir::NodeId n : group.nodes) out_.of_node[n] = index;
     out_.groups.push_back(std::move(group));
@@ -89,36 +78,83 @@ class Former {
     return out_.of_node[graph_.value(value).node];
   }
 
+  /// Takes in the producers of what the group reads, as long as nobody else reads it. A producer with several
+  /// readers joins once all of them have.
+  void join_producers(KernelGroup& group, std::vector<int>& joined) {
+    const ir::NodeId root = group.nodes.front();
+    std::map<int, std::string> apart;
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (size_t n = 0; n < group.nodes.size(); ++n) {
+        const ir::NodeId reader = group.nodes[n];
+        for (ir::ValueId input : graph_.node(reader).inputs) {
+          int producer = producing_group(input);
+          if (producer < 0 || std::find(joined.begin(), joined.end(), producer) != joined.end()) continue;
+          const std::string objection = why_not(input, producer, group);
+          const std::string names = fmt::format("{} {{}} {}", op::shown_name(*graph_.defining_node(input)),
+                                                op::shown_name(graph_.node(reader)));
+          if (!objection.empty()) {
+            apart[producer] = fmt::format(fmt::runtime(names), "stays apart from") + ": " + objection + "\n";
+            continue;
+          }
+          KernelGroup& other = out_.groups[static_cast<size_t>(producer)];
+          group.why += other.why;
+          group.why += fmt::format(fmt::runtime(names), "joins") +
+                       (uses_[input] == 1 ? ": its only reader\n" : ": all its readers are in this kernel\n");
+          group.nodes.insert(group.nodes.end(), other.nodes.begin(), other.nodes.end());
+          joined.push_back(producer);
+          apart.erase(producer);
+          changed = true;
+        }
+      }
+    }
+    for (const auto& [producer, words] : apart) group.why += words;
+    GALATEA_CHECK(group.nodes.front() == root);
+  }
+
+  uint32_t uses_in(const KernelGroup& group, ir::ValueId value) const {
+    uint32_t count = 0;
+    for (ir::NodeId id : group.nodes) {
+      const ir::Node& node = graph_.node(id);
+      count += static_cast<uint32_t>(std::count(node.inputs.begin(), node.inputs.end(), value));
+      for (const ir::Arg& arg : node.args) count += arg.is_value() && arg.as_value() == value ? 1 : 0;
+    }
+    return count;
+  }
+
   /// Why the producer may not join, or empty.
-  std::string why_not(ir::NodeId node, ir::ValueId input, int producer,
-                      const KernelGroup& joined_so_far) const {
+  std::string why_not(ir::ValueId input, int producer, const KernelGroup& group) {
     if (!fuse_) return "fusion is off";
     const KernelGroup& other = out_.groups[static_cast<size_t>(producer)];
-    if (other.block != graph_.node(node).block) return "it runs for other samples (another arm)";
+    if (other.block != group.block) return "it runs for other samples (another arm)";
     if (graph_.node(other.nodes.back()).outputs.size() != 1) return "it has several outputs";
-    if (uses_[input] != 1) return "its result is read more than once";
-    if (steers(input, node))
-      return "its elements decide sizes or parameters, so they must be known before the kernel";
-    size_t stages = table_.lowering(node).stages.size();
-    for (const auto& group : {other, joined_so_far})
-      for (ir::NodeId n : group.nodes) stages += table_.lowering(n).stages.size();
+    if (uses_in(group, input) != uses_[input]) return "its result is also read elsewhere";
+    size_t stages = 0;
+    for (const auto* list : {&other.nodes, &group.nodes})
+      for (ir::NodeId n : *list) stages += table_.lowering(n).stages.size();
     if (stages > kMaxStages) return "the kernel would become too large";
+    for (ir::NodeId reader : group.nodes)
+      if (steers(input, reader))
+        return "its elements decide sizes or parameters, so they must be known before the kernel";
     return {};
   }
 
-  /// Whether scalars of the node's lowering need elements of the value.
-  bool steers(ir::ValueId value, ir::NodeId node) const {
+  /// Whether scalars of the node's lowering need elements or extents of the value that only its memory tells.
+  bool steers(ir::ValueId value, ir::NodeId node) {
+    auto [known, is_new] = steered_by_.try_emplace(node);
+    if (is_new) known->second = steering_values(node);
+    return known->second.contains(value);
+  }
+
+  std::set<ir::ValueId> steering_values(ir::NodeId node) const {
     const op::Lowering& lowering = table_.lowering(node);
-    bool found = false;
+    std::set<ir::ValueId> found;
     auto look = [&](const Expr& e) {
-      if (!e || found) return;
-      kernel::rewrite(table_.resolve(e), [&](const Expr& x) -> Expr {
-        if (x->kind == ExprKind::kSymbol && x->symbol != SymbolKind::kLocal &&
-            x->symbol != SymbolKind::kBatchSlot &&
-            (x->symbol == SymbolKind::kElement || x->symbol == SymbolKind::kExtent) &&
-            static_cast<ir::ValueId>(x->a) == value)
-          found = true;
-        return {};
+      if (!e) return;
+      kernel::for_each_node(table_.resolve(e), [&](const Expr& x) {
+        if (x->kind == ExprKind::kSymbol &&
+            (x->symbol == SymbolKind::kElement || x->symbol == SymbolKind::kExtent))
+          found.insert(static_cast<ir::ValueId>(x->a));
       });
     };
     for (const op::Check& check : lowering.checks) look(check.condition);
@@ -142,6 +178,7 @@ class Former {
   const ir::Graph& graph_;
   bool fuse_;
   std::vector<uint32_t> uses_;
+  std::map<ir::NodeId, std::set<ir::ValueId>> steered_by_;
   KernelGroups out_;
 };
 

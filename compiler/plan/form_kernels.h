@@ -3,9 +3,10 @@
 // Comes in: a value table. Goes out: groups of nodes, each run as one kernel at the place of its last node.
 //
 // Designs considered: (a) one kernel a node (simple, a pass over memory each), (b) maximal subgraphs with
-// several outputs (needs scheduling across uses), (c) trees: a producer joins its consumer when that is its
-// only use. (c) was chosen: a tree can always run at its root's place, nothing is computed twice, and the
-// kernel passes then sink or inline what they can.
+// several outputs (what leaves early must be stored anyway, and the whole waits for its last input), (c) one
+// output, and every producer that only this kernel reads, through however many of its nodes. (c) was chosen:
+// such a kernel can always run at its root's place and nothing is computed twice because of it; whether the
+// kernel computes something twice is the schedule's choice.
 #pragma once
 
 #include <string>

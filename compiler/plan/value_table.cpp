@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <limits>
-
-#include "compiler/passes/narrow_stages.h"
-#include "compiler/passes/push_region_into_decode.h"
+#include <unordered_map>
 
 namespace galatea::plan {
 
@@ -77,6 +75,9 @@ void ValueTable::fill() {
         for (ir::ValueId output : graph_.node(node).outputs) shorten(output);
     }
   }
+  if (use_ != TableUse::kPlan) return;
+  narrow_to_windows();
+  fill_density();
 }
 
 namespace {
@@ -122,76 +123,88 @@ Expr ValueTable::element(ir::ValueId value, int64_t flat_index) const {
   return kernel::symbol(SymbolKind::kElement, graph_.type(value).dtype, value, flat_index);
 }
 
+Expr ValueTable::resolve_symbol(const kernel::ExprNode& symbol) const {
+  if (symbol.kind != ExprKind::kSymbol) return {};
+  auto value = static_cast<ir::ValueId>(symbol.a);
+  if (symbol.symbol == SymbolKind::kExtent) return values_[value].extents.at(static_cast<size_t>(symbol.b));
+  return symbol.symbol == SymbolKind::kElement ? element(value, symbol.b) : Expr();
+}
+
 Expr ValueTable::resolve(const Expr& e) const {
-  return kernel::rewrite(e, [this](const Expr& x) -> Expr {
-    if (x->kind != ExprKind::kSymbol) return {};
-    auto value = static_cast<ir::ValueId>(x->a);
-    if (x->symbol == SymbolKind::kExtent) return values_[value].extents.at(static_cast<size_t>(x->b));
-    if (x->symbol == SymbolKind::kElement) return element(value, x->b);
-    return x;
-  });
+  return kernel::rewrite(e, [this](const Expr& x) { return resolve_symbol(*x); });
 }
 
 void ValueTable::fill_merge(const ir::Merge& merge) {
   const ir::Type& type = graph_.type(merge.result);
   ValueInfo& info = values_[merge.result];
-  info.dense_axes = type.ndim;
-  for (ir::ValueId operand : merge.operands)
-    info.dense_axes = std::min(info.dense_axes, values_[operand].dense_axes);
   for (int d = 0; d < type.ndim; ++d) {
     const auto at = static_cast<size_t>(d);
     const int64_t known = type.extents[at];
     const Expr& first = values_[merge.operands[0]].extents[at];
-    const bool shared = use_ == TableUse::kAnalysis &&
-                        std::all_of(merge.operands.begin(), merge.operands.end(), [&](ir::ValueId operand) {
-                          return kernel::same(values_[operand].extents[at], first);
-                        });
-    info.extents.push_back(known >= 0 ? kernel::const_int(known)
+    // What all arms agree on is known before the branch.
+    const bool shared = std::all_of(merge.operands.begin(), merge.operands.end(), [&](ir::ValueId operand) {
+      return kernel::same(values_[operand].extents[at], first);
+    });
+    info.extents.push_back(known >= 0 ? kernel::extent_constant(known)
                            : shared   ? first
                                       : kernel::symbol(SymbolKind::kExtent, DType::kI64, merge.result, d));
   }
   // The registers of a scalar merge are kElement symbols that the emitter maps to registers it moves into.
   if (!has_small_static_volume(type)) return;
   info.scalar = true;
-  info.dense_axes = type.ndim;
   for (int64_t i = 0; i < type.static_volume(); ++i)
     info.elements.push_back(kernel::symbol(SymbolKind::kElement, type.dtype, merge.result, i));
 }
 
 void ValueTable::fill_node(ir::NodeId node) {
-  if (graph_.node(node).op->source) {
+  // Sources, and what a pass may meet but no plan: nodes without a definition.
+  if (graph_.node(node).op->source || !graph_.node(node).op->define) {
     for (ir::ValueId value : graph_.node(node).outputs) {
       const ir::Type& type = graph_.type(value);
-      values_[value].dense_axes = type.ndim;
       for (int d = 0; d < type.ndim; ++d) {
         const int64_t known = use_ == TableUse::kAnalysis ? type.extents[static_cast<size_t>(d)] : -1;
         values_[value].extents.push_back(known >= 0
-                                             ? kernel::const_int(known)
+                                             ? kernel::extent_constant(known)
                                              : kernel::symbol(SymbolKind::kExtent, DType::kI64, value, d));
       }
     }
     return;
   }
   lowerings_[node] = op::lower_node(graph_, node, &lineage_);
-  if (reads_window(node)) lowerings_[node] = passes::narrow_stages(std::move(lowerings_[node]));
+  if (use_ == TableUse::kPlan) resolve_lowering(lowerings_[node]);
   for (size_t k = 0; k < graph_.node(node).outputs.size(); ++k) fill_output(node, k);
 }
 
-/// Whether an input is, or is a view of, an image of which a window only is decoded: no stage may read
-/// outside of that then.
-bool ValueTable::reads_window(ir::NodeId id) const {
-  for (ir::ValueId input : graph_.node(id).inputs) {
-    const ir::Node* made_by = graph_.defining_node(input);
-    while (made_by && !made_by->op->source &&
-           lowerings_[graph_.value(input).node].outputs.at(graph_.value(input).index).kind ==
-               op::LoweredOutput::Kind::kView) {
-      input = made_by->inputs[static_cast<size_t>(
-          lowerings_[graph_.value(input).node].outputs[graph_.value(input).index].input)];
-      made_by = graph_.defining_node(input);
-    }
-    if (made_by && made_by->find_arg(passes::kRegionFromArg)) return true;
+/// Every expression in terms of what only instructions can tell, so that equal ones of several nodes look
+/// alike.
+void ValueTable::resolve_lowering(op::Lowering& lowering) const {
+  std::unordered_map<const kernel::ExprNode*, Expr> done;
+  std::vector<Expr> kept;  // `done` knows expressions by their address
+  auto resolve_one = [&](Expr& e) {
+    if (!e) return;
+    kept.push_back(e);
+    e = kernel::detail::rewrite_node(e, [this](const Expr& x) { return resolve_symbol(*x); }, done);
+  };
+  auto resolve_all = [&](std::vector<Expr>& list) { std::for_each(list.begin(), list.end(), resolve_one); };
+  for (kernel::KernelInput& input : lowering.inputs) resolve_all(input.extents);
+  for (kernel::Stage& stage : lowering.stages) {
+    resolve_all(stage.extents);
+    resolve_all(stage.reduce_extents);
+    for (Expr* e : {&stage.body, &stage.first, &stage.taps, &stage.weight, &stage.source, &stage.finish})
+      resolve_one(*e);
   }
-  return false;
+  for (op::Check& check : lowering.checks) {
+    resolve_one(check.condition);
+    resolve_all(check.values);
+  }
+  for (op::NativeScalars& native : lowering.native_scalars) resolve_all(native.scalars);
+  for (op::NativeOutput& native : lowering.natives) {
+    resolve_all(native.scalars);
+    resolve_one(native.least_eighths);
+  }
+  for (op::LoweredOutput& output : lowering.outputs)
+    for (auto* list : {&output.extents, &output.step, &output.start, &output.elements}) resolve_all(*list);
+  resolve_one(lowering.least_scale);
 }
 
 void ValueTable::fill_output(ir::NodeId node, size_t k) {
@@ -202,15 +215,12 @@ void ValueTable::fill_output(ir::NodeId node, size_t k) {
   for (int d = 0; d < type.ndim; ++d) {
     int64_t known = type.extents[static_cast<size_t>(d)];
     if (known >= 0)
-      info.extents.push_back(kernel::const_int(known));
+      info.extents.push_back(kernel::extent_constant(known));
     else if (static_cast<size_t>(d) < output.extents.size() && output.extents[static_cast<size_t>(d)])
       info.extents.push_back(resolve(output.extents[static_cast<size_t>(d)]));
     else
       info.extents.push_back(kernel::symbol(SymbolKind::kExtent, DType::kI64, value, d));
   }
-  info.dense_axes = type.ndim;
-  // Of a window, only the rows lie densely: they are shorter than the image that it stands for.
-  if (graph_.node(node).find_arg(passes::kRegionFromArg)) info.dense_axes = std::min(info.dense_axes, 2);
   if (output.kind == op::LoweredOutput::Kind::kScalars) {
     info.scalar = true;
     for (const Expr& e : output.elements) info.elements.push_back(resolve(e));
@@ -224,26 +234,6 @@ void ValueTable::fill_output(ir::NodeId node, size_t k) {
     info.scalar = true;
     info.elements = std::move(*elements);
     return;
-  }
-  if (output.kind == op::LoweredOutput::Kind::kView && !output.reshape) {
-    // Innermost axes stay dense as long as they pass through untouched; one windowed axis ends the run (its
-    // rows still lie densely).
-    const ir::ValueId source = graph_.node(node).inputs[static_cast<size_t>(output.input)];
-    int input_rank = graph_.type(source).ndim;
-    int dense = 0;
-    for (int d = type.ndim - 1; d >= 0; --d) {
-      auto i = static_cast<size_t>(d);
-      int in = output.input_dim[i];
-      bool straight =
-          in >= 0 && in == input_rank - (type.ndim - d) && kernel::is_const_int(resolve(output.step[i]), 1);
-      if (!straight) break;
-      ++dense;
-      auto j = static_cast<size_t>(in);
-      bool whole = kernel::is_const_int(resolve(output.start[j]), 0) &&
-                   kernel::same(info.extents[i], values_[source].extents[j]);
-      if (!whole) break;
-    }
-    info.dense_axes = std::min(dense, values_[source].dense_axes);
   }
 }
 

@@ -13,6 +13,7 @@
 
 #include "compiler/ir/graph.h"
 #include "compiler/op/recipe.h"
+#include "compiler/passes/read_bounds.h"
 
 namespace galatea::plan {
 
@@ -29,6 +30,9 @@ struct ValueInfo {
   std::vector<Expr> extents;  ///< resolved; kExtent symbols of this very value where only the slot can tell
   int slot = -1;              ///< assigned when emitted
   int dense_axes = 0;         ///< innermost axes known to be dense
+  /// One range per dimension: only this window is computed, and memory holds no more (region_from); an empty
+  /// list: all of it.
+  std::vector<passes::Range> window;
 };
 
 /// What the table is for.
@@ -52,14 +56,25 @@ class ValueTable {
   Expr element(ir::ValueId value, int64_t flat_index) const;
   /// kAnalysis: what a kExtent or kElement symbol stands for; empty where it stands for itself.
   Expr original(const kernel::ExprNode& symbol) const;
+  /// As before anything was emitted.
+  void forget_slots() {
+    for (ValueInfo& info : values_) info.slot = -1;
+  }
+  /// What RecipeBuilder::eighths() is for a decoder that is marked `scaled_for`; empty for other nodes.
+  Expr eighths(ir::NodeId node) const;
   const ir::Graph& graph() const { return graph_; }
   op::Lineage& lineage() { return lineage_; }
 
  private:
+  Expr resolve_symbol(const kernel::ExprNode& symbol) const;
+  void resolve_lowering(op::Lowering& lowering) const;
   void shorten(ir::ValueId value);
   void fill_merge(const ir::Merge& merge);
   void fill_node(ir::NodeId node);
-  bool reads_window(ir::NodeId node) const;
+  void narrow_to_windows();
+  void keep_window(ir::NodeId node, const std::vector<passes::Range>& ranges);
+  void fill_density();
+  int dense_axes_of_view(ir::NodeId node, const op::LoweredOutput& output) const;
   void fill_output(ir::NodeId node, size_t k);
   /// Elements of a small stage output evaluated at staging level; nullopt where it reads large tensors.
   std::optional<std::vector<Expr>> scalarize(ir::NodeId node, const op::LoweredOutput& output) const;

@@ -1,4 +1,4 @@
-// experimental.equalize: spreads the values of every channel evenly over the range of a byte.
+// equalize: spreads the values of every channel evenly over the range of a byte.
 //
 // Comes in: an image of bytes. Goes out: each channel through a table made from its own histogram.
 #include "stdlib_ops/common/prelude.h"
@@ -94,8 +94,8 @@ class Equalizer {
 
 Operator make_equalize() {
   Operator op;
-  op.name = "experimental.equalize";
-  op.aliases = {"equalize"};
+  op.name = "equalize";
+  op.aliases = {"experimental.equalize"};
   op.summary = "Equalises the histogram of every channel.";
   op.documentation =
       "For each channel of an image, with h its histogram, N its number of pixels, i0 the lowest value that "
@@ -109,7 +109,7 @@ Operator make_equalize() {
   op.min_inputs = op.max_inputs = 1;
   op.devices = {"cpu", "gpu"};
   op.output_extents = OutputExtents::kLikeFirstInput;
-  op.example = image_example("fn.experimental.equalize(image), label");
+  op.example = image_example("fn.equalize(image), label");
   op.type_rule = [](const TypeContext& ctx) -> Types {
     GALATEA_TRY(refuse_sequences(ctx, 0));
     ir::Type out = ctx.input(0);

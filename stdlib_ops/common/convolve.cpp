@@ -3,6 +3,12 @@
 
 namespace galatea::ops {
 
+Expr unrolled_size(const Expr& size) {
+  constexpr int64_t kMaxUnrolledTaps = 7;
+  if (!kernel::is_const(size) || kernel::const_value(size) > kMaxUnrolledTaps) return size;
+  return i64(kernel::const_value(size));
+}
+
 StageRef convolve(RecipeBuilder& b, const std::string& name, StageRef source, int axis,
                   const Window& window) {
   return convolve(b, name, source, axis, window, DType::kF32);

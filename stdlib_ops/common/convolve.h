@@ -14,6 +14,9 @@ struct Window {
   Expr taps;
 };
 
+/// The size of a window as the user gave it. Small ones are structure, not numbers: their taps are written
+/// out one by one, twice as fast as a loop over them; each size then has code of its own.
+Expr unrolled_size(const Expr& size);
 /// f32[extents] of source filtered along `axis`; source.index < 0 is input 0.
 StageRef convolve(RecipeBuilder& b, const std::string& name, StageRef source, int axis, const Window& window);
 /// The same with its result rounded and clamped to `type`.

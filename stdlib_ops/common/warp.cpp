@@ -152,7 +152,7 @@ void output_warp(RecipeBuilder& b, const AffineMap& map, const Expr& rows, const
               "matrices and angles must be finite");
       sample.m[r * 3 + c] = to_f32(c == 2 ? element - shift : element);
     }
-  if (sample.filled) sample.fill = kernel::saturate(f32(b.number("fill_value")), b.input_type(0).dtype);
+  if (sample.filled) sample.fill = kernel::saturate(b.arg("fill_value", DType::kF32), b.input_type(0).dtype);
   std::vector<Expr> extents = b.extents(0);
   const auto h = static_cast<size_t>(sample.at.h), w = static_cast<size_t>(sample.at.w);
   if (!sample.filled)

@@ -207,8 +207,8 @@ Expr inside(RecipeBuilder& b, const std::vector<Expr>& index, const std::vector<
 }
 
 Expr fill_of_channel(const RecipeBuilder& b, const Expr& channel, DType type) {
-  std::vector<Expr> values;
-  for (double v : b.numbers("fill_values")) values.push_back(kernel::saturate(f32(v), type));
+  std::vector<Expr> values = b.arg_list("fill_values", b.arg_length("fill_values"), DType::kF32);
+  for (Expr& value : values) value = kernel::saturate(value, type);
   return values.size() == 1 ? values[0] : choose(channel, values);
 }
 
@@ -251,7 +251,6 @@ void output_window(RecipeBuilder& b, const std::vector<AxisRange>& ranges, Bound
   }
   const bool stays_inside = policy == BoundsPolicy::kError || policy == BoundsPolicy::kTrim;
   if (stays_inside && in == out) return b.output_view(0, 0, extents, dims, start, step);
-  const bool one_fill = b.numbers("fill_values").size() <= 1;
   const StageRef stage = b.map("window", out, extents, [&](const Axes& at) {
     Axes index = at;
     std::vector<int> moved;
@@ -264,10 +263,8 @@ void output_window(RecipeBuilder& b, const std::vector<AxisRange>& ranges, Bound
     if (stays_inside || moved.empty()) return kernel::saturate(b.load(0, index), out);
     if (is_border(policy)) return kernel::saturate(load_with_border(b, index, moved, policy), out);
     const Expr channel = channel_dim < 0 ? i64(0) : at[static_cast<size_t>(channel_dim)];
-    if (in == out && one_fill) {
-      const Expr fill = fill_of_channel(b, i64(0), in);
-      return b.load(0, index, Border::kConstant, fill->value);
-    }
+    if (in == out && !b.given("fill_values"))
+      return b.load(0, index, Border::kConstant, fill_of_channel(b, i64(0), in)->value);
     const Expr value = kernel::saturate(b.load(0, index, Border::kConstant, Cell{}), out);
     return select(inside(b, index, moved), value, fill_of_channel(b, channel, out));
   });

@@ -43,7 +43,10 @@ Window gaussian_window(RecipeBuilder& b, const Expr& given_sigma, const Expr& gi
           {given_window}, {}, "window_size");
   b.check(given_sigma <= f32((kMaxWindow - 1) / 6.0), "sigma is too large: {}", {given_sigma}, {}, "sigma");
   const Expr from_sigma = i64(2) * ceil_to_i64(given_sigma * f32(3)) + i64(1);
-  const Expr taps = select(no_window, from_sigma, given_window);
+  const Expr size = unrolled_size(given_window);
+  const bool is_structure = kernel::is_const(size) && !kernel::is_const_int(size, 0);
+  const Expr taps =
+      is_structure && !kernel::is_user_constant(size) ? size : select(no_window, from_sigma, size);
   const Expr radius = taps / i64(2);
   const Expr from_window = (to_f32(radius) - f32(1)) * f32(0.3) + f32(0.8);
   const Expr sigma = select(no_sigma, from_window, given_sigma);

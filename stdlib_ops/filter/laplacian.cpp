@@ -81,9 +81,11 @@ void define_laplacian(RecipeBuilder& b) {
   const ir::Type& in = b.input_type(0);
   const auto axes = data_axes(in.layout, in.ndim);
   const int count = static_cast<int>(axes.size());
-  const auto sizes = list_arg(b, "window_size", count, DType::kI64);
+  auto sizes = list_arg(b, "window_size", count, DType::kI64);
+  for (Expr& size : sizes) size = unrolled_size(size);
   const bool own_smoothing = b.given("smoothing_size");
-  const auto smooth = b.given("smoothing_size") ? list_arg(b, "smoothing_size", count, DType::kI64) : sizes;
+  auto smooth = own_smoothing ? list_arg(b, "smoothing_size", count, DType::kI64) : sizes;
+  for (Expr& size : smooth) size = unrolled_size(size);
   std::vector<Expr> scales = list_arg(b, "scale", count, DType::kF32);
   std::vector<Window> derivative, smoothing;
   for (size_t a = 0; a < axes.size(); ++a) {

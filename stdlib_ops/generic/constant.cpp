@@ -17,10 +17,6 @@ struct Data {
   bool is_bool = false;
   bool is_scalar = false;  ///< written as a number, not as a list
   size_t size() const { return is_integer ? integers.size() : numbers.size(); }
-  Expr element(size_t n, DType type) const {
-    return kernel::saturate(
-        is_integer ? kernel::const_int(integers[n]) : kernel::const_float(numbers[n], DType::kF64), type);
-  }
 };
 
 Data data_of(const ir::Attr& attr) {
@@ -85,24 +81,25 @@ Types constant_types(const TypeContext& ctx) {
 }
 
 void define_constant(RecipeBuilder& b) {
-  const Data data = data_of(b.attr(data_argument(b)));
+  const std::string name = data_argument(b);
   const ir::Type& out = b.output_type(0);
   const int64_t volume = out.static_volume();
-  if (data.size() == 1 && volume > kMaxScalarElements) {
+  const Data given = data_of(b.attr(name));
+  const auto size = static_cast<int>(given.size());
+  const std::vector<Expr> data = b.arg_list(name, size, out.dtype);
+  if (size == 1 && volume > kMaxScalarElements) {
     std::vector<Expr> extents;
     for (int64_t e : out.extents) extents.push_back(i64(e));
-    b.output_stage(
-        0, b.map("constant", out.dtype, extents, [&](const Axes&) { return data.element(0, out.dtype); }));
+    b.output_stage(0, b.map("constant", out.dtype, extents, [&](const Axes&) { return data[0]; }));
     return;
   }
   if (volume > kMaxScalarElements) {
     std::vector<Cell> cells;
-    for (size_t n = 0; n < data.size(); ++n) cells.push_back(data.element(n, out.dtype)->value);
+    for (size_t n = 0; n < given.size(); ++n) cells.push_back(given.element(n, out.dtype)->value);
     return b.output_constant(0, std::make_shared<runtime::ConstantTensor>(out.dtype, out.extents, cells));
   }
   std::vector<Expr> elements;
-  for (int64_t n = 0; n < volume; ++n)
-    elements.push_back(data.element(data.size() == 1 ? 0 : static_cast<size_t>(n), out.dtype));
+  for (int64_t n = 0; n < volume; ++n) elements.push_back(data[size == 1 ? 0 : static_cast<size_t>(n)]);
   b.output_scalars(0, std::move(elements));
 }
 

@@ -80,7 +80,7 @@ class Eraser {
 
   void define() {
     const auto boxes = make_boxes();
-    const auto fills = b_.numbers("fill_value");
+    const auto fills = b_.arg_list("fill_value", b_.arg_length("fill_value"), DType::kF64);
     const int channel = in_.layout.find('C');
     if (fills.size() > 1) {
       const Expr channels = b_.extent(0, channel);
@@ -89,7 +89,7 @@ class Eraser {
                "give one number, or one per channel", "fill_value");
     }
     std::vector<Expr> values;
-    for (double fill : fills) values.push_back(kernel::saturate(f64(fill), in_.dtype));
+    for (const Expr& fill : fills) values.push_back(kernel::saturate(fill, in_.dtype));
     b_.output_stage(0, b_.map("erase", in_.dtype, b_.extents(0), [&](const Axes& at) {
       const Expr fill = values.size() == 1 ? values[0] : choose(at[static_cast<size_t>(channel)], values);
       Expr erased = truth(false);

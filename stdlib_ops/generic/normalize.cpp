@@ -148,7 +148,7 @@ class Normalizer {
     const DType out = b_.output_type(0).dtype;
     const auto mean = mean_at();
     const auto inverse = inverse_at(mean);
-    const Expr shift = f32(b_.number("shift"));
+    const Expr shift = b_.arg("shift", DType::kF32);
     b_.output_stage(0, b_.map("normalize", out, b_.extents(0), [&](const Axes& at) {
       return kernel::saturate(kernel::fma(to_f32(b_.load(0, at)) - mean(at), inverse(at), shift), out);
     }));
@@ -208,7 +208,7 @@ class Normalizer {
 
   /// scale / sqrt(stddev^2 + epsilon)
   ElementAt inverse_at(const ElementAt& mean) {
-    const Expr scale = f32(b_.number("scale")), epsilon = f32(b_.number("epsilon"));
+    const Expr scale = b_.arg("scale", DType::kF32), epsilon = b_.arg("epsilon", DType::kF32);
     const bool regular = b_.number("epsilon") != 0;
     if (stddev_.given)
       return given_at("stddev", stddev_, [&](const Expr& s) {
@@ -232,7 +232,7 @@ class Normalizer {
              },
          .finish =
              [&](Expr acc) {
-               const Expr divisor = box_.count - i64(b_.integer("ddof"));
+               const Expr divisor = box_.count - b_.arg("ddof", DType::kI64);
                const Expr variance = select(divisor > i64(0), acc / to_f32(divisor), f32(0)) + epsilon;
                // Elements that are all equal become `shift`.
                return select(variance > f32(0), scale / kernel::unary(ScalarOp::kSqrt, variance), f32(0));

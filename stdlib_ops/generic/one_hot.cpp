@@ -57,7 +57,7 @@ void define_one_hot(RecipeBuilder& b) {
   const ir::Type &in = b.input_type(0), &out = b.output_type(0);
   const auto place = static_cast<size_t>(class_axis(b, in));
   const bool scalar = is_scalar(b, in);
-  auto value = [&](const char* name) { return kernel::saturate(f64(b.number(name)), out.dtype); };
+  auto value = [&](const char* name) { return kernel::saturate(b.arg(name, DType::kF64), out.dtype); };
   const Expr on = value("on_value"), off = value("off_value");
   auto class_of = [](const Expr& x) {
     return is_float(x.type()) ? to_i64(x) : kernel::saturate(x, DType::kI64);
@@ -71,7 +71,7 @@ void define_one_hot(RecipeBuilder& b) {
   }
   std::vector<Expr> extents;
   if (!scalar) extents = b.extents(0);
-  extents.insert(extents.begin() + static_cast<std::ptrdiff_t>(place), i64(b.integer("num_classes")));
+  extents.insert(extents.begin() + static_cast<std::ptrdiff_t>(place), b.arg("num_classes", DType::kI64));
   b.output_stage(0, b.map("one_hot", out.dtype, extents, [&](const Axes& at) {
     Axes index(static_cast<size_t>(in.ndim), i64(0));
     if (!scalar) {

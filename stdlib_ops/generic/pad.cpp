@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "stdlib_ops/common/prelude.h"
+#include "stdlib_ops/common/window.h"
 #include "stdlib_ops/operators.h"
 
 namespace galatea::ops {
@@ -91,9 +92,11 @@ void define_pad(RecipeBuilder& b) {
             {align[k]}, "1 does not align", "align");
     extent = (extent + align[k] - i64(1)) / align[k] * align[k];
   }
-  const Expr fill = kernel::saturate(f64(b.number("fill_value")), in.dtype);
-  b.output_stage(0, b.map("pad", in.dtype, extents,
-                          [&](const Axes& at) { return b.load(0, at, Border::kConstant, fill->value); }));
+  const Expr fill = kernel::saturate(b.arg("fill_value", DType::kF64), in.dtype);
+  b.output_stage(0, b.map("pad", in.dtype, extents, [&](const Axes& at) {
+    if (!b.given("fill_value")) return b.load(0, at, Border::kConstant, fill->value);
+    return select(inside(b, at, axes), b.load(0, at, Border::kConstant, Cell{}), fill);
+  }));
 }
 
 }  // namespace

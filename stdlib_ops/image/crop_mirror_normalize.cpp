@@ -113,13 +113,13 @@ Statistics statistics(RecipeBuilder& b, const Expr& channels) {
   s.mean = list_arg(b, "mean", length("mean") < 0 ? count : length("mean"), DType::kF32);
   const Expr scale = b.arg("scale", DType::kF32);
   const auto deviation = list_arg(b, "std", length("std") < 0 ? count : length("std"), DType::kF32);
-  bool neutral = kernel::is_const(b.arg("shift", DType::kF32)) && b.number("shift") == 0;
+  bool neutral = !b.given("shift");
   for (const Expr& d : deviation) {
     b.check(not_equal(d, f32(0)), "std is {}; it divides and must not be 0", {d}, {}, "std");
     s.factor.push_back(scale / d);
-    neutral &= same(s.factor.back(), f32(1));
+    neutral &= same_meaning(s.factor.back(), f32(1));
   }
-  for (const Expr& m : s.mean) neutral &= same(m, f32(0));
+  for (const Expr& m : s.mean) neutral &= same_meaning(m, f32(0));
   s.neutral = neutral;
   const auto longest = static_cast<int64_t>(std::max(s.mean.size(), s.factor.size()));
   if (longest > 1)

@@ -187,6 +187,11 @@ class FileSource final : public runtime::SampleSource {
   explicit FileSource(std::vector<FileEntry> files) : files_(std::move(files)) {}
   int64_t size() const override { return static_cast<int64_t>(files_.size()); }
   std::string describe(int64_t index) const override { return files_[static_cast<size_t>(index)].name; }
+  int64_t bytes(int64_t index) const override {
+    struct stat status = {};
+    if (::stat(files_[static_cast<size_t>(index)].path.c_str(), &status) != 0) return 0;
+    return runtime::claimed_bytes(status.st_size) + runtime::claimed_bytes(sizeof(int32_t));
+  }
 
   Status read(int64_t index, const AllocateOutput& allocate) const override {
     const FileEntry& entry = files_[static_cast<size_t>(index)];

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/memory_gate.h"
 #include "runtime/native.h"
 
 namespace galatea::native {

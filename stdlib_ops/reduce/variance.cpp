@@ -64,27 +64,27 @@ void define_variance(RecipeBuilder& b, bool root) {
   const int64_t ddof = b.integer("ddof");
   const auto mean_at = index_of_mean(b, axes);
   if (!axes.empty())
-    b.check(box.count > i64(ddof),
+    b.check(box.count > b.arg("ddof", DType::kI64),
             fmt::format("ddof={} leaves nothing to divide by: {{}} elements are reduced", ddof), {box.count},
             "reduce more elements, or make ddof smaller", ddof > 0 ? "ddof" : "");
-  const StageRef stage = b.reduce({.name = root ? "std_dev" : "variance",
-                                   .type = DType::kF32,
-                                   .extents = box.extents,
-                                   .reduce_extents = box.over,
-                                   .accumulator = DType::kF32,
-                                   .combiner = kernel::Combiner::kSum,
-                                   .body =
-                                       [&](const Axes& at, const Axes& inner) {
-                                         const Expr distance =
-                                             to_f32(b.load(0, box.index(at, inner))) - b.load(1, mean_at(at));
-                                         return distance * distance;
-                                       },
-                                   .finish =
-                                       [&](Expr acc) {
-                                         if (axes.empty()) return f32(0);
-                                         const Expr variance = acc / to_f32(box.count - i64(ddof));
-                                         return root ? kernel::unary(ScalarOp::kSqrt, variance) : variance;
-                                       }});
+  const StageRef stage =
+      b.reduce({.name = root ? "std_dev" : "variance",
+                .type = DType::kF32,
+                .extents = box.extents,
+                .reduce_extents = box.over,
+                .accumulator = DType::kF32,
+                .combiner = kernel::Combiner::kSum,
+                .body =
+                    [&](const Axes& at, const Axes& inner) {
+                      const Expr distance = to_f32(b.load(0, box.index(at, inner))) - b.load(1, mean_at(at));
+                      return distance * distance;
+                    },
+                .finish =
+                    [&](Expr acc) {
+                      if (axes.empty()) return f32(0);
+                      const Expr variance = acc / to_f32(box.count - b.arg("ddof", DType::kI64));
+                      return root ? kernel::unary(ScalarOp::kSqrt, variance) : variance;
+                    }});
   b.output_stage(0, stage);
 }
 

@@ -137,6 +137,7 @@ TEST(EndToEnd, Conditional) { expect_same_values(example("03_conditional"), {{"s
 TEST(EndToEnd, ChooseOne) { expect_same_values(example("04_choose_one"), {}, false); }
 TEST(EndToEnd, BlurByBrightness) { expect_same_values(example("05_blur_by_brightness"), {}, false); }
 TEST(EndToEnd, TwoViews) { expect_same_values(example("06_two_views"), {}, false); }
+TEST(EndToEnd, Pixel) { expect_same_values(example("08_pixel"), {{"size", "24"}}, true); }
 
 TEST(EndToEnd, ExternalSourceWantsAHost) {
   auto session = open(example("07_external_source"), {}, {.name = "fed"});

@@ -16,7 +16,8 @@ class KernelMaker {
   explicit KernelMaker(uint64_t seed) : random_(seed) { case_.seed = seed; }
 
   FuzzCase run() {
-    channels_ = const_int(pick(1, 4));
+    num_channels_ = pick(1, 4);
+    channels_ = chance(6) ? int_param(num_channels_, num_channels_) : const_int(num_channels_);
     bool empty_rows = chance(12);
     bool empty_columns = chance(12);
     // Nothing of some extent may be read from something empty; swapped axes would mix the two.
@@ -114,7 +115,7 @@ class KernelMaker {
   Border random_border() { return choose({Border::kClamp, Border::kReflect101, Border::kConstant}); }
 
   void add_step() {
-    switch (pick(0, 16)) {
+    switch (pick(0, 19)) {
       case 0:
       case 1:
         return add_pointwise();
@@ -128,6 +129,10 @@ class KernelMaker {
         return add_histogram();
       case 15:
         return add_scan();
+      case 16:
+      case 17:
+      case 18:
+        return add_warp();
       case 2:
         return add_window_map();
       case 3:
@@ -257,6 +262,42 @@ class KernelMaker {
     images_.push_back(add_stage(std::move(stage)));
   }
 
+  /// Bytes through a curve or two: what a table may stand for.
+  void add_curve() {
+    const Image image = some_image();
+    Expr x = saturate(read(image, axes()), DType::kU8);
+    const int curves = pick(1, 3);
+    for (int i = 0; i < curves; ++i)
+      x = chance(3) ? convert(mangle_int(convert(x, DType::kI32)) & const_int(255, DType::kI32), DType::kU8)
+                    : saturate(fma(mangle_float(convert(x, DType::kF32)), float_param(), float_param()),
+                               DType::kU8);
+    Stage stage;
+    stage.type = chance(3) ? DType::kF32 : DType::kU8;
+    stage.extents = image.extents;
+    stage.body = stage.type == DType::kU8 ? x : convert(x, DType::kF32) * float_param();
+    images_.push_back(add_stage(std::move(stage)));
+  }
+
+  /// mask * x + (1 - mask) * y, as policies choose.
+  void add_choice() {
+    const Image image = some_image();
+    const DType type = choose({DType::kU8, DType::kU8, DType::kI16, DType::kI32});
+    const auto number = [&] { return add_param(type, cell_from_int(type, pick(0, 255)).bits); };
+    const Expr x = convert(read(image, axes()), type);
+    const Expr mask = convert(x < number(), type), one = const_int(1, type);
+    const Expr y = chance(2) ? number() - x : x ^ number();
+    Expr body = chance(2) ? mask * x + (one - mask) * y : (one - mask) * y + x * mask;
+    if (chance(2)) body = body & number();
+    if (chance(3))
+      body = convert(convert(body, DType::kI32) + convert(x, DType::kI32) * convert(number(), DType::kI32),
+                     type);
+    Stage stage;
+    stage.type = type;
+    stage.extents = image.extents;
+    stage.body = body;
+    images_.push_back(add_stage(std::move(stage)));
+  }
+
   /// Shifted, mirrored, with a border.
   void add_window_map() {
     const Image image = some_image();
@@ -268,6 +309,68 @@ class KernelMaker {
     Expr column = chance(2) ? axis(1) : axis(1) * int_param(-1, 1) + int_param(-4, 12);
     if (chance(4)) column = image.extents[1] - const_int(1) - axis(1);
     stage.body = to_type(mangle(read(image, {row, column, axis(2)}, random_border())), stage.type);
+    images_.push_back(add_stage(std::move(stage)));
+  }
+
+  /// A place of the source as warps compute it: by the map's row, rounded down, within reach of 32 bits.
+  Expr warp_index(const Expr& place) {
+    const Expr near = max(min(place, const_float(16777218)), const_float(-2));
+    if (chance(6)) return convert(convert(place, DType::kI32), DType::kI64);
+    return convert(convert(chance(8) ? place : near, DType::kI32), DType::kI64);
+  }
+
+  /// Computed indices: one or several pixels about a place, outside of the source a number or its edge.
+  void add_warp() {
+    const Image image = some_image();
+    Stage stage;
+    stage.type = random_type();
+    stage.extents = {chance(2) ? image.extents[0] : extents_[2], chance(2) ? image.extents[1] : extents_[3],
+                     image.extents[2]};
+    const auto factor = [&](double about) {
+      const double value = chance(2) ? about : about + choose({-0.5, 0.1, 0.25, 1.5});
+      return add_param(DType::kF32, cell_from_double(DType::kF32, value).bits);
+    };
+    const auto shift = [&] {
+      const double value = chance(2) ? pick(-6, 6) : choose({0.25, -3.75, 11.5, 40.0, -1e9, 1e9});
+      return add_param(DType::kF32, cell_from_double(DType::kF32, value).bits);
+    };
+    const Expr u = convert(convert(axis(1), DType::kI32), DType::kF32) + const_float(0.5);
+    const Expr v = convert(convert(axis(0), DType::kI32), DType::kF32) + const_float(0.5);
+    const Expr sx = fma(factor(1), u, fma(factor(0), v, shift())),
+               sy = fma(factor(0), u, fma(factor(1), v, shift()));
+    const Expr left = unary(ScalarOp::kFloor, sx), top = unary(ScalarOp::kFloor, sy);
+    // Rows or columns may be taken as they come: a shift of each row or column.
+    const bool plain_rows = chance(5) && same(stage.extents[0], image.extents[0]);
+    const Expr x = warp_index(left), y = plain_rows ? axis(0) : warp_index(top);
+    const Border border = chance(3) ? random_border() : Border::kClamp;
+    const bool filled = border == Border::kClamp && chance(2);
+    const Expr fill = convert(float_param(), image.type);
+    const auto pixel = [&](int64_t dx, int64_t dy) {
+      const Expr column = x + const_int(dx), row = y + const_int(dy);
+      const Expr value = read(image, {row, column, axis(2)}, border);
+      if (!filled) return value;
+      Expr inside = (column >= const_int(0)) & (column < image.extents[1]);
+      if (!plain_rows) inside = inside & (row >= const_int(0)) & (row < image.extents[0]);
+      return select(inside, value, fill);
+    };
+    const auto wide = [&](int64_t dx, int64_t dy) { return convert(pixel(dx, dy), DType::kF32); };
+    const auto blend = [](const Expr& t, const Expr& a, const Expr& b) { return fma(t, b - a, a); };
+    switch (pick(0, 3)) {
+      case 0:
+        stage.body = to_type(pixel(0, 0), stage.type);
+        break;
+      case 1:
+        stage.body = to_type(blend(sx - left, wide(0, 0), wide(1, 0)), stage.type);
+        break;
+      case 2:
+        stage.body = to_type(wide(-1, 0) + wide(1, 0) - wide(0, pick(-1, 1)) * float_param(), stage.type);
+        break;
+      default:
+        stage.body = to_type(blend(sy - top, blend(sx - left, wide(0, 0), wide(1, 0)),
+                                   blend(sx - left, wide(0, 1), wide(1, 1))),
+                             stage.type);
+        break;
+    }
     images_.push_back(add_stage(std::move(stage)));
   }
 
@@ -414,7 +517,7 @@ class KernelMaker {
     stage.type = random_type();
     stage.extents = image.extents;
     Expr sum = const_float(0);
-    for (int64_t c = 0; c < const_value(channels_); ++c) {
+    for (int64_t c = 0; c < num_channels_; ++c) {
       sum = fma(convert(read(image, {axis(0), axis(1), const_int(c)}), DType::kF32), float_param(), sum);
     }
     stage.body = to_type(sum + convert(axis(2), DType::kF32), stage.type);
@@ -469,7 +572,7 @@ class KernelMaker {
     counts.accumulator = choose({DType::kI32, DType::kI32, DType::kI64, DType::kU8});
     counts.type = choose({counts.accumulator, DType::kF32, DType::kU8});
     const Expr bins = chance(3)   ? const_int(256)
-                      : chance(3) ? int_param(0, 3)
+                      : chance(3) ? int_param(1, 3)
                       : chance(2) ? int_param(4, 40)
                                   : const_int(pick(1, 70));
     std::vector<Expr> at = {reduce_axis(0), reduce_axis(1), reduce_axis(2)};
@@ -491,9 +594,12 @@ class KernelMaker {
     Stage map;
     map.type = random_type();
     map.extents = image.extents;
-    std::vector<Expr> place = {bin_of(read(image, axes()))};
+    // A byte in a table of all bytes is looked up as it is: there are forms for that.
+    const bool bytes = image.type == DType::kU8 && is_const_int(bins, 256) && !chance(4);
+    std::vector<Expr> place = {bytes ? convert(read(image, axes()), DType::kI64)
+                                     : bin_of(read(image, axes()))};
     if (per_channel) place.insert(place.begin(), axis(2));
-    const Expr found = read(table, place, random_border());
+    const Expr found = read(table, place, bytes ? Border::kNone : random_border());
     map.body = to_type(chance(2) ? mangle(found) : found, map.type);
     images_.push_back(add_stage(std::move(map)));
   }
@@ -506,7 +612,7 @@ class KernelMaker {
     scan.extents = image.extents;
     scan.combiner = choose({Combiner::kSum, Combiner::kSum, Combiner::kMin, Combiner::kMax});
     scan.accumulator = choose({DType::kI32, DType::kI64, DType::kF32, DType::kU8});
-    scan.type = choose({scan.accumulator, DType::kF32, DType::kI32});
+    scan.type = choose({scan.accumulator, DType::kF32, DType::kI32, DType::kU8});
     std::vector<Expr> at;
     for (size_t d = 0; d < image.extents.size(); ++d) at.push_back(axis(static_cast<int>(d)));
     if (chance(4)) at[static_cast<size_t>(along)] = at[static_cast<size_t>(along)] + int_param(-2, 2);
@@ -519,7 +625,8 @@ class KernelMaker {
 
   std::mt19937_64 random_;
   FuzzCase case_;
-  Expr channels_;
+  int num_channels_ = 1;
+  Expr channels_;  ///< a parameter where only the call knows them
   bool may_swap_ = true;
   std::vector<Expr> extents_;
   std::vector<Image> images_;

@@ -2,6 +2,7 @@
 #include "tests/ops/op_tester.h"
 
 #include <cmath>
+#include <cstring>
 #include <set>
 #include <unordered_map>
 
@@ -286,6 +287,10 @@ class Runner {
         store_cell(t.dtype, memory.back().bytes.data() + n * static_cast<size_t>(size_of(t.dtype)),
                    t.cells[n]);
     }
+    for (const auto& constant : lowering_.constants) {
+      memory.push_back(make_memory(constant->type(), constant->extents()));
+      std::memcpy(memory.back().bytes.data(), constant->data(), static_cast<size_t>(constant->size()));
+    }
     for (size_t o = 0; o < lowering_.outputs.size(); ++o) {
       const op::LoweredOutput& out = lowering_.outputs[o];
       if (out.kind != op::LoweredOutput::Kind::kStage) continue;
@@ -308,7 +313,7 @@ class Runner {
     if (status & kFlagDivisionByZero) outcome_.failed_check = "integer division by zero (flag)";
     expect_loops_agree(k, memory, tensors);
     stage_outputs_.assign(
-        std::make_move_iterator(memory.begin() + static_cast<std::ptrdiff_t>(node_.inputs.size())),
+        std::make_move_iterator(memory.begin() + static_cast<std::ptrdiff_t>(lowering_.inputs.size())),
         std::make_move_iterator(memory.end()));
   }
 
@@ -356,6 +361,8 @@ class Runner {
         t.cells.push_back(load_cell(t.dtype, m.bytes.data() + n * size_of(t.dtype)));
     } else if (out.kind == Kind::kView) {
       view(out, t);
+    } else if (out.kind == Kind::kConstant) {
+      for (int64_t n = 0; n < out.constant->volume(); ++n) t.cells.push_back(out.constant->element(n));
     } else {
       const op::NativeOutput& native = lowering_.natives.at(static_cast<size_t>(out.native));
       outcome_.natives.push_back(

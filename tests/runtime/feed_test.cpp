@@ -126,6 +126,38 @@ TEST(Feed, WhatDoesNotFitIsRefused) {
   EXPECT_TRUE(session->end_of_feed().has_value());
 }
 
+TEST(Feed, WhatIsFedCountsTowardsTheLimit) {
+  ProgramMaker m;
+  m.program.memory_limit = 30'000;
+  m.program.external_inputs = {{"a", DType::kU8, 1, {}, -1}};
+  Instruction& feed = m.add(Opcode::kFeed);
+  feed.dst = m.slot(), feed.b = 0;
+  const int32_t slot = feed.dst;
+  m.output("a", DType::kU8, {-1});
+  const auto program = m.finish({slot});
+  for (ExecutorKind executor : {ExecutorKind::kInline, ExecutorKind::kCpu}) {
+    auto session = open(program, executor);
+    std::vector<uint8_t> bytes(9000, 7);
+    const std::vector<Tensor> batch = {borrow(bytes.data(), {9000})};
+    int64_t num_fed = 0, num_refused = 0;
+    for (int round = 0; round < 40; ++round) {
+      auto status = session->feed("a", batch);
+      num_fed += status.has_value();
+      if (status) continue;
+      EXPECT_EQ(status.error().diagnostics[0].code, "G0924");
+      EXPECT_FALSE(status.error().diagnostics[0].help.empty());
+      ++num_refused;
+      ASSERT_GT(num_fed, 0);
+      auto taken = session->next();
+      ASSERT_TRUE(taken.has_value()) << taken.error().message();
+      EXPECT_EQ(bytes_of((**taken)->outputs[0].samples[0]), bytes);
+      --num_fed;
+    }
+    EXPECT_GT(num_refused, 5);
+    EXPECT_LE(session->statistics().peak_memory_bytes, 30'000);
+  }
+}
+
 TEST(Feed, ReplacingNeedsAReader) {
   Program program = *fed_program(1);
   program.on_error = OnErrorPolicy::kReplace;

@@ -155,6 +155,10 @@ std::shared_ptr<const Program> ProgramMaker::finish(const std::vector<int32_t>& 
   return std::make_shared<const Program>(program);
 }
 
+int64_t number_in(const std::string& config, const std::string& key, int64_t otherwise) {
+  return nlohmann::json::parse(config).value(key, otherwise);
+}
+
 std::atomic<int>& num_waiting() {
   static std::atomic<int> count{0};
   return count;
@@ -165,7 +169,9 @@ namespace {
 class NumberSource final : public SampleSource {
  public:
   explicit NumberSource(const nlohmann::json& config)
-      : size_(config.value("size", int64_t{10})), bad_(config.value("bad", std::vector<int64_t>{})) {}
+      : size_(config.value("size", int64_t{10})),
+        knows_bytes_(config.value("knows_bytes", false)),
+        bad_(config.value("bad", std::vector<int64_t>{})) {}
   int64_t size() const override { return size_; }
   std::string describe(int64_t index) const override { return "number " + std::to_string(index); }
   Status read(int64_t index, const AllocateOutput& allocate) const override {
@@ -181,8 +187,13 @@ class NumberSource final : public SampleSource {
     return {};
   }
 
+  int64_t bytes(int64_t index) const override {
+    return knows_bytes_ ? claimed_bytes(index % 7 + 1) + claimed_bytes(sizeof(int64_t)) : 0;
+  }
+
  private:
   int64_t size_;
+  bool knows_bytes_;
   std::vector<int64_t> bad_;
 };
 

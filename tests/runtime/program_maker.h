@@ -1,7 +1,8 @@
 // Programs written by hand, and natives whose results are easy to predict.
 //
 // Sample i of "test.numbers" (config: "size", and reader options) has two outputs: u8[i % 7 + 1] filled with
-// i % 251, and i64 scalar i. Its description is "number i". "bad" (list) names samples that cannot be read.
+// i % 251, and i64 scalar i. Its description is "number i". "bad" (list) names samples that cannot be read;
+// with "knows_bytes" it says beforehand what a sample takes.
 // "test.twice" allocates its output: each u8 element doubled; config "refuse": a first element that it
 // refuses, "wait": it waits until cancelled.
 #pragma once
@@ -12,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/memory_gate.h"
 #include "runtime/session.h"
 
 namespace galatea::runtime::testing {
@@ -53,6 +55,8 @@ class ProgramMaker {
   int32_t location_ = -1;
 };
 
+/// A number of a native's configuration (JSON).
+int64_t number_in(const std::string& config, const std::string& key, int64_t otherwise);
 /// The natives described above.
 NativeTable test_natives();
 /// Calls of "test.twice" that are waiting to be cancelled.

@@ -109,7 +109,7 @@ TEST_P(Examples, GoOnWithoutBrokenPhotographs) {
 
 INSTANTIATE_TEST_SUITE_P(All, Examples,
                          testing::Values("01_hello", "02_imagenet_train", "03_conditional", "04_choose_one",
-                                         "05_blur_by_brightness", "06_two_views"),
+                                         "05_blur_by_brightness", "06_two_views", "08_pixel"),
                          [](const auto& example) { return std::string(example.param); });
 
 }  // namespace

@@ -1,8 +1,9 @@
 // BandRow: one row of a horizontal band over interleaved pixels.
 //
-// With VNNI and VBMI, u8 rows go through byte permutes (band_row_vnni.cpp). Otherwise sixteen output pixels
-// are a vector: per tap, one 32-bit gather fetches all channels of a u8 pixel; wider elements are gathered
-// one by one. Sums are exact integers, or f32 fma in tap order, as BandRow's meaning says.
+// With VNNI and VBMI, u8 rows go through byte permutes (band_row_vnni.cpp), on other x86 through byte
+// shuffles (band_row_pairs.cpp). Otherwise as many output pixels as there are 32-bit lanes are a vector: per
+// tap, one 32-bit gather fetches all channels of a u8 pixel; wider elements are gathered one by one. Sums are
+// exact integers, or f32 fma in tap order, as BandRow's meaning says.
 #include "compiler/codegen/llvm/emitter.h"
 
 namespace galatea::codegen {
@@ -11,11 +12,16 @@ using kernel::Expr;
 
 void FunctionEmitter::emit_band_prepare(const kernel::BandPrepare& prepare) {
   if (has_vnni_form(prepare.tables)) emit_vnni_prepare(prepare.tables);
+  if (has_pairs_form(prepare.tables)) emit_pairs_prepare(prepare.tables);
 }
 
 void FunctionEmitter::emit_band_row(const kernel::BandRow& row) {
   if (has_vnni_form(row.tables)) {
     emit_vnni_row(row);
+    return;
+  }
+  if (has_pairs_form(row.tables)) {
+    emit_pairs_row(row);
     return;
   }
   emit_plain_row(row);

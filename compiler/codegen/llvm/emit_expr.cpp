@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/PatternMatch.h>
 
 #include "compiler/codegen/llvm/emitter.h"
 
@@ -250,6 +251,46 @@ llvm::Value* FunctionEmitter::emit_arithmetic(ScalarOp op, DType type, std::vect
   }
 }
 
+/// Whether the value is max(x, bound) with a bound not below `low`: then it is not NaN either.
+bool FunctionEmitter::is_at_least(Value* value, double low) {
+  namespace match = llvm::PatternMatch;
+  llvm::FCmpInst::Predicate compares = llvm::FCmpInst::FCMP_FALSE;
+  Value *x = nullptr, *bound = nullptr;
+  const llvm::APFloat* number = nullptr;
+  return match::match(value,
+                      match::m_Select(match::m_FCmp(compares, match::m_Value(x), match::m_Value(bound)),
+                                      match::m_Deferred(x), match::m_Deferred(bound))) &&
+         compares == llvm::FCmpInst::FCMP_OGT && match::match(bound, match::m_APFloat(number)) &&
+         number->convertToDouble() >= low;
+}
+
+/// Lanes of f32 or f64 to integers, out of range the nearest bound, NaN 0. What LLVM makes of its own
+/// saturating conversion is one lane after the other. Lanes outside the range are poison until a bound is
+/// selected for them.
+llvm::Value* FunctionEmitter::emit_truncate(DType to, Value* value) {
+  llvm::Type* real = value->getType();
+  const DType wide = size_of(to) >= 4 ? to : DType::kI32;
+  llvm::Type* type = shaped(type_of(wide), value);
+  Value* whole =
+      is_signed_int(wide) ? builder_.CreateFPToSI(value, type) : builder_.CreateFPToUI(value, type);
+  const auto bound = [&](int64_t x) { return llvm::ConstantInt::get(type, static_cast<uint64_t>(x), true); };
+  const auto number = [&](double x) { return llvm::ConstantFP::get(real, x); };
+  // Bounds are powers of two, which every format holds.
+  const double high = std::ldexp(1.0, 8 * size_of(to) - (is_signed_int(to) ? 1 : 0));
+  whole = builder_.CreateSelect(builder_.CreateFCmpOGE(value, number(high)),
+                                bound(static_cast<int64_t>(max_unsigned(to))), whole);
+  const double low = is_signed_int(to) ? -high : 0.0;
+  if (is_at_least(value, low)) {
+    // max(x, least) is neither too small nor NaN.
+  } else if (is_signed_int(to)) {
+    whole = builder_.CreateSelect(builder_.CreateFCmpOLT(value, number(low)), bound(min_int(to)), whole);
+    whole = builder_.CreateSelect(builder_.CreateFCmpUNO(value, value), bound(0), whole);
+  } else {
+    whole = builder_.CreateSelect(builder_.CreateFCmpOGT(value, number(0)), whole, bound(0));
+  }
+  return builder_.CreateTrunc(whole, shaped(type_of(to), value));
+}
+
 llvm::Value* FunctionEmitter::emit_convert(DType from, DType to, Value* value) {
   if (from == to) return value;
   llvm::Type* type = shaped(type_of(to), value);
@@ -272,6 +313,7 @@ llvm::Value* FunctionEmitter::emit_convert(DType from, DType to, Value* value) {
   }
   if (is_float(from)) {
     if (from == DType::kF16) value = emit_convert(DType::kF16, DType::kF32, value);
+    if (is_vector(value)) return emit_truncate(to, value);
     ID id = is_signed_int(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
     return builder_.CreateIntrinsic(id, {type, value->getType()}, {value});
   }

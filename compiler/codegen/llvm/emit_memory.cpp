@@ -1,8 +1,7 @@
 // Loads and stores: contiguous, reversed, strided by a few elements, gathered.
 //
 // A strided load of s elements apart takes the s vectors that hold all channels and picks its own:
-// neighbouring channels then share the loads (LLVM merges the equal ones). Bytes and halves are gathered as
-// 32-bit words; every buffer has readable padding after its end.
+// neighbouring channels then share the loads (LLVM merges the equal ones). Gathers are in gather.cpp.
 #include <llvm/IR/Intrinsics.h>
 
 #include "compiler/codegen/llvm/emitter.h"
@@ -59,14 +58,13 @@ llvm::Value* FunctionEmitter::emit_load(const kernel::ExprNode& e) {
     return from_memory(buffer.type, raw);
   };
   if (vector_var_ < 0) return scalar_load(emit(e.args[0]));
-  if (const kernel::ExprNode* byte = match_look_up(e)) return emit_look_up(e, *byte);
+  if (const auto found = match_look_up(e)) return emit_look_up(*found);
   kernel::VectorOffset parts;
-  if (!kernel::match_vector_offset(e.args[0], vector_var_, varying_, &parts))
-    return gather(buffer, e.index, emit(e.args[0]));
+  if (!kernel::match_vector_offset(e.args[0], vector_var_, varying_, &parts)) return gather(e);
   if (!parts.scale) return scalar_load(emit(e.args[0]));
-  if (!kernel::is_const(parts.scale)) return gather(buffer, e.index, emit(e.args[0]));
+  if (!kernel::is_const(parts.scale)) return gather(e);
   int64_t stride = kernel::const_value(parts.scale);
-  if (stride == 0 || std::abs(stride) > kMaxInterleaved) return gather(buffer, e.index, emit(e.args[0]));
+  if (stride == 0 || std::abs(stride) > kMaxInterleaved) return gather(e);
   // The constant stays apart from the base, so that the channels of a pixel share their loads.
   Value* base = builder_.CreateMul(vector_base_, i64(stride));
   if (parts.uniform) base = builder_.CreateAdd(emit(parts.uniform), base);
@@ -90,7 +88,7 @@ llvm::Value* FunctionEmitter::emit_load(const kernel::ExprNode& e) {
     Value* value = stride < 0 ? builder_.CreateVectorReverse(raw) : static_cast<Value*>(raw);
     return from_memory(buffer.type, value);
   }
-  if (stride < 0) return gather(buffer, e.index, emit(e.args[0]));
+  if (stride < 0) return gather(e);
   if (channel)
     return from_memory(buffer.type,
                        load_strided(e.index, base, static_cast<int>(stride), static_cast<int>(constant)));
@@ -126,29 +124,6 @@ llvm::Value* FunctionEmitter::load_word(const kernel::ExprNode& e) {
                                      llvm::Constant::getNullValue(words));
 }
 
-llvm::Value* FunctionEmitter::gather(const kernel::LoopBuffer& buffer, int index, Value* offsets) {
-  offsets = spread(offsets);
-  Value* mask = mask_ ? mask_ : llvm::Constant::getAllOnesValue(vector_of(builder_.getInt1Ty(), lanes_));
-  int size = size_of(buffer.type);
-  Value* pointers =
-      builder_.CreateGEP(memory_type(buffer.type), buffers_[static_cast<size_t>(index)], offsets);
-  if (size >= 4) {
-    llvm::Type* type = vector_of(memory_type(buffer.type), lanes_);
-    auto* raw = builder_.CreateMaskedGather(type, pointers, llvm::Align(static_cast<uint64_t>(size)), mask,
-                                            llvm::Constant::getNullValue(type));
-    return from_memory(buffer.type, tag(raw, index));
-  }
-  // Not tagged: a word may reach into the padding, which belongs to no buffer's elements.
-  llvm::Type* words = vector_of(builder_.getInt32Ty(), lanes_);
-  Value* raw =
-      builder_.CreateMaskedGather(words, pointers, llvm::Align(1), mask, llvm::Constant::getNullValue(words));
-  Value* narrow =
-      builder_.CreateTrunc(raw, vector_of(builder_.getIntNTy(static_cast<unsigned>(8 * size)), lanes_));
-  if (buffer.type == DType::kF16)
-    return builder_.CreateBitCast(narrow, vector_of(builder_.getHalfTy(), lanes_));
-  return from_memory(buffer.type, narrow);
-}
-
 void FunctionEmitter::store_vector(const kernel::LoopBuffer& buffer, const kernel::Store& store,
                                    Value* value) {
   llvm::Align align(static_cast<uint64_t>(size_of(buffer.type)));
@@ -163,13 +138,12 @@ void FunctionEmitter::store_vector(const kernel::LoopBuffer& buffer, const kerne
     base = builder_.CreateAdd(base, i64(parts.constant - (stride < 0 ? lanes_ - 1 : 0)));
     if (stride < 0) raw = builder_.CreateVectorReverse(raw);
     Value* pointer = address(store.buffer, base);
-    llvm::Instruction* instruction = nullptr;
     if (mask_)
-      instruction = builder_.CreateMaskedStore(raw, pointer, align,
-                                               stride < 0 ? builder_.CreateVectorReverse(mask_) : mask_);
+      tag(builder_.CreateMaskedStore(raw, pointer, align,
+                                     stride < 0 ? builder_.CreateVectorReverse(mask_) : mask_),
+          store.buffer);
     else
-      instruction = builder_.CreateAlignedStore(raw, pointer, align);
-    tag(instruction, store.buffer);
+      store_whole(raw, pointer, store.buffer, store.streaming);
     return;
   }
   Value* offsets = spread(emit(store.offset));

@@ -49,7 +49,9 @@ void FunctionEmitter::run(const std::string& symbol) {
   function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module_);
   set_target(function_);
   emit_entry();
+  prepare_streams();
   emit_block(kernel_.body);
+  end_streams();
   builder_.CreateRetVoid();
 }
 
@@ -131,7 +133,10 @@ llvm::AllocaInst* FunctionEmitter::allocate_var(llvm::Type* type, const char* na
 void FunctionEmitter::define(int var, Value* value) { vars_[static_cast<size_t>(var)] = {value, nullptr}; }
 
 void FunctionEmitter::emit_block(const kernel::Block& block) {
-  if (vector_var_ >= 0) find_pixel_stores(block);
+  if (vector_var_ >= 0) {
+    find_pixel_stores(block);
+    find_gathers(block);
+  }
   for (const kernel::Statement& statement : block) {
     memo_.clear();
     std::visit(
@@ -172,6 +177,7 @@ void FunctionEmitter::emit_block(const kernel::Block& block) {
         statement.node);
     memo_.clear();
   }
+  if (vector_var_ >= 0) gathers_.pop_back();
 }
 
 void FunctionEmitter::emit_for(const kernel::For& loop) {
@@ -285,7 +291,10 @@ void FunctionEmitter::emit_vector_body(const kernel::For& loop, Value* base, Val
 }
 
 void FunctionEmitter::emit_if(const kernel::If& branch) {
+  // The rest of a row is not worth shortcuts: they would double the code.
+  if (branch.shortcut && mask_) return emit_block(branch.else_body);
   Value* condition = emit(branch.condition);
+  if (branch.shortcut && is_vector(condition)) condition = builder_.CreateAndReduce(condition);
   GALATEA_CHECK(!is_vector(condition), "a branch differs between lanes");
   auto* then_block = llvm::BasicBlock::Create(context_, "then", function_);
   auto* else_block = llvm::BasicBlock::Create(context_, "else", function_);

@@ -51,6 +51,8 @@ class FunctionEmitter {
   Value* emit_compare(ScalarOp op, DType type, Value* a, Value* b);
   Value* emit_division(ScalarOp op, DType type, Value* a, Value* b);
   Value* emit_convert(DType from, DType to, Value* value);
+  Value* emit_truncate(DType to, Value* value);
+  static bool is_at_least(Value* value, double low);
   Value* emit_saturate(DType from, DType to, Value* value);
   Value* emit_philox(const kernel::ExprNode& e);
   Value* emit_round_away(Value* value);
@@ -60,7 +62,6 @@ class FunctionEmitter {
   // emit_memory.cpp
   Value* emit_load(const kernel::ExprNode& e);
   Value* load_word(const kernel::ExprNode& e);
-  Value* gather(const kernel::LoopBuffer& buffer, int index, Value* offsets);
   void store_vector(const kernel::LoopBuffer& buffer, const kernel::Store& store, Value* value);
   Value* address(int buffer, Value* offset);
   llvm::Instruction* tag(llvm::Instruction* access, int buffer);
@@ -72,6 +73,7 @@ class FunctionEmitter {
   struct PixelStores {
     Expr uniform;
     int64_t constant = 0;
+    bool streaming = false;
     int table = -1;  ///< the values are bytes to look up in this buffer
     std::vector<Value*> values;
     size_t num = 0;
@@ -92,10 +94,40 @@ class FunctionEmitter {
   bool add_to_pixel(const kernel::Store& store);
 
   // look_up.cpp
-  const kernel::ExprNode* match_look_up(const kernel::ExprNode& e) const;
-  Value* emit_look_up(const kernel::ExprNode& e, const kernel::ExprNode& byte);
-  Value* look_up(int table, Value* bytes);
-  Value* look_up_register(int table, Value* bytes);
+  /// A load from a table of 256 bytes.
+  struct LookUp {
+    int table = -1;
+    Expr byte;  ///< u8: which entry
+    Expr base;  ///< where the table begins in its buffer, the same for all lanes; empty: at 0
+  };
+  std::optional<LookUp> match_look_up(const kernel::ExprNode& e) const;
+  bool match_entry(const Expr& offset, LookUp* out) const;
+  Value* emit_look_up(const LookUp& load);
+  Value* look_up(int table, Value* bytes, Value* base = nullptr);
+  Value* look_up_register(int table, Value* bytes, Value* base);
+
+  // gather.cpp
+  /// Loads of one block that differ in the constant of their offsets only.
+  struct GatherGroup {
+    int buffer = -1;
+    std::vector<Expr> terms;                        ///< of the offset, without its constant
+    std::vector<int64_t> constants;                 ///< in ascending order
+    std::vector<std::pair<int64_t, Value*>> words;  ///< loaded already, by their first constant
+  };
+  void find_gathers(const kernel::Block& block);
+  static GatherGroup gather_of(int buffer, const Expr& offset);
+  static GatherGroup* find_group(std::vector<GatherGroup>& groups, const GatherGroup& wanted);
+  static void add_to_group(std::vector<GatherGroup>& groups, GatherGroup load);
+  Value* gather(const kernel::ExprNode& e);
+  Value* gather_words(const kernel::ExprNode& e, GatherGroup& group, int64_t first, int bytes);
+  Value* gather_one_by_one(Value* base, llvm::Type* element, Value* lanes, int bytes);
+  Value* pick_element(DType type, Value* words, int64_t element);
+  std::vector<std::vector<GatherGroup>> gathers_;  ///< of the blocks being emitted; vector loops only
+
+  // stream_store.cpp
+  void prepare_streams();
+  void end_streams();
+  void store_whole(Value* vector, Value* pointer, int buffer, bool streaming);
 
   // band_row.cpp, band_row_vnni.cpp
   void emit_band_prepare(const kernel::BandPrepare& prepare);
@@ -113,6 +145,13 @@ class FunctionEmitter {
   void emit_vnni_row(const kernel::BandRow& row);
   void emit_vnni_groups(const kernel::BandRow& row, const PreparedLayout& layout, int fixed_quads);
   void emit_deinterleave(const kernel::BandRow& row, const PreparedLayout& layout, Value* low, Value* high);
+  // band_row_pairs.cpp; `quads` of the layout are pairs there
+  bool has_pairs_form(const kernel::BandTables& tables) const;
+  PreparedLayout pairs_layout(const kernel::BandTables& tables);
+  void emit_pairs_prepare(const kernel::BandTables& tables);
+  void emit_pairs_row(const kernel::BandRow& row);
+  void emit_pairs_groups(const kernel::BandRow& row, const PreparedLayout& layout, int fixed_pairs);
+  void take_row_apart(const kernel::BandRow& row, const PreparedLayout& layout, Value* low, Value* high);
   Value* pick_channel(const std::vector<Value*>& parts, int c);
 
   // types
@@ -146,6 +185,7 @@ class FunctionEmitter {
   std::vector<Value*> param_values_;
   std::vector<Value*> buffers_;  ///< address of element 0
   std::vector<llvm::MDNode*> scopes_, no_alias_;
+  std::vector<Value*> stream_bits_;  ///< per buffer: see stream_store.cpp
   std::vector<Variable> vars_;
   std::vector<bool> varying_;                                 ///< variables that differ between lanes
   std::unordered_map<const kernel::ExprNode*, Value*> memo_;  ///< of the expression being emitted

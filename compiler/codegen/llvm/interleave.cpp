@@ -241,6 +241,7 @@ void FunctionEmitter::find_pixel_stores(const kernel::Block& block) {
     auto pixel = std::make_shared<PixelStores>();
     pixel->uniform = parts.uniform;
     pixel->constant = parts.constant;
+    pixel->streaming = first->streaming;
     pixel->values.assign(static_cast<size_t>(s), nullptr);
     std::vector<const kernel::Store*> members = {first};
     const auto reads_buffer = [&](const kernel::Statement& statement) {
@@ -271,8 +272,8 @@ void FunctionEmitter::find_pixel_stores(const kernel::Block& block) {
     // Looked up when the pixel is whole.
     if (has_wide_bytes())
       for (const kernel::Store* member : members) {
-        const bool is_look_up = match_look_up(*member->value) != nullptr;
-        const int table = is_look_up ? member->value->index : -1;
+        const auto found = match_look_up(*member->value);
+        const int table = found && !found->base ? found->table : -1;
         pixel->table = member == first || table == pixel->table ? table : -1;
         if (pixel->table < 0) break;
       }
@@ -285,8 +286,8 @@ bool FunctionEmitter::add_to_pixel(const kernel::Store& store) {
   const auto found = pixel_stores_.find(&store);
   if (found == pixel_stores_.end()) return false;
   PixelStores& pixel = *found->second;
-  const kernel::ExprNode* byte = pixel.table < 0 ? nullptr : match_look_up(*store.value);
-  Value* value = emit(byte ? byte->args[0] : store.value);
+  const auto entry = pixel.table < 0 ? std::nullopt : match_look_up(*store.value);
+  Value* value = emit(entry ? entry->byte : store.value);
   const DType type = kernel_.buffers[static_cast<size_t>(store.buffer)].type;
   pixel.values[pixel.num++] = to_memory(type, spread(value));
   const auto s = static_cast<int>(pixel.values.size());
@@ -308,10 +309,10 @@ bool FunctionEmitter::add_to_pixel(const kernel::Store& store) {
       const int at = first * s + part * unit;
       Value* run = interleaved_part(channels, part);
       Value* pointer = address(store.buffer, builder_.CreateAdd(base, i64(at)));
-      llvm::Instruction* instruction =
-          mask_ ? builder_.CreateMaskedStore(run, pointer, align, run_mask(s, at, unit))
-                : static_cast<llvm::Instruction*>(builder_.CreateAlignedStore(run, pointer, align));
-      tag(instruction, store.buffer);
+      if (mask_)
+        tag(builder_.CreateMaskedStore(run, pointer, align, run_mask(s, at, unit)), store.buffer);
+      else
+        store_whole(run, pointer, store.buffer, pixel.streaming);
     }
   }
   return true;

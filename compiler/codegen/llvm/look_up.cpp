@@ -1,6 +1,7 @@
 // Tables of 256 bytes: looked up in registers, not in memory.
 //
-// Comes in: a load from a scratch buffer of 256 bytes whose offset is a byte. Goes out: with VBMI two
+// Comes in: a load from scratch or an input of 256 bytes (or one of several such tables, the same for all
+// lanes) whose offset is a byte. Goes out: with VBMI two
 // permutes of 128 bytes each and a choice by the top bit; with AVX-512 a byte shuffle for each 16 entries,
 // and choices by the upper four bits; with AVX2 sixteen byte shuffles that give 0 outside their entries.
 #include <llvm/IR/IntrinsicsAArch64.h>
@@ -16,26 +17,43 @@ constexpr int kEntries = 256;
 
 }  // namespace
 
-/// The conversion of the byte to an offset, or nothing.
-const kernel::ExprNode* FunctionEmitter::match_look_up(const kernel::ExprNode& e) const {
-  if (e.kind != kernel::ExprKind::kLoadFlat || e.type != DType::kU8 || target_.vector_bits() < 256)
-    return nullptr;
-  const kernel::LoopBuffer& buffer = kernel_.buffers[static_cast<size_t>(e.index)];
-  if (buffer.kind != kernel::BufferKind::kScratch || buffer.type != DType::kU8 ||
-      !kernel::is_const_int(buffer.elements, kEntries))
-    return nullptr;
-  const kernel::ExprNode& offset = *e.args[0];
-  const bool is_byte = offset.kind == kernel::ExprKind::kOp && offset.op == ScalarOp::kConvert &&
-                       offset.args[0].type() == DType::kU8;
-  return is_byte ? &offset : nullptr;
+/// offset = i64(a byte) + what is the same for all lanes and a multiple of 256.
+bool FunctionEmitter::match_entry(const Expr& offset, LookUp* out) const {
+  if (offset->kind == kernel::ExprKind::kOp && offset->op == ScalarOp::kAdd)
+    return match_entry(offset->args[0], out) && match_entry(offset->args[1], out);
+  if (offset->kind == kernel::ExprKind::kOp && offset->op == ScalarOp::kConvert &&
+      offset->args[0].type() == DType::kU8) {
+    if (out->byte) return false;
+    out->byte = offset->args[0];
+    return true;
+  }
+  const bool scaled = offset->kind == kernel::ExprKind::kOp && offset->op == ScalarOp::kMul &&
+                      kernel::is_const(offset->args[1]);
+  const Expr& factor = scaled ? offset->args[1] : offset;
+  if (!kernel::is_const(factor) || kernel::const_value(factor) % kEntries != 0) return false;
+  kernel::VectorOffset parts;
+  if (!kernel::match_vector_offset(offset, vector_var_, varying_, &parts) || parts.scale) return false;
+  out->base = out->base ? out->base + offset : offset;
+  return true;
 }
 
-/// `byte`: the conversion that match_look_up() found.
-llvm::Value* FunctionEmitter::emit_look_up(const kernel::ExprNode& e, const kernel::ExprNode& byte) {
-  // Bytes of pixels are looked up before they are taken apart: all channels at once.
-  const Expr& from = byte.args[0];
+std::optional<FunctionEmitter::LookUp> FunctionEmitter::match_look_up(const kernel::ExprNode& e) const {
+  if (e.kind != kernel::ExprKind::kLoadFlat || e.type != DType::kU8 || target_.vector_bits() < 256) return {};
+  const kernel::LoopBuffer& buffer = kernel_.buffers[static_cast<size_t>(e.index)];
+  if (buffer.kind == kernel::BufferKind::kOutput || buffer.type != DType::kU8 || !buffer.elements ||
+      !kernel::is_const(buffer.elements) || kernel::const_value(buffer.elements) % kEntries != 0)
+    return {};
+  LookUp out;
+  out.table = e.index;
+  if (!match_entry(e.args[0], &out) || !out.byte) return {};
+  return out;
+}
+
+llvm::Value* FunctionEmitter::emit_look_up(const LookUp& load) {
+  // Bytes of pixels are looked up before they are taken apart: all channels at once, if they share a table.
+  const Expr& from = load.byte;
   kernel::VectorOffset parts;
-  if (has_wide_bytes() && from->kind == kernel::ExprKind::kLoadFlat &&
+  if (!load.base && has_wide_bytes() && from->kind == kernel::ExprKind::kLoadFlat &&
       kernel_.buffers[static_cast<size_t>(from->index)].type == DType::kU8 &&
       kernel::match_vector_offset(from->args[0], vector_var_, varying_, &parts) && parts.scale &&
       kernel::is_const(parts.scale)) {
@@ -43,52 +61,57 @@ llvm::Value* FunctionEmitter::emit_look_up(const kernel::ExprNode& e, const kern
     if (s >= 2 && s <= kMaxInterleaved && parts.constant >= 0 && parts.constant < s) {
       Value* base = builder_.CreateMul(vector_base_, i64(s));
       if (parts.uniform) base = builder_.CreateAdd(emit(parts.uniform), base);
-      Value* wide =
-          load_wide_bytes(from->index, base, static_cast<int>(s), static_cast<int>(parts.constant), e.index);
+      Value* wide = load_wide_bytes(from->index, base, static_cast<int>(s), static_cast<int>(parts.constant),
+                                    load.table);
       return builder_.CreateTrunc(wide, vector_of(builder_.getInt8Ty(), lanes_));
     }
   }
   Value* bytes = emit(from);
+  Value* base = load.base ? emit(load.base) : nullptr;
   if (!is_vector(bytes)) {
-    auto* raw = builder_.CreateAlignedLoad(
-        builder_.getInt8Ty(), address(e.index, builder_.CreateZExt(bytes, builder_.getInt64Ty())),
-        llvm::Align(1));
-    return tag(raw, e.index);
+    Value* offset = builder_.CreateZExt(bytes, builder_.getInt64Ty());
+    if (base) offset = builder_.CreateAdd(base, offset);
+    auto* raw = builder_.CreateAlignedLoad(builder_.getInt8Ty(), address(load.table, offset), llvm::Align(1));
+    return tag(raw, load.table);
   }
-  return look_up(e.index, bytes);
+  return look_up(load.table, bytes, base);
 }
 
 /// Any number of bytes, a power of two.
-llvm::Value* FunctionEmitter::look_up(int table, Value* bytes) {
+llvm::Value* FunctionEmitter::look_up(int table, Value* bytes, Value* base) {
   const auto n = static_cast<int>(llvm::cast<llvm::FixedVectorType>(bytes->getType())->getNumElements());
   const int width = target_.vector_bits() / 8;
-  if (n == width) return look_up_register(table, bytes);
+  if (n == width) return look_up_register(table, bytes, base);
   auto* narrowed = llvm::dyn_cast<llvm::TruncInst>(bytes);
   if (has_wide_bytes() && n == lanes_ && narrowed &&
       narrowed->getOperand(0)->getType() == vector_of(builder_.getInt32Ty(), n)) {
     // Low bytes of 32-bit lanes stay where they are.
     Value* wide = builder_.CreateBitCast(narrowed->getOperand(0), vector_of(builder_.getInt8Ty(), width));
-    Value* words = builder_.CreateBitCast(look_up_register(table, wide), vector_of(builder_.getInt32Ty(), n));
+    Value* words =
+        builder_.CreateBitCast(look_up_register(table, wide, base), vector_of(builder_.getInt32Ty(), n));
     return builder_.CreateTrunc(words, bytes->getType());
   }
   if (n < width) {
     llvm::SmallVector<int, 64> widen;
     for (int i = 0; i < width; ++i) widen.push_back(i < n ? i : 0);
-    return slice(look_up_register(table, builder_.CreateShuffleVector(bytes, widen)), 0, n);
+    return slice(look_up_register(table, builder_.CreateShuffleVector(bytes, widen), base), 0, n);
   }
   std::vector<Value*> registers;
   for (int first = 0; first < n; first += width)
-    registers.push_back(look_up_register(table, slice(bytes, first, width)));
+    registers.push_back(look_up_register(table, slice(bytes, first, width), base));
   return concatenate(std::move(registers));
 }
 
-llvm::Value* FunctionEmitter::look_up_register(int table, Value* bytes) {
+llvm::Value* FunctionEmitter::look_up_register(int table, Value* bytes, Value* base) {
   const int width = target_.vector_bits() / 8;
   llvm::Type* vector = vector_of(builder_.getInt8Ty(), width);
   const auto number = [&](int value) { return llvm::ConstantInt::get(vector, static_cast<uint64_t>(value)); };
+  // Scratch begins at whole cache lines; tensors lie where they do.
+  const bool scratch = kernel_.buffers[static_cast<size_t>(table)].kind == kernel::BufferKind::kScratch;
   const auto entries = [&](int first, int count) -> Value* {
-    auto* load = builder_.CreateAlignedLoad(vector_of(builder_.getInt8Ty(), count),
-                                            address(table, i64(first)), llvm::Align(std::min(count, 64)));
+    Value* offset = base ? builder_.CreateAdd(base, i64(first)) : i64(first);
+    auto* load = builder_.CreateAlignedLoad(vector_of(builder_.getInt8Ty(), count), address(table, offset),
+                                            llvm::Align(scratch ? std::min(count, 64) : 1));
     return tag(load, table);
   };
   if (target_.vnni_vbmi()) {

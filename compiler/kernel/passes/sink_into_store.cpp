@@ -55,6 +55,8 @@ bool sink(Kernel& kernel, int number) {
     if (loads.size() != 1) continue;
     auto order = plain_order(map, loads[0], producer);
     if (!order) continue;
+    // Prefixes are made one after the other; what follows from them is made in lanes.
+    if (producer.form == StageForm::kScan && producer.scan_axis + 1 == producer.rank()) continue;
     if (producer.form == StageForm::kHistogram && order->back() != map.rank() - 1) continue;  // bins are last
     map = merged(producer, map, target, *order);
     return true;

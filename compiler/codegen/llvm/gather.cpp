@@ -1,0 +1,168 @@
+// Gathers: loads whose offsets differ from lane to lane in any way.
+//
+// Those of one block whose offsets differ by a constant (the channels of a pixel, its neighbour in the row)
+// read one word of 32 or 64 bits per lane and take their elements from it; every buffer has readable padding
+// after its end.
+#include <algorithm>
+
+#include "compiler/codegen/llvm/emitter.h"
+
+namespace galatea::codegen {
+
+namespace {
+
+constexpr int64_t kLongestWord = 8;
+
+void add_terms(const kernel::Expr& e, std::vector<kernel::Expr>* terms, int64_t* constant) {
+  if (kernel::is_const(e)) {
+    *constant += kernel::const_value(e);
+  } else if (e->kind == kernel::ExprKind::kOp && e->op == ScalarOp::kAdd) {
+    add_terms(e->args[0], terms, constant);
+    add_terms(e->args[1], terms, constant);
+  } else {
+    terms->push_back(e);
+  }
+}
+
+}  // namespace
+
+FunctionEmitter::GatherGroup FunctionEmitter::gather_of(int buffer, const Expr& offset) {
+  GatherGroup out;
+  out.buffer = buffer;
+  out.constants.push_back(0);
+  add_terms(offset, &out.terms, &out.constants[0]);
+  return out;
+}
+
+FunctionEmitter::GatherGroup* FunctionEmitter::find_group(std::vector<GatherGroup>& groups,
+                                                          const GatherGroup& wanted) {
+  for (GatherGroup& group : groups)
+    if (group.buffer == wanted.buffer && std::equal(group.terms.begin(), group.terms.end(),
+                                                    wanted.terms.begin(), wanted.terms.end(), kernel::same))
+      return &group;
+  return nullptr;
+}
+
+void FunctionEmitter::add_to_group(std::vector<GatherGroup>& groups, GatherGroup load) {
+  GatherGroup* group = find_group(groups, load);
+  if (!group) return groups.push_back(std::move(load));
+  const int64_t constant = load.constants[0];
+  const auto at = std::lower_bound(group->constants.begin(), group->constants.end(), constant);
+  if (at == group->constants.end() || *at != constant) group->constants.insert(at, constant);
+}
+
+void FunctionEmitter::find_gathers(const kernel::Block& block) {
+  std::vector<bool> assigned(vars_.size(), false);
+  kernel::for_each_statement(block, [&](const kernel::Statement& statement) {
+    if (const auto* n = std::get_if<kernel::Assign>(&statement.node))
+      assigned[static_cast<size_t>(n->var)] = true;
+  });
+  std::vector<GatherGroup> found;
+  const auto visit = [&](const Expr& e) {
+    if (e->kind != kernel::ExprKind::kLoadFlat) return;
+    // The same expression is another place after an assignment.
+    bool moves = false;
+    kernel::for_each_node(e->args[0], [&](const Expr& n) {
+      moves |= n->kind == kernel::ExprKind::kVar && assigned[static_cast<size_t>(n->index)];
+    });
+    if (!moves) add_to_group(found, gather_of(e->index, e->args[0]));
+  };
+  for (const kernel::Statement& statement : block)
+    kernel::for_each_expr(statement, [&](const Expr& e) { kernel::for_each_node(e, visit); });
+  gathers_.push_back(std::move(found));
+}
+
+/// Word after word, each with a load of its own; offsets leave the vector in pairs. Where the gather
+/// instruction is a long microprogram (target.h), this takes 0.7 of its time, and other work goes on beside
+/// it.
+llvm::Value* FunctionEmitter::gather_one_by_one(Value* base, llvm::Type* element, Value* lanes, int bytes) {
+  llvm::Type* word = builder_.getIntNTy(static_cast<unsigned>(8 * bytes));
+  Value* out = llvm::PoisonValue::get(vector_of(word, lanes_));
+  Value* pairs = builder_.CreateBitCast(lanes, vector_of(builder_.getInt64Ty(), lanes_ / 2));
+  for (int i = 0; i < lanes_; ++i) {
+    Value* pair = builder_.CreateExtractElement(pairs, static_cast<uint64_t>(i / 2));
+    Value* offset = i % 2 == 0 ? builder_.CreateSExt(builder_.CreateTrunc(pair, builder_.getInt32Ty()),
+                                                     builder_.getInt64Ty())
+                               : builder_.CreateAShr(pair, i64(32));
+    Value* at = builder_.CreateGEP(element, base, offset);
+    out = builder_.CreateInsertElement(out, builder_.CreateAlignedLoad(word, at, llvm::Align(1)),
+                                       static_cast<uint64_t>(i));
+  }
+  return out;
+}
+
+/// The words at `first` elements after the group's place, one a lane.
+llvm::Value* FunctionEmitter::gather_words(const kernel::ExprNode& e, GatherGroup& group, int64_t first,
+                                           int bytes) {
+  for (const auto& [constant, words] : group.words)
+    if (constant == first) return words;
+  const auto buffer = static_cast<size_t>(e.index);
+  Value* base = i64(first);
+  Value* lanes = nullptr;
+  for (const Expr& term : group.terms) {
+    Value* value = emit(term);
+    if (!is_vector(value))
+      base = builder_.CreateAdd(value, base);
+    else
+      lanes = lanes ? builder_.CreateAdd(lanes, value) : value;
+  }
+  lanes = lanes ? lanes : spread(i64(0));
+  // Narrow offsets reach the instruction as they are.
+  if (auto* widened = llvm::dyn_cast<llvm::SExtInst>(lanes)) lanes = widened->getOperand(0);
+  llvm::Type* element = memory_type(kernel_.buffers[buffer].type);
+  if (target_.slow_gather && !mask_ && lanes->getType()->getScalarSizeInBits() == 32 && lanes_ % 2 == 0) {
+    Value* words =
+        gather_one_by_one(builder_.CreateGEP(element, buffers_[buffer], base), element, lanes, bytes);
+    group.words.emplace_back(first, words);
+    return words;
+  }
+  Value* pointers = builder_.CreateGEP(element, builder_.CreateGEP(element, buffers_[buffer], base), lanes);
+  llvm::Type* type = vector_of(builder_.getIntNTy(static_cast<unsigned>(8 * bytes)), lanes_);
+  Value* mask = mask_ ? mask_ : llvm::Constant::getAllOnesValue(vector_of(builder_.getInt1Ty(), lanes_));
+  // Not tagged: a word may reach into the padding, which belongs to no buffer's elements.
+  Value* words =
+      builder_.CreateMaskedGather(type, pointers, llvm::Align(1), mask, llvm::Constant::getNullValue(type));
+  group.words.emplace_back(first, words);
+  return words;
+}
+
+/// Element `element` of each word, in the type of memory.
+llvm::Value* FunctionEmitter::pick_element(DType type, Value* words, int64_t element) {
+  const int size = size_of(type);
+  int64_t bit = 8 * size * element;
+  if (words->getType()->getScalarSizeInBits() == 64 && size < 8) {
+    // Half of each word first: one permutation of 32-bit lanes, shared by the elements in that half.
+    llvm::SmallVector<int, 64> half;
+    for (int i = 0; i < lanes_; ++i) half.push_back(2 * i + static_cast<int>(bit / 32));
+    words = builder_.CreateShuffleVector(
+        builder_.CreateBitCast(words, vector_of(builder_.getInt32Ty(), 2 * lanes_)), half);
+    bit %= 32;
+  }
+  if (bit > 0)
+    words = builder_.CreateLShr(words, llvm::ConstantInt::get(words->getType(), static_cast<uint64_t>(bit)));
+  Value* raw =
+      builder_.CreateTrunc(words, vector_of(builder_.getIntNTy(static_cast<unsigned>(8 * size)), lanes_));
+  return builder_.CreateBitCast(raw, vector_of(memory_type(type), lanes_));
+}
+
+llvm::Value* FunctionEmitter::gather(const kernel::ExprNode& e) {
+  const DType type = kernel_.buffers[static_cast<size_t>(e.index)].type;
+  const int size = size_of(type);
+  GatherGroup alone = gather_of(e.index, e.args[0]);
+  const int64_t constant = alone.constants[0];
+  GatherGroup* group = find_group(gathers_.back(), alone);
+  if (!group) group = &alone;
+  // The run of constants that this one is in: as many as fit one word.
+  int64_t first = group->constants[0], last = first;
+  for (const int64_t c : group->constants) {
+    if ((c - first + 1) * size > kLongestWord) {
+      if (constant <= last) break;
+      first = c;
+    }
+    last = c;
+  }
+  const int bytes = (last - first + 1) * size <= 4 ? 4 : 8;
+  return from_memory(type, pick_element(type, gather_words(e, *group, first, bytes), constant - first));
+}
+
+}  // namespace galatea::codegen

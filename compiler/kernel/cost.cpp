@@ -1,0 +1,133 @@
+// See cost.h.
+#include "compiler/kernel/cost.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "compiler/kernel/passes/stage_edit.h"
+
+namespace galatea::kernel {
+namespace {
+
+constexpr double kOperationsPerByte = 2;
+constexpr double kUsualExtent = 224;
+
+double weight(const ExprNode& e) {
+  switch (e.kind) {
+    case ExprKind::kPhilox:
+      return 40;
+    case ExprKind::kLoad:
+      return 1;
+    case ExprKind::kOp:
+      break;
+    default:
+      return 0;
+  }
+  const bool wide = size_of(e.type) == 8;
+  switch (e.op) {
+    case ScalarOp::kDiv:
+    case ScalarOp::kRem:
+      return is_float(e.type) ? 6 : 20;
+    case ScalarOp::kSqrt:
+      return 6;
+    case ScalarOp::kPow:
+    case ScalarOp::kAtan2:
+    case ScalarOp::kPowInt:
+      return 60;
+    default:
+      return is_math(e.op) ? 30 : wide ? 2 : 1;
+  }
+}
+
+double extent_of(const Expr& e) {
+  return is_const(e) ? static_cast<double>(std::max<int64_t>(const_value(e), 1)) : kUsualExtent;
+}
+
+/// The elements of a stage for which its part `part` is computed.
+std::vector<Expr> box_of(const Stage& stage, const Expr* part) {
+  std::vector<Expr> box = stage.extents;
+  if (part == &stage.finish) return box;
+  if (stage.form == StageForm::kHistogram) box.pop_back();  // what is counted is computed once for all bins
+  box.insert(box.end(), stage.reduce_extents.begin(), stage.reduce_extents.end());
+  if (stage.form == StageForm::kBand && part != &stage.first) box.push_back(stage.taps);
+  return box;
+}
+
+/// The channels of a pixel are computed side by side, so what does not depend on the channel is computed once
+/// for all of them.
+bool is_shared_by_channels(const Stage& reader, const Expr& load) {
+  if (reader.form != StageForm::kMap || reader.rank() < 2) return false;
+  const Expr& channels = reader.extents.back();
+  if (!is_const(channels) || const_value(channels) > kMaxStructuralExtent) return false;
+  bool occurs = false;
+  for_each_node(
+      load, [&](const Expr& e) { occurs |= e->kind == ExprKind::kAxis && e->index == reader.rank() - 1; });
+  return !occurs;
+}
+
+}  // namespace
+
+double operations(const Expr& e) {
+  double sum = 0;
+  if (e) for_each_node(e, [&](const Expr& node) { sum += weight(*node); });
+  return sum;
+}
+
+double operations(const Stage& stage) {
+  if (stage.form == StageForm::kMap) return operations(stage.body);
+  double inner = operations(stage.body) + operations(stage.weight) + operations(stage.source) + 1;
+  if (stage.form == StageForm::kBand) inner *= extent_of(stage.taps);
+  return inner + operations(stage.finish);
+}
+
+double relative_volume(const std::vector<Expr>& box, const std::vector<Expr>& other) {
+  std::vector<Expr> rest = other;
+  double volume = 1;
+  for (const Expr& extent : box) {
+    auto equal = std::find_if(rest.begin(), rest.end(), [&](const Expr& e) { return same(e, extent); });
+    if (equal != rest.end())
+      rest.erase(equal);
+    else
+      volume *= extent_of(extent);
+  }
+  for (const Expr& extent : rest) volume /= extent_of(extent);
+  return volume;
+}
+
+bool Recomputation::pays() const {
+  return (evaluations - 1) * operations <= kOperationsPerByte * bytes + evaluations;
+}
+
+std::string Recomputation::words() const {
+  const auto number = [](double value) {
+    return value >= 10 ? fmt::format("{:.0f}", value) : fmt::format("{:.2g}", value);
+  };
+  if (evaluations <= 1) return "computed once, where it is read";
+  return fmt::format("computed {} times: {} operations more, against {} bytes moved and {} loads",
+                     number(evaluations), number((evaluations - 1) * operations), number(bytes),
+                     number(evaluations));
+}
+
+Recomputation recomputation(const Kernel& kernel, int stage) {
+  const Stage& map = kernel.stages[static_cast<size_t>(stage)];
+  Recomputation out;
+  for (const Stage& reader : kernel.stages) {
+    std::vector<Expr> seen;
+    for (const Expr* part : element_parts(reader)) {
+      for_each_node(*part, [&](const Expr& e) {
+        if (!is_stage_load(e, stage)) return;
+        if (std::any_of(seen.begin(), seen.end(), [&](const Expr& known) { return same(known, e); })) return;
+        seen.push_back(e);
+        std::vector<Expr> box = box_of(reader, part);
+        if (is_shared_by_channels(reader, e)) box[reader.extents.size() - 1] = const_int(1);
+        out.evaluations += relative_volume(box, map.extents);
+      });
+    }
+  }
+  out.operations = operations(map);
+  out.bytes = 2.0 * size_of(map.type);
+  return out;
+}
+
+}  // namespace galatea::kernel

@@ -1,0 +1,16 @@
+// Loops for three channels beside loops for any number; see lower_channels.cpp.
+#pragma once
+
+#include "compiler/kernel/kernel.h"
+#include "compiler/kernel/loops.h"
+
+namespace galatea::kernel {
+
+/// The parameter that is the last extent of all images, if loops gain by knowing it; else -1.
+int unknown_channels(const Kernel& kernel);
+/// The same kernel where the parameter is three.
+Kernel with_three_channels(const Kernel& kernel, int parameter);
+/// Both loops as one: `three` where the parameter is three, else `any`.
+LoopKernel choose_by_channels(LoopKernel three, LoopKernel any, int parameter);
+
+}  // namespace galatea::kernel

@@ -1,0 +1,114 @@
+// See release_slots.h.
+#include "compiler/plan/release_slots.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace galatea::plan {
+
+using runtime::Instruction;
+using runtime::Opcode;
+using runtime::Program;
+
+namespace {
+
+/// Every slot that an instruction reads or makes.
+template <typename F>
+void for_each_slot(const Program& program, const Instruction& i, const F& f) {
+  const auto list = [&](int32_t first, int32_t count) {
+    for (int32_t k = 0; k < count; ++k) f(program.lists[static_cast<size_t>(first + k)]);
+  };
+  switch (i.op) {
+    case Opcode::kExtent:
+    case Opcode::kLoad:
+      return f(i.a);
+    case Opcode::kAllocate:
+    case Opcode::kAllocateOutput:
+    case Opcode::kStoreElements:
+    case Opcode::kConstantTensor:
+    case Opcode::kFeed:
+      return f(i.dst);
+    case Opcode::kView:
+    case Opcode::kCopySlot:
+    case Opcode::kMakeDense:
+      return f(i.dst), f(i.a);
+    case Opcode::kRead:
+      return list(i.a, program.sources[static_cast<size_t>(i.b)].num_outputs);
+    case Opcode::kCallNative: {
+      const runtime::NativeCallSpec& call = program.natives[static_cast<size_t>(i.a)];
+      for (int32_t slot : call.inputs) f(slot);
+      if (call.output >= 0) f(call.output);
+      return;
+    }
+    case Opcode::kCallKernel:
+      for (int32_t slot : program.kernel_calls[static_cast<size_t>(i.a)].tensors) f(slot);
+      return;
+    case Opcode::kReturn:
+      return list(i.a, i.imm);
+    default:
+      return;
+  }
+}
+
+}  // namespace
+
+std::vector<int32_t> last_uses(const Program& program) {
+  std::vector<int32_t> last(static_cast<size_t>(program.num_slots), -1);
+  for (size_t at = 0; at < program.code.size(); ++at) {
+    const Instruction& i = program.code[at];
+    for_each_slot(program, i, [&](int32_t slot) {
+      last[static_cast<size_t>(slot)] = i.op == Opcode::kReturn ? -1 : static_cast<int32_t>(at);
+    });
+  }
+  return last;
+}
+
+std::vector<std::vector<int32_t>> sharing_slots(const Program& program) {
+  std::vector<int32_t> leader(static_cast<size_t>(program.num_slots));
+  std::iota(leader.begin(), leader.end(), 0);
+  const auto find = [&](int32_t slot) {
+    while (leader[static_cast<size_t>(slot)] != slot) slot = leader[static_cast<size_t>(slot)];
+    return slot;
+  };
+  for (const Instruction& i : program.code)
+    if (i.op == Opcode::kView || i.op == Opcode::kCopySlot || i.op == Opcode::kMakeDense)
+      leader[static_cast<size_t>(find(i.dst))] = find(i.a);
+  std::vector<std::vector<int32_t>> out(leader.size());
+  for (int32_t slot = 0; slot < program.num_slots; ++slot)
+    out[static_cast<size_t>(find(slot))].push_back(slot);
+  for (int32_t slot = 0; slot < program.num_slots; ++slot)
+    if (find(slot) != slot) out[static_cast<size_t>(slot)] = out[static_cast<size_t>(find(slot))];
+  return out;
+}
+
+void insert_releases(Program& program) {
+  const std::vector<int32_t> last = last_uses(program);
+  std::vector<std::vector<int32_t>> behind(program.code.size());
+  for (size_t slot = 0; slot < last.size(); ++slot)
+    if (last[slot] >= 0) behind[static_cast<size_t>(last[slot])].push_back(static_cast<int32_t>(slot));
+  std::vector<Instruction> code;
+  std::vector<int32_t> moved;  // where each instruction stands now
+  for (size_t at = 0; at < program.code.size(); ++at) {
+    moved.push_back(static_cast<int32_t>(code.size()));
+    code.push_back(program.code[at]);
+    for (int32_t slot : behind[at]) {
+      Instruction release;
+      release.op = Opcode::kRelease;
+      release.a = slot;
+      release.location = program.code[at].location;
+      code.push_back(release);
+    }
+  }
+  for (Instruction& i : code) {
+    if (i.op == Opcode::kJump || i.op == Opcode::kBranch) i.a = moved[static_cast<size_t>(i.a)];
+    if (i.op == Opcode::kBranch) i.c = moved[static_cast<size_t>(i.c)];
+    if (i.op != Opcode::kSwitch) continue;
+    for (int32_t k = 0; k < i.imm; ++k) {
+      int32_t& target = program.lists[static_cast<size_t>(i.a + k)];
+      target = moved[static_cast<size_t>(target)];
+    }
+  }
+  program.code = std::move(code);
+}
+
+}  // namespace galatea::plan

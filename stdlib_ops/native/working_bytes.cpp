@@ -1,0 +1,78 @@
+// What decoding takes beside the image that it gives: our scratch, and what the libraries allocate
+// themselves. Bounds: rows that a library buffers are counted generously, whole images exactly.
+#include <algorithm>
+
+#include "runtime/memory_gate.h"
+#include "stdlib_ops/native/image.h"
+
+namespace galatea::native {
+namespace {
+
+constexpr int64_t kAroundDecoder = 256 << 10;  ///< objects, tables, windows of inflate
+
+/// Whether the JPEG is decoded from coefficients of the whole image: progressive, or in several scans.
+bool keeps_coefficients(Bytes bytes) {
+  int components = 0;
+  for (size_t at = 2; at + 4 <= bytes.size();) {
+    if (bytes[at] != 0xFF) {
+      ++at;
+      continue;
+    }
+    const uint8_t marker = bytes[at + 1];
+    if (marker == 0xFF || marker == 0 || marker == 1 || (marker >= 0xD0 && marker <= 0xD8)) {
+      at += marker == 0xFF ? 1 : 2;
+      continue;
+    }
+    const size_t length = static_cast<size_t>(bytes[at + 2]) << 8 | bytes[at + 3];
+    const bool is_frame =
+        marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
+    if (is_frame) {
+      if ((marker & 3) == 2 || at + 9 >= bytes.size()) return true;
+      components = bytes[at + 9];
+    }
+    if (marker == 0xDA) return at + 4 >= bytes.size() || bytes[at + 4] < components;
+    at += 2 + length;
+  }
+  return false;
+}
+
+int64_t jpeg_bytes(Bytes bytes, const ImageHeader& header) {
+  constexpr int64_t kComponents = 4, kRowsOfBuffers = 160;
+  const int64_t width = (header.width + 63) / 64 * 64, height = (header.height + 63) / 64 * 64;
+  const int64_t rows = width * kComponents * kRowsOfBuffers;
+  return rows + (keeps_coefficients(bytes) ? 2 * kComponents * width * height : 0);
+}
+
+int64_t png_bytes(Bytes bytes, const ImageHeader& header) {
+  const int64_t row = header.width * 4 * (header.bits / 8);
+  const bool interlaced = bytes.size() > 28 && bytes[28] != 0;
+  return row * (interlaced ? header.height : 1) + 8 * row;
+}
+
+}  // namespace
+
+int64_t decode_working_bytes(Bytes bytes) {
+  const auto header = read_header(bytes);
+  if (!header) return 0;  // decoding will fail
+  int64_t taken = 0;
+  switch (header->format) {
+    case ImageFormat::kJpeg:
+      taken = jpeg_bytes(bytes, *header);
+      break;
+    case ImageFormat::kPng:
+      taken = png_bytes(bytes, *header);
+      break;
+    case ImageFormat::kWebp:
+      // The whole image, once for us and, where it is lossless, once in the library.
+      taken = 10 * header->width * header->height;
+      break;
+    case ImageFormat::kBmp:
+      taken = 4 * header->width;
+      break;
+    case ImageFormat::kUnknown:
+      break;
+  }
+  return runtime::claimed_bytes(taken + kAroundDecoder);
+}
+
+}  // namespace galatea::native

@@ -1,0 +1,167 @@
+// Random pipelines give the same bits fused and not, compiled and interpreted, with any number of threads.
+//
+// GALATEA_FUZZ_PIPELINES sets their number and GALATEA_FUZZ_SEED the first seed (./dev fuzz pipelines). What
+// fails is made smaller and left in the folder that GALATEA_FUZZ_FOUND names, from where it goes to kept/.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "compiler/codegen/llvm_backend.h"
+#include "tests/pipelines/pipeline_generator.h"
+#include "tests/pipelines/pipeline_runner.h"
+#include "tests/pipelines/shrink.h"
+#include "tests/support/product.h"
+
+namespace galatea::testing {
+namespace {
+namespace fs = std::filesystem;
+
+/// The backends live as long as the program: kernels of one shape are compiled once.
+struct Backends {
+  std::unique_ptr<codegen::KernelBackend> judge = codegen::make_interpreter_backend(true);
+  std::unique_ptr<codegen::KernelBackend> loops = codegen::make_interpreter_backend();
+  std::unique_ptr<codegen::KernelBackend> llvm;
+  Backends() {
+    std::string note;
+    codegen::CacheOptions nothing_on_disk;
+    llvm = std::move(*codegen::make_backend("llvm", &note, nothing_on_disk));
+  }
+};
+Backends& backends() {
+  static Backends instance;
+  return instance;
+}
+
+std::vector<PipelineWay> ways(uint64_t seed) {
+  Backends& b = backends();
+  std::vector<PipelineWay> out = {
+      {"machine code, fused", b.llvm.get(), true, true, 1 + static_cast<int>(seed % 4)}};
+  if (seed % 4 == 0) out.push_back({"loops, fused", b.loops.get(), true, true, 1});
+  if (seed % 4 == 1) out.push_back({"machine code, unfused", b.llvm.get(), false, true, 2});
+  if (seed % 4 == 2) out.push_back({"stages, fused", b.judge.get(), true, true, 1});
+  if (seed % 4 == 3) out.push_back({"machine code, no passes", b.llvm.get(), true, false, 1});
+  return out;
+}
+
+/// Each operator as its own kernel, every stage stored, in the judge's hands.
+PipelineOutcome reference(const std::string& text, uint64_t images) {
+  return run_pipeline(text, images, {"stages, unfused", backends().judge.get(), false, false, 1});
+}
+
+/// What is wrong with a text, or nothing.
+std::string fault(const std::string& text, uint64_t seed) {
+  const PipelineOutcome expected = reference(text, seed);
+  if (!expected.staging.empty()) return expected.staging;
+  for (const PipelineWay& way : ways(seed)) {
+    const std::string words = difference(expected, run_pipeline(text, seed, way));
+    if (!words.empty()) return way.name + ": " + words;
+  }
+  return {};
+}
+
+int number_setting(const char* name, int otherwise) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? std::atoi(text) : otherwise;
+}
+
+void keep(const std::string& text, uint64_t seed, const std::string& words) {
+  const char* folder = std::getenv("GALATEA_FUZZ_FOUND");
+  if (folder == nullptr) return;
+  fs::create_directories(folder);
+  std::string note = words.substr(0, words.find('\n'));
+  std::ofstream(fs::path(folder) / fmt::format("{}.dali-dsl", seed))
+      << "# seed " << seed << ": " << note << "\n"
+      << text;
+}
+
+void check_seed(uint64_t seed, int* ran) {
+  PipelineGenerator generator({seed, seed});
+  GeneratedPipeline pipeline = generator.make();
+  const std::string words = fault(pipeline.text(), seed);
+  const PipelineOutcome expected = reference(pipeline.text(), seed);
+  *ran += expected.error.empty() ? 1 : 0;
+  if (words.empty()) return;
+  // A text that is no pipeline is the generator's fault: shrinking it would only find other ones.
+  if (!words.starts_with("refused"))
+    pipeline = shrink(std::move(pipeline), [&](const std::string& text) {
+      const std::string now = fault(text, seed);
+      return !now.empty() && !now.starts_with("refused");
+    });
+  keep(pipeline.text(), seed, words);
+  ADD_FAILURE() << "seed " << seed << ": " << words << "\n" << pipeline.text();
+}
+
+class RandomPipelines : public ::testing::TestWithParam<int> {};
+
+// In parts, so that they run side by side.
+constexpr int kParts = 4;
+
+TEST_P(RandomPipelines, GiveTheSameBitsInEveryWay) {
+  const int number = number_setting("GALATEA_FUZZ_PIPELINES", 520);
+  const auto first = static_cast<uint64_t>(number_setting("GALATEA_FUZZ_SEED", 1));
+  int ran = 0, made = 0;
+  for (int i = GetParam(); i < number; i += kParts, ++made)
+    check_seed(first + static_cast<uint64_t>(i), &ran);
+  // A pipeline in which some sample fails shows little.
+  EXPECT_GE(ran * 10, made * 9);
+}
+
+INSTANTIATE_TEST_SUITE_P(Part, RandomPipelines, ::testing::Range(0, kParts));
+
+TEST(KeptPipelines, GiveTheSameBitsInEveryWay) {
+  int number = 0;
+  for (const auto& entry : fs::directory_iterator(GALATEA_KEPT_PIPELINES)) {
+    std::ifstream in(entry.path());
+    std::stringstream text;
+    text << in.rdbuf();
+    const uint64_t seed = std::strtoull(entry.path().stem().c_str(), nullptr, 10);
+    for (uint64_t s = 0; s < 4; ++s) EXPECT_EQ(fault(text.str(), seed + s), "") << entry.path();
+    ++number;
+  }
+  EXPECT_GT(number, 0);
+}
+
+/// A new operator on images must be among those that pipelines are made of.
+TEST(PipelineGenerator, KnowsEveryOperatorOnImages) {
+  // What takes no image, or needs more than an image.
+  const std::set<std::string> left_out = {"constant",
+                                          "external_source",
+                                          "index",
+                                          "one_hot",
+                                          "peek_image_shape",
+                                          "random.normal",
+                                          "readers.file",
+                                          "reductions.mean_square",
+                                          "reductions.rms",
+                                          "reductions.variance",
+                                          "reshape",
+                                          "transforms.combine",
+                                          "transforms.crop",
+                                          "transforms.scale",
+                                          "transforms.translation"};
+  const std::vector<std::string> used = PipelineGenerator::operators();
+  std::map<std::string, int> in_texts;
+  for (uint64_t seed = 1; seed <= 400; ++seed) {
+    const std::string text = PipelineGenerator({seed, seed}).make().text();
+    for (const std::string& name : used)
+      if (text.find("fn." + name + "(") != std::string::npos) ++in_texts[name];
+  }
+  for (const auto& op : product().registry.all()) {
+    if (op->name.starts_with("arith.") || op->name.starts_with("math.") || left_out.contains(op->name))
+      continue;
+    EXPECT_NE(std::find(used.begin(), used.end(), op->name), used.end())
+        << op->name << ": let tests/pipelines/pipeline_generator.cpp call it";
+  }
+  for (const std::string& name : used) EXPECT_GT(in_texts[name], 2) << name;
+}
+
+}  // namespace
+}  // namespace galatea::testing

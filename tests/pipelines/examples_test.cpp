@@ -1,0 +1,73 @@
+// Every example gives the same bits fused and not, compiled and interpreted.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include "compiler/codegen/llvm_backend.h"
+#include "tests/native/encoders.h"
+#include "tests/pipelines/pipeline_runner.h"
+
+namespace galatea::testing {
+namespace {
+namespace fs = std::filesystem;
+
+/// Two classes of two JPEGs each, with and without subsampled chroma.
+fs::path sample_folder() {
+  const fs::path folder = fs::path(::testing::TempDir()) / "galatea-pipelines-samples";
+  std::mt19937 random(5);
+  for (int n = 0; n < 4; ++n) {
+    const fs::path place = folder / ("class" + std::to_string(n / 2));
+    fs::create_directories(place);
+    native::Picture picture(61 + 13 * n, 97 - 9 * n, 3);
+    for (int y = 0; y < picture.height; ++y)
+      for (int x = 0; x < picture.width; ++x)
+        for (int c = 0; c < 3; ++c)
+          picture.at(y, x, c) = (y * 3 + x * (c + 1) + static_cast<int>(random() % 32)) % 256;
+    native::JpegSettings settings;
+    settings.h = settings.v = 1 + n % 2;
+    const native::File file = native::encode_jpeg(picture, settings);
+    std::ofstream(place / (std::to_string(n) + ".jpg"), std::ios::binary)
+        .write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));
+  }
+  return folder;
+}
+
+std::vector<std::string> examples() {
+  std::vector<std::string> out;
+  for (const auto& entry : fs::directory_iterator(std::string(GALATEA_SOURCE_DIR) + "/examples"))
+    if (entry.path().extension() == ".dali-dsl") out.push_back(entry.path().string());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+class Example : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Example, GivesTheSameBitsInEveryWay) {
+  std::ifstream in(GetParam());
+  std::stringstream text;
+  text << in.rdbuf();
+  static const fs::path data = sample_folder();
+  auto judge = codegen::make_interpreter_backend(true);
+  auto loops = codegen::make_interpreter_backend();
+  std::string note;
+  auto llvm = std::move(*codegen::make_backend("llvm", &note, codegen::CacheOptions{}));
+  const auto run = [&](const PipelineWay& way) { return run_pipeline(text.str(), 11, way, data.string()); };
+  const PipelineOutcome expected = run({"stages, unfused", judge.get(), false, false, 1});
+  ASSERT_EQ(expected.staging + expected.error, "");
+  ASSERT_FALSE(expected.outputs.empty());
+  for (const PipelineWay& way : {PipelineWay{"machine code", llvm.get(), true, true, 2},
+                                 {"loops", loops.get(), true, true, 1},
+                                 {"machine code, unfused", llvm.get(), false, true, 1},
+                                 {"machine code, no passes", llvm.get(), true, false, 3}})
+    EXPECT_EQ(difference(expected, run(way)), "") << way.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, Example, ::testing::ValuesIn(examples()),
+                         [](const auto& test) { return fs::path(test.param).stem().string(); });
+
+}  // namespace
+}  // namespace galatea::testing

@@ -1,0 +1,502 @@
+#include "tests/pipelines/pipeline_generator.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace galatea::testing {
+
+std::string GeneratedPipeline::text() const {
+  std::string out;
+  for (const PipelineLine& line : lines)
+    out += std::string(static_cast<size_t>(line.indent) * 4, ' ') + line.text + "\n";
+  return out;
+}
+
+PipelineGenerator::PipelineGenerator(PipelineSeeds seeds) : shape_(seeds.shape), numbers_(seeds.numbers) {}
+
+std::vector<std::string> PipelineGenerator::operators() {
+  return {"brightness",
+          "brightness_contrast",
+          "cast",
+          "cast_like",
+          "cat",
+          "color_space_conversion",
+          "color_twist",
+          "contrast",
+          "crop",
+          "crop_mirror_normalize",
+          "decoders.image",
+          "decoders.image_crop",
+          "decoders.image_random_crop",
+          "decoders.image_slice",
+          "equalize",
+          "erase",
+          "flip",
+          "gaussian_blur",
+          "hsv",
+          "hue",
+          "laplacian",
+          "lookup_table",
+          "noise.salt_and_pepper",
+          "normalize",
+          "pad",
+          "random.choice",
+          "random.coin_flip",
+          "random.uniform",
+          "random_resized_crop",
+          "reductions.max",
+          "reductions.mean",
+          "reductions.min",
+          "reductions.std_dev",
+          "reductions.sum",
+          "resize",
+          "rotate",
+          "saturation",
+          "shapes",
+          "slice",
+          "stack",
+          "transforms.rotation",
+          "transforms.shear",
+          "transpose",
+          "warp_affine"};
+}
+
+void PipelineGenerator::line(std::string text, std::string shorter) {
+  lines_.push_back({indent_, std::move(text), std::move(shorter)});
+}
+
+// ---- numbers
+
+std::string PipelineGenerator::real(double low, double high) {
+  static const double kSpecial[] = {0, 1, -1, 0.5, 2, -2, 0.25, 4, 128, 255};
+  double value = low + (high - low) * static_cast<double>(numbers_() >> 11) * 0x1p-53;
+  const double special = kSpecial[numbers_() % std::size(kSpecial)];
+  if (numbers_() % 3 == 0 && special >= low && special <= high) value = special;
+  std::string text = fmt::format("{:.6g}", value);
+  if (text.find_first_of(".en") == std::string::npos) text += ".0";
+  return text;
+}
+
+std::string PipelineGenerator::whole(int low, int high) {
+  return std::to_string(low + static_cast<int>(numbers_() % static_cast<uint64_t>(high - low + 1)));
+}
+
+std::string PipelineGenerator::extent() {
+  constexpr int kLow = 5, kHigh = 29;
+  int value = kLow + static_cast<int>(numbers_() % (kHigh - kLow + 1));
+  while (std::find(extents_.begin(), extents_.end(), value) != extents_.end() &&
+         extents_.size() < kHigh - kLow)
+    value = value == kHigh ? kLow : value + 1;
+  extents_.push_back(value);
+  return std::to_string(value);
+}
+
+std::string PipelineGenerator::scalar(double low, double high) {
+  if (!chance(35)) return real(low, high);
+  const std::string a = real(low, (low + high) / 2), b = real((low + high) / 2, high);
+  return fmt::format("fn.random.uniform(range=[{}, {}])", a, b);
+}
+
+// ---- operators
+
+PipelineGenerator::Call PipelineGenerator::point(const Image& image) {
+  const std::string& x = image.name;
+  switch (below(7)) {
+    case 5:
+      return {fmt::format("fn.noise.salt_and_pepper({}, prob={}, salt_vs_pepper={})", x, real(0, 0.5),
+                          real(0, 1)),
+              image};
+    case 6:
+      return {fmt::format(
+                  "fn.lookup_table(fn.cast({}, dtype=types.UINT8), keys=[3, 100, 255], values=[{}, {}, {}], "
+                  "default_value={}, dtype=types.{})",
+                  x, real(0, 255), real(0, 255), real(0, 255), real(0, 255), image.dtype),
+              image};
+    case 0:
+      return {fmt::format("fn.brightness({}, brightness={})", x, scalar(-0.5, 2)), image};
+    case 1:
+      return {
+          fmt::format("fn.contrast({}, contrast={}, contrast_center={})", x, scalar(-0.5, 2), real(0, 255)),
+          image};
+    case 2:
+      return {fmt::format("fn.brightness_contrast({}, brightness={}, contrast={}, brightness_shift={})", x,
+                          scalar(0, 2), scalar(0, 2), real(-0.5, 0.5)),
+              image};
+    case 3: {
+      Image out = image;
+      out.dtype = element_type();
+      return {fmt::format("fn.cast({}, dtype=types.{})", x, out.dtype), out};
+    }
+    default:
+      return arithmetic(image);
+  }
+}
+
+PipelineGenerator::Call PipelineGenerator::arithmetic(const Image& image) {
+  const std::string& x = image.name;
+  std::string value;
+  switch (below(6)) {
+    case 0:
+      value = fmt::format("{} * {} + {}", x, scalar(-1, 2), real(-64, 64));
+      break;
+    case 1:
+      value = fmt::format("255 - {}", x);
+      break;
+    case 2:
+      value = fmt::format("({} > {}) * {}", x, whole(0, 255), x);
+      break;
+    case 3:
+      value = fmt::format("{} / {} * {}", x, real(0.25, 4), scalar(0, 2));
+      break;
+    case 4:
+      value = fmt::format("math.max({} - {}, {})", x, real(0, 64), real(-8, 8));
+      break;
+    default:
+      value = fmt::format("math.sqrt(math.abs({} * {}))", x, real(0, 8));
+      break;
+  }
+  return {fmt::format("fn.cast({}, dtype=types.{})", value, image.dtype), image};
+}
+
+PipelineGenerator::Call PipelineGenerator::color(const Image& image) {
+  if (image.channels != 3) return point(image);
+  const std::string& x = image.name;
+  switch (below(6)) {
+    case 0:
+      return {fmt::format("fn.color_twist({}, hue={}, saturation={}, contrast={}, brightness={})", x,
+                          scalar(-180, 180), scalar(0, 2), scalar(0, 2), scalar(0, 2)),
+              image};
+    case 1:
+      return {fmt::format("fn.hsv({}, hue={}, saturation={}, value={}, dtype=types.{})", x, scalar(-180, 180),
+                          scalar(0, 2), scalar(0, 2), image.dtype),
+              image};
+    case 2:
+      return {fmt::format("fn.hue({}, hue={})", x, scalar(-180, 180)), image};
+    case 3:
+      return {fmt::format("fn.saturation({}, saturation={})", x, scalar(0, 2)), image};
+    default: {
+      // Colour spaces are for bytes.
+      const bool grey = chance(50);
+      Image out = image;
+      out.dtype = "UINT8";
+      out.known = true;
+      out.channels = grey ? 1 : 3;
+      return {fmt::format("fn.color_space_conversion(fn.cast({}, dtype=types.UINT8), image_type=types.RGB, "
+                          "output_type=types.{})",
+                          x, grey ? "GRAY" : pick<std::string>({"BGR", "YCbCr"})),
+              out};
+    }
+  }
+}
+
+PipelineGenerator::Call PipelineGenerator::move(const Image& image) {
+  const std::string& x = image.name;
+  switch (below(4)) {
+    case 0:
+      return {fmt::format("fn.flip({}, horizontal={}, vertical={})", x,
+                          pick<std::string>({"1", "fn.random.coin_flip()"}),
+                          pick<std::string>({"0", "1", "fn.random.coin_flip()"})),
+              image};
+    case 1:
+      return {
+          fmt::format("fn.transpose({}, perm=[1, 0, 2], transpose_layout=False, output_layout=\"HWC\")", x),
+          image};
+    case 2: {
+      Image out = image;
+      out.fixed_size = true;
+      return {fmt::format("fn.pad({}, axes=[0, 1], shape={}, fill_value={})", x, extents(), real(0, 255)),
+              image};
+    }
+    default:
+      return {fmt::format("fn.erase({}, anchor=[{}, {}], shape=[{}, {}], normalized=True, fill_value={})", x,
+                          real(0, 0.8), real(0, 0.8), real(0, 0.5), real(0, 0.5), real(0, 255)),
+              image};
+  }
+}
+
+PipelineGenerator::Call PipelineGenerator::window(const Image& image) {
+  const std::string& x = image.name;
+  Image out = image;
+  switch (below(4)) {
+    case 0:
+      out.fixed_size = true;
+      return {fmt::format("fn.crop({}, crop={}, crop_pos_x={}, crop_pos_y={}, out_of_bounds_policy=\"pad\", "
+                          "fill_values=[{}])",
+                          x, extents(), scalar(0, 1), scalar(0, 1), real(0, 255)),
+              out};
+    case 1:
+      return {fmt::format("fn.slice({}, rel_start=[{}, {}], rel_shape=[{}, {}], axes=[0, 1])", x,
+                          real(0, 0.4), real(0, 0.4), real(0.2, 0.6), real(0.2, 0.6)),
+              out};
+    case 2:
+      out.fixed_size = true;
+      out.dtype = pick<std::string>({"UINT8", "FLOAT"});
+      return {
+          fmt::format("fn.crop_mirror_normalize({}, crop={}, out_of_bounds_policy=\"{}\", mean=[{}], "
+                      "std=[{}], shift={}, mirror={}, dtype=types.{}, output_layout=\"HWC\")",
+                      x, extents(), pick<std::string>({"pad", "trim_to_shape"}), real(0, 255), real(0.5, 128),
+                      real(-8, 128), pick<std::string>({"0", "1", "fn.random.coin_flip()"}), out.dtype),
+          out};
+    default:
+      out.dtype = pick<std::string>({"UINT8", "FLOAT"});
+      return {fmt::format("fn.crop_mirror_normalize({}, mean=[{}], std=[{}], mirror={}, dtype=types.{}, "
+                          "output_layout=\"HWC\")",
+                          x, real(0, 255), real(0.5, 128), pick<std::string>({"1", "fn.random.coin_flip()"}),
+                          out.dtype),
+              out};
+  }
+}
+
+PipelineGenerator::Call PipelineGenerator::warp(const Image& image) {
+  const std::string& x = image.name;
+  const std::string kind = pick<std::string>({"INTERP_LINEAR", "INTERP_NN"});
+  const std::string fill = chance(60) ? fmt::format(", fill_value={}", real(0, 255)) : "";
+  Image out = image;
+  switch (below(4)) {
+    case 0:
+      return {fmt::format("fn.rotate({}, angle={}, keep_size=True, interp_type=types.{}{})", x,
+                          scalar(-180, 180), kind, fill),
+              out};
+    case 1:
+      return {fmt::format("fn.rotate({}, angle={}, interp_type=types.{}, fill_value={})", x,
+                          scalar(-180, 180), kind, real(0, 255)),
+              out};
+    case 2:
+      out.fixed_size = true;
+      return {
+          fmt::format("fn.warp_affine({}, matrix=[{}, {}, {}, {}, {}, {}], size={}, interp_type=types.{}{})",
+                      x, real(0.5, 1.5), real(-0.5, 0.5), real(-8, 8), real(-0.5, 0.5), real(0.5, 1.5),
+                      real(-8, 8), extents(), kind, fill),
+          out};
+    default:
+      return {fmt::format("fn.warp_affine({}, fn.transforms.{}, interp_type=types.{}{})", x,
+                          chance(50) ? fmt::format("rotation(angle={})", scalar(-90, 90))
+                                     : fmt::format("shear(shear=[{}, {}])", real(-1, 1), real(-1, 1)),
+                          kind, fill),
+              out};
+  }
+}
+
+PipelineGenerator::Call PipelineGenerator::sample(const Image& image) {
+  const std::string& x = image.name;
+  const std::string kind =
+      pick<std::string>({"INTERP_LINEAR", "INTERP_TRIANGULAR", "INTERP_CUBIC", "INTERP_NN"});
+  Image out = image;
+  switch (below(3)) {
+    case 0:
+      out.fixed_size = true;
+      return {fmt::format("fn.resize({}, size={}, interp_type=types.{}, antialias={})", x, extents(), kind,
+                          pick<std::string>({"True", "False"})),
+              out};
+    case 1:
+      return {fmt::format("fn.resize({}, resize_shorter={}, interp_type=types.{})", x, extent(), kind), out};
+    default:
+      out.fixed_size = true;
+      return {fmt::format("fn.random_resized_crop({}, size={}, random_area=[{}, {}])", x, extents(),
+                          real(0.1, 0.4), real(0.5, 1)),
+              out};
+  }
+}
+
+PipelineGenerator::Call PipelineGenerator::filter(const Image& image) {
+  const std::string& x = image.name;
+  switch (below(4)) {
+    case 0:
+      return {fmt::format("fn.gaussian_blur({}, sigma={}, window_size={})", x, scalar(0.4, 3),
+                          pick<std::string>({"3", "5", "9"})),
+              image};
+    case 1:
+      return {fmt::format("fn.gaussian_blur({}, sigma=fn.random.uniform(range=[{}, {}]))", x, real(0.4, 0.8),
+                          real(0.8, 2)),
+              image};
+    case 2:
+      return {fmt::format("fn.laplacian({}, window_size={}, scale=[{}])", x, pick<std::string>({"3", "5"}),
+                          real(-1, 1)),
+              image};
+    default:
+      return {fmt::format("fn.cast(fn.laplacian({}, window_size=3, dtype=types.FLOAT) * {}, dtype=types.{})",
+                          x, real(0, 2), image.dtype),
+              image};
+  }
+}
+
+PipelineGenerator::Call PipelineGenerator::statistic(const Image& image) {
+  const std::string& x = image.name;
+  const std::string mean = fresh();
+  Image out = image;
+  switch (below(6)) {
+    case 5:
+      out.dtype = "UINT8";
+      return {fmt::format("fn.equalize(fn.cast({}, dtype=types.UINT8))", x), out};
+    case 0:
+      line(fmt::format("{} = fn.reductions.mean({})", mean, x), mean + " = 100.0");
+      return {fmt::format("fn.contrast({}, contrast={}, contrast_center={})", x, scalar(0, 2), mean), image};
+    case 1:
+      line(fmt::format("{} = fn.reductions.max({})", mean, x), mean + " = 200");
+      return {fmt::format("fn.cast({} * {} / ({} + {}), dtype=types.{})", x, real(0, 255), mean, real(1, 4),
+                          image.dtype),
+              image};
+    case 2:
+      out.dtype = "FLOAT";
+      return {fmt::format("fn.normalize({}, axes=[0, 1], epsilon={}, scale={}, shift={})", x, real(0.5, 4),
+                          real(0.5, 64), real(-8, 128)),
+              out};
+    case 3:
+      line(fmt::format("{} = fn.reductions.mean({}, axes=[0, 1], keep_dims=True)", mean, x));
+      return {fmt::format("fn.cast({} - {} * {}, dtype=types.{})", x, mean, real(0, 1), image.dtype), image};
+    default:
+      line(fmt::format("{} = fn.reductions.min({})", mean, x), mean + " = 3");
+      return {fmt::format("fn.cast(math.abs({} - {}), dtype=types.{})", x, mean, image.dtype), image};
+  }
+}
+
+PipelineGenerator::Call PipelineGenerator::join(const Image& image) {
+  const std::string& x = image.name;
+  const std::string other = fresh();
+  switch (below(3)) {
+    case 0:
+      line(fmt::format("{} = fn.flip({}, horizontal=1)", other, x), fmt::format("{} = {}", other, x));
+      return {fmt::format("fn.cat({}, {}, axis={})", x, other, below(2)), image};
+    case 1: {
+      const std::string blurred = chance(50)
+                                      ? fmt::format("fn.gaussian_blur({}, window_size=3)", x)
+                                      : fmt::format("fn.brightness({}, brightness={})", x, scalar(0, 2));
+      line(fmt::format("{} = {}", other, blurred), fmt::format("{} = {}", other, x));
+      const std::string weight = real(-0.5, 1.5);
+      return {fmt::format("fn.cast({} * {} + {} * {}, dtype=types.{})", x, weight, other, real(0, 1),
+                          image.dtype),
+              image};
+    }
+    default:
+      line(fmt::format("{} = fn.cast_like(fn.flip({}, vertical=1), {})", other, x, x),
+           fmt::format("{} = {}", other, x));
+      return {fmt::format("fn.cast(math.max({}, {}), dtype=types.{})", x, other, image.dtype), image};
+  }
+}
+
+PipelineGenerator::Image PipelineGenerator::step(const Image& from) {
+  using Make = Call (PipelineGenerator::*)(const Image&);
+  static constexpr Make kMakes[] = {
+      &PipelineGenerator::point,  &PipelineGenerator::color,     &PipelineGenerator::move,
+      &PipelineGenerator::window, &PipelineGenerator::warp,      &PipelineGenerator::sample,
+      &PipelineGenerator::filter, &PipelineGenerator::statistic, &PipelineGenerator::join};
+  --budget_;
+  Call call = (this->*kMakes[below(static_cast<int>(std::size(kMakes)))])(from);
+  Image out = call.result;
+  out.name = fresh();
+  const bool same_type = out.dtype == from.dtype && out.channels == from.channels;
+  line(fmt::format("{} = {}", out.name, call.text),
+       same_type ? fmt::format("{} = {}", out.name, from.name)
+                 : fmt::format("{} = fn.cast({}, dtype=types.{})", out.name, from.name, out.dtype));
+  return out;
+}
+
+PipelineGenerator::Image PipelineGenerator::as_type(const Image& image, const Image& like) {
+  Image out = image;
+  out.name = fresh();
+  out.dtype = like.dtype;
+  std::string text = fmt::format("fn.cast({}, dtype=types.{})", image.name, like.dtype);
+  if (image.channels != like.channels) {
+    out.channels = like.channels;
+    text = fmt::format(
+        "fn.cast(fn.color_space_conversion(fn.cast({}, dtype=types.UINT8), image_type=types.{}, "
+        "output_type=types.{}), dtype=types.{})",
+        image.name, image.channels == 3 ? "RGB" : "GRAY", like.channels == 3 ? "RGB" : "GRAY", like.dtype);
+  }
+  line(fmt::format("{} = {}", out.name, text), image.channels == like.channels && image.dtype == like.dtype
+                                                   ? fmt::format("{} = {}", out.name, image.name)
+                                                   : "");
+  return out;
+}
+
+std::string PipelineGenerator::condition(const Image& image) {
+  switch (below(4)) {
+    case 0:
+      return fmt::format("fn.random.coin_flip(probability={}, dtype=types.BOOL)", real(0.2, 0.8));
+    case 1:
+      return fmt::format("fn.random.uniform(range=[0.0, 1.0]) < {}", real(0.2, 0.8));
+    case 2:
+      return fmt::format("fn.reductions.mean({}) > {}", image.name, real(60, 180));
+    default:
+      return "fn.random.choice(3) == 1";
+  }
+}
+
+PipelineGenerator::Image PipelineGenerator::branch(const Image& from, int depth) {
+  const std::string result = fresh();
+  Image joined = from;
+  line(fmt::format("if {}:", condition(from)));
+  for (int arm = 0; arm < 2; ++arm) {
+    if (arm == 1) line("else:");
+    ++indent_;
+    const Image end = as_type(chain(from, below(3), depth + 1), from);
+    line(fmt::format("{} = {}", result, end.name), fmt::format("{} = {}", result, from.name));
+    --indent_;
+    joined.known &= end.known;
+  }
+  joined.name = result;
+  joined.fixed_size = false;
+  return joined;
+}
+
+PipelineGenerator::Image PipelineGenerator::chain(Image from, int count, int depth) {
+  for (int i = 0; i < count && budget_ > 0; ++i) {
+    from = depth < 3 && chance(22) ? branch(from, depth) : step(from);
+  }
+  return from;
+}
+
+void PipelineGenerator::begin() {
+  indent_ = 0;
+  line("from nvidia.dali import pipeline_def, fn, math, types");
+  line("");
+  line("");
+  line(fmt::format("@pipeline_def(batch_size=4, num_threads=2, seed={}, enable_conditionals=True)",
+                   whole(0, 1 << 20)));
+  line("def pipe():");
+  indent_ = 1;
+}
+
+GeneratedPipeline PipelineGenerator::make() {
+  begin();
+  budget_ = 3 + below(10);
+  Image image;
+  image.name = "image";
+  if (chance(50)) {
+    line("encoded = fn.external_source(name=\"encoded\", dtype=types.UINT8, ndim=1)");
+    static const std::vector<std::string> kDecoders = {"image(encoded)",
+                                                       "image(encoded, output_type=types.BGR)",
+                                                       "image_random_crop(encoded)", "slice", "crop"};
+    std::string decoder = pick(kDecoders);
+    if (decoder == "slice")
+      decoder = fmt::format("image_slice(encoded, rel_start=[{}, {}], rel_shape=[{}, {}], axes=[0, 1])",
+                            real(0, 0.3), real(0, 0.3), real(0.3, 0.7), real(0.3, 0.7));
+    if (decoder == "crop")
+      decoder = fmt::format("image_crop(encoded, crop=[{}, {}])", whole(3, 6), whole(3, 6));
+    line(fmt::format("image = fn.decoders.{}", decoder), "image = fn.decoders.image(encoded)");
+    image.known = true;
+  } else {
+    line("image = fn.external_source(name=\"image\", dtype=types.UINT8, ndim=3, layout=\"HWC\")");
+  }
+  const int count = budget_;
+  std::vector<std::string> outputs;
+  Image end = image;
+  while (budget_ > 0 && static_cast<int>(outputs.size()) < 2) {
+    end = chain(end, 1 + below(count), 0);
+    if (chance(30)) outputs.push_back(end.name);
+  }
+  end = chain(end, std::max(budget_, 0), 0);
+  outputs.push_back(end.name);
+  if (chance(30)) outputs.push_back(fmt::format("fn.shapes({})", end.name));
+  if (chance(20))
+    outputs.push_back(fmt::format("fn.reductions.std_dev({0}, fn.reductions.mean({0}))", end.name));
+  if (chance(10)) outputs.push_back(fmt::format("fn.stack({0}, {0})", end.name));
+  if (chance(10)) outputs.push_back(fmt::format("fn.reductions.sum({0}, axes=[0, 1])", end.name));
+  std::string list;
+  for (const std::string& output : outputs) list += (list.empty() ? "" : ", ") + output;
+  line("return " + list, "return " + end.name);
+  return {std::move(lines_)};
+}
+
+}  // namespace galatea::testing

@@ -1,0 +1,43 @@
+// Runs a pipeline's text on images made for it, and says in which way two ways of running it differ.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/codegen/backend.h"
+#include "runtime/session.h"
+
+namespace galatea::testing {
+
+/// How a pipeline is compiled and run.
+struct PipelineWay {
+  std::string name;
+  codegen::KernelBackend* backend = nullptr;
+  bool fuse = true;
+  bool passes = true;
+  int threads = 1;  ///< 1: in the caller's thread
+};
+
+struct PipelineOutcome {
+  std::string staging;  ///< what the text is told before it is compiled; empty: it is a pipeline
+  std::string error;    ///< of compiling or of the first failing sample
+  /// Per output and sample: dtype, extents and bytes (every NaN is one NaN).
+  std::vector<std::vector<std::string>> outputs;
+  std::shared_ptr<const runtime::Program> program;  ///< its kernels are shared while it lives
+};
+
+/// What the input of this name is fed: four images of different extents, made from `images`.
+std::vector<runtime::Tensor> feed_of(runtime::Allocator& allocator, const std::string& input,
+                                     uint64_t images);
+
+/// One batch. Feeds four images of different extents, made from `images`; a pipeline that reads files gets
+/// the folder `data` for its parameter of that name.
+PipelineOutcome run_pipeline(const std::string& text, uint64_t images, const PipelineWay& way,
+                             const std::string& data = {});
+
+/// What differs, in words; empty: nothing.
+std::string difference(const PipelineOutcome& expected, const PipelineOutcome& found);
+
+}  // namespace galatea::testing
