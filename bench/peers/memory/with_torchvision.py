@@ -142,7 +142,7 @@ def _(work):
 @of_batch("crop_mirror_normalize")
 def _(work):
     mean, std = ([(v / 255) for v in values] for values in (MEAN, STD))
-    return lambda batch: F.normalize(F.to_dtype(batch, torch.float32, scale=work.element == "u8"), mean, std).contiguous()
+    return lambda batch: F.normalize(F.to_dtype(batch.contiguous(), torch.float32, scale=work.element == "u8"), mean, std)
 
 
 @of_batch("resize half")
