@@ -94,7 +94,7 @@ void define_constant(RecipeBuilder& b) {
   }
   if (volume > kMaxScalarElements) {
     std::vector<Cell> cells;
-    for (size_t n = 0; n < data.size(); ++n) cells.push_back(data.element(n, out.dtype)->value);
+    for (const Expr& element : data) cells.push_back(element->value);
     return b.output_constant(0, std::make_shared<runtime::ConstantTensor>(out.dtype, out.extents, cells));
   }
   std::vector<Expr> elements;
