@@ -52,7 +52,11 @@ nlohmann::json failures(const std::vector<galatea::runtime::SampleFailure>& list
 std::string statistics_json(const galatea::runtime::SessionStatistics& s) {
   auto operators = nlohmann::json::array();
   for (const auto& time : s.operators)
-    operators.push_back({{"name", time.name}, {"line", time.line}, {"seconds", time.seconds}});
+    operators.push_back({{"name", time.name},
+                         {"line", time.line},
+                         {"kind", time.kind},
+                         {"seconds", time.seconds},
+                         {"calls", time.calls}});
   nlohmann::json json = {{"samples", s.samples},
                          {"batches", s.batches},
                          {"seconds", s.seconds},

@@ -8,6 +8,9 @@
 namespace galatea {
 namespace {
 
+/// A long run keeps its beginning: about 200 MB.
+constexpr size_t kMaxEvents = 1'000'000;
+
 /// Small numbers in the order in which threads first appear: readable in a trace, unlike the system's ids.
 uint32_t this_thread_number() {
   static std::atomic<uint32_t> next{1};
@@ -25,7 +28,7 @@ int64_t Trace::now_ns() const {
 void Trace::add(TraceEvent event) {
   if (event.thread == 0) event.thread = this_thread_number();
   std::lock_guard lock(mutex_);
-  events_.push_back(std::move(event));
+  if (events_.size() < kMaxEvents) events_.push_back(std::move(event));
 }
 
 std::vector<TraceEvent> Trace::events() const {

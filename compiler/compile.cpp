@@ -53,7 +53,13 @@ class Compilation {
       passes::PassOptions pass_options = passes::default_pass_options();
       pass_options.trace = options_.trace;
       GALATEA_ASSIGN(auto reports, passes::run_passes(*graph, *options_.registry, pass_options));
-      if (report_) report_->passes = std::move(reports);
+      if (report_) {
+        for (passes::PassReport& report : reports)
+          for (passes::Remark& remark : report.remarks)
+            if (const SourceFile* file = sources_.file(remark.span.file))
+              remark.text += fmt::format(" (line {})", file->position(remark.span.begin).line);
+        report_->passes = std::move(reports);
+      }
     }
     auto program = std::make_shared<runtime::Program>();
     set_options(*graph, *program);
@@ -115,7 +121,8 @@ class Compilation {
     kernel::KernelPassOptions pass_options;
     // Unfused, every stage stays as its operator wrote it, for comparing.
     if (!options_.fuse)
-      pass_options.skip = {"permute_outputs", "inline_maps", "narrow_producers", "sink_into_store", "tabulate"};
+      pass_options.skip = {"permute_outputs", "inline_maps", "narrow_producers", "sink_into_store",
+                           "tabulate"};
     kernel::Kernel kernel = kernel::run_kernel_passes(std::move(built.kernel), pass_options);
     plan::drop_unused_params(kernel, built.params);
     GALATEA_TRY(kernel::verify(kernel));

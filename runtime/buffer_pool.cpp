@@ -91,6 +91,23 @@ std::shared_ptr<Buffer> BufferPool::recycle(int64_t bytes) {
   return std::make_shared<PooledBuffer>(std::move(memory), bytes, state_);
 }
 
+void BufferPool::prepare(int64_t bytes) {
+  const int64_t capacity = round_up_capacity(bytes);
+  {
+    std::lock_guard lock(state_->mutex);
+    if (state_->free.lower_bound(bytes) != state_->free.end() ||
+        state_->free_bytes + capacity > state_->peak_live_bytes)
+      return;
+  }
+  auto fresh = allocator_.allocate(capacity);
+  if (!fresh) return;  // who needs it will say so
+  std::shared_ptr<Buffer> memory = std::move(*fresh);
+  for (int64_t page = 0; page < capacity; page += 4096) memory->data()[page] = 0;
+  std::lock_guard lock(state_->mutex);
+  state_->free.emplace(capacity, std::pair{++state_->clock, std::move(memory)});
+  state_->free_bytes += capacity;
+}
+
 bool BufferPool::drop_free() {
   decltype(state_->free) dropped;
   std::lock_guard lock(state_->mutex);
@@ -110,7 +127,6 @@ Result<std::shared_ptr<Buffer>> BufferPool::acquire(int64_t bytes) {
   }
   if (!fresh) return std::unexpected(std::move(fresh.error()));
   std::shared_ptr<Buffer> memory = std::move(*fresh);
-  for (int64_t page = 0; page < capacity; page += 4096) memory->data()[page] = 0;
   {
     std::lock_guard lock(state_->mutex);
     state_->count_live(capacity);

@@ -20,10 +20,12 @@ class BufferPool {
   BufferPool(const BufferPool&) = delete;
   BufferPool& operator=(const BufferPool&) = delete;
 
-  /// A buffer of `bytes` bytes, recycled where one fits, else new with its pages touched.
+  /// A buffer of `bytes` bytes, recycled where one fits, else new.
   Result<std::shared_ptr<Buffer>> acquire(int64_t bytes);
   /// The same, null where none fits.
   std::shared_ptr<Buffer> recycle(int64_t bytes);
+  /// Lays a buffer aside whose pages were touched, if there is none to recycle and the bound allows it.
+  void prepare(int64_t bytes);
   /// Frees what lies idle; returns whether there was any.
   bool drop_free();
   int64_t free_bytes() const;

@@ -12,9 +12,9 @@ ConstantTensor::ConstantTensor(DType type, std::vector<int64_t> extents, std::sp
     : type_(type), extents_(std::move(extents)) {
   int64_t count = 1;
   for (const int64_t extent : extents_) count *= extent;
-  GALATEA_CHECK(count == static_cast<int64_t>(elements.size()) &&
-                    extents_.size() <= static_cast<size_t>(kMaxRank),
-                "a constant has as many elements as its extents hold");
+  GALATEA_CHECK(
+      count == static_cast<int64_t>(elements.size()) && extents_.size() <= static_cast<size_t>(kMaxRank),
+      "a constant has as many elements as its extents hold");
   size_ = count * size_of(type);
   const auto bytes = static_cast<size_t>(size_ + kBufferPadding);
   data_ = static_cast<uint8_t*>(::operator new(bytes, std::align_val_t{kBufferAlignment}));

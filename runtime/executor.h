@@ -34,9 +34,9 @@ struct SessionCore {
   Worker make_worker() const;
 };
 
-/// Where time went, in nanoseconds.
+/// Where time went.
 struct ExecutorTimes {
-  std::vector<int64_t> site_ns;
+  std::vector<SiteTime> sites;
   int64_t wait_ns = 0;
   std::chrono::steady_clock::time_point first_read{};  ///< epoch of the clock: nothing was read
 };

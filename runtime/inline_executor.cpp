@@ -43,7 +43,7 @@ class InlineExecutor final : public Executor {
   }
   ExecutorTimes times() const override {
     ExecutorTimes times = times_;
-    times.site_ns = worker_.site_ns;
+    times.sites = worker_.site_times;
     return times;
   }
 

@@ -59,8 +59,8 @@ Status open_sources(LoadedProgram& loaded, const NativeTable& natives) {
       return with_place(std::move(status.error()));
     int32_t location =
         spec.location >= 0 ? spec.location : location_of(program, Opcode::kRead, static_cast<int32_t>(i));
-    loaded.sites.push_back(
-        {operator_at(program, location, spec.factory), line_of(program, location), Category::kRead, "read"});
+    loaded.sites.push_back({operator_at(program, location, spec.factory), line_of(program, location),
+                            Category::kRead, "read", "read"});
     loaded.sources.push_back(std::move(source));
   }
   return {};
@@ -80,7 +80,8 @@ Status prepare_natives(LoadedProgram& loaded, const NativeTable& natives) {
       native.state = std::move(*state);
     }
     loaded.sites.push_back({operator_at(program, location, spec.function), line_of(program, location),
-                            category_of(function->category), function->category});
+                            category_of(function->category), function->category,
+                            function->category == "compute" ? "native" : function->category});
     loaded.natives.push_back(std::move(native));
   }
   return {};
@@ -93,7 +94,8 @@ void name_kernels(LoadedProgram& loaded) {
     int32_t location = location_of(program, Opcode::kCallKernel, static_cast<int32_t>(i));
     std::string name = kernel.operators.empty() ? operator_at(program, location, kernel.name)
                                                 : fmt::format("{}", fmt::join(kernel.operators, "+"));
-    loaded.sites.push_back({std::move(name), line_of(program, location), Category::kCompute, "compute"});
+    loaded.sites.push_back(
+        {std::move(name), line_of(program, location), Category::kCompute, "compute", "kernel"});
   }
 }
 

@@ -31,6 +31,7 @@ struct LoadedProgram {
     uint32_t line = 0;
     Category category = Category::kCompute;
     std::string trace_category;
+    std::string kind;  ///< "read", "decode", "native" or "kernel"
   };
 
   std::shared_ptr<const Program> program;

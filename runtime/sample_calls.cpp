@@ -17,16 +17,16 @@ int64_t now_ns() {
 class SiteTimer {
  public:
   SiteTimer(const LoadedProgram& loaded, size_t site, Worker& worker, std::string detail)
-      : total_(worker.site_ns[site]),
+      : total_(worker.site_times[site]),
         begin_(now_ns()),
         scope_(worker.trace, worker.trace ? loaded.sites[site].name : std::string(),
                worker.trace ? loaded.sites[site].trace_category : std::string(), std::move(detail)) {}
-  ~SiteTimer() { total_ += now_ns() - begin_; }
+  ~SiteTimer() { total_.add({now_ns() - begin_, 1}); }
   SiteTimer(const SiteTimer&) = delete;
   SiteTimer& operator=(const SiteTimer&) = delete;
 
  private:
-  int64_t& total_;
+  SiteTime& total_;
   int64_t begin_;
   TraceScope scope_;
 };

@@ -22,12 +22,21 @@
 
 namespace galatea::runtime {
 
+/// What one place of the program (LoadedProgram::sites) took.
+struct SiteTime {
+  int64_t ns = 0, calls = 0;
+  void add(SiteTime other) {
+    ns += other.ns;
+    calls += other.calls;
+  }
+};
+
 /// What a thread keeps between samples.
 struct Worker {
   const std::atomic<bool>* cancelled = nullptr;
   Trace* trace = nullptr;
   std::unordered_map<const void*, std::shared_ptr<void>> thread_objects;
-  std::vector<int64_t> site_ns;  ///< time spent per LoadedProgram::sites since it was last taken
+  std::vector<SiteTime> site_times;  ///< per LoadedProgram::sites, since they were last taken
 };
 
 /// Which sample a frame runs for. Pointers stay valid until the sample is done.

@@ -37,7 +37,7 @@ Worker SessionCore::make_worker() const {
   Worker worker;
   worker.cancelled = &cancelled;
   worker.trace = trace;
-  worker.site_ns.assign(loaded->sites.size(), 0);
+  worker.site_times.resize(loaded->sites.size());
   return worker;
 }
 

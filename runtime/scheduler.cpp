@@ -17,7 +17,7 @@ Scheduler::Scheduler(SessionCore& core, int num_threads)
     : core_(core),
       queue_(core.loaded->program->prefetch_depth, core.loaded->program->batch_size, num_threads),
       waiting_(core.gate.get()) {
-  times_.site_ns.assign(core.loaded->sites.size(), 0);
+  times_.sites.resize(core.loaded->sites.size());
 }
 
 /// Adds what comes next to the queue; false if nothing can be planned now.
@@ -89,7 +89,8 @@ void Scheduler::wait_for_work(std::unique_lock<std::mutex>& lock) {
 
 std::optional<Ticket> Scheduler::take(Worker& worker) {
   std::unique_lock lock(mutex_);
-  for (size_t i = 0; i < worker.site_ns.size(); ++i) times_.site_ns[i] += std::exchange(worker.site_ns[i], 0);
+  for (size_t i = 0; i < worker.site_times.size(); ++i)
+    times_.sites[i].add(std::exchange(worker.site_times[i], {}));
   const auto begin = std::chrono::steady_clock::now();
   for (bool waited = false;; waited = true) {
     if (core_.cancelled) return std::nullopt;
@@ -105,8 +106,23 @@ std::optional<Ticket> Scheduler::take(Worker& worker) {
       }
       return ticket;
     }
+    if (prepare_outputs(lock)) continue;
     wait_for_work(lock);
   }
+}
+
+/// Whoever has nothing to do touches the pages of the batch that comes next: the consumer holds one more than
+/// is in work.
+bool Scheduler::prepare_outputs(std::unique_lock<std::mutex>& lock) {
+  if (has_prepared_ || core_.gate || queue_.empty() || core_.loaded->sources.empty()) return false;
+  has_prepared_ = true;
+  lock.unlock();
+  for (const OutputSpec& output : core_.loaded->program->outputs) {
+    const int64_t bytes = fixed_bytes(output);
+    if (bytes > 0) core_.pool.prepare(bytes * core_.loaded->program->batch_size);
+  }
+  lock.lock();
+  return true;
 }
 
 void Scheduler::sample_done(BatchJob& job) {

@@ -36,6 +36,7 @@ class Scheduler {
   std::optional<Ticket> find_work();
   std::optional<Ticket> find_waiting();
   void wait_for_work(std::unique_lock<std::mutex>& lock);
+  bool prepare_outputs(std::unique_lock<std::mutex>& lock);
   bool wait_for_batch(std::unique_lock<std::mutex>& lock, Executor::Deadline deadline);
   bool plan_one();
   void sample_done(BatchJob& job);
@@ -52,6 +53,7 @@ class Scheduler {
   bool is_held_back_ = false;  ///< all that the oldest sample waits for is held by the consumer
   std::vector<std::unique_ptr<Frame>> frames_;
   std::string starved_input_;  ///< what the planner last asked for
+  bool has_prepared_ = false;  ///< outputs beside those in work
   bool epoch_ended_ = false;   ///< next() has told the consumer so
   std::optional<Error> fatal_;
   ExecutorTimes times_;

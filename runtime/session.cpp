@@ -139,15 +139,17 @@ SessionStatistics SessionImpl::statistics() const {
   auto seconds = [](int64_t ns) { return static_cast<double>(ns) * 1e-9; };
   for (size_t i = 0; i < core_.loaded->sites.size(); ++i) {
     const LoadedProgram::Site& site = core_.loaded->sites[i];
-    const double spent = seconds(times.site_ns[i]);
+    const double spent = seconds(times.sites[i].ns);
     (site.category == Category::kRead     ? result.read_seconds
      : site.category == Category::kDecode ? result.decode_seconds
                                           : result.compute_seconds) += spent;
     auto same = std::find_if(result.operators.begin(), result.operators.end(), [&](const OperatorTime& time) {
       return time.name == site.name && time.line == site.line;
     });
-    if (same == result.operators.end()) same = result.operators.insert(same, {site.name, site.line, 0});
+    if (same == result.operators.end())
+      same = result.operators.insert(same, {site.name, site.line, 0, 0, site.kind});
     same->seconds += spent;
+    same->calls += times.sites[i].calls;
   }
   result.wait_seconds = seconds(times.wait_ns);
   result.peak_memory_bytes = core_.allocator->peak_bytes();

@@ -62,10 +62,13 @@ struct Batch {
   int num_samples() const { return static_cast<int>(sample_ids.size()); }
 };
 
+/// What calls of one operator, or of one kernel made of several, took on all threads.
 struct OperatorTime {
   std::string name;
   uint32_t line = 0;
   double seconds = 0;
+  int64_t calls = 0;
+  std::string kind;  ///< "read", "decode", "native" or "kernel"
 };
 struct SessionStatistics {
   int64_t samples = 0, batches = 0;

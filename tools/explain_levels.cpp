@@ -191,6 +191,26 @@ void describe_memory(const runtime::Program& program, const CompileReport& repor
     text += fmt::format("  limit     {}\n", bytes_text(static_cast<double>(program.memory_limit)));
 }
 
+/// The graph passes that did something; a pass may have run more than once.
+void describe_passes(const CompileReport& report, std::string& text) {
+  std::vector<std::string> names;
+  for (const passes::PassReport& pass : report.passes)
+    if ((pass.changed || !pass.remarks.empty()) &&
+        std::find(names.begin(), names.end(), pass.name) == names.end())
+      names.push_back(pass.name);
+  if (!names.empty()) text += "\npasses\n";
+  for (const std::string& name : names) {
+    std::string remarks;
+    for (const passes::PassReport& pass : report.passes)
+      for (const passes::Remark& remark : pass.remarks)
+        if (pass.name == name) remarks += "    " + remark.text + "\n";
+    const auto& list = passes::pass_list();
+    const auto entry =
+        std::find_if(list.begin(), list.end(), [&](const auto& candidate) { return candidate.name == name; });
+    text += fmt::format("  {}: {}\n{}", name, entry->summary, remarks);
+  }
+}
+
 std::string page_for_people(const runtime::Program& program, const CompileReport& report) {
   std::string text = fmt::format("pipeline {}: batches of {}, {} threads, {} batches ahead\n", program.name,
                                  program.batch_size, program.num_threads, program.prefetch_depth);
@@ -210,6 +230,7 @@ std::string page_for_people(const runtime::Program& program, const CompileReport
   for (const runtime::KernelCallSpec& call : program.kernel_calls) {
     text += fmt::format("  kernel    {}\n", program.kernels[static_cast<size_t>(call.kernel)].name);
   }
+  describe_passes(report, text);
   for (const KernelReport& kernel : report.kernels) describe_kernel(kernel, text);
   describe_memory(program, report, text);
   for (const std::string& note : report.notes) text += fmt::format("\nnote: {}\n", note);

@@ -37,6 +37,17 @@ std::vector<runtime::OperatorTime> slowest_first(std::vector<runtime::OperatorTi
   return operators;
 }
 
+/// Of what all operators took together.
+double share_of(const runtime::OperatorTime& op, const runtime::SessionStatistics& s) {
+  double total = 0;
+  for (const runtime::OperatorTime& other : s.operators) total += other.seconds;
+  return total > 0 ? op.seconds / total : 0;
+}
+
+double microseconds_per_sample(const runtime::OperatorTime& op, const runtime::SessionStatistics& s) {
+  return s.samples > 0 ? 1e6 * op.seconds / static_cast<double>(s.samples) : 0;
+}
+
 std::string failures_text(const char* what, const std::vector<runtime::SampleFailure>& failures) {
   constexpr size_t kListed = 20;
   std::string text = fmt::format("{:<10} {}\n", what, failures.size());
@@ -64,9 +75,10 @@ std::string summary_text(const RunSummary& summary) {
                       summary.kernels_cached);
   text += fmt::format("seed       {}\n", summary.seed);
   const auto operators = slowest_first(s.operators);
-  if (!operators.empty()) text += "operators  seconds  line\n";
+  if (!operators.empty()) text += "operators  share  µs/sample     calls  line\n";
   for (const runtime::OperatorTime& op : operators) {
-    text += fmt::format("           {:>7.3f}  {:>4}  {}\n", op.seconds, op.line, op.name);
+    text += fmt::format("           {:>3.0f} %  {:>9.1f}  {:>8}  {:>4}  {} ({})\n", 100 * share_of(op, s),
+                        microseconds_per_sample(op, s), op.calls, op.line, op.name, op.kind);
   }
   if (!s.skipped.empty()) text += failures_text("skipped", s.skipped);
   if (!s.replaced.empty()) text += failures_text("replaced", s.replaced);
@@ -79,7 +91,13 @@ std::string summary_json(const RunSummary& summary) {
   const Shares shares = shares_of(s);
   Json operators = Json::array();
   for (const runtime::OperatorTime& op : slowest_first(s.operators)) {
-    operators.push_back({{"name", op.name}, {"line", op.line}, {"seconds", op.seconds}});
+    operators.push_back({{"name", op.name},
+                         {"line", op.line},
+                         {"kind", op.kind},
+                         {"seconds", op.seconds},
+                         {"share", share_of(op, s)},
+                         {"microseconds_per_sample", microseconds_per_sample(op, s)},
+                         {"calls", op.calls}});
   }
   Json document = {{"samples", s.samples},
                    {"batches", s.batches},

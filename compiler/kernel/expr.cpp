@@ -122,6 +122,7 @@ Expr simplify_int(ScalarOp op, DType type, std::vector<Expr>& args) {
   // What was taken away comes back: (x - y) + y, (w + (x - y)) + y.
   if (op == ScalarOp::kAdd && !is_bool(type)) {
     if (is_op(b, ScalarOp::kNeg)) return binary(ScalarOp::kSub, a, b->args[0]);
+    if (is_op(a, ScalarOp::kNeg)) return binary(ScalarOp::kSub, b, a->args[0]);
     if (is_op(a, ScalarOp::kSub) && same_meaning(a->args[1], b)) return a->args[0];
     if (is_op(b, ScalarOp::kSub) && same_meaning(b->args[1], a)) return b->args[0];
     if (is_op(a, ScalarOp::kAdd) && is_op(a->args[1], ScalarOp::kSub) && same_meaning(a->args[1]->args[1], b))

@@ -208,10 +208,13 @@ void Lowering::emit_rows(int s, Block& out) {
   prepare_row_band(s, body);
   Block rows;
   emit_row(s, fixed, rows);
+  const bool gathers = !statistics_[i].empty();
+  if (gathers && vars.size() == 1) add_row(s, fixed[0], rows);
   for (size_t d = vars.size(); d-- > 0;) {
     Block loop;
     push(loop, For{vars[d], const_int(0), extents_[i][d], LoopRole::kSerial, 1, 1, std::move(rows)});
     rows = std::move(loop);
+    if (gathers && d == 1) add_row(s, fixed[0], rows);
   }
   for (Statement& statement : rows) body.push_back(std::move(statement));
   const Expr nonempty = all_positive(extents_[i]);
@@ -223,13 +226,18 @@ void Lowering::emit_stage(int s) {
   if (places_[i].empty() || ring_consumer_[i] >= 0) return;  // inlined, unused, or made by its consumer
   const Stage& stage = kernel_.stages[i];
   if (options_.gpu && is_big_reduce(s)) return emit_grid_reduce(s, out_.body);
-  if (counts_[i]) return emit_histogram(s, out_.body);
+  if (counts_[i] && gathered_by_[i] < 0) return emit_histogram(s, out_.body);
   if (options_.gpu && stage.form == StageForm::kScan) return emit_grid_scan(s, out_.body);
   Phase phase{stage.name.empty() ? "stage" + std::to_string(s) : stage.name, {}};
-  if (ring_producer_[i] >= 0) {
+  begin_statistics(s, phase.body);
+  if (gathered_by_[i] >= 0) {
+    end_statistics(s, phase.body);
+  } else if (ring_producer_[i] >= 0) {
     emit_ring(s, ring_producer_[i], phase.body);
   } else if (row_bands_[i]) {
     emit_rows(s, phase.body);
+  } else if (!statistics_[i].empty()) {
+    emit_rows_with_statistics(s, phase.body);
   } else if (is_big_reduce(s)) {
     emit_big_reduce(s, phase.body);
   } else if (stage.form == StageForm::kScan) {
@@ -245,6 +253,7 @@ LoopKernel Lowering::run() {
   out_.params = kernel_.params;
   add_tensors();
   place_stages();
+  find_statistics();
   const int n = static_cast<int>(readers_.size());
   for (int s = 0; s < n; ++s) emit_stage(s);
   top_.insert(top_.end(), std::make_move_iterator(out_.body.begin()),

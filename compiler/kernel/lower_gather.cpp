@@ -1,12 +1,14 @@
 // Gathers: vector loops whose loads have computed indices, as warps have them.
 //
 // Comes in: a vector loop of stores as lowering writes it, where an index that may lie outside is
-// max(min(i, last), 0) with an i that differs from lane to lane. Goes out: the same values from a loop that
+// max(min(i, last), 0), or i reflected at 0 and last, with an i that differs from lane to lane. Goes out: the
+// same values from a loop that
 //
 //   computes indices and offsets in 32 bits, in a copy of the loop that runs where a buffer is small enough
 //            (`guard`; else the loop runs element by element);
-//   reads neighbours together: i and i + 1 become elements 0 and 1 from one place that is inside, and a
-//            choice between the two, so that an emitter can read both at once;
+//   reads neighbours together: i and i + 1 become elements 0 and 1 from the place of i, and a choice between
+//            the two, so that an emitter can read both at once (beyond the last element there is padding;
+//            what lies before the first one wanted may not exist);
 //   asks once for all lanes whether every index is inside (then no border is looked at) or no load counts
 //            (then none is done): If::shortcut;
 //   asks whether lane after lane takes pixel after pixel of one row, as when the source is only shifted (then
@@ -44,6 +46,23 @@ Expr without_constant(const Expr& e, int64_t* shift) {
   return e->args[0];
 }
 
+/// index and last, if the expression is an index reflected at 0 and last, as lower_access.cpp writes it.
+bool match_reflected(const Expr& e, Expr* index, Expr* last) {
+  if (!is_op(e, ScalarOp::kMax) || !is_op(e->args[0], ScalarOp::kMin)) return false;
+  const Expr &wrapped = e->args[0]->args[0], &mirrored = e->args[0]->args[1];
+  if (!is_op(mirrored, ScalarOp::kSub) || !same(mirrored->args[1], wrapped)) return false;
+  if (!is_op(wrapped, ScalarOp::kSelect) || !is_op(wrapped->args[2], ScalarOp::kRem)) return false;
+  const Expr& twice = mirrored->args[0];
+  if (is_const(twice))
+    *last = const_int(const_value(twice) / 2);
+  else if (is_op(twice, ScalarOp::kMul) && is_const_int(twice->args[1], 2))
+    *last = twice->args[0];
+  else
+    return false;
+  *index = wrapped->args[2]->args[0];
+  return true;
+}
+
 }  // namespace
 
 GatherLoop::GatherLoop(LoopKernel& kernel, const For& loop) : kernel_(kernel), loop_(loop) {}
@@ -69,7 +88,7 @@ int GatherLoop::index_of(const Expr& base, const Expr& last) {
 bool GatherLoop::add_term(const Expr& e, const Expr& scale, GatherOffset* out) {
   const Expr factor = scale ? scale : const_int(1);
   if (e->kind == ExprKind::kVar && e->index == loop_.var) {
-    out->terms.push_back({index_of(e, Expr()), 0, factor});
+    out->terms.push_back({index_of(e, Expr()), 0, factor, Expr()});
     return true;
   }
   if (is_op(e, ScalarOp::kMul) && !scale) {
@@ -77,15 +96,19 @@ bool GatherLoop::add_term(const Expr& e, const Expr& scale, GatherOffset* out) {
       if (!varies(e->args[1 - i])) return add_term(e->args[i], e->args[1 - i], out);
     return false;
   }
-  // max(min(i, last), 0)
   if (!is_op(e, ScalarOp::kMax) || !is_const_int(e->args[1], 0)) return false;
-  const Expr& inner = e->args[0];
-  if (!is_op(inner, ScalarOp::kMin) || varies(inner->args[1])) return false;
+  Expr index, last, reflected;
+  if (match_reflected(e, &index, &last)) {
+    reflected = e;
+  } else if (const Expr& inner = e->args[0]; is_op(inner, ScalarOp::kMin)) {
+    index = inner->args[0];
+    last = inner->args[1];
+  }
+  if (!index || varies(last)) return false;
   int64_t shift = 0;
-  const Expr base = without_constant(inner->args[0], &shift);
+  const Expr base = without_constant(index, &shift);
   if (!varies(base) || std::abs(shift) > kMaxShift) return false;
-  const int index = index_of(base, inner->args[1]);
-  out->terms.push_back({index, shift, factor});
+  out->terms.push_back({index_of(base, last), shift, factor, reflected});
   return true;
 }
 
@@ -136,7 +159,7 @@ bool GatherLoop::find() {
 /// Neighbours along an index lie in one word: scale · (distance + 1) elements.
 bool GatherLoop::is_paired(const ExprNode& load, const GatherTerm& term) const {
   const GatherIndex& index = indices_[static_cast<size_t>(term.index)];
-  if (!index.last || index.low == index.high || !is_const(term.scale)) return false;
+  if (!index.last || term.reflected || index.low == index.high || !is_const(term.scale)) return false;
   const int64_t scale = const_value(term.scale);
   return scale > 0 && scale * (index.high - index.low + 1) * size_of(load.type) <= kWordBytes;
 }
@@ -302,10 +325,12 @@ Expr GatherLoop::load_anywhere(const ExprNode& load, const GatherOffset& offset)
     Expr at;
     if (!index.last) {
       at = index.value;
+    } else if (term.reflected) {
+      at = i32(term.reflected);
     } else if (is_paired(load, term) && !choice) {
       reach = index.high - index.low;
       step = const_value(term.scale);
-      at = clamped(index, index.low, max(index.last - const_int(reach), const_int(0)));
+      at = clamped(index, index.low, index.last);
       choice = clamped(index, term.shift, index.last) - at;
     } else {
       at = clamped(index, term.shift, index.last);

@@ -24,6 +24,7 @@ struct GatherTerm {
   int index = 0;
   int64_t shift = 0;
   Expr scale;
+  Expr reflected;  ///< not empty: what stands for the index outside is this, not the nearest one inside
 };
 /// Σ scale · clamped(index + shift) + uniform + constant
 struct GatherOffset {

@@ -206,25 +206,28 @@ void Lowering::count_on_grid(int s, Block& out) {
   push(out, For{g, const_int(0), top(total), LoopRole::kGrid, 1, 1, std::move(body)});
 }
 
-void Lowering::emit_histogram(int s, std::vector<Statement>& phases) {
-  const auto i = static_cast<size_t>(s);
-  const Counts counts = *counts_[i];
-  const std::string name = kernel_.stages[i].name;
-  const auto table = static_cast<size_t>(counts.stage);
-  const Place place = *stored_[table];
-  Phase clear{name + " clear", {}}, count{name + " count", {}}, last{name, {}};
+void Lowering::clear_counts(int s, Block& out) {
+  const Counts& counts = *counts_[static_cast<size_t>(s)];
+  const Place& place = *stored_[static_cast<size_t>(counts.stage)];
   const DType type = out_.buffers[static_cast<size_t>(place.buffer)].type;
   const Expr all = top(place.strides[0] * const_int(counts.copies));
   const int n = new_loop_var(all, kVectorDepth);
   Block zero;
   push(zero, Store{place.buffer, v(n), const_int(0, type)});
-  push(clear.body, For{n, const_int(0), all, options_.gpu ? LoopRole::kGrid : LoopRole::kVector,
-                       options_.gpu ? 1 : static_cast<int>(kClearLanes), 1, std::move(zero)});
+  push(out, For{n, const_int(0), all, options_.gpu ? LoopRole::kGrid : LoopRole::kVector,
+                options_.gpu ? 1 : static_cast<int>(kClearLanes), 1, std::move(zero)});
+}
+
+void Lowering::emit_histogram(int s, std::vector<Statement>& phases) {
+  const auto i = static_cast<size_t>(s);
+  const std::string name = kernel_.stages[i].name;
+  Phase clear{name + " clear", {}}, count{name + " count", {}}, last{name, {}};
+  clear_counts(s, clear.body);
   if (options_.gpu)
     count_on_grid(s, count.body);
   else
     count_rows(s, {}, count.body);
-  emit_row(counts.last, std::vector<Expr>(extents_[i].size()), last.body);
+  emit_row(counts_[i]->last, std::vector<Expr>(extents_[i].size()), last.body);
   push(phases, std::move(clear));
   push(phases, std::move(count));
   push(phases, std::move(last));

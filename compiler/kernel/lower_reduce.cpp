@@ -163,6 +163,32 @@ Expr Lowering::emit_reduce_element(int s, const Env& env, const DroppedBorders* 
   return combine_tree(stage, lanes);
 }
 
+/// Combines blocks 0 … of 16 elements of a row with `acc`, in lane `lane`; `inner` names the row.
+Block Lowering::add_blocks(int s, Env inner, int lane, int acc, const Expr& blocks) {
+  const Stage& stage = kernel_.stages[static_cast<size_t>(s)];
+  const int b = new_loop_var(Expr(), kInnerDepth);
+  Block body, block;
+  inner.reduce_axes.back() = v(b) * const_int(kLanes) + v(lane);
+  if (sums_small_values(
+          stage)) {  // 2^16 values below 2^16 fit in 32 bits, of which a vector holds twice as many as of 64
+    const int narrow = new_var(DType::kU32), chunk = new_loop_var(Expr(), kInnerDepth);
+    const Expr small = translate(s, stage.body->args[0], inner);
+    push(body, Assign{narrow, v(narrow) + convert(small, DType::kU32)});
+    Block chunk_body;
+    push(chunk_body, Declare{narrow, const_int(0, DType::kU32)});
+    const Expr from = v(chunk) * const_int(kChunk);
+    push(chunk_body,
+         For{b, from, min(from + const_int(kChunk), blocks), LoopRole::kSerial, 1, 1, std::move(body)});
+    push(chunk_body, Assign{acc, v(acc) + convert(v(narrow), stage.accumulator)});
+    push(block, For{chunk, const_int(0), (blocks + const_int(kChunk - 1)) / const_int(kChunk),
+                    LoopRole::kSerial, 1, 1, std::move(chunk_body)});
+  } else {
+    push(body, Assign{acc, combine(stage, v(acc), translate(s, stage.body, inner))});
+    push(block, For{b, const_int(0), blocks, LoopRole::kSerial, 1, 1, std::move(body)});
+  }
+  return block;
+}
+
 void Lowering::emit_lanes_integer(int s, const Env& env, const Place& part, Block& out) {
   const Stage& stage = kernel_.stages[static_cast<size_t>(s)];
   const size_t rank = stage.reduce_extents.size(), flat = collapse_reduce(s, env), outer = rank - flat;
@@ -190,28 +216,10 @@ void Lowering::emit_lanes_integer(int s, const Env& env, const Place& part, Bloc
     }
     for (Statement& statement : body) to.push_back(std::move(statement));
   };
-  const int lane = new_loop_var(Expr(), kVectorDepth), acc = new_var(stage.accumulator),
-            b = new_loop_var(Expr(), kInnerDepth);
-  Block lanes, body, block;
+  const int lane = new_loop_var(Expr(), kVectorDepth), acc = new_var(stage.accumulator);
+  Block lanes;
   push(lanes, Declare{acc, neutral(stage)});
-  inner.reduce_axes[rank - 1] = v(b) * const_int(kLanes) + v(lane);
-  if (sums_small_values(
-          stage)) {  // 2^16 values below 2^16 fit in 32 bits, of which a vector holds twice as many as of 64
-    const int narrow = new_var(DType::kU32), chunk = new_loop_var(Expr(), kInnerDepth);
-    const Expr small = translate(s, stage.body->args[0], inner);
-    push(body, Assign{narrow, v(narrow) + convert(small, DType::kU32)});
-    Block chunk_body;
-    push(chunk_body, Declare{narrow, const_int(0, DType::kU32)});
-    const Expr from = v(chunk) * const_int(kChunk);
-    push(chunk_body,
-         For{b, from, min(from + const_int(kChunk), blocks), LoopRole::kSerial, 1, 1, std::move(body)});
-    push(chunk_body, Assign{acc, v(acc) + convert(v(narrow), stage.accumulator)});
-    push(block, For{chunk, const_int(0), (blocks + const_int(kChunk - 1)) / const_int(kChunk),
-                    LoopRole::kSerial, 1, 1, std::move(chunk_body)});
-  } else {
-    push(body, Assign{acc, combine(stage, v(acc), translate(s, stage.body, inner))});
-    push(block, For{b, const_int(0), blocks, LoopRole::kSerial, 1, 1, std::move(body)});
-  }
+  Block block = add_blocks(s, inner, lane, acc, blocks);
   rows(std::move(block), lanes);
   push(lanes, Store{part.buffer, v(lane), v(acc)});
   push(out, For{lane, const_int(0), const_int(kLanes), LoopRole::kVector, kLanes, 1, std::move(lanes)});

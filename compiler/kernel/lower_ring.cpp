@@ -7,13 +7,66 @@
 
 namespace galatea::kernel::lowering {
 
-bool ring_is_legal(const Kernel& kernel, int producer, int* consumer) {
+namespace {
+
+/// The window moves on by one row for each row of the band.
+bool moves_with_axis(const Expr& first, int axis) {
+  Affine affine;
+  return !contains(first, ExprKind::kLoad) && match_affine(first, &affine) && affine.axis == axis &&
+         is_const_int(affine.scale, 1);
+}
+
+/// Why the only reader of the rows may not take them from a ring, or empty.
+std::string objection_of(const Stage& reader, const Stage& rows, int producer) {
+  const auto reads = [&](const ExprNode& n) {
+    return n.kind == ExprKind::kLoad && n.target.kind == LoadTarget::Kind::kStage &&
+           n.target.index == producer;
+  };
+  bool elsewhere =
+      any_node(reader.first, reads) || any_node(reader.weight, reads) || any_node(reader.taps, reads);
+  if (reader.finish) elsewhere |= any_node(reader.finish, reads);
+  if (elsewhere || !reads(*reader.source) || contains(reader.taps, ExprKind::kLoad))
+    return "it also decides where its reader's window lies";
+  const auto b = static_cast<size_t>(reader.band_axis);
+  if (b + 1 >= rows.extents.size() || reader.source->args.size() != rows.extents.size())
+    return "its reader's window runs along the rows";  // a row has at least one axis of its own
+  for (size_t d = 0; d < reader.source->args.size(); ++d) {
+    const Expr& index = reader.source->args[d];
+    if (any_node(index, reads)) return "it also decides where its reader's window lies";
+    if (d == b) {
+      if (!same(index, reader.first + tap()) && !same(index, tap() + reader.first))
+        return "its reader's window does not begin where it says";
+    } else if (d < b) {
+      if (index->kind != ExprKind::kAxis || index->index != static_cast<int>(d) ||
+          !same(rows.extents[d], reader.extents[d]))
+        return "its reader's window runs along the rows";
+    } else if (contains(index, ExprKind::kTap) || any_node(index, [&](const ExprNode& n) {
+                 return n.kind == ExprKind::kAxis && n.index == reader.band_axis;
+               })) {
+      return "its reader takes the elements of a row in another order for each row";
+    }
+  }
+  if (any_node(reader.first,
+               [&](const ExprNode& n) { return n.kind == ExprKind::kAxis && n.index != reader.band_axis; }))
+    return "its reader's window lies elsewhere for each element";
+  // Rows near an edge come from both sides of it: their number is bounded only where the window moves with
+  // the axis.
+  if (reader.source->border == Border::kReflect101 && !moves_with_axis(reader.first, reader.band_axis))
+    return "its reader's window is mirrored at the edge and does not move with the row";
+  return {};
+}
+
+}  // namespace
+
+std::string ring_objection(const Kernel& kernel, int producer, int* consumer) {
   *consumer = -1;
   const auto p = static_cast<size_t>(producer);
   const Stage& rows = kernel.stages[p];
   for (const KernelOutput& output : kernel.outputs)
-    if (output.stage == producer) return false;
-  if ((rows.form != StageForm::kMap && rows.form != StageForm::kBand) || may_raise_flag(rows)) return false;
+    if (output.stage == producer) return "it is an output";
+  if (rows.form != StageForm::kMap && rows.form != StageForm::kBand)
+    return "its elements are not computed row by row";
+  if (may_raise_flag(rows)) return "it may divide by zero, which is said once for all of it";
   const auto reads = [&](const ExprNode& n) {
     return n.kind == ExprKind::kLoad && n.target.kind == LoadTarget::Kind::kStage &&
            n.target.index == producer;
@@ -23,52 +76,16 @@ bool ring_is_legal(const Kernel& kernel, int producer, int* consumer) {
     bool read = false;
     for_each_stage_expr(stage, [&](const Expr& e) { read |= any_node(e, reads); });
     if (!read) continue;
-    if (*consumer >= 0 || stage.form != StageForm::kBand) return false;
+    if (*consumer >= 0) return "several stages read it";
+    if (stage.form != StageForm::kBand) return "no window reads it";
     *consumer = static_cast<int>(s);
   }
-  if (*consumer < 0) return false;
-  const Stage& stage = kernel.stages[static_cast<size_t>(*consumer)];
-  bool elsewhere =
-      any_node(stage.first, reads) || any_node(stage.weight, reads) || any_node(stage.taps, reads);
-  if (stage.finish) elsewhere |= any_node(stage.finish, reads);
-  if (elsewhere || !reads(*stage.source) || contains(stage.taps, ExprKind::kLoad)) return false;
-  const auto b = static_cast<size_t>(stage.band_axis);
-  if (b + 1 >= rows.extents.size() || stage.source->args.size() != rows.extents.size())
-    return false;  // a row has at least one axis of its own
-  for (size_t d = 0; d < stage.source->args.size(); ++d) {
-    const Expr& index = stage.source->args[d];
-    if (any_node(index, reads)) return false;
-    if (d == b) {
-      if (!same(index, stage.first + tap()) && !same(index, tap() + stage.first)) return false;
-    } else if (d < b) {
-      if (index->kind != ExprKind::kAxis || index->index != static_cast<int>(d) ||
-          !same(rows.extents[d], stage.extents[d]))
-        return false;
-    } else if (contains(index, ExprKind::kTap) || any_node(index, [&](const ExprNode& n) {
-                 return n.kind == ExprKind::kAxis && n.index == stage.band_axis;
-               })) {
-      return false;
-    }
-  }
-  if (any_node(stage.first,
-               [&](const ExprNode& n) { return n.kind == ExprKind::kAxis && n.index != stage.band_axis; }))
-    return false;
-  if (stage.source->border == Border::kReflect101) {
-    // Rows near an edge come from both sides of it: their number is bounded only where the window moves with
-    // the axis.
-    const Expr& first = stage.first;
-    const auto is_axis = [&](const Expr& e) { return e->kind == ExprKind::kAxis; };
-    const auto free = [](const Expr& e) {
-      return !contains(e, ExprKind::kAxis) && !contains(e, ExprKind::kLoad);
-    };
-    const bool sum =
-        first->kind == ExprKind::kOp && (first->op == ScalarOp::kAdd || first->op == ScalarOp::kSub);
-    const bool moves =
-        is_axis(first) || (sum && is_axis(first->args[0]) && free(first->args[1])) ||
-        (sum && first->op == ScalarOp::kAdd && is_axis(first->args[1]) && free(first->args[0]));
-    if (!moves) return false;
-  }
-  return true;
+  if (*consumer < 0) return "nobody reads it";
+  return objection_of(kernel.stages[static_cast<size_t>(*consumer)], rows, producer);
+}
+
+bool ring_is_legal(const Kernel& kernel, int producer, int* consumer) {
+  return ring_objection(kernel, producer, consumer).empty();
 }
 
 /// The rows [low, high] that the window beginning at `first` reads.
@@ -143,6 +160,7 @@ void Lowering::emit_ring(int consumer, int producer, Block& out) {
   push(body, Assign{have_end, max(v(have_end), high + one)});
   push(body, Assign{have_low, max(v(have_low), v(have_end) - (stored_[p]->ring_mask + one))});
   emit_row(consumer, fixed, body);
+  add_row(consumer, y, body);
   push(plane, For{t, zero, n, LoopRole::kSerial, 1, 1, std::move(body)});
   for (size_t d = vars.size(); d-- > 0;) {
     Block loop;

@@ -125,15 +125,18 @@ Shape Lowering::choose_shape(const Nest& nest, const AccessLog& log, const std::
   return shape;
 }
 
-/// A planar destination whose channels read the same elements, or neighbouring ones: channels together, so
-/// that pixels are read (and what they share is computed) once.
+/// A planar destination whose channels read the same elements, or neighbouring ones, or such at computed
+/// places: channels together, so that pixels are read (and what they share is computed) once.
 void Lowering::unroll_planes(const AccessLog& log, const std::vector<int>& vars, int last, Shape* shape,
                              const std::vector<Expr>& extents) const {
   for (const int axis : shape->outer) {
     const auto shared = [&](const Linear& offset) {
       const Expr c = offset.coefficient(vars[static_cast<size_t>(axis)]),
                  x = offset.coefficient(vars[static_cast<size_t>(last)]);
-      return x && (!c || (is_const_int(c, 1) && !is_const_int(x, 1)));
+      const bool computed = std::any_of(offset.rest.begin(), offset.rest.end(), [&](const Expr& e) {
+        return mentions(e, vars[static_cast<size_t>(last)]);
+      });
+      return computed || (x && (!c || (is_const_int(c, 1) && !is_const_int(x, 1))));
     };
     const Expr& channels = extents[static_cast<size_t>(axis)];
     if (!small_constant(channels) || const_value(channels) == 1) continue;

@@ -195,6 +195,7 @@ class Lowering {
   // ---- lower_reduce.cpp
   bool is_big_reduce(int s) const;
   void emit_big_reduce(int s, Block& out);
+  Block add_blocks(int s, Env inner, int lane, int acc, const Expr& blocks);
   void emit_lanes_integer(int s, const Env& env, const Place& part, Block& out);
   void emit_lanes_float(int s, const Env& env, const Place& part, Block& out);
   void emit_grid_reduce(int s, std::vector<Statement>& phases);
@@ -206,7 +207,18 @@ class Lowering {
   size_t collapse_reduce(int s, const Env& env);
   void flat_reduce_axes(int s, const Expr& n, Env* env, Block& out);
 
+  // ---- lower_statistics.cpp
+  void find_statistics();
+  void emit_rows_with_statistics(int s, Block& out);
+  void begin_statistics(int producer, Block& out);
+  void add_row(int producer, const Expr& row, Block& out);
+  void add_row_of(int s, const Expr& row, Block& out);
+  void end_statistics(int s, Block& out);
+  void for_results(int s, const std::function<void(const Env& env, const Expr& base, Block& body)>& make,
+                   Block& out);
+
   // ---- lower_histogram.cpp
+  void clear_counts(int s, Block& out);
   void place_histogram(int s);
   void emit_histogram(int s, std::vector<Statement>& phases);
   void count_rows(int s, const std::vector<Expr>& fixed, Block& out);
@@ -254,6 +266,9 @@ class Lowering {
   int reversed_axis_ = -1;  ///< axis that the nest being made walks from its end
   bool specialised_ = false, scalar_only_ = false;  ///< the nest being made is one of emit_specialised()
   std::vector<std::vector<int>> nest_orders_;  ///< order of a stage's loops where it is not that of its axes
+  std::vector<std::vector<int>> statistics_;   ///< per stage: those gathered row by row as it is made
+  std::vector<int> gathered_by_;               ///< per statistic: in whose loop over rows, or -1
+  std::vector<Place> partial_;                 ///< per statistic that is a reduction: 17 results so far
   std::vector<int> readers_;                   ///< stages that read a stage from memory
 };
 
@@ -267,6 +282,11 @@ bool any_node(const Expr& e, const std::function<bool(const ExprNode&)>& pred);
 bool any_value_node(const Expr& e, const std::function<bool(const ExprNode&)>& pred);
 /// Whether a kernel can be placed in a ring for a consumer; used by schedule and lowering alike.
 bool ring_is_legal(const Kernel& kernel, int producer, int* consumer);
+/// Whether a statistic (integers, few results) may be gathered row by row while the stage it is about is
+/// made.
+bool gather_is_legal(const Kernel& kernel, int statistic, int* producer);
+/// Why not, in words for explain; empty: it is. `consumer` gets the stage that would read the ring.
+std::string ring_objection(const Kernel& kernel, int producer, int* consumer);
 /// Whether the body may raise a flag (a division whose divisor is not a constant).
 bool may_raise_flag(const Stage& stage);
 /// Calls `visit` with every expression of a stage.

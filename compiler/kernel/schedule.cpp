@@ -62,6 +62,8 @@ class Scheduler {
       choose_lanes(kernel_.stages[s], &to);
       add_uses(static_cast<int>(s));
     }
+    if (!options_.gpu && options_.fuse)
+      for (size_t s = 0; s < n; ++s) choose_gathering(static_cast<int>(s), &schedule_.stages[s]);
     return std::move(schedule_);
   }
 
@@ -216,7 +218,8 @@ class Scheduler {
       return say(Placement::kInlined,
                  "the loops that want it take pixel by pixel: each element is computed once");
     int consumer = -1;
-    if (lowering::ring_is_legal(kernel_, s, &consumer)) {
+    const std::string objection = lowering::ring_objection(kernel_, s, &consumer);
+    if (objection.empty()) {
       const std::string& reader = kernel_.stages[static_cast<size_t>(consumer)].name;
       if (options_.gpu) return say(Placement::kWhole, "a GPU keeps no rows: all of it, between two phases");
       bool wide = false;  // a row of a few channels is not worth a ring
@@ -230,9 +233,7 @@ class Scheduler {
       return say(Placement::kWhole, wide ? "its reader is itself made row by row on demand"
                                          : "its rows are only a few elements long");
     }
-    say(Placement::kWhole, inlines                 ? "if computed where it is read, " + again.words()
-                           : readers_[i].loads > 1 ? fmt::format("read in {} places", readers_[i].loads)
-                                                   : "its reader takes elements in another order");
+    say(Placement::kWhole, inlines ? "if computed where it is read, " + again.words() : objection);
   }
 
   uint64_t random(uint64_t below) {
@@ -246,6 +247,20 @@ class Scheduler {
     to->placement = choices[random(choices.size())];
     to->reason = "chosen at random";
     if (random(4) == 0) to->lanes = LaneMapping::kPlanar;  // marks "scalar" for choose_lanes
+  }
+
+  /// Statistics of a stage that is kept whole are gathered while its rows are in the first cache.
+  void choose_gathering(int s, StageSchedule* to) {
+    int producer = -1;
+    if (!lowering::gather_is_legal(kernel_, s, &producer)) return;
+    const auto p = static_cast<size_t>(producer);
+    const Placement where = schedule_.stages[p].placement;
+    if (where == Placement::kInlined || where == Placement::kRing) return;
+    if (options_.random_seed != 0 && random(3) == 0) return;
+    to->gathered = true;
+    const std::string& name = kernel_.stages[p].name;
+    to->reason += fmt::format("; gathered from each row of {} as it is made",
+                              name.empty() ? fmt::format("stage {}", p) : name);
   }
 
   void choose_lanes(const Stage& stage, StageSchedule* to) const {

@@ -129,6 +129,41 @@ std::vector<Expr> RecipeBuilder::extents(int input) const {
   return out;
 }
 
+const NativeOutput* RecipeBuilder::scaled_input(int input) const {
+  const ir::ValueId value = graph_.node(node_).inputs[static_cast<size_t>(input)];
+  const ir::Node* made = graph_.defining_node(value);
+  if (!made || !made->find_arg(kScaledForArg)) return nullptr;
+  if (!scaled_input_)
+    scaled_input_ = std::make_shared<Lowering>(lower_node(graph_, graph_.value(value).node, lineage_));
+  return &scaled_input_->natives[static_cast<size_t>(scaled_input_->outputs[0].native)];
+}
+
+Expr RecipeBuilder::full_extent(int input, int dim) const {
+  const NativeOutput* made = scaled_input(input);
+  return made ? made->full_extents[static_cast<size_t>(dim)] : extent(input, dim);
+}
+
+Expr RecipeBuilder::scaled(int input, int dim, Expr position) const {
+  const NativeOutput* made = scaled_input(input);
+  if (!made) return position;
+  // The first row of the scaled image is the file's row floor(origin * eighths / 8) at that scale.
+  const ir::ValueId value = graph_.node(node_).inputs[static_cast<size_t>(input)];
+  const Expr eighths = eighths_of(graph_.value(value).node);
+  const Expr& origin = made->full_origin[static_cast<size_t>(dim)];
+  auto f64 = [](const Expr& e) { return kernel::convert(e, DType::kF64); };
+  const Expr scale = f64(eighths) * kernel::const_float(0.125, DType::kF64);
+  return (position + f64(origin)) * scale -
+         f64(kernel::binary(ScalarOp::kShr, origin * eighths, kernel::const_int(3)));
+}
+
+Expr eighths_of(ir::NodeId decoder) {
+  return kernel::symbol(SymbolKind::kLocal, DType::kI64, (static_cast<int64_t>(decoder) << 16) + 0xffff);
+}
+
+Expr RecipeBuilder::eighths() const {
+  return graph_.node(node_).find_arg(kScaledForArg) ? eighths_of(node_) : kernel::const_int(8);
+}
+
 Expr RecipeBuilder::element(int input, int64_t flat_index) const {
   const ir::Type& type = input_type(input);
   int64_t volume = type.static_volume();

@@ -52,6 +52,11 @@ struct NativeOutput {
   bool allocates = false;  ///< the function makes its output itself (a reader: size unknown before)
   bool region =
       false;  ///< takes four more scalars y0, x0, y1, x1 and fills only that window of an image [H, W, C]
+  /// Its first scalar is RecipeBuilder::eighths(): the function can make the image smaller. Extents and
+  /// windows are those of the scaled image; these are the rows and columns at full scale, and where the first
+  /// of them lies in the file's image. Empty: it cannot.
+  std::vector<Expr> full_extents, full_origin;
+  Expr least_eighths;  ///< i64: what this file can be scaled to; may be empty
 };
 
 /// How an output comes to be.
@@ -89,6 +94,8 @@ struct Lowering {
   std::vector<NativeScalars> native_scalars;
   std::vector<NativeOutput> natives;
   std::vector<LoweredOutput> outputs;
+  /// Resampling: an image scaled by this (f64) or more would do as input 0. Empty: it must not be scaled.
+  Expr least_scale;
 };
 
 /// A stage of the node being defined; usable in later bodies.
@@ -128,6 +135,16 @@ class RecipeBuilder {
   /// How many elements a list argument has (static, or the static extent of a per-sample vector; a scalar has
   /// 1).
   int arg_length(std::string_view name) const;
+
+  // ---- images that a decoder has scaled (exact=False): what a resampling definition works with
+  /// An extent of the image at full scale; extent() where nothing was scaled.
+  Expr full_extent(int input, int dim) const;
+  /// A position (f64, pixels at full scale) in pixels of the input as it is.
+  Expr scaled(int input, int dim, Expr position) const;
+  /// The definition reads input 0 by scaled() positions, and an image scaled by this or more would do.
+  void least_scale(Expr scale) { lowering_.least_scale = std::move(scale); }
+  /// In a decoder's definition: the eighths of full scale that its readers ask for, i64 1, 2, 4 or 8.
+  Expr eighths() const;
 
   // ---- random draws of this node: element e of its stream (any e; each is independent)
   Expr random_u32(Expr element) const;            ///< uniform over all 2^32
@@ -221,12 +238,21 @@ class RecipeBuilder {
   const ir::Graph& graph() const { return graph_; }
 
  private:
+  /// What made the input, if that was scaled.
+  const NativeOutput* scaled_input(int input) const;
+
   const ir::Graph& graph_;
   ir::NodeId node_;
   Lineage* lineage_;
+  mutable std::shared_ptr<const Lowering> scaled_input_;
   Lowering lowering_;
   int64_t next_local_;
 };
+
+/// The remark of a decoder whose image may be scaled: an integer list, the values that are resampled from it.
+inline constexpr const char* kScaledForArg = "scaled_for";
+/// The scalar that eighths() stands for.
+Expr eighths_of(ir::NodeId decoder);
 
 /// Runs the definition of a node.
 Lowering lower_node(const ir::Graph& graph, ir::NodeId node, Lineage* lineage = nullptr);

@@ -5,8 +5,8 @@
 //
 // Invariant: after the check every static argument holds the alternative of ir::Attr that belongs to its
 // ArgKind (a kFloatList always holds std::vector<double>), None is gone, and no argument occurs twice. Hidden
-// arguments are remarks of passes (region_from: passes/push_region_into_decode.h), lists of value ids: no
-// schema lists them and no check touches them.
+// arguments are remarks of passes (region_from: passes/push_region_into_decode.h; scaled_for:
+// passes/push_scale_into_decode.h), lists of value ids: no schema lists them and no check touches them.
 #pragma once
 
 #include <optional>
@@ -42,6 +42,6 @@ std::string value_note(const ir::Graph& graph, ir::ValueId value, const std::str
                        const std::string& type);
 
 /// Whether the name is a remark of a pass.
-inline bool is_hidden_arg(std::string_view name) { return name == "region_from"; }
+inline bool is_hidden_arg(std::string_view name) { return name == "region_from" || name == "scaled_for"; }
 
 }  // namespace galatea::op

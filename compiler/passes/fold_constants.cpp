@@ -70,7 +70,7 @@ class Folder {
   /// The elements of every output, if the definition yields constants.
   std::optional<std::vector<Cells>> evaluate(NodeId id) const {
     const Node& node = graph_.node(id);
-    if (!is_pure(node) || !is_keyless(node) || !node.op->define || node.outputs.empty()) return std::nullopt;
+    if (!is_pure(node) || !node.op->define || node.outputs.empty()) return std::nullopt;
     if (node.op->kind != op::OperatorKind::kKernel) return std::nullopt;
     if (!std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) { return is_small(v); }))
       return std::nullopt;

@@ -266,6 +266,13 @@ std::optional<Interval> Intervals::op_rule(const Expr& e, const std::vector<Inte
     return kernel::make_op(e->op, e->type, std::move(operands));
   };
   const Interval& a = args[0];
+  // Of two choices by one condition, a choice: a mirrored axis keeps its ends that way.
+  auto sum = [&](const Expr& x, const Expr& y) {
+    bool together = x->kind == ExprKind::kOp && y->kind == ExprKind::kOp && x->op == ScalarOp::kSelect &&
+                    y->op == ScalarOp::kSelect && kernel::same(x->args[0], y->args[0]);
+    if (!together) return apply({x, y});
+    return kernel::select(x->args[0], apply({x->args[1], y->args[1]}), apply({x->args[2], y->args[2]}));
+  };
   // Narrow and unsigned integers wrap within the range of common values.
   bool wraps = is_integral(e->type) && e->type != DType::kI64;
   bool arithmetic = e->op == ScalarOp::kAdd || e->op == ScalarOp::kSub || e->op == ScalarOp::kNeg ||
@@ -273,11 +280,12 @@ std::optional<Interval> Intervals::op_rule(const Expr& e, const std::vector<Inte
   if (wraps && arithmetic) return std::nullopt;
   switch (e->op) {
     case ScalarOp::kAdd:
+      return Interval{sum(a.low, args[1].low), sum(a.high, args[1].high)};
     case ScalarOp::kMin:
     case ScalarOp::kMax:
       return Interval{apply({a.low, args[1].low}), apply({a.high, args[1].high})};
     case ScalarOp::kSub:
-      return Interval{apply({a.low, args[1].high}), apply({a.high, args[1].low})};
+      return Interval{sum(a.low, args[1].high), sum(a.high, args[1].low)};
     case ScalarOp::kNeg:
       return Interval{apply({a.high}), apply({a.low})};
     case ScalarOp::kMul:
@@ -311,9 +319,29 @@ std::optional<Interval> Intervals::op_rule(const Expr& e, const std::vector<Inte
   }
 }
 
+namespace {
+
+/// Times a choice between 1 and -1: which end becomes which is known for each.
+std::optional<Interval> product_with_choice(const Interval& a, const Expr& factor) {
+  if (factor->kind != ExprKind::kOp || factor->op != ScalarOp::kSelect || factor.type() != DType::kI64)
+    return std::nullopt;
+  auto is_sign = [](const Expr& e) { return kernel::is_const_int(e, 1) || kernel::is_const_int(e, -1); };
+  if (!is_sign(factor->args[1]) || !is_sign(factor->args[2])) return std::nullopt;
+  auto times = [&](const Expr& sign) {
+    return kernel::is_const_int(sign, 1) ? a : Interval{-a.high, -a.low};
+  };
+  Interval x = times(factor->args[1]), y = times(factor->args[2]);
+  return Interval{kernel::select(factor->args[0], x.low, y.low),
+                  kernel::select(factor->args[0], x.high, y.high)};
+}
+
+}  // namespace
+
 std::optional<Interval> Intervals::product(const Expr& e, const Interval& a, const Interval& b) {
   auto times = [&](const Expr& x, const Expr& y) { return kernel::make_op(ScalarOp::kMul, e->type, {x, y}); };
   if (is_integral(e->type)) guarded(a), guarded(b);  // else the product could wrap and look harmless
+  if (auto chosen = product_with_choice(a, b.low); chosen && is_point(b)) return chosen;
+  if (auto chosen = product_with_choice(b, a.low); chosen && is_point(a)) return chosen;
   Expr p = times(a.low, b.low), q = times(a.high, b.high);
   if (is_point(a) || is_point(b)) return guarded({kernel::min(p, q), kernel::max(p, q)});
   Expr r = times(a.low, b.high), s = times(a.high, b.low);

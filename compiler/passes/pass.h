@@ -1,14 +1,28 @@
 // What a graph pass is: one function from graph to graph that keeps every value's meaning.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "compiler/ir/graph.h"
 #include "compiler/op/operator.h"
 
 namespace galatea::passes {
 
+/// What a pass did at one place, for explain.
+struct Remark {
+  std::string text;
+  Span span;
+};
+
 /// What a pass may look at besides the graph.
 struct PassContext {
   const op::Registry& registry;
+  std::vector<Remark>* remarks = nullptr;  ///< where to say what was done; may be null
+
+  void remark(std::string text, Span span) const {
+    if (remarks) remarks->push_back({std::move(text), span});
+  }
 };
 
 /// Rewrites the graph; says whether it changed anything.

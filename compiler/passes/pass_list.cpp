@@ -6,9 +6,11 @@
 #include "compiler/passes/hoist_over_branch.h"
 #include "compiler/passes/merge_duplicates.h"
 #include "compiler/passes/push_region_into_decode.h"
+#include "compiler/passes/push_scale_into_decode.h"
 #include "compiler/passes/refine_types.h"
 #include "compiler/passes/remove_dead_nodes.h"
 #include "compiler/passes/remove_identity_arms.h"
+#include "compiler/passes/sink_tails_into_arms.h"
 
 namespace galatea::passes {
 
@@ -24,9 +26,16 @@ const std::vector<PassEntry>& pass_list() {
       {"remove_identity_arms", remove_identity_arms, "branches whose arms do nothing go"},
       // The selectors of those branches may have been their only users.
       {"remove_dead_nodes", remove_dead_nodes, "what nobody uses goes"},
+      {"sink_tails_into_arms", sink_tails_into_arms,
+       "what only finishes a merged tensor is done in the arms"},
+      // Scalars that were merged for what has sunk.
+      {"remove_dead_nodes", remove_dead_nodes, "what nobody uses goes"},
       {"refine_types", refine_types, "extents that are known better by now"},
+      {"push_scale_into_decode", push_scale_into_decode,
+       "photographs that are made small anyway are decoded small (exact=False)"},
+      // In pixels of the scaled images.
       {"push_region_into_decode", push_region_into_decode,
-       "images are decoded no further than they are read"},
+       "images are decoded, and computed, no further than they are read"},
   };
   return kPasses;
 }

@@ -68,9 +68,10 @@ Result<std::vector<PassReport>> run_passes(ir::Graph& graph, const op::Registry&
     if (std::find(options.skip.begin(), options.skip.end(), name) != options.skip.end()) continue;
     TraceScope scope(options.trace, name, "compile");
     auto begin = std::chrono::steady_clock::now();
-    bool changed = pass.run(graph, {registry});
+    std::vector<Remark> remarks;
+    bool changed = pass.run(graph, {registry, &remarks});
     std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begin;
-    reports.push_back({name, changed, taken.count()});
+    reports.push_back({name, changed, taken.count(), std::move(remarks)});
     if (changed && options.verify) {
       auto legal = verify(graph);
       if (!legal) {

@@ -30,6 +30,7 @@ struct PassReport {
   std::string name;
   bool changed = false;
   double milliseconds = 0;
+  std::vector<Remark> remarks;
 };
 
 Result<std::vector<PassReport>> run_passes(ir::Graph& graph, const op::Registry& registry,

@@ -1,5 +1,8 @@
 #include "compiler/passes/push_region_into_decode.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <memory>
 
@@ -38,8 +41,8 @@ void sink_to_first_use(Graph& graph, NodeId id) {
 
 class RegionPush {
  public:
-  explicit RegionPush(Graph& graph)
-      : graph_(graph), table_(filled(graph)), windows_(*table_), availability_(graph) {}
+  RegionPush(Graph& graph, const PassContext& context)
+      : graph_(graph), context_(context), table_(filled(graph)), windows_(*table_), availability_(graph) {}
 
   bool run() {
     bool changed = false;
@@ -105,11 +108,19 @@ class RegionPush {
   bool push_into(NodeId id) {
     if (graph_.node(id).find_arg(kRegionFromArg) || !takes_window(id)) return false;
     const std::optional<Windows::Asked>& asked = windows_.asked(graph_.node(id).outputs[0]);
-    if (!asked || !is_partial(id, asked->ranges)) return false;
-    if (!is_known(id, asked->ranges) && !is_known_further_down(id, asked->ranges)) return false;
+    const bool decodes = table_->lowering(id).outputs[0].kind == LoweredOutput::Kind::kNative;
+    if (!asked || !is_partial(id, asked->ranges)) {
+      if (decodes) tell(id, "the whole image: all of it is read");
+      return false;
+    }
+    if (!is_known(id, asked->ranges) && !is_known_further_down(id, asked->ranges)) {
+      if (decodes) tell(id, "the whole image: what is read of it is not known before it is decoded");
+      return false;
+    }
     marked_.emplace_back(id, &asked->ranges);
     graph_.nodes[id].args.push_back(
         {kRegionFromArg, Attr(std::vector<int64_t>(asked->readers.begin(), asked->readers.end())), {}});
+    tell(id, asked->readers);
     return true;
   }
 
@@ -125,7 +136,24 @@ class RegionPush {
     return false;
   }
 
+  /// "decoders.image makes only what resize, crop read of it".
+  void tell(NodeId id, const std::vector<ValueId>& readers) {
+    std::vector<std::string> names;
+    for (ValueId reader : readers) {
+      const Node* node = graph_.defining_node(reader);
+      std::string name = node ? node->op->name : "a merge";
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
+    }
+    tell(id, names.empty() ? "one element: nobody reads any"
+                           : fmt::format("only what {} read{} of it", fmt::join(names, ", "),
+                                         names.size() == 1 ? "s" : ""));
+  }
+  void tell(NodeId id, const std::string& what) {
+    context_.remark(fmt::format("{} makes {}", graph_.node(id).op->name, what), graph_.node(id).span);
+  }
+
   Graph& graph_;
+  const PassContext& context_;
   std::unique_ptr<plan::ValueTable> table_;
   Windows windows_;
   Availability availability_;
@@ -134,6 +162,8 @@ class RegionPush {
 
 }  // namespace
 
-bool push_region_into_decode(Graph& graph, const PassContext&) { return RegionPush(graph).run(); }
+bool push_region_into_decode(Graph& graph, const PassContext& context) {
+  return RegionPush(graph, context).run();
+}
 
 }  // namespace galatea::passes

@@ -1,5 +1,6 @@
 #include "compiler/passes/refine_types.h"
 
+#include "compiler/op/recipe.h"
 #include "compiler/op/schema.h"
 
 namespace galatea::passes {
@@ -30,6 +31,8 @@ bool refine_merge(Graph& graph, const Merge& merge) {
 
 bool refine_node(Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
+  // Its extents are no longer what the text fixed.
+  if (node.find_arg(op::kScaledForArg)) return false;
   GraphBuilder::NodeSpec spec{node.op, node.inputs, node.args,         node.span,
                               {},      node.key,    node.has_own_seed, node.name};
   auto types = op::check_call(graph, spec);

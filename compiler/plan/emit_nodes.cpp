@@ -15,6 +15,7 @@ void Emitter::emit_node(ir::NodeId id) {
   node_ = id;
   const op::Lowering& lowering = table_.lowering(id);
   if (!header_done_[id]) emit_natives_and_checks(id);
+  if (Expr eighths = table_.eighths(id)) local_registers_[op::eighths_of(id)->a] = {reg(eighths), block_};
   for (size_t k = 0; k < lowering.outputs.size(); ++k) {
     const LoweredOutput& output = lowering.outputs[k];
     if (table_.info(node.outputs[k]).scalar) continue;

@@ -198,9 +198,13 @@ void ValueTable::resolve_lowering(op::Lowering& lowering) const {
     resolve_all(check.values);
   }
   for (op::NativeScalars& native : lowering.native_scalars) resolve_all(native.scalars);
-  for (op::NativeOutput& native : lowering.natives) resolve_all(native.scalars);
+  for (op::NativeOutput& native : lowering.natives) {
+    resolve_all(native.scalars);
+    resolve_one(native.least_eighths);
+  }
   for (op::LoweredOutput& output : lowering.outputs)
     for (auto* list : {&output.extents, &output.step, &output.start, &output.elements}) resolve_all(*list);
+  resolve_one(lowering.least_scale);
 }
 
 void ValueTable::fill_output(ir::NodeId node, size_t k) {

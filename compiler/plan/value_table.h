@@ -60,6 +60,8 @@ class ValueTable {
   void forget_slots() {
     for (ValueInfo& info : values_) info.slot = -1;
   }
+  /// What RecipeBuilder::eighths() is for a decoder that is marked `scaled_for`; empty for other nodes.
+  Expr eighths(ir::NodeId node) const;
   const ir::Graph& graph() const { return graph_; }
   op::Lineage& lineage() { return lineage_; }
 

@@ -27,7 +27,31 @@ std::vector<std::vector<passes::Window>> wanted_windows(const ValueTable& table)
   return wanted;
 }
 
+/// The least of 1, 2, 4 and 8 eighths that is no smaller than the scale.
+Expr to_eighths(const Expr& scale) {
+  Expr out = kernel::const_int(8);
+  for (int64_t eighths : {4, 2, 1})
+    out = kernel::select(scale <= kernel::const_float(static_cast<double>(eighths) / 8, DType::kF64),
+                         kernel::const_int(eighths), out);
+  return out;
+}
+
 }  // namespace
+
+Expr ValueTable::eighths(ir::NodeId node) const {
+  const ir::Arg* readers = graph_.node(node).find_arg(op::kScaledForArg);
+  if (!readers) return {};
+  Expr most = kernel::const_int(1);
+  for (int64_t reader : std::get<std::vector<int64_t>>(readers->as_attr())) {
+    const op::Lowering& lowering = lowerings_[graph_.value(static_cast<ir::ValueId>(reader)).node];
+    GALATEA_CHECK(static_cast<bool>(lowering.least_scale), "a reader of a scaled image does not resample");
+    most = kernel::max(most, to_eighths(resolve(lowering.least_scale)));
+  }
+  // Files that only come whole say so with their header.
+  const op::Lowering& lowering = lowerings_[node];
+  const op::NativeOutput& native = lowering.natives[static_cast<size_t>(lowering.outputs[0].native)];
+  return native.least_eighths ? kernel::max(most, native.least_eighths) : most;
+}
 
 /// Marked nodes are cut down to the windows that are asked of them; and no stage that reads one (through
 /// views and merges) may read outside of that.

@@ -204,10 +204,30 @@ Result<DType> resampled_dtype(const TypeContext& ctx) {
   return dtype;
 }
 
-StageRef resample(RecipeBuilder& b, const ResampleAxis& rows, const ResampleAxis& columns) {
+namespace {
+
+/// Output cells per pixel: an image scaled by this still has a pixel for each cell. Without antialiasing or
+/// with nearest neighbours, single pixels of the image matter.
+void tell_least_scale(RecipeBuilder& b, const ResampleAxis& rows, const ResampleAxis& columns) {
+  const Expr filter = filter_argument(b, "min_filter");
+  if (!b.flag("antialias") || !kernel::is_const(filter) || kernel::is_const_int(filter, 0)) return;
+  auto cells_per_pixel = [](const ResampleAxis& axis) {
+    return to_f64(axis.n) / absolute(axis.hi - axis.lo);
+  };
+  b.least_scale(max(cells_per_pixel(rows), cells_per_pixel(columns)));
+}
+
+}  // namespace
+
+StageRef resample(RecipeBuilder& b, ResampleAxis rows, ResampleAxis columns) {
   for (const ResampleAxis* axis : {&rows, &columns})
     b.check((absolute(axis->lo) <= f64(kMaxSpan)) & (absolute(axis->hi) <= f64(kMaxSpan)),
             "the region of interest from {} to {} is not a place in an image", {axis->lo, axis->hi});
+  tell_least_scale(b, rows, columns);
+  for (ResampleAxis* axis : {&rows, &columns}) {
+    axis->lo = b.scaled(0, axis->dim, axis->lo);
+    axis->hi = b.scaled(0, axis->dim, axis->hi);
+  }
   // Where the result keeps fractions, weights of 14 bits would show.
   const bool integer = b.input_type(0).dtype == DType::kU8 && b.output_type(0).dtype == DType::kU8;
   const DType out = b.output_type(0).dtype;

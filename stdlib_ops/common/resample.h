@@ -33,7 +33,8 @@ std::vector<ArgSpec> filter_args();
 Result<DType> resampled_dtype(const TypeContext& ctx);
 
 /// One spatial axis: output cells 0 .. n-1 sample the interval [lo, hi) (f64, input pixels) of input
-/// dimension `dim`.
+/// dimension `dim`. Where a decoder has scaled the input, these are pixels at full scale
+/// (RecipeBuilder::full_extent).
 struct ResampleAxis {
   int dim = 0;
   Expr lo, hi;
@@ -41,6 +42,6 @@ struct ResampleAxis {
 };
 
 /// Resamples input 0 along both axes into the element type of output 0.
-StageRef resample(RecipeBuilder& b, const ResampleAxis& rows, const ResampleAxis& columns);
+StageRef resample(RecipeBuilder& b, ResampleAxis rows, ResampleAxis columns);
 
 }  // namespace galatea::ops

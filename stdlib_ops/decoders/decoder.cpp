@@ -74,10 +74,11 @@ EncodedExtents peek(RecipeBuilder& b, std::string_view type_argument) {
                                          b.flag("adjust_orientation"), image_type);
   // A header that states no pixels, or more than this, is refused (native/image_header.cpp).
   constexpr std::pair<int64_t, int64_t> kPixels = {1, int64_t{1} << 28};
-  const auto extents = b.native_scalars("image.peek", {0}, {}, config,
-                                        {DType::kI64, DType::kI64, DType::kI64}, {kPixels, kPixels, {1, 4}});
+  const auto extents =
+      b.native_scalars("image.peek", {0}, {}, config, {DType::kI64, DType::kI64, DType::kI64, DType::kI64},
+                       {kPixels, kPixels, {1, 4}, {1, 8}});
   const int64_t channels = channels_of(image_type);
-  return {extents[0], extents[1], channels > 0 ? i64(channels) : extents[2]};
+  return {extents[0], extents[1], channels > 0 ? i64(channels) : extents[2], extents[3]};
 }
 
 std::string decoder_config(const RecipeBuilder& b) {
@@ -87,14 +88,57 @@ std::string decoder_config(const RecipeBuilder& b) {
       b.flag("use_fast_idct"));
 }
 
-void output_decoded_window(RecipeBuilder& b, const AxisRange& rows, const AxisRange& columns,
-                           const Expr& channels) {
+namespace {
+
+/// ceil(n * eighths / 8), as the decoder rounds.
+Expr scaled_up(const Expr& n, const Expr& eighths) {
+  return kernel::binary(ScalarOp::kShr, n * eighths + i64(7), i64(3));
+}
+Expr scaled_down(const Expr& n, const Expr& eighths) {
+  return kernel::binary(ScalarOp::kShr, n * eighths, i64(3));
+}
+
+}  // namespace
+
+void output_decoded(RecipeBuilder& b, const EncodedExtents& image) {
+  const Expr eighths = b.eighths();
+  op::NativeOutput native;
+  native.function = "image.decode";
+  native.inputs = {0};
+  native.config = decoder_config(b);
+  native.region = true;
+  native.full_extents = {image.h, image.w};
+  native.full_origin = {i64(0), i64(0)};
+  native.least_eighths = image.least_eighths;
+  std::vector<Expr> extents = {image.h, image.w, image.c};
+  if (!kernel::is_const(eighths)) {
+    native.scalars = {eighths};
+    for (size_t d = 0; d < 2; ++d) extents[d] = scaled_up(extents[d], eighths);
+  }
+  b.output_native(0, std::move(native), std::move(extents));
+}
+
+void output_decoded_window(RecipeBuilder& b, const EncodedExtents& image, const AxisRange& rows,
+                           const AxisRange& columns) {
+  const Expr eighths = b.eighths();
   op::NativeOutput native;
   native.function = "image.decode_window";
   native.inputs = {0};
-  native.scalars = {rows.start, columns.start, rows.start + rows.extent, columns.start + columns.extent};
   native.config = decoder_config(b);
-  b.output_native(0, std::move(native), {rows.extent, columns.extent, channels});
+  native.full_extents = {rows.extent, columns.extent};
+  native.full_origin = {rows.start, columns.start};
+  native.least_eighths = image.least_eighths;
+  if (kernel::is_const(eighths)) {
+    native.scalars = {rows.start, columns.start, rows.start + rows.extent, columns.start + columns.extent};
+    b.output_native(0, std::move(native), {rows.extent, columns.extent, image.c});
+    return;
+  }
+  // Every pixel of the window, whole or in part.
+  const Expr y0 = scaled_down(rows.start, eighths), x0 = scaled_down(columns.start, eighths);
+  const Expr y1 = scaled_up(rows.start + rows.extent, eighths);
+  const Expr x1 = scaled_up(columns.start + columns.extent, eighths);
+  native.scalars = {eighths, y0, x0, y1, x1};
+  b.output_native(0, std::move(native), {y1 - y0, x1 - x0, image.c});
 }
 
 }  // namespace galatea::ops

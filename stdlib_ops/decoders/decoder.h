@@ -18,12 +18,15 @@ int64_t channels_of(int64_t image_type);
 /// Extents of the oriented image, from its header.
 struct EncodedExtents {
   Expr h, w, c;
+  Expr least_eighths;  ///< what the file can be scaled to: 1, or 8 where it only comes whole
 };
 EncodedExtents peek(RecipeBuilder& b, std::string_view type_argument);
 /// Static configuration of the decoding functions, JSON.
 std::string decoder_config(const RecipeBuilder& b);
+/// Output 0 is the whole image, or what its readers' windows leave of it.
+void output_decoded(RecipeBuilder& b, const EncodedExtents& image);
 /// Output 0 is the window of the image.
-void output_decoded_window(RecipeBuilder& b, const AxisRange& rows, const AxisRange& columns,
-                           const Expr& channels);
+void output_decoded_window(RecipeBuilder& b, const EncodedExtents& image, const AxisRange& rows,
+                           const AxisRange& columns);
 
 }  // namespace galatea::ops

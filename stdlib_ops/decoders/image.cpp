@@ -33,15 +33,7 @@ Operator make_decoders_image() {
     GALATEA_ASSIGN(ir::Type out, decoded_type(ctx));
     return std::vector{out};
   };
-  op.define = [](RecipeBuilder& b) {
-    const EncodedExtents extents = peek(b, "output_type");
-    op::NativeOutput native;
-    native.function = "image.decode";
-    native.inputs = {0};
-    native.config = decoder_config(b);
-    native.region = true;
-    b.output_native(0, std::move(native), {extents.h, extents.w, extents.c});
-  };
+  op.define = [](RecipeBuilder& b) { output_decoded(b, peek(b, "output_type")); };
   return op;
 }
 

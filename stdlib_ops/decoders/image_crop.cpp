@@ -30,8 +30,8 @@ Operator make_decoders_image_crop() {
   op.define = [](RecipeBuilder& b) {
     const EncodedExtents image = peek(b, "output_type");
     const auto [rows, columns] = crop_window(b, image.h, image.w);
-    output_decoded_window(b, apply_bounds(b, rows, image.h, BoundsPolicy::kError, 'H'),
-                          apply_bounds(b, columns, image.w, BoundsPolicy::kError, 'W'), image.c);
+    output_decoded_window(b, image, apply_bounds(b, rows, image.h, BoundsPolicy::kError, 'H'),
+                          apply_bounds(b, columns, image.w, BoundsPolicy::kError, 'W'));
   };
   return op;
 }

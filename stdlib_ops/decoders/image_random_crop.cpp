@@ -32,7 +32,7 @@ Operator make_decoders_image_random_crop() {
   op.define = [](RecipeBuilder& b) {
     const EncodedExtents image = peek(b, "output_type");
     const auto [rows, columns] = random_window(b, image.h, image.w);
-    output_decoded_window(b, rows, columns, image.c);
+    output_decoded_window(b, image, rows, columns);
   };
   return op;
 }

@@ -36,7 +36,7 @@ void define_image_slice(RecipeBuilder& b) {
     const AxisRange range = slice_range(b, static_cast<int>(n), static_cast<int>(axes.size()), extents[d], 1);
     ranges[d] = apply_bounds(b, range, extents[d], BoundsPolicy::kError, kImageLayout[d]);
   }
-  output_decoded_window(b, ranges[0], ranges[1], image.c);
+  output_decoded_window(b, image, ranges[0], ranges[1]);
 }
 
 }  // namespace

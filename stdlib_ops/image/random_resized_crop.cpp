@@ -28,7 +28,7 @@ Types random_resized_crop_types(const TypeContext& ctx) {
 
 void define_random_resized_crop(RecipeBuilder& b) {
   const ImageAxes at = image_axes(b.input_layout(0));
-  const Expr height = b.extent(0, at.h), width = b.extent(0, at.w);
+  const Expr height = b.full_extent(0, at.h), width = b.full_extent(0, at.w);
   b.check((height > i64(0)) & (width > i64(0)), "the image is empty: {} x {}", {height, width});
   const auto [rows, columns] = random_window(b, height, width);
   const auto size = b.integers("size");

@@ -94,7 +94,7 @@ Expr requested_size(RecipeBuilder& b, int axis) {
 }
 
 Request request_of_axis(RecipeBuilder& b, int axis, int dim) {
-  const Expr extent = to_f64(b.extent(0, dim));
+  const Expr extent = to_f64(b.full_extent(0, dim));
   Request r{f64(0), extent, {}, requested_size(b, axis), {}};
   b.check(absolute(r.size) <= f64(1 << 24), "the size {} is not an extent of an image", {r.size});
   if (b.given("roi_start")) {
@@ -112,7 +112,7 @@ Request request_of_axis(RecipeBuilder& b, int axis, int dim) {
   }
   r.length = r.hi - r.lo;
   r.given = not_equal(r.size, f64(0));
-  b.check(logical_not(r.given) | (b.extent(0, dim) > i64(0)),
+  b.check(logical_not(r.given) | (b.full_extent(0, dim) > i64(0)),
           "an image without rows or columns cannot be resized to {}", {r.size});
   return r;
 }
@@ -157,7 +157,7 @@ ResampleAxis resample_axis(RecipeBuilder& b, const Request& r, const Expr& fract
   // Only an axis without a request can be empty here.
   const bool fixed = kernel::is_const(r.given);
   const Expr n =
-      fixed && kernel::is_const(rounded) ? rounded : select(equal(b.extent(0, dim), i64(0)), i64(0), rounded);
+      fixed && kernel::is_const(rounded) ? rounded : select(equal(b.full_extent(0, dim), i64(0)), i64(0), rounded);
   ResampleAxis axis{dim, r.lo, r.hi, n};
   if (b.flag("subpixel_scale")) {
     // The scale stays the fractional one: the interval grows or shrinks about its centre by what rounding did
@@ -183,8 +183,8 @@ void define_resize(RecipeBuilder& b) {
   const ResampleAxis columns = resample_axis(b, requests[1], sizes[1], at.w);
   b.output_stage(0, resample(b, rows, columns));
   if (b.flag("save_attrs"))
-    b.output_scalars(1, {kernel::convert(b.extent(0, at.h), DType::kI32),
-                         kernel::convert(b.extent(0, at.w), DType::kI32)});
+    b.output_scalars(1, {kernel::convert(b.full_extent(0, at.h), DType::kI32),
+                         kernel::convert(b.full_extent(0, at.w), DType::kI32)});
 }
 
 }  // namespace

@@ -63,7 +63,11 @@ struct DecodeOptions {
   DType dtype = DType::kU8;
   bool adjust_orientation = true;
   bool fast_idct = false;
+  int eighths = 8;  ///< 1, 2 or 4: the image at that many eighths of its size; see can_scale()
 };
+/// Whether the codec can decode at a smaller size, with positions that scale exactly: JPEG that is not turned
+/// or mirrored (its last block may reach past the image, so a mirrored edge lies off by a fraction).
+bool can_scale(const ImageHeader& header, int orientation);
 
 /// Takes stored rows of the window and writes the output tensor (HWC, dense).
 class RowSink {

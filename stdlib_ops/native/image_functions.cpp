@@ -44,14 +44,19 @@ Status peek(runtime::NativeContext& context) {
   context.scalar_results[0] = cell_from_int(DType::kI64, swap ? header.width : header.height);
   context.scalar_results[1] = cell_from_int(DType::kI64, swap ? header.height : header.width);
   context.scalar_results[2] = cell_from_int(DType::kI64, decoded_channels(header, options.type));
+  const int orientation = options.adjust_orientation ? header.orientation : 1;
+  context.scalar_results[3] = cell_from_int(DType::kI64, can_scale(header, orientation) ? 1 : 8);
   return {};
 }
 
 Status decode(runtime::NativeContext& context) {
-  const auto& options = static_cast<const ImageState*>(context.state)->options;
+  DecodeOptions options = static_cast<const ImageState*>(context.state)->options;
   GALATEA_ASSIGN(ImageHeader header, read_header(encoded(context.inputs[0])));
+  // A window, perhaps after the scale.
+  const size_t first = context.scalars.size() - 4;
   auto scalar = [&](size_t i) { return cell_to_int(DType::kI64, context.scalars[i]); };
-  Window window{scalar(0), scalar(1), scalar(2), scalar(3)};
+  if (first == 1) options.eighths = static_cast<int>(scalar(0));
+  Window window{scalar(first), scalar(first + 1), scalar(first + 2), scalar(first + 3)};
   ContextScratch scratch(context);
   return decode_window(encoded(context.inputs[0]), header, window, options, scratch, context.output->data);
 }
@@ -65,12 +70,19 @@ uint8_t* scratch_or_null(Scratch& scratch, int64_t size, Error* error) {
   return nullptr;
 }
 
+bool can_scale(const ImageHeader& header, int orientation) {
+  return header.format == ImageFormat::kJpeg && orientation == 1;
+}
+
 Status decode_window(Bytes bytes, const ImageHeader& header, const Window& window,
                      const DecodeOptions& options, Scratch& scratch, uint8_t* output) {
   int orientation = options.adjust_orientation ? header.orientation : 1;
+  GALATEA_CHECK(options.eighths == 8 || can_scale(header, orientation), "this image only comes whole");
   Window stored = to_stored(window, header, orientation);
-  if (stored.y0 < 0 || stored.x0 < 0 || stored.y1 > header.height || stored.x1 > header.width ||
-      stored.height() < 0 || stored.width() < 0)
+  const int64_t height = (header.height * options.eighths + 7) / 8;
+  const int64_t width = (header.width * options.eighths + 7) / 8;
+  if (stored.y0 < 0 || stored.x0 < 0 || stored.y1 > height || stored.x1 > width || stored.height() < 0 ||
+      stored.width() < 0)
     return image_error(fmt::format("the window [{}, {}) x [{}, {}) is not inside the image", window.y0,
                                    window.y1, window.x0, window.x1));
   if (stored.height() == 0 || stored.width() == 0) return {};

@@ -180,5 +180,84 @@ TEST(Llvm, ResizeOfBytes) {
   }
 }
 
+/// Weights that need more than 16 bits.
+TEST(Llvm, LargeWeights) {
+  auto kernel = kernel_from(
+      R"(kernel { param p0:i64 param p1:i64 param p2:i64 input in0:u8 [p0:i64, p1:i64, 3:i64] dense 3
+    map stage0:i32 [p1:i64, 2:i64] { body = convert.i32(sub(mul(axis0, p2:i64), mul(axis1, 40000:i64))) }
+    band stage1:f32 [p0:i64, p1:i64, 3:i64] axis 1 in i32 { first = axis1 taps = 2:i64 weight = load(stage0:i32, axis1, tap)
+      source = load(in0:u8 clamp, axis0, add(axis1, tap), axis2) finish = convert.f32(acc:i32) }
+    output stage1 [0, 1, 2] dense 3 })");
+  for (int64_t step : {1, 700})
+    expect_equal(kernel, {random_tensor(DType::kU8, {3, 50, 3}, 5)}, DType::kF32, {3, 50, 3},
+                 {3, 50, static_cast<uint64_t>(step)});
+}
+
+/// Large outputs of a batch: whole registers go past the cache where their place is aligned.
+TEST(Llvm, StreamedOutputs) {
+  constexpr int64_t kHeight = 301, kWidth = 256;  // one plane of floats: 308,224 bytes
+  for (const char* output : {"[2, 0, 1]", "[0, 1, 2]"}) {
+    auto kernel = kernel_from(
+        std::string(R"(kernel { param p0:i64 param p1:i64 input in0:u8 [p0:i64, p1:i64, 3:i64] dense 3
+      map stage0:f32 [p0:i64, p1:i64, 3:i64] { body = mul(convert.f32(load(in0:u8, axis0, axis1, axis2)), 0.5:f32) }
+      output stage0 )") +
+        output + " dense 3 streaming }");
+    TestTensor input = random_tensor(DType::kU8, {kHeight, kWidth, 3}, 6);
+    const std::vector<uint64_t> params = {kHeight, kWidth};
+    constexpr size_t kCount = kHeight * kWidth * 3;
+    const bool planar = output[1] == '2';
+    for (const size_t shift : {0, 4, 32}) {
+      std::vector<uint8_t> memory(kCount * 4 + 256), expected;
+      auto* data =
+          reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) / 64 * 64) + shift;
+      TestTensor shape(DType::kF32, planar ? std::vector<int64_t>{3, kHeight, kWidth}
+                                           : std::vector<int64_t>{kHeight, kWidth, 3});
+      runtime::KernelTensor tensors[] = {input.view(), shape.view()};
+      tensors[1].data = data;
+      uint32_t status = 0;
+      const runtime::KernelCall call{tensors, params.data(), nullptr, &status};
+      kernel::interpret_stages(kernel, call);
+      expected = memory;
+      for (const Target& target : runnable_targets()) {
+        auto backend = make_llvm_backend(target);
+        const kernel::ScheduleOptions options = backend->schedule_options();
+        auto compiled =
+            backend->compile(kernel, kernel::lower(kernel, kernel::make_schedule(kernel, options), options));
+        ASSERT_TRUE(compiled) << compiled.error().message();
+        std::fill_n(data, kCount * 4, uint8_t{0xCD});
+        compiled->code->run(call);
+        ASSERT_TRUE(memory == expected) << target.name() << ", " << output << ", shifted by " << shift;
+      }
+    }
+  }
+}
+
+/// Tables of bytes: flat, of a pixel's channels before and after they are mixed, mirrored, of a byte that was
+/// computed.
+TEST(Llvm, LookUps) {
+  const std::string head =
+      R"(kernel { param p0:i64 param p1:i64 param p2:f32 param p3:f32 input in0:u8 [p0:i64, p1:i64, 3:i64] dense 3
+    map stage0:u8 [256:i64] { body = saturate.u8(fma(convert.f32(mul(axis0, axis0)), p2:f32, p3:f32)) }
+    map stage1:u8 [p0:i64, p1:i64, 3:i64] { body = load(stage0:u8, convert.i64(load(in0:u8, axis0, INDEX, axis2))) }
+    map stage2:u8 [p0:i64, p1:i64, 3:i64] { body = saturate.u8(fma(convert.f32(load(stage1:u8, axis0, axis1, 2:i64)), p2:f32, convert.f32(load(stage1:u8, axis0, axis1, axis2)))) }
+    map stage3:u8 [p0:i64, p1:i64, 3:i64] { body = load(stage0:u8, convert.i64(load(stage2:u8, axis0, axis1, axis2))) }
+    map stage4:f32 [p0:i64, p1:i64, 3:i64] { body = mul(convert.f32(load(stage3:u8, axis0, axis1, axis2)), p2:f32) }
+    output )";
+  for (const std::string index : {"axis1", "sub(sub(p1:i64, 1:i64), axis1)"})
+    for (const auto& [output, type] : {std::pair{"stage1 [0, 1, 2] dense 3 }", DType::kU8},
+                                       {"stage3 [0, 1, 2] dense 3 }", DType::kU8},
+                                       {"stage4 [0, 1, 2] dense 3 }", DType::kF32}}) {
+      std::string text = head + output;
+      text.replace(text.find("INDEX"), 5, index);
+      const kernel::Kernel kernel = kernel_from(text);
+      for (int64_t w : {1, 15, 16, 33, 200}) {
+        const std::vector<uint64_t> params = {3, static_cast<uint64_t>(w),
+                                              cell_from_double(DType::kF32, 0.0041).bits,
+                                              cell_from_double(DType::kF32, 3.3).bits};
+        expect_equal(kernel, {random_tensor(DType::kU8, {3, w, 3}, 7)}, type, {3, w, 3}, params);
+      }
+    }
+}
+
 }  // namespace
 }  // namespace galatea::codegen

@@ -55,6 +55,13 @@ Operator decode() {
     native.function = "image.decode";
     native.inputs = {0};
     native.region = true;
+    native.full_extents = size;
+    native.full_origin = {i64(0), i64(0)};
+    Expr eighths = b.eighths();
+    if (!kernel::is_const(eighths)) {
+      native.scalars = {eighths};
+      for (Expr& extent : size) extent = (extent * eighths + i64(7)) / i64(8);
+    }
     b.output_native(0, native, {size[0], size[1], i64(3)});
   };
   return op;
@@ -274,10 +281,22 @@ Operator resize() {
   op.define = [](RecipeBuilder& b) {
     std::vector<Expr> start = b.arg_list("start", 2, DType::kF32), end = b.arg_list("end", 2, DType::kF32);
     std::vector<Axis> parts;
+    Expr least;
     for (size_t d = 0; d < 2; ++d) {
-      Expr extent = convert(b.extent(0, static_cast<int>(d)), DType::kF32);
-      parts.push_back({start[d] * extent, (end[d] - start[d]) * extent, b.integers("size")[d]});
+      auto dim = static_cast<int>(d);
+      Expr extent = convert(b.full_extent(0, dim), DType::kF32);
+      Expr low = start[d] * extent, length = (end[d] - start[d]) * extent;
+      Expr scale = const_float(static_cast<double>(b.integers("size")[d])) / length;
+      least = least ? kernel::max(least, scale) : scale;
+      auto scaled = [&](const Expr& at) {
+        Expr full = convert(at, DType::kF64), here = b.scaled(0, dim, full);
+        return kernel::same(full, here) ? at : convert(here, DType::kF32);
+      };
+      Expr begin = scaled(low);
+      parts.push_back(
+          {begin, kernel::same(begin, low) ? length : scaled(low + length) - begin, b.integers("size")[d]});
     }
+    b.least_scale(convert(least, DType::kF64));
     resize_part(b, parts[0], parts[1]);
   };
   return op;

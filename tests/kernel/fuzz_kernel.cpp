@@ -262,6 +262,42 @@ class KernelMaker {
     images_.push_back(add_stage(std::move(stage)));
   }
 
+  /// Bytes through a curve or two: what a table may stand for.
+  void add_curve() {
+    const Image image = some_image();
+    Expr x = saturate(read(image, axes()), DType::kU8);
+    const int curves = pick(1, 3);
+    for (int i = 0; i < curves; ++i)
+      x = chance(3) ? convert(mangle_int(convert(x, DType::kI32)) & const_int(255, DType::kI32), DType::kU8)
+                    : saturate(fma(mangle_float(convert(x, DType::kF32)), float_param(), float_param()),
+                               DType::kU8);
+    Stage stage;
+    stage.type = chance(3) ? DType::kF32 : DType::kU8;
+    stage.extents = image.extents;
+    stage.body = stage.type == DType::kU8 ? x : convert(x, DType::kF32) * float_param();
+    images_.push_back(add_stage(std::move(stage)));
+  }
+
+  /// mask * x + (1 - mask) * y, as policies choose.
+  void add_choice() {
+    const Image image = some_image();
+    const DType type = choose({DType::kU8, DType::kU8, DType::kI16, DType::kI32});
+    const auto number = [&] { return add_param(type, cell_from_int(type, pick(0, 255)).bits); };
+    const Expr x = convert(read(image, axes()), type);
+    const Expr mask = convert(x < number(), type), one = const_int(1, type);
+    const Expr y = chance(2) ? number() - x : x ^ number();
+    Expr body = chance(2) ? mask * x + (one - mask) * y : (one - mask) * y + x * mask;
+    if (chance(2)) body = body & number();
+    if (chance(3))
+      body = convert(convert(body, DType::kI32) + convert(x, DType::kI32) * convert(number(), DType::kI32),
+                     type);
+    Stage stage;
+    stage.type = type;
+    stage.extents = image.extents;
+    stage.body = body;
+    images_.push_back(add_stage(std::move(stage)));
+  }
+
   /// Shifted, mirrored, with a border.
   void add_window_map() {
     const Image image = some_image();

@@ -96,7 +96,7 @@ File encode_jpeg(const Picture& picture, const JpegSettings& settings) {
   return out;
 }
 
-Picture decode_whole_jpeg(const File& file, bool gray) {
+Picture decode_whole_jpeg(const File& file, bool gray, int eighths) {
   jpeg_decompress_struct info;
   jpeg_error_mgr errors;
   info.err = jpeg_std_error(&errors);
@@ -105,6 +105,8 @@ Picture decode_whole_jpeg(const File& file, bool gray) {
   jpeg_read_header(&info, TRUE);
   info.out_color_space = gray ? JCS_GRAYSCALE : info.num_components == 4 ? JCS_CMYK : JCS_RGB;
   info.dct_method = JDCT_ISLOW;
+  info.scale_num = static_cast<unsigned>(eighths);
+  info.scale_denom = 8;
   jpeg_start_decompress(&info);
   auto stride = static_cast<size_t>(info.output_width) * static_cast<size_t>(info.output_components);
   std::vector<uint8_t> pixels(stride * info.output_height);

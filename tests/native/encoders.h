@@ -24,8 +24,9 @@ struct JpegSettings {
 };
 /// 1, 3 or (cmyk) 4 channels.
 File encode_jpeg(const Picture& picture, const JpegSettings& settings);
-/// Everything, by the library's plain calls: 1 channel as stored grey (`gray`), else RGB.
-Picture decode_whole_jpeg(const File& file, bool gray = false);
+/// Everything, by the library's plain calls: 1 channel as stored grey (`gray`), else RGB; at so
+/// many eighths of its size.
+Picture decode_whole_jpeg(const File& file, bool gray = false, int eighths = 8);
 
 struct PngSettings {
   int depth = 8;  ///< bits a sample; palettes: 1, 2, 4, 8

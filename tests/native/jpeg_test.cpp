@@ -78,6 +78,25 @@ TEST(Jpeg, EveryWindowIsTheCropOfTheWhole) {
   }
 }
 
+TEST(Jpeg, EveryScaledWindowIsTheCropOfTheScaledWhole) {
+  Random random(8);
+  for (const Case& c : cases()) {
+    File file = encode_jpeg(make_picture(c.height, c.width, c.channels, 9), c.settings);
+    for (int eighths : {1, 2, 4}) {
+      Picture full = decode_whole_jpeg(file, false, eighths);
+      DecodeOptions options{.eighths = eighths};
+      for (const Window& w : windows(full.height, full.width, random, 20)) {
+        auto decoded = decode(file, options, w);
+        ASSERT_TRUE(decoded) << c.name << ": " << decoded.error().message();
+        auto expected = crop(full, static_cast<int>(w.y0), static_cast<int>(w.x0), static_cast<int>(w.y1),
+                             static_cast<int>(w.x1));
+        ASSERT_EQ(difference(*decoded, expected), "") << c.name << " " << eighths << "/8 [" << w.y0 << ", "
+                                                      << w.y1 << ") x [" << w.x0 << ", " << w.x1 << ")";
+      }
+    }
+  }
+}
+
 TEST(Jpeg, LargeSubsampledWindows) {
   Random random(4);
   for (auto [h, v] : {std::pair{2, 2}, {2, 1}, {1, 2}}) {

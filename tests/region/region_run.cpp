@@ -46,9 +46,16 @@ std::vector<std::vector<uint8_t>> photographs() {
   return out;
 }
 
-/// Bytes of every output of every sample.
-std::vector<std::string> run(const std::string& text, codegen::KernelBackend* backend, bool fuse, bool passes,
-                             size_t* marked) {
+}  // namespace
+
+std::vector<std::string> run_on_photographs(const std::string& blocks, const RegionRun& how, size_t* marked) {
+  const std::string head = "^0:\n";
+  EXPECT_EQ(blocks.substr(0, head.size()), head);
+  std::string text = "pipeline @p(batch_size=5, num_threads=2, seed=5" +
+                     (how.options.empty() ? "" : ", " + how.options) +
+                     ") {\n^0:\n  %encoded = external_source() {dtype=u8, ndim=1} name=\"encoded\"\n"
+                     "  %image = decoders.image(%encoded)\n" +
+                     blocks.substr(head.size()) + "}\n";
   SourceMap sources;
   auto graph = ir::read_graph(text, sources, product().registry);
   EXPECT_TRUE(graph) << graph.error().message() << " at "
@@ -56,9 +63,9 @@ std::vector<std::string> run(const std::string& text, codegen::KernelBackend* ba
   if (!graph) return {};
   CompileOptions options;
   options.registry = &product().registry;
-  options.backend = backend;
-  options.fuse = fuse;
-  options.run_passes = passes;
+  options.backend = how.backend;
+  options.fuse = how.fuse;
+  options.run_passes = how.passes;
   CompileReport report;
   auto program = compile(*graph, sources, options, &report);
   EXPECT_TRUE(program) << program.error().message();
@@ -92,34 +99,25 @@ std::vector<std::string> run(const std::string& text, codegen::KernelBackend* ba
   return out;
 }
 
-}  // namespace
-
 size_t expect_equal_to_whole_images(const std::string& blocks, bool machine_code) {
   SCOPED_TRACE(blocks);
-  const std::string head = "^0:\n";
-  EXPECT_EQ(blocks.substr(0, head.size()), head);
-  std::string text =
-      "pipeline @p(batch_size=5, num_threads=2, seed=5) {\n^0:\n  %encoded = external_source() {dtype=u8, "
-      "ndim=1} name=\"encoded\"\n"
-      "  %image = decoders.image(%encoded)\n" +
-      blocks.substr(head.size()) + "}\n";
   size_t marked = 0;
   auto judge = codegen::make_interpreter_backend(true), loops = codegen::make_interpreter_backend();
-  auto expected = run(text, judge.get(), false, false, &marked);
+  auto expected = run_on_photographs(blocks, {judge.get(), false, false}, &marked);
   EXPECT_EQ(expected.size() % 5, 0u);
   EXPECT_FALSE(expected.empty());
   EXPECT_EQ(marked, 0u);
   if (expected.empty()) return 0;
-  EXPECT_EQ(run(text, judge.get(), false, true, &marked), expected) << "stages";
-  EXPECT_EQ(run(text, loops.get(), false, true, &marked), expected) << "loops, unfused";
-  EXPECT_EQ(run(text, loops.get(), true, true, &marked), expected) << "loops, fused";
+  EXPECT_EQ(run_on_photographs(blocks, {judge.get(), false}, &marked), expected) << "stages";
+  EXPECT_EQ(run_on_photographs(blocks, {loops.get(), false}, &marked), expected) << "loops, unfused";
+  EXPECT_EQ(run_on_photographs(blocks, {loops.get(), true}, &marked), expected) << "loops, fused";
   if (!machine_code) return marked;
   std::string note;
   auto llvm = codegen::make_backend("llvm", &note);
   EXPECT_TRUE(llvm);
   if (!llvm) return marked;
-  EXPECT_EQ(run(text, llvm->get(), false, true, &marked), expected) << "machine code, unfused";
-  EXPECT_EQ(run(text, llvm->get(), true, true, &marked), expected) << "machine code, fused";
+  EXPECT_EQ(run_on_photographs(blocks, {llvm->get(), false}, &marked), expected) << "machine code, unfused";
+  EXPECT_EQ(run_on_photographs(blocks, {llvm->get(), true}, &marked), expected) << "machine code, fused";
   return marked;
 }
 

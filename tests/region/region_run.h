@@ -4,8 +4,22 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
+
+#include "compiler/codegen/backend.h"
 
 namespace galatea {
+
+/// How a graph is compiled.
+struct RegionRun {
+  codegen::KernelBackend* backend = nullptr;
+  bool fuse = true, passes = true;
+  std::string options;  ///< of the pipeline: "exact=false"
+};
+/// Bytes of every output of every photograph: five for the first output, then five for the next. The third
+/// and fourth are turned by EXIF, the fifth is a PNG. `marked` gets the number of nodes computed for a
+/// window.
+std::vector<std::string> run_on_photographs(const std::string& blocks, const RegionRun& how, size_t* marked);
 
 /// `blocks` are those of a graph in which %image is decoded at the start of block 0. Its outputs must be
 /// those of the unfused stage interpreter without passes: on the loop interpreter, fused and not, and, if

@@ -134,6 +134,18 @@ TEST(Session, StatisticsCountWhatWasDelivered) {
   EXPECT_EQ(statistics.operators[0].name, "readers.file");
   EXPECT_EQ(statistics.operators[0].line, 3u);
   EXPECT_EQ(statistics.operators[2].name, "arith.add");
+  // One call of each for each sample; times add up to those of the categories.
+  double seconds = 0;
+  for (const OperatorTime& time : statistics.operators) {
+    EXPECT_EQ(time.calls, 10) << time.name;
+    EXPECT_GT(time.seconds, 0) << time.name;
+    seconds += time.seconds;
+  }
+  EXPECT_NEAR(seconds, statistics.read_seconds + statistics.decode_seconds + statistics.compute_seconds,
+              1e-9);
+  EXPECT_EQ(statistics.operators[0].kind, "read");
+  EXPECT_EQ(statistics.operators[1].kind, "decode");
+  EXPECT_EQ(statistics.operators[2].kind, "kernel");
   EXPECT_GT(statistics.peak_memory_bytes, 0);
   EXPECT_EQ(session->epoch_size(), 10);
   EXPECT_EQ(session->reader_meta().at("test.numbers").epoch_size, 10);

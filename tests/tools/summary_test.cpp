@@ -15,7 +15,8 @@ RunSummary example() {
   summary.statistics.decode_seconds = 2;
   summary.statistics.compute_seconds = 1;
   summary.statistics.peak_memory_bytes = 3 << 20;
-  summary.statistics.operators = {{"resize", 9, 0.5}, {"decoders.image", 7, 1.5}};
+  summary.statistics.operators = {{"resize", 9, 0.5, 100, "kernel"},
+                                  {"decoders.image", 7, 1.5, 200, "decode"}};
   summary.statistics.skipped.resize(2);
   summary.statistics.skipped[0].source = "a/b.jpg";
   summary.startup_seconds = 0.25;
@@ -31,8 +32,9 @@ TEST(Summary, JsonHasTheKeysOfTheContract) {
       text,
       R"({"samples":100,"batches":4,"startup_seconds":0.25,"seconds":2.0,"samples_per_second":50.0,)"
       R"("share":{"read":0.25,"decode":0.5,"compute":0.25,"wait":0.0},"peak_memory_bytes":3145728,)"
-      R"("kernels":{"compiled":1,"cached":2},"operators":[{"name":"decoders.image","line":7,"seconds":1.5},)"
-      R"({"name":"resize","line":9,"seconds":0.5}],"skipped":2,"replaced":0,"seed":18446744073709551615})"
+      R"("kernels":{"compiled":1,"cached":2},"operators":[{"name":"decoders.image","line":7,"kind":"decode","seconds":1.5,)"
+      R"("share":0.75,"microseconds_per_sample":15000.0,"calls":200},{"name":"resize","line":9,"kind":"kernel","seconds":0.5,)"
+      R"("share":0.25,"microseconds_per_sample":5000.0,"calls":100}],"skipped":2,"replaced":0,"seed":18446744073709551615})"
       "\n");
 }
 
@@ -51,6 +53,9 @@ TEST(Summary, TextListsOperatorsAndFailures) {
   EXPECT_NE(text.find("share      read 25 %, decode 50 %, compute 25 %, wait 0 %\n"), std::string::npos)
       << text;
   EXPECT_LT(text.find("decoders.image"), text.find("resize"));
+  EXPECT_NE(text.find("            75 %    15000.0       200     7  decoders.image (decode)\n"),
+            std::string::npos)
+      << text;
   EXPECT_NE(text.find("skipped    2\n  a/b.jpg: "), std::string::npos) << text;
   EXPECT_EQ(text.find("replaced"), std::string::npos) << text;
 }

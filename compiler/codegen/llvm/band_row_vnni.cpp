@@ -5,10 +5,10 @@
 // signed bytes) accumulate them exactly in 32 bits.
 //
 // `prepared`, 64-byte aligned:
-//   i32 header[16]: [0] 1 if every group's window suffices, [1] first source column needed, [2] one past the
-//   last i32 base[groups], padded to 64 bytes per group and quad: 64 bytes of indices, 64 of hi weights, 64
-//   of lo weights (lane l's taps at bytes 4l … 4l+3) channels planes of the current row, each src_width + 128
-//   bytes, rounded up to 64
+//   i32 header[16]: [0] 1 if every group's window suffices and every weight has 16 bits, [1] first source
+//   column needed, [2] one past the last i32 base[groups], padded to 64 bytes per group and quad: 64 bytes of
+//   indices, 64 of hi weights, 64 of lo weights (lane l's taps at bytes 4l … 4l+3) channels planes of the
+//   current row, each src_width + 128 bytes, rounded up to 64
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
@@ -117,6 +117,10 @@ void FunctionEmitter::emit_vnni_prepare(const kernel::BandTables& tables) {
         Value* low_part =
             builder_.CreateAShr(builder_.CreateShl(weight, builder_.getInt32(24)), builder_.getInt32(24));
         Value* high_part = builder_.CreateAShr(builder_.CreateSub(weight, low_part), builder_.getInt32(8));
+        Value* in_bytes =
+            builder_.CreateICmpEQ(builder_.CreateSExt(builder_.CreateTrunc(high_part, i8), i32), high_part);
+        builder_.CreateStore(
+            builder_.CreateAnd(builder_.CreateLoad(i32, fits), builder_.CreateZExt(in_bytes, i32)), fits);
         Value* index = builder_.CreateSub(column(builder_.CreateAdd(first, safe_k)), low);
         Value* quad = builder_.CreateMul(builder_.CreateLShr(k, i64(2)), i64(kQuadBytes));
         Value* slot = builder_.CreateGEP(

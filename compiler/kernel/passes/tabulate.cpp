@@ -11,7 +11,7 @@ namespace galatea::kernel {
 namespace {
 
 constexpr int64_t kEntries = 256;
-constexpr int kFewestOperations = 4;
+constexpr int kFewestOperations = 3;
 constexpr int64_t kSmallStage = 16 * kEntries;  ///< elements; fewer are not worth a table
 
 bool is_op(const Expr& e, ScalarOp op) { return e->kind == ExprKind::kOp && e->op == op; }
