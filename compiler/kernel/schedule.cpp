@@ -107,7 +107,8 @@ class Scheduler {
   static int cost_of(const Stage& stage) {
     int cost = 0;
     any_node(stage.body, [&](const ExprNode& node) {
-      if (node.kind != ExprKind::kOp) return false;
+      // The byte itself costs nothing: computed anew, it is there.
+      if (node.kind != ExprKind::kOp || node.args[0]->kind == ExprKind::kAxis) return false;
       int width = size_of(node.type);
       for (const Expr& arg : node.args) width = std::max(width, size_of(arg.type()));
       const bool long_operation = node.op == ScalarOp::kDiv || node.op == ScalarOp::kSqrt;
