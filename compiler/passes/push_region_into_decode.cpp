@@ -94,6 +94,17 @@ class RegionPush {
     return false;
   }
 
+  /// A reader that makes as many elements as there are reads all of them in all likelihood (a mirror, whose
+  /// window only looks like a part): its kernel is better left to see the whole.
+  bool is_read_whole(NodeId id, const std::vector<ValueId>& readers) const {
+    const int64_t volume = graph_.type(graph_.node(id).outputs[0]).static_volume();
+    return volume >= 0 && std::any_of(readers.begin(), readers.end(), [&](ValueId reader) {
+             const Node* node = graph_.defining_node(reader);
+             const bool makes_a_part = node && node->find_arg(kRegionFromArg);
+             return !makes_a_part && graph_.type(reader).static_volume() == volume;
+           });
+  }
+
   bool is_known(NodeId id, const std::vector<Range>& ranges) const {
     return std::all_of(ranges.begin(), ranges.end(), [&](const Range& range) {
       return availability_.holds(range.begin, id) && availability_.holds(range.end, id);
@@ -113,6 +124,7 @@ class RegionPush {
       if (decodes) tell(id, "the whole image: all of it is read");
       return false;
     }
+    if (!decodes && is_read_whole(id, asked->readers)) return false;
     if (!is_known(id, asked->ranges) && !is_known_further_down(id, asked->ranges)) {
       if (decodes) tell(id, "the whole image: what is read of it is not known before it is decoded");
       return false;

@@ -77,7 +77,7 @@ TEST(Scaled, MirroredAndCroppedAfterwards) {
 }
 
 TEST(Scaled, ADecodedWindow) {
-  expect_near(R"(  %window = decoders.image_crop(%encoded) {crop=[37.0, 39.0], crop_pos_x=0.3, crop_pos_y=0.9}
+  expect_near(R"(  %window = decoders.image_crop(%encoded) {crop=[31.0, 33.0], crop_pos_x=0.3, crop_pos_y=0.9}
   %out = resize(%window) {size=[8.0, 9.0]}
   return %out
 )");
