@@ -88,7 +88,7 @@ void define_constant(RecipeBuilder& b) {
   const std::vector<Expr> data = b.arg_list(name, size, out.dtype);
   if (size == 1 && volume > kMaxScalarElements) {
     std::vector<Expr> extents;
-    for (int64_t e : out.extents) extents.push_back(i64(e));
+    for (int64_t e : out.extents) extents.push_back(kernel::extent_constant(e));
     b.output_stage(0, b.map("constant", out.dtype, extents, [&](const Axes&) { return data[0]; }));
     return;
   }

@@ -137,6 +137,7 @@ TEST(PipelineGenerator, KnowsEveryOperatorOnImages) {
                                           "index",
                                           "one_hot",
                                           "peek_image_shape",
+                                          "pixel",
                                           "random.normal",
                                           "readers.file",
                                           "reductions.mean_square",

@@ -83,7 +83,7 @@ std::string PipelineGenerator::whole(int low, int high) {
 }
 
 std::string PipelineGenerator::extent() {
-  constexpr int kLow = 5, kHigh = 29;
+  constexpr int kLow = 16, kHigh = 40;  // larger than any filter has taps
   int value = kLow + static_cast<int>(numbers_() % (kHigh - kLow + 1));
   while (std::find(extents_.begin(), extents_.end(), value) != extents_.end() &&
          extents_.size() < kHigh - kLow)
