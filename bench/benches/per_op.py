@@ -75,6 +75,8 @@ OTHER_OUTPUT = {("resize half", "OpenCV"), ("resize half", "Albumentations"), ("
                 ("resize half nearest", "Albumentations"), ("resize half", "kornia")}
 #: A peer whose output differs by more on average, in levels of 255, does something else: it is named, but not held against us.
 SAME_LEVELS = 1.0
+#: Outputs of chance: nothing to compare.
+RANDOM = ("salt_and_pepper",)
 PLANES = ("transpose CHW", "crop_mirror_normalize")
 DTYPES = {"u8": "UINT8", "f32": "FLOAT"}
 
@@ -121,6 +123,10 @@ def run(context):
                             "entries": entries}, charts)
 
 
+def makes_the_same(case, peer):
+    return case.name in RANDOM or peer.difference["mean"] <= SAME_LEVELS and (case.name, peer.name) not in OTHER_OUTPUT
+
+
 def row(entry):
     if entry.get("skipped"):
         return [f"{entry['operator']}, {entry['form']}", "SKIPPED"] + [""] * 6
@@ -139,7 +145,7 @@ def measure(context, arena, servers, case, threads):
         return entry | {"skipped": report.short_reason(str(failure))}
     limit, ours, *peers = everyone
     running = [peer for peer in peers if not peer.skipped]
-    same = [peer for peer in running if peer.difference["mean"] <= SAME_LEVELS and (case.name, peer.name) not in OTHER_OUTPUT]
+    same = [peer for peer in running if makes_the_same(case, peer)]
     fastest = max(same, key=lambda peer: peer.rate, default=None)
     other = max((peer for peer in running if peer not in same), key=lambda peer: peer.rate, default=None)
     entry |= {"us": 1e6 / ours.rate, "of_limit": contest.ratio(ours, limit), "contestants": report.standings(everyone, limit, ours)[1]}

@@ -86,6 +86,14 @@ with harness.Context(support.arguments()) as context:
 
 
 class Environment(BenchTest):
+    def pip(self, text):
+        """Stands in for the one that installs."""
+        tools = harness.ENVIRONMENT / "bin"
+        tools.mkdir(parents=True)
+        (tools / "pip").write_text(f"#!/bin/sh\n{text}\n")
+        (tools / "pip").chmod(0o755)
+        return tools
+
     def test_scratch_goes_when_a_benchmark_fails(self):
         with self.assertRaises(harness.Failure):
             with harness.Context(arguments()) as context:
@@ -104,23 +112,17 @@ class Environment(BenchTest):
                 context.program("decode_limit")
 
     def test_where_peers_cannot_be_installed_the_reason_is_told(self):
-        # A pip that refuses.
-        tools = harness.ENVIRONMENT / "bin"
-        tools.mkdir(parents=True)
-        (tools / "pip").write_text("#!/bin/sh\necho 'no network' >&2\nexit 1\n")
-        (tools / "pip").chmod(0o755)
+        self.pip("echo 'no network' >&2; exit 1")
         self.assertIn("no network", harness.prepare_environment())
         self.assertFalse((harness.ENVIRONMENT / "installed").exists())
 
     def test_what_is_installed_is_not_installed_again(self):
-        tools = harness.ENVIRONMENT / "bin"
-        tools.mkdir(parents=True)
-        (tools / "pip").write_text("#!/bin/sh\necho x >> \"$0.calls\"\n")
-        (tools / "pip").chmod(0o755)
+        tools = self.pip('echo x >> "$0.calls"')
         self.assertEqual([harness.prepare_environment(), harness.prepare_environment()], ["", ""])
         self.assertEqual((tools / "pip.calls").read_text(), "x\n")
 
     def test_peers_and_cases_are_chosen_by_parts_of_their_names(self):
+        self.pip("")
         with harness.Context(arguments(no_peers=False, peers=["opencv"], only=["hue"])) as context:
             self.assertTrue(context.wants_peer("Albumentations, OpenCV"))
             self.assertFalse(context.wants_peer("DALI"))
