@@ -17,6 +17,10 @@ struct Data {
   bool is_bool = false;
   bool is_scalar = false;  ///< written as a number, not as a list
   size_t size() const { return is_integer ? integers.size() : numbers.size(); }
+  Expr element(size_t n, DType type) const {
+    return kernel::saturate(
+        is_integer ? kernel::const_int(integers[n]) : kernel::const_float(numbers[n], DType::kF64), type);
+  }
 };
 
 Data data_of(const ir::Attr& attr) {
