@@ -205,6 +205,9 @@ void BatchJob::compact() {
 
 BatchJob::Finished BatchJob::finish() {
   Finished finished;
+  // A thread may hold on to the job a moment longer; what was fed shall not wait for that.
+  feed_tensors_.clear();
+  feeds.clear();
   auto by_slot = [](const auto& a, const auto& b) { return a.first < b.first; };
   std::sort(skipped_.begin(), skipped_.end(), by_slot);
   std::sort(replaced_.begin(), replaced_.end(), by_slot);

@@ -43,10 +43,10 @@ class CpuExecutor final : public Executor {
   }
   void take_tickets() {
     Worker worker = core_.make_worker();
-    while (auto ticket = scheduler_.take(worker)) {
+    while (auto ticket = scheduler_.take()) {
       Progress progress =
           advance_sample(core_, *ticket->job, ticket->slot, *ticket->frame, worker, ticket->start);
-      scheduler_.give_back(std::move(*ticket), progress);
+      scheduler_.give_back(std::move(*ticket), progress, worker);
     }
   }
 

@@ -11,6 +11,9 @@ namespace {
 /// be about to let go.
 constexpr std::chrono::milliseconds kPatience{500};
 
+/// How many samples a source hears of before they are read.
+constexpr int kReadAhead = 16;
+
 }  // namespace
 
 Scheduler::Scheduler(SessionCore& core, int num_threads)
@@ -87,15 +90,30 @@ void Scheduler::wait_for_work(std::unique_lock<std::mutex>& lock) {
   work_.wait_for(lock, std::chrono::milliseconds(10));
 }
 
-std::optional<Ticket> Scheduler::take(Worker& worker) {
+/// Samples that will be read soon: the order is known, so that a disk can work ahead. A batch announces its
+/// first ones together, then each sample the one that many places behind it.
+Scheduler::Upcoming Scheduler::upcoming_samples(const Ticket& ticket) const {
+  Upcoming upcoming;
+  const BatchJob& job = *ticket.job;
+  const size_t num_sources = core_.loaded->sources.size();
+  const int last = std::min(ticket.slot + kReadAhead, job.num_samples() - 1);
+  // Only of samples that no thread has yet: places change with substitutes.
+  for (int slot = std::max(ticket.slot == 0 ? 1 : last, job.num_taken);
+       num_sources > 0 && slot <= last && (ticket.slot == 0 || last == ticket.slot + kReadAhead); ++slot) {
+    for (size_t source = 0; source < num_sources; ++source)
+      upcoming.emplace_back(source, job.places[static_cast<size_t>(slot) * num_sources + source].index);
+  }
+  return upcoming;
+}
+
+std::optional<Ticket> Scheduler::take() {
   std::unique_lock lock(mutex_);
-  for (size_t i = 0; i < worker.site_times.size(); ++i)
-    times_.sites[i].add(std::exchange(worker.site_times[i], {}));
   const auto begin = std::chrono::steady_clock::now();
   for (bool waited = false;; waited = true) {
     if (core_.cancelled) return std::nullopt;
     if (auto ticket = find_work()) {
       ++num_running_;
+      Upcoming upcoming = ticket->start == Start::kFresh ? upcoming_samples(*ticket) : Upcoming{};
       const auto now = std::chrono::steady_clock::now();
       if (times_.first_read == std::chrono::steady_clock::time_point{}) {
         times_.first_read = now;
@@ -104,6 +122,8 @@ std::optional<Ticket> Scheduler::take(Worker& worker) {
             std::chrono::duration_cast<std::chrono::nanoseconds>(now - std::max(begin, times_.first_read))
                 .count();
       }
+      lock.unlock();
+      for (auto [source, index] : upcoming) core_.loaded->sources[source].samples->will_read(index);
       return ticket;
     }
     if (prepare_outputs(lock)) continue;
@@ -151,8 +171,10 @@ void Scheduler::run_step(std::unique_lock<std::mutex>& lock, const std::shared_p
   ready_.notify_all();
 }
 
-void Scheduler::give_back(Ticket ticket, Progress progress) {
+void Scheduler::give_back(Ticket ticket, Progress progress, Worker& worker) {
   std::unique_lock lock(mutex_);
+  for (size_t i = 0; i < worker.site_times.size(); ++i)
+    times_.sites[i].add(std::exchange(worker.site_times[i], {}));
   BatchJob& job = *ticket.job;
   --num_running_;
   if (!waiting_.empty()) work_.notify_all();

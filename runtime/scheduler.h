@@ -21,10 +21,10 @@ namespace galatea::runtime {
 class Scheduler {
  public:
   Scheduler(SessionCore& core, int num_threads);
-  /// Waits for work; nullopt when cancelled. The worker's times go to the totals.
-  std::optional<Ticket> take(Worker& worker);
-  /// Takes a ticket back.
-  void give_back(Ticket ticket, Progress progress);
+  /// Waits for work; nullopt when cancelled.
+  std::optional<Ticket> take();
+  /// Takes a ticket back; the worker's times go to the totals.
+  void give_back(Ticket ticket, Progress progress, Worker& worker);
   Result<std::shared_ptr<BatchJob>> next(Executor::Deadline deadline);
   void wake();
   void shrink();
@@ -36,6 +36,8 @@ class Scheduler {
   std::optional<Ticket> find_work();
   std::optional<Ticket> find_waiting();
   void wait_for_work(std::unique_lock<std::mutex>& lock);
+  using Upcoming = std::vector<std::pair<size_t, int64_t>>;  ///< (source, index)
+  Upcoming upcoming_samples(const Ticket& ticket) const;
   bool prepare_outputs(std::unique_lock<std::mutex>& lock);
   bool wait_for_batch(std::unique_lock<std::mutex>& lock, Executor::Deadline deadline);
   bool plan_one();

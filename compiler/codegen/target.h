@@ -25,7 +25,7 @@ struct Target {
   bool vnni_vbmi() const { return is_x86() && level >= TargetLevel::kX86V4Vnni; }
   int vector_bits() const { return !is_x86() ? 128 : avx512() ? 512 : 256; }
   /// What a look-up of a byte in a table of 256 costs, in operations on bytes (kernel::ScheduleOptions).
-  int look_up_cost() const { return !is_x86() ? 16 : vnni_vbmi() ? 4 : avx512() ? 36 : 64; }
+  int look_up_cost() const { return !is_x86() ? 16 : vnni_vbmi() ? 4 : avx512() ? 18 : 20; }
   std::string name() const;      ///< "x86-64-v4-vnni"
   std::string cpu() const;       ///< LLVM's name of the processor
   std::string features() const;  ///< LLVM's feature string beyond the processor

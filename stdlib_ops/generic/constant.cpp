@@ -88,8 +88,7 @@ void define_constant(RecipeBuilder& b) {
   const std::string name = data_argument(b);
   const ir::Type& out = b.output_type(0);
   const int64_t volume = out.static_volume();
-  const Data given = data_of(b.attr(name));
-  const auto size = static_cast<int>(given.size());
+  const auto size = static_cast<int>(data_of(b.attr(name)).size());
   const std::vector<Expr> data = b.arg_list(name, size, out.dtype);
   if (size == 1 && volume > kMaxScalarElements) {
     std::vector<Expr> extents;
@@ -99,7 +98,7 @@ void define_constant(RecipeBuilder& b) {
   }
   if (volume > kMaxScalarElements) {
     std::vector<Cell> cells;
-    for (size_t n = 0; n < given.size(); ++n) cells.push_back(given.element(n, out.dtype)->value);
+    for (const Expr& element : data) cells.push_back(element->value);
     return b.output_constant(0, std::make_shared<runtime::ConstantTensor>(out.dtype, out.extents, cells));
   }
   std::vector<Expr> elements;

@@ -142,6 +142,7 @@ class Import {
   Expr body(const Expr& text, const Axes& stage_axes) {
     stage_axes_ = &stage_axes;
     done_.clear();
+    numbers_ = 0;
     return run(text);
   }
 
@@ -162,10 +163,21 @@ class Import {
       if (e->symbol == SymbolKind::kElement) return b_.element(k, e->b);
       return b_.extent(k, axes_[static_cast<size_t>(k)][static_cast<size_t>(e->b)]);
     }
+    if (e->kind == ExprKind::kConst) return number(e);
     if (e->args.empty()) return e;
     std::vector<Expr> args;
     for (const Expr& arg : e->args) args.push_back(run(arg));
     return kernel::detail::with_args(*e, std::move(args));
+  }
+
+  /// Numbers of the text are parameters of the kernel; small integers are places in a window or channels.
+  Expr number(const Expr& e) {
+    constexpr int64_t kStructure = 16;
+    if (is_bool(e->type)) return e;
+    const int64_t value = is_float(e->type) ? kStructure + 1 : kernel::const_value(e);
+    if (value >= -kStructure && value <= kStructure) return e;
+    ++numbers_;
+    return kernel::user_constant(e->type, e->value, (b_.node_id() * 0x9E3779B97F4A7C15U + numbers_) << 1 | 1);
   }
 
   Expr load(const Expr& e) {
@@ -203,6 +215,7 @@ class Import {
   std::vector<std::vector<int>> axes_;  ///< of each input
   std::vector<int> at_;                 ///< dimension of each coordinate
   const Axes* stage_axes_ = nullptr;
+  uint64_t numbers_ = 0;  ///< how many numbers of the text came by
   std::unordered_map<const kernel::ExprNode*, Expr> done_;
 };
 

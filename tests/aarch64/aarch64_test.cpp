@@ -31,6 +31,7 @@ class Aarch64 : public ::testing::Test {
   static kernel::ScheduleOptions options() {
     kernel::ScheduleOptions out;
     out.vector_bits = kTarget.vector_bits();
+    out.look_up_cost = kTarget.look_up_cost();
     return out;
   }
 

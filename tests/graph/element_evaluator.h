@@ -196,7 +196,14 @@ class Evaluator {
       if (!resolve(at.back(), scalar(sizes[d]), e.border)) return e.fill;
     }
     if (from_stage) return stage_element(frame, e.target.index, at);
-    read(frame.node->inputs[static_cast<size_t>(e.target.index)], at);
+    const auto number = static_cast<size_t>(e.target.index);
+    if (const size_t inputs = frame.node->inputs.size(); number >= inputs) {
+      const runtime::ConstantTensor& constant = *frame.lowering->constants[number - inputs];
+      int64_t n = 0;
+      for (size_t d = 0; d < at.size(); ++d) n = n * constant.extents()[d] + at[d];
+      return constant.element(n);
+    }
+    read(frame.node->inputs[number], at);
     return cell_from_int(e.type, (at[0] * 31 + at[1] * 17) % 256);
   }
 
@@ -231,6 +238,19 @@ class Evaluator {
         frame.reduce_axes = inner;
         eval(stage.body, frame);
       });
+      return {};
+    }
+    if (stage.form == kernel::StageForm::kHistogram) {
+      for_box(extents(stage.reduce_extents), [&](const std::vector<int64_t>& inner) {
+        frame.reduce_axes = inner;
+        frame.acc.bits += eval(stage.body, frame).bits == static_cast<uint64_t>(at.back()) ? 1 : 0;
+      });
+      return stage.finish ? eval(stage.finish, frame) : frame.acc;
+    }
+    if (stage.form == kernel::StageForm::kScan) {
+      const auto along = static_cast<size_t>(stage.scan_axis);
+      for (frame.axes[along] = 0; frame.axes[along] <= at[along]; ++frame.axes[along])
+        eval(stage.body, frame);
       return {};
     }
     int64_t taps = scalar(stage.taps);

@@ -1,9 +1,12 @@
 // readers.file: which files, in which order, with which labels; and errors that name what is wrong.
+#include <fcntl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
-
-#include <unistd.h>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -205,6 +208,61 @@ TEST_F(FileSourceTest, VanishedFilesAreNamedWhenRead) {
   ReadResult folder = read_sample(**source, 0);
   ASSERT_FALSE(folder.status);
   EXPECT_NE(folder.status.error().message().find("regular"), std::string::npos);
+}
+
+/// Whether the page cache has the whole file; nullopt where the file system cannot tell.
+std::optional<bool> is_cached(const fs::path& path, size_t size) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  std::vector<char> bytes(size);
+  iovec part{bytes.data(), size};
+  const ssize_t count = ::preadv2(file, &part, 1, 0, RWF_NOWAIT);
+  const bool can_tell = count >= 0 || errno == EAGAIN;
+  ::close(file);
+  if (!can_tell) return std::nullopt;
+  return count == static_cast<ssize_t>(size);
+}
+
+bool evict(const fs::path& path, size_t size) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  ::fsync(file);
+  ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+  ::close(file);
+  return is_cached(path, size) == false;
+}
+
+TEST_F(FileSourceTest, ReadsAheadOnlyWhereFilesAreNotCached) {
+  const std::string text(300'000, 'q');
+  for (const char* name : {"a/0.jpg", "a/1.jpg", "a/2.jpg"}) write(name, text);
+  auto source = file_source_factory().open(at_root().dump());
+  ASSERT_TRUE(source.has_value());
+  auto read = [&](int64_t index) {
+    std::vector<uint8_t> bytes;
+    int32_t label = -1;
+    runtime::Tensor outputs[2];
+    auto status = (*source)->read(
+        index, [&](int k, DType dtype, const std::vector<int64_t>& extents) -> Result<runtime::Tensor*> {
+          if (k == 0) bytes.resize(static_cast<size_t>(extents[0]));
+          outputs[k].set_dense(dtype, extents);
+          outputs[k].data = k == 0 ? bytes.data() : reinterpret_cast<uint8_t*>(&label);
+          return &outputs[k];
+        });
+    EXPECT_TRUE(status.has_value());
+    EXPECT_EQ(std::string(bytes.begin(), bytes.end()), text);
+    EXPECT_GE((*source)->bytes(index), 300'000);
+  };
+  if (!evict(root_ / "a/1.jpg", text.size()))
+    GTEST_SKIP() << "this file system does not evict files from the page cache, or does not tell";
+  // Nothing was slow yet: nobody looks ahead.
+  read(0);
+  (*source)->will_read(1);
+  EXPECT_EQ(is_cached(root_ / "a/1.jpg", text.size()), false);
+  // A file that is not there turns it on.
+  ASSERT_TRUE(evict(root_ / "a/2.jpg", text.size()));
+  read(1);
+  (*source)->will_read(2);
+  for (int i = 0; i < 2000 && is_cached(root_ / "a/2.jpg", text.size()) == false; ++i) ::usleep(5000);
+  EXPECT_EQ(is_cached(root_ / "a/2.jpg", text.size()), true);
+  read(2);
 }
 
 }  // namespace

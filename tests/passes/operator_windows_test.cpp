@@ -67,6 +67,10 @@ const Case kCases[] = {
     {"index",
      "  %c = index(%x) {kinds=[\"slice\", \"slice\"], lo_0=1, hi_0=3, lo_1=-3}\n  %y = brightness(%c)\n"},
     {"gaussian_blur", "  %y = gaussian_blur(%x) {sigma=1.0}\n"},
+    {"equalize_of_a_crop", "  %c = crop(%x) {crop=[3.0, 4.0], crop_pos_x=%u}\n  %y = equalize(%c)\n"},
+    {"lookup_of_a_crop",
+     "  %c = crop(%x) {crop=[3.0, 4.0], crop_pos_x=%u}\n  %y = lookup_table(%c) {keys=[1, 2], values=[3.0, "
+     "4.0]}\n"},
     {"color_twist", "  %y = color_twist(%x) {hue=20.0}\n"},
 };
 

@@ -343,6 +343,18 @@ TEST(Admission, FailingAllocationsLoseNoClaims) {
   }
 }
 
+TEST(Scheduling, BatchesOfOneKeepEveryThreadBusy) {
+  // Sample 0 waits inside its call until every other thread has been in one.
+  for (int threads : {2, 4, 8}) {
+    Ragged ragged{.batch_size = 1, .prefetch_depth = 1, .num_samples = 24};
+    ragged.gate = R"({"sample": 0, "calls": )" + std::to_string(threads - 1) + "}";
+    auto session = open(ragged, ExecutorKind::kCpu, threads);
+    auto first = session->next(std::chrono::seconds(60));
+    ASSERT_TRUE(first.has_value()) << first.error().message();
+    EXPECT_EQ((**first)->sample_ids, std::vector<int64_t>{0});
+  }
+}
+
 TEST(MemoryGate, GivesNoMoreThanTheLimit) {
   Allocator allocator(1000);
   MemoryGate gate(allocator);

@@ -124,6 +124,20 @@ TEST(BufferPool, RecyclesAndStaysBounded) {
   EXPECT_EQ(allocator.bytes_in_use(), 0);
 }
 
+TEST(BufferPool, PreparesOneThatIsRecycled) {
+  Allocator allocator;
+  BufferPool pool(allocator);
+  pool.prepare(5000);
+  EXPECT_EQ(pool.free_bytes(), 0);  // nothing was in use yet, so that nothing is known of what will be
+  auto used = *pool.acquire(5000);
+  pool.prepare(5000);
+  pool.prepare(5000);
+  EXPECT_EQ(pool.free_bytes(), round_up_capacity(5000));
+  auto next = *pool.acquire(5000);
+  EXPECT_EQ(pool.num_recycled(), 1);
+  EXPECT_NE(next->data(), used->data());
+}
+
 TEST(BufferPool, GivesIdleBuffersBackBeforeItFails) {
   Allocator allocator(100000);
   BufferPool pool(allocator);
