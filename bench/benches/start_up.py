@@ -10,6 +10,7 @@ import statistics
 import time
 
 import harness
+import report
 
 DESCRIPTION = "process start, checking 50,000 lines, staging and compiling, the first batch"
 LINES = 50_000
@@ -19,7 +20,7 @@ TRAIN = "examples/02_imagenet_train.dali-dsl"
 BOUNDS = {"check of 50,000 lines": 2.0, "staging and passes": 0.020}
 
 
-def large_file():
+def large_file(folder):
     """Functions with arithmetic, loops, strings and operators, as a generated policy has them, and a pipeline that calls each of them."""
     lines = ["from nvidia.dali import pipeline_def, fn, types", ""]
     names = []
@@ -42,14 +43,14 @@ def large_file():
               "    image = fn.decoders.image(encoded)"]
     remaining = LINES - len(lines) - 1
     lines += [f"    image = {names[i % len(names)]}(image)" for i in range(remaining)] + ["    return image, label"]
-    path = harness.OUT / "start-up.dali-dsl"
+    path = folder / "start-up.dali-dsl"
     path.write_text("\n".join(lines) + "\n")
     return path
 
 
-def wide_file():
+def wide_file(folder):
     """A pipeline with many random outputs and no reader."""
-    path = harness.OUT / "start-up-wide.dali-dsl"
+    path = folder / "start-up-wide.dali-dsl"
     path.write_text(f"""from nvidia.dali import pipeline_def, fn
 
 @pipeline_def(batch_size=1)
@@ -76,8 +77,8 @@ def timed(command):
 
 def run(context):
     galatea = context.program("galatea")
-    large, wide = large_file(), wide_file()
-    trace = harness.OUT / "start-up-trace.json"
+    large, wide = large_file(context.scratch), wide_file(context.scratch)
+    trace = context.scratch / "start-up-trace.json"
     wide_name = f"check of {OUTPUTS:,} random outputs"
     rows = {name: [] for name in ("process start", "check of 50,000 lines", wide_name, "staging and passes", "process start to first batch")}
     for _ in range(context.args.rounds):
@@ -97,9 +98,9 @@ def run(context):
         cpu_median = statistics.median(cpu) if cpu else None
         shown.append([name, f"{1000 * median:.1f}", f"{1000 * cpu_median:.1f}" if cpu else "", f"{1000 * bound:.0f}" if bound else ""])
         entries.append({"name": name, "seconds": median, "cpu_seconds": cpu_median, "rounds": clock, "bound": bound})
-    print(harness.table(shown))
-    path = harness.write_json("start-up", {"name": "start-up", "machine": harness.machine(), "lines": LINES, "entries": entries})
-    print(f"written to {path.relative_to(harness.ROOT)}")
+    print(report.table(shown))
+    bars = [(entry["name"], 1000 * entry["seconds"], f"bound: {1000 * entry['bound']:.0f}" if entry["bound"] else "") for entry in entries]
+    report.write("start-up", {"name": "start-up", "machine": report.machine(), "lines": LINES, "entries": entries}, [("start-up: milliseconds", bars)])
 
 
 def compile_seconds(trace, names):

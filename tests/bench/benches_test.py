@@ -1,13 +1,18 @@
 """What the benchmarks say must be sayable: our texts pass `galatea check`, peers spell cases that exist, no image operator is forgotten."""
 
+import ast
 import os
 import pathlib
 import re
 import subprocess
 import unittest
 
+import contest
 import harness
 import memory_bench
+import photo_bench
+import plot
+import report
 import run
 from support import BenchTest, arguments
 
@@ -45,9 +50,18 @@ class Texts(BenchTest):
         texts = " ".join(text for _, _, text in PER_OP.OPERATORS)
         names = [line.split()[0] for line in galatea("ops").stdout.splitlines() if line.strip()]
         self.assertIn("rotate", names)
-        forgotten = [name for name in names if f"fn.{name}(" not in texts and name not in PER_OP.NOT_MEASURED and
+        forgotten = [name for name in names if f"fn.{name}(" not in texts and f"fn.experimental.{name}(" not in texts and name not in PER_OP.NOT_MEASURED and
                      not name.startswith(PER_OP.NOT_MEASURED_GROUPS)]
         self.assertEqual(forgotten, [], "add them to OPERATORS or NOT_MEASURED in bench/benches/per_op.py")
+
+
+class Modules(unittest.TestCase):
+    def test_what_a_benchmark_uses_of_the_shared_modules_is_there(self):
+        shared = {module.__name__: module for module in (contest, harness, memory_bench, photo_bench, plot, report)}
+        for file in [*harness.ROOT.glob("bench/benches/*.py"), *harness.ROOT.glob("bench/*.py")]:
+            for node in ast.walk(ast.parse(file.read_text())):
+                if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in shared:
+                    self.assertTrue(hasattr(shared[node.value.id], node.attr), f"{file}: {node.value.id}.{node.attr}")
 
 
 class Spellings(unittest.TestCase):
