@@ -7,7 +7,7 @@ target_compile_options(galatea_options INTERFACE
 # g++ 12 reports these inside its own standard library, some only with -O2.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(galatea_options INTERFACE -Wno-maybe-uninitialized -Wno-restrict
-    -Wno-array-bounds -Wno-stringop-overflow)
+    -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
 endif()
 # clang sees that std::stable_sort of libstdc++ 12 uses what C++23 deprecates.
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
@@ -33,6 +33,8 @@ if(GALATEA_SANITIZE_THREAD)
   target_link_options(galatea_options INTERFACE -fsanitize=thread)
 endif()
 
+include(cmake/precompile.cmake)
+
 # galatea_library(NAME SOURCES... ) declares the library of one folder.
 function(galatea_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
@@ -42,6 +44,7 @@ function(galatea_library name)
   endif()
   add_library(galatea_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(galatea_${name} PUBLIC galatea_options ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
+  galatea_precompile(galatea_${name} library)
 endfunction()
 
 # tests_LABEL builds the tests of one label: the thread sanitizer is run for runtime and api, coverage for dsl,
@@ -55,6 +58,7 @@ function(galatea_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE galatea_options ${ARG_LIBRARIES} GTest::gtest GTest::gtest_main)
+  galatea_precompile(${name} test)
   target_compile_definitions(${name} PRIVATE GALATEA_SOURCE_DIR="${CMAKE_SOURCE_DIR}" GALATEA_BINARY_DIR="${CMAKE_BINARY_DIR}")
   add_test(NAME ${name} COMMAND ${name})
   # Whoever can compile a pipeline needs the code generator beside it.
