@@ -264,5 +264,35 @@ TEST(Index, BadSelectors) {
             std::string::npos);
 }
 
+// The operator alone; tests/pixel has what the language makes of functions.
+TEST(Pixel, AnExpressionOverCoordinates) {
+  const Tensor image = random_tensor(DType::kU8, {5, 4, 3}, "HWC", 11);
+  const std::string left = "load(in0:u8 clamp, axis0, add(axis1, -1:i64), axis2)";
+  const Tensor out = OpRun("pixel")
+                         .input(image)
+                         .input(scalar(DType::kF32, 1.5))
+                         .arg("function", std::string("left"))
+                         .arg("rank", int64_t{3})
+                         .arg("like", int64_t{0})
+                         .arg("body", "mul(convert.f32(" + left + "), symbol.element(1, 0):f32)")
+                         .result();
+  const std::vector<double> pixels = image.numbers();
+  std::vector<double> expected;
+  for (size_t y = 0; y < 5; ++y)
+    for (size_t x = 0; x < 4; ++x)
+      for (size_t c = 0; c < 3; ++c)
+        expected.push_back(saturate(DType::kU8, 1.5 * pixels.at((y * 4 + (x == 0 ? 0 : x - 1)) * 3 + c)));
+  EXPECT_EQ(out.numbers(), expected);
+  EXPECT_NE(OpRun("pixel")
+                .input(image)
+                .arg("function", std::string("beside"))
+                .arg("rank", int64_t{3})
+                .arg("like", int64_t{0})
+                .arg("body", std::string("load(in1:u8 clamp, axis0, axis1, axis2)"))
+                .failure()
+                .find("a load of something that is no input"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace galatea::ops_test
