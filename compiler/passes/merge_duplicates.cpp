@@ -6,6 +6,14 @@
 
 namespace galatea::passes {
 
+namespace {
+
+bool is_number(const ir::Graph& graph, const ir::Node& node) {
+  return node.op->name == "constant" && graph.type(node.outputs[0]).ndim == 0;
+}
+
+}  // namespace
+
 bool merge_duplicates(ir::Graph& graph, const PassContext&) {
   std::vector<ir::BlockId> idom = graph.immediate_dominators();
   auto dominates = [&](ir::BlockId a, ir::BlockId b) {
@@ -13,6 +21,7 @@ bool merge_duplicates(ir::Graph& graph, const PassContext&) {
     return a == b;
   };
   Replacements replacements(graph);
+  Replacements equal_numbers(graph);  // of a constant: the first that says the same
   std::unordered_map<std::string, std::vector<ir::NodeId>> seen;
   std::vector<ir::NodeId> gone;
   for (ir::BlockId block : graph.topological_order()) {
@@ -20,12 +29,18 @@ bool merge_duplicates(ir::Graph& graph, const PassContext&) {
       ir::Node& node = graph.nodes[id];
       replacements.apply(node);  // so that users of duplicates become equal themselves
       if (!is_pure(node)) continue;
-      std::vector<ir::NodeId>& equal = seen[signature(node)];
+      ir::Node judged = node;
+      equal_numbers.apply(judged);
+      std::vector<ir::NodeId>& equal = seen[signature(judged)];
       const ir::Node* first = nullptr;
       for (ir::NodeId candidate : equal)
         if (dominates(graph.node(candidate).block, block)) first = &graph.node(candidate);
       if (!first) {
         equal.push_back(id);
+        continue;
+      }
+      if (is_number(graph, node)) {
+        equal_numbers.add(node.outputs[0], first->outputs[0]);
         continue;
       }
       for (size_t k = 0; k < node.outputs.size(); ++k) replacements.add(node.outputs[k], first->outputs[k]);

@@ -14,7 +14,7 @@ Expr choose(const Expr& index, const std::vector<Expr>& values) {
     return values[at];
   }
   const bool all_same = std::all_of(values.begin(), values.end(),
-                                    [&](const Expr& e) { return kernel::same(e, values.front()); });
+                                    [&](const Expr& e) { return kernel::same_meaning(e, values.front()); });
   if (all_same) return values.front();
   Expr result = values.back();
   for (size_t n = values.size() - 1; n-- > 0;)

@@ -40,6 +40,7 @@ def pipe():
     image = fn.brightness_contrast(image, brightness={}, contrast={}, brightness_shift={})
     if fn.random.coin_flip(probability={}, dtype=types.BOOL):
         image = fn.rotate(image, angle={}, keep_size=True, fill_value={})
+        image = fn.color_twist(image, brightness={}, contrast={}, saturation={}, hue={})
         image = fn.cast(image * {} + {}, dtype=types.UINT8)
     else:
         image = fn.contrast(image, contrast={}, contrast_center={})
@@ -48,10 +49,10 @@ def pipe():
     return fn.crop_mirror_normalize(image, mean=[{}, {}, {}], std=[{}, {}, {}], shift={})
 )",
                      random() % 1000, even, odd, real(-1, 2), real(-1, 2), real(-1, 1), real(0.1, 0.9),
-                     real(-180, 180), real(0, 255), real(-2, 2), real(-64, 128), real(-180, 180), real(-1, 2),
-                     real(-1, 2), real(-1, 2), real(0, 0.8), real(0, 0.8), real(0, 0.5), real(0, 0.5),
-                     real(0, 255), real(0, 255), real(0, 255), real(0, 255), real(0.5, 128), real(0.5, 128),
-                     real(0.5, 128), real(-8, 8));
+                     real(-180, 180), real(0, 255), real(-2, 2), real(-2, 2), real(-2, 2), real(-180, 180),
+                     real(-2, 2), real(-64, 128), real(-1, 2), real(-1, 2), real(-1, 2), real(-1, 2),
+                     real(0, 0.8), real(0, 0.8), real(0, 0.5), real(0, 0.5), real(0, 255), real(0, 255),
+                     real(0, 255), real(0, 255), real(0.5, 128), real(0.5, 128), real(0.5, 128), real(-8, 8));
 }
 
 TEST(Parameters, AHundredPoliciesOfOneShapeShareTheirKernels) {
@@ -60,16 +61,12 @@ TEST(Parameters, AHundredPoliciesOfOneShapeShareTheirKernels) {
   const PipelineOutcome first = run_pipeline(policy(1), 1, way);  // lives on, and its kernels with it
   ASSERT_EQ(first.staging + first.error, "") << policy(1);
   ASSERT_GT(first.program->kernels_compiled, 0);
-  // Not yet none: where numbers happen to be such that an expression folds to another form, a form is
-  // compiled.
-  int compiled = 0;
   std::vector<PipelineOutcome> alive;
   for (uint64_t seed = 2; seed <= kPipelines; ++seed) {
     alive.push_back(run_pipeline(policy(seed), 1, way));
     ASSERT_EQ(alive.back().staging + alive.back().error, "") << policy(seed);
-    compiled += alive.back().program->kernels_compiled;
+    EXPECT_EQ(alive.back().program->kernels_compiled, 0) << policy(seed);
   }
-  EXPECT_LE(compiled, 6);
 }
 
 }  // namespace
