@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ranges>
+#include <utility>
 
 namespace galatea::runtime {
 
@@ -30,11 +31,20 @@ bool WaitingSamples::claim_for(Ticket& ticket) {
   return true;
 }
 
+/// Frames of samples that have yet to begin keep what the sample before them had.
+void WaitingSamples::shrink_others() {
+  for (Ticket& ticket : waiting_ | std::views::drop(1))
+    if (ticket.start == Start::kFresh) ticket.frame->shrink();
+}
+
 std::optional<Ticket> WaitingSamples::grant_first(std::vector<std::unique_ptr<Frame>>& idle_frames,
                                                   BufferPool& pool) {
+  bool has_shrunk = false;
   while (!claim_for(waiting_.front())) {
     if (!idle_frames.empty()) {
       idle_frames.pop_back();
+    } else if (!std::exchange(has_shrunk, true)) {
+      shrink_others();
     } else if (!pool.drop_free()) {
       return std::nullopt;
     }

@@ -41,6 +41,7 @@ class WaitingSamples {
  private:
   Ticket take_first();
   bool claim_for(Ticket& ticket);
+  void shrink_others();
 
   MemoryGate* gate_;
   std::vector<Ticket> waiting_;  ///< in order
