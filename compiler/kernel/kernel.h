@@ -79,7 +79,7 @@ struct Stage {
   std::vector<Expr> reduce_extents;
   // scan
   int scan_axis = 0;  ///< axis of the domain along which prefixes are taken
-  Expr finish;  ///< in terms of kAcc (and axes); empty means: the accumulator, converted to `type`
+  Expr finish;        ///< in terms of kAcc (and axes); empty means: the accumulator, converted to `type`
   Span span;
 
   int rank() const { return static_cast<int>(extents.size()); }

@@ -156,8 +156,9 @@ ResampleAxis resample_axis(RecipeBuilder& b, const Request& r, const Expr& fract
   const Expr rounded = max(round_to_i64(size), i64(1));
   // Only an axis without a request can be empty here.
   const bool fixed = kernel::is_const(r.given);
-  const Expr n =
-      fixed && kernel::is_const(rounded) ? rounded : select(equal(b.full_extent(0, dim), i64(0)), i64(0), rounded);
+  const Expr n = fixed && kernel::is_const(rounded)
+                     ? rounded
+                     : select(equal(b.full_extent(0, dim), i64(0)), i64(0), rounded);
   ResampleAxis axis{dim, r.lo, r.hi, n};
   if (b.flag("subpixel_scale")) {
     // The scale stays the fractional one: the interval grows or shrinks about its centre by what rounding did
