@@ -25,5 +25,7 @@ endif()
 function(galatea_precompile target kind)
   if(GALATEA_PRECOMPILE)
     target_precompile_headers(${target} REUSE_FROM galatea_precompiled_${kind})
+    # The compiler refuses headers that other definitions would have read otherwise.
+    target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_COMPILE_DEFINITIONS>)
   endif()
 endfunction()
