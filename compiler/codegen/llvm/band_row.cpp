@@ -10,6 +10,39 @@ namespace galatea::codegen {
 
 using kernel::Expr;
 
+namespace {
+
+constexpr int64_t kHeaderBytes = 64;
+
+}  // namespace
+
+/// A header, bases, per group of pixels and step of taps the step's tables, planes of the current row.
+FunctionEmitter::PreparedLayout FunctionEmitter::prepared_layout(const kernel::BandTables& tables,
+                                                                 const PreparedForm& form) {
+  PreparedLayout out;
+  const auto advance = [&](Value* start, Value* bytes) {
+    return builder_.CreateGEP(builder_.getInt8Ty(), start, bytes);
+  };
+  const auto whole_lines = [&](Value* bytes) {
+    return builder_.CreateAnd(builder_.CreateAdd(bytes, i64(63)), i64(-64));
+  };
+  out.start = buffers_[static_cast<size_t>(tables.prepared)];
+  memo_.clear();
+  out.width = emit(tables.width);
+  out.taps = emit(tables.taps);
+  out.src_width = emit(tables.src_width);
+  memo_.clear();
+  out.groups = builder_.CreateLShr(builder_.CreateAdd(out.width, i64(kGroup - 1)), i64(4));
+  const int64_t taps = int64_t{1} << form.log_taps;
+  out.quads = builder_.CreateLShr(builder_.CreateAdd(out.taps, i64(taps - 1)), i64(form.log_taps));
+  out.base = advance(out.start, i64(kHeaderBytes));
+  out.tables = advance(out.base, whole_lines(builder_.CreateShl(out.groups, i64(form.log_base_bytes))));
+  out.group_bytes = builder_.CreateMul(out.quads, i64(form.step_bytes));
+  out.planes = advance(out.tables, builder_.CreateMul(out.groups, out.group_bytes));
+  out.plane_bytes = whole_lines(builder_.CreateAdd(out.src_width, i64(128)));
+  return out;
+}
+
 void FunctionEmitter::emit_band_prepare(const kernel::BandPrepare& prepare) {
   if (has_vnni_form(prepare.tables)) emit_vnni_prepare(prepare.tables);
   if (has_pairs_form(prepare.tables)) emit_pairs_prepare(prepare.tables);

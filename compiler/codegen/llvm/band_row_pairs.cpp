@@ -19,8 +19,8 @@ namespace galatea::codegen {
 
 namespace {
 
-constexpr int64_t kHeaderBytes = 64, kPairBytes = 128, kWindow = 16;
-constexpr int kGroup = 16, kBlock = 4;
+constexpr int64_t kWindow = 16;
+constexpr int kBlock = 4;
 constexpr int kMostPairs = 3;  ///< with loops of their own
 constexpr int kRest = -1;
 
@@ -31,30 +31,9 @@ bool FunctionEmitter::has_pairs_form(const kernel::BandTables& tables) const {
          tables.prepared >= 0 && tables.channels >= 1 && tables.channels <= 4;
 }
 
-FunctionEmitter::PreparedLayout FunctionEmitter::pairs_layout(const kernel::BandTables& tables) {
-  PreparedLayout out;
-  out.start = buffers_[static_cast<size_t>(tables.prepared)];
-  memo_.clear();
-  out.width = emit(tables.width);
-  out.taps = emit(tables.taps);
-  out.src_width = emit(tables.src_width);
-  memo_.clear();
-  out.groups = builder_.CreateLShr(builder_.CreateAdd(out.width, i64(kGroup - 1)), i64(4));
-  out.quads = builder_.CreateLShr(builder_.CreateAdd(out.taps, i64(1)), i64(1));
-  Value* base_bytes =
-      builder_.CreateAnd(builder_.CreateAdd(builder_.CreateShl(out.groups, i64(4)), i64(63)), i64(-64));
-  out.base = builder_.CreateGEP(builder_.getInt8Ty(), out.start, i64(kHeaderBytes));
-  out.tables = builder_.CreateGEP(builder_.getInt8Ty(), out.base, base_bytes);
-  out.group_bytes = builder_.CreateMul(out.quads, i64(kPairBytes));
-  out.planes =
-      builder_.CreateGEP(builder_.getInt8Ty(), out.tables, builder_.CreateMul(out.groups, out.group_bytes));
-  out.plane_bytes = builder_.CreateAnd(builder_.CreateAdd(out.src_width, i64(128 + 63)), i64(-64));
-  return out;
-}
-
 /// Fills header, bases, indices and weights from first[] and weights[].
 void FunctionEmitter::emit_pairs_prepare(const kernel::BandTables& tables) {
-  const PreparedLayout p = pairs_layout(tables);
+  const PreparedLayout p = prepared_layout(tables, kPairs);
   llvm::Type *i8 = builder_.getInt8Ty(), *i16 = builder_.getInt16Ty(), *i32 = builder_.getInt32Ty();
   llvm::Type* word = builder_.getInt64Ty();
   memo_.clear();
@@ -126,7 +105,7 @@ void FunctionEmitter::emit_pairs_prepare(const kernel::BandTables& tables) {
         // The byte and the 0x80 behind it.
         Value* both = builder_.CreateOr(builder_.CreateZExt(builder_.CreateTrunc(index, i8), i16),
                                         builder_.getInt16(0x8000));
-        Value* pair = builder_.CreateMul(builder_.CreateLShr(k, i64(1)), i64(kPairBytes));
+        Value* pair = builder_.CreateMul(builder_.CreateLShr(k, i64(1)), i64(kPairs.step_bytes));
         Value* slot = builder_.CreateGEP(
             i8, group,
             builder_.CreateAdd(
@@ -145,7 +124,7 @@ void FunctionEmitter::emit_pairs_prepare(const kernel::BandTables& tables) {
 }
 
 void FunctionEmitter::emit_pairs_row(const kernel::BandRow& row) {
-  const PreparedLayout p = pairs_layout(row.tables);
+  const PreparedLayout p = prepared_layout(row.tables, kPairs);
   llvm::Type* i32 = builder_.getInt32Ty();
   const auto header = [&](int at) {
     return builder_.CreateLoad(i32, builder_.CreateGEP(i32, p.start, i64(at)));
@@ -273,7 +252,8 @@ void FunctionEmitter::emit_pairs_groups(const kernel::BandRow& row, const Prepar
         sums[c] = builder_.CreateAdd(sums[c], product(windows[c], index, weights));
     };
     if (fixed_pairs > 0) {
-      for (int q = 0; q < fixed_pairs; ++q) add_pair(builder_.CreateGEP(i8, table, i64(q * kPairBytes)));
+      for (int q = 0; q < fixed_pairs; ++q)
+        add_pair(builder_.CreateGEP(i8, table, i64(q * kPairs.step_bytes)));
     } else {
       std::vector<llvm::AllocaInst*> kept;
       for (Value* sum : sums) {
@@ -282,7 +262,7 @@ void FunctionEmitter::emit_pairs_groups(const kernel::BandRow& row, const Prepar
       }
       counted_loop(i64(0), p.quads, [&](Value* q) {
         for (size_t c = 0; c < channels; ++c) sums[c] = builder_.CreateLoad(sums_type, kept[c]);
-        add_pair(builder_.CreateGEP(i8, table, builder_.CreateMul(q, i64(kPairBytes))));
+        add_pair(builder_.CreateGEP(i8, table, builder_.CreateMul(q, i64(kPairs.step_bytes))));
         for (size_t c = 0; c < channels; ++c) builder_.CreateStore(sums[c], kept[c]);
       });
       for (size_t c = 0; c < channels; ++c) sums[c] = builder_.CreateLoad(sums_type, kept[c]);

@@ -16,41 +16,16 @@
 
 namespace galatea::codegen {
 
-namespace {
-constexpr int64_t kHeaderBytes = 64;
-constexpr int64_t kQuadBytes = 192;
-constexpr int kGroup = 16;
-}  // namespace
+namespace {}  // namespace
 
 bool FunctionEmitter::has_vnni_form(const kernel::BandTables& tables) const {
   return target_.vnni_vbmi() && tables.integer && tables.source_type == DType::kU8 && tables.prepared >= 0 &&
          tables.channels >= 1 && tables.channels <= 4;
 }
 
-FunctionEmitter::PreparedLayout FunctionEmitter::prepared_layout(const kernel::BandTables& tables) {
-  PreparedLayout out;
-  out.start = buffers_[static_cast<size_t>(tables.prepared)];
-  memo_.clear();
-  out.width = emit(tables.width);
-  out.taps = emit(tables.taps);
-  out.src_width = emit(tables.src_width);
-  memo_.clear();
-  out.groups = builder_.CreateLShr(builder_.CreateAdd(out.width, i64(kGroup - 1)), i64(4));
-  out.quads = builder_.CreateLShr(builder_.CreateAdd(out.taps, i64(3)), i64(2));
-  Value* base_bytes =
-      builder_.CreateAnd(builder_.CreateAdd(builder_.CreateShl(out.groups, i64(2)), i64(63)), i64(-64));
-  out.base = builder_.CreateGEP(builder_.getInt8Ty(), out.start, i64(kHeaderBytes));
-  out.tables = builder_.CreateGEP(builder_.getInt8Ty(), out.base, base_bytes);
-  out.group_bytes = builder_.CreateMul(out.quads, i64(kQuadBytes));
-  out.planes =
-      builder_.CreateGEP(builder_.getInt8Ty(), out.tables, builder_.CreateMul(out.groups, out.group_bytes));
-  out.plane_bytes = builder_.CreateAnd(builder_.CreateAdd(out.src_width, i64(128 + 63)), i64(-64));
-  return out;
-}
-
 /// Fills header, bases, indices and weights from first[] and weights[].
 void FunctionEmitter::emit_vnni_prepare(const kernel::BandTables& tables) {
-  PreparedLayout p = prepared_layout(tables);
+  PreparedLayout p = prepared_layout(tables, kQuads);
   llvm::Type* i8 = builder_.getInt8Ty();
   llvm::Type* i32 = builder_.getInt32Ty();
   memo_.clear();
@@ -122,7 +97,7 @@ void FunctionEmitter::emit_vnni_prepare(const kernel::BandTables& tables) {
         builder_.CreateStore(
             builder_.CreateAnd(builder_.CreateLoad(i32, fits), builder_.CreateZExt(in_bytes, i32)), fits);
         Value* index = builder_.CreateSub(column(builder_.CreateAdd(first, safe_k)), low);
-        Value* quad = builder_.CreateMul(builder_.CreateLShr(k, i64(2)), i64(kQuadBytes));
+        Value* quad = builder_.CreateMul(builder_.CreateLShr(k, i64(2)), i64(kQuads.step_bytes));
         Value* slot = builder_.CreateGEP(
             i8, table,
             builder_.CreateAdd(quad, builder_.CreateAdd(lane_bytes, builder_.CreateAnd(k, i64(3)))));
@@ -140,7 +115,7 @@ void FunctionEmitter::emit_vnni_prepare(const kernel::BandTables& tables) {
 }
 
 void FunctionEmitter::emit_vnni_row(const kernel::BandRow& row) {
-  PreparedLayout p = prepared_layout(row.tables);
+  PreparedLayout p = prepared_layout(row.tables, kQuads);
   llvm::Type* i32 = builder_.getInt32Ty();
   auto header = [&](int at) { return builder_.CreateLoad(i32, builder_.CreateGEP(i32, p.start, i64(at))); };
   memo_.clear();
@@ -284,7 +259,7 @@ void FunctionEmitter::emit_vnni_groups(const kernel::BandRow& row, const Prepare
     };
     if (fixed_quads > 0) {
       for (int q = 0; q < fixed_quads; ++q)
-        add_quad(builder_.CreateGEP(i8, table, i64(q * kQuadBytes)), high, low);
+        add_quad(builder_.CreateGEP(i8, table, i64(q * kQuads.step_bytes)), high, low);
     } else {
       std::vector<llvm::AllocaInst*> sums;
       for (size_t c = 0; c < 2 * channels; ++c) {
@@ -297,7 +272,7 @@ void FunctionEmitter::emit_vnni_groups(const kernel::BandRow& row, const Prepare
           hi.push_back(builder_.CreateLoad(words, sums[c]));
           lo.push_back(builder_.CreateLoad(words, sums[channels + c]));
         }
-        add_quad(builder_.CreateGEP(i8, table, builder_.CreateMul(q, i64(kQuadBytes))), hi, lo);
+        add_quad(builder_.CreateGEP(i8, table, builder_.CreateMul(q, i64(kQuads.step_bytes))), hi, lo);
         for (size_t c = 0; c < channels; ++c) {
           builder_.CreateStore(hi[c], sums[c]);
           builder_.CreateStore(lo[c], sums[channels + c]);

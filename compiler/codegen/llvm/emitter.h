@@ -140,14 +140,21 @@ class FunctionEmitter {
     Value *width, *taps, *src_width, *groups, *quads, *group_bytes, *plane_bytes;
   };
   bool has_vnni_form(const kernel::BandTables& tables) const;
-  PreparedLayout prepared_layout(const kernel::BandTables& tables);
+  /// In what the forms' layouts differ: taps a step, bytes of a group's bases (both as powers of two), bytes
+  /// of a step's tables.
+  struct PreparedForm {
+    int log_taps, log_base_bytes;
+    int64_t step_bytes;
+  };
+  static constexpr PreparedForm kQuads{2, 2, 192}, kPairs{1, 4, 128};
+  static constexpr int kGroup = 16;  ///< pixels
+  PreparedLayout prepared_layout(const kernel::BandTables& tables, const PreparedForm& form);
   void emit_vnni_prepare(const kernel::BandTables& tables);
   void emit_vnni_row(const kernel::BandRow& row);
   void emit_vnni_groups(const kernel::BandRow& row, const PreparedLayout& layout, int fixed_quads);
   void emit_deinterleave(const kernel::BandRow& row, const PreparedLayout& layout, Value* low, Value* high);
   // band_row_pairs.cpp; `quads` of the layout are pairs there
   bool has_pairs_form(const kernel::BandTables& tables) const;
-  PreparedLayout pairs_layout(const kernel::BandTables& tables);
   void emit_pairs_prepare(const kernel::BandTables& tables);
   void emit_pairs_row(const kernel::BandRow& row);
   void emit_pairs_groups(const kernel::BandRow& row, const PreparedLayout& layout, int fixed_pairs);
