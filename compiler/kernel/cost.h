@@ -6,7 +6,7 @@
 // The model is deliberately small. An operation costs 1, a load that hits the nearest cache too; what is slow
 // in vectors (divisions, roots, draws) costs more. A byte that goes through the cache costs
 // kOperationsPerByte; what is kept is stored once and fetched once. Extents that only the run knows count as
-// equal to each other, or as kUsualExtent. The one constant was fitted by `./dev bench cost-model`, which
+// equal to each other, or as kUsualExtent. The one constant was reasoned out; `./dev bench cost-model`
 // times every legal placement of the examples' kernels.
 #pragma once
 
