@@ -85,11 +85,17 @@ int unknown_channels(const Kernel& kernel) {
     found = input.extents.back()->index;
   }
   if (found < 0) return -1;
+  // Element by element in order, the number of channels does not matter.
+  const auto is_channels = [&](const Expr& e) { return e->kind == ExprKind::kParam && e->index == found; };
   const bool plain = std::all_of(kernel.stages.begin(), kernel.stages.end(), [&](const Stage& stage) {
-    return stage.extents.empty() || stage.extents.back()->kind != ExprKind::kParam ||
-           stage.extents.back()->index != found || is_pointwise(stage);
+    if (stage.extents.empty()) return true;
+    return std::none_of(stage.extents.begin(), stage.extents.end() - 1, is_channels) &&
+           (!is_channels(stage.extents.back()) || is_pointwise(stage));
   });
-  return plain ? -1 : found;
+  const bool in_order = std::all_of(kernel.outputs.begin(), kernel.outputs.end(), [](const KernelOutput& o) {
+    return std::is_sorted(o.axis_of.begin(), o.axis_of.end());
+  });
+  return plain && in_order ? -1 : found;
 }
 
 Kernel with_three_channels(const Kernel& kernel, int parameter) {
