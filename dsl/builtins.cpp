@@ -118,8 +118,9 @@ std::string_view builtin_type_of(const Value& value) {
     case ValueKind::kList:
     case ValueKind::kTuple:
     case ValueKind::kDict:
-    case ValueKind::kNode:
       return type_name(value);
+    case ValueKind::kNode:
+      return "DataNode";
     default:
       return "";
   }
