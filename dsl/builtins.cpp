@@ -155,7 +155,9 @@ Value fn_callable(Evaluator& ev, CallArguments& a) {
   if (!check_shape(ev, a, 1, 1)) return Value::poison();
   ValueKind kind = a.positional[0].kind;
   return Value::of(kind == ValueKind::kFunction || kind == ValueKind::kBuiltin ||
-                   kind == ValueKind::kOperator || kind == ValueKind::kOperatorObject);
+                   kind == ValueKind::kOperator || kind == ValueKind::kOperatorObject ||
+                   kind == ValueKind::kPixel ||
+                   (kind == ValueKind::kStruct && a.positional[0].as<StructObject>().find("__call__")));
 }
 
 Value fn_hasattr(Evaluator& ev, CallArguments& a) {
