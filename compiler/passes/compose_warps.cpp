@@ -29,6 +29,7 @@ struct Step {
   AffineView view;
   bool moves_pixels = false;  ///< by strides: reads nothing outside, interpolates nothing
   std::vector<Expr> extents;  ///< of its output
+  std::vector<op::Check> checks;
 };
 
 Expr to_f64(const Expr& e) { return kernel::convert(e, DType::kF64); }
@@ -57,7 +58,7 @@ class Composer {
       return std::nullopt;
     op::Lowering lowering = op::lower_node(graph_, id);
     if (lowering.outputs.size() != 1) return std::nullopt;
-    Step step{id, {}, false, lowering.outputs[0].extents};
+    Step step{id, {}, false, lowering.outputs[0].extents, lowering.checks};
     if (lowering.affine) {
       step.view = *lowering.affine;
       return step;
@@ -118,7 +119,7 @@ class Composer {
   /// Follows what a warp reads as far as it goes.
   bool compose_from(NodeId id) {
     auto last = step_of(id);
-    if (!last || last->moves_pixels) return false;
+    if (!last || last->moves_pixels || uses_of(graph_.node(id).outputs[0]) == 0) return false;
     std::vector<Step> chain = {std::move(*last)};
     size_t warps = 1, complete = 1;  // the chain ends with a warp
     while (chain.size() < kMaxMaps) {
@@ -198,6 +199,17 @@ class Composer {
       extents.push_back(text(chain.front().extents[static_cast<size_t>(dim)]));
       known.push_back(graph_.type(output).extents[static_cast<size_t>(dim)]);
     }
+    std::vector<std::string> checks;
+    for (size_t k = chain.size(); k-- > 0;) {
+      for (const op::Check& check : chain[k].checks) {
+        const Expr condition = imported(check.condition, chain, inputs);
+        if (kernel::is_const(condition) && kernel::const_value(condition) != 0) continue;
+        const std::string name = k == 0 ? "" : op::shown_name(graph_.node(chain[k].node)) + ": ";
+        checks.insert(checks.end(), {kernel::to_text(condition), name + check.message, check.help,
+                                     std::to_string(check.values.size())});
+        for (const Expr& value : check.values) checks.push_back(text(value));
+      }
+    }
     if (!inputs.legal || inputs.values.size() > static_cast<size_t>(composed_->max_inputs)) return false;
     std::vector<std::string> names;
     for (size_t k = chain.size(); k-- > 0;)
@@ -207,6 +219,7 @@ class Composer {
                              {"extents", Attr(extents), {}},
                              {"known_extents", Attr(known), {}},
                              {"dtype", Attr(graph_.type(output).dtype), {}}};
+    if (!checks.empty()) args.push_back({"checks", Attr(checks), {}});
     if (const Arg* fill = innermost.find_arg("fill_value")) args.push_back(*fill);
     context_.remark(fmt::format("{} become one interpolation (exact=False)", fmt::join(names, " and ")),
                     graph_.node(id).span);

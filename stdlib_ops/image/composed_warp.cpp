@@ -5,6 +5,8 @@
 // Goes out: one interpolation of the image, behind the canvases of the images that are not made.
 //
 // The maps are arguments and not operators of their own, so that a graph with them prints and reads back.
+#include <optional>
+
 #include "compiler/kernel/reader.h"
 #include "stdlib_ops/common/warp.h"
 #include "stdlib_ops/operators.h"
@@ -57,7 +59,44 @@ Status check_texts(const TypeContext& ctx, std::string_view arg, size_t several,
   return {};
 }
 
+/// Checks are runs of texts: condition, message, help, how many values, the values.
+constexpr size_t kCheckHead = 4;
+constexpr size_t kMaxValues = 8;
+
+/// How many values the check at `first` has; nothing if that is none.
+std::optional<size_t> num_values(const std::vector<std::string>& texts, size_t first) {
+  if (first + kCheckHead > texts.size() || texts[first + 3].size() != 1) return std::nullopt;
+  const auto count = static_cast<size_t>(texts[first + 3][0] - '0');
+  if (count > kMaxValues || first + kCheckHead + count > texts.size()) return std::nullopt;
+  return count;
+}
+
+Status check_checks(const TypeContext& ctx) {
+  if (!ctx.given("checks")) return {};
+  const auto& texts = std::get<std::vector<std::string>>(ctx.attr("checks"));
+  for (size_t i = 0; i < texts.size();) {
+    const auto values = num_values(texts, i);
+    std::string wrong = values ? "" : "something that is no check";
+    for (size_t k = 0; wrong.empty() && k <= *values; ++k) {
+      GALATEA_ASSIGN(const Expr e, read_text(texts[k == 0 ? i : i + kCheckHead + k - 1]));
+      if (k == 0 && e.type() != DType::kBool) wrong = "a condition of another type";
+      kernel::for_each_node(e, [&](const Expr& node) {
+        if (wrong.empty()) wrong = fault(ctx, node);
+      });
+    }
+    // One place per value.
+    size_t places = 0;
+    for (size_t at = 0; wrong.empty() && (at = texts[i + 1].find("{}", at)) != std::string::npos; at += 2)
+      ++places;
+    if (wrong.empty() && places != *values) wrong = "a message with other values";
+    if (!wrong.empty()) return ctx.error(fmt::format("composed_warp: checks hold {}", wrong), {}, "checks");
+    i += kCheckHead + *values;
+  }
+  return {};
+}
+
 Types composed_types(const TypeContext& ctx) {
+  GALATEA_TRY(check_checks(ctx));
   GALATEA_TRY(check_texts(ctx, "maps", kMapElements, DType::kF64));
   GALATEA_TRY(check_texts(ctx, "canvases", kCanvasElements, DType::kF32));
   GALATEA_TRY(check_texts(ctx, "extents", 2, DType::kI64));
@@ -84,6 +123,7 @@ class Reader {
 
   size_t size() const { return texts_.size(); }
   bool is_empty(size_t i) const { return texts_[i].empty(); }
+  const std::vector<std::string>& texts() const { return texts_; }
   Expr operator()(size_t i) const {
     auto text = read_text(texts_[i]);
     GALATEA_CHECK(text.has_value(), "the type rule has read the expression");
@@ -128,6 +168,16 @@ void define_composed(RecipeBuilder& b) {
       behind.push_back({whole, canvases(at), canvases(at + 1), canvases(at + 2)});
   }
   const Expr rows = extents(0), columns = extents(1);
+  if (b.given("checks")) {
+    const Reader checks(b, "checks");
+    for (size_t i = 0; i < checks.size();) {
+      std::vector<Expr> values;
+      for (size_t k = 0; k < *num_values(checks.texts(), i); ++k)
+        values.push_back(checks(i + kCheckHead + k));
+      b.check(checks(i), checks.texts()[i + 1], values, checks.texts()[i + 2]);
+      i += kCheckHead + values.size();
+    }
+  }
   b.check((rows >= i64(0)) & (columns >= i64(0)), "{} x {} are no extents of an image", {rows, columns});
   output_warp(b, whole, rows, columns, behind);
 }
@@ -165,7 +215,11 @@ Operator make_composed_warp() {
                    {.name = "known_extents",
                     .kind = ArgKind::kIntList,
                     .required = true,
-                    .documentation = "The same as far as they are known, else -1."}});
+                    .documentation = "The same as far as they are known, else -1."},
+                   {.name = "checks",
+                    .kind = ArgKind::kStringList,
+                    .documentation = "What the nodes asked of their arguments: condition, message, help, the "
+                                     "number of values, values."}});
   op.devices = {"cpu", "gpu"};
   op.type_rule = composed_types;
   op.define = define_composed;
