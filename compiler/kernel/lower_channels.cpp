@@ -108,12 +108,16 @@ int unknown_channels(const Kernel& kernel) {
     found = input.extents.back()->index;
   }
   if (found < 0) return -1;
+  // Element by element in order, the number of channels does not matter.
   const bool plain = std::all_of(kernel.stages.begin(), kernel.stages.end(), [&](const Stage& stage) {
     const bool many = !stage.extents.empty() && stage.extents.back()->kind == ExprKind::kParam &&
                       stage.extents.back()->index == found;
     return (!many && !reads_images(kernel, stage, found)) || is_pointwise(stage);
   });
-  return plain ? -1 : found;
+  const bool in_order = std::all_of(kernel.outputs.begin(), kernel.outputs.end(), [](const KernelOutput& o) {
+    return std::is_sorted(o.axis_of.begin(), o.axis_of.end());
+  });
+  return plain && in_order ? -1 : found;
 }
 
 Kernel with_three_channels(const Kernel& kernel, int parameter) {

@@ -245,28 +245,9 @@ class Builder {
     output.stage = place->second.stage;
     output.axis_of = place->second.axis_of;
     output.dense_axes = graph_.type(value).ndim;
-    output.streaming = ends_in_batch(value);
+    output.streaming = ends_in_batch(graph_, value);
     out_.kernel.outputs.push_back(std::move(output));
     out_.outputs.push_back(value);
-  }
-
-  /// Whether the batch is all that wants the value, if need be behind merges.
-  bool ends_in_batch(ir::ValueId value) const {
-    int uses = 0;
-    bool ends = false;
-    for (const ir::Block& block : graph_.blocks) {
-      for (const ir::Merge& merge : block.merges)
-        for (const ir::ValueId operand : merge.operands)
-          if (operand == value) ++uses, ends = ends_in_batch(merge.result);
-      for (const ir::NodeId id : block.nodes) {
-        const ir::Node& node = graph_.node(id);
-        uses += static_cast<int>(std::count(node.inputs.begin(), node.inputs.end(), value));
-        for (const ir::Arg& arg : node.args) uses += arg.is_value() && arg.as_value() == value ? 1 : 0;
-      }
-      for (const ir::ValueId result : block.terminator.results)
-        if (result == value) ++uses, ends = true;
-    }
-    return uses == 1 && ends;
   }
 
   const ValueTable& table_;

@@ -117,7 +117,13 @@ void KernelMaker::add_crop() {
     at[d] = position * scale +
             int_param(mirror ? start + extent - 1 : start, mirror ? start + extent - 1 : start);
   }
-  stage.body = to_type(mangle(read(image, at)), stage.type);
+  const Expr value = read(image, at);
+  if (chance(3)) {  // pixels as they are
+    stage.type = value.type();
+    stage.body = value;
+  } else {
+    stage.body = to_type(mangle(value), stage.type);
+  }
   images_.push_back(add_stage(std::move(stage)));
 }
 
