@@ -108,22 +108,17 @@ Value fn_round(Evaluator& ev, CallArguments& a) {
 }
 
 std::string_view builtin_type_of(const Value& value) {
-  if (value.is(ValueKind::kArray) && !value.as<ArrayObject>().shape.empty()) return "ndarray";
   switch (value.kind) {
+    case ValueKind::kArray:
+      return value.as<ArrayObject>().shape.empty() ? "" : "ndarray";
     case ValueKind::kBool:
-      return "bool";
     case ValueKind::kInt:
-      return "int";
     case ValueKind::kFloat:
-      return "float";
     case ValueKind::kString:
-      return "str";
     case ValueKind::kList:
-      return "list";
     case ValueKind::kTuple:
-      return "tuple";
     case ValueKind::kDict:
-      return "dict";
+      return type_name(value);
     case ValueKind::kNode:
       return "DataNode";
     default:

@@ -208,7 +208,7 @@ Value Evaluator::call_operator_once(const op::Operator& op, const std::string& p
     Value node = value.is_node() ? value : constant_node(value, arguments.spans[i]);
     if (!node.is_node()) return Value::poison();
     const bool only_shape = op.inputs[std::min(i, op.inputs.size() - 1)].name == "shape_like";
-    if (op.random && only_shape && value.is_number()) {
+    if (only_shape && value.is_number()) {
       Diagnostic warning = diagnose(Message::kNumberAsShape, arguments.spans[i], {"fn." + path});
       warning.help = by_name_help(op, value, source_text(sources_, arguments.spans[i]));
       report(std::move(warning));
