@@ -1,8 +1,8 @@
-// `select(functions, index, …)`: one of several functions, per sample. In: functions and an index. Out: what the
-// chosen one returns; a branch with one way for each function where the index is a data node.
+// `select(functions, index, …)`: one of several functions, per sample. In: functions and an index. Out: what
+// the chosen one returns; a branch with one way for each function where the index is a data node.
 //
-// A chain or tree of `if`s says the same, with a merge and a test per level. One branch of many ways is what a
-// sample pays for once, and what the compiler sees as one choice.
+// A chain or tree of `if`s says the same, with a merge and a test per level. One branch of many ways is what
+// a sample pays for once, and what the compiler sees as one choice.
 #include <fmt/format.h>
 
 #include "dsl/array.h"

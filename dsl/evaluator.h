@@ -212,7 +212,8 @@ class Evaluator {
   bool in_library(Span span) const;
   /// The span itself, or for one in the library the call of the user's that led there.
   Span user_span(Span span) const;
-  /// Where the value of a parameter was written, sought from the innermost call outwards; else the user's call.
+  /// Where the value of a parameter was written, sought from the innermost call outwards; else the user's
+  /// call.
   Span argument_span(const std::string& parameter, Span call) const;
 
   // ---- pixel functions (eval_pixel.cpp) ----

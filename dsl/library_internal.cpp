@@ -42,8 +42,8 @@ Value call_is_node(Evaluator& ev, CallArguments& a) {
   return Value::of(ev.has_node(a.positional[0]));
 }
 
-// parameters(f): of each, its name, how it is given, and whether it must be; None for what is no function of the
-// text.
+// parameters(f): of each, its name, how it is given, and whether it must be; None for what is no function of
+// the text.
 Value call_parameters(Evaluator& ev, CallArguments& a) {
   if (!check_shape(ev, a, 1, 1)) return Value::poison();
   if (!a.positional[0].is(ValueKind::kFunction)) return Value::none();
@@ -68,10 +68,9 @@ Value call_parameters(Evaluator& ev, CallArguments& a) {
         kind = "kwargs";
         break;
     }
-    out.push_back(ev.make_struct(
-        {{"name", ev.make_string(parameter.name)},
-         {"kind", ev.make_string(std::string(kind))},
-         {"required", Value::of(function.defaults[i].is(ValueKind::kUndefined))}}));
+    out.push_back(ev.make_struct({{"name", ev.make_string(parameter.name)},
+                                  {"kind", ev.make_string(std::string(kind))},
+                                  {"required", Value::of(function.defaults[i].is(ValueKind::kUndefined))}}));
   }
   return ev.make_list(std::move(out), a.span);
 }
@@ -108,7 +107,8 @@ Value call_near(Evaluator& ev, CallArguments& a) {
 // failed(): what stands for the result of something that has been reported.
 Value call_failed(Evaluator&, CallArguments&) { return Value::poison(); }
 
-// report("G0660", words…, at="n"): a diagnostic of messages.def, where the value of the parameter was written.
+// report("G0660", words…, at="n"): a diagnostic of messages.def, where the value of the parameter was
+// written.
 Value call_report(Evaluator& ev, CallArguments& a) {
   if (a.positional.empty() || !a.positional[0].is(ValueKind::kString)) return Value::poison();
   const std::string& code = a.positional[0].text();
