@@ -4,6 +4,7 @@
 // kParam and kLoadFlat; borders are spelled out unless the nest knows that they do not matter; offsets are in
 // the form that loops.h promises.
 #include <algorithm>
+#include <cstdlib>
 #include <unordered_set>
 
 #include "compiler/kernel/lowering.h"
@@ -39,6 +40,19 @@ void add_scaled(Linear* sum, const Linear& other, const Expr& scale) {
     sum->constant += other.constant * const_value(scale);
   else
     sum->rest.push_back(const_int(other.constant) * scale);
+}
+
+/// The same where the index is at most kNear elements outside: no division. Reflecting at the first element
+/// and then at the last gives the right place from -last to 2 * last; whatever is left lies again outside, by
+/// 2 * last less. Twice is enough for three elements and a last element of 1; of one element alone, all
+/// indices are 0.
+constexpr int64_t kNear = 3;
+Expr reflect_101_near(const Expr& index, const Expr& extent) {
+  const Expr last = extent - const_int(1);
+  const auto reflected = [&](const Expr& i) {
+    return last - unary(ScalarOp::kAbs, last - unary(ScalarOp::kAbs, i));
+  };
+  return max(min(reflected(reflected(index)), last), const_int(0));
 }
 
 /// 0 1 2 3 2 1 0 1 …: index reflected into [0, extent) without repeating the edge; any distance.
@@ -246,8 +260,18 @@ class Translator {
     return inside ? select(inside, value, constant(e.type, e.fill)) : value;
   }
 
-  static Expr bordered(const ExprNode& e, const Expr& index, const Expr& extent, Expr* inside) {
-    if (e.border == Border::kReflect101) return reflect_101(index, extent);
+  /// Whether the index is that of a loop over `extent` elements, shifted by few.
+  bool is_near(const Expr& index, const Expr& extent) const {
+    const Linear linear = lowering_.linearize(index);
+    if (!linear.rest.empty() || linear.terms.size() != 1 || !is_const_int(linear.terms[0].second, 1))
+      return false;
+    const Expr& loop = lowering_.loop_extent_[static_cast<size_t>(linear.terms[0].first)];
+    return loop && same(loop, extent) && std::abs(linear.constant) <= kNear;
+  }
+
+  Expr bordered(const ExprNode& e, const Expr& index, const Expr& extent, Expr* inside) const {
+    if (e.border == Border::kReflect101)
+      return is_near(index, extent) ? reflect_101_near(index, extent) : reflect_101(index, extent);
     if (e.border == Border::kConstant) {
       const Expr here = (index >= const_int(0)) & (index < extent);
       *inside = *inside ? (*inside & here) : here;

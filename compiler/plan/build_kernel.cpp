@@ -78,11 +78,13 @@ class Builder {
   }
 
   /// Equal extents are one number, however they were arrived at: stages that work side by side have to see
-  /// it.
+  /// it, and so do expressions that compare with an extent (RecipeBuilder::extent).
   Expr extent(const Expr& e) {
     const Expr known = table_.resolve(e);
     if (!kernel::is_user_constant(known)) return parametrize(known);
     const auto value = static_cast<uint64_t>(kernel::const_value(known));
+    if (kernel::const_value(known) > kernel::kMaxStructuralExtent)
+      return parametrize(kernel::extent_constant(kernel::const_value(known)));
     return parametrize(kernel::user_constant(DType::kI64, {value}, value * 0x9E3779B97F4A7C15U | 1));
   }
 
