@@ -64,6 +64,12 @@ Expr reflect_101(const Expr& index, const Expr& extent) {
   return max(min(wrapped, last * const_int(2) - wrapped), const_int(0));
 }
 
+/// The same for indices that lie at most `last` outside, and some index inside for any other.
+Expr reflect_once(const Expr& index, const Expr& extent) {
+  const Expr last = extent - const_int(1), distance = max(index, -index);
+  return max(min(distance, last * const_int(2) - distance), const_int(0));
+}
+
 }  // namespace
 
 bool any_node(const Expr& e, const std::function<bool(const ExprNode&)>& pred) {
@@ -243,7 +249,9 @@ class Translator {
       if (e.border != Border::kNone && !inside_here) {
         if (log_) log_->bordered.push_back({&e, static_cast<int>(d), lowering_.linearize(index), extents[d]});
         if (!dropped_ || !dropped_->contains({&e, static_cast<int>(d)}))
-          index = bordered(e, index, extents[d], &inside);
+          index = lowering_.near_.contains({&e, static_cast<int>(d)})
+                      ? reflect_once(index, extents[d])
+                      : bordered(e, index, extents[d], &inside);
       }
       indices.push_back(std::move(index));
     }
