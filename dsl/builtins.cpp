@@ -108,22 +108,17 @@ Value fn_round(Evaluator& ev, CallArguments& a) {
 }
 
 std::string_view builtin_type_of(const Value& value) {
-  if (value.is(ValueKind::kArray) && !value.as<ArrayObject>().shape.empty()) return "ndarray";
   switch (value.kind) {
+    case ValueKind::kArray:
+      return value.as<ArrayObject>().shape.empty() ? "" : "ndarray";
     case ValueKind::kBool:
-      return "bool";
     case ValueKind::kInt:
-      return "int";
     case ValueKind::kFloat:
-      return "float";
     case ValueKind::kString:
-      return "str";
     case ValueKind::kList:
-      return "list";
     case ValueKind::kTuple:
-      return "tuple";
     case ValueKind::kDict:
-      return "dict";
+      return type_name(value);
     case ValueKind::kNode:
       return "DataNode";
     default:
@@ -160,7 +155,9 @@ Value fn_callable(Evaluator& ev, CallArguments& a) {
   if (!check_shape(ev, a, 1, 1)) return Value::poison();
   ValueKind kind = a.positional[0].kind;
   return Value::of(kind == ValueKind::kFunction || kind == ValueKind::kBuiltin ||
-                   kind == ValueKind::kOperator || kind == ValueKind::kOperatorObject);
+                   kind == ValueKind::kOperator || kind == ValueKind::kOperatorObject ||
+                   kind == ValueKind::kPixel ||
+                   (kind == ValueKind::kStruct && a.positional[0].as<StructObject>().find("__call__")));
 }
 
 Value fn_hasattr(Evaluator& ev, CallArguments& a) {

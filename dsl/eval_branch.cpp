@@ -171,22 +171,30 @@ Value Evaluator::branch(const Value& condition, Span condition_span, Span span, 
                         const std::function<Value()>& otherwise, Span then_span, Span otherwise_span) {
   std::optional<ir::ValueId> choice = selector(condition, condition_span, construct);
   if (!choice || !graph_has_room(span)) return Value::poison();
-  ir::BlockId then_block = builder_->add_block(), otherwise_block = builder_->add_block();
-  builder_->branch(block_, *choice, then_block, otherwise_block, condition_span);
-  auto [then_region, otherwise_region] = regions_.split(region_, condition_span);
+  const std::vector<ir::BlockId> blocks = {builder_->add_block(), builder_->add_block()};
+  builder_->branch(block_, *choice, blocks[0], blocks[1], condition_span);
+  return run_arms({{then, then_span}, {otherwise, otherwise_span}}, blocks, condition_span, span, construct,
+                  merge_values);
+}
+
+Value Evaluator::run_arms(const std::vector<Arm>& arms, const std::vector<ir::BlockId>& blocks,
+                          Span condition_span, Span span, std::string_view construct, bool merge_values) {
   Env env = frame_->env;
-  spend(env.size() * kWorkPerBinding * 3);  // it is copied here, and compared at the join
+  // It is copied for each arm but the last, and compared at the join.
+  spend(env.size() * kWorkPerBinding * (2 * arms.size() - 1));
   HeldBytes held(arena, env.size() * kBindingBytes);
   std::vector<Path> paths;
-  auto run_arm = [&](ir::BlockId block, uint32_t region, const std::function<Value()>& arm, Span arm_span) {
+  uint32_t rest = region_;
+  for (size_t i = 0; i < arms.size(); ++i) {
+    const bool last = i + 1 == arms.size();
+    auto [region, others] = last ? std::pair(rest, rest) : regions_.split(rest, condition_span);
+    rest = others;
     region_ = region;
-    enter_block(block);
-    Value value = arm();
-    if (alive()) paths.push_back(end_path(value, arm_span));
-  };
-  run_arm(then_block, then_region, then, then_span);
-  frame_->env = std::move(env);
-  run_arm(otherwise_block, otherwise_region, otherwise, otherwise_span);
+    enter_block(blocks[i]);
+    Value value = arms[i].run();
+    if (alive()) paths.push_back(end_path(value, arms[i].span));
+    if (!last) frame_->env = i + 2 == arms.size() ? std::move(env) : env;
+  }
   return join(std::move(paths), span, construct, merge_values);
 }
 

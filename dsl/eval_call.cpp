@@ -119,6 +119,12 @@ Value Evaluator::call(const Value& callee, CallArguments& arguments) {
       return call_pipeline(callee.as<PipelineObject>(), arguments);
     case ValueKind::kPixel:
       return call_pixel(callee.as<PixelObject>(), arguments);
+    case ValueKind::kStruct:
+      if (const Value* function = callee.as<StructObject>().find("__call__"))
+        return call(*function, arguments);
+      return fail(Message::kNotCallable,
+                  arguments.callee_span.valid() ? arguments.callee_span : arguments.span,
+                  {describe_kind(callee)});
     case ValueKind::kNewAxis: {
       if (arguments.positional.size() > 1 ||
           (!arguments.positional.empty() && !arguments.positional[0].is(ValueKind::kString)) ||
@@ -292,7 +298,7 @@ Value Evaluator::call_function(FunctionObject& function, CallArguments& argument
 
 Value Evaluator::run_function(FunctionObject& function, Frame& frame, const CallArguments& arguments) {
   Frame* caller = frame_;
-  calls_.push_back({arguments.span, caller->call->name, body_of(function), frame.call});
+  calls_.push_back({arguments.span, caller->call->name, body_of(function), frame.call, &frame});
   frame_ = &frame;
   Value result = Value::none();
   CallState& state = *frame.call;

@@ -306,10 +306,12 @@ Value Evaluator::merge_dicts(const std::vector<Value>& values, const MergeContex
 Value Evaluator::merge_structs(const std::vector<Value>& values, const MergeContext& context) {
   std::vector<std::pair<std::string, Value>> fields;
   const auto& first = values[0].as<StructObject>().fields;
+  const std::string& type = values[0].as<StructObject>().type;
   for (const Value& value : values) {
     const auto& own = value.as<StructObject>().fields;
     auto same_name = [](const auto& a, const auto& b) { return a.first == b.first; };
-    if (!std::equal(own.begin(), own.end(), first.begin(), first.end(), same_name))
+    if (value.as<StructObject>().type != type ||
+        !std::equal(own.begin(), own.end(), first.begin(), first.end(), same_name))
       return fail_merge(Message::kMergeKinds, values, context, {"a `struct` with other fields"});
   }
   for (size_t i = 0; i < first.size(); ++i) {
@@ -320,7 +322,9 @@ Value Evaluator::merge_structs(const std::vector<Value>& values, const MergeCont
     if (!leaf.name.empty()) leaf.name += "." + first[i].first;
     fields.emplace_back(first[i].first, merge(leaves, leaf));
   }
-  return make_struct(std::move(fields));
+  Value merged = make_struct(std::move(fields));
+  merged.as<StructObject>().type = type;
+  return merged;
 }
 
 // Keeps track of what a merged list or dict stands for. false: it cannot, because it would miss a change.

@@ -17,7 +17,7 @@ namespace galatea::dsl {
 std::vector<CallSite> Evaluator::call_chain() const {
   std::vector<CallSite> chain;
   for (auto call = calls_.rbegin(); call != calls_.rend(); ++call) {
-    if (call->span.valid()) chain.push_back({call->span, call->function});
+    if (call->span.valid() && !in_library(call->span)) chain.push_back({call->span, call->function});
   }
   return chain;
 }
@@ -66,6 +66,13 @@ Value Evaluator::add_node(ir::GraphBuilder::NodeSpec spec) {
   arena.count(bytes_of(spec));
   const op::Operator& op = *spec.op;
   Span span = spec.span;
+  const bool of_library = in_library(span);
+  // What fails when data flows points at the user's call.
+  if (of_library) {
+    spec.span = user_span(span);
+    std::erase_if(spec.calls, [&](const CallSite& call) { return call.span == spec.span; });
+    for (ir::Arg& arg : spec.args) arg.span = user_span(arg.span);
+  }
   // Sources stand in the entry, so that they advance for every sample.
   ir::BlockId here = builder_->insertion_block();
   if (op.source && here != 0) {
@@ -78,6 +85,7 @@ Value Evaluator::add_node(ir::GraphBuilder::NodeSpec spec) {
   if (!added) {
     for (Diagnostic& diagnostic : added.error().diagnostics) {
       if (!diagnostic.span.valid()) diagnostic.span = span;
+      if (of_library) add_label(diagnostic, span, "here in the library");
       label_inputs(diagnostic, inputs);
       report(std::move(diagnostic));
     }

@@ -207,7 +207,8 @@ Value Evaluator::call_operator_once(const op::Operator& op, const std::string& p
     }
     Value node = value.is_node() ? value : constant_node(value, arguments.spans[i]);
     if (!node.is_node()) return Value::poison();
-    if (op.random && value.is_number()) {
+    const bool only_shape = op.inputs[std::min(i, op.inputs.size() - 1)].name == "shape_like";
+    if (only_shape && value.is_number()) {
       Diagnostic warning = diagnose(Message::kNumberAsShape, arguments.spans[i], {"fn." + path});
       warning.help = by_name_help(op, value, source_text(sources_, arguments.spans[i]));
       report(std::move(warning));
@@ -222,6 +223,7 @@ Value Evaluator::call_operator_once(const op::Operator& op, const std::string& p
 
 // DALI code seeds two draws alike to use one draw twice, as for an image and its mask.
 void Evaluator::note_same_seed(const op::Operator& op, int64_t seed, Span span) {
+  if (in_library(span)) return;  // one `seed=` of the user's reaches several draws there
   auto [first, is_new] = seeds_.try_emplace({op.name, seed}, span);
   if (is_new) return;
   Diagnostic diagnostic = diagnose(Message::kSameSeed, span, {op.name, std::to_string(seed)});

@@ -64,6 +64,15 @@ Value Evaluator::eval_subscript(const Expression& e) {
     return base;  // list[int] in an annotation
   Value key = eval(selector);
   if (contains_poison(key) || !alive()) return Value::poison();
+  const Value* element = base.is(ValueKind::kStruct) ? base.as<StructObject>().find("__getitem__") : nullptr;
+  if (element) {
+    CallArguments arguments;
+    arguments.positional = {key};
+    arguments.spans = {selector.span};
+    arguments.span = arguments.callee_span = e.span;
+    arguments.callee_text = "[]";
+    return call(*element, arguments);
+  }
   return index(base, key, e.span);
 }
 

@@ -52,6 +52,11 @@ bool Evaluator::stack_exhausted() const {
 
 Value Evaluator::report(Diagnostic diagnostic) {
   if (diagnostic.calls.empty()) diagnostic.calls = call_chain();
+  if (in_library(diagnostic.span)) {
+    const Span inside = std::exchange(diagnostic.span, user_span(diagnostic.span));
+    std::erase_if(diagnostic.calls, [&](const CallSite& call) { return call.span == diagnostic.span; });
+    add_label(diagnostic, inside, "here in the library");
+  }
   clip(diagnostic.message);
   clip(diagnostic.help);
   sink_.report(std::move(diagnostic));

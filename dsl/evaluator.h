@@ -135,6 +135,7 @@ class Evaluator {
 
   // ---- services for built-ins, methods and modules ----
   Value fail(Message message, Span span, std::vector<std::string> arguments = {});
+  /// Reports; what arose in a file of the library, at the user's line.
   Value report(Diagnostic diagnostic);
   void note(Message message, Span span, std::vector<std::string> arguments = {});
   bool step(Span span);
@@ -202,6 +203,18 @@ class Evaluator {
   Value find_operator(ModuleObject& names, const std::string& name, Span span);
   /// Notes once that something named for the GPU runs on the CPU.
   void note_device(Span span, const std::string& what);
+
+  // ---- choices among functions (eval_select.cpp) ----
+  /// Calls the arm that `index` names: now where it is known, else per sample, by one branch of many ways.
+  Value select(const std::vector<Value>& arms, const Value& index, Span index_span, CallArguments& arguments);
+
+  // ---- the library in the language (library_files.cpp, library_internal.cpp) ----
+  bool in_library(Span span) const;
+  /// The span itself, or for one in the library the call of the user's that led there.
+  Span user_span(Span span) const;
+  /// Where the value of a parameter was written, sought from the innermost call outwards; else the user's
+  /// call.
+  Span argument_span(const std::string& parameter, Span call) const;
 
   // ---- pixel functions (eval_pixel.cpp) ----
   /// `galatea.pixel`, with or without arguments.
@@ -285,6 +298,13 @@ class Evaluator {
   Value branch(const Value& condition, Span condition_span, Span span, std::string_view construct,
                bool merge_values, const std::function<Value()>& then, const std::function<Value()>& otherwise,
                Span then_span, Span otherwise_span);
+  struct Arm {
+    std::function<Value()> run;
+    Span span;
+  };
+  /// Runs each arm on a path of its own, in the block that `blocks` gives it, and joins what comes out.
+  Value run_arms(const std::vector<Arm>& arms, const std::vector<ir::BlockId>& blocks, Span condition_span,
+                 Span span, std::string_view construct, bool merge_values);
 
   // ---- expressions (eval_expr.cpp, eval_subscript.cpp) ----
   Value eval(const Expression& e);
@@ -360,6 +380,8 @@ class Evaluator {
   bool is_folder(const Statement& s) const;
   std::optional<std::string> resolve_file(const std::string& dotted, int level, Span span);
   Value module_member(ModuleObject& module, const std::string& name, Span span);
+  ModuleObject* load_library_file(const std::string& path);
+  ModuleObject* internal_module();
   void evaluate_file(ModuleObject& module, const Module& tree);
   void make_library_modules();
   std::optional<std::string> read_text(const std::string& path, Span span);
@@ -411,6 +433,7 @@ class Evaluator {
   std::map<std::string, ModuleObject*> library_;
   std::map<std::string, ModuleObject*> files_;
   std::vector<std::string> loading_;
+  std::set<uint32_t> library_files_;  ///< their numbers in the source map
   std::string main_folder_, root_;
   std::vector<PipelineObject*> pipelines_;
   ModuleObject* builtins_ = nullptr;
@@ -427,6 +450,7 @@ class Evaluator {
     std::string function;              ///< in which the call stands
     const void* callee = nullptr;      ///< its body
     const CallState* state = nullptr;  ///< of the callee
+    const Frame* frame = nullptr;      ///< of the callee
   };
   std::vector<ActiveCall> calls_;
 

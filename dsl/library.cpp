@@ -292,6 +292,21 @@ Value call_sum(Evaluator& ev, CallArguments& a) {
   return total;
 }
 
+// galatea.select(functions, index, …): one of the functions, per sample.
+Value call_select(Evaluator& ev, CallArguments& a) {
+  if (a.positional.size() < 2)
+    return ev.fail(
+        Message::kArgumentCount, a.span,
+        {"select", "at least 2 arguments, functions and an index", std::to_string(a.positional.size())});
+  auto functions = ev.iterate(a.positional[0], a.spans[0], "chosen from");
+  const Value index = a.positional[1];
+  if (!functions || index.is_poison()) return Value::poison();
+  const Span index_span = a.spans[1];
+  a.positional.erase(a.positional.begin(), a.positional.begin() + 2);
+  a.spans.erase(a.spans.begin(), a.spans.begin() + 2);
+  return ev.select(*functions, index, index_span, a);
+}
+
 Value call_not_yet(Evaluator& ev, CallArguments& a) {
   return ev.fail(Message::kNotYet, a.span, {"`" + a.name + "`"});
 }
@@ -357,9 +372,12 @@ void fill_library(Evaluator& ev, std::map<std::string, ModuleObject*>& modules) 
   galatea->names["struct"] = {ev.make_builtin("struct", call_struct), {}};
   galatea->names["pixel"] = {ev.make_builtin("galatea.pixel", call_pixel), {}};
   galatea->names["sum"] = {ev.make_builtin("galatea.sum", call_sum), {}};
+  galatea->names["select"] = {ev.make_builtin("select", call_select), {}};
   galatea->names["policy"] = {ev.make_builtin("galatea.policy", call_not_yet), {}};
   for (const char* name : {"fn", "ops", "types", "math", "pipeline"})
     modules[std::string("galatea.") + name] = modules[std::string("nvidia.dali.") + name];
+  add("nvidia.dali.auto_aug");  // their files are read when they are imported (library_files.cpp)
+  add("galatea.auto_aug");
 
   add_numpy(ev, modules);
 

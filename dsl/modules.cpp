@@ -19,15 +19,6 @@ namespace {
 
 constexpr std::string_view kExtension = ".dali-dsl";
 
-// Parts of DALI and of galatea that come later.
-constexpr std::string_view kComing[] = {"nvidia.dali.auto_aug", "galatea.auto_aug"};
-
-bool is_coming(const std::string& path) {
-  return std::any_of(std::begin(kComing), std::end(kComing), [&](std::string_view prefix) {
-    return path == prefix || path.starts_with(std::string(prefix) + ".");
-  });
-}
-
 fs::path normal(const fs::path& path) {
   std::error_code error;
   // Of a relative path of which nothing exists weakly_canonical() would make nothing absolute.
@@ -190,12 +181,10 @@ ModuleObject* Evaluator::find_module(const std::string& path, Span span, bool re
     }
     return module;
   }
+  if (ModuleObject* module = load_library_file(path)) return module;
+  if (path == "galatea.internal" && in_library(span)) return internal_module();
   if (host_module_advice(path)) return host_module(path);
   if (!report_missing) return nullptr;
-  if (is_coming(path)) {
-    fail(Message::kModuleNotYet, span, {path});
-    return nullptr;
-  }
   std::vector<std::string> names;
   for (const auto& [name, module] : library_) names.push_back(name);
   Diagnostic diagnostic = diagnose(Message::kUnknownModule, span, {path});
@@ -225,6 +214,8 @@ Value Evaluator::module_member(ModuleObject& module, const std::string& name, Sp
   if (auto inner = library_.find(module.name + "." + name);
       inner != library_.end() && inner->second != &module)
     return Value(ValueKind::kModule, inner->second);
+  if (ModuleObject* file = load_library_file(module.name + "." + name))
+    return Value(ValueKind::kModule, file);
   if (module.lookup == ModuleObject::Lookup::kHost) return fail_host(module.name + "." + name, span);
   if (module.lookup != ModuleObject::Lookup::kNames) return find_operator(module, name, span);
   std::vector<std::string> names;
@@ -240,8 +231,6 @@ Value Evaluator::module_member(ModuleObject& module, const std::string& name, Sp
   // Python has a module `types` as well; this is DALI's.
   if (module.name != "types" && host_module_advice(module.name + "." + name))
     return Value(ValueKind::kModule, host_module(module.name + "." + name));
-  if (is_coming(module.name + "." + name))
-    return fail(Message::kModuleNotYet, span, {module.name + "." + name});
   Diagnostic diagnostic = diagnose(Message::kNoMember, span, {module.name, name});
   const Suggestion* known = module.name == "types" ? find_suggestion(Place::kType, "", name) : nullptr;
   diagnostic.help = known ? help_of(*known, "") : did_you_mean(name, names);

@@ -68,12 +68,14 @@ std::string repr_dict(const Value& value, Walk& walk) {
 }
 
 std::string repr_struct(const Value& value, Walk& walk) {
+  const auto& record = value.as<StructObject>();
   std::string out;
-  for (const auto& [name, field] : value.as<StructObject>().fields) {
+  for (const auto& [name, field] : record.fields) {
+    if (name.starts_with("__")) continue;
     out += (out.empty() ? "" : ", ") + name + "=" + repr_at(field, walk);
     if (walk.end() != Walk::End::kWhole) break;
   }
-  return "struct(" + out + ")";
+  return (record.type.empty() ? "struct" : record.type) + "(" + out + ")";
 }
 
 bool is_container(const Value& value) {
@@ -230,8 +232,10 @@ std::string_view type_name(const Value& value) {
       return "range";
     case ValueKind::kArray:
       return value.as<ArrayObject>().shape.empty() ? numpy_name(value.as<ArrayObject>().dtype) : "ndarray";
-    case ValueKind::kStruct:
-      return "struct";
+    case ValueKind::kStruct: {
+      const std::string& type = value.as<StructObject>().type;
+      return type.empty() ? std::string_view("struct") : type;
+    }
     case ValueKind::kFunction:
       return "function";
     case ValueKind::kBuiltin:
@@ -271,6 +275,11 @@ std::string describe_kind(const Value& value) {
   bool vowel = std::string_view("aeiou").find(name[0]) != std::string_view::npos || name == "ndarray";
   bool plain_code = value.kind >= ValueKind::kBool && value.kind <= ValueKind::kStruct;
   return std::string(vowel ? "an " : "a ") + (plain_code ? "`" + name + "`" : name);
+}
+
+const Value* StructObject::find(std::string_view name) const {
+  auto found = std::ranges::find_if(fields, [&](const auto& field) { return field.first == name; });
+  return found == fields.end() ? nullptr : &found->second;
 }
 
 bool Walk::is_inside(const Object* object) const {

@@ -186,7 +186,10 @@ struct RangeObject : Object {
   int64_t size() const;
 };
 struct StructObject : Object {
+  std::string type;  ///< of a record of the library: "Augmentation"; empty: a plain `struct`
   std::vector<std::pair<std::string, Value>> fields;
+  /// nullptr: there is none. `__call__` and `__getitem__` make a record callable and indexable.
+  const Value* find(std::string_view name) const;
 };
 struct EnumObject : Object {
   std::string name;

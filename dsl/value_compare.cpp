@@ -35,7 +35,8 @@ bool equal_dicts(const Value& a, const Value& b, Walk& walk) {
 
 bool equal_structs(const Value& a, const Value& b, Walk& walk) {
   const auto &x = a.as<StructObject>().fields, &y = b.as<StructObject>().fields;
-  if (x.size() != y.size()) return false;
+  if (a.object == b.object) return true;
+  if (x.size() != y.size() || a.as<StructObject>().type != b.as<StructObject>().type) return false;
   Walk::Inside inside(walk, a.object);
   for (size_t i = 0; i < x.size(); ++i) {
     if (x[i].first != y[i].first || !equal(x[i].second, y[i].second, walk)) return false;

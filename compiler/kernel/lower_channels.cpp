@@ -4,6 +4,8 @@
 // kernel, which asks the parameter. Three channels are what nearly all images have; loops that know the
 // number repeat the channels of a pixel inside, and read and write whole pixels.
 #include <algorithm>
+#include <functional>
+#include <unordered_set>
 
 #include "compiler/kernel/lower_channels.h"
 #include "compiler/kernel/lowering.h"
@@ -16,15 +18,36 @@ constexpr int64_t kChannels = 3;
 
 bool is_axis(const Expr& e, int index) { return e->kind == ExprKind::kAxis && e->index == index; }
 
-/// Whether every load of the stage takes the element at the stage's own place.
+/// Whether the stage's elements are functions of elements at their own place, and of nothing that depends on
+/// the place: then pixels need not be told apart.
 bool is_pointwise(const Stage& stage) {
   if (stage.form != StageForm::kMap) return false;
-  return !lowering::any_node(stage.body, [](const ExprNode& n) {
-    if (n.kind != ExprKind::kLoad) return false;
-    for (size_t d = 0; d < n.args.size(); ++d)
-      if (!is_axis(n.args[d], static_cast<int>(d))) return true;
-    return false;
+  std::unordered_set<const ExprNode*> seen;
+  const std::function<bool(const Expr&)> plain = [&](const Expr& e) {
+    if (e->kind == ExprKind::kAxis) return false;
+    if (!seen.insert(e.get()).second) return true;
+    if (e->kind == ExprKind::kLoad && e->args.size() == stage.extents.size()) {
+      bool own = true;
+      for (size_t d = 0; d < e->args.size(); ++d) own &= is_axis(e->args[d], static_cast<int>(d));
+      if (own) return true;
+    }
+    return std::all_of(e->args.begin(), e->args.end(), plain);
+  };
+  return plain(stage.body);
+}
+
+/// Whether the stage reads an input whose last extent is the parameter.
+bool reads_images(const Kernel& kernel, const Stage& stage, int parameter) {
+  bool found = false;
+  lowering::for_each_stage_expr(stage, [&](const Expr& e) {
+    found |= lowering::any_node(e, [&](const ExprNode& n) {
+      if (n.kind != ExprKind::kLoad || n.target.kind != LoadTarget::Kind::kInput) return false;
+      const std::vector<Expr>& extents = kernel.inputs[static_cast<size_t>(n.target.index)].extents;
+      return extents.size() >= 3 && extents.back()->kind == ExprKind::kParam &&
+             extents.back()->index == parameter;
+    });
   });
+  return found;
 }
 
 /// Renumbers the variables and scratch buffers of loops that are to stand in another kernel.
@@ -85,11 +108,16 @@ int unknown_channels(const Kernel& kernel) {
     found = input.extents.back()->index;
   }
   if (found < 0) return -1;
+  // Element by element in order, the number of channels does not matter.
   const bool plain = std::all_of(kernel.stages.begin(), kernel.stages.end(), [&](const Stage& stage) {
-    return stage.extents.empty() || stage.extents.back()->kind != ExprKind::kParam ||
-           stage.extents.back()->index != found || is_pointwise(stage);
+    const bool many = !stage.extents.empty() && stage.extents.back()->kind == ExprKind::kParam &&
+                      stage.extents.back()->index == found;
+    return (!many && !reads_images(kernel, stage, found)) || is_pointwise(stage);
   });
-  return plain ? -1 : found;
+  const bool in_order = std::all_of(kernel.outputs.begin(), kernel.outputs.end(), [](const KernelOutput& o) {
+    return std::is_sorted(o.axis_of.begin(), o.axis_of.end());
+  });
+  return plain && in_order ? -1 : found;
 }
 
 Kernel with_three_channels(const Kernel& kernel, int parameter) {
@@ -119,9 +147,13 @@ LoopKernel choose_by_channels(LoopKernel three, LoopKernel any, int parameter) {
     vars.push_back(static_cast<int>(out.var_types.size()));
     out.var_types.push_back(type);
   }
+  // A table keeps its constant size in both: code generators look things up in registers by it.
+  const auto needed = [&](const Expr& elements, bool in_three) {
+    if (is_const(elements)) return elements;
+    return in_three ? select(is_three, elements, const_int(0)) : select(is_three, const_int(0), elements);
+  };
   for (LoopBuffer& buffer : out.buffers)
-    if (buffer.kind == BufferKind::kScratch)
-      buffer.elements = select(is_three, const_int(0), buffer.elements);
+    if (buffer.kind == BufferKind::kScratch) buffer.elements = needed(buffer.elements, false);
   for (size_t b = 0; b < three.buffers.size(); ++b) {
     LoopBuffer& buffer = three.buffers[b];
     if (buffer.kind != BufferKind::kScratch) {  // tensors come first, in the same order
@@ -129,7 +161,7 @@ LoopKernel choose_by_channels(LoopKernel three, LoopKernel any, int parameter) {
       continue;
     }
     buffers.push_back(static_cast<int>(out.buffers.size()));
-    buffer.elements = select(is_three, buffer.elements, const_int(0));
+    buffer.elements = needed(buffer.elements, true);
     out.buffers.push_back(std::move(buffer));
   }
   for (size_t t = 0; t < out.stride_vars.size(); ++t)

@@ -272,6 +272,32 @@ StageRef append(Lowering& lowering, kernel::Stage stage, const ir::Node& node) {
   return {static_cast<int>(lowering.stages.size()) - 1};
 }
 
+/// What every stage with an accumulator begins with.
+kernel::Stage begin(kernel::StageForm form, const auto& described) {
+  kernel::Stage stage;
+  stage.name = described.name;
+  stage.form = form;
+  stage.type = described.type;
+  stage.extents = described.extents;
+  stage.accumulator = described.accumulator;
+  return stage;
+}
+
+void finish(kernel::Stage& stage, const auto& described) {
+  if (described.finish) stage.finish = described.finish(kernel::accumulator(described.accumulator));
+  GALATEA_CHECK(!stage.finish || stage.finish.type() == stage.type,
+                stage.name + ": finish must give the stage's type");
+}
+
+/// The body of a stage that runs over more than its own axes.
+Expr inner_body(kernel::Stage& stage, size_t outer_rank, const auto& described) {
+  stage.reduce_extents = described.reduce_extents;
+  std::vector<Expr> inner;
+  for (size_t d = 0; d < stage.reduce_extents.size(); ++d)
+    inner.push_back(kernel::reduce_axis(static_cast<int>(d)));
+  return described.body(axes_of(outer_rank), inner);
+}
+
 }  // namespace
 
 StageRef RecipeBuilder::map(std::string name, DType type, std::vector<Expr> extents, const Body& body) {
@@ -286,13 +312,8 @@ StageRef RecipeBuilder::map(std::string name, DType type, std::vector<Expr> exte
 }
 
 StageRef RecipeBuilder::band(const Band& band) {
-  kernel::Stage stage;
-  stage.name = band.name;
-  stage.form = kernel::StageForm::kBand;
-  stage.type = band.type;
-  stage.extents = band.extents;
+  kernel::Stage stage = begin(kernel::StageForm::kBand, band);
   stage.band_axis = band.axis;
-  stage.accumulator = band.accumulator;
   stage.taps = band.taps;
   std::vector<Expr> axes = axes_of(band.extents.size());
   Expr position = axes.at(static_cast<size_t>(band.axis));
@@ -302,63 +323,32 @@ StageRef RecipeBuilder::band(const Band& band) {
   stage.weight = band.weight(position, kernel::tap());
   stage.source = band.source(axes, stage.first + kernel::tap());
   GALATEA_CHECK(stage.source->kind == kernel::ExprKind::kLoad, band.name + ": the source is a load");
-  if (band.finish) stage.finish = band.finish(kernel::accumulator(band.accumulator));
-  GALATEA_CHECK(!stage.finish || stage.finish.type() == band.type,
-                band.name + ": finish must give the stage's type");
+  finish(stage, band);
   return append(lowering_, std::move(stage), graph_.node(node_));
 }
 
 StageRef RecipeBuilder::reduce(const Reduce& reduce) {
-  kernel::Stage stage;
-  stage.name = reduce.name;
-  stage.form = kernel::StageForm::kReduce;
-  stage.type = reduce.type;
-  stage.extents = reduce.extents;
-  stage.reduce_extents = reduce.reduce_extents;
-  stage.accumulator = reduce.accumulator;
+  kernel::Stage stage = begin(kernel::StageForm::kReduce, reduce);
   stage.combiner = reduce.combiner;
-  std::vector<Expr> inner;
-  for (size_t d = 0; d < reduce.reduce_extents.size(); ++d)
-    inner.push_back(kernel::reduce_axis(static_cast<int>(d)));
-  stage.body = reduce.body(axes_of(reduce.extents.size()), inner);
-  if (reduce.finish) stage.finish = reduce.finish(kernel::accumulator(reduce.accumulator));
-  GALATEA_CHECK(!stage.finish || stage.finish.type() == reduce.type,
-                reduce.name + ": finish must give the stage's type");
+  stage.body = inner_body(stage, reduce.extents.size(), reduce);
+  finish(stage, reduce);
   return append(lowering_, std::move(stage), graph_.node(node_));
 }
 
 StageRef RecipeBuilder::histogram(const Histogram& histogram) {
-  kernel::Stage stage;
-  stage.name = histogram.name;
-  stage.form = kernel::StageForm::kHistogram;
-  stage.type = histogram.type;
-  stage.extents = histogram.extents;
+  kernel::Stage stage = begin(kernel::StageForm::kHistogram, histogram);
   stage.extents.push_back(histogram.bins);
-  stage.reduce_extents = histogram.reduce_extents;
-  stage.accumulator = histogram.accumulator;
-  std::vector<Expr> inner;
-  for (size_t d = 0; d < histogram.reduce_extents.size(); ++d)
-    inner.push_back(kernel::reduce_axis(static_cast<int>(d)));
-  stage.body = histogram.body(axes_of(histogram.extents.size()), inner);
-  if (histogram.finish) stage.finish = histogram.finish(kernel::accumulator(histogram.accumulator));
-  GALATEA_CHECK(!stage.finish || stage.finish.type() == histogram.type,
-                histogram.name + ": finish must give the stage's type");
+  stage.body = inner_body(stage, histogram.extents.size(), histogram);
+  finish(stage, histogram);
   return append(lowering_, std::move(stage), graph_.node(node_));
 }
 
 StageRef RecipeBuilder::scan(const Scan& scan) {
-  kernel::Stage stage;
-  stage.name = scan.name;
-  stage.form = kernel::StageForm::kScan;
-  stage.type = scan.type;
-  stage.extents = scan.extents;
+  kernel::Stage stage = begin(kernel::StageForm::kScan, scan);
   stage.scan_axis = scan.axis;
-  stage.accumulator = scan.accumulator;
   stage.combiner = scan.combiner;
   stage.body = scan.body(axes_of(scan.extents.size()));
-  if (scan.finish) stage.finish = scan.finish(kernel::accumulator(scan.accumulator));
-  GALATEA_CHECK(!stage.finish || stage.finish.type() == scan.type,
-                scan.name + ": finish must give the stage's type");
+  finish(stage, scan);
   return append(lowering_, std::move(stage), graph_.node(node_));
 }
 

@@ -86,12 +86,12 @@ void Demand::visit(const Stage& stage, const Box& demanded) {
   for (const Expr* part : {&stage.body, &stage.first, &stage.weight, &stage.source, &stage.finish}) {
     if (!*part) continue;
     kernel::for_each_node(*part, [&](const Expr& e) {
-      if (e->kind == ExprKind::kLoad) visit_load(*e, domain);
+      if (e->kind == ExprKind::kLoad) visit_load(stage, *e, domain);
     });
   }
 }
 
-void Demand::visit_load(const kernel::ExprNode& load, const Intervals::Domain& domain) {
+void Demand::visit_load(const Stage& stage, const kernel::ExprNode& load, const Intervals::Domain& domain) {
   bool from_stage = load.target.kind == kernel::LoadTarget::Kind::kStage;
   if (!from_stage && load.target.index != input_) return;
   auto target = static_cast<size_t>(load.target.index);
@@ -99,6 +99,12 @@ void Demand::visit_load(const kernel::ExprNode& load, const Intervals::Domain& d
       from_stage ? lowering_.stages[target].extents : lowering_.inputs[target].extents;
   Box box;
   for (size_t d = 0; d < load.args.size(); ++d) {
+    // What is asked of a stage lies inside of it, and so inside of what it reads element by element.
+    const auto axis = static_cast<size_t>(load.args[d]->index);
+    if (load.args[d]->kind == ExprKind::kAxis && kernel::same(stage.extents[axis], extents[d])) {
+      box.push_back(domain.axes[axis]);
+      continue;
+    }
     auto index = intervals_.bound(load.args[d], domain);
     box.push_back(index ? Intervals::reached(*index, extents[d], load.border) : whole(extents[d]));
   }

@@ -34,7 +34,7 @@ class Demand {
   Box behind(const op::LoweredOutput& view, const Window& window);
   void ask_output(const op::LoweredOutput& output, const Window& window);
   void visit(const kernel::Stage& stage, const Box& demanded);
-  void visit_load(const kernel::ExprNode& load, const Intervals::Domain& domain);
+  void visit_load(const kernel::Stage& stage, const kernel::ExprNode& load, const Intervals::Domain& domain);
 
   const op::Lowering& lowering_;
   int input_;

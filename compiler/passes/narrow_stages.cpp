@@ -102,6 +102,8 @@ op::Lowering narrow_stages(op::Lowering lowering, std::vector<Window>& windows) 
   Demand demand(lowering, -1, windows);
   std::vector<bool> reading = reading_stages(lowering);
   std::vector<std::vector<Range>> held(lowering.stages.size()), wanted(lowering.stages.size());
+  std::vector<std::vector<Expr>> whole_extents;
+  for (const Stage& stage : lowering.stages) whole_extents.push_back(stage.extents);
   for (size_t k = 0; k < windows.size(); ++k) {
     if (!windows[k] || lowering.outputs[k].stage < 0) continue;
     auto s = static_cast<size_t>(lowering.outputs[k].stage);
@@ -110,6 +112,14 @@ op::Lowering narrow_stages(op::Lowering lowering, std::vector<Window>& windows) 
     for (size_t d = 0; d < windows[k]->size(); ++d)
       wanted[s][static_cast<size_t>(lowering.outputs[k].axis_of[d])] = (*windows[k])[d];
   }
+  // A wanted window lies inside already, also of what is read element by element for it.
+  const auto as_wanted = [&](const Interval& along, const Expr& extent) -> const Range* {
+    for (size_t s = 0; s < wanted.size(); ++s)
+      for (size_t d = 0; d < wanted[s].size(); ++d)
+        if (is_exactly(along, wanted[s][d]) && kernel::same(extent, whole_extents[s][d]))
+          return &wanted[s][d];
+    return nullptr;
+  };
   Origins origins;
   bool any = false;
   for (size_t s = 0; s < lowering.stages.size(); ++s) {
@@ -119,9 +129,8 @@ op::Lowering narrow_stages(op::Lowering lowering, std::vector<Window>& windows) 
     if (!demand.of_stage(s) || !reading[s]) continue;
     for (size_t d = 0; d < stage.extents.size(); ++d) {
       const Interval& along = (*demand.of_stage(s))[d];
-      // A wanted window lies inside already.
-      bool as_wanted = !wanted[s].empty() && is_exactly(along, wanted[s][d]);
-      Range range = as_wanted ? wanted[s][d] : to_range(along, stage.extents[d], demand.condition());
+      const Range* known = as_wanted(along, stage.extents[d]);
+      Range range = known ? *known : to_range(along, stage.extents[d], demand.condition());
       if (kernel::same(range.end, stage.extents[d]) && kernel::is_const_int(range.begin, 0)) continue;
       any = true;
       held[s][d] = range;

@@ -19,6 +19,25 @@ namespace {
 
 /// Kernels larger than this compile slowly and share badly.
 constexpr size_t kMaxStages = 96;
+/// A pixel of so many elements is too short for a copy of its own.
+constexpr int64_t kMostChannels = 4;
+
+/// Whether the view takes single elements or pixels apart (a mirror, other orders of axes): what copies runs
+/// of memory is slow at that.
+bool breaks_runs(const LoweredOutput& output, const ir::Type& from) {
+  std::vector<size_t> dims;
+  for (size_t d = 0; d < output.input_dim.size(); ++d)
+    if (output.input_dim[d] >= 0) dims.push_back(d);
+  const auto moves = [&](size_t last) {
+    if (dims.size() <= last) return false;
+    const size_t d = dims[dims.size() - 1 - last];
+    return output.input_dim[d] != from.ndim - 1 - static_cast<int>(last) ||
+           !kernel::is_const_int(output.step[d], 1);
+  };
+  if (moves(0)) return true;
+  const int64_t innermost = from.extents.empty() ? 0 : from.extents.back();
+  return innermost <= kMostChannels && moves(1);
+}
 
 class Former {
  public:
@@ -48,6 +67,13 @@ class Former {
            !table_.info(graph_.node(node).outputs[0]).scalar;
   }
 
+  bool is_copied_by_kernel(ir::NodeId node) const {
+    const ir::Node& n = graph_.node(node);
+    const LoweredOutput& output = table_.lowering(node).outputs[0];
+    return breaks_runs(output, graph_.type(n.inputs[static_cast<size_t>(output.input)])) &&
+           ends_in_batch(graph_, n.outputs[0]);
+  }
+
   void visit(ir::NodeId node, ir::BlockId block) {
     if (graph_.node(node).op->source) return;
     bool stages = has_stage_output(node);
@@ -57,8 +83,8 @@ class Former {
     group.nodes.push_back(node);
     std::vector<int> joined;
     join_producers(group, joined);
-    // A view of something in memory costs nothing as it is.
-    if (!stages && joined.empty()) return;
+    // A view of something in memory costs nothing as it is, unless the batch wants a copy.
+    if (!stages && joined.empty() && !is_copied_by_kernel(node)) return;
     for (int g : joined) out_.groups[static_cast<size_t>(g)] = KernelGroup{};
     std::sort(group.nodes.begin(), group.nodes.end(),
               [this](ir::NodeId x, ir::NodeId y) { return position(x) < position(y); });
@@ -183,6 +209,24 @@ class Former {
 };
 
 }  // namespace
+
+bool ends_in_batch(const ir::Graph& graph, ir::ValueId value) {
+  int uses = 0;
+  bool ends = false;
+  for (const ir::Block& block : graph.blocks) {
+    for (const ir::Merge& merge : block.merges)
+      for (const ir::ValueId operand : merge.operands)
+        if (operand == value) ++uses, ends = ends_in_batch(graph, merge.result);
+    for (const ir::NodeId id : block.nodes) {
+      const ir::Node& node = graph.node(id);
+      uses += static_cast<int>(std::count(node.inputs.begin(), node.inputs.end(), value));
+      for (const ir::Arg& arg : node.args) uses += arg.is_value() && arg.as_value() == value ? 1 : 0;
+    }
+    for (const ir::ValueId result : block.terminator.results)
+      if (result == value) ++uses, ends = true;
+  }
+  return uses == 1 && ends;
+}
 
 KernelGroups form_kernels(const ValueTable& table, bool fuse) { return Former(table, fuse).run(); }
 

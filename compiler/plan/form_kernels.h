@@ -29,6 +29,8 @@ struct KernelGroups {
 };
 
 KernelGroups form_kernels(const ValueTable& table, bool fuse);
+/// Whether the batch is all that wants the value, if need be behind merges.
+bool ends_in_batch(const ir::Graph& graph, ir::ValueId value);
 
 /// What a kernel reads: a value of the graph, or a tensor of the program.
 struct KernelSource {

@@ -259,5 +259,29 @@ TEST(Llvm, LookUps) {
     }
 }
 
+/// Rows from the end to the beginning: pixels as they are, and each channel for itself.
+TEST(Llvm, MirroredPixels) {
+  for (const int64_t channels : {2, 3, 4})
+    for (const DType type : {DType::kU8, DType::kI16, DType::kF32, DType::kF64})
+      for (const std::string body : {"PIXEL", "add(PIXEL, PIXEL)"}) {
+        std::string text =
+            R"(kernel { param p0:i64 param p1:i64 param p2:i64 input in0:T [p0:i64, p1:i64, C:i64] dense 3
+            map stage0:T [p0:i64, p1:i64, C:i64] { body = BODY } output stage0 [0, 1, 2] dense 3 })";
+        const auto put = [&](const std::string& what, const std::string& by) {
+          for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+            text.replace(at, what.size(), by);
+        };
+        put("BODY", body);
+        put("PIXEL", "load(in0:T, axis0, add(sub(p1:i64, 1:i64), mul(axis1, p2:i64)), axis2)");
+        put(":T", ":" + std::string(short_name(type)));
+        put("C:i64", std::to_string(channels) + ":i64");
+        const kernel::Kernel kernel = kernel_from(text);
+        for (const int64_t w : {37, 150}) {
+          const std::vector<uint64_t> params = {3, static_cast<uint64_t>(w), static_cast<uint64_t>(-1)};
+          expect_equal(kernel, {random_tensor(type, {3, w, channels}, 8)}, type, {3, w, channels}, params);
+        }
+      }
+}
+
 }  // namespace
 }  // namespace galatea::codegen

@@ -65,6 +65,16 @@ TEST(Values, OfTheLibraryCompareAndAreKeys) {
     EXPECT_EQ(printed(shown.expression), shown.text) << shown.expression;
 }
 
+TEST(Values, NodesAreDataNodes) {
+  Staged staged = stage_body(
+      "import numpy as np\nfrom nvidia.dali.data_node import DataNode\nx = fn.random.uniform()\n"
+      "print(isinstance(x, DataNode), isinstance(x, np.ndarray), isinstance(np.arange(2), np.ndarray), "
+      "isinstance(1, DataNode))\nreturn x");
+  EXPECT_TRUE(staged.result.ok) << staged.diagnostics;
+  ASSERT_FALSE(staged.result.diagnostics.empty());
+  EXPECT_EQ(staged.result.diagnostics.front().message, "True False True False");
+}
+
 TEST(Values, PrintedNodesShowTheirTypesAlsoInsideLists) {
   Staged staged = stage_body(
       "x = fn.random.uniform()\nprint(x, [x, 1], (x,), sep='; ')\nprint(sum([x, x]), max([1, 2]))\nreturn x");

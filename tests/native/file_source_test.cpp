@@ -1,8 +1,9 @@
 // readers.file: which files, in which order, with which labels; and errors that name what is wrong.
 #include <fcntl.h>
-#include <sys/uio.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -210,16 +211,19 @@ TEST_F(FileSourceTest, VanishedFilesAreNamedWhenRead) {
   EXPECT_NE(folder.status.error().message().find("regular"), std::string::npos);
 }
 
-/// Whether the page cache has the whole file; nullopt where the file system cannot tell.
+/// Whether the page cache has the whole file; nullopt where the system does not tell. By mincore: a read with RWF_NOWAIT
+/// may itself start reading the file.
 std::optional<bool> is_cached(const fs::path& path, size_t size) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  std::vector<char> bytes(size);
-  iovec part{bytes.data(), size};
-  const ssize_t count = ::preadv2(file, &part, 1, 0, RWF_NOWAIT);
-  const bool can_tell = count >= 0 || errno == EAGAIN;
+  void* pages = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file, 0);
   ::close(file);
-  if (!can_tell) return std::nullopt;
-  return count == static_cast<ssize_t>(size);
+  if (pages == MAP_FAILED) return std::nullopt;
+  const auto page_size = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  std::vector<unsigned char> resident((size + page_size - 1) / page_size);
+  const int status = ::mincore(pages, size, resident.data());
+  ::munmap(pages, size);
+  if (status != 0) return std::nullopt;
+  return std::ranges::all_of(resident, [](unsigned char page) { return (page & 1) != 0; });
 }
 
 bool evict(const fs::path& path, size_t size) {

@@ -95,7 +95,8 @@ std::string PipelineGenerator::extent() {
 std::string PipelineGenerator::scalar(double low, double high) {
   if (!chance(35)) return real(low, high);
   const std::string a = real(low, (low + high) / 2), b = real((low + high) / 2, high);
-  return fmt::format("fn.random.uniform(range=[{}, {}])", a, b);
+  // Both may have come out as the middle; an empty range is refused.
+  return a == b ? a : fmt::format("fn.random.uniform(range=[{}, {}])", a, b);
 }
 
 // ---- operators

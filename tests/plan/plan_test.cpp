@@ -95,5 +95,20 @@ TEST(Plan, ResizeAndNormalize) {
 )");
 }
 
+/// Views that the batch wants as they are: copied by kernels where runs are short, else by runs.
+TEST(Plan, ViewsBecomeOutputs) {
+  expect_same_everywhere(R"(pipeline @p(batch_size=4, num_threads=2, seed=1) {
+^0:
+  %image = external_source() {dtype=u8, ndim=3, layout="HWC"} : u8[?,?,?] HWC name="images"
+  %coin = random.coin_flip() : i32[] key=0x123
+  %mirrored = flip(%image) {horizontal=%coin, vertical=%coin} : u8[?,?,?] HWC
+  %upside_down = flip(%image) {horizontal=0, vertical=1} : u8[?,?,?] HWC
+  %turned = transpose(%image) {perm=[1, 0, 2]} : u8[?,?,?] WHC
+  %planes = transpose(%image) {perm=[2, 0, 1]} : u8[?,?,?] CHW
+  return %mirrored, %upside_down, %turned, %planes
+}
+)");
+}
+
 }  // namespace
 }  // namespace galatea

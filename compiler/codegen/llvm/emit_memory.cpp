@@ -69,6 +69,8 @@ llvm::Value* FunctionEmitter::emit_load(const kernel::ExprNode& e) {
   Value* base = builder_.CreateMul(vector_base_, i64(stride));
   if (parts.uniform) base = builder_.CreateAdd(emit(parts.uniform), base);
   int64_t constant = parts.constant;
+  if (stride < -1)
+    return from_memory(buffer.type, load_backwards(e.index, base, static_cast<int>(-stride), constant));
   bool channel = stride > 1 && constant >= 0 && constant < stride;
   if (!channel) base = builder_.CreateAdd(base, i64(constant));
   llvm::Type* element = memory_type(buffer.type);
@@ -88,7 +90,6 @@ llvm::Value* FunctionEmitter::emit_load(const kernel::ExprNode& e) {
     Value* value = stride < 0 ? builder_.CreateVectorReverse(raw) : static_cast<Value*>(raw);
     return from_memory(buffer.type, value);
   }
-  if (stride < 0) return gather(e);
   if (channel)
     return from_memory(buffer.type,
                        load_strided(e.index, base, static_cast<int>(stride), static_cast<int>(constant)));

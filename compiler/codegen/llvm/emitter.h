@@ -68,13 +68,29 @@ class FunctionEmitter {
   Value* from_memory(DType type, Value* raw);
   Value* to_memory(DType type, Value* value);
 
+  // mirror.cpp
+  /// Pixels that a vector loop reads from the end to the beginning: lane i takes the one at uniform +
+  /// constant
+  /// - s * i.
+  struct PixelsBackwards {
+    int buffer = -1;
+    Expr uniform;
+    int64_t constant = 0;
+  };
+  Value* load_backwards(int buffer, Value* base, int s, int64_t constant);
+  std::optional<PixelsBackwards> match_backwards(const std::vector<const kernel::Store*>& pixel) const;
+  struct PixelStores;
+  void store_backwards(const PixelStores& pixel, int buffer, Value* base);
+  Value* backwards_part(int buffer, Value* lowest, int s, int first, int unit);
+
   // interleave.cpp
   /// Stores of one pixel's channels, and what of them has been computed.
   struct PixelStores {
     Expr uniform;
     int64_t constant = 0;
     bool streaming = false;
-    int table = -1;  ///< the values are bytes to look up in this buffer
+    int table = -1;                       ///< the values are bytes to look up in this buffer
+    std::optional<PixelsBackwards> from;  ///< the values are these pixels as they are
     std::vector<Value*> values;
     size_t num = 0;
   };
@@ -86,10 +102,10 @@ class FunctionEmitter {
   Value* interleaved_part(const std::vector<Value*>& channels, int part);
   Value* run_mask(int s, int first, int count);
   bool has_wide_bytes() const;
-  Value* pixels_to_lanes(Value* run, int s);
-  Value* load_wide_bytes(int buffer, Value* base, int s, int channel, int table);
+  Value* pixels_to_lanes(Value* run, int s, bool backwards);
+  Value* load_wide_bytes(int buffer, Value* base, int s, int channel, int table, bool backwards = false);
   void store_wide_bytes(int buffer, Value* base, std::vector<Value*> channels, int table);
-  Value* load_strided(int buffer, Value* base, int s, int channel);
+  Value* load_strided(int buffer, Value* base, int s, int channel, bool backwards = false);
   void find_pixel_stores(const kernel::Block& block);
   bool add_to_pixel(const kernel::Store& store);
 

@@ -99,20 +99,22 @@ bool FunctionEmitter::has_wide_bytes() const {
   return target_.vector_bits() >= 256 && 32 * lanes_ == target_.vector_bits();
 }
 
-/// A register of bytes in which each 128-bit lane holds four pixels of s bytes.
-llvm::Value* FunctionEmitter::pixels_to_lanes(Value* run, int s) {
-  if (s == 4) return run;
+/// A register of bytes in which each 128-bit lane holds four pixels of s bytes; backwards: the last four
+/// pixels first (in each lane, pixels are in order).
+llvm::Value* FunctionEmitter::pixels_to_lanes(Value* run, int s, bool backwards) {
+  if (s == 4 && !backwards) return run;
   llvm::Type* words = vector_of(builder_.getInt32Ty(), lanes_);
   Mask pick(static_cast<size_t>(lanes_), -1);
   for (int i = 0; i < lanes_; ++i)
-    if (i % 4 < s) pick[static_cast<size_t>(i)] = i / 4 * s + i % 4;
+    if (i % 4 < s) pick[static_cast<size_t>(i)] = (backwards ? lanes_ / 4 - 1 - i / 4 : i / 4) * s + i % 4;
   return builder_.CreateBitCast(builder_.CreateShuffleVector(builder_.CreateBitCast(run, words), pick),
                                 run->getType());
 }
 
 /// Byte `channel` of lanes_ pixels of s bytes, the first at `base`, as 32-bit numbers; looked up in a table
-/// unless that is -1, all channels at once.
-llvm::Value* FunctionEmitter::load_wide_bytes(int buffer, Value* base, int s, int channel, int table) {
+/// unless that is -1, all channels at once. Backwards: the last pixel of the run is lane 0.
+llvm::Value* FunctionEmitter::load_wide_bytes(int buffer, Value* base, int s, int channel, int table,
+                                              bool backwards) {
   const int bytes = 4 * lanes_;
   llvm::Type* vector = vector_of(builder_.getInt8Ty(), bytes);
   Value* pointer = address(buffer, base);
@@ -125,10 +127,12 @@ llvm::Value* FunctionEmitter::load_wide_bytes(int buffer, Value* base, int s, in
   Value* run = table < 0 ? load : look_up(table, load);
   Mask pick(static_cast<size_t>(bytes), bytes);  // zeros
   if (target_.vnni_vbmi()) {
-    for (int i = 0; i < lanes_; ++i) pick[static_cast<size_t>(4 * i)] = s * i + channel;
+    for (int i = 0; i < lanes_; ++i)
+      pick[static_cast<size_t>(4 * i)] = s * (backwards ? lanes_ - 1 - i : i) + channel;
   } else {
-    run = pixels_to_lanes(run, s);
-    for (int i = 0; i < lanes_; ++i) pick[static_cast<size_t>(4 * i)] = i / 4 * 16 + i % 4 * s + channel;
+    run = pixels_to_lanes(run, s, backwards);
+    for (int i = 0; i < lanes_; ++i)
+      pick[static_cast<size_t>(4 * i)] = i / 4 * 16 + (backwards ? 3 - i % 4 : i % 4) * s + channel;
   }
   Value* spread_out = builder_.CreateShuffleVector(run, llvm::Constant::getNullValue(vector), pick);
   return builder_.CreateBitCast(spread_out, vector_of(builder_.getInt32Ty(), lanes_));
@@ -200,11 +204,11 @@ void FunctionEmitter::store_wide_bytes(int buffer, Value* base, std::vector<Valu
   tag(store, buffer);
 }
 
-/// lanes_ elements, s apart, from `base + channel` on.
-llvm::Value* FunctionEmitter::load_strided(int buffer, Value* base, int s, int channel) {
+/// lanes_ elements, s apart, from `base + channel` on; backwards: the last of them is lane 0.
+llvm::Value* FunctionEmitter::load_strided(int buffer, Value* base, int s, int channel, bool backwards) {
   const DType type = kernel_.buffers[static_cast<size_t>(buffer)].type;
   if (size_of(type) == 1 && has_wide_bytes())
-    return builder_.CreateTrunc(load_wide_bytes(buffer, base, s, channel, -1),
+    return builder_.CreateTrunc(load_wide_bytes(buffer, base, s, channel, -1, backwards),
                                 vector_of(builder_.getInt8Ty(), lanes_));
   const llvm::Align align(static_cast<uint64_t>(size_of(type)));
   const int unit = shuffle_unit(size_of(type));
@@ -223,7 +227,8 @@ llvm::Value* FunctionEmitter::load_strided(int buffer, Value* base, int s, int c
     }
     units.push_back(pick_strided(run, channel));
   }
-  return concatenate(std::move(units));
+  Value* picked = concatenate(std::move(units));
+  return backwards ? builder_.CreateVectorReverse(picked) : picked;
 }
 
 /// Stores that together fill whole pixels of a run: same buffer, offsets that differ in the constant only.
@@ -269,8 +274,9 @@ void FunctionEmitter::find_pixel_stores(const kernel::Block& block) {
       members.push_back(store);
     }
     if (members.size() != static_cast<size_t>(s)) continue;
+    pixel->from = match_backwards(members);
     // Looked up when the pixel is whole.
-    if (has_wide_bytes())
+    if (has_wide_bytes() && !pixel->from)
       for (const kernel::Store* member : members) {
         const auto found = match_look_up(*member->value);
         const int table = found && !found->base ? found->table : -1;
@@ -287,15 +293,19 @@ bool FunctionEmitter::add_to_pixel(const kernel::Store& store) {
   if (found == pixel_stores_.end()) return false;
   PixelStores& pixel = *found->second;
   const auto entry = pixel.table < 0 ? std::nullopt : match_look_up(*store.value);
-  Value* value = emit(entry ? entry->byte : store.value);
   const DType type = kernel_.buffers[static_cast<size_t>(store.buffer)].type;
-  pixel.values[pixel.num++] = to_memory(type, spread(value));
+  Value* value = pixel.from ? nullptr : to_memory(type, spread(emit(entry ? entry->byte : store.value)));
+  pixel.values[pixel.num++] = value;
   const auto s = static_cast<int>(pixel.values.size());
   if (pixel.num < pixel.values.size()) return true;
   pixel.num = 0;
   Value* base = builder_.CreateMul(vector_base_, i64(s));
   if (pixel.uniform) base = builder_.CreateAdd(emit(pixel.uniform), base);
   base = builder_.CreateAdd(base, i64(pixel.constant));
+  if (pixel.from) {
+    store_backwards(pixel, store.buffer, base);
+    return true;
+  }
   if (size_of(type) == 1 && has_wide_bytes()) {
     store_wide_bytes(store.buffer, base, pixel.values, pixel.table);
     return true;

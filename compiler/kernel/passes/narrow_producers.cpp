@@ -2,8 +2,9 @@
 //
 // A map that reads its producer at scale * axis + offset, all inside, sees only a window of it. The producer
 // is then computed on the window: axis d of its domain becomes the reader's axis, and what it loads follows.
-// Where it in turn is the only reader of a stage and reads it at the same axis, that stage is narrowed too.
+// Where it in turn is the only reader of a stage and reads it along that axis, that stage is narrowed too.
 #include <algorithm>
+#include <optional>
 
 #include "compiler/kernel/passes/passes.h"
 #include "compiler/kernel/passes/stage_edit.h"
@@ -23,29 +24,33 @@ bool has_windows(const Stage& stage, int d) {
   return stage.form != StageForm::kScan || d != stage.scan_axis;
 }
 
-/// The index of `target` that is exactly axis d in every load of it, or -1.
-int index_on_axis(const Stage& reader, int target, const Stage& producer, int d) {
-  int found = -1;
+/// How a stage reads another along one axis of its own: at index number `index`, in scale * axis + offset.
+struct Follower {
+  int target = -1, index = -1;
+  Expr scale, offset;
+};
+
+/// How all loads of `target` follow axis d; nothing if they do in several ways, or may read outside.
+std::optional<Follower> follower_on_axis(const Stage& reader, int target, const Stage& producer, int d) {
+  std::optional<Follower> found;
   for (const Expr& load : loads_of(reader, target)) {
-    int here = -1;
-    for (size_t i = 0; i < load->args.size(); ++i) {
-      const Expr& index = load->args[i];
-      if (index->kind != ExprKind::kAxis || index->index != d) continue;
+    std::optional<Follower> here;
+    for (size_t i = 0; i < load->args.size() && !here; ++i) {
+      Affine form;
+      if (!match_affine(load->args[i], &form) || form.axis != d) continue;
+      const bool plain = load->args[i]->kind == ExprKind::kAxis;
       // Inside the producer: promised, or because the extents are equal.
-      bool inside =
-          load->border == Border::kNone || same(producer.extents[i], reader.extents[static_cast<size_t>(d)]);
-      if (inside && here < 0) here = static_cast<int>(i);
+      if (load->border == Border::kNone ||
+          (plain && same(producer.extents[i], reader.extents[static_cast<size_t>(d)])))
+        here = Follower{target, static_cast<int>(i), form.scale, form.offset};
     }
-    if (here < 0 || (found >= 0 && found != here)) return -1;
+    if (!here || (found && (found->index != here->index || !same(found->scale, here->scale) ||
+                            !same(found->offset, here->offset))))
+      return std::nullopt;
     found = here;
   }
   return found;
 }
-
-/// Which index of the loads of each stage keeps following the narrowed axis.
-struct Follower {
-  int target, index;
-};
 
 void narrow_axis(Kernel& kernel, int number, int d, const Window& window) {
   Stage& stage = kernel.stages[static_cast<size_t>(number)];
@@ -53,10 +58,13 @@ void narrow_axis(Kernel& kernel, int number, int d, const Window& window) {
   for (int target = 0; target < number; ++target) {
     if (only_reader(kernel, target) != number || may_raise_flag(kernel.stages[static_cast<size_t>(target)]))
       continue;
-    int index = index_on_axis(stage, target, kernel.stages[static_cast<size_t>(target)], d);
-    if (index < 0 || !has_windows(kernel.stages[static_cast<size_t>(target)], index)) continue;
-    narrow_axis(kernel, target, index, window);
-    followers.push_back({target, index});
+    const Stage& producer = kernel.stages[static_cast<size_t>(target)];
+    const auto follower = follower_on_axis(stage, target, producer, d);
+    if (!follower || !has_windows(producer, follower->index)) continue;
+    narrow_axis(
+        kernel, target, follower->index,
+        {follower->scale * window.scale, follower->scale * window.offset + follower->offset, window.extent});
+    followers.push_back(*follower);
   }
   std::vector<Expr> axes;
   for (int a = 0; a < stage.rank(); ++a) axes.push_back(a == d ? window.position(d) : axis(a));
@@ -96,6 +104,28 @@ std::vector<Window> windows_of(const Stage& reader, const Expr& load, const Stag
   return out;
 }
 
+/// Whether somebody in the chain that would be narrowed along axis d computes windows whose weights are the
+/// same everywhere. Their loops read rows in order; mirrored, each tap would be a gather. (A resize is
+/// mirrored by its tables.)
+bool has_sliding_window(const Kernel& kernel, int number, int d) {
+  const Stage& stage = kernel.stages[static_cast<size_t>(number)];
+  if (stage.form == StageForm::kBand && !contains(stage.first, ExprKind::kLoad)) return true;
+  for (int target = 0; target < number; ++target) {
+    if (only_reader(kernel, target) != number) continue;
+    const int index = index_on_axis(stage, target, kernel.stages[static_cast<size_t>(target)], d);
+    if (index >= 0 && has_sliding_window(kernel, target, index)) return true;
+  }
+  return false;
+}
+
+/// The window in the order of the whole: `position` finds its elements as before.
+Window unmirrored(const Window& window, Expr* position) {
+  const Expr last = window.offset + window.scale * (window.extent - const_int(1));
+  const Expr low = min(window.offset, last), high = max(window.offset, last);
+  *position = *position - low;
+  return {const_int(1), low, select(window.extent > const_int(0), high - low + const_int(1), const_int(0))};
+}
+
 bool narrow(Kernel& kernel, int number) {
   int reader_number = only_reader(kernel, number);
   if (reader_number < 0 || may_raise_flag(kernel.stages[static_cast<size_t>(number)])) return false;
@@ -106,21 +136,23 @@ bool narrow(Kernel& kernel, int number) {
   // A map whose elements are wanted several times is narrowed all the same: the window is never larger than
   // the whole unless a scale is 0, which a constant would show.
   std::vector<Window> windows = windows_of(reader, loads[0], producer);
+  std::vector<Expr> indices = loads[0]->args;
   bool any = false;
   for (size_t d = 0; d < windows.size(); ++d) {
-    const Window& window = windows[d];
+    Window& window = windows[d];
     if (!window.extent) continue;
     if (is_const_int(window.scale, 0) || !has_windows(producer, static_cast<int>(d))) return false;
-    any = true;
+    if (!is_const_int(window.scale, 1) && has_sliding_window(kernel, number, static_cast<int>(d))) {
+      // All of it, in some order, or a part.
+      window = same(window.extent, producer.extents[d]) ? Window{} : unmirrored(window, &indices[d]);
+    } else {
+      Affine form;
+      match_affine(indices[d], &form);
+      indices[d] = axis(form.axis);
+    }
+    any |= static_cast<bool>(window.extent);
   }
   if (!any) return false;
-  std::vector<Expr> indices = loads[0]->args;
-  for (size_t d = 0; d < windows.size(); ++d) {
-    if (!windows[d].extent) continue;
-    Affine form;
-    match_affine(indices[d], &form);
-    indices[d] = axis(form.axis);
-  }
   Expr narrowed = load(loads[0]->target, loads[0]->type, indices);
   reader.body = rewrite_loads(reader.body, [&](const Expr& e, const std::vector<Expr>&) {
     return is_stage_load(e, number) ? narrowed : Expr();

@@ -12,6 +12,8 @@ const std::vector<KernelPass>& kernel_passes() {
       {"remove_dead_stages", "drops what no output needs", remove_dead_stages},
       {"merge_equal_stages", "computes equal stages once", merge_equal_stages},
       {"simplify", "exact rewrites of expressions", simplify},
+      // Before sinking, after which a band's last step is no plain sum any more.
+      {"integer_bands", "windows of integer weights add integers", integer_bands},
       // Before inlining and sinking, so that both see indices in the order of the source.
       {"permute_outputs", "layout changes move into the output's order of axes", permute_outputs, true},
       // Before sinking, so that a chain of maps sinks as one.

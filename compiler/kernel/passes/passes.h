@@ -45,6 +45,10 @@ void merge_equal_stages(Kernel& kernel);
 /// Exact rewrites of expressions: f32(saturate_u8(x)) becomes min(max(round(x), 0), 255), redundant
 /// conversions go.
 void simplify(Kernel& kernel);
+/// Windows with integer weights over small integers add up in i16.
+///   band s0:f32 in f32 { weight = load(table, tap)  source = load(in0:u8, …) }   ->   band s0:i16 in i16 {
+///   weight = select(eq(tap, 0), 1, -2) … }, read as convert.f32(load(s0:i16, …))
+void integer_bands(Kernel& kernel);
 /// An output map that permutes the axes of what it reads computes in the order of its source; the output's
 /// axis_of permutes.
 ///   map s1 [C, H, W] { load(s0, axis1, axis2, axis0) }  output s1 [0, 1, 2]   ->   map s1 [H, W, C] {

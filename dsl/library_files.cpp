@@ -1,0 +1,81 @@
+// The part of the library that is written in the language: its files are texts of the program, evaluated when
+// they are first imported. In: a module's path. Out: the module. What goes wrong inside of them is the user's
+// to see at the user's line.
+#include <algorithm>
+
+#include "dsl/evaluator.h"
+#include "dsl/lexer.h"
+#include "dsl/library_texts.h"
+#include "dsl/parser.h"
+
+namespace galatea::dsl {
+namespace {
+
+// DALI has these; what else there is under auto_aug is galatea's alone.
+constexpr std::string_view kOfDali[] = {"auto_aug/core", "auto_aug/augmentations", "auto_aug/auto_augment",
+                                        "auto_aug/rand_augment", "auto_aug/trivial_augment"};
+
+// "galatea.auto_aug.core" is the file "auto_aug/core"; empty: no path of a library file.
+std::string file_of(std::string_view path) {
+  for (std::string_view root : {"galatea.", "nvidia.dali."}) {
+    if (!path.starts_with(root)) continue;
+    std::string file(path.substr(root.size()));
+    std::replace(file.begin(), file.end(), '.', '/');
+    const bool known = root == "galatea." || std::ranges::find(kOfDali, file) != std::end(kOfDali);
+    return known ? file : "";
+  }
+  return "";
+}
+
+}  // namespace
+
+bool Evaluator::in_library(Span span) const { return span.valid() && library_files_.contains(span.file); }
+
+Span Evaluator::user_span(Span span) const {
+  if (!in_library(span)) return span;
+  for (auto active = calls_.rbegin(); active != calls_.rend(); ++active) {
+    if (active->span.valid() && !in_library(active->span)) return active->span;
+  }
+  return span;
+}
+
+Span Evaluator::argument_span(const std::string& parameter, Span call) const {
+  for (auto active = calls_.rbegin(); active != calls_.rend(); ++active) {
+    auto found = active->frame->env.find(parameter);
+    if (found != active->frame->env.end() && found->second.span.valid() && !in_library(found->second.span))
+      return found->second.span;
+    if (active->span.valid() && !in_library(active->span)) break;  // what lies outside is the user's
+  }
+  return user_span(call);
+}
+
+// nullptr: there is no such file; nothing is reported then.
+ModuleObject* Evaluator::load_library_file(const std::string& path) {
+  const std::string file = file_of(path);
+  if (file.empty()) return nullptr;
+  const std::string canonical = "galatea." + [&] {
+    std::string dotted = file;
+    std::replace(dotted.begin(), dotted.end(), '/', '.');
+    return dotted;
+  }();
+  if (auto known = library_.find(canonical); known != library_.end()) return library_[path] = known->second;
+  for (const auto& [name, text] : library_texts()) {
+    if (name != file) continue;
+    auto* module = arena.make<ModuleObject>();
+    module->name = canonical;
+    library_[canonical] = library_[path] = module;
+    const uint32_t number = sources_.add("galatea/" + file + ".dali-dsl", std::string(text));
+    library_files_.insert(number);
+    std::vector<Diagnostic> diagnostics;
+    arena.count(2 * text.size());
+    trees_.push_back(parse_module(number, sources_.file(number)->text(), diagnostics,
+                                  static_cast<size_t>(options_.limits.max_total_bytes)));
+    arena.count(trees_.back()->bytes);
+    for (Diagnostic& diagnostic : diagnostics) sink_.report(std::move(diagnostic));
+    evaluate_file(*module, *trees_.back());
+    return module;
+  }
+  return nullptr;
+}
+
+}  // namespace galatea::dsl
