@@ -82,7 +82,9 @@ void Lowering::emit_nest(const Nest& nest, Block& out) {
       interior = far_ ? Interior() : find_interior(nest, shape, log, vars);
     }
   }
-  if (!options_.gpu && !specialised_ && shape.lanes > 1)
+  // A small table is not worth loops for each of its orders.
+  const bool table = schedule_.stages[s].placement == Placement::kTable;
+  if (!options_.gpu && !specialised_ && !table && shape.lanes > 1)
     if (const auto unknown = find_unknown(walked, shape, vars))
       return emit_specialised(nest, *unknown, shape.flat.front(), out);
   if (scalar_only_) shape.lanes = 1;

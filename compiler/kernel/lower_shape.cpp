@@ -218,6 +218,14 @@ Interior Lowering::find_interior(const Nest& nest, const Shape& shape, const Acc
   return out;
 }
 
+bool Lowering::is_extent(const Expr& e) const {
+  const auto has = [&](const std::vector<Expr>& extents) {
+    return std::any_of(extents.begin(), extents.end(), [&](const Expr& extent) { return same(extent, e); });
+  };
+  return std::any_of(extents_.begin(), extents_.end(), has) ||
+         std::any_of(input_extents_.begin(), input_extents_.end(), has);
+}
+
 /// What keeps the vector loop's loads from being contiguous though a value of 1 or -1 would make them so.
 std::optional<Unknown> Lowering::find_unknown(const AccessLog& log, const Shape& shape,
                                               const std::vector<int>& vars) const {
@@ -229,6 +237,7 @@ std::optional<Unknown> Lowering::find_unknown(const AccessLog& log, const Shape&
       factor = is_const(factor->args[0]) ? factor->args[1] : factor->args[0];
     Unknown unknown;
     if (factor->kind == ExprKind::kParam) {
+      if (is_extent(factor)) continue;  // of a table's rows: nothing that may be 1 or -1
       unknown.param = factor->index;
       return unknown;
     }

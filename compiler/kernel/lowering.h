@@ -169,6 +169,7 @@ class Lowering {
                      const std::vector<Expr>& extents) const;
   std::optional<Unknown> find_unknown(const AccessLog& log, const Shape& shape,
                                       const std::vector<int>& vars) const;
+  bool is_extent(const Expr& e) const;
   void emit_specialised(const Nest& nest, const Unknown& unknown, int along, Block& out);
   bool emit_reflected(const Nest& nest, const AccessLog& log, const std::vector<int>& vars, Block& out);
   Interior find_interior(const Nest& nest, const Shape& shape, const AccessLog& log,

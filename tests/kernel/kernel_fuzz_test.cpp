@@ -105,7 +105,7 @@ TEST(KernelFuzzer, ExercisesEveryPass) {
   options.on_change = [&](const kernel::KernelPass& pass, const kernel::Kernel&) {
     ++changed[std::string(pass.name)];
   };
-  for (uint64_t seed = 0; seed < kSeeds; ++seed) run_kernel_passes(make_fuzz_case(seed).kernel, options);
+  for (uint64_t seed = 0; seed < 2 * kSeeds; ++seed) run_kernel_passes(make_fuzz_case(seed).kernel, options);
   // The maker leaves no mathematical functions: other backends want none.
   for (const kernel::KernelPass& pass : kernel::kernel_passes()) {
     if (pass.name == "expand_math") continue;

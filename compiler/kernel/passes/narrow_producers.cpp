@@ -112,8 +112,8 @@ bool has_sliding_window(const Kernel& kernel, int number, int d) {
   if (stage.form == StageForm::kBand && !contains(stage.first, ExprKind::kLoad)) return true;
   for (int target = 0; target < number; ++target) {
     if (only_reader(kernel, target) != number) continue;
-    const int index = index_on_axis(stage, target, kernel.stages[static_cast<size_t>(target)], d);
-    if (index >= 0 && has_sliding_window(kernel, target, index)) return true;
+    const auto follower = follower_on_axis(stage, target, kernel.stages[static_cast<size_t>(target)], d);
+    if (follower && has_sliding_window(kernel, target, follower->index)) return true;
   }
   return false;
 }
@@ -121,6 +121,10 @@ bool has_sliding_window(const Kernel& kernel, int number, int d) {
 /// The window in the order of the whole: `position` finds its elements as before.
 Window unmirrored(const Window& window, Expr* position) {
   const Expr last = window.offset + window.scale * (window.extent - const_int(1));
+  if (is_const_int(window.scale, -1)) {
+    *position = *position - last;
+    return {const_int(1), last, window.extent};
+  }
   const Expr low = min(window.offset, last), high = max(window.offset, last);
   *position = *position - low;
   return {const_int(1), low, select(window.extent > const_int(0), high - low + const_int(1), const_int(0))};
