@@ -120,7 +120,8 @@ Value Evaluator::call(const Value& callee, CallArguments& arguments) {
     case ValueKind::kPixel:
       return call_pixel(callee.as<PixelObject>(), arguments);
     case ValueKind::kStruct:
-      if (const Value* function = callee.as<StructObject>().find("__call__")) return call(*function, arguments);
+      if (const Value* function = callee.as<StructObject>().find("__call__"))
+        return call(*function, arguments);
       return fail(Message::kNotCallable,
                   arguments.callee_span.valid() ? arguments.callee_span : arguments.span,
                   {describe_kind(callee)});

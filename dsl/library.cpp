@@ -295,9 +295,9 @@ Value call_sum(Evaluator& ev, CallArguments& a) {
 // galatea.select(functions, index, …): one of the functions, per sample.
 Value call_select(Evaluator& ev, CallArguments& a) {
   if (a.positional.size() < 2)
-    return ev.fail(Message::kArgumentCount, a.span,
-                   {"select", "at least 2 arguments, functions and an index",
-                    std::to_string(a.positional.size())});
+    return ev.fail(
+        Message::kArgumentCount, a.span,
+        {"select", "at least 2 arguments, functions and an index", std::to_string(a.positional.size())});
   auto functions = ev.iterate(a.positional[0], a.spans[0], "chosen from");
   const Value index = a.positional[1];
   if (!functions || index.is_poison()) return Value::poison();

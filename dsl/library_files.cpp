@@ -1,6 +1,6 @@
 // The part of the library that is written in the language: its files are texts of the program, evaluated when
-// they are first imported. In: a module's path. Out: the module. What goes wrong inside of them is the user's to
-// see at the user's line.
+// they are first imported. In: a module's path. Out: the module. What goes wrong inside of them is the user's
+// to see at the user's line.
 #include <algorithm>
 
 #include "dsl/evaluator.h"
@@ -63,13 +63,14 @@ ModuleObject* Evaluator::load_library_file(const std::string& path) {
     if (name != file) continue;
     auto* module = arena.make<ModuleObject>();
     module->name = canonical;
+    module->of_library = true;
     library_[canonical] = library_[path] = module;
     const uint32_t number = sources_.add("galatea/" + file + ".dali-dsl", std::string(text));
     library_files_.insert(number);
     std::vector<Diagnostic> diagnostics;
     arena.count(2 * text.size());
-    trees_.push_back(
-        parse_module(number, sources_.file(number)->text(), diagnostics, static_cast<size_t>(options_.limits.max_total_bytes)));
+    trees_.push_back(parse_module(number, sources_.file(number)->text(), diagnostics,
+                                  static_cast<size_t>(options_.limits.max_total_bytes)));
     arena.count(trees_.back()->bytes);
     for (Diagnostic& diagnostic : diagnostics) sink_.report(std::move(diagnostic));
     evaluate_file(*module, *trees_.back());

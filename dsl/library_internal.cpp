@@ -42,8 +42,8 @@ Value call_is_node(Evaluator& ev, CallArguments& a) {
   return Value::of(ev.has_node(a.positional[0]));
 }
 
-// parameters(f): of each, its name, how it is given, and whether it must be; None for what is no function of the
-// text.
+// parameters(f): of each, its name, how it is given, and whether it must be; None for what is no function of
+// the text.
 Value call_parameters(Evaluator& ev, CallArguments& a) {
   if (!check_shape(ev, a, 1, 1)) return Value::poison();
   if (!a.positional[0].is(ValueKind::kFunction)) return Value::none();
@@ -68,10 +68,9 @@ Value call_parameters(Evaluator& ev, CallArguments& a) {
         kind = "kwargs";
         break;
     }
-    out.push_back(ev.make_struct(
-        {{"name", ev.make_string(parameter.name)},
-         {"kind", ev.make_string(std::string(kind))},
-         {"required", Value::of(function.defaults[i].is(ValueKind::kUndefined))}}));
+    out.push_back(ev.make_struct({{"name", ev.make_string(parameter.name)},
+                                  {"kind", ev.make_string(std::string(kind))},
+                                  {"required", Value::of(function.defaults[i].is(ValueKind::kUndefined))}}));
   }
   return ev.make_list(std::move(out), a.span);
 }
@@ -108,7 +107,8 @@ Value call_near(Evaluator& ev, CallArguments& a) {
 // failed(): what stands for the result of something that has been reported.
 Value call_failed(Evaluator&, CallArguments&) { return Value::poison(); }
 
-// report("G0660", words…, at="n"): a diagnostic of messages.def, where the value of the parameter was written.
+// report("G0660", words…, at="n"): a diagnostic of messages.def, where the value of the parameter was
+// written.
 Value call_report(Evaluator& ev, CallArguments& a) {
   if (a.positional.empty() || !a.positional[0].is(ValueKind::kString)) return Value::poison();
   const std::string& code = a.positional[0].text();
@@ -124,6 +124,12 @@ Value call_report(Evaluator& ev, CallArguments& a) {
   const bool named = at && at->value.is(ValueKind::kString);
   const Span span = named ? ev.argument_span(at->value.text(), a.span) : ev.user_span(a.span);
   return ev.report(diagnose(static_cast<Message>(entry - table.begin()), span, std::move(words)));
+}
+
+// read_policy(path): the parameter `path` of whoever asks.
+Value call_read_policy(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 1, 1) || !a.positional[0].is(ValueKind::kString)) return Value::poison();
+  return ev.read_policy(a.positional[0].text(), ev.argument_span("path", a.span));
 }
 
 }  // namespace
@@ -145,6 +151,7 @@ ModuleObject* Evaluator::internal_module() {
                          {"type_of", call_type_of},
                          {"describe", call_describe},
                          {"near", call_near},
+                         {"read_policy", call_read_policy},
                          {"report", call_report},
                          {"failed", call_failed}})
     module->names[e.name] = {make_builtin(e.name, e.function), {}};

@@ -38,6 +38,7 @@ op::Operator make_hsv();
 op::Operator make_color_twist();
 // filter
 op::Operator make_gaussian_blur();
+op::Operator make_filter();
 op::Operator make_laplacian();
 // generic
 op::Operator make_cast();

@@ -40,6 +40,7 @@ void register_all(op::Registry& registry) {
   registry.add(make_color_twist());
   registry.add(make_color_space_conversion());
   registry.add(make_equalize());
+  registry.add(make_filter());
   registry.add(make_gaussian_blur());
   registry.add(make_laplacian());
   registry.add(make_noise_salt_and_pepper());

@@ -14,7 +14,7 @@ namespace galatea::tools {
 namespace {
 
 /// Subcommands of later releases, refused by name.
-constexpr const char* kLater[] = {"build", "policy", "lsp", "serve", "convert"};
+constexpr const char* kLater[] = {"build", "lsp", "serve", "convert"};
 
 struct Global {
   std::string color = "auto";
@@ -36,9 +36,16 @@ void add_global_options(CLI::App* app, Global& global) {
 int usage_error(const std::string& message, const std::string& help, const CLI::App* app) {
   fmt::print(stderr, "galatea: {}\n", message);
   if (!help.empty()) fmt::print(stderr, "  {}\n", help);
-  fmt::print(stderr, "  `galatea {}--help` lists what there is\n",
-             app && app->get_parent() ? app->get_name() + " " : "");
+  std::string path;
+  for (; app && app->get_parent(); app = app->get_parent()) path = app->get_name() + " " + path;
+  fmt::print(stderr, "  `galatea {}--help` lists what there is\n", path);
   return kUsage;
+}
+
+/// The subcommand of a subcommand that was asked for, if there is one.
+const CLI::App* innermost(const CLI::App* app) {
+  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+  return app;
 }
 
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates) {
@@ -57,9 +64,16 @@ int unknown_subcommand(const std::string& word, const std::vector<Command>& comm
   return usage_error(fmt::format("there is no subcommand `{}`", word), did_you_mean(word, names), nullptr);
 }
 
+int unexpected_word(const std::string& word, const CLI::App* app) {
+  std::vector<std::string> names;
+  for (const CLI::App* nested : app->get_subcommands(nullptr)) names.push_back(nested->get_name());
+  if (names.empty()) return usage_error(fmt::format("unexpected argument `{}`", word), "", app);
+  return usage_error(fmt::format("`{}` has no subcommand `{}`", app->get_name(), word),
+                     did_you_mean(word, names), app);
+}
+
 int unknown_argument(const std::string& word, const CLI::App* app) {
-  if (word.size() < 2 || word[0] != '-')
-    return usage_error(fmt::format("unexpected argument `{}`", word), "", app);
+  if (word.size() < 2 || word[0] != '-') return unexpected_word(word, app);
   std::string name = word.substr(0, word.find('='));
   std::vector<std::string> names;
   for (const CLI::Option* option : app->get_options()) {
@@ -73,7 +87,7 @@ int unknown_argument(const std::string& word, const CLI::App* app) {
 int parse_failure(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version: printed on stdout
   const auto parsed = app.get_subcommands();
-  return usage_error(error.what(), "", parsed.empty() ? nullptr : parsed.front());
+  return usage_error(error.what(), "", parsed.empty() ? nullptr : innermost(parsed.front()));
 }
 
 int dispatch(CLI::App& app, const std::vector<Command>& commands, const Global& global, Reporter& reporter) {
@@ -88,7 +102,7 @@ int dispatch(CLI::App& app, const std::vector<Command>& commands, const Global& 
   }
   CLI::App* chosen = parsed.front();
   if (const std::vector<std::string> extras = app.remaining(true); !extras.empty())
-    return unknown_argument(extras[0], chosen);
+    return unknown_argument(extras[0], innermost(chosen));
   const bool color =
       global.color == "always" || (global.color == "auto" && setting("NO_COLOR").empty() && is_terminal(2));
   reporter.use_color(color);
@@ -116,14 +130,19 @@ int main_inside(int argc, char** argv) {
   app.footer(
       "Exit status: 0 fine; 1 the pipeline or its data is wrong; 2 wrong usage; 3 something is missing here; "
       "4 internal error.");
-  std::vector<Command> commands = {add_run(app),  add_check(app), add_fmt(app),      add_explain(app),
-                                   add_view(app), add_ops(app),   add_settings(app), add_version(app)};
+  std::vector<Command> commands = {add_run(app),     add_check(app),    add_fmt(app),
+                                   add_explain(app), add_view(app),     add_ops(app),
+                                   add_policy(app),  add_settings(app), add_version(app)};
   Global global;
   add_global_options(&app, global);
   for (const Command& command : commands) {
-    command.app->allow_extras();
-    add_global_options(command.app, global);
-    command.app->get_formatter()->column_width(34);
+    std::vector<CLI::App*> apps = command.app->get_subcommands(nullptr);
+    apps.push_back(command.app);
+    for (CLI::App* each : apps) {
+      each->allow_extras();
+      add_global_options(each, global);
+      each->get_formatter()->column_width(34);
+    }
   }
   try {
     app.parse(argc, argv);

@@ -9,7 +9,7 @@
 // - map:    value = body(axes).
 // - band:   acc = 0; for k in 0 .. taps-1, in order: acc = acc + weight(axes, k) * source(axes, k); value =
 // finish(acc).
-//           i32 accumulators add exactly (the recipe's weights must make overflow impossible); f32
+//           i16 and i32 accumulators add exactly (weights must make overflow impossible); f32
 //           accumulators use acc = fma(weight, source, acc). `source` is converted from its own type by
 //           kConvert before the multiplication. `weight` and `source` may use kTap; `source` is a load in
 //           which exactly one index (that of `band_axis`) is first(axis) + tap, with a border. Windows

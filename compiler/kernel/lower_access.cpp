@@ -4,6 +4,7 @@
 // kParam and kLoadFlat; borders are spelled out unless the nest knows that they do not matter; offsets are in
 // the form that loops.h promises.
 #include <algorithm>
+#include <cstdlib>
 #include <unordered_set>
 
 #include "compiler/kernel/lowering.h"
@@ -41,6 +42,19 @@ void add_scaled(Linear* sum, const Linear& other, const Expr& scale) {
     sum->rest.push_back(const_int(other.constant) * scale);
 }
 
+/// The same where the index is at most kNear elements outside: no division. Reflecting at the first element
+/// and then at the last gives the right place from -last to 2 * last; whatever is left lies again outside, by
+/// 2 * last less. Twice is enough for three elements and a last element of 1; of one element alone, all
+/// indices are 0.
+constexpr int64_t kNear = 3;
+Expr reflect_101_near(const Expr& index, const Expr& extent) {
+  const Expr last = extent - const_int(1);
+  const auto reflected = [&](const Expr& i) {
+    return last - unary(ScalarOp::kAbs, last - unary(ScalarOp::kAbs, i));
+  };
+  return max(min(reflected(reflected(index)), last), const_int(0));
+}
+
 /// 0 1 2 3 2 1 0 1 …: index reflected into [0, extent) without repeating the edge; any distance.
 Expr reflect_101(const Expr& index, const Expr& extent) {
   const Expr last = extent - const_int(1);
@@ -48,6 +62,12 @@ Expr reflect_101(const Expr& index, const Expr& extent) {
   const Expr remainder = index % period;
   const Expr wrapped = select(remainder < const_int(0), remainder + period, remainder);
   return max(min(wrapped, last * const_int(2) - wrapped), const_int(0));
+}
+
+/// The same for indices that lie at most `last` outside, and some index inside for any other.
+Expr reflect_once(const Expr& index, const Expr& extent) {
+  const Expr last = extent - const_int(1), distance = max(index, -index);
+  return max(min(distance, last * const_int(2) - distance), const_int(0));
 }
 
 }  // namespace
@@ -229,7 +249,9 @@ class Translator {
       if (e.border != Border::kNone && !inside_here) {
         if (log_) log_->bordered.push_back({&e, static_cast<int>(d), lowering_.linearize(index), extents[d]});
         if (!dropped_ || !dropped_->contains({&e, static_cast<int>(d)}))
-          index = bordered(e, index, extents[d], &inside);
+          index = lowering_.near_.contains({&e, static_cast<int>(d)})
+                      ? reflect_once(index, extents[d])
+                      : bordered(e, index, extents[d], &inside);
       }
       indices.push_back(std::move(index));
     }
@@ -238,8 +260,18 @@ class Translator {
     return inside ? select(inside, value, constant(e.type, e.fill)) : value;
   }
 
-  static Expr bordered(const ExprNode& e, const Expr& index, const Expr& extent, Expr* inside) {
-    if (e.border == Border::kReflect101) return reflect_101(index, extent);
+  /// Whether the index is that of a loop over `extent` elements, shifted by few.
+  bool is_near(const Expr& index, const Expr& extent) const {
+    const Linear linear = lowering_.linearize(index);
+    if (!linear.rest.empty() || linear.terms.size() != 1 || !is_const_int(linear.terms[0].second, 1))
+      return false;
+    const Expr& loop = lowering_.loop_extent_[static_cast<size_t>(linear.terms[0].first)];
+    return loop && same(loop, extent) && std::abs(linear.constant) <= kNear;
+  }
+
+  Expr bordered(const ExprNode& e, const Expr& index, const Expr& extent, Expr* inside) const {
+    if (e.border == Border::kReflect101)
+      return is_near(index, extent) ? reflect_101_near(index, extent) : reflect_101(index, extent);
     if (e.border == Border::kConstant) {
       const Expr here = (index >= const_int(0)) & (index < extent);
       *inside = *inside ? (*inside & here) : here;

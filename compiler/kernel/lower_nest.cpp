@@ -7,6 +7,7 @@
 //   constant planar   lane = the innermost axis
 // and, where borders matter, `edge | interior without border arithmetic | edge`.
 #include <algorithm>
+#include <utility>
 
 #include "compiler/kernel/lowering.h"
 
@@ -59,6 +60,7 @@ void Lowering::emit_nest(const Nest& nest, Block& out) {
   // how memory is walked.
   AccessLog log, walked;
   trial(nest, env, nullptr, &log);
+  if (emit_reflected(nest, log, vars, out)) return;
   DroppedBorders linear;
   for (const Bordered& b : log.bordered) linear.insert({b.load, b.dim});
   for (const Bordered& b : log.bordered)
@@ -69,7 +71,7 @@ void Lowering::emit_nest(const Nest& nest, Block& out) {
   bool flatten = true;
   for (const Bordered& b : log.bordered) flatten &= !log.inside.contains({b.load, b.dim});
   Shape shape = choose_shape(nest, walked, values, vars, flatten);
-  Interior interior = find_interior(nest, shape, log, vars);
+  Interior interior = far_ ? Interior() : find_interior(nest, shape, log, vars);
   if (shape.flat.size() > 1) {
     for (const Bordered& b : log.bordered)
       for (const int axis : shape.flat)
@@ -77,10 +79,12 @@ void Lowering::emit_nest(const Nest& nest, Block& out) {
                    interior.dropped.contains({b.load, b.dim});
     if (!flatten) {
       shape = choose_shape(nest, walked, values, vars, false);
-      interior = find_interior(nest, shape, log, vars);
+      interior = far_ ? Interior() : find_interior(nest, shape, log, vars);
     }
   }
-  if (!options_.gpu && !specialised_ && shape.lanes > 1)
+  // A small table is not worth loops for each of its orders.
+  const bool table = schedule_.stages[s].placement == Placement::kTable;
+  if (!options_.gpu && !specialised_ && !table && shape.lanes > 1)
     if (const auto unknown = find_unknown(walked, shape, vars))
       return emit_specialised(nest, *unknown, shape.flat.front(), out);
   if (scalar_only_) shape.lanes = 1;
@@ -116,6 +120,51 @@ void Lowering::emit_nest(const Nest& nest, Block& out) {
     return;
   }
   push(out, If{nonempty, std::move(body), {}});
+}
+
+/// Reflecting at any distance takes a division for each index. Loops where every index is reflected once at
+/// most, and plain ones for images smaller than the window. False: nothing is reflected.
+bool Lowering::emit_reflected(const Nest& nest, const AccessLog& log, const std::vector<int>& vars,
+                              Block& out) {
+  if (options_.gpu || far_ || !near_.empty()) return false;
+  DroppedBorders reflected;
+  Expr once;
+  for (const Bordered& b : log.bordered) {
+    if (b.load->border != Border::kReflect101) continue;
+    Linear fixed = b.index;
+    Expr least = const_int(0), most = const_int(0);
+    const auto spread = [&](const std::pair<int, Expr>& term) {
+      const auto variable = static_cast<size_t>(term.first);
+      const bool looped =
+          std::find(vars.begin(), vars.end(), term.first) != vars.end() || depth_[variable] >= kInnerDepth;
+      if (!looped || !loop_extent_[variable]) return false;
+      const Expr reach = term.second * (loop_extent_[variable] - const_int(1));
+      least = least + min(reach, const_int(0)), most = most + max(reach, const_int(0));
+      return true;
+    };
+    std::erase_if(fixed.terms, spread);
+    const Expr base = build(fixed), last = b.extent - const_int(1);
+    if (std::any_of(vars.begin(), vars.end(),
+                    [&](int variable) { return variable >= 0 && mentions(base, variable); }) ||
+        any_node(base, [&](const ExprNode& n) {
+          return n.kind == ExprKind::kVar && depth_[static_cast<size_t>(n.index)] >= kInnerDepth;
+        }))
+      continue;
+    reflected.insert({b.load, b.dim});
+    const Expr here = ((base + least >= -last) & (base + most <= last * const_int(2)));
+    once = once ? once & here : here;
+  }
+  if (reflected.empty()) return false;
+  near_ = std::move(reflected);
+  Block once_at_most, any_distance;
+  emit_nest(nest, once_at_most);
+  near_.clear();
+  const bool specialised = std::exchange(specialised_, true), scalar = std::exchange(scalar_only_, true);
+  far_ = true;
+  emit_nest(nest, any_distance);
+  far_ = false, specialised_ = specialised, scalar_only_ = scalar;
+  push(out, If{once, std::move(once_at_most), std::move(any_distance)});
+  return true;
 }
 
 /// Loops for +step, loops for -step, and plain ones for whatever else a call may bring.
@@ -234,9 +283,16 @@ void Lowering::emit_range(const Nest& nest, const Shape& shape, const Range& ran
   const int saved = depth_[static_cast<size_t>(loop)];
   if (vector) depth_[static_cast<size_t>(loop)] = kVectorDepth;
   const bool scalar = !vector || shape.lanes == 1;
-  if (!together && shape.flat.size() > 1) {  // an edge: the flat axes one by one
-    emit_element(nest, shape, inner, dropped, taps, body);
-    for (size_t i = shape.flat.size(); i-- > 1;) {
+  if (!together && shape.flat.size() > 1) {  // an edge: the flat axes one by one, but for a pixel's channels
+    Shape edge = shape;
+    const auto last = static_cast<size_t>(shape.flat.back());
+    if (edge.unrolled < 0 && has_tap_loop(nest, taps) && is_const(extents_[s][last]) &&
+        const_value(extents_[s][last]) <= kMaxStructuralExtent) {
+      edge.unrolled = edge.flat.back();
+      edge.flat.pop_back();
+    }
+    emit_element(nest, edge, inner, dropped, taps, body);
+    for (size_t i = edge.flat.size(); i-- > 1;) {
       const auto axis = static_cast<size_t>(shape.flat[i]);
       Block outer;
       push(outer, For{vars[axis], const_int(0), extents_[s][axis], LoopRole::kSerial, 1, 1, std::move(body)});

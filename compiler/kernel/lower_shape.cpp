@@ -10,6 +10,8 @@ namespace galatea::kernel::lowering {
 namespace {
 
 constexpr int64_t kMaxUnrolledChannels = 4;
+/// Registers that one step of a loop over taps works on: sums that do not wait for each other.
+constexpr int kRegistersOfTaps = 4;
 
 bool small_constant(const Expr& extent) {
   return is_const(extent) && const_value(extent) >= 1 && const_value(extent) <= kMaxUnrolledChannels;
@@ -85,6 +87,7 @@ Shape Lowering::choose_shape(const Nest& nest, const AccessLog& log, const std::
                     ? 1
                     : lanes_for(values);
   if (nest.order.empty()) return shape;
+  if (shape.lanes > 1 && has_tap_loop(nest, 0)) shape.lanes *= kRegistersOfTaps;
   const std::vector<Expr>& extents = extents_[static_cast<size_t>(nest.stage)];
   const auto extent = [&](int axis) { return extents[static_cast<size_t>(axis)]; };
   std::vector<int> ordered_vars;
@@ -215,6 +218,14 @@ Interior Lowering::find_interior(const Nest& nest, const Shape& shape, const Acc
   return out;
 }
 
+bool Lowering::is_extent(const Expr& e) const {
+  const auto has = [&](const std::vector<Expr>& extents) {
+    return std::any_of(extents.begin(), extents.end(), [&](const Expr& extent) { return same(extent, e); });
+  };
+  return std::any_of(extents_.begin(), extents_.end(), has) ||
+         std::any_of(input_extents_.begin(), input_extents_.end(), has);
+}
+
 /// What keeps the vector loop's loads from being contiguous though a value of 1 or -1 would make them so.
 std::optional<Unknown> Lowering::find_unknown(const AccessLog& log, const Shape& shape,
                                               const std::vector<int>& vars) const {
@@ -226,6 +237,7 @@ std::optional<Unknown> Lowering::find_unknown(const AccessLog& log, const Shape&
       factor = is_const(factor->args[0]) ? factor->args[1] : factor->args[0];
     Unknown unknown;
     if (factor->kind == ExprKind::kParam) {
+      if (is_extent(factor)) continue;  // of a table's rows: nothing that may be 1 or -1
       unknown.param = factor->index;
       return unknown;
     }

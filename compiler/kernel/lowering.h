@@ -169,7 +169,9 @@ class Lowering {
                      const std::vector<Expr>& extents) const;
   std::optional<Unknown> find_unknown(const AccessLog& log, const Shape& shape,
                                       const std::vector<int>& vars) const;
+  bool is_extent(const Expr& e) const;
   void emit_specialised(const Nest& nest, const Unknown& unknown, int along, Block& out);
+  bool emit_reflected(const Nest& nest, const AccessLog& log, const std::vector<int>& vars, Block& out);
   Interior find_interior(const Nest& nest, const Shape& shape, const AccessLog& log,
                          const std::vector<int>& vars);
   void emit_grid(const Nest& nest, const Shape& shape, const std::vector<int>& vars, Block& out);
@@ -265,6 +267,8 @@ class Lowering {
       param_values_;        ///< parameters whose value the loops being made take for granted
   int reversed_axis_ = -1;  ///< axis that the nest being made walks from its end
   bool specialised_ = false, scalar_only_ = false;  ///< the nest being made is one of emit_specialised()
+  DroppedBorders near_;  ///< indices of the nest being made that are reflected once at most
+  bool far_ = false;     ///< the nest being made is that for indices further outside
   std::vector<std::vector<int>> nest_orders_;  ///< order of a stage's loops where it is not that of its axes
   std::vector<std::vector<int>> statistics_;   ///< per stage: those gathered row by row as it is made
   std::vector<int> gathered_by_;               ///< per statistic: in whose loop over rows, or -1

@@ -92,9 +92,9 @@ class Verifier {
     if (stage.body || !stage.reduce_extents.empty()) return wrong("a band has no body and no reduction box");
     if (stage.band_axis < 0 || stage.band_axis >= stage.rank())
       return wrong("the band axis is not an axis of the domain");
-    if (stage.accumulator != DType::kI32 && stage.accumulator != DType::kF32 &&
-        stage.accumulator != DType::kF64) {
-      return wrong("a band accumulates in i32, f32 or f64");
+    if (stage.accumulator != DType::kI16 && stage.accumulator != DType::kI32 &&
+        stage.accumulator != DType::kF32 && stage.accumulator != DType::kF64) {
+      return wrong("a band accumulates in i16, i32, f32 or f64");
     }
     Allowed along{.axes = stage.rank(), .only_axis = stage.band_axis, .loads = true};
     GALATEA_TRY(check_expr("first", stage.first, DType::kI64, along));

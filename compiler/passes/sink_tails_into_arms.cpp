@@ -137,49 +137,34 @@ class TailSinker {
     return plain;
   }
 
-  /// In one arm at least, maps make the operand for this join alone; and nothing else than maps does.
+  /// In one arm at least, a kernel makes the operand for this join alone.
   bool can_join_an_arm(BlockId join, size_t merge) {
     const Block& block = graph_.block(join);
-    bool any = false;
     for (size_t e = 0; e < block.predecessors.size(); ++e) {
       const ValueId operand = block.merges[merge].operands[e];
       const BlockId arm = block.predecessors[e];
-      if (graph_.block(arm).terminator.kind != TerminatorKind::kJump || graph_.value(operand).block != arm)
-        continue;
-      switch (made_by(operand, arm)) {
-        case Maker::kOther:
-          return false;
-        case Maker::kMaps:
-          any = true;
-          break;
-        case Maker::kNoKernel:
-          break;
-      }
+      if (graph_.block(arm).terminator.kind == TerminatorKind::kJump && graph_.value(operand).block == arm &&
+          is_made_by_kernel(operand, arm))
+        return true;
     }
-    return any;
+    return false;
   }
 
-  enum class Maker : uint8_t { kNoKernel, kMaps, kOther };
-
-  /// What makes a value within an arm, as far as it would be one kernel with the tail.
-  Maker made_by(ValueId value, BlockId arm) {
+  /// Whether a kernel of the arm makes the value for nobody else, so that the tail becomes its last step.
+  bool is_made_by_kernel(ValueId value, BlockId arm) {
     const Value& made = graph_.value(value);
-    if (made.block != arm || uses_[value] != 1) return Maker::kNoKernel;
+    if (made.block != arm || uses_[value] != 1) return false;
     // A merge of an inner join: the tail sinks on from there.
-    if (made.node == kNoId) return can_join_an_arm(arm, made.index) ? Maker::kMaps : Maker::kNoKernel;
+    if (made.node == kNoId) return can_join_an_arm(arm, made.index);
     const Lowering* definition = lowering(made.node);
-    if (!definition) return Maker::kNoKernel;
+    if (!definition) return false;
     const LoweredOutput& output = definition->outputs[made.index];
-    if (output.kind == LoweredOutput::Kind::kView) {
-      if (output.reshape) return Maker::kNoKernel;
-      return made_by(graph_.node(made.node).inputs[static_cast<size_t>(output.input)], arm);
-    }
-    if (output.kind != LoweredOutput::Kind::kStage) return Maker::kNoKernel;
-    for (const kernel::Stage& stage : definition->stages)
-      if (stage.form != kernel::StageForm::kMap) return Maker::kOther;
-    for (ValueId input : graph_.node(made.node).inputs)
-      if (is_tensor(input) && made_by(input, arm) == Maker::kOther) return Maker::kOther;
-    return Maker::kMaps;
+    if (output.kind == LoweredOutput::Kind::kView)
+      return !output.reshape &&
+             is_made_by_kernel(graph_.node(made.node).inputs[static_cast<size_t>(output.input)], arm);
+    if (output.kind != LoweredOutput::Kind::kStage) return false;
+    const kernel::StageForm form = definition->stages[static_cast<size_t>(output.stage)].form;
+    return form == kernel::StageForm::kMap || form == kernel::StageForm::kBand;
   }
 
   /// Whether the value is known in every arm, once the nodes in `lifted` stand before the branch.

@@ -2,17 +2,17 @@
 //
 // Needs: a legal graph without dead nodes. Gives: no map (pointwise work, normalisation, layout, element
 // type: stages that compute each element from elements at plain places) stands after a join as the only
-// reader of a merged tensor, if some arm makes that tensor with maps, for nobody else, and no arm makes it
-// with anything but maps: each arm gets a copy instead, and the join merges the copies. So an arm's kernel
-// does the map at once and writes the batch itself, where otherwise every sample's pixels would go through
-// memory once more. A view in between goes along. Scalars of the join that the map needs (the draw of a
+// reader of a merged tensor, if the last step of some arm is a map or a band that makes the tensor for nobody
+// else: each arm gets a copy instead, and the join merges the copies. So an arm's kernel does the map at once
+// and writes the batch itself, where otherwise every sample's pixels would go through memory once more. A
+// view in between goes along. Scalars of the join that the map needs (the draw of a
 // mirror) rise to the branch, if nothing in them can fail; draws keep their keys, so values stay what they
 // were.
 //
-// Only maps: stencils and resamplings are faster with a store of their own than with one that permutes and
-// mirrors (measured), and each copy is compiled; only joins of few arms, for the same reason. Nothing is
-// speculated: a sample runs the copy of its own arm. Stands after remove_identity_arms (arms that remain do
-// something) and before push_region_into_decode.
+// Only maps sink, since each copy is compiled; only joins of few arms, for the same reason. What a stencil
+// cannot take into its last store (a mirror) is done within its kernel all the same (narrow_producers).
+// Nothing is speculated: a sample runs the copy of its own arm. Stands after remove_identity_arms (arms that
+// remain do something) and before push_region_into_decode.
 //
 //   ^1: %a = brighten(%x); jump ^3                  ^1: %a = brighten(%x); %c = brighten(%a); jump ^3
 //   ^2: %b = tint(%x); jump ^3               ->     ^2: %b = tint(%x); %d = brighten(%b); jump ^3

@@ -78,11 +78,13 @@ class Builder {
   }
 
   /// Equal extents are one number, however they were arrived at: stages that work side by side have to see
-  /// it.
+  /// it, and so do expressions that compare with an extent (RecipeBuilder::extent).
   Expr extent(const Expr& e) {
     const Expr known = table_.resolve(e);
     if (!kernel::is_user_constant(known)) return parametrize(known);
     const auto value = static_cast<uint64_t>(kernel::const_value(known));
+    if (kernel::const_value(known) > kernel::kMaxStructuralExtent)
+      return parametrize(kernel::extent_constant(kernel::const_value(known)));
     return parametrize(kernel::user_constant(DType::kI64, {value}, value * 0x9E3779B97F4A7C15U | 1));
   }
 
@@ -277,10 +279,36 @@ void mark_params(const Expr& e, std::vector<bool>& used,
   for (const Expr& arg : e->args) mark_params(arg, used, seen);
 }
 
+/// Behind a check, an extent is what the check demands: an operator on colours has three channels, whatever
+/// an image might have.
+void settle_checked_extents(const ValueTable& table, const KernelGroup& group, BuiltKernel& built) {
+  std::unordered_map<int, int64_t> known;
+  for (const ir::NodeId node : group.nodes)
+    for (const op::Check& check : table.lowering(node).checks) {
+      const Expr condition = table.resolve(check.condition);
+      if (condition->kind != ExprKind::kOp || condition->op != ScalarOp::kEq) continue;
+      const Expr &extent = condition->args[0], &number = condition->args[1];
+      if (extent.type() != DType::kI64 || !kernel::is_const(number) || kernel::is_user_constant(number))
+        continue;
+      for (size_t i = 0; i < built.params.size(); ++i)
+        if (kernel::same(built.params[i], extent))
+          known.emplace(static_cast<int>(i), kernel::const_value(number));
+    }
+  if (known.empty()) return;
+  for_each_kernel_expr(built.kernel, [&](Expr& e) {
+    e = kernel::rewrite(e, [&](const Expr& x) {
+      const auto found = x->kind == ExprKind::kParam ? known.find(x->index) : known.end();
+      return found == known.end() ? Expr() : kernel::const_int(found->second);
+    });
+  });
+}
+
 }  // namespace
 
 BuiltKernel build_kernel(const ValueTable& table, const KernelGroup& group) {
-  return Builder(table, group).run();
+  BuiltKernel built = Builder(table, group).run();
+  settle_checked_extents(table, group, built);
+  return built;
 }
 
 void drop_unused_params(Kernel& kernel, std::vector<Expr>& params) {

@@ -217,15 +217,14 @@ Expr view_start(const AxisRange& range) {
   return select(equal(range.extent, i64(0)), i64(0), range.start);
 }
 
-namespace {
-
-/// Where an index outside [0, n) is read, for the borders that the kernel IR does not have.
 Expr border_index(const Expr& index, const Expr& extent, BoundsPolicy policy) {
   const Expr n = max(extent, i64(1));
   const Expr period = policy == BoundsPolicy::kWrap ? n : n * i64(2);
   const Expr place = ((index % period) + period) % period;
   return policy == BoundsPolicy::kWrap ? place : select(place < n, place, period - i64(1) - place);
 }
+
+namespace {
 
 /// The input's element for a window that reaches outside under a border policy.
 Expr load_with_border(RecipeBuilder& b, Axes index, const std::vector<int>& moved, BoundsPolicy policy) {

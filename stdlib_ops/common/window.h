@@ -27,6 +27,9 @@ std::pair<AxisRange, AxisRange> crop_window(RecipeBuilder& b, const Expr& input_
 enum class BoundsPolicy : uint8_t { kError, kTrim, kPad, kEdge, kReflect1001, kReflect101, kWrap };
 /// Whether the window keeps its extents and what lies outside is made up from the input.
 constexpr bool is_border(BoundsPolicy policy) { return policy >= BoundsPolicy::kEdge; }
+/// Where an index outside [0, extent) is read, for the borders that the kernel IR does not have: kReflect1001
+/// and kWrap.
+Expr border_index(const Expr& index, const Expr& extent, BoundsPolicy policy);
 /// The policy named by out_of_bounds_policy; complains about other names.
 Result<BoundsPolicy> bounds_policy(const TypeContext& ctx);
 BoundsPolicy bounds_policy(const RecipeBuilder& b);

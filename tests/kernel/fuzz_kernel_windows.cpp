@@ -204,9 +204,13 @@ void KernelMaker::add_filter() {
   Stage weight;
   weight.type = DType::kF32;
   weight.extents = {const_int(2 * radius + 1)};
-  weight.body = fma(convert(axis(0), DType::kF32), float_param(), float_param());
+  // Integers among others: of small integers their sums are exact, and may be made in i16.
+  weight.body =
+      chance(2) ? fma(convert(axis(0), DType::kF32), float_param(), float_param())
+                : convert(axis(0) * axis(0) * const_int(pick(-1, 2)) - const_int(pick(-1, 4)), DType::kF32);
   Image table = add_stage(std::move(weight));
   Stage band;
+  if (image.type == DType::kU8 && chance(4)) band.accumulator = DType::kI16;
   band.form = StageForm::kBand;
   band.type = chance(2) ? DType::kF32 : random_type();
   band.extents = image.extents;
@@ -214,10 +218,13 @@ void KernelMaker::add_filter() {
   band.first = axis(along) - const_int(radius);
   band.taps = const_int(2 * radius + 1);
   band.weight = load(table.target, DType::kF32, {tap()});
+  if (band.accumulator == DType::kI16)
+    band.weight = select(equal(tap(), const_int(pick(0, 2))), const_int(pick(-9, 9), DType::kI16),
+                         const_int(pick(0, 5), DType::kI16));
   std::vector<Expr> at = axes();
   at[static_cast<size_t>(along)] = band.first + tap();
   band.source = read(image, at, chance(3) ? random_border() : Border::kReflect101);
-  if (chance(2)) band.finish = to_type(mangle(accumulator(DType::kF32)), band.type);
+  if (chance(2)) band.finish = to_type(mangle(accumulator(band.accumulator)), band.type);
   images_.push_back(add_stage(std::move(band)));
 }
 

@@ -104,6 +104,32 @@ std::vector<Window> windows_of(const Stage& reader, const Expr& load, const Stag
   return out;
 }
 
+/// Whether somebody in the chain that would be narrowed along axis d computes windows whose weights are the
+/// same everywhere. Their loops read rows in order; mirrored, each tap would be a gather. (A resize is
+/// mirrored by its tables.)
+bool has_sliding_window(const Kernel& kernel, int number, int d) {
+  const Stage& stage = kernel.stages[static_cast<size_t>(number)];
+  if (stage.form == StageForm::kBand && !contains(stage.first, ExprKind::kLoad)) return true;
+  for (int target = 0; target < number; ++target) {
+    if (only_reader(kernel, target) != number) continue;
+    const auto follower = follower_on_axis(stage, target, kernel.stages[static_cast<size_t>(target)], d);
+    if (follower && has_sliding_window(kernel, target, follower->index)) return true;
+  }
+  return false;
+}
+
+/// The window in the order of the whole: `position` finds its elements as before.
+Window unmirrored(const Window& window, Expr* position) {
+  const Expr last = window.offset + window.scale * (window.extent - const_int(1));
+  if (is_const_int(window.scale, -1)) {
+    *position = *position - last;
+    return {const_int(1), last, window.extent};
+  }
+  const Expr low = min(window.offset, last), high = max(window.offset, last);
+  *position = *position - low;
+  return {const_int(1), low, select(window.extent > const_int(0), high - low + const_int(1), const_int(0))};
+}
+
 bool narrow(Kernel& kernel, int number) {
   int reader_number = only_reader(kernel, number);
   if (reader_number < 0 || may_raise_flag(kernel.stages[static_cast<size_t>(number)])) return false;
@@ -114,21 +140,23 @@ bool narrow(Kernel& kernel, int number) {
   // A map whose elements are wanted several times is narrowed all the same: the window is never larger than
   // the whole unless a scale is 0, which a constant would show.
   std::vector<Window> windows = windows_of(reader, loads[0], producer);
+  std::vector<Expr> indices = loads[0]->args;
   bool any = false;
   for (size_t d = 0; d < windows.size(); ++d) {
-    const Window& window = windows[d];
+    Window& window = windows[d];
     if (!window.extent) continue;
     if (is_const_int(window.scale, 0) || !has_windows(producer, static_cast<int>(d))) return false;
-    any = true;
+    if (!is_const_int(window.scale, 1) && has_sliding_window(kernel, number, static_cast<int>(d))) {
+      // All of it, in some order, or a part.
+      window = same(window.extent, producer.extents[d]) ? Window{} : unmirrored(window, &indices[d]);
+    } else {
+      Affine form;
+      match_affine(indices[d], &form);
+      indices[d] = axis(form.axis);
+    }
+    any |= static_cast<bool>(window.extent);
   }
   if (!any) return false;
-  std::vector<Expr> indices = loads[0]->args;
-  for (size_t d = 0; d < windows.size(); ++d) {
-    if (!windows[d].extent) continue;
-    Affine form;
-    match_affine(indices[d], &form);
-    indices[d] = axis(form.axis);
-  }
   Expr narrowed = load(loads[0]->target, loads[0]->type, indices);
   reader.body = rewrite_loads(reader.body, [&](const Expr& e, const std::vector<Expr>&) {
     return is_stage_load(e, number) ? narrowed : Expr();

@@ -12,6 +12,8 @@ const std::vector<KernelPass>& kernel_passes() {
       {"remove_dead_stages", "drops what no output needs", remove_dead_stages},
       {"merge_equal_stages", "computes equal stages once", merge_equal_stages},
       {"simplify", "exact rewrites of expressions", simplify},
+      // Before sinking, after which a band's last step is no plain sum any more.
+      {"integer_bands", "windows of integer weights add integers", integer_bands},
       // Before inlining and sinking, so that both see indices in the order of the source.
       {"permute_outputs", "layout changes move into the output's order of axes", permute_outputs, true},
       // Before sinking, so that a chain of maps sinks as one.
@@ -23,6 +25,7 @@ const std::vector<KernelPass>& kernel_passes() {
       {"simplify", "exact rewrites of expressions", simplify},
       // Once nothing moves between stages any more.
       {"tabulate", "functions of one byte become tables", tabulate, true},
+      {"narrow_arithmetic", "integers are computed in as few bits as hold them", narrow_arithmetic, true},
       // Last: the passes above know nothing of what the expansions look like.
       {"expand_math", "mathematical functions become basic operations", expand_math_functions},
   };

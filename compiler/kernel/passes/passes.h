@@ -45,6 +45,10 @@ void merge_equal_stages(Kernel& kernel);
 /// Exact rewrites of expressions: f32(saturate_u8(x)) becomes min(max(round(x), 0), 255), redundant
 /// conversions go.
 void simplify(Kernel& kernel);
+/// Windows with integer weights over small integers add up in i16.
+///   band s0:f32 in f32 { weight = load(table, tap)  source = load(in0:u8, …) }   ->   band s0:i16 in i16 {
+///   weight = select(eq(tap, 0), 1, -2) … }, read as convert.f32(load(s0:i16, …))
+void integer_bands(Kernel& kernel);
 /// An output map that permutes the axes of what it reads computes in the order of its source; the output's
 /// axis_of permutes.
 ///   map s1 [C, H, W] { load(s0, axis1, axis2, axis0) }  output s1 [0, 1, 2]   ->   map s1 [H, W, C] {
@@ -63,6 +67,10 @@ void sink_into_store(Kernel& kernel);
 /// A byte computed from one other byte is looked up in a table that the sample makes first.
 ///   map s0:u8 { f(in0[i]) }   ->   map s0:u8 [256] { f(u8(axis0)) }  map s1:u8 { s0[in0[i]] }
 void tabulate(Kernel& kernel);
+/// Integers are computed in the fewest bits that hold every value on the way.
+///   saturate.u8(sub(convert.i32(a:u8), convert.i32(b:u8)))   ->   saturate.u8(sub(convert.i16(a),
+///   convert.i16(b)))
+void narrow_arithmetic(Kernel& kernel);
 /// Mathematical functions become basic operations (expand_math.h).
 void expand_math_functions(Kernel& kernel);
 

@@ -1,0 +1,154 @@
+#include "policy/operation.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace galatea::policy {
+namespace {
+
+using P = ParameterKind;
+const std::vector<std::string_view> kWarp = {"fill_value", "interp_type"};
+const std::vector<std::string_view> kTranslate = {"fill_value", "interp_type", "pixel_round"};
+const std::vector<std::string_view> kRotate = {"fill_value", "interp_type", "rotate_keep_size"};
+
+double quantized(double magnitude, Quantize how) {
+  switch (how) {
+    case Quantize::kNone:
+      return magnitude;
+    case Quantize::kFloor:
+      return std::floor(magnitude);
+    case Quantize::kCeil:
+      return std::ceil(magnitude);
+    case Quantize::kTrunc:
+      return std::trunc(magnitude);
+    case Quantize::kRoundEven:
+      return std::nearbyint(magnitude);
+  }
+  return magnitude;
+}
+
+std::string number(double value) { return fmt::format("{:.5g}", value + 0.0); }
+
+double clamped(const Augmentation& augmentation, double value) {
+  if (augmentation.clamp_low) value = std::max(value, *augmentation.clamp_low);
+  if (augmentation.clamp_high) value = std::min(value, *augmentation.clamp_high);
+  return value;
+}
+
+}  // namespace
+
+const std::vector<Operation>& operations() {
+  static const std::vector<Operation> table = {
+      {"shear_x", P::kPairX, kWarp, false, "shears along x", ""},
+      {"shear_y", P::kPairY, kWarp, false, "shears along y", ""},
+      {"translate_x", P::kPairX, kTranslate, true, "moves along x by a part of the width", " × width"},
+      {"translate_y", P::kPairY, kTranslate, true, "moves along y by a part of the height", " × height"},
+      {"translate_x_no_shape", P::kPairX, kTranslate, false, "moves along x", " px"},
+      {"translate_y_no_shape", P::kPairY, kTranslate, false, "moves along y", " px"},
+      {"rotate", P::kScalar, kRotate, false, "rotates about the centre", "°"},
+      {"brightness", P::kScalar, {}, false, "scales all values", ""},
+      {"contrast", P::kScalar, {}, false, "scales the distance from the mean grey", ""},
+      {"color", P::kScalar, {}, false, "scales the distance from grey (saturation)", ""},
+      {"sharpness", P::kKernel, {}, false, "smooths or sharpens", ""},
+      {"posterize", P::kMask, {}, false, "keeps the upper bits of each value", " bits"},
+      {"solarize", P::kScalar, {}, false, "inverts values from the threshold on", ""},
+      {"solarize_add", P::kScalar, {}, false, "adds to values below 128", ""},
+      {"invert", P::kNothing, {}, false, "inverts", ""},
+      {"equalize", P::kNothing, {}, false, "equalises the histogram of each channel", ""},
+      {"auto_contrast", P::kNothing, {}, false, "stretches each channel to the full range", ""},
+      {"identity", P::kNothing, {}, false, "does nothing", ""},
+  };
+  return table;
+}
+
+const Operation* find_operation(std::string_view name) {
+  for (const Operation& operation : operations())
+    if (operation.name == name) return &operation;
+  return nullptr;
+}
+
+std::vector<std::string> operation_names() {
+  std::vector<std::string> names;
+  for (const Operation& operation : operations()) names.emplace_back(operation.name);
+  return names;
+}
+
+const std::vector<ParameterFunction>& parameter_functions() {
+  static const std::vector<ParameterFunction> table = {
+      {"identity", P::kScalar, "the magnitude itself"},
+      {"vec_x", P::kPairX, "[m, 0]"},
+      {"vec_y", P::kPairY, "[0, m]"},
+      {"one_plus", P::kScalar, "1 + m"},
+      {"sharpness_kernel", P::kKernel, "a 3 × 3 kernel: m = -1 smooths, 0 keeps, 1 sharpens"},
+      {"sharpness_kernel_shifted", P::kKernel, "the kernel of m - 1"},
+      {"posterize_mask", P::kMask, "keeps round(m) bits, at least 1"},
+      {"posterize_mask0", P::kMask, "keeps round(m) bits; 0 bits make a black image"},
+  };
+  return table;
+}
+
+const ParameterFunction* find_parameter_function(std::string_view name) {
+  for (const ParameterFunction& function : parameter_functions())
+    if (function.name == name) return &function;
+  return nullptr;
+}
+
+double magnitude_at(const Augmentation& augmentation, double t) {
+  if (!augmentation.range) return 0;
+  const auto [low, high] = *augmentation.range;
+  return quantized(static_cast<double>(static_cast<float>(low + (high - low) * t)), augmentation.quantize);
+}
+
+double magnitude_of_bin(const Augmentation& augmentation, int64_t bin, int64_t bins) {
+  if (!augmentation.values.empty()) {
+    const auto index = static_cast<size_t>(bin);
+    return index < augmentation.values.size() ? quantized(augmentation.values[index], augmentation.quantize)
+                                              : 0;
+  }
+  return magnitude_at(augmentation, bins > 1 ? static_cast<double>(bin) / static_cast<double>(bins - 1) : 0);
+}
+
+std::string parameter_text(const Augmentation& augmentation, double magnitude) {
+  const Operation* operation = find_operation(augmentation.op);
+  const std::string unit(operation ? operation->unit : "");
+  const std::string& param = augmentation.param;
+  if (param.starts_with("posterize_mask")) {
+    const int least = param == "posterize_mask0" ? 0 : 1;
+    const int bits = std::clamp(static_cast<int>(std::nearbyint(magnitude)), least, 8);
+    return fmt::format("{} bit{}", bits, bits == 1 ? "" : "s");
+  }
+  const bool clamps = augmentation.clamp_low || augmentation.clamp_high;
+  const double base = param == "one_plus" ? 1 : param == "sharpness_kernel_shifted" ? -1 : 0;
+  if (!augmentation.negate || magnitude == 0) return number(clamped(augmentation, base + magnitude)) + unit;
+  const double minus = clamped(augmentation, base - magnitude),
+               plus = clamped(augmentation, base + magnitude);
+  if (base == 0 && !clamps) return "±" + number(magnitude) + unit;
+  return number(minus) + " or " + number(plus) + unit;
+}
+
+std::string magnitude_text(const Magnitude& magnitude) {
+  using Kind = Magnitude::Kind;
+  switch (magnitude.kind) {
+    case Kind::kNone:
+      return "-";
+    case Kind::kBin:
+      return fmt::format("bin {}", magnitude.bin);
+    case Kind::kUniformBin:
+      return fmt::format("bins {} to {}", magnitude.bin, magnitude.last_bin);
+    case Kind::kLevel: {
+      std::string text = "level " + number(magnitude.level);
+      if (magnitude.deviation > 0) text += " ± " + number(magnitude.deviation);
+      return text + " of " + number(magnitude.max);
+    }
+    case Kind::kUniformLevel:
+      return fmt::format("levels {} to {} of {}", number(magnitude.level), number(magnitude.last_level),
+                         number(magnitude.max));
+    case Kind::kValue:
+      return "value " + number(magnitude.value);
+  }
+  return "";
+}
+
+}  // namespace galatea::policy

@@ -1,0 +1,231 @@
+// Which spelling a text is, and the way back from documents.
+#include "policy/spelling.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "policy/difference.h"
+#include "policy/messages.h"
+#include "policy/published.h"
+
+namespace galatea::policy {
+namespace {
+
+bool is_timm(const std::string& text) {
+  const std::string family = text.substr(0, text.find('-'));
+  for (const char* name : {"rand", "augmix", "v0", "v0r", "original", "originalr", "3a"})
+    if (family == name) return true;
+  return false;
+}
+
+const Node& chain_of(const Node& policy) {
+  return policy.kind == Node::Kind::kMix && !policy.children.empty() ? policy.children[0] : policy;
+}
+
+/// Arguments of warps that a call states, where they are not the default.
+std::string dali_warps(const Document& document) {
+  std::string text;
+  for (const Extra& extra : document.extras) {
+    std::string value = describe(extra.value);
+    if (extra.value.kind == JsonValue::Kind::kArray) {
+      value = "[";
+      for (size_t i = 0; i < extra.value.items.size(); ++i)
+        value += (i ? ", " : "") + describe(extra.value.items[i]);
+      value += "]";
+    }
+    if (extra.name == "fill_value" && value == "128") continue;
+    if (value == "null") value = "None";
+    if (extra.name == "fill_value" || extra.name == "interp_type")
+      text += fmt::format(", {}={}", extra.name, value);
+  }
+  const Augmentation* x = document.find("translate_x");
+  const Augmentation* y = document.find("translate_y");
+  const Augmentation* any = x ? x : y;
+  if (!any || !any->range) return text;
+  const bool uses_shape = any->op == any->name;
+  const double of_x = (x && x->range ? x : any)->range->second,
+               of_y = (y && y->range ? y : any)->range->second;
+  if (uses_shape) text += ", shape=shape";
+  const std::string limit =
+      of_x == of_y ? number_text(of_x) : fmt::format("({}, {})", number_text(of_y), number_text(of_x));
+  return text + fmt::format(", max_translate_{}={}", uses_shape ? "rel" : "abs", limit);
+}
+
+/// What the defaults say already goes.
+std::string without_defaults(std::string text, const std::string& part) {
+  if (const size_t at = text.find(part); at != std::string::npos) text.erase(at, part.size());
+  return text;
+}
+
+std::vector<std::string> call_candidates(const Document& document) {
+  const Node& policy = document.policy;
+  const std::string warps = dali_warps(document);
+  std::vector<std::string> texts;
+  for (const PublishedPolicy& published : published_policies()) {
+    const std::string call = fmt::format("auto_augment(policy_name=\"{}\"{})", published.name, warps);
+    texts.push_back(
+        without_defaults(without_defaults(call, ", max_translate_abs=250"), ", max_translate_rel=1"));
+  }
+  const std::string bins = document.bins == 31 ? "" : fmt::format(", num_magnitude_bins={}", document.bins);
+  std::string missing;
+  for (const char* name :
+       {"translate_x", "translate_y", "shear_x", "shear_y", "rotate", "brightness", "contrast", "color",
+        "sharpness", "posterize", "solarize", "equalize", "auto_contrast", "identity"})
+    if (!document.find(name)) missing += fmt::format("{}\"{}\"", missing.empty() ? "" : ", ", name);
+  const std::string excluded = missing.empty() ? "" : fmt::format(", excluded=[{}]", missing);
+  for (const char* monotonic : {"", ", monotonic_mag=False"}) {
+    const std::string call = fmt::format("rand_augment(n={}, m={}{}{}{}{})", policy.least,
+                                         policy.each.magnitude.bin, bins, warps, monotonic, excluded);
+    texts.push_back(without_defaults(without_defaults(call, ", max_translate_abs=100"),
+                                     fmt::format(", max_translate_rel={}", number_text(100.0 / 224.0))));
+  }
+  std::string trivial = bins + warps + excluded;
+  trivial = without_defaults(without_defaults(trivial, ", max_translate_abs=32"), ", max_translate_rel=1");
+  texts.push_back(fmt::format("trivial_augment_wide({})", trivial.empty() ? "" : trivial.substr(2)));
+  return texts;
+}
+
+std::vector<std::string> torchvision_candidates(const Document& document) {
+  const Node& chain = chain_of(document.policy);
+  std::string common;
+  for (const Extra& extra : document.extras) {
+    const std::string value = describe(extra.value);
+    if (extra.name == "fill_value" && value != "0" && extra.value.is_number()) common += ", fill=" + value;
+    if (extra.name == "interp_type")
+      common += value == "\"linear\""  ? ", interpolation=BILINEAR"
+                : value == "\"cubic\"" ? ", interpolation=BICUBIC"
+                                       : "";
+  }
+  const std::string bins = document.bins == 31 ? "" : fmt::format(", num_magnitude_bins={}", document.bins);
+  auto call = [](const std::string& name, const std::string& arguments) {
+    return fmt::format("{}({})", name, arguments.starts_with(", ") ? arguments.substr(2) : arguments);
+  };
+  std::vector<std::string> texts;
+  for (const char* policy : {"IMAGENET", "CIFAR10", "SVHN"})
+    texts.push_back(call("AutoAugment", fmt::format("policy=AutoAugmentPolicy.{}{}", policy, common)));
+  texts.push_back(call("RandAugment", fmt::format("num_ops={}, magnitude={}{}{}", chain.least,
+                                                  chain.each.magnitude.bin, bins, common)));
+  texts.push_back(call("TrivialAugmentWide", bins + common));
+  const std::string depth = chain.least == chain.most ? fmt::format(", chain_depth={}", chain.least) : "";
+  for (const char* ops : {"", ", all_ops=False"}) {
+    std::string text = call("AugMix", fmt::format("severity={}, mixture_width={}{}, alpha={}{}{}",
+                                                  chain.each.magnitude.last_bin + 1, document.policy.chains,
+                                                  depth, document.policy.alpha, ops, common));
+    texts.push_back(without_defaults(text, ", interpolation=BILINEAR"));
+  }
+  return texts;
+}
+
+std::vector<std::string> timm_candidates(const Document& document) {
+  const Node& chain = chain_of(document.policy);
+  const Magnitude& magnitude = chain.each.magnitude;
+  const bool uniform = magnitude.kind == Magnitude::Kind::kUniformLevel;
+  const double level = uniform ? magnitude.last_level : magnitude.level;
+  auto number = number_text;
+  std::string deviation;
+  if (uniform) deviation = "-mstd101";
+  if (magnitude.deviation > 0) deviation = "-mstd" + number(magnitude.deviation);
+  const std::string most =
+      magnitude.clip && magnitude.clip->second != 10 ? "-mmax" + number(magnitude.clip->second) : "";
+  std::vector<std::string> texts;
+  for (const char* increasing : {"", "-inc1"}) {
+    for (const char* set : {"", "-tweights"}) {
+      texts.push_back(fmt::format("rand-m{}{}{}{}{}{}{}", number(level),
+                                  chain.least == 2 ? "" : fmt::format("-n{}", chain.least),
+                                  chain.each.probability == 0.5 ? "" : "-p" + number(chain.each.probability),
+                                  deviation, most, increasing, set));
+    }
+  }
+  const std::string depth = chain.least == chain.most ? fmt::format("-d{}", chain.least) : "";
+  const std::string alpha = document.policy.alpha == 1 ? "" : "-a" + number(document.policy.alpha);
+  texts.push_back(fmt::format("augmix-m{}-w{}{}{}{}", number(level), document.policy.chains, depth, alpha,
+                              uniform                   ? ""
+                              : magnitude.deviation > 0 ? deviation
+                                                        : "-mstd0"));
+  double step_deviation = 0;
+  for (const PoolItem& item : document.policy.pool)
+    for (const Node& sequence : item.node)
+      for (const Node& step : sequence.children)
+        step_deviation = std::max(step_deviation, step.magnitude.deviation);
+  for (const char* name : {"v0", "v0r", "original", "originalr"})
+    texts.push_back(name + (step_deviation > 0 ? "-mstd" + number(step_deviation) : ""));
+  return texts;
+}
+
+const char* name_of(Target target) {
+  switch (target) {
+    case Target::kCall:
+      return "a call of the library";
+    case Target::kTorchvision:
+      return "a transform of torchvision";
+    case Target::kTimm:
+      return "a string of timm";
+  }
+  return "";
+}
+
+}  // namespace
+
+bool is_spelling(const std::string& text) {
+  if (text.ends_with(".json")) return false;
+  return is_timm(text) || text.ends_with(")") || (text.find('/') == std::string::npos && document_of(text));
+}
+
+Result<Document> document_of(const std::string& spelling) {
+  if (is_timm(spelling)) return document_of_timm(spelling);
+  GALATEA_ASSIGN(Call call, parse_call(spelling));
+  return document_of_call(call, spelling);
+}
+
+Result<std::string> spelling_of(const Document& document, Target target) {
+  const std::vector<std::string> candidates = target == Target::kCall ? call_candidates(document)
+                                              : target == Target::kTorchvision
+                                                  ? torchvision_candidates(document)
+                                                  : timm_candidates(document);
+  std::vector<Difference> nearest;
+  std::string nearest_text;
+  for (const std::string& text : candidates) {
+    const Result<Document> made = document_of(text);
+    if (!made) continue;
+    std::vector<Difference> found = differences(document, *made);
+    if (found.empty()) return text;
+    if (nearest_text.empty() || found.size() < nearest.size()) {
+      nearest = std::move(found);
+      nearest_text = text;
+    }
+  }
+  const std::string name = document.name.empty() ? "this policy" : "`" + document.name + "`";
+  if (nearest_text.empty())
+    return policy_error(Message::kCannotExpress, {},
+                        {name, name_of(target), "nothing of its kind is there", ""});
+  const Difference& first = nearest[0];
+  auto shown = [](const std::string& text) { return text.empty() ? std::string("absent") : text; };
+  auto error = policy_error(Message::kCannotExpress, {},
+                            {name, name_of(target),
+                             fmt::format("{} is {}, and the nearest, {}, has it {}", first.path,
+                                         shown(first.left), nearest_text, shown(first.right)),
+                             "JSON says it: convert it to json"});
+  for (size_t i = 1; i < nearest.size() && i < 8; ++i)
+    error.error().diagnostics[0].notes.push_back(
+        fmt::format("also {}: {}, not {}", nearest[i].path, shown(nearest[i].left), shown(nearest[i].right)));
+  return error;
+}
+
+std::vector<KnownPolicy> known_policies() {
+  std::vector<KnownPolicy> known;
+  for (const PublishedPolicy& policy : published_policies())
+    known.push_back({std::string(policy.name), std::string(policy.meaning)});
+  known.push_back({"rand_augment(n=2, m=9)", "n operations of 14, each with the magnitude m of 31"});
+  known.push_back({"trivial_augment_wide()", "one operation of 14 with any magnitude"});
+  known.push_back({"AutoAugment(policy=AutoAugmentPolicy.IMAGENET)", "torchvision; also CIFAR10 and SVHN"});
+  known.push_back({"RandAugment(num_ops=2, magnitude=9)", "torchvision"});
+  known.push_back({"TrivialAugmentWide()", "torchvision"});
+  known.push_back({"AugMix(severity=3, mixture_width=3)", "torchvision; chains mixed by random weights"});
+  known.push_back({"rand-m9-mstd0.5-inc1", "timm; RandAugment of 15 operations with noise on the magnitude"});
+  known.push_back({"augmix-m3-w3", "timm"});
+  known.push_back({"original-mstd0.5", "timm; AutoAugment; also v0, v0r, originalr"});
+  return known;
+}
+
+}  // namespace galatea::policy
