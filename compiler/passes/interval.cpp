@@ -95,6 +95,10 @@ bool keeps_order(ScalarOp op, DType from, DType to) {
   return widens;
 }
 
+bool narrows_places(const Expr& e) {
+  return e->op == ScalarOp::kConvert && e->type == DType::kI32 && e->args[0].type() == DType::kI64;
+}
+
 }  // namespace
 
 Interval hull(const Interval& a, const Interval& b) {
@@ -309,6 +313,7 @@ std::optional<Interval> Intervals::op_rule(const Expr& e, const std::vector<Inte
       return Interval{apply({a.low, args[1].low}), apply({a.high, args[1].low})};
     case ScalarOp::kConvert:
     case ScalarOp::kSaturate:
+      if (narrows_places(e)) return narrowed(a, e->type);
       if (!keeps_order(e->op, e->args[0].type(), e->type)) return std::nullopt;
       return Interval{apply({a.low}), apply({a.high})};
     default:
@@ -317,6 +322,16 @@ std::optional<Interval> Intervals::op_rule(const Expr& e, const std::vector<Inte
       if (e->op == ScalarOp::kSqrt) return guarded({apply({a.low}), apply({a.high})});
       return Interval{apply({a.low}), apply({a.high})};
   }
+}
+
+/// Places of an image in 32 bits: in order as long as both ends fit.
+Interval Intervals::narrowed(const Interval& a, DType type) {
+  constexpr int64_t kSmall = int64_t{1} << 30;
+  for (const Expr& end : {a.low, a.high}) {
+    const Expr fits = (end >= kernel::const_int(-kSmall)) & (end <= kernel::const_int(kSmall));
+    if (!kernel::is_const(fits) || kernel::const_value(fits) == 0) condition_ = both(condition_, fits);
+  }
+  return {kernel::convert(a.low, type), kernel::convert(a.high, type)};
 }
 
 namespace {

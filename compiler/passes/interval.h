@@ -61,6 +61,7 @@ class Intervals {
   std::optional<Interval> op_rule(const Expr& e, const std::vector<Interval>& args);
   std::optional<Interval> product(const Expr& e, const Interval& a, const Interval& b);
   std::optional<Interval> load_rule(const Expr& e, const Domain& domain, Memo& memo);
+  Interval narrowed(const Interval& a, DType type);
   /// Adds to the condition that both ends are tame numbers.
   Interval guarded(Interval interval);
 

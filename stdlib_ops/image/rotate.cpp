@@ -4,6 +4,7 @@
 // it.
 #include <cmath>
 #include <numbers>
+#include <optional>
 
 #include "stdlib_ops/common/warp.h"
 #include "stdlib_ops/operators.h"
@@ -41,8 +42,42 @@ std::array<Expr, 2> canvas(const Expr& h, const Expr& w, const Expr& angle) {
   return {covered(h, w, select(upright, h, w)), covered(w, h, select(upright, w, h))};
 }
 
+/// Quarter turns of an angle of the text that move pixels and nothing else; nothing for other angles. Where
+/// the canvas does not follow the image, an angle is a number like others: right ones share their kernel.
+std::optional<int> quarter_turns(const RecipeBuilder& b) {
+  if (b.is_per_sample("angle") || b.given("size") || b.flag("keep_size") ||
+      b.output_type(0).dtype != b.input_type(0).dtype)
+    return std::nullopt;
+  const double degrees = std::fmod(static_cast<double>(static_cast<float>(b.number("angle"))), 360);
+  const double turns = degrees / 90;
+  if (turns != std::floor(turns)) return std::nullopt;
+  return (static_cast<int>(turns) + 4) % 4;
+}
+
+/// A view: rows become columns, or either are walked backwards.
+void output_turn(RecipeBuilder& b, const ImageAxes& at, int quarters) {
+  const auto h = static_cast<size_t>(at.h), w = static_cast<size_t>(at.w);
+  std::vector<Expr> extents = b.extents(0);
+  std::vector<Expr> start(extents.size(), i64(0)), step(extents.size(), i64(1));
+  std::vector<int> dims;
+  for (size_t d = 0; d < extents.size(); ++d) dims.push_back(static_cast<int>(d));
+  const auto backwards = [&](size_t out, size_t in) {
+    step[out] = i64(-1);
+    start[in] = max(b.extent(0, static_cast<int>(in)) - i64(1), i64(0));
+  };
+  if (quarters % 2 != 0) {
+    std::swap(extents[h], extents[w]);
+    std::swap(dims[h], dims[w]);
+  }
+  if (quarters == 1) backwards(h, w);
+  if (quarters == 2) backwards(h, h), backwards(w, w);
+  if (quarters == 3) backwards(w, h);
+  b.output_view(0, 0, extents, dims, start, step);
+}
+
 void define_rotate(RecipeBuilder& b) {
   const ImageAxes at = image_axes(b.input_layout(0));
+  if (const auto quarters = quarter_turns(b)) return output_turn(b, at, *quarters);
   const Expr h = b.extent(0, at.h), w = b.extent(0, at.w);
   const Expr angle = b.arg("angle", DType::kF32);
   b.check(absolute(angle) <= f32(1e9), "the angle {} is no angle in degrees", {angle}, {}, "angle");
@@ -72,7 +107,8 @@ Operator make_rotate() {
       "Without size and keep_size the canvas is w' = ceil(|cos a| w + |sin a| h - 0.01), h' = ceil(|cos a| h "
       "+ "
       "|sin a| w - 0.01), each one more where its parity differs from that of the extent of the image which "
-      "lies along it most. Angles are reduced to one turn exactly, cos and sin are computed in f64.";
+      "lies along it most. On this canvas, multiples of 90 degrees that the text gives only move pixels. "
+      "Angles are reduced to one turn exactly, cos and sin are computed in f64.";
   op.inputs = {warp_input()};
   op.min_inputs = op.max_inputs = 1;
   op.args = {{.name = "angle",

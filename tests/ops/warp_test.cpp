@@ -208,6 +208,24 @@ TEST(Rotate, RightAnglesPermutePixels) {
     }
 }
 
+/// An angle of the text makes a view, one of the sample a gather: the same pixels.
+TEST(Rotate, RightAnglesOfTheTextAreThoseOfTheSample) {
+  for (const char* layout : {"HWC", "CHW"})
+    for (double angle : {0.0, 90.0, 180.0, 270.0, -90.0, 450.0})
+      for (bool keep_size : {false, true}) {
+        const std::vector<int64_t> extents =
+            layout[0] == 'H' ? std::vector<int64_t>{6, 9, 3} : std::vector<int64_t>{3, 6, 9};
+        const Tensor in = random_tensor(DType::kU8, extents, layout, 43);
+        const auto run = [&] {
+          return OpRun("rotate").input(in).arg("keep_size", keep_size).arg("fill_value", 7.0);
+        };
+        const Tensor view = run().arg("angle", angle).result();
+        const Tensor gather = run().arg("angle", scalar(DType::kF32, angle)).result();
+        EXPECT_EQ(view.extents, gather.extents) << layout << " " << angle;
+        EXPECT_EQ(view.numbers(), gather.numbers()) << layout << " " << angle;
+      }
+}
+
 TEST(Rotate, CanvasHasTheParityOfWhatLiesAlongIt) {
   // Recorded from DALI 2.4: 31 x 22 at these angles; odd multiples of 45 degrees are decided by f32 radians.
   const Tensor in = random_tensor(DType::kU8, {31, 22, 1}, "HWC", 40);
@@ -239,6 +257,60 @@ TEST(Rotate, ImagesWithoutPixels) {
   EXPECT_EQ(run().arg("keep_size", true).result().size(), 0u);
   for (double v : run().arg("size", 2.0).arg("fill_value", 6.0).result().numbers()) EXPECT_EQ(v, 6);
   EXPECT_NE(run().arg("size", 2.0).failure().find("no edge to repeat"), std::string::npos);
+}
+
+/// Two maps behind one another; the image between them is 6 x 7 and is not made.
+TEST(ComposedWarp, OneBlendBehindACanvas) {
+  using Texts = std::vector<std::string>;
+  const Tensor in = random_tensor(DType::kU8, {9, 14, 3}, "HWC", 44);
+  const auto run = [&] {
+    return OpRun("composed_warp")
+        .input(in)
+        .input(tensor(DType::kF32, {2}, {2.5, -1.5}))
+        .arg("known_extents", std::vector<int64_t>{8, 10})
+        .arg("extents", Texts{"8:i64", "10:i64"})
+        .arg("fill_value", 9.0);
+  };
+  const std::string shift_x = "convert.f64(symbol.element(1, 0):f32)",
+                    shift_y = "convert.f64(symbol.element(1, 1):f32)";
+  const Texts maps = {"1:f64",   "0:f64",   shift_x,   "0:f64",   "1:f64",   shift_y,
+                      "0.5:f64", "0.2:f64", "3.1:f64", "0.3:f64", "0.9:f64", "-0.7:f64"};
+  const Texts canvases = {"6:i64", "7:i64", "200:f32"};
+  const Tensor out = run().arg("maps", maps).arg("canvases", canvases).result();
+  const Matrix whole = {0.5, 0.2, 0.5 * 2.5 + 0.2 * -1.5 + 3.1, 0.3, 0.9, 0.3 * 2.5 + 0.9 * -1.5 - 0.7};
+  std::vector<double> wanted = reference(in, {whole, 9, true}, 8, 10);
+  int beside = 0;
+  for (size_t n = 0; n < wanted.size(); ++n) {
+    const double x = static_cast<double>(n / 3 % 10) + 3, y = static_cast<double>(n / 30) - 1;
+    if (x < 0 || x >= 7 || y < 0 || y >= 6) wanted[n] = 200, ++beside;
+  }
+  EXPECT_GT(beside, 50);
+  expect_near(out, wanted, 0.51);
+
+  const Texts checks = {"lt(symbol.extent(0, 0):i64, 9:i64)", "rotate: {} rows", "", "1",
+                        "symbol.extent(0, 0):i64"};
+  EXPECT_NE(run()
+                .arg("maps", maps)
+                .arg("canvases", canvases)
+                .arg("checks", checks)
+                .failure()
+                .find("rotate: 9 rows"),
+            std::string::npos);
+  struct Bad {
+    OpRun run;
+    std::string says;
+  };
+  for (Bad& bad : std::vector<Bad>{
+           {run().arg("maps", Texts{"1:f64"}).arg("canvases", Texts{}), "maps has 1 expressions"},
+           {run().arg("maps", maps).arg("canvases", Texts{}), "a canvas between each two maps"},
+           {run().arg("maps", Texts(6, "axis0")).arg("canvases", Texts{}), "neither arithmetic nor a symbol"},
+           {run().arg("maps", Texts(6, "symbol.element(1, 2):f32")).arg("canvases", Texts{}),
+            "does not fit input 1"},
+           {run().arg("maps", Texts(6, "1:f32")).arg("canvases", Texts{}), "a value of the wrong type"},
+           {run().arg("maps", maps).arg("canvases", canvases).arg("checks", Texts{"true", "{}", "", "0"}),
+            "a message with other values"},
+           {run().arg("maps", maps).arg("canvases", canvases).arg("checks", Texts{"true"}), "no check"}})
+    EXPECT_NE(bad.run.failure().find(bad.says), std::string::npos) << bad.says << ": " << bad.run.failure();
 }
 
 TEST(Warp, BadArguments) {
