@@ -163,6 +163,8 @@ Value fn_callable(Evaluator& ev, CallArguments& a) {
 Value fn_hasattr(Evaluator& ev, CallArguments& a) {
   if (!check_shape(ev, a, 2, 2)) return Value::poison();
   if (!a.positional[1].is(ValueKind::kString)) return wrong_kind(ev, a, 1, "a string");
+  if (a.positional[0].is(ValueKind::kArray))
+    return Value::of(array_attribute(ev, a.positional[0], a.positional[1].text()).has_value());
   if (!a.positional[0].is(ValueKind::kStruct))
     return Value::of(find_method(ev, a.positional[0], a.positional[1].text()).has_value());
   for (const auto& [name, value] : a.positional[0].as<StructObject>().fields) {

@@ -215,6 +215,8 @@ class Evaluator {
   /// Where the value of a parameter was written, sought from the innermost call outwards; else the user's
   /// call.
   Span argument_span(const std::string& parameter, Span call) const;
+  /// A policy document beside the file of `span`, as structs and lists; poison after an error.
+  Value read_policy(const std::string& path, Span span);
 
   // ---- pixel functions (eval_pixel.cpp) ----
   /// `galatea.pixel`, with or without arguments.
@@ -378,6 +380,7 @@ class Evaluator {
   ModuleObject* load_file(const std::string& path, Span span, std::optional<std::string> text);
   std::filesystem::path imported_path(const std::string& dotted, int level, Span span) const;
   bool is_folder(const Statement& s) const;
+  bool inside_root(const std::string& path) const;
   std::optional<std::string> resolve_file(const std::string& dotted, int level, Span span);
   Value module_member(ModuleObject& module, const std::string& name, Span span);
   ModuleObject* load_library_file(const std::string& path);

@@ -126,6 +126,12 @@ Value call_report(Evaluator& ev, CallArguments& a) {
   return ev.report(diagnose(static_cast<Message>(entry - table.begin()), span, std::move(words)));
 }
 
+// read_policy(path): the parameter `path` of whoever asks.
+Value call_read_policy(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 1, 1) || !a.positional[0].is(ValueKind::kString)) return Value::poison();
+  return ev.read_policy(a.positional[0].text(), ev.argument_span("path", a.span));
+}
+
 }  // namespace
 
 ModuleObject* Evaluator::internal_module() {
@@ -145,6 +151,7 @@ ModuleObject* Evaluator::internal_module() {
                          {"type_of", call_type_of},
                          {"describe", call_describe},
                          {"near", call_near},
+                         {"read_policy", call_read_policy},
                          {"report", call_report},
                          {"failed", call_failed}})
     module->names[e.name] = {make_builtin(e.name, e.function), {}};

@@ -147,6 +147,8 @@ fs::path Evaluator::imported_path(const std::string& dotted, int level, Span spa
   return folder / (relative + std::string(kExtension));
 }
 
+bool Evaluator::inside_root(const std::string& path) const { return is_inside(normal(path), root_); }
+
 // The file of `from .a.b import x`; nullopt after an error.
 std::optional<std::string> Evaluator::resolve_file(const std::string& dotted, int level, Span span) {
   fs::path path = imported_path(dotted, level, span);

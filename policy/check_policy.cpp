@@ -29,7 +29,7 @@ class Check {
     for (const auto& [name, node] : document_.definitions) check_node(node);
     check_node(document_.policy);
     check_extras();
-    if (cycles()) return;
+    if (cycles() || fields_.has_errors()) return;
     if (size_of(document_.policy) > kMostSteps)
       fields_.report(Message::kTooLarge, document_.policy.span,
                      {fmt::format("with its definitions filled in it has more than {} steps", kMostSteps)});
@@ -100,14 +100,15 @@ class Check {
              fitting.size() > 1 ? " (or " + listed({fitting.begin() + 1, fitting.end()}) + ")" : "")});
   }
 
-  void check_use(const std::string& name, const Magnitude& magnitude, Span span) {
+  void check_use(const std::string& name, const Magnitude& magnitude, Span span, Span name_span) {
     const Augmentation* entry = document_.find(name);
     if (entry == nullptr) {
       std::string help = did_you_mean(name, names_);
       if (help.empty())
         help = find_operation(name) ? fmt::format("add \"{}\" to `augmentations`", name)
                                     : "the augmentations of this policy are " + listed(names_);
-      fields_.report(Message::kUnknownName, span, {"augmentation", name, help});
+      fields_.report(Message::kUnknownName, name_span.valid() ? name_span : span,
+                     {"augmentation", name, help});
       return;
     }
     used_.insert(name);
@@ -149,7 +150,7 @@ class Check {
       fields_.report(Message::kNoEffect, node.span, {"a probability of 0: this never runs", "take it out"});
     switch (node.kind) {
       case NodeKind::kApply:
-        if (!node.name.empty()) check_use(node.name, node.magnitude, node.span);
+        if (!node.name.empty()) check_use(node.name, node.magnitude, node.span, node.name_span);
         break;
       case NodeKind::kReference:
         referenced_.insert(node.name);
@@ -158,7 +159,7 @@ class Check {
           if (help.empty())
             help = definitions_.empty() ? "add it to `definitions`"
                                         : "the definitions are " + listed(definitions_);
-          fields_.report(Message::kUnknownName, node.span, {"definition", node.name, help});
+          fields_.report(Message::kUnknownName, node.name_span, {"definition", node.name, help});
         }
         break;
       case NodeKind::kChoose:
@@ -177,7 +178,7 @@ class Check {
     const std::vector<PoolItem> pool = expanded_pool(document_, node);
     in_each_ = true;
     for (const PoolItem& item : pool)
-      if (!item.name.empty()) check_use(item.name, node.each.magnitude, item.span);
+      if (!item.name.empty()) check_use(item.name, node.each.magnitude, item.span, item.span);
     in_each_ = false;
     const Weights& weights = node.weights;
     if (!weights.by_place.empty() && weights.by_place.size() != pool.size())

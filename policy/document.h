@@ -90,7 +90,7 @@ struct Node {
   bool replace = true;
   int64_t chains = 1;  ///< kMix
   double alpha = 1;
-  Span span;
+  Span span, name_span;
 };
 
 struct Import {

@@ -29,11 +29,15 @@ bool Fields::object(const JsonValue& value, const std::string& what, const std::
   return true;
 }
 
-const JsonValue* Fields::need(const JsonValue& object, const std::string& what, const std::string& key,
-                              const std::string& help) {
-  const JsonValue* value = object.find(key);
-  if (value == nullptr) report(Message::kMissingKey, object.span, {what, key, help});
-  return value;
+void Fields::need(const JsonValue& object, const std::string& what, const std::vector<std::string>& keys,
+                  const std::string& help) {
+  std::vector<std::string> missing;
+  for (const std::string& key : keys)
+    if (object.find(key) == nullptr) missing.push_back(key);
+  if (missing.empty()) return;
+  const Span brace = {object.span.file, object.span.begin, object.span.begin + 1};
+  report(Message::kMissingKey, brace,
+         {what, (missing.size() == 1 ? "the key " : "the keys ") + listed(missing), help});
 }
 
 bool Fields::list(const JsonValue& value, const std::string& what, const std::string& of) {

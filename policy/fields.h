@@ -23,11 +23,12 @@ class Fields {
   void report(Message message, Span span, const std::vector<std::string>& arguments) {
     sink_.report(diagnose(message, span, arguments));
   }
+  bool has_errors() const { return sink_.has_errors(); }
   /// Is it an object? Keys that are not in `known` are reported.
   bool object(const JsonValue& value, const std::string& what, const std::vector<std::string>& known);
-  /// The value of a key that must be there.
-  const JsonValue* need(const JsonValue& object, const std::string& what, const std::string& key,
-                        const std::string& help = "");
+  /// Are the keys there? Those that are missing are reported at the object's beginning.
+  void need(const JsonValue& object, const std::string& what, const std::vector<std::string>& keys,
+            const std::string& help = "");
   bool list(const JsonValue& value, const std::string& what, const std::string& of);
   std::optional<std::string> string(const JsonValue& value, const std::string& what);
   /// A name: letters, digits and _, as in the language.

@@ -49,7 +49,9 @@ class Cursor {
   Span offending(size_t position) const {
     const size_t last = std::min(position == 0 ? 0 : position - 1, text_.size());
     const size_t begin = start_of_next(last);
-    return span(begin, std::max(begin, std::min(std::max(position, begin + 1), text_.size())));
+    size_t end = begin + 1;
+    while (end < text_.size() && is_word(text_[end - 1]) && is_word(text_[end])) ++end;
+    return span(begin, std::min(std::max(position, end), text_.size()));
   }
   /// The separator before a place: a comma, or 0.
   char separator_before(size_t place) const {

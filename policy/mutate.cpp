@@ -8,6 +8,7 @@
 
 #include "policy/check_policy.h"
 #include "policy/random.h"
+#include "policy/writer.h"
 
 namespace galatea::policy {
 namespace {
@@ -144,10 +145,7 @@ Mutation mutate(const Document& document, uint64_t seed, int changes) {
     if (sites.empty()) break;
     const size_t chosen = random.index(sites.size());
     const std::string words = sites[chosen].change(random);
-    const size_t arrow = words.rfind(" → ");
-    const size_t from = words.rfind(' ', arrow - 1);
-    const bool same = words.substr(from + 1, arrow - from - 1) == words.substr(arrow + 5);
-    if (same || !is_sound(tried)) continue;
+    if (to_json(tried) == to_json(mutation.document) || !is_sound(tried)) continue;
     mutation.changes.push_back(sites[chosen].path + ": " + words);
     mutation.document = std::move(tried);
     ++made;

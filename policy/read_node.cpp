@@ -92,7 +92,7 @@ Magnitude read_magnitude(const JsonValue& value, Fields& fields) {
   } else if (fields.object(value, what, {"bin", "uniform_bin", "level", "uniform_level", "value"}) &&
              value.members.empty()) {
     fields.report(Message::kMissingKey, value.span,
-                  {what, "bin", "or `uniform_bin`, `level`, `uniform_level`, `value`"});
+                  {what, "one of the keys `bin`, `uniform_bin`, `level`, `uniform_level` and `value`", ""});
   }
   return magnitude;
 }
@@ -110,6 +110,7 @@ Node read_triple(const JsonValue& value, Fields& fields) {
     return node;
   }
   set(node.name, fields.string(value.items[0], "the name of an augmentation"));
+  node.name_span = value.items[0].span;
   set(node.probability, fields.number(value.items[1], "a probability", 0, 1));
   node.magnitude.span = value.items[2].span;
   if (value.items[2].kind == Kind::kNull) return node;
@@ -170,8 +171,8 @@ void read_choice(const JsonValue& value, const JsonValue& count, Fields& fields,
   } else if (const auto read = fields.integer(count, "how many are chosen", 0, kMostDraws)) {
     node.least = node.most = *read;
   }
-  if (const JsonValue* from = fields.need(value, "a choice", "from", "\"from\": \"*\" is every augmentation"))
-    read_pool(*from, fields, node);
+  fields.need(value, "a choice", {"from"}, "\"from\": \"*\" is every augmentation");
+  if (const JsonValue* from = value.find("from")) read_pool(*from, fields, node);
   if (const JsonValue* each = value.find("each");
       each && fields.object(*each, "what `each` says", {"p", "mag"})) {
     read_probability(*each, fields, node.each.probability);
@@ -185,12 +186,12 @@ void read_choice(const JsonValue& value, const JsonValue& count, Fields& fields,
 void read_mix(const JsonValue& mix, Fields& fields, Node& node) {
   node.kind = Node::Kind::kMix;
   if (!fields.object(mix, "a mix", {"chains", "chain", "alpha"})) return;
-  if (const JsonValue* chains = fields.need(mix, "a mix", "chains"))
+  fields.need(mix, "a mix", {"chains", "chain"});
+  if (const JsonValue* chains = mix.find("chains"))
     set(node.chains, fields.integer(*chains, "the number of chains", 1, kMostChains));
   if (const JsonValue* alpha = mix.find("alpha"))
     set(node.alpha, fields.number(*alpha, "alpha", 0, kAnything, true));
-  if (const JsonValue* chain = fields.need(mix, "a mix", "chain"))
-    node.children.push_back(read_node(*chain, fields));
+  if (const JsonValue* chain = mix.find("chain")) node.children.push_back(read_node(*chain, fields));
 }
 
 void read_sequence(const JsonValue& steps, Fields& fields, Node& node) {
@@ -235,6 +236,7 @@ Node read_node(const JsonValue& value, Fields& fields) {
     fields.object(value, "a step", {"apply", "p", "mag", "extras"});
     node.kind = Node::Kind::kApply;
     set(node.name, fields.string(*apply, "the name of an augmentation"));
+    node.name_span = apply->span;
     if (const JsonValue* mag = value.find("mag")) node.magnitude = read_magnitude(*mag, fields);
     if (const JsonValue* extras = value.find("extras")) node.extras = read_extras(*extras, fields);
   } else if (const JsonValue* steps = value.find("seq")) {
@@ -249,8 +251,10 @@ Node read_node(const JsonValue& value, Fields& fields) {
     fields.object(value, "a reference", {"ref", "p"});
     node.kind = Node::Kind::kReference;
     set(node.name, fields.string(*reference, "the name of a definition"));
+    node.name_span = reference->span;
   } else if (fields.object(value, "a node", {"apply", "seq", "choose", "mix", "ref", "p"})) {
-    fields.report(Message::kMissingKey, value.span, {"a node", "apply", "or `seq`, `choose`, `mix`, `ref`"});
+    fields.report(Message::kMissingKey, value.span,
+                  {"a node", "one of the keys `apply`, `seq`, `choose`, `mix` and `ref`", ""});
   }
   return node;
 }

@@ -26,14 +26,13 @@ using Kind = JsonValue::Kind;
 constexpr int64_t kVersion = 1, kMostBins = 10'000;
 
 void read_format(const JsonValue& root, Fields& fields) {
-  const std::string what = "a policy";
-  if (const JsonValue* format = fields.need(root, what, "format", "write \"format\": \"augment-policy\"")) {
+  if (const JsonValue* format = root.find("format")) {
     const auto text = fields.string(*format, "`format`");
     if (text && *text != "augment-policy")
       fields.report(Message::kUnknownFormat, format->span,
                     {fmt::format("\"{}\" is no format of policies", *text), "write \"augment-policy\""});
   }
-  if (const JsonValue* version = fields.need(root, what, "version", "write \"version\": 1")) {
+  if (const JsonValue* version = root.find("version")) {
     const auto number = fields.integer(*version, "`version`", 1);
     if (number && *number != kVersion)
       fields.report(
@@ -126,13 +125,15 @@ Document read_document(const JsonValue& root, Fields& fields) {
                      {"format", "version", "name", "bins", "imports", "extras", "augmentations",
                       "definitions", "policy"}))
     return document;
+  fields.need(root, "a policy", {"format", "version", "augmentations", "policy"},
+              "a policy begins with \"format\": \"augment-policy\", \"version\": 1");
   read_format(root, fields);
   if (const JsonValue* name = root.find("name")) document.name = fields.string(*name, "`name`").value_or("");
   if (const JsonValue* bins = root.find("bins"))
     document.bins = fields.integer(*bins, "the number of bins", 1, kMostBins).value_or(document.bins);
   if (const JsonValue* imports = root.find("imports")) read_imports(*imports, fields, document);
   if (const JsonValue* extras = root.find("extras")) document.extras = read_extras(*extras, fields);
-  if (const JsonValue* table = fields.need(root, "a policy", "augmentations")) {
+  if (const JsonValue* table = root.find("augmentations")) {
     if (table->kind != Kind::kObject)
       fields.report(Message::kWrongType, table->span, {"`augmentations`", "an object", describe(*table)});
     else if (table->members.empty())
@@ -148,8 +149,7 @@ Document read_document(const JsonValue& root, Fields& fields) {
     for (const JsonMember& member : definitions->members)
       document.definitions.emplace_back(member.key, read_node(member.value, fields));
   }
-  if (const JsonValue* policy = fields.need(root, "a policy", "policy"))
-    document.policy = read_node(*policy, fields);
+  if (const JsonValue* policy = root.find("policy")) document.policy = read_node(*policy, fields);
   return document;
 }
 

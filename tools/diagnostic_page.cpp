@@ -82,8 +82,8 @@ Result<PageText> parse_page(std::string_view code, std::string_view text) {
       if (end == lines.size()) return malformed(code, "a fence is never closed");
       if (example == nullptr) return malformed(code, "an example before `## Fails`");
       i = end;
-      if (line.starts_with("```python title=")) {
-        example->files.emplace_back(line.substr(16), std::move(content));
+      if (line.starts_with("```python title=") || line.starts_with("```json title=")) {
+        example->files.emplace_back(line.substr(line.find('=') + 1), std::move(content));
         continue;
       }
       if (example->kind != ExampleKind::kNone) return malformed(code, "two examples in one section");
@@ -148,7 +148,8 @@ std::string page_for_terminal(const PageText& page, const std::vector<Diagnostic
 
 std::string example_markdown(const Example& example) {
   std::string out;
-  for (const auto& [name, text] : example.files) out += fmt::format("`{}`:\n```python\n{}```\n", name, text);
+  for (const auto& [name, text] : example.files)
+    out += fmt::format("`{}`:\n```{}\n{}```\n", name, name.ends_with(".json") ? "json" : "python", text);
   const char* fence = example.kind == ExampleKind::kConsole ? "console"
                       : example.kind == ExampleKind::kHost  ? "c"
                                                             : "python";

@@ -194,7 +194,8 @@ constexpr Chapter kChapters[] = {{"G01", "Syntax"},
                                  {"G06", "Modules and files"},
                                  {"G07", "Limits"},
                                  {"G08", "Data sets, codecs, the command line"},
-                                 {"G09", "While a pipeline runs"}};
+                                 {"G09", "While a pipeline runs"},
+                                 {"G10", "Policies"}};
 
 std::string wording(const std::string& code) {
   std::string out;

@@ -1,0 +1,223 @@
+// `galatea.internal.read_policy(path)`: a policy document as values of the language. In: the path of a JSON
+// file, beside the user's file. Out: structs and lists, references to definitions filled in; what they mean
+// is written in stdlib_ops/auto_aug/policy.dali-dsl.
+#include <filesystem>
+
+#include "dsl/array.h"
+#include "dsl/evaluator.h"
+#include "policy/messages.h"
+#include "policy/operation.h"
+#include "policy/reader.h"
+
+namespace galatea::dsl {
+namespace fs = std::filesystem;
+namespace {
+
+using policy::Node;
+
+class ToValues {
+ public:
+  ToValues(Evaluator& evaluator, const policy::Document& document, Span span)
+      : ev_(evaluator), document_(document), span_(span) {}
+
+  Value document(std::vector<Value> functions, std::vector<Value> parameters) {
+    std::vector<Value> rows;
+    for (size_t i = 0; i < document_.augmentations.size(); ++i)
+      rows.push_back(row(document_.augmentations[i], functions[i], parameters[i]));
+    return ev_.make_struct({{"name", text(document_.name)},
+                            {"bins", Value::of(document_.bins)},
+                            {"extras", extras(document_.extras)},
+                            {"rows", list(std::move(rows))},
+                            {"policy", node(document_.policy)}});
+  }
+
+  /// `function`, `parameter`: from imports; none: of the library, by name.
+  Value row(const policy::Augmentation& entry, const Value& function, const Value& parameter) {
+    Value range = Value::none(), values = Value::none();
+    if (entry.range) range = list({Value::of(entry.range->first), Value::of(entry.range->second)});
+    if (!entry.values.empty() || entry.quantize != policy::Quantize::kNone) {
+      std::vector<Value> each;
+      for (int64_t bin = 0; bin < document_.bins; ++bin)
+        each.push_back(Value::of(policy::magnitude_of_bin(entry, bin, document_.bins)));
+      values = list(std::move(each));
+    }
+    auto bound = [](const std::optional<double>& value) { return value ? Value::of(*value) : Value::none(); };
+    return ev_.make_struct({{"name", text(entry.name)},
+                            {"op", function.is(ValueKind::kNone) ? text(entry.op) : function},
+                            {"param", parameter.is(ValueKind::kNone) ? text(entry.param) : parameter},
+                            {"has_magnitude", Value::of(entry.has_magnitude())},
+                            {"range", range},
+                            {"values", values},
+                            {"quantize", text(policy::word_of(entry.quantize))},
+                            {"negate", Value::of(entry.negate)},
+                            {"low", bound(entry.clamp_low)},
+                            {"high", bound(entry.clamp_high)},
+                            {"extras", extras(entry.extras)}});
+  }
+
+  Value node(const Node& from) {
+    switch (from.kind) {
+      case Node::Kind::kApply:
+        return apply(from.name, from.probability, from.magnitude, from.extras);
+      case Node::Kind::kReference:
+        return sequence({node(*document_.definition(from.name))}, from.probability);
+      case Node::Kind::kSequence: {
+        std::vector<Value> steps;
+        for (const Node& child : from.children) steps.push_back(node(child));
+        return sequence(std::move(steps), from.probability);
+      }
+      case Node::Kind::kMix:
+        return ev_.make_struct({{"kind", text("mix")},
+                                {"p", Value::of(from.probability)},
+                                {"chains", Value::of(from.chains)},
+                                {"alpha", Value::of(from.alpha)},
+                                {"chain", node(from.children[0])}});
+      case Node::Kind::kChoose:
+        return choice(from);
+    }
+    return Value::poison();
+  }
+
+ private:
+  Value text(std::string_view words) { return ev_.make_string(std::string(words)); }
+  Value list(std::vector<Value> elements) { return ev_.make_list(std::move(elements), span_); }
+
+  Value sequence(std::vector<Value> steps, double probability) {
+    return ev_.make_struct(
+        {{"kind", text("seq")}, {"p", Value::of(probability)}, {"steps", list(std::move(steps))}});
+  }
+
+  Value apply(const std::string& name, double probability, const policy::Magnitude& magnitude,
+              const std::vector<policy::Extra>& own) {
+    const policy::Augmentation* entry = document_.find(name);
+    return ev_.make_struct(
+        {{"kind", text("apply")},
+         {"p", Value::of(probability)},
+         {"index", Value::of(static_cast<int64_t>(entry - document_.augmentations.data()))},
+         {"mag", this->magnitude(magnitude)},
+         {"extras", extras(own)}});
+  }
+
+  Value choice(const Node& from) {
+    const std::vector<policy::PoolItem> pool = policy::expanded_pool(document_, from);
+    std::vector<Value> items, weights;
+    bool all_names = from.each.probability == 1;
+    for (const policy::PoolItem& item : pool) {
+      all_names = all_names && !item.name.empty();
+      items.push_back(item.name.empty() ? node(item.node[0])
+                                        : apply(item.name, from.each.probability, from.each.magnitude, {}));
+    }
+    for (double weight : policy::normalized_weights(document_, from)) weights.push_back(Value::of(weight));
+    return ev_.make_struct({{"kind", text("choose")},
+                            {"p", Value::of(from.probability)},
+                            {"least", Value::of(from.least)},
+                            {"most", Value::of(from.most)},
+                            {"items", list(std::move(items))},
+                            {"all_names", Value::of(all_names)},
+                            {"mag", magnitude(from.each.magnitude)},
+                            {"weights", from.weights.given() ? list(std::move(weights)) : Value::none()},
+                            {"replace", Value::of(from.replace)}});
+  }
+
+  Value magnitude(const policy::Magnitude& from) {
+    constexpr const char* kKinds[] = {"none", "bin", "uniform_bin", "level", "uniform_level", "value"};
+    return ev_.make_struct(
+        {{"kind", text(kKinds[static_cast<size_t>(from.kind)])},
+         {"bin", Value::of(from.bin)},
+         {"last_bin", Value::of(from.last_bin)},
+         {"level", Value::of(from.level)},
+         {"last_level", Value::of(from.last_level)},
+         {"max", Value::of(from.max)},
+         {"std", Value::of(from.deviation)},
+         {"clip",
+          from.clip ? list({Value::of(from.clip->first), Value::of(from.clip->second)}) : Value::none()},
+         {"value", Value::of(from.value)}});
+  }
+
+  Value extras(const std::vector<policy::Extra>& from) {
+    Value dict = ev_.make_dict(span_);
+    for (const policy::Extra& extra : from) {
+      const Value key = text(extra.name);
+      dict.dict().set(ev_.key_of(key), key, json(extra.value));
+    }
+    return dict;
+  }
+
+  Value json(const policy::JsonValue& from) {
+    using Kind = policy::JsonValue::Kind;
+    switch (from.kind) {
+      case Kind::kBool:
+        return Value::of(from.boolean);
+      case Kind::kInteger:
+        return Value::of(from.integer);
+      case Kind::kNumber:
+        return Value::of(from.number);
+      case Kind::kString:
+        return text(from.text);
+      case Kind::kArray: {
+        std::vector<Value> items;
+        for (const policy::JsonValue& item : from.items) items.push_back(json(item));
+        return list(std::move(items));
+      }
+      case Kind::kNull:
+      case Kind::kObject:
+        break;
+    }
+    return Value::none();
+  }
+
+  Evaluator& ev_;
+  const policy::Document& document_;
+  Span span_;
+};
+
+}  // namespace
+
+Value Evaluator::read_policy(const std::string& path, Span span) {
+  const SourceFile* asking = sources_.file(span.file);
+  const fs::path folder = asking ? fs::path(asking->name()).parent_path() : fs::path(main_folder_);
+  const std::string file = (folder / path).lexically_normal().string();
+  if (!inside_root(file)) return fail(Message::kOutsideRoot, span, {file, root_});
+  policy::ReadResult read = policy::read_policy_file(file, sources_);
+  for (Diagnostic& diagnostic : read.diagnostics) {
+    if (diagnostic.span.valid())
+      diagnostic.labels.push_back({span, "read here"});
+    else
+      diagnostic.span = span;
+    report(std::move(diagnostic));
+  }
+  if (!read.document) return Value::poison();
+  const policy::Document& document = *read.document;
+  std::vector<ModuleObject*> modules;
+  for (const policy::Import& import : document.imports) {
+    const std::string imported = (fs::path(file).parent_path() / import.path).lexically_normal().string();
+    if (!inside_root(imported)) return fail(Message::kOutsideRoot, import.span, {imported, root_});
+    ModuleObject* module = load_file(imported, import.span, std::nullopt);
+    if (!module || module->broken) return Value::poison();
+    modules.push_back(module);
+  }
+  // A name that an import defines goes before the library's; none: the library's.
+  auto find = [&](const std::string& name, bool known, Span place, const char* what) {
+    for (ModuleObject* module : modules) {
+      const auto found = module->frame->env.find(name);
+      if (found != module->frame->env.end()) return found->second.value;
+    }
+    if (known) return Value::none();
+    std::vector<std::string> names;
+    for (ModuleObject* module : modules)
+      for (const auto& [defined, binding] : module->frame->env) names.push_back(defined);
+    std::sort(names.begin(), names.end());
+    return report(policy::diagnose(policy::Message::kUnknownName, place,
+                                   {what, name, policy::did_you_mean(name, names)}));
+  };
+  std::vector<Value> functions, parameters;
+  for (const policy::Augmentation& entry : document.augmentations) {
+    functions.push_back(find(entry.op, policy::find_operation(entry.op) != nullptr, entry.span, "operation"));
+    parameters.push_back(find(entry.param, policy::find_parameter_function(entry.param) != nullptr,
+                              entry.span, "parameter function"));
+    if (functions.back().is_poison() || parameters.back().is_poison()) return Value::poison();
+  }
+  return ToValues(*this, document, span).document(std::move(functions), std::move(parameters));
+}
+
+}  // namespace galatea::dsl

@@ -1,0 +1,46 @@
+// Policy documents.
+//
+// Must hold: no crash; what is refused says why, with places inside of the text; what is accepted is written
+// and reads back as the same text, in its canonical form and with its parts shown and changed.
+#include <cstdlib>
+#include <string>
+
+#include "policy/difference.h"
+#include "policy/mutate.h"
+#include "policy/reader.h"
+#include "policy/spelling.h"
+#include "policy/table.h"
+#include "policy/writer.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace galatea;
+  auto require = [](bool condition) {
+    if (!condition) std::abort();
+  };
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  // The same bytes as a call or as a string of another library.
+  if (Result<policy::Document> made = policy::document_of(text); !made)
+    require(!made.error().message().empty());
+
+  SourceMap sources;
+  const policy::ReadResult read = policy::read_policy(sources.add("fuzz.json", text), sources);
+  for (const Diagnostic& diagnostic : read.diagnostics) {
+    require(!diagnostic.message.empty() && diagnostic.span.begin <= diagnostic.span.end);
+    require(diagnostic.span.end <= text.size());
+    render_text(diagnostic, sources);
+  }
+  if (!read.document) {
+    require(!read.diagnostics.empty());
+    return 0;
+  }
+  const std::string written = policy::to_json(*read.document);
+  const policy::ReadResult again = policy::read_policy(sources.add("again.json", written), sources);
+  require(again.document && policy::to_json(*again.document) == written);
+  require(policy::differences(*read.document, *again.document).empty());
+  policy::policy_table(*read.document, {});
+  policy::policy_table_json(*read.document);
+  const policy::Mutation changed = policy::mutate(*read.document, size, 2);
+  const std::string mutant = policy::to_json(changed.document);
+  require(policy::read_policy(sources.add("mutant.json", mutant), sources).document.has_value());
+  return 0;
+}

@@ -1,0 +1,261 @@
+// What the reader accepts, what it refuses, and where it points.
+#include "policy/reader.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "tests/policy/read.h"
+
+namespace galatea::policy {
+namespace {
+
+using testing::read;
+using testing::whole;
+
+std::string report(const std::string& text) { return read(text).report(); }
+
+TEST(PolicyReader, ReadsEveryPart) {
+  const auto made = read(R"({
+    "format": "augment-policy", "version": 1, "name": "mine", "bins": 5,
+    "extras": {"fill_value": [1, 2, 3.5], "interp_type": "linear"},
+    "augmentations": {
+      "turn": {"op": "rotate", "range": [30, 0], "negate": true, "quantize": "ceil", "clamp": [null, 20]},
+      "solarize": {"values": [1, 2, 3, 4, 5]},
+      "equalize": {}
+    },
+    "definitions": {"often": {"apply": "turn", "mag": {"level": 3, "max": 4, "std": 0.5, "clip": [0, 4]}}},
+    "policy": {"seq": [
+      ["turn", 0.25, 2],
+      {"ref": "often", "p": 0.5},
+      {"choose": [1, 2], "from": ["equalize", "turn", {"seq": []}], "replace": false, "weights": [1, 2, 0.5],
+       "each": {"p": 0.75, "mag": {"uniform_bin": [1, 3]}}},
+      {"mix": {"chains": 2, "alpha": 0.5, "chain": {"choose": 1, "from": "*", "weights": {"turn": 3},
+       "each": {"mag": {"uniform_bin": [0, 4]}}}}},
+      {"apply": "turn", "mag": {"value": 7.5}, "extras": {"fill_value": null}}
+    ]}
+  })");
+  ASSERT_TRUE(made.result.document) << made.report();
+  EXPECT_EQ(made.report(), "");
+  const Document& document = *made.result.document;
+  EXPECT_EQ(document.name, "mine");
+  EXPECT_EQ(document.bins, 5);
+  ASSERT_EQ(document.extras.size(), 2u);
+  EXPECT_EQ(document.extras[0].value.items[2].number, 3.5);
+  const Augmentation& turn = document.augmentations[0];
+  EXPECT_EQ(turn.op, "rotate");
+  EXPECT_EQ(turn.range, std::pair(30.0, 0.0));
+  EXPECT_EQ(turn.quantize, Quantize::kCeil);
+  EXPECT_TRUE(turn.negate);
+  EXPECT_FALSE(turn.clamp_low);
+  EXPECT_EQ(turn.clamp_high, 20);
+  EXPECT_EQ(document.augmentations[1].values, (std::vector<double>{1, 2, 3, 4, 5}));
+  const Node& often = *document.definition("often");
+  EXPECT_EQ(often.magnitude.kind, Magnitude::Kind::kLevel);
+  EXPECT_EQ(often.magnitude.max, 4);
+  EXPECT_EQ(often.magnitude.deviation, 0.5);
+  const auto& steps = document.policy.children;
+  ASSERT_EQ(steps.size(), 5u);
+  EXPECT_EQ(steps[0].probability, 0.25);
+  EXPECT_EQ(steps[0].magnitude.bin, 2);
+  EXPECT_EQ(steps[1].kind, Node::Kind::kReference);
+  EXPECT_EQ(steps[2].least, 1);
+  EXPECT_EQ(steps[2].most, 2);
+  EXPECT_FALSE(steps[2].replace);
+  EXPECT_EQ(steps[2].each.probability, 0.75);
+  EXPECT_EQ(steps[2].weights.by_place, (std::vector<double>{1, 2, 0.5}));
+  EXPECT_EQ(steps[3].chains, 2);
+  EXPECT_EQ(steps[3].alpha, 0.5);
+  EXPECT_TRUE(steps[3].children[0].from_all);
+  EXPECT_EQ(steps[4].magnitude.value, 7.5);
+}
+
+TEST(PolicyReader, PlacesAreThoseOfTheText) {
+  EXPECT_EQ(report("{\n  \"format\": \"x\"\n}"),
+            "G1005 at 1:1: a policy needs the keys `version`, `augmentations` and `policy`\n"
+            "G1008 at 2:13: \"x\" is no format of policies\n");
+  // Escapes, characters of several bytes and a byte order mark in front move nothing.
+  EXPECT_EQ(report("\xEF\xBB\xBF{\"a\\\"}\": \"é\", \"b\": [1, {\"é\": 2, \"é\" : 3}]}"),
+            "G1004 at 1:34: the key `é` is given twice\n");
+  EXPECT_EQ(report(whole("[\"rotate\", 0.5, -3]")), "G1007 at 5:17: a bin is at least 0, found -3\n");
+  EXPECT_EQ(report(whole("[\"rotate\", 1.5 , 3]")),
+            "G1007 at 5:12: a probability is from 0 to 1, found 1.5\n");
+}
+
+TEST(PolicyReader, MistakesInJsonAreNamed) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"{\"a\": NaN}", "G1001 at 1:7: this is not JSON: it has no `NaN`\n"},
+      {"{\"a\": -Infinity}", "G1001 at 1:7: this is not JSON: it has no `Infinity`\n"},
+      {"[1, True]", "G1001 at 1:5: this is not JSON: it has no `True`\n"},
+      {"[1, 2,]", "G1001 at 1:7: this is not JSON: a comma stands before the closing bracket\n"},
+      {"{'a': 1}", "G1001 at 1:2: this is not JSON: strings stand in double quotes\n"},
+      {"{\"a\": 1 // one\n}", "G1001 at 1:9: this is not JSON: it has no comments\n"},
+      {"{\"a\": [1, 2", "G1001 at 1:12: this is not JSON: it ends too early\n"},
+      {"", "G1001 at 1:1: this is not JSON: it ends too early\n"},
+  };
+  for (const auto& [text, expected] : cases) EXPECT_EQ(report(text), expected) << text;
+  EXPECT_TRUE(report("{} {}").starts_with("G1001 at 1:4")) << report("{} {}");
+  EXPECT_TRUE(report("[1e999]").starts_with("G1001 at 1:2")) << report("[1e999]");
+  EXPECT_TRUE(report("[\"\xFF\"]").starts_with("G1001 at 1:2")) << report("[\"\xFF\"]");
+}
+
+TEST(PolicyReader, SizeDepthAndCountAreBounded) {
+  EXPECT_TRUE(report(std::string(1000, '[')).starts_with("G1002 at 1:65: "))
+      << report(std::string(1000, '['));
+  std::string deep(64, '[');
+  EXPECT_TRUE(report(deep + std::string(64, ']')).starts_with("G1006")) << "64 levels are read";
+  std::string many = "[0";
+  for (int i = 0; i < 200'000; ++i) many += ",0";
+  EXPECT_TRUE(report(many + "]").starts_with("G1002 at 1:"));
+  const std::string large(size_t{5} << 20, ' ');
+  EXPECT_TRUE(report(large).starts_with("G1002"));
+  // Each definition doubles the one before: 2^30 steps.
+  std::string doubling = "\"d0\": [\"equalize\", 1, null]";
+  for (int i = 1; i < 30; ++i)
+    doubling += ", \"d" + std::to_string(i) + "\": {\"seq\": [{\"ref\": \"d" + std::to_string(i - 1) +
+                "\"}, {\"ref\": \"d" + std::to_string(i - 1) + "\"}]}";
+  EXPECT_TRUE(report(whole("{\"ref\": \"d29\"}", "\"equalize\": {}", "\"definitions\": {" + doubling + "},"))
+                  .starts_with("G1002 at 5:1: "));
+}
+
+TEST(PolicyReader, AHugeFileIsNotReadWhole) {
+  const auto path =
+      std::filesystem::path(::testing::TempDir()) / ("huge_" + std::to_string(::getpid()) + ".json");
+  std::ofstream(path) << "{}";
+  std::filesystem::resize_file(path, 100 << 20);  // a hole: no disk is written
+  SourceMap sources;
+  const ReadResult result = read_policy_file(path.string(), sources);
+  EXPECT_FALSE(result.document);
+  ASSERT_EQ(result.diagnostics.size(), 1u);
+  EXPECT_EQ(result.diagnostics[0].code, "G1002");
+  EXPECT_NE(result.diagnostics[0].message.find("104857600 bytes"), std::string::npos);
+  std::filesystem::remove(path);
+  const ReadResult missing = read_policy_file(path.string(), sources);
+  ASSERT_EQ(missing.diagnostics.size(), 1u);
+  EXPECT_EQ(missing.diagnostics[0].code, "G1014");
+}
+
+TEST(PolicyReader, WhatDoesNotFitIsRefusedInItsPlace) {
+  struct Case {
+    const char *policy, *expected;
+  };
+  const Case cases[] = {
+      {"[\"rotat\", 1, 3]", "G1009 at 5:2: there is no augmentation `rotat`\n"},
+      {"[\"rotate\", 1, 11]", "G1007 at 5:15: a bin is from 0 to 10, found 11\n"},
+      {"[\"rotate\", 1, null]", "G1012 at 5:1: `rotate` needs a magnitude\n"},
+      {"[\"rotate\", 1]",
+       "G1006 at 5:1: a step is [augmentation, probability, bin or null], found a list of 2\n"},
+      {"{\"ref\": \"nothing\"}", "G1009 at 5:9: there is no definition `nothing`\n"},
+      {"{\"choose\": 1, \"from\": []}", "G1011 at 5:23: what a choice is made from is empty\n"},
+      {"{\"choose\": 65, \"from\": \"*\"}", "G1007 at 5:12: how many are chosen is from 0 to 64, found 65\n"},
+      {"{\"choose\": [2, 1], \"from\": [\"equalize\"]}",
+       "G1007 at 5:12: how many are chosen is from its least to its greatest, found [2, 1]\n"},
+      {"{\"choose\": 1, \"from\": [\"equalize\"], \"weights\": [1, 2]}",
+       "G1007 at 5:48: the number of weights is that of what is chosen from, 1, found 2\n"},
+      {"{\"choose\": 1, \"from\": [\"equalize\"], \"weights\": [0]}",
+       "G1007 at 5:48: the sum of the weights is more than 0, found 0\n"},
+      {"{\"choose\": 1, \"from\": [\"equalize\"], \"weights\": [-1]}",
+       "G1007 at 5:49: a weight is at least 0, found -1\n"},
+      {"{\"choose\": 1, \"from\": [\"equalize\"], \"weights\": {\"equalise\": 1}}",
+       "G1009 at 5:48: there is no choice `equalise`\n"},
+      {"{\"choose\": 2, \"from\": [\"equalize\"], \"replace\": false}",
+       "G1007 at 5:1: how many are chosen without replacement is at most 1, which is all there is, found "
+       "2\n"},
+      {"{\"mix\": {\"chains\": 0, \"chain\": {\"seq\": []}}}",
+       "G1007 at 5:20: the number of chains is from 1 to 16, found 0\n"},
+      {"{\"mix\": {\"chains\": 1, \"alpha\": 0, \"chain\": {\"seq\": []}}}",
+       "G1007 at 5:32: alpha is more than 0, found 0\n"},
+      {"{\"apply\": \"rotate\", \"mag\": {\"level\": 1, \"bin\": 2}}",
+       "G1003 at 5:29: a magnitude has no key `level`\n"},
+      {"{\"apply\": \"rotate\", \"mag\": {\"$int\": [0, 3]}}",
+       "G1003 at 5:29: a magnitude has no key `$int`\n"},
+      {"7", "G1006 at 5:1: a node is an object, or [augmentation, probability, bin], found 7\n"},
+      {"{}", "G1005 at 5:1: a node needs one of the keys `apply`, `seq`, `choose`, `mix` and `ref`\n"},
+  };
+  for (const Case& each : cases) {
+    const std::string found = report(whole(each.policy));
+    EXPECT_EQ(found.substr(0, found.find('\n') + 1), each.expected) << each.policy;
+    EXPECT_FALSE(read(whole(each.policy)).result.document) << each.policy;
+  }
+  const Case tables[] = {
+      {"\"rotate\": {\"op\": \"rotat\"}", "G1009 at 3:1: there is no operation `rotat`\n"},
+      {"\"shear_x\": {\"range\": [0, 1]}",
+       "G1012 at 3:1: `shear_x` does not take what the parameter function `identity` gives\n"},
+      {"\"equalize\": {\"range\": [0, 1]}", "G1012 at 3:1: `equalize` takes no magnitude\n"},
+      {"\"rotate\": {\"range\": [0, 1], \"values\": [1]}",
+       "G1012 at 3:39: an augmentation has a `range` or `values`, not both\n"},
+      {"\"rotate\": {\"values\": [1, 2]}", "G1012 at 3:1: `rotate` has 2 values, and there are 11 bins\n"},
+      {"\"rotate\": {\"values\": []}", "G1011 at 3:22: this list of values is empty\n"},
+      {"\"rotate\": {\"range\": [0, 30], \"quantize\": \"up\"}",
+       "G1009 at 3:42: there is no rounding `up`\n"},
+      {"\"rotate\": {\"range\": [0, 1e31]}", "G1007 at 3:25: a range is at most 1e+30, found 1e+31\n"},
+      {"\"rotate\": {\"range\": [0, 30], \"extras\": {\"fil_value\": 1}}",
+       "G1009 at 3:41: there is no argument `fil_value`\n"},
+      {"\"1\": {}",
+       "G1006 at 3:1: the name of an augmentation is letters, digits and _, and begins with no digit, "
+       "found \"1\"\n"},
+      {"", "G1011 at 2:18: the table of augmentations is empty\n"},
+  };
+  for (const Case& each : tables) {
+    const std::string found = report(whole("{\"seq\": []}", each.policy));
+    EXPECT_EQ(found.substr(0, found.find('\n') + 1), each.expected) << each.policy;
+    EXPECT_FALSE(read(whole("{\"seq\": []}", each.policy)).result.document) << each.policy;
+  }
+}
+
+TEST(PolicyReader, OnePassFindsAllMistakes) {
+  const std::string found =
+      report(whole("{\"seq\": [[\"rotate\", 2, 1], [\"rotate\", -1, \"x\"], {\"chose\": 1}]}",
+                   "\"rotate\": {\"rang\": [0, 1]}"));
+  for (const char* place :
+       {"G1003 at 3:12", "G1007 at 5:21", "G1007 at 5:39", "G1006 at 5:43", "G1003 at 5:50"})
+    EXPECT_NE(found.find(place), std::string::npos) << place << " in\n" << found;
+}
+
+TEST(PolicyReader, CyclesAreShownOnce) {
+  const std::string found =
+      report(whole("{\"ref\": \"a\"}", "\"equalize\": {}",
+                   "\"definitions\": {\"a\": {\"ref\": \"b\"}, \"b\": {\"seq\": [{\"ref\": "
+                   "\"c\"}]}, \"c\": {\"mix\": {\"chains\": 2, \"chain\": {\"ref\": \"a\"}}}},"));
+  EXPECT_EQ(found.substr(0, 5), "G1010");
+  EXPECT_NE(found.find("the definition `a` contains itself: a → b → c → a"), std::string::npos) << found;
+  EXPECT_EQ(found.find("G1010", 1), std::string::npos) << found;
+}
+
+TEST(PolicyReader, WarningsLeaveThePolicy) {
+  const auto made = read(whole("[\"rotate\", 0, 3]"));
+  EXPECT_TRUE(made.result.document);
+  EXPECT_EQ(made.report(),
+            "G1013 at 5:1: a probability of 0: this never runs\n"
+            "G1013 at 3:47: nothing applies the augmentation `equalize`\n");
+}
+
+TEST(PolicyReader, ImportsAreFilesBesideThePolicy) {
+  const auto folder = std::filesystem::path(::testing::TempDir()) / ("imports_" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  const auto path = folder / "policy.json";
+  auto codes = [&](const std::string& imports) {
+    std::ofstream(path) << whole("[\"mine\", 1, null]", "\"mine\": {\"op\": \"blob\"}",
+                                 "\"imports\": " + imports + ",");
+    SourceMap sources;
+    std::string text;
+    for (const Diagnostic& diagnostic : read_policy_file(path.string(), sources).diagnostics)
+      text += diagnostic.code + " " + diagnostic.message + "\n";
+    return text;
+  };
+  std::ofstream(folder / "mine.dali-dsl") << "x = 1\n";
+  EXPECT_EQ(codes("[\"mine.dali-dsl\"]"), "");
+  EXPECT_EQ(codes("[\"other.dali-dsl\"]"), "G1014 the import \"other.dali-dsl\" does not exist\n");
+  EXPECT_EQ(codes("[\"/mine.dali-dsl\"]").substr(0, 5), "G1014");
+  EXPECT_EQ(codes("[\"mine.py\"]").substr(0, 5), "G1014");
+  EXPECT_EQ(codes("[\"mine.dali-dsl\", \"mine.dali-dsl\"]"), "G1014 \"mine.dali-dsl\" is imported twice\n");
+  EXPECT_EQ(codes("\"mine.dali-dsl\"").substr(0, 5), "G1006");
+  EXPECT_EQ(codes("[]").substr(0, 5), "G1009") << "without imports every operation is one of the library";
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace galatea::policy
