@@ -121,8 +121,8 @@ class Compilation {
     kernel::KernelPassOptions pass_options;
     // Unfused, every stage stays as its operator wrote it, for comparing.
     if (!options_.fuse)
-      pass_options.skip = {"integer_bands",    "permute_outputs", "inline_maps",
-                           "narrow_producers", "sink_into_store", "tabulate"};
+      pass_options.skip = {"integer_bands",   "permute_outputs", "inline_maps",      "narrow_producers",
+                           "sink_into_store", "tabulate",        "narrow_arithmetic"};
     kernel::Kernel kernel = kernel::run_kernel_passes(std::move(built.kernel), pass_options);
     plan::drop_unused_params(kernel, built.params);
     GALATEA_TRY(kernel::verify(kernel));

@@ -9,6 +9,18 @@
 #include "dsl/evaluator.h"
 
 namespace galatea::dsl {
+namespace {
+
+/// Where the function of an arm is written.
+Span definition_of(const Value& arm, Span otherwise) {
+  if (arm.is(ValueKind::kFunction)) return arm.as<FunctionObject>().span;
+  if (!arm.is(ValueKind::kStruct)) return otherwise;
+  const Value* function = arm.as<StructObject>().find("op");  // of an augmentation
+  if (!function) function = arm.as<StructObject>().find("__call__");
+  return function && function->is(ValueKind::kFunction) ? function->as<FunctionObject>().span : otherwise;
+}
+
+}  // namespace
 
 Value Evaluator::select(const std::vector<Value>& arms, const Value& index, Span index_span,
                         CallArguments& arguments) {
@@ -36,9 +48,7 @@ Value Evaluator::select(const std::vector<Value>& arms, const Value& index, Span
   std::vector<ir::BlockId> blocks;
   for (size_t i = 0; i < arms.size(); ++i) {
     if (!graph_has_room(arguments.span)) return Value::poison();
-    const Span defined =
-        arms[i].is(ValueKind::kFunction) ? arms[i].as<FunctionObject>().span : arguments.span;
-    ways.push_back({[&run, i] { return run(i); }, defined});
+    ways.push_back({[&run, i] { return run(i); }, definition_of(arms[i], arguments.span)});
     blocks.push_back(builder_->add_block());
   }
   builder_->switch_to(block_, chosen.node, blocks, user_span(index_span));

@@ -54,9 +54,13 @@ Value Evaluator::report(Diagnostic diagnostic) {
   if (diagnostic.calls.empty()) diagnostic.calls = call_chain();
   if (in_library(diagnostic.span)) {
     const Span inside = std::exchange(diagnostic.span, user_span(diagnostic.span));
-    std::erase_if(diagnostic.calls, [&](const CallSite& call) { return call.span == diagnostic.span; });
     add_label(diagnostic, inside, "here in the library");
   }
+  // The call that led into the library is the place itself.
+  auto is_place = [&](const CallSite& call) {
+    return call.span.file == diagnostic.span.file && cover(call.span, diagnostic.span) == call.span;
+  };
+  if (!calls_.empty() && calls_.back().frame->module->of_library) std::erase_if(diagnostic.calls, is_place);
   clip(diagnostic.message);
   clip(diagnostic.help);
   sink_.report(std::move(diagnostic));

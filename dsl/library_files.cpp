@@ -63,6 +63,7 @@ ModuleObject* Evaluator::load_library_file(const std::string& path) {
     if (name != file) continue;
     auto* module = arena.make<ModuleObject>();
     module->name = canonical;
+    module->of_library = true;
     library_[canonical] = library_[path] = module;
     const uint32_t number = sources_.add("galatea/" + file + ".dali-dsl", std::string(text));
     library_files_.insert(number);

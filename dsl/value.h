@@ -230,9 +230,10 @@ struct ModuleObject : Object {
     kOperatorObjects,
     kHost  ///< of the host program: using it is an error
   } lookup = Lookup::kNames;
-  std::string prefix;      ///< kOperators: "" for fn, "random." for fn.random
-  Frame* frame = nullptr;  ///< of a file: its names
-  bool broken = false;     ///< a file that could not be read: every name in it is poison
+  std::string prefix;       ///< kOperators: "" for fn, "random." for fn.random
+  Frame* frame = nullptr;   ///< of a file: its names
+  bool of_library = false;  ///< a file of the library: what fails in it is shown at the user's line
+  bool broken = false;      ///< a file that could not be read: every name in it is poison
 };
 
 /// `fn.resize`, or an operator object: an operator with some arguments given.

@@ -58,6 +58,7 @@ OPERATORS = [
     ("gaussian_blur 15", BOTH, "fn.gaussian_blur(image, window_size=15, sigma=2.6)"),
     ("laplacian 3", BOTH, "fn.laplacian(image, window_size=3)"),
     ("laplacian 5", BOTH, "fn.laplacian(image, window_size=5)"),
+    ("filter 3", BOTH, "fn.filter(image, types.Constant([[0.1, 0.1, 0.1], [0.1, 0.2, 0.1], [0.1, 0.1, 0.1]]))"),
     ("mean", BOTH, "fn.reductions.mean(image)"),
     ("max", BOTH, "fn.reductions.max(image)"),
 ]

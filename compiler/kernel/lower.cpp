@@ -6,10 +6,12 @@
 #include <algorithm>
 
 #include "base/result.h"
+#include "compiler/kernel/choose_loops.h"
 #include "compiler/kernel/expand_math.h"
 #include "compiler/kernel/lower_channels.h"
 #include "compiler/kernel/lower_gather.h"
 #include "compiler/kernel/lowering.h"
+#include "compiler/kernel/narrow_integers.h"
 
 namespace galatea::kernel {
 
@@ -266,13 +268,30 @@ LoopKernel Lowering::run() {
 
 }  // namespace lowering
 
-LoopKernel lower(const Kernel& kernel, const Schedule& schedule, const ScheduleOptions& options) {
+namespace {
+
+/// Loops for images of any number of channels, and for three where that is more.
+LoopKernel lower_for_channels(const Kernel& kernel, const Schedule& schedule,
+                              const ScheduleOptions& options) {
   LoopKernel loops = lowering::Lowering(kernel, schedule, options).run();
   const int channels = options.gpu ? -1 : unknown_channels(kernel);
   if (channels < 0) return loops;
   const Kernel three = with_three_channels(kernel, channels);
-  return choose_by_channels(lowering::Lowering(three, make_schedule(three, options), options).run(),
-                            std::move(loops), channels);
+  return choose_loops(has_three_channels(channels),
+                      lowering::Lowering(three, make_schedule(three, options), options).run(),
+                      std::move(loops));
+}
+
+}  // namespace
+
+LoopKernel lower(const Kernel& kernel, const Schedule& schedule, const ScheduleOptions& options) {
+  LoopKernel loops = lower_for_channels(kernel, schedule, options);
+  if (options.gpu || !options.fuse) return loops;
+  const std::optional<SmallNumbers> small = narrow_for_small_numbers(kernel);
+  if (!small) return loops;
+  return choose_loops(small->condition,
+                      lower_for_channels(small->kernel, make_schedule(small->kernel, options), options),
+                      std::move(loops));
 }
 
 }  // namespace galatea::kernel

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "compiler/kernel/kernel.h"
-#include "compiler/kernel/loops.h"
 
 namespace galatea::kernel {
 
@@ -10,7 +9,7 @@ namespace galatea::kernel {
 int unknown_channels(const Kernel& kernel);
 /// The same kernel where the parameter is three.
 Kernel with_three_channels(const Kernel& kernel, int parameter);
-/// Both loops as one: `three` where the parameter is three, else `any`.
-LoopKernel choose_by_channels(LoopKernel three, LoopKernel any, int parameter);
+/// Whether it is.
+Expr has_three_channels(int parameter);
 
 }  // namespace galatea::kernel

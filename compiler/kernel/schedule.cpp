@@ -12,6 +12,7 @@
 #include "base/text_writer.h"
 #include "compiler/kernel/cost.h"
 #include "compiler/kernel/lowering.h"
+#include "compiler/kernel/narrow_integers.h"
 
 namespace galatea::kernel {
 
@@ -46,6 +47,7 @@ class Scheduler {
 
   Schedule run() {
     const size_t n = kernel_.stages.size();
+    if (!options_.gpu && options_.fuse) small_ = narrow_for_small_numbers(kernel_);
     readers_.resize(n);
     outputs_.assign(n, false);
     for (const KernelOutput& output : kernel_.outputs) outputs_[static_cast<size_t>(output.stage)] = true;
@@ -61,6 +63,7 @@ class Scheduler {
         place(static_cast<int>(s), &to);
       choose_lanes(kernel_.stages[s], &to);
       add_uses(static_cast<int>(s));
+      to.reason += words_about_arithmetic(s);
     }
     if (!options_.gpu && options_.fuse)
       for (size_t s = 0; s < n; ++s) choose_gathering(static_cast<int>(s), &schedule_.stages[s]);
@@ -250,6 +253,14 @@ class Scheduler {
     if (random(4) == 0) to->lanes = LaneMapping::kPlanar;  // marks "scalar" for choose_lanes
   }
 
+  std::string words_about_arithmetic(size_t s) const {
+    if (const std::string words = narrow_arithmetic_of(kernel_.stages[s]); !words.empty())
+      return "; " + words;
+    const std::string words =
+        small_ ? narrow_arithmetic_of(small_->kernel.stages[s], small_->range) : std::string();
+    return words.empty() ? words : "; where numbers are small, " + words;
+  }
+
   /// Statistics of a stage that is kept whole are gathered while its rows are in the first cache.
   void choose_gathering(int s, StageSchedule* to) {
     int producer = -1;
@@ -284,6 +295,7 @@ class Scheduler {
   std::vector<Readers> readers_;
   std::vector<std::vector<Use>> uses_;  ///< per stage: what loops read of it; cut off where they are many
   std::vector<bool> outputs_;
+  std::optional<SmallNumbers> small_;  ///< the form that lower() makes besides
   Schedule schedule_;
 };
 

@@ -2,6 +2,7 @@
 // planned.
 #include "compiler/passes/pass_list.h"
 
+#include "compiler/passes/decode_luma_only.h"
 #include "compiler/passes/fold_constants.h"
 #include "compiler/passes/hoist_over_branch.h"
 #include "compiler/passes/merge_duplicates.h"
@@ -31,6 +32,8 @@ const std::vector<PassEntry>& pass_list() {
       // Scalars that were merged for what has sunk.
       {"remove_dead_nodes", remove_dead_nodes, "what nobody uses goes"},
       {"refine_types", refine_types, "extents that are known better by now"},
+      {"decode_luma_only", decode_luma_only,
+       "photographs of which only the luma is used are decoded to grey (exact=False)"},
       {"push_scale_into_decode", push_scale_into_decode,
        "photographs that are made small anyway are decoded small (exact=False)"},
       // In pixels of the scaled images.

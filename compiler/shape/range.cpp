@@ -125,6 +125,14 @@ Range product(DType type, const Range& a, const Range& b) {
                  *std::max_element(std::begin(ends), std::end(ends)));
 }
 
+/// Numbers that have no bit beyond the highest of the operands.
+Range any_bits(DType type, const Range& a, const Range& b) {
+  if (is_bool(type) || a.low < 0 || b.low < 0) return everything(type);
+  Wide ones = 0;
+  while (ones < std::max(a.high, b.high)) ones = ones * 2 + 1;
+  return integers(0, ones);
+}
+
 Range of_integers(ScalarOp op, DType type, const std::vector<Range>& args) {
   const Range& a = args[0];
   const Range& b = args.size() > 1 ? args[1] : args[0];
@@ -154,12 +162,13 @@ Range of_integers(ScalarOp op, DType type, const std::vector<Range>& args) {
         return integers(0, a.low < 0 ? b.high : b.low < 0 ? a.high : std::min(a.high, b.high));
       return everything(type);
     case ScalarOp::kOr:
-      return is_bool(type) ? integers(a.low | b.low, a.high | b.high) : everything(type);
+      return is_bool(type) ? integers(a.low | b.low, a.high | b.high) : any_bits(type, a, b);
     case ScalarOp::kXor:
       if (is_bool(type) && a.is_point() && b.is_point()) return integers(a.low ^ b.low, a.low ^ b.low);
-      return everything(type);
+      return any_bits(type, a, b);
     case ScalarOp::kNot:
-      return is_bool(type) ? integers(1 - a.high, 1 - a.low) : everything(type);
+      if (is_bool(type)) return integers(1 - a.high, 1 - a.low);
+      return is_signed_int(type) ? integers(-1 - a.high, -1 - a.low) : everything(type);
     case ScalarOp::kShr:
       if (!b.is_point() || b.low < 0 || b.low >= 8 * size_of(type)) return everything(type);
       return integers(a.low >> static_cast<int>(b.low), a.high >> static_cast<int>(b.low));

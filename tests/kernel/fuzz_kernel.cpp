@@ -70,7 +70,7 @@ Expr KernelMaker::read(const Image& image, std::vector<Expr> at, Border border) 
 }
 
 void KernelMaker::add_step() {
-  switch (pick(0, 19)) {
+  switch (pick(0, 22)) {
     case 0:
     case 1:
       return add_pointwise();
@@ -96,9 +96,16 @@ void KernelMaker::add_step() {
     case 5:
       return add_resampling();
     case 6:
+    case 19:
       return add_filter();
     case 7:
       return add_channel_mix();
+    case 20:
+      return add_curve();
+    case 21:
+      return add_choice();
+    case 22:
+      return add_small_integers();
     default:
       return add_reduction();
   }

@@ -153,6 +153,37 @@ void KernelMaker::add_choice() {
   images_.push_back(add_stage(std::move(stage)));
 }
 
+void KernelMaker::add_small_integers() {
+  const Image image = some_image();
+  const DType byte = choose({DType::kU8, DType::kU8, DType::kI8, DType::kI16});
+  const auto number = [&]() -> Expr {
+    const int value = chance(6) ? pick(-70000, 70000) : pick(-3, 130);
+    return chance(2) ? const_int(value, DType::kI32)
+                     : add_param(DType::kI32, cell_from_int(DType::kI32, value).bits);
+  };
+  const Expr x = convert(saturate(read(image, axes()), byte), DType::kI32);
+  Expr y = convert(saturate(read(image, axes()), DType::kU8), DType::kI32);
+  const int steps = pick(1, 4);
+  for (int i = 0; i < steps; ++i) {
+    const Expr other = chance(2) ? x : number();
+    const ScalarOp op = choose({ScalarOp::kAdd, ScalarOp::kSub, ScalarOp::kMul, ScalarOp::kMin,
+                                ScalarOp::kMax, ScalarOp::kAnd, ScalarOp::kOr, ScalarOp::kXor});
+    if (chance(6))
+      y = binary(ScalarOp::kShr, y, const_int(pick(0, 33), DType::kI32));
+    else if (chance(6))
+      y = unary(choose({ScalarOp::kAbs, ScalarOp::kNeg, ScalarOp::kNot}), y);
+    else if (chance(5))
+      y = select(y < other, x, chance(2) ? y : number());
+    else
+      y = chance(2) ? binary(op, y, other) : binary(op, other, y);
+  }
+  Stage stage;
+  stage.type = choose({DType::kU8, DType::kU8, DType::kI16});
+  stage.extents = image.extents;
+  stage.body = chance(4) ? convert(y, stage.type) : saturate(y, stage.type);
+  images_.push_back(add_stage(std::move(stage)));
+}
+
 void KernelMaker::add_channel_mix() {
   const Image image = some_image();
   Stage stage;

@@ -75,6 +75,8 @@ class KernelMaker {
   void add_curve();
   /// mask * x + (1 - mask) * y, as policies choose.
   void add_choice();
+  /// Arithmetic of 32 bits on bytes and on numbers that are mostly small: what fewer bits may hold.
+  void add_small_integers();
   void add_channel_mix();
 
   // fuzz_kernel_windows.cpp: from other places

@@ -8,6 +8,7 @@
 #include "compiler/kernel/element_program.h"
 #include "compiler/kernel/interpreter.h"
 #include "compiler/kernel/loops.h"
+#include "compiler/kernel/narrow_integers.h"
 #include "compiler/kernel/passes/passes.h"
 #include "compiler/kernel/schedule.h"
 #include "tests/kernel/fuzz_kernel.h"
@@ -75,7 +76,7 @@ std::vector<Backend> backends() {
   return out;
 }
 
-constexpr uint64_t kSeeds = 150;
+constexpr uint64_t kSeeds = 200;
 
 class KernelFuzz : public ::testing::TestWithParam<Backend> {};
 
@@ -111,6 +112,20 @@ TEST(KernelFuzzer, ExercisesEveryPass) {
     if (pass.name == "expand_math") continue;
     EXPECT_GE(changed[std::string(pass.name)], 3) << pass.name << " is hardly tried";
   }
+}
+
+TEST(KernelFuzzer, HasNumbersThatAreSmallAndSuchThatAreNot) {
+  int small = 0, others = 0;
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const FuzzCase fuzz = make_fuzz_case(seed);
+    const auto narrow = kernel::narrow_for_small_numbers(run_kernel_passes(fuzz.kernel));
+    if (!narrow) continue;
+    ParamLeaves params(fuzz.params.data());
+    uint32_t flags = 0;
+    ++(kernel::ElementProgram(narrow->condition).run(params, &flags).bits != 0 ? small : others);
+  }
+  EXPECT_GE(small, 3);
+  EXPECT_GE(others, 3);
 }
 
 TEST(KernelFuzzer, HasStatisticsThatAreGatheredRowByRow) {

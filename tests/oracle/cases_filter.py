@@ -1,4 +1,4 @@
-"""Cases of fn.gaussian_blur and fn.laplacian."""
+"""Cases of fn.gaussian_blur, fn.laplacian and fn.filter."""
 import numpy as np
 
 import formulas
@@ -114,6 +114,43 @@ def add_laplacian(group):
                   feeds_of())
 
 
+WINDOW = np.array([[0.1, 0.2, -0.3], [0.4, 0.5, 0.6], [-0.2, 0.1, 0.05], [0.02, -0.1, 0.3]], np.float32)
+FILTERS = [
+    ("default", "", {}), ("anchor", "anchor=[0, 2]", dict(anchor=(0, 2))), ("anchor_one", "anchor=1", dict(anchor=(1, 1))),
+    ("reflect_1001", 'border="reflect_1001"', dict(border="reflect_1001")), ("wrap", 'border="wrap"', dict(border="wrap")),
+    ("clamp", 'border="clamp"', dict(border="clamp")), ("constant", 'border="constant"', dict(border="constant")),
+]
+
+
+def add_filter(group):
+    static = f"types.Constant(np.array({WINDOW.tolist()}, dtype=np.float32), device='cpu')"
+    for name, arguments, options in FILTERS:
+        add_case(group, "filter_" + name, f"import numpy as np\n---\nreturn fn.experimental.filter(x, {static}, {arguments})", feeds_of(key=330),
+                 lambda x, o=options: formulas.correlate(x, WINDOW, **o))
+    large = [(9, 8), (4, 3), (6, 11), (5, 5)]
+    add_case(group, "filter_valid", f'import numpy as np\n---\nreturn fn.experimental.filter(x, {static}, mode="valid")',
+             {"x": Feed(images(large, key=334), "HWC")}, lambda x: formulas.correlate(x, WINDOW, valid=True))
+    fills = {"f": feed([7, 200, 0, 99], np.uint8)}
+    add_case(group, "filter_fill_per_sample", f'import numpy as np\n---\nreturn fn.experimental.filter(x, {static}, f, border="constant")',
+             feeds_of(key=338) | fills, lambda x, f: formulas.correlate(x, WINDOW, border="constant", fill=float(f)))
+    add_case(group, "filter_to_float", f"import numpy as np\n---\nreturn fn.experimental.filter(x, {static}, dtype=types.FLOAT)", feeds_of(key=342),
+             lambda x: formulas.correlate(x, WINDOW))
+    for dtype in ("int16", "uint16", "float32"):
+        add_case(group, f"filter_{dtype}", f"import numpy as np\n---\nreturn fn.experimental.filter(x, {static})", feeds_of(key=346, dtype=dtype),
+                 lambda x: formulas.correlate(x, WINDOW))
+    add_case(group, "filter_hw", f"import numpy as np\n---\nreturn fn.experimental.filter(x, {static})", feeds_of("HW", key=350),
+             lambda x: formulas.correlate(x, WINDOW))
+    index = {"i": feed([0, 1, 2, 1], np.int32)}
+    tables = np.stack([WINDOW, WINDOW[::-1], WINDOW * 0.5])
+    add_case(group, "filter_of_a_table",
+             f"import numpy as np\n---\ntable = types.Constant(np.array({tables.tolist()}, dtype=np.float32), device='cpu')\n"
+             "return fn.experimental.filter(x, table[i])", feeds_of(key=354) | index, lambda x, i: formulas.correlate(x, tables[int(i)]))
+    group.refused("refused_filter_anchor", f"import numpy as np\n---\nreturn fn.experimental.filter(x, {static}, anchor=4)", feeds_of())
+    group.refused("refused_filter_border", f'import numpy as np\n---\nreturn fn.experimental.filter(x, {static}, border="mirror")', feeds_of())
+    group.refused("refused_filter_window", "return fn.experimental.filter(x, types.Constant([1.0, 2.0]))", feeds_of())
+
+
 def add(group):
     add_blur(group)
     add_laplacian(group)
+    add_filter(group)

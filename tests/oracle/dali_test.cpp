@@ -145,7 +145,7 @@ TEST_P(Dali, GivesWhatWasRecorded) {
 INSTANTIATE_TEST_SUITE_P(Recorded, Dali,
                          ::testing::Values("resize", "window", "colour", "filter", "warp", "transforms",
                                            "shape", "arithmetic", "indexing", "decode", "branch", "random",
-                                           "pipeline", "values", "tables"),
+                                           "pipeline", "values", "tables", "auto_augment"),
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace

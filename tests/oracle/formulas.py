@@ -164,6 +164,41 @@ def _binomial(count):
     return row
 
 
+def place(i, n, border):
+    """Where an index outside [0, n) is read."""
+    if border == "clamp":
+        return min(max(i, 0), n - 1)
+    if border == "wrap":
+        return i % n
+    if border == "reflect_1001":
+        i %= 2 * n
+        return i if i < n else 2 * n - 1 - i
+    if n == 1:
+        return 0
+    i %= 2 * (n - 1)
+    return i if i < n else 2 * (n - 1) - i
+
+
+def correlate(values, window, anchor=(-1, -1), border="reflect_101", fill=0.0, valid=False):
+    """fn.filter on HW or HWC: out(y, x) = sum of window(j, i) * in(y + j - anchor_y, x + i - anchor_x)."""
+    values = np.asarray(values, np.float64)
+    rows, columns = window.shape
+    ay, ax = [n // 2 if a < 0 else a for a, n in zip(np.broadcast_to(anchor, 2), window.shape)]
+    height, width = values.shape[:2]
+    out_h, out_w = (height - rows + 1, width - columns + 1) if valid else (height, width)
+    oy, ox = (0, 0) if valid else (ay, ax)
+    out = np.zeros((out_h, out_w) + values.shape[2:])
+    for y in range(out_h):
+        for x in range(out_w):
+            for j in range(rows):
+                for i in range(columns):
+                    v, u = y + j - oy, x + i - ox
+                    outside = not (0 <= v < height and 0 <= u < width)
+                    value = fill if outside and border == "constant" else values[place(v, height, border), place(u, width, border)]
+                    out[y, x] += window[j, i] * value
+    return out
+
+
 def laplacian(values, window=3, smoothing=None, scale=1.0, normalized=False, spatial=(0, 1)):
     """fn.laplacian: the sum over axes of scaled second derivatives, smoothed along the other axes."""
     n = len(spatial)

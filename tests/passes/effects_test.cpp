@@ -118,6 +118,25 @@ TEST(Effects, ScalesOnlyWhereOtherValuesAreAllowed) {
   EXPECT_TRUE(out.says("1/2, 1/4 or 1/8"));
 }
 
+TEST(Effects, DecodesTheLumaOnlyWhereOtherValuesAreAllowed) {
+  const std::string body = std::string(kDecoded) +
+                           "    image = fn.resize(image, size=[224, 224])\n"
+                           "    gray = fn.color_space_conversion(image, image_type=types.RGB,\n"
+                           "                                     output_type=types.GRAY)\n";
+  Outcome out = passes_over(body + "    return gray, label\n", ", exact=False");
+  EXPECT_EQ(out.count("u8[224,224,1] HWC"), 2u) << out.graph;
+  EXPECT_EQ(out.count("image_type=2, output_type=0"), 1u) << out.graph;
+  EXPECT_TRUE(out.says("decoders.image makes the luma only"));
+  // Scaled and cut all the same.
+  EXPECT_EQ(out.count("scaled_for"), 1u) << out.graph;
+  out = passes_over(body + "    return gray, label\n");
+  EXPECT_EQ(out.count("u8[224,224,1] HWC"), 1u) << out.graph;
+  EXPECT_TRUE(out.says("with exact=False it would decode nothing else"));
+  out = passes_over(body + "    return gray, fn.hue(image, hue=20.0)\n", ", exact=False");
+  EXPECT_EQ(out.count("u8[224,224,1] HWC"), 1u) << out.graph;
+  EXPECT_TRUE(out.says("decoders.image makes all colours: hue needs them"));
+}
+
 TEST(Effects, SaysWhyAnImageIsDecodedWhole) {
   Outcome out = passes_over(std::string(kDecoded) + "    return image, label\n");
   EXPECT_TRUE(out.says("the whole image: all of it is read"));

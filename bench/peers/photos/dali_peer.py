@@ -3,6 +3,9 @@
 import measure
 import nvidia.dali as dali
 from nvidia.dali import fn, pipeline_def, types
+from nvidia.dali.auto_aug.auto_augment import auto_augment
+from nvidia.dali.auto_aug.rand_augment import rand_augment
+from nvidia.dali.auto_aug.trivial_augment import trivial_augment_wide
 
 
 def normalize(image, mirror=0, **crop):
@@ -59,6 +62,22 @@ def train_conditional(encoded):
     return normalize(image, fn.random.coin_flip())
 
 
+def train_autoaugment(encoded):
+    return normalize(auto_augment(resize(random_window(encoded)), shape=[measure.SIZE, measure.SIZE]), fn.random.coin_flip())
+
+
+def train_randaugment_2_9(encoded):
+    return normalize(rand_augment(resize(random_window(encoded)), n=2, m=9), fn.random.coin_flip())
+
+
+def train_randaugment_3_15(encoded):
+    return normalize(rand_augment(resize(random_window(encoded)), n=3, m=15), fn.random.coin_flip())
+
+
+def train_trivialaugment(encoded):
+    return normalize(trivial_augment_wide(resize(random_window(encoded))), fn.random.coin_flip())
+
+
 def fixed_conditional(encoded, label, p):
     image = resize(fixed_window(encoded, p))
     if label[0] % 2 == 0:
@@ -69,7 +88,8 @@ def fixed_conditional(encoded, label, p):
 
 
 TRAIN = {"imagenet-train": train_imagenet, "imagenet-val": val_imagenet, "train-color-rotate": train_color_rotate,
-         "small-batch": train_small_batch, "seed-conditional": train_conditional}
+         "small-batch": train_small_batch, "seed-conditional": train_conditional, "autoaugment": train_autoaugment,
+         "randaugment-2-9": train_randaugment_2_9, "randaugment-3-15": train_randaugment_3_15, "trivialaugment": train_trivialaugment}
 FIXED = {
     "imagenet-train": lambda encoded, label, p: normalize(resize(fixed_window(encoded, p))),
     "imagenet-val": lambda encoded, label, p: val_imagenet(encoded),

@@ -25,6 +25,7 @@ const std::vector<KernelPass>& kernel_passes() {
       {"simplify", "exact rewrites of expressions", simplify},
       // Once nothing moves between stages any more.
       {"tabulate", "functions of one byte become tables", tabulate, true},
+      {"narrow_arithmetic", "integers are computed in as few bits as hold them", narrow_arithmetic, true},
       // Last: the passes above know nothing of what the expansions look like.
       {"expand_math", "mathematical functions become basic operations", expand_math_functions},
   };

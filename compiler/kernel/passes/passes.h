@@ -67,6 +67,10 @@ void sink_into_store(Kernel& kernel);
 /// A byte computed from one other byte is looked up in a table that the sample makes first.
 ///   map s0:u8 { f(in0[i]) }   ->   map s0:u8 [256] { f(u8(axis0)) }  map s1:u8 { s0[in0[i]] }
 void tabulate(Kernel& kernel);
+/// Integers are computed in the fewest bits that hold every value on the way.
+///   saturate.u8(sub(convert.i32(a:u8), convert.i32(b:u8)))   ->   saturate.u8(sub(convert.i16(a),
+///   convert.i16(b)))
+void narrow_arithmetic(Kernel& kernel);
 /// Mathematical functions become basic operations (expand_math.h).
 void expand_math_functions(Kernel& kernel);
 

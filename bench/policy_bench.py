@@ -1,0 +1,59 @@
+"""Benchmarks of automatic augmentation: imagenet-train with a policy before it normalises, against imagenet-train of ours and DALI's own policy.
+
+Limit: our imagenet-train, the same threads and files: a policy should cost nothing. Outputs are drawn, so that they are not compared here; that each
+augmentation makes what DALI makes is a test (tests/oracle).
+"""
+
+from dataclasses import dataclass
+
+import contest
+import harness
+import photo_bench
+import report
+
+PLAIN = photo_bench.PhotoBench("imagenet-train", "", "bench/benches/imagenet_train.dali-dsl", {})
+
+
+@dataclass
+class Policy:
+    """A .dali-dsl file with the pipeline `train`, and the name under which bench/peers/photos/dali_peer.py has the same."""
+    name: str
+    pipeline: str
+    settings: tuple = ()  # of parameters: ("n=3", "m=15")
+    share: float = 0.9  # of imagenet-train that is aimed at
+    by_dali: float = 0  # how many times DALI's speed is aimed at
+
+
+def measure(context, policy, threads):
+    args = context.args
+    bench = photo_bench.PhotoBench(policy.name, "", policy.pipeline, {})
+    settings = [part for one in policy.settings for part in ("--set", one)]
+    limit = contest.Contestant("limit: imagenet-train of ours", photo_bench.our_command(context, PLAIN, threads))
+    ours = contest.Contestant("galatea", photo_bench.our_command(context, bench, threads, *settings))
+    peers = [contest.Contestant("DALI", context.peer("photos/dali_peer.py", "--bench", policy.name, "--photos", context.photos, "--threads", threads,
+                                                     "--batch-size", args.batch_size, "--epochs", args.epochs),
+                                skipped=context.no_peers, is_peer=True)] if context.wants_peer("DALI") else []
+    everyone = [limit, ours, *peers]
+    contest.run_rounds(everyone, args.rounds, args.timeout)
+    for needed in (limit, ours):
+        if needed.skipped:
+            raise harness.Failure(needed.skipped)
+    rows, entries = report.standings(everyone, limit, ours)
+    print(f"\n{policy.name}: batch {args.batch_size}, {threads} thread{'s' if threads > 1 else ''}; aimed at: {policy.share} of imagenet-train, "
+          f"{policy.by_dali} times DALI; medians of {args.rounds} alternating rounds of {args.epochs} epochs (lowest - highest)")
+    report.show(rows, entries)
+    return {"threads": threads, "policy": policy.name, "settings": policy.settings, "contestants": entries}
+
+
+def run(context, name, policies):
+    args = context.args
+    files = photo_bench.photographs(context)
+    result = {"name": name, "machine": report.machine(), "files": len(files), "batch_size": args.batch_size, "epochs": args.epochs,
+              "rounds": args.rounds, "tables": []}
+    charts = []
+    for threads in args.threads:
+        for policy in policies:
+            table = measure(context, policy, threads)
+            result["tables"].append(table)
+            charts.append(report.chart(f"{policy.name}: images/s, {threads} thread{'s' if threads > 1 else ''}", table["contestants"]))
+    report.write(name, result, charts)

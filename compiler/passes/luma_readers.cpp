@@ -1,0 +1,237 @@
+#include "compiler/passes/luma_readers.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace galatea::passes {
+namespace {
+
+using kernel::Expr;
+using kernel::ExprKind;
+using kernel::ExprNode;
+using kernel::LoadTarget;
+using kernel::Stage;
+using kernel::StageForm;
+using op::LoweredOutput;
+
+constexpr int64_t kColors = 3;
+
+bool is_op(const Expr& e, ScalarOp op) { return e->kind == ExprKind::kOp && e->op == op; }
+bool reads_input(const ExprNode& e) {
+  return e.kind == ExprKind::kLoad && e.target == LoadTarget{LoadTarget::Kind::kInput, 0};
+}
+bool is_axis(const Expr& e, int number) { return e->kind == ExprKind::kAxis && e->index == number; }
+
+/// Whether no scalar of the definition is taken from the image's elements.
+bool needs_no_pixels(const op::Lowering& lowering, ir::ValueId image) {
+  bool found = false;
+  const auto look = [&](const Expr& e) {
+    kernel::for_each_node(e, [&](const Expr& x) {
+      found |= x->kind == ExprKind::kSymbol && x->symbol == kernel::SymbolKind::kElement &&
+               x->a == static_cast<int64_t>(image);
+    });
+  };
+  for (const op::Check& check : lowering.checks) look(check.condition);
+  for (const LoweredOutput& output : lowering.outputs)
+    for (const auto* list : {&output.extents, &output.start, &output.step})
+      std::ranges::for_each(*list, look);
+  for (const Stage& stage : lowering.stages)
+    for (const Expr* e : {&stage.body, &stage.first, &stage.taps, &stage.weight, &stage.finish}) look(*e);
+  return !found && lowering.native_scalars.empty() && lowering.natives.empty();
+}
+
+class Apart {
+ public:
+  Apart(const op::Lowering& lowering, int channel) : lowering_(lowering), channel_(channel) {}
+
+  /// Whether stage `number`, whose channels run along `axis`, blends elements of its own channel.
+  bool stage(int number, int axis) {
+    const Stage& stage = lowering_.stages[static_cast<size_t>(number)];
+    const Expr& extent = stage.extents[static_cast<size_t>(axis)];
+    if (!kernel::is_const(extent) || kernel::const_value(extent) != kColors) return false;
+    axis_ = axis;
+    if (stage.form == StageForm::kMap) return blends(stage.body);
+    if (stage.form != StageForm::kBand || stage.band_axis == axis) return false;
+    return is_free(stage.first) && is_free(stage.weight) && converts_sum(stage.finish) &&
+           blends(stage.source);
+  }
+
+ private:
+  bool depends_on_image(int number) const {
+    const Stage& stage = lowering_.stages[static_cast<size_t>(number)];
+    for (const Expr* e : {&stage.body, &stage.first, &stage.weight, &stage.source, &stage.finish})
+      if (mentions_image(*e)) return true;
+    return false;
+  }
+  bool mentions_image(const Expr& e) const {
+    bool found = false;
+    kernel::for_each_node(e, [&](const Expr& x) {
+      found |= reads_input(*x) || (x->kind == ExprKind::kLoad && x->target.kind == LoadTarget::Kind::kStage &&
+                                   depends_on_image(x->target.index));
+    });
+    return found;
+  }
+  /// The same for all channels and all images.
+  bool is_free(const Expr& e) const {
+    bool channel = false;
+    kernel::for_each_node(e, [&](const Expr& x) { channel |= is_axis(x, axis_); });
+    return !channel && !mentions_image(e);
+  }
+  static bool converts_sum(const Expr& finish) {
+    if (!finish || finish->kind == ExprKind::kAcc) return true;
+    if (is_op(finish, ScalarOp::kMul) && kernel::is_const(finish->args[1]))
+      return converts_sum(finish->args[0]);
+    return (is_op(finish, ScalarOp::kSaturate) || is_op(finish, ScalarOp::kConvert)) &&
+           converts_sum(finish->args[0]);
+  }
+
+  bool loads_own_channel(const ExprNode& load) {
+    int at = reads_input(load) ? channel_ : -1;
+    for (size_t d = 0; d < load.args.size(); ++d) {
+      if (is_axis(load.args[d], axis_) && (at < 0 || at == static_cast<int>(d)))
+        at = static_cast<int>(d);
+      else if (!is_free(load.args[d]) || at == static_cast<int>(d))
+        return false;
+    }
+    if (at < 0 || reads_input(load)) return at >= 0;
+    if (load.target.kind != LoadTarget::Kind::kStage) return false;
+    return Apart(lowering_, channel_).stage(load.target.index, at);
+  }
+
+  bool blends(const Expr& e) {
+    if (e->kind == ExprKind::kLoad && mentions_image(e)) return loads_own_channel(*e);
+    if (e->kind != ExprKind::kOp) return is_free(e);
+    switch (e->op) {
+      case ScalarOp::kSaturate:
+      case ScalarOp::kConvert:
+      case ScalarOp::kRound:
+        return blends(e->args[0]);
+      case ScalarOp::kSelect:  // something else outside of the image
+        return is_free(e->args[0]) && blends(e->args[1]) && blends(e->args[2]);
+      case ScalarOp::kFma: {  // a + t * (b - a)
+        const Expr &t = e->args[0], &difference = e->args[1], &a = e->args[2];
+        return is_free(t) && is_op(difference, ScalarOp::kSub) && kernel::same(difference->args[1], a) &&
+               blends(difference->args[0]) && blends(a);
+      }
+      default:
+        return is_free(e);
+    }
+  }
+
+  const op::Lowering& lowering_;
+  int channel_;    ///< of the input
+  int axis_ = -1;  ///< of the stage that is looked at
+};
+
+/// Σ weight · pixel[channel] of one pixel.
+struct Mix {
+  std::array<double, kColors> weights{};
+  const ExprNode* pixel = nullptr;  ///< one of the loads
+};
+
+class LumaForm {
+ public:
+  explicit LumaForm(int channel) : channel_(channel) {}
+
+  bool add(const Expr& e, double factor, Mix* mix) const {
+    if (kernel::is_const(e)) return true;
+    if (e->kind == ExprKind::kLoad) return add_load(*e, factor, mix);
+    if (e->kind != ExprKind::kOp) return false;
+    double constant = 0;
+    switch (e->op) {
+      case ScalarOp::kSaturate:
+      case ScalarOp::kConvert:
+      case ScalarOp::kRound:
+        return add(e->args[0], factor, mix);
+      case ScalarOp::kMin:
+      case ScalarOp::kMax:
+        return kernel::is_const(e->args[1]) && add(e->args[0], factor, mix);
+      case ScalarOp::kAdd:
+        return add(e->args[0], factor, mix) && add(e->args[1], factor, mix);
+      case ScalarOp::kSub:
+        return add(e->args[0], factor, mix) && add(e->args[1], -factor, mix);
+      case ScalarOp::kMul:
+        for (const size_t i : {size_t{0}, size_t{1}})
+          if (value_of(e->args[i], &constant)) return add(e->args[1 - i], factor * constant, mix);
+        return false;
+      case ScalarOp::kFma:
+        for (const size_t i : {size_t{0}, size_t{1}})
+          if (value_of(e->args[i], &constant))
+            return add(e->args[1 - i], factor * constant, mix) && add(e->args[2], factor, mix);
+        return false;
+      default:
+        return false;
+    }
+  }
+
+ private:
+  static bool value_of(const Expr& e, double* value) {
+    if (!kernel::is_const(e)) return false;
+    *value = cell_to_double(e->type, e->value);
+    return std::isfinite(*value);
+  }
+
+  bool add_load(const ExprNode& load, double factor, Mix* mix) const {
+    if (!reads_input(load)) return false;
+    const Expr& channel = load.args[static_cast<size_t>(channel_)];
+    if (!kernel::is_const(channel)) return false;
+    const int64_t c = kernel::const_value(channel);
+    if (c < 0 || c >= kColors) return false;
+    for (size_t d = 0; mix->pixel && d < load.args.size(); ++d)
+      if (static_cast<int>(d) != channel_ && !kernel::same(load.args[d], mix->pixel->args[d])) return false;
+    mix->pixel = &load;
+    mix->weights[static_cast<size_t>(c)] += factor;
+    return true;
+  }
+
+  int channel_;
+};
+
+bool is_luma(const Mix& mix, bool red_first) {
+  constexpr std::array<double, kColors> kLuma = {0.299, 0.587, 0.114};
+  constexpr double kNear = 1e-3;
+  const double sum = mix.weights[0] + mix.weights[1] + mix.weights[2];
+  if (!mix.pixel || std::abs(sum) < kNear) return false;
+  for (size_t c = 0; c < kLuma.size(); ++c) {
+    const double expected = kLuma[red_first ? c : kLuma.size() - 1 - c] * sum;
+    if (std::abs(mix.weights[c] - expected) > kNear * std::abs(sum)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool keeps_channels_apart(const op::Lowering& lowering, ir::ValueId image, const ChannelDims& dims) {
+  if (lowering.outputs.size() != 1 || !needs_no_pixels(lowering, image)) return false;
+  const LoweredOutput& output = lowering.outputs[0];
+  const auto channel = static_cast<size_t>(dims.output);
+  if (output.kind == LoweredOutput::Kind::kView)
+    return output.input == 0 && !output.reshape && output.input_dim[channel] == dims.input &&
+           kernel::is_const_int(output.step[channel], 1) &&
+           kernel::is_const_int(output.start[static_cast<size_t>(dims.input)], 0) &&
+           kernel::is_const_int(output.extents[channel], kColors);
+  if (output.kind != LoweredOutput::Kind::kStage) return false;
+  return Apart(lowering, dims.input).stage(output.stage, output.axis_of[channel]);
+}
+
+bool sees_only_luma(const op::Lowering& lowering, ir::ValueId image, const ChannelDims& dims,
+                    bool red_first) {
+  if (lowering.outputs.size() != 1 || lowering.outputs[0].kind != LoweredOutput::Kind::kStage) return false;
+  if (!needs_no_pixels(lowering, image)) return false;
+  const LoweredOutput& output = lowering.outputs[0];
+  const Stage& stage = lowering.stages[static_cast<size_t>(output.stage)];
+  const int axis = output.axis_of[static_cast<size_t>(dims.output)];
+  const Expr& channels = stage.extents[static_cast<size_t>(axis)];
+  if (stage.form != StageForm::kMap || !kernel::is_const(channels) || kernel::const_value(channels) > kColors)
+    return false;
+  for (int64_t c = 0; c < kernel::const_value(channels); ++c) {
+    const Expr body = kernel::rewrite(
+        stage.body, [&](const Expr& e) { return is_axis(e, axis) ? kernel::const_int(c) : Expr(); });
+    Mix mix;
+    if (!LumaForm(dims.input).add(body, 1, &mix) || !is_luma(mix, red_first)) return false;
+  }
+  return true;
+}
+
+}  // namespace galatea::passes
