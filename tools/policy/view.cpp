@@ -44,9 +44,15 @@ std::string quoted(const std::string& text) {
   std::string out = "\"";
   for (char c : text) {
     if (c == '"' || c == '\\') out += '\\';
-    out += c;
+    out += c == '\n' ? "\\n" : std::string(1, c);
   }
   return out + "\"";
+}
+
+/// The sheet's letters have no degree sign.
+std::string plain(std::string label) {
+  if (const size_t at = label.find("°"); at != std::string::npos) label.replace(at, 2, " deg");
+  return label;
 }
 
 /// The bins that the columns of one augmentation show.
@@ -84,6 +90,7 @@ Columns operations(const policy::Document& document, const Options& options, con
                                  policy::parameter_text(positive,
                                                         policy::magnitude_of_bin(entry, bin, document.bins)))
                    : entry.name);
+      columns.labels.back() = plain(columns.labels.back());
     }
   }
   return columns;
