@@ -266,7 +266,7 @@ TEST(ComposedWarp, OneBlendBehindACanvas) {
   const auto run = [&] {
     return OpRun("composed_warp")
         .input(in)
-        .input(tensor(DType::kF32, {2}, {2.5, -1.5}))
+        .fixed(tensor(DType::kF32, {2}, {2.5, -1.5}))
         .arg("known_extents", std::vector<int64_t>{8, 10})
         .arg("extents", Texts{"8:i64", "10:i64"})
         .arg("fill_value", 9.0);
