@@ -154,10 +154,9 @@ Document new_document(const std::string& text) {
   Document document;
   document.name = text;
   document.bins = 11;
-  Extra fill{"fill_value", {}, {}};
-  fill.value.kind = JsonValue::Kind::kArray;
-  for (int level : {124, 116, 104}) fill.value.items.push_back(extra("", level).value);
-  document.extras = {std::move(fill), extra("interp_type", "random:linear,cubic")};
+  // timm fills with the mean colour where its data configuration says one, and draws linear or cubic
+  // interpolation; the warps take one number, and linear.
+  document.extras = {extra("fill_value", 128), extra("interp_type", "linear")};
   return document;
 }
 

@@ -36,11 +36,12 @@ TEST(PolicySpelling, EqualsTheDocumentsWrittenByHand) {
   EXPECT_EQ(difference_text(*document_of("rand_augment(n=2, m=9)"), random), "");
   EXPECT_EQ(difference_text(*document_of("trivial_augment_wide()"), from_file("trivial.json")), "");
   EXPECT_EQ(difference_text(*document_of("image_net(shape=shape)"), from_file("image_net.json")), "");
-  // Documents written by hand have other bins, which levels do not see, and another order.
+  // The document written by hand has other bins, which levels do not see, another order, and timm's colour
+  // and interpolation, which the warps do not have.
   Document timm = *document_of("rand-m9-mstd0.5-inc1");
   timm.bins = 31;
   for (const Difference& each : differences(timm, from_file("timm.json")))
-    EXPECT_EQ(each.path, "augmentations (order)");
+    EXPECT_TRUE(each.path == "augmentations (order)" || each.path.starts_with("extras.")) << each.path;
 }
 
 TEST(PolicySpelling, RoundTrips) {

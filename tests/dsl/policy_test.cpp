@@ -1,0 +1,214 @@
+// policy.load: a document gives the graph that the library's call gives; what is wrong is said in its place.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+
+#include "policy/spelling.h"
+#include "policy/writer.h"
+#include "tests/dsl/support.h"
+
+namespace galatea::dsl::testing {
+namespace {
+namespace fs = std::filesystem;
+
+class PolicyLoad : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(::testing::TempDir()) / ("galatea_policy_" + std::to_string(::getpid()));
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  void write(const std::string& name, const std::string& text) { std::ofstream(folder_ / name) << text; }
+  void write_policy(const std::string& policy, const std::string& table, const std::string& more = "") {
+    write("policy.json", "{\"format\": \"augment-policy\", \"version\": 1, \"bins\": 11," + more +
+                             "\n\"augmentations\": {" + table + "},\n\"policy\": " + policy + "}");
+  }
+  Staged stage_body_here(const std::string& body) {
+    return stage((folder_ / "test.dali-dsl").string(),
+                 "from galatea import fn, pipeline_def, types\n"
+                 "from galatea.auto_aug import auto_augment, policy, rand_augment, trivial_augment\n"
+                 "\n"
+                 "@pipeline_def(batch_size=4, seed=1)\n"
+                 "def p():\n"
+                 "    encoded, label = fn.readers.file(file_root=\"photos\")\n"
+                 "    image = fn.resize(fn.decoders.image(encoded), size=[64, 48])\n" +
+                     body);
+  }
+  Staged load() {
+    return stage_body_here("    return policy.load(\"policy.json\")(image, shape=[64, 48])\n");
+  }
+  std::string load_diagnostics() {
+    Staged staged = load();
+    EXPECT_FALSE(staged.result.ok);
+    return staged.diagnostics;
+  }
+
+  fs::path folder_;
+};
+
+// The text of a graph without the names of values, the keys of draws and the names of outputs.
+std::string anonymous(const std::string& graph) {
+  std::map<std::string, std::string> numbers;
+  std::string out;
+  const std::regex name("%[A-Za-z0-9_.]+|key=[0-9a-fx]+|outputs=\\[[^\\]]*\\]");
+  size_t end = 0;
+  for (std::sregex_iterator match(graph.begin(), graph.end(), name), none; match != none; ++match) {
+    const std::string found = match->str();
+    out += graph.substr(end, static_cast<size_t>(match->position()) - end);
+    end = static_cast<size_t>(match->position()) + found.size();
+    if (found[0] == '%') out += numbers.emplace(found, "%" + std::to_string(numbers.size())).first->second;
+  }
+  return out + graph.substr(end);
+}
+
+TEST_F(PolicyLoad, EqualsTheCallOfTheLibrary) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"rand_augment(n=2, m=9)", "rand_augment.rand_augment(image, 2, 9)"},
+      {"rand_augment(n=3, m=4, num_magnitude_bins=11, shape=shape, excluded=[\"rotate\"])",
+       "rand_augment.rand_augment(image, 3, 4, num_magnitude_bins=11, shape=[64, 48], "
+       "excluded=[\"rotate\"])"},
+      {"rand_augment(n=1, m=30, monotonic_mag=False, fill_value=7)",
+       "rand_augment.rand_augment(image, 1, 30, monotonic_mag=False, fill_value=7)"},
+      {"trivial_augment_wide()", "trivial_augment.trivial_augment_wide(image)"},
+      {"trivial_augment_wide(num_magnitude_bins=7, shape=shape)",
+       "trivial_augment.trivial_augment_wide(image, num_magnitude_bins=7, shape=[64, 48])"},
+      {"image_net", "auto_augment.auto_augment(image)"},
+      {"image_net(shape=shape)", "auto_augment.auto_augment(image, shape=[64, 48])"},
+      {"svhn(shape=shape, max_translate_rel=0.5)",
+       "auto_augment.auto_augment(image, \"svhn\", shape=[64, 48], max_translate_rel=0.5)"},
+      {"reduced_cifar10", "auto_augment.auto_augment(image, \"reduced_cifar10\")"},
+      {"reduced_image_net", "auto_augment.auto_augment(image, \"reduced_image_net\")"},
+  };
+  for (const auto& [spelling, call] : cases) {
+    const Result<policy::Document> document = policy::document_of(spelling);
+    ASSERT_TRUE(document) << spelling;
+    write("policy.json", policy::to_json(*document));
+    Staged loaded = load();
+    ASSERT_TRUE(loaded.result.ok) << spelling << "\n" << loaded.diagnostics;
+    Staged called = stage_body_here("    return " + std::string(call) + "\n");
+    ASSERT_TRUE(called.result.ok) << call << "\n" << called.diagnostics;
+    EXPECT_EQ(anonymous(loaded.graphs), anonymous(called.graphs)) << spelling;
+    EXPECT_EQ(loaded.diagnostics, "") << spelling;
+  }
+}
+
+TEST_F(PolicyLoad, EveryFamilyStages) {
+  for (const policy::KnownPolicy& known : policy::known_policies()) {
+    write("policy.json", policy::to_json(*policy::document_of(known.spelling)));
+    Staged staged = load();
+    EXPECT_TRUE(staged.result.ok) << known.spelling << "\n" << staged.diagnostics;
+    EXPECT_EQ(staged.verdict, "") << known.spelling;
+  }
+}
+
+TEST_F(PolicyLoad, EveryFormOfADocumentStages) {
+  const char* table =
+      "\"rotate\": {\"range\": [0, 30], \"negate\": true}, \"shear_x\": {\"range\": [0, 0.3], \"param\": "
+      "\"vec_x\"},"
+      "\"shear_y\": {\"range\": [0, 0.3], \"param\": \"vec_y\", \"negate\": true},"
+      "\"bright\": {\"op\": \"brightness\", \"range\": [0, 0.9], \"param\": \"one_plus\", \"clamp\": [0.5, "
+      "1.5]},"
+      "\"sharpness\": {\"range\": [0, 0.9], \"negate\": true, \"param\": \"sharpness_kernel\"},"
+      "\"sharper\": {\"op\": \"sharpness\", \"range\": [0, 1.9], \"param\": \"sharpness_kernel_shifted\"},"
+      "\"posterize\": {\"range\": [8, 0], \"param\": \"posterize_mask0\", \"quantize\": \"round_even\"},"
+      "\"solarize\": {\"range\": [256, 0], \"quantize\": \"ceil\"},"
+      "\"solarize_add\": {\"range\": [0, 110], \"quantize\": \"trunc\"},"
+      "\"move\": {\"op\": \"translate_x\", \"range\": [0, 0.3], \"param\": \"vec_x\", \"extras\": "
+      "{\"pixel_round\": "
+      "\"trunc\", \"interp_type\": \"nearest\"}}, \"equalize\": {}";
+  for (
+      const char* expression :
+      {R"({"choose": 2, "from": "*", "each": {"mag": {"level": 3, "std": 0.5, "clip": [0, 10]}}})",
+       R"({"choose": 2, "from": "*", "each": {"mag": {"level": 3}, "p": 0.5}})",
+       R"({"choose": [0, 3], "from": "*", "each": {"mag": {"uniform_level": [1, 9]}}})",
+       R"({"choose": 3, "from": "*", "replace": false, "weights": {"rotate": 5}, "each": {"mag": {"uniform_bin": [2, 5]}}})",
+       R"({"choose": 2, "from": ["equalize", {"apply": "rotate", "mag": {"value": 12.5}}], "weights": [1, 3]})",
+       R"({"seq": [["rotate", 0.5, 3], ["move", 1, 10], {"ref": "twice", "p": 0.25}, {"seq": []}]})",
+       R"({"mix": {"chains": 2, "chain": {"choose": [1, 2], "from": "*", "each": {"mag": {"uniform_bin": [0, 9]}}}, "alpha": 0.5}, "p": 0.5})",
+       R"({"apply": "rotate", "mag": {"level": 12, "max": 10, "clip": [0, 10]}, "extras": {"rotate_keep_size": true}})"}) {
+    write_policy(expression, table,
+                 "\"definitions\": {\"twice\": {\"seq\": [[\"equalize\", 1, null], [\"bright\", 1, 10]]}},");
+    Staged staged = load();
+    EXPECT_TRUE(staged.result.ok) << expression << "\n" << staged.diagnostics;
+    EXPECT_EQ(staged.verdict, "") << expression;
+  }
+}
+
+TEST_F(PolicyLoad, MistakesAreShownInTheDocumentAndAtTheCall) {
+  write_policy("[\"rotat\", 1, 3]", "\"rotate\": {\"range\": [0, 30]}");
+  const std::string text = load_diagnostics();
+  EXPECT_NE(text.find("error[G1009]: there is no augmentation `rotat`"), std::string::npos) << text;
+  EXPECT_NE(text.find("policy.json:3:12"), std::string::npos) << text;
+  EXPECT_NE(text.find("did you mean `rotate`?"), std::string::npos) << text;
+  EXPECT_NE(text.find("read here"), std::string::npos) << text;
+
+  fs::remove(folder_ / "policy.json");
+  const std::string missing = load_diagnostics();
+  EXPECT_NE(missing.find("error[G1014]: cannot read "), std::string::npos) << missing;
+  EXPECT_NE(missing.find("test.dali-dsl:8:24"), std::string::npos) << missing;
+
+  Staged outside = stage_body_here("    return policy.load(\"../policy.json\")(image)\n");
+  EXPECT_EQ(outside.codes, std::vector<std::string>{"G0606"}) << outside.diagnostics;
+  Staged number = stage_body_here("    return policy.load(7)(image)\n");
+  EXPECT_EQ(number.codes, std::vector<std::string>{"G0660"}) << number.diagnostics;
+}
+
+TEST_F(PolicyLoad, ArgumentsOfTheCallAreChecked) {
+  write_policy("[\"translate_x\", 1, 3]", "\"translate_x\": {\"range\": [0, 1], \"param\": \"vec_x\"}");
+  Staged without = stage_body_here("    return policy.load(\"policy.json\")(image)\n");
+  EXPECT_EQ(without.codes, std::vector<std::string>{"G0656"}) << without.diagnostics;
+  EXPECT_NE(without.diagnostics.find("shape"), std::string::npos);
+  Staged typo = stage_body_here("    return policy.load(\"policy.json\")(image, shap=[64, 48])\n");
+  EXPECT_EQ(typo.codes, std::vector<std::string>{"G0657"}) << typo.diagnostics;
+  Staged floats = stage_body_here("    return policy.load(\"policy.json\")(image * 1.0, shape=[64, 48])\n");
+  EXPECT_EQ(floats.codes, std::vector<std::string>{"G0663"}) << floats.diagnostics;
+}
+
+TEST_F(PolicyLoad, ImportsBringAugmentationsOfTheUsers) {
+  write("mine.dali-dsl",
+        "from galatea import fn\n"
+        "from galatea.auto_aug.core import augmentation\n"
+        "\n"
+        "@augmentation(mag_range=(0, 9))\n"
+        "def blur(data, sigma, window=5):\n"
+        "    return fn.gaussian_blur(data, sigma=sigma, window_size=window)\n"
+        "\n"
+        "def plain(data, _):\n"
+        "    return data\n"
+        "\n"
+        "def halved(m):\n"
+        "    return m / 2\n");
+  const std::string imports = "\"imports\": [\"mine.dali-dsl\"],";
+  write_policy(
+      "{\"seq\": [[\"blur\", 1, 10], [\"plain\", 1, null]]}",
+      "\"blur\": {\"range\": [0.1, 4], \"param\": \"halved\", \"extras\": {\"window\": 7}}, \"plain\": {}",
+      imports);
+  Staged staged = load();
+  ASSERT_TRUE(staged.result.ok) << staged.diagnostics;
+  EXPECT_NE(staged.graphs.find("gaussian_blur"), std::string::npos) << staged.graphs;
+  EXPECT_NE(staged.graphs.find("window_size=[7]"), std::string::npos) << staged.graphs;
+  EXPECT_NE(staged.graphs.find("value=[2.0]"), std::string::npos) << "half of the greatest magnitude\n"
+                                                                  << staged.graphs;
+
+  write_policy("[\"blurr\", 1, null]", "\"blurr\": {}", imports);
+  const std::string text = load_diagnostics();
+  EXPECT_NE(text.find("error[G1009]: there is no operation `blurr`"), std::string::npos) << text;
+  EXPECT_NE(text.find("did you mean `blur`?"), std::string::npos) << text;
+
+  write("mine.dali-dsl", "from galatea import nothing\n");
+  const std::string broken = load_diagnostics();
+  EXPECT_NE(broken.find("mine.dali-dsl:1:21"), std::string::npos) << broken;
+
+  // An import that loads the policy that imports it: the circle ends in an error, not in a loop.
+  write("mine.dali-dsl", "from galatea.auto_aug import policy\nagain = policy.load(\"policy.json\")\n");
+  const std::string circle = load_diagnostics();
+  EXPECT_NE(circle.find("error[G0605]"), std::string::npos) << circle;
+}
+
+}  // namespace
+}  // namespace galatea::dsl::testing

@@ -1,0 +1,163 @@
+// `galatea policy` as scripts see it: statuses, what goes to stdout and stderr, files.
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/program.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using galatea::testing::contains;
+using galatea::testing::Outcome;
+using galatea::testing::read_file;
+
+class PolicyCommand : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(testing::TempDir()) / ("galatea_policy_cli_" + std::to_string(::getpid()));
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  Outcome policy(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "policy");
+    return galatea::testing::run_galatea(std::move(arguments), folder_);
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(PolicyCommand, HelpAndWrongUsage) {
+  Outcome help = policy({"--help"});
+  EXPECT_EQ(help.status, 0);
+  for (const char* name : {"list", "show", "validate", "convert", "diff", "mutate", "view", "schema"}) {
+    EXPECT_TRUE(contains(help.out, name)) << help.out;
+    Outcome each = policy({name, "--help"});
+    EXPECT_EQ(each.status, 0) << name;
+    EXPECT_TRUE(contains(each.out, "xample")) << each.out;
+  }
+  Outcome nothing = policy({});
+  EXPECT_EQ(nothing.status, 2);
+  Outcome typo = policy({"shwo", "image_net"});
+  EXPECT_EQ(typo.status, 2);
+  EXPECT_TRUE(contains(typo.err, "did you mean `show`?")) << typo.err;
+  Outcome option = policy({"show", "image_net", "--jsn"});
+  EXPECT_EQ(option.status, 2);
+  EXPECT_TRUE(contains(option.err, "did you mean `--json`?")) << option.err;
+  EXPECT_TRUE(contains(option.err, "galatea policy show --help")) << option.err;
+}
+
+TEST_F(PolicyCommand, ConvertWritesWhatValidateReads) {
+  Outcome made = policy({"convert", "image_net", "-o", path("policy.json")});
+  EXPECT_EQ(made.status, 0) << made.err;
+  EXPECT_EQ(made.out, "");
+  EXPECT_EQ(Json::parse(read_file(path("policy.json")))["policy"]["from"].size(), 25u);
+  Outcome checked = policy({"validate", path("policy.json")});
+  EXPECT_EQ(checked.status, 0) << checked.err;
+  EXPECT_EQ(checked.out, path("policy.json") + ": fine\n");
+  EXPECT_EQ(policy({"convert", path("policy.json"), "--to", "call"}).out,
+            "auto_augment(policy_name=\"image_net\")\n");
+  Outcome cannot = policy({"convert", path("policy.json"), "--to", "timm"});
+  EXPECT_EQ(cannot.status, 1);
+  EXPECT_EQ(cannot.out, "");
+  EXPECT_TRUE(contains(cannot.err, "G1015")) << cannot.err;
+  Outcome nowhere = policy({"convert", "svhn", "-o", path("missing/policy.json")});
+  EXPECT_EQ(nowhere.status, 1);
+  EXPECT_TRUE(contains(nowhere.err, "G0854")) << nowhere.err;
+}
+
+TEST_F(PolicyCommand, MistakesHavePlacesInTheDocument) {
+  std::ofstream(path("bad.json")) << "{\n  \"format\": \"augment-policy\", \"version\": 1,\n"
+                                     "  \"augmentations\": {\"invert\": {}},\n"
+                                     "  \"policy\": [\"invert\", 1.5, null]\n}\n";
+  Outcome o = policy({"validate", path("bad.json"), "--diagnostics=json"});
+  EXPECT_EQ(o.status, 1);
+  const Json diagnostics = Json::parse(o.out)["diagnostics"];
+  ASSERT_EQ(diagnostics.size(), 1u) << o.out;
+  EXPECT_EQ(diagnostics[0]["code"], "G1007");
+  EXPECT_EQ(diagnostics[0]["line"], 4);
+  EXPECT_EQ(diagnostics[0]["column"], 24);
+  EXPECT_EQ(diagnostics[0]["end_column"], 27);
+}
+
+TEST_F(PolicyCommand, ShowListSchemaAndDiffAreDataToo) {
+  EXPECT_EQ(Json::parse(policy({"show", "rand-m9", "--json"}).out)["augmentations"].size(), 15u);
+  EXPECT_GE(Json::parse(policy({"list", "--json"}).out)["operations"].size(), 18u);
+  EXPECT_TRUE(Json::parse(policy({"schema"}).out).contains("$defs"));
+  const Json diff =
+      Json::parse(policy({"diff", "rand_augment(n=2, m=9)", "rand_augment(n=2, m=8)", "--json"}).out);
+  ASSERT_EQ(diff["differences"].size(), 1u);
+  EXPECT_EQ(diff["differences"][0]["path"], "policy.each.mag.bin");
+  EXPECT_EQ(diff["differences"][0]["left"], "9");
+  EXPECT_EQ(policy({"diff", "svhn", "svhn"}).out, "no difference\n");
+  EXPECT_TRUE(contains(policy({"show", "svhn"}).out, "shear_x"));
+}
+
+TEST_F(PolicyCommand, MutateIsSeeded) {
+  Outcome first = policy({"mutate", "svhn", "--seed", "3", "--changes", "2"});
+  Outcome again = policy({"mutate", "svhn", "--seed", "3", "--changes", "2"});
+  Outcome other = policy({"mutate", "svhn", "--seed", "4", "--changes", "2"});
+  EXPECT_EQ(first.status, 0) << first.err;
+  EXPECT_EQ(first.out, again.out);
+  EXPECT_NE(first.out, other.out);
+  EXPECT_EQ(std::count(first.err.begin(), first.err.end(), '\n'), 2) << first.err;
+}
+
+TEST_F(PolicyCommand, ViewDrawsASheet) {
+  const std::string samples = std::string(GALATEA_BINARY_DIR) + "/samples";
+  for (const char* spelling : {"trivial_augment_wide()", "AugMix()", "rand-m9-mstd0.5-inc1"}) {
+    Outcome o = policy({"view", spelling, "--data", samples, "-o", path("sheet.png"), "--samples", "1",
+                        "--draws", "2", "--size", "32"});
+    EXPECT_EQ(o.status, 0) << spelling << o.err;
+    EXPECT_EQ(o.out, path("sheet.png") + "\n");
+    EXPECT_EQ(read_file(path("sheet.png")).substr(1, 3), "PNG");
+    fs::remove(path("sheet.png"));
+  }
+  Outcome made = policy({"convert", "svhn(shape=shape)", "-o", path("policy.json")});
+  Outcome operations = policy({"view", path("policy.json"), "--data", samples, "-o", path("sheet.png"),
+                               "--samples", "1", "--operations", "--magnitudes", "2", "--size", "32"});
+  EXPECT_EQ(operations.status, 0) << operations.err;
+  EXPECT_TRUE(fs::exists(path("sheet.png")));
+  Outcome nowhere = policy({"view", "svhn", "--data", path("none"), "-o", path("sheet.png")});
+  EXPECT_EQ(nowhere.status, 1);
+  EXPECT_TRUE(contains(nowhere.err, "G0801")) << nowhere.err;
+}
+
+TEST_F(PolicyCommand, APipelineLoadsAPolicyAndDependsOnItsText) {
+  const std::string samples = std::string(GALATEA_BINARY_DIR) + "/samples";
+  std::ofstream(path("train.dali-dsl"))
+      << "from galatea import fn, pipeline_def\n"
+         "from galatea.auto_aug import policy\n"
+         "\n"
+         "@pipeline_def(batch_size=4, seed=5)\n"
+         "def train(data: str):\n"
+         "    encoded, label = fn.readers.file(file_root=data)\n"
+         "    image = fn.resize(fn.decoders.image(encoded), size=[32, 32])\n"
+         "    return image, policy.load(\"policy.json\")(image)\n";
+  auto run = [&](const std::string& policy_text) {
+    std::ofstream(path("policy.json")) << "{\"format\": \"augment-policy\", \"version\": 1, "
+                                          "\"augmentations\": {\"invert\": {}}, \"policy\": " +
+                                              policy_text + "}";
+    Outcome o = galatea::testing::run_galatea(
+        {"run", path("train.dali-dsl"), "--set", "data=" + samples, "--batches", "1", "--save", path("out")},
+        folder_);
+    EXPECT_EQ(o.status, 0) << o.err;
+    return std::pair(read_file(path("out/out0/000000.npy")), read_file(path("out/out1/000000.npy")));
+  };
+  const auto [image, inverted] = run("[\"invert\", 1, null]");
+  ASSERT_EQ(image.size(), inverted.size());
+  const size_t header = image.size() - 32 * 32 * 3;
+  for (size_t i = header; i < image.size(); ++i)
+    ASSERT_EQ(static_cast<unsigned char>(image[i]) + static_cast<unsigned char>(inverted[i]), 255) << i;
+  const auto [same, twice] = run("{\"seq\": [[\"invert\", 1, null], [\"invert\", 1, null]]}");
+  EXPECT_EQ(same, twice);
+}
+
+}  // namespace

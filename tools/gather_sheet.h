@@ -1,0 +1,18 @@
+// Filling contact sheets: the samples of a graph as rows of pictures.
+#pragma once
+
+#include <string>
+
+#include "compiler/ir/graph.h"
+#include "tools/contact_sheet.h"
+#include "tools/pipeline_host.h"
+
+namespace galatea::tools {
+
+/// Runs the graph until the sheet has `limit` rows or the epoch ends. False: an error was reported.
+bool gather(const PipelineHost& host, const ir::Graph& graph, size_t limit, const std::string& label,
+            ContactSheet& sheet, Reporter& reporter);
+/// As PNG; the path goes to stdout.
+void write_sheet(const ContactSheet& sheet, const std::string& path, Reporter& reporter);
+
+}  // namespace galatea::tools

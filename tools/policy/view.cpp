@@ -1,0 +1,191 @@
+// galatea policy view POLICY --data FOLDER -o sheet.png: what a policy does to pictures.
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include "policy/operation.h"
+#include "policy/writer.h"
+#include "tools/gather_sheet.h"
+#include "tools/interrupt.h"
+#include "tools/policy/policy_tools.h"
+
+namespace galatea::tools {
+namespace {
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string policy, data, output;
+  int samples = 4, draws = 6, size = 160, magnitudes = 3;
+  uint64_t seed = 0;
+  bool operations = false;
+  std::vector<std::string> extras;
+};
+
+/// A file that goes with its owner.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(fs::path path) : path_(std::move(path)) {}
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() {
+    std::error_code ignored;
+    fs::remove(path_, ignored);
+  }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c == '\n' ? "\\n" : std::string(1, c);
+  }
+  return out + "\"";
+}
+
+/// The sheet's letters have no degree sign.
+std::string plain(std::string label) {
+  if (const size_t at = label.find("°"); at != std::string::npos) label.replace(at, 2, " deg");
+  return label;
+}
+
+/// The bins that the columns of one augmentation show.
+std::vector<int64_t> shown_bins(int64_t bins, int count) {
+  std::vector<int64_t> shown;
+  for (int64_t i = 1; i <= count; ++i) {
+    const int64_t bin = count == 1 ? bins - 1 : (bins - 1) * i / count;
+    if (shown.empty() || shown.back() != bin) shown.push_back(bin);
+  }
+  return shown;
+}
+
+struct Columns {
+  std::string expressions;  ///< a list's elements, in the language
+  std::vector<std::string> labels;
+};
+
+Columns draws(const Options& options, const std::string& extras) {
+  Columns columns;
+  columns.expressions = fmt::format("*[augment(image, {}) for _ in range({})]", extras, options.draws);
+  for (int i = 0; i < options.draws; ++i) columns.labels.push_back(fmt::format("draw {}", i));
+  return columns;
+}
+
+Columns operations(const policy::Document& document, const Options& options, const std::string& extras) {
+  Columns columns;
+  for (const policy::Augmentation& entry : document.augmentations) {
+    const bool has_bins = entry.has_magnitude();
+    for (int64_t bin : has_bins ? shown_bins(document.bins, options.magnitudes) : std::vector<int64_t>{0}) {
+      columns.expressions += fmt::format("augment.one({}, image, {}, {}), ", quoted(entry.name), bin, extras);
+      policy::Augmentation positive = entry;
+      positive.negate = false;
+      columns.labels.push_back(
+          has_bins ? fmt::format("{} {}", entry.name,
+                                 policy::parameter_text(positive,
+                                                        policy::magnitude_of_bin(entry, bin, document.bins)))
+                   : entry.name);
+      columns.labels.back() = plain(columns.labels.back());
+    }
+  }
+  return columns;
+}
+
+std::string pipeline_text(const std::string& policy, const Options& options, const std::string& columns) {
+  return fmt::format(
+      "from galatea import fn, pipeline_def, types\n"
+      "from galatea.auto_aug import policy\n"
+      "\n"
+      "@pipeline_def(batch_size={}, num_threads=2, seed={})\n"
+      "def view():\n"
+      "    encoded, label = fn.readers.file(file_root={})\n"
+      "    image = fn.resize(fn.decoders.image(encoded, output_type=types.RGB), size=[{}, {}])\n"
+      "    augment = policy.load({})\n"
+      "    outputs = [image, {}]\n"
+      "    return tuple(outputs)\n",
+      std::min(options.samples, 8), options.seed, quoted(options.data), options.size, options.size,
+      quoted(policy), columns);
+}
+
+int view(const Options& options, Reporter& reporter) {
+  const auto document = load_policy(options.policy, reporter);
+  if (!document) return reporter.status();
+  // A spelling becomes a file for as long as the pipeline is made.
+  std::optional<TemporaryFile> written;
+  fs::path file = options.policy;
+  std::error_code error;
+  if (!fs::exists(file, error)) {
+    written.emplace(fs::temp_directory_path(error) / fmt::format("galatea-policy-{}.json", ::getpid()));
+    write_result(written->path().string(), policy::to_json(*document), reporter);
+    if (reporter.status() != kFine) return reporter.status();
+    file = written->path();
+  }
+  std::string extras = fmt::format("shape=[{}, {}]", options.size, options.size);
+  for (const std::string& extra : options.extras) extras += ", " + extra;
+  const Columns columns =
+      options.operations ? operations(*document, options, extras) : draws(options, extras);
+  const PipelineHost host;
+  dsl::FrontendOptions frontend;
+  frontend.import_root = fs::absolute(file, error).parent_path().string();
+  dsl::FrontendResult staged =
+      dsl::stage_pipeline((fs::absolute(file, error).parent_path() / "policy-view.dali-dsl").string(),
+                          pipeline_text(file.filename().string(), options, columns.expressions), frontend,
+                          host.registry(), reporter.sources());
+  // What load_policy() has said of the document is not said again.
+  std::erase_if(staged.diagnostics,
+                [](const Diagnostic& diagnostic) { return diagnostic.severity != Severity::kError; });
+  reporter.report(std::move(staged.diagnostics));
+  if (!staged.ok || staged.graphs.empty()) return reporter.status();
+  ContactSheet sheet;
+  sheet.column_labels = columns.labels;
+  sheet.column_labels.insert(sheet.column_labels.begin(), "image");
+  const OrderlyEnd orderly;
+  if (!gather(host, *staged.graphs[0], static_cast<size_t>(options.samples), "", sheet, reporter))
+    return reporter.status();
+  if (is_interrupted()) {
+    fmt::print(stderr, "galatea: interrupted after {} samples; no sheet was written\n", sheet.rows.size());
+    return kInterrupted;
+  }
+  write_sheet(sheet, options.output, reporter);
+  return reporter.status();
+}
+
+}  // namespace
+
+Command add_policy_view(CLI::App& parent) {
+  auto options = std::make_shared<Options>();
+  CLI::App* app = parent.add_subcommand(
+      "view", "A contact sheet: samples in rows, random draws of the policy (or its operations) in columns");
+  add_option(app, "policy", options->policy, {"POLICY", "", "a JSON file or a spelling", "policy.json"})
+      ->required();
+  add_option(app, "--data", options->data, {"FOLDER", "", "a folder of folders of pictures", "--data photos"})
+      ->required();
+  add_option(app, "-o,--output", options->output, {"PNG", "", "where the sheet goes", "-o sheet.png"})
+      ->required();
+  add_option(app, "--samples", options->samples, {"N", "4", "how many samples", "--samples 8"})
+      ->check(CLI::Range(1, 200).description(""));
+  add_option(app, "--draws", options->draws, {"N", "6", "how many draws of the policy", "--draws 10"})
+      ->check(CLI::Range(1, 64).description(""));
+  app->add_flag("--operations", options->operations,
+                "a column for each augmentation and some of its magnitudes, instead of draws "
+                "(default: off; example: --operations)");
+  add_option(app, "--magnitudes", options->magnitudes,
+             {"N", "3", "how many magnitudes of an augmentation --operations shows", "--magnitudes 5"})
+      ->check(CLI::Range(1, 31).description(""));
+  add_option(app, "--size", options->size,
+             {"PIXELS", "160", "height and width of the pictures", "--size 224"})
+      ->check(CLI::Range(8, 2048).description(""));
+  add_option(app, "--seed", options->seed, {"N", "0", "other draws", "--seed 7"})
+      ->check(CLI::Range(uint64_t{0}, uint64_t{INT64_MAX}).description(""));
+  add_option(app, "--extra", options->extras,
+             {"NAME=VALUE", "", "an argument for the policy's operations, as in the language; repeatable",
+              "--extra fill_value=0"});
+  return {app, [options](Reporter& reporter) { return view(*options, reporter); }};
+}
+
+}  // namespace galatea::tools
