@@ -116,7 +116,7 @@ class CallParser {
   std::string word() {
     blanks();
     const size_t begin = at_;
-    auto fits = [this](char c) {
+    auto fits = [](char c) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' ||
              (c >= '0' && c <= '9');
     };

@@ -3,6 +3,7 @@
 
 #include "stdlib_ops/arith/arithmetic.h"
 #include "stdlib_ops/operators.h"
+#include "stdlib_ops/random/beta.h"
 #include "stdlib_ops/transforms/transforms.h"
 
 namespace galatea::ops {
@@ -24,6 +25,7 @@ void register_all(op::Registry& registry) {
   registry.add(make_rotate());
   registry.add(make_warp_affine());
   registry.add(make_pixel());
+  registry.add(make_composed_warp());
   registry.add(make_transforms_rotation());
   registry.add(make_transforms_scale());
   registry.add(make_transforms_shear());
@@ -58,6 +60,7 @@ void register_all(op::Registry& registry) {
   registry.add(make_one_hot());
   registry.add(make_random_uniform());
   registry.add(make_random_normal());
+  registry.add(make_random_beta());
   registry.add(make_random_coin_flip());
   registry.add(make_random_choice());
   registry.add(make_reductions_min());

@@ -2,7 +2,8 @@
 //
 // Comes in: a verified kernel and its schedule. Goes out: loops, one phase a stage (a ring's producer runs
 // inside its consumer's phase). Where stages lie is decided in lower_place.cpp. The loops of one stage are in
-// lower_nest.cpp, lower_reduce.cpp, lower_band_row.cpp and lower_ring.cpp; expressions in lower_access.cpp.
+// lower_nest.cpp, lower_reduce.cpp, lower_band_row.cpp, lower_ring.cpp and lower_beside.cpp; expressions in
+// lower_access.cpp.
 #include <algorithm>
 
 #include "base/result.h"
@@ -208,15 +209,20 @@ void Lowering::emit_rows(int s, Block& out) {
   }
   Block body;
   prepare_row_band(s, body);
+  begin_beside(s, body);
   Block rows;
   emit_row(s, fixed, rows);
-  const bool gathers = !statistics_[i].empty();
-  if (gathers && vars.size() == 1) add_row(s, fixed[0], rows);
   for (size_t d = vars.size(); d-- > 0;) {
     Block loop;
+    if (d == 0) {
+      rows_beside(s, fixed[0], loop);
+      std::move(rows.begin(), rows.end(), std::back_inserter(loop));
+      add_row(s, fixed[0], loop);
+      rows = std::move(loop);
+      loop = {};
+    }
     push(loop, For{vars[d], const_int(0), extents_[i][d], LoopRole::kSerial, 1, 1, std::move(rows)});
     rows = std::move(loop);
-    if (gathers && d == 1) add_row(s, fixed[0], rows);
   }
   for (Statement& statement : rows) body.push_back(std::move(statement));
   const Expr nonempty = all_positive(extents_[i]);
@@ -225,7 +231,8 @@ void Lowering::emit_rows(int s, Block& out) {
 
 void Lowering::emit_stage(int s) {
   const auto i = static_cast<size_t>(s);
-  if (places_[i].empty() || ring_consumer_[i] >= 0) return;  // inlined, unused, or made by its consumer
+  // Inlined, unused, or made by its consumer.
+  if (places_[i].empty() || ring_consumer_[i] >= 0 || beside_[i] >= 0) return;
   const Stage& stage = kernel_.stages[i];
   if (options_.gpu && is_big_reduce(s)) return emit_grid_reduce(s, out_.body);
   if (counts_[i] && gathered_by_[i] < 0) return emit_histogram(s, out_.body);
@@ -238,8 +245,8 @@ void Lowering::emit_stage(int s) {
     emit_ring(s, ring_producer_[i], phase.body);
   } else if (row_bands_[i]) {
     emit_rows(s, phase.body);
-  } else if (!statistics_[i].empty()) {
-    emit_rows_with_statistics(s, phase.body);
+  } else if (!statistics_[i].empty() || std::find(beside_.begin(), beside_.end(), s) != beside_.end()) {
+    emit_row_by_row(s, phase.body);
   } else if (is_big_reduce(s)) {
     emit_big_reduce(s, phase.body);
   } else if (stage.form == StageForm::kScan) {

@@ -478,28 +478,4 @@ Block GatherLoop::run() {
   return out;
 }
 
-void shape_gathers(LoopKernel& kernel, Block& block) {
-  Block out;
-  for (Statement& statement : block) {
-    if (auto* phase = std::get_if<Phase>(&statement.node)) shape_gathers(kernel, phase->body);
-    if (auto* branch = std::get_if<If>(&statement.node)) {
-      shape_gathers(kernel, branch->then_body);
-      shape_gathers(kernel, branch->else_body);
-    }
-    if (auto* loop = std::get_if<For>(&statement.node)) {
-      if (loop->role == LoopRole::kVector && loop->lanes > 1) {
-        GatherLoop gather(kernel, *loop);
-        if (gather.find()) {
-          for (Statement& shaped : gather.run()) out.push_back(std::move(shaped));
-          continue;
-        }
-      } else {
-        shape_gathers(kernel, loop->body);
-      }
-    }
-    out.push_back(std::move(statement));
-  }
-  block = std::move(out);
-}
-
 }  // namespace galatea::kernel::lowering

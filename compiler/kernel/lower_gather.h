@@ -1,6 +1,7 @@
 // The gathers of one vector loop; see lower_gather.cpp.
 #pragma once
 
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -80,6 +81,14 @@ class GatherLoop {
   int running_ = -1;  ///< the index that goes along a run; -2: none does
   Expr likely_run_;   ///< whether another place of the row agrees with the middle
 };
+
+/// A loop for rows on which what its selects ask for holds from end to end; see lower_row_guard.cpp.
+struct GuardedRow {
+  Expr condition;
+  For loop;
+};
+/// Nothing, if the loop's selects ask nothing of that kind.
+std::optional<GuardedRow> guarded_row(LoopKernel& kernel, const For& loop);
 
 /// Gives every vector loop with gathers its form.
 void shape_gathers(LoopKernel& kernel, Block& block);

@@ -19,6 +19,8 @@ namespace {
 /// small windows. Each costs compile time (about 8 ms), the loop over any number costs run time (half as much
 /// again).
 constexpr int64_t kFewestTapVariant = 2, kMostTapVariant = 5;
+/// Registers that one step of a loop over taps works on: sums that do not wait for each other.
+constexpr int kRegistersOfTaps = 4;
 
 }  // namespace
 
@@ -301,8 +303,10 @@ void Lowering::emit_range(const Nest& nest, const Shape& shape, const Range& ran
   } else {
     emit_element(nest, shape, inner, dropped, taps, body);
   }
-  push(block, For{loop, begin, end, scalar ? LoopRole::kSerial : LoopRole::kVector, scalar ? 1 : shape.lanes,
-                  1, std::move(body)});
+  // Taps that are written out are enough work for one register.
+  const int lanes = has_tap_loop(nest, taps) ? shape.lanes * kRegistersOfTaps : shape.lanes;
+  push(block, For{loop, begin, end, scalar ? LoopRole::kSerial : LoopRole::kVector, scalar ? 1 : lanes, 1,
+                  std::move(body)});
   depth_[static_cast<size_t>(loop)] = saved;
 }
 

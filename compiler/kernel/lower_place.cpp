@@ -1,4 +1,4 @@
-// Where stages lie: nowhere (inlined), in rings, in planes of rows, in tables, whole.
+// Where stages lie: nowhere (inlined), in rings, as one row, in planes of rows, in tables, whole.
 //
 // Comes in: the schedule. Goes out: for each stage its memory and its destinations. What the schedule asks
 // for and is not legal is kept whole.
@@ -32,11 +32,15 @@ void Lowering::place_stages() {
   nest_orders_.resize(n);
   ring_consumer_.assign(n, -1);
   ring_producer_.assign(n, -1);
+  beside_.assign(n, -1);
+  rings_.resize(n);
   readers_.assign(n, 0);
+  // What no output depends on is not computed, and raises no flag.
+  const std::vector<bool> needed = needed_stages(kernel_);
   for (size_t s = 0; s < n; ++s)
     for_each_stage_expr(kernel_.stages[s], [&](const Expr& e) {
       any_node(e, [&](const ExprNode& node) {
-        if (node.kind == ExprKind::kLoad && node.target.kind == LoadTarget::Kind::kStage)
+        if (needed[s] && node.kind == ExprKind::kLoad && node.target.kind == LoadTarget::Kind::kStage)
           ++readers_[static_cast<size_t>(node.target.index)];
         return false;
       });
@@ -44,21 +48,27 @@ void Lowering::place_stages() {
   for (size_t s = 0; s < n; ++s) place_stage(static_cast<int>(s));
 }
 
+/// Whether the schedule wants its rows under the window of another stage.
+bool Lowering::is_ring(int s) const {
+  int consumer = -1;
+  return schedule_.stages[static_cast<size_t>(s)].placement == Placement::kRing &&
+         ring_is_legal(kernel_, s, &consumer);
+}
+
 void Lowering::place_stage(int s) {
   const auto i = static_cast<size_t>(s);
   const Stage& stage = kernel_.stages[i];
-  // A stage that nobody reads is left out, unless it may raise a flag.
-  const bool keep =
-      (readers_[i] > 0 && !is_inlined(s)) || (readers_[i] == 0 && !is_output(s) && may_raise_flag(stage));
+  const bool keep = readers_[i] > 0 && !is_inlined(s);
   if (keep && !options_.gpu && schedule_.stages[i].placement == Placement::kRing) {
     int consumer = -1;
     // A consumer that is itself read row by row has its rows asked for in its own consumer's order, which a
     // ring here cannot follow.
-    if (ring_is_legal(kernel_, s, &consumer) &&
-        schedule_.stages[static_cast<size_t>(consumer)].placement != Placement::kRing &&
+    if (ring_is_legal(kernel_, s, &consumer) && !is_ring(consumer) &&
         ring_producer_[static_cast<size_t>(consumer)] < 0) {
       ring_consumer_[i] = consumer;
       ring_producer_[static_cast<size_t>(consumer)] = s;
+    } else {
+      place_beside(s);
     }
   }
   std::optional<RowBand> band =
@@ -68,6 +78,7 @@ void Lowering::place_stage(int s) {
   if (ring_consumer_[i] >= 0 &&
       kernel_.stages[static_cast<size_t>(ring_consumer_[i])].band_axis >= stage.band_axis)
     band.reset();
+  if (beside_[i] >= 0 && stage.band_axis != 1) band.reset();
   std::vector<int> order(stage.extents.size());
   for (size_t d = 0; d < order.size(); ++d) order[d] = static_cast<int>(d);
   // Filter tables have few taps and many positions: lanes run over positions, which lie next to each other
@@ -109,6 +120,7 @@ void Lowering::keep_stage(int s, const std::vector<int>& order, const std::optio
     for (size_t d = 0; d < b; ++d) raw[d] = const_int(1);
     for (size_t d = 0; d <= b; ++d) extents[d] = top(raw[d]);
   }
+  if (beside_[i] >= 0) raw[0] = extents[0] = const_int(1);
   if (band) {  // rows begin at aligned places
     const auto b = static_cast<size_t>(stage.band_axis);
     raw[b] = (max(raw[b], const_int(0)) + const_int(15)) & const_int(-16);
@@ -127,6 +139,7 @@ void Lowering::keep_stage(int s, const std::vector<int>& order, const std::optio
     place.ring_axis = static_cast<int>(b);
     place.ring_mask = top(ring_rows - const_int(1));
   }
+  if (beside_[i] >= 0) place.strides[0] = const_int(0);
   stored_[i] = place;
   places_[i].push_back(place);
 }

@@ -81,6 +81,10 @@ std::string ring_objection(const Kernel& kernel, int producer, int* consumer) {
     *consumer = static_cast<int>(s);
   }
   if (*consumer < 0) return "nobody reads it";
+  int reader = -1;
+  if (kernel.stages[static_cast<size_t>(*consumer)].band_axis != 0 &&
+      beside_is_legal(kernel, producer, &reader))
+    return "its reader's window stays within a row";
   return objection_of(kernel.stages[static_cast<size_t>(*consumer)], rows, producer);
 }
 
@@ -109,18 +113,56 @@ void Lowering::ring_rows_needed(const Stage& consumer, const Expr& first, const 
   *high = max(min(select(far, end, folded_high), end), zero);
 }
 
+Ring Lowering::begin_ring(int consumer, Block& out) {
+  Ring ring{consumer, ring_producer_[static_cast<size_t>(consumer)], new_var(DType::kI64),
+            new_var(DType::kI64)};
+  push(out, Declare{ring.have_low, const_int(0)});
+  push(out, Declare{ring.have_end, const_int(0)});
+  return ring;
+}
+
+/// Makes the rows that are missing for row `y` of the consumer. `fixed`: the axes around the rows.
+void Lowering::ring_step(const Ring& ring, const Expr& y, const std::vector<Expr>& fixed, Block& out) {
+  const auto c = static_cast<size_t>(ring.consumer), p = static_cast<size_t>(ring.producer);
+  const Stage& stage = kernel_.stages[c];
+  const auto b = static_cast<size_t>(stage.band_axis);
+  Env env;
+  env.axes = fixed;
+  env.axes[b] = y;
+  for (Expr& e : env.axes)
+    if (!e) e = const_int(0);
+  const Expr first = let(translate(ring.consumer, stage.first, env), out), one = const_int(1);
+  Expr low, high;
+  ring_rows_needed(stage, first, extents_[p][b], &low, &high);
+  low = let(low, out);
+  high = let(high, out);
+  Block restart;
+  push(restart, Assign{ring.have_low, low});
+  push(restart, Assign{ring.have_end, low});
+  push(out, If{(low < v(ring.have_low)) | (low > v(ring.have_end)), std::move(restart), {}});
+  const int r = new_loop_var(extents_[p][b], 152);
+  std::vector<Expr> row(kernel_.stages[p].extents.size());
+  for (size_t d = 0; d < b; ++d) row[d] = fixed[d];
+  row[b] = v(r);
+  Block produce;
+  emit_row(ring.producer, row, produce);
+  push(out, For{r, v(ring.have_end), high + one, LoopRole::kSerial, 1, 1, std::move(produce)});
+  push(out, Assign{ring.have_end, max(v(ring.have_end), high + one)});
+  push(out, Assign{ring.have_low, max(v(ring.have_low), v(ring.have_end) - (stored_[p]->ring_mask + one))});
+}
+
 void Lowering::emit_ring(int consumer, int producer, Block& out) {
   const auto c = static_cast<size_t>(consumer), p = static_cast<size_t>(producer);
   const Stage& stage = kernel_.stages[c];
   const auto b = static_cast<size_t>(stage.band_axis);
-  std::vector<Expr> fixed(static_cast<size_t>(stage.rank())), row(kernel_.stages[p].extents.size());
+  std::vector<Expr> fixed(static_cast<size_t>(stage.rank()));
   std::vector<int> vars;
   for (size_t d = 0; d < b; ++d) {
     vars.push_back(new_loop_var(extents_[c][d], 100 + static_cast<int>(d)));
-    fixed[d] = row[d] = v(vars.back());
+    fixed[d] = v(vars.back());
   }
-  Env env;
   const auto first_at = [&](const Expr& y) {
+    Env env;
     env.axes = fixed;
     env.axes[b] = y;
     for (Expr& e : env.axes)
@@ -130,35 +172,20 @@ void Lowering::emit_ring(int consumer, int producer, Block& out) {
   const Expr n = extents_[c][b], one = const_int(1), zero = const_int(0);
   Block all, plane;
   if (row_bands_[p]) prepare_row_band(producer, all);
+  begin_beside(consumer, all);
   // Mirrored bands run from the last row to the first, so that their source rows come in ascending order too.
   const Expr backwards = let(first_at(zero) > first_at(n - one), plane);
   const Expr start = let(select(backwards, n - one, zero), plane),
              step = let(select(backwards, const_int(-1), one), plane);
-  const int have_low = new_var(DType::kI64), have_end = new_var(DType::kI64);
-  push(plane, Declare{have_low, zero});
-  push(plane, Declare{have_end, zero});
+  const Ring ring = begin_ring(consumer, plane);
 
   const int t = new_loop_var(n, 150);
   Block body;
   const Expr y = let_index(start + v(t) * step, 151, body);
   loop_extent_[static_cast<size_t>(y->index)] = n;
   fixed[b] = y;
-  const Expr first = let(first_at(y), body);
-  Expr low, high;
-  ring_rows_needed(stage, first, extents_[p][b], &low, &high);
-  low = let(low, body);
-  high = let(high, body);
-  Block restart;
-  push(restart, Assign{have_low, low});
-  push(restart, Assign{have_end, low});
-  push(body, If{(low < v(have_low)) | (low > v(have_end)), std::move(restart), {}});
-  const int r = new_loop_var(extents_[p][b], 152);
-  row[b] = v(r);
-  Block produce;
-  emit_row(producer, row, produce);
-  push(body, For{r, v(have_end), high + one, LoopRole::kSerial, 1, 1, std::move(produce)});
-  push(body, Assign{have_end, max(v(have_end), high + one)});
-  push(body, Assign{have_low, max(v(have_low), v(have_end) - (stored_[p]->ring_mask + one))});
+  ring_step(ring, y, fixed, body);
+  rows_beside(consumer, y, body);
   emit_row(consumer, fixed, body);
   add_row(consumer, y, body);
   push(plane, For{t, zero, n, LoopRole::kSerial, 1, 1, std::move(body)});

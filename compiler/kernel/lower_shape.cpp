@@ -10,8 +10,6 @@ namespace galatea::kernel::lowering {
 namespace {
 
 constexpr int64_t kMaxUnrolledChannels = 4;
-/// Registers that one step of a loop over taps works on: sums that do not wait for each other.
-constexpr int kRegistersOfTaps = 4;
 
 bool small_constant(const Expr& extent) {
   return is_const(extent) && const_value(extent) >= 1 && const_value(extent) <= kMaxUnrolledChannels;
@@ -87,7 +85,6 @@ Shape Lowering::choose_shape(const Nest& nest, const AccessLog& log, const std::
                     ? 1
                     : lanes_for(values);
   if (nest.order.empty()) return shape;
-  if (shape.lanes > 1 && has_tap_loop(nest, 0)) shape.lanes *= kRegistersOfTaps;
   const std::vector<Expr>& extents = extents_[static_cast<size_t>(nest.stage)];
   const auto extent = [&](int axis) { return extents[static_cast<size_t>(axis)]; };
   std::vector<int> ordered_vars;

@@ -67,7 +67,8 @@ void Lowering::find_statistics() {
     const auto p = static_cast<size_t>(producer);
     const Stage& rows = kernel_.stages[p];
     // A row of the producer must be made at once: its first axis is the outermost loop.
-    if (!stored_[p] || ring_consumer_[p] >= 0 || order_for(producer).front() != 0) continue;
+    if (!stored_[p] || ring_consumer_[p] >= 0 || beside_[p] >= 0 || order_for(producer).front() != 0)
+      continue;
     if ((ring_producer_[p] >= 0 && rows.band_axis != 0) || (row_bands_[p] && rows.band_axis == 0)) continue;
     gathered_by_[s] = producer;
     statistics_[p].push_back(static_cast<int>(s));
@@ -197,18 +198,6 @@ void Lowering::end_statistics(int s, Block& out) {
         store(places_[i], env.axes, finish(s, env, v(total), nullptr), body);
       },
       out);
-}
-
-/// A map, or a band that is made in place, row by row.
-void Lowering::emit_rows_with_statistics(int s, Block& out) {
-  const auto i = static_cast<size_t>(s);
-  std::vector<Expr> fixed(extents_[i].size());
-  const int y = new_loop_var(extents_[i][0], 100);
-  fixed[0] = v(y);
-  Block body;
-  emit_row(s, fixed, body);
-  add_row(s, v(y), body);
-  push(out, For{y, const_int(0), extents_[i][0], LoopRole::kSerial, 1, 1, std::move(body)});
 }
 
 }  // namespace galatea::kernel::lowering

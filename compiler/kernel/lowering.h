@@ -109,6 +109,12 @@ struct RowBand {
       post_stage = -1;  ///< stages added for the second loop: the planar row, and the map that reads it
 };
 
+/// Which rows of a ring there are so far, while rows of its reader are made.
+struct Ring {
+  int consumer = -1, producer = -1;
+  int have_low = -1, have_end = -1;  ///< variables
+};
+
 /// Where a histogram is counted: several copies, so that equal neighbours do not wait for each other's store.
 struct Counts {
   int64_t copies = 1;
@@ -142,6 +148,13 @@ class Lowering {
   void emit_stage(int s);
   void emit_rows(int s, Block& out);
   void emit_ring(int consumer, int producer, Block& out);
+  Ring begin_ring(int consumer, Block& out);
+  void ring_step(const Ring& ring, const Expr& y, const std::vector<Expr>& fixed, Block& out);
+  bool is_ring(int s) const;
+  void place_beside(int s);
+  void begin_beside(int reader, Block& out);
+  void rows_beside(int reader, const Expr& y, Block& out);
+  void emit_row_by_row(int s, Block& out);
   void ring_rows_needed(const Stage& consumer, const Expr& first, const Expr& extent, Expr* low, Expr* high);
   void emit_row(int s, const std::vector<Expr>& fixed, Block& out);
   std::vector<int> order_for(int s) const;
@@ -211,7 +224,6 @@ class Lowering {
 
   // ---- lower_statistics.cpp
   void find_statistics();
-  void emit_rows_with_statistics(int s, Block& out);
   void begin_statistics(int producer, Block& out);
   void add_row(int producer, const Expr& row, Block& out);
   void add_row_of(int s, const Expr& row, Block& out);
@@ -263,6 +275,9 @@ class Lowering {
   std::vector<std::optional<Counts>> counts_;
   std::vector<int> ring_consumer_;  ///< per stage: who reads its ring, or -1
   std::vector<int> ring_producer_;  ///< per stage: whose ring it reads, or -1
+  std::vector<int> beside_;         ///< per stage: before each of whose rows one of its own is made, or -1
+  std::vector<std::optional<Ring>>
+      rings_;  ///< per reader of a ring that is made beside another: while loops are
   std::unordered_map<int, int64_t>
       param_values_;        ///< parameters whose value the loops being made take for granted
   int reversed_axis_ = -1;  ///< axis that the nest being made walks from its end
@@ -289,6 +304,8 @@ bool ring_is_legal(const Kernel& kernel, int producer, int* consumer);
 /// Whether a statistic (integers, few results) may be gathered row by row while the stage it is about is
 /// made.
 bool gather_is_legal(const Kernel& kernel, int statistic, int* producer);
+/// Whether a stage may be made row by row, each just before the row of its only reader that wants it.
+bool beside_is_legal(const Kernel& kernel, int producer, int* reader);
 /// Why not, in words for explain; empty: it is. `consumer` gets the stage that would read the ring.
 std::string ring_objection(const Kernel& kernel, int producer, int* consumer);
 /// Whether the body may raise a flag (a division whose divisor is not a constant).

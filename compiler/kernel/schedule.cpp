@@ -187,8 +187,23 @@ class Scheduler {
   }
   bool may_ring(int s) const {
     int consumer = -1;
-    return !options_.gpu && lowering::ring_is_legal(kernel_, s, &consumer) &&
-           schedule_.stages[static_cast<size_t>(consumer)].placement != Placement::kRing;
+    return !options_.gpu && lowering::ring_is_legal(kernel_, s, &consumer) && !is_ring(consumer);
+  }
+  /// Whether it is read by a window, too: its rows are made in bursts.
+  bool is_ring(int s) const {
+    int consumer = -1;
+    return schedule_.stages[static_cast<size_t>(s)].placement == Placement::kRing &&
+           lowering::ring_is_legal(kernel_, s, &consumer);
+  }
+  /// Each row may be made just before the row of its reader that wants it.
+  bool may_go_beside(int s, int* reader) const {
+    return !options_.gpu && lowering::beside_is_legal(kernel_, s, reader) && !is_ring(*reader) &&
+           schedule_.stages[static_cast<size_t>(*reader)].placement != Placement::kInlined;
+  }
+  static bool has_wide_rows(const Stage& stage, size_t axis) {
+    for (size_t d = axis + 1; d < stage.extents.size(); ++d)
+      if (!is_const(stage.extents[d]) || const_value(stage.extents[d]) > 16) return true;
+    return false;
   }
   void place(int s, StageSchedule* to) const {
     const auto i = static_cast<size_t>(s);
@@ -222,21 +237,24 @@ class Scheduler {
       return say(Placement::kInlined,
                  "the loops that want it take pixel by pixel: each element is computed once");
     int consumer = -1;
-    const std::string objection = lowering::ring_objection(kernel_, s, &consumer);
+    std::string objection = lowering::ring_objection(kernel_, s, &consumer);
+    const auto name_of = [&](int number) {
+      const std::string& name = kernel_.stages[static_cast<size_t>(number)].name;
+      return name.empty() ? fmt::format("stage {}", number) : name;
+    };
     if (objection.empty()) {
-      const std::string& reader = kernel_.stages[static_cast<size_t>(consumer)].name;
       if (options_.gpu) return say(Placement::kWhole, "a GPU keeps no rows: all of it, between two phases");
-      bool wide = false;  // a row of a few channels is not worth a ring
-      for (size_t d = static_cast<size_t>(kernel_.stages[static_cast<size_t>(consumer)].band_axis) + 1;
-           d < stage.extents.size(); ++d)
-        wide |= !is_const(stage.extents[d]) || const_value(stage.extents[d]) > 16;
+      const bool wide =  // a row of a few channels is not worth a ring
+          has_wide_rows(stage, static_cast<size_t>(kernel_.stages[static_cast<size_t>(consumer)].band_axis));
       if (may_ring(s) && wide)
         return say(Placement::kRing,
-                   fmt::format("only the rows under the window of {} are kept",
-                               reader.empty() ? fmt::format("stage {}", consumer) : reader));
-      return say(Placement::kWhole, wide ? "its reader is itself made row by row on demand"
-                                         : "its rows are only a few elements long");
+                   fmt::format("only the rows under the window of {} are kept", name_of(consumer)));
+      objection =
+          wide ? "its reader is itself made row by row on demand" : "its rows are only a few elements long";
     }
+    if (may_go_beside(s, &consumer) && has_wide_rows(stage, 0))
+      return say(Placement::kRing,
+                 fmt::format("each row is made just before the row of {} that reads it", name_of(consumer)));
     say(Placement::kWhole, inlines ? "if computed where it is read, " + again.words() : objection);
   }
 
@@ -247,7 +265,8 @@ class Scheduler {
   void place_at_random(int s, StageSchedule* to) {
     std::vector<Placement> choices = {Placement::kWhole};
     if (may_inline(s)) choices.push_back(Placement::kInlined);
-    if (may_ring(s)) choices.push_back(Placement::kRing);
+    int reader = -1;
+    if (may_ring(s) || may_go_beside(s, &reader)) choices.push_back(Placement::kRing);
     to->placement = choices[random(choices.size())];
     to->reason = "chosen at random";
     if (random(4) == 0) to->lanes = LaneMapping::kPlanar;  // marks "scalar" for choose_lanes

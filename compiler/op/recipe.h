@@ -5,9 +5,11 @@
 // definition may be a constant already.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -85,6 +87,16 @@ struct LoweredOutput {
   std::shared_ptr<const runtime::ConstantTensor> constant;
 };
 
+/// An image seen through an affine map: what one interpolation, or none, does. Places are counted from
+/// corners of pixels: output place (x, y) shows input 0 at (m0 x + m1 y + m2, m3 x + m4 y + m5).
+struct AffineView {
+  std::array<Expr, 6> map;  ///< f64
+  int h = 0, w = 0;         ///< dimensions of both images
+  bool linear = false;      ///< blends four pixels
+  bool filled = false;      ///< outside stands `fill`, else the edge is repeated
+  Expr fill;                ///< in the type of the input
+};
+
 struct Lowering {
   std::vector<kernel::KernelInput> inputs;  ///< one per node input, in order (loads name them by number;
                                             ///< extents are symbols), then one per constant
@@ -96,6 +108,8 @@ struct Lowering {
   std::vector<LoweredOutput> outputs;
   /// Resampling: an image scaled by this (f64) or more would do as input 0. Empty: it must not be scaled.
   Expr least_scale;
+  /// Output 0 shows input 0 so, and nothing else is made of it.
+  std::optional<AffineView> affine;
 };
 
 /// A stage of the node being defined; usable in later bodies.
@@ -143,6 +157,8 @@ class RecipeBuilder {
   Expr scaled(int input, int dim, Expr position) const;
   /// The definition reads input 0 by scaled() positions, and an image scaled by this or more would do.
   void least_scale(Expr scale) { lowering_.least_scale = std::move(scale); }
+  /// The definition shows input 0 through an affine map: consecutive ones may become one (exact=False).
+  void shows(AffineView view) { lowering_.affine = std::move(view); }
   /// In a decoder's definition: the eighths of full scale that its readers ask for, i64 1, 2, 4 or 8.
   Expr eighths() const;
 

@@ -22,18 +22,32 @@ Expr index_of(const Expr& floor) {
 /// Centre of output pixel `i`.
 Expr centre_of(const Expr& i) { return to_f32(kernel::convert(i, DType::kI32)) + f32(0.5); }
 
+using Map32 = std::array<Expr, 6>;  // f32
+
+Expr place(const Map32& m, size_t row, const Expr& u, const Expr& v) {
+  return kernel::fma(m[row * 3], u, kernel::fma(m[row * 3 + 1], v, m[row * 3 + 2]));
+}
+
+/// What lies on a canvas that is not made, and what stands beside it.
+struct Frame {
+  Map32 m;
+  Expr rows, columns;  // f32
+  Expr fill;           // in the output's type
+
+  Expr inside(const Expr& u, const Expr& v) const {
+    const Expr x = place(m, 0, u, v), y = place(m, 1, u, v);
+    return (x >= f32(0)) & (x < columns) & (y >= f32(0)) & (y < rows);
+  }
+};
+
 struct Sampler {
   RecipeBuilder& b;
   ImageAxes at;
-  std::array<Expr, 6> m;  // f32; of a linear blend, half a pixel is taken off already
+  Map32 m;  // of a linear blend, half a pixel is taken off already
   bool linear = false;
   bool filled = false;
-  Expr fill;  // in the input's type
-
-  Expr place(int row, const Expr& u, const Expr& v) const {
-    const auto r = static_cast<size_t>(row) * 3;
-    return kernel::fma(m[r], u, kernel::fma(m[r + 1], v, m[r + 2]));
-  }
+  Expr fill;                  // in the input's type
+  std::vector<Frame> frames;  // the outermost first
 
   /// The pixel, or what stands for it outside.
   Expr pixel(const Axes& index, const Expr& x, const Expr& y) const {
@@ -49,7 +63,18 @@ struct Sampler {
   Expr operator()(const Axes& index) const {
     const Expr u = centre_of(index[static_cast<size_t>(at.w)]);
     const Expr v = centre_of(index[static_cast<size_t>(at.h)]);
-    const Expr sx = place(0, u, v), sy = place(1, u, v);
+    Expr value = shown(index, u, v);
+    for (size_t k = frames.size(); k-- > 0;) {
+      Expr inside = frames[k].inside(u, v);
+      for (; k > 0 && same(frames[k].fill, frames[k - 1].fill); --k)
+        inside = frames[k - 1].inside(u, v) & inside;
+      value = select(inside, value, frames[k].fill);
+    }
+    return value;
+  }
+
+  Expr shown(const Axes& index, const Expr& u, const Expr& v) const {
+    const Expr sx = place(m, 0, u, v), sy = place(m, 1, u, v);
     const Expr left = kernel::unary(ScalarOp::kFloor, sx), top = kernel::unary(ScalarOp::kFloor, sy);
     const Expr x = index_of(left), y = index_of(top);
     const DType out = b.output_type(0).dtype;
@@ -142,17 +167,32 @@ std::array<Expr, 2> warp_size(RecipeBuilder& b) {
   return {to_i64(size[0]), to_i64(size[1])};
 }
 
-void output_warp(RecipeBuilder& b, const AffineMap& map, const Expr& rows, const Expr& columns) {
-  Sampler sample{b, image_axes(b.input_layout(0)), {}, is_linear(b), b.given("fill_value"), {}};
-  const Expr shift = f64(sample.linear ? 0.5 : 0);
+namespace {
+
+/// The map in f32, places less `shift`.
+Map32 narrow_map(RecipeBuilder& b, const AffineMap& map, double shift) {
+  Map32 out;
   for (size_t r = 0; r < 2; ++r)
     for (size_t c = 0; c < 3; ++c) {
       const Expr& element = map[r][c];
       b.check(absolute(element) <= f64(kMaxElement), "the map of the warp has the element {}", {element},
               "matrices and angles must be finite");
-      sample.m[r * 3 + c] = to_f32(c == 2 ? element - shift : element);
+      out[r * 3 + c] = to_f32(c == 2 ? element - f64(shift) : element);
     }
-  if (sample.filled) sample.fill = kernel::saturate(b.arg("fill_value", DType::kF32), b.input_type(0).dtype);
+  return out;
+}
+
+}  // namespace
+
+void output_warp(RecipeBuilder& b, const AffineMap& map, const Expr& rows, const Expr& columns,
+                 const std::vector<Canvas>& canvases) {
+  Sampler sample{b, image_axes(b.input_layout(0)), {}, is_linear(b), b.given("fill_value"), {}, {}};
+  sample.m = narrow_map(b, map, sample.linear ? 0.5 : 0);
+  const DType in = b.input_type(0).dtype;
+  for (const Canvas& canvas : canvases)
+    sample.frames.push_back({narrow_map(b, canvas.map, 0), to_f32(canvas.rows), to_f32(canvas.columns),
+                             kernel::saturate(kernel::saturate(canvas.fill, in), b.output_type(0).dtype)});
+  if (sample.filled) sample.fill = kernel::saturate(b.arg("fill_value", DType::kF32), in);
   std::vector<Expr> extents = b.extents(0);
   const auto h = static_cast<size_t>(sample.at.h), w = static_cast<size_t>(sample.at.w);
   if (!sample.filled)
@@ -161,6 +201,19 @@ void output_warp(RecipeBuilder& b, const AffineMap& map, const Expr& rows, const
   extents[h] = rows;
   extents[w] = columns;
   b.output_stage(0, b.map("warp", b.output_type(0).dtype, extents, sample));
+}
+
+void output_warp(RecipeBuilder& b, const AffineMap& map, const Expr& rows, const Expr& columns) {
+  output_warp(b, map, rows, columns, {});
+  const ImageAxes at = image_axes(b.input_layout(0));
+  op::AffineView view{{map[0][0], map[0][1], map[0][2], map[1][0], map[1][1], map[1][2]},
+                      at.h,
+                      at.w,
+                      is_linear(b),
+                      b.given("fill_value"),
+                      {}};
+  if (view.filled) view.fill = kernel::saturate(b.arg("fill_value", DType::kF32), b.input_type(0).dtype);
+  b.shows(std::move(view));
 }
 
 }  // namespace galatea::ops

@@ -33,4 +33,13 @@ std::array<Expr, 2> warp_size(RecipeBuilder& b);
 /// Output 0: the input seen through the map.
 void output_warp(RecipeBuilder& b, const AffineMap& map, const Expr& rows, const Expr& columns);
 
+/// An image that is not made: places of the output outside of it show `fill` (f32).
+struct Canvas {
+  AffineMap map;  ///< from places of the output to places of the canvas
+  Expr rows, columns, fill;
+};
+/// The same, behind canvases (the one nearest to the output first).
+void output_warp(RecipeBuilder& b, const AffineMap& map, const Expr& rows, const Expr& columns,
+                 const std::vector<Canvas>& canvases);
+
 }  // namespace galatea::ops

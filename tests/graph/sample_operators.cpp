@@ -42,12 +42,17 @@ Operator files() {
   return op;
 }
 
+constexpr int64_t kGray = 2;
+
+int64_t channels_of(const TypeContext& c) { return c.integer("output_type") == kGray ? 1 : 3; }
+
 Operator decode() {
   Operator op = named("decode", 1);
   op.kind = OperatorKind::kNative;
   op.inputs[0].dtypes = {DType::kU8};
-  op.type_rule = [](const TypeContext&) -> Types {
-    return std::vector{Type{DType::kU8, 3, "HWC", ir::Device::kCpu, {-1, -1, 3}}};
+  op.args = {{"output_type", ArgKind::kImageType, int64_t{0}}};
+  op.type_rule = [](const TypeContext& c) -> Types {
+    return std::vector{Type{DType::kU8, 3, "HWC", ir::Device::kCpu, {-1, -1, channels_of(c)}}};
   };
   op.define = [](RecipeBuilder& b) {
     std::vector<Expr> size = b.native_scalars("image.peek", {0}, {}, "{}", {DType::kI64, DType::kI64});
@@ -62,7 +67,49 @@ Operator decode() {
       native.scalars = {eighths};
       for (Expr& extent : size) extent = (extent * eighths + i64(7)) / i64(8);
     }
-    b.output_native(0, native, {size[0], size[1], i64(3)});
+    b.output_native(0, native, {size[0], size[1], i64(b.integer("output_type") == kGray ? 1 : 3)});
+  };
+  return op;
+}
+
+/// A grey image of three channels, as the language's operator of this name makes it; nothing else.
+Operator color_space_conversion() {
+  Operator op = image_operator("color_space_conversion");
+  op.args = {{"image_type", ArgKind::kImageType, ir::None{}, true},
+             {"output_type", ArgKind::kImageType, ir::None{}, true}};
+  op.type_rule = [](const TypeContext& c) -> Types {
+    Type type = c.input(0);
+    type.extents[2] = channels_of(c);
+    return std::vector{type};
+  };
+  op.define = [](RecipeBuilder& b) {
+    b.output_stage(
+        0, b.map("spread", DType::kU8, {b.extent(0, 0), b.extent(0, 1), i64(3)},
+                 [&](const std::vector<Expr>& axes) { return b.load(0, {axes[0], axes[1], i64(0)}); }));
+  };
+  return op;
+}
+
+/// One channel, or three equal ones: a mix of red, green and blue.
+Operator grey() {
+  Operator op = image_operator("grey");
+  op.args = {{"channels", ArgKind::kInt, int64_t{1}}, {"red", ArgKind::kFloat, 0.299}};
+  op.type_rule = [](const TypeContext& c) -> Types {
+    Type type = c.input(0);
+    type.extents[2] = c.integer("channels");
+    return std::vector{type};
+  };
+  op.define = [](RecipeBuilder& b) {
+    b.output_stage(0, b.map("grey", DType::kU8, {b.extent(0, 0), b.extent(0, 1), i64(b.integer("channels"))},
+                            [&](const std::vector<Expr>& axes) {
+                              Expr sum = const_float(0);
+                              const double weights[] = {b.number("red"), 0.587, 0.114};
+                              for (int64_t c = 0; c < 3; ++c)
+                                sum = kernel::fma(const_float(weights[c]),
+                                                  convert(b.load(0, {axes[0], axes[1], i64(c)}), DType::kF32),
+                                                  sum);
+                              return kernel::saturate(sum, DType::kU8);
+                            }));
   };
   return op;
 }
@@ -368,6 +415,8 @@ op::Registry make_registry() {
   registry.add(convert_operator());
   registry.add(uniform());
   registry.add(shapes());
+  registry.add(color_space_conversion());
+  registry.add(grey());
   registry.add(crop());
   registry.add(flip());
   registry.add(brighten());

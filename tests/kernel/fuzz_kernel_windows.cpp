@@ -73,6 +73,16 @@ void KernelMaker::add_warp() {
           stage.type);
       break;
   }
+  // An image in between that is not made: what falls outside of it shows something else.
+  for (int canvases = chance(3) ? pick(1, 2) : 0; canvases-- > 0;) {
+    const Expr cx = fma(factor(1), u, fma(factor(0), v, shift())), cy = fma(factor(0), u, shift());
+    const auto on = [](const Expr& place, const Expr& extent) {
+      return (place >= const_float(0)) & (place < convert(extent, DType::kF32));
+    };
+    const Expr inside = on(cx, image.extents[1]) & on(cy, image.extents[0]);
+    const Expr beside = convert(float_param(), stage.type);
+    stage.body = chance(6) ? select(inside, beside, stage.body) : select(inside, stage.body, beside);
+  }
   images_.push_back(add_stage(std::move(stage)));
 }
 

@@ -103,6 +103,36 @@ TEST(Random, Normal) {
   EXPECT_NE(OpRun("random.normal").arg("stddev", -1.0).failure().find("negative"), std::string::npos);
 }
 
+TEST(Random, Beta) {
+  // Mean a / (a + b), variance a b / ((a + b)^2 (a + b + 1)); for small shapes most of it lies at the ends.
+  constexpr double kShapes[][2] = {{1, 1},   {0.4, 0.4}, {2, 5},        {0.02, 0.03},
+                                   {30, 10}, {0.5, 8},   {50000, 25000}};
+  for (const auto& [a, b] : kShapes) {
+    const Tensor out = OpRun("random.beta")
+                           .arg("alpha", a)
+                           .arg("beta", scalar(DType::kF32, b))
+                           .arg("shape", Extents{20000})
+                           .result();
+    const Moments m = moments(out);
+    const double sum = a + b, variance = a * b / (sum * sum * (sum + 1));
+    EXPECT_NEAR(m.mean, a / sum, 4 * std::sqrt(variance / 20000)) << a << ", " << b;
+    EXPECT_NEAR(m.variance, variance, 0.06 * variance) << a << ", " << b;
+    EXPECT_GE(m.low, 0);
+    EXPECT_LE(m.high, 1);
+  }
+  // The arcsine distribution: P(x < t) = 2 / pi asin(sqrt(t)).
+  const std::vector<double> drawn =
+      OpRun("random.beta").arg("alpha", 0.5).arg("beta", 0.5).arg("shape", Extents{20000}).result().numbers();
+  for (double t : {0.05, 0.3, 0.5, 0.9}) {
+    const auto below = std::count_if(drawn.begin(), drawn.end(), [&](double x) { return x < t; });
+    EXPECT_NEAR(static_cast<double>(below) / 20000, 2 / M_PI * std::asin(std::sqrt(t)), 0.015) << t;
+  }
+  EXPECT_NE(OpRun("random.beta").arg("alpha", 0.0).failure().find("positive"), std::string::npos);
+  EXPECT_NE(OpRun("random.beta").arg("beta", scalar(DType::kF32, -1)).failure().find("positive"),
+            std::string::npos);
+  EXPECT_NE(OpRun("random.beta").arg("dtype", DType::kU8).failure().find("UINT8"), std::string::npos);
+}
+
 TEST(Random, CoinFlip) {
   const Tensor out = OpRun("random.coin_flip").arg("probability", 0.3).arg("shape", Extents{5000}).result();
   EXPECT_EQ(out.dtype, DType::kI32);

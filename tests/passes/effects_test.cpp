@@ -45,6 +45,10 @@ Outcome passes_over(const std::string& body, const std::string& options = "") {
   EXPECT_TRUE(reports);
   if (!reports) return out;
   out.graph = to_text(*staged.graphs[0]);
+  SourceMap texts;
+  auto again = ir::read_graph(out.graph, texts, kRegistry);
+  EXPECT_TRUE(again) << again.error().message();
+  EXPECT_EQ(again ? to_text(*again) : "", out.graph);
   for (const passes::PassReport& report : *reports)
     out.remarks.insert(out.remarks.end(), report.remarks.begin(), report.remarks.end());
   return out;
@@ -145,6 +149,54 @@ TEST(Effects, SaysWhyAnImageIsDecodedWhole) {
                     "    image = fn.crop(image, crop=[16, 16], crop_pos_x=where)\n"
                     "    return image, label\n");
   EXPECT_EQ(out.count("region_from"), 0u) << out.graph;
+}
+
+TEST(Effects, ConsecutiveWarpsBecomeOne) {
+  const std::string body = std::string(kDecoded) +
+                           "    image = fn.rotate(image, angle=fn.random.uniform(range=[-15.0, 15.0]), "
+                           "keep_size=True, fill_value=0)\n"
+                           "    image = fn.flip(image, horizontal=fn.random.coin_flip())\n"
+                           "    image = fn.warp_affine(image, matrix=[1.0, 0.2, 0.0, 0.1, 1.0, 0.0], "
+                           "fill_value=0)\n"
+                           "    image = fn.crop(image, crop=[100, 100])\n"
+                           "    image = fn.warp_affine(image, matrix=[1.0, 0.0, 5.0, 0.0, 1.0, 3.0], "
+                           "fill_value=0)\n"
+                           "    return image, label\n";
+  EXPECT_EQ(passes_over(body).count("composed_warp("), 0u);
+  const Outcome out = passes_over(body, ", exact=False");
+  EXPECT_EQ(out.count("composed_warp("), 1u) << out.graph;
+  for (const char* gone : {"rotate(", "warp_affine(", " flip(", " crop("})
+    EXPECT_EQ(out.count(gone), 0u) << gone << "\n" << out.graph;
+  EXPECT_TRUE(out.says("rotate and warp_affine and warp_affine become one interpolation"));
+  // What nodes that are gone would have refused is refused.
+  EXPECT_EQ(out.count("crop: the window from {} to {} along H reaches outside"), 1u) << out.graph;
+}
+
+TEST(Effects, WarpsStayApartWhereTheOutcomeWouldBeAnother) {
+  const auto two = [&](const std::string& first, const std::string& second, const std::string& result) {
+    return passes_over(std::string(kDecoded) + "    turned = fn.rotate(image, angle=10, keep_size=True" +
+                           first +
+                           ")\n    image = fn.warp_affine(turned, matrix=[1.0, 0.2, 0.0, 0.1, 1.0, 0.0]" +
+                           second + ")\n    return " + result + "\n",
+                       ", exact=False");
+  };
+  const std::string filled = ", fill_value=0", nearest = ", interp_type=types.INTERP_NN";
+  EXPECT_EQ(two(filled, filled, "image").count("composed_warp("), 1u);
+  // What repeats the edge of the image that is there may come first.
+  EXPECT_EQ(two("", filled, "image").count("composed_warp("), 1u);
+  struct Case {
+    std::string first, second, result, why;
+  };
+  for (const Case& one :
+       {Case{filled, "", "image", "warp_affine repeats the edge of an image that would not"},
+        Case{filled + nearest, filled, "image", "rotate takes nearest neighbours"},
+        Case{filled, filled + nearest, "image", "warp_affine takes nearest neighbours"},
+        Case{filled, filled, "image, turned", "the image of rotate is also read elsewhere"},
+        Case{filled + ", dtype=types.FLOAT", filled, "image", "rotate changes the element"}}) {
+    const Outcome out = two(one.first, one.second, one.result);
+    EXPECT_EQ(out.count("composed_warp("), 0u) << out.graph;
+    EXPECT_TRUE(out.says("rotate and warp_affine stay two resamplings: " + one.why)) << one.why;
+  }
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 // same bytes.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cmath>
 #include <random>
 
 #include "compiler/codegen/llvm_backend.h"
@@ -108,6 +110,82 @@ TEST(Plan, ViewsBecomeOutputs) {
   return %mirrored, %upside_down, %turned, %planes
 }
 )");
+}
+
+using Affine = std::array<double, 6>;
+
+std::array<double, 2> at(const Affine& m, const std::array<double, 2>& p) {
+  return {m[0] * p[0] + m[1] * p[1] + m[2], m[3] * p[0] + m[4] * p[1] + m[5]};
+}
+
+/// The bilinear blend at a place that is counted from corners of pixels; `fill` outside.
+double blend(const runtime::Tensor& image, const std::array<double, 2>& place, int64_t channel, double fill) {
+  const int64_t h = image.extents[0], w = image.extents[1];
+  const double x = place[0] - 0.5, y = place[1] - 0.5;
+  const auto left = static_cast<int64_t>(std::floor(x)), top = static_cast<int64_t>(std::floor(y));
+  double sum = 0;
+  for (const int64_t row : {top, top + 1})
+    for (const int64_t column : {left, left + 1}) {
+      const bool inside = row >= 0 && row < h && column >= 0 && column < w;
+      const double value = inside ? image.data[(row * w + column) * 3 + channel] : fill;
+      sum += value * (1 - std::abs(x - static_cast<double>(column))) *
+             (1 - std::abs(y - static_cast<double>(row)));
+    }
+  return sum;
+}
+
+/// Three warps and a mirror, composed by hand: one blend, and images in between that end where they end.
+TEST(Plan, ComposedWarps) {
+  const std::string text = R"(pipeline @p(batch_size=4, num_threads=2, seed=1, exact=false) {
+^0:
+  %image = external_source() {dtype=u8, ndim=3, layout="HWC"} : u8[?,?,?] HWC name="images"
+  %turned = rotate(%image) {angle=20.0, keep_size=true, fill_value=10.0} : u8[?,?,?] HWC
+  %mirrored = flip(%turned) {horizontal=1} : u8[?,?,?] HWC
+  %sheared = warp_affine(%mirrored) {matrix=[1.0, 0.2, -3.0, 0.1, 0.9, 2.0], fill_value=200.0} : u8[?,?,?] HWC
+  %moved = warp_affine(%sheared) {matrix=[1.0, 0.0, 2.25, 0.0, 1.0, -1.75], fill_value=30.0} : u8[?,?,?] HWC
+  return %moved
+}
+)";
+  auto judge = codegen::make_interpreter_backend(true);
+  const auto composed = run(text, judge.get(), true, true, runtime::ExecutorKind::kInline);
+  std::string note;
+  auto llvm = codegen::make_backend("llvm", &note);
+  ASSERT_TRUE(llvm);
+  EXPECT_EQ(composed, run(text, llvm->get(), true, true, runtime::ExecutorKind::kCpu));
+  EXPECT_NE(composed, run(text, judge.get(), true, false, runtime::ExecutorKind::kInline));
+  runtime::Allocator allocator;
+  const auto images = ragged_images(allocator, {{7, 9}, {40, 61}, {1, 1}, {33, 5}});
+  ASSERT_EQ(composed.size(), images.size());
+  const double turn = 20.0 * std::acos(-1.0) / 180, c = std::cos(turn), s = std::sin(turn);
+  const Affine move = {1, 0, 2.25, 0, 1, -1.75}, shear = {1, 0.2, -3, 0.1, 0.9, 2};
+  int64_t compared = 0, beside = 0;
+  for (size_t i = 0; i < images.size(); ++i) {
+    const auto h = static_cast<double>(images[i].extents[0]), w = static_cast<double>(images[i].extents[1]);
+    const Affine mirror = {-1, 0, w, 0, 1, 0};
+    const Affine rotate = {c, -s, w / 2 - (c * w / 2 - s * h / 2), s, c, h / 2 - (s * w / 2 + c * h / 2)};
+    const auto outside = [&](const std::array<double, 2>& p) {
+      return p[0] < 0 || p[0] >= w || p[1] < 0 || p[1] >= h;
+    };
+    const auto on_edge = [&](const std::array<double, 2>& p) {
+      return std::min({std::abs(p[0]), std::abs(p[0] - w), std::abs(p[1]), std::abs(p[1] - h)}) < 1e-3;
+    };
+    for (int64_t n = 0; n < images[i].volume(); ++n) {
+      const int64_t pixel = n / 3;
+      const std::array<double, 2> place = {static_cast<double>(pixel % images[i].extents[1]) + 0.5,
+                                           static_cast<double>(pixel / images[i].extents[1]) + 0.5};
+      const auto moved = at(move, place), sheared = at(shear, moved);
+      if (on_edge(moved) || on_edge(sheared)) continue;
+      const double wanted = outside(moved)     ? 30
+                            : outside(sheared) ? 200
+                                               : blend(images[i], at(rotate, at(mirror, sheared)), n % 3, 10);
+      const auto got = static_cast<double>(static_cast<uint8_t>(composed[i][static_cast<size_t>(n)]));
+      ASSERT_NEAR(got, wanted, 0.51) << "image " << i << ", element " << n;
+      ++compared;
+      beside += outside(moved) || outside(sheared);
+    }
+  }
+  EXPECT_GT(compared, 5000);
+  EXPECT_GT(beside, 500);
 }
 
 }  // namespace
