@@ -12,6 +12,7 @@
 
 #include "policy/reader.h"
 #include "policy/search/objective.h"
+#include "policy/search/report.h"
 #include "tests/policy/read.h"
 
 namespace galatea::policy {
@@ -249,6 +250,49 @@ TEST_F(PolicySearch, AStoppedSearchGoesOnAndLosesNothing) {
   }
   EXPECT_EQ(ranking(journal->ended(), false)[0].score, 2);
   EXPECT_EQ(ranking(journal->ended(), true)[0].score, 1);
+}
+
+TEST_F(PolicySearch, ImportanceIsTheShareOfTheVariance) {
+  std::vector<Trial> trials;
+  // Every point of a grid; the score depends on the choice and, a quarter as much in variance, on half of the
+  // bins.
+  for (int64_t i = 0; i < 3 * 2 * 10; ++i) {
+    const Point point = {10.0 + 20.0 * static_cast<double>(i % 3), static_cast<double>(i / 3 % 2),
+                         static_cast<double>(i / 6)};
+    trials.push_back({i, point, false, 2 * point[1] + (point[2] >= 4 ? 1 : 0), 1, ""});
+  }
+  trials.push_back({60, {10, 0, 0}, true, 0, 1, "it ended with status 1"});
+  const std::vector<double> shares = importance(*space_, trials);
+  // Variances: 1 of the choice, 0.24 of the bins (6 of 10), which fall in five groups of two, 4 starting one.
+  EXPECT_NEAR(shares[0], 0, 1e-12);
+  EXPECT_NEAR(shares[1], 1 / 1.24, 1e-12);
+  EXPECT_GT(shares[2], 0.1);
+  EXPECT_NEAR(shares[0] + shares[1] + shares[2], 1, 0.05);
+}
+
+TEST_F(PolicySearch, TheReportIsWholeAndEscaped) {
+  const std::vector<Trial> trials = {{0, {10, 0, 1}, false, 0.25, 1, ""},
+                                     {1, {20, 1, 2}, false, 0.75, 3, ""},
+                                     {2, {30, 1, 3}, true, 0, 1, "it's <odd> & \"quoted\""}};
+  const std::string page =
+      html_report(*space_, trials, {"A <search>", "cmd && \"x\"", "{}", "policy.load(\"b\")", false});
+  EXPECT_EQ(page.find("<odd>"), std::string::npos);
+  EXPECT_EQ(page.find("A <search>"), std::string::npos);
+  for (const char* part :
+       {"A &lt;search&gt;", "cmd &amp;&amp; &quot;x&quot;", "3 trials, 1 failed", "trial 1: 0.75, 3.0 s",
+        "policy.seq[1].mag.bin", "it's &lt;odd&gt; &amp; &quot;quoted&quot;", "</html>"})
+    EXPECT_NE(page.find(part), std::string::npos) << part << " in\n" << page;
+  auto count = [&](const std::string& word) {
+    size_t found = 0;
+    for (size_t at = 0; (at = page.find(word, at)) != std::string::npos; ++at) ++found;
+    return found;
+  };
+  EXPECT_EQ(count("<circle"), 4u) << "two trials in two plots";
+  for (const char* tag : {"svg", "table", "tr", "td", "h2", "pre", "code"})
+    EXPECT_EQ(count("<" + std::string(tag) + ">") + count("<" + std::string(tag) + " "),
+              count("</" + std::string(tag) + ">"))
+        << tag;
+  EXPECT_NE(html_report(*space_, {}, {"none", "x", "", "", true}).find("nothing to plot"), std::string::npos);
 }
 
 }  // namespace

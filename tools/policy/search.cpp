@@ -9,6 +9,7 @@
 
 #include "policy/messages.h"
 #include "policy/reader.h"
+#include "policy/search/report.h"
 #include "policy/search/search.h"
 #include "policy/writer.h"
 #include "tools/interrupt.h"
@@ -21,7 +22,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 struct Options {
-  std::string space, output, folder;
+  std::string space, output, folder, report;
   policy::StrategyOptions strategy;
   policy::SearchOptions search;
   bool json = false;
@@ -66,7 +67,17 @@ std::string report_json(const policy::Space& space, const policy::Journal& journ
          "\n";
 }
 
-/// One line a trial; on a terminal the line with the count stays below.
+/// The lines of a pipeline that apply a policy.
+std::string pipeline_text(const std::string& path) {
+  return fmt::format(
+      "from galatea.auto_aug import policy\n"
+      "\n"
+      "augment = policy.load(\"{}\")\n"
+      "image = augment(image, shape=[224, 224])\n",
+      fs::path(path).filename().string());
+}
+
+/// One line a trial.
 void show_progress(const policy::Trial& trial, size_t ended, int64_t trials, double best) {
   const std::string score = trial.failed ? "failed: " + trial.reason : fmt::format("{:.6g}", trial.score);
   fmt::print(stderr, "trial {}: {} ({:.1f} s); {} of {}, best {:.6g}\n", trial.number, score, trial.seconds,
@@ -111,9 +122,14 @@ int search(const Options& options, Reporter& reporter) {
     return reporter.status();
   }
   const auto ranked = policy::ranking(journal->ended(), search.minimize);
-  if (!ranked.empty() && !options.output.empty())
-    write_result(options.output,
-                 policy::to_json(*policy::read_policy_tree(space->at(ranked[0].point)).document), reporter);
+  policy::ReportText words = {"Search of " + options.space, search.objective, "", "", search.minimize};
+  if (!ranked.empty()) {
+    words.best_json = policy::to_json(*policy::read_policy_tree(space->at(ranked[0].point)).document);
+    words.pipeline_text = pipeline_text(options.output.empty() ? "best.json" : options.output);
+    if (!options.output.empty()) write_result(options.output, words.best_json, reporter);
+  }
+  if (!options.report.empty())
+    write_result(options.report, policy::html_report(*space, journal->ended(), words), reporter);
   reporter.print(options.json ? report_json(*space, *journal, options)
                               : report_text(*space, *journal, options));
   if (is_interrupted()) {
@@ -170,6 +186,8 @@ Command add_policy_search(CLI::App& parent) {
       app, "--folder", options->folder,
       {"FOLDER", "", "where the journal and the policies go; without it SPACE-search", "--folder runs/1"});
   add_option(app, "-o,--output", options->output, {"FILE", "", "where the best policy goes", "-o best.json"});
+  add_option(app, "--report", options->report,
+             {"FILE", "", "a page with plots of the search (HTML)", "--report search.html"});
   app->add_flag("--json", options->json, "the trials as one JSON object (default: off; example: --json)");
   return {app, [options](Reporter& reporter) { return search(*options, reporter); }};
 }
