@@ -60,7 +60,8 @@ class Finder {
       const Kind wanted = Kind::kInteger;
       const bool fine = items.size() == 2 && items[0].is_number() && items[1].is_number() &&
                         (member.key == "$float" || (items[0].kind == wanted && items[1].kind == wanted)) &&
-                        items[0].number <= items[1].number && items[1].number - items[0].number < 1e9;
+                        items[0].number <= items[1].number && items[0].number >= -1e9 &&
+                        items[1].number <= 1e9;
       if (!fine)
         return fail(member.value.span,
                     fmt::format("`{}` takes [least, greatest]{}", member.key,

@@ -88,6 +88,8 @@ TEST_F(PolicySearch, MistakesInSpacesHavePlaces) {
   const std::pair<const char*, const char*> cases[] = {
       {R"({"$choice": []})", "G1016 at 1:13: a choice is made from a list\n"},
       {R"({"$int": [0, 1.5]})", "G1016 at 1:10: `$int` takes [least, greatest], both whole numbers\n"},
+      {R"({"$int": [0, 9223372036854775807]})",
+       "G1016 at 1:10: `$int` takes [least, greatest], both whole numbers\n"},
       {R"({"$float": [2, 1]})", "G1016 at 1:12: `$float` takes [least, greatest]\n"},
       {R"({"$real": [1, 2]})", "G1016 at 1:2: there is no `$real`\n"},
       {R"([{"$int": [0, 1], "p": 1}])", "G1016 at 1:3: `$int` stands alone in its object\n"},
