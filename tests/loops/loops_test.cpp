@@ -140,6 +140,30 @@ TEST(Lowering, VectorLoopsHaveConstantStrides) {
   }
 }
 
+/// Tables are small: no loops of their own for a step of 1 or -1 through a parameter.
+TEST(Lowering, TablesHaveLoopsOnce) {
+  int tables = 0;
+  for (const auto& [name, sample] : sample_kernels()) {
+    const Schedule schedule = make_schedule(sample.kernel, {});
+    const LoopKernel loops = lower(sample.kernel, schedule, {});
+    for (size_t s = 0; s < schedule.stages.size(); ++s) {
+      if (schedule.stages[s].placement != Placement::kTable) continue;
+      const std::string& stage = sample.kernel.stages[s].name;
+      for (const Statement& statement : loops.body) {
+        const auto* phase = std::get_if<Phase>(&statement.node);
+        if (!phase || phase->name != stage) continue;
+        ++tables;
+        for_each_statement(phase->body, [&](const Statement& inner) {
+          const auto* choice = std::get_if<If>(&inner.node);
+          if (!choice || choice->condition->kind != ExprKind::kOp) return;
+          EXPECT_NE(choice->condition->op, ScalarOp::kEq) << name << ", " << stage;
+        });
+      }
+    }
+  }
+  EXPECT_GE(tables, 6);
+}
+
 TEST(Lowering, GpuFormHoldsPhasesOfGridLoopsOnly) {
   for (const auto& [name, sample] : sample_kernels()) {
     const LoopKernel loops = lower_verified(sample.kernel, {.gpu = true});

@@ -112,6 +112,53 @@ TEST(Plan, ViewsBecomeOutputs) {
 )");
 }
 
+/// Windows of integer weights, blended, mirrored and cropped in one kernel.
+TEST(Plan, FiltersMirroredAndCropped) {
+  expect_same_everywhere(R"(pipeline @p(batch_size=4, num_threads=2, seed=1) {
+^0:
+  %image = external_source() {dtype=u8, ndim=3, layout="HWC"} : u8[?,?,?] HWC name="images"
+  %coin = random.coin_flip() : i32[] key=0x123
+  %large = resize(%image) {size=[24.0, 32.0]} : u8[24,32,?] HWC
+  %edges = laplacian(%large) {window_size=[5]} : u8[24,32,?] HWC
+  %whole = crop_mirror_normalize(%edges) {mean=[1.5], std=[2.0], mirror=%coin} : f32[?,24,32] CHW
+  %smooth = gaussian_blur(%edges) {window_size=[3]} : u8[24,32,?] HWC
+  %part = crop_mirror_normalize(%smooth) {crop=[9.0, 17.0], dtype=u8, mirror=%coin} : u8[?,9,17] CHW
+  return %whole, %part
+}
+)");
+}
+
+/// What an expression compares with is the parameter that a stage has as its extent: only then do loops know
+/// that lanes inside need no test.
+TEST(Plan, AnExtentIsOneParameter) {
+  SourceMap sources;
+  auto graph = ir::read_graph(R"(pipeline @p(batch_size=4, num_threads=2, seed=1) {
+^0:
+  %image = external_source() {dtype=u8, ndim=3, layout="HWC"} : u8[?,?,?] HWC name="images"
+  %resized = resize(%image) {size=[24.0, 32.0]} : u8[24,32,?] HWC
+  %out = rotate(%resized) {angle=13.0, keep_size=true, fill_value=0.0} : u8[24,32,?] HWC
+  return %out
+}
+)",
+                              sources, product().registry);
+  ASSERT_TRUE(graph) << graph.error().message();
+  CompileOptions options;
+  options.registry = &product().registry;
+  CompileReport report;
+  ASSERT_TRUE(compile(*graph, sources, options, &report));
+  ASSERT_EQ(report.kernels.size(), 1u);
+  const kernel::Stage& last = report.kernels[0].kernel.stages.back();
+  int comparisons = 0;
+  kernel::for_each_node(last.body, [&](const kernel::Expr& e) {
+    if (e->kind != kernel::ExprKind::kOp || e->op != ScalarOp::kLt || e->args[1].type() != DType::kI64)
+      return;
+    ++comparisons;
+    EXPECT_TRUE(same(e->args[1], last.extents[0]) || same(e->args[1], last.extents[1]))
+        << to_text(e->args[1]);
+  });
+  EXPECT_GE(comparisons, 4);
+}
+
 using Affine = std::array<double, 6>;
 
 std::array<double, 2> at(const Affine& m, const std::array<double, 2>& p) {
