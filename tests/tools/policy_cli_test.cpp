@@ -38,7 +38,7 @@ TEST_F(PolicyCommand, HelpAndWrongUsage) {
   Outcome help = policy({"--help"});
   EXPECT_EQ(help.status, 0);
   for (const char* name :
-       {"list", "show", "validate", "convert", "diff", "mutate", "view", "search", "schema"}) {
+       {"list", "show", "validate", "convert", "diff", "mutate", "view", "stats", "search", "schema"}) {
     EXPECT_TRUE(contains(help.out, name)) << help.out;
     Outcome each = policy({name, "--help"});
     EXPECT_EQ(each.status, 0) << name;
@@ -129,6 +129,34 @@ TEST_F(PolicyCommand, ViewDrawsASheet) {
   Outcome nowhere = policy({"view", "svhn", "--data", path("none"), "-o", path("sheet.png")});
   EXPECT_EQ(nowhere.status, 1);
   EXPECT_TRUE(contains(nowhere.err, "G0801")) << nowhere.err;
+}
+
+TEST_F(PolicyCommand, StatsCountWhatChanges) {
+  const std::string samples = std::string(GALATEA_BINARY_DIR) + "/samples";
+  auto stats = [&](const std::string& table, const std::string& expression) {
+    std::ofstream(path("policy.json"))
+        << "{\"format\": \"augment-policy\", \"version\": 1, \"augmentations\": {" + table +
+               "}, \"policy\": " + expression + "}";
+    Outcome o = policy(
+        {"stats", path("policy.json"), "--data", samples, "--samples", "48", "--size", "16", "--json"});
+    EXPECT_EQ(o.status, 0) << o.err;
+    return Json::parse(o.out);
+  };
+  const Json nothing = stats("\"identity\": {}", "[\"identity\", 1, null]");
+  EXPECT_EQ(nothing["samples"], 48);
+  EXPECT_EQ(nothing["unchanged"], 1.0);
+  EXPECT_EQ(nothing["mean_change"], 0.0);
+  EXPECT_EQ(nothing["expected_runs"]["identity"], 1.0);
+  // All bits but none: black.
+  const Json black = stats("\"posterize\": {\"range\": [0, 0], \"param\": \"posterize_mask0\"}",
+                           "{\"apply\": \"posterize\", \"mag\": {\"bin\": 3}}");
+  EXPECT_EQ(black["unchanged"], 0.0);
+  EXPECT_EQ(black["saturated"], 1.0);
+  EXPECT_EQ(black["empty"], 1.0);
+  const Json half = stats("\"invert\": {}", "[\"invert\", 0.5, null]");
+  EXPECT_GT(half["unchanged"], 0.2);
+  EXPECT_LT(half["unchanged"], 0.8);
+  EXPECT_GT(half["mean_change"], 1.0);
 }
 
 TEST_F(PolicyCommand, SearchFindsTheBestAndGoesOn) {

@@ -1,20 +1,17 @@
 // galatea policy view POLICY --data FOLDER -o sheet.png: what a policy does to pictures.
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include "policy/operation.h"
-#include "policy/writer.h"
 #include "tools/gather_sheet.h"
 #include "tools/interrupt.h"
+#include "tools/policy/over_pictures.h"
 #include "tools/policy/policy_tools.h"
 
 namespace galatea::tools {
 namespace {
-namespace fs = std::filesystem;
 
 struct Options {
   std::string policy, data, output;
@@ -23,31 +20,6 @@ struct Options {
   bool operations = false;
   std::vector<std::string> extras;
 };
-
-/// A file that goes with its owner.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(fs::path path) : path_(std::move(path)) {}
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile() {
-    std::error_code ignored;
-    fs::remove(path_, ignored);
-  }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c == '\n' ? "\\n" : std::string(1, c);
-  }
-  return out + "\"";
-}
 
 /// The sheet's letters have no degree sign.
 std::string plain(std::string label) {
@@ -82,7 +54,8 @@ Columns operations(const policy::Document& document, const Options& options, con
   for (const policy::Augmentation& entry : document.augmentations) {
     const bool has_bins = entry.has_magnitude();
     for (int64_t bin : has_bins ? shown_bins(document.bins, options.magnitudes) : std::vector<int64_t>{0}) {
-      columns.expressions += fmt::format("augment.one({}, image, {}, {}), ", quoted(entry.name), bin, extras);
+      columns.expressions +=
+          fmt::format("augment.one({}, image, {}, {}), ", language_text(entry.name), bin, extras);
       policy::Augmentation positive = entry;
       positive.negate = false;
       columns.labels.push_back(
@@ -96,56 +69,23 @@ Columns operations(const policy::Document& document, const Options& options, con
   return columns;
 }
 
-std::string pipeline_text(const std::string& policy, const Options& options, const std::string& columns) {
-  return fmt::format(
-      "from galatea import fn, pipeline_def, types\n"
-      "from galatea.auto_aug import policy\n"
-      "\n"
-      "@pipeline_def(batch_size={}, num_threads=2, seed={})\n"
-      "def view():\n"
-      "    encoded, label = fn.readers.file(file_root={})\n"
-      "    image = fn.resize(fn.decoders.image(encoded, output_type=types.RGB), size=[{}, {}])\n"
-      "    augment = policy.load({})\n"
-      "    outputs = [image, {}]\n"
-      "    return tuple(outputs)\n",
-      std::min(options.samples, 8), options.seed, quoted(options.data), options.size, options.size,
-      quoted(policy), columns);
-}
-
 int view(const Options& options, Reporter& reporter) {
   const auto document = load_policy(options.policy, reporter);
   if (!document) return reporter.status();
-  // A spelling becomes a file for as long as the pipeline is made.
-  std::optional<TemporaryFile> written;
-  fs::path file = options.policy;
-  std::error_code error;
-  if (!fs::exists(file, error)) {
-    written.emplace(fs::temp_directory_path(error) / fmt::format("galatea-policy-{}.json", ::getpid()));
-    write_result(written->path().string(), policy::to_json(*document), reporter);
-    if (reporter.status() != kFine) return reporter.status();
-    file = written->path();
-  }
   std::string extras = fmt::format("shape=[{}, {}]", options.size, options.size);
   for (const std::string& extra : options.extras) extras += ", " + extra;
   const Columns columns =
       options.operations ? operations(*document, options, extras) : draws(options, extras);
   const PipelineHost host;
-  dsl::FrontendOptions frontend;
-  frontend.import_root = fs::absolute(file, error).parent_path().string();
-  dsl::FrontendResult staged =
-      dsl::stage_pipeline((fs::absolute(file, error).parent_path() / "policy-view.dali-dsl").string(),
-                          pipeline_text(file.filename().string(), options, columns.expressions), frontend,
-                          host.registry(), reporter.sources());
-  // What load_policy() has said of the document is not said again.
-  std::erase_if(staged.diagnostics,
-                [](const Diagnostic& diagnostic) { return diagnostic.severity != Severity::kError; });
-  reporter.report(std::move(staged.diagnostics));
-  if (!staged.ok || staged.graphs.empty()) return reporter.status();
+  const Pictures pictures = {options.data, options.size, std::min(options.samples, 8), options.seed};
+  const auto graph =
+      stage_over_pictures(host, *document, options.policy, pictures, columns.expressions, reporter);
+  if (graph == nullptr) return reporter.status();
   ContactSheet sheet;
   sheet.column_labels = columns.labels;
   sheet.column_labels.insert(sheet.column_labels.begin(), "image");
   const OrderlyEnd orderly;
-  if (!gather(host, *staged.graphs[0], static_cast<size_t>(options.samples), "", sheet, reporter))
+  if (!gather(host, *graph, static_cast<size_t>(options.samples), "", sheet, reporter))
     return reporter.status();
   if (is_interrupted()) {
     fmt::print(stderr, "galatea: interrupted after {} samples; no sheet was written\n", sheet.rows.size());

@@ -1,0 +1,85 @@
+#include "tools/policy/over_pictures.h"
+
+#include <filesystem>
+#include <optional>
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include "policy/writer.h"
+#include "tools/policy/policy_tools.h"
+
+namespace galatea::tools {
+namespace fs = std::filesystem;
+namespace {
+
+/// A file that goes with its owner.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(fs::path path) : path_(std::move(path)) {}
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() {
+    std::error_code ignored;
+    fs::remove(path_, ignored);
+  }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+std::string pipeline_text(const std::string& policy, const Pictures& pictures, const std::string& columns) {
+  return fmt::format(
+      "from galatea import fn, pipeline_def, types\n"
+      "from galatea.auto_aug import policy\n"
+      "\n"
+      "@pipeline_def(batch_size={}, num_threads=2, seed={})\n"
+      "def pictures():\n"
+      "    encoded, label = fn.readers.file(file_root={})\n"
+      "    image = fn.resize(fn.decoders.image(encoded, output_type=types.RGB), size=[{}, {}])\n"
+      "    augment = policy.load({})\n"
+      "    outputs = [image, {}]\n"
+      "    return tuple(outputs)\n",
+      pictures.batch_size, pictures.seed, language_text(pictures.data), pictures.size, pictures.size,
+      language_text(policy), columns);
+}
+
+}  // namespace
+
+std::string language_text(const std::string& text) {
+  std::string out = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c == '\n' ? "\\n" : std::string(1, c);
+  }
+  return out + "\"";
+}
+
+std::unique_ptr<ir::Graph> stage_over_pictures(const PipelineHost& host, const policy::Document& document,
+                                               const std::string& policy, const Pictures& pictures,
+                                               const std::string& columns, Reporter& reporter) {
+  // A spelling becomes a file for as long as the pipeline is made.
+  std::optional<TemporaryFile> written;
+  std::error_code error;
+  fs::path file = fs::absolute(policy, error);
+  if (!fs::exists(file, error)) {
+    written.emplace(fs::temp_directory_path(error) / fmt::format("galatea-policy-{}.json", ::getpid()));
+    write_result(written->path().string(), policy::to_json(document), reporter);
+    if (reporter.status() != kFine) return nullptr;
+    file = written->path();
+  }
+  dsl::FrontendOptions frontend;
+  frontend.import_root = file.parent_path().string();
+  dsl::FrontendResult staged = dsl::stage_pipeline((file.parent_path() / "pictures.dali-dsl").string(),
+                                                   pipeline_text(file.filename().string(), pictures, columns),
+                                                   frontend, host.registry(), reporter.sources());
+  // What load_policy() has said of the document is not said again.
+  std::erase_if(staged.diagnostics,
+                [](const Diagnostic& diagnostic) { return diagnostic.severity != Severity::kError; });
+  reporter.report(std::move(staged.diagnostics));
+  if (!staged.ok || staged.graphs.empty()) return nullptr;
+  return std::move(staged.graphs[0]);
+}
+
+}  // namespace galatea::tools
