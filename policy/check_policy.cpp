@@ -150,7 +150,7 @@ class Check {
       fields_.report(Message::kNoEffect, node.span, {"a probability of 0: this never runs", "take it out"});
     switch (node.kind) {
       case NodeKind::kApply:
-        if (!node.name.empty()) check_use(node.name, node.magnitude, node.span, node.name_span);
+        check_use(node.name, node.magnitude, node.span, node.name_span);
         break;
       case NodeKind::kReference:
         referenced_.insert(node.name);

@@ -155,7 +155,7 @@ void read_pool(const JsonValue& value, Fields& fields, Node& node) {
   for (const JsonValue& item : value.items) {
     PoolItem made{"", {}, item.span};
     if (item.kind == Kind::kString)
-      made.name = item.text;
+      made.name = fields.name(item.text, item.span, "the name of an augmentation").value_or("identity");
     else
       made.node.push_back(read_node(item, fields));
     node.pool.push_back(std::move(made));

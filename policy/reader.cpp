@@ -146,8 +146,10 @@ Document read_document(const JsonValue& root, Fields& fields) {
     if (definitions->kind != Kind::kObject)
       fields.report(Message::kWrongType, definitions->span,
                     {"`definitions`", "an object", describe(*definitions)});
-    for (const JsonMember& member : definitions->members)
+    for (const JsonMember& member : definitions->members) {
+      fields.name(member.key, member.key_span, "the name of a definition");
       document.definitions.emplace_back(member.key, read_node(member.value, fields));
+    }
   }
   if (const JsonValue* policy = root.find("policy")) document.policy = read_node(*policy, fields);
   return document;

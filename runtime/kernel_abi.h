@@ -15,12 +15,19 @@ struct KernelTensor {
   int64_t strides[kMaxRank] = {};
 };
 
+/// Of an output of a batch about which nothing is known.
+inline constexpr int64_t kStreamFrom = 256 * 1024;
+/// A batch of so many bytes has left the nearest caches before anybody reads it.
+inline constexpr int64_t kCachedBatch = 2 * 1024 * 1024;
+
 /// One call for one sample. Generated code knows this layout.
 struct KernelCall {
   const KernelTensor* tensors = nullptr;  ///< inputs, then outputs
   const uint64_t* params = nullptr;       ///< one Cell each
   uint8_t* scratch = nullptr;  ///< 64-byte aligned, of the size that the loops computed for these parameters
   uint32_t* status = nullptr;  ///< flags are ORed in
+  /// Outputs of at least so many bytes are stored past the cache, where the kernel has such stores.
+  int64_t stream_from = kStreamFrom;
 };
 
 using KernelFunction = void (*)(const KernelCall*);

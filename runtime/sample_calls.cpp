@@ -1,4 +1,5 @@
 // Instructions that call out: sources, native functions, kernels. Each is timed.
+#include <algorithm>
 #include <chrono>
 
 #include "runtime/messages.h"
@@ -161,7 +162,8 @@ Status Frame::call_kernel(const Instruction& i, Worker& worker) {
     SiteTimer timer(*loaded_, loaded_->kernel_site(i.a), worker,
                     worker.trace ? trace_detail() : std::string());
     KernelCall call{kernel_tensors_.data(), kernel_params_.data(),
-                    scratch >= 0 ? arena_.data(scratch) : nullptr, &status};
+                    scratch >= 0 ? arena_.data(scratch) : nullptr, &status,
+                    kCachedBatch / std::max(program_.batch_size, 1)};
     program_.kernels[static_cast<size_t>(spec.kernel)].code->run(call);
   }
   arena_.release(scratch);

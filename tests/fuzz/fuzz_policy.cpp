@@ -1,4 +1,4 @@
-// Policy documents.
+// Policy documents, search spaces and spellings of policies.
 //
 // Must hold: no crash; what is refused says why, with places inside of the text; what is accepted is written
 // and reads back as the same text, in its canonical form and with its parts shown and changed.
@@ -8,6 +8,7 @@
 #include "policy/difference.h"
 #include "policy/mutate.h"
 #include "policy/reader.h"
+#include "policy/search/space.h"
 #include "policy/spelling.h"
 #include "policy/table.h"
 #include "policy/writer.h"
@@ -23,6 +24,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     require(!made.error().message().empty());
 
   SourceMap sources;
+  DiagnosticSink sink;
+  if (const auto space = policy::Space::read(sources.add("space.json", text), sources, sink)) {
+    policy::Random random(size);
+    const policy::Point point = space->mutated(space->random(random), random);
+    require(space->contains(point) && space->counted(0, 2).has_value());
+    policy::read_policy_tree(space->at(point));
+  } else {
+    require(sink.has_errors());
+  }
   const policy::ReadResult read = policy::read_policy(sources.add("fuzz.json", text), sources);
   for (const Diagnostic& diagnostic : read.diagnostics) {
     require(!diagnostic.message.empty() && diagnostic.span.begin <= diagnostic.span.end);

@@ -32,6 +32,7 @@ std::vector<std::string> PipelineGenerator::operators() {
           "decoders.image_slice",
           "equalize",
           "erase",
+          "filter",
           "flip",
           "gaussian_blur",
           "hsv",
@@ -41,6 +42,7 @@ std::vector<std::string> PipelineGenerator::operators() {
           "noise.salt_and_pepper",
           "normalize",
           "pad",
+          "random.beta",
           "random.choice",
           "random.coin_flip",
           "random.uniform",
@@ -95,6 +97,9 @@ std::string PipelineGenerator::extent() {
 std::string PipelineGenerator::scalar(double low, double high) {
   if (!chance(35)) return real(low, high);
   const std::string a = real(low, (low + high) / 2), b = real((low + high) / 2, high);
+  if (chance(15))
+    return fmt::format("{} + {} * fn.random.beta(alpha={}, beta={})", a, real(0, (high - low) / 2),
+                       real(0.1, 4), real(0.1, 4));
   // Both may have come out as the middle; an empty range is refused.
   return a == b ? a : fmt::format("fn.random.uniform(range=[{}, {}])", a, b);
 }
@@ -302,7 +307,7 @@ PipelineGenerator::Call PipelineGenerator::sample(const Image& image) {
 
 PipelineGenerator::Call PipelineGenerator::filter(const Image& image) {
   const std::string& x = image.name;
-  switch (below(4)) {
+  switch (below(5)) {
     case 0:
       return {fmt::format("fn.gaussian_blur({}, sigma={}, window_size={})", x, scalar(0.4, 3),
                           pick<std::string>({"3", "5", "9"})),
@@ -315,6 +320,13 @@ PipelineGenerator::Call PipelineGenerator::filter(const Image& image) {
       return {fmt::format("fn.laplacian({}, window_size={}, scale=[{}])", x, pick<std::string>({"3", "5"}),
                           real(-1, 1)),
               image};
+    case 3:
+      return {
+          fmt::format(
+              "fn.filter({}, types.Constant([[{}, {}, {}], [{}, {}, {}]], dtype=types.FLOAT), border=\"{}\")",
+              x, real(-1, 1), real(-1, 1), real(-1, 1), real(-1, 1), real(0, 1), real(-1, 1),
+              pick<std::string>({"reflect_101", "reflect_1001", "wrap", "clamp", "constant"})),
+          image};
     default:
       return {fmt::format("fn.cast(fn.laplacian({}, window_size=3, dtype=types.FLOAT) * {}, dtype=types.{})",
                           x, real(0, 2), image.dtype),
@@ -441,15 +453,43 @@ PipelineGenerator::Image PipelineGenerator::branch(const Image& from, int depth)
   return joined;
 }
 
+// The same by functions and an index: one branch of many ways.
+PipelineGenerator::Image PipelineGenerator::choice(const Image& from, int depth) {
+  const std::string result = fresh();
+  Image joined = from, argument = from;
+  argument.name = "chosen";
+  const int ways = 2 + below(4);
+  std::string functions;
+  for (int way = 0; way < ways; ++way) {
+    const std::string function = fresh();
+    functions += (way > 0 ? ", " : "") + function;
+    line(fmt::format("def {}(chosen):", function));
+    ++indent_;
+    const Image end = as_type(chain(argument, below(3), depth + 1), argument);
+    line(fmt::format("return {}", end.name), "return chosen");
+    --indent_;
+    joined.known &= end.known;
+  }
+  line(fmt::format("{} = select([{}], fn.random.choice({}), {})", result, functions, ways, from.name),
+       fmt::format("{} = {}", result, from.name));
+  joined.name = result;
+  joined.fixed_size = false;
+  return joined;
+}
+
 PipelineGenerator::Image PipelineGenerator::chain(Image from, int count, int depth) {
   for (int i = 0; i < count && budget_ > 0; ++i) {
-    from = depth < 3 && chance(22) ? branch(from, depth) : step(from);
+    if (depth < 3 && chance(22))
+      from = chance(30) ? choice(from, depth) : branch(from, depth);
+    else
+      from = step(from);
   }
   return from;
 }
 
 void PipelineGenerator::begin() {
   indent_ = 0;
+  line("from galatea import select");
   line("from nvidia.dali import pipeline_def, fn, math, types");
   line("");
   line("");

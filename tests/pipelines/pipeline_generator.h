@@ -71,6 +71,7 @@ class PipelineGenerator {
   void begin();
   Image step(const Image& from);
   Image branch(const Image& from, int depth);
+  Image choice(const Image& from, int depth);
   Image chain(Image from, int count, int depth);
   std::string condition(const Image& image);
   Image as_type(const Image& image, const Image& like);

@@ -144,6 +144,10 @@ TEST(PolicyReader, WhatDoesNotFitIsRefusedInItsPlace) {
   };
   const Case cases[] = {
       {"[\"rotat\", 1, 3]", "G1009 at 5:2: there is no augmentation `rotat`\n"},
+      {"[\"\", 1, 3]", "G1009 at 5:2: there is no augmentation ``\n"},
+      {"{\"choose\": 1, \"from\": [\"\"]}",
+       "G1006 at 5:24: the name of an augmentation is letters, digits and _, and begins with no digit, found "
+       "\"\"\n"},
       {"[\"rotate\", 1, 11]", "G1007 at 5:15: a bin is from 0 to 10, found 11\n"},
       {"[\"rotate\", 1, null]", "G1012 at 5:1: `rotate` needs a magnitude\n"},
       {"[\"rotate\", 1]",

@@ -37,7 +37,8 @@ class PolicyCommand : public testing::Test {
 TEST_F(PolicyCommand, HelpAndWrongUsage) {
   Outcome help = policy({"--help"});
   EXPECT_EQ(help.status, 0);
-  for (const char* name : {"list", "show", "validate", "convert", "diff", "mutate", "view", "schema"}) {
+  for (const char* name :
+       {"list", "show", "validate", "convert", "diff", "mutate", "view", "search", "schema"}) {
     EXPECT_TRUE(contains(help.out, name)) << help.out;
     Outcome each = policy({name, "--help"});
     EXPECT_EQ(each.status, 0) << name;
@@ -128,6 +129,49 @@ TEST_F(PolicyCommand, ViewDrawsASheet) {
   Outcome nowhere = policy({"view", "svhn", "--data", path("none"), "-o", path("sheet.png")});
   EXPECT_EQ(nowhere.status, 1);
   EXPECT_TRUE(contains(nowhere.err, "G0801")) << nowhere.err;
+}
+
+TEST_F(PolicyCommand, SearchFindsTheBestAndGoesOn) {
+  std::ofstream(path("space.json")) << R"({"format": "augment-policy", "version": 1, "bins": 11,
+    "augmentations": {"rotate": {"range": [0, 30], "negate": true}},
+    "policy": ["rotate", {"$choice": [0.5, 1]}, {"$int": [0, 4]}]})";
+  // The score of a policy is its bin; one probability fails.
+  const std::string objective =
+      "grep -q '0.5, ' {policy} && exit 2; sed -n 's/.*\"rotate\", 1, \\([0-9]*\\).*/\\1/p' {policy}";
+  const std::vector<std::string> search = {
+      "search", path("space.json"), "--objective", objective,        "--strategy", "grid", "--jobs",
+      "2",      "--json",           "-o",          path("best.json")};
+  auto with = [&](std::vector<std::string> more) {
+    std::vector<std::string> all = search;
+    all.insert(all.end(), more.begin(), more.end());
+    return policy(all);
+  };
+  Outcome first = with({"--trials", "4"});
+  EXPECT_EQ(first.status, 0) << first.err;
+  EXPECT_EQ(Json::parse(first.out)["trials"].size(), 4u);
+  Outcome rest = with({"--trials", "99", "--report", path("report.html")});
+  EXPECT_EQ(rest.status, 0) << rest.err;
+  EXPECT_TRUE(contains(rest.err, "goes on after 4 trials")) << rest.err;
+  const Json found = Json::parse(rest.out);
+  ASSERT_EQ(found["trials"].size(), 10u) << "two probabilities, five bins";
+  size_t failed = 0;
+  for (const Json& trial : found["trials"])
+    if (trial["score"].is_null()) {
+      ++failed;
+      EXPECT_EQ(trial["failed"], "it ended with status 2");
+    }
+  EXPECT_EQ(failed, 5u);
+  EXPECT_EQ(Json::parse(read_file(path("best.json")))["policy"], Json::parse("[\"rotate\", 1, 4]"));
+  const std::string page = read_file(path("report.html"));
+  EXPECT_TRUE(contains(page, "<svg")) << page;
+  EXPECT_TRUE(contains(page, "policy.load(")) << page;
+  Outcome other = policy({"search", path("space.json"), "--objective", "echo 1"});
+  EXPECT_EQ(other.status, 1);
+  EXPECT_TRUE(contains(other.err, "G1017")) << other.err;
+  Outcome hopeless = policy(
+      {"search", path("space.json"), "--objective", "false", "--folder", path("second"), "--trials", "3"});
+  EXPECT_EQ(hopeless.status, 1);
+  EXPECT_TRUE(contains(hopeless.err, "no trial gave a score: it ended with status 1")) << hopeless.err;
 }
 
 TEST_F(PolicyCommand, APipelineLoadsAPolicyAndDependsOnItsText) {

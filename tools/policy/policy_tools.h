@@ -22,5 +22,6 @@ Command add_policy_convert(CLI::App& parent);
 Command add_policy_diff(CLI::App& parent);
 Command add_policy_mutate(CLI::App& parent);
 Command add_policy_view(CLI::App& parent);
+Command add_policy_search(CLI::App& parent);
 
 }  // namespace galatea::tools

@@ -192,11 +192,13 @@ void FunctionEmitter::emit_for(const kernel::For& loop) {
 }
 
 void FunctionEmitter::emit_serial(Value* begin, Value* end, int var, const kernel::Block& body) {
+  ++serial_loops_;
   counted_loop(begin, end, [&](Value* index) {
     define(var, index);
     varying_[static_cast<size_t>(var)] = false;
     emit_block(body);
   });
+  --serial_loops_;
 }
 
 /// for index = begin, begin + step … while index < end: body(index).

@@ -208,7 +208,12 @@ class FunctionEmitter {
   std::vector<Value*> param_values_;
   std::vector<Value*> buffers_;  ///< address of element 0
   std::vector<llvm::MDNode*> scopes_, no_alias_;
-  std::vector<Value*> stream_bits_;  ///< per buffer: see stream_store.cpp
+  /// Per buffer, see stream_store.cpp: of stores that run through the tensor, and of those row by row.
+  struct StreamBits {
+    Value *run = nullptr, *rows = nullptr;
+  };
+  std::vector<StreamBits> stream_bits_;
+  int serial_loops_ = 0;  ///< about what is being emitted
   std::vector<Variable> vars_;
   std::vector<bool> varying_;                                 ///< variables that differ between lanes
   std::unordered_map<const kernel::ExprNode*, Value*> memo_;  ///< of the expression being emitted

@@ -12,22 +12,27 @@ namespace galatea::codegen {
 
 namespace {
 
-/// Bytes of a tensor that are worth it: smaller ones stay in the cache for whoever copies the batch.
-constexpr int64_t kLarge = 256 * 1024;
+constexpr int64_t kCallStreamFrom = offsetof(runtime::KernelCall, stream_from);
 
 }  // namespace
 
 /// Per output that is streamed to: the bits of an address that must be 0; all of them where the tensor is
 /// small.
 void FunctionEmitter::prepare_streams() {
-  stream_bits_.assign(kernel_.buffers.size(), nullptr);
+  stream_bits_.assign(kernel_.buffers.size(), {});
   if (!target_.is_x86()) return;
+  Value* least = nullptr;
   kernel::for_each_statement(kernel_.body, [&](const kernel::Statement& statement) {
     const auto* store = std::get_if<kernel::Store>(&statement.node);
     if (!store || !store->streaming) return;
     const auto b = static_cast<size_t>(store->buffer);
     const kernel::LoopBuffer& buffer = kernel_.buffers[b];
-    if (stream_bits_[b] || buffer.kind != kernel::BufferKind::kOutput) return;
+    if (stream_bits_[b].run || buffer.kind != kernel::BufferKind::kOutput) return;
+    // How large a tensor must be is the caller's to know: small batches stay in the cache for their reader.
+    if (!least)
+      least = builder_.CreateLoad(builder_.getInt64Ty(),
+                                  builder_.CreateConstGEP1_64(builder_.getInt8Ty(), function_->getArg(0),
+                                                              static_cast<uint64_t>(kCallStreamFrom)));
     Value* bytes = i64(size_of(buffer.type));
     const auto tensor = static_cast<size_t>(buffer.tensor);
     for (size_t d = 0; d < kernel_.stride_vars[tensor].size(); ++d) {
@@ -37,14 +42,19 @@ void FunctionEmitter::prepare_streams() {
           bytes, builder_.CreateLoad(builder_.getInt64Ty(),
                                      builder_.CreateConstGEP1_64(builder_.getInt8Ty(), tensors_, offset)));
     }
-    stream_bits_[b] = builder_.CreateSelect(builder_.CreateICmpSGE(bytes, i64(kLarge)),
-                                            i64(target_.vector_bits() / 8 - 1), i64(-1));
+    const auto bits = [&](Value* from) {
+      return builder_.CreateSelect(builder_.CreateICmpSGE(bytes, from), i64(target_.vector_bits() / 8 - 1),
+                                   i64(-1));
+    };
+    Value* rows = i64(runtime::kStreamFrom);
+    rows = builder_.CreateSelect(builder_.CreateICmpSGT(least, rows), least, rows);
+    stream_bits_[b] = {bits(least), bits(rows)};
   });
 }
 
 void FunctionEmitter::end_streams() {
-  for (const Value* bits : stream_bits_)
-    if (bits) {
+  for (const StreamBits& bits : stream_bits_)
+    if (bits.run) {
       builder_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {});
       return;
     }
@@ -54,7 +64,9 @@ void FunctionEmitter::end_streams() {
 void FunctionEmitter::store_whole(Value* vector, Value* pointer, int buffer, bool streaming) {
   const DType type = kernel_.buffers[static_cast<size_t>(buffer)].type;
   const llvm::Align align(static_cast<uint64_t>(size_of(type)));
-  Value* bits = streaming ? stream_bits_[static_cast<size_t>(buffer)] : nullptr;
+  // Row by row, lines that two rows share are written in two ways, which costs more than small tensors gain.
+  const StreamBits& of_buffer = stream_bits_[static_cast<size_t>(buffer)];
+  Value* bits = !streaming ? nullptr : serial_loops_ == 0 ? of_buffer.run : of_buffer.rows;
   const auto elements = llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements();
   const auto line = static_cast<unsigned>(target_.vector_bits() / 8);
   if (!bits || elements * static_cast<unsigned>(size_of(type)) % line != 0) {

@@ -1,0 +1,50 @@
+// What a search has done so far, in a file that survives being killed.
+//
+// One JSON object a line, written and flushed to the disk when it happens: a head that says which search it
+// is, then trials that began and trials that ended. A line that was cut off is as if it were not there.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "policy/search/strategy.h"
+
+namespace galatea::policy {
+
+/// What decides the points: resuming with another is refused.
+struct JournalHead {
+  std::string space;  ///< its text
+  std::string strategy, objective;
+  uint64_t seed = 0;
+  bool minimize = false;
+};
+
+class Journal {
+ public:
+  /// Opens or makes the file. A file of another search is an error.
+  static Result<Journal> open(const std::string& path, const JournalHead& head);
+  Journal(Journal&& other) noexcept;
+  Journal& operator=(Journal&&) = delete;
+  ~Journal();
+
+  /// Trials that have ended, in the order in which they did.
+  const std::vector<Trial>& ended() const { return ended_; }
+  /// Trials that began and did not end, by number.
+  const std::map<int64_t, Point>& open_trials() const { return open_; }
+
+  Status begin(int64_t number, const Point& point);
+  Status end(const Trial& trial);
+
+ private:
+  Journal(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
+  Status append(const std::string& line);
+
+  std::string path_;
+  int descriptor_ = -1;
+  std::vector<Trial> ended_;
+  std::map<int64_t, Point> open_;
+};
+
+}  // namespace galatea::policy

@@ -1,0 +1,55 @@
+// Running an objective: any command whose last line of output is the score.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace galatea::policy {
+
+struct Outcome {
+  std::optional<double> score;  ///< none: it failed
+  std::string reason;
+  double seconds = 0;
+};
+
+/// Commands that run side by side. Each is the leader of a process group, which ends with it.
+class Commands {
+ public:
+  Commands() = default;
+  Commands(const Commands&) = delete;
+  Commands& operator=(const Commands&) = delete;
+  ~Commands();
+
+  /// Starts a command of the shell. False: it cannot be started.
+  bool start(int64_t number, const std::string& command);
+  size_t running() const { return children_.size(); }
+  /// Those that have ended, after at most `wait`; what runs longer than `timeout` (0: any time) is ended.
+  std::vector<std::pair<int64_t, Outcome>> collect(std::chrono::milliseconds wait, double timeout);
+  /// Ends all.
+  void stop();
+
+ private:
+  struct Child {
+    int64_t number = 0;
+    int process = 0, output = -1;
+    std::string text;  ///< the end of what it wrote
+    std::chrono::steady_clock::time_point began;
+    bool timed_out = false;
+  };
+  static void read_available(Child& child);
+  static Outcome outcome_of(Child& child, int status, double timeout);
+
+  std::vector<Child> children_;
+};
+
+/// The text of a word for the shell.
+std::string shell_quoted(const std::string& text);
+/// `{policy}` replaced by the path; without it the path follows.
+std::string command_for(const std::string& objective, const std::string& policy_path);
+/// The number that the last line that is not empty consists of.
+std::optional<double> last_number(const std::string& output);
+
+}  // namespace galatea::policy

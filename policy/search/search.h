@@ -1,0 +1,37 @@
+// A search: trials of a strategy's points, side by side, written down as they go.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "policy/document.h"
+#include "policy/search/journal.h"
+#include "policy/search/strategy.h"
+
+namespace galatea::policy {
+
+struct SearchOptions {
+  std::string objective;  ///< a command; `{policy}` stands for the file
+  std::string folder;     ///< where the policies of the trials are written
+  int64_t trials = 50;
+  int jobs = 1;
+  double timeout = 0;  ///< seconds; 0: none
+  bool minimize = false;
+};
+
+struct SearchEvents {
+  std::function<void(const Trial&)> ended;  ///< score as the objective gave it
+  std::function<bool()> is_interrupted = [] { return false; };
+};
+
+/// Runs trials until there are as many as asked for, the strategy has no more, or it is interrupted. What is
+/// in the journal already is not run again; trials that had begun are.
+Status run_search(const Space& space, Strategy& strategy, Journal& journal, const SearchOptions& options,
+                  const SearchEvents& events);
+
+/// Trials that ended well, best first.
+std::vector<Trial> ranking(const std::vector<Trial>& trials, bool minimize);
+
+}  // namespace galatea::policy
