@@ -314,6 +314,11 @@ std::optional<Interval> Intervals::op_rule(const Expr& e, const std::vector<Inte
     case ScalarOp::kConvert:
     case ScalarOp::kSaturate:
       if (narrows_places(e)) return narrowed(a, e->type);
+      // A map of numbers only, over extents of the text: whether its window is the whole would follow from
+      // values.
+      if (e->type == DType::kI32 && is_float(e->args[0].type()) && kernel::is_const(a.low) &&
+          kernel::is_const(a.high))
+        return std::nullopt;
       if (!keeps_order(e->op, e->args[0].type(), e->type)) return std::nullopt;
       return Interval{apply({a.low}), apply({a.high})};
     default:
