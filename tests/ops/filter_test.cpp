@@ -1,6 +1,8 @@
-// Gaussian blur, Laplacian and reductions against direct sums in double.
+// Correlations, Gaussian blur, Laplacian and reductions against direct sums in double.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <optional>
 
 #include "tests/ops/op_tester.h"
 
@@ -50,6 +52,90 @@ void expect_rounded(const Tensor& out, std::vector<double> expected, double rela
       e = std::clamp(e, static_cast<double>(min_int(out.dtype)), static_cast<double>(max_int(out.dtype)));
   }
   expect_near(out, expected, is_float(out.dtype) ? relative * largest : 0.51);
+}
+
+/// What stands at index i of n under a border; nothing where a constant does.
+std::optional<int64_t> bordered(const std::string& border, int64_t i, int64_t n) {
+  if (i >= 0 && i < n) return i;
+  if (border == "constant") return std::nullopt;
+  if (border == "clamp") return std::clamp<int64_t>(i, 0, n - 1);
+  if (border == "wrap") return ((i % n) + n) % n;
+  if (border == "reflect_101") return mirror(i, n);
+  const int64_t folded = ((i % (2 * n)) + 2 * n) % (2 * n);  // reflect_1001: the edge stands twice
+  return folded < n ? folded : 2 * n - 1 - folded;
+}
+
+/// sum over j, i of window(j, i) * in(y + j - anchor, x + i - anchor) for `rows` x `columns` from (top,
+/// left).
+std::vector<double> correlated(const Tensor& in, const Tensor& window, const std::array<int64_t, 2>& anchor,
+                               const std::string& border, double fill, const std::array<int64_t, 4>& box) {
+  std::vector<double> out;
+  const auto [top, left, rows, columns] = box;
+  for (int64_t y = top; y < top + rows; ++y)
+    for (int64_t x = left; x < left + columns; ++x)
+      for (int64_t c = 0; c < in.extents[2]; ++c) {
+        double sum = 0;
+        for (int64_t j = 0; j < window.extents[0]; ++j)
+          for (int64_t i = 0; i < window.extents[1]; ++i) {
+            const auto sy = bordered(border, y + j - anchor[0], in.extents[0]);
+            const auto sx = bordered(border, x + i - anchor[1], in.extents[1]);
+            const double pixel =
+                sy && sx ? in[static_cast<size_t>((*sy * in.extents[1] + *sx) * in.extents[2] + c)] : fill;
+            sum += window[static_cast<size_t>(j * window.extents[1] + i)] * pixel;
+          }
+        out.push_back(sum);
+      }
+  return out;
+}
+
+TEST(Filter, IsACorrelation) {
+  const Tensor window = tensor(DType::kF32, {3, 2}, {0.5, -0.25, 1, 0.125, -0.75, 0.375});
+  for (const char* border : {"reflect_101", "reflect_1001", "wrap", "clamp", "constant"})
+    for (DType type : {DType::kU8, DType::kF32}) {
+      SCOPED_TRACE(std::string(border) + (type == DType::kU8 ? " u8" : " f32"));
+      const Tensor in = random_tensor(type, {6, 9, 3}, "HWC", 41);
+      const Tensor out = OpRun("filter")
+                             .input(in)
+                             .fixed(window)
+                             .fixed(scalar(type, 7))
+                             .arg("border", std::string(border))
+                             .arg("anchor", tensor(DType::kI32, {2}, {2, 0}))
+                             .result();
+      EXPECT_EQ(out.dtype, type);
+      expect_rounded(out, correlated(in, window, {2, 0}, border, 7, {0, 0, 6, 9}));
+    }
+}
+
+TEST(Filter, ValidOutputsLieUnderTheWholeWindow) {
+  const Tensor in = random_tensor(DType::kU8, {6, 9, 3}, "HWC", 42);
+  const Tensor window = random_tensor(DType::kF32, {3, 5}, {}, 43);
+  const Tensor out = OpRun("filter")
+                         .input(in)
+                         .fixed(window)
+                         .arg("mode", std::string("valid"))
+                         .arg("dtype", DType::kF32)
+                         .result();
+  EXPECT_EQ(out.extents, (std::vector<int64_t>{4, 5, 3}));
+  expect_rounded(out, correlated(in, window, {1, 2}, "clamp", 0, {1, 2, 4, 5}));
+}
+
+TEST(Filter, RefusesWhatIsNoWindow) {
+  const Tensor in = random_tensor(DType::kU8, {6, 9, 3}, "HWC", 44);
+  const Tensor window = tensor(DType::kF32, {1, 1}, {1});
+  EXPECT_NE(OpRun("filter").input(in).input(window).failure().find("not known"), std::string::npos);
+  EXPECT_NE(
+      OpRun("filter").input(in).fixed(tensor(DType::kF32, {3}, {1, 2, 3})).failure().find("1 dimension"),
+      std::string::npos);
+  EXPECT_NE(
+      OpRun("filter").input(in).fixed(window).arg("border", std::string("mirror")).failure().find("mirror"),
+      std::string::npos);
+  EXPECT_NE(OpRun("filter")
+                .input(in)
+                .fixed(window)
+                .arg("anchor", std::vector<int64_t>{1})
+                .failure()
+                .find("outside"),
+            std::string::npos);
 }
 
 TEST(GaussianBlur, IsSeparable) {
