@@ -211,8 +211,8 @@ TEST_F(FileSourceTest, VanishedFilesAreNamedWhenRead) {
   EXPECT_NE(folder.status.error().message().find("regular"), std::string::npos);
 }
 
-/// Whether the page cache has the whole file; nullopt where the system does not tell. By mincore: a read with RWF_NOWAIT
-/// may itself start reading the file.
+/// Whether the page cache has the whole file; nullopt where the system does not tell. By mincore: a read with
+/// RWF_NOWAIT may itself start reading the file.
 std::optional<bool> is_cached(const fs::path& path, size_t size) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   void* pages = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file, 0);
