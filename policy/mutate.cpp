@@ -81,7 +81,8 @@ class Sites {
       add(path, [&node](Random& random) { return moved(node.probability, random); });
       add_magnitude(node.magnitude, path);
       if (document_.augmentations.size() > 1)
-        add(path, [this, &node](Random& random) { return replaced(node, random); });
+        add(path,
+            [&document = document_, &node](Random& random) { return replaced(document, node, random); });
     } else if (node.kind == Node::Kind::kChoose) {
       add_magnitude(node.each.magnitude, path + ".each");
       // A bare name takes what `each` says.
@@ -104,12 +105,12 @@ class Sites {
       for (Node& child : node.pool[i].node) visit(child, fmt::format("{}.from[{}]", path, i));
   }
 
-  std::string replaced(Node& node, Random& random) {
+  static std::string replaced(const Document& document, Node& node, Random& random) {
     const std::string before = node.name;
-    const bool had = document_.find(before)->has_magnitude();
-    size_t chosen = random.index(document_.augmentations.size() - 1);
-    if (document_.augmentations[chosen].name == before) ++chosen;
-    const Augmentation& entry = document_.augmentations[chosen];
+    const bool had = document.find(before)->has_magnitude();
+    size_t chosen = random.index(document.augmentations.size() - 1);
+    if (document.augmentations[chosen].name == before) ++chosen;
+    const Augmentation& entry = document.augmentations[chosen];
     node.name = entry.name;
     node.extras.clear();
     if (!entry.has_magnitude()) {
@@ -117,7 +118,7 @@ class Sites {
     } else if (!had || node.magnitude.kind == MagKind::kValue || !entry.values.empty()) {
       node.magnitude = {};
       node.magnitude.kind = MagKind::kBin;
-      node.magnitude.bin = node.magnitude.last_bin = random.integer(0, document_.bins - 1);
+      node.magnitude.bin = node.magnitude.last_bin = random.integer(0, document.bins - 1);
     }
     return fmt::format("{} → {}", before, node.name);
   }
