@@ -104,28 +104,39 @@ TEST(Random, Normal) {
 }
 
 TEST(Random, Beta) {
-  // Mean a / (a + b), variance a b / ((a + b)^2 (a + b + 1)); for small shapes most of it lies at the ends.
+  // Mean, variance and excess kurtosis of the distribution; what is drawn lies within four standard errors of
+  // them. For small shapes most of it lies at the ends.
+  constexpr int kDraws = 2000;
   constexpr double kShapes[][2] = {{1, 1},   {0.4, 0.4}, {2, 5},        {0.02, 0.03},
                                    {30, 10}, {0.5, 8},   {50000, 25000}};
   for (const auto& [a, b] : kShapes) {
     const Tensor out = OpRun("random.beta")
                            .arg("alpha", a)
                            .arg("beta", scalar(DType::kF32, b))
-                           .arg("shape", Extents{20000})
+                           .arg("shape", Extents{kDraws})
                            .result();
     const Moments m = moments(out);
     const double sum = a + b, variance = a * b / (sum * sum * (sum + 1));
-    EXPECT_NEAR(m.mean, a / sum, 4 * std::sqrt(variance / 20000)) << a << ", " << b;
-    EXPECT_NEAR(m.variance, variance, 0.06 * variance) << a << ", " << b;
+    const double kurtosis =
+        6 * ((a - b) * (a - b) * (sum + 1) - a * b * (sum + 2)) / (a * b * (sum + 2) * (sum + 3));
+    EXPECT_NEAR(m.mean, a / sum, 4 * std::sqrt(variance / kDraws)) << a << ", " << b;
+    EXPECT_NEAR(m.variance, variance, 4 * variance * std::sqrt((kurtosis + 2) / kDraws)) << a << ", " << b;
     EXPECT_GE(m.low, 0);
     EXPECT_LE(m.high, 1);
   }
   // The arcsine distribution: P(x < t) = 2 / pi asin(sqrt(t)).
-  const std::vector<double> drawn =
-      OpRun("random.beta").arg("alpha", 0.5).arg("beta", 0.5).arg("shape", Extents{20000}).result().numbers();
+  const std::vector<double> drawn = OpRun("random.beta")
+                                        .arg("alpha", 0.5)
+                                        .arg("beta", 0.5)
+                                        .arg("shape", Extents{kDraws})
+                                        .result()
+                                        .numbers();
   for (double t : {0.05, 0.3, 0.5, 0.9}) {
     const auto below = std::count_if(drawn.begin(), drawn.end(), [&](double x) { return x < t; });
-    EXPECT_NEAR(static_cast<double>(below) / 20000, 2 / M_PI * std::asin(std::sqrt(t)), 0.015) << t;
+    const double expected = 2 / M_PI * std::asin(std::sqrt(t));
+    EXPECT_NEAR(static_cast<double>(below) / kDraws, expected,
+                4 * std::sqrt(expected * (1 - expected) / kDraws))
+        << t;
   }
   EXPECT_NE(OpRun("random.beta").arg("alpha", 0.0).failure().find("positive"), std::string::npos);
   EXPECT_NE(OpRun("random.beta").arg("beta", scalar(DType::kF32, -1)).failure().find("positive"),
