@@ -63,7 +63,7 @@ TEST(Policies, AHundredCompileNothingAfterTheFirst) {
   if (!codegen::host_target()) GTEST_SKIP() << "this processor is below x86-64-v3";
   auto backend = codegen::make_llvm_backend(*codegen::host_target());
   std::shared_ptr<const runtime::Program> first;  // keeps its kernels in the process
-  for (uint32_t seed = 0; seed <= 100; ++seed) {
+  for (uint32_t seed = 0; seed <= GALATEA_RANDOM_POLICIES; ++seed) {
     SourceMap sources;
     dsl::FrontendResult staged =
         dsl::stage_pipeline("p.dali-dsl", random_policy(seed), {}, product().registry, sources);
