@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/diagnostic.h"
+#include "base/message_table.h"
 
 namespace galatea::dsl {
 
@@ -19,17 +19,9 @@ enum class Message {
 #undef GALATEA_MESSAGE
 };
 
-/// What the table holds for a message.
-struct MessageEntry {
-  std::string_view name, code;
-  Severity severity;
-  std::string_view text, help;
-};
 const MessageEntry& entry_of(Message message);
 const std::vector<MessageEntry>& all_messages();
 
-/// Replaces {0}, {1}, … by the arguments.
-std::string fill_in(std::string_view pattern, const std::vector<std::string>& arguments);
-Diagnostic diagnose(Message message, Span span, std::vector<std::string> arguments = {});
+Diagnostic diagnose(Message message, Span span, const std::vector<std::string>& arguments = {});
 
 }  // namespace galatea::dsl

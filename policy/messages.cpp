@@ -1,47 +1,21 @@
-// The table of messages.def, and filling in its arguments.
+// The table of messages.def.
 #include "policy/messages.h"
 
-#include <cctype>
+#include "base/message_table.h"
 
 namespace galatea::policy {
 namespace {
 
-struct Entry {
-  const char* code;
-  Severity severity;
-  const char *text, *help;
-};
-constexpr Entry kTable[] = {
-#define GALATEA_MESSAGE(name, code, severity, text, help) {code, Severity::severity, text, help},
+constexpr MessageEntry kTable[] = {
+#define GALATEA_MESSAGE(name, code, severity, text, help) {#name, code, Severity::severity, text, help},
 #include "policy/messages.def"
 #undef GALATEA_MESSAGE
 };
 
-std::string fill_in(std::string_view pattern, const std::vector<std::string>& arguments) {
-  std::string out;
-  for (size_t i = 0; i < pattern.size(); ++i) {
-    if (pattern[i] != '{') {
-      out += pattern[i];
-      continue;
-    }
-    const auto index = static_cast<size_t>(pattern[i + 1] - '0');
-    if (index < arguments.size()) out += arguments[index];
-    i += 2;
-  }
-  return out;
-}
-
 }  // namespace
 
 Diagnostic diagnose(Message message, Span span, const std::vector<std::string>& arguments) {
-  const Entry& entry = kTable[static_cast<size_t>(message)];
-  Diagnostic diagnostic;
-  diagnostic.code = entry.code;
-  diagnostic.severity = entry.severity;
-  diagnostic.message = fill_in(entry.text, arguments);
-  diagnostic.span = span;
-  diagnostic.help = fill_in(entry.help, arguments);
-  return diagnostic;
+  return galatea::diagnose(kTable[static_cast<size_t>(message)], span, arguments);
 }
 
 std::unexpected<Error> policy_error(Message message, Span span, const std::vector<std::string>& arguments) {

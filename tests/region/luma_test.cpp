@@ -3,31 +3,16 @@
 // bits on every backend.
 #include <cstdlib>
 
-#include "compiler/codegen/llvm_backend.h"
 #include "tests/region/region_run.h"
 
 namespace galatea {
 namespace {
 
-std::vector<std::string> run(const std::string& body, const std::string& options) {
-  const std::string blocks = "^0:\n" + body;
-  size_t marked = 0;
-  auto judge = codegen::make_interpreter_backend(true), loops = codegen::make_interpreter_backend();
-  auto out = run_on_photographs(blocks, {judge.get(), false, true, options}, &marked);
-  EXPECT_EQ(run_on_photographs(blocks, {loops.get(), true, true, options}, &marked), out) << body;
-  std::string note;
-  auto llvm = codegen::make_backend("llvm", &note);
-  EXPECT_TRUE(llvm);
-  if (!llvm) return out;
-  EXPECT_EQ(run_on_photographs(blocks, {llvm->get(), true, true, options}, &marked), out) << body;
-  return out;
-}
-
 /// Four JPEGs and a PNG: at most two levels on average (chroma that leaves the range is cut off in RGB), and
 /// not the same for all of them, so chroma was left out indeed.
 void expect_near(const std::string& body) {
   SCOPED_TRACE(body);
-  const auto full = run(body, ""), luma = run(body, "exact=false");
+  const auto full = run_everywhere(body, ""), luma = run_everywhere(body, "exact=false");
   ASSERT_GE(full.size(), 5u);
   ASSERT_EQ(luma.size(), full.size());
   EXPECT_NE(luma, full);
@@ -90,7 +75,7 @@ TEST(Luma, NotWhereChromaIsSeen) {
                            R"(  %out = color_space_conversion(%image) {image_type=0, output_type=2}
   return %out, %image
 )"})
-    EXPECT_EQ(run(body, "exact=false"), run(body, "")) << body;
+    EXPECT_EQ(run_everywhere(body, "exact=false"), run_everywhere(body, "")) << body;
 }
 
 }  // namespace

@@ -121,4 +121,18 @@ size_t expect_equal_to_whole_images(const std::string& blocks, bool machine_code
   return marked;
 }
 
+std::vector<std::string> run_everywhere(const std::string& body, const std::string& options) {
+  const std::string blocks = "^0:\n" + body;
+  size_t marked = 0;
+  auto judge = codegen::make_interpreter_backend(true), loops = codegen::make_interpreter_backend();
+  auto out = run_on_photographs(blocks, {judge.get(), false, true, options}, &marked);
+  EXPECT_EQ(run_on_photographs(blocks, {loops.get(), true, true, options}, &marked), out) << body;
+  std::string note;
+  auto llvm = codegen::make_backend("llvm", &note);
+  EXPECT_TRUE(llvm);
+  if (!llvm) return out;
+  EXPECT_EQ(run_on_photographs(blocks, {llvm->get(), true, true, options}, &marked), out) << body;
+  return out;
+}
+
 }  // namespace galatea

@@ -21,6 +21,10 @@ struct RegionRun {
 /// window.
 std::vector<std::string> run_on_photographs(const std::string& blocks, const RegionRun& how, size_t* marked);
 
+/// `body` (block 0 behind the decoder, as text) with passes, the same on every backend: the stage
+/// interpreter's bytes, with which loops and machine code must agree. `options` are the pipeline's.
+std::vector<std::string> run_everywhere(const std::string& body, const std::string& options);
+
 /// `blocks` are those of a graph in which %image is decoded at the start of block 0. Its outputs must be
 /// those of the unfused stage interpreter without passes: on the loop interpreter, fused and not, and, if
 /// asked for, as machine code. How many nodes are computed for a window.

@@ -2,7 +2,6 @@
 // smaller anyway, equal where it does not or the file cannot be scaled; and the same bits on every backend.
 #include <cstdlib>
 
-#include "compiler/codegen/llvm_backend.h"
 #include "tests/region/region_run.h"
 
 namespace galatea {
@@ -19,24 +18,10 @@ double mean_difference(const std::string& a, const std::string& b) {
 
 constexpr size_t kUpright = 2;  ///< JPEGs that are not turned
 
-std::vector<std::string> run_scaled(const std::string& body, const std::string& options) {
-  const std::string blocks = "^0:\n" + body;
-  size_t marked = 0;
-  auto judge = codegen::make_interpreter_backend(true), loops = codegen::make_interpreter_backend();
-  auto out = run_on_photographs(blocks, {judge.get(), false, true, options}, &marked);
-  EXPECT_EQ(run_on_photographs(blocks, {loops.get(), true, true, options}, &marked), out) << body;
-  std::string note;
-  auto llvm = codegen::make_backend("llvm", &note);
-  EXPECT_TRUE(llvm);
-  if (!llvm) return out;
-  EXPECT_EQ(run_on_photographs(blocks, {llvm->get(), true, true, options}, &marked), out) << body;
-  return out;
-}
-
 /// The upright JPEGs differ a little, so they were scaled indeed; the others come whole.
 void expect_near(const std::string& body) {
   SCOPED_TRACE(body);
-  auto full = run_scaled(body, ""), scaled = run_scaled(body, "exact=false");
+  auto full = run_everywhere(body, ""), scaled = run_everywhere(body, "exact=false");
   ASSERT_EQ(full.size(), 5u);
   ASSERT_EQ(scaled.size(), 5u);
   for (size_t i = 0; i < 5; ++i) {
@@ -87,14 +72,14 @@ TEST(Scaled, NotWhereItIsLargerThanHalf) {
   const std::string body = R"(  %out = resize(%image) {size=[40.0, 40.0]}
   return %out
 )";
-  EXPECT_EQ(run_scaled(body, "exact=false"), run_scaled(body, ""));
+  EXPECT_EQ(run_everywhere(body, "exact=false"), run_everywhere(body, ""));
 }
 
 TEST(Scaled, NotWithoutAntialiasing) {
   const std::string body = R"(  %out = resize(%image) {size=[8.0, 8.0], antialias=false}
   return %out
 )";
-  EXPECT_EQ(run_scaled(body, "exact=false"), run_scaled(body, ""));
+  EXPECT_EQ(run_everywhere(body, "exact=false"), run_everywhere(body, ""));
 }
 
 }  // namespace
