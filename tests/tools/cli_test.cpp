@@ -1,6 +1,4 @@
 // The command line as scripts see it: exit statuses, what goes to stdout and stderr, files written.
-#include <unistd.h>
-
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -22,16 +20,7 @@ using galatea::testing::read_file;
 
 class CommandLine : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) / ("galatea_cli_" + std::to_string(::getpid()));
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  std::string write(const std::string& name, const std::string& text) {
-    std::ofstream(folder_ / name) << text;
-    return (folder_ / name).string();
-  }
+  std::string write(const std::string& name, const std::string& text) { return scratch_.write(name, text); }
   std::string hello() {
     return write("hello.dali-dsl",
                  "from nvidia.dali import pipeline_def, fn, types\n"
@@ -51,7 +40,8 @@ class CommandLine : public testing::Test {
     return galatea::testing::run_galatea(std::move(arguments), folder_, interrupt_after);
   }
 
-  fs::path folder_;
+  const galatea::testing::ScratchFolder scratch_;
+  const fs::path& folder_ = scratch_.path();
 };
 
 TEST_F(CommandLine, WrongUsageIsStatusTwoWithAHint) {

@@ -1,6 +1,4 @@
 // `galatea policy` as scripts see it: statuses, what goes to stdout and stderr, files.
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
 
@@ -19,19 +17,14 @@ using galatea::testing::read_file;
 
 class PolicyCommand : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) / ("galatea_policy_cli_" + std::to_string(::getpid()));
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
   Outcome policy(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "policy");
     return galatea::testing::run_galatea(std::move(arguments), folder_);
   }
 
-  fs::path folder_;
+  const galatea::testing::ScratchFolder scratch_;
+  const fs::path& folder_ = scratch_.path();
 };
 
 TEST_F(PolicyCommand, HelpAndWrongUsage) {

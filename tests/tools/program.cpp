@@ -9,7 +9,24 @@
 #include <iterator>
 #include <thread>
 
+#include <gtest/gtest.h>
+
 namespace galatea::testing {
+
+ScratchFolder::ScratchFolder()
+    : path_(std::filesystem::path(::testing::TempDir()) / ("galatea_program_" + std::to_string(::getpid()))) {
+  std::filesystem::create_directories(path_);
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::string ScratchFolder::write(const std::string& name, const std::string& text) const {
+  std::ofstream(path_ / name, std::ios::binary) << text;
+  return (path_ / name).string();
+}
 
 std::string read_file(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);

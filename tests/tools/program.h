@@ -17,6 +17,23 @@ struct Outcome {
 /// SIGINT.
 Outcome run_galatea(std::vector<std::string> arguments, const std::filesystem::path& folder,
                     std::chrono::milliseconds interrupt_after = {});
+
+/// A folder of this process's own, which goes with the object.
+class ScratchFolder {
+ public:
+  ScratchFolder();
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  /// Writes a file in it; returns its path.
+  std::string write(const std::string& name, const std::string& text) const;
+
+ private:
+  std::filesystem::path path_;
+};
+
 std::string read_file(const std::filesystem::path& path);
 inline bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;

@@ -87,12 +87,7 @@ int view(const Options& options, Reporter& reporter) {
   const OrderlyEnd orderly;
   if (!gather(host, *graph, static_cast<size_t>(options.samples), "", sheet, reporter))
     return reporter.status();
-  if (is_interrupted()) {
-    fmt::print(stderr, "galatea: interrupted after {} samples; no sheet was written\n", sheet.rows.size());
-    return kInterrupted;
-  }
-  write_sheet(sheet, options.output, reporter);
-  return reporter.status();
+  return finish_sheet(sheet, options.output, reporter);
 }
 
 }  // namespace
