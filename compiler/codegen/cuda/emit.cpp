@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <unordered_map>
 
@@ -35,7 +36,12 @@ class Emitter {
 
   std::string run() {
     out_.line(fmt::format("// {}", kernel_.name));
-    out_.line(fmt::format("GALATEA_KERNEL({}) {{", name_));
+    int tensors = 0, inputs = 0;
+    for (const LoopBuffer& buffer : kernel_.buffers) {
+      tensors = std::max(tensors, buffer.tensor + 1);
+      if (buffer.kind == BufferKind::kInput) inputs = std::max(inputs, buffer.tensor + 1);
+    }
+    out_.line(fmt::format("GALATEA_KERNEL({}, {}, {}) {{", name_, inputs, tensors - inputs));
     out_.indent();
     out_.line("GALATEA_SAMPLE");
     out_.line("u32 flags = 0;");
@@ -315,5 +321,11 @@ class Emitter {
 }  // namespace
 
 std::string emit_cuda(const LoopKernel& loops, const std::string& name) { return Emitter(loops, name).run(); }
+
+bool can_be_tiled(const LoopKernel& loops) {
+  return std::count_if(loops.body.begin(), loops.body.end(), [](const Statement& statement) {
+           return std::holds_alternative<Phase>(statement.node);
+         }) <= 1;
+}
 
 }  // namespace galatea::codegen
