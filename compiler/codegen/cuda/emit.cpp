@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/text_writer.h"
 #include "runtime/kernel_abi.h"
@@ -36,11 +38,9 @@ class Emitter {
 
   std::string run() {
     out_.line(fmt::format("// {}", kernel_.name));
-    int tensors = 0, inputs = 0;
-    for (const LoopBuffer& buffer : kernel_.buffers) {
-      tensors = std::max(tensors, buffer.tensor + 1);
-      if (buffer.kind == BufferKind::kInput) inputs = std::max(inputs, buffer.tensor + 1);
-    }
+    const int inputs = num_inputs(kernel_);
+    int tensors = 0;
+    for (const LoopBuffer& buffer : kernel_.buffers) tensors = std::max(tensors, buffer.tensor + 1);
     out_.line(fmt::format("GALATEA_KERNEL({}, {}, {}) {{", name_, inputs, tensors - inputs));
     out_.indent();
     out_.line("GALATEA_SAMPLE");
@@ -322,10 +322,33 @@ class Emitter {
 
 std::string emit_cuda(const LoopKernel& loops, const std::string& name) { return Emitter(loops, name).run(); }
 
+int num_inputs(const LoopKernel& loops) {
+  int count = 0;
+  for (const LoopBuffer& buffer : loops.buffers)
+    if (buffer.kind == BufferKind::kInput) count = std::max(count, buffer.tensor + 1);
+  return count;
+}
+
 bool can_be_tiled(const LoopKernel& loops) {
   return std::count_if(loops.body.begin(), loops.body.end(), [](const Statement& statement) {
            return std::holds_alternative<Phase>(statement.node);
          }) <= 1;
+}
+
+bool may_raise_flags(const LoopKernel& loops) {
+  std::unordered_set<const ExprNode*> seen;
+  const std::function<bool(const Expr&)> divides = [&](const Expr& e) {
+    if (!seen.insert(e.get()).second) return false;
+    if (e->kind == ExprKind::kOp && (e->op == ScalarOp::kDiv || e->op == ScalarOp::kRem) &&
+        !is_float(e->type))
+      return true;
+    return std::any_of(e->args.begin(), e->args.end(), divides);
+  };
+  bool found = false;
+  for_each_statement(loops.body, [&](const Statement& statement) {
+    for_each_expr(statement, [&](const Expr& e) { found = found || divides(e); });
+  });
+  return found;
 }
 
 }  // namespace galatea::codegen

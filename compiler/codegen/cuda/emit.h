@@ -17,8 +17,12 @@ namespace galatea::codegen {
 const std::string& cuda_prelude();
 /// One kernel, `extern "C"` under `name` (a C identifier).
 std::string emit_cuda(const kernel::LoopKernel& loops, const std::string& name);
+/// Tensors of a call that are read; those behind them are written.
+int num_inputs(const kernel::LoopKernel& loops);
 /// Whether several blocks may share a call: no barrier stands between its loops.
 bool can_be_tiled(const kernel::LoopKernel& loops);
+/// Whether a call may raise flags (an integer division by zero).
+bool may_raise_flags(const kernel::LoopKernel& loops);
 /// Threads of a block for which kernels are written (any number works).
 inline constexpr int kCudaThreads = 256;
 
