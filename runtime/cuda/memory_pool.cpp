@@ -52,13 +52,10 @@ Result<MemoryBlock> MemoryPool::acquire(int64_t bytes, std::shared_ptr<const Str
   const int64_t capacity = round_up_capacity(std::max<int64_t>(bytes, 1) + kBufferPadding);
   const bool is_pinned = kind_ == MemoryKind::kPinned;
   std::unique_ptr<Block> block = recycle(capacity, is_pinned);
+  // At the limit, waiting for a copy is quicker than giving memory back and taking other.
+  if (!block && is_pinned && !has_room(capacity)) block = recycle(capacity, false);
   if (!block) {
-    auto grown = grow(capacity);
-    if (grown) {
-      block = std::move(*grown);
-    } else if (!is_pinned || !(block = recycle(capacity, false))) {
-      return std::unexpected(std::move(grown.error()));
-    }
+    GALATEA_ASSIGN(block, grow(capacity));
   }
   if (auto settled = settle_uses(*block, *stream); !settled) {
     give_back(std::move(block), {});
@@ -87,6 +84,11 @@ std::unique_ptr<MemoryPool::Block> MemoryPool::recycle(int64_t bytes, bool done_
   idle_.erase(best);
   idle_bytes_ -= out->size;
   return out;
+}
+
+bool MemoryPool::has_room(int64_t bytes) const {
+  std::lock_guard lock(mutex_);
+  return limit_ == 0 || total_bytes_ + bytes <= limit_;
 }
 
 Result<std::unique_ptr<MemoryPool::Block>> MemoryPool::grow(int64_t bytes) {

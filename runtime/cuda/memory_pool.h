@@ -88,6 +88,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
 
   /// The idle block that fits best, taken out; null: none.
   std::unique_ptr<Block> recycle(int64_t bytes, bool done_only);
+  bool has_room(int64_t bytes) const;
   Result<std::unique_ptr<Block>> grow(int64_t bytes);
   Code allocate(Block& block);
   void free(std::unique_ptr<Block> block);

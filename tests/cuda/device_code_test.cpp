@@ -26,20 +26,23 @@ class DeviceCodes : public ::testing::Test {
     ASSERT_TRUE(nvrtc) << nvrtc.error().message();
     nvrtc_ = *nvrtc;
     ASSERT_EQ(nvrtc_->path(), fake_cuda_folder() + "/libnvrtc.so.13");
-    for (const SampleKernel& sample : {brightness(), broadcast(), gaussian(kernel::Border::kClamp, 3)})
+    for (const SampleKernel& sample : {brightness(), broadcast(), resize_u8(true, 3)}) {
+      kernels_.push_back(sample.kernel);
       loops_.push_back(lower_verified(sample.kernel, {.gpu = true}));
+    }
   }
   void TearDown() override { fs::remove_all(folder_); }
   codegen::CacheOptions cache() const { return {true, folder_, 64 << 20}; }
-  std::vector<const LoopKernel*> all() const {
-    std::vector<const LoopKernel*> out;
-    for (const LoopKernel& each : loops_) out.push_back(&each);
+  std::vector<codegen::KernelJob> all() const {
+    std::vector<codegen::KernelJob> out;
+    for (size_t k = 0; k < loops_.size(); ++k) out.push_back({&kernels_[k], &loops_[k]});
     return out;
   }
 
   FakeCuda fake_;
   fs::path folder_;
   std::shared_ptr<const Nvrtc> nvrtc_;
+  std::vector<Kernel> kernels_;
   std::vector<LoopKernel> loops_;
 };
 
@@ -69,7 +72,7 @@ TEST_F(DeviceCodes, EqualKernelsAreOneWhateverTheirNames) {
   for (auto& param : renamed.params) param.name += "_x";
   for (auto& buffer : renamed.buffers) buffer.name += "_x";
   DeviceCompiler compiler(nvrtc_, 90, {});
-  const std::vector<const LoopKernel*> both{loops_.data(), &renamed};
+  const codegen::KernelJob both[] = {{kernels_.data(), loops_.data()}, {kernels_.data(), &renamed}};
   auto codes = compiler.compile(both);
   ASSERT_TRUE(codes) << codes.error().message();
   EXPECT_EQ((*codes)[0].cubin, (*codes)[1].cubin);
@@ -89,6 +92,7 @@ TEST_F(DeviceCodes, SayWhatALaunchHasToKnow) {
   EXPECT_TRUE((*codes)[0].can_be_tiled);
   EXPECT_FALSE((*codes)[2].can_be_tiled);  // its tables come first
   EXPECT_FALSE((*codes)[0].may_fail);
+  EXPECT_TRUE((*codes)[1].may_fail);
 }
 
 TEST_F(DeviceCodes, RefusedTextIsSaved) {

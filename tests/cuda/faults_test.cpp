@@ -183,5 +183,37 @@ TEST(Faults, MemoryThatNobodyAllocatedStopsTheDevice) {
       << fake.errors();
 }
 
+/// What a kernel uses is known from its descriptors, and held against the order of streams like a copy.
+TEST(Order, KernelAndCopyOnTwoStreams) {
+  if (copy_cubin().empty()) GTEST_SKIP() << "no C++ compiler for the shim";
+  for (const bool is_ordered : {false, true}) {
+    FakeCuda fake;
+    auto context = fake_context();
+    auto module = *Module::load(context, copy_cubin());
+    const std::shared_ptr<const Stream> work = *Stream::create(context), back = *Stream::create(context);
+    auto device = MemoryPool::make(context, MemoryKind::kDevice),
+         pinned = MemoryPool::make(context, MemoryKind::kPinned);
+    std::vector<uint8_t> data(kBytes, 7);
+    MemoryBlock out = *device->acquire(kBytes, work), host = *pinned->acquire(kBytes, back);
+    BatchLaunch batch(work, device, pinned);
+    const LaunchTensor tensors[] = {
+        {bytes_at(data.data(), kBytes), batch.add_upload(data.data(), kBytes)},
+        {bytes_at(reinterpret_cast<void*>(static_cast<uintptr_t>(out.device())), kBytes), -1}};
+    batch.add_call(0, 0, tensors, {}, 0);
+    const LaunchKernel kernel{*module->function("copy_bytes"), 1, true, false};
+    ASSERT_TRUE(batch.enqueue({&kernel, 1}));
+    Event done = *Event::create(context);
+    ASSERT_TRUE(done.record(*work));
+    if (is_ordered) {
+      ASSERT_TRUE(back->wait_for(done));
+    }
+    ASSERT_TRUE(back->download(host.host(), out.device(), kBytes));
+    ASSERT_TRUE(back->synchronize());
+    ASSERT_TRUE(work->synchronize());
+    EXPECT_EQ(fake.counters().errors, is_ordered ? 0 : 1) << fake.errors();
+    EXPECT_EQ(host.host()[kBytes - 1] == 7, is_ordered);
+  }
+}
+
 }  // namespace
 }  // namespace galatea::testing

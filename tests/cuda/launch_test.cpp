@@ -57,7 +57,7 @@ Result<std::vector<LaunchKernel>> kernels(const Module& module) {
   for (const Site& site : sites()) {
     GALATEA_ASSIGN(FunctionHandle function, module.function(site.name));
     out.push_back({function, codegen::num_inputs(site.loops), codegen::can_be_tiled(site.loops),
-                   codegen::may_raise_flags(site.loops)});
+                   codegen::may_raise_flags(site.sample.kernel)});
   }
   return out;
 }

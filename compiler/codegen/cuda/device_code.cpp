@@ -66,15 +66,19 @@ void DeviceCompiler::save_refused(const Wanted& wanted, Error& error) const {
   error.diagnostics.front().help = "please report this with that file: it is a bug in galatea";
 }
 
-Result<std::vector<DeviceCode>> DeviceCompiler::compile(std::span<const LoopKernel* const> kernels) {
+Result<std::vector<DeviceCode>> DeviceCompiler::compile(std::span<const KernelJob> jobs) {
   const std::lock_guard lock(mutex_);
-  std::vector<DeviceCode> out(kernels.size());
+  std::vector<DeviceCode> out(jobs.size());
   std::vector<Wanted> wanted;
-  std::vector<size_t> wanted_by(kernels.size());
+  std::vector<size_t> wanted_by(jobs.size());
   std::map<std::string, size_t> by_key;
-  for (size_t k = 0; k < kernels.size(); ++k) {
-    Wanted one{
-        kernels[k]->name, emit_cuda(without_names(*kernels[k]), kDeviceFunction), {}, nullptr, false, 0};
+  for (size_t k = 0; k < jobs.size(); ++k) {
+    Wanted one{jobs[k].loops->name,
+               emit_cuda(without_names(*jobs[k].loops), kDeviceFunction),
+               {},
+               nullptr,
+               false,
+               0};
     one.key = key_of(one.text);
     const auto [place, is_new] = by_key.try_emplace(one.key, wanted.size());
     wanted_by[k] = place->second;
@@ -97,12 +101,12 @@ Result<std::vector<DeviceCode>> DeviceCompiler::compile(std::span<const LoopKern
   for (const Status& state : states) GALATEA_TRY(state);
   for (const Wanted* one : missing) cache_.store(one->key, {*one->cubin, 0});
   if (!missing.empty()) cache_.trim();
-  for (size_t k = 0; k < kernels.size(); ++k) {
+  for (size_t k = 0; k < jobs.size(); ++k) {
     Wanted& one = wanted[wanted_by[k]];
     out[k] = {one.cubin,
-              num_inputs(*kernels[k]),
-              can_be_tiled(*kernels[k]),
-              may_raise_flags(*kernels[k]),
+              num_inputs(*jobs[k].loops),
+              can_be_tiled(*jobs[k].loops),
+              may_raise_flags(*jobs[k].kernel),
               one.from_cache,
               one.seconds};
     known_.try_emplace(one.key, one.cubin);

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "compiler/codegen/backend.h"
 #include "compiler/codegen/cuda/nvrtc.h"
 #include "compiler/codegen/kernel_cache.h"
-#include "compiler/kernel/loops.h"
 
 namespace galatea::codegen {
 
@@ -37,7 +37,7 @@ class DeviceCompiler {
 
   /// The code of all, in order. A text that NVRTC refuses is an internal error; it is saved, and the error
   /// says where.
-  Result<std::vector<DeviceCode>> compile(std::span<const kernel::LoopKernel* const> kernels);
+  Result<std::vector<DeviceCode>> compile(std::span<const KernelJob> jobs);
   /// What the user should know about the cache; each line is given once.
   std::vector<std::string> take_notes();
 

@@ -11,9 +11,9 @@
 #include <cmath>
 #include <functional>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "base/text_writer.h"
+#include "compiler/kernel/lowering.h"
 #include "runtime/kernel_abi.h"
 
 namespace galatea::codegen {
@@ -335,19 +335,14 @@ bool can_be_tiled(const LoopKernel& loops) {
          }) <= 1;
 }
 
-bool may_raise_flags(const LoopKernel& loops) {
-  std::unordered_set<const ExprNode*> seen;
-  const std::function<bool(const Expr&)> divides = [&](const Expr& e) {
-    if (!seen.insert(e.get()).second) return false;
-    if (e->kind == ExprKind::kOp && (e->op == ScalarOp::kDiv || e->op == ScalarOp::kRem) &&
-        !is_float(e->type))
-      return true;
-    return std::any_of(e->args.begin(), e->args.end(), divides);
-  };
+bool may_raise_flags(const Kernel& kernel) {
   bool found = false;
-  for_each_statement(loops.body, [&](const Statement& statement) {
-    for_each_expr(statement, [&](const Expr& e) { found = found || divides(e); });
-  });
+  const auto look = [&](const Expr& e) {
+    const bool divides = e->kind == ExprKind::kOp && (e->op == ScalarOp::kDiv || e->op == ScalarOp::kRem);
+    found = found || (divides && !is_float(e->type));
+  };
+  for (const Stage& stage : kernel.stages)
+    lowering::for_each_stage_expr(stage, [&](const Expr& e) { for_each_node(e, look); });
   return found;
 }
 

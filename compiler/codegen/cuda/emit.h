@@ -21,8 +21,9 @@ std::string emit_cuda(const kernel::LoopKernel& loops, const std::string& name);
 int num_inputs(const kernel::LoopKernel& loops);
 /// Whether several blocks may share a call: no barrier stands between its loops.
 bool can_be_tiled(const kernel::LoopKernel& loops);
-/// Whether a call may raise flags (an integer division by zero).
-bool may_raise_flags(const kernel::LoopKernel& loops);
+/// Whether a call may raise flags (an integer division by zero). Loops divide by extents as well, which
+/// cannot fail, so stages are asked.
+bool may_raise_flags(const kernel::Kernel& kernel);
 /// Threads of a block for which kernels are written (any number works).
 inline constexpr int kCudaThreads = 256;
 
