@@ -9,6 +9,9 @@ namespace galatea::runtime::cuda {
 
 namespace {
 
+// What kernels are compiled against: galatea_call and galatea_tensor of the prelude.
+static_assert(sizeof(DeviceCall) == 32 && sizeof(KernelTensor) == 8 + 2 * 8 * kMaxRank);
+
 int64_t aligned(int64_t bytes) {
   return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
 }

@@ -13,6 +13,8 @@ namespace {
 struct FakeProgram {
   std::string text, cubin, log;
 };
+/// Handles are addresses of no type here and in nvrtc.cpp, so that sanitizers see one type of each function.
+FakeProgram& program_of(void* handle) { return *static_cast<FakeProgram*>(handle); }
 constexpr int kArchitectures[] = {75, 80, 90, 100, 120};
 constexpr int kCompilation = 6;  ///< NVRTC_ERROR_COMPILATION
 
@@ -35,49 +37,49 @@ ENTRY int nvrtcGetSupportedArchs(int* out) {
   std::memcpy(out, kArchitectures, sizeof(kArchitectures));
   return 0;
 }
-ENTRY int nvrtcCreateProgram(FakeProgram** out, const char* text, const char*, int, const char* const*,
+ENTRY int nvrtcCreateProgram(void** out, const char* text, const char*, int, const char* const*,
                              const char* const*) {
   *out = new FakeProgram{text, {}, {}};
   return 0;
 }
-ENTRY int nvrtcDestroyProgram(FakeProgram** program) {
-  delete *program;
+ENTRY int nvrtcDestroyProgram(void** program) {
+  delete &program_of(*program);
   *program = nullptr;
   return 0;
 }
-ENTRY int nvrtcCompileProgram(FakeProgram* program, int count, const char* const* options) {
+ENTRY int nvrtcCompileProgram(void* program, int count, const char* const* options) {
   int architecture = 0;
   for (int k = 0; k < count; ++k)
     if (std::sscanf(options[k], "--gpu-architecture=sm_%d", &architecture) != 1)
       std::sscanf(options[k], "--gpu-architecture=compute_%d", &architecture);
   const char* fails = std::getenv("FAKE_NVRTC_FAIL");
   if (fails && *fails == '1') {
-    program->log = "fake NVRTC: asked to fail";
+    program_of(program).log = "fake NVRTC: asked to fail";
     return kCompilation;
   }
-  const auto file = galatea::codegen::compile_shim_file(program->text);
+  const auto file = galatea::codegen::compile_shim_file(program_of(program).text);
   if (!file) {
-    program->log = file.error().message();
+    program_of(program).log = file.error().message();
     return kCompilation;
   }
-  program->cubin = "galatea-fake-cubin\nsm_" + std::to_string(architecture) + "\n" + file->path;
+  program_of(program).cubin = "galatea-fake-cubin\nsm_" + std::to_string(architecture) + "\n" + file->path;
   return 0;
 }
-ENTRY int nvrtcGetCUBINSize(FakeProgram* program, size_t* size) {
-  *size = program->cubin.size() + 1;
+ENTRY int nvrtcGetCUBINSize(void* program, size_t* size) {
+  *size = program_of(program).cubin.size() + 1;
   return 0;
 }
-ENTRY int nvrtcGetCUBIN(FakeProgram* program, char* out) {
-  std::memcpy(out, program->cubin.c_str(), program->cubin.size() + 1);
+ENTRY int nvrtcGetCUBIN(void* program, char* out) {
+  std::memcpy(out, program_of(program).cubin.c_str(), program_of(program).cubin.size() + 1);
   return 0;
 }
-ENTRY int nvrtcGetPTXSize(FakeProgram* program, size_t* size) { return nvrtcGetCUBINSize(program, size); }
-ENTRY int nvrtcGetPTX(FakeProgram* program, char* out) { return nvrtcGetCUBIN(program, out); }
-ENTRY int nvrtcGetProgramLogSize(FakeProgram* program, size_t* size) {
-  *size = program->log.size() + 1;
+ENTRY int nvrtcGetPTXSize(void* program, size_t* size) { return nvrtcGetCUBINSize(program, size); }
+ENTRY int nvrtcGetPTX(void* program, char* out) { return nvrtcGetCUBIN(program, out); }
+ENTRY int nvrtcGetProgramLogSize(void* program, size_t* size) {
+  *size = program_of(program).log.size() + 1;
   return 0;
 }
-ENTRY int nvrtcGetProgramLog(FakeProgram* program, char* out) {
-  std::memcpy(out, program->log.c_str(), program->log.size() + 1);
+ENTRY int nvrtcGetProgramLog(void* program, char* out) {
+  std::memcpy(out, program_of(program).log.c_str(), program_of(program).log.size() + 1);
   return 0;
 }
