@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -14,9 +15,9 @@ struct Outcome {
 };
 
 /// Runs galatea with these arguments; scratch files go to `folder`. With `interrupt_after` the process gets
-/// SIGINT.
+/// the signal.
 Outcome run_galatea(std::vector<std::string> arguments, const std::filesystem::path& folder,
-                    std::chrono::milliseconds interrupt_after = {});
+                    std::chrono::milliseconds interrupt_after = {}, int signal = SIGINT);
 std::string read_file(const std::filesystem::path& path);
 inline bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
