@@ -41,7 +41,7 @@ bool names_word(const std::string& objective, const std::string& word) {
 std::string command_for(const std::string& objective, const TrialWords& words) {
   std::string command, path;
   for (const auto& [name, text] : words.words) {
-    std::string variable = "GALATEA_TRIAL_";
+    std::string variable = name == "trial" ? "GALATEA_" : "GALATEA_TRIAL_";
     for (char c : name) variable += static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
     command += fmt::format("export {}={}; ", variable, shell_quoted(text));
     if (name == "policy") path = shell_quoted(text);

@@ -4,7 +4,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "base/cell.h"
+#include "base/scalar_op.h"
 #include "policy/search/features.h"
 #include "policy/search/proxy.h"
 #include "tools/interrupt.h"
@@ -82,6 +82,7 @@ int score(const Options& options, Reporter& reporter) {
     fmt::print(stderr, "galatea: interrupted after {} samples\n", samples.size());
     return kInterrupted;
   }
+  GALATEA_CHECK(!samples.empty(), "a reader without files is refused");
   const policy::ProxyScore result = policy::proxy_score(samples, features.weights());
   if (options.json)
     reporter.print(Json{{"affinity", result.affinity},
