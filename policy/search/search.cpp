@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -109,19 +110,23 @@ class Search {
     return path;
   }
 
-  /// The policies of trials stand in a folder of their own; what they import is linked there. What is wrong,
-  /// or "".
-  std::string link_imports(const Document& document) const {
+  /// The policies of trials stand in a folder of their own, with a copy of what they import: files outside of
+  /// it are not theirs to read. What is wrong, or "".
+  std::string copy_imports(const Document& document) {
     for (const Import& import : document.imports) {
+      const fs::path path = fs::path(import.path).lexically_normal();
+      if (path.is_absolute() || *path.begin() == "..")
+        return fmt::format("the import \"{}\" is not beside the space or below", import.path);
+      if (!copied_.insert(import.path).second) continue;
       std::error_code error;
-      const fs::path link = fs::path(options_.folder) / import.path;
-      const fs::path target = fs::absolute(fs::path(options_.imports_from) / import.path, error);
-      if (!fs::is_regular_file(target, error))
-        return fmt::format("the import \"{}\" does not exist", import.path);
-      if (fs::exists(link, error)) continue;
-      fs::create_directories(link.parent_path(), error);
-      fs::create_symlink(target.lexically_normal(), link, error);
-      if (error) return fmt::format("cannot link the import \"{}\": {}", import.path, error.message());
+      const fs::path from = fs::path(options_.imports_from) / path, to = fs::path(options_.folder) / path,
+                     partial = to.string() + ".partial";
+      fs::create_directories(to.parent_path(), error);
+      fs::copy_file(from, partial, fs::copy_options::overwrite_existing, error);
+      if (!error) fs::rename(partial, to, error);
+      if (!error) continue;
+      copied_.erase(import.path);
+      return fmt::format("cannot copy the import \"{}\": {}", import.path, error.message());
     }
     return "";
   }
@@ -136,7 +141,7 @@ class Search {
                        [](const Diagnostic& each) { return each.severity == Severity::kError; });
       return end_trial(trial.number, {std::nullopt, "it is no policy: " + error->message, 0});
     }
-    if (const std::string wrong = link_imports(*read.document); !wrong.empty())
+    if (const std::string wrong = copy_imports(*read.document); !wrong.empty())
       return end_trial(trial.number, {std::nullopt, wrong, 0});
     const std::string path = path_of("trial", trial.number, ".json");
     errno = 0;
@@ -180,6 +185,7 @@ class Search {
   Commands commands_;
   std::map<int64_t, Trial> interrupted_, running_;
   std::set<int64_t> begun_;
+  std::set<std::string> copied_;
   int64_t first_ = 0;  ///< all before it have begun or never will
 };
 

@@ -150,7 +150,7 @@ TEST_F(PolicyLoad, MistakesInDictsHavePlaces) {
   }
   Staged version =
       stage_body_here("    return policy.define({\"format\": \"augment-policy\", \"version\": 2})(image)\n");
-  EXPECT_EQ(version.codes[0], "G1008") << version.diagnostics;
+  EXPECT_EQ(version.codes, (std::vector<std::string>{"G1005", "G1008"})) << version.diagnostics;
   Staged missing = stage_body_here(
       "    return policy.define({\"imports\": [\"none.dali-dsl\"], \"augmentations\": {\"x\": {}}, "
       "\"policy\": "

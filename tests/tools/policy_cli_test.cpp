@@ -37,8 +37,8 @@ class PolicyCommand : public testing::Test {
 TEST_F(PolicyCommand, HelpAndWrongUsage) {
   Outcome help = policy({"--help"});
   EXPECT_EQ(help.status, 0);
-  for (const char* name :
-       {"list", "show", "validate", "convert", "diff", "mutate", "view", "stats", "search", "schema"}) {
+  for (const char* name : {"list", "show", "validate", "convert", "diff", "mutate", "view", "stats", "score",
+                           "search", "schema"}) {
     EXPECT_TRUE(contains(help.out, name)) << help.out;
     Outcome each = policy({name, "--help"});
     EXPECT_EQ(each.status, 0) << name;

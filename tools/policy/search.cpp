@@ -11,6 +11,7 @@
 #include "policy/search/objective.h"
 #include "policy/search/report.h"
 #include "policy/search/search.h"
+#include "policy/trim.h"
 #include "policy/writer.h"
 #include "tools/interrupt.h"
 #include "tools/policy/policy_tools.h"
@@ -85,7 +86,7 @@ std::string formatted(const std::string& text, Reporter& reporter) {
 }
 
 policy::Document document_at(const policy::Space& space, const policy::Trial& trial) {
-  return *policy::read_policy_tree(space.at(trial.point)).document;
+  return policy::trimmed(*policy::read_policy_tree(space.at(trial.point)).document);
 }
 
 void write_schedule(const policy::Space& space, const policy::Journal& journal, const policy::Trial& best,
