@@ -192,7 +192,7 @@ TEST_F(PolicyCommand, SearchFindsTheBestAndGoesOn) {
   EXPECT_EQ(Json::parse(read_file(path("best.json")))["policy"], Json::parse("[\"rotate\", 1, 4]"));
   const std::string page = read_file(path("report.html"));
   EXPECT_TRUE(contains(page, "<svg")) << page;
-  EXPECT_TRUE(contains(page, "policy.load(")) << page;
+  EXPECT_TRUE(contains(page, "policy.define(")) << page;
   Outcome other = policy({"search", path("space.json"), "--objective", "echo 1"});
   EXPECT_EQ(other.status, 1);
   EXPECT_TRUE(contains(other.err, "G1017")) << other.err;
