@@ -180,6 +180,7 @@ TEST_F(PolicyCommand, SearchFindsTheBestAndGoesOn) {
   Outcome rest = with({"--trials", "99", "--report", path("report.html")});
   EXPECT_EQ(rest.status, 0) << rest.err;
   EXPECT_TRUE(contains(rest.err, "goes on after 4 trials")) << rest.err;
+  EXPECT_TRUE(contains(rest.err, "; 10 of 10, best 4")) << "a grid has an end\n" << rest.err;
   const Json found = Json::parse(rest.out);
   ASSERT_EQ(found["trials"].size(), 10u) << "two probabilities, five bins";
   size_t failed = 0;

@@ -166,18 +166,32 @@ TEST_F(PolicySearchCommand, NothingOfAKilledSearchRunsOn) {
 }
 
 TEST_F(PolicySearchCommand, TwoSearchesDoNotShareAFolder) {
-  const std::string objective = "touch '" + path("began") + "'; sleep 600; echo 1 #";
+  const std::string objective =
+      "touch '" + path("began") + "'; until [ -e '" + path("stop") + "' ]; do sleep 0.02; done; echo 1 #";
+  fs::create_directories(folder_ / "first");
   auto first = std::async(std::launch::async, [&] {
-    fs::create_directories(folder_ / "first");
-    return galatea::testing::run_galatea({"policy", "search", path("space.json"), "--objective", objective},
-                                         folder_ / "first", milliseconds(6000), SIGKILL);
+    return galatea::testing::run_galatea(
+        {"policy", "search", path("space.json"), "--objective", objective, "--trials", "1"},
+        folder_ / "first");
   });
-  for (int i = 0; i < 250 && !fs::exists(path("began")); ++i) std::this_thread::sleep_for(milliseconds(20));
-  ASSERT_TRUE(fs::exists(path("began")));
-  const Outcome second = search(objective);
+  for (int i = 0; i < 3000 && !fs::exists(path("began")); ++i) std::this_thread::sleep_for(milliseconds(20));
+  EXPECT_TRUE(fs::exists(path("began")));
+  const Outcome second = search(objective, {"--trials", "1"});
+  std::ofstream(path("stop")) << "now";
   EXPECT_EQ(second.status, 1);
   EXPECT_TRUE(contains(second.err, "error[G1017]: another search is writing to")) << second.err;
-  EXPECT_EQ(first.get().status, 1000 + SIGKILL);
+  EXPECT_EQ(first.get().status, 0);
+}
+
+TEST_F(PolicySearchCommand, AnInterruptedSearchSaysHowItGoesOn) {
+  const std::vector<std::string> arguments = {
+      "search", path("space.json"), "--objective", "[ {trial} = 0 ] || sleep 600; echo 1 #", "--trials", "2"};
+  const Outcome o = policy_until(milliseconds(1500), SIGINT, arguments);
+  EXPECT_EQ(o.status, 130) << o.err;
+  EXPECT_TRUE(contains(o.err, "the same command goes on where this one stopped")) << o.err;
+  EXPECT_TRUE(contains(o.out, "1 trials, 0 failed")) << o.out;
+  // What was under way is neither ended nor failed.
+  EXPECT_EQ(lines_of(read_file(path("space-search/journal.jsonl"))), 4u) << "a head, two beginnings, an end";
 }
 
 TEST_F(PolicySearchCommand, ALineThatWasCutOffIsSaidAndDoneAgain) {

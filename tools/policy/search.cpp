@@ -79,6 +79,20 @@ int64_t default_trials(const policy::Strategy& strategy, const policy::StrategyO
   return options.has_steps() ? 10 * strategy.whole() : 50;
 }
 
+/// How many trials there will be: a grid may have fewer points than are asked for.
+int64_t trials_in_all(policy::Strategy& strategy, const Options& options) {
+  int64_t known = 0, end = options.search.trials;
+  if (options.strategy.name != "grid") return end;
+  while (known < end) {
+    const int64_t middle = known + (end - known) / 2;
+    if (strategy.ask(middle).kind == policy::Ask::Kind::kTrial)
+      known = middle + 1;
+    else
+      end = middle;
+  }
+  return known;
+}
+
 /// As `galatea fmt` has it.
 std::string formatted(const std::string& text, Reporter& reporter) {
   const dsl::FormatResult made = dsl::format_source("best.dali-dsl", text, reporter.sources());
@@ -171,7 +185,8 @@ int search(Options options, Reporter& reporter) {
                    fmt::format("use `--trials {}`, or a smaller `--population`", strategy->whole()),
                    reporter);
   const OrderlyEnd orderly;
-  SearchProgress progress(*journal, options.search.trials, options.search.minimize, is_terminal(2));
+  SearchProgress progress(*journal, trials_in_all(*strategy, options), options.search.minimize,
+                          is_terminal(2));
   policy::SearchEvents events;
   events.is_interrupted = [] { return is_interrupted(); };
   events.ended = [&](const policy::Trial& trial) { progress.ended(trial); };
