@@ -34,7 +34,7 @@ std::string read_file(const std::filesystem::path& path) {
 }
 
 Outcome run_galatea(std::vector<std::string> arguments, const std::filesystem::path& folder,
-                    std::chrono::milliseconds interrupt_after) {
+                    std::chrono::milliseconds interrupt_after, int signal) {
   const std::string program = std::string(GALATEA_BINARY_DIR) + "/bin/galatea";
   arguments.insert(arguments.begin(), program);
   const std::filesystem::path out = folder / "stdout", err = folder / "stderr", cache = folder / "cache";
@@ -51,7 +51,7 @@ Outcome run_galatea(std::vector<std::string> arguments, const std::filesystem::p
   }
   if (interrupt_after.count() > 0) {
     std::this_thread::sleep_for(interrupt_after);
-    ::kill(child, SIGINT);
+    ::kill(child, signal);
   }
   int status = 0;
   ::waitpid(child, &status, 0);

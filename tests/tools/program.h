@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -14,9 +15,9 @@ struct Outcome {
 };
 
 /// Runs galatea with these arguments; scratch files go to `folder`. With `interrupt_after` the process gets
-/// SIGINT.
+/// the signal.
 Outcome run_galatea(std::vector<std::string> arguments, const std::filesystem::path& folder,
-                    std::chrono::milliseconds interrupt_after = {});
+                    std::chrono::milliseconds interrupt_after = {}, int signal = SIGINT);
 
 /// A folder of this process's own, which goes with the object.
 class ScratchFolder {
