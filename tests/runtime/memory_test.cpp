@@ -1,4 +1,7 @@
 // Tensors, the allocator, arenas and pools.
+#include <algorithm>
+#include <random>
+
 #include <gtest/gtest.h>
 
 #include "program_maker.h"
@@ -102,6 +105,31 @@ TEST(Arena, BlocksComeBackWithTheirLastReference) {
   uint8_t* huge_data = arena.data(huge);
   arena.release(huge);
   EXPECT_NE(arena.data(*arena.acquire(100)), huge_data);
+}
+
+TEST(Arena, GivesOutWhatWasUsedLast) {
+  Allocator allocator;
+  Arena arena(allocator);
+  // Two blocks a sample, of sizes that differ: after the first, the memory stays the same.
+  std::vector<uint8_t*> first;
+  for (int64_t size : {int64_t{900'000}, int64_t{800'000}}) first.push_back(arena.data(*arena.acquire(size)));
+  arena.reset();
+  std::sort(first.begin(), first.end());
+  for (int sample = 1; sample < 40; ++sample) {
+    std::vector<uint8_t*> now;
+    for (int64_t size : {20'000 + 19'000 * sample, 780'000 - 15'000 * sample})
+      now.push_back(arena.data(*arena.acquire(size)));
+    arena.reset();
+    std::sort(now.begin(), now.end());
+    EXPECT_EQ(now, first) << "sample " << sample;
+  }
+  EXPECT_EQ(allocator.num_allocations(), 2);
+  // Of three that fit, the last one used.
+  int32_t blocks[3];
+  for (int32_t& block : blocks) block = *arena.acquire(500'000);
+  for (int k : {2, 0, 1}) arena.release(blocks[k]);
+  arena.reset();
+  EXPECT_EQ(arena.data(*arena.acquire(500'000)), arena.data(blocks[2]));
 }
 
 TEST(Arena, ForgetsSizesThatAreNoLongerNeeded) {
