@@ -215,8 +215,9 @@ class Evaluator {
   /// Where the value of a parameter was written, sought from the innermost call outwards; else the user's
   /// call.
   Span argument_span(const std::string& parameter, Span call) const;
-  /// A policy document beside the file of `span`, as structs and lists; poison after an error.
-  Value read_policy(const std::string& path, Span span);
+  /// A policy document as structs and lists: a path, beside the file of `span`, or a dict of the document
+  /// itself. Poison after an error.
+  Value read_policy(const Value& from, Span span);
 
   // ---- pixel functions (eval_pixel.cpp) ----
   /// `galatea.pixel`, with or without arguments.
