@@ -79,7 +79,8 @@ int view(const Options& options, Reporter& reporter) {
   const PipelineHost host;
   const Pictures pictures = {options.data, options.size, std::min(options.samples, 8), options.seed};
   const auto graph =
-      stage_over_pictures(host, *document, options.policy, pictures, columns.expressions, reporter);
+      stage_over_pictures(host, *document, options.policy, pictures, columns.expressions, false, reporter)
+          .graph;
   if (graph == nullptr) return reporter.status();
   ContactSheet sheet;
   sheet.column_labels = columns.labels;
