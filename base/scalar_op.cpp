@@ -215,6 +215,10 @@ Cell int_op(ScalarOp op, DType type, const Cell* operands, uint32_t* flags) {
   return is_signed ? compare(op, signed_a, signed_b) : compare(op, a.bits, b.bits);
 }
 
+constexpr double power_of_two(int exponent) {
+  return std::bit_cast<double>(static_cast<uint64_t>(1023 + exponent) << 52);
+}
+
 /// `value` has no fraction, or loses it here by truncation; out of range clamps, NaN gives 0.
 Cell double_to_int(DType type, double value) {
   if (value != value) return {0};
@@ -223,11 +227,11 @@ Cell double_to_int(DType type, double value) {
   if (is_signed_int(type)) {
     // -2^(n-1) and 2^(n-1) are doubles; the largest i64 is not.
     if (truncated < static_cast<double>(min_int(type))) return {static_cast<uint64_t>(min_int(type))};
-    if (truncated >= std::ldexp(1.0, bits_of(type) - 1)) return {static_cast<uint64_t>(max_int(type))};
+    if (truncated >= power_of_two(bits_of(type) - 1)) return {static_cast<uint64_t>(max_int(type))};
     return {static_cast<uint64_t>(static_cast<int64_t>(truncated))};
   }
   if (truncated <= 0) return {0};
-  if (truncated >= std::ldexp(1.0, bits_of(type))) return {max_unsigned(type)};
+  if (truncated >= power_of_two(bits_of(type))) return {max_unsigned(type)};
   return {static_cast<uint64_t>(truncated)};
 }
 

@@ -171,7 +171,7 @@ def run_chain(context, name, cases, extra=lambda case, context, arena, threads: 
             for threads in context.args.threads:
                 everyone = measure(context, arena, servers, case, threads, extra(case, context, arena, threads))
                 rows, entries = report.standings(everyone, everyone[0], everyone[1])
-                words = f"{case.name}: {case.form.name}, batch {case.form.batch_size}, {threads} thread{'s' if threads > 1 else ''}"
+                words = f"{case.name}: {case.form.name}, batch {case.form.batch_size}, {report.counted(threads, 'thread')}"
                 print(f"\n{words}; medians of {context.args.rounds} alternating rounds (lowest - highest)")
                 report.show(rows, entries)
                 result["tables"].append({"case": case.name, "threads": threads, "batch_size": case.form.batch_size, "contestants": entries})

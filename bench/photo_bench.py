@@ -77,30 +77,42 @@ def run(context, bench):
     for threads in args.threads:
         table = measure(context, bench, threads, len(files), differences)
         result["tables"].append(table)
-        charts.append(report.chart(f"{bench.name}: images/s, {threads} thread{'s' if threads > 1 else ''}", table["contestants"]))
+        charts.append(report.chart(f"{bench.name}: images/s, {report.counted(threads, 'thread')}", table["contestants"]))
     if len(args.threads) > 1:
         result["scaling"] = scaling(result["tables"])
     report.write(bench.name, result, charts)
 
 
 def measure(context, bench, threads, num_files, differences):
-    args = context.args
     limit = limit_of(context, bench, threads)
     ours = contest.Contestant("galatea", our_command(context, bench, threads))
-    peers = [contest.Contestant(name, context.peer(f"photos/{script}", "--bench", bench.name, "--photos", context.photos, "--threads", threads,
-                                                   "--batch-size", args.batch_size, "--epochs", args.epochs, *more),
-                                skipped=context.no_peers, is_peer=True, difference=differences.get(name))
-             for name, script, more in bench.peers if context.wants_peer(name)]
+    peers = [peer(context, name, script, bench.name, threads, *more, difference=differences.get(name)) for name, script, more in bench.peers
+             if context.wants_peer(name)]
+    return {"threads": threads,
+            "contestants": compete(context, f"{bench.name}: {num_files} files", threads, limit, ours, peers)}
+
+
+def peer(context, name, script, bench_name, threads, *more, difference=None):
+    """A peer's program of bench/peers/photos as a contestant."""
+    args = context.args
+    return contest.Contestant(name, context.peer(f"photos/{script}", "--bench", bench_name, "--photos", context.photos, "--threads", threads,
+                                                 "--batch-size", args.batch_size, "--epochs", args.epochs, *more),
+                              skipped=context.no_peers, is_peer=True, difference=difference)
+
+
+def compete(context, headline, threads, limit, ours, peers, aims=""):
+    """Runs the rounds, prints the table under its headline, and returns its entries. Nothing counts without the limit and ours."""
+    args = context.args
     everyone = [limit, ours, *peers]
     contest.run_rounds(everyone, args.rounds, args.timeout)
     for needed in (limit, ours):
         if needed.skipped:
             raise harness.Failure(needed.skipped)
     rows, entries = report.standings(everyone, limit, ours)
-    print(f"\n{bench.name}: {num_files} files, batch {args.batch_size}, {threads} thread{'s' if threads > 1 else ''}; medians of {args.rounds} "
-          f"alternating rounds of {args.epochs} epochs (lowest - highest)")
+    print(f"\n{headline}, batch {args.batch_size}, {report.counted(threads, 'thread')};{aims} medians of {args.rounds} alternating rounds of "
+          f"{args.epochs} epochs (lowest - highest)")
     report.show(rows, entries)
-    return {"threads": threads, "contestants": entries}
+    return entries
 
 
 def scaling(tables):

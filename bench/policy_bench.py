@@ -7,7 +7,6 @@ augmentation makes what DALI makes is a test (tests/oracle).
 from dataclasses import dataclass
 
 import contest
-import harness
 import photo_bench
 import report
 
@@ -25,23 +24,13 @@ class Policy:
 
 
 def measure(context, policy, threads):
-    args = context.args
     bench = photo_bench.PhotoBench(policy.name, "", policy.pipeline, {})
     settings = [part for one in policy.settings for part in ("--set", one)]
     limit = contest.Contestant("limit: imagenet-train of ours", photo_bench.our_command(context, PLAIN, threads))
     ours = contest.Contestant("galatea", photo_bench.our_command(context, bench, threads, *settings))
-    peers = [contest.Contestant("DALI", context.peer("photos/dali_peer.py", "--bench", policy.name, "--photos", context.photos, "--threads", threads,
-                                                     "--batch-size", args.batch_size, "--epochs", args.epochs),
-                                skipped=context.no_peers, is_peer=True)] if context.wants_peer("DALI") else []
-    everyone = [limit, ours, *peers]
-    contest.run_rounds(everyone, args.rounds, args.timeout)
-    for needed in (limit, ours):
-        if needed.skipped:
-            raise harness.Failure(needed.skipped)
-    rows, entries = report.standings(everyone, limit, ours)
-    print(f"\n{policy.name}: batch {args.batch_size}, {threads} thread{'s' if threads > 1 else ''}; aimed at: {policy.share} of imagenet-train, "
-          f"{policy.by_dali} times DALI; medians of {args.rounds} alternating rounds of {args.epochs} epochs (lowest - highest)")
-    report.show(rows, entries)
+    peers = [photo_bench.peer(context, "DALI", "dali_peer.py", policy.name, threads)] if context.wants_peer("DALI") else []
+    entries = photo_bench.compete(context, policy.name, threads, limit, ours, peers,
+                                  f" aimed at: {policy.share} of imagenet-train, {policy.by_dali} times DALI;")
     return {"threads": threads, "policy": policy.name, "settings": policy.settings, "contestants": entries}
 
 
@@ -55,5 +44,5 @@ def run(context, name, policies):
         for policy in policies:
             table = measure(context, policy, threads)
             result["tables"].append(table)
-            charts.append(report.chart(f"{policy.name}: images/s, {threads} thread{'s' if threads > 1 else ''}", table["contestants"]))
+            charts.append(report.chart(f"{policy.name}: images/s, {report.counted(threads, 'thread')}", table["contestants"]))
     report.write(name, result, charts)

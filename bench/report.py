@@ -18,6 +18,10 @@ def table(rows):
     return "\n".join(lines)
 
 
+def counted(number, word):
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
 def show_ratio(value):
     return "" if value is None else f"{value['median']:.2f} ({value['min']:.2f} - {value['max']:.2f})"
 

@@ -68,15 +68,24 @@ class Compilation {
       TraceScope scope(options_.trace, "lower operators", "compile");
       table.fill();
     }
-    plan::KernelGroups groups = plan::form_kernels(table, options_.fuse);
+    const plan::KernelGroups groups = [&] {
+      TraceScope scope(options_.trace, "form kernels", "compile");
+      return plan::form_kernels(table, options_.fuse);
+    }();
     std::vector<plan::PlannedKernel> planned;
-    for (const plan::KernelGroup& group : groups.groups) {
-      GALATEA_ASSIGN(plan::PlannedKernel kernel, plan_kernel(*graph, table, group, *program));
-      planned.push_back(std::move(kernel));
+    {
+      TraceScope scope(options_.trace, "lower kernels", "compile");
+      for (const plan::KernelGroup& group : groups.groups) {
+        GALATEA_ASSIGN(plan::PlannedKernel kernel, plan_kernel(*graph, table, group, *program));
+        planned.push_back(std::move(kernel));
+      }
     }
     GALATEA_TRY(make_code(*program));
-    GALATEA_TRY(plan::emit_sample_program(table, groups, planned, sources_, program->seed, *program,
-                                          report_ ? &report_->memory : nullptr));
+    {
+      TraceScope scope(options_.trace, "emit program", "compile");
+      GALATEA_TRY(plan::emit_sample_program(table, groups, planned, sources_, program->seed, *program,
+                                            report_ ? &report_->memory : nullptr));
+    }
     program->compile_seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (report_) report_->graph = std::move(graph);

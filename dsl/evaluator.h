@@ -221,9 +221,9 @@ class Evaluator {
   /// Where the value of a parameter was written, sought from the innermost call outwards; else the user's
   /// call.
   Span argument_span(const std::string& parameter, Span call) const;
-  /// A policy document beside the file of `span`, or the host's that stands for it, as structs and lists;
-  /// poison after an error.
-  Value read_policy(const std::string& path, Span span);
+  /// A policy document as structs and lists: a path, beside the file of `span` (or the host's policy that
+  /// stands for it), or a dict of the document itself. Poison after an error.
+  Value read_policy(const Value& from, Span span);
 
   /// What a loaded policy made of an image.
   Value policy_result(const Value& image, Span span);

@@ -138,10 +138,12 @@ Value call_policy_result(Evaluator& ev, CallArguments& a) {
   return check_shape(ev, a, 1, 1) ? ev.policy_result(a.positional[0], a.span) : Value::poison();
 }
 
-// read_policy(path): the parameter `path` of whoever asks.
+// read_policy(x): the parameter `path` of whoever asks, or the parameter `document`, a dict.
 Value call_read_policy(Evaluator& ev, CallArguments& a) {
-  if (!check_shape(ev, a, 1, 1) || !a.positional[0].is(ValueKind::kString)) return Value::poison();
-  return ev.read_policy(a.positional[0].text(), ev.argument_span("path", a.span));
+  if (!check_shape(ev, a, 1, 1)) return Value::poison();
+  const Value& from = a.positional[0];
+  if (!from.is(ValueKind::kString) && !from.is(ValueKind::kDict)) return Value::poison();
+  return ev.read_policy(from, ev.argument_span(from.is(ValueKind::kDict) ? "document" : "path", a.span));
 }
 
 }  // namespace

@@ -1,13 +1,16 @@
-// `galatea.internal.read_policy(path)`: a policy document as values of the language. In: the path of a JSON
-// file, beside the user's file. Out: structs and lists, references to definitions filled in; what they mean
-// is written in stdlib_ops/auto_aug/policy.dali-dsl.
+// `galatea.internal.read_policy(x)`: a policy document as values of the language. In: the path of a JSON
+// file, beside the user's file, or a dict that says the same. Out: structs and lists, references to
+// definitions filled in; what they mean is written in stdlib_ops/auto_aug/policy.dali-dsl.
+#include <cmath>
 #include <filesystem>
+#include <optional>
 
 #include "dsl/array.h"
 #include "dsl/evaluator.h"
 #include "policy/messages.h"
 #include "policy/operation.h"
 #include "policy/reader.h"
+#include "policy/writer.h"
 
 namespace galatea::dsl {
 namespace fs = std::filesystem;
@@ -174,6 +177,66 @@ class ToValues {
   Span span_;
 };
 
+/// The value as JSON; none: it has parts that JSON does not have, or does not end.
+std::optional<policy::JsonValue> json_of(const Value& from, size_t depth = 0) {
+  using Kind = policy::JsonValue::Kind;
+  policy::JsonValue made;
+  if (depth > policy::JsonLimits{}.depth) return std::nullopt;
+  switch (from.kind) {
+    case ValueKind::kNone:
+      return made;
+    case ValueKind::kBool:
+      made.kind = Kind::kBool;
+      made.boolean = from.boolean;
+      return made;
+    case ValueKind::kInt:
+      made.kind = Kind::kInteger;
+      made.integer = from.integer;
+      made.number = static_cast<double>(from.integer);
+      return made;
+    case ValueKind::kFloat:
+      made.kind = Kind::kNumber;
+      made.number = from.number;
+      return std::isfinite(from.number) ? std::optional(made) : std::nullopt;
+    case ValueKind::kString:
+      made.kind = Kind::kString;
+      made.text = from.text();
+      return made;
+    case ValueKind::kList:
+    case ValueKind::kTuple:
+      made.kind = Kind::kArray;
+      for (const Value& element : from.elements()) {
+        auto item = json_of(element, depth + 1);
+        if (!item) return std::nullopt;
+        made.items.push_back(std::move(*item));
+      }
+      return made;
+    case ValueKind::kDict:
+      made.kind = Kind::kObject;
+      for (const auto& [key, value] : from.dict().entries) {
+        auto item = json_of(value, depth + 1);
+        if (!item || !key.is(ValueKind::kString)) return std::nullopt;
+        made.members.push_back({key.text(), {}, std::move(*item)});
+      }
+      return made;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// What a file begins with needs not be said in a dict.
+policy::JsonValue with_format(policy::JsonValue document) {
+  if (document.find("format") != nullptr || document.find("version") != nullptr) return document;
+  policy::JsonValue format, version;
+  format.kind = policy::JsonValue::Kind::kString;
+  format.text = "augment-policy";
+  version.kind = policy::JsonValue::Kind::kInteger;
+  version.integer = 1;
+  version.number = 1;
+  document.members.insert(document.members.begin(), {{"format", {}, format}, {"version", {}, version}});
+  return document;
+}
+
 }  // namespace
 
 std::unique_ptr<ir::Graph> Evaluator::stage_with(PipelineObject& pipeline, const PolicyText& policy,
@@ -222,18 +285,28 @@ bool Evaluator::may_stand_here(Span load) {
   return false;
 }
 
-Value Evaluator::read_policy(const std::string& path, Span span) {
+Value Evaluator::read_policy(const Value& from, Span span) {
   const SourceFile* asking = sources_.file(span.file);
-  const fs::path folder = asking ? fs::path(asking->name()).parent_path() : fs::path(main_folder_);
-  std::string file = (folder / path).lexically_normal().string();
+  const std::string asking_name = asking ? asking->name() : main_folder_ + "/pipeline";
+  std::string file = asking_name;
   policy::ReadResult read;
-  if (!options_.policies.empty()) {
+  if (from.is(ValueKind::kDict)) {
+    std::optional<policy::JsonValue> tree = json_of(from);
+    if (!tree)
+      return fail(Message::kAugmentValue, span,
+                  {"document", "dicts, lists, strings, numbers, bools and None, as in the JSON file",
+                   "made of something else", ""});
+    // As text, so that a mistake has a place.
+    const std::string text = policy::to_json(with_format(std::move(*tree)));
+    read = policy::read_policy(sources_.add(asking_name + " (policy)", text), sources_);
+  } else if (!options_.policies.empty()) {
     if (!may_stand_here(span)) return Value::poison();
     policy_loaded_at_ = span;
     file = standing_policy_->file;
     read = standing_policy_->text ? policy::read_policy(sources_.add(file, *standing_policy_->text), sources_)
                                   : policy::read_policy_file(file, sources_);
   } else {
+    file = (fs::path(asking_name).parent_path() / from.text()).lexically_normal().string();
     if (!inside_root(file)) return fail(Message::kOutsideRoot, span, {file, root_});
     read = policy::read_policy_file(file, sources_);
   }

@@ -195,7 +195,10 @@ std::vector<Extra> torchvision_extras(Arguments& arguments, const char* interpol
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   if (how == "bilinear") extras[1] = extra("interp_type", "linear");
   if (how == "nearest") extras[1] = extra("interp_type", "nearest");
-  if (how == "bicubic") extras[1] = extra("interp_type", "cubic");
+  if (how == "bicubic") {
+    extras[1] = extra("interp_type", "cubic");
+    extras.push_back(extra("cubic_a", -1));  // Pillow's
+  }
   if (!how.empty() && how != "bilinear" && how != "nearest" && how != "bicubic")
     arguments.fail(fmt::format("there is no interpolation `{}`", how),
                    "there are NEAREST, BILINEAR and BICUBIC");

@@ -9,9 +9,9 @@ namespace galatea::policy {
 namespace {
 
 using P = ParameterKind;
-const std::vector<std::string_view> kWarp = {"fill_value", "interp_type"};
-const std::vector<std::string_view> kTranslate = {"fill_value", "interp_type", "pixel_round"};
-const std::vector<std::string_view> kRotate = {"fill_value", "interp_type", "rotate_keep_size"};
+const std::vector<std::string_view> kWarp = {"fill_value", "interp_type", "cubic_a"};
+const std::vector<std::string_view> kTranslate = {"fill_value", "interp_type", "cubic_a", "pixel_round"};
+const std::vector<std::string_view> kRotate = {"fill_value", "interp_type", "cubic_a", "rotate_keep_size"};
 
 double quantized(double magnitude, Quantize how) {
   switch (how) {

@@ -23,17 +23,19 @@ const Node& chain_of(const Node& policy) {
   return policy.kind == Node::Kind::kMix && !policy.children.empty() ? policy.children[0] : policy;
 }
 
+/// A value as it is written in a call: lists with their elements.
+std::string value_text(const JsonValue& value) {
+  if (value.kind != JsonValue::Kind::kArray) return describe(value);
+  std::string list;
+  for (const JsonValue& item : value.items) list += (list.empty() ? "" : ", ") + describe(item);
+  return "[" + list + "]";
+}
+
 /// Arguments of warps that a call states, where they are not the default.
 std::string dali_warps(const Document& document) {
   std::string text;
   for (const Extra& extra : document.extras) {
-    std::string value = describe(extra.value);
-    if (extra.value.kind == JsonValue::Kind::kArray) {
-      value = "[";
-      for (size_t i = 0; i < extra.value.items.size(); ++i)
-        value += (i ? ", " : "") + describe(extra.value.items[i]);
-      value += "]";
-    }
+    std::string value = value_text(extra.value);
     if (extra.name == "fill_value" && value == "128") continue;
     if (value == "null") value = "None";
     if (extra.name == "fill_value" || extra.name == "interp_type")
@@ -91,7 +93,7 @@ std::vector<std::string> torchvision_candidates(const Document& document) {
   std::string common;
   for (const Extra& extra : document.extras) {
     const std::string value = describe(extra.value);
-    if (extra.name == "fill_value" && value != "0" && extra.value.is_number()) common += ", fill=" + value;
+    if (extra.name == "fill_value" && value != "0") common += ", fill=" + value_text(extra.value);
     if (extra.name == "interp_type")
       common += value == "\"linear\""  ? ", interpolation=BILINEAR"
                 : value == "\"cubic\"" ? ", interpolation=BICUBIC"

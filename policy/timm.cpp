@@ -154,9 +154,10 @@ Document new_document(const std::string& text) {
   Document document;
   document.name = text;
   document.bins = 11;
-  // timm fills with the mean colour where its data configuration says one, and draws linear or cubic
-  // interpolation; the warps take one number, and linear.
-  document.extras = {extra("fill_value", 128), extra("interp_type", "linear")};
+  // timm fills with the mean colour where its data configuration says one, which a string does not. It draws
+  // how each warp interpolates; its cubic is Pillow's.
+  document.extras = {extra("fill_value", 128), extra("interp_type", "random:linear,cubic"),
+                     extra("cubic_a", -1)};
   return document;
 }
 

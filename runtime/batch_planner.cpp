@@ -134,28 +134,35 @@ Status BatchPlanner::check_feed(size_t input, const std::vector<Tensor>& samples
 }
 
 Status BatchPlanner::copy_fed(const std::vector<Tensor>& samples, FedBatch& batch) {
+  // All samples in one buffer: a batch is large enough for large pages where a sample is not.
+  const auto padded = [](const Tensor& sample) {
+    return (sample.num_bytes() + kBufferPadding + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
+  };
   int64_t bytes = 0;
-  for (const Tensor& sample : samples) bytes += sample.num_bytes() + kBufferPadding;
+  for (const Tensor& sample : samples) bytes += padded(sample);
   const int64_t fed = fed_bytes_->load();
   // Half of the limit stays free for the work on what was fed.
   if (gate_ && ((fed > 0 && fed + bytes > gate_->limit() / 2) || !gate_->try_claim(bytes)))
     return make_error(message::kNoRoom, bytes, gate_->limit(), gate_->limit() - gate_->bytes_free());
-  Status status;
-  for (const Tensor& sample : samples) {
-    auto copy = allocate_tensor(allocator_, sample.dtype,
-                                std::span(sample.extents, static_cast<size_t>(sample.ndim)));
-    if (!copy) {
-      status = std::unexpected(std::move(copy.error()));
-      break;
-    }
-    copy_dense(sample, copy->data);
-    batch.samples.push_back(std::move(*copy));
-  }
+  auto buffer = allocator_.allocate(bytes - kBufferPadding);
   if (gate_) gate_->release(bytes);
+  if (!buffer) return std::unexpected(std::move(buffer.error()));
+  uint8_t* at = (*buffer)->data();
+  for (const Tensor& sample : samples) {
+    Tensor copy;
+    copy.buffer = *buffer;
+    copy.data = at;
+    copy.set_dense(sample.dtype, {sample.extents, static_cast<size_t>(sample.ndim)});
+    copy_dense(sample, copy.data);
+    const int64_t size = sample.num_bytes(), room = padded(sample);
+    std::memset(at + size, 0, static_cast<size_t>(room - size));
+    at += room;
+    batch.samples.push_back(std::move(copy));
+  }
   fed_bytes_->fetch_add(bytes);
   batch.counted =
       std::shared_ptr<void>(nullptr, [count = fed_bytes_, bytes](void*) { count->fetch_sub(bytes); });
-  return status;
+  return {};
 }
 
 Status BatchPlanner::feed(const std::string& input, const std::vector<Tensor>& samples,

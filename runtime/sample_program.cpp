@@ -37,6 +37,22 @@ void Frame::end() {
   claim_.end();
 }
 
+/// False: a division by zero.
+inline bool Frame::evaluate_scalar(const Instruction& i) {
+  Cell& result = registers_[static_cast<size_t>(i.dst)];
+  if (i.op == Opcode::kConst) {
+    result = program_.constants[static_cast<size_t>(i.a)];
+    return true;
+  }
+  // Operands that the operation has not are -1.
+  const Cell* registers = registers_.data();
+  const Cell operands[3] = {registers[i.a], i.b < 0 ? Cell{} : registers[i.b],
+                            i.c < 0 ? Cell{} : registers[i.c]};
+  uint32_t flags = 0;
+  result = evaluate(i.scalar_op, i.type, i.from, operands, &flags);
+  return (flags & kFlagDivisionByZero) == 0;
+}
+
 Result<Frame::Outcome> Frame::run(Worker& worker) {
   const Instruction* code = program_.code.data();
   if (std::exchange(refused_, false)) {
@@ -44,8 +60,6 @@ Result<Frame::Outcome> Frame::run(Worker& worker) {
     return std::unexpected(loaded_->located(std::move(error), code[pc_].location));
   }
   for (;;) {
-    if (worker.cancelled && worker.cancelled->load(std::memory_order_relaxed))
-      return make_error(message::kCancelled);
     const Instruction& i = code[pc_];
     if (claim_.is_limited() && !std::exchange(admitted_, false)) {
       auto admitted = admit(i);
@@ -56,6 +70,14 @@ Result<Frame::Outcome> Frame::run(Worker& worker) {
       }
     }
     ++pc_;
+    // Most of a program, and next to nothing each: what every other instruction passes through would be most
+    // of their time.
+    if (i.op == Opcode::kScalar || i.op == Opcode::kConst) {
+      if (evaluate_scalar(i)) continue;
+      return std::unexpected(loaded_->located(make_error(message::kDivisionByZero).error(), i.location));
+    }
+    if (worker.cancelled && worker.cancelled->load(std::memory_order_relaxed))
+      return make_error(message::kCancelled);
     if (i.op == Opcode::kBarrier) {
       batch_step_ = i.a;
       barrier_location_ = i.location;
@@ -85,11 +107,6 @@ Result<bool> Frame::admit(const Instruction& i) {
 Status Frame::step(const Instruction& i, Worker& worker) {
   auto reg = [this](int32_t index) -> Cell& { return registers_[static_cast<size_t>(index)]; };
   switch (i.op) {
-    case Opcode::kConst:
-      reg(i.dst) = program_.constants[static_cast<size_t>(i.a)];
-      return {};
-    case Opcode::kScalar:
-      return scalar(i);
     case Opcode::kMove:
       reg(i.dst) = reg(i.a);
       return {};
@@ -153,23 +170,12 @@ Status Frame::step(const Instruction& i, Worker& worker) {
     case Opcode::kRelease:
       set_slot(i.a, Tensor{}, -1);
       return {};
+    case Opcode::kConst:
+    case Opcode::kScalar:
     case Opcode::kBarrier:
     case Opcode::kReturn:
       break;  // run() sees to them
   }
-  return {};
-}
-
-Status Frame::scalar(const Instruction& i) {
-  Cell operands[3];
-  const int count = num_operands(i.scalar_op);
-  if (count > 0) operands[0] = registers_[static_cast<size_t>(i.a)];
-  if (count > 1) operands[1] = registers_[static_cast<size_t>(i.b)];
-  if (count > 2) operands[2] = registers_[static_cast<size_t>(i.c)];
-  uint32_t flags = 0;
-  registers_[static_cast<size_t>(i.dst)] = evaluate(i.scalar_op, i.type, i.from, operands, &flags);
-  if (flags & kFlagDivisionByZero) [[unlikely]]
-    return make_error(message::kDivisionByZero);
   return {};
 }
 

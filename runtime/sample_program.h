@@ -107,7 +107,7 @@ class Frame {
   void gather_operands(const NativeCallSpec& spec);
   Result<Tensor> give_output(int output, DType dtype, std::span<const int64_t> extents);
   Status step(const Instruction& i, Worker& worker);
-  Status scalar(const Instruction& i);
+  bool evaluate_scalar(const Instruction& i);
   Status check(const Instruction& i);
   Status switch_to(const Instruction& i);
   Status allocate(const Instruction& i);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/copy_dense.h"
 #include "runtime/messages.h"
 #include "runtime/sample_program.h"
 
@@ -211,7 +212,8 @@ Status Frame::finish_output(int output, int32_t slot) {
     std::memcpy(place.data, arena_.data(detour), static_cast<size_t>(bytes));
     arena_.release(detour);
   } else {
-    copy_dense(tensor, place.data);
+    (bytes >= kCachedBatch / std::max(program_.batch_size, 1) ? copy_past_cache : copy_dense)(tensor,
+                                                                                              place.data);
   }
   return {};
 }

@@ -4,6 +4,10 @@
 #include <cstring>
 #include <new>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 #include "runtime/messages.h"
 
 namespace galatea::runtime {
@@ -55,6 +59,30 @@ Result<int64_t> dense_bytes(DType dtype, std::span<const int64_t> extents) {
   return bytes;
 }
 
+namespace {
+
+constexpr int64_t kHugePage = int64_t{1} << 21;
+/// From here on a buffer asks for huge pages: touching it costs a fifth, and reading it needs few
+/// translations.
+constexpr int64_t kHugeFrom = 2 * kHugePage;
+
+std::align_val_t alignment_of(int64_t counted) {
+  return std::align_val_t{static_cast<size_t>(counted >= kHugeFrom ? kHugePage : kBufferAlignment)};
+}
+
+/// Null where the system has none.
+uint8_t* take_memory(int64_t counted) {
+  void* memory = ::operator new(static_cast<size_t>(counted), alignment_of(counted), std::nothrow);
+#if defined(MADV_HUGEPAGE)
+  // Whole pages only: the end of a buffer shall not take 2 MB. It is a wish; a system without them says no.
+  if (memory && counted >= kHugeFrom)
+    (void)::madvise(memory, static_cast<size_t>(counted / kHugePage * kHugePage), MADV_HUGEPAGE);
+#endif
+  return static_cast<uint8_t*>(memory);
+}
+
+}  // namespace
+
 /// Memory from the operating system, given back and counted down with the last reference.
 class OwnedBuffer final : public Buffer {
  public:
@@ -66,7 +94,7 @@ class OwnedBuffer final : public Buffer {
     size_ = size;
   }
   ~OwnedBuffer() override {
-    ::operator delete(data_, std::align_val_t{kBufferAlignment});
+    ::operator delete(data_, alignment_of(counted_));
     if (!in_arena_) counters_->outside_arenas.fetch_sub(counted_);
     counters_->in_use.fetch_sub(counted_);
   }
@@ -92,17 +120,14 @@ Result<std::shared_ptr<Buffer>> Allocator::allocate(int64_t bytes, bool in_arena
     counters_->in_use.fetch_sub(counted);
     return make_error(message::kNoRoom, counted, limit_, in_use - counted);
   }
-  void* memory = injected ? nullptr
-                          : ::operator new(static_cast<size_t>(counted), std::align_val_t{kBufferAlignment},
-                                           std::nothrow);
-  if (!memory) {
+  uint8_t* data = injected ? nullptr : take_memory(counted);
+  if (!data) {
     counters_->in_use.fetch_sub(counted);
     return make_error(message::kOutOfMemory, counted);
   }
   int64_t peak = counters_->peak.load();
   while (in_use > peak && !counters_->peak.compare_exchange_weak(peak, in_use)) {
   }
-  auto* data = static_cast<uint8_t*>(memory);
   // Kernels may read the padding; it never reaches a result, but it shall be the same on every run.
   std::memset(data + bytes, 0, kBufferPadding);
   if (!in_arena) counters_->outside_arenas.fetch_add(counted);
@@ -116,66 +141,6 @@ Result<Tensor> allocate_tensor(Allocator& allocator, DType dtype, std::span<cons
   tensor.data = tensor.buffer->data();
   tensor.set_dense(dtype, extents);
   return tensor;
-}
-
-namespace {
-
-/// Copies one row of `count` elements, `stride` elements apart.
-template <typename T>
-void copy_row(const uint8_t* from, int64_t stride, int64_t count, uint8_t* to) {
-  for (int64_t i = 0; i < count; ++i) {
-    std::memcpy(to + i * static_cast<int64_t>(sizeof(T)), from + i * stride * static_cast<int64_t>(sizeof(T)),
-                sizeof(T));
-  }
-}
-
-void copy_strided_row(int size, const uint8_t* from, int64_t stride, int64_t count, uint8_t* to) {
-  switch (size) {
-    case 1:
-      return copy_row<uint8_t>(from, stride, count, to);
-    case 2:
-      return copy_row<uint16_t>(from, stride, count, to);
-    case 4:
-      return copy_row<uint32_t>(from, stride, count, to);
-    default:
-      return copy_row<uint64_t>(from, stride, count, to);
-  }
-}
-
-}  // namespace
-
-void copy_dense(const Tensor& from, uint8_t* to) {
-  int64_t volume = from.volume();
-  if (volume == 0) return;
-  const int size = size_of(from.dtype);
-  if (from.is_dense()) {
-    std::memcpy(to, from.data, static_cast<size_t>(volume * size));
-    return;
-  }
-  // `inner`: first axis of the dense tail, which is copied as one run.
-  int inner = from.ndim;
-  int64_t run = 1;
-  while (inner > 0 && (from.extents[inner - 1] == 1 || from.strides[inner - 1] == run))
-    run *= from.extents[--inner];
-  const int64_t row_stride = inner > 0 ? from.strides[inner - 1] : 0;
-  const int64_t row_count = inner > 0 ? from.extents[inner - 1] : 1;
-  const int outer = std::max(0, inner - 1);
-  int64_t index[kMaxRank] = {};
-  for (;;) {
-    int64_t offset = 0;
-    for (int i = 0; i < outer; ++i) offset += index[i] * from.strides[i];
-    const uint8_t* row = from.data + offset * size;
-    if (run == 1) {
-      copy_strided_row(size, row, row_stride, row_count, to);
-    } else {
-      for (int64_t i = 0; i < row_count; ++i)
-        std::memcpy(to + i * run * size, row + i * row_stride * size, static_cast<size_t>(run * size));
-    }
-    to += row_count * run * size;
-    int axis = outer - 1;
-    while (axis >= 0 && ++index[axis] == from.extents[axis]) index[axis--] = 0;
-    if (axis < 0) return;
-  }
 }
 
 }  // namespace galatea::runtime

@@ -142,7 +142,8 @@ void Verifier::instruction(const Instruction& i) {
     case Opcode::kScalar: {
       reg(i.dst);
       const int32_t operands[] = {i.a, i.b, i.c};
-      for (int k = 0; k < num_operands(i.scalar_op); ++k) reg(operands[k]);
+      for (int k = 0; k < 3; ++k)
+        k < num_operands(i.scalar_op) ? reg(operands[k]) : require(operands[k] == -1, "too many operands");
       return;
     }
     case Opcode::kMove:

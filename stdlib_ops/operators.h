@@ -26,6 +26,7 @@ op::Operator make_flip();
 op::Operator make_rotate();
 op::Operator make_warp_affine();
 op::Operator make_pixel();
+op::Operator make_composed_resize();
 op::Operator make_composed_warp();
 // color
 op::Operator make_brightness();

@@ -25,6 +25,7 @@ void register_all(op::Registry& registry) {
   registry.add(make_rotate());
   registry.add(make_warp_affine());
   registry.add(make_pixel());
+  registry.add(make_composed_resize());
   registry.add(make_composed_warp());
   registry.add(make_transforms_rotation());
   registry.add(make_transforms_scale());

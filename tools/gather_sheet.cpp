@@ -83,7 +83,11 @@ bool gather(const PipelineHost& host, const ir::Graph& graph, size_t limit, cons
   return true;
 }
 
-void write_sheet(const ContactSheet& sheet, const std::string& path, Reporter& reporter) {
+int finish_sheet(const ContactSheet& sheet, const std::string& path, Reporter& reporter) {
+  if (is_interrupted()) {
+    fmt::print(stderr, "galatea: interrupted after {} samples; no sheet was written\n", sheet.rows.size());
+    return kInterrupted;
+  }
   auto png = to_png(draw(sheet));
   if (!png) {
     reporter.report(png.error());
@@ -92,6 +96,7 @@ void write_sheet(const ContactSheet& sheet, const std::string& path, Reporter& r
   } else {
     reporter.print(path + "\n");
   }
+  return reporter.status();
 }
 
 }  // namespace galatea::tools

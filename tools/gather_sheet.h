@@ -12,7 +12,8 @@ namespace galatea::tools {
 /// Runs the graph until the sheet has `limit` rows or the epoch ends. False: an error was reported.
 bool gather(const PipelineHost& host, const ir::Graph& graph, size_t limit, const std::string& label,
             ContactSheet& sheet, Reporter& reporter);
-/// As PNG; the path goes to stdout.
-void write_sheet(const ContactSheet& sheet, const std::string& path, Reporter& reporter);
+/// Writes the sheet as PNG, its path to stdout; where Ctrl-C came before, says so and writes none. Returns
+/// the exit status.
+int finish_sheet(const ContactSheet& sheet, const std::string& path, Reporter& reporter);
 
 }  // namespace galatea::tools

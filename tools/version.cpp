@@ -1,6 +1,4 @@
 // galatea version: what this build is and what it finds here.
-#include <dlfcn.h>
-
 #include <cstddef>
 #include <cstdio>
 
@@ -10,48 +8,29 @@
 
 #include <fmt/core.h>
 
-#include "base/settings.h"
 #include "compiler/codegen/build_id.h"
 #include "compiler/codegen/code_module.h"
 #include "compiler/codegen/cuda/nvrtc.h"
 #include "compiler/codegen/kernel_cache.h"
 #include "compiler/codegen/target.h"
+#include "runtime/cuda/driver.h"
 #include "tools/command.h"
 
 namespace galatea::tools {
 namespace {
 
-/// A library opened for as long as one looks at it.
-class OpenLibrary {
- public:
-  explicit OpenLibrary(const std::vector<std::string>& names) {
-    const std::string folder = setting("GALATEA_CUDA_LIBRARY_PATH");
-    for (const std::string& name : names) {
-      if (!folder.empty()) handle_ = ::dlopen((folder + "/" + name).c_str(), RTLD_LAZY | RTLD_LOCAL);
-      if (handle_ == nullptr) handle_ = ::dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
-      if (handle_ != nullptr) return;
-    }
-  }
-  ~OpenLibrary() {
-    if (handle_ != nullptr) ::dlclose(handle_);
-  }
-  OpenLibrary(const OpenLibrary&) = delete;
-  OpenLibrary& operator=(const OpenLibrary&) = delete;
-  template <typename Function>
-  Function* find(const char* name) const {
-    return handle_ == nullptr ? nullptr : reinterpret_cast<Function*>(::dlsym(handle_, name));
-  }
-
- private:
-  void* handle_ = nullptr;
-};
-
+/// "CUDA 12.8 (libcuda.so.1)" and a line for each device; or why there is none.
 std::string cuda_driver() {
-  OpenLibrary library({"libcuda.so.1"});
-  auto* get_version = library.find<int(int*)>("cuDriverGetVersion");
-  int version = 0;
-  if (get_version == nullptr || get_version(&version) != 0) return "not found";
-  return fmt::format("CUDA {}.{}", version / 1000, version % 1000 / 10);
+  auto found = runtime::cuda::Driver::open();
+  if (!found) return found.error().message();
+  const runtime::cuda::Driver& driver = **found;
+  std::string text = fmt::format("CUDA {} ({})", driver.version_text(), driver.path());
+  if (driver.devices().empty()) return text + ", no device";
+  for (const runtime::cuda::Device& device : driver.devices())
+    text += fmt::format("\nGPU {:<8} {}, sm_{}, {} multiprocessors, {:.1f} GiB", device.index, device.name,
+                        device.architecture, device.num_processors,
+                        static_cast<double>(device.memory_bytes) / (1 << 30));
+  return text;
 }
 
 std::string nvrtc() {

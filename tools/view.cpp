@@ -86,12 +86,7 @@ int run(Options options, Reporter& reporter) {
     const auto rows = static_cast<size_t>(draw) + 1;
     if (!gather(host, other, rows, fmt::format("draw {}  ", draw), sheet, reporter)) return reporter.status();
   }
-  if (is_interrupted()) {
-    fmt::print(stderr, "galatea: interrupted after {} samples; no sheet was written\n", sheet.rows.size());
-    return kInterrupted;
-  }
-  write_sheet(sheet, options.output, reporter);
-  return reporter.status();
+  return finish_sheet(sheet, options.output, reporter);
 }
 
 }  // namespace

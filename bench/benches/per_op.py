@@ -53,6 +53,7 @@ OPERATORS = [
     ("rotate", BOTH, "fn.rotate(image, angle=10.0, keep_size=True, fill_value=0)"),
     ("rotate nearest", BOTH, "fn.rotate(image, angle=10.0, keep_size=True, fill_value=0, interp_type=types.INTERP_NN)"),
     ("warp_affine", BOTH, "fn.warp_affine(image, matrix=[0.9, 0.1, 5.0, -0.1, 0.9, 5.0], fill_value=0)"),
+    ("warp_affine cubic", BOTH, "fn.warp_affine(image, matrix=[0.9, 0.1, 5.0, -0.1, 0.9, 5.0], fill_value=0, interp_type=types.INTERP_CUBIC, cubic_a=-0.75)"),
     ("gaussian_blur 3", BOTH, "fn.gaussian_blur(image, window_size=3, sigma=0.8)"),
     ("gaussian_blur 5", BOTH, "fn.gaussian_blur(image, window_size=5, sigma=1.1)"),
     ("gaussian_blur 15", BOTH, "fn.gaussian_blur(image, window_size=15, sigma=2.6)"),

@@ -95,7 +95,7 @@ def run(context):
             file = harness.ROOT / f"bench/benches/{name}.dali-dsl"
             rows[f"{name}: cold first batch"].append(first_batch(context, file, "--cache", "off"))
             rows[f"{name}: first batch, kernels kept"].append(first_batch(context, file))
-        rows["process start"].append(timed([galatea, "version"])[0])
+        rows["process start"].append(timed([galatea, "--help"])[0])
         rows["check of 50,000 lines"].append(timed([galatea, "check", large])[0])
         rows[wide_name].append(timed([galatea, "check", "--limit", f"nodes={2 * OUTPUTS}", wide])[0])
         seconds, _ = timed([galatea, "run", TRAIN, "--set", f"data={context.photos}", "--batch-size", 16, "--threads", 2, "--batches", 1,

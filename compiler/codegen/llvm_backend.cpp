@@ -1,19 +1,14 @@
 // See llvm_backend.h. No LLVM here: that is the module's (code_module.h).
 #include "compiler/codegen/llvm_backend.h"
 
-#include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <exception>
-#include <functional>
 #include <map>
 #include <mutex>
-#include <system_error>
-#include <thread>
 #include <unordered_map>
 
 #include "compiler/codegen/code_module.h"
 #include "compiler/codegen/kernel_key.h"
+#include "compiler/codegen/parallel.h"
 #include "compiler/messages.h"
 
 namespace galatea::codegen {
@@ -50,35 +45,6 @@ class LivingCode {
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-/// body(0) … body(count - 1), on as many threads as there are processors and bodies. What a body throws is
-/// thrown again here.
-void for_each_parallel(size_t count, const std::function<void(size_t)>& body) {
-  std::atomic<size_t> next = 0;
-  std::vector<std::exception_ptr> thrown(count);
-  const auto work = [&] {
-    for (size_t i = next++; i < count; i = next++) {
-      try {
-        body(i);
-      } catch (...) {
-        thrown[i] = std::current_exception();
-      }
-    }
-  };
-  {
-    const size_t helpers = std::min<size_t>(count, std::max(1U, std::thread::hardware_concurrency())) - 1;
-    std::vector<std::jthread> threads;
-    threads.reserve(helpers);
-    try {
-      for (size_t i = 0; i < helpers; ++i) threads.emplace_back(work);
-    } catch (const std::system_error&) {
-      // No thread to be had: those that started, and this one, do all.
-    }
-    work();
-  }
-  for (const std::exception_ptr& exception : thrown)
-    if (exception) std::rethrow_exception(exception);
 }
 
 class LlvmBackend final : public KernelBackend {

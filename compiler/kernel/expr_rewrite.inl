@@ -11,6 +11,11 @@ Expr with_args(const ExprNode& node, std::vector<Expr> args);
 
 template <typename F>
 Expr rewrite_node(const Expr& e, const F& replace, std::unordered_map<const ExprNode*, Expr>& done) {
+  // Most nodes are leaves, and looking them up costs more than asking again; symbols may stand for much.
+  if (e->args.empty() && e->kind != ExprKind::kSymbol) {
+    Expr leaf = replace(e);
+    return leaf ? leaf : e;
+  }
   if (auto found = done.find(e.get()); found != done.end()) return found->second;
   Expr out = replace(e);
   if (!out) {

@@ -36,7 +36,7 @@
 // - f16 stages hold halves; bodies compute in f32 and convert.
 // - Expressions are strict: both sides of a select are computed (so both may load, and both may raise a
 // flag). A load with a border from an empty target
-//   gives the fill (kConstant) or 0.
+//   gives any value: operators refuse empty images before their kernels run.
 // - A stage on which no output depends is not computed (and raises no flag).
 // - Kernels are total: no failure, no allocation. Integer division by zero gives 0 and ORs
 // kFlagDivisionByZero into the sample's status word.

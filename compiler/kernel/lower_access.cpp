@@ -156,6 +156,24 @@ Expr Lowering::build(const Linear& linear) const {
   return linear.constant == 0 ? sum : sum + const_int(linear.constant);
 }
 
+/// Whether the index is that of a loop over `extent` elements, shifted by few: by a constant, or by each of
+/// few taps.
+bool Lowering::is_near(const Linear& index, const Expr& extent) const {
+  int64_t low = index.constant, high = index.constant;
+  bool found = false;
+  for (const auto& [variable, coefficient] : index.terms) {
+    const Expr& loop = loop_extent_[static_cast<size_t>(variable)];
+    if (!loop || !is_const_int(coefficient, 1)) return false;
+    if (depth_[static_cast<size_t>(variable)] == kInnerDepth && is_const(loop)) {
+      high += std::max<int64_t>(const_value(loop) - 1, 0);
+    } else {
+      if (found || !same(loop, extent)) return false;
+      found = true;
+    }
+  }
+  return found && index.rest.empty() && low >= -kNear && high <= kNear;
+}
+
 Linear Lowering::offset_of(const Place& place, const std::vector<Expr>& indices) const {
   Linear sum;
   for (size_t d = 0; d < indices.size(); ++d) {
@@ -260,18 +278,10 @@ class Translator {
     return inside ? select(inside, value, constant(e.type, e.fill)) : value;
   }
 
-  /// Whether the index is that of a loop over `extent` elements, shifted by few.
-  bool is_near(const Expr& index, const Expr& extent) const {
-    const Linear linear = lowering_.linearize(index);
-    if (!linear.rest.empty() || linear.terms.size() != 1 || !is_const_int(linear.terms[0].second, 1))
-      return false;
-    const Expr& loop = lowering_.loop_extent_[static_cast<size_t>(linear.terms[0].first)];
-    return loop && same(loop, extent) && std::abs(linear.constant) <= kNear;
-  }
-
   Expr bordered(const ExprNode& e, const Expr& index, const Expr& extent, Expr* inside) const {
     if (e.border == Border::kReflect101)
-      return is_near(index, extent) ? reflect_101_near(index, extent) : reflect_101(index, extent);
+      return lowering_.is_near(lowering_.linearize(index), extent) ? reflect_101_near(index, extent)
+                                                                   : reflect_101(index, extent);
     if (e.border == Border::kConstant) {
       const Expr here = (index >= const_int(0)) & (index < extent);
       *inside = *inside ? (*inside & here) : here;

@@ -132,7 +132,8 @@ bool Lowering::emit_reflected(const Nest& nest, const AccessLog& log, const std:
   DroppedBorders reflected;
   Expr once;
   for (const Bordered& b : log.bordered) {
-    if (b.load->border != Border::kReflect101) continue;
+    // What is near needs no division anyway, and no second nest.
+    if (b.load->border != Border::kReflect101 || is_near(b.index, b.extent)) continue;
     Linear fixed = b.index;
     Expr least = const_int(0), most = const_int(0);
     const auto spread = [&](const std::pair<int, Expr>& term) {

@@ -1,8 +1,8 @@
 // Reductions.
 //
-// Comes in: a reduce stage. Goes out: for few results over much data, 16 lanes of partial results and their
+// Comes in: a reduce stage. Goes out: for few results over much data, lanes of partial results and their
 // combination; for many results, lanes over the results. Float sums follow the tree of kernel.h: element n of
-// the box belongs to lane n % 16.
+// the box belongs to lane n % 16; integers, which any order suits, are in lower_reduce_integers.cpp.
 #include <limits>
 
 #include "compiler/kernel/lowering.h"
@@ -11,19 +11,9 @@ namespace galatea::kernel::lowering {
 
 namespace {
 
-constexpr int kLanes = 16;       ///< of the float tree; partial results of integers as well
+constexpr int kLanes = 16;       ///< of the float tree
 constexpr int kGridLanes = 256;  ///< partial results of integers on a GPU
 constexpr int64_t kFewResults = 16;
-constexpr int64_t kChunk = 65536;
-
-/// A 64-bit sum of values of at most 16 bits without a sign.
-bool sums_small_values(const Stage& stage) {
-  const bool wide = stage.accumulator == DType::kI64 || stage.accumulator == DType::kU64;
-  if (!wide || stage.combiner != Combiner::kSum || stage.body->kind != ExprKind::kOp) return false;
-  if (stage.body->op != ScalarOp::kConvert || stage.body->type != stage.accumulator) return false;
-  const DType from = stage.body->args[0].type();
-  return from == DType::kU8 || from == DType::kU16;
-}
 
 }  // namespace
 
@@ -76,17 +66,23 @@ bool Lowering::is_big_reduce(int s) const {
   return results <= kFewResults;
 }
 
-/// How many innermost axes of the reduction box every access moves through as one.
-size_t Lowering::collapse_reduce(int s, const Env& env) {
+/// How many innermost axes of the reduction box every access moves through as one; with a `channel_axis`,
+/// that axis of the domain counts as the innermost of all.
+size_t Lowering::collapse_reduce(int s, const Env& env, int channel_axis) {
   const Stage& stage = kernel_.stages[static_cast<size_t>(s)];
   Env inner = env;
   std::vector<int> vars;
   std::vector<Expr> extents;
   inner.reduce_axes.clear();
-  for (const Expr& extent : stage.reduce_extents) {
+  const auto add = [&](const Expr& extent) {
     extents.push_back(top(extent));
     vars.push_back(new_loop_var(extents.back(), kInnerDepth));
-    inner.reduce_axes.push_back(v(vars.back()));
+    return v(vars.back());
+  };
+  for (const Expr& extent : stage.reduce_extents) inner.reduce_axes.push_back(add(extent));
+  if (channel_axis >= 0) {
+    const auto axis = static_cast<size_t>(channel_axis);
+    inner.axes[axis] = add(stage.extents[axis]);
   }
   AccessLog log;
   const std::vector<Expr> values = {translate(s, stage.body, inner, nullptr, &log)};
@@ -163,81 +159,6 @@ Expr Lowering::emit_reduce_element(int s, const Env& env, const DroppedBorders* 
   return combine_tree(stage, lanes);
 }
 
-/// Combines blocks 0 … of 16 elements of a row with `acc`, in lane `lane`; `inner` names the row.
-Block Lowering::add_blocks(int s, Env inner, int lane, int acc, const Expr& blocks) {
-  const Stage& stage = kernel_.stages[static_cast<size_t>(s)];
-  const int b = new_loop_var(Expr(), kInnerDepth);
-  Block body, block;
-  inner.reduce_axes.back() = v(b) * const_int(kLanes) + v(lane);
-  if (sums_small_values(
-          stage)) {  // 2^16 values below 2^16 fit in 32 bits, of which a vector holds twice as many as of 64
-    const int narrow = new_var(DType::kU32), chunk = new_loop_var(Expr(), kInnerDepth);
-    const Expr small = translate(s, stage.body->args[0], inner);
-    push(body, Assign{narrow, v(narrow) + convert(small, DType::kU32)});
-    Block chunk_body;
-    push(chunk_body, Declare{narrow, const_int(0, DType::kU32)});
-    const Expr from = v(chunk) * const_int(kChunk);
-    push(chunk_body,
-         For{b, from, min(from + const_int(kChunk), blocks), LoopRole::kSerial, 1, 1, std::move(body)});
-    push(chunk_body, Assign{acc, v(acc) + convert(v(narrow), stage.accumulator)});
-    push(block, For{chunk, const_int(0), (blocks + const_int(kChunk - 1)) / const_int(kChunk),
-                    LoopRole::kSerial, 1, 1, std::move(chunk_body)});
-  } else {
-    push(body, Assign{acc, combine(stage, v(acc), translate(s, stage.body, inner))});
-    push(block, For{b, const_int(0), blocks, LoopRole::kSerial, 1, 1, std::move(body)});
-  }
-  return block;
-}
-
-void Lowering::emit_lanes_integer(int s, const Env& env, const Place& part, Block& out) {
-  const Stage& stage = kernel_.stages[static_cast<size_t>(s)];
-  const size_t rank = stage.reduce_extents.size(), flat = collapse_reduce(s, env), outer = rank - flat;
-  Env inner = env;
-  inner.reduce_axes.assign(rank, const_int(0));
-  std::vector<int> vars;
-  Expr row = const_int(1);
-  for (size_t d = 0; d < rank; ++d) {
-    const Expr extent = top(stage.reduce_extents[d]);
-    if (d >= outer) {
-      row = row * extent;
-      continue;
-    }
-    vars.push_back(new_loop_var(extent, kInnerDepth));
-    inner.reduce_axes[d] = v(vars.back());
-  }
-  row = top(row);
-  const Expr blocks = top(row / const_int(kLanes));
-  const auto rows = [&](Block body, Block& to) {
-    for (size_t d = vars.size(); d-- > 0;) {
-      Block loop;
-      push(loop, For{vars[d], const_int(0), top(stage.reduce_extents[d]), LoopRole::kSerial, 1, 1,
-                     std::move(body)});
-      body = std::move(loop);
-    }
-    for (Statement& statement : body) to.push_back(std::move(statement));
-  };
-  const int lane = new_loop_var(Expr(), kVectorDepth), acc = new_var(stage.accumulator);
-  Block lanes;
-  push(lanes, Declare{acc, neutral(stage)});
-  Block block = add_blocks(s, inner, lane, acc, blocks);
-  rows(std::move(block), lanes);
-  push(lanes, Store{part.buffer, v(lane), v(acc)});
-  push(out, For{lane, const_int(0), const_int(kLanes), LoopRole::kVector, kLanes, 1, std::move(lanes)});
-
-  const int total = new_var(stage.accumulator), i = new_loop_var(Expr(), kInnerDepth);
-  push(out, Declare{total, neutral(stage)});
-  Block sum;
-  push(sum, Assign{total, combine(stage, v(total), load_flat(part.buffer, stage.accumulator, v(i)))});
-  push(out, For{i, const_int(0), const_int(kLanes), LoopRole::kSerial, 1, 1, std::move(sum)});
-  const int t = new_loop_var(Expr(), kInnerDepth);
-  inner.reduce_axes[rank - 1] = v(t);
-  Block tail, tail_loop;
-  push(tail, Assign{total, combine(stage, v(total), translate(s, stage.body, inner))});
-  push(tail_loop, For{t, blocks * const_int(kLanes), row, LoopRole::kSerial, 1, 1, std::move(tail)});
-  rows(std::move(tail_loop), out);
-  store(places_[static_cast<size_t>(s)], env.axes, finish(s, env, v(total), nullptr), out);
-}
-
 void Lowering::emit_lanes_float(int s, const Env& env, const Place& part, Block& out) {
   const Stage& stage = kernel_.stages[static_cast<size_t>(s)];
   const size_t rank = stage.reduce_extents.size();
@@ -293,6 +214,7 @@ void Lowering::emit_lanes_float(int s, const Env& env, const Place& part, Block&
 
 void Lowering::emit_big_reduce(int s, Block& out) {
   const Stage& stage = kernel_.stages[static_cast<size_t>(s)];
+  if (any_order(stage)) return emit_integer_reduce(s, out);
   const Place part = new_scratch(stage.name + "_lanes", stage.accumulator, const_int(kLanes));
   Env env;
   std::vector<int> vars;
@@ -301,10 +223,7 @@ void Lowering::emit_big_reduce(int s, Block& out) {
     env.axes.push_back(v(vars.back()));
   }
   Block body;
-  if (any_order(stage))
-    emit_lanes_integer(s, env, part, body);
-  else
-    emit_lanes_float(s, env, part, body);
+  emit_lanes_float(s, env, part, body);
   for (size_t d = vars.size(); d-- > 0;) {
     Block loop;
     push(loop, For{vars[d], const_int(0), extents_[static_cast<size_t>(s)][d], LoopRole::kSerial, 1, 1,

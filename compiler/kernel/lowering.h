@@ -109,6 +109,14 @@ struct RowBand {
       post_stage = -1;  ///< stages added for the second loop: the planar row, and the map that reads it
 };
 
+/// How a reduction of integers is dealt to lanes. Partial result n belongs to channel n % channels.
+struct LaneBox {
+  size_t flat = 1;        ///< innermost axes of the box that every access walks as one run
+  int channel_axis = -1;  ///< axis of the domain whose results lie side by side in that run, or -1
+  int64_t channels = 1, lanes = 1;
+  int64_t partial() const { return lanes * channels; }
+};
+
 /// Which rows of a ring there are so far, while rows of its reader are made.
 struct Ring {
   int consumer = -1, producer = -1;
@@ -166,6 +174,7 @@ class Lowering {
                  AccessLog* log = nullptr);
   Linear linearize(const Expr& e) const;
   Expr build(const Linear& linear) const;
+  bool is_near(const Linear& index, const Expr& extent) const;
   Linear offset_of(const Place& place, const std::vector<Expr>& indices) const;
   bool has_loop_var(const Expr& e) const;
   bool mentions(const Expr& e, int variable) const;
@@ -210,8 +219,6 @@ class Lowering {
   // ---- lower_reduce.cpp
   bool is_big_reduce(int s) const;
   void emit_big_reduce(int s, Block& out);
-  Block add_blocks(int s, Env inner, int lane, int acc, const Expr& blocks);
-  void emit_lanes_integer(int s, const Env& env, const Place& part, Block& out);
   void emit_lanes_float(int s, const Env& env, const Place& part, Block& out);
   void emit_grid_reduce(int s, std::vector<Statement>& phases);
   Expr emit_reduce_element(int s, const Env& env, const DroppedBorders* dropped, Block& out);
@@ -219,8 +226,24 @@ class Lowering {
   Expr combine_tree(const Stage& stage, std::vector<Expr> lanes) const;
   Expr neutral(const Stage& stage) const;
   bool any_order(const Stage& stage) const;
-  size_t collapse_reduce(int s, const Env& env);
+  size_t collapse_reduce(int s, const Env& env, int channel_axis = -1);
   void flat_reduce_axes(int s, const Expr& n, Env* env, Block& out);
+
+  // ---- lower_reduce_integers.cpp
+  LaneBox deal_lanes(int s, size_t most_flat);
+  Place new_partial(int s, const LaneBox& box);
+  void emit_integer_reduce(int s, Block& out);
+  void clear_partial(int s, const Place& part, Block& out);
+  void add_runs(int s, const LaneBox& box, Env env, size_t first_axis, int part, const Expr& base,
+                Block& out);
+  void add_run(int s, const LaneBox& box, const Env& run, const Expr& length, int part, const Expr& base,
+               Block& out);
+  Block add_blocks(int s, const LaneBox& box, const Env& run, int lane, const std::vector<int>& sums,
+                   const Expr& blocks);
+  void finish_partial(int s, const LaneBox& box, Env env, int part, const Expr& base, Block& out);
+  void for_results(int s, const LaneBox& box,
+                   const std::function<void(const Env& env, const Expr& base, Block& body)>& make,
+                   Block& out);
 
   // ---- lower_statistics.cpp
   void find_statistics();
@@ -228,8 +251,6 @@ class Lowering {
   void add_row(int producer, const Expr& row, Block& out);
   void add_row_of(int s, const Expr& row, Block& out);
   void end_statistics(int s, Block& out);
-  void for_results(int s, const std::function<void(const Env& env, const Expr& base, Block& body)>& make,
-                   Block& out);
 
   // ---- lower_histogram.cpp
   void clear_counts(int s, Block& out);
@@ -287,7 +308,8 @@ class Lowering {
   std::vector<std::vector<int>> nest_orders_;  ///< order of a stage's loops where it is not that of its axes
   std::vector<std::vector<int>> statistics_;   ///< per stage: those gathered row by row as it is made
   std::vector<int> gathered_by_;               ///< per statistic: in whose loop over rows, or -1
-  std::vector<Place> partial_;                 ///< per statistic that is a reduction: 17 results so far
+  std::vector<Place> partial_;                 ///< per statistic that is a reduction: results so far
+  std::vector<LaneBox> lane_boxes_;            ///< of those statistics
   std::vector<int> readers_;                   ///< stages that read a stage from memory
 };
 

@@ -87,14 +87,29 @@ struct LoweredOutput {
   std::shared_ptr<const runtime::ConstantTensor> constant;
 };
 
-/// An image seen through an affine map: what one interpolation, or none, does. Places are counted from
-/// corners of pixels: output place (x, y) shows input 0 at (m0 x + m1 y + m2, m3 x + m4 y + m5).
+/// DALIInterpType.
+enum class Filter : int64_t {
+  kNearest = 0,
+  kLinear = 1,
+  kCubic = 2,
+  kLanczos3 = 3,
+  kTriangular = 4,
+  kGaussian = 5
+};
+
+/// An image seen through an affine map: what one interpolation, one resampling, or neither does. Places are
+/// counted from corners of pixels: output place (x, y) shows input 0 at (m0 x + m1 y + m2, m3 x + m4 y + m5).
 struct AffineView {
   std::array<Expr, 6> map;  ///< f64
   int h = 0, w = 0;         ///< dimensions of both images
-  bool linear = false;      ///< blends four pixels
-  bool filled = false;      ///< outside stands `fill`, else the edge is repeated
-  Expr fill;                ///< in the type of the input
+  Filter filter = Filter::kNearest;
+  Expr cubic;              ///< f32: the parameter of kCubic
+  std::vector<Expr> fill;  ///< what stands outside, in the type of the input: one, or one per channel; empty:
+                           ///< the edge is repeated
+  /// f64, along columns and rows: the filter is widened to so many pixels of the input, at least 1. Empty:
+  /// it never is.
+  std::array<Expr, 2> span;
+  bool within = false;  ///< it looks at the image itself, and at its edge no further than its filter reaches
 };
 
 struct Lowering {

@@ -35,6 +35,7 @@ class LumaDecoding {
 
   bool run() {
     bool changed = false;
+    if (!is_luma_read()) return changed;
     for (BlockId b : graph_.topological_order())
       for (NodeId id : std::vector<NodeId>(graph_.block(b).nodes))
         if (const std::optional<int64_t> colors = decoded_colors(id)) changed |= drop_chroma(id, *colors);
@@ -87,6 +88,21 @@ class LumaDecoding {
 
   ChannelDims dims_of(const Node& node) const {
     return {graph_.type(node.inputs[0]).layout.find('C'), graph_.type(node.outputs[0]).layout.find('C')};
+  }
+
+  /// Whether any node sees only the luma of its image: asked first, because following the readers of every
+  /// image is dear, and most graphs have none.
+  bool is_luma_read() const {
+    for (BlockId b : graph_.topological_order())
+      for (NodeId id : graph_.block(b).nodes) {
+        const Node& node = graph_.node(id);
+        if (node.op->source || node.inputs.empty() || node.outputs.size() != 1) continue;
+        const ChannelDims dims = dims_of(node);
+        if (dims.input < 0 || dims.output < 0) continue;
+        for (const bool red_first : {true, false})
+          if (sees_only_luma(table_.lowering(id), node.inputs[0], dims, red_first)) return true;
+      }
+    return false;
   }
 
   void gather(ValueId image, bool red_first, Readers* readers) const {

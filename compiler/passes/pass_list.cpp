@@ -2,6 +2,7 @@
 // planned.
 #include "compiler/passes/pass_list.h"
 
+#include "compiler/passes/compose_resizes.h"
 #include "compiler/passes/compose_warps.h"
 #include "compiler/passes/decode_luma_only.h"
 #include "compiler/passes/fold_constants.h"
@@ -28,6 +29,8 @@ const std::vector<PassEntry>& pass_list() {
       {"remove_identity_arms", remove_identity_arms, "branches whose arms do nothing go"},
       // The selectors of those branches may have been their only users.
       {"remove_dead_nodes", remove_dead_nodes, "what nobody uses goes"},
+      {"compose_resizes", compose_resizes, "resizes of resizes become one (exact=False)"},
+      // What is left may magnify.
       {"compose_warps", compose_warps, "consecutive interpolations become one (exact=False)"},
       {"sink_tails_into_arms", sink_tails_into_arms,
        "what only finishes a merged tensor is done in the arms"},

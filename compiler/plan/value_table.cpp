@@ -78,6 +78,7 @@ void ValueTable::fill() {
   if (use_ != TableUse::kPlan) return;
   narrow_to_windows();
   fill_density();
+  filled_ = true;
 }
 
 namespace {
@@ -131,7 +132,11 @@ Expr ValueTable::resolve_symbol(const kernel::ExprNode& symbol) const {
 }
 
 Expr ValueTable::resolve(const Expr& e) const {
-  return kernel::rewrite(e, [this](const Expr& x) { return resolve_symbol(*x); });
+  const auto replace = [this](const Expr& x) { return resolve_symbol(*x); };
+  if (!filled_) return kernel::rewrite(e, replace);
+  if (auto found = resolved_.find(e.get()); found != resolved_.end()) return found->second;
+  resolved_roots_.push_back(e);
+  return kernel::detail::rewrite_node(e, replace, resolved_);
 }
 
 void ValueTable::fill_merge(const ir::Merge& merge) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "compiler/ir/graph.h"
@@ -93,6 +94,10 @@ class ValueTable {
   std::vector<op::Lowering> lowerings_;
   std::vector<ValueInfo> values_;
   std::map<std::tuple<kernel::SymbolKind, int64_t, int64_t>, Expr> originals_;
+  bool filled_ = false;
+  /// What resolve() made of each node once the table was filled, and the expressions that own those nodes.
+  mutable std::unordered_map<const kernel::ExprNode*, Expr> resolved_;
+  mutable std::vector<Expr> resolved_roots_;
 };
 
 /// Row-major position; empty where an index is not a constant.

@@ -6,9 +6,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,22 +23,62 @@
 namespace galatea::policy {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 std::unexpected<Error> problem(const std::string& what, const std::string& help) {
   return policy_error(Message::kJournal, {}, {what, help});
 }
 
+/// What the journal says of its search, in the words in which a difference is reported.
 Json json_of(const JournalHead& head) {
-  return {{"search", 1},       {"space", head.space},         {"strategy", head.strategy},
-          {"seed", head.seed}, {"objective", head.objective}, {"minimize", head.minimize}};
+  const StrategyOptions& strategy = head.strategy;
+  Json json = {{"search", 2},
+               {"strategy", strategy.name},
+               {"seed", strategy.seed},
+               {"objective", head.objective},
+               {"minimize", head.minimize}};
+  if (strategy.name == "grid") json["levels"] = strategy.levels;
+  if (strategy.name == "evolution") json["tournament"] = strategy.tournament;
+  if (strategy.name != "random" && strategy.name != "grid")
+    json["population"] = strategy.population_or_default();
+  if (strategy.has_budgets()) {
+    json["eta"] = strategy.eta;
+    json["least budget"] = strategy.least_budget;
+    json["budget"] = strategy.greatest_budget;
+  }
+  json["space"] = head.space;
+  return json;
 }
 
 /// The first thing in which two searches differ.
 std::string difference(const Json& there, const Json& here) {
-  for (const char* key : {"search", "strategy", "seed", "objective", "minimize", "space"})
-    if (there.value(key, Json()) != here.at(key)) return key;
+  for (const auto& [key, value] : here.items())
+    if (!there.contains(key) || there[key] != value) return key;
   return "";
+}
+
+template <typename T>
+bool read_field(const Json& line, const char* key, T& value, bool needed) {
+  if (!line.contains(key)) return !needed;
+  const Json& found = line[key];
+  if constexpr (std::is_same_v<T, std::string>) {
+    if (!found.is_string()) return false;
+  } else if constexpr (std::is_same_v<T, int64_t>) {
+    if (!found.is_number_integer()) return false;
+  } else {
+    if (!found.is_number()) return false;
+  }
+  value = found.get<T>();
+  return true;
+}
+
+/// A new file's name is on the disk when its folder is.
+void flush_folder(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  ::fsync(descriptor);
+  ::close(descriptor);
 }
 
 }  // namespace
@@ -42,11 +86,28 @@ std::string difference(const Json& there, const Json& here) {
 Journal::Journal(Journal&& other) noexcept
     : path_(std::move(other.path_)),
       descriptor_(std::exchange(other.descriptor_, -1)),
+      cut_off_(other.cut_off_),
+      begun_(std::move(other.begun_)),
       ended_(std::move(other.ended_)),
       open_(std::move(other.open_)) {}
 
 Journal::~Journal() {
   if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+/// What a killed search had started holds the lock until it is gone as well, which takes a moment.
+Status Journal::lock() const {
+  constexpr int kAttempts = 40;
+  for (int attempt = 0; ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0; ++attempt) {
+    if (errno != EWOULDBLOCK && errno != EINTR)
+      return problem(fmt::format("cannot lock the journal `{}`: {}", path_, std::strerror(errno)),
+                     "name a place on a file system that has locks");
+    if (attempt == kAttempts)
+      return problem(fmt::format("another search is writing to `{}`", path_),
+                     "wait for it, or name another folder");
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  return {};
 }
 
 Result<Journal> Journal::open(const std::string& path, const JournalHead& head) {
@@ -55,69 +116,94 @@ Result<Journal> Journal::open(const std::string& path, const JournalHead& head) 
     return problem(fmt::format("cannot open the journal `{}`: {}", path, std::strerror(errno)),
                    "name a place that you may write to");
   Journal journal(path, descriptor);
-  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0)
-    return problem(fmt::format("another search is writing to `{}`", path),
-                   "wait for it, or name another journal");
+  GALATEA_TRY(journal.lock());
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (file.bad() || !file.is_open())
+    return problem(fmt::format("cannot read the journal `{}`", path), "name another folder");
   const Json own = json_of(head);
   size_t begin = 0;
   bool has_head = false;
-  while (begin < text.size()) {
+  for (size_t line = 1;; ++line) {
     const size_t end = text.find('\n', begin);
-    if (end == std::string::npos) break;  // cut off while it was written
-    const Json line = Json::parse(text.substr(begin, end - begin), nullptr, false);
-    const size_t number = begin;
+    if (end == std::string::npos) break;  // at its end, or cut off while it was written
+    const std::string words = text.substr(begin, end - begin);
     begin = end + 1;
-    if (!line.is_object())
-      return problem(fmt::format("`{}` is damaged at byte {}", path, number), "name another journal");
-    if (!has_head) {
-      if (const std::string key = difference(line, own); !key.empty())
-        return problem(fmt::format("`{}` is of another search: its {} is another", path, key),
-                       "name another journal, or search as before");
-      has_head = true;
-      continue;
+    if (std::exchange(has_head, true)) {
+      if (journal.take(words)) continue;
+    } else if (const Json there = Json::parse(words, nullptr, false); there.is_object()) {
+      const std::string key = difference(there, own);
+      if (key.empty()) continue;
+      return problem(fmt::format("`{}` is of another search: its {} is another", path, key),
+                     "name another folder, or search as before");
     }
-    Trial trial;
-    trial.number = line.value("trial", int64_t{-1});
-    if (line.contains("point")) {
-      for (const Json& value : line["point"]) trial.point.push_back(value.get<double>());
-      journal.open_[trial.number] = trial.point;
-      continue;
-    }
-    const auto began = journal.open_.find(trial.number);
-    if (began == journal.open_.end())
-      return problem(fmt::format("`{}` is damaged at byte {}", path, number), "name another journal");
-    trial.point = began->second;
-    trial.failed = line.contains("failed");
-    trial.reason = line.value("failed", "");
-    trial.score = line.value("score", 0.0);
-    trial.seconds = line.value("seconds", 0.0);
-    journal.open_.erase(began);
-    journal.ended_.push_back(std::move(trial));
+    return problem(fmt::format("`{}` is damaged in line {}", path, line), "name another folder");
   }
-  if (begin < text.size() && ::ftruncate(descriptor, static_cast<off_t>(begin)) != 0)
-    return problem(fmt::format("cannot mend `{}`: {}", path, std::strerror(errno)), "name another journal");
-  if (!has_head) GALATEA_TRY(journal.append(own.dump(-1, ' ', false, Json::error_handler_t::replace)));
+  journal.cut_off_ = text.size() - begin;
+  if (journal.cut_off_ > 0 && ::ftruncate(descriptor, static_cast<off_t>(begin)) != 0)
+    return problem(fmt::format("cannot mend `{}`: {}", path, std::strerror(errno)), "name another folder");
+  if (!has_head) {
+    GALATEA_TRY(journal.append(own.dump(-1, ' ', false, Json::error_handler_t::replace)));
+    flush_folder(path);
+  }
   return journal;
+}
+
+bool Journal::take(const std::string& words) {
+  const Json line = Json::parse(words, nullptr, false);
+  constexpr int64_t kMostTrials = 1'000'000'000;
+  Trial trial;
+  if (!line.is_object() || !read_field(line, "trial", trial.number, true)) return false;
+  if (trial.number < 0 || trial.number > kMostTrials) return false;
+  const auto began = open_.find(trial.number);
+  if (!line.contains("point")) {
+    if (began == open_.end()) return false;
+    trial = began->second;
+    trial.failed = line.contains("failed");
+    if (!read_field(line, "failed", trial.reason, false) ||
+        !read_field(line, "score", trial.score, !trial.failed) ||
+        !read_field(line, "seconds", trial.seconds, true))
+      return false;
+    open_.erase(began);
+    ended_.push_back(std::move(trial));
+    return true;
+  }
+  if (!line["point"].is_array()) return false;
+  for (const Json& value : line["point"]) {
+    if (!value.is_number()) return false;
+    trial.point.push_back(value.get<double>());
+  }
+  if (!read_field(line, "budget", trial.budget, false) || !read_field(line, "parent", trial.parent, false) ||
+      !read_field(line, "step", trial.step, false) || trial.parent >= trial.number || trial.step < 0)
+    return false;
+  if (!begun_.insert(trial.number).second) return false;
+  open_.emplace(trial.number, std::move(trial));
+  return true;
 }
 
 Status Journal::append(const std::string& line) {
   const std::string text = line + "\n";
+  auto failure = [this] {
+    return problem(fmt::format("cannot write to the journal `{}`: {}", path_, std::strerror(errno)),
+                   "make room; the same command goes on then");
+  };
   for (size_t done = 0; done < text.size();) {
     const ssize_t count = ::write(descriptor_, text.data() + done, text.size() - done);
-    if (count < 0 && errno != EINTR)
-      return problem(fmt::format("cannot write to the journal `{}`: {}", path_, std::strerror(errno)),
-                     "make room");
+    if (count < 0 && errno != EINTR) return failure();
     if (count > 0) done += static_cast<size_t>(count);
   }
-  ::fdatasync(descriptor_);
+  if (::fdatasync(descriptor_) != 0 && errno != EINVAL) return failure();  // EINVAL: a place that has no disk
   return {};
 }
 
-Status Journal::begin(int64_t number, const Point& point) {
-  open_[number] = point;
-  return append(Json{{"trial", number}, {"point", point}}.dump());
+Status Journal::begin(const Trial& trial) {
+  Json line = {{"trial", trial.number}, {"point", trial.point}};
+  if (trial.budget > 0) line["budget"] = trial.budget;
+  if (trial.parent >= 0) line["parent"] = trial.parent;
+  if (trial.step > 0) line["step"] = trial.step;
+  begun_.insert(trial.number);
+  open_[trial.number] = trial;
+  return append(line.dump());
 }
 
 Status Journal::end(const Trial& trial) {

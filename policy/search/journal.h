@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,14 +17,14 @@ namespace galatea::policy {
 /// What decides the points: resuming with another is refused.
 struct JournalHead {
   std::string space;  ///< its text
-  std::string strategy, objective;
-  uint64_t seed = 0;
+  StrategyOptions strategy;
+  std::string objective;
   bool minimize = false;
 };
 
 class Journal {
  public:
-  /// Opens or makes the file. A file of another search is an error.
+  /// Opens or makes the file. A file of another search, or one that another process writes to, is an error.
   static Result<Journal> open(const std::string& path, const JournalHead& head);
   Journal(Journal&& other) noexcept;
   Journal& operator=(Journal&&) = delete;
@@ -32,19 +33,26 @@ class Journal {
   /// Trials that have ended, in the order in which they did.
   const std::vector<Trial>& ended() const { return ended_; }
   /// Trials that began and did not end, by number.
-  const std::map<int64_t, Point>& open_trials() const { return open_; }
+  const std::map<int64_t, Trial>& open_trials() const { return open_; }
+  /// Bytes of a last line that was cut off; it has been taken out.
+  size_t cut_off() const { return cut_off_; }
 
-  Status begin(int64_t number, const Point& point);
+  Status begin(const Trial& trial);
   Status end(const Trial& trial);
 
  private:
   Journal(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
+  Status lock() const;
+  /// Adds what the text says. False: it says no such thing.
+  bool take(const std::string& line);
   Status append(const std::string& line);
 
   std::string path_;
   int descriptor_ = -1;
+  size_t cut_off_ = 0;
+  std::set<int64_t> begun_;
   std::vector<Trial> ended_;
-  std::map<int64_t, Point> open_;
+  std::map<int64_t, Trial> open_;
 };
 
 }  // namespace galatea::policy

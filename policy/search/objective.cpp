@@ -3,13 +3,15 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -32,15 +34,30 @@ std::string shell_quoted(const std::string& text) {
   return out + "'";
 }
 
-std::string command_for(const std::string& objective, const std::string& policy_path) {
-  const std::string path = shell_quoted(policy_path);
-  std::string command = objective;
-  bool found = false;
-  for (size_t at = 0; (at = command.find("{policy}", at)) != std::string::npos; at += path.size()) {
-    command.replace(at, 8, path);
-    found = true;
+bool names_word(const std::string& objective, const std::string& word) {
+  return objective.find("{" + word + "}") != std::string::npos;
+}
+
+std::string command_for(const std::string& objective, const TrialWords& words) {
+  std::string command, path;
+  for (const auto& [name, text] : words.words) {
+    std::string variable = name == "trial" ? "GALATEA_" : "GALATEA_TRIAL_";
+    for (char c : name) variable += static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+    command += fmt::format("export {}={}; ", variable, shell_quoted(text));
+    if (name == "policy") path = shell_quoted(text);
   }
-  return found ? command : command + " " + path;
+  for (size_t at = 0; at < objective.size();) {
+    const auto found = std::find_if(words.words.begin(), words.words.end(), [&](const auto& word) {
+      return objective.compare(at, word.name.size() + 2, "{" + word.name + "}") == 0;
+    });
+    if (found == words.words.end()) {
+      command += objective[at++];
+    } else {
+      command += shell_quoted(found->text);
+      at += found->name.size() + 2;
+    }
+  }
+  return names_word(objective, "policy") ? command : command + " " + path;
 }
 
 std::optional<double> last_number(const std::string& output) {
@@ -59,32 +76,75 @@ std::optional<double> last_number(const std::string& output) {
   return number;
 }
 
-Commands::~Commands() { stop(); }
+Commands::~Commands() {
+  stop();
+  for (int end : lifeline_)
+    if (end >= 0) ::close(end);
+}
+
+bool Commands::open_lifeline() { return lifeline_[0] >= 0 || ::pipe2(lifeline_, O_CLOEXEC) == 0; }
+
+int Commands::start_keeper() {
+  const pid_t keeper = ::fork();
+  if (keeper != 0) {
+    if (keeper > 0) ::setpgid(keeper, keeper);  // whichever of the two comes first
+    return keeper;
+  }
+  // What follows is safe in a process that had threads. The journal stays open here: its lock is free only
+  // when nothing of the search is left.
+  if (::setpgid(0, 0) != 0 && ::getpgrp() != ::getpid()) ::_exit(1);
+  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(number, SIG_DFL);
+  ::close(lifeline_[1]);
+  char nothing;
+  while (::read(lifeline_[0], &nothing, 1) < 0 && errno == EINTR) {
+  }
+  ::kill(0, SIGKILL);
+  ::_exit(0);
+}
+
+void Commands::end_group(Child& child) {
+  // The keeper has not been waited for, so the group's number is not another's.
+  ::kill(-child.keeper, SIGKILL);
+  ::waitpid(child.keeper, nullptr, 0);
+  if (child.output >= 0) ::close(child.output);
+  child.output = -1;
+}
 
 bool Commands::start(int64_t number, const std::string& command) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return false;
+  if (!open_lifeline()) return false;
   const char* arguments[] = {"/bin/sh", "-c", command.c_str(), nullptr};
-  const pid_t process = ::fork();
-  if (process < 0) {
-    ::close(ends[0]);
-    ::close(ends[1]);
+  Child child;
+  child.number = number;
+  child.began = Clock::now();
+  child.keeper = start_keeper();
+  if (child.keeper < 0) return false;
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) {
+    end_group(child);
     return false;
   }
-  if (process == 0) {
-    ::setpgid(0, 0);
-    ::signal(SIGINT, SIG_DFL);
-    ::signal(SIGTERM, SIG_DFL);
+  child.output = ends[0];
+  const pid_t parent = ::getpid();
+  child.process = ::fork();
+  if (child.process == 0) {
+    // Until it is in the keeper's group it looks after itself.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent || ::setpgid(0, child.keeper) != 0) ::_exit(127);
+    for (int each : {SIGINT, SIGTERM, SIGPIPE}) ::signal(each, SIG_DFL);
     ::dup2(ends[1], STDOUT_FILENO);
     const int nothing = ::open("/dev/null", O_RDONLY);
     if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
     ::execv(arguments[0], const_cast<char* const*>(arguments));
     ::_exit(127);
   }
-  ::setpgid(process, process);  // whichever of the two comes first
   ::close(ends[1]);
+  if (child.process < 0) {
+    end_group(child);
+    return false;
+  }
+  ::setpgid(child.process, child.keeper);
   ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
-  children_.push_back({number, process, ends[0], "", Clock::now(), false});
+  children_.push_back(std::move(child));
   return true;
 }
 
@@ -129,7 +189,7 @@ std::vector<std::pair<int64_t, Outcome>> Commands::collect(std::chrono::millisec
     read_available(child);
     if (timeout > 0 && !child.timed_out && seconds_since(child.began) > timeout) {
       child.timed_out = true;
-      ::kill(-child.process, SIGKILL);
+      ::kill(child.process, SIGKILL);
     }
     siginfo_t info{};
     if (::waitid(P_PID, static_cast<id_t>(child.process), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
@@ -138,10 +198,9 @@ std::vector<std::pair<int64_t, Outcome>> Commands::collect(std::chrono::millisec
       continue;
     }
     read_available(child);
-    ::kill(-child.process, SIGKILL);  // what it left behind, while its number is still taken
     int status = 0;
     ::waitpid(child.process, &status, 0);
-    if (child.output >= 0) ::close(child.output);
+    end_group(child);  // and what it left behind
     ended.emplace_back(child.number, outcome_of(child, status, timeout));
     children_.erase(children_.begin() + static_cast<std::ptrdiff_t>(i));
   }
@@ -150,9 +209,8 @@ std::vector<std::pair<int64_t, Outcome>> Commands::collect(std::chrono::millisec
 
 void Commands::stop() {
   for (Child& child : children_) {
-    ::kill(-child.process, SIGKILL);
+    end_group(child);
     ::waitpid(child.process, nullptr, 0);
-    if (child.output >= 0) ::close(child.output);
   }
   children_.clear();
 }

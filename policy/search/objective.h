@@ -15,7 +15,8 @@ struct Outcome {
   double seconds = 0;
 };
 
-/// Commands that run side by side. Each is the leader of a process group, which ends with it.
+/// Commands that run side by side, each in a process group that ends with it, and with this process, however
+/// that ends.
 class Commands {
  public:
   Commands() = default;
@@ -34,21 +35,38 @@ class Commands {
  private:
   struct Child {
     int64_t number = 0;
-    int process = 0, output = -1;
+    int keeper = 0, process = 0, output = -1;
     std::string text;  ///< the end of what it wrote
     std::chrono::steady_clock::time_point began;
     bool timed_out = false;
   };
+  bool open_lifeline();
+  /// Forks the process whose number is the group's.
+  int start_keeper();
+  static void end_group(Child& child);
   static void read_available(Child& child);
   static Outcome outcome_of(Child& child, int status, double timeout);
 
   std::vector<Child> children_;
+  int lifeline_[2] = {-1, -1};  ///< a pipe that nobody writes to: it ends with this process
 };
 
 /// The text of a word for the shell.
 std::string shell_quoted(const std::string& text);
-/// `{policy}` replaced by the path; without it the path follows.
-std::string command_for(const std::string& objective, const std::string& policy_path);
+
+/// What an objective's command is told: {policy}, {state} and so on, and GALATEA_TRIAL_POLICY in its
+/// environment.
+struct TrialWords {
+  struct Word {
+    std::string name, text;
+  };
+  std::vector<Word> words;
+};
+/// The command with the words in place of their names in braces, each exported as well. Where `{policy}` is
+/// not named, the path follows.
+std::string command_for(const std::string& objective, const TrialWords& words);
+/// Does the command name this word?
+bool names_word(const std::string& objective, const std::string& word);
 /// The number that the last line that is not empty consists of.
 std::optional<double> last_number(const std::string& output);
 

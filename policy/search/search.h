@@ -14,15 +14,18 @@ namespace galatea::policy {
 
 struct SearchOptions {
   std::string objective;  ///< a command; `{policy}` stands for the file
-  std::string folder;     ///< where the policies of the trials are written
+  std::string folder;     ///< where the policies of the trials are written, and folders for their states
   int64_t trials = 50;
   int jobs = 1;
   double timeout = 0;  ///< seconds; 0: none
   bool minimize = false;
+  std::string imports_from;   ///< the folder that the space's imports are relative to
+  bool keeps_states = false;  ///< each trial has a folder of its own, {state}, and may read its parent's
 };
 
 struct SearchEvents {
   std::function<void(const Trial&)> ended;  ///< score as the objective gave it
+  std::function<void(size_t)> running;      ///< now and then: how many run
   std::function<bool()> is_interrupted = [] { return false; };
 };
 
@@ -31,7 +34,10 @@ struct SearchEvents {
 Status run_search(const Space& space, Strategy& strategy, Journal& journal, const SearchOptions& options,
                   const SearchEvents& events);
 
-/// Trials that ended well, best first.
+/// Trials that ended well, best first: those with the greatest budget, or of the last step, before the
+/// others.
 std::vector<Trial> ranking(const std::vector<Trial>& trials, bool minimize);
+/// A trial and those whose states it was built on, the first of them first.
+std::vector<Trial> lineage(const std::vector<Trial>& trials, int64_t number);
 
 }  // namespace galatea::policy

@@ -1,11 +1,11 @@
 // Which point of a space is tried next: ask and tell.
 //
-// Comes in: the trials that have ended. Goes out: the next point. A point depends on the seed, the trial's
-// number and the trials told before it was asked for, and on nothing else.
+// Comes in: the trials that have ended. Goes out: trials by their numbers. A trial depends on the seed, its
+// number and the trials told before, and on nothing else; those of halving and of populations not even on the
+// order in which trials end, since they wait for all that they depend on.
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,24 +19,56 @@ struct Trial {
   bool failed = false;
   double score = 0;  ///< higher is better
   double seconds = 0;
-  std::string reason;  ///< of a failure
+  std::string reason;   ///< of a failure
+  double budget = 0;    ///< what the objective may spend; 0: the strategy does not say
+  int64_t parent = -1;  ///< the trial whose state it goes on from; -1: none
+  int64_t step = 0;     ///< the place in a schedule
 };
 
 struct StrategyOptions {
-  std::string name = "random";  ///< "random", "grid", "evolution"
+  std::string name = "random";  ///< one of strategy_names()
   uint64_t seed = 0;
-  int64_t levels = 5;       ///< grid: places on a range of numbers
-  int64_t population = 16;  ///< evolution: how many of the latest trials have children
-  int64_t tournament = 4;   ///< evolution: how many of them compete to be the parent
+  int64_t levels = 5;  ///< grid: places on a range of numbers
+  /// Evolution: how many of the latest trials have children. Halving: how many begin together. Population:
+  /// how many members there are. 0: the strategy's own default.
+  int64_t population = 0;
+  int64_t tournament = 4;       ///< evolution: how many of them compete to be the parent
+  double least_budget = 1;      ///< halving: of those that begin
+  double greatest_budget = 27;  ///< halving: of those that get through
+  int64_t eta = 3;              ///< halving: one of so many goes on, with so many times the budget
+
+  int64_t population_or_default() const;
+  bool has_budgets() const { return name == "halving"; }
+  bool has_steps() const { return name == "population"; }
+  bool has_parents() const { return has_budgets() || has_steps(); }
+};
+const std::vector<std::string>& strategy_names();
+
+/// The answer to "what is trial 17?".
+struct Ask {
+  enum class Kind : uint8_t {
+    kTrial,     ///< it is `trial`
+    kLater,     ///< it depends on trials that have not ended
+    kAllLater,  ///< so do all trials after it
+    kNever,     ///< there is no such trial, but there may be later ones
+    kEnd,       ///< nor are there later ones
+  };
+  Kind kind = Kind::kEnd;
+  Trial trial;  ///< number, point, budget, parent and step
 };
 
 class Strategy {
  public:
   virtual ~Strategy() = default;
-  /// The point of a trial; none: the strategy has no more.
-  virtual std::optional<Point> ask(int64_t number) = 0;
+  virtual Ask ask(int64_t number) = 0;
   virtual void tell(const Trial& trial) = 0;
+  /// So many trials, or a multiple, make a whole.
+  virtual int64_t whole() const { return 1; }
 };
 std::unique_ptr<Strategy> make_strategy(const Space& space, const StrategyOptions& options);
+
+/// The budgets of successive halving, the least first: each `eta` times the one before, the last the
+/// greatest.
+std::vector<double> budgets_of(const StrategyOptions& options);
 
 }  // namespace galatea::policy

@@ -65,7 +65,8 @@ AxisFilter axis_filter(RecipeBuilder& b, const ResampleAxis& axis) {
   f.scale = (axis.hi - axis.lo) / cells;
   const bool antialias = b.flag("antialias");
   // Only a shrinking axis widens its filter.
-  const Expr widening = select(shrinking, span / cells, f64(1));
+  const Expr shrunk = select(shrinking, span / cells, f64(1));
+  const Expr widening = axis.span ? max(axis.span, shrunk) : shrunk;
   f.radius = by_filter(f, [&](Filter filter) {
     if (filter == Filter::kNearest) return f64(0.5);
     return antialias ? f64(base_radius(filter)) * widening : f64(base_radius(filter));
@@ -217,6 +218,33 @@ void tell_least_scale(RecipeBuilder& b, const ResampleAxis& rows, const Resample
   b.least_scale(max(cells_per_pixel(rows), cells_per_pixel(columns)));
 }
 
+/// What resamplings behind or before this one must know to become one with it. Filters that only the sample
+/// knows, that differ in kind or do not widen, stay alone.
+void tell_view(RecipeBuilder& b, const ResampleAxis& rows, const ResampleAxis& columns) {
+  const Expr small = filter_argument(b, "min_filter"), large = filter_argument(b, "mag_filter");
+  if (!b.flag("antialias") || !kernel::is_const(small) || !kernel::is_const(large)) return;
+  const auto kind = [](const Expr& e) {
+    const auto filter = static_cast<Filter>(kernel::const_value(e));
+    return filter == Filter::kTriangular ? Filter::kLinear : filter;
+  };
+  if (kind(small) != kind(large) || kind(small) == Filter::kNearest) return;
+  const auto scale = [](const ResampleAxis& axis) {
+    return (axis.hi - axis.lo) / to_f64(max(axis.n, i64(1)));
+  };
+  const auto span = [&](const ResampleAxis& axis) {
+    const Expr least = axis.span ? max(axis.span, f64(1)) : f64(1);
+    return max(absolute(scale(axis)), least);
+  };
+  op::AffineView view{.map = {scale(columns), f64(0), columns.lo, f64(0), scale(rows), rows.lo},
+                      .h = rows.dim,
+                      .w = columns.dim,
+                      .filter = kind(small)};
+  if (view.filter == Filter::kCubic) view.cubic = f32(-0.5);
+  view.span = {span(columns), span(rows)};
+  view.within = rows.within && columns.within;
+  b.shows(std::move(view));
+}
+
 }  // namespace
 
 StageRef resample(RecipeBuilder& b, ResampleAxis rows, ResampleAxis columns) {
@@ -224,9 +252,12 @@ StageRef resample(RecipeBuilder& b, ResampleAxis rows, ResampleAxis columns) {
     b.check((absolute(axis->lo) <= f64(kMaxSpan)) & (absolute(axis->hi) <= f64(kMaxSpan)),
             "the region of interest from {} to {} is not a place in an image", {axis->lo, axis->hi});
   tell_least_scale(b, rows, columns);
+  tell_view(b, rows, columns);
   for (ResampleAxis* axis : {&rows, &columns}) {
+    const Expr length = absolute(axis->hi - axis->lo);
     axis->lo = b.scaled(0, axis->dim, axis->lo);
     axis->hi = b.scaled(0, axis->dim, axis->hi);
+    if (axis->span) axis->span = axis->span * (absolute(axis->hi - axis->lo) / length);
   }
   // Where the result keeps fractions, weights of 14 bits would show.
   const bool integer = b.input_type(0).dtype == DType::kU8 && b.output_type(0).dtype == DType::kU8;

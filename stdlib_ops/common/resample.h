@@ -17,15 +17,7 @@
 
 namespace galatea::ops {
 
-/// DALIInterpType.
-enum class Filter : int64_t {
-  kNearest = 0,
-  kLinear = 1,
-  kCubic = 2,
-  kLanczos3 = 3,
-  kTriangular = 4,
-  kGaussian = 5
-};
+using op::Filter;
 
 /// interp_type, min_filter, mag_filter, antialias, dtype, minibatch_size, temp_buffer_hint.
 std::vector<ArgSpec> filter_args();
@@ -39,6 +31,9 @@ struct ResampleAxis {
   int dim = 0;
   Expr lo, hi;
   Expr n;
+  bool within = false;  ///< the interval lies in the image
+  Expr span = {};       ///< f64: the filter spans so many pixels at least, where it widens; empty: as many as
+                        ///< it must
 };
 
 /// Resamples input 0 along both axes into the element type of output 0.

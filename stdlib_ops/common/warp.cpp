@@ -11,11 +11,12 @@ namespace {
 
 constexpr int64_t kMaxExtent = 1 << 24;  // f32 holds every index of such an image
 constexpr double kMaxElement = 1e30;     // products with indices stay finite in f32
+constexpr double kCatmullRom = -0.5;
 
 /// Index `floor` (f32, whole) as an integer that no later arithmetic overflows: places far outside stay
-/// outside. NaN goes outside.
-Expr index_of(const Expr& floor) {
-  const Expr near = clamp(floor, f32(-2), f32(kMaxExtent + 2.0));
+/// outside, `reach` pixels on included. NaN goes outside.
+Expr index_of(const Expr& floor, int reach) {
+  const Expr near = clamp(floor, f32(-1.0 - reach), f32(kMaxExtent + 2.0));
   return to_i64(kernel::convert(near, DType::kI32));
 }
 
@@ -28,11 +29,18 @@ Expr place(const Map32& m, size_t row, const Expr& u, const Expr& v) {
   return kernel::fma(m[row * 3], u, kernel::fma(m[row * 3 + 1], v, m[row * 3 + 2]));
 }
 
+using Fill = std::vector<Expr>;  // none, one, or one per channel
+
+bool same_fill(const Fill& a, const Fill& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Expr& x, const Expr& y) { return kernel::same(x, y); });
+}
+
 /// What lies on a canvas that is not made, and what stands beside it.
 struct Frame {
   Map32 m;
   Expr rows, columns;  // f32
-  Expr fill;           // in the output's type
+  Fill fill;           // in the output's type
 
   Expr inside(const Expr& u, const Expr& v) const {
     const Expr x = place(m, 0, u, v), y = place(m, 1, u, v);
@@ -40,14 +48,26 @@ struct Frame {
   }
 };
 
+/// Weights of Keys' cubic convolution at t in [0, 1) behind the second of four pixels.
+std::array<Expr, 4> cubic_weights(const Expr& t, const Expr& a) {
+  const auto number = [&](double value) { return kernel::const_float(value, t.type()); };
+  const Expr twice = number(2) * a, more = a + number(2);
+  return {((a * t - twice) * t + a) * t, (more * t - (a + number(3))) * (t * t) + number(1),
+          ((twice + number(3) - more * t) * t - a) * t, (a - a * t) * (t * t)};
+}
+
 struct Sampler {
   RecipeBuilder& b;
   ImageAxes at;
-  Map32 m;  // of a linear blend, half a pixel is taken off already
-  bool linear = false;
-  bool filled = false;
-  Expr fill;                  // in the input's type
+  Filter filter = Filter::kNearest;
+  Map32 m;                    // of a blend, half a pixel is taken off already
+  Expr cubic;                 // f32
+  Fill fill;                  // in the input's type
   std::vector<Frame> frames;  // the outermost first
+
+  Expr of_channel(const Fill& values, const Axes& index) const {
+    return values.size() == 1 ? values[0] : choose(index[static_cast<size_t>(at.c)], values);
+  }
 
   /// The pixel, or what stands for it outside.
   Expr pixel(const Axes& index, const Expr& x, const Expr& y) const {
@@ -55,9 +75,9 @@ struct Sampler {
     from[static_cast<size_t>(at.w)] = x;
     from[static_cast<size_t>(at.h)] = y;
     const Expr value = b.load(0, from, Border::kClamp);
-    if (!filled) return value;
+    if (fill.empty()) return value;
     const Expr inside = (x >= i64(0)) & (x < b.extent(0, at.w)) & (y >= i64(0)) & (y < b.extent(0, at.h));
-    return select(inside, value, fill);
+    return select(inside, value, of_channel(fill, index));
   }
 
   Expr operator()(const Axes& index) const {
@@ -65,10 +85,11 @@ struct Sampler {
     const Expr v = centre_of(index[static_cast<size_t>(at.h)]);
     Expr value = shown(index, u, v);
     for (size_t k = frames.size(); k-- > 0;) {
+      const Fill& beside = frames[k].fill;
       Expr inside = frames[k].inside(u, v);
-      for (; k > 0 && same(frames[k].fill, frames[k - 1].fill); --k)
+      for (; k > 0 && same_fill(beside, frames[k - 1].fill); --k)
         inside = frames[k - 1].inside(u, v) & inside;
-      value = select(inside, value, frames[k].fill);
+      value = select(inside, value, of_channel(beside, index));
     }
     return value;
   }
@@ -76,22 +97,85 @@ struct Sampler {
   Expr shown(const Axes& index, const Expr& u, const Expr& v) const {
     const Expr sx = place(m, 0, u, v), sy = place(m, 1, u, v);
     const Expr left = kernel::unary(ScalarOp::kFloor, sx), top = kernel::unary(ScalarOp::kFloor, sy);
-    const Expr x = index_of(left), y = index_of(top);
+    const int reach = filter == Filter::kCubic ? 2 : 1;
+    const Expr x = index_of(left, reach), y = index_of(top, reach);
     const DType out = b.output_type(0).dtype;
-    if (!linear) return kernel::saturate(pixel(index, x, y), out);
+    if (filter == Filter::kNearest) return kernel::saturate(pixel(index, x, y), out);
     const DType wide = b.input_type(0).dtype == DType::kI32 ? DType::kF64 : DType::kF32;
     const Expr tx = kernel::convert(sx - left, wide), ty = kernel::convert(sy - top, wide);
-    auto value = [&](int64_t dx, int64_t dy) {
+    const auto value = [&](int64_t dx, int64_t dy) {
       return kernel::convert(pixel(index, x + i64(dx), y + i64(dy)), wide);
     };
-    auto blend = [](const Expr& t, const Expr& a, const Expr& c) { return kernel::fma(t, c - a, a); };
+    return kernel::saturate(
+        filter == Filter::kCubic ? blend_sixteen(tx, ty, value) : blend_four(tx, ty, value), out);
+  }
+
+  template <typename Value>
+  static Expr blend_four(const Expr& tx, const Expr& ty, const Value& value) {
+    const auto blend = [](const Expr& t, const Expr& a, const Expr& c) { return kernel::fma(t, c - a, a); };
     const Expr above = blend(tx, value(0, 0), value(1, 0)), below = blend(tx, value(0, 1), value(1, 1));
-    return kernel::saturate(blend(ty, above, below), out);
+    return blend(ty, above, below);
+  }
+
+  template <typename Value>
+  Expr blend_sixteen(const Expr& tx, const Expr& ty, const Value& value) const {
+    const Expr a = kernel::convert(cubic, tx.type());
+    const auto sum = [](const std::array<Expr, 4>& weights, const auto& term) {
+      Expr total = weights[0] * term(-1);
+      for (int k = 1; k < 4; ++k) total = kernel::fma(weights[static_cast<size_t>(k)], term(k - 1), total);
+      return total;
+    };
+    const std::array<Expr, 4> across = cubic_weights(tx, a);
+    return sum(cubic_weights(ty, a),
+               [&](int dy) { return sum(across, [&](int dx) { return value(dx, dy); }); });
   }
 };
 
-bool is_linear(const RecipeBuilder& b) {
-  return b.integer("interp_type") == static_cast<int64_t>(Filter::kLinear);
+Filter filter_of(const RecipeBuilder& b) { return static_cast<Filter>(b.integer("interp_type")); }
+
+/// `fill_value` in the input's type; a list of several asks for as many channels.
+Fill given_fill(RecipeBuilder& b, const ImageAxes& at) {
+  Fill fill;
+  if (!b.given("fill_value")) return fill;
+  for (const Expr& value : b.arg_list("fill_value", b.arg_length("fill_value"), DType::kF32))
+    fill.push_back(kernel::saturate(value, b.input_type(0).dtype));
+  if (fill.size() > 1) {
+    const Expr channels = b.extent(0, at.c);
+    b.check(equal(channels, i64(static_cast<int64_t>(fill.size()))),
+            fmt::format("{} values of fill_value for {{}} channels", fill.size()), {channels},
+            "give one number, or one per channel", "fill_value");
+  }
+  return fill;
+}
+
+Status check_fill(const TypeContext& ctx) {
+  if (!ctx.given("fill_value")) return {};
+  const std::string& name = ctx.op().name;
+  const auto values = ctx.numbers("fill_value");
+  if (values.empty()) return ctx.error(name + ": fill_value is an empty list", "give a number", "fill_value");
+  for (const double value : values)
+    if (!std::isfinite(value))
+      return ctx.error(fmt::format("{}: fill_value is {}", name, value), "use a finite number", "fill_value");
+  const int channel = image_axes(ctx.input_layout(0)).c;
+  const int64_t channels = channel < 0 ? 1 : ctx.input(0).extents[static_cast<size_t>(channel)];
+  if (values.size() > 1 && channels >= 0 && channels != static_cast<int64_t>(values.size()))
+    return ctx.error(
+        fmt::format("{}: {} values of fill_value for {} channels", name, values.size(), channels),
+        "give one number, or one per channel", "fill_value");
+  return {};
+}
+
+Status check_filter(const TypeContext& ctx) {
+  const std::string& name = ctx.op().name;
+  const auto filter = static_cast<Filter>(ctx.integer("interp_type"));
+  if (filter != Filter::kNearest && filter != Filter::kLinear && filter != Filter::kCubic)
+    return ctx.error(name + ": warps know no other filter than INTERP_LINEAR, INTERP_CUBIC and INTERP_NN",
+                     "use types.INTERP_LINEAR; to make an image smaller, resize it before", "interp_type");
+  if (!ctx.given("cubic_a")) return {};
+  if (const double a = ctx.number("cubic_a"); !(a >= -1 && a <= 0))
+    return ctx.error(fmt::format("{}: cubic_a is {}", name, a),
+                     "use a number from -1 (sharp) to 0; -0.5 is the cubic of fn.resize", "cubic_a");
+  return {};
 }
 
 }  // namespace
@@ -104,13 +188,20 @@ std::vector<ArgSpec> warp_args(const std::string& size_otherwise) {
                             "rounded, those of a sample lose their fraction. " +
                             size_otherwise},
           {.name = "fill_value",
-           .kind = ArgKind::kFloat,
-           .documentation = "What stands outside the image, converted to the input's type; not given: the "
-                            "image's edge is repeated."},
+           .kind = ArgKind::kFloatList,
+           .documentation = "What stands outside the image, converted to the input's type: one value, or one "
+                            "per channel; not given: the image's edge is repeated."},
           {.name = "interp_type",
            .kind = ArgKind::kInterp,
            .default_value = static_cast<int64_t>(Filter::kLinear),
-           .documentation = "INTERP_LINEAR blends four pixels, INTERP_NN takes the one that is hit."},
+           .documentation = "INTERP_LINEAR blends four pixels, INTERP_CUBIC sixteen, INTERP_NN takes the one "
+                            "that is hit."},
+          {.name = "cubic_a",
+           .kind = ArgKind::kFloat,
+           .default_value = kCatmullRom,
+           .documentation = "The parameter a of INTERP_CUBIC (Keys' cubic convolution), from -1 to 0: -0.5 "
+                            "is the cubic of fn.resize, -0.75 that of OpenCV and of PyTorch's grid_sample, "
+                            "-1 that of Pillow's transform and rotate."},
           dtype_arg("Element type of the output: the input's or FLOAT; of a FLOAT input any of the input's "
                     "types.")};
 }
@@ -124,19 +215,14 @@ InputSpec warp_input() {
 
 Result<ir::Type> warp_type(const TypeContext& ctx) {
   const std::string& name = ctx.op().name;
-  const int64_t interp = ctx.integer("interp_type");
-  if (interp != static_cast<int64_t>(Filter::kNearest) && interp != static_cast<int64_t>(Filter::kLinear))
-    return ctx.error(name + ": warps know no other filter than INTERP_LINEAR and INTERP_NN",
-                     "use types.INTERP_LINEAR; to make an image smaller, resize it before", "interp_type");
+  GALATEA_TRY(check_filter(ctx));
   GALATEA_TRY(check_length(ctx, "size", 2));
   if (given_static(ctx, "size"))
     for (double n : ctx.numbers("size"))
       if (!(n > 0) || n > static_cast<double>(kMaxExtent))
         return ctx.error(fmt::format("{}: the size {} is not an extent of an image", name, n),
                          "extents are at least 1", "size");
-  if (ctx.given("fill_value") && !std::isfinite(ctx.number("fill_value")))
-    return ctx.error(fmt::format("{}: fill_value is {}", name, ctx.number("fill_value")),
-                     "use a finite number", "fill_value");
+  GALATEA_TRY(check_fill(ctx));
   const DType in = ctx.input(0).dtype, dtype = ctx.dtype("dtype", in);
   const auto& known = ctx.op().inputs[0].dtypes;
   const bool of_float = in == DType::kF32 && std::find(known.begin(), known.end(), dtype) != known.end();
@@ -186,33 +272,38 @@ Map32 narrow_map(RecipeBuilder& b, const AffineMap& map, double shift) {
 
 void output_warp(RecipeBuilder& b, const AffineMap& map, const Expr& rows, const Expr& columns,
                  const std::vector<Canvas>& canvases) {
-  Sampler sample{b, image_axes(b.input_layout(0)), {}, is_linear(b), b.given("fill_value"), {}, {}};
-  sample.m = narrow_map(b, map, sample.linear ? 0.5 : 0);
-  const DType in = b.input_type(0).dtype;
-  for (const Canvas& canvas : canvases)
-    sample.frames.push_back({narrow_map(b, canvas.map, 0), to_f32(canvas.rows), to_f32(canvas.columns),
-                             kernel::saturate(kernel::saturate(canvas.fill, in), b.output_type(0).dtype)});
-  if (sample.filled) sample.fill = kernel::saturate(b.arg("fill_value", DType::kF32), in);
+  const ImageAxes at = image_axes(b.input_layout(0));
+  const Filter filter = filter_of(b);
+  const DType in = b.input_type(0).dtype, out = b.output_type(0).dtype;
+  Sampler sample{b, at, filter, narrow_map(b, map, filter == Filter::kNearest ? 0 : 0.5), {}, {}, {}};
+  if (filter == Filter::kCubic) sample.cubic = b.arg("cubic_a", DType::kF32);
+  sample.fill = given_fill(b, at);
+  for (const Canvas& canvas : canvases) {
+    Frame frame{narrow_map(b, canvas.map, 0), to_f32(canvas.rows), to_f32(canvas.columns), {}};
+    for (const Expr& fill : canvas.fill)
+      frame.fill.push_back(kernel::saturate(kernel::saturate(fill, in), out));
+    sample.frames.push_back(std::move(frame));
+  }
   std::vector<Expr> extents = b.extents(0);
-  const auto h = static_cast<size_t>(sample.at.h), w = static_cast<size_t>(sample.at.w);
-  if (!sample.filled)
+  const auto h = static_cast<size_t>(at.h), w = static_cast<size_t>(at.w);
+  if (sample.fill.empty())
     b.check(((extents[h] > i64(0)) & (extents[w] > i64(0))) | equal(rows, i64(0)) | equal(columns, i64(0)),
             "an image of {} x {} has no edge to repeat", {extents[h], extents[w]}, "give a fill_value");
   extents[h] = rows;
   extents[w] = columns;
-  b.output_stage(0, b.map("warp", b.output_type(0).dtype, extents, sample));
+  b.output_stage(0, b.map("warp", out, extents, sample));
 }
 
 void output_warp(RecipeBuilder& b, const AffineMap& map, const Expr& rows, const Expr& columns) {
   output_warp(b, map, rows, columns, {});
   const ImageAxes at = image_axes(b.input_layout(0));
-  op::AffineView view{{map[0][0], map[0][1], map[0][2], map[1][0], map[1][1], map[1][2]},
-                      at.h,
-                      at.w,
-                      is_linear(b),
-                      b.given("fill_value"),
-                      {}};
-  if (view.filled) view.fill = kernel::saturate(b.arg("fill_value", DType::kF32), b.input_type(0).dtype);
+  op::AffineView view{
+      .map = {map[0][0], map[0][1], map[0][2], map[1][0], map[1][1], map[1][2]}, .h = at.h, .w = at.w};
+  view.filter = filter_of(b);
+  if (view.filter == Filter::kCubic) view.cubic = b.arg("cubic_a", DType::kF32);
+  if (b.given("fill_value"))
+    for (const Expr& value : b.arg_list("fill_value", b.arg_length("fill_value"), DType::kF32))
+      view.fill.push_back(kernel::saturate(value, b.input_type(0).dtype));
   b.shows(std::move(view));
 }
 

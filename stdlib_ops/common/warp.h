@@ -9,8 +9,16 @@
 //
 // evaluated in f32 as two multiply-adds, the one with x last. INTERP_NN takes pixel (floor sx, floor sy).
 // INTERP_LINEAR blends the four pixels about (sx - 1/2, sy - 1/2), first along x, then along y, each as
-// a + t (b - a); in f64 where the input is i32, whose values f32 does not hold. Pixels outside the image
-// repeat its edge, or are `fill_value` in the type of the input, where that is given.
+// a + t (b - a); in f64 where the input is i32, whose values f32 does not hold. INTERP_CUBIC blends sixteen,
+// first along x, then along y, as multiply-adds in the order of the pixels, with the weights of Keys' cubic
+// convolution ("Cubic convolution interpolation for digital image processing", 1981): with t the distance to
+// the pixel on the left and a = `cubic_a`, for the pixels at -1, 0, 1 and 2
+//
+//   ((a t - 2a) t + a) t        ((a + 2) t - (a + 3)) t^2 + 1
+//   ((2a + 3 - (a + 2) t) t - a) t        (a - a t) t^2
+//
+// Pixels outside the image repeat its edge, or are `fill_value` in the type of the input, where that is
+// given: one value, or one per channel.
 #pragma once
 
 #include <array>
@@ -22,7 +30,7 @@ namespace galatea::ops {
 /// Rows of the map, f64: {m00, m01, m02}, {m10, m11, m12}.
 using AffineMap = std::array<std::array<Expr, 3>, 2>;
 
-/// size, fill_value, interp_type, dtype; `size_otherwise` says what holds without `size`.
+/// size, fill_value, interp_type, cubic_a, dtype; `size_otherwise` says what holds without `size`.
 std::vector<ArgSpec> warp_args(const std::string& size_otherwise);
 /// The image that goes in.
 InputSpec warp_input();
@@ -33,10 +41,11 @@ std::array<Expr, 2> warp_size(RecipeBuilder& b);
 /// Output 0: the input seen through the map.
 void output_warp(RecipeBuilder& b, const AffineMap& map, const Expr& rows, const Expr& columns);
 
-/// An image that is not made: places of the output outside of it show `fill` (f32).
+/// An image that is not made: places of the output outside of it show `fill` (f32; one, or one per channel).
 struct Canvas {
   AffineMap map;  ///< from places of the output to places of the canvas
-  Expr rows, columns, fill;
+  Expr rows, columns;
+  std::vector<Expr> fill;
 };
 /// The same, behind canvases (the one nearest to the output first).
 void output_warp(RecipeBuilder& b, const AffineMap& map, const Expr& rows, const Expr& columns,

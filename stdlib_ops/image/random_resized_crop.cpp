@@ -33,7 +33,11 @@ void define_random_resized_crop(RecipeBuilder& b) {
   const auto [rows, columns] = random_window(b, height, width);
   const auto size = b.integers("size");
   auto axis = [](int dim, const AxisRange& range, int64_t n) {
-    return ResampleAxis{dim, to_f64(range.start), to_f64(range.start + range.extent), i64(n)};
+    return ResampleAxis{.dim = dim,
+                        .lo = to_f64(range.start),
+                        .hi = to_f64(range.start + range.extent),
+                        .n = i64(n),
+                        .within = true};
   };
   b.output_stage(0, resample(b, axis(at.h, rows, size.front()), axis(at.w, columns, size.back())));
 }

@@ -159,7 +159,7 @@ ResampleAxis resample_axis(RecipeBuilder& b, const Request& r, const Expr& fract
   const Expr n = fixed && kernel::is_const(rounded)
                      ? rounded
                      : select(equal(b.full_extent(0, dim), i64(0)), i64(0), rounded);
-  ResampleAxis axis{dim, r.lo, r.hi, n};
+  ResampleAxis axis{.dim = dim, .lo = r.lo, .hi = r.hi, .n = n, .within = !b.given("roi_start")};
   if (b.flag("subpixel_scale")) {
     // The scale stays the fractional one: the interval grows or shrinks about its centre by what rounding did
     // to the extent.

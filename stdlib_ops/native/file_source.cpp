@@ -50,21 +50,26 @@ bool matches(const std::string& name, const std::vector<std::string>& globs, boo
   });
 }
 
-/// Names in a folder, sorted by bytes.
-Result<std::vector<std::string>> names_in(const fs::path& folder) {
+struct FolderEntry {
+  std::string name;
+  bool is_folder = false;
+};
+
+/// What a folder holds, sorted by the bytes of the names.
+Result<std::vector<FolderEntry>> entries_of(const fs::path& folder) {
   std::error_code error;
-  std::vector<std::string> names;
+  std::vector<FolderEntry> out;
   fs::directory_iterator entries(folder, error);
+  while (!error && entries != fs::directory_iterator()) {
+    std::error_code broken;  // a link to nothing counts as a file: opening it says what is wrong
+    out.push_back({entries->path().filename().string(), entries->is_directory(broken)});
+    entries.increment(error);
+  }
   if (error)
     return file_error(fmt::format("cannot read the folder {}: {}", folder.string(), error.message()),
                       "check the path and its permissions");
-  for (; entries != fs::directory_iterator(); entries.increment(error)) {
-    if (error)
-      return file_error(fmt::format("cannot read the folder {}: {}", folder.string(), error.message()));
-    names.push_back(entries->path().filename().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
+  std::ranges::sort(out, {}, &FolderEntry::name);
+  return out;
 }
 
 Result<std::vector<FileEntry>> scan_root(const Json& config) {
@@ -75,22 +80,26 @@ Result<std::vector<FileEntry>> scan_root(const Json& config) {
   if (globs.empty())
     return file_error("file_filters is an empty list: no file could match",
                       "leave file_filters out, or name patterns such as \"*.jpg\"");
-  GALATEA_ASSIGN(std::vector<std::string> folders, names_in(root));
+  GALATEA_ASSIGN(const std::vector<FolderEntry> folders, entries_of(root));
   std::vector<FileEntry> out;
   int32_t label = 0;
-  for (const std::string& folder : folders) {
-    std::error_code error;
-    fs::file_status status = fs::status(root / folder, error);
-    if (error)
-      return file_error(fmt::format("cannot look at {}: {}", (root / folder).string(), error.message()),
-                        "remove the broken link or fix its permissions");
-    if (!fs::is_directory(status)) continue;
-    if (!folder_globs.empty() && !matches(folder, folder_globs, case_sensitive)) continue;
-    GALATEA_ASSIGN(std::vector<std::string> names, names_in(root / folder));
-    for (const std::string& name : names) {
-      if (!matches(name, globs, case_sensitive) || fs::is_directory(root / folder / name, error)) continue;
-      out.push_back({(root / folder / name).string(), folder + "/" + name, label});
+  for (const FolderEntry& folder : folders) {
+    if (!folder.is_folder) {
+      // A link to nothing might have been a class.
+      std::error_code error;
+      static_cast<void>(fs::status(root / folder.name, error));
+      if (error)
+        return file_error(
+            fmt::format("cannot look at {}: {}", (root / folder.name).string(), error.message()),
+            "remove the broken link or fix its permissions");
+      continue;
     }
+    if (!folder_globs.empty() && !matches(folder.name, folder_globs, case_sensitive)) continue;
+    const fs::path path = root / folder.name;
+    GALATEA_ASSIGN(const std::vector<FolderEntry> files, entries_of(path));
+    for (const FolderEntry& file : files)
+      if (!file.is_folder && matches(file.name, globs, case_sensitive))
+        out.push_back({(path / file.name).string(), folder.name + "/" + file.name, label});
     ++label;
   }
   if (out.empty()) {

@@ -7,6 +7,8 @@
 #include <map>
 #include <regex>
 
+#include "policy/pipeline_text.h"
+#include "policy/reader.h"
 #include "policy/spelling.h"
 #include "policy/writer.h"
 #include "tests/dsl/support.h"
@@ -104,6 +106,56 @@ TEST_F(PolicyLoad, EveryFamilyStages) {
     EXPECT_TRUE(staged.result.ok) << known.spelling << "\n" << staged.diagnostics;
     EXPECT_EQ(staged.verdict, "") << known.spelling;
   }
+}
+
+// A policy as a pipeline's text is the policy: the text with the document written out gives the graph of the
+// text that loads the document's file.
+TEST_F(PolicyLoad, PipelinesOfDocumentsAreTheDocuments) {
+  std::vector<policy::Document> documents;
+  for (const policy::KnownPolicy& known : policy::known_policies())
+    documents.push_back(*policy::document_of(known.spelling));
+  SourceMap sources;
+  const auto with_words = policy::read_policy(
+      sources.add("words.json",
+                  R"({"format": "augment-policy", "version": 1, "name": "null, true or \"false\" \\",
+                      "augmentations": {"rotate": {"range": [0, 30], "clamp": [null, 20.5], "negate": true}},
+                      "policy": {"choose": 1, "from": ["rotate"], "each": {"mag": {"bin": 3}}, "replace": false}})"),
+      sources);
+  ASSERT_TRUE(with_words.document);
+  documents.push_back(*with_words.document);
+  for (const policy::Document& document : documents) {
+    write("policy.json", policy::to_json(document));
+    const std::string file = (folder_ / "train.dali-dsl").string();
+    const Staged loaded = stage(file, policy::pipeline_around("policy.load(\"policy.json\")"));
+    ASSERT_TRUE(loaded.result.ok) << loaded.diagnostics;
+    fs::remove(folder_ / "policy.json");
+    const Staged alone = stage(file, policy::pipeline_of(document));
+    ASSERT_TRUE(alone.result.ok) << alone.diagnostics << policy::pipeline_of(document);
+    EXPECT_EQ(anonymous(alone.graphs), anonymous(loaded.graphs)) << policy::pipeline_of(document);
+    EXPECT_EQ(alone.verdict, "") << document.name;
+  }
+}
+
+TEST_F(PolicyLoad, MistakesInDictsHavePlaces) {
+  Staged range = stage_body_here(
+      "    return policy.define({\"augmentations\": {\"invert\": {}}, \"policy\": [\"invert\", 1.5, "
+      "None]})(image)\n");
+  EXPECT_EQ(range.codes, std::vector<std::string>{"G1007"}) << range.diagnostics;
+  EXPECT_NE(range.diagnostics.find("test.dali-dsl (policy):"), std::string::npos) << range.diagnostics;
+  EXPECT_NE(range.diagnostics.find("read here"), std::string::npos) << range.diagnostics;
+  for (const char* document : {"7", "[]", "{\"policy\": image}", "{1: 2}", "{\"bins\": float(\"nan\")}",
+                               "{\"policy\": lambda x: x}"}) {
+    Staged other = stage_body_here("    return policy.define(" + std::string(document) + ")(image)\n");
+    EXPECT_EQ(other.codes, std::vector<std::string>{"G0660"}) << document << other.diagnostics;
+  }
+  Staged version =
+      stage_body_here("    return policy.define({\"format\": \"augment-policy\", \"version\": 2})(image)\n");
+  EXPECT_EQ(version.codes, (std::vector<std::string>{"G1005", "G1008"})) << version.diagnostics;
+  Staged missing = stage_body_here(
+      "    return policy.define({\"imports\": [\"none.dali-dsl\"], \"augmentations\": {\"x\": {}}, "
+      "\"policy\": "
+      "[\"x\", 1, None]})(image)\n");
+  EXPECT_FALSE(missing.result.ok);
 }
 
 TEST_F(PolicyLoad, EveryFormOfADocumentStages) {

@@ -7,10 +7,12 @@
 
 #include "policy/difference.h"
 #include "policy/mutate.h"
+#include "policy/pipeline_text.h"
 #include "policy/reader.h"
 #include "policy/search/space.h"
 #include "policy/spelling.h"
 #include "policy/table.h"
+#include "policy/trim.h"
 #include "policy/writer.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -52,5 +54,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const policy::Mutation changed = policy::mutate(*read.document, size, 2);
   const std::string mutant = policy::to_json(changed.document);
   require(policy::read_policy(sources.add("mutant.json", mutant), sources).document.has_value());
+  const std::string trimmed = policy::to_json(policy::trimmed(*read.document));
+  require(policy::read_policy(sources.add("trimmed.json", trimmed), sources).document.has_value());
+  require(!policy::pipeline_of(*read.document).empty());
   return 0;
 }

@@ -9,7 +9,9 @@ void KernelMaker::add_reduction() {
   Stage reduce;
   reduce.form = StageForm::kReduce;
   reduce.combiner = choose({Combiner::kSum, Combiner::kMin, Combiner::kMax});
-  reduce.accumulator = is_float(image.type) ? DType::kF32 : choose({DType::kI32, DType::kI64, DType::kF32});
+  reduce.accumulator = is_float(image.type)
+                           ? DType::kF32
+                           : choose({DType::kI32, DType::kI64, DType::kU64, DType::kU8, DType::kF32});
   reduce.type = choose({DType::kF32, reduce.accumulator});
   std::vector<Expr> at;
   if (per_channel) {

@@ -46,7 +46,11 @@ void KernelMaker::add_warp() {
   const Expr x = warp_index(left), y = plain_rows ? axis(0) : warp_index(top);
   const Border border = chance(3) ? random_border() : Border::kClamp;
   const bool filled = border == Border::kClamp && chance(2);
-  const Expr fill = convert(float_param(), image.type);
+  Expr fill = convert(float_param(), image.type);
+  if (chance(3)) {
+    const Expr other = convert(float_param(), image.type);
+    fill = select(equal(axis(2), const_int(0)), fill, other);
+  }
   const auto pixel = [&](int64_t dx, int64_t dy) {
     const Expr column = x + const_int(dx), row = y + const_int(dy);
     const Expr value = read(image, {row, column, axis(2)}, border);
@@ -57,9 +61,24 @@ void KernelMaker::add_warp() {
   };
   const auto wide = [&](int64_t dx, int64_t dy) { return convert(pixel(dx, dy), DType::kF32); };
   const auto blend = [](const Expr& t, const Expr& a, const Expr& b) { return fma(t, b - a, a); };
-  switch (pick(0, 3)) {
+  // Four by four pixels with weights of their own along either axis.
+  const auto sixteen = [&] {
+    const Expr a = float_param();
+    const auto weighted = [&](const Expr& t, const auto& term) {
+      Expr sum = t * a * term(-1);
+      for (int64_t k = 0; k < 3; ++k)
+        sum = fma(fma(t, t, a * const_float(0.5 * static_cast<double>(k))), term(k), sum);
+      return sum;
+    };
+    return weighted(
+        sy - top, [&](int64_t dy) { return weighted(sx - left, [&](int64_t dx) { return wide(dx, dy); }); });
+  };
+  switch (pick(0, 4)) {
     case 0:
       stage.body = to_type(pixel(0, 0), stage.type);
+      break;
+    case 3:
+      stage.body = to_type(sixteen(), stage.type);
       break;
     case 1:
       stage.body = to_type(blend(sx - left, wide(0, 0), wide(1, 0)), stage.type);

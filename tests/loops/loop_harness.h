@@ -75,6 +75,10 @@ class Arena {
     return {tensors_.data(), params_.data(), reinterpret_cast<uint8_t*>((address + 63) & ~uintptr_t{63}),
             &status_};
   }
+  /// The memory of each tensor, inputs first, for backends that have memory of their own.
+  std::vector<std::vector<uint8_t>>& bytes() { return bytes_; }
+  size_t first_output() const { return first_output_; }
+  void raise(uint32_t flags) { status_ |= flags; }
   /// Output bytes and status; outputs are reset for the next run.
   std::vector<uint8_t> take_outputs() {
     std::vector<uint8_t> out;

@@ -13,20 +13,31 @@ namespace {
 
 using Matrix = std::vector<double>;  // six elements, row by row
 
-constexpr int64_t kNearest = 0, kLinear = 1;
+constexpr int64_t kNearest = 0, kLinear = 1, kCubic = 2;
 
 struct Warp {
   Matrix matrix;
   std::optional<double> fill;
   bool linear = true;
+  std::optional<double> cubic = {};  ///< Keys' a
+  std::vector<double> fills = {};    ///< of each channel
 };
+
+/// Keys 1981, equation 4, at a distance.
+double keys(double distance, double a) {
+  const double s = std::abs(distance);
+  if (s < 1) return (a + 2) * s * s * s - (a + 3) * s * s + 1;
+  return s < 2 ? a * s * s * s - 5 * a * s * s + 8 * a * s - 4 * a : 0;
+}
 
 /// Values before rounding of h x w pixels of an HWC image.
 std::vector<double> reference(const Tensor& in, const Warp& warp, int64_t h, int64_t w) {
   const int64_t height = in.extents[0], width = in.extents[1], channels = in.extents[2];
   auto pixel = [&](double x, double y, int64_t c) {
     const auto rows = static_cast<double>(height), columns = static_cast<double>(width);
-    if (warp.fill && (x < 0 || y < 0 || x >= columns || y >= rows)) return *warp.fill;
+    const bool outside = x < 0 || y < 0 || x >= columns || y >= rows;
+    if (outside && !warp.fills.empty()) return warp.fills[static_cast<size_t>(c)];
+    if (outside && warp.fill) return *warp.fill;
     x = std::clamp(x, 0.0, columns - 1);
     y = std::clamp(y, 0.0, rows - 1);
     return in[static_cast<size_t>((static_cast<int64_t>(y) * width + static_cast<int64_t>(x)) * channels +
@@ -44,6 +55,16 @@ std::vector<double> reference(const Tensor& in, const Warp& warp, int64_t h, int
           continue;
         }
         const double x0 = std::floor(x - 0.5), y0 = std::floor(y - 0.5);
+        if (warp.cubic) {
+          double sum = 0;
+          for (int k = 0; k < 16; ++k) {
+            const double row = y0 - 1 + k / 4, column = x0 - 1 + k % 4;
+            sum += keys(y - 0.5 - row, *warp.cubic) * keys(x - 0.5 - column, *warp.cubic) *
+                   pixel(column, row, c);
+          }
+          out.push_back(sum);
+          continue;
+        }
         const double tx = x - 0.5 - x0, ty = y - 0.5 - y0;
         out.push_back((pixel(x0, y0, c) * (1 - tx) + pixel(x0 + 1, y0, c) * tx) * (1 - ty) +
                       (pixel(x0, y0 + 1, c) * (1 - tx) + pixel(x0 + 1, y0 + 1, c) * tx) * ty);
@@ -80,6 +101,88 @@ TEST(WarpAffine, EveryTypeAndChannelCount) {
       }
 }
 
+TEST(WarpAffine, Cubic) {
+  for (DType type : {DType::kU8, DType::kI16, DType::kU16, DType::kI32, DType::kF32})
+    for (int64_t channels : {1, 3, 4, 7})
+      for (double a : {-0.5, -0.75, -1.0, 0.0})
+        for (bool filled : {false, true}) {
+          SCOPED_TRACE(std::string(short_name(type)) + " x " + std::to_string(channels) + ", a " +
+                       std::to_string(a));
+          const Tensor in = random_tensor(type, {11, 17, channels}, "HWC", 46);
+          OpRun run = OpRun("warp_affine").input(in).arg("matrix", kMixed).arg("interp_type", kCubic);
+          if (a != -0.5) run.arg("cubic_a", a);
+          Warp warp{kMixed, {}, true, a};
+          if (filled) {
+            run.arg("fill_value", 9.0);
+            warp.fill = 9;
+          }
+          std::vector<double> wanted = reference(in, warp, 11, 17);
+          // Overshoots of integers end where their type does.
+          const double low = type == DType::kU8 || type == DType::kU16 ? 0 : -1e300;
+          const double high = type == DType::kU8 ? 255 : type == DType::kU16 ? 65535 : 1e300;
+          for (double& v : wanted) v = std::clamp(v, low, high);
+          if (type == DType::kI16)
+            for (double& v : wanted) v = std::clamp(v, -32768.0, 32767.0);
+          if (type == DType::kI32)
+            for (double& v : wanted) v = std::clamp(v, -2147483648.0, 2147483647.0);
+          // Weights are f32, sums of sixteen products of them too.
+          expect_near(run.result(), wanted,
+                      type == DType::kF32   ? 2e-2
+                      : type == DType::kU16 ? 0.7
+                                            : tolerance(type));
+        }
+}
+
+/// Pixels two away from the edge are read from places beyond it, however far.
+TEST(WarpAffine, CubicPlacesFarAway) {
+  const Tensor in = random_tensor(DType::kU8, {4, 5, 1}, "HWC", 47);
+  for (double far : {1e9, -1e9, -6.0, 7.0, -6.25, 6.75, 1e20, -1e20}) {
+    auto run = [&] {
+      return OpRun("warp_affine")
+          .input(in)
+          .arg("matrix", Matrix{1, 0, far, 0, 1, 0})
+          .arg("interp_type", kCubic);
+    };
+    if (std::abs(far) > 7) {
+      for (double v : run().arg("fill_value", 77.0).result().numbers()) EXPECT_EQ(v, 77);
+      const Tensor edge = run().result();
+      for (size_t n = 0; n < 20; ++n) EXPECT_EQ(edge[n], in[n / 5 * 5 + (far < 0 ? 0 : 4)]);
+      continue;
+    }
+    std::vector<double> wanted = reference(in, {{1, 0, far, 0, 1, 0}, 77, true, -0.5}, 4, 5);
+    for (double& v : wanted) v = std::clamp(v, 0.0, 255.0);
+    expect_near(run().arg("fill_value", 77.0).result(), wanted, 0.51);
+  }
+}
+
+TEST(WarpAffine, AFillPerChannel) {
+  for (const char* layout : {"HWC", "CHW"})
+    for (int64_t interp : {kNearest, kLinear, kCubic}) {
+      const bool planes = layout[0] == 'C';
+      const Tensor hwc = random_tensor(DType::kU8, {9, 12, 3}, "HWC", 48);
+      std::vector<double> numbers(hwc.size());
+      for (size_t p = 0; p < 108; ++p)
+        for (size_t c = 0; c < 3; ++c) numbers[planes ? c * 108 + p : p * 3 + c] = hwc[p * 3 + c];
+      const Tensor in =
+          tensor(DType::kU8, planes ? std::vector<int64_t>{3, 9, 12} : std::vector<int64_t>{9, 12, 3},
+                 numbers, layout);
+      const Matrix fills = {200, 20.5, 3};
+      const Tensor out = OpRun("warp_affine")
+                             .input(in)
+                             .arg("matrix", kMixed)
+                             .arg("fill_value", fills)
+                             .arg("interp_type", interp)
+                             .result();
+      Warp warp{kMixed, {}, interp != kNearest, {}, {200, 20, 3}};
+      if (interp == kCubic) warp.cubic = -0.5;
+      std::vector<double> wanted = reference(hwc, warp, 9, 12);
+      for (size_t p = 0; p < 108; ++p)
+        for (size_t c = 0; c < 3; ++c)
+          ASSERT_NEAR(out[planes ? c * 108 + p : p * 3 + c], std::clamp(wanted[p * 3 + c], 0.0, 255.0),
+                      interp == kNearest ? 0 : 0.51);
+    }
+}
+
 TEST(WarpAffine, ChannelsFirstEqualsChannelsLast) {
   const Tensor hwc = random_tensor(DType::kU8, {6, 8, 3}, "HWC", 32);
   std::vector<double> planes;
@@ -96,7 +199,7 @@ TEST(WarpAffine, ChannelsFirstEqualsChannelsLast) {
 
 TEST(WarpAffine, TheIdentityIsExact) {
   for (DType type : {DType::kU8, DType::kI16, DType::kU16, DType::kF32})
-    for (int64_t interp : {kNearest, kLinear}) {
+    for (int64_t interp : {kNearest, kLinear, kCubic}) {
       const Tensor in = random_tensor(type, {9, 13, 3}, "HWC", 33);
       EXPECT_EQ(OpRun("warp_affine")
                     .input(in)
@@ -334,7 +437,12 @@ TEST(Warp, BadArguments) {
       {warp().arg("matrix", tensor(DType::kF32, {6}, {1, nan, 0, 0, 1, 0})).failure(), "has the element nan"},
       {rotate().arg("angle", nan).failure(), "the angle is"},
       {rotate().arg("angle", scalar(DType::kF32, nan)).failure(), "no angle"},
-      {rotate().arg("angle", 1.0).arg("interp_type", int64_t{2}).failure(), "no other filter"},
+      {rotate().arg("angle", 1.0).arg("interp_type", int64_t{3}).failure(), "no other filter"},
+      {rotate().arg("angle", 1.0).arg("interp_type", kCubic).arg("cubic_a", -1.5).failure(),
+       "cubic_a is -1.5"},
+      {rotate().arg("angle", 1.0).arg("cubic_a", nan).failure(), "cubic_a is nan"},
+      {rotate().arg("angle", 1.0).arg("fill_value", Matrix{1, 2}).failure(), "2 values of fill_value for 3"},
+      {rotate().arg("angle", 1.0).arg("fill_value", Matrix{}).failure(), "empty list"},
       {rotate().arg("angle", 1.0).arg("size", 0.0).failure(), "not an extent"},
       {rotate().arg("angle", 1.0).arg("size", scalar(DType::kF32, -1)).failure(), "not an extent"},
       {rotate().arg("angle", 1.0).arg("size", Matrix{1, 2, 3}).failure(), "2 elements"},

@@ -199,5 +199,108 @@ TEST(Effects, WarpsStayApartWhereTheOutcomeWouldBeAnother) {
   }
 }
 
+TEST(Effects, ResizesOfResizesBecomeOne) {
+  const std::string body = std::string(kDecoded) +
+                           "    image = fn.resize(image, resize_shorter=256)\n"
+                           "    image = fn.crop(image, crop=[224, 224])\n"
+                           "    image = fn.flip(image, horizontal=fn.random.coin_flip())\n"
+                           "    image = fn.resize(image, size=[160, 192])\n"
+                           "    return image, label\n";
+  EXPECT_EQ(passes_over(body).count("composed_resize("), 0u);
+  const Outcome out = passes_over(body, ", exact=False");
+  EXPECT_EQ(out.count("composed_resize("), 1u) << out.graph;
+  for (const char* gone : {" resize(", " flip(", " crop("})
+    EXPECT_EQ(out.count(gone), 0u) << gone << out.graph;
+  EXPECT_TRUE(out.says("resize and resize become one resize"));
+  EXPECT_EQ(out.count("crop: the window from {} to {} along H reaches outside"), 1u) << out.graph;
+  // The decoder makes what is read of it, small where that will do.
+  EXPECT_EQ(out.count("region_from"), 1u) << out.graph;
+  EXPECT_EQ(out.count("scaled_for"), 1u) << out.graph;
+}
+
+TEST(Effects, ResizesStayApartWhereTheOutcomeWouldBeAnother) {
+  const auto two = [&](const std::string& first, const std::string& second,
+                       const std::string& result = "image") {
+    return passes_over(std::string(kDecoded) + "    small = fn." + first + "\n    image = fn." + second +
+                           "\n    return " + result + "\n",
+                       ", exact=False");
+  };
+  const std::string first = "resize(image, size=[64, 48])", second = "resize(small, size=[60, 50])";
+  EXPECT_EQ(two(first, second).count("composed_resize("), 1u);
+  EXPECT_EQ(two("resize(image, size=[64, 48], interp_type=types.INTERP_TRIANGULAR)", second)
+                .count("composed_resize("),
+            1u);
+  struct Case {
+    std::string first, second, result, why;
+  };
+  for (const Case& one : {Case{first, "resize(small, size=[224, 40])", "image",
+                               "resize enlarges again what resize may make small"},
+                          Case{first, second, "image, small", "the image of resize is also read elsewhere"},
+                          Case{"resize(image, size=[64, 48], dtype=types.FLOAT)", second, "image",
+                               "resize changes the element"},
+                          Case{"resize(image, size=[64, 48], interp_type=types.INTERP_CUBIC)", second,
+                               "image", "they filter differently"},
+                          Case{"random_resized_crop(image, size=[64, 48])", second, "image",
+                               "random_resized_crop draws what it shows"},
+                          Case{first, "resize(small, size=[60, 50], roi_start=[0, -9], roi_end=[64, 48])",
+                               "image", "resize may read outside of an image that would not be made"}}) {
+    const Outcome out = two(one.first, one.second, one.result);
+    EXPECT_EQ(out.count("composed_resize("), 0u) << out.graph;
+    EXPECT_TRUE(out.says("stay two resizes: " + one.why)) << one.why;
+  }
+  // Without a filter that widens there is nothing to compose with.
+  EXPECT_EQ(two(first, "resize(small, size=[60, 50], interp_type=types.INTERP_NN)").count("composed_resize("),
+            0u);
+  EXPECT_EQ(two(first, "resize(small, size=[60, 50], antialias=False)").count("composed_resize("), 0u);
+}
+
+TEST(Effects, WarpsComposeWithResizesThatMagnify) {
+  const auto with = [&](const std::string& steps) {
+    return passes_over(std::string(kDecoded) + steps + "    return image, label\n", ", exact=False");
+  };
+  const std::string turn = "    image = fn.rotate(image, angle=10, keep_size=True, fill_value=0)\n";
+  const std::string part = "    image = fn.crop(image, crop=[100, 120])\n";
+  const auto resize = [](const std::string& size) {
+    return "    image = fn.resize(image, size=[" + size + "])\n";
+  };
+  for (const std::string& steps : {part + resize("224, 224") + turn, part + turn + resize("224, 224"),
+                                   part + resize("90, 110") + turn, part + turn + resize("90, 110")})
+    EXPECT_EQ(with(steps).count("composed_warp("), 1u) << steps;
+  // A resize that shrinks is a low-pass first.
+  Outcome out = with(part + resize("60, 224") + turn);
+  EXPECT_EQ(out.count("composed_warp("), 0u) << out.graph;
+  EXPECT_TRUE(out.says("resize and rotate stay two resamplings: resize shrinks the image, which averages"));
+  out = with(resize("224, 224") + turn);
+  EXPECT_EQ(out.count("composed_warp("), 0u) << out.graph;
+  EXPECT_TRUE(
+      out.says("resize and rotate stay two resamplings: resize may shrink the image, which averages"));
+  out = with(turn + resize("224, 224"));
+  EXPECT_EQ(out.count("composed_warp("), 0u) << out.graph;
+  EXPECT_TRUE(
+      out.says("rotate and resize stay two resamplings: resize may shrink the image, which averages"));
+  out = with(part + "    image = fn.resize(image, size=[224, 224], interp_type=types.INTERP_LANCZOS3)\n" +
+             turn);
+  EXPECT_TRUE(out.says("resize has a filter that warps do not have"));
+  out = with(part + "    image = fn.resize(image, size=[224, 224], interp_type=types.INTERP_CUBIC)\n" + turn);
+  EXPECT_TRUE(out.says("resize and rotate interpolate differently"));
+}
+
+TEST(Effects, CubicWarpsComposeWithTheirLike) {
+  const auto two = [&](const std::string& first, const std::string& second) {
+    return passes_over(
+        std::string(kDecoded) + "    image = fn.rotate(image, angle=10, keep_size=True" + first +
+            ")\n    image = fn.rotate(image, angle=fn.random.uniform(range=[0.0, 9.0]), keep_size=True" +
+            second + ")\n    return image, label\n",
+        ", exact=False");
+  };
+  const std::string cubic = ", fill_value=[1, 2, 3], interp_type=types.INTERP_CUBIC";
+  const Outcome out = two(cubic + ", cubic_a=-1", cubic + ", cubic_a=-1");
+  EXPECT_EQ(out.count("composed_warp("), 1u) << out.graph;
+  EXPECT_EQ(out.count("cubic_a=-1.0"), 1u) << out.graph;
+  EXPECT_EQ(out.count("fill_value=[1.0, 2.0, 3.0]"), 1u) << out.graph;
+  EXPECT_TRUE(two(cubic, cubic + ", cubic_a=-1").says("rotate and rotate interpolate differently"));
+  EXPECT_TRUE(two(", fill_value=0", cubic).says("rotate and rotate interpolate differently"));
+}
+
 }  // namespace
 }  // namespace galatea

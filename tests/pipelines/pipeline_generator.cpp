@@ -5,6 +5,18 @@
 #include <fmt/format.h>
 
 namespace galatea::testing {
+namespace {
+
+/// fmt::format whose arguments are drawn from left to right: braces promise the order, a call's parentheses
+/// do not, and a seed must give one pipeline whatever the compiler.
+struct Ordered {
+  template <typename... Args>
+  Ordered(fmt::format_string<Args...> pattern, Args&&... args)
+      : text(fmt::format(pattern, std::forward<Args>(args)...)) {}
+  std::string text;
+};
+
+}  // namespace
 
 std::string GeneratedPipeline::text() const {
   std::string out;
@@ -75,7 +87,7 @@ std::string PipelineGenerator::real(double low, double high) {
   double value = low + (high - low) * static_cast<double>(numbers_() >> 11) * 0x1p-53;
   const double special = kSpecial[numbers_() % std::size(kSpecial)];
   if (numbers_() % 3 == 0 && special >= low && special <= high) value = special;
-  std::string text = fmt::format("{:.6g}", value);
+  std::string text = Ordered{"{:.6g}", value}.text;
   if (text.find_first_of(".en") == std::string::npos) text += ".0";
   return text;
 }
@@ -98,10 +110,11 @@ std::string PipelineGenerator::scalar(double low, double high) {
   if (!chance(35)) return real(low, high);
   const std::string a = real(low, (low + high) / 2), b = real((low + high) / 2, high);
   if (chance(15))
-    return fmt::format("{} + {} * fn.random.beta(alpha={}, beta={})", a, real(0, (high - low) / 2),
-                       real(0.1, 4), real(0.1, 4));
+    return Ordered{"{} + {} * fn.random.beta(alpha={}, beta={})", a, real(0, (high - low) / 2), real(0.1, 4),
+                   real(0.1, 4)}
+        .text;
   // Both may have come out as the middle; an empty range is refused.
-  return a == b ? a : fmt::format("fn.random.uniform(range=[{}, {}])", a, b);
+  return a == b ? a : Ordered{"fn.random.uniform(range=[{}, {}])", a, b}.text;
 }
 
 // ---- operators
@@ -110,29 +123,31 @@ PipelineGenerator::Call PipelineGenerator::point(const Image& image) {
   const std::string& x = image.name;
   switch (below(7)) {
     case 5:
-      return {fmt::format("fn.noise.salt_and_pepper({}, prob={}, salt_vs_pepper={})", x, real(0, 0.5),
-                          real(0, 1)),
+      return {Ordered{"fn.noise.salt_and_pepper({}, prob={}, salt_vs_pepper={})", x, real(0, 0.5), real(0, 1)}
+                  .text,
               image};
     case 6:
-      return {fmt::format(
-                  "fn.lookup_table(fn.cast({}, dtype=types.UINT8), keys=[3, 100, 255], values=[{}, {}, {}], "
+      return {
+          Ordered{"fn.lookup_table(fn.cast({}, dtype=types.UINT8), keys=[3, 100, 255], values=[{}, {}, {}], "
                   "default_value={}, dtype=types.{})",
-                  x, real(0, 255), real(0, 255), real(0, 255), real(0, 255), image.dtype),
-              image};
+                  x, real(0, 255), real(0, 255), real(0, 255), real(0, 255), image.dtype}
+              .text,
+          image};
     case 0:
-      return {fmt::format("fn.brightness({}, brightness={})", x, scalar(-0.5, 2)), image};
+      return {Ordered{"fn.brightness({}, brightness={})", x, scalar(-0.5, 2)}.text, image};
     case 1:
       return {
-          fmt::format("fn.contrast({}, contrast={}, contrast_center={})", x, scalar(-0.5, 2), real(0, 255)),
+          Ordered{"fn.contrast({}, contrast={}, contrast_center={})", x, scalar(-0.5, 2), real(0, 255)}.text,
           image};
     case 2:
-      return {fmt::format("fn.brightness_contrast({}, brightness={}, contrast={}, brightness_shift={})", x,
-                          scalar(0, 2), scalar(0, 2), real(-0.5, 0.5)),
+      return {Ordered{"fn.brightness_contrast({}, brightness={}, contrast={}, brightness_shift={})", x,
+                      scalar(0, 2), scalar(0, 2), real(-0.5, 0.5)}
+                  .text,
               image};
     case 3: {
       Image out = image;
       out.dtype = element_type();
-      return {fmt::format("fn.cast({}, dtype=types.{})", x, out.dtype), out};
+      return {Ordered{"fn.cast({}, dtype=types.{})", x, out.dtype}.text, out};
     }
     default:
       return arithmetic(image);
@@ -144,25 +159,25 @@ PipelineGenerator::Call PipelineGenerator::arithmetic(const Image& image) {
   std::string value;
   switch (below(6)) {
     case 0:
-      value = fmt::format("{} * {} + {}", x, scalar(-1, 2), real(-64, 64));
+      value = Ordered{"{} * {} + {}", x, scalar(-1, 2), real(-64, 64)}.text;
       break;
     case 1:
-      value = fmt::format("255 - {}", x);
+      value = Ordered{"255 - {}", x}.text;
       break;
     case 2:
-      value = fmt::format("({} > {}) * {}", x, whole(0, 255), x);
+      value = Ordered{"({} > {}) * {}", x, whole(0, 255), x}.text;
       break;
     case 3:
-      value = fmt::format("{} / {} * {}", x, real(0.25, 4), scalar(0, 2));
+      value = Ordered{"{} / {} * {}", x, real(0.25, 4), scalar(0, 2)}.text;
       break;
     case 4:
-      value = fmt::format("math.max({} - {}, {})", x, real(0, 64), real(-8, 8));
+      value = Ordered{"math.max({} - {}, {})", x, real(0, 64), real(-8, 8)}.text;
       break;
     default:
-      value = fmt::format("math.sqrt(math.abs({} * {}))", x, real(0, 8));
+      value = Ordered{"math.sqrt(math.abs({} * {}))", x, real(0, 8)}.text;
       break;
   }
-  return {fmt::format("fn.cast({}, dtype=types.{})", value, image.dtype), image};
+  return {Ordered{"fn.cast({}, dtype=types.{})", value, image.dtype}.text, image};
 }
 
 PipelineGenerator::Call PipelineGenerator::color(const Image& image) {
@@ -170,17 +185,19 @@ PipelineGenerator::Call PipelineGenerator::color(const Image& image) {
   const std::string& x = image.name;
   switch (below(6)) {
     case 0:
-      return {fmt::format("fn.color_twist({}, hue={}, saturation={}, contrast={}, brightness={})", x,
-                          scalar(-180, 180), scalar(0, 2), scalar(0, 2), scalar(0, 2)),
+      return {Ordered{"fn.color_twist({}, hue={}, saturation={}, contrast={}, brightness={})", x,
+                      scalar(-180, 180), scalar(0, 2), scalar(0, 2), scalar(0, 2)}
+                  .text,
               image};
     case 1:
-      return {fmt::format("fn.hsv({}, hue={}, saturation={}, value={}, dtype=types.{})", x, scalar(-180, 180),
-                          scalar(0, 2), scalar(0, 2), image.dtype),
+      return {Ordered{"fn.hsv({}, hue={}, saturation={}, value={}, dtype=types.{})", x, scalar(-180, 180),
+                      scalar(0, 2), scalar(0, 2), image.dtype}
+                  .text,
               image};
     case 2:
-      return {fmt::format("fn.hue({}, hue={})", x, scalar(-180, 180)), image};
+      return {Ordered{"fn.hue({}, hue={})", x, scalar(-180, 180)}.text, image};
     case 3:
-      return {fmt::format("fn.saturation({}, saturation={})", x, scalar(0, 2)), image};
+      return {Ordered{"fn.saturation({}, saturation={})", x, scalar(0, 2)}.text, image};
     default: {
       // Colour spaces are for bytes.
       const bool grey = chance(50);
@@ -188,9 +205,10 @@ PipelineGenerator::Call PipelineGenerator::color(const Image& image) {
       out.dtype = "UINT8";
       out.known = true;
       out.channels = grey ? 1 : 3;
-      return {fmt::format("fn.color_space_conversion(fn.cast({}, dtype=types.UINT8), image_type=types.RGB, "
-                          "output_type=types.{})",
-                          x, grey ? "GRAY" : pick<std::string>({"BGR", "YCbCr"})),
+      return {Ordered{"fn.color_space_conversion(fn.cast({}, dtype=types.UINT8), image_type=types.RGB, "
+                      "output_type=types.{})",
+                      x, grey ? "GRAY" : pick<std::string>({"BGR", "YCbCr"})}
+                  .text,
               out};
     }
   }
@@ -200,23 +218,25 @@ PipelineGenerator::Call PipelineGenerator::move(const Image& image) {
   const std::string& x = image.name;
   switch (below(4)) {
     case 0:
-      return {fmt::format("fn.flip({}, horizontal={}, vertical={})", x,
-                          pick<std::string>({"1", "fn.random.coin_flip()"}),
-                          pick<std::string>({"0", "1", "fn.random.coin_flip()"})),
+      return {Ordered{"fn.flip({}, horizontal={}, vertical={})", x,
+                      pick<std::string>({"1", "fn.random.coin_flip()"}),
+                      pick<std::string>({"0", "1", "fn.random.coin_flip()"})}
+                  .text,
               image};
     case 1:
       return {
-          fmt::format("fn.transpose({}, perm=[1, 0, 2], transpose_layout=False, output_layout=\"HWC\")", x),
+          Ordered{"fn.transpose({}, perm=[1, 0, 2], transpose_layout=False, output_layout=\"HWC\")", x}.text,
           image};
     case 2: {
       Image out = image;
       out.fixed_size = true;
-      return {fmt::format("fn.pad({}, axes=[0, 1], shape={}, fill_value={})", x, extents(), real(0, 255)),
+      return {Ordered{"fn.pad({}, axes=[0, 1], shape={}, fill_value={})", x, extents(), real(0, 255)}.text,
               image};
     }
     default:
-      return {fmt::format("fn.erase({}, anchor=[{}, {}], shape=[{}, {}], normalized=True, fill_value={})", x,
-                          real(0, 0.8), real(0, 0.8), real(0, 0.5), real(0, 0.5), real(0, 255)),
+      return {Ordered{"fn.erase({}, anchor=[{}, {}], shape=[{}, {}], normalized=True, fill_value={})", x,
+                      real(0, 0.8), real(0, 0.8), real(0, 0.5), real(0, 0.5), real(0, 255)}
+                  .text,
               image};
   }
 }
@@ -227,29 +247,32 @@ PipelineGenerator::Call PipelineGenerator::window(const Image& image) {
   switch (below(4)) {
     case 0:
       out.fixed_size = true;
-      return {fmt::format("fn.crop({}, crop={}, crop_pos_x={}, crop_pos_y={}, out_of_bounds_policy=\"pad\", "
-                          "fill_values=[{}])",
-                          x, extents(), scalar(0, 1), scalar(0, 1), real(0, 255)),
+      return {Ordered{"fn.crop({}, crop={}, crop_pos_x={}, crop_pos_y={}, out_of_bounds_policy=\"pad\", "
+                      "fill_values=[{}])",
+                      x, extents(), scalar(0, 1), scalar(0, 1), real(0, 255)}
+                  .text,
               out};
     case 1:
-      return {fmt::format("fn.slice({}, rel_start=[{}, {}], rel_shape=[{}, {}], axes=[0, 1])", x,
-                          real(0, 0.4), real(0, 0.4), real(0.2, 0.6), real(0.2, 0.6)),
+      return {Ordered{"fn.slice({}, rel_start=[{}, {}], rel_shape=[{}, {}], axes=[0, 1])", x, real(0, 0.4),
+                      real(0, 0.4), real(0.2, 0.6), real(0.2, 0.6)}
+                  .text,
               out};
     case 2:
       out.fixed_size = true;
       out.dtype = pick<std::string>({"UINT8", "FLOAT"});
-      return {
-          fmt::format("fn.crop_mirror_normalize({}, crop={}, out_of_bounds_policy=\"{}\", mean=[{}], "
+      return {Ordered{"fn.crop_mirror_normalize({}, crop={}, out_of_bounds_policy=\"{}\", mean=[{}], "
                       "std=[{}], shift={}, mirror={}, dtype=types.{}, output_layout=\"HWC\")",
                       x, extents(), pick<std::string>({"pad", "trim_to_shape"}), real(0, 255), real(0.5, 128),
-                      real(-8, 128), pick<std::string>({"0", "1", "fn.random.coin_flip()"}), out.dtype),
-          out};
+                      real(-8, 128), pick<std::string>({"0", "1", "fn.random.coin_flip()"}), out.dtype}
+                  .text,
+              out};
     default:
       out.dtype = pick<std::string>({"UINT8", "FLOAT"});
-      return {fmt::format("fn.crop_mirror_normalize({}, mean=[{}], std=[{}], mirror={}, dtype=types.{}, "
-                          "output_layout=\"HWC\")",
-                          x, real(0, 255), real(0.5, 128), pick<std::string>({"1", "fn.random.coin_flip()"}),
-                          out.dtype),
+      return {Ordered{"fn.crop_mirror_normalize({}, mean=[{}], std=[{}], mirror={}, dtype=types.{}, "
+                      "output_layout=\"HWC\")",
+                      x, real(0, 255), real(0.5, 128), pick<std::string>({"1", "fn.random.coin_flip()"}),
+                      out.dtype}
+                  .text,
               out};
   }
 }
@@ -257,29 +280,32 @@ PipelineGenerator::Call PipelineGenerator::window(const Image& image) {
 PipelineGenerator::Call PipelineGenerator::warp(const Image& image) {
   const std::string& x = image.name;
   const std::string kind = pick<std::string>({"INTERP_LINEAR", "INTERP_NN"});
-  const std::string fill = chance(60) ? fmt::format(", fill_value={}", real(0, 255)) : "";
+  const std::string fill = chance(60) ? Ordered{", fill_value={}", real(0, 255)}.text : "";
   Image out = image;
   switch (below(4)) {
     case 0:
-      return {fmt::format("fn.rotate({}, angle={}, keep_size=True, interp_type=types.{}{})", x,
-                          scalar(-180, 180), kind, fill),
+      return {Ordered{"fn.rotate({}, angle={}, keep_size=True, interp_type=types.{}{})", x, scalar(-180, 180),
+                      kind, fill}
+                  .text,
               out};
     case 1:
-      return {fmt::format("fn.rotate({}, angle={}, interp_type=types.{}, fill_value={})", x,
-                          scalar(-180, 180), kind, real(0, 255)),
+      return {Ordered{"fn.rotate({}, angle={}, interp_type=types.{}, fill_value={})", x, scalar(-180, 180),
+                      kind, real(0, 255)}
+                  .text,
               out};
     case 2:
       out.fixed_size = true;
-      return {
-          fmt::format("fn.warp_affine({}, matrix=[{}, {}, {}, {}, {}, {}], size={}, interp_type=types.{}{})",
+      return {Ordered{"fn.warp_affine({}, matrix=[{}, {}, {}, {}, {}, {}], size={}, interp_type=types.{}{})",
                       x, real(0.5, 1.5), real(-0.5, 0.5), real(-8, 8), real(-0.5, 0.5), real(0.5, 1.5),
-                      real(-8, 8), extents(), kind, fill),
-          out};
+                      real(-8, 8), extents(), kind, fill}
+                  .text,
+              out};
     default:
-      return {fmt::format("fn.warp_affine({}, fn.transforms.{}, interp_type=types.{}{})", x,
-                          chance(50) ? fmt::format("rotation(angle={})", scalar(-90, 90))
-                                     : fmt::format("shear(shear=[{}, {}])", real(-1, 1), real(-1, 1)),
-                          kind, fill),
+      return {Ordered{"fn.warp_affine({}, fn.transforms.{}, interp_type=types.{}{})", x,
+                      chance(50) ? Ordered{"rotation(angle={})", scalar(-90, 90)}.text
+                                 : Ordered{"shear(shear=[{}, {}])", real(-1, 1), real(-1, 1)}.text,
+                      kind, fill}
+                  .text,
               out};
   }
 }
@@ -292,15 +318,17 @@ PipelineGenerator::Call PipelineGenerator::sample(const Image& image) {
   switch (below(3)) {
     case 0:
       out.fixed_size = true;
-      return {fmt::format("fn.resize({}, size={}, interp_type=types.{}, antialias={})", x, extents(), kind,
-                          pick<std::string>({"True", "False"})),
+      return {Ordered{"fn.resize({}, size={}, interp_type=types.{}, antialias={})", x, extents(), kind,
+                      pick<std::string>({"True", "False"})}
+                  .text,
               out};
     case 1:
-      return {fmt::format("fn.resize({}, resize_shorter={}, interp_type=types.{})", x, extent(), kind), out};
+      return {Ordered{"fn.resize({}, resize_shorter={}, interp_type=types.{})", x, extent(), kind}.text, out};
     default:
       out.fixed_size = true;
-      return {fmt::format("fn.random_resized_crop({}, size={}, random_area=[{}, {}])", x, extents(),
-                          real(0.1, 0.4), real(0.5, 1)),
+      return {Ordered{"fn.random_resized_crop({}, size={}, random_area=[{}, {}])", x, extents(),
+                      real(0.1, 0.4), real(0.5, 1)}
+                  .text,
               out};
   }
 }
@@ -309,27 +337,32 @@ PipelineGenerator::Call PipelineGenerator::filter(const Image& image) {
   const std::string& x = image.name;
   switch (below(5)) {
     case 0:
-      return {fmt::format("fn.gaussian_blur({}, sigma={}, window_size={})", x, scalar(0.4, 3),
-                          pick<std::string>({"3", "5", "9"})),
+      return {Ordered{"fn.gaussian_blur({}, sigma={}, window_size={})", x, scalar(0.4, 3),
+                      pick<std::string>({"3", "5", "9"})}
+                  .text,
               image};
     case 1:
-      return {fmt::format("fn.gaussian_blur({}, sigma=fn.random.uniform(range=[{}, {}]))", x, real(0.4, 0.8),
-                          real(0.8, 2)),
+      return {Ordered{"fn.gaussian_blur({}, sigma=fn.random.uniform(range=[{}, {}]))", x, real(0.4, 0.8),
+                      real(0.8, 2)}
+                  .text,
               image};
     case 2:
-      return {fmt::format("fn.laplacian({}, window_size={}, scale=[{}])", x, pick<std::string>({"3", "5"}),
-                          real(-1, 1)),
+      return {Ordered{"fn.laplacian({}, window_size={}, scale=[{}])", x, pick<std::string>({"3", "5"}),
+                      real(-1, 1)}
+                  .text,
               image};
     case 3:
       return {
-          fmt::format(
+          Ordered{
               "fn.filter({}, types.Constant([[{}, {}, {}], [{}, {}, {}]], dtype=types.FLOAT), border=\"{}\")",
               x, real(-1, 1), real(-1, 1), real(-1, 1), real(-1, 1), real(0, 1), real(-1, 1),
-              pick<std::string>({"reflect_101", "reflect_1001", "wrap", "clamp", "constant"})),
+              pick<std::string>({"reflect_101", "reflect_1001", "wrap", "clamp", "constant"})}
+              .text,
           image};
     default:
-      return {fmt::format("fn.cast(fn.laplacian({}, window_size=3, dtype=types.FLOAT) * {}, dtype=types.{})",
-                          x, real(0, 2), image.dtype),
+      return {Ordered{"fn.cast(fn.laplacian({}, window_size=3, dtype=types.FLOAT) * {}, dtype=types.{})", x,
+                      real(0, 2), image.dtype}
+                  .text,
               image};
   }
 }
@@ -341,26 +374,28 @@ PipelineGenerator::Call PipelineGenerator::statistic(const Image& image) {
   switch (below(6)) {
     case 5:
       out.dtype = "UINT8";
-      return {fmt::format("fn.equalize(fn.cast({}, dtype=types.UINT8))", x), out};
+      return {Ordered{"fn.equalize(fn.cast({}, dtype=types.UINT8))", x}.text, out};
     case 0:
-      line(fmt::format("{} = fn.reductions.mean({})", mean, x), mean + " = 100.0");
-      return {fmt::format("fn.contrast({}, contrast={}, contrast_center={})", x, scalar(0, 2), mean), image};
+      line(Ordered{"{} = fn.reductions.mean({})", mean, x}.text, mean + " = 100.0");
+      return {Ordered{"fn.contrast({}, contrast={}, contrast_center={})", x, scalar(0, 2), mean}.text, image};
     case 1:
-      line(fmt::format("{} = fn.reductions.max({})", mean, x), mean + " = 200");
-      return {fmt::format("fn.cast({} * {} / ({} + {}), dtype=types.{})", x, real(0, 255), mean, real(1, 4),
-                          image.dtype),
+      line(Ordered{"{} = fn.reductions.max({})", mean, x}.text, mean + " = 200");
+      return {Ordered{"fn.cast({} * {} / ({} + {}), dtype=types.{})", x, real(0, 255), mean, real(1, 4),
+                      image.dtype}
+                  .text,
               image};
     case 2:
       out.dtype = "FLOAT";
-      return {fmt::format("fn.normalize({}, axes=[0, 1], epsilon={}, scale={}, shift={})", x, real(0.5, 4),
-                          real(0.5, 64), real(-8, 128)),
+      return {Ordered{"fn.normalize({}, axes=[0, 1], epsilon={}, scale={}, shift={})", x, real(0.5, 4),
+                      real(0.5, 64), real(-8, 128)}
+                  .text,
               out};
     case 3:
-      line(fmt::format("{} = fn.reductions.mean({}, axes=[0, 1], keep_dims=True)", mean, x));
-      return {fmt::format("fn.cast({} - {} * {}, dtype=types.{})", x, mean, real(0, 1), image.dtype), image};
+      line(Ordered{"{} = fn.reductions.mean({}, axes=[0, 1], keep_dims=True)", mean, x}.text);
+      return {Ordered{"fn.cast({} - {} * {}, dtype=types.{})", x, mean, real(0, 1), image.dtype}.text, image};
     default:
-      line(fmt::format("{} = fn.reductions.min({})", mean, x), mean + " = 3");
-      return {fmt::format("fn.cast(math.abs({} - {}), dtype=types.{})", x, mean, image.dtype), image};
+      line(Ordered{"{} = fn.reductions.min({})", mean, x}.text, mean + " = 3");
+      return {Ordered{"fn.cast(math.abs({} - {}), dtype=types.{})", x, mean, image.dtype}.text, image};
   }
 }
 
@@ -369,22 +404,22 @@ PipelineGenerator::Call PipelineGenerator::join(const Image& image) {
   const std::string other = fresh();
   switch (below(3)) {
     case 0:
-      line(fmt::format("{} = fn.flip({}, horizontal=1)", other, x), fmt::format("{} = {}", other, x));
-      return {fmt::format("fn.cat({}, {}, axis={})", x, other, below(2)), image};
+      line(Ordered{"{} = fn.flip({}, horizontal=1)", other, x}.text, Ordered{"{} = {}", other, x}.text);
+      return {Ordered{"fn.cat({}, {}, axis={})", x, other, below(2)}.text, image};
     case 1: {
       const std::string blurred = chance(50)
-                                      ? fmt::format("fn.gaussian_blur({}, window_size=3)", x)
-                                      : fmt::format("fn.brightness({}, brightness={})", x, scalar(0, 2));
-      line(fmt::format("{} = {}", other, blurred), fmt::format("{} = {}", other, x));
+                                      ? Ordered{"fn.gaussian_blur({}, window_size=3)", x}.text
+                                      : Ordered{"fn.brightness({}, brightness={})", x, scalar(0, 2)}.text;
+      line(Ordered{"{} = {}", other, blurred}.text, Ordered{"{} = {}", other, x}.text);
       const std::string weight = real(-0.5, 1.5);
-      return {fmt::format("fn.cast({} * {} + {} * {}, dtype=types.{})", x, weight, other, real(0, 1),
-                          image.dtype),
+      return {Ordered{"fn.cast({} * {} + {} * {}, dtype=types.{})", x, weight, other, real(0, 1), image.dtype}
+                  .text,
               image};
     }
     default:
-      line(fmt::format("{} = fn.cast_like(fn.flip({}, vertical=1), {})", other, x, x),
-           fmt::format("{} = {}", other, x));
-      return {fmt::format("fn.cast(math.max({}, {}), dtype=types.{})", x, other, image.dtype), image};
+      line(Ordered{"{} = fn.cast_like(fn.flip({}, vertical=1), {})", other, x, x}.text,
+           Ordered{"{} = {}", other, x}.text);
+      return {Ordered{"fn.cast(math.max({}, {}), dtype=types.{})", x, other, image.dtype}.text, image};
   }
 }
 
@@ -399,9 +434,9 @@ PipelineGenerator::Image PipelineGenerator::step(const Image& from) {
   Image out = call.result;
   out.name = fresh();
   const bool same_type = out.dtype == from.dtype && out.channels == from.channels;
-  line(fmt::format("{} = {}", out.name, call.text),
-       same_type ? fmt::format("{} = {}", out.name, from.name)
-                 : fmt::format("{} = fn.cast({}, dtype=types.{})", out.name, from.name, out.dtype));
+  line(Ordered{"{} = {}", out.name, call.text}.text,
+       same_type ? Ordered{"{} = {}", out.name, from.name}.text
+                 : Ordered{"{} = fn.cast({}, dtype=types.{})", out.name, from.name, out.dtype}.text);
   return out;
 }
 
@@ -409,28 +444,30 @@ PipelineGenerator::Image PipelineGenerator::as_type(const Image& image, const Im
   Image out = image;
   out.name = fresh();
   out.dtype = like.dtype;
-  std::string text = fmt::format("fn.cast({}, dtype=types.{})", image.name, like.dtype);
+  std::string text = Ordered{"fn.cast({}, dtype=types.{})", image.name, like.dtype}.text;
   if (image.channels != like.channels) {
     out.channels = like.channels;
-    text = fmt::format(
-        "fn.cast(fn.color_space_conversion(fn.cast({}, dtype=types.UINT8), image_type=types.{}, "
-        "output_type=types.{}), dtype=types.{})",
-        image.name, image.channels == 3 ? "RGB" : "GRAY", like.channels == 3 ? "RGB" : "GRAY", like.dtype);
+    text =
+        Ordered{
+            "fn.cast(fn.color_space_conversion(fn.cast({}, dtype=types.UINT8), image_type=types.{}, "
+            "output_type=types.{}), dtype=types.{})",
+            image.name, image.channels == 3 ? "RGB" : "GRAY", like.channels == 3 ? "RGB" : "GRAY", like.dtype}
+            .text;
   }
-  line(fmt::format("{} = {}", out.name, text), image.channels == like.channels && image.dtype == like.dtype
-                                                   ? fmt::format("{} = {}", out.name, image.name)
-                                                   : "");
+  line(Ordered{"{} = {}", out.name, text}.text, image.channels == like.channels && image.dtype == like.dtype
+                                                    ? Ordered{"{} = {}", out.name, image.name}.text
+                                                    : "");
   return out;
 }
 
 std::string PipelineGenerator::condition(const Image& image) {
   switch (below(4)) {
     case 0:
-      return fmt::format("fn.random.coin_flip(probability={}, dtype=types.BOOL)", real(0.2, 0.8));
+      return Ordered{"fn.random.coin_flip(probability={}, dtype=types.BOOL)", real(0.2, 0.8)}.text;
     case 1:
-      return fmt::format("fn.random.uniform(range=[0.0, 1.0]) < {}", real(0.2, 0.8));
+      return Ordered{"fn.random.uniform(range=[0.0, 1.0]) < {}", real(0.2, 0.8)}.text;
     case 2:
-      return fmt::format("fn.reductions.mean({}) > {}", image.name, real(60, 180));
+      return Ordered{"fn.reductions.mean({}) > {}", image.name, real(60, 180)}.text;
     default:
       return "fn.random.choice(3) == 1";
   }
@@ -439,12 +476,12 @@ std::string PipelineGenerator::condition(const Image& image) {
 PipelineGenerator::Image PipelineGenerator::branch(const Image& from, int depth) {
   const std::string result = fresh();
   Image joined = from;
-  line(fmt::format("if {}:", condition(from)));
+  line(Ordered{"if {}:", condition(from)}.text);
   for (int arm = 0; arm < 2; ++arm) {
     if (arm == 1) line("else:");
     ++indent_;
     const Image end = as_type(chain(from, below(3), depth + 1), from);
-    line(fmt::format("{} = {}", result, end.name), fmt::format("{} = {}", result, from.name));
+    line(Ordered{"{} = {}", result, end.name}.text, Ordered{"{} = {}", result, from.name}.text);
     --indent_;
     joined.known &= end.known;
   }
@@ -463,15 +500,15 @@ PipelineGenerator::Image PipelineGenerator::choice(const Image& from, int depth)
   for (int way = 0; way < ways; ++way) {
     const std::string function = fresh();
     functions += (way > 0 ? ", " : "") + function;
-    line(fmt::format("def {}(chosen):", function));
+    line(Ordered{"def {}(chosen):", function}.text);
     ++indent_;
     const Image end = as_type(chain(argument, below(3), depth + 1), argument);
-    line(fmt::format("return {}", end.name), "return chosen");
+    line(Ordered{"return {}", end.name}.text, "return chosen");
     --indent_;
     joined.known &= end.known;
   }
-  line(fmt::format("{} = select([{}], fn.random.choice({}), {})", result, functions, ways, from.name),
-       fmt::format("{} = {}", result, from.name));
+  line(Ordered{"{} = select([{}], fn.random.choice({}), {})", result, functions, ways, from.name}.text,
+       Ordered{"{} = {}", result, from.name}.text);
   joined.name = result;
   joined.fixed_size = false;
   return joined;
@@ -493,8 +530,9 @@ void PipelineGenerator::begin() {
   line("from nvidia.dali import pipeline_def, fn, math, types");
   line("");
   line("");
-  line(fmt::format("@pipeline_def(batch_size=4, num_threads=2, seed={}, enable_conditionals=True)",
-                   whole(0, 1 << 20)));
+  line(Ordered{"@pipeline_def(batch_size=4, num_threads=2, seed={}, enable_conditionals=True)",
+               whole(0, 1 << 20)}
+           .text);
   line("def pipe():");
   indent_ = 1;
 }
@@ -511,11 +549,12 @@ GeneratedPipeline PipelineGenerator::make() {
                                                        "image_random_crop(encoded)", "slice", "crop"};
     std::string decoder = pick(kDecoders);
     if (decoder == "slice")
-      decoder = fmt::format("image_slice(encoded, rel_start=[{}, {}], rel_shape=[{}, {}], axes=[0, 1])",
-                            real(0, 0.3), real(0, 0.3), real(0.3, 0.7), real(0.3, 0.7));
+      decoder = Ordered{"image_slice(encoded, rel_start=[{}, {}], rel_shape=[{}, {}], axes=[0, 1])",
+                        real(0, 0.3), real(0, 0.3), real(0.3, 0.7), real(0.3, 0.7)}
+                    .text;
     if (decoder == "crop")
-      decoder = fmt::format("image_crop(encoded, crop=[{}, {}])", whole(3, 6), whole(3, 6));
-    line(fmt::format("image = fn.decoders.{}", decoder), "image = fn.decoders.image(encoded)");
+      decoder = Ordered{"image_crop(encoded, crop=[{}, {}])", whole(3, 6), whole(3, 6)}.text;
+    line(Ordered{"image = fn.decoders.{}", decoder}.text, "image = fn.decoders.image(encoded)");
     image.known = true;
   } else {
     line("image = fn.external_source(name=\"image\", dtype=types.UINT8, ndim=3, layout=\"HWC\")");
@@ -529,11 +568,11 @@ GeneratedPipeline PipelineGenerator::make() {
   }
   end = chain(end, std::max(budget_, 0), 0);
   outputs.push_back(end.name);
-  if (chance(30)) outputs.push_back(fmt::format("fn.shapes({})", end.name));
+  if (chance(30)) outputs.push_back(Ordered{"fn.shapes({})", end.name}.text);
   if (chance(20))
-    outputs.push_back(fmt::format("fn.reductions.std_dev({0}, fn.reductions.mean({0}))", end.name));
-  if (chance(10)) outputs.push_back(fmt::format("fn.stack({0}, {0})", end.name));
-  if (chance(10)) outputs.push_back(fmt::format("fn.reductions.sum({0}, axes=[0, 1])", end.name));
+    outputs.push_back(Ordered{"fn.reductions.std_dev({0}, fn.reductions.mean({0}))", end.name}.text);
+  if (chance(10)) outputs.push_back(Ordered{"fn.stack({0}, {0})", end.name}.text);
+  if (chance(10)) outputs.push_back(Ordered{"fn.reductions.sum({0}, axes=[0, 1])", end.name}.text);
   std::string list;
   for (const std::string& output : outputs) list += (list.empty() ? "" : ", ") + output;
   line("return " + list, "return " + end.name);

@@ -12,33 +12,15 @@
 
 #include "policy/reader.h"
 #include "policy/search/objective.h"
-#include "policy/search/report.h"
 #include "tests/policy/read.h"
+#include "tests/policy/search_space.h"
 
 namespace galatea::policy {
 namespace {
 namespace fs = std::filesystem;
 
-constexpr const char* kSpace = R"({"format": "augment-policy", "version": 1, "bins": 11,
-  "augmentations": {"rotate": {"range": [0, {"$float": [10, 50]}], "negate": true}, "equalize": {}, "invert": {}},
-  "policy": {"seq": [[{"$choice": ["equalize", "invert"]}, 1, null],
-    {"apply": "rotate", "mag": {"bin": {"$int": [0, 10]}}}]}})";
-
-struct SpaceRead {
-  std::optional<Space> space;
-  std::string report;
-};
-
-SpaceRead read_space(const std::string& text) {
-  SourceMap sources;
-  DiagnosticSink sink;
-  SpaceRead made;
-  made.space = Space::read(sources.add("space.json", text), sources, sink);
-  for (const Diagnostic& diagnostic : sink.diagnostics())
-    made.report += diagnostic.code + " at " + sources.describe(diagnostic.span).substr(11) + ": " +
-                   diagnostic.message + "\n";
-  return made;
-}
+using testing::kSpace;
+using testing::read_space;
 
 class PolicySearch : public ::testing::Test {
  protected:
@@ -50,8 +32,8 @@ class PolicySearch : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  JournalHead head(const std::string& objective = "x") const {
-    return {kSpace, "random", objective, 1, false};
+  JournalHead head(const std::string& objective = "x", const StrategyOptions& strategy = {}) const {
+    return {kSpace, strategy, objective, false};
   }
   Result<Journal> open(const JournalHead& of) { return Journal::open((folder_ / "journal").string(), of); }
   std::string journal_text() const {
@@ -102,63 +84,17 @@ TEST_F(PolicySearch, MistakesInSpacesHavePlaces) {
             std::string::npos);
 }
 
-TEST_F(PolicySearch, GridCountsEachPointOnce) {
-  const auto grid = make_strategy(*space_, {.name = "grid", .levels = 3});
-  std::set<Point> seen;
-  int64_t number = 0;
-  while (const auto point = grid->ask(number)) {
-    EXPECT_TRUE(space_->contains(*point));
-    EXPECT_TRUE(seen.insert(*point).second);
-    ++number;
-  }
-  EXPECT_EQ(number, 3 * 2 * 11);
-  EXPECT_TRUE(seen.contains({10, 0, 0}));
-  EXPECT_TRUE(seen.contains({50, 1, 10}));
-}
-
-TEST_F(PolicySearch, RandomPointsDependOnSeedAndNumberAlone) {
-  const auto one = make_strategy(*space_, {.seed = 5}), other = make_strategy(*space_, {.seed = 5}),
-             different = make_strategy(*space_, {.seed = 6});
-  std::set<Point> seen;
-  for (int64_t i = 0; i < 100; ++i) {
-    EXPECT_TRUE(space_->contains(*one->ask(i)));
-    seen.insert(*one->ask(i));
-  }
-  EXPECT_GT(seen.size(), 95u);
-  EXPECT_EQ(one->ask(41), other->ask(41));
-  EXPECT_NE(one->ask(41), different->ask(41));
-}
-
-// A hill whose top is known: evolution ends nearer to it than random points do.
-TEST_F(PolicySearch, EvolutionClimbs) {
-  auto height = [](const Point& point) {
-    return -std::abs(point[0] - 33) / 40 - (point[1] == 1 ? 0 : 1) - std::abs(point[2] - 8) / 10;
-  };
-  // The mean of the trials 150 to 199, over five seeds.
-  auto mean_of_last = [&](const char* name) {
-    double sum = 0;
-    for (uint64_t seed = 0; seed < 5; ++seed) {
-      const auto strategy = make_strategy(*space_, {.name = name, .seed = seed});
-      for (int64_t i = 0; i < 200; ++i) {
-        Trial trial{i, *strategy->ask(i), false, 0, 0, ""};
-        trial.score = height(trial.point);
-        strategy->tell(trial);
-        if (i >= 150) sum += trial.score / 250;
-      }
-    }
-    return sum;
-  };
-  EXPECT_GT(mean_of_last("evolution"), mean_of_last("random") / 2) << "scores are below 0";
-}
-
 TEST_F(PolicySearch, JournalsAreReadAgain) {
   {
     auto journal = open(head());
     ASSERT_TRUE(journal) << journal.error().message();
-    ASSERT_TRUE(journal->begin(0, {10, 0, 1}));
-    ASSERT_TRUE(journal->begin(1, {20, 1, 2}));
+    ASSERT_TRUE(journal->begin({0, {10, 0, 1}}));
+    ASSERT_TRUE(journal->begin({1, {20, 1, 2}, false, 0, 0, "", 3, 0, 4}));
     ASSERT_TRUE(journal->end({0, {10, 0, 1}, false, 0.5, 1.25, ""}));
-    EXPECT_FALSE(open(head())) << "one search at a time";
+    const auto second = open(head());
+    ASSERT_FALSE(second) << "one search at a time";
+    EXPECT_NE(second.error().message().find("another search is writing to"), std::string::npos);
+    EXPECT_EQ(journal->cut_off(), 0u);
   }
   // Killed while a line was written.
   std::ofstream(folder_ / "journal", std::ios::app) << "{\"trial\":1,\"sco";
@@ -166,10 +102,15 @@ TEST_F(PolicySearch, JournalsAreReadAgain) {
   ASSERT_TRUE(again) << again.error().message();
   ASSERT_EQ(again->ended().size(), 1u);
   EXPECT_EQ(again->ended()[0].score, 0.5);
-  EXPECT_EQ(again->ended()[0].seconds, 1.25);
+  EXPECT_EQ(again->ended()[0].seconds, 1.25) << "what end() was given above";
   EXPECT_EQ(again->ended()[0].point, (Point{10, 0, 1}));
   ASSERT_EQ(again->open_trials().size(), 1u);
-  EXPECT_EQ(again->open_trials().at(1), (Point{20, 1, 2}));
+  const Trial& open_trial = again->open_trials().at(1);
+  EXPECT_EQ(open_trial.point, (Point{20, 1, 2}));
+  EXPECT_EQ(open_trial.budget, 3);
+  EXPECT_EQ(open_trial.parent, 0);
+  EXPECT_EQ(open_trial.step, 4);
+  EXPECT_EQ(again->cut_off(), 15u);
   ASSERT_TRUE(again->end({1, {20, 1, 2}, true, 0, 2, "it ended with status 1"}));
   EXPECT_EQ(journal_text().back(), '\n');
   EXPECT_EQ(journal_text().find("sco\""), std::string::npos);
@@ -187,14 +128,90 @@ TEST_F(PolicySearch, AnotherSearchsJournalIsRefused) {
   EXPECT_FALSE(open(head("a")));
 }
 
+TEST_F(PolicySearch, TheStrategysOptionsBelongToTheSearch) {
+  StrategyOptions halving = {.name = "halving", .population = 9};
+  {
+    ASSERT_TRUE(open(head("a", halving)));
+  }
+  ASSERT_TRUE(open(head("a", halving)));
+  for (auto [change, word] : std::vector<std::pair<void (*)(StrategyOptions&), const char*>>{
+           {[](StrategyOptions& o) { o.name = "random"; }, "strategy"},
+           {[](StrategyOptions& o) { o.seed = 7; }, "seed"},
+           {[](StrategyOptions& o) { o.population = 27; }, "population"},
+           {[](StrategyOptions& o) { o.greatest_budget = 81; }, "budget"},
+           {[](StrategyOptions& o) { o.least_budget = 2; }, "least budget"},
+           {[](StrategyOptions& o) { o.eta = 2; }, "eta"}}) {
+    StrategyOptions other = halving;
+    change(other);
+    const auto journal = open(head("a", other));
+    ASSERT_FALSE(journal) << word;
+    EXPECT_NE(journal.error().message().find("its " + std::string(word) + " is another"), std::string::npos)
+        << journal.error().message();
+  }
+  halving.levels = 9;  // of the grid alone
+  EXPECT_TRUE(open(head("a", halving)));
+}
+
+TEST_F(PolicySearch, DamagedJournalsAreRefused) {
+  {
+    ASSERT_TRUE(open(head()));
+  }
+  const std::string first = journal_text();
+  const std::string began = "{\"trial\":0,\"point\":[10,0,1]}\n",
+                    ended = "{\"trial\":0,\"seconds\":1,\"score\":2}\n";
+  auto reads = [&](const std::string& lines) {
+    std::ofstream(folder_ / "journal", std::ios::binary) << first << lines;
+    return open(head()).has_value();
+  };
+  EXPECT_TRUE(reads(began + ended));
+  for (const std::string& lines : {std::string("\n"),
+                                   std::string("[]\n"),
+                                   std::string("{}\n"),
+                                   ended,
+                                   began + began,
+                                   began + ended + ended,
+                                   began + ended + began,
+                                   std::string("{\"trial\":\"0\",\"point\":[]}\n"),
+                                   std::string("{\"trial\":-1,\"point\":[10,0,1]}\n"),
+                                   std::string("{\"trial\":1e99,\"point\":[10,0,1]}\n"),
+                                   std::string("{\"trial\":18446744073709551615,\"point\":[10,0,1]}\n"),
+                                   std::string("{\"trial\":0,\"point\":[10,\"0\",1]}\n"),
+                                   std::string("{\"trial\":0,\"point\":7}\n"),
+                                   std::string("{\"trial\":0,\"point\":[10,0,1],\"parent\":0}\n"),
+                                   std::string("{\"trial\":0,\"point\":[10,0,1],\"step\":\"x\"}\n"),
+                                   began + "{\"trial\":0,\"seconds\":1}\n",
+                                   began + "{\"trial\":0,\"score\":1}\n",
+                                   began + "{\"trial\":0,\"seconds\":1,\"score\":null}\n",
+                                   began + "{\"trial\":0,\"seconds\":1,\"failed\":3}\n",
+                                   std::string(1, '\0') + "\n"})
+    EXPECT_FALSE(reads(lines)) << lines;
+  // A point that the space does not have is found when the search begins.
+  ASSERT_TRUE(reads("{\"trial\":0,\"point\":[10,0]}\n"));
+  auto journal = open(head());
+  const auto strategy = make_strategy(*space_, {});
+  const Status done = run_search(*space_, *strategy, *journal, options("echo 1", 2), {});
+  ASSERT_FALSE(done);
+  EXPECT_NE(done.error().message().find("trial 0 is at no point of the space"), std::string::npos);
+}
+
 TEST_F(PolicySearch, CommandsAreScoredByTheirLastLine) {
   EXPECT_EQ(last_number("a\n0.5\n\n"), 0.5);
   EXPECT_EQ(last_number("-1e3"), -1000);
   EXPECT_EQ(last_number(" +2 \r\n"), 2);
   for (const char* text : {"", "\n", "0.5 seconds", "nan", "inf", "1\nx"})
     EXPECT_FALSE(last_number(text)) << text;
-  EXPECT_EQ(command_for("run {policy} {policy}", "a b'c.json"), "run 'a b'\\''c.json' 'a b'\\''c.json'");
-  EXPECT_EQ(command_for("run", "x"), "run 'x'");
+}
+
+TEST_F(PolicySearch, CommandsAreToldByWordsAndByTheEnvironment) {
+  const TrialWords words = {{{"policy", "a b'c.json"}, {"parent", ""}, {"budget", "{policy}"}}};
+  const std::string exports =
+      "export GALATEA_TRIAL_POLICY='a b'\\''c.json'; export GALATEA_TRIAL_PARENT=''; export "
+      "GALATEA_TRIAL_BUDGET='{policy}'; ";
+  EXPECT_EQ(command_for("run {policy} {policy} {parent}", words),
+            exports + "run 'a b'\\''c.json' 'a b'\\''c.json' ''");
+  EXPECT_EQ(command_for("run {budget} ${x} {nothing}", words),
+            exports + "run '{policy}' ${x} {nothing} 'a b'\\''c.json'")
+      << "what was filled in is not filled in again";
 }
 
 TEST_F(PolicySearch, FailuresAreRecorded) {
@@ -223,7 +240,7 @@ TEST_F(PolicySearch, AStoppedSearchGoesOnAndLosesNothing) {
   const std::string objective = "grep -c equalize {policy}";
   const auto whole_strategy = make_strategy(*space_, {.seed = 9});
   std::vector<Point> expected;
-  for (int64_t i = 0; i < 12; ++i) expected.push_back(*whole_strategy->ask(i));
+  for (int64_t i = 0; i < 12; ++i) expected.push_back(whole_strategy->ask(i).trial.point);
   size_t starts = 0;
   for (bool done = false; !done; ++starts) {
     auto journal = open(head(objective));
@@ -252,49 +269,6 @@ TEST_F(PolicySearch, AStoppedSearchGoesOnAndLosesNothing) {
   }
   EXPECT_EQ(ranking(journal->ended(), false)[0].score, 2);
   EXPECT_EQ(ranking(journal->ended(), true)[0].score, 1);
-}
-
-TEST_F(PolicySearch, ImportanceIsTheShareOfTheVariance) {
-  std::vector<Trial> trials;
-  // Every point of a grid; the score depends on the choice and, a quarter as much in variance, on half of the
-  // bins.
-  for (int64_t i = 0; i < 3 * 2 * 10; ++i) {
-    const Point point = {10.0 + 20.0 * static_cast<double>(i % 3), static_cast<double>(i / 3 % 2),
-                         static_cast<double>(i / 6)};
-    trials.push_back({i, point, false, 2 * point[1] + (point[2] >= 4 ? 1 : 0), 1, ""});
-  }
-  trials.push_back({60, {10, 0, 0}, true, 0, 1, "it ended with status 1"});
-  const std::vector<double> shares = importance(*space_, trials);
-  // Variances: 1 of the choice, 0.24 of the bins (6 of 10), which fall in five groups of two, 4 starting one.
-  EXPECT_NEAR(shares[0], 0, 1e-12);
-  EXPECT_NEAR(shares[1], 1 / 1.24, 1e-12);
-  EXPECT_GT(shares[2], 0.1);
-  EXPECT_NEAR(shares[0] + shares[1] + shares[2], 1, 0.05);
-}
-
-TEST_F(PolicySearch, TheReportIsWholeAndEscaped) {
-  const std::vector<Trial> trials = {{0, {10, 0, 1}, false, 0.25, 1, ""},
-                                     {1, {20, 1, 2}, false, 0.75, 3, ""},
-                                     {2, {30, 1, 3}, true, 0, 1, "it's <odd> & \"quoted\""}};
-  const std::string page =
-      html_report(*space_, trials, {"A <search>", "cmd && \"x\"", "{}", "policy.load(\"b\")", false});
-  EXPECT_EQ(page.find("<odd>"), std::string::npos);
-  EXPECT_EQ(page.find("A <search>"), std::string::npos);
-  for (const char* part :
-       {"A &lt;search&gt;", "cmd &amp;&amp; &quot;x&quot;", "3 trials, 1 failed", "trial 1: 0.75, 3.0 s",
-        "policy.seq[1].mag.bin", "it's &lt;odd&gt; &amp; &quot;quoted&quot;", "</html>"})
-    EXPECT_NE(page.find(part), std::string::npos) << part << " in\n" << page;
-  auto count = [&](const std::string& word) {
-    size_t found = 0;
-    for (size_t at = 0; (at = page.find(word, at)) != std::string::npos; ++at) ++found;
-    return found;
-  };
-  EXPECT_EQ(count("<circle"), 4u) << "two trials in two plots";
-  for (const char* tag : {"svg", "table", "tr", "td", "h2", "pre", "code"})
-    EXPECT_EQ(count("<" + std::string(tag) + ">") + count("<" + std::string(tag) + " "),
-              count("</" + std::string(tag) + ">"))
-        << tag;
-  EXPECT_NE(html_report(*space_, {}, {"none", "x", "", "", true}).find("nothing to plot"), std::string::npos);
 }
 
 }  // namespace

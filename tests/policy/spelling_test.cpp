@@ -36,8 +36,8 @@ TEST(PolicySpelling, EqualsTheDocumentsWrittenByHand) {
   EXPECT_EQ(difference_text(*document_of("rand_augment(n=2, m=9)"), random), "");
   EXPECT_EQ(difference_text(*document_of("trivial_augment_wide()"), from_file("trivial.json")), "");
   EXPECT_EQ(difference_text(*document_of("image_net(shape=shape)"), from_file("image_net.json")), "");
-  // The document written by hand has other bins, which levels do not see, another order, and timm's colour
-  // and interpolation, which the warps do not have.
+  // The document written by hand has other bins, which levels do not see, another order, the mean colour and
+  // another cubic.
   Document timm = *document_of("rand-m9-mstd0.5-inc1");
   timm.bins = 31;
   for (const Difference& each : differences(timm, from_file("timm.json")))
@@ -62,6 +62,8 @@ TEST(PolicySpelling, RoundTrips) {
       {"AutoAugment(policy=AutoAugmentPolicy.IMAGENET)", Target::kTorchvision},
       {"AutoAugment(policy=AutoAugmentPolicy.CIFAR10, interpolation=BILINEAR)", Target::kTorchvision},
       {"AutoAugment(policy=AutoAugmentPolicy.SVHN, fill=7)", Target::kTorchvision},
+      {"RandAugment(num_ops=2, magnitude=9, interpolation=BICUBIC, fill=[124, 116, 104])",
+       Target::kTorchvision},
       {"RandAugment(num_ops=3, magnitude=12)", Target::kTorchvision},
       {"RandAugment(num_ops=2, magnitude=3, num_magnitude_bins=5)", Target::kTorchvision},
       {"TrivialAugmentWide()", Target::kTorchvision},

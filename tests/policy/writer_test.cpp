@@ -12,6 +12,7 @@
 #include "policy/difference.h"
 #include "policy/mutate.h"
 #include "policy/spelling.h"
+#include "policy/trim.h"
 #include "tests/policy/read.h"
 
 namespace galatea::policy {
@@ -133,6 +134,26 @@ TEST(PolicyMutation, IsSeededSoundAndSmall) {
     }
     EXPECT_GT(seen.size(), 3u) << spelling;
     EXPECT_EQ(mutate(document, 1, 3).changes.size(), 3u) << spelling;
+  }
+}
+
+TEST(PolicyTrim, TakesOutWhatNothingUses) {
+  const auto with_rest = read(testing::whole(
+      R"({"seq": [{"ref": "often"}, {"choose": 1, "from": ["invert", ["posterize", 0.5, 2]]}]})",
+      R"("rotate": {"range": [0, 30]}, "equalize": {}, "invert": {}, "posterize": {"range": [8, 4], "param": "posterize_mask"}, "solarize": {"range": [256, 0]})",
+      R"("extras": {"fill_value": 3}, "definitions": {"often": {"ref": "inner", "p": 0.5}, "inner": ["equalize", 1, null], "never": ["rotate", 1, 2]},)"));
+  ASSERT_TRUE(with_rest.result.document) << with_rest.report();
+  const Document left = trimmed(*with_rest.result.document);
+  std::vector<std::string> names;
+  for (const Augmentation& entry : left.augmentations) names.push_back(entry.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"equalize", "invert", "posterize"}));
+  EXPECT_EQ(left.definitions.size(), 2u);
+  EXPECT_TRUE(left.extras.empty()) << "only the rotation took a fill value";
+  EXPECT_EQ(to_json(left.policy), to_json(with_rest.result.document->policy));
+  EXPECT_EQ(read(to_json(left)).report(), "") << "nothing is wrong, and nothing is warned about";
+  for (const KnownPolicy& known : known_policies()) {
+    const Document document = *document_of(known.spelling);
+    EXPECT_EQ(to_json(trimmed(document)), to_json(document)) << known.spelling;
   }
 }
 

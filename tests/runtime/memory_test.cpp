@@ -1,9 +1,12 @@
 // Tensors, the allocator, arenas and pools.
+#include <random>
+
 #include <gtest/gtest.h>
 
 #include "program_maker.h"
 #include "runtime/arena.h"
 #include "runtime/buffer_pool.h"
+#include "runtime/copy_dense.h"
 
 namespace galatea::runtime {
 namespace {
@@ -38,6 +41,45 @@ TEST(Tensor, StridedCopiesAreRowMajor) {
   Tensor repeated = tensor;
   repeated.ndim = 1, repeated.extents[0] = 3, repeated.strides[0] = 0;
   EXPECT_EQ(testing::elements_of<uint16_t>(repeated), (std::vector<uint16_t>{0, 0, 0}));
+}
+
+TEST(Tensor, CopiesPastTheCacheAreTheSameBytes) {
+  std::mt19937 random(5);
+  const auto pick = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random);
+  };
+  std::vector<uint8_t> data(1 << 16);
+  for (uint8_t& byte : data) byte = static_cast<uint8_t>(random());
+  for (int turn = 0; turn < 300; ++turn) {
+    // Rows of a larger image, perhaps from the last to the first, perhaps every second element.
+    Tensor rows;
+    const int64_t height = pick(0, 9), width = pick(1, 300), pitch = width * 2 + pick(0, 70);
+    const int64_t extents[] = {height, width, pick(1, 3)};
+    rows.set_dense(turn % 2 == 0 ? DType::kU8 : DType::kU16, extents);
+    rows.strides[0] = turn % 3 == 0 ? -pitch : pitch;
+    if (turn % 7 == 0) rows.strides[2] = 2;
+    rows.data = data.data() + 2 * (turn % 3 == 0 && height > 0 ? (height - 1) * pitch : 0);
+    const auto bytes = static_cast<size_t>(rows.num_bytes());
+    const auto shift = static_cast<size_t>(pick(0, 63));
+    std::vector<uint8_t> plain(bytes + 192, 7), past(bytes + 192, 7);
+    copy_dense(rows, plain.data() + shift);
+    copy_past_cache(rows, past.data() + shift);
+    EXPECT_EQ(plain, past) << "turn " << turn;  // nothing before or behind is touched either
+  }
+}
+
+TEST(Allocator, LargeBuffersAreCountedAsTheyAre) {
+  Allocator allocator;
+  const int64_t bytes = (int64_t{5} << 20) + 3;
+  {
+    auto large = allocator.allocate(bytes);
+    ASSERT_TRUE(large.has_value());
+    EXPECT_EQ(reinterpret_cast<uintptr_t>((*large)->data()) % kBufferAlignment, 0u);
+    (*large)->data()[0] = (*large)->data()[bytes - 1] = 1;
+    for (int64_t k = 0; k < kBufferPadding; ++k) EXPECT_EQ((*large)->data()[bytes + k], 0);
+    EXPECT_EQ(allocator.bytes_in_use(), bytes + kBufferPadding);
+  }
+  EXPECT_EQ(allocator.bytes_in_use(), 0);
 }
 
 TEST(Allocator, CountsAlignsPadsAndKeepsItsLimit) {

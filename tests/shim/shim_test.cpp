@@ -53,8 +53,9 @@ TEST(Shim, TextOnTheHostEqualsStages) {
       const std::vector<uint64_t>& params = p.sample.params[k];
       const auto expected = run_stages(p.sample.kernel, params, k + 1);
       for (const codegen::ShimOptions& options :
-           {codegen::ShimOptions{1, false}, codegen::ShimOptions{32, false},
-            codegen::ShimOptions{33, true}}) {
+           {codegen::ShimOptions{1, false}, codegen::ShimOptions{32, false}, codegen::ShimOptions{33, true},
+            codegen::ShimOptions{8, true, 3}}) {
+        if (options.tiles > 1 && !codegen::can_be_tiled(p.loops)) continue;
         Arena arena(p.sample.kernel, params, k + 1);
         (*library)->run(
             p.name,

@@ -1,7 +1,5 @@
 // The examples, run as a user runs them, on the sample photographs.
 #include <gtest/gtest.h>
-#include <unistd.h>
-
 #include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -18,11 +16,6 @@ using galatea::testing::read_file;
 
 class Examples : public testing::TestWithParam<const char*> {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) / ("galatea_examples_" + std::to_string(::getpid()));
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
   std::string file() const {
     return std::string(GALATEA_SOURCE_DIR) + "/examples/" + GetParam() + ".dali-dsl";
   }
@@ -46,7 +39,8 @@ class Examples : public testing::TestWithParam<const char*> {
     return files;
   }
 
-  fs::path folder_;
+  const galatea::testing::ScratchFolder scratch_;
+  const fs::path& folder_ = scratch_.path();
 };
 
 /// The numbers between brackets: "[3,224,?]" gives {3, 224, -1}.

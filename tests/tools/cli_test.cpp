@@ -1,7 +1,6 @@
 // The command line as scripts see it: exit statuses, what goes to stdout and stderr, files written.
-#include <unistd.h>
-
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -22,16 +21,7 @@ using galatea::testing::read_file;
 
 class CommandLine : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) / ("galatea_cli_" + std::to_string(::getpid()));
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  std::string write(const std::string& name, const std::string& text) {
-    std::ofstream(folder_ / name) << text;
-    return (folder_ / name).string();
-  }
+  std::string write(const std::string& name, const std::string& text) { return scratch_.write(name, text); }
   std::string hello() {
     return write("hello.dali-dsl",
                  "from nvidia.dali import pipeline_def, fn, types\n"
@@ -51,7 +41,8 @@ class CommandLine : public testing::Test {
     return galatea::testing::run_galatea(std::move(arguments), folder_, interrupt_after);
   }
 
-  fs::path folder_;
+  const galatea::testing::ScratchFolder scratch_;
+  const fs::path& folder_ = scratch_.path();
 };
 
 TEST_F(CommandLine, WrongUsageIsStatusTwoWithAHint) {
@@ -104,6 +95,28 @@ TEST_F(CommandLine, VersionSettingsOps) {
   Outcome none = run({"ops", "resise"});
   EXPECT_EQ(none.status, 2);
   EXPECT_TRUE(contains(none.err, "did you mean `resize`?")) << none.err;
+}
+
+TEST_F(CommandLine, VersionListsDevices) {
+  ::setenv("GALATEA_CUDA_LIBRARY_PATH", GALATEA_BINARY_DIR "/fake_cuda", 1);
+  ::setenv("FAKE_CUDA_DEVICES", "2", 1);
+  ::setenv("FAKE_CUDA_REPORT", (folder_ / "report").c_str(), 1);
+  const Outcome two = run({"version"});
+  ::unsetenv("FAKE_CUDA_REPORT");
+  ::setenv("FAKE_CUDA_DEVICES", "0", 1);
+  const Outcome none = run({"version"});
+  ::setenv("GALATEA_CUDA_LIBRARY_PATH", GALATEA_BINARY_DIR "/old_cuda", 1);
+  const Outcome old = run({"version"});
+  ::unsetenv("FAKE_CUDA_DEVICES");
+  ::unsetenv("GALATEA_CUDA_LIBRARY_PATH");
+  EXPECT_TRUE(contains(two.out, "CUDA driver  CUDA 12.8 (")) << two.out;
+  // Looking takes nothing.
+  const std::string report = galatea::testing::read_file(folder_ / "report");
+  EXPECT_TRUE(contains(report, "live_contexts 0\n") && contains(report, "errors 0\n")) << report;
+  EXPECT_TRUE(contains(two.out, "\nGPU 1        Fake GPU B, sm_90, 4 multiprocessors, 8.0 GiB\n")) << two.out;
+  EXPECT_TRUE(contains(none.out, "libcuda.so.1), no device\n")) << none.out;
+  EXPECT_TRUE(contains(old.out, "is too old for galatea: it is for CUDA 10.2\n")) << old.out;
+  EXPECT_EQ(two.status + none.status + old.status, 0);
 }
 
 TEST_F(CommandLine, OpsAsJson) {

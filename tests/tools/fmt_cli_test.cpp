@@ -19,15 +19,7 @@ using galatea::testing::read_file;
 
 class FmtCommand : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) / ("galatea_fmt_cli_" + std::to_string(::getpid()));
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-  std::string write(const std::string& name, const std::string& text) {
-    std::ofstream(folder_ / name, std::ios::binary) << text;
-    return (folder_ / name).string();
-  }
+  std::string write(const std::string& name, const std::string& text) { return scratch_.write(name, text); }
   Outcome fmt(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "fmt");
     return galatea::testing::run_galatea(std::move(arguments), folder_);
@@ -37,7 +29,8 @@ class FmtCommand : public testing::Test {
         std::distance(fs::directory_iterator(folder_ / "pipelines"), fs::directory_iterator()));
   }
 
-  fs::path folder_;
+  const galatea::testing::ScratchFolder scratch_;
+  const fs::path& folder_ = scratch_.path();
 };
 
 TEST_F(FmtCommand, FormatsInPlace) {

@@ -1,6 +1,4 @@
 // `galatea policy` as scripts see it: statuses, what goes to stdout and stderr, files.
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -20,26 +18,21 @@ using galatea::testing::read_file;
 
 class PolicyCommand : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) / ("galatea_policy_cli_" + std::to_string(::getpid()));
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
   Outcome policy(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "policy");
     return galatea::testing::run_galatea(std::move(arguments), folder_);
   }
 
-  fs::path folder_;
+  const galatea::testing::ScratchFolder scratch_;
+  const fs::path& folder_ = scratch_.path();
 };
 
 TEST_F(PolicyCommand, HelpAndWrongUsage) {
   Outcome help = policy({"--help"});
   EXPECT_EQ(help.status, 0);
-  for (const char* name :
-       {"list", "show", "validate", "convert", "diff", "mutate", "view", "stats", "search", "schema"}) {
+  for (const char* name : {"list", "show", "validate", "convert", "diff", "mutate", "view", "stats", "score",
+                           "search", "schema"}) {
     EXPECT_TRUE(contains(help.out, name)) << help.out;
     Outcome each = policy({name, "--help"});
     EXPECT_EQ(each.status, 0) << name;
@@ -300,6 +293,7 @@ TEST_F(PolicyCommand, SearchFindsTheBestAndGoesOn) {
   Outcome rest = with({"--trials", "99", "--report", path("report.html")});
   EXPECT_EQ(rest.status, 0) << rest.err;
   EXPECT_TRUE(contains(rest.err, "goes on after 4 trials")) << rest.err;
+  EXPECT_TRUE(contains(rest.err, "; 10 of 10, best 4")) << "a grid has an end\n" << rest.err;
   const Json found = Json::parse(rest.out);
   ASSERT_EQ(found["trials"].size(), 10u) << "two probabilities, five bins";
   size_t failed = 0;
@@ -312,7 +306,7 @@ TEST_F(PolicyCommand, SearchFindsTheBestAndGoesOn) {
   EXPECT_EQ(Json::parse(read_file(path("best.json")))["policy"], Json::parse("[\"rotate\", 1, 4]"));
   const std::string page = read_file(path("report.html"));
   EXPECT_TRUE(contains(page, "<svg")) << page;
-  EXPECT_TRUE(contains(page, "policy.load(")) << page;
+  EXPECT_TRUE(contains(page, "policy.define(")) << page;
   Outcome other = policy({"search", path("space.json"), "--objective", "echo 1"});
   EXPECT_EQ(other.status, 1);
   EXPECT_TRUE(contains(other.err, "G1017")) << other.err;

@@ -9,7 +9,24 @@
 #include <iterator>
 #include <thread>
 
+#include <gtest/gtest.h>
+
 namespace galatea::testing {
+
+ScratchFolder::ScratchFolder()
+    : path_(std::filesystem::path(::testing::TempDir()) / ("galatea_program_" + std::to_string(::getpid()))) {
+  std::filesystem::create_directories(path_);
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::string ScratchFolder::write(const std::string& name, const std::string& text) const {
+  std::ofstream(path_ / name, std::ios::binary) << text;
+  return (path_ / name).string();
+}
 
 std::string read_file(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -17,7 +34,7 @@ std::string read_file(const std::filesystem::path& path) {
 }
 
 Outcome run_galatea(std::vector<std::string> arguments, const std::filesystem::path& folder,
-                    std::chrono::milliseconds interrupt_after) {
+                    std::chrono::milliseconds interrupt_after, int signal) {
   const std::string program = std::string(GALATEA_BINARY_DIR) + "/bin/galatea";
   arguments.insert(arguments.begin(), program);
   const std::filesystem::path out = folder / "stdout", err = folder / "stderr", cache = folder / "cache";
@@ -34,7 +51,7 @@ Outcome run_galatea(std::vector<std::string> arguments, const std::filesystem::p
   }
   if (interrupt_after.count() > 0) {
     std::this_thread::sleep_for(interrupt_after);
-    ::kill(child, SIGINT);
+    ::kill(child, signal);
   }
   int status = 0;
   ::waitpid(child, &status, 0);

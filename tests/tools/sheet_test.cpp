@@ -84,7 +84,12 @@ TEST(Progress, LineFitsTheTerminal) {
   EXPECT_EQ(progress_line(36000, 72000, 36000, 200).substr(42), " 36000/72000 samples  1/s  10:00:00 left");
   for (int columns = 1; columns < 100; ++columns) {
     EXPECT_LT(progress_line(123456, 999999, 17, columns).size(), static_cast<size_t>(columns) + 1) << columns;
+    EXPECT_LT(bar_line(0.5, "12/50 trials, 2 running", columns).size(), static_cast<size_t>(columns))
+        << columns;
   }
+  EXPECT_EQ(bar_line(0.5, "half", 20), "[======      ] half");
+  EXPECT_EQ(bar_line(7, "all", 15), "[========] all");
+  EXPECT_EQ(bar_line(0.5, "no room", 12), "no room");
 }
 
 }  // namespace

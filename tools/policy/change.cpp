@@ -4,8 +4,10 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "dsl/formatter/formatter.h"
 #include "policy/difference.h"
 #include "policy/mutate.h"
+#include "policy/pipeline_text.h"
 #include "policy/spelling.h"
 #include "policy/writer.h"
 #include "tools/policy/policy_tools.h"
@@ -24,6 +26,12 @@ int convert(const ConvertOptions& options, Reporter& reporter) {
   if (!document) return reporter.status();
   if (options.to == "json") {
     write_result(options.output, policy::to_json(*document), reporter);
+    return reporter.status();
+  }
+  if (options.to == "pipeline") {
+    const dsl::FormatResult made =
+        dsl::format_source("policy.dali-dsl", policy::pipeline_of(*document), reporter.sources());
+    write_result(options.output, made.text, reporter);
     return reporter.status();
   }
   const policy::Target target = options.to == "call"          ? policy::Target::kCall
@@ -96,9 +104,10 @@ Command add_policy_convert(CLI::App& parent) {
       parent.add_subcommand("convert", "The same policy as JSON, or in the spelling of a library");
   add_option(app, "policy", options->policy, kPolicy)->required();
   add_option(app, "--to", options->to,
-             {"json|call|torchvision|timm", "json", "the form of the result; call is a call of the library",
+             {"json|pipeline|call|torchvision|timm", "json",
+              "the form of the result; pipeline is a file of the language, call a call of the library",
               "--to torchvision"})
-      ->check(CLI::IsMember({"json", "call", "torchvision", "timm"}).description(""));
+      ->check(CLI::IsMember({"json", "pipeline", "call", "torchvision", "timm"}).description(""));
   add_option(app, "-o,--output", options->output, kOutput);
   return {app, [options](Reporter& reporter) { return convert(*options, reporter); }};
 }

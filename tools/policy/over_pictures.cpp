@@ -38,16 +38,40 @@ std::string text_before_columns(const std::string& policy, const Pictures& pictu
       "\n"
       "@pipeline_def(batch_size={}, num_threads=2, seed={})\n"
       "def pictures():\n"
-      "    encoded, label = fn.readers.file(file_root={})\n"
+      "    encoded, label = fn.readers.file(file_root={}{})\n"
       "    image = fn.resize(fn.decoders.image(encoded, output_type=types.RGB), size=[{}, {}])\n"
       "    augment = policy.load({})\n"
       "    outputs = [\n"
       "        image,\n",
-      pictures.batch_size, pictures.seed, language_text(pictures.data), pictures.size, pictures.size,
-      language_text(policy));
+      pictures.batch_size, pictures.seed, language_text(pictures.data),
+      pictures.shuffled ? ", random_shuffle=True" : "", pictures.size, pictures.size, language_text(policy));
 }
 
 }  // namespace
+
+std::string PictureOptions::arguments() const {
+  std::string text = fmt::format("shape=[{0}, {0}]", size);
+  for (const std::string& extra : extras) text += ", " + extra;
+  return text;
+}
+
+void add_picture_options(CLI::App* app, PictureOptions& options) {
+  add_option(app, "policy", options.policy, {"POLICY", "", "a JSON file or a spelling", "policy.json"})
+      ->required();
+  add_option(app, "--data", options.data, {"FOLDER", "", "a folder of folders of pictures", "--data photos"})
+      ->required();
+  // The default as the command has it.
+  app->add_option("--size", options.size,
+                  describe({"PIXELS", std::to_string(options.size).c_str(),
+                            "height and width of the pictures", "--size 224"}))
+      ->type_name("PIXELS")
+      ->check(CLI::Range(8, 2048).description(""));
+  add_option(app, "--seed", options.seed, {"N", "0", "other draws", "--seed 7"})
+      ->check(CLI::Range(uint64_t{0}, uint64_t{INT64_MAX}).description(""));
+  add_option(app, "--extra", options.extras,
+             {"NAME=VALUE", "", "an argument for the policy's operations, as in the language; repeatable",
+              "--extra fill_value=0"});
+}
 
 std::string language_text(const std::string& text) {
   std::string out = "\"";

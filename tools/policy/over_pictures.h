@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "policy/document.h"
 #include "tools/pipeline_host.h"
@@ -14,7 +15,22 @@ struct Pictures {
   int size = 160;    ///< height and width to which they are brought
   int batch_size = 8;
   uint64_t seed = 0;
+  bool shuffled = false;
 };
+
+/// What the subcommands that run a policy over pictures take.
+struct PictureOptions {
+  std::string policy, data;
+  int size = 160;
+  uint64_t seed = 0;
+  std::vector<std::string> extras;
+
+  /// The arguments of a call of the policy, in the language.
+  std::string arguments() const;
+  Pictures pictures(int batch_size) const { return {data, size, batch_size, seed}; }
+};
+/// POLICY and --data, --size, --seed, --extra.
+void add_picture_options(CLI::App* app, PictureOptions& options);
 
 struct StagedPictures {
   std::unique_ptr<ir::Graph> graph;        ///< nullptr: there were errors
@@ -22,7 +38,8 @@ struct StagedPictures {
   std::vector<dsl::AugmentationRun> runs;  ///< if they are observed
 };
 /// The graph whose outputs are the picture, `image`, and then `columns`: elements of a list in the language,
-/// in which `augment` is the loaded policy. `observed`: further outputs tell what ran.
+/// in which `augment` is the loaded policy and `label` the picture's class. `observed`: further outputs tell
+/// what ran.
 StagedPictures stage_over_pictures(const PipelineHost& host, const policy::Document& document,
                                    const std::string& policy, const Pictures& pictures,
                                    const std::string& columns, bool observed, Reporter& reporter);

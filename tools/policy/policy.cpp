@@ -13,9 +13,9 @@ Command add_policy(CLI::App& parent) {
   app->require_subcommand(0, 1);
   app->footer("A policy is a JSON file, or one of the spellings that `galatea policy list` shows.");
   auto commands = std::make_shared<std::vector<Command>>();
-  for (auto add :
-       {add_policy_list, add_policy_show, add_policy_validate, add_policy_convert, add_policy_diff,
-        add_policy_mutate, add_policy_view, add_policy_stats, add_policy_search, add_policy_schema})
+  for (auto add : {add_policy_list, add_policy_show, add_policy_validate, add_policy_convert, add_policy_diff,
+                   add_policy_mutate, add_policy_view, add_policy_stats, add_policy_score, add_policy_search,
+                   add_policy_schema})
     commands->push_back(add(*app));
   return {app, [app, commands](Reporter& reporter) {
             for (const Command& command : *commands)

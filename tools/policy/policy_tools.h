@@ -23,6 +23,7 @@ Command add_policy_diff(CLI::App& parent);
 Command add_policy_mutate(CLI::App& parent);
 Command add_policy_view(CLI::App& parent);
 Command add_policy_stats(CLI::App& parent);
+Command add_policy_score(CLI::App& parent);
 Command add_policy_search(CLI::App& parent);
 
 }  // namespace galatea::tools

@@ -1,90 +1,162 @@
 // galatea policy search SPACE --objective 'command {policy}': tries points of a search space.
-#include <unistd.h>
-
 #include <filesystem>
 #include <memory>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
+#include "dsl/formatter/formatter.h"
 #include "policy/messages.h"
+#include "policy/pipeline_text.h"
 #include "policy/reader.h"
+#include "policy/search/objective.h"
 #include "policy/search/report.h"
 #include "policy/search/search.h"
+#include "policy/trim.h"
 #include "policy/writer.h"
 #include "tools/interrupt.h"
 #include "tools/policy/policy_tools.h"
+#include "tools/policy/search_result.h"
 
 namespace galatea::tools {
 namespace {
 namespace fs = std::filesystem;
 
-using Json = nlohmann::ordered_json;
+using policy::Message;
 
 struct Options {
-  std::string space, output, folder, report;
+  std::string space, proxy, output, folder, report, pipeline, schedule;
   policy::StrategyOptions strategy;
   policy::SearchOptions search;
   bool json = false;
+
+  /// What the journal knows the objective by; for the proxy not where this program lies.
+  std::string objective_name() const { return proxy.empty() ? search.objective : "proxy over " + proxy; }
 };
 
-std::string point_text(const policy::Space& space, const policy::Point& point) {
-  std::string text;
-  for (size_t i = 0; i < point.size(); ++i) {
-    const policy::Gene& gene = space.genes()[i];
-    const char* kind = gene.kind == policy::Gene::Kind::kChoice ? "choice " : "";
-    text += fmt::format("{}{}={}{}", i ? " " : "", gene.path, kind, policy::number_text(point[i]));
+void report_problem(Message message, const std::string& what, const std::string& help, Reporter& reporter) {
+  reporter.report(policy::diagnose(message, {}, {what, help}));
+}
+
+/// Options that do not go together.
+void check(const Options& options, Reporter& reporter) {
+  auto refuse = [&](const std::string& what, const std::string& help) {
+    report_problem(Message::kObjective, what, help, reporter);
+  };
+  const policy::StrategyOptions& strategy = options.strategy;
+  auto names = [&](const char* word) { return policy::names_word(options.search.objective, word); };
+  const std::string by = " of the strategy `" + strategy.name + "`";
+  if (options.search.objective.empty() == options.proxy.empty())
+    refuse(options.proxy.empty() ? "nothing says how good a policy is" : "there are two objectives",
+           "give `--objective COMMAND` or `--proxy FOLDER`");
+  if (names("budget") && !strategy.has_budgets())
+    refuse("the objective names `{budget}`, but trials" + by + " have none", "use `--strategy halving`");
+  if (names("step") && !strategy.has_steps())
+    refuse("the objective names `{step}`, but trials" + by + " have none", "use `--strategy population`");
+  if (names("parent") && !strategy.has_parents())
+    refuse("the objective names `{parent}`, but trials" + by + " have none",
+           "use `--strategy halving` or `--strategy population`");
+  if (!options.schedule.empty() && !strategy.has_steps())
+    refuse("`--schedule` asks for a schedule, but the strategy `" + strategy.name + "` makes none",
+           "use `--strategy population`");
+  if (strategy.has_budgets() && strategy.least_budget > strategy.greatest_budget)
+    refuse("`--least-budget` is greater than `--budget`", "give the smaller one to `--least-budget`");
+  if (strategy.has_parents() && !options.proxy.empty())
+    refuse("the proxy trains nothing: it has no use for the strategy `" + strategy.name + "`",
+           "use `--strategy evolution`");
+}
+
+/// This program as a command that prints the proxy of a policy.
+std::string proxy_command(const Options& options) {
+  std::error_code error;
+  const std::string program = fs::read_symlink("/proc/self/exe", error).string();
+  return fmt::format("{} policy score {{policy}} --data {} --seed {}",
+                     policy::shell_quoted(error ? "galatea" : program), policy::shell_quoted(options.proxy),
+                     options.strategy.seed);
+}
+
+int64_t default_trials(const policy::Strategy& strategy, const policy::StrategyOptions& options) {
+  if (options.has_budgets()) return strategy.whole();
+  return options.has_steps() ? 10 * strategy.whole() : 50;
+}
+
+/// How many trials there will be: a grid may have fewer points than are asked for.
+int64_t trials_in_all(policy::Strategy& strategy, const Options& options) {
+  int64_t known = 0, end = options.search.trials;
+  if (options.strategy.name != "grid") return end;
+  while (known < end) {
+    const int64_t middle = known + (end - known) / 2;
+    if (strategy.ask(middle).kind == policy::Ask::Kind::kTrial)
+      known = middle + 1;
+    else
+      end = middle;
   }
-  return text;
+  return known;
 }
 
-std::string report_text(const policy::Space& space, const policy::Journal& journal, const Options& options) {
-  constexpr size_t kShown = 10;
+/// As `galatea fmt` has it.
+std::string formatted(const std::string& text, Reporter& reporter) {
+  const dsl::FormatResult made = dsl::format_source("best.dali-dsl", text, reporter.sources());
+  return made.text;
+}
+
+policy::Document document_at(const policy::Space& space, const policy::Trial& trial) {
+  return policy::trimmed(*policy::read_policy_tree(space.at(trial.point)).document);
+}
+
+void write_schedule(const policy::Space& space, const policy::Journal& journal, const policy::Trial& best,
+                    const std::string& folder, Reporter& reporter) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  for (const policy::Trial& trial : policy::lineage(journal.ended(), best.number))
+    write_result(fmt::format("{}/step-{:05}.json", folder, trial.step),
+                 policy::to_json(document_at(space, trial)), reporter);
+}
+
+/// What is written when the search has ended, for now or for good.
+void write_results(const policy::Space& space, const policy::Journal& journal, const Options& options,
+                   Reporter& reporter) {
   const auto ranked = policy::ranking(journal.ended(), options.search.minimize);
-  std::string text = fmt::format(
-      "{} trials, {} failed; {}\n", journal.ended().size(), journal.ended().size() - ranked.size(),
-      ranked.empty() ? "no score" : fmt::format("best score {:.6g}", ranked[0].score));
-  for (size_t i = 0; i < std::min(kShown, ranked.size()); ++i)
-    text += fmt::format("  {:>12.6g}  trial {:<6} {:>8.1f} s  {}\n", ranked[i].score, ranked[i].number,
-                        ranked[i].seconds, point_text(space, ranked[i].point));
-  return text;
+  policy::ReportText words = {"Search of " + options.space, options.objective_name(), "", "",
+                              options.search.minimize};
+  if (!ranked.empty()) {
+    const policy::Document best = document_at(space, ranked[0]);
+    words.best_json = policy::to_json(best);
+    words.pipeline_text = formatted(policy::pipeline_of(best), reporter);
+    if (!options.output.empty()) write_result(options.output, words.best_json, reporter);
+    if (!options.pipeline.empty()) write_result(options.pipeline, words.pipeline_text, reporter);
+    if (!options.schedule.empty()) write_schedule(space, journal, ranked[0], options.schedule, reporter);
+  }
+  if (!options.report.empty())
+    write_result(options.report, policy::html_report(space, journal.ended(), words), reporter);
+  reporter.print(options.json ? search_json(space, journal, options.search.minimize)
+                              : search_text(space, journal, options.search.minimize));
 }
 
-std::string report_json(const policy::Space& space, const policy::Journal& journal, const Options& options) {
-  Json trials = Json::array(), genes = Json::array();
-  for (const policy::Gene& gene : space.genes()) genes.push_back(gene.path);
-  for (const policy::Trial& trial : journal.ended())
-    trials.push_back({{"trial", trial.number},
-                      {"point", trial.point},
-                      {"score", trial.failed ? Json(nullptr) : Json(trial.score)},
-                      {"failed", trial.failed ? Json(trial.reason) : Json(nullptr)},
-                      {"seconds", trial.seconds}});
-  const auto ranked = policy::ranking(journal.ended(), options.search.minimize);
-  return Json{{"values", genes},
-              {"trials", trials},
-              {"best", ranked.empty() ? Json(nullptr) : Json(ranked[0].number)}}
-             .dump() +
-         "\n";
+std::optional<policy::Journal> open_journal(const std::string& space_text, const Options& options,
+                                            Reporter& reporter) {
+  std::error_code error;
+  fs::create_directories(options.search.folder, error);  // what goes wrong shows when the journal is opened
+  Result<policy::Journal> journal = policy::Journal::open(
+      options.search.folder + "/journal.jsonl",
+      {space_text, options.strategy, options.objective_name(), options.search.minimize});
+  if (!journal) {
+    reporter.report(journal.error());
+    return std::nullopt;
+  }
+  if (journal->cut_off() > 0)
+    report_problem(
+        Message::kJournalMended,
+        fmt::format("the last line of `{}/journal.jsonl` was cut off ({} bytes) and has been taken out",
+                    options.search.folder, journal->cut_off()),
+        "nothing needs doing: what it was about is done again", reporter);
+  if (!journal->ended().empty())
+    fmt::print(stderr, "goes on after {} trials of {}\n", journal->ended().size(), options.search.folder);
+  return std::move(*journal);
 }
 
-/// The lines of a pipeline that apply a policy.
-std::string pipeline_text(const std::string& path) {
-  return fmt::format(
-      "from galatea.auto_aug import policy\n"
-      "\n"
-      "augment = policy.load(\"{}\")\n"
-      "image = augment(image, shape=[224, 224])\n",
-      fs::path(path).filename().string());
-}
-
-/// One line a trial.
-void show_progress(const policy::Trial& trial, size_t ended, int64_t trials, double best) {
-  const std::string score = trial.failed ? "failed: " + trial.reason : fmt::format("{:.6g}", trial.score);
-  fmt::print(stderr, "trial {}: {} ({:.1f} s); {} of {}, best {:.6g}\n", trial.number, score, trial.seconds,
-             ended, trials, best);
-}
-
-int search(const Options& options, Reporter& reporter) {
+int search(Options options, Reporter& reporter) {
+  check(options, reporter);
+  if (reporter.status() != kFine) return reporter.status();
   Result<std::string> text = policy::read_text_file(options.space, policy::JsonLimits{}.bytes);
   if (!text) {
     reporter.report(text.error());
@@ -95,60 +167,95 @@ int search(const Options& options, Reporter& reporter) {
   const auto space = policy::Space::read(file, reporter.sources(), sink);
   reporter.report(sink.take());
   if (!space) return reporter.status();
-  policy::SearchOptions search = options.search;
-  std::error_code error;
-  search.folder = options.folder.empty() ? fs::path(options.space).replace_extension().string() + "-search"
-                                         : options.folder;
-  fs::create_directories(search.folder, error);
-  const policy::JournalHead head = {*text, options.strategy.name, search.objective, options.strategy.seed,
-                                    search.minimize};
-  Result<policy::Journal> journal = policy::Journal::open(search.folder + "/journal.jsonl", head);
-  if (!journal) {
-    reporter.report(journal.error());
-    return reporter.status();
-  }
-  if (!journal->ended().empty())
-    fmt::print(stderr, "goes on after {} trials of {}\n", journal->ended().size(), search.folder);
+  options.search.folder = options.folder.empty()
+                              ? fs::path(options.space).replace_extension().string() + "-search"
+                              : options.folder;
+  options.search.imports_from = fs::path(options.space).parent_path().string();
+  options.search.keeps_states =
+      options.strategy.has_parents() || policy::names_word(options.search.objective, "state");
+  auto journal = open_journal(*text, options, reporter);
+  if (!journal) return reporter.status();
+  if (!options.proxy.empty()) options.search.objective = proxy_command(options);
   const auto strategy = policy::make_strategy(*space, options.strategy);
+  if (options.search.trials == 0) options.search.trials = default_trials(*strategy, options.strategy);
+  if (options.search.trials < strategy->whole())
+    report_problem(Message::kIncomplete,
+                   fmt::format("{} trials end before the first round of {} is whole", options.search.trials,
+                               strategy->whole()),
+                   fmt::format("use `--trials {}`, or a smaller `--population`", strategy->whole()),
+                   reporter);
   const OrderlyEnd orderly;
+  SearchProgress progress(*journal, trials_in_all(*strategy, options), options.search.minimize,
+                          is_terminal(2));
   policy::SearchEvents events;
   events.is_interrupted = [] { return is_interrupted(); };
-  events.ended = [&](const policy::Trial& trial) {
-    const auto ranked = policy::ranking(journal->ended(), search.minimize);
-    show_progress(trial, journal->ended().size(), search.trials, ranked.empty() ? 0 : ranked[0].score);
-  };
-  if (Status done = policy::run_search(*space, *strategy, *journal, search, events); !done) {
+  events.ended = [&](const policy::Trial& trial) { progress.ended(trial); };
+  events.running = [&](size_t count) { progress.running(count); };
+  const Status done = policy::run_search(*space, *strategy, *journal, options.search, events);
+  progress.clear();
+  if (!done) {
     reporter.report(done.error());
     return reporter.status();
   }
-  const auto ranked = policy::ranking(journal->ended(), search.minimize);
-  policy::ReportText words = {"Search of " + options.space, search.objective, "", "", search.minimize};
-  if (!ranked.empty()) {
-    words.best_json = policy::to_json(*policy::read_policy_tree(space->at(ranked[0].point)).document);
-    words.pipeline_text = pipeline_text(options.output.empty() ? "best.json" : options.output);
-    if (!options.output.empty()) write_result(options.output, words.best_json, reporter);
-  }
-  if (!options.report.empty())
-    write_result(options.report, policy::html_report(*space, journal->ended(), words), reporter);
-  reporter.print(options.json ? report_json(*space, *journal, options)
-                              : report_text(*space, *journal, options));
+  write_results(*space, *journal, options, reporter);
   if (is_interrupted()) {
     fmt::print(stderr, "galatea: interrupted; the same command goes on where this one stopped\n");
     return kInterrupted;
   }
-  if (ranked.empty()) {
+  if (policy::ranking(journal->ended(), false).empty()) {
     const std::string why = journal->ended().empty() ? "there was none" : journal->ended().front().reason;
-    reporter.report(policy::diagnose(
-        policy::Message::kJournal, {},
-        {"no trial gave a score: " + why, "run the objective by hand with a policy of " + search.folder}));
+    report_problem(Message::kJournal, "no trial gave a score: " + why,
+                   "run the objective by hand with a policy of " + options.search.folder, reporter);
   }
   return reporter.status();
+}
+
+void add_strategy_options(CLI::App* app, policy::StrategyOptions& strategy) {
+  add_option(app, "--strategy", strategy.name,
+             {"NAME", "random", "which policies are tried: random, grid, evolution, halving or population",
+              "--strategy evolution"})
+      ->check(CLI::IsMember(policy::strategy_names()).description(""));
+  add_option(app, "--seed", strategy.seed, {"N", "0", "the same seed tries the same policies", "--seed 7"});
+  add_option(app, "--levels", strategy.levels,
+             {"N", "5", "grid: how many values of a {\"$float\": …} are tried", "--levels 3"})
+      ->check(CLI::Range(int64_t{2}, int64_t{1000}).description(""));
+  add_option(app, "--population", strategy.population,
+             {"N", "16, 27 or 8",
+              "evolution: how many of the latest trials have children; halving: how many begin together; "
+              "population: how many members there are",
+              "--population 12"})
+      ->check(CLI::Range(int64_t{2}, int64_t{100'000}).description(""));
+  add_option(app, "--budget", strategy.greatest_budget,
+             {"NUMBER", "27", "halving: the {budget} of the trials that get through", "--budget 81"})
+      ->check(CLI::Range(1e-9, 1e12).description(""));
+  add_option(app, "--least-budget", strategy.least_budget,
+             {"NUMBER", "1", "halving: the {budget} of the trials that begin", "--least-budget 3"})
+      ->check(CLI::Range(1e-9, 1e12).description(""));
+  add_option(app, "--eta", strategy.eta,
+             {"N", "3", "halving: one trial in so many goes on, with so many times the budget", "--eta 4"})
+      ->check(CLI::Range(int64_t{2}, int64_t{1000}).description(""));
+}
+
+void add_result_options(CLI::App* app, Options& options) {
+  add_option(
+      app, "--folder", options.folder,
+      {"FOLDER", "", "where the journal and the policies go; without it SPACE-search", "--folder runs/1"});
+  add_option(app, "-o,--output", options.output, {"FILE", "", "where the best policy goes", "-o best.json"});
+  add_option(app, "--pipeline", options.pipeline,
+             {"FILE", "", "where the best policy goes as a pipeline", "--pipeline best.dali-dsl"});
+  add_option(app, "--schedule", options.schedule,
+             {"FOLDER", "", "population: where the policies of the best member go, a file a step",
+              "--schedule schedule"});
+  add_option(app, "--report", options.report,
+             {"FILE", "", "a page with plots of the search (HTML)", "--report search.html"});
+  app->add_flag("--json", options.json, "the trials as one JSON object (default: off; example: --json)");
 }
 
 }  // namespace
 
 Command add_policy_search(CLI::App& parent) {
   auto options = std::make_shared<Options>();
+  options->search.trials = 0;
   CLI::App* app =
       parent.add_subcommand("search", "Tries policies of a search space; a command says how good each is");
   add_option(app, "space", options->space,
@@ -157,17 +264,20 @@ Command add_policy_search(CLI::App& parent) {
               "[low, high]}",
               "space.json"})
       ->required();
-  add_option(
-      app, "--objective", options->search.objective,
-      {"COMMAND", "",
-       "a command of the shell, {policy} standing for the file; the last line that it prints is the score",
-       "--objective 'python3 train.py {policy}'"})
-      ->required();
-  add_option(app, "--strategy", options->strategy.name,
-             {"random|grid|evolution", "random", "which policies are tried", "--strategy evolution"})
-      ->check(CLI::IsMember({"random", "grid", "evolution"}).description(""));
+  add_option(app, "--objective", options->search.objective,
+             {"COMMAND", "",
+              "a command of the shell, {policy} standing for the file; the last line that it prints is the "
+              "score. It may also name {trial}, {budget}, {step}, {state} and {parent}",
+              "--objective 'python3 train.py {policy}'"});
+  add_option(app, "--proxy", options->proxy,
+             {"FOLDER", "",
+              "instead of a command: affinity and diversity over these pictures, as `galatea policy score` "
+              "prints them",
+              "--proxy photos"});
+  add_strategy_options(app, options->strategy);
   add_option(app, "--trials", options->search.trials,
-             {"N", "50", "how many there are in all, with those of an earlier start", "--trials 200"})
+             {"N", "50; halving: one bracket; population: ten steps",
+              "how many there are in all, with those of an earlier start", "--trials 200"})
       ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}).description(""));
   add_option(app, "--jobs", options->search.jobs, {"N", "1", "how many run side by side", "--jobs 4"})
       ->check(CLI::Range(1, 1024).description(""));
@@ -177,18 +287,7 @@ Command add_policy_search(CLI::App& parent) {
       ->check(CLI::Range(0.0, 1e9).description(""));
   app->add_flag("--minimize", options->search.minimize,
                 "a lower score is better (default: off; example: --minimize)");
-  add_option(app, "--seed", options->strategy.seed,
-             {"N", "0", "the same seed tries the same policies", "--seed 7"});
-  add_option(app, "--levels", options->strategy.levels,
-             {"N", "5", "grid: how many values of a {\"$float\": …} are tried", "--levels 3"})
-      ->check(CLI::Range(int64_t{2}, int64_t{1000}).description(""));
-  add_option(
-      app, "--folder", options->folder,
-      {"FOLDER", "", "where the journal and the policies go; without it SPACE-search", "--folder runs/1"});
-  add_option(app, "-o,--output", options->output, {"FILE", "", "where the best policy goes", "-o best.json"});
-  add_option(app, "--report", options->report,
-             {"FILE", "", "a page with plots of the search (HTML)", "--report search.html"});
-  app->add_flag("--json", options->json, "the trials as one JSON object (default: off; example: --json)");
+  add_result_options(app, *options);
   return {app, [options](Reporter& reporter) { return search(*options, reporter); }};
 }
 

@@ -15,10 +15,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Options {
-  std::string policy, data;
-  int samples = 256, size = 160;
-  uint64_t seed = 0;
-  std::vector<std::string> extras;
+  PictureOptions pictures;
+  int samples = 256;
   bool json = false;
 };
 
@@ -101,17 +99,14 @@ std::string text_of(const PolicyStatistics& found, int size) {
 }
 
 int stats(const Options& options, Reporter& reporter) {
-  const auto document = load_policy(options.policy, reporter);
+  const auto document = load_policy(options.pictures.policy, reporter);
   if (!document) return reporter.status();
-  StatisticsOptions wanted = {options.policy,
-                              {options.data, options.size, 8, options.seed},
-                              options.samples,
-                              fmt::format("shape=[{0}, {0}]", options.size)};
-  for (const std::string& extra : options.extras) wanted.arguments += ", " + extra;
+  const StatisticsOptions wanted = {options.pictures.policy, options.pictures.pictures(8), options.samples,
+                                    options.pictures.arguments()};
   const PipelineHost host;
   const auto found = gather_statistics(host, *document, wanted, reporter);
   if (!found) return reporter.status();
-  reporter.print(options.json ? json_text(*found) : text_of(*found, options.size));
+  reporter.print(options.json ? json_text(*found) : text_of(*found, options.pictures.size));
   return is_interrupted() ? static_cast<int>(kInterrupted) : reporter.status();
 }
 
@@ -121,21 +116,10 @@ Command add_policy_stats(CLI::App& parent) {
   auto options = std::make_shared<Options>();
   CLI::App* app =
       parent.add_subcommand("stats", "What a policy changes, in numbers, over the pictures of a folder");
-  add_option(app, "policy", options->policy, {"POLICY", "", "a JSON file or a spelling", "policy.json"})
-      ->required();
-  add_option(app, "--data", options->data, {"FOLDER", "", "a folder of folders of pictures", "--data photos"})
-      ->required();
+  add_picture_options(app, options->pictures);
   add_option(app, "--samples", options->samples,
              {"N", "256", "how many samples are looked at", "--samples 1000"})
       ->check(CLI::Range(1, 10'000'000).description(""));
-  add_option(app, "--size", options->size,
-             {"PIXELS", "160", "height and width of the pictures", "--size 224"})
-      ->check(CLI::Range(8, 2048).description(""));
-  add_option(app, "--seed", options->seed, {"N", "0", "other draws", "--seed 7"})
-      ->check(CLI::Range(uint64_t{0}, uint64_t{INT64_MAX}).description(""));
-  add_option(app, "--extra", options->extras,
-             {"NAME=VALUE", "", "an argument for the policy's operations, as in the language; repeatable",
-              "--extra fill_value=0"});
   app->add_flag("--json", options->json, "one JSON object (default: off; example: --json)");
   return {app, [options](Reporter& reporter) { return stats(*options, reporter); }};
 }

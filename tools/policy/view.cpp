@@ -14,11 +14,10 @@ namespace galatea::tools {
 namespace {
 
 struct Options {
-  std::string policy, data, output;
-  int samples = 4, draws = 6, size = 160, magnitudes = 3;
-  uint64_t seed = 0;
+  PictureOptions pictures;
+  std::string output;
+  int samples = 4, draws = 6, magnitudes = 3;
   bool operations = false;
-  std::vector<std::string> extras;
 };
 
 /// The sheet's letters have no degree sign.
@@ -70,17 +69,16 @@ Columns operations(const policy::Document& document, const Options& options, con
 }
 
 int view(const Options& options, Reporter& reporter) {
-  const auto document = load_policy(options.policy, reporter);
+  const auto document = load_policy(options.pictures.policy, reporter);
   if (!document) return reporter.status();
-  std::string extras = fmt::format("shape=[{}, {}]", options.size, options.size);
-  for (const std::string& extra : options.extras) extras += ", " + extra;
+  const std::string extras = options.pictures.arguments();
   const Columns columns =
       options.operations ? operations(*document, options, extras) : draws(options, extras);
   const PipelineHost host;
-  const Pictures pictures = {options.data, options.size, std::min(options.samples, 8), options.seed};
-  const auto graph =
-      stage_over_pictures(host, *document, options.policy, pictures, columns.expressions, false, reporter)
-          .graph;
+  const auto graph = stage_over_pictures(host, *document, options.pictures.policy,
+                                         options.pictures.pictures(std::min(options.samples, 8)),
+                                         columns.expressions, false, reporter)
+                         .graph;
   if (graph == nullptr) return reporter.status();
   ContactSheet sheet;
   sheet.column_labels = columns.labels;
@@ -88,12 +86,7 @@ int view(const Options& options, Reporter& reporter) {
   const OrderlyEnd orderly;
   if (!gather(host, *graph, static_cast<size_t>(options.samples), "", sheet, reporter))
     return reporter.status();
-  if (is_interrupted()) {
-    fmt::print(stderr, "galatea: interrupted after {} samples; no sheet was written\n", sheet.rows.size());
-    return kInterrupted;
-  }
-  write_sheet(sheet, options.output, reporter);
-  return reporter.status();
+  return finish_sheet(sheet, options.output, reporter);
 }
 
 }  // namespace
@@ -102,10 +95,7 @@ Command add_policy_view(CLI::App& parent) {
   auto options = std::make_shared<Options>();
   CLI::App* app = parent.add_subcommand(
       "view", "A contact sheet: samples in rows, random draws of the policy (or its operations) in columns");
-  add_option(app, "policy", options->policy, {"POLICY", "", "a JSON file or a spelling", "policy.json"})
-      ->required();
-  add_option(app, "--data", options->data, {"FOLDER", "", "a folder of folders of pictures", "--data photos"})
-      ->required();
+  add_picture_options(app, options->pictures);
   add_option(app, "-o,--output", options->output, {"PNG", "", "where the sheet goes", "-o sheet.png"})
       ->required();
   add_option(app, "--samples", options->samples, {"N", "4", "how many samples", "--samples 8"})
@@ -118,14 +108,6 @@ Command add_policy_view(CLI::App& parent) {
   add_option(app, "--magnitudes", options->magnitudes,
              {"N", "3", "how many magnitudes of an augmentation --operations shows", "--magnitudes 5"})
       ->check(CLI::Range(1, 31).description(""));
-  add_option(app, "--size", options->size,
-             {"PIXELS", "160", "height and width of the pictures", "--size 224"})
-      ->check(CLI::Range(8, 2048).description(""));
-  add_option(app, "--seed", options->seed, {"N", "0", "other draws", "--seed 7"})
-      ->check(CLI::Range(uint64_t{0}, uint64_t{INT64_MAX}).description(""));
-  add_option(app, "--extra", options->extras,
-             {"NAME=VALUE", "", "an argument for the policy's operations, as in the language; repeatable",
-              "--extra fill_value=0"});
   return {app, [options](Reporter& reporter) { return view(*options, reporter); }};
 }
 

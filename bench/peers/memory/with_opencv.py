@@ -238,6 +238,7 @@ def turn(work):
 warped("rotate", turn, cv2.INTER_LINEAR)
 warped("rotate nearest", turn, cv2.INTER_NEAREST)
 warped("warp_affine", lambda work: np.array([[0.9, 0.1, 5], [-0.1, 0.9, 5]]), cv2.INTER_LINEAR)
+warped("warp_affine cubic", lambda work: np.array([[0.9, 0.1, 5], [-0.1, 0.9, 5]]), cv2.INTER_CUBIC)
 
 
 def blurred(size, sigma):

@@ -7,10 +7,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <unordered_map>
 
 #include "base/text_writer.h"
+#include "compiler/kernel/lowering.h"
 #include "runtime/kernel_abi.h"
 
 namespace galatea::codegen {
@@ -35,7 +38,10 @@ class Emitter {
 
   std::string run() {
     out_.line(fmt::format("// {}", kernel_.name));
-    out_.line(fmt::format("GALATEA_KERNEL({}) {{", name_));
+    const int inputs = num_inputs(kernel_);
+    int tensors = 0;
+    for (const LoopBuffer& buffer : kernel_.buffers) tensors = std::max(tensors, buffer.tensor + 1);
+    out_.line(fmt::format("GALATEA_KERNEL({}, {}, {}) {{", name_, inputs, tensors - inputs));
     out_.indent();
     out_.line("GALATEA_SAMPLE");
     out_.line("u32 flags = 0;");
@@ -315,5 +321,29 @@ class Emitter {
 }  // namespace
 
 std::string emit_cuda(const LoopKernel& loops, const std::string& name) { return Emitter(loops, name).run(); }
+
+int num_inputs(const LoopKernel& loops) {
+  int count = 0;
+  for (const LoopBuffer& buffer : loops.buffers)
+    if (buffer.kind == BufferKind::kInput) count = std::max(count, buffer.tensor + 1);
+  return count;
+}
+
+bool can_be_tiled(const LoopKernel& loops) {
+  return std::count_if(loops.body.begin(), loops.body.end(), [](const Statement& statement) {
+           return std::holds_alternative<Phase>(statement.node);
+         }) <= 1;
+}
+
+bool may_raise_flags(const Kernel& kernel) {
+  bool found = false;
+  const auto look = [&](const Expr& e) {
+    const bool divides = e->kind == ExprKind::kOp && (e->op == ScalarOp::kDiv || e->op == ScalarOp::kRem);
+    found = found || (divides && !is_float(e->type));
+  };
+  for (const Stage& stage : kernel.stages)
+    lowering::for_each_stage_expr(stage, [&](const Expr& e) { for_each_node(e, look); });
+  return found;
+}
 
 }  // namespace galatea::codegen

@@ -1,9 +1,9 @@
 // CUDA C++ text from loops.
 //
 // Comes in: loops that were lowered with ScheduleOptions::gpu. Goes out: text that NVRTC compiles for a GPU,
-// and any C++17 compiler for the host: the macros of the prelude say what differs. One block of threads runs
-// one sample; phases are separated by barriers (on the host: each phase is a loop over the threads, in order
-// or permuted).
+// and any C++17 compiler for the host: the macros of the prelude say what differs. One launch runs the calls
+// of many samples, each by one block of threads or, where can_be_tiled(), by any number of them; phases are
+// separated by barriers (on the host: each phase is a loop over the threads, in order or permuted).
 #pragma once
 
 #include <string>
@@ -17,6 +17,13 @@ namespace galatea::codegen {
 const std::string& cuda_prelude();
 /// One kernel, `extern "C"` under `name` (a C identifier).
 std::string emit_cuda(const kernel::LoopKernel& loops, const std::string& name);
+/// Tensors of a call that are read; those behind them are written.
+int num_inputs(const kernel::LoopKernel& loops);
+/// Whether several blocks may share a call: no barrier stands between its loops.
+bool can_be_tiled(const kernel::LoopKernel& loops);
+/// Whether a call may raise flags (an integer division by zero). Loops divide by extents as well, which
+/// cannot fail, so stages are asked.
+bool may_raise_flags(const kernel::Kernel& kernel);
 /// Threads of a block for which kernels are written (any number works).
 inline constexpr int kCudaThreads = 256;
 

@@ -14,8 +14,8 @@ namespace galatea::codegen {
 
 namespace {
 
-using Program = struct NvrtcProgram*;
-using Code = int;  ///< nvrtcResult; 0 is success
+using Program = void*;  ///< nvrtcProgram
+using Code = int;       ///< nvrtcResult; 0 is success
 
 constexpr const char* kNames[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"};
 constexpr int kOldestMajor = 11;

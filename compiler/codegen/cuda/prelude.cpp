@@ -28,14 +28,15 @@ struct f16 { u16 bits; };
 struct galatea_tensor { void* data; i64 extents[8]; i64 strides[8]; };
 struct galatea_call { const galatea_tensor* tensors; const u64* params; u8* scratch; u32* status; };
 
+// A launch runs many calls. Call k has the blocks first_blocks[k] up to first_blocks[k + 1], its tiles.
 #ifdef __CUDACC__
-// One block a sample. A phase ends at a barrier.
+// A phase ends at a barrier.
 #define GALATEA_INLINE static __device__ __forceinline__
-#define GALATEA_KERNEL(name) extern "C" __global__ void __launch_bounds__(256) name(const galatea_call* calls)
-#define GALATEA_SAMPLE const galatea_call call = calls[blockIdx.x];
-#define GALATEA_PHASE {
+#define GALATEA_KERNEL(name, inputs, outputs) \
+  extern "C" __global__ void __launch_bounds__(256) name(const galatea_call* calls, const u32* first_blocks, u32 num_calls)
+#define GALATEA_BLOCK blockIdx.x
+#define GALATEA_PHASE { const i64 thread = (i64)tile * blockDim.x + threadIdx.x, step = (i64)tiles * blockDim.x;
 #define GALATEA_END_PHASE } __syncthreads();
-#define GALATEA_GRID(v, begin, end) for (i64 v = (begin) + (i64)threadIdx.x; v < (end); v += (i64)blockDim.x)
 #define GALATEA_OR(address, flags) atomicOr(address, flags)
 #define GALATEA_ADD(address, value) galatea_atomic_add(address, value)
 static __device__ inline void galatea_atomic_add(i32* a, i32 value) { atomicAdd(a, value); }
@@ -74,11 +75,14 @@ GALATEA_INLINE f64 galatea_fmod(f64 a, f64 b) { return fmod(a, b); }
 #else
 // Threads one after the other: phase by phase, in order or permuted (odd ones backwards, then even ones).
 #define GALATEA_INLINE static inline
-#define GALATEA_KERNEL(name) extern "C" __attribute__((visibility("default"))) void name(const galatea_call* calls, int threads, int permuted)
-#define GALATEA_SAMPLE const galatea_call call = calls[0];
-#define GALATEA_PHASE for (int turn = 0; turn < threads; ++turn) { const i64 thread = galatea_thread(turn, threads, permuted);
-#define GALATEA_END_PHASE (void)thread; }
-#define GALATEA_GRID(v, begin, end) for (i64 v = (begin) + thread; v < (end); v += threads)
+#define GALATEA_KERNEL(name, inputs, outputs) \
+  extern "C" __attribute__((visibility("default"))) const int name##_tensors[2] = {inputs, outputs}; \
+  extern "C" __attribute__((visibility("default"))) \
+  void name(const galatea_call* calls, const u32* first_blocks, u32 num_calls, u32 block, int threads, int permuted)
+#define GALATEA_BLOCK block
+#define GALATEA_PHASE for (int turn = 0; turn < threads; ++turn) { \
+  const i64 thread = (i64)tile * threads + galatea_thread(turn, threads, permuted), step = (i64)tiles * threads;
+#define GALATEA_END_PHASE }
 #define GALATEA_OR(address, flags) (*(address) |= (flags))
 #define GALATEA_ADD(address, value) (*(address) += (value))
 GALATEA_INLINE i64 galatea_thread(int turn, int threads, int permuted) {
@@ -116,8 +120,23 @@ GALATEA_INLINE f64 galatea_fmod(f64 a, f64 b) { return __builtin_fmod(a, b); }
 #endif
 )";
 
-/// Integer operations, conversions, selection: the same text everywhere.
+/// Which call a block works on; integer operations, conversions, selection: the same text everywhere.
 constexpr const char* kScalars = R"(
+#define GALATEA_SAMPLE \
+  const u32 number = galatea_call_of(first_blocks, num_calls, GALATEA_BLOCK); \
+  const galatea_call call = calls[number]; \
+  const u32 tile = GALATEA_BLOCK - first_blocks[number], tiles = first_blocks[number + 1] - first_blocks[number];
+#define GALATEA_GRID(v, begin, end) for (i64 v = (begin) + thread; v < (end); v += step)
+// The last call that begins at or before a block. Every call has a block.
+GALATEA_INLINE u32 galatea_call_of(const u32* first_blocks, u32 num_calls, u32 block) {
+  u32 low = 0, high = num_calls;
+  while (high - low > 1) {
+    const u32 middle = (low + high) / 2;
+    if (first_blocks[middle] <= block) low = middle; else high = middle;
+  }
+  return low;
+}
+
 template <typename T> GALATEA_INLINE T galatea_select(bool c, T a, T b) { return c ? a : b; }
 template <typename T> GALATEA_INLINE T galatea_min(T a, T b) { return a < b ? a : b; }
 template <typename T> GALATEA_INLINE T galatea_max(T a, T b) { return a > b ? a : b; }

@@ -128,8 +128,7 @@ class ShimBackend final : public KernelBackend {
 
 }  // namespace
 
-Result<std::shared_ptr<const ShimLibrary>> ShimLibrary::compile(const std::string& kernels) {
-  const std::string text = cuda_prelude() + kernels;
+Result<ShimFile> compile_shim_file(const std::string& text) {
   const fs::path folder = cache_folder();
   std::error_code error;
   fs::create_directories(folder, error);
@@ -140,12 +139,18 @@ Result<std::shared_ptr<const ShimLibrary>> ShimLibrary::compile(const std::strin
   const uint64_t low = hash_text(setting("GALATEA_CXX"), hash_text(text, 14695981039346656037U)),
                  high = hash_text(text, low * 31 + 7);
   const fs::path file = folder / fmt::format("{:016x}{:016x}.so", low, high);
+  const bool from_cache = fs::exists(file, error) && setting_bool("GALATEA_CACHE");
+  if (!from_cache) GALATEA_TRY(compile_file(text, file));
+  return ShimFile{file.string(), from_cache};
+}
+
+Result<std::shared_ptr<const ShimLibrary>> ShimLibrary::compile(const std::string& kernels) {
+  GALATEA_ASSIGN(const ShimFile file, compile_shim_file(cuda_prelude() + kernels));
   std::shared_ptr<ShimLibrary> out(new ShimLibrary);
-  out->from_cache_ = fs::exists(file, error) && setting_bool("GALATEA_CACHE");
-  if (!out->from_cache_) GALATEA_TRY(compile_file(text, file));
-  out->library_ = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  out->from_cache_ = file.from_cache;
+  out->library_ = dlopen(file.path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!out->library_)
-    return make_error(ErrorKind::kSystem, "", fmt::format("cannot load {}: {}", file.string(), dlerror()),
+    return make_error(ErrorKind::kSystem, "", fmt::format("cannot load {}: {}", file.path, dlerror()),
                       "remove the file; it is made again");
   return out;
 }
@@ -156,10 +161,13 @@ ShimLibrary::~ShimLibrary() {
 
 void ShimLibrary::run(const std::string& name, const runtime::KernelCall& call,
                       const ShimOptions& options) const {
-  using Function = void (*)(const runtime::KernelCall*, int, int);
+  using Function = void (*)(const runtime::KernelCall*, const uint32_t*, uint32_t, uint32_t, int, int);
   const auto function = reinterpret_cast<Function>(dlsym(library_, name.c_str()));
   GALATEA_CHECK(function != nullptr, "no kernel of this name in the shim: " + name);
-  function(&call, options.threads, options.permuted ? 1 : 0);
+  const uint32_t first_blocks[] = {0, options.tiles};
+  for (uint32_t turn = 0; turn < options.tiles; ++turn)
+    function(&call, first_blocks, 1, options.permuted ? options.tiles - 1 - turn : turn, options.threads,
+             options.permuted ? 1 : 0);
 }
 
 Result<std::unique_ptr<KernelBackend>> make_shim_backend() {

@@ -18,20 +18,28 @@ namespace galatea::codegen {
 struct ShimOptions {
   int threads = 32;
   bool permuted = false;
+  uint32_t tiles = 1;  ///< blocks that share the call, where the kernel allows it
 };
+
+struct ShimFile {
+  std::string path;
+  bool from_cache = false;
+};
+/// Compiles (or takes from the cache of this text and compiler) a whole text, prelude included. Fails with
+/// kSystem where there is no compiler.
+Result<ShimFile> compile_shim_file(const std::string& text);
 
 /// Compiled text. Kernels are found by their names.
 class ShimLibrary {
  public:
-  /// Compiles (or takes from the cache of this text and compiler) prelude + kernels. Fails with kSystem where
-  /// there is no compiler.
+  /// Compiles prelude + kernels, as compile_shim_file() does.
   static Result<std::shared_ptr<const ShimLibrary>> compile(const std::string& kernels);
   ~ShimLibrary();
   ShimLibrary(const ShimLibrary&) = delete;
   ShimLibrary& operator=(const ShimLibrary&) = delete;
 
   bool from_cache() const { return from_cache_; }
-  /// Runs one sample.
+  /// Runs the call of one sample.
   void run(const std::string& name, const runtime::KernelCall& call, const ShimOptions& options = {}) const;
 
  private:

@@ -145,37 +145,71 @@ class FunctionEmitter {
   void end_streams();
   void store_whole(Value* vector, Value* pointer, int buffer, bool streaming);
 
-  // band_row.cpp, band_row_vnni.cpp
+  // band_row.cpp
+  /// A hand-made form of a row: source columns lie in planes; sixteen pixels are a group, for which
+  /// `prepared` has tables, by steps of some taps.
+  struct BandForm {
+    int log_taps;        ///< taps a step, as a power of two
+    int log_pixels;      ///< pixels that share a window, as a power of two
+    int64_t window;      ///< columns in a window
+    int64_t step_bytes;  ///< of a group's tables for one step
+    int log_bytes;       ///< bytes of an element in a plane, as a power of two
+    bool moves;          ///< each tap may have a window of its own
+  };
+  static constexpr BandForm kQuads{2, 4, 64, 192, 0, false}, kPairs{1, 2, 16, 128, 0, false},
+      kFloats{0, 4, 32, 128, 2, true};
+  static constexpr int kGroup = 16;  ///< pixels
+  /// Addresses and sizes inside `prepared`.
+  struct PreparedLayout {
+    Value *start, *base, *tables, *planes;
+    Value *width, *taps, *src_width, *groups, *steps, *group_bytes, *plane_bytes;
+  };
+  const BandForm* form_of(const kernel::BandTables& tables) const;
+  PreparedLayout prepared_layout(const kernel::BandTables& tables, const BandForm& form);
+  Value* prepared_header(const PreparedLayout& layout, int number);
   void emit_band_prepare(const kernel::BandPrepare& prepare);
   void emit_band_row(const kernel::BandRow& row);
   void emit_plain_row(const kernel::BandRow& row);
   kernel::Block gathered_row(const kernel::BandRow& row, std::vector<DType>& types);
-  /// Addresses and sizes inside `prepared`; see band_row_vnni.cpp.
-  struct PreparedLayout {
-    Value *start, *base, *tables, *planes;
-    Value *width, *taps, *src_width, *groups, *quads, *group_bytes, *plane_bytes;
+  void switch_steps(Value* steps, const std::vector<int64_t>& known,
+                    const std::function<void(int64_t)>& emit);
+  Value* column(const PreparedLayout& layout, Value* position);
+  /// Where a row's sums go: element 0, and elements from channel to channel.
+  struct BandTarget {
+    Value *start, *plane;
   };
-  bool has_vnni_form(const kernel::BandTables& tables) const;
-  /// In what the forms' layouts differ: taps a step, bytes of a group's bases (both as powers of two), bytes
-  /// of a step's tables.
-  struct PreparedForm {
-    int log_taps, log_base_bytes;
-    int64_t step_bytes;
+  BandTarget band_target(const kernel::BandRow& row);
+  void store_group(const kernel::BandRow& row, const BandTarget& target, Value* x, size_t channel,
+                   Value* value, Value* mask);
+  void sum_steps(Value* steps, int64_t known, std::vector<Value*>& sums,
+                 const std::function<void(Value*, std::vector<Value*>&)>& add);
+  // band_tables.cpp
+  /// One tap of one pixel of a group, where its table entries go.
+  struct BandSlot {
+    Value* step;   ///< the step's tables
+    Value* lane;   ///< of the group
+    Value* tap;    ///< of the step
+    Value* index;  ///< of the column in the window
+    Value* weight;
+    Value* real;  ///< whether the pixel and the tap exist; else the weight is that of others
   };
-  static constexpr PreparedForm kQuads{2, 2, 192}, kPairs{1, 4, 128};
-  static constexpr int kGroup = 16;  ///< pixels
-  PreparedLayout prepared_layout(const kernel::BandTables& tables, const PreparedForm& form);
-  void emit_vnni_prepare(const kernel::BandTables& tables);
-  void emit_vnni_row(const kernel::BandRow& row);
-  void emit_vnni_groups(const kernel::BandRow& row, const PreparedLayout& layout, int fixed_quads);
-  void emit_deinterleave(const kernel::BandRow& row, const PreparedLayout& layout, Value* low, Value* high);
-  // band_row_pairs.cpp; `quads` of the layout are pairs there
-  bool has_pairs_form(const kernel::BandTables& tables) const;
-  void emit_pairs_prepare(const kernel::BandTables& tables);
-  void emit_pairs_row(const kernel::BandRow& row);
-  void emit_pairs_groups(const kernel::BandRow& row, const PreparedLayout& layout, int fixed_pairs);
-  void take_row_apart(const kernel::BandRow& row, const PreparedLayout& layout, Value* low, Value* high);
+  void emit_band_tables(const kernel::BandTables& tables, const BandForm& form);
+  /// Each writes an entry; returns whether the form can hold the weight, or null: always.
+  Value* fill_quad(const BandSlot& slot);
+  Value* fill_pair(const BandSlot& slot);
+  Value* fill_float(const BandSlot& slot);
+  // band_planes.cpp
+  void take_row_apart(const kernel::BandRow& row, const PreparedLayout& layout);
+  void take_masked_row_apart(const kernel::BandRow& row, const PreparedLayout& layout);
   Value* pick_channel(const std::vector<Value*>& parts, int c);
+  // band_row_vnni.cpp, band_row_pairs.cpp, band_row_floats.cpp
+  void emit_vnni_row(const kernel::BandRow& row, const PreparedLayout& layout);
+  void emit_vnni_groups(const kernel::BandRow& row, const PreparedLayout& layout, int64_t known_steps);
+  void emit_pairs_row(const kernel::BandRow& row, const PreparedLayout& layout);
+  void emit_pairs_groups(const kernel::BandRow& row, const PreparedLayout& layout, int64_t known_steps);
+  void emit_float_row(const kernel::BandRow& row, const PreparedLayout& layout);
+  void emit_float_groups(const kernel::BandRow& row, const PreparedLayout& layout, bool one_window,
+                         int64_t known_steps);
 
   // types
   llvm::Type* type_of(DType type) const;      ///< in registers

@@ -1,0 +1,125 @@
+// Looking up, compiling, keeping; see device_code.h.
+#include "compiler/codegen/cuda/device_code.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <fstream>
+
+#include "compiler/codegen/build_id.h"
+#include "compiler/codegen/cuda/emit.h"
+#include "compiler/codegen/kernel_key.h"
+#include "compiler/codegen/parallel.h"
+
+namespace galatea::codegen {
+
+namespace {
+
+using kernel::LoopKernel;
+
+/// The same loops without the names that nothing depends on.
+LoopKernel without_names(LoopKernel loops) {
+  loops.name = kDeviceFunction;
+  for (kernel::KernelParam& param : loops.params) param.name.clear();
+  for (size_t b = 0; b < loops.buffers.size(); ++b) loops.buffers[b].name = std::to_string(b);
+  for (kernel::Statement& statement : loops.body)
+    if (auto* phase = std::get_if<kernel::Phase>(&statement.node)) phase->name.clear();
+  return loops;
+}
+
+}  // namespace
+
+struct DeviceCompiler::Wanted {
+  std::string name;  ///< the first kernel's, for errors
+  std::string text, key;
+  std::shared_ptr<const std::string> cubin;
+  bool from_cache = false;
+  double seconds = 0;
+};
+
+std::string DeviceCompiler::key_of(const std::string& text) const {
+  return fmt::format("cuda sm_{} nvrtc {}.{} build {}\n{}", architecture_, nvrtc_->major_version(),
+                     nvrtc_->minor_version(), build_id(), text);
+}
+
+Status DeviceCompiler::make(Wanted& wanted) const {
+  const auto start = std::chrono::steady_clock::now();
+  auto cubin = nvrtc_->compile(cuda_prelude() + wanted.text, wanted.name + ".cu", architecture_);
+  wanted.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!cubin) {
+    if (cubin.error().kind == ErrorKind::kInternal) save_refused(wanted, cubin.error());
+    return std::unexpected(std::move(cubin.error()));
+  }
+  wanted.cubin = std::make_shared<const std::string>(std::move(*cubin));
+  return {};
+}
+
+void DeviceCompiler::save_refused(const Wanted& wanted, Error& error) const {
+  std::error_code ignored;
+  const auto file = std::filesystem::temp_directory_path(ignored) /
+                    fmt::format("galatea-refused-{}.cu", hash_name(wanted.key));
+  std::ofstream out(file, std::ios::binary);
+  out << cuda_prelude() << wanted.text;
+  out.close();
+  if (!out || error.diagnostics.empty()) return;
+  error.diagnostics.front().notes.push_back(fmt::format("the text is saved in {}", file.string()));
+  error.diagnostics.front().help = "please report this with that file: it is a bug in galatea";
+}
+
+Result<std::vector<DeviceCode>> DeviceCompiler::compile(std::span<const KernelJob> jobs) {
+  const std::lock_guard lock(mutex_);
+  std::vector<DeviceCode> out(jobs.size());
+  std::vector<Wanted> wanted;
+  std::vector<size_t> wanted_by(jobs.size());
+  std::map<std::string, size_t> by_key;
+  for (size_t k = 0; k < jobs.size(); ++k) {
+    Wanted one{jobs[k].loops->name,
+               emit_cuda(without_names(*jobs[k].loops), kDeviceFunction),
+               {},
+               nullptr,
+               false,
+               0};
+    one.key = key_of(one.text);
+    const auto [place, is_new] = by_key.try_emplace(one.key, wanted.size());
+    wanted_by[k] = place->second;
+    if (is_new) wanted.push_back(std::move(one));
+  }
+  std::vector<Wanted*> missing;
+  for (Wanted& one : wanted) {
+    if (const auto known = known_.find(one.key); known != known_.end()) {
+      one.cubin = known->second;
+    } else if (auto kept = cache_.find(one.key)) {
+      one.cubin = std::make_shared<const std::string>(std::move(kept->bytes));
+    } else {
+      missing.push_back(&one);
+      continue;
+    }
+    one.from_cache = true;
+  }
+  std::vector<Status> states(missing.size());
+  for_each_parallel(missing.size(), [&](size_t i) { states[i] = make(*missing[i]); });
+  for (const Status& state : states) GALATEA_TRY(state);
+  for (const Wanted* one : missing) cache_.store(one->key, {*one->cubin, 0});
+  if (!missing.empty()) cache_.trim();
+  for (size_t k = 0; k < jobs.size(); ++k) {
+    Wanted& one = wanted[wanted_by[k]];
+    out[k] = {one.cubin,
+              num_inputs(*jobs[k].loops),
+              can_be_tiled(*jobs[k].loops),
+              may_raise_flags(*jobs[k].kernel),
+              one.from_cache,
+              one.seconds};
+    known_.try_emplace(one.key, one.cubin);
+    // Later kernels of the same key share.
+    one.from_cache = true;
+    one.seconds = 0;
+  }
+  return out;
+}
+
+std::vector<std::string> DeviceCompiler::take_notes() {
+  const std::lock_guard lock(mutex_);
+  return cache_.take_notes();
+}
+
+}  // namespace galatea::codegen

@@ -1,0 +1,174 @@
+// Sorting calls by site, laying out the one copy, launching.
+#include "runtime/cuda/batch_launch.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace galatea::runtime::cuda {
+
+namespace {
+
+// What kernels are compiled against: galatea_call and galatea_tensor of the prelude.
+static_assert(sizeof(DeviceCall) == 32 && sizeof(KernelTensor) == 8 + 2 * 8 * kMaxRank);
+
+int64_t aligned(int64_t bytes) {
+  return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
+}
+
+/// Takes room in the copy.
+int64_t take(int64_t& end, int64_t bytes) {
+  const int64_t begin = aligned(end);
+  end = begin + bytes;
+  return begin;
+}
+
+template <typename T>
+int64_t bytes_of(size_t count) {
+  return static_cast<int64_t>(count * sizeof(T));
+}
+
+}  // namespace
+
+std::optional<LaunchedBatch::Failure> LaunchedBatch::first_failure() const {
+  std::optional<Failure> first;
+  for (size_t k = 0; k < may_fail_.size(); ++k) {
+    Failure each = may_fail_[k];
+    std::memcpy(&each.flags, status_.host() + k * sizeof(uint32_t), sizeof(uint32_t));
+    if (each.flags == 0) continue;
+    if (!first || std::pair(each.sample, each.site) < std::pair(first->sample, first->site)) first = each;
+  }
+  return first;
+}
+
+int32_t BatchLaunch::add_upload(const void* data, int64_t bytes) {
+  uploads_.push_back({data, bytes, 0});
+  return static_cast<int32_t>(uploads_.size()) - 1;
+}
+
+void BatchLaunch::add_call(int32_t site, int32_t sample, std::span<const LaunchTensor> tensors,
+                           std::span<const uint64_t> params, int64_t scratch_bytes) {
+  calls_.push_back(
+      {site, sample, tensors_.size(), tensors.size(), params_.size(), params.size(), scratch_bytes});
+  tensors_.insert(tensors_.end(), tensors.begin(), tensors.end());
+  params_.insert(params_.end(), params.begin(), params.end());
+}
+
+uint32_t BatchLaunch::count_tiles(const Call& call, const LaunchKernel& kernel) const {
+  if (!kernel.is_tiled || static_cast<size_t>(kernel.inputs) >= call.num_tensors) return 1;
+  const KernelTensor& output = tensors_[call.first_tensor + static_cast<size_t>(kernel.inputs)].view;
+  int64_t volume = 1;
+  for (int d = 0; d < kMaxRank && output.extents[d] > 0; ++d) volume *= output.extents[d];
+  constexpr int64_t kTile = kThreads * kElementsPerThread;
+  return static_cast<uint32_t>(std::clamp<int64_t>((volume + kTile - 1) / kTile, 1, 1 << 16));
+}
+
+BatchLaunch::Plan BatchLaunch::plan(std::span<const LaunchKernel> kernels) {
+  std::stable_sort(calls_.begin(), calls_.end(),
+                   [](const Call& a, const Call& b) { return a.site < b.site; });
+  Plan out;
+  for (size_t begin = 0; begin < calls_.size();) {
+    Group group{begin, begin, 0, 0};
+    int64_t scratch = 0;
+    for (; group.end < calls_.size() && calls_[group.end].site == calls_[begin].site; ++group.end) {
+      scratch += aligned(calls_[group.end].scratch_bytes);
+      if (kernels[static_cast<size_t>(calls_[begin].site)].may_fail) ++out.num_status;
+    }
+    out.scratch_bytes = std::max(out.scratch_bytes, scratch);
+    group.blocks_offset = take(out.bytes, bytes_of<uint32_t>(group.end - begin + 1));
+    out.groups.push_back(group);
+    begin = group.end;
+  }
+  out.calls = take(out.bytes, bytes_of<DeviceCall>(calls_.size()));
+  out.tensors = take(out.bytes, bytes_of<KernelTensor>(tensors_.size()));
+  out.params = take(out.bytes, bytes_of<uint64_t>(params_.size()));
+  out.status = take(out.bytes, bytes_of<uint32_t>(out.num_status));
+  for (Upload& upload : uploads_) upload.offset = take(out.bytes, upload.bytes + kBufferPadding);
+  return out;
+}
+
+LaunchedBatch BatchLaunch::fill(Plan& plan, std::span<const LaunchKernel> kernels, uint8_t* host,
+                                DevicePointer device, DevicePointer scratch) const {
+  LaunchedBatch out;
+  const auto base = static_cast<uint64_t>(device);
+  for (const Upload& upload : uploads_)
+    std::memcpy(host + upload.offset, upload.data, static_cast<size_t>(upload.bytes));
+  if (!params_.empty()) std::memcpy(host + plan.params, params_.data(), params_.size() * sizeof(uint64_t));
+  std::memset(host + plan.status, 0, plan.num_status * sizeof(uint32_t));
+  auto* tensors = reinterpret_cast<KernelTensor*>(host + plan.tensors);
+  for (size_t t = 0; t < tensors_.size(); ++t) {
+    tensors[t] = tensors_[t].view;
+    if (tensors_[t].upload < 0) continue;
+    const Upload& upload = uploads_[static_cast<size_t>(tensors_[t].upload)];
+    const uint64_t within =
+        reinterpret_cast<uintptr_t>(tensors_[t].view.data) - reinterpret_cast<uintptr_t>(upload.data);
+    tensors[t].data = reinterpret_cast<void*>(base + static_cast<uint64_t>(upload.offset) + within);
+  }
+  auto* calls = reinterpret_cast<DeviceCall*>(host + plan.calls);
+  for (Group& group : plan.groups) {
+    auto* first_blocks = reinterpret_cast<uint32_t*>(host + group.blocks_offset);
+    const LaunchKernel& kernel = kernels[static_cast<size_t>(calls_[group.begin].site)];
+    uint64_t next_scratch = scratch;
+    for (size_t c = group.begin; c < group.end; ++c) {
+      const Call& call = calls_[c];
+      first_blocks[c - group.begin] = group.num_blocks;
+      group.num_blocks += count_tiles(call, kernel);
+      calls[c].tensors =
+          base + static_cast<uint64_t>(plan.tensors) + call.first_tensor * sizeof(KernelTensor);
+      calls[c].params = call.num_params > 0
+                            ? base + static_cast<uint64_t>(plan.params) + call.first_param * sizeof(uint64_t)
+                            : 0;
+      calls[c].scratch = call.scratch_bytes > 0 ? next_scratch : 0;
+      next_scratch += static_cast<uint64_t>(aligned(call.scratch_bytes));
+      calls[c].status = 0;
+      if (!kernel.may_fail) continue;
+      calls[c].status = base + static_cast<uint64_t>(plan.status) + out.may_fail_.size() * sizeof(uint32_t);
+      out.may_fail_.push_back({call.site, call.sample, 0});
+    }
+    first_blocks[group.end - group.begin] = group.num_blocks;
+  }
+  return out;
+}
+
+Result<LaunchedBatch> BatchLaunch::enqueue(std::span<const LaunchKernel> kernels) {
+  auto out = enqueue_calls(kernels);
+  uploads_.clear();
+  calls_.clear();
+  tensors_.clear();
+  params_.clear();
+  return out;
+}
+
+Result<LaunchedBatch> BatchLaunch::enqueue_calls(std::span<const LaunchKernel> kernels) {
+  if (calls_.empty()) return LaunchedBatch{};
+  Plan plan = this->plan(kernels);
+  // All of these go back to their pools at the end; the pools know what the stream still does with them.
+  GALATEA_ASSIGN(const MemoryBlock host, pinned_->acquire(plan.bytes, stream_));
+  GALATEA_ASSIGN(const MemoryBlock device, device_->acquire(plan.bytes, stream_));
+  MemoryBlock scratch;
+  if (plan.scratch_bytes > 0) {
+    GALATEA_ASSIGN(scratch, device_->acquire(plan.scratch_bytes, stream_));
+  }
+  LaunchedBatch out =
+      fill(plan, kernels, host.host(), device.device(), plan.scratch_bytes > 0 ? scratch.device() : 0);
+  if (plan.num_status > 0) {
+    GALATEA_ASSIGN(out.status_, pinned_->acquire(bytes_of<uint32_t>(plan.num_status), stream_));
+  }
+  GALATEA_TRY(stream_->upload(device.device(), host.host(), plan.bytes));
+  for (const Group& group : plan.groups) {
+    DevicePointer calls =
+        device.device() + static_cast<DevicePointer>(plan.calls) + group.begin * sizeof(DeviceCall);
+    DevicePointer first_blocks = device.device() + static_cast<DevicePointer>(group.blocks_offset);
+    auto num_calls = static_cast<uint32_t>(group.end - group.begin);
+    GALATEA_TRY(stream_->launch(kernels[static_cast<size_t>(calls_[group.begin].site)].function,
+                                group.num_blocks, kThreads, {&calls, &first_blocks, &num_calls}));
+    ++out.num_launches_;
+  }
+  if (plan.num_status > 0)
+    GALATEA_TRY(stream_->download(out.status_.host(),
+                                  device.device() + static_cast<DevicePointer>(plan.status),
+                                  bytes_of<uint32_t>(plan.num_status)));
+  return out;
+}
+
+}  // namespace galatea::runtime::cuda

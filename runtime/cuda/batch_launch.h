@@ -1,0 +1,111 @@
+// The kernel calls of a batch, as few launches as there are call sites.
+//
+// Comes in: the calls that each sample's program would make, in any order of samples, and the bytes that the
+// host made for them. Goes out: one copy to the device (descriptors, parameters, those bytes) and one launch
+// a call site, in the order of sites; nothing waits for the device. A sample that took another way through
+// its program has no call at a site, and takes no block there.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "runtime/cuda/memory_pool.h"
+#include "runtime/kernel_abi.h"
+
+namespace galatea::runtime::cuda {
+
+/// A call as kernels see it: `galatea_call` of the prelude. Addresses are the device's.
+struct DeviceCall {
+  uint64_t tensors = 0, params = 0, scratch = 0, status = 0;
+};
+
+/// What stands at a call site.
+struct LaunchKernel {
+  FunctionHandle function = nullptr;
+  int inputs = 0;
+  bool is_tiled = false;  ///< blocks may share a call (codegen::can_be_tiled)
+  bool may_fail = false;  ///< it may raise flags
+};
+
+/// A tensor of a call. In memory of the device, or in bytes of the host that go up with the batch.
+struct LaunchTensor {
+  KernelTensor view;  ///< with `upload`: `data` points into (or near, for a window) those bytes
+  int32_t upload = -1;
+};
+
+/// A batch whose launches are on their way.
+class LaunchedBatch {
+ public:
+  struct Failure {
+    int32_t site = 0, sample = 0;
+    uint32_t flags = 0;
+  };
+  int num_launches() const { return num_launches_; }
+  /// Once the stream has passed the batch: the first failed call, in the order of samples, then of sites.
+  std::optional<Failure> first_failure() const;
+
+ private:
+  friend class BatchLaunch;
+  int num_launches_ = 0;
+  MemoryBlock status_;             ///< pinned; empty: no call can fail
+  std::vector<Failure> may_fail_;  ///< a word each
+};
+
+class BatchLaunch {
+ public:
+  /// Threads of a block: what kernels are compiled for.
+  static constexpr int kThreads = 256;
+  /// Elements of the output for one thread, where calls are tiled.
+  static constexpr int64_t kElementsPerThread = 8;
+
+  BatchLaunch(std::shared_ptr<const Stream> stream, std::shared_ptr<MemoryPool> device,
+              std::shared_ptr<MemoryPool> pinned)
+      : stream_(std::move(stream)), device_(std::move(device)), pinned_(std::move(pinned)) {}
+
+  /// Bytes that go up with the batch; they are read by enqueue(). The number is for LaunchTensor::upload.
+  int32_t add_upload(const void* data, int64_t bytes);
+  void add_call(int32_t site, int32_t sample, std::span<const LaunchTensor> tensors,
+                std::span<const uint64_t> params, int64_t scratch_bytes);
+  /// Copies and launches; `kernels` per site. Afterwards the object is as new.
+  Result<LaunchedBatch> enqueue(std::span<const LaunchKernel> kernels);
+
+ private:
+  struct Upload {
+    const void* data = nullptr;
+    int64_t bytes = 0, offset = 0;
+  };
+  struct Call {
+    int32_t site = 0, sample = 0;
+    size_t first_tensor = 0, num_tensors = 0, first_param = 0, num_params = 0;
+    int64_t scratch_bytes = 0;
+  };
+  /// The calls of one site: [begin, end) of calls_.
+  struct Group {
+    size_t begin = 0, end = 0;
+    int64_t blocks_offset = 0;
+    uint32_t num_blocks = 0;
+  };
+  /// Where everything lies in the copy.
+  struct Plan {
+    std::vector<Group> groups;
+    int64_t calls = 0, tensors = 0, params = 0, status = 0, bytes = 0;
+    int64_t scratch_bytes = 0;  ///< sites follow each other, so that the largest need serves all
+    size_t num_status = 0;
+  };
+
+  Plan plan(std::span<const LaunchKernel> kernels);
+  LaunchedBatch fill(Plan& plan, std::span<const LaunchKernel> kernels, uint8_t* host, DevicePointer device,
+                     DevicePointer scratch) const;
+  uint32_t count_tiles(const Call& call, const LaunchKernel& kernel) const;
+  Result<LaunchedBatch> enqueue_calls(std::span<const LaunchKernel> kernels);
+
+  std::shared_ptr<const Stream> stream_;
+  std::shared_ptr<MemoryPool> device_, pinned_;
+  std::vector<Upload> uploads_;
+  std::vector<Call> calls_;
+  std::vector<LaunchTensor> tensors_;
+  std::vector<uint64_t> params_;
+};
+
+}  // namespace galatea::runtime::cuda

@@ -1,0 +1,225 @@
+// Recycling behind memory_pool.h. Nothing that may wait for the device is called under the lock.
+#include "runtime/cuda/memory_pool.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/arena.h"
+#include "runtime/kernel_abi.h"
+#include "runtime/messages.h"
+
+namespace galatea::runtime::cuda {
+
+// ---- one block
+
+MemoryBlock::MemoryBlock(std::shared_ptr<MemoryPool> pool, std::unique_ptr<Block> block,
+                         std::shared_ptr<const Stream> stream)
+    : pool_(std::move(pool)), block_(std::move(block)) {
+  streams_.push_back(std::move(stream));
+}
+
+MemoryBlock& MemoryBlock::operator=(MemoryBlock&& other) noexcept {
+  if (this == &other) return *this;
+  give_back();
+  pool_ = std::move(other.pool_);
+  block_ = std::move(other.block_);
+  streams_ = std::move(other.streams_);
+  return *this;
+}
+
+MemoryBlock::~MemoryBlock() { give_back(); }
+
+void MemoryBlock::give_back() {
+  if (block_) pool_->give_back(std::move(block_), streams_);
+  streams_.clear();
+}
+
+void MemoryBlock::also_used_by(std::shared_ptr<const Stream> stream) {
+  if (std::find(streams_.begin(), streams_.end(), stream) == streams_.end())
+    streams_.push_back(std::move(stream));
+}
+
+// ---- the pool
+
+std::shared_ptr<MemoryPool> MemoryPool::make(std::shared_ptr<const Context> context, MemoryKind kind,
+                                             int64_t limit_bytes) {
+  return std::shared_ptr<MemoryPool>(new MemoryPool(std::move(context), kind, limit_bytes));
+}
+
+MemoryPool::~MemoryPool() { drop_idle(); }
+
+Result<MemoryBlock> MemoryPool::acquire(int64_t bytes, std::shared_ptr<const Stream> stream) {
+  const int64_t capacity = round_up_capacity(std::max<int64_t>(bytes, 1) + kBufferPadding);
+  const bool is_pinned = kind_ == MemoryKind::kPinned;
+  std::unique_ptr<Block> block = recycle(capacity, is_pinned);
+  // At the limit, waiting for a copy is quicker than giving memory back and taking other.
+  if (!block && is_pinned && !has_room(capacity)) block = recycle(capacity, false);
+  if (!block) {
+    GALATEA_ASSIGN(block, grow(capacity));
+  }
+  if (auto settled = settle_uses(*block, *stream); !settled) {
+    give_back(std::move(block), {});
+    return std::unexpected(std::move(settled.error()));
+  }
+  return MemoryBlock(shared_from_this(), std::move(block), std::move(stream));
+}
+
+std::unique_ptr<MemoryPool::Block> MemoryPool::recycle(int64_t bytes, bool done_only) {
+  std::lock_guard lock(mutex_);
+  const auto is_done = [](const Block& block) {
+    return std::all_of(block.uses.begin(), block.uses.end(), [](const MemoryBlock::Use& use) {
+      const auto done = use.event.is_done();
+      return done && *done;
+    });
+  };
+  auto best = idle_.end();
+  for (auto at = idle_.begin(); at != idle_.end(); ++at) {
+    const int64_t size = (*at)->size;
+    if (size < bytes || size > 2 * bytes + 4096) continue;
+    if (best != idle_.end() && size >= (*best)->size) continue;
+    if (!done_only || is_done(**at)) best = at;
+  }
+  if (best == idle_.end()) return nullptr;
+  std::unique_ptr<Block> out = std::move(*best);
+  idle_.erase(best);
+  idle_bytes_ -= out->size;
+  return out;
+}
+
+bool MemoryPool::has_room(int64_t bytes) const {
+  std::lock_guard lock(mutex_);
+  return limit_ == 0 || total_bytes_ + bytes <= limit_;
+}
+
+Result<std::unique_ptr<MemoryPool::Block>> MemoryPool::grow(int64_t bytes) {
+  auto block = std::make_unique<Block>();
+  block->size = bytes;
+  for (;;) {
+    {
+      std::lock_guard lock(mutex_);
+      if (limit_ == 0 || total_bytes_ + bytes <= limit_) {
+        total_bytes_ += bytes;  // promised, before it is there
+        break;
+      }
+    }
+    if (drop_oldest()) continue;
+    return make_error(message::kDeviceMemoryLimit, bytes, kind_ == MemoryKind::kPinned ? "pinned" : "device",
+                      limit_, bytes_in_use());
+  }
+  Code result = allocate(*block);
+  if (result == code::kOutOfMemory) {
+    drop_idle();
+    result = allocate(*block);
+  }
+  std::lock_guard lock(mutex_);
+  if (result == code::kSuccess) {
+    peak_bytes_ = std::max(peak_bytes_, total_bytes_);
+    return block;
+  }
+  total_bytes_ -= bytes;
+  if (result != code::kOutOfMemory)
+    return context_->failure(result, kind_ == MemoryKind::kPinned ? context_->api().allocate_pinned.name
+                                                                  : context_->api().allocate.name);
+  if (kind_ == MemoryKind::kPinned) return make_error(message::kOutOfMemory, fmt::format("{} pinned", bytes));
+  size_t free_now = 0, all = 0;
+  context_->call_raw(context_->api().memory_info, &free_now, &all);
+  return make_error(message::kDeviceOutOfMemory, context_->device().describe(), bytes, free_now,
+                    total_bytes_);
+}
+
+Code MemoryPool::allocate(Block& block) {
+  const auto bytes = static_cast<size_t>(block.size);
+  if (kind_ == MemoryKind::kDevice) return context_->call_raw(context_->api().allocate, &block.device, bytes);
+  void* host = nullptr;
+  const Code result = context_->call_raw(context_->api().allocate_pinned, &host, bytes, kHostAllocPortable);
+  block.host = static_cast<uint8_t*>(host);
+  return result;
+}
+
+void MemoryPool::free(std::unique_ptr<Block> block) {
+  // A device that is lost answers with an error, and is done with the block as well.
+  for (const MemoryBlock::Use& use : block->uses) (void)use.event.synchronize();
+  if (kind_ == MemoryKind::kDevice)
+    context_->release(context_->api().free, block->device);
+  else
+    context_->release(context_->api().free_pinned, block->host);
+  std::lock_guard lock(mutex_);
+  total_bytes_ -= block->size;
+}
+
+bool MemoryPool::drop_oldest() {
+  std::unique_ptr<Block> oldest;
+  {
+    std::lock_guard lock(mutex_);
+    if (idle_.empty()) return false;
+    oldest = std::move(idle_.front());
+    idle_.erase(idle_.begin());
+    idle_bytes_ -= oldest->size;
+  }
+  free(std::move(oldest));
+  return true;
+}
+
+void MemoryPool::drop_idle() {
+  while (drop_oldest()) {
+  }
+}
+
+Status MemoryPool::settle_uses(Block& block, const Stream& stream) {
+  for (const MemoryBlock::Use& use : block.uses) {
+    if (kind_ == MemoryKind::kPinned) {
+      // recycle() has asked already, unless nothing else was left.
+      GALATEA_ASSIGN(const bool done, use.event.is_done());
+      if (!done) GALATEA_TRY(use.event.synchronize());
+    } else if (use.stream.get() != &stream) {
+      GALATEA_TRY(stream.wait_for(use.event));
+    }
+  }
+  std::lock_guard lock(mutex_);
+  for (MemoryBlock::Use& use : block.uses) events_.push_back(std::move(use.event));
+  block.uses.clear();
+  return {};
+}
+
+Result<Event> MemoryPool::take_event() {
+  {
+    std::lock_guard lock(mutex_);
+    if (!events_.empty()) {
+      Event out = std::move(events_.back());
+      events_.pop_back();
+      return out;
+    }
+  }
+  return Event::create(context_);
+}
+
+void MemoryPool::give_back(std::unique_ptr<Block> block,
+                           const std::vector<std::shared_ptr<const Stream>>& streams) {
+  for (const auto& stream : streams) {
+    auto event = take_event();
+    if (event && event->record(*stream))
+      block->uses.push_back({stream, std::move(*event)});
+    else
+      (void)stream->synchronize();  // no event to be had: then there must be nothing to wait for
+  }
+  std::lock_guard lock(mutex_);
+  idle_bytes_ += block->size;
+  idle_.push_back(std::move(block));
+}
+
+int64_t MemoryPool::bytes_in_use() const {
+  std::lock_guard lock(mutex_);
+  return total_bytes_ - idle_bytes_;
+}
+
+int64_t MemoryPool::idle_bytes() const {
+  std::lock_guard lock(mutex_);
+  return idle_bytes_;
+}
+
+int64_t MemoryPool::peak_bytes() const {
+  std::lock_guard lock(mutex_);
+  return peak_bytes_;
+}
+
+}  // namespace galatea::runtime::cuda

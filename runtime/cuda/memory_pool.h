@@ -1,0 +1,110 @@
+// Memory of a device, and pinned memory of the host for copies to and from it; both recycled in the order of
+// streams.
+//
+// Comes in: sizes, and the stream that is going to use them. Goes out: blocks that return with their last
+// owner, on any thread, while the device may still be at work on them: the pool puts an event behind each
+// stream that used a block, and the next owner's stream waits for it on the device, without the host. Of
+// pinned memory the host is the next owner, so that only blocks are given out whose events have passed.
+//
+// Invariant: the bytes of all blocks never exceed the limit.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "runtime/cuda/context.h"
+
+namespace galatea::runtime::cuda {
+
+enum class MemoryKind : uint8_t { kDevice, kPinned };
+
+class MemoryPool;
+
+/// Room that is owned; empty after a move.
+class MemoryBlock {
+ public:
+  MemoryBlock() = default;
+  MemoryBlock(MemoryBlock&&) noexcept = default;
+  MemoryBlock& operator=(MemoryBlock&& other) noexcept;
+  ~MemoryBlock();
+
+  explicit operator bool() const { return block_ != nullptr; }
+  /// Device blocks, aligned to 256 bytes.
+  DevicePointer device() const { return block_->device; }
+  /// Pinned blocks.
+  uint8_t* host() const { return block_->host; }
+  /// At least what was asked for.
+  int64_t size() const { return block_->size; }
+  /// Another stream works on it as well, at least until now.
+  void also_used_by(std::shared_ptr<const Stream> stream);
+
+ private:
+  friend class MemoryPool;
+  struct Use {
+    std::shared_ptr<const Stream> stream;
+    Event event;
+  };
+  struct Block {
+    DevicePointer device = 0;
+    uint8_t* host = nullptr;
+    int64_t size = 0;
+    std::vector<Use> uses;  ///< of the owners before
+  };
+  MemoryBlock(std::shared_ptr<MemoryPool> pool, std::unique_ptr<Block> block,
+              std::shared_ptr<const Stream> stream);
+  void give_back();
+
+  std::shared_ptr<MemoryPool> pool_;
+  std::unique_ptr<Block> block_;
+  std::vector<std::shared_ptr<const Stream>> streams_;
+};
+
+class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
+ public:
+  /// `limit_bytes` 0: as much as the driver gives.
+  static std::shared_ptr<MemoryPool> make(std::shared_ptr<const Context> context, MemoryKind kind,
+                                          int64_t limit_bytes = 0);
+  ~MemoryPool();
+  MemoryPool(const MemoryPool&) = delete;
+  MemoryPool& operator=(const MemoryPool&) = delete;
+
+  /// At least `bytes` bytes for work that `stream` is given from now on. Pinned memory may be written at
+  /// once.
+  Result<MemoryBlock> acquire(int64_t bytes, std::shared_ptr<const Stream> stream);
+  /// Frees what is idle; waits until the device is done with it.
+  void drop_idle();
+
+  int64_t bytes_in_use() const;
+  int64_t idle_bytes() const;
+  int64_t peak_bytes() const;  ///< the most there ever was, idle blocks included
+  int64_t limit() const { return limit_; }
+
+ private:
+  friend class MemoryBlock;
+  using Block = MemoryBlock::Block;
+  MemoryPool(std::shared_ptr<const Context> context, MemoryKind kind, int64_t limit_bytes)
+      : context_(std::move(context)), kind_(kind), limit_(limit_bytes) {}
+
+  /// The idle block that fits best, taken out; null: none.
+  std::unique_ptr<Block> recycle(int64_t bytes, bool done_only);
+  bool has_room(int64_t bytes) const;
+  Result<std::unique_ptr<Block>> grow(int64_t bytes);
+  Code allocate(Block& block);
+  void free(std::unique_ptr<Block> block);
+  bool drop_oldest();
+  /// Makes the block the next owner's.
+  Status settle_uses(Block& block, const Stream& stream);
+  void give_back(std::unique_ptr<Block> block, const std::vector<std::shared_ptr<const Stream>>& streams);
+  Result<Event> take_event();
+
+  std::shared_ptr<const Context> context_;
+  MemoryKind kind_;
+  int64_t limit_;
+  mutable std::mutex mutex_;
+  std::vector<std::unique_ptr<Block>> idle_;  ///< oldest first
+  std::vector<Event> events_;                 ///< to be used again
+  int64_t total_bytes_ = 0, idle_bytes_ = 0, peak_bytes_ = 0;
+};
+
+}  // namespace galatea::runtime::cuda

@@ -1,0 +1,76 @@
+#include "tests/cuda/fake_cuda_control.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+
+namespace galatea::testing {
+
+namespace {
+
+template <typename Function>
+Function* find(const char* name) {
+  static void* const kLibrary =
+      dlopen((fake_cuda_folder() + "/libcuda.so.1").c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (!kLibrary) ADD_FAILURE() << dlerror();
+  return kLibrary ? reinterpret_cast<Function*>(dlsym(kLibrary, name)) : nullptr;
+}
+
+}  // namespace
+
+std::string fake_cuda_folder() { return GALATEA_BINARY_DIR "/fake_cuda"; }
+
+FakeCuda::FakeCuda(const FakeSettings& settings) {
+  setenv("GALATEA_CUDA_LIBRARY_PATH", fake_cuda_folder().c_str(), 1);
+  names_.emplace_back("GALATEA_CUDA_LIBRARY_PATH");
+  for (const auto& [name, value] : settings) {
+    setenv(name.c_str(), value.c_str(), 1);
+    names_.push_back(name);
+  }
+  fail(0, 0);
+  execute(true);
+  reset();
+}
+
+FakeCuda::~FakeCuda() {
+  fail(0, 0);
+  execute(true);
+  for (const std::string& name : names_) unsetenv(name.c_str());
+}
+
+FakeCudaCounters FakeCuda::counters() const {
+  FakeCudaCounters out;
+  find<FakeCudaCount>("fake_cuda_count")(&out);
+  return out;
+}
+std::string FakeCuda::errors() const { return find<FakeCudaErrors>("fake_cuda_errors")(); }
+void FakeCuda::fail(int64_t call, int code) const { find<FakeCudaFail>("fake_cuda_fail")(call, code); }
+void FakeCuda::reset() const { find<FakeCudaReset>("fake_cuda_reset")(); }
+void FakeCuda::execute(bool on) const { find<FakeCudaExecute>("fake_cuda_execute")(on ? 1 : 0); }
+
+std::shared_ptr<const runtime::cuda::Context> fake_context() {
+  auto driver = runtime::cuda::Driver::open();
+  if (!driver) {
+    ADD_FAILURE() << driver.error().message();
+    return nullptr;
+  }
+  auto context = runtime::cuda::Context::open(*driver, 0);
+  if (context) return *context;
+  ADD_FAILURE() << context.error().message();
+  return nullptr;
+}
+
+std::string code_of(const Error& error) {
+  return error.diagnostics.empty() ? "" : error.diagnostics.front().code;
+}
+
+void expect_nothing_lives(const FakeCudaCounters& counters, const std::string& when) {
+  EXPECT_EQ(counters.live_contexts, 0) << when;
+  EXPECT_EQ(counters.live_streams, 0) << when;
+  EXPECT_EQ(counters.live_events, 0) << when;
+  EXPECT_EQ(counters.live_modules, 0) << when;
+  EXPECT_EQ(counters.live_allocations, 0) << when;
+  EXPECT_EQ(counters.live_pinned, 0) << when;
+}
+
+}  // namespace galatea::testing

@@ -1,0 +1,48 @@
+// The fake driver in the hands of a test: its settings, its counts, its faults.
+//
+// Comes in: nothing; the library is found as galatea finds it, by GALATEA_CUDA_LIBRARY_PATH. Goes out: a
+// context over it, and what happened. One at a time, since the environment and the library are the process's.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/cuda/context.h"
+#include "tests/fake_cuda/fake_cuda.h"
+
+namespace galatea::testing {
+
+/// The environment of the fake: {"FAKE_CUDA_DEVICES", "2"}.
+using FakeSettings = std::vector<std::pair<std::string, std::string>>;
+
+class FakeCuda {
+ public:
+  explicit FakeCuda(const FakeSettings& settings = {});
+  ~FakeCuda();
+  FakeCuda(const FakeCuda&) = delete;
+  FakeCuda& operator=(const FakeCuda&) = delete;
+
+  FakeCudaCounters counters() const;
+  std::string errors() const;
+  /// The n-th call from now fails with this code; 0: none.
+  void fail(int64_t call, int code) const;
+  void reset() const;
+  void execute(bool on) const;
+
+ private:
+  std::vector<std::string> names_;
+};
+
+/// Where the libraries of tests/fake_cuda are.
+std::string fake_cuda_folder();
+/// The context of device 0 of the fake driver; a test failure and null if there is none.
+std::shared_ptr<const runtime::cuda::Context> fake_context();
+/// The first code of an error: "G0957".
+std::string code_of(const Error& error);
+/// Nothing of the driver's is left.
+void expect_nothing_lives(const FakeCudaCounters& counters, const std::string& when);
+
+}  // namespace galatea::testing

@@ -1,0 +1,76 @@
+// Our declarations of the driver against NVIDIA's header, where there is one: as many parameters, each of the
+// same size and kind, and constants of the same value.
+#include <gtest/gtest.h>
+
+#include <type_traits>
+
+#include "runtime/cuda/driver_api.h"
+
+#if __has_include(<cuda.h>)
+#include <cuda.h>
+
+namespace galatea::testing {
+namespace {
+
+using namespace runtime::cuda;  // NOLINT(google-build-using-namespace): the table's names
+
+template <typename A, typename B>
+constexpr bool is_same_kind = sizeof(A) == sizeof(B) && std::is_pointer_v<A> == std::is_pointer_v<B> &&
+                              std::is_floating_point_v<A> == std::is_floating_point_v<B>;
+
+template <typename A, typename B>
+struct SameShape : std::false_type {};
+template <typename A, typename... As, typename B, typename... Bs>
+  requires(sizeof...(As) == sizeof...(Bs))
+struct SameShape<A (*)(As...), B (*)(Bs...)>
+    : std::bool_constant<is_same_kind<A, B> && (is_same_kind<As, Bs> && ...)> {};
+
+TEST(DriverHeader, EntryPointsAgree) {
+#define CHECK_ENTRY(member, symbol, parameters) \
+  static_assert(SameShape<decltype(&::symbol), decltype(DriverApi{}.member.function)>::value);
+  GALATEA_CUDA_ENTRIES(CHECK_ENTRY)
+#undef CHECK_ENTRY
+  EXPECT_EQ(code::kOutOfMemory, CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(code::kInvalidValue, CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(code::kNotInitialized, CUDA_ERROR_NOT_INITIALIZED);
+  EXPECT_EQ(code::kStubLibrary, CUDA_ERROR_STUB_LIBRARY);
+  EXPECT_EQ(code::kDeviceUnavailable, CUDA_ERROR_DEVICE_UNAVAILABLE);
+  EXPECT_EQ(code::kNoDevice, CUDA_ERROR_NO_DEVICE);
+  EXPECT_EQ(code::kInvalidDevice, CUDA_ERROR_INVALID_DEVICE);
+  EXPECT_EQ(code::kInvalidImage, CUDA_ERROR_INVALID_IMAGE);
+  EXPECT_EQ(code::kInvalidContext, CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT_EQ(code::kNoBinaryForGpu, CUDA_ERROR_NO_BINARY_FOR_GPU);
+  EXPECT_EQ(code::kEccUncorrectable, CUDA_ERROR_ECC_UNCORRECTABLE);
+  EXPECT_EQ(code::kNvlinkUncorrectable, CUDA_ERROR_NVLINK_UNCORRECTABLE);
+  EXPECT_EQ(code::kInvalidHandle, CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(code::kNotFound, CUDA_ERROR_NOT_FOUND);
+  EXPECT_EQ(code::kNotReady, CUDA_ERROR_NOT_READY);
+  EXPECT_EQ(code::kIllegalAddress, CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_EQ(code::kLaunchTimeout, CUDA_ERROR_LAUNCH_TIMEOUT);
+  EXPECT_EQ(code::kContextIsDestroyed, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  EXPECT_EQ(code::kHardwareStackError, CUDA_ERROR_HARDWARE_STACK_ERROR);
+  EXPECT_EQ(code::kIllegalInstruction, CUDA_ERROR_ILLEGAL_INSTRUCTION);
+  EXPECT_EQ(code::kMisalignedAddress, CUDA_ERROR_MISALIGNED_ADDRESS);
+  EXPECT_EQ(code::kInvalidAddressSpace, CUDA_ERROR_INVALID_ADDRESS_SPACE);
+  EXPECT_EQ(code::kInvalidPc, CUDA_ERROR_INVALID_PC);
+  EXPECT_EQ(code::kLaunchFailed, CUDA_ERROR_LAUNCH_FAILED);
+  EXPECT_EQ(code::kSystemNotReady, CUDA_ERROR_SYSTEM_NOT_READY);
+  EXPECT_EQ(code::kSystemDriverMismatch, CUDA_ERROR_SYSTEM_DRIVER_MISMATCH);
+  EXPECT_EQ(code::kCompatNotSupported, CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE);
+  EXPECT_EQ(code::kUnknown, CUDA_ERROR_UNKNOWN);
+  EXPECT_EQ(attribute::kNumProcessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  EXPECT_EQ(attribute::kMajor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+  EXPECT_EQ(attribute::kMinor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  EXPECT_EQ(kStreamNonBlocking, static_cast<unsigned>(CU_STREAM_NON_BLOCKING));
+  EXPECT_EQ(kEventDisableTiming, static_cast<unsigned>(CU_EVENT_DISABLE_TIMING));
+  EXPECT_EQ(kHostAllocPortable, static_cast<unsigned>(CU_MEMHOSTALLOC_PORTABLE));
+}
+
+}  // namespace
+}  // namespace galatea::testing
+
+#else
+
+TEST(DriverHeader, EntryPointsAgree) { GTEST_SKIP() << "no cuda.h on this machine"; }
+
+#endif

@@ -1,0 +1,242 @@
+// Batches of ragged samples through the driver's calls: one copy up, one launch a call site, the bits of the
+// stage interpreter.
+#include <cstdlib>
+#include <map>
+
+#include "compiler/codegen/cuda/emit.h"
+#include "compiler/codegen/cuda/nvrtc.h"
+#include "runtime/cuda/batch_launch.h"
+#include "tests/cuda/fake_cuda_control.h"
+#include "tests/kernel/fuzz_kernel.h"
+#include "tests/loops/loop_harness.h"
+#include "tests/loops/sample_kernels.h"
+
+namespace galatea::testing {
+namespace {
+
+using namespace runtime::cuda;  // NOLINT(google-build-using-namespace): everything of the wrapper
+
+/// Compiled text is kept beside the build, not in the user's cache.
+const int kCacheFolder = setenv("GALATEA_CACHE_DIR", GALATEA_BINARY_DIR "/test-cache", 0);
+
+struct Site {
+  std::string name;
+  SampleKernel sample;
+  LoopKernel loops;
+};
+
+const std::vector<Site>& sites() {
+  static const std::vector<Site> kAll = [] {
+    std::vector<Site> out;
+    for (auto& [name, sample] : sample_kernels())
+      for (const bool fuse : {true, false})
+        out.push_back({name + (fuse ? "" : "_apart"), sample,
+                       lower_verified(sample.kernel, {.gpu = true, .fuse = fuse})});
+    for (uint64_t seed = 1000; seed < 1030; ++seed) {
+      const FuzzCase c = make_fuzz_case(seed);
+      out.push_back({"fuzz_" + std::to_string(seed),
+                     {c.kernel, {c.params}},
+                     lower_verified(c.kernel, {.gpu = true, .random_seed = seed})});
+    }
+    return out;
+  }();
+  return kAll;
+}
+
+/// All sites in one module.
+Result<std::shared_ptr<const Module>> compile(const std::shared_ptr<const Context>& context) {
+  GALATEA_ASSIGN(auto nvrtc, codegen::Nvrtc::open());
+  std::string text = codegen::cuda_prelude();
+  for (const Site& site : sites()) text += codegen::emit_cuda(site.loops, site.name) + "\n";
+  GALATEA_ASSIGN(const std::string cubin, nvrtc->compile(text, "sites.cu", 90));
+  return Module::load(context, cubin);
+}
+
+Result<std::vector<LaunchKernel>> kernels(const Module& module) {
+  std::vector<LaunchKernel> out;
+  for (const Site& site : sites()) {
+    GALATEA_ASSIGN(FunctionHandle function, module.function(site.name));
+    out.push_back({function, codegen::num_inputs(site.loops), codegen::can_be_tiled(site.loops),
+                   codegen::may_raise_flags(site.sample.kernel)});
+  }
+  return out;
+}
+
+/// One call of a site, its outputs in device memory.
+struct Running {
+  int32_t site = 0, sample = 0;
+  const std::vector<uint64_t>* params = nullptr;
+  uint64_t seed = 0;
+  std::unique_ptr<Arena> arena;
+  std::vector<std::pair<size_t, MemoryBlock>> outputs;  ///< tensor, memory
+};
+
+class Batch {
+ public:
+  Batch(FakeCuda& fake, std::shared_ptr<const Context> context)
+      : fake_(fake),
+        stream_(*Stream::create(context)),
+        device_(MemoryPool::make(context, MemoryKind::kDevice)),
+        pinned_(MemoryPool::make(context, MemoryKind::kPinned)),
+        batch_(stream_, device_, pinned_) {}
+
+  /// Adds a call. Its outputs begin as the harness fills them.
+  void add(int32_t site, int32_t sample, const std::vector<uint64_t>& params, uint64_t seed) {
+    const Site& at = sites()[static_cast<size_t>(site)];
+    Running run{site, sample, &params, seed, std::make_unique<Arena>(at.sample.kernel, params, seed), {}};
+    auto& bytes = run.arena->bytes();
+    const runtime::KernelCall call = run.arena->call(0);
+    std::vector<LaunchTensor> tensors;
+    for (size_t t = 0; t < bytes.size(); ++t) {
+      LaunchTensor tensor{call.tensors[t], -1};
+      const auto size = static_cast<int64_t>(bytes[t].size());
+      if (t < run.arena->first_output()) {
+        tensor.upload = batch_.add_upload(bytes[t].data(), size);
+      } else {
+        MemoryBlock block = *device_->acquire(size, stream_);
+        EXPECT_TRUE(stream_->upload(block.device(), bytes[t].data(), size));
+        const auto offset = static_cast<uint8_t*>(tensor.view.data) - bytes[t].data();
+        tensor.view.data =
+            reinterpret_cast<void*>(static_cast<uintptr_t>(block.device()) + static_cast<uintptr_t>(offset));
+        run.outputs.emplace_back(t, std::move(block));
+      }
+      tensors.push_back(tensor);
+    }
+    batch_.add_call(site, sample, tensors, params, value_of(kernel::layout_scratch(at.loops).bytes, params));
+    running_.push_back(std::move(run));
+  }
+
+  /// Enqueues and compares; checks what it took.
+  void run(std::span<const LaunchKernel> kernels, int64_t expected_launches) {
+    ASSERT_TRUE(stream_->synchronize());
+    fake_.reset();
+    auto launched = batch_.enqueue(kernels);
+    ASSERT_TRUE(launched) << launched.error().message();
+    const FakeCudaCounters counters = fake_.counters();
+    EXPECT_EQ(counters.uploads, 1);
+    const bool may_fail = std::any_of(running_.begin(), running_.end(), [&](const Running& run) {
+      return kernels[static_cast<size_t>(run.site)].may_fail;
+    });
+    EXPECT_EQ(counters.downloads, may_fail ? 1 : 0);  // their flags
+    EXPECT_EQ(counters.launches, expected_launches);
+    EXPECT_EQ(launched->num_launches(), expected_launches);
+    EXPECT_EQ(counters.synchronizations, 0);
+    EXPECT_EQ(counters.pageable_copies, 0);
+    ASSERT_TRUE(stream_->synchronize());
+    EXPECT_EQ(fake_.errors(), "");
+    const auto failure = launched->first_failure();
+    bool any_flags = false;
+    for (Running& run : running_) {
+      for (auto& [tensor, block] : run.outputs) {
+        auto& bytes = run.arena->bytes()[tensor];
+        ASSERT_TRUE(stream_->download(bytes.data(), block.device(), static_cast<int64_t>(bytes.size())));
+      }
+      const Site& at = sites()[static_cast<size_t>(run.site)];
+      std::vector<uint8_t> expected = run_stages(at.sample.kernel, *run.params, run.seed);
+      if (expected.back() != 0) {
+        if (!any_flags) {
+          ASSERT_TRUE(failure) << at.name;
+          EXPECT_EQ(failure->flags, expected.back()) << at.name;
+        }
+        any_flags = true;
+        run.arena->raise(expected.back());
+      }
+      EXPECT_EQ(run.arena->take_outputs(), expected) << at.name << ", sample " << run.sample;
+    }
+    EXPECT_EQ(failure.has_value(), any_flags);
+    running_.clear();
+  }
+
+ private:
+  FakeCuda& fake_;
+  std::shared_ptr<const Stream> stream_;
+  std::shared_ptr<MemoryPool> device_, pinned_;
+  BatchLaunch batch_;
+  std::vector<Running> running_;
+};
+
+class BatchLaunches : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+/// Each kernel over all its parameter sets, twice: a batch of ragged samples in one launch.
+TEST_P(BatchLaunches, EqualStages) {
+  FakeSettings settings;
+  if (GetParam().first) settings.emplace_back(GetParam());
+  FakeCuda fake(settings);
+  {
+    auto context = fake_context();
+    auto module = compile(context);
+    ASSERT_TRUE(module) << module.error().message();
+    auto all = kernels(**module);
+    ASSERT_TRUE(all) << all.error().message();
+    Batch batch(fake, context);
+    for (size_t site = 0; site < sites().size(); ++site) {
+      const auto& params = sites()[site].sample.params;
+      for (size_t k = 0; k < 2 * params.size(); ++k)
+        batch.add(static_cast<int32_t>(site), static_cast<int32_t>(k), params[k % params.size()], k + 1);
+      batch.run(*all, 1);
+      if (HasFatalFailure()) return;
+    }
+  }
+  expect_nothing_lives(fake.counters(), "afterwards");
+}
+
+/// Samples that took different ways: each has calls at some sites only.
+TEST_P(BatchLaunches, SitesOfDifferentSamples) {
+  FakeSettings settings;
+  if (GetParam().first) settings.emplace_back(GetParam());
+  FakeCuda fake(settings);
+  auto context = fake_context();
+  auto module = compile(context);
+  ASSERT_TRUE(module) << module.error().message();
+  auto all = kernels(**module);
+  ASSERT_TRUE(all) << all.error().message();
+  Batch batch(fake, context);
+  Dice dice(5);
+  for (int turn = 0; turn < 3; ++turn) {
+    std::map<size_t, int> used;
+    for (int32_t sample = 0; sample < 24; ++sample) {
+      // In the order in which a sample would meet them.
+      for (size_t site = dice.next(8); site < sites().size(); site += 1 + dice.next(30)) {
+        const auto& params = sites()[site].sample.params;
+        batch.add(static_cast<int32_t>(site), sample, params[dice.next(params.size())], dice.next(1000));
+        ++used[site];
+      }
+    }
+    batch.run(*all, static_cast<int64_t>(used.size()));
+    if (HasFatalFailure()) return;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Schedules, BatchLaunches,
+                         ::testing::Values(std::pair<const char*, const char*>{nullptr, nullptr},
+                                           std::pair{"FAKE_CUDA_EAGER", "1"},
+                                           std::pair{"FAKE_CUDA_PERMUTED", "1"}));
+
+TEST(BatchLaunch, LargeCallsAreTiledWhereTheyMay) {
+  FakeCuda fake;
+  auto context = fake_context();
+  auto module = compile(context);
+  ASSERT_TRUE(module) << module.error().message();
+  auto all = kernels(**module);
+  ASSERT_TRUE(all);
+  int tiled = 0, whole = 0;
+  for (const LaunchKernel& kernel : *all) (kernel.is_tiled ? tiled : whole) += 1;
+  EXPECT_GT(tiled, 5);
+  EXPECT_GT(whole, 5);
+}
+
+TEST(BatchLaunch, NothingToDoTakesNoCall) {
+  FakeCuda fake;
+  auto context = fake_context();
+  auto stream = *Stream::create(context);
+  BatchLaunch batch(stream, MemoryPool::make(context, MemoryKind::kDevice),
+                    MemoryPool::make(context, MemoryKind::kPinned));
+  fake.reset();
+  auto launched = batch.enqueue({});
+  ASSERT_TRUE(launched);
+  EXPECT_EQ(fake.counters().calls, 0);
+  EXPECT_FALSE(launched->first_failure());
+}
+
+}  // namespace
+}  // namespace galatea::testing

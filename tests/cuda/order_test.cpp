@@ -1,0 +1,206 @@
+// Memory that goes from stream to stream: the pools order its owners, and the fake driver notices where
+// nothing does.
+#include <atomic>
+#include <cstring>
+#include <thread>
+
+#include "runtime/cuda/memory_pool.h"
+#include "tests/cuda/fake_cuda_control.h"
+
+namespace galatea::testing {
+namespace {
+
+using runtime::cuda::Event;
+using runtime::cuda::MemoryBlock;
+using runtime::cuda::MemoryKind;
+using runtime::cuda::MemoryPool;
+using runtime::cuda::Stream;
+
+constexpr int64_t kBytes = 1000;
+
+struct Fixture {
+  explicit Fixture(int64_t limit = 0, const std::string& memory = "1073741824")
+      : fake(FakeSettings{{"FAKE_CUDA_MEMORY", memory}}),
+        context(fake_context()),
+        a(*Stream::create(context)),
+        b(*Stream::create(context)),
+        device(MemoryPool::make(context, MemoryKind::kDevice, limit)),
+        pinned(MemoryPool::make(context, MemoryKind::kPinned, limit)) {}
+  FakeCuda fake;
+  std::shared_ptr<const runtime::cuda::Context> context;
+  std::shared_ptr<Stream> a, b;
+  std::shared_ptr<MemoryPool> device, pinned;
+};
+
+TEST(Order, MissingEventIsNoticed) {
+  Fixture f;
+  MemoryBlock host = *f.pinned->acquire(kBytes, f.a), there = *f.device->acquire(kBytes, f.a);
+  std::memset(host.host(), 7, kBytes);
+  ASSERT_TRUE(f.a->upload(there.device(), host.host(), kBytes));
+  MemoryBlock back = *f.pinned->acquire(kBytes, f.b);
+  ASSERT_TRUE(f.b->download(back.host(), there.device(), kBytes));
+  ASSERT_TRUE(f.b->synchronize());
+  ASSERT_TRUE(f.a->synchronize());
+  EXPECT_EQ(f.fake.counters().errors, 1) << f.fake.errors();
+  EXPECT_NE(f.fake.errors().find("nothing orders the two"), std::string::npos) << f.fake.errors();
+  // And the bytes are wrong: the copy up had not happened yet.
+  EXPECT_NE(back.host()[0], 7);
+}
+
+TEST(Order, EventOrdersStreams) {
+  Fixture f;
+  MemoryBlock host = *f.pinned->acquire(kBytes, f.a), there = *f.device->acquire(kBytes, f.a);
+  std::memset(host.host(), 7, kBytes);
+  ASSERT_TRUE(f.a->upload(there.device(), host.host(), kBytes));
+  Event event = *Event::create(f.context);
+  ASSERT_TRUE(event.record(*f.a));
+  ASSERT_TRUE(f.b->wait_for(event));
+  MemoryBlock back = *f.pinned->acquire(kBytes, f.b);
+  ASSERT_TRUE(f.b->download(back.host(), there.device(), kBytes));
+  ASSERT_TRUE(f.b->synchronize());
+  EXPECT_EQ(f.fake.errors(), "");
+  EXPECT_EQ(back.host()[kBytes - 1], 7);
+}
+
+TEST(Order, ResultsAreNotThereBeforeTheyAreWaitedFor) {
+  Fixture f;
+  MemoryBlock host = *f.pinned->acquire(kBytes, f.a), there = *f.device->acquire(kBytes, f.a);
+  MemoryBlock back = *f.pinned->acquire(kBytes, f.a);
+  std::memset(host.host(), 7, kBytes);
+  std::memset(back.host(), 0, kBytes);
+  ASSERT_TRUE(f.a->upload(there.device(), host.host(), kBytes));
+  ASSERT_TRUE(f.a->download(back.host(), there.device(), kBytes));
+  EXPECT_EQ(back.host()[0], 0);
+  ASSERT_TRUE(f.a->synchronize());
+  EXPECT_EQ(back.host()[0], 7);
+}
+
+TEST(MemoryPool, BlocksGoFromStreamToStreamBehindAnEvent) {
+  Fixture f;
+  MemoryBlock host = *f.pinned->acquire(kBytes, f.a);
+  host.also_used_by(f.b);
+  runtime::cuda::DevicePointer first = 0;
+  {
+    MemoryBlock there = *f.device->acquire(kBytes, f.a);
+    first = there.device();
+    ASSERT_TRUE(f.a->upload(there.device(), host.host(), kBytes));
+  }
+  MemoryBlock again = *f.device->acquire(kBytes, f.b);
+  EXPECT_EQ(again.device(), first);
+  EXPECT_EQ(f.fake.counters().stream_waits, 1);
+  ASSERT_TRUE(f.b->upload(again.device(), host.host(), kBytes));
+  ASSERT_TRUE(f.b->synchronize());
+  EXPECT_EQ(f.fake.errors(), "");
+  EXPECT_EQ(f.fake.counters().synchronizations, 1);
+}
+
+TEST(MemoryPool, TheSameStreamWaitsForNothing) {
+  Fixture f;
+  MemoryBlock host = *f.pinned->acquire(kBytes, f.a);
+  for (int turn = 0; turn < 10; ++turn) {
+    MemoryBlock there = *f.device->acquire(kBytes, f.a);
+    ASSERT_TRUE(f.a->upload(there.device(), host.host(), kBytes));
+  }
+  EXPECT_EQ(f.fake.counters().allocations, 1);
+  EXPECT_EQ(f.fake.counters().stream_waits, 0);
+  EXPECT_EQ(f.fake.counters().synchronizations, 0);
+  EXPECT_LE(f.fake.counters().live_events, 2);
+}
+
+TEST(MemoryPool, PinnedMemoryIsNotWrittenWhileACopyReadsIt) {
+  Fixture f;
+  MemoryBlock first_there = *f.device->acquire(kBytes, f.a), second_there = *f.device->acquire(kBytes, f.a);
+  for (int turn = 1; turn <= 2; ++turn) {
+    MemoryBlock host = *f.pinned->acquire(kBytes, f.a);
+    std::memset(host.host(), turn, kBytes);
+    ASSERT_TRUE(f.a->upload((turn == 1 ? first_there : second_there).device(), host.host(), kBytes));
+  }
+  MemoryBlock back = *f.pinned->acquire(2 * kBytes, f.a);
+  ASSERT_TRUE(f.a->download(back.host(), first_there.device(), kBytes));
+  ASSERT_TRUE(f.a->download(back.host() + kBytes, second_there.device(), kBytes));
+  ASSERT_TRUE(f.a->synchronize());
+  EXPECT_EQ(back.host()[0], 1);
+  EXPECT_EQ(back.host()[kBytes], 2);
+  EXPECT_EQ(f.fake.errors(), "");
+}
+
+TEST(MemoryPool, KeepsItsLimit) {
+  Fixture f(4096);
+  {
+    MemoryBlock small = *f.device->acquire(1500, f.a);
+    auto too_much = f.device->acquire(3000, f.a);
+    ASSERT_FALSE(too_much);
+    EXPECT_EQ(code_of(too_much.error()), "G0956");
+    EXPECT_EQ(too_much.error().kind, ErrorKind::kUser);
+  }
+  // What is idle makes room.
+  MemoryBlock large = *f.device->acquire(3000, f.a);
+  EXPECT_TRUE(large);
+  EXPECT_LE(f.device->peak_bytes(), 4096);
+  EXPECT_EQ(f.device->idle_bytes(), 0);
+  EXPECT_EQ(f.fake.counters().live_allocations, 1);
+}
+
+TEST(MemoryPool, PinnedLimitWaitsForTheDevice) {
+  Fixture f(2048);
+  MemoryBlock there = *f.device->acquire(kBytes, f.a);
+  for (int turn = 0; turn < 5; ++turn) {
+    auto host = f.pinned->acquire(kBytes, f.a);
+    ASSERT_TRUE(host) << host.error().message();
+    ASSERT_TRUE(f.a->upload(there.device(), host->host(), kBytes));
+  }
+  EXPECT_LE(f.pinned->peak_bytes(), 2048);
+  EXPECT_EQ(f.fake.counters().pinned_allocations, 1);  // waited for, not made anew
+}
+
+TEST(MemoryPool, ThreadsShareIt) {
+  constexpr int64_t kLimit = 64 * 1024;
+  Fixture f(kLimit);
+  std::atomic<int> refused = 0, wrong = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int thread = 0; thread < 4; ++thread)
+      threads.emplace_back([&, thread] {
+        const std::shared_ptr<const Stream> stream = thread % 2 == 0 ? f.a : f.b;
+        for (int turn = 0; turn < 100; ++turn) {
+          const int64_t bytes = 500 + 700 * ((turn * 7 + thread) % 12);
+          auto host = f.pinned->acquire(bytes, stream);
+          auto there = f.device->acquire(bytes, stream);
+          if (!host || !there) {
+            for (const Error* error : {host ? nullptr : &host.error(), there ? nullptr : &there.error()})
+              if (error && code_of(*error) != "G0956") ++wrong;
+            ++refused;
+            continue;
+          }
+          std::memset(host->host(), thread, static_cast<size_t>(bytes));
+          if (!stream->upload(there->device(), host->host(), bytes)) ++wrong;
+        }
+      });
+  }
+  EXPECT_EQ(wrong, 0);
+  EXPECT_LT(refused, 200);
+  EXPECT_LE(f.device->peak_bytes(), kLimit);
+  EXPECT_LE(f.pinned->peak_bytes(), kLimit);
+  EXPECT_EQ(f.device->bytes_in_use(), 0);
+  ASSERT_TRUE(f.a->synchronize());
+  ASSERT_TRUE(f.b->synchronize());
+  EXPECT_EQ(f.fake.errors(), "");
+}
+
+TEST(MemoryPool, DeviceOutOfMemoryIsNamed) {
+  Fixture f(0, "1000000");
+  {
+    MemoryBlock most = *f.device->acquire(600000, f.a);
+    auto more = f.device->acquire(600000, f.a);
+    ASSERT_FALSE(more);
+    EXPECT_EQ(code_of(more.error()), "G0955");
+    EXPECT_NE(more.error().message().find("GPU 0 (Fake GPU A) is out of memory"), std::string::npos)
+        << more.error().message();
+  }
+  // Another size, after what lies idle was given back.
+  auto other = f.device->acquire(900000, f.a);
+  EXPECT_TRUE(other) << other.error().message();
+}
+
+}  // namespace
+}  // namespace galatea::testing

@@ -1,0 +1,58 @@
+// Memory in which every allocation stands alone.
+//
+// Comes in: sizes. Goes out: readable memory whose last byte is the last of a page, with nothing mapped for
+// half a GiB on both sides: overruns fault, and an address near an allocation (the origin of a window) still
+// says which one is meant.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace galatea::fake_cuda {
+
+/// What a stream has seen: for each stream, how many of its operations.
+using Clock = std::map<int, uint64_t>;
+void merge(Clock& into, const Clock& from);
+
+struct Tick {
+  int stream = 0;
+  uint64_t count = 0;
+  std::string what;  ///< "kernel resize"
+};
+
+struct Allocation {
+  uint8_t* data = nullptr;
+  int64_t size = 0;
+  bool is_pinned = false;
+  int64_t number = 0;  ///< in order of allocation, for messages
+  // The order of uses.
+  Tick written;
+  std::map<int, Tick> read;  ///< per stream, the last
+
+  bool holds(const void* address, int64_t bytes) const;
+  /// Notes a use; a text if another one is not ordered before it.
+  std::string use(const Tick& now, const Clock& clock, bool is_write);
+};
+
+class AddressSpace {
+ public:
+  ~AddressSpace();
+  /// Null: no room.
+  Allocation* allocate(int64_t bytes, bool is_pinned);
+  /// False: nothing lives there.
+  bool free(const void* data);
+  /// The allocation at or near an address; null: none.
+  Allocation* find(const void* address);
+
+ private:
+  static constexpr int64_t kSlotBytes = int64_t{1} << 30, kSlots = 512;
+  int64_t slot_of(const void* address) const;
+
+  uint8_t* base_ = nullptr;
+  std::vector<Allocation> slots_;
+  int64_t next_ = 0, count_ = 0;
+};
+
+}  // namespace galatea::fake_cuda

@@ -1,0 +1,485 @@
+// The entry points of the CUDA driver that galatea calls, over host memory. See fake_cuda.h.
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstring>
+#include <iterator>
+
+#include "tests/fake_cuda/fake_state.h"
+
+namespace galatea::fake_cuda {
+
+using runtime::cuda::ContextHandle;
+using runtime::cuda::DeviceNumber;
+using runtime::cuda::DevicePointer;
+using runtime::cuda::DriverApi;
+using runtime::cuda::EventHandle;
+using runtime::cuda::FunctionHandle;
+using runtime::cuda::ModuleHandle;
+using runtime::cuda::StreamHandle;
+
+namespace {
+
+struct Name {
+  Code code;
+  const char *name, *text;
+};
+constexpr Name kNames[] = {
+    {code::kInvalidValue, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
+    {code::kOutOfMemory, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+    {code::kNotInitialized, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
+    {code::kStubLibrary, "CUDA_ERROR_STUB_LIBRARY", "CUDA driver is a stub library"},
+    {code::kNoDevice, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
+    {code::kInvalidDevice, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
+    {code::kInvalidImage, "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"},
+    {code::kInvalidContext, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
+    {code::kNoBinaryForGpu, "CUDA_ERROR_NO_BINARY_FOR_GPU", "no kernel image is available for the device"},
+    {code::kInvalidHandle, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
+    {code::kNotFound, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
+    {code::kNotReady, "CUDA_ERROR_NOT_READY", "device not ready"},
+    {code::kIllegalAddress, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
+    {code::kLaunchFailed, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
+    {code::kSystemDriverMismatch, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH",
+     "system has unsupported display driver / cuda driver combination"}};
+
+/// One call of an entry point: holds the lock, and says how the call is to fail.
+class Call {
+ public:
+  Call() : state(State::get()), lock_(state.mutex), result(state.enter()) {}
+  State& state;
+
+ private:
+  std::lock_guard<std::mutex> lock_;
+
+ public:
+  const Code result;
+  bool fails() const { return result != code::kSuccess; }
+};
+
+thread_local int current_depth = 0;
+
+void* pointer(DevicePointer address) { return reinterpret_cast<void*>(static_cast<uintptr_t>(address)); }
+
+/// Done with the allocation of one kind at `data`.
+Code release_memory(State& state, void* data, bool is_pinned) {
+  Allocation* found = state.memory.find(data);
+  if (!found || found->data != data || found->is_pinned != is_pinned) {
+    state.complain("memory is freed that was not allocated so");
+    return code::kInvalidValue;
+  }
+  state.finish_all();
+  if (is_pinned) {
+    --state.counters.live_pinned;
+  } else {
+    --state.counters.live_allocations;
+    state.counters.live_bytes -= found->size;
+  }
+  state.memory.free(data);
+  return code::kSuccess;
+}
+
+Code copy(State& state, StreamHandle handle, const char* what, void* to, const void* from, size_t bytes) {
+  const auto stream = state.streams.find(handle);
+  if (stream == state.streams.end()) return code::kInvalidHandle;
+  const auto is_inside = [&](const void* address) {
+    const Allocation* found = state.memory.find(address);
+    return !found || found->holds(address, static_cast<int64_t>(bytes));
+  };
+  if (!is_inside(to) || !is_inside(from)) {
+    state.complain(std::string(what) + " reaches past the end of its allocation");
+    return code::kInvalidValue;
+  }
+  // Memory that the driver does not know: it is read at once, and written before the call returns.
+  const bool from_pageable = !state.memory.find(from), to_pageable = !state.memory.find(to);
+  std::shared_ptr<std::string> kept;
+  if (from_pageable) kept = std::make_shared<std::string>(static_cast<const char*>(from), bytes);
+  state.enqueue(stream->second, what, [=, &state](const Stream::Operation& operation) {
+    if (!from_pageable && !state.use(from, operation, false, "source")) return;
+    if (!to_pageable && !state.use(to, operation, true, "target")) return;
+    std::memcpy(to, kept ? kept->data() : from, bytes);
+  });
+  if (from_pageable || to_pageable) ++state.counters.pageable_copies;
+  if (to_pageable) {
+    state.finish(*stream->second, stream->second->enqueued);
+    merge(state.host, stream->second->clock);
+  }
+  return code::kSuccess;
+}
+
+}  // namespace
+}  // namespace galatea::fake_cuda
+
+using namespace galatea::fake_cuda;  // NOLINT(google-build-using-namespace): entry points have C names
+
+#define ENTRY extern "C" __attribute__((visibility("default")))
+
+// ---- the library and its devices
+
+ENTRY Code cuInit(unsigned) {
+  Call call;
+  call.state.read_environment();
+  return call.fails() ? call.result : call.state.settings.init_code;
+}
+ENTRY Code cuDriverGetVersion(int* version) {
+  Call call;
+  if (call.fails()) return call.result;
+  call.state.read_environment();
+  *version = call.state.settings.driver_version;
+  return code::kSuccess;
+}
+ENTRY Code cuGetErrorName(Code which, const char** out) {
+  for (const Name& name : kNames)
+    if (name.code == which) return *out = name.name, code::kSuccess;
+  *out = nullptr;
+  return code::kInvalidValue;
+}
+ENTRY Code cuGetErrorString(Code which, const char** out) {
+  for (const Name& name : kNames)
+    if (name.code == which) return *out = name.text, code::kSuccess;
+  *out = nullptr;
+  return code::kInvalidValue;
+}
+ENTRY Code cuDeviceGetCount(int* count) {
+  Call call;
+  if (call.fails()) return call.result;
+  *count = call.state.settings.devices;
+  return code::kSuccess;
+}
+ENTRY Code cuDeviceGet(DeviceNumber* device, int index) {
+  Call call;
+  if (call.fails()) return call.result;
+  if (index < 0 || index >= call.state.settings.devices) return code::kInvalidDevice;
+  *device = index;
+  return code::kSuccess;
+}
+ENTRY Code cuDeviceGetName(char* name, int length, DeviceNumber device) {
+  Call call;
+  if (call.fails()) return call.result;
+  std::snprintf(name, static_cast<size_t>(length), "Fake GPU %c", 'A' + device);
+  return code::kSuccess;
+}
+ENTRY Code cuDeviceTotalMem_v2(size_t* bytes, DeviceNumber) {
+  Call call;
+  if (call.fails()) return call.result;
+  *bytes = static_cast<size_t>(call.state.settings.memory);
+  return code::kSuccess;
+}
+ENTRY Code cuDeviceGetAttribute(int* value, int which, DeviceNumber) {
+  Call call;
+  if (call.fails()) return call.result;
+  const int architecture = call.state.settings.architecture;
+  namespace attribute = galatea::runtime::cuda::attribute;
+  if (which == attribute::kMajor) return *value = architecture / 10, code::kSuccess;
+  if (which == attribute::kMinor) return *value = architecture % 10, code::kSuccess;
+  if (which == attribute::kNumProcessors) return *value = 4, code::kSuccess;
+  return code::kInvalidValue;
+}
+
+// ---- contexts
+
+ENTRY Code cuDevicePrimaryCtxRetain(ContextHandle* context, DeviceNumber device) {
+  Call call;
+  if (call.fails()) return call.result;
+  ++call.state.counters.live_contexts;
+  *context = reinterpret_cast<ContextHandle>(static_cast<uintptr_t>(device) + 1);
+  return code::kSuccess;
+}
+ENTRY Code cuDevicePrimaryCtxRelease_v2(DeviceNumber) {
+  Call call;
+  --call.state.counters.live_contexts;
+  return call.result;
+}
+ENTRY Code cuCtxPushCurrent_v2(ContextHandle context) {
+  Call call;
+  if (call.fails()) return call.result;
+  if (!context) return code::kInvalidContext;
+  ++current_depth;
+  return code::kSuccess;
+}
+ENTRY Code cuCtxPopCurrent_v2(ContextHandle*) {
+  // Not counted: nobody could do anything about it.
+  if (current_depth == 0) return code::kInvalidContext;
+  --current_depth;
+  return code::kSuccess;
+}
+ENTRY Code cuCtxGetStreamPriorityRange(int* least, int* greatest) {
+  Call call;
+  if (call.fails()) return call.result;
+  if (current_depth == 0) return code::kInvalidContext;
+  *least = 0;
+  *greatest = -5;
+  return code::kSuccess;
+}
+
+// ---- streams and events
+
+ENTRY Code cuStreamCreateWithPriority(StreamHandle* out, unsigned, int) {
+  Call call;
+  if (call.fails()) return call.result;
+  if (current_depth == 0) return code::kInvalidContext;
+  static int numbers = 0;
+  auto stream = std::make_shared<Stream>();
+  stream->number = ++numbers;
+  *out = reinterpret_cast<StreamHandle>(stream.get());
+  call.state.streams.emplace(stream.get(), stream);
+  ++call.state.counters.live_streams;
+  return code::kSuccess;
+}
+ENTRY Code cuStreamDestroy_v2(StreamHandle handle) {
+  Call call;
+  const auto found = call.state.streams.find(handle);
+  if (found == call.state.streams.end()) return code::kInvalidHandle;
+  call.state.finish(*found->second, found->second->enqueued);
+  call.state.streams.erase(found);
+  --call.state.counters.live_streams;
+  return call.result;
+}
+ENTRY Code cuStreamSynchronize(StreamHandle handle) {
+  Call call;
+  if (call.fails()) return call.result;
+  const auto found = call.state.streams.find(handle);
+  if (found == call.state.streams.end()) return code::kInvalidHandle;
+  ++call.state.counters.synchronizations;
+  call.state.finish(*found->second, found->second->enqueued);
+  merge(call.state.host, found->second->clock);
+  return code::kSuccess;
+}
+ENTRY Code cuStreamWaitEvent(StreamHandle handle, EventHandle event, unsigned) {
+  Call call;
+  if (call.fails()) return call.result;
+  const auto stream = call.state.streams.find(handle);
+  const auto found = call.state.events.find(event);
+  if (stream == call.state.streams.end() || found == call.state.events.end()) return code::kInvalidHandle;
+  ++call.state.counters.stream_waits;
+  if (!found->second->stream) return code::kSuccess;
+  merge(stream->second->clock, found->second->clock);
+  const Event before = *found->second;  // as it is now: it may be recorded again
+  call.state.enqueue(stream->second, "wait", [before](const Stream::Operation&) {
+    State::get().finish(*before.stream, before.point);
+  });
+  return code::kSuccess;
+}
+ENTRY Code cuEventCreate(EventHandle* out, unsigned) {
+  Call call;
+  if (call.fails()) return call.result;
+  if (current_depth == 0) return code::kInvalidContext;
+  auto event = std::make_shared<Event>();
+  *out = reinterpret_cast<EventHandle>(event.get());
+  call.state.events.emplace(event.get(), event);
+  ++call.state.counters.live_events;
+  return code::kSuccess;
+}
+ENTRY Code cuEventDestroy_v2(EventHandle handle) {
+  Call call;
+  if (call.state.events.erase(handle) == 0) return code::kInvalidHandle;
+  --call.state.counters.live_events;
+  return call.result;
+}
+ENTRY Code cuEventRecord(EventHandle handle, StreamHandle stream_handle) {
+  Call call;
+  if (call.fails()) return call.result;
+  const auto stream = call.state.streams.find(stream_handle);
+  const auto found = call.state.events.find(handle);
+  if (stream == call.state.streams.end() || found == call.state.events.end()) return code::kInvalidHandle;
+  ++call.state.counters.event_records;
+  *found->second = {stream->second, stream->second->enqueued, stream->second->clock};
+  return code::kSuccess;
+}
+ENTRY Code cuEventQuery(EventHandle handle) {
+  Call call;
+  if (call.fails()) return call.result;
+  const auto found = call.state.events.find(handle);
+  if (found == call.state.events.end()) return code::kInvalidHandle;
+  const Event& event = *found->second;
+  if (event.stream && event.stream->done < event.point) {
+    // Whoever asks again and again shall see it happen.
+    call.state.finish(*event.stream, event.stream->done + 1);
+    return code::kNotReady;
+  }
+  merge(call.state.host, event.clock);
+  return code::kSuccess;
+}
+ENTRY Code cuEventSynchronize(EventHandle handle) {
+  Call call;
+  if (call.fails()) return call.result;
+  const auto found = call.state.events.find(handle);
+  if (found == call.state.events.end()) return code::kInvalidHandle;
+  ++call.state.counters.synchronizations;
+  if (found->second->stream) call.state.finish(*found->second->stream, found->second->point);
+  merge(call.state.host, found->second->clock);
+  return code::kSuccess;
+}
+
+// ---- memory
+
+ENTRY Code cuMemAlloc_v2(DevicePointer* out, size_t bytes) {
+  Call call;
+  if (call.fails()) return call.result;
+  if (current_depth == 0) return code::kInvalidContext;
+  FakeCudaCounters& counters = call.state.counters;
+  if (counters.live_bytes + static_cast<int64_t>(bytes) > call.state.settings.memory)
+    return code::kOutOfMemory;
+  Allocation* made = call.state.memory.allocate(static_cast<int64_t>(bytes), false);
+  if (!made) return code::kOutOfMemory;
+  ++counters.allocations;
+  ++counters.live_allocations;
+  counters.live_bytes += made->size;
+  *out = reinterpret_cast<uintptr_t>(made->data);
+  return code::kSuccess;
+}
+ENTRY Code cuMemFree_v2(DevicePointer address) {
+  Call call;
+  const Code result = release_memory(call.state, pointer(address), false);
+  return call.fails() ? call.result : result;
+}
+ENTRY Code cuMemGetInfo_v2(size_t* free_bytes, size_t* all) {
+  Call call;
+  if (call.fails()) return call.result;
+  *all = static_cast<size_t>(call.state.settings.memory);
+  *free_bytes = *all - static_cast<size_t>(call.state.counters.live_bytes);
+  return code::kSuccess;
+}
+ENTRY Code cuMemHostAlloc(void** out, size_t bytes, unsigned) {
+  Call call;
+  if (call.fails()) return call.result;
+  if (current_depth == 0) return code::kInvalidContext;
+  Allocation* made = call.state.memory.allocate(static_cast<int64_t>(bytes), true);
+  if (!made) return code::kOutOfMemory;
+  ++call.state.counters.pinned_allocations;
+  ++call.state.counters.live_pinned;
+  *out = made->data;
+  return code::kSuccess;
+}
+ENTRY Code cuMemFreeHost(void* data) {
+  Call call;
+  const Code result = release_memory(call.state, data, true);
+  return call.fails() ? call.result : result;
+}
+ENTRY Code cuMemcpyHtoDAsync_v2(DevicePointer to, const void* from, size_t bytes, StreamHandle stream) {
+  Call call;
+  if (call.fails()) return call.result;
+  ++call.state.counters.uploads;
+  call.state.counters.upload_bytes += static_cast<int64_t>(bytes);
+  return copy(call.state, stream, "upload", pointer(to), from, bytes);
+}
+ENTRY Code cuMemcpyDtoHAsync_v2(void* to, DevicePointer from, size_t bytes, StreamHandle stream) {
+  Call call;
+  if (call.fails()) return call.result;
+  ++call.state.counters.downloads;
+  call.state.counters.download_bytes += static_cast<int64_t>(bytes);
+  return copy(call.state, stream, "download", to, pointer(from), bytes);
+}
+ENTRY Code cuMemcpyDtoDAsync_v2(DevicePointer to, DevicePointer from, size_t bytes, StreamHandle stream) {
+  Call call;
+  if (call.fails()) return call.result;
+  ++call.state.counters.device_copies;
+  return copy(call.state, stream, "copy", pointer(to), pointer(from), bytes);
+}
+
+// ---- code
+
+ENTRY Code cuModuleLoadData(ModuleHandle* out, const void* image) {
+  Call call;
+  if (call.fails()) return call.result;
+  if (current_depth == 0) return code::kInvalidContext;
+  // What the fake NVRTC gives: "galatea-fake-cubin", the architecture, a path; a line each.
+  const char* text = static_cast<const char*>(image);
+  int architecture = 0, length = 0;
+  if (std::sscanf(text, "galatea-fake-cubin\nsm_%d\n%n", &architecture, &length) != 1 || length == 0)
+    return code::kInvalidImage;
+  if (architecture != call.state.settings.architecture) return code::kNoBinaryForGpu;
+  auto module = std::make_unique<Module>();
+  module->library = dlopen(text + length, RTLD_NOW | RTLD_LOCAL);
+  if (!module->library) return code::kInvalidImage;
+  *out = reinterpret_cast<ModuleHandle>(module.get());
+  call.state.modules.emplace(module.get(), std::move(module));
+  ++call.state.counters.live_modules;
+  return code::kSuccess;
+}
+ENTRY Code cuModuleUnload(ModuleHandle handle) {
+  Call call;
+  const auto found = call.state.modules.find(handle);
+  if (found == call.state.modules.end()) return code::kInvalidHandle;
+  call.state.finish_all();
+  dlclose(found->second->library);
+  call.state.modules.erase(found);
+  --call.state.counters.live_modules;
+  return call.result;
+}
+ENTRY Code cuModuleGetFunction(FunctionHandle* out, ModuleHandle handle, const char* name) {
+  Call call;
+  if (call.fails()) return call.result;
+  const auto found = call.state.modules.find(handle);
+  if (found == call.state.modules.end()) return code::kInvalidHandle;
+  Module& module = *found->second;
+  auto function = std::make_unique<Function>();
+  function->module = &module;
+  function->name = name;
+  function->code = dlsym(module.library, name);
+  const auto* tensors =
+      static_cast<const int*>(dlsym(module.library, (std::string(name) + "_tensors").c_str()));
+  if (!function->code || !tensors) return code::kNotFound;
+  function->inputs = tensors[0];
+  function->outputs = tensors[1];
+  auto& entry = module.functions[name];
+  if (!entry) entry = std::move(function);
+  *out = reinterpret_cast<FunctionHandle>(entry.get());
+  return code::kSuccess;
+}
+ENTRY Code cuLaunchKernel(FunctionHandle handle, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                          unsigned block_x, unsigned block_y, unsigned block_z, unsigned,
+                          StreamHandle stream_handle, void** arguments, void**) {
+  Call call;
+  if (call.fails()) return call.result;
+  const auto stream = call.state.streams.find(stream_handle);
+  if (stream == call.state.streams.end()) return code::kInvalidHandle;
+  if (grid_x == 0 || block_x == 0 || block_x > 1024 || grid_y != 1 || grid_z != 1 || block_y != 1 ||
+      block_z != 1)
+    return code::kInvalidValue;
+  Launch launch;
+  launch.function = reinterpret_cast<Function*>(handle);
+  launch.blocks = grid_x;
+  launch.threads = block_x;
+  DevicePointer calls = 0, first_blocks = 0;
+  std::memcpy(&calls, arguments[0], sizeof(calls));
+  std::memcpy(&first_blocks, arguments[1], sizeof(first_blocks));
+  std::memcpy(&launch.num_calls, arguments[2], sizeof(launch.num_calls));
+  launch.calls = pointer(calls);
+  launch.first_blocks = static_cast<const uint32_t*>(pointer(first_blocks));
+  ++call.state.counters.launches;
+  call.state.counters.blocks += grid_x;
+  State& state = call.state;
+  state.enqueue(
+      stream->second, "kernel " + launch.function->name,
+      [launch, &state](const Stream::Operation& operation) { run_launch(state, launch, operation); });
+  return code::kSuccess;
+}
+
+// Each entry point is there, with the type that the driver's table gives it.
+#define CHECK_ENTRY(member, symbol, parameters) \
+  static_assert(std::is_same_v<decltype(&symbol), decltype(DriverApi{}.member.function)>);
+GALATEA_CUDA_ENTRIES(CHECK_ENTRY)
+#undef CHECK_ENTRY
+
+// ---- for tests
+
+ENTRY void fake_cuda_count(FakeCudaCounters* out) {
+  std::lock_guard lock(State::get().mutex);
+  *out = State::get().counters;
+}
+ENTRY const char* fake_cuda_errors() {
+  std::lock_guard lock(State::get().mutex);
+  return State::get().errors.c_str();
+}
+ENTRY void fake_cuda_reset() {
+  std::lock_guard lock(State::get().mutex);
+  State::get().reset_counts();
+}
+ENTRY void fake_cuda_fail(int64_t call, int result) {
+  std::lock_guard lock(State::get().mutex);
+  State::get().fail_at(call, result);
+}
+ENTRY void fake_cuda_execute(int execute) {
+  std::lock_guard lock(State::get().mutex);
+  State::get().executes = execute != 0;
+}
