@@ -83,10 +83,10 @@ void stage_policies(Evaluator& evaluator, PipelineObject& pipeline, const Fronte
       result.late.push_back(*evaluator.late_pipeline());
       return;
     }
-    if (evaluator.aborted()) return;
-    if (graph) graphs.push_back(std::move(graph));
+    // What is wrong with the pipeline would be wrong with each policy.
+    if (!graph || sink.num_errors() > errors) return;
+    graphs.push_back(std::move(graph));
   }
-  if (sink.has_errors()) return;
   // Whether an output comes once for each policy does not depend on what the policies have in common.
   std::vector<std::unique_ptr<ir::Graph>> probes;
   probes.push_back(std::make_unique<ir::Graph>(*graphs[0]));

@@ -60,7 +60,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--galatea", default=ROOT / "build/bin/galatea", help="the program")
     arguments.add_argument("--work", type=pathlib.Path, default=ROOT / "build/policy_search", help="where everything is written")
-    arguments.add_argument("--trials", type=int, default=80)
+    arguments.add_argument("--trials", type=int, default=60)
     arguments.add_argument("--seeds", type=int, default=10, help="training sets that judge")
     arguments.add_argument("--jobs", type=int, default=2)
     arguments.add_argument("--copies", type=int, default=8, help="passes over a training set that are kept")
