@@ -49,7 +49,7 @@ struct Delivered {
 void collect(const runtime::Batch& batch, Delivered& run) {
   for (const runtime::Batch::Output& output : batch.outputs) {
     for (const runtime::Tensor& sample : output.samples) {
-      ASSERT_EQ(sample.volume(), sample.strides[0] * sample.extents[0]) << "it is dense";
+      ASSERT_TRUE(sample.ndim == 0 || sample.volume() == sample.strides[0] * sample.extents[0]) << "dense";
       run.outputs[output.spec.name].emplace_back(
           reinterpret_cast<const char*>(sample.data),
           static_cast<size_t>(sample.volume() * size_of(sample.dtype)));
@@ -105,12 +105,12 @@ TEST(ManyPolicies, EachIsTheRunOfItAlone) {
 
   const Delivered together = run_policies(policies);
   ASSERT_GT(together.samples, 0);
-  EXPECT_EQ(together.calls.at("decode"), together.samples);
   EXPECT_EQ(together.calls.at("read"), together.samples);
   EXPECT_EQ(together.outputs.size(), 2 * policies.size() + 1);
   for (const dsl::PolicyText& policy : policies) {
     const Delivered alone = run_policies({policy});
     EXPECT_EQ(alone.samples, together.samples);
+    EXPECT_EQ(alone.calls.at("decode"), together.calls.at("decode"));
     const std::string label = fs::path(policy.file).stem().string();
     for (const auto& [name, samples] : alone.outputs) {
       const auto found = together.outputs.find(name);

@@ -172,7 +172,7 @@ bool measure_operations(const PipelineHost& host, const policy::Document& docume
   // Samples that were made ahead count as well.
   int64_t made = 0;
   for (const runtime::OperatorTime& time : statistics.operators)
-    if (time.kind == "decode") made = time.calls;
+    if (time.kind == "read") made = time.calls;
   for (size_t i = 0; i < measured.size() && made > 0; ++i)
     measured[i]->microseconds = 1e6 *
                                 seconds_in_line(statistics, staged.columns_line + static_cast<uint32_t>(i)) /
@@ -213,7 +213,7 @@ std::optional<PolicyStatistics> gather_statistics(const PipelineHost& host, cons
       return std::nullopt;
     const runtime::SessionStatistics statistics = session->statistics();
     for (const runtime::OperatorTime& time : statistics.operators)
-      if (time.kind == "decode" && time.calls > 0)
+      if (time.kind == "read" && time.calls > 0)
         counts.microseconds =
             1e6 * seconds_in_line(statistics, staged.columns_line) / static_cast<double>(time.calls);
   }
