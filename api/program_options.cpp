@@ -172,6 +172,14 @@ galatea_error* galatea_program_options_set_import_root(galatea_program_options* 
   });
 }
 
+galatea_error* galatea_program_options_add_policy(galatea_program_options* options, const char* path) {
+  return guard([&]() -> galatea_error* {
+    if (!options || !path || !*path) return misuse("options or path is NULL or empty");
+    options->frontend.policies.push_back({path, {}});
+    return nullptr;
+  });
+}
+
 galatea_error* galatea_program_options_set_limit(galatea_program_options* options, const char* name,
                                                  int64_t value) {
   return guard([&]() -> galatea_error* {

@@ -155,21 +155,25 @@ class Compilation {
 
   /// Number of the program's kernel for this canonical form; equal forms share code.
   Result<int> code_for(const kernel::Kernel& kernel, KernelReport& report, runtime::Program& program) {
-    kernel::ScheduleOptions schedule_options = backend_->schedule_options();
-    schedule_options.fuse = options_.fuse;
-    report.schedule = kernel::make_schedule(kernel, schedule_options);
-    report.loops = kernel::lower(kernel, report.schedule, schedule_options);
     report.kernel = kernel;
     std::string canonical = kernel::canonical_text(kernel);
     if (auto found = kernels_.find(canonical); found != kernels_.end()) {
       runtime::ProgramKernel& known = program.kernels[static_cast<size_t>(found->second)];
       if (known.operators != report.operators) known.name = kernel.name;
+      // A policy asks for one kernel in many arms: its loops are made once.
+      const Pending& pending = pending_[static_cast<size_t>(found->second)];
+      report.schedule = pending.schedule;
+      report.loops = pending.loops;
       return found->second;
     }
+    kernel::ScheduleOptions schedule_options = backend_->schedule_options();
+    schedule_options.fuse = options_.fuse;
+    report.schedule = kernel::make_schedule(kernel, schedule_options);
+    report.loops = kernel::lower(kernel, report.schedule, schedule_options);
     program.kernels.push_back({kernel.name, report.operators, nullptr});
     int index = static_cast<int>(program.kernels.size()) - 1;
     kernels_.emplace(std::move(canonical), index);
-    pending_.push_back({kernel, report.loops, report_ ? report_->kernels.size() : 0});
+    pending_.push_back({kernel, report.schedule, report.loops, report_ ? report_->kernels.size() : 0});
     return index;
   }
 
@@ -192,6 +196,7 @@ class Compilation {
   /// A kernel of the program that waits for its code, and its place in the report.
   struct Pending {
     kernel::Kernel kernel;
+    kernel::Schedule schedule;
     kernel::LoopKernel loops;
     size_t report = 0;
   };

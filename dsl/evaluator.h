@@ -129,6 +129,12 @@ class Evaluator {
   // ---- pipelines (pipeline.cpp) ----
   /// nullptr: an error, or an unknown parameter left a hole.
   std::unique_ptr<ir::Graph> stage(PipelineObject& pipeline);
+  /// The same, with the policy in the place of the one that the pipeline loads. `probing`: whatever depends
+  /// on the policy's result becomes another node than without.
+  std::unique_ptr<ir::Graph> stage_with(PipelineObject& pipeline, const PolicyText& policy,
+                                        bool probing = false);
+  /// Outputs behind those of the graph staged last: the runs that were noted (observe_runs.cpp).
+  std::vector<AugmentationRun> add_runs_as_outputs(ir::Graph& graph);
   /// Set where the pipeline staged last has inputs of unknown type.
   const std::optional<LatePipeline>& late_pipeline() const { return late_; }
   bool check_parameter_names(const std::vector<PipelineObject*>& staged);
@@ -215,9 +221,14 @@ class Evaluator {
   /// Where the value of a parameter was written, sought from the innermost call outwards; else the user's
   /// call.
   Span argument_span(const std::string& parameter, Span call) const;
-  /// A policy document as structs and lists: a path, beside the file of `span`, or a dict of the document
-  /// itself. Poison after an error.
+  /// A policy document as structs and lists: a path, beside the file of `span` (or the host's policy that
+  /// stands for it), or a dict of the document itself. Poison after an error.
   Value read_policy(const Value& from, Span span);
+
+  /// What a loaded policy made of an image.
+  Value policy_result(const Value& image, Span span);
+  /// An augmentation is about to be applied on the current path, with a data node or something static.
+  void note_run(const std::string& name, const Value& parameter);
 
   // ---- pixel functions (eval_pixel.cpp) ----
   /// `galatea.pixel`, with or without arguments.
@@ -382,6 +393,8 @@ class Evaluator {
   std::filesystem::path imported_path(const std::string& dotted, int level, Span span) const;
   bool is_folder(const Statement& s) const;
   bool inside_root(const std::string& path) const;
+  /// Whether a file lies in a folder or below.
+  static bool inside(const std::string& path, const std::string& folder);
   std::optional<std::string> resolve_file(const std::string& dotted, int level, Span span);
   Value module_member(ModuleObject& module, const std::string& name, Span span);
   ModuleObject* load_library_file(const std::string& path);
@@ -479,6 +492,19 @@ class Evaluator {
       seeds_;         ///< of random operators: where they were first given
   Span returned_at_;  ///< where the function that ended last returned
   bool noted_device_ = false;
+  // ---- policies (policy_file.cpp) ----
+  bool may_stand_here(Span load);
+  const PolicyText* standing_policy_ = nullptr;  ///< what the next `policy.load` reads
+  Span policy_loaded_at_;                        ///< the call that has read it
+  bool probing_policy_ = false;
+
+  struct NotedRun {
+    std::string name;
+    ir::BlockId block = 0;
+    ir::ValueId parameter = ir::kNoId;  ///< none: static, or there is none
+  };
+  std::vector<NotedRun> noted_runs_;
+
   std::vector<LatePipeline::Input> inputs_;  ///< of the pipeline being staged
   std::optional<LatePipeline> late_;
 

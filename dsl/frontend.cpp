@@ -1,10 +1,16 @@
 // The entry of the language. In: a file and options. Out: graphs and diagnostics. See frontend.h.
 #include "dsl/frontend.h"
 
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <sstream>
 
+#include <fmt/format.h>
+
+#include "compiler/combine_graphs.h"
 #include "dsl/ast_printer.h"
 #include "dsl/deep_stack.h"
 #include "dsl/evaluator.h"
@@ -45,6 +51,67 @@ PipelineObject* choose(Evaluator& evaluator, const FrontendOptions& options, con
   return nullptr;
 }
 
+// Names by which people and folders tell policies apart: no two are equal.
+std::vector<std::string> labels_of(const std::vector<PolicyText>& policies) {
+  std::vector<std::string> labels;
+  for (const PolicyText& policy : policies) {
+    std::string name = std::filesystem::path(policy.file).filename().string();
+    if (name.ends_with(".json")) name.resize(name.size() - 5);
+    std::string label;
+    for (const char c : name) {
+      const bool plain = std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-';
+      if (plain || (!label.empty() && label.back() != '-')) label += plain ? c : '-';
+    }
+    while (label.ends_with('-')) label.pop_back();
+    if (label.find_first_not_of('.') == std::string::npos) label = "policy";
+    auto taken = [&](const std::string& other) { return std::ranges::find(labels, other) != labels.end(); };
+    const std::string plain = label;
+    for (int number = 2; taken(label); ++number) label = fmt::format("{}-{}", plain, number);
+    labels.push_back(std::move(label));
+  }
+  return labels;
+}
+
+// The pipeline with each of the policies, as one graph.
+void stage_policies(Evaluator& evaluator, PipelineObject& pipeline, const FrontendOptions& options,
+                    DiagnosticSink& sink, FrontendResult& result) {
+  std::vector<std::unique_ptr<ir::Graph>> graphs;
+  for (const PolicyText& policy : options.policies) {
+    const size_t errors = sink.num_errors();
+    std::unique_ptr<ir::Graph> graph = evaluator.stage_with(pipeline, policy);
+    if (evaluator.late_pipeline() && sink.num_errors() == errors) {
+      result.late.push_back(*evaluator.late_pipeline());
+      return;
+    }
+    // What is wrong with the pipeline would be wrong with each policy.
+    if (!graph || sink.num_errors() > errors) return;
+    graphs.push_back(std::move(graph));
+  }
+  // Whether an output comes once for each policy does not depend on what the policies have in common.
+  std::vector<std::unique_ptr<ir::Graph>> probes;
+  probes.push_back(std::make_unique<ir::Graph>(*graphs[0]));
+  probes.push_back(evaluator.stage_with(pipeline, options.policies[0], true));
+  if (sink.has_errors()) return;
+  std::vector<size_t> dependent;
+  Result<CombinedGraph> probed = combine_graphs(probes);
+  for (size_t k = 0; probed && k < probed->outputs.size(); ++k)
+    if (probed->outputs[k].graph == 0) dependent.push_back(probed->outputs[k].index);
+  Result<CombinedGraph> combined = combine_graphs(graphs, dependent);
+  if (!combined) {
+    for (Diagnostic& diagnostic : combined.error().diagnostics) sink.report(std::move(diagnostic));
+    return;
+  }
+  const std::vector<std::string> labels = labels_of(options.policies);
+  for (size_t k = 0; k < combined->outputs.size(); ++k) {
+    const auto [policy, index] = combined->outputs[k];
+    result.outputs.push_back({policy < 0 ? "" : labels[static_cast<size_t>(policy)], index});
+    if (policy < 0) continue;
+    std::string& name = combined->graph->output_names[k];
+    name = result.outputs.back().policy + "/" + name;
+  }
+  result.graphs.push_back(std::move(combined->graph));
+}
+
 FrontendResult run(const std::string& file_name, std::optional<std::string> text,
                    const FrontendOptions& options, const op::Registry& registry, SourceMap& sources,
                    bool all) {
@@ -70,11 +137,17 @@ FrontendResult run(const std::string& file_name, std::optional<std::string> text
     }
     if (!chosen.empty() && evaluator.check_parameter_names(chosen)) {
       for (PipelineObject* pipeline : chosen) {
+        if (!options.policies.empty()) {
+          stage_policies(evaluator, *pipeline, options, sink, result);
+          continue;
+        }
         size_t errors = sink.num_errors();
         std::unique_ptr<ir::Graph> graph = evaluator.stage(*pipeline);
         if (evaluator.late_pipeline() && sink.num_errors() == errors)
           result.late.push_back(*evaluator.late_pipeline());
-        if (graph && sink.num_errors() == errors) result.graphs.push_back(std::move(graph));
+        if (!graph || sink.num_errors() > errors) continue;
+        if (options.observe_runs) result.runs = evaluator.add_runs_as_outputs(*graph);
+        result.graphs.push_back(std::move(graph));
       }
     }
     result.ok = !sink.has_errors();

@@ -37,6 +37,12 @@ struct InputType {
   friend bool operator==(const InputType&, const InputType&) = default;
 };
 
+/// A policy document that the host names.
+struct PolicyText {
+  std::string file;                 ///< read from disk, unless
+  std::optional<std::string> text;  ///< it is given; `file` is then its name
+};
+
 struct FrontendOptions {
   std::string pipeline;  ///< empty: the only one
   std::vector<std::pair<std::string, std::string>>
@@ -44,6 +50,10 @@ struct FrontendOptions {
   HostOptions host;
   std::map<std::string, InputType> input_types;  ///< by the input's name
   std::string import_root;                       ///< empty: the folder of the file
+  /// stage_pipeline: each stands in turn for what the pipeline's one `policy.load` reads.
+  std::vector<PolicyText> policies;
+  /// stage_pipeline: outputs behind the pipeline's own say which augmentations of the library ran.
+  bool observe_runs = false;
   bool unknown_parameters_allowed =
       false;  ///< check: a required parameter without a value is an unknown of its annotated type
   Limits limits;
@@ -69,8 +79,23 @@ struct LatePipeline {
   std::vector<Input> inputs;  ///< all that a host feeds; one at least has no type
 };
 
+/// Where an output of a pipeline staged for several policies comes from.
+struct OutputOrigin {
+  std::string policy;  ///< its file's name without .json, or that and a number; empty: the same for all
+  size_t index = 0;    ///< among the outputs of the pipeline's text
+};
+
+/// One place where the library applies an augmentation.
+struct AugmentationRun {
+  std::string name;
+  size_t ran = 0;                   ///< output: 1 for samples that came here, else 0
+  std::optional<size_t> parameter;  ///< output: what it was given; 0 for the other samples
+};
+
 struct FrontendResult {
   std::vector<std::unique_ptr<ir::Graph>> graphs;  ///< one, or all with stage_all; none of a late pipeline
+  std::vector<OutputOrigin> outputs;               ///< with FrontendOptions::policies: of the one graph
+  std::vector<AugmentationRun> runs;               ///< with FrontendOptions::observe_runs: of the one graph
   std::vector<LatePipeline> late;
   std::vector<PipelineInfo> pipelines;
   std::vector<Diagnostic> diagnostics;  ///< errors, warnings and notes
@@ -78,7 +103,7 @@ struct FrontendResult {
 };
 
 /// Reads, parses and stages one pipeline of `file_name` (its text given, or read from disk when `text` is
-/// empty optional).
+/// empty optional). With policies: for each of them, and what is common once (compiler/combine_graphs.h).
 FrontendResult stage_pipeline(const std::string& file_name, std::optional<std::string> text,
                               const FrontendOptions& options, const op::Registry& registry,
                               SourceMap& sources);

@@ -126,6 +126,18 @@ Value call_report(Evaluator& ev, CallArguments& a) {
   return ev.report(diagnose(static_cast<Message>(entry - table.begin()), span, std::move(words)));
 }
 
+// ran(name, parameter): an augmentation is applied here.
+Value call_ran(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 2, 2) || !a.positional[0].is(ValueKind::kString)) return Value::poison();
+  ev.note_run(a.positional[0].text(), a.positional[1]);
+  return Value::none();
+}
+
+// policy_result(image): of `policy.load`.
+Value call_policy_result(Evaluator& ev, CallArguments& a) {
+  return check_shape(ev, a, 1, 1) ? ev.policy_result(a.positional[0], a.span) : Value::poison();
+}
+
 // read_policy(x): the parameter `path` of whoever asks, or the parameter `document`, a dict.
 Value call_read_policy(Evaluator& ev, CallArguments& a) {
   if (!check_shape(ev, a, 1, 1)) return Value::poison();
@@ -153,6 +165,8 @@ ModuleObject* Evaluator::internal_module() {
                          {"type_of", call_type_of},
                          {"describe", call_describe},
                          {"near", call_near},
+                         {"ran", call_ran},
+                         {"policy_result", call_policy_result},
                          {"read_policy", call_read_policy},
                          {"report", call_report},
                          {"failed", call_failed}})

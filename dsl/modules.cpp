@@ -148,6 +148,9 @@ fs::path Evaluator::imported_path(const std::string& dotted, int level, Span spa
 }
 
 bool Evaluator::inside_root(const std::string& path) const { return is_inside(normal(path), root_); }
+bool Evaluator::inside(const std::string& path, const std::string& folder) {
+  return is_inside(normal(path), normal(folder));
+}
 
 // The file of `from .a.b import x`; nullopt after an error.
 std::optional<std::string> Evaluator::resolve_file(const std::string& dotted, int level, Span span) {

@@ -425,6 +425,7 @@ std::unique_ptr<ir::Graph> Evaluator::stage(PipelineObject& pipeline) {
   seeds_.clear();
   noted_device_ = false;
   inputs_.clear();
+  noted_runs_.clear();
   late_.reset();
   FunctionObject& function = *pipeline.function;
   auto* outer = arena.make<Frame>();

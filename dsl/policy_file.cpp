@@ -18,6 +18,9 @@ namespace {
 
 using policy::Node;
 
+constexpr const char* kLoadHelp =
+    "write `policy.load(\"any.json\")` in the pipeline, once, for all of its samples";
+
 class ToValues {
  public:
   ToValues(Evaluator& evaluator, const policy::Document& document, Span span)
@@ -236,6 +239,52 @@ policy::JsonValue with_format(policy::JsonValue document) {
 
 }  // namespace
 
+std::unique_ptr<ir::Graph> Evaluator::stage_with(PipelineObject& pipeline, const PolicyText& policy,
+                                                 bool probing) {
+  const size_t work = work_;
+  standing_policy_ = &policy;
+  probing_policy_ = probing;
+  policy_loaded_at_ = {};
+  const size_t errors = sink_.num_errors();
+  std::unique_ptr<ir::Graph> graph = stage(pipeline);
+  standing_policy_ = nullptr;
+  probing_policy_ = false;
+  // The bound is for one policy.
+  work_ = work;
+  if (graph && !policy_loaded_at_.valid() && sink_.num_errors() == errors)
+    fail(Message::kPoliciesNeedOneLoad, pipeline.span, {"`" + pipeline.name + "` loads none", kLoadHelp});
+  return graph;
+}
+
+Value Evaluator::policy_result(const Value& image, Span span) {
+  if (!probing_policy_ || !image.is_node()) return image;
+  return node_operator("flip", {image}, span, {{"horizontal", ir::Attr(int64_t{1}), span}});
+}
+
+/// Whether the host's policy may stand for what this call reads; reports it if not.
+bool Evaluator::may_stand_here(Span load) {
+  if (!graph_) {
+    fail(Message::kPoliciesNeedOneLoad, load, {"this one stands outside of the pipeline", kLoadHelp});
+    return false;
+  }
+  if (regions_.conditional(region_)) {
+    Diagnostic diagnostic =
+        diagnose(Message::kPoliciesNeedOneLoad, load,
+                 {"this one is reached by some samples only", "load it before the branch, and use it there"});
+    add_label(diagnostic, regions_.cause(region_), "the branch");
+    report(std::move(diagnostic));
+    return false;
+  }
+  if (!policy_loaded_at_.valid()) return true;
+  const bool again = policy_loaded_at_ == load;
+  Diagnostic diagnostic = diagnose(
+      Message::kPoliciesNeedOneLoad, load,
+      {again ? "this one is called several times" : "this one is the second", "load one policy, once"});
+  if (!again) add_label(diagnostic, policy_loaded_at_, "the first");
+  report(std::move(diagnostic));
+  return false;
+}
+
 Value Evaluator::read_policy(const Value& from, Span span) {
   const SourceFile* asking = sources_.file(span.file);
   const std::string asking_name = asking ? asking->name() : main_folder_ + "/pipeline";
@@ -250,6 +299,12 @@ Value Evaluator::read_policy(const Value& from, Span span) {
     // As text, so that a mistake has a place.
     const std::string text = policy::to_json(with_format(std::move(*tree)));
     read = policy::read_policy(sources_.add(asking_name + " (policy)", text), sources_);
+  } else if (!options_.policies.empty()) {
+    if (!may_stand_here(span)) return Value::poison();
+    policy_loaded_at_ = span;
+    file = standing_policy_->file;
+    read = standing_policy_->text ? policy::read_policy(sources_.add(file, *standing_policy_->text), sources_)
+                                  : policy::read_policy_file(file, sources_);
   } else {
     file = (fs::path(asking_name).parent_path() / from.text()).lexically_normal().string();
     if (!inside_root(file)) return fail(Message::kOutsideRoot, span, {file, root_});
@@ -267,7 +322,10 @@ Value Evaluator::read_policy(const Value& from, Span span) {
   std::vector<ModuleObject*> modules;
   for (const policy::Import& import : document.imports) {
     const std::string imported = (fs::path(file).parent_path() / import.path).lexically_normal().string();
-    if (!inside_root(imported)) return fail(Message::kOutsideRoot, import.span, {imported, root_});
+    // The host that names a document means what lies beside it, too.
+    const std::string beside = options_.policies.empty() ? root_ : fs::path(file).parent_path().string();
+    if (!inside_root(imported) && !inside(imported, beside.empty() ? "." : beside))
+      return fail(Message::kOutsideRoot, import.span, {imported, root_});
     ModuleObject* module = load_file(imported, import.span, std::nullopt);
     if (!module || module->broken) return Value::poison();
     modules.push_back(module);

@@ -141,6 +141,12 @@ GALATEA_API galatea_error* galatea_program_options_set_backend(galatea_program_o
 /* The folder that imports may not leave; without it, the folder of the pipeline file. */
 GALATEA_API galatea_error* galatea_program_options_set_import_root(galatea_program_options* options,
                                                                    const char* folder);
+/* A policy document (a JSON file) that stands for the one which the pipeline loads by `policy.load`. Several:
+ * samples are read and decoded once and go through each policy, with the same random numbers as alone.
+ * Outputs that depend on the policy then come once for each, named "POLICY/NAME" after the file, the others
+ * once. */
+GALATEA_API galatea_error* galatea_program_options_add_policy(galatea_program_options* options,
+                                                              const char* path);
 /* Moves a bound of the compilation by its name ("steps", "nodes", "call-depth", …; docs/limits.md lists
  * them). A message about a limit names it. */
 GALATEA_API galatea_error* galatea_program_options_set_limit(galatea_program_options* options,

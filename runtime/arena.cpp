@@ -21,16 +21,25 @@ Arena::~Arena() {
   awake_ ? gate_->release(budget_) : gate_->idle_shrank(kept);
 }
 
+/// The largest block that a need of so many bytes may take: one twice too large is better kept for a larger
+/// need, among those that a near cache holds any will do; a budget knows nothing of larger blocks.
+int64_t Arena::largest_for(int64_t bytes) const {
+  constexpr int64_t kSmall = 16 << 10, kCached = 1 << 20;
+  if (gate_) return round_up_capacity(bytes);
+  return std::max(2 * bytes + 4096, bytes >= kSmall ? kCached : 0);
+}
+
+/// The block that was used last, of those that fit: its memory is in the nearest cache.
 int32_t Arena::find_free(int64_t bytes) const {
   int32_t best = -1;
-  // A block twice too large is better kept for a larger need; a budget knows nothing of larger blocks.
-  const int64_t largest = gate_ ? round_up_capacity(bytes) : 2 * bytes + 4096;
+  const int64_t largest = largest_for(bytes);
   for (size_t i = 0; i < blocks_.size(); ++i) {
     const Block& block = blocks_[i];
     if (!block.buffer || block.references > 0) continue;
-    int64_t size = block.buffer->size();
+    const int64_t size = block.buffer->size();
     if (size < bytes || size > largest) continue;
-    if (best < 0 || size < blocks_[static_cast<size_t>(best)].buffer->size()) best = static_cast<int32_t>(i);
+    if (best < 0 || block.last_use > blocks_[static_cast<size_t>(best)].last_use)
+      best = static_cast<int32_t>(i);
   }
   return best;
 }

@@ -52,6 +52,7 @@ class Arena {
     uint64_t last_use = 0;
   };
   static int64_t cost(const Block& block) { return block.buffer->size() + kBufferPadding; }
+  int64_t largest_for(int64_t bytes) const;
   int32_t find_free(int64_t bytes) const;
   void drop(Block& block);
   void drop_free_blocks();

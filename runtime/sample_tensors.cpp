@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/copy_dense.h"
 #include "runtime/messages.h"
 #include "runtime/sample_program.h"
 
@@ -212,8 +211,7 @@ Status Frame::finish_output(int output, int32_t slot) {
     std::memcpy(place.data, arena_.data(detour), static_cast<size_t>(bytes));
     arena_.release(detour);
   } else {
-    (bytes >= kCachedBatch / std::max(program_.batch_size, 1) ? copy_past_cache : copy_dense)(tensor,
-                                                                                              place.data);
+    copy_dense(tensor, place.data);
   }
   return {};
 }

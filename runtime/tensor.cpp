@@ -62,7 +62,7 @@ Result<int64_t> dense_bytes(DType dtype, std::span<const int64_t> extents) {
 namespace {
 
 constexpr int64_t kHugePage = int64_t{1} << 21;
-/// From here on a buffer asks for huge pages: touching it costs a fifth, and reading it needs few
+/// From here on a buffer asks for huge pages: touching it costs a quarter, and reading it needs few
 /// translations.
 constexpr int64_t kHugeFrom = 2 * kHugePage;
 
@@ -141,6 +141,66 @@ Result<Tensor> allocate_tensor(Allocator& allocator, DType dtype, std::span<cons
   tensor.data = tensor.buffer->data();
   tensor.set_dense(dtype, extents);
   return tensor;
+}
+
+namespace {
+
+/// Copies one row of `count` elements, `stride` elements apart.
+template <typename T>
+void copy_row(const uint8_t* from, int64_t stride, int64_t count, uint8_t* to) {
+  for (int64_t i = 0; i < count; ++i) {
+    std::memcpy(to + i * static_cast<int64_t>(sizeof(T)), from + i * stride * static_cast<int64_t>(sizeof(T)),
+                sizeof(T));
+  }
+}
+
+void copy_strided_row(int size, const uint8_t* from, int64_t stride, int64_t count, uint8_t* to) {
+  switch (size) {
+    case 1:
+      return copy_row<uint8_t>(from, stride, count, to);
+    case 2:
+      return copy_row<uint16_t>(from, stride, count, to);
+    case 4:
+      return copy_row<uint32_t>(from, stride, count, to);
+    default:
+      return copy_row<uint64_t>(from, stride, count, to);
+  }
+}
+
+}  // namespace
+
+void copy_dense(const Tensor& from, uint8_t* to) {
+  int64_t volume = from.volume();
+  if (volume == 0) return;
+  const int size = size_of(from.dtype);
+  if (from.is_dense()) {
+    std::memcpy(to, from.data, static_cast<size_t>(volume * size));
+    return;
+  }
+  // `inner`: first axis of the dense tail, which is copied as one run.
+  int inner = from.ndim;
+  int64_t run = 1;
+  while (inner > 0 && (from.extents[inner - 1] == 1 || from.strides[inner - 1] == run))
+    run *= from.extents[--inner];
+  const int64_t row_stride = inner > 0 ? from.strides[inner - 1] : 0;
+  const int64_t row_count = inner > 0 ? from.extents[inner - 1] : 1;
+  const int outer = std::max(0, inner - 1);
+  int64_t index[kMaxRank] = {};
+  for (;;) {
+    int64_t offset = 0;
+    for (int i = 0; i < outer; ++i) offset += index[i] * from.strides[i];
+    const uint8_t* row = from.data + offset * size;
+    if (run == 1) {
+      copy_strided_row(size, row, row_stride, row_count, to);
+    } else {
+      for (int64_t i = 0; i < row_count; ++i)
+        std::memcpy(to + i * run * size, row + i * row_stride * size, static_cast<size_t>(run * size));
+    }
+    to += row_count * run * size;
+    int axis = outer - 1;
+    while (axis >= 0 && ++index[axis] == from.extents[axis]) index[axis--] = 0;
+    if (axis < 0) return;
+  }
 }
 
 }  // namespace galatea::runtime

@@ -80,6 +80,7 @@ Command add_explain(CLI::App& parent) {
       ->check(CLI::IsMember({"ast", "graph", "plan", "kernel", "loops", "llvm", "asm", "cuda", "ptx"})
                   .description(""));
   add_pipeline_options(app, options->pipeline);
+  add_policies_option(app, options->pipeline);
   add_compile_options(app, options->compile, options->fuse);
   return {app, [options](Reporter& reporter) { return run(*options, reporter); }};
 }

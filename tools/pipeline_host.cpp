@@ -9,6 +9,8 @@
 #include "compiler/codegen/backend.h"
 #include "compiler/codegen/cuda/shim_backend.h"
 #include "compiler/codegen/llvm_backend.h"
+#include "policy/spelling.h"
+#include "policy/writer.h"
 #include "stdlib_ops/native/register_natives.h"
 #include "stdlib_ops/register_all.h"
 #include "tools/messages.h"
@@ -54,6 +56,16 @@ void report_note(std::string text, Reporter& reporter) {
   reporter.report(std::move(diagnostic));
 }
 
+/// A file, or a spelling such as "rand_augment(n=2, m=9)"; nullopt: that is wrong.
+std::optional<dsl::PolicyText> policy_text(const std::string& name, Reporter& reporter) {
+  std::error_code error;
+  if (name.ends_with(".json") || std::filesystem::exists(name, error)) return dsl::PolicyText{name, {}};
+  const Result<policy::Document> made = policy::document_of(name);
+  if (made) return dsl::PolicyText{name, policy::to_json(*made)};
+  reporter.report(made.error());
+  return std::nullopt;
+}
+
 /// GALATEA_LOG: one line a kernel.
 void log_kernels(const CompileReport& report) {
   for (const KernelReport& kernel : report.kernels) {
@@ -71,10 +83,17 @@ PipelineHost::PipelineHost() {
 }
 
 std::unique_ptr<ir::Graph> PipelineHost::stage(const std::string& file, const PipelineOptions& options,
-                                               Reporter& reporter) const {
-  dsl::FrontendResult result =
-      dsl::stage_pipeline(file, {}, frontend_options(options), registry_, reporter.sources());
+                                               Reporter& reporter,
+                                               std::vector<dsl::OutputOrigin>* origins) const {
+  dsl::FrontendOptions frontend = frontend_options(options);
+  for (const std::string& name : options.policies) {
+    std::optional<dsl::PolicyText> policy = policy_text(name, reporter);
+    if (!policy) return nullptr;
+    frontend.policies.push_back(std::move(*policy));
+  }
+  dsl::FrontendResult result = dsl::stage_pipeline(file, {}, frontend, registry_, reporter.sources());
   reporter.report(std::move(result.diagnostics));
+  if (origins) *origins = std::move(result.outputs);
   if (result.ok && !result.late.empty()) {
     // Its type comes from a host.
     const dsl::LatePipeline::Input& input = result.late.front().inputs.front();

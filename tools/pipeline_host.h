@@ -24,6 +24,7 @@ namespace galatea::tools {
 struct PipelineOptions {
   std::string pipeline;
   std::vector<std::string> set;           ///< NAME=VALUE
+  std::vector<std::string> policies;      ///< in turn, for the one that the pipeline loads
   std::vector<std::string> limits_given;  ///< NAME=VALUE
   dsl::Limits limits;                     ///< with what was given
   std::optional<int> batch_size, num_threads, prefetch;
@@ -34,6 +35,8 @@ struct PipelineOptions {
   bool insists_on_gpu() const { return device.starts_with("gpu"); }
 };
 void add_pipeline_options(CLI::App* app, PipelineOptions& options);
+/// --policies, for what runs or shows one pipeline.
+void add_policies_option(CLI::App* app, PipelineOptions& options);
 
 /// How to compile; for comparing. Never changes a value.
 struct CompileChoice {
@@ -53,9 +56,11 @@ class PipelineHost {
 
   /// Options for the language.
   static dsl::FrontendOptions frontend_options(const PipelineOptions& options);
-  /// Stages the chosen pipeline. nullptr: there were errors.
+  /// Stages the chosen pipeline. nullptr: there were errors. `origins`: with --policies, where each output
+  /// comes from.
   std::unique_ptr<ir::Graph> stage(const std::string& file, const PipelineOptions& options,
-                                   Reporter& reporter) const;
+                                   Reporter& reporter,
+                                   std::vector<dsl::OutputOrigin>* origins = nullptr) const;
   /// Refuses, with status 3, what insists on a device that is not here.
   bool device_is_here(const PipelineOptions& options, Reporter& reporter) const;
   /// Compiles for running. nullptr: there were errors. The report (for explain) may be nullptr.

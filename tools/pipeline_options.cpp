@@ -14,6 +14,11 @@ std::string check_device(const std::string& text) {
   return "`" + text + "` is no device: auto, cpu, gpu or gpu:N";
 }
 
+/// All words up to the next option are policies.
+std::string check_policy(const std::string& text) {
+  return text.ends_with(".dali-dsl") ? "`" + text + "` is a pipeline: name it before --policies" : "";
+}
+
 std::string check_setting(const std::string& text) {
   auto equals = text.find('=');
   return equals == std::string::npos || equals == 0 ? "`" + text + "` is not of the form NAME=VALUE" : "";
@@ -56,6 +61,15 @@ void add_pipeline_options(CLI::App* app, PipelineOptions& o) {
       ->check(CLI::Validator([&o](std::string& text) { return dsl::set_limit(o.limits, text); }, ""));
   add_option(app, "--arch", o.arch,
              {"sm_NN", "the device's", "GPU architecture to plan for", "--arch sm_90"});
+}
+
+void add_policies_option(CLI::App* app, PipelineOptions& o) {
+  add_option(
+      app, "--policies", o.policies,
+      {"POLICY…", "", "policies (JSON files or spellings), each in turn for the one that the pipeline loads",
+       "--policies a.json b.json"})
+      ->expected(1, 1000)
+      ->check(CLI::Validator(check_policy, ""));
 }
 
 void add_compile_options(CLI::App* app, CompileChoice& choice, std::string& fuse) {

@@ -14,6 +14,7 @@
 #include "tools/summary.h"
 
 namespace galatea::tools {
+namespace fs = std::filesystem;
 namespace {
 
 struct Options {
@@ -26,16 +27,27 @@ struct Options {
 /// Writes the outputs of delivered samples, numbered from 0.
 class SampleWriter {
  public:
-  SampleWriter(std::string folder, FileFormat format) : folder_(std::move(folder)), format_(format) {}
+  /// `origins`: of pipelines with several policies; else empty.
+  SampleWriter(std::string folder, FileFormat format, std::vector<dsl::OutputOrigin> origins)
+      : folder_(std::move(folder)), format_(format), origins_(std::move(origins)) {}
   Status write(const runtime::Batch& batch);
 
  private:
   Result<std::pair<std::vector<uint8_t>, const char*>> encode(const runtime::Tensor& tensor,
                                                               const Layout& layout) const;
-  std::string folder_;
+  fs::path folder_of(size_t output) const;
+
+  fs::path folder_;
   FileFormat format_;
+  std::vector<dsl::OutputOrigin> origins_;
   int64_t next_ = 0;
 };
+
+fs::path SampleWriter::folder_of(size_t output) const {
+  if (origins_.empty()) return folder_ / fmt::format("out{}", output);
+  const dsl::OutputOrigin& origin = origins_[output];
+  return folder_ / origin.policy / fmt::format("out{}", origin.index);
+}
 
 Result<std::pair<std::vector<uint8_t>, const char*>> SampleWriter::encode(const runtime::Tensor& tensor,
                                                                           const Layout& layout) const {
@@ -53,7 +65,7 @@ Result<std::pair<std::vector<uint8_t>, const char*>> SampleWriter::encode(const 
 Status SampleWriter::write(const runtime::Batch& batch) {
   for (int i = 0; i < batch.num_samples(); ++i, ++next_) {
     for (size_t k = 0; k < batch.outputs.size(); ++k) {
-      const std::filesystem::path folder = std::filesystem::path(folder_) / fmt::format("out{}", k);
+      const fs::path folder = folder_of(k);
       if (next_ == 0) GALATEA_TRY(make_folder(folder));
       const runtime::Batch::Output& output = batch.outputs[k];
       GALATEA_ASSIGN(auto file, encode(output.samples[static_cast<size_t>(i)], output.spec.layout));
@@ -143,9 +155,10 @@ int run(const Options& options, Reporter& reporter) {
   auto trace = options.trace.empty() ? nullptr : std::make_unique<Trace>();
   if (!host.device_is_here(options.pipeline, reporter)) return reporter.status();
   std::unique_ptr<ir::Graph> graph;
+  std::vector<dsl::OutputOrigin> origins;
   {
     TraceScope scope(trace.get(), "stage", "compile");
-    graph = host.stage(options.file, options.pipeline, reporter);
+    graph = host.stage(options.file, options.pipeline, reporter, &origins);
   }
   if (graph == nullptr) return reporter.status();
   auto program = host.compile(*graph, options.compile, trace.get(), reporter);
@@ -157,7 +170,7 @@ int run(const Options& options, Reporter& reporter) {
   const FileFormat format = options.format == "png"   ? FileFormat::kPng
                             : options.format == "jpg" ? FileFormat::kJpg
                                                       : FileFormat::kNpy;
-  SampleWriter writer(options.save, format);
+  SampleWriter writer(options.save, format, std::move(origins));
   Progressed done =
       deliver(options, *session, program->batch_size, options.save.empty() ? nullptr : &writer, reporter);
   RunSummary summary{session->statistics(),   startup,       program->kernels_compiled,
@@ -183,6 +196,7 @@ Command add_run(CLI::App& parent) {
   CLI::App* app = parent.add_subcommand("run", "Runs a pipeline over its data");
   add_option(app, "file", options->file, {"FILE", "", "a pipeline file", "train.dali-dsl"})->required();
   add_pipeline_options(app, options->pipeline);
+  add_policies_option(app, options->pipeline);
   auto* epochs =
       add_option(app, "--epochs", options->epochs, {"N", "1", "passes over the data", "--epochs 3"})
           ->check(CLI::Range(int64_t{1}, int64_t{1} << 40).description(""));
@@ -191,7 +205,10 @@ Command add_run(CLI::App& parent) {
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 40).description(""))
       ->excludes(epochs);
   add_option(app, "--save", options->save,
-             {"DIR", "", "write output k of every sample as DIR/out<k>/NNNNNN.npy", "--save out"});
+             {"DIR", "",
+              "write output k of every sample as DIR/out<k>/NNNNNN.npy, with --policies what depends on them "
+              "as DIR/POLICY/out<k>/NNNNNN.npy",
+              "--save out"});
   add_option(
       app, "--format", options->format,
       {"npy|png|jpg", "npy",

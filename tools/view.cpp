@@ -105,6 +105,7 @@ Command add_view(CLI::App& parent) {
              {"N", "", "N random draws of the first sample instead", "--draws 6"})
       ->check(CLI::Range(1, 200).description(""));
   add_pipeline_options(app, options->pipeline);
+  add_policies_option(app, options->pipeline);
   return {app, [options](Reporter& reporter) { return run(*options, reporter); }};
 }
 

@@ -1,6 +1,10 @@
 // The C API through its header alone.
+#include <unistd.h>
+
 #include <chrono>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <set>
 #include <thread>
 
@@ -321,6 +325,42 @@ TEST(Api, EnginesAndProgramsServeManyThreads) {
     });
   }
   for (std::thread& thread : threads) thread.join();
+}
+
+TEST(Api, SeveralPoliciesGiveOutputsOfTheirOwn) {
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) / ("galatea_api_policies_" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  auto engine = make_engine();
+  auto options = make_options();
+  for (const char* name : {"mild", "wild"}) {
+    const std::string file = (folder / (std::string(name) + ".json")).string();
+    std::ofstream(file) << R"({"format": "augment-policy", "version": 1, "bins": 11, "augmentations": )"
+                           R"({"rotate": {"range": [0, 30]}}, "policy": ["rotate", 1, )"
+                        << (name[0] == 'm' ? 1 : 9) << "]}";
+    EXPECT_OK(galatea_program_options_add_policy(options.get(), file.c_str()));
+  }
+  auto program = compile(engine.get(), R"(from galatea import fn, pipeline_def, types
+from galatea.auto_aug import policy
+
+@pipeline_def(batch_size=2, seed=7)
+def fed():
+    x = fn.external_source(name="x", dtype=types.UINT8, layout="HWC", ndim=3)
+    y = policy.load("any.json")(x)
+    return y, fn.reductions.sum(x)
+)",
+                         options.get());
+  ASSERT_TRUE(program);
+  const char* const names[] = {"mild/y", "wild/y", "output1"};
+  ASSERT_EQ(galatea_program_num_outputs(program.get()), 3);
+  for (int32_t k = 0; k < 3; ++k) {
+    galatea_port port;
+    EXPECT_OK(galatea_program_get_output(program.get(), k, &port));
+    EXPECT_STREQ(port.name, names[k]);
+  }
+  EXPECT_NE(text_of(galatea_program_options_add_policy(options.get(), nullptr)), "");
+  EXPECT_NE(text_of(galatea_program_options_add_policy(nullptr, "a.json")), "");
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

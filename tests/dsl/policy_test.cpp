@@ -262,5 +262,90 @@ TEST_F(PolicyLoad, ImportsBringAugmentationsOfTheUsers) {
   EXPECT_NE(circle.find("error[G0605]"), std::string::npos) << circle;
 }
 
+// ---- several policies for one pipeline ----
+
+class SeveralPolicies : public PolicyLoad {
+ protected:
+  Staged stage_both(const std::string& body, const std::string& above = "") {
+    FrontendOptions options;
+    for (const char* name : {"a", "b"}) {
+      const std::string bin = name[0] == 'a' ? "3" : "7";
+      options.policies.push_back(
+          {std::string(name) + ".json",
+           R"({"format": "augment-policy", "version": 1, "bins": 11, "name": ")" + std::string(name) +
+               R"(", "augmentations": {"rotate": {"range": [0, 30]}}, "policy": ["rotate", 1, )" + bin +
+               "]}"});
+    }
+    options.pipeline = "p";
+    return stage((folder_ / "test.dali-dsl").string(),
+                 "from galatea import fn, pipeline_def, types\n"
+                 "from galatea.auto_aug import policy\n" +
+                     above +
+                     "\n"
+                     "@pipeline_def(batch_size=4, seed=1)\n"
+                     "def p():\n"
+                     "    encoded, label = fn.readers.file(file_root=\"photos\")\n"
+                     "    image = fn.resize(fn.decoders.image(encoded), size=[64, 48])\n" +
+                     body,
+                 options);
+  }
+};
+
+TEST_F(SeveralPolicies, StandForTheOneThatIsLoaded) {
+  Staged staged = stage_both(
+      "    augment = policy.load(\"there is no such file.json\")\n"
+      "    return augment(image), label\n");
+  ASSERT_TRUE(staged.result.ok) << staged.diagnostics;
+  EXPECT_EQ(staged.verdict, "");
+  ASSERT_EQ(staged.result.outputs.size(), 3u);
+  EXPECT_EQ(staged.result.outputs[0].policy, "a");
+  EXPECT_EQ(staged.result.outputs[1].policy, "b");
+  EXPECT_EQ(staged.result.outputs[2].policy, "");
+  EXPECT_EQ(staged.result.outputs[2].index, 1u);
+  EXPECT_EQ(staged.result.graphs.at(0)->output_names,
+            (std::vector<std::string>{"a/output0", "b/output0", "label"}));
+}
+
+TEST_F(SeveralPolicies, NeedExactlyOneLoadForAllSamples) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"    return image, label\n", "`p` loads none"},
+      {"    a = policy.load(\"a.json\")\n    b = policy.load(\"b.json\")\n    return a(image), b(image)\n",
+       "the second"},
+      {"    loaded = [policy.load(\"a.json\") for _ in range(2)]\n    return loaded[0](image), label\n",
+       "called several times"},
+      {"    if label[0] > 1:\n        image = policy.load(\"a.json\")(image)\n    return image, label\n",
+       "some samples only"},
+      {"    if label[0] > 1:\n        return image, label\n"
+       "    return policy.load(\"a.json\")(image), label\n",
+       "some samples only"},
+      {"    return augment(image), label\n", "outside of the pipeline"},
+  };
+  for (const auto& [body, words] : cases) {
+    const bool above = std::string(words).starts_with("outside");
+    Staged staged = stage_both(body, above ? "augment = policy.load(\"a.json\")\n" : "");
+    EXPECT_EQ(staged.codes, std::vector<std::string>{"G0665"}) << body << staged.diagnostics;
+    EXPECT_NE(staged.diagnostics.find(words), std::string::npos) << staged.diagnostics;
+  }
+}
+
+TEST_F(SeveralPolicies, WhatIsReadDoesNotDependOnThem) {
+  Staged staged = stage_both(
+      "    augment = policy.load(\"a.json\")\n"
+      "    if augment.name == \"b\":\n"
+      "        encoded, label = fn.readers.file(file_root=\"others\")\n"
+      "    return augment(image), label\n");
+  EXPECT_EQ(staged.codes, std::vector<std::string>{"G0503"}) << staged.diagnostics;
+}
+
+TEST_F(SeveralPolicies, EachHasTheWholeBudget) {
+  // Half of the bound is spent on each.
+  const std::string body =
+      "    augment = policy.load(\"a.json\")\n"
+      "    for i in range(300000):\n"
+      "        pass\n"
+      "    return augment(image), label\n";
+  EXPECT_TRUE(stage_both(body).result.ok) << stage_both(body).diagnostics;
+}
+
 }  // namespace
 }  // namespace galatea::dsl::testing

@@ -1,4 +1,5 @@
 // Tensors, the allocator, arenas and pools.
+#include <algorithm>
 #include <random>
 
 #include <gtest/gtest.h>
@@ -6,7 +7,6 @@
 #include "program_maker.h"
 #include "runtime/arena.h"
 #include "runtime/buffer_pool.h"
-#include "runtime/copy_dense.h"
 
 namespace galatea::runtime {
 namespace {
@@ -41,31 +41,6 @@ TEST(Tensor, StridedCopiesAreRowMajor) {
   Tensor repeated = tensor;
   repeated.ndim = 1, repeated.extents[0] = 3, repeated.strides[0] = 0;
   EXPECT_EQ(testing::elements_of<uint16_t>(repeated), (std::vector<uint16_t>{0, 0, 0}));
-}
-
-TEST(Tensor, CopiesPastTheCacheAreTheSameBytes) {
-  std::mt19937 random(5);
-  const auto pick = [&](int64_t low, int64_t high) {
-    return std::uniform_int_distribution<int64_t>(low, high)(random);
-  };
-  std::vector<uint8_t> data(1 << 16);
-  for (uint8_t& byte : data) byte = static_cast<uint8_t>(random());
-  for (int turn = 0; turn < 300; ++turn) {
-    // Rows of a larger image, perhaps from the last to the first, perhaps every second element.
-    Tensor rows;
-    const int64_t height = pick(0, 9), width = pick(1, 300), pitch = width * 2 + pick(0, 70);
-    const int64_t extents[] = {height, width, pick(1, 3)};
-    rows.set_dense(turn % 2 == 0 ? DType::kU8 : DType::kU16, extents);
-    rows.strides[0] = turn % 3 == 0 ? -pitch : pitch;
-    if (turn % 7 == 0) rows.strides[2] = 2;
-    rows.data = data.data() + 2 * (turn % 3 == 0 && height > 0 ? (height - 1) * pitch : 0);
-    const auto bytes = static_cast<size_t>(rows.num_bytes());
-    const auto shift = static_cast<size_t>(pick(0, 63));
-    std::vector<uint8_t> plain(bytes + 192, 7), past(bytes + 192, 7);
-    copy_dense(rows, plain.data() + shift);
-    copy_past_cache(rows, past.data() + shift);
-    EXPECT_EQ(plain, past) << "turn " << turn;  // nothing before or behind is touched either
-  }
 }
 
 TEST(Allocator, LargeBuffersAreCountedAsTheyAre) {
@@ -130,6 +105,31 @@ TEST(Arena, BlocksComeBackWithTheirLastReference) {
   uint8_t* huge_data = arena.data(huge);
   arena.release(huge);
   EXPECT_NE(arena.data(*arena.acquire(100)), huge_data);
+}
+
+TEST(Arena, GivesOutWhatWasUsedLast) {
+  Allocator allocator;
+  Arena arena(allocator);
+  // Two blocks a sample, of sizes that differ: after the first, the memory stays the same.
+  std::vector<uint8_t*> first;
+  for (int64_t size : {int64_t{900'000}, int64_t{800'000}}) first.push_back(arena.data(*arena.acquire(size)));
+  arena.reset();
+  std::sort(first.begin(), first.end());
+  for (int sample = 1; sample < 40; ++sample) {
+    std::vector<uint8_t*> now;
+    for (int64_t size : {20'000 + 19'000 * sample, 780'000 - 15'000 * sample})
+      now.push_back(arena.data(*arena.acquire(size)));
+    arena.reset();
+    std::sort(now.begin(), now.end());
+    EXPECT_EQ(now, first) << "sample " << sample;
+  }
+  EXPECT_EQ(allocator.num_allocations(), 2);
+  // Of three that fit, the last one used.
+  int32_t blocks[3];
+  for (int32_t& block : blocks) block = *arena.acquire(500'000);
+  for (int k : {2, 0, 1}) arena.release(blocks[k]);
+  arena.reset();
+  EXPECT_EQ(arena.data(*arena.acquire(500'000)), arena.data(blocks[2]));
 }
 
 TEST(Arena, ForgetsSizesThatAreNoLongerNeeded) {

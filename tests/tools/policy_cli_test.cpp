@@ -1,6 +1,7 @@
 // `galatea policy` as scripts see it: statuses, what goes to stdout and stderr, files.
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -140,6 +141,7 @@ TEST_F(PolicyCommand, StatsCountWhatChanges) {
   EXPECT_EQ(nothing["unchanged"], 1.0);
   EXPECT_EQ(nothing["mean_change"], 0.0);
   EXPECT_EQ(nothing["expected_runs"]["identity"], 1.0);
+  EXPECT_EQ(nothing["operations"][0]["runs"], 48);
   // All bits but none: black.
   const Json black = stats("\"posterize\": {\"range\": [0, 0], \"param\": \"posterize_mask0\"}",
                            "{\"apply\": \"posterize\", \"mag\": {\"bin\": 3}}");
@@ -150,6 +152,124 @@ TEST_F(PolicyCommand, StatsCountWhatChanges) {
   EXPECT_GT(half["unchanged"], 0.2);
   EXPECT_LT(half["unchanged"], 0.8);
   EXPECT_GT(half["mean_change"], 1.0);
+  // What ran is what changed: a picture is never its own negative.
+  EXPECT_NEAR(half["operations"][0]["runs_per_sample"].get<double>() + half["unchanged"].get<double>(), 1,
+              1e-9);
+}
+
+TEST_F(PolicyCommand, StatsTellWhatRanAndWithWhat) {
+  const std::string samples = std::string(GALATEA_BINARY_DIR) + "/samples";
+  std::ofstream(path("policy.json")) << R"({"format": "augment-policy", "version": 1, "bins": 11,
+    "augmentations": {
+      "shear_y": {"range": [0, 0.3], "param": "vec_y"}, "rotate": {"range": [0, 30], "negate": true},
+      "brightness": {"range": [0, 0.9], "negate": true, "param": "one_plus"},
+      "posterize": {"range": [8, 0], "param": "posterize_mask0", "quantize": "round_even"},
+      "sharpness": {"range": [0, 0.9], "negate": true, "param": "sharpness_kernel"},
+      "invert": {}, "solarize": {"range": [256, 0]}},
+    "policy": {"seq": [["shear_y", 1, 10], ["rotate", 1, 10], ["brightness", 1, 10], ["posterize", 1, 5],
+      ["sharpness", 0.5, 10], {"choose": 1, "from": ["invert", ["solarize", 1, 5]], "weights": [1, 0]}]}})";
+  Outcome o =
+      policy({"stats", path("policy.json"), "--data", samples, "--samples", "96", "--size", "16", "--json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  std::map<std::string, Json> found;
+  for (const Json& operation : Json::parse(o.out)["operations"]) found[operation["name"]] = operation;
+  for (const char* always : {"shear_y", "rotate", "brightness", "posterize", "invert"})
+    EXPECT_EQ(found[always]["runs"], 96) << always;
+  EXPECT_EQ(found["solarize"]["runs"], 0);
+  EXPECT_TRUE(found["solarize"]["parameter"].is_null());
+  EXPECT_TRUE(found["invert"]["parameter"].is_null());
+  EXPECT_GT(found["sharpness"]["runs"], 24);
+  EXPECT_LT(found["sharpness"]["runs"], 72);
+  EXPECT_EQ(found["sharpness"]["parameter"]["count"], found["sharpness"]["runs"]);
+  auto between = [&](const char* name, double least, double most) {
+    const Json& parameter = found[name]["parameter"];
+    EXPECT_NEAR(parameter["least"].get<double>(), least, 1e-5) << name;
+    EXPECT_NEAR(parameter["most"].get<double>(), most, 1e-5) << name;
+    int64_t counted = 0;
+    for (const Json& bar : parameter["histogram"]) counted += bar.get<int64_t>();
+    EXPECT_EQ(counted, parameter["count"].get<int64_t>()) << name;
+    EXPECT_FALSE(found[name]["microseconds"].is_null()) << name;
+  };
+  between("shear_y", 0.3, 0.3);
+  between("rotate", -30, 30);
+  between("brightness", 0.1, 1.9);
+  between("posterize", 4, 4);
+  between("sharpness", -0.9, 0.9);
+  EXPECT_EQ(found["shear_y"]["parameter"]["negative"], 0);
+  for (const char* either : {"rotate", "brightness", "sharpness"}) {
+    EXPECT_GT(found[either]["parameter"]["negative"], 10) << either;
+    EXPECT_LT(found[either]["parameter"]["negative"], found[either]["parameter"]["count"]) << either;
+  }
+  // People read the same.
+  o = policy({"stats", path("policy.json"), "--data", samples, "--samples", "16", "--size", "16"});
+  EXPECT_EQ(o.status, 0) << o.err;
+  EXPECT_TRUE(contains(o.out, "shear_y")) << o.out;
+  EXPECT_TRUE(contains(o.out, "expected")) << o.out;
+}
+
+TEST_F(PolicyCommand, StatsSeeEachDrawOfRepeatedSteps) {
+  const std::string samples = std::string(GALATEA_BINARY_DIR) + "/samples";
+  Outcome o = policy(
+      {"stats", "rand_augment(n=3, m=9)", "--data", samples, "--samples", "64", "--size", "16", "--json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  int64_t runs = 0;
+  double expected = 0;
+  for (const Json& operation : Json::parse(o.out)["operations"]) {
+    runs += operation["runs"].get<int64_t>();
+    expected += operation["expected"].get<double>();
+  }
+  EXPECT_EQ(runs, 3 * 64);
+  EXPECT_NEAR(expected, 3, 1e-9);
+}
+
+TEST_F(PolicyCommand, RunAppliesSeveralToWhatIsDecodedOnce) {
+  const std::string samples = std::string(GALATEA_BINARY_DIR) + "/samples";
+  std::ofstream(path("p.dali-dsl")) << R"(from galatea import fn, pipeline_def, types
+from galatea.auto_aug import policy
+
+@pipeline_def(batch_size=4, seed=3)
+def p(data: str):
+    encoded, label = fn.readers.file(file_root=data)
+    image = fn.resize(fn.decoders.image(encoded, output_type=types.RGB), size=[24, 32])
+    augment = policy.load("one.json")
+    return augment(image), label
+)";
+  fs::create_directories(folder_ / "other");
+  EXPECT_EQ(policy({"convert", "rand_augment(n=2, m=9)", "-o", path("one.json")}).status, 0);
+  EXPECT_EQ(policy({"convert", "rand_augment(n=1, m=20)", "-o", path("other/one.json")}).status, 0);
+  auto run = [&](const std::string& folder, std::vector<std::string> policies) {
+    std::vector<std::string> arguments = {"run",    path("p.dali-dsl"), "--set",       "data=" + samples,
+                                          "--save", path(folder),       "--stats=json"};
+    if (!policies.empty()) arguments.emplace_back("--policies");
+    arguments.insert(arguments.end(), policies.begin(), policies.end());
+    Outcome o = galatea::testing::run_galatea(arguments, folder_);
+    EXPECT_EQ(o.status, 0) << o.err;
+    return Json::parse(o.out);
+  };
+  // Files of one name, and a spelling.
+  const Json summary =
+      run("all", {path("one.json"), path("other/one.json"), "trivial_augment_wide(num_magnitude_bins=7)"});
+  for (const Json& op : summary["operators"]) {
+    if (op["kind"] == "decode") {
+      EXPECT_EQ(op["calls"], summary["samples"]);
+    }
+  }
+  run("first", {});
+  fs::copy_file(path("other/one.json"), path("one.json"), fs::copy_options::overwrite_existing);
+  run("second", {});
+  int compared = 0;
+  for (const auto& [together, alone] :
+       {std::pair{"one/out0", "first/out0"}, {"one-2/out0", "second/out0"}, {"out1", "first/out1"}}) {
+    for (const auto& entry : fs::directory_iterator(folder_ / alone)) {
+      const fs::path there = folder_ / "all" / together / entry.path().filename();
+      ASSERT_TRUE(fs::exists(there)) << there;
+      EXPECT_EQ(read_file(there), read_file(entry.path())) << there;
+      ++compared;
+    }
+  }
+  EXPECT_EQ(compared, 3 * summary["samples"].get<int>());
+  EXPECT_TRUE(fs::exists(folder_ / "all/trivial_augment_wide-num_magnitude_bins-7/out0/000000.npy"));
+  EXPECT_FALSE(fs::exists(folder_ / "all/one/out1"));
 }
 
 TEST_F(PolicyCommand, SearchFindsTheBestAndGoesOn) {

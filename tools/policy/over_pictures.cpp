@@ -1,5 +1,6 @@
 #include "tools/policy/over_pictures.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 
@@ -29,7 +30,8 @@ class TemporaryFile {
   fs::path path_;
 };
 
-std::string pipeline_text(const std::string& policy, const Pictures& pictures, const std::string& columns) {
+/// Up to the line in which the columns begin.
+std::string text_before_columns(const std::string& policy, const Pictures& pictures) {
   return fmt::format(
       "from galatea import fn, pipeline_def, types\n"
       "from galatea.auto_aug import policy\n"
@@ -39,11 +41,10 @@ std::string pipeline_text(const std::string& policy, const Pictures& pictures, c
       "    encoded, label = fn.readers.file(file_root={}{})\n"
       "    image = fn.resize(fn.decoders.image(encoded, output_type=types.RGB), size=[{}, {}])\n"
       "    augment = policy.load({})\n"
-      "    outputs = [image, {}]\n"
-      "    return tuple(outputs)\n",
+      "    outputs = [\n"
+      "        image,\n",
       pictures.batch_size, pictures.seed, language_text(pictures.data),
-      pictures.shuffled ? ", random_shuffle=True" : "", pictures.size, pictures.size, language_text(policy),
-      columns);
+      pictures.shuffled ? ", random_shuffle=True" : "", pictures.size, pictures.size, language_text(policy));
 }
 
 }  // namespace
@@ -81,9 +82,10 @@ std::string language_text(const std::string& text) {
   return out + "\"";
 }
 
-std::unique_ptr<ir::Graph> stage_over_pictures(const PipelineHost& host, const policy::Document& document,
-                                               const std::string& policy, const Pictures& pictures,
-                                               const std::string& columns, Reporter& reporter) {
+StagedPictures stage_over_pictures(const PipelineHost& host, const policy::Document& document,
+                                   const std::string& policy, const Pictures& pictures,
+                                   const std::string& columns, bool observed, Reporter& reporter) {
+  StagedPictures out;
   // A spelling becomes a file for as long as the pipeline is made.
   std::optional<TemporaryFile> written;
   std::error_code error;
@@ -91,20 +93,25 @@ std::unique_ptr<ir::Graph> stage_over_pictures(const PipelineHost& host, const p
   if (!fs::exists(file, error)) {
     written.emplace(fs::temp_directory_path(error) / fmt::format("galatea-policy-{}.json", ::getpid()));
     write_result(written->path().string(), policy::to_json(document), reporter);
-    if (reporter.status() != kFine) return nullptr;
+    if (reporter.status() != kFine) return out;
     file = written->path();
   }
   dsl::FrontendOptions frontend;
   frontend.import_root = file.parent_path().string();
+  frontend.observe_runs = observed;
+  const std::string before = text_before_columns(file.filename().string(), pictures);
+  out.columns_line = 1 + static_cast<uint32_t>(std::ranges::count(before, '\n'));
   dsl::FrontendResult staged = dsl::stage_pipeline((file.parent_path() / "pictures.dali-dsl").string(),
-                                                   pipeline_text(file.filename().string(), pictures, columns),
+                                                   before + columns + "\n    ]\n    return tuple(outputs)\n",
                                                    frontend, host.registry(), reporter.sources());
   // What load_policy() has said of the document is not said again.
   std::erase_if(staged.diagnostics,
                 [](const Diagnostic& diagnostic) { return diagnostic.severity != Severity::kError; });
   reporter.report(std::move(staged.diagnostics));
-  if (!staged.ok || staged.graphs.empty()) return nullptr;
-  return std::move(staged.graphs[0]);
+  if (!staged.ok || staged.graphs.empty()) return out;
+  out.graph = std::move(staged.graphs[0]);
+  out.runs = std::move(staged.runs);
+  return out;
 }
 
 }  // namespace galatea::tools

@@ -32,11 +32,17 @@ struct PictureOptions {
 /// POLICY and --data, --size, --seed, --extra.
 void add_picture_options(CLI::App* app, PictureOptions& options);
 
+struct StagedPictures {
+  std::unique_ptr<ir::Graph> graph;        ///< nullptr: there were errors
+  uint32_t columns_line = 0;               ///< of the pipeline's text, in which `columns` begins
+  std::vector<dsl::AugmentationRun> runs;  ///< if they are observed
+};
 /// The graph whose outputs are the picture, `image`, and then `columns`: elements of a list in the language,
-/// in which `augment` is the loaded policy and `label` the picture's class. nullptr: there were errors.
-std::unique_ptr<ir::Graph> stage_over_pictures(const PipelineHost& host, const policy::Document& document,
-                                               const std::string& policy, const Pictures& pictures,
-                                               const std::string& columns, Reporter& reporter);
+/// in which `augment` is the loaded policy and `label` the picture's class. `observed`: further outputs tell
+/// what ran.
+StagedPictures stage_over_pictures(const PipelineHost& host, const policy::Document& document,
+                                   const std::string& policy, const Pictures& pictures,
+                                   const std::string& columns, bool observed, Reporter& reporter);
 /// A string in the language.
 std::string language_text(const std::string& text);
 

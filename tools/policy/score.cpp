@@ -73,7 +73,8 @@ int score(const Options& options, Reporter& reporter) {
   const auto graph = stage_over_pictures(host, *document, options.pictures.policy, pictures,
                                          fmt::format("label, *[augment(image, {}) for _ in range({})]",
                                                      options.pictures.arguments(), options.draws),
-                                         reporter);
+                                         false, reporter)
+                         .graph;
   const policy::Features features;
   std::vector<policy::ProxySample> samples;
   if (graph == nullptr || !gather_features(host, *graph, options, features, samples, reporter))

@@ -1,15 +1,13 @@
 // galatea policy stats POLICY --data FOLDER: what a policy changes, in numbers.
-#include <chrono>
-#include <cmath>
+#include <algorithm>
 #include <memory>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "policy/table.h"
 #include "tools/interrupt.h"
-#include "tools/policy/over_pictures.h"
 #include "tools/policy/policy_tools.h"
+#include "tools/policy/run_statistics.h"
 
 namespace galatea::tools {
 namespace {
@@ -17,105 +15,98 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Options {
-  std::string policy, data;
-  int samples = 256, size = 160;
-  uint64_t seed = 0;
-  std::vector<std::string> extras;
+  PictureOptions pictures;
+  int samples = 256;
   bool json = false;
 };
 
-struct Counts {
-  int64_t samples = 0, unchanged = 0, saturated = 0, empty = 0;
-  double change = 0;  ///< sum of the samples' mean differences
-};
-
-/// Compares two pictures of bytes of one size.
-void count_sample(const runtime::Tensor& before, const runtime::Tensor& after, Counts& counts) {
-  int64_t difference = 0, extreme = 0, total = 0;
-  int least = 255, most = 0;
-  for (int64_t y = 0; y < after.extents[0]; ++y) {
-    for (int64_t x = 0; x < after.extents[1]; ++x) {
-      for (int64_t c = 0; c < after.extents[2]; ++c, ++total) {
-        const int a = before.data[y * before.strides[0] + x * before.strides[1] + c * before.strides[2]];
-        const int b = after.data[y * after.strides[0] + x * after.strides[1] + c * after.strides[2]];
-        difference += std::abs(a - b);
-        extreme += b == 0 || b == 255;
-        least = std::min(least, b);
-        most = std::max(most, b);
-      }
-    }
-  }
-  ++counts.samples;
-  counts.unchanged += difference == 0;
-  counts.saturated += 2 * extreme > total;
-  counts.empty += least == most;
-  counts.change += total > 0 ? static_cast<double>(difference) / static_cast<double>(total) : 0;
+/// Bars of a histogram as one character each.
+std::string bars(const ParameterStatistics& parameter) {
+  constexpr const char* kHeights[] = {"·", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  const int64_t most = std::ranges::max(parameter.histogram);
+  std::string out;
+  for (const int64_t count : parameter.histogram)
+    out += kHeights[count == 0 ? 0 : 1 + 7 * (count - 1) / std::max<int64_t>(most - 1, 1)];
+  return out;
 }
 
-/// False: an error was reported.
-bool count_all(const PipelineHost& host, const ir::Graph& graph, const Options& options, Counts& counts,
-               Reporter& reporter) {
-  auto program = host.compile(graph, {}, nullptr, reporter);
-  if (program == nullptr) return false;
-  auto session = host.open(program, nullptr, reporter);
-  if (session == nullptr) return false;
-  const OrderlyEnd orderly;
-  // Small folders are gone through several times: each epoch has draws of its own.
-  for (int64_t in_epoch = 0; counts.samples < options.samples && !is_interrupted();) {
-    auto next = session->next(std::chrono::milliseconds(100));
-    if (!next) {
-      if (!next.error().diagnostics.empty() && next.error().diagnostics[0].code == "G0901") continue;
-      reporter.report(next.error());
-      return false;
-    }
-    if (!next->has_value()) {
-      if (std::exchange(in_epoch, 0) == 0) break;
-      continue;
-    }
-    const runtime::Batch& batch = ***next;
-    for (int i = 0; i < batch.num_samples() && counts.samples < options.samples; ++i, ++in_epoch)
-      count_sample(batch.outputs[0].samples[static_cast<size_t>(i)],
-                   batch.outputs[1].samples[static_cast<size_t>(i)], counts);
+Json json_of(const OperationStatistics& operation, double samples) {
+  Json out = {{"name", operation.name},
+              {"runs", operation.runs},
+              {"runs_per_sample", static_cast<double>(operation.runs) / samples},
+              {"expected", operation.expected},
+              {"microseconds", nullptr},
+              {"parameter", nullptr}};
+  if (operation.microseconds) out["microseconds"] = *operation.microseconds;
+  if (const auto& parameter = operation.parameter)
+    out["parameter"] = {{"count", parameter->count}, {"negative", parameter->negative},
+                        {"least", parameter->least}, {"most", parameter->most},
+                        {"mean", parameter->mean},   {"histogram", parameter->histogram}};
+  return out;
+}
+
+std::string json_text(const PolicyStatistics& found) {
+  const auto n = static_cast<double>(std::max<int64_t>(found.samples, 1));
+  Json operations = Json::array();
+  Json expected = Json::object();
+  for (const OperationStatistics& operation : found.operations) {
+    operations.push_back(json_of(operation, n));
+    expected[operation.name] = operation.expected;
   }
-  return true;
+  return Json{{"samples", found.samples},
+              {"unchanged", static_cast<double>(found.unchanged) / n},
+              {"mean_change", found.change / n},
+              {"saturated", static_cast<double>(found.saturated) / n},
+              {"empty", static_cast<double>(found.empty) / n},
+              {"microseconds_per_sample", found.microseconds},
+              {"operations", std::move(operations)},
+              {"expected_runs", std::move(expected)}}
+             .dump() +
+         "\n";
+}
+
+std::string operation_line(const OperationStatistics& operation, double samples, size_t width) {
+  std::string line = fmt::format("  {:{}}  {:6}  {:8.3f}  {:8.3f}", operation.name, width, operation.runs,
+                                 static_cast<double>(operation.runs) / samples, operation.expected);
+  line += operation.microseconds ? fmt::format("  {:6.0f}", *operation.microseconds) : "       -";
+  if (const auto& parameter = operation.parameter)
+    line += fmt::format(
+        "  {:8.4g}  {:8.4g}  {:8.4g}  {:5.1f} %  {}", parameter->least, parameter->mean, parameter->most,
+        100 * static_cast<double>(parameter->negative) / static_cast<double>(parameter->count),
+        bars(*parameter));
+  return line + "\n";
+}
+
+std::string text_of(const PolicyStatistics& found, int size) {
+  const auto n = static_cast<double>(std::max<int64_t>(found.samples, 1));
+  auto percent = [n](int64_t count) { return 100 * static_cast<double>(count) / n; };
+  std::string text = fmt::format(
+      "{} samples of {} x {}\n"
+      "  {:6.2f} %   left as they were\n"
+      "  {:6.2f}     mean change of a value, of 255\n"
+      "  {:6.2f} %   mostly 0 or 255 afterwards\n"
+      "  {:6.2f} %   of one value afterwards\n"
+      "  {:6.0f} µs  a sample in the policy's kernels\n\n",
+      found.samples, size, size, percent(found.unchanged), found.change / n, percent(found.saturated),
+      percent(found.empty), found.microseconds);
+  size_t width = 9;
+  for (const OperationStatistics& operation : found.operations)
+    width = std::max(width, operation.name.size());
+  text += fmt::format("  {:{}}  {:>6}  {:>8}  {:>8}  {:>6}  {:>8}  {:>8}  {:>8}  {:>7}\n", "operation", width,
+                      "runs", "a sample", "expected", "µs", "least", "mean", "most", "negative");
+  for (const OperationStatistics& operation : found.operations) text += operation_line(operation, n, width);
+  return text;
 }
 
 int stats(const Options& options, Reporter& reporter) {
-  const auto document = load_policy(options.policy, reporter);
+  const auto document = load_policy(options.pictures.policy, reporter);
   if (!document) return reporter.status();
-  std::string extras = fmt::format("shape=[{0}, {0}]", options.size);
-  for (const std::string& extra : options.extras) extras += ", " + extra;
+  const StatisticsOptions wanted = {options.pictures.policy, options.pictures.pictures(8), options.samples,
+                                    options.pictures.arguments()};
   const PipelineHost host;
-  const Pictures pictures = {options.data, options.size, 8, options.seed};
-  const auto graph = stage_over_pictures(host, *document, options.policy, pictures,
-                                         fmt::format("augment(image, {})", extras), reporter);
-  Counts counts;
-  if (graph == nullptr || !count_all(host, *graph, options, counts, reporter)) return reporter.status();
-  const auto n = static_cast<double>(std::max<int64_t>(counts.samples, 1));
-  auto share = [n](int64_t count) { return static_cast<double>(count) / n; };
-  const auto runs = policy::expected_runs(*document);
-  if (options.json) {
-    reporter.print(Json{{"samples", counts.samples},
-                        {"unchanged", share(counts.unchanged)},
-                        {"mean_change", counts.change / n},
-                        {"saturated", share(counts.saturated)},
-                        {"empty", share(counts.empty)},
-                        {"expected_runs", runs}}
-                       .dump() +
-                   "\n");
-  } else {
-    std::string text = fmt::format(
-        "{} samples of {} x {}\n"
-        "  {:6.2f} %  left as they were\n"
-        "  {:6.2f}    mean change of a value, of 255\n"
-        "  {:6.2f} %  mostly 0 or 255 afterwards\n"
-        "  {:6.2f} %  of one value afterwards\n"
-        "\nexpected runs on a sample:\n",
-        counts.samples, options.size, options.size, 100 * share(counts.unchanged), counts.change / n,
-        100 * share(counts.saturated), 100 * share(counts.empty));
-    for (const auto& [name, expected] : runs) text += fmt::format("  {:6.3f}    {}\n", expected, name);
-    reporter.print(text);
-  }
+  const auto found = gather_statistics(host, *document, wanted, reporter);
+  if (!found) return reporter.status();
+  reporter.print(options.json ? json_text(*found) : text_of(*found, options.pictures.size));
   return is_interrupted() ? static_cast<int>(kInterrupted) : reporter.status();
 }
 
@@ -125,21 +116,10 @@ Command add_policy_stats(CLI::App& parent) {
   auto options = std::make_shared<Options>();
   CLI::App* app =
       parent.add_subcommand("stats", "What a policy changes, in numbers, over the pictures of a folder");
-  add_option(app, "policy", options->policy, {"POLICY", "", "a JSON file or a spelling", "policy.json"})
-      ->required();
-  add_option(app, "--data", options->data, {"FOLDER", "", "a folder of folders of pictures", "--data photos"})
-      ->required();
+  add_picture_options(app, options->pictures);
   add_option(app, "--samples", options->samples,
              {"N", "256", "how many samples are looked at", "--samples 1000"})
       ->check(CLI::Range(1, 10'000'000).description(""));
-  add_option(app, "--size", options->size,
-             {"PIXELS", "160", "height and width of the pictures", "--size 224"})
-      ->check(CLI::Range(8, 2048).description(""));
-  add_option(app, "--seed", options->seed, {"N", "0", "other draws", "--seed 7"})
-      ->check(CLI::Range(uint64_t{0}, uint64_t{INT64_MAX}).description(""));
-  add_option(app, "--extra", options->extras,
-             {"NAME=VALUE", "", "an argument for the policy's operations, as in the language; repeatable",
-              "--extra fill_value=0"});
   app->add_flag("--json", options->json, "one JSON object (default: off; example: --json)");
   return {app, [options](Reporter& reporter) { return stats(*options, reporter); }};
 }

@@ -77,7 +77,8 @@ int view(const Options& options, Reporter& reporter) {
   const PipelineHost host;
   const auto graph = stage_over_pictures(host, *document, options.pictures.policy,
                                          options.pictures.pictures(std::min(options.samples, 8)),
-                                         columns.expressions, reporter);
+                                         columns.expressions, false, reporter)
+                         .graph;
   if (graph == nullptr) return reporter.status();
   ContactSheet sheet;
   sheet.column_labels = columns.labels;
