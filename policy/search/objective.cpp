@@ -84,7 +84,7 @@ Commands::~Commands() {
 
 bool Commands::open_lifeline() { return lifeline_[0] >= 0 || ::pipe2(lifeline_, O_CLOEXEC) == 0; }
 
-int Commands::start_keeper() {
+int Commands::start_keeper(const int members[2]) {
   const pid_t keeper = ::fork();
   if (keeper != 0) {
     if (keeper > 0) ::setpgid(keeper, keeper);  // whichever of the two comes first
@@ -95,19 +95,38 @@ int Commands::start_keeper() {
   if (::setpgid(0, 0) != 0 && ::getpgrp() != ::getpid()) ::_exit(1);
   for (int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(number, SIG_DFL);
   ::close(lifeline_[1]);
+  ::close(members[1]);
   char nothing;
   while (::read(lifeline_[0], &nothing, 1) < 0 && errno == EINTR) {
   }
-  ::kill(0, SIGKILL);
-  ::_exit(0);
+  // Processes take a moment to die. One that is not in the group sees to it that they have.
+  const pid_t group = ::getpid();
+  if (::fork() == 0) {
+    ::setpgid(0, 0);
+    ::kill(-group, SIGKILL);
+    wait_for_members(members[0]);
+    ::_exit(0);
+  }
+  for (;;) ::pause();
+}
+
+/// The other end of the pipe is open in all that the command has started, unless it closed what it did not
+/// know.
+void Commands::wait_for_members(int members) {
+  constexpr int kMilliseconds = 1500;
+  pollfd polled = {members, POLLIN, 0};
+  ::poll(&polled, 1, kMilliseconds);
 }
 
 void Commands::end_group(Child& child) {
   // The keeper has not been waited for, so the group's number is not another's.
   ::kill(-child.keeper, SIGKILL);
   ::waitpid(child.keeper, nullptr, 0);
-  if (child.output >= 0) ::close(child.output);
-  child.output = -1;
+  if (child.process > 0) wait_for_members(child.members);
+  for (int* each : {&child.output, &child.members}) {
+    if (*each >= 0) ::close(*each);
+    *each = -1;
+  }
 }
 
 bool Commands::start(int64_t number, const std::string& command) {
@@ -116,11 +135,16 @@ bool Commands::start(int64_t number, const std::string& command) {
   Child child;
   child.number = number;
   child.began = Clock::now();
-  child.keeper = start_keeper();
-  if (child.keeper < 0) return false;
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) {
-    end_group(child);
+  int ends[2], members[2];
+  if (::pipe2(members, O_CLOEXEC) != 0) return false;
+  child.members = members[0];
+  child.keeper = start_keeper(members);
+  if (child.keeper < 0 || ::pipe2(ends, O_CLOEXEC) != 0) {
+    ::close(members[1]);
+    if (child.keeper > 0)
+      end_group(child);
+    else
+      ::close(members[0]);
     return false;
   }
   child.output = ends[0];
@@ -131,6 +155,7 @@ bool Commands::start(int64_t number, const std::string& command) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent || ::setpgid(0, child.keeper) != 0) ::_exit(127);
     for (int each : {SIGINT, SIGTERM, SIGPIPE}) ::signal(each, SIG_DFL);
+    ::fcntl(members[1], F_SETFD, 0);
     ::dup2(ends[1], STDOUT_FILENO);
     const int nothing = ::open("/dev/null", O_RDONLY);
     if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
@@ -138,6 +163,7 @@ bool Commands::start(int64_t number, const std::string& command) {
     ::_exit(127);
   }
   ::close(ends[1]);
+  ::close(members[1]);
   if (child.process < 0) {
     end_group(child);
     return false;

@@ -36,13 +36,15 @@ class Commands {
   struct Child {
     int64_t number = 0;
     int keeper = 0, process = 0, output = -1;
+    int members = -1;  ///< a pipe that ends with all that the command has started
     std::string text;  ///< the end of what it wrote
     std::chrono::steady_clock::time_point began;
     bool timed_out = false;
   };
   bool open_lifeline();
   /// Forks the process whose number is the group's.
-  int start_keeper();
+  int start_keeper(const int members[2]);
+  static void wait_for_members(int members);
   static void end_group(Child& child);
   static void read_available(Child& child);
   static Outcome outcome_of(Child& child, int status, double timeout);
