@@ -133,9 +133,10 @@ Value call_ran(Evaluator& ev, CallArguments& a) {
   return Value::none();
 }
 
-// policy_result(image): of `policy.load`.
+// policy_result(image, loaded): what a policy made of an image; `loaded`: by `policy.load`.
 Value call_policy_result(Evaluator& ev, CallArguments& a) {
-  return check_shape(ev, a, 1, 1) ? ev.policy_result(a.positional[0], a.span) : Value::poison();
+  if (!check_shape(ev, a, 2, 2) || !a.positional[1].is(ValueKind::kBool)) return Value::poison();
+  return a.positional[1].boolean ? ev.policy_result(a.positional[0], a.span) : a.positional[0];
 }
 
 // read_policy(x): the parameter `path` of whoever asks, or the parameter `document`, a dict.
