@@ -32,10 +32,11 @@ double kernel_value(int filter, double t, double r) {
   }
 }
 
-/// One axis: for every output cell the weights of the input pixels.
+/// One axis: for every output cell the weights of the input pixels; the filter is made for `least` of them at
+/// least.
 std::vector<std::vector<double>> axis_weights(int64_t extent, double lo, double hi, int64_t n, int filter,
-                                              bool antialias) {
-  const double scale = (hi - lo) / static_cast<double>(n), q = std::abs(scale);
+                                              bool antialias, double least = 1) {
+  const double scale = (hi - lo) / static_cast<double>(n), q = std::max(std::abs(scale), least);
   double r = filter == kCubic ? 2 : filter == kLanczos3 ? 3 : 1;
   if ((antialias || filter == kTriangular) && q > 1) r *= q;
   std::vector<std::vector<double>> result;
@@ -65,28 +66,32 @@ struct Box {
   double y0, x0, y1, x1;
 };
 
-/// HWC image resampled to h x w.
-std::vector<double> reference(const Tensor& in, Box box, int64_t h, int64_t w, int min_filter, int mag_filter,
-                              bool antialias) {
-  const int64_t H = in.extents[0], W = in.extents[1], C = in.extents[2];
-  auto pick = [&](int64_t n, double span) {
-    return static_cast<double>(n) < std::abs(span) ? min_filter : mag_filter;
-  };
-  const auto rows = axis_weights(H, box.y0, box.y1, h, pick(h, box.y1 - box.y0), antialias);
-  const auto columns = axis_weights(W, box.x0, box.x1, w, pick(w, box.x1 - box.x0), antialias);
+using Weights = std::vector<std::vector<double>>;
+
+/// HWC image resampled by the weights of rows and columns.
+std::vector<double> blended(const Tensor& in, const Weights& rows, const Weights& columns) {
+  const auto H = static_cast<size_t>(in.extents[0]), W = static_cast<size_t>(in.extents[1]),
+             C = static_cast<size_t>(in.extents[2]);
   std::vector<double> out;
-  for (int64_t y = 0; y < h; ++y)
-    for (int64_t x = 0; x < w; ++x)
-      for (int64_t c = 0; c < C; ++c) {
+  for (const std::vector<double>& row : rows)
+    for (const std::vector<double>& column : columns)
+      for (size_t c = 0; c < C; ++c) {
         double sum = 0;
-        for (int64_t j = 0; j < H; ++j)
-          for (int64_t i = 0; i < W; ++i)
-            sum += rows[static_cast<size_t>(y)][static_cast<size_t>(j)] *
-                   columns[static_cast<size_t>(x)][static_cast<size_t>(i)] *
-                   in[static_cast<size_t>((j * W + i) * C + c)];
+        for (size_t j = 0; j < H; ++j)
+          for (size_t i = 0; i < W; ++i) sum += row[j] * column[i] * in[(j * W + i) * C + c];
         out.push_back(sum);
       }
   return out;
+}
+
+/// HWC image resampled to h x w.
+std::vector<double> reference(const Tensor& in, Box box, int64_t h, int64_t w, int min_filter, int mag_filter,
+                              bool antialias) {
+  auto pick = [&](int64_t n, double span) {
+    return static_cast<double>(n) < std::abs(span) ? min_filter : mag_filter;
+  };
+  return blended(in, axis_weights(in.extents[0], box.y0, box.y1, h, pick(h, box.y1 - box.y0), antialias),
+                 axis_weights(in.extents[1], box.x0, box.x1, w, pick(w, box.x1 - box.x0), antialias));
 }
 
 double tolerance(DType type) { return type == DType::kU8 ? 0.53 : is_float(type) ? 3e-6 : 0.53; }
@@ -342,6 +347,33 @@ TEST(RandomResizedCrop, IsAResampledWindow) {
                 .arg("random_area", std::vector<double>{0.5, 0.2})
                 .failure()
                 .find("low <= high"),
+            std::string::npos);
+}
+
+/// Rows are made smaller; columns run backwards, are made larger, and keep the filter of an earlier step that
+/// made them smaller.
+TEST(ComposedResize, IntervalsAndTheWiderFilter) {
+  using Texts = std::vector<std::string>;
+  const Tensor in = random_tensor(DType::kU8, {12, 10, 3}, "HWC", 9);
+  const auto run = [&] {
+    return OpRun("composed_resize").input(in).arg("known_extents", std::vector<int64_t>{5, 14});
+  };
+  const Texts intervals = {"2.5:f64", "9.25:f64", "5:i64", "1:f64", "9:f64", "1.5:f64", "14:i64", "1.8:f64"};
+  const Tensor out = run().arg("intervals", intervals).arg("dtype", DType::kF32).result();
+  ASSERT_EQ(out.extents, (std::vector<int64_t>{5, 14, 3}));
+  // Weights along rows of bytes have 14 bits.
+  expect_near(out,
+              blended(in, axis_weights(12, 2.5, 9.25, 5, kLinear, true),
+                      axis_weights(10, 9, 1.5, 14, kLinear, true, 1.8)),
+              0.05);
+
+  Texts negative = intervals;
+  negative[2] = "-5:i64";
+  EXPECT_NE(run().arg("intervals", negative).failure().find("-5 x 14 are no extents of an image"),
+            std::string::npos);
+  const Texts checks = {"lt(symbol.extent(0, 0):i64, 12:i64)", "resize: {} rows", "", "1",
+                        "symbol.extent(0, 0):i64"};
+  EXPECT_NE(run().arg("intervals", intervals).arg("checks", checks).failure().find("resize: 12 rows"),
             std::string::npos);
 }
 
