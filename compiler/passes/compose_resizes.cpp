@@ -107,7 +107,6 @@ class Composer {
   }
 
   bool replace(const std::vector<Step>& chain) {
-    const NodeId id = chain.front().node;
     const op::AffineView& view = chain.front().view;
     const std::vector<Expr>& extents = chain.front().extents;
     ChainTexts text(graph_, chain);
@@ -116,21 +115,10 @@ class Composer {
       intervals.push_back(text(e));
     for (const Expr& e : interval(chain, kColumns, 0, extents[static_cast<size_t>(view.w)]))
       intervals.push_back(text(e));
-    std::vector<std::string> checks = text.checks();
-    if (!text.complete() || text.inputs().size() > static_cast<size_t>(composed_->max_inputs)) return false;
-    std::vector<Arg> args = {{"intervals", Attr(intervals), {}},
-                             {"known_extents", Attr(known_extents(graph_, chain.front())), {}},
-                             {"interp_type", Attr(static_cast<int64_t>(view.filter)), {}},
-                             {"dtype", Attr(graph_.type(graph_.node(id).outputs[0]).dtype), {}}};
-    if (!checks.empty()) args.push_back({"checks", Attr(checks), {}});
-    context_.remark(
-        fmt::format("{} become one resize (exact=False)", fmt::join(names_of(graph_, chain), " and ")),
-        graph_.node(id).span);
-    Node& node = graph_.nodes[id];
-    node.op = composed_;
-    node.inputs = text.inputs();
-    node.args = std::move(args);
-    return true;
+    return replace_chain(
+        graph_, context_, *composed_, chain, text,
+        {{"intervals", Attr(intervals), {}}, {"interp_type", Attr(static_cast<int64_t>(view.filter)), {}}},
+        "resize");
   }
 
   Graph& graph_;

@@ -106,7 +106,6 @@ class Composer {
   }
 
   bool replace(const std::vector<Step>& chain) {
-    const NodeId id = chain.front().node;
     const Node& innermost = graph_.node(chain.back().node);
     ChainTexts text(graph_, chain);
     std::vector<std::string> maps, canvases, extents;
@@ -128,27 +127,14 @@ class Composer {
     const op::AffineView& view = chain.front().view;
     for (const int dim : {view.h, view.w})
       extents.push_back(text(chain.front().extents[static_cast<size_t>(dim)]));
-    std::vector<std::string> checks = text.checks();
-    if (!text.complete() || text.inputs().size() > static_cast<size_t>(composed_->max_inputs)) return false;
-    std::vector<Arg> args = {{"maps", Attr(maps), {}},
-                             {"canvases", Attr(canvases), {}},
-                             {"extents", Attr(extents), {}},
-                             {"known_extents", Attr(known_extents(graph_, chain.front())), {}},
-                             {"dtype", Attr(graph_.type(graph_.node(id).outputs[0]).dtype), {}}};
+    std::vector<Arg> args = {
+        {"maps", Attr(maps), {}}, {"canvases", Attr(canvases), {}}, {"extents", Attr(extents), {}}};
     if (view.filter == Filter::kCubic) {
       args.push_back({"interp_type", Attr(static_cast<int64_t>(view.filter)), {}});
       args.push_back({"cubic_a", Attr(cell_to_double(DType::kF32, view.cubic->value)), {}});
     }
-    if (!checks.empty()) args.push_back({"checks", Attr(checks), {}});
     if (const Arg* fill = innermost.find_arg("fill_value")) args.push_back(*fill);
-    context_.remark(
-        fmt::format("{} become one interpolation (exact=False)", fmt::join(names_of(graph_, chain), " and ")),
-        graph_.node(id).span);
-    Node& node = graph_.nodes[id];
-    node.op = composed_;
-    node.inputs = text.inputs();
-    node.args = std::move(args);
-    return true;
+    return replace_chain(graph_, context_, *composed_, chain, text, std::move(args), "interpolation");
   }
 
   Graph& graph_;

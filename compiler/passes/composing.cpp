@@ -1,6 +1,7 @@
 #include "compiler/passes/composing.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -89,11 +90,6 @@ std::vector<std::string> names_of(const Graph& graph, const std::vector<Step>& c
   return names;
 }
 
-std::vector<int64_t> known_extents(const Graph& graph, const Step& step) {
-  const Type& type = graph.type(graph.node(step.node).outputs[0]);
-  return {type.extents[static_cast<size_t>(step.view.h)], type.extents[static_cast<size_t>(step.view.w)]};
-}
-
 ChainTexts::ChainTexts(const Graph& graph, const std::vector<Step>& chain) : graph_(graph), chain_(chain) {
   number(graph.node(chain.back().node).inputs[0]);
 }
@@ -136,6 +132,29 @@ std::vector<std::string> ChainTexts::checks() {
     }
   }
   return out;
+}
+
+bool replace_chain(Graph& graph, const PassContext& context, const op::Operator& composed,
+                   const std::vector<Step>& chain, ChainTexts& texts, std::vector<Arg> args,
+                   std::string_view what) {
+  const std::vector<std::string> checks = texts.checks();
+  if (!texts.complete() || texts.inputs().size() > static_cast<size_t>(composed.max_inputs)) return false;
+  const NodeId id = chain.front().node;
+  const op::AffineView& view = chain.front().view;
+  const Type& type = graph.type(graph.node(id).outputs[0]);
+  const std::vector<int64_t> known = {type.extents[static_cast<size_t>(view.h)],
+                                      type.extents[static_cast<size_t>(view.w)]};
+  args.push_back({"known_extents", Attr(known), {}});
+  args.push_back({"dtype", Attr(type.dtype), {}});
+  if (!checks.empty()) args.push_back({"checks", Attr(checks), {}});
+  context.remark(
+      fmt::format("{} become one {} (exact=False)", fmt::join(names_of(graph, chain), " and "), what),
+      graph.node(id).span);
+  Node& node = graph.nodes[id];
+  node.op = &composed;
+  node.inputs = texts.inputs();
+  node.args = std::move(args);
+  return true;
 }
 
 }  // namespace galatea::passes

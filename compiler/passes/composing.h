@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/ir/graph.h"
@@ -68,7 +69,11 @@ class ChainTexts {
   bool complete_ = true;
 };
 
-/// The known extents of a step's image, rows first; -1 where unknown.
-std::vector<int64_t> known_extents(const ir::Graph& graph, const Step& step);
+/// Makes the node nearest to the output a `composed` that does all of the chain: `args`, known extents, type
+/// and checks. The remark says that the steps become one `what`. False, and nothing done: the texts cannot be
+/// said, or need more inputs than there may be.
+bool replace_chain(ir::Graph& graph, const PassContext& context, const op::Operator& composed,
+                   const std::vector<Step>& chain, ChainTexts& texts, std::vector<ir::Arg> args,
+                   std::string_view what);
 
 }  // namespace galatea::passes
