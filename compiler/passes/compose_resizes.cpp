@@ -31,13 +31,7 @@ class Composer {
 
   bool run() {
     if (composed_ == nullptr) return false;
-    bool changed = false;
-    const std::vector<BlockId> order = graph_.topological_order();
-    for (size_t b = order.size(); b-- > 0;) {
-      const std::vector<NodeId> nodes = graph_.block(order[b]).nodes;
-      for (size_t n = nodes.size(); n-- > 0;) changed |= compose_from(nodes[n]);
-    }
-    return changed;
+    return compose_from_the_end(graph_, [this](NodeId id) { return compose_from(id); });
   }
 
  private:

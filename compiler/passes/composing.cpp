@@ -50,6 +50,16 @@ std::optional<Step> view_by_strides(const Graph& graph, Step step, const Lowered
 
 }  // namespace
 
+bool compose_from_the_end(Graph& graph, const std::function<bool(NodeId)>& compose) {
+  bool changed = false;
+  const std::vector<BlockId> order = graph.topological_order();
+  for (size_t b = order.size(); b-- > 0;) {
+    const std::vector<NodeId> nodes = graph.block(order[b]).nodes;
+    for (size_t n = nodes.size(); n-- > 0;) changed |= compose(nodes[n]);
+  }
+  return changed;
+}
+
 std::optional<Step> step_of(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   if (node.op == nullptr || node.op->source || !node.op->define || node.inputs.empty() ||

@@ -5,6 +5,7 @@
 // name: definitions say what they show (op::AffineView), views by strides are such maps, too.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,6 +33,10 @@ struct Step {
   /// A resize: its filter widens where it shrinks.
   bool resamples() const { return static_cast<bool>(view.span[0]); }
 };
+
+/// compose(node) for all nodes, those nearest to the outputs first, so that chains are as long as they can
+/// be. Whether any changed the graph.
+bool compose_from_the_end(ir::Graph& graph, const std::function<bool(ir::NodeId)>& compose);
 
 /// Nothing, if the node shows no image so.
 std::optional<Step> step_of(const ir::Graph& graph, ir::NodeId node);

@@ -101,7 +101,8 @@ TEST(Shim, TextIsCompiledOnce) {
   const std::string text =
       "extern \"C\" __attribute__((visibility(\"default\"))) void twice(const galatea_call*, int, int) {}\n";
   auto first = codegen::ShimLibrary::compile(text);
-  if (!first) GTEST_SKIP() << first.error().message();
+  if (!first && first.error().kind == ErrorKind::kSystem) GTEST_SKIP() << first.error().message();
+  ASSERT_TRUE(first) << first.error().message();
   auto second = codegen::ShimLibrary::compile(text);
   ASSERT_TRUE(second) << second.error().message();
   EXPECT_TRUE((*second)->from_cache());
