@@ -307,10 +307,6 @@ Value call_select(Evaluator& ev, CallArguments& a) {
   return ev.select(*functions, index, index_span, a);
 }
 
-Value call_not_yet(Evaluator& ev, CallArguments& a) {
-  return ev.fail(Message::kNotYet, a.span, {"`" + a.name + "`"});
-}
-
 }  // namespace
 
 void fill_library(Evaluator& ev, std::map<std::string, ModuleObject*>& modules) {
@@ -373,7 +369,6 @@ void fill_library(Evaluator& ev, std::map<std::string, ModuleObject*>& modules) 
   galatea->names["pixel"] = {ev.make_builtin("galatea.pixel", call_pixel), {}};
   galatea->names["sum"] = {ev.make_builtin("galatea.sum", call_sum), {}};
   galatea->names["select"] = {ev.make_builtin("select", call_select), {}};
-  galatea->names["policy"] = {ev.make_builtin("galatea.policy", call_not_yet), {}};
   for (const char* name : {"fn", "ops", "types", "math", "pipeline"})
     modules[std::string("galatea.") + name] = modules[std::string("nvidia.dali.") + name];
   add("nvidia.dali.auto_aug");  // their files are read when they are imported (library_files.cpp)

@@ -262,6 +262,26 @@ TEST_F(PolicyLoad, ImportsBringAugmentationsOfTheUsers) {
   EXPECT_NE(circle.find("error[G0605]"), std::string::npos) << circle;
 }
 
+TEST_F(PolicyLoad, TheModuleHasAShortName) {
+  write_policy("[\"rotate\", 1, 3]", "\"rotate\": {\"range\": [0, 30]}");
+  const Staged longer = load();
+  ASSERT_TRUE(longer.result.ok) << longer.diagnostics;
+  for (const auto& [import, name] :
+       {std::pair{"from galatea import policy as mine", "mine"},
+        std::pair{"import galatea", "galatea.policy"}, std::pair{"import galatea.policy as mine", "mine"}}) {
+    const Staged shorter = stage((folder_ / "test.dali-dsl").string(),
+                                 std::string("from galatea import fn, pipeline_def, types\n") + import +
+                                     "\n\n@pipeline_def(batch_size=4, seed=1)\n"
+                                     "def p():\n"
+                                     "    encoded, label = fn.readers.file(file_root=\"photos\")\n"
+                                     "    image = fn.resize(fn.decoders.image(encoded), size=[64, 48])\n"
+                                     "    return " +
+                                     name + ".load(\"policy.json\")(image, shape=[64, 48])\n");
+    ASSERT_TRUE(shorter.result.ok) << import << "\n" << shorter.diagnostics;
+    EXPECT_EQ(anonymous(shorter.graphs), anonymous(longer.graphs)) << import;
+  }
+}
+
 // ---- several policies for one pipeline ----
 
 class SeveralPolicies : public PolicyLoad {
