@@ -9,7 +9,7 @@
 namespace galatea::runtime {
 namespace {
 
-constexpr std::array<std::string_view, 26> kOpcodeNames = {"const",
+constexpr std::array<std::string_view, 27> kOpcodeNames = {"const",
                                                            "scalar",
                                                            "move",
                                                            "philox",
@@ -34,7 +34,8 @@ constexpr std::array<std::string_view, 26> kOpcodeNames = {"const",
                                                            "feed",
                                                            "call_native",
                                                            "call_kernel",
-                                                           "release"};
+                                                           "release",
+                                                           "to_host"};
 
 std::string slots(const std::vector<int32_t>& list) {
   std::vector<std::string> names;
@@ -126,6 +127,7 @@ std::string InstructionPrinter::data(const Instruction& i) const {
                          registers(list(i.a, i.imm)));
     case Opcode::kCopySlot:
     case Opcode::kMakeDense:
+    case Opcode::kToHost:
       return fmt::format("s{} = s{}", i.dst, i.a);
     case Opcode::kConstantTensor: {
       const ConstantTensor& tensor = *program_.constant_tensors[static_cast<size_t>(i.a)];
@@ -189,6 +191,7 @@ std::string InstructionPrinter::operands(const Instruction& i) const {
     case Opcode::kCallKernel:
       return kernel(i);
     case Opcode::kBarrier:
+      if (i.a == kDeviceBarrier) return i.imm != 0 ? "device, waits" : "device";
       return fmt::format("step {}", i.a);
     case Opcode::kReturn:
       return slots(list(i.a, i.imm));
@@ -216,8 +219,9 @@ int64_t fixed_bytes(const OutputSpec& spec) {
 std::string to_text(const Program& program) {
   if (auto status = verify(program); !status) return status.error().message() + "\n";
   TextWriter out;
-  out.line(fmt::format("program {} batch_size={} num_threads={} prefetch_depth={} seed={}", program.name,
-                       program.batch_size, program.num_threads, program.prefetch_depth, program.seed));
+  out.line(fmt::format("program {} batch_size={} num_threads={} prefetch_depth={} seed={}{}", program.name,
+                       program.batch_size, program.num_threads, program.prefetch_depth, program.seed,
+                       program.device < 0 ? "" : fmt::format(" gpu={}", program.device)));
   out.indent();
   for (size_t i = 0; i < program.sources.size(); ++i) {
     out.line(fmt::format("source {} {} \"{}\" {}", i, program.sources[i].factory, program.sources[i].name,
@@ -228,11 +232,13 @@ std::string to_text(const Program& program) {
                          input.layout.str()));
   }
   for (const OutputSpec& output : program.outputs) {
-    out.line(fmt::format("output \"{}\" {}[{}] {}", output.name, short_name(output.dtype),
-                         fmt::join(output.extents, ", "), output.layout.str()));
+    out.line(fmt::format("output \"{}\" {}[{}] {}{}", output.name, short_name(output.dtype),
+                         fmt::join(output.extents, ", "), output.layout.str(),
+                         output.on_device ? " gpu" : ""));
   }
   for (const ProgramKernel& kernel : program.kernels)
-    out.line(fmt::format("kernel {} ({})", kernel.name, fmt::join(kernel.operators, " + ")));
+    out.line(fmt::format("kernel {} ({}){}", kernel.name, fmt::join(kernel.operators, " + "),
+                         kernel.device ? " gpu" : ""));
   out.line(fmt::format("registers {} slots {}", program.num_registers, program.num_slots));
   InstructionPrinter printer(program);
   for (size_t i = 0; i < program.code.size(); ++i) {
@@ -242,7 +248,8 @@ std::string to_text(const Program& program) {
       const Location& location = program.locations[static_cast<size_t>(instruction.location)];
       where = fmt::format("  # {}{}line {}", location.op, location.op.empty() ? "" : ", ", location.line);
     }
-    out.line(fmt::format("{:4} {} {}{}", i, name_of(instruction.op), printer.operands(instruction), where));
+    out.line(fmt::format("{:4} {} {}{}{}", i, name_of(instruction.op), printer.operands(instruction),
+                         instruction.on_device ? " gpu" : "", where));
   }
   return out.take();
 }

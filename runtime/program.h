@@ -3,6 +3,10 @@
 // The sample program is register bytecode, run once per sample. Registers are Cells (scalars); slots are
 // Tensors. Both live in a heap frame, so a sample can wait without holding a thread. Instructions are of one
 // size; `operands` lists (for calls, allocations, checks) are ranges of Program::lists.
+//
+// A program for a GPU is the same bytecode, run on the host: instructions marked `on_device` take memory of
+// the device, and their kernel calls are recorded. The device's barrier launches what the samples of a batch
+// recorded, each call site once for all of them.
 #pragma once
 
 #include <array>
@@ -56,9 +60,15 @@ enum class Opcode : uint8_t {
   kCallNative,      ///< native call a (natives[])
   kCallKernel,      ///< kernel call a (kernel_calls[])
   kRelease,         ///< slot[a] is no longer needed
-  kBarrier,         ///< end of a segment; batch step a
-  kReturn,          ///< the sample is done; outputs = slots lists[a .. a+imm)
+  kToHost,  ///< slot[dst] = dense copy on the host of slot a, which is the device's; its bytes are there
+            ///< behind the next barrier of the device, which waits
+  kBarrier,  ///< end of a segment; batch step a; kDeviceBarrier: what was recorded is launched, and waited
+             ///< for where imm != 0
+  kReturn,  ///< the sample is done; outputs = slots lists[a .. a+imm)
 };
+
+/// Batch step of a barrier that belongs to the device. Samples of a batch may wait at different ones.
+inline constexpr int32_t kDeviceBarrier = -1;
 
 struct Instruction {
   Opcode op = Opcode::kReturn;
@@ -67,7 +77,8 @@ struct Instruction {
   DType from = DType::kI64;
   int32_t dst = -1, a = -1, b = -1, c = -1;
   int32_t imm = 0;
-  int32_t location = -1;  ///< index in Program::locations
+  int32_t location = -1;   ///< index in Program::locations
+  bool on_device = false;  ///< kAllocate, kAllocateOutput, kCallKernel: of the GPU
 };
 
 /// A place in a source file, without the compiler's source map.
@@ -127,10 +138,18 @@ class KernelCode {
   virtual ~KernelCode() = default;
   virtual void run(const KernelCall& call) const = 0;
 };
+/// A kernel of a GPU (compiler/codegen/cuda/device_code.h makes it).
+struct DeviceKernel {
+  std::shared_ptr<const std::string> cubin;  ///< null: planned for a machine that is not this one
+  int inputs = 0;                            ///< tensors of a call that are read; outputs follow
+  bool can_be_tiled = false;                 ///< blocks may share a call
+  bool may_fail = false;                     ///< it may raise flags
+};
 struct ProgramKernel {
   std::string name;
   std::vector<std::string> operators;  ///< fused, for the summary
   std::shared_ptr<const KernelCode> code;
+  std::shared_ptr<const DeviceKernel> device;  ///< in place of `code`: it runs on the GPU
 };
 
 /// What one sample looks like to a batch step.
@@ -167,6 +186,7 @@ struct OutputSpec {
   int ndim = 0;
   Layout layout;
   std::vector<int64_t> extents;  ///< -1 where they vary; all known → one contiguous buffer per batch
+  bool on_device = false;        ///< handed out in memory of the GPU
 };
 
 enum class OnErrorPolicy : uint8_t { kRaise, kSkip, kReplace };
@@ -179,6 +199,7 @@ struct Program {
   uint64_t seed = 0;
   OnErrorPolicy on_error = OnErrorPolicy::kRaise;
   int64_t memory_limit = 0;
+  int device = -1;  ///< number of the GPU that it needs, as in --device gpu:N; -1: none
 
   std::vector<Instruction> code;
   std::vector<int32_t> lists;

@@ -170,6 +170,8 @@ Status Frame::step(const Instruction& i, Worker& worker) {
     case Opcode::kRelease:
       set_slot(i.a, Tensor{}, -1);
       return {};
+    case Opcode::kToHost:
+      return make_error(message::kBadProgram, "nothing runs on a device here");
     case Opcode::kConst:
     case Opcode::kScalar:
     case Opcode::kBarrier:

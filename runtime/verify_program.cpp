@@ -59,6 +59,8 @@ void Verifier::control(const Instruction& i) {
     case Opcode::kAdmit:
       return reg(i.a), reg(i.b);
     case Opcode::kBarrier:
+      if (i.a == kDeviceBarrier)
+        return require(program_.device >= 0, "a barrier of a device that is not used");
       return index(i.a, program_.batch_steps.size(), "batch step");
     case Opcode::kReturn:
       require(i.imm == static_cast<int32_t>(program_.outputs.size()), "return does not give every output");
@@ -102,6 +104,7 @@ void Verifier::data(const Instruction& i) {
       return view(i);
     case Opcode::kCopySlot:
     case Opcode::kMakeDense:
+    case Opcode::kToHost:
       return slot(i.dst), slot(i.a);
     case Opcode::kConstantTensor:
       return slot(i.dst), index(i.a, program_.constant_tensors.size(), "constant tensor");
@@ -127,8 +130,13 @@ void Verifier::data(const Instruction& i) {
       return slot(i.a);
     case Opcode::kCallNative:
       return index(i.a, program_.natives.size(), "native call");
-    case Opcode::kCallKernel:
-      return index(i.a, program_.kernel_calls.size(), "kernel call");
+    case Opcode::kCallKernel: {
+      index(i.a, program_.kernel_calls.size(), "kernel call");
+      if (!problem_.empty()) return;
+      const KernelCallSpec& call = program_.kernel_calls[static_cast<size_t>(i.a)];
+      const bool has_device = program_.kernels[static_cast<size_t>(call.kernel)].device != nullptr;
+      return require(has_device == i.on_device, "the kernel's code is not for where the call runs");
+    }
     default:
       return control(i);
   }
@@ -136,6 +144,7 @@ void Verifier::data(const Instruction& i) {
 
 void Verifier::instruction(const Instruction& i) {
   if (i.location != -1) index(i.location, program_.locations.size(), "location");
+  require(!i.on_device || program_.device >= 0, "it is of a device that is not used");
   switch (i.op) {
     case Opcode::kConst:
       return reg(i.dst), index(i.a, program_.constants.size(), "constant");
@@ -188,7 +197,9 @@ void Verifier::tables() {
     const KernelCallSpec& call = program_.kernel_calls[n];
     index(call.kernel, program_.kernels.size(), "kernel");
     if (problem_.empty())
-      require(program_.kernels[static_cast<size_t>(call.kernel)].code != nullptr, "the kernel has no code");
+      require((program_.kernels[static_cast<size_t>(call.kernel)].code != nullptr) !=
+                  (program_.kernels[static_cast<size_t>(call.kernel)].device != nullptr),
+              "the kernel has no code, or code for two processors");
     all_slots(call.tensors), all_registers(call.params);
     if (call.scratch_bytes != -1) reg(call.scratch_bytes);
   }
@@ -197,6 +208,7 @@ void Verifier::tables() {
           fmt::format("batch size {}", program_.batch_size));
   require(!program_.code.empty() && program_.num_registers >= 0 && program_.num_slots >= 0, "no code");
   for (const OutputSpec& output : program_.outputs) {
+    require(!output.on_device || program_.device >= 0, "an output is of a device that is not used");
     require(output.ndim >= 0 && output.ndim <= kMaxRank &&
                 (output.extents.empty() || output.extents.size() == static_cast<size_t>(output.ndim)),
             "an output's extents do not fit its rank");
