@@ -60,11 +60,11 @@ enum class Opcode : uint8_t {
   kCallNative,      ///< native call a (natives[])
   kCallKernel,      ///< kernel call a (kernel_calls[])
   kRelease,         ///< slot[a] is no longer needed
-  kToHost,  ///< slot[dst] = dense copy on the host of slot a, which is the device's; its bytes are there
-            ///< behind the next barrier of the device, which waits
+  kToHost,   ///< slot[dst] = dense copy on the host of slot a, which is the device's; its bytes are there
+             ///< behind the next barrier of the device, which waits
   kBarrier,  ///< end of a segment; batch step a; kDeviceBarrier: what was recorded is launched, and waited
              ///< for where imm != 0
-  kReturn,  ///< the sample is done; outputs = slots lists[a .. a+imm)
+  kReturn,   ///< the sample is done; outputs = slots lists[a .. a+imm)
 };
 
 /// Batch step of a barrier that belongs to the device. Samples of a batch may wait at different ones.
@@ -130,6 +130,8 @@ struct KernelCallSpec {
   std::vector<int32_t> tensors;  ///< slots: inputs, then outputs
   std::vector<int32_t> params;   ///< registers
   int32_t scratch_bytes = -1;    ///< register
+  /// Of a device: calls of one number are launched together, numbers ascend along every path; -1: alone.
+  int32_t launch = -1;
 };
 
 /// Generated code or interpreter: run(call) must be thread-safe.
@@ -144,6 +146,7 @@ struct DeviceKernel {
   int inputs = 0;                            ///< tensors of a call that are read; outputs follow
   bool can_be_tiled = false;                 ///< blocks may share a call
   bool may_fail = false;                     ///< it may raise flags
+  int32_t opcode = 0;                        ///< among the kernels of the cubin
 };
 struct ProgramKernel {
   std::string name;

@@ -82,6 +82,15 @@ void add_compile_options(CLI::App* app, CompileChoice& choice, std::string& fuse
               "--cache /var/cache/galatea"})
       ->check(CLI::Validator([](const std::string& text) { return text.empty() ? "no folder is named" : ""; },
                              ""));
+  add_option(app, "--launches", choice.launches,
+             {"auto|merged|separate", "auto",
+              "on a GPU, kernels for different samples: one launch, or one each; the same bits",
+              "--launches separate"})
+      ->transform(CLI::CheckedTransformer(
+                      std::map<std::string, plan::LaunchForm>{{"auto", plan::LaunchForm::kAuto},
+                                                              {"merged", plan::LaunchForm::kMerged},
+                                                              {"separate", plan::LaunchForm::kSeparate}})
+                      .description(""));
   fuse = "on";
   add_option(app, "--fuse", fuse,
              {"on|off", "on", "whether operators share kernels; the same bits either way", "--fuse off"})
@@ -106,6 +115,7 @@ dsl::FrontendOptions PipelineHost::frontend_options(const PipelineOptions& optio
   if (options.on_error == "skip") out.host.on_error = ir::OnError::kSkip;
   if (options.on_error == "replace") out.host.on_error = ir::OnError::kReplace;
   out.host.device = options.device;
+  out.host.gpu_is_here = options.gpu_is_here;
   out.limits = options.limits;
   return out;
 }

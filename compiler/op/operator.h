@@ -50,6 +50,7 @@ struct InputSpec {
   std::vector<std::string> layouts;  ///< accepted ("HWC", "CHW"); empty: any
   std::vector<DType> dtypes;         ///< accepted; empty: any
   bool optional = false;
+  bool any_device = false;  ///< on the GPU the operator takes it from the CPU as well
 };
 
 enum class OperatorKind : uint8_t { kKernel, kNative, kDsl };
@@ -109,6 +110,7 @@ struct Operator {
   OutputExtents output_extents = OutputExtents::kOwn;
   bool internal = false;  ///< not listed under fn. (arith.*, index, view operators)
   std::vector<std::string> devices = {"cpu"};
+  bool cpu_outputs = false;  ///< results are the CPU's, wherever the inputs lie (unless device= is given)
   std::vector<std::string> aliases;  ///< deprecated or other spellings
   std::string example;               ///< a pipeline body, run as a test
 

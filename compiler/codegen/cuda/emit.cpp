@@ -34,16 +34,18 @@ std::string identifier(const std::string& name) {
 
 class Emitter {
  public:
-  Emitter(const LoopKernel& kernel, const std::string& name) : kernel_(kernel), name_(name) {}
+  Emitter(const LoopKernel& kernel, const std::string& name, bool is_arm = false)
+      : kernel_(kernel), name_(name), is_arm_(is_arm) {}
 
   std::string run() {
     out_.line(fmt::format("// {}", kernel_.name));
     const int inputs = num_inputs(kernel_);
     int tensors = 0;
     for (const LoopBuffer& buffer : kernel_.buffers) tensors = std::max(tensors, buffer.tensor + 1);
-    out_.line(fmt::format("GALATEA_KERNEL({}, {}, {}) {{", name_, inputs, tensors - inputs));
+    out_.line(is_arm_ ? fmt::format("GALATEA_ARM({}) {{", name_)
+                      : fmt::format("GALATEA_KERNEL({}, {}, {}) {{", name_, inputs, tensors - inputs));
     out_.indent();
-    out_.line("GALATEA_SAMPLE");
+    if (!is_arm_) out_.line("GALATEA_SAMPLE");
     out_.line("u32 flags = 0;");
     for (size_t p = 0; p < kernel_.params.size(); ++p) emit_param(p);
     emit_buffers();
@@ -314,6 +316,7 @@ class Emitter {
 
   const LoopKernel& kernel_;
   const std::string& name_;
+  const bool is_arm_;
   TextWriter out_;
   std::unordered_map<const ExprNode*, std::string> names_;
 };
@@ -321,6 +324,9 @@ class Emitter {
 }  // namespace
 
 std::string emit_cuda(const LoopKernel& loops, const std::string& name) { return Emitter(loops, name).run(); }
+std::string emit_cuda_arm(const LoopKernel& loops, const std::string& name) {
+  return Emitter(loops, name, true).run();
+}
 
 int num_inputs(const LoopKernel& loops) {
   int count = 0;
