@@ -130,7 +130,8 @@ struct KernelCallSpec {
   std::vector<int32_t> tensors;  ///< slots: inputs, then outputs
   std::vector<int32_t> params;   ///< registers
   int32_t scratch_bytes = -1;    ///< register
-  /// Of a device: calls of one number are launched together, numbers ascend along every path; -1: alone.
+  /// On a GPU: calls of equal number are one launch, of one kernel or of several with one cubin; no sample
+  /// makes two of them. -1: a launch of its own.
   int32_t launch = -1;
 };
 
@@ -140,6 +141,8 @@ class KernelCode {
   virtual ~KernelCode() = default;
   virtual void run(const KernelCall& call) const = 0;
 };
+/// The function in every cubin.
+inline constexpr const char* kDeviceFunction = "galatea_kernel";
 /// A kernel of a GPU (compiler/codegen/cuda/device_code.h makes it).
 struct DeviceKernel {
   std::shared_ptr<const std::string> cubin;  ///< null: planned for a machine that is not this one

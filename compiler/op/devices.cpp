@@ -31,6 +31,11 @@ bool takes_from_anywhere(const Operator& op, size_t k) {
   return !op.inputs.empty() && op.inputs[std::min(k, op.inputs.size() - 1)].any_device;
 }
 
+bool is_taken_from_gpu(const Operator& op, const ir::Arg& arg) {
+  const ArgSpec* spec = op.find_arg(arg.name);
+  return spec && spec->any_device;
+}
+
 std::string name_of_input(const Operator& op, size_t k) {
   if (op.inputs.empty()) return fmt::format("input {}", k);
   return fmt::format("input {} ({})", k, op.inputs[std::min(k, op.inputs.size() - 1)].name);
@@ -69,7 +74,7 @@ std::string hidden_text(const std::vector<ir::Arg>& args, std::string_view name)
 Result<ir::Device> device_of_results(const ir::Graph& graph, const NodeSpec& spec) {
   const Operator& op = *spec.op;
   for (const ir::Arg& arg : spec.args)
-    if (arg.is_value() && on_gpu(graph, arg.as_value()))
+    if (arg.is_value() && on_gpu(graph, arg.as_value()) && !is_taken_from_gpu(op, arg))
       return user_error(Message::kArgumentOnGpu, arg.span.valid() ? arg.span : spec.span, display_name(op),
                         arg.name, move_it(graph, arg.as_value(), "cpu"));
   const std::string given = hidden_text(spec.args, kDeviceArg);

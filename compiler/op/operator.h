@@ -38,6 +38,7 @@ struct ArgSpec {
   ir::Attr default_value;  ///< None: not given
   bool required = false;
   bool per_sample = false;    ///< may be a data node
+  bool any_device = false;    ///< and lie on the GPU: only elements depend on it (DALI wants it on the CPU)
   std::string documentation;  ///< one or two sentences: meaning, unit, range
   bool no_effect = false;     ///< accepted for DALI's sake; no numeric effect (documented as such)
   std::string refused;        ///< not empty: accepted by DALI, refused here, for this reason

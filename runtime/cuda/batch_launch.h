@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/cuda/memory_pool.h"
+#include "runtime/cuda/streams.h"
 #include "runtime/kernel_abi.h"
 
 namespace galatea::runtime::cuda {
@@ -18,6 +19,7 @@ namespace galatea::runtime::cuda {
 /// A call as kernels see it: `galatea_call` of the prelude. Addresses are the device's.
 struct DeviceCall {
   uint64_t tensors = 0, params = 0, scratch = 0, status = 0;
+  uint64_t kernel = 0;  ///< where one function holds several: which
 };
 
 /// What stands at a call site.
@@ -26,6 +28,7 @@ struct LaunchKernel {
   int inputs = 0;
   bool is_tiled = false;  ///< blocks may share a call (codegen::can_be_tiled)
   bool may_fail = false;  ///< it may raise flags
+  int32_t opcode = 0;     ///< among the kernels of the function
 };
 
 /// A tensor of a call. In memory of the device, or in bytes of the host that go up with the batch.
@@ -38,16 +41,26 @@ struct LaunchTensor {
 class LaunchedBatch {
  public:
   struct Failure {
-    int32_t site = 0, sample = 0;
+    int32_t site = 0, sample = 0, location = -1;
     uint32_t flags = 0;
   };
   int num_launches() const { return num_launches_; }
   /// Once the stream has passed the batch: the first failed call, in the order of samples, then of sites.
   std::optional<Failure> first_failure() const;
+  /// The same among the calls of one sample.
+  std::optional<Failure> first_failure(int32_t sample) const;
+  bool may_fail() const { return !may_fail_.empty(); }
+  int64_t upload_bytes() const { return upload_bytes_; }
+  /// What was uploaded, which kernels read. It may be let go at any time; the sooner, the sooner another
+  /// batch's upload goes there, and waits for these kernels.
+  MemoryBlock take_parameters() { return std::move(parameters_); }
 
  private:
   friend class BatchLaunch;
+  Failure failure_at(size_t k) const;
   int num_launches_ = 0;
+  int64_t upload_bytes_ = 0;
+  MemoryBlock parameters_;
   MemoryBlock status_;             ///< pinned; empty: no call can fail
   std::vector<Failure> may_fail_;  ///< a word each
 };
@@ -61,13 +74,24 @@ class BatchLaunch {
 
   BatchLaunch(std::shared_ptr<const Stream> stream, std::shared_ptr<MemoryPool> device,
               std::shared_ptr<MemoryPool> pinned)
-      : stream_(std::move(stream)), device_(std::move(device)), pinned_(std::move(pinned)) {}
+      : own_streams_(Streams::one(std::move(stream))),
+        streams_(&own_streams_),
+        device_(std::move(device)),
+        pinned_(std::move(pinned)) {}
+  /// `streams` outlive the object; nobody else uses them during enqueue().
+  BatchLaunch(Streams& streams, std::shared_ptr<MemoryPool> device, std::shared_ptr<MemoryPool> pinned)
+      : streams_(&streams), device_(std::move(device)), pinned_(std::move(pinned)) {}
+  BatchLaunch(const BatchLaunch&) = delete;
+  BatchLaunch& operator=(const BatchLaunch&) = delete;
 
   /// Bytes that go up with the batch; they are read by enqueue(). The number is for LaunchTensor::upload.
   int32_t add_upload(const void* data, int64_t bytes);
+  /// `location` is given back with a failure. `kernel`: which of enqueue()'s; -1: the site's number. Kernels
+  /// of one site have one function.
   void add_call(int32_t site, int32_t sample, std::span<const LaunchTensor> tensors,
-                std::span<const uint64_t> params, int64_t scratch_bytes);
-  /// Copies and launches; `kernels` per site. Afterwards the object is as new.
+                std::span<const uint64_t> params, int64_t scratch_bytes, int32_t location = -1,
+                int32_t kernel = -1);
+  /// Copies and launches. Afterwards the object is as new.
   Result<LaunchedBatch> enqueue(std::span<const LaunchKernel> kernels);
 
  private:
@@ -76,7 +100,7 @@ class BatchLaunch {
     int64_t bytes = 0, offset = 0;
   };
   struct Call {
-    int32_t site = 0, sample = 0;
+    int32_t site = 0, sample = 0, location = -1, kernel = 0;
     size_t first_tensor = 0, num_tensors = 0, first_param = 0, num_params = 0;
     int64_t scratch_bytes = 0;
   };
@@ -100,7 +124,8 @@ class BatchLaunch {
   uint32_t count_tiles(const Call& call, const LaunchKernel& kernel) const;
   Result<LaunchedBatch> enqueue_calls(std::span<const LaunchKernel> kernels);
 
-  std::shared_ptr<const Stream> stream_;
+  Streams own_streams_;
+  Streams* streams_;
   std::shared_ptr<MemoryPool> device_, pinned_;
   std::vector<Upload> uploads_;
   std::vector<Call> calls_;

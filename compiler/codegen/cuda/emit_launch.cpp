@@ -20,7 +20,7 @@ constexpr const char* kArms = R"(#ifdef __CUDACC__
 #define GALATEA_ARM(name) \
   static void name(const galatea_call& call, u32 tile, u32 tiles, int threads, int permuted)
 #define GALATEA_RUN(name) name(call, tile, tiles, threads, permuted)
-// Tensors that each kernel reads and writes.
+// How many kernels; tensors that each reads and writes.
 #define GALATEA_ARMS(name, ...) \
   extern "C" __attribute__((visibility("default"))) const int name##_arms[] = {__VA_ARGS__};
 #endif
@@ -37,7 +37,7 @@ int num_tensors(const kernel::LoopKernel& loops) {
 std::string emit_cuda_launch(std::span<const kernel::LoopKernel* const> kernels, const std::string& name) {
   if (kernels.size() == 1) return emit_cuda(*kernels.front(), name);
   std::string out = kArms;
-  std::vector<int> tensors;
+  std::vector<int> tensors = {static_cast<int>(kernels.size())};
   for (size_t k = 0; k < kernels.size(); ++k) {
     out += emit_cuda_arm(*kernels[k], fmt::format("{}_{}", name, k)) + "\n";
     const int inputs = num_inputs(*kernels[k]);
