@@ -296,6 +296,14 @@ TEST_F(PolicySearchCommand, OptionsThatDoNotGoTogetherAreRefused) {
   EXPECT_EQ(search("x", {"--eta", "1"}).status, 2);
 }
 
+TEST_F(PolicySearchCommand, JobsThatStayIdleAreSaid) {
+  const Outcome idle =
+      search("echo 1 #", {"--strategy", "evolution", "--trials", "4", "--jobs", "9", "--ahead", "2"});
+  EXPECT_EQ(idle.status, 0) << idle.err;
+  EXPECT_TRUE(contains(idle.err, "warning[G1022]: 7 of 9 jobs stay idle: evolution has 2 trials under way"))
+      << idle.err;
+}
+
 TEST_F(PolicySearchCommand, TheProxyScoresWithoutTraining) {
   const std::string samples = std::string(GALATEA_BINARY_DIR) + "/samples";
   auto score = [&](const std::string& table, const std::string& expression) {

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 using policy::Message;
 
-constexpr int kTogether = 8;  ///< docs/policies.md has what more would gain
+constexpr int kTogether = 4;  ///< docs/policies.md has what more would gain
 
 struct Options {
   std::string space, proxy, output, folder, report, pipeline, schedule;
@@ -201,6 +201,12 @@ int search(Options options, Reporter& reporter) {
                                strategy->whole()),
                    fmt::format("use `--trials {}`, or a smaller `--population`", strategy->whole()),
                    reporter);
+  if (options.strategy.name == "evolution" && options.search.jobs > options.strategy.ahead)
+    report_problem(Message::kIncomplete,
+                   fmt::format("{} of {} jobs stay idle: evolution has {} trials under way at most",
+                               options.search.jobs - options.strategy.ahead, options.search.jobs,
+                               options.strategy.ahead),
+                   fmt::format("use `--ahead {}`", options.search.jobs), reporter);
   const OrderlyEnd orderly;
   SearchProgress progress(*journal, trials_in_all(*strategy, options), options.search.minimize,
                           is_terminal(2));
@@ -307,10 +313,10 @@ Command add_policy_search(CLI::App& parent) {
              {"N", "1", "how many commands run side by side", "--jobs 4"})
       ->check(CLI::Range(1, 1024).description(""));
   add_option(app, "--together", options->together,
-             {"N", "8",
+             {"N", "4",
               "how many policies, at most, a command that names {policies} is told of at once; also with "
               "--proxy, which decodes for all of them once",
-              "--together 4"})
+              "--together 8"})
       ->check(CLI::Range(1, 64).description(""));
   add_option(
       app, "--timeout", options->search.timeout,
