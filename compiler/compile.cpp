@@ -15,7 +15,6 @@
 #include "compiler/passes/pass_runner.h"
 #include "compiler/plan/emit_sample_program.h"
 #include "compiler/plan/form_kernels.h"
-#include "compiler/plan/place_by_cost.h"
 #include "compiler/plan/value_table.h"
 
 namespace galatea {
@@ -68,17 +67,21 @@ class Compilation {
     }
     auto program = std::make_shared<runtime::Program>();
     set_options(*graph, *program);
-    plan::ValueTable table(*graph);
+    plan::Placement placement;
+    std::unique_ptr<plan::ValueTable> made;
     {
       TraceScope scope(options_.trace, "lower operators", "compile");
-      table.fill();
+      made = make_table(*graph);
+      if (options_.gpu) {
+        placement = mapping.stated
+                        ? plan::place_as_stated(*graph, mapping)
+                        : plan::place_by_cost(*made, mapping, options_.fuse, options_.gpu->figures);
+        if (plan::forget_regions_of_downloads(*graph, *made, placement)) made = make_table(*graph);
+      }
     }
-    plan::Placement placement;
+    plan::ValueTable& table = *made;
     const plan::KernelGroups groups = [&] {
       TraceScope scope(options_.trace, "form kernels", "compile");
-      if (options_.gpu)
-        placement = mapping.stated ? plan::place_as_stated(*graph, mapping)
-                                   : plan::place_by_cost(table, mapping, options_.fuse);
       return plan::form_kernels(table, options_.fuse, placement);
     }();
     if (placement.uses_gpu()) program->device = options_.gpu->number;
@@ -116,6 +119,12 @@ class Compilation {
       return {};
     }
     return std::unexpected(Error{ErrorKind::kUser, std::move(found)});
+  }
+
+  static std::unique_ptr<plan::ValueTable> make_table(const ir::Graph& graph) {
+    auto table = std::make_unique<plan::ValueTable>(graph);
+    table->fill();
+    return table;
   }
 
   static void set_options(const ir::Graph& graph, runtime::Program& program) {

@@ -20,6 +20,7 @@
 #include "compiler/plan/device_report.h"
 #include "compiler/plan/launches.h"
 #include "compiler/plan/memory_plan.h"
+#include "compiler/plan/place_by_cost.h"
 #include "runtime/program.h"
 
 namespace galatea {
@@ -29,6 +30,7 @@ struct GpuTarget {
   int number = 0;                               ///< as in --device gpu:N
   codegen::DeviceCompiler* compiler = nullptr;  ///< nullptr: kernels are planned, and not compiled
   plan::LaunchForm launches = plan::LaunchForm::kAuto;
+  plan::CostFigures figures;
 };
 
 struct CompileOptions {

@@ -81,6 +81,60 @@ Placement place_all(const ir::Graph& graph, const passes::DeviceMapping& mapping
   return out;
 }
 
+namespace {
+
+/// Whether the host may read the value's bytes, through views and merges too.
+class HostReads {
+ public:
+  HostReads(const ir::Graph& graph, const ValueTable& table, const Placement& placement)
+      : graph_(graph), reads_(graph.values.size()) {
+    std::vector<ir::BlockId> order = graph.topological_order();
+    for (ir::BlockId b : order)
+      for (ir::ValueId result : graph.block(b).terminator.results) reads_[result] = true;
+    for (size_t b = order.size(); b-- > 0;) {
+      const ir::Block& block = graph.block(order[b]);
+      for (size_t n = block.nodes.size(); n-- > 0;) look_at(block.nodes[n], table, placement);
+      for (const ir::Merge& merge : block.merges)
+        for (ir::ValueId operand : merge.operands) reads_[operand] = reads_[operand] || reads_[merge.result];
+    }
+  }
+  bool operator()(ir::ValueId value) const { return reads_[value]; }
+
+ private:
+  void look_at(ir::NodeId id, const ValueTable& table, const Placement& placement) {
+    const ir::Node& node = graph_.node(id);
+    const auto& outputs = table.lowering(id).outputs;
+    bool here = !placement.on_gpu(id);
+    for (size_t k = 0; k < outputs.size(); ++k) {
+      const bool view = outputs[k].kind == op::LoweredOutput::Kind::kView && !outputs[k].reshape;
+      here = here || table.info(node.outputs[k]).scalar || outputs[k].reshape ||
+             (view && reads_[node.outputs[k]]);
+    }
+    for (ir::ValueId input : node.inputs) reads_[input] = reads_[input] || here;
+    for (const ir::Arg& arg : node.args)
+      if (arg.is_value()) reads_[arg.as_value()] = true;
+  }
+
+  const ir::Graph& graph_;
+  std::vector<bool> reads_;
+};
+
+}  // namespace
+
+bool forget_regions_of_downloads(ir::Graph& graph, const ValueTable& table, const Placement& placement) {
+  if (!placement.uses_gpu()) return false;
+  const HostReads host_reads(graph, table, placement);
+  bool changed = false;
+  for (ir::NodeId id = 0; id < graph.nodes.size(); ++id) {
+    ir::Node& node = graph.nodes[id];
+    if (!node.op || !placement.on_gpu(id)) continue;
+    if (std::none_of(node.outputs.begin(), node.outputs.end(), host_reads)) continue;
+    changed =
+        std::erase_if(node.args, [](const ir::Arg& arg) { return arg.name == "region_from"; }) > 0 || changed;
+  }
+  return changed;
+}
+
 Residence::Residence(const ValueTable& table, const KernelGroups& groups) {
   const ir::Graph& graph = table.graph();
   values_.assign(graph.values.size(), false);

@@ -28,6 +28,10 @@ Placement place_as_stated(const ir::Graph& graph, const passes::DeviceMapping& m
 /// Everything that could run on a GPU there, but for what the text keeps on the CPU.
 Placement place_all(const ir::Graph& graph, const passes::DeviceMapping& mapping);
 
+/// A tensor of the GPU that the host reads is copied whole, so it is computed whole: takes the remarks of
+/// regions away that say otherwise. True: the table has to be made anew.
+bool forget_regions_of_downloads(ir::Graph& graph, const ValueTable& table, const Placement& placement);
+
 struct KernelGroups;
 
 /// Which values lie in the GPU's memory when a program runs: what its kernels make, and views and merges of

@@ -39,7 +39,7 @@ bool note_uses(State& state, const Launch& launch, const Stream::Operation& oper
     const auto* tensors = at<KernelTensor>(calls[c].tensors);
     const auto& arms = launch.function->arms;
     if (!arms.empty() && calls[c].kernel >= arms.size()) {
-      state.error("a call names a kernel that the function does not hold");
+      state.complain("a call names a kernel that the function does not hold");
       return false;
     }
     const auto [inputs, outputs] =
