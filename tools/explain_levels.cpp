@@ -44,6 +44,8 @@ std::string placement_text(kernel::Placement placement) {
       return "a small table, computed first";
     case kernel::Placement::kOutput:
       return "stored straight to the output";
+    case kernel::Placement::kTile:
+      return "a tile in each block's memory";
   }
   return "";
 }

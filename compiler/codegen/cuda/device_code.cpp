@@ -18,13 +18,20 @@ namespace {
 
 using kernel::LoopKernel;
 
+void forget_phases(kernel::Block& block) {
+  for (kernel::Statement& statement : block) {
+    if (auto* phase = std::get_if<kernel::Phase>(&statement.node)) phase->name.clear();
+    if (auto* loop = std::get_if<kernel::For>(&statement.node)) forget_phases(loop->body);
+    if (auto* branch = std::get_if<kernel::If>(&statement.node)) forget_phases(branch->then_body);
+  }
+}
+
 /// The same loops without the names that nothing depends on.
 LoopKernel without_names(LoopKernel loops) {
   loops.name = kDeviceFunction;
   for (kernel::KernelParam& param : loops.params) param.name.clear();
   for (size_t b = 0; b < loops.buffers.size(); ++b) loops.buffers[b].name = std::to_string(b);
-  for (kernel::Statement& statement : loops.body)
-    if (auto* phase = std::get_if<kernel::Phase>(&statement.node)) phase->name.clear();
+  forget_phases(loops.body);
   return loops;
 }
 

@@ -48,12 +48,14 @@ class Emitter {
     if (!is_arm_) out_.line("GALATEA_SAMPLE");
     out_.line("u32 flags = 0;");
     for (size_t p = 0; p < kernel_.params.size(); ++p) emit_param(p);
+    if (kernel_.block_bytes) emit_block_memory();
     emit_buffers();
     for (size_t t = 0; t < kernel_.stride_vars.size(); ++t)
       for (size_t d = 0; d < kernel_.stride_vars[t].size(); ++d)
         if (kernel_.stride_vars[t][d] >= 0)
           out_.line(
               fmt::format("const i64 v{} = call.tensors[{}].strides[{}];", kernel_.stride_vars[t][d], t, d));
+    emit_shared_buffers();
     block(kernel_.body);
     out_.line("if (flags != 0 && call.status) GALATEA_OR(call.status, flags);");
     out_.dedent();
@@ -86,6 +88,7 @@ class Emitter {
     for (size_t b = 0; b < kernel_.buffers.size(); ++b) {
       const LoopBuffer& buffer = kernel_.buffers[b];
       const std::string type = memory_type(buffer.type), name = buffer_name(static_cast<int>(b));
+      if (buffer.kind == BufferKind::kShared) continue;  // once it is known where they lie
       if (buffer.kind == BufferKind::kInput) {
         out_.line(fmt::format("const {0}* const {1} = (const {0}*)call.tensors[{2}].data;", type, name,
                               buffer.tensor));
@@ -101,6 +104,32 @@ class Emitter {
                               size_of(buffer.type), runtime::kBufferPadding + align - 1, -align));
       }
     }
+  }
+
+  /// The memory of a block: as much as it needs where that is known and little, else kSharedBytes, or scratch
+  /// for a call that needs more (which few blocks share then).
+  void emit_block_memory() {
+    const Expr& bytes = kernel_.block_bytes;
+    const bool known = is_const(bytes) && const_value(bytes) <= kSharedBytes;
+    // Of the kernels of one launch a block runs one: they share it.
+    if (!is_arm_) out_.line(fmt::format("GALATEA_SHARED({})", block_memory(kernel_)));
+    if (known) {
+      out_.line("u8* const memory = shared;");
+      out_.line("const u32 blocks = tiles;");
+      return;
+    }
+    out_.line(fmt::format("const i64 need = {};", shared(bytes)));
+    names_.emplace(bytes.get(), "need");
+    out_.line(fmt::format("const bool fits = need <= {};", kSharedBytes));
+    out_.line(fmt::format("u8* const memory = fits ? shared : call.scratch + galatea_min(tile, {}u) * need;",
+                          kSpilledTiles - 1));
+    out_.line(fmt::format("const u32 blocks = fits ? tiles : galatea_min(tiles, {}u);", kSpilledTiles));
+  }
+  void emit_shared_buffers() {
+    for (size_t b = 0; b < kernel_.buffers.size(); ++b)
+      if (const LoopBuffer& buffer = kernel_.buffers[b]; buffer.kind == BufferKind::kShared)
+        out_.line(fmt::format("{0}* const {1} = ({0}*)memory;", memory_type(buffer.type),
+                              buffer_name(static_cast<int>(b))));
   }
 
   /// An expression over parameters; parts used more than once get names first.
@@ -279,6 +308,13 @@ class Emitter {
 
   void emit(const For& node) {
     GALATEA_CHECK(node.role != LoopRole::kVector, "loops for a CPU given to the CUDA emitter");
+    if (node.role == LoopRole::kTile) {
+      out_.line(fmt::format("GALATEA_TILES(v{}, {}) {{", node.var, index(node.end)));
+      in_tile_ = true;
+      body(node.body);
+      in_tile_ = false;
+      return;
+    }
     if (node.role == LoopRole::kGrid)
       out_.line(fmt::format("GALATEA_GRID(v{}, {}, {}) {{", node.var, index(node.begin), index(node.end)));
     else
@@ -308,7 +344,7 @@ class Emitter {
     body(node.else_body);
   }
   void emit(const Phase& node) {
-    out_.line(fmt::format("GALATEA_PHASE  // {}", identifier(node.name)));
+    out_.line(fmt::format("{}  // {}", in_tile_ ? "GALATEA_BLOCK_PHASE" : "GALATEA_PHASE", node.name));
     body(node.body, "GALATEA_END_PHASE");
   }
   void emit(const BandPrepare&) { GALATEA_CHECK(false, "loops for a CPU given to the CUDA emitter"); }
@@ -319,6 +355,7 @@ class Emitter {
   const bool is_arm_;
   TextWriter out_;
   std::unordered_map<const ExprNode*, std::string> names_;
+  bool in_tile_ = false;
 };
 
 }  // namespace
@@ -326,6 +363,12 @@ class Emitter {
 std::string emit_cuda(const LoopKernel& loops, const std::string& name) { return Emitter(loops, name).run(); }
 std::string emit_cuda_arm(const LoopKernel& loops, const std::string& name) {
   return Emitter(loops, name, true).run();
+}
+
+int64_t block_memory(const LoopKernel& loops) {
+  if (!loops.block_bytes) return 0;
+  const bool known = is_const(loops.block_bytes) && const_value(loops.block_bytes) <= kSharedBytes;
+  return known ? const_value(loops.block_bytes) : kSharedBytes;
 }
 
 int num_inputs(const LoopKernel& loops) {
@@ -336,7 +379,8 @@ int num_inputs(const LoopKernel& loops) {
 }
 
 bool can_be_tiled(const LoopKernel& loops) {
-  return std::count_if(loops.body.begin(), loops.body.end(), [](const Statement& statement) {
+  return loops.block_bytes ||
+         std::count_if(loops.body.begin(), loops.body.end(), [](const Statement& statement) {
            return std::holds_alternative<Phase>(statement.node);
          }) <= 1;
 }

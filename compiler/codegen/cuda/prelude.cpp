@@ -36,7 +36,9 @@ struct galatea_call { const galatea_tensor* tensors; const u64* params; u8* scra
   extern "C" __global__ void __launch_bounds__(256) name(const galatea_call* calls, const u32* first_blocks, u32 num_calls)
 #define GALATEA_BLOCK blockIdx.x
 #define GALATEA_PHASE { const i64 thread = (i64)tile * blockDim.x + threadIdx.x, step = (i64)tiles * blockDim.x;
+#define GALATEA_BLOCK_PHASE { const i64 thread = threadIdx.x, step = blockDim.x;
 #define GALATEA_END_PHASE } __syncthreads();
+#define GALATEA_SHARED(bytes) __shared__ __align__(16) u8 shared[bytes];
 #define GALATEA_OR(address, flags) atomicOr(address, flags)
 #define GALATEA_ADD(address, value) galatea_atomic_add(address, value)
 static __device__ inline void galatea_atomic_add(i32* a, i32 value) { atomicAdd(a, value); }
@@ -82,7 +84,10 @@ GALATEA_INLINE f64 galatea_fmod(f64 a, f64 b) { return fmod(a, b); }
 #define GALATEA_BLOCK block
 #define GALATEA_PHASE for (int turn = 0; turn < threads; ++turn) { \
   const i64 thread = (i64)tile * threads + galatea_thread(turn, threads, permuted), step = (i64)tiles * threads;
+#define GALATEA_BLOCK_PHASE for (int turn = 0; turn < threads; ++turn) { \
+  const i64 thread = galatea_thread(turn, threads, permuted), step = threads;
 #define GALATEA_END_PHASE }
+#define GALATEA_SHARED(bytes) alignas(16) u8 shared[bytes]; __builtin_memset(shared, 0xa5, bytes);
 #define GALATEA_OR(address, flags) (*(address) |= (flags))
 #define GALATEA_ADD(address, value) (*(address) += (value))
 GALATEA_INLINE i64 galatea_thread(int turn, int threads, int permuted) {
@@ -126,6 +131,7 @@ constexpr const char* kScalars = R"(
   const u32 number = galatea_call_of(first_blocks, num_calls, GALATEA_BLOCK); \
   const galatea_call call = calls[number]; \
   const u32 tile = GALATEA_BLOCK - first_blocks[number], tiles = first_blocks[number + 1] - first_blocks[number];
+#define GALATEA_TILES(v, end) for (i64 v = tile < blocks ? (i64)tile : (i64)(end); v < (end); v += blocks)
 #define GALATEA_GRID(v, begin, end) for (i64 v = (begin) + thread; v < (end); v += step)
 // The last call that begins at or before a block. Every call has a block.
 GALATEA_INLINE u32 galatea_call_of(const u32* first_blocks, u32 num_calls, u32 block) {
