@@ -94,7 +94,11 @@ class Reporter {
     return i.location < 0 ? nullptr : &program_.locations[static_cast<size_t>(i.location)];
   }
   uint32_t line(const Instruction& i) const { return location(i) ? location(i)->line : 0; }
-  std::string op(const Instruction& i) const { return location(i) ? location(i)->op : std::string(); }
+  std::string op(const Instruction& i) const {
+    if (i.op == Opcode::kRead) return program_.sources[static_cast<size_t>(i.b)].factory;
+    if (i.op == Opcode::kFeed) return program_.external_inputs[static_cast<size_t>(i.b)].name;
+    return location(i) ? location(i)->op : std::string();
+  }
 
   void look_at_call(const Instruction& i) {
     const runtime::KernelCallSpec& call = program_.kernel_calls[static_cast<size_t>(i.a)];
@@ -113,13 +117,16 @@ class Reporter {
     } else if (maker->op == Opcode::kStoreElements) {
       out_.uploads.push_back({fmt::format("a few numbers ({})", op(*maker)), why, line(*maker)});
     } else {
-      out_.uploads.push_back({"the result of " + op(*maker), why, line(*maker)});
+      const bool is_fed = maker->op == Opcode::kFeed;
+      out_.uploads.push_back({(is_fed ? "the input " : "the result of ") + op(*maker), why, line(*maker)});
     }
   }
 
   void look_at_barrier(const Instruction& barrier) {
     ++out_.parameter_uploads;
-    const bool is_last = (&barrier)[1].op == Opcode::kReturn;
+    const Instruction* next = &barrier + 1;
+    while (next->op == Opcode::kRelease) ++next;
+    const bool is_last = next->op == Opcode::kReturn;
     for (const Instruction* i : downloads_) {
       const std::string what = "the result of " + source_of(i->a);
       out_.downloads.push_back(

@@ -39,12 +39,19 @@ bool breaks_runs(const LoweredOutput& output, const ir::Type& from) {
   return innermost <= kMostChannels && moves(1);
 }
 
-/// The nodes that take a value as an input, once for each time.
+/// The nodes that take a value as an input, or as an argument on which only elements depend; once for each
+/// time.
 std::vector<std::vector<ir::NodeId>> readers_of_values(const ir::Graph& graph) {
   std::vector<std::vector<ir::NodeId>> out(graph.values.size());
   for (const ir::Block& block : graph.blocks)
-    for (ir::NodeId id : block.nodes)
-      for (ir::ValueId input : graph.node(id).inputs) out[input].push_back(id);
+    for (ir::NodeId id : block.nodes) {
+      const ir::Node& node = graph.node(id);
+      for (ir::ValueId input : node.inputs) out[input].push_back(id);
+      for (const ir::Arg& arg : node.args) {
+        const op::ArgSpec* spec = arg.is_value() ? node.op->find_arg(arg.name) : nullptr;
+        if (spec && spec->any_device) out[arg.as_value()].push_back(id);
+      }
+    }
   return out;
 }
 
