@@ -130,7 +130,7 @@ class Reporter {
     for (const Instruction* i : downloads_) {
       const std::string what = "the result of " + source_of(i->a);
       out_.downloads.push_back(
-          {what, is_last ? "an output on the CPU" : "needed by " + op(barrier), line(*i)});
+          {what, is_last ? "an output on the CPU" : "needed by " + op(barrier), is_last ? 0 : line(*i)});
     }
     if (is_last)
       out_.last_waits = barrier.imm != 0;
