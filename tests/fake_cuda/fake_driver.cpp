@@ -180,6 +180,10 @@ ENTRY Code cuDeviceGetAttribute(int* value, int which, DeviceNumber) {
 ENTRY Code cuDevicePrimaryCtxRetain(ContextHandle* context, DeviceNumber device) {
   Call call;
   if (call.fails()) return call.result;
+  // What the host saw of streams that are gone, with all that they used, orders nothing any more.
+  if (call.state.streams.empty() &&
+      call.state.counters.live_allocations + call.state.counters.live_pinned == 0)
+    call.state.host.clear();
   ++call.state.counters.live_contexts;
   *context = reinterpret_cast<ContextHandle>(static_cast<uintptr_t>(device) + 1);
   return code::kSuccess;
