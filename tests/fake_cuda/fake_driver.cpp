@@ -94,6 +94,7 @@ Code copy(State& state, StreamHandle handle, const char* what, void* to, const v
   std::shared_ptr<std::string> kept;
   if (from_pageable) kept = std::make_shared<std::string>(static_cast<const char*>(from), bytes);
   state.enqueue(stream->second, what, [=, &state](const Stream::Operation& operation) {
+    if (!state.executes) return;
     if (!from_pageable && !state.use(from, operation, false, "source")) return;
     if (!to_pageable && !state.use(to, operation, true, "target")) return;
     std::memcpy(to, kept ? kept->data() : from, bytes);
