@@ -11,7 +11,12 @@
 namespace galatea::runtime {
 
 Frame::Frame(std::shared_ptr<const LoadedProgram> loaded, Allocator& allocator, MemoryGate* gate)
-    : loaded_(std::move(loaded)), program_(*loaded_->program), arena_(allocator, gate), claim_(gate, arena_) {
+    : loaded_(std::move(loaded)),
+      program_(*loaded_->program),
+      // At a barrier a whole batch of frames is parked.
+      arena_(allocator, gate,
+             program_.batch_steps.empty() ? Arena::Pieces::kHugePages : Arena::Pieces::kAsNeeded),
+      claim_(gate, arena_) {
   registers_.resize(static_cast<size_t>(program_.num_registers));
   slots_.resize(static_cast<size_t>(program_.num_slots));
   blocks_.assign(slots_.size(), -1);
