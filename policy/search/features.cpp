@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "policy/random.h"
 
@@ -20,27 +21,40 @@ constexpr size_t kDetails = kPools * kPools;
 /// A picture in 64 x 64, channels one after the other in a pixel, from 0 to 1.
 using Small = std::array<float, static_cast<size_t>(kSmall) * kSmall * 3>;
 
+/// Which of `extent` places the cell `i` of a small picture stands for.
+std::pair<int64_t, int64_t> covered(int64_t extent, int64_t i) {
+  const int64_t first = extent * i / kSmall;
+  const int64_t last = std::max(first + 1, (extent * (i + 1) + kSmall - 1) / kSmall);
+  return {first, std::min(last, extent)};
+}
+
+/// Adds the bytes of a row to sums of columns, channels next to one another.
+void add_row(const PictureView& picture, int64_t y, int32_t* sums) {
+  const uint8_t* row = picture.data + y * picture.row;
+  if (picture.pixel == 3 && picture.channel == 1) {
+    for (int64_t i = 0; i < 3 * picture.width; ++i) sums[i] += row[i];
+    return;
+  }
+  for (int64_t x = 0; x < picture.width; ++x)
+    for (int64_t c = 0; c < 3; ++c) sums[3 * x + c] += row[x * picture.pixel + c * picture.channel];
+}
+
 /// Means of areas whose edges may fall between pixels: larger pictures lose detail, smaller ones repeat it.
 Small shrunk(const PictureView& picture) {
   Small small;
-  auto covered = [](int64_t extent, int i, int64_t& first, int64_t& last) {
-    first = extent * i / kSmall;
-    last = std::max(first + 1, (extent * (i + 1) + kSmall - 1) / kSmall);
-    last = std::min(last, extent);
-  };
+  std::vector<int32_t> columns(static_cast<size_t>(3 * picture.width));
+  float* out = small.data();
   for (int y = 0; y < kSmall; ++y) {
-    int64_t top, bottom;
-    covered(picture.height, y, top, bottom);
+    const auto [top, bottom] = covered(picture.height, y);
+    std::ranges::fill(columns, 0);
+    for (int64_t v = top; v < bottom; ++v) add_row(picture, v, columns.data());
     for (int x = 0; x < kSmall; ++x) {
-      int64_t left, right;
-      covered(picture.width, x, left, right);
-      for (int c = 0; c < 3; ++c) {
+      const auto [left, right] = covered(picture.width, x);
+      const auto area = static_cast<float>((bottom - top) * (right - left) * 255);
+      for (int64_t c = 0; c < 3; ++c) {
         int64_t sum = 0;
-        for (int64_t v = top; v < bottom; ++v)
-          for (int64_t u = left; u < right; ++u)
-            sum += picture.data[v * picture.row + u * picture.pixel + c * picture.channel];
-        const auto area = static_cast<float>((bottom - top) * (right - left) * 255);
-        small[static_cast<size_t>((y * kSmall + x) * 3 + c)] = static_cast<float>(sum) / area;
+        for (int64_t u = left; u < right; ++u) sum += columns[static_cast<size_t>(3 * u + c)];
+        *out++ = static_cast<float>(sum) / area;
       }
     }
   }
@@ -134,6 +148,7 @@ Features::Features() {
   // Filters of mean 0 and length 1, the same on every machine.
   Random random(0x6a09e667f3bcc908u);
   constexpr int kTaps = kFilterSize * kFilterSize * 3;
+  filters_.resize(static_cast<size_t>(kFilters) * kTaps);
   for (int filter = 0; filter < kFilters; ++filter) {
     std::array<double, kTaps> taps{};
     double mean = 0, squares = 0;
@@ -145,7 +160,9 @@ Features::Features() {
       tap -= mean;
       squares += tap * tap;
     }
-    for (double tap : taps) filters_.push_back(static_cast<float>(tap / std::sqrt(squares)));
+    for (size_t tap = 0; tap < taps.size(); ++tap)
+      filters_[tap * kFilters + static_cast<size_t>(filter)] =
+          static_cast<float>(taps[tap] / std::sqrt(squares));
   }
   for (size_t size : {kColours, kHistograms, kEdges, kDetails, size_t{kFilters * kPools * kPools}})
     weights_.insert(weights_.end(), size, 1.0 / (5.0 * static_cast<double>(size)));
@@ -166,15 +183,16 @@ std::vector<double> Features::of(const PictureView& picture) const {
     for (int x = 0; x + kFilterSize <= kSmall; x += 2, ++count) {
       const int pool =
           (y + kFilterSize / 2) * kPools / kSmall * kPools + (x + kFilterSize / 2) * kPools / kSmall;
-      for (int filter = 0; filter < kFilters; ++filter) {
-        const float* tap = filters_.data() + static_cast<ptrdiff_t>(filter * kFilterSize * kFilterSize * 3);
-        float sum = 0;
-        for (int v = 0; v < kFilterSize; ++v, tap += kFilterSize * 3) {
-          const float* from = pixel(small, y + v, x);
-          for (int i = 0; i < kFilterSize * 3; ++i) sum += from[i] * tap[i];
-        }
-        answers[static_cast<size_t>(filter * kPools * kPools + pool)] += std::max(sum, 0.0f);
+      // All filters side by side; each adds its taps in their order.
+      std::array<float, kFilters> sums{};
+      const float* taps = filters_.data();
+      for (int v = 0; v < kFilterSize; ++v) {
+        const float* from = pixel(small, y + v, x);
+        for (int i = 0; i < kFilterSize * 3; ++i, taps += kFilters)
+          for (size_t filter = 0; filter < kFilters; ++filter) sums[filter] += from[i] * taps[filter];
       }
+      for (size_t filter = 0; filter < kFilters; ++filter)
+        answers[filter * kPools * kPools + static_cast<size_t>(pool)] += std::max(sums[filter], 0.0f);
     }
   for (double answer : answers) out.push_back(answer * kPools * kPools / static_cast<double>(count));
   return out;

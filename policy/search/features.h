@@ -28,7 +28,7 @@ class Features {
  private:
   static constexpr int kFilters = 16, kFilterSize = 5;
 
-  std::vector<float> filters_;  ///< [filter][y][x][channel]
+  std::vector<float> filters_;  ///< [y][x][channel][filter]
   std::vector<double> weights_;
 };
 

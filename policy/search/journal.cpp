@@ -38,7 +38,10 @@ Json json_of(const JournalHead& head) {
                {"objective", head.objective},
                {"minimize", head.minimize}};
   if (strategy.name == "grid") json["levels"] = strategy.levels;
-  if (strategy.name == "evolution") json["tournament"] = strategy.tournament;
+  if (strategy.name == "evolution") {
+    json["tournament"] = strategy.tournament;
+    json["ahead"] = strategy.ahead;
+  }
   if (strategy.name != "random" && strategy.name != "grid")
     json["population"] = strategy.population_or_default();
   if (strategy.has_budgets()) {

@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -26,6 +28,18 @@ double seconds_since(Clock::time_point began) {
   return std::chrono::duration<double>(Clock::now() - began).count();
 }
 
+std::optional<double> number_in(std::string_view line) {
+  const char* begin = line.data() + (line.starts_with("+") ? 1 : 0);
+  double number = 0;
+  const auto [stop, error] = std::from_chars(begin, line.data() + line.size(), number);
+  if (error != std::errc() || stop != line.data() + line.size() || !std::isfinite(number))
+    return std::nullopt;
+  return number;
+}
+
+/// The policies come with the command even where it does not name them.
+bool is_policies(const std::string& word) { return word == "policy" || word == "policies"; }
+
 }  // namespace
 
 std::string shell_quoted(const std::string& text) {
@@ -39,12 +53,18 @@ bool names_word(const std::string& objective, const std::string& word) {
 }
 
 std::string command_for(const std::string& objective, const TrialWords& words) {
-  std::string command, path;
-  for (const auto& [name, text] : words.words) {
+  std::string command, paths;
+  auto quoted = [](const std::vector<std::string>& texts) {
+    std::vector<std::string> each;
+    for (const std::string& text : texts) each.push_back(shell_quoted(text));
+    return fmt::format("{}", fmt::join(each, " "));
+  };
+  for (const auto& [name, texts] : words.words) {
     std::string variable = name == "trial" ? "GALATEA_" : "GALATEA_TRIAL_";
     for (char c : name) variable += static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
-    command += fmt::format("export {}={}; ", variable, shell_quoted(text));
-    if (name == "policy") path = shell_quoted(text);
+    command +=
+        fmt::format("export {}={}; ", variable, shell_quoted(fmt::format("{}", fmt::join(texts, "\n"))));
+    if (is_policies(name)) paths = quoted(texts);
   }
   for (size_t at = 0; at < objective.size();) {
     const auto found = std::find_if(words.words.begin(), words.words.end(), [&](const auto& word) {
@@ -53,27 +73,29 @@ std::string command_for(const std::string& objective, const TrialWords& words) {
     if (found == words.words.end()) {
       command += objective[at++];
     } else {
-      command += shell_quoted(found->text);
+      command += quoted(found->texts);
       at += found->name.size() + 2;
     }
   }
-  return names_word(objective, "policy") ? command : command + " " + path;
+  const bool named = names_word(objective, "policy") || names_word(objective, "policies");
+  return named ? command : command + " " + paths;
 }
 
-std::optional<double> last_number(const std::string& output) {
-  const char* blanks = " \t\r\n";
-  const size_t end = output.find_last_not_of(blanks);
-  if (end == std::string::npos) return std::nullopt;
-  const size_t line = output.find_last_of('\n', end);
-  std::string text = output.substr(line == std::string::npos ? 0 : line + 1,
-                                   end - (line == std::string::npos ? 0 : line + 1) + 1);
-  text.erase(0, text.find_first_not_of(blanks));
-  double number = 0;
-  const char* begin = text.data() + (text.starts_with("+") ? 1 : 0);
-  const auto [stop, error] = std::from_chars(begin, text.data() + text.size(), number);
-  if (error != std::errc() || stop != text.data() + text.size() || !std::isfinite(number))
-    return std::nullopt;
-  return number;
+std::vector<double> last_numbers(const std::string& output, size_t count) {
+  constexpr const char* kBlanks = " \t\r\n";
+  std::vector<double> numbers;
+  std::string_view rest = output;
+  while (numbers.size() < count) {
+    rest = rest.substr(0, rest.find_last_not_of(kBlanks) + 1);
+    std::string_view line = rest.substr(rest.find_last_of('\n') + 1);
+    rest.remove_suffix(line.size());
+    line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
+    const std::optional<double> number = number_in(line);
+    if (!number) return {};
+    numbers.push_back(*number);
+  }
+  std::reverse(numbers.begin(), numbers.end());
+  return numbers;
 }
 
 Commands::~Commands() {
@@ -129,11 +151,11 @@ void Commands::end_group(Child& child) {
   }
 }
 
-bool Commands::start(int64_t number, const std::string& command) {
+bool Commands::start(Call call) {
   if (!open_lifeline()) return false;
-  const char* arguments[] = {"/bin/sh", "-c", command.c_str(), nullptr};
   Child child;
-  child.number = number;
+  child.call = std::move(call);
+  const char* arguments[] = {"/bin/sh", "-c", child.call.command.c_str(), nullptr};
   child.began = Clock::now();
   int ends[2], members[2];
   if (::pipe2(members, O_CLOEXEC) != 0) return false;
@@ -189,31 +211,36 @@ void Commands::read_available(Child& child) {
   }
 }
 
-Outcome Commands::outcome_of(Child& child, int status, double timeout) {
+Outcome Commands::outcome_of(Child& child, int status) {
   Outcome outcome;
   outcome.seconds = seconds_since(child.began);
   if (child.timed_out) {
-    outcome.reason = fmt::format("it ran longer than {} seconds", timeout);
+    outcome.reason = fmt::format("it ran longer than {} seconds", child.call.timeout);
   } else if (WIFSIGNALED(status)) {
     outcome.reason = fmt::format("it was ended by signal {}", WTERMSIG(status));
   } else if (WEXITSTATUS(status) != 0) {
     outcome.reason = fmt::format("it ended with status {}", WEXITSTATUS(status));
   } else {
-    outcome.score = last_number(child.text);
-    if (!outcome.score) outcome.reason = "its last line of output is no number";
+    outcome.scores = last_numbers(child.text, child.call.scores);
+    if (outcome.scores.empty())
+      outcome.reason = child.call.scores == 1 ? "its last line of output is no number"
+                                              : "its last lines of output are no numbers";
   }
   return outcome;
 }
 
-std::vector<std::pair<int64_t, Outcome>> Commands::collect(std::chrono::milliseconds wait, double timeout) {
+std::vector<std::pair<int64_t, Outcome>> Commands::collect(std::chrono::milliseconds wait) {
   std::vector<pollfd> polled;
-  for (const Child& child : children_) polled.push_back({child.output, POLLIN, 0});
+  for (const Child& child : children_) {
+    polled.push_back({child.output, POLLIN, 0});
+    polled.push_back({child.members, POLLIN, 0});  // its end is that of the command and all it has started
+  }
   ::poll(polled.data(), polled.size(), static_cast<int>(wait.count()));
   std::vector<std::pair<int64_t, Outcome>> ended;
   for (size_t i = 0; i < children_.size();) {
     Child& child = children_[i];
     read_available(child);
-    if (timeout > 0 && !child.timed_out && seconds_since(child.began) > timeout) {
+    if (child.call.timeout > 0 && !child.timed_out && seconds_since(child.began) > child.call.timeout) {
       child.timed_out = true;
       ::kill(child.process, SIGKILL);
     }
@@ -227,7 +254,7 @@ std::vector<std::pair<int64_t, Outcome>> Commands::collect(std::chrono::millisec
     int status = 0;
     ::waitpid(child.process, &status, 0);
     end_group(child);  // and what it left behind
-    ended.emplace_back(child.number, outcome_of(child, status, timeout));
+    ended.emplace_back(child.call.number, outcome_of(child, status));
     children_.erase(children_.begin() + static_cast<std::ptrdiff_t>(i));
   }
   return ended;

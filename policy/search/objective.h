@@ -1,16 +1,23 @@
-// Running an objective: any command whose last line of output is the score.
+// Running an objective: any command whose last lines of output are scores, one for each policy that it is
+// told.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace galatea::policy {
 
+struct Call {
+  int64_t number = 0;   ///< by which it is called when it has ended
+  std::string command;  ///< of the shell
+  size_t scores = 1;    ///< how many it prints
+  double timeout = 0;   ///< seconds; 0: none
+};
+
 struct Outcome {
-  std::optional<double> score;  ///< none: it failed
+  std::vector<double> scores;  ///< as many as the call prints; none: it failed
   std::string reason;
   double seconds = 0;
 };
@@ -24,17 +31,17 @@ class Commands {
   Commands& operator=(const Commands&) = delete;
   ~Commands();
 
-  /// Starts a command of the shell. False: it cannot be started.
-  bool start(int64_t number, const std::string& command);
+  /// False: it cannot be started.
+  bool start(Call call);
   size_t running() const { return children_.size(); }
-  /// Those that have ended, after at most `wait`; what runs longer than `timeout` (0: any time) is ended.
-  std::vector<std::pair<int64_t, Outcome>> collect(std::chrono::milliseconds wait, double timeout);
+  /// Those that have ended, after at most `wait`; what runs longer than it may is ended.
+  std::vector<std::pair<int64_t, Outcome>> collect(std::chrono::milliseconds wait);
   /// Ends all.
   void stop();
 
  private:
   struct Child {
-    int64_t number = 0;
+    Call call;
     int keeper = 0, process = 0, output = -1;
     int members = -1;  ///< a pipe that ends with all that the command has started
     std::string text;  ///< the end of what it wrote
@@ -47,7 +54,7 @@ class Commands {
   static void wait_for_members(int members);
   static void end_group(Child& child);
   static void read_available(Child& child);
-  static Outcome outcome_of(Child& child, int status, double timeout);
+  static Outcome outcome_of(Child& child, int status);
 
   std::vector<Child> children_;
   int lifeline_[2] = {-1, -1};  ///< a pipe that nobody writes to: it ends with this process
@@ -57,19 +64,20 @@ class Commands {
 std::string shell_quoted(const std::string& text);
 
 /// What an objective's command is told: {policy}, {state} and so on, and GALATEA_TRIAL_POLICY in its
-/// environment.
+/// environment. A word may have several texts, {policies}: arguments of the command, lines of the variable.
 struct TrialWords {
   struct Word {
-    std::string name, text;
+    std::string name;
+    std::vector<std::string> texts;
   };
   std::vector<Word> words;
 };
-/// The command with the words in place of their names in braces, each exported as well. Where `{policy}` is
-/// not named, the path follows.
+/// The command with the words in place of their names in braces, each exported as well. Where neither
+/// `{policy}` nor `{policies}` is named, the paths follow.
 std::string command_for(const std::string& objective, const TrialWords& words);
 /// Does the command name this word?
 bool names_word(const std::string& objective, const std::string& word);
-/// The number that the last line that is not empty consists of.
-std::optional<double> last_number(const std::string& output);
+/// The numbers that the last `count` lines that are not blank consist of; none: they are something else.
+std::vector<double> last_numbers(const std::string& output, size_t count);
 
 }  // namespace galatea::policy

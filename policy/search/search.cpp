@@ -1,10 +1,7 @@
 #include "policy/search/search.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -15,27 +12,32 @@
 #include "policy/messages.h"
 #include "policy/reader.h"
 #include "policy/search/objective.h"
+#include "policy/search/trial_files.h"
 #include "policy/writer.h"
 
 namespace galatea::policy {
 namespace {
-namespace fs = std::filesystem;
 
 class Search {
  public:
   Search(const Space& space, Strategy& strategy, Journal& journal, const SearchOptions& options,
          const SearchEvents& events)
-      : space_(space), strategy_(strategy), journal_(journal), options_(options), events_(events) {}
+      : space_(space),
+        strategy_(strategy),
+        journal_(journal),
+        options_(options),
+        events_(events),
+        several_a_call_(names_word(options.objective, "policies")),
+        files_(options.folder, options.imports_from) {}
 
   Status run() {
     GALATEA_TRY(take_journal());
     while (!events_.is_interrupted()) {
-      GALATEA_TRY(start_trials());
+      GALATEA_TRY(start_calls());
       if (commands_.running() == 0) break;
-      if (events_.running) events_.running(commands_.running());
-      for (const auto& [number, outcome] :
-           commands_.collect(std::chrono::milliseconds(100), options_.timeout))
-        GALATEA_TRY(end_trial(number, outcome));
+      if (events_.running) events_.running(begun_.size() - journal_.ended().size());
+      for (const auto& [call, outcome] : commands_.collect(std::chrono::milliseconds(100)))
+        GALATEA_TRY(end_call(call, outcome));
     }
     commands_.stop();
     return {};
@@ -65,21 +67,43 @@ class Search {
     strategy_.tell(trial);
   }
 
-  bool is_full() const { return commands_.running() >= static_cast<size_t>(options_.jobs); }
+  size_t most_together() const { return several_a_call_ ? static_cast<size_t>(options_.together) : 1; }
 
-  Status start_trials() {
-    while (!is_full() && !interrupted_.empty()) {
+  /// Fills the places with calls: what is to run alone first, the others spread over what is left.
+  Status start_calls() {
+    for (;;) {
+      const size_t places = static_cast<size_t>(options_.jobs) - commands_.running();
+      if (places == 0) return {};
+      if (!alone_.empty()) {
+        const Trial trial = std::move(alone_.front());
+        alone_.pop_front();
+        GALATEA_TRY(start_call({trial}));
+        continue;
+      }
+      GALATEA_TRY(make_ready(places * most_together()));
+      if (ready_.empty()) return {};
+      const size_t count = std::min(most_together(), (ready_.size() + places - 1) / places);
+      const auto end = ready_.begin() + static_cast<std::ptrdiff_t>(count);
+      std::vector<Trial> trials(ready_.begin(), end);
+      ready_.erase(ready_.begin(), end);
+      GALATEA_TRY(start_call(std::move(trials)));
+    }
+  }
+
+  /// Begins trials until `count` are ready for a call, or no other may begin yet.
+  Status make_ready(size_t count) {
+    while (ready_.size() < count && !interrupted_.empty()) {
       const Trial trial = interrupted_.begin()->second;
       interrupted_.erase(interrupted_.begin());
-      GALATEA_TRY(start(trial));
+      GALATEA_TRY(write_files(trial));
     }
-    for (int64_t number = first_; number < options_.trials && !is_full();) {
+    for (int64_t number = first_; number < options_.trials && ready_.size() < count;) {
       const Ask asked = begun_.contains(number) ? Ask{Ask::Kind::kNever, {}} : strategy_.ask(number);
       if (asked.kind == Ask::Kind::kEnd || asked.kind == Ask::Kind::kAllLater) break;
       if (asked.kind == Ask::Kind::kTrial) {
         begun_.insert(number);
         GALATEA_TRY(journal_.begin(asked.trial));
-        GALATEA_TRY(start(asked.trial));
+        GALATEA_TRY(write_files(asked.trial));
         number = first_;  // where it failed at once, one before it may be due
         continue;
       }
@@ -90,87 +114,70 @@ class Search {
     return {};
   }
 
-  std::string path_of(const char* what, int64_t number, const char* ending) const {
-    return fmt::format("{}/{}-{:05}{}", options_.folder, what, number, ending);
-  }
-
-  std::unexpected<Error> cannot_write(const std::string& path, const std::string& why) const {
-    return policy_error(
-        Message::kJournal, {},
-        {fmt::format("cannot write `{}`: {}", path, why), "make room, or name another folder"});
-  }
-
-  /// What an earlier attempt left in a trial's folder is no state of anything.
-  Result<std::string> empty_state(int64_t number) const {
-    std::error_code error;
-    const std::string path = path_of("state", number, "");
-    fs::remove_all(path, error);
-    if (!error) fs::create_directories(path, error);
-    if (error) return cannot_write(path, error.message());
-    return path;
-  }
-
-  /// The policies of trials stand in a folder of their own, with a copy of what they import: files outside of
-  /// it are not theirs to read. What is wrong, or "".
-  std::string copy_imports(const Document& document) {
-    for (const Import& import : document.imports) {
-      const fs::path path = fs::path(import.path).lexically_normal();
-      if (path.is_absolute() || *path.begin() == "..")
-        return fmt::format("the import \"{}\" is not beside the space or below", import.path);
-      if (!copied_.insert(import.path).second) continue;
-      std::error_code error;
-      const fs::path from = fs::path(options_.imports_from) / path, to = fs::path(options_.folder) / path,
-                     partial = to.string() + ".partial";
-      fs::create_directories(to.parent_path(), error);
-      fs::copy_file(from, partial, fs::copy_options::overwrite_existing, error);
-      if (!error) fs::rename(partial, to, error);
-      if (!error) continue;
-      copied_.erase(import.path);
-      return fmt::format("cannot copy the import \"{}\": {}", import.path, error.message());
-    }
-    return "";
-  }
-
-  Status start(const Trial& trial) {
-    running_[trial.number] = trial;
+  /// Then the trial is ready, or it has failed.
+  Status write_files(const Trial& trial) {
     // A point may be no policy: a bin that its augmentation does not have, say.
     const ReadResult read = read_policy_tree(space_.at(trial.point));
     if (!read.document) {
       const auto error =
           std::find_if(read.diagnostics.begin(), read.diagnostics.end(),
                        [](const Diagnostic& each) { return each.severity == Severity::kError; });
-      return end_trial(trial.number, {std::nullopt, "it is no policy: " + error->message, 0});
+      return end_trial(trial, std::nullopt, "it is no policy: " + error->message, 0);
     }
-    if (const std::string wrong = copy_imports(*read.document); !wrong.empty())
-      return end_trial(trial.number, {std::nullopt, wrong, 0});
-    const std::string path = path_of("trial", trial.number, ".json");
-    errno = 0;
-    std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    file << to_json(*read.document);
-    file.close();
-    if (!file) return cannot_write(path, std::strerror(errno));
-    TrialWords words;
-    words.words = {{"policy", path}, {"trial", fmt::format("{}", trial.number)}};
-    if (trial.budget > 0) words.words.push_back({"budget", number_text(trial.budget)});
-    words.words.push_back({"step", fmt::format("{}", trial.step)});
-    if (options_.keeps_states) {
-      Result<std::string> state = empty_state(trial.number);
-      if (!state) return std::unexpected(state.error());
-      words.words.push_back({"state", *state});
-      words.words.push_back({"parent", trial.parent < 0 ? "" : path_of("state", trial.parent, "")});
-    }
-    if (!commands_.start(trial.number, command_for(options_.objective, words)))
-      return end_trial(trial.number, {std::nullopt, "its command cannot be started", 0});
+    if (const std::string wrong = files_.copy_imports(*read.document); !wrong.empty())
+      return end_trial(trial, std::nullopt, wrong, 0);
+    GALATEA_TRY(files_.write_policy(trial.number, *read.document));
+    if (options_.keeps_states) GALATEA_TRY(files_.empty_state(trial.number));
+    ready_.push_back(trial);
     return {};
   }
 
-  Status end_trial(int64_t number, const Outcome& outcome) {
-    Trial trial = running_.at(number);
-    trial.failed = !outcome.score;
-    trial.score = outcome.score.value_or(0);
-    trial.seconds = outcome.seconds;
-    trial.reason = outcome.reason;
-    running_.erase(number);
+  TrialWords words_of(const std::vector<Trial>& trials) const {
+    TrialWords words;
+    if (several_a_call_) {
+      words.words = {{"policies", {}}};
+      for (const Trial& trial : trials) words.words[0].texts.push_back(files_.policy_of(trial.number));
+      return words;
+    }
+    const Trial& trial = trials[0];
+    words.words = {{"policy", {files_.policy_of(trial.number)}},
+                   {"trial", {fmt::format("{}", trial.number)}},
+                   {"step", {fmt::format("{}", trial.step)}}};
+    if (trial.budget > 0) words.words.push_back({"budget", {number_text(trial.budget)}});
+    if (options_.keeps_states) {
+      words.words.push_back({"state", {files_.state_of(trial.number)}});
+      words.words.push_back({"parent", {trial.parent < 0 ? "" : files_.state_of(trial.parent)}});
+    }
+    return words;
+  }
+
+  Status start_call(std::vector<Trial> trials) {
+    const Call call = {next_call_++, command_for(options_.objective, words_of(trials)), trials.size(),
+                       options_.timeout * static_cast<double>(trials.size())};
+    calls_[call.number] = std::move(trials);
+    if (commands_.start(call)) return {};
+    return end_call(call.number, {{}, "its command cannot be started", 0});
+  }
+
+  Status end_call(int64_t number, const Outcome& outcome) {
+    const std::vector<Trial> trials = std::move(calls_.at(number));
+    calls_.erase(number);
+    if (outcome.scores.empty() && trials.size() > 1) {
+      alone_.insert(alone_.end(), trials.begin(), trials.end());
+      return {};
+    }
+    for (size_t i = 0; i < trials.size(); ++i)
+      GALATEA_TRY(end_trial(trials[i],
+                            outcome.scores.empty() ? std::nullopt : std::optional(outcome.scores[i]),
+                            outcome.reason, outcome.seconds / static_cast<double>(trials.size())));
+    return {};
+  }
+
+  Status end_trial(Trial trial, std::optional<double> score, const std::string& reason, double seconds) {
+    trial.failed = !score;
+    trial.score = score.value_or(0);
+    trial.seconds = seconds;
+    trial.reason = reason;
     GALATEA_TRY(journal_.end(trial));
     tell(trial);
     if (events_.ended) events_.ended(trial);
@@ -182,10 +189,14 @@ class Search {
   Journal& journal_;
   const SearchOptions& options_;
   const SearchEvents& events_;
+  const bool several_a_call_;
+  TrialFiles files_;
   Commands commands_;
-  std::map<int64_t, Trial> interrupted_, running_;
+  std::map<int64_t, Trial> interrupted_;
+  std::deque<Trial> ready_, alone_;  ///< they have begun, and wait for a call
+  std::map<int64_t, std::vector<Trial>> calls_;
+  int64_t next_call_ = 0;
   std::set<int64_t> begun_;
-  std::set<std::string> copied_;
   int64_t first_ = 0;  ///< all before it have begun or never will
 };
 

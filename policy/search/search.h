@@ -13,11 +13,12 @@
 namespace galatea::policy {
 
 struct SearchOptions {
-  std::string objective;  ///< a command; `{policy}` stands for the file
+  std::string objective;  ///< a command; `{policy}` stands for the file, `{policies}` for those of a call
   std::string folder;     ///< where the policies of the trials are written, and folders for their states
   int64_t trials = 50;
-  int jobs = 1;
-  double timeout = 0;  ///< seconds; 0: none
+  int jobs = 1;        ///< calls that run side by side
+  int together = 1;    ///< policies a call, at most, of an objective that names `{policies}`
+  double timeout = 0;  ///< seconds for each policy; 0: any time
   bool minimize = false;
   std::string imports_from;   ///< the folder that the space's imports are relative to
   bool keeps_states = false;  ///< each trial has a folder of its own, {state}, and may read its parent's
@@ -30,7 +31,8 @@ struct SearchEvents {
 };
 
 /// Runs trials until there are as many as asked for, the strategy has no more, or it is interrupted. What is
-/// in the journal already is not run again; trials that had begun are.
+/// in the journal already is not run again; trials that had begun are. Trials whose call together gave no
+/// scores are run again one by one: what fails, fails by itself.
 Status run_search(const Space& space, Strategy& strategy, Journal& journal, const SearchOptions& options,
                   const SearchEvents& events);
 

@@ -1,7 +1,7 @@
 #include "policy/search/strategy.h"
 
 #include <algorithm>
-#include <deque>
+#include <map>
 
 #include "policy/search/rounds.h"
 
@@ -45,32 +45,43 @@ class GridSearch : public Strategy {
 };
 
 /// Regularised evolution (Real et al., 2019): the best of a few of the latest trials has a mutated child;
-/// age, not failure, takes trials out.
+/// age, not failure, takes trials out. A child knows the trials that lie `ahead` numbers before it or more,
+/// so that so many can be under way, and their order of ends says nothing.
 class Evolution : public Strategy {
  public:
   Evolution(const Space& space, const StrategyOptions& options)
       : space_(space), options_(options), population_(options.population_or_default()) {}
   Ask ask(int64_t number) override {
     Random random = random_of_trial(options_.seed, number);
-    if (number < population_ || alive_.empty()) return trial_at(number, space_.random(random));
+    const int64_t known = number - options_.ahead + 1;  // the trials before this one
+    if (number >= population_ && known > settled_) return {Ask::Kind::kAllLater, {}};
+    const auto end = std::ranges::lower_bound(good_, known, {}, &Trial::number);
+    const auto latest = std::min(end - good_.begin(), static_cast<std::ptrdiff_t>(population_));
+    if (number < population_ || latest == 0) return trial_at(number, space_.random(random));
     const Trial* parent = nullptr;
     for (int64_t i = 0; i < options_.tournament; ++i) {
-      const Trial& candidate = alive_[random.index(alive_.size())];
+      const auto back = static_cast<std::ptrdiff_t>(random.index(static_cast<size_t>(latest)));
+      const Trial& candidate = *(end - latest + back);
       if (parent == nullptr || candidate.score > parent->score) parent = &candidate;
     }
     return trial_at(number, space_.mutated(parent->point, random));
   }
   void tell(const Trial& trial) override {
-    if (trial.failed) return;
-    alive_.push_back(trial);
-    if (alive_.size() > static_cast<size_t>(population_)) alive_.pop_front();
+    unsettled_[trial.number] = trial;
+    for (auto next = unsettled_.find(settled_); next != unsettled_.end(); next = unsettled_.find(settled_)) {
+      if (!next->second.failed) good_.push_back(std::move(next->second));
+      unsettled_.erase(next);
+      ++settled_;
+    }
   }
 
  private:
   const Space& space_;
   StrategyOptions options_;
   int64_t population_;
-  std::deque<Trial> alive_;
+  int64_t settled_ = 0;                 ///< all trials before it have ended
+  std::vector<Trial> good_;             ///< those of them that did not fail, by number
+  std::map<int64_t, Trial> unsettled_;  ///< ended, while one before has not
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
 // Which point of a space is tried next: ask and tell.
 //
 // Comes in: the trials that have ended. Goes out: trials by their numbers. A trial depends on the seed, its
-// number and the trials told before, and on nothing else; those of halving and of populations not even on the
-// order in which trials end, since they wait for all that they depend on.
+// number and the scores of certain trials before it, for which it waits, and on nothing else: not on the
+// order in which trials end, nor on how many run side by side.
 #pragma once
 
 #include <memory>
@@ -33,6 +33,7 @@ struct StrategyOptions {
   /// how many members there are. 0: the strategy's own default.
   int64_t population = 0;
   int64_t tournament = 4;       ///< evolution: how many of them compete to be the parent
+  int64_t ahead = 8;            ///< evolution: how many trials, at most, may be under way side by side
   double least_budget = 1;      ///< halving: of those that begin
   double greatest_budget = 27;  ///< halving: of those that get through
   int64_t eta = 3;              ///< halving: one of so many goes on, with so many times the budget

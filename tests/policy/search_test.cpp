@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -194,16 +195,21 @@ TEST_F(PolicySearch, DamagedJournalsAreRefused) {
   EXPECT_NE(done.error().message().find("trial 0 is at no point of the space"), std::string::npos);
 }
 
-TEST_F(PolicySearch, CommandsAreScoredByTheirLastLine) {
-  EXPECT_EQ(last_number("a\n0.5\n\n"), 0.5);
-  EXPECT_EQ(last_number("-1e3"), -1000);
-  EXPECT_EQ(last_number(" +2 \r\n"), 2);
+TEST_F(PolicySearch, CommandsAreScoredByTheirLastLines) {
+  using Numbers = std::vector<double>;
+  EXPECT_EQ(last_numbers("a\n0.5\n\n", 1), Numbers{0.5});
+  EXPECT_EQ(last_numbers("-1e3", 1), Numbers{-1000});
+  EXPECT_EQ(last_numbers(" +2 \r\n", 1), Numbers{2});
+  EXPECT_EQ(last_numbers("a\n1\n\n 2 \n3", 3), (Numbers{1, 2, 3}));
+  EXPECT_EQ(last_numbers("1\n2\n3\n", 2), (Numbers{2, 3}));
   for (const char* text : {"", "\n", "0.5 seconds", "nan", "inf", "1\nx"})
-    EXPECT_FALSE(last_number(text)) << text;
+    EXPECT_EQ(last_numbers(text, 1), Numbers{}) << text;
+  for (const char* text : {"1", "x\n1", "1\nx", "1 2", "\n\n1\n"})
+    EXPECT_EQ(last_numbers(text, 2), Numbers{}) << text;
 }
 
 TEST_F(PolicySearch, CommandsAreToldByWordsAndByTheEnvironment) {
-  const TrialWords words = {{{"policy", "a b'c.json"}, {"parent", ""}, {"budget", "{policy}"}}};
+  const TrialWords words = {{{"policy", {"a b'c.json"}}, {"parent", {""}}, {"budget", {"{policy}"}}}};
   const std::string exports =
       "export GALATEA_TRIAL_POLICY='a b'\\''c.json'; export GALATEA_TRIAL_PARENT=''; export "
       "GALATEA_TRIAL_BUDGET='{policy}'; ";
@@ -212,6 +218,9 @@ TEST_F(PolicySearch, CommandsAreToldByWordsAndByTheEnvironment) {
   EXPECT_EQ(command_for("run {budget} ${x} {nothing}", words),
             exports + "run '{policy}' ${x} {nothing} 'a b'\\''c.json'")
       << "what was filled in is not filled in again";
+  const TrialWords several = {{{"policies", {"a b.json", "c.json"}}}};
+  const std::string list = "export GALATEA_TRIAL_POLICIES='a b.json\nc.json'; ";
+  EXPECT_EQ(command_for("run {policies} x", several), list + "run 'a b.json' 'c.json' x");
 }
 
 TEST_F(PolicySearch, FailuresAreRecorded) {
@@ -269,6 +278,80 @@ TEST_F(PolicySearch, AStoppedSearchGoesOnAndLosesNothing) {
   }
   EXPECT_EQ(ranking(journal->ended(), false)[0].score, 2);
   EXPECT_EQ(ranking(journal->ended(), true)[0].score, 1);
+}
+
+// The words of an objective that is told of several policies at once: each file's bin of `rotate` is its
+// score.
+constexpr const char* kBinsOfEach =
+    "for file in {policies}; do sed -n 's/.*\"rotate\", 1, \\([0-9]*\\).*/\\1/p' $file; done";
+
+TEST_F(PolicySearch, TrialsOfACallScoreAsTheyDoAlone) {
+  for (const char* strategy : {"random", "evolution"}) {
+    std::map<int64_t, Trial> alone;
+    for (const auto& [together, jobs] : {std::pair{1, 1}, {5, 1}, {3, 4}}) {
+      fs::remove(folder_ / "journal");
+      fs::remove(folder_ / "calls");
+      const StrategyOptions of_strategy = {.name = strategy, .population = 6};
+      const std::string objective =
+          "echo {policies} >> '" + (folder_ / "calls").string() + "'; " + kBinsOfEach;
+      auto journal = open(head(objective, of_strategy));
+      ASSERT_TRUE(journal);
+      SearchOptions all = options(objective, 30);
+      all.together = together;
+      all.jobs = jobs;
+      ASSERT_TRUE(run_search(*space_, *make_strategy(*space_, of_strategy), *journal, all, {}));
+      ASSERT_EQ(journal->ended().size(), 30u);
+      for (const Trial& trial : journal->ended()) {
+        ASSERT_FALSE(trial.failed) << trial.reason;
+        EXPECT_EQ(trial.score, trial.point[2]);
+        if (together == 1) alone[trial.number] = trial;
+        EXPECT_EQ(trial.point, alone.at(trial.number).point) << trial.number << " with " << together;
+        EXPECT_EQ(trial.score, alone.at(trial.number).score) << trial.number << " with " << together;
+      }
+      std::ifstream calls(folder_ / "calls");
+      std::string call;
+      size_t told = 0, most = 0, count = 0;
+      for (; std::getline(calls, call); ++count) {
+        const auto files = static_cast<size_t>(std::count(call.begin(), call.end(), ' ')) + 1;
+        told += files;
+        most = std::max(most, files);
+      }
+      EXPECT_EQ(told, 30u) << "each once";
+      EXPECT_LE(most, static_cast<size_t>(together));
+      // One call at a time: all trials that may begin go into it, of evolution eight.
+      if (jobs == 1 && strategy == std::string("random")) {
+        EXPECT_EQ(count, (30u + static_cast<size_t>(together) - 1) / static_cast<size_t>(together));
+      }
+    }
+  }
+}
+
+TEST_F(PolicySearch, WhatFailsTogetherIsTriedAlone) {
+  struct Case {
+    const char *of_several, *of_one, *reason;
+  };
+  // What calls of several do, and what the trial 2 does alone.
+  for (const auto& [of_several, of_one, reason] :
+       {Case{"exit 3", "exit 3", "it ended with status 3"},
+        {"echo 1", "echo none; exit", "its last line of output is no number"},
+        {"sleep 60", "sleep 60", "it ran longer than 0.3 seconds"}}) {
+    fs::remove(folder_ / "journal");
+    const std::string objective = std::string("set {policies}; [ $# = 1 ] || { ") + of_several +
+                                  "; exit; }; case $1 in *00002.json) " + of_one + ";; esac; echo 7";
+    auto journal = open(head(objective));
+    SearchOptions all = options(objective, 6);
+    all.together = 3;
+    all.jobs = 2;
+    all.timeout = 0.3;
+    ASSERT_TRUE(run_search(*space_, *make_strategy(*space_, {}), *journal, all, {}));
+    std::map<int64_t, std::string> reasons;
+    for (const Trial& trial : journal->ended()) {
+      EXPECT_TRUE(trial.failed || trial.score == 7) << trial.number;
+      reasons[trial.number] = trial.failed ? trial.reason : "fine";
+    }
+    EXPECT_EQ(reasons, (std::map<int64_t, std::string>{
+                           {0, "fine"}, {1, "fine"}, {2, reason}, {3, "fine"}, {4, "fine"}, {5, "fine"}}));
+  }
 }
 
 }  // namespace

@@ -104,6 +104,54 @@ std::map<int64_t, Trial> run_in_any_order(Strategy& strategy, int64_t trials, si
   return ended;
 }
 
+// What is tried is a function of the seed and of scores: with any number of places, in any order of ends.
+TEST_F(PolicyStrategy, EvolutionDoesNotDependOnTheOrderOfEnds) {
+  for (int64_t ahead : {int64_t{1}, int64_t{3}, int64_t{8}}) {
+    const StrategyOptions options = {.name = "evolution", .seed = 11, .population = 6, .ahead = ahead};
+    std::optional<std::map<int64_t, Trial>> first;
+    for (uint64_t order = 0; order < 20; ++order) {
+      const auto strategy = make_strategy(*space_, options);
+      const auto ended = run_in_any_order(*strategy, 60, 1 + order % 9, order, [](Trial& trial) {
+        trial.failed = trial.number % 7 == 3;
+        trial.score = static_cast<double>((trial.number * 37 + 11) % 41);
+      });
+      ASSERT_EQ(ended.size(), 60u);
+      if (!first) first = ended;
+      for (const auto& [number, trial] : ended) EXPECT_EQ(trial.point, first->at(number).point) << number;
+    }
+    // A child differs in one value from one of the latest six that had not failed `ahead` numbers before.
+    for (int64_t number = 6; number < 60; ++number) {
+      std::vector<const Trial*> alive;
+      for (int64_t before = number - ahead; before >= 0 && alive.size() < 6; --before)
+        if (!first->at(before).failed) alive.push_back(&first->at(before));
+      const Point& point = first->at(number).point;
+      const bool has_parent = std::ranges::any_of(alive, [&](const Trial* parent) {
+        int changed = 0;
+        for (size_t i = 0; i < point.size(); ++i) changed += point[i] != parent->point[i];
+        return changed <= 1;
+      });
+      EXPECT_TRUE(has_parent || alive.empty()) << number << ", " << ahead << " ahead";
+    }
+  }
+}
+
+TEST_F(PolicyStrategy, EvolutionKeepsAsManyUnderWayAsItMay) {
+  const auto strategy = make_strategy(*space_, {.name = "evolution", .seed = 1, .population = 4, .ahead = 3});
+  for (int64_t number = 0; number < 4; ++number) EXPECT_EQ(strategy->ask(number).kind, Kind::kTrial);
+  EXPECT_EQ(strategy->ask(4).kind, Kind::kAllLater) << "it needs the trials 0 and 1";
+  auto tell = [&](int64_t number) {
+    Trial trial;
+    trial.number = number;
+    trial.point = point_of(*strategy, number < 4 ? number : 0);
+    strategy->tell(trial);
+  };
+  tell(1);
+  EXPECT_EQ(strategy->ask(4).kind, Kind::kAllLater);
+  tell(0);
+  EXPECT_EQ(strategy->ask(4).kind, Kind::kTrial);
+  EXPECT_EQ(strategy->ask(5).kind, Kind::kAllLater);
+}
+
 TEST_F(PolicyStrategy, BudgetsGrowToTheGreatest) {
   auto budgets = [](double least, double greatest, int64_t eta) {
     return budgets_of({.least_budget = least, .greatest_budget = greatest, .eta = eta});

@@ -32,11 +32,8 @@ class PolicySearchCommand : public testing::Test {
 
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
   Outcome policy(std::vector<std::string> arguments) {
-    return policy_until({}, SIGINT, std::move(arguments));
-  }
-  Outcome policy_until(milliseconds when, int signal, std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "policy");
-    return galatea::testing::run_galatea(std::move(arguments), folder_, when, signal);
+    return galatea::testing::run_galatea(std::move(arguments), folder_);
   }
   Outcome search(const std::string& objective, std::vector<std::string> more = {}) {
     std::vector<std::string> all = {"search", path("space.json"), "--objective", objective};
@@ -63,18 +60,24 @@ void PrintTo(const Killed& test, std::ostream* out) { *out << test.strategy; }
 class KilledSearch : public PolicySearchCommand, public testing::WithParamInterface<Killed> {
  protected:
   /// Scores by the text of the policy. Says what may not be: two at once in one folder of states, a folder
-  /// that is not empty, a parent without a state.
-  std::string objective(const std::string& run) const {
+  /// that is not empty, a parent without a state. Certain commands, counted over all starts, kill the search
+  /// before or after their work; no other is counted between a killer's count and its kill.
+  std::string objective(const std::string& run, const std::string& killers) const {
     const std::string problems = " >> '" + path(run + "-problems") + "'; ";
     std::string text = "exec 9> {state}.lock; flock -n 9 || echo overlap {trial}" + problems +
                        "[ -z \"$(ls -A {state})\" ] || echo dirty {trial}" + problems;
-    if (GetParam().strategy != std::string("random"))
+    if (const std::string by = GetParam().strategy; by == "halving" || by == "population")
       text += "[ -z {parent} ] || [ -f {parent}/mark ] || echo orphan {trial}" + problems;
-    return text + "echo {trial} >> '" + path(run + "-started") +
-           "'; sleep 0.03; touch {state}/mark; cksum < {policy} | cut -d ' ' -f 1";
+    const std::string started = "'" + path(run + "-started") + "'";
+    text += "exec 8> '" + path(run + "-counter") + "'; flock 8; echo {trial} >> " + started +
+            "; n=$(wc -l < " + started + "); k=' " + killers +
+            " '; die() { kill -KILL $PPID; sleep 600; }; "
+            "[ \"${k#* $n:before }\" = \"$k\" ] || die; [ \"${k#* $n:after }\" != \"$k\" ] || flock -u 8; ";
+    return text +
+           "touch {state}/mark; cksum < {policy} | cut -d ' ' -f 1; [ \"${k#* $n:after }\" = \"$k\" ] || die";
   }
-  std::vector<std::string> arguments(const std::string& run) const {
-    std::vector<std::string> all = {"search",     path("space.json"),  "--objective", objective(run),
+  std::vector<std::string> arguments(const std::string& run, const std::string& killers) const {
+    std::vector<std::string> all = {"search",     path("space.json"),  "--objective", objective(run, killers),
                                     "--strategy", GetParam().strategy, "--folder",    path(run),
                                     "--jobs",     GetParam().jobs,     "--json"};
     all.insert(all.end(), GetParam().options.begin(), GetParam().options.end());
@@ -95,24 +98,21 @@ class KilledSearch : public PolicySearchCommand, public testing::WithParamInterf
 };
 
 TEST_P(KilledSearch, EndsAsIfItHadNotBeen) {
-  const Outcome whole = policy(arguments("whole"));
+  const Outcome whole = policy(arguments("whole", ""));
   ASSERT_EQ(whole.status, 0) << whole.err;
   const Json expected = timeless(whole.out);
   ASSERT_EQ(expected["trials"].size(), GetParam().trials);
 
-  size_t kills = 0;
-  Outcome last;
-  // At all kinds of moments; and later and later, so that a busy machine comes forward as well.
-  for (;; ++kills) {
-    ASSERT_LT(kills, 300u) << "it does not come forward";
-    const size_t wait = 30 + kills * 97 % 260 + kills * 8;
-    last = policy_until(milliseconds(wait), SIGKILL, arguments("killed"));
-    if (last.status != 1000 + SIGKILL) break;
+  // The first command, then others further and further on, with some that run beside them.
+  const std::string killers = "1:before 2:after 5:before 9:after 10:before 14:after";
+  constexpr size_t kKills = 6;
+  for (size_t kill = 0; kill < kKills; ++kill) {
+    const Outcome killed = policy(arguments("killed", killers));
+    ASSERT_EQ(killed.status, 1000 + SIGKILL) << kill << "\n" << killed.err;
   }
-  EXPECT_EQ(last.status, 0) << last.err;
-  // It may have ended by itself sooner than any later signal: then the last start only prints.
-  EXPECT_GE(kills, 2u);
-  const Json found = timeless(policy(arguments("killed")).out);
+  const Outcome last = policy(arguments("killed", killers));
+  ASSERT_EQ(last.status, 0) << last.err;
+  const Json found = timeless(last.out);
   EXPECT_EQ(found, expected);
   EXPECT_FALSE(fs::exists(path("killed-problems"))) << read_file(path("killed-problems"));
 
@@ -132,15 +132,17 @@ TEST_P(KilledSearch, EndsAsIfItHadNotBeen) {
   size_t runs = 0;
   for (int64_t number; commands >> number; ++runs) ++started[number];
   EXPECT_EQ(started.size(), GetParam().trials);
-  EXPECT_LE(runs, GetParam().trials + kills * std::stoul(GetParam().jobs));
+  EXPECT_GE(runs, GetParam().trials + 3) << "those that killed before their work ran again";
+  EXPECT_LE(runs, GetParam().trials + kKills * std::stoul(GetParam().jobs));
 }
 
-INSTANTIATE_TEST_SUITE_P(Strategies, KilledSearch,
-                         testing::Values(Killed{"random", {"--trials", "16"}, 16, "2"},
-                                         Killed{"halving", {"--population", "9", "--budget", "9"}, 13, "3"},
-                                         Killed{
-                                             "population", {"--population", "4", "--trials", "20"}, 20, "3"}),
-                         [](const auto& test) { return std::string(test.param.strategy); });
+INSTANTIATE_TEST_SUITE_P(
+    Strategies, KilledSearch,
+    testing::Values(Killed{"random", {"--trials", "16"}, 16, "2"},
+                    Killed{"evolution", {"--population", "4", "--ahead", "3", "--trials", "18"}, 18, "3"},
+                    Killed{"halving", {"--population", "9", "--budget", "9"}, 13, "3"},
+                    Killed{"population", {"--population", "4", "--trials", "20"}, 20, "3"}),
+    [](const auto& test) { return std::string(test.param.strategy); });
 
 TEST_F(PolicySearchCommand, NothingOfAKilledSearchRunsOn) {
   // A command with a child of its own that is not waited for; then it kills the search, its parent.
@@ -178,9 +180,7 @@ TEST_F(PolicySearchCommand, TwoSearchesDoNotShareAFolder) {
 }
 
 TEST_F(PolicySearchCommand, AnInterruptedSearchSaysHowItGoesOn) {
-  const std::vector<std::string> arguments = {
-      "search", path("space.json"), "--objective", "[ {trial} = 0 ] || sleep 600; echo 1 #", "--trials", "2"};
-  const Outcome o = policy_until(milliseconds(1500), SIGINT, arguments);
+  const Outcome o = search("[ {trial} = 0 ] || { kill -INT $PPID; sleep 600; }; echo 1 #", {"--trials", "2"});
   EXPECT_EQ(o.status, 130) << o.err;
   EXPECT_TRUE(contains(o.err, "the same command goes on where this one stopped")) << o.err;
   EXPECT_TRUE(contains(o.out, "1 trials, 0 failed")) << o.out;
@@ -276,6 +276,12 @@ TEST_F(PolicySearchCommand, OptionsThatDoNotGoTogetherAreRefused) {
       {{"--objective", "x", "--strategy", "halving", "--least-budget", "9", "--budget", "3"},
        "`--least-budget` is greater than `--budget`"},
       {{"--proxy", "photos", "--strategy", "population"}, "the proxy trains nothing"},
+      {{"--objective", "x {policy}", "--together", "2"},
+       "`--together` is for an objective that takes several policies"},
+      {{"--objective", "x {policies} {policy}"}, "the objective names `{policies}`, which are several, and"},
+      {{"--objective", "x {policies} {state}"}, "the objective names `{policies}`, which are several, and"},
+      {{"--objective", "x {policies}", "--strategy", "halving"},
+       "the objective names `{policies}`, but each trial of the strategy `halving`"},
   };
   for (const auto& [options, words] : cases) {
     std::vector<std::string> all = {"search", path("space.json")};
@@ -288,6 +294,14 @@ TEST_F(PolicySearchCommand, OptionsThatDoNotGoTogetherAreRefused) {
   EXPECT_EQ(search("x", {"--strategy", "hill"}).status, 2);
   EXPECT_EQ(search("x", {"--population", "1"}).status, 2);
   EXPECT_EQ(search("x", {"--eta", "1"}).status, 2);
+}
+
+TEST_F(PolicySearchCommand, JobsThatStayIdleAreSaid) {
+  const Outcome idle =
+      search("echo 1 #", {"--strategy", "evolution", "--trials", "4", "--jobs", "9", "--ahead", "2"});
+  EXPECT_EQ(idle.status, 0) << idle.err;
+  EXPECT_TRUE(contains(idle.err, "warning[G1022]: 7 of 9 jobs stay idle: evolution has 2 trials under way"))
+      << idle.err;
 }
 
 TEST_F(PolicySearchCommand, TheProxyScoresWithoutTraining) {
@@ -330,6 +344,11 @@ TEST_F(PolicySearchCommand, TheProxyScoresWithoutTraining) {
   ASSERT_EQ(trials.size(), 2u) << found.out;
   EXPECT_EQ(trials[0]["score"], 0.0) << "a brightness of 0 changes nothing";
   EXPECT_GT(trials[1]["score"], 0.1);
+  found = policy({"search", path("small.json"), "--proxy", samples, "--strategy", "grid", "--json",
+                  "--together", "1", "--folder", path("alone")});
+  ASSERT_EQ(found.status, 0) << found.err;
+  for (const Json& trial : Json::parse(found.out)["trials"])
+    EXPECT_EQ(trial["score"], trials[trial["trial"].get<size_t>()]["score"]);
   Outcome nowhere = policy({"score", "svhn", "--data", path("none")});
   EXPECT_EQ(nowhere.status, 1);
   EXPECT_TRUE(contains(nowhere.err, "G0801")) << nowhere.err;

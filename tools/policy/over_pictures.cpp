@@ -47,6 +47,20 @@ std::string text_before_columns(const std::string& policy, const Pictures& pictu
       pictures.shuffled ? ", random_shuffle=True" : "", pictures.size, pictures.size, language_text(policy));
 }
 
+/// Stages the text; of what is said only errors are passed on: what load_policy() has said of a document is
+/// not said again.
+dsl::FrontendResult stage_text(const PipelineHost& host, const dsl::FrontendOptions& frontend,
+                               const std::string& file, const std::string& before, const std::string& columns,
+                               Reporter& reporter) {
+  dsl::FrontendResult staged =
+      dsl::stage_pipeline(file, before + columns + "\n    ]\n    return tuple(outputs)\n", frontend,
+                          host.registry(), reporter.sources());
+  std::erase_if(staged.diagnostics,
+                [](const Diagnostic& diagnostic) { return diagnostic.severity != Severity::kError; });
+  reporter.report(std::move(staged.diagnostics));
+  return staged;
+}
+
 }  // namespace
 
 std::string PictureOptions::arguments() const {
@@ -55,9 +69,11 @@ std::string PictureOptions::arguments() const {
   return text;
 }
 
+void add_policy_argument(CLI::App* app, std::string& policy) {
+  add_option(app, "policy", policy, {"POLICY", "", "a JSON file or a spelling", "policy.json"})->required();
+}
+
 void add_picture_options(CLI::App* app, PictureOptions& options) {
-  add_option(app, "policy", options.policy, {"POLICY", "", "a JSON file or a spelling", "policy.json"})
-      ->required();
   add_option(app, "--data", options.data, {"FOLDER", "", "a folder of folders of pictures", "--data photos"})
       ->required();
   // The default as the command has it.
@@ -101,17 +117,33 @@ StagedPictures stage_over_pictures(const PipelineHost& host, const policy::Docum
   frontend.observe_runs = observed;
   const std::string before = text_before_columns(file.filename().string(), pictures);
   out.columns_line = 1 + static_cast<uint32_t>(std::ranges::count(before, '\n'));
-  dsl::FrontendResult staged = dsl::stage_pipeline((file.parent_path() / "pictures.dali-dsl").string(),
-                                                   before + columns + "\n    ]\n    return tuple(outputs)\n",
-                                                   frontend, host.registry(), reporter.sources());
-  // What load_policy() has said of the document is not said again.
-  std::erase_if(staged.diagnostics,
-                [](const Diagnostic& diagnostic) { return diagnostic.severity != Severity::kError; });
-  reporter.report(std::move(staged.diagnostics));
+  dsl::FrontendResult staged = stage_text(host, frontend, (file.parent_path() / "pictures.dali-dsl").string(),
+                                          before, columns, reporter);
   if (!staged.ok || staged.graphs.empty()) return out;
   out.graph = std::move(staged.graphs[0]);
   out.runs = std::move(staged.runs);
   return out;
+}
+
+std::unique_ptr<ir::Graph> stage_several_over_pictures(const PipelineHost& host,
+                                                       const std::vector<std::string>& policies,
+                                                       const Pictures& pictures, const std::string& columns,
+                                                       Reporter& reporter) {
+  dsl::FrontendOptions frontend;
+  for (const std::string& policy : policies) {
+    std::error_code error;
+    dsl::PolicyText text{policy, {}};
+    if (!fs::exists(policy, error)) {
+      const auto document = load_policy(policy, reporter);
+      if (!document) return nullptr;
+      text.text = policy::to_json(*document);
+    }
+    frontend.policies.push_back(std::move(text));
+  }
+  dsl::FrontendResult staged =
+      stage_text(host, frontend, "pictures.dali-dsl", text_before_columns("", pictures), columns, reporter);
+  if (!staged.ok || staged.graphs.empty()) return nullptr;
+  return std::move(staged.graphs[0]);
 }
 
 }  // namespace galatea::tools

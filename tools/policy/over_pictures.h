@@ -1,4 +1,4 @@
-// A pipeline that applies a policy to the pictures of a folder: what view and stats run.
+// A pipeline that applies policies to the pictures of a folder: what view, stats and score run.
 #pragma once
 
 #include <memory>
@@ -18,9 +18,9 @@ struct Pictures {
   bool shuffled = false;
 };
 
-/// What the subcommands that run a policy over pictures take.
+/// What the subcommands that run policies over pictures take.
 struct PictureOptions {
-  std::string policy, data;
+  std::string data;
   int size = 160;
   uint64_t seed = 0;
   std::vector<std::string> extras;
@@ -29,7 +29,9 @@ struct PictureOptions {
   std::string arguments() const;
   Pictures pictures(int batch_size) const { return {data, size, batch_size, seed}; }
 };
-/// POLICY and --data, --size, --seed, --extra.
+/// POLICY.
+void add_policy_argument(CLI::App* app, std::string& policy);
+/// --data, --size, --seed, --extra.
 void add_picture_options(CLI::App* app, PictureOptions& options);
 
 struct StagedPictures {
@@ -43,6 +45,12 @@ struct StagedPictures {
 StagedPictures stage_over_pictures(const PipelineHost& host, const policy::Document& document,
                                    const std::string& policy, const Pictures& pictures,
                                    const std::string& columns, bool observed, Reporter& reporter);
+/// The same for several policies: the outputs of `columns` that depend on them come once for each, next to
+/// one another. nullptr: there were errors.
+std::unique_ptr<ir::Graph> stage_several_over_pictures(const PipelineHost& host,
+                                                       const std::vector<std::string>& policies,
+                                                       const Pictures& pictures, const std::string& columns,
+                                                       Reporter& reporter);
 /// A string in the language.
 std::string language_text(const std::string& text);
 

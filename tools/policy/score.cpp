@@ -1,4 +1,5 @@
-// galatea policy score POLICY --data FOLDER: affinity and diversity, a guess of how good a policy is.
+// galatea policy score POLICY… --data FOLDER: affinity and diversity, a guess of how good policies are.
+#include <algorithm>
 #include <memory>
 
 #include <fmt/core.h>
@@ -18,40 +19,45 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Options {
-  PictureOptions pictures = {.policy = {}, .data = {}, .size = 224, .seed = 0, .extras = {}};
+  std::vector<std::string> policies;
+  PictureOptions pictures = {.data = {}, .size = 224, .seed = 0, .extras = {}};
   size_t samples = 128;
   int draws = 4;
   bool json = false;
 };
+
+/// The samples as each policy has them.
+using Samples = std::vector<std::vector<policy::ProxySample>>;
 
 policy::PictureView view_of(const runtime::Tensor& tensor) {
   return {tensor.data,       tensor.extents[0], tensor.extents[1],
           tensor.strides[0], tensor.strides[1], tensor.strides[2]};
 }
 
+/// Outputs are the picture, its class, and each draw for each policy.
 void add_batch(const runtime::Batch& batch, const policy::Features& features, size_t limit,
-               std::vector<policy::ProxySample>& samples) {
-  for (size_t i = 0; i < static_cast<size_t>(batch.num_samples()) && samples.size() < limit; ++i) {
+               Samples& samples) {
+  for (size_t i = 0; i < static_cast<size_t>(batch.num_samples()) && samples[0].size() < limit; ++i) {
     policy::ProxySample sample;
     const runtime::Tensor& label = batch.outputs[1].samples[i];
     sample.label = cell_to_int(label.dtype, load_cell(label.dtype, label.data));
     sample.clean = features.of(view_of(batch.outputs[0].samples[i]));
+    for (auto& of_policy : samples) of_policy.push_back(sample);
     for (size_t k = 2; k < batch.outputs.size(); ++k)
-      sample.augmented.push_back(features.of(view_of(batch.outputs[k].samples[i])));
-    samples.push_back(std::move(sample));
+      samples[(k - 2) % samples.size()].back().augmented.push_back(
+          features.of(view_of(batch.outputs[k].samples[i])));
   }
 }
 
 /// Features of the first pictures of an epoch. False: an error was reported.
 bool gather_features(const PipelineHost& host, const ir::Graph& graph, const Options& options,
-                     const policy::Features& features, std::vector<policy::ProxySample>& samples,
-                     Reporter& reporter) {
+                     const policy::Features& features, Samples& samples, Reporter& reporter) {
   auto program = host.compile(graph, {}, nullptr, reporter);
   if (program == nullptr) return false;
   auto session = host.open(program, nullptr, reporter);
   if (session == nullptr) return false;
   const OrderlyEnd orderly;
-  while (samples.size() < options.samples && !is_interrupted()) {
+  while (samples[0].size() < options.samples && !is_interrupted()) {
     auto next = session->next(std::chrono::milliseconds(100));
     if (!next) {
       if (!next.error().diagnostics.empty() && next.error().diagnostics[0].code == "G0901") continue;
@@ -64,40 +70,57 @@ bool gather_features(const PipelineHost& host, const ir::Graph& graph, const Opt
   return true;
 }
 
+std::string json_text(const Options& options, const Samples& samples,
+                      const std::vector<policy::ProxyScore>& scores) {
+  std::string text;
+  for (size_t k = 0; k < scores.size(); ++k)
+    text += Json{{"policy", options.policies[k]},    {"affinity", scores[k].affinity},
+                 {"diversity", scores[k].diversity}, {"score", scores[k].score},
+                 {"samples", samples[k].size()},     {"draws", options.draws},
+                 {"classes", scores[k].classes}}
+                .dump(-1, ' ', false, Json::error_handler_t::replace) +
+            "\n";
+  return text;
+}
+
+/// The last lines are the scores, for who reads them as an objective's.
+std::string text_of(const Options& options, const Samples& samples,
+                    const std::vector<policy::ProxyScore>& scores) {
+  std::string text = fmt::format("{} samples of {} classes, {} draws of each\n", samples[0].size(),
+                                 scores[0].classes, options.draws);
+  for (size_t k = 0; k < scores.size(); ++k) {
+    if (scores.size() > 1) text += options.policies[k] + "\n";
+    text += fmt::format("affinity  {:.4f}\ndiversity {:.4f}\n", scores[k].affinity, scores[k].diversity);
+  }
+  for (const policy::ProxyScore& score : scores) text += fmt::format("{:.6f}\n", score.score);
+  return text;
+}
+
 int score(const Options& options, Reporter& reporter) {
-  const auto document = load_policy(options.pictures.policy, reporter);
-  if (!document) return reporter.status();
+  for (const std::string& policy : options.policies)
+    if (!load_policy(policy, reporter)) return reporter.status();
   const PipelineHost host;
-  Pictures pictures = options.pictures.pictures(8);
+  // What is in flight at a time is about the same for any number of policies.
+  const auto count = static_cast<int>(options.policies.size());
+  Pictures pictures = options.pictures.pictures(std::max(1, 8 / count));
   pictures.shuffled = true;  // or a small number of samples would be of one class
-  const auto graph = stage_over_pictures(host, *document, options.pictures.policy, pictures,
-                                         fmt::format("label, *[augment(image, {}) for _ in range({})]",
-                                                     options.pictures.arguments(), options.draws),
-                                         false, reporter)
-                         .graph;
+  const auto graph =
+      stage_several_over_pictures(host, options.policies, pictures,
+                                  fmt::format("label, *[augment(image, {}) for _ in range({})]",
+                                              options.pictures.arguments(), options.draws),
+                                  reporter);
   const policy::Features features;
-  std::vector<policy::ProxySample> samples;
+  Samples samples(options.policies.size());
   if (graph == nullptr || !gather_features(host, *graph, options, features, samples, reporter))
     return reporter.status();
   if (is_interrupted()) {
-    fmt::print(stderr, "galatea: interrupted after {} samples\n", samples.size());
+    fmt::print(stderr, "galatea: interrupted after {} samples\n", samples[0].size());
     return kInterrupted;
   }
-  GALATEA_CHECK(!samples.empty(), "a reader without files is refused");
-  const policy::ProxyScore result = policy::proxy_score(samples, features.weights());
-  if (options.json)
-    reporter.print(Json{{"affinity", result.affinity},
-                        {"diversity", result.diversity},
-                        {"score", result.score},
-                        {"samples", samples.size()},
-                        {"draws", options.draws},
-                        {"classes", result.classes}}
-                       .dump() +
-                   "\n");
-  else
-    reporter.print(fmt::format(
-        "{} samples of {} classes, {} draws of each\naffinity  {:.4f}\ndiversity {:.4f}\n{:.6f}\n",
-        samples.size(), result.classes, options.draws, result.affinity, result.diversity, result.score));
+  GALATEA_CHECK(!samples[0].empty(), "a reader without files is refused");
+  std::vector<policy::ProxyScore> scores;
+  for (const auto& of_policy : samples) scores.push_back(policy::proxy_score(of_policy, features.weights()));
+  reporter.print(options.json ? json_text(options, samples, scores) : text_of(options, samples, scores));
   return reporter.status();
 }
 
@@ -107,8 +130,13 @@ Command add_policy_score(CLI::App& parent) {
   auto options = std::make_shared<Options>();
   CLI::App* app = parent.add_subcommand(
       "score",
-      "Affinity and diversity over the pictures of a folder: a guess of how good a policy is, without "
+      "Affinity and diversity over the pictures of a folder: a guess of how good policies are, without "
       "training");
+  add_option(
+      app, "policies", options->policies,
+      {"POLICY…", "", "JSON files or spellings; each picture is decoded once for all of them", "policy.json"})
+      ->required()
+      ->expected(1, 64);
   add_picture_options(app, options->pictures);
   add_option(app, "--samples", options->samples, {"N", "128", "how many pictures", "--samples 500"})
       ->check(CLI::Range(size_t{2}, size_t{1'000'000}).description(""));

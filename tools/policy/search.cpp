@@ -23,10 +23,13 @@ namespace fs = std::filesystem;
 
 using policy::Message;
 
+constexpr int kTogether = 4;  ///< docs/policies.md has what more would gain
+
 struct Options {
   std::string space, proxy, output, folder, report, pipeline, schedule;
   policy::StrategyOptions strategy;
   policy::SearchOptions search;
+  std::optional<int> together;
   bool json = false;
 
   /// What the journal knows the objective by; for the proxy not where this program lies.
@@ -55,6 +58,19 @@ void check(const Options& options, Reporter& reporter) {
   if (names("parent") && !strategy.has_parents())
     refuse("the objective names `{parent}`, but trials" + by + " have none",
            "use `--strategy halving` or `--strategy population`");
+  if (names("policies")) {
+    for (const char* word : {"policy", "trial", "state"})
+      if (names(word))
+        refuse(fmt::format(
+                   "the objective names `{{policies}}`, which are several, and `{{{}}}`, which is one", word),
+               "name one of the two");
+    if (strategy.has_parents())
+      refuse("the objective names `{policies}`, but each trial" + by + " goes on from a state of its own",
+             "name `{policy}`");
+  } else if (options.together && options.proxy.empty()) {
+    refuse("`--together` is for an objective that takes several policies, but it does not name `{policies}`",
+           "name `{policies}`, and print a line for each");
+  }
   if (!options.schedule.empty() && !strategy.has_steps())
     refuse("`--schedule` asks for a schedule, but the strategy `" + strategy.name + "` makes none",
            "use `--strategy population`");
@@ -65,11 +81,11 @@ void check(const Options& options, Reporter& reporter) {
            "use `--strategy evolution`");
 }
 
-/// This program as a command that prints the proxy of a policy.
+/// This program as a command that prints the proxies of policies.
 std::string proxy_command(const Options& options) {
   std::error_code error;
   const std::string program = fs::read_symlink("/proc/self/exe", error).string();
-  return fmt::format("{} policy score {{policy}} --data {} --seed {}",
+  return fmt::format("{} policy score {{policies}} --data {} --seed {}",
                      policy::shell_quoted(error ? "galatea" : program), policy::shell_quoted(options.proxy),
                      options.strategy.seed);
 }
@@ -176,6 +192,7 @@ int search(Options options, Reporter& reporter) {
   auto journal = open_journal(*text, options, reporter);
   if (!journal) return reporter.status();
   if (!options.proxy.empty()) options.search.objective = proxy_command(options);
+  options.search.together = options.together.value_or(kTogether);
   const auto strategy = policy::make_strategy(*space, options.strategy);
   if (options.search.trials == 0) options.search.trials = default_trials(*strategy, options.strategy);
   if (options.search.trials < strategy->whole())
@@ -184,6 +201,12 @@ int search(Options options, Reporter& reporter) {
                                strategy->whole()),
                    fmt::format("use `--trials {}`, or a smaller `--population`", strategy->whole()),
                    reporter);
+  if (options.strategy.name == "evolution" && options.search.jobs > options.strategy.ahead)
+    report_problem(Message::kIncomplete,
+                   fmt::format("{} of {} jobs stay idle: evolution has {} trials under way at most",
+                               options.search.jobs - options.strategy.ahead, options.search.jobs,
+                               options.strategy.ahead),
+                   fmt::format("use `--ahead {}`", options.search.jobs), reporter);
   const OrderlyEnd orderly;
   SearchProgress progress(*journal, trials_in_all(*strategy, options), options.search.minimize,
                           is_terminal(2));
@@ -225,6 +248,12 @@ void add_strategy_options(CLI::App* app, policy::StrategyOptions& strategy) {
               "population: how many members there are",
               "--population 12"})
       ->check(CLI::Range(int64_t{2}, int64_t{100'000}).description(""));
+  add_option(app, "--ahead", strategy.ahead,
+             {"N", "8",
+              "evolution: how many trials, at most, may be under way; a parent lies as many numbers before "
+              "its child or more",
+              "--ahead 1"})
+      ->check(CLI::Range(int64_t{1}, int64_t{100'000}).description(""));
   add_option(app, "--budget", strategy.greatest_budget,
              {"NUMBER", "27", "halving: the {budget} of the trials that get through", "--budget 81"})
       ->check(CLI::Range(1e-9, 1e12).description(""));
@@ -267,7 +296,8 @@ Command add_policy_search(CLI::App& parent) {
   add_option(app, "--objective", options->search.objective,
              {"COMMAND", "",
               "a command of the shell, {policy} standing for the file; the last line that it prints is the "
-              "score. It may also name {trial}, {budget}, {step}, {state} and {parent}",
+              "score. It may also name {trial}, {budget}, {step}, {state} and {parent}; or {policies}, for a "
+              "line each",
               "--objective 'python3 train.py {policy}'"});
   add_option(app, "--proxy", options->proxy,
              {"FOLDER", "",
@@ -279,8 +309,15 @@ Command add_policy_search(CLI::App& parent) {
              {"N", "50; halving: one bracket; population: ten steps",
               "how many there are in all, with those of an earlier start", "--trials 200"})
       ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}).description(""));
-  add_option(app, "--jobs", options->search.jobs, {"N", "1", "how many run side by side", "--jobs 4"})
+  add_option(app, "--jobs", options->search.jobs,
+             {"N", "1", "how many commands run side by side", "--jobs 4"})
       ->check(CLI::Range(1, 1024).description(""));
+  add_option(app, "--together", options->together,
+             {"N", "4",
+              "how many policies, at most, a command that names {policies} is told of at once; also with "
+              "--proxy, which decodes for all of them once",
+              "--together 8"})
+      ->check(CLI::Range(1, 64).description(""));
   add_option(
       app, "--timeout", options->search.timeout,
       {"SECONDS", "0", "a trial that takes longer has failed; 0: it may take any time", "--timeout 600"})

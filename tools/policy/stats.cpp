@@ -15,6 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Options {
+  std::string policy;
   PictureOptions pictures;
   int samples = 256;
   bool json = false;
@@ -99,9 +100,9 @@ std::string text_of(const PolicyStatistics& found, int size) {
 }
 
 int stats(const Options& options, Reporter& reporter) {
-  const auto document = load_policy(options.pictures.policy, reporter);
+  const auto document = load_policy(options.policy, reporter);
   if (!document) return reporter.status();
-  const StatisticsOptions wanted = {options.pictures.policy, options.pictures.pictures(8), options.samples,
+  const StatisticsOptions wanted = {options.policy, options.pictures.pictures(8), options.samples,
                                     options.pictures.arguments()};
   const PipelineHost host;
   const auto found = gather_statistics(host, *document, wanted, reporter);
@@ -116,6 +117,7 @@ Command add_policy_stats(CLI::App& parent) {
   auto options = std::make_shared<Options>();
   CLI::App* app =
       parent.add_subcommand("stats", "What a policy changes, in numbers, over the pictures of a folder");
+  add_policy_argument(app, options->policy);
   add_picture_options(app, options->pictures);
   add_option(app, "--samples", options->samples,
              {"N", "256", "how many samples are looked at", "--samples 1000"})

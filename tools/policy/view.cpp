@@ -14,6 +14,7 @@ namespace galatea::tools {
 namespace {
 
 struct Options {
+  std::string policy;
   PictureOptions pictures;
   std::string output;
   int samples = 4, draws = 6, magnitudes = 3;
@@ -69,13 +70,13 @@ Columns operations(const policy::Document& document, const Options& options, con
 }
 
 int view(const Options& options, Reporter& reporter) {
-  const auto document = load_policy(options.pictures.policy, reporter);
+  const auto document = load_policy(options.policy, reporter);
   if (!document) return reporter.status();
   const std::string extras = options.pictures.arguments();
   const Columns columns =
       options.operations ? operations(*document, options, extras) : draws(options, extras);
   const PipelineHost host;
-  const auto graph = stage_over_pictures(host, *document, options.pictures.policy,
+  const auto graph = stage_over_pictures(host, *document, options.policy,
                                          options.pictures.pictures(std::min(options.samples, 8)),
                                          columns.expressions, false, reporter)
                          .graph;
@@ -95,6 +96,7 @@ Command add_policy_view(CLI::App& parent) {
   auto options = std::make_shared<Options>();
   CLI::App* app = parent.add_subcommand(
       "view", "A contact sheet: samples in rows, random draws of the policy (or its operations) in columns");
+  add_policy_argument(app, options->policy);
   add_picture_options(app, options->pictures);
   add_option(app, "-o,--output", options->output, {"PNG", "", "where the sheet goes", "-o sheet.png"})
       ->required();
