@@ -42,6 +42,8 @@ class Contestant:
             raise harness.Failure(f"{self.name} answered without samples and seconds: {str(result)[:200]}") from None
         if "cpu_seconds" in result:
             self.cpu.append(result["cpu_seconds"] / result["samples"])
+        if result.get("grew_bytes"):
+            print(f"bench: {self.name} took {result['grew_bytes']} bytes more while it was timed: --warm-up is too short", file=sys.stderr)
         self.versions = result.get("versions", {})
         self.difference = result.get("difference", self.difference)
 

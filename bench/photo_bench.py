@@ -48,7 +48,7 @@ def photographs(context):
 def our_command(context, bench, threads, *more, program="pipeline_bench", epochs=None, batch_size=None):
     args = context.args
     return [context.program(program), bench.pipeline, "--pipeline", "train", "--set", f"data={context.photos}", "--threads", threads,
-            "--batch-size", batch_size or args.batch_size, "--epochs", epochs or args.epochs, *more]
+            "--batch-size", batch_size or args.batch_size, "--epochs", epochs or args.epochs, "--warm-up", args.warm_up, *more]
 
 
 def record_boxes(context, bench, threads):
@@ -64,7 +64,8 @@ def record_boxes(context, bench, threads):
 
 def limit_of(context, bench, threads):
     return contest.Contestant("limit: the same boxes, decoded only",
-                              [context.program("decode_limit"), "--boxes", record_boxes(context, bench, threads), "--threads", threads])
+                              [context.program("decode_limit"), "--boxes", record_boxes(context, bench, threads), "--threads", threads,
+                               "--warm-up", context.args.warm_up])
 
 
 def run(context, bench):

@@ -45,6 +45,7 @@ def arguments(known, words=None):
                         help="\n".join(f"{name}: {module.DESCRIPTION}" for name, module in known.items()))
     parser.add_argument("--photos", help="a folder with one sub-folder of JPEGs per class (default: the drawn samples)")
     parser.add_argument("--rounds", type=int, default=5, help="how often each contestant runs (default 5)")
+    parser.add_argument("--warm-up", type=int, default=3, help="epochs of ours and of the limit that come before those that are timed (default 3)")
     parser.add_argument("--epochs", type=int, default=3, help="epochs that are timed in a run over photographs (default 3)")
     parser.add_argument("--seconds", type=float, default=0.3, help="how long a run over pictures in memory is timed (default 0.3)")
     parser.add_argument("--threads", type=numbers, help="numbers of threads, one table each (default 1,2; per-op: 1)")
@@ -55,8 +56,8 @@ def arguments(known, words=None):
     parser.add_argument("--only", type=names, default=[], help="only cases whose names contain one of these, such as hue,flip (per-op, chains)")
     parser.add_argument("--timeout", type=float, default=600, help="seconds until a contestant counts as hanging (default 600)")
     args = parser.parse_args(words)
-    if args.rounds < 1 or args.epochs < 1 or args.batch_size < 1:
-        parser.error("--rounds, --epochs and --batch-size must be at least 1")
+    if args.rounds < 1 or args.epochs < 1 or args.batch_size < 1 or args.warm_up < 1:
+        parser.error("--rounds, --epochs, --warm-up and --batch-size must be at least 1")
     if args.seconds <= 0 or args.timeout <= 0:
         parser.error("--seconds and --timeout must be positive")
     for name in args.names:

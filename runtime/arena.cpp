@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "runtime/huge_page.h"
 #include "runtime/messages.h"
 
 namespace galatea::runtime {
@@ -14,51 +15,89 @@ int64_t round_up_capacity(int64_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
+namespace {
+
+/// From here on an arena takes whole huge pages: below, most of one would lie idle.
+constexpr int64_t kHugeFrom = kHugePage / 4;
+
+int64_t round_up(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+}  // namespace
+
 Arena::~Arena() {
   if (!gate_) return;
   const int64_t kept = retained_bytes_;
-  blocks_.clear();
+  pieces_.clear();
   awake_ ? gate_->release(budget_) : gate_->idle_shrank(kept);
 }
 
-/// The largest block that a need of so many bytes may take: one twice too large is better kept for a larger
-/// need, among those that a near cache holds any will do; a budget knows nothing of larger blocks.
-int64_t Arena::largest_for(int64_t bytes) const {
-  constexpr int64_t kSmall = 16 << 10, kCached = 1 << 20;
-  if (gate_) return round_up_capacity(bytes);
-  return std::max(2 * bytes + 4096, bytes >= kSmall ? kCached : 0);
+int64_t Arena::need_of(int64_t bytes) const {
+  return gate_ ? round_up_capacity(bytes) + kBufferPadding
+               : round_up(bytes + kBufferPadding, kBufferAlignment);
 }
 
-/// The block that was used last, of those that fit: its memory is in the nearest cache.
-int32_t Arena::find_free(int64_t bytes) const {
-  int32_t best = -1;
-  const int64_t largest = largest_for(bytes);
-  for (size_t i = 0; i < blocks_.size(); ++i) {
-    const Block& block = blocks_[i];
-    if (!block.buffer || block.references > 0) continue;
-    const int64_t size = block.buffer->size();
-    if (size < bytes || size > largest) continue;
-    if (best < 0 || block.last_use > blocks_[static_cast<size_t>(best)].last_use)
-      best = static_cast<int32_t>(i);
+int64_t Arena::size_of_piece(int64_t need) const {
+  if (gate_) return need;
+  const int64_t wanted = retained_bytes_ == 0 ? std::max(need, expected_bytes_) : need;
+  if (pieces_of_ == Pieces::kHugePages && retained_bytes_ + wanted >= kHugeFrom)
+    return round_up(wanted, kHugePage);
+  return round_up_capacity(wanted);
+}
+
+int32_t Arena::new_block() {
+  auto unused = std::find_if(blocks_.begin(), blocks_.end(), [](const Block& block) { return !block.data; });
+  if (unused == blocks_.end()) unused = blocks_.emplace(blocks_.end());
+  return static_cast<int32_t>(unused - blocks_.begin());
+}
+
+int32_t Arena::cut(int64_t need) {
+  for (size_t at = 0; at < pieces_.size(); ++at) {
+    Piece& piece = pieces_[at];
+    for (size_t k = 0; piece.buffer && k < piece.free.size(); ++k) {
+      Range& range = piece.free[k];
+      // A budget knows nothing of larger blocks.
+      if (gate_ ? range.size() != need : range.size() < need) continue;
+      const int32_t id = new_block();
+      blocks_[static_cast<size_t>(id)] = {
+          piece.buffer->data() + range.begin, at, {range.begin, range.begin + need}, 1};
+      range.begin += need;
+      if (range.size() == 0) piece.free.erase(piece.free.begin() + static_cast<ptrdiff_t>(k));
+      piece.last_use = ++clock_;
+      return id;
+    }
   }
-  return best;
+  return -1;
 }
 
-void Arena::drop(Block& block) {
-  retained_bytes_ -= cost(block);
-  block.buffer.reset();
+void Arena::give_back(Piece& piece, Range range) {
+  auto next = std::find_if(piece.free.begin(), piece.free.end(),
+                           [&](const Range& other) { return other.begin >= range.end; });
+  if (next != piece.free.end() && next->begin == range.end) {
+    next->begin = range.begin;
+  } else {
+    next = piece.free.insert(next, range);
+  }
+  if (next != piece.free.begin() && std::prev(next)->end == next->begin) {
+    std::prev(next)->end = next->end;
+    piece.free.erase(next);
+  }
 }
 
-void Arena::drop_free_blocks() {
-  for (Block& block : blocks_) {
-    if (block.buffer && block.references == 0) drop(block);
+void Arena::drop_piece(size_t at) {
+  retained_bytes_ -= pieces_[at].size();
+  pieces_[at] = Piece{};  // others keep their numbers
+}
+
+void Arena::drop_free_pieces() {
+  for (size_t at = 0; at < pieces_.size(); ++at) {
+    if (pieces_[at].buffer && pieces_[at].is_free()) drop_piece(at);
   }
 }
 
 Status Arena::stay_within_budget(int64_t bytes) {
   lacking_ = 0;
   if (!gate_ || retained_bytes_ + bytes <= budget_) return {};
-  drop_free_blocks();
+  drop_free_pieces();
   const int64_t missing = retained_bytes_ + bytes - budget_;
   if (missing <= 0) return {};
   if (budget_ + missing > limit_)
@@ -71,32 +110,33 @@ Status Arena::stay_within_budget(int64_t bytes) {
   return {};
 }
 
-Result<int32_t> Arena::grow(int64_t bytes) {
-  const int64_t capacity = round_up_capacity(bytes);
-  GALATEA_TRY(stay_within_budget(capacity + kBufferPadding));
-  auto buffer = allocator_.allocate(capacity, gate_ != nullptr);
+Status Arena::grow(int64_t need) {
+  const int64_t size = size_of_piece(need);
+  GALATEA_TRY(stay_within_budget(size));
+  constexpr bool kInArena = true;
+  auto buffer = allocator_.allocate(size - kBufferPadding, kInArena);
   if (!buffer) {
-    drop_free_blocks();
-    buffer = allocator_.allocate(capacity, gate_ != nullptr);
+    drop_free_pieces();
+    buffer = allocator_.allocate(need - kBufferPadding, kInArena);
   }
   if (!buffer) return std::unexpected(std::move(buffer.error()));
   auto unused =
-      std::find_if(blocks_.begin(), blocks_.end(), [](const Block& block) { return !block.buffer; });
-  if (unused == blocks_.end()) unused = blocks_.emplace(blocks_.end());
+      std::find_if(pieces_.begin(), pieces_.end(), [](const Piece& piece) { return !piece.buffer; });
+  if (unused == pieces_.end()) unused = pieces_.emplace(pieces_.end());
   unused->buffer = std::move(*buffer);
-  retained_bytes_ += cost(*unused);
-  return static_cast<int32_t>(unused - blocks_.begin());
+  make_free(*unused);
+  retained_bytes_ += unused->size();
+  return {};
 }
 
 Result<int32_t> Arena::acquire(int64_t bytes) {
-  int32_t id = find_free(bytes);
+  const int64_t need = need_of(bytes);
+  int32_t id = cut(need);
   if (id < 0) {
-    GALATEA_ASSIGN(id, grow(bytes));
+    GALATEA_TRY(grow(need));
+    id = cut(need);
   }
-  Block& block = blocks_[static_cast<size_t>(id)];
-  block.references = 1;
-  block.last_use = ++clock_;
-  live_bytes_ += cost(block);
+  live_bytes_ += need;
   peak_live_bytes_ = std::max(peak_live_bytes_, live_bytes_);
   return id;
 }
@@ -109,19 +149,34 @@ void Arena::release(int32_t id) {
   if (id < 0) return;
   Block& block = blocks_[static_cast<size_t>(id)];
   GALATEA_CHECK(block.references > 0);
-  if (--block.references == 0) live_bytes_ -= cost(block);
+  if (--block.references > 0) return;
+  live_bytes_ -= block.range.size();
+  give_back(pieces_[block.piece], block.range);
+  block = Block{};
 }
 
 void Arena::reset() {
-  for (Block& block : blocks_) block.references = 0;
+  blocks_.clear();
   live_bytes_ = 0;
-  while (retained_bytes_ > 2 * peak_live_bytes_) {
-    Block* oldest = nullptr;
-    for (Block& block : blocks_) {
-      if (block.buffer && (!oldest || block.last_use < oldest->last_use)) oldest = &block;
+  size_t num_pieces = 0;
+  for (Piece& piece : pieces_) {
+    if (!piece.buffer) continue;
+    make_free(piece);
+    ++num_pieces;
+  }
+  if (!gate_ && num_pieces > 1) {
+    // The next sample takes one for all. Where even that was not enough, blocks left gaps.
+    expected_bytes_ = std::min(retained_bytes_, std::max(expected_bytes_, peak_live_bytes_) * 5 / 4);
+    drop_free_pieces();
+    pieces_.clear();
+  }
+  while (gate_ && retained_bytes_ > 2 * peak_live_bytes_) {
+    auto oldest = pieces_.end();
+    for (auto piece = pieces_.begin(); piece != pieces_.end(); ++piece) {
+      if (piece->buffer && (oldest == pieces_.end() || piece->last_use < oldest->last_use)) oldest = piece;
     }
-    if (!oldest) return;
-    drop(*oldest);
+    if (oldest == pieces_.end()) return;
+    drop_piece(static_cast<size_t>(oldest - pieces_.begin()));
   }
 }
 
@@ -141,7 +196,7 @@ void Arena::sleep() {
 
 void Arena::shrink_idle() {
   const int64_t before = retained_bytes_;
-  drop_free_blocks();
+  drop_free_pieces();
   gate_->idle_shrank(before - retained_bytes_);
 }
 

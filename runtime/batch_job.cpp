@@ -7,8 +7,9 @@
 
 namespace galatea::runtime {
 
-BatchJob::BatchJob(std::shared_ptr<const LoadedProgram> loaded, BufferPool& pool, int num_samples)
-    : loaded_(std::move(loaded)), pool_(pool), num_samples_(num_samples) {
+BatchJob::BatchJob(std::shared_ptr<const LoadedProgram> loaded, BufferPool& pool, int num_samples,
+                   DeviceSession* device)
+    : loaded_(std::move(loaded)), pool_(pool), num_samples_(num_samples), device_session_(device) {
   const auto count = static_cast<size_t>(num_samples);
   states_.assign(count, State::kLive);
   outputs_.resize(loaded_->program->outputs.size());
@@ -17,6 +18,7 @@ BatchJob::BatchJob(std::shared_ptr<const LoadedProgram> loaded, BufferPool& pool
     outputs_[k].sample_bytes = fixed_bytes(loaded_->program->outputs[k]);
   }
   num_pending = num_samples;
+  if (device) records_.resize(count);
 }
 
 SampleInput BatchJob::input(int slot) {
@@ -26,6 +28,13 @@ SampleInput BatchJob::input(int slot) {
   input.number = numbers[at];
   input.epoch = epoch;
   input.batch_bytes = fixed_output_bytes();
+  if (device_session_) {
+    std::lock_guard lock(mutex_);
+    // Not before: how many samples outputs have room for depends on what the planner sets.
+    if (!device_) device_ = device_session_->make_batch(num_samples_, num_slots());
+    device_->forget(slot);
+    input.device = device_.get();
+  }
   if (!places.empty()) input.reads = &places[at * loaded_->sources.size()];
   if (!feeds.empty()) {
     std::lock_guard lock(mutex_);
@@ -39,8 +48,8 @@ SampleInput BatchJob::input(int slot) {
   return input;
 }
 
-Result<Tensor> BatchJob::allocate_output(int output, int slot, DType dtype,
-                                         std::span<const int64_t> extents) {
+Result<Tensor> BatchJob::allocate_output(int output, int slot, DType dtype, std::span<const int64_t> extents,
+                                         Memory writer) {
   Output& out = outputs_[static_cast<size_t>(output)];
   const OutputSpec& spec = loaded_->program->outputs[static_cast<size_t>(output)];
   if (dtype != spec.dtype || extents.size() != static_cast<size_t>(spec.ndim)) {
@@ -49,10 +58,20 @@ Result<Tensor> BatchJob::allocate_output(int output, int slot, DType dtype,
   GALATEA_ASSIGN(int64_t bytes, dense_bytes(dtype, extents));
   Tensor tensor;
   tensor.set_dense(dtype, extents);
+  if (out.sample_bytes >= 0 && !std::equal(extents.begin(), extents.end(), spec.extents.begin()))
+    return make_error(message::kBadProgram, "an output has other extents than were declared");
+  if (spec.on_device) {
+    GALATEA_ASSIGN(const DeviceBatch::Staged room,
+                   device_->take_output(output, slot, bytes, writer == Memory::kHost));
+    tensor.memory = writer;
+    tensor.data = writer == Memory::kHost ? room.host
+                                          : reinterpret_cast<uint8_t*>(static_cast<uintptr_t>(room.address));
+    out.samples[static_cast<size_t>(slot)] = tensor;
+    return tensor;
+  }
+  if (writer != Memory::kHost)
+    return make_error(message::kBadProgram, "an output for the host is allocated on the device");
   if (out.sample_bytes >= 0) {
-    if (!std::equal(extents.begin(), extents.end(), spec.extents.begin())) {
-      return make_error(message::kBadProgram, "an output has other extents than were declared");
-    }
     std::lock_guard lock(mutex_);
     if (!out.contiguous) {
       GALATEA_ASSIGN(out.contiguous, pool_.acquire(fixed_size(out)));
@@ -70,20 +89,28 @@ Result<Tensor> BatchJob::allocate_output(int output, int slot, DType dtype,
 /// Room for a full batch, also for an epoch's smaller last one: a buffer of another size would drive the full
 /// ones out of the pool, and fresh pages cost more than the idle ones. What a host feeds may be small for
 /// good.
-int64_t BatchJob::fixed_size(const Output& output) const {
-  const int64_t slots = places.empty() ? num_samples_ : std::max(num_samples_, loaded_->program->batch_size);
-  return output.sample_bytes * slots;
+int BatchJob::num_slots() const {
+  return places.empty() ? num_samples_ : std::max(num_samples_, loaded_->program->batch_size);
+}
+
+int64_t BatchJob::fixed_size(const Output& output) const { return output.sample_bytes * num_slots(); }
+
+/// Memory of the host.
+bool BatchJob::is_fixed(size_t output) const {
+  return outputs_[output].sample_bytes >= 0 && !loaded_->program->outputs[output].on_device;
 }
 
 int64_t BatchJob::fixed_output_bytes() const {
   int64_t bytes = 0;
-  for (const Output& out : outputs_) bytes += out.sample_bytes < 0 ? 0 : claimed_bytes(fixed_size(out));
+  for (size_t k = 0; k < outputs_.size(); ++k)
+    bytes += is_fixed(k) ? claimed_bytes(fixed_size(outputs_[k])) : 0;
   return bytes;
 }
 
 int64_t BatchJob::take_fixed_outputs(MemoryGate& gate) {
-  for (Output& out : outputs_) {
-    if (out.sample_bytes < 0 || out.contiguous) continue;
+  for (size_t k = 0; k < outputs_.size(); ++k) {
+    Output& out = outputs_[k];
+    if (!is_fixed(k) || out.contiguous) continue;
     out.contiguous = pool_.recycle(fixed_size(out));
     if (out.contiguous) continue;
     const int64_t cost = claimed_bytes(fixed_size(out));
@@ -104,6 +131,7 @@ void BatchJob::restart(int slot) {
     return true;
   });
   std::erase_if(replaced_, [&](const auto& entry) { return entry.first == slot; });
+  if (!records_.empty()) records_[static_cast<size_t>(slot)].clear();
 }
 
 void BatchJob::reset() {
@@ -118,6 +146,9 @@ void BatchJob::reset() {
   skipped_.clear();
   replaced_.clear();
   parked.clear();
+  device_.reset();
+  device_outputs_.reset();
+  for (DeviceRecord& record : records_) record.clear();
   num_taken = 0;
   num_pending = num_samples_;
   complete = has_fixed_outputs = false;
@@ -137,6 +168,77 @@ void BatchJob::fail(int slot, Error error) {
   std::lock_guard lock(mutex_);
   states_[static_cast<size_t>(slot)] = State::kFailed;
   errors_.emplace_back(slot, std::move(error));
+}
+
+/// What no sample caused.
+void BatchJob::fail_all(Error error) {
+  std::lock_guard lock(mutex_);
+  if (errors_.empty()) errors_.emplace_back(0, std::move(error));
+}
+
+void BatchJob::keep_record(int slot, DeviceRecord& record) {
+  std::swap(records_[static_cast<size_t>(slot)], record);
+  record.clear();
+}
+
+bool BatchJob::enqueue_device() {
+  std::vector<DeviceBatch::Part> parts;
+  for (size_t slot = 0; slot < records_.size(); ++slot)
+    if (!records_[slot].empty()) parts.push_back({static_cast<int>(slot), &records_[slot]});
+  for (auto& [slot, frame] : parked)
+    if (frame->at_device_barrier()) parts.push_back({slot, &frame->record()});
+  std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.slot < b.slot; });
+  Status status = device_->enqueue(parts);
+  for (DeviceRecord& record : records_) record.clear();
+  if (!status) fail_all(std::move(status.error()));
+  return status.has_value();
+}
+
+bool BatchJob::wait_for_device() {
+  Status status = device_->wait();
+  if (!status) fail_all(std::move(status.error()));
+  return status.has_value();
+}
+
+void BatchJob::finish_device() {
+  // The outputs of a batch that failed are nobody's.
+  if (!device_ || !errors_.empty() || !enqueue_device()) return;
+  std::vector<int> live;
+  for (size_t slot = 0; slot < states_.size(); ++slot)
+    if (states_[slot] == State::kLive) live.push_back(static_cast<int>(slot));
+  auto outputs = device_->finish(live);
+  if (outputs)
+    device_outputs_ = std::move(*outputs);
+  else
+    fail_all(std::move(outputs.error()));
+}
+
+/// Flags that kernels raised which nobody waited for.
+void BatchJob::check_device() {
+  if (!device_outputs_ || !device_->may_fail()) return;
+  if (auto status = device_outputs_->wait(); !status) return fail_all(std::move(status.error()));
+  for (size_t slot = 0; slot < states_.size(); ++slot) {
+    if (states_[slot] != State::kLive) continue;
+    const auto failure = device_->failure(static_cast<int>(slot));
+    if (!failure) continue;
+    auto error = make_error(message::kDivisionByZero);
+    fail(static_cast<int>(slot), loaded_->located(std::move(error.error()), failure->location));
+  }
+}
+
+void BatchJob::take_device_outputs() {
+  for (size_t k = 0; k < outputs_.size(); ++k) {
+    if (!loaded_->program->outputs[k].on_device) continue;
+    const std::shared_ptr<Buffer> buffer = device_->output_buffer(static_cast<int>(k));
+    for (size_t place = 0; place < outputs_[k].samples.size(); ++place) {
+      Tensor& sample = outputs_[k].samples[place];
+      sample.memory = Memory::kDevice;
+      sample.buffer = buffer;
+      sample.data = reinterpret_cast<uint8_t*>(
+          static_cast<uintptr_t>(device_->output_address(static_cast<int>(k), static_cast<int>(place))));
+    }
+    if (outputs_[k].sample_bytes >= 0) outputs_[k].contiguous = buffer;
+  }
 }
 
 void BatchJob::skip(int slot, Diagnostic why) {
@@ -185,7 +287,7 @@ void BatchJob::compact() {
       for (Output& out : outputs_) {
         Tensor& target = out.samples[to];
         Tensor& source = out.samples[from];
-        if (out.sample_bytes >= 0) {
+        if (out.sample_bytes >= 0 && out.contiguous) {
           uint8_t* data = out.contiguous->data() + out.sample_bytes * static_cast<int64_t>(to);
           std::memmove(data, source.data, static_cast<size_t>(out.sample_bytes));
           source.data = data;
@@ -208,6 +310,7 @@ BatchJob::Finished BatchJob::finish() {
   // A thread may hold on to the job a moment longer; what was fed shall not wait for that.
   feed_tensors_.clear();
   feeds.clear();
+  if (device_) check_device();
   auto by_slot = [](const auto& a, const auto& b) { return a.first < b.first; };
   std::sort(skipped_.begin(), skipped_.end(), by_slot);
   std::sort(replaced_.begin(), replaced_.end(), by_slot);
@@ -218,7 +321,9 @@ BatchJob::Finished BatchJob::finish() {
     return finished;
   }
   if (!skipped_.empty()) compact();
+  if (device_outputs_) take_device_outputs();
   auto batch = std::make_unique<Batch>();
+  batch->device = std::move(device_outputs_);
   batch->epoch = epoch;
   batch->index = index;
   const size_t num_sources = loaded_->sources.size();

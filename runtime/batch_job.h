@@ -24,7 +24,9 @@ struct FedBatch {
 
 class BatchJob final : public OutputSink {
  public:
-  BatchJob(std::shared_ptr<const LoadedProgram> loaded, BufferPool& pool, int num_samples);
+  /// `device`: of a program for a GPU.
+  BatchJob(std::shared_ptr<const LoadedProgram> loaded, BufferPool& pool, int num_samples,
+           DeviceSession* device = nullptr);
 
   // Set by the planner.
   int64_t epoch = 0, index = 0;
@@ -54,8 +56,8 @@ class BatchJob final : public OutputSink {
 
   int num_samples() const { return num_samples_; }
   SampleInput input(int slot);
-  Result<Tensor> allocate_output(int output, int slot, DType dtype,
-                                 std::span<const int64_t> extents) override;
+  Result<Tensor> allocate_output(int output, int slot, DType dtype, std::span<const int64_t> extents,
+                                 Memory writer) override;
   /// File name of the sample, or "sample 17".
   std::string describe(int slot) const;
 
@@ -65,6 +67,18 @@ class BatchJob final : public OutputSink {
   void skip(int slot, Diagnostic why);
   /// Gives the slot the samples that stand in for it at this attempt; `why` is listed at the first one.
   void substitute(int slot, int64_t attempt, const Diagnostic& why);
+
+  // Programs for a GPU. None of the samples may run.
+  /// What the sample recorded last; it is done. The frame gets an empty record.
+  void keep_record(int slot, DeviceRecord& record);
+  /// Enqueues what the samples recorded that are done, or parked at a barrier of the device. False: it
+  /// failed, and with it the batch.
+  bool enqueue_device();
+  /// For what was enqueued. False: the batch failed.
+  bool wait_for_device();
+  /// Every sample is done: enqueues the rest, unless the batch has failed.
+  void finish_device();
+  DeviceBatch* device() const { return device_.get(); }
 
   struct Finished {
     std::unique_ptr<Batch> batch;  ///< null: error
@@ -83,8 +97,13 @@ class BatchJob final : public OutputSink {
   enum class State : uint8_t { kLive, kFailed, kSkipped };
 
   Error first_error();
+  void fail_all(Error error);
+  void take_device_outputs();
+  void check_device();
   void compact();
+  int num_slots() const;
   int64_t fixed_size(const Output& output) const;
+  bool is_fixed(size_t output) const;
 
   std::shared_ptr<const LoadedProgram> loaded_;
   BufferPool& pool_;
@@ -96,6 +115,10 @@ class BatchJob final : public OutputSink {
   std::vector<const Tensor*> feed_tensors_;  ///< sample-major
   std::vector<std::pair<int, Error>> errors_;
   std::vector<std::pair<int, SampleFailure>> skipped_, replaced_;
+  DeviceSession* device_session_;
+  std::unique_ptr<DeviceBatch> device_;
+  std::vector<DeviceRecord> records_;  ///< per sample, of those that are done
+  std::shared_ptr<DeviceOutputs> device_outputs_;
 };
 
 }  // namespace galatea::runtime

@@ -9,8 +9,8 @@
 namespace galatea::runtime {
 
 BatchPlanner::BatchPlanner(std::shared_ptr<const LoadedProgram> loaded, Allocator& allocator,
-                           BufferPool& pool, MemoryGate* gate)
-    : loaded_(std::move(loaded)), allocator_(allocator), pool_(pool), gate_(gate) {
+                           BufferPool& pool, MemoryGate* gate, DeviceSession* device)
+    : loaded_(std::move(loaded)), allocator_(allocator), pool_(pool), gate_(gate), device_(device) {
   for (const LoadedProgram::Source& source : loaded_->sources) {
     readers_.emplace_back(source.options, source.samples->size(), loaded_->program->batch_size);
   }
@@ -75,7 +75,7 @@ BatchPlanner::Plan BatchPlanner::plan_fed() {
 }
 
 std::shared_ptr<BatchJob> BatchPlanner::make_job(int num_samples) {
-  auto job = std::make_shared<BatchJob>(loaded_, pool_, num_samples);
+  auto job = std::make_shared<BatchJob>(loaded_, pool_, num_samples, device_);
   job->epoch = epoch_;
   job->index = batch_index_++;
   job->serial = num_jobs_++;

@@ -29,7 +29,7 @@ class BatchPlanner {
   using Plan = std::variant<std::shared_ptr<BatchJob>, EpochEnd, Paused, Starved>;
 
   BatchPlanner(std::shared_ptr<const LoadedProgram> loaded, Allocator& allocator, BufferPool& pool,
-               MemoryGate* gate);
+               MemoryGate* gate, DeviceSession* device = nullptr);
   Plan plan();
   /// Goes on behind an epoch's end.
   void start_epoch();
@@ -55,6 +55,7 @@ class BatchPlanner {
   Allocator& allocator_;
   BufferPool& pool_;
   MemoryGate* gate_;
+  DeviceSession* device_;
   mutable std::mutex mutex_;
   std::vector<ReaderLoop> readers_;
   std::vector<std::deque<FeedEntry>> feeds_;

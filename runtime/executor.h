@@ -16,7 +16,8 @@ namespace galatea::runtime {
 struct SessionCore {
   std::shared_ptr<const LoadedProgram> loaded;
   std::shared_ptr<Allocator> allocator;
-  std::unique_ptr<MemoryGate> gate;  ///< where memory is limited
+  std::unique_ptr<MemoryGate> gate;       ///< where memory is limited
+  std::shared_ptr<DeviceSession> device;  ///< of a program for a GPU
   BufferPool pool;
   BatchPlanner planner;
   std::atomic<bool> cancelled{false};
@@ -24,12 +25,14 @@ struct SessionCore {
   std::shared_ptr<std::atomic<int>> num_held = std::make_shared<std::atomic<int>>(0);
   Trace* trace = nullptr;
 
-  SessionCore(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<Allocator> memory)
+  SessionCore(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<Allocator> memory,
+              std::shared_ptr<DeviceSession> gpu = nullptr)
       : loaded(std::move(program)),
         allocator(std::move(memory)),
         gate(allocator->limit() > 0 ? std::make_unique<MemoryGate>(*allocator) : nullptr),
+        device(std::move(gpu)),
         pool(*allocator),
-        planner(loaded, *allocator, pool, gate.get()) {}
+        planner(loaded, *allocator, pool, gate.get(), device.get()) {}
   std::unique_ptr<Frame> make_frame() { return std::make_unique<Frame>(loaded, *allocator, gate.get()); }
   Worker make_worker() const;
 };
@@ -70,5 +73,14 @@ Progress advance_sample(SessionCore& core, BatchJob& job, int slot, Frame& frame
 /// Runs the batch step at which all parked samples of the job wait. False: it failed, and with it every one
 /// of them.
 bool run_batch_step(SessionCore& core, BatchJob& job);
+
+/// Whether some of the parked samples wait at a barrier of the device: those go first.
+bool is_at_device_barrier(const BatchJob& job);
+/// kWaits: they go on once the batch's device is done.
+enum class DeviceStep { kGoesOn, kWaits, kFailed };
+/// Enqueues what the samples recorded. kFailed: the batch failed, and its frames are of no more use.
+DeviceStep run_device_step(BatchJob& job);
+/// The parked samples that wait at a barrier of the device, taken out.
+std::vector<std::pair<int, std::unique_ptr<Frame>>> leave_device_barrier(BatchJob& job);
 
 }  // namespace galatea::runtime

@@ -40,6 +40,7 @@ class InlineExecutor final : public Executor {
   void shrink() override {
     frames_.clear();
     core_.pool.drop_free();
+    if (core_.device) core_.device->drop_idle();
   }
   ExecutorTimes times() const override {
     ExecutorTimes times = times_;
@@ -54,9 +55,9 @@ class InlineExecutor final : public Executor {
       settle(job, slot, std::move(frame), Start::kFresh);
     }
     while (!job.parked.empty()) {
-      bool goes_on = run_batch_step(core_, job);
-      auto parked = std::move(job.parked);
-      job.parked.clear();
+      const bool is_of_device = is_at_device_barrier(job);
+      const bool goes_on = is_of_device ? pass_device_barrier(job) : run_batch_step(core_, job);
+      auto parked = is_of_device && goes_on ? leave_device_barrier(job) : std::exchange(job.parked, {});
       for (auto& [slot, frame] : parked) {
         if (goes_on) {
           settle(job, slot, std::move(frame), Start::kGoesOn);
@@ -65,6 +66,11 @@ class InlineExecutor final : public Executor {
         }
       }
     }
+    if (core_.device) job.finish_device();
+  }
+  bool pass_device_barrier(BatchJob& job) {
+    const DeviceStep step = run_device_step(job);
+    return step == DeviceStep::kWaits ? job.wait_for_device() : step == DeviceStep::kGoesOn;
   }
   /// Gives back what is kept for reuse until `claim` succeeds.
   template <typename Claim>

@@ -60,11 +60,11 @@ enum class Opcode : uint8_t {
   kCallNative,      ///< native call a (natives[])
   kCallKernel,      ///< kernel call a (kernel_calls[])
   kRelease,         ///< slot[a] is no longer needed
-  kToHost,  ///< slot[dst] = dense copy on the host of slot a, which is the device's; its bytes are there
-            ///< behind the next barrier of the device, which waits
+  kToHost,   ///< slot[dst] = dense copy on the host of slot a, which is the device's; its bytes are there
+             ///< behind the next barrier of the device, which waits
   kBarrier,  ///< end of a segment; batch step a; kDeviceBarrier: what was recorded is launched, and waited
              ///< for where imm != 0
-  kReturn,  ///< the sample is done; outputs = slots lists[a .. a+imm)
+  kReturn,   ///< the sample is done; outputs = slots lists[a .. a+imm)
 };
 
 /// Batch step of a barrier that belongs to the device. Samples of a batch may wait at different ones.
@@ -130,6 +130,9 @@ struct KernelCallSpec {
   std::vector<int32_t> tensors;  ///< slots: inputs, then outputs
   std::vector<int32_t> params;   ///< registers
   int32_t scratch_bytes = -1;    ///< register
+  /// On a GPU: calls of equal number are one launch, of one kernel; no sample makes two of them. -1: a launch
+  /// of its own.
+  int32_t launch = -1;
 };
 
 /// Generated code or interpreter: run(call) must be thread-safe.
@@ -138,6 +141,8 @@ class KernelCode {
   virtual ~KernelCode() = default;
   virtual void run(const KernelCall& call) const = 0;
 };
+/// The function in every cubin.
+inline constexpr const char* kDeviceFunction = "galatea_kernel";
 /// A kernel of a GPU (compiler/codegen/cuda/device_code.h makes it).
 struct DeviceKernel {
   std::shared_ptr<const std::string> cubin;  ///< null: planned for a machine that is not this one

@@ -1,38 +1,11 @@
 // Instructions that call out: sources, native functions, kernels. Each is timed.
 #include <algorithm>
-#include <chrono>
 
 #include "runtime/messages.h"
 #include "runtime/sample_program.h"
+#include "runtime/site_timer.h"
 
 namespace galatea::runtime {
-namespace {
-
-int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
-/// Adds its own life to a site, and to the trace if there is one.
-class SiteTimer {
- public:
-  SiteTimer(const LoadedProgram& loaded, size_t site, Worker& worker, std::string detail)
-      : total_(worker.site_times[site]),
-        begin_(now_ns()),
-        scope_(worker.trace, worker.trace ? loaded.sites[site].name : std::string(),
-               worker.trace ? loaded.sites[site].trace_category : std::string(), std::move(detail)) {}
-  ~SiteTimer() { total_.add({now_ns() - begin_, 1}); }
-  SiteTimer(const SiteTimer&) = delete;
-  SiteTimer& operator=(const SiteTimer&) = delete;
-
- private:
-  SiteTime& total_;
-  int64_t begin_;
-  TraceScope scope_;
-};
-
-}  // namespace
 
 /// The runtime's side of a native call.
 class FrameNativeContext final : public NativeContext {
@@ -116,6 +89,9 @@ int64_t Frame::working_bytes(const Instruction& i) {
 Status Frame::call_native(const Instruction& i, Worker& worker) {
   const NativeCallSpec& spec = program_.natives[static_cast<size_t>(i.a)];
   const LoadedProgram::Native& native = loaded_->natives[static_cast<size_t>(i.a)];
+  for (int32_t slot : spec.inputs)
+    if (slots_[static_cast<size_t>(slot)].memory != Memory::kHost)
+      return make_error(message::kBadProgram, "a native function is given memory of the device");
   gather_operands(spec);
   native_results_.assign(spec.scalar_results.size(), Cell{});
   Status status;
@@ -141,12 +117,9 @@ Status Frame::call_kernel(const Instruction& i, Worker& worker) {
   kernel_tensors_.resize(spec.tensors.size());
   for (size_t k = 0; k < spec.tensors.size(); ++k) {
     const Tensor& tensor = slots_[static_cast<size_t>(spec.tensors[k])];
-    KernelTensor& view = kernel_tensors_[k];
-    view.data = tensor.data;
-    for (int d = 0; d < kMaxRank; ++d) {
-      view.extents[d] = tensor.extents[d];
-      view.strides[d] = tensor.strides[d];
-    }
+    if (tensor.memory != Memory::kHost)
+      return make_error(message::kBadProgram, "a kernel of the host is given memory of the device");
+    kernel_tensors_[k] = kernel_tensor(tensor);
   }
   kernel_params_.resize(spec.params.size());
   for (size_t k = 0; k < spec.params.size(); ++k)

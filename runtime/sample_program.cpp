@@ -11,11 +11,19 @@
 namespace galatea::runtime {
 
 Frame::Frame(std::shared_ptr<const LoadedProgram> loaded, Allocator& allocator, MemoryGate* gate)
-    : loaded_(std::move(loaded)), program_(*loaded_->program), arena_(allocator, gate), claim_(gate, arena_) {
+    : loaded_(std::move(loaded)),
+      program_(*loaded_->program),
+      // At a barrier a whole batch of frames is parked.
+      arena_(allocator, gate,
+             program_.batch_steps.empty() ? Arena::Pieces::kHugePages : Arena::Pieces::kAsNeeded),
+      claim_(gate, arena_) {
   registers_.resize(static_cast<size_t>(program_.num_registers));
   slots_.resize(static_cast<size_t>(program_.num_slots));
   blocks_.assign(slots_.size(), -1);
   outputs_.resize(program_.outputs.size());
+  if (program_.device < 0) return;
+  twins_.resize(slots_.size());
+  windows_.resize(slots_.size());
 }
 
 void Frame::begin(const SampleInput& input, OutputSink& sink) {
@@ -33,6 +41,7 @@ void Frame::end() {
   for (Tensor& slot : slots_) slot = Tensor{};
   for (Tensor& output : outputs_) output = Tensor{};
   std::fill(blocks_.begin(), blocks_.end(), -1);
+  if (program_.device >= 0) forget_device();
   arena_.reset();
   claim_.end();
 }
@@ -55,6 +64,7 @@ inline bool Frame::evaluate_scalar(const Instruction& i) {
 
 Result<Frame::Outcome> Frame::run(Worker& worker) {
   const Instruction* code = program_.code.data();
+  if (std::exchange(at_device_barrier_, false)) GALATEA_TRY(leave_device_barrier());
   if (std::exchange(refused_, false)) {
     Error error = claim_.refusal().error();
     return std::unexpected(loaded_->located(std::move(error), code[pc_].location));
@@ -79,7 +89,14 @@ Result<Frame::Outcome> Frame::run(Worker& worker) {
     if (worker.cancelled && worker.cancelled->load(std::memory_order_relaxed))
       return make_error(message::kCancelled);
     if (i.op == Opcode::kBarrier) {
-      batch_step_ = i.a;
+      at_device_barrier_ = i.a == kDeviceBarrier;
+      waits_for_device_ = at_device_barrier_ && i.imm != 0;
+      // What a sample has recorded when it is done is enqueued as well.
+      if (at_device_barrier_ && !waits_for_device_ && code[pc_].op == Opcode::kReturn) {
+        at_device_barrier_ = false;
+        continue;
+      }
+      if (!at_device_barrier_) batch_step_ = i.a;
       barrier_location_ = i.location;
       return Outcome::kBarrier;
     }
@@ -148,8 +165,7 @@ Status Frame::step(const Instruction& i, Worker& worker) {
     case Opcode::kView:
       return view(i);
     case Opcode::kCopySlot:
-      arena_.retain(blocks_[static_cast<size_t>(i.a)]);
-      set_slot(i.dst, slots_[static_cast<size_t>(i.a)], blocks_[static_cast<size_t>(i.a)]);
+      copy_slot(i.dst, i.a);
       return {};
     case Opcode::kConstantTensor:
       set_slot(i.dst, view_of(program_.constant_tensors[static_cast<size_t>(i.a)]), -1);
@@ -166,12 +182,12 @@ Status Frame::step(const Instruction& i, Worker& worker) {
     case Opcode::kCallNative:
       return call_native(i, worker);
     case Opcode::kCallKernel:
-      return call_kernel(i, worker);
+      return i.on_device ? record_call(i, worker) : call_kernel(i, worker);
     case Opcode::kRelease:
       set_slot(i.a, Tensor{}, -1);
       return {};
     case Opcode::kToHost:
-      return make_error(message::kBadProgram, "nothing runs on a device here");
+      return to_host(i);
     case Opcode::kConst:
     case Opcode::kScalar:
     case Opcode::kBarrier:

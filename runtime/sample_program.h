@@ -17,6 +17,7 @@
 
 #include "base/trace.h"
 #include "runtime/arena.h"
+#include "runtime/device_session.h"
 #include "runtime/loaded_program.h"
 #include "runtime/sample_claim.h"
 
@@ -47,15 +48,16 @@ struct SampleInput {
   const ReaderLoop::Place* reads = nullptr;  ///< per source
   const Tensor* const* feeds = nullptr;      ///< per external input
   int64_t batch_bytes = 0;                   ///< of the batch's own outputs, which come on top
+  DeviceBatch* device = nullptr;             ///< of a program for a GPU
 };
 
 /// The batch's side of outputs.
 class OutputSink {
  public:
   virtual ~OutputSink() = default;
-  /// Room for output `output` of the sample in `slot`, dense.
-  virtual Result<Tensor> allocate_output(int output, int slot, DType dtype,
-                                         std::span<const int64_t> extents) = 0;
+  /// Room for output `output` of the sample in `slot`, dense, for who runs on the host or on the device.
+  virtual Result<Tensor> allocate_output(int output, int slot, DType dtype, std::span<const int64_t> extents,
+                                         Memory writer) = 0;
 };
 
 class Frame {
@@ -94,18 +96,32 @@ class Frame {
 
   /// Valid after kBarrier.
   int32_t batch_step() const { return batch_step_; }
+  bool at_device_barrier() const { return at_device_barrier_; }
+  bool waits_for_device() const { return waits_for_device_; }
   int32_t barrier_location() const { return barrier_location_; }
   StepSample step_sample() { return {registers_, slots_}; }
   const SampleInput& input() const { return input_; }
 
+  /// What the sample asks of the device, valid after kBarrier and kDone. Behind a barrier of the device,
+  /// run() takes it for granted that it was enqueued, and waited for where the barrier waits.
+  DeviceRecord& record() { return record_; }
+
  private:
   friend class FrameNativeContext;
+
+  /// Bytes of the host that a slot's tensor lies in; null: those that its extents say.
+  struct HostBytes {
+    uint8_t* begin = nullptr;
+    int64_t size = 0;
+  };
+  static HostBytes host_bytes(const Tensor& tensor);
 
   /// Whether the sample has the memory that the instruction is about to take.
   Result<bool> admit(const Instruction& i);
   int64_t working_bytes(const Instruction& i);
   void gather_operands(const NativeCallSpec& spec);
-  Result<Tensor> give_output(int output, DType dtype, std::span<const int64_t> extents);
+  Result<Tensor> give_output(int output, DType dtype, std::span<const int64_t> extents,
+                             Memory writer = Memory::kHost);
   Status step(const Instruction& i, Worker& worker);
   bool evaluate_scalar(const Instruction& i);
   Status check(const Instruction& i);
@@ -125,8 +141,23 @@ class Frame {
   Status finish_outputs(const Instruction& i);
   Status finish_output(int output, int32_t slot);
 
+  // Programs for a GPU: sample_device.cpp.
+  void allocate_on_device(int32_t slot, DType dtype, std::span<const int64_t> extents, int64_t bytes);
+  Status record_call(const Instruction& i, Worker& worker);
+  Result<Tensor> on_device(int32_t slot);
+  Result<Tensor> upload(int32_t slot);
+  Status to_host(const Instruction& i);
+  Status finish_device_output(int output, const Tensor& tensor);
+  Status leave_device_barrier();
+  void forget_device();
+  void retain_block(int32_t block);
+  void release_block(int32_t block);
+
+  static constexpr int32_t kDeviceBlock = 1 << 30;
   /// slot ← tensor that lives in `block` (-1: memory of its own); takes over one reference to the block.
   void set_slot(int32_t slot, Tensor tensor, int32_t block);
+  void copy_slot(int32_t dst, int32_t src);
+  void set_view(int32_t dst, Tensor tensor, int32_t src, HostBytes held);
   /// A dense tensor in a new block.
   Result<int32_t> allocate_slot(int32_t slot, DType dtype, std::span<const int64_t> extents);
   std::span<const int64_t> extents_of_registers(int32_t first, int32_t count);
@@ -141,7 +172,7 @@ class Frame {
   Arena arena_;
   std::vector<Cell> registers_;
   std::vector<Tensor> slots_;
-  std::vector<int32_t> blocks_;  ///< arena block of each slot, -1: none
+  std::vector<int32_t> blocks_;  ///< arena block of each slot, -1: none; the device's from kDeviceBlock on
   std::vector<Tensor> outputs_;  ///< given out by the sink; data null: not yet
   std::vector<KernelTensor> kernel_tensors_;
   std::vector<uint64_t> kernel_params_;
@@ -159,6 +190,15 @@ class Frame {
 
   int32_t batch_step_ = -1;
   int32_t barrier_location_ = -1;
+
+  // Of programs for a GPU only.
+  DeviceRecord record_;
+  DeviceArena device_arena_;
+  std::vector<Tensor> twins_;  ///< per slot: what was uploaded of a tensor of the host; data null: nothing
+  std::vector<HostBytes> windows_;    ///< per slot
+  std::vector<int32_t> downloads_;    ///< slots, to be made dense behind the barrier
+  std::vector<int32_t> downloading_;  ///< blocks of the device's arena
+  bool at_device_barrier_ = false, waits_for_device_ = false;
 };
 
 }  // namespace galatea::runtime

@@ -52,6 +52,7 @@ Progress advance_sample(SessionCore& core, BatchJob& job, int slot, Frame& frame
     if (outcome && *outcome == Frame::Outcome::kWaits) return Progress::kWaits;
     const bool is_bound = frame.past_barrier();
     const MemoryNeed learned = frame.learned();
+    if (outcome && job.device()) job.keep_record(slot, frame.record());
     frame.end();
     if (outcome) return Progress::kDone;
     Error& error = outcome.error();
@@ -102,6 +103,31 @@ bool run_batch_step(SessionCore& core, BatchJob& job) {
     job.fail(slot, error);
   }
   return false;
+}
+
+bool is_at_device_barrier(const BatchJob& job) {
+  return std::any_of(job.parked.begin(), job.parked.end(),
+                     [](const auto& entry) { return entry.second->at_device_barrier(); });
+}
+
+DeviceStep run_device_step(BatchJob& job) {
+  if (!job.enqueue_device()) {
+    for (auto& [slot, frame] : job.parked) frame->end();
+    return DeviceStep::kFailed;
+  }
+  const bool waits = std::any_of(job.parked.begin(), job.parked.end(),
+                                 [](const auto& entry) { return entry.second->waits_for_device(); });
+  return waits ? DeviceStep::kWaits : DeviceStep::kGoesOn;
+}
+
+std::vector<std::pair<int, std::unique_ptr<Frame>>> leave_device_barrier(BatchJob& job) {
+  const auto first = std::stable_partition(job.parked.begin(), job.parked.end(), [](const auto& entry) {
+    return !entry.second->at_device_barrier();
+  });
+  std::vector<std::pair<int, std::unique_ptr<Frame>>> out(std::make_move_iterator(first),
+                                                          std::make_move_iterator(job.parked.end()));
+  job.parked.erase(first, job.parked.end());
+  return out;
 }
 
 }  // namespace galatea::runtime

@@ -20,9 +20,22 @@ Error bad_view(const char* what) { return make_error(message::kBadProgram, what)
 
 void Frame::set_slot(int32_t slot, Tensor tensor, int32_t block) {
   auto at = static_cast<size_t>(slot);
-  arena_.release(blocks_[at]);
+  release_block(blocks_[at]);
   blocks_[at] = block;
   slots_[at] = std::move(tensor);
+  if (program_.device < 0) return;
+  twins_[at] = Tensor{};
+  windows_[at] = {};
+}
+
+void Frame::copy_slot(int32_t dst, int32_t src) {
+  const auto to = static_cast<size_t>(dst), from = static_cast<size_t>(src);
+  if (to == from) return;
+  retain_block(blocks_[from]);
+  set_slot(dst, slots_[from], blocks_[from]);
+  if (program_.device < 0) return;
+  twins_[to] = twins_[from];
+  windows_[to] = windows_[from];
 }
 
 Result<int32_t> Frame::allocate_slot(int32_t slot, DType dtype, std::span<const int64_t> extents) {
@@ -41,32 +54,42 @@ std::span<const int64_t> Frame::extents_of_registers(int32_t first, int32_t coun
 }
 
 Status Frame::allocate(const Instruction& i) {
+  if (i.on_device) {
+    const auto extents = extents_of_registers(i.a, i.imm);
+    GALATEA_ASSIGN(const int64_t bytes, dense_bytes(i.type, extents));
+    allocate_on_device(i.dst, i.type, extents, bytes);
+    return {};
+  }
   auto block = allocate_slot(i.dst, i.type, extents_of_registers(i.a, i.imm));
   if (!block) return std::unexpected(std::move(block.error()));
   return {};
 }
 
-Result<Tensor> Frame::give_output(int output, DType dtype, std::span<const int64_t> extents) {
+Result<Tensor> Frame::give_output(int output, DType dtype, std::span<const int64_t> extents, Memory writer) {
+  const OutputSpec& spec = program_.outputs[static_cast<size_t>(output)];
   // Outputs of known extents are the batch's, which has them already where memory is limited.
-  if (!claim_.is_limited() || fixed_bytes(program_.outputs[static_cast<size_t>(output)]) >= 0)
-    return sink_->allocate_output(output, input_.slot, dtype, extents);
+  if (!claim_.is_limited() || spec.on_device || fixed_bytes(spec) >= 0)
+    return sink_->allocate_output(output, input_.slot, dtype, extents, writer);
   GALATEA_ASSIGN(int64_t bytes, dense_bytes(dtype, extents));
   const int64_t cost = claimed_bytes(bytes);
   GALATEA_TRY(claim_.before_output(cost));
-  GALATEA_ASSIGN(Tensor tensor, sink_->allocate_output(output, input_.slot, dtype, extents));
+  GALATEA_ASSIGN(Tensor tensor, sink_->allocate_output(output, input_.slot, dtype, extents, writer));
   claim_.after_output(cost);
   return tensor;
 }
 
 Status Frame::allocate_output(const Instruction& i) {
   Tensor& output = outputs_[static_cast<size_t>(i.b)];
-  GALATEA_ASSIGN(output, give_output(i.b, i.type, extents_of_registers(i.a, i.imm)));
+  GALATEA_ASSIGN(output, give_output(i.b, i.type, extents_of_registers(i.a, i.imm),
+                                     i.on_device ? Memory::kDevice : Memory::kHost));
   set_slot(i.dst, output, -1);
   return {};
 }
 
 Status Frame::load(const Instruction& i) {
   const Tensor& tensor = slots_[static_cast<size_t>(i.a)];
+  if (tensor.memory != Memory::kHost)
+    return std::unexpected(bad_view("an element is loaded from the device"));
   int64_t element = int_register(i.b);
   if (element < 0 || element >= tensor.volume())
     return std::unexpected(bad_view("an element past the end is loaded"));
@@ -77,6 +100,14 @@ Status Frame::load(const Instruction& i) {
   }
   registers_[static_cast<size_t>(i.dst)] = load_cell(i.type, tensor.data + offset * size_of(i.type));
   return {};
+}
+
+/// A view of the tensor in `src`, of which the host has only the bytes `held` if it says so.
+void Frame::set_view(int32_t dst, Tensor tensor, int32_t src, HostBytes held) {
+  const int32_t block = blocks_[static_cast<size_t>(src)];
+  retain_block(block);
+  set_slot(dst, std::move(tensor), block);
+  if (program_.device >= 0) windows_[static_cast<size_t>(dst)] = held;
 }
 
 Status Frame::view(const Instruction& i) {
@@ -95,6 +126,7 @@ Status Frame::strided_view(const Instruction& i, const ViewSpec& spec) {
   Tensor out;
   out.buffer = input.buffer;
   out.dtype = input.dtype;
+  out.memory = input.memory;
   out.ndim = spec.ndim;
   int64_t offset = 0, low[kMaxRank], high[kMaxRank];
   for (int d = 0; d < input.ndim; ++d) {
@@ -117,8 +149,8 @@ Status Frame::strided_view(const Instruction& i, const ViewSpec& spec) {
       return std::unexpected(bad_view("a view leaves its input"));
   }
   out.data = empty ? input.data : advance(input.data, offset, input.dtype);
-  arena_.retain(blocks_[static_cast<size_t>(i.a)]);
-  set_slot(i.dst, std::move(out), blocks_[static_cast<size_t>(i.a)]);
+  set_view(i.dst, std::move(out), i.a,
+           program_.device < 0 ? HostBytes{} : windows_[static_cast<size_t>(i.a)]);
   return {};
 }
 
@@ -135,8 +167,7 @@ Status Frame::reshape(const Instruction& i, const ViewSpec& spec) {
   if (bytes != volume * size_of(out.dtype))
     return std::unexpected(bad_view("a reshape changes the number of elements"));
   out.set_dense(out.dtype, extents);
-  arena_.retain(blocks_[static_cast<size_t>(source)]);
-  set_slot(i.dst, std::move(out), blocks_[static_cast<size_t>(source)]);
+  set_view(i.dst, std::move(out), source, {});
   return {};
 }
 
@@ -147,23 +178,29 @@ void Frame::window_view(const Instruction& i, const ViewSpec& spec) {
     out.extents[d] = int_register(list(i.c + d));
     offset += int_register(list(i.c + spec.ndim + d)) * out.strides[d];
   }
+  HostBytes held;
+  if (program_.device >= 0 && out.memory == Memory::kHost) {
+    held = windows_[static_cast<size_t>(i.a)];
+    if (!held.begin) held = host_bytes(slots_[static_cast<size_t>(i.a)]);
+  }
   out.data = advance(out.data, -offset, out.dtype);
-  arena_.retain(blocks_[static_cast<size_t>(i.a)]);
-  set_slot(i.dst, std::move(out), blocks_[static_cast<size_t>(i.a)]);
+  set_view(i.dst, std::move(out), i.a, held);
 }
 
 Status Frame::make_dense(int32_t dst, int32_t src) {
   Tensor input = slots_[static_cast<size_t>(src)];
   const int32_t block = blocks_[static_cast<size_t>(src)];
+  if (input.memory != Memory::kHost && !input.is_dense())
+    return std::unexpected(bad_view("a tensor of the device is made dense"));
   // The input's memory must live on while it is copied, even if dst is src.
-  arena_.retain(block);
+  retain_block(block);
   if (input.is_dense()) {
     set_slot(dst, std::move(input), block);
     return {};
   }
   auto made = allocate_slot(dst, input.dtype, {input.extents, static_cast<size_t>(input.ndim)});
   if (made) copy_dense(input, slots_[static_cast<size_t>(dst)].data);
-  arena_.release(block);
+  release_block(block);
   if (!made) return std::unexpected(std::move(made.error()));
   return {};
 }
@@ -193,6 +230,7 @@ Status Frame::finish_output(int output, int32_t slot) {
   const OutputSpec& spec = program_.outputs[static_cast<size_t>(output)];
   if (tensor.dtype != spec.dtype || tensor.ndim != spec.ndim)
     return std::unexpected(bad_view("an output has another type than was declared"));
+  if (tensor.memory != Memory::kHost) return finish_device_output(output, tensor);
   Tensor& place = outputs_[static_cast<size_t>(output)];
   if (place.data && place.data == tensor.data && tensor.is_dense() && place.volume() == tensor.volume()) {
     // The sink looks at the extents again: a reshape may lie between.

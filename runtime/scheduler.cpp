@@ -66,6 +66,7 @@ std::optional<Ticket> Scheduler::find_waiting() {
 }
 
 std::optional<Ticket> Scheduler::find_work() {
+  if (!on_device_.empty()) poll_device();
   if (!resumed_.empty()) {
     Ticket ticket = std::move(resumed_.front());
     resumed_.pop_front();
@@ -126,7 +127,7 @@ std::optional<Ticket> Scheduler::take() {
       for (auto [source, index] : upcoming) core_.loaded->sources[source].samples->will_read(index);
       return ticket;
     }
-    if (prepare_outputs(lock)) continue;
+    if (prepare_outputs(lock) || wait_for_device(lock)) continue;
     wait_for_work(lock);
   }
 }
@@ -139,36 +140,93 @@ bool Scheduler::prepare_outputs(std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   for (const OutputSpec& output : core_.loaded->program->outputs) {
     const int64_t bytes = fixed_bytes(output);
-    if (bytes > 0) core_.pool.prepare(bytes * core_.loaded->program->batch_size);
+    if (bytes > 0 && !output.on_device) core_.pool.prepare(bytes * core_.loaded->program->batch_size);
   }
   lock.lock();
   return true;
 }
 
-void Scheduler::sample_done(BatchJob& job) {
-  if (--job.num_pending > 0 || !job.parked.empty()) return;
+/// Every sample is done.
+void Scheduler::complete(std::unique_lock<std::mutex>& lock, BatchJob& job) {
+  if (core_.device) {
+    ++num_running_;
+    lock.unlock();
+    job.finish_device();
+    lock.lock();
+    --num_running_;
+    if (!waiting_.empty()) work_.notify_all();
+  }
+  job.complete = true;
+  ready_.notify_all();
+}
+
+void Scheduler::resume(const std::shared_ptr<BatchJob>& job, Parked parked) {
+  job->num_pending = static_cast<int>(parked.size());
+  for (auto& [slot, frame] : parked) resumed_.push_back({job, slot, std::move(frame), Start::kGoesOn});
+  work_.notify_all();
+}
+
+/// The batch is an error.
+void Scheduler::give_up(BatchJob& job) {
+  for (auto& [slot, frame] : std::exchange(job.parked, {})) frames_.push_back(std::move(frame));
   job.complete = true;
   ready_.notify_all();
 }
 
 void Scheduler::run_step(std::unique_lock<std::mutex>& lock, const std::shared_ptr<BatchJob>& job) {
+  if (is_at_device_barrier(*job)) return enqueue_step(lock, job);
   ++num_running_;
   lock.unlock();
   const bool goes_on = run_batch_step(core_, *job);
   lock.lock();
   --num_running_;
   if (!waiting_.empty()) work_.notify_all();
-  auto parked = std::move(job->parked);
-  job->parked.clear();
-  if (goes_on) {
-    job->num_pending = static_cast<int>(parked.size());
-    for (auto& [slot, frame] : parked) resumed_.push_back({job, slot, std::move(frame), Start::kGoesOn});
-    work_.notify_all();
-    return;
+  if (!goes_on) return give_up(*job);
+  resume(job, std::exchange(job->parked, {}));
+}
+
+void Scheduler::enqueue_step(std::unique_lock<std::mutex>& lock, const std::shared_ptr<BatchJob>& job) {
+  ++num_running_;
+  lock.unlock();
+  const DeviceStep step = run_device_step(*job);
+  lock.lock();
+  if (step != DeviceStep::kWaits) return leave_device(job, step == DeviceStep::kGoesOn);
+  on_device_.push_back(job);
+  work_.notify_all();
+}
+
+/// Behind enqueue_step(), once nobody waits for the device any more.
+void Scheduler::leave_device(const std::shared_ptr<BatchJob>& job, bool is_fine) {
+  --num_running_;
+  if (!waiting_.empty()) work_.notify_all();
+  if (!is_fine) return give_up(*job);
+  resume(job, leave_device_barrier(*job));
+}
+
+void Scheduler::poll_device() {
+  for (size_t k = 0; k < on_device_.size();) {
+    const auto is_done = on_device_[k]->device()->is_done();
+    if (is_done && !*is_done) {
+      ++k;
+      continue;
+    }
+    auto job = std::move(on_device_[k]);
+    on_device_.erase(on_device_.begin() + static_cast<std::ptrdiff_t>(k));
+    // An error of the device is found again, and told, by wait_for_device().
+    leave_device(job, is_done.has_value() || job->wait_for_device());
   }
-  for (auto& [slot, frame] : parked) frames_.push_back(std::move(frame));
-  job->complete = true;
-  ready_.notify_all();
+}
+
+/// Who has nothing else to do waits for the oldest batch on the device; false: there is none.
+bool Scheduler::wait_for_device(std::unique_lock<std::mutex>& lock) {
+  if (on_device_.empty()) return false;
+  auto job = std::move(on_device_.front());
+  on_device_.pop_front();
+  lock.unlock();
+  const bool is_fine = job->wait_for_device();
+  lock.lock();
+  leave_device(job, is_fine);
+  return true;
 }
 
 void Scheduler::give_back(Ticket ticket, Progress progress, Worker& worker) {
@@ -189,7 +247,7 @@ void Scheduler::give_back(Ticket ticket, Progress progress, Worker& worker) {
     --job.num_pending;
   } else {
     frames_.push_back(std::move(ticket.frame));
-    sample_done(job);
+    if (--job.num_pending == 0 && job.parked.empty()) return complete(lock, job);
   }
   if (job.num_pending == 0 && !job.parked.empty() && !core_.cancelled) run_step(lock, ticket.job);
 }
@@ -252,6 +310,7 @@ void Scheduler::shrink() {
   std::lock_guard lock(mutex_);
   frames_.clear();
   core_.pool.drop_free();
+  if (core_.device) core_.device->drop_idle();
 }
 
 void Scheduler::wake() {

@@ -1,7 +1,9 @@
 // Gives out tickets (batch, slot), older batches first, and gathers what was done.
 //
 //   planner ─▶ queue of jobs ─take()─▶ thread ─done()──▶ last of its batch: complete ─▶ consumer
-//                    ▲                    ├─parked()─▶ last arrival: batch step, then requeue
+//                    ▲                    ├─parked()─▶ last arrival: batch step, then requeue; or what the
+//                    │                    │            samples recorded goes to the device, and who waits for
+//                    │                    │            that is requeued once it is done
 //                    │                    └─waits────▶ goes on when it has the memory that it wants
 //                    └────────────────────────────────┘
 //
@@ -41,8 +43,15 @@ class Scheduler {
   bool prepare_outputs(std::unique_lock<std::mutex>& lock);
   bool wait_for_batch(std::unique_lock<std::mutex>& lock, Executor::Deadline deadline);
   bool plan_one();
-  void sample_done(BatchJob& job);
+  using Parked = std::vector<std::pair<int, std::unique_ptr<Frame>>>;
+  void complete(std::unique_lock<std::mutex>& lock, BatchJob& job);
   void run_step(std::unique_lock<std::mutex>& lock, const std::shared_ptr<BatchJob>& job);
+  void enqueue_step(std::unique_lock<std::mutex>& lock, const std::shared_ptr<BatchJob>& job);
+  void resume(const std::shared_ptr<BatchJob>& job, Parked parked);
+  void give_up(BatchJob& job);
+  void poll_device();
+  bool wait_for_device(std::unique_lock<std::mutex>& lock);
+  void leave_device(const std::shared_ptr<BatchJob>& job, bool is_fine);
   std::unique_ptr<Frame> take_frame();
 
   SessionCore& core_;
@@ -50,8 +59,9 @@ class Scheduler {
   std::condition_variable work_, ready_;
   PrefetchQueue queue_;
   std::deque<Ticket> resumed_;
+  std::deque<std::shared_ptr<BatchJob>> on_device_;  ///< whose samples wait for what was enqueued
   WaitingSamples waiting_;
-  int num_running_ = 0;        ///< samples and batch steps
+  int num_running_ = 0;        ///< samples, batch steps, batches on the device that samples wait for
   bool is_held_back_ = false;  ///< all that the oldest sample waits for is held by the consumer
   std::vector<std::unique_ptr<Frame>> frames_;
   std::string starved_input_;  ///< what the planner last asked for

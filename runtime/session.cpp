@@ -11,8 +11,8 @@ namespace {
 class SessionImpl final : public Session {
  public:
   SessionImpl(std::shared_ptr<const LoadedProgram> loaded, const SessionOptions& options,
-              std::shared_ptr<Allocator> allocator)
-      : options_(options), core_(std::move(loaded), std::move(allocator)) {
+              std::shared_ptr<Allocator> allocator, std::shared_ptr<DeviceSession> device)
+      : options_(options), core_(std::move(loaded), std::move(allocator), std::move(device)) {
     core_.trace = options.trace;
   }
 
@@ -77,7 +77,7 @@ Status SessionImpl::check_limit() const {
   int64_t bytes = 0;
   for (const OutputSpec& output : program.outputs) {
     const int64_t sample = fixed_bytes(output);
-    if (sample >= 0) bytes += claimed_bytes(sample * program.batch_size);
+    if (sample >= 0 && !output.on_device) bytes += claimed_bytes(sample * program.batch_size);
   }
   if (bytes <= core_.gate->limit()) return {};
   return make_error(message::kBatchTooLarge, bytes, core_.gate->limit());
@@ -125,7 +125,12 @@ Result<std::optional<std::shared_ptr<Batch>>> SessionImpl::next(
     job->reset();
     list(finished);
     // A batch whose samples were all skipped is none.
-    if (finished.batch && finished.batch->num_samples() > 0) return deliver(std::move(finished.batch));
+    if (finished.batch && finished.batch->num_samples() > 0) {
+      Status status = finished.batch->device ? core_.device->pace(finished.batch->device) : Status{};
+      if (status) return deliver(std::move(finished.batch));
+      finished.batch.reset();
+      finished.error = std::move(status.error());
+    }
     const bool failed = !finished.batch;
     finished.batch.reset();
     core_.num_held->fetch_sub(1);
@@ -153,6 +158,7 @@ SessionStatistics SessionImpl::statistics() const {
   }
   result.wait_seconds = seconds(times.wait_ns);
   result.peak_memory_bytes = core_.allocator->peak_bytes();
+  if (core_.device) result.device = core_.device->statistics();
   if (result.batches > 0 && last_batch_ > times.first_read)
     result.seconds = std::chrono::duration<double>(last_batch_ - times.first_read).count();
   return result;
@@ -190,7 +196,9 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const Program> 
     return make_error(message::kReplaceNeedsReader);
   if (loaded->program->on_error == OnErrorPolicy::kReplace && !loaded->program->external_inputs.empty())
     return make_error(message::kReplaceNeedsReader);
-  auto session = std::make_unique<SessionImpl>(std::move(loaded), options, std::move(allocator));
+  GALATEA_ASSIGN(auto device, open_device_session(*loaded, options.device));
+  auto session =
+      std::make_unique<SessionImpl>(std::move(loaded), options, std::move(allocator), std::move(device));
   GALATEA_TRY(session->start());
   return std::unique_ptr<Session>(std::move(session));
 }

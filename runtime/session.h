@@ -18,6 +18,7 @@
 
 #include "base/result.h"
 #include "base/trace.h"
+#include "runtime/device_session.h"
 #include "runtime/program.h"
 #include "runtime/tensor.h"
 
@@ -35,7 +36,8 @@ struct SessionOptions {
   /// no place to point at but names it in a note.
   SourceMap* sources = nullptr;
   std::shared_ptr<Allocator>
-      allocator;  ///< counts all memory; none: one of the session's own with the program's limit
+      allocator;         ///< counts all memory; none: one of the session's own with the program's limit
+  DeviceOptions device;  ///< of a program for a GPU
 };
 
 /// A sample that failed and was skipped or replaced.
@@ -55,6 +57,7 @@ struct Batch {
     std::shared_ptr<Buffer> contiguous;  ///< set where all samples lie in one buffer, one after the other
   };
   std::vector<Output> outputs;
+  std::shared_ptr<DeviceOutputs> device;  ///< where some lie on a GPU; they may not be ready yet
   std::vector<int64_t> sample_ids;        ///< number in the data set per sample
   std::vector<std::string> sample_names;  ///< file names, for people
   int64_t epoch = 0;
@@ -76,6 +79,7 @@ struct SessionStatistics {
   double read_seconds = 0, decode_seconds = 0, compute_seconds = 0, wait_seconds = 0;
   int64_t peak_memory_bytes = 0;
   std::vector<OperatorTime> operators;
+  DeviceStatistics device;
   std::vector<SampleFailure> skipped,
       replaced;  ///< in order of delivery; the first kMaxListedFailures of each
   int64_t num_skipped = 0, num_replaced = 0;

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #endif
 
+#include "runtime/huge_page.h"
 #include "runtime/messages.h"
 
 namespace galatea::runtime {
@@ -61,21 +62,23 @@ Result<int64_t> dense_bytes(DType dtype, std::span<const int64_t> extents) {
 
 namespace {
 
-constexpr int64_t kHugePage = int64_t{1} << 21;
 /// From here on a buffer asks for huge pages: touching it costs a quarter, and reading it needs few
-/// translations.
-constexpr int64_t kHugeFrom = 2 * kHugePage;
+/// translations. Arenas, which know their size, ask from one page on.
+bool wants_huge_pages(int64_t counted, bool in_arena) {
+  return counted >= (in_arena ? kHugePage : 2 * kHugePage);
+}
 
-std::align_val_t alignment_of(int64_t counted) {
-  return std::align_val_t{static_cast<size_t>(counted >= kHugeFrom ? kHugePage : kBufferAlignment)};
+std::align_val_t alignment_of(int64_t counted, bool in_arena) {
+  return std::align_val_t{
+      static_cast<size_t>(wants_huge_pages(counted, in_arena) ? kHugePage : kBufferAlignment)};
 }
 
 /// Null where the system has none.
-uint8_t* take_memory(int64_t counted) {
-  void* memory = ::operator new(static_cast<size_t>(counted), alignment_of(counted), std::nothrow);
+uint8_t* take_memory(int64_t counted, bool in_arena) {
+  void* memory = ::operator new(static_cast<size_t>(counted), alignment_of(counted, in_arena), std::nothrow);
 #if defined(MADV_HUGEPAGE)
   // Whole pages only: the end of a buffer shall not take 2 MB. It is a wish; a system without them says no.
-  if (memory && counted >= kHugeFrom)
+  if (memory && wants_huge_pages(counted, in_arena))
     (void)::madvise(memory, static_cast<size_t>(counted / kHugePage * kHugePage), MADV_HUGEPAGE);
 #endif
   return static_cast<uint8_t*>(memory);
@@ -94,7 +97,7 @@ class OwnedBuffer final : public Buffer {
     size_ = size;
   }
   ~OwnedBuffer() override {
-    ::operator delete(data_, alignment_of(counted_));
+    ::operator delete(data_, alignment_of(counted_, in_arena_));
     if (!in_arena_) counters_->outside_arenas.fetch_sub(counted_);
     counters_->in_use.fetch_sub(counted_);
   }
@@ -120,7 +123,7 @@ Result<std::shared_ptr<Buffer>> Allocator::allocate(int64_t bytes, bool in_arena
     counters_->in_use.fetch_sub(counted);
     return make_error(message::kNoRoom, counted, limit_, in_use - counted);
   }
-  uint8_t* data = injected ? nullptr : take_memory(counted);
+  uint8_t* data = injected ? nullptr : take_memory(counted, in_arena);
   if (!data) {
     counters_->in_use.fetch_sub(counted);
     return make_error(message::kOutOfMemory, counted);

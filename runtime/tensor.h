@@ -32,11 +32,17 @@ class Buffer {
   int64_t size_ = 0;
 };
 
+enum class Memory : uint8_t {
+  kHost,
+  kDevice,  ///< of the GPU: an address that the host must not follow, virtual before its batch is enqueued
+};
+
 /// A typed view. Strides count elements.
 struct Tensor {
   std::shared_ptr<Buffer> buffer;  ///< may be null for memory borrowed for the length of a call
   uint8_t* data = nullptr;         ///< element at index 0
   DType dtype = DType::kU8;
+  Memory memory = Memory::kHost;
   int ndim = 0;
   int64_t extents[kMaxRank] = {};
   int64_t strides[kMaxRank] = {};
@@ -47,6 +53,17 @@ struct Tensor {
   /// Takes dtype and extents, and row-major strides; leaves the memory alone.
   void set_dense(DType type, std::span<const int64_t> new_extents);
 };
+
+/// The tensor as kernels see it.
+inline KernelTensor kernel_tensor(const Tensor& tensor) {
+  KernelTensor out;
+  out.data = tensor.data;
+  for (int d = 0; d < kMaxRank; ++d) {
+    out.extents[d] = tensor.extents[d];
+    out.strides[d] = tensor.strides[d];
+  }
+  return out;
+}
 
 /// Bytes of a dense tensor, or an error if an extent is negative, the rank above kMaxRank, or the size beyond
 /// what can be addressed.

@@ -1,13 +1,13 @@
 // The limit of training pipelines: nothing but reading files and decoding the pixels that a run needed.
 //
 // Comes in: --boxes FILE (written by pipeline_bench --record): for each sample, in the order of delivery, the
-// path and the box that was decoded, in stored coordinates; --threads N. Goes out: one line of JSON with
-// samples and seconds.
+// path and the box that was decoded, in stored coordinates; --threads N; --warm-up N. Goes out: one line of
+// JSON with samples and seconds.
 //
 // For each sample: open, read into a reused buffer, stock libjpeg-turbo (exact transform, fancy upsampling,
 // RGB), jpeg_crop_scanline to the box's columns, jpeg_skip_scanlines to its first row, rows into a reused
-// strip, abort after its last row. No margin, no output image. Epoch 0 is the warm-up; the rest is timed as
-// one list that the threads take from.
+// strip, abort after its last row. No margin, no output image. The first epochs (--warm-up, 1) are not timed;
+// the rest is timed as one list that the threads take from.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -44,7 +44,7 @@ struct Work {
 }
 
 /// Lines "epoch N" and "y0 x0 y1 x1 path".
-Work read_boxes(const std::string& name) {
+Work read_boxes(const std::string& name, int num_warm_up) {
   std::ifstream in(name);
   if (!in) fail("cannot read " + name);
   Work work;
@@ -58,7 +58,7 @@ Work read_boxes(const std::string& name) {
     Box box;
     if (!(fields >> box.y0 >> box.x0 >> box.y1 >> box.x1) || !std::getline(fields >> std::ws, box.path))
       fail(name + ": bad line: " + line);
-    (epoch == 0 ? work.warm_up : work.timed).push_back(std::move(box));
+    (epoch < num_warm_up ? work.warm_up : work.timed).push_back(std::move(box));
   }
   if (work.timed.empty()) fail(name + " holds no epoch to be timed");
   return work;
@@ -144,16 +144,17 @@ double decode_all(const std::vector<Box>& boxes, int num_threads) {
 
 int main(int count, char** arguments) {
   std::string boxes;
-  int threads = 1;
+  int threads = 1, warm_up = 1;
   for (int i = 1; i + 1 < count; i += 2) {
     if (!std::strcmp(arguments[i], "--boxes")) boxes = arguments[i + 1];
     if (!std::strcmp(arguments[i], "--threads")) threads = std::atoi(arguments[i + 1]);
+    if (!std::strcmp(arguments[i], "--warm-up")) warm_up = std::atoi(arguments[i + 1]);
   }
   if (boxes.empty() || threads < 1) {
-    fmt::print(stderr, "usage: decode_limit --boxes FILE [--threads N]\n");
+    fmt::print(stderr, "usage: decode_limit --boxes FILE [--threads N] [--warm-up N]\n");
     return 2;
   }
-  Work work = read_boxes(boxes);
+  Work work = read_boxes(boxes, warm_up);
   decode_all(work.warm_up, threads);
   double cpu_before = cpu_seconds();
   double seconds = decode_all(work.timed, threads);

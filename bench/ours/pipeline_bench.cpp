@@ -1,16 +1,18 @@
 // Runs a pipeline through the C API and measures whole epochs.
 //
 // Comes in: a pipeline file, its parameters, threads, batch size. Goes out: one line of JSON: samples,
-// seconds; with --checksum a number that depends on every bit of every batch. --record FILE (the program
-// pipeline_record) also writes which box of which file was decoded, in the order of delivery (for
-// decode_limit);
+// seconds, by how much memory grew while the clock ran (then warming up was too short); with --checksum a
+// number that depends on every bit of every batch. --record FILE (the program pipeline_record) also writes
+// which box of which file was decoded, in the order of delivery (for decode_limit);
 // --dump FILE writes the first output of the first epoch, raw.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -29,7 +31,7 @@ using galatea::bench::require;
 struct Arguments {
   galatea::bench::ProgramSettings program;
   std::string root, record, dump;
-  int epochs = 3;
+  int warm_up = 1, epochs = 3;
   bool checksum = false;
 };
 
@@ -108,6 +110,17 @@ int64_t run_epoch(galatea_session* session, Inspector* inspector) {
   }
 }
 
+/// The most memory that the session ever had.
+int64_t peak_memory(galatea_session* session) {
+  char* statistics = nullptr;
+  require(galatea_session_statistics_json_take(session, &statistics));
+  constexpr std::string_view kName = "\"peak_memory_bytes\":";
+  const char* at = std::strstr(statistics, kName.data());
+  const int64_t bytes = at ? std::atoll(at + kName.size()) : 0;
+  galatea_string_destroy(statistics);
+  return bytes;
+}
+
 int run(const Arguments& arguments) {
   auto start = Clock::now();
   galatea::bench::BoxRecorder recorder;
@@ -123,20 +136,22 @@ int run(const Arguments& arguments) {
       if (inspect) inspector.begin_epoch(number);
       return run_epoch(session, inspect ? &inspector : nullptr);
     };
-    epoch(0);  // warm-up
+    for (int i = 0; i < arguments.warm_up; ++i) epoch(i);
+    const int64_t memory_before = peak_memory(session);
     auto begin = Clock::now();
     double cpu_before = cpu_seconds();
     double start_up = std::chrono::duration<double>(begin - start).count();
     int64_t samples = 0;
-    for (int i = 1; i <= arguments.epochs; ++i) samples += epoch(i);
+    for (int i = 0; i < arguments.epochs; ++i) samples += epoch(arguments.warm_up + i);
     double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     double cpu = cpu_seconds() - cpu_before;
     char* statistics = nullptr;
     require(galatea_session_statistics_json_take(session, &statistics));
     fmt::print(
         "{{\"samples\": {}, \"seconds\": {:.6f}, \"cpu_seconds\": {:.6f}, \"warm_up_seconds\": {:.6f}, "
-        "\"checksum\": \"{:016x}\", \"statistics\": {}}}\n",
-        samples, seconds, cpu, start_up, inspector.checksum(), statistics);
+        "\"grew_bytes\": {}, \"checksum\": \"{:016x}\", \"statistics\": {}}}\n",
+        samples, seconds, cpu, start_up, peak_memory(session) - memory_before, inspector.checksum(),
+        statistics);
     galatea_string_destroy(statistics);
   }
   galatea_session_destroy(session);
@@ -156,7 +171,8 @@ int main(int count, char** values) {
   app.add_option("--root", arguments.root, "folder that sample names are relative to (for --record)");
   app.add_option("--threads", arguments.program.threads, "worker threads");
   app.add_option("--batch-size", arguments.program.batch_size, "samples in a batch");
-  app.add_option("--epochs", arguments.epochs, "epochs that are timed, after one that is not");
+  app.add_option("--epochs", arguments.epochs, "epochs that are timed, after those that warm up");
+  app.add_option("--warm-up", arguments.warm_up, "epochs before the clock starts");
   app.add_option("--seed", arguments.program.seed, "seed of draws and shuffling");
   app.add_flag("!--inexact", arguments.program.exact, "allow forms that change values slightly");
   app.add_option("--record", arguments.record, "write the boxes that were decoded (not for timing)");

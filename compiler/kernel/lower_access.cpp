@@ -254,6 +254,7 @@ class Translator {
   }
 
   Expr load(const ExprNode& e) {
+    if (lowering_.fills_ && lowering_.fills_->contains(&e)) return constant(e.type, e.fill);
     const bool from_input = e.target.kind == LoadTarget::Kind::kInput;
     const auto target = static_cast<size_t>(e.target.index);
     const std::vector<Expr>& extents =

@@ -344,9 +344,14 @@ void Lowering::emit_vector_level(const Nest& nest, const Shape& shape, const Int
   Block fast;
   if (interior.split()) {
     const Expr low = let(interior.low, fast), high = let(interior.high, fast);
-    range(const_int(0), low, false, nullptr, 0, fast);
+    const auto edge = [&](const Expr& from, const Expr& to) {
+      if (!interior.fills.empty()) fills_ = &interior.fills;
+      range(from, to, fills_ != nullptr, nullptr, 0, fast);
+      fills_ = nullptr;
+    };
+    edge(const_int(0), low);
     with_variants(low, high, &interior.dropped, fast);
-    range(high, n, false, nullptr, 0, fast);
+    edge(high, n);
   } else {
     with_variants(const_int(0), n, &interior.dropped, fast);
   }

@@ -208,10 +208,22 @@ Interior Lowering::find_interior(const Nest& nest, const Shape& shape, const Acc
       out.guard = out.guard ? (out.guard & inside) : inside;
     }
   }
-  if (out.split()) {
-    out.low = min(out.low, n);
-    out.high = max(out.high, out.low);
-  }
+  if (!out.split()) return out;
+  out.low = min(out.low, n);
+  out.high = max(out.high, out.low);
+  // Where all that is read has the same place and a fill around it, an edge is that fill.
+  const Use& first = uses.front();
+  const bool fills =
+      !out.guard &&
+      std::all_of(log.bordered.begin(), log.bordered.end(),
+                  [&](const Bordered& b) { return b.load->border == Border::kConstant; }) &&
+      std::all_of(uses.begin(), uses.end(), [&](const Use& use) {
+        return same(use.low, first.low) && same(use.high, first.low) && same(use.extent, first.extent);
+      });
+  for (const Use& use : uses)
+    if (fills) out.fills.insert(use.key.first);
+  for (const Bordered& b : log.bordered)
+    if (!out.fills.contains(b.load)) out.fills.clear();
   return out;
 }
 

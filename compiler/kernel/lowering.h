@@ -85,7 +85,8 @@ struct Unknown {
 /// Borders that a vector loop need not look at where `guard` holds and the position is in [low, high).
 struct Interior {
   DroppedBorders dropped;
-  Expr guard, low, high;  ///< empty: always; 0; the extent
+  Expr guard, low, high;            ///< empty: always; 0; the extent
+  std::set<const ExprNode*> fills;  ///< loads that lie outside wherever an edge is: all that it reads
   bool split() const { return static_cast<bool>(low); }
 };
 
@@ -305,6 +306,7 @@ class Lowering {
   bool specialised_ = false, scalar_only_ = false;  ///< the nest being made is one of emit_specialised()
   DroppedBorders near_;  ///< indices of the nest being made that are reflected once at most
   bool far_ = false;     ///< the nest being made is that for indices further outside
+  const std::set<const ExprNode*>* fills_ = nullptr;  ///< loads that are their fill in the loop being made
   std::vector<std::vector<int>> nest_orders_;  ///< order of a stage's loops where it is not that of its axes
   std::vector<std::vector<int>> statistics_;   ///< per stage: those gathered row by row as it is made
   std::vector<int> gathered_by_;               ///< per statistic: in whose loop over rows, or -1

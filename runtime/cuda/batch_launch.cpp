@@ -30,15 +30,28 @@ int64_t bytes_of(size_t count) {
 
 }  // namespace
 
+LaunchedBatch::Failure LaunchedBatch::failure_at(size_t k) const {
+  Failure out = may_fail_[k];
+  std::memcpy(&out.flags, status_.host() + k * sizeof(uint32_t), sizeof(uint32_t));
+  return out;
+}
+
 std::optional<LaunchedBatch::Failure> LaunchedBatch::first_failure() const {
   std::optional<Failure> first;
   for (size_t k = 0; k < may_fail_.size(); ++k) {
-    Failure each = may_fail_[k];
-    std::memcpy(&each.flags, status_.host() + k * sizeof(uint32_t), sizeof(uint32_t));
+    const Failure each = failure_at(k);
     if (each.flags == 0) continue;
     if (!first || std::pair(each.sample, each.site) < std::pair(first->sample, first->site)) first = each;
   }
   return first;
+}
+
+std::optional<LaunchedBatch::Failure> LaunchedBatch::first_failure(int32_t sample) const {
+  // Calls are in the order of sites.
+  for (size_t k = 0; k < may_fail_.size(); ++k)
+    if (may_fail_[k].sample == sample)
+      if (const Failure each = failure_at(k); each.flags != 0) return each;
+  return std::nullopt;
 }
 
 int32_t BatchLaunch::add_upload(const void* data, int64_t bytes) {
@@ -47,9 +60,9 @@ int32_t BatchLaunch::add_upload(const void* data, int64_t bytes) {
 }
 
 void BatchLaunch::add_call(int32_t site, int32_t sample, std::span<const LaunchTensor> tensors,
-                           std::span<const uint64_t> params, int64_t scratch_bytes) {
-  calls_.push_back(
-      {site, sample, tensors_.size(), tensors.size(), params_.size(), params.size(), scratch_bytes});
+                           std::span<const uint64_t> params, int64_t scratch_bytes, int32_t location) {
+  calls_.push_back({site, sample, location, tensors_.size(), tensors.size(), params_.size(), params.size(),
+                    scratch_bytes});
   tensors_.insert(tensors_.end(), tensors.begin(), tensors.end());
   params_.insert(params_.end(), params.begin(), params.end());
 }
@@ -123,7 +136,7 @@ LaunchedBatch BatchLaunch::fill(Plan& plan, std::span<const LaunchKernel> kernel
       calls[c].status = 0;
       if (!kernel.may_fail) continue;
       calls[c].status = base + static_cast<uint64_t>(plan.status) + out.may_fail_.size() * sizeof(uint32_t);
-      out.may_fail_.push_back({call.site, call.sample, 0});
+      out.may_fail_.push_back({call.site, call.sample, call.location, 0});
     }
     first_blocks[group.end - group.begin] = group.num_blocks;
   }
@@ -142,32 +155,41 @@ Result<LaunchedBatch> BatchLaunch::enqueue(std::span<const LaunchKernel> kernels
 Result<LaunchedBatch> BatchLaunch::enqueue_calls(std::span<const LaunchKernel> kernels) {
   if (calls_.empty()) return LaunchedBatch{};
   Plan plan = this->plan(kernels);
-  // All of these go back to their pools at the end; the pools know what the stream still does with them.
-  GALATEA_ASSIGN(const MemoryBlock host, pinned_->acquire(plan.bytes, stream_));
-  GALATEA_ASSIGN(const MemoryBlock device, device_->acquire(plan.bytes, stream_));
+  const Stream& upload = *streams_->upload;
+  const Stream& compute = *streams_->compute;
+  // All of these go back to their pools in the end; the pools know what the streams still do with them.
+  GALATEA_ASSIGN(const MemoryBlock host, pinned_->acquire(plan.bytes, streams_->upload));
+  GALATEA_ASSIGN(MemoryBlock device, device_->acquire(plan.bytes, streams_->upload));
+  device.also_used_by(streams_->compute);
   MemoryBlock scratch;
   if (plan.scratch_bytes > 0) {
-    GALATEA_ASSIGN(scratch, device_->acquire(plan.scratch_bytes, stream_));
+    GALATEA_ASSIGN(scratch, device_->acquire(plan.scratch_bytes, streams_->compute));
   }
   LaunchedBatch out =
       fill(plan, kernels, host.host(), device.device(), plan.scratch_bytes > 0 ? scratch.device() : 0);
   if (plan.num_status > 0) {
-    GALATEA_ASSIGN(out.status_, pinned_->acquire(bytes_of<uint32_t>(plan.num_status), stream_));
+    GALATEA_ASSIGN(out.status_, pinned_->acquire(bytes_of<uint32_t>(plan.num_status), streams_->download));
+    device.also_used_by(streams_->download);
   }
-  GALATEA_TRY(stream_->upload(device.device(), host.host(), plan.bytes));
+  out.upload_bytes_ = plan.bytes;
+  GALATEA_TRY(upload.upload(device.device(), host.host(), plan.bytes));
+  GALATEA_TRY(streams_->order(upload, compute));
   for (const Group& group : plan.groups) {
     DevicePointer calls =
         device.device() + static_cast<DevicePointer>(plan.calls) + group.begin * sizeof(DeviceCall);
     DevicePointer first_blocks = device.device() + static_cast<DevicePointer>(group.blocks_offset);
     auto num_calls = static_cast<uint32_t>(group.end - group.begin);
-    GALATEA_TRY(stream_->launch(kernels[static_cast<size_t>(calls_[group.begin].site)].function,
-                                group.num_blocks, kThreads, {&calls, &first_blocks, &num_calls}));
+    GALATEA_TRY(compute.launch(kernels[static_cast<size_t>(calls_[group.begin].site)].function,
+                               group.num_blocks, kThreads, {&calls, &first_blocks, &num_calls}));
     ++out.num_launches_;
   }
-  if (plan.num_status > 0)
-    GALATEA_TRY(stream_->download(out.status_.host(),
-                                  device.device() + static_cast<DevicePointer>(plan.status),
-                                  bytes_of<uint32_t>(plan.num_status)));
+  if (plan.num_status > 0) {
+    GALATEA_TRY(streams_->order(compute, *streams_->download));
+    GALATEA_TRY(streams_->download->download(out.status_.host(),
+                                             device.device() + static_cast<DevicePointer>(plan.status),
+                                             bytes_of<uint32_t>(plan.num_status)));
+  }
+  out.parameters_ = std::move(device);
   return out;
 }
 

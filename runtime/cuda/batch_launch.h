@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/cuda/memory_pool.h"
+#include "runtime/cuda/streams.h"
 #include "runtime/kernel_abi.h"
 
 namespace galatea::runtime::cuda {
@@ -38,16 +39,26 @@ struct LaunchTensor {
 class LaunchedBatch {
  public:
   struct Failure {
-    int32_t site = 0, sample = 0;
+    int32_t site = 0, sample = 0, location = -1;
     uint32_t flags = 0;
   };
   int num_launches() const { return num_launches_; }
   /// Once the stream has passed the batch: the first failed call, in the order of samples, then of sites.
   std::optional<Failure> first_failure() const;
+  /// The same among the calls of one sample.
+  std::optional<Failure> first_failure(int32_t sample) const;
+  bool may_fail() const { return !may_fail_.empty(); }
+  int64_t upload_bytes() const { return upload_bytes_; }
+  /// What was uploaded, which kernels read. It may be let go at any time; the sooner, the sooner another
+  /// batch's upload goes there, and waits for these kernels.
+  MemoryBlock take_parameters() { return std::move(parameters_); }
 
  private:
   friend class BatchLaunch;
+  Failure failure_at(size_t k) const;
   int num_launches_ = 0;
+  int64_t upload_bytes_ = 0;
+  MemoryBlock parameters_;
   MemoryBlock status_;             ///< pinned; empty: no call can fail
   std::vector<Failure> may_fail_;  ///< a word each
 };
@@ -61,12 +72,21 @@ class BatchLaunch {
 
   BatchLaunch(std::shared_ptr<const Stream> stream, std::shared_ptr<MemoryPool> device,
               std::shared_ptr<MemoryPool> pinned)
-      : stream_(std::move(stream)), device_(std::move(device)), pinned_(std::move(pinned)) {}
+      : own_streams_(Streams::one(std::move(stream))),
+        streams_(&own_streams_),
+        device_(std::move(device)),
+        pinned_(std::move(pinned)) {}
+  /// `streams` outlive the object; nobody else uses them during enqueue().
+  BatchLaunch(Streams& streams, std::shared_ptr<MemoryPool> device, std::shared_ptr<MemoryPool> pinned)
+      : streams_(&streams), device_(std::move(device)), pinned_(std::move(pinned)) {}
+  BatchLaunch(const BatchLaunch&) = delete;
+  BatchLaunch& operator=(const BatchLaunch&) = delete;
 
   /// Bytes that go up with the batch; they are read by enqueue(). The number is for LaunchTensor::upload.
   int32_t add_upload(const void* data, int64_t bytes);
+  /// `location` is given back with a failure.
   void add_call(int32_t site, int32_t sample, std::span<const LaunchTensor> tensors,
-                std::span<const uint64_t> params, int64_t scratch_bytes);
+                std::span<const uint64_t> params, int64_t scratch_bytes, int32_t location = -1);
   /// Copies and launches; `kernels` per site. Afterwards the object is as new.
   Result<LaunchedBatch> enqueue(std::span<const LaunchKernel> kernels);
 
@@ -76,7 +96,7 @@ class BatchLaunch {
     int64_t bytes = 0, offset = 0;
   };
   struct Call {
-    int32_t site = 0, sample = 0;
+    int32_t site = 0, sample = 0, location = -1;
     size_t first_tensor = 0, num_tensors = 0, first_param = 0, num_params = 0;
     int64_t scratch_bytes = 0;
   };
@@ -100,7 +120,8 @@ class BatchLaunch {
   uint32_t count_tiles(const Call& call, const LaunchKernel& kernel) const;
   Result<LaunchedBatch> enqueue_calls(std::span<const LaunchKernel> kernels);
 
-  std::shared_ptr<const Stream> stream_;
+  Streams own_streams_;
+  Streams* streams_;
   std::shared_ptr<MemoryPool> device_, pinned_;
   std::vector<Upload> uploads_;
   std::vector<Call> calls_;

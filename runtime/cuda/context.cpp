@@ -30,8 +30,15 @@ Result<std::shared_ptr<Stream>> Stream::create(std::shared_ptr<const Context> co
   return out;
 }
 
+std::shared_ptr<const Stream> Stream::borrow(std::shared_ptr<const Context> context, StreamHandle handle) {
+  std::shared_ptr<Stream> out(new Stream(std::move(context)));
+  out->handle_ = handle;
+  out->is_borrowed_ = true;
+  return out;
+}
+
 Stream::~Stream() {
-  if (handle_) context_->release(context_->api().destroy_stream, handle_);
+  if (handle_ && !is_borrowed_) context_->release(context_->api().destroy_stream, handle_);
 }
 
 Status Stream::wait_for(const Event& event) const {

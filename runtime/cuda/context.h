@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "runtime/cuda/driver.h"
+#include "runtime/device_session.h"
 
 namespace galatea::runtime::cuda {
 
@@ -64,8 +65,7 @@ class Context {
   ContextHandle handle_ = nullptr;
 };
 
-/// kLow lets a host's own kernels (training) go first.
-enum class Priority : uint8_t { kLow, kDefault, kHigh };
+using Priority = DevicePriority;
 
 class Event;
 
@@ -75,6 +75,8 @@ class Stream {
  public:
   static Result<std::shared_ptr<Stream>> create(std::shared_ptr<const Context> context,
                                                 Priority priority = Priority::kDefault);
+  /// A stream of the host's own, which it destroys itself, later than this.
+  static std::shared_ptr<const Stream> borrow(std::shared_ptr<const Context> context, StreamHandle handle);
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
@@ -96,6 +98,7 @@ class Stream {
   explicit Stream(std::shared_ptr<const Context> context) : context_(std::move(context)) {}
   std::shared_ptr<const Context> context_;
   StreamHandle handle_ = nullptr;
+  bool is_borrowed_ = false;
 };
 
 /// A point in a stream.

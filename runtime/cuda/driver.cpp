@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <mutex>
 
 #include "base/settings.h"
 #include "runtime/messages.h"
@@ -58,6 +59,16 @@ Result<std::shared_ptr<const Driver>> Driver::open() {
   }
   return make_error(message::kNoCudaDriver, kLibrary,
                     fmt::format("{}the loader's folders, {}", own.empty() ? "" : own + ", ", kWslFolder));
+}
+
+Result<std::shared_ptr<const Driver>> Driver::shared() {
+  static std::mutex mutex;
+  static std::weak_ptr<const Driver> known;
+  std::lock_guard lock(mutex);
+  if (auto driver = known.lock()) return driver;
+  GALATEA_ASSIGN(auto driver, open());
+  known = driver;
+  return driver;
 }
 
 Status Driver::load(void* library, const std::string& path) {

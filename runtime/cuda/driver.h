@@ -33,6 +33,8 @@ class Driver {
  public:
   /// Opens the library and lists the devices. A driver that finds no device opens; device() then says so.
   static Result<std::shared_ptr<const Driver>> open();
+  /// The one that others in this process use, as long as any does.
+  static Result<std::shared_ptr<const Driver>> shared();
 
   const std::string& path() const { return path_; }
   int version() const { return version_; }  ///< 12080 for CUDA 12.8

@@ -35,7 +35,8 @@ void MemoryBlock::give_back() {
 }
 
 void MemoryBlock::also_used_by(std::shared_ptr<const Stream> stream) {
-  if (std::find(streams_.begin(), streams_.end(), stream) == streams_.end())
+  if (std::none_of(streams_.begin(), streams_.end(),
+                   [&](const auto& known) { return known->handle() == stream->handle(); }))
     streams_.push_back(std::move(stream));
 }
 

@@ -2,7 +2,8 @@
 //
 // Comes in: a whole file and a window. Goes out: its rows. Entropy decoding starts at the file's beginning
 // and stops after the window's last row; inverse transform, upsampling and colour run for the window's
-// columns only (jpeg_crop_scanline, jpeg_skip_scanlines).
+// columns only (jpeg_crop_scanline, jpeg_skip_scanlines). Rows well above the window are stepped over by code
+// lengths (jpeg_rows.h).
 //
 // Where the options ask for an eighth, a quarter or half of the size, the inverse transform makes that at
 // once; windows are then those of the smaller image.
@@ -20,6 +21,7 @@
 #include <jpeglib.h>
 
 #include "stdlib_ops/native/image.h"
+#include "stdlib_ops/native/jpeg_rows.h"
 
 namespace galatea::native {
 namespace {
@@ -69,6 +71,7 @@ struct Decoder {
   jpeg_decompress_struct info;
   Failure failure;
   jpeg_progress_mgr progress;
+  JpegSplice splice;
 };
 
 J_COLOR_SPACE output_space(const jpeg_decompress_struct& info, ImageType type) {
@@ -125,6 +128,14 @@ bool decode_rows(Decoder& decoder, const DecodeJob& job, Error* scratch_error) {
   for (int c = 0; c < info.num_components; ++c)
     subsampled |= info.comp_info[c].h_samp_factor != info.max_h_samp_factor ||
                   info.comp_info[c].v_samp_factor != info.max_v_samp_factor;
+  // Scaled, and with chroma of 4 x 2 pixels, the library upsamples windows differently: such files are read
+  // whole.
+  const bool whole = job.options.eighths < 8 && info.max_h_samp_factor * info.max_v_samp_factor > 4;
+  // Output rows that the image has lost at its top.
+  int64_t lost = 0;
+  const int above = whole ? 0 : rows_above(info, job.stored.y0, job.options.eighths);
+  if (above > 0 && leave_rows_out(info, above, job.bytes.data() + job.bytes.size(), decoder.splice))
+    lost = int64_t{above - 1} * info.max_v_samp_factor * job.options.eighths;
   jpeg_start_decompress(&info);
 
   // Columns: the library aligns the first one to an iMCU; fancy upsampling looks one chroma sample further on
@@ -132,13 +143,11 @@ bool decode_rows(Decoder& decoder, const DecodeJob& job, Error* scratch_error) {
   // decoded.
   JDIMENSION margin = subsampled ? static_cast<JDIMENSION>(info.max_h_samp_factor) : 0;
   JDIMENSION x0 = static_cast<JDIMENSION>(job.stored.x0), x1 = static_cast<JDIMENSION>(job.stored.x1);
-  JDIMENSION y0 = static_cast<JDIMENSION>(job.stored.y0), y1 = static_cast<JDIMENSION>(job.stored.y1);
+  JDIMENSION y0 = static_cast<JDIMENSION>(job.stored.y0 - lost);
+  JDIMENSION y1 = static_cast<JDIMENSION>(job.stored.y1 - lost);
   JDIMENSION column = x0 > margin ? x0 - margin : 0;
   JDIMENSION last = x1 + margin < info.output_width ? x1 + margin : info.output_width;
   JDIMENSION width = last - column;
-  // Scaled, and with chroma of 4 x 2 pixels, the library upsamples windows differently: such files are read
-  // whole.
-  bool whole = job.options.eighths < 8 && info.max_h_samp_factor * info.max_v_samp_factor > 4;
   if (width < info.output_width && !whole) {
     jpeg_crop_scanline(&info, &column, &width);
   } else {

@@ -140,6 +140,21 @@ TEST(Lowering, VectorLoopsHaveConstantStrides) {
   }
 }
 
+/// What stands on one side of everything that is read is the fill: no loads, no conditions, whole vectors.
+TEST(Lowering, EdgesOfPaddingAreTheirFill) {
+  const LoopKernel loops = lower_verified(padded().kernel, {});
+  int edges = 0, copies = 0;
+  for_each_statement(loops.body, [&](const Statement& s) {
+    const auto* loop = std::get_if<For>(&s.node);
+    if (!loop || !std::holds_alternative<Store>(loop->body.front().node)) return;
+    EXPECT_EQ(loop->role, LoopRole::kVector);
+    const bool is_fill = is_const(std::get<Store>(loop->body.front().node).value);
+    ++(is_fill ? edges : copies);
+  });
+  EXPECT_EQ(edges, 2);
+  EXPECT_EQ(copies, 1);
+}
+
 /// Tables are small: no loops of their own for a step of 1 or -1 through a parameter.
 TEST(Lowering, TablesHaveLoopsOnce) {
   int tables = 0;

@@ -149,6 +149,35 @@ SampleKernel resize_f32(int channels) {
   return {k, resize_params()};
 }
 
+/// An image on a larger canvas, or cut off by a smaller one.
+SampleKernel padded() {
+  Kernel k;
+  k.name = "padded";
+  add_params(k, {{"h", DType::kI64},
+                 {"w", DType::kI64},
+                 {"out_h", DType::kI64},
+                 {"out_w", DType::kI64},
+                 {"top", DType::kI64},
+                 {"left", DType::kI64}});
+  k.inputs.push_back({"image", DType::kU8, {i64(0), i64(1), const_int(3)}, 3});
+  k.stages.push_back(
+      map("pad", DType::kU8, {i64(2), i64(3), const_int(3)},
+          in(0, DType::kU8, {axis(0) - i64(4), axis(1) - i64(5), axis(2)}, Border::kConstant, Cell{77})));
+  k.outputs.push_back({0, {0, 1, 2}, true, 3});
+  std::vector<std::vector<uint64_t>> params;
+  for (const auto& [h, w, oh, ow, top, left] :
+       std::vector<std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t, int64_t>>{{10, 40, 13, 90, 1, 33},
+                                                                                     {10, 40, 13, 90, 1, 0},
+                                                                                     {10, 40, 6, 30, -2, -7},
+                                                                                     {4, 5, 3, 70, 1, 80},
+                                                                                     {4, 5, 3, 70, 1, -6},
+                                                                                     {4, 5, 9, 30, -5, 3},
+                                                                                     {4, 5, 9, 0, 1, 1},
+                                                                                     {0, 5, 3, 20, 1, 1}})
+    params.push_back({bits(h), bits(w), bits(oh), bits(ow), bits(top), bits(left)});
+  return {k, params};
+}
+
 SampleKernel gaussian(Border border, int channels) {
   Kernel k;
   k.name = "gaussian";
@@ -409,6 +438,7 @@ std::vector<std::pair<std::string, SampleKernel>> sample_kernels() {
   out.emplace_back("resize_u8_grey", resize_u8(false, 1));
   out.emplace_back("resize_u8_rgba", resize_u8(true, 4));
   out.emplace_back("resize_f32", resize_f32(3));
+  out.emplace_back("padded", padded());
   out.emplace_back("gaussian_reflect", gaussian(Border::kReflect101, 3));
   out.emplace_back("gaussian_clamp", gaussian(Border::kClamp, 1));
   out.emplace_back("gaussian_constant", gaussian(Border::kConstant, 3));

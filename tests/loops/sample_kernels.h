@@ -22,6 +22,8 @@ SampleKernel resize_u8(bool chw, int channels);
 SampleKernel resize_read_backwards();
 /// The same over f32 pixels.
 SampleKernel resize_f32(int channels);
+/// An image on a larger canvas, or cut off by a smaller one.
+SampleKernel padded();
 /// A Gaussian window, both ways, reflect_101 or clamp.
 SampleKernel gaussian(kernel::Border border, int channels);
 /// Crop with constant border, mirror and normalise into planar f32.

@@ -75,7 +75,7 @@ File encode_jpeg(const Picture& picture, const JpegSettings& settings) {
   info.comp_info[0].v_samp_factor = settings.v;
   info.restart_in_rows = settings.restart_rows;
   info.arith_code = settings.arithmetic;
-  info.optimize_coding = settings.arithmetic ? FALSE : TRUE;
+  info.optimize_coding = settings.arithmetic || settings.standard_tables ? FALSE : TRUE;
   if (settings.progressive) jpeg_simple_progression(&info);
   jpeg_start_compress(&info, TRUE);
   if (settings.orientation != 0) {

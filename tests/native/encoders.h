@@ -17,7 +17,8 @@ struct JpegSettings {
   bool arithmetic = false;
   int restart_rows = 0;  ///< iMCU rows between restart markers
   int quality = 85;
-  int orientation = 0;  ///< 0: no EXIF
+  bool standard_tables = false;  ///< Huffman tables of the standard, not made for the picture
+  int orientation = 0;           ///< 0: no EXIF
   bool big_endian_exif = false;
   bool rgb_space = false;  ///< stores R, G, B instead of Y, Cb, Cr
   bool cmyk = false;       ///< 4 channels, as Adobe writes them

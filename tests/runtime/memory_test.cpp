@@ -1,5 +1,6 @@
 // Tensors, the allocator, arenas and pools.
 #include <algorithm>
+#include <initializer_list>
 #include <random>
 
 #include <gtest/gtest.h>
@@ -95,52 +96,105 @@ TEST(Arena, BlocksComeBackWithTheirLastReference) {
   Arena arena(allocator);
   int32_t a = *arena.acquire(1000);
   uint8_t* data = arena.data(a);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(data) % kBufferAlignment, 0u);
   arena.retain(a);
   arena.release(a);
   EXPECT_NE(arena.data(*arena.acquire(1000)), data);
   arena.release(a);
   EXPECT_EQ(arena.data(*arena.acquire(900)), data);
-  // What is far too large for the need stays where it is.
-  int32_t huge = *arena.acquire(1 << 20);
-  uint8_t* huge_data = arena.data(huge);
-  arena.release(huge);
-  EXPECT_NE(arena.data(*arena.acquire(100)), huge_data);
 }
 
-TEST(Arena, GivesOutWhatWasUsedLast) {
+TEST(Arena, SamplesOfAnySizesUseTheSameMemory) {
   Allocator allocator;
   Arena arena(allocator);
-  // Two blocks a sample, of sizes that differ: after the first, the memory stays the same.
-  std::vector<uint8_t*> first;
-  for (int64_t size : {int64_t{900'000}, int64_t{800'000}}) first.push_back(arena.data(*arena.acquire(size)));
-  arena.reset();
-  std::sort(first.begin(), first.end());
+  const auto blocks_of = [&](std::initializer_list<int64_t> sizes) {
+    std::vector<uint8_t*> blocks;
+    for (int64_t size : sizes) blocks.push_back(arena.data(*arena.acquire(size)));
+    arena.reset();
+    return blocks;
+  };
+  // The first samples find out how much it takes; from then on there is one piece.
+  for (int sample = 0; sample < 3; ++sample) blocks_of({900'000, 800'000, 50'000});
+  const auto count = allocator.num_allocations();
+  const auto first = blocks_of({900'000, 800'000});
+  EXPECT_EQ(first[1] - first[0], (900'000 + kBufferPadding + 63) / 64 * 64);
   for (int sample = 1; sample < 40; ++sample) {
-    std::vector<uint8_t*> now;
-    for (int64_t size : {20'000 + 19'000 * sample, 780'000 - 15'000 * sample})
-      now.push_back(arena.data(*arena.acquire(size)));
-    arena.reset();
-    std::sort(now.begin(), now.end());
-    EXPECT_EQ(now, first) << "sample " << sample;
+    const auto now = blocks_of({20'000 + 19'000 * sample, 780'000 - 15'000 * sample});
+    EXPECT_EQ(now.front(), first.front()) << "sample " << sample;
+    EXPECT_LT(now.back(), first.back()) << "sample " << sample;
   }
-  EXPECT_EQ(allocator.num_allocations(), 2);
-  // Of three that fit, the last one used.
-  int32_t blocks[3];
-  for (int32_t& block : blocks) block = *arena.acquire(500'000);
-  for (int k : {2, 0, 1}) arena.release(blocks[k]);
-  arena.reset();
-  EXPECT_EQ(arena.data(*arena.acquire(500'000)), arena.data(blocks[2]));
+  EXPECT_EQ(allocator.num_allocations(), count);
+  EXPECT_EQ(arena.retained_bytes(), 2 << 20);
 }
 
-TEST(Arena, ForgetsSizesThatAreNoLongerNeeded) {
-  Allocator allocator;
-  Arena arena(allocator);
-  for (int64_t size = 1 << 20; size < 3 << 20; size += 1 << 17) {
-    ASSERT_TRUE(arena.acquire(size).has_value());
-    arena.reset();
+/// Blocks of random sizes come and go; their bytes stay theirs, with readable padding behind them.
+TEST(Arena, BlocksNeverOverlap) {
+  std::mt19937 random(7);
+  for (auto pieces : {Arena::Pieces::kHugePages, Arena::Pieces::kAsNeeded}) {
+    Allocator allocator;
+    Arena arena(allocator, nullptr, pieces);
+    struct Live {
+      int32_t id;
+      int64_t size;
+      uint8_t mark;
+    };
+    for (int sample = 0; sample < 50; ++sample) {
+      std::vector<Live> live;
+      for (int step = 0; step < 60; ++step) {
+        if (!live.empty() && random() % 3 == 0) {
+          const size_t at = random() % live.size();
+          const Live gone = live[at];
+          for (int64_t k = 0; k < gone.size; ++k) ASSERT_EQ(arena.data(gone.id)[k], gone.mark);
+          arena.release(gone.id);
+          live.erase(live.begin() + static_cast<ptrdiff_t>(at));
+          continue;
+        }
+        const int64_t size = random() % 5 == 0 ? random() % 300'000 : random() % 3'000;
+        const Live now{*arena.acquire(size), size, static_cast<uint8_t>(random())};
+        std::fill_n(arena.data(now.id), size + kBufferPadding, now.mark);
+        live.push_back(now);
+      }
+      for (const Live& one : live)
+        for (int64_t k = 0; k < one.size; ++k) ASSERT_EQ(arena.data(one.id)[k], one.mark);
+      arena.reset();
+    }
+    // Everything fits into one piece in the end.
+    const auto count = allocator.num_allocations();
+    for (int k = 0; k < 5; ++k) ASSERT_TRUE(arena.acquire(200'000).has_value());
+    EXPECT_EQ(allocator.num_allocations(), count);
   }
-  EXPECT_LE(arena.retained_bytes(), 2 * (3 << 20));
-  EXPECT_GT(arena.retained_bytes(), 0);
+}
+
+TEST(Arena, TakesNoMoreThanItsSamplesNeed) {
+  Allocator allocator;
+  Arena small(allocator), parked(allocator, nullptr, Arena::Pieces::kAsNeeded);
+  for (int sample = 0; sample < 3; ++sample) {
+    for (Arena* arena : {&small, &parked}) {
+      ASSERT_TRUE(arena->acquire(3'000).has_value());
+      ASSERT_TRUE(arena->acquire(5'000).has_value());
+      if (arena == &parked) {
+        ASSERT_TRUE(arena->acquire(700'000).has_value());
+      }
+      arena->reset();
+    }
+  }
+  EXPECT_LE(small.retained_bytes(), 2 * 8'200);
+  EXPECT_LE(parked.retained_bytes(), 708'000 * 5 / 4 + 100'000);
+  Arena growing(allocator);
+  for (int64_t size = 1 << 20; size < 3 << 20; size += 1 << 17) {
+    ASSERT_TRUE(growing.acquire(size).has_value());
+    growing.reset();
+  }
+  EXPECT_LE(growing.retained_bytes(), 2 * (3 << 20));
+  EXPECT_GT(growing.retained_bytes(), 0);
+}
+
+TEST(Arena, TakesTheNeedAloneWhereThereIsNoMore) {
+  Allocator allocator(700'000);  // less than a huge page
+  Arena arena(allocator);
+  ASSERT_TRUE(arena.acquire(600'000).has_value());
+  EXPECT_LT(arena.retained_bytes(), 700'000);
+  EXPECT_FALSE(arena.acquire(600'000).has_value());
 }
 
 TEST(BufferPool, RecyclesAndStaysBounded) {

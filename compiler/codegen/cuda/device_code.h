@@ -20,7 +20,7 @@
 namespace galatea::codegen {
 
 /// The name of the function in every cubin.
-inline constexpr const char* kDeviceFunction = "galatea_kernel";
+inline constexpr const char* kDeviceFunction = runtime::kDeviceFunction;
 
 struct DeviceCode {
   std::shared_ptr<const std::string> cubin;  ///< one object for equal kernels

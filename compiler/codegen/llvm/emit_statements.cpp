@@ -244,6 +244,7 @@ void FunctionEmitter::emit_vector(const kernel::For& loop) {
         loop.lanes);
     return;
   }
+  find_rows(loop);
   Value* count = builder_.CreateSub(end, begin);
   Value* lanes = i64(loop.lanes);
   Value* whole = builder_.CreateAdd(begin, builder_.CreateAnd(count, i64(-static_cast<int64_t>(loop.lanes))));
@@ -275,6 +276,7 @@ void FunctionEmitter::emit_vector(const kernel::For& loop) {
     emit_serial(whole, end, loop.var, loop.body);
   builder_.CreateBr(after);
   builder_.SetInsertPoint(after);
+  rows_.clear();
 }
 
 void FunctionEmitter::emit_vector_body(const kernel::For& loop, Value* base, Value* mask) {
@@ -284,6 +286,7 @@ void FunctionEmitter::emit_vector_body(const kernel::For& loop, Value* base, Val
   mask_ = mask;
   varying_[static_cast<size_t>(loop.var)] = true;
   emit_block(loop.body);
+  if (!mask) prefetch_next_rows();
   varying_[static_cast<size_t>(loop.var)] = false;
   vector_var_ = -1;
   lanes_ = 1;

@@ -145,6 +145,18 @@ class FunctionEmitter {
   void end_streams();
   void store_whole(Value* vector, Value* pointer, int buffer, bool streaming);
 
+  // next_row.cpp
+  /// What a loop copies: lane i takes the element at start + constant + step * i; `next` is the start that is
+  /// expected of the next row.
+  struct Row {
+    int buffer = -1;
+    int64_t step = 1, constant = 0;
+    Value* next = nullptr;
+  };
+  void find_rows(const kernel::For& loop);
+  void prefetch_next_rows();
+  std::vector<Row> rows_;  ///< of the vector loop being emitted
+
   // band_row.cpp
   /// A hand-made form of a row: source columns lie in planes; sixteen pixels are a group, for which
   /// `prepared` has tables, by steps of some taps.

@@ -1,0 +1,90 @@
+// A session's device: context, streams, pools, kernels, constants.
+//
+// Comes in: a loaded program. Goes out: batches (device_batch.h), which share all this.
+#pragma once
+
+#include <deque>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/cuda/batch_launch.h"
+#include "runtime/launch_order.h"
+#include "runtime/loaded_program.h"
+
+namespace galatea::runtime::cuda {
+
+class CudaSession final : public DeviceSession, public std::enable_shared_from_this<CudaSession> {
+ public:
+  static Result<std::shared_ptr<DeviceSession>> open(const LoadedProgram& loaded,
+                                                     const DeviceOptions& options);
+
+  std::unique_ptr<DeviceBatch> make_batch(int num_samples, int num_slots) override;
+  Status pace(const std::shared_ptr<DeviceOutputs>& taken) override;
+  void drop_idle() override;
+  DeviceStatistics statistics() const override;
+
+  // For batches.
+  const Program& program() const { return *program_; }
+  const std::shared_ptr<const Context>& context() const { return context_; }
+  const std::shared_ptr<MemoryPool>& device_pool() const { return device_; }
+  const std::shared_ptr<MemoryPool>& pinned_pool() const { return pinned_; }
+  const LaunchOrder& order() const { return order_; }
+  std::span<const LaunchKernel> kernels() const { return kernels_; }
+  uint64_t constant(const Buffer& constant) const;
+  /// How large a batch's first chunk should be.
+  int64_t chunk_bytes() const;
+  void note_staged(int64_t bytes);
+
+  /// One batch at a time enqueues. What follows is for the one that does.
+  class EnqueueTimer {
+   public:
+    explicit EnqueueTimer(CudaSession& session);
+    ~EnqueueTimer();
+    EnqueueTimer(const EnqueueTimer&) = delete;
+    EnqueueTimer& operator=(const EnqueueTimer&) = delete;
+
+   private:
+    CudaSession& session_;
+    std::lock_guard<std::mutex> lock_;
+    std::chrono::steady_clock::time_point begin_;
+  };
+  Streams& streams() { return streams_; }
+  BatchLaunch& launch() { return *launch_; }
+  DeviceStatistics& counts() { return counts_; }
+  /// Memory of the device for bytes that go up.
+  Result<MemoryBlock> take_upload_block(int64_t bytes);
+  /// The blocks that a batch uploaded to, which the next one shall not use yet: its upload would have to wait
+  /// for this batch's kernels.
+  void keep_uploaded(std::vector<MemoryBlock> blocks);
+  /// The next batch has its own blocks now.
+  void let_uploaded_go();
+  void count_wait();
+
+ private:
+  CudaSession(std::shared_ptr<const Program> program, std::shared_ptr<const Context> context,
+              const DeviceOptions& options);
+  Status prepare(Priority priority);
+  Status load_kernels();
+  Status upload_constants();
+
+  std::shared_ptr<const Program> program_;
+  std::shared_ptr<const Context> context_;
+  Streams streams_;
+  std::shared_ptr<MemoryPool> device_, pinned_;
+  LaunchOrder order_;
+  std::vector<std::shared_ptr<const Module>> modules_;
+  std::vector<LaunchKernel> kernels_;  ///< per launch
+  std::unordered_map<const Buffer*, uint64_t> constants_;
+  MemoryBlock constant_block_;
+  std::unique_ptr<BatchLaunch> launch_;
+  std::mutex enqueue_mutex_;
+  std::vector<MemoryBlock> uploaded_;
+  DeviceStatistics counts_;
+  mutable std::mutex mutex_;  ///< of what follows
+  int64_t chunk_bytes_ = int64_t{1} << 20;
+  int64_t num_waits_ = 0;
+  std::deque<std::shared_ptr<const Event>> taken_;
+};
+
+}  // namespace galatea::runtime::cuda
