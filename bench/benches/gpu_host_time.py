@@ -1,7 +1,7 @@
 """What a batch on a GPU costs the host, without a GPU: the fake driver takes the calls and does nothing.
 
 A program of three kernel calls a sample, as a policy has. Recording is done by the workers, sample by sample; enqueueing by whoever finishes the
-batch: copies, launches, events. The limit is the issue's: 100 us for a batch of 32.
+batch: copies, launches, events. The aim is 100 us for a batch of 32.
 """
 
 import json

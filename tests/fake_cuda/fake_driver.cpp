@@ -426,6 +426,9 @@ ENTRY Code cuModuleGetFunction(FunctionHandle* out, ModuleHandle handle, const c
   if (!function->code || !tensors) return code::kNotFound;
   function->inputs = tensors[0];
   function->outputs = tensors[1];
+  if (const auto* arms =
+          static_cast<const int*>(dlsym(module.library, (std::string(name) + "_arms").c_str())))
+    for (int k = 0; k < arms[0]; ++k) function->arms.emplace_back(arms[1 + 2 * k], arms[2 + 2 * k]);
   auto& entry = module.functions[name];
   if (!entry) entry = std::move(function);
   *out = reinterpret_cast<FunctionHandle>(entry.get());
