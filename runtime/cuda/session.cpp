@@ -135,7 +135,10 @@ DeviceStatistics CudaSession::statistics() const {
 }
 
 CudaSession::EnqueueTimer::EnqueueTimer(CudaSession& session)
-    : session_(session), lock_(session.enqueue_mutex_), begin_(std::chrono::steady_clock::now()) {}
+    : session_(session),
+      lock_(session.enqueue_mutex_),
+      scope_(*session.context_),
+      begin_(std::chrono::steady_clock::now()) {}
 
 CudaSession::EnqueueTimer::~EnqueueTimer() {
   session_.counts_.enqueue_seconds +=

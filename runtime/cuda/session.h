@@ -49,6 +49,7 @@ class CudaSession final : public DeviceSession, public std::enable_shared_from_t
    private:
     CudaSession& session_;
     std::lock_guard<std::mutex> lock_;
+    Context::Scope scope_;
     std::chrono::steady_clock::time_point begin_;
   };
   Streams& streams() { return streams_; }

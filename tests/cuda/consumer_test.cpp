@@ -170,6 +170,38 @@ TEST(DeviceConsumer, MemoryStaysWithinItsLimit) {
   expect_nothing_lives(fake.counters(), "afterwards");
 }
 
+/// A limit on the host's memory: samples wait, start over, or are errors, also around the device's barriers.
+TEST(DeviceConsumer, TheHostsMemoryHasItsOwnLimit) {
+  FakeCuda fake;
+  for (const auto& [name, recipe] :
+       {std::pair<std::string, TwinRecipe>{"everything", everything()}, {"round_trip", round_trip()}}) {
+    const TwinProgram twins = make_twins(recipe, 5, 3);
+    const TwinDelivered expected = judge(twins, 1);
+    int fitted = 0, failed = 0;
+    for (const int64_t limit : {300, 700, 1500, 4000, 16000, 64000}) {
+      for (const auto executor : {ExecutorKind::kInline, ExecutorKind::kCpu}) {
+        SessionOptions options;
+        options.executor = executor;
+        options.num_threads = 4;
+        options.allocator = std::make_shared<runtime::Allocator>(limit);
+        auto session = Session::create(twins.gpu, twin_natives(), options);
+        if (!session) continue;  // the outputs of a batch take more
+        const TwinDelivered found = deliver_all(**session, 1);
+        session->reset();
+        (found.errors.empty() ? fitted : failed) += 1;
+        EXPECT_TRUE(!found.errors.empty() || found == expected) << name << ", " << limit;
+        for (const std::string& error : found.errors)
+          EXPECT_NE(error.find("memory limit"), std::string::npos) << error;
+        EXPECT_EQ(options.allocator->bytes_in_use(), 0);
+      }
+    }
+    EXPECT_GT(fitted, 2) << name;
+    EXPECT_GT(failed, 0) << name;
+  }
+  EXPECT_EQ(fake.errors(), "");
+  expect_nothing_lives(fake.counters(), "afterwards");
+}
+
 TEST(DeviceConsumer, ADeviceThatIsFullSaysSoAndTheProcessGoesOn) {
   FakeCuda fake(FakeSettings{{"FAKE_CUDA_MEMORY", "20000"}});
   const TwinProgram twins = make_twins(everything("\"size\": 24"), 24);
