@@ -70,20 +70,19 @@ std::string PictureOptions::arguments() const {
 }
 
 void add_policy_argument(CLI::App* app, std::string& policy) {
-  add_option(app, "policy", policy, {"POLICY", "", "a JSON file or a spelling", "policy.json"})->required();
+  add_option(app, "policy", policy, {"POLICY", "", "a JSON file or a spelling", "policy.json"}).required();
 }
 
 void add_picture_options(CLI::App* app, PictureOptions& options) {
   add_option(app, "--data", options.data, {"FOLDER", "", "a folder of folders of pictures", "--data photos"})
-      ->required();
+      .required();
   // The default as the command has it.
-  app->add_option("--size", options.size,
-                  describe({"PIXELS", std::to_string(options.size).c_str(),
-                            "height and width of the pictures", "--size 224"}))
-      ->type_name("PIXELS")
-      ->check(CLI::Range(8, 2048).description(""));
+  add_option(
+      app, "--size", options.size,
+      {"PIXELS", std::to_string(options.size).c_str(), "height and width of the pictures", "--size 224"})
+      .between(8, 2048);
   add_option(app, "--seed", options.seed, {"N", "0", "other draws", "--seed 7"})
-      ->check(CLI::Range(uint64_t{0}, uint64_t{INT64_MAX}).description(""));
+      .between(uint64_t{0}, uint64_t{INT64_MAX});
   add_option(app, "--extra", options.extras,
              {"NAME=VALUE", "", "an argument for the policy's operations, as in the language; repeatable",
               "--extra fill_value=0"});

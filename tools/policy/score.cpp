@@ -128,22 +128,22 @@ int score(const Options& options, Reporter& reporter) {
 
 Command add_policy_score(CLI::App& parent) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = parent.add_subcommand(
-      "score",
+  CLI::App* app = add_subcommand(
+      parent, "score",
       "Affinity and diversity over the pictures of a folder: a guess of how good policies are, without "
       "training");
   add_option(
       app, "policies", options->policies,
       {"POLICY…", "", "JSON files or spellings; each picture is decoded once for all of them", "policy.json"})
-      ->required()
-      ->expected(1, 64);
+      .required()
+      .values(1, 64);
   add_picture_options(app, options->pictures);
   add_option(app, "--samples", options->samples, {"N", "128", "how many pictures", "--samples 500"})
-      ->check(CLI::Range(size_t{2}, size_t{1'000'000}).description(""));
+      .between(size_t{2}, size_t{1'000'000});
   add_option(app, "--draws", options->draws,
              {"N", "4", "how many augmented copies of each picture", "--draws 8"})
-      ->check(CLI::Range(2, 64).description(""));
-  app->add_flag("--json", options->json, "one JSON object (default: off; example: --json)");
+      .between(2, 64);
+  add_flag(app, "--json", options->json, "one JSON object (default: off; example: --json)");
   return {app, [options](Reporter& reporter) { return score(*options, reporter); }};
 }
 

@@ -36,16 +36,18 @@ std::string identifier(const std::string& name) {
 
 class Emitter {
  public:
-  Emitter(const LoopKernel& kernel, const std::string& name) : kernel_(kernel), name_(name) {}
+  Emitter(const LoopKernel& kernel, const std::string& name, bool is_arm = false)
+      : kernel_(kernel), name_(name), is_arm_(is_arm) {}
 
   std::string run() {
     out_.line(fmt::format("// {}", kernel_.name));
     const int inputs = num_inputs(kernel_);
     int tensors = 0;
     for (const LoopBuffer& buffer : kernel_.buffers) tensors = std::max(tensors, buffer.tensor + 1);
-    out_.line(fmt::format("GALATEA_KERNEL({}, {}, {}) {{", name_, inputs, tensors - inputs));
+    out_.line(is_arm_ ? fmt::format("GALATEA_ARM({}) {{", name_)
+                      : fmt::format("GALATEA_KERNEL({}, {}, {}) {{", name_, inputs, tensors - inputs));
     out_.indent();
-    out_.line("GALATEA_SAMPLE");
+    if (!is_arm_) out_.line("GALATEA_SAMPLE");
     out_.line("u32 flags = 0;");
     for (size_t p = 0; p < kernel_.params.size(); ++p) emit_param(p);
     if (kernel_.block_bytes) emit_block_memory();
@@ -111,7 +113,8 @@ class Emitter {
   void emit_block_memory() {
     const Expr& bytes = kernel_.block_bytes;
     const bool known = is_const(bytes) && const_value(bytes) <= kSharedBytes;
-    out_.line(fmt::format("GALATEA_SHARED({})", known ? const_value(bytes) : kSharedBytes));
+    // Of the kernels of one launch a block runs one: they share it.
+    if (!is_arm_) out_.line(fmt::format("GALATEA_SHARED({})", block_memory(kernel_)));
     if (known) {
       out_.line("u8* const memory = shared;");
       out_.line("const u32 blocks = tiles;");
@@ -433,6 +436,7 @@ class Emitter {
 
   const LoopKernel& kernel_;
   const std::string& name_;
+  const bool is_arm_;
   TextWriter out_;
   std::unordered_map<const ExprNode*, std::string> names_;
   bool in_tile_ = false;
@@ -442,6 +446,15 @@ class Emitter {
 }  // namespace
 
 std::string emit_cuda(const LoopKernel& loops, const std::string& name) { return Emitter(loops, name).run(); }
+std::string emit_cuda_arm(const LoopKernel& loops, const std::string& name) {
+  return Emitter(loops, name, true).run();
+}
+
+int64_t block_memory(const LoopKernel& loops) {
+  if (!loops.block_bytes) return 0;
+  const bool known = is_const(loops.block_bytes) && const_value(loops.block_bytes) <= kSharedBytes;
+  return known ? const_value(loops.block_bytes) : kSharedBytes;
+}
 
 int num_inputs(const LoopKernel& loops) {
   int count = 0;

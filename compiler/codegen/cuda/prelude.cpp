@@ -26,7 +26,7 @@ typedef double f64;
 struct f16 { u16 bits; };
 
 struct galatea_tensor { void* data; i64 extents[8]; i64 strides[8]; };
-struct galatea_call { const galatea_tensor* tensors; const u64* params; u8* scratch; u32* status; };
+struct galatea_call { const galatea_tensor* tensors; const u64* params; u8* scratch; u32* status; u64 kernel; };
 
 // A launch runs many calls. Call k has the blocks first_blocks[k] up to first_blocks[k + 1], its tiles.
 #ifdef __CUDACC__
