@@ -38,7 +38,7 @@ int explain_code(const std::string& code, Reporter& reporter) {
   return kUsage;
 }
 
-int run(const Options& options, Reporter& reporter) {
+int run(Options options, Reporter& reporter) {
   if (is_code(options.what)) return explain_code(options.what, reporter);
   if (options.emit == "ast") {
     std::vector<Diagnostic> diagnostics;
@@ -48,15 +48,17 @@ int run(const Options& options, Reporter& reporter) {
     return reporter.status();
   }
   const PipelineHost host;
+  options.compile.to_run = false;
+  if (!host.choose_device(options.pipeline, options.compile, reporter)) return reporter.status();
   std::unique_ptr<ir::Graph> graph = host.stage(options.what, options.pipeline, reporter);
   if (graph == nullptr) return reporter.status();
   CompileReport report;
-  CompileChoice choice = options.compile;
-  choice.to_run = false;
-  auto program = host.compile(*graph, choice, nullptr, reporter, &report);
+  auto program = host.compile(*graph, options.compile, nullptr, reporter, &report);
   if (program == nullptr) return reporter.status();
   Result<std::string> text =
-      emit_level(options.emit, *program, report, options.pipeline.arch, options.compile.fuse);
+      options.emit == "plan" && reporter.json() && report.device.used
+          ? plan::to_json(report.device)
+          : emit_level(options.emit, *program, report, options.pipeline.arch, options.compile.fuse);
   if (!text) {
     reporter.report(text.error());
   } else {

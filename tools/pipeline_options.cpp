@@ -81,6 +81,16 @@ void add_compile_options(CLI::App* app, CompileChoice& choice, std::string& fuse
              {"on|off|DIR", "on", "whether compiled code is kept on disk, and where (galatea settings)",
               "--cache /var/cache/galatea"})
       .checked([](const std::string& text) { return text.empty() ? "no folder is named" : ""; });
+  add_option(app, "--launches", choice.launches_given,
+             {"auto|merged|separate", "auto",
+              "on a GPU, kernels for different samples: one launch, or one each; the same bits",
+              "--launches separate"})
+      .one_of({"auto", "merged", "separate"})
+      .then([&choice](const std::string& text) {
+        choice.launches = text == "merged"     ? plan::LaunchForm::kMerged
+                          : text == "separate" ? plan::LaunchForm::kSeparate
+                                               : plan::LaunchForm::kAuto;
+      });
   fuse = "on";
   add_option(app, "--fuse", fuse,
              {"on|off", "on", "whether operators share kernels; the same bits either way", "--fuse off"})
@@ -105,6 +115,7 @@ dsl::FrontendOptions PipelineHost::frontend_options(const PipelineOptions& optio
   if (options.on_error == "skip") out.host.on_error = ir::OnError::kSkip;
   if (options.on_error == "replace") out.host.on_error = ir::OnError::kReplace;
   out.host.device = options.device;
+  out.host.gpu_is_here = options.gpu_is_here;
   out.limits = options.limits;
   return out;
 }

@@ -150,10 +150,11 @@ void write_trace(const std::string& file, const Trace& trace, Reporter& reporter
   if (auto written = write_file(file, {text.begin(), text.end()}); !written) reporter.report(written.error());
 }
 
-int run(const Options& options, Reporter& reporter) {
+int run(Options options, Reporter& reporter) {
   const PipelineHost host;
   auto trace = options.trace.empty() ? nullptr : std::make_unique<Trace>();
-  if (!host.device_is_here(options.pipeline, reporter)) return reporter.status();
+  options.compile.outputs_on_cpu = !options.save.empty();
+  if (!host.choose_device(options.pipeline, options.compile, reporter)) return reporter.status();
   std::unique_ptr<ir::Graph> graph;
   std::vector<dsl::OutputOrigin> origins;
   {

@@ -30,6 +30,8 @@ const std::vector<Prepared>& prepared() {
     std::vector<std::pair<std::string, SampleKernel>> samples = sample_kernels();
     for (auto& [name, sample] : scalar_kernels())
       out.push_back({name, sample, lower_verified(sample.kernel, {.gpu = true, .fuse = false})});
+    for (auto& [name, sample] : tiled_kernels())
+      out.push_back({name, sample, lower_verified(sample.kernel, {.gpu = true})});
     for (auto& [name, sample] : samples)
       for (const bool fuse : {true, false})
         out.push_back({name + (fuse ? "" : "_apart"), sample,

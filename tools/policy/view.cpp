@@ -85,7 +85,7 @@ int view(const Options& options, Reporter& reporter) {
   sheet.column_labels = columns.labels;
   sheet.column_labels.insert(sheet.column_labels.begin(), "image");
   const OrderlyEnd orderly;
-  if (!gather(host, *graph, static_cast<size_t>(options.samples), "", sheet, reporter))
+  if (!gather(host, *graph, CompileChoice{}, static_cast<size_t>(options.samples), "", sheet, reporter))
     return reporter.status();
   return finish_sheet(sheet, options.output, reporter);
 }
