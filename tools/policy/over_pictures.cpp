@@ -47,6 +47,10 @@ std::string text_before_columns(const std::string& policy, const Pictures& pictu
       pictures.shuffled ? ", random_shuffle=True" : "", pictures.size, pictures.size, language_text(policy));
 }
 
+uint32_t first_line_behind(const std::string& text) {
+  return 1 + static_cast<uint32_t>(std::ranges::count(text, '\n'));
+}
+
 /// Stages the text; of what is said only errors are passed on: what load_policy() has said of a document is
 /// not said again.
 dsl::FrontendResult stage_text(const PipelineHost& host, const dsl::FrontendOptions& frontend,
@@ -115,7 +119,7 @@ StagedPictures stage_over_pictures(const PipelineHost& host, const policy::Docum
   frontend.import_root = file.parent_path().string();
   frontend.observe_runs = observed;
   const std::string before = text_before_columns(file.filename().string(), pictures);
-  out.columns_line = 1 + static_cast<uint32_t>(std::ranges::count(before, '\n'));
+  out.columns_line = first_line_behind(before);
   dsl::FrontendResult staged = stage_text(host, frontend, (file.parent_path() / "pictures.dali-dsl").string(),
                                           before, columns, reporter);
   if (!staged.ok || staged.graphs.empty()) return out;
@@ -124,25 +128,18 @@ StagedPictures stage_over_pictures(const PipelineHost& host, const policy::Docum
   return out;
 }
 
-std::unique_ptr<ir::Graph> stage_several_over_pictures(const PipelineHost& host,
-                                                       const std::vector<std::string>& policies,
-                                                       const Pictures& pictures, const std::string& columns,
-                                                       Reporter& reporter) {
+StagedPictures stage_several_over_pictures(const PipelineHost& host,
+                                           const std::vector<dsl::PolicyText>& policies,
+                                           const Pictures& pictures, const std::string& columns,
+                                           Reporter& reporter) {
+  StagedPictures out;
   dsl::FrontendOptions frontend;
-  for (const std::string& policy : policies) {
-    std::error_code error;
-    dsl::PolicyText text{policy, {}};
-    if (!fs::exists(policy, error)) {
-      const auto document = load_policy(policy, reporter);
-      if (!document) return nullptr;
-      text.text = policy::to_json(*document);
-    }
-    frontend.policies.push_back(std::move(text));
-  }
-  dsl::FrontendResult staged =
-      stage_text(host, frontend, "pictures.dali-dsl", text_before_columns("", pictures), columns, reporter);
-  if (!staged.ok || staged.graphs.empty()) return nullptr;
-  return std::move(staged.graphs[0]);
+  frontend.policies = policies;
+  const std::string before = text_before_columns("", pictures);
+  out.columns_line = first_line_behind(before);
+  dsl::FrontendResult staged = stage_text(host, frontend, "pictures.dali-dsl", before, columns, reporter);
+  if (staged.ok && !staged.graphs.empty()) out.graph = std::move(staged.graphs[0]);
+  return out;
 }
 
 }  // namespace galatea::tools

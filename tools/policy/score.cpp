@@ -8,6 +8,7 @@
 #include "base/scalar_op.h"
 #include "policy/search/features.h"
 #include "policy/search/proxy.h"
+#include "policy/writer.h"
 #include "tools/interrupt.h"
 #include "tools/messages.h"
 #include "tools/policy/over_pictures.h"
@@ -97,18 +98,23 @@ std::string text_of(const Options& options, const Samples& samples,
 }
 
 int score(const Options& options, Reporter& reporter) {
-  for (const std::string& policy : options.policies)
-    if (!load_policy(policy, reporter)) return reporter.status();
+  std::vector<dsl::PolicyText> policies;
+  for (const std::string& name : options.policies) {
+    const auto document = load_policy(name, reporter);
+    if (!document) return reporter.status();
+    policies.push_back({name, policy::to_json(*document)});
+  }
   const PipelineHost host;
   // What is in flight at a time is about the same for any number of policies.
   const auto count = static_cast<int>(options.policies.size());
   Pictures pictures = options.pictures.pictures(std::max(1, 8 / count));
   pictures.shuffled = true;  // or a small number of samples would be of one class
   const auto graph =
-      stage_several_over_pictures(host, options.policies, pictures,
+      stage_several_over_pictures(host, policies, pictures,
                                   fmt::format("label, *[augment(image, {}) for _ in range({})]",
                                               options.pictures.arguments(), options.draws),
-                                  reporter);
+                                  reporter)
+          .graph;
   const policy::Features features;
   Samples samples(options.policies.size());
   if (graph == nullptr || !gather_features(host, *graph, options, features, samples, reporter))

@@ -33,7 +33,7 @@ struct galatea_call { const galatea_tensor* tensors; const u64* params; u8* scra
 // A phase ends at a barrier.
 #define GALATEA_INLINE static __device__ __forceinline__
 #define GALATEA_KERNEL(name, inputs, outputs) \
-  extern "C" __global__ void __launch_bounds__(256) name(const galatea_call* calls, const u32* first_blocks, u32 num_calls)
+  extern "C" __global__ void __launch_bounds__(256, 2) name(const galatea_call* calls, const u32* first_blocks, u32 num_calls)
 #define GALATEA_BLOCK blockIdx.x
 #define GALATEA_PHASE { const i64 thread = (i64)tile * blockDim.x + threadIdx.x, step = (i64)tiles * blockDim.x;
 #define GALATEA_BLOCK_PHASE { const i64 thread = threadIdx.x, step = blockDim.x;
