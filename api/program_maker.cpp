@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <random>
 
+#include "compiler/choose_gpu.h"
 #include "compiler/codegen/llvm_backend.h"
 #include "compiler/compile.h"
 
@@ -48,6 +49,9 @@ void ProgramMaker::fix_what_was_read(dsl::LatePipeline& late, const SourceMap& s
 Result<ProgramMaker::Made> ProgramMaker::compile(const InputTypes& types, SourceMap& sources) {
   dsl::FrontendOptions frontend = options_;
   for (const auto& [name, type] : types) frontend.input_types[name] = type;
+  GALATEA_ASSIGN(const GpuChoice gpu,
+                 choose_gpu(frontend.host.device, GpuPurpose::kRun, codegen::default_cache_options()));
+  frontend.host.gpu_is_here = gpu.target.has_value();
   auto staged = dsl::stage_pipeline(file_, text_, frontend, library_->operators, sources);
   Made made;
   made.diagnostics = std::move(staged.diagnostics);
@@ -60,11 +64,16 @@ Result<ProgramMaker::Made> ProgramMaker::compile(const InputTypes& types, Source
   std::string about_backend;
   GALATEA_ASSIGN(const auto backend, codegen::make_backend(backend_, &about_backend));
   if (!about_backend.empty()) made.diagnostics.push_back(note(std::move(about_backend)));
+  if (!gpu.note.empty()) made.diagnostics.push_back(note(gpu.note));
   CompileOptions options;
   options.registry = &library_->operators;
   options.backend = backend.get();
+  if (frontend.host.device != "auto" || staged.graphs.front()->options.device != "cpu")
+    options.gpu = gpu.target;
   CompileReport report;
   GALATEA_ASSIGN(made.program, galatea::compile(*staged.graphs.front(), sources, options, &report));
+  if (gpu.compiler)
+    for (std::string& line : gpu.compiler->take_notes()) made.diagnostics.push_back(note(std::move(line)));
   for (std::string& line : backend->take_notes()) made.diagnostics.push_back(note(std::move(line)));
   made.diagnostics.insert(made.diagnostics.end(), report.diagnostics.begin(), report.diagnostics.end());
   return made;

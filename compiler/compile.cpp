@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "compiler/check_graph.h"
+#include "compiler/codegen/cuda/emit_launch.h"
 #include "compiler/kernel/passes/passes.h"
 #include "compiler/op/schema.h"
 #include "compiler/passes/pass_runner.h"
@@ -47,11 +48,14 @@ class Compilation {
     auto start = std::chrono::steady_clock::now();
     if (options_.check) GALATEA_TRY(check(input));
     auto graph = std::make_unique<ir::Graph>(input);
+    passes::DeviceMapping mapping = passes::map_devices(*graph, options_.gpu.has_value());
+    if (options_.outputs_on_cpu) mapping.outputs_on_gpu.assign(mapping.outputs_on_gpu.size(), false);
     if (options_.run_passes) {
       TraceScope scope(options_.trace, "passes", "compile");
       GALATEA_CHECK(options_.registry != nullptr, "compile: the graph passes need the registry");
       passes::PassOptions pass_options = passes::default_pass_options();
       pass_options.trace = options_.trace;
+      pass_options.for_gpu = options_.gpu.has_value();
       GALATEA_ASSIGN(auto reports, passes::run_passes(*graph, *options_.registry, pass_options));
       if (report_) {
         for (passes::PassReport& report : reports)
@@ -63,29 +67,41 @@ class Compilation {
     }
     auto program = std::make_shared<runtime::Program>();
     set_options(*graph, *program);
-    plan::ValueTable table(*graph);
+    plan::Placement placement;
+    std::unique_ptr<plan::ValueTable> made;
     {
       TraceScope scope(options_.trace, "lower operators", "compile");
-      table.fill();
+      made = make_table(*graph);
+      if (options_.gpu) {
+        placement = mapping.stated
+                        ? plan::place_as_stated(*graph, mapping)
+                        : plan::place_by_cost(*made, mapping, options_.fuse, options_.gpu->figures);
+        if (plan::forget_regions_of_downloads(*graph, *made, placement)) made = make_table(*graph);
+      }
     }
+    plan::ValueTable& table = *made;
     const plan::KernelGroups groups = [&] {
       TraceScope scope(options_.trace, "form kernels", "compile");
-      return plan::form_kernels(table, options_.fuse);
+      return plan::form_kernels(table, options_.fuse, placement);
     }();
+    if (placement.uses_gpu()) program->device = options_.gpu->number;
+    const plan::Residence residence =
+        placement.uses_gpu() ? plan::Residence(table, groups) : plan::Residence();
     std::vector<plan::PlannedKernel> planned;
     {
       TraceScope scope(options_.trace, "lower kernels", "compile");
       for (const plan::KernelGroup& group : groups.groups) {
-        GALATEA_ASSIGN(plan::PlannedKernel kernel, plan_kernel(*graph, table, group, *program));
+        GALATEA_ASSIGN(plan::PlannedKernel kernel, plan_kernel(*graph, table, group, residence, *program));
         planned.push_back(std::move(kernel));
       }
     }
     GALATEA_TRY(make_code(*program));
     {
       TraceScope scope(options_.trace, "emit program", "compile");
-      GALATEA_TRY(plan::emit_sample_program(table, groups, planned, sources_, program->seed, *program,
-                                            report_ ? &report_->memory : nullptr));
+      GALATEA_TRY(plan::emit_sample_program(table, {groups, planned, placement, residence}, sources_,
+                                            program->seed, *program, report_ ? &report_->memory : nullptr));
     }
+    if (program->device >= 0) GALATEA_TRY(make_device_code(placement, *program));
     program->compile_seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (report_) report_->graph = std::move(graph);
@@ -105,6 +121,12 @@ class Compilation {
     return std::unexpected(Error{ErrorKind::kUser, std::move(found)});
   }
 
+  static std::unique_ptr<plan::ValueTable> make_table(const ir::Graph& graph) {
+    auto table = std::make_unique<plan::ValueTable>(graph);
+    table->fill();
+    return table;
+  }
+
   static void set_options(const ir::Graph& graph, runtime::Program& program) {
     program.name = graph.name;
     program.batch_size = graph.options.batch_size;
@@ -122,10 +144,12 @@ class Compilation {
   }
 
   Result<plan::PlannedKernel> plan_kernel(const ir::Graph& graph, const plan::ValueTable& table,
-                                          const plan::KernelGroup& group, runtime::Program& program) {
+                                          const plan::KernelGroup& group, const plan::Residence& residence,
+                                          runtime::Program& program) {
     plan::PlannedKernel planned;
+    planned.on_gpu = group.on_gpu;
     if (group.nodes.empty()) return planned;
-    plan::BuiltKernel built = plan::build_kernel(table, group);
+    plan::BuiltKernel built = plan::build_kernel(table, group, residence);
     if (built.outputs.empty()) return planned;
     kernel::KernelPassOptions pass_options;
     // Unfused, every stage stays as its operator wrote it, for comparing.
@@ -139,6 +163,7 @@ class Compilation {
     KernelReport report;
     report.name = kernel.name;
     report.why = group.why;
+    report.on_gpu = group.on_gpu;
     for (ir::NodeId node : group.nodes) {
       report.operators.push_back(op::shown_name(graph.node(node)));
       if (const SourceFile* file = sources_.file(graph.node(node).span.file))
@@ -156,7 +181,7 @@ class Compilation {
   /// Number of the program's kernel for this canonical form; equal forms share code.
   Result<int> code_for(const kernel::Kernel& kernel, KernelReport& report, runtime::Program& program) {
     report.kernel = kernel;
-    std::string canonical = kernel::canonical_text(kernel);
+    std::string canonical = (report.on_gpu ? "gpu " : "") + kernel::canonical_text(kernel);
     if (auto found = kernels_.find(canonical); found != kernels_.end()) {
       runtime::ProgramKernel& known = program.kernels[static_cast<size_t>(found->second)];
       if (known.operators != report.operators) known.name = kernel.name;
@@ -166,11 +191,13 @@ class Compilation {
       report.loops = pending.loops;
       return found->second;
     }
-    kernel::ScheduleOptions schedule_options = backend_->schedule_options();
+    kernel::ScheduleOptions schedule_options =
+        report.on_gpu ? kernel::ScheduleOptions{.gpu = true} : backend_->schedule_options();
     schedule_options.fuse = options_.fuse;
     report.schedule = kernel::make_schedule(kernel, schedule_options);
     report.loops = kernel::lower(kernel, report.schedule, schedule_options);
-    program.kernels.push_back({kernel.name, report.operators, nullptr});
+    program.kernels.push_back({kernel.name, report.operators, nullptr, nullptr});
+    if (report.on_gpu) program.kernels.back().device = codegen::describe_device_kernel(kernel, report.loops);
     int index = static_cast<int>(program.kernels.size()) - 1;
     kernels_.emplace(std::move(canonical), index);
     pending_.push_back({kernel, report.schedule, report.loops, report_ ? report_->kernels.size() : 0});
@@ -181,16 +208,73 @@ class Compilation {
   Status make_code(runtime::Program& program) {
     TraceScope scope(options_.trace, "kernels", "compile");
     std::vector<codegen::KernelJob> jobs;
-    for (const Pending& pending : pending_) jobs.push_back({&pending.kernel, &pending.loops});
+    std::vector<size_t> numbers;
+    for (size_t i = 0; i < pending_.size(); ++i) {
+      if (program.kernels[i].device) continue;
+      jobs.push_back({&pending_[i].kernel, &pending_[i].loops});
+      numbers.push_back(i);
+    }
     GALATEA_ASSIGN(std::vector<codegen::CompiledKernel> compiled, backend_->compile(jobs));
     for (size_t i = 0; i < compiled.size(); ++i) {
-      program.kernels[i].code = std::move(compiled[i].code);
-      ++(compiled[i].from_cache ? program.kernels_cached : program.kernels_compiled);
-      if (!report_) continue;
-      report_->kernels[pending_[i].report].from_cache = compiled[i].from_cache;
-      report_->kernels[pending_[i].report].seconds = compiled[i].seconds;
+      program.kernels[numbers[i]].code = std::move(compiled[i].code);
+      note_code(numbers[i], compiled[i].from_cache, compiled[i].seconds, program);
     }
     return {};
+  }
+
+  void note_code(size_t kernel, bool from_cache, double seconds, runtime::Program& program) {
+    ++(from_cache ? program.kernels_cached : program.kernels_compiled);
+    if (!report_) return;
+    report_->kernels[pending_[kernel].report].from_cache = from_cache;
+    report_->kernels[pending_[kernel].report].seconds = seconds;
+  }
+
+  /// Which calls are launched together, and their code: the kernels of one launch are one text.
+  Status make_device_code(const plan::Placement& placement, runtime::Program& program) {
+    TraceScope scope(options_.trace, "kernels of the GPU", "compile");
+    std::vector<plan::Launch> launches = plan::plan_launches(program, options_.gpu->launches);
+    if (report_) report_->device = plan::report_device(program, launches, placement.why);
+    // A kernel of several launches is a kernel of the program for each of them.
+    const std::vector<runtime::ProgramKernel> planned = program.kernels;
+    std::vector<std::vector<codegen::KernelJob>> texts;
+    std::vector<std::vector<int>> made;
+    for (plan::Launch& launch : launches) {
+      std::vector<codegen::KernelJob>& jobs = texts.emplace_back();
+      std::vector<int>& numbers = made.emplace_back();
+      for (size_t k = 0; k < launch.kernels.size(); ++k) {
+        const int kernel = launch.kernels[k];
+        const Pending& pending = pending_[static_cast<size_t>(kernel)];
+        jobs.push_back({&pending.kernel, &pending.loops});
+        numbers.push_back(plan::kernel_for_launch(program, planned, launch, k));
+      }
+    }
+    if (report_) report_->device_text = text_of(launches);
+    if (!options_.gpu->compiler) return {};
+    GALATEA_ASSIGN(const std::vector<codegen::DeviceLaunchCode> code, options_.gpu->compiler->compile(texts));
+    for (size_t l = 0; l < launches.size(); ++l)
+      for (size_t k = 0; k < made[l].size(); ++k) {
+        auto& known = program.kernels[static_cast<size_t>(made[l][k])].device;
+        auto with_code = std::make_shared<runtime::DeviceKernel>(*known);
+        with_code->cubin = code[l].cubin;
+        known = std::move(with_code);
+      }
+    for (size_t l = 0; l < launches.size(); ++l)
+      for (int kernel : launches[l].kernels)
+        note_code(static_cast<size_t>(kernel), code[l].from_cache, code[l].seconds, program);
+    return {};
+  }
+
+  /// For people: with the names that the compiled texts do without.
+  std::string text_of(const std::vector<plan::Launch>& launches) const {
+    std::string out;
+    for (size_t number = 0; number < launches.size(); ++number) {
+      std::vector<const kernel::LoopKernel*> loops;
+      for (int kernel : launches[number].kernels)
+        loops.push_back(&pending_[static_cast<size_t>(kernel)].loops);
+      out += fmt::format("// launch {}\n{}\n", number,
+                         codegen::emit_cuda_launch(loops, fmt::format("launch_{}", number)));
+    }
+    return out;
   }
 
   /// A kernel of the program that waits for its code, and its place in the report.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,16 +14,30 @@
 #include "base/source.h"
 #include "base/trace.h"
 #include "compiler/codegen/backend.h"
+#include "compiler/codegen/cuda/device_code.h"
 #include "compiler/ir/graph.h"
 #include "compiler/passes/pass_runner.h"
+#include "compiler/plan/device_report.h"
+#include "compiler/plan/launches.h"
 #include "compiler/plan/memory_plan.h"
+#include "compiler/plan/place_by_cost.h"
 #include "runtime/program.h"
 
 namespace galatea {
 
+/// The GPU that a program is made for.
+struct GpuTarget {
+  int number = 0;                               ///< as in --device gpu:N
+  codegen::DeviceCompiler* compiler = nullptr;  ///< nullptr: kernels are planned, and not compiled
+  plan::LaunchForm launches = plan::LaunchForm::kAuto;
+  plan::CostFigures figures;
+};
+
 struct CompileOptions {
   const op::Registry* registry = nullptr;     ///< the operators; needed by the graph passes (run_passes)
   codegen::KernelBackend* backend = nullptr;  ///< nullptr: the interpreter
+  std::optional<GpuTarget> gpu;               ///< nothing: all runs on the CPU
+  bool outputs_on_cpu = false;                ///< also where the text leaves them on a GPU
   bool fuse = true;        ///< false: one kernel a node, every stage stored (for comparing)
   bool run_passes = true;  ///< false: the graph as it is
   bool check = true;       ///< false: what fails for every sample fails when it runs (for comparing)
@@ -34,7 +49,8 @@ struct KernelReport {
   std::string name;
   std::vector<std::string> operators;
   std::vector<uint32_t> lines;
-  std::string why;        ///< what fused with what, and what did not, and why
+  std::string why;  ///< what fused with what, and what did not, and why
+  bool on_gpu = false;
   kernel::Kernel kernel;  ///< after the kernel passes
   kernel::Schedule schedule;
   kernel::LoopKernel loops;
@@ -48,6 +64,8 @@ struct CompileReport {
   std::vector<passes::PassReport> passes;
   std::vector<plan::MemoryClaim> memory;  ///< what a sample takes, in terms of the graph's symbols
   std::vector<std::string> notes;
+  plan::DeviceReport device;            ///< of a program for a GPU
+  std::string device_text;              ///< CUDA, a text a launch, as it is compiled but for names
   std::vector<Diagnostic> diagnostics;  ///< warnings of the checks that need no data
 };
 

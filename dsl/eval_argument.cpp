@@ -105,6 +105,7 @@ bool Evaluator::add_common_argument(const op::Operator& op, const CallArguments:
       return false;
     }
     if (value.text() != "cpu") note_device(keyword.span, "`device=\"" + value.text() + "\"`");
+    spec.args.push_back({keyword.name, ir::Attr(value.text()), keyword.span});
     return true;
   }
   if (keyword.name == "name") {

@@ -147,6 +147,10 @@ Value Evaluator::merge_nodes(std::vector<Value> values, const MergeContext& cont
   for (const Value& value : values) {
     if (numbers_only || value.is_number()) rank = std::max(rank, rank_of(value));
   }
+  // Numbers lie where the nodes lie that they meet.
+  const bool with_gpu = std::ranges::any_of(
+      values, [&](const Value& v) { return v.is_node() && type_of(v).device == ir::Device::kGpu; });
+  const std::string device = with_gpu ? "gpu" : "";
   std::vector<Value> originals = values;
   for (size_t i = 0; i < values.size(); ++i) {
     if (values[i].is_node()) {
@@ -159,7 +163,7 @@ Value Evaluator::merge_nodes(std::vector<Value> values, const MergeContext& cont
     ir::BlockId here = builder_->insertion_block();
     builder_->set_insertion_block(home_of(context.join));
     auto dtype = values[i].is_number() ? std::optional(number_dtype(rank)) : std::nullopt;
-    values[i] = constant_node(values[i], context.spans[i], dtype);
+    values[i] = constant_node(values[i], context.spans[i], dtype, {}, {}, device);
     builder_->set_insertion_block(here);
     if (values[i].is_poison()) return Value::poison();
   }

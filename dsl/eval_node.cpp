@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/attr.h"
+#include "compiler/op/devices.h"
+#include "compiler/op/schema.h"
 #include "dsl/array.h"
 #include "dsl/evaluator.h"
 #include "dsl/pixel.h"
@@ -140,7 +142,7 @@ bool flatten(const Value& given, size_t axis, std::vector<int64_t>& shape, std::
 }  // namespace
 
 Value Evaluator::constant_node(const Value& value, Span span, std::optional<DType> dtype, std::string layout,
-                               std::vector<int64_t> shape) {
+                               std::vector<int64_t> shape, const std::string& device) {
   if (value.is_poison()) return Value::poison();
   if (!graph_) return fail(Message::kOutsidePipeline, span, {"a constant"});
   std::vector<int64_t> extents;
@@ -202,6 +204,7 @@ Value Evaluator::constant_node(const Value& value, Span span, std::optional<DTyp
   spec.args.push_back({"dtype", ir::Attr(type), span});
   spec.args.push_back({"shape", ir::Attr(shape.empty() ? extents : shape), span});
   if (!layout.empty()) spec.args.push_back({"layout", ir::Attr(layout), span});
+  if (!device.empty()) spec.args.push_back({std::string(op::kDeviceArg), ir::Attr(device), span});
   return add_node(std::move(spec));
 }
 
@@ -307,10 +310,19 @@ Value Evaluator::node_index(const Value& base, const Expression& index, Span spa
 
 // ---- methods ----
 
+// `.gpu()` and `.cpu()`; where it lies already, nothing happens.
+Value Evaluator::move_node(const Value& node, ir::Device to, Span span) {
+  if (type_of(node).device == to) return node;
+  const bool gpu = to == ir::Device::kGpu;
+  std::vector<ir::Arg> args;
+  if (gpu) args.push_back({std::string(op::kDeviceArg), ir::Attr(std::string("gpu")), span});
+  return node_operator(std::string(gpu ? op::kToGpu : op::kToCpu), {node}, span, std::move(args));
+}
+
+// One note, and none beside errors: what does not run needs no word about where.
 void Evaluator::note_device(Span span, const std::string& what) {
-  if (noted_device_) return;
-  noted_device_ = true;
-  note(Message::kRunsOnCpu, span, {what});
+  const HostOptions& host = options_.host;
+  if (!device_note_ && host.device == "auto" && !host.gpu_is_here) device_note_.emplace(span, what);
 }
 
 namespace {
@@ -325,12 +337,15 @@ Value method_shape(Evaluator& evaluator, CallArguments& arguments) {
   for (const CallArguments::Keyword& keyword : arguments.keywords) {
     bool is_dtype = keyword.name == "dtype" && keyword.value.is(ValueKind::kDType);
     bool is_device = keyword.name == "device" && keyword.value.is(ValueKind::kString);
-    if (is_dtype)
+    if (is_dtype) {
       args.push_back({"dtype", ir::Attr(keyword.value.dtype), keyword.span});
-    else if (is_device && keyword.value.text() != "cpu")
-      evaluator.note_device(keyword.span, "`device=\"" + keyword.value.text() + "\"`");
-    else if (!is_device)
+    } else if (is_device) {
+      if (keyword.value.text() != "cpu")
+        evaluator.note_device(keyword.span, "`device=\"" + keyword.value.text() + "\"`");
+      args.push_back({std::string(op::kDeviceArg), ir::Attr(keyword.value.text()), keyword.span});
+    } else {
       return evaluator.fail(Message::kBadArgument, keyword.span, {"shape", "`dtype=` and `device=`"});
+    }
   }
   return evaluator.node_operator("shapes", {arguments.self}, arguments.span, std::move(args));
 }
@@ -339,13 +354,13 @@ Value method_gpu(Evaluator& evaluator, CallArguments& arguments) {
   if (!arguments.positional.empty() || !arguments.keywords.empty())
     return evaluator.fail(Message::kBadArgument, arguments.span, {arguments.name, "no arguments"});
   evaluator.note_device(arguments.span, "`.gpu()`");
-  return arguments.self;
+  return evaluator.move_node(arguments.self, ir::Device::kGpu, arguments.span);
 }
 
 Value method_cpu(Evaluator& evaluator, CallArguments& arguments) {
   if (!arguments.positional.empty() || !arguments.keywords.empty())
     return evaluator.fail(Message::kBadArgument, arguments.span, {arguments.name, "no arguments"});
-  return arguments.self;
+  return evaluator.move_node(arguments.self, ir::Device::kCpu, arguments.span);
 }
 
 // What stands before the dot of `image.mean`, where it is short enough to repeat in a help.

@@ -201,7 +201,8 @@ class Evaluator {
   /// A static value as a data node; poison after an error. `dtype`: wanted, else by its kind.
   bool in_pipeline() const { return graph_; }
   Value constant_node(const Value& value, Span span, std::optional<DType> dtype = std::nullopt,
-                      std::string layout = {}, std::vector<int64_t> shape = {});
+                      std::string layout = {}, std::vector<int64_t> shape = {},
+                      const std::string& device = {});
   Value stack_nodes(const std::vector<Value>& elements, Span span);
   Value node_attribute(const Value& node, const std::string& name, Span span, Span name_span);
   std::string type_text(const Value& value) const;
@@ -209,6 +210,7 @@ class Evaluator {
   Value find_operator(ModuleObject& names, const std::string& name, Span span);
   /// Notes once that something named for the GPU runs on the CPU.
   void note_device(Span span, const std::string& what);
+  Value move_node(const Value& node, ir::Device to, Span span);
 
   // ---- choices among functions (eval_select.cpp) ----
   /// Calls the arm that `index` names: now where it is known, else per sample, by one branch of many ways.
@@ -491,7 +493,7 @@ class Evaluator {
   std::map<std::pair<std::string, int64_t>, Span>
       seeds_;         ///< of random operators: where they were first given
   Span returned_at_;  ///< where the function that ended last returned
-  bool noted_device_ = false;
+  std::optional<std::pair<Span, std::string>> device_note_;  ///< the first that names a GPU
   // ---- policies (policy_file.cpp) ----
   bool may_stand_here(Span load);
   const PolicyText* standing_policy_ = nullptr;  ///< what the next `policy.load` reads

@@ -27,6 +27,7 @@ struct HostOptions {
   std::optional<bool> exact;
   std::optional<ir::OnError> on_error;
   std::string device = "auto";  ///< "auto", "cpu", "gpu", "gpu:N"
+  bool gpu_is_here = false;     ///< auto: what names a GPU will run on one
 };
 
 /// What the host says of an external input where the text leaves it open.

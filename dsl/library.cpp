@@ -182,7 +182,7 @@ Value call_constant(Evaluator& ev, CallArguments& a) {
   if (!ev.in_pipeline() && !given(2) && !given(3))
     return to_array(ev, parts[0], a.span, given(1) ? std::optional(parts[1].dtype) : std::nullopt);
   return ev.constant_node(parts[0], a.span, given(1) ? std::optional<DType>(parts[1].dtype) : std::nullopt,
-                          given(3) ? parts[3].text() : "", shape);
+                          given(3) ? parts[3].text() : "", shape, given(4) ? parts[4].text() : "");
 }
 
 void add_types(Evaluator& ev, std::map<std::string, ModuleObject*>& modules, ModuleObject& types) {

@@ -158,6 +158,7 @@ bool Evaluator::apply_option(const std::string& name, const Value& value, Span s
                  (value.text() == "cpu" || value.text() == "gpu" || value.text() == "mixed");
     if (!known) return fail(Message::kBadDevice, span, {type_text(value)}), false;
     if (value.text() != "cpu") note_device(span, "`device=\"" + value.text() + "\"`");
+    options.device = value.text() == "cpu" ? "cpu" : "gpu";
     return true;
   }
   if (name == "output_dtype" || name == "output_ndim" || name == "output_layout") {
@@ -423,7 +424,8 @@ std::unique_ptr<ir::Graph> Evaluator::stage(PipelineObject& pipeline) {
   number_merges_.clear();
   node_names_.clear();
   seeds_.clear();
-  noted_device_ = false;
+  device_note_.reset();
+  const size_t errors_before = sink_.num_errors();
   inputs_.clear();
   noted_runs_.clear();
   late_.reset();
@@ -452,6 +454,8 @@ std::unique_ptr<ir::Graph> Evaluator::stage(PipelineObject& pipeline) {
     Value result = run_function(function, *frame, {});
     good = alive() && finish_outputs(pipeline, result, *graph, checks);
   }
+  if (good && device_note_ && sink_.num_errors() == errors_before)
+    note(Message::kRunsOnCpu, device_note_->first, {device_note_->second});
   const bool is_late =
       std::any_of(inputs_.begin(), inputs_.end(), [](const auto& input) { return !input.type; });
   if (is_late) late_ = LatePipeline{pipeline.name, graph->options, std::move(inputs_)};

@@ -50,6 +50,11 @@ struct Sites {
   std::vector<int32_t> launch_of, kernel_of;
 };
 
+bool share_code(const Program& program, int32_t a, int32_t b) {
+  return a == b || program.kernels[static_cast<size_t>(a)].device->cubin ==
+                       program.kernels[static_cast<size_t>(b)].device->cubin;
+}
+
 Result<Sites> find_sites(const Program& program) {
   Sites out;
   out.launch_of.assign(program.kernel_calls.size(), -1);
@@ -63,8 +68,9 @@ Result<Sites> find_sites(const Program& program) {
     if (call.launch >= 0) launch = shared.try_emplace(call.launch, launch).first->second;
     if (launch == static_cast<int32_t>(out.kernel_of.size())) {
       out.kernel_of.push_back(call.kernel);
-    } else if (out.kernel_of[static_cast<size_t>(launch)] != call.kernel) {
-      return make_error(message::kBadProgram, "calls of several kernels share a launch");
+    } else if (!share_code(program, out.kernel_of[static_cast<size_t>(launch)], call.kernel)) {
+      return make_error(message::kBadProgram,
+                        "calls of kernels that have no function in common share a launch");
     }
   }
   return out;

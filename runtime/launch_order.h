@@ -15,7 +15,7 @@ namespace galatea::runtime {
 
 struct LaunchOrder {
   std::vector<int32_t> launch_of;  ///< per Program::kernel_calls; -1: not of the device
-  std::vector<int32_t> kernel_of;  ///< per launch: Program::kernels
+  std::vector<int32_t> kernel_of;  ///< per launch: the first of its kernels in Program::kernels
   int num_launches() const { return static_cast<int>(kernel_of.size()); }
 };
 

@@ -130,8 +130,8 @@ struct KernelCallSpec {
   std::vector<int32_t> tensors;  ///< slots: inputs, then outputs
   std::vector<int32_t> params;   ///< registers
   int32_t scratch_bytes = -1;    ///< register
-  /// On a GPU: calls of equal number are one launch, of one kernel; no sample makes two of them. -1: a launch
-  /// of its own.
+  /// On a GPU: calls of equal number are one launch, of one kernel or of several with one cubin; no sample
+  /// makes two of them. -1: a launch of its own.
   int32_t launch = -1;
 };
 
@@ -149,6 +149,7 @@ struct DeviceKernel {
   int inputs = 0;                            ///< tensors of a call that are read; outputs follow
   bool can_be_tiled = false;                 ///< blocks may share a call
   bool may_fail = false;                     ///< it may raise flags
+  int32_t opcode = 0;                        ///< among the kernels of the cubin
 };
 struct ProgramKernel {
   std::string name;

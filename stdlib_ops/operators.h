@@ -16,6 +16,9 @@ op::Operator make_decoders_image_crop();
 op::Operator make_decoders_image_random_crop();
 op::Operator make_decoders_image_slice();
 op::Operator make_peek_image_shape();
+// between devices
+op::Operator make_to_gpu();
+op::Operator make_to_cpu();
 // image
 op::Operator make_resize();
 op::Operator make_random_resized_crop();

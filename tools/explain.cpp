@@ -38,7 +38,7 @@ int explain_code(const std::string& code, Reporter& reporter) {
   return kUsage;
 }
 
-int run(const Options& options, Reporter& reporter) {
+int run(Options options, Reporter& reporter) {
   if (is_code(options.what)) return explain_code(options.what, reporter);
   if (options.emit == "ast") {
     std::vector<Diagnostic> diagnostics;
@@ -48,15 +48,17 @@ int run(const Options& options, Reporter& reporter) {
     return reporter.status();
   }
   const PipelineHost host;
+  options.compile.to_run = false;
+  if (!host.choose_device(options.pipeline, options.compile, reporter)) return reporter.status();
   std::unique_ptr<ir::Graph> graph = host.stage(options.what, options.pipeline, reporter);
   if (graph == nullptr) return reporter.status();
   CompileReport report;
-  CompileChoice choice = options.compile;
-  choice.to_run = false;
-  auto program = host.compile(*graph, choice, nullptr, reporter, &report);
+  auto program = host.compile(*graph, options.compile, nullptr, reporter, &report);
   if (program == nullptr) return reporter.status();
   Result<std::string> text =
-      emit_level(options.emit, *program, report, options.pipeline.arch, options.compile.fuse);
+      options.emit == "plan" && reporter.json() && report.device.used
+          ? plan::to_json(report.device)
+          : emit_level(options.emit, *program, report, options.pipeline.arch, options.compile.fuse);
   if (!text) {
     reporter.report(text.error());
   } else {
@@ -70,15 +72,14 @@ int run(const Options& options, Reporter& reporter) {
 Command add_explain(CLI::App& parent) {
   auto options = std::make_shared<Options>();
   CLI::App* app =
-      parent.add_subcommand("explain", "Shows what a pipeline becomes; or the page of a diagnostic");
+      add_subcommand(parent, "explain", "Shows what a pipeline becomes; or the page of a diagnostic");
   add_option(app, "what", options->what,
              {"FILE|CODE", "", "a pipeline file, or the code of a diagnostic", "G0203"})
-      ->required();
+      .required();
   add_option(app, "--emit", options->emit,
              {"ast|graph|plan|kernel|loops|llvm|asm|cuda|ptx", "a page for people", "which level to print",
               "--emit graph"})
-      ->check(CLI::IsMember({"ast", "graph", "plan", "kernel", "loops", "llvm", "asm", "cuda", "ptx"})
-                  .description(""));
+      .one_of({"ast", "graph", "plan", "kernel", "loops", "llvm", "asm", "cuda", "ptx"});
   add_pipeline_options(app, options->pipeline);
   add_policies_option(app, options->pipeline);
   add_compile_options(app, options->compile, options->fuse);

@@ -44,6 +44,8 @@ std::string placement_text(kernel::Placement placement) {
       return "a small table, computed first";
     case kernel::Placement::kOutput:
       return "stored straight to the output";
+    case kernel::Placement::kTile:
+      return "a tile in each block's memory";
   }
   return "";
 }
@@ -233,6 +235,7 @@ std::string page_for_people(const runtime::Program& program, const CompileReport
   describe_passes(report, text);
   for (const KernelReport& kernel : report.kernels) describe_kernel(kernel, text);
   describe_memory(program, report, text);
+  if (report.device.used) text += "\n" + plan::to_text(report.device);
   for (const std::string& note : report.notes) text += fmt::format("\nnote: {}\n", note);
   return text;
 }
@@ -290,7 +293,8 @@ Result<std::string> emit_level(const std::string& level, const runtime::Program&
     const shape::GraphShapes shapes(*report.graph);
     return ir::to_text(*report.graph, shapes.type_texts());
   }
-  if (level == "plan") return runtime::to_text(program);
+  if (level == "plan")
+    return runtime::to_text(program) + (report.device.used ? "\n" + plan::to_text(report.device) : "");
   if (level == "kernel") {
     return for_each_kernel(report, "//", [](const KernelReport& k) -> Result<std::string> {
       return kernel::to_text(k.kernel) + kernel::to_text(k.kernel, k.schedule);
@@ -309,6 +313,7 @@ Result<std::string> emit_level(const std::string& level, const runtime::Program&
   }
   if (level == "ptx") return ptx_text(report, arch, fuse);
   // What every kernel needs stands before the first: the whole can be compiled as it is.
+  if (report.device.used) return codegen::cuda_prelude() + "\n" + report.device_text;
   GALATEA_ASSIGN(const std::string kernels,
                  for_each_kernel(report, "//", [&](const KernelReport& k) -> Result<std::string> {
                    return cuda_text(k, fuse);

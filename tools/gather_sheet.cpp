@@ -64,9 +64,9 @@ void add_batch(const runtime::Batch& batch, size_t limit, const std::string& lab
 
 }  // namespace
 
-bool gather(const PipelineHost& host, const ir::Graph& graph, size_t limit, const std::string& label,
-            ContactSheet& sheet, Reporter& reporter) {
-  auto program = host.compile(graph, {}, nullptr, reporter);
+bool gather(const PipelineHost& host, const ir::Graph& graph, const CompileChoice& choice, size_t limit,
+            const std::string& label, ContactSheet& sheet, Reporter& reporter) {
+  auto program = host.compile(graph, choice, nullptr, reporter);
   if (program == nullptr) return false;
   auto session = host.open(program, nullptr, reporter);
   if (session == nullptr) return false;

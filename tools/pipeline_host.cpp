@@ -107,10 +107,18 @@ std::unique_ptr<ir::Graph> PipelineHost::stage(const std::string& file, const Pi
   return nullptr;
 }
 
-bool PipelineHost::device_is_here(const PipelineOptions& options, Reporter& reporter) const {
-  if (!options.insists_on_gpu()) return true;
-  reporter.report(tool_error(ErrorKind::kSystem, Message::kNoDevice).error());
-  return false;
+bool PipelineHost::choose_device(PipelineOptions& options, CompileChoice& choice, Reporter& reporter) const {
+  Result<GpuChoice> found = choose_gpu(options.device, choice.to_run ? GpuPurpose::kRun : GpuPurpose::kLook,
+                                       cache_of(choice.cache));
+  if (!found) {
+    reporter.report(found.error());
+    return false;
+  }
+  choice.gpu = std::move(*found);
+  choice.may_stay_on_cpu = options.device == "auto";
+  options.gpu_is_here = choice.gpu.target.has_value();
+  if (!choice.gpu.note.empty()) report_note(std::move(choice.gpu.note), reporter);
+  return true;
 }
 
 std::shared_ptr<const runtime::Program> PipelineHost::compile(const ir::Graph& graph,
@@ -128,11 +136,19 @@ std::shared_ptr<const runtime::Program> PipelineHost::compile(const ir::Graph& g
   options.registry = &registry_;
   options.backend = backend->get();
   options.fuse = choice.fuse;
+  // What the text would like counts where the host leaves the choice open.
+  if (choice.gpu.target && !(choice.may_stay_on_cpu && graph.options.device == "cpu")) {
+    options.gpu = choice.gpu.target;
+    options.gpu->launches = choice.launches;
+    options.outputs_on_cpu = choice.outputs_on_cpu;
+  }
   options.trace = trace;
   CompileReport own_report;
   if (report == nullptr) report = &own_report;
   auto program = galatea::compile(graph, reporter.sources(), options, report);
   for (std::string& line : (*backend)->take_notes()) report_note(std::move(line), reporter);
+  if (choice.gpu.compiler)
+    for (std::string& line : choice.gpu.compiler->take_notes()) report_note(std::move(line), reporter);
   if (!program) {
     reporter.report(program.error());
     return nullptr;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/choose_gpu.h"
 #include "compiler/compile.h"
 #include "compiler/ir/graph.h"
 #include "compiler/op/operator.h"
@@ -31,8 +32,7 @@ struct PipelineOptions {
   std::optional<int64_t> seed;
   std::optional<uint64_t> memory_limit;
   std::string device = "auto", on_error, exact, arch;
-
-  bool insists_on_gpu() const { return device.starts_with("gpu"); }
+  bool gpu_is_here = false;  ///< choose_gpu() has found what `auto` means
 };
 void add_pipeline_options(CLI::App* app, PipelineOptions& options);
 /// --policies, for what runs or shows one pipeline.
@@ -44,6 +44,11 @@ struct CompileChoice {
   bool fuse = true;
   std::string cache = "on";  ///< "off", or the folder in which galatea keeps its files
   bool to_run = true;        ///< false: to be looked at, so that code for another processor will do
+  GpuChoice gpu;
+  bool may_stay_on_cpu = false;
+  bool outputs_on_cpu = false;  ///< to be written to files, or drawn
+  plan::LaunchForm launches = plan::LaunchForm::kAuto;
+  std::string launches_given = "auto";  ///< its word
 };
 void add_compile_options(CLI::App* app, CompileChoice& choice, std::string& fuse);
 
@@ -61,8 +66,8 @@ class PipelineHost {
   std::unique_ptr<ir::Graph> stage(const std::string& file, const PipelineOptions& options,
                                    Reporter& reporter,
                                    std::vector<dsl::OutputOrigin>* origins = nullptr) const;
-  /// Refuses, with status 3, what insists on a device that is not here.
-  bool device_is_here(const PipelineOptions& options, Reporter& reporter) const;
+  /// Where to run; before stage(). False: status 3, a device that is insisted on is not here.
+  bool choose_device(PipelineOptions& options, CompileChoice& choice, Reporter& reporter) const;
   /// Compiles for running. nullptr: there were errors. The report (for explain) may be nullptr.
   std::shared_ptr<const runtime::Program> compile(const ir::Graph& graph, const CompileChoice& choice,
                                                   Trace* trace, Reporter& reporter,

@@ -63,7 +63,9 @@ void change_draws(ir::Graph& graph, int draw) {
 
 int run(Options options, Reporter& reporter) {
   const PipelineHost host;
-  if (!host.device_is_here(options.pipeline, reporter)) return reporter.status();
+  CompileChoice choice;
+  choice.outputs_on_cpu = true;
+  if (!host.choose_device(options.pipeline, choice, reporter)) return reporter.status();
   // No more is made than is shown; a sample does not depend on the batch that it comes in.
   if (!options.pipeline.batch_size)
     options.pipeline.batch_size = options.draws > 0 ? 1 : std::min(options.samples, 8);
@@ -77,14 +79,15 @@ int run(Options options, Reporter& reporter) {
   ContactSheet sheet;
   const OrderlyEnd orderly;
   if (options.draws == 0) {
-    if (!gather(host, *graph, static_cast<size_t>(options.samples), "", sheet, reporter))
+    if (!gather(host, *graph, choice, static_cast<size_t>(options.samples), "", sheet, reporter))
       return reporter.status();
   }
   for (int draw = 0; draw < options.draws && !is_interrupted(); ++draw) {
     ir::Graph other = *graph;
     change_draws(other, draw);
     const auto rows = static_cast<size_t>(draw) + 1;
-    if (!gather(host, other, rows, fmt::format("draw {}  ", draw), sheet, reporter)) return reporter.status();
+    if (!gather(host, other, choice, rows, fmt::format("draw {}  ", draw), sheet, reporter))
+      return reporter.status();
   }
   return finish_sheet(sheet, options.output, reporter);
 }
@@ -93,17 +96,18 @@ int run(Options options, Reporter& reporter) {
 
 Command add_view(CLI::App& parent) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = parent.add_subcommand("view", "Draws a contact sheet: samples in rows, outputs in columns");
-  add_option(app, "file", options->file, {"FILE", "", "a pipeline file", "train.dali-dsl"})->required();
+  CLI::App* app =
+      add_subcommand(parent, "view", "Draws a contact sheet: samples in rows, outputs in columns");
+  add_option(app, "file", options->file, {"FILE", "", "a pipeline file", "train.dali-dsl"}).required();
   add_option(app, "-o,--output", options->output, {"PNG", "", "where the sheet goes", "-o sheet.png"})
-      ->required();
+      .required();
   add_option(app, "--samples", options->samples, {"N", "8", "how many samples", "--samples 4"})
-      ->check(CLI::Range(1, 200).description(""));
-  app->add_flag("--nodes", options->nodes,
-                "a column for every image on the way, by variable name (example: --nodes)");
+      .between(1, 200);
+  add_flag(app, "--nodes", options->nodes,
+           "a column for every image on the way, by variable name (example: --nodes)");
   add_option(app, "--draws", options->draws,
              {"N", "", "N random draws of the first sample instead", "--draws 6"})
-      ->check(CLI::Range(1, 200).description(""));
+      .between(1, 200);
   add_pipeline_options(app, options->pipeline);
   add_policies_option(app, options->pipeline);
   return {app, [options](Reporter& reporter) { return run(*options, reporter); }};

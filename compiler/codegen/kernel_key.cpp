@@ -31,6 +31,8 @@ class KeyWriter {
       number(strides.size());
       for (const int var : strides) number(var);
     }
+    number(static_cast<bool>(loops.block_bytes));
+    if (loops.block_bytes) expr(loops.block_bytes);
     block(loops.body);
     return nodes_ + std::move(out_);
   }

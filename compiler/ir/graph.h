@@ -135,6 +135,7 @@ struct PipelineOptions {
   bool exact = true;
   OnError on_error = OnError::kRaise;
   int64_t memory_limit = 0;  ///< bytes; 0: none
+  std::string device;        ///< where it would like to run: "cpu", "gpu"; empty: it does not say
 };
 
 class Graph {

@@ -95,6 +95,7 @@ class Printer {
     if (o.on_error != OnError::kRaise)
       out += fmt::format(", on_error={}", kOnError[static_cast<int>(o.on_error)]);
     if (o.memory_limit) out += fmt::format(", memory_limit={}", o.memory_limit);
+    if (!o.device.empty()) out += ", device=" + o.device;
     if (!graph_.output_names.empty()) out += ", outputs=" + to_text(Attr(graph_.output_names));
     return out;
   }

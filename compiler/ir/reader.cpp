@@ -65,6 +65,11 @@ class Reader {
     PipelineOptions& o = graph_.options;
     if (key == "exact") return read_flag(&o.exact);
     if (key == "on_error") return read_on_error();
+    if (key == "device") {
+      for (const char* name : {"cpu", "gpu"})
+        if (in_.take_word(name)) return o.device = name, Status{};
+      return in_.error("`cpu` or `gpu` is expected");
+    }
     if (key == "outputs") {
       GALATEA_ASSIGN(Attr names, read_attr());
       if (auto* list = std::get_if<std::vector<std::string>>(&names))

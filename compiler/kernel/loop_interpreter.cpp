@@ -51,12 +51,17 @@ class Interpreter {
 
  private:
   // ---- memory
+  int64_t shared_bytes() { return std::max(integer(kernel_.block_bytes), kSharedBytes); }
   void place_buffers() {
+    if (kernel_.block_bytes) shared_.resize(static_cast<size_t>(shared_bytes() + runtime::kBufferPadding));
     for (size_t b = 0; b < kernel_.buffers.size(); ++b) {
       const LoopBuffer& buffer = kernel_.buffers[b];
       Memory memory;
       memory.type = buffer.type;
-      if (buffer.kind == BufferKind::kScratch) {
+      if (buffer.kind == BufferKind::kShared) {
+        memory.data = shared_.data();
+        memory.high = shared_bytes() / size_of(buffer.type) - 1;
+      } else if (buffer.kind == BufferKind::kScratch) {
         memory.data = call_.scratch + integer(layout_.offsets[b]);
         memory.high = integer(buffer.elements) - 1;
       } else {
@@ -151,6 +156,7 @@ class Interpreter {
     const int64_t n = end - begin;
     const auto body = [&](int64_t i) {
       vars_[static_cast<size_t>(node.var)] = cell_from_int(DType::kI64, i);
+      if (node.role == LoopRole::kTile) std::fill(shared_.begin(), shared_.end(), uint8_t{0xA5});
       run_block(node.body);
     };
     if (!permuted_ || node.role == LoopRole::kSerial) {
@@ -198,6 +204,7 @@ class Interpreter {
   const ScratchLayout layout_;  ///< kept: steps_ knows its expressions by address
   std::vector<Cell> vars_;
   std::vector<Memory> memories_;
+  std::vector<uint8_t> shared_;  ///< of the tile that is being made
   std::unordered_map<const ExprNode*, Steps> steps_;
   std::unordered_map<const BandRow*, Block> expanded_;
   std::vector<DType> var_types_;

@@ -8,8 +8,9 @@
 // - For: runs body for var = begin, begin+1, … end-1. role kSerial: in order. role kVector: iterations are
 // independent; a code
 //   generator runs `lanes` of them at once, the tail masked. role kGrid: iterations are independent; a GPU
-//   spreads them over its threads, a CPU runs them in order. A statement may be preceded by others inside one
-//   body.
+//   spreads them over its threads, a CPU runs them in order. role kTile: iterations are independent, and what
+//   they leave in shared memory nobody reads; a GPU spreads them over the blocks of a call. A statement may
+//   be preceded by others inside one body.
 // - Let defines an immutable variable for the rest of its body; Declare a mutable one; Assign changes it.
 // Inside a kVector loop, variables are per lane.
 // - Store writes buffer[offset] = value (value has the buffer's type); with `add`, buffer[offset] += value,
@@ -19,7 +20,8 @@
 // different: wherever its condition holds, both bodies do the same, and then_body is quicker. Its condition
 // may differ between lanes; a code generator runs then_body if it holds in every lane, else else_body in all.
 // - Phase: on a GPU, a barrier for the threads of the sample stands between top-level phases; in order
-// elsewhere.
+// elsewhere. Phases inside a kTile loop are for the threads of the block that has the tile; they may stand in
+// serial loops and conditions, which are the same for all of these threads.
 // - BandRow: one row of a horizontal band over interleaved pixels, the shape worth hand-made vectors:
 //     for c in 0..channels, i in 0..width:
 //       dst[dst_offset + c*dst_plane + i] = f32( Σ_{k=0}^{taps-1} weights[i*taps_stride + k] * src[src_offset
@@ -40,8 +42,8 @@
 // - Loads are safe in every lane below `end` (borders clamp first and select afterwards); masked-off lanes
 // load at most kBufferPadding bytes past the end
 //   of a row of the buffer, so they need a mask only for tensors that the host lends.
-// - With ScheduleOptions::gpu the body is Lets and Phases; a Phase holds Lets and kGrid loops only (no
-// kVector, BandPrepare, BandRow).
+// - With ScheduleOptions::gpu the body is Lets and Phases, or Lets and one kTile loop; a Phase holds Lets and
+// kGrid loops only (no kVector, BandPrepare, BandRow).
 // - Input and output tensors have non-null data even when empty (and kBufferPadding bytes after them).
 #pragma once
 
@@ -55,7 +57,13 @@
 
 namespace galatea::kernel {
 
-enum class BufferKind : uint8_t { kInput, kOutput, kScratch };
+enum class BufferKind : uint8_t { kInput, kOutput, kScratch, kShared };
+
+/// Memory that each block of a GPU has for the tile that it works on, where LoopKernel::block_bytes is no
+/// more; else kSpilledTiles blocks have block_bytes each, in the only scratch buffer of such a kernel.
+/// Buffers of kind kShared are views of all of it: who stores what where, offsets say.
+inline constexpr int64_t kSharedBytes = 32768;
+inline constexpr int64_t kSpilledTiles = 8;
 
 struct LoopBuffer {
   std::string name;
@@ -65,7 +73,7 @@ struct LoopBuffer {
   Expr elements;    ///< scratch: size, over kParam only; dense inputs of known extents: how many; else empty
 };
 
-enum class LoopRole : uint8_t { kSerial, kVector, kGrid };
+enum class LoopRole : uint8_t { kSerial, kVector, kGrid, kTile };
 
 struct Statement;
 using Block = std::vector<Statement>;
@@ -142,6 +150,7 @@ struct LoopKernel {
   /// Strides of tensors are variables defined on entry: stride_vars[tensor][axis] (or -1 where known to be
   /// implied by density).
   std::vector<std::vector<int>> stride_vars;
+  Expr block_bytes;  ///< over kParam: what a kTile loop's phases need in shared memory; empty: no such loop
   Block body;
 };
 

@@ -151,6 +151,7 @@ class Printer {
   void print(const For& node) {
     std::string role = node.role == LoopRole::kVector ? fmt::format(" vector({})", node.lanes)
                        : node.role == LoopRole::kGrid ? " grid"
+                       : node.role == LoopRole::kTile ? " tile"
                                                       : "";
     if (node.unroll > 1) role += fmt::format(" unroll({})", node.unroll);
     out_.line(fmt::format("for v{} in {} .. {}{} {{", node.var, show(node.begin), show(node.end), role));

@@ -27,6 +27,7 @@ class Verifier {
     for (const LoopBuffer& buffer : kernel_.buffers)
       if (buffer.kind == BufferKind::kScratch)
         expr(buffer.elements, DType::kI64, "size of " + buffer.name, /*params_only=*/true);
+    if (kernel_.block_bytes) expr(kernel_.block_bytes, DType::kI64, "memory of a tile", true);
     block(kernel_.body);
     if (problem_.empty()) return {};
     return make_error(ErrorKind::kInternal, "", fmt::format("loops \"{}\": {}", kernel_.name, problem_));
@@ -127,7 +128,11 @@ class Verifier {
     expr(node.begin, DType::kI64, "begin of a loop");
     expr(node.end, DType::kI64, "end of a loop");
     if (!problem_.empty()) return;
-    const bool parallel = node.role != LoopRole::kSerial;
+    const bool tile = node.role == LoopRole::kTile;
+    const bool parallel = node.role != LoopRole::kSerial && !tile;
+    if (tile && (in_tile_ || in_phase_ || in_parallel_))
+      return complain("a loop over tiles inside something");
+    if (tile && !kernel_.block_bytes) return complain("a loop over tiles without memory for them");
     if (parallel && in_parallel_) return complain("a vector or grid loop inside another");
     if (in_parallel_ && (varies(node.begin) || varies(node.end)))
       return complain("a loop whose bounds differ between lanes");
@@ -136,9 +141,11 @@ class Verifier {
     check_type(node.var, DType::kI64, "loop variable");
     varying_[static_cast<size_t>(node.var)] = node.role == LoopRole::kVector;
     const bool saved = in_parallel_, saved_vector = in_vector_;
+    in_tile_ |= tile;
     in_parallel_ |= parallel;
     in_vector_ |= node.role == LoopRole::kVector;
     block(node.body);
+    if (tile) in_tile_ = false;
     in_parallel_ = saved;
     in_vector_ = saved_vector;
     while (scope_.size() > outer) {
@@ -165,6 +172,8 @@ class Verifier {
     if (!buffer_ok(node.buffer)) return complain("a store to no buffer");
     const LoopBuffer& buffer = kernel_.buffers[static_cast<size_t>(node.buffer)];
     if (buffer.kind == BufferKind::kInput) return complain("a store to the input " + buffer.name);
+    if (buffer.kind == BufferKind::kShared && !in_tile_)
+      return complain("a store to the memory of a tile outside of a tile: " + buffer.name);
     expr(node.offset, DType::kI64, "offset of a store to " + buffer.name);
     expr(node.value, buffer.type, "value stored to " + buffer.name);
     if (!node.add) return;
@@ -209,7 +218,7 @@ class Verifier {
   const LoopKernel& kernel_;
   std::vector<bool> defined_, mutable_, varying_;
   std::vector<int> scope_;
-  bool in_parallel_ = false, in_vector_ = false, in_phase_ = false;
+  bool in_parallel_ = false, in_vector_ = false, in_phase_ = false, in_tile_ = false;
   std::string problem_;
 };
 

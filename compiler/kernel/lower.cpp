@@ -292,6 +292,9 @@ LoopKernel lower_for_channels(const Kernel& kernel, const Schedule& schedule,
 }  // namespace
 
 LoopKernel lower(const Kernel& kernel, const Schedule& schedule, const ScheduleOptions& options) {
+  const auto in_tiles = [](const StageSchedule& stage) { return stage.placement == Placement::kTile; };
+  if (options.gpu && std::any_of(schedule.stages.begin(), schedule.stages.end(), in_tiles))
+    if (auto tiles = lowering::Lowering(kernel, schedule, options).run_tiles()) return std::move(*tiles);
   LoopKernel loops = lower_for_channels(kernel, schedule, options);
   if (options.gpu || !options.fuse) return loops;
   const std::optional<SmallNumbers> small = narrow_for_small_numbers(kernel);

@@ -180,6 +180,7 @@ Linear Lowering::offset_of(const Place& place, const std::vector<Expr>& indices)
     const bool ring = static_cast<int>(d) == place.ring_axis;
     add_scaled(&sum, linearize(ring ? (indices[d] & place.ring_mask) : indices[d]), place.strides[d]);
   }
+  if (place.base) add_scaled(&sum, linearize(place.base), const_int(1));
   return sum;
 }
 

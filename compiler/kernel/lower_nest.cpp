@@ -203,43 +203,57 @@ void Lowering::emit_specialised(const Nest& nest, const Unknown& unknown, int al
   push(out, If{equal(value, const_int(unknown.step)), std::move(forward), std::move(otherwise)});
 }
 
+/// One loop over all elements, for threads to share; what a thread's number means is computed from it.
 void Lowering::emit_grid(const Nest& nest, const Shape& shape, const std::vector<int>& vars, Block& out) {
-  const auto s = static_cast<size_t>(nest.stage);
+  const auto extent = [&](int axis) { return looped_extent(nest.stage, axis); };
+  // Sizes of tiles are values of the tile's loop, all others are known on entry.
+  const auto named = [&](const Expr& e) { return box_ ? let(e, out) : top(e); };
   Expr total = const_int(1), flat_extent = const_int(1);
-  for (const int axis : shape.flat) flat_extent = flat_extent * extents_[s][static_cast<size_t>(axis)];
-  for (const int axis : shape.outer) total = total * extents_[s][static_cast<size_t>(axis)];
+  for (const int axis : shape.flat) flat_extent = flat_extent * extent(axis);
+  for (const int axis : shape.outer) total = total * extent(axis);
   std::vector<Expr> looped;
-  for (const int axis : nest.order) looped.push_back(extents_[s][static_cast<size_t>(axis)]);
-  total = top(select(all_positive(looped), total * flat_extent, const_int(0)));
+  for (const int axis : nest.order) looped.push_back(extent(axis));
+  total = named(select(all_positive(looped), total * flat_extent, const_int(0)));
   const int g = new_loop_var(total, 50);
   Block body;
   Env env;
   for (size_t d = 0; d < vars.size(); ++d) env.axes.push_back(nest.fixed[d]);
-  const auto set_extent = [&](const Expr& position, const Expr& extent) {
-    if (position->kind == ExprKind::kVar) loop_extent_[static_cast<size_t>(position->index)] = extent;
+  /// The element of the axis at a position of the loop; it is inside of the axis.
+  const auto element = [&](int axis, const Expr& position, int depth) {
+    const Expr low = box_ ? (*box_)[static_cast<size_t>(axis)].low : const_int(0);
+    const Expr here = is_const_int(low, 0) ? position : let_index(low + position, depth, body);
+    if (here->kind == ExprKind::kVar)
+      loop_extent_[static_cast<size_t>(here->index)] =
+          extents_[static_cast<size_t>(nest.stage)][static_cast<size_t>(axis)];
+    return here;
   };
   Expr rest = v(g);
   if (!shape.flat.empty()) {
     Expr position = rest;
     if (!shape.outer.empty()) {
-      position = let_index(rest % top(flat_extent), kVectorDepth, body);
-      rest = let(rest / top(flat_extent), body);
+      const Expr run = named(flat_extent);
+      position = let_index(rest % run, kVectorDepth, body);
+      rest = let(rest / run, body);
     }
-    for (const int axis : shape.flat) env.axes[static_cast<size_t>(axis)] = const_int(0);
-    env.axes[static_cast<size_t>(shape.flat.back())] = position;
-    if (shape.flat.size() == 1) set_extent(position, extents_[s][static_cast<size_t>(shape.flat[0])]);
+    for (const int axis : shape.flat)
+      env.axes[static_cast<size_t>(axis)] = box_ ? (*box_)[static_cast<size_t>(axis)].low : const_int(0);
+    const int last = shape.flat.back();
+    Expr& along = env.axes[static_cast<size_t>(last)];
+    if (shape.flat.size() == 1)
+      along = element(last, position, kVectorDepth);
+    else
+      along = is_const_int(along, 0) ? position : along + position;
   }
   for (size_t i = shape.outer.size(); i-- > 0;) {
-    const auto axis = static_cast<size_t>(shape.outer[i]);
+    const int axis = shape.outer[i];
     Expr here = rest;
     if (i > 0) {
-      here = let_index(rest % extents_[s][axis], 100, body);
-      rest = let(rest / extents_[s][axis], body);
+      here = let_index(rest % extent(axis), 100, body);
+      rest = let(rest / extent(axis), body);
     } else if (rest->kind == ExprKind::kVar && rest->index != g) {
       depth_[static_cast<size_t>(rest->index)] = 100;
     }
-    set_extent(here, extents_[s][axis]);
-    env.axes[axis] = here;
+    env.axes[static_cast<size_t>(axis)] = element(axis, here, 100);
   }
   emit_element(nest, shape, env, shape.flat.size() > 1 ? &shape.inside : nullptr, 0, body);
   push(out, For{g, const_int(0), total, LoopRole::kGrid, 1, 1, std::move(body)});

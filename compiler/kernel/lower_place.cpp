@@ -24,16 +24,8 @@ Expr substitute_axis(const Expr& e, const Expr& value) {
 
 }  // namespace
 
-void Lowering::place_stages() {
+void Lowering::count_readers() {
   const size_t n = kernel_.stages.size();
-  stored_.resize(n);
-  row_bands_.resize(n);
-  counts_.resize(n);
-  nest_orders_.resize(n);
-  ring_consumer_.assign(n, -1);
-  ring_producer_.assign(n, -1);
-  beside_.assign(n, -1);
-  rings_.resize(n);
   readers_.assign(n, 0);
   // What no output depends on is not computed, and raises no flag.
   const std::vector<bool> needed = needed_stages(kernel_);
@@ -45,6 +37,19 @@ void Lowering::place_stages() {
         return false;
       });
     });
+}
+
+void Lowering::place_stages() {
+  const size_t n = kernel_.stages.size();
+  stored_.resize(n);
+  row_bands_.resize(n);
+  counts_.resize(n);
+  nest_orders_.resize(n);
+  ring_consumer_.assign(n, -1);
+  ring_producer_.assign(n, -1);
+  beside_.assign(n, -1);
+  rings_.resize(n);
+  count_readers();
   for (size_t s = 0; s < n; ++s) place_stage(static_cast<int>(s));
 }
 

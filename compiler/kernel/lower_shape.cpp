@@ -66,9 +66,11 @@ size_t Lowering::collapsible(const AccessLog& log, const std::vector<Expr>& valu
     for (const Linear& offset : log.offsets) {
       const Expr low = offset.coefficient(vars[at + 1]), high = offset.coefficient(vars[at]);
       if (!low && !high) continue;
+      fits &= low && high && !has_loop_var(low) && !has_loop_var(high);
+      if (!fits) break;
       Lowering& self = const_cast<Lowering&>(*this);  // top() only remembers values
-      fits &= low && high && !has_loop_var(low) && !has_loop_var(high) &&
-              same(self.top(high), self.top(low * extents[at + 1]));
+      const Expr run = low * extents[at + 1];
+      fits = box_ ? same(high, run) : same(self.top(high), self.top(run));
     }
     if (!fits) break;
     ++count;
@@ -85,7 +87,9 @@ Shape Lowering::choose_shape(const Nest& nest, const AccessLog& log, const std::
                     ? 1
                     : lanes_for(values);
   if (nest.order.empty()) return shape;
-  const std::vector<Expr>& extents = extents_[static_cast<size_t>(nest.stage)];
+  std::vector<Expr> extents;
+  for (int d = 0; d < kernel_.stages[static_cast<size_t>(nest.stage)].rank(); ++d)
+    extents.push_back(looped_extent(nest.stage, d));
   const auto extent = [&](int axis) { return extents[static_cast<size_t>(axis)]; };
   std::vector<int> ordered_vars;
   std::vector<Expr> ordered_extents;

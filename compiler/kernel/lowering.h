@@ -14,6 +14,7 @@
 #include "compiler/kernel/kernel.h"
 #include "compiler/kernel/loops.h"
 #include "compiler/kernel/schedule.h"
+#include "compiler/kernel/tiles.h"
 
 namespace galatea::kernel::lowering {
 
@@ -31,6 +32,7 @@ struct Linear {
 struct Place {
   int buffer = -1;
   std::vector<Expr> strides;
+  Expr base;  ///< added to every offset, where it is not empty
   int ring_axis = -1;
   Expr ring_mask;
   bool streaming = false;
@@ -55,6 +57,12 @@ struct Env {
   std::vector<Expr> axes, reduce_axes;
   Expr tap, acc;
 };
+
+/// The elements of an axis that a tile needs, as values in its loops.
+struct TileRange {
+  Expr low, length;
+};
+using TileBox = std::vector<TileRange>;
 
 /// One walk over (a part of) a stage's domain.
 struct Nest {
@@ -137,11 +145,18 @@ class Lowering {
  public:
   Lowering(const Kernel& kernel, const Schedule& schedule, const ScheduleOptions& options);
   LoopKernel run();
+  /// Tile by tile; empty: that cannot be done.
+  std::optional<LoopKernel> run_tiles();
+  /// The stages that tiles would keep in a block's memory; none: tiles cannot be made.
+  std::vector<int> stages_of_tiles();
 
  private:
   friend class Translator;
+  friend class TilePlanner;
+  friend class TileEmitter;
 
   // ---- lower.cpp: buffers, order, rings
+  void count_readers();
   void add_tensors();
   void place_stages();
   void place_stage(int s);
@@ -168,6 +183,14 @@ class Lowering {
   void emit_row(int s, const std::vector<Expr>& fixed, Block& out);
   std::vector<int> order_for(int s) const;
   Expr all_positive(const std::vector<Expr>& extents) const;
+
+  // ---- lower_tile_plan.cpp, lower_tile.cpp
+  std::optional<Tiles> plan_tiles() const;
+  /// What a nest loops over of an axis: all of it, or what its tile needs.
+  const Expr& looped_extent(int s, int axis) const {
+    return box_ ? (*box_)[static_cast<size_t>(axis)].length
+                : extents_[static_cast<size_t>(s)][static_cast<size_t>(axis)];
+  }
 
   // ---- lower_access.cpp: expressions
   Expr top(const Expr& e);  ///< the value of a parameter expression, computed once on entry
@@ -307,6 +330,7 @@ class Lowering {
   DroppedBorders near_;  ///< indices of the nest being made that are reflected once at most
   bool far_ = false;     ///< the nest being made is that for indices further outside
   const std::set<const ExprNode*>* fills_ = nullptr;  ///< loads that are their fill in the loop being made
+  const TileBox* box_ = nullptr;                      ///< the nest being made is a tile's
   std::vector<std::vector<int>> nest_orders_;  ///< order of a stage's loops where it is not that of its axes
   std::vector<std::vector<int>> statistics_;   ///< per stage: those gathered row by row as it is made
   std::vector<int> gathered_by_;               ///< per statistic: in whose loop over rows, or -1

@@ -67,6 +67,7 @@ class Scheduler {
     }
     if (!options_.gpu && options_.fuse)
       for (size_t s = 0; s < n; ++s) choose_gathering(static_cast<int>(s), &schedule_.stages[s]);
+    if (options_.gpu && options_.fuse && (options_.random_seed == 0 || random(2) == 0)) choose_tiles();
     return std::move(schedule_);
   }
 
@@ -280,6 +281,15 @@ class Scheduler {
     return words.empty() ? words : "; where numbers are small, " + words;
   }
 
+  /// Stages between the input and the output go to the memory of the block that has the tile.
+  void choose_tiles() {
+    for (const int s : lowering::Lowering(kernel_, schedule_, options_).stages_of_tiles()) {
+      StageSchedule& to = schedule_.stages[static_cast<size_t>(s)];
+      to.placement = Placement::kTile;
+      to.reason = "each block makes what its tile of the output needs, in its own memory";
+    }
+  }
+
   /// Statistics of a stage that is kept whole are gathered while its rows are in the first cache.
   void choose_gathering(int s, StageSchedule* to) {
     int producer = -1;
@@ -325,7 +335,7 @@ Schedule make_schedule(const Kernel& kernel, const ScheduleOptions& options) {
 }
 
 std::string to_text(const Kernel& kernel, const Schedule& schedule) {
-  static constexpr const char* kPlacements[] = {"inlined", "row ring", "whole", "table", "output"};
+  static constexpr const char* kPlacements[] = {"inlined", "row ring", "whole", "table", "output", "tile"};
   static constexpr const char* kLanes[] = {"flat", "pixel", "planar", "scalar"};
   TextWriter out;
   out.line(fmt::format("schedule of \"{}\" {{", kernel.name));

@@ -18,6 +18,7 @@ enum class Placement : uint8_t {
   kWhole,    ///< materialised in scratch
   kTable,    ///< computed first, small
   kOutput,   ///< stored to the output only
+  kTile,     ///< GPU: each block makes what its tile of the output needs, in its own memory
 };
 enum class LaneMapping : uint8_t {
   kFlat,    ///< lane = innermost axes taken together (x*C + c)

@@ -5,8 +5,8 @@
 //   hoisting  what does not change in a loop has become a Let before it (offsets of rows, weights of a tap,
 //   per-channel constants); sharing   what a block uses twice has become a Let before its first use, so that
 //   expressions are small trees.
-// Neither moves a load out of an If, a division that may raise a flag, or anything out of a GPU's grid loop
-// that loads.
+// Neither moves a load out of an If, a division that may raise a flag, or anything that loads out of
+// a GPU's grid loop or a loop around phases.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -66,10 +66,18 @@ struct Changes {
   }
 };
 
+bool has_phases(const For& loop) {
+  bool found = false;
+  for_each_statement(
+      loop.body, [&](const Statement& statement) { found |= std::holds_alternative<Phase>(statement.node); });
+  return found;
+}
+
 /// Hoists out of one loop.
 class Hoister {
  public:
-  Hoister(LoopKernel& kernel, For& loop) : kernel_(kernel), loads_(loop.role != LoopRole::kGrid) {
+  Hoister(LoopKernel& kernel, For& loop)
+      : kernel_(kernel), loads_(loop.role != LoopRole::kGrid && !has_phases(loop)) {
     changes_.vars.insert(loop.var);
     changes_.add(loop.body);
     body_ = &loop.body;

@@ -38,6 +38,7 @@ struct ArgSpec {
   ir::Attr default_value;  ///< None: not given
   bool required = false;
   bool per_sample = false;    ///< may be a data node
+  bool any_device = false;    ///< and lie on the GPU: only elements depend on it (DALI wants it on the CPU)
   std::string documentation;  ///< one or two sentences: meaning, unit, range
   bool no_effect = false;     ///< accepted for DALI's sake; no numeric effect (documented as such)
   std::string refused;        ///< not empty: accepted by DALI, refused here, for this reason
@@ -50,6 +51,7 @@ struct InputSpec {
   std::vector<std::string> layouts;  ///< accepted ("HWC", "CHW"); empty: any
   std::vector<DType> dtypes;         ///< accepted; empty: any
   bool optional = false;
+  bool any_device = false;  ///< on the GPU the operator takes it from the CPU as well
 };
 
 enum class OperatorKind : uint8_t { kKernel, kNative, kDsl };
@@ -109,6 +111,7 @@ struct Operator {
   OutputExtents output_extents = OutputExtents::kOwn;
   bool internal = false;  ///< not listed under fn. (arith.*, index, view operators)
   std::vector<std::string> devices = {"cpu"};
+  bool cpu_outputs = false;  ///< results are the CPU's, wherever the inputs lie (unless device= is given)
   std::vector<std::string> aliases;  ///< deprecated or other spellings
   std::string example;               ///< a pipeline body, run as a test
 

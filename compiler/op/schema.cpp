@@ -8,6 +8,7 @@
 
 #include "compiler/ir/attr.h"
 #include "compiler/messages.h"
+#include "compiler/op/devices.h"
 
 namespace galatea::op {
 namespace {
@@ -380,6 +381,8 @@ Result<std::vector<ir::Type>> check_call(const ir::Graph& graph, NodeSpec& spec)
     GALATEA_CHECK(type.layout.empty() || type.layout.size() == type.ndim,
                   spec.op->name + ": layout does not match ndim");
   }
+  GALATEA_ASSIGN(const ir::Device device, device_of_results(graph, spec));
+  for (ir::Type& type : *types) type.device = device;
   return types;
 }
 

@@ -6,7 +6,7 @@
 // Invariant: after the check every static argument holds the alternative of ir::Attr that belongs to its
 // ArgKind (a kFloatList always holds std::vector<double>), None is gone, and no argument occurs twice. Hidden
 // arguments are remarks of passes (region_from: passes/push_region_into_decode.h; scaled_for:
-// passes/push_scale_into_decode.h), lists of value ids: no schema lists them and no check touches them.
+// passes/push_scale_into_decode.h), lists of value ids, or say where a node runs: no schema lists them.
 #pragma once
 
 #include <optional>
@@ -41,7 +41,13 @@ Diagnostic refused_argument(const Operator& op, const ArgSpec& spec, Span span);
 std::string value_note(const ir::Graph& graph, ir::ValueId value, const std::string& otherwise,
                        const std::string& type);
 
-/// Whether the name is a remark of a pass.
-inline bool is_hidden_arg(std::string_view name) { return name == "region_from" || name == "scaled_for"; }
+/// `device=` of a call, which every operator takes: "cpu", "gpu" or "mixed" (devices.h).
+inline constexpr std::string_view kDeviceArg = "device";
+/// Where passes/map_devices.h has put a node: "gpu", "mixed" or "cpu".
+inline constexpr std::string_view kPlacedArg = "placed";
+/// Whether the name is a remark of a pass, or of the call as a whole.
+inline bool is_hidden_arg(std::string_view name) {
+  return name == "region_from" || name == "scaled_for" || name == kDeviceArg || name == kPlacedArg;
+}
 
 }  // namespace galatea::op

@@ -19,6 +19,7 @@ struct Remark {
 struct PassContext {
   const op::Registry& registry;
   std::vector<Remark>* remarks = nullptr;  ///< where to say what was done; may be null
+  bool for_gpu = false;                    ///< a store costs a launch there
 
   void remark(std::string text, Span span) const {
     if (remarks) remarks->push_back({std::move(text), span});

@@ -20,6 +20,7 @@ struct PassOptions {
                             ///< the setting GALATEA_DUMP)
   int first_dump_number = 1;
   bool verify = true;
+  bool for_gpu = false;  ///< PassContext::for_gpu
   Trace* trace = nullptr;
 };
 

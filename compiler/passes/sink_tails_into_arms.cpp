@@ -19,6 +19,8 @@ using op::Lowering;
 namespace {
 
 constexpr size_t kMaxArms = 8;
+/// On a GPU the arms of a policy are one launch, and what stands behind them would be one more.
+constexpr size_t kMaxArmsOnGpu = 64;
 /// Fewer elements are scalars of the sample program.
 constexpr int64_t kFewElements = 32;
 
@@ -46,7 +48,8 @@ class TailSinker {
 
   bool sink_from(BlockId join) {
     const Block& block = graph_.block(join);
-    if (block.predecessors.size() < 2 || block.predecessors.size() > kMaxArms || block.merges.empty())
+    const size_t most = context_.for_gpu ? kMaxArmsOnGpu : kMaxArms;
+    if (block.predecessors.size() < 2 || block.predecessors.size() > most || block.merges.empty())
       return false;
     for (NodeId id : block.nodes) {
       std::optional<Tail> tail = as_tail(id, join);

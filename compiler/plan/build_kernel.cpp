@@ -1,6 +1,7 @@
 // Turns a group of nodes into one kernel: stages side by side, loads of fused values redirected, numbers made
 // parameters.
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -23,8 +24,8 @@ constexpr int64_t kByteValues = 256;
 
 class Builder {
  public:
-  Builder(const ValueTable& table, const KernelGroup& group)
-      : table_(table), graph_(table.graph()), group_(group) {}
+  Builder(const ValueTable& table, const KernelGroup& group, const Residence& residence)
+      : table_(table), graph_(table.graph()), group_(group), residence_(residence) {}
 
   BuiltKernel run() {
     for (ir::NodeId node : group_.nodes) add_node(node);
@@ -61,7 +62,9 @@ class Builder {
       copy.span = graph_.node(node).span;
       for (Expr& e : copy.extents) e = extent(e);
       for (Expr& e : copy.reduce_extents) e = extent(e);
-      for (Expr* e : {&copy.body, &copy.first, &copy.taps, &copy.weight, &copy.source, &copy.finish})
+      for (Expr* e : {&copy.body, &copy.finish})
+        if (*e) *e = import(node, base, *e, group_.on_gpu);
+      for (Expr* e : {&copy.first, &copy.taps, &copy.weight, &copy.source})
         if (*e) *e = import(node, base, *e);
       if (copy.form == kernel::StageForm::kBand) rebase_band(copy);
       out_.kernel.stages.push_back(std::move(copy));
@@ -175,13 +178,14 @@ class Builder {
     return static_cast<int>(out_.inputs.size()) - 1;
   }
 
-  /// An expression of a node's stage in terms of this kernel.
-  Expr import(ir::NodeId node, int base, const Expr& e) {
+  /// An expression of a node's stage in terms of this kernel. `reads_elements`: what lies in the GPU's memory
+  /// is read here; without it the sample program has to know it first.
+  Expr import(ir::NodeId node, int base, const Expr& e, bool reads_elements = false) {
     // Loads first (their indices are rewritten on the way), then what is free of axes becomes a parameter.
     Expr loads_done = kernel::rewrite(e, [&](const Expr& x) -> Expr {
       if (x->kind != ExprKind::kLoad) return {};
       std::vector<Expr> indices;
-      for (const Expr& i : x->args) indices.push_back(import(node, base, i));
+      for (const Expr& i : x->args) indices.push_back(import(node, base, i, reads_elements));
       if (x->target.kind == LoadTarget::Kind::kStage)
         return kernel::load({LoadTarget::Kind::kStage, base + x->target.index}, x->type, std::move(indices),
                             x->border, x->fill);
@@ -203,7 +207,35 @@ class Builder {
       }
       return load_value(value, x->type, std::move(indices), x->border, x->fill);
     });
-    return parametrize(table_.resolve(loads_done));
+    return parametrize(table_.resolve(loads_done), reads_elements);
+  }
+
+  /// Elements that the GPU computes, with constant places: positions along the axes; else nothing.
+  std::optional<std::vector<Expr>> place_on_gpu(const kernel::ExprNode& e) const {
+    if (e.kind != ExprKind::kSymbol || e.symbol != kernel::SymbolKind::kElement) return std::nullopt;
+    const auto value = static_cast<ir::ValueId>(e.a);
+    if (!residence_.on_gpu(value)) return std::nullopt;
+    const std::vector<Expr>& extents = table_.info(value).extents;
+    std::vector<Expr> at(extents.size());
+    int64_t flat = e.b;
+    for (size_t d = extents.size(); d-- > 0;) {
+      if (d == 0) {
+        at[d] = kernel::const_int(flat);
+        break;
+      }
+      if (!kernel::is_const(extents[d]) || kernel::const_value(extents[d]) < 1) return std::nullopt;
+      at[d] = kernel::const_int(flat % kernel::const_value(extents[d]));
+      flat /= kernel::const_value(extents[d]);
+    }
+    return at;
+  }
+
+  bool computed_on_gpu(const Expr& e, std::unordered_map<const kernel::ExprNode*, bool>& memo) const {
+    if (const auto found = memo.find(e.get()); found != memo.end()) return found->second;
+    bool result = place_on_gpu(*e).has_value();
+    for (const Expr& arg : e->args) result = computed_on_gpu(arg, memo) || result;
+    memo.emplace(e.get(), result);
+    return result;
   }
 
   static bool is_per_element(const Expr& e, std::unordered_map<const kernel::ExprNode*, bool>& memo) {
@@ -216,11 +248,17 @@ class Builder {
   }
 
   /// Largest subexpressions without axes become parameters (constants that a recipe wrote stay).
-  Expr parametrize(const Expr& e) {
-    std::unordered_map<const kernel::ExprNode*, bool> memo;
+  Expr parametrize(const Expr& e, bool reads_elements = false) {
+    std::unordered_map<const kernel::ExprNode*, bool> memo, on_gpu;
     return kernel::rewrite(e, [&](const Expr& x) -> Expr {
       if (x->kind == ExprKind::kParam) return x;
       if (is_per_element(x, memo)) return {};
+      if (reads_elements && computed_on_gpu(x, on_gpu)) {
+        auto at = place_on_gpu(*x);
+        return at ? load_value(static_cast<ir::ValueId>(x->a), x->type, std::move(*at), kernel::Border::kNone,
+                               {})
+                  : Expr();
+      }
       if (x->kind == ExprKind::kConst && (x->origin == 0 || is_bool(x->type))) return x;
       if (kernel::contains(x, ExprKind::kParam)) return {};  // already imported below
       return make_param(x);
@@ -255,6 +293,7 @@ class Builder {
   const ValueTable& table_;
   const ir::Graph& graph_;
   const KernelGroup& group_;
+  const Residence& residence_;
   BuiltKernel out_;
   std::unordered_map<ir::ValueId, Place> places_;
   std::unordered_map<uint64_t, std::vector<int>> params_by_hash_;
@@ -305,8 +344,8 @@ void settle_checked_extents(const ValueTable& table, const KernelGroup& group, B
 
 }  // namespace
 
-BuiltKernel build_kernel(const ValueTable& table, const KernelGroup& group) {
-  BuiltKernel built = Builder(table, group).run();
+BuiltKernel build_kernel(const ValueTable& table, const KernelGroup& group, const Residence& residence) {
+  BuiltKernel built = Builder(table, group, residence).run();
   settle_checked_extents(table, group, built);
   return built;
 }

@@ -60,6 +60,12 @@ bool Emitter::can_compute(const kernel::ExprNode& e) const {
     case kernel::SymbolKind::kElement: {
       const auto value = static_cast<ir::ValueId>(e.a);
       if (!visible_here(graph_.value(value).block)) return false;
+      if (e.symbol == kernel::SymbolKind::kElement && residence_.on_gpu(value)) {
+        const auto copies = host_slots_.find(value);
+        return copies != host_slots_.end() &&
+               std::any_of(copies->second.begin(), copies->second.end(),
+                           [this](const auto& copy) { return visible_here(copy.first); });
+      }
       if (table_.info(value).scalar)
         return e.symbol == kernel::SymbolKind::kElement && merge_registers_.contains({value, e.b});
       return table_.info(value).slot >= 0;
@@ -136,6 +142,7 @@ void Emitter::claim(MemoryClaim::Kind kind, DType type, std::vector<Expr> extent
 
 /// Outputs whose extents are equal for every sample belong to the batch, not to a sample.
 void Emitter::claim_output(size_t output, DType type, const std::vector<Expr>& extents) {
+  if (program_.outputs[output].on_device) return;
   const std::vector<int64_t>& known = program_.outputs[output].extents;
   if (std::find(known.begin(), known.end(), -1) == known.end()) return;
   claim(MemoryClaim::Kind::kOutput, type, extents, fmt::format("output {}", output));

@@ -90,7 +90,7 @@ void Emitter::emit_native_scalars(ir::NodeId id, const op::NativeScalars& native
   call.function = native.function;
   call.config = native.config;
   for (int input : native.inputs)
-    call.inputs.push_back(slot_of(graph_.node(id).inputs[static_cast<size_t>(input)]));
+    call.inputs.push_back(host_slot_of(graph_.node(id).inputs[static_cast<size_t>(input)]));
   call.scalars = regs(native.scalars);
   for (int64_t local : native.locals) {
     int r = new_register();
@@ -109,6 +109,13 @@ int Emitter::allocate_tensor(DType type, const std::vector<Expr>& extents) {
   return slot;
 }
 
+/// Memory of the GPU is no claim on the host's.
+int Emitter::allocate_tensor_on_gpu(DType type, const std::vector<Expr>& extents) {
+  const int slot = emit_allocation(type, extents);
+  program_.code.back().on_device = true;
+  return slot;
+}
+
 int Emitter::emit_allocation(DType type, const std::vector<Expr>& extents) {
   int32_t list = add_list(regs(extents));
   Instruction& instruction = emit(Op::kAllocate);
@@ -123,8 +130,10 @@ int Emitter::allocate(ir::ValueId value) {
   const ir::Type& type = graph_.type(value);
   const std::vector<Expr>& extents = table_.info(value).extents;
   const int output = output_of_[value];
+  const bool on_gpu = is_made_on_gpu(value);
   if (output < 0) {
-    table_.info(value).slot = allocate_tensor(type.dtype, extents);
+    table_.info(value).slot =
+        on_gpu ? allocate_tensor_on_gpu(type.dtype, extents) : allocate_tensor(type.dtype, extents);
     return table_.info(value).slot;
   }
   stored_into_output_[value] = true;
@@ -132,6 +141,7 @@ int Emitter::allocate(ir::ValueId value) {
   int slot = emit_allocation(type.dtype, extents);
   program_.code.back().op = Op::kAllocateOutput;
   program_.code.back().b = output;
+  program_.code.back().on_device = on_gpu;
   table_.info(value).slot = slot;
   return slot;
 }
@@ -147,7 +157,7 @@ void Emitter::emit_native_output(ir::NodeId id, size_t k, const LoweredOutput& o
   call.function = native.function;
   call.config = native.config;
   for (int input : native.inputs)
-    call.inputs.push_back(slot_of(graph_.node(id).inputs[static_cast<size_t>(input)]));
+    call.inputs.push_back(host_slot_of(graph_.node(id).inputs[static_cast<size_t>(input)]));
   call.scalars = regs(native.scalars);
   call.allocates = native.allocates;
   if (native.allocates)
@@ -165,7 +175,9 @@ void Emitter::allocate_window(ir::ValueId value) {
   const ValueInfo& info = table_.info(value);
   std::vector<Expr> extents;
   for (const passes::Range& range : info.window) extents.push_back(range.end - range.begin);
-  table_.info(value).slot = allocate_tensor(graph_.type(value).dtype, extents);
+  const DType type = graph_.type(value).dtype;
+  table_.info(value).slot =
+      is_made_on_gpu(value) ? allocate_tensor_on_gpu(type, extents) : allocate_tensor(type, extents);
 }
 
 /// The window has been filled: from here on the slot stands for the whole.
@@ -199,7 +211,8 @@ void Emitter::emit_region_decode(ir::NodeId id, size_t k, const LoweredOutput&,
   runtime::NativeCallSpec call;
   call.function = native.function;
   call.config = native.config;
-  for (int input : native.inputs) call.inputs.push_back(slot_of(node.inputs[static_cast<size_t>(input)]));
+  for (int input : native.inputs)
+    call.inputs.push_back(host_slot_of(node.inputs[static_cast<size_t>(input)]));
   call.scalars = regs(native.scalars);
   for (const Expr& e : window) call.scalars.push_back(reg(e));
   if (partial)
@@ -216,7 +229,10 @@ void Emitter::emit_region_decode(ir::NodeId id, size_t k, const LoweredOutput&,
 void Emitter::emit_view(ir::NodeId id, size_t k, const LoweredOutput& output) {
   const ir::Node& node = graph_.node(id);
   ir::ValueId value = node.outputs[k], source = node.inputs[static_cast<size_t>(output.input)];
-  int slot = slot_of(source);
+  // Elements that have to be brought together first: only the host does that (form_kernels.cpp makes what a
+  // reshape reads dense, but for merges).
+  const bool scattered = output.reshape && table_.info(source).dense_axes < graph_.type(source).ndim;
+  int slot = scattered ? host_slot_of(source) : slot_of(source);
   runtime::ViewSpec view;
   view.ndim = graph_.type(value).ndim;
   view.input_ndim = graph_.type(source).ndim;
@@ -227,11 +243,13 @@ void Emitter::emit_view(ir::NodeId id, size_t k, const LoweredOutput& output) {
     if (copies)
       claim(MemoryClaim::Kind::kHeld, graph_.type(source).dtype, table_.info(source).extents,
             "a dense copy for " + node.op->name);
-    Instruction& dense = emit(Op::kMakeDense);
-    dense.dst = new_slot();
-    if (copies) claimed_slot(dense.dst);
-    dense.a = slot;
-    slot = dense.dst;
+    if (!residence_.on_gpu(source) || scattered) {
+      Instruction& dense = emit(Op::kMakeDense);
+      dense.dst = new_slot();
+      if (copies) claimed_slot(dense.dst);
+      dense.a = slot;
+      slot = dense.dst;
+    }
   } else {
     for (size_t d = 0; d < output.input_dim.size(); ++d) view.input_dim[d] = output.input_dim[d];
     for (int32_t r : regs(output.start)) registers.push_back(r);
@@ -254,7 +272,9 @@ void Emitter::emit_kernel(const PlannedKernel& kernel, ir::NodeId) {
   runtime::KernelCallSpec call;
   call.kernel = kernel.kernel;
   for (const KernelSource& source : kernel.inputs)
-    call.tensors.push_back(source.constant ? constant_slot(source.constant) : slot_of(source.value));
+    call.tensors.push_back(source.constant ? constant_slot(source.constant)
+                           : kernel.on_gpu ? slot_of(source.value)
+                                           : host_slot_of(source.value));
   for (ir::ValueId value : kernel.outputs) {
     if (table_.info(value).window.empty())
       allocate(value);
@@ -267,11 +287,13 @@ void Emitter::emit_kernel(const PlannedKernel& kernel, ir::NodeId) {
     return x->kind == kernel::ExprKind::kParam ? table_.resolve(kernel.params[static_cast<size_t>(x->index)])
                                                : Expr{};
   });
-  claim(MemoryClaim::Kind::kScratch, DType::kU8, {bytes},
-        program_.kernels[static_cast<size_t>(kernel.kernel)].name);
+  if (!kernel.on_gpu)
+    claim(MemoryClaim::Kind::kScratch, DType::kU8, {bytes},
+          program_.kernels[static_cast<size_t>(kernel.kernel)].name);
   call.scratch_bytes = reg(bytes);
   Instruction& instruction = emit(Op::kCallKernel);
   instruction.a = static_cast<int32_t>(program_.kernel_calls.size());
+  instruction.on_device = kernel.on_gpu;
   program_.kernel_calls.push_back(std::move(call));
   for (ir::ValueId value : kernel.outputs)
     if (!table_.info(value).window.empty()) show_window_as_whole(value);

@@ -12,12 +12,14 @@ namespace galatea::plan {
 
 using runtime::Instruction;
 
-Emitter::Emitter(ValueTable& table, const KernelGroups& groups, const std::vector<PlannedKernel>& kernels,
-                 const SourceMap& sources, uint64_t seed, runtime::Program& program)
+Emitter::Emitter(ValueTable& table, const SamplePlan& plan, const SourceMap& sources, uint64_t seed,
+                 runtime::Program& program)
     : table_(table),
       graph_(table.graph()),
-      groups_(groups),
-      kernels_(kernels),
+      groups_(plan.groups),
+      kernels_(plan.kernels),
+      placement_(plan.placement),
+      residence_(plan.residence),
       sources_(sources),
       seed_(seed),
       program_(program) {
@@ -79,6 +81,7 @@ void Emitter::find_directed_outputs() {
     spec.ndim = type.ndim;
     spec.layout = type.layout;
     spec.extents = type.extents;
+    spec.on_device = placement_.output_on_gpu(k);
     program_.outputs.push_back(std::move(spec));
     if (std::count(terminator.results.begin(), terminator.results.end(), value) == 1)
       direct(value, static_cast<int>(k));
@@ -88,6 +91,9 @@ void Emitter::find_directed_outputs() {
 /// A value may be written straight into the batch if the output is the last thing that happens to it. Other
 /// readers are fine: they read the output's memory, which nobody writes again.
 void Emitter::direct(ir::ValueId value, int output) {
+  const bool on_gpu = program_.outputs[static_cast<size_t>(output)].on_device;
+  const bool made_there = graph_.value(value).node == ir::kNoId || is_made_on_gpu(value) == on_gpu;
+  if (!made_there) return;
   output_of_[value] = output;
   if (graph_.value(value).node != ir::kNoId || table_.info(value).scalar) return;
   for (const ir::Merge& merge : graph_.block(graph_.value(value).block).merges) {
@@ -202,11 +208,16 @@ void Emitter::emit_terminator(ir::BlockId block) {
 
 void Emitter::emit_return(const ir::Terminator& terminator) {
   std::vector<int32_t> slots;
+  bool downloads = false;
   for (size_t k = 0; k < terminator.results.size(); ++k) {
     const ir::ValueId value = terminator.results[k];
     if (is_copied(value)) claim_output(k, graph_.type(value).dtype, table_.info(value).extents);
-    slots.push_back(slot_of(value));
+    const bool brought = residence_.on_gpu(value) && !program_.outputs[k].on_device;
+    slots.push_back(brought ? emit_download(value) : slot_of(value));
+    downloads = downloads || brought;
   }
+  const bool fails_later = program_.on_error != runtime::OnErrorPolicy::kRaise && may_fail_on_gpu();
+  if (program_.device >= 0) emit_device_barrier(downloads || fails_later);
   int32_t list = add_list(slots);
   Instruction& instruction = emit(Op::kReturn);
   instruction.a = list;
@@ -273,15 +284,16 @@ int32_t Emitter::location_at(Span span, const std::vector<CallSite>& calls, cons
   return static_cast<int32_t>(program_.locations.size()) - 1;
 }
 
-Status emit_sample_program(ValueTable& table, const KernelGroups& groups,
-                           const std::vector<PlannedKernel>& kernels, const SourceMap& sources, uint64_t seed,
+Status emit_sample_program(ValueTable& table, const SamplePlan& plan, const SourceMap& sources, uint64_t seed,
                            runtime::Program& program, std::vector<MemoryClaim>* claims) {
   runtime::Program draft;
   draft.kernels = program.kernels;
-  MemoryPlan memory = Emitter(table, groups, kernels, sources, seed, draft).draft();
+  draft.device = program.device;
+  draft.on_error = program.on_error;
+  MemoryPlan memory = Emitter(table, plan, sources, seed, draft).draft();
   table.forget_slots();
   if (claims) *claims = memory.claims();
-  Emitter emitter(table, groups, kernels, sources, seed, program);
+  Emitter emitter(table, plan, sources, seed, program);
   emitter.set_memory_plan(std::move(memory));
   GALATEA_TRY(emitter.run());
   insert_releases(program);

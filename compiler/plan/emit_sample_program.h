@@ -20,6 +20,7 @@ namespace galatea::plan {
 
 /// A kernel ready to be called: number in Program::kernels, what it reads, writes and is given.
 struct PlannedKernel {
+  bool on_gpu = false;
   int kernel = -1;
   std::vector<KernelSource> inputs;
   std::vector<ir::ValueId> outputs;
@@ -27,10 +28,17 @@ struct PlannedKernel {
   Expr scratch_bytes;  ///< over kParam
 };
 
-/// `kernels[g]` belongs to groups.groups[g]; empty groups have kernel -1. `claims` gets what memory the
-/// program takes, for explain; it may be nullptr.
-Status emit_sample_program(ValueTable& table, const KernelGroups& groups,
-                           const std::vector<PlannedKernel>& kernels, const SourceMap& sources, uint64_t seed,
+/// What was decided of a graph before code is emitted. `kernels[g]` belongs to groups.groups[g]; empty groups
+/// have kernel -1.
+struct SamplePlan {
+  const KernelGroups& groups;
+  const std::vector<PlannedKernel>& kernels;
+  const Placement& placement;
+  const Residence& residence;
+};
+
+/// `claims` gets what memory the program takes, for explain; it may be nullptr.
+Status emit_sample_program(ValueTable& table, const SamplePlan& plan, const SourceMap& sources, uint64_t seed,
                            runtime::Program& program, std::vector<MemoryClaim>* claims = nullptr);
 
 }  // namespace galatea::plan

@@ -43,6 +43,10 @@ void Emitter::forget_since(const Knowledge& before) {
     auto [value, block] = added_stores_.back();
     stored_scalars_[value].erase(block);
   }
+  for (; added_downloads_.size() > before.downloads; added_downloads_.pop_back()) {
+    auto [value, block] = added_downloads_.back();
+    host_slots_[value].erase(block);
+  }
 }
 
 std::vector<int32_t> Emitter::regs(const std::vector<Expr>& list) {
@@ -120,7 +124,7 @@ int Emitter::emit_symbol(const kernel::ExprNode& e) {
         GALATEA_CHECK(found != merge_registers_.end(), "a merged scalar is used before its block");
         return found->second;
       }
-      int slot = slot_of(value);
+      int slot = host_slot_of(value);
       int index = reg(kernel::const_int(e.b));
       Instruction& instruction = emit(Op::kLoad);
       instruction.dst = new_register();

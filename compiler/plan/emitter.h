@@ -13,8 +13,8 @@ namespace galatea::plan {
 
 class Emitter {
  public:
-  Emitter(ValueTable& table, const KernelGroups& groups, const std::vector<PlannedKernel>& kernels,
-          const SourceMap& sources, uint64_t seed, runtime::Program& program);
+  Emitter(ValueTable& table, const SamplePlan& plan, const SourceMap& sources, uint64_t seed,
+          runtime::Program& program);
   Status run();
   /// Writes a draft: nothing is admitted, every allocation is recorded.
   MemoryPlan draft();
@@ -67,11 +67,22 @@ class Emitter {
   void allocate_window(ir::ValueId value);
   void show_window_as_whole(ir::ValueId value);
   int allocate_tensor(DType type, const std::vector<Expr>& extents);
+  int allocate_tensor_on_gpu(DType type, const std::vector<Expr>& extents);
   int emit_allocation(DType type, const std::vector<Expr>& extents);
   /// The slot of a tensor of the program; equal ones share it.
   int constant_slot(const std::shared_ptr<const runtime::ConstantTensor>& constant);
   /// The slot of a value; scalars are stored into one on demand.
   int slot_of(ir::ValueId value);
+
+  // emit_device.cpp: between the GPU and the host
+  /// A slot whose bytes the host can read: of what lies on the GPU, a copy that was waited for.
+  int host_slot_of(ir::ValueId value);
+  /// A copy on the host; its bytes are there behind the next barrier that waits.
+  int emit_download(ir::ValueId value);
+  void emit_device_barrier(bool waits);
+  /// Whether a kernel of the GPU makes the value right there.
+  bool is_made_on_gpu(ir::ValueId value) const;
+  bool may_fail_on_gpu() const;
 
   // emit_scalars.cpp
   int reg(const Expr& e);
@@ -95,15 +106,19 @@ class Emitter {
   };
   /// How much is known: what an edge adds is forgotten behind it.
   struct Knowledge {
-    size_t nodes = 0, hashes = 0, stores = 0;
+    size_t nodes = 0, hashes = 0, stores = 0, downloads = 0;
   };
-  Knowledge knowledge() const { return {added_nodes_.size(), added_hashes_.size(), added_stores_.size()}; }
+  Knowledge knowledge() const {
+    return {added_nodes_.size(), added_hashes_.size(), added_stores_.size(), added_downloads_.size()};
+  }
   void forget_since(const Knowledge& before);
 
   ValueTable& table_;
   const ir::Graph& graph_;
   const KernelGroups& groups_;
   const std::vector<PlannedKernel>& kernels_;
+  const Placement& placement_;
+  const Residence& residence_;
   const SourceMap& sources_;
   uint64_t seed_;
   runtime::Program& program_;
@@ -120,6 +135,8 @@ class Emitter {
   std::vector<const kernel::ExprNode*> added_nodes_;  ///< keys of known_nodes_, in order
   std::vector<uint64_t> added_hashes_;                ///< of known_
   std::vector<std::pair<ir::ValueId, ir::BlockId>> added_stores_;
+  std::unordered_map<ir::ValueId, std::map<ir::BlockId, int>> host_slots_;  ///< copies that were waited for
+  std::vector<std::pair<ir::ValueId, ir::BlockId>> added_downloads_;
   std::map<std::pair<ir::ValueId, int64_t>, int> merge_registers_;
   struct Local {
     int reg = -1;

@@ -39,10 +39,31 @@ bool breaks_runs(const LoweredOutput& output, const ir::Type& from) {
   return innermost <= kMostChannels && moves(1);
 }
 
+/// The nodes that take a value as an input, or as an argument on which only elements depend; once for each
+/// time.
+std::vector<std::vector<ir::NodeId>> readers_of_values(const ir::Graph& graph) {
+  std::vector<std::vector<ir::NodeId>> out(graph.values.size());
+  for (const ir::Block& block : graph.blocks)
+    for (ir::NodeId id : block.nodes) {
+      const ir::Node& node = graph.node(id);
+      for (ir::ValueId input : node.inputs) out[input].push_back(id);
+      for (const ir::Arg& arg : node.args) {
+        const op::ArgSpec* spec = arg.is_value() ? node.op->find_arg(arg.name) : nullptr;
+        if (spec && spec->any_device) out[arg.as_value()].push_back(id);
+      }
+    }
+  return out;
+}
+
 class Former {
  public:
-  Former(const ValueTable& table, bool fuse)
-      : table_(table), graph_(table.graph()), fuse_(fuse), uses_(graph_.count_uses()) {
+  Former(const ValueTable& table, bool fuse, const Placement& placement)
+      : table_(table),
+        graph_(table.graph()),
+        fuse_(fuse),
+        placement_(placement),
+        uses_(graph_.count_uses()),
+        readers_(placement.uses_gpu() ? readers_of_values(graph_) : std::vector<std::vector<ir::NodeId>>()) {
     out_.of_node.assign(graph_.nodes.size(), -1);
   }
 
@@ -69,9 +90,21 @@ class Former {
 
   bool is_copied_by_kernel(ir::NodeId node) const {
     const ir::Node& n = graph_.node(node);
+    if (placement_.on_gpu(node)) return !only_kernels_read(n.outputs[0]);
     const LoweredOutput& output = table_.lowering(node).outputs[0];
     return breaks_runs(output, graph_.type(n.inputs[static_cast<size_t>(output.input)])) &&
            ends_in_batch(graph_, n.outputs[0]);
+  }
+
+  /// Kernels of a GPU follow strides; whatever else takes a tensor from its memory wants it dense.
+  bool only_kernels_read(ir::ValueId value) const {
+    const std::vector<ir::NodeId>& readers = readers_[value];
+    return readers.size() == uses_[value] && std::all_of(readers.begin(), readers.end(), [&](ir::NodeId id) {
+             if (!placement_.on_gpu(id)) return false;
+             const auto& outputs = table_.lowering(id).outputs;
+             return std::none_of(outputs.begin(), outputs.end(),
+                                 [](const LoweredOutput& output) { return output.reshape; });
+           });
   }
 
   void visit(ir::NodeId node, ir::BlockId block) {
@@ -80,6 +113,7 @@ class Former {
     if (!stages && !is_movable_view(node)) return;
     KernelGroup group;
     group.block = block;
+    group.on_gpu = placement_.on_gpu(node);
     group.nodes.push_back(node);
     std::vector<int> joined;
     join_producers(group, joined);
@@ -113,7 +147,7 @@ class Former {
       changed = false;
       for (size_t n = 0; n < group.nodes.size(); ++n) {
         const ir::NodeId reader = group.nodes[n];
-        for (ir::ValueId input : graph_.node(reader).inputs) {
+        for (ir::ValueId input : read_by(reader)) {
           int producer = producing_group(input);
           if (producer < 0 || std::find(joined.begin(), joined.end(), producer) != joined.end()) continue;
           const std::string objection = why_not(input, producer, group);
@@ -148,13 +182,46 @@ class Former {
     return count;
   }
 
+  /// What a node reads: its inputs, and on a GPU what scalars in between were computed from.
+  std::vector<ir::ValueId> read_by(ir::NodeId reader) {
+    std::vector<ir::ValueId> out = graph_.node(reader).inputs;
+    if (!placement_.on_gpu(reader)) return out;
+    for (const kernel::Stage& stage : table_.lowering(reader).stages)
+      for (const Expr* e : {&stage.body, &stage.finish}) {
+        if (!*e) continue;
+        kernel::for_each_node(table_.resolve(*e), [&](const Expr& x) {
+          if (x->kind != ExprKind::kSymbol || x->symbol != SymbolKind::kElement) return;
+          const auto value = static_cast<ir::ValueId>(x->a);
+          if (std::find(out.begin(), out.end(), value) == out.end()) out.push_back(value);
+        });
+      }
+    return out;
+  }
+
+  /// Whether the value goes nowhere else, scalars that are computed from it included.
+  bool only_group_reads(const KernelGroup& group, ir::ValueId value) const {
+    size_t found = 0;
+    for (ir::NodeId id : readers_[value]) {
+      ++found;
+      if (std::find(group.nodes.begin(), group.nodes.end(), id) != group.nodes.end()) continue;
+      const op::Lowering& lowering = table_.lowering(id);
+      if (!lowering.checks.empty() || !lowering.native_scalars.empty()) return false;
+      for (ir::ValueId output : graph_.node(id).outputs)
+        if (!table_.info(output).scalar || !only_group_reads(group, output)) return false;
+    }
+    // Uses beside inputs are arguments, selectors, merges, outputs.
+    return found == uses_[value];
+  }
+
   /// Why the producer may not join, or empty.
   std::string why_not(ir::ValueId input, int producer, const KernelGroup& group) {
     if (!fuse_) return "fusion is off";
     const KernelGroup& other = out_.groups[static_cast<size_t>(producer)];
+    if (other.on_gpu != group.on_gpu) return other.on_gpu ? "it runs on the GPU" : "it runs on the CPU";
     if (other.block != group.block) return "it runs for other samples (another arm)";
     if (graph_.node(other.nodes.back()).outputs.size() != 1) return "it has several outputs";
-    if (uses_in(group, input) != uses_[input]) return "its result is also read elsewhere";
+    if (group.on_gpu ? !only_group_reads(group, input) : uses_in(group, input) != uses_[input])
+      return "its result is also read elsewhere";
     size_t stages = 0;
     for (const auto* list : {&other.nodes, &group.nodes})
       for (ir::NodeId n : *list) stages += table_.lowering(n).stages.size();
@@ -193,9 +260,10 @@ class Former {
     for (const kernel::Stage& stage : lowering.stages) {
       for (const Expr& e : stage.extents) look(e);
       for (const Expr& e : stage.reduce_extents) look(e);
-      for (const Expr* e :
-           {&stage.body, &stage.first, &stage.taps, &stage.weight, &stage.source, &stage.finish})
-        look(*e);
+      for (const Expr* e : {&stage.first, &stage.taps, &stage.weight, &stage.source}) look(*e);
+      // A kernel of a GPU reads elements by itself (build_kernel).
+      if (placement_.on_gpu(node)) continue;
+      look(stage.body), look(stage.finish);
     }
     return found;
   }
@@ -203,7 +271,9 @@ class Former {
   const ValueTable& table_;
   const ir::Graph& graph_;
   bool fuse_;
+  const Placement& placement_;
   std::vector<uint32_t> uses_;
+  std::vector<std::vector<ir::NodeId>> readers_;  ///< of each value, once a use; where a GPU is used
   std::map<ir::NodeId, std::set<ir::ValueId>> steered_by_;
   KernelGroups out_;
 };
@@ -228,6 +298,8 @@ bool ends_in_batch(const ir::Graph& graph, ir::ValueId value) {
   return uses == 1 && ends;
 }
 
-KernelGroups form_kernels(const ValueTable& table, bool fuse) { return Former(table, fuse).run(); }
+KernelGroups form_kernels(const ValueTable& table, bool fuse, const Placement& placement) {
+  return Former(table, fuse, placement).run();
+}
 
 }  // namespace galatea::plan

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/plan/placement.h"
 #include "compiler/plan/value_table.h"
 
 namespace galatea::plan {
@@ -19,6 +20,7 @@ namespace galatea::plan {
 struct KernelGroup {
   std::vector<ir::NodeId> nodes;  ///< in order; the last one's outputs are the group's
   ir::BlockId block = 0;
+  bool on_gpu = false;
   std::string why;  ///< for explain: what joined, what did not, and why
 };
 
@@ -28,7 +30,7 @@ struct KernelGroups {
   std::vector<KernelGroup> groups;
 };
 
-KernelGroups form_kernels(const ValueTable& table, bool fuse);
+KernelGroups form_kernels(const ValueTable& table, bool fuse, const Placement& placement = {});
 /// Whether the batch is all that wants the value, if need be behind merges.
 bool ends_in_batch(const ir::Graph& graph, ir::ValueId value);
 
@@ -38,14 +40,15 @@ struct KernelSource {
   std::shared_ptr<const runtime::ConstantTensor> constant;
 };
 
-/// A group as a kernel whose numbers have become parameters.
+/// A group as a kernel whose numbers have become parameters. On a GPU, elements of what lies in its memory
+/// are read by the kernel; elsewhere they are numbers of the sample program.
 struct BuiltKernel {
   kernel::Kernel kernel;
   std::vector<KernelSource> inputs;  ///< of each kernel input
   std::vector<ir::ValueId> outputs;  ///< value of each kernel output
   std::vector<Expr> params;          ///< scalars of the sample program
 };
-BuiltKernel build_kernel(const ValueTable& table, const KernelGroup& group);
+BuiltKernel build_kernel(const ValueTable& table, const KernelGroup& group, const Residence& residence);
 /// Drops parameters that no expression uses any more.
 void drop_unused_params(kernel::Kernel& kernel, std::vector<Expr>& params);
 

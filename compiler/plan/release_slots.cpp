@@ -31,6 +31,7 @@ void for_each_slot(const Program& program, const Instruction& i, const F& f) {
     case Opcode::kView:
     case Opcode::kCopySlot:
     case Opcode::kMakeDense:
+    case Opcode::kToHost:
       return f(i.dst), f(i.a);
     case Opcode::kRead:
       return list(i.a, program.sources[static_cast<size_t>(i.b)].num_outputs);
@@ -54,8 +55,15 @@ void for_each_slot(const Program& program, const Instruction& i, const F& f) {
 
 std::vector<int32_t> last_uses(const Program& program) {
   std::vector<int32_t> last(static_cast<size_t>(program.num_slots), -1);
+  std::vector<int32_t> downloaded;
   for (size_t at = 0; at < program.code.size(); ++at) {
     const Instruction& i = program.code[at];
+    // What is copied to the host is read when the barrier launches it.
+    if (i.op == Opcode::kToHost) downloaded.push_back(i.a);
+    if (i.op == Opcode::kBarrier && i.a == runtime::kDeviceBarrier) {
+      for (int32_t slot : downloaded) last[static_cast<size_t>(slot)] = static_cast<int32_t>(at);
+      downloaded.clear();
+    }
     for_each_slot(program, i, [&](int32_t slot) {
       last[static_cast<size_t>(slot)] = i.op == Opcode::kReturn ? -1 : static_cast<int32_t>(at);
     });

@@ -10,7 +10,7 @@ namespace galatea::runtime::cuda {
 namespace {
 
 // What kernels are compiled against: galatea_call and galatea_tensor of the prelude.
-static_assert(sizeof(DeviceCall) == 32 && sizeof(KernelTensor) == 8 + 2 * 8 * kMaxRank);
+static_assert(sizeof(DeviceCall) == 40 && sizeof(KernelTensor) == 8 + 2 * 8 * kMaxRank);
 
 int64_t aligned(int64_t bytes) {
   return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
@@ -60,9 +60,10 @@ int32_t BatchLaunch::add_upload(const void* data, int64_t bytes) {
 }
 
 void BatchLaunch::add_call(int32_t site, int32_t sample, std::span<const LaunchTensor> tensors,
-                           std::span<const uint64_t> params, int64_t scratch_bytes, int32_t location) {
-  calls_.push_back({site, sample, location, tensors_.size(), tensors.size(), params_.size(), params.size(),
-                    scratch_bytes});
+                           std::span<const uint64_t> params, int64_t scratch_bytes, int32_t location,
+                           int32_t kernel) {
+  calls_.push_back({site, sample, location, kernel < 0 ? site : kernel, tensors_.size(), tensors.size(),
+                    params_.size(), params.size(), scratch_bytes});
   tensors_.insert(tensors_.end(), tensors.begin(), tensors.end());
   params_.insert(params_.end(), params.begin(), params.end());
 }
@@ -85,7 +86,7 @@ BatchLaunch::Plan BatchLaunch::plan(std::span<const LaunchKernel> kernels) {
     int64_t scratch = 0;
     for (; group.end < calls_.size() && calls_[group.end].site == calls_[begin].site; ++group.end) {
       scratch += aligned(calls_[group.end].scratch_bytes);
-      if (kernels[static_cast<size_t>(calls_[begin].site)].may_fail) ++out.num_status;
+      if (kernels[static_cast<size_t>(calls_[group.end].kernel)].may_fail) ++out.num_status;
     }
     out.scratch_bytes = std::max(out.scratch_bytes, scratch);
     group.blocks_offset = take(out.bytes, bytes_of<uint32_t>(group.end - begin + 1));
@@ -120,10 +121,10 @@ LaunchedBatch BatchLaunch::fill(Plan& plan, std::span<const LaunchKernel> kernel
   auto* calls = reinterpret_cast<DeviceCall*>(host + plan.calls);
   for (Group& group : plan.groups) {
     auto* first_blocks = reinterpret_cast<uint32_t*>(host + group.blocks_offset);
-    const LaunchKernel& kernel = kernels[static_cast<size_t>(calls_[group.begin].site)];
     uint64_t next_scratch = scratch;
     for (size_t c = group.begin; c < group.end; ++c) {
       const Call& call = calls_[c];
+      const LaunchKernel& kernel = kernels[static_cast<size_t>(call.kernel)];
       first_blocks[c - group.begin] = group.num_blocks;
       group.num_blocks += count_tiles(call, kernel);
       calls[c].tensors =
@@ -134,6 +135,7 @@ LaunchedBatch BatchLaunch::fill(Plan& plan, std::span<const LaunchKernel> kernel
       calls[c].scratch = call.scratch_bytes > 0 ? next_scratch : 0;
       next_scratch += static_cast<uint64_t>(aligned(call.scratch_bytes));
       calls[c].status = 0;
+      calls[c].kernel = static_cast<uint64_t>(kernel.opcode);
       if (!kernel.may_fail) continue;
       calls[c].status = base + static_cast<uint64_t>(plan.status) + out.may_fail_.size() * sizeof(uint32_t);
       out.may_fail_.push_back({call.site, call.sample, call.location, 0});
@@ -179,7 +181,7 @@ Result<LaunchedBatch> BatchLaunch::enqueue_calls(std::span<const LaunchKernel> k
         device.device() + static_cast<DevicePointer>(plan.calls) + group.begin * sizeof(DeviceCall);
     DevicePointer first_blocks = device.device() + static_cast<DevicePointer>(group.blocks_offset);
     auto num_calls = static_cast<uint32_t>(group.end - group.begin);
-    GALATEA_TRY(compute.launch(kernels[static_cast<size_t>(calls_[group.begin].site)].function,
+    GALATEA_TRY(compute.launch(kernels[static_cast<size_t>(calls_[group.begin].kernel)].function,
                                group.num_blocks, kThreads, {&calls, &first_blocks, &num_calls}));
     ++out.num_launches_;
   }

@@ -19,6 +19,7 @@ namespace galatea::runtime::cuda {
 /// A call as kernels see it: `galatea_call` of the prelude. Addresses are the device's.
 struct DeviceCall {
   uint64_t tensors = 0, params = 0, scratch = 0, status = 0;
+  uint64_t kernel = 0;  ///< where one function holds several: which
 };
 
 /// What stands at a call site.
@@ -27,6 +28,7 @@ struct LaunchKernel {
   int inputs = 0;
   bool is_tiled = false;  ///< blocks may share a call (codegen::can_be_tiled)
   bool may_fail = false;  ///< it may raise flags
+  int32_t opcode = 0;     ///< among the kernels of the function
 };
 
 /// A tensor of a call. In memory of the device, or in bytes of the host that go up with the batch.
@@ -84,10 +86,12 @@ class BatchLaunch {
 
   /// Bytes that go up with the batch; they are read by enqueue(). The number is for LaunchTensor::upload.
   int32_t add_upload(const void* data, int64_t bytes);
-  /// `location` is given back with a failure.
+  /// `location` is given back with a failure. `kernel`: which of enqueue()'s; -1: the site's number. Kernels
+  /// of one site have one function.
   void add_call(int32_t site, int32_t sample, std::span<const LaunchTensor> tensors,
-                std::span<const uint64_t> params, int64_t scratch_bytes, int32_t location = -1);
-  /// Copies and launches; `kernels` per site. Afterwards the object is as new.
+                std::span<const uint64_t> params, int64_t scratch_bytes, int32_t location = -1,
+                int32_t kernel = -1);
+  /// Copies and launches. Afterwards the object is as new.
   Result<LaunchedBatch> enqueue(std::span<const LaunchKernel> kernels);
 
  private:
@@ -96,7 +100,7 @@ class BatchLaunch {
     int64_t bytes = 0, offset = 0;
   };
   struct Call {
-    int32_t site = 0, sample = 0, location = -1;
+    int32_t site = 0, sample = 0, location = -1, kernel = 0;
     size_t first_tensor = 0, num_tensors = 0, first_param = 0, num_params = 0;
     int64_t scratch_bytes = 0;
   };

@@ -112,7 +112,7 @@ Status CudaBatch::launch(std::span<const Part> parts) {
       }
       launch.add_call(session_->order().launch_of[static_cast<size_t>(call.call)], part.slot, tensors,
                       std::span(record.params).subspan(call.first_param, call.num_params), call.scratch_bytes,
-                      call.location);
+                      call.location, session_->kernel_of(call.call));
       ++num_calls;
     }
   }

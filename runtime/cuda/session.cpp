@@ -38,8 +38,15 @@ Status CudaSession::prepare(Priority priority) {
 
 Status CudaSession::load_kernels() {
   std::map<const std::string*, std::shared_ptr<const Module>> loaded;
-  for (const int32_t number : order_.kernel_of) {
-    const ProgramKernel& kernel = program_->kernels[static_cast<size_t>(number)];
+  std::vector<bool> is_called(program_->kernels.size());
+  for (const KernelCallSpec& call : program_->kernel_calls)
+    is_called[static_cast<size_t>(call.kernel)] = true;
+  for (size_t number = 0; number < is_called.size(); ++number) {
+    const ProgramKernel& kernel = program_->kernels[number];
+    if (!kernel.device || !is_called[number]) {
+      kernels_.emplace_back();
+      continue;
+    }
     if (!kernel.device->cubin)
       return make_error(message::kBadProgram, "its kernels were planned, not compiled, for a GPU");
     auto& module = loaded[kernel.device->cubin.get()];
@@ -52,6 +59,7 @@ Status CudaSession::load_kernels() {
     launch.inputs = kernel.device->inputs;
     launch.is_tiled = kernel.device->can_be_tiled;
     launch.may_fail = kernel.device->may_fail;
+    launch.opcode = kernel.device->opcode;
     kernels_.push_back(launch);
   }
   return {};
@@ -88,9 +96,9 @@ int64_t CudaSession::chunk_bytes() const {
 }
 
 void CudaSession::note_staged(int64_t bytes) {
-  constexpr int64_t kSmallest = int64_t{64} << 10, kLargest = int64_t{64} << 20;
+  constexpr int64_t kLargest = int64_t{64} << 20;
   std::lock_guard lock(mutex_);
-  chunk_bytes_ = std::max(chunk_bytes_, std::clamp(bytes + bytes / 8, kSmallest, kLargest));
+  chunk_bytes_ = std::max(chunk_bytes_, std::min(bytes + bytes / 8, kLargest));
 }
 
 Status CudaSession::pace(const std::shared_ptr<DeviceOutputs>& taken) {
@@ -127,7 +135,10 @@ DeviceStatistics CudaSession::statistics() const {
 }
 
 CudaSession::EnqueueTimer::EnqueueTimer(CudaSession& session)
-    : session_(session), lock_(session.enqueue_mutex_), begin_(std::chrono::steady_clock::now()) {}
+    : session_(session),
+      lock_(session.enqueue_mutex_),
+      scope_(*session.context_),
+      begin_(std::chrono::steady_clock::now()) {}
 
 CudaSession::EnqueueTimer::~EnqueueTimer() {
   session_.counts_.enqueue_seconds +=

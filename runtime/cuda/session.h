@@ -31,6 +31,8 @@ class CudaSession final : public DeviceSession, public std::enable_shared_from_t
   const std::shared_ptr<MemoryPool>& pinned_pool() const { return pinned_; }
   const LaunchOrder& order() const { return order_; }
   std::span<const LaunchKernel> kernels() const { return kernels_; }
+  /// The number in kernels() of a call of Program::kernel_calls.
+  int32_t kernel_of(int32_t call) const { return program_->kernel_calls[static_cast<size_t>(call)].kernel; }
   uint64_t constant(const Buffer& constant) const;
   /// How large a batch's first chunk should be.
   int64_t chunk_bytes() const;
@@ -47,6 +49,7 @@ class CudaSession final : public DeviceSession, public std::enable_shared_from_t
    private:
     CudaSession& session_;
     std::lock_guard<std::mutex> lock_;
+    Context::Scope scope_;
     std::chrono::steady_clock::time_point begin_;
   };
   Streams& streams() { return streams_; }
@@ -74,7 +77,7 @@ class CudaSession final : public DeviceSession, public std::enable_shared_from_t
   std::shared_ptr<MemoryPool> device_, pinned_;
   LaunchOrder order_;
   std::vector<std::shared_ptr<const Module>> modules_;
-  std::vector<LaunchKernel> kernels_;  ///< per launch
+  std::vector<LaunchKernel> kernels_;  ///< as Program::kernels
   std::unordered_map<const Buffer*, uint64_t> constants_;
   MemoryBlock constant_block_;
   std::unique_ptr<BatchLaunch> launch_;
@@ -82,7 +85,7 @@ class CudaSession final : public DeviceSession, public std::enable_shared_from_t
   std::vector<MemoryBlock> uploaded_;
   DeviceStatistics counts_;
   mutable std::mutex mutex_;  ///< of what follows
-  int64_t chunk_bytes_ = int64_t{1} << 20;
+  int64_t chunk_bytes_ = int64_t{64} << 10;
   int64_t num_waits_ = 0;
   std::deque<std::shared_ptr<const Event>> taken_;
 };

@@ -144,9 +144,10 @@ std::vector<op::Operator> make_arithmetic() {
     op.documentation = e.documentation;
     op.internal = true;
     const bool unary = is_unary(e);
-    op.inputs = {{.name = "a", .documentation = "first operand"}};
+    op.inputs = {{.name = "a", .documentation = "first operand", .any_device = true}};
     if (!unary)
-      op.inputs.push_back({.name = "b", .documentation = "second operand, broadcast as NumPy does"});
+      op.inputs.push_back(
+          {.name = "b", .documentation = "second operand, broadcast as NumPy does", .any_device = true});
     op.min_inputs = op.max_inputs = unary ? 1 : 2;
     op.output_extents = unary ? OutputExtents::kLikeFirstInput : OutputExtents::kBroadcast;
     op.devices = {"cpu", "gpu"};

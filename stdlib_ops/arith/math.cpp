@@ -99,7 +99,8 @@ std::vector<op::Operator> make_math() {
         "unit in the last place.",
         e.documentation);
     op.internal = true;
-    for (int k = 0; k < e.arity; ++k) op.inputs.push_back({.name = kNames[k], .documentation = "operand"});
+    for (int k = 0; k < e.arity; ++k)
+      op.inputs.push_back({.name = kNames[k], .documentation = "operand", .any_device = true});
     op.min_inputs = op.max_inputs = e.arity;
     op.output_extents = OutputExtents::kBroadcast;
     op.devices = {"cpu", "gpu"};

@@ -51,21 +51,25 @@ Operator make(std::string name, bool has_brightness, bool has_contrast) {
                       .kind = ArgKind::kFloat,
                       .default_value = 1.0,
                       .per_sample = true,
+                      .any_device = true,
                       .documentation = "Factor of the brightness."},
                      {.name = "brightness_shift",
                       .kind = ArgKind::kFloat,
                       .default_value = 0.0,
                       .per_sample = true,
+                      .any_device = true,
                       .documentation = "Added brightness, as a fraction of the output type's range."}});
   if (has_contrast)
     append(op.args, {{.name = "contrast",
                       .kind = ArgKind::kFloat,
                       .default_value = 1.0,
                       .per_sample = true,
+                      .any_device = true,
                       .documentation = "Factor of the distance from contrast_center."},
                      {.name = "contrast_center",
                       .kind = ArgKind::kFloat,
                       .per_sample = true,
+                      .any_device = true,
                       .documentation = "The value that contrast leaves; if not given, half the range of the "
                                        "input's type (128 for UINT8, 0.5 for FLOAT)."}});
   op.args.push_back(

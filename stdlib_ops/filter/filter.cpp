@@ -172,10 +172,12 @@ Operator make_filter() {
   op.inputs = {{.name = "data", .documentation = "image"},
                {.name = "filter",
                 .documentation = "the window, FLOAT [rows, columns], of known extents, at most 1024 elements",
-                .dtypes = {DType::kF32}},
+                .dtypes = {DType::kF32},
+                .any_device = true},
                {.name = "fill_value",
                 .documentation = "the number around the image where border is \"constant\"; 0 if not given",
-                .optional = true}};
+                .optional = true,
+                .any_device = true}};
   op.min_inputs = 2;
   op.max_inputs = 3;
   op.args = {

@@ -58,8 +58,9 @@ Operator make_cast_like() {
   op.name = "cast_like";
   op.summary = "Converts to the element type of another tensor.";
   op.documentation = "As fn.cast with the element type of the second input, of which nothing else is used.";
-  op.inputs = {{.name = "data", .documentation = "any tensor"},
-               {.name = "like", .documentation = "the tensor whose element type is taken"}};
+  op.inputs = {
+      {.name = "data", .documentation = "any tensor"},
+      {.name = "like", .documentation = "the tensor whose element type is taken", .any_device = true}};
   op.min_inputs = op.max_inputs = 2;
   op.devices = {"cpu", "gpu"};
   op.output_extents = OutputExtents::kLikeFirstInput;

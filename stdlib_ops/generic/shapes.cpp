@@ -12,7 +12,8 @@ Operator make_shapes() {
   op.name = "shapes";
   op.summary = "The extents of each sample.";
   op.documentation = "A 1-D tensor of the sample's extents, outermost first; the method form is `x.shape()`.";
-  op.inputs = {{.name = "data", .documentation = "any tensor; its elements are not read"}};
+  op.inputs = {
+      {.name = "data", .documentation = "any tensor; its elements are not read", .any_device = true}};
   op.min_inputs = op.max_inputs = 1;
   op.args = {{.name = "dtype",
               .kind = ArgKind::kDType,
@@ -20,6 +21,7 @@ Operator make_shapes() {
               .documentation = "Element type of the result: INT32, UINT32, INT64, UINT64, FLOAT or FLOAT64."},
              refused("type", ArgKind::kDType, "it was renamed: write dtype=")};
   op.devices = {"cpu", "gpu"};
+  op.cpu_outputs = true;
   op.example = image_example("fn.shapes(image), label");
   op.type_rule = [](const TypeContext& ctx) -> Types {
     const DType dtype = ctx.dtype("dtype", DType::kI64);

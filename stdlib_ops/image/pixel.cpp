@@ -294,7 +294,7 @@ Operator make_pixel() {
       "scalars: "
       "rounded half to even and clamped to dtype. docs/language.md has the language of pixel functions.";
   op.internal = true;
-  op.inputs = {{.name = "data", .documentation = "an image, a table or a scalar"}};
+  op.inputs = {{.name = "data", .documentation = "an image, a table or a scalar", .any_device = true}};
   op.min_inputs = 0;
   op.max_inputs = kMaxInputs;
   op.args = {{.name = "function",

@@ -60,10 +60,15 @@ Operator make_slice() {
       "half away from zero. By default the positions are given x first "
       "(axis_names=\"WH\"). Anchor and shape may also be inputs; float ones are relative unless "
       "normalized_anchor or normalized_shape says otherwise.";
-  op.inputs = {
-      {.name = "data", .documentation = "any tensor"},
-      {.name = "anchor", .documentation = "the start, one element per axis", .optional = true},
-      {.name = "shape", .documentation = "the window's extents, one element per axis", .optional = true}};
+  op.inputs = {{.name = "data", .documentation = "any tensor"},
+               {.name = "anchor",
+                .documentation = "the start, one element per axis",
+                .optional = true,
+                .any_device = true},
+               {.name = "shape",
+                .documentation = "the window's extents, one element per axis",
+                .optional = true,
+                .any_device = true}};
   op.min_inputs = 1;
   op.max_inputs = 3;
   op.args = slice_args();

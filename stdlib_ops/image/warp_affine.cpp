@@ -109,7 +109,8 @@ Operator make_warp_affine() {
                {.name = "mtx",
                 .documentation = "matrix, FLOAT [2, 3]; instead of the argument `matrix`",
                 .dtypes = {DType::kF32},
-                .optional = true}};
+                .optional = true,
+                .any_device = true}};
   op.min_inputs = 1;
   op.max_inputs = 2;
   op.args = {

@@ -85,7 +85,10 @@ Operator make_random_beta() {
       "gamma-distributed numbers (Marsaglia and Tsang, at most 8 attempts, in f32). alpha = beta = 1 is the "
       "uniform "
       "distribution.";
-  op.inputs = {{.name = "shape_like", .documentation = "a tensor whose shape is taken", .optional = true}};
+  op.inputs = {{.name = "shape_like",
+                .documentation = "a tensor whose shape is taken",
+                .optional = true,
+                .any_device = true}};
   op.max_inputs = 1;
   op.args = {{.name = "alpha",
               .kind = ArgKind::kFloat,

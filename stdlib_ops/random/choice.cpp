@@ -117,7 +117,10 @@ Operator make_random_choice() {
       "With a scalar integer n: numbers 0 .. n - 1. With a tensor: its elements along the outermost "
       "dimension. Each is equally likely, or has probability p.";
   op.inputs = {{.name = "a", .documentation = "a scalar integer, or a tensor of choices"},
-               {.name = "shape_like", .documentation = "a tensor whose shape is taken", .optional = true}};
+               {.name = "shape_like",
+                .documentation = "a tensor whose shape is taken",
+                .optional = true,
+                .any_device = true}};
   op.min_inputs = 1;
   op.max_inputs = 2;
   op.args = {{.name = "p",

@@ -38,7 +38,10 @@ Operator make_random_coin_flip() {
   op.documentation =
       "1 where a uniform draw in [0, 1) is less than `probability`, else 0; probability 0 gives always 0, 1 "
       "always 1.";
-  op.inputs = {{.name = "shape_like", .documentation = "a tensor whose shape is taken", .optional = true}};
+  op.inputs = {{.name = "shape_like",
+                .documentation = "a tensor whose shape is taken",
+                .optional = true,
+                .any_device = true}};
   op.max_inputs = 1;
   op.args = {{.name = "probability",
               .kind = ArgKind::kFloat,

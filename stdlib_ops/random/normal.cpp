@@ -39,7 +39,10 @@ Operator make_random_normal() {
   op.documentation =
       "mean + stddev * z with z of the standard normal distribution (Box-Muller transform of two uniform "
       "draws, in f32). Integer types round half to even and clamp.";
-  op.inputs = {{.name = "shape_like", .documentation = "a tensor whose shape is taken", .optional = true}};
+  op.inputs = {{.name = "shape_like",
+                .documentation = "a tensor whose shape is taken",
+                .optional = true,
+                .any_device = true}};
   op.max_inputs = 1;
   op.args = {{.name = "mean",
               .kind = ArgKind::kFloat,

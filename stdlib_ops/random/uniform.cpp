@@ -57,7 +57,10 @@ Operator make_random_uniform() {
       "use values, or "
       "random.choice, for uniform integers. The draws of a sample depend on the seed, the place of the call "
       "and the sample's number only.";
-  op.inputs = {{.name = "shape_like", .documentation = "a tensor whose shape is taken", .optional = true}};
+  op.inputs = {{.name = "shape_like",
+                .documentation = "a tensor whose shape is taken",
+                .optional = true,
+                .any_device = true}};
   op.max_inputs = 1;
   op.args = {{.name = "range",
               .kind = ArgKind::kFloatList,

@@ -90,9 +90,14 @@ TEST_F(DeviceCodes, SayWhatALaunchHasToKnow) {
   EXPECT_EQ((*codes)[0].inputs, 1);
   EXPECT_EQ((*codes)[1].inputs, 2);  // a[i] op b[i]
   EXPECT_TRUE((*codes)[0].can_be_tiled);
-  EXPECT_FALSE((*codes)[2].can_be_tiled);  // its tables come first
+  EXPECT_TRUE((*codes)[2].can_be_tiled);  // each block makes the tables that it needs
   EXPECT_FALSE((*codes)[0].may_fail);
   EXPECT_TRUE((*codes)[1].may_fail);
+  const Kernel sums = reductions(DType::kU8, DType::kI64, kernel::Combiner::kSum).kernel;
+  const LoopKernel loops = lower_verified(sums, {.gpu = true});
+  auto code = compiler.compile(std::vector<codegen::KernelJob>{{&sums, &loops}});
+  ASSERT_TRUE(code) << code.error().message();
+  EXPECT_FALSE((*code)[0].can_be_tiled);  // partial sums come first
 }
 
 TEST_F(DeviceCodes, RefusedTextIsSaved) {

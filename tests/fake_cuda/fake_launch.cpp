@@ -37,8 +37,14 @@ bool note_uses(State& state, const Launch& launch, const Stream::Operation& oper
     if (calls[c].params) look(at<void>(calls[c].params), false, "parameters");
     if (!fine) return false;
     const auto* tensors = at<KernelTensor>(calls[c].tensors);
-    for (int t = 0; t < launch.function->inputs + launch.function->outputs; ++t)
-      look(tensors[t].data, t >= launch.function->inputs, "a tensor");
+    const auto& arms = launch.function->arms;
+    if (!arms.empty() && calls[c].kernel >= arms.size()) {
+      state.complain("a call names a kernel that the function does not hold");
+      return false;
+    }
+    const auto [inputs, outputs] =
+        arms.empty() ? std::pair(launch.function->inputs, launch.function->outputs) : arms[calls[c].kernel];
+    for (int t = 0; t < inputs + outputs; ++t) look(tensors[t].data, t >= inputs, "a tensor");
     if (calls[c].scratch) look(at<void>(calls[c].scratch), true, "scratch");
     if (calls[c].status) look(at<void>(calls[c].status), true, "status");
   }
@@ -48,7 +54,7 @@ bool note_uses(State& state, const Launch& launch, const Stream::Operation& oper
 }  // namespace
 
 void run_launch(State& state, const Launch& launch, const Stream::Operation& operation) {
-  if (!note_uses(state, launch, operation) || !state.executes) return;
+  if (!state.executes || !note_uses(state, launch, operation)) return;
   const auto run = reinterpret_cast<BlockCode>(launch.function->code);
   for (uint32_t turn = 0; turn < launch.blocks; ++turn) {
     // Blocks have no order either.

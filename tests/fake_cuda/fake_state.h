@@ -42,7 +42,8 @@ struct Function {
   Module* module = nullptr;
   std::string name;
   void* code = nullptr;
-  int inputs = 0, outputs = 0;  ///< tensors of a call
+  int inputs = 0, outputs = 0;            ///< tensors of a call
+  std::vector<std::pair<int, int>> arms;  ///< of a call, by its kernel, where the function holds several
 };
 struct Module {
   void* library = nullptr;

@@ -101,7 +101,7 @@ TEST(Schedule, ResizeKeepsRowsAndSaysWhy) {
   EXPECT_EQ(schedule.stages[4].placement, Placement::kRing);
   EXPECT_EQ(schedule.stages[5].placement, Placement::kOutput);
   EXPECT_NE(to_text(k, schedule).find("h: row ring"), std::string::npos) << to_text(k, schedule);
-  EXPECT_EQ(make_schedule(k, {.gpu = true}).stages[4].placement, Placement::kWhole);
+  EXPECT_EQ(make_schedule(k, {.gpu = true}).stages[4].placement, Placement::kTile);
   EXPECT_EQ(make_schedule(k, {.fuse = false}).stages[4].placement, Placement::kWhole);
   const std::string text = to_text(lower(k, schedule, {}));
   EXPECT_NE(text.find("band_row("), std::string::npos) << text;
@@ -182,9 +182,15 @@ TEST(Lowering, TablesHaveLoopsOnce) {
 TEST(Lowering, GpuFormHoldsPhasesOfGridLoopsOnly) {
   for (const auto& [name, sample] : sample_kernels()) {
     const LoopKernel loops = lower_verified(sample.kernel, {.gpu = true});
+    for_each_statement(loops.body, [&](const Statement& s) {
+      const auto* loop = std::get_if<For>(&s.node);
+      if (!loop) return;
+      EXPECT_NE(loop->role, LoopRole::kVector) << name;
+      EXPECT_TRUE(loop->role != LoopRole::kTile || &s == &loops.body.back()) << name;
+    });
     for (const Statement& s : loops.body) {
       const auto* phase = std::get_if<Phase>(&s.node);
-      ASSERT_TRUE(phase || std::holds_alternative<Let>(s.node)) << name;
+      ASSERT_TRUE(phase || std::holds_alternative<Let>(s.node) || loops.block_bytes) << name;
       if (!phase) continue;
       for (const Statement& inner : phase->body) {
         const auto* loop = std::get_if<For>(&inner.node);

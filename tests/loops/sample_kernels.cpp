@@ -64,21 +64,35 @@ Stage band(std::string name, DType type, std::vector<Expr> extents, int along, D
   return s;
 }
 
+std::vector<uint64_t> resize_call(int64_t ih, int64_t iw, int64_t oh, int64_t ow, int64_t tx, int64_t ty,
+                                  bool mirror, bool upside_down) {
+  double sx = static_cast<double>(iw) / static_cast<double>(std::max<int64_t>(ow, 1)),
+         sy = static_cast<double>(ih) / static_cast<double>(std::max<int64_t>(oh, 1));
+  double ry = static_cast<double>(ty) / 2;
+  if (upside_down) {
+    ry -= static_cast<double>(ih);
+    sy = -sy;
+  }
+  // in_h, in_w, out_h, out_w, taps_x, taps_y, scale_x, scale_y, reach_x, reach_y, a, b (mirror)
+  return {bits(ih),
+          bits(iw),
+          bits(oh),
+          bits(ow),
+          bits(tx),
+          bits(ty),
+          bits(sx),
+          bits(sy),
+          bits(static_cast<double>(tx) / 2),
+          bits(ry),
+          bits(int64_t{mirror ? -1 : 1}),
+          bits(mirror ? ow - 1 : int64_t{0})};
+}
+
 std::vector<std::vector<uint64_t>> resize_params() {
   std::vector<std::vector<uint64_t>> out;
-  // in_h, in_w, out_h, out_w, taps_x, taps_y, scale_x, scale_y, reach_x, reach_y, a, b (mirror)
   const auto add = [&](int64_t ih, int64_t iw, int64_t oh, int64_t ow, int64_t tx, int64_t ty, bool mirror,
                        bool upside_down) {
-    double sx = static_cast<double>(iw) / static_cast<double>(std::max<int64_t>(ow, 1)),
-           sy = static_cast<double>(ih) / static_cast<double>(std::max<int64_t>(oh, 1));
-    double ry = static_cast<double>(ty) / 2;
-    if (upside_down) {
-      ry -= static_cast<double>(ih);
-      sy = -sy;
-    }
-    out.push_back({bits(ih), bits(iw), bits(oh), bits(ow), bits(tx), bits(ty), bits(sx), bits(sy),
-                   bits(static_cast<double>(tx) / 2), bits(ry), bits(int64_t{mirror ? -1 : 1}),
-                   bits(mirror ? ow - 1 : int64_t{0})});
+    out.push_back(resize_call(ih, iw, oh, ow, tx, ty, mirror, upside_down));
   };
   add(13, 17, 7, 9, 5, 5, false, false);
   add(5, 6, 11, 19, 2, 2, true, false);
@@ -428,6 +442,36 @@ SampleKernel flip_view() {
   out.kernel.outputs.push_back({1, {2, 0, 1}, true, 3});
   for (int i = 0; i < 6; ++i)
     out.params.push_back({static_cast<uint64_t>(2 + i), static_cast<uint64_t>(7 * i + 3), bits(0.2F)});
+  return out;
+}
+
+std::vector<std::pair<std::string, SampleKernel>> tiled_kernels() {
+  std::vector<std::pair<std::string, SampleKernel>> out;
+  const auto windows = [](SampleKernel sample) {
+    sample.params.clear();
+    for (const auto& [h, w, size, radius] : std::vector<std::tuple<int64_t, int64_t, int64_t, int64_t>>{
+             {70, 65, 3, 1}, {33, 70, 31, 15}, {60, 40, 101, 50}, {40, 40, 4, -30}, {2, 70, 9, 4}})
+      sample.params.push_back({bits(h), bits(w), bits(size), bits(radius)});
+    return sample;
+  };
+  const auto resizes = [](SampleKernel sample) {
+    sample.params = {
+        resize_call(100, 90, 70, 75, 4, 4, false, false), resize_call(30, 40, 65, 70, 2, 2, true, true),
+        resize_call(600, 60, 40, 50, 3, 40, true, false), resize_call(1500, 8, 2, 40, 2, 1500, false, true),
+        resize_call(1400, 8, 3, 66, 2, 1000, true, false)};
+    return sample;
+  };
+  SampleKernel known = windows(gaussian(Border::kClamp, 3));
+  known.kernel.stages[0].extents = {const_int(3)};
+  known.kernel.stages[1].taps = known.kernel.stages[2].taps = const_int(3);
+  for (std::vector<uint64_t>& params : known.params) params[3] = 1;
+  out.emplace_back("tiles_of_resize", resizes(resize_u8(true, 3)));
+  out.emplace_back("tiles_of_resize_grey", resizes(resize_u8(false, 1)));
+  out.emplace_back("tiles_of_resize_f32", resizes(resize_f32(3)));
+  out.emplace_back("tiles_of_gaussian_reflect", windows(gaussian(Border::kReflect101, 3)));
+  out.emplace_back("tiles_of_gaussian_clamp", windows(gaussian(Border::kClamp, 1)));
+  out.emplace_back("tiles_of_gaussian_constant", windows(gaussian(Border::kConstant, 3)));
+  out.emplace_back("tiles_of_window", std::move(known));
   return out;
 }
 

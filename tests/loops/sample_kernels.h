@@ -45,7 +45,10 @@ SampleKernel warp();
 /// Four neighbours through computed coordinates, blended; outside: a parameter, or the image's edge.
 SampleKernel warp_linear(DType type, bool filled);
 
-/// All of the above by name.
+/// Kernels that a GPU makes tile by tile, with calls whose tiles lie whole in a block's memory, are cut, or
+/// do not fit in it.
+std::vector<std::pair<std::string, SampleKernel>> tiled_kernels();
+/// All of the others by name.
 std::vector<std::pair<std::string, SampleKernel>> sample_kernels();
 
 }  // namespace galatea::testing

@@ -97,6 +97,7 @@ PipelineOutcome run_pipeline(const std::string& text, uint64_t images, const Pip
   SourceMap sources;
   dsl::FrontendOptions frontend;
   frontend.host.batch_size = 4;
+  frontend.host.device = way.gpu ? "gpu" : "cpu";
   if (!data.empty() && text.find("(data: str") != std::string::npos)
     frontend.parameters.emplace_back("data", data);
   dsl::FrontendResult staged =
@@ -111,6 +112,8 @@ PipelineOutcome run_pipeline(const std::string& text, uint64_t images, const Pip
   options.backend = way.backend;
   options.fuse = way.fuse;
   options.run_passes = way.passes;
+  options.gpu = way.gpu;
+  options.outputs_on_cpu = true;
   auto program = compile(*staged.graphs.at(0), sources, options);
   if (!program) {
     out.error = words(program.error(), sources);

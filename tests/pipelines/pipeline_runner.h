@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "compiler/codegen/backend.h"
+#include "compiler/compile.h"
 #include "runtime/session.h"
 
 namespace galatea::testing {
@@ -17,7 +19,8 @@ struct PipelineWay {
   codegen::KernelBackend* backend = nullptr;
   bool fuse = true;
   bool passes = true;
-  int threads = 1;  ///< 1: in the caller's thread
+  int threads = 1;               ///< 1: in the caller's thread
+  std::optional<GpuTarget> gpu;  ///< outputs come to the host
 };
 
 struct PipelineOutcome {

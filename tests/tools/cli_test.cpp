@@ -292,6 +292,49 @@ TEST_F(CommandLine, CorruptSamplesFollowTheirPolicy) {
   for (const Json& d : diagnostics["diagnostics"]) EXPECT_EQ(d["severity"], "warning");
 }
 
+/// The same bits on the fake device, images on the GPU in words or placed by cost; planned anywhere.
+TEST_F(CommandLine, PipelinesRunAndArePlannedForAGpu) {
+  std::string text = read_file(hello());
+  const size_t at = text.find("output_type=types.RGB");
+  ASSERT_NE(at, std::string::npos) << text;
+  text.insert(at, "device=\"mixed\", ");
+  const std::string stated = write("stated.dali-dsl", text);
+  const auto save = [&](const std::string& file, const std::string& device, const std::string& name) {
+    const Outcome o =
+        run({"run", file, "--device", device, "--batches", "1", "--save", (folder_ / name).string()});
+    EXPECT_EQ(o.status, 0) << o.err;
+    return read_file(folder_ / name / "out0/000000.npy") + read_file(folder_ / name / "out0/000003.npy");
+  };
+  const std::string expected = save(stated, "cpu", "cpu");
+  ::setenv("GALATEA_CUDA_LIBRARY_PATH", GALATEA_BINARY_DIR "/fake_cuda", 1);
+  ::setenv("FAKE_CUDA_REPORT", (folder_ / "gpu-report").c_str(), 1);
+  const std::string on_gpu = save(stated, "gpu", "gpu"), by_itself = save(stated, "auto", "auto"),
+                    by_cost = save(hello(), "gpu:0", "cost");
+  const Outcome merely_run = run({"run", stated, "--stats=json"});
+  ::unsetenv("FAKE_CUDA_REPORT");
+  ::unsetenv("GALATEA_CUDA_LIBRARY_PATH");
+  EXPECT_TRUE(on_gpu == expected);
+  EXPECT_TRUE(by_itself == expected);
+  EXPECT_TRUE(by_cost == expected);
+  EXPECT_EQ(merely_run.status, 0) << merely_run.err;
+  const std::string report = read_file(folder_ / "gpu-report");
+  EXPECT_TRUE(contains(report, "errors 0\n")) << report;
+  EXPECT_FALSE(contains(report, "launches 0\n")) << report;
+
+  const Outcome plan = run({"explain", stated, "--device", "gpu", "--emit=plan"});
+  EXPECT_EQ(plan.status, 0) << plan.err;
+  EXPECT_TRUE(contains(plan.out, "a batch on the GPU: ")) << plan.out;
+  EXPECT_TRUE(contains(plan.out, "launch 0: ")) << plan.out;
+  const Outcome json = run({"explain", stated, "--device", "gpu", "--emit=plan", "--diagnostics=json"});
+  const Json document = Json::parse(json.out.substr(json.out.find('\n')));
+  EXPECT_TRUE(document["gpu"].get<bool>());
+  EXPECT_EQ(document["launches"].size(), 1U) << document.dump();
+  EXPECT_EQ(document["parameter_uploads"], 1);
+  EXPECT_TRUE(document["waits"].empty());
+  const Outcome cuda = run({"explain", stated, "--device", "gpu", "--emit=cuda"});
+  EXPECT_TRUE(contains(cuda.out, "GALATEA_KERNEL(launch_0, ")) << cuda.out.substr(0, 400);
+}
+
 TEST_F(CommandLine, DevicesThatAreNotHereAreStatusThree) {
   Outcome o = run({"run", hello(), "--device", "gpu"});
   EXPECT_EQ(o.status, 3);

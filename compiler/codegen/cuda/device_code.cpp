@@ -8,6 +8,7 @@
 
 #include "compiler/codegen/build_id.h"
 #include "compiler/codegen/cuda/emit.h"
+#include "compiler/codegen/cuda/emit_launch.h"
 #include "compiler/codegen/kernel_key.h"
 #include "compiler/codegen/parallel.h"
 
@@ -17,13 +18,20 @@ namespace {
 
 using kernel::LoopKernel;
 
+void forget_phases(kernel::Block& block) {
+  for (kernel::Statement& statement : block) {
+    if (auto* phase = std::get_if<kernel::Phase>(&statement.node)) phase->name.clear();
+    if (auto* loop = std::get_if<kernel::For>(&statement.node)) forget_phases(loop->body);
+    if (auto* branch = std::get_if<kernel::If>(&statement.node)) forget_phases(branch->then_body);
+  }
+}
+
 /// The same loops without the names that nothing depends on.
 LoopKernel without_names(LoopKernel loops) {
   loops.name = kDeviceFunction;
   for (kernel::KernelParam& param : loops.params) param.name.clear();
   for (size_t b = 0; b < loops.buffers.size(); ++b) loops.buffers[b].name = std::to_string(b);
-  for (kernel::Statement& statement : loops.body)
-    if (auto* phase = std::get_if<kernel::Phase>(&statement.node)) phase->name.clear();
+  forget_phases(loops.body);
   return loops;
 }
 
@@ -66,24 +74,7 @@ void DeviceCompiler::save_refused(const Wanted& wanted, Error& error) const {
   error.diagnostics.front().help = "please report this with that file: it is a bug in galatea";
 }
 
-Result<std::vector<DeviceCode>> DeviceCompiler::compile(std::span<const KernelJob> jobs) {
-  const std::lock_guard lock(mutex_);
-  std::vector<DeviceCode> out(jobs.size());
-  std::vector<Wanted> wanted;
-  std::vector<size_t> wanted_by(jobs.size());
-  std::map<std::string, size_t> by_key;
-  for (size_t k = 0; k < jobs.size(); ++k) {
-    Wanted one{jobs[k].loops->name,
-               emit_cuda(without_names(*jobs[k].loops), kDeviceFunction),
-               {},
-               nullptr,
-               false,
-               0};
-    one.key = key_of(one.text);
-    const auto [place, is_new] = by_key.try_emplace(one.key, wanted.size());
-    wanted_by[k] = place->second;
-    if (is_new) wanted.push_back(std::move(one));
-  }
+Status DeviceCompiler::find_or_make(std::vector<Wanted>& wanted) {
   std::vector<Wanted*> missing;
   for (Wanted& one : wanted) {
     if (const auto known = known_.find(one.key); known != known_.end()) {
@@ -101,20 +92,63 @@ Result<std::vector<DeviceCode>> DeviceCompiler::compile(std::span<const KernelJo
   for (const Status& state : states) GALATEA_TRY(state);
   for (const Wanted* one : missing) cache_.store(one->key, {*one->cubin, 0});
   if (!missing.empty()) cache_.trim();
-  for (size_t k = 0; k < jobs.size(); ++k) {
+  return {};
+}
+
+Result<std::vector<DeviceLaunchCode>> DeviceCompiler::compile(
+    std::span<const std::vector<KernelJob>> launches) {
+  const std::lock_guard lock(mutex_);
+  std::vector<DeviceLaunchCode> out(launches.size());
+  std::vector<Wanted> wanted;
+  std::vector<size_t> wanted_by(launches.size());
+  std::map<std::string, size_t> by_key;
+  for (size_t k = 0; k < launches.size(); ++k) {
+    std::vector<LoopKernel> loops;
+    std::vector<const LoopKernel*> arms;
+    for (const KernelJob& job : launches[k]) loops.push_back(without_names(*job.loops));
+    for (const LoopKernel& each : loops) arms.push_back(&each);
+    Wanted one;
+    one.name = launches[k].front().loops->name;
+    one.text = emit_cuda_launch(arms, kDeviceFunction);
+    one.key = key_of(one.text);
+    const auto [place, is_new] = by_key.try_emplace(one.key, wanted.size());
+    wanted_by[k] = place->second;
+    if (is_new) wanted.push_back(std::move(one));
+  }
+  GALATEA_TRY(find_or_make(wanted));
+  for (size_t k = 0; k < launches.size(); ++k) {
     Wanted& one = wanted[wanted_by[k]];
-    out[k] = {one.cubin,
-              num_inputs(*jobs[k].loops),
-              can_be_tiled(*jobs[k].loops),
-              may_raise_flags(*jobs[k].kernel),
-              one.from_cache,
-              one.seconds};
+    out[k] = {one.cubin, one.from_cache, one.seconds};
     known_.try_emplace(one.key, one.cubin);
-    // Later kernels of the same key share.
+    // Later launches of the same key share.
     one.from_cache = true;
     one.seconds = 0;
   }
   return out;
+}
+
+Result<std::vector<DeviceCode>> DeviceCompiler::compile(std::span<const KernelJob> jobs) {
+  std::vector<std::vector<KernelJob>> launches;
+  for (const KernelJob& job : jobs) launches.push_back({job});
+  GALATEA_ASSIGN(const std::vector<DeviceLaunchCode> code, compile(launches));
+  std::vector<DeviceCode> out(jobs.size());
+  for (size_t k = 0; k < jobs.size(); ++k)
+    out[k] = {code[k].cubin,
+              num_inputs(*jobs[k].loops),
+              can_be_tiled(*jobs[k].loops),
+              may_raise_flags(*jobs[k].kernel),
+              code[k].from_cache,
+              code[k].seconds};
+  return out;
+}
+
+std::shared_ptr<const runtime::DeviceKernel> describe_device_kernel(const kernel::Kernel& kernel,
+                                                                    const LoopKernel& loops) {
+  runtime::DeviceKernel out;
+  out.inputs = num_inputs(loops);
+  out.can_be_tiled = can_be_tiled(loops);
+  out.may_fail = may_raise_flags(kernel);
+  return std::make_shared<const runtime::DeviceKernel>(std::move(out));
 }
 
 std::vector<std::string> DeviceCompiler::take_notes() {

@@ -30,6 +30,17 @@ struct DeviceCode {
   double seconds = 0;
 };
 
+/// What a launch has to know of a kernel; the cubin is null.
+std::shared_ptr<const runtime::DeviceKernel> describe_device_kernel(const kernel::Kernel& kernel,
+                                                                    const kernel::LoopKernel& loops);
+
+/// The code of a launch: one cubin for all of its kernels, which calls name by their opcodes, their places.
+struct DeviceLaunchCode {
+  std::shared_ptr<const std::string> cubin;
+  bool from_cache = false;
+  double seconds = 0;
+};
+
 class DeviceCompiler {
  public:
   DeviceCompiler(std::shared_ptr<const Nvrtc> nvrtc, int architecture, CacheOptions cache)
@@ -38,12 +49,15 @@ class DeviceCompiler {
   /// The code of all, in order. A text that NVRTC refuses is an internal error; it is saved, and the error
   /// says where.
   Result<std::vector<DeviceCode>> compile(std::span<const KernelJob> jobs);
+  /// The code of launches, in order, each of one or several kernels.
+  Result<std::vector<DeviceLaunchCode>> compile(std::span<const std::vector<KernelJob>> launches);
   /// What the user should know about the cache; each line is given once.
   std::vector<std::string> take_notes();
 
  private:
   struct Wanted;
   std::string key_of(const std::string& text) const;
+  Status find_or_make(std::vector<Wanted>& wanted);
   Status make(Wanted& wanted) const;
   void save_refused(const Wanted& wanted, Error& error) const;
 

@@ -10,9 +10,11 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <set>
 #include <unordered_map>
 
 #include "base/text_writer.h"
+#include "compiler/codegen/cuda/wide_loops.h"
 #include "compiler/kernel/lowering.h"
 #include "runtime/kernel_abi.h"
 
@@ -34,24 +36,28 @@ std::string identifier(const std::string& name) {
 
 class Emitter {
  public:
-  Emitter(const LoopKernel& kernel, const std::string& name) : kernel_(kernel), name_(name) {}
+  Emitter(const LoopKernel& kernel, const std::string& name, bool is_arm = false)
+      : kernel_(kernel), name_(name), is_arm_(is_arm) {}
 
   std::string run() {
     out_.line(fmt::format("// {}", kernel_.name));
     const int inputs = num_inputs(kernel_);
     int tensors = 0;
     for (const LoopBuffer& buffer : kernel_.buffers) tensors = std::max(tensors, buffer.tensor + 1);
-    out_.line(fmt::format("GALATEA_KERNEL({}, {}, {}) {{", name_, inputs, tensors - inputs));
+    out_.line(is_arm_ ? fmt::format("GALATEA_ARM({}) {{", name_)
+                      : fmt::format("GALATEA_KERNEL({}, {}, {}) {{", name_, inputs, tensors - inputs));
     out_.indent();
-    out_.line("GALATEA_SAMPLE");
+    if (!is_arm_) out_.line("GALATEA_SAMPLE");
     out_.line("u32 flags = 0;");
     for (size_t p = 0; p < kernel_.params.size(); ++p) emit_param(p);
+    if (kernel_.block_bytes) emit_block_memory();
     emit_buffers();
     for (size_t t = 0; t < kernel_.stride_vars.size(); ++t)
       for (size_t d = 0; d < kernel_.stride_vars[t].size(); ++d)
         if (kernel_.stride_vars[t][d] >= 0)
           out_.line(
               fmt::format("const i64 v{} = call.tensors[{}].strides[{}];", kernel_.stride_vars[t][d], t, d));
+    emit_shared_buffers();
     block(kernel_.body);
     out_.line("if (flags != 0 && call.status) GALATEA_OR(call.status, flags);");
     out_.dedent();
@@ -84,6 +90,7 @@ class Emitter {
     for (size_t b = 0; b < kernel_.buffers.size(); ++b) {
       const LoopBuffer& buffer = kernel_.buffers[b];
       const std::string type = memory_type(buffer.type), name = buffer_name(static_cast<int>(b));
+      if (buffer.kind == BufferKind::kShared) continue;  // once it is known where they lie
       if (buffer.kind == BufferKind::kInput) {
         out_.line(fmt::format("const {0}* const {1} = (const {0}*)call.tensors[{2}].data;", type, name,
                               buffer.tensor));
@@ -99,6 +106,32 @@ class Emitter {
                               size_of(buffer.type), runtime::kBufferPadding + align - 1, -align));
       }
     }
+  }
+
+  /// The memory of a block: as much as it needs where that is known and little, else kSharedBytes, or scratch
+  /// for a call that needs more (which few blocks share then).
+  void emit_block_memory() {
+    const Expr& bytes = kernel_.block_bytes;
+    const bool known = is_const(bytes) && const_value(bytes) <= kSharedBytes;
+    // Of the kernels of one launch a block runs one: they share it.
+    if (!is_arm_) out_.line(fmt::format("GALATEA_SHARED({})", block_memory(kernel_)));
+    if (known) {
+      out_.line("u8* const memory = shared;");
+      out_.line("const u32 blocks = tiles;");
+      return;
+    }
+    out_.line(fmt::format("const i64 need = {};", shared(bytes)));
+    names_.emplace(bytes.get(), "need");
+    out_.line(fmt::format("const bool fits = need <= {};", kSharedBytes));
+    out_.line(fmt::format("u8* const memory = fits ? shared : call.scratch + galatea_min(tile, {}u) * need;",
+                          kSpilledTiles - 1));
+    out_.line(fmt::format("const u32 blocks = fits ? tiles : galatea_min(tiles, {}u);", kSpilledTiles));
+  }
+  void emit_shared_buffers() {
+    for (size_t b = 0; b < kernel_.buffers.size(); ++b)
+      if (const LoopBuffer& buffer = kernel_.buffers[b]; buffer.kind == BufferKind::kShared)
+        out_.line(fmt::format("{0}* const {1} = ({0}*)memory;", memory_type(buffer.type),
+                              buffer_name(static_cast<int>(b))));
   }
 
   /// An expression over parameters; parts used more than once get names first.
@@ -170,6 +203,7 @@ class Emitter {
       case ExprKind::kVar:
         return fmt::format("v{}", e->index);
       case ExprKind::kLoadFlat: {
+        if (const auto wide = wide_loads_.find(e.get()); wide != wide_loads_.end()) return wide->second;
         const std::string element = fmt::format("{}[{}]", buffer_name(e->index), index(e->args[0]));
         return is_bool(e->type) ? "(" + element + " != 0)" : element;
       }
@@ -277,12 +311,100 @@ class Emitter {
 
   void emit(const For& node) {
     GALATEA_CHECK(node.role != LoopRole::kVector, "loops for a CPU given to the CUDA emitter");
+    if (node.role == LoopRole::kTile) {
+      out_.line(fmt::format("GALATEA_TILES(v{}, {}) {{", node.var, index(node.end)));
+      in_tile_ = true;
+      body(node.body);
+      in_tile_ = false;
+      return;
+    }
+    if (const auto wide = in_tile_ ? std::nullopt : plan_wide(kernel_, node)) return emit_wide(node, *wide);
     if (node.role == LoopRole::kGrid)
       out_.line(fmt::format("GALATEA_GRID(v{}, {}, {}) {{", node.var, index(node.begin), index(node.end)));
     else
       out_.line(fmt::format("for (i64 v{0} = {1}, e{0} = {2}; v{0} < e{0}; ++v{0}) {{", node.var,
                             index(node.begin), index(node.end)));
     body(node.body);
+  }
+  /// Each thread takes `width` neighbouring elements, by wide loads and stores where these are aligned, else
+  /// one by one.
+  void emit_wide(const For& node, const WideLoop& wide) {
+    const std::string end = index(node.end), all = fmt::format("v{}", node.var);
+    out_.line(fmt::format("GALATEA_WIDE_GRID({}, {}, {}) {{", all, wide.width, end));
+    out_.indent();
+    for (size_t i = 0; i < node.body.size(); ++i) {
+      const auto* let = std::get_if<Let>(&node.body[i].node);
+      if (let && (wide.once[i] || let->var == wide.along)) emit(*let);
+    }
+    std::set<size_t> used;
+    for (const auto& [load, place] : wide.loads) used.insert(place.run);
+    for (const auto& [store, place] : wide.stores) used.insert(place.run);
+    std::string fits = fmt::format("{} + {} <= {}", all, wide.width, end);
+    if (wide.row) fits += fmt::format(" && {} % {} == 0", index(wide.row), wide.width);
+    const auto type_of_run = [&](size_t r) {
+      return kernel_.buffers[static_cast<size_t>(wide.runs[r].buffer)].type;
+    };
+    const auto run_bytes = [&](size_t r) {
+      return wide.width * wide.runs[r].scale * size_of(type_of_run(r));
+    };
+    const auto alignment = [&](size_t r) { return std::min<int64_t>(run_bytes(r) & -run_bytes(r), 16); };
+    for (const size_t r : used) {
+      const WideRun& run = wide.runs[r];
+      Expr offset = var(wide.along, DType::kI64) * const_int(run.scale);
+      if (run.uniform) offset = run.uniform + offset;
+      if (run.low != 0) offset = offset + const_int(run.low);
+      out_.line(fmt::format("{}{}* const at{} = &{}[{}];", run.store ? "" : "const ",
+                            memory_type(type_of_run(r)), r, buffer_name(run.buffer), index(offset)));
+      fits += fmt::format(" && galatea_aligned<{}>(at{})", alignment(r), r);
+    }
+    out_.line(fmt::format("if ({}) {{", fits));
+    out_.indent();
+    for (const size_t r : used) {
+      out_.line(fmt::format("alignas(16) {} run{}[{}];", memory_type(type_of_run(r)), r,
+                            wide.width * wide.runs[r].scale));
+      if (!wide.runs[r].store)
+        out_.line(fmt::format("galatea_copy<{}, {}>(run{}, at{});", run_bytes(r), alignment(r), r, r));
+    }
+    out_.line(fmt::format("const i64 first = v{};", wide.along));
+    out_.line(fmt::format("GALATEA_UNROLL for (int k = 0; k < {}; ++k) {{", wide.width));
+    out_.indent();
+    out_.line(fmt::format("const i64 v{} = first + k;", wide.along));
+    const auto element = [&](const WideLoop::Place& place) {
+      const int64_t scale = wide.runs[place.run].scale;
+      return scale == 1 ? fmt::format("run{}[k]", place.run)
+                        : fmt::format("run{}[k * {} + {}]", place.run, scale, place.element);
+    };
+    for (const auto& [load, place] : wide.loads)
+      wide_loads_.emplace(load, is_bool(load->type) ? "(" + element(place) + " != 0)" : element(place));
+    for (size_t i = 0; i < node.body.size(); ++i) {
+      if (const auto* let = std::get_if<Let>(&node.body[i].node)) {
+        if (!wide.once[i] && let->var != wide.along) emit(*let);
+        continue;
+      }
+      const Store& store = std::get<Store>(node.body[i].node);
+      const auto place = wide.stores.find(&store);
+      if (place == wide.stores.end())
+        emit(store);
+      else
+        out_.line(fmt::format("{} = {};", element(place->second), value(store.value)));
+    }
+    wide_loads_.clear();
+    out_.dedent();
+    out_.line("}");
+    for (const size_t r : used)
+      if (wide.runs[r].store)
+        out_.line(fmt::format("galatea_copy<{}, {}>(at{}, run{});", run_bytes(r), alignment(r), r, r));
+    out_.dedent();
+    out_.line("} else {");
+    out_.indent();
+    out_.line(
+        fmt::format("const i64 from = {0}, to = galatea_min({0} + {1}, (i64)({2}));", all, wide.width, end));
+    out_.line(fmt::format("GALATEA_ROLLED for (i64 {0} = from; {0} < to; ++{0}) {{", all));
+    body(node.body);
+    out_.dedent();
+    out_.line("}");
+    out_.dedent();
+    out_.line("}");
   }
   void emit(const Let& node) {
     out_.line(fmt::format("const {} v{} = {};", c_type(type_of(node.var)), node.var, value(node.value)));
@@ -306,7 +428,7 @@ class Emitter {
     body(node.else_body);
   }
   void emit(const Phase& node) {
-    out_.line(fmt::format("GALATEA_PHASE  // {}", identifier(node.name)));
+    out_.line(fmt::format("{}  // {}", in_tile_ ? "GALATEA_BLOCK_PHASE" : "GALATEA_PHASE", node.name));
     body(node.body, "GALATEA_END_PHASE");
   }
   void emit(const BandPrepare&) { GALATEA_CHECK(false, "loops for a CPU given to the CUDA emitter"); }
@@ -314,13 +436,25 @@ class Emitter {
 
   const LoopKernel& kernel_;
   const std::string& name_;
+  const bool is_arm_;
   TextWriter out_;
   std::unordered_map<const ExprNode*, std::string> names_;
+  bool in_tile_ = false;
+  std::unordered_map<const ExprNode*, std::string> wide_loads_;  ///< what is in registers already
 };
 
 }  // namespace
 
 std::string emit_cuda(const LoopKernel& loops, const std::string& name) { return Emitter(loops, name).run(); }
+std::string emit_cuda_arm(const LoopKernel& loops, const std::string& name) {
+  return Emitter(loops, name, true).run();
+}
+
+int64_t block_memory(const LoopKernel& loops) {
+  if (!loops.block_bytes) return 0;
+  const bool known = is_const(loops.block_bytes) && const_value(loops.block_bytes) <= kSharedBytes;
+  return known ? const_value(loops.block_bytes) : kSharedBytes;
+}
 
 int num_inputs(const LoopKernel& loops) {
   int count = 0;
@@ -330,7 +464,8 @@ int num_inputs(const LoopKernel& loops) {
 }
 
 bool can_be_tiled(const LoopKernel& loops) {
-  return std::count_if(loops.body.begin(), loops.body.end(), [](const Statement& statement) {
+  return loops.block_bytes ||
+         std::count_if(loops.body.begin(), loops.body.end(), [](const Statement& statement) {
            return std::holds_alternative<Phase>(statement.node);
          }) <= 1;
 }

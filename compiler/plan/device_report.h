@@ -1,0 +1,44 @@
+// What a batch of a program costs on a GPU, counted: launches, uploads, downloads, waits, and why.
+//
+// Comes in: a program and its launches. Goes out: a report for explain and for tests; nothing here runs.
+// Counts are of a batch in which every path is taken.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/plan/launches.h"
+#include "runtime/program.h"
+
+namespace galatea::plan {
+
+struct DeviceReport {
+  struct LaunchLine {
+    std::vector<std::string> kernels;  ///< names
+    std::vector<uint32_t> lines;       ///< of the calls, ascending, each once
+    size_t sites = 0;
+    bool spreads = false;  ///< blocks may share a call
+    std::string why;
+  };
+  struct Transfer {
+    std::string what, why;
+    uint32_t line = 0;
+  };
+  bool used = false;
+  std::string placement;  ///< why nodes are where they are; lines
+  std::vector<LaunchLine> launches;
+  std::vector<Transfer> uploads;  ///< bytes of the samples
+  std::vector<Transfer> once;     ///< uploads of a session, not of a batch
+  std::vector<Transfer> downloads;
+  std::vector<Transfer> waits;   ///< where samples wait for the GPU before they go on
+  bool last_waits = false;       ///< a batch is complete when the GPU is done with it
+  size_t parameter_uploads = 0;  ///< descriptors, parameters and flags: one copy a round
+};
+
+DeviceReport report_device(const runtime::Program& program, const std::vector<Launch>& launches,
+                           std::string placement);
+/// For people.
+std::string to_text(const DeviceReport& report);
+std::string to_json(const DeviceReport& report);
+
+}  // namespace galatea::plan

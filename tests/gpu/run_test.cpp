@@ -1,0 +1,171 @@
+// Pipelines on the fake device (or a real one: test_device.h): the bits of the interpreter, launches merged
+// or not, calls in an order that nothing but streams and events gives.
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "compiler/choose_gpu.h"
+#include "tests/gpu/planned.h"
+#include "tests/gpu/samples.h"
+#include "tests/gpu/test_device.h"
+#include "tests/pipelines/pipeline_generator.h"
+#include "tests/pipelines/pipeline_runner.h"
+
+namespace galatea::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using plan::LaunchForm;
+
+/// Moving costs nothing and the CPU is slow: whatever can run on the GPU does.
+plan::CostFigures all_on_gpu() {
+  return {.host_element = 1e6, .gpu_element = 0, .gpu_call = 0, .byte_over_bus = 0, .transfer = 0, .wait = 0};
+}
+
+GpuTarget target(const GpuChoice& choice, LaunchForm launches) {
+  GpuTarget out = *choice.target;
+  out.launches = launches;
+  out.figures = all_on_gpu();
+  return out;
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+class GpuRuns : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto found = choose_gpu("gpu", GpuPurpose::kRun, codegen::default_cache_options());
+    ASSERT_TRUE(found) << found.error().message();
+    choice_ = std::move(*found);
+    judge_ = codegen::make_interpreter_backend(true);
+    loops_ = codegen::make_interpreter_backend();
+  }
+
+  PipelineOutcome expected(const std::string& text, uint64_t images = 11) {
+    return run_pipeline(text, images, {"stages, unfused", judge_.get(), false, false, 1, {}}, data());
+  }
+  /// On the GPU in several ways; `least` of its kernels must run there.
+  void expect_same(const std::string& text, size_t least, uint64_t images = 11) {
+    const PipelineOutcome wanted = expected(text, images);
+    ASSERT_EQ(wanted.staging + wanted.error, "") << text;
+    for (const auto& [launches, fuse, threads] :
+         {std::tuple(LaunchForm::kMerged, true, 2), {LaunchForm::kSeparate, true, 1}}) {
+      device_.reset();
+      const PipelineOutcome found = run_pipeline(
+          text, images, {"gpu", loops_.get(), fuse, true, threads, target(choice_, launches)}, data());
+      EXPECT_EQ(difference(wanted, found), "") << text;
+      EXPECT_EQ(device_.errors(), "") << text;
+      if (!found.program) continue;
+      size_t count = 0;
+      for (const runtime::KernelCallSpec& call : found.program->kernel_calls)
+        count += call.launch >= 0 ? 1 : 0;
+      EXPECT_GE(count, least) << text;
+    }
+  }
+  static std::string data() {
+    static const std::string folder = sample_folder();
+    return folder;
+  }
+
+  TestDevice device_;
+  GpuChoice choice_;
+  std::unique_ptr<codegen::KernelBackend> judge_, loops_;
+};
+
+TEST_F(GpuRuns, EveryExample) {
+  const char* const given = std::getenv("GALATEA_TEST_EXAMPLES");
+  for (const auto& entry : fs::directory_iterator(given ? given : GALATEA_SOURCE_DIR "/examples")) {
+    if (entry.path().extension() != ".dali-dsl") continue;
+    std::ifstream in(entry.path());
+    std::stringstream text;
+    text << in.rdbuf();
+    SCOPED_TRACE(entry.path().string());
+    // The text as it is, placed by cost; then the same with its images on the GPU in words.
+    expect_same(text.str(), 1);
+    const std::string stated =
+        replaced(text.str(), "output_type=types.RGB", "output_type=types.RGB, device=\"mixed\"");
+    if (stated != text.str() && stated.find("blur_by_brightness") == std::string::npos)
+      expect_same(stated, 1);
+  }
+}
+
+std::string policy(const std::string& call) {
+  return "from nvidia.dali import pipeline_def, fn, types\n"
+         "from nvidia.dali.auto_aug.auto_augment import auto_augment\n"
+         "from nvidia.dali.auto_aug.rand_augment import rand_augment\n"
+         "from nvidia.dali.auto_aug.trivial_augment import trivial_augment_wide\n\n"
+         "@pipeline_def(batch_size=4, num_threads=2, seed=42, enable_conditionals=True)\n"
+         "def p(data: str = '.'):\n"
+         "    encoded, label = fn.readers.file(file_root=data, random_shuffle=True, name='Reader')\n"
+         "    image = fn.decoders.image_random_crop(encoded, output_type=types.RGB, device='mixed')\n"
+         "    image = fn.resize(image, size=[24, 24])\n"
+         "    image = " +
+         call +
+         "\n"
+         "    image = fn.crop_mirror_normalize(image, dtype=types.FLOAT, output_layout='CHW',\n"
+         "                                     mean=[123.675, 116.28, 103.53], std=[58.395, 57.12, 57.375],\n"
+         "                                     mirror=fn.random.coin_flip())\n"
+         "    return image, label\n";
+}
+
+TEST_F(GpuRuns, AutoAugment) { expect_same(policy("auto_augment(image, shape=[24, 24])"), 4); }
+TEST_F(GpuRuns, RandAugment) { expect_same(policy("rand_augment(image, n=2, m=9)"), 4); }
+TEST_F(GpuRuns, TrivialAugment) { expect_same(policy("trivial_augment_wide(image)"), 4); }
+
+TEST_F(GpuRuns, AStatisticOfTheGpuDecidesAFilterThere) {
+  expect_same(
+      "from nvidia.dali import pipeline_def, fn, types\n\n"
+      "@pipeline_def(batch_size=4, num_threads=2, seed=42)\n"
+      "def p(data: str = '.'):\n"
+      "    encoded, label = fn.readers.file(file_root=data, name='Reader')\n"
+      "    image = fn.decoders.image(encoded, output_type=types.RGB, device='mixed')\n"
+      "    mean = fn.reductions.mean(image)\n"
+      "    blurred = fn.gaussian_blur(image, sigma=mean.cpu() / 64.0 + 0.5)\n"
+      "    return blurred, mean, fn.flip(blurred.cpu()), label.gpu()\n",
+      2);
+}
+
+/// A selector that the GPU computes is waited for; arms wait at barriers of their own.
+TEST_F(GpuRuns, ASelectorOfTheGpu) {
+  expect_same(
+      "from nvidia.dali import pipeline_def, fn, types\n\n"
+      "@pipeline_def(batch_size=4, num_threads=2, seed=42)\n"
+      "def p(data: str = '.'):\n"
+      "    encoded, label = fn.readers.file(file_root=data, name='Reader')\n"
+      "    image = fn.decoders.image(encoded, output_type=types.RGB, device='mixed')\n"
+      "    if fn.reductions.mean(image) > 120.0:\n"
+      "        image = fn.brightness(image, brightness=0.5)\n"
+      "        if fn.reductions.max(image) > 100:\n"
+      "            image = fn.flip(image)\n"
+      "    else:\n"
+      "        image = fn.contrast(image, contrast=2.0)\n"
+      "    return image, label\n",
+      3);
+}
+
+TEST_F(GpuRuns, RandomPipelines) {
+  const char* const given = std::getenv("GALATEA_FUZZ_GPU_PIPELINES");
+  const uint64_t count = given ? std::strtoull(given, nullptr, 10) : 40;
+  size_t on_gpu = 0;
+  for (uint64_t seed = 1; seed <= count; ++seed) {
+    const std::string text = PipelineGenerator({seed, seed + 1000}).make().text();
+    const PipelineOutcome wanted = expected(text, seed);
+    if (!wanted.staging.empty() || !wanted.error.empty()) continue;
+    device_.reset();
+    const PipelineOutcome found = run_pipeline(
+        text, seed,
+        {"gpu", loops_.get(), true, true, 1 + static_cast<int>(seed % 3), target(choice_, LaunchForm::kAuto)},
+        {});
+    ASSERT_EQ(difference(wanted, found), "") << seed << "\n" << text;
+    ASSERT_EQ(device_.errors(), "") << seed << "\n" << text;
+    on_gpu += found.program && found.program->device >= 0 ? 1 : 0;
+  }
+  EXPECT_GT(on_gpu, count / 3);
+}
+
+}  // namespace
+}  // namespace galatea::testing

@@ -1,0 +1,35 @@
+// Photographs to read, drawn once.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+
+#include "tests/native/encoders.h"
+
+namespace galatea::testing {
+
+/// A folder with two classes of two JPEGs each, with and without subsampled chroma.
+inline std::string sample_folder() {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(::testing::TempDir()) / "galatea-gpu-samples";
+  std::mt19937 random(5);
+  for (int n = 0; n < 4; ++n) {
+    const fs::path place = folder / ("class" + std::to_string(n / 2));
+    fs::create_directories(place);
+    native::Picture picture(47 + 13 * n, 71 - 9 * n, 3);
+    for (int y = 0; y < picture.height; ++y)
+      for (int x = 0; x < picture.width; ++x)
+        for (int c = 0; c < 3; ++c)
+          picture.at(y, x, c) = (y * 3 + x * (c + 1) + 40 * n + static_cast<int>(random() % 32)) % 256;
+    native::JpegSettings settings;
+    settings.h = settings.v = 1 + n % 2;
+    const native::File file = native::encode_jpeg(picture, settings);
+    std::ofstream(place / (std::to_string(n) + ".jpg"), std::ios::binary)
+        .write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));
+  }
+  return folder.string();
+}
+
+}  // namespace galatea::testing
