@@ -1,3 +1,5 @@
+#include <optional>
+
 #include <fmt/format.h>
 
 #include "api/guard.h"
@@ -62,8 +64,34 @@ struct ManagedTensor {
   int64_t shape[GALATEA_MAX_RANK] = {}, strides[GALATEA_MAX_RANK] = {};
 };
 
+/// One sample of an output, or with sample = -1 all of it; null after `error`.
+std::optional<Tensor> find_tensor(const galatea_batch& batch, int32_t output, int32_t sample,
+                                  galatea_error*& error) {
+  error = nullptr;
+  if (!has_output(batch, output)) return error = no_output(batch, output), std::nullopt;
+  const Batch::Output& out = batch.batch->outputs[static_cast<size_t>(output)];
+  if (sample == -1) {
+    if (galatea_batch_is_dense(&batch, output)) return stacked(out);
+    error =
+        misuse(fmt::format("output {} has samples of different extents, so it is not one tensor", output));
+    return std::nullopt;
+  }
+  if (sample >= 0 && static_cast<size_t>(sample) < out.samples.size())
+    return out.samples[static_cast<size_t>(sample)];
+  error = misuse(fmt::format("sample {} does not exist; there are {}", sample, out.samples.size()));
+  return std::nullopt;
+}
+
+bool is_on_device(const Tensor& tensor) { return tensor.memory == galatea::runtime::Memory::kDevice; }
+
+galatea_error* to_error(const galatea::Status& status) {
+  return status ? nullptr : galatea::api::make_api_error(status.error());
+}
+
 galatea_dl_managed_tensor* make_managed(std::shared_ptr<const Batch> batch, const Tensor& tensor) {
   auto owner = std::make_unique<ManagedTensor>();
+  const galatea_dl_device device =
+      is_on_device(tensor) ? galatea_dl_device{2, batch->device->device()} : galatea_dl_device{1, 0};
   owner->batch = std::move(batch);
   for (int d = 0; d < tensor.ndim; ++d) {
     owner->shape[d] = tensor.extents[d];
@@ -71,7 +99,7 @@ galatea_dl_managed_tensor* make_managed(std::shared_ptr<const Batch> batch, cons
   }
   galatea_dl_tensor& out = owner->managed.dl_tensor;
   out.data = tensor.data;
-  out.device = {1, 0};
+  out.device = device;
   out.ndim = tensor.ndim;
   out.dtype = dl_dtype(tensor.dtype);
   out.shape = owner->shape;
@@ -139,24 +167,74 @@ galatea_error* galatea_batch_dense_borrow(const galatea_batch* batch, int32_t ou
   });
 }
 
+int32_t galatea_batch_output_device(const galatea_batch* batch, int32_t output) {
+  if (!batch || !has_output(*batch, output)) return -1;
+  const bool is_there = batch->batch->outputs[static_cast<size_t>(output)].spec.on_device;
+  return is_there && batch->batch->device ? batch->batch->device->device() : -1;
+}
+
+galatea_error* galatea_batch_wait(const galatea_batch* batch) {
+  return guard([&]() -> galatea_error* {
+    if (!batch) return misuse("batch is NULL");
+    return batch->batch->device ? to_error(batch->batch->device->wait()) : nullptr;
+  });
+}
+
+galatea_error* galatea_batch_make_stream_wait(const galatea_batch* batch, uintptr_t stream) {
+  return guard([&]() -> galatea_error* {
+    if (!batch) return misuse("batch is NULL");
+    if (stream == 0) return misuse("stream is 0, which DLPack does not allow; 1 is the default stream");
+    return batch->batch->device ? to_error(batch->batch->device->make_wait(stream)) : nullptr;
+  });
+}
+
+galatea_error* galatea_batch_copy_to_host(const galatea_batch* batch, int32_t output, int32_t sample,
+                                          void* data, int64_t num_bytes) {
+  return guard([&]() -> galatea_error* {
+    if (!batch) return misuse("batch is NULL");
+    galatea_error* error = nullptr;
+    const auto found = find_tensor(*batch, output, sample, error);
+    if (!found) return error;
+    if (num_bytes != found->num_bytes())
+      return misuse(fmt::format("there are {} bytes to copy, not {}", found->num_bytes(), num_bytes));
+    if (num_bytes == 0) return nullptr;
+    if (!data) return misuse("data is NULL");
+    auto* const to = static_cast<uint8_t*>(data);
+    if (is_on_device(*found)) return to_error(batch->batch->device->download(*found, to));
+    galatea::runtime::copy_dense(*found, to);
+    return nullptr;
+  });
+}
+
 galatea_error* galatea_batch_dlpack_take(const galatea_batch* batch, int32_t output, int32_t sample,
                                          galatea_dl_managed_tensor** tensor) {
   if (tensor) *tensor = nullptr;
   return guard([&]() -> galatea_error* {
     if (!batch || !tensor) return misuse("batch or tensor is NULL");
-    if (!has_output(*batch, output)) return no_output(*batch, output);
-    const Batch::Output& out = batch->batch->outputs[static_cast<size_t>(output)];
-    if (sample == -1) {
-      if (!galatea_batch_is_dense(batch, output))
-        return misuse(
-            fmt::format("output {} has samples of different extents, so it is not one tensor", output));
-      *tensor = make_managed(batch->batch, stacked(out));
-      return nullptr;
-    }
-    if (sample < 0 || static_cast<size_t>(sample) >= out.samples.size())
-      return misuse(fmt::format("sample {} does not exist; there are {}", sample, out.samples.size()));
-    *tensor = make_managed(batch->batch, out.samples[static_cast<size_t>(sample)]);
-    return nullptr;
+    galatea_error* error = nullptr;
+    const auto found = find_tensor(*batch, output, sample, error);
+    if (!found) return error;
+    if (is_on_device(*found)) error = to_error(batch->batch->device->wait());
+    if (!error) *tensor = make_managed(batch->batch, *found);
+    return error;
+  });
+}
+
+galatea_error* galatea_batch_dlpack_take_for_stream(const galatea_batch* batch, int32_t output,
+                                                    int32_t sample, intptr_t stream,
+                                                    galatea_dl_managed_tensor** tensor) {
+  if (tensor) *tensor = nullptr;
+  return guard([&]() -> galatea_error* {
+    if (!batch || !tensor) return misuse("batch or tensor is NULL");
+    galatea_error* error = nullptr;
+    const auto found = find_tensor(*batch, output, sample, error);
+    if (!found) return error;
+    if (is_on_device(*found) && stream == 0)
+      return misuse("stream is 0, which DLPack does not allow; 1 is the default stream");
+    if (is_on_device(*found) && stream != -1)
+      error = to_error(batch->batch->device->make_wait(static_cast<uintptr_t>(stream)));
+    if (!error) *tensor = make_managed(batch->batch, *found);
+    return error;
   });
 }
 

@@ -70,6 +70,22 @@ std::string statistics_json(const galatea::runtime::SessionStatistics& s) {
                          {"num_replaced", s.num_replaced},
                          {"skipped", failures(s.skipped)},
                          {"replaced", failures(s.replaced)}};
+  const auto& d = s.device;
+  if (!d.device.empty())
+    json["device"] = {{"name", d.device},
+                      {"enqueues", d.enqueues},
+                      {"launches", d.launches},
+                      {"calls", d.calls},
+                      {"uploads", d.uploads},
+                      {"parameter_uploads", d.parameter_uploads},
+                      {"upload_bytes", d.upload_bytes},
+                      {"downloads", d.downloads},
+                      {"download_bytes", d.download_bytes},
+                      {"device_copies", d.device_copies},
+                      {"waits", d.waits},
+                      {"enqueue_seconds", d.enqueue_seconds},
+                      {"peak_memory_bytes", d.peak_bytes},
+                      {"peak_pinned_bytes", d.peak_pinned_bytes}};
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -82,6 +98,7 @@ void galatea_session_options_init(galatea_session_options* options) {
   *options = galatea_session_options{};
   options->size = static_cast<int32_t>(sizeof(galatea_session_options));
   options->max_held_batches = galatea::runtime::SessionOptions{}.max_held_batches;
+  options->device = -1;
 }
 
 galatea_error* galatea_session_create(const galatea_program* program, const galatea_session_options* given,
@@ -96,7 +113,18 @@ galatea_error* galatea_session_create(const galatea_program* program, const gala
       return misuse("session options were not set up by galatea_session_options_init()");
     if (options.num_threads < 0)
       return misuse(fmt::format("num_threads is {}; it must be 0 or more", options.num_threads));
+    if (options.device < -1)
+      return misuse(fmt::format("device is {}; it must be the number of a GPU, or -1", options.device));
+    if (options.device_memory_limit < 0)
+      return misuse(
+          fmt::format("device_memory_limit is {}; it must be 0 or more", options.device_memory_limit));
     galatea::runtime::SessionOptions out;
+    using Priority = galatea::runtime::DevicePriority;
+    out.device.number = options.device;
+    out.device.priority = options.device_priority < 0   ? Priority::kLow
+                          : options.device_priority > 0 ? Priority::kHigh
+                                                        : Priority::kDefault;
+    out.device.memory_limit = options.device_memory_limit;
     out.num_threads = options.num_threads;
     out.max_held_batches = options.max_held_batches;
     out.executor =

@@ -237,6 +237,11 @@ typedef struct galatea_session_options {
                                that says so; default 8 */
   int32_t synchronous; /* non-zero: everything runs inside galatea_session_next(), in order, with the same
                           results; default 0 */
+  /* Of programs for a GPU. */
+  int32_t device;          /* number of the GPU; -1 (the default): the program's */
+  int32_t device_priority; /* of its streams: negative: a host's own work (training) goes first; positive: it
+                              goes first; default 0 */
+  int64_t device_memory_limit; /* bytes of the GPU that the session may take; 0 (the default): no limit */
 } galatea_session_options;
 /* Sets every field to its default. */
 GALATEA_API void galatea_session_options_init(galatea_session_options* options);
@@ -316,6 +321,21 @@ GALATEA_API galatea_error* galatea_batch_dense_borrow(const galatea_batch* batch
                                                       galatea_tensor* tensor);
 /* Non-zero if the output can be had as one tensor. */
 GALATEA_API int galatea_batch_is_dense(const galatea_batch* batch, int32_t output);
+/* The GPU whose memory holds the output, -1 for memory of the host. The addresses of such an output's tensors
+ * are the GPU's: the host must not follow them, and a stream may only behind galatea_batch_wait() or
+ * galatea_batch_make_stream_wait(), since the GPU may still be at work on them. */
+GALATEA_API int32_t galatea_batch_output_device(const galatea_batch* batch, int32_t output);
+/* Waits until the batch's outputs on a GPU are there. Returns at once where there are none. */
+GALATEA_API galatea_error* galatea_batch_wait(const galatea_batch* batch);
+/* What the host gives `stream` from now on runs when the outputs are there; the host does not wait. The
+ * memory is used again only behind what the stream was given until the batch, or the last of its tensors, was
+ * destroyed. `stream` is a cudaStream_t (CUstream) of the GPU that lives until then; 1 and 2 are the default
+ * streams, as in DLPack. */
+GALATEA_API galatea_error* galatea_batch_make_stream_wait(const galatea_batch* batch, uintptr_t stream);
+/* Copies sample `sample` of output `output`, or with sample = -1 the whole output (where it is dense), to
+ * `data`, row-major; from a GPU too, for which it waits. `num_bytes` must be what there is to copy. */
+GALATEA_API galatea_error* galatea_batch_copy_to_host(const galatea_batch* batch, int32_t output,
+                                                      int32_t sample, void* data, int64_t num_bytes);
 /* Ends a batch. Its memory is used again, unless DLPack tensors still hold it. */
 GALATEA_API void galatea_batch_destroy(galatea_batch* batch);
 
@@ -324,7 +344,7 @@ GALATEA_API void galatea_batch_destroy(galatea_batch* batch);
 /* The structs of DLPack (version 0 of its ABI: struct DLManagedTensor) under names of our own: cast a pointer
  * to one into a pointer to the other. */
 typedef struct galatea_dl_device {
-  int32_t device_type; /* 1: CPU */
+  int32_t device_type; /* 1: CPU; 2: CUDA */
   int32_t device_id;
 } galatea_dl_device;
 typedef struct galatea_dl_dtype {
@@ -350,9 +370,15 @@ typedef struct galatea_dl_managed_tensor {
 
 /* A tensor that keeps the batch's memory alive, without a copy: sample `sample` of output `output`, or with
  * sample = -1 the whole output (where it is dense). End it by its own deleter. A batch counts as held until
- * the last of its tensors is gone. */
+ * the last of its tensors is gone. For an output on a GPU it waits until that is there. */
 GALATEA_API galatea_error* galatea_batch_dlpack_take(const galatea_batch* batch, int32_t output,
                                                      int32_t sample, galatea_dl_managed_tensor** tensor);
+/* The same for a consumer that says on which stream it will use the tensor, as __dlpack__(stream=...) does:
+ * the stream waits instead of the host (see galatea_batch_make_stream_wait()). 1 and 2 are the default
+ * streams; -1: the consumer sees to the order itself. Of an output of the host `stream` is ignored. */
+GALATEA_API galatea_error* galatea_batch_dlpack_take_for_stream(const galatea_batch* batch, int32_t output,
+                                                                int32_t sample, intptr_t stream,
+                                                                galatea_dl_managed_tensor** tensor);
 
 #ifdef __cplusplus
 }

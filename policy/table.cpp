@@ -94,6 +94,20 @@ void count(const Document& document, const Node& node, double times, std::map<st
   }
 }
 
+void gather_values(const Document& document, const Node& node,
+                   std::map<std::string, std::vector<double>>& values) {
+  if (node.kind == Node::Kind::kApply && node.magnitude.kind == Magnitude::Kind::kValue)
+    values[node.name].push_back(node.magnitude.value);
+  for (const Node& child : node.children) gather_values(document, child, values);
+  if (node.kind != Node::Kind::kChoose) return;
+  for (const PoolItem& item : expanded_pool(document, node)) {
+    if (!item.node.empty())
+      gather_values(document, item.node[0], values);
+    else if (node.each.magnitude.kind == Magnitude::Kind::kValue)
+      values[item.name].push_back(node.each.magnitude.value);
+  }
+}
+
 std::string percent(double probability) { return fmt::format("{:.4g} %", probability * 100); }
 
 void describe(const Document& document, const Node& node, size_t depth, std::string& out) {
@@ -168,6 +182,13 @@ std::map<std::string, double> expected_runs(const Document& document) {
   for (const Augmentation& entry : document.augmentations) runs[entry.name] = 0;
   count(document, document.policy, 1, runs);
   return runs;
+}
+
+std::map<std::string, std::vector<double>> values_of_steps(const Document& document) {
+  std::map<std::string, std::vector<double>> values;
+  gather_values(document, document.policy, values);
+  for (const auto& [name, node] : document.definitions) gather_values(document, node, values);
+  return values;
 }
 
 std::string policy_table(const Document& document, const TableOptions& options) {

@@ -12,6 +12,9 @@ namespace galatea::policy {
 /// How often each augmentation runs on a sample, on average.
 std::map<std::string, double> expected_runs(const Document& document);
 
+/// Magnitudes that steps give augmentations as values ({"value": 12.5}), in the order of the document.
+std::map<std::string, std::vector<double>> values_of_steps(const Document& document);
+
 struct TableOptions {
   bool all_bins = false;  ///< every bin is a column; else at most nine
 };

@@ -53,34 +53,15 @@ int32_t Arena::new_block() {
 int32_t Arena::cut(int64_t need) {
   for (size_t at = 0; at < pieces_.size(); ++at) {
     Piece& piece = pieces_[at];
-    for (size_t k = 0; piece.buffer && k < piece.free.size(); ++k) {
-      Range& range = piece.free[k];
-      // A budget knows nothing of larger blocks.
-      if (gate_ ? range.size() != need : range.size() < need) continue;
-      const int32_t id = new_block();
-      blocks_[static_cast<size_t>(id)] = {
-          piece.buffer->data() + range.begin, at, {range.begin, range.begin + need}, 1};
-      range.begin += need;
-      if (range.size() == 0) piece.free.erase(piece.free.begin() + static_cast<ptrdiff_t>(k));
-      piece.last_use = ++clock_;
-      return id;
-    }
+    // A budget knows nothing of larger blocks.
+    const int64_t begin = piece.buffer ? piece.free.cut(need, gate_ != nullptr) : -1;
+    if (begin < 0) continue;
+    const int32_t id = new_block();
+    blocks_[static_cast<size_t>(id)] = {piece.buffer->data() + begin, at, begin, need, 1};
+    piece.last_use = ++clock_;
+    return id;
   }
   return -1;
-}
-
-void Arena::give_back(Piece& piece, Range range) {
-  auto next = std::find_if(piece.free.begin(), piece.free.end(),
-                           [&](const Range& other) { return other.begin >= range.end; });
-  if (next != piece.free.end() && next->begin == range.end) {
-    next->begin = range.begin;
-  } else {
-    next = piece.free.insert(next, range);
-  }
-  if (next != piece.free.begin() && std::prev(next)->end == next->begin) {
-    std::prev(next)->end = next->end;
-    piece.free.erase(next);
-  }
 }
 
 void Arena::drop_piece(size_t at) {
@@ -124,7 +105,7 @@ Status Arena::grow(int64_t need) {
       std::find_if(pieces_.begin(), pieces_.end(), [](const Piece& piece) { return !piece.buffer; });
   if (unused == pieces_.end()) unused = pieces_.emplace(pieces_.end());
   unused->buffer = std::move(*buffer);
-  make_free(*unused);
+  unused->free.reset(unused->size());
   retained_bytes_ += unused->size();
   return {};
 }
@@ -150,8 +131,8 @@ void Arena::release(int32_t id) {
   Block& block = blocks_[static_cast<size_t>(id)];
   GALATEA_CHECK(block.references > 0);
   if (--block.references > 0) return;
-  live_bytes_ -= block.range.size();
-  give_back(pieces_[block.piece], block.range);
+  live_bytes_ -= block.size;
+  pieces_[block.piece].free.give_back(block.begin, block.size);
   block = Block{};
 }
 
@@ -161,7 +142,7 @@ void Arena::reset() {
   size_t num_pieces = 0;
   for (Piece& piece : pieces_) {
     if (!piece.buffer) continue;
-    make_free(piece);
+    piece.free.reset(piece.size());
     ++num_pieces;
   }
   if (!gate_ && num_pieces > 1) {

@@ -15,6 +15,7 @@
 
 #include <vector>
 
+#include "runtime/free_ranges.h"
 #include "runtime/memory_gate.h"
 #include "runtime/tensor.h"
 
@@ -53,25 +54,19 @@ class Arena {
   int64_t lacking() const { return lacking_; }
 
  private:
-  struct Range {
-    int64_t begin = 0, end = 0;
-    int64_t size() const { return end - begin; }
-  };
   struct Piece {
     std::shared_ptr<Buffer> buffer;
-    std::vector<Range> free;  ///< in order, never adjacent
+    FreeRanges free;
     uint64_t last_use = 0;
     int64_t size() const { return buffer->size() + kBufferPadding; }
-    bool is_free() const { return free.size() == 1 && free.front().size() == size(); }
+    bool is_free() const { return free.is_whole(size()); }
   };
   struct Block {
     uint8_t* data = nullptr;  ///< null: unused entry
     size_t piece = 0;
-    Range range;
+    int64_t begin = 0, size = 0;  ///< in the piece
     int references = 0;
   };
-  static void give_back(Piece& piece, Range range);
-  static void make_free(Piece& piece) { piece.free.assign(1, {0, piece.size()}); }
   int64_t need_of(int64_t bytes) const;
   int64_t size_of_piece(int64_t need) const;
   /// A new block at the start of a free range that has room for it; -1: there is none.

@@ -3,13 +3,64 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <vector>
 
 #include "runtime/arena.h"
+#include "runtime/free_ranges.h"
+#include "runtime/huge_page.h"
 
 namespace galatea::runtime {
 
+namespace {
+
+/// Buffers of such sizes are cut from slabs.
+constexpr int64_t kSliceFrom = 64 << 10, kSliceTo = 2 * kHugePage;
+constexpr int64_t kSmallestSlab = 2 * kHugePage, kLargestSlab = 4 * kHugePage;
+
+/// Huge pages for buffers that are smaller than those: what varies in size is a buffer a sample.
+class Slab {
+ public:
+  explicit Slab(std::shared_ptr<Buffer> memory) : memory_(std::move(memory)), free_(size()) {}
+  int64_t size() const { return memory_->size() + kBufferPadding; }
+  uint8_t* cut(int64_t bytes) {
+    std::lock_guard lock(mutex_);
+    const int64_t begin = free_.cut(bytes);
+    return begin < 0 ? nullptr : memory_->data() + begin;
+  }
+  void give_back(uint8_t* data, int64_t bytes) {
+    std::lock_guard lock(mutex_);
+    free_.give_back(data - memory_->data(), bytes);
+  }
+
+ private:
+  std::mutex mutex_;  ///< slices end on any thread, also when the pool is gone
+  std::shared_ptr<Buffer> memory_;
+  FreeRanges free_;
+};
+
+/// A part of a slab, which lives as long as one of its slices.
+class Slice final : public Buffer {
+ public:
+  static int64_t taken(int64_t capacity) {
+    return (capacity + kBufferPadding + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
+  }
+  Slice(std::shared_ptr<Slab> slab, uint8_t* data, int64_t capacity) : slab_(std::move(slab)) {
+    data_ = data;
+    size_ = capacity;
+  }
+  ~Slice() override { slab_->give_back(data_, taken(size_)); }
+  Slice(const Slice&) = delete;
+  Slice& operator=(const Slice&) = delete;
+
+ private:
+  std::shared_ptr<Slab> slab_;
+};
+
+}  // namespace
+
 struct BufferPool::State {
   std::mutex mutex;
+  std::vector<std::weak_ptr<Slab>> slabs;
   std::multimap<int64_t, std::pair<uint64_t, std::shared_ptr<Buffer>>>
       free;  ///< capacity → (when it came back, memory)
   int64_t free_bytes = 0, live_bytes = 0, peak_live_bytes = 0, num_recycled = 0;
@@ -20,6 +71,16 @@ struct BufferPool::State {
   void count_live(int64_t capacity) {
     live_bytes += capacity;
     peak_live_bytes = std::max(peak_live_bytes, live_bytes);
+  }
+  /// Null where no slab has room. The mutex is held.
+  std::shared_ptr<Buffer> slice(int64_t capacity) {
+    std::erase_if(slabs, [](const std::weak_ptr<Slab>& slab) { return slab.expired(); });
+    for (const std::weak_ptr<Slab>& one : slabs) {
+      std::shared_ptr<Slab> slab = one.lock();
+      uint8_t* data = slab ? slab->cut(Slice::taken(capacity)) : nullptr;
+      if (data) return std::make_shared<Slice>(std::move(slab), data, capacity);
+    }
+    return nullptr;
   }
   /// The mutex is held. The memory that is to be freed goes to `out`, so that freeing happens without the
   /// lock.
@@ -116,10 +177,33 @@ bool BufferPool::drop_free() {
   return !dropped.empty();
 }
 
+/// Null where it is not to be, or cannot be, cut from a slab. Few buffers do not make one worth it; where
+/// memory is limited, a buffer takes what was claimed.
+std::shared_ptr<Buffer> BufferPool::cut_from_slab(int64_t capacity) {
+  if (allocator_.limit() > 0 || capacity < kSliceFrom || capacity >= kSliceTo) return nullptr;
+  {
+    std::lock_guard lock(state_->mutex);
+    if (state_->live_bytes < kHugePage) return nullptr;
+    if (auto slice = state_->slice(capacity)) return slice;
+  }
+  const int64_t several = (8 * capacity + kHugePage - 1) / kHugePage * kHugePage;
+  auto memory = allocator_.allocate(std::clamp(several, kSmallestSlab, kLargestSlab) - kBufferPadding);
+  if (!memory) return nullptr;
+  auto slab = std::make_shared<Slab>(std::move(*memory));
+  std::lock_guard lock(state_->mutex);
+  state_->slabs.push_back(slab);
+  return state_->slice(capacity);
+}
+
+Result<std::shared_ptr<Buffer>> BufferPool::fresh(int64_t capacity) {
+  if (auto slice = cut_from_slab(capacity)) return slice;
+  return allocator_.allocate(capacity);
+}
+
 Result<std::shared_ptr<Buffer>> BufferPool::acquire(int64_t bytes) {
   if (auto buffer = recycle(bytes)) return buffer;
   const int64_t capacity = round_up_capacity(bytes);
-  auto fresh = allocator_.allocate(capacity);
+  auto fresh = this->fresh(capacity);
   // What lies idle must not stand in the way of what is needed.
   if (!fresh) {
     drop_free();

@@ -4,6 +4,8 @@
 // Comes in: sizes. Goes out: buffers whose last reference brings their memory back here, on whatever thread
 // that happens, or frees it if the pool is gone by then.
 //
+// Buffers that are smaller than huge pages are cut from slabs of them once there are many.
+//
 // Invariant: free bytes never exceed the most that was ever in use at once.
 #pragma once
 
@@ -35,6 +37,8 @@ class BufferPool {
  private:
   struct State;
   friend class PooledBuffer;
+  Result<std::shared_ptr<Buffer>> fresh(int64_t capacity);
+  std::shared_ptr<Buffer> cut_from_slab(int64_t capacity);
   Allocator& allocator_;
   std::shared_ptr<State> state_;
 };

@@ -75,8 +75,8 @@ int run(const Options& options, Reporter& reporter) {
 Command add_check(CLI::App& parent) {
   auto options = std::make_shared<Options>();
   CLI::App* app =
-      parent.add_subcommand("check", "Parses and type-checks every pipeline of the files; reads no data");
-  add_option(app, "files", options->files, {"FILE...", "", "pipeline files", "train.dali-dsl"})->required();
+      add_subcommand(parent, "check", "Parses and type-checks every pipeline of the files; reads no data");
+  add_option(app, "files", options->files, {"FILE...", "", "pipeline files", "train.dali-dsl"}).required();
   add_pipeline_options(app, options->pipeline);
   return {app, [options](Reporter& reporter) { return run(*options, reporter); }};
 }

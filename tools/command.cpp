@@ -64,13 +64,6 @@ void Reporter::write_stdout(std::string_view text) {
 
 void Reporter::raise_status(int status) { status_ = std::max(status_, status); }
 
-std::string describe(const OptionHelp& help) {
-  std::string text = help.meaning;
-  text += *help.default_value ? fmt::format(" (default: {}; example: {})", help.default_value, help.example)
-                              : fmt::format(" (example: {})", help.example);
-  return text;
-}
-
 bool is_terminal(int descriptor) { return ::isatty(descriptor) == 1 && setting("TERM") != "dumb"; }
 
 }  // namespace galatea::tools

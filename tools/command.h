@@ -9,11 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "base/diagnostic.h"
 #include "base/result.h"
 #include "base/source.h"
+#include "tools/command_line.h"
 
 namespace galatea::tools {
 
@@ -70,20 +69,6 @@ Command add_ops(CLI::App& parent);
 Command add_policy(CLI::App& parent);
 Command add_settings(CLI::App& parent);
 Command add_version(CLI::App& parent);
-
-/// What --help says about an option: its type, default (empty: none) and an example.
-struct OptionHelp {
-  const char* type;
-  const char* default_value;
-  const char* meaning;
-  const char* example;
-};
-std::string describe(const OptionHelp& help);
-
-template <typename T>
-CLI::Option* add_option(CLI::App* app, const char* names, T& variable, const OptionHelp& help) {
-  return app->add_option(names, variable, describe(help))->type_name(help.type);
-}
 
 /// Is this stream a terminal that can show colours and a moving line?
 bool is_terminal(int descriptor);

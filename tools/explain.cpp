@@ -72,15 +72,14 @@ int run(Options options, Reporter& reporter) {
 Command add_explain(CLI::App& parent) {
   auto options = std::make_shared<Options>();
   CLI::App* app =
-      parent.add_subcommand("explain", "Shows what a pipeline becomes; or the page of a diagnostic");
+      add_subcommand(parent, "explain", "Shows what a pipeline becomes; or the page of a diagnostic");
   add_option(app, "what", options->what,
              {"FILE|CODE", "", "a pipeline file, or the code of a diagnostic", "G0203"})
-      ->required();
+      .required();
   add_option(app, "--emit", options->emit,
              {"ast|graph|plan|kernel|loops|llvm|asm|cuda|ptx", "a page for people", "which level to print",
               "--emit graph"})
-      ->check(CLI::IsMember({"ast", "graph", "plan", "kernel", "loops", "llvm", "asm", "cuda", "ptx"})
-                  .description(""));
+      .one_of({"ast", "graph", "plan", "kernel", "loops", "llvm", "asm", "cuda", "ptx"});
   add_pipeline_options(app, options->pipeline);
   add_policies_option(app, options->pipeline);
   add_compile_options(app, options->compile, options->fuse);

@@ -128,14 +128,14 @@ int run(const Options& options, Reporter& reporter) {
 
 Command add_fmt(CLI::App& parent) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = parent.add_subcommand("fmt", "Brings pipeline files into their canonical form, in place");
+  CLI::App* app = add_subcommand(parent, "fmt", "Brings pipeline files into their canonical form, in place");
   add_option(app, "files", options->files,
              {"FILE...", "", "pipeline files; - reads stdin and writes stdout", "train.dali-dsl"})
-      ->required();
-  app->add_flag("--check", options->check,
-                "write nothing; list the files that would change, and end with status 1 if there are any "
-                "(example: --check)");
-  app->add_flag("--diff", options->diff, "write nothing; show what would change (example: --diff)");
+      .required();
+  add_flag(app, "--check", options->check,
+           "write nothing; list the files that would change, and end with status 1 if there are any "
+           "(example: --check)");
+  add_flag(app, "--diff", options->diff, "write nothing; show what would change (example: --diff)");
   return {app, [options](Reporter& reporter) { return run(*options, reporter); }};
 }
 

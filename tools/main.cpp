@@ -5,6 +5,7 @@
 #include <memory>
 
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include "base/settings.h"
 #include "tools/command.h"
@@ -25,12 +26,12 @@ void add_global_options(CLI::App* app, Global& global) {
   add_option(app, "--color", global.color,
              {"auto|always|never", "auto",
               "colours in messages; NO_COLOR=1 in the environment is --color=never", "--color=never"})
-      ->check(CLI::IsMember({"auto", "always", "never"}).description(""));
+      .one_of({"auto", "always", "never"});
   add_option(app, "--diagnostics", global.diagnostics,
              {"text|json", "text",
               "how errors, warnings and notes are reported: text on stderr, or one JSON object on stdout",
               "--diagnostics=json"})
-      ->check(CLI::IsMember({"text", "json"}).description(""));
+      .one_of({"text", "json"});
 }
 
 int usage_error(const std::string& message, const std::string& help, const CLI::App* app) {

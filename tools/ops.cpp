@@ -170,10 +170,10 @@ int run(const Options& options, Reporter& reporter) {
 
 Command add_ops(CLI::App& parent) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = parent.add_subcommand("ops", "The operators: one line each, or one in full");
+  CLI::App* app = add_subcommand(parent, "ops", "The operators: one line each, or one in full");
   add_option(app, "name", options->name,
              {"NAME", "", "an operator, as written after `fn.`", "random.uniform"});
-  app->add_flag("--json", options->json, "as one JSON object (example: --json)");
+  add_flag(app, "--json", options->json, "as one JSON object (example: --json)");
   return {app, [options](Reporter& reporter) { return run(*options, reporter); }};
 }
 

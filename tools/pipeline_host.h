@@ -48,6 +48,7 @@ struct CompileChoice {
   bool may_stay_on_cpu = false;
   bool outputs_on_cpu = false;  ///< to be written to files, or drawn
   plan::LaunchForm launches = plan::LaunchForm::kAuto;
+  std::string launches_given = "auto";  ///< its word
 };
 void add_compile_options(CLI::App* app, CompileChoice& choice, std::string& fuse);
 

@@ -31,34 +31,34 @@ void add_pipeline_options(CLI::App* app, PipelineOptions& o) {
              {"NAME", "the file's only one", "which pipeline of the file", "--pipeline train"});
   add_option(app, "--set", o.set,
              {"NAME=VALUE", "", "a parameter of the pipeline; may be given several times", "--set size=128"})
-      ->allow_extra_args(false)
-      ->check(CLI::Validator(check_setting, ""));
+      .one_each()
+      .checked(check_setting);
   add_option(app, "--batch-size", o.batch_size,
              {"N", "what the file says", "samples in a batch", "--batch-size 32"})
-      ->check(CLI::Range(1, 1 << 20).description(""));
+      .between(1, 1 << 20);
   add_option(app, "--threads", o.num_threads, {"N", "what the file says", "worker threads", "--threads 4"})
-      ->check(CLI::Range(1, 4096).description(""));
+      .between(1, 4096);
   add_option(app, "--seed", o.seed,
              {"N", "what the file says; without one, drawn", "seed of all random draws", "--seed 42"});
   add_option(app, "--prefetch", o.prefetch, {"N", "what the file says", "batches made ahead", "--prefetch 2"})
-      ->check(CLI::Range(1, 1024).description(""));
+      .between(1, 1024);
   add_option(app, "--device", o.device, {"auto|cpu|gpu[:N]", "auto", "where to run", "--device cpu"})
-      ->check(CLI::Validator(check_device, ""));
+      .checked(check_device);
   add_option(app, "--on-error", o.on_error,
              {"raise|skip|replace", "what the file says", "what becomes of a sample that cannot be read",
               "--on-error skip"})
-      ->check(CLI::IsMember({"raise", "skip", "replace"}).description(""));
+      .one_of({"raise", "skip", "replace"});
   add_option(app, "--exact", o.exact,
              {"on|off", "what the file says", "on: bit-equal results everywhere", "--exact off"})
-      ->check(CLI::IsMember({"on", "off"}).description(""));
+      .one_of({"on", "off"});
   add_option(app, "--memory-limit", o.memory_limit,
              {"BYTES", "none", "memory that samples and batches may take", "--memory-limit 512MB"})
-      ->transform(CLI::AsSizeValue(false).description(""));
+      .in_bytes();
   add_option(app, "--limit", o.limits_given,
              {"NAME=VALUE", "", "moves a bound of the compilation; may be given several times",
               "--limit steps=5000000"})
-      ->allow_extra_args(false)
-      ->check(CLI::Validator([&o](std::string& text) { return dsl::set_limit(o.limits, text); }, ""));
+      .one_each()
+      .checked([&o](std::string& text) { return dsl::set_limit(o.limits, text); });
   add_option(app, "--arch", o.arch,
              {"sm_NN", "the device's", "GPU architecture to plan for", "--arch sm_90"});
 }
@@ -68,34 +68,34 @@ void add_policies_option(CLI::App* app, PipelineOptions& o) {
       app, "--policies", o.policies,
       {"POLICY…", "", "policies (JSON files or spellings), each in turn for the one that the pipeline loads",
        "--policies a.json b.json"})
-      ->expected(1, 1000)
-      ->check(CLI::Validator(check_policy, ""));
+      .values(1, 1000)
+      .checked(check_policy);
 }
 
 void add_compile_options(CLI::App* app, CompileChoice& choice, std::string& fuse) {
   add_option(app, "--backend", choice.backend,
              {"llvm|interpreter|cuda-shim", "llvm", "what runs the kernels; all give the same bits",
               "--backend interpreter"})
-      ->check(CLI::IsMember({"llvm", "interpreter", "cuda-shim"}).description(""));
+      .one_of({"llvm", "interpreter", "cuda-shim"});
   add_option(app, "--cache", choice.cache,
              {"on|off|DIR", "on", "whether compiled code is kept on disk, and where (galatea settings)",
               "--cache /var/cache/galatea"})
-      ->check(CLI::Validator([](const std::string& text) { return text.empty() ? "no folder is named" : ""; },
-                             ""));
-  add_option(app, "--launches", choice.launches,
+      .checked([](const std::string& text) { return text.empty() ? "no folder is named" : ""; });
+  add_option(app, "--launches", choice.launches_given,
              {"auto|merged|separate", "auto",
               "on a GPU, kernels for different samples: one launch, or one each; the same bits",
               "--launches separate"})
-      ->transform(CLI::CheckedTransformer(
-                      std::map<std::string, plan::LaunchForm>{{"auto", plan::LaunchForm::kAuto},
-                                                              {"merged", plan::LaunchForm::kMerged},
-                                                              {"separate", plan::LaunchForm::kSeparate}})
-                      .description(""));
+      .one_of({"auto", "merged", "separate"})
+      .then([&choice](const std::string& text) {
+        choice.launches = text == "merged"     ? plan::LaunchForm::kMerged
+                          : text == "separate" ? plan::LaunchForm::kSeparate
+                                               : plan::LaunchForm::kAuto;
+      });
   fuse = "on";
   add_option(app, "--fuse", fuse,
              {"on|off", "on", "whether operators share kernels; the same bits either way", "--fuse off"})
-      ->check(CLI::IsMember({"on", "off"}).description(""))
-      ->each([&choice](const std::string& text) { choice.fuse = text == "on"; });
+      .one_of({"on", "off"})
+      .then([&choice](const std::string& text) { choice.fuse = text == "on"; });
 }
 
 dsl::FrontendOptions PipelineHost::frontend_options(const PipelineOptions& options) {

@@ -194,17 +194,17 @@ int run(Options options, Reporter& reporter) {
 
 Command add_run(CLI::App& parent) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = parent.add_subcommand("run", "Runs a pipeline over its data");
-  add_option(app, "file", options->file, {"FILE", "", "a pipeline file", "train.dali-dsl"})->required();
+  CLI::App* app = add_subcommand(parent, "run", "Runs a pipeline over its data");
+  add_option(app, "file", options->file, {"FILE", "", "a pipeline file", "train.dali-dsl"}).required();
   add_pipeline_options(app, options->pipeline);
   add_policies_option(app, options->pipeline);
-  auto* epochs =
+  const Option epochs =
       add_option(app, "--epochs", options->epochs, {"N", "1", "passes over the data", "--epochs 3"})
-          ->check(CLI::Range(int64_t{1}, int64_t{1} << 40).description(""));
+          .between(int64_t{1}, int64_t{1} << 40);
   add_option(app, "--batches", options->batches,
              {"N", "", "stop after N batches, however many epochs that takes", "--batches 100"})
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40).description(""))
-      ->excludes(epochs);
+      .between(int64_t{1}, int64_t{1} << 40)
+      .not_with(epochs);
   add_option(app, "--save", options->save,
              {"DIR", "",
               "write output k of every sample as DIR/out<k>/NNNNNN.npy, with --policies what depends on them "
@@ -214,10 +214,10 @@ Command add_run(CLI::App& parent) {
       app, "--format", options->format,
       {"npy|png|jpg", "npy",
        "for --save: png or jpg for outputs that are pictures of bytes, .npy for the others", "--format png"})
-      ->check(CLI::IsMember({"npy", "png", "jpg"}).description(""));
+      .one_of({"npy", "png", "jpg"});
   add_option(app, "--stats", options->stats,
              {"text|json", "", "end with a summary on stdout", "--stats json"})
-      ->check(CLI::IsMember({"text", "json"}).description(""));
+      .one_of({"text", "json"});
   add_option(app, "--trace", options->trace,
              {"FILE", "", "write a Chrome trace (chrome://tracing, Perfetto)", "--trace run.json"});
   add_compile_options(app, options->compile, options->fuse);

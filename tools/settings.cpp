@@ -29,7 +29,7 @@ int list_settings(Reporter& reporter) {
 
 Command add_settings(CLI::App& parent) {
   CLI::App* app =
-      parent.add_subcommand("settings", "Every environment setting, its value and where it came from");
+      add_subcommand(parent, "settings", "Every environment setting, its value and where it came from");
   return {app, list_settings};
 }
 

@@ -78,7 +78,7 @@ int print_version(Reporter& reporter) {
 
 Command add_version(CLI::App& parent) {
   CLI::App* app =
-      parent.add_subcommand("version", "Version, LLVM, targets, codecs, and the CUDA libraries found");
+      add_subcommand(parent, "version", "Version, LLVM, targets, codecs, and the CUDA libraries found");
   return {app, print_version};
 }
 

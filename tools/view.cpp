@@ -96,17 +96,18 @@ int run(Options options, Reporter& reporter) {
 
 Command add_view(CLI::App& parent) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = parent.add_subcommand("view", "Draws a contact sheet: samples in rows, outputs in columns");
-  add_option(app, "file", options->file, {"FILE", "", "a pipeline file", "train.dali-dsl"})->required();
+  CLI::App* app =
+      add_subcommand(parent, "view", "Draws a contact sheet: samples in rows, outputs in columns");
+  add_option(app, "file", options->file, {"FILE", "", "a pipeline file", "train.dali-dsl"}).required();
   add_option(app, "-o,--output", options->output, {"PNG", "", "where the sheet goes", "-o sheet.png"})
-      ->required();
+      .required();
   add_option(app, "--samples", options->samples, {"N", "8", "how many samples", "--samples 4"})
-      ->check(CLI::Range(1, 200).description(""));
-  app->add_flag("--nodes", options->nodes,
-                "a column for every image on the way, by variable name (example: --nodes)");
+      .between(1, 200);
+  add_flag(app, "--nodes", options->nodes,
+           "a column for every image on the way, by variable name (example: --nodes)");
   add_option(app, "--draws", options->draws,
              {"N", "", "N random draws of the first sample instead", "--draws 6"})
-      ->check(CLI::Range(1, 200).description(""));
+      .between(1, 200);
   add_pipeline_options(app, options->pipeline);
   add_policies_option(app, options->pipeline);
   return {app, [options](Reporter& reporter) { return run(*options, reporter); }};

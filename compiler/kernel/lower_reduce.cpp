@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kLanes = 16;       ///< of the float tree
 constexpr int kGridLanes = 256;  ///< partial results of integers on a GPU
+constexpr int kGridStep = 16;    ///< of them, a thread combines so many
 constexpr int64_t kFewResults = 16;
 
 }  // namespace
@@ -233,8 +234,8 @@ void Lowering::emit_big_reduce(int s, Block& out) {
   for (Statement& statement : body) out.push_back(std::move(statement));
 }
 
-/// Two phases: every thread makes a partial result of its own lane, then one thread for each result combines
-/// them.
+/// Every thread makes a partial result of its own lane; of integers, sixteen threads for each result then
+/// combine sixteen each; last, one thread for each result combines what is left.
 void Lowering::emit_grid_reduce(int s, std::vector<Statement>& phases) {
   const Stage& stage = kernel_.stages[static_cast<size_t>(s)];
   const int64_t lanes = any_order(stage) ? kGridLanes : kLanes;
@@ -279,14 +280,30 @@ void Lowering::emit_grid_reduce(int s, std::vector<Statement>& phases) {
   Block combined;
   Env at = axes_of(v(r), combined);
   Expr sum;
+  std::optional<Phase> step_phase;
   if (any_order(stage)) {
+    static_assert(kGridLanes == kGridStep * kGridStep);
+    const Expr step_size = const_int(kGridStep);
+    const Place steps = new_scratch(stage.name + "_steps", stage.accumulator, const_int(results * kGridStep));
+    const int t = new_loop_var(Expr(), 50), some = new_var(stage.accumulator),
+              j = new_loop_var(Expr(), kInnerDepth);
+    Block few, add_few;
+    // Neighbouring threads read neighbouring partial results.
+    const Expr from = let((v(t) / step_size) * const_int(kGridLanes) + v(t) % step_size, few);
+    push(few, Declare{some, neutral(stage)});
+    push(add_few, Assign{some, combine(stage, v(some),
+                                       load_flat(part.buffer, stage.accumulator, from + v(j) * step_size))});
+    push(few, For{j, const_int(0), step_size, LoopRole::kSerial, 1, 1, std::move(add_few)});
+    push(few, Store{steps.buffer, v(t), v(some)});
+    step_phase = Phase{stage.name + " steps", {}};
+    push(step_phase->body,
+         For{t, const_int(0), const_int(results * kGridStep), LoopRole::kGrid, 1, 1, std::move(few)});
     const int whole = new_var(stage.accumulator), i = new_loop_var(Expr(), kInnerDepth);
     push(combined, Declare{whole, neutral(stage)});
     Block add;
-    push(add,
-         Assign{whole, combine(stage, v(whole),
-                               load_flat(part.buffer, stage.accumulator, v(r) * const_int(lanes) + v(i)))});
-    push(combined, For{i, const_int(0), const_int(lanes), LoopRole::kSerial, 1, 1, std::move(add)});
+    push(add, Assign{whole, combine(stage, v(whole),
+                                    load_flat(steps.buffer, stage.accumulator, v(r) * step_size + v(i)))});
+    push(combined, For{i, const_int(0), step_size, LoopRole::kSerial, 1, 1, std::move(add)});
     sum = v(whole);
   } else {
     std::vector<Expr> parts;
@@ -297,6 +314,7 @@ void Lowering::emit_grid_reduce(int s, std::vector<Statement>& phases) {
   store(places_[static_cast<size_t>(s)], at.axes, finish(s, at, sum, nullptr), combined);
   push(total.body, For{r, const_int(0), const_int(results), LoopRole::kGrid, 1, 1, std::move(combined)});
   push(phases, std::move(partial));
+  if (step_phase) push(phases, std::move(*step_phase));
   push(phases, std::move(total));
 }
 

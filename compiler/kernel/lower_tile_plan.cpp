@@ -91,10 +91,21 @@ class TilePlanner {
   }
 
   // ---- which stages
+  /// Sums over an image would be made again by each tile; sums over a table are small.
   bool may_be_made(int s) const {
     const Stage& made = stage(s);
-    return made.form == StageForm::kMap || made.form == StageForm::kBand ||
-           (made.form == StageForm::kReduce && !l_.is_big_reduce(s));
+    if (made.form == StageForm::kReduce) return !l_.is_big_reduce(s) ? !sums_inputs(made) : !reads_inputs(s);
+    return made.form == StageForm::kMap || made.form == StageForm::kBand;
+  }
+  bool reads_inputs(int s) const {
+    bool found = false;
+    for_each_stage_expr(stage(s), [&](const Expr& e) {
+      found |= any_node(e, [&](const ExprNode& n) {
+        return n.kind == ExprKind::kLoad &&
+               (n.target.kind == LoadTarget::Kind::kInput || reads_inputs(n.target.index));
+      });
+    });
+    return found;
   }
   bool find_lead() {
     if (kernel_.outputs.empty()) return false;
@@ -109,9 +120,8 @@ class TilePlanner {
   bool find_kept() {
     for (int s = 0; s < static_cast<int>(kernel_.stages.size()); ++s) {
       if (l_.readers_[at(s)] == 0 || l_.is_inlined(s)) continue;
-      // Elements that nobody reads may raise a flag as well, and tiles do not make them. Sums over an image
-      // would be made again by each tile.
-      if (!may_be_made(s) || may_raise_flag(stage(s)) || sums_inputs(stage(s))) return false;
+      // Elements that nobody reads may raise a flag as well, and tiles do not make them.
+      if (!may_be_made(s) || may_raise_flag(stage(s))) return false;
       tiles_.kept.push_back(s);
     }
     return !tiles_.kept.empty();

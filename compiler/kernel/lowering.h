@@ -330,7 +330,7 @@ class Lowering {
   DroppedBorders near_;  ///< indices of the nest being made that are reflected once at most
   bool far_ = false;     ///< the nest being made is that for indices further outside
   const std::set<const ExprNode*>* fills_ = nullptr;  ///< loads that are their fill in the loop being made
-  const TileBox* box_ = nullptr;  ///< the nest being made is a tile's
+  const TileBox* box_ = nullptr;                      ///< the nest being made is a tile's
   std::vector<std::vector<int>> nest_orders_;  ///< order of a stage's loops where it is not that of its axes
   std::vector<std::vector<int>> statistics_;   ///< per stage: those gathered row by row as it is made
   std::vector<int> gathered_by_;               ///< per statistic: in whose loop over rows, or -1

@@ -14,14 +14,24 @@ Box whole_box(const std::vector<Expr>& extents) {
   return box;
 }
 
+/// The hull of what lies inside of an extent: an end of it is reached by both where one reaches it.
+Interval hull_inside(const Interval& a, const Interval& b, const Expr& extent) {
+  const Expr last = extent - kernel::const_int(1);
+  auto is_first = [](const Expr& e) { return kernel::is_const_int(e, 0); };
+  Interval out = hull(a, b);
+  if (is_first(a.low) || is_first(b.low)) out.low = kernel::const_int(0);
+  if (kernel::same(a.high, last) || kernel::same(b.high, last)) out.high = last;
+  return out;
+}
+
 }  // namespace
 
-void unite(Reads& reads, const Box& more) {
+void unite(Reads& reads, const Box& more, const std::vector<Expr>& extents) {
   if (!reads) {
     reads = more;
     return;
   }
-  for (size_t d = 0; d < more.size(); ++d) (*reads)[d] = hull((*reads)[d], more[d]);
+  for (size_t d = 0; d < more.size(); ++d) (*reads)[d] = hull_inside((*reads)[d], more[d], extents[d]);
 }
 
 Demand::Demand(const op::Lowering& lowering, int input, const std::vector<Window>& windows)
@@ -44,7 +54,7 @@ Demand::Demand(const op::Lowering& lowering, int input, const std::vector<Window
 
 void Demand::ask_output(const LoweredOutput& output, const Window& window) {
   if (output.kind == LoweredOutput::Kind::kView && output.input == input_)
-    unite(reads_, behind(output, window));
+    unite(reads_, behind(output, window), lowering_.inputs[static_cast<size_t>(output.input)].extents);
   if (output.kind != LoweredOutput::Kind::kStage) return;
   auto stage = static_cast<size_t>(output.stage);
   Box box = whole_box(lowering_.stages[stage].extents);
@@ -54,7 +64,7 @@ void Demand::ask_output(const LoweredOutput& output, const Window& window) {
   } else {
     whole_axes_[stage].assign(box.size(), true);
   }
-  unite(demands_[stage], box);
+  unite(demands_[stage], box, lowering_.stages[stage].extents);
 }
 
 /// The part of the input behind what is wanted of a view.
@@ -69,7 +79,7 @@ Box Demand::behind(const LoweredOutput& view, const Window& window) {
   for (size_t j = 0; j < view.input_dim.size(); ++j) {
     if (view.input_dim[j] < 0) continue;
     Interval& along = box[static_cast<size_t>(view.input_dim[j])];
-    Intervals::Domain domain{{shown[j]}, {}, {}};
+    Intervals::Domain domain{{shown[j]}, {}, {}, {}};
     auto index = intervals_.bound(along.low + view.step[j] * kernel::axis(0), domain);
     GALATEA_CHECK(index.has_value(), "views are affine");
     along = *index;
@@ -80,7 +90,7 @@ Box Demand::behind(const LoweredOutput& view, const Window& window) {
 }
 
 void Demand::visit(const Stage& stage, const Box& demanded) {
-  Intervals::Domain domain{demanded, {}, {}};
+  Intervals::Domain domain{demanded, {}, {}, {}};
   for (const Expr& extent : stage.reduce_extents) domain.reduce_axes.push_back(whole(extent));
   if (stage.form == kernel::StageForm::kBand) domain.tap = whole(stage.taps);
   for (const Expr* part : {&stage.body, &stage.first, &stage.weight, &stage.source, &stage.finish}) {
@@ -108,7 +118,7 @@ void Demand::visit_load(const Stage& stage, const kernel::ExprNode& load, const 
     auto index = intervals_.bound(load.args[d], domain);
     box.push_back(index ? Intervals::reached(*index, extents[d], load.border) : whole(extents[d]));
   }
-  unite(from_stage ? demands_[target] : reads_, box);
+  unite(from_stage ? demands_[target] : reads_, box, extents);
 }
 
 Interval inside(const Range& range) { return {range.begin, range.end - kernel::const_int(1)}; }

@@ -44,7 +44,8 @@ class Demand {
   Reads reads_;
 };
 
-void unite(Reads& reads, const Box& more);
+/// Both lie inside of `extents`.
+void unite(Reads& reads, const Box& more, const std::vector<Expr>& extents);
 /// [begin, end) as an interval.
 Interval inside(const Range& range);
 /// [begin, end) inside [0, extent], the whole where the condition (if there is one) does not hold; at least

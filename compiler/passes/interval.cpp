@@ -18,19 +18,14 @@ bool is_point(const Interval& interval) {
   return interval.low.get() == interval.high.get() || kernel::same(interval.low, interval.high);
 }
 
-/// Free of axes, taps and loads: a scalar of the sample program.
-bool is_scalar(const Expr& e) {
-  bool scalar = true;
-  kernel::for_each_node(e, [&](const Expr& part) {
-    scalar &= part->kind == ExprKind::kConst || part->kind == ExprKind::kSymbol ||
-              part->kind == ExprKind::kOp || part->kind == ExprKind::kPhilox;
-  });
-  return scalar;
+bool is_scalar_node(const kernel::ExprNode& e) {
+  return e.kind == ExprKind::kConst || e.kind == ExprKind::kSymbol || e.kind == ExprKind::kOp ||
+         e.kind == ExprKind::kPhilox;
 }
 
-bool is_small_const(const Expr& e) {
-  if (!kernel::is_const(e)) return false;
-  double value = cell_to_double(e.type(), e->value);
+bool is_small_const(const kernel::ExprNode& e) {
+  if (e.kind != ExprKind::kConst) return false;
+  double value = cell_to_double(e.type, e.value);
   return value >= -1e6 && value <= 1e6;
 }
 
@@ -50,9 +45,9 @@ bool is_tame_op(const kernel::ExprNode& e) {
     case ScalarOp::kSelect:
       return true;
     case ScalarOp::kMul:
-      return is_small_const(e.args[0]) || is_small_const(e.args[1]);
+      return is_small_const(*e.args[0]) || is_small_const(*e.args[1]);
     case ScalarOp::kDiv:
-      return is_small_const(e.args[1]) &&
+      return is_small_const(*e.args[1]) &&
              std::abs(cell_to_double(e.args[1].type(), e.args[1]->value)) >= 1e-3;
     case ScalarOp::kConvert:
       return (e.type == DType::kI64 || is_float(e.type)) && e.args[0].type() != DType::kU64;
@@ -61,23 +56,12 @@ bool is_tame_op(const kernel::ExprNode& e) {
   }
 }
 
-/// Numbers made of extents, axes' ends and small constants only, by few operations, are finite and nowhere
-/// near the ends of i64.
-bool is_made_of_extents(const Expr& e) {
-  bool tame = true;
-  int products = 0;
-  kernel::for_each_node(e, [&](const Expr& part) {
-    bool small_leaf = part->kind == ExprKind::kConst && is_small_const(part);
-    bool extent = part->kind == ExprKind::kSymbol && part->symbol == kernel::SymbolKind::kExtent;
-    bool op = part->kind == ExprKind::kOp &&
-              (is_comparison(part->op) ||
-               ((part->type == DType::kI64 || part->type == DType::kF32 || part->type == DType::kF64) &&
-                is_tame_op(*part)));
-    products += part->kind == ExprKind::kOp && (part->op == ScalarOp::kMul || part->op == ScalarOp::kDiv);
-    tame &= small_leaf || extent || op;
-  });
-  // Each product scales by at most 1e6: one of them leaves an extent below 1e16.
-  return tame && (is_float(e.type()) ? products <= 3 : products <= 1);
+/// An extent, a small constant, or an operation that leaves tame numbers tame.
+bool is_tame_node(const kernel::ExprNode& e) {
+  if (e.kind == ExprKind::kConst) return is_small_const(e);
+  if (e.kind == ExprKind::kSymbol) return e.symbol == kernel::SymbolKind::kExtent;
+  const bool wide = e.type == DType::kI64 || e.type == DType::kF32 || e.type == DType::kF64;
+  return e.kind == ExprKind::kOp && (is_comparison(e.op) || (wide && is_tame_op(e)));
 }
 
 bool is_order_keeping(ScalarOp op) {
@@ -100,6 +84,17 @@ bool narrows_places(const Expr& e) {
 }
 
 }  // namespace
+
+bool HoldsThroughout::operator()(const Expr& e) {
+  if (const auto found = known_.find(e.get()); found != known_.end()) return found->second.second;
+  const bool holds =
+      of_node_(*e) && std::ranges::all_of(e->args, [this](const Expr& arg) { return (*this)(arg); });
+  known_.emplace(e.get(), std::pair(e, holds));
+  return holds;
+}
+
+Intervals::Intervals(const op::Lowering& lowering)
+    : lowering_(lowering), is_scalar_(is_scalar_node), is_tame_(is_tame_node) {}
 
 Interval hull(const Interval& a, const Interval& b) {
   return {kernel::min(a.low, b.low), kernel::max(a.high, b.high)};
@@ -203,6 +198,16 @@ Interval Intervals::reached(const Interval& index, const Expr& extent, kernel::B
   return {low, high};
 }
 
+bool Intervals::is_made_of_extents(const Expr& e) {
+  if (!is_tame_(e)) return false;
+  int products = 0;
+  kernel::for_each_node(e, [&](const Expr& part) {
+    products += part->kind == ExprKind::kOp && (part->op == ScalarOp::kMul || part->op == ScalarOp::kDiv);
+  });
+  // Each product scales by at most 1e6: one of them leaves an extent below 1e16.
+  return is_float(e.type()) ? products <= 3 : products <= 1;
+}
+
 Interval Intervals::guarded(Interval interval) {
   // Sums of guarded numbers stay far from the ends; products, quotients and leaves are what is guarded.
   for (const Expr& end : {interval.low, interval.high}) {
@@ -225,19 +230,14 @@ Interval Intervals::guarded(Interval interval) {
 }
 
 std::optional<Interval> Intervals::bound(const Expr& e, const Domain& domain) {
-  Memo memo;
-  return visit(e, domain, memo);
-}
-
-std::optional<Interval> Intervals::visit(const Expr& e, const Domain& domain, Memo& memo) {
-  if (auto found = memo.find(e.get()); found != memo.end()) return found->second;
-  std::optional<Interval> out = rule(e, domain, memo);
-  memo[e.get()] = out;
+  if (auto found = domain.known.find(e.get()); found != domain.known.end()) return found->second.second;
+  std::optional<Interval> out = rule(e, domain);
+  domain.known[e.get()] = {e, out};
   return out;
 }
 
-std::optional<Interval> Intervals::rule(const Expr& e, const Domain& domain, Memo& memo) {
-  if (is_scalar(e)) return guarded({e, e});
+std::optional<Interval> Intervals::rule(const Expr& e, const Domain& domain) {
+  if (is_scalar_(e)) return guarded({e, e});
   switch (e->kind) {
     case ExprKind::kAxis:
       return domain.axes.at(static_cast<size_t>(e->index));
@@ -246,7 +246,7 @@ std::optional<Interval> Intervals::rule(const Expr& e, const Domain& domain, Mem
     case ExprKind::kTap:
       return domain.tap;
     case ExprKind::kLoad:
-      return load_rule(e, domain, memo);
+      return load_rule(e, domain);
     case ExprKind::kOp:
       break;
     default:
@@ -255,12 +255,12 @@ std::optional<Interval> Intervals::rule(const Expr& e, const Domain& domain, Mem
   std::vector<Interval> args;
   bool choice = e->op == ScalarOp::kSelect;
   for (size_t k = choice ? 1 : 0; k < e->args.size(); ++k) {
-    auto arg = visit(e->args[k], domain, memo);
+    auto arg = bound(e->args[k], domain);
     if (!arg) return std::nullopt;
     args.push_back(*arg);
   }
   if (!choice) return op_rule(e, args);
-  if (!is_scalar(e->args[0])) return hull(args[0], args[1]);
+  if (!is_scalar_(e->args[0])) return hull(args[0], args[1]);
   return Interval{kernel::select(e->args[0], args[0].low, args[1].low),
                   kernel::select(e->args[0], args[0].high, args[1].high)};
 }
@@ -372,13 +372,13 @@ std::optional<Interval> Intervals::product(const Expr& e, const Interval& a, con
                   kernel::max(kernel::max(p, q), kernel::max(r, s))};
 }
 
-std::optional<Interval> Intervals::load_rule(const Expr& e, const Domain& domain, Memo& memo) {
+std::optional<Interval> Intervals::load_rule(const Expr& e, const Domain& domain) {
   if (e->target.kind != kernel::LoadTarget::Kind::kStage || depth_ > 8) return std::nullopt;
   const kernel::Stage& table = lowering_.stages.at(static_cast<size_t>(e->target.index));
   if (table.form != kernel::StageForm::kMap) return std::nullopt;
   Domain inner;
   for (size_t d = 0; d < e->args.size(); ++d) {
-    auto index = visit(e->args[d], domain, memo);
+    auto index = bound(e->args[d], domain);
     if (!index) return std::nullopt;
     inner.axes.push_back(reached(*index, table.extents[d], e->border));
   }

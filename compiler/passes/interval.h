@@ -39,13 +39,28 @@ bool is_clamped_high(const Expr& e, const Expr& last);
 /// Both ends, and the high one by the low one: never empty, if there is an element.
 bool is_clamped(const Interval& interval, const Expr& last);
 
-class Intervals {
+/// Whether something holds for each node of an expression; each is looked at once.
+class HoldsThroughout {
  public:
-  explicit Intervals(const op::Lowering& lowering) : lowering_(lowering) {}
+  explicit HoldsThroughout(bool (*of_node)(const kernel::ExprNode&)) : of_node_(of_node) {}
+  bool operator()(const Expr& e);
+
+ private:
+  bool (*of_node_)(const kernel::ExprNode&);
+  std::unordered_map<const kernel::ExprNode*, std::pair<Expr, bool>> known_;
+};
+
+class Intervals {
+  /// With the expression, so that its node stays what it is.
+  using Memo = std::unordered_map<const kernel::ExprNode*, std::pair<Expr, std::optional<Interval>>>;
+
+ public:
+  explicit Intervals(const op::Lowering& lowering);
 
   struct Domain {
     Box axes, reduce_axes;
     std::optional<Interval> tap;
+    mutable Memo known;  ///< bounds that were found before
   };
   /// Nothing where no rule applies (an index that depends on elements, say).
   std::optional<Interval> bound(const Expr& e, const Domain& domain);
@@ -55,17 +70,20 @@ class Intervals {
   const Expr& condition() const { return condition_; }
 
  private:
-  using Memo = std::unordered_map<const kernel::ExprNode*, std::optional<Interval>>;
-  std::optional<Interval> visit(const Expr& e, const Domain& domain, Memo& memo);
-  std::optional<Interval> rule(const Expr& e, const Domain& domain, Memo& memo);
+  std::optional<Interval> rule(const Expr& e, const Domain& domain);
   std::optional<Interval> op_rule(const Expr& e, const std::vector<Interval>& args);
   std::optional<Interval> product(const Expr& e, const Interval& a, const Interval& b);
-  std::optional<Interval> load_rule(const Expr& e, const Domain& domain, Memo& memo);
+  std::optional<Interval> load_rule(const Expr& e, const Domain& domain);
+  /// Numbers made of extents, axes' ends and small constants only, by few operations, are finite and nowhere
+  /// near the ends of i64.
+  bool is_made_of_extents(const Expr& e);
   Interval narrowed(const Interval& a, DType type);
   /// Adds to the condition that both ends are tame numbers.
   Interval guarded(Interval interval);
 
   const op::Lowering& lowering_;
+  HoldsThroughout is_scalar_;  ///< free of axes, taps and loads: a scalar of the sample program
+  HoldsThroughout is_tame_;
   Expr condition_;
   std::unordered_multimap<uint64_t, Expr> guarded_;  ///< what the condition speaks of already, by hash
   int depth_ = 0;

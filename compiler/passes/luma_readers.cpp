@@ -218,7 +218,6 @@ bool keeps_channels_apart(const op::Lowering& lowering, ir::ValueId image, const
 bool sees_only_luma(const op::Lowering& lowering, ir::ValueId image, const ChannelDims& dims,
                     bool red_first) {
   if (lowering.outputs.size() != 1 || lowering.outputs[0].kind != LoweredOutput::Kind::kStage) return false;
-  if (!needs_no_pixels(lowering, image)) return false;
   const LoweredOutput& output = lowering.outputs[0];
   const Stage& stage = lowering.stages[static_cast<size_t>(output.stage)];
   const int axis = output.axis_of[static_cast<size_t>(dims.output)];
@@ -231,7 +230,8 @@ bool sees_only_luma(const op::Lowering& lowering, ir::ValueId image, const Chann
     Mix mix;
     if (!LumaForm(dims.input).add(body, 1, &mix) || !is_luma(mix, red_first)) return false;
   }
-  return true;
+  // Last: it looks at every expression there is.
+  return needs_no_pixels(lowering, image);
 }
 
 }  // namespace galatea::passes

@@ -78,6 +78,20 @@ bool is_too_large(const std::vector<Range>& ranges) {
   return nodes > kMaxWindowNodes;
 }
 
+/// Ranges that are the whole whatever is chosen say so: the last place minus itself is the first, though one
+/// was the user's number and the other was not.
+void see_whole(Range& range, const Expr& extent) {
+  auto without_origins = [](const Expr& e) {
+    return kernel::rewrite(e, [](const Expr& part) -> Expr {
+      return kernel::is_const(part) && part->origin != 0 ? kernel::constant(part.type(), part->value)
+                                                         : Expr();
+    });
+  };
+  if (kernel::is_const_int(without_origins(range.begin), 0) &&
+      kernel::same(without_origins(range.end), without_origins(extent)))
+    range = {kernel::const_int(0), extent};
+}
+
 }  // namespace
 
 Windows::Windows(const plan::ValueTable& table)
@@ -142,6 +156,7 @@ const std::optional<Windows::Asked>& Windows::asked(ValueId value) {
                                 ? to_range((*ask.reads)[d], extents[d], ask.condition)
                                 : Range{kernel::const_int(0), kernel::min(kernel::const_int(1), extents[d])});
     if (is_too_large(out->ranges)) out.reset();
+    for (size_t d = 0; out && d < extents.size(); ++d) see_whole(out->ranges[d], extents[d]);
   }
   return asked_.emplace(value, std::move(out)).first->second;
 }
@@ -150,9 +165,9 @@ void Windows::note(std::vector<ValueId>& readers, ValueId reader) {
   if (std::find(readers.begin(), readers.end(), reader) == readers.end()) readers.push_back(reader);
 }
 
-void Windows::unite_with(Ask& ask, const Ask& more) {
+void Windows::unite_with(Ask& ask, const Ask& more, ValueId value) const {
   ask.everything = ask.everything || more.everything;
-  if (more.reads) unite(ask.reads, *more.reads);
+  if (more.reads) unite(ask.reads, *more.reads, table_.info(value).extents);
   ask.condition = both(ask.condition, more.condition);
   for (ValueId reader : more.readers) note(ask.readers, reader);
 }
@@ -167,10 +182,10 @@ Windows::Ask Windows::in_block(ValueId value, BlockId block, PerBlock& memo) {
   Ask ask;
   for (const Use& use : uses_[value]) {
     if (graph_.node(use.node).block != block) continue;
-    unite_with(ask, by_node(use, value));
+    unite_with(ask, by_node(use, value), value);
     if (ask.everything) break;
   }
-  if (!ask.everything && leaves_block_[value]) unite_with(ask, after(value, block, memo));
+  if (!ask.everything && leaves_block_[value]) unite_with(ask, after(value, block, memo), value);
   return memo[block] = ask;
 }
 
@@ -180,12 +195,33 @@ Windows::Ask Windows::after(ValueId value, BlockId block, PerBlock& memo) {
   ask.everything =
       end.selector == value || std::find(end.results.begin(), end.results.end(), value) != end.results.end();
   if (ask.everything || end.targets.empty()) return ask;
+  const Expr selector = end.selector == kNoId ? Expr() : table_.resolve(table_.element(end.selector, 0));
+  const bool chooses = selector && end.targets.size() <= kMaxChosenArms && is_known_early(graph_, selector);
   std::vector<Ask> arms;
   for (BlockId target : end.targets) {
-    arms.push_back(over_edge(value, block, target, memo));
-    ask.everything = ask.everything || arms.back().everything;
+    Ask arm = over_edge(value, block, target, memo);
+    if (arm.everything || end.targets.size() == 1) return arm;
+    if (chooses) {
+      arms.push_back(std::move(arm));
+      continue;
+    }
+    unite_with(ask, arm, value);
+    // The other arms cannot ask for more.
+    if (is_whole(ask, value)) break;
   }
-  return ask.everything ? ask : chosen(end, arms);
+  return chooses ? chosen(end, selector, arms) : ask;
+}
+
+/// Everything, as a window that does not depend on anything.
+bool Windows::is_whole(const Ask& ask, ValueId value) const {
+  if (!ask.reads || ask.condition) return false;
+  const std::vector<Expr>& extents = table_.info(value).extents;
+  for (size_t d = 0; d < extents.size(); ++d) {
+    const Interval all = whole(extents[d]);
+    if (!kernel::is_const_int((*ask.reads)[d].low, 0) || !kernel::same((*ask.reads)[d].high, all.high))
+      return false;
+  }
+  return true;
 }
 
 Windows::Ask Windows::over_edge(ValueId value, BlockId from, BlockId to, PerBlock& memo) {
@@ -212,9 +248,9 @@ Windows::Ask Windows::over_edge(ValueId value, BlockId from, BlockId to, PerBloc
     merged.reads.emplace();
     for (const Range& range : result->ranges) merged.reads->push_back(inside(range));
     merged.readers = result->readers;
-    unite_with(ask, merged);
+    unite_with(ask, merged, value);
   }
-  if (dominates(graph_.value(value).block, to)) unite_with(ask, in_block(value, to, memo));
+  if (dominates(graph_.value(value).block, to)) unite_with(ask, in_block(value, to, memo), value);
   if (ask.everything || target.merges.empty()) return ask;
   // What the block's merges stand for on this edge.
   auto on_edge = [&](const Expr& e) {
@@ -235,20 +271,15 @@ Windows::Ask Windows::over_edge(ValueId value, BlockId from, BlockId to, PerBloc
   return ask;
 }
 
-Windows::Ask Windows::chosen(const Terminator& end, const std::vector<Ask>& arms) const {
+Windows::Ask Windows::chosen(const Terminator& end, const Expr& selector,
+                             const std::vector<Ask>& arms) const {
   Ask ask;
-  if (arms.size() == 1) return arms[0];
   size_t rank = 0;
   for (const Ask& arm : arms) {
     if (arm.reads) rank = arm.reads->size();
     for (ValueId reader : arm.readers) note(ask.readers, reader);
   }
   if (rank == 0) return ask;
-  Expr selector = table_.resolve(table_.element(end.selector, 0));
-  if (arms.size() > kMaxChosenArms || !is_known_early(graph_, selector)) {
-    for (const Ask& arm : arms) unite_with(ask, arm);
-    return ask;
-  }
   auto takes = [&](size_t arm) {
     if (end.kind == TerminatorKind::kBranch)
       return is_bool(selector.type())

@@ -63,10 +63,12 @@ class Windows {
   Ask over_edge(ir::ValueId value, ir::BlockId from, ir::BlockId to, PerBlock& memo);
   Ask by_node(const Use& use, ir::ValueId value);
   Window of_output(ir::NodeId node, size_t k, bool* nothing);
-  Ask chosen(const ir::Terminator& end, const std::vector<Ask>& arms) const;
+  /// The arm's window, by a selector that is known early.
+  Ask chosen(const ir::Terminator& end, const Expr& selector, const std::vector<Ask>& arms) const;
+  bool is_whole(const Ask& ask, ir::ValueId value) const;
   bool dominates(ir::BlockId a, ir::BlockId b) const;
 
-  static void unite_with(Ask& ask, const Ask& more);
+  void unite_with(Ask& ask, const Ask& more, ir::ValueId value) const;
   static void note(std::vector<ir::ValueId>& readers, ir::ValueId reader);
 
   const plan::ValueTable& table_;

@@ -166,6 +166,11 @@ Result<std::shared_ptr<DeviceOutputs>> CudaBatch::finish(std::span<const int> li
   for (const Output& output : outputs_)
     if (output.buffer) out->add(output.buffer);
   session_->note_staged(uploads_.total_bytes());
+  // Nobody goes on with addresses of it: the next batch may have the memory before this one is taken.
+  blocks_.clear();
+  for (Output& output : outputs_) output.staging.reset();
+  session_->keep_uploaded(std::move(uploaded_));
+  uploaded_.clear();
   return out;
 }
 

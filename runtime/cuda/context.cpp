@@ -20,6 +20,27 @@ Context::~Context() {
   if (handle_) api().release_context.function(device_.number);
 }
 
+namespace {
+/// Of the innermost scope on this thread.
+thread_local const Context* current = nullptr;
+}  // namespace
+
+bool Context::is_current() const { return current == this; }
+
+Context::Scope::Scope(const Context& context) : context_(context), before_(current) {
+  if (context.is_current()) return;
+  // Where that fails, each call inside fails for itself, and says so.
+  is_pushed_ = context.api().push_context.function(context.handle_) == code::kSuccess;
+  if (is_pushed_) current = &context;
+}
+
+Context::Scope::~Scope() {
+  if (!is_pushed_) return;
+  current = before_;
+  ContextHandle popped = nullptr;
+  context_.api().pop_context.function(&popped);
+}
+
 Result<std::shared_ptr<Stream>> Stream::create(std::shared_ptr<const Context> context, Priority priority) {
   int least = 0, greatest = 0;
   GALATEA_TRY(context->call(context->api().priority_range, &least, &greatest));

@@ -2,7 +2,8 @@
 //
 // Comes in: a device's number. Goes out: objects that own what the driver made and give it back with their
 // last reference, on any thread. The context is the device's primary one, which a host's own CUDA code (a
-// training framework) shares; it is current only inside of a call, so that the host's choice stands.
+// training framework) shares; it is current only inside of a call, or of a scope of many, so that the host's
+// choice stands.
 //
 // Invariant: nothing here waits for the device but functions named synchronize().
 #pragma once
@@ -28,10 +29,25 @@ class Context {
   const DriverApi& api() const { return driver_->api(); }
   const Device& device() const { return device_; }
 
+  /// Many calls in a row: the context stays current on this thread until the scope ends.
+  class Scope {
+   public:
+    explicit Scope(const Context& context);
+    ~Scope();
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    const Context& context_;
+    const Context* before_;
+    bool is_pushed_ = false;
+  };
+
   /// Calls the driver with this context current.
   template <typename... Parameters>
   Code call_raw(const Entry<Code(Parameters...)>& entry,
                 std::type_identity_t<Parameters>... arguments) const {
+    if (is_current()) return entry.function(arguments...);
     if (const Code result = api().push_context.function(handle_); result != code::kSuccess) return result;
     const Code result = entry.function(arguments...);
     ContextHandle popped = nullptr;
@@ -47,16 +63,17 @@ class Context {
   /// Gives something back: as far as it goes, also on a device that is lost.
   template <typename... Parameters>
   void release(const Entry<Code(Parameters...)>& entry, std::type_identity_t<Parameters>... arguments) const {
-    const bool is_current = api().push_context.function(handle_) == code::kSuccess;
+    const bool is_pushed = !is_current() && api().push_context.function(handle_) == code::kSuccess;
     entry.function(arguments...);
     ContextHandle popped = nullptr;
-    if (is_current) api().pop_context.function(&popped);
+    if (is_pushed) api().pop_context.function(&popped);
   }
   std::unexpected<Error> failure(Code result, const char* entry) const {
     return driver_->failure(result, entry, device_.describe());
   }
 
  private:
+  bool is_current() const;
   Context(std::shared_ptr<const Driver> driver, Device device)
       : driver_(std::move(driver)), device_(std::move(device)) {}
 

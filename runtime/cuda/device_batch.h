@@ -7,7 +7,7 @@
 //   compute   │                     └─▶ launches, copies ─┐                          └─▶ ready
 //   download  │                                           └─▶ what the host waits for, flags
 //
-// A batch keeps its memory until it is gone: frames that go on behind a barrier hold addresses of it.
+// A batch keeps its memory until finish(): frames that go on behind a barrier hold addresses of it.
 #pragma once
 
 #include <vector>

@@ -96,9 +96,9 @@ int64_t CudaSession::chunk_bytes() const {
 }
 
 void CudaSession::note_staged(int64_t bytes) {
-  constexpr int64_t kSmallest = int64_t{64} << 10, kLargest = int64_t{64} << 20;
+  constexpr int64_t kLargest = int64_t{64} << 20;
   std::lock_guard lock(mutex_);
-  chunk_bytes_ = std::max(chunk_bytes_, std::clamp(bytes + bytes / 8, kSmallest, kLargest));
+  chunk_bytes_ = std::max(chunk_bytes_, std::min(bytes + bytes / 8, kLargest));
 }
 
 Status CudaSession::pace(const std::shared_ptr<DeviceOutputs>& taken) {
@@ -135,7 +135,10 @@ DeviceStatistics CudaSession::statistics() const {
 }
 
 CudaSession::EnqueueTimer::EnqueueTimer(CudaSession& session)
-    : session_(session), lock_(session.enqueue_mutex_), begin_(std::chrono::steady_clock::now()) {}
+    : session_(session),
+      lock_(session.enqueue_mutex_),
+      scope_(*session.context_),
+      begin_(std::chrono::steady_clock::now()) {}
 
 CudaSession::EnqueueTimer::~EnqueueTimer() {
   session_.counts_.enqueue_seconds +=

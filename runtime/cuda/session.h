@@ -49,6 +49,7 @@ class CudaSession final : public DeviceSession, public std::enable_shared_from_t
    private:
     CudaSession& session_;
     std::lock_guard<std::mutex> lock_;
+    Context::Scope scope_;
     std::chrono::steady_clock::time_point begin_;
   };
   Streams& streams() { return streams_; }
@@ -84,7 +85,7 @@ class CudaSession final : public DeviceSession, public std::enable_shared_from_t
   std::vector<MemoryBlock> uploaded_;
   DeviceStatistics counts_;
   mutable std::mutex mutex_;  ///< of what follows
-  int64_t chunk_bytes_ = int64_t{1} << 20;
+  int64_t chunk_bytes_ = int64_t{64} << 10;
   int64_t num_waits_ = 0;
   std::deque<std::shared_ptr<const Event>> taken_;
 };

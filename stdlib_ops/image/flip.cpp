@@ -14,6 +14,8 @@ void define_flip(RecipeBuilder& b) {
   std::vector<Expr> start(ndim, i64(0)), step(ndim, i64(1));
   for (size_t d = 0; d < ndim; ++d) dims.push_back(static_cast<int>(d));
   auto mirror = [&](const char* arg, int dim) {
+    // Said in the text, "not at all" is structure: rows stay whole, and are copied as such.
+    if (!b.is_per_sample(arg) && b.integer(arg) == 0) return;
     const Expr flipped = not_equal(b.arg(arg, DType::kI64), i64(0));
     const auto d = static_cast<size_t>(dim);
     start[d] = select(flipped, max(b.extent(0, dim) - i64(1), i64(0)), i64(0));

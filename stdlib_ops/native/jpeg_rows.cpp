@@ -420,7 +420,7 @@ bool is_plain(const jpeg_decompress_struct& info) {
 
 int rows_above(const jpeg_decompress_struct& info, int64_t y, int eighths) {
   // Below this, making the tables and the row costs more than the library's way.
-  constexpr int64_t kFewBlocks = 400;
+  constexpr int64_t kFewBlocks = 800;
   if (!is_plain(info)) return 0;
   int64_t rows = y / (int64_t{info.max_v_samp_factor} * eighths);
   // Upsampling looks one row of samples further up.

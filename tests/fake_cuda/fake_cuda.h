@@ -36,5 +36,5 @@ using FakeCudaCount = void(FakeCudaCounters*);      ///< fake_cuda_count
 using FakeCudaErrors = const char*();               ///< fake_cuda_errors: a line an error
 using FakeCudaReset = void();                       ///< fake_cuda_reset: counts and errors, not objects
 using FakeCudaFail = void(int64_t call, int code);  ///< fake_cuda_fail: the n-th call from now; 0: none
-using FakeCudaExecute = void(int execute);          ///< fake_cuda_execute: 0: kernels are counted only
+using FakeCudaExecute = void(int execute);          ///< fake_cuda_execute: 0: work is counted, not done
 }

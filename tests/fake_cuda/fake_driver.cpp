@@ -94,6 +94,7 @@ Code copy(State& state, StreamHandle handle, const char* what, void* to, const v
   std::shared_ptr<std::string> kept;
   if (from_pageable) kept = std::make_shared<std::string>(static_cast<const char*>(from), bytes);
   state.enqueue(stream->second, what, [=, &state](const Stream::Operation& operation) {
+    if (!state.executes) return;
     if (!from_pageable && !state.use(from, operation, false, "source")) return;
     if (!to_pageable && !state.use(to, operation, true, "target")) return;
     std::memcpy(to, kept ? kept->data() : from, bytes);
@@ -180,6 +181,10 @@ ENTRY Code cuDeviceGetAttribute(int* value, int which, DeviceNumber) {
 ENTRY Code cuDevicePrimaryCtxRetain(ContextHandle* context, DeviceNumber device) {
   Call call;
   if (call.fails()) return call.result;
+  // What the host saw of streams that are gone, with all that they used, orders nothing any more.
+  if (call.state.streams.empty() &&
+      call.state.counters.live_allocations + call.state.counters.live_pinned == 0)
+    call.state.host.clear();
   ++call.state.counters.live_contexts;
   *context = reinterpret_cast<ContextHandle>(static_cast<uintptr_t>(device) + 1);
   return code::kSuccess;

@@ -54,7 +54,7 @@ bool note_uses(State& state, const Launch& launch, const Stream::Operation& oper
 }  // namespace
 
 void run_launch(State& state, const Launch& launch, const Stream::Operation& operation) {
-  if (!note_uses(state, launch, operation) || !state.executes) return;
+  if (!state.executes || !note_uses(state, launch, operation)) return;
   const auto run = reinterpret_cast<BlockCode>(launch.function->code);
   for (uint32_t turn = 0; turn < launch.blocks; ++turn) {
     // Blocks have no order either.

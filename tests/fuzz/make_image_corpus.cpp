@@ -32,7 +32,7 @@ int main(int count, char** arguments) {
       write(folder, "jpeg_444_turned", encode_jpeg(rgb, {.orientation = 6}), 0, 0) &&
       write(folder, "jpeg_420", encode_jpeg(rgb, {.h = 2, .v = 2}), 1, 0) &&
       write(folder, "jpeg_rows_above",
-            encode_jpeg(make_picture(300, 160, 3, 5), {.quality = 10, .standard_tables = true}), 0, 0) &&
+            encode_jpeg(make_picture(400, 240, 3, 5), {.quality = 10, .standard_tables = true}), 0, 0) &&
       write(folder, "jpeg_440", encode_jpeg(rgb, {.h = 1, .v = 2, .big_endian_exif = true}), 3, 2) &&
       write(folder, "jpeg_progressive", encode_jpeg(rgb, {.h = 2, .v = 1, .progressive = true}), 0, 0) &&
       write(folder, "jpeg_restarts", encode_jpeg(rgb, {.h = 2, .v = 2, .restart_rows = 1}), 0, 3) &&

@@ -1,13 +1,13 @@
-// Pipelines on the fake device: the bits of the interpreter, launches merged or not, calls in an order that
-// nothing but streams and events gives.
+// Pipelines on the fake device (or a real one: test_device.h): the bits of the interpreter, launches merged
+// or not, calls in an order that nothing but streams and events gives.
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "compiler/choose_gpu.h"
-#include "tests/cuda/fake_cuda_control.h"
 #include "tests/gpu/planned.h"
 #include "tests/gpu/samples.h"
+#include "tests/gpu/test_device.h"
 #include "tests/pipelines/pipeline_generator.h"
 #include "tests/pipelines/pipeline_runner.h"
 
@@ -54,12 +54,12 @@ class GpuRuns : public ::testing::Test {
     const PipelineOutcome wanted = expected(text);
     ASSERT_EQ(wanted.staging + wanted.error, "") << text;
     for (const LaunchForm form : forms) {
-      fake_.reset();
+      device_.reset();
       const int threads = form == LaunchForm::kSeparate ? 1 : 2;
       const PipelineOutcome found =
           run_pipeline(text, 11, {"gpu", loops_.get(), true, true, threads, target(choice_, form)}, data());
       EXPECT_EQ(difference(wanted, found), "") << text;
-      EXPECT_EQ(fake_.errors(), "") << text;
+      EXPECT_EQ(device_.errors(), "") << text;
       if (!found.program) continue;
       size_t count = 0;
       for (const runtime::KernelCallSpec& call : found.program->kernel_calls)
@@ -72,13 +72,14 @@ class GpuRuns : public ::testing::Test {
     return folder;
   }
 
-  FakeCuda fake_;
+  TestDevice device_;
   GpuChoice choice_;
   std::unique_ptr<codegen::KernelBackend> judge_, loops_;
 };
 
 TEST_F(GpuRuns, EveryExample) {
-  for (const auto& entry : fs::directory_iterator(std::string(GALATEA_SOURCE_DIR) + "/examples")) {
+  const char* const given = std::getenv("GALATEA_TEST_EXAMPLES");
+  for (const auto& entry : fs::directory_iterator(given ? given : GALATEA_SOURCE_DIR "/examples")) {
     if (entry.path().extension() != ".dali-dsl") continue;
     std::ifstream in(entry.path());
     std::stringstream text;
@@ -157,13 +158,13 @@ TEST_F(GpuRuns, RandomPipelines) {
     const std::string text = PipelineGenerator({seed, seed + 1000}).make().text();
     const PipelineOutcome wanted = expected(text, seed);
     if (!wanted.staging.empty() || !wanted.error.empty()) continue;
-    fake_.reset();
+    device_.reset();
     const PipelineOutcome found = run_pipeline(
         text, seed,
         {"gpu", loops_.get(), true, true, 1 + static_cast<int>(seed % 3), target(choice_, LaunchForm::kAuto)},
         {});
     ASSERT_EQ(difference(wanted, found), "") << seed << "\n" << text;
-    ASSERT_EQ(fake_.errors(), "") << seed << "\n" << text;
+    ASSERT_EQ(device_.errors(), "") << seed << "\n" << text;
     on_gpu += found.program && found.program->device >= 0 ? 1 : 0;
   }
   EXPECT_GT(on_gpu, count / 3);

@@ -53,8 +53,8 @@ const Operator& every_kind() {
                {"count", ArgKind::kInt, ir::None{}, false, true},
                {"sizes", ArgKind::kFloatList, ir::None{}, false, true},
                {"dtype", ArgKind::kDType},
-               {"old", ArgKind::kInt, int64_t{3}, false, false, "", false, "it was never any use"},
-               {"must", ArgKind::kString, ir::None{}, true, false, "the name of it"}};
+               {"old", ArgKind::kInt, int64_t{3}, false, false, false, "", false, "it was never any use"},
+               {"must", ArgKind::kString, ir::None{}, true, false, false, "the name of it"}};
     op.type_rule = [](const TypeContext& c) -> Result<std::vector<ir::Type>> {
       if (!c.is_per_sample("count") && c.given("count") && c.integer("count") > 9)
         return c.error("every: count is above 9", "make it smaller", "count");

@@ -19,6 +19,30 @@ int stages_in_tiles(const Kernel& kernel) {
                     [](const StageSchedule& s) { return s.placement == Placement::kTile; }));
 }
 
+/// The window's weights are divided by their sum.
+SampleKernel normalised_window() {
+  SampleKernel out = gaussian(Border::kClamp, 3);
+  const auto of = [](int stage, std::vector<Expr> at) {
+    return load({LoadTarget::Kind::kStage, stage}, DType::kF32, std::move(at));
+  };
+  Stage sum;
+  sum.name = "sum";
+  sum.form = StageForm::kReduce;
+  sum.type = sum.accumulator = DType::kF32;
+  sum.extents = {const_int(1)};
+  sum.reduce_extents = {param(2, DType::kI64)};
+  sum.body = of(0, {reduce_axis(0)});
+  Stage weights = out.kernel.stages[0];
+  weights.name = "weights";
+  weights.body = binary(ScalarOp::kDiv, of(0, {axis(0)}), of(1, {const_int(0)}));
+  std::vector<Stage>& stages = out.kernel.stages;
+  stages.insert(stages.begin() + 1, {sum, weights});
+  stages[3].weight = stages[4].weight = of(2, {tap()});
+  stages[4].source = load({LoadTarget::Kind::kStage, 3}, DType::kF32, stages[4].source->args, Border::kClamp);
+  out.kernel.outputs[0].stage = 4;
+  return out;
+}
+
 int phases_in(const LoopKernel& loops) {
   int count = 0;
   for_each_statement(loops.body, [&](const Statement& s) { count += std::holds_alternative<Phase>(s.node); });
@@ -50,6 +74,20 @@ TEST(Tiles, HoldAllThatAResizeKeeps) {
   // First rows; both kinds of tables and first columns; rows; the output.
   EXPECT_EQ(phases_in(lower_verified(resize, kGpu)), 4);
   EXPECT_EQ(stages_in_tiles(gaussian(Border::kReflect101, 3).kernel), 2);
+  // Weights that are divided by their sum, which is one number.
+  EXPECT_EQ(stages_in_tiles(normalised_window().kernel), 4);
+}
+
+TEST(Tiles, MakeSumsOverTables) {
+  SampleKernel sample = normalised_window();
+  for (const auto& [name, window] : tiled_kernels())
+    if (name == "tiles_of_gaussian_clamp") sample.params = window.params;
+  const LoopKernel loops = lower_verified(sample.kernel, kGpu);
+  ASSERT_TRUE(loops.block_bytes);
+  for (size_t p = 0; p < sample.params.size(); ++p)
+    ASSERT_EQ(run_loops(sample.kernel, loops, sample.params[p], p + 1, true),
+              run_stages(sample.kernel, sample.params[p], p + 1))
+        << p;
 }
 
 TEST(Tiles, OfAWindowOfKnownSizeTakeNoMoreThanTheyNeed) {

@@ -53,12 +53,12 @@ std::vector<Case> cases() {
     for (int quality : {5, 60, 100})
       for (bool standard : {false, true})
         out.push_back({fmt::format("{}{} quality {}{}", h, v, quality, standard ? ", standard tables" : ""),
-                       make_picture(211, 173, 3, 21),
+                       make_picture(211, 333, 3, 21),
                        {.h = h, .v = v, .quality = quality, .standard_tables = standard}});
   out.push_back({"grey", make_picture(200, 500, 1, 22), {}});
-  out.push_back({"stored as RGB", make_picture(200, 150, 3, 23), {.rgb_space = true}});
+  out.push_back({"stored as RGB", make_picture(200, 350, 3, 23), {.rgb_space = true}});
   // One large difference and many small ones: the table cannot say every predictor at once.
-  Picture slope(400, 64, 1);
+  Picture slope(400, 264, 1);
   for (int y = 0; y < slope.height; ++y)
     for (int x = 0; x < slope.width; ++x) slope.at(y, x, 0) = (y / 8 * 4 + x / 8) % 200 / 2;
   out.push_back({"slope", slope, {.quality = 90}});
@@ -71,7 +71,7 @@ TEST(JpegRows, WhatRemainsIsAsTheWholeHasIt) {
     const File file = encode_jpeg(c.picture, c.settings);
     const Picture full = decode_whole_jpeg(file, c.picture.channels == 1);
     const int mcu_height = 8 * c.settings.v;
-    for (int rows = 1; rows < c.picture.height / mcu_height; ++rows) {
+    for (int rows = 1; rows < c.picture.height / mcu_height; rows += 1 + rows % 4) {
       const auto rest = decode_without(file, rows);
       // A table made for the picture may lack "no difference".
       if (!rest && !c.settings.standard_tables) {
@@ -117,7 +117,7 @@ TEST(JpegRows, WhatIsUnusualIsLeftToTheLibrary) {
 
 /// How many rows a window is worth.
 TEST(JpegRows, FewRowsAreNotWorthIt) {
-  const File file = encode_jpeg(make_picture(400, 160, 3, 25), {.h = 2, .v = 2});
+  const File file = encode_jpeg(make_picture(400, 240, 3, 25), {.h = 2, .v = 2});
   jpeg_decompress_struct info{};
   jpeg_error_mgr errors;
   info.err = jpeg_std_error(&errors);
@@ -153,12 +153,13 @@ TEST(JpegRows, WindowsOfLargePicturesAreCropsOfTheWhole) {
 /// Where the whole file decodes in spite of what was done to it, a window is its crop.
 TEST(JpegRows, DamagedDataIsDecodedAsTheLibraryDoes) {
   Random random(27);
+  const File files[] = {encode_jpeg(make_picture(240, 333, 3, 28), {.quality = 40}),
+                        encode_jpeg(make_picture(240, 333, 3, 28), {.v = 2, .quality = 40})};
   int decoded_anyway = 0, left_out = 0;
   for (int round = 0; round < 300; ++round) {
-    const int v = 1 + round % 2;
-    File file = encode_jpeg(make_picture(240, 150, 3, 28), {.v = v, .quality = 40});
+    File file = files[round % 2];
     for (int flips = 1 + draw(random, 2); flips > 0; --flips)
-      file[300 + random() % (file.size() - 300)] ^= static_cast<uint8_t>(1U << draw(random, 8));
+      file[file.size() / 5 + random() % (file.size() * 4 / 5)] ^= static_cast<uint8_t>(1U << draw(random, 8));
     auto full = decode(file);
     if (!full) continue;
     ++decoded_anyway;

@@ -9,6 +9,7 @@
 
 #include "compiler/op/recipe.h"
 #include "compiler/passes/pass_runner.h"
+#include "compiler/passes/windows.h"
 #include "dsl/frontend.h"
 #include "stdlib_ops/register_all.h"
 
@@ -100,6 +101,44 @@ TEST(StagedGraphs, ExamplesOfEveryOperator) {
                        body);
   }
   EXPECT_GE(graphs, 35u);
+}
+
+/// How many nodes are computed for a window only.
+size_t windows_of(const std::string& body) {
+  SourceMap sources;
+  auto staged = dsl::stage_pipeline("p.dali-dsl",
+                                    "from galatea import fn, pipeline_def, types\n"
+                                    "from galatea.auto_aug import timm\n"
+                                    "\n"
+                                    "@pipeline_def(batch_size=4, num_threads=1, seed=3)\n"
+                                    "def p():\n"
+                                    "    encoded, label = fn.readers.file(file_root=\"photos\")\n"
+                                    "    image = fn.decoders.image(encoded)\n"
+                                    "    image = fn.resize(image, size=[256, 256])\n" +
+                                        body + "    return image\n",
+                                    {}, registry(), sources);
+  EXPECT_TRUE(staged.ok) << render_text(staged.diagnostics.front(), sources);
+  if (!staged.ok || !passes::run_passes(*staged.graphs[0], registry(), {})) return SIZE_MAX;
+  size_t count = 0;
+  for (const ir::Block& block : staged.graphs[0]->blocks)
+    for (ir::NodeId id : block.nodes)
+      count += staged.graphs[0]->node(id).find_arg(passes::kRegionFromArg) != nullptr;
+  return count;
+}
+
+// A window that is the whole by its numbers is none: a mirror behind a policy leaves its arms alone.
+TEST(StagedGraphs, MirrorsAskForAllOfTheirImage) {
+  const std::string mirror =
+      "    image = fn.crop_mirror_normalize(image, mirror=fn.random.coin_flip(), dtype=types.FLOAT{})\n";
+  auto with = [&](const std::string& more) {
+    return std::string(mirror).replace(mirror.find("{}"), 2, more);
+  };
+  const std::string policy = "    image = timm.transform(\"rand-m9-mstd0.5-inc1\")(image)\n";
+  const size_t without = windows_of("");  // of the decoder, by what the resize reads
+  const std::string brighter = "    image = fn.brightness(image, brightness=0.5)\n";
+  EXPECT_EQ(windows_of(brighter + with("")), without);
+  EXPECT_EQ(windows_of(policy + with("")), without);
+  EXPECT_GT(windows_of(brighter + with(", crop=[224, 224]")), without);
 }
 
 }  // namespace

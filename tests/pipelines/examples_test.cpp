@@ -7,6 +7,7 @@
 #include <random>
 #include <sstream>
 
+#include "compiler/codegen/cuda/shim_backend.h"
 #include "compiler/codegen/llvm_backend.h"
 #include "tests/native/encoders.h"
 #include "tests/pipelines/pipeline_runner.h"
@@ -64,6 +65,9 @@ TEST_P(Example, GivesTheSameBitsInEveryWay) {
                                  {"machine code, unfused", llvm.get(), false, true, 1},
                                  {"machine code, no passes", llvm.get(), true, false, 3}})
     EXPECT_EQ(difference(expected, run(way)), "") << way.name;
+  auto shim = codegen::make_shim_backend();
+  if (!shim) GTEST_SKIP() << "the CUDA text was not run: " << shim.error().message();
+  EXPECT_EQ(difference(expected, run({"CUDA text", shim->get(), true, true, 1})), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, Example, ::testing::ValuesIn(examples()),

@@ -40,6 +40,18 @@ TEST(PolicyTable, WeightedDrawsWithoutReplacementAreCounted) {
   EXPECT_NEAR(runs.at("invert") + runs.at("equalize") + runs.at("identity"), 2, 1e-9);
 }
 
+TEST(PolicyTable, ValuesOfStepsAreFoundWhereverTheyStand) {
+  const auto made = testing::read(
+      R"({"format": "augment-policy", "version": 1, "augmentations": {"rotate": {}, "brightness": {}, "invert": {}},
+    "definitions": {"turn": {"apply": "rotate", "mag": {"value": 3}}},
+    "policy": {"seq": [{"apply": "rotate", "mag": {"value": 12.5}}, ["invert", 1, null], {"ref": "turn"},
+      {"choose": 1, "from": ["brightness", {"apply": "rotate", "mag": {"value": -2}}],
+       "each": {"mag": {"value": 0.5}}}]}})");
+  ASSERT_TRUE(made.result.document) << made.report();
+  EXPECT_EQ(values_of_steps(*made.result.document),
+            (std::map<std::string, std::vector<double>>{{"rotate", {12.5, -2, 3}}, {"brightness", {0.5}}}));
+}
+
 TEST(PolicyTable, SaysWhatRuns) {
   const std::string text = policy_table(*document_of("image_net"), {});
   EXPECT_NE(text.find("1 of 25\n"), std::string::npos) << text;

@@ -8,6 +8,7 @@
 #include "program_maker.h"
 #include "runtime/arena.h"
 #include "runtime/buffer_pool.h"
+#include "runtime/free_ranges.h"
 
 namespace galatea::runtime {
 namespace {
@@ -232,6 +233,53 @@ TEST(BufferPool, PreparesOneThatIsRecycled) {
   auto next = *pool.acquire(5000);
   EXPECT_EQ(pool.num_recycled(), 1);
   EXPECT_NE(next->data(), used->data());
+}
+
+/// Buffers that are smaller than huge pages lie in slabs of them, keep their bytes, and go when all are gone.
+TEST(BufferPool, CutsManyMiddlingBuffersFromSlabs) {
+  Allocator allocator;
+  std::vector<std::shared_ptr<Buffer>> held;
+  std::mt19937 random(9);
+  {
+    BufferPool pool(allocator);
+    for (int round = 0; round < 40; ++round) {
+      while (held.size() < 24) {
+        held.push_back(*pool.acquire(100'000 + static_cast<int64_t>(random() % 900'000)));
+        Buffer& buffer = *held.back();
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(buffer.data()) % kBufferAlignment, 0u);
+        std::fill_n(buffer.data(), buffer.size() + kBufferPadding, static_cast<uint8_t>(buffer.size()));
+      }
+      for (int k = 0; k < 9; ++k) {
+        const size_t at = random() % held.size();
+        for (int64_t b = 0; b < held[at]->size(); ++b)
+          ASSERT_EQ(held[at]->data()[b], static_cast<uint8_t>(held[at]->size()));
+        held.erase(held.begin() + static_cast<ptrdiff_t>(at));
+      }
+    }
+    EXPECT_LE(pool.free_bytes(), 24 * 1'100'000);
+    EXPECT_LT(allocator.num_allocations(), 40);  // of some hundred buffers
+    EXPECT_LE(allocator.peak_bytes(), int64_t{3} * 24 * 1'100'000);
+  }
+  EXPECT_GT(allocator.bytes_in_use(), 0);
+  held.clear();
+  EXPECT_EQ(allocator.bytes_in_use(), 0);
+}
+
+TEST(FreeRanges, LowestFirstAndWholeAgain) {
+  FreeRanges free(1000);
+  EXPECT_EQ(free.cut(400), 0);
+  EXPECT_EQ(free.cut(300), 400);
+  EXPECT_EQ(free.cut(400), -1);
+  EXPECT_EQ(free.cut(200, true), -1);
+  EXPECT_EQ(free.cut(300, true), 700);
+  EXPECT_EQ(free.cut(1), -1);
+  free.give_back(0, 400);
+  free.give_back(700, 300);
+  EXPECT_EQ(free.cut(300), 0);  // the lowest that has room, not the one that fits
+  free.give_back(0, 300);
+  EXPECT_FALSE(free.is_whole(1000));
+  free.give_back(400, 300);
+  EXPECT_TRUE(free.is_whole(1000));
 }
 
 TEST(BufferPool, GivesIdleBuffersBackBeforeItFails) {

@@ -6,6 +6,7 @@
 #include "compiler/codegen/cuda/emit.h"
 #include "compiler/codegen/cuda/nvrtc.h"
 #include "compiler/codegen/cuda/shim_backend.h"
+#include "compiler/codegen/parallel.h"
 #include "tests/kernel/fuzz_kernel.h"
 #include "tests/loops/loop_harness.h"
 #include "tests/loops/sample_kernels.h"
@@ -125,21 +126,34 @@ TEST(Shim, MissingCompilerIsNamed) {
       << backend.error().message();
 }
 
+/// For one architecture, in parts side by side; GALATEA_TEST_ALL_ARCHITECTURES=1: for all, also without
+/// fusion.
 TEST(Nvrtc, AcceptsEveryKernel) {
   auto nvrtc = codegen::Nvrtc::open();
   if (!nvrtc) GTEST_SKIP() << nvrtc.error().message();
-  const std::string text = codegen::cuda_prelude() + whole_text();
-  const std::vector<int>& known = (*nvrtc)->architectures();
-  const char* all = std::getenv("GALATEA_TEST_ALL_ARCHITECTURES");
-  for (const int architecture : known) {
-    if (!all && architecture != 90) continue;
-    auto cubin = (*nvrtc)->compile(text, "samples.cu", architecture);
-    ASSERT_TRUE(cubin) << cubin.error().message();
-    EXPECT_EQ(cubin->substr(0, 4),
-              "\x7f"
-              "ELF")
-        << "sm_" << architecture;
-  }
+  const bool all = std::getenv("GALATEA_TEST_ALL_ARCHITECTURES") != nullptr;
+  constexpr size_t kParts = 4;
+  std::vector<std::string> texts(kParts, codegen::cuda_prelude());
+  size_t number = 0;
+  for (const Prepared& p : prepared())
+    if (all || !p.name.ends_with("_apart"))
+      texts[number++ % kParts] += codegen::emit_cuda(p.loops, p.name) + "\n";
+  std::vector<std::pair<int, size_t>> jobs;
+  for (const int architecture : (*nvrtc)->architectures())
+    for (size_t part = 0; part < kParts; ++part)
+      if (all || architecture == 90) jobs.emplace_back(architecture, part);
+  std::vector<std::string> problems(jobs.size());
+  codegen::for_each_parallel(jobs.size(), [&](size_t j) {
+    const auto [architecture, part] = jobs[j];
+    auto cubin = (*nvrtc)->compile(texts[part], "samples.cu", architecture);
+    if (!cubin)
+      problems[j] = cubin.error().message();
+    else if (!cubin->starts_with("\x7f"
+                                 "ELF"))
+      problems[j] = "what came for sm_" + std::to_string(architecture) + " is no cubin";
+  });
+  EXPECT_FALSE(jobs.empty());
+  for (const std::string& problem : problems) EXPECT_EQ(problem, "");
 }
 
 TEST(Nvrtc, CompilesForOldAndNew) {

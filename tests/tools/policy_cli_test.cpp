@@ -208,6 +208,73 @@ TEST_F(PolicyCommand, StatsTellWhatRanAndWithWhat) {
   EXPECT_TRUE(contains(o.out, "expected")) << o.out;
 }
 
+TEST_F(PolicyCommand, StatsMeasureWhatOnlyStepsGiveAMagnitude) {
+  const std::string samples = std::string(GALATEA_BINARY_DIR) + "/samples";
+  std::ofstream(path("policy.json")) << R"({"format": "augment-policy", "version": 1,
+    "augmentations": {"rotate": {"negate": true}, "posterize": {"param": "posterize_mask0"}, "invert": {}},
+    "policy": {"seq": [{"apply": "rotate", "mag": {"value": 12.5}}, ["invert", 1, null],
+      {"apply": "posterize", "mag": {"value": 3}}]}})";
+  Outcome o =
+      policy({"stats", path("policy.json"), "--data", samples, "--samples", "8", "--size", "16", "--json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const Json found = Json::parse(o.out);
+  ASSERT_EQ(found["operations"].size(), 3u);
+  for (const Json& operation : found["operations"]) {
+    EXPECT_EQ(operation["runs"], 8) << operation;
+    EXPECT_GT(operation["microseconds"], 0.0) << operation;
+  }
+}
+
+// What ran is read from the pixels of the same draws: each operation leaves a mark of its own.
+TEST_F(PolicyCommand, StatsCountWhatTheGeneratorDrew) {
+  const std::string samples = std::string(GALATEA_BINARY_DIR) + "/samples";
+  std::ofstream(path("policy.json")) << R"({"format": "augment-policy", "version": 1,
+    "augmentations": {"invert": {}, "brightness": {"param": "one_plus"}, "posterize": {"param": "posterize_mask0"}},
+    "policy": {"choose": 1, "weights": [3, 2, 1], "from": [["invert", 0.5, null],
+      {"apply": "brightness", "mag": {"value": -1}}, {"apply": "posterize", "mag": {"value": 1}}]}})";
+  Outcome o = policy({"stats", path("policy.json"), "--data", samples, "--samples", "72", "--size", "16",
+                      "--seed", "5", "--json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  std::map<std::string, int64_t> told;
+  const Json all = Json::parse(o.out);
+  for (const Json& operation : all["operations"]) told[operation["name"]] = operation["runs"].get<int64_t>();
+
+  std::ofstream(path("pictures.dali-dsl"))
+      << "from galatea import fn, pipeline_def, types\n"
+         "from galatea.auto_aug import policy\n"
+         "\n"
+         "@pipeline_def(batch_size=6, num_threads=1, seed=5)\n"
+         "def pictures(data: str):\n"
+         "    encoded, label = fn.readers.file(file_root=data)\n"
+         "    image = fn.resize(fn.decoders.image(encoded, output_type=types.RGB), size=[16, 16])\n"
+         "    augment = policy.load(\"policy.json\")\n"
+         "    return image, augment(image, shape=[16, 16])\n";
+  o = galatea::testing::run_galatea(
+      {"run", path("pictures.dali-dsl"), "--set", "data=" + samples, "--epochs", "4", "--save", path("out")},
+      folder_);
+  ASSERT_EQ(o.status, 0) << o.err;
+  std::map<std::string, int64_t> seen;
+  int64_t unchanged = 0;
+  for (const auto& entry : fs::directory_iterator(folder_ / "out/out0")) {
+    const std::string before = read_file(entry.path()),
+                      after = read_file(folder_ / "out/out1" / entry.path().filename());
+    ASSERT_EQ(before.size(), after.size());
+    auto all_are = [&](auto mark) {
+      for (size_t i = before.size() - size_t{16} * 16 * 3; i < before.size(); ++i)
+        if (static_cast<unsigned char>(after[i]) != mark(static_cast<unsigned char>(before[i]))) return false;
+      return true;
+    };
+    unchanged += all_are([](int value) { return value; });
+    seen["invert"] += all_are([](int value) { return 255 - value; });
+    seen["brightness"] += all_are([](int) { return 0; });
+    seen["posterize"] += all_are([](int value) { return value & 128; });
+  }
+  EXPECT_EQ(told, seen);
+  EXPECT_EQ(unchanged + seen["invert"] + seen["brightness"] + seen["posterize"], 72);
+  EXPECT_GT(seen["posterize"], 0);
+  EXPECT_GT(seen["invert"], 0);
+}
+
 TEST_F(PolicyCommand, StatsSeeEachDrawOfRepeatedSteps) {
   const std::string samples = std::string(GALATEA_BINARY_DIR) + "/samples";
   Outcome o = policy(

@@ -347,8 +347,9 @@ TEST_F(PolicySearchCommand, TheProxyScoresWithoutTraining) {
   found = policy({"search", path("small.json"), "--proxy", samples, "--strategy", "grid", "--json",
                   "--together", "1", "--folder", path("alone")});
   ASSERT_EQ(found.status, 0) << found.err;
-  for (const Json& trial : Json::parse(found.out)["trials"])
-    EXPECT_EQ(trial["score"], trials[trial["trial"].get<size_t>()]["score"]);
+  const Json alone = Json::parse(found.out)["trials"];
+  ASSERT_EQ(alone.size(), 2u);
+  for (const Json& trial : alone) EXPECT_EQ(trial["score"], trials[trial["trial"].get<size_t>()]["score"]);
   Outcome nowhere = policy({"score", "svhn", "--data", path("none")});
   EXPECT_EQ(nowhere.status, 1);
   EXPECT_TRUE(contains(nowhere.err, "G0801")) << nowhere.err;
@@ -394,7 +395,9 @@ TEST_F(PolicySearchCommand, ImportsOfTheSpaceAreSeenByTrials) {
                                 "--size 32 --data " +
                                 std::string(GALATEA_BINARY_DIR) + "/samples {policy}"});
   ASSERT_EQ(o.status, 0) << o.err;
-  for (const Json& trial : Json::parse(o.out)["trials"]) EXPECT_EQ(trial["score"], 0.0) << o.out;
+  const Json trials = Json::parse(o.out)["trials"];
+  EXPECT_EQ(trials.size(), 2u);
+  for (const Json& trial : trials) EXPECT_EQ(trial["score"], 0.0) << o.out;
   for (auto [import, reason] : {std::pair{"../mine.dali-dsl", "is not beside the space or below"},
                                 {"gone.dali-dsl", "cannot copy the import"}}) {
     fs::create_directories(folder_ / "inner");

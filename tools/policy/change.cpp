@@ -101,35 +101,35 @@ const OptionHelp kOutput = {"FILE", "", "where the result goes; without it stdou
 Command add_policy_convert(CLI::App& parent) {
   auto options = std::make_shared<ConvertOptions>();
   CLI::App* app =
-      parent.add_subcommand("convert", "The same policy as JSON, or in the spelling of a library");
-  add_option(app, "policy", options->policy, kPolicy)->required();
+      add_subcommand(parent, "convert", "The same policy as JSON, or in the spelling of a library");
+  add_option(app, "policy", options->policy, kPolicy).required();
   add_option(app, "--to", options->to,
              {"json|pipeline|call|torchvision|timm", "json",
               "the form of the result; pipeline is a file of the language, call a call of the library",
               "--to torchvision"})
-      ->check(CLI::IsMember({"json", "pipeline", "call", "torchvision", "timm"}).description(""));
+      .one_of({"json", "pipeline", "call", "torchvision", "timm"});
   add_option(app, "-o,--output", options->output, kOutput);
   return {app, [options](Reporter& reporter) { return convert(*options, reporter); }};
 }
 
 Command add_policy_diff(CLI::App& parent) {
   auto options = std::make_shared<DiffOptions>();
-  CLI::App* app = parent.add_subcommand("diff", "What two policies do not have in common");
+  CLI::App* app = add_subcommand(parent, "diff", "What two policies do not have in common");
   add_option(app, "left", options->left, {"POLICY", "", "a JSON file or a spelling", "before.json"})
-      ->required();
+      .required();
   add_option(app, "right", options->right, {"POLICY", "", "a JSON file or a spelling", "after.json"})
-      ->required();
-  app->add_flag("--json", options->json, "one JSON object (default: off; example: --json)");
+      .required();
+  add_flag(app, "--json", options->json, "one JSON object (default: off; example: --json)");
   return {app, [options](Reporter& reporter) { return diff(*options, reporter); }};
 }
 
 Command add_policy_mutate(CLI::App& parent) {
   auto options = std::make_shared<MutateOptions>();
-  CLI::App* app = parent.add_subcommand("mutate", "A policy with small random changes");
-  add_option(app, "policy", options->policy, kPolicy)->required();
+  CLI::App* app = add_subcommand(parent, "mutate", "A policy with small random changes");
+  add_option(app, "policy", options->policy, kPolicy).required();
   add_option(app, "--seed", options->seed, {"N", "0", "the same seed makes the same changes", "--seed 7"});
   add_option(app, "--changes", options->changes, {"N", "1", "how many changes are made", "--changes 3"})
-      ->check(CLI::Range(1, 1000).description(""));
+      .between(1, 1000);
   add_option(app, "-o,--output", options->output, kOutput);
   return {app, [options](Reporter& reporter) { return mutate(*options, reporter); }};
 }

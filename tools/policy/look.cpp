@@ -74,8 +74,8 @@ int validate(const std::vector<std::string>& files, Reporter& reporter) {
 }  // namespace
 
 Command add_policy_schema(CLI::App& parent) {
-  CLI::App* app = parent.add_subcommand("schema", "The JSON schema of policy files, for editors");
-  app->footer("Example: galatea policy schema > policy.schema.json");
+  CLI::App* app = add_subcommand(parent, "schema", "The JSON schema of policy files, for editors");
+  set_footer(app, "Example: galatea policy schema > policy.schema.json");
   return {app, [](Reporter& reporter) {
             reporter.print(policy::schema_text());
             return reporter.status();
@@ -85,8 +85,8 @@ Command add_policy_schema(CLI::App& parent) {
 Command add_policy_list(CLI::App& parent) {
   auto json = std::make_shared<bool>(false);
   CLI::App* app =
-      parent.add_subcommand("list", "The policies, operations and parameter functions that there are");
-  app->add_flag("--json", *json, "one JSON object (default: off; example: --json)");
+      add_subcommand(parent, "list", "The policies, operations and parameter functions that there are");
+  add_flag(app, "--json", *json, "one JSON object (default: off; example: --json)");
   return {app, [json](Reporter& reporter) {
             reporter.print(*json ? list_json() : list_text());
             return reporter.status();
@@ -95,22 +95,22 @@ Command add_policy_list(CLI::App& parent) {
 
 Command add_policy_show(CLI::App& parent) {
   auto options = std::make_shared<ShowOptions>();
-  CLI::App* app = parent.add_subcommand(
-      "show", "A policy as a table: how often each augmentation runs, its parameter at each magnitude");
+  CLI::App* app = add_subcommand(
+      parent, "show",
+      "A policy as a table: how often each augmentation runs, its parameter at each magnitude");
   add_option(app, "policy", options->policy,
              {"POLICY", "", "a JSON file or a spelling", "\"rand_augment(n=2, m=9)\""})
-      ->required();
-  app->add_flag("--json", options->json, "one JSON object (default: off; example: --json)");
-  app->add_flag("--all-bins", options->all_bins,
-                "every bin is a column, not nine (default: off; example: --all-bins)");
+      .required();
+  add_flag(app, "--json", options->json, "one JSON object (default: off; example: --json)");
+  add_flag(app, "--all-bins", options->all_bins,
+           "every bin is a column, not nine (default: off; example: --all-bins)");
   return {app, [options](Reporter& reporter) { return show(*options, reporter); }};
 }
 
 Command add_policy_validate(CLI::App& parent) {
   auto files = std::make_shared<std::vector<std::string>>();
-  CLI::App* app = parent.add_subcommand("validate", "Checks policy files");
-  add_option(app, "policies", *files, {"POLICY...", "", "JSON files or spellings", "policy.json"})
-      ->required();
+  CLI::App* app = add_subcommand(parent, "validate", "Checks policy files");
+  add_option(app, "policies", *files, {"POLICY...", "", "JSON files or spellings", "policy.json"}).required();
   return {app, [files](Reporter& reporter) { return validate(*files, reporter); }};
 }
 

@@ -47,6 +47,10 @@ std::string text_before_columns(const std::string& policy, const Pictures& pictu
       pictures.shuffled ? ", random_shuffle=True" : "", pictures.size, pictures.size, language_text(policy));
 }
 
+uint32_t first_line_behind(const std::string& text) {
+  return 1 + static_cast<uint32_t>(std::ranges::count(text, '\n'));
+}
+
 /// Stages the text; of what is said only errors are passed on: what load_policy() has said of a document is
 /// not said again.
 dsl::FrontendResult stage_text(const PipelineHost& host, const dsl::FrontendOptions& frontend,
@@ -70,20 +74,19 @@ std::string PictureOptions::arguments() const {
 }
 
 void add_policy_argument(CLI::App* app, std::string& policy) {
-  add_option(app, "policy", policy, {"POLICY", "", "a JSON file or a spelling", "policy.json"})->required();
+  add_option(app, "policy", policy, {"POLICY", "", "a JSON file or a spelling", "policy.json"}).required();
 }
 
 void add_picture_options(CLI::App* app, PictureOptions& options) {
   add_option(app, "--data", options.data, {"FOLDER", "", "a folder of folders of pictures", "--data photos"})
-      ->required();
+      .required();
   // The default as the command has it.
-  app->add_option("--size", options.size,
-                  describe({"PIXELS", std::to_string(options.size).c_str(),
-                            "height and width of the pictures", "--size 224"}))
-      ->type_name("PIXELS")
-      ->check(CLI::Range(8, 2048).description(""));
+  add_option(
+      app, "--size", options.size,
+      {"PIXELS", std::to_string(options.size).c_str(), "height and width of the pictures", "--size 224"})
+      .between(8, 2048);
   add_option(app, "--seed", options.seed, {"N", "0", "other draws", "--seed 7"})
-      ->check(CLI::Range(uint64_t{0}, uint64_t{INT64_MAX}).description(""));
+      .between(uint64_t{0}, uint64_t{INT64_MAX});
   add_option(app, "--extra", options.extras,
              {"NAME=VALUE", "", "an argument for the policy's operations, as in the language; repeatable",
               "--extra fill_value=0"});
@@ -116,7 +119,7 @@ StagedPictures stage_over_pictures(const PipelineHost& host, const policy::Docum
   frontend.import_root = file.parent_path().string();
   frontend.observe_runs = observed;
   const std::string before = text_before_columns(file.filename().string(), pictures);
-  out.columns_line = 1 + static_cast<uint32_t>(std::ranges::count(before, '\n'));
+  out.columns_line = first_line_behind(before);
   dsl::FrontendResult staged = stage_text(host, frontend, (file.parent_path() / "pictures.dali-dsl").string(),
                                           before, columns, reporter);
   if (!staged.ok || staged.graphs.empty()) return out;
@@ -125,25 +128,18 @@ StagedPictures stage_over_pictures(const PipelineHost& host, const policy::Docum
   return out;
 }
 
-std::unique_ptr<ir::Graph> stage_several_over_pictures(const PipelineHost& host,
-                                                       const std::vector<std::string>& policies,
-                                                       const Pictures& pictures, const std::string& columns,
-                                                       Reporter& reporter) {
+StagedPictures stage_several_over_pictures(const PipelineHost& host,
+                                           const std::vector<dsl::PolicyText>& policies,
+                                           const Pictures& pictures, const std::string& columns,
+                                           Reporter& reporter) {
+  StagedPictures out;
   dsl::FrontendOptions frontend;
-  for (const std::string& policy : policies) {
-    std::error_code error;
-    dsl::PolicyText text{policy, {}};
-    if (!fs::exists(policy, error)) {
-      const auto document = load_policy(policy, reporter);
-      if (!document) return nullptr;
-      text.text = policy::to_json(*document);
-    }
-    frontend.policies.push_back(std::move(text));
-  }
-  dsl::FrontendResult staged =
-      stage_text(host, frontend, "pictures.dali-dsl", text_before_columns("", pictures), columns, reporter);
-  if (!staged.ok || staged.graphs.empty()) return nullptr;
-  return std::move(staged.graphs[0]);
+  frontend.policies = policies;
+  const std::string before = text_before_columns("", pictures);
+  out.columns_line = first_line_behind(before);
+  dsl::FrontendResult staged = stage_text(host, frontend, "pictures.dali-dsl", before, columns, reporter);
+  if (staged.ok && !staged.graphs.empty()) out.graph = std::move(staged.graphs[0]);
+  return out;
 }
 
 }  // namespace galatea::tools

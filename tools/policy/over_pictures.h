@@ -46,11 +46,11 @@ StagedPictures stage_over_pictures(const PipelineHost& host, const policy::Docum
                                    const std::string& policy, const Pictures& pictures,
                                    const std::string& columns, bool observed, Reporter& reporter);
 /// The same for several policies: the outputs of `columns` that depend on them come once for each, next to
-/// one another. nullptr: there were errors.
-std::unique_ptr<ir::Graph> stage_several_over_pictures(const PipelineHost& host,
-                                                       const std::vector<std::string>& policies,
-                                                       const Pictures& pictures, const std::string& columns,
-                                                       Reporter& reporter);
+/// one another.
+StagedPictures stage_several_over_pictures(const PipelineHost& host,
+                                           const std::vector<dsl::PolicyText>& policies,
+                                           const Pictures& pictures, const std::string& columns,
+                                           Reporter& reporter);
 /// A string in the language.
 std::string language_text(const std::string& text);
 

@@ -9,9 +9,9 @@
 namespace galatea::tools {
 
 Command add_policy(CLI::App& parent) {
-  CLI::App* app = parent.add_subcommand("policy", "Augmentation policies: look at, check, convert, change");
-  app->require_subcommand(0, 1);
-  app->footer("A policy is a JSON file, or one of the spellings that `galatea policy list` shows.");
+  CLI::App* app = add_subcommand(parent, "policy", "Augmentation policies: look at, check, convert, change");
+  take_subcommand(app);
+  set_footer(app, "A policy is a JSON file, or one of the spellings that `galatea policy list` shows.");
   auto commands = std::make_shared<std::vector<Command>>();
   for (auto add : {add_policy_list, add_policy_show, add_policy_validate, add_policy_convert, add_policy_diff,
                    add_policy_mutate, add_policy_view, add_policy_stats, add_policy_score, add_policy_search,
@@ -19,8 +19,8 @@ Command add_policy(CLI::App& parent) {
     commands->push_back(add(*app));
   return {app, [app, commands](Reporter& reporter) {
             for (const Command& command : *commands)
-              if (command.app->parsed()) return command.run(reporter);
-            fmt::print(stderr, "{}", app->help());
+              if (is_named(command.app)) return command.run(reporter);
+            fmt::print(stderr, "{}", help_of(app));
             return static_cast<int>(kUsage);
           }};
 }

@@ -13,6 +13,7 @@
 #include "base/scalar_op.h"
 #include "policy/operation.h"
 #include "policy/table.h"
+#include "policy/writer.h"
 #include "tools/interrupt.h"
 
 namespace galatea::tools {
@@ -141,16 +142,28 @@ double seconds_in_line(const runtime::SessionStatistics& statistics, uint32_t li
   return seconds;
 }
 
+/// The document with a magnitude for every row whose parameter only steps give: theirs in the middle.
+policy::Document with_magnitudes(policy::Document document) {
+  for (auto& [name, values] : policy::values_of_steps(document)) {
+    const auto entry = std::ranges::find(document.augmentations, name, &policy::Augmentation::name);
+    if (entry->has_magnitude()) continue;
+    std::ranges::sort(values);
+    entry->values.assign(static_cast<size_t>(document.bins), values[values.size() / 2]);
+    entry->quantize = policy::Quantize::kNone;  // values are taken as they stand
+  }
+  return document;
+}
+
 /// What each operation takes: all of them on the same pictures, each in a line of its own, with the magnitude
 /// in the middle.
-bool measure_operations(const PipelineHost& host, const policy::Document& document,
+bool measure_operations(const PipelineHost& host, const policy::Document& original,
                         const StatisticsOptions& options, PolicyStatistics& counts, Reporter& reporter) {
+  const policy::Document document = with_magnitudes(original);
   std::vector<OperationStatistics*> measured;
   std::string columns;
   for (OperationStatistics& operation : counts.operations) {
     const policy::Augmentation& entry = *document.find(operation.name);
     const policy::Operation* known = policy::find_operation(entry.op);
-    // A parameter that only steps of the policy have.
     const bool lacks_parameter =
         !entry.has_magnitude() && (!known || known->parameter != policy::ParameterKind::kNothing);
     if (operation.runs == 0 || lacks_parameter) continue;
@@ -159,8 +172,9 @@ bool measure_operations(const PipelineHost& host, const policy::Document& docume
                            language_text(entry.name), document.bins / 2, options.arguments);
   }
   if (measured.empty()) return true;
-  const StagedPictures staged =
-      stage_over_pictures(host, document, options.policy, options.pictures, columns, false, reporter);
+  // Under the policy's name, so that imports beside it are found.
+  const StagedPictures staged = stage_several_over_pictures(
+      host, {{options.policy, policy::to_json(document)}}, options.pictures, columns, reporter);
   const auto session = staged.graph == nullptr ? nullptr : start(host, *staged.graph, reporter);
   if (session == nullptr) return false;
   constexpr int64_t kSamples = 64;

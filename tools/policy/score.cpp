@@ -8,6 +8,7 @@
 #include "base/scalar_op.h"
 #include "policy/search/features.h"
 #include "policy/search/proxy.h"
+#include "policy/writer.h"
 #include "tools/interrupt.h"
 #include "tools/messages.h"
 #include "tools/policy/over_pictures.h"
@@ -97,18 +98,23 @@ std::string text_of(const Options& options, const Samples& samples,
 }
 
 int score(const Options& options, Reporter& reporter) {
-  for (const std::string& policy : options.policies)
-    if (!load_policy(policy, reporter)) return reporter.status();
+  std::vector<dsl::PolicyText> policies;
+  for (const std::string& name : options.policies) {
+    const auto document = load_policy(name, reporter);
+    if (!document) return reporter.status();
+    policies.push_back({name, policy::to_json(*document)});
+  }
   const PipelineHost host;
   // What is in flight at a time is about the same for any number of policies.
   const auto count = static_cast<int>(options.policies.size());
   Pictures pictures = options.pictures.pictures(std::max(1, 8 / count));
   pictures.shuffled = true;  // or a small number of samples would be of one class
   const auto graph =
-      stage_several_over_pictures(host, options.policies, pictures,
+      stage_several_over_pictures(host, policies, pictures,
                                   fmt::format("label, *[augment(image, {}) for _ in range({})]",
                                               options.pictures.arguments(), options.draws),
-                                  reporter);
+                                  reporter)
+          .graph;
   const policy::Features features;
   Samples samples(options.policies.size());
   if (graph == nullptr || !gather_features(host, *graph, options, features, samples, reporter))
@@ -128,22 +134,22 @@ int score(const Options& options, Reporter& reporter) {
 
 Command add_policy_score(CLI::App& parent) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = parent.add_subcommand(
-      "score",
+  CLI::App* app = add_subcommand(
+      parent, "score",
       "Affinity and diversity over the pictures of a folder: a guess of how good policies are, without "
       "training");
   add_option(
       app, "policies", options->policies,
       {"POLICY…", "", "JSON files or spellings; each picture is decoded once for all of them", "policy.json"})
-      ->required()
-      ->expected(1, 64);
+      .required()
+      .values(1, 64);
   add_picture_options(app, options->pictures);
   add_option(app, "--samples", options->samples, {"N", "128", "how many pictures", "--samples 500"})
-      ->check(CLI::Range(size_t{2}, size_t{1'000'000}).description(""));
+      .between(size_t{2}, size_t{1'000'000});
   add_option(app, "--draws", options->draws,
              {"N", "4", "how many augmented copies of each picture", "--draws 8"})
-      ->check(CLI::Range(2, 64).description(""));
-  app->add_flag("--json", options->json, "one JSON object (default: off; example: --json)");
+      .between(2, 64);
+  add_flag(app, "--json", options->json, "one JSON object (default: off; example: --json)");
   return {app, [options](Reporter& reporter) { return score(*options, reporter); }};
 }
 

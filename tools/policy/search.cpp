@@ -237,32 +237,32 @@ void add_strategy_options(CLI::App* app, policy::StrategyOptions& strategy) {
   add_option(app, "--strategy", strategy.name,
              {"NAME", "random", "which policies are tried: random, grid, evolution, halving or population",
               "--strategy evolution"})
-      ->check(CLI::IsMember(policy::strategy_names()).description(""));
+      .one_of(policy::strategy_names());
   add_option(app, "--seed", strategy.seed, {"N", "0", "the same seed tries the same policies", "--seed 7"});
   add_option(app, "--levels", strategy.levels,
              {"N", "5", "grid: how many values of a {\"$float\": …} are tried", "--levels 3"})
-      ->check(CLI::Range(int64_t{2}, int64_t{1000}).description(""));
+      .between(int64_t{2}, int64_t{1000});
   add_option(app, "--population", strategy.population,
              {"N", "16, 27 or 8",
               "evolution: how many of the latest trials have children; halving: how many begin together; "
               "population: how many members there are",
               "--population 12"})
-      ->check(CLI::Range(int64_t{2}, int64_t{100'000}).description(""));
+      .between(int64_t{2}, int64_t{100'000});
   add_option(app, "--ahead", strategy.ahead,
              {"N", "8",
               "evolution: how many trials, at most, may be under way; a parent lies as many numbers before "
               "its child or more",
               "--ahead 1"})
-      ->check(CLI::Range(int64_t{1}, int64_t{100'000}).description(""));
+      .between(int64_t{1}, int64_t{100'000});
   add_option(app, "--budget", strategy.greatest_budget,
              {"NUMBER", "27", "halving: the {budget} of the trials that get through", "--budget 81"})
-      ->check(CLI::Range(1e-9, 1e12).description(""));
+      .between(1e-9, 1e12);
   add_option(app, "--least-budget", strategy.least_budget,
              {"NUMBER", "1", "halving: the {budget} of the trials that begin", "--least-budget 3"})
-      ->check(CLI::Range(1e-9, 1e12).description(""));
+      .between(1e-9, 1e12);
   add_option(app, "--eta", strategy.eta,
              {"N", "3", "halving: one trial in so many goes on, with so many times the budget", "--eta 4"})
-      ->check(CLI::Range(int64_t{2}, int64_t{1000}).description(""));
+      .between(int64_t{2}, int64_t{1000});
 }
 
 void add_result_options(CLI::App* app, Options& options) {
@@ -277,7 +277,7 @@ void add_result_options(CLI::App* app, Options& options) {
               "--schedule schedule"});
   add_option(app, "--report", options.report,
              {"FILE", "", "a page with plots of the search (HTML)", "--report search.html"});
-  app->add_flag("--json", options.json, "the trials as one JSON object (default: off; example: --json)");
+  add_flag(app, "--json", options.json, "the trials as one JSON object (default: off; example: --json)");
 }
 
 }  // namespace
@@ -286,13 +286,13 @@ Command add_policy_search(CLI::App& parent) {
   auto options = std::make_shared<Options>();
   options->search.trials = 0;
   CLI::App* app =
-      parent.add_subcommand("search", "Tries policies of a search space; a command says how good each is");
+      add_subcommand(parent, "search", "Tries policies of a search space; a command says how good each is");
   add_option(app, "space", options->space,
              {"SPACE", "",
               "a policy in which values may be {\"$choice\": […]}, {\"$int\": [low, high]} or {\"$float\": "
               "[low, high]}",
               "space.json"})
-      ->required();
+      .required();
   add_option(app, "--objective", options->search.objective,
              {"COMMAND", "",
               "a command of the shell, {policy} standing for the file; the last line that it prints is the "
@@ -308,22 +308,22 @@ Command add_policy_search(CLI::App& parent) {
   add_option(app, "--trials", options->search.trials,
              {"N", "50; halving: one bracket; population: ten steps",
               "how many there are in all, with those of an earlier start", "--trials 200"})
-      ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}).description(""));
+      .between(int64_t{1}, int64_t{1'000'000});
   add_option(app, "--jobs", options->search.jobs,
              {"N", "1", "how many commands run side by side", "--jobs 4"})
-      ->check(CLI::Range(1, 1024).description(""));
+      .between(1, 1024);
   add_option(app, "--together", options->together,
              {"N", "4",
               "how many policies, at most, a command that names {policies} is told of at once; also with "
               "--proxy, which decodes for all of them once",
               "--together 8"})
-      ->check(CLI::Range(1, 64).description(""));
+      .between(1, 64);
   add_option(
       app, "--timeout", options->search.timeout,
       {"SECONDS", "0", "a trial that takes longer has failed; 0: it may take any time", "--timeout 600"})
-      ->check(CLI::Range(0.0, 1e9).description(""));
-  app->add_flag("--minimize", options->search.minimize,
-                "a lower score is better (default: off; example: --minimize)");
+      .between(0.0, 1e9);
+  add_flag(app, "--minimize", options->search.minimize,
+           "a lower score is better (default: off; example: --minimize)");
   add_result_options(app, *options);
   return {app, [options](Reporter& reporter) { return search(*options, reporter); }};
 }

@@ -116,13 +116,13 @@ int stats(const Options& options, Reporter& reporter) {
 Command add_policy_stats(CLI::App& parent) {
   auto options = std::make_shared<Options>();
   CLI::App* app =
-      parent.add_subcommand("stats", "What a policy changes, in numbers, over the pictures of a folder");
+      add_subcommand(parent, "stats", "What a policy changes, in numbers, over the pictures of a folder");
   add_policy_argument(app, options->policy);
   add_picture_options(app, options->pictures);
   add_option(app, "--samples", options->samples,
              {"N", "256", "how many samples are looked at", "--samples 1000"})
-      ->check(CLI::Range(1, 10'000'000).description(""));
-  app->add_flag("--json", options->json, "one JSON object (default: off; example: --json)");
+      .between(1, 10'000'000);
+  add_flag(app, "--json", options->json, "one JSON object (default: off; example: --json)");
   return {app, [options](Reporter& reporter) { return stats(*options, reporter); }};
 }
 

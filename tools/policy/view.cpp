@@ -94,22 +94,23 @@ int view(const Options& options, Reporter& reporter) {
 
 Command add_policy_view(CLI::App& parent) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = parent.add_subcommand(
-      "view", "A contact sheet: samples in rows, random draws of the policy (or its operations) in columns");
+  CLI::App* app = add_subcommand(
+      parent, "view",
+      "A contact sheet: samples in rows, random draws of the policy (or its operations) in columns");
   add_policy_argument(app, options->policy);
   add_picture_options(app, options->pictures);
   add_option(app, "-o,--output", options->output, {"PNG", "", "where the sheet goes", "-o sheet.png"})
-      ->required();
+      .required();
   add_option(app, "--samples", options->samples, {"N", "4", "how many samples", "--samples 8"})
-      ->check(CLI::Range(1, 200).description(""));
+      .between(1, 200);
   add_option(app, "--draws", options->draws, {"N", "6", "how many draws of the policy", "--draws 10"})
-      ->check(CLI::Range(1, 64).description(""));
-  app->add_flag("--operations", options->operations,
-                "a column for each augmentation and some of its magnitudes, instead of draws "
-                "(default: off; example: --operations)");
+      .between(1, 64);
+  add_flag(app, "--operations", options->operations,
+           "a column for each augmentation and some of its magnitudes, instead of draws "
+           "(default: off; example: --operations)");
   add_option(app, "--magnitudes", options->magnitudes,
              {"N", "3", "how many magnitudes of an augmentation --operations shows", "--magnitudes 5"})
-      ->check(CLI::Range(1, 31).description(""));
+      .between(1, 31);
   return {app, [options](Reporter& reporter) { return view(*options, reporter); }};
 }
 

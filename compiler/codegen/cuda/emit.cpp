@@ -10,9 +10,11 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <set>
 #include <unordered_map>
 
 #include "base/text_writer.h"
+#include "compiler/codegen/cuda/wide_loops.h"
 #include "compiler/kernel/lowering.h"
 #include "runtime/kernel_abi.h"
 
@@ -201,6 +203,7 @@ class Emitter {
       case ExprKind::kVar:
         return fmt::format("v{}", e->index);
       case ExprKind::kLoadFlat: {
+        if (const auto wide = wide_loads_.find(e.get()); wide != wide_loads_.end()) return wide->second;
         const std::string element = fmt::format("{}[{}]", buffer_name(e->index), index(e->args[0]));
         return is_bool(e->type) ? "(" + element + " != 0)" : element;
       }
@@ -315,12 +318,93 @@ class Emitter {
       in_tile_ = false;
       return;
     }
+    if (const auto wide = in_tile_ ? std::nullopt : plan_wide(kernel_, node)) return emit_wide(node, *wide);
     if (node.role == LoopRole::kGrid)
       out_.line(fmt::format("GALATEA_GRID(v{}, {}, {}) {{", node.var, index(node.begin), index(node.end)));
     else
       out_.line(fmt::format("for (i64 v{0} = {1}, e{0} = {2}; v{0} < e{0}; ++v{0}) {{", node.var,
                             index(node.begin), index(node.end)));
     body(node.body);
+  }
+  /// Each thread takes `width` neighbouring elements, by wide loads and stores where these are aligned, else
+  /// one by one.
+  void emit_wide(const For& node, const WideLoop& wide) {
+    const std::string end = index(node.end), all = fmt::format("v{}", node.var);
+    out_.line(fmt::format("GALATEA_WIDE_GRID({}, {}, {}) {{", all, wide.width, end));
+    out_.indent();
+    for (size_t i = 0; i < node.body.size(); ++i) {
+      const auto* let = std::get_if<Let>(&node.body[i].node);
+      if (let && (wide.once[i] || let->var == wide.along)) emit(*let);
+    }
+    std::set<size_t> used;
+    for (const auto& [load, place] : wide.loads) used.insert(place.run);
+    for (const auto& [store, place] : wide.stores) used.insert(place.run);
+    std::string fits = fmt::format("{} + {} <= {}", all, wide.width, end);
+    if (wide.row) fits += fmt::format(" && {} % {} == 0", index(wide.row), wide.width);
+    const auto type_of_run = [&](size_t r) {
+      return kernel_.buffers[static_cast<size_t>(wide.runs[r].buffer)].type;
+    };
+    const auto run_bytes = [&](size_t r) {
+      return wide.width * wide.runs[r].scale * size_of(type_of_run(r));
+    };
+    const auto alignment = [&](size_t r) { return std::min<int64_t>(run_bytes(r) & -run_bytes(r), 16); };
+    for (const size_t r : used) {
+      const WideRun& run = wide.runs[r];
+      Expr offset = var(wide.along, DType::kI64) * const_int(run.scale);
+      if (run.uniform) offset = run.uniform + offset;
+      if (run.low != 0) offset = offset + const_int(run.low);
+      out_.line(fmt::format("{}{}* const at{} = &{}[{}];", run.store ? "" : "const ",
+                            memory_type(type_of_run(r)), r, buffer_name(run.buffer), index(offset)));
+      fits += fmt::format(" && galatea_aligned<{}>(at{})", alignment(r), r);
+    }
+    out_.line(fmt::format("if ({}) {{", fits));
+    out_.indent();
+    for (const size_t r : used) {
+      out_.line(fmt::format("alignas(16) {} run{}[{}];", memory_type(type_of_run(r)), r,
+                            wide.width * wide.runs[r].scale));
+      if (!wide.runs[r].store)
+        out_.line(fmt::format("galatea_copy<{}, {}>(run{}, at{});", run_bytes(r), alignment(r), r, r));
+    }
+    out_.line(fmt::format("const i64 first = v{};", wide.along));
+    out_.line(fmt::format("GALATEA_UNROLL for (int k = 0; k < {}; ++k) {{", wide.width));
+    out_.indent();
+    out_.line(fmt::format("const i64 v{} = first + k;", wide.along));
+    const auto element = [&](const WideLoop::Place& place) {
+      const int64_t scale = wide.runs[place.run].scale;
+      return scale == 1 ? fmt::format("run{}[k]", place.run)
+                        : fmt::format("run{}[k * {} + {}]", place.run, scale, place.element);
+    };
+    for (const auto& [load, place] : wide.loads)
+      wide_loads_.emplace(load, is_bool(load->type) ? "(" + element(place) + " != 0)" : element(place));
+    for (size_t i = 0; i < node.body.size(); ++i) {
+      if (const auto* let = std::get_if<Let>(&node.body[i].node)) {
+        if (!wide.once[i] && let->var != wide.along) emit(*let);
+        continue;
+      }
+      const Store& store = std::get<Store>(node.body[i].node);
+      const auto place = wide.stores.find(&store);
+      if (place == wide.stores.end())
+        emit(store);
+      else
+        out_.line(fmt::format("{} = {};", element(place->second), value(store.value)));
+    }
+    wide_loads_.clear();
+    out_.dedent();
+    out_.line("}");
+    for (const size_t r : used)
+      if (wide.runs[r].store)
+        out_.line(fmt::format("galatea_copy<{}, {}>(at{}, run{});", run_bytes(r), alignment(r), r, r));
+    out_.dedent();
+    out_.line("} else {");
+    out_.indent();
+    out_.line(
+        fmt::format("const i64 from = {0}, to = galatea_min({0} + {1}, (i64)({2}));", all, wide.width, end));
+    out_.line(fmt::format("GALATEA_ROLLED for (i64 {0} = from; {0} < to; ++{0}) {{", all));
+    body(node.body);
+    out_.dedent();
+    out_.line("}");
+    out_.dedent();
+    out_.line("}");
   }
   void emit(const Let& node) {
     out_.line(fmt::format("const {} v{} = {};", c_type(type_of(node.var)), node.var, value(node.value)));
@@ -356,6 +440,7 @@ class Emitter {
   TextWriter out_;
   std::unordered_map<const ExprNode*, std::string> names_;
   bool in_tile_ = false;
+  std::unordered_map<const ExprNode*, std::string> wide_loads_;  ///< what is in registers already
 };
 
 }  // namespace

@@ -33,10 +33,12 @@ struct galatea_call { const galatea_tensor* tensors; const u64* params; u8* scra
 // A phase ends at a barrier.
 #define GALATEA_INLINE static __device__ __forceinline__
 #define GALATEA_KERNEL(name, inputs, outputs) \
-  extern "C" __global__ void __launch_bounds__(256) name(const galatea_call* calls, const u32* first_blocks, u32 num_calls)
+  extern "C" __global__ void __launch_bounds__(256, 2) name(const galatea_call* calls, const u32* first_blocks, u32 num_calls)
 #define GALATEA_BLOCK blockIdx.x
 #define GALATEA_PHASE { const i64 thread = (i64)tile * blockDim.x + threadIdx.x, step = (i64)tiles * blockDim.x;
 #define GALATEA_BLOCK_PHASE { const i64 thread = threadIdx.x, step = blockDim.x;
+#define GALATEA_UNROLL _Pragma("unroll")
+#define GALATEA_ROLLED _Pragma("unroll 1")
 #define GALATEA_END_PHASE } __syncthreads();
 #define GALATEA_SHARED(bytes) __shared__ __align__(16) u8 shared[bytes];
 #define GALATEA_OR(address, flags) atomicOr(address, flags)
@@ -84,6 +86,8 @@ GALATEA_INLINE f64 galatea_fmod(f64 a, f64 b) { return fmod(a, b); }
 #define GALATEA_BLOCK block
 #define GALATEA_PHASE for (int turn = 0; turn < threads; ++turn) { \
   const i64 thread = (i64)tile * threads + galatea_thread(turn, threads, permuted), step = (i64)tiles * threads;
+#define GALATEA_UNROLL
+#define GALATEA_ROLLED
 #define GALATEA_BLOCK_PHASE for (int turn = 0; turn < threads; ++turn) { \
   const i64 thread = galatea_thread(turn, threads, permuted), step = threads;
 #define GALATEA_END_PHASE }
@@ -132,6 +136,7 @@ constexpr const char* kScalars = R"(
   const galatea_call call = calls[number]; \
   const u32 tile = GALATEA_BLOCK - first_blocks[number], tiles = first_blocks[number + 1] - first_blocks[number];
 #define GALATEA_TILES(v, end) for (i64 v = tile < blocks ? (i64)tile : (i64)(end); v < (end); v += blocks)
+#define GALATEA_WIDE_GRID(v, width, end) for (i64 v = thread * (width); v < (end); v += step * (width))
 #define GALATEA_GRID(v, begin, end) for (i64 v = (begin) + thread; v < (end); v += step)
 // The last call that begins at or before a block. Every call has a block.
 GALATEA_INLINE u32 galatea_call_of(const u32* first_blocks, u32 num_calls, u32 block) {
@@ -141,6 +146,19 @@ GALATEA_INLINE u32 galatea_call_of(const u32* first_blocks, u32 num_calls, u32 b
     if (first_blocks[middle] <= block) low = middle; else high = middle;
   }
   return low;
+}
+
+// Runs of bytes, word by word: each word is one load or store.
+template <int bytes> struct galatea_word;
+template <> struct galatea_word<1> { typedef u8 type; };
+template <> struct galatea_word<2> { typedef u16 type; };
+template <> struct galatea_word<4> { typedef u32 type; };
+template <> struct galatea_word<8> { struct alignas(8) type { u32 part[2]; }; };
+template <> struct galatea_word<16> { struct alignas(16) type { u32 part[4]; }; };
+template <int bytes> GALATEA_INLINE bool galatea_aligned(const void* at) { return ((u64)at & (bytes - 1)) == 0; }
+template <int bytes, int alignment> GALATEA_INLINE void galatea_copy(void* to, const void* from) {
+  typedef typename galatea_word<alignment>::type word;
+  GALATEA_UNROLL for (int i = 0; i < bytes / alignment; ++i) ((word*)to)[i] = ((const word*)from)[i];
 }
 
 template <typename T> GALATEA_INLINE T galatea_select(bool c, T a, T b) { return c ? a : b; }

@@ -1,0 +1,30 @@
+"""What a batch on a GPU costs the host, without a GPU: the fake driver takes the calls and does nothing.
+
+A program of three kernel calls a sample, as a policy has. Recording is done by the workers, sample by sample; enqueueing by whoever finishes the
+batch: copies, launches, events. The aim is 100 us for a batch of 32.
+"""
+
+import json
+
+import harness
+
+DESCRIPTION = "host time of a batch on a GPU, with the fake driver"
+HAS_PEERS = False
+THREADS = [1]
+SIZES = [1, 8, 32, 128, 256]
+LIMIT_US = 100
+
+
+def run(context):
+    print("\ngpu-host-time: " + DESCRIPTION + "\n", flush=True)
+    rows = []
+    for size in SIZES:
+        rounds = [harness.call_json([context.program("gpu_host_bench"), "--batch-size", size]) for _ in range(context.args.rounds)]
+        rows.append(min(rounds, key=lambda row: row["enqueue_us"]))
+    print("batch   enqueue us (median, least)   record us   driver calls   launches   uploads")
+    for row in rows:
+        print(f"{row['batch_size']:5}   {row['enqueue_us']:10.1f} {row['enqueue_least_us']:10.1f}   {row['record_us']:15.1f}   "
+              f"{row['driver_calls']:12}   {row['launches']:8}   {row['uploads']:7}")
+    (harness.OUT / "gpu-host-time.json").write_text(json.dumps(rows, indent=1) + "\n")
+    at = next(row for row in rows if row["batch_size"] == 32)
+    print(f"\na batch of 32 takes {at['enqueue_us']:.0f} us to enqueue; the limit is {LIMIT_US}")

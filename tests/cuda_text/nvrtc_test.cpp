@@ -1,0 +1,82 @@
+// NVRTC compiles the examples' kernels: for the oldest architecture that is supported, for data centres, and
+// for the newest one it knows; GALATEA_TEST_ALL_ARCHITECTURES=1: for all. GALATEA_TEST_FIGURES=1 prints what
+// each kernel takes on each.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <set>
+
+#include "compiler/codegen/cuda/cubin_figures.h"
+#include "compiler/codegen/cuda/emit.h"
+#include "compiler/codegen/cuda/nvrtc.h"
+#include "compiler/codegen/parallel.h"
+#include "tests/cuda_text/example_kernels.h"
+
+namespace galatea::testing {
+namespace {
+
+struct Job {
+  const ExampleKernels* example;
+  int architecture;
+  std::string cubin, error;
+};
+
+/// 65536 registers of a processor, for two blocks of 256 threads at least.
+constexpr int kMostRegisters = 128;
+/// Bytes of a thread's spilled registers: sizes and places of a tile's stages, which are read once a phase.
+constexpr int64_t kMostLocal = 320;
+
+TEST(CudaText, IsCompiledForOldAndNewArchitectures) {
+  auto nvrtc = codegen::Nvrtc::open();
+  if (!nvrtc) GTEST_SKIP() << nvrtc.error().message();
+  const std::vector<int>& known = (*nvrtc)->architectures();
+  std::set<int> chosen = {known.front(), known.back()};
+  for (const int architecture : known)
+    if (architecture == 75 || architecture == 90 || std::getenv("GALATEA_TEST_ALL_ARCHITECTURES"))
+      chosen.insert(architecture);
+  std::vector<Job> jobs;
+  for (const ExampleKernels& example : example_kernels())
+    for (const int architecture : chosen)
+      if (!example.kernels.empty()) jobs.push_back({&example, architecture, {}, {}});
+  codegen::for_each_parallel(jobs.size(), [&](size_t j) {
+    auto cubin = (*nvrtc)->compile(codegen::cuda_prelude() + text_of(*jobs[j].example),
+                                   jobs[j].example->name + ".cu", jobs[j].architecture);
+    if (cubin)
+      jobs[j].cubin = std::move(*cubin);
+    else
+      jobs[j].error = cubin.error().message();
+  });
+  const bool print = std::getenv("GALATEA_TEST_FIGURES") != nullptr;
+  for (const Job& job : jobs) {
+    ASSERT_EQ(job.error, "");
+    const std::vector<codegen::CubinFigures> figures = codegen::read_cubin_figures(job.cubin);
+    ASSERT_EQ(figures.size(), job.example->kernels.size()) << job.example->name;
+    for (const codegen::CubinFigures& f : figures) {
+      const std::string where = fmt::format("{} sm_{}", f.function, job.architecture);
+      EXPECT_GE(f.registers, 8) << where;
+      EXPECT_LE(f.registers, kMostRegisters) << where;
+      EXPECT_LE(f.local, f.shared > 0 ? kMostLocal : 64) << where;
+      EXPECT_GT(f.code, 100) << where;
+      const auto number = static_cast<size_t>(std::stoi(f.function.substr(f.function.rfind('_') + 1)));
+      EXPECT_EQ(f.shared > 0, static_cast<bool>(job.example->kernels[number].block_bytes)) << where;
+      if (print)
+        fmt::print("{:>7} {:4} registers {:6} shared {:4} local {:7} code  {} ({})\n",
+                   fmt::format("sm_{}", job.architecture), f.registers, f.shared, f.local, f.code,
+                   job.example->kernels[number].name, job.example->name);
+    }
+  }
+}
+
+TEST(CubinFigures, OfWhatIsNoCubin) {
+  EXPECT_TRUE(codegen::read_cubin_figures("").empty());
+  EXPECT_TRUE(codegen::read_cubin_figures("galatea-fake-cubin\nsm_90\n").empty());
+  EXPECT_TRUE(codegen::read_cubin_figures(std::string("\x7f"
+                                                      "ELF\2",
+                                                      5) +
+                                          std::string(80, '\xff'))
+                  .empty());
+}
+
+}  // namespace
+}  // namespace galatea::testing

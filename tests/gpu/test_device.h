@@ -1,0 +1,28 @@
+// The GPU of these tests: the fake driver, or this machine's where GALATEA_TEST_GPU says so (./dev
+// gpu-check).
+#pragma once
+
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+#include "tests/cuda/fake_cuda_control.h"
+
+namespace galatea::testing {
+
+class TestDevice {
+ public:
+  TestDevice() {
+    if (!std::getenv("GALATEA_TEST_GPU")) fake_.emplace();
+  }
+  void reset() const {
+    if (fake_) fake_->reset();
+  }
+  /// What the fake has seen that a device would not forgive.
+  std::string errors() const { return fake_ ? fake_->errors() : ""; }
+
+ private:
+  std::optional<FakeCuda> fake_;
+};
+
+}  // namespace galatea::testing
