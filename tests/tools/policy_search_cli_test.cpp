@@ -72,7 +72,7 @@ class KilledSearch : public PolicySearchCommand, public testing::WithParamInterf
     const std::string started = "'" + path(run + "-started") + "'";
     text += "exec 8> '" + path(run + "-counter") + "'; flock 8; echo {trial} >> " + started +
             "; n=$(wc -l < " + started + "); k=' " + killers +
-            " '; die() { setsid sleep 0.3 > /dev/null 2>&1 & kill -KILL $PPID; sleep 600; }; "
+            " '; die() { setsid sleep 0.3 9>&- > /dev/null 2>&1 & kill -KILL $PPID; sleep 600; }; "
             "[ \"${k#* $n:before }\" = \"$k\" ] || die; [ \"${k#* $n:after }\" != \"$k\" ] || flock -u 8; ";
     return text +
            "touch {state}/mark; cksum < {policy} | cut -d ' ' -f 1; [ \"${k#* $n:after }\" = \"$k\" ] || die";
