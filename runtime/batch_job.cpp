@@ -148,6 +148,7 @@ void BatchJob::reset() {
   parked.clear();
   device_.reset();
   device_outputs_.reset();
+  is_deferred_ = false;
   for (DeviceRecord& record : records_) record.clear();
   num_taken = 0;
   num_pending = num_samples_;
@@ -181,15 +182,20 @@ void BatchJob::keep_record(int slot, DeviceRecord& record) {
   record.clear();
 }
 
-bool BatchJob::enqueue_device() {
+Status BatchJob::enqueue_recorded() {
   std::vector<DeviceBatch::Part> parts;
   for (size_t slot = 0; slot < records_.size(); ++slot)
     if (!records_[slot].empty()) parts.push_back({static_cast<int>(slot), &records_[slot]});
   for (auto& [slot, frame] : parked)
     if (frame->at_device_barrier()) parts.push_back({slot, &frame->record()});
   std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.slot < b.slot; });
-  Status status = device_->enqueue(parts);
+  GALATEA_TRY(device_->enqueue(parts));
   for (DeviceRecord& record : records_) record.clear();
+  return {};
+}
+
+bool BatchJob::enqueue_device() {
+  Status status = enqueue_recorded();
   if (!status) fail_all(std::move(status.error()));
   return status.has_value();
 }
@@ -200,17 +206,51 @@ bool BatchJob::wait_for_device() {
   return status.has_value();
 }
 
-void BatchJob::finish_device() {
-  // The outputs of a batch that failed are nobody's.
-  if (!device_ || !errors_.empty() || !enqueue_device()) return;
+Status BatchJob::take_outputs() {
+  GALATEA_TRY(enqueue_recorded());
   std::vector<int> live;
   for (size_t slot = 0; slot < states_.size(); ++slot)
     if (states_[slot] == State::kLive) live.push_back(static_cast<int>(slot));
-  auto outputs = device_->finish(live);
-  if (outputs)
-    device_outputs_ = std::move(*outputs);
-  else
-    fail_all(std::move(outputs.error()));
+  GALATEA_ASSIGN(device_outputs_, device_->finish(live));
+  return {};
+}
+
+namespace {
+
+bool is_lack_of_device_memory(const Error& error) {
+  const std::string& code = error.diagnostics.front().code;
+  return code == message::kDeviceMemoryLimit.code || code == message::kDeviceOutOfMemory.code;
+}
+
+}  // namespace
+
+void BatchJob::finish_device() {
+  // The outputs of a batch that failed are nobody's.
+  if (!device_ || !errors_.empty()) return;
+  is_deferred_ = !device_session_->is_turn_of(serial);
+  if (is_deferred_) return;
+  if (auto status = take_outputs(); status) {
+    device_session_->settled(serial);
+  } else if (is_lack_of_device_memory(status.error())) {
+    device_session_->note_shortage();
+    is_deferred_ = true;
+  } else {
+    fail_all(std::move(status.error()));
+  }
+}
+
+/// The batch is the consumer's next.
+void BatchJob::settle_device() {
+  if (std::exchange(is_deferred_, false)) {
+    auto status = take_outputs();
+    if (!status && is_lack_of_device_memory(status.error())) {
+      device_session_->drop_idle();
+      status = take_outputs();
+    }
+    if (!status) fail_all(std::move(status.error()));
+  }
+  device_session_->settled(serial);
+  check_device();
 }
 
 /// Flags that kernels raised which nobody waited for.
@@ -310,7 +350,7 @@ BatchJob::Finished BatchJob::finish() {
   // A thread may hold on to the job a moment longer; what was fed shall not wait for that.
   feed_tensors_.clear();
   feeds.clear();
-  if (device_) check_device();
+  if (device_) settle_device();
   auto by_slot = [](const auto& a, const auto& b) { return a.first < b.first; };
   std::sort(skipped_.begin(), skipped_.end(), by_slot);
   std::sort(replaced_.begin(), replaced_.end(), by_slot);

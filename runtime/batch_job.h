@@ -76,7 +76,8 @@ class BatchJob final : public OutputSink {
   bool enqueue_device();
   /// For what was enqueued. False: the batch failed.
   bool wait_for_device();
-  /// Every sample is done: enqueues the rest, unless the batch has failed.
+  /// Every sample is done: enqueues the rest, unless the batch has failed. Without memory for it, finish()
+  /// tries again: the batches before this one are the consumer's then, or gone.
   void finish_device();
   DeviceBatch* device() const { return device_.get(); }
 
@@ -98,6 +99,9 @@ class BatchJob final : public OutputSink {
 
   Error first_error();
   void fail_all(Error error);
+  Status enqueue_recorded();
+  Status take_outputs();
+  void settle_device();
   void take_device_outputs();
   void check_device();
   void compact();
@@ -119,6 +123,7 @@ class BatchJob final : public OutputSink {
   std::unique_ptr<DeviceBatch> device_;
   std::vector<DeviceRecord> records_;  ///< per sample, of those that are done
   std::shared_ptr<DeviceOutputs> device_outputs_;
+  bool is_deferred_ = false;  ///< for want of memory
 };
 
 }  // namespace galatea::runtime

@@ -120,6 +120,13 @@ class DeviceSession {
   /// The consumer has taken these; waits for what it took long before, so that a consumer that waits for
   /// nothing does not run ahead of the device without bounds.
   virtual Status pace(const std::shared_ptr<DeviceOutputs>& taken) = 0;
+  /// Whether batch `serial` may take memory now. Where memory was short, or has a limit, batches take it in
+  /// order, so that the oldest has all that the consumer leaves.
+  virtual bool is_turn_of(int64_t serial) const = 0;
+  /// The batch has its memory, or needs none any more.
+  virtual void settled(int64_t serial) = 0;
+  /// Batches take turns from now on.
+  virtual void note_shortage() = 0;
   /// Frees what is kept for use again.
   virtual void drop_idle() = 0;
   virtual DeviceStatistics statistics() const = 0;

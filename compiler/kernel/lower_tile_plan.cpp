@@ -404,6 +404,8 @@ class TilePlanner {
     const bool fits = is_const(whole) && const_value(whole) <= kSharedBytes;
     if (fits) tiles_.chunked = -1;
     tiles_.bytes = fits ? whole : bytes(rows, 1);
+    // As many rows at once as there is room for: all of it is used, however little one row needs.
+    if (!fits && is_const(tiles_.bytes)) tiles_.bytes = max(tiles_.bytes, const_int(kSharedBytes));
   }
 
   const Lowering& l_;

@@ -33,7 +33,9 @@ void take_out_transfers(Graph& graph) {
   for (const Block& block : graph.blocks)
     for (NodeId id : block.nodes)
       if (is_transfer(graph.node(id))) {
-        replacements.add(graph.node(id).outputs[0], graph.node(id).inputs[0]);
+        const ValueId moved = graph.node(id).outputs[0], from = graph.node(id).inputs[0];
+        replacements.add(moved, from);
+        if (graph.value(from).variable.empty()) graph.values[from].variable = graph.value(moved).variable;
         transfers.push_back(id);
       }
   if (transfers.empty()) return;

@@ -42,12 +42,20 @@ Result<uint8_t*> CudaBatch::stage_download(int64_t bytes) {
 Status CudaBatch::enqueue(std::span<const Part> parts) {
   if (parts.empty()) return {};
   const Timer timer(*session_);
-  ++session_->counts().enqueues;
+  const size_t num_blocks = blocks_.size();
+  Status status = enqueue_parts(parts);
+  // What failed for want of memory may be tried again.
+  if (!status) blocks_.resize(num_blocks);
+  return status;
+}
+
+Status CudaBatch::enqueue_parts(std::span<const Part> parts) {
   GALATEA_TRY(take_arena(parts));
   for (Output& output : outputs_)
     if (output.on_device) GALATEA_TRY(take_room(output, parts));
   GALATEA_TRY(upload_chunks());
   GALATEA_TRY(launch(parts));
+  ++session_->counts().enqueues;
   GALATEA_TRY(copy(parts));
   GALATEA_TRY(download(parts));
   if (!done_) {

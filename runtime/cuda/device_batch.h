@@ -63,6 +63,7 @@ class CudaBatch final : public DeviceBatch {
   };
   using Timer = CudaSession::EnqueueTimer;
 
+  Status enqueue_parts(std::span<const Part> parts);
   Status take_arena(std::span<const Part> parts);
   Status upload_chunks();
   Status launch(std::span<const Part> parts);

@@ -23,7 +23,8 @@ CudaSession::CudaSession(std::shared_ptr<const Program> program, std::shared_ptr
     : program_(std::move(program)),
       context_(std::move(context)),
       device_(MemoryPool::make(context_, MemoryKind::kDevice, options.memory_limit)),
-      pinned_(MemoryPool::make(context_, MemoryKind::kPinned)) {
+      pinned_(MemoryPool::make(context_, MemoryKind::kPinned)),
+      takes_turns_(options.memory_limit > 0) {
   counts_.device = context_->device().describe();
 }
 
@@ -115,7 +116,17 @@ Status CudaSession::pace(const std::shared_ptr<DeviceOutputs>& taken) {
   return is_done ? Status{} : oldest->synchronize();
 }
 
+void CudaSession::settled(int64_t serial) {
+  int64_t turn = turn_.load();
+  while (turn <= serial && !turn_.compare_exchange_weak(turn, serial + 1)) {
+  }
+}
+
 void CudaSession::drop_idle() {
+  {
+    const EnqueueTimer timer(*this);
+    uploaded_.clear();
+  }
   device_->drop_idle();
   pinned_->drop_idle();
 }

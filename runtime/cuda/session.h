@@ -3,6 +3,7 @@
 // Comes in: a loaded program. Goes out: batches (device_batch.h), which share all this.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <mutex>
 #include <unordered_map>
@@ -21,6 +22,9 @@ class CudaSession final : public DeviceSession, public std::enable_shared_from_t
 
   std::unique_ptr<DeviceBatch> make_batch(int num_samples, int num_slots) override;
   Status pace(const std::shared_ptr<DeviceOutputs>& taken) override;
+  bool is_turn_of(int64_t serial) const override { return !takes_turns_ || turn_ >= serial; }
+  void settled(int64_t serial) override;
+  void note_shortage() override { takes_turns_ = true; }
   void drop_idle() override;
   DeviceStatistics statistics() const override;
 
@@ -84,6 +88,8 @@ class CudaSession final : public DeviceSession, public std::enable_shared_from_t
   std::mutex enqueue_mutex_;
   std::vector<MemoryBlock> uploaded_;
   DeviceStatistics counts_;
+  std::atomic<bool> takes_turns_;
+  std::atomic<int64_t> turn_{0};
   mutable std::mutex mutex_;  ///< of what follows
   int64_t chunk_bytes_ = int64_t{64} << 10;
   int64_t num_waits_ = 0;

@@ -13,6 +13,8 @@ namespace {
 constexpr int kLongestCode = 16, kMaxDcSize = 11;
 constexpr int kMaxBlocksInMcu = 10;
 constexpr int kBlockEnd = 64;
+/// Far beyond what 8 bits a sample come to; differences without end add up to more.
+constexpr int kMaxPredictor = 1 << 16;
 
 /// One Huffman table in canonical form.
 struct Code {
@@ -288,7 +290,7 @@ inline bool step_over_block(const DcSizes& dc, const AcSteps& ac, Bits& bits, in
     if (walk == Walk::kGoesOn) walk = step(ac, bits, k);
     if (walk == Walk::kGoesOn) walk = step(ac, bits, k);
   }
-  return walk == Walk::kDone;
+  return walk == Walk::kDone && std::abs(predictor) <= kMaxPredictor;
 }
 
 bool step_over_rows(const Scan& scan, int rows, Bits& bits, int* predictors) {

@@ -146,6 +146,17 @@ TEST(DeviceConsumer, MemoryStaysWithinItsLimit) {
     needed = session->statistics().device.peak_bytes;
   }
   EXPECT_GT(needed, 0);
+  // It is enough for sessions that work ahead, too: batches take memory in order, and wait for their turn.
+  for (const int threads : {1, 3}) {
+    runtime::Program ahead = *twins.gpu;
+    ahead.prefetch_depth = 4;
+    SessionOptions several;
+    several.num_threads = threads;
+    several.device.memory_limit = needed;
+    auto session = open(std::make_shared<runtime::Program>(ahead), several);
+    EXPECT_TRUE(deliver_all(*session, 2) == expected) << threads;
+    EXPECT_LE(session->statistics().device.peak_bytes, needed);
+  }
   // What the first run took is enough; less gives the same bytes for as long as it goes, else says so.
   bool some_failed = false, some_fitted = false;
   for (const int64_t limit : {needed, needed * 3 / 4, needed / 2, needed / 4, int64_t{1000}}) {
@@ -206,9 +217,12 @@ TEST(DeviceConsumer, ADeviceThatIsFullSaysSoAndTheProcessGoesOn) {
   FakeCuda fake(FakeSettings{{"FAKE_CUDA_MEMORY", "20000"}});
   const TwinProgram twins = make_twins(everything("\"size\": 24"), 24);
   auto session = open(twins.gpu);
-  auto batch = session->next();
-  ASSERT_FALSE(batch);
-  EXPECT_EQ(code_of(batch.error()), "G0955");
+  for (int turn = 0; turn < 2; ++turn) {
+    auto batch = session->next();
+    ASSERT_FALSE(batch);
+    EXPECT_EQ(code_of(batch.error()), "G0955");
+    EXPECT_FALSE(session->next().value());  // the end of the epoch
+  }
   session.reset();
   EXPECT_TRUE(judge(twins, 1).errors.empty());
   expect_nothing_lives(fake.counters(), "afterwards");

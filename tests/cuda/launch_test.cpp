@@ -4,6 +4,7 @@
 #include <map>
 
 #include "compiler/codegen/cuda/emit.h"
+#include "compiler/codegen/cuda/emit_launch.h"
 #include "compiler/codegen/cuda/nvrtc.h"
 #include "runtime/cuda/batch_launch.h"
 #include "tests/cuda/fake_cuda_control.h"
@@ -62,6 +63,24 @@ Result<std::vector<LaunchKernel>> kernels(const Module& module) {
   return out;
 }
 
+/// All sites as kernels of one function, by their numbers.
+Result<std::vector<LaunchKernel>> kernels_of_one_launch(const std::shared_ptr<const Context>& context,
+                                                        std::shared_ptr<const Module>& module) {
+  std::vector<const kernel::LoopKernel*> arms;
+  for (const Site& site : sites()) arms.push_back(&site.loops);
+  GALATEA_ASSIGN(auto nvrtc, codegen::Nvrtc::open());
+  GALATEA_ASSIGN(
+      const std::string cubin,
+      nvrtc->compile(codegen::cuda_prelude() + codegen::emit_cuda_launch(arms, "everything"), "all.cu", 90));
+  GALATEA_ASSIGN(module, Module::load(context, cubin));
+  GALATEA_ASSIGN(FunctionHandle function, module->function("everything"));
+  std::vector<LaunchKernel> out;
+  for (const Site& site : sites())
+    out.push_back({function, codegen::num_inputs(site.loops), codegen::can_be_tiled(site.loops),
+                   codegen::may_raise_flags(site.sample.kernel), static_cast<int32_t>(out.size())});
+  return out;
+}
+
 /// One call of a site, its outputs in device memory.
 struct Running {
   int32_t site = 0, sample = 0;
@@ -81,7 +100,9 @@ class Batch {
         batch_(stream_, device_, pinned_) {}
 
   /// Adds a call. Its outputs begin as the harness fills them.
-  void add(int32_t site, int32_t sample, const std::vector<uint64_t>& params, uint64_t seed) {
+  /// `launch`: whose calls it belongs to; negative: the site's.
+  void add(int32_t site, int32_t sample, const std::vector<uint64_t>& params, uint64_t seed,
+           int32_t launch = -1) {
     const Site& at = sites()[static_cast<size_t>(site)];
     Running run{site, sample, &params, seed, std::make_unique<Arena>(at.sample.kernel, params, seed), {}};
     auto& bytes = run.arena->bytes();
@@ -102,7 +123,8 @@ class Batch {
       }
       tensors.push_back(tensor);
     }
-    batch_.add_call(site, sample, tensors, params, value_of(kernel::layout_scratch(at.loops).bytes, params));
+    batch_.add_call(launch < 0 ? site : launch, sample, tensors, params,
+                    value_of(kernel::layout_scratch(at.loops).bytes, params), -1, site);
     running_.push_back(std::move(run));
   }
 
@@ -203,6 +225,28 @@ TEST_P(BatchLaunches, SitesOfDifferentSamples) {
       }
     }
     batch.run(*all, static_cast<int64_t>(used.size()));
+    if (HasFatalFailure()) return;
+  }
+}
+
+/// Arms of a branch: each sample runs another kernel, and all of them are one launch.
+TEST_P(BatchLaunches, KernelsOfOneLaunch) {
+  FakeSettings settings;
+  if (GetParam().first) settings.emplace_back(GetParam());
+  FakeCuda fake(settings);
+  auto context = fake_context();
+  std::shared_ptr<const Module> module;
+  auto all = kernels_of_one_launch(context, module);
+  ASSERT_TRUE(all) << all.error().message();
+  Batch batch(fake, context);
+  Dice dice(7);
+  for (int turn = 0; turn < 4; ++turn) {
+    for (int32_t sample = 0; sample < 32; ++sample) {
+      const size_t site = dice.next(sites().size());
+      const auto& params = sites()[site].sample.params;
+      batch.add(static_cast<int32_t>(site), sample, params[dice.next(params.size())], dice.next(1000), 0);
+    }
+    batch.run(*all, 1);
     if (HasFatalFailure()) return;
   }
 }

@@ -22,8 +22,8 @@ struct Job {
   std::string cubin, error;
 };
 
-/// 65536 registers of a processor, for two blocks of 256 threads at least.
-constexpr int kMostRegisters = 128;
+/// 65536 registers of a processor, for two blocks of 256 threads at least where tiles are made.
+constexpr int kMostRegisters = 160, kMostTileRegisters = 128;
 /// Bytes of a thread's spilled registers: sizes and places of a tile's stages, which are read once a phase.
 constexpr int64_t kMostLocal = 320;
 
@@ -55,7 +55,7 @@ TEST(CudaText, IsCompiledForOldAndNewArchitectures) {
     for (const codegen::CubinFigures& f : figures) {
       const std::string where = fmt::format("{} sm_{}", f.function, job.architecture);
       EXPECT_GE(f.registers, 8) << where;
-      EXPECT_LE(f.registers, kMostRegisters) << where;
+      EXPECT_LE(f.registers, f.shared > 0 ? kMostTileRegisters : kMostRegisters) << where;
       EXPECT_LE(f.local, f.shared > 0 ? kMostLocal : 64) << where;
       EXPECT_GT(f.code, 100) << where;
       const auto number = static_cast<size_t>(std::stoi(f.function.substr(f.function.rfind('_') + 1)));

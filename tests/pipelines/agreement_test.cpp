@@ -146,6 +146,8 @@ TEST(PipelineGenerator, KnowsEveryOperatorOnImages) {
                                           "reductions.rms",
                                           "reductions.variance",
                                           "reshape",
+                                          "to_cpu",
+                                          "to_gpu",
                                           "transforms.combine",
                                           "transforms.crop",
                                           "transforms.scale",

@@ -45,7 +45,9 @@ class Emitter {
     int tensors = 0;
     for (const LoopBuffer& buffer : kernel_.buffers) tensors = std::max(tensors, buffer.tensor + 1);
     out_.line(is_arm_ ? fmt::format("GALATEA_ARM({}) {{", name_)
-                      : fmt::format("GALATEA_KERNEL({}, {}, {}) {{", name_, inputs, tensors - inputs));
+                      : fmt::format("{}({}, {}, {}) {{",
+                                    kernel_.block_bytes ? "GALATEA_TILE_KERNEL" : "GALATEA_KERNEL", name_,
+                                    inputs, tensors - inputs));
     out_.indent();
     if (!is_arm_) out_.line("GALATEA_SAMPLE");
     out_.line("u32 flags = 0;");

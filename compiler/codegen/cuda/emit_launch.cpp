@@ -47,7 +47,8 @@ std::string emit_cuda_launch(std::span<const kernel::LoopKernel* const> kernels,
   out += fmt::format("GALATEA_ARMS({}, {})\n", name, fmt::join(tensors, ", "));
   int64_t memory = 0;
   for (const kernel::LoopKernel* loops : kernels) memory = std::max(memory, block_memory(*loops));
-  out += fmt::format("GALATEA_KERNEL({}, 0, 0) {{\n  GALATEA_SAMPLE\n", name);
+  out += fmt::format("{}({}, 0, 0) {{\n  GALATEA_SAMPLE\n",
+                     memory > 0 ? "GALATEA_TILE_KERNEL" : "GALATEA_KERNEL", name);
   out += memory > 0 ? fmt::format("  GALATEA_SHARED({})\n", memory) : "  u8* const shared = 0;\n";
   out += "  switch (call.kernel) {\n";
   for (size_t k = 0; k < kernels.size(); ++k)

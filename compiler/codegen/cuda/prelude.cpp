@@ -33,6 +33,9 @@ struct galatea_call { const galatea_tensor* tensors; const u64* params; u8* scra
 // A phase ends at a barrier.
 #define GALATEA_INLINE static __device__ __forceinline__
 #define GALATEA_KERNEL(name, inputs, outputs) \
+  extern "C" __global__ void __launch_bounds__(256) name(const galatea_call* calls, const u32* first_blocks, u32 num_calls)
+// Sizes and places of a tile's stages would take all registers: two blocks of a processor share them at least.
+#define GALATEA_TILE_KERNEL(name, inputs, outputs) \
   extern "C" __global__ void __launch_bounds__(256, 2) name(const galatea_call* calls, const u32* first_blocks, u32 num_calls)
 #define GALATEA_BLOCK blockIdx.x
 #define GALATEA_PHASE { const i64 thread = (i64)tile * blockDim.x + threadIdx.x, step = (i64)tiles * blockDim.x;
@@ -83,6 +86,7 @@ GALATEA_INLINE f64 galatea_fmod(f64 a, f64 b) { return fmod(a, b); }
   extern "C" __attribute__((visibility("default"))) const int name##_tensors[2] = {inputs, outputs}; \
   extern "C" __attribute__((visibility("default"))) \
   void name(const galatea_call* calls, const u32* first_blocks, u32 num_calls, u32 block, int threads, int permuted)
+#define GALATEA_TILE_KERNEL(name, inputs, outputs) GALATEA_KERNEL(name, inputs, outputs)
 #define GALATEA_BLOCK block
 #define GALATEA_PHASE for (int turn = 0; turn < threads; ++turn) { \
   const i64 thread = (i64)tile * threads + galatea_thread(turn, threads, permuted), step = (i64)tiles * threads;
