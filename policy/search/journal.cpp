@@ -100,7 +100,7 @@ Journal::~Journal() {
 
 /// What a killed search had started holds the lock until it is gone as well, which takes a moment.
 Status Journal::lock() const {
-  constexpr int kAttempts = 40;
+  constexpr int kAttempts = 70;
   for (int attempt = 0; ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0; ++attempt) {
     if (errno != EWOULDBLOCK && errno != EINTR)
       return problem(fmt::format("cannot lock the journal `{}`: {}", path_, std::strerror(errno)),

@@ -135,7 +135,7 @@ int Commands::start_keeper(const int members[2]) {
 /// The other end of the pipe is open in all that the command has started, unless it closed what it did not
 /// know.
 void Commands::wait_for_members(int members) {
-  constexpr int kMilliseconds = 1500;
+  constexpr int kMilliseconds = 3000;  // less than the next search waits (journal.cpp)
   pollfd polled = {members, POLLIN, 0};
   ::poll(&polled, 1, kMilliseconds);
 }

@@ -61,19 +61,20 @@ class KilledSearch : public PolicySearchCommand, public testing::WithParamInterf
  protected:
   /// Scores by the text of the policy. Says what may not be: two at once in one folder of states, a folder
   /// that is not empty, a parent without a state. Certain commands, counted over all starts, kill the search
-  /// before or after their work; no other is counted between a killer's count and its end, and that of those
-  /// that die with the search: a sleeper that outlives them all holds the lock a moment longer.
+  /// before or after their work; no other of the same start is counted after a killer.
   std::string objective(const std::string& run, const std::string& killers) const {
     const std::string problems = " >> '" + path(run + "-problems") + "'; ";
     std::string text = "exec 9> {state}.lock; flock -n 9 || echo overlap {trial}" + problems +
                        "[ -z \"$(ls -A {state})\" ] || echo dirty {trial}" + problems;
     if (const std::string by = GetParam().strategy; by == "halving" || by == "population")
       text += "[ -z {parent} ] || [ -f {parent}/mark ] || echo orphan {trial}" + problems;
-    const std::string started = "'" + path(run + "-started") + "'";
-    text += "exec 8> '" + path(run + "-counter") + "'; flock 8; echo {trial} >> " + started +
-            "; n=$(wc -l < " + started + "); k=' " + killers +
-            " '; die() { setsid sleep 0.3 9>&- > /dev/null 2>&1 & kill -KILL $PPID; sleep 600; }; "
-            "[ \"${k#* $n:before }\" = \"$k\" ] || die; [ \"${k#* $n:after }\" != \"$k\" ] || flock -u 8; ";
+    const std::string started = "'" + path(run + "-started") + "'",
+                      dead = "'" + path(run + "-dead-") + "'$PPID";
+    text += "exec 8> '" + path(run + "-counter") + "'; flock 8; [ ! -e " + dead +
+            " ] || sleep 600; echo {trial} >> " + started + "; n=$(wc -l < " + started + "); k=' " + killers +
+            " '; die() { touch " + dead +
+            "; kill -KILL $PPID; sleep 600; }; [ \"${k#* $n:before }\" = \"$k\" ] || die; "
+            "[ \"${k#* $n:after }\" != \"$k\" ] || flock -u 8; ";
     return text +
            "touch {state}/mark; cksum < {policy} | cut -d ' ' -f 1; [ \"${k#* $n:after }\" = \"$k\" ] || die";
   }
