@@ -9,6 +9,7 @@
 
 #include "compiler/codegen/cuda/cubin_figures.h"
 #include "compiler/codegen/cuda/emit.h"
+#include "compiler/codegen/cuda/emit_launch.h"
 #include "compiler/codegen/cuda/nvrtc.h"
 #include "compiler/codegen/parallel.h"
 #include "tests/cuda_text/example_kernels.h"
@@ -66,6 +67,25 @@ TEST(CudaText, IsCompiledForOldAndNewArchitectures) {
                    job.example->kernels[number].name, job.example->name);
     }
   }
+}
+
+/// Arms of a policy: kernels as functions of one text, of which each call names its own.
+TEST(CudaText, OfALaunchOfSeveralKernelsIsCompiled) {
+  auto nvrtc = codegen::Nvrtc::open();
+  if (!nvrtc) GTEST_SKIP() << nvrtc.error().message();
+  std::vector<const kernel::LoopKernel*> arms;
+  for (const ExampleKernels& example : example_kernels()) {
+    if (example.name.find("auto_augment") == std::string::npos) continue;
+    for (const kernel::LoopKernel& kernel : example.kernels) arms.push_back(&kernel);
+  }
+  ASSERT_GT(arms.size(), 3U);
+  auto cubin =
+      (*nvrtc)->compile(codegen::cuda_prelude() + codegen::emit_cuda_launch(arms, "arms"), "arms.cu", 90);
+  ASSERT_TRUE(cubin) << cubin.error().message();
+  const std::vector<codegen::CubinFigures> figures = codegen::read_cubin_figures(*cubin);
+  ASSERT_EQ(figures.size(), 1U);
+  EXPECT_EQ(figures.front().function, "arms");
+  EXPECT_LE(figures.front().registers, kMostRegisters);
 }
 
 TEST(CubinFigures, OfWhatIsNoCubin) {
