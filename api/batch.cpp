@@ -8,6 +8,7 @@
 using galatea::api::guard;
 using galatea::api::misuse;
 using galatea::runtime::Batch;
+using galatea::runtime::DeviceOutputs;
 using galatea::runtime::Tensor;
 
 namespace {
@@ -111,6 +112,22 @@ galatea_dl_managed_tensor* make_managed(std::shared_ptr<const Batch> batch, cons
   return &owner.release()->managed;
 }
 
+/// A DLPack tensor; where it lies on a device, `order` sees to it that it is there in time.
+template <typename Order>
+galatea_error* take_managed(const galatea_batch* batch, int32_t output, int32_t sample,
+                            galatea_dl_managed_tensor** tensor, Order order) {
+  if (tensor) *tensor = nullptr;
+  return guard([&]() -> galatea_error* {
+    if (!batch || !tensor) return misuse("batch or tensor is NULL");
+    galatea_error* error = nullptr;
+    const auto found = find_tensor(*batch, output, sample, error);
+    if (!found) return error;
+    if (is_on_device(*found)) error = order(*batch->batch->device);
+    if (!error) *tensor = make_managed(batch->batch, *found);
+    return error;
+  });
+}
+
 }  // namespace
 
 extern "C" {
@@ -208,33 +225,16 @@ galatea_error* galatea_batch_copy_to_host(const galatea_batch* batch, int32_t ou
 
 galatea_error* galatea_batch_dlpack_take(const galatea_batch* batch, int32_t output, int32_t sample,
                                          galatea_dl_managed_tensor** tensor) {
-  if (tensor) *tensor = nullptr;
-  return guard([&]() -> galatea_error* {
-    if (!batch || !tensor) return misuse("batch or tensor is NULL");
-    galatea_error* error = nullptr;
-    const auto found = find_tensor(*batch, output, sample, error);
-    if (!found) return error;
-    if (is_on_device(*found)) error = to_error(batch->batch->device->wait());
-    if (!error) *tensor = make_managed(batch->batch, *found);
-    return error;
-  });
+  return take_managed(batch, output, sample, tensor,
+                      [](DeviceOutputs& device) { return to_error(device.wait()); });
 }
 
 galatea_error* galatea_batch_dlpack_take_for_stream(const galatea_batch* batch, int32_t output,
                                                     int32_t sample, intptr_t stream,
                                                     galatea_dl_managed_tensor** tensor) {
-  if (tensor) *tensor = nullptr;
-  return guard([&]() -> galatea_error* {
-    if (!batch || !tensor) return misuse("batch or tensor is NULL");
-    galatea_error* error = nullptr;
-    const auto found = find_tensor(*batch, output, sample, error);
-    if (!found) return error;
-    if (is_on_device(*found) && stream == 0)
-      return misuse("stream is 0, which DLPack does not allow; 1 is the default stream");
-    if (is_on_device(*found) && stream != -1)
-      error = to_error(batch->batch->device->make_wait(static_cast<uintptr_t>(stream)));
-    if (!error) *tensor = make_managed(batch->batch, *found);
-    return error;
+  return take_managed(batch, output, sample, tensor, [stream](DeviceOutputs& device) -> galatea_error* {
+    if (stream == 0) return misuse("stream is 0, which DLPack does not allow; 1 is the default stream");
+    return stream == -1 ? nullptr : to_error(device.make_wait(static_cast<uintptr_t>(stream)));
   });
 }
 

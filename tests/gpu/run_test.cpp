@@ -6,8 +6,8 @@
 
 #include "compiler/choose_gpu.h"
 #include "tests/gpu/planned.h"
-#include "tests/gpu/samples.h"
 #include "tests/gpu/test_device.h"
+#include "tests/native/sample_folder.h"
 #include "tests/pipelines/pipeline_generator.h"
 #include "tests/pipelines/pipeline_runner.h"
 
@@ -68,7 +68,7 @@ class GpuRuns : public ::testing::Test {
     }
   }
   static std::string data() {
-    static const std::string folder = sample_folder();
+    static const std::string folder = sample_folder("gpu").string();
     return folder;
   }
 

@@ -4,38 +4,16 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <random>
 #include <sstream>
 
 #include "compiler/codegen/cuda/shim_backend.h"
 #include "compiler/codegen/llvm_backend.h"
-#include "tests/native/encoders.h"
+#include "tests/native/sample_folder.h"
 #include "tests/pipelines/pipeline_runner.h"
 
 namespace galatea::testing {
 namespace {
 namespace fs = std::filesystem;
-
-/// Two classes of two JPEGs each, with and without subsampled chroma.
-fs::path sample_folder() {
-  const fs::path folder = fs::path(::testing::TempDir()) / "galatea-pipelines-samples";
-  std::mt19937 random(5);
-  for (int n = 0; n < 4; ++n) {
-    const fs::path place = folder / ("class" + std::to_string(n / 2));
-    fs::create_directories(place);
-    native::Picture picture(61 + 13 * n, 97 - 9 * n, 3);
-    for (int y = 0; y < picture.height; ++y)
-      for (int x = 0; x < picture.width; ++x)
-        for (int c = 0; c < 3; ++c)
-          picture.at(y, x, c) = (y * 3 + x * (c + 1) + static_cast<int>(random() % 32)) % 256;
-    native::JpegSettings settings;
-    settings.h = settings.v = 1 + n % 2;
-    const native::File file = native::encode_jpeg(picture, settings);
-    std::ofstream(place / (std::to_string(n) + ".jpg"), std::ios::binary)
-        .write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));
-  }
-  return folder;
-}
 
 std::vector<std::string> examples() {
   std::vector<std::string> out;
@@ -51,7 +29,7 @@ TEST_P(Example, GivesTheSameBitsInEveryWay) {
   std::ifstream in(GetParam());
   std::stringstream text;
   text << in.rdbuf();
-  static const fs::path data = sample_folder();
+  static const fs::path data = sample_folder("pipelines");
   auto judge = codegen::make_interpreter_backend(true);
   auto loops = codegen::make_interpreter_backend();
   std::string note;

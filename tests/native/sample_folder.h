@@ -10,10 +10,11 @@
 
 namespace galatea::testing {
 
-/// A folder with two classes of two JPEGs each, with and without subsampled chroma.
-inline std::string sample_folder() {
+/// A folder with two classes of two JPEGs each, with and without subsampled chroma; `name`: of whoever draws
+/// it.
+inline std::filesystem::path sample_folder(const std::string& name) {
   namespace fs = std::filesystem;
-  const fs::path folder = fs::path(::testing::TempDir()) / "galatea-gpu-samples";
+  const fs::path folder = fs::path(::testing::TempDir()) / ("galatea-" + name + "-samples");
   std::mt19937 random(5);
   for (int n = 0; n < 4; ++n) {
     const fs::path place = folder / ("class" + std::to_string(n / 2));
@@ -29,7 +30,7 @@ inline std::string sample_folder() {
     std::ofstream(place / (std::to_string(n) + ".jpg"), std::ios::binary)
         .write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));
   }
-  return folder.string();
+  return folder;
 }
 
 }  // namespace galatea::testing
