@@ -31,7 +31,7 @@ Staged stage_text(const std::string& body, const std::string& device = "auto") {
 
 TEST(Devices, CallsAreAcceptedAsDaliDoes) {
   const auto recorded = nlohmann::json::parse(
-      testing::read_file(std::string(GALATEA_SOURCE_DIR) + "/tests/oracle/data/devices.json"));
+      testing::read_file(std::string(GALATEA_SOURCE_DIR) + "/tests/oracle/devices.json"));
   ASSERT_GT(recorded["calls"].size(), 50U);
   for (const auto& each : recorded["calls"]) {
     const std::string call = each["call"];

@@ -36,6 +36,20 @@ TEST(Cast, RoundsAndClamps) {
   EXPECT_EQ(like[7], 255);
 }
 
+/// Where nothing lies elsewhere they are views.
+TEST(Transfers, GiveTheSameTensor) {
+  const Tensor in = random_tensor(DType::kI16, {4, 6, 3}, "HWC", 9);
+  for (const char* name : {"to_gpu", "to_cpu"}) {
+    const OpRun::Outcome out = OpRun(name).input(in).run();
+    ASSERT_TRUE(out.ok()) << out.error << out.failed_check;
+    EXPECT_EQ(out.kinds[0], Kind::kView) << name;
+    EXPECT_EQ(out.outputs[0].dtype, in.dtype) << name;
+    EXPECT_EQ(out.outputs[0].extents, in.extents) << name;
+    EXPECT_EQ(out.outputs[0].layout.str(), "HWC") << name;
+    EXPECT_EQ(out.outputs[0].numbers(), in.numbers()) << name;
+  }
+}
+
 TEST(Shapes, GivesExtents) {
   const Tensor out = OpRun("shapes").input(random_tensor(DType::kU8, {4, 6, 3}, "HWC", 1)).result();
   EXPECT_EQ(out.dtype, DType::kI64);

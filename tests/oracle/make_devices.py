@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Records which calls DALI accepts by where their inputs lie, and where their results lie, as data/devices.json.
+"""Records which calls DALI accepts by where their inputs lie, and where their results lie, as devices.json.
 
 Needs DALI as make_operators.py does, and no GPU: pipelines are put together, not built. `c`, `g`: an image on the CPU, on the GPU;
 `e`: encoded bytes; `n`, `m`: a drawn number on the CPU, on the GPU. `device` is that of the result; null: refused, with DALI's words.
@@ -98,7 +98,7 @@ def judge(call):
 
 
 if __name__ == "__main__":
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data", "devices.json")
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "devices.json")
     with open(path, "w") as out:
         json.dump({"dali": dali.__version__, "calls": [judge(call) for call in CALLS]}, out, indent=1)
         out.write("\n")
