@@ -251,7 +251,7 @@ int main(int argc, char** argv) {
   CLI::App app{"Pipelines on a GPU: throughput, launches, host time"};
   app.add_option("pipelines", arguments.pipelines, "FILE or FILE:PIPELINE");
   app.add_option("--data", arguments.data, "folder of images, for the parameter `data`");
-  app.add_option("--batch-sizes", arguments.batch_sizes)->delimiter(',');
+  app.add_option("--batch-sizes", arguments.batch_sizes)->delimiter(',')->allow_extra_args(false);
   app.add_option("--threads", arguments.threads);
   app.add_option("--device", arguments.device);
   app.add_option("--seconds", arguments.seconds, "how long each is timed, at least");
