@@ -119,35 +119,33 @@ TEST_F(GpuRuns, RandAugment) {
 }
 TEST_F(GpuRuns, TrivialAugment) { expect_same(policy("trivial_augment_wide(image)"), 4); }
 
+/// A pipeline whose `image` lies on the GPU.
+std::string of_images(const std::string& rest) {
+  return "from nvidia.dali import pipeline_def, fn, types\n\n"
+         "@pipeline_def(batch_size=4, num_threads=2, seed=42)\n"
+         "def p(data: str = '.'):\n"
+         "    encoded, label = fn.readers.file(file_root=data, name='Reader')\n"
+         "    image = fn.decoders.image(encoded, output_type=types.RGB, device='mixed')\n" +
+         rest;
+}
+
 TEST_F(GpuRuns, AStatisticOfTheGpuDecidesAFilterThere) {
-  expect_same(
-      "from nvidia.dali import pipeline_def, fn, types\n\n"
-      "@pipeline_def(batch_size=4, num_threads=2, seed=42)\n"
-      "def p(data: str = '.'):\n"
-      "    encoded, label = fn.readers.file(file_root=data, name='Reader')\n"
-      "    image = fn.decoders.image(encoded, output_type=types.RGB, device='mixed')\n"
-      "    mean = fn.reductions.mean(image)\n"
-      "    blurred = fn.gaussian_blur(image, sigma=mean.cpu() / 64.0 + 0.5)\n"
-      "    return blurred, mean, fn.flip(blurred.cpu()), label.gpu()\n",
-      2);
+  expect_same(of_images("    mean = fn.reductions.mean(image)\n"
+                        "    blurred = fn.gaussian_blur(image, sigma=mean.cpu() / 64.0 + 0.5)\n"
+                        "    return blurred, mean, fn.flip(blurred.cpu()), label.gpu()\n"),
+              2);
 }
 
 /// A selector that the GPU computes is waited for; arms wait at barriers of their own.
 TEST_F(GpuRuns, ASelectorOfTheGpu) {
-  expect_same(
-      "from nvidia.dali import pipeline_def, fn, types\n\n"
-      "@pipeline_def(batch_size=4, num_threads=2, seed=42)\n"
-      "def p(data: str = '.'):\n"
-      "    encoded, label = fn.readers.file(file_root=data, name='Reader')\n"
-      "    image = fn.decoders.image(encoded, output_type=types.RGB, device='mixed')\n"
-      "    if fn.reductions.mean(image) > 120.0:\n"
-      "        image = fn.brightness(image, brightness=0.5)\n"
-      "        if fn.reductions.max(image) > 100:\n"
-      "            image = fn.flip(image)\n"
-      "    else:\n"
-      "        image = fn.contrast(image, contrast=2.0)\n"
-      "    return image, label\n",
-      3);
+  expect_same(of_images("    if fn.reductions.mean(image) > 120.0:\n"
+                        "        image = fn.brightness(image, brightness=0.5)\n"
+                        "        if fn.reductions.max(image) > 100:\n"
+                        "            image = fn.flip(image)\n"
+                        "    else:\n"
+                        "        image = fn.contrast(image, contrast=2.0)\n"
+                        "    return image, label\n"),
+              3);
 }
 
 TEST_F(GpuRuns, RandomPipelines) {
