@@ -159,7 +159,7 @@ TEST_F(PolicySearchCommand, NothingOfAKilledSearchRunsOn) {
     const std::string status = read_file("/proc/" + std::to_string(sleeper) + "/stat");
     return !status.empty() && !contains(status, ") Z ");
   };
-  for (int i = 0; i < 200 && is_running(); ++i) std::this_thread::sleep_for(milliseconds(20));
+  for (int i = 0; i < 3000 && is_running(); ++i) std::this_thread::sleep_for(milliseconds(20));
   EXPECT_FALSE(is_running());
 }
 
