@@ -379,7 +379,11 @@ SampleKernel warp() {
   k.stages.push_back(map("warp", DType::kU8, {i64(2), i64(3), const_int(3)},
                          in(0, DType::kU8, {sy, sx, axis(2)}, Border::kConstant, Cell{9})));
   k.outputs.push_back({0, {0, 1, 2}, true, 3});
-  return {k, {{9, 12, 8, 21, bits(0.9F)}, {3, 3, 5, 5, bits(1.7F)}, {0, 2, 2, 3, bits(1.0F)}}};
+  return {k,
+          {{9, 12, 8, 21, bits(0.9F)},
+           {3, 3, 5, 5, bits(1.7F)},
+           {0, 2, 2, 3, bits(1.0F)},
+           {40, 110, 30, 75, bits(0.9F)}}};
 }
 
 SampleKernel warp_linear(DType type, bool filled) {
@@ -429,7 +433,19 @@ SampleKernel warp_linear(DType type, bool filled) {
   return {k,
           {turned(9, 12, 8, 37, 0.8F, 0.6F, 1.3F), turned(3, 3, 5, 5, -1.0F, 0.0F, 3.0F),
            turned(1, 1, 2, 3, 0.3F, 0.1F, -0.5F), turned(7, 20, 4, 33, 1.0F, 0.0F, 3e12F),
-           turned(12, 70, 10, 67, 1.0F, 0.0F, 3.25F), turned(40, 40, 40, 40, 0.8F, 0.6F, 9.0F)}};
+           turned(12, 70, 10, 67, 1.0F, 0.0F, 3.25F), turned(40, 40, 40, 40, 0.8F, 0.6F, 9.0F),
+           turned(60, 110, 9, 75, 0.98F, 0.2F, 20.5F), turned(60, 110, 9, 64, -0.98F, 0.2F, 90.5F),
+           turned(60, 110, 9, 31, 0.98F, 0.2F, 20.5F), turned(60, 110, 9, 17, 0.98F, 0.2F, 20.5F)}};
+}
+
+SampleKernel warp_to_planes() {
+  SampleKernel out = warp_linear(DType::kU8, true);
+  Stage& stage = out.kernel.stages[0];
+  out.kernel.name = "warp_to_planes";
+  stage.type = DType::kF32;
+  stage.body = fma(convert(stage.body, DType::kF32), const_float(0.5), const_float(-3));
+  out.kernel.outputs[0].axis_of = {2, 0, 1};
+  return out;
 }
 
 SampleKernel flip_view() {
@@ -503,6 +519,7 @@ std::vector<std::pair<std::string, SampleKernel>> sample_kernels() {
   out.emplace_back("warp_linear_edge", warp_linear(DType::kU8, false));
   out.emplace_back("warp_linear_f32", warp_linear(DType::kF32, true));
   out.emplace_back("warp_linear_i32", warp_linear(DType::kI32, false));
+  out.emplace_back("warp_to_planes", warp_to_planes());
   return out;
 }
 
