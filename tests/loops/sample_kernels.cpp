@@ -294,6 +294,49 @@ SampleKernel colour_matrix() {
   return {k, {{5, 9, bits(0.11F)}, {1, 33, bits(-0.3F)}, {3, 0, bits(1.0F)}}};
 }
 
+/// A curve, two matrices of colours, a curve, planes of floats: long enough to go two vectors side by side.
+SampleKernel colour_chain(bool planes) {
+  Kernel k;
+  k.name = "colour_chain";
+  add_params(k, {{"h", DType::kI64}, {"w", DType::kI64}, {"m", DType::kF32}});
+  k.inputs.push_back({"image", DType::kU8, {i64(0), i64(1), const_int(3)}, 3});
+  const auto stage = [](int s, std::vector<Expr> indices) {
+    return load({LoadTarget::Kind::kStage, s}, DType::kU8, std::move(indices));
+  };
+  const Expr entry = convert(axis(0), DType::kF32);
+  k.stages.push_back(
+      map("curve", DType::kU8, {const_int(256)}, saturate(fma(entry, f32(2), const_float(7)), DType::kU8)));
+  k.stages.push_back(map("last_curve", DType::kU8, {const_int(256)},
+                         saturate(const_float(255) - entry * f32(2), DType::kU8)));
+  const auto matrix = [&](const std::function<Expr(int)>& channel) {
+    Expr sum = const_float(0.5);
+    for (int c = 0; c < 3; ++c) {
+      const Expr number = convert(axis(2) * const_int(3) + const_int(c), DType::kF32);
+      const Expr weight = fma(f32(2), number, const_float(0.1));
+      sum = fma(weight, convert(channel(c), DType::kF32), sum);
+    }
+    return saturate(sum, DType::kU8);
+  };
+  const std::vector<Expr> extents = {i64(0), i64(1), const_int(3)};
+  k.stages.push_back(map("first", DType::kU8, extents, matrix([&](int c) {
+                           const Expr byte = in(0, DType::kU8, {axis(0), axis(1), const_int(c)});
+                           return stage(0, {convert(byte, DType::kI64)});
+                         })));
+  k.stages.push_back(map("second", DType::kU8, extents,
+                         matrix([&](int c) { return stage(2, {axis(0), axis(1), const_int(c)}); })));
+  const Expr byte = stage(1, {convert(stage(3, {axis(0), axis(1), axis(2)}), DType::kI64)});
+  k.stages.push_back(map("finish", planes ? DType::kF32 : DType::kU8, extents,
+                         planes ? fma(convert(byte, DType::kF32), f32(2), const_float(-3)) : byte));
+  k.outputs.push_back({4, planes ? std::vector<int>{2, 0, 1} : std::vector<int>{0, 1, 2}, true, 3});
+  return {k,
+          {{5, 9, bits(0.11F)},
+           {7, 33, bits(-0.3F)},
+           {9, 64, bits(0.05F)},
+           {3, 47, bits(0.2F)},
+           {1, 31, bits(0.07F)},
+           {3, 0, bits(1.0F)}}};
+}
+
 SampleKernel broadcast() {
   Kernel k;
   k.name = "broadcast";
@@ -520,6 +563,8 @@ std::vector<std::pair<std::string, SampleKernel>> sample_kernels() {
   out.emplace_back("warp_linear_f32", warp_linear(DType::kF32, true));
   out.emplace_back("warp_linear_i32", warp_linear(DType::kI32, false));
   out.emplace_back("warp_to_planes", warp_to_planes());
+  out.emplace_back("colour_chain_bytes", colour_chain(false));
+  out.emplace_back("colour_chain_planes", colour_chain(true));
   return out;
 }
 
