@@ -155,6 +155,8 @@ class Compilation {
     out.branches = plan::record_branches(*out.graph, *placed.table, placed.groups, options_.registry,
                                          options_.gpu->selectors, waiting, out.placement);
     if (out.branches.recorded.empty()) return out;
+    const Status verified = ir::verify(*out.graph);
+    GALATEA_CHECK(verified.has_value(), verified ? std::string() : verified.error().message());
     out.table = make_table(*out.graph, out.branches.stored);
     out.groups = plan::form_kernels(*out.table, options_.fuse, out.placement);
     return out;
