@@ -79,9 +79,13 @@ void Emitter::object(const std::string& why) {
             fmt::format("{} in its arms needs the host: {}", op, why));
 }
 
-/// An arm that is not taken must not fail.
+/// An arm that is not taken must not fail. What has been checked on the way to the branch holds.
 void Emitter::object_if_it_may_fail(const Expr& condition) {
-  if (in_arm() && kernel::ValueRanges().of(condition).low <= 0) object("what it checks may fail");
+  if (!in_arm() || kernel::ValueRanges().of(condition).low > 0) return;
+  const bool holds = std::ranges::any_of(checked_, [&](const auto& checked) {
+    return visible_here(checked.second) && kernel::same(checked.first, condition);
+  });
+  if (!holds) object("what it checks may fail");
 }
 
 void Emitter::object_if_out_of_range(const Expr& index, size_t count) {

@@ -152,6 +152,7 @@ class Emitter {
   std::vector<std::pair<size_t, ir::BlockId>> joins_;  ///< instruction whose `c` is one
   std::vector<std::vector<ArmOf>> arms_;               ///< of each block; empty: none is recorded
   std::optional<ArmObjection> objection_;
+  std::vector<std::pair<Expr, ir::BlockId>> checked_;  ///< conditions that hold behind their blocks
   std::unordered_map<uint64_t, std::vector<Known>> known_;
   std::unordered_map<const kernel::ExprNode*, std::vector<Known>> known_nodes_;
   std::unordered_map<ir::ValueId, std::map<ir::BlockId, int>> stored_scalars_;
