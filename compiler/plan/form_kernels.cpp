@@ -195,8 +195,10 @@ class Former {
       });
     };
     for (const kernel::Stage& stage : table_.lowering(reader).stages) look(stage.body), look(stage.finish);
+    // One number is read where it is computed; more of them come as a tensor.
     for (ir::ValueId input : graph_.node(reader).inputs)
-      for (const Expr& element : table_.info(input).elements) look(element);
+      if (graph_.type(input).is_scalar())
+        for (const Expr& element : table_.info(input).elements) look(element);
     return out;
   }
 

@@ -222,6 +222,7 @@ TEST_F(GpuSelectors, NumbersOfArms) {
       2);
 }
 
+/// A number of the GPU that the host may choose is the host's to know.
 TEST_F(GpuSelectors, LazyOperatorsAndChoicesOfTheHost) {
   expect_both(
       "    if fn.reductions.mean(image) > 110.0 and fn.reductions.max(image) > 200:\n"
@@ -232,7 +233,7 @@ TEST_F(GpuSelectors, LazyOperatorsAndChoicesOfTheHost) {
       "    if fn.random.coin_flip(dtype=types.BOOL) or not fn.reductions.min(image).cpu() > 3:\n"
       "        image = fn.saturation(image, saturation=3.0)\n"
       "    return image\n",
-      4);
+      3);
 }
 
 TEST_F(GpuSelectors, SizesThatTheHostKnows) {
@@ -279,7 +280,7 @@ TEST_F(GpuSelectors, ArmsThatNeedTheHost) {
 
 TEST_F(GpuSelectors, RandomPipelines) {
   const char* const given = std::getenv("GALATEA_FUZZ_GPU_PIPELINES");
-  const uint64_t count = given ? std::strtoull(given, nullptr, 10) : 10;
+  const uint64_t count = given ? std::strtoull(given, nullptr, 10) : 6;
   size_t recorded = 0;
   for (uint64_t seed = 1; seed <= count; ++seed) {
     const std::string text = PipelineGenerator({seed, seed + 2000}).with_conditions_of_images().make().text();
@@ -288,6 +289,7 @@ TEST_F(GpuSelectors, RandomPipelines) {
     if (!wanted.error.empty()) continue;
     for (const SelectorForm form : {SelectorForm::kDevice, SelectorForm::kAuto, SelectorForm::kWait}) {
       if (form == (seed % 2 == 0 ? SelectorForm::kAuto : SelectorForm::kWait)) continue;
+      SCOPED_TRACE(text);
       device_.reset();
       const LaunchForm launches = seed % 3 == 0 ? LaunchForm::kMerged : LaunchForm::kAuto;
       const PipelineOutcome found =
