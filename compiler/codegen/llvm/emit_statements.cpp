@@ -238,9 +238,9 @@ namespace {
 
 constexpr int kLongBody = 30;  ///< operations from loads to stores
 
-/// Whether the loop computes much of little: a chain of colours, say. What a processor looks ahead is about
-/// as long as that then, so that it waits for the chain of one vector where it could have begun with the
-/// next.
+/// Whether the loop computes floats, and much of little: a chain of colours that is normalised, say. What a
+/// processor looks ahead is about as long as that then, so that it waits for the chain of one vector where it
+/// could have begun with the next.
 bool is_long(const kernel::For& loop) {
   int operations = 0, loads = 0;
   std::unordered_set<const kernel::ExprNode*> seen;
@@ -261,6 +261,7 @@ bool is_long(const kernel::For& loop) {
     if (const auto* let = std::get_if<kernel::Let>(&statement.node)) {
       visit(let->value);
     } else if (const auto* store = std::get_if<kernel::Store>(&statement.node)) {
+      if (store->value.type() != DType::kF32) return false;
       visit(store->value);
     } else {
       return false;
