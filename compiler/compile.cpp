@@ -15,6 +15,7 @@
 #include "compiler/passes/pass_runner.h"
 #include "compiler/plan/emit_sample_program.h"
 #include "compiler/plan/form_kernels.h"
+#include "compiler/plan/offer_decodes.h"
 #include "compiler/plan/value_table.h"
 
 namespace galatea {
@@ -77,6 +78,8 @@ class Compilation {
                         ? plan::place_as_stated(*graph, mapping)
                         : plan::place_by_cost(*made, mapping, options_.fuse, options_.gpu->figures);
         if (plan::forget_regions_of_downloads(*graph, *made, placement)) made = make_table(*graph);
+        if (options_.gpu->decoder != runtime::ImageDecoder::kCpu)
+          made->offer(plan::offer_decodes(*graph, *made, placement));
       }
     }
     plan::ValueTable& table = *made;
@@ -84,7 +87,10 @@ class Compilation {
       TraceScope scope(options_.trace, "form kernels", "compile");
       return plan::form_kernels(table, options_.fuse, placement);
     }();
-    if (placement.uses_gpu()) program->device = options_.gpu->number;
+    if (placement.uses_gpu()) {
+      program->device = options_.gpu->number;
+      program->decoder = options_.gpu->decoder;
+    }
     const plan::Residence residence =
         placement.uses_gpu() ? plan::Residence(table, groups) : plan::Residence();
     std::vector<plan::PlannedKernel> planned;

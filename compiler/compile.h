@@ -31,6 +31,7 @@ struct GpuTarget {
   codegen::DeviceCompiler* compiler = nullptr;  ///< nullptr: kernels are planned, and not compiled
   plan::LaunchForm launches = plan::LaunchForm::kAuto;
   plan::CostFigures figures;
+  runtime::ImageDecoder decoder = runtime::ImageDecoder::kAuto;
 };
 
 struct CompileOptions {
