@@ -246,6 +246,15 @@ TEST_F(FakeDecode, RandomWindowsAreTheSameOnAnyNumberOfThreads) {
   EXPECT_EQ(decodes[0], decodes[2]);
 }
 
+/// Batches in flight: what was decoded into pinned memory is up before another image goes there.
+TEST_F(FakeDecode, ManyOfOneSize) {
+  Folder folder("one-size");
+  for (uint32_t n = 0; n < 40; ++n)
+    folder.add(native::encode_jpeg(native::make_picture(32, 40, 3, n), {.h = 2, .v = 2}));
+  const std::string text = pipeline(folder, "", kThroughAKernel);
+  for (const int threads : {1, 2, 3}) expect_same(text, 40, threads);
+}
+
 /// Images of which nvJPEG would make something else, in batches with others.
 TEST_F(FakeDecode, TheCpuDecodesTheOthers) {
   Folder folder("others");
