@@ -141,6 +141,7 @@ std::shared_ptr<const runtime::Program> PipelineHost::compile(const ir::Graph& g
     options.gpu = choice.gpu.target;
     options.gpu->launches = choice.launches;
     options.gpu->decoder = choice.decoder;
+    options.gpu->selectors = choice.selectors;
     options.outputs_on_cpu = choice.outputs_on_cpu;
   }
   options.trace = trace;

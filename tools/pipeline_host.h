@@ -51,6 +51,8 @@ struct CompileChoice {
   runtime::ImageDecoder decoder = runtime::ImageDecoder::kAuto;
   std::string decoder_given = "auto";   ///< its word
   std::string launches_given = "auto";  ///< its word
+  plan::SelectorForm selectors = plan::SelectorForm::kAuto;
+  std::string selectors_given = "auto";
 };
 void add_compile_options(CLI::App* app, CompileChoice& choice, std::string& fuse);
 
