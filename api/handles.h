@@ -18,6 +18,7 @@ struct galatea_engine {
 struct galatea_program_options {
   galatea::dsl::FrontendOptions frontend;
   std::string backend = "llvm";
+  galatea::runtime::ImageDecoder decoder = galatea::runtime::ImageDecoder::kAuto;
 };
 
 struct galatea_program {

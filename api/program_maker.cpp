@@ -70,8 +70,11 @@ Result<ProgramMaker::Made> ProgramMaker::compile(const InputTypes& types, Source
   options.backend = backend.get();
   if (frontend.host.device != "auto" || staged.graphs.front()->options.device != "cpu")
     options.gpu = gpu.target;
+  if (options.gpu) options.gpu->decoder = decoder_;
   CompileReport report;
   GALATEA_ASSIGN(made.program, galatea::compile(*staged.graphs.front(), sources, options, &report));
+  if (std::string about_decoder = note_on_decoder(*made.program); !about_decoder.empty())
+    made.diagnostics.push_back(note(std::move(about_decoder)));
   if (gpu.compiler)
     for (std::string& line : gpu.compiler->take_notes()) made.diagnostics.push_back(note(std::move(line)));
   for (std::string& line : backend->take_notes()) made.diagnostics.push_back(note(std::move(line)));

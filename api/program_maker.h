@@ -30,12 +30,13 @@ using InputTypes = std::map<std::string, dsl::InputType>;
 class ProgramMaker {
  public:
   ProgramMaker(std::shared_ptr<const Library> library, std::string file, std::optional<std::string> text,
-               dsl::FrontendOptions options, std::string backend)
+               dsl::FrontendOptions options, std::string backend, runtime::ImageDecoder decoder)
       : library_(std::move(library)),
         file_(std::move(file)),
         text_(std::move(text)),
         options_(std::move(options)),
-        backend_(std::move(backend)) {}
+        backend_(std::move(backend)),
+        decoder_(decoder) {}
 
   struct Made {
     std::shared_ptr<const runtime::Program> program;  ///< null: late says which types are missing
@@ -55,6 +56,7 @@ class ProgramMaker {
   std::optional<std::string> text_;
   dsl::FrontendOptions options_;
   std::string backend_;
+  runtime::ImageDecoder decoder_;
   std::mutex mutex_;
   std::vector<std::pair<InputTypes, std::shared_ptr<const runtime::Program>>> made_;
 };

@@ -100,6 +100,20 @@ galatea_error* galatea_program_options_set_device(galatea_program_options* optio
   });
 }
 
+galatea_error* galatea_program_options_set_decoder(galatea_program_options* options, const char* decoder) {
+  return guard([&]() -> galatea_error* {
+    if (!options || !decoder) return misuse("options or decoder is NULL");
+    const std::string name = decoder;
+    using galatea::runtime::ImageDecoder;
+    if (name != "auto" && name != "cpu" && name != "nvjpeg")
+      return misuse(fmt::format("decoder '{}' is none of auto, cpu, nvjpeg", name));
+    options->decoder = name == "cpu"      ? ImageDecoder::kCpu
+                       : name == "nvjpeg" ? ImageDecoder::kNvjpeg
+                                          : ImageDecoder::kAuto;
+    return nullptr;
+  });
+}
+
 galatea_error* galatea_program_options_set_on_error(galatea_program_options* options, const char* policy) {
   return guard([&]() -> galatea_error* {
     if (!options || !policy) return misuse("options or policy is NULL");

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "runtime/cuda/driver.h"
+#include "runtime/cuda/nvjpeg.h"
 
 namespace galatea {
 
@@ -59,6 +60,15 @@ Result<GpuChoice> choose_gpu(const std::string& device, GpuPurpose purpose,
   if (driver && !(*driver)->devices().empty())
     none.note = "a GPU is here, and the pipeline runs on the CPU: " + found.error().message();
   return none;
+}
+
+std::string note_on_decoder(const runtime::Program& program) {
+  if (!runtime::may_decode_on_device(program)) return {};
+  const auto found = runtime::cuda::Nvjpeg::open();
+  if (found)
+    return fmt::format("device=\"mixed\": nvJPEG {} ({}) decodes what suits it", (*found)->version_text(),
+                       (*found)->path());
+  return "device=\"mixed\": the CPU decodes, since " + found.error().message();
 }
 
 }  // namespace galatea

@@ -26,4 +26,8 @@ bool is_device_name(const std::string& device);
 Result<GpuChoice> choose_gpu(const std::string& device, GpuPurpose purpose,
                              const codegen::CacheOptions& cache);
 
+/// Of a program that images of device="mixed" go through: what decodes them on this machine, in words; empty
+/// where there is nothing to say.
+std::string note_on_decoder(const runtime::Program& program);
+
 }  // namespace galatea

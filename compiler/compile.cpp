@@ -17,6 +17,7 @@
 #include "compiler/passes/pass_runner.h"
 #include "compiler/plan/emit_sample_program.h"
 #include "compiler/plan/form_kernels.h"
+#include "compiler/plan/offer_decodes.h"
 #include "compiler/plan/value_table.h"
 
 namespace galatea {
@@ -113,15 +114,24 @@ class Compilation {
       if (plan::forget_regions_of_downloads(*out.graph, *out.table, out.placement))
         out.table = make_table(*out.graph);
     }
+    offer_decodes(out);
     TraceScope kernels(options_.trace, "form kernels", "compile");
     out.groups = plan::form_kernels(*out.table, options_.fuse, out.placement);
     return out;
   }
 
+  void offer_decodes(Planned& planned) const {
+    if (options_.gpu && options_.gpu->decoder != runtime::ImageDecoder::kCpu)
+      planned.table->offer(plan::offer_decodes(*planned.graph, *planned.table, planned.placement));
+  }
+
   /// Kernels, and which branches on conditions of the GPU are recorded whole. Whether the arms of one can be
   /// is known for certain when their instructions are; then planning starts again.
   Result<Planned> make_plan(Planned placed, runtime::Program& program) {
-    if (placed.placement.uses_gpu()) program.device = options_.gpu->number;
+    if (placed.placement.uses_gpu()) {
+      program.device = options_.gpu->number;
+      program.decoder = options_.gpu->decoder;
+    }
     plan::WaitingBranches waiting;
     for (;;) {
       Planned out;
@@ -158,6 +168,7 @@ class Compilation {
     const Status verified = ir::verify(*out.graph);
     GALATEA_CHECK(verified.has_value(), verified ? std::string() : verified.error().message());
     out.table = make_table(*out.graph, out.branches.stored);
+    offer_decodes(out);
     out.groups = plan::form_kernels(*out.table, options_.fuse, out.placement);
     return out;
   }

@@ -125,6 +125,10 @@ GALATEA_API galatea_error* galatea_program_options_set_seed(galatea_program_opti
 /* "auto" (the default), "cpu", "gpu" or "gpu:N". */
 GALATEA_API galatea_error* galatea_program_options_set_device(galatea_program_options* options,
                                                               const char* device);
+/* What decodes the images of device="mixed" on a GPU: "auto" (the default: nvJPEG where it is here, and the
+ * CPU what nvJPEG does not), "cpu", or "nvjpeg", which then must be here. */
+GALATEA_API galatea_error* galatea_program_options_set_decoder(galatea_program_options* options,
+                                                               const char* decoder);
 /* "raise": a failed sample fails its batch; "skip": its batch is smaller; "replace": another sample stands
  * in. */
 GALATEA_API galatea_error* galatea_program_options_set_on_error(galatea_program_options* options,

@@ -26,6 +26,9 @@ void DeviceArena::reset() {
 }
 
 void DeviceRecord::clear() {
+  decodes.clear();
+  decoded_bytes = 0;
+  decoded_at = 0;
   calls.clear();
   tensors.clear();
   params.clear();

@@ -43,7 +43,9 @@ struct DeviceStatistics {
   int64_t uploads = 0, upload_bytes = 0;  ///< of what the host made
   int64_t parameter_uploads = 0;          ///< of descriptors, parameters and flags: one an enqueue
   int64_t downloads = 0, download_bytes = 0, device_copies = 0;
-  int64_t waits = 0;  ///< for barriers
+  int64_t waits = 0;    ///< for barriers
+  std::string decoder;  ///< "nvJPEG 12.4"; empty: images are decoded by the CPU
+  int64_t decodes = 0;  ///< images that it decoded
   double enqueue_seconds = 0;
   int64_t peak_bytes = 0, peak_pinned_bytes = 0;
 };
@@ -82,6 +84,9 @@ class DeviceBatch {
   virtual void forget(int slot) = 0;
   /// Where a constant of the program lies.
   virtual uint64_t constant(const Buffer& constant) const = 0;
+  /// Begins to decode an image; the rest is done with the next enqueue, for the record that gets it. Null:
+  /// the device cannot decode it, which depends on the image alone. Thread-safe.
+  virtual Result<std::unique_ptr<DeviceDecode>> decode(const EncodedImage& image) = 0;
 
   struct Part {
     int slot = 0;

@@ -7,12 +7,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/scalar_op.h"
+#include "runtime/device_decode.h"
 #include "runtime/tensor.h"
 
 namespace galatea::runtime {
@@ -57,6 +59,10 @@ struct NativeFunction {
   /// where a memory limit is set. Empty: none.
   std::function<int64_t(std::span<const Tensor> inputs, std::span<const Cell> scalars, const NativeState*)>
       working_bytes = {};
+  /// The image that the call decodes, if a device may do that instead: a function of the arguments alone.
+  std::function<std::optional<EncodedImage>(std::span<const Tensor> inputs, std::span<const Cell> scalars,
+                                            const NativeState*)>
+      encoded_image = {};
 };
 
 /// A source of samples (readers.file, …): knows how many there are and reads the i-th. Index order,

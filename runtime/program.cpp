@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "base/text_writer.h"
 
 namespace galatea::runtime {
@@ -216,6 +218,11 @@ std::string_view name_of(Opcode op) {
   if (op == Opcode::kBarrier) return "barrier";
   if (op == Opcode::kReturn) return "return";
   return kOpcodeNames[static_cast<size_t>(op)];
+}
+
+bool may_decode_on_device(const Program& program) {
+  return std::any_of(program.code.begin(), program.code.end(),
+                     [](const Instruction& i) { return i.op == Opcode::kCallNative && i.on_device; });
 }
 
 int64_t fixed_bytes(const OutputSpec& spec) {

@@ -81,7 +81,8 @@ struct Instruction {
   int32_t dst = -1, a = -1, b = -1, c = -1;
   int32_t imm = 0;
   int32_t location = -1;   ///< index in Program::locations
-  bool on_device = false;  ///< kAllocate, kAllocateOutput, kCallKernel: of the GPU
+  bool on_device = false;  ///< kAllocate, kAllocateOutput, kCallKernel: of the GPU; kCallNative: the GPU may
+                           ///< decode the image instead, and its tensor is there then
 };
 
 /// A place in a source file, without the compiler's source map.
@@ -206,6 +207,10 @@ struct OutputSpec {
 
 enum class OnErrorPolicy : uint8_t { kRaise, kSkip, kReplace };
 
+/// What decodes the images of device="mixed": nvJPEG where it is there, the CPU, or nvJPEG, which must be
+/// there. Images that nvJPEG does not decode are the CPU's in any case.
+enum class ImageDecoder : uint8_t { kAuto, kCpu, kNvjpeg };
+
 struct Program {
   std::string name;
   int batch_size = 1;
@@ -215,6 +220,7 @@ struct Program {
   OnErrorPolicy on_error = OnErrorPolicy::kRaise;
   int64_t memory_limit = 0;
   int device = -1;  ///< number of the GPU that it needs, as in --device gpu:N; -1: none
+  ImageDecoder decoder = ImageDecoder::kAuto;
 
   std::vector<Instruction> code;
   std::vector<int32_t> lists;
@@ -235,6 +241,9 @@ struct Program {
   int kernels_compiled = 0, kernels_cached = 0;
   double compile_seconds = 0;
 };
+
+/// Whether any of its images may be decoded by a device.
+bool may_decode_on_device(const Program& program);
 
 /// Bytes of a sample of this output, -1 where they vary.
 int64_t fixed_bytes(const OutputSpec& spec);

@@ -93,6 +93,12 @@ Status Frame::call_native(const Instruction& i, Worker& worker) {
     if (slots_[static_cast<size_t>(slot)].memory != Memory::kHost)
       return make_error(message::kBadProgram, "a native function is given memory of the device");
   gather_operands(spec);
+  if (i.on_device) {
+    const Result<bool> is_there = decode_on_device(i.a);
+    if (!is_there || *is_there) native_inputs_.clear();
+    if (!is_there) return std::unexpected(is_there.error());
+    if (*is_there) return {};
+  }
   native_results_.assign(spec.scalar_results.size(), Cell{});
   Status status;
   {

@@ -140,6 +140,7 @@ std::shared_ptr<const runtime::Program> PipelineHost::compile(const ir::Graph& g
   if (choice.gpu.target && !(choice.may_stay_on_cpu && graph.options.device == "cpu")) {
     options.gpu = choice.gpu.target;
     options.gpu->launches = choice.launches;
+    options.gpu->decoder = choice.decoder;
     options.gpu->selectors = choice.selectors;
     options.outputs_on_cpu = choice.outputs_on_cpu;
   }
@@ -154,6 +155,8 @@ std::shared_ptr<const runtime::Program> PipelineHost::compile(const ir::Graph& g
     reporter.report(program.error());
     return nullptr;
   }
+  if (std::string about_decoder = note_on_decoder(**program); !about_decoder.empty())
+    report_note(std::move(about_decoder), reporter);
   reporter.report(std::move(report->diagnostics));
   if (setting_bool("GALATEA_LOG")) log_kernels(*report);
   return *program;

@@ -91,6 +91,16 @@ void add_compile_options(CLI::App* app, CompileChoice& choice, std::string& fuse
                           : text == "separate" ? plan::LaunchForm::kSeparate
                                                : plan::LaunchForm::kAuto;
       });
+  add_option(app, "--decoder", choice.decoder_given,
+             {"auto|cpu|nvjpeg", "auto",
+              "what decodes the images of device=\"mixed\" on a GPU; auto: nvJPEG where it is here",
+              "--decoder cpu"})
+      .one_of({"auto", "cpu", "nvjpeg"})
+      .then([&choice](const std::string& text) {
+        choice.decoder = text == "cpu"      ? runtime::ImageDecoder::kCpu
+                         : text == "nvjpeg" ? runtime::ImageDecoder::kNvjpeg
+                                            : runtime::ImageDecoder::kAuto;
+      });
   add_option(app, "--selectors", choice.selectors_given,
              {"auto|device|wait", "auto",
               "on a GPU, branches on what it computes: it chooses, or they are waited for; the same bits",

@@ -14,6 +14,7 @@
 #include "compiler/codegen/kernel_cache.h"
 #include "compiler/codegen/target.h"
 #include "runtime/cuda/driver.h"
+#include "runtime/cuda/nvjpeg.h"
 #include "tools/command.h"
 
 namespace galatea::tools {
@@ -37,6 +38,14 @@ std::string nvrtc() {
   auto found = codegen::Nvrtc::open();
   if (!found) return "not found";
   return fmt::format("{}.{} ({})", (*found)->major_version(), (*found)->minor_version(), (*found)->path());
+}
+
+/// "12.4 (libnvjpeg.so.12)", or why it is not used.
+std::string nvjpeg() {
+  auto found = runtime::cuda::Nvjpeg::open();
+  if (!found)
+    return found.error().diagnostics.front().code == "G0970" ? "not found" : found.error().message();
+  return fmt::format("{} ({})", (*found)->version_text(), (*found)->path());
 }
 
 /// "LLVM 19.1.7 (/usr/lib/galatea/libgalatea_codegen_llvm.so)".
@@ -70,6 +79,7 @@ int print_version(Reporter& reporter) {
                       webp >> 8 & 255, webp & 255);
   text += fmt::format("CUDA driver  {}\n", cuda_driver());
   text += fmt::format("NVRTC        {}\n", nvrtc());
+  text += fmt::format("nvJPEG       {}\n", nvjpeg());
   reporter.print(text);
   return kFine;
 }

@@ -55,7 +55,7 @@ double seconds_since(Clock::time_point begin) {
 
 struct Arguments {
   std::vector<std::string> pipelines;  ///< FILE or FILE:NAME
-  std::string data, json, device = "gpu";
+  std::string data, json, device = "gpu", decoder = "auto";
   std::vector<int> batch_sizes = {1, 8, 32, 128, 256};
   int threads = 0, height = 375, width = 500;
   double seconds = 1.0;
@@ -103,6 +103,8 @@ class PipelineBench {
             {"launches_per_batch", each(after.device.launches, before.device.launches)},
             {"parameter_uploads_per_batch",
              each(after.device.parameter_uploads, before.device.parameter_uploads)},
+            {"decoder", after.device.decoder},
+            {"decodes_per_batch", each(after.device.decodes, before.device.decodes)},
             {"upload_bytes_per_batch", each(after.device.upload_bytes, before.device.upload_bytes)},
             {"waits_per_batch", each(after.device.waits, before.device.waits)},
             {"device_peak_bytes", after.device.peak_bytes}};
@@ -129,6 +131,9 @@ class PipelineBench {
     CompileOptions options;
     options.registry = &registry_;
     options.gpu = choice_.target;
+    options.gpu->decoder = arguments_.decoder == "cpu"      ? runtime::ImageDecoder::kCpu
+                           : arguments_.decoder == "nvjpeg" ? runtime::ImageDecoder::kNvjpeg
+                                                            : runtime::ImageDecoder::kAuto;
     return require(galatea::compile(*staged.graphs.front(), sources, options));
   }
 
@@ -254,6 +259,8 @@ int main(int argc, char** argv) {
   app.add_option("--batch-sizes", arguments.batch_sizes)->delimiter(',')->allow_extra_args(false);
   app.add_option("--threads", arguments.threads);
   app.add_option("--device", arguments.device);
+  app.add_option("--decoder", arguments.decoder, "of device=\"mixed\"")
+      ->check(CLI::IsMember({"auto", "cpu", "nvjpeg"}));
   app.add_option("--seconds", arguments.seconds, "how long each is timed, at least");
   app.add_option("--json", arguments.json, "where to write all figures");
   app.add_flag("--bandwidth", bandwidth, "also a pointwise chain over 1080p pictures");

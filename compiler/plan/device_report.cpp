@@ -110,7 +110,10 @@ class Reporter {
 
   void goes_up(int32_t slot, const std::string& why) {
     const Instruction* maker = origins_.maker(slot);
-    if (!maker || maker->on_device || !uploaded_.insert(slot).second) return;
+    if (!maker) return;
+    const bool is_decode = maker->op == Opcode::kCallNative && maker->on_device;
+    if ((maker->on_device && !is_decode) || !uploaded_.insert(slot).second) return;
+    if (is_decode) out_.decodes.push_back({"the images of " + op(*maker), decoder(), line(*maker)});
     if (maker->op == Opcode::kConstantTensor) {
       const auto& constant = *program_.constant_tensors[static_cast<size_t>(maker->a)];
       out_.once.push_back({fmt::format("a constant of {} elements", constant.volume()), why, line(*maker)});
@@ -120,6 +123,12 @@ class Reporter {
       const bool is_fed = maker->op == Opcode::kFeed;
       out_.uploads.push_back({(is_fed ? "the input " : "the result of ") + op(*maker), why, line(*maker)});
     }
+  }
+
+  std::string decoder() const {
+    return program_.decoder == runtime::ImageDecoder::kNvjpeg
+               ? "nvJPEG decodes those that suit it, the CPU the others, before they go up"
+               : "where nvJPEG is here it decodes those that suit it; the CPU the others, before they go up";
   }
 
   void look_at_barrier(const Instruction& barrier) {
@@ -240,6 +249,7 @@ std::string to_text(const DeviceReport& report) {
     if (launch.guarded) out.line("blocks of an arm that a sample does not take leave at once");
     out.dedent();
   }
+  list(out, "decoded for the GPU:", report.decodes);
   list(out, "uploads (host to GPU), in few copies a batch:", report.uploads);
   list(out, "uploads once a session:", report.once);
   list(out, "downloads (GPU to host):", report.downloads);
@@ -270,6 +280,7 @@ std::string to_json(const DeviceReport& report) {
     branches.push_back({{"line", branch.line}, {"waits", branch.waits}, {"why", branch.why}});
   const nlohmann::json out = {{"gpu", report.used},
                               {"launches", launches},
+                              {"decodes", json_of(report.decodes)},
                               {"uploads", json_of(report.uploads)},
                               {"uploads_once", json_of(report.once)},
                               {"parameter_uploads", report.parameter_uploads},

@@ -152,6 +152,11 @@ int Emitter::allocate(ir::ValueId value) {
   return slot;
 }
 
+/// What the host or a device may make has no place in a batch yet.
+void Emitter::allocate_apart(ir::ValueId value) {
+  table_.info(value).slot = allocate_tensor(graph_.type(value).dtype, table_.info(value).extents);
+}
+
 void Emitter::emit_native_output(ir::NodeId id, size_t k, const LoweredOutput& output) {
   const op::NativeOutput& native = table_.lowering(id).natives.at(static_cast<size_t>(output.native));
   if (native.region) {
@@ -166,12 +171,16 @@ void Emitter::emit_native_output(ir::NodeId id, size_t k, const LoweredOutput& o
     call.inputs.push_back(host_slot_of(graph_.node(id).inputs[static_cast<size_t>(input)]));
   call.scalars = regs(native.scalars);
   call.allocates = native.allocates;
+  const bool is_offered = table_.is_offered(id);
   if (native.allocates)
     table_.info(value).slot = new_slot();
+  else if (is_offered)
+    allocate_apart(value);
   else
     allocate(value);
   call.output = table_.info(value).slot;
   Instruction& instruction = emit(Op::kCallNative);
+  instruction.on_device = is_offered;
   instruction.a = static_cast<int32_t>(program_.natives.size());
   program_.natives.push_back(std::move(call));
 }
@@ -221,12 +230,16 @@ void Emitter::emit_region_decode(ir::NodeId id, size_t k, const LoweredOutput&,
     call.inputs.push_back(host_slot_of(node.inputs[static_cast<size_t>(input)]));
   call.scalars = regs(native.scalars);
   for (const Expr& e : window) call.scalars.push_back(reg(e));
+  const bool is_offered = table_.is_offered(id);
   if (partial)
     allocate_window(value);
+  else if (is_offered)
+    allocate_apart(value);
   else
     allocate(value);
   call.output = table_.info(value).slot;
   Instruction& instruction = emit(Op::kCallNative);
+  instruction.on_device = is_offered;
   instruction.a = static_cast<int32_t>(program_.natives.size());
   program_.natives.push_back(std::move(call));
   if (partial) show_window_as_whole(value);

@@ -70,6 +70,7 @@ class Emitter {
   void show_window_as_whole(ir::ValueId value);
   int allocate_tensor(DType type, const std::vector<Expr>& extents);
   int allocate_tensor_on_gpu(DType type, const std::vector<Expr>& extents);
+  void allocate_apart(ir::ValueId value);
   int emit_allocation(DType type, const std::vector<Expr>& extents);
   /// The slot of a tensor of the program; equal ones share it.
   int constant_slot(const std::shared_ptr<const runtime::ConstantTensor>& constant);

@@ -66,6 +66,10 @@ class ValueTable {
   }
   /// What RecipeBuilder::eighths() is for a decoder that is marked `scaled_for`; empty for other nodes.
   Expr eighths(ir::NodeId node) const;
+  /// The images of these nodes may be decoded by a device (plan/offer_decodes.h), where a window lies in the
+  /// whole.
+  void offer(std::vector<bool> nodes);
+  bool is_offered(ir::NodeId node) const { return node < offered_.size() && offered_[node]; }
   const ir::Graph& graph() const { return graph_; }
   op::Lineage& lineage() { return lineage_; }
 
@@ -98,6 +102,7 @@ class ValueTable {
   std::vector<op::Lowering> lowerings_;
   std::vector<ValueInfo> values_;
   std::map<std::tuple<kernel::SymbolKind, int64_t, int64_t>, Expr> originals_;
+  std::vector<bool> offered_;
   bool filled_ = false;
   /// What resolve() made of each node once the table was filled, and the expressions that own those nodes.
   mutable std::unordered_map<const kernel::ExprNode*, Expr> resolved_;

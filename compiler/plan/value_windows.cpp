@@ -91,6 +91,11 @@ void ValueTable::keep_window(ir::NodeId node, const std::vector<passes::Range>& 
     info.window[d] = {kernel::const_int(0), info.extents[d]};
 }
 
+void ValueTable::offer(std::vector<bool> nodes) {
+  offered_ = std::move(nodes);
+  if (!offered_.empty()) fill_density();
+}
+
 void ValueTable::fill_density() {
   for (ir::BlockId block : graph_.topological_order()) {
     for (const ir::Merge& merge : graph_.block(block).merges) {
@@ -109,6 +114,10 @@ void ValueTable::fill_density() {
         const op::LoweredOutput& output = lowerings_[id].outputs[k];
         if (output.kind == op::LoweredOutput::Kind::kView && !output.reshape)
           info.dense_axes = dense_axes_of_view(id, output);
+        // Of an image that a device decodes, a window lies in the whole.
+        if (output.kind == op::LoweredOutput::Kind::kNative && is_offered(id) &&
+            !lowerings_[id].natives.at(static_cast<size_t>(output.native)).region)
+          info.dense_axes = std::min(info.dense_axes, 2);
         // The rows of a window are shorter than those of the whole that it stands for.
         for (size_t d = 0; d < info.window.size(); ++d)
           if (!kernel::is_const_int(info.window[d].begin, 0) ||

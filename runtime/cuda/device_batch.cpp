@@ -13,6 +13,7 @@ CudaBatch::CudaBatch(std::shared_ptr<CudaSession> session, int num_samples, int 
       uploads_(session_->pinned_pool(), session_->streams().upload, session_->chunk_bytes()),
       downloads_(session_->pinned_pool(), session_->streams().download, int64_t{64} << 10),
       arenas_(static_cast<size_t>(num_samples), 0),
+      decoded_(static_cast<size_t>(num_samples), 0),
       launched_from_(static_cast<size_t>(num_samples), 0) {
   for (const OutputSpec& spec : session_->program().outputs) {
     Output output;
@@ -53,6 +54,7 @@ Status CudaBatch::enqueue_parts(std::span<const Part> parts) {
   GALATEA_TRY(take_arena(parts));
   for (Output& output : outputs_)
     if (output.on_device) GALATEA_TRY(take_room(output, parts));
+  GALATEA_TRY(decode_images(parts));
   GALATEA_TRY(upload_chunks());
   GALATEA_TRY(launch(parts));
   ++session_->counts().enqueues;
@@ -88,7 +90,7 @@ Status CudaBatch::upload_chunks() {
   int64_t bytes = 0;
   for (size_t c = num_uploaded_; c < chunks.size(); ++c) bytes += chunks[c].used;
   if (bytes == 0) return {};
-  GALATEA_ASSIGN(MemoryBlock block, session_->take_upload_block(bytes));
+  GALATEA_ASSIGN(MemoryBlock block, session_->take_upload_block(bytes, streams().upload));
   session_->let_uploaded_go();
   DevicePointer next = block.device();
   uploaded_.push_back(std::move(block));
@@ -183,6 +185,7 @@ DevicePointer CudaBatch::address_of(int slot, uint64_t address) const {
   const int region = vm::region_of(address);
   const auto offset = static_cast<DevicePointer>(vm::offset_of(address));
   if (region == vm::kArena) return arenas_[static_cast<size_t>(slot)] + offset;
+  if (region == vm::kDecoded) return decoded_[static_cast<size_t>(slot)] + offset;
   if (region >= vm::kFirstChunk)
     return uploads_.device(static_cast<size_t>(region - vm::kFirstChunk)) + offset;
   const Output& output = outputs_[static_cast<size_t>(region - vm::kFirstOutput)];

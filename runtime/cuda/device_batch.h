@@ -31,6 +31,7 @@ class CudaBatch final : public DeviceBatch {
   Result<uint8_t*> stage_download(int64_t bytes) override;
   void forget(int slot) override;
   uint64_t constant(const Buffer& constant) const override { return session_->constant(constant); }
+  Result<std::unique_ptr<DeviceDecode>> decode(const EncodedImage& image) override;
 
   Status enqueue(std::span<const Part> parts) override;
   Result<bool> is_done() const override;
@@ -65,6 +66,10 @@ class CudaBatch final : public DeviceBatch {
 
   Status enqueue_parts(std::span<const Part> parts);
   Status take_arena(std::span<const Part> parts);
+  // batch_decode.cpp
+  Status decode_images(std::span<const Part> parts);
+  Status take_decoded(std::span<const Part> parts);
+  // device_batch.cpp
   Status upload_chunks();
   Status launch(std::span<const Part> parts);
   Status copy(std::span<const Part> parts);
@@ -87,8 +92,9 @@ class CudaBatch final : public DeviceBatch {
   Staging uploads_, downloads_;
   std::vector<Output> outputs_;
   std::vector<DevicePointer> arenas_;    ///< per slot, of the last enqueue
+  std::vector<DevicePointer> decoded_;   ///< per slot, likewise
   std::vector<MemoryBlock> blocks_;      ///< arenas of all enqueues
-  std::vector<MemoryBlock> uploaded_;    ///< chunks and parameters on the device
+  std::vector<MemoryBlock> uploaded_;    ///< chunks, parameters and decoded images on the device
   std::vector<LaunchedBatch> launched_;  ///< that can fail
   size_t num_uploaded_ = 0;              ///< chunks
   bool has_downloads_ = false;

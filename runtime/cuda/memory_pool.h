@@ -79,6 +79,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   int64_t idle_bytes() const;
   int64_t peak_bytes() const;  ///< the most there ever was, idle blocks included
   int64_t limit() const { return limit_; }
+  MemoryKind kind() const { return kind_; }
 
  private:
   friend class MemoryBlock;

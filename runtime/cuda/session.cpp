@@ -33,6 +33,7 @@ Status CudaSession::prepare(Priority priority) {
   GALATEA_ASSIGN(order_, launch_order(*program_));
   GALATEA_TRY(load_kernels());
   GALATEA_TRY(upload_constants());
+  GALATEA_TRY(open_jpeg_decoder(priority));
   launch_ = std::make_unique<BatchLaunch>(streams_, device_, pinned_);
   return {};
 }
@@ -80,6 +81,20 @@ Status CudaSession::upload_constants() {
     offset += device_bytes(constant->size());
   }
   return streams_.compute->upload(constant_block_.device(), host.host(), bytes);
+}
+
+/// A library that is missing or too old is the machine's; one that is there and fails is an error, so that
+/// who decodes does not depend on the moment.
+Status CudaSession::open_jpeg_decoder(Priority priority) {
+  if (!may_decode_on_device(*program_)) return {};
+  auto library = Nvjpeg::open();
+  if (!library && program_->decoder == ImageDecoder::kNvjpeg)
+    return std::unexpected(std::move(library.error()));
+  if (!library) return {};
+  counts_.decoder = "nvJPEG " + (*library)->version_text();
+  GALATEA_ASSIGN(jpeg_decoder_,
+                 JpegDecoder::create(std::move(*library), context_, priority, device_, pinned_));
+  return {};
 }
 
 std::unique_ptr<DeviceBatch> CudaSession::make_batch(int num_samples, int num_slots) {
@@ -156,12 +171,13 @@ CudaSession::EnqueueTimer::~EnqueueTimer() {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
 }
 
-Result<MemoryBlock> CudaSession::take_upload_block(int64_t bytes) {
-  auto out = device_->acquire(bytes, streams_.upload);
+Result<MemoryBlock> CudaSession::take_upload_block(int64_t bytes,
+                                                   const std::shared_ptr<const Stream>& stream) {
+  auto out = device_->acquire(bytes, stream);
   if (!out && !uploaded_.empty()) {
     // Overlap is worth less than going on.
     uploaded_.clear();
-    out = device_->acquire(bytes, streams_.upload);
+    out = device_->acquire(bytes, stream);
   }
   if (out) out->also_used_by(streams_.compute);
   return out;

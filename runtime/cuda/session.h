@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/cuda/batch_launch.h"
+#include "runtime/cuda/jpeg_decoder.h"
 #include "runtime/launch_order.h"
 #include "runtime/loaded_program.h"
 
@@ -38,6 +39,8 @@ class CudaSession final : public DeviceSession, public std::enable_shared_from_t
   /// The number in kernels() of a call of Program::kernel_calls.
   int32_t kernel_of(int32_t call) const { return program_->kernel_calls[static_cast<size_t>(call)].kernel; }
   uint64_t constant(const Buffer& constant) const;
+  /// Null: the CPU decodes everything.
+  const std::shared_ptr<JpegDecoder>& jpeg_decoder() const { return jpeg_decoder_; }
   /// How large a batch's first chunk should be.
   int64_t chunk_bytes() const;
   void note_staged(int64_t bytes);
@@ -59,8 +62,8 @@ class CudaSession final : public DeviceSession, public std::enable_shared_from_t
   Streams& streams() { return streams_; }
   BatchLaunch& launch() { return *launch_; }
   DeviceStatistics& counts() { return counts_; }
-  /// Memory of the device for bytes that go up.
-  Result<MemoryBlock> take_upload_block(int64_t bytes);
+  /// Memory of the device for bytes that `stream` writes in front of the launches.
+  Result<MemoryBlock> take_upload_block(int64_t bytes, const std::shared_ptr<const Stream>& stream);
   /// The blocks that a batch uploaded to, which the next one shall not use yet: its upload would have to wait
   /// for this batch's kernels.
   void keep_uploaded(std::vector<MemoryBlock> blocks);
@@ -74,6 +77,7 @@ class CudaSession final : public DeviceSession, public std::enable_shared_from_t
   Status prepare(Priority priority);
   Status load_kernels();
   Status upload_constants();
+  Status open_jpeg_decoder(Priority priority);
 
   std::shared_ptr<const Program> program_;
   std::shared_ptr<const Context> context_;
@@ -85,6 +89,7 @@ class CudaSession final : public DeviceSession, public std::enable_shared_from_t
   std::unordered_map<const Buffer*, uint64_t> constants_;
   MemoryBlock constant_block_;
   std::unique_ptr<BatchLaunch> launch_;
+  std::shared_ptr<JpegDecoder> jpeg_decoder_;
   std::mutex enqueue_mutex_;
   std::vector<MemoryBlock> uploaded_;
   DeviceStatistics counts_;

@@ -5,9 +5,15 @@
 #include <array>
 
 namespace galatea::ops {
+namespace {
+
+constexpr int64_t kHybridHuffmanThreshold = 1'000'000;
+
+}  // namespace
 
 std::vector<ArgSpec> decoder_args() {
   const char* const hint = "A hint for GPU decoding; not needed here.";
+  const char* const no_engine = "The GPU's JPEG engines are not used: its multiprocessors decode.";
   return {
       {.name = "output_type",
        .kind = ArgKind::kImageType,
@@ -27,10 +33,13 @@ std::vector<ArgSpec> decoder_args() {
        .documentation = "JPEG: the faster, less exact inverse transform."},
       ignored("jpeg_fancy_upsampling", ArgKind::kBool, false, "Chroma is always upsampled smoothly here."),
       ignored("affine", ArgKind::kBool, true, hint),
-      ignored("hybrid_huffman_threshold", ArgKind::kInt, int64_t{1000000}, hint),
-      ignored("hw_decoder_load", ArgKind::kFloat, 0.65, hint),
-      ignored("preallocate_width_hint", ArgKind::kInt, int64_t{0}, hint),
-      ignored("preallocate_height_hint", ArgKind::kInt, int64_t{0}, hint),
+      {.name = "hybrid_huffman_threshold",
+       .kind = ArgKind::kInt,
+       .default_value = kHybridHuffmanThreshold,
+       .documentation = "On a GPU: of JPEGs with more pixels it decodes the Huffman codes, too."},
+      ignored("hw_decoder_load", ArgKind::kFloat, 0.65, no_engine),
+      ignored("preallocate_width_hint", ArgKind::kInt, int64_t{0}, no_engine),
+      ignored("preallocate_height_hint", ArgKind::kInt, int64_t{0}, no_engine),
       ignored("device_memory_padding", ArgKind::kInt, int64_t{16777216}, hint),
       ignored("host_memory_padding", ArgKind::kInt, int64_t{8388608}, hint),
       ignored("device_memory_padding_jpeg2k", ArgKind::kInt, int64_t{0}, hint),
@@ -82,10 +91,13 @@ EncodedExtents peek(RecipeBuilder& b, std::string_view type_argument) {
 }
 
 std::string decoder_config(const RecipeBuilder& b) {
+  const int64_t threshold = b.integer("hybrid_huffman_threshold");
   return fmt::format(
-      "{{\"adjust_orientation\": {}, \"output_type\": {}, \"dtype\": \"{}\", \"use_fast_idct\": {}}}",
+      "{{\"adjust_orientation\": {}, \"output_type\": {}, \"dtype\": \"{}\", \"use_fast_idct\": {}{}}}",
       b.flag("adjust_orientation"), b.integer("output_type"), short_name(b.output_type(0).dtype),
-      b.flag("use_fast_idct"));
+      b.flag("use_fast_idct"),
+      threshold == kHybridHuffmanThreshold ? ""
+                                           : fmt::format(", \"hybrid_huffman_threshold\": {}", threshold));
 }
 
 namespace {

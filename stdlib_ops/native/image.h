@@ -6,12 +6,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "base/dtype.h"
 #include "base/result.h"
+#include "runtime/device_decode.h"
 
 namespace galatea::native {
 
@@ -64,6 +66,8 @@ struct DecodeOptions {
   bool adjust_orientation = true;
   bool fast_idct = false;
   int eighths = 8;  ///< 1, 2 or 4: the image at that many eighths of its size; see can_scale()
+  /// Of device="mixed": a device decodes the Huffman codes of images with more pixels, too.
+  int64_t hybrid_huffman_threshold = 1'000'000;
 };
 /// Whether the codec can decode at a smaller size, with positions that scale exactly: JPEG that is not turned
 /// or mirrored (its last block may reach past the image, so a mirrored edge lies off by a fraction).
@@ -110,6 +114,11 @@ Status decode_window(Bytes bytes, const ImageHeader& header, const Window& windo
 
 /// The most memory that decode_window() takes for a file, beside its output.
 int64_t decode_working_bytes(Bytes bytes);
+
+/// The image if a device may decode it in place of decode_window(), with the same extents, and pixels that
+/// differ by the codec's own rounding only; see jpeg_for_device.cpp.
+std::optional<runtime::EncodedImage> jpeg_for_device(Bytes bytes, const ImageHeader& header,
+                                                     const Window& window, const DecodeOptions& options);
 
 /// What each codec gets; `stored` is the window in stored coordinates, `orientation` 1 where it is not to be
 /// applied.

@@ -20,6 +20,8 @@ Result<std::shared_ptr<runtime::NativeState>> prepare(const std::string& config)
   state->options.type = static_cast<ImageType>(json.value("output_type", 0));
   state->options.adjust_orientation = json.value("adjust_orientation", true);
   state->options.fast_idct = json.value("use_fast_idct", false);
+  state->options.hybrid_huffman_threshold =
+      json.value("hybrid_huffman_threshold", state->options.hybrid_huffman_threshold);
   auto dtype = dtype_from_short_name(json.value("dtype", std::string("u8")));
   GALATEA_CHECK(dtype.has_value(), "image function: unknown dtype in the configuration");
   state->options.dtype = *dtype;
@@ -49,14 +51,18 @@ Status peek(runtime::NativeContext& context) {
   return {};
 }
 
+/// The window, perhaps after the scale.
+Window read_window(std::span<const Cell> scalars, DecodeOptions& options) {
+  const size_t first = scalars.size() - 4;
+  auto scalar = [&](size_t i) { return cell_to_int(DType::kI64, scalars[i]); };
+  if (first == 1) options.eighths = static_cast<int>(scalar(0));
+  return {scalar(first), scalar(first + 1), scalar(first + 2), scalar(first + 3)};
+}
+
 Status decode(runtime::NativeContext& context) {
   DecodeOptions options = static_cast<const ImageState*>(context.state)->options;
   GALATEA_ASSIGN(ImageHeader header, read_header(encoded(context.inputs[0])));
-  // A window, perhaps after the scale.
-  const size_t first = context.scalars.size() - 4;
-  auto scalar = [&](size_t i) { return cell_to_int(DType::kI64, context.scalars[i]); };
-  if (first == 1) options.eighths = static_cast<int>(scalar(0));
-  Window window{scalar(first), scalar(first + 1), scalar(first + 2), scalar(first + 3)};
+  const Window window = read_window(context.scalars, options);
   ContextScratch scratch(context);
   return decode_window(encoded(context.inputs[0]), header, window, options, scratch, context.output->data);
 }
@@ -107,7 +113,16 @@ runtime::NativeFunction image_peek_function() { return {"image.peek", "decode", 
 runtime::NativeFunction image_decode_function(std::string name) {
   auto working_bytes = [](std::span<const runtime::Tensor> inputs, std::span<const Cell>,
                           const runtime::NativeState*) { return decode_working_bytes(encoded(inputs[0])); };
-  return {std::move(name), "decode", prepare, decode, working_bytes};
+  auto encoded_image = [](std::span<const runtime::Tensor> inputs, std::span<const Cell> scalars,
+                          const runtime::NativeState* state) -> std::optional<runtime::EncodedImage> {
+    DecodeOptions options = static_cast<const ImageState*>(state)->options;
+    const Bytes bytes = encoded(inputs[0]);
+    const auto header = read_header(bytes);
+    if (!header) return std::nullopt;  // the host says what is wrong
+    const Window window = read_window(scalars, options);
+    return jpeg_for_device(bytes, *header, window, options);
+  };
+  return {std::move(name), "decode", prepare, decode, working_bytes, encoded_image};
 }
 
 }  // namespace galatea::native

@@ -124,6 +124,9 @@ TEST(Api, OptionsThatMakeNoSenseAreRefused) {
   EXPECT_NE(text_of(galatea_program_options_set_memory_limit(options.get(), 0)).find("at least 1"),
             std::string::npos);
   EXPECT_NE(text_of(galatea_program_options_set_device(options.get(), "tpu")).find("tpu"), std::string::npos);
+  EXPECT_NE(text_of(galatea_program_options_set_decoder(options.get(), "gpu")).find("nvjpeg"),
+            std::string::npos);
+  EXPECT_OK(galatea_program_options_set_decoder(options.get(), "cpu"));
   EXPECT_NE(text_of(galatea_program_options_set_on_error(options.get(), "ignore")).find("ignore"),
             std::string::npos);
   EXPECT_NE(text_of(galatea_program_options_set_backend(options.get(), "magic")).find("magic"),

@@ -37,4 +37,8 @@ using FakeCudaErrors = const char*();               ///< fake_cuda_errors: a lin
 using FakeCudaReset = void();                       ///< fake_cuda_reset: counts and errors, not objects
 using FakeCudaFail = void(int64_t call, int code);  ///< fake_cuda_fail: the n-th call from now; 0: none
 using FakeCudaExecute = void(int execute);          ///< fake_cuda_execute: 0: work is counted, not done
+/// fake_cuda_enqueue: work of another fake library in a stream; `drop` ends `context` once it was done. Null
+/// addresses are none. A code of the driver.
+using FakeCudaEnqueue = int(void* stream, const char* what, void (*run)(void*), void (*drop)(void*),
+                            void* context, const void* reads, const void* writes);
 }

@@ -469,6 +469,24 @@ ENTRY Code cuLaunchKernel(FunctionHandle handle, unsigned grid_x, unsigned grid_
 GALATEA_CUDA_ENTRIES(CHECK_ENTRY)
 #undef CHECK_ENTRY
 
+// ---- for other fake libraries
+
+ENTRY int fake_cuda_enqueue(void* handle, const char* what, void (*run)(void*), void (*drop)(void*),
+                            void* context, const void* reads, const void* writes) {
+  const std::shared_ptr<void> kept(context, drop);
+  State& state = State::get();
+  std::lock_guard lock(state.mutex);
+  const auto stream = state.streams.find(handle);
+  if (stream == state.streams.end()) return code::kInvalidHandle;
+  state.enqueue(stream->second, what, [=, &state](const Stream::Operation& operation) {
+    if (!state.executes) return;
+    if (reads && !state.use(reads, operation, false, "source")) return;
+    if (writes && !state.use(writes, operation, true, "target")) return;
+    run(kept.get());
+  });
+  return code::kSuccess;
+}
+
 // ---- for tests
 
 ENTRY void fake_cuda_count(FakeCudaCounters* out) {

@@ -276,6 +276,26 @@ TEST(GpuCounts, PlacedByCost) {
   for (const runtime::OutputSpec& output : planned.program->outputs) EXPECT_FALSE(output.on_device);
 }
 
+/// Images that only the GPU reads may be decoded there; the report says so, on any machine.
+TEST(GpuCounts, DecodesThatAGpuMayDo) {
+  const auto decodes = [](const std::string& body) {
+    const Planned planned = plan_for_gpu(training(body));
+    EXPECT_TRUE(planned.program) << planned.error;
+    return planned.report.device.decodes.size();
+  };
+  EXPECT_EQ(decodes(""), 1U);
+  EXPECT_EQ(decodes(kNormalize), 1U);
+  EXPECT_EQ(decodes("    label = fn.reductions.max(fn.decoders.image(encoded, device='mixed').cpu())\n"), 1U);
+  const Planned planned = plan_for_gpu(training(kNormalize));
+  const plan::DeviceReport& report = planned.report.device;
+  EXPECT_EQ(report.decodes[0].what, "the images of decoders.image_random_crop");
+  EXPECT_GT(report.decodes[0].line, 0U);
+  EXPECT_NE(plan::to_text(report).find("decoded for the GPU:\n    the images of"), std::string::npos)
+      << plan::to_text(report);
+  EXPECT_TRUE(runtime::may_decode_on_device(*planned.program));
+  EXPECT_TRUE(runtime::verify(*planned.program));
+}
+
 /// What is not worth its way stays.
 TEST(GpuCounts, LittleWorkStaysOnTheCpu) {
   const Planned planned = plan_for_gpu(

@@ -110,6 +110,8 @@ TEST_F(CommandLine, VersionListsDevices) {
   ::unsetenv("FAKE_CUDA_DEVICES");
   ::unsetenv("GALATEA_CUDA_LIBRARY_PATH");
   EXPECT_TRUE(contains(two.out, "CUDA driver  CUDA 12.8 (")) << two.out;
+  EXPECT_TRUE(contains(two.out, "\nnvJPEG       12.4 (" GALATEA_BINARY_DIR "/fake_cuda/libnvjpeg.so.12)\n"))
+      << two.out;
   // Looking takes nothing.
   const std::string report = galatea::testing::read_file(folder_ / "report");
   EXPECT_TRUE(contains(report, "live_contexts 0\n") && contains(report, "errors 0\n")) << report;
@@ -117,6 +119,31 @@ TEST_F(CommandLine, VersionListsDevices) {
   EXPECT_TRUE(contains(none.out, "libcuda.so.1), no device\n")) << none.out;
   EXPECT_TRUE(contains(old.out, "is too old for galatea: it is for CUDA 10.2\n")) << old.out;
   EXPECT_EQ(two.status + none.status + old.status, 0);
+}
+
+/// Which decoder `device="mixed"` has, and why.
+TEST_F(CommandLine, ExplainTellsWhatDecodes) {
+  const std::filesystem::path file = folder_ / "mixed.dali-dsl";
+  std::ofstream(file) << "from nvidia.dali import pipeline_def, fn\n\n"
+                         "@pipeline_def(batch_size=2, seed=1)\n"
+                         "def p():\n"
+                         "    encoded, label = fn.readers.file(file_root='photos')\n"
+                         "    return fn.flip(fn.decoders.image(encoded, device='mixed'))\n";
+  const auto explain = [&](const std::string& decoder) {
+    return run({"explain", file.string(), "--device", "gpu", "--emit=plan", "--decoder", decoder});
+  };
+  ::setenv("GALATEA_CUDA_LIBRARY_PATH", GALATEA_BINARY_DIR "/fake_cuda", 1);
+  const Outcome here = explain("auto"), by_cpu = explain("cpu");
+  ::setenv("FAKE_NVJPEG_VERSION", "11.9", 1);
+  const Outcome old = explain("auto");
+  ::unsetenv("FAKE_NVJPEG_VERSION");
+  ::unsetenv("GALATEA_CUDA_LIBRARY_PATH");
+  EXPECT_TRUE(contains(here.out, "decoded for the GPU:\n")) << here.out;
+  EXPECT_TRUE(contains(here.err, "nvJPEG 12.4 (")) << here.err;
+  EXPECT_FALSE(contains(by_cpu.out, "decoded for the GPU:\n")) << by_cpu.out;
+  EXPECT_FALSE(contains(by_cpu.err, "nvJPEG")) << by_cpu.err;
+  EXPECT_TRUE(contains(old.err, "the CPU decodes, since nvJPEG")) << old.err;
+  EXPECT_TRUE(contains(old.err, "is too old for galatea: it is version 11.9")) << old.err;
 }
 
 TEST_F(CommandLine, OpsAsJson) {

@@ -6,9 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
-#include "base/settings.h"
+#include "base/library_search.h"
 
 namespace galatea::codegen {
 
@@ -17,34 +16,7 @@ namespace {
 using Program = void*;  ///< nvrtcProgram
 using Code = int;       ///< nvrtcResult; 0 is success
 
-constexpr const char* kNames[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"};
 constexpr int kOldestMajor = 11;
-
-/// Folders that may hold the library, besides those that the loader knows.
-std::vector<std::filesystem::path> folders() {
-  namespace fs = std::filesystem;
-  std::vector<fs::path> out;
-  std::error_code ignored;
-  if (const std::string home = setting("CUDA_HOME"); !home.empty())
-    out.emplace_back(fs::path(home) / "lib64");
-  out.emplace_back("/usr/local/cuda/lib64");
-  std::vector<fs::path> roots;
-  if (const std::string env = setting("VIRTUAL_ENV"); !env.empty()) roots.emplace_back(fs::path(env) / "lib");
-  if (const std::string home = setting("HOME"); !home.empty())
-    roots.emplace_back(fs::path(home) / ".local/lib");
-  roots.emplace_back("/usr/local/lib");
-  roots.emplace_back("/usr/lib");
-  for (const fs::path& root : roots)
-    for (const auto& entry :
-         fs::directory_iterator(root, fs::directory_options::skip_permission_denied, ignored)) {
-      if (!entry.path().filename().string().starts_with("python3")) continue;
-      for (const char* packages : {"site-packages", "dist-packages"})
-        for (const char* wheel : {"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"})
-          if (fs::path folder = entry.path() / packages / wheel; fs::is_directory(folder, ignored))
-            out.push_back(std::move(folder));
-    }
-  return out;
-}
 
 }  // namespace
 
@@ -105,15 +77,9 @@ Status Nvrtc::load(void* library, const std::string& path) {
 }
 
 Result<std::shared_ptr<const Nvrtc>> Nvrtc::open() {
-  std::vector<std::string> candidates;
-  const std::string own = setting("GALATEA_CUDA_LIBRARY_PATH");
-  if (!own.empty())
-    for (const char* name : kNames) candidates.push_back((std::filesystem::path(own) / name).string());
-  for (const char* name : kNames) candidates.emplace_back(name);
-  const auto others = folders();
-  for (const auto& folder : others)
-    for (const char* name : kNames) candidates.push_back((folder / name).string());
-  for (const std::string& candidate : candidates) {
+  const LibrarySearch search = search_cuda_library(
+      {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"}, "nvidia/cuda_nvrtc/lib");
+  for (const std::string& candidate : search.candidates) {
     // Never unloaded: it keeps allocations for the life of the process that nothing could free afterwards.
     void* library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!library) continue;
@@ -121,10 +87,8 @@ Result<std::shared_ptr<const Nvrtc>> Nvrtc::open() {
     GALATEA_TRY(found->load(library, candidate));
     return found;
   }
-  std::string places = own.empty() ? "the loader's folders" : own + ", the loader's folders";
-  for (const auto& folder : others) places += ", " + folder.string();
   return make_error(ErrorKind::kSystem, "",
-                    fmt::format("NVRTC (libnvrtc.so) was not found; looked in {}", places),
+                    fmt::format("NVRTC (libnvrtc.so) was not found; looked in {}", search.places),
                     "install the CUDA toolkit or the package nvidia-cuda-nvrtc, or set "
                     "GALATEA_CUDA_LIBRARY_PATH to the folder that holds libnvrtc.so");
 }

@@ -1,0 +1,21 @@
+// Where NVIDIA's libraries may lie, so that they are found without settings.
+//
+// Comes in: a library's file names, newest first, and the folder of its Python package. Goes out: names for
+// dlopen, in the order in which to try them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace galatea {
+
+struct LibrarySearch {
+  std::vector<std::string> candidates;  ///< for dlopen
+  std::string places;                   ///< for the error when none opens: "the loader's folders, /usr/…"
+};
+
+/// GALATEA_CUDA_LIBRARY_PATH, then the loader's folders, the toolkit (CUDA_HOME, /usr/local/cuda), Python
+/// packages. `package`: "nvidia/cuda_nvrtc/lib", below site-packages.
+LibrarySearch search_cuda_library(const std::vector<std::string>& names, const std::string& package);
+
+}  // namespace galatea

@@ -1,0 +1,277 @@
+// nvJPEG's objects, their lives, and the two parts of a decode.
+#include "runtime/cuda/jpeg_decoder.h"
+
+#include <algorithm>
+
+namespace galatea::runtime::cuda {
+
+// ---- memory
+
+JpegMemory::JpegMemory(std::shared_ptr<MemoryPool> pool, std::shared_ptr<const Stream> stream)
+    : pool_(std::move(pool)), stream_(std::move(stream)), allocator_{allocate, free, this} {}
+
+void* JpegMemory::address(const MemoryBlock& block, MemoryKind kind) {
+  return kind == MemoryKind::kPinned ? static_cast<void*>(block.host())
+                                     : reinterpret_cast<void*>(static_cast<uintptr_t>(block.device()));
+}
+
+/// All of nvJPEG's work is in one stream, whatever stream it names.
+int JpegMemory::allocate(void* self, void** pointer, size_t size, StreamHandle) {
+  auto& memory = *static_cast<JpegMemory*>(self);
+  auto block = memory.pool_->acquire(static_cast<int64_t>(size), memory.stream_);
+  std::lock_guard lock(memory.mutex_);
+  if (!block) {
+    memory.failure_ = std::move(block.error());
+    return 1;
+  }
+  *pointer = address(*block, memory.pool_->kind());
+  memory.blocks_.emplace(*pointer, std::move(*block));
+  return 0;
+}
+
+int JpegMemory::free(void* self, void* pointer, size_t, StreamHandle) {
+  auto& memory = *static_cast<JpegMemory*>(self);
+  MemoryBlock block;  // goes back to its pool without the lock
+  std::lock_guard lock(memory.mutex_);
+  const auto found = memory.blocks_.find(pointer);
+  if (found == memory.blocks_.end()) return 1;
+  block = std::move(found->second);
+  memory.blocks_.erase(found);
+  return 0;
+}
+
+std::optional<Error> JpegMemory::take_failure() {
+  std::lock_guard lock(mutex_);
+  return std::exchange(failure_, std::nullopt);
+}
+
+// ---- the decoder
+
+/// Holds a slot from begin() to run(); gives it back unused where the sample starts over.
+class JpegDecoder::Job final : public DeviceDecode {
+ public:
+  Job(std::shared_ptr<JpegDecoder> owner, std::unique_ptr<Slot> taken, Backend how)
+      : decoder(std::move(owner)), slot(std::move(taken)), backend(how) {}
+  ~Job() override {
+    if (slot) decoder->give_back(std::move(slot));
+  }
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  std::shared_ptr<JpegDecoder> decoder;
+  std::unique_ptr<Slot> slot;
+  Backend backend;
+};
+
+Result<std::shared_ptr<JpegDecoder>> JpegDecoder::create(std::shared_ptr<const Nvjpeg> library,
+                                                         std::shared_ptr<const Context> context,
+                                                         Priority priority,
+                                                         std::shared_ptr<MemoryPool> device,
+                                                         std::shared_ptr<MemoryPool> pinned) {
+  GALATEA_ASSIGN(std::shared_ptr<const Stream> stream, Stream::create(context, priority));
+  std::shared_ptr<JpegDecoder> out(new JpegDecoder(std::move(library), std::move(context), std::move(device),
+                                                   std::move(pinned), std::move(stream)));
+  GALATEA_TRY(out->prepare());
+  return out;
+}
+
+JpegDecoder::JpegDecoder(std::shared_ptr<const Nvjpeg> library, std::shared_ptr<const Context> context,
+                         std::shared_ptr<MemoryPool> device, std::shared_ptr<MemoryPool> pinned,
+                         std::shared_ptr<const Stream> stream)
+    : library_(std::move(library)),
+      context_(std::move(context)),
+      stream_(std::move(stream)),
+      device_memory_(std::move(device), stream_),
+      pinned_memory_(std::move(pinned), stream_) {}
+
+Status JpegDecoder::prepare() {
+  const Context::Scope scope(*context_);
+  const jpeg::Api& api = library_->api();
+  GALATEA_TRY(call(api.create, jpeg::backend::kHybrid, device_memory_.allocator(), pinned_memory_.allocator(),
+                   jpeg::kFlagInterpolate, &handle_));
+  GALATEA_TRY(call(api.create_decoder, handle_, jpeg::backend::kHybrid, &decoders_[kHostEntropy]));
+  GALATEA_TRY(call(api.create_decoder, handle_, jpeg::backend::kGpuHybrid, &decoders_[kDeviceEntropy]));
+  return call(api.create_device, handle_, device_memory_.allocator(), &buffer_);
+}
+
+JpegDecoder::~JpegDecoder() {
+  const Context::Scope scope(*context_);
+  // A device that is lost answers with an error, and is done as well.
+  (void)stream_->synchronize();
+  const jpeg::Api& api = library_->api();
+  for (auto& slot : free_) destroy(*slot);
+  for (auto& slot : running_) destroy(*slot);
+  if (buffer_) api.destroy_device.function(buffer_);
+  for (const jpeg::Decoder decoder : decoders_)
+    if (decoder) api.destroy_decoder.function(decoder);
+  if (handle_) api.destroy.function(handle_);
+}
+
+template <typename... Parameters>
+Status JpegDecoder::call(const Entry<jpeg::Status(Parameters...)>& entry,
+                         std::type_identity_t<Parameters>... arguments) {
+  const jpeg::Status result = entry.function(arguments...);
+  if (result != jpeg::status::kSuccess) return failure(result, entry.name);
+  return {};
+}
+
+std::unexpected<Error> JpegDecoder::failure(jpeg::Status result, const char* entry) {
+  if (result == jpeg::status::kAllocatorFailure)
+    for (JpegMemory* memory : {&device_memory_, &pinned_memory_})
+      if (auto why = memory->take_failure()) return std::unexpected(std::move(*why));
+  return library_->failure(result, entry, context_->device().describe());
+}
+
+// ---- slots
+
+Result<std::unique_ptr<JpegDecoder::Slot>> JpegDecoder::make_slot() {
+  auto slot = std::make_unique<Slot>();
+  const jpeg::Api& api = library_->api();
+  const auto fill = [&]() -> Status {
+    GALATEA_TRY(call(api.create_stream, handle_, &slot->stream));
+    GALATEA_TRY(call(api.create_params, handle_, &slot->params));
+    return call(api.create_pinned, handle_, pinned_memory_.allocator(), &slot->pinned);
+  };
+  if (auto status = fill(); !status) {
+    destroy(*slot);
+    return std::unexpected(std::move(status.error()));
+  }
+  return slot;
+}
+
+Status JpegDecoder::add_state(Slot& slot, Backend backend) {
+  jpeg::State& state = slot.states[backend];
+  if (state) return {};
+  const jpeg::Api& api = library_->api();
+  GALATEA_TRY(call(api.create_state, handle_, decoders_[backend], &state));
+  return call(api.attach_pinned, state, slot.pinned);
+}
+
+void JpegDecoder::destroy(Slot& slot) const {
+  const jpeg::Api& api = library_->api();
+  for (jpeg::State& state : slot.states)
+    if (state) api.destroy_state.function(std::exchange(state, nullptr));
+  if (slot.pinned) api.destroy_pinned.function(std::exchange(slot.pinned, nullptr));
+  if (slot.params) api.destroy_params.function(std::exchange(slot.params, nullptr));
+  if (slot.stream) api.destroy_stream.function(std::exchange(slot.stream, nullptr));
+}
+
+/// One that the device is done with: its pinned memory is written next.
+Result<std::unique_ptr<JpegDecoder::Slot>> JpegDecoder::take_slot() {
+  {
+    std::lock_guard lock(mutex_);
+    if (!free_.empty()) {
+      const std::shared_ptr<Event>& used = free_.front()->used;
+      bool is_done = !used;
+      if (used) {
+        GALATEA_ASSIGN(is_done, used->is_done());
+      }
+      if (is_done) {
+        std::unique_ptr<Slot> out = std::move(free_.front());
+        free_.pop_front();
+        out->used.reset();
+        return out;
+      }
+    }
+  }
+  return make_slot();
+}
+
+void JpegDecoder::give_back(std::unique_ptr<Slot> slot) {
+  std::lock_guard lock(mutex_);
+  if (slot->used)
+    free_.push_back(std::move(slot));
+  else
+    free_.push_front(std::move(slot));
+}
+
+// ---- decoding
+
+Result<JpegDecoder::Outcome> JpegDecoder::decode_on_host(const EncodedImage& image, Slot& slot,
+                                                         Backend backend) {
+  namespace status = jpeg::status;
+  const auto is_the_files = [](jpeg::Status result) {
+    return result == status::kBadJpeg || result == status::kNotSupported ||
+           result == status::kImplementationNotSupported || result == status::kIncompleteBitstream;
+  };
+  const jpeg::Api& api = library_->api();
+  const int format = image.format == EncodedImage::Format::kRgb   ? jpeg::format::kRgb
+                     : image.format == EncodedImage::Format::kBgr ? jpeg::format::kBgr
+                                                                  : jpeg::format::kY;
+  GALATEA_TRY(call(api.set_format, slot.params, format));
+  // It keeps a copy: the sample's memory may be another's when the device's part begins.
+  jpeg::Status result =
+      api.parse.function(handle_, image.bytes.data(), image.bytes.size(), 0, 1, slot.stream);
+  if (is_the_files(result)) return Outcome::kRefused;
+  if (result != status::kSuccess) return failure(result, api.parse.name);
+  int refused = 0;  // 0: it is supported
+  result = api.is_supported.function(decoders_[backend], slot.stream, slot.params, &refused);
+  if (is_the_files(result)) return Outcome::kRefused;
+  if (result != status::kSuccess) return failure(result, api.is_supported.name);
+  if (refused != 0) return Outcome::kRefused;
+  GALATEA_TRY(add_state(slot, backend));
+  result = api.decode_on_host.function(handle_, decoders_[backend], slot.states[backend], slot.params,
+                                       slot.stream);
+  if (is_the_files(result)) return Outcome::kFailed;
+  if (result != status::kSuccess) return failure(result, api.decode_on_host.name);
+  return Outcome::kDecoded;
+}
+
+Result<std::unique_ptr<DeviceDecode>> JpegDecoder::begin(const EncodedImage& image) {
+  const Context::Scope scope(*context_);
+  Backend backend = image.entropy_on_device ? kDeviceEntropy : kHostEntropy;
+  for (;;) {
+    GALATEA_ASSIGN(std::unique_ptr<Slot> slot, take_slot());
+    const Result<Outcome> outcome = decode_on_host(image, *slot, backend);
+    if (outcome && *outcome == Outcome::kDecoded)
+      return std::make_unique<Job>(shared_from_this(), std::move(slot), backend);
+    if (outcome && *outcome == Outcome::kRefused)
+      give_back(std::move(slot));
+    else
+      destroy(*slot);
+    if (!outcome) return std::unexpected(outcome.error());
+    if (backend == kHostEntropy) return nullptr;
+    backend = kHostEntropy;
+  }
+}
+
+Status JpegDecoder::run(std::unique_ptr<DeviceDecode>& job, DevicePointer to, int64_t pitch) {
+  auto& own = static_cast<Job&>(*job);
+  const jpeg::Api& api = library_->api();
+  Slot& slot = *own.slot;
+  const jpeg::State state = slot.states[own.backend];
+  jpeg::Image image;
+  image.channel[0] = reinterpret_cast<unsigned char*>(static_cast<uintptr_t>(to));
+  image.pitch[0] = static_cast<size_t>(pitch);
+  GALATEA_TRY(call(api.attach_device, state, buffer_));
+  // From here on the device may be at work on it, also where a call fails.
+  Status status = call(api.transfer, handle_, decoders_[own.backend], state, slot.stream, stream_->handle());
+  if (status)
+    status = call(api.decode_on_device, handle_, decoders_[own.backend], state, &image, stream_->handle());
+  if (!status) {
+    (void)stream_->synchronize();
+    return status;
+  }
+  running_.push_back(std::move(own.slot));
+  job.reset();
+  return {};
+}
+
+Status JpegDecoder::finish() {
+  if (running_.empty()) return {};
+  auto made = Event::create(context_);
+  Status status = made ? made->record(*stream_) : Status(std::unexpected(std::move(made.error())));
+  std::shared_ptr<Event> used;
+  if (status)
+    used = std::make_shared<Event>(std::move(*made));
+  else
+    (void)stream_->synchronize();
+  for (auto& slot : running_) {
+    slot->used = used;
+    give_back(std::move(slot));
+  }
+  running_.clear();
+  return status;
+}
+
+}  // namespace galatea::runtime::cuda

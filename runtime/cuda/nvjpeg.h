@@ -1,0 +1,38 @@
+// nvJPEG, found at run time.
+//
+// Comes in: GALATEA_CUDA_LIBRARY_PATH, the loader's places, the toolkit, the Python package. Goes out: its
+// entry points, or an error that says where it was looked for and how to get it. Nothing links it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "runtime/cuda/nvjpeg_api.h"
+
+namespace galatea::runtime::cuda {
+
+class Nvjpeg {
+ public:
+  static Result<std::shared_ptr<const Nvjpeg>> open();
+  /// The library at this place.
+  static Result<std::shared_ptr<const Nvjpeg>> open_at(void* library, const std::string& path);
+
+  const std::string& path() const { return path_; }
+  std::string version_text() const;  ///< "12.4"
+  const jpeg::Api& api() const { return api_; }
+
+  /// The error of a call that returned `result`; `device` is what it was made for.
+  std::unexpected<Error> failure(jpeg::Status result, const char* entry, std::string_view device) const;
+
+ private:
+  Nvjpeg() = default;
+  Status load(void* library, const std::string& path);
+
+  std::string path_;
+  int major_ = 0, minor_ = 0;
+  jpeg::Api api_;
+};
+
+}  // namespace galatea::runtime::cuda

@@ -1,0 +1,25 @@
+// What the fake nvJPEG offers to tests, beside nvJPEG's own entry points.
+//
+// The library libnvjpeg.so.12 of tests/fake_cuda implements the entry points of runtime/cuda/nvjpeg_api.h by
+// libjpeg-turbo, so that images equal the CPU's bit for bit. The host's part writes pinned memory, the
+// transfer and the device's part are work of the fake driver's streams, done as late as there; the codes of
+// images for the device's Huffman decoder are decoded in that part only. All memory comes from the allocators
+// that it was given. The environment, read when a handle is made: FAKE_NVJPEG_VERSION (12.4); read at each
+// file: FAKE_NVJPEG_REFUSES (parse, support or host: every file of an even number of bytes is refused there).
+#pragma once
+
+#include <cstdint>
+
+struct FakeNvjpegCounters {
+  int64_t calls = 0;                             ///< entry points that can fail
+  int64_t parsed = 0, decoded = 0;               ///< files, images
+  int64_t host_entropy = 0, device_entropy = 0;  ///< of the decoded
+  int64_t live = 0;                              ///< objects of any kind
+};
+
+/// The extra entry points, found with dlsym.
+extern "C" {
+using FakeNvjpegCount = void(FakeNvjpegCounters*);      ///< fake_nvjpeg_count
+using FakeNvjpegReset = void();                         ///< fake_nvjpeg_reset: counts, not objects
+using FakeNvjpegFail = void(int64_t call, int status);  ///< fake_nvjpeg_fail: the n-th call from now; 0: none
+}
