@@ -6,6 +6,7 @@
 #include "compiler/codegen/cuda/emit.h"
 #include "compiler/codegen/cuda/emit_launch.h"
 #include "compiler/codegen/cuda/nvrtc.h"
+#include "compiler/kernel/spread_phases.h"
 #include "runtime/cuda/batch_launch.h"
 #include "tests/cuda/fake_cuda_control.h"
 #include "tests/kernel/fuzz_kernel.h"
@@ -58,7 +59,7 @@ Result<std::vector<LaunchKernel>> kernels(const Module& module) {
   for (const Site& site : sites()) {
     GALATEA_ASSIGN(FunctionHandle function, module.function(site.name));
     out.push_back({function, codegen::num_inputs(site.loops), codegen::can_be_tiled(site.loops),
-                   codegen::may_raise_flags(site.sample.kernel)});
+                   codegen::may_raise_flags(site.sample.kernel), 0, kernel::shares_phases(site.loops)});
   }
   return out;
 }
@@ -77,7 +78,8 @@ Result<std::vector<LaunchKernel>> kernels_of_one_launch(const std::shared_ptr<co
   std::vector<LaunchKernel> out;
   for (const Site& site : sites())
     out.push_back({function, codegen::num_inputs(site.loops), codegen::can_be_tiled(site.loops),
-                   codegen::may_raise_flags(site.sample.kernel), static_cast<int32_t>(out.size())});
+                   codegen::may_raise_flags(site.sample.kernel), static_cast<int32_t>(out.size()),
+                   kernel::shares_phases(site.loops)});
   return out;
 }
 

@@ -11,10 +11,12 @@ namespace galatea::codegen {
 
 namespace {
 
-/// Functions that run a call's part of a block; on the host, phases are loops over its threads.
+/// Functions that run a call's part of a block; on the host, phases are loops over its threads. They are not
+/// inlined: NVRTC takes a fifth less time over ten functions than over one of their size, and a block calls
+/// one once.
 constexpr const char* kArms = R"(#ifdef __CUDACC__
 #define GALATEA_ARM(name) \
-  static __device__ void name(const galatea_call& call, u32 tile, u32 tiles, u8* shared)
+  static __device__ __noinline__ void name(const galatea_call& call, u32 tile, u32 tiles, u8* shared)
 #define GALATEA_RUN(name) name(call, tile, tiles, shared)
 #define GALATEA_ARMS(name, ...)
 #else
