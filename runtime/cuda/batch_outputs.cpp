@@ -112,16 +112,19 @@ Status CudaBatch::upload_fixed(Output& output, std::span<const int> live) {
 /// Whole chunks go up, and samples lie on the device as they do there.
 Status CudaBatch::upload_varying(Output& output, std::span<const int> live) {
   auto& chunks = output.staging->chunks();
-  const int64_t bytes = output.staging->total_bytes();
-  GALATEA_ASSIGN(MemoryBlock block, session_->device_pool()->acquire(bytes, streams().upload));
-  block.also_used_by(streams().compute);
-  DevicePointer next = block.device();
-  give(output, std::move(block));
-  for (Staging::Chunk& chunk : chunks) {
-    chunk.device = next;
-    next += static_cast<DevicePointer>(chunk.used);
-    GALATEA_TRY(upload(chunk.device, chunk.host.host(), chunk.used));
+  // Tried again for want of memory of another output, it has its own already.
+  if (chunks.front().device == 0) {
+    GALATEA_ASSIGN(MemoryBlock block,
+                   session_->device_pool()->acquire(output.staging->total_bytes(), streams().upload));
+    block.also_used_by(streams().compute);
+    DevicePointer next = block.device();
+    give(output, std::move(block));
+    for (Staging::Chunk& chunk : chunks) {
+      chunk.device = next;
+      next += static_cast<DevicePointer>(chunk.used);
+    }
   }
+  for (const Staging::Chunk& chunk : chunks) GALATEA_TRY(upload(chunk.device, chunk.host.host(), chunk.used));
   for (const int slot : live) {
     Room& room = output.rooms[static_cast<size_t>(slot)];
     if (room.maker == Room::Maker::kHost)
