@@ -42,8 +42,8 @@ class Emitter {
     for (const LoopBuffer& buffer : kernel_.buffers) tensors = std::max(tensors, buffer.tensor + 1);
     out_.line(is_arm_ ? fmt::format("GALATEA_ARM({}) {{", name_)
                       : fmt::format("{}({}, {}, {}) {{",
-                                    kernel_.block_bytes ? "GALATEA_TILE_KERNEL" : "GALATEA_KERNEL", name_,
-                                    inputs, tensors - inputs));
+                                    is_made_in_tiles(kernel_) ? "GALATEA_TILE_KERNEL" : "GALATEA_KERNEL",
+                                    name_, inputs, tensors - inputs));
     out_.indent();
     if (!is_arm_) out_.line("GALATEA_SAMPLE");
     out_.line("u32 flags = 0;");

@@ -23,6 +23,9 @@ std::string emit_cuda_arm(const kernel::LoopKernel& loops, const std::string& na
 int num_inputs(const kernel::LoopKernel& loops);
 /// Whether several blocks may share a call: no barrier stands between its loops, or it shares_phases().
 bool can_be_tiled(const kernel::LoopKernel& loops);
+/// Whether blocks make tiles of the output, and nothing else: places and sizes of stages take many registers
+/// then.
+bool is_made_in_tiles(const kernel::LoopKernel& loops);
 /// Whether a call may raise flags (an integer division by zero). Loops divide by extents as well, which
 /// cannot fail, so stages are asked.
 bool may_raise_flags(const kernel::Kernel& kernel);

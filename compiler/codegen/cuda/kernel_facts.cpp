@@ -23,6 +23,8 @@ bool can_be_tiled(const LoopKernel& loops) {
          }) <= 1;
 }
 
+bool is_made_in_tiles(const LoopKernel& loops) { return loops.block_bytes && !shares_phases(loops); }
+
 bool may_raise_flags(const Kernel& kernel) {
   bool found = false;
   const auto look = [&](const Expr& e) {
