@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/source.h"
+#include "compiler/plan/device_branches.h"
 #include "compiler/plan/launches.h"
 #include "runtime/program.h"
 
@@ -19,11 +21,18 @@ struct DeviceReport {
     size_t sites = 0;
     bool spreads = false;        ///< blocks may share a call
     bool shares_phases = false;  ///< and wait for each other there
+    bool guarded = false;        ///< calls of arms among which the GPU chooses
     std::string why;
   };
   struct Transfer {
     std::string what, why;
     uint32_t line = 0;
+  };
+  /// A branch on a condition that the GPU computes.
+  struct Branch {
+    uint32_t line = 0;
+    bool waits = false;
+    std::string why;  ///< it waits
   };
   bool used = false;
   std::string placement;  ///< why nodes are where they are; lines
@@ -31,13 +40,15 @@ struct DeviceReport {
   std::vector<Transfer> uploads;  ///< bytes of the samples
   std::vector<Transfer> once;     ///< uploads of a session, not of a batch
   std::vector<Transfer> downloads;
-  std::vector<Transfer> waits;   ///< where samples wait for the GPU before they go on
+  std::vector<Transfer> waits;  ///< where samples wait for the GPU before they go on
+  std::vector<Branch> branches;
   bool last_waits = false;       ///< a batch is complete when the GPU is done with it
   size_t parameter_uploads = 0;  ///< descriptors, parameters and flags: one copy a round
 };
 
 DeviceReport report_device(const runtime::Program& program, const std::vector<Launch>& launches,
-                           std::string placement);
+                           std::string placement, const std::vector<BranchReport>& branches,
+                           const SourceMap& sources);
 /// For people.
 std::string to_text(const DeviceReport& report);
 std::string to_json(const DeviceReport& report);

@@ -208,9 +208,10 @@ void ShimLibrary::run(const std::string& name, const runtime::KernelCall& call,
     const uint64_t* params;
     uint8_t* scratch;
     uint32_t* status;
-    uint64_t kernel;
+    uint32_t kernel, num_guards;
+    const void* guards;
     uint32_t* counters;
-  } device_call{call.tensors, call.params, call.scratch, call.status, 0, counters.data()};
+  } device_call{call.tensors, call.params, call.scratch, call.status, 0, 0, nullptr, counters.data()};
   using Function = void (*)(const void*, const uint32_t*, uint32_t, uint32_t, int, int);
   const auto function = reinterpret_cast<Function>(dlsym(library_, name.c_str()));
   GALATEA_CHECK(function != nullptr, "no kernel of this name in the shim: " + name);
