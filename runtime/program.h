@@ -153,6 +153,8 @@ class KernelCode {
 };
 /// The function in every cubin.
 inline constexpr const char* kDeviceFunction = "galatea_kernel";
+/// Words by which the blocks of a call wait for each other, where they do: a line of the cache.
+inline constexpr uint32_t kCallCounters = 32;
 /// A kernel of a GPU (compiler/codegen/cuda/device_code.h makes it).
 struct DeviceKernel {
   std::shared_ptr<const std::string> cubin;  ///< null: planned for a machine that is not this one
@@ -160,6 +162,7 @@ struct DeviceKernel {
   bool can_be_tiled = false;                 ///< blocks may share a call
   bool may_fail = false;                     ///< it may raise flags
   int32_t opcode = 0;                        ///< among the kernels of the cubin
+  bool shares_phases = false;                ///< blocks that share a call wait for each other by its counters
 };
 struct ProgramKernel {
   std::string name;

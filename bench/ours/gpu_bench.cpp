@@ -195,8 +195,12 @@ nlohmann::json measure_bandwidth(const GpuChoice& choice, int num_images, double
 
   auto context = require(Context::open(require(Driver::shared()), choice.target->number));
   auto module = require(Module::load(context, *code.cubin));
-  const LaunchKernel launch{require(module->function(codegen::kDeviceFunction)), code.inputs,
-                            code.can_be_tiled, code.may_fail};
+  const LaunchKernel launch{require(module->function(codegen::kDeviceFunction)),
+                            code.inputs,
+                            code.can_be_tiled,
+                            code.may_fail,
+                            0,
+                            code.shares_phases};
   const std::shared_ptr<const Stream> stream = require(Stream::create(context));
   auto device = MemoryPool::make(context, MemoryKind::kDevice);
   BatchLaunch batch(stream, device, MemoryPool::make(context, MemoryKind::kPinned));

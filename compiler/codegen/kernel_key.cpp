@@ -83,12 +83,13 @@ class KeyWriter {
   void write(const kernel::Assign& assign) { number(assign.var), expr(assign.value); }
   void write(const kernel::Store& store) {
     number(store.buffer), expr(store.offset), expr(store.value), number(store.streaming), number(store.add);
+    number(store.combiner), number(store.warp);
   }
   void write(const kernel::If& branch) {
     expr(branch.condition), number(branch.shortcut);
     block(branch.then_body), block(branch.else_body);
   }
-  void write(const kernel::Phase& phase) { block(phase.body); }
+  void write(const kernel::Phase& phase) { number(phase.spread), block(phase.body); }
   void write(const kernel::BandPrepare& prepare) { tables(prepare.tables); }
   void write(const kernel::BandRow& row) {
     tables(row.tables);

@@ -51,7 +51,8 @@ class Interpreter {
 
  private:
   // ---- memory
-  int64_t shared_bytes() { return std::max(integer(kernel_.block_bytes), kSharedBytes); }
+  /// What a block would have: its own memory, or for a call that needs more, scratch.
+  int64_t shared_bytes() { return std::max(integer(kernel_.block_bytes), block_memory(kernel_)); }
   void place_buffers() {
     if (kernel_.block_bytes) shared_.resize(static_cast<size_t>(shared_bytes() + runtime::kBufferPadding));
     for (size_t b = 0; b < kernel_.buffers.size(); ++b) {
@@ -180,8 +181,11 @@ class Interpreter {
                               kernel_.buffers[static_cast<size_t>(node.buffer)].name, offset, m.low, m.high));
     uint8_t* address = m.data + offset * size_of(m.type);
     if (node.add) {
+      const ScalarOp op = node.combiner == Combiner::kSum   ? ScalarOp::kAdd
+                          : node.combiner == Combiner::kMin ? ScalarOp::kMin
+                                                            : ScalarOp::kMax;
       const Cell operands[] = {load_cell(m.type, address), cell};
-      cell = evaluate(ScalarOp::kAdd, m.type, m.type, operands, &status_);
+      cell = evaluate(op, m.type, m.type, operands, &status_);
     }
     store_cell(m.type, address, cell);
   }

@@ -60,6 +60,12 @@ Expr padded_bytes(const Expr& elements, DType type) {
 
 }  // namespace
 
+int64_t block_memory(const LoopKernel& kernel) {
+  if (!kernel.block_bytes) return 0;
+  const bool known = is_const(kernel.block_bytes) && const_value(kernel.block_bytes) <= kSharedBytes;
+  return known ? const_value(kernel.block_bytes) : kSharedBytes;
+}
+
 void for_each_statement(const Block& block, const std::function<void(const Statement&)>& visit) {
   for (const Statement& statement : block) {
     visit(statement);

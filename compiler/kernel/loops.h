@@ -13,15 +13,18 @@
 //   be preceded by others inside one body.
 // - Let defines an immutable variable for the rest of its body; Declare a mutable one; Assign changes it.
 // Inside a kVector loop, variables are per lane.
-// - Store writes buffer[offset] = value (value has the buffer's type); with `add`, buffer[offset] += value,
-// an integer that wraps: iterations of a kGrid loop may add to one element (an atomic operation on a GPU),
-// and a kVector loop holds none. LoadFlat reads. Offsets count elements.
+// - Store writes buffer[offset] = value (value has the buffer's type); with `add`, buffer[offset] is combined
+// with the value by `combiner` (sums wrap): iterations of a kGrid loop may do so to one element (an atomic
+// operation on a GPU), and a kVector loop holds none. With `warp`, the 32 iterations from each multiple of 32
+// on name one element (the loop has whole thirty-twos, from 0): a warp combines their values by shuffles, and
+// one of its threads adds. LoadFlat reads. Offsets count elements.
 // - If: the condition is the same for all lanes (it does not depend on a kVector variable). A shortcut is
 // different: wherever its condition holds, both bodies do the same, and then_body is quicker. Its condition
 // may differ between lanes; a code generator runs then_body if it holds in every lane, else else_body in all.
 // - Phase: on a GPU, a barrier for the threads of the sample stands between top-level phases; in order
-// elsewhere. Phases inside a kTile loop are for the threads of the block that has the tile; they may stand in
-// serial loops and conditions, which are the same for all of these threads.
+// elsewhere. The iterations of a `spread` one may be shared by all blocks of a call, like tiles; any other is
+// one block's. Phases inside a kTile loop are for the threads of the block that has the tile; they may stand
+// in serial loops and conditions, which are the same for all of these threads.
 // - BandRow: one row of a horizontal band over interleaved pixels, the shape worth hand-made vectors:
 //     for c in 0..channels, i in 0..width:
 //       dst[dst_offset + c*dst_plane + i] = f32( Σ_{k=0}^{taps-1} weights[i*taps_stride + k] * src[src_offset
@@ -42,8 +45,8 @@
 // - Loads are safe in every lane below `end` (borders clamp first and select afterwards); masked-off lanes
 // load at most kBufferPadding bytes past the end
 //   of a row of the buffer, so they need a mask only for tensors that the host lends.
-// - With ScheduleOptions::gpu the body is Lets and Phases, or Lets and one kTile loop; a Phase holds Lets and
-// kGrid loops only (no kVector, BandPrepare, BandRow).
+// - With ScheduleOptions::gpu the body is Lets, Phases and kTile loops; a Phase holds Lets and kGrid loops
+// only (no kVector, BandPrepare, BandRow).
 // - Input and output tensors have non-null data even when empty (and kBufferPadding bytes after them).
 #pragma once
 
@@ -64,6 +67,10 @@ enum class BufferKind : uint8_t { kInput, kOutput, kScratch, kShared };
 /// Buffers of kind kShared are views of all of it: who stores what where, offsets say.
 inline constexpr int64_t kSharedBytes = 32768;
 inline constexpr int64_t kSpilledTiles = 8;
+/// Neighbouring threads of a GPU that run together, and hand values to each other.
+inline constexpr int64_t kWarp = 32;
+/// Spread phases and kTile loops of one kernel, at most, where there are other phases.
+inline constexpr int kMostSpread = 15;
 
 struct LoopBuffer {
   std::string name;
@@ -103,6 +110,8 @@ struct Store {
   Expr offset, value;
   bool streaming = false;
   bool add = false;
+  Combiner combiner = Combiner::kSum;
+  bool warp = false;
 };
 struct If {
   Expr condition;
@@ -113,6 +122,7 @@ struct If {
 struct Phase {
   std::string name;
   Block body;
+  bool spread = false;
 };
 /// Tables of one band, made once per call; see the head of this file.
 struct BandTables {
@@ -150,10 +160,13 @@ struct LoopKernel {
   /// Strides of tensors are variables defined on entry: stride_vars[tensor][axis] (or -1 where known to be
   /// implied by density).
   std::vector<std::vector<int>> stride_vars;
-  Expr block_bytes;  ///< over kParam: what a kTile loop's phases need in shared memory; empty: no such loop
+  Expr block_bytes;  ///< over kParam: what kTile loops' phases need in shared memory; empty: no such loop
   Block body;
 };
 
+/// Bytes of shared memory of a block that runs it: what it needs where that is known and little, else
+/// kSharedBytes; 0: it has no tiles.
+int64_t block_memory(const LoopKernel& kernel);
 std::string to_text(const LoopKernel& kernel);
 Status verify(const LoopKernel& kernel);
 /// Bytes of `prepared` as an expression over params; enough for every emitter (see

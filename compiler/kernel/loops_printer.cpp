@@ -36,7 +36,7 @@ class Printer {
 
  private:
   void print_buffer(const LoopBuffer& buffer) {
-    static constexpr const char* kKinds[] = {"input", "output", "scratch"};
+    static constexpr const char* kKinds[] = {"input", "output", "scratch", "shared"};
     std::string text =
         fmt::format("{} {}: {}", kKinds[static_cast<int>(buffer.kind)], buffer.name, short_name(buffer.type));
     if (buffer.kind == BufferKind::kScratch) text += fmt::format("[{}]", show(buffer.elements));
@@ -162,8 +162,10 @@ class Printer {
   void print(const Declare& node) { out_.line(fmt::format("var {} = {}", typed(node.var), show(node.init))); }
   void print(const Assign& node) { out_.line(fmt::format("v{} = {}", node.var, show(node.value))); }
   void print(const Store& node) {
-    out_.line(fmt::format("{}[{}] {} {}{}", buffer_name(node.buffer), show(node.offset),
-                          node.add ? "+=" : "=", show(node.value), node.streaming ? "  // streaming" : ""));
+    static constexpr const char* kCombined[] = {"+=", "min=", "max="};
+    out_.line(fmt::format("{}[{}] {} {}{}{}", buffer_name(node.buffer), show(node.offset),
+                          node.add ? kCombined[static_cast<int>(node.combiner)] : "=", show(node.value),
+                          node.streaming ? "  // streaming" : "", node.warp ? "  // by warps" : ""));
   }
   void print(const If& node) {
     out_.line(fmt::format("{} {} {{", node.shortcut ? "if all lanes" : "if", show(node.condition)));
@@ -175,7 +177,7 @@ class Printer {
     out_.line("}");
   }
   void print(const Phase& node) {
-    out_.line(fmt::format("phase \"{}\" {{", node.name));
+    out_.line(fmt::format("{}phase \"{}\" {{", node.spread ? "spread " : "", node.name));
     print_body(node.body);
     out_.line("}");
   }

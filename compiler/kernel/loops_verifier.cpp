@@ -144,7 +144,12 @@ class Verifier {
     in_tile_ |= tile;
     in_parallel_ |= parallel;
     in_vector_ |= node.role == LoopRole::kVector;
+    // In a tile: its iterations are one block's.
+    if (node.role == LoopRole::kGrid)
+      grid_of_warps_ =
+          in_tile_ && is_const_int(node.begin, 0) && is_const(node.end) && const_value(node.end) % kWarp == 0;
     block(node.body);
+    if (node.role == LoopRole::kGrid) grid_of_warps_ = false;
     if (tile) in_tile_ = false;
     in_parallel_ = saved;
     in_vector_ = saved_vector;
@@ -177,9 +182,11 @@ class Verifier {
     expr(node.offset, DType::kI64, "offset of a store to " + buffer.name);
     expr(node.value, buffer.type, "value stored to " + buffer.name);
     if (!node.add) return;
-    if (buffer.kind != BufferKind::kScratch || is_float(buffer.type) || size_of(buffer.type) < 4)
+    if ((buffer.kind != BufferKind::kScratch && buffer.kind != BufferKind::kShared) ||
+        is_float(buffer.type) || size_of(buffer.type) < 4)
       complain("something added to " + buffer.name + ", which is not scratch of integers of 4 or 8 bytes");
     if (in_vector_) complain("something added to " + buffer.name + " in a vector loop");
+    if (node.warp && !grid_of_warps_) complain("values of warps that are not whole, for " + buffer.name);
   }
   void check(const If& node) {
     expr(node.condition, DType::kBool, "condition");
@@ -190,6 +197,7 @@ class Verifier {
   }
   void check(const Phase& node) {
     if (in_phase_) return complain("a phase inside a phase: " + node.name);
+    if (node.spread && in_tile_) return complain("a spread phase inside a tile: " + node.name);
     in_phase_ = true;
     block(node.body);
     in_phase_ = false;
@@ -218,7 +226,7 @@ class Verifier {
   const LoopKernel& kernel_;
   std::vector<bool> defined_, mutable_, varying_;
   std::vector<int> scope_;
-  bool in_parallel_ = false, in_vector_ = false, in_phase_ = false, in_tile_ = false;
+  bool in_parallel_ = false, in_vector_ = false, in_phase_ = false, in_tile_ = false, grid_of_warps_ = false;
   std::string problem_;
 };
 

@@ -13,6 +13,7 @@
 #include "compiler/kernel/lower_gather.h"
 #include "compiler/kernel/lowering.h"
 #include "compiler/kernel/narrow_integers.h"
+#include "compiler/kernel/spread_phases.h"
 
 namespace galatea::kernel {
 
@@ -296,6 +297,7 @@ LoopKernel lower(const Kernel& kernel, const Schedule& schedule, const ScheduleO
   if (options.gpu && std::any_of(schedule.stages.begin(), schedule.stages.end(), in_tiles))
     if (auto tiles = lowering::Lowering(kernel, schedule, options).run_tiles()) return std::move(*tiles);
   LoopKernel loops = lower_for_channels(kernel, schedule, options);
+  if (options.gpu) spread_phases(loops, options.random_seed);
   if (options.gpu || !options.fuse) return loops;
   const std::optional<SmallNumbers> small = narrow_for_small_numbers(kernel);
   if (!small) return loops;

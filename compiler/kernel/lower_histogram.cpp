@@ -3,7 +3,8 @@
 // Comes in: a histogram stage. Goes out: counts cleared, an element after the other counted into one of a few
 // copies (the next element's bin is often the same, and would wait for the store before), and a map over the
 // bins that adds up the copies and finishes. What no bin takes goes to one more bin behind the others, so
-// that counting needs no branch. On a GPU threads count with atomic additions, copy by copy.
+// that counting needs no branch. On a GPU threads count with atomic additions, copy by copy; few bins are
+// counted in the memory of blocks (lower_grid_statistics.cpp).
 #include <algorithm>
 
 #include "compiler/kernel/lowering.h"
@@ -50,7 +51,7 @@ void Lowering::place_histogram(int s) {
   const auto i = static_cast<size_t>(s);
   const Stage& stage = kernel_.stages[i];
   Counts counts;
-  counts.copies = options_.gpu ? kGridCopies : kCopies;
+  counts.copies = !options_.gpu ? kCopies : copies_in_block(s) > 0 ? slices() : kGridCopies;
   counts.inside = every_value_has_a_bin(stage.body, stage.extents.back());
   counts.bins = top(max(stage.extents.back(), const_int(0)));
   const Expr row = max(stage.extents.back(), const_int(0)) + const_int(counts.inside ? 0 : 1);
@@ -165,8 +166,9 @@ void Lowering::count_rows(int s, const std::vector<Expr>& fixed, Block& out) {
   for (Statement& statement : body) out.push_back(std::move(statement));
 }
 
-/// One thread an element of the box (and of the leading axes, where they are not few).
-void Lowering::count_on_grid(int s, Block& out) {
+/// One thread an element of the box (and of the leading axes, where they are not few). With a `slice`: of
+/// those elements, into copies of the counts in `where`.
+void Lowering::count_on_grid(int s, Block& out, const Expr& slice, const SharedCounts& where) {
   const Stage& stage = kernel_.stages[static_cast<size_t>(s)];
   const auto i = static_cast<size_t>(s);
   std::vector<Env> domain = small_domain(s);
@@ -194,16 +196,23 @@ void Lowering::count_on_grid(int s, Block& out) {
   // The copy is not a constant here: the counts of copy n begin n * (elements of a copy) further on.
   const Counts& counts = *counts_[i];
   const Place& place = *stored_[static_cast<size_t>(counts.stage)];
-  const Expr copy = let_index(v(g) % const_int(counts.copies), 100, body);
+  const Expr copy = let_index(v(g) % const_int(slice ? where.copies : counts.copies), 100, body);
   for (Env env : domain) {
     env.reduce_axes.assign(split, at.end());
     Block one;
     count_elements(s, std::move(env), 0, one);
     auto& store = std::get<Store>(one.back().node);
     store.offset = store.offset + copy * place.strides[0];
+    if (slice) store.buffer = where.buffer;
     for (Statement& statement : one) body.push_back(std::move(statement));
   }
-  push(out, For{g, const_int(0), top(total), LoopRole::kGrid, 1, 1, std::move(body)});
+  Expr begin = const_int(0), end = top(total);
+  if (slice) {
+    const Expr size = top((total + const_int(slices() - 1)) / const_int(slices()));
+    begin = let(min(slice * size, end), out);
+    end = let(min(begin + size, end), out);
+  }
+  push(out, For{g, begin, end, LoopRole::kGrid, 1, 1, std::move(body)});
 }
 
 void Lowering::clear_counts(int s, Block& out) {
@@ -221,15 +230,19 @@ void Lowering::clear_counts(int s, Block& out) {
 void Lowering::emit_histogram(int s, std::vector<Statement>& phases) {
   const auto i = static_cast<size_t>(s);
   const std::string name = kernel_.stages[i].name;
-  Phase clear{name + " clear", {}}, count{name + " count", {}}, last{name, {}};
-  clear_counts(s, clear.body);
-  if (options_.gpu)
-    count_on_grid(s, count.body);
-  else
-    count_rows(s, {}, count.body);
+  Phase clear{name + " clear", {}, false}, count{name + " count", {}, false}, last{name, {}, false};
+  if (options_.gpu && copies_in_block(s) > 0) {
+    emit_sliced_histogram(s, phases);
+  } else {
+    clear_counts(s, clear.body);
+    if (options_.gpu)
+      count_on_grid(s, count.body, {}, {});
+    else
+      count_rows(s, {}, count.body);
+    push(phases, std::move(clear));
+    push(phases, std::move(count));
+  }
   emit_row(counts_[i]->last, std::vector<Expr>(extents_[i].size()), last.body);
-  push(phases, std::move(clear));
-  push(phases, std::move(count));
   push(phases, std::move(last));
 }
 

@@ -11,9 +11,7 @@ namespace galatea::kernel::lowering {
 
 namespace {
 
-constexpr int kLanes = 16;       ///< of the float tree
-constexpr int kGridLanes = 256;  ///< partial results of integers on a GPU
-constexpr int kGridStep = 16;    ///< of them, a thread combines so many
+constexpr int kLanes = 16;  ///< of the float tree
 constexpr int64_t kFewResults = 16;
 
 }  // namespace
@@ -234,28 +232,28 @@ void Lowering::emit_big_reduce(int s, Block& out) {
   for (Statement& statement : body) out.push_back(std::move(statement));
 }
 
-/// Every thread makes a partial result of its own lane; of integers, sixteen threads for each result then
-/// combine sixteen each; last, one thread for each result combines what is left.
+/// The axes of result number `index`.
+Env Lowering::result_axes(int s, Expr index, Block& body) {
+  const std::vector<Expr>& extents = extents_[static_cast<size_t>(s)];
+  Env env;
+  env.axes.assign(extents.size(), const_int(0));
+  for (size_t d = extents.size(); d-- > 0;) {
+    env.axes[d] = d == 0 ? index : let_index(index % extents[d], 100, body);
+    if (d > 0) index = let_index(index / extents[d], 100, body);
+    if (env.axes[d]->kind == ExprKind::kVar)
+      loop_extent_[static_cast<size_t>(env.axes[d]->index)] = extents[d];
+  }
+  return env;
+}
+
+/// Every thread makes a partial result of a lane of the tree; one thread for each result combines them.
 void Lowering::emit_grid_reduce(int s, std::vector<Statement>& phases) {
   const Stage& stage = kernel_.stages[static_cast<size_t>(s)];
-  const int64_t lanes = any_order(stage) ? kGridLanes : kLanes;
+  if (any_order(stage) && !is_bool(stage.accumulator)) return emit_sliced_reduce(s, phases);
+  const int64_t lanes = kLanes;
   int64_t results = 1;
   for (const Expr& extent : stage.extents) results *= const_value(extent);
   const Place part = new_scratch(stage.name + "_lanes", stage.accumulator, const_int(results * lanes));
-  const auto axes_of = [&](Expr index, Block& body) {
-    Env env;
-    env.axes.assign(stage.extents.size(), const_int(0));
-    for (size_t d = stage.extents.size(); d-- > 0;) {
-      if (d == 0)
-        env.axes[d] = index;
-      else
-        env.axes[d] = let_index(index % extents_[static_cast<size_t>(s)][d], 100, body);
-      if (d > 0) index = let_index(index / extents_[static_cast<size_t>(s)][d], 100, body);
-      if (env.axes[d]->kind == ExprKind::kVar)
-        loop_extent_[static_cast<size_t>(env.axes[d]->index)] = extents_[static_cast<size_t>(s)][d];
-    }
-    return env;
-  };
   Expr count = const_int(1);
   for (const Expr& extent : stage.reduce_extents) count = count * top(extent);
   count = top(count);
@@ -265,7 +263,7 @@ void Lowering::emit_grid_reduce(int s, std::vector<Statement>& phases) {
             b = new_loop_var(Expr(), kInnerDepth);
   Block body, step;
   const Expr lane = let_index(v(g) % const_int(lanes), 60, body);
-  Env env = axes_of(let_index(v(g) / const_int(lanes), 60, body), body);
+  Env env = result_axes(s, let_index(v(g) / const_int(lanes), 60, body), body);
   push(body, Declare{acc, neutral(stage)});
   // Elements lane, lane + lanes, …: (count - lane + lanes - 1) / lanes of them.
   const Expr turns = let((max(count - lane, const_int(0)) + const_int(lanes - 1)) / const_int(lanes), body);
@@ -278,43 +276,14 @@ void Lowering::emit_grid_reduce(int s, std::vector<Statement>& phases) {
 
   const int r = new_loop_var(const_int(results), 50);
   Block combined;
-  Env at = axes_of(v(r), combined);
-  Expr sum;
-  std::optional<Phase> step_phase;
-  if (any_order(stage)) {
-    static_assert(kGridLanes == kGridStep * kGridStep);
-    const Expr step_size = const_int(kGridStep);
-    const Place steps = new_scratch(stage.name + "_steps", stage.accumulator, const_int(results * kGridStep));
-    const int t = new_loop_var(Expr(), 50), some = new_var(stage.accumulator),
-              j = new_loop_var(Expr(), kInnerDepth);
-    Block few, add_few;
-    // Neighbouring threads read neighbouring partial results.
-    const Expr from = let((v(t) / step_size) * const_int(kGridLanes) + v(t) % step_size, few);
-    push(few, Declare{some, neutral(stage)});
-    push(add_few, Assign{some, combine(stage, v(some),
-                                       load_flat(part.buffer, stage.accumulator, from + v(j) * step_size))});
-    push(few, For{j, const_int(0), step_size, LoopRole::kSerial, 1, 1, std::move(add_few)});
-    push(few, Store{steps.buffer, v(t), v(some)});
-    step_phase = Phase{stage.name + " steps", {}};
-    push(step_phase->body,
-         For{t, const_int(0), const_int(results * kGridStep), LoopRole::kGrid, 1, 1, std::move(few)});
-    const int whole = new_var(stage.accumulator), i = new_loop_var(Expr(), kInnerDepth);
-    push(combined, Declare{whole, neutral(stage)});
-    Block add;
-    push(add, Assign{whole, combine(stage, v(whole),
-                                    load_flat(steps.buffer, stage.accumulator, v(r) * step_size + v(i)))});
-    push(combined, For{i, const_int(0), step_size, LoopRole::kSerial, 1, 1, std::move(add)});
-    sum = v(whole);
-  } else {
-    std::vector<Expr> parts;
-    for (int64_t i = 0; i < lanes; ++i)
-      parts.push_back(load_flat(part.buffer, stage.accumulator, v(r) * const_int(lanes) + const_int(i)));
-    sum = combine_tree(stage, parts);
-  }
+  const Env at = result_axes(s, v(r), combined);
+  std::vector<Expr> parts;
+  for (int64_t i = 0; i < lanes; ++i)
+    parts.push_back(load_flat(part.buffer, stage.accumulator, v(r) * const_int(lanes) + const_int(i)));
+  const Expr sum = combine_tree(stage, parts);
   store(places_[static_cast<size_t>(s)], at.axes, finish(s, at, sum, nullptr), combined);
   push(total.body, For{r, const_int(0), const_int(results), LoopRole::kGrid, 1, 1, std::move(combined)});
   push(phases, std::move(partial));
-  if (step_phase) push(phases, std::move(*step_phase));
   push(phases, std::move(total));
 }
 

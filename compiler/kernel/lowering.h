@@ -245,6 +245,7 @@ class Lowering {
   void emit_big_reduce(int s, Block& out);
   void emit_lanes_float(int s, const Env& env, const Place& part, Block& out);
   void emit_grid_reduce(int s, std::vector<Statement>& phases);
+  Env result_axes(int s, Expr index, Block& body);
   Expr emit_reduce_element(int s, const Env& env, const DroppedBorders* dropped, Block& out);
   Expr combine(const Stage& stage, const Expr& acc, const Expr& value) const;
   Expr combine_tree(const Stage& stage, std::vector<Expr> lanes) const;
@@ -282,8 +283,23 @@ class Lowering {
   void emit_histogram(int s, std::vector<Statement>& phases);
   void count_rows(int s, const std::vector<Expr>& fixed, Block& out);
   void count_elements(int s, Env env, int64_t copy, Block& out);
-  void count_on_grid(int s, Block& out);
+  /// Where a slice of the elements is counted.
+  struct SharedCounts {
+    int buffer = -1;
+    int64_t copies = 1;
+  };
+  void count_on_grid(int s, Block& out, const Expr& slice, const SharedCounts& where);
   std::vector<Env> small_domain(int s) const;
+
+  // ---- lower_grid_statistics.cpp
+  void emit_sliced_reduce(int s, std::vector<Statement>& phases);
+  void emit_sliced_histogram(int s, std::vector<Statement>& phases);
+  int64_t copies_in_block(int s) const;
+  static int64_t slices();
+  Expr slice_loop(int* tile, int64_t bytes);
+  Place new_shared(const std::string& name, DType type);
+  Phase fill_phase(const std::string& name, int buffer, int64_t count, const Expr& base,
+                   const std::function<Expr(const Expr&)>& value);
 
   // ---- lower_scan.cpp
   void emit_scan(int s, Block& out);

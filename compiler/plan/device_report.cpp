@@ -213,7 +213,9 @@ DeviceReport report_device(const Program& program, const std::vector<Launch>& la
     DeviceReport::LaunchLine& line = out.launches.emplace_back();
     for (int kernel : launch.kernels) {
       line.kernels.push_back(program.kernels[static_cast<size_t>(kernel)].name);
-      line.spreads = line.spreads || program.kernels[static_cast<size_t>(kernel)].device->can_be_tiled;
+      const runtime::DeviceKernel& device = *program.kernels[static_cast<size_t>(kernel)].device;
+      line.spreads = line.spreads || device.can_be_tiled;
+      line.shares_phases = line.shares_phases || device.shares_phases;
     }
     const auto& of_launch = lines[static_cast<int32_t>(number)];
     line.lines.assign(of_launch.begin(), of_launch.end());
@@ -246,6 +248,9 @@ std::string to_text(const DeviceReport& report) {
     out.indent();
     if (!launch.why.empty()) out.line(launch.why);
     out.line(launch.spreads ? "a sample takes as many blocks as its output is worth" : "a block a sample");
+    if (launch.shares_phases)
+      out.line(
+          "where a phase needs all of another, blocks wait for those of their sample that began before them");
     if (launch.guarded) out.line("blocks of an arm that a sample does not take leave at once");
     out.dedent();
   }
@@ -273,6 +278,7 @@ std::string to_json(const DeviceReport& report) {
                         {"lines", launch.lines},
                         {"sites", launch.sites},
                         {"several_blocks_a_sample", launch.spreads},
+                        {"blocks_wait_for_phases", launch.shares_phases},
                         {"chosen_by_gpu", launch.guarded},
                         {"why", launch.why}});
   nlohmann::json branches = nlohmann::json::array();

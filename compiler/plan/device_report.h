@@ -19,8 +19,9 @@ struct DeviceReport {
     std::vector<std::string> kernels;  ///< names
     std::vector<uint32_t> lines;       ///< of the calls, ascending, each once
     size_t sites = 0;
-    bool spreads = false;  ///< blocks may share a call
-    bool guarded = false;  ///< calls of arms among which the GPU chooses
+    bool spreads = false;        ///< blocks may share a call
+    bool shares_phases = false;  ///< and wait for each other there
+    bool guarded = false;        ///< calls of arms among which the GPU chooses
     std::string why;
   };
   struct Transfer {

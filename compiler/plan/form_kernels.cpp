@@ -148,6 +148,14 @@ class Former {
       for (size_t n = 0; n < group.nodes.size(); ++n) {
         const ir::NodeId reader = group.nodes[n];
         for (ir::ValueId input : read_by(reader)) {
+          if (is_view_to_take(group, input)) {
+            group.nodes.push_back(graph_.value(input).node);
+            group.why += fmt::format("{} joins {}: a view of what only this kernel reads\n",
+                                     op::shown_name(*graph_.defining_node(input)),
+                                     op::shown_name(graph_.node(reader)));
+            changed = true;
+            continue;
+          }
           int producer = producing_group(input);
           if (producer < 0 || std::find(joined.begin(), joined.end(), producer) != joined.end()) continue;
           const std::string objection = why_not(input, producer, group);
@@ -170,6 +178,33 @@ class Former {
     }
     for (const auto& [producer, words] : apart) group.why += words;
     GALATEA_CHECK(group.nodes.front() == root);
+  }
+
+  /// A view in the GPU's memory, an element of a mean say, costs nothing, so it has no kernel. Where only
+  /// this kernel reads what it is a view of, it is no reason to make that apart.
+  bool is_view_to_take(const KernelGroup& group, ir::ValueId value) {
+    if (!fuse_ || !group.on_gpu || !is_free_view(group, value)) return false;
+    const ir::ValueId source = graph_.defining_node(value)->inputs.front();
+    const int producer = producing_group(source);
+    if (producer < 0 || out_.groups[static_cast<size_t>(producer)].block != group.block) return false;
+    if (!out_.groups[static_cast<size_t>(producer)].on_gpu) return false;
+    if (std::any_of(group.nodes.begin(), group.nodes.end(),
+                    [&](ir::NodeId reader) { return steers(value, reader); }))
+      return false;
+    const std::vector<ir::NodeId>& readers = readers_[source];
+    return readers.size() == uses_[source] && std::all_of(readers.begin(), readers.end(), [&](ir::NodeId id) {
+             return std::find(group.nodes.begin(), group.nodes.end(), id) != group.nodes.end() ||
+                    is_free_view(group, graph_.node(id).outputs.front());
+           });
+  }
+  bool is_free_view(const KernelGroup& group, ir::ValueId value) const {
+    const ir::Node* node = graph_.defining_node(value);
+    if (!node || node->block != group.block) return false;
+    const ir::NodeId id = graph_.value(value).node;
+    return out_.of_node[id] < 0 &&
+           std::find(group.nodes.begin(), group.nodes.end(), id) == group.nodes.end() &&
+           placement_.on_gpu(id) && is_movable_view(id) && table_.lowering(id).native_scalars.empty() &&
+           node->inputs.size() == 1 && only_group_reads(group, value);
   }
 
   uint32_t uses_in(const KernelGroup& group, ir::ValueId value) const {

@@ -10,7 +10,7 @@ namespace galatea::runtime::cuda {
 namespace {
 
 // What kernels are compiled against: galatea_call, galatea_guard and galatea_tensor of the prelude.
-static_assert(sizeof(DeviceCall) == 48 && sizeof(DeviceGuard) == 16 &&
+static_assert(sizeof(DeviceCall) == 56 && sizeof(DeviceGuard) == 16 &&
               sizeof(KernelTensor) == 8 + 2 * 8 * kMaxRank);
 
 int64_t aligned(int64_t bytes) {
@@ -72,11 +72,19 @@ void BatchLaunch::add_call(int32_t site, int32_t sample, std::span<const LaunchT
 
 uint32_t BatchLaunch::count_tiles(const Call& call, const LaunchKernel& kernel) const {
   if (!kernel.is_tiled || static_cast<size_t>(kernel.inputs) >= call.num_tensors) return 1;
-  const KernelTensor& output = tensors_[call.first_tensor + static_cast<size_t>(kernel.inputs)].view;
-  int64_t volume = 1;
-  for (int d = 0; d < kMaxRank && output.extents[d] > 0; ++d) volume *= output.extents[d];
+  const auto volume = [&](size_t t) {
+    const KernelTensor& tensor = tensors_[call.first_tensor + t].view;
+    int64_t elements = 1;
+    for (int d = 0; d < kMaxRank && tensor.extents[d] > 0; ++d) elements *= tensor.extents[d];
+    return elements;
+  };
+  // What blocks share of several phases is the work on the largest tensor: a mean has a small output.
+  int64_t largest = volume(static_cast<size_t>(kernel.inputs));
+  for (size_t t = 0; kernel.shares_phases && t < call.num_tensors; ++t)
+    largest = std::max(largest, volume(t));
   constexpr int64_t kTile = kThreads * kElementsPerThread;
-  return static_cast<uint32_t>(std::clamp<int64_t>((volume + kTile - 1) / kTile, 1, 1 << 16));
+  return static_cast<uint32_t>(
+      std::clamp<int64_t>((largest + kTile - 1) / kTile, 1, kernel.shares_phases ? kMostSharing : 1 << 16));
 }
 
 BatchLaunch::Plan BatchLaunch::plan(std::span<const LaunchKernel> kernels) {
@@ -88,7 +96,9 @@ BatchLaunch::Plan BatchLaunch::plan(std::span<const LaunchKernel> kernels) {
     int64_t scratch = 0;
     for (; group.end < calls_.size() && calls_[group.end].site == calls_[begin].site; ++group.end) {
       scratch += aligned(calls_[group.end].scratch_bytes);
-      if (kernels[static_cast<size_t>(calls_[group.end].kernel)].may_fail) ++out.num_status;
+      const LaunchKernel& kernel = kernels[static_cast<size_t>(calls_[group.end].kernel)];
+      if (kernel.may_fail) ++out.num_status;
+      if (kernel.shares_phases) out.num_counters += kCallCounters;
     }
     out.scratch_bytes = std::max(out.scratch_bytes, scratch);
     group.blocks_offset = take(out.bytes, bytes_of<uint32_t>(group.end - begin + 1));
@@ -100,6 +110,7 @@ BatchLaunch::Plan BatchLaunch::plan(std::span<const LaunchKernel> kernels) {
   out.params = take(out.bytes, bytes_of<uint64_t>(params_.size()));
   out.guards = take(out.bytes, bytes_of<DeviceGuard>(guards_.size()));
   out.status = take(out.bytes, bytes_of<uint32_t>(out.num_status));
+  out.counters = take(out.bytes, bytes_of<uint32_t>(out.num_counters));
   for (Upload& upload : uploads_) upload.offset = take(out.bytes, upload.bytes + kBufferPadding);
   return out;
 }
@@ -113,6 +124,8 @@ LaunchedBatch BatchLaunch::fill(Plan& plan, std::span<const LaunchKernel> kernel
   if (!params_.empty()) std::memcpy(host + plan.params, params_.data(), params_.size() * sizeof(uint64_t));
   if (!guards_.empty()) std::memcpy(host + plan.guards, guards_.data(), guards_.size() * sizeof(DeviceGuard));
   std::memset(host + plan.status, 0, plan.num_status * sizeof(uint32_t));
+  // Zero with every upload: no kernel has to leave them so.
+  std::memset(host + plan.counters, 0, plan.num_counters * sizeof(uint32_t));
   auto* tensors = reinterpret_cast<KernelTensor*>(host + plan.tensors);
   for (size_t t = 0; t < tensors_.size(); ++t) {
     tensors[t] = tensors_[t].view;
@@ -123,6 +136,7 @@ LaunchedBatch BatchLaunch::fill(Plan& plan, std::span<const LaunchKernel> kernel
     tensors[t].data = reinterpret_cast<void*>(base + static_cast<uint64_t>(upload.offset) + within);
   }
   auto* calls = reinterpret_cast<DeviceCall*>(host + plan.calls);
+  uint64_t next_counters = base + static_cast<uint64_t>(plan.counters);
   for (Group& group : plan.groups) {
     auto* first_blocks = reinterpret_cast<uint32_t*>(host + group.blocks_offset);
     uint64_t next_scratch = scratch;
@@ -142,6 +156,8 @@ LaunchedBatch BatchLaunch::fill(Plan& plan, std::span<const LaunchKernel> kernel
       calls[c].kernel = static_cast<uint32_t>(kernel.opcode);
       calls[c].num_guards = static_cast<uint32_t>(call.num_guards);
       calls[c].guards = base + static_cast<uint64_t>(plan.guards) + call.first_guard * sizeof(DeviceGuard);
+      calls[c].counters = kernel.shares_phases ? next_counters : 0;
+      if (kernel.shares_phases) next_counters += kCallCounters * sizeof(uint32_t);
       if (!kernel.may_fail) continue;
       calls[c].status = base + static_cast<uint64_t>(plan.status) + out.may_fail_.size() * sizeof(uint32_t);
       out.may_fail_.push_back({call.site, call.sample, call.location, 0});

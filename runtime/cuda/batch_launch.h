@@ -13,6 +13,7 @@
 #include "runtime/cuda/memory_pool.h"
 #include "runtime/cuda/streams.h"
 #include "runtime/kernel_abi.h"
+#include "runtime/program.h"
 
 namespace galatea::runtime::cuda {
 
@@ -26,16 +27,18 @@ struct DeviceCall {
   uint64_t tensors = 0, params = 0, scratch = 0, status = 0;
   uint32_t kernel = 0;  ///< where one function holds several: which
   uint32_t num_guards = 0;
-  uint64_t guards = 0;  ///< blocks of a call one of whose guards does not hold leave at once
+  uint64_t guards = 0;    ///< blocks of a call one of whose guards does not hold leave at once
+  uint64_t counters = 0;  ///< kCallCounters words, zero when the launch begins
 };
 
 /// What stands at a call site.
 struct LaunchKernel {
   FunctionHandle function = nullptr;
   int inputs = 0;
-  bool is_tiled = false;  ///< blocks may share a call (codegen::can_be_tiled)
-  bool may_fail = false;  ///< it may raise flags
-  int32_t opcode = 0;     ///< among the kernels of the function
+  bool is_tiled = false;       ///< blocks may share a call (codegen::can_be_tiled)
+  bool may_fail = false;       ///< it may raise flags
+  int32_t opcode = 0;          ///< among the kernels of the function
+  bool shares_phases = false;  ///< blocks that share a call have counters to wait for each other by
 };
 
 /// A tensor of a call. In memory of the device, or in bytes of the host that go up with the batch.
@@ -78,6 +81,8 @@ class BatchLaunch {
   static constexpr int kThreads = 256;
   /// Elements of the output for one thread, where calls are tiled.
   static constexpr int64_t kElementsPerThread = 8;
+  /// Blocks of a call that wait for each other: no more than keep a large GPU busy with a batch.
+  static constexpr int64_t kMostSharing = 128;
 
   BatchLaunch(std::shared_ptr<const Stream> stream, std::shared_ptr<MemoryPool> device,
               std::shared_ptr<MemoryPool> pinned)
@@ -121,9 +126,9 @@ class BatchLaunch {
   /// Where everything lies in the copy.
   struct Plan {
     std::vector<Group> groups;
-    int64_t calls = 0, tensors = 0, params = 0, guards = 0, status = 0, bytes = 0;
+    int64_t calls = 0, tensors = 0, params = 0, guards = 0, status = 0, counters = 0, bytes = 0;
     int64_t scratch_bytes = 0;  ///< sites follow each other, so that the largest need serves all
-    size_t num_status = 0;
+    size_t num_status = 0, num_counters = 0;
   };
 
   Plan plan(std::span<const LaunchKernel> kernels);

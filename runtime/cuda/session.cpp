@@ -62,6 +62,7 @@ Status CudaSession::load_kernels() {
     launch.is_tiled = kernel.device->can_be_tiled;
     launch.may_fail = kernel.device->may_fail;
     launch.opcode = kernel.device->opcode;
+    launch.shares_phases = kernel.device->shares_phases;
     kernels_.push_back(launch);
   }
   return {};

@@ -97,7 +97,9 @@ TEST_F(DeviceCodes, SayWhatALaunchHasToKnow) {
   const LoopKernel loops = lower_verified(sums, {.gpu = true});
   auto code = compiler.compile(std::vector<codegen::KernelJob>{{&sums, &loops}});
   ASSERT_TRUE(code) << code.error().message();
-  EXPECT_FALSE((*code)[0].can_be_tiled);  // partial sums come first
+  EXPECT_TRUE((*code)[0].can_be_tiled);  // partial sums come first, and blocks wait for them
+  EXPECT_TRUE((*code)[0].shares_phases);
+  EXPECT_FALSE((*codes)[0].shares_phases);
 }
 
 TEST_F(DeviceCodes, RefusedTextIsSaved) {

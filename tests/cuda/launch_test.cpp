@@ -7,6 +7,7 @@
 #include "compiler/codegen/cuda/emit.h"
 #include "compiler/codegen/cuda/emit_launch.h"
 #include "compiler/codegen/cuda/nvrtc.h"
+#include "compiler/kernel/spread_phases.h"
 #include "runtime/cuda/batch_launch.h"
 #include "tests/cuda/fake_cuda_control.h"
 #include "tests/kernel/fuzz_kernel.h"
@@ -59,7 +60,7 @@ Result<std::vector<LaunchKernel>> kernels(const Module& module) {
   for (const Site& site : sites()) {
     GALATEA_ASSIGN(FunctionHandle function, module.function(site.name));
     out.push_back({function, codegen::num_inputs(site.loops), codegen::can_be_tiled(site.loops),
-                   codegen::may_raise_flags(site.sample.kernel)});
+                   codegen::may_raise_flags(site.sample.kernel), 0, kernel::shares_phases(site.loops)});
   }
   return out;
 }
@@ -78,7 +79,8 @@ Result<std::vector<LaunchKernel>> kernels_of_one_launch(const std::shared_ptr<co
   std::vector<LaunchKernel> out;
   for (const Site& site : sites())
     out.push_back({function, codegen::num_inputs(site.loops), codegen::can_be_tiled(site.loops),
-                   codegen::may_raise_flags(site.sample.kernel), static_cast<int32_t>(out.size())});
+                   codegen::may_raise_flags(site.sample.kernel), static_cast<int32_t>(out.size()),
+                   kernel::shares_phases(site.loops)});
   return out;
 }
 
@@ -315,10 +317,13 @@ TEST(BatchLaunch, LargeCallsAreTiledWhereTheyMay) {
   ASSERT_TRUE(module) << module.error().message();
   auto all = kernels(**module);
   ASSERT_TRUE(all);
-  int tiled = 0, whole = 0;
-  for (const LaunchKernel& kernel : *all) (kernel.is_tiled ? tiled : whole) += 1;
-  EXPECT_GT(tiled, 5);
-  EXPECT_GT(whole, 5);
+  // Some in one phase, some in several, for which blocks wait for each other.
+  int apart = 0, shared = 0, whole = 0;
+  for (const LaunchKernel& kernel : *all)
+    (kernel.shares_phases ? shared : kernel.is_tiled ? apart : whole) += 1;
+  EXPECT_GT(apart, 5);
+  EXPECT_GT(shared, 5);
+  EXPECT_EQ(whole, 0);
 }
 
 TEST(BatchLaunch, NothingToDoTakesNoCall) {

@@ -106,8 +106,8 @@ const Compiled& compiled(const std::string& name) {
   at->second.gpu = {name,
                     {name},
                     nullptr,
-                    std::make_shared<runtime::DeviceKernel>(
-                        runtime::DeviceKernel{code.cubin, code.inputs, code.can_be_tiled, code.may_fail})};
+                    std::make_shared<runtime::DeviceKernel>(runtime::DeviceKernel{
+                        code.cubin, code.inputs, code.can_be_tiled, code.may_fail, 0, code.shares_phases})};
   at->second.scratch = layout_scratch(loops).bytes;
   return at->second;
 }

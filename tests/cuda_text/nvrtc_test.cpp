@@ -12,6 +12,7 @@
 #include "compiler/codegen/cuda/emit_launch.h"
 #include "compiler/codegen/cuda/nvrtc.h"
 #include "compiler/codegen/parallel.h"
+#include "compiler/kernel/spread_phases.h"
 #include "tests/cuda_text/example_kernels.h"
 
 namespace galatea::testing {
@@ -60,7 +61,9 @@ TEST(CudaText, IsCompiledForOldAndNewArchitectures) {
       EXPECT_LE(f.local, f.shared > 0 ? kMostLocal : 64) << where;
       EXPECT_GT(f.code, 100) << where;
       const auto number = static_cast<size_t>(std::stoi(f.function.substr(f.function.rfind('_') + 1)));
-      EXPECT_EQ(f.shared > 0, static_cast<bool>(job.example->kernels[number].block_bytes)) << where;
+      const kernel::LoopKernel& loops = job.example->kernels[number];
+      EXPECT_GE(f.shared, kernel::block_memory(loops)) << where;
+      EXPECT_EQ(f.shared > 0, loops.block_bytes || kernel::shares_phases(loops)) << where;
       if (print)
         fmt::print("{:>7} {:4} registers {:6} shared {:4} local {:7} code  {} ({})\n",
                    fmt::format("sm_{}", job.architecture), f.registers, f.shared, f.local, f.code,

@@ -1,4 +1,5 @@
 // One launch: its blocks one after the other, by the code that the fake NVRTC made of the kernel's text.
+#include <algorithm>
 #include <set>
 
 #include "runtime/cuda/batch_launch.h"
@@ -50,6 +51,13 @@ bool note_uses(State& state, const Launch& launch, const Stream::Operation& oper
     for (int t = 0; t < inputs + outputs; ++t) look(tensors[t].data, t >= inputs, "a tensor");
     if (calls[c].scratch) look(at<void>(calls[c].scratch), true, "scratch");
     if (calls[c].status) look(at<void>(calls[c].status), true, "status");
+    if (!calls[c].counters) continue;
+    look(at<void>(calls[c].counters), true, "counters");
+    const auto* counters = at<uint32_t>(calls[c].counters);
+    if (fine && std::any_of(counters, counters + runtime::kCallCounters, [](uint32_t n) { return n != 0; })) {
+      state.complain("a call begins with counters that are not zero");
+      return false;
+    }
   }
   return fine;
 }

@@ -69,6 +69,14 @@ TEST(GpuCounts, RandAugmentOfTwo) {
   expect_launches(training(std::string("    image = rand_augment(image, n=2, m=9)\n") + kNormalize), 3);
 }
 
+/// The centre of a contrast is made of single elements of a mean, whose number only the data tells.
+TEST(GpuCounts, RandAugmentOfPicturesOfAnyChannels) {
+  std::string text = training(std::string("    image = rand_augment(image, n=2, m=9)\n") + kNormalize);
+  const std::string rgb = "types.RGB";
+  text.replace(text.find(rgb), rgb.size(), "types.ANY_DATA");
+  expect_launches(text, 3);
+}
+
 TEST(GpuCounts, RandAugmentOfThree) {
   expect_launches(training(std::string("    image = rand_augment(image, n=3, m=15)\n") + kNormalize), 4);
 }

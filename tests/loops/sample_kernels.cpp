@@ -156,6 +156,31 @@ SampleKernel resize_u8(bool chw, int channels) {
   return {k, resize_params()};
 }
 
+SampleKernel nearest_rows(int channels) {
+  Kernel k;
+  k.name = "nearest_rows";
+  add_params(k, {{"in_h", DType::kI64}, {"w", DType::kI64}, {"out_h", DType::kI64}, {"scale", DType::kF64}});
+  const Expr c = const_int(channels);
+  k.inputs.push_back({"image", DType::kU8, {i64(0), i64(1), c}, 2});
+  k.stages.push_back(first_table("row", i64(2), param(3, DType::kF64), const_float(0, DType::kF64)));
+  k.stages.push_back(map("weights", DType::kF32, {const_int(3)},
+                         convert(axis(0) + const_int(1), DType::kF32) * const_float(0.25)));
+  k.stages.push_back(
+      band("across", DType::kF32, {i64(0), i64(1), c}, 1, DType::kF32, axis(1) - const_int(1), const_int(3),
+           of(1, DType::kF32, {tap()}),
+           in(0, DType::kU8, {axis(0), axis(1) - const_int(1) + tap(), axis(2)}, Border::kClamp), Expr()));
+  const Expr row = convert(of(0, DType::kI32, {axis(0)}), DType::kI64);
+  k.stages.push_back(map("down", DType::kF32, {i64(2), i64(1), c},
+                         of(2, DType::kF32, {row, axis(1), axis(2)}, Border::kClamp)));
+  k.outputs.push_back({3, {0, 1, 2}, false, 3});
+  std::vector<std::vector<uint64_t>> params;
+  for (const auto& [ih, w, oh] : std::vector<std::tuple<int64_t, int64_t, int64_t>>{
+           {40, 70, 66}, {300, 33, 64}, {1000, 40, 35}, {1, 5, 40}, {50, 8, 0}})
+    params.push_back({bits(ih), bits(w), bits(oh),
+                      bits(static_cast<double>(ih) / static_cast<double>(std::max<int64_t>(oh, 1)))});
+  return {k, params};
+}
+
 SampleKernel resize_f32(int channels) {
   Kernel k =
       resize_base(DType::kF32, channels, saturate(accumulator(DType::kF32), DType::kI16), DType::kI16, true);
@@ -382,6 +407,48 @@ SampleKernel reductions(DType type, DType accumulator_type, Combiner combiner) {
   return {k, {{5, 7}, {1, 1}, {33, 3}, {2, 40}, {0, 4}, {3, 0}}};
 }
 
+SampleKernel equalized() {
+  Kernel k;
+  k.name = "equalized";
+  add_params(k, {{"h", DType::kI64}, {"w", DType::kI64}});
+  const Expr three = const_int(3), bins = const_int(256);
+  k.inputs.push_back({"image", DType::kU8, {i64(0), i64(1), three}, 2});
+  const auto bin_of = [](Expr value) { return convert(std::move(value), DType::kI64); };
+  Stage counts;
+  counts.form = StageForm::kHistogram;
+  counts.name = "counts";
+  counts.type = counts.accumulator = DType::kI32;
+  counts.extents = {three, bins};
+  counts.reduce_extents = {i64(0), i64(1)};
+  counts.body = bin_of(in(0, DType::kU8, {reduce_axis(0), reduce_axis(1), axis(0)}));
+  k.stages.push_back(counts);
+  Stage below;
+  below.form = StageForm::kScan;
+  below.name = "below";
+  below.type = below.accumulator = DType::kI32;
+  below.extents = {three, bins};
+  below.scan_axis = 1;
+  below.body = of(0, DType::kI32, {axis(0), axis(1)});
+  k.stages.push_back(below);
+  Stage least;
+  least.form = StageForm::kReduce;
+  least.name = "least";
+  least.type = least.accumulator = DType::kU8;
+  least.combiner = Combiner::kMin;
+  least.reduce_extents = {i64(0), i64(1), three};
+  least.body = in(0, DType::kU8, {reduce_axis(0), reduce_axis(1), reduce_axis(2)});
+  k.stages.push_back(least);
+  const Expr pixel = in(0, DType::kU8, {axis(0), axis(1), axis(2)});
+  const Expr rank = of(1, DType::kI32, {axis(2), bin_of(pixel)});
+  const Expr all = convert(max(i64(0) * i64(1), const_int(1)), DType::kF32);
+  k.stages.push_back(map("equal", DType::kU8, {i64(0), i64(1), three},
+                         saturate(convert(rank, DType::kF32) * const_float(255) / all -
+                                      convert(of(2, DType::kU8, {}), DType::kF32),
+                                  DType::kU8)));
+  k.outputs.push_back({3, {0, 1, 2}, true, 3});
+  return {k, {{5, 7}, {1, 1}, {33, 3}, {2, 40}, {0, 4}, {90, 61}}};
+}
+
 SampleKernel resize_read_backwards() {
   SampleKernel out = resize_u8(true, 3);
   Stage& h = out.kernel.stages[4];
@@ -531,6 +598,7 @@ std::vector<std::pair<std::string, SampleKernel>> tiled_kernels() {
   out.emplace_back("tiles_of_gaussian_clamp", windows(gaussian(Border::kClamp, 1)));
   out.emplace_back("tiles_of_gaussian_constant", windows(gaussian(Border::kConstant, 3)));
   out.emplace_back("tiles_of_window", std::move(known));
+  out.emplace_back("tiles_of_nearest_rows", nearest_rows(3));
   return out;
 }
 
@@ -557,6 +625,8 @@ std::vector<std::pair<std::string, SampleKernel>> sample_kernels() {
   out.emplace_back("horizontal_only", horizontal_only());
   out.emplace_back("flip_view", flip_view());
   out.emplace_back("sum_u16", reductions(DType::kU16, DType::kU64, Combiner::kSum));
+  out.emplace_back("max_u8", reductions(DType::kU8, DType::kU8, Combiner::kMax));
+  out.emplace_back("equalized", equalized());
   out.emplace_back("warp", warp());
   out.emplace_back("warp_linear_filled", warp_linear(DType::kU8, true));
   out.emplace_back("warp_linear_edge", warp_linear(DType::kU8, false));

@@ -20,7 +20,9 @@ struct SampleKernel {
 SampleKernel resize_u8(bool chw, int channels);
 /// The same, where the vertical band reads its rows backwards.
 SampleKernel resize_read_backwards();
-/// The same over f32 pixels.
+/// Rows by a table, one for each row of the output: what one row needs is known, what several need is not.
+SampleKernel nearest_rows(int channels);
+/// The same resize over f32 pixels.
 SampleKernel resize_f32(int channels);
 /// An image on a larger canvas, or cut off by a smaller one.
 SampleKernel padded();
@@ -36,6 +38,9 @@ SampleKernel colour_matrix();
 SampleKernel broadcast();
 /// Sums, minima and maxima over everything, per channel, per row.
 SampleKernel reductions(DType type, DType accumulator, kernel::Combiner combiner);
+/// Pixels by the rank of their colour in the whole image, less its darkest: statistics between the reader of
+/// an image and its writer.
+SampleKernel equalized();
 /// A horizontal band that is itself the output, as u8.
 SampleKernel horizontal_only();
 /// Pixels whose distance and direction only the call knows, into pixels and planes.

@@ -100,6 +100,14 @@ TEST(Tiles, OfAWindowOfKnownSizeTakeNoMoreThanTheyNeed) {
   }
 }
 
+TEST(Tiles, OfAFewRowsHaveTheMemoryThatTheyAreCutFor) {
+  // A row's need is a number and small; as many rows as fit into all of it are made at once.
+  const LoopKernel loops = lower_verified(nearest_rows(3).kernel, kGpu);
+  ASSERT_TRUE(is_const(loops.block_bytes));
+  EXPECT_EQ(const_value(loops.block_bytes), kSharedBytes);
+  EXPECT_EQ(stages_in_tiles(nearest_rows(3).kernel), 3);
+}
+
 TEST(Tiles, AreNotMadeWhereTheyWouldMissOrRepeatWork) {
   // Nothing is kept.
   EXPECT_EQ(stages_in_tiles(brightness().kernel), 0);

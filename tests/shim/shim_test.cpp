@@ -57,7 +57,7 @@ TEST(Shim, TextOnTheHostEqualsStages) {
       const auto expected = run_stages(p.sample.kernel, params, k + 1);
       for (const codegen::ShimOptions& options :
            {codegen::ShimOptions{1, false}, codegen::ShimOptions{32, false}, codegen::ShimOptions{33, true},
-            codegen::ShimOptions{8, true, 3}}) {
+            codegen::ShimOptions{8, true, 3}, codegen::ShimOptions{256, false, 5}}) {
         if (options.tiles > 1 && !codegen::can_be_tiled(p.loops)) continue;
         Arena arena(p.sample.kernel, params, k + 1);
         (*library)->run(
@@ -94,7 +94,8 @@ TEST(Shim, RandomKernelsEqualStages) {
           runtime::KernelCall with_scratch = call;
           with_scratch.scratch =
               reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~uintptr_t{63});
-          (*library)->run("fuzz_" + std::to_string(seed), with_scratch, {17, seed % 2 == 0});
+          const uint32_t tiles = codegen::can_be_tiled(kernel) ? 1 + static_cast<uint32_t>(seed % 4) : 1;
+          (*library)->run("fuzz_" + std::to_string(seed), with_scratch, {17, seed % 2 == 0, tiles});
         }};
     if (auto mismatch = find_mismatch(c, backend)) ADD_FAILURE() << *mismatch << "\n" << describe(c);
   }
@@ -110,6 +111,29 @@ TEST(Shim, TextIsCompiledOnce) {
   ASSERT_TRUE(second) << second.error().message();
   EXPECT_TRUE((*second)->from_cache());
 }
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+/// A build with sanitizers has the kernels under them too.
+TEST(Shim, TextIsUnderTheSanitizersOfTheBuild) {
+  auto library = codegen::ShimLibrary::compile(
+      "GALATEA_KERNEL(overrun, 0, 0) {\n"
+      "  GALATEA_SAMPLE\n"
+      "  GALATEA_SHARED(16)\n"
+      "  shared[16 + call.params[0]] = 1;\n"
+      "  if (shared[16 + call.params[0]] != 0) GALATEA_OR(call.status, 1u);\n"
+      "}\n");
+  if (!library && library.error().kind == ErrorKind::kSystem) GTEST_SKIP() << library.error().message();
+  ASSERT_TRUE(library) << library.error().message();
+  const uint64_t number = 3;
+  uint32_t status = 0;
+  runtime::KernelCall call;
+  call.params = &number;
+  call.status = &status;
+  EXPECT_DEATH((*library)->run("overrun", call), "AddressSanitizer|out of bounds");
+}
+#endif
+#endif
 
 TEST(Shim, MissingCompilerIsNamed) {
   const char* before = std::getenv("GALATEA_CXX");

@@ -11,6 +11,7 @@
 #include "compiler/codegen/cuda/emit_launch.h"
 #include "compiler/codegen/kernel_key.h"
 #include "compiler/codegen/parallel.h"
+#include "compiler/kernel/spread_phases.h"
 
 namespace galatea::codegen {
 
@@ -36,6 +37,8 @@ LoopKernel without_names(LoopKernel loops) {
 }
 
 }  // namespace
+
+static_assert(runtime::kCallCounters > kernel::kMostSpread + 1, "a counter a step, and one for parts");
 
 struct DeviceCompiler::Wanted {
   std::string name;  ///< the first kernel's, for errors
@@ -138,7 +141,8 @@ Result<std::vector<DeviceCode>> DeviceCompiler::compile(std::span<const KernelJo
               can_be_tiled(*jobs[k].loops),
               may_raise_flags(*jobs[k].kernel),
               code[k].from_cache,
-              code[k].seconds};
+              code[k].seconds,
+              kernel::shares_phases(*jobs[k].loops)};
   return out;
 }
 
@@ -148,6 +152,7 @@ std::shared_ptr<const runtime::DeviceKernel> describe_device_kernel(const kernel
   out.inputs = num_inputs(loops);
   out.can_be_tiled = can_be_tiled(loops);
   out.may_fail = may_raise_flags(kernel);
+  out.shares_phases = kernel::shares_phases(loops);
   return std::make_shared<const runtime::DeviceKernel>(std::move(out));
 }
 

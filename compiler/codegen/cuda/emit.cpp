@@ -8,14 +8,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <set>
 #include <unordered_map>
 
 #include "base/text_writer.h"
+#include "compiler/codegen/cuda/scalar_text.h"
 #include "compiler/codegen/cuda/wide_loops.h"
-#include "compiler/kernel/lowering.h"
+#include "compiler/kernel/spread_phases.h"
 #include "runtime/kernel_abi.h"
 
 namespace galatea::codegen {
@@ -23,10 +23,6 @@ namespace galatea::codegen {
 namespace {
 
 using namespace kernel;
-
-std::string c_type(DType type) { return std::string(short_name(type)); }
-/// bool lies in memory as a byte.
-std::string memory_type(DType type) { return is_bool(type) ? "u8" : c_type(type); }
 
 std::string identifier(const std::string& name) {
   std::string out;
@@ -46,8 +42,8 @@ class Emitter {
     for (const LoopBuffer& buffer : kernel_.buffers) tensors = std::max(tensors, buffer.tensor + 1);
     out_.line(is_arm_ ? fmt::format("GALATEA_ARM({}) {{", name_)
                       : fmt::format("{}({}, {}, {}) {{",
-                                    kernel_.block_bytes ? "GALATEA_TILE_KERNEL" : "GALATEA_KERNEL", name_,
-                                    inputs, tensors - inputs));
+                                    is_made_in_tiles(kernel_) ? "GALATEA_TILE_KERNEL" : "GALATEA_KERNEL",
+                                    name_, inputs, tensors - inputs));
     out_.indent();
     if (!is_arm_) out_.line("GALATEA_SAMPLE");
     out_.line("u32 flags = 0;");
@@ -60,7 +56,10 @@ class Emitter {
           out_.line(
               fmt::format("const i64 v{} = call.tensors[{}].strides[{}];", kernel_.stride_vars[t][d], t, d));
     emit_shared_buffers();
-    block(kernel_.body);
+    if (const std::vector<SharedStep> steps = shared_steps(kernel_); !steps.empty())
+      emit_steps(steps);
+    else
+      block(kernel_.body);
     out_.line("if (flags != 0 && call.status) GALATEA_OR(call.status, flags);");
     out_.dedent();
     out_.line("}");
@@ -157,30 +156,6 @@ class Emitter {
   }
 
   // ---- expressions
-  static std::string constant_text(const ExprNode& e) {
-    const DType type = e.type;
-    if (is_bool(type)) return e.value.bits != 0 ? "true" : "false";
-    if (type == DType::kF16) return fmt::format("f16{{{}}}", e.value.bits);
-    if (is_float(type)) {
-      const double number = cell_to_double(type, e.value);
-      const bool single = type == DType::kF32;
-      if (!std::isfinite(number))
-        return single ? fmt::format("galatea_f32({:#x}u)", e.value.bits)
-                      : fmt::format("galatea_f64({:#x}ull)", e.value.bits);
-      std::string text = single ? fmt::format("{:.9g}", number) : fmt::format("{:.17g}", number);
-      if (text.find_first_of(".e") == std::string::npos) text += ".0";
-      return (number < 0 || std::signbit(number) ? "(" + text : text) + (single ? "f" : "") +
-             (number < 0 || std::signbit(number) ? ")" : "");
-    }
-    if (type == DType::kU64) return fmt::format("{}ull", e.value.bits);
-    if (type == DType::kU32) return fmt::format("{}u", e.value.bits);
-    const int64_t number = cell_to_int(type, e.value);
-    if (type == DType::kI64 && number == INT64_MIN) return "(-9223372036854775807ll - 1)";
-    if (type == DType::kI64) return number < 0 ? fmt::format("({}ll)", number) : fmt::format("{}ll", number);
-    return fmt::format("({}){}", c_type(type),
-                       number < 0 ? fmt::format("({}ll)", number) : fmt::format("{}", number));
-  }
-
   /// An offset or loop bound: no wrapping to think of.
   std::string index(const Expr& e) {
     if (e->kind == ExprKind::kConst) return fmt::format("{}", const_value(e));
@@ -195,6 +170,13 @@ class Emitter {
     return value(e);
   }
 
+  /// An offset into a buffer. In a block's memory it fits in 32 bits, and so do all of its summands modulo
+  /// 2^32: told so, the compiler keeps sizes and places of a tile's stages in half as many registers.
+  std::string place(int buffer, const Expr& offset) {
+    const bool small = kernel_.buffers[static_cast<size_t>(buffer)].kind == BufferKind::kShared;
+    return small ? fmt::format("(i32)({})", index(offset)) : index(offset);
+  }
+
   std::string value(const Expr& e) {
     if (const auto named = names_.find(e.get()); named != names_.end()) return named->second;
     switch (e->kind) {
@@ -206,7 +188,7 @@ class Emitter {
         return fmt::format("v{}", e->index);
       case ExprKind::kLoadFlat: {
         if (const auto wide = wide_loads_.find(e.get()); wide != wide_loads_.end()) return wide->second;
-        const std::string element = fmt::format("{}[{}]", buffer_name(e->index), index(e->args[0]));
+        const std::string element = fmt::format("{}[{}]", buffer_name(e->index), place(e->index, e->args[0]));
         return is_bool(e->type) ? "(" + element + " != 0)" : element;
       }
       case ExprKind::kPhilox:
@@ -264,40 +246,6 @@ class Emitter {
     return text + ")";
   }
 
-  static std::string conversion(const ExprNode& e, DType from, std::string text) {
-    const DType to = e.type;
-    if (to == from) return text;
-    const bool nearest = e.op == ScalarOp::kSaturate;
-    if (from == DType::kF16) {
-      text = fmt::format("galatea_single({})", text);
-      from = DType::kF32;
-      if (to == from) return text;
-    }
-    if (to == DType::kF16)
-      return from == DType::kF32 ? fmt::format("galatea_half({})", text)
-                                 : fmt::format("galatea_half((f32){})", text);
-    if (is_bool(to)) return fmt::format("({} != 0)", text);
-    if (is_float(to)) return fmt::format("({}){}", c_type(to), text);
-    if (is_float(from))
-      return fmt::format("galatea_{}<{}>({})", nearest ? "nearest" : "truncate", c_type(to), text);
-    if (nearest && !is_bool(from)) return fmt::format("galatea_clamped<{}>({})", c_type(to), text);
-    return fmt::format("({}){}", c_type(to), text);
-  }
-
-  static std::string bitcast(DType to, DType from, const std::string& text) {
-    if (to == from) return text;
-    if (is_bool(to)) return fmt::format("({} != 0)", text);
-    std::string bits = text;
-    if (from == DType::kF16)
-      bits = fmt::format("{}.bits", text);
-    else if (is_float(from))
-      bits = fmt::format("galatea_bits({})", text);
-    if (to == DType::kF16) return fmt::format("f16{{(u16){}}}", bits);
-    if (to == DType::kF32) return fmt::format("galatea_f32((u32){})", bits);
-    if (to == DType::kF64) return fmt::format("galatea_f64((u64){})", bits);
-    return fmt::format("({}){}", c_type(to), bits);
-  }
-
   // ---- statements
   void block(const Block& statements) {
     for (const Statement& statement : statements)
@@ -311,6 +259,36 @@ class Emitter {
   }
   DType type_of(int variable) const { return kernel_.var_types[static_cast<size_t>(variable)]; }
 
+  /// Blocks take parts of one step after the other. Who takes a part of a step waits for the step before it,
+  /// whose parts are all in the hands of blocks that run already: so nobody waits for a block that has not
+  /// begun.
+  void emit_steps(const std::vector<SharedStep>& steps) {
+    for (const Statement& statement : kernel_.body)
+      if (const auto* let = std::get_if<Let>(&statement.node)) emit(*let);
+    out_.line(fmt::format("GALATEA_PARTS({}) {{", steps.size()));
+    out_.indent();
+    out_.line("GALATEA_TAKE");
+    for (size_t k = 0; k < steps.size(); ++k) {
+      const SharedStep& step = steps[k];
+      out_.line(fmt::format("if (step_number == {}) {{", k));
+      out_.indent();
+      if (k > 0) out_.line(fmt::format("GALATEA_AWAIT({})", k));
+      if (step.spread) std::visit([&](const auto& node) { emit(node); }, step.spread->node);
+      if (!step.alone.empty() || k + 1 < steps.size()) {
+        out_.line(fmt::format("GALATEA_LAST({}) {{", k + 1));
+        out_.indent();
+        for (const Phase* phase : step.alone) emit(*phase, "GALATEA_BLOCK_PHASE");
+        out_.line(fmt::format("GALATEA_DONE({})", k + 1));
+        out_.dedent();
+        out_.line("}");
+      }
+      out_.dedent();
+      out_.line("}");
+    }
+    out_.dedent();
+    out_.line("}");
+  }
+
   void emit(const For& node) {
     GALATEA_CHECK(node.role != LoopRole::kVector, "loops for a CPU given to the CUDA emitter");
     if (node.role == LoopRole::kTile) {
@@ -321,6 +299,15 @@ class Emitter {
       return;
     }
     if (const auto wide = in_tile_ ? std::nullopt : plan_wide(kernel_, node)) return emit_wide(node, *wide);
+    if (node.role == LoopRole::kGrid) grid_ = &node;
+    if (in_tile_ && node.role == LoopRole::kGrid && is_const_int(node.begin, 0)) {
+      // Elements of a tile are counted in one register.
+      out_.line(fmt::format("GALATEA_SMALL_GRID(v{}, {}) {{", node.var, index(node.end)));
+      out_.indent();
+      out_.line(fmt::format("const i64 v{0} = n_v{0};", node.var));
+      out_.dedent();
+      return body(node.body);
+    }
     if (node.role == LoopRole::kGrid)
       out_.line(fmt::format("GALATEA_GRID(v{}, {}, {}) {{", node.var, index(node.begin), index(node.end)));
     else
@@ -416,12 +403,22 @@ class Emitter {
   }
   void emit(const Assign& node) { out_.line(fmt::format("v{} = {};", node.var, value(node.value))); }
   void emit(const Store& node) {
-    if (node.add) {
-      out_.line(fmt::format("GALATEA_ADD(&{}[{}], {});", buffer_name(node.buffer), index(node.offset),
-                            value(node.value)));
+    if (node.add && (node.warp || node.combiner != Combiner::kSum)) {
+      static constexpr const char* kNames[] = {"galatea_sum", "galatea_least", "galatea_most"};
+      const std::string what = fmt::format("{}, &{}[{}]", kNames[static_cast<int>(node.combiner)],
+                                           buffer_name(node.buffer), place(node.buffer, node.offset));
+      out_.line(node.warp ? fmt::format("GALATEA_BY_WARP(warps{0}, {1}, v{0}, {2})", grid_->var, what,
+                                        value(node.value))
+                          : fmt::format("GALATEA_COMBINE({}, {});", what, value(node.value)));
       return;
     }
-    out_.line(fmt::format("{}[{}] = {};", buffer_name(node.buffer), index(node.offset), value(node.value)));
+    if (node.add) {
+      out_.line(fmt::format("GALATEA_ADD(&{}[{}], {});", buffer_name(node.buffer),
+                            place(node.buffer, node.offset), value(node.value)));
+      return;
+    }
+    out_.line(fmt::format("{}[{}] = {};", buffer_name(node.buffer), place(node.buffer, node.offset),
+                          value(node.value)));
   }
   void emit(const If& node) {
     out_.line(fmt::format("if ({}) {{", value(node.condition)));
@@ -429,8 +426,18 @@ class Emitter {
     body(node.then_body, "} else {");
     body(node.else_body);
   }
-  void emit(const Phase& node) {
-    out_.line(fmt::format("{}  // {}", in_tile_ ? "GALATEA_BLOCK_PHASE" : "GALATEA_PHASE", node.name));
+  void emit(const Phase& node) { emit(node, in_tile_ ? "GALATEA_BLOCK_PHASE" : "GALATEA_PHASE"); }
+  void emit(const Phase& node, const char* begin) {
+    // On the host, where values of warps wait for each other.
+    for_each_statement(node.body, [&](const Statement& statement) {
+      const auto* loop = std::get_if<For>(&statement.node);
+      if (!loop || loop->role != LoopRole::kGrid) return;
+      for (const Statement& inner : loop->body)
+        if (const auto* store = std::get_if<Store>(&inner.node); store && store->warp)
+          out_.line(fmt::format("GALATEA_WARPS(warps{}, {}, {})", loop->var, c_type(store->value.type()),
+                                const_value(loop->end)));
+    });
+    out_.line(fmt::format("{}  // {}", begin, node.name));
     body(node.body, "GALATEA_END_PHASE");
   }
   void emit(const BandPrepare&) { GALATEA_CHECK(false, "loops for a CPU given to the CUDA emitter"); }
@@ -442,6 +449,7 @@ class Emitter {
   TextWriter out_;
   std::unordered_map<const ExprNode*, std::string> names_;
   bool in_tile_ = false;
+  const For* grid_ = nullptr;                                    ///< the loop that is being written
   std::unordered_map<const ExprNode*, std::string> wide_loads_;  ///< what is in registers already
 };
 
@@ -450,37 +458,6 @@ class Emitter {
 std::string emit_cuda(const LoopKernel& loops, const std::string& name) { return Emitter(loops, name).run(); }
 std::string emit_cuda_arm(const LoopKernel& loops, const std::string& name) {
   return Emitter(loops, name, true).run();
-}
-
-int64_t block_memory(const LoopKernel& loops) {
-  if (!loops.block_bytes) return 0;
-  const bool known = is_const(loops.block_bytes) && const_value(loops.block_bytes) <= kSharedBytes;
-  return known ? const_value(loops.block_bytes) : kSharedBytes;
-}
-
-int num_inputs(const LoopKernel& loops) {
-  int count = 0;
-  for (const LoopBuffer& buffer : loops.buffers)
-    if (buffer.kind == BufferKind::kInput) count = std::max(count, buffer.tensor + 1);
-  return count;
-}
-
-bool can_be_tiled(const LoopKernel& loops) {
-  return loops.block_bytes ||
-         std::count_if(loops.body.begin(), loops.body.end(), [](const Statement& statement) {
-           return std::holds_alternative<Phase>(statement.node);
-         }) <= 1;
-}
-
-bool may_raise_flags(const Kernel& kernel) {
-  bool found = false;
-  const auto look = [&](const Expr& e) {
-    const bool divides = e->kind == ExprKind::kOp && (e->op == ScalarOp::kDiv || e->op == ScalarOp::kRem);
-    found = found || (divides && !is_float(e->type));
-  };
-  for (const Stage& stage : kernel.stages)
-    lowering::for_each_stage_expr(stage, [&](const Expr& e) { for_each_node(e, look); });
-  return found;
 }
 
 }  // namespace galatea::codegen

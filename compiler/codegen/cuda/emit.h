@@ -19,12 +19,13 @@ const std::string& cuda_prelude();
 std::string emit_cuda(const kernel::LoopKernel& loops, const std::string& name);
 /// The same as a function that a kernel for several (emit_launch.h) runs for a call.
 std::string emit_cuda_arm(const kernel::LoopKernel& loops, const std::string& name);
-/// Bytes of shared memory of a block that runs it; 0: none.
-int64_t block_memory(const kernel::LoopKernel& loops);
 /// Tensors of a call that are read; those behind them are written.
 int num_inputs(const kernel::LoopKernel& loops);
-/// Whether several blocks may share a call: no barrier stands between its loops.
+/// Whether several blocks may share a call: no barrier stands between its loops, or it shares_phases().
 bool can_be_tiled(const kernel::LoopKernel& loops);
+/// Whether blocks make tiles of the output, and nothing else: places and sizes of stages take many registers
+/// then.
+bool is_made_in_tiles(const kernel::LoopKernel& loops);
 /// Whether a call may raise flags (an integer division by zero). Loops divide by extents as well, which
 /// cannot fail, so stages are asked.
 bool may_raise_flags(const kernel::Kernel& kernel);

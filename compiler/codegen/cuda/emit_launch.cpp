@@ -11,11 +11,13 @@ namespace galatea::codegen {
 
 namespace {
 
-/// Functions that run a call's part of a block; on the host, phases are loops over its threads.
+/// Functions that run a call's part of a block; on the host, phases are loops over its threads. They are not
+/// inlined: NVRTC takes a fifth less time over ten functions than over one of their size, and a block calls
+/// one once.
 constexpr const char* kArms = R"(#ifdef __CUDACC__
 #define GALATEA_ARM(name) \
-  static __device__ void name(const galatea_call& call, u32 tile, u32 tiles, u8* shared)
-#define GALATEA_RUN(name) name(call, tile, tiles, shared)
+  static __device__ __noinline__ void name(const galatea_call& call, u32 tile, u32 tiles, u8* shared)
+#define GALATEA_RUN(name) name(calls[number], tile, tiles, shared)
 #define GALATEA_ARMS(name, ...)
 #else
 #define GALATEA_ARM(name) \
@@ -48,7 +50,11 @@ std::string emit_cuda_launch(std::span<const kernel::LoopKernel* const> kernels,
   int64_t memory = 0;
   for (const kernel::LoopKernel* loops : kernels) memory = std::max(memory, block_memory(*loops));
   out += fmt::format("{}({}, 0, 0) {{\n  GALATEA_SAMPLE\n",
-                     memory > 0 ? "GALATEA_TILE_KERNEL" : "GALATEA_KERNEL", name);
+                     std::any_of(kernels.begin(), kernels.end(),
+                                 [](const kernel::LoopKernel* loops) { return is_made_in_tiles(*loops); })
+                         ? "GALATEA_TILE_KERNEL"
+                         : "GALATEA_KERNEL",
+                     name);
   out += memory > 0 ? fmt::format("  GALATEA_SHARED({})\n", memory) : "  u8* const shared = 0;\n";
   out += "  switch (call.kernel) {\n";
   for (size_t k = 0; k < kernels.size(); ++k)

@@ -30,6 +30,7 @@ struct galatea_guard { const u8* flag; u64 wanted; };
 struct galatea_call {
   const galatea_tensor* tensors; const u64* params; u8* scratch; u32* status;
   u32 kernel, num_guards; const galatea_guard* guards;
+  u32* counters;
 };
 
 // A launch runs many calls. Call k has the blocks first_blocks[k] up to first_blocks[k + 1], its tiles.
@@ -47,6 +48,37 @@ struct galatea_call {
 #define GALATEA_UNROLL _Pragma("unroll")
 #define GALATEA_ROLLED _Pragma("unroll 1")
 #define GALATEA_END_PHASE } __syncthreads();
+// Steps of a call that its blocks share. Counter 0 numbers the parts in the order in which running blocks take them;
+// counter k, from 0 to tiles + 1, how many are done with step k - 1, and the one that goes on alone after it.
+#define GALATEA_TAKE \
+  __shared__ u32 taken, before; \
+  __syncthreads(); \
+  if (threadIdx.x == 0) taken = atomicAdd(call.counters, 1u); \
+  __syncthreads(); \
+  const u32 step_number = taken / tiles, tile = taken % tiles;
+// Acquires what all blocks have released with the counter.
+#define GALATEA_AWAIT(k) \
+  if (threadIdx.x == 0) { \
+    while (*(volatile u32*)(call.counters + (k)) != tiles + 1) galatea_nap(); \
+    __threadfence(); \
+  } \
+  __syncthreads();
+#define GALATEA_LAST(k) \
+  __threadfence(); \
+  __syncthreads(); \
+  if (threadIdx.x == 0) before = atomicAdd(call.counters + (k), 1u); \
+  __syncthreads(); \
+  if (before == tiles - 1) __threadfence(); \
+  if (before == tiles - 1)
+#define GALATEA_DONE(k) \
+  __threadfence(); \
+  __syncthreads(); \
+  if (threadIdx.x == 0) atomicAdd(call.counters + (k), 1u);
+static __device__ inline void galatea_nap() {
+#if __CUDA_ARCH__ >= 700
+  __nanosleep(100);
+#endif
+}
 #define GALATEA_SHARED(bytes) __shared__ __align__(16) u8 shared[bytes];
 #define GALATEA_OR(address, flags) atomicOr(address, flags)
 #define GALATEA_ADD(address, value) galatea_atomic_add(address, value)
@@ -55,6 +87,23 @@ static __device__ inline void galatea_atomic_add(u32* a, u32 value) { atomicAdd(
 static __device__ inline void galatea_atomic_add(u64* a, u64 value) { atomicAdd((unsigned long long*)a, value); }
 static __device__ inline void galatea_atomic_add(i64* a, i64 value) {
   atomicAdd((unsigned long long*)a, (unsigned long long)value);
+}
+#define GALATEA_MEMBER static __device__ __forceinline__
+// Values that threads combine in one element: first those of a warp, then one of its threads adds.
+#define GALATEA_WARPS(name, T, count)
+#define GALATEA_BY_WARP(name, op, address, iteration, value) { \
+    const auto all = galatea_over_warp<op>(value); \
+    if ((threadIdx.x & 31u) == 0) galatea_combine(op(), address, all); \
+  }
+#define GALATEA_COMBINE(op, address, value) galatea_combine(op(), address, value)
+struct galatea_sum;
+struct galatea_least;
+struct galatea_most;
+template <typename T> GALATEA_INLINE void galatea_combine(const galatea_sum&, T* a, T value) { galatea_atomic_add(a, value); }
+template <typename T> GALATEA_INLINE void galatea_combine(const galatea_least&, T* a, T value) { atomicMin(a, value); }
+template <typename T> GALATEA_INLINE void galatea_combine(const galatea_most&, T* a, T value) { atomicMax(a, value); }
+template <typename T> GALATEA_INLINE T galatea_shuffle_down(T value, int distance) {
+  return __shfl_down_sync(0xffffffffu, value, distance);
 }
 GALATEA_INLINE f32 galatea_fma(f32 a, f32 b, f32 c) { return __fmaf_rn(a, b, c); }
 GALATEA_INLINE f64 galatea_fma(f64 a, f64 b, f64 c) { return __fma_rn(a, b, c); }
@@ -99,7 +148,35 @@ GALATEA_INLINE f64 galatea_fmod(f64 a, f64 b) { return fmod(a, b); }
 #define GALATEA_BLOCK_PHASE for (int turn = 0; turn < threads; ++turn) { \
   const i64 thread = galatea_thread(turn, threads, permuted), step = threads;
 #define GALATEA_END_PHASE }
+// Blocks run one after the other: what a block would wait for is done, or nobody will ever do it.
+#define GALATEA_TAKE \
+  const u32 taken = (*call.counters)++, step_number = taken / tiles; \
+  const u32 tile = permuted ? tiles - 1 - taken % tiles : taken % tiles;
+#define GALATEA_AWAIT(k) if (call.counters[k] != tiles + 1) __builtin_trap();
+#define GALATEA_LAST(k) if (call.counters[k]++ == tiles - 1)
+#define GALATEA_DONE(k) ++call.counters[k];
 #define GALATEA_SHARED(bytes) alignas(16) u8 shared[bytes]; __builtin_memset(shared, 0xa5, bytes);
+#define GALATEA_MEMBER static inline
+// A warp is 32 iterations of its loop. Whoever comes last has the values of all and does what the warp would do.
+template <typename T> struct galatea_lanes { T of[32]; };
+template <typename T, int count> struct galatea_warps {
+  galatea_lanes<T> lanes[count / 32];
+  u32 arrived[count / 32] = {};
+  bool put(i64 iteration, T value) {
+    lanes[iteration / 32].of[iteration % 32] = value;
+    return ++arrived[iteration / 32] == 32;
+  }
+};
+#define GALATEA_WARPS(name, T, count) galatea_warps<T, count> name;
+#define GALATEA_BY_WARP(name, op, address, iteration, value) \
+  if (name.put(iteration, value)) \
+    GALATEA_COMBINE(op, address, galatea_over_warp<op>(name.lanes[(iteration) / 32]).of[0]);
+#define GALATEA_COMBINE(op, address, value) (*(address) = op::of(*(address), value))
+template <typename T> GALATEA_INLINE galatea_lanes<T> galatea_shuffle_down(const galatea_lanes<T>& a, int distance) {
+  galatea_lanes<T> out;
+  for (int i = 0; i < 32; ++i) out.of[i] = a.of[i + distance < 32 ? i + distance : i];
+  return out;
+}
 #define GALATEA_OR(address, flags) (*(address) |= (flags))
 #define GALATEA_ADD(address, value) (*(address) += (value))
 GALATEA_INLINE i64 galatea_thread(int turn, int threads, int permuted) {
@@ -144,8 +221,10 @@ constexpr const char* kScalars = R"(
   const galatea_call call = calls[number]; \
   if (!galatea_runs(call)) return; \
   const u32 tile = GALATEA_BLOCK - first_blocks[number], tiles = first_blocks[number + 1] - first_blocks[number];
+#define GALATEA_PARTS(steps) for (u32 turn_of_block = 0; turn_of_block < (steps); ++turn_of_block)
 #define GALATEA_TILES(v, end) for (i64 v = tile < blocks ? (i64)tile : (i64)(end); v < (end); v += blocks)
 #define GALATEA_WIDE_GRID(v, width, end) for (i64 v = thread * (width); v < (end); v += step * (width))
+#define GALATEA_SMALL_GRID(v, end) for (i32 n_##v = (i32)thread, e_##v = (i32)(end); n_##v < e_##v; n_##v += (i32)step)
 #define GALATEA_GRID(v, begin, end) for (i64 v = (begin) + thread; v < (end); v += step)
 // Calls of an arm have guards: a sample that went another way, as the GPU has found, has nothing to do here.
 GALATEA_INLINE bool galatea_runs(const galatea_call& call) {
@@ -227,6 +306,23 @@ GALATEA_INLINE f32 galatea_neg(f32 a) { return -a; }
 GALATEA_INLINE f64 galatea_neg(f64 a) { return -a; }
 GALATEA_INLINE f32 galatea_abs(f32 a) { return galatea_fabs(a); }
 GALATEA_INLINE f64 galatea_abs(f64 a) { return galatea_fabs(a); }
+
+// What threads combine. The first lane gets what all 32 hold together.
+struct galatea_sum { template <typename T> GALATEA_MEMBER T of(T a, T b) { return galatea_add(a, b); } };
+struct galatea_least { template <typename T> GALATEA_MEMBER T of(T a, T b) { return galatea_min(a, b); } };
+struct galatea_most { template <typename T> GALATEA_MEMBER T of(T a, T b) { return galatea_max(a, b); } };
+#ifndef __CUDACC__
+template <typename Op, typename T> GALATEA_INLINE galatea_lanes<T> galatea_of(galatea_lanes<T> a, galatea_lanes<T> b) {
+  for (int i = 0; i < 32; ++i) a.of[i] = Op::of(a.of[i], b.of[i]);
+  return a;
+}
+#endif
+template <typename Op, typename T> GALATEA_INLINE T galatea_of(T a, T b) { return Op::of(a, b); }
+template <typename Op, typename T> GALATEA_INLINE T galatea_over_warp(T value) {
+  GALATEA_UNROLL for (int distance = 16; distance > 0; distance /= 2)
+    value = galatea_of<Op>(value, galatea_shuffle_down(value, distance));
+  return value;
+}
 
 // Limits of integer types; `past` is the power of two above the largest value.
 template <typename T> struct galatea_limits;

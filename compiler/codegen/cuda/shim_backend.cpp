@@ -8,7 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -64,6 +66,21 @@ int run_program(const std::vector<std::string>& words, const fs::path& log) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+// A build with sanitizers has the text built with them as well, by its own compiler, whose run-time library
+// it shares.
+#ifndef GALATEA_SHIM_COMPILER
+#define GALATEA_SHIM_COMPILER ""
+#define GALATEA_SHIM_SANITIZERS
+#endif
+std::string shim_compiler() {
+  const std::string_view own = GALATEA_SHIM_COMPILER;
+  return own.empty() || std::getenv("GALATEA_CXX") ? setting("GALATEA_CXX") : std::string(own);
+}
+std::vector<std::string> shim_flags() {
+  // A kernel is called by its address, without the types that only its text has.
+  return {GALATEA_SHIM_SANITIZERS};
+}
+
 constexpr const char* kNoCompilerHelp = "install a C++ compiler, or name one with GALATEA_CXX";
 
 /// Compiles into a file of this process's own, then moves it into place: others may do the same at the same
@@ -72,12 +89,24 @@ Status compile_file(const std::string& text, const fs::path& library) {
   const std::string own = fmt::format("{}.{}", library.string(), getpid());
   const fs::path source = own + ".cpp", object = own + ".so", log = own + ".log";
   std::ofstream(source, std::ios::binary) << text;
-  const std::string compiler = setting("GALATEA_CXX");
-  const int status = run_program({compiler, "-std=c++17", "-O1", "-w", "-fPIC", "-shared", "-fwrapv",
-                                  "-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing",
-                                  "-fvisibility=hidden", "-o", object.string(), source.string()},
-                                 log);
-  const std::string words = read_file(log);
+  const std::string compiler = shim_compiler();
+  std::vector<std::string> words = {compiler,
+                                    "-std=c++17",
+                                    "-O1",
+                                    "-w",
+                                    "-fPIC",
+                                    "-shared",
+                                    "-fwrapv",
+                                    "-ffp-contract=off",
+                                    "-fno-math-errno",
+                                    "-fno-strict-aliasing",
+                                    "-fvisibility=hidden",
+                                    "-o",
+                                    object.string(),
+                                    source.string()};
+  for (std::string& flag : shim_flags()) words.push_back(std::move(flag));
+  const int status = run_program(words, log);
+  const std::string complaints = read_file(log);
   std::error_code ignored;
   fs::remove(source, ignored);
   fs::remove(log, ignored);
@@ -88,7 +117,7 @@ Status compile_file(const std::string& text, const fs::path& library) {
         kNoCompilerHelp);
   if (status != 0)
     return make_error(ErrorKind::kInternal, "",
-                      fmt::format("{} refuses the CUDA text:\n{}", compiler, words.substr(0, 4000)));
+                      fmt::format("{} refuses the CUDA text:\n{}", compiler, complaints.substr(0, 4000)));
   fs::rename(object, library, ignored);
   if (ignored)
     return make_error(ErrorKind::kSystem, "",
@@ -145,7 +174,9 @@ Result<ShimFile> compile_shim_file(const std::string& text) {
     return make_error(ErrorKind::kSystem, "",
                       fmt::format("cannot make the folder {}: {}", folder.string(), error.message()),
                       "set GALATEA_CACHE_DIR to a folder that can be written");
-  const uint64_t low = hash_text(setting("GALATEA_CXX"), hash_text(text, 14695981039346656037U)),
+  std::string by = shim_compiler();
+  for (const std::string& flag : shim_flags()) by += " " + flag;
+  const uint64_t low = hash_text(by, hash_text(text, 14695981039346656037U)),
                  high = hash_text(text, low * 31 + 7);
   const fs::path file = folder / fmt::format("{:016x}{:016x}.so", low, high);
   const bool from_cache = fs::exists(file, error) && setting_bool("GALATEA_CACHE");
@@ -170,13 +201,24 @@ ShimLibrary::~ShimLibrary() {
 
 void ShimLibrary::run(const std::string& name, const runtime::KernelCall& call,
                       const ShimOptions& options) const {
-  using Function = void (*)(const runtime::KernelCall*, const uint32_t*, uint32_t, uint32_t, int, int);
+  std::array<uint32_t, runtime::kCallCounters> counters{};
+  // galatea_call of the prelude.
+  const struct {
+    const runtime::KernelTensor* tensors;
+    const uint64_t* params;
+    uint8_t* scratch;
+    uint32_t* status;
+    uint32_t kernel, num_guards;
+    const void* guards;
+    uint32_t* counters;
+  } device_call{call.tensors, call.params, call.scratch, call.status, 0, 0, nullptr, counters.data()};
+  using Function = void (*)(const void*, const uint32_t*, uint32_t, uint32_t, int, int);
   const auto function = reinterpret_cast<Function>(dlsym(library_, name.c_str()));
   GALATEA_CHECK(function != nullptr, "no kernel of this name in the shim: " + name);
   const uint32_t first_blocks[] = {0, options.tiles};
   for (uint32_t turn = 0; turn < options.tiles; ++turn)
-    function(&call, first_blocks, 1, options.permuted ? options.tiles - 1 - turn : turn, options.threads,
-             options.permuted ? 1 : 0);
+    function(&device_call, first_blocks, 1, options.permuted ? options.tiles - 1 - turn : turn,
+             options.threads, options.permuted ? 1 : 0);
 }
 
 Result<std::unique_ptr<KernelBackend>> make_shim_backend() {

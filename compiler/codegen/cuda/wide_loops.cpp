@@ -13,6 +13,10 @@ using namespace kernel;
 constexpr int64_t kRunBytes = 16;       ///< of the widest element type, a thread
 constexpr int64_t kMostScale = 4;       ///< elements of a step: channels
 constexpr size_t kMostStatements = 48;  ///< they stand in the text twice
+// Copies of a body cost registers and NVRTC's time (of a warp sixteen copies take four times as long as
+// four); and whoever computes much is not waiting for stores. A word a thread is a line a warp.
+constexpr int64_t kMostOperations = 384;  ///< of all copies together
+constexpr int64_t kLeastBytes = 4;
 
 class Planner {
  public:
@@ -41,6 +45,8 @@ class Planner {
     for (const WideRun& run : wide_.runs)
       widest = std::max<int64_t>(widest, size_of(kernel_.buffers[static_cast<size_t>(run.buffer)].type));
     wide_.width = kRunBytes / widest;
+    const int64_t operations = count_operations();
+    while (wide_.width * operations > kMostOperations && wide_.width * widest > kLeastBytes) wide_.width /= 2;
     return std::move(wide_);
   }
 
@@ -83,6 +89,21 @@ class Planner {
     if (e->kind == ExprKind::kLoadFlat) return true;
     if (e->kind == ExprKind::kVar) return varying_[static_cast<size_t>(e->index)];
     return std::any_of(e->args.begin(), e->args.end(), [&](const Expr& arg) { return varies(arg); });
+  }
+
+  /// Of one element.
+  int64_t count_operations() const {
+    std::set<const ExprNode*> seen;
+    int64_t count = 0;
+    for (size_t i = 0; i < loop_.body.size(); ++i) {
+      if (wide_.once[i]) continue;
+      for_each_expr(loop_.body[i], [&](const Expr& e) {
+        for_each_node(e, [&](const Expr& node) {
+          if (node->kind == ExprKind::kOp && seen.insert(node.get()).second) ++count;
+        });
+      });
+    }
+    return count;
   }
 
   void look(const Expr& e) {

@@ -421,6 +421,7 @@ void FunctionEmitter::emit_store(const kernel::Store& store) {
     Value* place = address(store.buffer, emit(store.offset));
     Value* stored = to_memory(buffer.type, value);
     if (store.add) {
+      GALATEA_CHECK(store.combiner == kernel::Combiner::kSum, "a store for a GPU given to the LLVM emitter");
       auto* before = builder_.CreateAlignedLoad(memory_type(buffer.type), place, align);
       stored = builder_.CreateAdd(tag(before, store.buffer), stored);
     }
