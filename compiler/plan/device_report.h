@@ -30,9 +30,10 @@ struct DeviceReport {
   std::vector<Transfer> uploads;  ///< bytes of the samples
   std::vector<Transfer> once;     ///< uploads of a session, not of a batch
   std::vector<Transfer> downloads;
-  std::vector<Transfer> waits;   ///< where samples wait for the GPU before they go on
-  bool last_waits = false;       ///< a batch is complete when the GPU is done with it
-  size_t parameter_uploads = 0;  ///< descriptors, parameters and flags: one copy a round
+  std::vector<Transfer> waits;      ///< where samples wait for the GPU before they go on
+  bool last_waits = false;          ///< a batch is complete when the GPU is done with it
+  std::vector<std::string> graphs;  ///< what may be one call of the driver, where it comes again
+  size_t parameter_uploads = 0;     ///< descriptors, parameters and flags: one copy a round
 };
 
 DeviceReport report_device(const runtime::Program& program, const std::vector<Launch>& launches,

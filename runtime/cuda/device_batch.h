@@ -65,19 +65,21 @@ class CudaBatch final : public DeviceBatch {
 
   Status enqueue_parts(std::span<const Part> parts);
   Status take_arena(std::span<const Part> parts);
-  Status upload_chunks();
-  Status launch(std::span<const Part> parts);
-  Status copy(std::span<const Part> parts);
-  Status download(std::span<const Part> parts);
+  Status record_chunks(BatchCommands& commands);
+  Result<LaunchedBatch> record_calls(std::span<const Part> parts, BatchCommands& commands);
+  void record_copies(std::span<const Part> parts, BatchCommands& commands) const;
+  void record_downloads(std::span<const Part> parts, BatchCommands& commands);
+  Status submit(BatchCommands& commands);
+  void let_staged_go(LaunchedBatch& launched);
   // batch_outputs.cpp
   Result<Staging::Place> stage_output(Output& output, int slot, int64_t bytes);
   static void give(Output& output, MemoryBlock block);
   Status take_fixed(Output& output, const std::shared_ptr<const Stream>& stream);
   Status take_room(Output& output, std::span<const Part> parts);
-  Status upload(DevicePointer to, const uint8_t* from, int64_t bytes);
-  Status upload_fixed(Output& output, std::span<const int> live);
-  Status upload_varying(Output& output, std::span<const int> live);
-  Status compact(Output& output, std::span<const int> live);
+  void upload(DevicePointer to, const uint8_t* from, int64_t bytes, CommandList& commands);
+  Status upload_fixed(Output& output, std::span<const int> live, CommandList& commands);
+  Status upload_varying(Output& output, std::span<const int> live, CommandList& commands);
+  void compact(Output& output, std::span<const int> live, CommandList& commands);
   DevicePointer fixed_address(const Output& output, int64_t place) const;
   DevicePointer address_of(int slot, uint64_t address) const;
   Streams& streams() const { return session_->streams(); }

@@ -30,7 +30,11 @@ MemoryBlock& MemoryBlock::operator=(MemoryBlock&& other) noexcept {
 MemoryBlock::~MemoryBlock() { give_back(); }
 
 void MemoryBlock::give_back() {
-  if (block_) pool_->give_back(std::move(block_), streams_);
+  if (block_) {
+    for (const auto& stream : streams_)
+      if (auto use = pool_->mark(stream)) block_->uses.push_back(std::move(*use));
+    pool_->keep(std::move(block_));
+  }
   streams_.clear();
 }
 
@@ -53,13 +57,17 @@ Result<MemoryBlock> MemoryPool::acquire(int64_t bytes, std::shared_ptr<const Str
   const int64_t capacity = round_up_capacity(std::max<int64_t>(bytes, 1) + kBufferPadding);
   const bool is_pinned = kind_ == MemoryKind::kPinned;
   std::unique_ptr<Block> block = recycle(capacity, is_pinned);
-  // At the limit, waiting for a copy is quicker than giving memory back and taking other.
-  if (!block && is_pinned && !has_room(capacity)) block = recycle(capacity, false);
+  if (block && is_pinned) {
+    block->uses.clear();  // they are done
+  } else if (!block && is_pinned && !has_room(capacity)) {
+    // At the limit, waiting for a copy is quicker than giving memory back and taking other.
+    block = recycle(capacity, false);
+  }
   if (!block) {
     GALATEA_ASSIGN(block, grow(capacity));
   }
   if (auto settled = settle_uses(*block, *stream); !settled) {
-    give_back(std::move(block), {});
+    keep(std::move(block));
     return std::unexpected(std::move(settled.error()));
   }
   return MemoryBlock(shared_from_this(), std::move(block), std::move(stream));
@@ -67,12 +75,6 @@ Result<MemoryBlock> MemoryPool::acquire(int64_t bytes, std::shared_ptr<const Str
 
 std::unique_ptr<MemoryPool::Block> MemoryPool::recycle(int64_t bytes, bool done_only) {
   std::lock_guard lock(mutex_);
-  const auto is_done = [](const Block& block) {
-    return std::all_of(block.uses.begin(), block.uses.end(), [](const MemoryBlock::Use& use) {
-      const auto done = use.event.is_done();
-      return done && *done;
-    });
-  };
   auto best = idle_.end();
   for (auto at = idle_.begin(); at != idle_.end(); ++at) {
     const int64_t size = (*at)->size;
@@ -85,6 +87,13 @@ std::unique_ptr<MemoryPool::Block> MemoryPool::recycle(int64_t bytes, bool done_
   idle_.erase(best);
   idle_bytes_ -= out->size;
   return out;
+}
+
+bool MemoryPool::is_done(const Block& block) {
+  return std::all_of(block.uses.begin(), block.uses.end(), [](const Use& use) {
+    const auto done = use.event->is_done();
+    return done && *done;
+  });
 }
 
 bool MemoryPool::has_room(int64_t bytes) const {
@@ -139,7 +148,15 @@ Code MemoryPool::allocate(Block& block) {
 
 void MemoryPool::free(std::unique_ptr<Block> block) {
   // A device that is lost answers with an error, and is done with the block as well.
-  for (const MemoryBlock::Use& use : block->uses) (void)use.event.synchronize();
+  for (const Use& use : block->uses) (void)use.event->synchronize();
+  std::shared_ptr<FreedMemory> freed;
+  {
+    std::lock_guard lock(mutex_);
+    freed = freed_.lock();
+  }
+  if (freed)
+    freed->note({kind_ == MemoryKind::kDevice ? block->device : reinterpret_cast<uintptr_t>(block->host),
+                 static_cast<uint64_t>(block->size)});
   if (kind_ == MemoryKind::kDevice)
     context_->release(context_->api().free, block->device);
   else
@@ -167,45 +184,48 @@ void MemoryPool::drop_idle() {
 }
 
 Status MemoryPool::settle_uses(Block& block, const Stream& stream) {
-  for (const MemoryBlock::Use& use : block.uses) {
+  for (const Use& use : block.uses) {
     if (kind_ == MemoryKind::kPinned) {
-      // recycle() has asked already, unless nothing else was left.
-      GALATEA_ASSIGN(const bool done, use.event.is_done());
-      if (!done) GALATEA_TRY(use.event.synchronize());
+      GALATEA_ASSIGN(const bool done, use.event->is_done());
+      if (!done) GALATEA_TRY(use.event->synchronize());
     } else if (use.stream.get() != &stream) {
-      GALATEA_TRY(stream.wait_for(use.event));
+      GALATEA_TRY(stream.wait_for(*use.event));
     }
   }
-  std::lock_guard lock(mutex_);
-  for (MemoryBlock::Use& use : block.uses) events_.push_back(std::move(use.event));
   block.uses.clear();
   return {};
 }
 
-Result<Event> MemoryPool::take_event() {
-  {
-    std::lock_guard lock(mutex_);
-    if (!events_.empty()) {
-      Event out = std::move(events_.back());
-      events_.pop_back();
-      return out;
-    }
-  }
-  return Event::create(context_);
+std::optional<MemoryPool::Use> MemoryPool::mark(const std::shared_ptr<const Stream>& stream) {
+  auto event = event_pool_->take();
+  if (event && (*event)->record(*stream)) return Use{stream, std::move(*event)};
+  (void)stream->synchronize();
+  return std::nullopt;
 }
 
-void MemoryPool::give_back(std::unique_ptr<Block> block,
-                           const std::vector<std::shared_ptr<const Stream>>& streams) {
-  for (const auto& stream : streams) {
-    auto event = take_event();
-    if (event && event->record(*stream))
-      block->uses.push_back({stream, std::move(*event)});
-    else
-      (void)stream->synchronize();  // no event to be had: then there must be nothing to wait for
-  }
+void MemoryPool::keep(std::unique_ptr<Block> block) {
   std::lock_guard lock(mutex_);
   idle_bytes_ += block->size;
   idle_.push_back(std::move(block));
+}
+
+void MemoryPool::give_back(std::vector<MemoryBlock> blocks) {
+  std::vector<std::pair<const Stream*, std::optional<Use>>> marks;
+  for (MemoryBlock& block : blocks) {
+    if (!block) continue;
+    for (const auto& stream : block.streams_) {
+      auto found = std::ranges::find(marks, stream.get(), &decltype(marks)::value_type::first);
+      if (found == marks.end()) found = marks.emplace(found, stream.get(), block.pool_->mark(stream));
+      if (found->second) block.block_->uses.push_back(*found->second);
+    }
+    block.pool_->keep(std::move(block.block_));
+    block.streams_.clear();
+  }
+}
+
+void MemoryPool::tell(std::weak_ptr<FreedMemory> freed) {
+  std::lock_guard lock(mutex_);
+  freed_ = std::move(freed);
 }
 
 int64_t MemoryPool::bytes_in_use() const {
