@@ -65,6 +65,7 @@ Result<MemoryBlock> MemoryPool::acquire(int64_t bytes, std::shared_ptr<const Str
   }
   if (!block) {
     GALATEA_ASSIGN(block, grow(capacity));
+    if (is_pinned) trim();
   }
   if (auto settled = settle_uses(*block, *stream); !settled) {
     keep(std::move(block));
@@ -86,6 +87,7 @@ std::unique_ptr<MemoryPool::Block> MemoryPool::recycle(int64_t bytes, bool done_
   std::unique_ptr<Block> out = std::move(*best);
   idle_.erase(best);
   idle_bytes_ -= out->size;
+  note_use();
   return out;
 }
 
@@ -124,6 +126,7 @@ Result<std::unique_ptr<MemoryPool::Block>> MemoryPool::grow(int64_t bytes) {
   std::lock_guard lock(mutex_);
   if (result == code::kSuccess) {
     peak_bytes_ = std::max(peak_bytes_, total_bytes_);
+    note_use();
     return block;
   }
   total_bytes_ -= bytes;
@@ -135,6 +138,19 @@ Result<std::unique_ptr<MemoryPool::Block>> MemoryPool::grow(int64_t bytes) {
   context_->call_raw(context_->api().memory_info, &free_now, &all);
   return make_error(message::kDeviceOutOfMemory, context_->device().describe(), bytes, free_now,
                     total_bytes_);
+}
+
+/// Under the lock.
+void MemoryPool::note_use() { peak_used_ = std::max(peak_used_, total_bytes_ - idle_bytes_); }
+
+void MemoryPool::trim() {
+  for (;;) {
+    {
+      std::lock_guard lock(mutex_);
+      if (idle_bytes_ <= peak_used_) return;
+    }
+    if (!drop_oldest()) return;
+  }
 }
 
 Code MemoryPool::allocate(Block& block) {

@@ -6,7 +6,8 @@
 // stream that used a block, and the next owner's stream waits for it on the device, without the host. Of
 // pinned memory the host is the next owner, so that only blocks are given out whose events have passed.
 //
-// Invariant: the bytes of all blocks never exceed the limit.
+// Invariant: the bytes of all blocks never exceed the limit. Of pinned memory, which the system cannot take
+// away, no more lies idle than was ever in use at once.
 #pragma once
 
 #include <memory>
@@ -99,6 +100,9 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   /// The idle block that fits best, taken out; null: none.
   std::unique_ptr<Block> recycle(int64_t bytes, bool done_only);
   bool has_room(int64_t bytes) const;
+  void note_use();
+  /// Frees what has been idle for longest, as long as more is idle than was ever in use.
+  void trim();
   Result<std::unique_ptr<Block>> grow(int64_t bytes);
   Code allocate(Block& block);
   void free(std::unique_ptr<Block> block);
@@ -117,7 +121,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Block>> idle_;  ///< oldest first
   std::weak_ptr<FreedMemory> freed_;
-  int64_t total_bytes_ = 0, idle_bytes_ = 0, peak_bytes_ = 0;
+  int64_t total_bytes_ = 0, idle_bytes_ = 0, peak_bytes_ = 0, peak_used_ = 0;
 };
 
 }  // namespace galatea::runtime::cuda
