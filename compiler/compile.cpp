@@ -10,6 +10,7 @@
 
 #include "compiler/check_graph.h"
 #include "compiler/codegen/cuda/emit_launch.h"
+#include "compiler/codegen/parallel.h"
 #include "compiler/kernel/passes/passes.h"
 #include "compiler/op/schema.h"
 #include "compiler/passes/pass_runner.h"
@@ -94,6 +95,7 @@ class Compilation {
         GALATEA_ASSIGN(plan::PlannedKernel kernel, plan_kernel(*graph, table, group, residence, *program));
         planned.push_back(std::move(kernel));
       }
+      lower_kernels(planned, *program);
     }
     GALATEA_TRY(make_code(*program));
     {
@@ -169,39 +171,51 @@ class Compilation {
       if (const SourceFile* file = sources_.file(graph.node(node).span.file))
         report.lines.push_back(file->position(graph.node(node).span.begin).line);
     }
-    GALATEA_ASSIGN(planned.kernel, code_for(kernel, report, program));
+    planned.kernel = number_of(kernel, report, program);
     planned.inputs = std::move(built.inputs);
     planned.outputs = std::move(built.outputs);
     planned.params = std::move(built.params);
-    planned.scratch_bytes = kernel::layout_scratch(report.loops).bytes;
-    if (report_) report_->kernels.push_back(std::move(report));
+    if (report_) {
+      report.kernel = std::move(kernel);
+      report_->kernels.push_back(std::move(report));
+      reported_.push_back(planned.kernel);
+    }
     return planned;
   }
 
-  /// Number of the program's kernel for this canonical form; equal forms share code.
-  Result<int> code_for(const kernel::Kernel& kernel, KernelReport& report, runtime::Program& program) {
-    report.kernel = kernel;
-    std::string canonical = (report.on_gpu ? "gpu " : "") + kernel::canonical_text(kernel);
-    if (auto found = kernels_.find(canonical); found != kernels_.end()) {
-      runtime::ProgramKernel& known = program.kernels[static_cast<size_t>(found->second)];
-      if (known.operators != report.operators) known.name = kernel.name;
-      // A policy asks for one kernel in many arms: its loops are made once.
-      const Pending& pending = pending_[static_cast<size_t>(found->second)];
-      report.schedule = pending.schedule;
-      report.loops = pending.loops;
-      return found->second;
+  /// Number of the program's kernel for this canonical form: a policy asks for one kernel in many arms.
+  int number_of(const kernel::Kernel& kernel, const KernelReport& report, runtime::Program& program) {
+    const std::string canonical = (report.on_gpu ? "gpu " : "") + kernel::canonical_text(kernel);
+    const auto [known, is_new] = kernels_.try_emplace(canonical, static_cast<int>(program.kernels.size()));
+    if (is_new) {
+      program.kernels.push_back({kernel.name, report.operators, nullptr, nullptr});
+      pending_.push_back({kernel, report.on_gpu, {}, {}, report_ ? report_->kernels.size() : 0});
+    } else if (runtime::ProgramKernel& shared = program.kernels[static_cast<size_t>(known->second)];
+               shared.operators != report.operators) {
+      shared.name = kernel.name;
     }
-    kernel::ScheduleOptions schedule_options =
-        report.on_gpu ? kernel::ScheduleOptions{.gpu = true} : backend_->schedule_options();
-    schedule_options.fuse = options_.fuse;
-    report.schedule = kernel::make_schedule(kernel, schedule_options);
-    report.loops = kernel::lower(kernel, report.schedule, schedule_options);
-    program.kernels.push_back({kernel.name, report.operators, nullptr, nullptr});
-    if (report.on_gpu) program.kernels.back().device = codegen::describe_device_kernel(kernel, report.loops);
-    int index = static_cast<int>(program.kernels.size()) - 1;
-    kernels_.emplace(std::move(canonical), index);
-    pending_.push_back({kernel, report.schedule, report.loops, report_ ? report_->kernels.size() : 0});
-    return index;
+    return known->second;
+  }
+
+  /// Schedules and loops of all kernels, side by side: each depends on its kernel alone.
+  void lower_kernels(std::vector<plan::PlannedKernel>& planned, runtime::Program& program) {
+    codegen::for_each_parallel(pending_.size(), [&](size_t i) {
+      Pending& pending = pending_[i];
+      kernel::ScheduleOptions schedule_options =
+          pending.on_gpu ? kernel::ScheduleOptions{.gpu = true} : backend_->schedule_options();
+      schedule_options.fuse = options_.fuse;
+      pending.schedule = kernel::make_schedule(pending.kernel, schedule_options);
+      pending.loops = kernel::lower(pending.kernel, pending.schedule, schedule_options);
+      if (pending.on_gpu)
+        program.kernels[i].device = codegen::describe_device_kernel(pending.kernel, pending.loops);
+    });
+    for (plan::PlannedKernel& one : planned)
+      if (one.kernel >= 0)
+        one.scratch_bytes = kernel::layout_scratch(pending_[static_cast<size_t>(one.kernel)].loops).bytes;
+    for (size_t i = 0; i < reported_.size(); ++i) {
+      report_->kernels[i].schedule = pending_[static_cast<size_t>(reported_[i])].schedule;
+      report_->kernels[i].loops = pending_[static_cast<size_t>(reported_[i])].loops;
+    }
   }
 
   /// The code of all kernels at once, so that they can be compiled side by side.
@@ -280,6 +294,7 @@ class Compilation {
   /// A kernel of the program that waits for its code, and its place in the report.
   struct Pending {
     kernel::Kernel kernel;
+    bool on_gpu = false;
     kernel::Schedule schedule;
     kernel::LoopKernel loops;
     size_t report = 0;
@@ -292,6 +307,7 @@ class Compilation {
   codegen::KernelBackend* backend_ = nullptr;
   std::map<std::string, int> kernels_;
   std::vector<Pending> pending_;  ///< one for each of the program's kernels, in order
+  std::vector<int> reported_;     ///< the program's kernel of each of the report's
 };
 
 }  // namespace
