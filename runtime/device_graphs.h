@@ -5,8 +5,8 @@
 
 namespace galatea::runtime {
 
-/// Shorter runs of copies and launches gain nothing as a graph: launching one takes about as long as two
-/// launches of kernels.
+/// Shorter runs of copies and launches stay what they are: launching a graph is taken to cost as much as one
+/// launch of a kernel or two.
 inline constexpr size_t kLeastGraphCommands = 3;
 
 }  // namespace galatea::runtime

@@ -35,8 +35,7 @@ class GraphCache {
   static constexpr size_t kLeastCommands = kLeastGraphCommands;
   static constexpr size_t kMostCommands = 512;  ///< of one graph
   static constexpr size_t kMostGraphs = 16;
-  /// How often a run has come when its graph is made. Making one costs about what it saves in as many
-  /// launches.
+  /// How often a run has come when its graph is made.
   static constexpr int kFirstPatience = 4, kMostPatience = 1024;
   static constexpr int kPays = 8;        ///< launches that have paid for a graph
   static constexpr int64_t kIdle = 256;  ///< runs without it after which a graph may be replaced

@@ -160,7 +160,7 @@ PipelineOutcome run_pipeline(const std::string& text, uint64_t images, const Pip
       out.error = batch ? "no batch" : words(batch.error(), sources);
       return out;
     }
-    add_samples(**batch, out);
+    add_samples(***batch, out);
   }
   out.device = (*session)->statistics().device;
   return out;
