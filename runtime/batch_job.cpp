@@ -266,16 +266,16 @@ void BatchJob::check_device() {
   }
 }
 
-void BatchJob::take_device_outputs() {
+void BatchJob::take_device_outputs(const DeviceBatch& device) {
   for (size_t k = 0; k < outputs_.size(); ++k) {
     if (!loaded_->program->outputs[k].on_device) continue;
-    const std::shared_ptr<Buffer> buffer = device_->output_buffer(static_cast<int>(k));
+    const std::shared_ptr<Buffer> buffer = device.output_buffer(static_cast<int>(k));
     for (size_t place = 0; place < outputs_[k].samples.size(); ++place) {
       Tensor& sample = outputs_[k].samples[place];
       sample.memory = Memory::kDevice;
       sample.buffer = buffer;
       sample.data = reinterpret_cast<uint8_t*>(
-          static_cast<uintptr_t>(device_->output_address(static_cast<int>(k), static_cast<int>(place))));
+          static_cast<uintptr_t>(device.output_address(static_cast<int>(k), static_cast<int>(place))));
     }
     if (outputs_[k].sample_bytes >= 0) outputs_[k].contiguous = buffer;
   }
@@ -351,17 +351,21 @@ BatchJob::Finished BatchJob::finish() {
   feed_tensors_.clear();
   feeds.clear();
   if (device_) settle_device();
+  // Nor shall memory of the device, which the next batch may need. Outputs that go to the consumer own
+  // theirs.
+  const std::unique_ptr<DeviceBatch> device = std::move(device_);
   auto by_slot = [](const auto& a, const auto& b) { return a.first < b.first; };
   std::sort(skipped_.begin(), skipped_.end(), by_slot);
   std::sort(replaced_.begin(), replaced_.end(), by_slot);
   for (auto& [slot, failure] : skipped_) finished.skipped.push_back(std::move(failure));
   for (auto& [slot, failure] : replaced_) finished.replaced.push_back(std::move(failure));
   if (!errors_.empty()) {
+    device_outputs_.reset();
     finished.error = first_error();
     return finished;
   }
   if (!skipped_.empty()) compact();
-  if (device_outputs_) take_device_outputs();
+  if (device_outputs_) take_device_outputs(*device);
   auto batch = std::make_unique<Batch>();
   batch->device = std::move(device_outputs_);
   batch->epoch = epoch;

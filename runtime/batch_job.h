@@ -102,7 +102,7 @@ class BatchJob final : public OutputSink {
   Status enqueue_recorded();
   Status take_outputs();
   void settle_device();
-  void take_device_outputs();
+  void take_device_outputs(const DeviceBatch& device);
   void check_device();
   void compact();
   int num_slots() const;

@@ -76,12 +76,6 @@ DevicePointer CudaBatch::fixed_address(const Output& output, int64_t place) cons
   return output.buffer->address() + static_cast<DevicePointer>(output.sample_bytes * place);
 }
 
-void CudaBatch::upload(DevicePointer to, const uint8_t* from, int64_t bytes, CommandList& commands) {
-  ++session_->counts().uploads;
-  session_->counts().upload_bytes += bytes;
-  commands.upload(to, from, bytes);
-}
-
 /// Slots in a row go up together.
 Status CudaBatch::upload_fixed(Output& output, std::span<const int> live, CommandList& commands) {
   const auto is_made = [&](int slot) {
@@ -99,8 +93,8 @@ Status CudaBatch::upload_fixed(Output& output, std::span<const int> live, Comman
     const int64_t first = live[k];
     // Where kernels made nothing, gaps may go up with the rest.
     while (k + 1 < live.size() && is_made(live[k + 1]) && (!is_shared || live[k + 1] == live[k] + 1)) ++k;
-    upload(fixed_address(output, first), staged + first * output.sample_bytes,
-           (live[k] + 1 - first) * output.sample_bytes, commands);
+    commands.upload(fixed_address(output, first), staged + first * output.sample_bytes,
+                    (live[k] + 1 - first) * output.sample_bytes);
   }
   for (const int slot : live) {
     Room& room = output.rooms[static_cast<size_t>(slot)];
@@ -112,16 +106,19 @@ Status CudaBatch::upload_fixed(Output& output, std::span<const int> live, Comman
 /// Whole chunks go up, and samples lie on the device as they do there.
 Status CudaBatch::upload_varying(Output& output, std::span<const int> live, CommandList& commands) {
   auto& chunks = output.staging->chunks();
-  const int64_t bytes = output.staging->total_bytes();
-  GALATEA_ASSIGN(MemoryBlock block, session_->device_pool()->acquire(bytes, streams().upload));
-  block.also_used_by(streams().compute);
-  DevicePointer next = block.device();
-  give(output, std::move(block));
-  for (Staging::Chunk& chunk : chunks) {
-    chunk.device = next;
-    next += static_cast<DevicePointer>(chunk.used);
-    upload(chunk.device, chunk.host.host(), chunk.used, commands);
+  // Tried again for want of memory of another output, it has its own already.
+  if (chunks.front().device == 0) {
+    GALATEA_ASSIGN(MemoryBlock block,
+                   session_->device_pool()->acquire(output.staging->total_bytes(), streams().upload));
+    block.also_used_by(streams().compute);
+    DevicePointer next = block.device();
+    give(output, std::move(block));
+    for (Staging::Chunk& chunk : chunks) {
+      chunk.device = next;
+      next += static_cast<DevicePointer>(chunk.used);
+    }
   }
+  for (const Staging::Chunk& chunk : chunks) commands.upload(chunk.device, chunk.host.host(), chunk.used);
   for (const int slot : live) {
     Room& room = output.rooms[static_cast<size_t>(slot)];
     if (room.maker == Room::Maker::kHost)
@@ -155,6 +152,10 @@ Result<std::shared_ptr<DeviceOutputs>> CudaBatch::finish(std::span<const int> li
                                          : upload_varying(output, live, commands.upload));
   }
   GALATEA_TRY(session_->graphs().submit(*streams().upload, commands.upload.commands()));
+  for (const Command& each : commands.upload.commands()) {
+    ++session_->counts().uploads;
+    session_->counts().upload_bytes += each.bytes();
+  }
   if (has_uploaded) GALATEA_TRY(streams().order(*streams().upload, *streams().compute));
   for (Output& output : outputs_)
     if (output.on_device && output.sample_bytes >= 0) compact(output, live, commands.compute);

@@ -76,7 +76,6 @@ class CudaBatch final : public DeviceBatch {
   static void give(Output& output, MemoryBlock block);
   Status take_fixed(Output& output, const std::shared_ptr<const Stream>& stream);
   Status take_room(Output& output, std::span<const Part> parts);
-  void upload(DevicePointer to, const uint8_t* from, int64_t bytes, CommandList& commands);
   Status upload_fixed(Output& output, std::span<const int> live, CommandList& commands);
   Status upload_varying(Output& output, std::span<const int> live, CommandList& commands);
   void compact(Output& output, std::span<const int> live, CommandList& commands);

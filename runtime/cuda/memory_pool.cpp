@@ -76,10 +76,12 @@ Result<MemoryBlock> MemoryPool::acquire(int64_t bytes, std::shared_ptr<const Str
 
 std::unique_ptr<MemoryPool::Block> MemoryPool::recycle(int64_t bytes, bool done_only) {
   std::lock_guard lock(mutex_);
+  // Under a limit nobody gets more than asked for: what a batch needs must not depend on what was idle.
+  const int64_t most = limit_ > 0 ? bytes : 2 * bytes + 4096;
   auto best = idle_.end();
   for (auto at = idle_.begin(); at != idle_.end(); ++at) {
     const int64_t size = (*at)->size;
-    if (size < bytes || size > 2 * bytes + 4096) continue;
+    if (size < bytes || size > most) continue;
     if (best != idle_.end() && size >= (*best)->size) continue;
     if (!done_only || is_done(**at)) best = at;
   }
