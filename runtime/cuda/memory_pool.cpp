@@ -145,13 +145,19 @@ Result<std::unique_ptr<MemoryPool::Block>> MemoryPool::grow(int64_t bytes) {
 /// Under the lock.
 void MemoryPool::note_use() { peak_used_ = std::max(peak_used_, total_bytes_ - idle_bytes_); }
 
+/// Waits for nothing: what is still being copied stays.
 void MemoryPool::trim() {
   for (;;) {
+    std::unique_ptr<Block> oldest;
     {
       std::lock_guard lock(mutex_);
-      if (idle_bytes_ <= peak_used_) return;
+      if (idle_bytes_ <= peak_used_ || !is_done(*idle_.front())) return;
+      oldest = std::move(idle_.front());
+      idle_.erase(idle_.begin());
+      idle_bytes_ -= oldest->size;
     }
-    if (!drop_oldest()) return;
+    oldest->uses.clear();
+    free(std::move(oldest));
   }
 }
 

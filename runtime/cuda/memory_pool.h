@@ -7,7 +7,7 @@
 // pinned memory the host is the next owner, so that only blocks are given out whose events have passed.
 //
 // Invariant: the bytes of all blocks never exceed the limit. Of pinned memory, which the system cannot take
-// away, no more lies idle than was ever in use at once.
+// away, no more lies idle, its copies done, than was ever in use at once.
 #pragma once
 
 #include <memory>
