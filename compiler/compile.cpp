@@ -5,6 +5,7 @@
 #include <chrono>
 #include <map>
 #include <random>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -68,49 +69,110 @@ class Compilation {
     }
     auto program = std::make_shared<runtime::Program>();
     set_options(*graph, *program);
-    plan::Placement placement;
-    std::unique_ptr<plan::ValueTable> made;
-    {
-      TraceScope scope(options_.trace, "lower operators", "compile");
-      made = make_table(*graph);
-      if (options_.gpu) {
-        placement = mapping.stated
-                        ? plan::place_as_stated(*graph, mapping)
-                        : plan::place_by_cost(*made, mapping, options_.fuse, options_.gpu->figures);
-        if (plan::forget_regions_of_downloads(*graph, *made, placement)) made = make_table(*graph);
-      }
-    }
-    plan::ValueTable& table = *made;
-    const plan::KernelGroups groups = [&] {
-      TraceScope scope(options_.trace, "form kernels", "compile");
-      return plan::form_kernels(table, options_.fuse, placement);
-    }();
-    if (placement.uses_gpu()) program->device = options_.gpu->number;
-    const plan::Residence residence =
-        placement.uses_gpu() ? plan::Residence(table, groups) : plan::Residence();
-    std::vector<plan::PlannedKernel> planned;
-    {
-      TraceScope scope(options_.trace, "lower kernels", "compile");
-      for (const plan::KernelGroup& group : groups.groups) {
-        GALATEA_ASSIGN(plan::PlannedKernel kernel, plan_kernel(*graph, table, group, residence, *program));
-        planned.push_back(std::move(kernel));
-      }
-      lower_kernels(planned, *program);
-    }
+    GALATEA_ASSIGN(Planned planned, make_plan(place(std::move(graph), mapping), *program));
     GALATEA_TRY(make_code(*program));
     {
       TraceScope scope(options_.trace, "emit program", "compile");
-      GALATEA_TRY(plan::emit_sample_program(table, {groups, planned, placement, residence}, sources_,
-                                            program->seed, *program, report_ ? &report_->memory : nullptr));
+      GALATEA_TRY(plan::emit_sample_program(*planned.table, sample_plan(planned), sources_, program->seed,
+                                            *program, report_ ? &report_->memory : nullptr));
     }
-    if (program->device >= 0) GALATEA_TRY(make_device_code(placement, *program));
+    if (program->device >= 0) GALATEA_TRY(make_device_code(planned, *program));
     program->compile_seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (report_) report_->graph = std::move(graph);
+    if (report_) report_->graph = std::move(planned.graph);
     return program;
   }
 
  private:
+  /// What was decided of a graph, before there is code.
+  struct Planned {
+    std::unique_ptr<ir::Graph> graph;
+    plan::Placement placement;
+    std::unique_ptr<plan::ValueTable> table;
+    plan::KernelGroups groups;
+    plan::Residence residence;
+    std::vector<plan::PlannedKernel> kernels;
+    plan::DeviceBranches branches;
+  };
+
+  plan::SamplePlan sample_plan(const Planned& planned) const {
+    return {planned.groups,    planned.kernels,
+            planned.placement, planned.residence,
+            planned.branches,  options_.gpu ? options_.gpu->selectors : plan::SelectorForm()};
+  }
+
+  Planned place(std::unique_ptr<ir::Graph> graph, const passes::DeviceMapping& mapping) const {
+    Planned out;
+    TraceScope scope(options_.trace, "lower operators", "compile");
+    out.graph = std::move(graph);
+    out.table = make_table(*out.graph);
+    if (options_.gpu) {
+      out.placement = mapping.stated
+                          ? plan::place_as_stated(*out.graph, mapping)
+                          : plan::place_by_cost(*out.table, mapping, options_.fuse, options_.gpu->figures);
+      if (plan::forget_regions_of_downloads(*out.graph, *out.table, out.placement))
+        out.table = make_table(*out.graph);
+    }
+    TraceScope kernels(options_.trace, "form kernels", "compile");
+    out.groups = plan::form_kernels(*out.table, options_.fuse, out.placement);
+    return out;
+  }
+
+  /// Kernels, and which branches on conditions of the GPU are recorded whole. Whether the arms of one can be
+  /// is known for certain when their instructions are; then planning starts again.
+  Result<Planned> make_plan(Planned placed, runtime::Program& program) {
+    if (placed.placement.uses_gpu()) program.device = options_.gpu->number;
+    plan::WaitingBranches waiting;
+    for (;;) {
+      Planned out;
+      if (placed.placement.uses_gpu()) out = with_recorded_branches(placed, waiting);
+      const bool is_final = out.branches.recorded.empty();
+      if (is_final) {
+        std::vector<plan::BranchReport> reports = std::move(out.branches.reports);
+        out = std::move(placed);
+        out.branches.reports = std::move(reports);
+      }
+      if (out.placement.uses_gpu()) out.residence = plan::Residence(*out.table, out.groups);
+      GALATEA_TRY(plan_kernels(out, program));
+      if (is_final) return out;
+      const auto objection =
+          plan::objection_to_recording(*out.table, sample_plan(out), sources_, program.seed, program);
+      if (!objection) return out;
+      waiting.emplace(objection->branch, objection->why);
+      kernels_.clear();
+      pending_.clear();
+      reported_.clear();
+      program.kernels.clear();
+      if (report_) report_->kernels.clear();
+    }
+  }
+
+  Planned with_recorded_branches(const Planned& placed, const plan::WaitingBranches& waiting) const {
+    TraceScope scope(options_.trace, "branches of the GPU", "compile");
+    Planned out;
+    out.graph = std::make_unique<ir::Graph>(*placed.graph);
+    out.placement = placed.placement;
+    out.branches = plan::record_branches(*out.graph, *placed.table, placed.groups, options_.registry,
+                                         options_.gpu->selectors, waiting, out.placement);
+    if (out.branches.recorded.empty()) return out;
+    const Status verified = ir::verify(*out.graph);
+    GALATEA_CHECK(verified.has_value(), verified ? std::string() : verified.error().message());
+    out.table = make_table(*out.graph, out.branches.stored);
+    out.groups = plan::form_kernels(*out.table, options_.fuse, out.placement);
+    return out;
+  }
+
+  Status plan_kernels(Planned& planned, runtime::Program& program) {
+    TraceScope scope(options_.trace, "lower kernels", "compile");
+    for (const plan::KernelGroup& group : planned.groups.groups) {
+      GALATEA_ASSIGN(plan::PlannedKernel kernel,
+                     plan_kernel(*planned.graph, *planned.table, group, planned.residence, program));
+      planned.kernels.push_back(std::move(kernel));
+    }
+    lower_kernels(planned.kernels, program);
+    return {};
+  }
+
   Status check(const ir::Graph& graph) const {
     TraceScope scope(options_.trace, "check", "compile");
     std::vector<Diagnostic> found = check_graph(graph);
@@ -123,8 +185,9 @@ class Compilation {
     return std::unexpected(Error{ErrorKind::kUser, std::move(found)});
   }
 
-  static std::unique_ptr<plan::ValueTable> make_table(const ir::Graph& graph) {
-    auto table = std::make_unique<plan::ValueTable>(graph);
+  static std::unique_ptr<plan::ValueTable> make_table(const ir::Graph& graph,
+                                                      std::set<ir::ValueId> stored = {}) {
+    auto table = std::make_unique<plan::ValueTable>(graph, plan::TableUse::kPlan, std::move(stored));
     table->fill();
     return table;
   }
@@ -244,10 +307,12 @@ class Compilation {
   }
 
   /// Which calls are launched together, and their code: the kernels of one launch are one text.
-  Status make_device_code(const plan::Placement& placement, runtime::Program& program) {
+  Status make_device_code(const Planned& made_plan, runtime::Program& program) {
     TraceScope scope(options_.trace, "kernels of the GPU", "compile");
     std::vector<plan::Launch> launches = plan::plan_launches(program, options_.gpu->launches);
-    if (report_) report_->device = plan::report_device(program, launches, placement.why);
+    if (report_)
+      report_->device = plan::report_device(program, launches, made_plan.placement.why,
+                                            made_plan.branches.reports, sources_);
     // A kernel of several launches is a kernel of the program for each of them.
     const std::vector<runtime::ProgramKernel> planned = program.kernels;
     std::vector<std::vector<codegen::KernelJob>> texts;

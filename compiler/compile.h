@@ -17,6 +17,7 @@
 #include "compiler/codegen/cuda/device_code.h"
 #include "compiler/ir/graph.h"
 #include "compiler/passes/pass_runner.h"
+#include "compiler/plan/device_branches.h"
 #include "compiler/plan/device_report.h"
 #include "compiler/plan/launches.h"
 #include "compiler/plan/memory_plan.h"
@@ -30,6 +31,7 @@ struct GpuTarget {
   int number = 0;                               ///< as in --device gpu:N
   codegen::DeviceCompiler* compiler = nullptr;  ///< nullptr: kernels are planned, and not compiled
   plan::LaunchForm launches = plan::LaunchForm::kAuto;
+  plan::SelectorForm selectors = plan::SelectorForm::kAuto;
   plan::CostFigures figures;
 };
 

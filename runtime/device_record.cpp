@@ -29,6 +29,7 @@ void DeviceRecord::clear() {
   calls.clear();
   tensors.clear();
   params.clear();
+  guards.clear();
   downloads.clear();
   copies.clear();
   arena_bytes = 0;

@@ -77,7 +77,13 @@ struct DeviceRecord {
     int32_t call = 0;  ///< Program::kernel_calls
     int32_t location = -1;
     uint32_t first_tensor = 0, num_tensors = 0, first_param = 0, num_params = 0;
+    uint32_t first_guard = 0, num_guards = 0;
     int64_t scratch_bytes = 0;
+  };
+  /// A byte of the device, and whether it has to be zero or not for a call to run.
+  struct Guard {
+    uint64_t address = 0;
+    bool wanted = true;
   };
   /// To memory of the host that the batch gave out for it.
   struct Download {
@@ -93,6 +99,7 @@ struct DeviceRecord {
   std::vector<Call> calls;
   std::vector<KernelTensor> tensors;  ///< of the calls; addresses are of the device, virtual or not
   std::vector<uint64_t> params;
+  std::vector<Guard> guards;
   std::vector<Download> downloads;
   std::vector<Copy> copies;
   int64_t arena_bytes = 0;

@@ -35,6 +35,13 @@ std::vector<size_t> successors(const Program& program, size_t at) {
     case Opcode::kBranch:
       out = {static_cast<size_t>(i.a), static_cast<size_t>(i.c)};
       break;
+    // Of two arms that are recorded one runs.
+    case Opcode::kBothArms:
+      out = {at + 1, static_cast<size_t>(i.a)};
+      break;
+    case Opcode::kNextArm:
+      out = {static_cast<size_t>(i.c)};
+      break;
     case Opcode::kSwitch:
       for (int32_t k = 0; k < i.imm; ++k)
         out.push_back(static_cast<size_t>(program.lists[static_cast<size_t>(i.a + k)]));

@@ -9,7 +9,7 @@
 namespace galatea::runtime {
 namespace {
 
-constexpr std::array<std::string_view, 27> kOpcodeNames = {"const",
+constexpr std::array<std::string_view, 29> kOpcodeNames = {"const",
                                                            "scalar",
                                                            "move",
                                                            "philox",
@@ -35,7 +35,9 @@ constexpr std::array<std::string_view, 27> kOpcodeNames = {"const",
                                                            "call_native",
                                                            "call_kernel",
                                                            "release",
-                                                           "to_host"};
+                                                           "to_host",
+                                                           "both_arms",
+                                                           "next_arm"};
 
 std::string slots(const std::vector<int32_t>& list) {
   std::vector<std::string> names;
@@ -113,9 +115,13 @@ std::string InstructionPrinter::native(const Instruction& i) const {
 
 std::string InstructionPrinter::kernel(const Instruction& i) const {
   const KernelCallSpec& call = program_.kernel_calls[static_cast<size_t>(i.a)];
-  return fmt::format("{} ({}) params ({}) scratch r{}",
-                     program_.kernels[static_cast<size_t>(call.kernel)].name, slots(call.tensors),
-                     registers(call.params), call.scratch_bytes);
+  std::string text =
+      fmt::format("{} ({}) params ({}) scratch r{}", program_.kernels[static_cast<size_t>(call.kernel)].name,
+                  slots(call.tensors), registers(call.params), call.scratch_bytes);
+  for (size_t g = 0; g < call.guards.size(); ++g)
+    text += fmt::format("{} {}s{}", g == 0 ? " if" : " and", call.guards[g].wanted ? "" : "not ",
+                        call.guards[g].slot);
+  return text;
 }
 
 std::string InstructionPrinter::data(const Instruction& i) const {
@@ -176,6 +182,10 @@ std::string InstructionPrinter::operands(const Instruction& i) const {
       return fmt::format("r{} = s{}[r{}] {}", i.dst, i.a, i.b, short_name(i.type));
     case Opcode::kJump:
       return fmt::format("@{}", i.a);
+    case Opcode::kBothArms:
+      return fmt::format("s{} ? next : @{}", i.b, i.a);
+    case Opcode::kNextArm:
+      return fmt::format("@{}, together at @{}", i.a, i.c);
     case Opcode::kBranch:
       return fmt::format("r{} ? @{} : @{}", i.b, i.a, i.c);
     case Opcode::kSwitch:

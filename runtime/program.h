@@ -60,11 +60,14 @@ enum class Opcode : uint8_t {
   kCallNative,      ///< native call a (natives[])
   kCallKernel,      ///< kernel call a (kernel_calls[])
   kRelease,         ///< slot[a] is no longer needed
-  kToHost,   ///< slot[dst] = dense copy on the host of slot a, which is the device's; its bytes are there
-             ///< behind the next barrier of the device, which waits
-  kBarrier,  ///< end of a segment; batch step a; kDeviceBarrier: what was recorded is launched, and waited
-             ///< for where imm != 0
-  kReturn,   ///< the sample is done; outputs = slots lists[a .. a+imm)
+  kToHost,    ///< slot[dst] = dense copy on the host of slot a, which is the device's; its bytes are there
+              ///< behind the next barrier of the device, which waits
+  kBothArms,  ///< a branch whose selector only the device knows: both arms are recorded, first the one that
+              ///< follows, then the one at a; their calls have guards
+  kNextArm,   ///< end of the first arm: to a, where the second begins; c is where both have come together
+  kBarrier,   ///< end of a segment; batch step a; kDeviceBarrier: what was recorded is launched, and waited
+              ///< for where imm != 0
+  kReturn,    ///< the sample is done; outputs = slots lists[a .. a+imm)
 };
 
 /// Batch step of a barrier that belongs to the device. Samples of a batch may wait at different ones.
@@ -125,14 +128,20 @@ struct NativeCallSpec {
   bool allocates = false;
 };
 
+/// A call of the device runs only if the flag there, one byte in a slot, is what it has to be.
+struct CallGuard {
+  int32_t slot = -1;
+  bool wanted = true;
+};
 struct KernelCallSpec {
   int32_t kernel = -1;
   std::vector<int32_t> tensors;  ///< slots: inputs, then outputs
   std::vector<int32_t> params;   ///< registers
   int32_t scratch_bytes = -1;    ///< register
-  /// On a GPU: calls of equal number are one launch, of one kernel or of several with one cubin; no sample
-  /// makes two of them. -1: a launch of its own.
+  /// On a GPU: calls of equal number are one launch, of one kernel or of several with one cubin; of those
+  /// that a sample makes one runs at most. -1: a launch of its own.
   int32_t launch = -1;
+  std::vector<CallGuard> guards;  ///< on a GPU: all of them hold where the call runs; outer arms first
 };
 
 /// Generated code or interpreter: run(call) must be thread-safe.

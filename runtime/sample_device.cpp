@@ -135,6 +135,14 @@ Status Frame::record_call(const Instruction& i, Worker& worker) {
   call.num_params = static_cast<uint32_t>(spec.params.size());
   for (const int32_t index : spec.params)
     record_.params.push_back(registers_[static_cast<size_t>(index)].bits);
+  call.first_guard = static_cast<uint32_t>(record_.guards.size());
+  call.num_guards = static_cast<uint32_t>(spec.guards.size());
+  for (const CallGuard& guard : spec.guards) {
+    const Tensor& flag = slots_[static_cast<size_t>(guard.slot)];
+    if (flag.memory != Memory::kDevice || size_of(flag.dtype) != 1)
+      return std::unexpected(malformed("a guard is no byte of the device"));
+    record_.guards.push_back({address(flag.data), guard.wanted});
+  }
   if (spec.scratch_bytes >= 0) call.scratch_bytes = int_register(spec.scratch_bytes);
   if (call.scratch_bytes < 0) return std::unexpected(malformed("a kernel asks for negative scratch memory"));
   record_.calls.push_back(call);

@@ -147,6 +147,7 @@ Status Frame::step(const Instruction& i, Worker& worker) {
     case Opcode::kLoad:
       return load(i);
     case Opcode::kJump:
+    case Opcode::kNextArm:
       pc_ = static_cast<size_t>(i.a);
       return {};
     case Opcode::kBranch:
@@ -157,6 +158,7 @@ Status Frame::step(const Instruction& i, Worker& worker) {
     case Opcode::kCheck:
       return reg(i.b).bits != 0 ? Status{} : check(i);
     case Opcode::kAdmit:
+    case Opcode::kBothArms:
       return {};
     case Opcode::kAllocate:
       return allocate(i);

@@ -54,6 +54,11 @@ void Verifier::control(const Instruction& i) {
       return target(i.a);
     case Opcode::kBranch:
       return reg(i.b), target(i.a), target(i.c);
+    case Opcode::kBothArms:
+      require(program_.device >= 0, "arms of a device that is not used");
+      return slot(i.b), target(i.a);
+    case Opcode::kNextArm:
+      return target(i.a), target(i.c);
     case Opcode::kSwitch:
       return reg(i.b), each(i.a, i.imm, [this](int32_t value) { target(value); });
     case Opcode::kAdmit:
@@ -202,6 +207,10 @@ void Verifier::tables() {
               "the kernel has no code, or code for two processors");
     all_slots(call.tensors), all_registers(call.params);
     if (call.scratch_bytes != -1) reg(call.scratch_bytes);
+    for (const CallGuard& guard : call.guards) slot(guard.slot);
+    if (problem_.empty())
+      require(call.guards.empty() || program_.kernels[static_cast<size_t>(call.kernel)].device,
+              "a call of the host has a guard");
   }
   where_ = "program";
   require(program_.batch_size >= 1 && program_.batch_size <= 1 << 24,
@@ -216,7 +225,7 @@ void Verifier::tables() {
   if (problem_.empty()) {
     Opcode last = program_.code.back().op;
     require(last == Opcode::kReturn || last == Opcode::kJump || last == Opcode::kBranch ||
-                last == Opcode::kSwitch,
+                last == Opcode::kSwitch || last == Opcode::kNextArm,
             "the code runs past its end");
   }
 }

@@ -140,6 +140,7 @@ std::shared_ptr<const runtime::Program> PipelineHost::compile(const ir::Graph& g
   if (choice.gpu.target && !(choice.may_stay_on_cpu && graph.options.device == "cpu")) {
     options.gpu = choice.gpu.target;
     options.gpu->launches = choice.launches;
+    options.gpu->selectors = choice.selectors;
     options.outputs_on_cpu = choice.outputs_on_cpu;
   }
   options.trace = trace;

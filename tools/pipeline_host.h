@@ -49,6 +49,8 @@ struct CompileChoice {
   bool outputs_on_cpu = false;  ///< to be written to files, or drawn
   plan::LaunchForm launches = plan::LaunchForm::kAuto;
   std::string launches_given = "auto";  ///< its word
+  plan::SelectorForm selectors = plan::SelectorForm::kAuto;
+  std::string selectors_given = "auto";
 };
 void add_compile_options(CLI::App* app, CompileChoice& choice, std::string& fuse);
 

@@ -91,6 +91,16 @@ void add_compile_options(CLI::App* app, CompileChoice& choice, std::string& fuse
                           : text == "separate" ? plan::LaunchForm::kSeparate
                                                : plan::LaunchForm::kAuto;
       });
+  add_option(app, "--selectors", choice.selectors_given,
+             {"auto|device|wait", "auto",
+              "on a GPU, branches on what it computes: it chooses, or they are waited for; the same bits",
+              "--selectors wait"})
+      .one_of({"auto", "device", "wait"})
+      .then([&choice](const std::string& text) {
+        choice.selectors = text == "device" ? plan::SelectorForm::kDevice
+                           : text == "wait" ? plan::SelectorForm::kWait
+                                            : plan::SelectorForm::kAuto;
+      });
   fuse = "on";
   add_option(app, "--fuse", fuse,
              {"on|off", "on", "whether operators share kernels; the same bits either way", "--fuse off"})

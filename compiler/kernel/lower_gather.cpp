@@ -12,7 +12,10 @@
 //   asks once for all lanes whether every index is inside (then no border is looked at) or no load counts
 //            (then none is done): If::shortcut;
 //   asks whether lane after lane takes pixel after pixel of one row, as when the source is only shifted (then
-//            pixels are read in runs).
+//            pixels are read in runs);
+//   takes two vectors side by side (For::unroll) where interpolated bytes become floats: from a pixel's place
+//            to its store is a long way then, of which a processor sees too little at once to begin with the
+//            next vector. Bytes that stay bytes gain less, and as arms of a policy are compiled by the dozen.
 //
 // Knows indices and borders only, no operator. Loops of other forms stay as they are. Emitters find loads
 // that belong together by their offsets: ((uniform + i64(i32 per lane)) + constant).
@@ -30,6 +33,7 @@ constexpr int64_t kMaxOffset = int64_t{1} << 30;  ///< of narrow offsets and ind
 constexpr int64_t kWordBytes = 8;                 ///< what one lane reads at once
 constexpr size_t kMaxLoads = 64;                  ///< beyond, copies of the body are not worth their size
 constexpr size_t kFewLoads = 4;                   ///< so few that a copy of the body costs little
+constexpr size_t kMaxSideBySide = 12;             ///< loads of which two vectors fit in the registers
 constexpr int64_t kMaxChannels = 4;               ///< elements from pixel to pixel in a run
 
 bool is_op(const Expr& e, ScalarOp op) { return e->kind == ExprKind::kOp && e->op == op; }
@@ -451,11 +455,22 @@ Block GatherLoop::shaped_body(Block* before) {
   return out;
 }
 
+bool GatherLoop::goes_side_by_side() const {
+  return gathers_.size() > kFewLoads && gathers_.size() <= kMaxSideBySide &&
+         std::all_of(gathers_.begin(), gathers_.end(),
+                     [](const auto& gather) { return gather.first->type == DType::kU8; }) &&
+         std::all_of(loop_.body.begin(), loop_.body.end(), [&](const Statement& statement) {
+           const auto& store = std::get<Store>(statement.node);
+           return kernel_.buffers[static_cast<size_t>(store.buffer)].type == DType::kF32;
+         });
+}
+
 Block GatherLoop::run() {
   Block out;
   const Expr fits = guard();
   For wide = loop_, narrow = loop_;
   Block shaped;
+  if (goes_side_by_side()) narrow.unroll = 2;
   narrow.body = shaped_body(&shaped);
   shaped.push_back({std::move(narrow), {}});
   if (is_const(fits) && fits->value.bits) return shaped;

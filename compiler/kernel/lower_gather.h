@@ -71,6 +71,7 @@ class GatherLoop {
   Expr all_inside() const;
   Block body(Place place) const;
   Block shaped_body(Block* before);
+  bool goes_side_by_side() const;
 
   LoopKernel& kernel_;
   const For& loop_;

@@ -186,9 +186,13 @@ std::string counted(size_t count, std::string_view what) {
 
 }  // namespace
 
-DeviceReport report_device(const Program& program, const std::vector<Launch>& launches,
-                           std::string placement) {
+DeviceReport report_device(const Program& program, const std::vector<Launch>& launches, std::string placement,
+                           const std::vector<BranchReport>& branches, const SourceMap& sources) {
   DeviceReport out;
+  for (const BranchReport& branch : branches) {
+    const SourceFile* file = sources.file(branch.span.file);
+    out.branches.push_back({file ? file->position(branch.span.begin).line : 0, branch.waits, branch.why});
+  }
   out.used = true;
   out.placement = std::move(placement);
   std::map<int32_t, std::set<uint32_t>> lines;
@@ -206,6 +210,9 @@ DeviceReport report_device(const Program& program, const std::vector<Launch>& la
     const auto& of_launch = lines[static_cast<int32_t>(number)];
     line.lines.assign(of_launch.begin(), of_launch.end());
     line.sites = launch.calls.size();
+    line.guarded = std::any_of(launch.calls.begin(), launch.calls.end(), [&](int32_t call) {
+      return !program.kernel_calls[static_cast<size_t>(call)].guards.empty();
+    });
     line.why = launch.why;
   }
   Reporter(program, out).run();
@@ -236,12 +243,17 @@ std::string to_text(const DeviceReport& report) {
     out.indent();
     if (!launch.why.empty()) out.line(launch.why);
     out.line(launch.spreads ? "a sample takes as many blocks as its output is worth" : "a block a sample");
+    if (launch.guarded) out.line("blocks of an arm that a sample does not take leave at once");
     out.dedent();
   }
   list(out, "uploads (host to GPU), in few copies a batch:", report.uploads);
   list(out, "uploads once a session:", report.once);
   list(out, "downloads (GPU to host):", report.downloads);
   list(out, "waits for the GPU inside of a batch:", report.waits);
+  for (const auto& branch : report.branches)
+    out.line(fmt::format("branch on a condition of the GPU (line {}): {}", branch.line,
+                         branch.waits ? "waited for, since " + branch.why
+                                      : "both arms are launched, and the GPU leaves one out"));
   if (!report.graphs.empty())
     out.line(fmt::format("one call of the driver each, as a CUDA graph, once equal ones have come often: {}",
                          fmt::join(report.graphs, "; ")));
@@ -260,7 +272,11 @@ std::string to_json(const DeviceReport& report) {
                         {"lines", launch.lines},
                         {"sites", launch.sites},
                         {"several_blocks_a_sample", launch.spreads},
+                        {"chosen_by_gpu", launch.guarded},
                         {"why", launch.why}});
+  nlohmann::json branches = nlohmann::json::array();
+  for (const auto& branch : report.branches)
+    branches.push_back({{"line", branch.line}, {"waits", branch.waits}, {"why", branch.why}});
   const nlohmann::json out = {{"gpu", report.used},
                               {"launches", launches},
                               {"uploads", json_of(report.uploads)},
@@ -268,6 +284,7 @@ std::string to_json(const DeviceReport& report) {
                               {"parameter_uploads", report.parameter_uploads},
                               {"downloads", json_of(report.downloads)},
                               {"waits", json_of(report.waits)},
+                              {"branches", branches},
                               {"waits_at_end", report.last_waits},
                               {"graphs", report.graphs},
                               {"placement", report.placement}};

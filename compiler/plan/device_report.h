@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/source.h"
+#include "compiler/plan/device_branches.h"
 #include "compiler/plan/launches.h"
 #include "runtime/program.h"
 
@@ -18,11 +20,18 @@ struct DeviceReport {
     std::vector<uint32_t> lines;       ///< of the calls, ascending, each once
     size_t sites = 0;
     bool spreads = false;  ///< blocks may share a call
+    bool guarded = false;  ///< calls of arms among which the GPU chooses
     std::string why;
   };
   struct Transfer {
     std::string what, why;
     uint32_t line = 0;
+  };
+  /// A branch on a condition that the GPU computes.
+  struct Branch {
+    uint32_t line = 0;
+    bool waits = false;
+    std::string why;  ///< it waits
   };
   bool used = false;
   std::string placement;  ///< why nodes are where they are; lines
@@ -30,14 +39,16 @@ struct DeviceReport {
   std::vector<Transfer> uploads;  ///< bytes of the samples
   std::vector<Transfer> once;     ///< uploads of a session, not of a batch
   std::vector<Transfer> downloads;
-  std::vector<Transfer> waits;      ///< where samples wait for the GPU before they go on
+  std::vector<Transfer> waits;  ///< where samples wait for the GPU before they go on
+  std::vector<Branch> branches;
   bool last_waits = false;          ///< a batch is complete when the GPU is done with it
   std::vector<std::string> graphs;  ///< what may be one call of the driver, where it comes again
   size_t parameter_uploads = 0;     ///< descriptors, parameters and flags: one copy a round
 };
 
 DeviceReport report_device(const runtime::Program& program, const std::vector<Launch>& launches,
-                           std::string placement);
+                           std::string placement, const std::vector<BranchReport>& branches,
+                           const SourceMap& sources);
 /// For people.
 std::string to_text(const DeviceReport& report);
 std::string to_json(const DeviceReport& report);

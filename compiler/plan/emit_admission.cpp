@@ -118,6 +118,7 @@ void Emitter::emit_headers(ir::BlockId block) {
 void Emitter::claim(MemoryClaim::Kind kind, DType type, std::vector<Expr> extents, std::string_view what) {
   for (Expr& e : extents) e = table_.resolve(e);
   const size_t number = next_claim_++;
+  object("memory of the host");
   if (!drafting_) {
     GALATEA_CHECK(number < memory_.claims().size(), "the draft of the sample program allocates less");
     if (!memory_.is_granted(number)) {

@@ -7,7 +7,7 @@ using runtime::Instruction;
 
 bool Emitter::is_made_on_gpu(ir::ValueId value) const {
   const ir::NodeId node = graph_.value(value).node;
-  if (node == ir::kNoId) return false;
+  if (node == ir::kNoId) return branches_.branch_of_merge(graph_, value) >= 0;
   const int group = groups_.of_node[node];
   return group >= 0 && groups_.groups[static_cast<size_t>(group)].on_gpu;
 }
@@ -40,6 +40,7 @@ int Emitter::host_slot_of(ir::ValueId value) {
   if (!residence_.on_gpu(value)) return slot_of(value);
   for (auto [block, slot] : host_slots_[value])
     if (visible_here(block)) return slot;
+  object_to_bringing(value);
   const int slot = emit_download(value);
   emit_device_barrier(true);
   host_slots_[value][block_] = slot;

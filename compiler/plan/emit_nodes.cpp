@@ -67,6 +67,8 @@ void Emitter::emit_source(ir::NodeId id) {
 void Emitter::emit_check(ir::NodeId, const op::Check& check) {
   Expr condition = table_.resolve(check.condition);
   if (kernel::is_const(condition) && kernel::const_value(condition) != 0) return;
+  object_if_it_may_fail(condition);
+  checked_.emplace_back(condition, block_);
   int flag = reg(condition);
   runtime::CheckMessage message;
   message.text = check.message;
@@ -128,6 +130,10 @@ int Emitter::emit_allocation(DType type, const std::vector<Expr>& extents) {
 
 int Emitter::allocate(ir::ValueId value) {
   const ir::Type& type = graph_.type(value);
+  if (const ir::ValueId home = home_of(value); home != value) {
+    table_.info(value).slot = table_.info(home).slot;
+    return table_.info(value).slot;
+  }
   const std::vector<Expr>& extents = table_.info(value).extents;
   const int output = output_of_[value];
   const bool on_gpu = is_made_on_gpu(value);
@@ -271,6 +277,8 @@ void Emitter::emit_kernel(const PlannedKernel& kernel, ir::NodeId) {
   if (kernel.kernel < 0) return;
   runtime::KernelCallSpec call;
   call.kernel = kernel.kernel;
+  call.guards = guards_here();
+  if (!kernel.on_gpu) object("a kernel of the CPU");
   for (const KernelSource& source : kernel.inputs)
     call.tensors.push_back(source.constant ? constant_slot(source.constant)
                            : kernel.on_gpu ? slot_of(source.value)

@@ -20,6 +20,8 @@ Emitter::Emitter(ValueTable& table, const SamplePlan& plan, const SourceMap& sou
       kernels_(plan.kernels),
       placement_(plan.placement),
       residence_(plan.residence),
+      branches_(plan.branches),
+      selectors_(plan.selectors),
       sources_(sources),
       seed_(seed),
       program_(program) {
@@ -30,6 +32,7 @@ Emitter::Emitter(ValueTable& table, const SamplePlan& plan, const SourceMap& sou
   node_location_.assign(graph_.nodes.size(), -1);
   header_done_.assign(graph_.nodes.size(), false);
   stored_into_output_.assign(graph_.values.size(), false);
+  if (!branches_.recorded.empty()) arms_ = arms_of_blocks(graph_, branches_);
 }
 
 Status Emitter::run() {
@@ -46,6 +49,7 @@ Status Emitter::run() {
   find_directed_outputs();
   for (ir::BlockId block : order) emit_block(block);
   patch_jumps();
+  check_arms();
   return {};
 }
 
@@ -92,10 +96,11 @@ void Emitter::find_directed_outputs() {
 /// readers are fine: they read the output's memory, which nobody writes again.
 void Emitter::direct(ir::ValueId value, int output) {
   const bool on_gpu = program_.outputs[static_cast<size_t>(output)].on_device;
-  const bool made_there = graph_.value(value).node == ir::kNoId || is_made_on_gpu(value) == on_gpu;
-  if (!made_there) return;
+  const bool is_recorded = branches_.branch_of_merge(graph_, value) >= 0;
+  const bool is_made = graph_.value(value).node != ir::kNoId || is_recorded;
+  if (is_made && is_made_on_gpu(value) != on_gpu) return;
   output_of_[value] = output;
-  if (graph_.value(value).node != ir::kNoId || table_.info(value).scalar) return;
+  if (is_made || table_.info(value).scalar) return;
   for (const ir::Merge& merge : graph_.block(graph_.value(value).block).merges) {
     if (merge.result != value) continue;
     for (ir::ValueId operand : merge.operands) {
@@ -143,7 +148,12 @@ void Emitter::emit_edge_moves(ir::BlockId from, ir::BlockId to) {
       }
     } else {
       int source = slot_of(operand);
-      if (info.slot < 0) info.slot = new_slot();
+      if (info.slot < 0) {
+        const ir::ValueId home = home_of(merge.result);
+        info.slot = home == merge.result ? new_slot() : table_.info(home).slot;
+      }
+      if (source == info.slot) continue;
+      if (home_of(operand) != operand) object("a result of its arms has memory of its own");
       Instruction& move = emit(Op::kCopySlot);
       move.dst = info.slot;
       move.a = source;
@@ -157,9 +167,11 @@ void Emitter::emit_terminator(ir::BlockId block) {
   switch (terminator.kind) {
     case ir::TerminatorKind::kJump:
       emit_edge_moves(block, terminator.targets[0]);
+      if (emit_end_of_arm(block, terminator.targets[0])) return;
       emit_jump(terminator.targets[0]);
       return;
     case ir::TerminatorKind::kBranch: {
+      if (const RecordedBranch* recorded = recorded_at(block)) return emit_both_arms(*recorded, terminator);
       int selector = reg(table_.resolve(table_.element(terminator.selector, 0)));
       const ir::Type& type = graph_.type(terminator.selector);
       if (is_float(type.dtype) || !is_bool(type.dtype))
@@ -181,6 +193,8 @@ void Emitter::emit_terminator(ir::BlockId block) {
       return;
     }
     case ir::TerminatorKind::kSwitch: {
+      object_if_out_of_range(table_.resolve(table_.element(terminator.selector, 0)),
+                             terminator.targets.size());
       int selector =
           reg(kernel::convert(table_.resolve(table_.element(terminator.selector, 0)), DType::kI64));
       std::vector<int32_t> starts(terminator.targets.size(), -1);
@@ -226,6 +240,7 @@ void Emitter::emit_return(const ir::Terminator& terminator) {
 
 void Emitter::patch_jumps() {
   for (auto [instruction, block] : jumps_) program_.code[instruction].a = block_start_[block];
+  for (auto [instruction, block] : joins_) program_.code[instruction].c = block_start_[block];
 }
 
 runtime::Instruction& Emitter::emit(Op op) {
@@ -284,12 +299,32 @@ int32_t Emitter::location_at(Span span, const std::vector<CallSite>& calls, cons
   return static_cast<int32_t>(program_.locations.size()) - 1;
 }
 
+namespace {
+
+/// What a draft is written into: what code depends on, and no code.
+runtime::Program blank(const runtime::Program& program) {
+  runtime::Program out;
+  out.kernels = program.kernels;
+  out.device = program.device;
+  out.on_error = program.on_error;
+  return out;
+}
+
+}  // namespace
+
+std::optional<ArmObjection> objection_to_recording(ValueTable& table, const SamplePlan& plan,
+                                                   const SourceMap& sources, uint64_t seed,
+                                                   const runtime::Program& program) {
+  runtime::Program draft = blank(program);
+  Emitter emitter(table, plan, sources, seed, draft);
+  emitter.draft();
+  table.forget_slots();
+  return emitter.objection();
+}
+
 Status emit_sample_program(ValueTable& table, const SamplePlan& plan, const SourceMap& sources, uint64_t seed,
                            runtime::Program& program, std::vector<MemoryClaim>* claims) {
-  runtime::Program draft;
-  draft.kernels = program.kernels;
-  draft.device = program.device;
-  draft.on_error = program.on_error;
+  runtime::Program draft = blank(program);
   MemoryPlan memory = Emitter(table, plan, sources, seed, draft).draft();
   table.forget_slots();
   if (claims) *claims = memory.claims();

@@ -8,9 +8,12 @@
 // moves and comes from a branch gets a stub of its own.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "base/source.h"
+#include "compiler/plan/device_branches.h"
 #include "compiler/plan/form_kernels.h"
 #include "compiler/plan/memory_plan.h"
 #include "compiler/plan/value_table.h"
@@ -35,7 +38,19 @@ struct SamplePlan {
   const std::vector<PlannedKernel>& kernels;
   const Placement& placement;
   const Residence& residence;
+  const DeviceBranches& branches;
+  SelectorForm selectors = SelectorForm::kAuto;
 };
+
+/// A branch that has to wait after all.
+struct ArmObjection {
+  ir::BlockId branch = 0;
+  std::string why;
+};
+/// What in the arms of recorded branches needs the host to know the way; found by a draft of the program.
+std::optional<ArmObjection> objection_to_recording(ValueTable& table, const SamplePlan& plan,
+                                                   const SourceMap& sources, uint64_t seed,
+                                                   const runtime::Program& program);
 
 /// `claims` gets what memory the program takes, for explain; it may be nullptr.
 Status emit_sample_program(ValueTable& table, const SamplePlan& plan, const SourceMap& sources, uint64_t seed,

@@ -20,6 +20,8 @@ class Emitter {
   MemoryPlan draft();
   /// What run() admits.
   void set_memory_plan(MemoryPlan plan) { memory_ = std::move(plan); }
+  /// The first of a draft.
+  const std::optional<ArmObjection>& objection() const { return objection_; }
 
  private:
   using Op = runtime::Opcode;
@@ -84,6 +86,24 @@ class Emitter {
   bool is_made_on_gpu(ir::ValueId value) const;
   bool may_fail_on_gpu() const;
 
+  // emit_arms.cpp: branches of which both arms are recorded
+  const RecordedBranch* recorded_at(ir::BlockId block) const;
+  void emit_both_arms(const RecordedBranch& branch, const ir::Terminator& terminator);
+  /// Whether the block was the end of a first arm.
+  bool emit_end_of_arm(ir::BlockId block, ir::BlockId target);
+  void check_arms() const;
+  std::vector<runtime::CallGuard> guards_here();
+  bool in_arm() const { return !arms_.empty() && !arms_[block_].empty(); }
+  /// The value whose memory is that of `value` (itself: memory of its own).
+  ir::ValueId home_of(ir::ValueId value) const;
+  /// What is done here needs to know whether the sample takes this arm.
+  void object(const std::string& why);
+  void object_to(const RecordedBranch& branch, const std::string& why);
+  void object_if_it_may_fail(const Expr& condition);
+  void object_if_out_of_range(const Expr& index, size_t count);
+  void object_if_division_may_fail(const Expr& e);
+  void object_to_bringing(ir::ValueId value);
+
   // emit_scalars.cpp
   int reg(const Expr& e);
   int emit_expr(const Expr& e);
@@ -119,6 +139,8 @@ class Emitter {
   const std::vector<PlannedKernel>& kernels_;
   const Placement& placement_;
   const Residence& residence_;
+  const DeviceBranches& branches_;
+  SelectorForm selectors_;
   const SourceMap& sources_;
   uint64_t seed_;
   runtime::Program& program_;
@@ -126,8 +148,11 @@ class Emitter {
   ir::BlockId block_ = 0;
   int32_t location_ = -1;
   std::vector<int32_t> block_start_;
-  std::vector<std::pair<size_t, ir::BlockId>> jumps_;       ///< instruction whose `a` is a block's start
-  std::vector<std::pair<size_t, ir::BlockId>> list_jumps_;  ///< list entry that is a block's start
+  std::vector<std::pair<size_t, ir::BlockId>> jumps_;  ///< instruction whose `a` is a block's start
+  std::vector<std::pair<size_t, ir::BlockId>> joins_;  ///< instruction whose `c` is one
+  std::vector<std::vector<ArmOf>> arms_;               ///< of each block; empty: none is recorded
+  std::optional<ArmObjection> objection_;
+  std::vector<std::pair<Expr, ir::BlockId>> checked_;  ///< conditions that hold behind their blocks
   std::unordered_map<uint64_t, std::vector<Known>> known_;
   std::unordered_map<const kernel::ExprNode*, std::vector<Known>> known_nodes_;
   std::unordered_map<ir::ValueId, std::map<ir::BlockId, int>> stored_scalars_;

@@ -186,15 +186,19 @@ class Former {
   std::vector<ir::ValueId> read_by(ir::NodeId reader) {
     std::vector<ir::ValueId> out = graph_.node(reader).inputs;
     if (!placement_.on_gpu(reader)) return out;
-    for (const kernel::Stage& stage : table_.lowering(reader).stages)
-      for (const Expr* e : {&stage.body, &stage.finish}) {
-        if (!*e) continue;
-        kernel::for_each_node(table_.resolve(*e), [&](const Expr& x) {
-          if (x->kind != ExprKind::kSymbol || x->symbol != SymbolKind::kElement) return;
-          const auto value = static_cast<ir::ValueId>(x->a);
-          if (std::find(out.begin(), out.end(), value) == out.end()) out.push_back(value);
-        });
-      }
+    const auto look = [&](const Expr& e) {
+      if (!e) return;
+      kernel::for_each_node(table_.resolve(e), [&](const Expr& x) {
+        if (x->kind != ExprKind::kSymbol || x->symbol != SymbolKind::kElement) return;
+        const auto value = static_cast<ir::ValueId>(x->a);
+        if (std::find(out.begin(), out.end(), value) == out.end()) out.push_back(value);
+      });
+    };
+    for (const kernel::Stage& stage : table_.lowering(reader).stages) look(stage.body), look(stage.finish);
+    // One number is read where it is computed; more of them come as a tensor.
+    for (ir::ValueId input : graph_.node(reader).inputs)
+      if (graph_.type(input).is_scalar())
+        for (const Expr& element : table_.info(input).elements) look(element);
     return out;
   }
 

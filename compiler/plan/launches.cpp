@@ -35,6 +35,14 @@ std::vector<int> levels(const Program& program) {
         reach(i.a, behind);
         reach(i.c, behind);
         break;
+      // Arms that are both recorded exclude each other on the device.
+      case Opcode::kBothArms:
+        reach(static_cast<int32_t>(at) + 1, behind);
+        reach(i.a, behind);
+        break;
+      case Opcode::kNextArm:
+        reach(i.c, behind);
+        break;
       case Opcode::kSwitch:
         for (int32_t k = 0; k < i.imm; ++k) reach(program.lists[static_cast<size_t>(i.a + k)], behind);
         break;

@@ -41,9 +41,14 @@ void for_each_slot(const Program& program, const Instruction& i, const F& f) {
       if (call.output >= 0) f(call.output);
       return;
     }
-    case Opcode::kCallKernel:
-      for (int32_t slot : program.kernel_calls[static_cast<size_t>(i.a)].tensors) f(slot);
+    case Opcode::kCallKernel: {
+      const runtime::KernelCallSpec& call = program.kernel_calls[static_cast<size_t>(i.a)];
+      for (int32_t slot : call.tensors) f(slot);
+      for (const runtime::CallGuard& guard : call.guards) f(guard.slot);
       return;
+    }
+    case Opcode::kBothArms:
+      return f(i.b);
     case Opcode::kReturn:
       return list(i.a, i.imm);
     default:
@@ -108,8 +113,10 @@ void insert_releases(Program& program) {
     }
   }
   for (Instruction& i : code) {
-    if (i.op == Opcode::kJump || i.op == Opcode::kBranch) i.a = moved[static_cast<size_t>(i.a)];
-    if (i.op == Opcode::kBranch) i.c = moved[static_cast<size_t>(i.c)];
+    const bool names_two = i.op == Opcode::kBranch || i.op == Opcode::kNextArm;
+    if (names_two || i.op == Opcode::kJump || i.op == Opcode::kBothArms)
+      i.a = moved[static_cast<size_t>(i.a)];
+    if (names_two) i.c = moved[static_cast<size_t>(i.c)];
     if (i.op != Opcode::kSwitch) continue;
     for (int32_t k = 0; k < i.imm; ++k) {
       int32_t& target = program.lists[static_cast<size_t>(i.a + k)];

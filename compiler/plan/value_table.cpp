@@ -59,9 +59,10 @@ std::optional<int64_t> constant_position(const std::vector<Expr>& indices,
   return position;
 }
 
-ValueTable::ValueTable(const ir::Graph& graph, TableUse use)
+ValueTable::ValueTable(const ir::Graph& graph, TableUse use, std::set<ir::ValueId> stored)
     : graph_(graph),
       use_(use),
+      stored_(std::move(stored)),
       lineage_(graph),
       lowerings_(graph.nodes.size()),
       values_(graph.values.size()) {}
@@ -155,7 +156,7 @@ void ValueTable::fill_merge(const ir::Merge& merge) {
                                       : kernel::symbol(SymbolKind::kExtent, DType::kI64, merge.result, d));
   }
   // The registers of a scalar merge are kElement symbols that the emitter maps to registers it moves into.
-  if (!has_small_static_volume(type)) return;
+  if (!has_small_static_volume(type) || stored_.contains(merge.result)) return;
   info.scalar = true;
   for (int64_t i = 0; i < type.static_volume(); ++i)
     info.elements.push_back(kernel::symbol(SymbolKind::kElement, type.dtype, merge.result, i));
@@ -235,6 +236,7 @@ void ValueTable::fill_output(ir::NodeId node, size_t k) {
     info.constant = output.constant;
     return;
   }
+  if (stored_.contains(value)) return;
   if (auto elements = scalarize(node, output)) {
     info.scalar = true;
     info.elements = std::move(*elements);

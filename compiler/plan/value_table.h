@@ -8,6 +8,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
@@ -45,7 +46,9 @@ enum class TableUse : uint8_t {
 
 class ValueTable {
  public:
-  explicit ValueTable(const ir::Graph& graph, TableUse use = TableUse::kPlan);
+  /// `stored`: values that lie in memory however small they are (device_branches.h).
+  explicit ValueTable(const ir::Graph& graph, TableUse use = TableUse::kPlan,
+                      std::set<ir::ValueId> stored = {});
   /// Lowers every node, in topological order, and fills the table.
   void fill();
   const op::Lowering& lowering(ir::NodeId node) const { return lowerings_[node]; }
@@ -90,6 +93,7 @@ class ValueTable {
 
   const ir::Graph& graph_;
   TableUse use_;
+  std::set<ir::ValueId> stored_;
   op::Lineage lineage_;
   std::vector<op::Lowering> lowerings_;
   std::vector<ValueInfo> values_;

@@ -9,8 +9,9 @@ namespace galatea::runtime::cuda {
 
 namespace {
 
-// What kernels are compiled against: galatea_call and galatea_tensor of the prelude.
-static_assert(sizeof(DeviceCall) == 40 && sizeof(KernelTensor) == 8 + 2 * 8 * kMaxRank);
+// What kernels are compiled against: galatea_call, galatea_guard and galatea_tensor of the prelude.
+static_assert(sizeof(DeviceCall) == 48 && sizeof(DeviceGuard) == 16 &&
+              sizeof(KernelTensor) == 8 + 2 * 8 * kMaxRank);
 
 int64_t aligned(int64_t bytes) {
   return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
@@ -61,11 +62,12 @@ int32_t BatchLaunch::add_upload(const void* data, int64_t bytes) {
 
 void BatchLaunch::add_call(int32_t site, int32_t sample, std::span<const LaunchTensor> tensors,
                            std::span<const uint64_t> params, int64_t scratch_bytes, int32_t location,
-                           int32_t kernel) {
+                           int32_t kernel, std::span<const DeviceGuard> guards) {
   calls_.push_back({site, sample, location, kernel < 0 ? site : kernel, tensors_.size(), tensors.size(),
-                    params_.size(), params.size(), scratch_bytes});
+                    params_.size(), params.size(), guards_.size(), guards.size(), scratch_bytes});
   tensors_.insert(tensors_.end(), tensors.begin(), tensors.end());
   params_.insert(params_.end(), params.begin(), params.end());
+  guards_.insert(guards_.end(), guards.begin(), guards.end());
 }
 
 uint32_t BatchLaunch::count_tiles(const Call& call, const LaunchKernel& kernel) const {
@@ -96,6 +98,7 @@ BatchLaunch::Plan BatchLaunch::plan(std::span<const LaunchKernel> kernels) {
   out.calls = take(out.bytes, bytes_of<DeviceCall>(calls_.size()));
   out.tensors = take(out.bytes, bytes_of<KernelTensor>(tensors_.size()));
   out.params = take(out.bytes, bytes_of<uint64_t>(params_.size()));
+  out.guards = take(out.bytes, bytes_of<DeviceGuard>(guards_.size()));
   out.status = take(out.bytes, bytes_of<uint32_t>(out.num_status));
   for (Upload& upload : uploads_) upload.offset = take(out.bytes, upload.bytes + kBufferPadding);
   return out;
@@ -108,6 +111,7 @@ LaunchedBatch BatchLaunch::fill(Plan& plan, std::span<const LaunchKernel> kernel
   for (const Upload& upload : uploads_)
     std::memcpy(host + upload.offset, upload.data, static_cast<size_t>(upload.bytes));
   if (!params_.empty()) std::memcpy(host + plan.params, params_.data(), params_.size() * sizeof(uint64_t));
+  if (!guards_.empty()) std::memcpy(host + plan.guards, guards_.data(), guards_.size() * sizeof(DeviceGuard));
   std::memset(host + plan.status, 0, plan.num_status * sizeof(uint32_t));
   auto* tensors = reinterpret_cast<KernelTensor*>(host + plan.tensors);
   for (size_t t = 0; t < tensors_.size(); ++t) {
@@ -135,7 +139,9 @@ LaunchedBatch BatchLaunch::fill(Plan& plan, std::span<const LaunchKernel> kernel
       calls[c].scratch = call.scratch_bytes > 0 ? next_scratch : 0;
       next_scratch += static_cast<uint64_t>(aligned(call.scratch_bytes));
       calls[c].status = 0;
-      calls[c].kernel = static_cast<uint64_t>(kernel.opcode);
+      calls[c].kernel = static_cast<uint32_t>(kernel.opcode);
+      calls[c].num_guards = static_cast<uint32_t>(call.num_guards);
+      calls[c].guards = base + static_cast<uint64_t>(plan.guards) + call.first_guard * sizeof(DeviceGuard);
       if (!kernel.may_fail) continue;
       calls[c].status = base + static_cast<uint64_t>(plan.status) + out.may_fail_.size() * sizeof(uint32_t);
       out.may_fail_.push_back({call.site, call.sample, call.location, 0});
@@ -151,6 +157,7 @@ Result<LaunchedBatch> BatchLaunch::record(std::span<const LaunchKernel> kernels,
   calls_.clear();
   tensors_.clear();
   params_.clear();
+  guards_.clear();
   return out;
 }
 

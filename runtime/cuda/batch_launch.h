@@ -17,10 +17,17 @@
 
 namespace galatea::runtime::cuda {
 
+/// A byte that has to be zero (`wanted` 0) or not for a call to run: `galatea_guard` of the prelude.
+struct DeviceGuard {
+  uint64_t flag = 0, wanted = 1;
+};
+
 /// A call as kernels see it: `galatea_call` of the prelude. Addresses are the device's.
 struct DeviceCall {
   uint64_t tensors = 0, params = 0, scratch = 0, status = 0;
-  uint64_t kernel = 0;  ///< where one function holds several: which
+  uint32_t kernel = 0;  ///< where one function holds several: which
+  uint32_t num_guards = 0;
+  uint64_t guards = 0;  ///< blocks of a call one of whose guards does not hold leave at once
 };
 
 /// What stands at a call site.
@@ -99,7 +106,7 @@ class BatchLaunch {
   /// of one site have one function.
   void add_call(int32_t site, int32_t sample, std::span<const LaunchTensor> tensors,
                 std::span<const uint64_t> params, int64_t scratch_bytes, int32_t location = -1,
-                int32_t kernel = -1);
+                int32_t kernel = -1, std::span<const DeviceGuard> guards = {});
   /// Writes copies and launches down. Afterwards the object is as new.
   Result<LaunchedBatch> record(std::span<const LaunchKernel> kernels, BatchCommands& commands);
   /// The same, and enqueues them.
@@ -113,6 +120,7 @@ class BatchLaunch {
   struct Call {
     int32_t site = 0, sample = 0, location = -1, kernel = 0;
     size_t first_tensor = 0, num_tensors = 0, first_param = 0, num_params = 0;
+    size_t first_guard = 0, num_guards = 0;
     int64_t scratch_bytes = 0;
   };
   /// The calls of one site: [begin, end) of calls_.
@@ -124,7 +132,7 @@ class BatchLaunch {
   /// Where everything lies in the copy.
   struct Plan {
     std::vector<Group> groups;
-    int64_t calls = 0, tensors = 0, params = 0, status = 0, bytes = 0;
+    int64_t calls = 0, tensors = 0, params = 0, guards = 0, status = 0, bytes = 0;
     int64_t scratch_bytes = 0;  ///< sites follow each other, so that the largest need serves all
     size_t num_status = 0;
   };
@@ -142,6 +150,7 @@ class BatchLaunch {
   std::vector<Call> calls_;
   std::vector<LaunchTensor> tensors_;
   std::vector<uint64_t> params_;
+  std::vector<DeviceGuard> guards_;
 };
 
 }  // namespace galatea::runtime::cuda

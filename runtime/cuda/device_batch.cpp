@@ -135,6 +135,7 @@ Status CudaBatch::record_chunks(BatchCommands& commands) {
 Result<LaunchedBatch> CudaBatch::record_calls(std::span<const Part> parts, BatchCommands& commands) {
   BatchLaunch& launch = session_->launch();
   std::vector<LaunchTensor> tensors;
+  std::vector<DeviceGuard> guards;
   int64_t num_calls = 0;
   for (const Part& part : parts) {
     const DeviceRecord& record = *part.record;
@@ -146,9 +147,14 @@ Result<LaunchedBatch> CudaBatch::record_calls(std::span<const Part> parts, Batch
             static_cast<uintptr_t>(address_of(part.slot, reinterpret_cast<uintptr_t>(tensor.view.data))));
         tensors.push_back(tensor);
       }
+      guards.clear();
+      for (uint32_t g = 0; g < call.num_guards; ++g) {
+        const DeviceRecord::Guard& guard = record.guards[call.first_guard + g];
+        guards.push_back({address_of(part.slot, guard.address), guard.wanted ? uint64_t{1} : 0});
+      }
       launch.add_call(session_->order().launch_of[static_cast<size_t>(call.call)], part.slot, tensors,
                       std::span(record.params).subspan(call.first_param, call.num_params), call.scratch_bytes,
-                      call.location, session_->kernel_of(call.call));
+                      call.location, session_->kernel_of(call.call), guards);
       ++num_calls;
     }
   }

@@ -2,6 +2,7 @@
 // stage interpreter.
 #include <cstdlib>
 #include <map>
+#include <optional>
 
 #include "compiler/codegen/cuda/emit.h"
 #include "compiler/codegen/cuda/emit_launch.h"
@@ -88,7 +89,11 @@ struct Running {
   uint64_t seed = 0;
   std::unique_ptr<Arena> arena;
   std::vector<std::pair<size_t, MemoryBlock>> outputs;  ///< tensor, memory
+  bool leaves = false;                                  ///< a guard does not hold
 };
+
+/// Whether a call has guards, and whether they hold.
+enum class Guarded : uint8_t { kNo, kHolds, kFails };
 
 class Batch {
  public:
@@ -102,9 +107,11 @@ class Batch {
   /// Adds a call. Its outputs begin as the harness fills them.
   /// `launch`: whose calls it belongs to; negative: the site's.
   void add(int32_t site, int32_t sample, const std::vector<uint64_t>& params, uint64_t seed,
-           int32_t launch = -1) {
+           int32_t launch = -1, Guarded guarded = Guarded::kNo) {
     const Site& at = sites()[static_cast<size_t>(site)];
-    Running run{site, sample, &params, seed, std::make_unique<Arena>(at.sample.kernel, params, seed), {}};
+    Running run{site, sample, &params, seed, std::make_unique<Arena>(at.sample.kernel, params, seed),
+                {},   false};
+    run.leaves = guarded == Guarded::kFails;
     auto& bytes = run.arena->bytes();
     const runtime::KernelCall call = run.arena->call(0);
     std::vector<LaunchTensor> tensors;
@@ -124,8 +131,25 @@ class Batch {
       tensors.push_back(tensor);
     }
     batch_.add_call(launch < 0 ? site : launch, sample, tensors, params,
-                    value_of(kernel::layout_scratch(at.loops).bytes, params), -1, site);
+                    value_of(kernel::layout_scratch(at.loops).bytes, params), -1, site,
+                    guards(guarded, seed));
     running_.push_back(std::move(run));
+  }
+
+  /// Flags of arms around each other; one of the first, of the last, or of all of them fails.
+  std::vector<DeviceGuard> guards(Guarded guarded, uint64_t seed) {
+    if (guarded == Guarded::kNo) return {};
+    if (!flags_) {
+      flags_ = *device_->acquire(3, stream_);
+      EXPECT_TRUE(stream_->upload(flags_->device(), kFlags, sizeof(kFlags)));
+    }
+    std::vector<DeviceGuard> out;
+    for (uint64_t g = 0; g < 3; ++g) {
+      const bool fails = guarded == Guarded::kFails && (seed % 4 == g || seed % 4 == 3);
+      out.push_back(
+          {static_cast<uint64_t>(flags_->device()) + g, (kFlags[g] != 0) != fails ? uint64_t{1} : 0});
+    }
+    return out;
   }
 
   /// Enqueues and compares; checks what it took.
@@ -154,6 +178,11 @@ class Batch {
         ASSERT_TRUE(stream_->download(bytes.data(), block.device(), static_cast<int64_t>(bytes.size())));
       }
       const Site& at = sites()[static_cast<size_t>(run.site)];
+      if (run.leaves) {
+        Arena untouched(at.sample.kernel, *run.params, run.seed);
+        EXPECT_EQ(run.arena->take_outputs(), untouched.take_outputs()) << at.name;
+        continue;
+      }
       std::vector<uint8_t> expected = run_stages(at.sample.kernel, *run.params, run.seed);
       if (expected.back() != 0) {
         if (!any_flags) {
@@ -170,10 +199,13 @@ class Batch {
   }
 
  private:
+  static constexpr uint8_t kFlags[3] = {1, 0, 128};
+
   FakeCuda& fake_;
   std::shared_ptr<const Stream> stream_;
   std::shared_ptr<MemoryPool> device_, pinned_;
   BatchLaunch batch_;
+  std::optional<MemoryBlock> flags_;
   std::vector<Running> running_;
 };
 
@@ -249,6 +281,26 @@ TEST_P(BatchLaunches, KernelsOfOneLaunch) {
     batch.run(*all, 1);
     if (HasFatalFailure()) return;
   }
+}
+
+/// Arms among which the device chooses: blocks of calls whose guards do not hold write nothing, no flag
+/// either.
+TEST_P(BatchLaunches, CallsWhoseGuardsDoNotHold) {
+  FakeSettings settings;
+  if (GetParam().first) settings.emplace_back(GetParam());
+  FakeCuda fake(settings);
+  auto context = fake_context();
+  std::shared_ptr<const Module> module;
+  auto all = kernels_of_one_launch(context, module);
+  ASSERT_TRUE(all) << all.error().message();
+  Batch batch(fake, context);
+  for (uint64_t site = 0; site < sites().size(); ++site)
+    for (const Guarded guarded : {Guarded::kFails, Guarded::kNo, Guarded::kHolds}) {
+      const auto& params = sites()[site].sample.params;
+      batch.add(static_cast<int32_t>(site), static_cast<int32_t>(site), params[site % params.size()],
+                site + 1, 0, guarded);
+    }
+  batch.run(*all, 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Schedules, BatchLaunches,

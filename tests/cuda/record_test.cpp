@@ -1,6 +1,7 @@
 // What a sample records, before any driver is involved: addresses, memory, the order of launches.
 #include "runtime/device_record.h"
 
+#include <algorithm>
 #include <map>
 
 #include "runtime/launch_order.h"
@@ -126,6 +127,30 @@ TEST(LaunchOrder, SharedLaunchesSuitEveryWay) {
   EXPECT_LT(launch[2], launch[3]);
   EXPECT_LT(launch[3], launch[4]);
   EXPECT_EQ(launch[5], 4);
+}
+
+/// The same program, of whose one branch both arms are recorded.
+runtime::Program with_both_arms(runtime::Program program) {
+  auto& code = program.code;
+  const auto branch =
+      std::find_if(code.begin(), code.end(), [](const auto& i) { return i.op == Opcode::kBranch; });
+  const int32_t second = branch->c;
+  branch->op = Opcode::kBothArms, branch->a = second, branch->b = 0, branch->c = -1;
+  runtime::Instruction& end = code[static_cast<size_t>(second) - 1];
+  EXPECT_EQ(end.op, Opcode::kJump);
+  end.op = Opcode::kNextArm, end.c = end.a, end.a = second;
+  return program;
+}
+
+TEST(LaunchOrder, OfTwoArmsThatAreRecordedOneRuns) {
+  FakeCuda fake;
+  const runtime::Program branching = *make_twins(arms({-1, 7}, {-1, 7, -1}), 1).gpu;
+  const runtime::Program recorded = with_both_arms(branching);
+  EXPECT_TRUE(runtime::verify(recorded));
+  auto one = runtime::launch_order(branching), both = runtime::launch_order(recorded);
+  ASSERT_TRUE(one && both);
+  EXPECT_EQ(one->launch_of, both->launch_of);
+  EXPECT_FALSE(runtime::launch_order(with_both_arms(*make_twins(arms({1, 2}, {2, 1}), 1).gpu)));
 }
 
 TEST(LaunchOrder, RefusesWhatNoOrderSuits) {

@@ -34,6 +34,7 @@ bool note_uses(State& state, const Launch& launch, const Stream::Operation& oper
   const auto* calls = static_cast<const DeviceCall*>(launch.calls);
   for (uint32_t c = 0; c < launch.num_calls; ++c) {
     look(at<void>(calls[c].tensors), false, "tensors");
+    if (calls[c].num_guards > 0) look(at<void>(calls[c].guards), false, "guards");
     if (calls[c].params) look(at<void>(calls[c].params), false, "parameters");
     if (!fine) return false;
     const auto* tensors = at<KernelTensor>(calls[c].tensors);
@@ -44,6 +45,8 @@ bool note_uses(State& state, const Launch& launch, const Stream::Operation& oper
     }
     const auto [inputs, outputs] =
         arms.empty() ? std::pair(launch.function->inputs, launch.function->outputs) : arms[calls[c].kernel];
+    for (uint32_t g = 0; g < calls[c].num_guards; ++g)
+      look(at<void>(at<runtime::cuda::DeviceGuard>(calls[c].guards)[g].flag), false, "a guard");
     for (int t = 0; t < inputs + outputs; ++t) look(tensors[t].data, t >= inputs, "a tensor");
     if (calls[c].scratch) look(at<void>(calls[c].scratch), true, "scratch");
     if (calls[c].status) look(at<void>(calls[c].status), true, "status");

@@ -34,7 +34,7 @@ void write_report() {
   line("download_bytes", c.download_bytes);
   line("pageable_copies", c.pageable_copies);
   line("synchronizations", c.synchronizations);
-  line("graph_launches", c.graph_launches);
+  line("launched_graphs", c.graph_launches);
   line("graphs_made", c.graphs_made);
   line("stream_waits", c.stream_waits);
   line("event_records", c.event_records);

@@ -8,6 +8,7 @@ namespace galatea {
 namespace {
 
 using plan::LaunchForm;
+using plan::SelectorForm;
 using testing::plan_for_gpu;
 using testing::Planned;
 
@@ -107,6 +108,152 @@ TEST(GpuCounts, AStatisticThatTheHostNeedsIsWaitedFor) {
   EXPECT_NE(report.waits[0].what.find("reductions.mean"), std::string::npos) << plan::to_text(report);
   EXPECT_NE(report.waits[0].why.find("gaussian_blur"), std::string::npos) << plan::to_text(report);
   EXPECT_FALSE(report.last_waits);
+}
+
+/// A branch on what the GPU computes: in `body`, with and without waiting.
+void expect_no_wait(const std::string& body, size_t branches, size_t most_launches) {
+  SCOPED_TRACE(body);
+  const Planned planned = plan_for_gpu(training(body));
+  ASSERT_TRUE(planned.program) << planned.error;
+  const plan::DeviceReport& report = planned.report.device;
+  EXPECT_TRUE(report.waits.empty()) << plan::to_text(report);
+  EXPECT_TRUE(report.downloads.empty()) << plan::to_text(report);
+  EXPECT_EQ(report.parameter_uploads, 1U) << plan::to_text(report);
+  EXPECT_FALSE(report.last_waits);
+  EXPECT_LE(report.launches.size(), most_launches) << plan::to_text(report);
+  ASSERT_EQ(report.branches.size(), branches) << plan::to_text(report);
+  for (const auto& branch : report.branches) EXPECT_FALSE(branch.waits) << plan::to_text(report);
+  EXPECT_TRUE(std::any_of(report.launches.begin(), report.launches.end(),
+                          [](const auto& launch) { return launch.guarded; }));
+  EXPECT_TRUE(runtime::verify(*planned.program));
+
+  const Planned waiting = plan_for_gpu(training(body), LaunchForm::kAuto, nullptr, SelectorForm::kWait);
+  ASSERT_TRUE(waiting.program) << waiting.error;
+  EXPECT_GE(waiting.report.device.waits.size(), 1U) << plan::to_text(waiting.report.device);
+  for (const auto& launch : waiting.report.device.launches) EXPECT_FALSE(launch.guarded);
+  for (const auto& branch : waiting.report.device.branches)
+    EXPECT_NE(branch.why.find("--selectors wait"), std::string::npos) << branch.why;
+}
+
+TEST(GpuCounts, BranchesOnWhatTheGpuComputesAreNotWaitedFor) {
+  // The resize; its mean with the comparison; the arms, each with the end of the pipeline.
+  expect_no_wait(std::string("    if fn.reductions.mean(image) > 100:\n"
+                             "        image = fn.brightness(image, brightness=0.5)\n"
+                             "    else:\n"
+                             "        image = fn.saturation(image, saturation=2.0)\n") +
+                     kNormalize,
+                 1, 4);
+  // An arm that hands on what it was given; a condition that the host asks for in vain.
+  expect_no_wait(
+      "    if fn.reductions.mean(image).cpu() > 100:\n"
+      "        image = fn.gaussian_blur(image, window_size=5)\n",
+      1, 4);
+  // Nested, with what the host knows in between.
+  expect_no_wait(
+      "    if fn.reductions.mean(image) > 100:\n"
+      "        if fn.random.coin_flip(dtype=types.BOOL):\n"
+      "            image = fn.brightness(image, brightness=0.5)\n"
+      "            if fn.reductions.max(image) > 100:\n"
+      "                image = fn.saturation(image, saturation=2.0)\n"
+      "    else:\n"
+      "        image = fn.hue(image, hue=30.0)\n",
+      2, 8);
+  // Lazy operators are branches; what they give is the next one's condition.
+  expect_no_wait(
+      "    if fn.reductions.mean(image) > 100 and fn.reductions.max(image) < 250:\n"
+      "        image = fn.hue(image, hue=30.0)\n",
+      2, 8);
+  // A number of the arms that kernels read.
+  expect_no_wait(
+      "    factor = 1.0\n"
+      "    if fn.reductions.mean(image) > 100:\n"
+      "        factor = 0.5\n"
+      "    image = fn.brightness(image, brightness=factor)\n",
+      1, 5);
+}
+
+TEST(GpuCounts, WhyABranchIsWaitedFor) {
+  const auto expect_why = [](const std::string& body, const std::string& why,
+                             SelectorForm form = SelectorForm::kAuto) {
+    SCOPED_TRACE(body);
+    const Planned planned = plan_for_gpu(training(body), LaunchForm::kAuto, nullptr, form);
+    ASSERT_TRUE(planned.program) << planned.error;
+    const plan::DeviceReport& report = planned.report.device;
+    ASSERT_GE(report.branches.size(), 1U) << plan::to_text(report);
+    EXPECT_TRUE(report.branches[0].waits) << plan::to_text(report);
+    EXPECT_NE(report.branches[0].why.find(why), std::string::npos) << plan::to_text(report);
+    EXPECT_GE(report.waits.size(), 1U) << plan::to_text(report);
+    EXPECT_TRUE(runtime::verify(*planned.program));
+  };
+  const std::string branch = "    if fn.reductions.mean(image) > 100:\n";
+  expect_why(branch + "        image = fn.resize(image, size=[200, 200])\n", "different sizes");
+  expect_why(branch +
+                 "        image = fn.decoders.image(encoded, output_type=types.RGB, device='mixed')\n"
+                 "        image = fn.resize(image, size=[224, 224])\n",
+             "decoders.image in its arms runs on the CPU");
+  expect_why(branch +
+                 "        image = fn.gaussian_blur(image, sigma=fn.reductions.max(image).cpu() / 64.0 + "
+                 "0.5)\n",
+             "gaussian_blur in its arms needs the host: it depends on a value of the GPU");
+  expect_why(branch +
+                 "        if fn.reductions.max(image) > 10:\n"
+                 "            image = fn.resize(image, size=[200, 200])\n"
+                 "        image = fn.resize(image, size=[224, 224])\n",
+             "a branch within its arms is waited for");
+  // A sigma that both arms choose is the host's to know.
+  const std::string sigma = "    sigma = 1.0\n" + branch +
+                            "        sigma = 2.0\n"
+                            "    image = fn.gaussian_blur(image, sigma=sigma)\n";
+  expect_why(sigma, "the host needs a number that its arms give");
+  // The host has the mean already.
+  const std::string known =
+      "    mean = fn.reductions.mean(image)\n"
+      "    image = fn.gaussian_blur(image, sigma=mean.cpu() / 64.0 + 0.5)\n"
+      "    if mean > 100:\n"
+      "        image = fn.hue(image, hue=30.0)\n";
+  expect_why(known, "the host has what it depends on anyway");
+  const Planned forced = plan_for_gpu(training(known), LaunchForm::kAuto, nullptr, SelectorForm::kDevice);
+  ASSERT_TRUE(forced.program) << forced.error;
+  ASSERT_EQ(forced.report.device.branches.size(), 1U);
+  EXPECT_FALSE(forced.report.device.branches[0].waits) << plan::to_text(forced.report.device);
+}
+
+TEST(GpuCounts, TheReportNamesEachBranch) {
+  const std::string text = training(
+      "    if fn.reductions.mean(image) > 100:\n"
+      "        image = fn.hue(image, hue=30.0)\n"
+      "    else:\n"
+      "        image = fn.brightness(image, brightness=0.5)\n",
+      "    return image\n");
+  EXPECT_EQ(
+      plan::to_text(plan_for_gpu(text).report.device),
+      R"(a batch on the GPU: 4 launches, 1 upload of samples' bytes, 1 upload of descriptors and parameters, 0 downloads, 0 waits inside of the batch
+  launch 0: resize (line 10)
+    a sample takes as many blocks as its output is worth
+  launch 1: reductions.mean+stored (line 11)
+    a block a sample
+  launch 2: hue (line 12)
+    one of 2 kernels for different samples, each with blocks for its own
+    a sample takes as many blocks as its output is worth
+    blocks of an arm that a sample does not take leave at once
+  launch 3: brightness (line 14)
+    one of 2 kernels for different samples, each with blocks for its own
+    a sample takes as many blocks as its output is worth
+    blocks of an arm that a sample does not take leave at once
+  uploads (host to GPU), in few copies a batch:
+    the result of decoders.image_random_crop: read by resize (line 9)
+  branch on a condition of the GPU (line 11): both arms are launched, and the GPU leaves one out
+  placement: devices are as the text says
+)");
+  const std::string waiting =
+      plan::to_text(plan_for_gpu(text, LaunchForm::kAuto, nullptr, SelectorForm::kWait).report.device);
+  EXPECT_NE(
+      waiting.find("branch on a condition of the GPU (line 11): waited for, since conditions of the GPU are "
+                   "to be waited for (--selectors wait)\n"),
+      std::string::npos)
+      << waiting;
+  EXPECT_NE(waiting.find("for reductions.mean: if needs the value on the host (line 11)"), std::string::npos);
+  EXPECT_EQ(waiting.find("leave at once"), std::string::npos);
 }
 
 /// Where the text names no device, the cost decides, and outputs stay where they are.

@@ -16,15 +16,17 @@ namespace {
 
 namespace fs = std::filesystem;
 using plan::LaunchForm;
+using plan::SelectorForm;
 
 /// Moving costs nothing and the CPU is slow: whatever can run on the GPU does.
 plan::CostFigures all_on_gpu() {
   return {.host_element = 1e6, .gpu_element = 0, .gpu_call = 0, .byte_over_bus = 0, .transfer = 0, .wait = 0};
 }
 
-GpuTarget target(const GpuChoice& choice, LaunchForm launches) {
+GpuTarget target(const GpuChoice& choice, LaunchForm launches, SelectorForm selectors = SelectorForm::kAuto) {
   GpuTarget out = *choice.target;
   out.launches = launches;
+  out.selectors = selectors;
   out.figures = all_on_gpu();
   return out;
 }
@@ -162,16 +164,171 @@ TEST_F(GpuRuns, AStatisticOfTheGpuDecidesAFilterThere) {
               2);
 }
 
-/// A selector that the GPU computes is waited for; arms wait at barriers of their own.
-TEST_F(GpuRuns, ASelectorOfTheGpu) {
-  expect_same(of_images("    if fn.reductions.mean(image) > 120.0:\n"
-                        "        image = fn.brightness(image, brightness=0.5)\n"
-                        "        if fn.reductions.max(image) > 100:\n"
-                        "            image = fn.flip(image)\n"
-                        "    else:\n"
-                        "        image = fn.contrast(image, contrast=2.0)\n"
-                        "    return image, label\n"),
-              3);
+size_t count_arms(const runtime::Program& program) {
+  return static_cast<size_t>(std::count_if(program.code.begin(), program.code.end(),
+                                           [](const auto& i) { return i.op == runtime::Opcode::kBothArms; }));
+}
+
+/// Branches on what the GPU computes, of which `recorded` need not wait: the same bits in both forms.
+class GpuSelectors : public GpuRuns {
+ protected:
+  void expect_both(const std::string& rest, size_t recorded) {
+    const std::string text = replaced(of_images(rest), "seed=42", "seed=42, enable_conditionals=True");
+    SCOPED_TRACE(text);
+    const PipelineOutcome wanted = expected(text);
+    ASSERT_EQ(wanted.staging + wanted.error, "");
+    for (const SelectorForm form : {SelectorForm::kDevice, SelectorForm::kWait}) {
+      const bool waits = form == SelectorForm::kWait;
+      device_.reset();
+      const GpuTarget gpu = target(choice_, waits ? LaunchForm::kAuto : LaunchForm::kMerged, form);
+      const PipelineOutcome found =
+          run_pipeline(text, 11, {"gpu", loops_.get(), true, true, waits ? 1 : 2, gpu}, data());
+      EXPECT_EQ(difference(wanted, found), "") << (waits ? "waiting" : "not waiting");
+      EXPECT_EQ(device_.errors(), "");
+      ASSERT_TRUE(found.program);
+      EXPECT_EQ(count_arms(*found.program), waits ? 0 : recorded)
+          << plan::to_text(plan_for_gpu(text, LaunchForm::kAuto, nullptr, form).report.device);
+    }
+  }
+};
+
+TEST_F(GpuSelectors, NestedArms) {
+  expect_both(
+      "    if fn.reductions.mean(image) > 120.0:\n"
+      "        image = fn.brightness(image, brightness=0.5)\n"
+      "        if fn.reductions.max(image) > 100:\n"
+      "            image = fn.saturation(image, saturation=0.25)\n"
+      "    else:\n"
+      "        image = fn.contrast(image, contrast=2.0)\n"
+      "    return image, label\n",
+      2);
+}
+
+TEST_F(GpuSelectors, ArmsOfSeveralCallsThatReuseMemory) {
+  // What an arm that is not taken would write must not matter to the other.
+  expect_both(
+      "    bright = fn.reductions.mean(image) > 120.0\n"
+      "    before = fn.gaussian_blur(image, window_size=5)\n"
+      "    if bright:\n"
+      "        other = fn.equalize(fn.gaussian_blur(before, window_size=3))\n"
+      "        both = fn.equalize(fn.gaussian_blur(other, window_size=7))\n"
+      "        out = fn.cast(0.5 * both + 0.5 * other, dtype=types.UINT8)\n"
+      "    else:\n"
+      "        one = fn.equalize(fn.gaussian_blur(image, window_size=9))\n"
+      "        two = fn.equalize(fn.gaussian_blur(one, window_size=3))\n"
+      "        three = fn.equalize(fn.laplacian(two, window_size=3, dtype=types.UINT8))\n"
+      "        out = fn.cast(0.25 * three + 0.5 * one, dtype=types.UINT8)\n"
+      "    after = fn.equalize(fn.gaussian_blur(out, window_size=3))\n"
+      "    return after, out, before\n",
+      1);
+}
+
+TEST_F(GpuSelectors, ArmsThatHandOn) {
+  expect_both(
+      "    before = fn.gaussian_blur(image, window_size=3)\n"
+      "    out = before\n"
+      "    if fn.reductions.mean(image) > 120.0:\n"
+      "        out = fn.flip(before)\n"
+      "    late = out\n"
+      "    if fn.reductions.max(out) > 200:\n"
+      "        late = fn.gaussian_blur(out, window_size=5)\n"
+      "    return out, late, before\n",
+      2);
+}
+
+TEST_F(GpuSelectors, NumbersOfArms) {
+  expect_both(
+      "    factor, shift = 1.0, 0\n"
+      "    if fn.reductions.mean(image) > 120.0:\n"
+      "        factor, shift = fn.random.uniform(range=[0.25, 0.5]), 7\n"
+      "    elif fn.reductions.max(image) > 250:\n"
+      "        factor = fn.reductions.min(image).cpu() / 64.0\n"
+      "    image = fn.brightness(image, brightness=factor)\n"
+      "    return image, factor + shift, shift\n",
+      2);
+}
+
+/// A number of the GPU that the host may choose is the host's to know.
+TEST_F(GpuSelectors, LazyOperatorsAndChoicesOfTheHost) {
+  expect_both(
+      "    if fn.reductions.mean(image) > 110.0 and fn.reductions.max(image) > 200:\n"
+      "        if fn.random.coin_flip(dtype=types.BOOL):\n"
+      "            image = fn.hue(image, hue=30.0)\n"
+      "        else:\n"
+      "            image = fn.gaussian_blur(image, window_size=3)\n"
+      "    if fn.random.coin_flip(dtype=types.BOOL) or not fn.reductions.min(image).cpu() > 3:\n"
+      "        image = fn.saturation(image, saturation=3.0)\n"
+      "    return image\n",
+      3);
+}
+
+TEST_F(GpuSelectors, SizesThatTheHostKnows) {
+  expect_both(
+      "    if fn.random.coin_flip(dtype=types.BOOL):\n"
+      "        image = fn.resize(image, size=[20, 30])\n"
+      "    if fn.reductions.mean(image) > 120.0:\n"
+      "        if fn.random.coin_flip(dtype=types.BOOL):\n"
+      "            image = fn.flip(fn.gaussian_blur(image, window_size=3))\n"
+      "        image = fn.brightness(image, brightness=0.5)\n"
+      "    return fn.crop(image, crop=[8, 8])\n",
+      1);
+}
+
+TEST_F(GpuSelectors, EarlyReturns) {
+  expect_both(
+      "    def lighten(image):\n"
+      "        if fn.reductions.mean(image) > 130.0:\n"
+      "            return image\n"
+      "        image = fn.brightness(image, brightness=1.5)\n"
+      "        if fn.reductions.mean(image) > 130.0:\n"
+      "            return image\n"
+      "        return fn.hue(fn.brightness(image, brightness=1.5), hue=45.0)\n"
+      "    return lighten(image)\n",
+      2);
+}
+
+/// What cannot be recorded is waited for, and gives the same bits whatever is asked.
+TEST_F(GpuSelectors, ArmsThatNeedTheHost) {
+  expect_both(
+      "    if fn.reductions.mean(image) > 120.0:\n"
+      "        image = fn.resize(image, size=[20, 30])\n"
+      "    return image\n",
+      0);
+  expect_both(
+      "    out = image\n"
+      "    if fn.reductions.mean(image) > 120.0:\n"
+      "        out = fn.gaussian_blur(image, sigma=fn.reductions.max(image).cpu() / 100.0)\n"
+      "    if fn.reductions.mean(out) > 100.0:\n"
+      "        out = fn.hue(out, hue=45.0)\n"
+      "    return out\n",
+      1);
+}
+
+TEST_F(GpuSelectors, RandomPipelines) {
+  const char* const given = std::getenv("GALATEA_FUZZ_GPU_PIPELINES");
+  const uint64_t count = given ? std::strtoull(given, nullptr, 10) : 6;
+  size_t recorded = 0;
+  for (uint64_t seed = 1; seed <= count; ++seed) {
+    const std::string text = PipelineGenerator({seed, seed + 2000}).with_conditions_of_images().make().text();
+    const PipelineOutcome wanted = expected(text, seed);
+    ASSERT_EQ(wanted.staging, "") << text;
+    if (!wanted.error.empty()) continue;
+    for (const SelectorForm form : {SelectorForm::kDevice, SelectorForm::kAuto, SelectorForm::kWait}) {
+      if (form == (seed % 2 == 0 ? SelectorForm::kAuto : SelectorForm::kWait)) continue;
+      SCOPED_TRACE(text);
+      device_.reset();
+      const LaunchForm launches = seed % 3 == 0 ? LaunchForm::kMerged : LaunchForm::kAuto;
+      const PipelineOutcome found =
+          run_pipeline(text, seed,
+                       {"gpu", loops_.get(), seed % 5 != 0, true, 1 + static_cast<int>(seed % 3),
+                        target(choice_, launches, form)},
+                       {});
+      ASSERT_EQ(difference(wanted, found), "") << seed << "\n" << text;
+      ASSERT_EQ(device_.errors(), "") << seed << "\n" << text;
+      if (found.program && form != SelectorForm::kWait) recorded += count_arms(*found.program);
+    }
+  }
+  EXPECT_GT(recorded, count / 2);
 }
 
 TEST_F(GpuRuns, RandomPipelines) {

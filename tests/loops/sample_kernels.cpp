@@ -294,6 +294,49 @@ SampleKernel colour_matrix() {
   return {k, {{5, 9, bits(0.11F)}, {1, 33, bits(-0.3F)}, {3, 0, bits(1.0F)}}};
 }
 
+/// A curve, two matrices of colours, a curve, planes of floats: long enough to go two vectors side by side.
+SampleKernel colour_chain(bool planes) {
+  Kernel k;
+  k.name = "colour_chain";
+  add_params(k, {{"h", DType::kI64}, {"w", DType::kI64}, {"m", DType::kF32}});
+  k.inputs.push_back({"image", DType::kU8, {i64(0), i64(1), const_int(3)}, 3});
+  const auto stage = [](int s, std::vector<Expr> indices) {
+    return load({LoadTarget::Kind::kStage, s}, DType::kU8, std::move(indices));
+  };
+  const Expr entry = convert(axis(0), DType::kF32);
+  k.stages.push_back(
+      map("curve", DType::kU8, {const_int(256)}, saturate(fma(entry, f32(2), const_float(7)), DType::kU8)));
+  k.stages.push_back(map("last_curve", DType::kU8, {const_int(256)},
+                         saturate(const_float(255) - entry * f32(2), DType::kU8)));
+  const auto matrix = [&](const std::function<Expr(int)>& channel) {
+    Expr sum = const_float(0.5);
+    for (int c = 0; c < 3; ++c) {
+      const Expr number = convert(axis(2) * const_int(3) + const_int(c), DType::kF32);
+      const Expr weight = fma(f32(2), number, const_float(0.1));
+      sum = fma(weight, convert(channel(c), DType::kF32), sum);
+    }
+    return saturate(sum, DType::kU8);
+  };
+  const std::vector<Expr> extents = {i64(0), i64(1), const_int(3)};
+  k.stages.push_back(map("first", DType::kU8, extents, matrix([&](int c) {
+                           const Expr byte = in(0, DType::kU8, {axis(0), axis(1), const_int(c)});
+                           return stage(0, {convert(byte, DType::kI64)});
+                         })));
+  k.stages.push_back(map("second", DType::kU8, extents,
+                         matrix([&](int c) { return stage(2, {axis(0), axis(1), const_int(c)}); })));
+  const Expr byte = stage(1, {convert(stage(3, {axis(0), axis(1), axis(2)}), DType::kI64)});
+  k.stages.push_back(map("finish", planes ? DType::kF32 : DType::kU8, extents,
+                         planes ? fma(convert(byte, DType::kF32), f32(2), const_float(-3)) : byte));
+  k.outputs.push_back({4, planes ? std::vector<int>{2, 0, 1} : std::vector<int>{0, 1, 2}, true, 3});
+  return {k,
+          {{5, 9, bits(0.11F)},
+           {7, 33, bits(-0.3F)},
+           {9, 64, bits(0.05F)},
+           {3, 47, bits(0.2F)},
+           {1, 31, bits(0.07F)},
+           {3, 0, bits(1.0F)}}};
+}
+
 SampleKernel broadcast() {
   Kernel k;
   k.name = "broadcast";
@@ -379,7 +422,11 @@ SampleKernel warp() {
   k.stages.push_back(map("warp", DType::kU8, {i64(2), i64(3), const_int(3)},
                          in(0, DType::kU8, {sy, sx, axis(2)}, Border::kConstant, Cell{9})));
   k.outputs.push_back({0, {0, 1, 2}, true, 3});
-  return {k, {{9, 12, 8, 21, bits(0.9F)}, {3, 3, 5, 5, bits(1.7F)}, {0, 2, 2, 3, bits(1.0F)}}};
+  return {k,
+          {{9, 12, 8, 21, bits(0.9F)},
+           {3, 3, 5, 5, bits(1.7F)},
+           {0, 2, 2, 3, bits(1.0F)},
+           {40, 110, 30, 75, bits(0.9F)}}};
 }
 
 SampleKernel warp_linear(DType type, bool filled) {
@@ -429,7 +476,19 @@ SampleKernel warp_linear(DType type, bool filled) {
   return {k,
           {turned(9, 12, 8, 37, 0.8F, 0.6F, 1.3F), turned(3, 3, 5, 5, -1.0F, 0.0F, 3.0F),
            turned(1, 1, 2, 3, 0.3F, 0.1F, -0.5F), turned(7, 20, 4, 33, 1.0F, 0.0F, 3e12F),
-           turned(12, 70, 10, 67, 1.0F, 0.0F, 3.25F), turned(40, 40, 40, 40, 0.8F, 0.6F, 9.0F)}};
+           turned(12, 70, 10, 67, 1.0F, 0.0F, 3.25F), turned(40, 40, 40, 40, 0.8F, 0.6F, 9.0F),
+           turned(60, 110, 9, 75, 0.98F, 0.2F, 20.5F), turned(60, 110, 9, 64, -0.98F, 0.2F, 90.5F),
+           turned(60, 110, 9, 31, 0.98F, 0.2F, 20.5F), turned(60, 110, 9, 17, 0.98F, 0.2F, 20.5F)}};
+}
+
+SampleKernel warp_to_planes() {
+  SampleKernel out = warp_linear(DType::kU8, true);
+  Stage& stage = out.kernel.stages[0];
+  out.kernel.name = "warp_to_planes";
+  stage.type = DType::kF32;
+  stage.body = fma(convert(stage.body, DType::kF32), const_float(0.5), const_float(-3));
+  out.kernel.outputs[0].axis_of = {2, 0, 1};
+  return out;
 }
 
 SampleKernel flip_view() {
@@ -503,6 +562,9 @@ std::vector<std::pair<std::string, SampleKernel>> sample_kernels() {
   out.emplace_back("warp_linear_edge", warp_linear(DType::kU8, false));
   out.emplace_back("warp_linear_f32", warp_linear(DType::kF32, true));
   out.emplace_back("warp_linear_i32", warp_linear(DType::kI32, false));
+  out.emplace_back("warp_to_planes", warp_to_planes());
+  out.emplace_back("colour_chain_bytes", colour_chain(false));
+  out.emplace_back("colour_chain_planes", colour_chain(true));
   return out;
 }
 

@@ -44,6 +44,7 @@ SampleKernel flip_view();
 SampleKernel warp();
 /// Four neighbours through computed coordinates, blended; outside: a parameter, or the image's edge.
 SampleKernel warp_linear(DType type, bool filled);
+SampleKernel warp_to_planes();  ///< interpolated bytes, finished as planes of floats
 
 /// Kernels that a GPU makes tile by tile, with calls whose tiles lie whole in a block's memory, are cut, or
 /// do not fit in it.

@@ -50,6 +50,24 @@ TEST(Transfers, GiveTheSameTensor) {
   }
 }
 
+/// Always a stage, so that it has memory of its own.
+TEST(Stored, KeepsElementsOrSaysWhichAreNotZero) {
+  const Tensor in = random_tensor(DType::kI16, {4, 6, 3}, "HWC", 9);
+  const OpRun::Outcome same = OpRun("stored").input(in).run();
+  ASSERT_TRUE(same.ok()) << same.error << same.failed_check;
+  EXPECT_EQ(same.kinds[0], Kind::kStage);
+  EXPECT_EQ(same.outputs[0].dtype, in.dtype);
+  EXPECT_EQ(same.outputs[0].layout.str(), "HWC");
+  EXPECT_EQ(same.outputs[0].numbers(), in.numbers());
+  const Tensor some = tensor(DType::kF32, {5}, {0.0, -0.0, 0.25, -3.0, 1e-40});
+  const OpRun::Outcome flags = OpRun("stored").input(some).arg("dtype", DType::kBool).run();
+  ASSERT_TRUE(flags.ok()) << flags.error << flags.failed_check;
+  EXPECT_EQ(flags.kinds[0], Kind::kStage);
+  EXPECT_EQ(flags.outputs[0].numbers(), (Numbers{0, 0, 1, 1, 1}));
+  EXPECT_NE(OpRun("stored").input(in).arg("dtype", DType::kF32).failure().find("makes BOOL"),
+            std::string::npos);
+}
+
 TEST(Shapes, GivesExtents) {
   const Tensor out = OpRun("shapes").input(random_tensor(DType::kU8, {4, 6, 3}, "HWC", 1)).result();
   EXPECT_EQ(out.dtype, DType::kI64);

@@ -146,6 +146,7 @@ TEST(PipelineGenerator, KnowsEveryOperatorOnImages) {
                                           "reductions.rms",
                                           "reductions.variance",
                                           "reshape",
+                                          "stored",
                                           "to_cpu",
                                           "to_gpu",
                                           "transforms.combine",

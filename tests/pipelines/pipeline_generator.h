@@ -33,6 +33,11 @@ struct PipelineSeeds {
 class PipelineGenerator {
  public:
   explicit PipelineGenerator(PipelineSeeds seeds);
+  /// From here on branches ask images, and their arms keep extents: what a GPU can decide by itself.
+  PipelineGenerator& with_conditions_of_images() {
+    conditions_of_images_ = true;
+    return *this;
+  }
   GeneratedPipeline make();
   /// The operators that pipelines are made of: all that take or make images.
   static std::vector<std::string> operators();
@@ -91,6 +96,8 @@ class PipelineGenerator {
   std::vector<PipelineLine> lines_;
   std::vector<int> extents_;  ///< used so far: which extents are equal belongs to the shape
   int indent_ = 1, num_names_ = 0, budget_ = 0;
+  bool conditions_of_images_ = false;
+  int arms_ = 0;  ///< around what is being made, of such branches
 };
 
 }  // namespace galatea::testing

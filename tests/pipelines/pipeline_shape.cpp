@@ -12,8 +12,12 @@ PipelineGenerator::Image PipelineGenerator::step(const Image& from) {
       &PipelineGenerator::point,  &PipelineGenerator::color,     &PipelineGenerator::move,
       &PipelineGenerator::window, &PipelineGenerator::warp,      &PipelineGenerator::sample,
       &PipelineGenerator::filter, &PipelineGenerator::statistic, &PipelineGenerator::join};
+  // Those that never change extents.
+  static constexpr Make kKeeping[] = {&PipelineGenerator::point, &PipelineGenerator::color,
+                                      &PipelineGenerator::filter, &PipelineGenerator::statistic};
   --budget_;
-  Call call = (this->*kMakes[below(static_cast<int>(std::size(kMakes)))])(from);
+  Call call = arms_ > 0 ? (this->*kKeeping[below(static_cast<int>(std::size(kKeeping)))])(from)
+                        : (this->*kMakes[below(static_cast<int>(std::size(kMakes)))])(from);
   Image out = call.result;
   out.name = fresh();
   const bool same_type = out.dtype == from.dtype && out.channels == from.channels;
@@ -44,6 +48,17 @@ PipelineGenerator::Image PipelineGenerator::as_type(const Image& image, const Im
 }
 
 std::string PipelineGenerator::condition(const Image& image) {
+  if (conditions_of_images_ && chance(75)) {
+    const std::string first = Ordered{"fn.reductions.mean({}) > {}", image.name, real(60, 180)}.text;
+    switch (below(4)) {
+      case 0:
+        return Ordered{"{} and fn.reductions.max({}) > {}", first, image.name, real(100, 250)}.text;
+      case 1:
+        return Ordered{"{} or fn.random.uniform(range=[0.0, 1.0]) < {}", first, real(0.2, 0.8)}.text;
+      default:
+        return first;
+    }
+  }
   switch (below(4)) {
     case 0:
       return Ordered{"fn.random.coin_flip(probability={}, dtype=types.BOOL)", real(0.2, 0.8)}.text;
@@ -60,6 +75,7 @@ PipelineGenerator::Image PipelineGenerator::branch(const Image& from, int depth)
   const std::string result = fresh();
   Image joined = from;
   line(Ordered{"if {}:", condition(from)}.text);
+  arms_ += conditions_of_images_ ? 1 : 0;
   for (int arm = 0; arm < 2; ++arm) {
     if (arm == 1) line("else:");
     ++indent_;
@@ -68,6 +84,7 @@ PipelineGenerator::Image PipelineGenerator::branch(const Image& from, int depth)
     --indent_;
     joined.known &= end.known;
   }
+  arms_ -= conditions_of_images_ ? 1 : 0;
   joined.name = result;
   joined.fixed_size = false;
   return joined;
@@ -99,7 +116,7 @@ PipelineGenerator::Image PipelineGenerator::choice(const Image& from, int depth)
 
 PipelineGenerator::Image PipelineGenerator::chain(Image from, int count, int depth) {
   for (int i = 0; i < count && budget_ > 0; ++i) {
-    if (depth < 3 && chance(22))
+    if (depth < 3 && chance(conditions_of_images_ ? 45 : 22))
       from = chance(30) ? choice(from, depth) : branch(from, depth);
     else
       from = step(from);

@@ -26,7 +26,11 @@ typedef double f64;
 struct f16 { u16 bits; };
 
 struct galatea_tensor { void* data; i64 extents[8]; i64 strides[8]; };
-struct galatea_call { const galatea_tensor* tensors; const u64* params; u8* scratch; u32* status; u64 kernel; };
+struct galatea_guard { const u8* flag; u64 wanted; };
+struct galatea_call {
+  const galatea_tensor* tensors; const u64* params; u8* scratch; u32* status;
+  u32 kernel, num_guards; const galatea_guard* guards;
+};
 
 // A launch runs many calls. Call k has the blocks first_blocks[k] up to first_blocks[k + 1], its tiles.
 #ifdef __CUDACC__
@@ -138,10 +142,17 @@ constexpr const char* kScalars = R"(
 #define GALATEA_SAMPLE \
   const u32 number = galatea_call_of(first_blocks, num_calls, GALATEA_BLOCK); \
   const galatea_call call = calls[number]; \
+  if (!galatea_runs(call)) return; \
   const u32 tile = GALATEA_BLOCK - first_blocks[number], tiles = first_blocks[number + 1] - first_blocks[number];
 #define GALATEA_TILES(v, end) for (i64 v = tile < blocks ? (i64)tile : (i64)(end); v < (end); v += blocks)
 #define GALATEA_WIDE_GRID(v, width, end) for (i64 v = thread * (width); v < (end); v += step * (width))
 #define GALATEA_GRID(v, begin, end) for (i64 v = (begin) + thread; v < (end); v += step)
+// Calls of an arm have guards: a sample that went another way, as the GPU has found, has nothing to do here.
+GALATEA_INLINE bool galatea_runs(const galatea_call& call) {
+  for (u32 g = 0; g < call.num_guards; ++g)
+    if ((*call.guards[g].flag != 0) != (call.guards[g].wanted != 0)) return false;
+  return true;
+}
 // The last call that begins at or before a block. Every call has a block.
 GALATEA_INLINE u32 galatea_call_of(const u32* first_blocks, u32 num_calls, u32 block) {
   u32 low = 0, high = num_calls;

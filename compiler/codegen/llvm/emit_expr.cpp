@@ -264,6 +264,24 @@ bool FunctionEmitter::is_at_least(Value* value, double low) {
          number->convertToDouble() >= low;
 }
 
+/// max(min(x, a), b) with numbers a and b that are both less than `high`.
+bool FunctionEmitter::is_below(Value* value, double high) {
+  namespace match = llvm::PatternMatch;
+  llvm::FCmpInst::Predicate compares = llvm::FCmpInst::FCMP_FALSE;
+  Value *x = nullptr, *bound = nullptr;
+  const llvm::APFloat* number = nullptr;
+  const auto is_bounded = [&](llvm::FCmpInst::Predicate wanted) {
+    return match::match(value,
+                        match::m_Select(match::m_FCmp(compares, match::m_Value(x), match::m_Value(bound)),
+                                        match::m_Deferred(x), match::m_Deferred(bound))) &&
+           compares == wanted && match::match(bound, match::m_APFloat(number)) &&
+           number->convertToDouble() < high;
+  };
+  if (!is_bounded(llvm::FCmpInst::FCMP_OGT)) return false;
+  value = x;
+  return is_bounded(llvm::FCmpInst::FCMP_OLT);
+}
+
 /// Lanes of f32 or f64 to integers, out of range the nearest bound, NaN 0. What LLVM makes of its own
 /// saturating conversion is one lane after the other. Lanes outside the range are poison until a bound is
 /// selected for them.
@@ -277,8 +295,9 @@ llvm::Value* FunctionEmitter::emit_truncate(DType to, Value* value) {
   const auto number = [&](double x) { return llvm::ConstantFP::get(real, x); };
   // Bounds are powers of two, which every format holds.
   const double high = std::ldexp(1.0, 8 * size_of(to) - (is_signed_int(to) ? 1 : 0));
-  whole = builder_.CreateSelect(builder_.CreateFCmpOGE(value, number(high)),
-                                bound(static_cast<int64_t>(max_unsigned(to))), whole);
+  if (!is_below(value, high))
+    whole = builder_.CreateSelect(builder_.CreateFCmpOGE(value, number(high)),
+                                  bound(static_cast<int64_t>(max_unsigned(to))), whole);
   const double low = is_signed_int(to) ? -high : 0.0;
   if (is_at_least(value, low)) {
     // max(x, least) is neither too small nor NaN.

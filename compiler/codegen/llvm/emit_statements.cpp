@@ -1,4 +1,7 @@
 // Entry, buffers, loops, stores.
+#include <algorithm>
+#include <unordered_set>
+
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/MDBuilder.h>
 
@@ -231,6 +234,100 @@ llvm::Value* FunctionEmitter::lanes_below(Value* base, Value* end, int lanes) {
                                 builder_.CreateVectorSplat(static_cast<unsigned>(lanes), left));
 }
 
+namespace {
+
+constexpr int kLongBody = 30;  ///< operations from loads to stores
+
+/// Whether the loop computes much of little: a chain of colours, say. What a processor looks ahead is about
+/// as long as that then, so that it waits for the chain of one vector where it could have begun with the
+/// next.
+bool is_long(const kernel::For& loop) {
+  int operations = 0, loads = 0;
+  std::unordered_set<const kernel::ExprNode*> seen;
+  const std::function<void(const kernel::Expr&)> visit = [&](const kernel::Expr& e) {
+    if (!seen.insert(e.get()).second) return;
+    operations += e->kind == kernel::ExprKind::kOp ? 1 : 0;
+    if (e->kind != kernel::ExprKind::kLoadFlat) {
+      for (const kernel::Expr& arg : e->args) visit(arg);
+      return;
+    }
+    ++loads;
+    // Of an offset only what is looked up counts.
+    kernel::for_each_node(e->args[0], [&](const kernel::Expr& n) {
+      if (n->kind == kernel::ExprKind::kLoadFlat || n.type() == DType::kU8) visit(n);
+    });
+  };
+  for (const kernel::Statement& statement : loop.body) {
+    if (const auto* let = std::get_if<kernel::Let>(&statement.node)) {
+      visit(let->value);
+    } else if (const auto* store = std::get_if<kernel::Store>(&statement.node)) {
+      visit(store->value);
+    } else {
+      return false;
+    }
+  }
+  return operations >= kLongBody && operations > 3 * loads;
+}
+
+}  // namespace
+
+/// Every iteration under a mask.
+void FunctionEmitter::emit_masked(const kernel::For& loop, Value* begin, Value* end) {
+  counted_loop(
+      begin, end,
+      [&](Value* base) { emit_vector_body(loop, base, lanes_below(base, end, loop.lanes), loop.lanes); },
+      loop.lanes);
+}
+
+/// Whether elements that are computed a second time are the same again.
+bool FunctionEmitter::may_run_twice(const kernel::For& loop) {
+  std::vector<int> stored, loaded;
+  bool simple = true;
+  kernel::for_each_statement(loop.body, [&](const kernel::Statement& statement) {
+    if (const auto* store = std::get_if<kernel::Store>(&statement.node)) {
+      stored.push_back(store->buffer);
+      simple &= !store->add;
+    }
+    simple &= !std::holds_alternative<kernel::Assign>(statement.node);
+    kernel::for_each_expr(statement, [&](const Expr& e) {
+      kernel::for_each_node(e, [&](const Expr& n) {
+        if (n->kind == kernel::ExprKind::kLoadFlat) loaded.push_back(n->index);
+      });
+    });
+  });
+  return simple && std::none_of(stored.begin(), stored.end(), [&](int buffer) {
+           return std::find(loaded.begin(), loaded.end(), buffer) != loaded.end();
+         });
+}
+
+/// Several vectors as one, which the code generator splits into instructions that alternate. What is left at
+/// the end of a row is computed with elements before it, which are stored once more; rows that are shorter
+/// than one step go vector by vector.
+void FunctionEmitter::emit_side_by_side(const kernel::For& loop, Value* begin, Value* end) {
+  const int lanes = loop.lanes * std::max(loop.unroll, 2);
+  auto* wide = llvm::BasicBlock::Create(context_, "wide", function_);
+  auto* narrow = llvm::BasicBlock::Create(context_, "narrow", function_);
+  auto* after = llvm::BasicBlock::Create(context_, "after", function_);
+  Value* last = builder_.CreateSub(end, i64(lanes));
+  builder_.CreateCondBr(builder_.CreateICmpSGE(last, begin), wide, narrow);
+  builder_.SetInsertPoint(wide);
+  counted_loop(
+      begin, end,
+      [&](Value* base) {
+        base = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, base, last);
+        emit_vector_body(loop, base, nullptr, lanes);
+      },
+      lanes);
+  builder_.CreateBr(after);
+  builder_.SetInsertPoint(narrow);
+  if (target_.avx512())
+    emit_masked(loop, begin, end);
+  else
+    emit_serial(begin, end, loop.var, loop.body);
+  builder_.CreateBr(after);
+  builder_.SetInsertPoint(after);
+}
+
 /// Two forms. Whole vectors, then the rest: with AVX-512 one iteration under a mask, elsewhere (masked bytes
 /// are slow there) element by element. Or every iteration under a mask: half as much code to compile, for
 /// what is not worth more: phases that only prepare tables. (Rows on the way to the output are worth more: a
@@ -239,11 +336,11 @@ void FunctionEmitter::emit_vector(const kernel::For& loop) {
   Value* begin = emit(loop.begin);
   Value* end = emit(loop.end);
   if (target_.avx512() && makes_tables_only_) {
-    counted_loop(
-        begin, end, [&](Value* base) { emit_vector_body(loop, base, lanes_below(base, end, loop.lanes)); },
-        loop.lanes);
+    emit_masked(loop, begin, end);
     return;
   }
+  if (target_.is_x86() && (loop.unroll > 1 || is_long(loop)) && may_run_twice(loop))
+    return emit_side_by_side(loop, begin, end);
   find_rows(loop);
   Value* count = builder_.CreateSub(end, begin);
   Value* lanes = i64(loop.lanes);
@@ -263,7 +360,7 @@ void FunctionEmitter::emit_vector(const kernel::For& loop) {
   base->addIncoming(begin, start);
   builder_.CreateCondBr(builder_.CreateICmpSLT(base, whole), inside, rest);
   builder_.SetInsertPoint(inside);
-  emit_vector_body(loop, base, nullptr);
+  emit_vector_body(loop, base, nullptr, loop.lanes);
   base->addIncoming(builder_.CreateNSWAdd(base, lanes), builder_.GetInsertBlock());
   builder_.CreateBr(head);
 
@@ -271,7 +368,7 @@ void FunctionEmitter::emit_vector(const kernel::For& loop) {
   builder_.CreateCondBr(builder_.CreateICmpSLT(whole, end), tail, after);
   builder_.SetInsertPoint(tail);
   if (target_.avx512())
-    emit_vector_body(loop, whole, lanes_below(whole, end, loop.lanes));
+    emit_vector_body(loop, whole, lanes_below(whole, end, loop.lanes), loop.lanes);
   else
     emit_serial(whole, end, loop.var, loop.body);
   builder_.CreateBr(after);
@@ -279,9 +376,9 @@ void FunctionEmitter::emit_vector(const kernel::For& loop) {
   rows_.clear();
 }
 
-void FunctionEmitter::emit_vector_body(const kernel::For& loop, Value* base, Value* mask) {
+void FunctionEmitter::emit_vector_body(const kernel::For& loop, Value* base, Value* mask, int lanes) {
   vector_var_ = loop.var;
-  lanes_ = loop.lanes;
+  lanes_ = lanes;
   vector_base_ = base;
   mask_ = mask;
   varying_[static_cast<size_t>(loop.var)] = true;

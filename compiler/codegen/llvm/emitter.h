@@ -38,7 +38,10 @@ class FunctionEmitter {
   void counted_loop(Value* begin, Value* end, const std::function<void(Value*)>& body, int64_t step = 1);
   void emit_vector(const kernel::For& loop);
   Value* lanes_below(Value* base, Value* end, int lanes);
-  void emit_vector_body(const kernel::For& loop, Value* base, Value* mask);
+  void emit_vector_body(const kernel::For& loop, Value* base, Value* mask, int lanes);
+  void emit_masked(const kernel::For& loop, Value* begin, Value* end);
+  void emit_side_by_side(const kernel::For& loop, Value* begin, Value* end);
+  static bool may_run_twice(const kernel::For& loop);
   void emit_if(const kernel::If& branch);
   void emit_store(const kernel::Store& store);
   void define(int var, Value* value);
@@ -53,6 +56,7 @@ class FunctionEmitter {
   Value* emit_convert(DType from, DType to, Value* value);
   Value* emit_truncate(DType to, Value* value);
   static bool is_at_least(Value* value, double low);
+  static bool is_below(Value* value, double high);
   Value* emit_saturate(DType from, DType to, Value* value);
   Value* emit_philox(const kernel::ExprNode& e);
   Value* emit_round_away(Value* value);
@@ -102,6 +106,7 @@ class FunctionEmitter {
   Value* interleaved_part(const std::vector<Value*>& channels, int part);
   Value* run_mask(int s, int first, int count);
   bool has_wide_bytes() const;
+  bool for_each_register(const std::function<void(int)>& emit);
   Value* pixels_to_lanes(Value* run, int s, bool backwards);
   Value* load_wide_bytes(int buffer, Value* base, int s, int channel, int table, bool backwards = false);
   void store_wide_bytes(int buffer, Value* base, std::vector<Value*> channels, int table);

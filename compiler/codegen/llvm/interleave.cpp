@@ -99,6 +99,17 @@ bool FunctionEmitter::has_wide_bytes() const {
   return target_.vector_bits() >= 256 && 32 * lanes_ == target_.vector_bits();
 }
 
+/// Several registers of 32-bit lanes: emits for each of them, given its first lane, as if it were alone;
+/// false where lanes are not so.
+bool FunctionEmitter::for_each_register(const std::function<void(int)>& emit) {
+  const int all = lanes_, lanes = target_.vector_bits() / 32;
+  if (mask_ || target_.vector_bits() < 256 || all <= lanes || all % lanes != 0) return false;
+  lanes_ = lanes;
+  for (int first = 0; first < all; first += lanes) emit(first);
+  lanes_ = all;
+  return true;
+}
+
 /// A register of bytes in which each 128-bit lane holds four pixels of s bytes; backwards: the last four
 /// pixels first (in each lane, pixels are in order).
 llvm::Value* FunctionEmitter::pixels_to_lanes(Value* run, int s, bool backwards) {
@@ -210,6 +221,13 @@ llvm::Value* FunctionEmitter::load_strided(int buffer, Value* base, int s, int c
   if (size_of(type) == 1 && has_wide_bytes())
     return builder_.CreateTrunc(load_wide_bytes(buffer, base, s, channel, -1, backwards),
                                 vector_of(builder_.getInt8Ty(), lanes_));
+  std::vector<Value*> registers;
+  const auto load_register = [&](int first) {
+    Value* start = builder_.CreateAdd(base, i64(int64_t{s} * first));
+    registers.push_back(load_wide_bytes(buffer, start, s, channel, -1));
+  };
+  if (size_of(type) == 1 && !backwards && for_each_register(load_register))
+    return builder_.CreateTrunc(concatenate(std::move(registers)), vector_of(builder_.getInt8Ty(), lanes_));
   const llvm::Align align(static_cast<uint64_t>(size_of(type)));
   const int unit = shuffle_unit(size_of(type));
   llvm::Type* vector = vector_of(memory_type(type), unit);
@@ -276,7 +294,7 @@ void FunctionEmitter::find_pixel_stores(const kernel::Block& block) {
     if (members.size() != static_cast<size_t>(s)) continue;
     pixel->from = match_backwards(members);
     // Looked up when the pixel is whole.
-    if (has_wide_bytes() && !pixel->from)
+    if ((has_wide_bytes() || for_each_register([](int) {})) && !pixel->from)
       for (const kernel::Store* member : members) {
         const auto found = match_look_up(*member->value);
         const int table = found && !found->base ? found->table : -1;
@@ -310,6 +328,18 @@ bool FunctionEmitter::add_to_pixel(const kernel::Store& store) {
     store_wide_bytes(store.buffer, base, pixel.values, pixel.table);
     return true;
   }
+  const auto store_register = [&](int first) {
+    std::vector<Value*> channels;
+    for (Value* channel : pixel.values) {
+      // Cut before it is narrowed: 32-bit lanes are what is stored from.
+      auto* narrowed = llvm::dyn_cast<llvm::TruncInst>(channel);
+      Value* part = slice(narrowed ? narrowed->getOperand(0) : channel, first, lanes_);
+      channels.push_back(builder_.CreateTrunc(part, vector_of(builder_.getInt8Ty(), lanes_)));
+    }
+    store_wide_bytes(store.buffer, builder_.CreateAdd(base, i64(int64_t{s} * first)), std::move(channels),
+                     pixel.table);
+  };
+  if (size_of(type) == 1 && for_each_register(store_register)) return true;
   const int unit = shuffle_unit(size_of(type));
   const llvm::Align align(static_cast<uint64_t>(size_of(type)));
   for (int first = 0; first < lanes_; first += unit) {

@@ -53,7 +53,8 @@ llvm::Value* FunctionEmitter::emit_look_up(const LookUp& load) {
   // Bytes of pixels are looked up before they are taken apart: all channels at once, if they share a table.
   const Expr& from = load.byte;
   kernel::VectorOffset parts;
-  if (!load.base && has_wide_bytes() && from->kind == kernel::ExprKind::kLoadFlat &&
+  if (!load.base && (has_wide_bytes() || for_each_register([](int) {})) &&
+      from->kind == kernel::ExprKind::kLoadFlat &&
       kernel_.buffers[static_cast<size_t>(from->index)].type == DType::kU8 &&
       kernel::match_vector_offset(from->args[0], vector_var_, varying_, &parts) && parts.scale &&
       kernel::is_const(parts.scale)) {
@@ -61,9 +62,13 @@ llvm::Value* FunctionEmitter::emit_look_up(const LookUp& load) {
     if (s >= 2 && s <= kMaxInterleaved && parts.constant >= 0 && parts.constant < s) {
       Value* base = builder_.CreateMul(vector_base_, i64(s));
       if (parts.uniform) base = builder_.CreateAdd(emit(parts.uniform), base);
-      Value* wide = load_wide_bytes(from->index, base, static_cast<int>(s), static_cast<int>(parts.constant),
-                                    load.table);
-      return builder_.CreateTrunc(wide, vector_of(builder_.getInt8Ty(), lanes_));
+      std::vector<Value*> wide;
+      const auto load_register = [&](int first) {
+        wide.push_back(load_wide_bytes(from->index, builder_.CreateAdd(base, i64(s * first)),
+                                       static_cast<int>(s), static_cast<int>(parts.constant), load.table));
+      };
+      if (!for_each_register(load_register)) load_register(0);
+      return builder_.CreateTrunc(concatenate(std::move(wide)), vector_of(builder_.getInt8Ty(), lanes_));
     }
   }
   Value* bytes = emit(from);
@@ -83,13 +88,18 @@ llvm::Value* FunctionEmitter::look_up(int table, Value* bytes, Value* base) {
   const int width = target_.vector_bits() / 8;
   if (n == width) return look_up_register(table, bytes, base);
   auto* narrowed = llvm::dyn_cast<llvm::TruncInst>(bytes);
-  if (has_wide_bytes() && n == lanes_ && narrowed &&
-      narrowed->getOperand(0)->getType() == vector_of(builder_.getInt32Ty(), n)) {
+  if (n == lanes_ && narrowed && narrowed->getOperand(0)->getType() == vector_of(builder_.getInt32Ty(), n)) {
     // Low bytes of 32-bit lanes stay where they are.
-    Value* wide = builder_.CreateBitCast(narrowed->getOperand(0), vector_of(builder_.getInt8Ty(), width));
-    Value* words =
-        builder_.CreateBitCast(look_up_register(table, wide, base), vector_of(builder_.getInt32Ty(), n));
-    return builder_.CreateTrunc(words, bytes->getType());
+    std::vector<Value*> words;
+    const auto look_up_words = [&](int first) {
+      Value* wide = builder_.CreateBitCast(slice(narrowed->getOperand(0), first, width / 4),
+                                           vector_of(builder_.getInt8Ty(), width));
+      words.push_back(builder_.CreateBitCast(look_up_register(table, wide, base),
+                                             vector_of(builder_.getInt32Ty(), width / 4)));
+    };
+    if (has_wide_bytes()) look_up_words(0);
+    if (!words.empty() || for_each_register(look_up_words))
+      return builder_.CreateTrunc(concatenate(std::move(words)), bytes->getType());
   }
   if (n < width) {
     llvm::SmallVector<int, 64> widen;

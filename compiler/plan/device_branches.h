@@ -1,0 +1,86 @@
+// Branches whose condition a GPU computes, without asking it.
+//
+// Comes in: a placed graph, and what the plan knows of its values. Goes out: which of its branches need not
+// wait for the GPU, why the others have to, and the graph with each of the former in a form of which both
+// arms can be recorded:
+//
+//       b: … %flag = stored(%condition)       the condition in the GPU's memory
+//       branch %flag ^t ^f
+//     t …: the calls of one arm  ─▶ t': jump    each call runs where %flag says so
+//     f …: those of the other    ─▶ f': jump
+//       j: %r = merge(%x, %y)                 one buffer, which the last calls of both arms write
+//
+// An arm that hands on what it was given, a view, or a number, stores it (`stored`): its result lies where
+// the other arm's would.
+//
+// Designs considered: (a) both arms run for every sample and a kernel behind them selects (arms cost always,
+// and a launch more), (b) the device makes lists of the samples of each arm (a launch and a table for each
+// branch, grids for all samples anyway), (c) what follows a branch is recorded once for each arm (copies
+// nothing, also where sizes differ, but doubles with every branch), (d) both arms are recorded, and a call
+// says under which flags it runs. (d) was chosen: the program stays the one that waits, with one instruction
+// in place of a jump, and no operator knows of it.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/plan/placement.h"
+#include "compiler/plan/value_table.h"
+
+namespace galatea::op {
+class Registry;
+}
+
+namespace galatea::plan {
+
+struct KernelGroups;
+
+enum class SelectorForm : uint8_t {
+  kAuto,    ///< nobody waits where that can be, unless the host has the condition anyway
+  kDevice,  ///< nobody waits where that can be
+  kWait,    ///< every condition of the GPU is waited for
+};
+
+/// Branches (by the blocks that they end) that wait, and why.
+using WaitingBranches = std::map<ir::BlockId, std::string>;
+
+/// What becomes of a branch, for explain.
+struct BranchReport {
+  Span span;
+  bool waits = false;
+  std::string why;
+};
+
+/// A branch of which both arms are recorded.
+struct RecordedBranch {
+  ir::BlockId block = 0;  ///< ends in it; the same in the graph before
+  ir::ValueId selector = ir::kNoId, flag = ir::kNoId;
+  ir::BlockId join = 0;  ///< its predecessors are the ends of both arms
+};
+
+struct DeviceBranches {
+  std::vector<RecordedBranch> recorded;           ///< in the order of the program
+  std::set<ir::ValueId> stored;                   ///< small values that lie in memory
+  std::map<ir::ValueId, ir::ValueId> written_to;  ///< what an arm makes right in the memory of a merge
+  std::vector<BranchReport> reports;
+
+  /// The number of the branch of whose join this value is a merge; -1: of none.
+  int branch_of_merge(const ir::Graph& graph, ir::ValueId value) const;
+};
+
+/// Decides, and changes the graph and the placement where branches are recorded. `waiting`: those that are
+/// known to wait.
+DeviceBranches record_branches(ir::Graph& graph, const ValueTable& table, const KernelGroups& groups,
+                               const op::Registry* registry, SelectorForm form,
+                               const WaitingBranches& waiting, Placement& placement);
+
+/// For each block the arms that it is in, outer ones first: a number of `recorded`, and which arm.
+struct ArmOf {
+  int branch = -1;
+  bool first = true;  ///< the arm of samples whose flag is set
+};
+std::vector<std::vector<ArmOf>> arms_of_blocks(const ir::Graph& graph, const DeviceBranches& branches);
+
+}  // namespace galatea::plan
