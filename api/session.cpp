@@ -83,6 +83,11 @@ std::string statistics_json(const galatea::runtime::SessionStatistics& s) {
                       {"download_bytes", d.download_bytes},
                       {"device_copies", d.device_copies},
                       {"waits", d.waits},
+                      {"graph_launches", d.graph_launches},
+                      {"graph_commands", d.graph_commands},
+                      {"graphs_made", d.graphs_made},
+                      {"plain_runs", d.plain_runs},
+                      {"graphs_off", d.graphs_off},
                       {"enqueue_seconds", d.enqueue_seconds},
                       {"peak_memory_bytes", d.peak_bytes},
                       {"peak_pinned_bytes", d.peak_pinned_bytes}};
@@ -99,6 +104,7 @@ void galatea_session_options_init(galatea_session_options* options) {
   options->size = static_cast<int32_t>(sizeof(galatea_session_options));
   options->max_held_batches = galatea::runtime::SessionOptions{}.max_held_batches;
   options->device = -1;
+  options->device_graphs = 1;
 }
 
 galatea_error* galatea_session_create(const galatea_program* program, const galatea_session_options* given,
@@ -125,6 +131,7 @@ galatea_error* galatea_session_create(const galatea_program* program, const gala
                           : options.device_priority > 0 ? Priority::kHigh
                                                         : Priority::kDefault;
     out.device.memory_limit = options.device_memory_limit;
+    out.device.graphs = options.device_graphs != 0;
     out.num_threads = options.num_threads;
     out.max_held_batches = options.max_held_batches;
     out.executor =

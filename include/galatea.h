@@ -246,6 +246,8 @@ typedef struct galatea_session_options {
   int32_t device_priority; /* of its streams: negative: a host's own work (training) goes first; positive: it
                               goes first; default 0 */
   int64_t device_memory_limit; /* bytes of the GPU that the session may take; 0 (the default): no limit */
+  int32_t device_graphs; /* non-zero (the default): copies and launches that come again go to the driver as
+                            one CUDA graph; 0: one by one, with the same results */
 } galatea_session_options;
 /* Sets every field to its default. */
 GALATEA_API void galatea_session_options_init(galatea_session_options* options);

@@ -34,6 +34,7 @@ struct DeviceOptions {
   int number = -1;  ///< as in --device gpu:N; -1: the program's
   DevicePriority priority = DevicePriority::kDefault;
   int64_t memory_limit = 0;  ///< bytes of the device; 0: as much as the driver gives
+  bool graphs = true;        ///< what a stream is given again goes to the driver as a CUDA graph
 };
 
 /// What one session did on its device.
@@ -46,6 +47,11 @@ struct DeviceStatistics {
   int64_t waits = 0;    ///< for barriers
   std::string decoder;  ///< "nvJPEG 12.4"; empty: images are decoded by the CPU
   int64_t decodes = 0;  ///< images that it decoded
+  /// Runs of three copies and launches of one stream or more, by whether they were one call of the driver.
+  int64_t graph_launches = 0, plain_runs = 0;
+  int64_t graph_commands = 0;  ///< copies and launches of the former
+  int64_t graphs_made = 0;
+  std::string graphs_off;  ///< why there are no graphs; empty: there are
   double enqueue_seconds = 0;
   int64_t peak_bytes = 0, peak_pinned_bytes = 0;
 };

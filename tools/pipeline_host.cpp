@@ -163,7 +163,8 @@ std::shared_ptr<const runtime::Program> PipelineHost::compile(const ir::Graph& g
 }
 
 std::unique_ptr<runtime::Session> PipelineHost::open(std::shared_ptr<const runtime::Program> program,
-                                                     Trace* trace, Reporter& reporter) const {
+                                                     Trace* trace, Reporter& reporter,
+                                                     const runtime::DeviceOptions& device) const {
   if (!program->external_inputs.empty()) {
     reporter.report(
         tool_error(ErrorKind::kUser, Message::kHostInput, program->external_inputs.front().name).error());
@@ -172,6 +173,7 @@ std::unique_ptr<runtime::Session> PipelineHost::open(std::shared_ptr<const runti
   runtime::SessionOptions options;
   options.trace = trace;
   options.sources = &reporter.sources();
+  options.device = device;
   auto session = runtime::Session::create(std::move(program), natives_, options);
   if (!session) {
     reporter.report(session.error());

@@ -78,7 +78,7 @@ class PipelineHost {
                                                   CompileReport* report = nullptr) const;
   /// Opens sources and starts threads. nullptr: there were errors, or an input that only a host can feed.
   std::unique_ptr<runtime::Session> open(std::shared_ptr<const runtime::Program> program, Trace* trace,
-                                         Reporter& reporter) const;
+                                         Reporter& reporter, const runtime::DeviceOptions& device = {}) const;
 
  private:
   op::Registry registry_;

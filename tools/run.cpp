@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 namespace {
 
 struct Options {
-  std::string file, save, format = "npy", stats, trace, fuse;
+  std::string file, save, format = "npy", stats, trace, fuse, cuda_graphs = "on";
   std::optional<int64_t> epochs, batches;
   PipelineOptions pipeline;
   CompileChoice compile;
@@ -164,7 +164,9 @@ int run(Options options, Reporter& reporter) {
   if (graph == nullptr) return reporter.status();
   auto program = host.compile(*graph, options.compile, trace.get(), reporter);
   if (program == nullptr) return reporter.status();
-  auto session = host.open(program, trace.get(), reporter);
+  runtime::DeviceOptions device;
+  device.graphs = options.cuda_graphs == "on";
+  auto session = host.open(program, trace.get(), reporter, device);
   if (session == nullptr) return reporter.status();
 
   const double startup = seconds_since_process_start();
@@ -220,6 +222,10 @@ Command add_run(CLI::App& parent) {
       .one_of({"text", "json"});
   add_option(app, "--trace", options->trace,
              {"FILE", "", "write a Chrome trace (chrome://tracing, Perfetto)", "--trace run.json"});
+  add_option(
+      app, "--cuda-graphs", options->cuda_graphs,
+      {"on|off", "on", "on a GPU: what comes again goes to the driver as one graph", "--cuda-graphs off"})
+      .one_of({"on", "off"});
   add_compile_options(app, options->compile, options->fuse);
   return {app, [options](Reporter& reporter) { return run(*options, reporter); }};
 }

@@ -58,6 +58,40 @@ std::string failures_text(const char* what, const std::vector<runtime::SampleFai
   return text;
 }
 
+double per_batch(int64_t count, const runtime::SessionStatistics& s) {
+  return s.batches > 0 ? static_cast<double>(count) / static_cast<double>(s.batches) : 0;
+}
+
+std::string device_text(const runtime::SessionStatistics& s) {
+  const runtime::DeviceStatistics& d = s.device;
+  std::string text = fmt::format("device     {}: {:.1f} launches, {:.1f} uploads, {:.1f} downloads a batch\n",
+                                 d.device, per_batch(d.launches, s),
+                                 per_batch(d.uploads + d.parameter_uploads, s), per_batch(d.downloads, s));
+  if (!d.graphs_off.empty()) return text + fmt::format("graphs     off: {}\n", d.graphs_off);
+  return text + fmt::format("graphs     {} of {} runs of commands ({} graphs made)\n", d.graph_launches,
+                            d.graph_launches + d.plain_runs, d.graphs_made);
+}
+
+nlohmann::ordered_json device_json(const runtime::DeviceStatistics& d) {
+  return {{"name", d.device},
+          {"enqueues", d.enqueues},
+          {"launches", d.launches},
+          {"uploads", d.uploads + d.parameter_uploads},
+          {"upload_bytes", d.upload_bytes},
+          {"downloads", d.downloads},
+          {"download_bytes", d.download_bytes},
+          {"waits", d.waits},
+          {"enqueue_seconds", d.enqueue_seconds},
+          {"peak_memory_bytes", d.peak_bytes},
+          {"peak_pinned_bytes", d.peak_pinned_bytes},
+          {"graphs",
+           {{"launches", d.graph_launches},
+            {"commands", d.graph_commands},
+            {"made", d.graphs_made},
+            {"plain_runs", d.plain_runs},
+            {"off", d.graphs_off}}}};
+}
+
 }  // namespace
 
 std::string summary_text(const RunSummary& summary) {
@@ -71,6 +105,7 @@ std::string summary_text(const RunSummary& summary) {
   text += fmt::format("share      read {:.0f} %, decode {:.0f} %, compute {:.0f} %, wait {:.0f} %\n",
                       100 * shares.read, 100 * shares.decode, 100 * shares.compute, 100 * shares.wait);
   text += fmt::format("memory     {} at most\n", bytes_text(s.peak_memory_bytes));
+  if (!s.device.device.empty()) text += device_text(s);
   text += fmt::format("kernels    {} compiled, {} from the cache\n", summary.kernels_compiled,
                       summary.kernels_cached);
   text += fmt::format("seed       {}\n", summary.seed);
@@ -115,6 +150,7 @@ std::string summary_json(const RunSummary& summary) {
                    {"skipped", s.skipped.size()},
                    {"replaced", s.replaced.size()},
                    {"seed", summary.seed}};
+  if (!s.device.device.empty()) document["device"] = device_json(s.device);
   return document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

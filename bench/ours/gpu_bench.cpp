@@ -70,12 +70,23 @@ class PipelineBench {
     native::register_natives(natives_);
   }
 
+  /// With graphs, and what the host takes without them.
   nlohmann::json run(const std::string& pipeline, int batch_size) {
+    nlohmann::json row = run(pipeline, batch_size, true);
+    row["host_us_per_batch_without_graphs"] = run(pipeline, batch_size, false)["host_us_per_batch"];
+    return row;
+  }
+
+  const GpuChoice& choice() const { return choice_; }
+
+ private:
+  nlohmann::json run(const std::string& pipeline, int batch_size, bool graphs) {
     const size_t colon = pipeline.rfind(':');
     const std::string file = pipeline.substr(0, colon);
     auto program = compile(file, colon == std::string::npos ? "" : pipeline.substr(colon + 1), batch_size);
     runtime::SessionOptions options;
     options.num_threads = arguments_.threads;
+    options.device.graphs = graphs;
     auto session = require(runtime::Session::create(program, natives_, options));
     const bool is_fed = !program->external_inputs.empty();
     const int depth = program->prefetch_depth;
@@ -107,12 +118,10 @@ class PipelineBench {
             {"decodes_per_batch", each(after.device.decodes, before.device.decodes)},
             {"upload_bytes_per_batch", each(after.device.upload_bytes, before.device.upload_bytes)},
             {"waits_per_batch", each(after.device.waits, before.device.waits)},
+            {"graph_launches_per_batch", each(after.device.graph_launches, before.device.graph_launches)},
             {"device_peak_bytes", after.device.peak_bytes}};
   }
 
-  const GpuChoice& choice() const { return choice_; }
-
- private:
   std::shared_ptr<const runtime::Program> compile(const std::string& file, const std::string& name,
                                                   int batch_size) {
     SourceMap sources;

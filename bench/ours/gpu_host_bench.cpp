@@ -45,14 +45,17 @@ double microseconds(std::vector<double> values, bool least) {
 
 int main(int argc, char** argv) {
   int batch_size = 32, batches = 400;
+  bool graphs = true;
   CLI::App app("what a batch on a GPU costs the host");
   app.add_option("--batch-size", batch_size)->check(CLI::Range(1, 4096));
   app.add_option("--batches", batches)->check(CLI::Range(10, 100000));
+  app.add_option("--graphs", graphs, "launches that come again are one call");
   CLI11_PARSE(app, argc, argv);
   FakeCuda fake;
   const auto program = galatea::testing::make_twins(three_calls, batch_size, 2).gpu;
   galatea::runtime::SessionOptions options;
   options.executor = galatea::runtime::ExecutorKind::kInline;
+  options.device.graphs = graphs;
   auto session = galatea::runtime::Session::create(program, galatea::testing::twin_natives(), options);
   if (!session) {
     fmt::print(stderr, "gpu_host_bench: {}\n", session.error().message());
@@ -84,9 +87,9 @@ int main(int argc, char** argv) {
   fmt::print(
       "{{\"batch_size\": {}, \"enqueue_us\": {:.1f}, \"enqueue_least_us\": {:.1f}, \"record_us\": {:.1f}, "
       "\"record_least_us\": {:.1f}, \"driver_calls\": {}, \"launches\": {}, \"uploads\": {}, "
-      "\"synchronizations\": {}}}\n",
+      "\"synchronizations\": {}, \"graphs\": {}, \"graph_launches\": {}}}\n",
       batch_size, microseconds(cost.enqueue, false), microseconds(cost.enqueue, true),
       microseconds(cost.record, false), microseconds(cost.record, true), calls, counters.launches,
-      counters.uploads, counters.synchronizations);
+      counters.uploads, counters.synchronizations, graphs, counters.graph_launches);
   return EXIT_SUCCESS;
 }

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/text_writer.h"
+#include "runtime/device_graphs.h"
 
 namespace galatea::plan {
 
@@ -226,6 +227,11 @@ DeviceReport report_device(const Program& program, const std::vector<Launch>& la
     line.why = launch.why;
   }
   Reporter(program, out).run();
+  if (out.launches.size() >= runtime::kLeastGraphCommands)
+    out.graphs.push_back(
+        fmt::format("{}{} launches", out.waits.empty() ? "" : "up to ", out.launches.size()));
+  if (out.downloads.size() * static_cast<size_t>(program.batch_size) >= runtime::kLeastGraphCommands)
+    out.graphs.push_back("downloads of all samples");
   return out;
 }
 
@@ -263,6 +269,9 @@ std::string to_text(const DeviceReport& report) {
     out.line(fmt::format("branch on a condition of the GPU (line {}): {}", branch.line,
                          branch.waits ? "waited for, since " + branch.why
                                       : "both arms are launched, and the GPU leaves one out"));
+  if (!report.graphs.empty())
+    out.line(fmt::format("one call of the driver each, as a CUDA graph, once equal ones have come often: {}",
+                         fmt::join(report.graphs, "; ")));
   for (size_t begin = 0; begin < report.placement.size();) {
     const size_t end = std::min(report.placement.find('\n', begin), report.placement.size());
     out.line("placement: " + report.placement.substr(begin, end - begin));
@@ -294,6 +303,7 @@ std::string to_json(const DeviceReport& report) {
                               {"waits", json_of(report.waits)},
                               {"branches", branches},
                               {"waits_at_end", report.last_waits},
+                              {"graphs", report.graphs},
                               {"placement", report.placement}};
   return out.dump() + "\n";
 }

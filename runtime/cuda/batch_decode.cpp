@@ -46,7 +46,7 @@ Status CudaBatch::take_decoded(std::span<const Part> parts) {
     part.record->decoded_at = decoded_[static_cast<size_t>(part.slot)] = next;
     next += static_cast<DevicePointer>(part.record->decoded_bytes);
   }
-  uploaded_.push_back(std::move(block));
+  decoded_blocks_.push_back(std::move(block));
   return {};
 }
 

@@ -167,8 +167,8 @@ LaunchedBatch BatchLaunch::fill(Plan& plan, std::span<const LaunchKernel> kernel
   return out;
 }
 
-Result<LaunchedBatch> BatchLaunch::enqueue(std::span<const LaunchKernel> kernels) {
-  auto out = enqueue_calls(kernels);
+Result<LaunchedBatch> BatchLaunch::record(std::span<const LaunchKernel> kernels, BatchCommands& commands) {
+  auto out = record_calls(kernels, commands);
   uploads_.clear();
   calls_.clear();
   tensors_.clear();
@@ -177,13 +177,26 @@ Result<LaunchedBatch> BatchLaunch::enqueue(std::span<const LaunchKernel> kernels
   return out;
 }
 
-Result<LaunchedBatch> BatchLaunch::enqueue_calls(std::span<const LaunchKernel> kernels) {
+Result<LaunchedBatch> BatchLaunch::enqueue(std::span<const LaunchKernel> kernels) {
+  BatchCommands commands;
+  GALATEA_ASSIGN(LaunchedBatch out, record(kernels, commands));
+  GALATEA_TRY(cuda::enqueue(*streams_->upload, commands.upload.commands()));
+  GALATEA_TRY(streams_->order(*streams_->upload, *streams_->compute));
+  GALATEA_TRY(cuda::enqueue(*streams_->compute, commands.compute.commands()));
+  if (!commands.download.empty()) {
+    GALATEA_TRY(streams_->order(*streams_->compute, *streams_->download));
+    GALATEA_TRY(cuda::enqueue(*streams_->download, commands.download.commands()));
+  }
+  out.take_staged();
+  return out;
+}
+
+Result<LaunchedBatch> BatchLaunch::record_calls(std::span<const LaunchKernel> kernels,
+                                                BatchCommands& commands) {
   if (calls_.empty()) return LaunchedBatch{};
   Plan plan = this->plan(kernels);
-  const Stream& upload = *streams_->upload;
-  const Stream& compute = *streams_->compute;
   // All of these go back to their pools in the end; the pools know what the streams still do with them.
-  GALATEA_ASSIGN(const MemoryBlock host, pinned_->acquire(plan.bytes, streams_->upload));
+  GALATEA_ASSIGN(MemoryBlock host, pinned_->acquire(plan.bytes, streams_->upload));
   GALATEA_ASSIGN(MemoryBlock device, device_->acquire(plan.bytes, streams_->upload));
   device.also_used_by(streams_->compute);
   MemoryBlock scratch;
@@ -197,24 +210,21 @@ Result<LaunchedBatch> BatchLaunch::enqueue_calls(std::span<const LaunchKernel> k
     device.also_used_by(streams_->download);
   }
   out.upload_bytes_ = plan.bytes;
-  GALATEA_TRY(upload.upload(device.device(), host.host(), plan.bytes));
-  GALATEA_TRY(streams_->order(upload, compute));
+  commands.upload.upload(device.device(), host.host(), plan.bytes);
   for (const Group& group : plan.groups) {
-    DevicePointer calls =
+    const DevicePointer calls =
         device.device() + static_cast<DevicePointer>(plan.calls) + group.begin * sizeof(DeviceCall);
-    DevicePointer first_blocks = device.device() + static_cast<DevicePointer>(group.blocks_offset);
-    auto num_calls = static_cast<uint32_t>(group.end - group.begin);
-    GALATEA_TRY(compute.launch(kernels[static_cast<size_t>(calls_[group.begin].kernel)].function,
-                               group.num_blocks, kThreads, {&calls, &first_blocks, &num_calls}));
+    commands.compute.launch(
+        kernels[static_cast<size_t>(calls_[group.begin].kernel)].function, group.num_blocks, kThreads,
+        {calls, device.device() + static_cast<DevicePointer>(group.blocks_offset), group.end - group.begin});
     ++out.num_launches_;
   }
-  if (plan.num_status > 0) {
-    GALATEA_TRY(streams_->order(compute, *streams_->download));
-    GALATEA_TRY(streams_->download->download(out.status_.host(),
-                                             device.device() + static_cast<DevicePointer>(plan.status),
-                                             bytes_of<uint32_t>(plan.num_status)));
-  }
+  if (plan.num_status > 0)
+    commands.download.download(out.status_.host(), device.device() + static_cast<DevicePointer>(plan.status),
+                               bytes_of<uint32_t>(plan.num_status));
   out.parameters_ = std::move(device);
+  out.staged_.push_back(std::move(host));
+  if (scratch) out.staged_.push_back(std::move(scratch));
   return out;
 }
 

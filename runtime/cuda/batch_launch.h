@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/cuda/commands.h"
 #include "runtime/cuda/memory_pool.h"
 #include "runtime/cuda/streams.h"
 #include "runtime/kernel_abi.h"
@@ -47,7 +48,12 @@ struct LaunchTensor {
   int32_t upload = -1;
 };
 
-/// A batch whose launches are on their way.
+/// What a batch gives its streams at once: uploads, behind them kernels and copies, behind those downloads.
+struct BatchCommands {
+  CommandList upload, compute, download;
+};
+
+/// A batch whose launches are written down, or on their way.
 class LaunchedBatch {
  public:
   struct Failure {
@@ -64,6 +70,8 @@ class LaunchedBatch {
   /// What was uploaded, which kernels read. It may be let go at any time; the sooner, the sooner another
   /// batch's upload goes there, and waits for these kernels.
   MemoryBlock take_parameters() { return std::move(parameters_); }
+  /// What only the streams' work needs: to be let go once that is enqueued, not before.
+  std::vector<MemoryBlock> take_staged() { return std::move(staged_); }
 
  private:
   friend class BatchLaunch;
@@ -71,6 +79,7 @@ class LaunchedBatch {
   int num_launches_ = 0;
   int64_t upload_bytes_ = 0;
   MemoryBlock parameters_;
+  std::vector<MemoryBlock> staged_;
   MemoryBlock status_;             ///< pinned; empty: no call can fail
   std::vector<Failure> may_fail_;  ///< a word each
 };
@@ -103,7 +112,9 @@ class BatchLaunch {
   void add_call(int32_t site, int32_t sample, std::span<const LaunchTensor> tensors,
                 std::span<const uint64_t> params, int64_t scratch_bytes, int32_t location = -1,
                 int32_t kernel = -1, std::span<const DeviceGuard> guards = {});
-  /// Copies and launches. Afterwards the object is as new.
+  /// Writes copies and launches down. Afterwards the object is as new.
+  Result<LaunchedBatch> record(std::span<const LaunchKernel> kernels, BatchCommands& commands);
+  /// The same, and enqueues them.
   Result<LaunchedBatch> enqueue(std::span<const LaunchKernel> kernels);
 
  private:
@@ -135,7 +146,7 @@ class BatchLaunch {
   LaunchedBatch fill(Plan& plan, std::span<const LaunchKernel> kernels, uint8_t* host, DevicePointer device,
                      DevicePointer scratch) const;
   uint32_t count_tiles(const Call& call, const LaunchKernel& kernel) const;
-  Result<LaunchedBatch> enqueue_calls(std::span<const LaunchKernel> kernels);
+  Result<LaunchedBatch> record_calls(std::span<const LaunchKernel> kernels, BatchCommands& commands);
 
   Streams own_streams_;
   Streams* streams_;

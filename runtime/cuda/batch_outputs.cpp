@@ -76,14 +76,8 @@ DevicePointer CudaBatch::fixed_address(const Output& output, int64_t place) cons
   return output.buffer->address() + static_cast<DevicePointer>(output.sample_bytes * place);
 }
 
-Status CudaBatch::upload(DevicePointer to, const uint8_t* from, int64_t bytes) {
-  ++session_->counts().uploads;
-  session_->counts().upload_bytes += bytes;
-  return streams().upload->upload(to, from, bytes);
-}
-
 /// Slots in a row go up together.
-Status CudaBatch::upload_fixed(Output& output, std::span<const int> live) {
+Status CudaBatch::upload_fixed(Output& output, std::span<const int> live, CommandList& commands) {
   const auto is_made = [&](int slot) {
     return output.rooms[static_cast<size_t>(slot)].maker == Room::Maker::kHost;
   };
@@ -99,8 +93,8 @@ Status CudaBatch::upload_fixed(Output& output, std::span<const int> live) {
     const int64_t first = live[k];
     // Where kernels made nothing, gaps may go up with the rest.
     while (k + 1 < live.size() && is_made(live[k + 1]) && (!is_shared || live[k + 1] == live[k] + 1)) ++k;
-    GALATEA_TRY(upload(fixed_address(output, first), staged + first * output.sample_bytes,
-                       (live[k] + 1 - first) * output.sample_bytes));
+    commands.upload(fixed_address(output, first), staged + first * output.sample_bytes,
+                    (live[k] + 1 - first) * output.sample_bytes);
   }
   for (const int slot : live) {
     Room& room = output.rooms[static_cast<size_t>(slot)];
@@ -110,7 +104,7 @@ Status CudaBatch::upload_fixed(Output& output, std::span<const int> live) {
 }
 
 /// Whole chunks go up, and samples lie on the device as they do there.
-Status CudaBatch::upload_varying(Output& output, std::span<const int> live) {
+Status CudaBatch::upload_varying(Output& output, std::span<const int> live, CommandList& commands) {
   auto& chunks = output.staging->chunks();
   // Tried again for want of memory of another output, it has its own already.
   if (chunks.front().device == 0) {
@@ -124,7 +118,7 @@ Status CudaBatch::upload_varying(Output& output, std::span<const int> live) {
       next += static_cast<DevicePointer>(chunk.used);
     }
   }
-  for (const Staging::Chunk& chunk : chunks) GALATEA_TRY(upload(chunk.device, chunk.host.host(), chunk.used));
+  for (const Staging::Chunk& chunk : chunks) commands.upload(chunk.device, chunk.host.host(), chunk.used);
   for (const int slot : live) {
     Room& room = output.rooms[static_cast<size_t>(slot)];
     if (room.maker == Room::Maker::kHost)
@@ -134,19 +128,19 @@ Status CudaBatch::upload_varying(Output& output, std::span<const int> live) {
 }
 
 /// Closes the gaps that skipped samples leave in a block.
-Status CudaBatch::compact(Output& output, std::span<const int> live) {
+void CudaBatch::compact(Output& output, std::span<const int> live, CommandList& commands) {
   for (size_t place = 0; place < live.size(); ++place) {
     if (live[place] == static_cast<int>(place)) continue;
-    GALATEA_TRY(streams().compute->copy(fixed_address(output, static_cast<int64_t>(place)),
-                                        fixed_address(output, live[place]), output.sample_bytes));
+    commands.copy(fixed_address(output, static_cast<int64_t>(place)), fixed_address(output, live[place]),
+                  output.sample_bytes);
     ++session_->counts().device_copies;
   }
-  return {};
 }
 
 Result<std::shared_ptr<DeviceOutputs>> CudaBatch::finish(std::span<const int> live) {
   const Timer timer(*session_);
   live_.assign(live.begin(), live.end());
+  BatchCommands commands;
   bool has_uploaded = false;
   for (Output& output : outputs_) {
     const bool has_host = std::any_of(live.begin(), live.end(), [&](int slot) {
@@ -154,13 +148,19 @@ Result<std::shared_ptr<DeviceOutputs>> CudaBatch::finish(std::span<const int> li
     });
     if (!has_host) continue;
     has_uploaded = true;
-    GALATEA_TRY(output.sample_bytes >= 0 ? upload_fixed(output, live) : upload_varying(output, live));
+    GALATEA_TRY(output.sample_bytes >= 0 ? upload_fixed(output, live, commands.upload)
+                                         : upload_varying(output, live, commands.upload));
+  }
+  GALATEA_TRY(session_->graphs().submit(*streams().upload, commands.upload.commands()));
+  for (const Command& each : commands.upload.commands()) {
+    ++session_->counts().uploads;
+    session_->counts().upload_bytes += each.bytes();
   }
   if (has_uploaded) GALATEA_TRY(streams().order(*streams().upload, *streams().compute));
   for (Output& output : outputs_)
-    if (output.on_device && output.sample_bytes >= 0) GALATEA_TRY(compact(output, live));
-  GALATEA_ASSIGN(Event made, Event::create(session_->context()));
-  auto ready = std::make_shared<Event>(std::move(made));
+    if (output.on_device && output.sample_bytes >= 0) compact(output, live, commands.compute);
+  GALATEA_TRY(session_->graphs().submit(*streams().compute, commands.compute.commands()));
+  GALATEA_ASSIGN(std::shared_ptr<Event> ready, session_->events().take());
   // Flags are down with it, where kernels may raise any.
   const bool has_flags = may_fail();
   if (has_flags) GALATEA_TRY(streams().order(*streams().compute, *streams().download));

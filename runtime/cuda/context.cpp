@@ -82,11 +82,9 @@ Status Stream::copy(DevicePointer to, DevicePointer from, int64_t bytes) const {
 }
 
 Status Stream::launch(FunctionHandle function, uint32_t num_blocks, uint32_t num_threads,
-                      std::initializer_list<void*> arguments) const {
-  // The driver reads the list and does not write to it.
-  auto** list = const_cast<void**>(arguments.begin());
+                      std::span<void*> arguments) const {
   return context_->call(context_->api().launch, function, num_blocks, 1, 1, num_threads, 1, 1, 0, handle_,
-                        list, nullptr);
+                        arguments.data(), nullptr);
 }
 
 Status Stream::synchronize() const { return context_->call(context_->api().synchronize_stream, handle_); }

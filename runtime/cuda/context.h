@@ -8,8 +8,8 @@
 // Invariant: nothing here waits for the device but functions named synchronize().
 #pragma once
 
-#include <initializer_list>
 #include <memory>
+#include <span>
 #include <string>
 #include <type_traits>
 
@@ -28,6 +28,7 @@ class Context {
   const Driver& driver() const { return *driver_; }
   const DriverApi& api() const { return driver_->api(); }
   const Device& device() const { return device_; }
+  ContextHandle handle() const { return handle_; }
 
   /// Many calls in a row: the context stays current on this thread until the scope ends.
   class Scope {
@@ -108,7 +109,7 @@ class Stream {
   Status copy(DevicePointer to, DevicePointer from, int64_t bytes) const;
   /// `arguments`: the addresses of the kernel's, which are read at once.
   Status launch(FunctionHandle function, uint32_t num_blocks, uint32_t num_threads,
-                std::initializer_list<void*> arguments) const;
+                std::span<void*> arguments) const;
   Status synchronize() const;
 
  private:

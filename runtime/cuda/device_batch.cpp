@@ -2,6 +2,7 @@
 #include "runtime/cuda/device_batch.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace galatea::runtime::cuda {
 
@@ -43,10 +44,13 @@ Result<uint8_t*> CudaBatch::stage_download(int64_t bytes) {
 Status CudaBatch::enqueue(std::span<const Part> parts) {
   if (parts.empty()) return {};
   const Timer timer(*session_);
-  const size_t num_blocks = blocks_.size();
+  const size_t num_blocks = blocks_.size(), num_uploaded = uploaded_.size();
   Status status = enqueue_parts(parts);
-  // What failed for want of memory may be tried again.
-  if (!status) blocks_.resize(num_blocks);
+  // What failed for want of memory may be tried again: nothing of it is enqueued but images to decode.
+  if (!status) {
+    blocks_.resize(num_blocks);
+    uploaded_.resize(num_uploaded);
+  }
   return status;
 }
 
@@ -55,18 +59,50 @@ Status CudaBatch::enqueue_parts(std::span<const Part> parts) {
   for (Output& output : outputs_)
     if (output.on_device) GALATEA_TRY(take_room(output, parts));
   GALATEA_TRY(decode_images(parts));
-  GALATEA_TRY(upload_chunks());
-  GALATEA_TRY(launch(parts));
+  BatchCommands commands;
+  GALATEA_TRY(record_chunks(commands));
+  auto recorded = record_calls(parts, commands);
+  // Overlap is worth less than going on.
+  if (session_->let_uploaded_go() && !recorded) recorded = record_calls(parts, commands);
+  GALATEA_ASSIGN(LaunchedBatch launched, std::move(recorded));
+  record_copies(parts, commands);
+  record_downloads(parts, commands);
+  GALATEA_TRY(submit(commands));
+  let_staged_go(launched);
+  std::move(decoded_blocks_.begin(), decoded_blocks_.end(), std::back_inserter(uploaded_));
+  decoded_blocks_.clear();
+  if (launched.may_fail()) launched_.push_back(std::move(launched));
   ++session_->counts().enqueues;
-  GALATEA_TRY(copy(parts));
-  GALATEA_TRY(download(parts));
   if (!done_) {
-    GALATEA_ASSIGN(Event made, Event::create(session_->context()));
-    done_ = std::make_shared<Event>(std::move(made));
+    GALATEA_ASSIGN(done_, session_->events().take());
   }
   if (!has_downloads_) return done_->record(*streams().compute);
-  GALATEA_TRY(streams().order(*streams().compute, *streams().download));
+  if (commands.download.empty()) GALATEA_TRY(streams().order(*streams().compute, *streams().download));
   return done_->record(*streams().download);
+}
+
+Status CudaBatch::submit(BatchCommands& commands) {
+  GraphCache& graphs = session_->graphs();
+  GALATEA_TRY(graphs.submit(*streams().upload, commands.upload.commands()));
+  if (!commands.upload.empty()) GALATEA_TRY(streams().order(*streams().upload, *streams().compute));
+  GALATEA_TRY(graphs.submit(*streams().compute, commands.compute.commands()));
+  if (commands.download.empty()) return {};
+  has_downloads_ = true;
+  GALATEA_TRY(streams().order(*streams().compute, *streams().download));
+  return graphs.submit(*streams().download, commands.download.commands());
+}
+
+/// Pinned memory whose bytes are on their way, and scratch, are for whoever comes next.
+void CudaBatch::let_staged_go(LaunchedBatch& launched) {
+  DeviceStatistics& counts = session_->counts();
+  std::vector<MemoryBlock> staged = launched.take_staged();
+  for (auto& chunks = uploads_.chunks(); num_uploaded_ < chunks.size(); ++num_uploaded_) {
+    Staging::Chunk& chunk = chunks[num_uploaded_];
+    staged.push_back(std::move(chunk.host));
+    ++counts.uploads;
+    counts.upload_bytes += chunk.used;
+  }
+  MemoryPool::give_back(std::move(staged));
 }
 
 /// One block for the intermediates of all samples, each at its most.
@@ -84,29 +120,24 @@ Status CudaBatch::take_arena(std::span<const Part> parts) {
   return {};
 }
 
-Status CudaBatch::upload_chunks() {
+Status CudaBatch::record_chunks(BatchCommands& commands) {
   uploads_.seal();
   auto& chunks = uploads_.chunks();
   int64_t bytes = 0;
   for (size_t c = num_uploaded_; c < chunks.size(); ++c) bytes += chunks[c].used;
   if (bytes == 0) return {};
   GALATEA_ASSIGN(MemoryBlock block, session_->take_upload_block(bytes, streams().upload));
-  session_->let_uploaded_go();
   DevicePointer next = block.device();
   uploaded_.push_back(std::move(block));
-  for (; num_uploaded_ < chunks.size(); ++num_uploaded_) {
-    Staging::Chunk& chunk = chunks[num_uploaded_];
-    chunk.device = next;
-    next += static_cast<DevicePointer>(chunk.used);
-    GALATEA_TRY(streams().upload->upload(chunk.device, chunk.host.host(), chunk.used));
-    chunk.host = MemoryBlock();
-    ++session_->counts().uploads;
-    session_->counts().upload_bytes += chunk.used;
+  for (size_t c = num_uploaded_; c < chunks.size(); ++c) {
+    chunks[c].device = next;
+    next += static_cast<DevicePointer>(chunks[c].used);
+    commands.upload.upload(chunks[c].device, chunks[c].host.host(), chunks[c].used);
   }
   return {};
 }
 
-Status CudaBatch::launch(std::span<const Part> parts) {
+Result<LaunchedBatch> CudaBatch::record_calls(std::span<const Part> parts, BatchCommands& commands) {
   BatchLaunch& launch = session_->launch();
   std::vector<LaunchTensor> tensors;
   std::vector<DeviceGuard> guards;
@@ -132,52 +163,43 @@ Status CudaBatch::launch(std::span<const Part> parts) {
       ++num_calls;
     }
   }
-  if (num_calls == 0) return {};
-  GALATEA_ASSIGN(LaunchedBatch launched, launch.enqueue(session_->kernels()));
+  GALATEA_ASSIGN(LaunchedBatch launched, launch.record(session_->kernels(), commands));
+  if (num_calls == 0) return launched;
   DeviceStatistics& counts = session_->counts();
   counts.calls += num_calls;
   counts.launches += launched.num_launches();
   counts.upload_bytes += launched.upload_bytes();
   ++counts.parameter_uploads;
   uploaded_.push_back(launched.take_parameters());
-  if (launched.may_fail()) {
-    has_downloads_ = true;
-    launched_.push_back(std::move(launched));
-  }
-  return {};
+  return launched;
 }
 
-Status CudaBatch::copy(std::span<const Part> parts) {
+void CudaBatch::record_copies(std::span<const Part> parts, BatchCommands& commands) const {
   for (const Part& part : parts) {
     for (const DeviceRecord::Copy& copy : part.record->copies) {
-      GALATEA_TRY(streams().compute->copy(address_of(part.slot, copy.to), address_of(part.slot, copy.from),
-                                          copy.bytes));
+      commands.compute.copy(address_of(part.slot, copy.to), address_of(part.slot, copy.from), copy.bytes);
       ++session_->counts().device_copies;
     }
   }
-  return {};
 }
 
-Status CudaBatch::download(std::span<const Part> parts) {
+void CudaBatch::record_downloads(std::span<const Part> parts, BatchCommands& commands) {
   const bool is_needed = std::any_of(parts.begin(), parts.end(),
                                      [](const Part& part) { return !part.record->downloads.empty(); });
-  if (!is_needed) return {};
-  has_downloads_ = true;
-  GALATEA_TRY(streams().order(*streams().compute, *streams().download));
+  if (!is_needed) return;
   for (MemoryBlock& block : blocks_) block.also_used_by(streams().download);
   for (MemoryBlock& block : uploaded_) block.also_used_by(streams().download);
+  for (MemoryBlock& block : decoded_blocks_) block.also_used_by(streams().download);
   for (const Output& output : outputs_)
     if (output.buffer) output.buffer->also_used_by(streams().download);
   for (const Part& part : parts) {
     for (const DeviceRecord::Download& download : part.record->downloads) {
-      GALATEA_TRY(
-          streams().download->download(download.to, address_of(part.slot, download.from), download.bytes));
+      commands.download.download(download.to, address_of(part.slot, download.from), download.bytes);
       ++session_->counts().downloads;
       session_->counts().download_bytes += download.bytes;
     }
   }
   downloads_.seal();
-  return {};
 }
 
 DevicePointer CudaBatch::address_of(int slot, uint64_t address) const {

@@ -70,19 +70,20 @@ class CudaBatch final : public DeviceBatch {
   Status decode_images(std::span<const Part> parts);
   Status take_decoded(std::span<const Part> parts);
   // device_batch.cpp
-  Status upload_chunks();
-  Status launch(std::span<const Part> parts);
-  Status copy(std::span<const Part> parts);
-  Status download(std::span<const Part> parts);
+  Status record_chunks(BatchCommands& commands);
+  Result<LaunchedBatch> record_calls(std::span<const Part> parts, BatchCommands& commands);
+  void record_copies(std::span<const Part> parts, BatchCommands& commands) const;
+  void record_downloads(std::span<const Part> parts, BatchCommands& commands);
+  Status submit(BatchCommands& commands);
+  void let_staged_go(LaunchedBatch& launched);
   // batch_outputs.cpp
   Result<Staging::Place> stage_output(Output& output, int slot, int64_t bytes);
   static void give(Output& output, MemoryBlock block);
   Status take_fixed(Output& output, const std::shared_ptr<const Stream>& stream);
   Status take_room(Output& output, std::span<const Part> parts);
-  Status upload(DevicePointer to, const uint8_t* from, int64_t bytes);
-  Status upload_fixed(Output& output, std::span<const int> live);
-  Status upload_varying(Output& output, std::span<const int> live);
-  Status compact(Output& output, std::span<const int> live);
+  Status upload_fixed(Output& output, std::span<const int> live, CommandList& commands);
+  Status upload_varying(Output& output, std::span<const int> live, CommandList& commands);
+  void compact(Output& output, std::span<const int> live, CommandList& commands);
   DevicePointer fixed_address(const Output& output, int64_t place) const;
   DevicePointer address_of(int slot, uint64_t address) const;
   Streams& streams() const { return session_->streams(); }
@@ -91,10 +92,12 @@ class CudaBatch final : public DeviceBatch {
   int num_slots_;
   Staging uploads_, downloads_;
   std::vector<Output> outputs_;
-  std::vector<DevicePointer> arenas_;    ///< per slot, of the last enqueue
-  std::vector<DevicePointer> decoded_;   ///< per slot, likewise
-  std::vector<MemoryBlock> blocks_;      ///< arenas of all enqueues
-  std::vector<MemoryBlock> uploaded_;    ///< chunks, parameters and decoded images on the device
+  std::vector<DevicePointer> arenas_;   ///< per slot, of the last enqueue
+  std::vector<DevicePointer> decoded_;  ///< per slot, likewise
+  std::vector<MemoryBlock> blocks_;     ///< arenas of all enqueues
+  std::vector<MemoryBlock> uploaded_;   ///< chunks, parameters and decoded images on the device
+  /// Images of the round that is being enqueued, which it keeps when it fails for want of other memory.
+  std::vector<MemoryBlock> decoded_blocks_;
   std::vector<LaunchedBatch> launched_;  ///< that can fail
   size_t num_uploaded_ = 0;              ///< chunks
   bool has_downloads_ = false;

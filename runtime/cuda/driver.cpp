@@ -73,13 +73,16 @@ Result<std::shared_ptr<const Driver>> Driver::shared() {
 
 Status Driver::load(void* library, const std::string& path) {
   path_ = path;
-  const char* missing = nullptr;
-  const auto find = [&]<typename Signature>(Entry<Signature>& entry) {
+  const auto find = [&]<typename Signature>(Entry<Signature>& entry, const char*& missing) {
     entry.function = reinterpret_cast<decltype(entry.function)>(dlsym(library, entry.name));
     if (!entry.function && !missing) missing = entry.name;
   };
-#define GALATEA_CUDA_FIND(member, symbol, parameters) find(api_.member);
+  const char* missing = nullptr;
+#define GALATEA_CUDA_FIND(member, symbol, parameters) find(api_.member, missing);
   GALATEA_CUDA_ENTRIES(GALATEA_CUDA_FIND)
+#undef GALATEA_CUDA_FIND
+#define GALATEA_CUDA_FIND(member, symbol, parameters) find(api_.member, missing_for_graphs_);
+  GALATEA_CUDA_GRAPH_ENTRIES(GALATEA_CUDA_FIND)
 #undef GALATEA_CUDA_FIND
   // An old driver is better told by its version than by what it lacks.
   if (api_.driver_version.function && api_.driver_version.function(&version_) == code::kSuccess &&

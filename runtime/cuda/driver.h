@@ -42,6 +42,8 @@ class Driver {
   const std::vector<Device>& devices() const { return devices_; }
   Result<Device> device(int index) const;
   const DriverApi& api() const { return api_; }
+  /// The first entry point of graphs that this driver has not; null: it has them all.
+  const char* missing_for_graphs() const { return missing_for_graphs_; }
 
   /// The error of a call that returned `result`; `device` is what it was made for, if anything.
   std::unexpected<Error> failure(Code result, const char* entry, std::string_view device = {}) const;
@@ -65,6 +67,7 @@ class Driver {
   std::vector<Device> devices_;
   std::string why_none_;  ///< no device: the driver's words
   DriverApi api_;
+  const char* missing_for_graphs_ = nullptr;
 };
 
 /// Whether a device is of no more use to this process after this code: each later call gives it again.

@@ -18,6 +18,9 @@ using StreamHandle = struct OpaqueStream*;
 using EventHandle = struct OpaqueEvent*;
 using ModuleHandle = struct OpaqueModule*;
 using FunctionHandle = struct OpaqueFunction*;
+using GraphHandle = struct OpaqueGraph*;
+using GraphNodeHandle = struct OpaqueGraphNode*;
+using GraphExecHandle = struct OpaqueGraphExec*;
 
 /// Codes that mean something to us; every other one is named by the driver itself.
 namespace code {
@@ -37,6 +40,41 @@ inline constexpr int kNumProcessors = 16, kMajor = 75, kMinor = 76;
 }  // namespace attribute
 
 inline constexpr unsigned kStreamNonBlocking = 1, kEventDisableTiming = 2, kHostAllocPortable = 1;
+
+/// CUmemorytype.
+namespace memory_type {
+inline constexpr int kHost = 1, kDevice = 2;
+}  // namespace memory_type
+
+/// CUDA_KERNEL_NODE_PARAMS_v2: a kernel in a graph. What `arguments` points to is read when the node is
+/// added.
+struct KernelNodeParams {
+  FunctionHandle function = nullptr;
+  unsigned grid_x = 1, grid_y = 1, grid_z = 1, block_x = 1, block_y = 1, block_z = 1;
+  unsigned shared_bytes = 0;
+  void** arguments = nullptr;
+  void** extra = nullptr;
+  void* kernel = nullptr;  ///< unused beside a function, as is the context
+  ContextHandle context = nullptr;
+};
+
+/// One side of CopyNodeParams.
+template <typename HostPointer>
+struct CopyNodeSide {
+  size_t x = 0, y = 0, z = 0, lod = 0;
+  int type = 0;  ///< memory_type
+  HostPointer host = nullptr;
+  DevicePointer device = 0;
+  void* array = nullptr;
+  void* reserved = nullptr;
+  size_t pitch = 0, height = 0;
+};
+/// CUDA_MEMCPY3D_v2: a copy in a graph; of bytes in a row where height and depth are 1.
+struct CopyNodeParams {
+  CopyNodeSide<const void*> from;
+  CopyNodeSide<void*> to;
+  size_t bytes = 0, height = 1, depth = 1;
+};
 
 // X(member, symbol, parameters): the table is written once.
 #define GALATEA_CUDA_ENTRIES(X)                                                                          \
@@ -78,6 +116,18 @@ inline constexpr unsigned kStreamNonBlocking = 1, kEventDisableTiming = 2, kHost
     (FunctionHandle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, StreamHandle, \
      void**, void**))
 
+// Drivers of CUDA 12 have these; where one is missing, nothing is enqueued as a graph.
+#define GALATEA_CUDA_GRAPH_ENTRIES(X)                                                                      \
+  X(create_graph, cuGraphCreate, (GraphHandle*, unsigned))                                                 \
+  X(add_kernel_node, cuGraphAddKernelNode_v2,                                                              \
+    (GraphNodeHandle*, GraphHandle, const GraphNodeHandle*, size_t, const KernelNodeParams*))              \
+  X(add_copy_node, cuGraphAddMemcpyNode,                                                                   \
+    (GraphNodeHandle*, GraphHandle, const GraphNodeHandle*, size_t, const CopyNodeParams*, ContextHandle)) \
+  X(instantiate_graph, cuGraphInstantiateWithFlags, (GraphExecHandle*, GraphHandle, uint64_t))             \
+  X(launch_graph, cuGraphLaunch, (GraphExecHandle, StreamHandle))                                          \
+  X(destroy_graph, cuGraphDestroy, (GraphHandle))                                                          \
+  X(destroy_graph_exec, cuGraphExecDestroy, (GraphExecHandle))
+
 /// A function of the driver and its name, for errors.
 template <typename Signature>
 struct Entry;
@@ -90,6 +140,7 @@ struct Entry<Code(Parameters...)> {
 struct DriverApi {
 #define GALATEA_CUDA_MEMBER(member, symbol, parameters) Entry<Code parameters> member{#symbol, nullptr};
   GALATEA_CUDA_ENTRIES(GALATEA_CUDA_MEMBER)
+  GALATEA_CUDA_GRAPH_ENTRIES(GALATEA_CUDA_MEMBER)
 #undef GALATEA_CUDA_MEMBER
 };
 

@@ -30,7 +30,11 @@ MemoryBlock& MemoryBlock::operator=(MemoryBlock&& other) noexcept {
 MemoryBlock::~MemoryBlock() { give_back(); }
 
 void MemoryBlock::give_back() {
-  if (block_) pool_->give_back(std::move(block_), streams_);
+  if (block_) {
+    for (const auto& stream : streams_)
+      if (auto use = pool_->mark(stream)) block_->uses.push_back(std::move(*use));
+    pool_->keep(std::move(block_));
+  }
   streams_.clear();
 }
 
@@ -53,13 +57,18 @@ Result<MemoryBlock> MemoryPool::acquire(int64_t bytes, std::shared_ptr<const Str
   const int64_t capacity = round_up_capacity(std::max<int64_t>(bytes, 1) + kBufferPadding);
   const bool is_pinned = kind_ == MemoryKind::kPinned;
   std::unique_ptr<Block> block = recycle(capacity, is_pinned);
-  // At the limit, waiting for a copy is quicker than giving memory back and taking other.
-  if (!block && is_pinned && !has_room(capacity)) block = recycle(capacity, false);
+  if (block && is_pinned) {
+    block->uses.clear();  // they are done
+  } else if (!block && is_pinned && !has_room(capacity)) {
+    // At the limit, waiting for a copy is quicker than giving memory back and taking other.
+    block = recycle(capacity, false);
+  }
   if (!block) {
     GALATEA_ASSIGN(block, grow(capacity));
+    if (is_pinned) trim();
   }
   if (auto settled = settle_uses(*block, *stream); !settled) {
-    give_back(std::move(block), {});
+    keep(std::move(block));
     return std::unexpected(std::move(settled.error()));
   }
   return MemoryBlock(shared_from_this(), std::move(block), std::move(stream));
@@ -67,12 +76,6 @@ Result<MemoryBlock> MemoryPool::acquire(int64_t bytes, std::shared_ptr<const Str
 
 std::unique_ptr<MemoryPool::Block> MemoryPool::recycle(int64_t bytes, bool done_only) {
   std::lock_guard lock(mutex_);
-  const auto is_done = [](const Block& block) {
-    return std::all_of(block.uses.begin(), block.uses.end(), [](const MemoryBlock::Use& use) {
-      const auto done = use.event.is_done();
-      return done && *done;
-    });
-  };
   // Under a limit nobody gets more than asked for: what a batch needs must not depend on what was idle.
   const int64_t most = limit_ > 0 ? bytes : 2 * bytes + 4096;
   auto best = idle_.end();
@@ -86,7 +89,15 @@ std::unique_ptr<MemoryPool::Block> MemoryPool::recycle(int64_t bytes, bool done_
   std::unique_ptr<Block> out = std::move(*best);
   idle_.erase(best);
   idle_bytes_ -= out->size;
+  note_use();
   return out;
+}
+
+bool MemoryPool::is_done(const Block& block) {
+  return std::all_of(block.uses.begin(), block.uses.end(), [](const Use& use) {
+    const auto done = use.event->is_done();
+    return done && *done;
+  });
 }
 
 bool MemoryPool::has_room(int64_t bytes) const {
@@ -117,6 +128,7 @@ Result<std::unique_ptr<MemoryPool::Block>> MemoryPool::grow(int64_t bytes) {
   std::lock_guard lock(mutex_);
   if (result == code::kSuccess) {
     peak_bytes_ = std::max(peak_bytes_, total_bytes_);
+    note_use();
     return block;
   }
   total_bytes_ -= bytes;
@@ -130,6 +142,25 @@ Result<std::unique_ptr<MemoryPool::Block>> MemoryPool::grow(int64_t bytes) {
                     total_bytes_);
 }
 
+/// Under the lock.
+void MemoryPool::note_use() { peak_used_ = std::max(peak_used_, total_bytes_ - idle_bytes_); }
+
+/// Waits for nothing: what is still being copied stays.
+void MemoryPool::trim() {
+  for (;;) {
+    std::unique_ptr<Block> oldest;
+    {
+      std::lock_guard lock(mutex_);
+      if (idle_bytes_ <= peak_used_ || !is_done(*idle_.front())) return;
+      oldest = std::move(idle_.front());
+      idle_.erase(idle_.begin());
+      idle_bytes_ -= oldest->size;
+    }
+    oldest->uses.clear();
+    free(std::move(oldest));
+  }
+}
+
 Code MemoryPool::allocate(Block& block) {
   const auto bytes = static_cast<size_t>(block.size);
   if (kind_ == MemoryKind::kDevice) return context_->call_raw(context_->api().allocate, &block.device, bytes);
@@ -141,7 +172,15 @@ Code MemoryPool::allocate(Block& block) {
 
 void MemoryPool::free(std::unique_ptr<Block> block) {
   // A device that is lost answers with an error, and is done with the block as well.
-  for (const MemoryBlock::Use& use : block->uses) (void)use.event.synchronize();
+  for (const Use& use : block->uses) (void)use.event->synchronize();
+  std::shared_ptr<FreedMemory> freed;
+  {
+    std::lock_guard lock(mutex_);
+    freed = freed_.lock();
+  }
+  if (freed)
+    freed->note({kind_ == MemoryKind::kDevice ? block->device : reinterpret_cast<uintptr_t>(block->host),
+                 static_cast<uint64_t>(block->size)});
   if (kind_ == MemoryKind::kDevice)
     context_->release(context_->api().free, block->device);
   else
@@ -169,45 +208,48 @@ void MemoryPool::drop_idle() {
 }
 
 Status MemoryPool::settle_uses(Block& block, const Stream& stream) {
-  for (const MemoryBlock::Use& use : block.uses) {
+  for (const Use& use : block.uses) {
     if (kind_ == MemoryKind::kPinned) {
-      // recycle() has asked already, unless nothing else was left.
-      GALATEA_ASSIGN(const bool done, use.event.is_done());
-      if (!done) GALATEA_TRY(use.event.synchronize());
+      GALATEA_ASSIGN(const bool done, use.event->is_done());
+      if (!done) GALATEA_TRY(use.event->synchronize());
     } else if (use.stream.get() != &stream) {
-      GALATEA_TRY(stream.wait_for(use.event));
+      GALATEA_TRY(stream.wait_for(*use.event));
     }
   }
-  std::lock_guard lock(mutex_);
-  for (MemoryBlock::Use& use : block.uses) events_.push_back(std::move(use.event));
   block.uses.clear();
   return {};
 }
 
-Result<Event> MemoryPool::take_event() {
-  {
-    std::lock_guard lock(mutex_);
-    if (!events_.empty()) {
-      Event out = std::move(events_.back());
-      events_.pop_back();
-      return out;
-    }
-  }
-  return Event::create(context_);
+std::optional<MemoryPool::Use> MemoryPool::mark(const std::shared_ptr<const Stream>& stream) {
+  auto event = event_pool_->take();
+  if (event && (*event)->record(*stream)) return Use{stream, std::move(*event)};
+  (void)stream->synchronize();
+  return std::nullopt;
 }
 
-void MemoryPool::give_back(std::unique_ptr<Block> block,
-                           const std::vector<std::shared_ptr<const Stream>>& streams) {
-  for (const auto& stream : streams) {
-    auto event = take_event();
-    if (event && event->record(*stream))
-      block->uses.push_back({stream, std::move(*event)});
-    else
-      (void)stream->synchronize();  // no event to be had: then there must be nothing to wait for
-  }
+void MemoryPool::keep(std::unique_ptr<Block> block) {
   std::lock_guard lock(mutex_);
   idle_bytes_ += block->size;
   idle_.push_back(std::move(block));
+}
+
+void MemoryPool::give_back(std::vector<MemoryBlock> blocks) {
+  std::vector<std::pair<const Stream*, std::optional<Use>>> marks;
+  for (MemoryBlock& block : blocks) {
+    if (!block) continue;
+    for (const auto& stream : block.streams_) {
+      auto found = std::ranges::find(marks, stream.get(), &decltype(marks)::value_type::first);
+      if (found == marks.end()) found = marks.emplace(found, stream.get(), block.pool_->mark(stream));
+      if (found->second) block.block_->uses.push_back(*found->second);
+    }
+    block.pool_->keep(std::move(block.block_));
+    block.streams_.clear();
+  }
+}
+
+void MemoryPool::tell(std::weak_ptr<FreedMemory> freed) {
+  std::lock_guard lock(mutex_);
+  freed_ = std::move(freed);
 }
 
 int64_t MemoryPool::bytes_in_use() const {

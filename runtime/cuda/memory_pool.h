@@ -6,14 +6,17 @@
 // stream that used a block, and the next owner's stream waits for it on the device, without the host. Of
 // pinned memory the host is the next owner, so that only blocks are given out whose events have passed.
 //
-// Invariant: the bytes of all blocks never exceed the limit.
+// Invariant: the bytes of all blocks never exceed the limit. Of pinned memory, which the system cannot take
+// away, no more lies idle, its copies done, than was ever in use at once.
 #pragma once
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
-#include "runtime/cuda/context.h"
+#include "runtime/cuda/event_pool.h"
+#include "runtime/cuda/freed_memory.h"
 
 namespace galatea::runtime::cuda {
 
@@ -43,7 +46,7 @@ class MemoryBlock {
   friend class MemoryPool;
   struct Use {
     std::shared_ptr<const Stream> stream;
-    Event event;
+    std::shared_ptr<const Event> event;
   };
   struct Block {
     DevicePointer device = 0;
@@ -72,6 +75,10 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   /// At least `bytes` bytes for work that `stream` is given from now on. Pinned memory may be written at
   /// once.
   Result<MemoryBlock> acquire(int64_t bytes, std::shared_ptr<const Stream> stream);
+  /// Gives blocks back together, for which one event a stream is enough.
+  static void give_back(std::vector<MemoryBlock> blocks);
+  /// Where every block is noted that is freed from now on.
+  void tell(std::weak_ptr<FreedMemory> freed);
   /// Frees what is idle; waits until the device is done with it.
   void drop_idle();
 
@@ -84,28 +91,38 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
  private:
   friend class MemoryBlock;
   using Block = MemoryBlock::Block;
+  using Use = MemoryBlock::Use;
   MemoryPool(std::shared_ptr<const Context> context, MemoryKind kind, int64_t limit_bytes)
-      : context_(std::move(context)), kind_(kind), limit_(limit_bytes) {}
+      : context_(std::move(context)),
+        event_pool_(EventPool::make(context_)),
+        kind_(kind),
+        limit_(limit_bytes) {}
 
   /// The idle block that fits best, taken out; null: none.
   std::unique_ptr<Block> recycle(int64_t bytes, bool done_only);
   bool has_room(int64_t bytes) const;
+  void note_use();
+  /// Frees what has been idle for longest, as long as more is idle than was ever in use.
+  void trim();
   Result<std::unique_ptr<Block>> grow(int64_t bytes);
   Code allocate(Block& block);
   void free(std::unique_ptr<Block> block);
   bool drop_oldest();
+  static bool is_done(const Block& block);
   /// Makes the block the next owner's.
   Status settle_uses(Block& block, const Stream& stream);
-  void give_back(std::unique_ptr<Block> block, const std::vector<std::shared_ptr<const Stream>>& streams);
-  Result<Event> take_event();
+  /// Where `stream` stands; none could be had: waits until there is nothing to wait for.
+  std::optional<Use> mark(const std::shared_ptr<const Stream>& stream);
+  void keep(std::unique_ptr<Block> block);
 
   std::shared_ptr<const Context> context_;
+  std::shared_ptr<EventPool> event_pool_;
   MemoryKind kind_;
   int64_t limit_;
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Block>> idle_;  ///< oldest first
-  std::vector<Event> events_;                 ///< to be used again
-  int64_t total_bytes_ = 0, idle_bytes_ = 0, peak_bytes_ = 0;
+  std::weak_ptr<FreedMemory> freed_;
+  int64_t total_bytes_ = 0, idle_bytes_ = 0, peak_bytes_ = 0, peak_used_ = 0;
 };
 
 }  // namespace galatea::runtime::cuda

@@ -24,7 +24,11 @@ CudaSession::CudaSession(std::shared_ptr<const Program> program, std::shared_ptr
       context_(std::move(context)),
       device_(MemoryPool::make(context_, MemoryKind::kDevice, options.memory_limit)),
       pinned_(MemoryPool::make(context_, MemoryKind::kPinned)),
+      events_(EventPool::make(context_)),
+      graphs_(std::make_unique<GraphCache>(context_, options.graphs)),
       takes_turns_(options.memory_limit > 0) {
+  device_->tell(graphs_->freed());
+  pinned_->tell(graphs_->freed());
   counts_.device = context_->device().describe();
 }
 
@@ -153,6 +157,12 @@ DeviceStatistics CudaSession::statistics() const {
   {
     std::lock_guard lock(self.enqueue_mutex_);
     out = counts_;
+    const GraphCounts& graphs = graphs_->counts();
+    out.graph_launches = graphs.launches;
+    out.graph_commands = graphs.commands;
+    out.plain_runs = graphs.plain;
+    out.graphs_made = graphs.made;
+    out.graphs_off = graphs_->off_because();
   }
   std::lock_guard lock(mutex_);
   out.waits = num_waits_;
@@ -186,7 +196,11 @@ Result<MemoryBlock> CudaSession::take_upload_block(int64_t bytes,
 
 void CudaSession::keep_uploaded(std::vector<MemoryBlock> blocks) { uploaded_ = std::move(blocks); }
 
-void CudaSession::let_uploaded_go() { uploaded_.clear(); }
+bool CudaSession::let_uploaded_go() {
+  if (uploaded_.empty()) return false;
+  MemoryPool::give_back(std::exchange(uploaded_, {}));
+  return true;
+}
 
 void CudaSession::count_wait() {
   std::lock_guard lock(mutex_);

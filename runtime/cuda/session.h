@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "runtime/cuda/batch_launch.h"
+#include "runtime/cuda/event_pool.h"
+#include "runtime/cuda/graph_cache.h"
 #include "runtime/cuda/jpeg_decoder.h"
 #include "runtime/launch_order.h"
 #include "runtime/loaded_program.h"
@@ -61,14 +63,16 @@ class CudaSession final : public DeviceSession, public std::enable_shared_from_t
   };
   Streams& streams() { return streams_; }
   BatchLaunch& launch() { return *launch_; }
+  GraphCache& graphs() { return *graphs_; }
+  EventPool& events() { return *events_; }
   DeviceStatistics& counts() { return counts_; }
   /// Memory of the device for bytes that `stream` writes in front of the launches.
   Result<MemoryBlock> take_upload_block(int64_t bytes, const std::shared_ptr<const Stream>& stream);
   /// The blocks that a batch uploaded to, which the next one shall not use yet: its upload would have to wait
   /// for this batch's kernels.
   void keep_uploaded(std::vector<MemoryBlock> blocks);
-  /// The next batch has its own blocks now.
-  void let_uploaded_go();
+  /// The next batch has its own blocks now. False: there were none.
+  bool let_uploaded_go();
   void count_wait();
 
  private:
@@ -83,6 +87,7 @@ class CudaSession final : public DeviceSession, public std::enable_shared_from_t
   std::shared_ptr<const Context> context_;
   Streams streams_;
   std::shared_ptr<MemoryPool> device_, pinned_;
+  std::shared_ptr<EventPool> events_;
   LaunchOrder order_;
   std::vector<std::shared_ptr<const Module>> modules_;
   std::vector<LaunchKernel> kernels_;  ///< as Program::kernels
@@ -90,6 +95,7 @@ class CudaSession final : public DeviceSession, public std::enable_shared_from_t
   MemoryBlock constant_block_;
   std::unique_ptr<BatchLaunch> launch_;
   std::shared_ptr<JpegDecoder> jpeg_decoder_;
+  std::unique_ptr<GraphCache> graphs_;  ///< behind the modules, whose functions they name
   std::mutex enqueue_mutex_;
   std::vector<MemoryBlock> uploaded_;
   DeviceStatistics counts_;

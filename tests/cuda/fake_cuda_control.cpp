@@ -43,6 +43,7 @@ FakeCudaCounters FakeCuda::counters() const {
   find<FakeCudaCount>("fake_cuda_count")(&out);
   return out;
 }
+int64_t FakeCuda::calls(const char* entry) const { return find<FakeCudaCalls>("fake_cuda_calls")(entry); }
 std::string FakeCuda::errors() const { return find<FakeCudaErrors>("fake_cuda_errors")(); }
 void FakeCuda::fail(int64_t call, int code) const { find<FakeCudaFail>("fake_cuda_fail")(call, code); }
 void FakeCuda::reset() const { find<FakeCudaReset>("fake_cuda_reset")(); }
@@ -69,6 +70,8 @@ void expect_nothing_lives(const FakeCudaCounters& counters, const std::string& w
   EXPECT_EQ(counters.live_streams, 0) << when;
   EXPECT_EQ(counters.live_events, 0) << when;
   EXPECT_EQ(counters.live_modules, 0) << when;
+  EXPECT_EQ(counters.live_graphs, 0) << when;
+  EXPECT_EQ(counters.live_graph_execs, 0) << when;
   EXPECT_EQ(counters.live_allocations, 0) << when;
   EXPECT_EQ(counters.live_pinned, 0) << when;
 }

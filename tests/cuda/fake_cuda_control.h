@@ -26,6 +26,8 @@ class FakeCuda {
   FakeCuda& operator=(const FakeCuda&) = delete;
 
   FakeCudaCounters counters() const;
+  /// Calls of one entry point: "cuGraphLaunch".
+  int64_t calls(const char* entry) const;
   std::string errors() const;
   /// The n-th call from now fails with this code; 0: none.
   void fail(int64_t call, int code) const;

@@ -2,6 +2,7 @@
 // same size and kind, and constants of the same value.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <type_traits>
 
 #include "runtime/cuda/driver_api.h"
@@ -29,6 +30,7 @@ TEST(DriverHeader, EntryPointsAgree) {
 #define CHECK_ENTRY(member, symbol, parameters) \
   static_assert(SameShape<decltype(&::symbol), decltype(DriverApi{}.member.function)>::value);
   GALATEA_CUDA_ENTRIES(CHECK_ENTRY)
+  GALATEA_CUDA_GRAPH_ENTRIES(CHECK_ENTRY)
 #undef CHECK_ENTRY
   EXPECT_EQ(code::kOutOfMemory, CUDA_ERROR_OUT_OF_MEMORY);
   EXPECT_EQ(code::kInvalidValue, CUDA_ERROR_INVALID_VALUE);
@@ -64,6 +66,47 @@ TEST(DriverHeader, EntryPointsAgree) {
   EXPECT_EQ(kStreamNonBlocking, static_cast<unsigned>(CU_STREAM_NON_BLOCKING));
   EXPECT_EQ(kEventDisableTiming, static_cast<unsigned>(CU_EVENT_DISABLE_TIMING));
   EXPECT_EQ(kHostAllocPortable, static_cast<unsigned>(CU_MEMHOSTALLOC_PORTABLE));
+}
+
+TEST(DriverHeader, StructsAgree) {
+  EXPECT_EQ(sizeof(KernelNodeParams), sizeof(CUDA_KERNEL_NODE_PARAMS_v2));
+#define CHECK_FIELD(ours, theirs) \
+  EXPECT_EQ(offsetof(KernelNodeParams, ours), offsetof(CUDA_KERNEL_NODE_PARAMS_v2, theirs))
+  CHECK_FIELD(function, func);
+  CHECK_FIELD(grid_x, gridDimX);
+  CHECK_FIELD(grid_z, gridDimZ);
+  CHECK_FIELD(block_x, blockDimX);
+  CHECK_FIELD(block_z, blockDimZ);
+  CHECK_FIELD(shared_bytes, sharedMemBytes);
+  CHECK_FIELD(arguments, kernelParams);
+  CHECK_FIELD(extra, extra);
+  CHECK_FIELD(kernel, kern);
+  CHECK_FIELD(context, ctx);
+#undef CHECK_FIELD
+  EXPECT_EQ(sizeof(CopyNodeParams), sizeof(CUDA_MEMCPY3D_v2));
+#define CHECK_FIELD(ours, theirs) \
+  EXPECT_EQ(offsetof(CopyNodeParams, ours), offsetof(CUDA_MEMCPY3D_v2, theirs))
+  CHECK_FIELD(from.x, srcXInBytes);
+  CHECK_FIELD(from.lod, srcLOD);
+  CHECK_FIELD(from.type, srcMemoryType);
+  CHECK_FIELD(from.host, srcHost);
+  CHECK_FIELD(from.device, srcDevice);
+  CHECK_FIELD(from.array, srcArray);
+  CHECK_FIELD(from.reserved, reserved0);
+  CHECK_FIELD(from.pitch, srcPitch);
+  CHECK_FIELD(from.height, srcHeight);
+  CHECK_FIELD(to.x, dstXInBytes);
+  CHECK_FIELD(to.type, dstMemoryType);
+  CHECK_FIELD(to.host, dstHost);
+  CHECK_FIELD(to.device, dstDevice);
+  CHECK_FIELD(to.pitch, dstPitch);
+  CHECK_FIELD(to.height, dstHeight);
+  CHECK_FIELD(bytes, WidthInBytes);
+  CHECK_FIELD(height, Height);
+  CHECK_FIELD(depth, Depth);
+#undef CHECK_FIELD
+  EXPECT_EQ(memory_type::kHost, static_cast<int>(CU_MEMORYTYPE_HOST));
+  EXPECT_EQ(memory_type::kDevice, static_cast<int>(CU_MEMORYTYPE_DEVICE));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Memory that goes from stream to stream: the pools order its owners, and the fake driver notices where
 // nothing does.
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <thread>
@@ -151,6 +152,20 @@ TEST(MemoryPool, PinnedLimitWaitsForTheDevice) {
   }
   EXPECT_LE(f.pinned->peak_bytes(), 2048);
   EXPECT_EQ(f.fake.counters().pinned_allocations, 1);  // waited for, not made anew
+}
+
+/// Sizes that grow leave blocks behind that nobody asks for again.
+TEST(MemoryPool, PinnedMemoryThatNobodyUsesGoesBack) {
+  Fixture f;
+  int64_t bytes = 1 << 12, most_used = 0, most_there = 0;
+  for (int turn = 0; turn < 30; ++turn, bytes += bytes / 4) {
+    const MemoryBlock first = *f.pinned->acquire(bytes, f.a), second = *f.pinned->acquire(bytes, f.a);
+    most_used = std::max(most_used, f.pinned->bytes_in_use());
+    most_there = std::max(most_there, f.pinned->bytes_in_use() + f.pinned->idle_bytes());
+    EXPECT_LE(f.pinned->idle_bytes(), most_used) << turn;
+  }
+  EXPECT_LE(most_there, 2 * most_used);
+  EXPECT_EQ(f.fake.errors(), "");
 }
 
 TEST(MemoryPool, ThreadsShareIt) {

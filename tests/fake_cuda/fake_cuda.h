@@ -7,6 +7,8 @@
 //     a result without waiting for it, or writes memory that a copy has not read yet, gets wrong bytes;
 //   - every two uses of one allocation, one of them a write, must be ordered by streams, events or
 //     synchronisation; what is not is an error, whatever order it happened to run in;
+//   - nodes of a graph are ordered by their edges alone, and a graph must not outlive the memory that it
+//   names;
 //   - every allocation stands alone in its address space: a byte past its end is a fault;
 //   - calls, launches, copies, waits and live objects are counted, and the n-th call can be made to fail.
 // The environment, read by cuInit: FAKE_CUDA_DEVICES (1), FAKE_CUDA_DRIVER_VERSION (12080),
@@ -18,14 +20,16 @@
 #include <cstdint>
 
 struct FakeCudaCounters {
-  int64_t calls = 0;  ///< entry points that can fail
-  int64_t launches = 0, blocks = 0;
+  int64_t calls = 0;                 ///< entry points that can fail
+  int64_t launches = 0, blocks = 0;  ///< here and below: those of graphs too
   int64_t uploads = 0, upload_bytes = 0, downloads = 0, download_bytes = 0, device_copies = 0;
   int64_t pageable_copies = 0;   ///< from or to memory that is not pinned: the driver waits there
   int64_t synchronizations = 0;  ///< the host waited for a stream or an event
+  int64_t graph_launches = 0, graphs_made = 0;
   int64_t stream_waits = 0, event_records = 0;
   int64_t allocations = 0, pinned_allocations = 0;
   int64_t live_contexts = 0, live_streams = 0, live_events = 0, live_modules = 0;
+  int64_t live_graphs = 0, live_graph_execs = 0;
   int64_t live_allocations = 0, live_pinned = 0, live_bytes = 0;  ///< bytes of the device only
   int64_t errors = 0;
 };
@@ -33,6 +37,7 @@ struct FakeCudaCounters {
 /// The extra entry points, found with dlsym.
 extern "C" {
 using FakeCudaCount = void(FakeCudaCounters*);      ///< fake_cuda_count
+using FakeCudaCalls = int64_t(const char* entry);   ///< fake_cuda_calls: of one entry point
 using FakeCudaErrors = const char*();               ///< fake_cuda_errors: a line an error
 using FakeCudaReset = void();                       ///< fake_cuda_reset: counts and errors, not objects
 using FakeCudaFail = void(int64_t call, int code);  ///< fake_cuda_fail: the n-th call from now; 0: none

@@ -5,7 +5,8 @@
 #include <cstring>
 #include <iterator>
 
-#include "tests/fake_cuda/fake_state.h"
+#include "tests/fake_cuda/fake_call.h"
+#include "tests/fake_cuda/fake_work.h"
 
 namespace galatea::fake_cuda {
 
@@ -42,23 +43,7 @@ constexpr Name kNames[] = {
     {code::kSystemDriverMismatch, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH",
      "system has unsupported display driver / cuda driver combination"}};
 
-/// One call of an entry point: holds the lock, and says how the call is to fail.
-class Call {
- public:
-  Call() : state(State::get()), lock_(state.mutex), result(state.enter()) {}
-  State& state;
-
- private:
-  std::lock_guard<std::mutex> lock_;
-
- public:
-  const Code result;
-  bool fails() const { return result != code::kSuccess; }
-};
-
 thread_local int current_depth = 0;
-
-void* pointer(DevicePointer address) { return reinterpret_cast<void*>(static_cast<uintptr_t>(address)); }
 
 /// Done with the allocation of one kind at `data`.
 Code release_memory(State& state, void* data, bool is_pinned) {
@@ -78,29 +63,16 @@ Code release_memory(State& state, void* data, bool is_pinned) {
   return code::kSuccess;
 }
 
-Code copy(State& state, StreamHandle handle, const char* what, void* to, const void* from, size_t bytes) {
+Code copy(State& state, StreamHandle handle, CopyKind kind, void* to, const void* from, size_t bytes) {
   const auto stream = state.streams.find(handle);
   if (stream == state.streams.end()) return code::kInvalidHandle;
-  const auto is_inside = [&](const void* address) {
-    const Allocation* found = state.memory.find(address);
-    return !found || found->holds(address, static_cast<int64_t>(bytes));
-  };
-  if (!is_inside(to) || !is_inside(from)) {
-    state.complain(std::string(what) + " reaches past the end of its allocation");
-    return code::kInvalidValue;
-  }
-  // Memory that the driver does not know: it is read at once, and written before the call returns.
-  const bool from_pageable = !state.memory.find(from), to_pageable = !state.memory.find(to);
-  std::shared_ptr<std::string> kept;
-  if (from_pageable) kept = std::make_shared<std::string>(static_cast<const char*>(from), bytes);
-  state.enqueue(stream->second, what, [=, &state](const Stream::Operation& operation) {
-    if (!state.executes) return;
-    if (!from_pageable && !state.use(from, operation, false, "source")) return;
-    if (!to_pageable && !state.use(to, operation, true, "target")) return;
-    std::memcpy(to, kept ? kept->data() : from, bytes);
-  });
-  if (from_pageable || to_pageable) ++state.counters.pageable_copies;
-  if (to_pageable) {
+  Work work;
+  if (const Code made = make_copy(state, kind, to, from, bytes, work); made != code::kSuccess) return made;
+  const bool waits = work.writes_pageable;
+  if (work.reads_pageable || waits) ++state.counters.pageable_copies;
+  work.count(state.counters);
+  state.enqueue(stream->second, work.what, work.run);
+  if (waits) {
     state.finish(*stream->second, stream->second->enqueued);
     merge(state.host, stream->second->clock);
   }
@@ -111,8 +83,6 @@ Code copy(State& state, StreamHandle handle, const char* what, void* to, const v
 }  // namespace galatea::fake_cuda
 
 using namespace galatea::fake_cuda;  // NOLINT(google-build-using-namespace): entry points have C names
-
-#define ENTRY extern "C" __attribute__((visibility("default")))
 
 // ---- the library and its devices
 
@@ -222,9 +192,8 @@ ENTRY Code cuStreamCreateWithPriority(StreamHandle* out, unsigned, int) {
   Call call;
   if (call.fails()) return call.result;
   if (current_depth == 0) return code::kInvalidContext;
-  static int numbers = 0;
   auto stream = std::make_shared<Stream>();
-  stream->number = ++numbers;
+  stream->number = call.state.take_number();
   *out = reinterpret_cast<StreamHandle>(stream.get());
   call.state.streams.emplace(stream.get(), stream);
   ++call.state.counters.live_streams;
@@ -363,22 +332,17 @@ ENTRY Code cuMemFreeHost(void* data) {
 ENTRY Code cuMemcpyHtoDAsync_v2(DevicePointer to, const void* from, size_t bytes, StreamHandle stream) {
   Call call;
   if (call.fails()) return call.result;
-  ++call.state.counters.uploads;
-  call.state.counters.upload_bytes += static_cast<int64_t>(bytes);
-  return copy(call.state, stream, "upload", pointer(to), from, bytes);
+  return copy(call.state, stream, CopyKind::kUpload, pointer(to), from, bytes);
 }
 ENTRY Code cuMemcpyDtoHAsync_v2(void* to, DevicePointer from, size_t bytes, StreamHandle stream) {
   Call call;
   if (call.fails()) return call.result;
-  ++call.state.counters.downloads;
-  call.state.counters.download_bytes += static_cast<int64_t>(bytes);
-  return copy(call.state, stream, "download", to, pointer(from), bytes);
+  return copy(call.state, stream, CopyKind::kDownload, to, pointer(from), bytes);
 }
 ENTRY Code cuMemcpyDtoDAsync_v2(DevicePointer to, DevicePointer from, size_t bytes, StreamHandle stream) {
   Call call;
   if (call.fails()) return call.result;
-  ++call.state.counters.device_copies;
-  return copy(call.state, stream, "copy", pointer(to), pointer(from), bytes);
+  return copy(call.state, stream, CopyKind::kOnDevice, pointer(to), pointer(from), bytes);
 }
 
 // ---- code
@@ -441,25 +405,13 @@ ENTRY Code cuLaunchKernel(FunctionHandle handle, unsigned grid_x, unsigned grid_
   if (call.fails()) return call.result;
   const auto stream = call.state.streams.find(stream_handle);
   if (stream == call.state.streams.end()) return code::kInvalidHandle;
-  if (grid_x == 0 || block_x == 0 || block_x > 1024 || grid_y != 1 || grid_z != 1 || block_y != 1 ||
-      block_z != 1)
-    return code::kInvalidValue;
-  Launch launch;
-  launch.function = reinterpret_cast<Function*>(handle);
-  launch.blocks = grid_x;
-  launch.threads = block_x;
-  DevicePointer calls = 0, first_blocks = 0;
-  std::memcpy(&calls, arguments[0], sizeof(calls));
-  std::memcpy(&first_blocks, arguments[1], sizeof(first_blocks));
-  std::memcpy(&launch.num_calls, arguments[2], sizeof(launch.num_calls));
-  launch.calls = pointer(calls);
-  launch.first_blocks = static_cast<const uint32_t*>(pointer(first_blocks));
-  ++call.state.counters.launches;
-  call.state.counters.blocks += grid_x;
-  State& state = call.state;
-  state.enqueue(
-      stream->second, "kernel " + launch.function->name,
-      [launch, &state](const Stream::Operation& operation) { run_launch(state, launch, operation); });
+  if (grid_y != 1 || grid_z != 1 || block_y != 1 || block_z != 1) return code::kInvalidValue;
+  Work work;
+  if (const Code made = make_launch(call.state, handle, grid_x, block_x, arguments, work);
+      made != code::kSuccess)
+    return made;
+  work.count(call.state.counters);
+  call.state.enqueue(stream->second, work.what, work.run);
   return code::kSuccess;
 }
 
@@ -496,6 +448,11 @@ ENTRY void fake_cuda_count(FakeCudaCounters* out) {
 ENTRY const char* fake_cuda_errors() {
   std::lock_guard lock(State::get().mutex);
   return State::get().errors.c_str();
+}
+ENTRY int64_t fake_cuda_calls(const char* entry) {
+  std::lock_guard lock(State::get().mutex);
+  const auto found = State::get().calls.find(entry);
+  return found == State::get().calls.end() ? 0 : found->second;
 }
 ENTRY void fake_cuda_reset() {
   std::lock_guard lock(State::get().mutex);

@@ -34,6 +34,8 @@ void write_report() {
   line("download_bytes", c.download_bytes);
   line("pageable_copies", c.pageable_copies);
   line("synchronizations", c.synchronizations);
+  line("launched_graphs", c.graph_launches);
+  line("graphs_made", c.graphs_made);
   line("stream_waits", c.stream_waits);
   line("event_records", c.event_records);
   line("allocations", c.allocations);
@@ -41,6 +43,8 @@ void write_report() {
   line("live_streams", c.live_streams);
   line("live_events", c.live_events);
   line("live_modules", c.live_modules);
+  line("live_graphs", c.live_graphs);
+  line("live_graph_execs", c.live_graph_execs);
   line("live_allocations", c.live_allocations);
   line("live_pinned", c.live_pinned);
   line("errors", c.errors);
@@ -73,8 +77,9 @@ void State::read_environment() {
   (void)kOnce;
 }
 
-Code State::enter() {
+Code State::enter(const char* entry) {
   ++counters.calls;
+  ++calls[entry];
   if (lost_ != code::kSuccess) return lost_;
   if (fail_call_ == 0 || --fail_call_ > 0) return code::kSuccess;
   if (runtime::cuda::is_device_lost(fail_code_)) lost_ = fail_code_;
@@ -101,7 +106,10 @@ void State::reset_counts() {
   fresh.live_allocations = counters.live_allocations;
   fresh.live_pinned = counters.live_pinned;
   fresh.live_bytes = counters.live_bytes;
+  fresh.live_graphs = counters.live_graphs;
+  fresh.live_graph_execs = counters.live_graph_execs;
   counters = fresh;
+  calls.clear();
   errors.clear();
 }
 

@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -37,6 +38,8 @@ struct Event {
   Clock clock;
 };
 
+struct Graph;
+struct GraphExec;
 struct Module;
 struct Function {
   Module* module = nullptr;
@@ -69,10 +72,15 @@ class State {
   std::unordered_map<const void*, std::shared_ptr<Stream>> streams;
   std::unordered_map<const void*, std::shared_ptr<Event>> events;
   std::unordered_map<const void*, std::unique_ptr<Module>> modules;
+  std::unordered_map<const void*, std::shared_ptr<Graph>> graphs;
+  std::unordered_map<const void*, std::shared_ptr<GraphExec>> graph_execs;
+  std::map<std::string, int64_t, std::less<>> calls;  ///< by entry point
   std::string errors;
 
   /// At the head of every entry point: counts, and says how the call shall fail (or does not).
-  Code enter();
+  Code enter(const char* entry);
+  /// A number in clocks, for a stream or what is one to the order of uses.
+  int take_number() { return ++numbers_; }
   void read_environment();
   void fail_at(int64_t call, Code result);
   void complain(const std::string& text);
@@ -89,6 +97,7 @@ class State {
   Allocation* use(const void* address, const Stream::Operation& by, bool is_write, const char* name);
 
  private:
+  int numbers_ = 0;
   int64_t fail_call_ = 0;  ///< counts down; 0: none
   Code fail_code_ = code::kOutOfMemory, lost_ = code::kSuccess;
 };

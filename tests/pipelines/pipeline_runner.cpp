@@ -91,6 +91,21 @@ std::vector<runtime::Tensor> feed_of(runtime::Allocator& allocator, const std::s
   return samples;
 }
 
+namespace {
+
+void add_samples(const runtime::Batch& batch, PipelineOutcome& out) {
+  out.outputs.resize(batch.outputs.size());
+  for (size_t o = 0; o < batch.outputs.size(); ++o) {
+    for (const runtime::Tensor& sample : batch.outputs[o].samples) {
+      std::string head = fmt::format("{} [", short_name(sample.dtype));
+      for (int d = 0; d < sample.ndim; ++d) head += fmt::format("{},", sample.extents[d]);
+      out.outputs[o].push_back(head + "]" + bytes_of(sample));
+    }
+  }
+}
+
+}  // namespace
+
 PipelineOutcome run_pipeline(const std::string& text, uint64_t images, const PipelineWay& way,
                              const std::string& data) {
   PipelineOutcome out;
@@ -124,6 +139,7 @@ PipelineOutcome run_pipeline(const std::string& text, uint64_t images, const Pip
   session_options.executor = way.threads > 1 ? runtime::ExecutorKind::kCpu : runtime::ExecutorKind::kInline;
   session_options.num_threads = way.threads;
   session_options.sources = &sources;
+  session_options.device.graphs = way.graphs;
   auto session = runtime::Session::create(*program, product().natives, session_options);
   if (!session) {
     out.error = words(session.error(), sources);
@@ -137,19 +153,16 @@ PipelineOutcome run_pipeline(const std::string& text, uint64_t images, const Pip
   if (!(*program)->external_inputs.empty())
     if (Status end = (*session)->end_of_feed(); !end) out.error = words(end.error(), sources);
   if (!out.error.empty()) return out;
-  auto batch = (*session)->next();
-  if (!batch || !*batch) {
-    out.error = batch ? "no batch" : words(batch.error(), sources);
-    return out;
-  }
-  for (const auto& output : (**batch)->outputs) {
-    auto& samples = out.outputs.emplace_back();
-    for (const runtime::Tensor& sample : output.samples) {
-      std::string head = fmt::format("{} [", short_name(sample.dtype));
-      for (int d = 0; d < sample.ndim; ++d) head += fmt::format("{},", sample.extents[d]);
-      samples.push_back(head + "]" + bytes_of(sample));
+  for (int turn = 0; turn < way.batches; ++turn) {
+    auto batch = (*session)->next();
+    if (batch && !*batch) batch = (*session)->next();  // the next epoch's
+    if (!batch || !*batch) {
+      out.error = batch ? "no batch" : words(batch.error(), sources);
+      return out;
     }
+    add_samples(***batch, out);
   }
+  out.device = (*session)->statistics().device;
   return out;
 }
 

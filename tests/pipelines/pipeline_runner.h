@@ -21,6 +21,8 @@ struct PipelineWay {
   bool passes = true;
   int threads = 1;               ///< 1: in the caller's thread
   std::optional<GpuTarget> gpu;  ///< outputs come to the host
+  int batches = 1;               ///< through as many epochs as that takes; more than one: of files
+  bool graphs = true;            ///< runtime::DeviceOptions
 };
 
 struct PipelineOutcome {
@@ -28,6 +30,7 @@ struct PipelineOutcome {
   std::string error;    ///< of compiling or of the first failing sample
   /// Per output and sample: dtype, extents and bytes (every NaN is one NaN).
   std::vector<std::vector<std::string>> outputs;
+  runtime::DeviceStatistics device;
   std::shared_ptr<const runtime::Program> program;  ///< its kernels are shared while it lives
 };
 
@@ -35,7 +38,7 @@ struct PipelineOutcome {
 std::vector<runtime::Tensor> feed_of(runtime::Allocator& allocator, const std::string& input,
                                      uint64_t images);
 
-/// One batch. Feeds four images of different extents, made from `images`; a pipeline that reads files gets
+/// Feeds four images of different extents, made from `images`; a pipeline that reads files gets
 /// the folder `data` for its parameter of that name.
 PipelineOutcome run_pipeline(const std::string& text, uint64_t images, const PipelineWay& way,
                              const std::string& data = {});

@@ -1,0 +1,29 @@
+// The head of every entry point of the fake driver.
+#pragma once
+
+#include "tests/fake_cuda/fake_state.h"
+
+namespace galatea::fake_cuda {
+
+/// One call of an entry point: holds the lock, counts, and says how the call is to fail.
+class Call {
+ public:
+  explicit Call(const char* entry = __builtin_FUNCTION())
+      : state(State::get()), lock_(state.mutex), result(state.enter(entry)) {}
+  State& state;
+
+ private:
+  std::lock_guard<std::mutex> lock_;
+
+ public:
+  const Code result;
+  bool fails() const { return result != code::kSuccess; }
+};
+
+inline void* pointer(runtime::cuda::DevicePointer address) {
+  return reinterpret_cast<void*>(static_cast<uintptr_t>(address));
+}
+
+}  // namespace galatea::fake_cuda
+
+#define ENTRY extern "C" __attribute__((visibility("default")))
