@@ -248,6 +248,8 @@ TEST(GpuCounts, TheReportNamesEachBranch) {
     one of 2 kernels for different samples, each with blocks for its own
     a sample takes as many blocks as its output is worth
     blocks of an arm that a sample does not take leave at once
+  decoded for the GPU:
+    the images of decoders.image_random_crop: where nvJPEG is here it decodes those that suit it; the CPU the others, before they go up (line 9)
   uploads (host to GPU), in few copies a batch:
     the result of decoders.image_random_crop: read by resize (line 9)
   branch on a condition of the GPU (line 11): both arms are launched, and the GPU leaves one out
