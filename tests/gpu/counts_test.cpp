@@ -239,7 +239,8 @@ TEST(GpuCounts, TheReportNamesEachBranch) {
   launch 0: resize (line 10)
     a sample takes as many blocks as its output is worth
   launch 1: reductions.mean+stored (line 11)
-    a block a sample
+    a sample takes as many blocks as its output is worth
+    where a phase needs all of another, blocks wait for those of their sample that began before them
   launch 2: hue (line 12)
     one of 2 kernels for different samples, each with blocks for its own
     a sample takes as many blocks as its output is worth
@@ -253,6 +254,7 @@ TEST(GpuCounts, TheReportNamesEachBranch) {
   uploads (host to GPU), in few copies a batch:
     the result of decoders.image_random_crop: read by resize (line 9)
   branch on a condition of the GPU (line 11): both arms are launched, and the GPU leaves one out
+  one call of the driver each, as a CUDA graph, once equal ones have come often: 4 launches
   placement: devices are as the text says
 )");
   const std::string waiting =
