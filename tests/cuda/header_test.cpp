@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "runtime/cuda/driver_api.h"
+#include "tests/cuda/same_shape.h"
 
 #if __has_include(<cuda.h>)
 #include <cuda.h>
@@ -14,17 +15,6 @@ namespace galatea::testing {
 namespace {
 
 using namespace runtime::cuda;  // NOLINT(google-build-using-namespace): the table's names
-
-template <typename A, typename B>
-constexpr bool is_same_kind = sizeof(A) == sizeof(B) && std::is_pointer_v<A> == std::is_pointer_v<B> &&
-                              std::is_floating_point_v<A> == std::is_floating_point_v<B>;
-
-template <typename A, typename B>
-struct SameShape : std::false_type {};
-template <typename A, typename... As, typename B, typename... Bs>
-  requires(sizeof...(As) == sizeof...(Bs))
-struct SameShape<A (*)(As...), B (*)(Bs...)>
-    : std::bool_constant<is_same_kind<A, B> && (is_same_kind<As, Bs> && ...)> {};
 
 TEST(DriverHeader, EntryPointsAgree) {
 #define CHECK_ENTRY(member, symbol, parameters) \

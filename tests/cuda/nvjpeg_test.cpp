@@ -9,6 +9,7 @@
 
 #include "runtime/cuda/nvjpeg.h"
 #include "tests/cuda/fake_cuda_control.h"
+#include "tests/cuda/same_shape.h"
 
 #ifdef GALATEA_NVJPEG_FOLDER
 #include <nvjpeg.h>
@@ -75,17 +76,6 @@ TEST(NvjpegLibrary, FailuresNameTheCallAndTheCode) {
 }
 
 #ifdef GALATEA_NVJPEG_FOLDER
-
-template <typename A, typename B>
-constexpr bool is_same_kind = sizeof(A) == sizeof(B) && std::is_pointer_v<A> == std::is_pointer_v<B> &&
-                              std::is_floating_point_v<A> == std::is_floating_point_v<B>;
-
-template <typename A, typename B>
-struct SameShape : std::false_type {};
-template <typename A, typename... As, typename B, typename... Bs>
-  requires(sizeof...(As) == sizeof...(Bs))
-struct SameShape<A (*)(As...), B (*)(Bs...)>
-    : std::bool_constant<is_same_kind<A, B> && (is_same_kind<As, Bs> && ...)> {};
 
 TEST(NvjpegHeader, EntryPointsAgree) {
 #define CHECK_ENTRY(member, symbol, parameters) \
