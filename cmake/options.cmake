@@ -70,6 +70,6 @@ function(galatea_test name)
       add_dependencies(tests_${label} ${name})
     endif()
   endforeach()
-  set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS "${ARG_LABELS}"
+  set_tests_properties(${name} PROPERTIES TIMEOUT 900 LABELS "${ARG_LABELS}"
     ENVIRONMENT "GALATEA_CACHE_DIR=${CMAKE_BINARY_DIR}/test-cache" SKIP_REGULAR_EXPRESSION "^\\[  SKIPPED \\] ALL")
 endfunction()
