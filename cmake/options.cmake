@@ -47,9 +47,9 @@ function(galatea_library name)
   galatea_precompile(galatea_${name} library)
 endfunction()
 
-# tests_LABEL builds the tests of one label: the thread sanitizer is run for runtime and api, coverage for dsl,
+# tests_LABEL builds the tests of one label: the thread sanitizer is run for runtime, api and device, coverage for dsl,
 # and --aarch64 needs its own alone.
-foreach(label runtime api dsl aarch64)
+foreach(label runtime api device dsl aarch64)
   add_custom_target(tests_${label})
 endforeach()
 
