@@ -124,11 +124,12 @@ TEST_F(CommandLine, VersionListsDevices) {
 /// Which decoder `device="mixed"` has, and why.
 TEST_F(CommandLine, ExplainTellsWhatDecodes) {
   const std::filesystem::path file = folder_ / "mixed.dali-dsl";
-  std::ofstream(file) << "from nvidia.dali import pipeline_def, fn\n\n"
-                         "@pipeline_def(batch_size=2, seed=1)\n"
-                         "def p():\n"
-                         "    encoded, label = fn.readers.file(file_root='photos')\n"
-                         "    return fn.flip(fn.decoders.image(encoded, device='mixed'))\n";
+  std::ofstream(file)
+      << "from nvidia.dali import pipeline_def, fn\n\n"
+         "@pipeline_def(batch_size=2, seed=1)\n"
+         "def p():\n"
+         "    encoded, label = fn.readers.file(file_root='photos')\n"
+         "    return fn.brightness(fn.decoders.image(encoded, device='mixed'), brightness=1.5)\n";
   const auto explain = [&](const std::string& decoder) {
     return run({"explain", file.string(), "--device", "gpu", "--emit=plan", "--decoder", decoder});
   };
