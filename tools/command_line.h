@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace CLI {
@@ -31,6 +32,16 @@ class Option {
 
   Option& required();
   Option& one_of(const std::vector<std::string>& words);
+  /// Words that stand for values; `target` gets that of the word which is given.
+  template <typename T>
+  Option& one_of(T& target, std::vector<std::pair<std::string, T>> words) {
+    std::vector<std::string> known;
+    for (const auto& [word, value] : words) known.push_back(word);
+    return one_of(known).then([&target, words = std::move(words)](const std::string& text) {
+      for (const auto& [word, value] : words)
+        if (word == text) target = value;
+    });
+  }
   /// Both included. `T`: int, int64_t, uint64_t or double.
   template <typename T>
   Option& between(T least, T most);

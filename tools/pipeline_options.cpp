@@ -85,32 +85,23 @@ void add_compile_options(CLI::App* app, CompileChoice& choice, std::string& fuse
              {"auto|merged|separate", "auto",
               "on a GPU, kernels for different samples: one launch, or one each; the same bits",
               "--launches separate"})
-      .one_of({"auto", "merged", "separate"})
-      .then([&choice](const std::string& text) {
-        choice.launches = text == "merged"     ? plan::LaunchForm::kMerged
-                          : text == "separate" ? plan::LaunchForm::kSeparate
-                                               : plan::LaunchForm::kAuto;
-      });
+      .one_of(choice.launches, {{"auto", plan::LaunchForm::kAuto},
+                                {"merged", plan::LaunchForm::kMerged},
+                                {"separate", plan::LaunchForm::kSeparate}});
   add_option(app, "--decoder", choice.decoder_given,
              {"auto|cpu|nvjpeg", "auto",
               "what decodes the images of device=\"mixed\" on a GPU; auto: nvJPEG where it is here",
               "--decoder cpu"})
-      .one_of({"auto", "cpu", "nvjpeg"})
-      .then([&choice](const std::string& text) {
-        choice.decoder = text == "cpu"      ? runtime::ImageDecoder::kCpu
-                         : text == "nvjpeg" ? runtime::ImageDecoder::kNvjpeg
-                                            : runtime::ImageDecoder::kAuto;
-      });
+      .one_of(choice.decoder, {{"auto", runtime::ImageDecoder::kAuto},
+                               {"cpu", runtime::ImageDecoder::kCpu},
+                               {"nvjpeg", runtime::ImageDecoder::kNvjpeg}});
   add_option(app, "--selectors", choice.selectors_given,
              {"auto|device|wait", "auto",
               "on a GPU, branches on what it computes: it chooses, or they are waited for; the same bits",
               "--selectors wait"})
-      .one_of({"auto", "device", "wait"})
-      .then([&choice](const std::string& text) {
-        choice.selectors = text == "device" ? plan::SelectorForm::kDevice
-                           : text == "wait" ? plan::SelectorForm::kWait
-                                            : plan::SelectorForm::kAuto;
-      });
+      .one_of(choice.selectors, {{"auto", plan::SelectorForm::kAuto},
+                                 {"device", plan::SelectorForm::kDevice},
+                                 {"wait", plan::SelectorForm::kWait}});
   fuse = "on";
   add_option(app, "--fuse", fuse,
              {"on|off", "on", "whether operators share kernels; the same bits either way", "--fuse off"})

@@ -67,6 +67,7 @@ std::string device_text(const runtime::SessionStatistics& s) {
   std::string text = fmt::format("device     {}: {:.1f} launches, {:.1f} uploads, {:.1f} downloads a batch\n",
                                  d.device, per_batch(d.launches, s),
                                  per_batch(d.uploads + d.parameter_uploads, s), per_batch(d.downloads, s));
+  if (!d.decoder.empty()) text += fmt::format("decoding   {}: {} images\n", d.decoder, d.decodes);
   if (!d.graphs_off.empty()) return text + fmt::format("graphs     off: {}\n", d.graphs_off);
   return text + fmt::format("graphs     {} of {} runs of commands ({} graphs made)\n", d.graph_launches,
                             d.graph_launches + d.plain_runs, d.graphs_made);
@@ -81,6 +82,8 @@ nlohmann::ordered_json device_json(const runtime::DeviceStatistics& d) {
           {"downloads", d.downloads},
           {"download_bytes", d.download_bytes},
           {"waits", d.waits},
+          {"decoder", d.decoder},
+          {"decodes", d.decodes},
           {"enqueue_seconds", d.enqueue_seconds},
           {"peak_memory_bytes", d.peak_bytes},
           {"peak_pinned_bytes", d.peak_pinned_bytes},

@@ -345,6 +345,9 @@ TEST_F(CommandLine, PipelinesRunAndArePlannedForAGpu) {
   EXPECT_TRUE(by_itself == expected);
   EXPECT_TRUE(by_cost == expected);
   EXPECT_EQ(merely_run.status, 0) << merely_run.err;
+  const Json device = Json::parse(merely_run.out)["device"];
+  EXPECT_EQ(device["decoder"], "nvJPEG 12.4") << merely_run.out;
+  EXPECT_GT(device["decodes"], 0);
   const std::string report = read_file(folder_ / "gpu-report");
   EXPECT_TRUE(contains(report, "errors 0\n")) << report;
   EXPECT_FALSE(contains(report, "launches 0\n")) << report;
