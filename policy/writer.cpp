@@ -49,6 +49,10 @@ Json json_of(const std::vector<Extra>& extras) {
   return object;
 }
 
+Json clip(const std::pair<double, double>& bounds) {
+  return Json::array({number(bounds.first), number(bounds.second)});
+}
+
 Json json_of(const Magnitude& magnitude) {
   using Kind = Magnitude::Kind;
   Json object = Json::object();
@@ -65,12 +69,12 @@ Json json_of(const Magnitude& magnitude) {
       object["level"] = number(magnitude.level);
       if (magnitude.max != 10) object["max"] = number(magnitude.max);
       if (magnitude.deviation != 0) object["std"] = number(magnitude.deviation);
-      if (magnitude.clip)
-        object["clip"] = Json::array({number(magnitude.clip->first), number(magnitude.clip->second)});
+      if (magnitude.clip) object["clip"] = clip(*magnitude.clip);
       break;
     case Kind::kUniformLevel:
       object["uniform_level"] = Json::array({number(magnitude.level), number(magnitude.last_level)});
       if (magnitude.max != 10) object["max"] = number(magnitude.max);
+      if (magnitude.clip) object["clip"] = clip(*magnitude.clip);
       break;
     case Kind::kValue:
       object["value"] = number(magnitude.value);
