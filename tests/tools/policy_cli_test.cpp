@@ -113,6 +113,13 @@ TEST_F(PolicyCommand, ValidateReadsWhatIsImported) {
       {imports("good.dali-dsl", "\"own\": {\"range\": [0, 1], \"param\": \"none\"}"),
        "there is no parameter function `none`"},
   };
+  // A pipeline needs `--limit steps=…` for so many; the policy is right.
+  std::string steps = R"(["own", 1, 3])";
+  for (int i = 0; i < 3000; ++i) steps += R"(, ["own", 1, 3])";
+  std::ofstream(path("long.json")) << R"({"format": "augment-policy", "version": 1, "augmentations": {"own":
+    {"op": "rotate", "range": [0, 30]}}, "policy": {"seq": [)"
+                                   << steps << "]}}";
+  EXPECT_EQ(policy({"validate", path("long.json")}).status, 0);
   for (const auto& [o, words] : wrong) {
     EXPECT_EQ(o.status, 1) << words;
     EXPECT_EQ(o.out, path("mine.json") + ": wrong\n") << words;
