@@ -14,6 +14,7 @@
 namespace {
 
 using namespace galatea_host;
+using galatea::parse_json;
 
 constexpr const char* kFed = R"(from nvidia.dali import pipeline_def, fn, types
 

@@ -7,6 +7,7 @@
 namespace {
 
 using namespace galatea_host;
+using galatea::parse_json;
 
 constexpr const char* kLate = R"(from nvidia.dali import pipeline_def, fn, types
 
