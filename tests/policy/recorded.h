@@ -7,7 +7,8 @@
 #include <string>
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
+
+#include "base/json.h"
 
 namespace galatea::policy::testing {
 
@@ -23,7 +24,7 @@ inline nlohmann::json recorded(const std::string& family, const std::string& nam
       line = std::regex_replace(line, std::regex(word), json);
     std::ranges::replace(line, '(', '[');
     std::ranges::replace(line, ')', ']');
-    return nlohmann::json::parse(line);
+    return parse_json(line);
   }
   ADD_FAILURE() << "no table " << name << " of " << family;
   return {};

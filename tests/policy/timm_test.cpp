@@ -7,8 +7,7 @@
 #include <map>
 #include <set>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "policy/operation.h"
 #include "policy/spelling.h"
 #include "tests/policy/recorded.h"

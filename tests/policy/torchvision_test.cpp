@@ -6,8 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "policy/operation.h"
 #include "policy/spelling.h"
 #include "tests/policy/recorded.h"
