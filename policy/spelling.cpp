@@ -2,6 +2,7 @@
 #include "policy/spelling.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -155,6 +156,17 @@ std::vector<std::string> timm_candidates(const Document& document) {
   return texts;
 }
 
+/// Policies of other kinds, or of other operations, have little to compare, and so few differences.
+size_t distance_of_kind(const Document& one, const Document& other) {
+  constexpr size_t kOtherKind = 1000;
+  size_t distance = 0;
+  if (one.policy.kind != other.policy.kind || one.policy.from_all != other.policy.from_all)
+    distance += kOtherKind;
+  for (const Augmentation& entry : one.augmentations) distance += other.find(entry.name) == nullptr;
+  for (const Augmentation& entry : other.augmentations) distance += one.find(entry.name) == nullptr;
+  return distance;
+}
+
 const char* name_of(Target target) {
   switch (target) {
     case Target::kCall:
@@ -187,19 +199,17 @@ Result<std::string> spelling_of(const Document& document, Target target) {
                                                   : timm_candidates(document);
   std::vector<Difference> nearest;
   std::string nearest_text;
-  bool nearest_alike = false;
+  std::tuple<size_t, size_t> least;
   for (const std::string& text : candidates) {
     const Result<Document> made = document_of(text);
     if (!made) continue;
     std::vector<Difference> found = differences(document, *made);
     if (found.empty()) return text;
-    // A policy of another kind has little to compare, and so few differences.
-    const bool alike =
-        made->policy.kind == document.policy.kind && made->policy.from_all == document.policy.from_all;
-    if (nearest_text.empty() || std::pair(!alike, found.size()) < std::pair(!nearest_alike, nearest.size())) {
+    const auto distance = std::tuple(distance_of_kind(document, *made), found.size());
+    if (nearest_text.empty() || distance < least) {
       nearest = std::move(found);
       nearest_text = text;
-      nearest_alike = alike;
+      least = distance;
     }
   }
   const std::string name = document.name.empty() ? "this policy" : "`" + document.name + "`";

@@ -147,6 +147,20 @@ TEST(PolicySpelling, WhatATargetCannotSayIsNamed) {
       << text.error().message();
 }
 
+/// What has little in common with a document has few differences as well; it is not the nearest for that.
+TEST(PolicySpelling, TheNearestIsOfItsKind) {
+  const Result<std::string> original = spelling_of(*document_of("image_net"), Target::kTorchvision);
+  ASSERT_FALSE(original);
+  EXPECT_NE(original.error().message().find("the nearest, AutoAugment(policy=AutoAugmentPolicy.IMAGENET"),
+            std::string::npos)
+      << original.error().message();
+  const Result<std::string> trivial = spelling_of(*document_of("trivial_augment_wide()"), Target::kTimm);
+  ASSERT_FALSE(trivial);
+  EXPECT_NE(trivial.error().message().find("the nearest, rand-m0-n1-p1"), std::string::npos)
+      << trivial.error().message();
+  EXPECT_EQ(trivial.error().message().find("-t3a"), std::string::npos) << trivial.error().message();
+}
+
 // Values of the parameter at every bin, from the tables of the libraries' documentation.
 TEST(PolicySpelling, MagnitudesAreThoseOfTheLibraries) {
   auto bits = [](const char* spelling) {
