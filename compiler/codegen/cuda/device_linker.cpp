@@ -17,7 +17,7 @@ using InputType = int;
 
 constexpr InputType kCubin = 1;
 /// The first major version that there is; NVRTC is older.
-constexpr int kOldestMajor = 12;
+constexpr int kFirstMajor = 12;
 
 }  // namespace
 
@@ -58,7 +58,7 @@ std::string DeviceLinker::load(void* library, const std::string& path) {
 }
 
 Result<std::shared_ptr<const DeviceLinker>> DeviceLinker::open(int major, int minor) {
-  if (major < kOldestMajor)
+  if (major < kFirstMajor)
     return make_error(ErrorKind::kSystem, "",
                       fmt::format("there is no nvJitLink for NVRTC {}.{}", major, minor),
                       "install CUDA 12.3 or newer");

@@ -18,7 +18,7 @@ using Code = int;       ///< nvrtcResult; 0 is success
 
 constexpr int kOldestMajor = 11;
 
-LibrarySearch search() {
+LibrarySearch nvrtc_places() {
   return search_cuda_library({"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"},
                              "nvidia/cuda_nvrtc/lib");
 }
@@ -82,7 +82,7 @@ Status Nvrtc::load(void* library, const std::string& path) {
 }
 
 Result<std::shared_ptr<const Nvrtc>> Nvrtc::open() {
-  const LibrarySearch places = search();
+  const LibrarySearch places = nvrtc_places();
   for (const std::string& candidate : places.candidates) {
     // Never unloaded: it keeps allocations for the life of the process that nothing could free afterwards.
     void* library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -97,7 +97,7 @@ Result<std::shared_ptr<const Nvrtc>> Nvrtc::open() {
                     "GALATEA_CUDA_LIBRARY_PATH to the folder that holds libnvrtc.so");
 }
 
-std::vector<std::string> Nvrtc::candidates() { return search().candidates; }
+std::vector<std::string> Nvrtc::candidates() { return nvrtc_places().candidates; }
 
 std::string Nvrtc::file() const {
   Dl_info info = {};

@@ -12,7 +12,7 @@ namespace galatea::codegen {
 namespace {
 
 /// Other settings find another library.
-std::string key() { return fmt::format("nvrtc among {}", fmt::join(Nvrtc::candidates(), ":")); }
+std::string key_of_memory() { return fmt::format("nvrtc among {}", fmt::join(Nvrtc::candidates(), ":")); }
 
 /// What tells one file from another under its name; empty where there is none.
 std::string state_of(const std::string& file) {
@@ -24,7 +24,7 @@ std::string state_of(const std::string& file) {
 }  // namespace
 
 Result<NvrtcOnDemand> NvrtcOnDemand::find(KernelCache& cache) {
-  if (const auto kept = cache.find(key())) {
+  if (const auto kept = cache.find(key_of_memory())) {
     const std::string& text = kept->bytes;
     const size_t first = text.find('\n'), second = text.find('\n', first + 1);
     int major = 0, minor = 0;
