@@ -53,7 +53,7 @@ void NvrtcOnDemand::remember(const Nvrtc& nvrtc, KernelCache& cache) {
   const std::string state = state_of(nvrtc.file());
   if (state.empty()) return;
   cache.store(
-      key(),
+      key_of_memory(),
       {fmt::format("{}\n{}\n{}.{}\n", nvrtc.file(), state, nvrtc.major_version(), nvrtc.minor_version()), 0});
 }
 
