@@ -364,7 +364,12 @@ void FunctionEmitter::emit_vector(const kernel::For& loop) {
   base->addIncoming(begin, start);
   builder_.CreateCondBr(builder_.CreateICmpSLT(base, whole), inside, rest);
   builder_.SetInsertPoint(inside);
-  emit_vector_body(loop, base, nullptr, loop.lanes);
+  // Mirrored rows from their end: then the source is one run, from row to row.
+  const bool from_end =
+      !rows_.empty() && std::all_of(rows_.begin(), rows_.end(), [](const Row& row) { return row.step < 0; });
+  Value* at = from_end ? builder_.CreateSub(builder_.CreateSub(builder_.CreateAdd(begin, whole), lanes), base)
+                       : static_cast<Value*>(base);
+  emit_vector_body(loop, at, nullptr, loop.lanes);
   base->addIncoming(builder_.CreateNSWAdd(base, lanes), builder_.GetInsertBlock());
   builder_.CreateBr(head);
 
