@@ -9,6 +9,8 @@
 // In a register a pixel takes a lane of 1, 2, 4, 8 or 16 bytes: those of three elements are spread to four. A
 // block has as many rows as a register has lanes, 16 at most. First lanes are interleaved inside of parts of
 // 128 bits, which every processor has an instruction for, then the parts change places.
+#include <algorithm>
+
 #include "compiler/codegen/llvm/emitter.h"
 
 namespace galatea::codegen {
