@@ -31,7 +31,8 @@ Result<GpuChoice> open_gpu(int number, GpuPurpose purpose, const codegen::CacheO
   GpuChoice out;
   out.target = GpuTarget{.number = number};
   if (purpose == GpuPurpose::kLook) return out;
-  GALATEA_ASSIGN(std::shared_ptr<const codegen::Nvrtc> nvrtc, codegen::Nvrtc::open());
+  codegen::KernelCache kept(cache);
+  GALATEA_ASSIGN(codegen::NvrtcOnDemand nvrtc, codegen::NvrtcOnDemand::find(kept));
   out.compiler = std::make_shared<codegen::DeviceCompiler>(std::move(nvrtc), device.architecture, cache);
   out.target->compiler = out.compiler.get();
   return out;

@@ -112,6 +112,9 @@ TEST_F(CommandLine, VersionListsDevices) {
   ::unsetenv("FAKE_CUDA_DEVICES");
   ::unsetenv("GALATEA_CUDA_LIBRARY_PATH");
   EXPECT_TRUE(contains(two.out, "CUDA driver  CUDA 12.8 (")) << two.out;
+  EXPECT_TRUE(
+      contains(two.out, "\nnvJitLink    12.8 (" GALATEA_BINARY_DIR "/fake_cuda/libnvJitLink.so.12)\n"))
+      << two.out;
   EXPECT_TRUE(contains(two.out, "\nnvJPEG       12.4 (" GALATEA_BINARY_DIR "/fake_cuda/libnvjpeg.so.12)\n"))
       << two.out;
   // Looking takes nothing.
