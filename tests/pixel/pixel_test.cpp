@@ -139,6 +139,33 @@ return out, image, by, mean)"),
   }
 }
 
+// Values that are used twice, sixty times over: to walk every way to the first would take for ever.
+TEST(PixelFunctions, SharedValuesAreOne) {
+  const std::string functions = R"(
+@galatea.pixel(dtype=types.FLOAT)
+def halves(image):
+    def at(y, x, c):
+        t = image[y, x, c] * 1.0
+        for i in range(60):
+            t = 0.5 * t + t * 0.5
+        return t
+    return at
+
+@galatea.pixel
+def chosen(image):
+    def at(y, x, c):
+        t = image[y, x, c]
+        for i in range(60):
+            t = t if x > i else round(t * 1.0)
+        return t
+    return at
+)";
+  const Outputs outputs = run_everywhere(pipeline(functions, "return halves(image), chosen(image), image"),
+                                         {{"image", {random_array(DType::kU8, {4, 5, 3}, 1)}}});
+  EXPECT_EQ(outputs[0][0].values, outputs[2][0].values);
+  EXPECT_EQ(outputs[1][0].values, outputs[2][0].values);
+}
+
 TEST(PixelFunctions, EmptyImages) {
   const std::string functions = R"(
 @galatea.pixel
