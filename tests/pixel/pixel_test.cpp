@@ -166,6 +166,36 @@ def chosen(image):
   EXPECT_EQ(outputs[1][0].values, outputs[2][0].values);
 }
 
+// Where an element is read depends, twice each time, on an element that was read before.
+TEST(PixelFunctions, ReadsLeadToReads) {
+  constexpr int kRounds = 30, kHeight = 6, kWidth = 7;
+  const Outputs outputs = run_everywhere(pipeline(R"(
+@galatea.pixel
+def wander(image):
+    def at(y, x, c):
+        t = image[y, x, c]
+        for i in range(30):
+            t = image[y + t % 3 - 1, x + t % 5 - 2, c]
+        return t
+    return at
+)",
+                                                  "return wander(image), image"),
+                                         {{"image", {random_array(DType::kU8, {kHeight, kWidth, 3}, 7)}}});
+  const std::vector<double>& image = outputs[1][0].values;
+  for (int y = 0; y < kHeight; ++y)
+    for (int x = 0; x < kWidth; ++x)
+      for (int c = 0; c < 3; ++c) {
+        const auto read = [&](int row, int column) {
+          row = std::clamp(row, 0, kHeight - 1), column = std::clamp(column, 0, kWidth - 1);
+          return static_cast<int>(image[static_cast<size_t>((row * kWidth + column) * 3 + c)]);
+        };
+        int t = read(y, x);
+        for (int i = 0; i < kRounds; ++i) t = read(y + t % 3 - 1, x + t % 5 - 2);
+        EXPECT_EQ(outputs[0][0].values[static_cast<size_t>((y * kWidth + x) * 3 + c)], t)
+            << y << ", " << x << ", " << c;
+      }
+}
+
 TEST(PixelFunctions, EmptyImages) {
   const std::string functions = R"(
 @galatea.pixel
