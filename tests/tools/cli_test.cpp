@@ -377,6 +377,26 @@ TEST_F(CommandLine, PipelinesRunAndArePlannedForAGpu) {
   EXPECT_TRUE(contains(cuda.out, "KERNEL(launch_0, ")) << cuda.out.substr(0, 400);
 }
 
+/// Kernels of the GPU have no machine code of the CPU (of an equalize there could not be any).
+TEST_F(CommandLine, CodeOfTheCpuIsOfItsKernels) {
+  const std::string file = write("equalize.dali-dsl",
+                                 "from nvidia.dali import pipeline_def, fn, types\n"
+                                 "@pipeline_def(batch_size=2)\n"
+                                 "def p(data=\"photos\"):\n"
+                                 "    encoded, label = fn.readers.file(file_root=data)\n"
+                                 "    image = fn.decoders.image(encoded, device=\"mixed\")\n"
+                                 "    return fn.equalize(image), label\n");
+  for (const char* level : {"llvm", "asm"}) {
+    const Outcome gpu = run({"explain", file, "--device", "gpu", "--emit", level});
+    EXPECT_EQ(gpu.status, 0) << gpu.err;
+    EXPECT_TRUE(contains(gpu.out, "; runs on the GPU: --emit=cuda")) << gpu.out.substr(0, 400);
+    const Outcome cpu = run({"explain", file, "--device", "cpu", "--emit", level});
+    EXPECT_EQ(cpu.status, 0) << cpu.err;
+    EXPECT_FALSE(contains(cpu.out, "runs on the GPU")) << cpu.out.substr(0, 400);
+    EXPECT_TRUE(contains(cpu.out, "equalize")) << cpu.out.substr(0, 400);
+  }
+}
+
 TEST_F(CommandLine, DevicesThatAreNotHereAreStatusThree) {
   Outcome o = run({"run", hello(), "--device", "gpu"});
   EXPECT_EQ(o.status, 3);
