@@ -2,10 +2,10 @@
 #include <cstring>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "api/guard.h"
 #include "api/handles.h"
+#include "base/json.h"
 
 using galatea::api::guard;
 using galatea::api::make_api_error;
@@ -91,7 +91,7 @@ std::string statistics_json(const galatea::runtime::SessionStatistics& s) {
                       {"enqueue_seconds", d.enqueue_seconds},
                       {"peak_memory_bytes", d.peak_bytes},
                       {"peak_pinned_bytes", d.peak_pinned_bytes}};
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return galatea::json_text(json);
 }
 
 }  // namespace

@@ -4,7 +4,8 @@
 #include <algorithm>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
+
+#include "base/json.h"
 
 namespace galatea {
 namespace {
@@ -170,7 +171,7 @@ std::string render_json(const std::vector<Diagnostic>& diagnostics, const Source
   for (const Diagnostic& diagnostic : diagnostics)
     document["diagnostics"].push_back(to_json(diagnostic, sources));
   // Texts may quote bytes of a broken file: what is not UTF-8 is replaced instead of refused.
-  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(document);
 }
 
 std::optional<std::string> closest_match(std::string_view word, const std::vector<std::string>& candidates) {

@@ -5,7 +5,8 @@
 #include <iterator>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+
+#include "base/json.h"
 
 namespace galatea {
 namespace {
@@ -40,18 +41,15 @@ std::vector<TraceEvent> Trace::events() const {
 
 // Written piece by piece: as a document of Json objects, a long trace takes longer to write than to gather.
 std::string Trace::to_json() const {
-  auto quoted = [](const std::string& text) {
-    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  };
   std::string text = "{\"traceEvents\":[";
   for (const TraceEvent& event : events()) {
     // "X" is a complete event; times are microseconds.
     fmt::format_to(
         std::back_inserter(text),
         R"({}{{"name":{},"cat":{},"ph":"X","pid":1,"tid":{},"ts":{:.3f},"dur":{:.3f}{}}})",
-        text.back() == '[' ? "" : ",", quoted(event.name), quoted(event.category), event.thread,
+        text.back() == '[' ? "" : ",", json_quoted(event.name), json_quoted(event.category), event.thread,
         static_cast<double>(event.begin_ns) / 1000.0, static_cast<double>(event.duration_ns) / 1000.0,
-        event.detail.empty() ? "" : fmt::format(R"(,"args":{{"detail":{}}})", quoted(event.detail)));
+        event.detail.empty() ? "" : fmt::format(R"(,"args":{{"detail":{}}})", json_quoted(event.detail)));
   }
   return text + "],\"displayTimeUnit\":\"ms\"}";
 }

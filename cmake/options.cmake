@@ -35,9 +35,23 @@ endif()
 
 include(cmake/precompile.cmake)
 
-# galatea_library(NAME SOURCES... ) declares the library of one folder.
+# galatea_unity(TARGET [SOURCES THAT STAY ALONE...]): neighbours in the list of sources are compiled as one file, so that what they all
+# include is parsed, and what they all instantiate is generated, once. So the names of a library's unnamed namespaces are all different.
+function(galatea_unity target)
+  if(GALATEA_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10)
+    set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    # g++ takes the sources for headers, of which others might see the types too.
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+    endif()
+  endif()
+endfunction()
+
+# galatea_library(NAME SOURCES... [PUBLIC ...] [PRIVATE ...] [ALONE SOURCES...]) declares the library of one folder; those ALONE are
+# made anew often.
 function(galatea_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE;ALONE" ${ARGN})
   if(NOT ARG_SOURCES)  # a layer that has no source yet still takes part in linking
     file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/${name}_empty.cpp CONTENT "")
     set(ARG_SOURCES ${CMAKE_BINARY_DIR}/generated/${name}_empty.cpp)
@@ -45,6 +59,7 @@ function(galatea_library name)
   add_library(galatea_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(galatea_${name} PUBLIC galatea_options ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
   galatea_precompile(galatea_${name} library)
+  galatea_unity(galatea_${name} ${ARG_ALONE})
 endfunction()
 
 # tests_LABEL builds the tests of one label: the thread sanitizer is run for runtime, api and device, coverage for dsl,

@@ -17,11 +17,11 @@
 namespace galatea::dsl {
 namespace {
 
-constexpr std::string_view kOptions[] = {"border", "fill", "size", "channels", "dtype"};
+constexpr std::string_view kPixelOptions[] = {"border", "fill", "size", "channels", "dtype"};
 constexpr size_t kMaxReads = 1024, kMaxDepth = 1000;
 
 bool is_option(std::string_view name) {
-  return std::find(std::begin(kOptions), std::end(kOptions), name) != std::end(kOptions);
+  return std::find(std::begin(kPixelOptions), std::end(kPixelOptions), name) != std::end(kPixelOptions);
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ Value Evaluator::decorate_pixel(CallArguments& arguments) {
   if (arguments.self.is(ValueKind::kPixel)) pixel->options = arguments.self.as<PixelObject>().options;
   for (const CallArguments::Keyword& keyword : arguments.keywords) {
     if (!is_option(keyword.name)) {
-      auto help = did_you_mean(keyword.name, {std::begin(kOptions), std::end(kOptions)});
+      auto help = did_you_mean(keyword.name, {std::begin(kPixelOptions), std::end(kPixelOptions)});
       return fail(Message::kUnknownParameter, keyword.name_span, {"galatea.pixel", keyword.name, help});
     }
     pixel->options.push_back({keyword.name, keyword.value, keyword.span});

@@ -19,7 +19,8 @@ constexpr const char* kImages =
 constexpr const char* kFiles =
     "a pipeline file opens no files: pass paths and values as parameters of the pipeline (`--set "
     "name=value`)";
-constexpr const char* kOptions = "make the options parameters of the pipeline; `--set name=value` gives them";
+constexpr const char* kOptionsHelp =
+    "make the options parameters of the pipeline; `--set name=value` gives them";
 constexpr const char* kRandom =
     "use `fn.random.uniform`, `fn.random.coin_flip` or `fn.random.choice`: they draw for each sample";
 constexpr const char* kRunning = "remove the line; code that runs the pipeline belongs to the host program";
@@ -100,10 +101,10 @@ constexpr HostModule kHostModules[] = {{"nvidia.dali.plugin", kTraining},
                                        {"urllib", kFiles},
                                        {"requests", kFiles},
                                        {"wget", kFiles},
-                                       {"argparse", kOptions},
-                                       {"absl", kOptions},
-                                       {"hydra", kOptions},
-                                       {"omegaconf", kOptions},
+                                       {"argparse", kOptionsHelp},
+                                       {"absl", kOptionsHelp},
+                                       {"hydra", kOptionsHelp},
+                                       {"omegaconf", kOptionsHelp},
                                        {"random", kRandom},
                                        {"numpy.random", kRandom},
                                        {"secrets", kRandom},

@@ -213,8 +213,8 @@ void add_types(Evaluator& ev, std::map<std::string, ModuleObject*>& modules, Mod
                                       "INTERP_LANCZOS3", "INTERP_TRIANGULAR", "INTERP_GAUSSIAN"};
   for (int64_t i = 0; i < 6; ++i) add_enum(*filters, kFilters[i], i);
   ModuleObject* images = submodule("DALIImageType");
-  constexpr const char* kImages[] = {"RGB", "BGR", "GRAY", "YCbCr", "ANY_DATA"};
-  for (int64_t i = 0; i < 5; ++i) add_enum(*images, kImages[i], i);
+  constexpr const char* kImageTypes[] = {"RGB", "BGR", "GRAY", "YCbCr", "ANY_DATA"};
+  for (int64_t i = 0; i < 5; ++i) add_enum(*images, kImageTypes[i], i);
   for (auto [name, layout] :
        {std::pair{"NCHW", "CHW"}, {"NHWC", "HWC"}, {"NFHWC", "FHWC"}, {"NFCHW", "FCHW"}})
     types.names[name] = {ev.make_string(layout), {}};

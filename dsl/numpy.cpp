@@ -91,7 +91,7 @@ constexpr Function kFunctions[] = {{"array", np_array},
                                    {"greater_equal", np_binary},
                                    {"bitwise_and", np_binary},
                                    {"bitwise_or", np_binary}};
-constexpr Function kMethods[] = {
+constexpr Function kArrayMethods[] = {
     {"astype", np_astype}, {"reshape", np_reshape}, {"tolist", np_tolist},       {"item", np_item},
     {"ravel", np_ravel},   {"flatten", np_ravel},   {"transpose", np_transpose}, {"round", np_round},
     {"clip", np_clip},     {"min", np_reduce},      {"max", np_reduce},          {"sum", np_reduce},
@@ -107,7 +107,7 @@ Value call_method(Evaluator& ev, CallArguments& a) {
     if (a.name == "clip" && keyword.name == "min") keyword.name = "a_min";
     if (a.name == "clip" && keyword.name == "max") keyword.name = "a_max";
   }
-  for (const Function& method : kMethods) {
+  for (const Function& method : kArrayMethods) {
     if (a.name == method.name) return method.function(ev, a);
   }
   return Value::poison();
@@ -130,7 +130,7 @@ std::optional<Value> array_attribute(Evaluator& ev, const Value& base, const std
     for (size_t i = array.shape.size(); i-- > 0;) order.push_back(i);
     return transposed(ev, base, order);
   }
-  for (const Function& method : kMethods) {
+  for (const Function& method : kArrayMethods) {
     if (name == method.name) return ev.make_builtin(name, call_method, base);
   }
   return std::nullopt;
@@ -138,7 +138,7 @@ std::optional<Value> array_attribute(Evaluator& ev, const Value& base, const std
 
 std::vector<std::string> array_attribute_names() {
   std::vector<std::string> names = {"dtype", "ndim", "size", "shape", "T"};
-  for (const Function& method : kMethods) names.emplace_back(method.name);
+  for (const Function& method : kArrayMethods) names.emplace_back(method.name);
   return names;
 }
 

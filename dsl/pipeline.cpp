@@ -30,11 +30,11 @@ constexpr std::string_view kNoEffectOptions[] = {"exec_pipelined",
                                                  "py_callback_pickler",
                                                  "debug",
                                                  "device_id"};
-constexpr std::string_view kOptions[] = {"batch_size",  "max_batch_size",       "num_threads",
-                                         "seed",        "prefetch_queue_depth", "exact",
-                                         "on_error",    "memory_limit",         "output_dtype",
-                                         "output_ndim", "output_layout",        "enable_conditionals",
-                                         "device"};
+constexpr std::string_view kPipelineOptions[] = {"batch_size",  "max_batch_size",       "num_threads",
+                                                 "seed",        "prefetch_queue_depth", "exact",
+                                                 "on_error",    "memory_limit",         "output_dtype",
+                                                 "output_ndim", "output_layout",        "enable_conditionals",
+                                                 "device"};
 
 std::string annotation_name(const Parameter& parameter) {
   const Expression* e = parameter.annotation.get();
@@ -187,7 +187,7 @@ bool Evaluator::apply_option(const std::string& name, const Value& value, Span s
       note(Message::kNoEffect, span, {"`" + name + "`", "the executor of galatea has no such choice"});
     return true;
   }
-  std::vector<std::string> names(std::begin(kOptions), std::end(kOptions));
+  std::vector<std::string> names(std::begin(kPipelineOptions), std::end(kPipelineOptions));
   names.insert(names.end(), std::begin(kNoEffectOptions), std::end(kNoEffectOptions));
   Diagnostic diagnostic = diagnose(Message::kUnknownParameter, span, {"pipeline_def", name, ""});
   if (auto near = closest_match(name, names)) diagnostic.help = "did you mean `" + *near + "`?";

@@ -16,7 +16,7 @@ namespace {
 
 using Kind = JsonValue::Kind;
 
-constexpr int64_t kMostDraws = 64, kMostBins = 10'000;
+constexpr int64_t kMostBins = 10'000;
 
 /// The arguments of one call, taken one after the other; the first mistake is kept.
 class Arguments {

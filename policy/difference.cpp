@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "policy/writer.h"
 
 namespace galatea::policy {
@@ -12,8 +12,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string flat(const Json& value) {
-  std::string text = value.dump();
+std::string one_line(const Json& value) {
+  std::string text = json_text(value);
   std::string spaced;
   bool in_string = false;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -41,10 +41,10 @@ void compare(const std::string& path, const Json& left, const Json& right, std::
       if (right.contains(key))
         compare(below, value, right[key], found);
       else
-        found.push_back({below, flat(value), ""});
+        found.push_back({below, one_line(value), ""});
     }
     for (const auto& [key, value] : right.items())
-      if (!left.contains(key)) found.push_back({path.empty() ? key : path + "." + key, "", flat(value)});
+      if (!left.contains(key)) found.push_back({path.empty() ? key : path + "." + key, "", one_line(value)});
     // The order of the table is that in which "*" counts.
     if (path == "augmentations" && left.size() == right.size()) {
       std::string names_left, names_right;
@@ -59,19 +59,19 @@ void compare(const std::string& path, const Json& left, const Json& right, std::
     for (size_t i = 0; i < std::max(left.size(), right.size()); ++i) {
       const std::string below = fmt::format("{}[{}]", path, i);
       if (i >= left.size())
-        found.push_back({below, "", flat(right[i])});
+        found.push_back({below, "", one_line(right[i])});
       else if (i >= right.size())
-        found.push_back({below, flat(left[i]), ""});
+        found.push_back({below, one_line(left[i]), ""});
       else
         compare(below, left[i], right[i], found);
     }
   } else {
-    found.push_back({path, flat(left), flat(right)});
+    found.push_back({path, one_line(left), one_line(right)});
   }
 }
 
 Json comparable(const Document& document) {
-  Json json = Json::parse(to_json(document));
+  Json json = parse_ordered_json(to_json(document));
   json.erase("name");
   return json;
 }

@@ -16,6 +16,9 @@
 
 namespace galatea::policy {
 
+/// How many augmentations a document may draw in a row: stages are unrolled when a pipeline is compiled.
+inline constexpr int64_t kMostDraws = 64;
+
 /// Arguments handed to operations by name: numbers, strings, bools, null, or lists of numbers.
 struct Extra {
   std::string name;

@@ -22,7 +22,7 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
   return parts;
 }
 
-double to_number(std::string_view text) {
+double number_of(std::string_view text) {
   double number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);
   return number;
@@ -33,11 +33,11 @@ Node step(std::string_view text, bool levels, double deviation) {
   Node node;
   node.kind = Node::Kind::kApply;
   node.name = words[0];
-  node.probability = to_number(words[1]);
+  node.probability = number_of(words[1]);
   if (words[2] == "-") return node;
   Magnitude& magnitude = node.magnitude;
   magnitude.kind = levels ? Magnitude::Kind::kLevel : Magnitude::Kind::kBin;
-  magnitude.level = to_number(words[2]);
+  magnitude.level = number_of(words[2]);
   magnitude.bin = magnitude.last_bin = static_cast<int64_t>(magnitude.level);
   if (levels && deviation > 0) {
     magnitude.deviation = deviation;

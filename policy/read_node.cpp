@@ -8,7 +8,7 @@ namespace {
 using Kind = JsonValue::Kind;
 
 // Stages are unrolled when a pipeline is compiled.
-constexpr int64_t kMostDraws = 64, kMostChains = 16;
+constexpr int64_t kMostChains = 16;
 
 template <typename T>
 void set(T& target, const std::optional<T>& value) {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "policy/operation.h"
 #include "policy/random.h"
 #include "policy/writer.h"
@@ -233,8 +233,8 @@ std::string policy_table_json(const Document& document) {
   Json root = {{"name", document.name},
                {"bins", document.bins},
                {"augmentations", std::move(table)},
-               {"policy", Json::parse(to_json(document.policy))}};
-  return root.dump() + "\n";
+               {"policy", parse_ordered_json(to_json(document.policy))}};
+  return json_text(root) + "\n";
 }
 
 }  // namespace galatea::policy

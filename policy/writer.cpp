@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include <nlohmann/json.hpp>
+#include "base/json.h"
 
 namespace galatea::policy {
 namespace {
@@ -12,7 +12,7 @@ using Json = nlohmann::ordered_json;
 constexpr size_t kWidth = 100;
 
 /// Whole numbers have no point.
-Json number(double value) {
+Json json_number(double value) {
   if (std::abs(value) < 1e15 && value == std::trunc(value)) return static_cast<int64_t>(value);
   return value;
 }
@@ -62,18 +62,20 @@ Json json_of(const Magnitude& magnitude) {
       object["uniform_bin"] = {magnitude.bin, magnitude.last_bin};
       break;
     case Kind::kLevel:
-      object["level"] = number(magnitude.level);
-      if (magnitude.max != 10) object["max"] = number(magnitude.max);
-      if (magnitude.deviation != 0) object["std"] = number(magnitude.deviation);
+      object["level"] = json_number(magnitude.level);
+      if (magnitude.max != 10) object["max"] = json_number(magnitude.max);
+      if (magnitude.deviation != 0) object["std"] = json_number(magnitude.deviation);
       if (magnitude.clip)
-        object["clip"] = Json::array({number(magnitude.clip->first), number(magnitude.clip->second)});
+        object["clip"] =
+            Json::array({json_number(magnitude.clip->first), json_number(magnitude.clip->second)});
       break;
     case Kind::kUniformLevel:
-      object["uniform_level"] = Json::array({number(magnitude.level), number(magnitude.last_level)});
-      if (magnitude.max != 10) object["max"] = number(magnitude.max);
+      object["uniform_level"] =
+          Json::array({json_number(magnitude.level), json_number(magnitude.last_level)});
+      if (magnitude.max != 10) object["max"] = json_number(magnitude.max);
       break;
     case Kind::kValue:
-      object["value"] = number(magnitude.value);
+      object["value"] = json_number(magnitude.value);
       break;
   }
   return object;
@@ -93,16 +95,16 @@ Json json_of_choice(const Node& node) {
     object["from"] = std::move(pool);
   }
   Json each = Json::object();
-  if (node.each.probability != 1) each["p"] = number(node.each.probability);
+  if (node.each.probability != 1) each["p"] = json_number(node.each.probability);
   if (node.each.magnitude.kind != Magnitude::Kind::kNone) each["mag"] = json_of(node.each.magnitude);
   if (!each.empty()) object["each"] = std::move(each);
   if (!node.weights.by_place.empty()) {
     Json weights = Json::array();
-    for (double weight : node.weights.by_place) weights.push_back(number(weight));
+    for (double weight : node.weights.by_place) weights.push_back(json_number(weight));
     object["weights"] = std::move(weights);
   } else if (node.weights.given()) {
     Json weights = Json::object();
-    for (const auto& [name, weight] : node.weights.by_name) weights[name] = number(weight);
+    for (const auto& [name, weight] : node.weights.by_name) weights[name] = json_number(weight);
     object["weights"] = std::move(weights);
   }
   if (!node.replace) object["replace"] = false;
@@ -116,10 +118,10 @@ Json json_of(const Node& node) {
     case Node::Kind::kApply: {
       const MagKind kind = node.magnitude.kind;
       if (node.extras.empty() && (kind == MagKind::kNone || kind == MagKind::kBin))
-        return Json::array({node.name, number(node.probability),
+        return Json::array({node.name, json_number(node.probability),
                             kind == MagKind::kNone ? Json(nullptr) : Json(node.magnitude.bin)});
       object["apply"] = node.name;
-      if (node.probability != 1) object["p"] = number(node.probability);
+      if (node.probability != 1) object["p"] = json_number(node.probability);
       if (kind != MagKind::kNone) object["mag"] = json_of(node.magnitude);
       if (!node.extras.empty()) object["extras"] = json_of(node.extras);
       return object;
@@ -136,7 +138,7 @@ Json json_of(const Node& node) {
     case Node::Kind::kMix: {
       Json mix = Json::object();
       mix["chains"] = node.chains;
-      if (node.alpha != 1) mix["alpha"] = number(node.alpha);
+      if (node.alpha != 1) mix["alpha"] = json_number(node.alpha);
       mix["chain"] = json_of(node.children[0]);
       object["mix"] = std::move(mix);
       break;
@@ -145,44 +147,43 @@ Json json_of(const Node& node) {
       object["ref"] = node.name;
       break;
   }
-  if (node.probability != 1) object["p"] = number(node.probability);
+  if (node.probability != 1) object["p"] = json_number(node.probability);
   return object;
 }
 
 Json json_of(const Augmentation& entry) {
   Json object = Json::object();
   if (entry.op != entry.name) object["op"] = entry.op;
-  if (entry.range) object["range"] = Json::array({number(entry.range->first), number(entry.range->second)});
+  if (entry.range)
+    object["range"] = Json::array({json_number(entry.range->first), json_number(entry.range->second)});
   if (!entry.values.empty()) {
     Json values = Json::array();
-    for (double value : entry.values) values.push_back(number(value));
+    for (double value : entry.values) values.push_back(json_number(value));
     object["values"] = std::move(values);
   }
   if (entry.quantize != Quantize::kNone) object["quantize"] = word_of(entry.quantize);
   if (entry.negate) object["negate"] = true;
   if (entry.param != "identity") object["param"] = entry.param;
   if (entry.clamp_low || entry.clamp_high) {
-    auto bound = [](const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); };
+    auto bound = [](const std::optional<double>& value) {
+      return value ? json_number(*value) : Json(nullptr);
+    };
     object["clamp"] = Json::array({bound(entry.clamp_low), bound(entry.clamp_high)});
   }
   if (!entry.extras.empty()) object["extras"] = json_of(entry.extras);
   return object;
 }
 
-std::string quoted(const std::string& text) {
-  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 /// On one line, with blanks after commas and colons.
 std::string flat(const Json& value) {
-  if (value.is_string()) return quoted(value.get<std::string>());
-  if (!value.is_structured()) return value.dump();
+  if (value.is_string()) return json_quoted(value.get_ref<const std::string&>());
+  if (!value.is_structured()) return json_text(value);
   std::string out = value.is_array() ? "[" : "{";
   bool first = true;
   for (const auto& [key, item] : value.items()) {
     if (!first) out += ", ";
     first = false;
-    if (value.is_object()) out += quoted(key) + ": ";
+    if (value.is_object()) out += json_quoted(key) + ": ";
     out += flat(item);
   }
   return out + (value.is_array() ? "]" : "}");
@@ -208,7 +209,7 @@ void lay_out(const Json& value, size_t indent, size_t used, int open, std::strin
     out += first ? "\n" : ",\n";
     first = false;
     out += margin;
-    const std::string lead = value.is_object() ? quoted(key) + ": " : "";
+    const std::string lead = value.is_object() ? json_quoted(key) + ": " : "";
     out += lead;
     lay_out(item, indent + 2, indent + 2 + lead.size(), key == "augmentations" ? 1 : 0, out);
   }

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "runtime/messages.h"
 #include "runtime/random.h"
 
@@ -22,7 +21,7 @@ Status read(const nlohmann::json& config, const char* name, const std::string& r
   if (!fits)
     return make_error(message::kReaderOptions, reader,
                       fmt::format("{} must be {}, not {}", name,
-                                  std::is_same_v<T, bool> ? "a bool" : "an integer", at->dump()));
+                                  std::is_same_v<T, bool> ? "a bool" : "an integer", json_text(*at)));
   if constexpr (std::is_same_v<T, bool>) {
     out = at->is_boolean() ? at->get<bool>() : at->get<int64_t>() != 0;
   } else {
@@ -48,7 +47,7 @@ int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 Result<ReaderOptions> parse_reader_options(const std::string& config, uint64_t program_seed,
                                            const std::string& reader) {
-  auto json = config.empty() ? nlohmann::json::object() : nlohmann::json::parse(config, nullptr, false);
+  auto json = config.empty() ? nlohmann::json::object() : parse_json(config);
   if (!json.is_object())
     return make_error(message::kBadProgram,
                       fmt::format("the arguments of reader '{}' are not a JSON object", reader));

@@ -12,7 +12,7 @@
 namespace galatea::tools {
 namespace {
 
-struct Options {
+struct CheckOptions {
   std::vector<std::string> files;
   PipelineOptions pipeline;
 };
@@ -27,8 +27,8 @@ std::string outputs_of(const ir::Graph& graph, const shape::GraphShapes& shapes)
   return fmt::format("{}", fmt::join(outputs, ", "));
 }
 
-void check_file(const std::string& file, const Options& options, const PipelineHost& host, Reporter& reporter,
-                std::string& text) {
+void check_file(const std::string& file, const CheckOptions& options, const PipelineHost& host,
+                Reporter& reporter, std::string& text) {
   dsl::FrontendOptions frontend = PipelineHost::frontend_options(options.pipeline);
   frontend.unknown_parameters_allowed = true;
   dsl::FrontendResult result =
@@ -61,7 +61,7 @@ void check_file(const std::string& file, const Options& options, const PipelineH
   text += fmt::format("{}: fine\n{}", file, outputs);
 }
 
-int run(const Options& options, Reporter& reporter) {
+int run(const CheckOptions& options, Reporter& reporter) {
   const PipelineHost host;
   std::string text;
   for (const std::string& file : options.files) check_file(file, options, host, reporter, text);
@@ -73,7 +73,7 @@ int run(const Options& options, Reporter& reporter) {
 }  // namespace
 
 Command add_check(CLI::App& parent) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CheckOptions>();
   CLI::App* app =
       add_subcommand(parent, "check", "Parses and type-checks every pipeline of the files; reads no data");
   add_option(app, "files", options->files, {"FILE...", "", "pipeline files", "train.dali-dsl"}).required();

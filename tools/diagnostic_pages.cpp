@@ -39,7 +39,7 @@ constexpr DiagnosticPage kLanguage[] = {
 #include "dsl/messages.def"
 #undef GALATEA_MESSAGE
 };
-constexpr DiagnosticPage kPolicy[] = {
+constexpr DiagnosticPage kPolicyPages[] = {
 #define GALATEA_MESSAGE(name, code, severity, text, help) {code, text, help},
 #include "policy/messages.def"
 #undef GALATEA_MESSAGE
@@ -52,7 +52,7 @@ std::vector<DiagnosticPage> all_diagnostic_pages() {
   pages.insert(pages.end(), std::begin(kCompiler), std::end(kCompiler));
   pages.insert(pages.end(), std::begin(kWordedElsewhere), std::end(kWordedElsewhere));
   pages.insert(pages.end(), std::begin(kRuntime), std::end(kRuntime));
-  pages.insert(pages.end(), std::begin(kPolicy), std::end(kPolicy));
+  pages.insert(pages.end(), std::begin(kPolicyPages), std::end(kPolicyPages));
   pages.insert(pages.end(), std::begin(kTools), std::end(kTools));
   std::stable_sort(pages.begin(), pages.end(), [](const auto& a, const auto& b) { return a.code < b.code; });
   return pages;

@@ -13,7 +13,7 @@
 namespace galatea::tools {
 namespace {
 
-struct Options {
+struct ExplainOptions {
   std::string what, emit, fuse;
   PipelineOptions pipeline;
   CompileChoice compile;
@@ -38,7 +38,7 @@ int explain_code(const std::string& code, Reporter& reporter) {
   return kUsage;
 }
 
-int run(Options options, Reporter& reporter) {
+int run(ExplainOptions options, Reporter& reporter) {
   if (is_code(options.what)) return explain_code(options.what, reporter);
   if (options.emit == "ast") {
     std::vector<Diagnostic> diagnostics;
@@ -70,7 +70,7 @@ int run(Options options, Reporter& reporter) {
 }  // namespace
 
 Command add_explain(CLI::App& parent) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExplainOptions>();
   CLI::App* app =
       add_subcommand(parent, "explain", "Shows what a pipeline becomes; or the page of a diagnostic");
   add_option(app, "what", options->what,

@@ -22,7 +22,7 @@ namespace galatea::tools {
 namespace {
 namespace fs = std::filesystem;
 
-struct Options {
+struct FmtOptions {
   std::vector<std::string> files;
   bool check = false, diff = false;
 };
@@ -92,7 +92,7 @@ Diagnostic not_canonical(const std::string& name, const std::string& before, con
   return diagnostic;
 }
 
-void format_file(const std::string& name, const Options& options, Reporter& reporter, std::string& out) {
+void format_file(const std::string& name, const FmtOptions& options, Reporter& reporter, std::string& out) {
   const bool is_stdin = name == "-";
   const std::string shown = is_stdin ? "<stdin>" : name;
   Result<std::string> source = is_stdin ? read_stream(std::cin, shown) : read_source(name);
@@ -116,7 +116,7 @@ void format_file(const std::string& name, const Options& options, Reporter& repo
   }
 }
 
-int run(const Options& options, Reporter& reporter) {
+int run(const FmtOptions& options, Reporter& reporter) {
   std::string out;
   // A file that fails does not keep the others from being formatted.
   for (const std::string& name : options.files) format_file(name, options, reporter, out);
@@ -127,7 +127,7 @@ int run(const Options& options, Reporter& reporter) {
 }  // namespace
 
 Command add_fmt(CLI::App& parent) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<FmtOptions>();
   CLI::App* app = add_subcommand(parent, "fmt", "Brings pipeline files into their canonical form, in place");
   add_option(app, "files", options->files,
              {"FILE...", "", "pipeline files; - reads stdin and writes stdout", "train.dali-dsl"})

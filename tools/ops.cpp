@@ -4,8 +4,8 @@
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "compiler/op/schema.h"
 #include "tools/pipeline_host.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct OpsOptions {
   std::string name;
   bool json = false;
 };
@@ -85,7 +85,7 @@ std::string wrapped(const std::string& text, int indent) {
 std::string default_of(const op::ArgSpec& arg) {
   if (arg.required) return "required";
   if (std::holds_alternative<ir::None>(arg.default_value)) return "not given";
-  return "default " + json_of(arg.default_value).dump();
+  return "default " + json_text(json_of(arg.default_value));
 }
 
 std::string page_of(const op::Operator& op) {
@@ -136,7 +136,7 @@ std::vector<const op::Operator*> listed(const op::Registry& registry) {
   return list;
 }
 
-int run(const Options& options, Reporter& reporter) {
+int run(const OpsOptions& options, Reporter& reporter) {
   const PipelineHost host;
   std::vector<const op::Operator*> chosen = listed(host.registry());
   if (!options.name.empty()) {
@@ -153,7 +153,7 @@ int run(const Options& options, Reporter& reporter) {
   if (options.json) {
     Json list = Json::array();
     for (const op::Operator* op : chosen) list.push_back(json_of(*op));
-    reporter.print(Json{{"operators", std::move(list)}}.dump() + "\n");
+    reporter.print(json_text(Json{{"operators", std::move(list)}}) + "\n");
   } else if (!options.name.empty()) {
     reporter.print(page_of(*chosen[0]));
   } else {
@@ -169,7 +169,7 @@ int run(const Options& options, Reporter& reporter) {
 }  // namespace
 
 Command add_ops(CLI::App& parent) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<OpsOptions>();
   CLI::App* app = add_subcommand(parent, "ops", "The operators: one line each, or one in full");
   add_option(app, "name", options->name,
              {"NAME", "", "an operator, as written after `fn.`", "random.uniform"});

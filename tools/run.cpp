@@ -17,7 +17,7 @@ namespace galatea::tools {
 namespace fs = std::filesystem;
 namespace {
 
-struct Options {
+struct RunOptions {
   std::string file, save, format = "npy", stats, trace, fuse, cuda_graphs = "on";
   std::optional<int64_t> epochs, batches;
   PipelineOptions pipeline;
@@ -81,7 +81,7 @@ struct Progressed {
 };
 
 /// How many samples the run will deliver, -1 if unknown.
-int64_t expected_samples(const Options& options, const runtime::Session& session, int batch_size) {
+int64_t expected_samples(const RunOptions& options, const runtime::Session& session, int batch_size) {
   const int64_t epoch = session.epoch_size();
   if (epoch < 0) return -1;
   if (options.batches)
@@ -90,7 +90,7 @@ int64_t expected_samples(const Options& options, const runtime::Session& session
 }
 
 /// Takes batches until the run is over, something fails, or the user interrupts.
-Progressed deliver(const Options& options, runtime::Session& session, int batch_size, SampleWriter* writer,
+Progressed deliver(const RunOptions& options, runtime::Session& session, int batch_size, SampleWriter* writer,
                    Reporter& reporter) {
   const OrderlyEnd orderly;
   Progress progress(expected_samples(options, session, batch_size), is_terminal(STDERR_FILENO));
@@ -150,7 +150,7 @@ void write_trace(const std::string& file, const Trace& trace, Reporter& reporter
   if (auto written = write_file(file, {text.begin(), text.end()}); !written) reporter.report(written.error());
 }
 
-int run(Options options, Reporter& reporter) {
+int run(RunOptions options, Reporter& reporter) {
   const PipelineHost host;
   auto trace = options.trace.empty() ? nullptr : std::make_unique<Trace>();
   options.compile.outputs_on_cpu = !options.save.empty();
@@ -195,7 +195,7 @@ int run(Options options, Reporter& reporter) {
 }  // namespace
 
 Command add_run(CLI::App& parent) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunOptions>();
   CLI::App* app = add_subcommand(parent, "run", "Runs a pipeline over its data");
   add_option(app, "file", options->file, {"FILE", "", "a pipeline file", "train.dali-dsl"}).required();
   add_pipeline_options(app, options->pipeline);

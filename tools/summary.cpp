@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
+
+#include "base/json.h"
 
 namespace galatea::tools {
 namespace {
@@ -154,7 +155,7 @@ std::string summary_json(const RunSummary& summary) {
                    {"replaced", s.replaced.size()},
                    {"seed", summary.seed}};
   if (!s.device.device.empty()) document["device"] = device_json(s.device);
-  return document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(document) + "\n";
 }
 
 }  // namespace galatea::tools

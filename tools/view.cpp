@@ -11,7 +11,7 @@
 namespace galatea::tools {
 namespace {
 
-struct Options {
+struct ViewOptions {
   std::string file, output;
   int samples = 8, draws = 0;
   bool nodes = false;
@@ -61,7 +61,7 @@ void change_draws(ir::Graph& graph, int draw) {
   }
 }
 
-int run(Options options, Reporter& reporter) {
+int run(ViewOptions options, Reporter& reporter) {
   const PipelineHost host;
   CompileChoice choice;
   choice.outputs_on_cpu = true;
@@ -95,7 +95,7 @@ int run(Options options, Reporter& reporter) {
 }  // namespace
 
 Command add_view(CLI::App& parent) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ViewOptions>();
   CLI::App* app =
       add_subcommand(parent, "view", "Draws a contact sheet: samples in rows, outputs in columns");
   add_option(app, "file", options->file, {"FILE", "", "a pipeline file", "train.dali-dsl"}).required();

@@ -15,7 +15,7 @@
 namespace galatea::codegen {
 namespace {
 
-using Code = std::shared_ptr<const runtime::KernelCode>;
+using SharedCode = std::shared_ptr<const runtime::KernelCode>;
 
 /// Code that lives in this process, by key. It belongs to the programs that use it.
 class LivingCode {
@@ -24,12 +24,12 @@ class LivingCode {
     static LivingCode living;
     return living;
   }
-  Code find(const std::string& key) {
+  SharedCode find(const std::string& key) {
     const std::lock_guard lock(mutex_);
     const auto found = by_key_.find(key);
     return found == by_key_.end() ? nullptr : found->second.lock();
   }
-  void add(const std::string& key, const Code& code) {
+  void add(const std::string& key, const SharedCode& code) {
     const std::lock_guard lock(mutex_);
     if (by_key_.size() >= clean_at_) {
       std::erase_if(by_key_, [](const auto& entry) { return entry.second.expired(); });
@@ -73,7 +73,7 @@ class LlvmBackend final : public KernelBackend {
     std::vector<std::pair<size_t, size_t>> same_as;  // job, wanted
     for (size_t i = 0; i < jobs.size(); ++i) {
       std::string key = kernel_key(*jobs[i].loops, target_);
-      if (Code living = LivingCode::instance().find(key)) {
+      if (SharedCode living = LivingCode::instance().find(key)) {
         out[i] = {std::move(living), true, 0};
         continue;
       }
@@ -82,7 +82,7 @@ class LlvmBackend final : public KernelBackend {
       same_as.emplace_back(i, place->second);
     }
     GALATEA_TRY(make_objects(wanted));
-    GALATEA_ASSIGN(const std::vector<Code> codes, load(wanted));
+    GALATEA_ASSIGN(const std::vector<SharedCode> codes, load(wanted));
     for (size_t w = 0; w < wanted.size(); ++w) LivingCode::instance().add(wanted[w].key, codes[w]);
     for (const auto& [job, w] : same_as) {
       out[job] = {codes[w], wanted[w].kept, wanted[w].seconds};
@@ -135,7 +135,7 @@ class LlvmBackend final : public KernelBackend {
     return {};
   }
 
-  static Result<std::vector<Code>> load(const std::vector<Wanted>& wanted) {
+  static Result<std::vector<SharedCode>> load(const std::vector<Wanted>& wanted) {
     std::vector<runtime::NamedCode> named;
     for (const Wanted& one : wanted) named.push_back({&one.object, one.loops->name});
     return runtime::load_code(named);

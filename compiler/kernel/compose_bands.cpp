@@ -10,10 +10,6 @@ namespace galatea::kernel::lowering {
 
 namespace {
 
-bool reads_stage(const ExprNode& n, int stage) {
-  return n.kind == ExprKind::kLoad && n.target.kind == LoadTarget::Kind::kStage && n.target.index == stage;
-}
-
 /// Whether the only read of `producer` is the source of `consumer`.
 bool only_source_of(const Kernel& kernel, int producer, int consumer) {
   for (const KernelOutput& output : kernel.outputs)

@@ -13,7 +13,7 @@
 namespace galatea::kernel {
 namespace {
 
-class Printer {
+class ExprPrinter {
  public:
   ExprText run(const Expr& root) {
     for_each_node(root, [&](const Expr& node) {
@@ -94,7 +94,7 @@ class Printer {
 
 }  // namespace
 
-ExprText print_expr(const Expr& e) { return Printer().run(e); }
+ExprText print_expr(const Expr& e) { return ExprPrinter().run(e); }
 
 std::string to_text(const Expr& e) {
   ExprText text = print_expr(e);

@@ -13,9 +13,9 @@ namespace galatea::kernel {
 
 namespace {
 
-class Printer {
+class LoopsPrinter {
  public:
-  explicit Printer(const LoopKernel& kernel) : kernel_(kernel) {}
+  explicit LoopsPrinter(const LoopKernel& kernel) : kernel_(kernel) {}
 
   std::string run() {
     out_.line(fmt::format("loops \"{}\" {{", kernel_.name));
@@ -204,6 +204,6 @@ class Printer {
 
 }  // namespace
 
-std::string to_text(const LoopKernel& kernel) { return Printer(kernel).run(); }
+std::string to_text(const LoopKernel& kernel) { return LoopsPrinter(kernel).run(); }
 
 }  // namespace galatea::kernel

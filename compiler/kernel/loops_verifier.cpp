@@ -12,9 +12,9 @@ namespace galatea::kernel {
 
 namespace {
 
-class Verifier {
+class LoopsVerifier {
  public:
-  explicit Verifier(const LoopKernel& kernel)
+  explicit LoopsVerifier(const LoopKernel& kernel)
       : kernel_(kernel),
         defined_(kernel.var_types.size(), false),
         mutable_(kernel.var_types.size(), false),
@@ -232,6 +232,6 @@ class Verifier {
 
 }  // namespace
 
-Status verify(const LoopKernel& kernel) { return Verifier(kernel).run(); }
+Status verify(const LoopKernel& kernel) { return LoopsVerifier(kernel).run(); }
 
 }  // namespace galatea::kernel

@@ -12,10 +12,6 @@ namespace galatea::kernel::lowering {
 
 namespace {
 
-bool reads_stage(const ExprNode& n, int stage) {
-  return n.kind == ExprKind::kLoad && n.target == LoadTarget{LoadTarget::Kind::kStage, stage};
-}
-
 /// Whether all loads are at the reader's own row.
 bool reads_own_row(const Expr& e, int stage) {
   return !any_node(e, [&](const ExprNode& n) {

@@ -13,9 +13,9 @@ namespace galatea::kernel::lowering {
 
 namespace {
 
-constexpr int64_t kSlots = 16;      ///< slices of the box: blocks that work on one call at a time, at most
-constexpr int64_t kLanes = 256;     ///< partial results of a slice: threads of a block
-constexpr int64_t kMostCopies = 4;  ///< of a histogram in a block's memory
+constexpr int64_t kSlots = 16;        ///< slices of the box: blocks that work on one call at a time, at most
+constexpr int64_t kSliceLanes = 256;  ///< partial results of a slice: threads of a block
+constexpr int64_t kMostCopies = 4;    ///< of a histogram in a block's memory
 constexpr int64_t kCountBytes = 12288;  ///< they take so much together
 
 /// Nothing smaller is combined atomically.
@@ -69,15 +69,15 @@ void Lowering::emit_sliced_reduce(int s, std::vector<Statement>& phases) {
   Block body;
   push(body, fill_phase(stage.name + " clear", here.buffer, results, {}, [&](const Expr&) { return start; }));
   {
-    constexpr int64_t kStep = kLanes * kSlots;
+    constexpr int64_t kStep = kSliceLanes * kSlots;
     Phase lanes{stage.name + " slice", {}, false};
     const int g = new_loop_var(Expr(), 50), acc = new_var(stage.accumulator),
               b = new_loop_var(Expr(), kInnerDepth);
     Block thread, step;
-    const Expr result = let_index(v(g) / const_int(kLanes), 60, thread);
+    const Expr result = let_index(v(g) / const_int(kSliceLanes), 60, thread);
     Env env = result_axes(s, result, thread);
     push(thread, Declare{acc, neutral(stage)});
-    const Expr first = let_index(slice * const_int(kLanes) + v(g) % const_int(kLanes), 60, thread);
+    const Expr first = let_index(slice * const_int(kSliceLanes) + v(g) % const_int(kSliceLanes), 60, thread);
     const Expr turns =
         let((max(count - first, const_int(0)) + const_int(kStep - 1)) / const_int(kStep), thread);
     flat_reduce_axes(s, v(b) * const_int(kStep) + first, &env, step);
@@ -85,7 +85,7 @@ void Lowering::emit_sliced_reduce(int s, std::vector<Statement>& phases) {
     push(thread, For{b, const_int(0), turns, LoopRole::kSerial, 1, 1, std::move(step)});
     push(thread, Store{here.buffer, result, convert(v(acc), type), false, true, stage.combiner, true});
     push(lanes.body,
-         For{g, const_int(0), const_int(results * kLanes), LoopRole::kGrid, 1, 1, std::move(thread)});
+         For{g, const_int(0), const_int(results * kSliceLanes), LoopRole::kGrid, 1, 1, std::move(thread)});
     push(body, std::move(lanes));
   }
   push(body, fill_phase(stage.name + " part", part.buffer, results, slice * const_int(results),

@@ -12,7 +12,6 @@ namespace galatea::kernel::lowering {
 namespace {
 
 constexpr int kLanes = 16;  ///< of the float tree
-constexpr int64_t kFewResults = 16;
 
 }  // namespace
 

@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kRunLanes = 64;  ///< where the whole box is one run: many sums that do not wait for another
 constexpr int64_t kRowLanes = 16;  ///< of rows: less is left at the end of each
 constexpr int64_t kSumRegisters = 8;
-constexpr int64_t kMostChannels = 4;
+constexpr int64_t kMostSumChannels = 4;
 
 /// Sums of 64 bits whose values have few: so many bytes of a narrower sum hold 2^(8 * bytes) / 2 of them, of
 /// which a register has more lanes.
@@ -40,7 +40,7 @@ LaneBox Lowering::deal_lanes(int s, size_t most_flat) {
   box.flat = std::min(collapse_reduce(s, env), most_flat);
   for (size_t axis = stage.extents.size(); axis-- > 0 && box.channel_axis < 0;) {
     const Expr& extent = stage.extents[axis];
-    if (!is_const(extent) || const_value(extent) < 2 || const_value(extent) > kMostChannels) continue;
+    if (!is_const(extent) || const_value(extent) < 2 || const_value(extent) > kMostSumChannels) continue;
     const size_t together = collapse_reduce(s, env, static_cast<int>(axis));
     if (together < 2) continue;
     box.flat = std::min(together - 1, most_flat);

@@ -13,8 +13,6 @@ namespace galatea::kernel::lowering {
 
 namespace {
 
-constexpr int64_t kFewResults = 16;
-
 bool has_few_results(const Stage& stage) {
   int64_t results = 1;
   for (const Expr& extent : stage.extents) {

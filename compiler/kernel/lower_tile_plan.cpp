@@ -12,7 +12,7 @@ namespace {
 
 /// Tiles of an image: wide enough for whole cache lines, small enough that several blocks share a processor.
 constexpr int64_t kTileSide = 32, kTileRun = 1024;
-constexpr int64_t kMostChannels = 4;
+constexpr int64_t kMostTileChannels = 4;
 
 bool over_params(const Expr& e) {
   return !any_node(e, [](const ExprNode& n) {
@@ -136,7 +136,7 @@ class TilePlanner {
     tiles_.size.assign(extents.size(), 1);
     std::vector<size_t> wide;
     for (size_t d = extents.size(); d-- > 0;) {
-      const bool channels = is_const(extents[d]) && const_value(extents[d]) <= kMostChannels;
+      const bool channels = is_const(extents[d]) && const_value(extents[d]) <= kMostTileChannels;
       if (channels)
         tiles_.size[d] = 0;
       else

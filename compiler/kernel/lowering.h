@@ -18,6 +18,14 @@
 
 namespace galatea::kernel::lowering {
 
+/// Reductions with at most so many results are shared out between lanes and slices.
+inline constexpr int64_t kFewResults = 16;
+
+/// Whether the node itself is a load of the stage.
+inline bool reads_stage(const ExprNode& n, int stage) {
+  return n.kind == ExprKind::kLoad && n.target == LoadTarget{LoadTarget::Kind::kStage, stage};
+}
+
 /// Σ coefficient · variable + Σ rest + constant; `rest` holds what is not linear in loop variables.
 struct Linear {
   std::vector<std::pair<int, Expr>> terms;

@@ -20,9 +20,9 @@ struct Allowed {
   const Stage* accumulator_of = nullptr;
 };
 
-class Verifier {
+class KernelVerifier {
  public:
-  explicit Verifier(const Kernel& kernel) : kernel_(kernel) {}
+  explicit KernelVerifier(const Kernel& kernel) : kernel_(kernel) {}
 
   Status run() {
     for (size_t i = 0; i < kernel_.inputs.size(); ++i) {
@@ -274,6 +274,6 @@ class Verifier {
 
 }  // namespace
 
-Status verify(const Kernel& kernel) { return Verifier(kernel).run(); }
+Status verify(const Kernel& kernel) { return KernelVerifier(kernel).run(); }
 
 }  // namespace galatea::kernel

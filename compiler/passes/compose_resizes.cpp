@@ -16,7 +16,7 @@ using kernel::Expr;
 
 namespace {
 
-constexpr const char* kComposed = "composed_resize";
+constexpr const char* kComposedResize = "composed_resize";
 constexpr std::array<size_t, 2> kColumns = {0, 2}, kRows = {4, 5};  ///< scale and offset in a map
 
 std::optional<double> known(const Expr& e) {
@@ -24,10 +24,10 @@ std::optional<double> known(const Expr& e) {
   return cell_to_double(DType::kF64, e->value);
 }
 
-class Composer {
+class ResizeComposer {
  public:
-  Composer(Graph& graph, const PassContext& context)
-      : graph_(graph), context_(context), composed_(context.registry.find(kComposed)) {}
+  ResizeComposer(Graph& graph, const PassContext& context)
+      : graph_(graph), context_(context), composed_(context.registry.find(kComposedResize)) {}
 
   bool run() {
     if (composed_ == nullptr) return false;
@@ -123,7 +123,7 @@ class Composer {
 }  // namespace
 
 bool compose_resizes(Graph& graph, const PassContext& context) {
-  return !graph.options.exact && Composer(graph, context).run();
+  return !graph.options.exact && ResizeComposer(graph, context).run();
 }
 
 }  // namespace galatea::passes

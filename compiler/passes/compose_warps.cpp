@@ -16,12 +16,12 @@ using op::Filter;
 
 namespace {
 
-constexpr const char* kComposed = "composed_warp";
+constexpr const char* kComposedWarp = "composed_warp";
 
-class Composer {
+class WarpComposer {
  public:
-  Composer(Graph& graph, const PassContext& context)
-      : graph_(graph), context_(context), composed_(context.registry.find(kComposed)) {}
+  WarpComposer(Graph& graph, const PassContext& context)
+      : graph_(graph), context_(context), composed_(context.registry.find(kComposedWarp)) {}
 
   bool run() {
     if (composed_ == nullptr) return false;
@@ -139,7 +139,7 @@ class Composer {
 }  // namespace
 
 bool compose_warps(Graph& graph, const PassContext& context) {
-  return !graph.options.exact && Composer(graph, context).run();
+  return !graph.options.exact && WarpComposer(graph, context).run();
 }
 
 }  // namespace galatea::passes

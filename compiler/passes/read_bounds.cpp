@@ -1,35 +1,12 @@
 #include "compiler/passes/read_bounds.h"
 
-#include <algorithm>
-
 #include "compiler/op/recipe.h"
 #include "compiler/passes/windows.h"
 
 namespace galatea::passes {
 
 using namespace ir;
-using op::LoweredOutput;
 using op::Lowering;
-
-namespace {
-
-bool native_reads(const Lowering& lowering, int input) {
-  auto reads = [&](const std::vector<int>& inputs) {
-    return std::find(inputs.begin(), inputs.end(), input) != inputs.end();
-  };
-  for (const op::NativeScalars& call : lowering.native_scalars)
-    if (reads(call.inputs)) return true;
-  return std::any_of(lowering.natives.begin(), lowering.natives.end(),
-                     [&](const op::NativeOutput& call) { return reads(call.inputs); });
-}
-
-bool has_reshape_of(const Lowering& lowering, int input) {
-  return std::any_of(lowering.outputs.begin(), lowering.outputs.end(), [&](const LoweredOutput& output) {
-    return output.kind == LoweredOutput::Kind::kView && output.reshape && output.input == input;
-  });
-}
-
-}  // namespace
 
 std::optional<ReadBounds> read_bounds(const Graph& graph, NodeId consumer, int input) {
   const Node& node = graph.node(consumer);

@@ -13,13 +13,8 @@ using op::LoweredOutput;
 using op::Lowering;
 
 namespace {
-
-/// Beyond these, a window costs more than it saves.
-constexpr size_t kMaxBlocks = 2000;
-constexpr size_t kMaxChosenArms = 8;
-constexpr int kMaxWindowNodes = 50000;
-
 bool is_view(const LoweredOutput& output) { return output.kind == LoweredOutput::Kind::kView; }
+}  // namespace
 
 bool native_reads(const Lowering& lowering, int input) {
   auto reads = [&](const std::vector<int>& inputs) {
@@ -36,6 +31,13 @@ bool has_reshape_of(const Lowering& lowering, int input) {
     return is_view(output) && output.reshape && output.input == input;
   });
 }
+
+namespace {
+
+/// Beyond these, a window costs more than it saves.
+constexpr size_t kMaxBlocks = 2000;
+constexpr size_t kMaxChosenArms = 8;
+constexpr int kMaxWindowNodes = 50000;
 
 /// Whether scalars of the lowering are elements of the value: they are read from its memory.
 bool has_element_of(const Lowering& lowering, ValueId value) {

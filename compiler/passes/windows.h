@@ -27,6 +27,11 @@ namespace galatea::passes {
 /// ask for it.
 inline constexpr const char* kRegionFromArg = "region_from";
 
+/// Whether a native function of the lowering takes the input.
+bool native_reads(const op::Lowering& lowering, int input);
+/// Whether an output shows the input's elements in another shape.
+bool has_reshape_of(const op::Lowering& lowering, int input);
+
 class Windows {
  public:
   /// The table must be filled.

@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/json.h"
 #include "base/text_writer.h"
 #include "runtime/device_graphs.h"
 
@@ -305,7 +305,7 @@ std::string to_json(const DeviceReport& report) {
                               {"waits_at_end", report.last_waits},
                               {"graphs", report.graphs},
                               {"placement", report.placement}};
-  return out.dump() + "\n";
+  return json_text(out) + "\n";
 }
 
 }  // namespace galatea::plan

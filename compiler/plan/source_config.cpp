@@ -1,7 +1,6 @@
 #include "compiler/plan/source_config.h"
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "compiler/op/operator.h"
 
 namespace galatea::plan {
@@ -30,7 +29,7 @@ std::string source_config(const ir::Node& node) {
     const ir::Attr& value = arg && !arg->is_value() ? arg->as_attr() : spec.default_value;
     if (!std::holds_alternative<ir::None>(value)) out[spec.name] = to_json(value);
   }
-  return out.dump();
+  return json_text(out);
 }
 
 std::string external_name(const ir::Node& node) { return node.name.empty() ? "input" : node.name; }

@@ -9,8 +9,6 @@ using kernel::ExprKind;
 
 namespace {
 
-/// Larger than any extent of a tensor that has elements.
-constexpr Wide kMaxExtent = Wide{1} << 47;
 /// Stands for infinity in sums of products.
 constexpr Wide kHuge = Wide{1} << 110;
 

@@ -23,6 +23,9 @@ namespace galatea::shape {
 
 using kernel::Expr;
 
+/// Larger than any extent of a tensor that has elements.
+inline constexpr Wide kMaxExtent = Wide{1} << 47;
+
 class Facts {
  public:
   /// Nothing: the symbol's type is all that is known.

@@ -10,7 +10,6 @@ using kernel::SymbolKind;
 
 namespace {
 
-constexpr Wide kMaxExtent = Wide{1} << 47;
 /// Longer texts get a name instead.
 constexpr size_t kMaxText = 24;
 constexpr int kMaxDepth = 3;

@@ -16,8 +16,8 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "policy/messages.h"
 
 namespace galatea::policy {
@@ -134,7 +134,7 @@ Result<Journal> Journal::open(const std::string& path, const JournalHead& head) 
     begin = end + 1;
     if (std::exchange(has_head, true)) {
       if (journal.take(words)) continue;
-    } else if (const Json there = Json::parse(words, nullptr, false); there.is_object()) {
+    } else if (const Json there = parse_ordered_json(words); there.is_object()) {
       const std::string key = difference(there, own);
       if (key.empty()) continue;
       return problem(fmt::format("`{}` is of another search: its {} is another", path, key),
@@ -146,14 +146,14 @@ Result<Journal> Journal::open(const std::string& path, const JournalHead& head) 
   if (journal.cut_off_ > 0 && ::ftruncate(descriptor, static_cast<off_t>(begin)) != 0)
     return problem(fmt::format("cannot mend `{}`: {}", path, std::strerror(errno)), "name another folder");
   if (!has_head) {
-    GALATEA_TRY(journal.append(own.dump(-1, ' ', false, Json::error_handler_t::replace)));
+    GALATEA_TRY(journal.append(json_text(own)));
     flush_folder(path);
   }
   return journal;
 }
 
 bool Journal::take(const std::string& words) {
-  const Json line = Json::parse(words, nullptr, false);
+  const Json line = parse_ordered_json(words);
   constexpr int64_t kMostTrials = 1'000'000'000;
   Trial trial;
   if (!line.is_object() || !read_field(line, "trial", trial.number, true)) return false;
@@ -206,7 +206,7 @@ Status Journal::begin(const Trial& trial) {
   if (trial.step > 0) line["step"] = trial.step;
   begun_.insert(trial.number);
   open_[trial.number] = trial;
-  return append(line.dump());
+  return append(json_text(line));
 }
 
 Status Journal::end(const Trial& trial) {
@@ -217,7 +217,7 @@ Status Journal::end(const Trial& trial) {
     line["score"] = trial.score;
   open_.erase(trial.number);
   ended_.push_back(trial);
-  return append(line.dump(-1, ' ', false, Json::error_handler_t::replace));
+  return append(json_text(line));
 }
 
 }  // namespace galatea::policy

@@ -151,7 +151,7 @@ void Commands::end_group(Child& child) {
   }
 }
 
-bool Commands::start(Call call) {
+bool Commands::start(ObjectiveCall call) {
   if (!open_lifeline()) return false;
   Child child;
   child.call = std::move(call);

@@ -9,7 +9,7 @@
 
 namespace galatea::policy {
 
-struct Call {
+struct ObjectiveCall {
   int64_t number = 0;   ///< by which it is called when it has ended
   std::string command;  ///< of the shell
   size_t scores = 1;    ///< how many it prints
@@ -32,7 +32,7 @@ class Commands {
   ~Commands();
 
   /// False: it cannot be started.
-  bool start(Call call);
+  bool start(ObjectiveCall call);
   size_t running() const { return children_.size(); }
   /// Those that have ended, after at most `wait`; what runs longer than it may is ended.
   std::vector<std::pair<int64_t, Outcome>> collect(std::chrono::milliseconds wait);
@@ -41,7 +41,7 @@ class Commands {
 
  private:
   struct Child {
-    Call call;
+    ObjectiveCall call;
     int keeper = 0, process = 0, output = -1;
     int members = -1;  ///< a pipe that ends with all that the command has started
     std::string text;  ///< the end of what it wrote

@@ -8,7 +8,7 @@
 namespace galatea::policy {
 namespace {
 
-constexpr double kWidth = 560;
+constexpr double kPlotWidth = 560;
 
 struct Axis {
   double low = 0, high = 1;
@@ -31,7 +31,7 @@ Axis axis_of(const std::vector<Dot>& dots, double Dot::* member) {
 }
 
 std::string begin_svg(double height, const std::string& label) {
-  return fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n", kWidth, height,
+  return fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n", kPlotWidth, height,
                      escaped(label));
 }
 
@@ -58,18 +58,18 @@ std::string dot_plot(const std::vector<Dot>& dots, const std::string& x_words, c
   constexpr double kHeight = 260, kLeft = 70, kBottom = 40, kTop = 12;
   if (dots.empty()) return "<p>There is nothing to plot.</p>\n";
   const Axis x = axis_of(dots, &Dot::x), y = axis_of(dots, &Dot::y);
-  auto across = [&](double value) { return kLeft + 8 + x.at(value) * (kWidth - kLeft - 24); };
+  auto across = [&](double value) { return kLeft + 8 + x.at(value) * (kPlotWidth - kLeft - 24); };
   auto down = [&](double value) { return kTop + (1 - y.at(value)) * (kHeight - kTop - kBottom - 8); };
   std::string out = begin_svg(kHeight, y_words + " and " + x_words);
   out += fmt::format("<path class=\"axis\" d=\"M{} {} V{} H{}\"/>\n", kLeft, kTop, kHeight - kBottom,
-                     kWidth - 8);
+                     kPlotWidth - 8);
   for (double value : {y.low, y.high})
     out += fmt::format("<text x=\"{}\" y=\"{:.1f}\" class=\"right\">{:.4g}</text>\n", kLeft - 6,
                        down(value) + 4, value);
   for (double value : {x.low, x.high})
     out += fmt::format("<text x=\"{:.1f}\" y=\"{}\" class=\"middle\">{:.4g}</text>\n", across(value),
                        kHeight - kBottom + 16, value);
-  out += fmt::format("<text x=\"{}\" y=\"{}\" class=\"middle\">{}</text>\n", kWidth / 2, kHeight - 6,
+  out += fmt::format("<text x=\"{}\" y=\"{}\" class=\"middle\">{}</text>\n", kPlotWidth / 2, kHeight - 6,
                      escaped(x_words));
   std::string steps;
   for (const Dot& dot : dots) {
@@ -94,7 +94,7 @@ std::string interval_plot(const std::vector<Bar>& bars, const std::string& words
   }
   axis.widen_if_empty();
   const double bottom = kTop + kRow * static_cast<double>(bars.size());
-  auto across = [&](double value) { return kLeft + 8 + axis.at(value) * (kWidth - kLeft - 24); };
+  auto across = [&](double value) { return kLeft + 8 + axis.at(value) * (kPlotWidth - kLeft - 24); };
   std::string out = begin_svg(bottom + kBottom, words);
   out += fmt::format("<path class=\"axis\" d=\"M{:.1f} {} V{}\"/>\n", across(0), kTop, bottom);
   for (size_t i = 0; i < bars.size(); ++i) {
@@ -114,7 +114,7 @@ std::string interval_plot(const std::vector<Bar>& bars, const std::string& words
       out += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"middle\">{:.3g}</text>\n", across(value),
                          bottom + 14, value);
   }
-  out += fmt::format("<text x=\"{}\" y=\"{:.1f}\" class=\"middle\">{}</text>\n", kWidth / 2, bottom + 32,
+  out += fmt::format("<text x=\"{}\" y=\"{:.1f}\" class=\"middle\">{}</text>\n", kPlotWidth / 2, bottom + 32,
                      escaped(words));
   return out + "</svg>\n";
 }

@@ -152,8 +152,8 @@ class Search {
   }
 
   Status start_call(std::vector<Trial> trials) {
-    const Call call = {next_call_++, command_for(options_.objective, words_of(trials)), trials.size(),
-                       options_.timeout * static_cast<double>(trials.size())};
+    const ObjectiveCall call = {next_call_++, command_for(options_.objective, words_of(trials)),
+                                trials.size(), options_.timeout * static_cast<double>(trials.size())};
     calls_[call.number] = std::move(trials);
     if (commands_.start(call)) return {};
     return end_call(call.number, {{}, "its command cannot be started", 0});

@@ -9,56 +9,56 @@
 namespace galatea::ops {
 namespace {
 
-enum class Family : uint8_t { kSameType, kFloat, kPromoted, kPromotedFloat, kClamp };
+enum class MathFamily : uint8_t { kSameType, kFloat, kPromoted, kPromotedFloat, kClamp };
 
-struct Entry {
+struct MathFunction {
   const char* name;
-  Family family;
+  MathFamily family;
   ScalarOp op;
   int arity;
   const char* documentation;
 };
 
-constexpr Entry kEntries[] = {
-    {"abs", Family::kSameType, ScalarOp::kAbs, 1, "Absolute value, in the operand's type."},
-    {"fabs", Family::kFloat, ScalarOp::kAbs, 1, "Absolute value, as a float."},
-    {"floor", Family::kFloat, ScalarOp::kFloor, 1, "Largest integer not above x, as a float."},
-    {"ceil", Family::kFloat, ScalarOp::kCeil, 1, "Smallest integer not below x, as a float."},
-    {"sqrt", Family::kFloat, ScalarOp::kSqrt, 1, "Square root."},
-    {"rsqrt", Family::kFloat, ScalarOp::kRsqrt, 1, "1 / square root."},
-    {"cbrt", Family::kFloat, ScalarOp::kCbrt, 1, "Cube root."},
-    {"exp", Family::kFloat, ScalarOp::kExp, 1, "e to the power of x."},
-    {"log", Family::kFloat, ScalarOp::kLog, 1, "Natural logarithm."},
-    {"log2", Family::kFloat, ScalarOp::kLog2, 1, "Logarithm to base 2."},
-    {"log10", Family::kFloat, ScalarOp::kLog10, 1, "Logarithm to base 10."},
-    {"sin", Family::kFloat, ScalarOp::kSin, 1, "Sine of an angle in radians."},
-    {"cos", Family::kFloat, ScalarOp::kCos, 1, "Cosine of an angle in radians."},
-    {"tan", Family::kFloat, ScalarOp::kTan, 1, "Tangent of an angle in radians."},
-    {"asin", Family::kFloat, ScalarOp::kAsin, 1, "Arc sine, in radians."},
-    {"acos", Family::kFloat, ScalarOp::kAcos, 1, "Arc cosine, in radians."},
-    {"atan", Family::kFloat, ScalarOp::kAtan, 1, "Arc tangent, in radians."},
-    {"sinh", Family::kFloat, ScalarOp::kSinh, 1, "Hyperbolic sine."},
-    {"cosh", Family::kFloat, ScalarOp::kCosh, 1, "Hyperbolic cosine."},
-    {"tanh", Family::kFloat, ScalarOp::kTanh, 1, "Hyperbolic tangent."},
-    {"asinh", Family::kFloat, ScalarOp::kAsinh, 1, "Inverse hyperbolic sine."},
-    {"acosh", Family::kFloat, ScalarOp::kAcosh, 1, "Inverse hyperbolic cosine."},
-    {"atanh", Family::kFloat, ScalarOp::kAtanh, 1, "Inverse hyperbolic tangent."},
-    {"min", Family::kPromoted, ScalarOp::kMin, 2, "The smaller of two values, in the promoted type."},
-    {"max", Family::kPromoted, ScalarOp::kMax, 2, "The larger of two values, in the promoted type."},
-    {"pow", Family::kPromoted, ScalarOp::kPow, 2,
+constexpr MathFunction kMathFunctions[] = {
+    {"abs", MathFamily::kSameType, ScalarOp::kAbs, 1, "Absolute value, in the operand's type."},
+    {"fabs", MathFamily::kFloat, ScalarOp::kAbs, 1, "Absolute value, as a float."},
+    {"floor", MathFamily::kFloat, ScalarOp::kFloor, 1, "Largest integer not above x, as a float."},
+    {"ceil", MathFamily::kFloat, ScalarOp::kCeil, 1, "Smallest integer not below x, as a float."},
+    {"sqrt", MathFamily::kFloat, ScalarOp::kSqrt, 1, "Square root."},
+    {"rsqrt", MathFamily::kFloat, ScalarOp::kRsqrt, 1, "1 / square root."},
+    {"cbrt", MathFamily::kFloat, ScalarOp::kCbrt, 1, "Cube root."},
+    {"exp", MathFamily::kFloat, ScalarOp::kExp, 1, "e to the power of x."},
+    {"log", MathFamily::kFloat, ScalarOp::kLog, 1, "Natural logarithm."},
+    {"log2", MathFamily::kFloat, ScalarOp::kLog2, 1, "Logarithm to base 2."},
+    {"log10", MathFamily::kFloat, ScalarOp::kLog10, 1, "Logarithm to base 10."},
+    {"sin", MathFamily::kFloat, ScalarOp::kSin, 1, "Sine of an angle in radians."},
+    {"cos", MathFamily::kFloat, ScalarOp::kCos, 1, "Cosine of an angle in radians."},
+    {"tan", MathFamily::kFloat, ScalarOp::kTan, 1, "Tangent of an angle in radians."},
+    {"asin", MathFamily::kFloat, ScalarOp::kAsin, 1, "Arc sine, in radians."},
+    {"acos", MathFamily::kFloat, ScalarOp::kAcos, 1, "Arc cosine, in radians."},
+    {"atan", MathFamily::kFloat, ScalarOp::kAtan, 1, "Arc tangent, in radians."},
+    {"sinh", MathFamily::kFloat, ScalarOp::kSinh, 1, "Hyperbolic sine."},
+    {"cosh", MathFamily::kFloat, ScalarOp::kCosh, 1, "Hyperbolic cosine."},
+    {"tanh", MathFamily::kFloat, ScalarOp::kTanh, 1, "Hyperbolic tangent."},
+    {"asinh", MathFamily::kFloat, ScalarOp::kAsinh, 1, "Inverse hyperbolic sine."},
+    {"acosh", MathFamily::kFloat, ScalarOp::kAcosh, 1, "Inverse hyperbolic cosine."},
+    {"atanh", MathFamily::kFloat, ScalarOp::kAtanh, 1, "Inverse hyperbolic tangent."},
+    {"min", MathFamily::kPromoted, ScalarOp::kMin, 2, "The smaller of two values, in the promoted type."},
+    {"max", MathFamily::kPromoted, ScalarOp::kMax, 2, "The larger of two values, in the promoted type."},
+    {"pow", MathFamily::kPromoted, ScalarOp::kPow, 2,
      "x to the power of y, in the promoted type; an integer power with a negative exponent gives 0."},
-    {"fpow", Family::kPromotedFloat, ScalarOp::kPow, 2, "x to the power of y, as a float."},
-    {"atan2", Family::kPromotedFloat, ScalarOp::kAtan2, 2,
+    {"fpow", MathFamily::kPromotedFloat, ScalarOp::kPow, 2, "x to the power of y, as a float."},
+    {"atan2", MathFamily::kPromotedFloat, ScalarOp::kAtan2, 2,
      "Angle of the point (y, x) in radians, from -pi to pi."},
-    {"clamp", Family::kClamp, ScalarOp::kMin, 3, "x limited to [lo, hi]: min(max(x, lo), hi)."},
+    {"clamp", MathFamily::kClamp, ScalarOp::kMin, 3, "x limited to [lo, hi]: min(max(x, lo), hi)."},
 };
 
-DType result_type(const Entry& e, DType promoted) {
-  const bool to_float = e.family == Family::kFloat || e.family == Family::kPromotedFloat;
+DType result_type(const MathFunction& e, DType promoted) {
+  const bool to_float = e.family == MathFamily::kFloat || e.family == MathFamily::kPromotedFloat;
   return to_float && is_integral(promoted) ? DType::kF32 : promoted;
 }
 
-Types math_types(const TypeContext& ctx, const Entry& e) {
+Types math_types(const TypeContext& ctx, const MathFunction& e) {
   DType promoted = ctx.input(0).dtype;
   for (int k = 0; k < ctx.num_inputs(); ++k) {
     if (is_bool(ctx.input(k).dtype))
@@ -70,12 +70,12 @@ Types math_types(const TypeContext& ctx, const Entry& e) {
   return std::vector{out};
 }
 
-Expr evaluate_math(const Entry& e, DType type, const std::vector<Expr>& x) {
+Expr evaluate_math(const MathFunction& e, DType type, const std::vector<Expr>& x) {
   if (e.arity == 1) {
     const DType compute = compute_type(type);
     return kernel::convert(kernel::unary(e.op, kernel::convert(x[0], compute)), type);
   }
-  if (e.family == Family::kClamp) {
+  if (e.family == MathFamily::kClamp) {
     const DType compute = compute_type(type);
     const Expr v = kernel::convert(x[0], compute), lo = kernel::convert(x[1], compute),
                hi = kernel::convert(x[2], compute);
@@ -90,7 +90,7 @@ Expr evaluate_math(const Entry& e, DType type, const std::vector<Expr>& x) {
 std::vector<op::Operator> make_math() {
   static const char* const kNames[] = {"a", "b", "c"};
   std::vector<op::Operator> result;
-  for (const Entry& e : kEntries) {
+  for (const MathFunction& e : kMathFunctions) {
     Operator op;
     op.name = fmt::format("math.{}", e.name);
     op.summary = e.documentation;

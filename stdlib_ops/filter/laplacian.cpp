@@ -11,7 +11,7 @@
 namespace galatea::ops {
 namespace {
 
-constexpr int64_t kMaxWindow = 31;
+constexpr int64_t kMaxLaplacianWindow = 31;
 
 Types laplacian_types(const TypeContext& ctx) {
   GALATEA_TRY(check_filter_input(ctx));
@@ -22,10 +22,10 @@ Types laplacian_types(const TypeContext& ctx) {
   auto check_sizes = [&](const char* name, int64_t least) -> Status {
     if (!given_static(ctx, name)) return {};
     for (int64_t w : ctx.integers(name))
-      if (w < least || w > kMaxWindow || w % 2 == 0)
-        return ctx.error(
-            fmt::format("laplacian: {} must be odd, between {} and {}; got {}", name, least, kMaxWindow, w),
-            {}, name);
+      if (w < least || w > kMaxLaplacianWindow || w % 2 == 0)
+        return ctx.error(fmt::format("laplacian: {} must be odd, between {} and {}; got {}", name, least,
+                                     kMaxLaplacianWindow, w),
+                         {}, name);
     return {};
   };
   GALATEA_TRY(check_sizes("window_size", 3));
@@ -41,7 +41,7 @@ Types laplacian_types(const TypeContext& ctx) {
 Expr binomial(const Expr& n, const Expr& k) {
   const Expr steps = kernel::min(k, n - k);
   Expr product = f64(1);
-  for (int64_t j = 1; j <= (kMaxWindow - 1) / 2; ++j) {
+  for (int64_t j = 1; j <= (kMaxLaplacianWindow - 1) / 2; ++j) {
     const Expr factor = to_f64(n - i64(j - 1)) / f64(static_cast<double>(j));
     product = product * select(i64(j) <= steps, factor, f64(1));
   }
@@ -66,9 +66,9 @@ Window derivative_window(RecipeBuilder& b, const Expr& size, const std::string& 
 }
 
 void check_size(RecipeBuilder& b, const Expr& size, int64_t least, const char* name) {
-  b.check((size >= i64(least)) & (size <= i64(kMaxWindow)) & equal(size & i64(1), i64(1)),
-          fmt::format("{} must be odd, between {} and {}, got {{}}", name, least, kMaxWindow), {size}, {},
-          name);
+  b.check((size >= i64(least)) & (size <= i64(kMaxLaplacianWindow)) & equal(size & i64(1), i64(1)),
+          fmt::format("{} must be odd, between {} and {}, got {{}}", name, least, kMaxLaplacianWindow),
+          {size}, {}, name);
 }
 
 /// 2^e for a small integer e.

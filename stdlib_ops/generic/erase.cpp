@@ -15,7 +15,7 @@ constexpr int64_t kMaxBoxes = 64;
 
 /// The axes that anchor and shape speak of: all but the channels if none are named.
 template <typename Context>
-bool names_axes(const Context& c) {
+bool names_box_axes(const Context& c) {
   return c.given("axis_names") || (c.given("axes") && !c.integers("axes").empty());
 }
 
@@ -28,7 +28,7 @@ Types erase_types(const TypeContext& ctx) {
   ir::Type out = ctx.input(0);
   const ir::Type& in = ctx.input(0);
   std::vector<int> axes = data_axes(in.layout, in.ndim);
-  if (names_axes(ctx)) {
+  if (names_box_axes(ctx)) {
     GALATEA_ASSIGN(axes, resolve_axes(ctx, in, in.layout));
   }
   const auto per_box = static_cast<int64_t>(axes.size());
@@ -76,7 +76,7 @@ class Eraser {
   explicit Eraser(RecipeBuilder& b)
       : b_(b),
         in_(b.input_type(0)),
-        axes_(names_axes(b) ? resolve_axes(b, in_.ndim, in_.layout) : data_axes(in_.layout, in_.ndim)) {}
+        axes_(names_box_axes(b) ? resolve_axes(b, in_.ndim, in_.layout) : data_axes(in_.layout, in_.ndim)) {}
 
   void define() {
     const auto boxes = make_boxes();

@@ -8,7 +8,7 @@
 namespace galatea::ops {
 namespace {
 
-constexpr int kMaxInputs = 999;
+constexpr int kMaxJoined = 999;
 
 Status check_types(const TypeContext& ctx) {
   for (int k = 1; k < ctx.num_inputs(); ++k) {
@@ -233,7 +233,7 @@ Operator make_cat() {
       "other extents.";
   op.inputs = {{.name = "data", .documentation = "tensors of one element type and number of dimensions"}};
   op.min_inputs = 1;
-  op.max_inputs = kMaxInputs;
+  op.max_inputs = kMaxJoined;
   op.args = {{.name = "axis",
               .kind = ArgKind::kInt,
               .default_value = int64_t{0},
@@ -257,7 +257,7 @@ Operator make_stack() {
       "of the output.";
   op.inputs = {{.name = "data", .documentation = "tensors of one element type and equal extents"}};
   op.min_inputs = 1;
-  op.max_inputs = kMaxInputs;
+  op.max_inputs = kMaxJoined;
   op.args = {{.name = "axis",
               .kind = ArgKind::kInt,
               .default_value = int64_t{0},

@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kPerAxis = 4;  ///< lo, hi, extent, span
 constexpr size_t kExtent = 2;
 
-Types composed_types(const TypeContext& ctx) {
+Types composed_resize_types(const TypeContext& ctx) {
   GALATEA_TRY(check_composed_checks(ctx));
   const auto& texts = std::get<std::vector<std::string>>(ctx.attr("intervals"));
   if (texts.size() != 2 * kPerAxis)
@@ -27,7 +27,7 @@ Types composed_types(const TypeContext& ctx) {
   return std::vector{known};
 }
 
-void define_composed(RecipeBuilder& b) {
+void define_composed_resize(RecipeBuilder& b) {
   const ImageAxes at = image_axes(b.input_layout(0));
   const ComposedTexts texts(b, "intervals");
   const auto axis = [&](int dim, size_t first) {
@@ -64,8 +64,8 @@ Operator make_composed_resize() {
                                       "the output's extent, and how many pixels the filter spans at least."});
   append(op.args, composed_args());
   op.devices = {"cpu", "gpu"};
-  op.type_rule = composed_types;
-  op.define = define_composed;
+  op.type_rule = composed_resize_types;
+  op.define = define_composed_resize;
   return op;
 }
 

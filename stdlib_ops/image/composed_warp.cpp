@@ -20,7 +20,7 @@ size_t canvas_texts(size_t maps, size_t canvases) {
   return each * (maps - 1) == canvases && each > kCanvasExtents ? each : 0;
 }
 
-Types composed_types(const TypeContext& ctx) {
+Types composed_warp_types(const TypeContext& ctx) {
   GALATEA_TRY(check_composed_checks(ctx));
   const auto texts = [&](std::string_view arg) -> const std::vector<std::string>& {
     return std::get<std::vector<std::string>>(ctx.attr(arg));
@@ -54,7 +54,7 @@ AffineMap after(const AffineMap& outer, const AffineMap& inner) {
   return out;
 }
 
-void define_composed(RecipeBuilder& b) {
+void define_composed_warp(RecipeBuilder& b) {
   const ComposedTexts maps(b, "maps"), canvases(b, "canvases"), extents(b, "extents");
   const size_t count = maps.size() / kMapElements, each = canvas_texts(count, canvases.size());
   AffineMap whole;
@@ -107,8 +107,8 @@ Operator make_composed_warp() {
                     .documentation = "Rows and columns of the output."}});
   append(op.args, composed_args());
   op.devices = {"cpu", "gpu"};
-  op.type_rule = composed_types;
-  op.define = define_composed;
+  op.type_rule = composed_warp_types;
+  op.define = define_composed_warp;
   return op;
 }
 

@@ -25,7 +25,7 @@ using kernel::ExprKind;
 using kernel::SymbolKind;
 using op::kMaxPixelExtent;
 
-constexpr int kMaxInputs = 64;
+constexpr int kMaxPixelInputs = 64;
 
 Result<Expr> read_body(const std::string& text) {
   SourceMap sources;
@@ -296,7 +296,7 @@ Operator make_pixel() {
   op.internal = true;
   op.inputs = {{.name = "data", .documentation = "an image, a table or a scalar", .any_device = true}};
   op.min_inputs = 0;
-  op.max_inputs = kMaxInputs;
+  op.max_inputs = kMaxPixelInputs;
   op.args = {{.name = "function",
               .kind = ArgKind::kString,
               .required = true,

@@ -15,7 +15,8 @@
 #include <fstream>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+
+#include "base/json.h"
 
 namespace galatea::native {
 namespace {
@@ -282,7 +283,7 @@ Result<std::vector<FileEntry>> parse_file_list(std::istream& in, const std::stri
 }
 
 Result<std::vector<FileEntry>> list_files(const std::string& config) {
-  Json json = Json::parse(config, nullptr, false);
+  Json json = parse_json(config);
   GALATEA_CHECK(json.is_object(), "readers.file: configuration is not a JSON object");
   if (has(json, "files") && has(json, "file_list"))
     return file_error("files and file_list exclude each other", "give one of them");

@@ -36,6 +36,8 @@ struct ImageHeader {
   int bits = 8;         ///< per channel: 8 or 16
 };
 
+/// Progressive files with more scans than this cost time out of proportion to their size.
+inline constexpr int kMaxJpegScans = 256;
 /// Images with more pixels are refused as absurd (a header costs nothing to forge; memory does).
 inline constexpr int64_t kMaxPixels = int64_t{1} << 28;
 

@@ -1,8 +1,8 @@
 #include "stdlib_ops/native/image_functions.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "stdlib_ops/native/image.h"
 
 namespace galatea::native {
@@ -15,7 +15,7 @@ class ImageState final : public runtime::NativeState {
 
 Result<std::shared_ptr<runtime::NativeState>> prepare(const std::string& config) {
   auto state = std::make_shared<ImageState>();
-  nlohmann::json json = nlohmann::json::parse(config.empty() ? "{}" : config, nullptr, false);
+  const nlohmann::json json = parse_json(config.empty() ? "{}" : config);
   GALATEA_CHECK(json.is_object(), "image function: configuration is not a JSON object");
   state->options.type = static_cast<ImageType>(json.value("output_type", 0));
   state->options.adjust_orientation = json.value("adjust_orientation", true);

@@ -26,8 +26,6 @@
 namespace galatea::native {
 namespace {
 
-/// Progressive files with more scans than this cost time out of proportion to their size.
-constexpr int kMaxScans = 256;
 constexpr int kStripRows = 8;
 
 struct Failure {
@@ -59,9 +57,9 @@ void on_message(j_common_ptr info, int level) {
 
 void on_progress(j_common_ptr info) {
   auto* decompress = reinterpret_cast<j_decompress_ptr>(info);
-  if (decompress->input_scan_number > kMaxScans) {
+  if (decompress->input_scan_number > kMaxJpegScans) {
     Failure* failure = failure_of(info);
-    std::snprintf(failure->message, sizeof failure->message, "more than %d scans", kMaxScans);
+    std::snprintf(failure->message, sizeof failure->message, "more than %d scans", kMaxJpegScans);
     std::longjmp(failure->escape, 1);
   }
 }

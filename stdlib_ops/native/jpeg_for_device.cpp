@@ -15,9 +15,6 @@ namespace {
 
 using runtime::EncodedImage;
 
-/// The host's decoder refuses files with more (jpeg_decode.cpp).
-constexpr int kMaxScans = 256;
-
 /// Of an image's pixels, how many a window must have. Codes are more than half of what decoding costs the
 /// host. Where they stay with the host, nvJPEG reads those of the whole file; alone, the host steps over rows
 /// above a window and leaves those below, and has less to do for windows of less than two fifths. Where they
@@ -160,7 +157,7 @@ std::optional<runtime::EncodedImage> jpeg_for_device(Bytes bytes, const ImageHea
   out.entropy_on_device = header.height * header.width > options.hybrid_huffman_threshold &&
                           frame.marker == 0xC0 && frame.components == 3;
   if (!is_worth_it(out)) return {};
-  if (!has_end(bytes, frame.scan) || (is_progressive && count_scans(bytes, frame.scan) > kMaxScans))
+  if (!has_end(bytes, frame.scan) || (is_progressive && count_scans(bytes, frame.scan) > kMaxJpegScans))
     return {};
   return out;
 }

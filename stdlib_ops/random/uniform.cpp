@@ -8,7 +8,7 @@
 namespace galatea::ops {
 namespace {
 
-constexpr int64_t kMaxValues = 4096;
+constexpr int64_t kMaxListed = 4096;
 
 Types uniform_types(const TypeContext& ctx) {
   if (ctx.given("range") && ctx.given("values"))
@@ -21,10 +21,10 @@ Types uniform_types(const TypeContext& ctx) {
                      "a must be less than b; for one value use values=[a]", "range");
   if (ctx.given("values")) {
     const int64_t count = length_of(ctx, "values");
-    if (count < 1 || count > kMaxValues)
+    if (count < 1 || count > kMaxListed)
       return ctx.error(
           fmt::format("random.uniform: values must have between 1 and {} elements, known while compiling",
-                      kMaxValues),
+                      kMaxListed),
           "for more, pick from a tensor with fn.random.choice", "values");
   }
   GALATEA_ASSIGN(ir::Type out, drawn_type(ctx, ctx.dtype("dtype", DType::kF32), 0));

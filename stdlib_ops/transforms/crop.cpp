@@ -21,7 +21,7 @@ Types crop_types(const TypeContext& ctx) {
   return transform_types(ctx, rank);
 }
 
-void define_crop(RecipeBuilder& b) {
+void define_transforms_crop(RecipeBuilder& b) {
   Transform t = Transform::identity(rank_of(b));
   std::vector<std::vector<Expr>> corner;
   for (const char* name : kCorners) corner.push_back(coordinates(b, name, t.n));
@@ -71,7 +71,7 @@ Operator make_transforms_crop() {
   op.example = transform_example(
       "fn.transforms.crop(to_start=[8.0, 8.0], to_end=[40.0, 40.0], from_end=[64.0, 64.0])");
   op.type_rule = crop_types;
-  op.define = define_crop;
+  op.define = define_transforms_crop;
   return op;
 }
 

@@ -8,13 +8,13 @@
 #include <set>
 #include <thread>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "tests/api/host.h"
 
 namespace {
 
 using namespace galatea_host;
+using galatea::parse_json;
 
 constexpr const char* kFed = R"(from nvidia.dali import pipeline_def, fn, types
 
@@ -62,7 +62,7 @@ TEST(Api, CompilesFeedsAndDelivers) {
     EXPECT_EQ(galatea_batch_epoch(third.get()), 1);
     char* json = nullptr;
     ASSERT_OK(galatea_session_statistics_json_take(session.get(), &json));
-    EXPECT_EQ(nlohmann::json::parse(json)["samples"], 6);
+    EXPECT_EQ(parse_json(json)["samples"], 6);
     galatea_string_destroy(json);
     session.reset();
     EXPECT_EQ(floats(third.get(), 0, 0), (std::vector<float>{2}));  // and a batch
@@ -158,7 +158,7 @@ TEST(Api, ErrorsHaveTextAndJson) {
   std::string rendered = galatea_error_text_borrow(error.get());
   EXPECT_NE(rendered.find("typo.dali-dsl:6"), std::string::npos) << rendered;
   EXPECT_NE(rendered.find("^"), std::string::npos);
-  auto json = nlohmann::json::parse(galatea_error_json_borrow(error.get()));
+  auto json = parse_json(galatea_error_json_borrow(error.get()));
   ASSERT_FALSE(json["diagnostics"].empty());
   EXPECT_EQ(json["diagnostics"][0]["line"], 6);
   EXPECT_EQ(json["diagnostics"][0]["code"], galatea_error_code_borrow(error.get()));

@@ -1,13 +1,13 @@
 // Inputs without a type in the text: the first batch states it, or the host does beforehand.
 #include <cstring>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "tests/api/host.h"
 
 namespace {
 
 using namespace galatea_host;
+using galatea::parse_json;
 
 constexpr const char* kLate = R"(from nvidia.dali import pipeline_def, fn, types
 
@@ -54,7 +54,7 @@ TEST(Late, TheFirstBatchStatesTheType) {
   auto engine = make_engine();
   auto program = compile(engine.get(), kLate);
   ASSERT_TRUE(program);
-  const auto notes = nlohmann::json::parse(galatea_program_warnings_json_borrow(program.get()));
+  const auto notes = parse_json(galatea_program_warnings_json_borrow(program.get()));
   ASSERT_EQ(notes["diagnostics"].size(), 1U);
   EXPECT_EQ(notes["diagnostics"][0]["severity"], "note");
   EXPECT_EQ(notes["diagnostics"][0]["line"], 5);
@@ -99,7 +99,7 @@ TEST(Late, TheFirstBatchStatesTheType) {
     // Another type than the first batch's, at the source's line.
     galatea_error* error = feed_ints(floats_session.get(), {1});
     ASSERT_NE(error, nullptr);
-    const auto json = nlohmann::json::parse(galatea_error_json_borrow(error));
+    const auto json = parse_json(galatea_error_json_borrow(error));
     galatea_error_destroy(error);
     EXPECT_EQ(json["diagnostics"][0]["code"], "G0906");
     EXPECT_EQ(json["diagnostics"][0]["line"], 5);
@@ -149,7 +149,7 @@ def late():
   auto session = start(program.get());
   galatea_error* error = feed_image(session.get(), "CHW", 3, 4, 5);
   ASSERT_NE(error, nullptr);
-  const auto json = nlohmann::json::parse(galatea_error_json_borrow(error));
+  const auto json = parse_json(galatea_error_json_borrow(error));
   galatea_error_destroy(error);
   EXPECT_EQ(json["diagnostics"][0]["code"], "G0458");
   EXPECT_EQ(json["diagnostics"][0]["line"], 6);
@@ -220,7 +220,7 @@ TEST(Late, CancelledAndEndedBeforeAnythingWasFed) {
   EXPECT_EQ(code_of(galatea_session_next(session.get(), -1, &none)), GALATEA_CODE_CANCELLED);
   char* statistics = nullptr;
   EXPECT_OK(galatea_session_statistics_json_take(session.get(), &statistics));
-  EXPECT_EQ(nlohmann::json::parse(statistics)["samples"], 0);
+  EXPECT_EQ(parse_json(statistics)["samples"], 0);
   galatea_string_destroy(statistics);
 }
 

@@ -2,7 +2,8 @@
 #include "base/diagnostic.h"
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
+
+#include "base/json.h"
 
 namespace galatea {
 namespace {
@@ -270,7 +271,7 @@ TEST_F(DiagnosticTest, Json) {
   EXPECT_EQ(render_json({}, sources_), R"({"diagnostics":[]})");
   Diagnostic placeless;
   placeless.message = "bad \xff byte";
-  auto document = nlohmann::json::parse(render_json({placeless}, sources_));
+  auto document = parse_json(render_json({placeless}, sources_));
   EXPECT_TRUE(document["diagnostics"][0]["file"].is_null());
   EXPECT_EQ(document["diagnostics"][0]["message"], "bad \xEF\xBF\xBD byte");
 }

@@ -4,7 +4,8 @@
 #include <thread>
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
+
+#include "base/json.h"
 
 namespace galatea {
 namespace {
@@ -19,7 +20,7 @@ TEST(Trace, GathersScopesOfManyThreads) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  auto document = nlohmann::json::parse(trace.to_json());
+  auto document = parse_json(trace.to_json());
   ASSERT_EQ(document["traceEvents"].size(), 200u);
   std::set<int> numbers;
   std::set<std::string> details;

@@ -5,13 +5,14 @@
 
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "tests/tools/program.h"
 
 namespace {
 
 namespace fs = std::filesystem;
+using galatea::parse_json;
 using galatea::testing::contains;
 using galatea::testing::Outcome;
 using galatea::testing::read_file;
@@ -75,7 +76,7 @@ class WarmStart : public testing::Test {
     }
     EXPECT_TRUE(has_log) << "the dynamic linker kept no log";
     if (const auto at = out.outcome.out.find("{\"samples\""); at != std::string::npos) {
-      const auto stats = nlohmann::json::parse(out.outcome.out.substr(at));
+      const auto stats = parse_json(out.outcome.out.substr(at));
       out.compiled = stats["kernels"]["compiled"];
       out.cached = stats["kernels"]["cached"];
     }

@@ -2,8 +2,7 @@
 // of results; then the mapping to one device.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "compiler/passes/map_devices.h"
 #include "tests/dsl/support.h"
 
@@ -30,8 +29,8 @@ Staged stage_text(const std::string& body, const std::string& device = "auto") {
 }
 
 TEST(Devices, CallsAreAcceptedAsDaliDoes) {
-  const auto recorded = nlohmann::json::parse(
-      testing::read_file(std::string(GALATEA_SOURCE_DIR) + "/tests/oracle/devices.json"));
+  const auto recorded =
+      parse_json(testing::read_file(std::string(GALATEA_SOURCE_DIR) + "/tests/oracle/devices.json"));
   ASSERT_GT(recorded["calls"].size(), 50U);
   for (const auto& each : recorded["calls"]) {
     const std::string call = each["call"];

@@ -1,8 +1,7 @@
 // The canonical form against what black made of the same sources (recorded: make_black.py).
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "dsl/formatter/file_formatter.h"
 #include "dsl/formatter/formatter.h"
 #include "tests/dsl/support.h"
@@ -12,7 +11,7 @@ namespace {
 
 TEST(Recorded, AsBlackWritesIt) {
   const std::string path = std::string(GALATEA_SOURCE_DIR) + "/tests/fmt/data/black.json";
-  const nlohmann::json recorded = nlohmann::json::parse(read_file(path));
+  const nlohmann::json recorded = parse_json(read_file(path));
   EXPECT_EQ(recorded["line_length"], 100);
   int compared = 0, different = 0;
   for (const auto& entry : recorded["cases"]) {

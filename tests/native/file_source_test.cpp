@@ -10,8 +10,8 @@
 #include <sstream>
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "stdlib_ops/native/file_source.h"
 
 namespace galatea::native {
@@ -39,14 +39,14 @@ class FileSourceTest : public testing::Test {
   }
   /// "name=label" for each file.
   static std::vector<std::string> listed(const Json& config) {
-    auto files = list_files(config.dump());
+    auto files = list_files(json_text(config));
     if (!files) return {"error: " + files.error().message()};
     std::vector<std::string> out;
     for (const FileEntry& file : *files) out.push_back(file.name + "=" + std::to_string(file.label));
     return out;
   }
   static std::string error_of(const Json& config) {
-    auto files = list_files(config.dump());
+    auto files = list_files(json_text(config));
     return files ? "no error" : files.error().message();
   }
 
@@ -108,11 +108,11 @@ TEST_F(FileSourceTest, ListsKeepTheirOrder) {
   write("list.txt", "b.jpg 3\na folder/with spaces.jpg   007\r\n\n  \t\nc.jpg\t0  \nname 12 5");
   Json config{{"file_list", (root_ / "list.txt").string()}};
   EXPECT_EQ(listed(config), (Names{"b.jpg=3", "a folder/with spaces.jpg=7", "c.jpg=0", "name 12=5"}));
-  auto files = list_files(config.dump());
+  auto files = list_files(json_text(config));
   ASSERT_TRUE(files);
   EXPECT_EQ((*files)[0].path, (root_ / "b.jpg").string());
   config["file_root"] = "/elsewhere";
-  EXPECT_EQ(list_files(config.dump()).value()[0].path, "/elsewhere/b.jpg");
+  EXPECT_EQ(list_files(json_text(config)).value()[0].path, "/elsewhere/b.jpg");
 }
 
 TEST_F(FileSourceTest, BadLinesAreNamedWithFileAndLine) {
@@ -183,7 +183,7 @@ TEST_F(FileSourceTest, ReadsBytesAndLabels) {
   std::string bytes("\0\1\2 text \xFF", 10);
   write("a/1.jpg", bytes);
   write("b/2.jpg", "");
-  auto source = file_source_factory().open(at_root().dump());
+  auto source = file_source_factory().open(json_text(at_root()));
   ASSERT_TRUE(source);
   ASSERT_EQ((*source)->size(), 2);
   EXPECT_EQ((*source)->describe(1), "b/2.jpg");
@@ -199,7 +199,7 @@ TEST_F(FileSourceTest, ReadsBytesAndLabels) {
 
 TEST_F(FileSourceTest, VanishedFilesAreNamedWhenRead) {
   write("a/1.jpg");
-  auto source = file_source_factory().open(at_root().dump());
+  auto source = file_source_factory().open(json_text(at_root()));
   ASSERT_TRUE(source);
   fs::remove(root_ / "a/1.jpg");
   ReadResult gone = read_sample(**source, 0);
@@ -237,7 +237,7 @@ bool evict(const fs::path& path, size_t size) {
 TEST_F(FileSourceTest, ReadsAheadOnlyWhereFilesAreNotCached) {
   const std::string text(300'000, 'q');
   for (const char* name : {"a/0.jpg", "a/1.jpg", "a/2.jpg"}) write(name, text);
-  auto source = file_source_factory().open(at_root().dump());
+  auto source = file_source_factory().open(json_text(at_root()));
   ASSERT_TRUE(source.has_value());
   auto read = [&](int64_t index) {
     std::vector<uint8_t> bytes;

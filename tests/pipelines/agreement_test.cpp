@@ -24,11 +24,12 @@ namespace galatea::testing {
 namespace {
 namespace fs = std::filesystem;
 
-/// The backends live as long as the program: kernels of one shape are compiled once.
+/// The backends live as long as the test, and so do the programs: kernels of one shape are compiled once.
 struct Backends {
   std::unique_ptr<codegen::KernelBackend> judge = codegen::make_interpreter_backend(true);
   std::unique_ptr<codegen::KernelBackend> loops = codegen::make_interpreter_backend();
   std::unique_ptr<codegen::KernelBackend> llvm;
+  std::vector<std::shared_ptr<const runtime::Program>> programs;
   Backends() {
     std::string note;
     codegen::CacheOptions nothing_on_disk;
@@ -56,15 +57,21 @@ PipelineOutcome reference(const std::string& text, uint64_t images) {
   return run_pipeline(text, images, {"stages, unfused", backends().judge.get(), false, false, 1});
 }
 
-/// What is wrong with a text, or nothing.
-std::string fault(const std::string& text, uint64_t seed) {
+struct Finding {
+  std::string fault;  ///< what is wrong with a text, or nothing
+  bool ran = false;   ///< no sample failed
+};
+
+Finding look_at(const std::string& text, uint64_t seed) {
   const PipelineOutcome expected = reference(text, seed);
-  if (!expected.staging.empty()) return expected.staging;
+  if (!expected.staging.empty()) return {expected.staging};
   for (const PipelineWay& way : ways(seed)) {
-    const std::string words = difference(expected, run_pipeline(text, seed, way));
-    if (!words.empty()) return way.name + ": " + words;
+    const PipelineOutcome found = run_pipeline(text, seed, way);
+    if (found.program) backends().programs.push_back(found.program);
+    const std::string words = difference(expected, found);
+    if (!words.empty()) return {way.name + ": " + words};
   }
-  return {};
+  return {{}, expected.error.empty()};
 }
 
 int number_setting(const char* name, int otherwise) {
@@ -85,14 +92,13 @@ void keep(const std::string& text, uint64_t seed, const std::string& words) {
 void check_seed(uint64_t seed, int* ran) {
   PipelineGenerator generator({seed, seed});
   GeneratedPipeline pipeline = generator.make();
-  const std::string words = fault(pipeline.text(), seed);
-  const PipelineOutcome expected = reference(pipeline.text(), seed);
-  *ran += expected.error.empty() ? 1 : 0;
+  const auto [words, all_ran] = look_at(pipeline.text(), seed);
+  *ran += all_ran ? 1 : 0;
   if (words.empty()) return;
   // A text that is no pipeline is the generator's fault: shrinking it would only find other ones.
   if (!words.starts_with("refused"))
     pipeline = shrink(std::move(pipeline), [&](const std::string& text) {
-      const std::string now = fault(text, seed);
+      const std::string now = look_at(text, seed).fault;
       return !now.empty() && !now.starts_with("refused");
     });
   keep(pipeline.text(), seed, words);
@@ -123,7 +129,7 @@ TEST(KeptPipelines, GiveTheSameBitsInEveryWay) {
     std::stringstream text;
     text << in.rdbuf();
     const uint64_t seed = std::strtoull(entry.path().stem().c_str(), nullptr, 10);
-    for (uint64_t s = 0; s < 4; ++s) EXPECT_EQ(fault(text.str(), seed + s), "") << entry.path();
+    for (uint64_t s = 0; s < 4; ++s) EXPECT_EQ(look_at(text.str(), seed + s).fault, "") << entry.path();
     ++number;
   }
   EXPECT_GT(number, 0);

@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "tests/pixel/everywhere.h"
 
 namespace galatea {
@@ -71,7 +71,7 @@ json run_python(const Case& c, size_t sample) {
   }
   const fs::path file =
       fs::path(::testing::TempDir()) / ("galatea_pixel_" + std::to_string(::getpid()) + ".json");
-  std::ofstream(file) << asked.dump();
+  std::ofstream(file) << json_text(asked);
   const std::string command =
       "python3 '" GALATEA_SOURCE_DIR "/tests/pixel/in_python.py' '" + file.string() + "' 2>&1";
   std::string output;
@@ -82,7 +82,7 @@ json run_python(const Case& c, size_t sample) {
   const int status = pclose(pipe);
   fs::remove(file);
   EXPECT_EQ(status, 0) << output;
-  return status == 0 ? json::parse(output) : json();
+  return status == 0 ? parse_json(output) : json();
 }
 
 class AgainstPython : public ::testing::TestWithParam<Case> {};

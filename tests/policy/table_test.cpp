@@ -2,8 +2,8 @@
 #include "policy/table.h"
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "policy/spelling.h"
 #include "tests/policy/read.h"
 
@@ -60,7 +60,7 @@ TEST(PolicyTable, SaysWhatRuns) {
           "    one after the other\n      equalize, with 80 %\n      shear_y bin 4: ±0.12, with 80 %\n"),
       std::string::npos)
       << text;
-  const auto json = nlohmann::json::parse(policy_table_json(*document_of("trivial_augment_wide()")));
+  const auto json = parse_json(policy_table_json(*document_of("trivial_augment_wide()")));
   EXPECT_EQ(json["bins"], 31);
   EXPECT_EQ(json["augmentations"].size(), 14u);
   EXPECT_EQ(json["augmentations"][4]["magnitudes"].size(), 31u);

@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "policy/difference.h"
 #include "policy/mutate.h"
 #include "policy/spelling.h"
@@ -44,8 +44,8 @@ TEST(PolicyWriter, WhatIsWrittenReadsBackAsTheSame) {
 TEST(PolicyWriter, NothingIsLost) {
   // Numbers, names and structure of the text, compared by another reader of JSON; defaults are filled in
   // first.
-  const Json text = Json::parse(corpus_file("timm.json"));
-  const Json written = Json::parse(to_json(*read(corpus_file("timm.json")).result.document));
+  const Json text = parse_json(corpus_file("timm.json"));
+  const Json written = parse_json(to_json(*read(corpus_file("timm.json")).result.document));
   EXPECT_EQ(written["augmentations"], text["augmentations"]);
   EXPECT_EQ(written["extras"], text["extras"]);
   EXPECT_EQ(written["bins"], 31) << "the default is written";
@@ -88,7 +88,7 @@ TEST(PolicyWriter, DifferencesAreNamedByTheirPath) {
 
 // Every key that the schema knows is one that the reader takes, and the other way round.
 TEST(PolicyWriter, TheSchemaHasTheKeysOfTheReader) {
-  const Json schema = Json::parse(schema_text());
+  const Json schema = parse_json(schema_text());
   auto keys = [](const Json& object) {
     std::string text;
     for (const auto& [key, value] : object.at("properties").items()) text += key + " ";

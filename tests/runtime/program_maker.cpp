@@ -5,7 +5,8 @@
 #include <thread>
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
+
+#include "base/json.h"
 
 namespace galatea::runtime::testing {
 
@@ -156,7 +157,7 @@ std::shared_ptr<const Program> ProgramMaker::finish(const std::vector<int32_t>& 
 }
 
 int64_t number_in(const std::string& config, const std::string& key, int64_t otherwise) {
-  return nlohmann::json::parse(config).value(key, otherwise);
+  return parse_json(config).value(key, otherwise);
 }
 
 std::atomic<int>& num_waiting() {
@@ -246,14 +247,14 @@ NativeTable test_natives() {
   NativeTable table;
   table.add(
       SourceFactory{"test.numbers", [](const std::string& config) -> Result<std::unique_ptr<SampleSource>> {
-                      return std::make_unique<NumberSource>(nlohmann::json::parse(config));
+                      return std::make_unique<NumberSource>(parse_json(config));
                     }});
   NativeFunction function;
   function.name = "test.twice";
   function.category = "decode";
   function.prepare = [](const std::string& config) -> Result<std::shared_ptr<NativeState>> {
     auto state = std::make_shared<TwiceState>();
-    auto json = nlohmann::json::parse(config.empty() ? "{}" : config);
+    auto json = parse_json(config.empty() ? "{}" : config);
     state->refuse = json.value("refuse", -1);
     state->wait = json.value("wait", false);
     return state;

@@ -2,14 +2,15 @@
 #include <gtest/gtest.h>
 #include <cstdlib>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/json.h"
 #include "tests/tools/program.h"
 
 namespace {
 
 namespace fs = std::filesystem;
+using galatea::parse_json;
 using galatea::testing::contains;
 using galatea::testing::Outcome;
 using galatea::testing::read_file;
@@ -96,7 +97,7 @@ TEST_P(Examples, GoOnWithoutBrokenPhotographs) {
   EXPECT_EQ(run({"run", file(), "--set", data}).status, 1);
   Outcome o = run({"run", file(), "--set", data, "--on-error", "skip", "--stats=json"});
   ASSERT_EQ(o.status, 0) << o.err;
-  auto stats = nlohmann::json::parse(o.out);
+  auto stats = parse_json(o.out);
   EXPECT_EQ(stats["samples"], 4);
   EXPECT_EQ(stats["skipped"], 2);
 }

@@ -7,14 +7,16 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "tests/tools/program.h"
 
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
+using galatea::json_text;
+using galatea::parse_json;
 using galatea::testing::contains;
 using galatea::testing::Outcome;
 using galatea::testing::read_file;
@@ -150,7 +152,7 @@ TEST_F(CommandLine, ExplainTellsWhatDecodes) {
 TEST_F(CommandLine, OpsAsJson) {
   Outcome o = run({"ops", "--json"});
   ASSERT_EQ(o.status, 0);
-  Json document = Json::parse(o.out);
+  Json document = parse_json(o.out);
   bool found = false;
   for (const Json& op : document["operators"]) {
     for (const char* key : {"name", "inputs", "args", "devices", "kind", "random"})
@@ -193,7 +195,7 @@ TEST_F(CommandLine, ErrorsWhileRunningHaveTheirChainOfCalls) {
                                      "    return prepare(encoded)\n");
   Outcome o = run({"run", path, "--batches", "1", "--backend", "interpreter", "--diagnostics=json"});
   EXPECT_EQ(o.status, 1) << o.err;
-  const Json diagnostic = Json::parse(o.out)["diagnostics"][0];
+  const Json diagnostic = parse_json(o.out)["diagnostics"][0];
   EXPECT_EQ(diagnostic["line"], 4);
   ASSERT_EQ(diagnostic["calls"].size(), 2u) << diagnostic;
   EXPECT_EQ(diagnostic["calls"][0]["line"], 7);
@@ -234,12 +236,12 @@ TEST_F(CommandLine, WhatMustFailForEverySampleIsAnErrorInCheck) {
 }
 
 TEST_F(CommandLine, DiagnosticsAsJson) {
-  Json fine = Json::parse(run({"check", hello(), "--diagnostics=json"}).out);
-  EXPECT_EQ(fine, Json::parse(R"({"diagnostics":[]})"));
+  Json fine = parse_json(run({"check", hello(), "--diagnostics=json"}).out);
+  EXPECT_EQ(fine, parse_json(R"({"diagnostics":[]})"));
   Outcome o = run({"check", write("broken.dali-dsl", "def f(:\n"), "--diagnostics=json"});
   EXPECT_EQ(o.status, 1);
   EXPECT_TRUE(o.err.empty()) << o.err;
-  Json document = Json::parse(o.out);
+  Json document = parse_json(o.out);
   ASSERT_FALSE(document["diagnostics"].empty());
   const Json& first = document["diagnostics"][0];
   for (const char* key : {"code", "severity", "message", "file", "line", "column", "end_line", "end_column",
@@ -256,7 +258,7 @@ TEST_F(CommandLine, RunSavesWhatComesOut) {
       run({"run", hello(), "--save", out.string(), "--format", "png", "--stats=json", "--batches", "2"});
   ASSERT_EQ(o.status, 0) << o.err;
   EXPECT_TRUE(o.err.empty()) << o.err;
-  Json stats = Json::parse(o.out);
+  Json stats = parse_json(o.out);
   EXPECT_EQ(stats["samples"], 8);
   EXPECT_EQ(stats["batches"], 2);
   EXPECT_EQ(stats["seed"], 7);
@@ -313,7 +315,7 @@ TEST_F(CommandLine, CorruptSamplesFollowTheirPolicy) {
   o = run({"run", hello(), "--set", data, "--on-error", "skip", "--stats=json", "--diagnostics=json"});
   ASSERT_EQ(o.status, 0) << o.err << o.out;
   const size_t line_end = o.out.find('\n');
-  Json diagnostics = Json::parse(o.out.substr(0, line_end)), stats = Json::parse(o.out.substr(line_end));
+  Json diagnostics = parse_json(o.out.substr(0, line_end)), stats = parse_json(o.out.substr(line_end));
   EXPECT_EQ(stats["samples"], 4);
   EXPECT_EQ(stats["skipped"], 2);
   EXPECT_EQ(diagnostics["diagnostics"].size(), 2u);
@@ -345,7 +347,7 @@ TEST_F(CommandLine, PipelinesRunAndArePlannedForAGpu) {
   EXPECT_TRUE(by_itself == expected);
   EXPECT_TRUE(by_cost == expected);
   EXPECT_EQ(merely_run.status, 0) << merely_run.err;
-  const Json device = Json::parse(merely_run.out)["device"];
+  const Json device = parse_json(merely_run.out)["device"];
   EXPECT_EQ(device["decoder"], "nvJPEG 12.4") << merely_run.out;
   EXPECT_GT(device["decodes"], 0);
   const std::string report = read_file(folder_ / "gpu-report");
@@ -357,9 +359,9 @@ TEST_F(CommandLine, PipelinesRunAndArePlannedForAGpu) {
   EXPECT_TRUE(contains(plan.out, "a batch on the GPU: ")) << plan.out;
   EXPECT_TRUE(contains(plan.out, "launch 0: ")) << plan.out;
   const Outcome json = run({"explain", stated, "--device", "gpu", "--emit=plan", "--diagnostics=json"});
-  const Json document = Json::parse(json.out.substr(json.out.find('\n')));
+  const Json document = parse_json(json.out.substr(json.out.find('\n')));
   EXPECT_TRUE(document["gpu"].get<bool>());
-  EXPECT_EQ(document["launches"].size(), 1U) << document.dump();
+  EXPECT_EQ(document["launches"].size(), 1U) << json_text(document);
   EXPECT_EQ(document["parameter_uploads"], 1);
   EXPECT_TRUE(document["waits"].empty());
   const Outcome cuda = run({"explain", stated, "--device", "gpu", "--emit=cuda"});
@@ -427,7 +429,7 @@ TEST_F(CommandLine, InterruptionEndsInOrder) {
 TEST_F(CommandLine, TraceIsAChromeTrace) {
   const fs::path trace = folder_ / "trace.json";
   ASSERT_EQ(run({"run", hello(), "--trace", trace.string()}).status, 0);
-  Json document = Json::parse(read_file(trace));
+  Json document = parse_json(read_file(trace));
   EXPECT_GT(document["traceEvents"].size(), 10u);
 }
 

@@ -6,13 +6,14 @@
 #include <fstream>
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "tests/tools/program.h"
 
 namespace {
 
 namespace fs = std::filesystem;
+using galatea::parse_json;
 using galatea::testing::contains;
 using galatea::testing::Outcome;
 using galatea::testing::read_file;
@@ -71,7 +72,7 @@ TEST_F(FmtCommand, CheckListsAndWritesNothing) {
   EXPECT_EQ(fmt({"--check", good}).status, 0);
   o = fmt({"--check", "--diagnostics=json", bad, good});
   EXPECT_EQ(o.status, 1);
-  const auto document = nlohmann::json::parse(o.out);
+  const auto document = parse_json(o.out);
   ASSERT_EQ(document["diagnostics"].size(), 1u);
   EXPECT_EQ(document["diagnostics"][0]["code"], "G0857");
   EXPECT_EQ(document["diagnostics"][0]["file"], bad);

@@ -4,14 +4,15 @@
 #include <map>
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "tests/tools/program.h"
 
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
+using galatea::parse_json;
 using galatea::testing::contains;
 using galatea::testing::Outcome;
 using galatea::testing::read_file;
@@ -53,7 +54,7 @@ TEST_F(PolicyCommand, ConvertWritesWhatValidateReads) {
   Outcome made = policy({"convert", "image_net", "-o", path("policy.json")});
   EXPECT_EQ(made.status, 0) << made.err;
   EXPECT_EQ(made.out, "");
-  EXPECT_EQ(Json::parse(read_file(path("policy.json")))["policy"]["from"].size(), 25u);
+  EXPECT_EQ(parse_json(read_file(path("policy.json")))["policy"]["from"].size(), 25u);
   Outcome checked = policy({"validate", path("policy.json")});
   EXPECT_EQ(checked.status, 0) << checked.err;
   EXPECT_EQ(checked.out, path("policy.json") + ": fine\n");
@@ -74,7 +75,7 @@ TEST_F(PolicyCommand, MistakesHavePlacesInTheDocument) {
                                      "  \"policy\": [\"invert\", 1.5, null]\n}\n";
   Outcome o = policy({"validate", path("bad.json"), "--diagnostics=json"});
   EXPECT_EQ(o.status, 1);
-  const Json diagnostics = Json::parse(o.out)["diagnostics"];
+  const Json diagnostics = parse_json(o.out)["diagnostics"];
   ASSERT_EQ(diagnostics.size(), 1u) << o.out;
   EXPECT_EQ(diagnostics[0]["code"], "G1007");
   EXPECT_EQ(diagnostics[0]["line"], 4);
@@ -83,11 +84,11 @@ TEST_F(PolicyCommand, MistakesHavePlacesInTheDocument) {
 }
 
 TEST_F(PolicyCommand, ShowListSchemaAndDiffAreDataToo) {
-  EXPECT_EQ(Json::parse(policy({"show", "rand-m9", "--json"}).out)["augmentations"].size(), 15u);
-  EXPECT_GE(Json::parse(policy({"list", "--json"}).out)["operations"].size(), 18u);
-  EXPECT_TRUE(Json::parse(policy({"schema"}).out).contains("$defs"));
+  EXPECT_EQ(parse_json(policy({"show", "rand-m9", "--json"}).out)["augmentations"].size(), 15u);
+  EXPECT_GE(parse_json(policy({"list", "--json"}).out)["operations"].size(), 18u);
+  EXPECT_TRUE(parse_json(policy({"schema"}).out).contains("$defs"));
   const Json diff =
-      Json::parse(policy({"diff", "rand_augment(n=2, m=9)", "rand_augment(n=2, m=8)", "--json"}).out);
+      parse_json(policy({"diff", "rand_augment(n=2, m=9)", "rand_augment(n=2, m=8)", "--json"}).out);
   ASSERT_EQ(diff["differences"].size(), 1u);
   EXPECT_EQ(diff["differences"][0]["path"], "policy.each.mag.bin");
   EXPECT_EQ(diff["differences"][0]["left"], "9");
@@ -134,7 +135,7 @@ TEST_F(PolicyCommand, StatsCountWhatChanges) {
     Outcome o = policy(
         {"stats", path("policy.json"), "--data", samples, "--samples", "48", "--size", "16", "--json"});
     EXPECT_EQ(o.status, 0) << o.err;
-    return Json::parse(o.out);
+    return parse_json(o.out);
   };
   const Json nothing = stats("\"identity\": {}", "[\"identity\", 1, null]");
   EXPECT_EQ(nothing["samples"], 48);
@@ -171,7 +172,7 @@ TEST_F(PolicyCommand, StatsTellWhatRanAndWithWhat) {
   Outcome o =
       policy({"stats", path("policy.json"), "--data", samples, "--samples", "96", "--size", "16", "--json"});
   ASSERT_EQ(o.status, 0) << o.err;
-  const Json all = Json::parse(o.out);
+  const Json all = parse_json(o.out);
   std::map<std::string, Json> found;
   for (const Json& operation : all["operations"]) found[operation["name"]] = operation;
   for (const char* always : {"shear_y", "rotate", "brightness", "posterize", "invert"})
@@ -217,7 +218,7 @@ TEST_F(PolicyCommand, StatsMeasureWhatOnlyStepsGiveAMagnitude) {
   Outcome o =
       policy({"stats", path("policy.json"), "--data", samples, "--samples", "8", "--size", "16", "--json"});
   ASSERT_EQ(o.status, 0) << o.err;
-  const Json found = Json::parse(o.out);
+  const Json found = parse_json(o.out);
   ASSERT_EQ(found["operations"].size(), 3u);
   for (const Json& operation : found["operations"]) {
     EXPECT_EQ(operation["runs"], 8) << operation;
@@ -236,7 +237,7 @@ TEST_F(PolicyCommand, StatsCountWhatTheGeneratorDrew) {
                       "--seed", "5", "--json"});
   ASSERT_EQ(o.status, 0) << o.err;
   std::map<std::string, int64_t> told;
-  const Json all = Json::parse(o.out);
+  const Json all = parse_json(o.out);
   for (const Json& operation : all["operations"]) told[operation["name"]] = operation["runs"].get<int64_t>();
 
   std::ofstream(path("pictures.dali-dsl"))
@@ -282,7 +283,7 @@ TEST_F(PolicyCommand, StatsSeeEachDrawOfRepeatedSteps) {
   ASSERT_EQ(o.status, 0) << o.err;
   int64_t runs = 0;
   double expected = 0;
-  const Json all = Json::parse(o.out);
+  const Json all = parse_json(o.out);
   for (const Json& operation : all["operations"]) {
     runs += operation["runs"].get<int64_t>();
     expected += operation["expected"].get<double>();
@@ -313,7 +314,7 @@ def p(data: str):
     arguments.insert(arguments.end(), policies.begin(), policies.end());
     Outcome o = galatea::testing::run_galatea(arguments, folder_);
     EXPECT_EQ(o.status, 0) << o.err;
-    return Json::parse(o.out);
+    return parse_json(o.out);
   };
   auto calls = [](const Json& summary, const char* kind) {
     int64_t sum = 0;
@@ -362,12 +363,12 @@ TEST_F(PolicyCommand, SearchFindsTheBestAndGoesOn) {
   };
   Outcome first = with({"--trials", "4"});
   EXPECT_EQ(first.status, 0) << first.err;
-  EXPECT_EQ(Json::parse(first.out)["trials"].size(), 4u);
+  EXPECT_EQ(parse_json(first.out)["trials"].size(), 4u);
   Outcome rest = with({"--trials", "99", "--report", path("report.html")});
   EXPECT_EQ(rest.status, 0) << rest.err;
   EXPECT_TRUE(contains(rest.err, "goes on after 4 trials")) << rest.err;
   EXPECT_TRUE(contains(rest.err, "; 10 of 10, best 4")) << "a grid has an end\n" << rest.err;
-  const Json found = Json::parse(rest.out);
+  const Json found = parse_json(rest.out);
   ASSERT_EQ(found["trials"].size(), 10u) << "two probabilities, five bins";
   size_t failed = 0;
   for (const Json& trial : found["trials"])
@@ -376,7 +377,7 @@ TEST_F(PolicyCommand, SearchFindsTheBestAndGoesOn) {
       EXPECT_EQ(trial["failed"], "it ended with status 2");
     }
   EXPECT_EQ(failed, 5u);
-  EXPECT_EQ(Json::parse(read_file(path("best.json")))["policy"], Json::parse("[\"rotate\", 1, 4]"));
+  EXPECT_EQ(parse_json(read_file(path("best.json")))["policy"], parse_json("[\"rotate\", 1, 4]"));
   const std::string page = read_file(path("report.html"));
   EXPECT_TRUE(contains(page, "<svg")) << page;
   EXPECT_TRUE(contains(page, "policy.define(")) << page;

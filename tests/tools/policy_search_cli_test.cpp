@@ -8,14 +8,15 @@
 #include <thread>
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "tests/tools/program.h"
 
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
+using galatea::parse_json;
 using galatea::testing::contains;
 using galatea::testing::Outcome;
 using galatea::testing::read_file;
@@ -87,7 +88,7 @@ class KilledSearch : public PolicySearchCommand, public testing::WithParamInterf
   }
   /// What a search found, without what time decides: seconds, and the order in which trials ended.
   static Json timeless(const std::string& text) {
-    Json found = Json::parse(text);
+    Json found = parse_json(text);
     std::map<int64_t, Json> by_number;
     for (Json trial : found["trials"]) {
       trial.erase("seconds");
@@ -124,7 +125,7 @@ TEST_P(KilledSearch, EndsAsIfItHadNotBeen) {
   std::istringstream journal(read_file(path("killed/journal.jsonl")));
   std::string line;
   for (std::getline(journal, line); std::getline(journal, line);) {
-    const Json entry = Json::parse(line);
+    const Json entry = parse_json(line);
     ++(entry.contains("point") ? began : ended)[entry["trial"].get<int64_t>()];
   }
   EXPECT_EQ(began.size(), GetParam().trials);
@@ -202,7 +203,7 @@ TEST_F(PolicySearchCommand, ALineThatWasCutOffIsSaidAndDoneAgain) {
     EXPECT_EQ(again.status, 0) << again.err;
     EXPECT_TRUE(contains(again.err, "warning[G1021]")) << again.err;
     EXPECT_TRUE(contains(again.err, "(" + std::to_string(cut - last) + " bytes)")) << again.err;
-    EXPECT_EQ(Json::parse(again.out)["trials"].size(), 3u);
+    EXPECT_EQ(parse_json(again.out)["trials"].size(), 3u);
   }
   // In the head as well, where nothing is left to go on from.
   std::ofstream(journal, std::ios::binary) << whole.substr(0, 20);
@@ -217,7 +218,7 @@ TEST_F(PolicySearchCommand, HalvingSpendsWhereItPays) {
   const Outcome o = search(objective, {"--strategy", "halving", "--population", "9", "--budget", "9",
                                        "--json", "--report", path("page.html")});
   ASSERT_EQ(o.status, 0) << o.err;
-  const Json found = Json::parse(o.out);
+  const Json found = parse_json(o.out);
   ASSERT_EQ(found["trials"].size(), 13u);
   std::map<double, int> budgets;
   double greatest = 0;
@@ -247,7 +248,7 @@ TEST_F(PolicySearchCommand, PopulationsKeepStatesAndGiveASchedule) {
       search(objective, {"--strategy", "population", "--population", "4", "--trials", "20", "--jobs", "2",
                          "--json", "--schedule", path("schedule"), "-o", path("best.json")});
   ASSERT_EQ(o.status, 0) << o.err;
-  const Json found = Json::parse(o.out);
+  const Json found = parse_json(o.out);
   std::map<int64_t, Json> trials;
   for (const Json& trial : found["trials"]) trials[trial["trial"].get<int64_t>()] = trial;
   ASSERT_EQ(trials.size(), 20u);
@@ -261,7 +262,7 @@ TEST_F(PolicySearchCommand, PopulationsKeepStatesAndGiveASchedule) {
     sum += trials.at(number)["point"][3].get<double>();
     EXPECT_EQ(trials.at(number)["score"], sum) << "states follow one another";
     std::snprintf(name, sizeof name, "schedule/step-%05zu.json", step);
-    EXPECT_EQ(Json::parse(read_file(path(name)))["policy"]["seq"][1][2], trials.at(number)["point"][3]);
+    EXPECT_EQ(parse_json(read_file(path(name)))["policy"]["seq"][1][2], trials.at(number)["point"][3]);
   }
   EXPECT_EQ(read_file(path("schedule/step-00004.json")), read_file(path("best.json")));
   for (int64_t number = 16; number < 20; ++number) EXPECT_LE(trials.at(number)["score"], sum);
@@ -315,7 +316,7 @@ TEST_F(PolicySearchCommand, TheProxyScoresWithoutTraining) {
     Outcome o = policy({"score", path("policy.json"), "--data", samples, "--samples", "16", "--size", "64",
                         "--draws", "3", "--json"});
     EXPECT_EQ(o.status, 0) << o.err;
-    return Json::parse(o.out);
+    return parse_json(o.out);
   };
   const Json identity = score("\"identity\": {}", "[\"identity\", 1, null]");
   EXPECT_EQ(identity["affinity"], 1.0);
@@ -342,14 +343,14 @@ TEST_F(PolicySearchCommand, TheProxyScoresWithoutTraining) {
     "policy": ["brightness", 1, {"$choice": [0, 5]}]})";
   Outcome found = policy({"search", path("small.json"), "--proxy", samples, "--strategy", "grid", "--json"});
   ASSERT_EQ(found.status, 0) << found.err;
-  const Json trials = Json::parse(found.out)["trials"];
+  const Json trials = parse_json(found.out)["trials"];
   ASSERT_EQ(trials.size(), 2u) << found.out;
   EXPECT_EQ(trials[0]["score"], 0.0) << "a brightness of 0 changes nothing";
   EXPECT_GT(trials[1]["score"], 0.1);
   found = policy({"search", path("small.json"), "--proxy", samples, "--strategy", "grid", "--json",
                   "--together", "1", "--folder", path("alone")});
   ASSERT_EQ(found.status, 0) << found.err;
-  const Json alone = Json::parse(found.out)["trials"];
+  const Json alone = parse_json(found.out)["trials"];
   ASSERT_EQ(alone.size(), 2u);
   for (const Json& trial : alone) EXPECT_EQ(trial["score"], trials[trial["trial"].get<size_t>()]["score"]);
   Outcome nowhere = policy({"score", "svhn", "--data", path("none")});
@@ -397,7 +398,7 @@ TEST_F(PolicySearchCommand, ImportsOfTheSpaceAreSeenByTrials) {
                                 "--size 32 --data " +
                                 std::string(GALATEA_BINARY_DIR) + "/samples {policy}"});
   ASSERT_EQ(o.status, 0) << o.err;
-  const Json trials = Json::parse(o.out)["trials"];
+  const Json trials = parse_json(o.out)["trials"];
   EXPECT_EQ(trials.size(), 2u);
   for (const Json& trial : trials) EXPECT_EQ(trial["score"], 0.0) << o.out;
   for (auto [import, reason] : {std::pair{"../mine.dali-dsl", "is not beside the space or below"},

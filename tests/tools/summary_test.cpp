@@ -1,7 +1,8 @@
 #include "tools/summary.h"
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
+
+#include "base/json.h"
 
 namespace galatea::tools {
 namespace {
@@ -39,7 +40,7 @@ TEST(Summary, JsonHasTheKeysOfTheContract) {
 }
 
 TEST(Summary, NothingMeasuredIsNoDivisionByZero) {
-  auto document = nlohmann::json::parse(summary_json({}));
+  auto document = parse_json(summary_json({}));
   EXPECT_EQ(document["samples_per_second"], 0.0);
   EXPECT_EQ(document["share"]["read"], 0.0);
 }

@@ -2,8 +2,8 @@
 #include <memory>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "dsl/formatter/formatter.h"
 #include "policy/difference.h"
 #include "policy/mutate.h"
@@ -66,7 +66,7 @@ std::string diff_json(const std::vector<policy::Difference>& found) {
   auto side = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
   for (const policy::Difference& each : found)
     list.push_back({{"path", each.path}, {"left", side(each.left)}, {"right", side(each.right)}});
-  return Json{{"differences", list}}.dump() + "\n";
+  return json_text(Json{{"differences", list}}) + "\n";
 }
 
 int diff(const DiffOptions& options, Reporter& reporter) {

@@ -2,8 +2,8 @@
 #include <memory>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "policy/operation.h"
 #include "policy/reader.h"
 #include "policy/spelling.h"
@@ -45,7 +45,7 @@ std::string list_json() {
   for (const policy::ParameterFunction& function : policy::parameter_functions())
     functions.push_back({{"name", function.name}, {"meaning", function.meaning}});
   const Json root = {{"policies", policies}, {"operations", operations}, {"parameter_functions", functions}};
-  return root.dump() + "\n";
+  return json_text(root) + "\n";
 }
 
 struct ShowOptions {

@@ -3,8 +3,8 @@
 #include <memory>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/scalar_op.h"
 #include "policy/search/features.h"
 #include "policy/search/proxy.h"
@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct ScoreOptions {
   std::vector<std::string> policies;
   PictureOptions pictures = {.data = {}, .size = 224, .seed = 0, .extras = {}};
   size_t samples = 128;
@@ -51,7 +51,7 @@ void add_batch(const runtime::Batch& batch, const policy::Features& features, si
 }
 
 /// Features of the first pictures of an epoch. False: an error was reported.
-bool gather_features(const PipelineHost& host, const ir::Graph& graph, const Options& options,
+bool gather_features(const PipelineHost& host, const ir::Graph& graph, const ScoreOptions& options,
                      const policy::Features& features, Samples& samples, Reporter& reporter) {
   auto program = host.compile(graph, {}, nullptr, reporter);
   if (program == nullptr) return false;
@@ -71,21 +71,23 @@ bool gather_features(const PipelineHost& host, const ir::Graph& graph, const Opt
   return true;
 }
 
-std::string json_text(const Options& options, const Samples& samples,
-                      const std::vector<policy::ProxyScore>& scores) {
+std::string scores_json(const ScoreOptions& options, const Samples& samples,
+                        const std::vector<policy::ProxyScore>& scores) {
   std::string text;
   for (size_t k = 0; k < scores.size(); ++k)
-    text += Json{{"policy", options.policies[k]},    {"affinity", scores[k].affinity},
-                 {"diversity", scores[k].diversity}, {"score", scores[k].score},
-                 {"samples", samples[k].size()},     {"draws", options.draws},
-                 {"classes", scores[k].classes}}
-                .dump(-1, ' ', false, Json::error_handler_t::replace) +
+    text += json_text(Json{{"policy", options.policies[k]},
+                           {"affinity", scores[k].affinity},
+                           {"diversity", scores[k].diversity},
+                           {"score", scores[k].score},
+                           {"samples", samples[k].size()},
+                           {"draws", options.draws},
+                           {"classes", scores[k].classes}}) +
             "\n";
   return text;
 }
 
 /// The last lines are the scores, for who reads them as an objective's.
-std::string text_of(const Options& options, const Samples& samples,
+std::string text_of(const ScoreOptions& options, const Samples& samples,
                     const std::vector<policy::ProxyScore>& scores) {
   std::string text = fmt::format("{} samples of {} classes, {} draws of each\n", samples[0].size(),
                                  scores[0].classes, options.draws);
@@ -97,7 +99,7 @@ std::string text_of(const Options& options, const Samples& samples,
   return text;
 }
 
-int score(const Options& options, Reporter& reporter) {
+int score(const ScoreOptions& options, Reporter& reporter) {
   std::vector<dsl::PolicyText> policies;
   for (const std::string& name : options.policies) {
     const auto document = load_policy(name, reporter);
@@ -126,14 +128,14 @@ int score(const Options& options, Reporter& reporter) {
   GALATEA_CHECK(!samples[0].empty(), "a reader without files is refused");
   std::vector<policy::ProxyScore> scores;
   for (const auto& of_policy : samples) scores.push_back(policy::proxy_score(of_policy, features.weights()));
-  reporter.print(options.json ? json_text(options, samples, scores) : text_of(options, samples, scores));
+  reporter.print(options.json ? scores_json(options, samples, scores) : text_of(options, samples, scores));
   return reporter.status();
 }
 
 }  // namespace
 
 Command add_policy_score(CLI::App& parent) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ScoreOptions>();
   CLI::App* app = add_subcommand(
       parent, "score",
       "Affinity and diversity over the pictures of a folder: a guess of how good policies are, without "

@@ -25,7 +25,7 @@ using policy::Message;
 
 constexpr int kTogether = 4;  ///< docs/policies.md has what more would gain
 
-struct Options {
+struct SearchCommandOptions {
   std::string space, proxy, output, folder, report, pipeline, schedule;
   policy::StrategyOptions strategy;
   policy::SearchOptions search;
@@ -41,7 +41,7 @@ void report_problem(Message message, const std::string& what, const std::string&
 }
 
 /// Options that do not go together.
-void check(const Options& options, Reporter& reporter) {
+void check(const SearchCommandOptions& options, Reporter& reporter) {
   auto refuse = [&](const std::string& what, const std::string& help) {
     report_problem(Message::kObjective, what, help, reporter);
   };
@@ -82,7 +82,7 @@ void check(const Options& options, Reporter& reporter) {
 }
 
 /// This program as a command that prints the proxies of policies.
-std::string proxy_command(const Options& options) {
+std::string proxy_command(const SearchCommandOptions& options) {
   std::error_code error;
   const std::string program = fs::read_symlink("/proc/self/exe", error).string();
   return fmt::format("{} policy score {{policies}} --data {} --seed {}",
@@ -96,7 +96,7 @@ int64_t default_trials(const policy::Strategy& strategy, const policy::StrategyO
 }
 
 /// How many trials there will be: a grid may have fewer points than are asked for.
-int64_t trials_in_all(policy::Strategy& strategy, const Options& options) {
+int64_t trials_in_all(policy::Strategy& strategy, const SearchCommandOptions& options) {
   int64_t known = 0, end = options.search.trials;
   if (options.strategy.name != "grid") return end;
   while (known < end) {
@@ -129,8 +129,8 @@ void write_schedule(const policy::Space& space, const policy::Journal& journal, 
 }
 
 /// What is written when the search has ended, for now or for good.
-void write_results(const policy::Space& space, const policy::Journal& journal, const Options& options,
-                   Reporter& reporter) {
+void write_results(const policy::Space& space, const policy::Journal& journal,
+                   const SearchCommandOptions& options, Reporter& reporter) {
   const auto ranked = policy::ranking(journal.ended(), options.search.minimize);
   policy::ReportText words = {"Search of " + options.space, options.objective_name(), "", "",
                               options.search.minimize};
@@ -148,8 +148,8 @@ void write_results(const policy::Space& space, const policy::Journal& journal, c
                               : search_text(space, journal, options.search.minimize));
 }
 
-std::optional<policy::Journal> open_journal(const std::string& space_text, const Options& options,
-                                            Reporter& reporter) {
+std::optional<policy::Journal> open_journal(const std::string& space_text,
+                                            const SearchCommandOptions& options, Reporter& reporter) {
   std::error_code error;
   fs::create_directories(options.search.folder, error);  // what goes wrong shows when the journal is opened
   Result<policy::Journal> journal = policy::Journal::open(
@@ -170,7 +170,7 @@ std::optional<policy::Journal> open_journal(const std::string& space_text, const
   return std::move(*journal);
 }
 
-int search(Options options, Reporter& reporter) {
+int search(SearchCommandOptions options, Reporter& reporter) {
   check(options, reporter);
   if (reporter.status() != kFine) return reporter.status();
   Result<std::string> text = policy::read_text_file(options.space, policy::JsonLimits{}.bytes);
@@ -265,7 +265,7 @@ void add_strategy_options(CLI::App* app, policy::StrategyOptions& strategy) {
       .between(int64_t{2}, int64_t{1000});
 }
 
-void add_result_options(CLI::App* app, Options& options) {
+void add_result_options(CLI::App* app, SearchCommandOptions& options) {
   add_option(
       app, "--folder", options.folder,
       {"FOLDER", "", "where the journal and the policies go; without it SPACE-search", "--folder runs/1"});
@@ -283,7 +283,7 @@ void add_result_options(CLI::App* app, Options& options) {
 }  // namespace
 
 Command add_policy_search(CLI::App& parent) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SearchCommandOptions>();
   options->search.trials = 0;
   CLI::App* app =
       add_subcommand(parent, "search", "Tries policies of a search space; a command says how good each is");

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "policy/search/report.h"
 
 namespace galatea::tools {
@@ -56,11 +56,10 @@ std::string search_json(const policy::Space& space, const policy::Journal& journ
   if (!ranked.empty())
     for (const Trial& trial : policy::lineage(journal.ended(), ranked[0].number))
       built_on.push_back(trial.number);
-  return Json{{"values", genes},
-              {"trials", trials},
-              {"best", ranked.empty() ? Json(nullptr) : Json(ranked[0].number)},
-              {"lineage", built_on}}
-             .dump(-1, ' ', false, Json::error_handler_t::replace) +
+  return json_text(Json{{"values", genes},
+                        {"trials", trials},
+                        {"best", ranked.empty() ? Json(nullptr) : Json(ranked[0].number)},
+                        {"lineage", built_on}}) +
          "\n";
 }
 

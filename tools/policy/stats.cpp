@@ -3,8 +3,8 @@
 #include <memory>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "tools/interrupt.h"
 #include "tools/policy/policy_tools.h"
 #include "tools/policy/run_statistics.h"
@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct StatsOptions {
   std::string policy;
   PictureOptions pictures;
   int samples = 256;
@@ -46,7 +46,7 @@ Json json_of(const OperationStatistics& operation, double samples) {
   return out;
 }
 
-std::string json_text(const PolicyStatistics& found) {
+std::string statistics_json(const PolicyStatistics& found) {
   const auto n = static_cast<double>(std::max<int64_t>(found.samples, 1));
   Json operations = Json::array();
   Json expected = Json::object();
@@ -54,15 +54,14 @@ std::string json_text(const PolicyStatistics& found) {
     operations.push_back(json_of(operation, n));
     expected[operation.name] = operation.expected;
   }
-  return Json{{"samples", found.samples},
-              {"unchanged", static_cast<double>(found.unchanged) / n},
-              {"mean_change", found.change / n},
-              {"saturated", static_cast<double>(found.saturated) / n},
-              {"empty", static_cast<double>(found.empty) / n},
-              {"microseconds_per_sample", found.microseconds},
-              {"operations", std::move(operations)},
-              {"expected_runs", std::move(expected)}}
-             .dump() +
+  return json_text(Json{{"samples", found.samples},
+                        {"unchanged", static_cast<double>(found.unchanged) / n},
+                        {"mean_change", found.change / n},
+                        {"saturated", static_cast<double>(found.saturated) / n},
+                        {"empty", static_cast<double>(found.empty) / n},
+                        {"microseconds_per_sample", found.microseconds},
+                        {"operations", std::move(operations)},
+                        {"expected_runs", std::move(expected)}}) +
          "\n";
 }
 
@@ -99,7 +98,7 @@ std::string text_of(const PolicyStatistics& found, int size) {
   return text;
 }
 
-int stats(const Options& options, Reporter& reporter) {
+int stats(const StatsOptions& options, Reporter& reporter) {
   const auto document = load_policy(options.policy, reporter);
   if (!document) return reporter.status();
   const StatisticsOptions wanted = {options.policy, options.pictures.pictures(8), options.samples,
@@ -107,14 +106,14 @@ int stats(const Options& options, Reporter& reporter) {
   const PipelineHost host;
   const auto found = gather_statistics(host, *document, wanted, reporter);
   if (!found) return reporter.status();
-  reporter.print(options.json ? json_text(*found) : text_of(*found, options.pictures.size));
+  reporter.print(options.json ? statistics_json(*found) : text_of(*found, options.pictures.size));
   return is_interrupted() ? static_cast<int>(kInterrupted) : reporter.status();
 }
 
 }  // namespace
 
 Command add_policy_stats(CLI::App& parent) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<StatsOptions>();
   CLI::App* app =
       add_subcommand(parent, "stats", "What a policy changes, in numbers, over the pictures of a folder");
   add_policy_argument(app, options->policy);

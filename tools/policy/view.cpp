@@ -13,7 +13,7 @@
 namespace galatea::tools {
 namespace {
 
-struct Options {
+struct PolicyViewOptions {
   std::string policy;
   PictureOptions pictures;
   std::string output;
@@ -42,14 +42,15 @@ struct Columns {
   std::vector<std::string> labels;
 };
 
-Columns draws(const Options& options, const std::string& extras) {
+Columns draws(const PolicyViewOptions& options, const std::string& extras) {
   Columns columns;
   columns.expressions = fmt::format("*[augment(image, {}) for _ in range({})]", extras, options.draws);
   for (int i = 0; i < options.draws; ++i) columns.labels.push_back(fmt::format("draw {}", i));
   return columns;
 }
 
-Columns operations(const policy::Document& document, const Options& options, const std::string& extras) {
+Columns operations(const policy::Document& document, const PolicyViewOptions& options,
+                   const std::string& extras) {
   Columns columns;
   for (const policy::Augmentation& entry : document.augmentations) {
     const bool has_bins = entry.has_magnitude();
@@ -69,7 +70,7 @@ Columns operations(const policy::Document& document, const Options& options, con
   return columns;
 }
 
-int view(const Options& options, Reporter& reporter) {
+int view(const PolicyViewOptions& options, Reporter& reporter) {
   const auto document = load_policy(options.policy, reporter);
   if (!document) return reporter.status();
   const std::string extras = options.pictures.arguments();
@@ -93,7 +94,7 @@ int view(const Options& options, Reporter& reporter) {
 }  // namespace
 
 Command add_policy_view(CLI::App& parent) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PolicyViewOptions>();
   CLI::App* app = add_subcommand(
       parent, "view",
       "A contact sheet: samples in rows, random draws of the policy (or its operations) in columns");

@@ -20,9 +20,9 @@ constexpr int64_t kMaxTaps = 8;
 
 using Range = std::pair<int64_t, int64_t>;
 
-class Narrower {
+class BandNarrower {
  public:
-  explicit Narrower(Kernel& kernel) : kernel_(kernel) {}
+  explicit BandNarrower(Kernel& kernel) : kernel_(kernel) {}
 
   void run() {
     for (size_t s = 0; s < kernel_.stages.size(); ++s) {
@@ -123,7 +123,7 @@ class Narrower {
 }  // namespace
 
 void integer_bands(Kernel& kernel) {
-  Narrower(kernel).run();
+  BandNarrower(kernel).run();
   remove_dead_stages(kernel);  // the tables of weights
 }
 

@@ -14,7 +14,7 @@ constexpr int64_t kEntries = 256;
 constexpr int kFewestOperations = 3;
 constexpr int64_t kSmallStage = 16 * kEntries;  ///< elements; fewer are not worth a table
 
-bool is_op(const Expr& e, ScalarOp op) { return e->kind == ExprKind::kOp && e->op == op; }
+bool is_operation(const Expr& e, ScalarOp op) { return e->kind == ExprKind::kOp && e->op == op; }
 
 /// The bytes that expressions are functions of.
 class Sources {
@@ -61,13 +61,14 @@ class Sources {
 
 /// A f32 that is a byte: min(max(round(x), 0), 255), as simplify writes f32(saturate_u8(x)).
 bool is_byte_as_float(const Expr& e, Expr* byte) {
-  if (e->type != DType::kF32 || !is_op(e, ScalarOp::kMin) || !is_op(e->args[0], ScalarOp::kMax)) return false;
+  if (e->type != DType::kF32 || !is_operation(e, ScalarOp::kMin) || !is_operation(e->args[0], ScalarOp::kMax))
+    return false;
   const Expr& inner = e->args[0];
   const auto is_number = [](const Expr& x, double value) {
     return is_const(x) && x->value.bits == cell_from_double(DType::kF32, value).bits;
   };
   if (!is_number(e->args[1], 255) || !is_number(inner->args[1], 0) ||
-      !is_op(inner->args[0], ScalarOp::kRound))
+      !is_operation(inner->args[0], ScalarOp::kRound))
     return false;
   *byte = saturate(inner->args[0]->args[0], DType::kU8);
   return true;
