@@ -161,12 +161,20 @@ class FunctionEmitter {
   void find_gathers(const kernel::Block& block);
   static GatherGroup gather_of(int buffer, const Expr& offset);
   static GatherGroup* find_group(std::vector<GatherGroup>& groups, const GatherGroup& wanted);
+  static int num_words(const std::vector<GatherGroup>& groups, int buffer, int element_bytes);
   static void add_to_group(std::vector<GatherGroup>& groups, GatherGroup load);
   Value* gather(const kernel::ExprNode& e);
   Value* gather_words(const kernel::ExprNode& e, GatherGroup& group, int64_t first, int bytes);
   Value* gather_one_by_one(Value* base, llvm::Type* element, Value* lanes, int bytes);
+  const std::vector<Value*>& offsets_of(Value* lanes);
   Value* pick_element(DType type, Value* words, int64_t element);
   std::vector<std::vector<GatherGroup>> gathers_;  ///< of the blocks being emitted; vector loops only
+  struct ScalarOffsets {
+    Value* lanes = nullptr;
+    llvm::BasicBlock* block = nullptr;
+    std::vector<Value*> values;
+  };
+  ScalarOffsets offsets_;  ///< those last taken out of a vector
 
   // stream_store.cpp
   void prepare_streams();
