@@ -11,6 +11,7 @@
 #include "tools/process_clock.h"
 #include "tools/progress.h"
 #include "tools/save.h"
+#include "tools/say.h"
 #include "tools/summary.h"
 
 namespace galatea::tools {
@@ -185,7 +186,7 @@ int run(RunOptions options, Reporter& reporter) {
   session.reset();
   if (trace != nullptr) write_trace(options.trace, *trace, reporter);
   if (done.stopped == "interrupted") {
-    fmt::print(stderr, "galatea: interrupted after {} samples in {} batches\n", done.samples, done.batches);
+    say("galatea: interrupted after {} samples in {} batches\n", done.samples, done.batches);
   }
   if (options.stats == "json") reporter.print(summary_json(summary));
   if (options.stats == "text") reporter.print(summary_text(summary));
