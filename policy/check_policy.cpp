@@ -74,10 +74,28 @@ class Check {
       fields_.report(Message::kOutOfRange, entry.span,
                      {"a clamp", "from its least to its greatest",
                       fmt::format("[{}, {}]", *entry.clamp_low, *entry.clamp_high)});
+    if (entry.range)
+      for (const double t : {0.0, 1.0}) check_shift(entry, magnitude_at(entry, t), entry.span);
+    for (const double value : entry.values) check_shift(entry, value, entry.span);
+    if (entry.op == "solarize_add" && entry.negate)
+      fields_.report(
+          Message::kMagnitude, entry.span,
+          {fmt::format("`{}` only adds: its magnitude has no sign", entry.name), "take `negate` out"});
     if (entry.negate && !entry.has_magnitude())
       fields_.report(Message::kNoEffect, entry.span,
                      {fmt::format("`{}` has no magnitude that `negate` could change the sign of", entry.name),
                       "give a `range`, or take `negate` out"});
+  }
+
+  /// What `solarize_add` adds is a byte.
+  void check_shift(const Augmentation& entry, double magnitude, Span span) {
+    if (entry.op != "solarize_add" || has_imports()) return;
+    if (entry.clamp_low) magnitude = std::max(magnitude, *entry.clamp_low);
+    if (entry.clamp_high) magnitude = std::min(magnitude, *entry.clamp_high);
+    if (magnitude > -1 && magnitude < 256) return;
+    fields_.report(
+        Message::kOutOfRange, span,
+        {fmt::format("what `{}` adds to a byte", entry.name), "from 0 to 255", number_text(magnitude)});
   }
 
   void check_parameter(const Augmentation& entry, const Operation& operation,
@@ -138,6 +156,7 @@ class Check {
                        {fmt::format("`{}` takes no magnitude", name), "write null in its place"});
       return;
     }
+    if (magnitude.kind == MagKind::kValue) check_shift(*entry, magnitude.value, place);
     const bool by_level = magnitude.kind == MagKind::kLevel || magnitude.kind == MagKind::kUniformLevel;
     if (by_level && !entry->values.empty())
       fields_.report(Message::kMagnitude, place,
@@ -215,6 +234,16 @@ class Check {
           Message::kUnknownName, extra.span,
           {"argument", extra.name, fmt::format("{} takes an argument of this name; take it out", by)});
     };
+    auto check_value = [&](const Extra& extra) {
+      if (const std::string wanted = wanted_value(extra); !wanted.empty())
+        fields_.report(Message::kWrongType, extra.span,
+                       {"`" + extra.name + "`", wanted, describe(extra.value)});
+      else if (extra.name == "interp_type")
+        check_interpolations(extra);
+    };
+    for (const Extra& extra : document_.extras) check_value(extra);
+    for (const Augmentation& entry : document_.augmentations)
+      for (const Extra& extra : entry.extras) check_value(extra);
     for (const Extra& extra : document_.extras)
       if (std::none_of(document_.augmentations.begin(), document_.augmentations.end(),
                        [&](const Augmentation& entry) { return accepts(entry, extra.name); }))
@@ -222,6 +251,26 @@ class Check {
     for (const Augmentation& entry : document_.augmentations)
       for (const Extra& extra : entry.extras)
         if (!accepts(entry, extra.name)) unused(extra, fmt::format("nothing in `{}`", entry.op));
+  }
+
+  /// One word, or several after "random:".
+  void check_interpolations(const Extra& extra) {
+    constexpr std::string_view kRandom = "random:";
+    std::string_view words = extra.value.text;
+    if (words.starts_with(kRandom)) words.remove_prefix(kRandom.size());
+    for (bool last = extra.value.kind != JsonValue::Kind::kString; !last;) {
+      const size_t comma = words.find(',');
+      last = comma == std::string_view::npos;
+      const std::string word(words.substr(0, comma));
+      if (!last) words.remove_prefix(comma + 1);
+      const std::vector<std::string>& known = interpolation_words();
+      if (std::ranges::find(known, word) != known.end()) continue;
+      const std::string nearest = did_you_mean(word, known);
+      fields_.report(
+          Message::kUnknownName, extra.span,
+          {"interpolation", word,
+           nearest.empty() ? "there are " + listed(known) + ", and several after `random:`" : nearest});
+    }
   }
 
   /// Definitions that contain themselves are reported, each circle once.

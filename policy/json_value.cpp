@@ -207,6 +207,8 @@ class Handler {
 
   /// Mistakes that people make in JSON, by what stands there.
   std::pair<std::string, std::string> explain(Span span) const {
+    if (text_.find_first_not_of(" \t\r\n") == std::string_view::npos)
+      return {"it is empty", "`galatea policy convert \"rand_augment(n=2, m=9)\"` writes one to begin with"};
     if (span.begin >= text_.size()) return {"it ends too early", "a bracket or a quote is not closed"};
     std::string_view rest = text_.substr(span.begin);
     const size_t sign = rest[0] == '-' ? 1 : 0;

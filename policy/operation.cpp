@@ -58,6 +58,12 @@ const std::vector<Operation>& operations() {
       {"invert", P::kNothing, {}, false, "inverts", ""},
       {"equalize", P::kNothing, {}, false, "equalises the histogram of each channel", ""},
       {"auto_contrast", P::kNothing, {}, false, "stretches each channel to the full range", ""},
+      {"gaussian_blur",
+       P::kScalar,
+       {},
+       false,
+       "blurs, with this standard deviation; none below 0.001",
+       " px"},
       {"identity", P::kNothing, {}, false, "does nothing", ""},
   };
   return table;
@@ -73,6 +79,27 @@ std::vector<std::string> operation_names() {
   std::vector<std::string> names;
   for (const Operation& operation : operations()) names.emplace_back(operation.name);
   return names;
+}
+
+const std::vector<std::string>& interpolation_words() {
+  static const std::vector<std::string> words = {"linear", "nearest", "cubic"};
+  return words;
+}
+
+std::string wanted_value(const Extra& extra) {
+  using Kind = JsonValue::Kind;
+  const JsonValue& value = extra.value;
+  const bool is_null = value.kind == Kind::kNull;
+  if (extra.name == "fill_value" && !value.is_number() && !is_null &&
+      (value.kind != Kind::kArray || value.items.empty()))
+    return "a number, a list of numbers, one for each channel, or null, which repeats the edge";
+  if (extra.name == "cubic_a" && !value.is_number() && !is_null) return "a number";
+  if (extra.name == "rotate_keep_size" && value.kind != Kind::kBool) return "true or false";
+  if (extra.name == "pixel_round" && (value.kind != Kind::kString || value.text != "trunc"))
+    return "\"trunc\"";
+  if (extra.name == "interp_type" && value.kind != Kind::kString && !is_null)
+    return "\"linear\", \"nearest\", \"cubic\", or several after \"random:\"";
+  return "";
 }
 
 const std::vector<ParameterFunction>& parameter_functions() {

@@ -26,6 +26,11 @@ const std::vector<Operation>& operations();
 const Operation* find_operation(std::string_view name);
 std::vector<std::string> operation_names();
 
+/// How warps interpolate.
+const std::vector<std::string>& interpolation_words();
+/// What the value of an operation's argument has to be, where it is not that; empty: it is.
+std::string wanted_value(const Extra& extra);
+
 struct ParameterFunction {
   std::string_view name;
   ParameterKind gives;

@@ -36,9 +36,16 @@ std::optional<std::pair<int64_t, int64_t>> integer_pair(const JsonValue& value, 
   return std::pair(*low, *high);
 }
 
+/// What levels have, drawn either way.
 void read_scale(const JsonValue& object, Fields& fields, Magnitude& magnitude) {
   if (const JsonValue* max = object.find("max"))
     set(magnitude.max, fields.number(*max, "the greatest level", 0, kAnything, true));
+  if (const JsonValue* clip = object.find("clip")) {
+    magnitude.clip = fields.pair(*clip, "the clip of a level");
+    if (magnitude.clip && magnitude.clip->first > magnitude.clip->second)
+      fields.report(Message::kOutOfRange, clip->span,
+                    {"the clip of a level", "from its least to its greatest", "the reverse"});
+  }
 }
 
 Magnitude read_magnitude(const JsonValue& value, Fields& fields) {
@@ -68,14 +75,8 @@ Magnitude read_magnitude(const JsonValue& value, Fields& fields) {
     read_scale(value, fields, magnitude);
     if (const JsonValue* deviation = value.find("std"))
       set(magnitude.deviation, fields.number(*deviation, "a standard deviation", 0));
-    if (const JsonValue* clip = value.find("clip")) {
-      magnitude.clip = fields.pair(*clip, "the clip of a level");
-      if (magnitude.clip && magnitude.clip->first > magnitude.clip->second)
-        fields.report(Message::kOutOfRange, clip->span,
-                      {"the clip of a level", "from its least to its greatest", "the reverse"});
-    }
   } else if (const JsonValue* levels = value.find("uniform_level")) {
-    fields.object(value, what, {"uniform_level", "max"});
+    fields.object(value, what, {"uniform_level", "max", "clip"});
     magnitude.kind = Magnitude::Kind::kUniformLevel;
     if (const auto read = fields.pair(*levels, "a range of levels")) {
       std::tie(magnitude.level, magnitude.last_level) = *read;

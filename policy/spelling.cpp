@@ -132,7 +132,7 @@ std::vector<std::string> timm_candidates(const Document& document) {
       magnitude.clip && magnitude.clip->second != 10 ? "-mmax" + number(magnitude.clip->second) : "";
   std::vector<std::string> texts;
   for (const char* increasing : {"", "-inc1"}) {
-    for (const char* set : {"", "-tweights"}) {
+    for (const char* set : {"", "-tweights", "-t3a", "-t3aw"}) {
       texts.push_back(fmt::format("rand-m{}{}{}{}{}{}{}", number(level),
                                   chain.least == 2 ? "" : fmt::format("-n{}", chain.least),
                                   chain.each.probability == 0.5 ? "" : "-p" + number(chain.each.probability),
@@ -150,7 +150,7 @@ std::vector<std::string> timm_candidates(const Document& document) {
     for (const Node& sequence : item.node)
       for (const Node& step : sequence.children)
         step_deviation = std::max(step_deviation, step.magnitude.deviation);
-  for (const char* name : {"v0", "v0r", "original", "originalr"})
+  for (const char* name : {"v0", "v0r", "original", "originalr", "3a"})
     texts.push_back(name + (step_deviation > 0 ? "-mstd" + number(step_deviation) : ""));
   return texts;
 }
@@ -187,14 +187,19 @@ Result<std::string> spelling_of(const Document& document, Target target) {
                                                   : timm_candidates(document);
   std::vector<Difference> nearest;
   std::string nearest_text;
+  bool nearest_alike = false;
   for (const std::string& text : candidates) {
     const Result<Document> made = document_of(text);
     if (!made) continue;
     std::vector<Difference> found = differences(document, *made);
     if (found.empty()) return text;
-    if (nearest_text.empty() || found.size() < nearest.size()) {
+    // A policy of another kind has little to compare, and so few differences.
+    const bool alike =
+        made->policy.kind == document.policy.kind && made->policy.from_all == document.policy.from_all;
+    if (nearest_text.empty() || std::pair(!alike, found.size()) < std::pair(!nearest_alike, nearest.size())) {
       nearest = std::move(found);
       nearest_text = text;
+      nearest_alike = alike;
     }
   }
   const std::string name = document.name.empty() ? "this policy" : "`" + document.name + "`";
@@ -226,7 +231,7 @@ std::vector<KnownPolicy> known_policies() {
   known.push_back({"AugMix(severity=3, mixture_width=3)", "torchvision; chains mixed by random weights"});
   known.push_back({"rand-m9-mstd0.5-inc1", "timm; RandAugment of 15 operations with noise on the magnitude"});
   known.push_back({"augmix-m3-w3", "timm"});
-  known.push_back({"original-mstd0.5", "timm; AutoAugment; also v0, v0r, originalr"});
+  known.push_back({"original-mstd0.5", "timm; AutoAugment; also v0, v0r, originalr, 3a"});
   return known;
 }
 

@@ -7,6 +7,7 @@
 #include "policy/families.h"
 #include "policy/messages.h"
 #include "policy/spelling.h"
+#include "policy/trim.h"
 
 namespace galatea::policy {
 namespace {
@@ -99,11 +100,20 @@ Augmentation clamped(Augmentation entry, std::optional<double> low, std::optiona
   return entry;
 }
 
-Augmentation solarize(bool increasing, bool beyond) {
-  Augmentation entry = increasing
-                           ? augmentation("solarize", {256, 0}, false, "identity", "", Quantize::kCeil)
-                           : augmentation("solarize", {0, 256}, false, "identity", "", Quantize::kFloor);
-  return beyond && !increasing ? clamped(entry, {}, 256) : entry;
+/// What decides the ranges of a set's rows.
+struct Ranges {
+  bool increasing = false;  ///< a greater level is a stronger change
+  bool beyond = false;      ///< levels above 10 occur
+  double translate = 0.45;
+};
+
+Augmentation solarize(const Ranges& ranges) {
+  // A threshold from 0 to 256.
+  const bool inc = ranges.increasing;
+  Augmentation entry = augmentation("solarize", inc ? std::pair(256.0, 0.0) : std::pair(0.0, 256.0), false,
+                                    "identity", "", inc ? Quantize::kCeil : Quantize::kFloor);
+  if (!ranges.beyond) return entry;
+  return inc ? clamped(entry, 0, {}) : clamped(entry, {}, 256);
 }
 
 Augmentation posterize(bool increasing) {
@@ -111,43 +121,127 @@ Augmentation posterize(bool increasing) {
                     : augmentation("posterize", {0, 4}, false, "posterize_mask0", "", Quantize::kFloor);
 }
 
-Augmentation enhancement(const char* name, bool increasing) {
+Augmentation enhancement(const char* name, const Ranges& ranges) {
   const bool is_kernel = std::string_view(name) == "sharpness";
-  if (!increasing)
+  if (!ranges.increasing)
     return augmentation(name, {0.1, 1.9}, false, is_kernel ? "sharpness_kernel_shifted" : "identity");
   Augmentation entry = augmentation(name, {0, 0.9}, true, is_kernel ? "sharpness_kernel" : "one_plus");
-  return is_kernel ? entry : clamped(entry, 0.1, {});
+  // A factor of at least 0.1. Levels up to 10 do not take a kernel, which is 1 less, below that.
+  if (is_kernel) return ranges.beyond ? clamped(entry, -0.9, {}) : entry;
+  return clamped(entry, 0.1, {});
 }
 
-void append_warps(Document& document, double translate) {
-  document.augmentations.push_back(augmentation("shear_x", {0, 0.3}, true, "vec_x"));
-  document.augmentations.push_back(augmentation("shear_y", {0, 0.3}, true, "vec_y"));
-  document.augmentations.push_back(augmentation("translate_x", {0, translate}, true, "vec_x"));
-  document.augmentations.push_back(augmentation("translate_y", {0, translate}, true, "vec_y"));
+Augmentation row(const std::string& name, const Ranges& ranges) {
+  const char* along = name.ends_with("_x") ? "vec_x" : "vec_y";
+  if (name == "rotate") return augmentation(name, {0, 30}, true);
+  if (name.starts_with("shear")) return augmentation(name, {0, 0.3}, true, along);
+  if (name.starts_with("translate")) return augmentation(name, {0, ranges.translate}, true, along);
+  if (name == "posterize") return posterize(ranges.increasing);
+  if (name == "solarize") return solarize(ranges);
+  if (name == "solarize_add") {
+    Augmentation add = augmentation(name, {0, 110}, false, "identity", "", Quantize::kFloor);
+    return ranges.beyond ? clamped(add, {}, 128) : add;
+  }
+  if (name == "desaturate") {
+    Augmentation entry = augmentation(name, {0.5, 0}, false, "identity", "color");
+    return ranges.beyond ? clamped(entry, 0, {}) : entry;
+  }
+  if (name == "gaussian_blur") {
+    Augmentation entry = augmentation(name, {0.1, 2}, false);
+    return ranges.beyond ? clamped(entry, {}, 2) : entry;
+  }
+  for (const char* each : {"color", "contrast", "brightness", "sharpness"})
+    if (name == each) return enhancement(each, ranges);
+  return augmentation(name);
 }
 
-void append_default_set(Document& document, bool increasing, bool beyond) {
-  auto& table = document.augmentations;
-  for (const char* name : {"auto_contrast", "equalize", "invert"}) table.push_back(augmentation(name));
-  table.push_back(augmentation("rotate", {0, 30}, true));
-  table.push_back(posterize(increasing));
-  table.push_back(solarize(increasing, beyond));
-  Augmentation add = augmentation("solarize_add", {0, 110}, false, "identity", "", Quantize::kFloor);
-  table.push_back(beyond ? clamped(add, {}, 128) : add);
-  for (const char* name : {"color", "contrast", "brightness", "sharpness"})
-    table.push_back(enhancement(name, increasing));
-  append_warps(document, 0.45);
+/// A set of operations, with the weights by which they are drawn; 0 in all: as often as each other.
+struct OperationSet {
+  std::vector<std::pair<const char*, double>> rows;
+  bool always_increasing = false;
+};
+
+const OperationSet& default_set() {
+  static const OperationSet set = {{{"auto_contrast", 0.25},
+                                    {"equalize", 0.05},
+                                    {"invert", 0.05},
+                                    {"rotate", 3},
+                                    {"posterize", 0.05},
+                                    {"solarize", 0.05},
+                                    {"solarize_add", 0.05},
+                                    {"color", 0.25},
+                                    {"contrast", 0.05},
+                                    {"brightness", 0.05},
+                                    {"sharpness", 0.25},
+                                    {"shear_x", 2},
+                                    {"shear_y", 2},
+                                    {"translate_x", 1},
+                                    {"translate_y", 1}},
+                                   false};
+  return set;
 }
 
-void append_mixing_set(Document& document) {
-  auto& table = document.augmentations;
-  for (const char* name : {"auto_contrast", "equalize"}) table.push_back(augmentation(name));
-  table.push_back(augmentation("rotate", {0, 30}, true));
-  table.push_back(posterize(true));
-  table.push_back(solarize(true, false));
-  for (const char* name : {"color", "contrast", "brightness", "sharpness"})
-    table.push_back(enhancement(name, true));
-  append_warps(document, 0.3);
+/// The three of 3-Augment, with the weights that they have among others.
+const OperationSet& three_set() {
+  static const OperationSet set = {{{"solarize", 6}, {"desaturate", 6}, {"gaussian_blur", 6}}, true};
+  return set;
+}
+
+const OperationSet& three_and_others_set() {
+  static const OperationSet set = {{{"solarize", 6},
+                                    {"desaturate", 6},
+                                    {"gaussian_blur", 6},
+                                    {"rotate", 3},
+                                    {"shear_x", 2},
+                                    {"shear_y", 2},
+                                    {"posterize", 1},
+                                    {"auto_contrast", 1},
+                                    {"color", 1},
+                                    {"sharpness", 1},
+                                    {"contrast", 1},
+                                    {"brightness", 1},
+                                    {"equalize", 1},
+                                    {"invert", 1}},
+                                   true};
+  return set;
+}
+
+const OperationSet& mixing_set() {
+  static const OperationSet set = {{{"auto_contrast", 0},
+                                    {"equalize", 0},
+                                    {"rotate", 0},
+                                    {"posterize", 0},
+                                    {"solarize", 0},
+                                    {"color", 0},
+                                    {"contrast", 0},
+                                    {"brightness", 0},
+                                    {"sharpness", 0},
+                                    {"shear_x", 0},
+                                    {"shear_y", 0},
+                                    {"translate_x", 0},
+                                    {"translate_y", 0}},
+                                   true};
+  return set;
+}
+
+void append(Document& document, const OperationSet& set, const Ranges& ranges) {
+  for (const auto& [name, weight] : set.rows) document.augmentations.push_back(row(name, ranges));
+}
+
+/// A level of each draw: uniform from 0, or with normal noise; limited to `most` where it could be greater.
+Magnitude drawn_level(double level, std::optional<double> deviation, double most) {
+  Magnitude magnitude;
+  if (!deviation) {
+    magnitude.kind = Magnitude::Kind::kUniformLevel;
+    magnitude.last_level = level;
+    if (level > most || most != 10) magnitude.clip = {0, most};
+    return magnitude;
+  }
+  magnitude.kind = Magnitude::Kind::kLevel;
+  magnitude.level = level;
+  magnitude.deviation = *deviation;
+  magnitude.clip = {0, most};
+  return magnitude;
 }
 
 Document new_document(const std::string& text) {
@@ -163,55 +257,51 @@ Document new_document(const std::string& text) {
 
 Result<Document> rand_augment(const std::string& text, const Sections& sections) {
   Numbers numbers(text, sections);
-  const double level = numbers.get("m", 10), probability = numbers.get("p", 0.5),
-               deviation = numbers.get("mstd", 0), most = numbers.get("mmax", 10);
+  const double probability = numbers.get("p", 0.5), deviation = numbers.get("mstd", 0);
+  const auto level = static_cast<double>(numbers.integer("m", 10));
+  const int64_t mmax = numbers.integer("mmax", 10);
+  const double most = mmax == 0 ? 10 : static_cast<double>(mmax);  // 0 is as good as nothing there
   const int64_t count = numbers.integer("n", 2);
-  const bool increasing = sections.find("inc") != nullptr;
-  numbers.also("inc");
+  const bool increasing = numbers.integer("inc", 0) != 0;
   numbers.also("t");
   if (auto problem = numbers.problem()) return std::unexpected(std::move(*problem));
   if (probability > 1) return bad(text, "a probability is at most 1", "");
   if (count > kMostOperations)
     return bad(text, fmt::format("at most {} operations follow each other", kMostOperations), "");
+  const OperationSet* set = &default_set();
+  bool is_weighted = false;
+  if (const std::string* name = sections.find("t")) {
+    is_weighted = *name == "weights" || *name == "3aw";
+    if (*name == "3aw") set = &three_and_others_set();
+    if (*name == "3a") set = &three_set();
+    if (!is_weighted && *name != "3a")
+      return bad(text, fmt::format("there is no set of operations `{}`", *name),
+                 "there are `tweights`, `t3a` and `t3aw`");
+  }
+  if (is_weighted && count > std::ssize(set->rows))
+    return bad(text, fmt::format("of {} operations with weights none is drawn twice", set->rows.size()),
+               fmt::format("write n{} or less", set->rows.size()));
   Document document = new_document(text);
-  append_default_set(document, increasing, std::max(level, most) > 10);
+  append(document, *set, {increasing || is_weighted || set->always_increasing, most > 10, 0.45});
   Node& policy = document.policy;
   policy.kind = Node::Kind::kChoose;
   policy.least = policy.most = count;
   policy.from_all = true;
-  if (const std::string* set = sections.find("t")) {
-    if (*set != "weights")
-      return bad(text, fmt::format("the operation set `{}` is not here", *set), "only `weights` is");
-    policy.replace = false;
-    for (const Augmentation& entry : document.augmentations) {
-      const std::string& name = entry.name;
-      const double weight = name == "rotate"                                                    ? 3
-                            : name.starts_with("shear")                                         ? 2
-                            : name.starts_with("translate")                                     ? 1
-                            : name == "color" || name == "sharpness" || name == "auto_contrast" ? 0.25
-                                                                                                : 0.05;
-      policy.weights.by_name.emplace_back(name, weight);
-    }
-  }
+  policy.replace = !is_weighted;
+  if (is_weighted)
+    for (const auto& [name, weight] : set->rows) policy.weights.by_name.emplace_back(name, weight);
   policy.each.probability = probability;
-  Magnitude& magnitude = policy.each.magnitude;
-  if (deviation > 100) {
-    magnitude.kind = Magnitude::Kind::kUniformLevel;
-    magnitude.last_level = level;
-    return document;
-  }
-  magnitude.kind = Magnitude::Kind::kLevel;
-  magnitude.level = level;
-  magnitude.deviation = deviation;
-  magnitude.clip = {0, most};
-  return document;
+  // More than 100 stands for levels that are drawn uniformly.
+  policy.each.magnitude = drawn_level(level, deviation > 100 ? std::nullopt : std::optional(deviation), most);
+  return trimmed(document);  // without warps nothing takes their arguments
 }
 
 Result<Document> augmix(const std::string& text, const Sections& sections) {
   Numbers numbers(text, sections);
-  const double level = numbers.get("m", 3), alpha = numbers.get("a", 1), deviation = numbers.get("mstd", -1);
+  const double alpha = numbers.get("a", 1), deviation = numbers.get("mstd", -1);
+  const auto level = static_cast<double>(numbers.integer("m", 3));
   const int64_t width = numbers.integer("w", 3);
-  numbers.get("b", 0);  // another way to compute the same mixture
+  numbers.integer("b", 0);  // another way to compute the same mixture
   const int64_t depth = numbers.integer("d", -1);
   if (auto problem = numbers.problem()) return std::unexpected(std::move(*problem));
   if (width < 1 || width > 16) return bad(text, "a mixture has from 1 to 16 chains", "");
@@ -219,22 +309,13 @@ Result<Document> augmix(const std::string& text, const Sections& sections) {
     return bad(text, fmt::format("at most {} operations follow each other", kMostOperations), "");
   if (alpha <= 0) return bad(text, "alpha is more than 0", "");
   Document document = new_document(text);
-  append_mixing_set(document);
+  append(document, mixing_set(), {true, false, 0.3});
   Node chain;
   chain.kind = Node::Kind::kChoose;
   chain.least = depth > 0 ? depth : 1;
   chain.most = depth > 0 ? depth : 3;
   chain.from_all = true;
-  Magnitude& magnitude = chain.each.magnitude;
-  if (deviation < 0 || deviation > 100) {
-    magnitude.kind = Magnitude::Kind::kUniformLevel;
-    magnitude.last_level = level;
-  } else {
-    magnitude.kind = Magnitude::Kind::kLevel;
-    magnitude.level = level;
-    magnitude.deviation = deviation;
-    magnitude.clip = {0, 10};
-  }
+  chain.each.magnitude = drawn_level(level, deviation < 0 ? std::nullopt : std::optional(deviation), 10);
   document.policy.kind = Node::Kind::kMix;
   document.policy.chains = width;
   document.policy.alpha = alpha;
@@ -242,15 +323,36 @@ Result<Document> augmix(const std::string& text, const Sections& sections) {
   return document;
 }
 
+/// One of three: Solarize of level 5, Desaturate of 10, a blur of any strength.
+Result<Document> three_augment(const std::string& text, double deviation) {
+  if (deviation > 0)
+    return bad(
+        text, "the strength of its blur is drawn below a level that is drawn, which a policy cannot say",
+        fmt::format("leave `mstd` out, or call galatea.auto_aug.timm.transform(\"{}\") in the pipeline",
+                    text));
+  Document document = new_document(text);
+  append(document, three_set(), {});
+  document.policy.kind = Node::Kind::kChoose;
+  for (const auto& [name, level] :
+       {std::pair{"solarize", 5.0}, {"desaturate", 10.0}, {"gaussian_blur", 0.0}}) {
+    Node step;
+    step.kind = Node::Kind::kApply;
+    step.name = name;
+    step.magnitude.kind = level > 0 ? Magnitude::Kind::kLevel : Magnitude::Kind::kUniformLevel;
+    step.magnitude.level = level;
+    step.magnitude.last_level = 10;
+    document.policy.pool.push_back({"", {std::move(step)}, {}});
+  }
+  return trimmed(document);  // without warps nothing takes their arguments
+}
+
 Result<Document> auto_augment(const std::string& text, const Sections& sections) {
   Numbers numbers(text, sections);
   const double deviation = numbers.get("mstd", 0);
   if (auto problem = numbers.problem()) return std::unexpected(std::move(*problem));
-  if (sections.family == "3a")
-    return bad(text, "its operations `desaturate` and `gaussian_blur` are not in the library",
-               "write them in a .dali-dsl file and name it in the policy's `imports`");
+  if (sections.family == "3a") return three_augment(text, deviation);
   Document document = new_document(text);
-  append_default_set(document, false, false);
+  append(document, default_set(), {});
   const bool is_original = sections.family.starts_with("original");
   const bool increasing = sections.family.ends_with("r");
   for (Augmentation& entry : document.augmentations) {
@@ -274,7 +376,7 @@ Result<Document> document_of_timm(const std::string& text) {
   for (const char* name : {"v0", "v0r", "original", "originalr", "3a"})
     if (sections.family == name) return auto_augment(text, sections);
   return bad(text, fmt::format("`{}` is no family of timm's", sections.family),
-             "there are `rand`, `augmix`, `v0`, `v0r`, `original` and `originalr`");
+             "there are `rand`, `augmix`, `v0`, `v0r`, `original`, `originalr` and `3a`");
 }
 
 }  // namespace galatea::policy

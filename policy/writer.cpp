@@ -49,6 +49,10 @@ Json json_of(const std::vector<Extra>& extras) {
   return object;
 }
 
+Json json_bounds(const std::pair<double, double>& bounds) {
+  return Json::array({json_number(bounds.first), json_number(bounds.second)});
+}
+
 Json json_of(const Magnitude& magnitude) {
   using Kind = Magnitude::Kind;
   Json object = Json::object();
@@ -65,14 +69,13 @@ Json json_of(const Magnitude& magnitude) {
       object["level"] = json_number(magnitude.level);
       if (magnitude.max != 10) object["max"] = json_number(magnitude.max);
       if (magnitude.deviation != 0) object["std"] = json_number(magnitude.deviation);
-      if (magnitude.clip)
-        object["clip"] =
-            Json::array({json_number(magnitude.clip->first), json_number(magnitude.clip->second)});
+      if (magnitude.clip) object["clip"] = json_bounds(*magnitude.clip);
       break;
     case Kind::kUniformLevel:
       object["uniform_level"] =
           Json::array({json_number(magnitude.level), json_number(magnitude.last_level)});
       if (magnitude.max != 10) object["max"] = json_number(magnitude.max);
+      if (magnitude.clip) object["clip"] = json_bounds(*magnitude.clip);
       break;
     case Kind::kValue:
       object["value"] = json_number(magnitude.value);

@@ -7,9 +7,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include <fmt/core.h>
-
 #include "base/settings.h"
+#include "tools/say.h"
 
 namespace galatea::tools {
 
@@ -58,7 +57,7 @@ void Reporter::write_stdout(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
   // A reader that has seen enough (`| head`) is no failure.
   if (errno == EPIPE || status_ != kFine) return;
-  fmt::print(stderr, "galatea: cannot write to stdout: {}\n", std::strerror(errno));
+  say("galatea: cannot write to stdout: {}\n", std::strerror(errno));
   raise_status(kWrong);
 }
 

@@ -9,6 +9,7 @@
 #include "tools/explain_levels.h"
 #include "tools/messages.h"
 #include "tools/pipeline_host.h"
+#include "tools/say.h"
 
 namespace galatea::tools {
 namespace {
@@ -33,8 +34,8 @@ int explain_code(const std::string& code, Reporter& reporter) {
     codes.push_back(page.code);
   }
   const auto nearest = closest_match(code, codes);
-  fmt::print(stderr, "galatea: there is no diagnostic {}{}\n", code,
-             nearest ? fmt::format("; did you mean {}?", *nearest) : "");
+  say("galatea: there is no diagnostic {}{}\n", code,
+      nearest ? fmt::format("; did you mean {}?", *nearest) : "");
   return kUsage;
 }
 

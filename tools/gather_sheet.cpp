@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "tools/interrupt.h"
+#include "tools/say.h"
 
 namespace galatea::tools {
 namespace {
@@ -85,7 +86,7 @@ bool gather(const PipelineHost& host, const ir::Graph& graph, const CompileChoic
 
 int finish_sheet(const ContactSheet& sheet, const std::string& path, Reporter& reporter) {
   if (is_interrupted()) {
-    fmt::print(stderr, "galatea: interrupted after {} samples; no sheet was written\n", sheet.rows.size());
+    say("galatea: interrupted after {} samples; no sheet was written\n", sheet.rows.size());
     return kInterrupted;
   }
   auto png = to_png(draw(sheet));

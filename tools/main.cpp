@@ -10,6 +10,7 @@
 #include "base/settings.h"
 #include "tools/command.h"
 #include "tools/interrupt.h"
+#include "tools/say.h"
 
 namespace galatea::tools {
 namespace {
@@ -35,11 +36,11 @@ void add_global_options(CLI::App* app, Global& global) {
 }
 
 int usage_error(const std::string& message, const std::string& help, const CLI::App* app) {
-  fmt::print(stderr, "galatea: {}\n", message);
-  if (!help.empty()) fmt::print(stderr, "  {}\n", help);
+  say("galatea: {}\n", message);
+  if (!help.empty()) say("  {}\n", help);
   std::string path;
   for (; app && app->get_parent(); app = app->get_parent()) path = app->get_name() + " " + path;
-  fmt::print(stderr, "  `galatea {}--help` lists what there is\n", path);
+  say("  `galatea {}--help` lists what there is\n", path);
   return kUsage;
 }
 
@@ -115,11 +116,10 @@ int dispatch(CLI::App& app, const std::vector<Command>& commands, const Global& 
 }
 
 int internal_error(const char* what) {
-  fmt::print(stderr,
-             "galatea: internal error: {}\n"
-             "  This is a mistake in galatea, not in the pipeline. Please report it with the pipeline file,\n"
-             "  the command line, and what `galatea version` prints.\n",
-             what);
+  say("galatea: internal error: {}\n"
+      "  This is a mistake in galatea, not in the pipeline. Please report it with the pipeline file,\n"
+      "  the command line, and what `galatea version` prints.\n",
+      what);
   return kInternalError;
 }
 

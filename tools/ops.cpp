@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "compiler/op/schema.h"
 #include "tools/pipeline_host.h"
+#include "tools/say.h"
 
 namespace galatea::tools {
 namespace {
@@ -144,8 +145,8 @@ int run(const OpsOptions& options, Reporter& reporter) {
     const op::Operator* op = host.registry().find(name);
     if (op == nullptr) {
       auto nearest = closest_match(name, host.registry().public_names());
-      fmt::print(stderr, "galatea: there is no operator `{}`{}\n  `galatea ops` lists all\n", name,
-                 nearest ? fmt::format("; did you mean `{}`?", *nearest) : "");
+      say("galatea: there is no operator `{}`{}\n  `galatea ops` lists all\n", name,
+          nearest ? fmt::format("; did you mean `{}`?", *nearest) : "");
       return kUsage;
     }
     chosen = {op};

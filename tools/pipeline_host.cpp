@@ -14,6 +14,7 @@
 #include "stdlib_ops/native/register_natives.h"
 #include "stdlib_ops/register_all.h"
 #include "tools/messages.h"
+#include "tools/say.h"
 
 namespace galatea::tools {
 namespace {
@@ -69,9 +70,8 @@ std::optional<dsl::PolicyText> policy_text(const std::string& name, Reporter& re
 /// GALATEA_LOG: one line a kernel.
 void log_kernels(const CompileReport& report) {
   for (const KernelReport& kernel : report.kernels) {
-    fmt::print(stderr, "kernel {} {:016x} fuses {} {} in {:.1f} ms\n", kernel.name,
-               kernel::hash_of(kernel.kernel), fmt::join(kernel.operators, ","),
-               kernel.from_cache ? "cached" : "compiled", 1e3 * kernel.seconds);
+    say("kernel {} {:016x} fuses {} {} in {:.1f} ms\n", kernel.name, kernel::hash_of(kernel.kernel),
+        fmt::join(kernel.operators, ","), kernel.from_cache ? "cached" : "compiled", 1e3 * kernel.seconds);
   }
 }
 

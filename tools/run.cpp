@@ -11,6 +11,7 @@
 #include "tools/process_clock.h"
 #include "tools/progress.h"
 #include "tools/save.h"
+#include "tools/say.h"
 #include "tools/summary.h"
 
 namespace galatea::tools {
@@ -185,7 +186,7 @@ int run(RunOptions options, Reporter& reporter) {
   session.reset();
   if (trace != nullptr) write_trace(options.trace, *trace, reporter);
   if (done.stopped == "interrupted") {
-    fmt::print(stderr, "galatea: interrupted after {} samples in {} batches\n", done.samples, done.batches);
+    say("galatea: interrupted after {} samples in {} batches\n", done.samples, done.batches);
   }
   if (options.stats == "json") reporter.print(summary_json(summary));
   if (options.stats == "text") reporter.print(summary_text(summary));
@@ -211,7 +212,8 @@ Command add_run(CLI::App& parent) {
              {"DIR", "",
               "write output k of every sample as DIR/out<k>/NNNNNN.npy, with --policies what depends on them "
               "as DIR/POLICY/out<k>/NNNNNN.npy",
-              "--save out"});
+              "--save out"})
+      .not_empty();
   add_option(
       app, "--format", options->format,
       {"npy|png|jpg", "npy",
@@ -221,7 +223,8 @@ Command add_run(CLI::App& parent) {
              {"text|json", "", "end with a summary on stdout", "--stats json"})
       .one_of({"text", "json"});
   add_option(app, "--trace", options->trace,
-             {"FILE", "", "write a Chrome trace (chrome://tracing, Perfetto)", "--trace run.json"});
+             {"FILE", "", "write a Chrome trace (chrome://tracing, Perfetto)", "--trace run.json"})
+      .not_empty();
   add_option(
       app, "--cuda-graphs", options->cuda_graphs,
       {"on|off", "on", "on a GPU: what comes again goes to the driver as one graph", "--cuda-graphs off"})

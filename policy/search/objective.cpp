@@ -23,6 +23,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kKeptOutput = 64 << 10;
+constexpr const char* kBlanks = " \t\r\n";
 
 double seconds_since(Clock::time_point began) {
   return std::chrono::duration<double>(Clock::now() - began).count();
@@ -82,7 +83,6 @@ std::string command_for(const std::string& objective, const TrialWords& words) {
 }
 
 std::vector<double> last_numbers(const std::string& output, size_t count) {
-  constexpr const char* kBlanks = " \t\r\n";
   std::vector<double> numbers;
   std::string_view rest = output;
   while (numbers.size() < count) {
@@ -96,6 +96,42 @@ std::vector<double> last_numbers(const std::string& output, size_t count) {
   }
   std::reverse(numbers.begin(), numbers.end());
   return numbers;
+}
+
+std::string why_no_scores(const std::string& output, size_t count) {
+  constexpr size_t kShown = 60;
+  const size_t last = output.find_last_not_of(kBlanks);
+  if (last == std::string::npos) return "it printed nothing on its stdout";
+  if (count > 1) return "its last lines of output are no numbers";
+  std::string line = output.substr(0, last + 1);
+  line.erase(0, line.find_last_of('\n') + 1);
+  line.erase(0, std::min(line.find_first_not_of(kBlanks), line.size()));
+  if (line.size() > kShown) {
+    size_t end = kShown;
+    while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0) == 0x80) --end;  // whole characters
+    line = line.substr(0, end) + "…";
+  }
+  for (char& c : line)
+    if (static_cast<unsigned char>(c) < ' ' || c == 0x7F) c = ' ';
+  return "its last line of output is no number: " + line;
+}
+
+const std::vector<std::string>& objective_words() {
+  static const std::vector<std::string> words = {"policy", "policies", "trial", "budget",
+                                                 "step",   "state",    "parent"};
+  return words;
+}
+
+std::vector<std::string> strange_words(const std::string& objective) {
+  std::vector<std::string> strange;
+  for (size_t open = 0; (open = objective.find('{', open)) != std::string::npos; ++open) {
+    const size_t close = objective.find_first_not_of("abcdefghijklmnopqrstuvwxyz_", open + 1);
+    if (close == std::string::npos || objective[close] != '}' || close == open + 1) continue;
+    if (open > 0 && objective[open - 1] == '$') continue;  // the shell's
+    const std::string word = objective.substr(open + 1, close - open - 1);
+    if (std::ranges::find(objective_words(), word) == objective_words().end()) strange.push_back(word);
+  }
+  return strange;
 }
 
 Commands::~Commands() {
@@ -222,9 +258,7 @@ Outcome Commands::outcome_of(Child& child, int status) {
     outcome.reason = fmt::format("it ended with status {}", WEXITSTATUS(status));
   } else {
     outcome.scores = last_numbers(child.text, child.call.scores);
-    if (outcome.scores.empty())
-      outcome.reason = child.call.scores == 1 ? "its last line of output is no number"
-                                              : "its last lines of output are no numbers";
+    if (outcome.scores.empty()) outcome.reason = why_no_scores(child.text, child.call.scores);
   }
   return outcome;
 }

@@ -77,6 +77,12 @@ struct TrialWords {
 std::string command_for(const std::string& objective, const TrialWords& words);
 /// Does the command name this word?
 bool names_word(const std::string& objective, const std::string& word);
+/// Words in braces that stand for nothing: what the shell or a program means by braces, or mistakes.
+std::vector<std::string> strange_words(const std::string& objective);
+/// The words that stand for something.
+const std::vector<std::string>& objective_words();
+/// Why an output has no scores, in words.
+std::string why_no_scores(const std::string& output, size_t count);
 /// The numbers that the last `count` lines that are not blank consist of; none: they are something else.
 std::vector<double> last_numbers(const std::string& output, size_t count);
 

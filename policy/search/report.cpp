@@ -168,7 +168,8 @@ class Page {
           "<td class=\"n\">{:.1f}</td>",
           place, trial.number, trial.score, trial.seconds);
       for (size_t g = 0; g < space_.genes().size(); ++g)
-        out_ += fmt::format("<td class=\"n\">{}</td>", value_text(space_.genes()[g], trial.point[g]));
+        out_ +=
+            fmt::format("<td class=\"n\">{}</td>", escaped(value_text(space_.genes()[g], trial.point[g])));
       out_ += "</tr>\n";
     }
     out_ += "</table>\n</div>\n";
@@ -209,7 +210,7 @@ class Page {
 }  // namespace
 
 std::string value_text(const Gene& gene, double value) {
-  return gene.kind == Gene::Kind::kChoice ? fmt::format("choice {:.0f}", value) : number_text(value);
+  return gene.kind == Gene::Kind::kChoice ? gene.choices.at(static_cast<size_t>(value)) : number_text(value);
 }
 
 std::string html_report(const Space& space, const std::vector<Trial>& trials, const ReportText& text) {

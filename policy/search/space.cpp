@@ -13,6 +13,17 @@ namespace {
 
 using Kind = JsonValue::Kind;
 
+/// A number or a word; what is longer goes by its place.
+std::string choice_text(const JsonValue& value, size_t place) {
+  constexpr size_t kShown = 40;
+  const bool is_word = value.kind == Kind::kString && !value.text.empty() && value.text.size() <= kShown &&
+                       std::ranges::all_of(value.text, [](char c) { return c >= ' ' && c <= '~'; });
+  if (is_word) return value.text;
+  const bool is_long =
+      value.kind == Kind::kString || value.kind == Kind::kArray || value.kind == Kind::kObject;
+  return is_long ? fmt::format("choice {}", place) : describe(value);
+}
+
 bool is_gene(const JsonValue& value) {
   return value.kind == Kind::kObject && value.members.size() == 1 && value.members[0].key.starts_with("$");
 }
@@ -55,6 +66,7 @@ class Finder {
                       "list all that there is to choose from in one");
       }
       gene.high = static_cast<double>(items.size() - 1);
+      for (size_t i = 0; i < items.size(); ++i) gene.choices.push_back(choice_text(items[i], i));
     } else if (member.key == "$int" || member.key == "$float") {
       gene.kind = member.key == "$int" ? Gene::Kind::kInteger : Gene::Kind::kNumber;
       const Kind wanted = Kind::kInteger;

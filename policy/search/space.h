@@ -18,6 +18,7 @@ struct Gene {
   Kind kind = Kind::kChoice;
   std::string path;          ///< "policy.each.mag.bin"
   double low = 0, high = 0;  ///< both inclusive; of a choice: indices
+  std::vector<std::string> choices;  ///< as people read them
   Span span;
 
   /// How many values there are; 0: any number between two.

@@ -94,6 +94,11 @@ def torchvision_tables():
     return {"SPACES": out, "POLICIES": policies}
 
 
+def deviation(op):
+    """1e9 where levels are drawn uniformly."""
+    return 1e9 if op.magnitude_std == float("inf") else op.magnitude_std
+
+
 def timm_tables():
     for name in [name for name in sys.modules if name.startswith("torch")]:
         del sys.modules[name]
@@ -117,12 +122,18 @@ def timm_tables():
     sets = {"default": module._RAND_TRANSFORMS, "inc": module._RAND_INCREASING_TRANSFORMS, "3a": module._RAND_3A, "augmix": module._AUGMIX_TRANSFORMS}
     weights = {"weights": module._RAND_WEIGHTED_0, "3aw": module._RAND_WEIGHTED_3A}
     configs = {}
-    for text in ("rand-m9-mstd0.5-inc1", "rand-m9-n3-mstd0.5", "rand-mstd1-tweights", "rand-m15-mmax20-p1.0", "rand-m7-mstd101-inc1", "rand-t3a-n1", "rand"):
+    for text in ("rand-m9-mstd0.5-inc1", "rand-m9-n3-mstd0.5", "rand-mstd1-tweights", "rand-m15-mmax20-p1.0", "rand-m7-mstd101-inc1", "rand-t3a-n1", "rand",
+                 "rand-m9-inc0", "rand-m5-n3-t3aw", "rand-m12-mmax12-inc1", "rand-m15-mstd101", "rand-m9-mmax0", "rand-m4-tweights-inc0"):
         made = module.rand_augment_transform(text)
         op = made.ops[0]
-        std = 1e9 if op.magnitude_std == float("inf") else op.magnitude_std
-        configs[text] = (made.num_layers, op.prob, op.magnitude, std, op.magnitude_max, [o.name for o in made.ops])
-    return {"LEVELS": levels, "POSITIVE": positive, "NEGATIVE": negative, "POLICIES": policies, "SETS": sets, "WEIGHTS": weights, "CONFIGS": configs}
+        # No greatest level is as good as 0 to timm.
+        configs[text] = (made.num_layers, op.prob, op.magnitude, deviation(op), op.magnitude_max or None, [o.name for o in made.ops])
+    mixes = {}
+    for text in ("augmix", "augmix-m5-w4-d2", "augmix-m3-w3-a0.5-b1", "augmix-m5-mstd1", "augmix-m5-mstd200", "augmix-m12-mstd0"):
+        made = module.augment_and_mix_transform(text)
+        op = made.ops[0]
+        mixes[text] = (made.width, made.depth, made.alpha, op.magnitude, deviation(op))
+    return {"LEVELS": levels, "POSITIVE": positive, "NEGATIVE": negative, "POLICIES": policies, "SETS": sets, "WEIGHTS": weights, "CONFIGS": configs, "MIXES": mixes}
 
 
 def text(value):

@@ -94,7 +94,8 @@ TEST(PolicyReader, MistakesInJsonAreNamed) {
       {"{'a': 1}", "G1001 at 1:2: this is not JSON: strings stand in double quotes\n"},
       {"{\"a\": 1 // one\n}", "G1001 at 1:9: this is not JSON: it has no comments\n"},
       {"{\"a\": [1, 2", "G1001 at 1:12: this is not JSON: it ends too early\n"},
-      {"", "G1001 at 1:1: this is not JSON: it ends too early\n"},
+      {"", "G1001 at 1:1: this is not JSON: it is empty\n"},
+      {" \n\n", "G1001 at 3:1: this is not JSON: it is empty\n"},
   };
   for (const auto& [text, expected] : cases) EXPECT_EQ(report(text), expected) << text;
   EXPECT_TRUE(report("{} {}").starts_with("G1001 at 1:4")) << report("{} {}");
@@ -198,6 +199,20 @@ TEST(PolicyReader, WhatDoesNotFitIsRefusedInItsPlace) {
       {"\"rotate\": {\"range\": [0, 1e31]}", "G1007 at 3:25: a range is at most 1e+30, found 1e+31\n"},
       {"\"rotate\": {\"range\": [0, 30], \"extras\": {\"fil_value\": 1}}",
        "G1009 at 3:41: there is no argument `fil_value`\n"},
+      {"\"rotate\": {\"range\": [0, 30], \"extras\": {\"fill_value\": \"red\"}}",
+       "G1006 at 3:41: `fill_value` is a number, a list of numbers, one for each channel, or null, which "
+       "repeats "
+       "the edge, found \"red\"\n"},
+      {"\"rotate\": {\"range\": [0, 30], \"extras\": {\"rotate_keep_size\": 1}}",
+       "G1006 at 3:41: `rotate_keep_size` is true or false, found 1\n"},
+      {"\"rotate\": {\"range\": [0, 30], \"extras\": {\"interp_type\": \"bilinear\"}}",
+       "G1009 at 3:41: there is no interpolation `bilinear`\n"},
+      {"\"rotate\": {\"range\": [0, 30], \"extras\": {\"interp_type\": \"random:linear,\"}}",
+       "G1009 at 3:41: there is no interpolation ``\n"},
+      {"\"solarize_add\": {\"range\": [0, 400]}",
+       "G1007 at 3:1: what `solarize_add` adds to a byte is from 0 to 255, found 400\n"},
+      {"\"solarize_add\": {\"range\": [0, 110], \"negate\": true}",
+       "G1012 at 3:1: `solarize_add` only adds: its magnitude has no sign\n"},
       {"\"1\": {}",
        "G1006 at 3:1: the name of an augmentation is letters, digits and _, and begins with no digit, "
        "found \"1\"\n"},

@@ -60,6 +60,13 @@ TEST_F(PolicySearch, SpacesHaveGenesInTheOrderOfTheText) {
   EXPECT_EQ(space_->genes()[0].path, "augmentations.rotate.range[1]");
   EXPECT_EQ(space_->genes()[1].path, "policy.seq[0][0]");
   EXPECT_EQ(space_->genes()[2].path, "policy.seq[1].mag.bin");
+  EXPECT_EQ(space_->genes()[1].choices, (std::vector<std::string>{"equalize", "invert"}));
+  const auto mixed = read_space(R"({"format": "augment-policy", "version": 1, "augmentations": {"invert": {}},
+    "policy": ["invert", {"$choice": [0.5, 1]}, {"$choice": [null, 3, [1, 2], "a\u001b", ""]}]})");
+  ASSERT_TRUE(mixed.space) << mixed.report;
+  EXPECT_EQ(mixed.space->genes()[0].choices, (std::vector<std::string>{"0.5", "1"}));
+  EXPECT_EQ(mixed.space->genes()[1].choices,
+            (std::vector<std::string>{"null", "3", "choice 2", "choice 3", "choice 4"}));
   const ReadResult read = read_policy_tree(space_->at({42.5, 1, 7}));
   ASSERT_TRUE(read.document);
   EXPECT_EQ(read.document->augmentations[0].range, std::pair(0.0, 42.5));
@@ -208,6 +215,22 @@ TEST_F(PolicySearch, CommandsAreScoredByTheirLastLines) {
     EXPECT_EQ(last_numbers(text, 2), Numbers{}) << text;
 }
 
+TEST_F(PolicySearch, WhatIsNoScoreIsShown) {
+  EXPECT_EQ(why_no_scores(" \n\n", 1), "it printed nothing on its stdout");
+  EXPECT_EQ(why_no_scores("0.5\n  nan\t\n\n", 1), "its last line of output is no number: nan");
+  EXPECT_EQ(why_no_scores("a\x1b[0m", 1), "its last line of output is no number: a [0m");
+  EXPECT_EQ(why_no_scores(std::string(59, 'a') + "\u00e9" + std::string(9, 'b'), 1),
+            "its last line of output is no number: " + std::string(59, 'a') + "…");
+  EXPECT_EQ(why_no_scores("1", 2), "its last lines of output are no numbers");
+}
+
+TEST_F(PolicySearch, WordsInBracesThatStandForNothing) {
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(strange_words("x {policy} {state} {parent} {policies} {trial} {budget} {step}"), Words{});
+  EXPECT_EQ(strange_words("x {polcy} ${policy_x} {} { a } {a"), Words{"polcy"});
+  EXPECT_EQ(strange_words("awk '{print}' {{steps}}"), (Words{"print", "steps"}));
+}
+
 TEST_F(PolicySearch, CommandsAreToldByWordsAndByTheEnvironment) {
   const TrialWords words = {{{"policy", {"a b'c.json"}}, {"parent", {""}}, {"budget", {"{policy}"}}}};
   const std::string exports =
@@ -239,7 +262,7 @@ TEST_F(PolicySearch, FailuresAreRecorded) {
   for (const Trial& trial : journal->ended()) reasons[trial.number] = trial.failed ? trial.reason : "fine";
   EXPECT_EQ(reasons, (std::map<int64_t, std::string>{{0, "fine"},
                                                      {1, "it ended with status 3"},
-                                                     {2, "its last line of output is no number"},
+                                                     {2, "its last line of output is no number: one"},
                                                      {3, "it ran longer than 5 seconds"},
                                                      {4, "it was ended by signal 9"}}));
 }
@@ -333,7 +356,7 @@ TEST_F(PolicySearch, WhatFailsTogetherIsTriedAlone) {
   // What calls of several do, and what the trial 2 does alone.
   for (const auto& [of_several, of_one, reason] :
        {Case{"exit 3", "exit 3", "it ended with status 3"},
-        {"echo 1", "echo none; exit", "its last line of output is no number"},
+        {"echo 1", "echo none; exit", "its last line of output is no number: none"},
         {"sleep 60", "sleep 60", "it ran longer than 5 seconds"}}) {
     fs::remove(folder_ / "journal");
     const std::string objective = std::string("set {policies}; [ $# = 1 ] || { ") + of_several +

@@ -83,6 +83,51 @@ TEST_F(PolicyCommand, MistakesHavePlacesInTheDocument) {
   EXPECT_EQ(diagnostics[0]["end_column"], 27);
 }
 
+TEST_F(PolicyCommand, ValidateReadsWhatIsImported) {
+  auto imports = [&](const std::string& file, const std::string& row) {
+    std::ofstream(path("mine.json")) << "{\"format\": \"augment-policy\", \"version\": 1, \"imports\": [\"" +
+                                            file + "\"],\n\"augmentations\": {" + row +
+                                            "},\n\"policy\": [\"own\", 1, 3]}\n";
+    return policy({"validate", path("mine.json")});
+  };
+  const std::string row = "\"own\": {\"range\": [0.5, 1.5]}";
+  std::ofstream(path("good.dali-dsl")) << "from galatea import fn\n\n\ndef own(data, m):\n"
+                                          "    return fn.brightness(data, brightness=m)\n\n\n"
+                                          "def strong(data, m, strength):\n"
+                                          "    return fn.brightness(data, brightness=m * strength)\n";
+  std::ofstream(path("open.dali-dsl")) << "def own(data, m:\n    return data\n";
+  std::ofstream(path("circle.dali-dsl")) << "from .other import x\n\n\ndef own(data, m):\n    return data\n";
+  std::ofstream(path("other.dali-dsl")) << "from .circle import own\n\nx = 1\n";
+  std::ofstream(path("wrong.dali-dsl")) << "from galatea import fn\n\n\ndef own(data, m):\n"
+                                           "    return fn.brightness(data, brigthness=m)\n";
+  const Outcome good = imports("good.dali-dsl", row);
+  EXPECT_EQ(good.status, 0) << good.err;
+  EXPECT_EQ(good.out, path("mine.json") + ": fine\n");
+  // What the call in the pipeline has to give is not missed.
+  EXPECT_EQ(imports("good.dali-dsl", "\"own\": {\"op\": \"strong\", \"range\": [0, 1]}").status, 0);
+  const std::pair<Outcome, const char*> wrong[] = {
+      {imports("open.dali-dsl", row), "open.dali-dsl:1:8"},
+      {imports("circle.dali-dsl", row), "files import each other: circle.dali-dsl"},
+      {imports("wrong.dali-dsl", row), "brigthness"},
+      {imports("good.dali-dsl", "\"own\": {\"op\": \"ours\", \"range\": [0, 1]}"),
+       "there is no operation `ours`"},
+      {imports("good.dali-dsl", "\"own\": {\"range\": [0, 1], \"param\": \"none\"}"),
+       "there is no parameter function `none`"},
+  };
+  // A pipeline needs `--limit steps=…` for so many; the policy is right.
+  std::string steps = R"(["own", 1, 3])";
+  for (int i = 0; i < 3000; ++i) steps += R"(, ["own", 1, 3])";
+  std::ofstream(path("long.json")) << R"({"format": "augment-policy", "version": 1, "augmentations": {"own":
+    {"op": "rotate", "range": [0, 30]}}, "policy": {"seq": [)"
+                                   << steps << "]}}";
+  EXPECT_EQ(policy({"validate", path("long.json")}).status, 0);
+  for (const auto& [o, words] : wrong) {
+    EXPECT_EQ(o.status, 1) << words;
+    EXPECT_EQ(o.out, path("mine.json") + ": wrong\n") << words;
+    EXPECT_TRUE(contains(o.err, words)) << o.err;
+  }
+}
+
 TEST_F(PolicyCommand, ShowListSchemaAndDiffAreDataToo) {
   EXPECT_EQ(parse_json(policy({"show", "rand-m9", "--json"}).out)["augmentations"].size(), 15u);
   EXPECT_GE(parse_json(policy({"list", "--json"}).out)["operations"].size(), 18u);

@@ -1,5 +1,6 @@
 // `galatea policy search` and `score`: killed and started again, strategies that keep states, what comes out.
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <future>
@@ -297,6 +298,30 @@ TEST_F(PolicySearchCommand, OptionsThatDoNotGoTogetherAreRefused) {
   EXPECT_EQ(search("x", {"--strategy", "hill"}).status, 2);
   EXPECT_EQ(search("x", {"--population", "1"}).status, 2);
   EXPECT_EQ(search("x", {"--eta", "1"}).status, 2);
+}
+
+TEST_F(PolicySearchCommand, AMistypedWordAndAMissingFolderAreSaidAtOnce) {
+  const Outcome word = search("x {polcy}");
+  EXPECT_EQ(word.status, 1);
+  EXPECT_TRUE(contains(word.err, "error[G1020]: the objective names `{polcy}`, which stands for nothing"))
+      << word.err;
+  EXPECT_TRUE(contains(word.err, "did you mean `policy`?")) << word.err;
+  const Outcome folder = policy({"search", path("space.json"), "--proxy", path("nowhere")});
+  EXPECT_EQ(folder.status, 1);
+  EXPECT_TRUE(contains(folder.err, "which is no folder")) << folder.err;
+  EXPECT_FALSE(fs::exists(path("space-search")));
+  // Braces that the shell and awk have a use for.
+  const Outcome awk = search("x=1; echo ${x} | awk '{print}' #", {"--trials", "2"});
+  EXPECT_EQ(awk.status, 0) << awk.err;
+}
+
+TEST_F(PolicySearchCommand, GoesOnWhereNobodyReadsWhatItSays) {
+  const std::string command = std::string(GALATEA_BINARY_DIR) + "/bin/galatea policy search '" +
+                              path("space.json") + "' --objective 'echo 1 #' --trials 5 --folder '" +
+                              path("run") + "' > '" + path("found.txt") + "' 2> /dev/full";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  EXPECT_EQ(lines_of(read_file(path("run/journal.jsonl"))), 1U + 2 * 5);
+  EXPECT_TRUE(contains(read_file(path("found.txt")), "5 trials, 0 failed")) << read_file(path("found.txt"));
 }
 
 TEST_F(PolicySearchCommand, JobsThatStayIdleAreSaid) {

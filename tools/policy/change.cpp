@@ -1,8 +1,6 @@
 // galatea policy convert, diff and mutate: making policies from policies.
 #include <memory>
 
-#include <fmt/core.h>
-
 #include "base/json.h"
 #include "dsl/formatter/formatter.h"
 #include "policy/difference.h"
@@ -11,6 +9,7 @@
 #include "policy/spelling.h"
 #include "policy/writer.h"
 #include "tools/policy/policy_tools.h"
+#include "tools/say.h"
 
 namespace galatea::tools {
 namespace {
@@ -88,7 +87,7 @@ int mutate(const MutateOptions& options, Reporter& reporter) {
   if (!document) return reporter.status();
   const policy::Mutation mutation = policy::mutate(*document, options.seed, options.changes);
   for (const std::string& change : mutation.changes)
-    if (!reporter.json()) fmt::print(stderr, "{}\n", change);
+    if (!reporter.json()) say("{}\n", change);
   write_result(options.output, policy::to_json(mutation.document), reporter);
   return reporter.status();
 }

@@ -1,4 +1,5 @@
 // galatea policy schema, list, show and validate: looking at policies.
+#include <filesystem>
 #include <memory>
 
 #include <fmt/core.h>
@@ -9,6 +10,7 @@
 #include "policy/spelling.h"
 #include "policy/table.h"
 #include "policy/writer.h"
+#include "tools/policy/over_pictures.h"
 #include "tools/policy/policy_tools.h"
 
 namespace galatea::tools {
@@ -63,9 +65,13 @@ int show(const ShowOptions& options, Reporter& reporter) {
 
 int validate(const std::vector<std::string>& files, Reporter& reporter) {
   std::string text;
+  const PipelineHost host;
   for (const std::string& file : files) {
-    const auto document = load_policy(file, reporter);
-    text += fmt::format("{}: {}\n", file, document ? "fine" : "wrong");
+    bool is_fine = load_policy(file, reporter).has_value();
+    // A spelling has no imports, and operations of the library only.
+    std::error_code error;
+    if (is_fine && std::filesystem::exists(file, error)) is_fine = check_in_pipeline(host, file, reporter);
+    text += fmt::format("{}: {}\n", file, is_fine ? "fine" : "wrong");
   }
   if (!reporter.json()) reporter.print(text);
   return reporter.status();
@@ -109,7 +115,7 @@ Command add_policy_show(CLI::App& parent) {
 
 Command add_policy_validate(CLI::App& parent) {
   auto files = std::make_shared<std::vector<std::string>>();
-  CLI::App* app = add_subcommand(parent, "validate", "Checks policy files");
+  CLI::App* app = add_subcommand(parent, "validate", "Checks policy files, and what they import");
   add_option(app, "policies", *files, {"POLICY...", "", "JSON files or spellings", "policy.json"}).required();
   return {app, [files](Reporter& reporter) { return validate(*files, reporter); }};
 }

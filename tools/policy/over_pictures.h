@@ -51,6 +51,10 @@ StagedPictures stage_several_over_pictures(const PipelineHost& host,
                                            const std::vector<dsl::PolicyText>& policies,
                                            const Pictures& pictures, const std::string& columns,
                                            Reporter& reporter);
+/// Can pipelines apply the policy of a file? Its imports are read, its operations called; what is wrong is
+/// reported. What a pipeline's call of the policy has to give is not missed, and bounds that its options
+/// raise are not kept.
+bool check_in_pipeline(const PipelineHost& host, const std::string& policy, Reporter& reporter);
 /// A string in the language.
 std::string language_text(const std::string& text);
 

@@ -2,9 +2,8 @@
 #include <memory>
 #include <vector>
 
-#include <fmt/core.h>
-
 #include "tools/policy/policy_tools.h"
+#include "tools/say.h"
 
 namespace galatea::tools {
 
@@ -20,7 +19,7 @@ Command add_policy(CLI::App& parent) {
   return {app, [app, commands](Reporter& reporter) {
             for (const Command& command : *commands)
               if (is_named(command.app)) return command.run(reporter);
-            fmt::print(stderr, "{}", help_of(app));
+            say("{}", help_of(app));
             return static_cast<int>(kUsage);
           }};
 }

@@ -13,6 +13,7 @@
 #include "tools/messages.h"
 #include "tools/policy/over_pictures.h"
 #include "tools/policy/policy_tools.h"
+#include "tools/say.h"
 
 namespace galatea::tools {
 namespace {
@@ -122,7 +123,7 @@ int score(const ScoreOptions& options, Reporter& reporter) {
   if (graph == nullptr || !gather_features(host, *graph, options, features, samples, reporter))
     return reporter.status();
   if (is_interrupted()) {
-    fmt::print(stderr, "galatea: interrupted after {} samples\n", samples[0].size());
+    say("galatea: interrupted after {} samples\n", samples[0].size());
     return kInterrupted;
   }
   GALATEA_CHECK(!samples[0].empty(), "a reader without files is refused");

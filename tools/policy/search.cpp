@@ -16,6 +16,7 @@
 #include "tools/interrupt.h"
 #include "tools/policy/policy_tools.h"
 #include "tools/policy/search_result.h"
+#include "tools/say.h"
 
 namespace galatea::tools {
 namespace {
@@ -51,6 +52,13 @@ void check(const SearchCommandOptions& options, Reporter& reporter) {
   if (options.search.objective.empty() == options.proxy.empty())
     refuse(options.proxy.empty() ? "nothing says how good a policy is" : "there are two objectives",
            "give `--objective COMMAND` or `--proxy FOLDER`");
+  for (const std::string& word : policy::strange_words(options.search.objective))
+    if (const std::string help = policy::did_you_mean(word, policy::objective_words()); !help.empty())
+      refuse("the objective names `{" + word + "}`, which stands for nothing", help);
+  std::error_code error;
+  if (!options.proxy.empty() && !fs::is_directory(options.proxy, error))
+    refuse("`--proxy` names `" + options.proxy + "`, which is no folder",
+           "name a folder that holds a folder of pictures for each class");
   if (names("budget") && !strategy.has_budgets())
     refuse("the objective names `{budget}`, but trials" + by + " have none", "use `--strategy halving`");
   if (names("step") && !strategy.has_steps())
@@ -166,7 +174,7 @@ std::optional<policy::Journal> open_journal(const std::string& space_text,
                     options.search.folder, journal->cut_off()),
         "nothing needs doing: what it was about is done again", reporter);
   if (!journal->ended().empty())
-    fmt::print(stderr, "goes on after {} trials of {}\n", journal->ended().size(), options.search.folder);
+    say("goes on after {} trials of {}\n", journal->ended().size(), options.search.folder);
   return std::move(*journal);
 }
 
@@ -222,7 +230,7 @@ int search(SearchCommandOptions options, Reporter& reporter) {
   }
   write_results(*space, *journal, options, reporter);
   if (is_interrupted()) {
-    fmt::print(stderr, "galatea: interrupted; the same command goes on where this one stopped\n");
+    say("galatea: interrupted; the same command goes on where this one stopped\n");
     return kInterrupted;
   }
   if (policy::ranking(journal->ended(), false).empty()) {

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "policy/search/report.h"
+#include "tools/say.h"
 
 namespace galatea::tools {
 namespace {
@@ -88,10 +89,9 @@ void SearchProgress::ended(const Trial& trial) {
   if (is_terminal_ && !trial.failed) return;
   bar_.clear();
   const auto ranked = policy::ranking(journal_.ended(), minimize_);
-  fmt::print(stderr, "trial {}: {} ({:.1f} s); {} of {}{}\n", trial.number,
-             trial.failed ? "failed: " + trial.reason : fmt::format("{:.6g}", trial.score), trial.seconds,
-             journal_.ended().size(), trials_,
-             ranked.empty() ? "" : fmt::format(", best {:.6g}", ranked[0].score));
+  say("trial {}: {} ({:.1f} s); {} of {}{}\n", trial.number,
+      trial.failed ? "failed: " + trial.reason : fmt::format("{:.6g}", trial.score), trial.seconds,
+      journal_.ended().size(), trials_, ranked.empty() ? "" : fmt::format(", best {:.6g}", ranked[0].score));
 }
 
 void SearchProgress::running(size_t count) {
