@@ -56,7 +56,8 @@ const std::vector<Setting>& all_settings() {
       {"GALATEA_CXX", "text", "c++", "the C++ compiler that `--backend cuda-shim` calls",
        "GALATEA_CXX=clang++-19"},
       {"GALATEA_CUDA_LIBRARY_PATH", "path", "",
-       "a folder to look in first for the CUDA driver, NVRTC and nvJPEG; empty: the system's places",
+       "a folder to look in first for the CUDA driver, NVRTC, nvJitLink and nvJPEG; empty: the system's "
+       "places",
        "GALATEA_CUDA_LIBRARY_PATH=/usr/local/cuda/lib64"},
       {"CUDA_HOME", "path", "", "the folder of the CUDA toolkit; empty: /usr/local/cuda",
        "CUDA_HOME=/opt/cuda"},

@@ -7,6 +7,7 @@
 
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/nvjpeg.h"
+#include "runtime/messages.h"
 
 namespace galatea {
 
@@ -31,7 +32,8 @@ Result<GpuChoice> open_gpu(int number, GpuPurpose purpose, const codegen::CacheO
   GpuChoice out;
   out.target = GpuTarget{.number = number};
   if (purpose == GpuPurpose::kLook) return out;
-  GALATEA_ASSIGN(std::shared_ptr<const codegen::Nvrtc> nvrtc, codegen::Nvrtc::open());
+  codegen::KernelCache kept(cache);
+  GALATEA_ASSIGN(codegen::NvrtcOnDemand nvrtc, codegen::NvrtcOnDemand::find(kept));
   out.compiler = std::make_shared<codegen::DeviceCompiler>(std::move(nvrtc), device.architecture, cache);
   out.target->compiler = out.compiler.get();
   return out;
@@ -55,10 +57,12 @@ Result<GpuChoice> choose_gpu(const std::string& device, GpuPurpose purpose,
   Result<GpuChoice> found = open_gpu(0, purpose, cache);
   if (found) return found;
   GpuChoice none;
-  // No driver, or no device: the usual case, of which nobody has to be told.
   const auto driver = Driver::open();
   if (driver && !(*driver)->devices().empty())
     none.note = "a GPU is here, and the pipeline runs on the CPU: " + found.error().message();
+  // No driver, or no device: the usual case, of which nobody has to be told.
+  if (!driver && driver.error().diagnostics.front().code != runtime::message::kNoCudaDriver.code)
+    none.note = "the pipeline runs on the CPU: " + driver.error().message();
   return none;
 }
 

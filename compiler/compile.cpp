@@ -70,7 +70,7 @@ class Compilation {
     }
     auto program = std::make_shared<runtime::Program>();
     set_options(*graph, *program);
-    GALATEA_ASSIGN(Planned planned, make_plan(place(std::move(graph), mapping), *program));
+    GALATEA_ASSIGN(Planned planned, make_plan(*graph, mapping, *program));
     GALATEA_TRY(make_code(*program));
     {
       TraceScope scope(options_.trace, "emit program", "compile");
@@ -96,21 +96,27 @@ class Compilation {
     plan::DeviceBranches branches;
   };
 
-  plan::SamplePlan sample_plan(const Planned& planned) const {
-    return {planned.groups,    planned.kernels,
-            planned.placement, planned.residence,
-            planned.branches,  options_.gpu ? options_.gpu->selectors : plan::SelectorForm()};
+  /// Without operators there is nothing to store results of arms with (a graph that is compiled as it is).
+  plan::SelectorForm selectors() const {
+    if (!options_.gpu) return plan::SelectorForm();
+    return options_.registry ? options_.gpu->selectors : plan::SelectorForm::kWait;
   }
 
-  Planned place(std::unique_ptr<ir::Graph> graph, const passes::DeviceMapping& mapping) const {
+  plan::SamplePlan sample_plan(const Planned& planned) const {
+    return {planned.groups,    planned.kernels,  planned.placement,
+            planned.residence, planned.branches, selectors()};
+  }
+
+  Planned place(const ir::Graph& graph, const passes::DeviceMapping& mapping,
+                const plan::WaitingBranches& waiting) const {
     Planned out;
     TraceScope scope(options_.trace, "lower operators", "compile");
-    out.graph = std::move(graph);
+    out.graph = std::make_unique<ir::Graph>(graph);
     out.table = make_table(*out.graph);
     if (options_.gpu) {
-      out.placement = mapping.stated
-                          ? plan::place_as_stated(*out.graph, mapping)
-                          : plan::place_by_cost(*out.table, mapping, options_.fuse, options_.gpu->figures);
+      out.placement = mapping.stated ? plan::place_as_stated(*out.graph, mapping)
+                                     : plan::place_by_cost(*out.table, mapping, options_.fuse,
+                                                           options_.gpu->figures, {selectors(), waiting});
       if (plan::forget_regions_of_downloads(*out.graph, *out.table, out.placement))
         out.table = make_table(*out.graph);
     }
@@ -126,35 +132,49 @@ class Compilation {
   }
 
   /// Kernels, and which branches on conditions of the GPU are recorded whole. Whether the arms of one can be
-  /// is known for certain when their instructions are; then planning starts again.
-  Result<Planned> make_plan(Planned placed, runtime::Program& program) {
-    if (placed.placement.uses_gpu()) {
-      program.device = options_.gpu->number;
-      program.decoder = options_.gpu->decoder;
-    }
+  /// is known for certain when their instructions are; then planning starts again, once for all of them.
+  Result<Planned> make_plan(const ir::Graph& graph, const passes::DeviceMapping& mapping,
+                            runtime::Program& program) {
     plan::WaitingBranches waiting;
+    Planned placed = place(graph, mapping, waiting);
     for (;;) {
+      if (report_) ++report_->num_plans;
       Planned out;
-      if (placed.placement.uses_gpu()) out = with_recorded_branches(placed, waiting);
-      const bool is_final = out.branches.recorded.empty();
-      if (is_final) {
-        std::vector<plan::BranchReport> reports = std::move(out.branches.reports);
-        out = std::move(placed);
-        out.branches.reports = std::move(reports);
+      const bool uses_gpu = placed.placement.uses_gpu();
+      program.device = uses_gpu ? options_.gpu->number : -1;
+      if (uses_gpu) {
+        program.decoder = options_.gpu->decoder;
+        placed.residence = plan::Residence(*placed.table, placed.groups);
+        out = with_recorded_branches(placed, waiting);
       }
-      if (out.placement.uses_gpu()) out.residence = plan::Residence(*out.table, out.groups);
+      if (out.branches.recorded.empty()) {
+        placed.branches.reports = std::move(out.branches.reports);
+        GALATEA_TRY(plan_kernels(placed, program));
+        return placed;
+      }
+      out.residence = plan::Residence(*out.table, out.groups);
       GALATEA_TRY(plan_kernels(out, program));
-      if (is_final) return out;
-      const auto objection =
-          plan::objection_to_recording(*out.table, sample_plan(out), sources_, program.seed, program);
-      if (!objection) return out;
-      waiting.emplace(objection->branch, objection->why);
-      kernels_.clear();
-      pending_.clear();
-      reported_.clear();
-      program.kernels.clear();
-      if (report_) report_->kernels.clear();
+      plan::SamplePlan drafted = sample_plan(out);
+      drafted.if_all_wait = &placed.residence;
+      plan::ArmFindings findings = plan::look_at_arms(*out.table, drafted, sources_, program.seed, program);
+      if (findings.waiting.empty()) {
+        for (plan::BranchReport& branch : out.branches.reports)
+          branch.doubtful = std::move(findings.doubtful[branch.block]);
+        return out;
+      }
+      waiting.merge(findings.waiting);
+      forget_kernels(program);
+      // What waits costs more than was thought.
+      if (!mapping.stated) placed = place(graph, mapping, waiting);
     }
+  }
+
+  void forget_kernels(runtime::Program& program) {
+    kernels_.clear();
+    pending_.clear();
+    reported_.clear();
+    program.kernels.clear();
+    if (report_) report_->kernels.clear();
   }
 
   Planned with_recorded_branches(const Planned& placed, const plan::WaitingBranches& waiting) const {
@@ -163,7 +183,7 @@ class Compilation {
     out.graph = std::make_unique<ir::Graph>(*placed.graph);
     out.placement = placed.placement;
     out.branches = plan::record_branches(*out.graph, *placed.table, placed.groups, options_.registry,
-                                         options_.gpu->selectors, waiting, out.placement);
+                                         selectors(), waiting, out.placement);
     if (out.branches.recorded.empty()) return out;
     const Status verified = ir::verify(*out.graph);
     GALATEA_CHECK(verified.has_value(), verified ? std::string() : verified.error().message());

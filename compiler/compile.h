@@ -68,6 +68,7 @@ struct CompileReport {
   std::vector<plan::MemoryClaim> memory;  ///< what a sample takes, in terms of the graph's symbols
   std::vector<std::string> notes;
   plan::DeviceReport device;            ///< of a program for a GPU
+  int num_plans = 0;                    ///< how often it was planned: again where branches have to wait
   std::string device_text;              ///< CUDA, a text a launch, as it is compiled but for names
   std::vector<Diagnostic> diagnostics;  ///< warnings of the checks that need no data
 };

@@ -185,7 +185,7 @@ std::string InstructionPrinter::operands(const Instruction& i) const {
     case Opcode::kJump:
       return fmt::format("@{}", i.a);
     case Opcode::kBothArms:
-      return fmt::format("s{} ? next : @{}", i.b, i.a);
+      return fmt::format("s{} ? next : @{}, together at @{}", i.b, i.a, i.c);
     case Opcode::kNextArm:
       return fmt::format("@{}, together at @{}", i.a, i.c);
     case Opcode::kBranch:

@@ -63,7 +63,9 @@ enum class Opcode : uint8_t {
   kToHost,    ///< slot[dst] = dense copy on the host of slot a, which is the device's; its bytes are there
               ///< behind the next barrier of the device, which waits
   kBothArms,  ///< a branch whose selector only the device knows: both arms are recorded, first the one that
-              ///< follows, then the one at a; their calls have guards
+              ///< follows, then the one at a, and they come together at c; their calls have guards. What the
+              ///< sample would fail with in an arm is its error only where the flag in slot b, one byte, is
+              ///< what the arm wants: not 0 in the first
   kNextArm,   ///< end of the first arm: to a, where the second begins; c is where both have come together
   kBarrier,   ///< end of a segment; batch step a; kDeviceBarrier: what was recorded is launched, and waited
               ///< for where imm != 0

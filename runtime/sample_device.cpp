@@ -260,6 +260,7 @@ void Frame::forget_device() {
   record_.clear();
   device_arena_.reset();
   at_device_barrier_ = waits_for_device_ = false;
+  doubt_.reset();
 }
 
 }  // namespace galatea::runtime

@@ -65,6 +65,7 @@ inline bool Frame::evaluate_scalar(const Instruction& i) {
 Result<Frame::Outcome> Frame::run(Worker& worker) {
   const Instruction* code = program_.code.data();
   if (std::exchange(at_device_barrier_, false)) GALATEA_TRY(leave_device_barrier());
+  if (doubt_) GALATEA_TRY(settle_doubt());
   if (std::exchange(refused_, false)) {
     Error error = claim_.refusal().error();
     return std::unexpected(loaded_->located(std::move(error), code[pc_].location));
@@ -84,7 +85,7 @@ Result<Frame::Outcome> Frame::run(Worker& worker) {
     // of their time.
     if (i.op == Opcode::kScalar || i.op == Opcode::kConst) {
       if (evaluate_scalar(i)) continue;
-      return std::unexpected(loaded_->located(make_error(message::kDivisionByZero).error(), i.location));
+      return fail_at(i, make_error(message::kDivisionByZero).error());
     }
     if (worker.cancelled && worker.cancelled->load(std::memory_order_relaxed))
       return make_error(message::kCancelled);
@@ -101,7 +102,7 @@ Result<Frame::Outcome> Frame::run(Worker& worker) {
       return Outcome::kBarrier;
     }
     Status status = i.op == Opcode::kReturn ? finish_outputs(i) : step(i, worker);
-    if (!status) return std::unexpected(loaded_->located(std::move(status.error()), i.location));
+    if (!status) return fail_at(i, std::move(status.error()));
     if (i.op == Opcode::kReturn) return Outcome::kDone;
   }
 }

@@ -152,6 +152,10 @@ class Frame {
   Status finish_device_output(int output, const Tensor& tensor);
   Status leave_device_barrier();
   void forget_device();
+  // Errors in arms that the device may leave out: sample_arms.cpp.
+  /// The sample's error, or a stop at a barrier behind which it is known whether it is one.
+  Result<Outcome> fail_at(const Instruction& i, Error error);
+  Status settle_doubt();
   void retain_block(int32_t block);
   void release_block(int32_t block);
 
@@ -201,6 +205,17 @@ class Frame {
   std::vector<int32_t> downloads_;    ///< slots, to be made dense behind the barrier
   std::vector<int32_t> downloading_;  ///< blocks of the device's arena
   bool at_device_barrier_ = false, waits_for_device_ = false;
+  /// An error that is one if the sample takes all of these arms, outer ones first.
+  struct Doubt {
+    struct Arm {
+      const uint8_t* flag = nullptr;  ///< there behind the barrier
+      bool wanted = true;
+      size_t end = 0;  ///< where a sample goes on that does not take it
+    };
+    Error error;
+    std::vector<Arm> arms;
+  };
+  std::unique_ptr<Doubt> doubt_;
 };
 
 }  // namespace galatea::runtime

@@ -15,6 +15,7 @@ class Verifier {
  private:
   void instruction(const Instruction& i);
   void control(const Instruction& i);
+  void both_arms(const Instruction& i);
   void data(const Instruction& i);
   void view(const Instruction& i);
   void tables();
@@ -48,6 +49,18 @@ class Verifier {
   std::string where_, problem_;
 };
 
+/// The first arm ends right before the second, and the second where both come together.
+void Verifier::both_arms(const Instruction& i) {
+  require(program_.device >= 0, "arms of a device that is not used");
+  slot(i.b), target(i.a), target(i.c);
+  if (!problem_.empty()) return;
+  const auto at = static_cast<int32_t>(&i - program_.code.data());
+  require(at < i.a && i.a < i.c, "the arms of a branch are not in order");
+  const auto* const last = &program_.code[static_cast<size_t>(i.a) - 1];
+  require(last->op == Opcode::kNextArm && last->a == i.a && last->c == i.c,
+          "the first arm of a branch does not lead to the second");
+}
+
 void Verifier::control(const Instruction& i) {
   switch (i.op) {
     case Opcode::kJump:
@@ -55,8 +68,7 @@ void Verifier::control(const Instruction& i) {
     case Opcode::kBranch:
       return reg(i.b), target(i.a), target(i.c);
     case Opcode::kBothArms:
-      require(program_.device >= 0, "arms of a device that is not used");
-      return slot(i.b), target(i.a);
+      return both_arms(i);
     case Opcode::kNextArm:
       return target(i.a), target(i.c);
     case Opcode::kSwitch:

@@ -1,7 +1,12 @@
 #include "tools/command_line.h"
 
+#include <cerrno>
+#include <charconv>
 #include <cstdint>
+#include <cstdlib>
+#include <limits>
 #include <optional>
+#include <type_traits>
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
@@ -14,6 +19,48 @@ std::string describe(const OptionHelp& help) {
   text += *help.default_value ? fmt::format(" (default: {}; example: {})", help.default_value, help.example)
                               : fmt::format(" (example: {})", help.example);
   return text;
+}
+
+template <typename T>
+struct Held {
+  using Type = T;
+};
+template <typename T>
+struct Held<std::optional<T>> {
+  using Type = T;
+};
+
+/// What CLI11 lets pass: it takes numbers past 64 bits for the last one, and negative ones for large ones.
+std::string what_does_not_fit(const std::string& text, bool is_signed) {
+  errno = 0;
+  if (is_signed) {
+    std::strtoll(text.c_str(), nullptr, 0);
+  } else {
+    if (text.starts_with('-')) return fmt::format("`{}` is negative", text);
+    std::strtoull(text.c_str(), nullptr, 0);
+  }
+  return errno == ERANGE ? fmt::format("`{}` does not fit into 64 bits", text) : "";
+}
+
+/// Writes "512MB" as a number of bytes; what is wrong with it, or "".
+std::string spell_out_bytes(std::string& text) {
+  int64_t bytes = 0;
+  const char* end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, bytes);
+  std::string unit(at, end);
+  for (char& c : unit) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  if (unit.ends_with('b')) unit.pop_back();
+  if (unit.ends_with('i') && unit.size() > 1) unit.pop_back();
+  constexpr std::string_view kUnits = "kmgtpe";
+  const size_t power = unit.empty() ? 0 : kUnits.find(unit) + 1;  // 0 as well where there is no such unit
+  const bool is_number = error == std::errc() && (unit.empty() || (unit.size() == 1 && power > 0));
+  if (error == std::errc::result_out_of_range ||
+      (is_number && bytes > std::numeric_limits<int64_t>::max() >> (10 * power)))
+    return fmt::format("`{}` is more than any memory has", text);
+  if (!is_number || bytes < 1)
+    return fmt::format("`{}` is no size; it is a whole number of at least 1, such as 512MB or 2GiB", text);
+  text = std::to_string(bytes << (10 * power));
+  return "";
 }
 
 }  // namespace
@@ -44,8 +91,12 @@ Option& Option::checked(std::function<std::string(std::string&)> check) {
 }
 
 Option& Option::in_bytes() {
-  option_->transform(CLI::AsSizeValue(false).description(""));
+  option_->transform(CLI::Validator(spell_out_bytes, ""));
   return *this;
+}
+
+Option& Option::not_empty() {
+  return checked([](const std::string& text) { return text.empty() ? "nothing is named" : ""; });
 }
 
 Option& Option::values(int least, int most) {
@@ -70,7 +121,12 @@ Option& Option::then(std::function<void(const std::string&)> action) {
 
 template <typename T>
 Option add_option(CLI::App* app, const char* names, T& variable, const OptionHelp& help) {
-  return Option(app->add_option(names, variable, describe(help))->type_name(help.type));
+  CLI::Option* option = app->add_option(names, variable, describe(help))->type_name(help.type);
+  using Number = typename Held<T>::Type;
+  if constexpr (std::is_integral_v<Number>)
+    option->check(CLI::Validator(
+        [](std::string& text) { return what_does_not_fit(text, std::is_signed_v<Number>); }, ""));
+  return Option(option);
 }
 template Option add_option(CLI::App*, const char*, std::string&, const OptionHelp&);
 template Option add_option(CLI::App*, const char*, std::vector<std::string>&, const OptionHelp&);

@@ -47,8 +47,10 @@ class Option {
   Option& between(T least, T most);
   /// Says what is wrong with a text ("": nothing), and may change it.
   Option& checked(std::function<std::string(std::string&)> check);
-  /// Bytes, with units such as kb and GiB.
+  /// Bytes, at least one, with units such as kb and GiB (powers of 1024).
   Option& in_bytes();
+  /// A text of at least one letter: a shell makes nothing of a variable that is not set.
+  Option& not_empty();
   /// So many values behind one another.
   Option& values(int least, int most);
   /// One value a time, however often it is given.

@@ -308,6 +308,8 @@ Result<std::string> emit_level(const std::string& level, const runtime::Program&
     GALATEA_ASSIGN(const codegen::Target target, chosen_target());
     GALATEA_ASSIGN(const std::shared_ptr<const codegen::CodeModule> code, codegen::CodeModule::open());
     return for_each_kernel(report, ";", [&](const KernelReport& k) -> Result<std::string> {
+      // Its loops are for blocks of threads.
+      if (k.on_gpu) return std::string("; runs on the GPU: --emit=cuda and --emit=ptx show its code\n");
       return level == "llvm" ? code->llvm_text(k.loops, target) : code->assembly(k.loops, target);
     });
   }

@@ -7,11 +7,7 @@ namespace galatea::tools {
 namespace {
 
 std::string check_device(const std::string& text) {
-  if (text == "auto" || text == "cpu" || text == "gpu") return "";
-  if (text.starts_with("gpu:") && text.size() > 4 &&
-      text.find_first_not_of("0123456789", 4) == std::string::npos)
-    return "";
-  return "`" + text + "` is no device: auto, cpu, gpu or gpu:N";
+  return is_device_name(text) ? "" : "`" + text + "` is no device: auto, cpu, gpu or gpu:N";
 }
 
 /// All words up to the next option are policies.
@@ -80,7 +76,7 @@ void add_compile_options(CLI::App* app, CompileChoice& choice, std::string& fuse
   add_option(app, "--cache", choice.cache,
              {"on|off|DIR", "on", "whether compiled code is kept on disk, and where (galatea settings)",
               "--cache /var/cache/galatea"})
-      .checked([](const std::string& text) { return text.empty() ? "no folder is named" : ""; });
+      .not_empty();
   add_option(app, "--launches", choice.launches_given,
              {"auto|merged|separate", "auto",
               "on a GPU, kernels for different samples: one launch, or one each; the same bits",

@@ -212,7 +212,8 @@ Command add_run(CLI::App& parent) {
              {"DIR", "",
               "write output k of every sample as DIR/out<k>/NNNNNN.npy, with --policies what depends on them "
               "as DIR/POLICY/out<k>/NNNNNN.npy",
-              "--save out"});
+              "--save out"})
+      .not_empty();
   add_option(
       app, "--format", options->format,
       {"npy|png|jpg", "npy",
@@ -222,7 +223,8 @@ Command add_run(CLI::App& parent) {
              {"text|json", "", "end with a summary on stdout", "--stats json"})
       .one_of({"text", "json"});
   add_option(app, "--trace", options->trace,
-             {"FILE", "", "write a Chrome trace (chrome://tracing, Perfetto)", "--trace run.json"});
+             {"FILE", "", "write a Chrome trace (chrome://tracing, Perfetto)", "--trace run.json"})
+      .not_empty();
   add_option(
       app, "--cuda-graphs", options->cuda_graphs,
       {"on|off", "on", "on a GPU: what comes again goes to the driver as one graph", "--cuda-graphs off"})

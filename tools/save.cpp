@@ -208,22 +208,32 @@ Status write_file(const std::filesystem::path& path, const std::vector<uint8_t>&
   auto cannot = [&path](const std::string& why) {
     return tool_error(ErrorKind::kUser, Message::kCannotWrite, path.string(), why);
   };
-  std::filesystem::path partial = path;
-  partial += ".partial";
+  std::error_code error;
+  // A link keeps pointing at what is replaced.
+  const std::filesystem::path real = std::filesystem::canonical(path, error);
+  const std::filesystem::path& target = error ? path : real;
+  // A file is replaced in one step. What is none (a device, a pipe) takes the bytes itself; so does what has
+  // its name from the system (/dev/stdout), whatever is behind it.
+  const std::filesystem::file_status old = std::filesystem::status(target, error);
+  const std::string spelled = path.lexically_normal().string();
+  const bool in_place = (std::filesystem::exists(old) && !std::filesystem::is_regular_file(old)) ||
+                        spelled.starts_with("/dev/") || spelled.starts_with("/proc/");
+  std::filesystem::path written = target;
+  if (!in_place) written += ".partial";
   errno = 0;
-  std::ofstream out(partial, std::ios::binary | std::ios::trunc);
+  std::ofstream out(written, std::ios::binary | std::ios::trunc);
   out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   out.close();
-  std::error_code error;
   if (!out) {
     std::string why = errno != 0 ? std::strerror(errno) : "the file system refused";
-    std::filesystem::remove(partial, error);
+    if (!in_place) std::filesystem::remove(written, error);
     return cannot(why);
   }
-  std::filesystem::rename(partial, path, error);
+  if (in_place) return {};
+  std::filesystem::rename(written, target, error);
   if (error) {
     std::error_code ignored;
-    std::filesystem::remove(partial, ignored);
+    std::filesystem::remove(written, ignored);
     return cannot(error.message());
   }
   return {};

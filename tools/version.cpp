@@ -10,6 +10,7 @@
 
 #include "compiler/codegen/build_id.h"
 #include "compiler/codegen/code_module.h"
+#include "compiler/codegen/cuda/device_linker.h"
 #include "compiler/codegen/cuda/nvrtc.h"
 #include "compiler/codegen/kernel_cache.h"
 #include "compiler/codegen/target.h"
@@ -37,6 +38,17 @@ std::string cuda_driver() {
 std::string nvrtc() {
   auto found = codegen::Nvrtc::open();
   if (!found) return "not found";
+  return fmt::format("{}.{} ({})", (*found)->major_version(), (*found)->minor_version(), (*found)->path());
+}
+
+/// "13.0 (libnvJitLink.so.13)", or what its absence means.
+std::string nvjitlink() {
+  auto nvrtc = codegen::Nvrtc::open();
+  if (!nvrtc) return "not looked for";
+  auto found = codegen::DeviceLinker::open((*nvrtc)->major_version(), (*nvrtc)->minor_version());
+  if (!found)
+    return found.error().diagnostics.front().message +
+           "; the kernels of a launch are compiled as one text, which takes longer";
   return fmt::format("{}.{} ({})", (*found)->major_version(), (*found)->minor_version(), (*found)->path());
 }
 
@@ -79,6 +91,7 @@ int print_version(Reporter& reporter) {
                       webp >> 8 & 255, webp & 255);
   text += fmt::format("CUDA driver  {}\n", cuda_driver());
   text += fmt::format("NVRTC        {}\n", nvrtc());
+  text += fmt::format("nvJitLink    {}\n", nvjitlink());
   text += fmt::format("nvJPEG       {}\n", nvjpeg());
   reporter.print(text);
   return kFine;

@@ -100,7 +100,8 @@ Command add_view(CLI::App& parent) {
       add_subcommand(parent, "view", "Draws a contact sheet: samples in rows, outputs in columns");
   add_option(app, "file", options->file, {"FILE", "", "a pipeline file", "train.dali-dsl"}).required();
   add_option(app, "-o,--output", options->output, {"PNG", "", "where the sheet goes", "-o sheet.png"})
-      .required();
+      .required()
+      .not_empty();
   add_option(app, "--samples", options->samples, {"N", "8", "how many samples", "--samples 4"})
       .between(1, 200);
   add_flag(app, "--nodes", options->nodes,

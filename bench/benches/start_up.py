@@ -18,7 +18,7 @@ LINES = 50_000
 OUTPUTS = 49_000
 HAS_PEERS = False
 TRAIN = "examples/02_imagenet_train.dali-dsl"
-POLICIES = ("autoaugment", "randaugment", "trivialaugment", "timm")
+POLICIES = ("autoaugment", "randaugment", "trivialaugment", "timm", "timm_3a", "timm_augmix", "augmix")
 BOUNDS = {"check of 50,000 lines": 2.0, "staging and passes": 0.020, "timm: staging and passes": 0.020} | {f"{name}: cold first batch": 0.4 for name in POLICIES}
 
 

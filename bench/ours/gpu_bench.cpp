@@ -12,6 +12,7 @@
 #include <fstream>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -26,6 +27,7 @@
 #include "compiler/kernel/schedule.h"
 #include "dsl/frontend.h"
 #include "runtime/cuda/batch_launch.h"
+#include "runtime/cuda/driver.h"
 #include "runtime/session.h"
 #include "stdlib_ops/native/register_natives.h"
 #include "stdlib_ops/register_all.h"
@@ -77,13 +79,32 @@ class PipelineBench {
     return row;
   }
 
+  /// What a first start waits for its kernels, with nothing kept from before: compiled side by side, and
+  /// those of a launch as one text.
+  nlohmann::json start(const std::string& pipeline) {
+    const auto nvrtc = require(codegen::Nvrtc::open());
+    const auto device = require(require(runtime::cuda::Driver::open())->device(choice_.target->number));
+    const auto seconds = [&](codegen::ArmForm form) {
+      codegen::DeviceCompiler compiler(nvrtc, device.architecture, {}, form);
+      const auto begin = Clock::now();
+      compile(pipeline, 32, &compiler);
+      const double out = seconds_since(begin);
+      for (const std::string& note : compiler.take_notes()) fmt::print(stderr, "gpu_bench: {}\n", note);
+      return out;
+    };
+    const auto linker = codegen::DeviceLinker::open(nvrtc->major_version(), nvrtc->minor_version());
+    return {{"pipeline", pipeline},
+            {"linker", linker ? (*linker)->path() : linker.error().message()},
+            {"threads", std::thread::hardware_concurrency()},
+            {"seconds", seconds(codegen::ArmForm::kApart)},
+            {"seconds_of_one_text_a_launch", seconds(codegen::ArmForm::kTogether)}};
+  }
+
   const GpuChoice& choice() const { return choice_; }
 
  private:
   nlohmann::json run(const std::string& pipeline, int batch_size, bool graphs) {
-    const size_t colon = pipeline.rfind(':');
-    const std::string file = pipeline.substr(0, colon);
-    auto program = compile(file, colon == std::string::npos ? "" : pipeline.substr(colon + 1), batch_size);
+    auto program = compile(pipeline, batch_size, choice_.compiler.get());
     runtime::SessionOptions options;
     options.num_threads = arguments_.threads;
     options.device.graphs = graphs;
@@ -122,14 +143,16 @@ class PipelineBench {
             {"device_peak_bytes", after.device.peak_bytes}};
   }
 
-  std::shared_ptr<const runtime::Program> compile(const std::string& file, const std::string& name,
-                                                  int batch_size) {
+  std::shared_ptr<const runtime::Program> compile(const std::string& pipeline, int batch_size,
+                                                  codegen::DeviceCompiler* compiler) {
+    const size_t colon = pipeline.rfind(':');
+    const std::string file = pipeline.substr(0, colon);
     SourceMap sources;
     dsl::FrontendOptions frontend;
     frontend.host.device = "gpu";
     frontend.host.gpu_is_here = true;
     frontend.host.batch_size = batch_size;
-    frontend.pipeline = name;
+    frontend.pipeline = colon == std::string::npos ? "" : pipeline.substr(colon + 1);
     if (!arguments_.data.empty()) frontend.parameters.emplace_back("data", arguments_.data);
     auto staged = dsl::stage_pipeline(file, {}, frontend, registry_, sources);
     if (!staged.ok || staged.graphs.empty()) {
@@ -140,6 +163,7 @@ class PipelineBench {
     CompileOptions options;
     options.registry = &registry_;
     options.gpu = choice_.target;
+    options.gpu->compiler = compiler;
     options.gpu->decoder = arguments_.decoder == "cpu"      ? runtime::ImageDecoder::kCpu
                            : arguments_.decoder == "nvjpeg" ? runtime::ImageDecoder::kNvjpeg
                                                             : runtime::ImageDecoder::kAuto;
@@ -265,7 +289,7 @@ nlohmann::json measure_bandwidth(const GpuChoice& choice, int num_images, double
 
 int main(int argc, char** argv) {
   Arguments arguments;
-  bool bandwidth = false;
+  bool bandwidth = false, start = false;
   CLI::App app{"Pipelines on a GPU: throughput, launches, host time"};
   app.add_option("pipelines", arguments.pipelines, "FILE or FILE:PIPELINE");
   app.add_option("--data", arguments.data, "folder of images, for the parameter `data`");
@@ -277,10 +301,19 @@ int main(int argc, char** argv) {
   app.add_option("--seconds", arguments.seconds, "how long each is timed, at least");
   app.add_option("--json", arguments.json, "where to write all figures");
   app.add_flag("--bandwidth", bandwidth, "also a pointwise chain over 1080p pictures");
+  app.add_flag("--start", start, "also what a first start waits for the compilation of each pipeline");
   CLI11_PARSE(app, argc, argv);
 
   PipelineBench bench(arguments);
   nlohmann::json out = {{"pipelines", nlohmann::json::array()}};
+  if (start)
+    for (const std::string& pipeline : arguments.pipelines) {
+      const nlohmann::json row = bench.start(pipeline);
+      fmt::print("{}: {:.2f} s until its kernels are compiled, {:.2f} s with one text a launch\n", pipeline,
+                 row["seconds"].get<double>(), row["seconds_of_one_text_a_launch"].get<double>());
+      std::fflush(stdout);
+      out["start"].push_back(row);
+    }
   for (const std::string& pipeline : arguments.pipelines) {
     for (const int batch_size : arguments.batch_sizes) {
       const nlohmann::json row = bench.run(pipeline, batch_size);

@@ -1,6 +1,7 @@
 // See llvm_backend.h. No LLVM here: that is the module's (code_module.h).
 #include "compiler/codegen/llvm_backend.h"
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <mutex>
@@ -116,6 +117,9 @@ class LlvmBackend final : public KernelBackend {
     }
     if (missing.empty()) return {};
     GALATEA_ASSIGN(const std::shared_ptr<const CodeModule> code_module, CodeModule::open());
+    // The largest first: of one that begins last, the other threads would wait for the end.
+    std::stable_sort(missing.begin(), missing.end(),
+                     [](const Wanted* a, const Wanted* b) { return a->key.size() > b->key.size(); });
     std::vector<Status> states(missing.size());
     for_each_parallel(missing.size(), [&](size_t i) {
       const auto start = std::chrono::steady_clock::now();

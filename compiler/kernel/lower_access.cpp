@@ -235,6 +235,8 @@ class Translator {
         break;
     }
     if (e->args.empty()) return e;
+    if (lowering_.box_arm_ > 0 && e.get() == lowering_.box_choice_->select)
+      return run(e->args[static_cast<size_t>(lowering_.box_arm_)]);
     std::vector<Expr> args;
     bool changed = false;
     for (const Expr& arg : e->args) {

@@ -28,9 +28,14 @@ bool is_pointwise(const Kernel& kernel, const Stage& stage) {
     return input.dense_axes == static_cast<int>(input.extents.size());
   };
   std::unordered_set<const ExprNode*> seen;
+  // A box about pixels is asked for by the loops (lower_box.cpp).
+  const std::optional<lowering::Box> box =
+      kernel.stages.size() == 1 ? lowering::match_box(stage) : std::nullopt;
+  const bool whole_pixels = box && !box->bounds(stage.rank() - 1);
   const std::function<bool(const Expr&)> plain = [&](const Expr& e) {
     if (e->kind == ExprKind::kAxis) return false;
     if (!seen.insert(e.get()).second) return true;
+    if (whole_pixels && e.get() == box->select) return plain(e->args[1]) && plain(e->args[2]);
     if (e->kind == ExprKind::kLoad && e->args.size() == stage.extents.size() && is_dense(*e)) {
       bool own = true;
       for (size_t d = 0; d < e->args.size(); ++d) own &= is_axis(e->args[d], static_cast<int>(d));

@@ -36,7 +36,10 @@ std::vector<Expr> Lowering::trial(const Nest& nest, const Env& env, const Droppe
   } else {
     for (const Expr& extent : stage.reduce_extents)
       inner.reduce_axes.push_back(v(new_loop_var(top(extent), kInnerDepth)));
-    values.push_back(translate(nest.stage, stage.body, inner, dropped, log));
+    const int arms = box_choice_ ? 2 : 0;
+    for (box_arm_ = std::min(arms, 1); box_arm_ <= arms; ++box_arm_)
+      values.push_back(translate(nest.stage, stage.body, inner, dropped, log));
+    box_arm_ = 0;
   }
   if (stage.form != StageForm::kMap)
     values.push_back(finish(nest.stage, inner, v(new_var(stage.accumulator)), dropped, log));
@@ -61,7 +64,9 @@ void Lowering::emit_nest(const Nest& nest, Block& out) {
   // A trial translation shows which indices borders apply to; a second one, without those that are linear,
   // how memory is walked.
   AccessLog log, walked;
+  box_choice_ = may_split_ && !options_.gpu && reversed_axis_ < 0 ? match_box(stage) : std::nullopt;
   trial(nest, env, nullptr, &log);
+  if (box_choice_ && !log.bordered.empty()) return emit_undivided(nest, out);
   if (emit_reflected(nest, log, vars, out)) return;
   DroppedBorders linear;
   for (const Bordered& b : log.bordered) linear.insert({b.load, b.dim});
@@ -70,9 +75,12 @@ void Lowering::emit_nest(const Nest& nest, Block& out) {
       linear.erase({b.load, b.dim});
   const std::vector<Expr> values = trial(nest, env, &linear, &walked);
   for (const Place& place : nest.places) walked.offsets.push_back(offset_of(place, env.axes));
+  for (size_t d = 0; d < vars.size(); ++d)
+    if (box_choice_ && box_choice_->bounds(static_cast<int>(d))) walked.split.push_back(vars[d]);
   bool flatten = true;
   for (const Bordered& b : log.bordered) flatten &= !log.inside.contains({b.load, b.dim});
   Shape shape = choose_shape(nest, walked, values, vars, flatten);
+  if (box_choice_ && !can_split(nest, shape)) return emit_undivided(nest, out);
   Interior interior = far_ ? Interior() : find_interior(nest, shape, log, vars);
   if (shape.flat.size() > 1) {
     for (const Bordered& b : log.bordered)
@@ -122,6 +130,13 @@ void Lowering::emit_nest(const Nest& nest, Block& out) {
     return;
   }
   push(out, If{nonempty, std::move(body), {}});
+}
+
+/// As if its elements were not selected by a box.
+void Lowering::emit_undivided(const Nest& nest, Block& out) {
+  may_split_ = false;
+  emit_nest(nest, out);
+  may_split_ = true;
 }
 
 /// Reflecting at any distance takes a division for each index. Loops where every index is reflected once at
@@ -354,6 +369,10 @@ void Lowering::emit_vector_level(const Nest& nest, const Shape& shape, const Int
     for (Statement& statement : chain) block.push_back(std::move(statement));
   };
 
+  if (box_choice_)
+    return emit_split(
+        nest, shape, env,
+        [&](const Expr& low, const Expr& high) { range(low, high, true, nullptr, known_taps, out); }, out);
   if (interior.dropped.empty()) return with_variants(const_int(0), n, nullptr, out);
   Block fast;
   if (interior.split()) {

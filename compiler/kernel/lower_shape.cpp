@@ -47,6 +47,7 @@ size_t Lowering::collapsible(const AccessLog& log, const std::vector<Expr>& valu
     return true;
   };
   const auto bordered = [&](int variable) {
+    if (std::find(log.split.begin(), log.split.end(), variable) != log.split.end()) return true;
     for (const Bordered& b : log.bordered) {
       if (b.index.coefficient(variable)) return true;
       for (const Expr& e : b.index.rest)

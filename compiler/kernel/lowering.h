@@ -57,7 +57,8 @@ using DroppedBorders = std::set<std::pair<const ExprNode*, int>>;  ///< load and
 struct AccessLog {
   std::vector<Linear> offsets;
   std::vector<Bordered> bordered;
-  DroppedBorders inside;  ///< indices that are inside because their loop is
+  DroppedBorders inside;   ///< indices that are inside because their loop is
+  std::vector<int> split;  ///< variables along which loops are split by a box
 };
 
 /// What stands for the leaves of a stage's expressions.
@@ -113,6 +114,19 @@ struct Range {
   const DroppedBorders* dropped = nullptr;  ///< borders that do not matter here
   int64_t taps = 0;                         ///< known number, or 0
 };
+
+/// Where a map's element is args[1] of its selection; elsewhere it is args[2].
+struct Box {
+  struct Side {
+    int axis = 0;
+    bool is_low = false;  ///< axis >= bound; else axis < bound
+    Expr bound;           ///< over parameters
+  };
+  const ExprNode* select = nullptr;  ///< the body
+  std::vector<Side> sides;           ///< all of which hold inside
+  bool bounds(int axis) const;
+};
+std::optional<Box> match_box(const Stage& stage);
 
 /// A horizontal band that BandRow can do.
 struct RowBand {
@@ -248,6 +262,12 @@ class Lowering {
                      const std::vector<Expr>& extents, bool border_on_outermost) const;
   int lanes_for(const std::vector<Expr>& values) const;
 
+  // ---- lower_box.cpp
+  void emit_undivided(const Nest& nest, Block& out);
+  bool can_split(const Nest& nest, const Shape& shape) const;
+  void emit_split(const Nest& nest, const Shape& shape, const Env& env,
+                  const std::function<void(const Expr& low, const Expr& high)>& range, Block& out);
+
   // ---- lower_reduce.cpp
   bool is_big_reduce(int s) const;
   void emit_big_reduce(int s, Block& out);
@@ -354,7 +374,10 @@ class Lowering {
   DroppedBorders near_;  ///< indices of the nest being made that are reflected once at most
   bool far_ = false;     ///< the nest being made is that for indices further outside
   const std::set<const ExprNode*>* fills_ = nullptr;  ///< loads that are their fill in the loop being made
-  const TileBox* box_ = nullptr;                      ///< the nest being made is a tile's
+  std::optional<Box> box_choice_;                     ///< of the nest being made, whose loops are split by it
+  bool may_split_ = true;
+  int box_arm_ = 0;               ///< which of the selection's arguments the loop being made stores; 0: none
+  const TileBox* box_ = nullptr;  ///< the nest being made is a tile's
   std::vector<std::vector<int>> nest_orders_;  ///< order of a stage's loops where it is not that of its axes
   std::vector<std::vector<int>> statistics_;   ///< per stage: those gathered row by row as it is made
   std::vector<int> gathered_by_;               ///< per statistic: in whose loop over rows, or -1

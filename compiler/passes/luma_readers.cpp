@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
+#include <ranges>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace galatea::passes {
 namespace {
@@ -99,7 +103,10 @@ class Apart {
     return Apart(lowering_, channel_).stage(load.target.index, at);
   }
 
-  bool blends(const Expr& e) {
+  /// Once for each node: what does not blend ends the search.
+  bool blends(const Expr& e) { return !seen_.insert(e.get()).second || blends_at_first(e); }
+
+  bool blends_at_first(const Expr& e) {
     if (e->kind == ExprKind::kLoad && mentions_image(e)) return loads_own_channel(*e);
     if (e->kind != ExprKind::kOp) return is_free(e);
     switch (e->op) {
@@ -122,6 +129,7 @@ class Apart {
   const op::Lowering& lowering_;
   int channel_;    ///< of the input
   int axis_ = -1;  ///< of the stage that is looked at
+  std::unordered_set<const ExprNode*> seen_;
 };
 
 /// Σ weight · pixel[channel] of one pixel.
@@ -130,62 +138,86 @@ struct Mix {
   const ExprNode* pixel = nullptr;  ///< one of the loads
 };
 
+/// Takes an expression apart into a mix. Every node is looked at once, with the sum of the factors by which
+/// its readers count it: the ways to a shared node may be more than can be walked.
 class LumaForm {
  public:
   explicit LumaForm(int channel) : channel_(channel) {}
 
-  bool add(const Expr& e, double factor, Mix* mix) const {
+  std::optional<Mix> mix_of(const Expr& e) {
+    std::vector<Expr> operands_first;
+    kernel::for_each_node(e, [&](const Expr& x) { operands_first.push_back(x); });
+    factors_[e.get()] = 1;
+    for (const Expr& x : std::views::reverse(operands_first)) {
+      const auto factor = factors_.find(x.get());
+      if (factor != factors_.end() && !take(x, factor->second)) return std::nullopt;
+    }
+    return mix_;
+  }
+
+ private:
+  void count(const Expr& e, double factor) { factors_[e.get()] += factor; }
+
+  /// Hands the factor of an expression on to its operands, or counts the pixel that it is.
+  bool take(const Expr& e, double factor) {
     if (kernel::is_const(e)) return true;
-    if (e->kind == ExprKind::kLoad) return add_load(*e, factor, mix);
+    if (e->kind == ExprKind::kLoad) return take_load(*e, factor);
     if (e->kind != ExprKind::kOp) return false;
     double constant = 0;
     switch (e->op) {
       case ScalarOp::kSaturate:
       case ScalarOp::kConvert:
       case ScalarOp::kRound:
-        return add(e->args[0], factor, mix);
+        count(e->args[0], factor);
+        return true;
       case ScalarOp::kMin:
       case ScalarOp::kMax:
-        return kernel::is_const(e->args[1]) && add(e->args[0], factor, mix);
+        count(e->args[0], factor);
+        return kernel::is_const(e->args[1]);
       case ScalarOp::kAdd:
-        return add(e->args[0], factor, mix) && add(e->args[1], factor, mix);
+        count(e->args[0], factor);
+        count(e->args[1], factor);
+        return true;
       case ScalarOp::kSub:
-        return add(e->args[0], factor, mix) && add(e->args[1], -factor, mix);
+        count(e->args[0], factor);
+        count(e->args[1], -factor);
+        return true;
       case ScalarOp::kMul:
-        for (const size_t i : {size_t{0}, size_t{1}})
-          if (value_of(e->args[i], &constant)) return add(e->args[1 - i], factor * constant, mix);
-        return false;
       case ScalarOp::kFma:
-        for (const size_t i : {size_t{0}, size_t{1}})
-          if (value_of(e->args[i], &constant))
-            return add(e->args[1 - i], factor * constant, mix) && add(e->args[2], factor, mix);
+        if (e->op == ScalarOp::kFma) count(e->args[2], factor);
+        for (const size_t i : {size_t{0}, size_t{1}}) {
+          if (!value_of(e->args[i], &constant)) continue;
+          count(e->args[1 - i], factor * constant);
+          return true;
+        }
         return false;
       default:
         return false;
     }
   }
 
- private:
   static bool value_of(const Expr& e, double* value) {
     if (!kernel::is_const(e)) return false;
     *value = cell_to_double(e->type, e->value);
     return std::isfinite(*value);
   }
 
-  bool add_load(const ExprNode& load, double factor, Mix* mix) const {
+  bool take_load(const ExprNode& load, double factor) {
     if (!reads_input(load)) return false;
     const Expr& channel = load.args[static_cast<size_t>(channel_)];
     if (!kernel::is_const(channel)) return false;
     const int64_t c = kernel::const_value(channel);
     if (c < 0 || c >= kColors) return false;
-    for (size_t d = 0; mix->pixel && d < load.args.size(); ++d)
-      if (static_cast<int>(d) != channel_ && !kernel::same(load.args[d], mix->pixel->args[d])) return false;
-    mix->pixel = &load;
-    mix->weights[static_cast<size_t>(c)] += factor;
+    for (size_t d = 0; mix_.pixel && d < load.args.size(); ++d)
+      if (static_cast<int>(d) != channel_ && !kernel::same(load.args[d], mix_.pixel->args[d])) return false;
+    mix_.pixel = &load;
+    mix_.weights[static_cast<size_t>(c)] += factor;
     return true;
   }
 
   int channel_;
+  std::unordered_map<const ExprNode*, double> factors_;  ///< of what is read
+  Mix mix_;
 };
 
 bool is_luma(const Mix& mix, bool red_first) {
@@ -227,8 +259,8 @@ bool sees_only_luma(const op::Lowering& lowering, ir::ValueId image, const Chann
   for (int64_t c = 0; c < kernel::const_value(channels); ++c) {
     const Expr body = kernel::rewrite(
         stage.body, [&](const Expr& e) { return is_axis(e, axis) ? kernel::const_int(c) : Expr(); });
-    Mix mix;
-    if (!LumaForm(dims.input).add(body, 1, &mix) || !is_luma(mix, red_first)) return false;
+    const std::optional<Mix> mix = LumaForm(dims.input).mix_of(body);
+    if (!mix || !is_luma(*mix, red_first)) return false;
   }
   // Last: it looks at every expression there is.
   return needs_no_pixels(lowering, image);

@@ -178,36 +178,53 @@ class Builder {
     return static_cast<int>(out_.inputs.size()) - 1;
   }
 
+  /// Loads of a stage, as they are in this kernel.
+  using ImportedLoads = std::unordered_map<const kernel::ExprNode*, Expr>;
+
   /// An expression of a node's stage in terms of this kernel. `reads_elements`: what lies in the GPU's memory
   /// is read here; without it the sample program has to know it first.
   Expr import(ir::NodeId node, int base, const Expr& e, bool reads_elements = false) {
+    ImportedLoads loads;
+    return import(node, base, e, reads_elements, loads);
+  }
+
+  /// Each load once: the place of one may depend on others, which other places share.
+  Expr import(ir::NodeId node, int base, const Expr& e, bool reads_elements, ImportedLoads& loads) {
     // Loads first (their indices are rewritten on the way), then what is free of axes becomes a parameter.
-    Expr loads_done = kernel::rewrite(e, [&](const Expr& x) -> Expr {
+    const Expr loads_done = kernel::rewrite(e, [&](const Expr& x) -> Expr {
       if (x->kind != ExprKind::kLoad) return {};
-      std::vector<Expr> indices;
-      for (const Expr& i : x->args) indices.push_back(import(node, base, i, reads_elements));
-      if (x->target.kind == LoadTarget::Kind::kStage)
-        return kernel::load({LoadTarget::Kind::kStage, base + x->target.index}, x->type, std::move(indices),
-                            x->border, x->fill);
-      const auto number = static_cast<size_t>(x->target.index);
-      if (const size_t inputs = graph_.node(node).inputs.size(); number >= inputs) {
-        const op::Lowering& lowering = table_.lowering(node);
-        return kernel::load({LoadTarget::Kind::kInput,
-                             constant_index(lowering.inputs[number], lowering.constants[number - inputs])},
-                            x->type, std::move(indices), x->border, x->fill);
-      }
-      ir::ValueId value = graph_.node(node).inputs[number];
-      if (x->border == kernel::Border::kNone && table_.graph().type(value).static_volume() >= 0 &&
-          table_.graph().type(value).static_volume() <= kMaxScalarElements &&
-          places_.find(value) == places_.end()) {
-        std::vector<Expr> original;
-        for (const Expr& i : x->args) original.push_back(table_.resolve(i));
-        if (auto position = constant_position(original, graph_.type(value).extents))
-          return table_.element(value, *position);
-      }
-      return load_value(value, x->type, std::move(indices), x->border, x->fill);
+      if (const auto found = loads.find(x.get()); found != loads.end()) return found->second;
+      Expr load = import_load(node, base, *x, reads_elements, loads);
+      loads.emplace(x.get(), load);
+      return load;
     });
     return parametrize(table_.resolve(loads_done), reads_elements);
+  }
+
+  Expr import_load(ir::NodeId node, int base, const kernel::ExprNode& x, bool reads_elements,
+                   ImportedLoads& loads) {
+    std::vector<Expr> indices;
+    for (const Expr& i : x.args) indices.push_back(import(node, base, i, reads_elements, loads));
+    if (x.target.kind == LoadTarget::Kind::kStage)
+      return kernel::load({LoadTarget::Kind::kStage, base + x.target.index}, x.type, std::move(indices),
+                          x.border, x.fill);
+    const auto number = static_cast<size_t>(x.target.index);
+    if (const size_t inputs = graph_.node(node).inputs.size(); number >= inputs) {
+      const op::Lowering& lowering = table_.lowering(node);
+      return kernel::load({LoadTarget::Kind::kInput,
+                           constant_index(lowering.inputs[number], lowering.constants[number - inputs])},
+                          x.type, std::move(indices), x.border, x.fill);
+    }
+    ir::ValueId value = graph_.node(node).inputs[number];
+    if (x.border == kernel::Border::kNone && table_.graph().type(value).static_volume() >= 0 &&
+        table_.graph().type(value).static_volume() <= kMaxScalarElements &&
+        places_.find(value) == places_.end()) {
+      std::vector<Expr> original;
+      for (const Expr& i : x.args) original.push_back(table_.resolve(i));
+      if (auto position = constant_position(original, graph_.type(value).extents))
+        return table_.element(value, *position);
+    }
+    return load_value(value, x.type, std::move(indices), x.border, x.fill);
   }
 
   /// Elements that the GPU computes, with constant places: positions along the axes; else nothing.

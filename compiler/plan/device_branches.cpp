@@ -83,7 +83,8 @@ class Decider {
   std::string objection(BlockId b) const {
     if (form_ == SelectorForm::kWait) return "conditions of the GPU are to be waited for (--selectors wait)";
     if (graph_.block(b).terminator.kind == TerminatorKind::kSwitch)
-      return "an index out of range is an error, which the host has to see";
+      return "an index out of range is an error, which the host has to see (an `if` for each index waits for "
+             "nothing)";
     const BranchRegion region = region_of(graph_, b);
     if (!region.is_structured) return "its ways cross";
     for (const auto& arm : region.arms)
@@ -256,17 +257,33 @@ int DeviceBranches::branch_of_merge(const Graph& graph, ValueId value) const {
   return -1;
 }
 
+std::vector<RecordableBranch> recordable_branches(const Graph& graph, const ValueTable& table,
+                                                  const KernelGroups& groups, SelectorForm form,
+                                                  const WaitingBranches& waiting) {
+  Decider decider(graph, table, groups, form, waiting);
+  decider.run();
+  std::vector<RecordableBranch> out;
+  for (BlockId block : decider.branches()) {
+    if (decider.waiting().contains(block)) continue;
+    RecordableBranch& branch = out.emplace_back();
+    branch.block = block;
+    for (const auto& arm : region_of(graph, block).arms)
+      branch.arms.insert(branch.arms.end(), arm.begin(), arm.end());
+  }
+  return out;
+}
+
 DeviceBranches record_branches(Graph& graph, const ValueTable& table, const KernelGroups& groups,
                                const op::Registry* registry, SelectorForm form,
                                const WaitingBranches& waiting, Placement& placement) {
   DeviceBranches out;
-  // Without operators there is nothing to store results with (a graph that is compiled as it is).
-  Decider decider(graph, table, groups, registry ? form : SelectorForm::kWait, waiting);
+  Decider decider(graph, table, groups, form, waiting);
   decider.run();
   std::vector<BlockId> recorded;
   for (BlockId block : decider.branches()) {
     const auto found = decider.waiting().find(block);
     BranchReport& report = out.reports.emplace_back();
+    report.block = block;
     report.span = graph.block(block).terminator.span;
     report.waits = found != decider.waiting().end();
     if (report.waits)

@@ -46,12 +46,28 @@ enum class SelectorForm : uint8_t {
 /// Branches (by the blocks that they end) that wait, and why.
 using WaitingBranches = std::map<ir::BlockId, std::string>;
 
+/// Operators in the arms of branches whose checks may fail.
+using DoubtfulBranches = std::map<ir::BlockId, std::vector<std::string>>;
+
 /// What becomes of a branch, for explain.
 struct BranchReport {
+  ir::BlockId block = 0;
   Span span;
   bool waits = false;
   std::string why;
+  std::vector<std::string>
+      doubtful;  ///< operators: where a check of theirs fails, a batch waits all the same
 };
+
+/// A branch that need not wait where its condition and all of its arms are on the GPU.
+struct RecordableBranch {
+  ir::BlockId block = 0;
+  std::vector<ir::BlockId> arms;  ///< the blocks of both
+};
+/// `groups` are those of a placement with all on the GPU that can be there.
+std::vector<RecordableBranch> recordable_branches(const ir::Graph& graph, const ValueTable& table,
+                                                  const KernelGroups& groups, SelectorForm form,
+                                                  const WaitingBranches& waiting);
 
 /// A branch of which both arms are recorded.
 struct RecordedBranch {

@@ -200,7 +200,8 @@ DeviceReport report_device(const Program& program, const std::vector<Launch>& la
   DeviceReport out;
   for (const BranchReport& branch : branches) {
     const SourceFile* file = sources.file(branch.span.file);
-    out.branches.push_back({file ? file->position(branch.span.begin).line : 0, branch.waits, branch.why});
+    out.branches.push_back(
+        {file ? file->position(branch.span.begin).line : 0, branch.waits, branch.why, branch.doubtful});
   }
   out.used = true;
   out.placement = std::move(placement);
@@ -265,10 +266,16 @@ std::string to_text(const DeviceReport& report) {
   list(out, "uploads once a session:", report.once);
   list(out, "downloads (GPU to host):", report.downloads);
   list(out, "waits for the GPU inside of a batch:", report.waits);
-  for (const auto& branch : report.branches)
+  for (const auto& branch : report.branches) {
     out.line(fmt::format("branch on a condition of the GPU (line {}): {}", branch.line,
                          branch.waits ? "waited for, since " + branch.why
                                       : "both arms are launched, and the GPU leaves one out"));
+    if (branch.if_failed.empty()) continue;
+    out.indent();
+    out.line(fmt::format("a batch waits for it if a sample has values that {} cannot take",
+                         fmt::join(branch.if_failed, " or ")));
+    out.dedent();
+  }
   if (!report.graphs.empty())
     out.line(fmt::format("one call of the driver each, as a CUDA graph, once equal ones have come often: {}",
                          fmt::join(report.graphs, "; ")));
@@ -292,7 +299,10 @@ std::string to_json(const DeviceReport& report) {
                         {"why", launch.why}});
   nlohmann::json branches = nlohmann::json::array();
   for (const auto& branch : report.branches)
-    branches.push_back({{"line", branch.line}, {"waits", branch.waits}, {"why", branch.why}});
+    branches.push_back({{"line", branch.line},
+                        {"waits", branch.waits},
+                        {"why", branch.why},
+                        {"waits_if_values_fail", branch.if_failed}});
   const nlohmann::json out = {{"gpu", report.used},
                               {"launches", launches},
                               {"decodes", json_of(report.decodes)},

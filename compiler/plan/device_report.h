@@ -32,7 +32,8 @@ struct DeviceReport {
   struct Branch {
     uint32_t line = 0;
     bool waits = false;
-    std::string why;  ///< it waits
+    std::string why;                     ///< it waits
+    std::vector<std::string> if_failed;  ///< operators in its arms: where a check of theirs fails, it waits
   };
   bool used = false;
   std::string placement;  ///< why nodes are where they are; lines

@@ -116,9 +116,20 @@ void Emitter::emit_headers(ir::BlockId block) {
 }
 
 void Emitter::claim(MemoryClaim::Kind kind, DType type, std::vector<Expr> extents, std::string_view what) {
+  object("memory of the host");
+  note_claim(kind, type, std::move(extents), what);
+}
+
+/// Of a value that is brought to the host: whether it has to be is asked elsewhere (object_to_bringing()).
+void Emitter::claim_copy(ir::ValueId value) {
+  note_claim(MemoryClaim::Kind::kHeld, graph_.type(value).dtype, table_.info(value).extents,
+             "a copy from the GPU");
+}
+
+void Emitter::note_claim(MemoryClaim::Kind kind, DType type, std::vector<Expr> extents,
+                         std::string_view what) {
   for (Expr& e : extents) e = table_.resolve(e);
   const size_t number = next_claim_++;
-  object("memory of the host");
   if (!drafting_) {
     GALATEA_CHECK(number < memory_.claims().size(), "the draft of the sample program allocates less");
     if (!memory_.is_granted(number)) {

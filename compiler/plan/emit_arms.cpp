@@ -1,6 +1,7 @@
 // Branches of which both arms are recorded: one arm behind the other, calls that have guards, merges that
 // both write. What stands in such an arm is done for every sample; where that cannot be, the branch has to
-// wait.
+// wait. A check that fails is no reason: the sample's program asks for the flag then
+// (runtime/sample_arms.cpp).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,6 +34,7 @@ void Emitter::emit_both_arms(const RecordedBranch& branch, const ir::Terminator&
   for (const ir::Merge& merge : graph_.block(branch.join).merges) allocate(merge.result);
   const int flag = slot_of(branch.flag);
   jumps_.emplace_back(program_.code.size(), terminator.targets[1]);
+  joins_.emplace_back(program_.code.size(), branch.join);
   emit(Op::kBothArms).b = flag;
 }
 
@@ -68,45 +70,67 @@ std::vector<runtime::CallGuard> Emitter::guards_here() {
   return out;
 }
 
-void Emitter::object_to(const RecordedBranch& branch, const std::string& why) {
-  if (!objection_) objection_ = {branch.block, why};
+void Emitter::object_to(const RecordedBranch& branch, const std::string& why, bool is_certain) {
+  (is_certain ? certain_ : uncertain_).emplace(branch.block, why);
 }
 
-void Emitter::object(const std::string& why) {
-  if (!in_arm() || objection_) return;
+void Emitter::object(const std::string& why, bool is_certain) {
+  if (!in_arm()) return;
   const std::string& op = program_.locations[static_cast<size_t>(location_)].op;
   object_to(branches_.recorded[static_cast<size_t>(arms_[block_].back().branch)],
-            fmt::format("{} in its arms needs the host: {}", op, why));
-}
-
-/// An arm that is not taken must not fail. What has been checked on the way to the branch holds.
-void Emitter::object_if_it_may_fail(const Expr& condition) {
-  if (!in_arm() || kernel::ValueRanges().of(condition).low > 0) return;
-  const bool holds = std::ranges::any_of(checked_, [&](const auto& checked) {
-    return visible_here(checked.second) && kernel::same(checked.first, condition);
-  });
-  if (!holds) object("what it checks may fail");
-}
-
-void Emitter::object_if_out_of_range(const Expr& index, size_t count) {
-  if (!in_arm()) return;
-  const shape::Range range = kernel::ValueRanges().of(index);
-  if (range.low < 0 || range.high >= static_cast<shape::Wide>(count)) object("an index may be out of range");
-}
-
-void Emitter::object_if_division_may_fail(const Expr& e) {
-  const bool divides = e->op == ScalarOp::kDiv || e->op == ScalarOp::kRem;
-  if (!in_arm() || !divides || is_float(e->type)) return;
-  const shape::Range divisor = kernel::ValueRanges().of(e->args[1]);
-  if (divisor.low <= 0 && divisor.high >= 0) object("it may divide by zero");
+            fmt::format("{} in its arms needs the host: {}", op, why), is_certain);
 }
 
 /// A value of the GPU is about to be waited for.
 void Emitter::object_to_bringing(ir::ValueId value) {
-  object("it depends on a value of the GPU");
+  const bool stays_there = !if_all_wait_ || if_all_wait_->on_gpu(value);
   const int branch = branches_.branch_of_merge(graph_, value);
-  if (branch >= 0 && selectors_ == SelectorForm::kAuto)
+  if (branch >= 0 && selectors_ == SelectorForm::kAuto) {
     object_to(branches_.recorded[static_cast<size_t>(branch)], "the host needs a number that its arms give");
+    // Where that branch waits, the host has the number.
+    if (!stays_there) return;
+  }
+  object("it depends on a value of the GPU", stays_there);
+}
+
+ArmFindings Emitter::findings() const {
+  ArmFindings out{certain_, doubtful_};
+  // One of them may settle the others.
+  if (out.waiting.empty() && !uncertain_.empty()) out.waiting.insert(*uncertain_.begin());
+  return out;
+}
+
+void Emitter::doubt() {
+  const std::string& op = program_.locations[static_cast<size_t>(location_)].op;
+  std::vector<std::string>& known =
+      doubtful_[branches_.recorded[static_cast<size_t>(arms_[block_].back().branch)].block];
+  if (std::ranges::find(known, op) == known.end()) known.push_back(op);
+}
+
+/// What has been checked on the way here holds.
+void Emitter::doubt_check(const Expr& condition) {
+  if (!in_arm()) return;
+  const shape::Range range = kernel::ValueRanges().of(condition);
+  const bool holds = range.low > 0 || std::ranges::any_of(checked_, [&](const auto& checked) {
+                       return visible_here(checked.second) && kernel::same(checked.first, condition);
+                     });
+  if (range.high <= 0)
+    object("what it checks does not hold");
+  else if (!holds)
+    doubt();
+}
+
+void Emitter::doubt_index(const Expr& index, size_t count) {
+  if (!in_arm()) return;
+  const shape::Range range = kernel::ValueRanges().of(index);
+  if (range.low < 0 || range.high >= static_cast<shape::Wide>(count)) doubt();
+}
+
+void Emitter::doubt_division(const Expr& e) {
+  const bool divides = e->op == ScalarOp::kDiv || e->op == ScalarOp::kRem;
+  if (!in_arm() || !divides || is_float(e->type)) return;
+  const shape::Range divisor = kernel::ValueRanges().of(e->args[1]);
+  if (divisor.low <= 0 && divisor.high >= 0) doubt();
 }
 
 }  // namespace galatea::plan

@@ -21,8 +21,7 @@ bool Emitter::may_fail_on_gpu() const {
 int Emitter::emit_download(ir::ValueId value) {
   GALATEA_CHECK(table_.info(value).window.empty(), "a part of a tensor cannot come to the host");
   const int from = slot_of(value);
-  claim(MemoryClaim::Kind::kHeld, graph_.type(value).dtype, table_.info(value).extents,
-        "a copy from the GPU");
+  claim_copy(value);
   Instruction& instruction = emit(Op::kToHost);
   instruction.dst = new_slot();
   instruction.a = from;

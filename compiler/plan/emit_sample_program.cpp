@@ -22,6 +22,7 @@ Emitter::Emitter(ValueTable& table, const SamplePlan& plan, const SourceMap& sou
       residence_(plan.residence),
       branches_(plan.branches),
       selectors_(plan.selectors),
+      if_all_wait_(plan.if_all_wait),
       sources_(sources),
       seed_(seed),
       program_(program) {
@@ -193,8 +194,7 @@ void Emitter::emit_terminator(ir::BlockId block) {
       return;
     }
     case ir::TerminatorKind::kSwitch: {
-      object_if_out_of_range(table_.resolve(table_.element(terminator.selector, 0)),
-                             terminator.targets.size());
+      doubt_index(table_.resolve(table_.element(terminator.selector, 0)), terminator.targets.size());
       int selector =
           reg(kernel::convert(table_.resolve(table_.element(terminator.selector, 0)), DType::kI64));
       std::vector<int32_t> starts(terminator.targets.size(), -1);
@@ -312,14 +312,13 @@ runtime::Program blank(const runtime::Program& program) {
 
 }  // namespace
 
-std::optional<ArmObjection> objection_to_recording(ValueTable& table, const SamplePlan& plan,
-                                                   const SourceMap& sources, uint64_t seed,
-                                                   const runtime::Program& program) {
+ArmFindings look_at_arms(ValueTable& table, const SamplePlan& plan, const SourceMap& sources, uint64_t seed,
+                         const runtime::Program& program) {
   runtime::Program draft = blank(program);
   Emitter emitter(table, plan, sources, seed, draft);
   emitter.draft();
   table.forget_slots();
-  return emitter.objection();
+  return emitter.findings();
 }
 
 Status emit_sample_program(ValueTable& table, const SamplePlan& plan, const SourceMap& sources, uint64_t seed,

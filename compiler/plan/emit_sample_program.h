@@ -40,17 +40,19 @@ struct SamplePlan {
   const Residence& residence;
   const DeviceBranches& branches;
   SelectorForm selectors = SelectorForm::kAuto;
+  /// Where values would lie if every branch waited; null: nothing is recorded.
+  const Residence* if_all_wait = nullptr;
 };
 
-/// A branch that has to wait after all.
-struct ArmObjection {
-  ir::BlockId branch = 0;
-  std::string why;
+/// What a draft of the program has found in the arms of recorded branches.
+struct ArmFindings {
+  /// Branches that have to wait, since something in their arms needs the host to know the way.
+  WaitingBranches waiting;
+  /// Operators whose checks may fail in an arm: then, and only then, a batch waits for the flags.
+  DoubtfulBranches doubtful;
 };
-/// What in the arms of recorded branches needs the host to know the way; found by a draft of the program.
-std::optional<ArmObjection> objection_to_recording(ValueTable& table, const SamplePlan& plan,
-                                                   const SourceMap& sources, uint64_t seed,
-                                                   const runtime::Program& program);
+ArmFindings look_at_arms(ValueTable& table, const SamplePlan& plan, const SourceMap& sources, uint64_t seed,
+                         const runtime::Program& program);
 
 /// `claims` gets what memory the program takes, for explain; it may be nullptr.
 Status emit_sample_program(ValueTable& table, const SamplePlan& plan, const SourceMap& sources, uint64_t seed,

@@ -67,7 +67,7 @@ int Emitter::emit_expr(const Expr& e) {
     case ExprKind::kSymbol:
       return emit_symbol(*e);
     case ExprKind::kOp: {
-      object_if_division_may_fail(e);
+      doubt_division(e);
       std::vector<int> operands;
       for (const Expr& arg : e->args) operands.push_back(reg(arg));
       Instruction& instruction = emit(Op::kScalar);

@@ -20,8 +20,8 @@ class Emitter {
   MemoryPlan draft();
   /// What run() admits.
   void set_memory_plan(MemoryPlan plan) { memory_ = std::move(plan); }
-  /// The first of a draft.
-  const std::optional<ArmObjection>& objection() const { return objection_; }
+  /// Of a draft.
+  ArmFindings findings() const;
 
  private:
   using Op = runtime::Opcode;
@@ -41,6 +41,8 @@ class Emitter {
   void emit_headers(ir::BlockId block);
   bool can_emit_header(ir::NodeId node) const;
   void claim(MemoryClaim::Kind kind, DType type, std::vector<Expr> extents, std::string_view what);
+  void claim_copy(ir::ValueId value);
+  void note_claim(MemoryClaim::Kind kind, DType type, std::vector<Expr> extents, std::string_view what);
   void find_releases();
   /// The claim just made is for this slot.
   void claimed_slot(int slot) {
@@ -97,13 +99,16 @@ class Emitter {
   bool in_arm() const { return !arms_.empty() && !arms_[block_].empty(); }
   /// The value whose memory is that of `value` (itself: memory of its own).
   ir::ValueId home_of(ir::ValueId value) const;
-  /// What is done here needs to know whether the sample takes this arm.
-  void object(const std::string& why);
-  void object_to(const RecordedBranch& branch, const std::string& why);
-  void object_if_it_may_fail(const Expr& condition);
-  void object_if_out_of_range(const Expr& index, size_t count);
-  void object_if_division_may_fail(const Expr& e);
+  /// What is done here needs to know whether the sample takes this arm. Not certain: it may be otherwise
+  /// once other branches wait.
+  void object(const std::string& why, bool is_certain = true);
+  void object_to(const RecordedBranch& branch, const std::string& why, bool is_certain = true);
   void object_to_bringing(ir::ValueId value);
+  /// Here a sample may fail that takes this arm.
+  void doubt();
+  void doubt_check(const Expr& condition);
+  void doubt_index(const Expr& index, size_t count);
+  void doubt_division(const Expr& e);
 
   // emit_scalars.cpp
   int reg(const Expr& e);
@@ -142,6 +147,7 @@ class Emitter {
   const Residence& residence_;
   const DeviceBranches& branches_;
   SelectorForm selectors_;
+  const Residence* if_all_wait_;
   const SourceMap& sources_;
   uint64_t seed_;
   runtime::Program& program_;
@@ -152,7 +158,8 @@ class Emitter {
   std::vector<std::pair<size_t, ir::BlockId>> jumps_;  ///< instruction whose `a` is a block's start
   std::vector<std::pair<size_t, ir::BlockId>> joins_;  ///< instruction whose `c` is one
   std::vector<std::vector<ArmOf>> arms_;               ///< of each block; empty: none is recorded
-  std::optional<ArmObjection> objection_;
+  WaitingBranches certain_, uncertain_;                ///< that have to wait
+  DoubtfulBranches doubtful_;
   std::vector<std::pair<Expr, ir::BlockId>> checked_;  ///< conditions that hold behind their blocks
   std::unordered_map<uint64_t, std::vector<Known>> known_;
   std::unordered_map<const kernel::ExprNode*, std::vector<Known>> known_nodes_;

@@ -40,6 +40,11 @@ class Cut {
   static constexpr size_t kHost = 0, kGpu = 1;
   explicit Cut(size_t groups) : capacity_(groups + 2) {}
   static size_t of_group(size_t group) { return group + 2; }
+  /// Something else that is on one of the sides.
+  size_t add() {
+    capacity_.emplace_back();
+    return capacity_.size() - 1;
+  }
 
   /// Cost of having `a` and `b` apart.
   void join(size_t a, size_t b, double cost) {
@@ -47,12 +52,17 @@ class Cut {
     capacity_[a][b] += cost;
     capacity_[b][a] += cost;
   }
+  /// Cost of having `a` on the host and `b` on the GPU.
+  void join_ordered(size_t a, size_t b, double cost) {
+    if (a != b && cost > 0) capacity_[a][b] += cost;
+  }
   /// Cost of being on a device: of being apart from the other.
   void charge(size_t group, double on_host, double on_gpu) {
     join(group, kGpu, on_host);
     join(group, kHost, on_gpu);
   }
-  void keep_on_host(size_t group) { join(group, kHost, 1e18); }
+  static constexpr double kNever = 1e18;
+  void keep_on_host(size_t group) { join(group, kHost, kNever); }
 
   /// Which nodes are on the GPU's side.
   std::vector<bool> solve() {
@@ -96,17 +106,20 @@ class Cut {
 
 class Chooser {
  public:
-  Chooser(const ValueTable& table, const KernelGroups& groups, const CostFigures& figures)
+  Chooser(const ValueTable& table, const KernelGroups& groups, const CostFigures& figures,
+          const BranchCosts& branches)
       : table_(table),
         graph_(table.graph()),
         groups_(groups),
         figures_(figures),
+        recordable_(recordable_branches(graph_, table, groups, branches.selectors, branches.waiting)),
         cut_(groups.groups.size()) {}
 
   std::vector<bool> run() {
     for (size_t g = 0; g < groups_.groups.size(); ++g)
       if (!groups_.groups[g].nodes.empty()) add_group(g);
     charge_host_uses();
+    for (const RecordableBranch& branch : recordable_) charge_branch(branch);
     const std::vector<bool> side = cut_.solve();
     std::vector<bool> out(groups_.groups.size());
     for (size_t g = 0; g < out.size(); ++g) out[g] = side[Cut::of_group(g)];
@@ -138,8 +151,11 @@ class Chooser {
     for (ir::NodeId id : group.nodes)
       for (ir::ValueId input : graph_.node(id).inputs) read.insert(input);
     for (ir::ValueId value : read)
-      for (size_t maker : makers_of(value))
-        if (maker != self) cut_.join(maker, self, way_of(value));
+      for (size_t maker : makers_of(value)) {
+        if (maker == self) continue;
+        cut_.join(maker, self, way_of(value));
+        if (!table_.info(value).scalar) cut_.join_ordered(self, maker, figures_.wait);
+      }
   }
 
   double way_of(ir::ValueId value) const {
@@ -180,19 +196,60 @@ class Chooser {
     for (ir::ValueId result : graph_.block(graph_.exit_block()).terminator.results)
       for (size_t maker : makers_of(result)) cut_.join(maker, Cut::kHost, way_of(result));
     std::set<ir::ValueId> elements;
-    const auto look = [&](const Expr& e) {
-      if (!e) return;
-      kernel::for_each_node(table_.resolve(e), [&](const Expr& x) {
-        if (x->kind == ExprKind::kSymbol && x->symbol == SymbolKind::kElement)
-          elements.insert(static_cast<ir::ValueId>(x->a));
-      });
-    };
-    for (const ir::Block& block : graph_.blocks) {
-      if (block.terminator.selector != ir::kNoId) look(table_.element(block.terminator.selector, 0));
-      for (ir::NodeId id : block.nodes) look_at_node(id, look);
+    const auto look = [&](const Expr& e) { find_elements(e, elements); };
+    for (ir::BlockId block = 0; block < graph_.blocks.size(); ++block) {
+      const ir::ValueId selector = graph_.block(block).terminator.selector;
+      const bool is_recordable =
+          std::ranges::find(recordable_, block, &RecordableBranch::block) != recordable_.end();
+      if (selector != ir::kNoId && !is_recordable) look(table_.element(selector, 0));
+      for (ir::NodeId id : graph_.block(block).nodes) {
+        look_at_node(id, look);
+        charge_native_inputs(id);
+      }
     }
     for (ir::ValueId value : elements)
       for (size_t maker : makers_of(value)) cut_.join(maker, Cut::kHost, figures_.wait);
+  }
+
+  /// Tensors that native functions read.
+  void charge_native_inputs(ir::NodeId id) {
+    const op::Lowering& lowering = table_.lowering(id);
+    std::set<int> inputs;
+    for (const op::NativeScalars& native : lowering.native_scalars)
+      inputs.insert(native.inputs.begin(), native.inputs.end());
+    for (const op::NativeOutput& native : lowering.natives)
+      inputs.insert(native.inputs.begin(), native.inputs.end());
+    for (int input : inputs) {
+      const ir::ValueId value = graph_.node(id).inputs[static_cast<size_t>(input)];
+      for (size_t maker : makers_of(value)) cut_.join(maker, Cut::kHost, way_of(value) + figures_.wait);
+    }
+  }
+
+  /// The values in memory whose elements a number is made of, on whatever way through the graph.
+  void find_elements(const Expr& e, std::set<ir::ValueId>& out) const {
+    if (!e) return;
+    kernel::for_each_node(table_.resolve(e), [&](const Expr& x) {
+      if (x->kind != ExprKind::kSymbol || x->symbol != SymbolKind::kElement) return;
+      const auto value = static_cast<ir::ValueId>(x->a);
+      if (!out.insert(value).second || !table_.info(value).scalar) return;
+      const ir::Value& merged = graph_.value(value);
+      if (merged.node != ir::kNoId) return;
+      for (ir::ValueId operand : graph_.block(merged.block).merges[merged.index].operands)
+        find_elements(table_.element(operand, x->b), out);
+    });
+  }
+
+  /// The condition is waited for if the GPU makes it, and the host anything in the arms.
+  void charge_branch(const RecordableBranch& branch) {
+    std::set<ir::ValueId> elements;
+    find_elements(table_.element(graph_.block(branch.block).terminator.selector, 0), elements);
+    const size_t arms = cut_.add();  // on the host if any of them is
+    for (ir::BlockId block : branch.arms)
+      for (ir::NodeId id : graph_.block(block).nodes)
+        if (const int group = groups_.of_node[id]; group >= 0)
+          cut_.join_ordered(Cut::of_group(static_cast<size_t>(group)), arms, Cut::kNever);
+    for (ir::ValueId value : elements)
+      for (size_t maker : makers_of(value)) cut_.join_ordered(arms, maker, figures_.wait);
   }
 
   template <typename Look>
@@ -217,6 +274,7 @@ class Chooser {
   const ir::Graph& graph_;
   const KernelGroups& groups_;
   const CostFigures& figures_;
+  std::vector<RecordableBranch> recordable_;
   Cut cut_;
   std::map<ir::ValueId, std::vector<size_t>> makers_;
 };
@@ -224,11 +282,11 @@ class Chooser {
 }  // namespace
 
 Placement place_by_cost(const ValueTable& table, const passes::DeviceMapping& mapping, bool fuse,
-                        const CostFigures& figures) {
+                        const CostFigures& figures, const BranchCosts& branches) {
   const ir::Graph& graph = table.graph();
   Placement out = place_all(graph, mapping);
   const KernelGroups groups = form_kernels(table, fuse, out);
-  const std::vector<bool> chosen = Chooser(table, groups, figures).run();
+  const std::vector<bool> chosen = Chooser(table, groups, figures, branches).run();
   bool any = false;
   for (size_t g = 0; g < groups.groups.size(); ++g) {
     const KernelGroup& group = groups.groups[g];

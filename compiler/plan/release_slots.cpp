@@ -2,6 +2,7 @@
 #include "compiler/plan/release_slots.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 namespace galatea::plan {
@@ -56,13 +57,25 @@ void for_each_slot(const Program& program, const Instruction& i, const F& f) {
   }
 }
 
+/// Nothing is done behind it.
+bool goes_elsewhere(Opcode op) {
+  return op == Opcode::kReturn || op == Opcode::kJump || op == Opcode::kBranch || op == Opcode::kSwitch ||
+         op == Opcode::kNextArm;
+}
+
 }  // namespace
 
 std::vector<int32_t> last_uses(const Program& program) {
   std::vector<int32_t> last(static_cast<size_t>(program.num_slots), -1);
   std::vector<int32_t> downloaded;
+  std::map<int32_t, std::vector<int32_t>> flags;  // by where the arms that they choose have ended
   for (size_t at = 0; at < program.code.size(); ++at) {
     const Instruction& i = program.code[at];
+    // Whatever fails in an arm asks for the flag.
+    if (i.op == Opcode::kBothArms) flags[i.c].push_back(i.b);
+    if (const auto ended = flags.find(static_cast<int32_t>(at)); ended != flags.end())
+      for (int32_t slot : ended->second)
+        last[static_cast<size_t>(slot)] = goes_elsewhere(i.op) ? -1 : static_cast<int32_t>(at);
     // What is copied to the host is read when the barrier launches it.
     if (i.op == Opcode::kToHost) downloaded.push_back(i.a);
     if (i.op == Opcode::kBarrier && i.a == runtime::kDeviceBarrier) {
@@ -113,9 +126,8 @@ void insert_releases(Program& program) {
     }
   }
   for (Instruction& i : code) {
-    const bool names_two = i.op == Opcode::kBranch || i.op == Opcode::kNextArm;
-    if (names_two || i.op == Opcode::kJump || i.op == Opcode::kBothArms)
-      i.a = moved[static_cast<size_t>(i.a)];
+    const bool names_two = i.op == Opcode::kBranch || i.op == Opcode::kNextArm || i.op == Opcode::kBothArms;
+    if (names_two || i.op == Opcode::kJump) i.a = moved[static_cast<size_t>(i.a)];
     if (names_two) i.c = moved[static_cast<size_t>(i.c)];
     if (i.op != Opcode::kSwitch) continue;
     for (int32_t k = 0; k < i.imm; ++k) {

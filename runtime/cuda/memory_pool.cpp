@@ -64,6 +64,7 @@ Result<MemoryBlock> MemoryPool::acquire(int64_t bytes, std::shared_ptr<const Str
     block = recycle(capacity, false);
   }
   if (!block) {
+    if (is_pinned) note_use(capacity);
     GALATEA_ASSIGN(block, grow(capacity));
     if (is_pinned) trim();
   }
@@ -74,14 +75,18 @@ Result<MemoryBlock> MemoryPool::acquire(int64_t bytes, std::shared_ptr<const Str
   return MemoryBlock(shared_from_this(), std::move(block), std::move(stream));
 }
 
-std::unique_ptr<MemoryPool::Block> MemoryPool::recycle(int64_t bytes, bool done_only) {
-  std::lock_guard lock(mutex_);
+bool MemoryPool::would_do(const Block& block, int64_t bytes) const {
   // Under a limit nobody gets more than asked for: what a batch needs must not depend on what was idle.
   const int64_t most = limit_ > 0 ? bytes : 2 * bytes + 4096;
+  return bytes <= block.size && block.size <= most;
+}
+
+std::unique_ptr<MemoryPool::Block> MemoryPool::recycle(int64_t bytes, bool done_only) {
+  std::lock_guard lock(mutex_);
   auto best = idle_.end();
   for (auto at = idle_.begin(); at != idle_.end(); ++at) {
     const int64_t size = (*at)->size;
-    if (size < bytes || size > most) continue;
+    if (!would_do(**at, bytes)) continue;
     if (best != idle_.end() && size >= (*best)->size) continue;
     if (!done_only || is_done(**at)) best = at;
   }
@@ -89,7 +94,7 @@ std::unique_ptr<MemoryPool::Block> MemoryPool::recycle(int64_t bytes, bool done_
   std::unique_ptr<Block> out = std::move(*best);
   idle_.erase(best);
   idle_bytes_ -= out->size;
-  note_use();
+  peak_used_ = std::max(peak_used_, total_bytes_ - idle_bytes_);
   return out;
 }
 
@@ -128,7 +133,6 @@ Result<std::unique_ptr<MemoryPool::Block>> MemoryPool::grow(int64_t bytes) {
   std::lock_guard lock(mutex_);
   if (result == code::kSuccess) {
     peak_bytes_ = std::max(peak_bytes_, total_bytes_);
-    note_use();
     return block;
   }
   total_bytes_ -= bytes;
@@ -142,8 +146,13 @@ Result<std::unique_ptr<MemoryPool::Block>> MemoryPool::grow(int64_t bytes) {
                     total_bytes_);
 }
 
-/// Under the lock.
-void MemoryPool::note_use() { peak_used_ = std::max(peak_used_, total_bytes_ - idle_bytes_); }
+void MemoryPool::note_use(int64_t bytes) {
+  std::lock_guard lock(mutex_);
+  int64_t used = total_bytes_ + bytes;
+  for (const auto& block : idle_)
+    if (!would_do(*block, bytes) && is_done(*block)) used -= block->size;
+  peak_used_ = std::max(peak_used_, used);
+}
 
 /// Waits for nothing: what is still being copied stays.
 void MemoryPool::trim() {

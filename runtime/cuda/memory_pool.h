@@ -7,7 +7,8 @@
 // pinned memory the host is the next owner, so that only blocks are given out whose events have passed.
 //
 // Invariant: the bytes of all blocks never exceed the limit. Of pinned memory, which the system cannot take
-// away, no more lies idle, its copies done, than was ever in use at once.
+// away, no more lies idle than was ever in use, or being copied, at once: a device works on batches that the
+// host has long let go, and blocks that go back each time one is done with would be taken anew each time.
 #pragma once
 
 #include <memory>
@@ -100,8 +101,11 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
 
   /// The idle block that fits best, taken out; null: none.
   std::unique_ptr<Block> recycle(int64_t bytes, bool done_only);
+  /// Whether it may be given to who asks for so much.
+  bool would_do(const Block& block, int64_t bytes) const;
   bool has_room(int64_t bytes) const;
-  void note_use();
+  /// So much is about to be taken, since all that would do is in use, or its copies are not done.
+  void note_use(int64_t bytes);
   /// Frees what has been idle for longest, as long as more is idle than was ever in use.
   void trim();
   Result<std::unique_ptr<Block>> grow(int64_t bytes);

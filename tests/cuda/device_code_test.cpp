@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <fstream>
 
@@ -37,6 +38,20 @@ class DeviceCodes : public ::testing::Test {
     std::vector<codegen::KernelJob> out;
     for (size_t k = 0; k < loops_.size(); ++k) out.push_back({&kernels_[k], &loops_[k]});
     return out;
+  }
+
+  std::vector<std::vector<codegen::KernelJob>> launches(
+      const std::vector<std::vector<size_t>>& kernels) const;
+  /// Files of the program cache.
+  size_t num_entries() const {
+    size_t count = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(folder_))
+      count += entry.is_regular_file() ? 1U : 0U;
+    return count;
+  }
+  static void remove_refused() {
+    for (const auto& entry : fs::directory_iterator(fs::temp_directory_path()))
+      if (entry.path().filename().string().starts_with("galatea-refused-")) fs::remove(entry.path());
   }
 
   FakeCuda fake_;
@@ -116,12 +131,125 @@ TEST_F(DeviceCodes, RefusedTextIsSaved) {
   std::ifstream in(file);
   const std::string text((std::istreambuf_iterator<char>(in)), {});
   EXPECT_NE(text.find("GALATEA_KERNEL(galatea_kernel, 1, 1)"), std::string::npos) << file;
-  for (const auto& entry : fs::directory_iterator(fs::temp_directory_path()))
-    if (entry.path().filename().string().starts_with("galatea-refused-")) fs::remove(entry.path());
+  remove_refused();
   // What failed is asked for again.
   auto later = compiler.compile(all());
   ASSERT_TRUE(later) << later.error().message();
   EXPECT_FALSE(later->front().from_cache);
+}
+
+/// Launches of the kernels with these numbers.
+std::vector<std::vector<codegen::KernelJob>> DeviceCodes::launches(
+    const std::vector<std::vector<size_t>>& kernels) const {
+  std::vector<std::vector<codegen::KernelJob>> out;
+  for (const std::vector<size_t>& launch : kernels) {
+    out.emplace_back();
+    for (const size_t k : launch) out.back().push_back({&kernels_[k], &loops_[k]});
+  }
+  return out;
+}
+
+TEST_F(DeviceCodes, ArmsAreCompiledOnceForAllLaunches) {
+  DeviceCompiler first(nvrtc_, 90, cache());
+  auto one = first.compile(launches({{0, 1}}));
+  ASSERT_TRUE(one) << one.error().message();
+  EXPECT_FALSE(one->front().from_cache);
+  EXPECT_EQ(num_entries(), 4U);  // two arms, what calls them, and the launch
+  // Another process, in which one arm is new: the arm, two functions that call arms, and two launches.
+  DeviceCompiler second(nvrtc_, 90, cache());
+  auto more = second.compile(launches({{0, 2}, {2, 0, 1}, {0, 1}}));
+  ASSERT_TRUE(more) << more.error().message();
+  EXPECT_EQ(num_entries(), 9U);
+  EXPECT_FALSE((*more)[0].from_cache);
+  EXPECT_FALSE((*more)[1].from_cache);
+  EXPECT_TRUE((*more)[2].from_cache);
+  EXPECT_EQ(*(*more)[2].cubin, *one->front().cubin);
+  EXPECT_TRUE(first.take_notes().empty());
+  EXPECT_TRUE(second.take_notes().empty());
+  // A kernel that comes twice is one arm, of two numbers: nothing to link.
+  auto twice = second.compile(launches({{1, 1}}));
+  ASSERT_TRUE(twice) << twice.error().message();
+  EXPECT_EQ(num_entries(), 10U);
+}
+
+TEST_F(DeviceCodes, ALaunchOfOneTextIsOneEntry) {
+  DeviceCompiler compiler(nvrtc_, 90, cache(), codegen::ArmForm::kTogether);
+  auto code = compiler.compile(launches({{0, 1}, {1, 2}}));
+  ASSERT_TRUE(code) << code.error().message();
+  EXPECT_EQ(num_entries(), 2U);
+  // The same launch of a linked form: it is there.
+  DeviceCompiler linked(nvrtc_, 90, cache());
+  auto again = linked.compile(launches({{1, 2}}));
+  ASSERT_TRUE(again);
+  EXPECT_TRUE(again->front().from_cache);
+}
+
+TEST_F(DeviceCodes, WithoutALinkerALaunchIsOneText) {
+  for (const auto& [name, value, why] : std::vector<std::array<const char*, 3>>{
+           {"FAKE_NVRTC_VERSION", "99000", "(libnvJitLink.so.99) was not found"},
+           {"FAKE_NVRTC_VERSION", "11080", "no nvJitLink for NVRTC 11.8"},
+           {"FAKE_NVJITLINK_VERSION", "12060", "older than NVRTC 12.8"},
+           {"FAKE_NVJITLINK_VERSION", "13000", "is version 13.0"}}) {
+    fs::remove_all(folder_);
+    setenv(name, value, 1);
+    auto nvrtc = Nvrtc::open();
+    ASSERT_TRUE(nvrtc) << nvrtc.error().message();
+    const auto linker = codegen::DeviceLinker::open((*nvrtc)->major_version(), (*nvrtc)->minor_version());
+    DeviceCompiler compiler(*nvrtc, 90, cache());
+    auto code = compiler.compile(launches({{0, 1}}));
+    unsetenv(name);
+    ASSERT_FALSE(linker) << why;
+    EXPECT_NE(linker.error().message().find(why), std::string::npos) << linker.error().message();
+    EXPECT_EQ(linker.error().kind, ErrorKind::kSystem);
+    ASSERT_TRUE(code) << code.error().message();
+    EXPECT_EQ(num_entries(), 1U) << why;
+    EXPECT_TRUE(compiler.take_notes().empty()) << why;
+  }
+}
+
+TEST_F(DeviceCodes, WhatCannotBeLinkedIsOneTextAndANote) {
+  setenv("FAKE_NVJITLINK_FAIL", "1", 1);
+  DeviceCompiler compiler(nvrtc_, 90, cache());
+  auto code = compiler.compile(launches({{0, 1}, {1, 2}}));
+  unsetenv("FAKE_NVJITLINK_FAIL");
+  ASSERT_TRUE(code) << code.error().message();
+  const std::vector<std::string> notes = compiler.take_notes();
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_NE(notes[0].find("asked to fail"), std::string::npos) << notes[0];
+  const size_t at = notes[0].find("the text is saved in ");
+  ASSERT_NE(at, std::string::npos) << notes[0];
+  const size_t begin = at + std::string("the text is saved in ").size();
+  std::ifstream in(notes[0].substr(begin, notes[0].find(';', begin) - begin));
+  const std::string text((std::istreambuf_iterator<char>(in)), {});
+  EXPECT_NE(text.find("GALATEA_RUN(galatea_arm_"), std::string::npos) << notes[0];
+  remove_refused();
+  // Linking is not tried again, and nothing is said twice.
+  auto later = compiler.compile(launches({{0, 2}}));
+  ASSERT_TRUE(later) << later.error().message();
+  EXPECT_TRUE(compiler.take_notes().empty());
+  const size_t before = num_entries();
+  auto last = compiler.compile(launches({{0, 1, 2}}));
+  ASSERT_TRUE(last) << last.error().message();
+  EXPECT_EQ(num_entries(), before + 1);
+}
+
+/// An object as another NVRTC, or nothing at all, might have left it.
+TEST_F(DeviceCodes, TheLinkerSaysWhatItRefuses) {
+  auto linker = codegen::DeviceLinker::open(nvrtc_->major_version(), nvrtc_->minor_version());
+  ASSERT_TRUE(linker) << linker.error().message();
+  EXPECT_EQ((*linker)->path(), fake_cuda_folder() + "/libnvJitLink.so.12");
+  auto object = nvrtc_->compile_to_object("", "a.cu", 75, 128);
+  ASSERT_TRUE(object) << object.error().message();
+  const auto other = std::make_shared<const std::string>(*object),
+             none = std::make_shared<const std::string>("?");
+  for (const auto& [wrong, why] :
+       {std::pair{other, "another architecture"}, {none, "no relocatable object"}}) {
+    const std::shared_ptr<const std::string> objects[] = {wrong};
+    auto linked = (*linker)->link(objects, "a", 90);
+    ASSERT_FALSE(linked);
+    EXPECT_EQ(linked.error().kind, ErrorKind::kInternal);
+    EXPECT_NE(linked.error().message().find(why), std::string::npos) << linked.error().message();
+  }
 }
 
 TEST_F(DeviceCodes, UnknownArchitectureIsNamed) {

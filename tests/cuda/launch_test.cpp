@@ -4,8 +4,8 @@
 #include <map>
 #include <optional>
 
+#include "compiler/codegen/cuda/device_code.h"
 #include "compiler/codegen/cuda/emit.h"
-#include "compiler/codegen/cuda/emit_launch.h"
 #include "compiler/codegen/cuda/nvrtc.h"
 #include "compiler/kernel/spread_phases.h"
 #include "runtime/cuda/batch_launch.h"
@@ -18,6 +18,7 @@ namespace galatea::testing {
 namespace {
 
 using namespace runtime::cuda;  // NOLINT(google-build-using-namespace): everything of the wrapper
+using codegen::ArmForm;
 
 /// Compiled text is kept beside the build, not in the user's cache.
 const int kCacheFolder = setenv("GALATEA_CACHE_DIR", GALATEA_BINARY_DIR "/test-cache", 0);
@@ -67,15 +68,16 @@ Result<std::vector<LaunchKernel>> kernels(const Module& module) {
 
 /// All sites as kernels of one function, by their numbers.
 Result<std::vector<LaunchKernel>> kernels_of_one_launch(const std::shared_ptr<const Context>& context,
-                                                        std::shared_ptr<const Module>& module) {
-  std::vector<const kernel::LoopKernel*> arms;
-  for (const Site& site : sites()) arms.push_back(&site.loops);
+                                                        std::shared_ptr<const Module>& module,
+                                                        ArmForm form) {
   GALATEA_ASSIGN(auto nvrtc, codegen::Nvrtc::open());
-  GALATEA_ASSIGN(
-      const std::string cubin,
-      nvrtc->compile(codegen::cuda_prelude() + codegen::emit_cuda_launch(arms, "everything"), "all.cu", 90));
-  GALATEA_ASSIGN(module, Module::load(context, cubin));
-  GALATEA_ASSIGN(FunctionHandle function, module->function("everything"));
+  codegen::DeviceCompiler compiler(nvrtc, 90, {}, form);
+  std::vector<std::vector<codegen::KernelJob>> launch(1);
+  for (const Site& site : sites()) launch[0].push_back({&site.sample.kernel, &site.loops});
+  GALATEA_ASSIGN(const auto code, compiler.compile(launch));
+  for (const std::string& note : compiler.take_notes()) ADD_FAILURE() << note;
+  GALATEA_ASSIGN(module, Module::load(context, *code.front().cubin));
+  GALATEA_ASSIGN(FunctionHandle function, module->function(codegen::kDeviceFunction));
   std::vector<LaunchKernel> out;
   for (const Site& site : sites())
     out.push_back({function, codegen::num_inputs(site.loops), codegen::can_be_tiled(site.loops),
@@ -263,25 +265,28 @@ TEST_P(BatchLaunches, SitesOfDifferentSamples) {
   }
 }
 
-/// Arms of a branch: each sample runs another kernel, and all of them are one launch.
+/// Arms of a branch: each sample runs another kernel, and all of them are one launch, whether they were
+/// compiled together or apart.
 TEST_P(BatchLaunches, KernelsOfOneLaunch) {
   FakeSettings settings;
   if (GetParam().first) settings.emplace_back(GetParam());
   FakeCuda fake(settings);
   auto context = fake_context();
-  std::shared_ptr<const Module> module;
-  auto all = kernels_of_one_launch(context, module);
-  ASSERT_TRUE(all) << all.error().message();
-  Batch batch(fake, context);
-  Dice dice(7);
-  for (int turn = 0; turn < 4; ++turn) {
-    for (int32_t sample = 0; sample < 32; ++sample) {
-      const size_t site = dice.next(sites().size());
-      const auto& params = sites()[site].sample.params;
-      batch.add(static_cast<int32_t>(site), sample, params[dice.next(params.size())], dice.next(1000), 0);
+  for (const ArmForm form : {ArmForm::kTogether, ArmForm::kApart}) {
+    std::shared_ptr<const Module> module;
+    auto all = kernels_of_one_launch(context, module, form);
+    ASSERT_TRUE(all) << all.error().message();
+    Batch batch(fake, context);
+    Dice dice(7);
+    for (int turn = 0; turn < 4; ++turn) {
+      for (int32_t sample = 0; sample < 32; ++sample) {
+        const size_t site = dice.next(sites().size());
+        const auto& params = sites()[site].sample.params;
+        batch.add(static_cast<int32_t>(site), sample, params[dice.next(params.size())], dice.next(1000), 0);
+      }
+      batch.run(*all, 1);
+      if (HasFatalFailure()) return;
     }
-    batch.run(*all, 1);
-    if (HasFatalFailure()) return;
   }
 }
 
@@ -293,7 +298,7 @@ TEST_P(BatchLaunches, CallsWhoseGuardsDoNotHold) {
   FakeCuda fake(settings);
   auto context = fake_context();
   std::shared_ptr<const Module> module;
-  auto all = kernels_of_one_launch(context, module);
+  auto all = kernels_of_one_launch(context, module, ArmForm::kApart);
   ASSERT_TRUE(all) << all.error().message();
   Batch batch(fake, context);
   for (uint64_t site = 0; site < sites().size(); ++site)

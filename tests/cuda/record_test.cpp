@@ -135,9 +135,9 @@ runtime::Program with_both_arms(runtime::Program program) {
   const auto branch =
       std::find_if(code.begin(), code.end(), [](const auto& i) { return i.op == Opcode::kBranch; });
   const int32_t second = branch->c;
-  branch->op = Opcode::kBothArms, branch->a = second, branch->b = 0, branch->c = -1;
   runtime::Instruction& end = code[static_cast<size_t>(second) - 1];
   EXPECT_EQ(end.op, Opcode::kJump);
+  branch->op = Opcode::kBothArms, branch->a = second, branch->b = 0, branch->c = end.a;
   end.op = Opcode::kNextArm, end.c = end.a, end.a = second;
   return program;
 }

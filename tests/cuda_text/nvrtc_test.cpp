@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <set>
 
 #include "compiler/codegen/cuda/cubin_figures.h"
+#include "compiler/codegen/cuda/device_linker.h"
 #include "compiler/codegen/cuda/emit.h"
 #include "compiler/codegen/cuda/emit_launch.h"
 #include "compiler/codegen/cuda/nvrtc.h"
@@ -72,23 +74,66 @@ TEST(CudaText, IsCompiledForOldAndNewArchitectures) {
   }
 }
 
-/// Arms of a policy: kernels as functions of one text, of which each call names its own.
-TEST(CudaText, OfALaunchOfSeveralKernelsIsCompiled) {
-  auto nvrtc = codegen::Nvrtc::open();
-  if (!nvrtc) GTEST_SKIP() << nvrtc.error().message();
+/// Arms of a policy.
+std::vector<const kernel::LoopKernel*> arms_of_a_policy() {
   std::vector<const kernel::LoopKernel*> arms;
   for (const ExampleKernels& example : example_kernels()) {
     if (example.name.find("auto_augment") == std::string::npos) continue;
     for (const kernel::LoopKernel& kernel : example.kernels) arms.push_back(&kernel);
   }
+  return arms;
+}
+
+/// What a launch takes, compiled together and apart: whichever it is, it may not cost what batches pay for.
+TEST(CudaText, OfALaunchOfSeveralKernelsIsCompiledAndLinked) {
+  auto nvrtc = codegen::Nvrtc::open();
+  if (!nvrtc) GTEST_SKIP() << nvrtc.error().message();
+  auto linker = codegen::DeviceLinker::open((*nvrtc)->major_version(), (*nvrtc)->minor_version());
+  if (!linker) GTEST_SKIP() << linker.error().message();
+  const std::vector<const kernel::LoopKernel*> arms = arms_of_a_policy();
   ASSERT_GT(arms.size(), 3U);
-  auto cubin =
-      (*nvrtc)->compile(codegen::cuda_prelude() + codegen::emit_cuda_launch(arms, "arms"), "arms.cu", 90);
-  ASSERT_TRUE(cubin) << cubin.error().message();
-  const std::vector<codegen::CubinFigures> figures = codegen::read_cubin_figures(*cubin);
-  ASSERT_EQ(figures.size(), 1U);
-  EXPECT_EQ(figures.front().function, "arms");
-  EXPECT_LE(figures.front().registers, kMostRegisters);
+  const codegen::LaunchUnits units = codegen::emit_cuda_units(arms, "launch");
+  // Some kernels differ in nothing but names.
+  ASSERT_LE(units.arms.size(), arms.size());
+  ASSERT_GT(units.arms.size(), 10U);
+  std::vector<codegen::LaunchUnits::Arm> texts = units.arms;
+  texts.push_back({units.entry, 0});
+  for (const int architecture : {(*nvrtc)->architectures().back(), 90}) {
+    // Together once: it takes as long as all arms.
+    const bool together = architecture == 90;
+    std::vector<Result<std::string>> made(texts.size() + (together ? 1U : 0U));
+    codegen::for_each_parallel(made.size(), [&](size_t i) {
+      made[i] = i < texts.size()
+                    ? (*nvrtc)->compile_to_object(codegen::cuda_prelude() + texts[i].text, "arm.cu",
+                                                  architecture, texts[i].most_registers)
+                    : (*nvrtc)->compile(codegen::cuda_prelude() + units.together(), "all.cu", architecture);
+    });
+    std::vector<std::shared_ptr<const std::string>> objects;
+    for (const auto& one : made) ASSERT_TRUE(one) << one.error().message();
+    for (size_t i = 0; i < texts.size(); ++i)
+      objects.push_back(std::make_shared<const std::string>(*made[i]));
+    auto linked = (*linker)->link(objects, "launch", architecture);
+    ASSERT_TRUE(linked) << linked.error().message();
+    for (const bool is_linked : {true, false}) {
+      if (!is_linked && !together) continue;
+      const auto all = codegen::read_cubin_figures(is_linked ? *linked : *made.back());
+      EXPECT_TRUE(std::any_of(all.begin(), all.end(), [](const auto& f) { return f.function == "launch"; }));
+      for (const codegen::CubinFigures& f : all) {
+        EXPECT_LE(f.registers, kMostTileRegisters) << f.function << " sm_" << architecture;
+        EXPECT_LE(f.local, kMostLocal) << f.function << " sm_" << architecture;
+        if (std::getenv("GALATEA_TEST_FIGURES"))
+          fmt::print("{:>7} {:4} registers {:6} shared {:4} local {:7} code  {}{}\n",
+                     fmt::format("sm_{}", architecture), f.registers, f.shared, f.local, f.code, f.function,
+                     is_linked ? " (linked)" : "");
+      }
+    }
+    // An object that is missing is an error that names what is missing.
+    objects.erase(objects.begin());
+    auto incomplete = (*linker)->link(objects, "launch", architecture);
+    ASSERT_FALSE(incomplete);
+    EXPECT_NE(incomplete.error().message().find("galatea_arm_"), std::string::npos)
+        << incomplete.error().message();
+  }
 }
 
 TEST(CubinFigures, OfWhatIsNoCubin) {

@@ -32,6 +32,7 @@ struct FakeCudaCounters {
   int64_t live_graphs = 0, live_graph_execs = 0;
   int64_t live_allocations = 0, live_pinned = 0, live_bytes = 0;  ///< bytes of the device only
   int64_t errors = 0;
+  int64_t work_nanoseconds = 0;  ///< in calls that gave a stream something to do
 };
 
 /// The extra entry points, found with dlsym.

@@ -219,7 +219,7 @@ ENTRY Code cuStreamSynchronize(StreamHandle handle) {
   return code::kSuccess;
 }
 ENTRY Code cuStreamWaitEvent(StreamHandle handle, EventHandle event, unsigned) {
-  Call call;
+  WorkCall call;
   if (call.fails()) return call.result;
   const auto stream = call.state.streams.find(handle);
   const auto found = call.state.events.find(event);
@@ -250,7 +250,7 @@ ENTRY Code cuEventDestroy_v2(EventHandle handle) {
   return call.result;
 }
 ENTRY Code cuEventRecord(EventHandle handle, StreamHandle stream_handle) {
-  Call call;
+  WorkCall call;
   if (call.fails()) return call.result;
   const auto stream = call.state.streams.find(stream_handle);
   const auto found = call.state.events.find(handle);
@@ -330,17 +330,17 @@ ENTRY Code cuMemFreeHost(void* data) {
   return call.fails() ? call.result : result;
 }
 ENTRY Code cuMemcpyHtoDAsync_v2(DevicePointer to, const void* from, size_t bytes, StreamHandle stream) {
-  Call call;
+  WorkCall call;
   if (call.fails()) return call.result;
   return copy(call.state, stream, CopyKind::kUpload, pointer(to), from, bytes);
 }
 ENTRY Code cuMemcpyDtoHAsync_v2(void* to, DevicePointer from, size_t bytes, StreamHandle stream) {
-  Call call;
+  WorkCall call;
   if (call.fails()) return call.result;
   return copy(call.state, stream, CopyKind::kDownload, to, pointer(from), bytes);
 }
 ENTRY Code cuMemcpyDtoDAsync_v2(DevicePointer to, DevicePointer from, size_t bytes, StreamHandle stream) {
-  Call call;
+  WorkCall call;
   if (call.fails()) return call.result;
   return copy(call.state, stream, CopyKind::kOnDevice, pointer(to), pointer(from), bytes);
 }
@@ -401,7 +401,7 @@ ENTRY Code cuModuleGetFunction(FunctionHandle* out, ModuleHandle handle, const c
 ENTRY Code cuLaunchKernel(FunctionHandle handle, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                           unsigned block_x, unsigned block_y, unsigned block_z, unsigned,
                           StreamHandle stream_handle, void** arguments, void**) {
-  Call call;
+  WorkCall call;
   if (call.fails()) return call.result;
   const auto stream = call.state.streams.find(stream_handle);
   if (stream == call.state.streams.end()) return code::kInvalidHandle;

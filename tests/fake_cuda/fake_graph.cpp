@@ -169,7 +169,7 @@ ENTRY Code cuGraphInstantiateWithFlags(GraphExecHandle* out, GraphHandle handle,
   return code::kSuccess;
 }
 ENTRY Code cuGraphLaunch(GraphExecHandle handle, StreamHandle stream_handle) {
-  Call call;
+  WorkCall call;
   if (call.fails()) return call.result;
   State& state = call.state;
   const auto found = state.graph_execs.find(handle);

@@ -1,5 +1,6 @@
 // NVRTC as galatea calls it, over the host shim: the "cubin" names the library that the C++ compiler made of
-// the text. FAKE_NVRTC_VERSION (12080) is what it says it is; FAKE_NVRTC_FAIL=1: it refuses every text.
+// the text; a relocatable object is the text itself (fake_nvjitlink.cpp). FAKE_NVRTC_VERSION (12080) is what
+// it says it is; FAKE_NVRTC_FAIL=1: it refuses every text.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -7,6 +8,7 @@
 #include <string>
 
 #include "compiler/codegen/cuda/shim_backend.h"
+#include "tests/fake_cuda/fake_object.h"
 
 namespace {
 
@@ -49,13 +51,21 @@ ENTRY int nvrtcDestroyProgram(void** program) {
 }
 ENTRY int nvrtcCompileProgram(void* program, int count, const char* const* options) {
   int architecture = 0;
-  for (int k = 0; k < count; ++k)
+  bool is_object = false;
+  for (int k = 0; k < count; ++k) {
     if (std::sscanf(options[k], "--gpu-architecture=sm_%d", &architecture) != 1)
       std::sscanf(options[k], "--gpu-architecture=compute_%d", &architecture);
+    is_object = is_object || std::strcmp(options[k], "--relocatable-device-code=true") == 0;
+  }
   const char* fails = std::getenv("FAKE_NVRTC_FAIL");
   if (fails && *fails == '1') {
     program_of(program).log = "fake NVRTC: asked to fail";
     return kCompilation;
+  }
+  if (is_object) {
+    program_of(program).cubin =
+        galatea::testing::kFakeObject + std::to_string(architecture) + "\n" + program_of(program).text;
+    return 0;
   }
   const auto file = galatea::codegen::compile_shim_file(program_of(program).text);
   if (!file) {

@@ -226,6 +226,88 @@ TEST(GpuCounts, WhyABranchIsWaitedFor) {
   EXPECT_FALSE(forced.report.device.branches[0].waits) << plan::to_text(forced.report.device);
 }
 
+/// Which of several functions: an index may be out of range.
+TEST(GpuCounts, AnIndexOfTheGpuIsWaitedFor) {
+  const Planned planned =
+      plan_for_gpu("from galatea import select\n" +
+                   training("    index = fn.cast(fn.reductions.max(image) > 10, dtype=types.UINT8)\n"
+                            "    image = select([fn.flip, lambda x: fn.hue(x, hue=30.0)], index, image)\n"));
+  ASSERT_TRUE(planned.program) << planned.error;
+  const plan::DeviceReport& report = planned.report.device;
+  ASSERT_EQ(report.branches.size(), 1U) << plan::to_text(report);
+  EXPECT_NE(report.branches[0].why.find("an index out of range is an error"), std::string::npos);
+  EXPECT_EQ(report.waits.size(), 1U) << plan::to_text(report);
+}
+
+/// One draft names every branch that has to wait.
+TEST(GpuCounts, BranchesThatWaitAreFoundAtOnce) {
+  std::string body;
+  for (int k = 0; k < 64; ++k) {
+    body += "    if fn.reductions.mean(image) > " + std::to_string(k) + ":\n";
+    // Every fourth need not wait.
+    body += k % 4 == 3 ? "        image = fn.hue(image, hue=30.0)\n"
+                       : "        image = fn.gaussian_blur(image, window_size=3, sigma=0.5 + "
+                         "fn.reductions.max(image).cpu() / 64.0)\n";
+  }
+  const Planned planned = plan_for_gpu(training(body));
+  ASSERT_TRUE(planned.program) << planned.error;
+  EXPECT_EQ(planned.report.num_plans, 2);
+  const auto& branches = planned.report.device.branches;
+  ASSERT_EQ(branches.size(), 64U);
+  for (size_t k = 0; k < branches.size(); ++k) {
+    EXPECT_EQ(branches[k].waits, k % 4 != 3) << k;
+    const std::string why = "gaussian_blur in its arms needs the host: it depends on a value of the GPU";
+    EXPECT_EQ(branches[k].why, branches[k].waits ? why : "") << k;
+  }
+  EXPECT_EQ(plan_for_gpu(training(kNormalize)).report.num_plans, 1);
+}
+
+/// A branch that would have to wait only for the number of another one that waits anyway.
+TEST(GpuCounts, ABranchWaitsOnlyForWhatIsThenNotKnown) {
+  const Planned planned =
+      plan_for_gpu(training("    sigma = 1.0\n"
+                            "    if fn.reductions.mean(image) > 100:\n"
+                            "        sigma = 2.0\n"
+                            "    if fn.reductions.max(image) > 100:\n"
+                            "        image = fn.gaussian_blur(image, sigma=sigma)\n"));
+  ASSERT_TRUE(planned.program) << planned.error;
+  const plan::DeviceReport& report = planned.report.device;
+  ASSERT_EQ(report.branches.size(), 2U) << plan::to_text(report);
+  EXPECT_EQ(report.branches[0].why, "the host needs a number that its arms give");
+  EXPECT_FALSE(report.branches[1].waits) << plan::to_text(report);
+  EXPECT_EQ(report.waits.size(), 1U) << plan::to_text(report);
+}
+
+/// What nothing proves may fail, and only then somebody waits; the report says so.
+TEST(GpuCounts, ChecksThatMayFailInArms) {
+  const std::string sigma = "    sigma = fn.random.uniform(range=[-1.0, 3.0])\n";
+  const std::string branch = "    if fn.reductions.mean(image) > 100:\n";
+  const std::string blur = "fn.gaussian_blur(image, sigma=sigma, window_size=5)\n";
+  const Planned planned = plan_for_gpu(training(sigma + branch + "        image = " + blur));
+  ASSERT_TRUE(planned.program) << planned.error;
+  const plan::DeviceReport& report = planned.report.device;
+  EXPECT_TRUE(report.waits.empty()) << plan::to_text(report);
+  ASSERT_EQ(report.branches.size(), 1U);
+  EXPECT_FALSE(report.branches[0].waits);
+  EXPECT_EQ(report.branches[0].if_failed, std::vector<std::string>{"gaussian_blur"});
+  EXPECT_NE(plan::to_text(report).find(
+                "(line 12): both arms are launched, and the GPU leaves one out\n"
+                "    a batch waits for it if a sample has values that gaussian_blur cannot take\n"),
+            std::string::npos)
+      << plan::to_text(report);
+  EXPECT_NE(plan::to_json(report).find("\"waits_if_values_fail\":[\"gaussian_blur\"]"), std::string::npos);
+  EXPECT_TRUE(runtime::verify(*planned.program));
+  // What ranges prove, and what was checked on the way.
+  const Planned proven =
+      plan_for_gpu(training(branch + "        image = fn.gaussian_blur(image, window_size=5)\n"));
+  ASSERT_EQ(proven.report.device.branches.size(), 1U) << proven.error;
+  EXPECT_TRUE(proven.report.device.branches[0].if_failed.empty()) << plan::to_text(proven.report.device);
+  const Planned checked =
+      plan_for_gpu(training(sigma + "    image = " + blur + branch + "        image = " + blur));
+  ASSERT_EQ(checked.report.device.branches.size(), 1U) << checked.error;
+  EXPECT_TRUE(checked.report.device.branches[0].if_failed.empty()) << plan::to_text(checked.report.device);
+}
+
 TEST(GpuCounts, TheReportNamesEachBranch) {
   const std::string text = training(
       "    if fn.reductions.mean(image) > 100:\n"
@@ -286,6 +368,45 @@ TEST(GpuCounts, PlacedByCost) {
   EXPECT_EQ(report.downloads.size(), 1U) << plan::to_text(report);
   EXPECT_TRUE(report.last_waits);
   for (const runtime::OutputSpec& output : planned.program->outputs) EXPECT_FALSE(output.on_device);
+}
+
+/// A condition costs a wait only where the plan waits for it.
+TEST(GpuCounts, ConditionsPlacedByCost) {
+  const auto plan_it = [](const std::string& arm, SelectorForm form = SelectorForm::kAuto) {
+    plan::CostFigures figures;
+    figures.wait = 1e9;  // never worth it
+    Planned planned = plan_for_gpu(
+        "from nvidia.dali import pipeline_def, fn, types\n\n"
+        "@pipeline_def(batch_size=16, num_threads=2, seed=42, enable_conditionals=True)\n"
+        "def p():\n"
+        "    encoded, label = fn.readers.file(file_root='photos', name='Reader')\n"
+        "    image = fn.decoders.image(encoded, output_type=types.RGB)\n"
+        "    image = fn.gaussian_blur(fn.resize(image, size=[500, 500]), window_size=5)\n"
+        "    if fn.reductions.mean(image) > 100:\n"
+        "        image = " +
+            arm +
+            "\n"
+            "    return fn.hue(image, hue=40.0)\n",
+        LaunchForm::kAuto, nullptr, form, figures);
+    EXPECT_TRUE(planned.program) << planned.error;
+    EXPECT_TRUE(planned.report.device.waits.empty()) << plan::to_text(planned.report.device);
+    return planned;
+  };
+  const auto kernels_on_cpu = [](const Planned& planned) {
+    return std::ranges::count(planned.report.kernels, false, &KernelReport::on_gpu);
+  };
+  const Planned recorded = plan_it("fn.gaussian_blur(image, window_size=7)");
+  EXPECT_EQ(kernels_on_cpu(recorded), 0) << plan::to_text(recorded.report.device);
+  ASSERT_EQ(recorded.report.device.branches.size(), 1U);
+  EXPECT_FALSE(recorded.report.device.branches[0].waits);
+  // Where the host has to ask, the mean is the CPU's, and what it reads.
+  const Planned waiting = plan_it("fn.gaussian_blur(image, window_size=7)", SelectorForm::kWait);
+  EXPECT_GT(kernels_on_cpu(waiting), 0) << plan::to_text(waiting.report.device);
+  EXPECT_TRUE(waiting.report.device.branches.empty());
+  // What a draft finds out is weighed as well.
+  const Planned asking =
+      plan_it("fn.gaussian_blur(image, sigma=0.5 + fn.reductions.max(image).cpu() / 64.0)");
+  EXPECT_GT(kernels_on_cpu(asking), 0) << plan::to_text(asking.report.device);
 }
 
 /// Images that only the GPU reads may be decoded there; the report says so, on any machine.

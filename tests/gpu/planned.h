@@ -19,7 +19,8 @@ struct Planned {
 
 inline Planned plan_for_gpu(const std::string& text, plan::LaunchForm launches = plan::LaunchForm::kAuto,
                             codegen::DeviceCompiler* compiler = nullptr,
-                            plan::SelectorForm selectors = plan::SelectorForm::kAuto) {
+                            plan::SelectorForm selectors = plan::SelectorForm::kAuto,
+                            const plan::CostFigures& figures = {}) {
   Planned out;
   SourceMap sources;
   dsl::FrontendOptions frontend;
@@ -30,7 +31,8 @@ inline Planned plan_for_gpu(const std::string& text, plan::LaunchForm launches =
   if (!staged.ok || staged.graphs.empty()) return out;
   CompileOptions options;
   options.registry = &product().registry;
-  options.gpu = GpuTarget{.number = 0, .compiler = compiler, .launches = launches, .selectors = selectors};
+  options.gpu = GpuTarget{
+      .number = 0, .compiler = compiler, .launches = launches, .selectors = selectors, .figures = figures};
   auto program = compile(*staged.graphs.front(), sources, options, &out.report);
   if (!program) {
     out.error += program.error().message();

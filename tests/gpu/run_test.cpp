@@ -4,82 +4,13 @@
 #include <fstream>
 #include <sstream>
 
-#include "compiler/choose_gpu.h"
-#include "tests/gpu/planned.h"
-#include "tests/gpu/test_device.h"
-#include "tests/native/sample_folder.h"
+#include "tests/gpu/gpu_runs.h"
 #include "tests/pipelines/pipeline_generator.h"
-#include "tests/pipelines/pipeline_runner.h"
 
 namespace galatea::testing {
 namespace {
 
 namespace fs = std::filesystem;
-using plan::LaunchForm;
-using plan::SelectorForm;
-
-/// Moving costs nothing and the CPU is slow: whatever can run on the GPU does.
-plan::CostFigures all_on_gpu() {
-  return {.host_element = 1e6, .gpu_element = 0, .gpu_call = 0, .byte_over_bus = 0, .transfer = 0, .wait = 0};
-}
-
-GpuTarget target(const GpuChoice& choice, LaunchForm launches, SelectorForm selectors = SelectorForm::kAuto) {
-  GpuTarget out = *choice.target;
-  out.launches = launches;
-  out.selectors = selectors;
-  out.figures = all_on_gpu();
-  // The fake nvJPEG makes the CPU's bits, a real one does not (decode_test.cpp).
-  if (std::getenv("GALATEA_TEST_GPU")) out.decoder = runtime::ImageDecoder::kCpu;
-  return out;
-}
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
-    text.replace(at, from.size(), to);
-  return text;
-}
-
-class GpuRuns : public ::testing::Test {
- protected:
-  void SetUp() override {
-    auto found = choose_gpu("gpu", GpuPurpose::kRun, codegen::default_cache_options());
-    ASSERT_TRUE(found) << found.error().message();
-    choice_ = std::move(*found);
-    judge_ = codegen::make_interpreter_backend(true);
-    loops_ = codegen::make_interpreter_backend();
-  }
-
-  PipelineOutcome expected(const std::string& text, uint64_t images = 11) {
-    return run_pipeline(text, images, {"stages, unfused", judge_.get(), false, false, 1, {}}, data());
-  }
-  /// `least` of its kernels must run on the GPU.
-  void expect_same(const std::string& text, size_t least,
-                   std::vector<LaunchForm> forms = {LaunchForm::kAuto}) {
-    const PipelineOutcome wanted = expected(text);
-    ASSERT_EQ(wanted.staging + wanted.error, "") << text;
-    for (const LaunchForm form : forms) {
-      device_.reset();
-      const int threads = form == LaunchForm::kSeparate ? 1 : 2;
-      const PipelineOutcome found =
-          run_pipeline(text, 11, {"gpu", loops_.get(), true, true, threads, target(choice_, form)}, data());
-      EXPECT_EQ(difference(wanted, found), "") << text;
-      EXPECT_EQ(device_.errors(), "") << text;
-      if (!found.program) continue;
-      size_t count = 0;
-      for (const runtime::KernelCallSpec& call : found.program->kernel_calls)
-        count += call.launch >= 0 ? 1 : 0;
-      EXPECT_GE(count, least) << text;
-    }
-  }
-  static std::string data() {
-    static const std::string folder = sample_folder("gpu").string();
-    return folder;
-  }
-
-  TestDevice device_;
-  GpuChoice choice_;
-  std::unique_ptr<codegen::KernelBackend> judge_, loops_;
-};
 
 TEST_F(GpuRuns, EveryExample) {
   const char* const given = std::getenv("GALATEA_TEST_EXAMPLES");
@@ -151,26 +82,11 @@ TEST_F(GpuRuns, GraphsOfAPolicy) {
   }
 }
 
-/// A pipeline whose `image` lies on the GPU.
-std::string of_images(const std::string& rest) {
-  return "from nvidia.dali import pipeline_def, fn, types\n\n"
-         "@pipeline_def(batch_size=4, num_threads=2, seed=42)\n"
-         "def p(data: str = '.'):\n"
-         "    encoded, label = fn.readers.file(file_root=data, name='Reader')\n"
-         "    image = fn.decoders.image(encoded, output_type=types.RGB, device='mixed')\n" +
-         rest;
-}
-
 TEST_F(GpuRuns, AStatisticOfTheGpuDecidesAFilterThere) {
   expect_same(of_images("    mean = fn.reductions.mean(image)\n"
                         "    blurred = fn.gaussian_blur(image, sigma=mean.cpu() / 64.0 + 0.5)\n"
                         "    return blurred, mean, fn.flip(blurred.cpu()), label.gpu()\n"),
               2);
-}
-
-size_t count_arms(const runtime::Program& program) {
-  return static_cast<size_t>(std::count_if(program.code.begin(), program.code.end(),
-                                           [](const auto& i) { return i.op == runtime::Opcode::kBothArms; }));
 }
 
 /// Branches on what the GPU computes, of which `recorded` need not wait: the same bits in both forms.

@@ -18,6 +18,13 @@ class TestDevice {
   void reset() const {
     if (fake_) fake_->reset();
   }
+  /// Of the fake; all zero on a device.
+  FakeCudaCounters counters() const { return fake_ ? fake_->counters() : FakeCudaCounters(); }
+  /// Of the fake: the n-th call from now fails with this code; 0: none.
+  void fail(int64_t call, int code) const {
+    if (fake_) fake_->fail(call, code);
+  }
+  bool is_fake() const { return fake_.has_value(); }
   /// What the fake has seen that a device would not forgive.
   std::string errors() const { return fake_ ? fake_->errors() : ""; }
 

@@ -70,7 +70,7 @@ Expr KernelMaker::read(const Image& image, std::vector<Expr> at, Border border) 
 }
 
 void KernelMaker::add_step() {
-  switch (pick(0, 22)) {
+  switch (pick(0, 24)) {
     case 0:
     case 1:
       return add_pointwise();
@@ -106,6 +106,9 @@ void KernelMaker::add_step() {
       return add_choice();
     case 22:
       return add_small_integers();
+    case 23:
+    case 24:
+      return add_box();
     default:
       return add_reduction();
   }

@@ -86,6 +86,8 @@ class KernelMaker {
   Expr warp_index(const Expr& place);
   /// Computed indices: one or several pixels about a place, outside of the source a number or its edge.
   void add_warp();
+  /// One thing inside of a box that need not lie inside of the image, another outside of it.
+  void add_box();
   /// A crop or flip whose indices are inside for certain, as operators write them.
   void add_transpose();
   int64_t value_of(const Expr& extent);

@@ -105,6 +105,29 @@ void KernelMaker::add_warp() {
   images_.push_back(add_stage(std::move(stage)));
 }
 
+void KernelMaker::add_box() {
+  const Image image = some_image();
+  Stage stage;
+  stage.type = chance(2) ? image.type : random_type();
+  stage.extents = image.extents;
+  Expr inside;
+  for (const int d : {0, 1, 2}) {
+    if (d == 2 ? !chance(6) : chance(6)) continue;
+    const Expr low = int_param(-3, 20), high = low + int_param(-2, 20);
+    for (const Expr& here : {axis(d) >= low, axis(d) < high})
+      if (!chance(6)) inside = inside ? inside & here : here;
+  }
+  const auto value = [&] {
+    Expr out = chance(3) ? convert(float_param(), image.type) : read(image, axes());
+    if (chance(4)) out = mangle(out);
+    if (chance(4)) out = select(equal(axis(2), const_int(0)), out, convert(float_param(), out.type()));
+    return to_type(out, stage.type);
+  };
+  const Expr first = value();
+  stage.body = inside ? select(inside, first, value()) : first;
+  images_.push_back(add_stage(std::move(stage)));
+}
+
 void KernelMaker::add_transpose() {
   const Image image = some_image();
   Stage stage;

@@ -41,10 +41,21 @@ TEST(UnknownChannels, ElementsWithoutAPlaceNeedNoPixels) {
 TEST(UnknownChannels, AConditionOnThePlaceWantsPixels) {
   const Kernel kernel = kernel_from(R"(kernel { param p0:i64 param p1:i64 param p2:i64 param p3:i64
     input in0:u8 [p0:i64, p1:i64, p2:i64] dense 3
-    map stage0:u8 [p0:i64, p1:i64, p2:i64] { body = select(lt(axis1, p3:i64), 0:u8, load(in0:u8, axis0, axis1, axis2)) }
+    map stage0:u8 [p0:i64, p1:i64, p2:i64] { body = select(lt(mul(axis1, 2:i64), p3:i64), 0:u8, load(in0:u8, axis0, axis1, axis2)) }
     output stage0 [0, 1, 2] dense 3 })");
   const LoopKernel loops = lower_verified(kernel, {});
   EXPECT_TRUE(has_loops_for_three(loops)) << to_text(loops);
+  expect_same(kernel, loops, 0, {20});
+}
+
+/// The loops ask where the box is (lower_box.cpp), so that pixels need not be told apart.
+TEST(UnknownChannels, ABoxWantsNoPixels) {
+  const Kernel kernel = kernel_from(R"(kernel { param p0:i64 param p1:i64 param p2:i64 param p3:i64
+    input in0:u8 [p0:i64, p1:i64, p2:i64] dense 3
+    map stage0:u8 [p0:i64, p1:i64, p2:i64] { body = select(lt(axis1, p3:i64), 0:u8, load(in0:u8, axis0, axis1, axis2)) }
+    output stage0 [0, 1, 2] dense 3 })");
+  const LoopKernel loops = lower_verified(kernel, {});
+  EXPECT_FALSE(has_loops_for_three(loops)) << to_text(loops);
   expect_same(kernel, loops, 0, {20});
 }
 

@@ -139,6 +139,70 @@ return out, image, by, mean)"),
   }
 }
 
+// Values that are used twice, sixty times over: to walk every way to the first would take for ever.
+TEST(PixelFunctions, SharedValuesAreOne) {
+  const std::string functions = R"(
+@galatea.pixel(dtype=types.FLOAT)
+def halves(image):
+    def at(y, x, c):
+        t = image[y, x, c] * 1.0
+        for i in range(60):
+            t = 0.5 * t + t * 0.5
+        return t
+    return at
+
+@galatea.pixel
+def chosen(image):
+    def at(y, x, c):
+        t = image[y, x, c]
+        for i in range(60):
+            t = t if x > i else round(t * 1.0)
+        return t
+    return at
+)";
+  const Outputs outputs = run_everywhere(pipeline(functions, "return halves(image), chosen(image), image"),
+                                         {{"image", {random_array(DType::kU8, {4, 5, 3}, 1)}}});
+  EXPECT_EQ(outputs[0][0].values, outputs[2][0].values);
+  EXPECT_EQ(outputs[1][0].values, outputs[2][0].values);
+}
+
+/// Where an element is read depends, twice each time, on an element that was read before.
+std::string wandering(int rounds) {
+  const std::string function =
+      "@galatea.pixel\n"
+      "def wander(image):\n"
+      "    def at(y, x, c):\n"
+      "        t = image[y, x, c]\n"
+      "        for i in range(" +
+      std::to_string(rounds) +
+      "):\n"
+      "            t = image[y + t % 3 - 1, x + t % 5 - 2, c]\n"
+      "        return t\n"
+      "    return at\n";
+  return pipeline(function, "return wander(image), image");
+}
+
+TEST(PixelFunctions, ReadsLeadToReads) {
+  constexpr int kRounds = 3, kHeight = 6, kWidth = 7;
+  const Feed feed = {{"image", {random_array(DType::kU8, {kHeight, kWidth, 3}, 7)}}};
+  const Outputs outputs = run_everywhere(wandering(kRounds), feed);
+  const std::vector<double>& image = outputs[1][0].values;
+  for (int y = 0; y < kHeight; ++y)
+    for (int x = 0; x < kWidth; ++x)
+      for (int c = 0; c < 3; ++c) {
+        const auto read = [&](int row, int column) {
+          row = std::clamp(row, 0, kHeight - 1), column = std::clamp(column, 0, kWidth - 1);
+          return static_cast<int>(image[static_cast<size_t>((row * kWidth + column) * 3 + c)]);
+        };
+        int t = read(y, x);
+        for (int i = 0; i < kRounds; ++i) t = read(y + t % 3 - 1, x + t % 5 - 2);
+        EXPECT_EQ(outputs[0][0].values[static_cast<size_t>((y * kWidth + x) * 3 + c)], t)
+            << y << ", " << x << ", " << c;
+      }
+  // There are 2^30 ways to the first read.
+  EXPECT_EQ(testing::failure_of(wandering(30), feed), "");
+}
+
 TEST(PixelFunctions, EmptyImages) {
   const std::string functions = R"(
 @galatea.pixel

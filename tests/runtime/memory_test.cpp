@@ -221,6 +221,23 @@ TEST(BufferPool, RecyclesAndStaysBounded) {
   EXPECT_EQ(allocator.bytes_in_use(), 0);
 }
 
+/// Of several that fit, the one that is still in the cache: what a consumer lets go last goes round, and the
+/// others stay where they are.
+TEST(BufferPool, RecyclesTheLatest) {
+  Allocator allocator;
+  BufferPool pool(allocator);
+  auto first = *pool.acquire(5000), second = *pool.acquire(5000), third = *pool.acquire(5000);
+  const uint8_t *a = first->data(), *b = second->data(), *c = third->data();
+  second.reset();
+  third.reset();
+  first.reset();
+  for (int round = 0; round < 3; ++round) EXPECT_EQ((*pool.acquire(5000))->data(), a);
+  auto again = *pool.acquire(5000), next = *pool.acquire(5000);
+  EXPECT_EQ(again->data(), a);
+  EXPECT_EQ(next->data(), c);
+  EXPECT_EQ((*pool.acquire(5000))->data(), b);
+}
+
 TEST(BufferPool, PreparesOneThatIsRecycled) {
   Allocator allocator;
   BufferPool pool(allocator);

@@ -69,6 +69,17 @@ TEST_F(CommandLine, WrongUsageIsStatusTwoWithAHint) {
                                              {"run", "x", "y"},
                                              {"--colour"},
                                              {"run", "x", "--epochs", "2", "--batches", "3"},
+                                             {"run", "x", "--device", "gpu:99999999999"},
+                                             {"run", "x", "--memory-limit", "-5"},
+                                             {"run", "x", "--memory-limit", "0"},
+                                             {"run", "x", "--memory-limit", "1.5MB"},
+                                             {"run", "x", "--memory-limit", "12XB"},
+                                             {"run", "x", "--memory-limit", "8EB"},
+                                             {"run", "x", "--memory-limit", "99999999999999999999"},
+                                             {"run", "x", "--seed", "99999999999999999999"},
+                                             {"run", "x", "--save", ""},
+                                             {"run", "x", "--trace", ""},
+                                             {"view", "x", "-o", ""},
                                              {"view", "x"}}) {
     o = run(bad);
     EXPECT_EQ(o.status, 2) << (bad.empty() ? "" : bad.back());
@@ -112,6 +123,9 @@ TEST_F(CommandLine, VersionListsDevices) {
   ::unsetenv("FAKE_CUDA_DEVICES");
   ::unsetenv("GALATEA_CUDA_LIBRARY_PATH");
   EXPECT_TRUE(contains(two.out, "CUDA driver  CUDA 12.8 (")) << two.out;
+  EXPECT_TRUE(
+      contains(two.out, "\nnvJitLink    12.8 (" GALATEA_BINARY_DIR "/fake_cuda/libnvJitLink.so.12)\n"))
+      << two.out;
   EXPECT_TRUE(contains(two.out, "\nnvJPEG       12.4 (" GALATEA_BINARY_DIR "/fake_cuda/libnvjpeg.so.12)\n"))
       << two.out;
   // Looking takes nothing.
@@ -368,11 +382,55 @@ TEST_F(CommandLine, PipelinesRunAndArePlannedForAGpu) {
   EXPECT_TRUE(contains(cuda.out, "KERNEL(launch_0, ")) << cuda.out.substr(0, 400);
 }
 
+/// Kernels of the GPU have no machine code of the CPU (of an equalize there could not be any).
+TEST_F(CommandLine, CodeOfTheCpuIsOfItsKernels) {
+  const std::string file = write("equalize.dali-dsl",
+                                 "from nvidia.dali import pipeline_def, fn, types\n"
+                                 "@pipeline_def(batch_size=2)\n"
+                                 "def p(data=\"photos\"):\n"
+                                 "    encoded, label = fn.readers.file(file_root=data)\n"
+                                 "    image = fn.decoders.image(encoded, device=\"mixed\")\n"
+                                 "    return fn.equalize(image), label\n");
+  for (const char* level : {"llvm", "asm"}) {
+    const Outcome gpu = run({"explain", file, "--device", "gpu", "--emit", level});
+    EXPECT_EQ(gpu.status, 0) << gpu.err;
+    EXPECT_TRUE(contains(gpu.out, "; runs on the GPU: --emit=cuda")) << gpu.out.substr(0, 400);
+    const Outcome cpu = run({"explain", file, "--device", "cpu", "--emit", level});
+    EXPECT_EQ(cpu.status, 0) << cpu.err;
+    EXPECT_FALSE(contains(cpu.out, "runs on the GPU")) << cpu.out.substr(0, 400);
+    EXPECT_TRUE(contains(cpu.out, "equalize")) << cpu.out.substr(0, 400);
+  }
+}
+
 TEST_F(CommandLine, DevicesThatAreNotHereAreStatusThree) {
   Outcome o = run({"run", hello(), "--device", "gpu"});
   EXPECT_EQ(o.status, 3);
   EXPECT_TRUE(contains(o.err, "CUDA driver")) << o.err;
   EXPECT_EQ(run({"check", hello(), "--device", "gpu"}).status, 0);
+}
+
+TEST_F(CommandLine, ADriverThatCannotBeUsedIsANote) {
+  ::setenv("GALATEA_CUDA_LIBRARY_PATH", GALATEA_BINARY_DIR "/fake_cuda", 1);
+  ::setenv("FAKE_CUDA_DRIVER_VERSION", "11000", 1);
+  const Outcome old = run({"run", hello(), "--batches", "1"});
+  ::unsetenv("FAKE_CUDA_DRIVER_VERSION");
+  ::setenv("FAKE_CUDA_DEVICES", "0", 1);
+  const Outcome none = run({"run", hello(), "--batches", "1"});
+  ::unsetenv("FAKE_CUDA_DEVICES");
+  ::unsetenv("GALATEA_CUDA_LIBRARY_PATH");
+  EXPECT_EQ(old.status, 0);
+  EXPECT_TRUE(contains(old.err, "note: the pipeline runs on the CPU: ")) << old.err;
+  EXPECT_TRUE(contains(old.err, "it is for CUDA 11.0")) << old.err;
+  EXPECT_EQ(none.status, 0);
+  EXPECT_EQ(none.err, "");
+}
+
+TEST_F(CommandLine, SizesHaveUnits) {
+  // The outputs of a batch are more than a kilobyte and less than a gigabyte.
+  for (const char* small : {"1000", "1000b", "1K", "1kb", "1KiB"})
+    EXPECT_EQ(run({"run", hello(), "--batches", "1", "--memory-limit", small}).status, 1) << small;
+  for (const char* large : {"1073741824", "1G", "1gb", "1GIB", "1e"})
+    EXPECT_EQ(run({"run", hello(), "--batches", "1", "--memory-limit", large}).status, 0) << large;
 }
 
 TEST_F(CommandLine, ViewDrawsASheet) {

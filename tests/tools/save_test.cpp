@@ -1,6 +1,10 @@
 // Files that `run --save` writes, read back with other means than they were written with.
 #include "tools/save.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -149,7 +153,51 @@ TEST(WriteFile, WritesWholeFilesAndSaysWhyNot) {
   EXPECT_NE(missing.error().message().find("none/x.bin"), std::string::npos);
   auto under_file = make_folder(folder / "a/b/x.bin/c");
   ASSERT_FALSE(under_file);
+  EXPECT_FALSE(write_file(folder / "a", {1}));
+  EXPECT_TRUE(std::filesystem::is_directory(folder / "a/b"));
   std::filesystem::remove_all(folder);
+}
+
+TEST(WriteFile, LinksKeepPointing) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "galatea_link_test";
+  std::filesystem::remove_all(folder);
+  ASSERT_TRUE(make_folder(folder / "a"));
+  ASSERT_TRUE(write_file(folder / "a/x.bin", {1}));
+  std::filesystem::create_symlink("a/x.bin", folder / "link");
+  ASSERT_TRUE(write_file(folder / "link", {1, 2, 3}));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+  EXPECT_EQ(std::filesystem::file_size(folder / "a/x.bin"), 3u);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 2);
+  std::filesystem::remove_all(folder);
+}
+
+// Renaming a file over a device or a pipe would take it from everybody.
+TEST(WriteFile, WhatIsNoFileTakesTheBytes) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  ASSERT_TRUE(write_file("/proc/self/fd/" + std::to_string(ends[1]), {7, 8}));
+  uint8_t bytes[3] = {};
+  EXPECT_EQ(::read(ends[0], bytes, sizeof(bytes)), 2);
+  EXPECT_EQ(bytes[1], 8);
+  ::close(ends[0]);
+  ::close(ends[1]);
+
+  const std::filesystem::path fifo = std::filesystem::path(testing::TempDir()) / "galatea_fifo_test";
+  std::filesystem::remove(fifo);
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  const int reader = ::open(fifo.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  ASSERT_TRUE(write_file(fifo, {9}));
+  EXPECT_TRUE(std::filesystem::is_fifo(fifo));
+  EXPECT_EQ(::read(reader, bytes, sizeof(bytes)), 1);
+  EXPECT_EQ(bytes[0], 9);
+  ::close(reader);
+  std::filesystem::remove(fifo);
+
+  const auto full = write_file("/dev/full", {1});
+  ASSERT_FALSE(full);
+  EXPECT_NE(full.error().message().find("No space left"), std::string::npos) << full.error().message();
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
 }
 
 }  // namespace

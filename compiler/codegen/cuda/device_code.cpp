@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <numeric>
+#include <utility>
 
 #include "compiler/codegen/build_id.h"
 #include "compiler/codegen/cuda/emit.h"
@@ -36,72 +39,189 @@ LoopKernel without_names(LoopKernel loops) {
   return loops;
 }
 
+constexpr const char* kPleaseReport = "please report this with that file: it is a bug in galatea";
+
+/// Saves a text that NVRTC or the linker refuses, and says where; empty where it cannot be saved.
+std::string save_refused(const std::string& key, const std::string& text) {
+  std::error_code ignored;
+  const auto file =
+      std::filesystem::temp_directory_path(ignored) / fmt::format("galatea-refused-{}.cu", hash_name(key));
+  std::ofstream out(file, std::ios::binary);
+  out << cuda_prelude() << text;
+  out.close();
+  return out ? fmt::format("the text is saved in {}", file.string()) : std::string();
+}
+
 }  // namespace
 
 static_assert(runtime::kCallCounters > kernel::kMostSpread + 1, "a counter a step, and one for parts");
 
-struct DeviceCompiler::Wanted {
+/// A text and its code: a whole launch, or a piece that is linked to others.
+struct DeviceCompiler::Text {
   std::string name;  ///< the first kernel's, for errors
   std::string text, key;
-  std::shared_ptr<const std::string> cubin;
+  bool is_piece = false;
+  int most_registers = 0;  ///< of an arm
+  std::shared_ptr<const std::string> code;
   bool from_cache = false;
   double seconds = 0;
 };
 
-std::string DeviceCompiler::key_of(const std::string& text) const {
-  return fmt::format("cuda sm_{} nvrtc {}.{} build {}\n{}", architecture_, nvrtc_->major_version(),
-                     nvrtc_->minor_version(), build_id(), text);
+struct DeviceCompiler::Wanted {
+  Text whole;
+  LaunchUnits units;
+  std::vector<size_t> pieces;  ///< its arms and its entry, where these are compiled apart
+};
+
+/// Texts of several launches, each once.
+class DeviceCompiler::Pieces {
+ public:
+  size_t add(Text text) {
+    const auto [place, is_new] = numbers_.try_emplace(text.key, all_.size());
+    if (is_new) all_.push_back(std::move(text));
+    return place->second;
+  }
+  std::vector<Text>& all() { return all_; }
+  const Text& operator[](size_t number) const { return all_[number]; }
+
+ private:
+  std::map<std::string, size_t> numbers_;
+  std::vector<Text> all_;
+};
+
+std::string DeviceCompiler::key_of(const Text& text) const {
+  return fmt::format("cuda {}sm_{} registers {} nvrtc {}.{} build {}\n{}", text.is_piece ? "piece " : "",
+                     architecture_, text.most_registers, nvrtc_.major_version(), nvrtc_.minor_version(),
+                     build_id(), text.text);
 }
 
-Status DeviceCompiler::make(Wanted& wanted) const {
-  const auto start = std::chrono::steady_clock::now();
-  auto cubin = nvrtc_->compile(cuda_prelude() + wanted.text, wanted.name + ".cu", architecture_);
-  wanted.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (!cubin) {
-    if (cubin.error().kind == ErrorKind::kInternal) save_refused(wanted, cubin.error());
-    return std::unexpected(std::move(cubin.error()));
+bool DeviceCompiler::find(Text& text) {
+  if (const auto known = known_.find(text.key); known != known_.end()) {
+    text.code = known->second;
+  } else if (auto kept = cache_.find(text.key)) {
+    text.code = std::make_shared<const std::string>(std::move(kept->bytes));
+  } else {
+    return false;
   }
-  wanted.cubin = std::make_shared<const std::string>(std::move(*cubin));
+  text.from_cache = true;
+  return true;
+}
+
+Status DeviceCompiler::make(Text& text) const {
+  const auto start = std::chrono::steady_clock::now();
+  const std::string all = cuda_prelude() + text.text, file = text.name + ".cu";
+  auto code = text.is_piece
+                  ? nvrtc_.library().compile_to_object(all, file, architecture_, text.most_registers)
+                  : nvrtc_.library().compile(all, file, architecture_);
+  text.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!code) {
+    Error error = std::move(code.error());
+    if (error.kind == ErrorKind::kInternal && !error.diagnostics.empty()) {
+      if (std::string saved = save_refused(text.key, text.text); !saved.empty()) {
+        error.diagnostics.front().notes.push_back(std::move(saved));
+        error.diagnostics.front().help = kPleaseReport;
+      }
+    }
+    return std::unexpected(std::move(error));
+  }
+  text.code = std::make_shared<const std::string>(std::move(*code));
   return {};
 }
 
-void DeviceCompiler::save_refused(const Wanted& wanted, Error& error) const {
-  std::error_code ignored;
-  const auto file = std::filesystem::temp_directory_path(ignored) /
-                    fmt::format("galatea-refused-{}.cu", hash_name(wanted.key));
-  std::ofstream out(file, std::ios::binary);
-  out << cuda_prelude() << wanted.text;
-  out.close();
-  if (!out || error.diagnostics.empty()) return;
-  error.diagnostics.front().notes.push_back(fmt::format("the text is saved in {}", file.string()));
-  error.diagnostics.front().help = "please report this with that file: it is a bug in galatea";
+const DeviceLinker* DeviceCompiler::linker() {
+  if (form_ == ArmForm::kTogether) return nullptr;
+  if (!looked_for_linker_) {
+    looked_for_linker_ = true;
+    // Why there is none, `galatea version` says.
+    if (auto found = DeviceLinker::open(nvrtc_.major_version(), nvrtc_.minor_version())) linker_ = *found;
+  }
+  return linker_.get();
 }
 
-Status DeviceCompiler::find_or_make(std::vector<Wanted>& wanted) {
-  std::vector<Wanted*> missing;
-  for (Wanted& one : wanted) {
-    if (const auto known = known_.find(one.key); known != known_.end()) {
-      one.cubin = known->second;
-    } else if (auto kept = cache_.find(one.key)) {
-      one.cubin = std::make_shared<const std::string>(std::move(kept->bytes));
-    } else {
-      missing.push_back(&one);
+Status DeviceCompiler::link(Wanted& wanted, const Pieces& pieces, std::string* note) const {
+  std::vector<std::shared_ptr<const std::string>> objects;
+  for (const size_t piece : wanted.pieces) objects.push_back(pieces[piece].code);
+  const auto start = std::chrono::steady_clock::now();
+  auto cubin = linker_->link(objects, wanted.whole.name, architecture_);
+  wanted.whole.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (cubin) {
+    wanted.whole.code = std::make_shared<const std::string>(std::move(*cubin));
+    return {};
+  }
+  const std::string saved = save_refused(wanted.whole.key, wanted.whole.text);
+  *note = fmt::format("the kernels of a launch are compiled as one text, which takes longer: {} ({}; {})",
+                      cubin.error().message(), saved, kPleaseReport);
+  return make(wanted.whole);
+}
+
+Status DeviceCompiler::make_all(std::vector<Wanted*>& missing) {
+  Pieces texts;
+  std::vector<size_t> whole(missing.size());
+  for (size_t m = 0; m < missing.size(); ++m) {
+    Wanted& wanted = *missing[m];
+    if (wanted.units.arms.size() < 2 || !linker()) {
+      whole[m] = texts.add(wanted.whole);
       continue;
     }
-    one.from_cache = true;
+    std::vector<LaunchUnits::Arm> units = std::move(wanted.units.arms);
+    units.push_back({std::move(wanted.units.entry), 0});
+    for (LaunchUnits::Arm& unit : units) {
+      Text piece;
+      piece.name = wanted.whole.name;
+      piece.text = std::move(unit.text);
+      piece.is_piece = true;
+      piece.most_registers = unit.most_registers;
+      piece.key = key_of(piece);
+      wanted.pieces.push_back(texts.add(std::move(piece)));
+    }
   }
-  std::vector<Status> states(missing.size());
-  for_each_parallel(missing.size(), [&](size_t i) { states[i] = make(*missing[i]); });
+  std::vector<Text*> unknown;
+  for (Text& text : texts.all())
+    if (!text.is_piece || !find(text)) unknown.push_back(&text);
+  // The longest first: all wait for one that begins last.
+  std::vector<size_t> order(unknown.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return unknown[a]->text.size() > unknown[b]->text.size(); });
+  std::vector<Status> states(unknown.size());
+  for_each_parallel(order.size(), [&](size_t i) { states[order[i]] = make(*unknown[order[i]]); });
   for (const Status& state : states) GALATEA_TRY(state);
-  for (const Wanted* one : missing) cache_.store(one->key, {*one->cubin, 0});
-  if (!missing.empty()) cache_.trim();
+  for (const Text* text : unknown) {
+    cache_.store(text->key, {*text->code, 0});
+    known_.try_emplace(text->key, text->code);
+  }
+  states.assign(missing.size(), {});
+  std::vector<std::string> notes(missing.size());
+  for_each_parallel(missing.size(), [&](size_t m) {
+    if (!missing[m]->pieces.empty()) states[m] = link(*missing[m], texts, &notes[m]);
+  });
+  for (const Status& state : states) GALATEA_TRY(state);
+  for (size_t m = 0; m < missing.size(); ++m) {
+    Text& text = missing[m]->whole;
+    if (missing[m]->pieces.empty()) {
+      text = texts[whole[m]];
+      continue;
+    }
+    cache_.store(text.key, {*text.code, 0});
+    for (const size_t piece : missing[m]->pieces)
+      text.seconds += std::exchange(texts.all()[piece].seconds, 0);
+    if (notes[m].empty() || !linker_) continue;
+    // It is not asked again, and the user is told once.
+    linker_.reset();
+    notes_.push_back(std::move(notes[m]));
+  }
+  cache_.trim();
   return {};
 }
 
 Result<std::vector<DeviceLaunchCode>> DeviceCompiler::compile(
     std::span<const std::vector<KernelJob>> launches) {
   const std::lock_guard lock(mutex_);
-  std::vector<DeviceLaunchCode> out(launches.size());
+  return find_or_make(launches);
+}
+
+Result<std::vector<DeviceLaunchCode>> DeviceCompiler::find_or_make(
+    std::span<const std::vector<KernelJob>> launches) {
   std::vector<Wanted> wanted;
   std::vector<size_t> wanted_by(launches.size());
   std::map<std::string, size_t> by_key;
@@ -111,18 +231,30 @@ Result<std::vector<DeviceLaunchCode>> DeviceCompiler::compile(
     for (const KernelJob& job : launches[k]) loops.push_back(without_names(*job.loops));
     for (const LoopKernel& each : loops) arms.push_back(&each);
     Wanted one;
-    one.name = launches[k].front().loops->name;
-    one.text = emit_cuda_launch(arms, kDeviceFunction);
-    one.key = key_of(one.text);
-    const auto [place, is_new] = by_key.try_emplace(one.key, wanted.size());
+    one.units = emit_cuda_units(arms, kDeviceFunction);
+    one.whole.name = launches[k].front().loops->name;
+    one.whole.text = one.units.together();
+    one.whole.key = key_of(one.whole);
+    const auto [place, is_new] = by_key.try_emplace(one.whole.key, wanted.size());
     wanted_by[k] = place->second;
     if (is_new) wanted.push_back(std::move(one));
   }
-  GALATEA_TRY(find_or_make(wanted));
+  std::vector<Wanted*> missing;
+  for (Wanted& one : wanted)
+    if (!find(one.whole)) missing.push_back(&one);
+  if (!missing.empty()) {
+    const std::pair remembered{nvrtc_.major_version(), nvrtc_.minor_version()};
+    GALATEA_TRY(nvrtc_.open(cache_));
+    // Another library than was thought: its code has other keys.
+    if (remembered != std::pair{nvrtc_.major_version(), nvrtc_.minor_version()})
+      return find_or_make(launches);
+    GALATEA_TRY(make_all(missing));
+  }
+  std::vector<DeviceLaunchCode> out(launches.size());
   for (size_t k = 0; k < launches.size(); ++k) {
-    Wanted& one = wanted[wanted_by[k]];
-    out[k] = {one.cubin, one.from_cache, one.seconds};
-    known_.try_emplace(one.key, one.cubin);
+    Text& one = wanted[wanted_by[k]].whole;
+    out[k] = {one.code, one.from_cache, one.seconds};
+    known_.try_emplace(one.key, one.code);
     // Later launches of the same key share.
     one.from_cache = true;
     one.seconds = 0;
@@ -158,7 +290,10 @@ std::shared_ptr<const runtime::DeviceKernel> describe_device_kernel(const kernel
 
 std::vector<std::string> DeviceCompiler::take_notes() {
   const std::lock_guard lock(mutex_);
-  return cache_.take_notes();
+  std::vector<std::string> out = cache_.take_notes();
+  for (std::string& note : notes_) out.push_back(std::move(note));
+  notes_.clear();
+  return out;
 }
 
 }  // namespace galatea::codegen

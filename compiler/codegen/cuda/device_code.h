@@ -2,7 +2,9 @@
 //
 // Comes in: loops lowered for a GPU, an architecture. Goes out: cubins and what a launch has to know, from
 // the program cache where they are kept, else by NVRTC, several at a time. Texts are compiled without the
-// names of kernels and their parts, so that equal kernels are one entry, as they are on the CPU.
+// names of kernels and their parts, so that equal kernels are one entry, as they are on the CPU. The arms of
+// a launch are compiled apart and linked, so that they too are an entry each, which every policy that has the
+// arm shares; without nvJitLink they are one text.
 #pragma once
 
 #include <map>
@@ -14,7 +16,8 @@
 
 #include "base/result.h"
 #include "compiler/codegen/backend.h"
-#include "compiler/codegen/cuda/nvrtc.h"
+#include "compiler/codegen/cuda/device_linker.h"
+#include "compiler/codegen/cuda/nvrtc_on_demand.h"
 #include "compiler/codegen/kernel_cache.h"
 
 namespace galatea::codegen {
@@ -42,30 +45,48 @@ struct DeviceLaunchCode {
   double seconds = 0;
 };
 
+/// How the kernels of one launch become one cubin. Results and cubins do not tell which it was.
+enum class ArmForm : uint8_t {
+  kApart,  ///< compiled apart, side by side, where nvJitLink is found; else together
+  kTogether
+};
+
 class DeviceCompiler {
  public:
-  DeviceCompiler(std::shared_ptr<const Nvrtc> nvrtc, int architecture, CacheOptions cache)
-      : nvrtc_(std::move(nvrtc)), architecture_(architecture), cache_(std::move(cache)) {}
+  DeviceCompiler(NvrtcOnDemand nvrtc, int architecture, CacheOptions cache, ArmForm form = ArmForm::kApart)
+      : nvrtc_(std::move(nvrtc)), architecture_(architecture), form_(form), cache_(std::move(cache)) {}
 
   /// The code of all, in order. A text that NVRTC refuses is an internal error; it is saved, and the error
   /// says where.
   Result<std::vector<DeviceCode>> compile(std::span<const KernelJob> jobs);
-  /// The code of launches, in order, each of one or several kernels.
+  /// The code of launches, in order, each of one or several kernels. What cannot be linked is compiled as one
+  /// text, and a note says so.
   Result<std::vector<DeviceLaunchCode>> compile(std::span<const std::vector<KernelJob>> launches);
-  /// What the user should know about the cache; each line is given once.
+  /// Whether a text had to be compiled, or NVRTC was open already.
+  bool has_opened_nvrtc() const { return nvrtc_.is_open(); }
+  /// What the user should know about the cache and the linker; each line is given once.
   std::vector<std::string> take_notes();
 
  private:
+  struct Text;
   struct Wanted;
-  std::string key_of(const std::string& text) const;
-  Status find_or_make(std::vector<Wanted>& wanted);
-  Status make(Wanted& wanted) const;
-  void save_refused(const Wanted& wanted, Error& error) const;
+  class Pieces;
+  std::string key_of(const Text& text) const;
+  Result<std::vector<DeviceLaunchCode>> find_or_make(std::span<const std::vector<KernelJob>> launches);
+  bool find(Text& text);
+  Status make(Text& text) const;
+  Status make_all(std::vector<Wanted*>& missing);
+  Status link(Wanted& wanted, const Pieces& pieces, std::string* note) const;
+  const DeviceLinker* linker();
 
-  std::shared_ptr<const Nvrtc> nvrtc_;
+  NvrtcOnDemand nvrtc_;
   int architecture_;
+  ArmForm form_;
   std::mutex mutex_;
   KernelCache cache_;
+  bool looked_for_linker_ = false;
+  std::shared_ptr<const DeviceLinker> linker_;
+  std::vector<std::string> notes_;
   std::map<std::string, std::shared_ptr<const std::string>> known_;  ///< by key
 };
 

@@ -36,11 +36,11 @@ class Emitter {
       : kernel_(kernel), name_(name), is_arm_(is_arm) {}
 
   std::string run() {
-    out_.line(fmt::format("// {}", kernel_.name));
+    if (!is_arm_) out_.line(fmt::format("// {}", kernel_.name));
     const int inputs = num_inputs(kernel_);
     int tensors = 0;
     for (const LoopBuffer& buffer : kernel_.buffers) tensors = std::max(tensors, buffer.tensor + 1);
-    out_.line(is_arm_ ? fmt::format("GALATEA_ARM({}) {{", name_)
+    out_.line(is_arm_ ? "{"
                       : fmt::format("{}({}, {}, {}) {{",
                                     is_made_in_tiles(kernel_) ? "GALATEA_TILE_KERNEL" : "GALATEA_KERNEL",
                                     name_, inputs, tensors - inputs));
@@ -61,6 +61,7 @@ class Emitter {
     else
       block(kernel_.body);
     out_.line("if (flags != 0 && call.status) GALATEA_OR(call.status, flags);");
+    if (is_arm_) out_.line("GALATEA_ARM_END");
     out_.dedent();
     out_.line("}");
     return out_.take();
@@ -444,7 +445,7 @@ class Emitter {
   void emit(const BandRow&) { GALATEA_CHECK(false, "loops for a CPU given to the CUDA emitter"); }
 
   const LoopKernel& kernel_;
-  const std::string& name_;
+  const std::string name_;
   const bool is_arm_;
   TextWriter out_;
   std::unordered_map<const ExprNode*, std::string> names_;
@@ -456,8 +457,6 @@ class Emitter {
 }  // namespace
 
 std::string emit_cuda(const LoopKernel& loops, const std::string& name) { return Emitter(loops, name).run(); }
-std::string emit_cuda_arm(const LoopKernel& loops, const std::string& name) {
-  return Emitter(loops, name, true).run();
-}
+std::string emit_cuda_arm(const LoopKernel& loops) { return Emitter(loops, "", true).run(); }
 
 }  // namespace galatea::codegen

@@ -17,8 +17,9 @@ namespace galatea::codegen {
 const std::string& cuda_prelude();
 /// One kernel, `extern "C"` under `name` (a C identifier).
 std::string emit_cuda(const kernel::LoopKernel& loops, const std::string& name);
-/// The same as a function that a kernel for several (emit_launch.h) runs for a call.
-std::string emit_cuda_arm(const kernel::LoopKernel& loops, const std::string& name);
+/// The same as the body, braces included, of a function that a kernel for several (emit_launch.h) runs for a
+/// call.
+std::string emit_cuda_arm(const kernel::LoopKernel& loops);
 /// Tensors of a call that are read; those behind them are written.
 int num_inputs(const kernel::LoopKernel& loops);
 /// Whether several blocks may share a call: no barrier stands between its loops, or it shares_phases().

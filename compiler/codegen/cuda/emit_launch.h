@@ -8,6 +8,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "compiler/kernel/loops.h"
 
@@ -15,5 +16,18 @@ namespace galatea::codegen {
 
 /// `extern "C"` under `name`; call.kernel counts `kernels` from 0.
 std::string emit_cuda_launch(std::span<const kernel::LoopKernel* const> kernels, const std::string& name);
+
+/// The same text in pieces, each of which compiles by itself behind the prelude.
+struct LaunchUnits {
+  struct Arm {
+    std::string text;
+    int most_registers = 0;
+  };
+  std::vector<Arm> arms;  ///< a function each, under a name that only its text decides; none twice
+  std::string entry;      ///< what is launched: it calls the arms, or is the only kernel
+  /// All of it, as one text.
+  std::string together() const;
+};
+LaunchUnits emit_cuda_units(std::span<const kernel::LoopKernel* const> kernels, const std::string& name);
 
 }  // namespace galatea::codegen

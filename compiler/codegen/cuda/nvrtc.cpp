@@ -18,6 +18,11 @@ using Code = int;       ///< nvrtcResult; 0 is success
 
 constexpr int kOldestMajor = 11;
 
+LibrarySearch nvrtc_places() {
+  return search_cuda_library({"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"},
+                             "nvidia/cuda_nvrtc/lib");
+}
+
 }  // namespace
 
 struct Nvrtc::Functions {
@@ -77,9 +82,8 @@ Status Nvrtc::load(void* library, const std::string& path) {
 }
 
 Result<std::shared_ptr<const Nvrtc>> Nvrtc::open() {
-  const LibrarySearch search = search_cuda_library(
-      {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"}, "nvidia/cuda_nvrtc/lib");
-  for (const std::string& candidate : search.candidates) {
+  const LibrarySearch places = nvrtc_places();
+  for (const std::string& candidate : places.candidates) {
     // Never unloaded: it keeps allocations for the life of the process that nothing could free afterwards.
     void* library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!library) continue;
@@ -88,22 +92,36 @@ Result<std::shared_ptr<const Nvrtc>> Nvrtc::open() {
     return found;
   }
   return make_error(ErrorKind::kSystem, "",
-                    fmt::format("NVRTC (libnvrtc.so) was not found; looked in {}", search.places),
+                    fmt::format("NVRTC (libnvrtc.so) was not found; looked in {}", places.places),
                     "install the CUDA toolkit or the package nvidia-cuda-nvrtc, or set "
                     "GALATEA_CUDA_LIBRARY_PATH to the folder that holds libnvrtc.so");
 }
 
+std::vector<std::string> Nvrtc::candidates() { return nvrtc_places().candidates; }
+
+std::string Nvrtc::file() const {
+  Dl_info info = {};
+  return dladdr(reinterpret_cast<void*>(functions_->version), &info) != 0 && info.dli_fname ? info.dli_fname
+                                                                                            : "";
+}
+
 Result<std::string> Nvrtc::compile(const std::string& text, const std::string& name, int architecture) const {
-  return build(text, name, architecture, false);
+  return build(text, name, architecture, Form::kCubin);
+}
+
+Result<std::string> Nvrtc::compile_to_object(const std::string& text, const std::string& name,
+                                             int architecture, int most_registers) const {
+  return build(text, name, architecture, Form::kObject, most_registers);
 }
 
 Result<std::string> Nvrtc::compile_to_ptx(const std::string& text, const std::string& name,
                                           int architecture) const {
-  return build(text, name, architecture, true);
+  return build(text, name, architecture, Form::kPtx);
 }
 
 Result<std::string> Nvrtc::build(const std::string& text, const std::string& name, int architecture,
-                                 bool ptx) const {
+                                 Form form, int most_registers) const {
+  const bool ptx = form == Form::kPtx;
   if (!std::binary_search(architectures_.begin(), architectures_.end(), architecture))
     return make_error(
         ErrorKind::kSystem, "",
@@ -115,9 +133,13 @@ Result<std::string> Nvrtc::build(const std::string& text, const std::string& nam
     return make_error(ErrorKind::kSystem, "", "NVRTC could not make a program of " + name);
   const std::string target = fmt::format("--gpu-architecture={}_{}", ptx ? "compute" : "sm", architecture);
   // One numeric meaning everywhere: no contraction, no flush to zero, exact division and square root.
-  const char* options[] = {target.c_str(),    "--std=c++17",      "--fmad=false",      "--ftz=false",
-                           "--prec-div=true", "--prec-sqrt=true", "--disable-warnings"};
-  const Code code = functions_->compile(program, static_cast<int>(std::size(options)), options);
+  std::vector<const char*> options = {target.c_str(),      "--std=c++17",     "--fmad=false",
+                                      "--ftz=false",       "--prec-div=true", "--prec-sqrt=true",
+                                      "--disable-warnings"};
+  const std::string registers = fmt::format("--maxrregcount={}", most_registers);
+  if (form == Form::kObject) options.push_back("--relocatable-device-code=true");
+  if (most_registers > 0) options.push_back(registers.c_str());
+  const Code code = functions_->compile(program, static_cast<int>(options.size()), options.data());
   std::string out;
   size_t size = 0;
   if (code != 0) {

@@ -188,6 +188,8 @@ void FunctionEmitter::emit_for(const kernel::For& loop) {
     emit_vector(loop);
     return;
   }
+  if (vector_var_ < 0)
+    if (const auto turn = match_turn(loop)) return emit_turned(loop, *turn);
   Value* begin = emit(loop.begin);
   Value* end = emit(loop.end);
   GALATEA_CHECK(!is_vector(begin) && !is_vector(end), "bounds of a loop differ between lanes");
@@ -342,6 +344,7 @@ void FunctionEmitter::emit_vector(const kernel::For& loop) {
   }
   if (target_.is_x86() && (loop.unroll > 1 || is_long(loop)) && may_run_twice(loop))
     return emit_side_by_side(loop, begin, end);
+  if (const kernel::Store* row = streamed_row(loop)) return emit_streamed_row(loop, *row, begin, end);
   find_rows(loop);
   Value* count = builder_.CreateSub(end, begin);
   Value* lanes = i64(loop.lanes);
@@ -361,7 +364,12 @@ void FunctionEmitter::emit_vector(const kernel::For& loop) {
   base->addIncoming(begin, start);
   builder_.CreateCondBr(builder_.CreateICmpSLT(base, whole), inside, rest);
   builder_.SetInsertPoint(inside);
-  emit_vector_body(loop, base, nullptr, loop.lanes);
+  // Mirrored rows from their end: then the source is one run, from row to row.
+  const bool from_end =
+      !rows_.empty() && std::all_of(rows_.begin(), rows_.end(), [](const Row& row) { return row.step < 0; });
+  Value* at = from_end ? builder_.CreateSub(builder_.CreateSub(builder_.CreateAdd(begin, whole), lanes), base)
+                       : static_cast<Value*>(base);
+  emit_vector_body(loop, at, nullptr, loop.lanes);
   base->addIncoming(builder_.CreateNSWAdd(base, lanes), builder_.GetInsertBlock());
   builder_.CreateBr(head);
 
@@ -429,7 +437,10 @@ void FunctionEmitter::emit_store(const kernel::Store& store) {
     tag(instruction, store.buffer);
     return;
   }
-  store_vector(buffer, store, value);
+  if (sink_)
+    *sink_ = to_memory(buffer.type, spread(value));
+  else
+    store_vector(buffer, store, value);
 }
 
 }  // namespace galatea::codegen

@@ -114,6 +114,29 @@ class FunctionEmitter {
   void find_pixel_stores(const kernel::Block& block);
   bool add_to_pixel(const kernel::Store& store);
 
+  // turn.cpp
+  /// A loop that copies pixels rows for columns: rows of the destination, `columns` inside of them.
+  struct Turn {
+    const kernel::For* columns = nullptr;
+    int from = -1, to = -1;  ///< buffers
+    int elements = 1;        ///< of a pixel
+    int lane = 1;            ///< bytes of a pixel in a register
+    int parts = 1;           ///< of 128 bits in a register
+    bool backwards = false;  ///< the first row of the destination is the source's last column
+    Expr begin, end;         ///< of columns
+    Expr from_start, to_start, from_step, to_step;  ///< steps: from row to row of either; empty starts: 0
+    int64_t from_constant = 0, to_constant = 0;
+    int pixels() const { return 16 / lane * parts; }  ///< of a block, either way
+  };
+  struct TurnPlaces {
+    Value *from = nullptr, *to = nullptr, *from_step = nullptr, *to_step = nullptr;
+  };
+  std::optional<Turn> match_turn(const kernel::For& rows) const;
+  void emit_turned(const kernel::For& rows, const Turn& turn);
+  void emit_turned_block(const Turn& turn, const TurnPlaces& at, Value* row, Value* column);
+  std::vector<Value*> turn_lanes(std::vector<Value*> rows, int lane, int parts);
+  Value* spread_pixels(Value* run, int lane, int parts, bool back);
+
   // look_up.cpp
   /// A load from a table of 256 bytes.
   struct LookUp {
@@ -138,17 +161,40 @@ class FunctionEmitter {
   void find_gathers(const kernel::Block& block);
   static GatherGroup gather_of(int buffer, const Expr& offset);
   static GatherGroup* find_group(std::vector<GatherGroup>& groups, const GatherGroup& wanted);
+  static int num_words(const std::vector<GatherGroup>& groups, int buffer, int element_bytes);
   static void add_to_group(std::vector<GatherGroup>& groups, GatherGroup load);
   Value* gather(const kernel::ExprNode& e);
   Value* gather_words(const kernel::ExprNode& e, GatherGroup& group, int64_t first, int bytes);
   Value* gather_one_by_one(Value* base, llvm::Type* element, Value* lanes, int bytes);
+  const std::vector<Value*>& offsets_of(Value* lanes);
   Value* pick_element(DType type, Value* words, int64_t element);
   std::vector<std::vector<GatherGroup>> gathers_;  ///< of the blocks being emitted; vector loops only
+  struct ScalarOffsets {
+    Value* lanes = nullptr;
+    llvm::BasicBlock* block = nullptr;
+    std::vector<Value*> values;
+  };
+  ScalarOffsets offsets_;  ///< those last taken out of a vector
 
   // stream_store.cpp
   void prepare_streams();
   void end_streams();
   void store_whole(Value* vector, Value* pointer, int buffer, bool streaming);
+
+  void store_past(Value* vector, Value* pointer, int buffer, Value* bits);
+
+  // stream_rows.cpp
+  /// The beginning of a line of an output that is not stored yet: variables.
+  struct KeptLine {
+    llvm::AllocaInst *value, *at, *count;  ///< its elements; its address; how many of them are there
+  };
+  const kernel::Store* streamed_row(const kernel::For& loop) const;
+  void emit_streamed_row(const kernel::For& loop, const kernel::Store& store, Value* begin, Value* end);
+  KeptLine& kept_line(int buffer);
+  void store_kept(int buffer, const KeptLine& kept);
+  void when(Value* condition, const std::function<void()>& then);
+  std::unordered_map<int, KeptLine> kept_lines_;  ///< per buffer
+  Value** sink_ = nullptr;                        ///< where a store's vector goes instead of to memory
 
   // next_row.cpp
   /// What a loop copies: lane i takes the element at start + constant + step * i; `next` is the start that is

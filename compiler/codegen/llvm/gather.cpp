@@ -12,6 +12,7 @@ namespace galatea::codegen {
 namespace {
 
 constexpr int64_t kLongestWord = 8;
+constexpr int kMostOneByOne = 8;  ///< words a lane, in a block
 
 void add_terms(const kernel::Expr& e, std::vector<kernel::Expr>* terms, int64_t* constant) {
   if (kernel::is_const(e)) {
@@ -72,23 +73,50 @@ void FunctionEmitter::find_gathers(const kernel::Block& block) {
   gathers_.push_back(std::move(found));
 }
 
+/// How many words a lane the block reads of this buffer.
+int FunctionEmitter::num_words(const std::vector<GatherGroup>& groups, int buffer, int element_bytes) {
+  int words = 0;
+  for (const GatherGroup& group : groups) {
+    if (group.buffer != buffer) continue;
+    int64_t first = group.constants[0];
+    ++words;
+    for (const int64_t c : group.constants) {
+      if ((c - first + 1) * element_bytes <= kLongestWord) continue;
+      first = c;
+      ++words;
+    }
+  }
+  return words;
+}
+
 /// Word after word, each with a load of its own; offsets leave the vector in pairs. Where the gather
 /// instruction is a long microprogram (target.h), this takes 0.7 of its time, and other work goes on beside
 /// it.
 llvm::Value* FunctionEmitter::gather_one_by_one(Value* base, llvm::Type* element, Value* lanes, int bytes) {
   llvm::Type* word = builder_.getIntNTy(static_cast<unsigned>(8 * bytes));
   Value* out = llvm::PoisonValue::get(vector_of(word, lanes_));
+  const std::vector<Value*>& offsets = offsets_of(lanes);
+  for (size_t i = 0; i < offsets.size(); ++i) {
+    Value* at = builder_.CreateGEP(element, base, offsets[i]);
+    out = builder_.CreateInsertElement(out, builder_.CreateAlignedLoad(word, at, llvm::Align(1)), i);
+  }
+  return out;
+}
+
+/// Offsets of 32 bits, out of their vector; groups that differ in their base alone (the rows of a window)
+/// share them.
+const std::vector<llvm::Value*>& FunctionEmitter::offsets_of(Value* lanes) {
+  if (offsets_.lanes == lanes && offsets_.block == builder_.GetInsertBlock()) return offsets_.values;
+  offsets_ = {lanes, builder_.GetInsertBlock(), {}};
   Value* pairs = builder_.CreateBitCast(lanes, vector_of(builder_.getInt64Ty(), lanes_ / 2));
   for (int i = 0; i < lanes_; ++i) {
     Value* pair = builder_.CreateExtractElement(pairs, static_cast<uint64_t>(i / 2));
-    Value* offset = i % 2 == 0 ? builder_.CreateSExt(builder_.CreateTrunc(pair, builder_.getInt32Ty()),
-                                                     builder_.getInt64Ty())
-                               : builder_.CreateAShr(pair, i64(32));
-    Value* at = builder_.CreateGEP(element, base, offset);
-    out = builder_.CreateInsertElement(out, builder_.CreateAlignedLoad(word, at, llvm::Align(1)),
-                                       static_cast<uint64_t>(i));
+    offsets_.values.push_back(
+        i % 2 == 0
+            ? builder_.CreateSExt(builder_.CreateTrunc(pair, builder_.getInt32Ty()), builder_.getInt64Ty())
+            : builder_.CreateAShr(pair, i64(32)));
   }
-  return out;
+  return offsets_.values;
 }
 
 /// The words at `first` elements after the group's place, one a lane.
@@ -110,7 +138,11 @@ llvm::Value* FunctionEmitter::gather_words(const kernel::ExprNode& e, GatherGrou
   // Narrow offsets reach the instruction as they are.
   if (auto* widened = llvm::dyn_cast<llvm::SExtInst>(lanes)) lanes = widened->getOperand(0);
   llvm::Type* element = memory_type(kernel_.buffers[buffer].type);
-  if (target_.slow_gather && !mask_ && lanes->getType()->getScalarSizeInBits() == 32 && lanes_ % 2 == 0) {
+  // A body of many words (a cubic warp along the border of its image) is a small part of the picture, and
+  // would be thousands of instructions: as many as all others of its kernel.
+  const bool few = num_words(gathers_.back(), e.index, size_of(e.type)) <= kMostOneByOne;
+  if (target_.slow_gather && few && !mask_ && lanes->getType()->getScalarSizeInBits() == 32 &&
+      lanes_ % 2 == 0) {
     Value* words =
         gather_one_by_one(builder_.CreateGEP(element, buffers_[buffer], base), element, lanes, bytes);
     group.words.emplace_back(first, words);

@@ -53,6 +53,7 @@ void FunctionEmitter::prepare_streams() {
 }
 
 void FunctionEmitter::end_streams() {
+  for (const auto& [buffer, kept] : kept_lines_) store_kept(buffer, kept);
   for (const StreamBits& bits : stream_bits_)
     if (bits.run) {
       builder_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {});
@@ -73,6 +74,13 @@ void FunctionEmitter::store_whole(Value* vector, Value* pointer, int buffer, boo
     tag(builder_.CreateAlignedStore(vector, pointer, align), buffer);
     return;
   }
+  store_past(vector, pointer, buffer, bits);
+}
+
+/// Past the cache where all bits of the address are 0.
+void FunctionEmitter::store_past(Value* vector, Value* pointer, int buffer, Value* bits) {
+  const llvm::Align align(static_cast<uint64_t>(size_of(kernel_.buffers[static_cast<size_t>(buffer)].type)));
+  const auto line = static_cast<unsigned>(target_.vector_bits() / 8);
   auto* past = llvm::BasicBlock::Create(context_, "stream", function_);
   auto* plain = llvm::BasicBlock::Create(context_, "store", function_);
   auto* after = llvm::BasicBlock::Create(context_, "stored", function_);

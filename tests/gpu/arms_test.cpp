@@ -1,0 +1,253 @@
+// What fails in an arm of which only the GPU knows whether a sample takes it: nobody waits while nothing
+// fails, an error is the one that the CPU gives, and who goes the other way has none.
+#include "tests/gpu/gpu_runs.h"
+
+namespace galatea::testing {
+namespace {
+
+/// Batches of four files, in the order of the folder; `options` of the pipeline.
+std::string arms(const std::string& rest, const std::string& options = "") {
+  return replaced(of_images(rest), "seed=42", "seed=42, enable_conditionals=True" + options);
+}
+
+class GpuArms : public GpuRuns {
+ protected:
+  static constexpr int kBatches = 8;
+
+  PipelineOutcome on_cpu(const std::string& text) {
+    return run_pipeline(text, 11, {"stages, unfused", judge_.get(), false, false, 1, {}, kBatches}, data());
+  }
+  PipelineOutcome on_gpu(const std::string& text, int threads, SelectorForm form) {
+    device_.reset();
+    return run_pipeline(
+        text, 11,
+        {"gpu", loops_.get(), true, true, threads, target(choice_, LaunchForm::kAuto, form), kBatches},
+        data());
+  }
+  /// The same bits or the same words. `doubts`: batches that wait for a flag, beside the wait at the end that
+  /// brings outputs to the host; -1: some do. An error ends a run.
+  void expect_recorded(const std::string& text, size_t recorded, int64_t doubts) {
+    SCOPED_TRACE(text);
+    const PipelineOutcome wanted = on_cpu(text);
+    ASSERT_EQ(wanted.staging, "");
+    for (const int threads : {1, 3}) {
+      const PipelineOutcome found = on_gpu(text, threads, SelectorForm::kAuto);
+      EXPECT_EQ(difference(wanted, found), "");
+      EXPECT_EQ(wanted.error, found.error);
+      EXPECT_EQ(device_.errors(), "");
+      ASSERT_TRUE(found.program);
+      EXPECT_EQ(count_arms(*found.program), recorded) << plan::to_text(plan_for_gpu(text).report.device);
+      // Other threads work ahead.
+      if (!wanted.error.empty() || threads > 1) continue;
+      if (doubts < 0) {
+        EXPECT_GT(found.device.waits, kBatches);
+      } else {
+        EXPECT_EQ(found.device.waits, kBatches + doubts);
+      }
+    }
+    const PipelineOutcome waiting = on_gpu(text, 2, SelectorForm::kWait);
+    EXPECT_EQ(difference(wanted, waiting), "");
+    EXPECT_EQ(wanted.error, waiting.error);
+  }
+};
+
+const char* const kBlur = "        image = fn.gaussian_blur(image, sigma=sigma, window_size=5)\n";
+
+TEST_F(GpuArms, NobodyWaitsForChecksThatHold) {
+  // Nothing proves it: the CPU makes the sigma of pixels.
+  expect_recorded(
+      arms("    sigma = fn.reductions.mean(fn.decoders.image(encoded, output_type=types.GRAY)) / 64.0\n"
+           "    if fn.reductions.mean(image) > 120.0:\n" +
+           std::string(kBlur) + "    return image, sigma\n"),
+      1, 0);
+}
+
+TEST_F(GpuArms, WhoGoesTheOtherWayHasNoError) {
+  expect_recorded(arms("    sigma = fn.random.uniform(range=[-1.0, 3.0])\n"
+                       "    if fn.reductions.max(image) < 3:\n" +
+                       std::string(kBlur) +
+                       "    else:\n"
+                       "        image = fn.hue(image, hue=sigma)\n"
+                       "    image = fn.equalize(image)\n"
+                       "    return image, sigma\n"),
+                  1, -1);
+}
+
+TEST_F(GpuArms, WhoTakesTheArmHasTheErrorOfTheCpu) {
+  const std::string text = arms(
+      "    sigma = fn.random.uniform(range=[-1.0, 3.0])\n"
+      "    if fn.reductions.max(image) < 3:\n"
+      "        image = fn.hue(image, hue=sigma)\n"
+      "    else:\n" +
+      std::string(kBlur) + "    return image, sigma\n");
+  expect_recorded(text, 1, 0);
+  EXPECT_NE(on_gpu(text, 1, SelectorForm::kAuto).error.find("sigma must not be negative"), std::string::npos);
+}
+
+/// The flag of an inner arm is never written where the outer one is not taken.
+TEST_F(GpuArms, FlagsWithinArms) {
+  for (const char* const outer : {"<", ">"})
+    for (const char* const inner : {"<", ">"})
+      expect_recorded(arms("    sigma = fn.random.uniform(range=[-1.0, 3.0])\n"
+                           "    before = fn.equalize(image)\n"
+                           "    if fn.reductions.max(image) " +
+                           std::string(outer) +
+                           " 3:\n"
+                           "        image = fn.brightness(image, brightness=1.25)\n"
+                           "        if fn.reductions.max(image) " +
+                           inner +
+                           " 3:\n"
+                           "            image = fn.gaussian_blur(image, sigma=sigma, window_size=5)\n"
+                           "            image = fn.equalize(image)\n"
+                           "        else:\n"
+                           "            image = fn.contrast(image, contrast=1.5)\n"
+                           "    return image, before, sigma\n"),
+                      2, *outer == '>' && *inner == '>' ? 0 : -1);
+}
+
+/// Both arms fail for some samples, of which each takes one.
+TEST_F(GpuArms, BothArmsMayFail) {
+  expect_recorded(arms("    sigma = fn.random.uniform(range=[-1.0, 3.0])\n"
+                       "    if fn.reductions.mean(image) > 1000.0:\n" +
+                       std::string(kBlur) +
+                       "    elif fn.reductions.mean(image) > 2000.0:\n"
+                       "        image = fn.gaussian_blur(image, sigma=1.0 - sigma, window_size=3)\n"
+                       "    return image, sigma\n"),
+                  2, -1);
+}
+
+TEST_F(GpuArms, DivisionsAndChoicesOfTheHost) {
+  expect_recorded(arms("    if fn.reductions.max(image) < 3:\n"
+                       "        image = fn.brightness(image, brightness=7 // label[0])\n"
+                       "    return image, label\n"),
+                  1, -1);
+  const std::string failing = arms(
+      "    if fn.reductions.max(image) > 3:\n"
+      "        image = fn.brightness(image, brightness=7 // label[0])\n"
+      "    return image, label\n");
+  expect_recorded(failing, 1, 0);
+  EXPECT_NE(on_gpu(failing, 1, SelectorForm::kAuto).error.find("zero"), std::string::npos);
+  const std::string choice = replaced(
+      arms("    def dark(x):\n"
+           "        return fn.brightness(x, brightness=0.5)\n"
+           "    if fn.reductions.max(image) < 3:\n"
+           "        image = select([dark, fn.equalize], 5 * label[0], image)\n"
+           "    return image, label\n"),
+      "import pipeline_def, fn, types\n", "import pipeline_def, fn, types\nfrom galatea import select\n");
+  expect_recorded(choice, 1, -1);
+}
+
+TEST_F(GpuArms, OnErrorSkipAndReplace) {
+  for (const std::string policy : {"skip", "replace"}) {
+    const auto text = [&](const char* comparison) {
+      return arms(
+          "    sigma = fn.random.uniform(range=[-1.0, 3.0])\n"
+          "    if fn.reductions.max(image) " +
+              std::string(comparison) + " 3:\n" + kBlur + "    return image, sigma\n",
+          ", on_error=\"" + policy + "\"");
+    };
+    // Who is skipped does not go on, so that nobody waits again.
+    expect_recorded(text(">"), 1, policy == "skip" ? 0 : -1);
+    expect_recorded(text("<"), 1, -1);
+  }
+}
+
+/// One batch of a program that is compiled once.
+class GpuArmsOfOneBatch : public GpuArms {
+ protected:
+  void make(const std::string& rest, bool outputs_on_cpu) {
+    dsl::FrontendOptions frontend;
+    frontend.host.device = "gpu";
+    frontend.parameters.emplace_back("data", data());
+    auto staged = dsl::stage_pipeline("test.dali-dsl", arms(rest), frontend, product().registry, sources_);
+    ASSERT_TRUE(staged.ok);
+    CompileOptions options;
+    options.registry = &product().registry;
+    options.backend = loops_.get();
+    options.gpu = target(choice_, LaunchForm::kAuto);
+    options.outputs_on_cpu = outputs_on_cpu;
+    auto program = compile(*staged.graphs.at(0), sources_, options);
+    ASSERT_TRUE(program) << program.error().message();
+    program_ = *program;
+    ASSERT_EQ(count_arms(*program_), 1U);
+  }
+  struct Outcome {
+    std::string bytes, error;
+    int64_t waits = 0, synchronizations = 0;
+  };
+  Outcome run() {
+    Outcome out;
+    runtime::SessionOptions options;
+    options.executor = runtime::ExecutorKind::kInline;
+    options.sources = &sources_;
+    auto session = runtime::Session::create(program_, product().natives, options);
+    auto batch = session ? (*session)->next() : std::unexpected(session.error());
+    if (!batch) {
+      out.error = batch.error().message();
+      return out;
+    }
+    out.waits = (*session)->statistics().device.waits;
+    out.synchronizations = device_.counters().synchronizations;
+    for (const runtime::Tensor& sample : (**batch)->outputs[0].samples)
+      if (sample.memory == runtime::Memory::kHost)
+        out.bytes.append(reinterpret_cast<const char*>(sample.data), static_cast<size_t>(sample.num_bytes()));
+    return out;
+  }
+
+  SourceMap sources_;
+  std::shared_ptr<const runtime::Program> program_;
+};
+
+std::string blur_of_dark(const std::string& least) {
+  return "    sigma = fn.random.uniform(range=[" + least +
+         ", 3.0])\n"
+         "    if fn.reductions.max(image) < 3:\n" +
+         kBlur + "    return image\n";
+}
+
+/// Outputs that stay on the GPU: the host waits for nothing at all while checks hold.
+TEST_F(GpuArmsOfOneBatch, SynchronisationsAreCounted) {
+  // The bound is drawn, too, so that nothing proves that the first never fails.
+  make(replaced(blur_of_dark("0.0"), "sigma=sigma", "sigma=sigma * fn.random.uniform(range=[-1e-9, 1.0])"),
+       false);
+  device_.reset();
+  const Outcome holds = run();
+  EXPECT_EQ(holds.error, "");
+  make(blur_of_dark("-40.0"), false);
+  device_.reset();
+  const Outcome fails = run();
+  EXPECT_EQ(fails.error, "");
+  EXPECT_EQ(holds.waits, 0);
+  EXPECT_EQ(fails.waits, 1);
+  if (!device_.is_fake()) return;
+  EXPECT_EQ(fails.synchronizations, holds.synchronizations + 1);
+}
+
+/// The right bits or an error, whatever fails on the way; nothing is left behind.
+TEST_F(GpuArmsOfOneBatch, EveryCallFailsOnce) {
+  if (!device_.is_fake()) GTEST_SKIP() << "a device does not fail when told to";
+  make(blur_of_dark("-40.0"), true);
+  device_.reset();
+  const Outcome right = run();
+  ASSERT_EQ(right.error, "");
+  ASSERT_EQ(right.waits, 2);
+  const int64_t calls = device_.counters().calls;
+  int64_t errors = 0;
+  for (const int code : {runtime::cuda::code::kOutOfMemory, runtime::cuda::code::kIllegalAddress})
+    for (int64_t call = 1; call <= calls; ++call) {
+      SCOPED_TRACE(call);
+      device_.fail(call, code);
+      const Outcome found = run();
+      device_.fail(0, 0);
+      if (found.error.empty()) {
+        EXPECT_EQ(found.bytes, right.bytes);
+      }
+      errors += found.error.empty() ? 0 : 1;
+      ASSERT_EQ(device_.errors(), "");
+      expect_nothing_lives(device_.counters(), "");
+    }
+  EXPECT_GT(errors, calls / 2);
+}
+
+}  // namespace
+}  // namespace galatea::testing
