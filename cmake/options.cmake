@@ -44,6 +44,8 @@ function(galatea_unity target)
     # g++ takes the sources for headers, of which others might see the types too.
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+    else()  # equal aliases of two sources are legal; clang takes them for shadowing. g++ checks for that in all builds.
+      target_compile_options(${target} PRIVATE -Wno-shadow)
     endif()
   endif()
 endfunction()
