@@ -2,8 +2,12 @@
 add_library(galatea_options INTERFACE)
 target_include_directories(galatea_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_options(galatea_options INTERFACE
-  -Wall -Wextra -Wpedantic -Werror -Wshadow -Wnon-virtual-dtor -Wcast-align -Wold-style-cast
+  -Wall -Wextra -Wpedantic -Werror -Wnon-virtual-dtor -Wcast-align -Wold-style-cast
   -Wno-missing-field-initializers -fno-math-errno -ffp-contract=off -fvisibility=hidden)
+# Not in unity builds of clang, which takes the equal aliases of two sources for shadowing; g++ always looks for it.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR NOT GALATEA_UNITY)
+  target_compile_options(galatea_options INTERFACE -Wshadow)
+endif()
 # g++ 12 reports these inside its own standard library, some only with -O2.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(galatea_options INTERFACE -Wno-maybe-uninitialized -Wno-restrict
@@ -44,8 +48,6 @@ function(galatea_unity target)
     # g++ takes the sources for headers, of which others might see the types too.
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
-    else()  # equal aliases of two sources are legal; clang takes them for shadowing. g++ checks for that in all builds.
-      target_compile_options(${target} PRIVATE -Wno-shadow)
     endif()
   endif()
 endfunction()
