@@ -5,6 +5,7 @@
 
 #include "api/guard.h"
 #include "api/handles.h"
+#include "compiler/choose_gpu.h"
 
 using galatea::api::guard;
 using galatea::api::misuse;
@@ -90,12 +91,9 @@ galatea_error* galatea_program_options_set_seed(galatea_program_options* options
 galatea_error* galatea_program_options_set_device(galatea_program_options* options, const char* device) {
   return guard([&]() -> galatea_error* {
     if (!options || !device) return misuse("options or device is NULL");
-    const std::string name = device;
-    const bool is_numbered = name.starts_with("gpu:") && name.size() > 4 &&
-                             name.find_first_not_of("0123456789", 4) == std::string::npos;
-    if (name != "auto" && name != "cpu" && name != "gpu" && !is_numbered)
-      return misuse(fmt::format("device '{}' is none of auto, cpu, gpu, gpu:N", name));
-    options->frontend.host.device = name;
+    if (!galatea::is_device_name(device))
+      return misuse(fmt::format("device '{}' is none of auto, cpu, gpu, gpu:N", device));
+    options->frontend.host.device = device;
     return nullptr;
   });
 }

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <limits>
 #include <optional>
 #include <type_traits>
@@ -97,6 +98,15 @@ Option& Option::in_bytes() {
 
 Option& Option::not_empty() {
   return checked([](const std::string& text) { return text.empty() ? "nothing is named" : ""; });
+}
+
+Option& Option::png() {
+  return not_empty().checked([](const std::string& text) {
+    const std::string ending = std::filesystem::path(text).extension().string();
+    return ending.empty() || ending == ".png" || ending == ".PNG"
+               ? std::string()
+               : fmt::format("`{}` would hold a PNG: name it *.png", text);
+  });
 }
 
 Option& Option::values(int least, int most) {

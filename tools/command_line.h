@@ -51,6 +51,8 @@ class Option {
   Option& in_bytes();
   /// A text of at least one letter: a shell makes nothing of a variable that is not set.
   Option& not_empty();
+  /// A file that becomes a PNG: its name ends so, or has no ending.
+  Option& png();
   /// So many values behind one another.
   Option& values(int least, int most);
   /// One value a time, however often it is given.

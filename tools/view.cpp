@@ -101,7 +101,7 @@ Command add_view(CLI::App& parent) {
   add_option(app, "file", options->file, {"FILE", "", "a pipeline file", "train.dali-dsl"}).required();
   add_option(app, "-o,--output", options->output, {"PNG", "", "where the sheet goes", "-o sheet.png"})
       .required()
-      .not_empty();
+      .png();
   add_option(app, "--samples", options->samples, {"N", "8", "how many samples", "--samples 4"})
       .between(1, 200);
   add_flag(app, "--nodes", options->nodes,

@@ -124,6 +124,8 @@ TEST(Api, OptionsThatMakeNoSenseAreRefused) {
   EXPECT_NE(text_of(galatea_program_options_set_memory_limit(options.get(), 0)).find("at least 1"),
             std::string::npos);
   EXPECT_NE(text_of(galatea_program_options_set_device(options.get(), "tpu")).find("tpu"), std::string::npos);
+  EXPECT_NE(text_of(galatea_program_options_set_device(options.get(), "gpu:99999999999")).find("gpu:N"),
+            std::string::npos);
   EXPECT_NE(text_of(galatea_program_options_set_decoder(options.get(), "gpu")).find("nvjpeg"),
             std::string::npos);
   EXPECT_OK(galatea_program_options_set_decoder(options.get(), "cpu"));

@@ -80,6 +80,8 @@ TEST_F(CommandLine, WrongUsageIsStatusTwoWithAHint) {
                                              {"run", "x", "--save", ""},
                                              {"run", "x", "--trace", ""},
                                              {"view", "x", "-o", ""},
+                                             {"view", "x", "-o", "s.gif"},
+                                             {"policy", "view", "x", "-o", "s.jpeg"},
                                              {"view", "x"}}) {
     o = run(bad);
     EXPECT_EQ(o.status, 2) << (bad.empty() ? "" : bad.back());

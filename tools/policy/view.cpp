@@ -101,7 +101,8 @@ Command add_policy_view(CLI::App& parent) {
   add_policy_argument(app, options->policy);
   add_picture_options(app, options->pictures);
   add_option(app, "-o,--output", options->output, {"PNG", "", "where the sheet goes", "-o sheet.png"})
-      .required();
+      .required()
+      .png();
   add_option(app, "--samples", options->samples, {"N", "4", "how many samples", "--samples 8"})
       .between(1, 200);
   add_option(app, "--draws", options->draws, {"N", "6", "how many draws of the policy", "--draws 10"})
