@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "compiler/codegen/cuda/shim_backend.h"
 #include "tests/fake_cuda/fake_object.h"
@@ -16,6 +17,7 @@ namespace {
 struct FakeLink {
   int architecture = 0;
   std::string text, cubin, log;
+  std::vector<const char*> names;  ///< the caller's, which the real one reads again as it links
 };
 FakeLink& link_of(void* handle) { return *static_cast<FakeLink*>(handle); }
 constexpr int kInvalidInput = 3, kInternal = 6, kArchMismatch = 13;
@@ -53,12 +55,16 @@ ENTRY int nvJitLinkAddData(void* handle, int type, const void* data, size_t size
     link_of(handle).log = std::string(name) + " is for another architecture";
     return kArchMismatch;
   }
+  link_of(handle).names.push_back(name);
   // Without the zero that NVRTC counts.
   link_of(handle).text += object.substr(line + 1).c_str();
   return 0;
 }
 ENTRY int nvJitLinkComplete(void* handle) {
   FakeLink& link = link_of(handle);
+  link.text += "// linked of";
+  for (const char* name : link.names) link.text += std::string(" ") + name;
+  link.text += "\n";
   const char* fails = std::getenv("FAKE_NVJITLINK_FAIL");
   if (fails && *fails == '1') {
     link.log = "fake nvJitLink: asked to fail";

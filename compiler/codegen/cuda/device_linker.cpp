@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <vector>
 
 #include "base/library_search.h"
 
@@ -96,9 +97,11 @@ Result<std::string> DeviceLinker::link(std::span<const std::shared_ptr<const std
     return make_error(
         ErrorKind::kInternal, "",
         fmt::format("nvJitLink {}.{} does not link for sm_{}: code {}", major_, minor_, architecture, code));
+  // Names are read again where the objects are linked.
+  std::vector<std::string> names;
+  for (size_t k = 0; k < objects.size(); ++k) names.push_back(fmt::format("{}.{}", name, k));
   for (size_t k = 0; k < objects.size() && code == 0; ++k)
-    code = functions_->add(handle, kCubin, objects[k]->data(), objects[k]->size(),
-                           fmt::format("{}.{}", name, k).c_str());
+    code = functions_->add(handle, kCubin, objects[k]->data(), objects[k]->size(), names[k].c_str());
   if (code == 0) code = functions_->complete(handle);
   std::string out;
   size_t size = 0;
