@@ -16,8 +16,8 @@ namespace galatea::policy {
 struct Gene {
   enum class Kind : uint8_t { kChoice, kInteger, kNumber };
   Kind kind = Kind::kChoice;
-  std::string path;          ///< "policy.each.mag.bin"
-  double low = 0, high = 0;  ///< both inclusive; of a choice: indices
+  std::string path;                  ///< "policy.each.mag.bin"
+  double low = 0, high = 0;          ///< both inclusive; of a choice: indices
   std::vector<std::string> choices;  ///< as people read them
   Span span;
 
