@@ -1,8 +1,10 @@
-// Where NVIDIA's libraries may lie, so that they are found without settings.
+// Where NVIDIA's libraries may lie, so that they are found without settings, and what functions they have.
 //
 // Comes in: a library's file names, newest first, and the folder of its Python package. Goes out: names for
 // dlopen, in the order in which to try them.
 #pragma once
+
+#include <dlfcn.h>
 
 #include <string>
 #include <vector>
@@ -17,5 +19,17 @@ struct LibrarySearch {
 /// GALATEA_CUDA_LIBRARY_PATH, then the loader's folders, the toolkit (CUDA_HOME, /usr/local/cuda), Python
 /// packages. `package`: "nvidia/cuda_nvrtc/lib", below site-packages.
 LibrarySearch search_cuda_library(const std::vector<std::string>& names, const std::string& package);
+
+/// Looks functions up in a library that dlopen() has opened: `find("nvrtcVersion", version)`.
+struct FunctionSearch {
+  void* library = nullptr;
+  std::string missing;  ///< the name of the first that the library does not have
+
+  template <typename Function>
+  void operator()(const char* name, Function*& function) {
+    function = reinterpret_cast<Function*>(dlsym(library, name));
+    if (!function && missing.empty()) missing = name;
+  }
+};
 
 }  // namespace galatea

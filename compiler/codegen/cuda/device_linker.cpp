@@ -39,11 +39,7 @@ DeviceLinker::~DeviceLinker() = default;
 std::string DeviceLinker::load(void* library, const std::string& path) {
   path_ = path;
   functions_ = std::make_unique<Functions>();
-  std::string missing;
-  const auto find = [&](const char* name, auto& function) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-    if (!function && missing.empty()) missing = name;
-  };
+  FunctionSearch find{library, {}};
   find("nvJitLinkVersion", functions_->version);
   find("nvJitLinkCreate", functions_->create);
   find("nvJitLinkDestroy", functions_->destroy);
@@ -53,7 +49,8 @@ std::string DeviceLinker::load(void* library, const std::string& path) {
   find("nvJitLinkGetLinkedCubin", functions_->cubin);
   find("nvJitLinkGetErrorLogSize", functions_->log_size);
   find("nvJitLinkGetErrorLog", functions_->log);
-  if (!missing.empty()) return fmt::format("{} is too old for galatea: it has no {}", path, missing);
+  if (!find.missing.empty())
+    return fmt::format("{} is too old for galatea: it has no {}", path, find.missing);
   if (functions_->version(&major_, &minor_) != 0) return fmt::format("{} does not answer", path);
   return {};
 }

@@ -48,11 +48,7 @@ Status Nvrtc::load(void* library, const std::string& path) {
   library_ = library;
   path_ = path;
   functions_ = std::make_unique<Functions>();
-  std::string missing;
-  const auto find = [&](const char* name, auto& function) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-    if (!function && missing.empty()) missing = name;
-  };
+  FunctionSearch find{library, {}};
   find("nvrtcVersion", functions_->version);
   find("nvrtcGetNumSupportedArchs", functions_->num_architectures);
   find("nvrtcGetSupportedArchs", functions_->architectures);
@@ -65,9 +61,9 @@ Status Nvrtc::load(void* library, const std::string& path) {
   find("nvrtcGetPTX", functions_->ptx);
   find("nvrtcGetProgramLogSize", functions_->log_size);
   find("nvrtcGetProgramLog", functions_->log);
-  if (!missing.empty())
+  if (!find.missing.empty())
     return make_error(ErrorKind::kSystem, "",
-                      fmt::format("{} is too old for galatea: it has no {}", path, missing),
+                      fmt::format("{} is too old for galatea: it has no {}", path, find.missing),
                       "install CUDA 11.2 or newer");
   int count = 0;
   if (functions_->version(&major_, &minor_) != 0 || functions_->num_architectures(&count) != 0)
