@@ -13,9 +13,10 @@ namespace fs = std::filesystem;
 std::vector<fs::path> folders(const std::string& package) {
   std::vector<fs::path> out;
   std::error_code ignored;
-  if (const std::string home = setting("CUDA_HOME"); !home.empty())
+  const fs::path usual = "/usr/local/cuda/lib64";
+  if (const std::string home = setting("CUDA_HOME"); !home.empty() && fs::path(home) / "lib64" != usual)
     out.emplace_back(fs::path(home) / "lib64");
-  out.emplace_back("/usr/local/cuda/lib64");
+  out.push_back(usual);
   std::vector<fs::path> roots;
   if (const std::string env = setting("VIRTUAL_ENV"); !env.empty()) roots.emplace_back(fs::path(env) / "lib");
   if (const std::string home = setting("HOME"); !home.empty())

@@ -33,7 +33,7 @@ Result<GpuChoice> open_gpu(int number, GpuPurpose purpose, const codegen::CacheO
   out.target = GpuTarget{.number = number};
   if (purpose == GpuPurpose::kLook) return out;
   codegen::KernelCache kept(cache);
-  GALATEA_ASSIGN(codegen::NvrtcOnDemand nvrtc, codegen::NvrtcOnDemand::find(kept));
+  GALATEA_ASSIGN(codegen::NvrtcOnDemand nvrtc, codegen::NvrtcOnDemand::find(kept, driver->major_version()));
   out.compiler = std::make_shared<codegen::DeviceCompiler>(std::move(nvrtc), device.architecture, cache);
   out.target->compiler = out.compiler.get();
   return out;
@@ -68,7 +68,9 @@ Result<GpuChoice> choose_gpu(const std::string& device, GpuPurpose purpose,
 
 std::string note_on_decoder(const runtime::Program& program) {
   if (!runtime::may_decode_on_device(program)) return {};
-  const auto found = runtime::cuda::Nvjpeg::open();
+  // The plan can be looked at where there is no driver.
+  const auto driver = Driver::open();
+  const auto found = runtime::cuda::Nvjpeg::open(driver ? (*driver)->major_version() : 0);
   if (found)
     return fmt::format("device=\"mixed\": nvJPEG {} ({}) decodes what suits it", (*found)->version_text(),
                        (*found)->path());

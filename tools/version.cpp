@@ -35,15 +35,23 @@ std::string cuda_driver() {
   return text;
 }
 
+/// The newest CUDA that the driver takes; 0: there is no driver.
+int newest_cuda() {
+  const auto driver = runtime::cuda::Driver::open();
+  return driver ? (*driver)->major_version() : 0;
+}
+
+/// "13.0 (libnvrtc.so.13)", or why it is not used.
 std::string nvrtc() {
-  auto found = codegen::Nvrtc::open();
-  if (!found) return "not found";
+  auto found = codegen::Nvrtc::open(newest_cuda());
+  if (!found)
+    return found.error().diagnostics.front().code == "G0567" ? "not found" : found.error().message();
   return fmt::format("{}.{} ({})", (*found)->major_version(), (*found)->minor_version(), (*found)->path());
 }
 
 /// "13.0 (libnvJitLink.so.13)", or what its absence means.
 std::string nvjitlink() {
-  auto nvrtc = codegen::Nvrtc::open();
+  auto nvrtc = codegen::Nvrtc::open(newest_cuda());
   if (!nvrtc) return "not looked for";
   auto found = codegen::DeviceLinker::open((*nvrtc)->major_version(), (*nvrtc)->minor_version());
   if (!found)
@@ -54,7 +62,7 @@ std::string nvjitlink() {
 
 /// "12.4 (libnvjpeg.so.12)", or why it is not used.
 std::string nvjpeg() {
-  auto found = runtime::cuda::Nvjpeg::open();
+  auto found = runtime::cuda::Nvjpeg::open(newest_cuda());
   if (!found)
     return found.error().diagnostics.front().code == "G0970" ? "not found" : found.error().message();
   return fmt::format("{} ({})", (*found)->version_text(), (*found)->path());

@@ -2,15 +2,19 @@
 // the memory's bandwidth a pointwise chain reaches.
 //
 // Comes in: pipeline files whose parameter `data` is a folder of images, or which are fed pictures of noise
-// (one input "image", u8 HWC). Goes out: a line a measurement; JSON with --json. The GPU is what the driver
-// has, so that over a driver that does not compute only counts and host times mean something.
+// (one input "image", u8 HWC). Goes out: a line a measurement; JSON with --json, written after each, so that
+// what was measured stays whatever comes. What fails is a line and a row with the error, and the others are
+// measured; the exit status is 1 then. The GPU is what the driver has, so that over a driver that does not
+// compute only counts and host times mean something.
 //
 //   gpu_bench --data build/samples bench/benches/imagenet_train.dali-dsl:train
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
+#include <optional>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -37,10 +41,8 @@ namespace {
 using namespace galatea;  // NOLINT: a program of one file
 using Clock = std::chrono::steady_clock;
 
-[[noreturn]] void fail(const std::string& what) {
-  fmt::print(stderr, "gpu_bench: {}\n", what);
-  std::exit(1);
-}
+/// A measurement that cannot be made.
+[[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what); }
 
 template <typename T>
 T require(Result<T> result) {
@@ -82,8 +84,9 @@ class PipelineBench {
   /// What a first start waits for its kernels, with nothing kept from before: compiled side by side, and
   /// those of a launch as one text.
   nlohmann::json start(const std::string& pipeline) {
-    const auto nvrtc = require(codegen::Nvrtc::open());
-    const auto device = require(require(runtime::cuda::Driver::open())->device(choice_.target->number));
+    const auto driver = require(runtime::cuda::Driver::open());
+    const auto nvrtc = require(codegen::Nvrtc::open(driver->major_version()));
+    const auto device = require(driver->device(choice_.target->number));
     const auto seconds = [&](codegen::ArmForm form) {
       codegen::DeviceCompiler compiler(nvrtc, device.architecture, {}, form);
       const auto begin = Clock::now();
@@ -124,7 +127,9 @@ class PipelineBench {
     const double seconds = seconds_since(begin);
     const runtime::SessionStatistics after = session->statistics();
     last_.reset();
-    const auto enqueues = static_cast<double>(after.device.enqueues - before.device.enqueues);
+    // Those that were made meanwhile; batches without work of kernels or nvJPEG are no enqueues.
+    const int64_t made = after.device.enqueues - before.device.enqueues;
+    const auto enqueues = static_cast<double>(made > 0 ? made : batches);
     const auto each = [&](int64_t now, int64_t then) { return static_cast<double>(now - then) / enqueues; };
     return {{"pipeline", pipeline},
             {"batch_size", batch_size},
@@ -268,16 +273,21 @@ nlohmann::json measure_bandwidth(const GpuChoice& choice, int num_images, double
   const double seconds = seconds_since(begin);
   const double bytes = static_cast<double>(turns) * num_images * 5 * static_cast<double>(kElements);
   // What a copy on the device reaches, which reads as much as it writes.
-  const MemoryBlock from = require(device->acquire(int64_t{1} << 30, stream)),
-                    to = require(device->acquire(int64_t{1} << 30, stream));
+  // More than caches hold, in blocks that a small device has as well.
+  constexpr int64_t kBlock = int64_t{1} << 27, kCopied = 4 * kBlock;
+  std::vector<MemoryBlock> from, to;
+  for (std::vector<MemoryBlock>* side : {&from, &to})
+    for (int64_t k = 0; k < kCopied / kBlock; ++k) side->push_back(require(device->acquire(kBlock, stream)));
   const auto copies_begin = Clock::now();
   int64_t copies = 0;
   do {
-    for (int n = 0; n < 10; ++n) require(stream->copy(to.device(), from.device(), int64_t{1} << 30));
+    for (int n = 0; n < 10; ++n)
+      for (size_t k = 0; k < from.size(); ++k)
+        require(stream->copy(to[k].device(), from[k].device(), kBlock));
     copies += 10;
     require(stream->synchronize());
   } while (seconds_since(copies_begin) < least_seconds);
-  const double copied = static_cast<double>(copies) * static_cast<double>(int64_t{2} << 30);
+  const double copied = static_cast<double>(copies) * static_cast<double>(2 * kCopied);
   const double chain_rate = bytes / seconds, copy_rate = copied / seconds_since(copies_begin);
   return {{"images", num_images},
           {"chain_bytes_per_second", chain_rate},
@@ -304,32 +314,55 @@ int main(int argc, char** argv) {
   app.add_flag("--start", start, "also what a first start waits for the compilation of each pipeline");
   CLI11_PARSE(app, argc, argv);
 
-  PipelineBench bench(arguments);
   nlohmann::json out = {{"pipelines", nlohmann::json::array()}};
+  int status = 0;
+  /// One measurement, of which `row` says what it is.
+  const auto measure = [&](nlohmann::json row, const auto& function) {
+    try {
+      function();
+    } catch (const std::exception& problem) {
+      fmt::print(stderr, "gpu_bench: {}: {}\n", row.dump(), problem.what());
+      row["error"] = problem.what();
+      out["failed"].push_back(std::move(row));
+      status = 1;
+    }
+    if (arguments.json.empty()) return;
+    std::ofstream file(arguments.json);
+    if (!(file << out.dump(2) << "\n")) {
+      fmt::print(stderr, "gpu_bench: {} cannot be written\n", arguments.json);
+      status = 1;
+    }
+  };
+  std::optional<PipelineBench> opened;
+  measure({{"device", arguments.device}}, [&] { opened.emplace(arguments); });
+  if (!opened) return status;
+  PipelineBench& bench = *opened;
   if (start)
-    for (const std::string& pipeline : arguments.pipelines) {
-      const nlohmann::json row = bench.start(pipeline);
-      fmt::print("{}: {:.2f} s until its kernels are compiled, {:.2f} s with one text a launch\n", pipeline,
-                 row["seconds"].get<double>(), row["seconds_of_one_text_a_launch"].get<double>());
-      std::fflush(stdout);
-      out["start"].push_back(row);
-    }
+    for (const std::string& pipeline : arguments.pipelines)
+      measure({{"start", pipeline}}, [&] {
+        const nlohmann::json row = bench.start(pipeline);
+        fmt::print("{}: {:.2f} s until its kernels are compiled, {:.2f} s with one text a launch\n", pipeline,
+                   row["seconds"].get<double>(), row["seconds_of_one_text_a_launch"].get<double>());
+        std::fflush(stdout);
+        out["start"].push_back(row);
+      });
   for (const std::string& pipeline : arguments.pipelines) {
-    for (const int batch_size : arguments.batch_sizes) {
-      const nlohmann::json row = bench.run(pipeline, batch_size);
-      fmt::print("{} batch {}: {:.0f} samples/s, {:.0f} us of the host a batch, {} launches\n", pipeline,
-                 batch_size, row["samples_per_second"].get<double>(), row["host_us_per_batch"].get<double>(),
-                 row["launches_per_batch"].get<double>());
-      std::fflush(stdout);
-      out["pipelines"].push_back(row);
-    }
+    for (const int batch_size : arguments.batch_sizes)
+      measure({{"pipeline", pipeline}, {"batch_size", batch_size}}, [&] {
+        const nlohmann::json row = bench.run(pipeline, batch_size);
+        fmt::print("{} batch {}: {:.0f} samples/s, {:.0f} us of the host a batch, {} launches\n", pipeline,
+                   batch_size, row["samples_per_second"].get<double>(),
+                   row["host_us_per_batch"].get<double>(), row["launches_per_batch"].get<double>());
+        std::fflush(stdout);
+        out["pipelines"].push_back(row);
+      });
   }
-  if (bandwidth) {
-    out["bandwidth"] = measure_bandwidth(bench.choice(), 32, arguments.seconds);
-    fmt::print("pointwise chain at 1080p: {:.0f} GB/s, {:.2f} of a copy\n",
-               out["bandwidth"]["chain_bytes_per_second"].get<double>() / 1e9,
-               out["bandwidth"]["share"].get<double>());
-  }
-  if (!arguments.json.empty()) std::ofstream(arguments.json) << out.dump(2) << "\n";
-  return 0;
+  if (bandwidth)
+    measure({{"bandwidth", "a pointwise chain"}}, [&] {
+      out["bandwidth"] = measure_bandwidth(bench.choice(), 32, arguments.seconds);
+      fmt::print("pointwise chain at 1080p: {:.0f} GB/s, {:.2f} of a copy\n",
+                 out["bandwidth"]["chain_bytes_per_second"].get<double>() / 1e9,
+                 out["bandwidth"]["share"].get<double>());
+    });
+  return status;
 }

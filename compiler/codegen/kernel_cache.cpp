@@ -56,8 +56,7 @@ struct Content {
 /// Why code of this file may not be run, or "".
 std::string distrust(const struct stat& status) {
   if (!S_ISREG(status.st_mode)) return "it is no plain file";
-  if (status.st_uid != ::geteuid() && status.st_uid != 0) return "it belongs to another user";
-  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "other users may write to it";
+  if (std::string why = why_distrusted(status); !why.empty()) return why;
   if (status.st_size > kMaxFileBytes) return "it is too large";
   return "";
 }
@@ -115,6 +114,12 @@ bool is_older(const timespec& a, const timespec& b) {
 }
 
 }  // namespace
+
+std::string why_distrusted(const struct stat& status) {
+  if (status.st_uid != ::geteuid() && status.st_uid != 0) return "it belongs to another user";
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "other users may write to it";
+  return "";
+}
 
 fs::path cache_root() {
   if (const std::string own = setting("GALATEA_CACHE_DIR"); !own.empty()) return own;

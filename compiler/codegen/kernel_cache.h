@@ -9,6 +9,8 @@
 // Only files of this user or of root that nobody else may write to are used: they are executed.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -30,6 +32,10 @@ CacheOptions default_cache_options();
 /// The folder of all that galatea keeps: GALATEA_CACHE_DIR, else galatea/ in the user's cache folder; empty
 /// where neither it nor the home folder is known.
 std::filesystem::path cache_root();
+
+/// Why this process may not run code from a file or folder of this state, which others may have written:
+/// "it belongs to another user"; empty where it may.
+std::string why_distrusted(const struct stat& status);
 
 class KernelCache {
  public:

@@ -15,6 +15,8 @@ namespace galatea::runtime::cuda {
 namespace {
 
 constexpr const char* kLibrary = "libcuda.so.1";
+/// The system refuses what cuInit asks of it: device files that a container was not lent, say.
+constexpr Code kOperatingSystem = 304;
 /// Where the driver lies that Windows lends to its Linux.
 constexpr const char* kWslFolder = "/usr/lib/wsl/lib";
 
@@ -23,19 +25,10 @@ std::string text_of(int version) { return fmt::format("{}.{}", version / 1000, v
 }  // namespace
 
 bool is_device_lost(Code result) {
-  constexpr Code kLost[] = {code::kDeviceUnavailable,
-                            code::kEccUncorrectable,
-                            code::kNvlinkUncorrectable,
-                            code::kIllegalAddress,
-                            code::kLaunchTimeout,
-                            code::kContextIsDestroyed,
-                            code::kHardwareStackError,
-                            code::kIllegalInstruction,
-                            code::kMisalignedAddress,
-                            code::kInvalidAddressSpace,
-                            code::kInvalidPc,
-                            code::kLaunchFailed,
-                            code::kUnknown};
+  constexpr Code kLost[] = {code::kEccUncorrectable,   code::kNvlinkUncorrectable, code::kIllegalAddress,
+                            code::kLaunchTimeout,      code::kContextIsDestroyed,  code::kHardwareStackError,
+                            code::kIllegalInstruction, code::kMisalignedAddress,   code::kInvalidAddressSpace,
+                            code::kInvalidPc,          code::kLaunchFailed,        code::kUnknown};
   return std::find(std::begin(kLost), std::end(kLost), result) != std::end(kLost);
 }
 
@@ -100,7 +93,7 @@ Status Driver::list_devices() {
     return {};
   }
   if (result == code::kStubLibrary || result == code::kSystemDriverMismatch ||
-      result == code::kCompatNotSupported || result == code::kSystemNotReady)
+      result == code::kCompatNotSupported || result == code::kSystemNotReady || result == kOperatingSystem)
     return make_error(message::kUnfitCudaDriver, path_, name_of(result));
   if (result != code::kSuccess) return failure(result, api_.init.name);
   int count = 0;
@@ -153,6 +146,11 @@ std::unexpected<Error> Driver::failure(Code result, const char* entry, std::stri
   if (api_.error_text.function(result, &text) != code::kSuccess || !text) text = "the driver says no more";
   const std::string_view whose = device.empty() ? std::string_view("the CUDA driver") : device;
   if (is_device_lost(result)) return make_error(message::kDeviceLost, whose, name_of(result), text, entry);
+  if (result == code::kDeviceUnavailable)
+    return make_error(message::kDeviceBusy, whose, entry, name_of(result), text);
+  // Contexts, streams, code and launches take memory as well.
+  if (result == code::kOutOfMemory)
+    return make_error(message::kDeviceHasNoRoom, whose, entry, name_of(result), text);
   return make_error(message::kDriverCall, whose, entry, name_of(result), text);
 }
 

@@ -39,6 +39,8 @@ class Driver {
   const std::string& path() const { return path_; }
   int version() const { return version_; }  ///< 12080 for CUDA 12.8
   std::string version_text() const;         ///< "12.8"
+  /// The newest CUDA whose libraries and code it takes: 12. Later minor versions of it do as well.
+  int major_version() const { return version_ / 1000; }
   const std::vector<Device>& devices() const { return devices_; }
   Result<Device> device(int index) const;
   const DriverApi& api() const { return api_; }

@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 
+#include <optional>
+
 #include "base/library_search.h"
 #include "runtime/messages.h"
 
@@ -34,24 +36,31 @@ const char* name_of(jpeg::Status result) {
 
 std::string Nvjpeg::version_text() const { return fmt::format("{}.{}", major_, minor_); }
 
-Result<std::shared_ptr<const Nvjpeg>> Nvjpeg::open() {
+Result<std::shared_ptr<const Nvjpeg>> Nvjpeg::open(int newest_major) {
   const LibrarySearch search =
       search_cuda_library({"libnvjpeg.so.13", "libnvjpeg.so.12", "libnvjpeg.so"}, "nvidia/nvjpeg/lib");
+  std::optional<Error> too_new;
   for (const std::string& candidate : search.candidates) {
     // Never unloaded: it has what the driver does not forget.
-    if (void* library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE))
-      return open_at(library, candidate);
+    void* library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!library) continue;
+    auto found = open_at(library, candidate, newest_major);
+    if (found || found.error().diagnostics.front().code != message::kNewNvjpeg.code) return found;
+    // One of the driver's age may lie beside it.
+    if (!too_new) too_new = std::move(found.error());
   }
+  if (too_new) return std::unexpected(std::move(*too_new));
   return make_error(message::kNoNvjpeg, search.places);
 }
 
-Result<std::shared_ptr<const Nvjpeg>> Nvjpeg::open_at(void* library, const std::string& path) {
+Result<std::shared_ptr<const Nvjpeg>> Nvjpeg::open_at(void* library, const std::string& path,
+                                                      int newest_major) {
   std::shared_ptr<Nvjpeg> found(new Nvjpeg);
-  GALATEA_TRY(found->load(library, path));
+  GALATEA_TRY(found->load(library, path, newest_major));
   return found;
 }
 
-Status Nvjpeg::load(void* library, const std::string& path) {
+Status Nvjpeg::load(void* library, const std::string& path, int newest_major) {
   path_ = path;
   const char* missing = nullptr;
   const auto find = [&]<typename Signature>(Entry<Signature>& entry) {
@@ -69,6 +78,8 @@ Status Nvjpeg::load(void* library, const std::string& path) {
     return make_error(message::kOldNvjpeg, path_, fmt::format("it is version {}", version_text()));
   if (missing) return make_error(message::kOldNvjpeg, path_, fmt::format("it has no {}", missing));
   if (!answers) return make_error(message::kOldNvjpeg, path_, "it does not tell its version");
+  if (newest_major > 0 && major_ > newest_major)
+    return make_error(message::kNewNvjpeg, path_, version_text(), newest_major);
   return {};
 }
 

@@ -15,9 +15,11 @@ namespace galatea::runtime::cuda {
 
 class Nvjpeg {
  public:
-  static Result<std::shared_ptr<const Nvjpeg>> open();
+  /// `newest_major` is the driver's, which runs no library of a later major version of CUDA; 0: any will do.
+  static Result<std::shared_ptr<const Nvjpeg>> open(int newest_major = 0);
   /// The library at this place.
-  static Result<std::shared_ptr<const Nvjpeg>> open_at(void* library, const std::string& path);
+  static Result<std::shared_ptr<const Nvjpeg>> open_at(void* library, const std::string& path,
+                                                       int newest_major = 0);
 
   const std::string& path() const { return path_; }
   std::string version_text() const;  ///< "12.4"
@@ -28,7 +30,7 @@ class Nvjpeg {
 
  private:
   Nvjpeg() = default;
-  Status load(void* library, const std::string& path);
+  Status load(void* library, const std::string& path, int newest_major);
 
   std::string path_;
   int major_ = 0, minor_ = 0;

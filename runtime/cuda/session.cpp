@@ -92,7 +92,7 @@ Status CudaSession::upload_constants() {
 /// who decodes does not depend on the moment.
 Status CudaSession::open_jpeg_decoder(Priority priority) {
   if (!may_decode_on_device(*program_)) return {};
-  auto library = Nvjpeg::open();
+  auto library = Nvjpeg::open(context_->driver().major_version());
   if (!library && program_->decoder == ImageDecoder::kNvjpeg)
     return std::unexpected(std::move(library.error()));
   if (!library) return {};

@@ -118,12 +118,13 @@ TEST_F(DeviceCodes, SayWhatALaunchHasToKnow) {
 }
 
 TEST_F(DeviceCodes, RefusedTextIsSaved) {
-  setenv("FAKE_NVRTC_FAIL", "1", 1);
+  setenv("FAKE_NVRTC_FAIL", "6", 1);
   DeviceCompiler compiler(nvrtc_, 90, cache());
   auto codes = compiler.compile(all());
   unsetenv("FAKE_NVRTC_FAIL");
   ASSERT_FALSE(codes);
   EXPECT_EQ(codes.error().kind, ErrorKind::kInternal);
+  EXPECT_EQ(code_of(codes.error()), "G0561");
   EXPECT_NE(codes.error().message().find("asked to fail"), std::string::npos) << codes.error().message();
   const Diagnostic& diagnostic = codes.error().diagnostics.front();
   ASSERT_EQ(diagnostic.notes.size(), 1U);
@@ -136,6 +137,52 @@ TEST_F(DeviceCodes, RefusedTextIsSaved) {
   auto later = compiler.compile(all());
   ASSERT_TRUE(later) << later.error().message();
   EXPECT_FALSE(later->front().from_cache);
+}
+
+/// In a folder where everybody may write, the file of the text may have been laid there.
+TEST_F(DeviceCodes, RefusedTextIsWrittenToAFileOfOurOwn) {
+  const FakeVariable temporary("TMPDIR", folder_.string()), fails("FAKE_NVRTC_FAIL", "6");
+  fs::create_directories(folder_ / "elsewhere");
+  const auto saved_in = [&]() -> fs::path {
+    DeviceCompiler compiler(nvrtc_, 90, {});
+    auto codes = compiler.compile(std::vector<codegen::KernelJob>{all().front()});
+    EXPECT_FALSE(codes);
+    if (codes || codes.error().diagnostics.front().notes.empty()) return {};
+    return codes.error().diagnostics.front().notes[0].substr(std::string("the text is saved in ").size());
+  };
+  const fs::path file = saved_in(), other = folder_ / "elsewhere" / "file";
+  ASSERT_EQ(file.parent_path(), folder_);
+  EXPECT_EQ(fs::status(file).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  std::ofstream(other) << "precious";
+  fs::remove(file);
+  fs::create_symlink(other, file);
+  EXPECT_EQ(saved_in(), file);
+  EXPECT_FALSE(fs::is_symlink(file));
+  EXPECT_EQ(fs::file_size(other), 8U);
+  // What is no file stays, and nothing is said of it.
+  fs::remove(file);
+  fs::create_directories(file / "of somebody");
+  EXPECT_EQ(saved_in(), "");
+}
+
+/// A library that cannot do its work is no fault of the text, and none of ours.
+TEST_F(DeviceCodes, AnNvrtcThatFailsIsTheMachines) {
+  DeviceCompiler compiler(nvrtc_, 90, cache());
+  Result<std::vector<codegen::DeviceCode>> codes;
+  {
+    const FakeVariable fails("FAKE_NVRTC_FAIL", "7");
+    codes = compiler.compile(all());
+  }
+  ASSERT_FALSE(codes);
+  EXPECT_EQ(codes.error().kind, ErrorKind::kSystem);
+  EXPECT_EQ(code_of(codes.error()), "G0569");
+  EXPECT_NE(
+      codes.error().message().find("NVRTC_ERROR_BUILTIN_OPERATION_FAILURE (7)\nfake NVRTC: asked to fail"),
+      std::string::npos)
+      << codes.error().message();
+  EXPECT_TRUE(codes.error().diagnostics.front().notes.empty());
+  EXPECT_NE(codes.error().diagnostics.front().help.find("libnvrtc-builtins"), std::string::npos);
+  ASSERT_TRUE(compiler.compile(all()));
 }
 
 /// Launches of the kernels with these numbers.
@@ -257,6 +304,8 @@ TEST_F(DeviceCodes, UnknownArchitectureIsNamed) {
   auto codes = compiler.compile(all());
   ASSERT_FALSE(codes);
   EXPECT_EQ(codes.error().kind, ErrorKind::kSystem);
+  EXPECT_EQ(code_of(codes.error()), "G0568");
+  EXPECT_NE(codes.error().diagnostics.front().help.find("install an older version"), std::string::npos);
   EXPECT_NE(codes.error().message().find("does not compile for sm_61"), std::string::npos)
       << codes.error().message();
 }

@@ -56,6 +56,13 @@ TEST(Driver, KernelModuleOfAnotherVersion) {
       << driver.error().message();
 }
 
+TEST(Driver, SystemThatRefusesTheDriver) {
+  FakeCuda fake(FakeSettings{{"FAKE_CUDA_INIT", "304"}});
+  auto driver = Driver::open();
+  ASSERT_FALSE(driver);
+  EXPECT_EQ(code_of(driver.error()), "G0952");
+}
+
 TEST(Driver, TooOld) {
   FakeCuda fake(FakeSettings{{"FAKE_CUDA_DRIVER_VERSION", "11010"}});
   auto driver = Driver::open();

@@ -49,6 +49,17 @@ void FakeCuda::fail(int64_t call, int code) const { find<FakeCudaFail>("fake_cud
 void FakeCuda::reset() const { find<FakeCudaReset>("fake_cuda_reset")(); }
 void FakeCuda::execute(bool on) const { find<FakeCudaExecute>("fake_cuda_execute")(on ? 1 : 0); }
 
+FakeVariable::FakeVariable(const char* name, const std::string& value) : name_(name) {
+  if (const char* const before = std::getenv(name)) before_ = before;
+  setenv(name, value.c_str(), 1);
+}
+FakeVariable::~FakeVariable() {
+  if (before_)
+    setenv(name_.c_str(), before_->c_str(), 1);
+  else
+    unsetenv(name_.c_str());
+}
+
 std::shared_ptr<const runtime::cuda::Context> fake_context() {
   auto driver = runtime::cuda::Driver::open();
   if (!driver) {

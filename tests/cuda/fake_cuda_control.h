@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,19 @@ class FakeCuda {
 
  private:
   std::vector<std::string> names_;
+};
+
+/// A variable of the environment, for a while.
+class FakeVariable {
+ public:
+  FakeVariable(const char* name, const std::string& value);
+  ~FakeVariable();
+  FakeVariable(const FakeVariable&) = delete;
+  FakeVariable& operator=(const FakeVariable&) = delete;
+
+ private:
+  std::string name_;
+  std::optional<std::string> before_;
 };
 
 /// Where the libraries of tests/fake_cuda are.

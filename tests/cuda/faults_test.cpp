@@ -114,8 +114,12 @@ TEST_P(Faults, EveryCallOnce) {
     ++failures;
     const std::string code = code_of(status.error());
     EXPECT_TRUE(code == "G0951" || code == "G0953" || code == "G0955" || code == "G0957" || code == "G0958" ||
-                code == "G0921")
+                code == "G0959" || code == "G0921")
         << when << ": " << code << " " << status.error().message();
+    if (GetParam() == code::kOutOfMemory) {
+      // What to do is said.
+      EXPECT_TRUE(code == "G0955" || code == "G0959" || code == "G0921") << when << ": " << code;
+    }
     EXPECT_NE(status.error().message(), "wrong bytes") << when;
     EXPECT_FALSE(status.error().diagnostics.front().help.empty()) << when;
   }
@@ -144,6 +148,37 @@ TEST(Faults, LostDeviceIsNamed) {
             "encountered), noticed by cuStreamSynchronize");
   // Every later call says the same.
   EXPECT_EQ(code_of(Stream::create(context).error()), "G0957");
+}
+
+/// Streams, events, code and launches take memory of the device, too.
+TEST(Faults, OutOfMemoryWhereNothingIsAllocatedSaysWhatToDo) {
+  FakeCuda fake;
+  auto context = fake_context();
+  fake.fail(4, code::kOutOfMemory);  // the range of priorities and making the context current come before
+  const auto stream = Stream::create(context);
+  ASSERT_FALSE(stream);
+  EXPECT_EQ(code_of(stream.error()), "G0959");
+  EXPECT_EQ(stream.error().message(),
+            "GPU 0 (Fake GPU A) is out of memory: cuStreamCreateWithPriority failed with "
+            "CUDA_ERROR_OUT_OF_MEMORY (out of memory)");
+  EXPECT_NE(stream.error().diagnostics.front().help.find("end other programs"), std::string::npos);
+  EXPECT_TRUE(Stream::create(context));
+}
+
+/// A device in exclusive mode whose owner is somebody else comes back when that one ends.
+TEST(Faults, ADeviceThatAnotherProcessHasIsNotLost) {
+  FakeCuda fake;
+  auto driver = Driver::open();
+  ASSERT_TRUE(driver) << driver.error().message();
+  fake.fail(1, code::kDeviceUnavailable);
+  const auto context = Context::open(*driver, 0);
+  ASSERT_FALSE(context);
+  EXPECT_EQ(code_of(context.error()), "G0960");
+  EXPECT_NE(context.error().message().find("GPU 0 (Fake GPU A) is in use by another process"),
+            std::string::npos)
+      << context.error().message();
+  EXPECT_NE(context.error().diagnostics.front().help.find("nvidia-smi"), std::string::npos);
+  EXPECT_TRUE(Context::open(*driver, 0));
 }
 
 TEST(Faults, UnknownCodeIsGivenAsANumber) {

@@ -43,6 +43,22 @@ TEST(NvjpegLibrary, AnOldOneIsRefusedByItsVersion) {
   EXPECT_TRUE(Nvjpeg::open());
 }
 
+/// Whoever has the libraries of a newer CUDA has the CPU decode, until there is a driver for them.
+TEST(NvjpegLibrary, IsNoNewerThanTheDriver) {
+  const FakeCuda fake(FakeSettings{{"FAKE_NVJPEG_VERSION", "13.0"}});
+  void* library = dlopen((fake_cuda_folder() + "/libnvjpeg.so.12").c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_TRUE(library) << dlerror();
+  EXPECT_TRUE(Nvjpeg::open_at(library, "libnvjpeg.so", 13));
+  const auto found = Nvjpeg::open_at(library, "libnvjpeg.so", 12);
+  ASSERT_FALSE(found);
+  EXPECT_EQ(code_of(found.error()), "G0973");
+  EXPECT_EQ(
+      found.error().message(),
+      "nvJPEG libnvjpeg.so is too new for the driver: it is version 13.0, and the driver is for CUDA 12");
+  EXPECT_NE(found.error().diagnostics.front().help.find("nvidia-nvjpeg-cu12"), std::string::npos);
+  dlclose(library);
+}
+
 /// A library that is something else.
 TEST(NvjpegLibrary, OneThatLacksItsEntryPointsIsRefused) {
   void* other = dlopen((fake_cuda_folder() + "/libcuda.so.1").c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -13,8 +13,9 @@
 //   - calls, launches, copies, waits and live objects are counted, and the n-th call can be made to fail.
 // The environment, read by cuInit: FAKE_CUDA_DEVICES (1), FAKE_CUDA_DRIVER_VERSION (12080),
 // FAKE_CUDA_ARCHITECTURE (90), FAKE_CUDA_MEMORY (bytes), FAKE_CUDA_INIT (a code that cuInit returns),
-// FAKE_CUDA_FAIL_CALL and FAKE_CUDA_FAIL_CODE, FAKE_CUDA_EAGER (1: work is done at once), FAKE_CUDA_PERMUTED
-// (1: threads of a phase in another order), FAKE_CUDA_REPORT (a file for counts and errors at exit).
+// FAKE_CUDA_FAIL_CALL and FAKE_CUDA_FAIL_CODE, FAKE_CUDA_EAGER (1: work is done at once), FAKE_CUDA_EXECUTE
+// (0: work is counted, not done), FAKE_CUDA_PERMUTED (1: threads of a phase in another order),
+// FAKE_CUDA_REPORT (a file for counts and errors at exit).
 #pragma once
 
 #include <cstdint>

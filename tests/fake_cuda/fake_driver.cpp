@@ -30,6 +30,8 @@ constexpr Name kNames[] = {
     {code::kOutOfMemory, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
     {code::kNotInitialized, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
     {code::kStubLibrary, "CUDA_ERROR_STUB_LIBRARY", "CUDA driver is a stub library"},
+    {code::kDeviceUnavailable, "CUDA_ERROR_DEVICE_UNAVAILABLE",
+     "CUDA-capable device(s) is/are busy or unavailable"},
     {code::kNoDevice, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
     {code::kInvalidDevice, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
     {code::kInvalidImage, "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"},

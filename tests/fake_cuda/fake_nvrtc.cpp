@@ -1,6 +1,7 @@
 // NVRTC as galatea calls it, over the host shim: the "cubin" names the library that the C++ compiler made of
 // the text; a relocatable object is the text itself (fake_nvjitlink.cpp). FAKE_NVRTC_VERSION (12080) is what
-// it says it is; FAKE_NVRTC_FAIL=1: it refuses every text.
+// it says it is; FAKE_NVRTC_FAIL: the nvrtcResult of every compilation (6: the text is refused; 7: a file of
+// NVRTC's is missing).
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -58,9 +59,9 @@ ENTRY int nvrtcCompileProgram(void* program, int count, const char* const* optio
     is_object = is_object || std::strcmp(options[k], "--relocatable-device-code=true") == 0;
   }
   const char* fails = std::getenv("FAKE_NVRTC_FAIL");
-  if (fails && *fails == '1') {
+  if (const int code = fails ? std::atoi(fails) : 0; code != 0) {
     program_of(program).log = "fake NVRTC: asked to fail";
-    return kCompilation;
+    return code;
   }
   if (is_object) {
     program_of(program).cubin =
@@ -85,6 +86,11 @@ ENTRY int nvrtcGetCUBIN(void* program, char* out) {
 }
 ENTRY int nvrtcGetPTXSize(void* program, size_t* size) { return nvrtcGetCUBINSize(program, size); }
 ENTRY int nvrtcGetPTX(void* program, char* out) { return nvrtcGetCUBIN(program, out); }
+ENTRY const char* nvrtcGetErrorString(int code) {
+  return code == kCompilation ? "NVRTC_ERROR_COMPILATION"
+         : code == 7          ? "NVRTC_ERROR_BUILTIN_OPERATION_FAILURE"
+                              : "NVRTC_ERROR unknown";
+}
 ENTRY int nvrtcGetProgramLogSize(void* program, size_t* size) {
   *size = program_of(program).log.size() + 1;
   return 0;

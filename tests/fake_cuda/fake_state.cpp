@@ -69,6 +69,7 @@ void State::read_environment() {
   settings.eager = number("FAKE_CUDA_EAGER", 0) != 0;
   settings.permuted = number("FAKE_CUDA_PERMUTED", 0) != 0;
   static const bool kOnce = [this] {
+    executes = number("FAKE_CUDA_EXECUTE", 1) != 0;
     fail_at(number("FAKE_CUDA_FAIL_CALL", 0),
             static_cast<int>(number("FAKE_CUDA_FAIL_CODE", code::kOutOfMemory)));
     std::atexit(write_report);

@@ -37,8 +37,8 @@ class GpuArms : public GpuRuns {
       EXPECT_EQ(device_.errors(), "");
       ASSERT_TRUE(found.program);
       EXPECT_EQ(count_arms(*found.program), recorded) << plan::to_text(plan_for_gpu(text).report.device);
-      // Other threads work ahead.
-      if (!wanted.error.empty() || threads > 1) continue;
+      // Other threads work ahead, and what a device has done by itself is not waited for.
+      if (!wanted.error.empty() || threads > 1 || !device_.is_fake()) continue;
       if (doubts < 0) {
         EXPECT_GT(found.device.waits, kBatches);
       } else {

@@ -411,6 +411,56 @@ TEST_F(CommandLine, DevicesThatAreNotHereAreStatusThree) {
   EXPECT_EQ(run({"check", hello(), "--device", "gpu"}).status, 0);
 }
 
+/// What is wrong, in which library, and what to do; a bug of ours is another status.
+TEST_F(CommandLine, WhatIsWrongWithAGpuIsSaid) {
+  struct Case {
+    std::vector<std::pair<const char*, const char*>> settings;
+    int status;
+    const char *code, *words;
+  };
+  const std::vector<Case> cases = {
+      {{{"FAKE_CUDA_DRIVER_VERSION", "11000"}}, 3, "G0951", "it is for CUDA 11.0"},
+      {{{"FAKE_CUDA_INIT", "803"}}, 3, "G0952", "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"},
+      {{{"FAKE_CUDA_DEVICES", "0"}}, 3, "G0953", "has no device"},
+      {{{"FAKE_CUDA_MEMORY", "1000"}}, 3, "G0955", "is out of memory"},
+      {{{"FAKE_NVRTC_FAIL", "6"}}, 4, "G0561", "the text is saved in "},
+      {{{"FAKE_NVRTC_FAIL", "7"}}, 3, "G0569", "libnvrtc-builtins.so"},
+      {{{"FAKE_CUDA_FAIL_CALL", "9"}, {"FAKE_CUDA_FAIL_CODE", "2"}}, 3, "G0959", "is out of memory"},
+      {{{"FAKE_CUDA_FAIL_CALL", "9"}, {"FAKE_CUDA_FAIL_CODE", "46"}},
+       3,
+       "G0960",
+       "CUDA_ERROR_DEVICE_UNAVAILABLE"},
+      {{{"FAKE_CUDA_FAIL_CALL", "12"}, {"FAKE_CUDA_FAIL_CODE", "700"}},
+       3,
+       "G0957",
+       "Pipelines on the CPU go on"},
+  };
+  std::string text = read_file(hello());
+  const size_t decoder = text.find("output_type=types.RGB");
+  ASSERT_NE(decoder, std::string::npos) << text;
+  text.insert(decoder, "device=\"mixed\", ");
+  const std::string file = write("on_gpu.dali-dsl", text);
+  ::setenv("GALATEA_CUDA_LIBRARY_PATH", GALATEA_BINARY_DIR "/fake_cuda", 1);
+  for (const Case& one : cases) {
+    SCOPED_TRACE(one.code);
+    for (const auto& [name, value] : one.settings) ::setenv(name, value, 1);
+    // Code that is kept needs no NVRTC.
+    const Outcome o = run({"run", file, "--device", "gpu", "--batches", "1", "--cache", "off"});
+    for (const auto& [name, value] : one.settings) ::unsetenv(name);
+    EXPECT_EQ(o.status, one.status) << o.err;
+    EXPECT_TRUE(contains(o.err, std::string("error[") + one.code)) << o.err;
+    EXPECT_TRUE(contains(o.err, one.words)) << o.err;
+    EXPECT_TRUE(contains(o.err, "= help: ")) << o.err;
+    const size_t at = o.err.find("the text is saved in ");
+    if (at == std::string::npos) continue;
+    const size_t begin = at + std::string("the text is saved in ").size();
+    const fs::path saved = o.err.substr(begin, o.err.find('\n', begin) - begin);
+    EXPECT_TRUE(contains(read_file(saved), "GALATEA_KERNEL(")) << saved;
+    fs::remove(saved);
+  }
+  ::unsetenv("GALATEA_CUDA_LIBRARY_PATH");
+}
+
 TEST_F(CommandLine, ADriverThatCannotBeUsedIsANote) {
   ::setenv("GALATEA_CUDA_LIBRARY_PATH", GALATEA_BINARY_DIR "/fake_cuda", 1);
   ::setenv("FAKE_CUDA_DRIVER_VERSION", "11000", 1);

@@ -1,11 +1,14 @@
 // Looking up, compiling, keeping; see device_code.h.
 #include "compiler/codegen/cuda/device_code.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
+#include <cstdio>
+#include <filesystem>
 #include <numeric>
 #include <utility>
 
@@ -41,15 +44,23 @@ LoopKernel without_names(LoopKernel loops) {
 
 constexpr const char* kPleaseReport = "please report this with that file: it is a bug in galatea";
 
-/// Saves a text that NVRTC or the linker refuses, and says where; empty where it cannot be saved.
+/// Saves a text that NVRTC or the linker refuses, and says where; empty where it cannot be saved. In a folder
+/// where everybody may write nothing but a file of our own is written to.
 std::string save_refused(const std::string& key, const std::string& text) {
   std::error_code ignored;
   const auto file =
       std::filesystem::temp_directory_path(ignored) / fmt::format("galatea-refused-{}.cu", hash_name(key));
-  std::ofstream out(file, std::ios::binary);
-  out << cuda_prelude() << text;
-  out.close();
-  return out ? fmt::format("the text is saved in {}", file.string()) : std::string();
+  std::filesystem::remove(file, ignored);
+  const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  std::FILE* const out = descriptor < 0 ? nullptr : ::fdopen(descriptor, "w");
+  if (!out) {
+    if (descriptor >= 0) ::close(descriptor);
+    return {};
+  }
+  const std::string all = cuda_prelude() + text;
+  const bool is_written = std::fwrite(all.data(), 1, all.size(), out) == all.size();
+  const bool is_closed = std::fclose(out) == 0;
+  return is_written && is_closed ? fmt::format("the text is saved in {}", file.string()) : std::string();
 }
 
 }  // namespace

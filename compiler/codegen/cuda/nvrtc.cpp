@@ -6,8 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
-#include "base/library_search.h"
+#include "compiler/messages.h"
 
 namespace galatea::codegen {
 
@@ -16,7 +17,17 @@ namespace {
 using Program = void*;  ///< nvrtcProgram
 using Code = int;       ///< nvrtcResult; 0 is success
 
+using compiler::Message;
+
 constexpr int kOldestMajor = 11;
+/// nvrtcResult of a text that is wrong; every other failure is the library's.
+constexpr Code kCompilation = 6;
+constexpr const char* kTooOldHelp = "install NVRTC of CUDA 11.2 or newer; `--device cpu` needs none";
+
+template <typename... Args>
+std::unexpected<Error> nvrtc_error(Message message, const Args&... args) {
+  return make_error(ErrorKind::kSystem, compiler::diagnostic(message, Span{}, args...));
+}
 
 LibrarySearch nvrtc_places() {
   return search_cuda_library({"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"},
@@ -38,13 +49,24 @@ struct Nvrtc::Functions {
   Code (*ptx)(Program, char*) = nullptr;
   Code (*log_size)(Program, size_t*) = nullptr;
   Code (*log)(Program, char*) = nullptr;
+  const char* (*error_name)(Code) = nullptr;
+
+  std::string name_of(Code code) const { return fmt::format("{} ({})", error_name(code), code); }
+  std::string log_of(Program program) const {
+    size_t size = 0;
+    std::string out;
+    if (log_size(program, &size) != 0) return out;
+    out.resize(size);
+    if (size == 0 || log(program, out.data()) != 0) return {};
+    return out.c_str();  // NVRTC counts the terminating zero
+  }
 };
 
 Nvrtc::~Nvrtc() {
   if (library_) dlclose(library_);
 }
 
-Status Nvrtc::load(void* library, const std::string& path) {
+Status Nvrtc::load(void* library, const std::string& path, int newest_major) {
   library_ = library;
   path_ = path;
   functions_ = std::make_unique<Functions>();
@@ -61,36 +83,49 @@ Status Nvrtc::load(void* library, const std::string& path) {
   find("nvrtcGetPTX", functions_->ptx);
   find("nvrtcGetProgramLogSize", functions_->log_size);
   find("nvrtcGetProgramLog", functions_->log);
+  find("nvrtcGetErrorString", functions_->error_name);
+  // An old library is better told by its version than by what it lacks.
+  const bool answers = functions_->version && functions_->version(&major_, &minor_) == 0;
+  if (answers && major_ < kOldestMajor)
+    return nvrtc_error(Message::kUnfitNvrtc, path, fmt::format("it is version {}.{}", major_, minor_),
+                       kTooOldHelp);
   if (!find.missing.empty())
-    return make_error(ErrorKind::kSystem, "",
-                      fmt::format("{} is too old for galatea: it has no {}", path, find.missing),
-                      "install CUDA 11.2 or newer");
+    return nvrtc_error(Message::kUnfitNvrtc, path, "it has no " + find.missing, kTooOldHelp);
   int count = 0;
-  if (functions_->version(&major_, &minor_) != 0 || functions_->num_architectures(&count) != 0)
-    return make_error(ErrorKind::kSystem, "", fmt::format("{} does not answer", path));
-  if (major_ < kOldestMajor)
-    return make_error(ErrorKind::kSystem, "", fmt::format("{} is version {}.{}", path, major_, minor_),
-                      "install CUDA 11.2 or newer");
-  architectures_.resize(static_cast<size_t>(count));
-  functions_->architectures(architectures_.data());
+  if (answers && functions_->num_architectures(&count) == 0 && count > 0)
+    architectures_.resize(static_cast<size_t>(count));
+  if (architectures_.empty() || functions_->architectures(architectures_.data()) != 0)
+    return nvrtc_error(Message::kUnfitNvrtc, path, "it does not answer",
+                       "install NVRTC anew; `--device cpu` needs none");
+  if (newest_major > 0 && major_ > newest_major)
+    return nvrtc_error(
+        Message::kUnfitNvrtc, path,
+        fmt::format("it is version {}.{}, and the driver, which is for CUDA {}, does not load what it makes",
+                    major_, minor_, newest_major),
+        fmt::format("install a driver for CUDA {}, or NVRTC of CUDA {} (the Python package "
+                    "nvidia-cuda-nvrtc{}); `--device cpu` needs neither",
+                    major_, newest_major, newest_major < 13 ? fmt::format("-cu{}", newest_major) : ""));
   std::sort(architectures_.begin(), architectures_.end());
   return {};
 }
 
-Result<std::shared_ptr<const Nvrtc>> Nvrtc::open() {
-  const LibrarySearch places = nvrtc_places();
+Result<std::shared_ptr<const Nvrtc>> Nvrtc::open(int newest_major) {
+  return open_among(nvrtc_places(), newest_major);
+}
+
+Result<std::shared_ptr<const Nvrtc>> Nvrtc::open_among(const LibrarySearch& places, int newest_major) {
+  std::optional<Error> unfit;
   for (const std::string& candidate : places.candidates) {
     // Never unloaded: it keeps allocations for the life of the process that nothing could free afterwards.
     void* library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!library) continue;
     std::shared_ptr<Nvrtc> found(new Nvrtc);
-    GALATEA_TRY(found->load(library, candidate));
-    return found;
+    auto loaded = found->load(library, candidate, newest_major);
+    if (loaded) return found;
+    if (!unfit) unfit = std::move(loaded.error());
   }
-  return make_error(ErrorKind::kSystem, "",
-                    fmt::format("NVRTC (libnvrtc.so) was not found; looked in {}", places.places),
-                    "install the CUDA toolkit or the package nvidia-cuda-nvrtc, or set "
-                    "GALATEA_CUDA_LIBRARY_PATH to the folder that holds libnvrtc.so");
+  if (unfit) return std::unexpected(std::move(*unfit));
+  return nvrtc_error(Message::kNvrtcMissing, places.places);
 }
 
 std::vector<std::string> Nvrtc::candidates() { return nvrtc_places().candidates; }
@@ -119,14 +154,16 @@ Result<std::string> Nvrtc::build(const std::string& text, const std::string& nam
                                  Form form, int most_registers) const {
   const bool ptx = form == Form::kPtx;
   if (!std::binary_search(architectures_.begin(), architectures_.end(), architecture))
-    return make_error(
-        ErrorKind::kSystem, "",
-        fmt::format("{} (CUDA {}.{}) does not compile for sm_{}", path_, major_, minor_, architecture),
-        fmt::format("it knows sm_{} to sm_{}; install a CUDA version that fits the device",
-                    architectures_.front(), architectures_.back()));
+    return nvrtc_error(
+        Message::kUnfitNvrtc, path_,
+        fmt::format("version {}.{} does not compile for sm_{}; it knows sm_{} to sm_{}", major_, minor_,
+                    architecture, architectures_.front(), architectures_.back()),
+        fmt::format(
+            "install {} version of NVRTC, one that knows this architecture; `--device cpu` needs none",
+            architecture < architectures_.front() ? "an older" : "a newer"));
   Program program = nullptr;
-  if (functions_->create(&program, text.c_str(), name.c_str(), 0, nullptr, nullptr) != 0)
-    return make_error(ErrorKind::kSystem, "", "NVRTC could not make a program of " + name);
+  Code code = functions_->create(&program, text.c_str(), name.c_str(), 0, nullptr, nullptr);
+  if (code != 0) return nvrtc_error(Message::kNvrtcFailed, path_, name, functions_->name_of(code));
   const std::string target = fmt::format("--gpu-architecture={}_{}", ptx ? "compute" : "sm", architecture);
   // One numeric meaning everywhere: no contraction, no flush to zero, exact division and square root.
   std::vector<const char*> options = {target.c_str(),      "--std=c++17",     "--fmad=false",
@@ -135,22 +172,25 @@ Result<std::string> Nvrtc::build(const std::string& text, const std::string& nam
   const std::string registers = fmt::format("--maxrregcount={}", most_registers);
   if (form == Form::kObject) options.push_back("--relocatable-device-code=true");
   if (most_registers > 0) options.push_back(registers.c_str());
-  const Code code = functions_->compile(program, static_cast<int>(options.size()), options.data());
-  std::string out;
+  code = functions_->compile(program, static_cast<int>(options.size()), options.data());
+  const bool is_refused = code == kCompilation;
+  std::string out, log;
   size_t size = 0;
-  if (code != 0) {
-    functions_->log_size(program, &size);
-    std::string log(size, '\0');
-    if (size > 0) functions_->log(program, log.data());
-    functions_->destroy(&program);
-    return make_error(ErrorKind::kInternal, "",
-                      fmt::format("NVRTC refuses the text of {}:\n{}", name, log.c_str()));
+  if (code != 0) log = functions_->log_of(program);
+  if (code == 0) code = (ptx ? functions_->ptx_size : functions_->cubin_size)(program, &size);
+  if (code == 0) {
+    out.resize(size);
+    code = (ptx ? functions_->ptx : functions_->cubin)(program, out.data());
   }
-  (ptx ? functions_->ptx_size : functions_->cubin_size)(program, &size);
-  out.resize(size);
-  (ptx ? functions_->ptx : functions_->cubin)(program, out.data());
   if (ptx && out.ends_with('\0')) out.pop_back();  // NVRTC counts the terminating zero of texts
   functions_->destroy(&program);
+  if (is_refused)
+    return make_error(ErrorKind::kInternal,
+                      compiler::diagnostic(Message::kCodeGenerationFailed, Span{}, name,
+                                           fmt::format("NVRTC refuses its text:\n{}", log)));
+  if (code != 0)
+    return nvrtc_error(Message::kNvrtcFailed, path_, name,
+                       functions_->name_of(code) + (log.empty() ? "" : "\n" + log));
   return out;
 }
 

@@ -10,15 +10,19 @@
 #include <string>
 #include <vector>
 
+#include "base/library_search.h"
 #include "base/result.h"
 
 namespace galatea::codegen {
 
 class Nvrtc {
  public:
-  /// Opens the library: GALATEA_CUDA_LIBRARY_PATH, then the loader's places, the toolkit (CUDA_HOME,
-  /// /usr/local/cuda), the Python wheels.
-  static Result<std::shared_ptr<const Nvrtc>> open();
+  /// Opens the first library that fits: GALATEA_CUDA_LIBRARY_PATH, then the loader's places, the toolkit
+  /// (CUDA_HOME, /usr/local/cuda), the Python wheels. `newest_major` is the driver's, which loads no code of
+  /// a later major version of CUDA; 0: any will do.
+  static Result<std::shared_ptr<const Nvrtc>> open(int newest_major = 0);
+  /// The same among other places.
+  static Result<std::shared_ptr<const Nvrtc>> open_among(const LibrarySearch& places, int newest_major = 0);
   /// The names that it is looked for by, in order.
   static std::vector<std::string> candidates();
   ~Nvrtc();
@@ -30,7 +34,8 @@ class Nvrtc {
   std::string file() const;
   /// Architectures that it compiles for: 75, 90, 120, …, ascending.
   const std::vector<int>& architectures() const { return architectures_; }
-  /// Text to cubin for sm_<architecture>. The error holds the compiler's log.
+  /// Text to cubin for sm_<architecture>. The error holds the compiler's log; it is an internal one (G0561)
+  /// where the text is to blame.
   Result<std::string> compile(const std::string& text, const std::string& name, int architecture) const;
   /// The same as a relocatable object, for DeviceLinker. Functions that are called take at most
   /// `most_registers` registers; 0: as many as they like.
@@ -43,7 +48,7 @@ class Nvrtc {
  private:
   struct Functions;
   Nvrtc() = default;
-  Status load(void* library, const std::string& path);
+  Status load(void* library, const std::string& path, int newest_major);
   enum class Form : uint8_t { kCubin, kObject, kPtx };
   Result<std::string> build(const std::string& text, const std::string& name, int architecture, Form form,
                             int most_registers = 0) const;

@@ -11,8 +11,10 @@ namespace galatea::codegen {
 
 namespace {
 
-/// Other settings find another library.
-std::string key_of_memory() { return fmt::format("nvrtc among {}", fmt::join(Nvrtc::candidates(), ":")); }
+/// Other settings, and other drivers, find another library.
+std::string key_of_memory(int newest_major) {
+  return fmt::format("nvrtc to {} among {}", newest_major, fmt::join(Nvrtc::candidates(), ":"));
+}
 
 /// What tells one file from another under its name; empty where there is none.
 std::string state_of(const std::string& file) {
@@ -23,38 +25,38 @@ std::string state_of(const std::string& file) {
 
 }  // namespace
 
-Result<NvrtcOnDemand> NvrtcOnDemand::find(KernelCache& cache) {
-  if (const auto kept = cache.find(key_of_memory())) {
+Result<NvrtcOnDemand> NvrtcOnDemand::find(KernelCache& cache, int newest_major) {
+  if (const auto kept = cache.find(key_of_memory(newest_major))) {
     const std::string& text = kept->bytes;
     const size_t first = text.find('\n'), second = text.find('\n', first + 1);
     int major = 0, minor = 0;
     if (second != std::string::npos && std::sscanf(text.c_str() + second, "%d.%d", &major, &minor) == 2) {
       const std::string state = state_of(text.substr(0, first));
       if (!state.empty() && state == text.substr(first + 1, second - first - 1))
-        return NvrtcOnDemand(major, minor);
+        return NvrtcOnDemand(major, minor, newest_major);
     }
   }
-  GALATEA_ASSIGN(std::shared_ptr<const Nvrtc> nvrtc, Nvrtc::open());
-  remember(*nvrtc, cache);
-  return NvrtcOnDemand(std::move(nvrtc));
+  GALATEA_ASSIGN(std::shared_ptr<const Nvrtc> nvrtc, Nvrtc::open(newest_major));
+  NvrtcOnDemand out(std::move(nvrtc));
+  out.newest_major_ = newest_major;
+  out.remember(cache);
+  return out;
 }
 
 Status NvrtcOnDemand::open(KernelCache& cache) {
   if (nvrtc_) return {};
-  GALATEA_ASSIGN(nvrtc_, Nvrtc::open());
+  GALATEA_ASSIGN(nvrtc_, Nvrtc::open(newest_major_));
   if (nvrtc_->major_version() == major_ && nvrtc_->minor_version() == minor_) return {};
   major_ = nvrtc_->major_version();
   minor_ = nvrtc_->minor_version();
-  remember(*nvrtc_, cache);
+  remember(cache);
   return {};
 }
 
-void NvrtcOnDemand::remember(const Nvrtc& nvrtc, KernelCache& cache) {
-  const std::string state = state_of(nvrtc.file());
+void NvrtcOnDemand::remember(KernelCache& cache) const {
+  const std::string file = nvrtc_->file(), state = state_of(file);
   if (state.empty()) return;
-  cache.store(
-      key_of_memory(),
-      {fmt::format("{}\n{}\n{}.{}\n", nvrtc.file(), state, nvrtc.major_version(), nvrtc.minor_version()), 0});
+  cache.store(key_of_memory(newest_major_), {fmt::format("{}\n{}\n{}.{}\n", file, state, major_, minor_), 0});
 }
 
 }  // namespace galatea::codegen

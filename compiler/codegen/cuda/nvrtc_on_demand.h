@@ -17,8 +17,8 @@ namespace galatea::codegen {
 
 class NvrtcOnDemand {
  public:
-  /// As the cache remembers it, else opened. The error is Nvrtc::open()'s.
-  static Result<NvrtcOnDemand> find(KernelCache& cache);
+  /// As the cache remembers it, else opened. `newest_major`, and the error: of Nvrtc::open().
+  static Result<NvrtcOnDemand> find(KernelCache& cache, int newest_major = 0);
   /// One that is open.
   NvrtcOnDemand(std::shared_ptr<const Nvrtc> nvrtc)  // NOLINT(google-explicit-constructor): it is that one
       : major_(nvrtc->major_version()), minor_(nvrtc->minor_version()), nvrtc_(std::move(nvrtc)) {}
@@ -33,10 +33,11 @@ class NvrtcOnDemand {
   const Nvrtc& library() const { return *nvrtc_; }
 
  private:
-  NvrtcOnDemand(int major, int minor) : major_(major), minor_(minor) {}
-  static void remember(const Nvrtc& nvrtc, KernelCache& cache);
+  NvrtcOnDemand(int major, int minor, int newest_major)
+      : major_(major), minor_(minor), newest_major_(newest_major) {}
+  void remember(KernelCache& cache) const;
 
-  int major_, minor_;
+  int major_, minor_, newest_major_ = 0;
   std::shared_ptr<const Nvrtc> nvrtc_;
 };
 

@@ -5,12 +5,15 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -35,8 +38,41 @@ uint64_t hash_text(const std::string& text, uint64_t hash) {
 
 fs::path cache_folder() {
   if (const fs::path root = cache_root(); !root.empty()) return root / "shim";
+  // Where everybody may make folders, one for each user.
   std::error_code ignored;
-  return fs::temp_directory_path(ignored) / "galatea-shim";
+  return fs::temp_directory_path(ignored) / fmt::format("galatea-shim-{}", ::geteuid());
+}
+
+constexpr const char* kOwnFolderHelp = "set GALATEA_CACHE_DIR to a folder of your own that can be written";
+
+std::unexpected<Error> folder_error(const fs::path& folder, const std::string& why) {
+  return make_error(ErrorKind::kSystem, "",
+                    fmt::format("the folder {} cannot be used for code: {}", folder.string(), why),
+                    kOwnFolderHelp);
+}
+
+/// Makes the folder, or makes sure that what lies in it is nobody else's: its files are executed.
+Status make_private(const fs::path& folder) {
+  std::error_code error;
+  if (folder.has_parent_path()) fs::create_directories(folder.parent_path(), error);
+  if (error) return folder_error(folder, error.message());
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
+    return folder_error(folder, std::strerror(errno));
+  struct stat status = {};
+  if (::lstat(folder.c_str(), &status) != 0) return folder_error(folder, std::strerror(errno));
+  if (!S_ISDIR(status.st_mode)) return folder_error(folder, "it is no folder");
+  // One of ours that a mask of permissions left open to a group.
+  if (status.st_uid == ::geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) != 0 &&
+      ::chmod(folder.c_str(), 0700) == 0)
+    status.st_mode &= ~static_cast<mode_t>(S_IWGRP | S_IWOTH);
+  if (const std::string why = why_distrusted(status); !why.empty()) return folder_error(folder, why);
+  return {};
+}
+
+/// Whether there is a file whose code this process may run.
+bool is_kept(const fs::path& file) {
+  struct stat status = {};
+  return ::lstat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) && why_distrusted(status).empty();
 }
 
 std::string read_file(const fs::path& path) {
@@ -118,11 +154,13 @@ Status compile_file(const std::string& text, const fs::path& library) {
   if (status != 0)
     return make_error(ErrorKind::kInternal, "",
                       fmt::format("{} refuses the CUDA text:\n{}", compiler, complaints.substr(0, 4000)));
-  fs::rename(object, library, ignored);
-  if (ignored)
+  // Whatever the mask of permissions, no other user writes to it.
+  std::error_code error;
+  fs::permissions(object, fs::perms::owner_all, error);
+  if (!error) fs::rename(object, library, error);
+  if (error)
     return make_error(ErrorKind::kSystem, "",
-                      fmt::format("cannot write {}: {}", library.string(), ignored.message()),
-                      "set GALATEA_CACHE_DIR to a folder that can be written");
+                      fmt::format("cannot write {}: {}", library.string(), error.message()), kOwnFolderHelp);
   return {};
 }
 
@@ -168,18 +206,13 @@ class ShimBackend final : public KernelBackend {
 
 Result<ShimFile> compile_shim_file(const std::string& text) {
   const fs::path folder = cache_folder();
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error)
-    return make_error(ErrorKind::kSystem, "",
-                      fmt::format("cannot make the folder {}: {}", folder.string(), error.message()),
-                      "set GALATEA_CACHE_DIR to a folder that can be written");
+  GALATEA_TRY(make_private(folder));
   std::string by = shim_compiler();
   for (const std::string& flag : shim_flags()) by += " " + flag;
   const uint64_t low = hash_text(by, hash_text(text, 14695981039346656037U)),
                  high = hash_text(text, low * 31 + 7);
   const fs::path file = folder / fmt::format("{:016x}{:016x}.so", low, high);
-  const bool from_cache = fs::exists(file, error) && setting_bool("GALATEA_CACHE");
+  const bool from_cache = setting_bool("GALATEA_CACHE") && is_kept(file);
   if (!from_cache) GALATEA_TRY(compile_file(text, file));
   return ShimFile{file.string(), from_cache};
 }

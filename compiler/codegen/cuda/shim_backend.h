@@ -25,8 +25,10 @@ struct ShimFile {
   std::string path;
   bool from_cache = false;
 };
-/// Compiles (or takes from the cache of this text and compiler) a whole text, prelude included. Fails with
-/// kSystem where there is no compiler.
+/// Compiles (or takes from the cache of this text and compiler) a whole text, prelude included. The cache is
+/// the folder `shim` of cache_root(), or one of this user's among temporary files; only files of this user or
+/// of root that nobody else may write to are taken from it: they are executed. Fails with kSystem where there
+/// is no compiler, or where that folder is not this user's alone.
 Result<ShimFile> compile_shim_file(const std::string& text);
 
 /// Compiled text. Kernels are found by their names.
