@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <iterator>
+#include <optional>
 
 #include "base/result.h"
 
@@ -31,9 +33,10 @@ const std::vector<Setting>& all_settings() {
        "where compiled code is kept; empty: galatea/ in the user's cache folder",
        "GALATEA_CACHE_DIR=/var/cache/galatea"},
       {"GALATEA_CACHE", "bool", "1", "whether compiled code is kept on disk", "GALATEA_CACHE=0"},
-      {"GALATEA_CACHE_SIZE", "int", "268435456",
-       "bytes that compiled code may take on disk; what was used least recently goes first",
-       "GALATEA_CACHE_SIZE=67108864"},
+      {"GALATEA_CACHE_SIZE", "size", "256MB",
+       "bytes that compiled code may take on disk, also in KB, MB, GB (powers of 1024); what was used least "
+       "recently goes first",
+       "GALATEA_CACHE_SIZE=64MB"},
       {"GALATEA_CODEGEN_MODULE", "path", "",
        "the code generator, loaded when a kernel has to be compiled; empty: beside this program or library",
        "GALATEA_CODEGEN_MODULE=/opt/galatea/libgalatea_codegen_llvm.so"},
@@ -81,24 +84,58 @@ std::string setting(std::string_view name) {
 
 bool setting_is_from_environment(std::string_view name) { return from_environment(find(name)) != nullptr; }
 
-bool setting_bool(std::string_view name) {
-  std::string value = setting(name);
-  std::transform(value.begin(), value.end(), value.begin(),
+namespace {
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return value == "1" || value == "true" || value == "on" || value == "yes";
+  return text;
+}
+
+std::optional<bool> parse_bool(const std::string& text) {
+  const std::string value = lower(text);
+  if (value == "1" || value == "true" || value == "on" || value == "yes") return true;
+  if (value == "0" || value == "false" || value == "off" || value == "no") return false;
+  return std::nullopt;
+}
+
+/// A whole number; of a size, with a unit behind it.
+std::optional<int64_t> parse_int(const std::string& text, bool is_size) {
+  int64_t number = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, number);
+  if (error != std::errc()) return std::nullopt;
+  const std::string unit = lower({end, last});
+  if (unit.empty()) return is_size && number < 0 ? std::nullopt : std::optional(number);
+  if (!is_size || number < 0) return std::nullopt;
+  const std::string_view units[] = {"b", "kb", "mb", "gb", "tb"};
+  for (size_t k = 0; k < std::size(units); ++k) {
+    if (unit != units[k] && unit != units[k].substr(0, 1)) continue;
+    const int64_t bytes = int64_t{1} << (10 * k);
+    return number > INT64_MAX / bytes ? std::nullopt : std::optional(number * bytes);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool setting_bool(std::string_view name) {
+  const auto value = parse_bool(setting(name));
+  return value ? *value : parse_bool(std::string(find(name).default_value)).value_or(false);
 }
 
 int64_t setting_int(std::string_view name) {
   const Setting& entry = find(name);
-  auto parse = [](std::string_view text, int64_t& number) {
-    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc() && end == text.data() + text.size();
-  };
-  int64_t number = 0;
-  // What is not a number leaves the default in force; `galatea settings` says so.
-  if (parse(setting(name), number)) return number;
-  parse(entry.default_value, number);
-  return number;
+  const bool is_size = entry.type == "size";
+  const auto value = parse_int(setting(name), is_size);
+  return value ? *value : parse_int(std::string(entry.default_value), is_size).value_or(0);
+}
+
+bool setting_is_understood(std::string_view name) {
+  const std::string_view type = find(name).type;
+  if (type == "bool") return parse_bool(setting(name)).has_value();
+  if (type == "int" || type == "size") return parse_int(setting(name), type == "size").has_value();
+  return true;
 }
 
 }  // namespace galatea

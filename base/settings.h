@@ -11,8 +11,8 @@
 namespace galatea {
 
 struct Setting {
-  std::string_view name;           ///< "GALATEA_CACHE_DIR"
-  std::string_view type;           ///< "path", "bool", "int", "text"
+  std::string_view name;  ///< "GALATEA_CACHE_DIR"
+  std::string_view type;  ///< "path", "bool", "int", "size" (bytes, also as 512KB, 64MB, 1GB), "text"
   std::string_view default_value;  ///< as text
   std::string_view documentation;
   std::string_view example;
@@ -24,6 +24,8 @@ const std::vector<Setting>& all_settings();
 std::string setting(std::string_view name);
 bool setting_is_from_environment(std::string_view name);
 bool setting_bool(std::string_view name);
-int64_t setting_int(std::string_view name);
+int64_t setting_int(std::string_view name);  ///< of a "size": bytes
+/// Whether the value is one of its type. What is not leaves the default in force.
+bool setting_is_understood(std::string_view name);
 
 }  // namespace galatea

@@ -13,6 +13,7 @@
 namespace galatea::tools {
 
 void Reporter::report(Diagnostic diagnostic) {
+  if (change_) change_(diagnostic);
   if (diagnostic.severity == Severity::kError) raise_status(kWrong);
   if (json_) {
     collected_.push_back(std::move(diagnostic));

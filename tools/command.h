@@ -38,6 +38,9 @@ class Reporter {
   void report(Diagnostic diagnostic);
   void report(std::vector<Diagnostic> diagnostics);
   void report(const Error& error);
+  /// Every diagnostic passes through it before it is shown: for what a command runs that is no file of the
+  /// user's.
+  void change_reports(std::function<void(Diagnostic&)> change) { change_ = std::move(change); }
   /// The JSON document, once, on stdout; nothing in text mode. Comes before any other document.
   void print_collected();
   /// A result on stdout, after the diagnostics.
@@ -50,6 +53,7 @@ class Reporter {
 
   SourceMap sources_;
   std::vector<Diagnostic> collected_;
+  std::function<void(Diagnostic&)> change_;
   bool json_ = false, color_ = false, printed_ = false;
   int status_ = kFine;
 };

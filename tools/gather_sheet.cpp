@@ -67,10 +67,12 @@ void add_batch(const runtime::Batch& batch, size_t limit, const std::string& lab
 
 bool gather(const PipelineHost& host, const ir::Graph& graph, const CompileChoice& choice, size_t limit,
             const std::string& label, ContactSheet& sheet, Reporter& reporter) {
+  if (is_interrupted()) return true;
   auto program = host.compile(graph, choice, nullptr, reporter);
   if (program == nullptr) return false;
   auto session = host.open(program, nullptr, reporter);
   if (session == nullptr) return false;
+  const OrderlyEnd orderly;  // not while it compiles: nothing is half done then
   while (sheet.rows.size() < limit && !is_interrupted()) {
     auto next = session->next(std::chrono::milliseconds(100));
     if (!next) {
@@ -85,6 +87,7 @@ bool gather(const PipelineHost& host, const ir::Graph& graph, const CompileChoic
 }
 
 int finish_sheet(const ContactSheet& sheet, const std::string& path, Reporter& reporter) {
+  const OrderlyEnd orderly;
   if (is_interrupted()) {
     say("galatea: interrupted after {} samples; no sheet was written\n", sheet.rows.size());
     return kInterrupted;

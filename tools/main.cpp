@@ -92,6 +92,19 @@ int parse_failure(const CLI::App& app, const CLI::ParseError& error) {
   return usage_error(error.what(), "", parsed.empty() ? nullptr : innermost(parsed.front()));
 }
 
+/// Settings of galatea's own that say nothing.
+void report_settings(Reporter& reporter) {
+  for (const Setting& entry : all_settings()) {
+    if (!entry.name.starts_with("GALATEA_") || setting_is_understood(entry.name)) continue;
+    Diagnostic diagnostic;
+    diagnostic.severity = Severity::kWarning;
+    diagnostic.message = fmt::format("{}={} is no {}: the default, {}, is in force", entry.name,
+                                     setting(entry.name), entry.type, entry.default_value);
+    diagnostic.help = fmt::format("for example {}", entry.example);
+    reporter.report(std::move(diagnostic));
+  }
+}
+
 int dispatch(CLI::App& app, const std::vector<Command>& commands, const Global& global, Reporter& reporter) {
   const auto parsed = app.get_subcommands();
   if (parsed.empty()) {
@@ -109,6 +122,7 @@ int dispatch(CLI::App& app, const std::vector<Command>& commands, const Global& 
       global.color == "always" || (global.color == "auto" && setting("NO_COLOR").empty() && is_terminal(2));
   reporter.use_color(color);
   reporter.use_json(global.diagnostics == "json");
+  report_settings(reporter);
   for (const Command& command : commands) {
     if (command.app == chosen) return command.run(reporter);
   }

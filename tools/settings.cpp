@@ -17,8 +17,11 @@ int list_settings(Reporter& reporter) {
   for (const Setting& entry : all_settings()) {
     const bool from_environment = setting_is_from_environment(entry.name);
     std::string value = setting(entry.name);
-    text += fmt::format("{:<{}}  {}  ({}{})\n", entry.name, width, value.empty() ? "(empty)" : value,
-                        entry.type, from_environment ? ", from the environment" : ", default");
+    const std::string ignored = setting_is_understood(entry.name)
+                                    ? ""
+                                    : fmt::format("; no {}: {} is in force", entry.type, entry.default_value);
+    text += fmt::format("{:<{}}  {}  ({}{}{})\n", entry.name, width, value.empty() ? "(empty)" : value,
+                        entry.type, from_environment ? ", from the environment" : ", default", ignored);
     text += fmt::format("{:{}}  {}; example: {}\n", "", width, entry.documentation, entry.example);
   }
   reporter.print(text);

@@ -77,7 +77,6 @@ int run(ViewOptions options, Reporter& reporter) {
   // would differ too.
   if (graph->options.seed < 0 && options.draws > 0) graph->options.seed = 0;
   ContactSheet sheet;
-  const OrderlyEnd orderly;
   if (options.draws == 0) {
     if (!gather(host, *graph, choice, static_cast<size_t>(options.samples), "", sheet, reporter))
       return reporter.status();

@@ -53,12 +53,14 @@ void Emitter::emit_source(ir::NodeId id) {
   }
   if (node.op->name == "external_source") {
     Instruction& instruction = emit(Op::kFeed);
+    instruction.location = location_of(id);
     instruction.dst = slots[0];
     instruction.b = source_index_[id];
     return;
   }
   int32_t list = add_list(slots);
   Instruction& instruction = emit(Op::kRead);
+  instruction.location = location_of(id);
   instruction.a = list;
   instruction.b = source_index_[id];
   instruction.imm = static_cast<int32_t>(slots.size());

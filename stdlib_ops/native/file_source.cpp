@@ -75,6 +75,8 @@ Result<std::vector<FolderEntry>> entries_of(const fs::path& folder) {
 
 Result<std::vector<FileEntry>> scan_root(const Json& config) {
   fs::path root = config["file_root"].get<std::string>();
+  if (root.empty())
+    return file_error("file_root is an empty string", "name the folder of the data, or \".\" for this one");
   bool case_sensitive = config.value("case_sensitive_filter", false);
   std::vector<std::string> globs = filters(config, "file_filters", true),
                            folder_globs = filters(config, "dir_filters", false);
@@ -179,10 +181,12 @@ Result<std::vector<FileEntry>> named_files(const Json& config) {
   return out;
 }
 
-/// An open file that closes itself.
+/// An open file that closes itself. Opening does not wait: not for the writer of a pipe that stands among
+/// the files.
 class Descriptor {
  public:
-  explicit Descriptor(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  explicit Descriptor(const std::string& path)
+      : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {}
   ~Descriptor() {
     if (fd_ >= 0) ::close(fd_);
   }
@@ -218,7 +222,10 @@ class FileSource final : public runtime::SampleSource {
     Descriptor file(entry.path);
     struct stat status = {};
     if (file.get() < 0 || ::fstat(file.get(), &status) != 0) return unreadable(entry);
-    if (!S_ISREG(status.st_mode)) return file_error(fmt::format("{} is not a regular file", entry.path));
+    if (!S_ISREG(status.st_mode))
+      return file_error(fmt::format("{} is not a regular file", entry.path),
+                        "take it out of the folder or the list; on_error=\"skip\" lets the run go on "
+                        "without it");
     GALATEA_ASSIGN(runtime::Tensor * data, allocate(0, DType::kU8, {static_cast<int64_t>(status.st_size)}));
     int64_t at = read_cached(file.get(), data->data, status.st_size);
     while (at < status.st_size) {

@@ -16,7 +16,10 @@ TEST(Settings, TableIsComplete) {
     EXPECT_TRUE(names.insert(s.name).second) << s.name;
     EXPECT_FALSE(s.documentation.empty()) << s.name;
     EXPECT_EQ(s.example.substr(0, s.name.size() + 1), std::string(s.name) + "=") << s.name;
-    EXPECT_TRUE(s.type == "path" || s.type == "bool" || s.type == "int" || s.type == "text") << s.name;
+    EXPECT_TRUE(s.type == "path" || s.type == "bool" || s.type == "int" || s.type == "size" ||
+                s.type == "text")
+        << s.name;
+    EXPECT_TRUE(setting_is_understood(s.name)) << s.name;
   }
 }
 
@@ -37,7 +40,32 @@ TEST(Settings, NumbersThatAreNoneLeaveTheDefault) {
   EXPECT_EQ(setting_int("COLUMNS"), 132);
   ::setenv("COLUMNS", "13x", 1);
   EXPECT_EQ(setting_int("COLUMNS"), 0);
+  EXPECT_FALSE(setting_is_understood("COLUMNS"));
   ::unsetenv("COLUMNS");
+}
+
+TEST(Settings, SizesHaveUnits) {
+  const std::pair<const char*, int64_t> sizes[] = {
+      {"0", 0},           {"4096", 4096},           {"100KB", 100 << 10},
+      {"64mb", 64 << 20}, {"2G", int64_t{2} << 30}, {"7B", 7}};
+  for (const auto& [text, bytes] : sizes) {
+    ::setenv("GALATEA_CACHE_SIZE", text, 1);
+    EXPECT_EQ(setting_int("GALATEA_CACHE_SIZE"), bytes) << text;
+    EXPECT_TRUE(setting_is_understood("GALATEA_CACHE_SIZE")) << text;
+  }
+  for (const char* text : {"abc", "-5", "1XB", "MB", "9223372036854775807GB", "1.5GB", "64 MB"}) {
+    ::setenv("GALATEA_CACHE_SIZE", text, 1);
+    EXPECT_EQ(setting_int("GALATEA_CACHE_SIZE"), int64_t{256} << 20) << text;
+    EXPECT_FALSE(setting_is_understood("GALATEA_CACHE_SIZE")) << text;
+  }
+  ::unsetenv("GALATEA_CACHE_SIZE");
+}
+
+TEST(Settings, BoolsThatAreNoneLeaveTheDefault) {
+  ::setenv("GALATEA_CACHE", "maybe", 1);
+  EXPECT_TRUE(setting_bool("GALATEA_CACHE"));
+  EXPECT_FALSE(setting_is_understood("GALATEA_CACHE"));
+  ::unsetenv("GALATEA_CACHE");
 }
 
 TEST(Settings, UnknownNamesAreBugs) { EXPECT_THROW(setting("GALATEA_NOTHING"), InternalError); }

@@ -1,6 +1,7 @@
 // readers.file: which files, in which order, with which labels; and errors that name what is wrong.
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -102,6 +103,7 @@ TEST_F(FileSourceTest, MissingOrEmptyRootsAreNamed) {
   write("top.jpg");
   EXPECT_NE(error_of(at_root()).find("no files found"), std::string::npos);
   EXPECT_NE(error_of(Json::object()).find("file_root"), std::string::npos);
+  EXPECT_EQ(error_of({{"file_root", ""}}), "file_root is an empty string");
 }
 
 TEST_F(FileSourceTest, ListsKeepTheirOrder) {
@@ -209,6 +211,18 @@ TEST_F(FileSourceTest, VanishedFilesAreNamedWhenRead) {
   ReadResult folder = read_sample(**source, 0);
   ASSERT_FALSE(folder.status);
   EXPECT_NE(folder.status.error().message().find("regular"), std::string::npos);
+}
+
+TEST_F(FileSourceTest, PipesAmongTheFilesAreNotWaitedFor) {
+  write("a/0.jpg");
+  ASSERT_EQ(::mkfifo((root_ / "a/1.jpg").c_str(), 0600), 0);
+  auto source = file_source_factory().open(json_text(at_root()));
+  ASSERT_TRUE(source);
+  ASSERT_EQ((*source)->size(), 2);
+  (*source)->will_read(1);
+  ReadResult pipe = read_sample(**source, 1);  // would hang until somebody writes
+  ASSERT_FALSE(pipe.status);
+  EXPECT_NE(pipe.status.error().message().find("1.jpg is not a regular file"), std::string::npos);
 }
 
 /// Whether the page cache has the whole file; nullopt where the system does not tell. By mincore: a read with

@@ -338,6 +338,33 @@ TEST_F(CommandLine, CorruptSamplesFollowTheirPolicy) {
   for (const Json& d : diagnostics["diagnostics"]) EXPECT_EQ(d["severity"], "warning");
 }
 
+TEST_F(CommandLine, FilesThatCannotBeReadNameTheReader) {
+  fs::create_directories(folder_ / "data" / "a");
+  fs::create_symlink("nowhere", folder_ / "data" / "a" / "0.jpg");
+  const std::string data = "data=" + (folder_ / "data").string();
+  const Outcome raised = run({"run", hello(), "--set", data});
+  EXPECT_EQ(raised.status, 1);
+  EXPECT_TRUE(contains(raised.err, "hello.dali-dsl:")) << raised.err;
+  EXPECT_TRUE(contains(raised.err, "in readers.file")) << raised.err;
+  const Outcome skipped = run({"run", hello(), "--set", data, "--on-error", "skip"});
+  EXPECT_EQ(skipped.status, 0);
+  EXPECT_TRUE(contains(skipped.err, "in readers.file")) << skipped.err;
+}
+
+TEST_F(CommandLine, SettingsThatSayNothingAreNamed) {
+  ::setenv("GALATEA_CACHE_SIZE", "plenty", 1);
+  const Outcome listed = run({"settings"}), checked = run({"check", hello()});
+  ::setenv("GALATEA_CACHE_SIZE", "100MB", 1);
+  const Outcome fine = run({"settings"});
+  ::unsetenv("GALATEA_CACHE_SIZE");
+  EXPECT_TRUE(contains(listed.out, "plenty  (size, from the environment; no size: 256MB is in force)"))
+      << listed.out;
+  EXPECT_EQ(checked.status, 0);
+  EXPECT_TRUE(contains(checked.err, "GALATEA_CACHE_SIZE=plenty is no size: the default, 256MB, is in force"))
+      << checked.err;
+  EXPECT_EQ(fine.err, "");
+}
+
 /// The same bits on the fake device, images on the GPU in words or placed by cost; planned anywhere.
 TEST_F(CommandLine, PipelinesRunAndArePlannedForAGpu) {
   std::string text = read_file(hello());

@@ -171,6 +171,56 @@ TEST_F(PolicyCommand, ViewDrawsASheet) {
   EXPECT_TRUE(contains(nowhere.err, "G0801")) << nowhere.err;
 }
 
+/// The pipeline that a command makes of its arguments is nobody's file: what is said names the arguments.
+TEST_F(PolicyCommand, ReportsNameWhatWasGiven) {
+  const std::string samples = std::string(GALATEA_BINARY_DIR) + "/samples";
+  fs::create_directories(folder_ / "bad" / "x");
+  std::ofstream(path("bad/x/1.jpg")).close();
+  std::ofstream(path("mine.dali-dsl")) << "from galatea import fn\n\n\ndef own(data, m):\n"
+                                          "    return fn.resize(data, size=[m, \"x\"])\n";
+  std::ofstream(path("mine.json"))
+      << "{\"format\": \"augment-policy\", \"version\": 1, \"imports\": "
+         "[\"mine.dali-dsl\"], \"augmentations\": {\"own\": {\"range\": [0, 1]}}, "
+         "\"policy\": [\"own\", 1, 3]}";
+  const std::string sheet = path("sheet.png"), bad = path("bad");
+  struct Case {
+    std::vector<std::string> arguments;
+    std::vector<const char*> says;
+  };
+  const Case cases[] = {
+      {{"view", "svhn", "--data", path("none"), "-o", sheet}, {"G0801", "--data", "/none"}},
+      {{"stats", "trivial_augment_wide()", "--data", bad},
+       {"x/1.jpg", "--data", "take it out of the folder"}},
+      {{"score", "trivial_augment_wide()", "--data", bad},
+       {"x/1.jpg", "--data", "take it out of the folder"}},
+      {{"view", "invert.json", "--data", samples, "-o", sheet, "--extra", "foo=3"},
+       {"no augmentation here takes the argument `foo`", "`augment(image, shape=[160, 160], foo=3)`",
+        "--extra"}},
+      {{"score", "trivial_augment_wide()", "--data", samples, "--extra", "interp_type=77"},
+       {"the integer 77", "interp_type=77)`", "--extra"}},
+      {{"view", path("mine.json"), "--data", samples, "-o", sheet}, {"mine.dali-dsl:5:33"}},
+      {{"validate", path("mine.json")}, {"mine.dali-dsl:5:33"}},
+  };
+  std::ofstream(path("invert.json")) << "{\"format\": \"augment-policy\", \"version\": 1, \"augmentations\": "
+                                        "{\"invert\": {}}, \"policy\": [\"invert\", 1, null]}";
+  for (Case each : cases) {
+    for (std::string& argument : each.arguments)
+      if (argument == "invert.json") argument = path(argument);
+    const Outcome o = policy(each.arguments);
+    EXPECT_EQ(o.status, 1) << each.arguments[0];
+    for (const char* words : each.says) EXPECT_TRUE(contains(o.err, words)) << words << "\n" << o.err;
+    for (const char* words : {"pictures.dali-dsl", "on_error", "in `pictures`"})
+      EXPECT_FALSE(contains(o.err, words)) << o.err;
+  }
+  const Outcome json = policy({"stats", "trivial_augment_wide()", "--data", bad, "--diagnostics=json"});
+  const Json said = parse_json(json.out.substr(0, json.out.find('\n')))["diagnostics"][0];
+  EXPECT_EQ(said["code"], "G0810");
+  EXPECT_TRUE(said["file"].is_null()) << json.out;
+  const Outcome usage = policy({"view", "svhn", "--data", samples, "-o", sheet, "--extra", "fo"});
+  EXPECT_EQ(usage.status, 2);
+  EXPECT_TRUE(contains(usage.err, "`fo` is not of the form NAME=VALUE")) << usage.err;
+}
+
 TEST_F(PolicyCommand, StatsCountWhatChanges) {
   const std::string samples = std::string(GALATEA_BINARY_DIR) + "/samples";
   auto stats = [&](const std::string& table, const std::string& expression) {

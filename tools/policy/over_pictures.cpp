@@ -1,6 +1,7 @@
 #include "tools/policy/over_pictures.h"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <optional>
 
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "policy/writer.h"
+#include "tools/interrupt.h"
 #include "tools/policy/policy_tools.h"
 
 namespace galatea::tools {
@@ -51,20 +53,82 @@ uint32_t first_line_behind(const std::string& text) {
   return 1 + static_cast<uint32_t>(std::ranges::count(text, '\n'));
 }
 
+/// What is said of a pipeline that a command made of its arguments names these: the text is no file that the
+/// user could look into, and has no options of a pipeline.
+class ReportsOfArguments {
+ public:
+  /// `text` is what a file of this name is made of; `columns_line` is the one of its columns' first line.
+  ReportsOfArguments(const SourceMap& sources, std::string text, uint32_t columns_line, std::string data)
+      : sources_(&sources), text_(std::move(text)), columns_line_(columns_line), data_(std::move(data)) {}
+
+  void operator()(Diagnostic& diagnostic) const {
+    std::erase_if(diagnostic.calls, [this](const CallSite& call) { return is_made(call.span); });
+    std::erase_if(diagnostic.labels, [this](const Label& label) { return is_made(label.span); });
+    if (!is_made(diagnostic.span)) return;
+    const SourceFile& file = *sources_->file(diagnostic.span.file);
+    if (file.position(diagnostic.span.begin).line >= columns_line_)
+      diagnostic.notes.push_back(fmt::format("the policy is called as `{}`, with what --extra gives",
+                                             call_around(file.text(), diagnostic.span)));
+    else
+      diagnostic.notes.push_back(fmt::format("the pictures are those of --data {}", data_));
+    if (diagnostic.help.find("on_error=") != std::string::npos)
+      diagnostic.help = "repair the file, or take it out of the folder";
+    diagnostic.span = {};
+    diagnostic.span_text.clear();
+    diagnostic.labels.clear();  // in the library
+  }
+
+ private:
+  bool is_made(Span span) const {
+    const SourceFile* file = sources_->file(span.file);
+    return file != nullptr && file->text() == text_;
+  }
+  /// The call of `augment` that the place lies in, or the words at the place.
+  static std::string call_around(const std::string& text, Span span) {
+    const size_t begin = text.rfind("augment", span.begin);
+    const size_t line = text.rfind('\n', span.begin) + 1;
+    if (begin == std::string::npos || begin < line) return text.substr(span.begin, span.end - span.begin);
+    int depth = 0;
+    for (size_t at = begin; at < text.size() && text[at] != '\n'; ++at) {
+      depth += text[at] == '(' || text[at] == '[';
+      depth -= text[at] == ')' || text[at] == ']';
+      if (text[at] == ')' && depth == 0) return text.substr(begin, at + 1 - begin);
+    }
+    return text.substr(begin, text.find('\n', begin) - begin);
+  }
+
+  const SourceMap* sources_;
+  std::string text_;
+  uint32_t columns_line_;
+  std::string data_;
+};
+
 /// Stages the text; of what is said only errors are passed on: what load_policy() has said of a document is
 /// not said again. Nor are the errors `but`.
 dsl::FrontendResult stage_text(const PipelineHost& host, const dsl::FrontendOptions& frontend,
-                               const std::string& file, const std::string& before, const std::string& columns,
-                               Reporter& reporter, const std::vector<std::string_view>& but = {}) {
-  dsl::FrontendResult staged =
-      dsl::stage_pipeline(file, before + columns + "\n    ]\n    return tuple(outputs)\n", frontend,
-                          host.registry(), reporter.sources());
+                               const std::string& file, const Pictures& pictures, const std::string& before,
+                               const std::string& columns, Reporter& reporter,
+                               const std::vector<std::string_view>& but = {}) {
+  const std::string text = before + columns + "\n    ]\n    return tuple(outputs)\n";
+  // Also what is said later, of the pictures while the pipeline runs.
+  reporter.change_reports(
+      ReportsOfArguments(reporter.sources(), text, first_line_behind(before), pictures.data));
+  dsl::FrontendResult staged = dsl::stage_pipeline(file, text, frontend, host.registry(), reporter.sources());
   std::erase_if(staged.diagnostics, [&](const Diagnostic& diagnostic) {
     return diagnostic.severity != Severity::kError || std::ranges::find(but, diagnostic.code) != but.end();
   });
   if (!but.empty()) staged.ok = staged.diagnostics.empty();
   reporter.report(std::move(staged.diagnostics));
   return staged;
+}
+
+std::string check_extra(const std::string& text) {
+  const auto equals = text.find('=');
+  const bool is_named = equals != std::string::npos && equals > 0 &&
+                        std::ranges::all_of(text.substr(0, equals), [](unsigned char c) {
+                          return std::isalnum(c) != 0 || c == '_' || c >= 0x80;
+                        });
+  return is_named && equals + 1 < text.size() ? "" : "`" + text + "` is not of the form NAME=VALUE";
 }
 
 }  // namespace
@@ -91,7 +155,9 @@ void add_picture_options(CLI::App* app, PictureOptions& options) {
       .between(uint64_t{0}, uint64_t{INT64_MAX});
   add_option(app, "--extra", options.extras,
              {"NAME=VALUE", "", "an argument for the policy's operations, as in the language; repeatable",
-              "--extra fill_value=0"});
+              "--extra fill_value=0"})
+      .one_each()
+      .checked(check_extra);
 }
 
 std::string language_text(const std::string& text) {
@@ -107,7 +173,8 @@ StagedPictures stage_over_pictures(const PipelineHost& host, const policy::Docum
                                    const std::string& policy, const Pictures& pictures,
                                    const std::string& columns, bool observed, Reporter& reporter) {
   StagedPictures out;
-  // A spelling becomes a file for as long as the pipeline is made.
+  // A spelling becomes a file for as long as the pipeline is made; an interruption waits until it is gone.
+  const OrderlyEnd orderly;
   std::optional<TemporaryFile> written;
   std::error_code error;
   fs::path file = fs::absolute(policy, error);
@@ -123,7 +190,7 @@ StagedPictures stage_over_pictures(const PipelineHost& host, const policy::Docum
   const std::string before = text_before_columns(file.filename().string(), pictures);
   out.columns_line = first_line_behind(before);
   dsl::FrontendResult staged = stage_text(host, frontend, (file.parent_path() / "pictures.dali-dsl").string(),
-                                          before, columns, reporter);
+                                          pictures, before, columns, reporter);
   if (!staged.ok || staged.graphs.empty()) return out;
   out.graph = std::move(staged.graphs[0]);
   out.runs = std::move(staged.runs);
@@ -137,7 +204,7 @@ bool check_in_pipeline(const PipelineHost& host, const std::string& policy, Repo
   const fs::path file = fs::absolute(policy, error);
   dsl::FrontendOptions frontend;
   frontend.import_root = file.parent_path().string();
-  return stage_text(host, frontend, (file.parent_path() / "pictures.dali-dsl").string(),
+  return stage_text(host, frontend, (file.parent_path() / "pictures.dali-dsl").string(), {"photos"},
                     text_before_columns(file.filename().string(), {"photos"}),
                     "augment(image, shape=[160, 160])", reporter, not_the_policys)
       .ok;
@@ -152,7 +219,8 @@ StagedPictures stage_several_over_pictures(const PipelineHost& host,
   frontend.policies = policies;
   const std::string before = text_before_columns("", pictures);
   out.columns_line = first_line_behind(before);
-  dsl::FrontendResult staged = stage_text(host, frontend, "pictures.dali-dsl", before, columns, reporter);
+  dsl::FrontendResult staged =
+      stage_text(host, frontend, "pictures.dali-dsl", pictures, before, columns, reporter);
   if (staged.ok && !staged.graphs.empty()) out.graph = std::move(staged.graphs[0]);
   return out;
 }

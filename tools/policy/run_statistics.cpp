@@ -76,6 +76,7 @@ std::optional<double> number_of(const Tensor& parameter, policy::ParameterKind k
 /// Takes batches until `visit` says that it is enough. False: an error was reported.
 bool for_each_batch(runtime::Session& session, Reporter& reporter,
                     const std::function<bool(const runtime::Batch&)>& visit) {
+  const OrderlyEnd orderly;
   // Small folders are gone through several times: each epoch has draws of its own.
   for (bool any = false; !is_interrupted();) {
     auto next = session.next(std::chrono::milliseconds(100));
@@ -216,7 +217,6 @@ std::optional<PolicyStatistics> gather_statistics(const PipelineHost& host, cons
   PolicyStatistics counts;
   for (const auto& [name, expected] : policy::expected_runs(document))
     counts.operations.push_back({name, 0, expected, {}, {}});
-  const OrderlyEnd orderly;
   {
     const StagedPictures staged =
         stage_over_pictures(host, document, options.policy, options.pictures,

@@ -6,7 +6,6 @@
 
 #include "policy/operation.h"
 #include "tools/gather_sheet.h"
-#include "tools/interrupt.h"
 #include "tools/policy/over_pictures.h"
 #include "tools/policy/policy_tools.h"
 
@@ -85,7 +84,6 @@ int view(const PolicyViewOptions& options, Reporter& reporter) {
   ContactSheet sheet;
   sheet.column_labels = columns.labels;
   sheet.column_labels.insert(sheet.column_labels.begin(), "image");
-  const OrderlyEnd orderly;
   if (!gather(host, *graph, CompileChoice{}, static_cast<size_t>(options.samples), "", sheet, reporter))
     return reporter.status();
   return finish_sheet(sheet, options.output, reporter);
