@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/copy_past_cache.h"
 #include "runtime/messages.h"
 #include "runtime/sample_program.h"
 
@@ -248,6 +249,8 @@ Status Frame::finish_output(int output, int32_t slot) {
   if (detour >= 0) {
     std::memcpy(place.data, arena_.data(detour), static_cast<size_t>(bytes));
     arena_.release(detour);
+  } else if (bytes >= kCachedBatch / std::max(program_.batch_size, 1)) {
+    copy_past_cache(tensor, place.data);
   } else {
     copy_dense(tensor, place.data);
   }

@@ -8,6 +8,7 @@
 #include "program_maker.h"
 #include "runtime/arena.h"
 #include "runtime/buffer_pool.h"
+#include "runtime/copy_past_cache.h"
 #include "runtime/free_ranges.h"
 
 namespace galatea::runtime {
@@ -43,6 +44,41 @@ TEST(Tensor, StridedCopiesAreRowMajor) {
   Tensor repeated = tensor;
   repeated.ndim = 1, repeated.extents[0] = 3, repeated.strides[0] = 0;
   EXPECT_EQ(testing::elements_of<uint16_t>(repeated), (std::vector<uint16_t>{0, 0, 0}));
+}
+
+/// Rows in any order, of any length, to any place: as one by one, and nothing beside them is touched.
+TEST(Tensor, CopiesPastTheCacheAreTheSame) {
+  constexpr int64_t kImages = 2, kRows = 5, kAround = 128;
+  std::mt19937 random(3);
+  for (const int64_t columns : {1, 63, 64, 127, 128, 129, 160, 191, 192, 336, 1001})
+    for (const int64_t gap : {0, 3})
+      for (const bool backwards : {true, false})
+        for (const int64_t shift : {0, 2, 16, 62}) {
+          const int64_t stride = columns + gap;
+          std::vector<uint16_t> data(static_cast<size_t>(kImages * kRows * stride));
+          for (uint16_t& x : data) x = static_cast<uint16_t>(random());
+          Tensor tensor;
+          const int64_t extents[] = {kImages, kRows, columns};
+          tensor.set_dense(DType::kU16, extents);
+          tensor.data = reinterpret_cast<uint8_t*>(data.data());
+          tensor.strides[0] = kRows * stride, tensor.strides[1] = backwards ? -stride : stride;
+          if (backwards) tensor.data += (kRows - 1) * stride * 2;
+          std::vector<uint8_t> wanted, memory(static_cast<size_t>(tensor.num_bytes() + 2 * kAround), 0xCD);
+          for (int64_t n = 0; n < kImages; ++n)
+            for (int64_t y = 0; y < kRows; ++y) {
+              const auto* row = reinterpret_cast<const uint8_t*>(
+                  data.data() + (n * kRows + (backwards ? kRows - 1 - y : y)) * stride);
+              wanted.insert(wanted.end(), row, row + columns * 2);
+            }
+          auto* start =
+              reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) / 64 * 64);
+          copy_past_cache(tensor, start + shift);
+          EXPECT_TRUE(std::equal(wanted.begin(), wanted.end(), start + shift))
+              << columns << " columns, " << gap << " between, at " << shift;
+          EXPECT_TRUE(std::all_of(memory.data(), start + shift, [](uint8_t b) { return b == 0xCD; }));
+          EXPECT_TRUE(std::all_of(start + shift + wanted.size(), memory.data() + memory.size(),
+                                  [](uint8_t b) { return b == 0xCD; }));
+        }
 }
 
 TEST(Allocator, LargeBuffersAreCountedAsTheyAre) {

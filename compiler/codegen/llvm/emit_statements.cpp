@@ -344,6 +344,7 @@ void FunctionEmitter::emit_vector(const kernel::For& loop) {
   }
   if (target_.is_x86() && (loop.unroll > 1 || is_long(loop)) && may_run_twice(loop))
     return emit_side_by_side(loop, begin, end);
+  if (auto packing = match_packing(loop)) return emit_packed(loop, std::move(*packing), begin, end);
   if (const kernel::Store* row = streamed_row(loop)) return emit_streamed_row(loop, *row, begin, end);
   find_rows(loop);
   Value* count = builder_.CreateSub(end, begin);
@@ -422,6 +423,7 @@ void FunctionEmitter::emit_if(const kernel::If& branch) {
 
 void FunctionEmitter::emit_store(const kernel::Store& store) {
   const kernel::LoopBuffer& buffer = kernel_.buffers[static_cast<size_t>(store.buffer)];
+  if (packing_) return add_to_packing(store);
   if (vector_var_ >= 0 && add_to_pixel(store)) return;
   Value* value = emit(store.value);
   if (vector_var_ < 0) {

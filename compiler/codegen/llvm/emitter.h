@@ -114,6 +114,34 @@ class FunctionEmitter {
   void find_pixel_stores(const kernel::Block& block);
   bool add_to_pixel(const kernel::Store& store);
 
+  // pack_bytes.cpp
+  /// Bytes that a loop rounds floats to and stores side by side, or as pixels of three.
+  struct Packing {
+    std::vector<Expr> rounded;  ///< what is stored: conversions with saturation
+    int table = -1;             ///< the bytes are looked up in this buffer
+    bool is_bounded = false;    ///< a conversion to 32 bits holds the floats, if these scalars are small:
+    std::vector<Expr> asked;
+    double scalars = 0;
+    // While it is emitted:
+    std::vector<Value*> words;           ///< per register and channel
+    std::vector<Value*>::iterator next;  ///< where the next store's first word goes
+    Value* base = nullptr;               ///< offset of the first
+    int buffer = -1;
+    bool streaming = false;
+  };
+  std::optional<Packing> match_packing(const kernel::For& loop);
+  std::optional<Packing> match_packed_stores(const std::vector<const kernel::Store*>& stores,
+                                             int64_t s) const;
+  bool is_worth_packing(const kernel::For& loop) const;
+  Value* scalars_are_small(const Packing& packing);
+  void emit_packed(const kernel::For& loop, Packing packing, Value* begin, Value* end);
+  void add_to_packing(const kernel::Store& store);
+  Value* pack(Value* a, Value* b, Value* c, Value* d);
+  Value* permute_words(Value* bytes, const std::function<int(int)>& from);
+  void store_packed(const Packing& packing);
+  void store_packed_pixels(const Packing& packing);
+  Packing* packing_ = nullptr;  ///< of the vector loop being emitted
+
   // turn.cpp
   /// A loop that copies pixels rows for columns: rows of the destination, `columns` inside of them.
   struct Turn {
