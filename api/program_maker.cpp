@@ -71,6 +71,7 @@ Result<ProgramMaker::Made> ProgramMaker::compile(const InputTypes& types, Source
   if (frontend.host.device != "auto" || staged.graphs.front()->options.device != "cpu")
     options.gpu = gpu.target;
   if (options.gpu) options.gpu->decoder = decoder_;
+  options.report_forms = false;
   CompileReport report;
   GALATEA_ASSIGN(made.program, galatea::compile(*staged.graphs.front(), sources, options, &report));
   if (std::string about_decoder = note_on_decoder(*made.program); !about_decoder.empty())

@@ -6,12 +6,14 @@
 #include <map>
 #include <random>
 #include <set>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "compiler/check_graph.h"
 #include "compiler/codegen/cuda/emit_launch.h"
 #include "compiler/codegen/parallel.h"
+#include "compiler/kernel/form_key.h"
 #include "compiler/kernel/passes/passes.h"
 #include "compiler/op/schema.h"
 #include "compiler/passes/pass_runner.h"
@@ -171,6 +173,7 @@ class Compilation {
 
   void forget_kernels(runtime::Program& program) {
     kernels_.clear();
+    prepared_.clear();
     pending_.clear();
     reported_.clear();
     program.kernels.clear();
@@ -200,8 +203,7 @@ class Compilation {
                      plan_kernel(*planned.graph, *planned.table, group, planned.residence, program));
       planned.kernels.push_back(std::move(kernel));
     }
-    lower_kernels(planned.kernels, program);
-    return {};
+    return lower_kernels(planned.kernels, program);
   }
 
   Status check(const ir::Graph& graph) const {
@@ -247,17 +249,9 @@ class Compilation {
     if (group.nodes.empty()) return planned;
     plan::BuiltKernel built = plan::build_kernel(table, group, residence);
     if (built.outputs.empty()) return planned;
-    kernel::KernelPassOptions pass_options;
-    // Unfused, every stage stays as its operator wrote it, for comparing.
-    if (!options_.fuse)
-      pass_options.skip = {"integer_bands",   "permute_outputs", "inline_maps",      "narrow_producers",
-                           "sink_into_store", "tabulate",        "narrow_arithmetic"};
-    kernel::Kernel kernel = kernel::run_kernel_passes(std::move(built.kernel), pass_options);
-    plan::drop_unused_params(kernel, built.params);
-    GALATEA_TRY(kernel::verify(kernel));
 
     KernelReport report;
-    report.name = kernel.name;
+    report.name = built.kernel.name;
     report.why = group.why;
     report.on_gpu = group.on_gpu;
     for (ir::NodeId node : group.nodes) {
@@ -265,61 +259,120 @@ class Compilation {
       if (const SourceFile* file = sources_.file(graph.node(node).span.file))
         report.lines.push_back(file->position(graph.node(node).span.begin).line);
     }
-    planned.kernel = number_of(kernel, report, program);
+    // Forms that are shown have names and places of their own.
+    std::string form = (group.on_gpu ? "gpu " : "") + kernel::form_key(built.kernel);
+    auto known = shows_forms() ? prepared_.end() : prepared_.find(form);
+    if (known == prepared_.end()) {
+      kernel::Kernel kernel = run_passes(std::move(built.kernel));
+      if (report_) ++report_->num_prepared;
+      Prepared made;
+      made.params = plan::drop_unused_params(kernel);
+      GALATEA_TRY(kernel::verify(kernel));
+      made.kernel = number_of(kernel, report, program);
+      if (shows_forms()) report.kernel = std::move(kernel);
+      known = prepared_.insert_or_assign(std::move(form), std::move(made)).first;
+    }
+    planned.kernel = known->second.kernel;
     planned.inputs = std::move(built.inputs);
     planned.outputs = std::move(built.outputs);
-    planned.params = std::move(built.params);
+    for (const size_t param : known->second.params) planned.params.push_back(std::move(built.params[param]));
+    if (runtime::ProgramKernel& shared = program.kernels[static_cast<size_t>(planned.kernel)];
+        shared.operators != report.operators)
+      shared.name = report.name;
     if (report_) {
-      report.kernel = std::move(kernel);
       report_->kernels.push_back(std::move(report));
       reported_.push_back(planned.kernel);
     }
     return planned;
   }
 
+  bool shows_forms() const { return report_ != nullptr && options_.report_forms; }
+
+  kernel::Kernel run_passes(kernel::Kernel kernel) const {
+    kernel::KernelPassOptions pass_options;
+    // Unfused, every stage stays as its operator wrote it, for comparing.
+    if (!options_.fuse)
+      pass_options.skip = {"integer_bands",   "permute_outputs", "inline_maps",      "narrow_producers",
+                           "sink_into_store", "tabulate",        "narrow_arithmetic"};
+    return kernel::run_kernel_passes(std::move(kernel), pass_options);
+  }
+
   /// Number of the program's kernel for this canonical form: a policy asks for one kernel in many arms.
   int number_of(const kernel::Kernel& kernel, const KernelReport& report, runtime::Program& program) {
-    const std::string canonical = (report.on_gpu ? "gpu " : "") + kernel::canonical_text(kernel);
+    const std::string canonical = (report.on_gpu ? "gpu " : "") + kernel::form_key(kernel);
     const auto [known, is_new] = kernels_.try_emplace(canonical, static_cast<int>(program.kernels.size()));
     if (is_new) {
       program.kernels.push_back({kernel.name, report.operators, nullptr, nullptr});
-      pending_.push_back({kernel, report.on_gpu, {}, {}, report_ ? report_->kernels.size() : 0});
-    } else if (runtime::ProgramKernel& shared = program.kernels[static_cast<size_t>(known->second)];
-               shared.operators != report.operators) {
-      shared.name = kernel.name;
+      Pending& pending = pending_.emplace_back();
+      pending.kernel = kernel;
+      pending.on_gpu = report.on_gpu;
+      pending.report = report_ ? report_->kernels.size() : 0;
     }
     return known->second;
   }
 
-  /// Schedules and loops of all kernels, side by side: each depends on its kernel alone.
-  void lower_kernels(std::vector<plan::PlannedKernel>& planned, runtime::Program& program) {
+  kernel::ScheduleOptions schedule_options(bool on_gpu) const {
+    kernel::ScheduleOptions out =
+        on_gpu ? kernel::ScheduleOptions{.gpu = true} : backend_->schedule_options();
+    out.fuse = options_.fuse;
+    return out;
+  }
+
+  /// Kernels whose code is kept need no loops; all others get theirs.
+  Status lower_kernels(std::vector<plan::PlannedKernel>& planned, runtime::Program& program) {
+    GALATEA_TRY(find_kernels());
+    // Side by side: each depends on its kernel alone.
     codegen::for_each_parallel(pending_.size(), [&](size_t i) {
       Pending& pending = pending_[i];
-      kernel::ScheduleOptions schedule_options =
-          pending.on_gpu ? kernel::ScheduleOptions{.gpu = true} : backend_->schedule_options();
-      schedule_options.fuse = options_.fuse;
-      pending.schedule = kernel::make_schedule(pending.kernel, schedule_options);
-      pending.loops = kernel::lower(pending.kernel, pending.schedule, schedule_options);
+      if (pending.found.code && !shows_forms()) return;
+      const kernel::ScheduleOptions options = schedule_options(pending.on_gpu);
+      pending.schedule = kernel::make_schedule(pending.kernel, options);
+      pending.loops = kernel::lower(pending.kernel, pending.schedule, options);
+      pending.is_lowered = true;
+      if (!pending.found.code) pending.found.scratch_bytes = kernel::layout_scratch(pending.loops).bytes;
       if (pending.on_gpu)
         program.kernels[i].device = codegen::describe_device_kernel(pending.kernel, pending.loops);
     });
     for (plan::PlannedKernel& one : planned)
-      if (one.kernel >= 0)
-        one.scratch_bytes = kernel::layout_scratch(pending_[static_cast<size_t>(one.kernel)].loops).bytes;
+      if (one.kernel >= 0) one.scratch_bytes = pending_[static_cast<size_t>(one.kernel)].found.scratch_bytes;
+    if (report_)
+      for (const Pending& pending : pending_) report_->num_lowered += pending.is_lowered ? 1 : 0;
+    if (!shows_forms()) return {};
     for (size_t i = 0; i < reported_.size(); ++i) {
       report_->kernels[i].schedule = pending_[static_cast<size_t>(reported_[i])].schedule;
       report_->kernels[i].loops = pending_[static_cast<size_t>(reported_[i])].loops;
     }
+    return {};
+  }
+
+  Status find_kernels() {
+    std::vector<const kernel::Kernel*> kernels;
+    std::vector<size_t> numbers;
+    for (size_t i = 0; i < pending_.size(); ++i) {
+      if (pending_[i].on_gpu) continue;
+      kernels.push_back(&pending_[i].kernel);
+      numbers.push_back(i);
+    }
+    GALATEA_ASSIGN(std::vector<codegen::FoundKernel> found, backend_->find(kernels, schedule_options(false)));
+    for (size_t k = 0; k < found.size(); ++k)
+      if (found[k].code) pending_[numbers[k]].found = std::move(found[k]);
+    return {};
   }
 
   /// The code of all kernels at once, so that they can be compiled side by side.
   Status make_code(runtime::Program& program) {
     TraceScope scope(options_.trace, "kernels", "compile");
+    const kernel::ScheduleOptions options = schedule_options(false);
     std::vector<codegen::KernelJob> jobs;
     std::vector<size_t> numbers;
     for (size_t i = 0; i < pending_.size(); ++i) {
       if (program.kernels[i].device) continue;
-      jobs.push_back({&pending_[i].kernel, &pending_[i].loops});
+      if (const codegen::FoundKernel& found = pending_[i].found; found.code) {
+        program.kernels[i].code = found.code;
+        note_code(i, true, found.seconds, program);
+        continue;
+      }
+      jobs.push_back({&pending_[i].kernel, &pending_[i].loops, &options});
       numbers.push_back(i);
     }
     GALATEA_ASSIGN(std::vector<codegen::CompiledKernel> compiled, backend_->compile(jobs));
@@ -354,11 +407,11 @@ class Compilation {
       for (size_t k = 0; k < launch.kernels.size(); ++k) {
         const int kernel = launch.kernels[k];
         const Pending& pending = pending_[static_cast<size_t>(kernel)];
-        jobs.push_back({&pending.kernel, &pending.loops});
+        jobs.push_back({&pending.kernel, &pending.loops, nullptr});
         numbers.push_back(plan::kernel_for_launch(program, planned, launch, k));
       }
     }
-    if (report_) report_->device_text = text_of(launches);
+    if (shows_forms()) report_->device_text = text_of(launches);
     if (!options_.gpu->compiler) return {};
     GALATEA_ASSIGN(const std::vector<codegen::DeviceLaunchCode> code, options_.gpu->compiler->compile(texts));
     for (size_t l = 0; l < launches.size(); ++l)
@@ -393,7 +446,14 @@ class Compilation {
     bool on_gpu = false;
     kernel::Schedule schedule;
     kernel::LoopKernel loops;
+    bool is_lowered = false;
+    codegen::FoundKernel found;  ///< without code where it has to be made
     size_t report = 0;
+  };
+  /// What became of a group's kernel: which of the program's it is, and which of its parameters that one has.
+  struct Prepared {
+    int kernel = -1;
+    std::vector<size_t> params;
   };
 
   const SourceMap& sources_;
@@ -402,8 +462,9 @@ class Compilation {
   std::unique_ptr<codegen::KernelBackend> own_backend_;
   codegen::KernelBackend* backend_ = nullptr;
   std::map<std::string, int> kernels_;
-  std::vector<Pending> pending_;  ///< one for each of the program's kernels, in order
-  std::vector<int> reported_;     ///< the program's kernel of each of the report's
+  std::unordered_map<std::string, Prepared> prepared_;  ///< by the form of the kernel as it was built
+  std::vector<Pending> pending_;                        ///< one for each of the program's kernels, in order
+  std::vector<int> reported_;                           ///< the program's kernel of each of the report's
 };
 
 }  // namespace

@@ -44,6 +44,9 @@ struct CompileOptions {
   bool fuse = true;        ///< false: one kernel a node, every stage stored (for comparing)
   bool run_passes = true;  ///< false: the graph as it is
   bool check = true;       ///< false: what fails for every sample fails when it runs (for comparing)
+  /// Whether the report shows kernels, schedules, loops and texts. Without it, those whose code is kept are
+  /// not lowered.
+  bool report_forms = true;
   Trace* trace = nullptr;
 };
 
@@ -68,6 +71,8 @@ struct CompileReport {
   std::vector<plan::MemoryClaim> memory;  ///< what a sample takes, in terms of the graph's symbols
   std::vector<std::string> notes;
   plan::DeviceReport device;            ///< of a program for a GPU
+  int num_prepared = 0;                 ///< kernels that the passes over kernels saw: equal ones once
+  int num_lowered = 0;                  ///< kernels of which loops were made
   int num_plans = 0;                    ///< how often it was planned: again where branches have to wait
   std::string device_text;              ///< CUDA, a text a launch, as it is compiled but for names
   std::vector<Diagnostic> diagnostics;  ///< warnings of the checks that need no data

@@ -146,6 +146,7 @@ std::shared_ptr<const runtime::Program> PipelineHost::compile(const ir::Graph& g
   }
   options.trace = trace;
   CompileReport own_report;
+  options.report_forms = report != nullptr || setting_bool("GALATEA_LOG");
   if (report == nullptr) report = &own_report;
   auto program = galatea::compile(graph, reporter.sources(), options, report);
   for (std::string& line : (*backend)->take_notes()) report_note(std::move(line), reporter);

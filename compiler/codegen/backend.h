@@ -26,6 +26,15 @@ struct CompiledKernel {
 struct KernelJob {
   const kernel::Kernel* kernel = nullptr;
   const kernel::LoopKernel* loops = nullptr;
+  /// Those options, if the schedule is what make_schedule() makes for them: then find() finds the code.
+  const kernel::ScheduleOptions* options = nullptr;
+};
+
+/// What is needed of a kernel's loops once there is code.
+struct FoundKernel {
+  std::shared_ptr<const runtime::KernelCode> code;  ///< nullptr: not found
+  kernel::Expr scratch_bytes;                       ///< over kParam (kernel::layout_scratch)
+  double seconds = 0;
 };
 
 class KernelBackend {
@@ -35,7 +44,10 @@ class KernelBackend {
   virtual std::string name() const = 0;
   /// What the schedule should plan for.
   virtual kernel::ScheduleOptions schedule_options() const = 0;
-  /// The code of all, in order; may use several threads.
+  /// Code that there is already, in order: kernels that are found need no schedule and no loops.
+  virtual Result<std::vector<FoundKernel>> find(std::span<const kernel::Kernel* const> kernels,
+                                                const kernel::ScheduleOptions& options);
+  /// The code of all, in order; may use several threads. Jobs with options were not found before.
   virtual Result<std::vector<CompiledKernel>> compile(std::span<const KernelJob> jobs) = 0;
   /// The code of one.
   Result<CompiledKernel> compile(const kernel::Kernel& kernel, const kernel::LoopKernel& loops);

@@ -142,7 +142,7 @@ fs::path KernelCache::file_of(const std::string& key) const {
   return options_.folder / (hash_name(key) + kSuffix);
 }
 
-std::optional<runtime::CodeObject> KernelCache::find(const std::string& key) {
+std::optional<runtime::CodeObject> KernelCache::find(const std::string& key, std::string* facts) {
   if (!options_.enabled) return std::nullopt;
   const fs::path path = file_of(key);
   const Content content = read_trusted(path);
@@ -150,19 +150,23 @@ std::optional<runtime::CodeObject> KernelCache::find(const std::string& key) {
   DecodedEntry entry;
   entry.problem = content.problem;
   if (entry.problem.empty()) entry = decode_entry(content.bytes, key);
-  if (!entry.problem.empty() && unusable_++ == 0)
-    first_unusable_ = fmt::format("{}: {}", path.filename().string(), entry.problem);
+  if (!entry.problem.empty()) cannot_use(key, entry.problem);
+  if (facts) *facts = std::move(entry.facts);
   return std::move(entry.object);
+}
+
+void KernelCache::cannot_use(const std::string& key, const std::string& why) {
+  if (unusable_++ == 0) first_unusable_ = fmt::format("{}: {}", file_of(key).filename().string(), why);
 }
 
 void KernelCache::cannot_write(const std::string& why) {
   if (write_problem_.empty()) write_problem_ = why;
 }
 
-void KernelCache::store(const std::string& key, const runtime::CodeObject& object) {
+void KernelCache::store(const std::string& key, const runtime::CodeObject& object, const std::string& facts) {
   // After one failure no further one is tried: the folder is full, or not ours.
   if (!options_.enabled || !write_problem_.empty()) return;
-  const std::string bytes = encode_entry(key, object);
+  const std::string bytes = encode_entry(key, object, facts);
   if (static_cast<int64_t>(bytes.size()) > std::min(options_.max_bytes, kMaxFileBytes)) return;
   std::error_code error;
   fs::create_directories(options_.folder, error);

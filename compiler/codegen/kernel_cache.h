@@ -41,10 +41,12 @@ class KernelCache {
  public:
   explicit KernelCache(CacheOptions options) : options_(std::move(options)) {}
 
-  /// The code of a key; nothing where it is not kept, or cannot be used.
-  std::optional<runtime::CodeObject> find(const std::string& key);
-  /// Keeps code, in place of what is there.
-  void store(const std::string& key, const runtime::CodeObject& object);
+  /// The code of a key, and what was kept about it; nothing where it is not kept, or cannot be used.
+  std::optional<runtime::CodeObject> find(const std::string& key, std::string* facts = nullptr);
+  /// Keeps code, in place of what is there, with what its users have to know about it.
+  void store(const std::string& key, const runtime::CodeObject& object, const std::string& facts = {});
+  /// Counts an entry as unusable whose facts nobody understands.
+  void cannot_use(const std::string& key, const std::string& why);
   /// Removes what was used least recently until the folder is within its bound, and what ended processes left
   /// half written. Call after storing.
   void trim();
@@ -63,11 +65,13 @@ class KernelCache {
 };
 
 // The form of a file, for the cache and for tests.
-std::string encode_entry(const std::string& key, const runtime::CodeObject& object);
+std::string encode_entry(const std::string& key, const runtime::CodeObject& object,
+                         const std::string& facts = {});
 /// The object, or what is wrong with the file as words. Neither: the file holds another key, which is a miss.
 struct DecodedEntry {
   std::optional<runtime::CodeObject> object;
   std::string problem;
+  std::string facts;
 };
 DecodedEntry decode_entry(const std::string& bytes, const std::string& key);
 

@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <bit>
-#include <unordered_map>
 
 #include "base/checksum.h"
 #include "compiler/codegen/build_id.h"
+#include "compiler/kernel/form_key.h"
+#include "compiler/kernel/key_writer.h"
 
 namespace galatea::codegen {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 using kernel::Block;
 using kernel::Expr;
 
-class KeyWriter {
+class LoopsKey {
  public:
   std::string run(const kernel::LoopKernel& loops) {
     number(loops.params.size());
@@ -34,38 +35,15 @@ class KeyWriter {
     number(static_cast<bool>(loops.block_bytes));
     if (loops.block_bytes) expr(loops.block_bytes);
     block(loops.body);
-    return nodes_ + std::move(out_);
+    return key_.take();
   }
 
  private:
   template <typename T>
-  static void put(std::string& to, T value) {
-    // Seven bits a byte, the lowest first; negative numbers take ten bytes.
-    auto rest = static_cast<uint64_t>(value);
-    for (; rest >= 128; rest >>= 7) to.push_back(static_cast<char>(rest | 128));
-    to.push_back(static_cast<char>(rest));
-  }
-  template <typename T>
   void number(T value) {
-    put(out_, value);
+    key_.number(value);
   }
-
-  void expr(const Expr& e) { number(e ? 1 + id_of(e) : 0); }
-
-  /// Number of a node; equal nodes have one number, wherever they were made.
-  uint64_t id_of(const Expr& e) {
-    if (auto found = by_address_.find(e.get()); found != by_address_.end()) return found->second;
-    std::string text;
-    put(text, e->kind), put(text, e->type), put(text, e->op), put(text, e->value.bits), put(text, e->index);
-    put(text, e->symbol), put(text, e->a), put(text, e->b);
-    put(text, e->target.kind), put(text, e->target.index), put(text, e->border), put(text, e->fill.bits);
-    put(text, e->args.size());
-    for (const Expr& arg : e->args) put(text, id_of(arg));
-    auto [place, is_new] = by_text_.try_emplace(text, by_text_.size());
-    if (is_new) nodes_ += text;
-    by_address_.emplace(e.get(), place->second);
-    return place->second;
-  }
+  void expr(const Expr& e) { key_.expr(e); }
 
   void tables(const kernel::BandTables& t) {
     number(t.first), number(t.weights);
@@ -105,17 +83,23 @@ class KeyWriter {
     }
   }
 
-  std::string nodes_, out_;
-  std::unordered_map<const kernel::ExprNode*, uint64_t> by_address_;
-  std::unordered_map<std::string, uint64_t> by_text_;
+  kernel::KeyWriter key_;
 };
+
+std::string head(const char* what, const Target& target) {
+  return fmt::format("galatea {}\nbuild {}\ntarget {}{}\n", what, build_id(), target.name(),
+                     target.slow_gather ? " slow gather" : "");
+}
 
 }  // namespace
 
 std::string kernel_key(const kernel::LoopKernel& loops, const Target& target) {
-  return fmt::format("galatea kernel\nbuild {}\ntarget {}{}\n", build_id(), target.name(),
-                     target.slow_gather ? " slow gather" : "") +
-         KeyWriter().run(loops);
+  return head("kernel", target) + LoopsKey().run(loops);
+}
+
+std::string form_key(const kernel::Kernel& kernel, const kernel::ScheduleOptions& options,
+                     const Target& target) {
+  return head("form", target) + kernel::options_key(options) + kernel::form_key(kernel);
 }
 
 std::string hash_name(const std::string& bytes) {

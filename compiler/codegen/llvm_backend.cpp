@@ -5,11 +5,13 @@
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 
 #include "compiler/codegen/code_module.h"
 #include "compiler/codegen/kernel_key.h"
 #include "compiler/codegen/parallel.h"
+#include "compiler/kernel/reader.h"
 #include "compiler/messages.h"
 
 namespace galatea::codegen {
@@ -17,30 +19,37 @@ namespace {
 
 using SharedCode = std::shared_ptr<const runtime::KernelCode>;
 
-/// Code that lives in this process, by key. It belongs to the programs that use it.
+/// Code that lives in this process, by the keys of forms and of loops. It belongs to the programs that use
+/// it.
 class LivingCode {
  public:
   static LivingCode& instance() {
     static LivingCode living;
     return living;
   }
-  SharedCode find(const std::string& key) {
+  /// No code: it is not here. `scratch_bytes` is known by the key of a form only.
+  FoundKernel find(const std::string& key) {
     const std::lock_guard lock(mutex_);
     const auto found = by_key_.find(key);
-    return found == by_key_.end() ? nullptr : found->second.lock();
+    if (found == by_key_.end()) return {};
+    return {found->second.code.lock(), found->second.scratch_bytes, 0};
   }
-  void add(const std::string& key, const SharedCode& code) {
+  void add(const std::string& key, const SharedCode& code, const kernel::Expr& scratch_bytes = {}) {
     const std::lock_guard lock(mutex_);
     if (by_key_.size() >= clean_at_) {
-      std::erase_if(by_key_, [](const auto& entry) { return entry.second.expired(); });
+      std::erase_if(by_key_, [](const auto& entry) { return entry.second.code.expired(); });
       clean_at_ = 2 * by_key_.size() + 64;
     }
-    by_key_[key] = code;
+    by_key_[key] = {code, scratch_bytes};
   }
 
  private:
+  struct Living {
+    std::weak_ptr<const runtime::KernelCode> code;
+    kernel::Expr scratch_bytes;
+  };
   std::mutex mutex_;
-  std::unordered_map<std::string, std::weak_ptr<const runtime::KernelCode>> by_key_;
+  std::unordered_map<std::string, Living> by_key_;
   size_t clean_at_ = 64;
 };
 
@@ -63,6 +72,41 @@ class LlvmBackend final : public KernelBackend {
     return cache_.take_notes();
   }
 
+  Result<std::vector<FoundKernel>> find(std::span<const kernel::Kernel* const> kernels,
+                                        const kernel::ScheduleOptions& options) override {
+    const std::lock_guard lock(mutex_);
+    std::vector<FoundKernel> out(kernels.size());
+    std::vector<Kept> kept;
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      const auto start = std::chrono::steady_clock::now();
+      std::string key = form_key(*kernels[i], options, target_);
+      out[i] = LivingCode::instance().find(key);
+      if (out[i].code) continue;
+      Kept one;
+      one.kernel = i;
+      std::string facts;
+      auto object = cache_.find(key, &facts);
+      if (!object) continue;
+      one.object = std::move(*object);
+      if (!read_scratch_bytes(facts, *kernels[i], &out[i].scratch_bytes)) {
+        cache_.cannot_use(key, "what it says about its code is no number of bytes");
+        continue;
+      }
+      one.key = std::move(key);
+      out[i].seconds = seconds_since(start);
+      kept.push_back(std::move(one));
+    }
+    std::vector<runtime::NamedCode> named;
+    for (const Kept& one : kept) named.push_back({&one.object, kernels[one.kernel]->name});
+    GALATEA_ASSIGN(const std::vector<SharedCode> codes, runtime::load_code(named));
+    for (size_t k = 0; k < kept.size(); ++k) {
+      FoundKernel& found = out[kept[k].kernel];
+      found.code = codes[k];
+      LivingCode::instance().add(kept[k].key, codes[k], found.scratch_bytes);
+    }
+    return out;
+  }
+
   using KernelBackend::compile;
   Result<std::vector<CompiledKernel>> compile(std::span<const KernelJob> jobs) override {
     // The cache's folder is shared between processes, but its notes are not between threads.
@@ -73,17 +117,27 @@ class LlvmBackend final : public KernelBackend {
     std::vector<std::pair<size_t, size_t>> same_as;  // job, wanted
     for (size_t i = 0; i < jobs.size(); ++i) {
       std::string key = kernel_key(*jobs[i].loops, target_);
-      if (SharedCode living = LivingCode::instance().find(key)) {
+      std::optional<Form> form;
+      if (jobs[i].options)
+        form = Form{form_key(*jobs[i].kernel, *jobs[i].options, target_),
+                    kernel::layout_scratch(*jobs[i].loops).bytes};
+      if (SharedCode living = LivingCode::instance().find(key).code) {
+        if (form) LivingCode::instance().add(form->key, living, form->scratch_bytes);
         out[i] = {std::move(living), true, 0};
         continue;
       }
       const auto [place, is_new] = wanted_by_key.try_emplace(key, wanted.size());
-      if (is_new) wanted.push_back({std::move(key), jobs[i].loops, {}, false, 0});
+      if (is_new) wanted.push_back({std::move(key), jobs[i].loops, {}, {}, false, 0});
+      if (form) wanted[place->second].forms.push_back(std::move(*form));
       same_as.emplace_back(i, place->second);
     }
     GALATEA_TRY(make_objects(wanted));
     GALATEA_ASSIGN(const std::vector<SharedCode> codes, load(wanted));
-    for (size_t w = 0; w < wanted.size(); ++w) LivingCode::instance().add(wanted[w].key, codes[w]);
+    for (size_t w = 0; w < wanted.size(); ++w) {
+      LivingCode::instance().add(wanted[w].key, codes[w]);
+      for (const Form& form : wanted[w].forms)
+        LivingCode::instance().add(form.key, codes[w], form.scratch_bytes);
+    }
     for (const auto& [job, w] : same_as) {
       out[job] = {codes[w], wanted[w].kept, wanted[w].seconds};
       // Later jobs of the same key share.
@@ -94,9 +148,21 @@ class LlvmBackend final : public KernelBackend {
   }
 
  private:
-  struct Wanted {
+  /// The kernel that loops were lowered from.
+  struct Form {
     std::string key;
+    kernel::Expr scratch_bytes;
+  };
+  /// Found on the disk.
+  struct Kept {
+    size_t kernel = 0;
+    std::string key;
+    runtime::CodeObject object;
+  };
+  struct Wanted {
+    std::string key;  ///< of the loops
     const kernel::LoopKernel* loops = nullptr;
+    std::vector<Form> forms;  ///< none: it is kept by its loops
     runtime::CodeObject object;
     bool kept = false;
     double seconds = 0;
@@ -107,7 +173,8 @@ class LlvmBackend final : public KernelBackend {
     std::vector<Wanted*> missing;
     for (Wanted& one : wanted) {
       const auto start = std::chrono::steady_clock::now();
-      if (auto object = cache_.find(one.key)) {
+      // Those of known forms were looked for before they were lowered.
+      if (auto object = one.forms.empty() ? cache_.find(one.key) : std::nullopt) {
         one.object = std::move(*object);
         one.kept = true;
       } else {
@@ -130,9 +197,30 @@ class LlvmBackend final : public KernelBackend {
       missing[i]->seconds = seconds_since(start);
     });
     for (const Status& state : states) GALATEA_TRY(state);
-    for (const Wanted* one : missing) cache_.store(one->key, one->object);
+    for (const Wanted* one : missing) {
+      if (one->forms.empty()) cache_.store(one->key, one->object);
+      for (const Form& form : one->forms)
+        cache_.store(form.key, one->object, kernel::to_text(form.scratch_bytes));
+    }
     cache_.trim();
     return {};
+  }
+
+  /// False: the text is no number of bytes over the kernel's parameters.
+  static bool read_scratch_bytes(const std::string& text, const kernel::Kernel& kernel, kernel::Expr* out) {
+    SourceMap nowhere;
+    auto read = kernel::read_expr(text, nowhere);
+    if (!read || read->type() != DType::kI64) return false;
+    bool is_known = true;
+    kernel::for_each_node(*read, [&](const kernel::Expr& e) {
+      const auto& params = kernel.params;
+      const bool is_param = e->kind == kernel::ExprKind::kParam && e->index >= 0 &&
+                            static_cast<size_t>(e->index) < params.size() &&
+                            params[static_cast<size_t>(e->index)].type == e->type;
+      is_known &= is_param || e->kind == kernel::ExprKind::kConst || e->kind == kernel::ExprKind::kOp;
+    });
+    *out = std::move(*read);
+    return is_known;
   }
 
   static Result<std::vector<SharedCode>> load(const std::vector<Wanted>& wanted) {
@@ -147,6 +235,11 @@ class LlvmBackend final : public KernelBackend {
 };
 
 }  // namespace
+
+Result<std::vector<FoundKernel>> KernelBackend::find(std::span<const kernel::Kernel* const> kernels,
+                                                     const kernel::ScheduleOptions&) {
+  return std::vector<FoundKernel>(kernels.size());
+}
 
 Result<CompiledKernel> KernelBackend::compile(const kernel::Kernel& kernel, const kernel::LoopKernel& loops) {
   const KernelJob job{&kernel, &loops};

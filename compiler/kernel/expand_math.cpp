@@ -63,7 +63,7 @@ Expr expand_op(const ExprNode& node, const std::vector<Expr>& args) {
   return convert(expand_math<ExprMath>(node.op, x, y), node.type);
 }
 
-Expr expand(const Expr& e, std::unordered_map<const ExprNode*, Expr>& done) {
+Expr expand(const Expr& e, NodeMap<Expr>& done) {
   if (auto found = done.find(e.get()); found != done.end()) return found->second;
   bool changed = false;
   std::vector<Expr> args;
@@ -84,7 +84,7 @@ Expr expand(const Expr& e, std::unordered_map<const ExprNode*, Expr>& done) {
 }  // namespace
 
 Expr expand_math(const Expr& e) {
-  std::unordered_map<const ExprNode*, Expr> done;
+  NodeMap<Expr> done;
   return e ? expand(e, done) : e;
 }
 

@@ -5,11 +5,12 @@
 #include "compiler/kernel/expr.h"
 
 #include <algorithm>
+#include <new>
 #include <set>
-#include <unordered_set>
 #include <utility>
 
 #include "base/result.h"
+#include "compiler/kernel/node_map.h"
 
 namespace galatea::kernel {
 namespace {
@@ -37,7 +38,7 @@ uint64_t compute_hash(const ExprNode& node) {
 
 Expr finish_node(ExprNode node) {
   node.hash = compute_hash(node);
-  return Expr(std::make_shared<const ExprNode>(std::move(node)));
+  return Expr::of(std::move(node));
 }
 
 bool same_head(const ExprNode& a, const ExprNode& b) {
@@ -241,6 +242,86 @@ void check_types(ScalarOp op, DType type, const std::vector<Expr>& args) {
 
 DType Expr::type() const { return node_->type; }
 
+Expr Expr::of(ExprNode node) {
+  node.kinds = bit_of(node.kind);
+  for (const Expr& arg : node.args) node.kinds |= arg->kinds;
+  Expr out;
+  out.node_ = new ExprNode(std::move(node));
+  out.node_->shares.add();
+  return out;
+}
+
+void Expr::destroy(const ExprNode* node) { delete node; }
+
+// ---- memory
+
+namespace {
+
+/// Memory of nodes that a thread let go. Bounded, so that a compilation does not keep what it took.
+struct SpareNodes {
+  struct Spare {
+    Spare* next;
+  };
+  static constexpr size_t kMost = 8192;  ///< about a megabyte
+  Spare* first = nullptr;
+  size_t room = kMost;
+  bool is_watched = false;  ///< it is given back when the thread ends
+};
+/// Of no destructor, so that nodes may outlive what the thread does at its end.
+constinit thread_local SpareNodes t_spare;
+
+struct SpareNodesWatch {
+  SpareNodesWatch() { t_spare.is_watched = true; }
+  ~SpareNodesWatch() {
+    t_spare.room = 0;
+    while (SpareNodes::Spare* memory = t_spare.first) {
+      t_spare.first = memory->next;
+      ::operator delete(memory);
+    }
+  }
+};
+
+void* take_spare() {
+  SpareNodes::Spare* out = t_spare.first;
+  if (out == nullptr) return nullptr;
+  t_spare.first = out->next;
+  ++t_spare.room;
+  return out;
+}
+
+bool keep_spare(void* memory) {
+  if (t_spare.room == 0) return false;
+  if (!t_spare.is_watched) thread_local const SpareNodesWatch watch;
+  --t_spare.room;
+  t_spare.first = new (memory) SpareNodes::Spare{t_spare.first};
+  return true;
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kKeepSpareNodes = false;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+constexpr bool kKeepSpareNodes = false;
+#else
+constexpr bool kKeepSpareNodes = true;
+#endif
+#else
+constexpr bool kKeepSpareNodes = true;
+#endif
+
+}  // namespace
+
+void* ExprNode::operator new(size_t bytes) {
+  if (kKeepSpareNodes && bytes == sizeof(ExprNode))
+    if (void* memory = take_spare()) return memory;
+  return ::operator new(bytes);
+}
+
+void ExprNode::operator delete(void* memory, size_t bytes) {
+  if (kKeepSpareNodes && bytes == sizeof(ExprNode) && keep_spare(memory)) return;
+  ::operator delete(memory);
+}
+
 // ---- leaves
 
 Expr user_constant(DType type, Cell value, uint64_t origin) {
@@ -423,23 +504,16 @@ uint64_t hash_of(const Expr& e) {
 }
 
 namespace {
-void visit_nodes(const Expr& e, const std::function<void(const Expr&)>& visit,
-                 std::unordered_set<const ExprNode*>& seen) {
-  if (!e || !seen.insert(e.get()).second) return;
+void visit_nodes(const Expr& e, const std::function<void(const Expr&)>& visit, NodeSet& seen) {
+  if (!e || !seen.insert(e.get())) return;
   for (const Expr& arg : e->args) visit_nodes(arg, visit, seen);
   visit(e);
 }
 }  // namespace
 
 void for_each_node(const Expr& e, const std::function<void(const Expr&)>& visit) {
-  std::unordered_set<const ExprNode*> seen;
+  NodeSet seen;
   visit_nodes(e, visit, seen);
-}
-
-bool contains(const Expr& e, ExprKind kind) {
-  bool found = false;
-  for_each_node(e, [&](const Expr& node) { found |= node->kind == kind; });
-  return found;
 }
 
 namespace detail {

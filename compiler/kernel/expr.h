@@ -14,10 +14,12 @@
 // have become parameters (kParam). In loops: kVar and kLoadFlat have replaced axes, taps and loads.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/dtype.h"
@@ -61,19 +63,42 @@ struct LoadTarget {
 };
 
 struct ExprNode;
-/// A handle; copying is cheap; empty by default.
+/// A handle that shares its node; copying is cheap; empty by default.
 class Expr {
  public:
   Expr() = default;
-  explicit Expr(std::shared_ptr<const ExprNode> node) : node_(std::move(node)) {}
+  Expr(const Expr& other) noexcept;
+  Expr(Expr&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
+  Expr& operator=(Expr other) noexcept {
+    std::swap(node_, other.node_);
+    return *this;
+  }
+  ~Expr();
+  /// Of a node as it is, `hash` included; only what its operands tell (`kinds`) is filled in.
+  static Expr of(ExprNode node);
   explicit operator bool() const { return node_ != nullptr; }
-  const ExprNode* operator->() const { return node_.get(); }
+  const ExprNode* operator->() const { return node_; }
   const ExprNode& operator*() const { return *node_; }
-  const ExprNode* get() const { return node_.get(); }
+  const ExprNode* get() const { return node_; }
   DType type() const;
 
  private:
-  std::shared_ptr<const ExprNode> node_;
+  static void destroy(const ExprNode* node);
+  const ExprNode* node_ = nullptr;
+};
+
+/// How many handles share a node. A copy of the node is another node, which nobody shares yet.
+class ShareCount {
+ public:
+  ShareCount() = default;
+  ShareCount(const ShareCount&) noexcept {}
+  ShareCount& operator=(const ShareCount&) noexcept { return *this; }
+  void add() const { count_.fetch_add(1, std::memory_order_relaxed); }
+  /// Whether it was the last.
+  bool drop() const { return count_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+
+ private:
+  mutable std::atomic<uint32_t> count_ = 0;
 };
 
 struct ExprNode {
@@ -90,8 +115,23 @@ struct ExprNode {
   Cell fill;                      ///< kLoad with kConstant
   std::vector<Expr> args;
   Span span;
-  uint64_t hash = 0;  ///< of the structure; the builders below set it, 0 means not known
+  uint64_t hash = 0;   ///< of the structure; the builders below set it, 0 means not known
+  uint32_t kinds = 0;  ///< bit k: it, or what it is made of, has a node of ExprKind k
+  ShareCount shares;
+
+  // Expressions are rewritten all the time: memory of nodes that are gone is kept for the next ones.
+  static void* operator new(size_t bytes);
+  static void operator delete(void* memory, size_t bytes);
 };
+
+inline constexpr uint32_t bit_of(ExprKind kind) { return uint32_t{1} << static_cast<uint32_t>(kind); }
+
+inline Expr::Expr(const Expr& other) noexcept : node_(other.node_) {
+  if (node_ != nullptr) node_->shares.add();
+}
+inline Expr::~Expr() {
+  if (node_ != nullptr && node_->shares.drop()) destroy(node_);
+}
 
 // ---- leaves
 Expr constant(DType type, Cell value);
@@ -160,11 +200,15 @@ bool same(const Expr& a, const Expr& b);
 bool same_meaning(const Expr& a, const Expr& b);
 uint64_t hash_of(const Expr& e);
 /// Whether any node of the kind occurs.
-bool contains(const Expr& e, ExprKind kind);
+inline bool contains(const Expr& e, ExprKind kind) { return e && (e->kinds & bit_of(kind)) != 0; }
 /// Rebuilds bottom-up (folding again); `replace` may return an empty Expr for "keep". Shared nodes are
 /// visited once.
 template <typename F>
 Expr rewrite(const Expr& e, const F& replace);
+/// The same for a `replace` that answers nothing but where a node of `kinds` (bits: bit_of) is, or has one in
+/// it: the rest is left as it is without a look.
+template <typename F>
+Expr rewrite_kinds(const Expr& e, uint32_t kinds, const F& replace);
 /// Calls visit(expr) once per distinct node, operands first.
 void for_each_node(const Expr& e, const std::function<void(const Expr&)>& visit);
 /// `b(a(i,j), …)` style text: "add(axis0, 3:i64)"; the grammar is in kernel/reader.h. Shared parts are named

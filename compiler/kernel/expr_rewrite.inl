@@ -1,7 +1,7 @@
 // The template of expr.h.
 #pragma once
 
-#include <unordered_map>
+#include "compiler/kernel/node_map.h"
 
 namespace galatea::kernel {
 namespace detail {
@@ -10,7 +10,8 @@ namespace detail {
 Expr with_args(const ExprNode& node, std::vector<Expr> args);
 
 template <typename F>
-Expr rewrite_node(const Expr& e, const F& replace, std::unordered_map<const ExprNode*, Expr>& done) {
+Expr rewrite_node(const Expr& e, const F& replace, NodeMap<Expr>& done, uint32_t kinds = ~uint32_t{0}) {
+  if ((e->kinds & kinds) == 0) return e;
   // Most nodes are leaves, and looking them up costs more than asking again; symbols may stand for much.
   if (e->args.empty() && e->kind != ExprKind::kSymbol) {
     Expr leaf = replace(e);
@@ -23,7 +24,7 @@ Expr rewrite_node(const Expr& e, const F& replace, std::unordered_map<const Expr
     std::vector<Expr> args;
     args.reserve(e->args.size());
     for (const Expr& arg : e->args) {
-      args.push_back(rewrite_node(arg, replace, done));
+      args.push_back(rewrite_node(arg, replace, done, kinds));
       changed |= args.back().get() != arg.get();
     }
     out = changed ? with_args(*e, std::move(args)) : e;
@@ -36,8 +37,13 @@ Expr rewrite_node(const Expr& e, const F& replace, std::unordered_map<const Expr
 
 template <typename F>
 Expr rewrite(const Expr& e, const F& replace) {
-  std::unordered_map<const ExprNode*, Expr> done;
+  NodeMap<Expr> done;
   return detail::rewrite_node(e, replace, done);
+}
+template <typename F>
+Expr rewrite_kinds(const Expr& e, uint32_t kinds, const F& replace) {
+  NodeMap<Expr> done;
+  return detail::rewrite_node(e, replace, done, kinds);
 }
 
 }  // namespace galatea::kernel

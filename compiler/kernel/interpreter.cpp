@@ -98,8 +98,7 @@ class StageInterpreter : public LeafSource {
       default:
         break;
     }
-    GALATEA_CHECK(false, "a verified kernel has no such leaf: " +
-                             to_text(Expr(std::make_shared<const ExprNode>(node))));
+    GALATEA_CHECK(false, "a verified kernel has no such leaf: " + to_text(Expr::of(node)));
     return {};
   }
 

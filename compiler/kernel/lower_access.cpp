@@ -15,8 +15,8 @@ namespace galatea::kernel::lowering {
 namespace {
 
 bool search(const Expr& e, const std::function<bool(const ExprNode&)>& pred, bool into_offsets,
-            std::unordered_set<const ExprNode*>& seen) {
-  if (!seen.insert(e.get()).second) return false;
+            NodeSet& seen) {
+  if (!seen.insert(e.get())) return false;
   if (pred(*e)) return true;
   if (e->kind == ExprKind::kLoadFlat && !into_offsets) return false;
   for (const Expr& arg : e->args)
@@ -73,12 +73,12 @@ Expr reflect_once(const Expr& index, const Expr& extent) {
 }  // namespace
 
 bool any_node(const Expr& e, const std::function<bool(const ExprNode&)>& pred) {
-  std::unordered_set<const ExprNode*> seen;
+  NodeSet seen;
   return search(e, pred, true, seen);
 }
 
 bool any_value_node(const Expr& e, const std::function<bool(const ExprNode&)>& pred) {
-  std::unordered_set<const ExprNode*> seen;
+  NodeSet seen;
   return search(e, pred, false, seen);
 }
 
@@ -89,13 +89,14 @@ Expr Linear::coefficient(int variable) const {
 }
 
 bool Lowering::has_loop_var(const Expr& e) const {
-  return any_node(e, [&](const ExprNode& n) {
-    return n.kind == ExprKind::kVar && depth_[static_cast<size_t>(n.index)] >= 0;
-  });
+  return contains(e, ExprKind::kVar) && any_node(e, [&](const ExprNode& n) {
+           return n.kind == ExprKind::kVar && depth_[static_cast<size_t>(n.index)] >= 0;
+         });
 }
 
 bool Lowering::mentions(const Expr& e, int variable) const {
-  return any_node(e, [&](const ExprNode& n) { return n.kind == ExprKind::kVar && n.index == variable; });
+  return contains(e, ExprKind::kVar) &&
+         any_node(e, [&](const ExprNode& n) { return n.kind == ExprKind::kVar && n.index == variable; });
 }
 
 int Lowering::depth_of(const Expr& e) const {
@@ -324,7 +325,7 @@ class Translator {
   const Env& env_;
   const DroppedBorders* dropped_;
   AccessLog* log_;
-  std::unordered_map<const ExprNode*, Expr> done_;
+  NodeMap<Expr> done_;
   std::vector<Inlined> inlined_;
 };
 

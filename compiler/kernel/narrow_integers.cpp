@@ -58,7 +58,7 @@ class Narrower {
     }
     Expr out = changed ? detail::with_args(*e, std::move(args)) : e;
     if (const Expr narrow = narrowed(out)) {
-      std::unordered_set<const ExprNode*> seen;
+      NodeSet seen;
       note_params(out, seen);
       out = narrow;
     }
@@ -72,9 +72,9 @@ class Narrower {
   struct Needs {
     shape::Range values;
     bool words = false, arithmetic = false;
-    std::unordered_set<const ExprNode*> seen;
+    NodeSet seen;
   };
-  using InType = std::unordered_map<const ExprNode*, Expr>;
+  using InType = NodeMap<Expr>;
 
   Expr narrowed(const Expr& e) {
     if (e->kind != ExprKind::kOp || e->args.empty() || !is_wide_int(e->args[0])) return {};
@@ -97,7 +97,7 @@ class Narrower {
 
   /// Adds what the arithmetic that makes `e` needs; false if it begins with wide numbers.
   bool add(Needs& needs, const Expr& e) {
-    if (!needs.seen.insert(e.get()).second) return true;
+    if (!needs.seen.insert(e.get())) return true;
     needs.values = shape::hull(e->type, needs.values, ranges_.of(e));
     if (is_const(e) || e->kind == ExprKind::kParam) return true;
     if (e->kind != ExprKind::kOp) return false;
@@ -139,8 +139,8 @@ class Narrower {
   }
 
   /// Parameters by which the ranges below `e` were found: not those of places, and of conditions.
-  void note_params(const Expr& e, std::unordered_set<const ExprNode*>& seen) {
-    if (e->kind == ExprKind::kLoad || !seen.insert(e.get()).second) return;
+  void note_params(const Expr& e, NodeSet& seen) {
+    if (e->kind == ExprKind::kLoad || !seen.insert(e.get())) return;
     if (e->kind == ExprKind::kParam && is_wide_int(e)) params_[static_cast<size_t>(e->index)] = true;
     for (const Expr& arg : e->args)
       if (!is_bool(arg->type)) note_params(arg, seen);
@@ -148,7 +148,7 @@ class Narrower {
 
   ValueRanges ranges_;
   std::vector<bool>& params_;
-  std::unordered_map<const ExprNode*, Expr> done_;
+  NodeMap<Expr> done_;
   std::vector<Expr> keep_;
 };
 

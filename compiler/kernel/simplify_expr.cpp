@@ -249,7 +249,7 @@ class Simplifier {
   }
 
  private:
-  std::unordered_map<const ExprNode*, Expr> done_;
+  NodeMap<Expr> done_;
   std::vector<Expr> keep_;  ///< nodes whose addresses are keys above
 };
 

@@ -110,7 +110,7 @@ class Hoister {
     named_.emplace(hash, std::make_pair(e, name));
     return name;
   }
-  Expr hoist(const Expr& e, bool conditional, std::unordered_map<const ExprNode*, Expr>& done) {
+  Expr hoist(const Expr& e, bool conditional, NodeMap<Expr>& done) {
     if (is_leaf(e)) return e;
     if (auto found = done.find(e.get()); found != done.end()) return found->second;
     Expr out = e;
@@ -161,8 +161,8 @@ class Hoister {
   Block before_;
   const Block* body_ = nullptr;
   std::unordered_set<int> moved_;
-  std::unordered_map<const ExprNode*, bool> memo_[2];
-  std::unordered_map<const ExprNode*, Expr> done_, done_conditional_;
+  NodeMap<bool> memo_[2];
+  NodeMap<Expr> done_, done_conditional_;
   std::unordered_multimap<uint64_t, std::pair<Expr, Expr>> named_;
   std::vector<Expr> keep_;  ///< nodes whose addresses are keys above
 };
@@ -238,9 +238,9 @@ class Sharer {
   }
   /// A copy with other operands that are equal in value; no folding, so that keys stay true.
   static Expr with_same_op(const ExprNode& e, std::vector<Expr> args) {
-    auto node = std::make_shared<ExprNode>(e);
-    node->args = std::move(args);
-    return Expr(std::move(node));
+    ExprNode node = e;
+    node.args = std::move(args);
+    return Expr::of(std::move(node));
   }
 
   /// The linear part of an offset stays in place: emitters look for its form.
@@ -253,7 +253,7 @@ class Sharer {
     ++uses_[e.get()];
     const bool in_offset = offset && linear(*e);
     if (in_offset) offsets_.insert(e.get());
-    if (!counted_.insert(e.get()).second) return;
+    if (!counted_.insert(e.get())) return;
     for (const Expr& arg : e->args) count(arg, in_offset || e->kind == ExprKind::kLoadFlat);
   }
   bool is_volatile(const Expr& e) {
@@ -288,11 +288,12 @@ class Sharer {
   LoopKernel& kernel_;
   Changes written_;
   std::unordered_set<int> mutable_;
-  std::unordered_map<const ExprNode*, Expr> interned_, names_;
+  NodeMap<Expr> interned_;
+  std::unordered_map<const ExprNode*, Expr> names_;
   std::map<Key, Expr> table_;
-  std::unordered_map<const ExprNode*, int> uses_;
-  std::unordered_set<const ExprNode*> counted_, offsets_;
-  std::unordered_map<const ExprNode*, bool> volatile_;
+  NodeMap<int> uses_;
+  NodeSet counted_, offsets_;
+  NodeMap<bool> volatile_;
   std::vector<const ExprNode*> volatile_names_;
   std::vector<Expr> keep_;
 };
@@ -324,7 +325,7 @@ void propagate_copies(Block& block, std::unordered_map<int, Expr>& copies,
     return found == copies.end() ? Expr() : found->second;
   };
   for (Statement& statement : block) {
-    for (Expr* e : exprs_of(statement)) *e = rewrite(*e, replace);
+    for (Expr* e : exprs_of(statement)) *e = rewrite_kinds(*e, bit_of(ExprKind::kVar), replace);
     if (const auto* let = std::get_if<Let>(&statement.node); let && is_leaf(let->value))
       if (let->value->kind != ExprKind::kVar || !assigned.contains(let->value->index))
         copies[let->var] = let->value;
@@ -346,9 +347,9 @@ void tidy(LoopKernel& kernel) {
   propagate_copies(kernel.body, copies, assigned);
   for (size_t before = 0, after = 1; before != after;) {
     std::unordered_set<int> used;
-    std::unordered_set<const ExprNode*> seen;
+    NodeSet seen;
     const std::function<void(const Expr&)> mark = [&](const Expr& e) {
-      if (!seen.insert(e.get()).second) return;
+      if (!contains(e, ExprKind::kVar) || !seen.insert(e.get())) return;
       if (e->kind == ExprKind::kVar) used.insert(e->index);
       for (const Expr& arg : e->args) mark(arg);
     };

@@ -25,7 +25,7 @@ class ValueRanges {
   shape::Range compute(const Expr& e);
 
   std::optional<shape::Range> promised_;
-  std::unordered_map<const ExprNode*, shape::Range> known_;
+  NodeMap<shape::Range> known_;
   std::vector<Expr> keep_;  ///< nodes whose addresses are keys above
 };
 

@@ -43,7 +43,7 @@ constexpr int kMaxWindowNodes = 50000;
 bool has_element_of(const Lowering& lowering, ValueId value) {
   bool found = false;
   auto look = [&](const Expr& e) {
-    if (!e || found) return;
+    if (!e || found || !kernel::contains(e, ExprKind::kSymbol)) return;
     kernel::for_each_node(e, [&](const Expr& part) {
       found |= part->kind == ExprKind::kSymbol && part->symbol == SymbolKind::kElement &&
                static_cast<ValueId>(part->a) == value;
@@ -84,7 +84,7 @@ bool is_too_large(const std::vector<Range>& ranges) {
 /// was the user's number and the other was not.
 void see_whole(Range& range, const Expr& extent) {
   auto without_origins = [](const Expr& e) {
-    return kernel::rewrite(e, [](const Expr& part) -> Expr {
+    return kernel::rewrite_kinds(e, kernel::bit_of(ExprKind::kConst), [](const Expr& part) -> Expr {
       return kernel::is_const(part) && part->origin != 0 ? kernel::constant(part.type(), part->value)
                                                          : Expr();
     });
@@ -256,7 +256,7 @@ Windows::Ask Windows::over_edge(ValueId value, BlockId from, BlockId to, PerBloc
   if (ask.everything || target.merges.empty()) return ask;
   // What the block's merges stand for on this edge.
   auto on_edge = [&](const Expr& e) {
-    return kernel::rewrite(e, [&](const Expr& part) -> Expr {
+    return kernel::rewrite_kinds(e, kernel::bit_of(ExprKind::kSymbol), [&](const Expr& part) -> Expr {
       if (part->kind != ExprKind::kSymbol) return {};
       bool extent = part->symbol == SymbolKind::kExtent;
       if (!extent && part->symbol != SymbolKind::kElement) return {};

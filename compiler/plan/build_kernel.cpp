@@ -30,7 +30,7 @@ class Builder {
   BuiltKernel run() {
     for (ir::NodeId node : group_.nodes) add_node(node);
     const ir::Node& last = graph_.node(group_.nodes.back());
-    for (ir::ValueId value : last.outputs) add_output(value);
+    for (size_t k = 0; k < last.outputs.size(); ++k) add_output(last.outputs[k], group_.ends_in_batch[k]);
     std::string name;
     for (ir::NodeId node : group_.nodes)
       name += (name.empty() ? "" : "+") + op::shown_name(graph_.node(node));
@@ -179,7 +179,7 @@ class Builder {
   }
 
   /// Loads of a stage, as they are in this kernel.
-  using ImportedLoads = std::unordered_map<const kernel::ExprNode*, Expr>;
+  using ImportedLoads = kernel::NodeMap<Expr>;
 
   /// An expression of a node's stage in terms of this kernel. `reads_elements`: what lies in the GPU's memory
   /// is read here; without it the sample program has to know it first.
@@ -191,13 +191,14 @@ class Builder {
   /// Each load once: the place of one may depend on others, which other places share.
   Expr import(ir::NodeId node, int base, const Expr& e, bool reads_elements, ImportedLoads& loads) {
     // Loads first (their indices are rewritten on the way), then what is free of axes becomes a parameter.
-    const Expr loads_done = kernel::rewrite(e, [&](const Expr& x) -> Expr {
-      if (x->kind != ExprKind::kLoad) return {};
-      if (const auto found = loads.find(x.get()); found != loads.end()) return found->second;
-      Expr load = import_load(node, base, *x, reads_elements, loads);
-      loads.emplace(x.get(), load);
-      return load;
-    });
+    const Expr loads_done =
+        kernel::rewrite_kinds(e, kernel::bit_of(ExprKind::kLoad), [&](const Expr& x) -> Expr {
+          if (x->kind != ExprKind::kLoad) return {};
+          if (const auto found = loads.find(x.get()); found != loads.end()) return found->second;
+          Expr load = import_load(node, base, *x, reads_elements, loads);
+          loads.emplace(x.get(), load);
+          return load;
+        });
     return parametrize(table_.resolve(loads_done), reads_elements);
   }
 
@@ -247,7 +248,7 @@ class Builder {
     return at;
   }
 
-  bool computed_on_gpu(const Expr& e, std::unordered_map<const kernel::ExprNode*, bool>& memo) const {
+  bool computed_on_gpu(const Expr& e, kernel::NodeMap<bool>& memo) const {
     if (const auto found = memo.find(e.get()); found != memo.end()) return found->second;
     bool result = place_on_gpu(*e).has_value();
     for (const Expr& arg : e->args) result = computed_on_gpu(arg, memo) || result;
@@ -255,21 +256,19 @@ class Builder {
     return result;
   }
 
-  static bool is_per_element(const Expr& e, std::unordered_map<const kernel::ExprNode*, bool>& memo) {
-    if (auto found = memo.find(e.get()); found != memo.end()) return found->second;
-    bool result = e->kind == ExprKind::kAxis || e->kind == ExprKind::kReduceAxis ||
-                  e->kind == ExprKind::kTap || e->kind == ExprKind::kAcc || e->kind == ExprKind::kLoad;
-    for (const Expr& arg : e->args) result = is_per_element(arg, memo) || result;
-    memo.emplace(e.get(), result);
-    return result;
+  static bool is_per_element(const Expr& e) {
+    constexpr uint32_t kPerElement = kernel::bit_of(ExprKind::kAxis) | kernel::bit_of(ExprKind::kReduceAxis) |
+                                     kernel::bit_of(ExprKind::kTap) | kernel::bit_of(ExprKind::kAcc) |
+                                     kernel::bit_of(ExprKind::kLoad);
+    return (e->kinds & kPerElement) != 0;
   }
 
   /// Largest subexpressions without axes become parameters (constants that a recipe wrote stay).
   Expr parametrize(const Expr& e, bool reads_elements = false) {
-    std::unordered_map<const kernel::ExprNode*, bool> memo, on_gpu;
+    kernel::NodeMap<bool> on_gpu;
     return kernel::rewrite(e, [&](const Expr& x) -> Expr {
       if (x->kind == ExprKind::kParam) return x;
-      if (is_per_element(x, memo)) return {};
+      if (is_per_element(x)) return {};
       if (reads_elements && computed_on_gpu(x, on_gpu)) {
         auto at = place_on_gpu(*x);
         return at ? load_value(static_cast<ir::ValueId>(x->a), x->type, std::move(*at), kernel::Border::kNone,
@@ -294,7 +293,7 @@ class Builder {
     return kernel::param(index, value.type());
   }
 
-  void add_output(ir::ValueId value) {
+  void add_output(ir::ValueId value, bool ends_in_batch) {
     if (table_.info(value).scalar) return;
     auto place = places_.find(value);
     if (place == places_.end()) return;
@@ -302,7 +301,7 @@ class Builder {
     output.stage = place->second.stage;
     output.axis_of = place->second.axis_of;
     output.dense_axes = graph_.type(value).ndim;
-    output.streaming = ends_in_batch(graph_, value);
+    output.streaming = ends_in_batch;
     out_.kernel.outputs.push_back(std::move(output));
     out_.outputs.push_back(value);
   }
@@ -328,9 +327,8 @@ void for_each_kernel_expr(Kernel& kernel, const F& f) {
   }
 }
 
-void mark_params(const Expr& e, std::vector<bool>& used,
-                 std::unordered_map<const kernel::ExprNode*, bool>& seen) {
-  if (!seen.emplace(e.get(), true).second) return;
+void mark_params(const Expr& e, std::vector<bool>& used, kernel::NodeSet& seen) {
+  if (!kernel::contains(e, ExprKind::kParam) || !seen.insert(e.get())) return;
   if (e->kind == ExprKind::kParam) used[static_cast<size_t>(e->index)] = true;
   for (const Expr& arg : e->args) mark_params(arg, used, seen);
 }
@@ -352,7 +350,7 @@ void settle_checked_extents(const ValueTable& table, const KernelGroup& group, B
     }
   if (known.empty()) return;
   for_each_kernel_expr(built.kernel, [&](Expr& e) {
-    e = kernel::rewrite(e, [&](const Expr& x) {
+    e = kernel::rewrite_kinds(e, kernel::bit_of(ExprKind::kParam), [&](const Expr& x) {
       const auto found = x->kind == ExprKind::kParam ? known.find(x->index) : known.end();
       return found == known.end() ? Expr() : kernel::const_int(found->second);
     });
@@ -367,27 +365,29 @@ BuiltKernel build_kernel(const ValueTable& table, const KernelGroup& group, cons
   return built;
 }
 
-void drop_unused_params(Kernel& kernel, std::vector<Expr>& params) {
-  std::vector<bool> used(params.size(), false);
-  std::unordered_map<const kernel::ExprNode*, bool> seen;
+std::vector<size_t> drop_unused_params(Kernel& kernel) {
+  const size_t count = kernel.params.size();
+  std::vector<bool> used(count, false);
+  kernel::NodeSet seen;
   for_each_kernel_expr(kernel, [&](Expr& e) { mark_params(e, used, seen); });
-  std::vector<int> renumbered(params.size(), -1);
-  std::vector<Expr> kept;
+  std::vector<int> renumbered(count, -1);
+  std::vector<size_t> kept;
   std::vector<kernel::KernelParam> declared;
-  for (size_t i = 0; i < params.size(); ++i) {
+  for (size_t i = 0; i < count; ++i) {
     if (!used[i]) continue;
     renumbered[i] = static_cast<int>(kept.size());
-    kept.push_back(params[i]);
+    kept.push_back(i);
     declared.push_back({fmt::format("p{}", kept.size() - 1), kernel.params[i].type});
   }
+  if (kept.size() == count) return kept;
   for_each_kernel_expr(kernel, [&](Expr& e) {
-    e = kernel::rewrite(e, [&](const Expr& x) -> Expr {
+    e = kernel::rewrite_kinds(e, kernel::bit_of(ExprKind::kParam), [&](const Expr& x) -> Expr {
       return x->kind == ExprKind::kParam ? kernel::param(renumbered[static_cast<size_t>(x->index)], x->type)
                                          : Expr{};
     });
   });
-  params = std::move(kept);
   kernel.params = std::move(declared);
+  return kept;
 }
 
 }  // namespace galatea::plan

@@ -1,5 +1,6 @@
 // Scalar expressions to instructions.
 #include <algorithm>
+#include <utility>
 
 #include "compiler/op/lineage.h"
 #include "compiler/plan/emitter.h"
@@ -12,33 +13,42 @@ using runtime::Instruction;
 
 bool Emitter::visible_here(ir::BlockId defined_in) const { return dominates_[defined_in][block_]; }
 
+void Emitter::know_node(const Expr& e, int reg, ir::BlockId block) {
+  const auto place = static_cast<int32_t>(known_nodes_.size());
+  const auto [newest, is_first] = newest_of_node_.emplace(e.get(), place);
+  known_nodes_.push_back({e, reg, block, is_first ? -1 : std::exchange(newest->second, place)});
+}
+
+void Emitter::know_hash(const Expr& e, int reg, ir::BlockId block) {
+  const auto place = static_cast<int32_t>(known_.size());
+  const auto [newest, is_first] = newest_of_hash_.try_emplace(kernel::hash_of(e), place);
+  known_.push_back({e, reg, block, is_first ? -1 : std::exchange(newest->second, place)});
+}
+
 int Emitter::reg(const Expr& e) {
-  auto& by_node = known_nodes_[e.get()];
-  for (const Known& known : by_node)
-    if (visible_here(known.block)) return known.reg;
+  if (const auto found = newest_of_node_.find(e.get()); found != newest_of_node_.end())
+    for (int32_t at = found->second; at >= 0; at = known_nodes_[static_cast<size_t>(at)].older)
+      if (const Known& known = known_nodes_[static_cast<size_t>(at)]; visible_here(known.block))
+        return known.reg;
   // Equal expressions built apart share a register, too.
-  auto& by_hash = known_[kernel::hash_of(e)];
-  for (const Known& known : by_hash) {
-    if (visible_here(known.block) && kernel::same(known.expr, e)) {
-      int found = known.reg;
-      known_nodes_[e.get()].push_back({e, found, known.block});
-      added_nodes_.push_back(e.get());
-      return found;
-    }
-  }
-  int made = emit_expr(e);
-  known_nodes_[e.get()].push_back({e, made, block_});
-  known_[kernel::hash_of(e)].push_back({e, made, block_});
-  added_nodes_.push_back(e.get());
-  added_hashes_.push_back(kernel::hash_of(e));
+  if (const auto found = newest_of_hash_.find(kernel::hash_of(e)); found != newest_of_hash_.end())
+    for (int32_t at = found->second; at >= 0; at = known_[static_cast<size_t>(at)].older)
+      if (const Known& known = known_[static_cast<size_t>(at)];
+          visible_here(known.block) && kernel::same(known.expr, e)) {
+        know_node(e, known.reg, known.block);
+        return known.reg;
+      }
+  const int made = emit_expr(e);
+  know_node(e, made, block_);
+  know_hash(e, made, block_);
   return made;
 }
 
 void Emitter::forget_since(const Knowledge& before) {
-  for (; added_nodes_.size() > before.nodes; added_nodes_.pop_back())
-    known_nodes_[added_nodes_.back()].pop_back();
-  for (; added_hashes_.size() > before.hashes; added_hashes_.pop_back())
-    known_[added_hashes_.back()].pop_back();
+  for (; known_nodes_.size() > before.nodes; known_nodes_.pop_back())
+    newest_of_node_[known_nodes_.back().expr.get()] = known_nodes_.back().older;
+  for (; known_.size() > before.hashes; known_.pop_back())
+    newest_of_hash_[kernel::hash_of(known_.back().expr)] = known_.back().older;
   for (; added_stores_.size() > before.stores; added_stores_.pop_back()) {
     auto [value, block] = added_stores_.back();
     stored_scalars_[value].erase(block);

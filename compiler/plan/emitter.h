@@ -125,17 +125,21 @@ class Emitter {
   int32_t location_at(Span span, const std::vector<CallSite>& calls, const std::string& op);
   runtime::Instruction& emit(Op op);
 
+  /// A register that holds an expression behind `block`; lists of them by node and by hash, newest first.
   struct Known {
     Expr expr;
     int reg = -1;
     ir::BlockId block = 0;
+    int32_t older = -1;  ///< place of the next one of the list
   };
+  void know_node(const Expr& e, int reg, ir::BlockId block);
+  void know_hash(const Expr& e, int reg, ir::BlockId block);
   /// How much is known: what an edge adds is forgotten behind it.
   struct Knowledge {
     size_t nodes = 0, hashes = 0, stores = 0, downloads = 0;
   };
   Knowledge knowledge() const {
-    return {added_nodes_.size(), added_hashes_.size(), added_stores_.size(), added_downloads_.size()};
+    return {known_nodes_.size(), known_.size(), added_stores_.size(), added_downloads_.size()};
   }
   void forget_since(const Knowledge& before);
 
@@ -161,12 +165,11 @@ class Emitter {
   WaitingBranches certain_, uncertain_;                ///< that have to wait
   DoubtfulBranches doubtful_;
   std::vector<std::pair<Expr, ir::BlockId>> checked_;  ///< conditions that hold behind their blocks
-  std::unordered_map<uint64_t, std::vector<Known>> known_;
-  std::unordered_map<const kernel::ExprNode*, std::vector<Known>> known_nodes_;
+  std::vector<Known> known_nodes_, known_;             ///< in the order in which they became known
+  kernel::NodeMap<int32_t> newest_of_node_;            ///< places in known_nodes_; -1: forgotten
+  std::unordered_map<uint64_t, int32_t> newest_of_hash_;
   std::unordered_map<ir::ValueId, std::map<ir::BlockId, int>> stored_scalars_;
   std::unordered_map<int32_t, std::map<ir::BlockId, int>> constant_slots_;
-  std::vector<const kernel::ExprNode*> added_nodes_;  ///< keys of known_nodes_, in order
-  std::vector<uint64_t> added_hashes_;                ///< of known_
   std::vector<std::pair<ir::ValueId, ir::BlockId>> added_stores_;
   std::unordered_map<ir::ValueId, std::map<ir::BlockId, int>> host_slots_;  ///< copies that were waited for
   std::vector<std::pair<ir::ValueId, ir::BlockId>> added_downloads_;

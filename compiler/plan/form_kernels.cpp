@@ -55,6 +55,37 @@ std::vector<std::vector<ir::NodeId>> readers_of_values(const ir::Graph& graph) {
   return out;
 }
 
+/// Which values the batch alone wants, if need be behind merges.
+class OnlyInBatch {
+ public:
+  explicit OnlyInBatch(const ir::Graph& graph)
+      : uses_(graph.values.size(), 0),
+        merged_(graph.values.size(), ir::kNoId),
+        is_result_(uses_.size(), false) {
+    for (const ir::Block& block : graph.blocks) {
+      for (const ir::Merge& merge : block.merges)
+        for (const ir::ValueId operand : merge.operands) ++uses_[operand], merged_[operand] = merge.result;
+      for (const ir::NodeId id : block.nodes) {
+        const ir::Node& node = graph.node(id);
+        for (const ir::ValueId input : node.inputs) ++uses_[input];
+        for (const ir::Arg& arg : node.args)
+          if (arg.is_value()) ++uses_[arg.as_value()];
+      }
+      for (const ir::ValueId result : block.terminator.results) ++uses_[result], is_result_[result] = true;
+    }
+  }
+
+  bool takes(ir::ValueId value) const {
+    while (uses_[value] == 1 && !is_result_[value] && merged_[value] != ir::kNoId) value = merged_[value];
+    return uses_[value] == 1 && is_result_[value];
+  }
+
+ private:
+  std::vector<uint32_t> uses_;
+  std::vector<ir::ValueId> merged_;  ///< what the value is an operand of
+  std::vector<bool> is_result_;
+};
+
 class Former {
  public:
   Former(const ValueTable& table, bool fuse, const Placement& placement)
@@ -63,6 +94,7 @@ class Former {
         fuse_(fuse),
         placement_(placement),
         uses_(graph_.count_uses()),
+        batch_(graph_),
         readers_(placement.uses_gpu() ? readers_of_values(graph_) : std::vector<std::vector<ir::NodeId>>()) {
     out_.of_node.assign(graph_.nodes.size(), -1);
   }
@@ -70,6 +102,10 @@ class Former {
   KernelGroups run() {
     for (ir::BlockId block : graph_.topological_order())
       for (ir::NodeId node : graph_.block(block).nodes) visit(node, block);
+    for (KernelGroup& group : out_.groups)
+      if (!group.nodes.empty())
+        for (const ir::ValueId value : graph_.node(group.nodes.back()).outputs)
+          group.ends_in_batch.push_back(batch_.takes(value));
     return std::move(out_);
   }
 
@@ -93,7 +129,7 @@ class Former {
     if (placement_.on_gpu(node)) return !only_kernels_read(n.outputs[0]);
     const LoweredOutput& output = table_.lowering(node).outputs[0];
     return breaks_runs(output, graph_.type(n.inputs[static_cast<size_t>(output.input)])) &&
-           ends_in_batch(graph_, n.outputs[0]);
+           batch_.takes(n.outputs[0]);
   }
 
   /// Kernels of a GPU follow strides; whatever else takes a tensor from its memory wants it dense.
@@ -312,30 +348,13 @@ class Former {
   bool fuse_;
   const Placement& placement_;
   std::vector<uint32_t> uses_;
+  OnlyInBatch batch_;
   std::vector<std::vector<ir::NodeId>> readers_;  ///< of each value, once a use; where a GPU is used
   std::map<ir::NodeId, std::set<ir::ValueId>> steered_by_;
   KernelGroups out_;
 };
 
 }  // namespace
-
-bool ends_in_batch(const ir::Graph& graph, ir::ValueId value) {
-  int uses = 0;
-  bool ends = false;
-  for (const ir::Block& block : graph.blocks) {
-    for (const ir::Merge& merge : block.merges)
-      for (const ir::ValueId operand : merge.operands)
-        if (operand == value) ++uses, ends = ends_in_batch(graph, merge.result);
-    for (const ir::NodeId id : block.nodes) {
-      const ir::Node& node = graph.node(id);
-      uses += static_cast<int>(std::count(node.inputs.begin(), node.inputs.end(), value));
-      for (const ir::Arg& arg : node.args) uses += arg.is_value() && arg.as_value() == value ? 1 : 0;
-    }
-    for (const ir::ValueId result : block.terminator.results)
-      if (result == value) ++uses, ends = true;
-  }
-  return uses == 1 && ends;
-}
 
 KernelGroups form_kernels(const ValueTable& table, bool fuse, const Placement& placement) {
   return Former(table, fuse, placement).run();

@@ -21,7 +21,8 @@ struct KernelGroup {
   std::vector<ir::NodeId> nodes;  ///< in order; the last one's outputs are the group's
   ir::BlockId block = 0;
   bool on_gpu = false;
-  std::string why;  ///< for explain: what joined, what did not, and why
+  std::vector<bool> ends_in_batch;  ///< of each of its outputs: the batch is all that wants it, behind merges
+  std::string why;                  ///< for explain: what joined, what did not, and why
 };
 
 /// Index of the group of each node (-1: no kernel), and the groups. Groups that were absorbed are left empty.
@@ -31,8 +32,6 @@ struct KernelGroups {
 };
 
 KernelGroups form_kernels(const ValueTable& table, bool fuse, const Placement& placement = {});
-/// Whether the batch is all that wants the value, if need be behind merges.
-bool ends_in_batch(const ir::Graph& graph, ir::ValueId value);
 
 /// What a kernel reads: a value of the graph, or a tensor of the program.
 struct KernelSource {
@@ -49,7 +48,7 @@ struct BuiltKernel {
   std::vector<Expr> params;          ///< scalars of the sample program
 };
 BuiltKernel build_kernel(const ValueTable& table, const KernelGroup& group, const Residence& residence);
-/// Drops parameters that no expression uses any more.
-void drop_unused_params(kernel::Kernel& kernel, std::vector<Expr>& params);
+/// Drops parameters that no expression uses any more. Goes out: the numbers of those that are left, in order.
+std::vector<size_t> drop_unused_params(kernel::Kernel& kernel);
 
 }  // namespace galatea::plan

@@ -134,10 +134,11 @@ Expr ValueTable::resolve_symbol(const kernel::ExprNode& symbol) const {
 
 Expr ValueTable::resolve(const Expr& e) const {
   const auto replace = [this](const Expr& x) { return resolve_symbol(*x); };
-  if (!filled_) return kernel::rewrite(e, replace);
+  if (!kernel::contains(e, ExprKind::kSymbol)) return e;
+  if (!filled_) return kernel::rewrite_kinds(e, kernel::bit_of(ExprKind::kSymbol), replace);
   if (auto found = resolved_.find(e.get()); found != resolved_.end()) return found->second;
   resolved_roots_.push_back(e);
-  return kernel::detail::rewrite_node(e, replace, resolved_);
+  return kernel::detail::rewrite_node(e, replace, resolved_, kernel::bit_of(ExprKind::kSymbol));
 }
 
 void ValueTable::fill_merge(const ir::Merge& merge) {
@@ -184,12 +185,13 @@ void ValueTable::fill_node(ir::NodeId node) {
 /// Every expression in terms of what only instructions can tell, so that equal ones of several nodes look
 /// alike.
 void ValueTable::resolve_lowering(op::Lowering& lowering) const {
-  std::unordered_map<const kernel::ExprNode*, Expr> done;
+  kernel::NodeMap<Expr> done;
   std::vector<Expr> kept;  // `done` knows expressions by their address
   auto resolve_one = [&](Expr& e) {
-    if (!e) return;
+    if (!e || !kernel::contains(e, ExprKind::kSymbol)) return;
     kept.push_back(e);
-    e = kernel::detail::rewrite_node(e, [this](const Expr& x) { return resolve_symbol(*x); }, done);
+    e = kernel::detail::rewrite_node(
+        e, [this](const Expr& x) { return resolve_symbol(*x); }, done, kernel::bit_of(ExprKind::kSymbol));
   };
   auto resolve_all = [&](std::vector<Expr>& list) { std::for_each(list.begin(), list.end(), resolve_one); };
   for (kernel::KernelInput& input : lowering.inputs) resolve_all(input.extents);

@@ -105,7 +105,7 @@ class ValueTable {
   std::vector<bool> offered_;
   bool filled_ = false;
   /// What resolve() made of each node once the table was filled, and the expressions that own those nodes.
-  mutable std::unordered_map<const kernel::ExprNode*, Expr> resolved_;
+  mutable kernel::NodeMap<Expr> resolved_;
   mutable std::vector<Expr> resolved_roots_;
 };
 

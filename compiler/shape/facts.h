@@ -49,8 +49,8 @@ class Facts {
 
   SymbolRange symbol_range_;
   // The expressions are kept, so that their addresses stay theirs.
-  std::unordered_map<const kernel::ExprNode*, std::pair<Expr, Range>> ranges_;
-  std::unordered_map<const kernel::ExprNode*, std::pair<Expr, Polynomial>> polynomials_;
+  kernel::NodeMap<std::pair<Expr, Range>> ranges_;
+  kernel::NodeMap<std::pair<Expr, Polynomial>> polynomials_;
   std::deque<Expr> unknowns_;                       ///< references to them stay valid
   std::unordered_multimap<uint64_t, int> numbers_;  ///< by hash
 };

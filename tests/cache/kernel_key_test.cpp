@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <map>
 #include <set>
 
 #include "compiler/codegen/build_id.h"
+#include "compiler/kernel/form_key.h"
 #include "compiler/kernel/passes/passes.h"
 #include "tests/loops/loop_harness.h"
 #include "tests/loops/sample_kernels.h"
@@ -100,6 +103,176 @@ TEST(KernelKey, GrowsWithTheGraphAndNotWithItsPaths) {
     return kernel_key(loops, {}).size();
   };
   EXPECT_LT(with(60), 4 * with(30));
+}
+
+// ---- of kernels that have not been lowered
+
+const Target kSome{};
+
+/// What may be sold for another kernel's code must have come to the same loops.
+TEST(FormKey, EqualKeysMeanEqualLoops) {
+  std::map<std::string, std::string> loops_by_form;
+  std::set<std::string> loops, texts;
+  for (int again = 0; again < 2; ++again)
+    for (const auto& [name, sample] : sample_kernels())
+      for (const int bits : {256, 512})
+        for (const int cost : {3, 20})
+          for (const bool fuse : {true, false})
+            for (const uint64_t seed : {0, 1, 2}) {
+              kernel::ScheduleOptions options;
+              options.vector_bits = bits, options.fuse = fuse, options.random_seed = seed;
+              options.look_up_cost = cost;
+              const std::string made = kernel_key(loops_of(sample.kernel, options), kSome);
+              const std::string form = form_key(sample.kernel, options, kSome);
+              const auto [known, is_new] = loops_by_form.try_emplace(form, made);
+              EXPECT_EQ(known->second, made) << name;
+              EXPECT_TRUE(again == 0 || !is_new) << name;
+              loops.insert(made);
+              texts.insert(kernel::canonical_text(sample.kernel) + kernel::options_key(options));
+            }
+  EXPECT_EQ(loops_by_form.size(), texts.size());
+  EXPECT_GT(loops.size(), 40U);
+  EXPECT_LT(loops.size(), loops_by_form.size());
+}
+
+TEST(FormKey, NamesAndPlacesDoNotCount) {
+  for (const auto& [name, sample] : sample_kernels()) {
+    kernel::Kernel k = sample.kernel;
+    const std::string key = form_key(k, {}, kSome);
+    k.name = "another name";
+    for (auto& param : k.params) param.name += "x";
+    for (auto& input : k.inputs) input.name += "x";
+    for (auto& stage : k.stages) stage.name += "x", stage.span = {1, 2, 3};
+    EXPECT_EQ(form_key(k, {}, kSome), key) << name;
+  }
+}
+
+TEST(FormKey, EveryPartOfAKernelCounts) {
+  using namespace kernel;  // NOLINT
+  Kernel base;
+  base.params = {{"p", DType::kI64}, {"q", DType::kI64}};
+  base.inputs = {{"in", DType::kU8, {param(0, DType::kI64), const_int(3)}, 1}};
+  Stage stage;
+  stage.extents = {param(0, DType::kI64), const_int(3)};
+  stage.body = convert(load({LoadTarget::Kind::kInput, 0}, DType::kU8, {axis(0), axis(1)}), DType::kF32);
+  base.stages = {stage, stage};
+  base.outputs = {{1, {0, 1}, false, 1}};
+  const Expr number = param(1, DType::kI64);
+  const std::vector<std::function<void(Kernel&)>> changes = {
+      [](Kernel&) {},
+      [](Kernel& k) { k.params[1].type = DType::kI32; },
+      [](Kernel& k) { k.params.pop_back(); },
+      [](Kernel& k) { k.inputs[0].type = DType::kI8; },
+      [&](Kernel& k) { k.inputs[0].extents[1] = number; },
+      [](Kernel& k) { k.inputs[0].dense_axes = 2; },
+      [](Kernel& k) { k.inputs.push_back(k.inputs[0]); },
+      [](Kernel& k) { k.stages.pop_back(); },
+      [](Kernel& k) { k.stages[0].form = StageForm::kScan; },
+      [](Kernel& k) { k.stages[0].type = DType::kF16; },
+      [&](Kernel& k) { k.stages[0].extents[0] = number; },
+      [&](Kernel& k) { k.stages[0].body = k.stages[0].body + k.stages[0].body; },
+      [](Kernel& k) { k.stages[1].body = const_float(1); },
+      [](Kernel& k) { k.stages[0].band_axis = 1; },
+      [&](Kernel& k) { k.stages[0].first = number; },
+      [&](Kernel& k) { k.stages[0].taps = number; },
+      [&](Kernel& k) { k.stages[0].weight = number; },
+      [&](Kernel& k) { k.stages[0].source = number; },
+      [](Kernel& k) { k.stages[0].accumulator = DType::kF64; },
+      [](Kernel& k) { k.stages[0].combiner = Combiner::kMax; },
+      [&](Kernel& k) { k.stages[0].reduce_extents = {number}; },
+      [](Kernel& k) { k.stages[0].scan_axis = 1; },
+      [&](Kernel& k) { k.stages[0].finish = number; },
+      [](Kernel& k) { k.outputs[0].stage = 0; },
+      [](Kernel& k) { k.outputs[0].axis_of = {1, 0}; },
+      [](Kernel& k) { k.outputs[0].streaming = true; },
+      [](Kernel& k) { k.outputs[0].dense_axes = 2; },
+      [](Kernel& k) { k.outputs.push_back(k.outputs[0]); },
+  };
+  std::set<std::string> keys;
+  for (const auto& change : changes) {
+    Kernel changed = base;
+    change(changed);
+    keys.insert(form_key(changed, {}, kSome));
+  }
+  EXPECT_EQ(keys.size(), changes.size());
+}
+
+TEST(FormKey, EveryPartOfANodeCounts) {
+  using namespace kernel;  // NOLINT
+  const Expr i = axis(0), j = axis(1);
+  const LoadTarget in{LoadTarget::Kind::kInput, 0};
+  const std::vector<Expr> bodies = {
+      i,
+      j,
+      reduce_axis(0),
+      tap(),
+      accumulator(DType::kI64),
+      accumulator(DType::kI32),
+      param(0, DType::kI64),
+      param(1, DType::kI64),
+      param(0, DType::kI32),
+      const_int(5),
+      const_int(6),
+      const_int(5, DType::kI32),
+      user_constant(DType::kI64, {5}, 77),
+      i + j,
+      j + i,
+      i - j,
+      (i + j) * (i + j),
+      (i + j) * (j + i),
+      load(in, DType::kU8, {i}),
+      load(in, DType::kU8, {i}, Border::kClamp),
+      load(in, DType::kU8, {i}, Border::kConstant, {1}),
+      load(in, DType::kU8, {i}, Border::kConstant, {2}),
+      load({LoadTarget::Kind::kInput, 1}, DType::kU8, {i}),
+      load({LoadTarget::Kind::kStage, 0}, DType::kU8, {i}),
+      load(in, DType::kI8, {i}),
+      philox_word(param(0, DType::kU64), param(1, DType::kU64), param(2, DType::kU64), 0),
+      philox_word(param(0, DType::kU64), param(1, DType::kU64), param(2, DType::kU64), 1),
+      symbol(SymbolKind::kExtent, DType::kI64, 0, 1),
+      symbol(SymbolKind::kExtent, DType::kI64, 1, 0),
+      symbol(SymbolKind::kElement, DType::kI64, 0, 1),
+  };
+  std::set<std::string> keys;
+  for (const Expr& body : bodies) {
+    Kernel k;
+    k.stages.emplace_back();
+    k.stages[0].body = body;
+    keys.insert(form_key(k, {}, kSome));
+  }
+  EXPECT_EQ(keys.size(), bodies.size());
+}
+
+/// Which of the user's numbers are the same one counts, and not which they are.
+TEST(FormKey, OriginsCountByWhichAreEqual) {
+  using namespace kernel;  // NOLINT
+  const auto with = [](uint64_t first, uint64_t second) {
+    Kernel k;
+    k.stages.resize(2);
+    k.stages[0].body = user_constant(DType::kI64, {5}, first);
+    k.stages[1].body = user_constant(DType::kI64, {5}, second);
+    return form_key(k, {}, kSome);
+  };
+  EXPECT_EQ(with(11, 11), with(13, 13));
+  EXPECT_EQ(with(11, 13), with(13, 17));
+  EXPECT_EQ((std::set{with(0, 0), with(11, 0), with(0, 11), with(11, 11), with(11, 13)}.size()), 5U);
+}
+
+TEST(FormKey, OptionsTargetAndBuildCount) {
+  const kernel::Kernel k = sample_kernels().front().second.kernel;
+  std::set<std::string> keys;
+  kernel::ScheduleOptions options;
+  keys.insert(form_key(k, options, kSome));
+  keys.insert(form_key(k, {.gpu = true}, kSome));
+  keys.insert(form_key(k, {.fuse = false}, kSome));
+  keys.insert(form_key(k, {.vector_bits = 128}, kSome));
+  keys.insert(form_key(k, {.look_up_cost = 5}, kSome));
+  keys.insert(form_key(k, {.random_seed = 1}, kSome));
+  keys.insert(form_key(k, options, {TargetLevel::kX86V4}));
+  keys.insert(form_key(k, options, {TargetLevel::kX86V3, true}));
+  keys.insert(kernel_key(loops_of(k, options), kSome));
+  EXPECT_EQ(keys.size(), 9U);
+  for (const std::string& key : keys) EXPECT_NE(key.find(build_id()), std::string::npos);
 }
 
 TEST(HashName, NamesFiles) {

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "compiler/codegen/code_module.h"
+#include "compiler/codegen/kernel_key.h"
 #include "tests/loops/loop_harness.h"
 #include "tests/loops/sample_kernels.h"
 
@@ -109,6 +110,80 @@ TEST_F(LlvmBackendTest, DamageCostsACompilationAndANote) {
   EXPECT_EQ(cached(kernels), jobs_.size() - 3);
   EXPECT_EQ(outputs(kernels), expected);
   EXPECT_EQ(repaired->take_notes().size(), 1U);
+}
+
+// ---- found by the form of the kernel
+
+class FormsTest : public LlvmBackendTest {
+ protected:
+  void SetUp() override {
+    LlvmBackendTest::SetUp();
+    if (IsSkipped()) return;
+    options_ = backend()->schedule_options();
+    for (size_t i = 0; i < samples_.size(); ++i) {
+      kernels_.push_back(&samples_[i].kernel);
+      jobs_[i].options = &options_;
+    }
+  }
+  std::vector<codegen::FoundKernel> find(codegen::KernelBackend& with) const {
+    auto found = with.find(kernels_, options_);
+    EXPECT_TRUE(found) << (found ? "" : found.error().message());
+    return found ? std::move(*found) : std::vector<codegen::FoundKernel>();
+  }
+  static size_t count(const std::vector<codegen::FoundKernel>& found) {
+    size_t out = 0;
+    for (const codegen::FoundKernel& one : found) out += one.code ? 1 : 0;
+    return out;
+  }
+
+  kernel::ScheduleOptions options_;
+  std::vector<const kernel::Kernel*> kernels_;
+};
+
+TEST_F(FormsTest, WhatWasCompiledIsFoundWithoutLoops) {
+  EXPECT_EQ(count(find(*backend())), 0U);
+  auto cold = compile(*backend());
+  const auto expected = outputs(cold);
+  EXPECT_EQ(count(find(*backend(false))), samples_.size()) << "it lives in this process";
+  cold.clear();
+  EXPECT_EQ(count(find(*backend(false))), 0U);
+  const auto warm = find(*backend());
+  ASSERT_EQ(count(warm), samples_.size());
+  std::vector<CompiledKernel> kernels;
+  for (size_t i = 0; i < warm.size(); ++i) {
+    kernels.push_back({warm[i].code, true, 0});
+    EXPECT_TRUE(kernel::same(warm[i].scratch_bytes, kernel::layout_scratch(loops_[i]).bytes)) << i;
+  }
+  EXPECT_EQ(outputs(kernels), expected);
+}
+
+TEST_F(FormsTest, OtherOptionsFindNothing) {
+  const auto cold = compile(*backend());
+  for (const kernel::ScheduleOptions& other :
+       {kernel::ScheduleOptions{.fuse = !options_.fuse, .vector_bits = options_.vector_bits},
+        kernel::ScheduleOptions{.vector_bits = 64, .look_up_cost = options_.look_up_cost}}) {
+    auto found = backend()->find(kernels_, other);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(count(*found), 0U);
+  }
+}
+
+/// Entries whose checksum is right, and which say what no loops of this kernel need.
+TEST_F(FormsTest, ForeignFactsAreIgnoredWithANote) {
+  for (const std::string facts :
+       {"", "garbage", "1:i32", "p99:i64", "v0:i64", "axis0", "load(in0:u8, 0:i64)", "add(p0:i64"}) {
+    auto cold = compile(*backend());
+    cold.clear();
+    ASSERT_EQ(count(find(*backend())), samples_.size());
+    codegen::KernelCache cache({true, folder_, 1 << 24});
+    cache.store(codegen::form_key(*kernels_[0], options_, *codegen::host_target()), {"\xC3", 0}, facts);
+    auto with = backend();
+    EXPECT_EQ(count(find(*with)), samples_.size() - 1) << facts;
+    const auto notes = with->take_notes();
+    ASSERT_EQ(notes.size(), 1U) << facts;
+    EXPECT_NE(notes[0].find("could not be used"), std::string::npos) << notes[0];
+    fs::remove_all(folder_);
+  }
 }
 
 TEST_F(LlvmBackendTest, ManyThreadsCompileAtOnce) {

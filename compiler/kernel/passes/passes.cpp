@@ -32,21 +32,36 @@ const std::vector<KernelPass>& kernel_passes() {
   return kPasses;
 }
 
-Kernel run_kernel_passes(Kernel kernel, const KernelPassOptions& options) {
+namespace {
+
+Kernel run_passes_once(Kernel kernel, const KernelPassOptions& options, bool verify_each) {
   for (const KernelPass& pass : kernel_passes()) {
     bool skipped = std::find(options.skip.begin(), options.skip.end(), pass.name) != options.skip.end() ||
                    (pass.fuses && !options.fuse);
     if (!skipped) {
       std::string before = options.on_change ? canonical_text(kernel) : std::string();
       pass.run(kernel);
-      Status status = verify(kernel);
-      GALATEA_CHECK(status.has_value(), "after " + std::string(pass.name) + ": " + status.error().message() +
-                                            "\n" + to_text(kernel));
+      if (verify_each) {
+        const Status status = verify(kernel);
+        GALATEA_CHECK(status.has_value(), "after " + std::string(pass.name) + ": " +
+                                              status.error().message() + "\n" + to_text(kernel));
+      }
       if (options.on_change && canonical_text(kernel) != before) options.on_change(pass, kernel);
     }
     if (pass.name == options.stop_after) break;
   }
   return kernel;
+}
+
+}  // namespace
+
+Kernel run_kernel_passes(Kernel kernel, const KernelPassOptions& options) {
+  Kernel out = run_passes_once(kernel, options, options.verify_each);
+  if (options.verify_each || verify(out)) return out;
+  // Which one it was, a second run tells, up to what it made wrong.
+  run_passes_once(std::move(kernel), options, true);
+  GALATEA_CHECK(false, "passes over a kernel made two different ones of it");
+  return out;
 }
 
 }  // namespace galatea::kernel

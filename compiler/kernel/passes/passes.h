@@ -29,11 +29,12 @@ struct KernelPassOptions {
   bool fuse = true;               ///< false: nothing is inlined, narrowed or sunk (for comparing)
   std::vector<std::string> skip;  ///< names of passes to leave out
   std::string stop_after;         ///< the last pass to run; empty: all
+  bool verify_each = false;       ///< after each pass, not after the last alone
   /// Called after each pass that changed the kernel, with the pass and the new kernel (dumps).
   std::function<void(const KernelPass&, const Kernel&)> on_change;
 };
 
-/// Runs the passes and verifies after each.
+/// Runs the passes and verifies what they made; InternalError names the pass that went wrong.
 Kernel run_kernel_passes(Kernel kernel, const KernelPassOptions& options = {});
 
 // ---- the passes

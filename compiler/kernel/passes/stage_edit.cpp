@@ -48,8 +48,8 @@ int only_reader(const Kernel& kernel, int stage) {
 }
 
 namespace {
-Expr rewrite_loads_once(const Expr& e, const LoadRewriter& replace,
-                        std::unordered_map<const ExprNode*, Expr>& done) {
+Expr rewrite_loads_once(const Expr& e, const LoadRewriter& replace, NodeMap<Expr>& done) {
+  if (!contains(e, ExprKind::kLoad)) return e;
   if (auto found = done.find(e.get()); found != done.end()) return found->second;
   bool changed = false;
   std::vector<Expr> args;
@@ -66,20 +66,21 @@ Expr rewrite_loads_once(const Expr& e, const LoadRewriter& replace,
 }  // namespace
 
 Expr rewrite_loads(const Expr& e, const LoadRewriter& replace) {
-  std::unordered_map<const ExprNode*, Expr> done;
+  NodeMap<Expr> done;
   return e ? rewrite_loads_once(e, replace, done) : e;
 }
 
 Expr substitute_axes(const Expr& e, const std::vector<Expr>& axes) {
   if (!e) return e;
-  return rewrite(e, [&](const Expr& node) {
+  return rewrite_kinds(e, bit_of(ExprKind::kAxis), [&](const Expr& node) {
     return node->kind == ExprKind::kAxis ? axes[static_cast<size_t>(node->index)] : Expr();
   });
 }
 
 Expr substitute_accumulator(const Expr& e, const Expr& value) {
   if (!e) return e;
-  return rewrite(e, [&](const Expr& node) { return node->kind == ExprKind::kAcc ? value : Expr(); });
+  return rewrite_kinds(e, bit_of(ExprKind::kAcc),
+                       [&](const Expr& node) { return node->kind == ExprKind::kAcc ? value : Expr(); });
 }
 
 Expr finish_of(const Stage& stage) {

@@ -55,7 +55,7 @@ class Sources {
     Expr source;
     bool single = true;
   };
-  std::unordered_map<const ExprNode*, Result> memo_;
+  NodeMap<Result> memo_;
   std::vector<Expr> keep_;
 };
 
