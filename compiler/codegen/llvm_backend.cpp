@@ -5,17 +5,17 @@
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <thread>
 #include <unordered_map>
 
 #include "compiler/codegen/code_module.h"
 #include "compiler/codegen/kernel_key.h"
 #include "compiler/codegen/parallel.h"
+#include "compiler/codegen/tiers.h"
 #include "compiler/messages.h"
 
 namespace galatea::codegen {
 namespace {
-
-using SharedCode = std::shared_ptr<const runtime::KernelCode>;
 
 /// Code that lives in this process, by key. It belongs to the programs that use it.
 class LivingCode {
@@ -24,10 +24,11 @@ class LivingCode {
     static LivingCode living;
     return living;
   }
-  SharedCode find(const std::string& key) {
-    const std::lock_guard lock(mutex_);
-    const auto found = by_key_.find(key);
-    return found == by_key_.end() ? nullptr : found->second.lock();
+  /// `best_only`: as if code that still is of the first tier were not here.
+  SharedCode find(const std::string& key, bool best_only) {
+    SharedCode code = find(key);
+    const auto* tiered = best_only ? dynamic_cast<const runtime::UpgradedCode*>(code.get()) : nullptr;
+    return tiered != nullptr && tiered->is_first_tier() ? nullptr : code;
   }
   void add(const std::string& key, const SharedCode& code) {
     const std::lock_guard lock(mutex_);
@@ -39,6 +40,12 @@ class LivingCode {
   }
 
  private:
+  SharedCode find(const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    const auto found = by_key_.find(key);
+    return found == by_key_.end() ? nullptr : found->second.lock();
+  }
+
   std::mutex mutex_;
   std::unordered_map<std::string, std::weak_ptr<const runtime::KernelCode>> by_key_;
   size_t clean_at_ = 64;
@@ -50,7 +57,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 class LlvmBackend final : public KernelBackend {
  public:
-  LlvmBackend(const Target& target, CacheOptions cache) : target_(target), cache_(std::move(cache)) {}
+  LlvmBackend(const Target& target, const CacheOptions& cache, Tiers tiers)
+      : target_(target), tiers_(tiers), cache_options_(cache), cache_(cache) {}
   std::string name() const override { return "llvm"; }
   kernel::ScheduleOptions schedule_options() const override {
     kernel::ScheduleOptions options;
@@ -73,19 +81,20 @@ class LlvmBackend final : public KernelBackend {
     std::vector<std::pair<size_t, size_t>> same_as;  // job, wanted
     for (size_t i = 0; i < jobs.size(); ++i) {
       std::string key = kernel_key(*jobs[i].loops, target_);
-      if (SharedCode living = LivingCode::instance().find(key)) {
-        out[i] = {std::move(living), true, 0};
+      if (SharedCode living = LivingCode::instance().find(key, tiers_ == Tiers::kBest)) {
+        out[i] = {std::move(living), true};
         continue;
       }
       const auto [place, is_new] = wanted_by_key.try_emplace(key, wanted.size());
-      if (is_new) wanted.push_back({std::move(key), jobs[i].loops, {}, false, 0});
+      if (is_new) wanted.push_back({std::move(key), jobs[i].loops});
       same_as.emplace_back(i, place->second);
     }
     GALATEA_TRY(make_objects(wanted));
-    GALATEA_ASSIGN(const std::vector<SharedCode> codes, load(wanted));
+    GALATEA_ASSIGN(std::vector<SharedCode> codes, load(wanted));
+    improve(wanted, codes);
     for (size_t w = 0; w < wanted.size(); ++w) LivingCode::instance().add(wanted[w].key, codes[w]);
     for (const auto& [job, w] : same_as) {
-      out[job] = {codes[w], wanted[w].kept, wanted[w].seconds};
+      out[job] = {codes[w], wanted[w].kept, wanted[w].seconds, wanted[w].first_tier};
       // Later jobs of the same key share.
       wanted[w].kept = true;
       wanted[w].seconds = 0;
@@ -99,6 +108,7 @@ class LlvmBackend final : public KernelBackend {
     const kernel::LoopKernel* loops = nullptr;
     runtime::CodeObject object;
     bool kept = false;
+    bool first_tier = false;
     double seconds = 0;
   };
 
@@ -117,22 +127,91 @@ class LlvmBackend final : public KernelBackend {
     }
     if (missing.empty()) return {};
     GALATEA_ASSIGN(const std::shared_ptr<const CodeModule> code_module, CodeModule::open());
-    // The largest first: of one that begins last, the other threads would wait for the end.
-    std::stable_sort(missing.begin(), missing.end(),
-                     [](const Wanted* a, const Wanted* b) { return a->key.size() > b->key.size(); });
+    choose_tiers(missing);
+    // What takes longest first: of one that begins last, the other threads would wait for the end.
+    std::stable_sort(missing.begin(), missing.end(), [](const Wanted* a, const Wanted* b) {
+      return compile_estimate(a->key.size(), a->first_tier) > compile_estimate(b->key.size(), b->first_tier);
+    });
     std::vector<Status> states(missing.size());
     for_each_parallel(missing.size(), [&](size_t i) {
-      const auto start = std::chrono::steady_clock::now();
-      if (auto object = code_module->compile(*missing[i]->loops, target_))
-        missing[i]->object = std::move(*object);
-      else
-        states[i] = std::unexpected(std::move(object.error()));
-      missing[i]->seconds = seconds_since(start);
+      states[i] = make_object(*missing[i], *code_module, target_);
+      if (states[i] || !missing[i]->first_tier || tiers_ == Tiers::kFirst) return;
+      // What cannot be had quickly is had by the usual way.
+      missing[i]->first_tier = false;
+      states[i] = make_object(*missing[i], *code_module, target_);
     });
     for (const Status& state : states) GALATEA_TRY(state);
-    for (const Wanted* one : missing) cache_.store(one->key, one->object);
+    for (const Wanted* one : missing)
+      if (!one->first_tier) cache_.store(one->key, one->object);
     cache_.trim();
     return {};
+  }
+
+  /// AArch64 has the best code only: a first tier of its own has not been held against the stages.
+  void choose_tiers(std::vector<Wanted*>& missing) const {
+    if (tiers_ == Tiers::kBest || !target_.is_x86()) return;
+    std::vector<size_t> sizes;
+    for (const Wanted* one : missing) sizes.push_back(one->key.size());
+    const std::vector<bool> first = tiers_ == Tiers::kFirst
+                                        ? std::vector<bool>(sizes.size(), true)
+                                        : choose_first_tier(sizes, std::thread::hardware_concurrency());
+    for (size_t i = 0; i < missing.size(); ++i) missing[i]->first_tier = first[i];
+  }
+
+  static Status make_object(Wanted& one, const CodeModule& code_module, const Target& target) {
+    const auto start = std::chrono::steady_clock::now();
+    const CodeTier tier = one.first_tier ? CodeTier::kFirst : CodeTier::kBest;
+    GALATEA_ASSIGN(one.object, code_module.compile(*one.loops, target, tier));
+    one.seconds = seconds_since(start);
+    return {};
+  }
+
+  /// Code of the first tier becomes code that best code replaces.
+  void improve(const std::vector<Wanted>& wanted, std::vector<SharedCode>& codes) const {
+    std::vector<FirstTierKernel> kernels;
+    std::vector<size_t> places;
+    for (size_t w = 0; w < wanted.size(); ++w) {
+      if (!wanted[w].first_tier) continue;
+      kernels.push_back({wanted[w].key, *wanted[w].loops, codes[w]});
+      places.push_back(w);
+    }
+    if (kernels.empty()) return;
+    const auto made =
+        make_upgrade(std::move(kernels), best_code_maker(target_, cache_options_), cache_options_.enabled);
+    for (size_t i = 0; i < places.size(); ++i) codes[places[i]] = made[i];
+  }
+
+  /// Best code of one kernel, from the disk if another process was faster. Outlives the backend.
+  static MakeBestCode best_code_maker(const Target& target, const CacheOptions& options) {
+    struct Shared {
+      explicit Shared(const CacheOptions& with) : cache(with) {}
+      std::mutex mutex;
+      KernelCache cache;
+    };
+    return [target,
+            shared = std::make_shared<Shared>(options)](const FirstTierKernel& kernel) -> Result<BestCode> {
+      Wanted one{kernel.key, &kernel.loops};
+      {
+        const std::lock_guard lock(shared->mutex);
+        if (auto object = shared->cache.find(one.key)) {
+          one.object = std::move(*object);
+          one.kept = true;
+        }
+      }
+      BestCode out;
+      if (!one.kept) {
+        GALATEA_ASSIGN(const std::shared_ptr<const CodeModule> code_module, CodeModule::open());
+        GALATEA_TRY(make_object(one, *code_module, target));
+        const std::lock_guard lock(shared->mutex);
+        shared->cache.store(one.key, one.object);
+        shared->cache.trim();
+        out.notes = shared->cache.take_notes();
+      }
+      const runtime::NamedCode named{&one.object, kernel.loops.name};
+      GALATEA_ASSIGN(std::vector<SharedCode> loaded, runtime::load_code(std::span(&named, 1)));
+      out.code = std::move(loaded.front());
+      return out;
+    };
   }
 
   static Result<std::vector<SharedCode>> load(const std::vector<Wanted>& wanted) {
@@ -142,6 +221,8 @@ class LlvmBackend final : public KernelBackend {
   }
 
   Target target_;
+  Tiers tiers_;
+  CacheOptions cache_options_;
   std::mutex mutex_;
   KernelCache cache_;
 };
@@ -154,15 +235,15 @@ Result<CompiledKernel> KernelBackend::compile(const kernel::Kernel& kernel, cons
   return std::move(compiled.front());
 }
 
-std::unique_ptr<KernelBackend> make_llvm_backend(const Target& target, CacheOptions cache) {
-  return std::make_unique<LlvmBackend>(target, std::move(cache));
+std::unique_ptr<KernelBackend> make_llvm_backend(const Target& target, CacheOptions cache, Tiers tiers) {
+  return std::make_unique<LlvmBackend>(target, std::move(cache), tiers);
 }
 
 Result<std::unique_ptr<KernelBackend>> make_backend(const std::string& name, std::string* note,
-                                                    CacheOptions cache) {
+                                                    CacheOptions cache, Tiers tiers) {
   if (name == "interpreter") return make_interpreter_backend();
   if (name != "llvm") return compiler::user_error(compiler::Message::kUnknownBackend, Span{}, name);
-  if (auto target = host_target()) return make_llvm_backend(*target, std::move(cache));
+  if (auto target = host_target()) return make_llvm_backend(*target, std::move(cache), tiers);
   if (note)
     *note = "this processor is neither x86-64-v3 nor AArch64: kernels run in the interpreter, which is slow";
   return make_interpreter_backend();
