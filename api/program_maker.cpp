@@ -62,7 +62,9 @@ Result<ProgramMaker::Made> ProgramMaker::compile(const InputTypes& types, Source
   }
   if (staged.graphs.empty()) return failed(std::move(made.diagnostics));
   std::string about_backend;
-  GALATEA_ASSIGN(const auto backend, codegen::make_backend(backend_, &about_backend));
+  GALATEA_ASSIGN(const auto backend,
+                 codegen::make_backend(backend_, &about_backend, codegen::default_cache_options(),
+                                       codegen::default_tiers()));
   if (!about_backend.empty()) made.diagnostics.push_back(note(std::move(about_backend)));
   if (!gpu.note.empty()) made.diagnostics.push_back(note(gpu.note));
   CompileOptions options;

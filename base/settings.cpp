@@ -37,6 +37,11 @@ const std::vector<Setting>& all_settings() {
        "bytes that compiled code may take on disk, also in KB, MB, GB (powers of 1024); what was used least "
        "recently goes first",
        "GALATEA_CACHE_SIZE=64MB"},
+      {"GALATEA_TIERS", "text", "auto",
+       "auto: code that would take long to compile begins with a quick form of it; best: the best code at "
+       "once; "
+       "first: the quick form for all",
+       "GALATEA_TIERS=best"},
       {"GALATEA_CODEGEN_MODULE", "path", "",
        "the code generator, loaded when a kernel has to be compiled; empty: beside this program or library",
        "GALATEA_CODEGEN_MODULE=/opt/galatea/libgalatea_codegen_llvm.so"},

@@ -379,6 +379,7 @@ class Compilation {
     for (size_t i = 0; i < compiled.size(); ++i) {
       program.kernels[numbers[i]].code = std::move(compiled[i].code);
       note_code(numbers[i], compiled[i].from_cache, compiled[i].seconds, program);
+      if (report_) report_->kernels[pending_[numbers[i]].report].first_tier = compiled[i].first_tier;
     }
     return {};
   }

@@ -61,7 +61,8 @@ struct KernelReport {
   kernel::Schedule schedule;
   kernel::LoopKernel loops;
   bool from_cache = false;
-  double seconds = 0;  ///< making its code; 0 where an equal kernel's code is shared
+  bool first_tier = false;  ///< its code will be replaced while the program runs
+  double seconds = 0;       ///< making its code; 0 where an equal kernel's code is shared
 };
 
 struct CompileReport {

@@ -1,7 +1,9 @@
 #include "runtime/session.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "runtime/code_upgrade.h"
 #include "runtime/executor.h"
 #include "runtime/messages.h"
 
@@ -18,6 +20,7 @@ class SessionImpl final : public Session {
 
   Status start() {
     GALATEA_TRY(check_limit());
+    upgrades_ = upgrades_of(*core_.loaded->program);
     const int threads =
         options_.num_threads > 0 ? options_.num_threads : std::max(1, core_.loaded->program->num_threads);
     if (threads > 4096)
@@ -67,6 +70,7 @@ class SessionImpl final : public Session {
   SessionCore core_;
   std::unique_ptr<Executor> executor_;  ///< behind the core: its threads end first
   SessionStatistics statistics_;
+  std::vector<std::shared_ptr<CodeUpgrade>> upgrades_;  ///< that have not been asked to begin
   std::chrono::steady_clock::time_point last_batch_{};
 };
 
@@ -107,6 +111,9 @@ void SessionImpl::list(BatchJob::Finished& finished) {
 
 Result<std::optional<std::shared_ptr<Batch>>> SessionImpl::next(
     std::optional<std::chrono::milliseconds> timeout) {
+  // One batch may be all that is wanted; whoever asks for the next goes on.
+  if (statistics_.batches > 0)
+    for (const auto& upgrade : std::exchange(upgrades_, {})) upgrade->begin();
   Executor::Deadline deadline;
   if (timeout) deadline = std::chrono::steady_clock::now() + *timeout;
   for (;;) {

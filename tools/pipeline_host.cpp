@@ -30,13 +30,20 @@ codegen::CacheOptions cache_of(const std::string& choice) {
   return options;
 }
 
+/// The settings', unless the command line says otherwise. What is only looked at is the best.
+codegen::Tiers tiers_of(const CompileChoice& choice) {
+  if (!choice.to_run) return codegen::Tiers::kBest;
+  return codegen::tiers_from_word(choice.tiers).value_or(codegen::default_tiers());
+}
+
 /// The backend of a name, or why it is not here. `note`: what the user should know.
 Result<std::unique_ptr<codegen::KernelBackend>> backend_of(const CompileChoice& choice, std::string* note) {
   const std::string& name = choice.backend;
   if (const std::string target_name = setting("GALATEA_TARGET"); name == "llvm" && !target_name.empty()) {
     GALATEA_ASSIGN(const codegen::Target target, codegen::target_from_name(target_name));
     for (const codegen::Target& runnable : codegen::runnable_targets()) {
-      if (runnable.level == target.level) return codegen::make_llvm_backend(target, cache_of(choice.cache));
+      if (runnable.level == target.level)
+        return codegen::make_llvm_backend(target, cache_of(choice.cache), tiers_of(choice));
     }
     if (!choice.to_run) {
       kernel::ScheduleOptions schedule;
@@ -47,7 +54,7 @@ Result<std::unique_ptr<codegen::KernelBackend>> backend_of(const CompileChoice& 
                       "this processor cannot run its code");
   }
   return name == "cuda-shim" ? codegen::make_shim_backend()
-                             : codegen::make_backend(name, note, cache_of(choice.cache));
+                             : codegen::make_backend(name, note, cache_of(choice.cache), tiers_of(choice));
 }
 
 void report_note(std::string text, Reporter& reporter) {
@@ -71,7 +78,11 @@ std::optional<dsl::PolicyText> policy_text(const std::string& name, Reporter& re
 void log_kernels(const CompileReport& report) {
   for (const KernelReport& kernel : report.kernels) {
     say("kernel {} {:016x} fuses {} {} in {:.1f} ms\n", kernel.name, kernel::hash_of(kernel.kernel),
-        fmt::join(kernel.operators, ","), kernel.from_cache ? "cached" : "compiled", 1e3 * kernel.seconds);
+        fmt::join(kernel.operators, ","),
+        kernel.from_cache   ? "cached"
+        : kernel.first_tier ? "compiled for a start"
+                            : "compiled",
+        1e3 * kernel.seconds);
   }
 }
 

@@ -43,6 +43,7 @@ struct CompileChoice {
   std::string backend = "llvm";
   bool fuse = true;
   std::string cache = "on";  ///< "off", or the folder in which galatea keeps its files
+  std::string tiers;         ///< "auto", "best", "first"; empty: as the settings say
   bool to_run = true;        ///< false: to be looked at, so that code for another processor will do
   GpuChoice gpu;
   bool may_stay_on_cpu = false;

@@ -77,6 +77,13 @@ void add_compile_options(CLI::App* app, CompileChoice& choice, std::string& fuse
              {"on|off|DIR", "on", "whether compiled code is kept on disk, and where (galatea settings)",
               "--cache /var/cache/galatea"})
       .not_empty();
+  add_option(
+      app, "--tiers", choice.tiers,
+      {"auto|best|first", "auto",
+       "code that takes long to compile: quick code until the best is there, or the best at once; first: "
+       "quick code for all; the same bits",
+       "--tiers best"})
+      .one_of({"auto", "best", "first"});
   add_option(app, "--launches", choice.launches_given,
              {"auto|merged|separate", "auto",
               "on a GPU, kernels for different samples: one launch, or one each; the same bits",

@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "runtime/code_upgrade.h"
 #include "tools/interrupt.h"
 #include "tools/pipeline_host.h"
 #include "tools/process_clock.h"
@@ -75,6 +76,9 @@ Status SampleWriter::write(const runtime::Batch& batch) {
   }
   return {};
 }
+
+/// In traces: threads that compile beside the run, behind any that the run may have.
+constexpr uint32_t kFirstBackgroundThread = 10'000;
 
 struct Progressed {
   int64_t samples = 0, batches = 0;
@@ -146,6 +150,35 @@ void report_failures(const std::vector<runtime::SampleFailure>& failures, const 
   }
 }
 
+/// What is said of code that was replaced, or could not be.
+void finish_code(const runtime::Program& program, RunSummary& summary, Trace* trace, Reporter& reporter) {
+  const int64_t now_ns = trace != nullptr ? trace->now_ns() : 0;
+  const auto now = std::chrono::steady_clock::now();
+  const auto ns = [](auto duration) {
+    return static_cast<int64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count());
+  };
+  for (const auto& upgrade : runtime::upgrades_of(program)) {
+    upgrade->finish(summary.stopped == "interrupted");
+    const runtime::UpgradeReport report = upgrade->report();
+    for (const runtime::BackgroundCompilation& one : report.compilations) {
+      summary.background_seconds += std::chrono::duration<double>(one.end - one.begin).count();
+      if (trace == nullptr) continue;
+      trace->add({"best code of " + one.kernel, "compile",
+                  kFirstBackgroundThread + static_cast<uint32_t>(one.thread), now_ns + ns(one.begin - now),
+                  ns(one.end - one.begin), ""});
+    }
+    for (const std::string& problem : report.problems) {
+      Diagnostic diagnostic;
+      diagnostic.severity = Severity::kNote;
+      diagnostic.message = problem;
+      reporter.report(std::move(diagnostic));
+    }
+  }
+  const runtime::TierCount tiers = runtime::count_tiers(program);
+  summary.first_tier = tiers.first_tier;
+  summary.replaced = tiers.first_tier - tiers.left;
+}
+
 void write_trace(const std::string& file, const Trace& trace, Reporter& reporter) {
   const std::string text = trace.to_json();
   if (auto written = write_file(file, {text.begin(), text.end()}); !written) reporter.report(written.error());
@@ -177,13 +210,19 @@ int run(RunOptions options, Reporter& reporter) {
   SampleWriter writer(options.save, format, std::move(origins));
   Progressed done =
       deliver(options, *session, program->batch_size, options.save.empty() ? nullptr : &writer, reporter);
-  RunSummary summary{session->statistics(),   startup,       program->kernels_compiled,
-                     program->kernels_cached, program->seed, done.stopped};
+  RunSummary summary;
+  summary.statistics = session->statistics();
+  summary.startup_seconds = startup;
+  summary.kernels_compiled = program->kernels_compiled;
+  summary.kernels_cached = program->kernels_cached;
+  summary.seed = program->seed;
+  summary.stopped = done.stopped;
   summary.statistics.samples = done.samples;
   summary.statistics.batches = done.batches;
   report_failures(summary.statistics.skipped, "skipped", reporter);
   report_failures(summary.statistics.replaced, "replaced", reporter);
   session.reset();
+  finish_code(*program, summary, trace.get(), reporter);
   if (trace != nullptr) write_trace(options.trace, *trace, reporter);
   if (done.stopped == "interrupted") {
     say("galatea: interrupted after {} samples in {} batches\n", done.samples, done.batches);

@@ -112,6 +112,10 @@ std::string summary_text(const RunSummary& summary) {
   if (!s.device.device.empty()) text += device_text(s);
   text += fmt::format("kernels    {} compiled, {} from the cache\n", summary.kernels_compiled,
                       summary.kernels_cached);
+  if (summary.first_tier > 0)
+    text += fmt::format(
+        "tiers      {} began with quick code, {} have the best by now ({:.3f} s beside the run)\n",
+        summary.first_tier, summary.replaced, summary.background_seconds);
   text += fmt::format("seed       {}\n", summary.seed);
   const auto operators = slowest_first(s.operators);
   if (!operators.empty()) text += "operators  share  µs/sample     calls  line\n";
@@ -149,7 +153,12 @@ std::string summary_json(const RunSummary& summary) {
                      {"compute", shares.compute},
                      {"wait", shares.wait}}},
                    {"peak_memory_bytes", s.peak_memory_bytes},
-                   {"kernels", {{"compiled", summary.kernels_compiled}, {"cached", summary.kernels_cached}}},
+                   {"kernels",
+                    {{"compiled", summary.kernels_compiled},
+                     {"cached", summary.kernels_cached},
+                     {"first_tier", summary.first_tier},
+                     {"replaced", summary.replaced},
+                     {"background_seconds", summary.background_seconds}}},
                    {"operators", std::move(operators)},
                    {"skipped", s.skipped.size()},
                    {"replaced", s.replaced.size()},

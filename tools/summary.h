@@ -12,6 +12,8 @@ struct RunSummary {
   runtime::SessionStatistics statistics;
   double startup_seconds = 0;
   int kernels_compiled = 0, kernels_cached = 0;
+  int first_tier = 0, replaced = 0;  ///< kernels that began with quick code; those whose best code came
+  double background_seconds = 0;     ///< making it, beside the run and at its end
   uint64_t seed = 0;
   std::string stopped;  ///< why it ended early, or empty
 };

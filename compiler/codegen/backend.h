@@ -20,6 +20,7 @@ struct CompiledKernel {
   std::shared_ptr<const runtime::KernelCode> code;
   bool from_cache = false;  ///< of this process or of the disk
   double seconds = 0;       ///< making its code
+  bool first_tier = false;  ///< it was made quickly and will be replaced (runtime/code_upgrade.h)
 };
 
 /// `loops` was lowered from `kernel` under the backend's schedule_options(), or others for the same machine.

@@ -114,8 +114,10 @@ bool code_module_is_open() {
   return g_module != nullptr;
 }
 
-Result<runtime::CodeObject> CodeModule::compile(const kernel::LoopKernel& loops, const Target& target) const {
-  GALATEA_ASSIGN(Answer answer, generate(*table_, ModuleOutput::kObject, loops, target));
+Result<runtime::CodeObject> CodeModule::compile(const kernel::LoopKernel& loops, const Target& target,
+                                                CodeTier tier) const {
+  const ModuleOutput what = tier == CodeTier::kBest ? ModuleOutput::kObject : ModuleOutput::kFirstTierObject;
+  GALATEA_ASSIGN(Answer answer, generate(*table_, what, loops, target));
   return runtime::CodeObject{std::move(answer.bytes), answer.entry};
 }
 

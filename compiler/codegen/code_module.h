@@ -27,7 +27,8 @@ class CodeModule {
   std::string generator() const { return table_->generator; }
 
   // Each may be called by several threads at once.
-  Result<runtime::CodeObject> compile(const kernel::LoopKernel& loops, const Target& target) const;
+  Result<runtime::CodeObject> compile(const kernel::LoopKernel& loops, const Target& target,
+                                      CodeTier tier = CodeTier::kBest) const;
   /// What is emitted, before LLVM's passes (explain --emit=llvm).
   Result<std::string> llvm_text(const kernel::LoopKernel& loops, const Target& target) const;
   /// After LLVM's passes (explain --emit=asm).

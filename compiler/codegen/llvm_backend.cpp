@@ -6,18 +6,18 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <unordered_map>
 
 #include "compiler/codegen/code_module.h"
 #include "compiler/codegen/kernel_key.h"
 #include "compiler/codegen/parallel.h"
+#include "compiler/codegen/tiers.h"
 #include "compiler/kernel/reader.h"
 #include "compiler/messages.h"
 
 namespace galatea::codegen {
 namespace {
-
-using SharedCode = std::shared_ptr<const runtime::KernelCode>;
 
 /// Code that lives in this process, by the keys of forms and of loops. It belongs to the programs that use
 /// it.
@@ -27,12 +27,13 @@ class LivingCode {
     static LivingCode living;
     return living;
   }
-  /// No code: it is not here. `scratch_bytes` is known by the key of a form only.
-  FoundKernel find(const std::string& key) {
-    const std::lock_guard lock(mutex_);
-    const auto found = by_key_.find(key);
-    if (found == by_key_.end()) return {};
-    return {found->second.code.lock(), found->second.scratch_bytes, 0};
+  /// No code: it is not here. `scratch_bytes` is known by the key of a form only. `best_only`: as if code
+  /// that still is of the first tier were not here.
+  FoundKernel find(const std::string& key, bool best_only) {
+    FoundKernel out = find(key);
+    const auto* tiered = best_only ? dynamic_cast<const runtime::UpgradedCode*>(out.code.get()) : nullptr;
+    if (tiered != nullptr && tiered->is_first_tier()) out.code = nullptr;
+    return out;
   }
   void add(const std::string& key, const SharedCode& code, const kernel::Expr& scratch_bytes = {}) {
     const std::lock_guard lock(mutex_);
@@ -48,6 +49,13 @@ class LivingCode {
     std::weak_ptr<const runtime::KernelCode> code;
     kernel::Expr scratch_bytes;
   };
+  FoundKernel find(const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    const auto found = by_key_.find(key);
+    if (found == by_key_.end()) return {};
+    return {found->second.code.lock(), found->second.scratch_bytes, 0};
+  }
+
   std::mutex mutex_;
   std::unordered_map<std::string, Living> by_key_;
   size_t clean_at_ = 64;
@@ -59,7 +67,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 class LlvmBackend final : public KernelBackend {
  public:
-  LlvmBackend(const Target& target, CacheOptions cache) : target_(target), cache_(std::move(cache)) {}
+  LlvmBackend(const Target& target, const CacheOptions& cache, Tiers tiers)
+      : target_(target), tiers_(tiers), cache_options_(cache), cache_(cache) {}
   std::string name() const override { return "llvm"; }
   kernel::ScheduleOptions schedule_options() const override {
     kernel::ScheduleOptions options;
@@ -80,7 +89,7 @@ class LlvmBackend final : public KernelBackend {
     for (size_t i = 0; i < kernels.size(); ++i) {
       const auto start = std::chrono::steady_clock::now();
       std::string key = form_key(*kernels[i], options, target_);
-      out[i] = LivingCode::instance().find(key);
+      out[i] = LivingCode::instance().find(key, tiers_ == Tiers::kBest);
       if (out[i].code) continue;
       Kept one;
       one.kernel = i;
@@ -121,25 +130,26 @@ class LlvmBackend final : public KernelBackend {
       if (jobs[i].options)
         form = Form{form_key(*jobs[i].kernel, *jobs[i].options, target_),
                     kernel::layout_scratch(*jobs[i].loops).bytes};
-      if (SharedCode living = LivingCode::instance().find(key).code) {
+      if (SharedCode living = LivingCode::instance().find(key, tiers_ == Tiers::kBest).code) {
         if (form) LivingCode::instance().add(form->key, living, form->scratch_bytes);
-        out[i] = {std::move(living), true, 0};
+        out[i] = {std::move(living), true};
         continue;
       }
       const auto [place, is_new] = wanted_by_key.try_emplace(key, wanted.size());
-      if (is_new) wanted.push_back({std::move(key), jobs[i].loops, {}, {}, false, 0});
+      if (is_new) wanted.push_back({std::move(key), jobs[i].loops});
       if (form) wanted[place->second].forms.push_back(std::move(*form));
       same_as.emplace_back(i, place->second);
     }
     GALATEA_TRY(make_objects(wanted));
-    GALATEA_ASSIGN(const std::vector<SharedCode> codes, load(wanted));
+    GALATEA_ASSIGN(std::vector<SharedCode> codes, load(wanted));
+    improve(wanted, codes);
     for (size_t w = 0; w < wanted.size(); ++w) {
       LivingCode::instance().add(wanted[w].key, codes[w]);
       for (const Form& form : wanted[w].forms)
         LivingCode::instance().add(form.key, codes[w], form.scratch_bytes);
     }
     for (const auto& [job, w] : same_as) {
-      out[job] = {codes[w], wanted[w].kept, wanted[w].seconds};
+      out[job] = {codes[w], wanted[w].kept, wanted[w].seconds, wanted[w].first_tier};
       // Later jobs of the same key share.
       wanted[w].kept = true;
       wanted[w].seconds = 0;
@@ -165,6 +175,7 @@ class LlvmBackend final : public KernelBackend {
     std::vector<Form> forms;  ///< none: it is kept by its loops
     runtime::CodeObject object;
     bool kept = false;
+    bool first_tier = false;
     double seconds = 0;
   };
 
@@ -184,26 +195,37 @@ class LlvmBackend final : public KernelBackend {
     }
     if (missing.empty()) return {};
     GALATEA_ASSIGN(const std::shared_ptr<const CodeModule> code_module, CodeModule::open());
-    // The largest first: of one that begins last, the other threads would wait for the end.
-    std::stable_sort(missing.begin(), missing.end(),
-                     [](const Wanted* a, const Wanted* b) { return a->key.size() > b->key.size(); });
+    choose_tiers(missing);
+    // What takes longest first: of one that begins last, the other threads would wait for the end.
+    std::stable_sort(missing.begin(), missing.end(), [](const Wanted* a, const Wanted* b) {
+      return compile_estimate(a->key.size(), a->first_tier) > compile_estimate(b->key.size(), b->first_tier);
+    });
     std::vector<Status> states(missing.size());
     for_each_parallel(missing.size(), [&](size_t i) {
-      const auto start = std::chrono::steady_clock::now();
-      if (auto object = code_module->compile(*missing[i]->loops, target_))
-        missing[i]->object = std::move(*object);
-      else
-        states[i] = std::unexpected(std::move(object.error()));
-      missing[i]->seconds = seconds_since(start);
+      states[i] = make_object(*missing[i], *code_module, target_);
+      if (states[i] || !missing[i]->first_tier || tiers_ == Tiers::kFirst) return;
+      // What cannot be had quickly is had by the usual way.
+      missing[i]->first_tier = false;
+      states[i] = make_object(*missing[i], *code_module, target_);
     });
     for (const Status& state : states) GALATEA_TRY(state);
-    for (const Wanted* one : missing) {
-      if (one->forms.empty()) cache_.store(one->key, one->object);
-      for (const Form& form : one->forms)
-        cache_.store(form.key, one->object, kernel::to_text(form.scratch_bytes));
-    }
+    for (const Wanted* one : missing)
+      if (!one->first_tier) store(cache_, entries_of(*one), one->object);
     cache_.trim();
     return {};
+  }
+
+  /// What the code of one is kept as.
+  static std::vector<CacheEntry> entries_of(const Wanted& one) {
+    if (one.forms.empty()) return {{one.key, {}}};
+    std::vector<CacheEntry> out;
+    for (const Form& form : one.forms) out.push_back({form.key, kernel::to_text(form.scratch_bytes)});
+    return out;
+  }
+
+  static void store(KernelCache& cache, const std::vector<CacheEntry>& entries,
+                    const runtime::CodeObject& object) {
+    for (const CacheEntry& entry : entries) cache.store(entry.key, object, entry.facts);
   }
 
   /// False: the text is no number of bytes over the kernel's parameters.
@@ -223,6 +245,73 @@ class LlvmBackend final : public KernelBackend {
     return is_known;
   }
 
+  /// AArch64 has the best code only: a first tier of its own has not been held against the stages.
+  void choose_tiers(std::vector<Wanted*>& missing) const {
+    if (tiers_ == Tiers::kBest || !target_.is_x86()) return;
+    std::vector<size_t> sizes;
+    for (const Wanted* one : missing) sizes.push_back(one->key.size());
+    const std::vector<bool> first = tiers_ == Tiers::kFirst
+                                        ? std::vector<bool>(sizes.size(), true)
+                                        : choose_first_tier(sizes, std::thread::hardware_concurrency());
+    for (size_t i = 0; i < missing.size(); ++i) missing[i]->first_tier = first[i];
+  }
+
+  static Status make_object(Wanted& one, const CodeModule& code_module, const Target& target) {
+    const auto start = std::chrono::steady_clock::now();
+    const CodeTier tier = one.first_tier ? CodeTier::kFirst : CodeTier::kBest;
+    GALATEA_ASSIGN(one.object, code_module.compile(*one.loops, target, tier));
+    one.seconds = seconds_since(start);
+    return {};
+  }
+
+  /// Code of the first tier becomes code that best code replaces.
+  void improve(const std::vector<Wanted>& wanted, std::vector<SharedCode>& codes) const {
+    std::vector<FirstTierKernel> kernels;
+    std::vector<size_t> places;
+    for (size_t w = 0; w < wanted.size(); ++w) {
+      if (!wanted[w].first_tier) continue;
+      kernels.push_back({wanted[w].key, *wanted[w].loops, codes[w], entries_of(wanted[w])});
+      places.push_back(w);
+    }
+    if (kernels.empty()) return;
+    const auto made =
+        make_upgrade(std::move(kernels), best_code_maker(target_, cache_options_), cache_options_.enabled);
+    for (size_t i = 0; i < places.size(); ++i) codes[places[i]] = made[i];
+  }
+
+  /// Best code of one kernel, from the disk if another process was faster. Outlives the backend.
+  static MakeBestCode best_code_maker(const Target& target, const CacheOptions& options) {
+    struct Shared {
+      explicit Shared(const CacheOptions& with) : cache(with) {}
+      std::mutex mutex;
+      KernelCache cache;
+    };
+    return [target,
+            shared = std::make_shared<Shared>(options)](const FirstTierKernel& kernel) -> Result<BestCode> {
+      Wanted one{kernel.key, &kernel.loops};
+      {
+        const std::lock_guard lock(shared->mutex);
+        if (auto object = shared->cache.find(kernel.entries.front().key)) {
+          one.object = std::move(*object);
+          one.kept = true;
+        }
+      }
+      BestCode out;
+      if (!one.kept) {
+        GALATEA_ASSIGN(const std::shared_ptr<const CodeModule> code_module, CodeModule::open());
+        GALATEA_TRY(make_object(one, *code_module, target));
+        const std::lock_guard lock(shared->mutex);
+        store(shared->cache, kernel.entries, one.object);
+        shared->cache.trim();
+        out.notes = shared->cache.take_notes();
+      }
+      const runtime::NamedCode named{&one.object, kernel.loops.name};
+      GALATEA_ASSIGN(std::vector<SharedCode> loaded, runtime::load_code(std::span(&named, 1)));
+      out.code = std::move(loaded.front());
+      return out;
+    };
+  }
+
   static Result<std::vector<SharedCode>> load(const std::vector<Wanted>& wanted) {
     std::vector<runtime::NamedCode> named;
     for (const Wanted& one : wanted) named.push_back({&one.object, one.loops->name});
@@ -230,6 +319,8 @@ class LlvmBackend final : public KernelBackend {
   }
 
   Target target_;
+  Tiers tiers_;
+  CacheOptions cache_options_;
   std::mutex mutex_;
   KernelCache cache_;
 };
@@ -247,15 +338,15 @@ Result<CompiledKernel> KernelBackend::compile(const kernel::Kernel& kernel, cons
   return std::move(compiled.front());
 }
 
-std::unique_ptr<KernelBackend> make_llvm_backend(const Target& target, CacheOptions cache) {
-  return std::make_unique<LlvmBackend>(target, std::move(cache));
+std::unique_ptr<KernelBackend> make_llvm_backend(const Target& target, CacheOptions cache, Tiers tiers) {
+  return std::make_unique<LlvmBackend>(target, std::move(cache), tiers);
 }
 
 Result<std::unique_ptr<KernelBackend>> make_backend(const std::string& name, std::string* note,
-                                                    CacheOptions cache) {
+                                                    CacheOptions cache, Tiers tiers) {
   if (name == "interpreter") return make_interpreter_backend();
   if (name != "llvm") return compiler::user_error(compiler::Message::kUnknownBackend, Span{}, name);
-  if (auto target = host_target()) return make_llvm_backend(*target, std::move(cache));
+  if (auto target = host_target()) return make_llvm_backend(*target, std::move(cache), tiers);
   if (note)
     *note = "this processor is neither x86-64-v3 nor AArch64: kernels run in the interpreter, which is slow";
   return make_interpreter_backend();

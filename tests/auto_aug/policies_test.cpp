@@ -59,9 +59,12 @@ std::string random_policy(uint32_t seed) {
          rows + "]), image, fill_value=" + std::to_string(below(256)) + "), label\n";
 }
 
-TEST(Policies, AHundredCompileNothingAfterTheFirst) {
+/// Also where the first begins with quick code, whether the best has replaced it by then or not.
+class PoliciesOfTiers : public ::testing::TestWithParam<codegen::Tiers> {};
+
+TEST_P(PoliciesOfTiers, AHundredCompileNothingAfterTheFirst) {
   if (!codegen::host_target()) GTEST_SKIP() << "this processor is below x86-64-v3";
-  auto backend = codegen::make_llvm_backend(*codegen::host_target());
+  auto backend = codegen::make_llvm_backend(*codegen::host_target(), {}, GetParam());
   std::shared_ptr<const runtime::Program> first;  // keeps its kernels in the process
   for (uint32_t seed = 0; seed <= GALATEA_RANDOM_POLICIES; ++seed) {
     SourceMap sources;
@@ -74,8 +77,11 @@ TEST(Policies, AHundredCompileNothingAfterTheFirst) {
     options.backend = backend.get();
     auto program = compile(*staged.graphs.at(0), sources, options);
     ASSERT_TRUE(program) << program.error().message();
+    if (seed == GALATEA_RANDOM_POLICIES / 2)
+      for (const auto& upgrade : runtime::upgrades_of(*first)) upgrade->begin();
     if (seed == 0) {
       first = *program;
+      EXPECT_EQ(runtime::upgrades_of(*first).size(), GetParam() == codegen::Tiers::kFirst ? 1U : 0U);
       EXPECT_GE(first->kernels_compiled, 10);
       continue;
     }
@@ -83,6 +89,12 @@ TEST(Policies, AHundredCompileNothingAfterTheFirst) {
     EXPECT_EQ((*program)->kernels_cached, first->kernels_compiled) << "policy " << seed;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Tiers, PoliciesOfTiers,
+                         ::testing::Values(codegen::Tiers::kBest, codegen::Tiers::kFirst),
+                         [](const auto& suite) {
+                           return suite.param == codegen::Tiers::kBest ? "best" : "first";
+                         });
 
 }  // namespace
 }  // namespace galatea::testing

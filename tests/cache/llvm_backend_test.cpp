@@ -9,6 +9,7 @@
 
 #include "compiler/codegen/code_module.h"
 #include "compiler/codegen/kernel_key.h"
+#include "compiler/codegen/tiers.h"
 #include "tests/loops/loop_harness.h"
 #include "tests/loops/sample_kernels.h"
 
@@ -36,8 +37,9 @@ class LlvmBackendTest : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  std::unique_ptr<codegen::KernelBackend> backend(bool on_disk = true) const {
-    return codegen::make_llvm_backend(*codegen::host_target(), {on_disk, folder_, 1 << 24});
+  std::unique_ptr<codegen::KernelBackend> backend(bool on_disk = true,
+                                                  codegen::Tiers tiers = codegen::Tiers::kBest) const {
+    return codegen::make_llvm_backend(*codegen::host_target(), {on_disk, folder_, 1 << 24}, tiers);
   }
   std::vector<CompiledKernel> compile(codegen::KernelBackend& with) const {
     auto compiled = with.compile(jobs_);
@@ -194,6 +196,97 @@ TEST_F(LlvmBackendTest, ManyThreadsCompileAtOnce) {
     for (auto& slot : got) threads.emplace_back([&] { slot = outputs(compile(*backend())); });
   }
   for (const auto& slot : got) EXPECT_EQ(slot, expected);
+}
+
+std::shared_ptr<runtime::CodeUpgrade> upgrade_of(const std::vector<CompiledKernel>& kernels) {
+  return dynamic_cast<const runtime::UpgradedCode&>(*kernels.front().code).upgrade();
+}
+size_t first_tier(const std::vector<CompiledKernel>& kernels) {
+  return static_cast<size_t>(std::count_if(kernels.begin(), kernels.end(), [](const CompiledKernel& kernel) {
+    const auto* code = dynamic_cast<const runtime::UpgradedCode*>(kernel.code.get());
+    return code != nullptr && code->is_first_tier();
+  }));
+}
+
+TEST_F(LlvmBackendTest, TheBestCodeReplacesTheFirstTierAndIsKept) {
+  auto expected_kernels = compile(*backend(false));
+  const auto expected = outputs(expected_kernels);
+  expected_kernels.clear();
+  auto kernels = compile(*backend(true, codegen::Tiers::kFirst));
+  ASSERT_EQ(kernels.size(), jobs_.size());
+  EXPECT_EQ(cached(kernels), 0U);
+  EXPECT_EQ(first_tier(kernels), jobs_.size());
+  for (const CompiledKernel& kernel : kernels) EXPECT_TRUE(kernel.first_tier);
+  EXPECT_FALSE(fs::exists(folder_)) << "code of the first tier is not for the disk";
+  EXPECT_EQ(outputs(kernels), expected);
+  // Programs of the same shape share what is there, as it is.
+  const auto shared = compile(*backend(true, codegen::Tiers::kAuto));
+  EXPECT_EQ(cached(shared), jobs_.size());
+  for (size_t i = 0; i < kernels.size(); ++i) EXPECT_EQ(shared[i].code, kernels[i].code);
+  const auto upgrade = upgrade_of(kernels);
+  upgrade->begin();
+  // Under the eyes of calls.
+  while (first_tier(kernels) > 0) EXPECT_EQ(outputs(kernels), expected);
+  EXPECT_EQ(outputs(kernels), expected);
+  upgrade->finish(false);
+  EXPECT_EQ(upgrade->report().compilations.size(), jobs_.size());
+  EXPECT_TRUE(upgrade->report().problems.empty());
+  EXPECT_EQ(static_cast<size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator())),
+            jobs_.size());
+}
+
+TEST_F(FormsTest, BestCodeThatCameLaterIsFoundByItsForm) {
+  auto kernels = compile(*backend(true, codegen::Tiers::kFirst));
+  const auto expected = outputs(kernels);
+  ASSERT_EQ(first_tier(kernels), jobs_.size());
+  EXPECT_EQ(count(find(*backend())), 0U) << "the first tier is not for those who want the best";
+  EXPECT_EQ(count(find(*backend(true, codegen::Tiers::kAuto))), jobs_.size()) << "others share it";
+  upgrade_of(kernels)->begin();
+  while (first_tier(kernels) > 0) EXPECT_EQ(outputs(kernels), expected);
+  kernels.clear();
+  const auto warm = find(*backend());
+  ASSERT_EQ(count(warm), jobs_.size());
+  for (size_t i = 0; i < warm.size(); ++i) {
+    EXPECT_TRUE(kernel::same(warm[i].scratch_bytes, kernel::layout_scratch(loops_[i]).bytes)) << i;
+    EXPECT_EQ(dynamic_cast<const runtime::UpgradedCode*>(warm[i].code.get()), nullptr);
+    kernels.push_back({warm[i].code, true});
+  }
+  EXPECT_EQ(outputs(kernels), expected);
+}
+
+TEST_F(LlvmBackendTest, WhoWantsTheBestDoesNotGetTheFirstTier) {
+  const auto quick = compile(*backend(false, codegen::Tiers::kFirst));
+  const auto best = compile(*backend(false));
+  EXPECT_EQ(cached(best), 0U);
+  EXPECT_EQ(first_tier(best), 0U);
+  EXPECT_EQ(first_tier(quick), jobs_.size());
+  EXPECT_EQ(outputs(best), outputs(quick));
+}
+
+TEST_F(LlvmBackendTest, ShortRunsBecomeWarm) {
+  size_t runs = 0;
+  for (size_t kept = 0; kept < jobs_.size(); ++runs) {
+    const auto kernels = compile(*backend(true, codegen::Tiers::kFirst));
+    EXPECT_EQ(cached(kernels), kept);
+    const size_t now =
+        kept + std::min(jobs_.size() - kept, size_t{std::max(1U, std::thread::hardware_concurrency())});
+    EXPECT_EQ(first_tier(kernels), jobs_.size() - kept);
+    kept = now;
+    ASSERT_LE(runs, jobs_.size());
+  }
+  const auto warm = compile(*backend(true, codegen::Tiers::kFirst));
+  EXPECT_EQ(cached(warm), jobs_.size());
+  EXPECT_EQ(first_tier(warm), 0U);
+}
+
+TEST_F(LlvmBackendTest, WhatCannotBeKeptIsTold) {
+  fs::create_directories(folder_.parent_path());
+  std::ofstream(folder_) << "a file in the folder's place";
+  const auto kernels = compile(*backend(true, codegen::Tiers::kFirst));
+  const auto upgrade = upgrade_of(kernels);
+  upgrade->finish(false);
+  ASSERT_EQ(upgrade->report().problems.size(), 1U);
+  EXPECT_NE(upgrade->report().problems.front().find("could not be kept"), std::string::npos);
 }
 
 TEST_F(LlvmBackendTest, EveryTargetHasItsOwnCode) {

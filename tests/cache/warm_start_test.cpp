@@ -30,7 +30,8 @@ class WarmStart : public testing::Test {
     fs::remove_all(folder_);
   }
   static void unset() {
-    for (const char* name : {"LD_DEBUG", "LD_DEBUG_OUTPUT", "GALATEA_CODEGEN_MODULE", "GALATEA_CACHE_SIZE"})
+    for (const char* name :
+         {"LD_DEBUG", "LD_DEBUG_OUTPUT", "GALATEA_CODEGEN_MODULE", "GALATEA_CACHE_SIZE", "GALATEA_TIERS"})
       ::unsetenv(name);
   }
 
@@ -50,7 +51,7 @@ class WarmStart : public testing::Test {
 
   struct Run {
     Outcome outcome;
-    int compiled = -1, cached = -1;
+    int compiled = -1, cached = -1, first_tier = -1, replaced = -1;
     bool loaded_llvm = false;
     std::string pixels;
   };
@@ -79,6 +80,8 @@ class WarmStart : public testing::Test {
       const auto stats = parse_json(out.outcome.out.substr(at));
       out.compiled = stats["kernels"]["compiled"];
       out.cached = stats["kernels"]["cached"];
+      out.first_tier = stats["kernels"]["first_tier"];
+      out.replaced = stats["kernels"]["replaced"];
     }
     std::vector<fs::path> files;
     if (!fs::exists(saved)) return out;
@@ -113,6 +116,49 @@ TEST_F(WarmStart, LoadsNoCodeGenerator) {
   EXPECT_FALSE(warm.loaded_llvm);
   EXPECT_EQ(warm.pixels, cold.pixels);
   EXPECT_EQ(warm.outcome.err, "");
+}
+
+/// Runs of one batch leave best code behind, a kernel for each processor, until a start is warm.
+TEST_F(WarmStart, ShortRunsThatBeginWithQuickCodeBecomeWarm) {
+  const std::string file = pipeline();
+  const std::vector<std::string> quick = {"--tiers", "first", "--batches", "1"};
+  const Run best = run(file, {"--tiers", "best", "--batches", "1", "--cache", "off"});
+  ASSERT_EQ(best.outcome.status, 0) << best.outcome.err;
+  EXPECT_EQ(best.first_tier, 0);
+  Run last;
+  int runs = 0;
+  for (; runs == 0 || last.compiled > 0; ++runs) {
+    last = run(file, quick);
+    ASSERT_EQ(last.outcome.status, 0) << last.outcome.err;
+    EXPECT_EQ(last.outcome.err, "");
+    EXPECT_EQ(last.pixels, best.pixels);
+    EXPECT_EQ(last.compiled + last.cached, best.compiled);
+    EXPECT_EQ(last.first_tier, last.compiled);
+    EXPECT_EQ(kept().size(), static_cast<size_t>(last.cached + last.replaced));
+    ASSERT_TRUE(last.compiled == 0 || last.replaced >= 1) << "a short run did not bring the cache forward";
+  }
+  EXPECT_GE(runs, 2);
+  EXPECT_FALSE(last.loaded_llvm);
+}
+
+TEST_F(WarmStart, ALongRunReplacesItsQuickCode) {
+  const std::string file = pipeline(), trace = (folder_ / "trace.json").string();
+  const Run best = run(file, {"--tiers", "best", "--epochs", "12", "--cache", "off"});
+  const Run quick = run(file, {"--tiers", "first", "--epochs", "12", "--cache", "off", "--trace", trace});
+  ASSERT_EQ(quick.outcome.status, 0) << quick.outcome.err;
+  EXPECT_EQ(quick.pixels, best.pixels);
+  EXPECT_EQ(quick.first_tier, quick.compiled);
+  EXPECT_GE(quick.replaced, 1);
+  EXPECT_FALSE(fs::exists(folder_ / "cache"));
+  size_t compilations = 0;
+  const auto document = parse_json(read_file(trace));
+  for (const auto& event : document["traceEvents"])
+    compilations += event["name"].get<std::string>().starts_with("best code of ") ? 1 : 0;
+  EXPECT_EQ(compilations, static_cast<size_t>(quick.replaced));
+  ::setenv("GALATEA_TIERS", "first", 1);
+  EXPECT_GE(run(file, {"--cache", "off"}).first_tier, 1);
+  EXPECT_EQ(run(file, {"--cache", "off", "--tiers", "best"}).first_tier, 0);
+  EXPECT_EQ(run(file, {"--tiers", "second"}).outcome.status, 2);
 }
 
 TEST_F(WarmStart, OtherNumbersAreWarmToo) {

@@ -1,5 +1,5 @@
-// The kernel fuzzer on machine code: every target that this machine runs agrees with the stage interpreter,
-// bit for bit.
+// The kernel fuzzer on machine code: every target that this machine runs, and either tier, agrees with the
+// stage interpreter, bit for bit.
 #include <gtest/gtest.h>
 
 #include "compiler/codegen/llvm_backend.h"
@@ -19,9 +19,9 @@ class ParamLeaves : public kernel::LeafSource {
   const uint64_t* params_;
 };
 
-void run_compiled(const codegen::Target& target, const kernel::Kernel& kernel,
+void run_compiled(const codegen::Target& target, codegen::Tiers tiers, const kernel::Kernel& kernel,
                   const runtime::KernelCall& call, uint64_t random_seed) {
-  auto backend = codegen::make_llvm_backend(target);
+  auto backend = codegen::make_llvm_backend(target, {}, tiers);
   kernel::ScheduleOptions options = backend->schedule_options();
   options.random_seed = random_seed;
   kernel::LoopKernel loops = kernel::lower(kernel, kernel::make_schedule(kernel, options), options);
@@ -40,12 +40,14 @@ void run_compiled(const codegen::Target& target, const kernel::Kernel& kernel,
 std::vector<Backend> backends() {
   std::vector<Backend> out;
   for (const codegen::Target& target : codegen::runnable_targets()) {
-    out.push_back({target.name(),
-                   [target](const kernel::Kernel& kernel, const runtime::KernelCall& call, uint64_t seed) {
-                     // After the passes or not, with the usual schedule or a random one: by the seed.
-                     run_compiled(target, seed % 2 == 0 ? run_kernel_passes(kernel) : kernel, call,
-                                  seed % 3 == 0 ? seed + 1 : 0);
-                   }});
+    for (const codegen::Tiers tiers : {codegen::Tiers::kBest, codegen::Tiers::kFirst})
+      out.push_back(
+          {target.name() + (tiers == codegen::Tiers::kBest ? "" : " first tier"),
+           [target, tiers](const kernel::Kernel& kernel, const runtime::KernelCall& call, uint64_t seed) {
+             // After the passes or not, with the usual schedule or a random one: by the seed.
+             run_compiled(target, tiers, seed % 2 == 0 ? run_kernel_passes(kernel) : kernel, call,
+                          seed % 3 == 0 ? seed + 1 : 0);
+           }});
   }
   return out;
 }

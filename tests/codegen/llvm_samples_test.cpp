@@ -1,5 +1,5 @@
-// Kernels like those of operators, as machine code, over ragged extents and every kind of stride: bit-equal
-// to stages.
+// Kernels like those of operators, as machine code of either tier, over ragged extents and every kind of
+// stride: bit-equal to stages.
 #include <gtest/gtest.h>
 
 #include "compiler/codegen/llvm_backend.h"
@@ -9,14 +9,17 @@
 namespace galatea::testing {
 namespace {
 
-class LlvmSamples : public ::testing::TestWithParam<codegen::Target> {};
+using Form = std::tuple<codegen::Target, codegen::Tiers>;
+class LlvmSamples : public ::testing::TestWithParam<Form> {};
 
 TEST_P(LlvmSamples, EqualStages) {
-  auto backend = codegen::make_llvm_backend(GetParam());
+  const auto& [target, tiers] = GetParam();
+  auto backend = codegen::make_llvm_backend(target, {}, tiers);
   for (const auto& [name, sample] : sample_kernels()) {
     const LoopKernel loops = lower_verified(sample.kernel, backend->schedule_options());
     auto compiled = backend->compile(sample.kernel, loops);
     ASSERT_TRUE(compiled) << name << ": " << compiled.error().message();
+    ASSERT_EQ(compiled->first_tier, tiers == codegen::Tiers::kFirst && target.is_x86()) << name;
     for (size_t p = 0; p < sample.params.size(); ++p)
       for (const uint64_t seed : {p + 1, p + 100, p + 200}) {
         Arena arena(sample.kernel, sample.params[p], seed);
@@ -28,9 +31,12 @@ TEST_P(LlvmSamples, EqualStages) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, LlvmSamples, ::testing::ValuesIn(codegen::runnable_targets()),
+INSTANTIATE_TEST_SUITE_P(Targets, LlvmSamples,
+                         ::testing::Combine(::testing::ValuesIn(codegen::runnable_targets()),
+                                            ::testing::Values(codegen::Tiers::kBest, codegen::Tiers::kFirst)),
                          [](const auto& suite) {
-                           std::string name = suite.param.name();
+                           std::string name = std::get<0>(suite.param).name();
+                           if (std::get<1>(suite.param) == codegen::Tiers::kFirst) name += "_first_tier";
                            for (char& c : name)
                              if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
                            return name;

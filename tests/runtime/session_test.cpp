@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "program_maker.h"
+#include "runtime/code_upgrade.h"
 
 namespace galatea::runtime {
 namespace {
@@ -191,6 +192,44 @@ TEST(Session, ProgramsThatDoNotFitAreRefused) {
   EXPECT_EQ(code_of(mixed_program(4, 2, 1, R"("num_shards": 5)")), "G0907");
   EXPECT_EQ(code_of(mixed_program(0, 2, 1)), "G0907");
   EXPECT_EQ(code_of(mixed_program(4, 2, 1)), "accepted");
+}
+
+/// An upgrade that notes what it is asked for.
+class NotingUpgrade final : public CodeUpgrade {
+ public:
+  void begin() override { ++begun; }
+  void finish(bool) override {}
+  UpgradeReport report() const override { return {}; }
+  std::atomic<int> begun = 0;
+};
+class FirstTierCode final : public UpgradedCode {
+ public:
+  FirstTierCode(std::shared_ptr<const KernelCode> code, std::shared_ptr<CodeUpgrade> upgrade)
+      : code_(std::move(code)), upgrade_(std::move(upgrade)) {}
+  void run(const KernelCall& call) const override { code_->run(call); }
+  bool is_first_tier() const override { return true; }
+  const std::shared_ptr<CodeUpgrade>& upgrade() const override { return upgrade_; }
+
+ private:
+  std::shared_ptr<const KernelCode> code_;
+  std::shared_ptr<CodeUpgrade> upgrade_;
+};
+
+TEST(Session, BetterCodeIsBegunWithTheSecondBatch) {
+  for (const ExecutorKind executor : {ExecutorKind::kInline, ExecutorKind::kCpu}) {
+    const auto upgrade = std::make_shared<NotingUpgrade>();
+    auto program = std::make_shared<Program>(*mixed_program(9, 4, 2));
+    for (ProgramKernel& kernel : program->kernels)
+      kernel.code = std::make_shared<FirstTierCode>(std::move(kernel.code), upgrade);
+    auto session = open(program, executor, 2);
+    ASSERT_TRUE(session->next().has_value());
+    EXPECT_EQ(upgrade->begun, 0) << "one batch may be all that is wanted";
+    ASSERT_TRUE(session->next().has_value());
+    EXPECT_EQ(upgrade->begun, 1);
+    while (session->next().value().has_value()) {
+    }
+    EXPECT_EQ(upgrade->begun, 1);
+  }
 }
 
 }  // namespace

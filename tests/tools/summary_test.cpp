@@ -23,6 +23,9 @@ RunSummary example() {
   summary.startup_seconds = 0.25;
   summary.kernels_compiled = 1;
   summary.kernels_cached = 2;
+  summary.first_tier = 1;
+  summary.replaced = 1;
+  summary.background_seconds = 0.5;
   summary.seed = UINT64_C(18446744073709551615);
   return summary;
 }
@@ -33,7 +36,8 @@ TEST(Summary, JsonHasTheKeysOfTheContract) {
       text,
       R"({"samples":100,"batches":4,"startup_seconds":0.25,"seconds":2.0,"samples_per_second":50.0,)"
       R"("share":{"read":0.25,"decode":0.5,"compute":0.25,"wait":0.0},"peak_memory_bytes":3145728,)"
-      R"("kernels":{"compiled":1,"cached":2},"operators":[{"name":"decoders.image","line":7,"kind":"decode","seconds":1.5,)"
+      R"("kernels":{"compiled":1,"cached":2,"first_tier":1,"replaced":1,"background_seconds":0.5},)"
+      R"("operators":[{"name":"decoders.image","line":7,"kind":"decode","seconds":1.5,)"
       R"("share":0.75,"microseconds_per_sample":15000.0,"calls":200},{"name":"resize","line":9,"kind":"kernel","seconds":0.5,)"
       R"("share":0.25,"microseconds_per_sample":5000.0,"calls":100}],"skipped":2,"replaced":0,"seed":18446744073709551615})"
       "\n");
@@ -52,6 +56,10 @@ TEST(Summary, TextListsOperatorsAndFailures) {
   EXPECT_NE(text.find("stopped    interrupted\n"), std::string::npos) << text;
   EXPECT_NE(text.find("time       2.000 s, 50 samples/s; start-up 0.250 s\n"), std::string::npos) << text;
   EXPECT_NE(text.find("share      read 25 %, decode 50 %, compute 25 %, wait 0 %\n"), std::string::npos)
+      << text;
+  EXPECT_NE(
+      text.find("tiers      1 began with quick code, 1 have the best by now (0.500 s beside the run)\n"),
+      std::string::npos)
       << text;
   EXPECT_LT(text.find("decoders.image"), text.find("resize"));
   EXPECT_NE(text.find("            75 %    15000.0       200     7  decoders.image (decode)\n"),

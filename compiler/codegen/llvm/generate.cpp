@@ -53,7 +53,7 @@ void initialize_llvm(const Target& target) {
   }
 }
 
-std::unique_ptr<llvm::TargetMachine> make_machine(const Target& target) {
+std::unique_ptr<llvm::TargetMachine> make_machine(const Target& target, CodeTier tier) {
   initialize_llvm(target);
   const std::string triple = target.triple();
   std::string message;
@@ -63,10 +63,12 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const Target& target) {
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   // Addresses on AArch64 are of pages unless the code model says that all is near: objects lie anywhere.
   const auto model = target.is_x86() ? std::nullopt : std::optional(llvm::CodeModel::Tiny);
-  std::unique_ptr<llvm::TargetMachine> machine(
-      found->createTargetMachine(triple, target.cpu(), target.features(), options, llvm::Reloc::PIC_, model,
-                                 llvm::CodeGenOptLevel::Default));
+  std::unique_ptr<llvm::TargetMachine> machine(found->createTargetMachine(
+      triple, target.cpu(), target.features(), options, llvm::Reloc::PIC_, model,
+      tier == CodeTier::kFirst ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default));
   GALATEA_CHECK(machine != nullptr, "LLVM has no machine " + target.name());
+  // Without optimization AArch64 would take another instruction selector, which does not know all vectors.
+  machine->setGlobalISel(false);
   return machine;
 }
 
@@ -93,20 +95,15 @@ bool reads_its_stores(const kernel::LoopKernel& kernel) {
   });
 }
 
+/// Of the first tier: what makes less code for the code generator, and costs less than it saves there.
+void add_first_tier_passes(llvm::FunctionPassManager& passes) {
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass(true));
+}
+
 /// A lean list: vectors are ours, so neither LoopVectorize nor SLP runs. GVN takes a third of all passes'
 /// time and makes the same code of kernels that do not read what they store, but for 1 % of a resize.
-void optimize(llvm::Module& module, llvm::TargetMachine& machine, bool follow_memory) {
-  llvm::PassBuilder builder(&machine);
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager sccs;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(sccs);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, sccs, modules);
-  llvm::FunctionPassManager passes;
+void add_best_passes(llvm::FunctionPassManager& passes, bool follow_memory) {
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::EarlyCSEPass(true));
   passes.addPass(llvm::InstCombinePass());
@@ -127,6 +124,25 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, bool follow_me
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::DCEPass());
+}
+
+void optimize(llvm::Module& module, llvm::TargetMachine& machine, const kernel::LoopKernel& kernel,
+              CodeTier tier) {
+  llvm::PassBuilder builder(&machine);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager sccs;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(sccs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, sccs, modules);
+  llvm::FunctionPassManager passes;
+  if (tier == CodeTier::kFirst)
+    add_first_tier_passes(passes);
+  else
+    add_best_passes(passes, reads_its_stores(kernel));
   llvm::ModulePassManager all;
   all.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
   all.run(module, modules);
@@ -142,15 +158,16 @@ class FasterCodegen final : public llvm::OptPassGate {
   bool isEnabled() const override { return true; }
 };
 
-std::string emit_file(const kernel::LoopKernel& kernel, const Target& target, llvm::CodeGenFileType type) {
+std::string emit_file(const kernel::LoopKernel& kernel, const Target& target, CodeTier tier,
+                      llvm::CodeGenFileType type) {
   llvm::LLVMContext context;
   FasterCodegen gate;
   context.setOptPassGate(gate);
   auto module = make_module(context, kernel, target);
-  std::unique_ptr<llvm::TargetMachine> machine = make_machine(target);
+  std::unique_ptr<llvm::TargetMachine> machine = make_machine(target, tier);
   module->setDataLayout(machine->createDataLayout());
   module->setTargetTriple(machine->getTargetTriple().str());
-  optimize(*module, *machine, reads_its_stores(kernel));
+  optimize(*module, *machine, kernel, tier);
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager emit;
@@ -171,11 +188,11 @@ std::string emit_llvm_text(const kernel::LoopKernel& kernel, const Target& targe
 }
 
 std::string emit_assembly(const kernel::LoopKernel& kernel, const Target& target) {
-  return emit_file(kernel, target, llvm::CodeGenFileType::AssemblyFile);
+  return emit_file(kernel, target, CodeTier::kBest, llvm::CodeGenFileType::AssemblyFile);
 }
 
-runtime::CodeObject emit_object(const kernel::LoopKernel& kernel, const Target& target) {
-  return link_object(emit_file(kernel, target, llvm::CodeGenFileType::ObjectFile), kSymbol);
+runtime::CodeObject emit_object(const kernel::LoopKernel& kernel, const Target& target, CodeTier tier) {
+  return link_object(emit_file(kernel, target, tier, llvm::CodeGenFileType::ObjectFile), kSymbol);
 }
 
 }  // namespace galatea::codegen

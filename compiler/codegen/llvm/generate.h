@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "compiler/codegen/module_interface.h"
 #include "compiler/codegen/target.h"
 #include "compiler/kernel/loops.h"
 #include "runtime/code_loader.h"
@@ -13,9 +14,9 @@ namespace galatea::codegen {
 
 /// Before LLVM's passes.
 std::string emit_llvm_text(const kernel::LoopKernel& kernel, const Target& target);
-/// After LLVM's passes.
+/// After LLVM's passes, of the best code.
 std::string emit_assembly(const kernel::LoopKernel& kernel, const Target& target);
-runtime::CodeObject emit_object(const kernel::LoopKernel& kernel, const Target& target);
+runtime::CodeObject emit_object(const kernel::LoopKernel& kernel, const Target& target, CodeTier tier);
 
 /// An ELF object of one function to bytes that need no linking: its sections are laid out one behind the
 /// other, and what refers from one to the other is resolved. Throws InternalError on anything that would need

@@ -18,8 +18,10 @@ void generate(ModuleOutput what, const kernel::LoopKernel& loops, const Target& 
               const ModuleSink& sink) {
   try {
     switch (what) {
-      case ModuleOutput::kObject: {
-        const runtime::CodeObject object = emit_object(loops, target);
+      case ModuleOutput::kObject:
+      case ModuleOutput::kFirstTierObject: {
+        const CodeTier tier = what == ModuleOutput::kObject ? CodeTier::kBest : CodeTier::kFirst;
+        const runtime::CodeObject object = emit_object(loops, target, tier);
         return give(sink, object.bytes, object.entry);
       }
       case ModuleOutput::kLlvmText:
