@@ -140,6 +140,21 @@ int coordinates_of(const FunctionObject& at) {
   return count == 2 || count == 3 ? count : 0;
 }
 
+// A function of the file that ends without `return`: what its last statement makes is what was meant.
+void point_at_last(Diagnostic& diagnostic, const FunctionObject& function) {
+  if (!function.body || function.body->empty()) return;
+  const Statement& last = *function.body->back();
+  if (last.kind == StatementKind::kExpression) {
+    diagnostic.labels.push_back({last.span, "computed, but not returned"});
+    diagnostic.help = "write `return` before it";
+  } else if (last.kind == StatementKind::kFunction) {
+    diagnostic.labels.push_back({last.keyword_span, "defined, but not returned"});
+    diagnostic.help = fmt::format("end `{}` with `return {}`", function.name, last.text);
+  } else {
+    diagnostic.help = fmt::format("end `{}` with `return`", function.name);
+  }
+}
+
 }  // namespace
 
 Value Evaluator::call_pixel(PixelObject& pixel, CallArguments& arguments) {
@@ -167,7 +182,10 @@ Value Evaluator::call_pixel(PixelObject& pixel, CallArguments& arguments) {
   if (made.is_poison() || !alive()) return Value::poison();
   if (!made.is(ValueKind::kFunction)) {
     Diagnostic diagnostic = diagnose(Message::kPixelReturns, function.span, {function.name, type_text(made)});
-    if (returned_at_.valid() && function.body) diagnostic.labels.push_back({returned_at_, "returned here"});
+    if (returned_at_.valid() && function.body)
+      diagnostic.labels.push_back({returned_at_, "returned here"});
+    else if (made.is(ValueKind::kNone))
+      point_at_last(diagnostic, function);
     return report(std::move(diagnostic));
   }
   FunctionObject& at = made.as<FunctionObject>();
@@ -229,7 +247,10 @@ bool Evaluator::take_element(PixelCall& call, const Value& given, const Function
   const bool number = value.is_number() || (value.is_node() && type_of(value).ndim == 0);
   if (!number) {
     Diagnostic diagnostic = diagnose(Message::kPixelResult, at.span, {call.name, type_text(value)});
-    if (returned_at_.valid() && at.body) diagnostic.labels.push_back({returned_at_, "returned here"});
+    if (returned_at_.valid() && at.body)
+      diagnostic.labels.push_back({returned_at_, "returned here"});
+    else if (value.is(ValueKind::kNone))
+      point_at_last(diagnostic, at);
     report(std::move(diagnostic));
     return false;
   }
