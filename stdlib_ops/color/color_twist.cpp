@@ -66,18 +66,20 @@ void define_color(RecipeBuilder& b) {
   };
   const Parameters p{parameter("hue", 0), parameter("saturation", 1), parameter("value", 1),
                      parameter("brightness", 1), parameter("contrast", 1)};
-  b.check(equal(b.extent(0, 2), i64(3)), "a colour operator needs 3 channels, the image has {}",
-          {b.extent(0, 2)}, "decode with output_type=types.RGB");
+  std::vector<Expr> extents = b.extents(0);
+  b.check(equal(extents.back(), i64(3)), "a colour operator needs 3 channels, the image has {}",
+          {extents.back()}, "decode with output_type=types.RGB");
+  extents.back() = i64(3);
   const auto m = transform(p);
   const Expr center = f64(is_float(in) ? 0.5 : 128);
   const Expr offset = to_f32(p.brightness * (center - center * p.contrast));
-  const std::vector<Expr> extents = {b.extent(0, 0), b.extent(0, 1), i64(3)};
   const StageRef stage = b.map("color", out, extents, [&](const Axes& at) {
     Expr sum = offset;
     for (size_t c = 0; c < 3; ++c) {
-      const Expr channel =
-          kernel::convert(b.load(0, {at[0], at[1], i64(static_cast<int64_t>(c))}), DType::kF32);
-      sum = kernel::fma(choose(at[2], {m[0][c], m[1][c], m[2][c]}), channel, sum);
+      Axes from = at;
+      from.back() = i64(static_cast<int64_t>(c));
+      const Expr channel = kernel::convert(b.load(0, std::move(from)), DType::kF32);
+      sum = kernel::fma(choose(at.back(), {m[0][c], m[1][c], m[2][c]}), channel, sum);
     }
     return kernel::saturate(sum, out);
   });
@@ -110,8 +112,8 @@ Operator make(std::string name, std::initializer_list<const char*> parameters,
       "brightness and contrast; center is 128 for integers, 0.5 for floats. One matrix per sample, applied "
       "in f32; rounded half to even and clamped at the end only.";
   op.inputs = {{.name = "data",
-                .documentation = "RGB image",
-                .layouts = {"HWC"},
+                .documentation = "RGB image, or a sequence of them",
+                .layouts = {"HWC", "FHWC"},
                 .dtypes = {DType::kU8, DType::kI16, DType::kI32, DType::kF32, DType::kF16}}};
   op.min_inputs = op.max_inputs = 1;
   for (const char* parameter : parameters) op.args.push_back(parameter_arg(parameter));
@@ -125,11 +127,11 @@ Operator make(std::string name, std::initializer_list<const char*> parameters,
     ir::Type out = ctx.input(0);
     out.layout = ctx.input_layout(0);
     out.dtype = ctx.dtype("dtype", default_dtype.value_or(out.dtype));
-    if (out.extents[2] >= 0 && out.extents[2] != 3)
+    if (out.extents.back() >= 0 && out.extents.back() != 3)
       return ctx.error(fmt::format("{}: the image needs 3 channels (RGB), but is {}", ctx.op().name,
                                    describe(ctx.input(0))),
                        "decode with output_type=types.RGB");
-    out.extents[2] = 3;
+    out.extents.back() = 3;
     const DType d = out.dtype;
     if (d != DType::kU8 && d != DType::kI16 && d != DType::kI32 && d != DType::kF32 && d != DType::kF16)
       return ctx.error(fmt::format("{}: dtype {} is not UINT8, INT16, INT32, FLOAT or FLOAT16", ctx.op().name,

@@ -1,6 +1,7 @@
 // equalize: spreads the values of every channel evenly over the range of a byte.
 //
-// Comes in: an image of bytes. Goes out: each channel through a table made from its own histogram.
+// Comes in: an image of bytes, or a sequence. Goes out: each channel of each frame through a table made from
+// its own histogram.
 #include "stdlib_ops/common/prelude.h"
 #include "stdlib_ops/operators.h"
 
@@ -9,18 +10,23 @@ namespace {
 
 constexpr int64_t kBins = 256;
 
-/// The stages that make one table of bytes per channel (one in all, where there is no axis of channels).
+/// The stages that make one table of bytes per channel and frame (one in all, where the layout names
+/// neither).
 class Equalizer {
  public:
   explicit Equalizer(RecipeBuilder& b) : b_(b), axes_(image_axes(b.input_layout(0))) {
-    if (axes_.c >= 0) channels_ = {b.extent(0, axes_.c)};
+    for (int d = 0; d < b.input_type(0).ndim; ++d) {
+      if (d == axes_.h || d == axes_.w) continue;
+      tables_.push_back(d);
+      counts_.push_back(b.extent(0, d));
+    }
   }
 
   void define() {
     const StageRef table = make_table();
     b_.output_stage(0, b_.map("equalize", DType::kU8, b_.extents(0), [&](const Axes& at) {
       Axes place;
-      if (axes_.c >= 0) place.push_back(at[static_cast<size_t>(axes_.c)]);
+      for (int d : tables_) place.push_back(at[static_cast<size_t>(d)]);
       place.push_back(to_i64(b_.load(0, at)));
       return b_.load(table, std::move(place));
     }));
@@ -28,16 +34,16 @@ class Equalizer {
 
  private:
   Axes per_bin() const {
-    Axes extents = channels_;
+    Axes extents = counts_;
     extents.push_back(i64(kBins));
     return extents;
   }
-  /// The bin `v` of the channel that an element's other axes name.
+  /// The bin `v` of the table that an element's other axes name.
   static Axes at_bin(Axes axes, const Expr& v) {
     axes.push_back(v);
     return axes;
   }
-  static Axes channel_of(Axes at) {
+  static Axes table_of(Axes at) {
     at.pop_back();
     return at;
   }
@@ -46,38 +52,39 @@ class Equalizer {
     const auto h = static_cast<size_t>(axes_.h), w = static_cast<size_t>(axes_.w);
     const Expr height = b_.extent(0, axes_.h), width = b_.extent(0, axes_.w);
     const StageRef counts = b_.histogram({.name = "histogram",
-                                          .extents = channels_,
+                                          .extents = counts_,
                                           .bins = i64(kBins),
                                           .reduce_extents = {height, width},
-                                          .body = [&](const Axes& channel, const Axes& pixel) {
+                                          .body = [&](const Axes& table, const Axes& pixel) {
                                             Axes at(b_.extents(0).size());
                                             at[h] = pixel[0];
                                             at[w] = pixel[1];
-                                            if (axes_.c >= 0) at[static_cast<size_t>(axes_.c)] = channel[0];
+                                            for (size_t k = 0; k < tables_.size(); ++k)
+                                              at[static_cast<size_t>(tables_[k])] = table[k];
                                             return to_i64(b_.load(0, at));
                                           }});
     const StageRef sums = b_.scan({.name = "cumulated",
                                    .type = DType::kI32,
                                    .extents = per_bin(),
-                                   .axis = static_cast<int>(channels_.size()),
+                                   .axis = static_cast<int>(tables_.size()),
                                    .accumulator = DType::kI32,
                                    .body = [&](const Axes& at) { return b_.load(counts, at); }});
     const StageRef lowest =
         b_.reduce({.name = "lowest",
                    .type = DType::kI64,
-                   .extents = channels_,
+                   .extents = counts_,
                    .reduce_extents = {i64(kBins)},
                    .accumulator = DType::kI64,
                    .combiner = kernel::Combiner::kMin,
-                   .body = [&](const Axes& channel, const Axes& v) {
-                     const Expr count = b_.load(counts, at_bin(channel, v[0]));
+                   .body = [&](const Axes& table, const Axes& v) {
+                     const Expr count = b_.load(counts, at_bin(table, v[0]));
                      return select(count > kernel::const_int(0, DType::kI32), v[0], i64(kBins - 1));
                    }});
     const Expr pixels = kernel::convert(height * width, DType::kI32);
     return b_.map("equalize_table", DType::kU8, per_bin(), [&](const Axes& at) {
-      const Axes channel = channel_of(at);
-      const Expr first = b_.load(lowest, channel), v = at.back();
-      const Expr fewest = b_.load(counts, at_bin(channel, first));
+      const Axes table = table_of(at);
+      const Expr first = b_.load(lowest, table), v = at.back();
+      const Expr fewest = b_.load(counts, at_bin(table, first));
       const Expr scale = f32(255) / to_f32(pixels - fewest);
       const Expr spread = kernel::saturate(to_f32(b_.load(sums, at) - fewest) * scale, DType::kU8);
       const Expr above = select(v > first, spread, kernel::const_int(0, DType::kU8));
@@ -87,7 +94,8 @@ class Equalizer {
 
   RecipeBuilder& b_;
   const ImageAxes axes_;
-  Axes channels_;
+  std::vector<int> tables_;  ///< the axes that have a table for each place: frames, channels
+  Axes counts_;              ///< how many there are along each
 };
 
 }  // namespace
@@ -98,12 +106,13 @@ Operator make_equalize() {
   op.aliases = {"experimental.equalize"};
   op.summary = "Equalises the histogram of every channel.";
   op.documentation =
-      "For each channel of an image, with h its histogram, N its number of pixels, i0 the lowest value that "
+      "For each channel of an image (of each frame of a sequence), with h its histogram, N its number of "
+      "pixels, i0 the lowest value that "
       "occurs and cdf(v) the number of pixels of at most v: out = 0 for i0, and round((cdf(in) - h[i0]) * "
       "(255 / (N - h[i0]))) above it, computed in f32 and rounded half to even (the rule of OpenCV and DALI; "
       "Pillow's differs). A channel of one single value stays as it is.";
   op.inputs = {{.name = "input",
-                .documentation = "image of bytes, at most 2^31 - 1 pixels",
+                .documentation = "image of bytes, at most 2^31 - 1 pixels, or a sequence of them",
                 .layouts = {"HWC", "CHW", "HW", "FHW", "FHWC", "FCHW"},
                 .dtypes = {DType::kU8}}};
   op.min_inputs = op.max_inputs = 1;
@@ -111,7 +120,6 @@ Operator make_equalize() {
   op.output_extents = OutputExtents::kLikeFirstInput;
   op.example = image_example("fn.equalize(image), label");
   op.type_rule = [](const TypeContext& ctx) -> Types {
-    GALATEA_TRY(refuse_sequences(ctx, 0));
     ir::Type out = ctx.input(0);
     out.layout = ctx.input_layout(0);
     return std::vector{out};

@@ -16,7 +16,7 @@ constexpr int64_t kMaxLaplacianWindow = 31;
 Types laplacian_types(const TypeContext& ctx) {
   GALATEA_TRY(check_filter_input(ctx));
   const ir::Type& in = ctx.input(0);
-  const int axes = static_cast<int>(data_axes(in.layout, in.ndim).size());
+  const int axes = static_cast<int>(window_axes(in.layout, in.ndim).size());
   for (const char* name : {"window_size", "smoothing_size", "scale"})
     GALATEA_TRY(check_length(ctx, name, axes));
   auto check_sizes = [&](const char* name, int64_t least) -> Status {
@@ -79,7 +79,7 @@ Expr power_of_two(const Expr& e) {
 
 void define_laplacian(RecipeBuilder& b) {
   const ir::Type& in = b.input_type(0);
-  const auto axes = data_axes(in.layout, in.ndim);
+  const auto axes = window_axes(in.layout, in.ndim);
   const int count = static_cast<int>(axes.size());
   auto sizes = list_arg(b, "window_size", count, DType::kI64);
   for (Expr& size : sizes) size = unrolled_size(size);

@@ -197,6 +197,17 @@ TEST(WarpAffine, ChannelsFirstEqualsChannelsLast) {
     for (size_t p = 0; p < 45; ++p) ASSERT_EQ(a[p * 3 + c], b[c * 45 + p]);
 }
 
+/// As in DALI: a 0 of the text is a mistake, one that a sample gives is an image without pixels.
+TEST(WarpAffine, ExtentsOfZero) {
+  const Tensor in = random_tensor(DType::kU8, {6, 8, 3}, "HWC", 33);
+  auto run = [&] { return OpRun("warp_affine").input(in).arg("matrix", kMixed); };
+  EXPECT_NE(run().arg("size", Matrix{0, 9}).failure().find("the size 0 is not an extent"), std::string::npos);
+  EXPECT_EQ(run().arg("size", tensor(DType::kF32, {2}, {0, 9})).result().extents,
+            (std::vector<int64_t>{0, 9, 3}));
+  EXPECT_NE(run().arg("size", tensor(DType::kF32, {2}, {-1, 9})).failure().find("the size -1"),
+            std::string::npos);
+}
+
 TEST(WarpAffine, TheIdentityIsExact) {
   for (DType type : {DType::kU8, DType::kI16, DType::kU16, DType::kF32})
     for (int64_t interp : {kNearest, kLinear, kCubic}) {
