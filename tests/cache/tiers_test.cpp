@@ -178,6 +178,26 @@ TEST_F(TiersTest, TheEndWaitsForWhatIsBeingMade) {
   EXPECT_NE(std::find(made_.begin(), made_.end(), 39), made_.end());
 }
 
+/// The threads must not outlive what exit() takes away.
+TEST_F(TiersTest, AProcessThatExitsWithItsProgramsWaits) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto exit_while_making = [&] {
+    std::atomic<bool> begun = false;
+    MakeBestCode rest = maker();
+    const auto slowly = [&](const FirstTierKernel& kernel) {
+      begun = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      std::fputs("made", stderr);
+      return rest(kernel);
+    };
+    const Codes codes = make(1, slowly);
+    codes.front()->upgrade()->begin();
+    while (!begun) std::this_thread::yield();
+    std::exit(0);
+  };
+  EXPECT_EXIT(exit_while_making(), ::testing::ExitedWithCode(0), "made");
+}
+
 TEST_F(TiersTest, AFailureLeavesTheFirstTier) {
   MakeBestCode rest = maker();
   const Codes codes = make(3, [&](const FirstTierKernel& kernel) -> Result<BestCode> {
