@@ -110,8 +110,9 @@ TEST_F(KernelCacheTest, TurnedOffItTouchesNothing) {
 
 TEST_F(KernelCacheTest, EveryDamagedByteIsSeen) {
   const std::string key = random_bytes(7, 90);
-  const std::string good = encode_entry(key, object_of(1, 200));
+  const std::string good = encode_entry(key, object_of(1, 200), "mul(p0:i64, 4:i64)");
   ASSERT_EQ(decode_entry(good, key).object, object_of(1, 200));
+  ASSERT_EQ(decode_entry(good, key).facts, "mul(p0:i64, 4:i64)");
   for (size_t at = 0; at < good.size(); ++at) {
     for (int bit = 0; bit < 8; ++bit) {
       std::string bad = good;

@@ -17,9 +17,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   // What was written comes back; with one byte changed it does not.
   const std::string key = rest.substr(0, data[0]);
   const galatea::runtime::CodeObject object{rest + "x", size / 2};
-  std::string file = encode_entry(key, object);
+  const std::string facts = rest.substr(rest.size() / 2);
+  std::string file = encode_entry(key, object, facts);
   const DecodedEntry own = decode_entry(file, key);
-  if (!own.object || !(*own.object == object)) std::abort();
+  if (!own.object || !(*own.object == object) || own.facts != facts) std::abort();
   file[size % file.size()] = static_cast<char>(file[size % file.size()] ^ (1 << (data[0] % 8)));
   if (decode_entry(file, key).object || decode_entry(file, key).problem.empty()) std::abort();
   return 0;
