@@ -153,7 +153,7 @@ struct Table {
 };
 
 template <typename T>
-std::vector<T> elements(const Array& array) {
+std::vector<T> elements(const RecordedArray& array) {
   std::vector<T> out(array.bytes.size() / sizeof(T));
   std::memcpy(out.data(), array.bytes.data(), array.bytes.size());
   return out;

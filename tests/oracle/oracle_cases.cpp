@@ -86,9 +86,9 @@ std::expected<std::vector<int64_t>, std::string> parse_shape(std::string_view te
 }
 
 /// Cuts the blobs of a batch out of the data file.
-std::expected<std::vector<Array>, std::string> parse_batch(const Json& places,
-                                                           std::span<const std::byte> data) {
-  std::vector<Array> batch;
+std::expected<std::vector<RecordedArray>, std::string> parse_batch(const Json& places,
+                                                                   std::span<const std::byte> data) {
+  std::vector<RecordedArray> batch;
   for (const Json& place : places) {
     const auto offset = place.at(0).get<size_t>();
     const auto length = place.at(1).get<size_t>();
@@ -167,7 +167,7 @@ long double difference(long double got, long double expected) {
   return std::isfinite(distance) ? distance : std::numeric_limits<long double>::infinity();
 }
 
-long double largest_finite(const Array& array) {
+long double largest_finite(const RecordedArray& array) {
   long double largest = 0;
   for (int64_t i = 0; i < array.num_elements(); ++i) {
     const long double magnitude = std::abs(array.element(i));
@@ -196,7 +196,8 @@ struct Findings {
   long double sum = 0;
 };
 
-Findings compare_elements(const OracleCase& oracle_case, const Array& expected, const Array& got) {
+Findings compare_elements(const OracleCase& oracle_case, const RecordedArray& expected,
+                          const RecordedArray& got) {
   const long double tolerance = oracle_case.tolerance;
   const long double range =
       oracle_case.kind == ToleranceKind::kRange && tolerance > 0 ? largest_finite(expected) : 0;
@@ -224,13 +225,13 @@ int64_t size_of_dtype(const std::string& dtype) {
   return found == kNpyTypes.end() ? 0 : found->size;
 }
 
-int64_t Array::num_elements() const {
+int64_t RecordedArray::num_elements() const {
   int64_t count = 1;
   for (const int64_t extent : shape) count *= extent;
   return count;
 }
 
-long double Array::element(int64_t index) const {
+long double RecordedArray::element(int64_t index) const {
   const std::byte* place = bytes.data() + index * size_of_dtype(dtype);
   if (dtype == "uint8") return read_as<uint8_t>(place);
   if (dtype == "float32") return read_as<float>(place);
@@ -246,7 +247,7 @@ long double Array::element(int64_t index) const {
   return read_as<uint8_t>(place) != 0;
 }
 
-std::expected<Array, std::string> parse_npy(std::span<const std::byte> blob) {
+std::expected<RecordedArray, std::string> parse_npy(std::span<const std::byte> blob) {
   constexpr std::string_view kMagic = "\x93NUMPY\x01";
   constexpr size_t kPrefix = 10;  // magic, version 1.0, length of the header
   const std::string_view text(reinterpret_cast<const char*>(blob.data()), blob.size());
@@ -267,7 +268,7 @@ std::expected<Array, std::string> parse_npy(std::span<const std::byte> blob) {
   auto shape = parse_shape(*shape_part);
   if (!shape) return std::unexpected(shape.error());
 
-  Array array{std::string(type->dtype), std::move(*shape), {}};
+  RecordedArray array{std::string(type->dtype), std::move(*shape), {}};
   const auto values = blob.subspan(kPrefix + length);
   if (array.num_elements() * type->size != std::ssize(values))
     return std::unexpected("the .npy image holds " + std::to_string(values.size()) +
@@ -300,14 +301,14 @@ std::expected<OracleGroup, std::string> load_group(const std::filesystem::path& 
 }
 
 std::optional<std::string> compare(const OracleCase& oracle_case, size_t output, size_t sample,
-                                   const Array& got) {
+                                   const RecordedArray& got) {
   std::ostringstream text;
   text << oracle_case.name << ": output " << output << ", sample " << sample << ": ";
   if (output >= oracle_case.outputs.size() || sample >= oracle_case.outputs[output].size()) {
     text << "DALI gave no such sample";
     return text.str();
   }
-  const Array& expected = oracle_case.outputs[output][sample];
+  const RecordedArray& expected = oracle_case.outputs[output][sample];
   if (got.dtype != expected.dtype || got.shape != expected.shape) {
     text << "got " << got.dtype << " " << shape_text(got.shape) << ", expected " << expected.dtype << " "
          << shape_text(expected.shape);

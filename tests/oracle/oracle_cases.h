@@ -17,7 +17,7 @@
 namespace galatea::testing {
 
 /// One dense array in row-major order.
-struct Array {
+struct RecordedArray {
   std::string dtype;  ///< numpy's name: "uint8", "float16", "bool"
   std::vector<int64_t> shape;
   std::vector<std::byte> bytes;
@@ -36,13 +36,13 @@ enum class ToleranceKind {
   kRange,     ///< ... <= tolerance * the largest finite |expected| of the sample
 };
 
-/// One sample of each named input or of each output is an Array; a batch is a vector of them.
+/// One sample of each named input or of each output is a RecordedArray; a batch is a vector of them.
 struct OracleCase {
   std::string name;
   std::string text;  ///< the whole pipeline file; the pipeline is called p
-  std::map<std::string, std::vector<Array>> inputs;
-  std::vector<std::vector<Array>> outputs;  ///< by output, then by sample; empty if refused
-  std::vector<std::string> layouts;         ///< by output
+  std::map<std::string, std::vector<RecordedArray>> inputs;
+  std::vector<std::vector<RecordedArray>> outputs;  ///< by output, then by sample; empty if refused
+  std::vector<std::string> layouts;                 ///< by output
   double tolerance = 0;
   ToleranceKind kind = ToleranceKind::kAbsolute;
   std::optional<double> mean_tolerance;  ///< bound of the mean absolute difference of a sample
@@ -60,11 +60,11 @@ std::expected<OracleGroup, std::string> load_group(const std::filesystem::path& 
                                                    const std::string& name);
 
 /// Reads one .npy image: version 1, little endian, C order, the types that `size_of_dtype` knows.
-std::expected<Array, std::string> parse_npy(std::span<const std::byte> blob);
+std::expected<RecordedArray, std::string> parse_npy(std::span<const std::byte> blob);
 
 /// Nothing if `got` is what the case expects of that output and sample, else a line that says how it differs.
 /// NaN equals NaN, and an infinity only itself.
 std::optional<std::string> compare(const OracleCase& oracle_case, size_t output, size_t sample,
-                                   const Array& got);
+                                   const RecordedArray& got);
 
 }  // namespace galatea::testing

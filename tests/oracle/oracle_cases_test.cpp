@@ -22,13 +22,14 @@ std::vector<std::string> group_names() {
 }
 
 template <typename T>
-Array make_array(const std::string& dtype, std::vector<int64_t> shape, const std::vector<T>& values) {
-  Array array{dtype, std::move(shape), std::vector<std::byte>(values.size() * sizeof(T))};
+RecordedArray make_array(const std::string& dtype, std::vector<int64_t> shape, const std::vector<T>& values) {
+  RecordedArray array{dtype, std::move(shape), std::vector<std::byte>(values.size() * sizeof(T))};
   if (!values.empty()) std::memcpy(array.bytes.data(), values.data(), array.bytes.size());
   return array;
 }
 
-OracleCase make_case(Array expected, double tolerance, ToleranceKind kind = ToleranceKind::kAbsolute) {
+OracleCase make_case(RecordedArray expected, double tolerance,
+                     ToleranceKind kind = ToleranceKind::kAbsolute) {
   OracleCase oracle_case;
   oracle_case.name = "made";
   oracle_case.outputs = {{std::move(expected)}};
@@ -76,7 +77,7 @@ TEST(OracleData, RecordedSamplesEqualThemselvesAndNothingElse) {
   ASSERT_TRUE(group.has_value()) << group.error();
   for (const OracleCase& oracle_case : group->cases) {
     if (oracle_case.refused) continue;
-    Array got = oracle_case.outputs[0][0];
+    RecordedArray got = oracle_case.outputs[0][0];
     EXPECT_EQ(compare(oracle_case, 0, 0, got), std::nullopt);
     if (got.bytes.empty()) continue;
     got.bytes[got.bytes.size() - 1] ^= std::byte{0x60};  // the top byte of the last element
@@ -113,7 +114,8 @@ TEST(OracleNpy, RefusesWhatItCannotRead) {
 }
 
 TEST(OracleElement, ReadsHalves) {
-  const Array halves = make_array<uint16_t>("float16", {6}, {0x3c00, 0xc000, 0x0001, 0x7bff, 0x7c00, 0x7e00});
+  const RecordedArray halves =
+      make_array<uint16_t>("float16", {6}, {0x3c00, 0xc000, 0x0001, 0x7bff, 0x7c00, 0x7e00});
   EXPECT_EQ(halves.element(0), 1);
   EXPECT_EQ(halves.element(1), -2);
   EXPECT_EQ(halves.element(2), std::ldexp(1.0L, -24));
@@ -157,8 +159,8 @@ TEST(OracleCompare, JudgesSpecialFloats) {
 }
 
 TEST(OracleCompare, KindsScaleTheTolerance) {
-  const Array expected = make_array<float>("float32", {2}, {100, 1});
-  const Array both = make_array<float>("float32", {2}, {100.5f, 1.5f});
+  const RecordedArray expected = make_array<float>("float32", {2}, {100, 1});
+  const RecordedArray both = make_array<float>("float32", {2}, {100.5f, 1.5f});
   EXPECT_FALSE(compare(make_case(expected, 0.01, ToleranceKind::kRange), 0, 0, both).has_value());
   EXPECT_TRUE(compare(make_case(expected, 0.01, ToleranceKind::kRelative), 0, 0, both).has_value());
   EXPECT_FALSE(compare(make_case(expected, 0.5, ToleranceKind::kAbsolute), 0, 0, both).has_value());

@@ -45,7 +45,7 @@ std::string run_case(const OracleCase& oracle_case) {
   runtime::Allocator allocator;
   for (const auto& [name, samples] : oracle_case.inputs) {
     std::vector<runtime::Tensor> tensors;
-    for (const Array& array : samples) {
+    for (const RecordedArray& array : samples) {
       auto tensor = runtime::allocate_tensor(allocator, dtype_of(array.dtype), array.shape);
       if (!tensor) return tensor.error().message();
       if (!array.bytes.empty()) std::memcpy(tensor->data, array.bytes.data(), array.bytes.size());
@@ -68,7 +68,7 @@ std::string run_case(const OracleCase& oracle_case) {
     if (got.outputs[k].samples.size() != oracle_case.outputs[k].size()) return "number of samples differs";
     for (size_t s = 0; s < got.outputs[k].samples.size(); ++s) {
       const runtime::Tensor& tensor = got.outputs[k].samples[s];
-      Array array;
+      RecordedArray array;
       array.dtype = std::string(numpy_name(tensor.dtype));
       array.shape.assign(tensor.extents, tensor.extents + tensor.ndim);
       array.bytes.resize(static_cast<size_t>(tensor.volume() * size_of(tensor.dtype)));
