@@ -61,6 +61,7 @@ class Compilation {
       passes::PassOptions pass_options = passes::default_pass_options();
       pass_options.trace = options_.trace;
       pass_options.for_gpu = options_.gpu.has_value();
+      pass_options.remarks = shows_forms();
       GALATEA_ASSIGN(auto reports, passes::run_passes(*graph, *options_.registry, pass_options));
       if (report_) {
         for (passes::PassReport& report : reports)

@@ -188,6 +188,10 @@ class LumaDecoding {
 
 }  // namespace
 
-bool decode_luma_only(Graph& graph, const PassContext& context) { return LumaDecoding(graph, context).run(); }
+bool decode_luma_only(Graph& graph, const PassContext& context) {
+  // An exact graph stays as it is: the walk is for the remark.
+  if (graph.options.exact && context.remarks == nullptr) return false;
+  return LumaDecoding(graph, context).run();
+}
 
 }  // namespace galatea::passes

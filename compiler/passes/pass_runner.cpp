@@ -69,7 +69,7 @@ Result<std::vector<PassReport>> run_passes(ir::Graph& graph, const op::Registry&
     TraceScope scope(options.trace, name, "compile");
     auto begin = std::chrono::steady_clock::now();
     std::vector<Remark> remarks;
-    bool changed = pass.run(graph, {registry, &remarks, options.for_gpu});
+    bool changed = pass.run(graph, {registry, options.remarks ? &remarks : nullptr, options.for_gpu});
     std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begin;
     reports.push_back({name, changed, taken.count(), std::move(remarks)});
     if (changed && options.verify) {

@@ -21,6 +21,7 @@ struct PassOptions {
   int first_dump_number = 1;
   bool verify = true;
   bool for_gpu = false;  ///< PassContext::for_gpu
+  bool remarks = true;   ///< false: nobody reads them, and what a pass finds out for them alone is left out
   Trace* trace = nullptr;
 };
 

@@ -39,6 +39,7 @@ void check_graph(ir::Graph& graph) {
   ASSERT_TRUE(legal) << legal.error().message() << "\n" << to_text(graph);
   std::string before = to_text(graph);
   EXPECT_EQ(read_back(before), before);
+  ir::Graph silent = graph;
   auto reports = passes::run_passes(graph, registry(), {});
   ASSERT_TRUE(reports) << reports.error().message() << "\n"
                        << reports.error().diagnostics.front().notes.front() << "\n"
@@ -47,6 +48,10 @@ void check_graph(ir::Graph& graph) {
   EXPECT_EQ(read_back(after), after);
   ASSERT_TRUE(passes::run_passes(graph, registry(), {}));
   EXPECT_EQ(to_text(graph), after) << "the passes find more to do in a second run";
+  auto unread = passes::run_passes(silent, registry(), {.remarks = false});
+  ASSERT_TRUE(unread);
+  EXPECT_EQ(to_text(silent), after) << "what passes do depends on whether their remarks are read";
+  for (const passes::PassReport& report : *unread) EXPECT_TRUE(report.remarks.empty()) << report.name;
 }
 
 /// Every pipeline of a text; how many there were.
