@@ -48,7 +48,9 @@ void check_graph(ir::Graph& graph) {
   EXPECT_EQ(read_back(after), after);
   ASSERT_TRUE(passes::run_passes(graph, registry(), {}));
   EXPECT_EQ(to_text(graph), after) << "the passes find more to do in a second run";
-  auto unread = passes::run_passes(silent, registry(), {.remarks = false});
+  passes::PassOptions quiet;
+  quiet.remarks = false;
+  auto unread = passes::run_passes(silent, registry(), quiet);
   ASSERT_TRUE(unread);
   EXPECT_EQ(to_text(silent), after) << "what passes do depends on whether their remarks are read";
   for (const passes::PassReport& report : *unread) EXPECT_TRUE(report.remarks.empty()) << report.name;
