@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "tests/api/host.h"
+#include "tests/fake_cuda/fake_cuda.h"
 
 namespace {
 
@@ -41,13 +42,11 @@ class ApiDevice : public ::testing::Test {
     setenv(name, value, 1);
   }
   void fail(int64_t call, int code) {
-    reinterpret_cast<void (*)(int64_t, int)>(dlsym(library_, "fake_cuda_fail"))(call, code);
+    reinterpret_cast<FakeCudaFail*>(dlsym(library_, "fake_cuda_fail"))(call, code);
   }
   int64_t calls() {
-    struct Counters {
-      int64_t calls, others[40];
-    } counters = {};
-    reinterpret_cast<void (*)(Counters*)>(dlsym(library_, "fake_cuda_count"))(&counters);
+    FakeCudaCounters counters;
+    reinterpret_cast<FakeCudaCount*>(dlsym(library_, "fake_cuda_count"))(&counters);
     return counters.calls;
   }
 
