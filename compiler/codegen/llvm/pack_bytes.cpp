@@ -346,7 +346,7 @@ void FunctionEmitter::store_packed(const Packing& packing) {
   }
   if (target_.vnni_vbmi()) return store_packed_pixels(packing);
   for (int g = 0; g < kGroups; ++g) {
-    const auto c = static_cast<size_t>(3 * g);
+    const auto c = 3 * static_cast<size_t>(g);
     Value* run = looked_up(pack(w[c], w[c + 1], w[c + 2], w[c + 2]));
     // Four pixels a lane, then the lanes side by side.
     std::vector<llvm::Constant*> index;
