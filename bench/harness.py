@@ -93,10 +93,21 @@ class Context:
     @property
     def photos(self):
         if self._photos is None:
-            self._photos = Path(self.args.photos).resolve() if self.args.photos else self.drawn_samples()
-            if not self._photos.is_dir():
-                raise Failure(f"there is no folder {self._photos}")
+            given = Path(self.args.photos).resolve() if self.args.photos else self.drawn_samples()
+            if not given.is_dir():
+                raise Failure(f"there is no folder {given}")
+            self._photos = self.with_classes(given)
         return self._photos
+
+    def with_classes(self, folder):
+        """The folder; one whose JPEGs lie in it directly as the only class of another, since readers take classes from sub-folders."""
+        flat = any(path.suffix.lower() in (".jpg", ".jpeg") and path.is_file() for path in folder.iterdir())
+        if not flat or any(path.is_dir() for path in folder.iterdir()):
+            return folder
+        parent = self.scratch / "photographs"
+        parent.mkdir()
+        (parent / "all").symlink_to(folder, target_is_directory=True)
+        return parent
 
     def program(self, name):
         path = self.args.programs.resolve() / name

@@ -39,7 +39,7 @@ class PhotoBench:
 def photographs(context):
     files = sorted(path for path in context.photos.glob("*/*") if path.is_file())
     if not files:
-        raise harness.Failure(f"{context.photos} has no JPEG files in its sub-folders")
+        raise harness.Failure(f"{context.photos} has no JPEG files in it or in its sub-folders")
     if any(path.suffix.lower() not in (".jpg", ".jpeg") for path in files):
         raise harness.Failure(f"{context.photos} holds other files than JPEGs; the limit knows only those")
     return files
@@ -74,23 +74,38 @@ def run(context, bench):
     result = {"name": bench.name, "machine": report.machine(), "files": len(files), "bytes": sum(path.stat().st_size for path in files),
               "batch_size": args.batch_size, "epochs": args.epochs, "rounds": args.rounds, "tables": []}
     differences = {} if context.no_peers else compare_outputs(context, bench, files)
+    heats = [heat_of(context, bench, threads, differences) for threads in args.threads]
+    compete(context, heats)
     charts = []
-    for threads in args.threads:
-        table = measure(context, bench, threads, len(files), differences)
-        result["tables"].append(table)
-        charts.append(report.chart(f"{bench.name}: images/s, {report.counted(threads, 'thread')}", table["contestants"]))
-    if len(args.threads) > 1:
-        result["scaling"] = scaling(result["tables"])
+    for heat in heats:
+        result["tables"].append({"threads": heat.threads, "contestants": show(context, f"{bench.name}: {len(files)} files", heat)})
+        charts.append(heat.chart(bench.name))
+    if len(heats) > 1:
+        result["scaling"] = scaling(heats[0], heats[-1])
     report.write(bench.name, result, charts)
 
 
-def measure(context, bench, threads, num_files, differences):
-    limit = limit_of(context, bench, threads)
-    ours = contest.Contestant("galatea", our_command(context, bench, threads))
-    peers = [peer(context, name, script, bench.name, threads, *more, difference=differences.get(name)) for name, script, more in bench.peers
-             if context.wants_peer(name)]
-    return {"threads": threads,
-            "contestants": compete(context, f"{bench.name}: {num_files} files", threads, limit, ours, peers)}
+@dataclass
+class Heat:
+    """Everyone who runs with one number of threads, and what they are held against."""
+    threads: int
+    limit: contest.Contestant
+    ours: contest.Contestant
+    peers: list
+    entries: list = None  # of its table, once shown
+
+    @property
+    def everyone(self):
+        return [self.limit, self.ours, *self.peers]
+
+    def chart(self, name):
+        return report.chart(f"{name}: images/s, {report.counted(self.threads, 'thread')}", self.entries)
+
+
+def heat_of(context, bench, threads, differences):
+    return Heat(threads, limit_of(context, bench, threads), contest.Contestant("galatea", our_command(context, bench, threads)),
+                [peer(context, name, script, bench.name, threads, *more, difference=differences.get(name)) for name, script, more in bench.peers
+                 if context.wants_peer(name)])
 
 
 def peer(context, name, script, bench_name, threads, *more, difference=None):
@@ -101,26 +116,33 @@ def peer(context, name, script, bench_name, threads, *more, difference=None):
                               skipped=context.no_peers, is_peer=True, difference=difference)
 
 
-def compete(context, headline, threads, limit, ours, peers, aims=""):
-    """Runs the rounds, prints the table under its headline, and returns its entries. Nothing counts without the limit and ours."""
+def compete(context, heats):
+    """Runs the rounds of all heats as one: who runs with one thread and with two does so one after the other in each round, so that how much two
+    threads gain does not depend on what the machine did minutes apart. Nothing counts without the limit and ours."""
     args = context.args
-    everyone = [limit, ours, *peers]
-    contest.run_rounds(everyone, args.rounds, args.timeout)
-    for needed in (limit, ours):
-        if needed.skipped:
-            raise harness.Failure(needed.skipped)
-    rows, entries = report.standings(everyone, limit, ours)
-    print(f"\n{headline}, batch {args.batch_size}, {report.counted(threads, 'thread')};{aims} medians of {args.rounds} alternating rounds of "
+    in_turn = [one for group in zip(*(heat.everyone for heat in heats), strict=True) for one in group]
+    contest.run_rounds(in_turn, args.rounds, args.timeout)
+    for heat in heats:
+        for needed in (heat.limit, heat.ours):
+            if needed.skipped:
+                raise harness.Failure(needed.skipped)
+
+
+def show(context, headline, heat, aims=""):
+    """Prints a heat's table under its headline; returns, and keeps, its entries."""
+    args = context.args
+    rows, heat.entries = report.standings(heat.everyone, heat.limit, heat.ours)
+    print(f"\n{headline}, batch {args.batch_size}, {report.counted(heat.threads, 'thread')};{aims} medians of {args.rounds} alternating rounds of "
           f"{args.epochs} epochs (lowest - highest)")
-    report.show(rows, entries)
-    return entries
+    report.show(rows, heat.entries)
+    return heat.entries
 
 
-def scaling(tables):
-    """How much faster each is with the last number of threads than with the first."""
-    first, last = ({one["name"]: one.get("images_per_second") for one in table["contestants"]} for table in (tables[0], tables[-1]))
-    out = {name: last[name] / rate for name, rate in first.items() if rate and last.get(name)}
-    rows = [[f"{tables[-1]['threads']} threads by {tables[0]['threads']}", ""], *([name, f"{value:.2f}"] for name, value in out.items())]
+def scaling(few, many):
+    """How much faster each is in the heat with many threads than in that with few: ratios within rounds."""
+    pairs = zip(few.everyone, many.everyone, strict=True)
+    out = {one.name: ratio for one, other in pairs if (ratio := contest.ratio(other, one))}
+    rows = [[f"{many.threads} threads by {few.threads}", ""], *([name, report.show_ratio(value)] for name, value in out.items())]
     print("\n" + report.table(rows))
     return out
 

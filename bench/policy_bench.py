@@ -23,15 +23,12 @@ class Policy:
     by_dali: float = 0  # how many times DALI's speed is aimed at
 
 
-def measure(context, policy, threads):
+def heat_of(context, policy, threads):
     bench = photo_bench.PhotoBench(policy.name, "", policy.pipeline, {})
     settings = [part for one in policy.settings for part in ("--set", one)]
-    limit = contest.Contestant("limit: imagenet-train of ours", photo_bench.our_command(context, PLAIN, threads))
-    ours = contest.Contestant("galatea", photo_bench.our_command(context, bench, threads, *settings))
-    peers = [photo_bench.peer(context, "DALI", "dali_peer.py", policy.name, threads)] if context.wants_peer("DALI") else []
-    entries = photo_bench.compete(context, policy.name, threads, limit, ours, peers,
-                                  f" aimed at: {policy.share} of imagenet-train, {policy.by_dali} times DALI;")
-    return {"threads": threads, "policy": policy.name, "settings": policy.settings, "contestants": entries}
+    return photo_bench.Heat(threads, contest.Contestant("limit: imagenet-train of ours", photo_bench.our_command(context, PLAIN, threads)),
+                            contest.Contestant("galatea", photo_bench.our_command(context, bench, threads, *settings)),
+                            [photo_bench.peer(context, "DALI", "dali_peer.py", policy.name, threads)] if context.wants_peer("DALI") else [])
 
 
 def run(context, name, policies):
@@ -40,9 +37,11 @@ def run(context, name, policies):
     result = {"name": name, "machine": report.machine(), "files": len(files), "batch_size": args.batch_size, "epochs": args.epochs,
               "rounds": args.rounds, "tables": []}
     charts = []
-    for threads in args.threads:
-        for policy in policies:
-            table = measure(context, policy, threads)
-            result["tables"].append(table)
-            charts.append(report.chart(f"{policy.name}: images/s, {report.counted(threads, 'thread')}", table["contestants"]))
+    for policy in policies:
+        heats = [heat_of(context, policy, threads) for threads in args.threads]
+        photo_bench.compete(context, heats)
+        for heat in heats:
+            entries = photo_bench.show(context, policy.name, heat, f" aimed at: {policy.share} of imagenet-train, {policy.by_dali} times DALI;")
+            result["tables"].append({"threads": heat.threads, "policy": policy.name, "settings": policy.settings, "contestants": entries})
+            charts.append(heat.chart(policy.name))
     report.write(name, result, charts)

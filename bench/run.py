@@ -43,7 +43,7 @@ def arguments(known, words=None):
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME",
                         help="\n".join(f"{name}: {module.DESCRIPTION}" for name, module in known.items()))
-    parser.add_argument("--photos", help="a folder with one sub-folder of JPEGs per class (default: the drawn samples)")
+    parser.add_argument("--photos", help="a folder of JPEGs, or with one sub-folder of them per class (default: the drawn samples)")
     parser.add_argument("--rounds", type=int, default=5, help="how often each contestant runs (default 5)")
     parser.add_argument("--warm-up", type=int, default=3, help="epochs of ours and of the limit that come before those that are timed (default 3)")
     parser.add_argument("--epochs", type=int, default=3, help="epochs that are timed in a run over photographs (default 3)")

@@ -1,10 +1,14 @@
 """Rounds, ratios, peers that answer requests: who fails is out with the reason, the others go on."""
 
+import contextlib
+import io
 import json
 import unittest
+from types import SimpleNamespace
 
 import contest
 import harness
+import photo_bench
 import report
 from support import BenchTest
 
@@ -47,6 +51,23 @@ class Rounds(BenchTest):
         self.assertEqual(a.cpu, [0.01, 0.005, 1 / 300])
         self.assertEqual((a.rate, a.cpu_ms), (100, 5))
         self.assertEqual(contest.ratio(b, a), {"median": 3, "min": 3, "max": 3})
+
+    def test_numbers_of_threads_take_turns_within_a_round(self):
+        heats = [photo_bench.Heat(threads, self.counting(f"l{threads}", 1), self.counting(f"o{threads}", factor), [])
+                 for threads, factor in ((1, 1), (2, 3))]
+        context = SimpleNamespace(args=SimpleNamespace(rounds=2, timeout=60, batch_size=64, epochs=1))
+        photo_bench.compete(context, heats)
+        self.assertEqual((self.folder / "log").read_text(), "l1l2o1o2" * 2)
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            gains = photo_bench.scaling(*heats)
+            entries = photo_bench.show(context, "two files", heats[1])
+        self.assertEqual(gains["l1"]["median"], 1)
+        self.assertEqual(gains["o1"]["median"], 3)
+        self.assertIn("2 threads by 1", printed.getvalue())
+        self.assertEqual(entries[1]["of_limit"]["median"], 3)
+        heats[0].ours.skipped = "it crashed"
+        with self.assertRaisesRegex(harness.Failure, "it crashed"):
+            photo_bench.compete(context, heats)
 
     def test_ratios_are_taken_within_a_round(self):
         a, b = contest.Contestant("a", rates=[10, 40, 90]), contest.Contestant("b", rates=[10, 10, 30])

@@ -106,6 +106,17 @@ class Environment(BenchTest):
             with self.assertRaisesRegex(harness.Failure, "there is no folder .*nowhere"):
                 context.photos
 
+    def test_a_flat_folder_is_the_only_class(self):
+        photos = self.folder / "photos"
+        photos.mkdir()
+        (photos / "a.JPG").write_text("x")
+        with harness.Context(arguments(photos=str(photos))) as context:
+            self.assertEqual([path.relative_to(context.photos) for path in context.photos.glob("*/*")], [harness.Path("all/a.JPG")])
+        self.assertTrue((photos / "a.JPG").exists())
+        (photos / "class").mkdir()
+        with harness.Context(arguments(photos=str(photos))) as context:
+            self.assertEqual(context.photos, photos.resolve())
+
     def test_a_missing_program_says_who_builds_it(self):
         with harness.Context(arguments(programs=self.folder)) as context:
             with self.assertRaisesRegex(harness.Failure, "decode_limit is not built; ./dev bench builds it"):
