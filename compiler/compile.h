@@ -69,7 +69,7 @@ struct CompileReport {
   std::unique_ptr<ir::Graph> graph;  ///< after the passes
   std::vector<KernelReport> kernels;
   std::vector<passes::PassReport> passes;
-  std::vector<plan::MemoryClaim> memory;  ///< what a sample takes, in terms of the graph's symbols
+  plan::MemoryReport memory;  ///< what a sample takes, in terms of the graph's symbols
   std::vector<std::string> notes;
   plan::DeviceReport device;            ///< of a program for a GPU
   int num_prepared = 0;                 ///< kernels that the passes over kernels saw: equal ones once

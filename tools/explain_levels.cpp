@@ -14,6 +14,7 @@
 #include "compiler/ir/printer.h"
 #include "compiler/op/operator.h"
 #include "compiler/shape/graph_shapes.h"
+#include "tools/explain_memory.h"
 #include "tools/messages.h"
 
 namespace galatea::tools {
@@ -58,16 +59,6 @@ std::string type_text(const runtime::OutputSpec& output) {
   }
   return fmt::format("{}[{}]{}{}", short_name(output.dtype), extents, output.layout.empty() ? "" : " ",
                      output.layout.str());
-}
-
-/// Bytes of one sample of an output, -1 if its extents vary.
-int64_t output_bytes(const runtime::OutputSpec& output) {
-  int64_t bytes = size_of(output.dtype);
-  for (size_t d = 0; d < static_cast<size_t>(output.ndim); ++d) {
-    if (d >= output.extents.size() || output.extents[d] < 0) return -1;
-    bytes *= output.extents[d];
-  }
-  return bytes;
 }
 
 std::string scratch_text(const KernelReport& kernel) {
@@ -143,56 +134,6 @@ void describe_kernel(const KernelReport& kernel, std::string& text) {
   text += fmt::format("  scratch   {}\n", scratch_text(kernel));
 }
 
-std::string bytes_text(double bytes) {
-  return bytes < 1 << 20 ? fmt::format("{:.0f} bytes", bytes) : fmt::format("{:.1f} MiB", bytes / (1 << 20));
-}
-
-/// "u8[h,w,3]" in the graph's own names; what they do not tell is "?".
-std::string claim_text(const plan::MemoryClaim& claim, shape::GraphShapes& shapes) {
-  std::string extents;
-  for (const kernel::Expr& e : claim.extents)
-    extents += (extents.empty() ? "" : ",") + shapes.number_text(e).value_or("?");
-  if (claim.kind == plan::MemoryClaim::Kind::kScratch) return "scratch, " + extents + " bytes";
-  return fmt::format("{}[{}]", short_name(claim.type), extents);
-}
-
-/// What the run may take: each sample's memory is asked for before the sample begins (kAdmit).
-void describe_memory(const runtime::Program& program, const CompileReport& report, std::string& text) {
-  if (report.graph == nullptr) return;
-  text += "\nmemory\n";
-  int64_t batch = 0;
-  bool known = true;
-  for (const runtime::OutputSpec& output : program.outputs) {
-    const int64_t bytes = output_bytes(output);
-    known = known && bytes >= 0;
-    batch += std::max<int64_t>(bytes, 0) * program.batch_size;
-  }
-  const int batches = program.prefetch_depth + 1;
-  text += fmt::format("  outputs   {} a batch{}, in {} batches ({} ahead, one delivered): {}{}\n",
-                      bytes_text(static_cast<double>(batch)), known ? "" : " and what varies", batches,
-                      program.prefetch_depth, bytes_text(static_cast<double>(batch) * batches),
-                      known ? "" : " and what varies");
-  text +=
-      fmt::format("  a sample  in each of {} threads, known when its header is read:\n", program.num_threads);
-  shape::GraphShapes shapes(*report.graph);
-  bool constant = true;
-  double sum = 0, scratch = 0;
-  for (const plan::MemoryClaim& claim : report.memory) {
-    text += fmt::format("            {}: {}\n", claim.what, claim_text(claim, shapes));
-    constant = constant && kernel::is_const(claim.bytes);
-    if (!constant) continue;
-    const double bytes = cell_to_double(DType::kF64, claim.bytes->value);
-    if (claim.kind == plan::MemoryClaim::Kind::kScratch)
-      scratch = std::max(scratch, bytes);
-    else
-      sum += bytes;
-  }
-  if (constant && !report.memory.empty())
-    text += fmt::format("            together at most {}\n", bytes_text(sum + scratch));
-  if (program.memory_limit > 0)
-    text += fmt::format("  limit     {}\n", bytes_text(static_cast<double>(program.memory_limit)));
-}
-
 /// The graph passes that did something; a pass may have run more than once.
 void describe_passes(const CompileReport& report, std::string& text) {
   std::vector<std::string> names;
@@ -234,7 +175,7 @@ std::string page_for_people(const runtime::Program& program, const CompileReport
   }
   describe_passes(report, text);
   for (const KernelReport& kernel : report.kernels) describe_kernel(kernel, text);
-  describe_memory(program, report, text);
+  text += describe_memory(program, report);
   if (report.device.used) text += "\n" + plan::to_text(report.device);
   for (const std::string& note : report.notes) text += fmt::format("\nnote: {}\n", note);
   return text;

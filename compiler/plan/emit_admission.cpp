@@ -175,11 +175,12 @@ bool Emitter::is_copied(ir::ValueId value) const {
 
 void Emitter::admit() {
   if (drafting_) return;
-  const MemoryPlan::Need need = memory_.grant(
+  const MemoryNeed need = memory_.grant(
       next_claim_, block_, [this](const kernel::ExprNode& symbol) { return can_compute(symbol); });
   const Expr sample = kernel::saturate(need.sample, DType::kI64);
   const Expr outputs = kernel::saturate(need.outputs, DType::kI64);
   if (kernel::is_const_int(sample, 0) && kernel::is_const_int(outputs, 0)) return;
+  needs_.push_back(need);
   const int a = reg(sample), b = reg(outputs);
   Instruction& instruction = emit(Op::kAdmit);
   instruction.a = a;

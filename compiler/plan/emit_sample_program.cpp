@@ -322,14 +322,15 @@ ArmFindings look_at_arms(ValueTable& table, const SamplePlan& plan, const Source
 }
 
 Status emit_sample_program(ValueTable& table, const SamplePlan& plan, const SourceMap& sources, uint64_t seed,
-                           runtime::Program& program, std::vector<MemoryClaim>* claims) {
+                           runtime::Program& program, MemoryReport* memory) {
   runtime::Program draft = blank(program);
-  MemoryPlan memory = Emitter(table, plan, sources, seed, draft).draft();
+  MemoryPlan memory_plan = Emitter(table, plan, sources, seed, draft).draft();
   table.forget_slots();
-  if (claims) *claims = memory.claims();
+  if (memory) memory->claims = memory_plan.claims();
   Emitter emitter(table, plan, sources, seed, program);
-  emitter.set_memory_plan(std::move(memory));
+  emitter.set_memory_plan(std::move(memory_plan));
   GALATEA_TRY(emitter.run());
+  if (memory) memory->needs = std::move(emitter.needs());
   insert_releases(program);
   return {};
 }

@@ -54,8 +54,8 @@ struct ArmFindings {
 ArmFindings look_at_arms(ValueTable& table, const SamplePlan& plan, const SourceMap& sources, uint64_t seed,
                          const runtime::Program& program);
 
-/// `claims` gets what memory the program takes, for explain; it may be nullptr.
+/// `memory` gets what the program takes, for explain; it may be nullptr.
 Status emit_sample_program(ValueTable& table, const SamplePlan& plan, const SourceMap& sources, uint64_t seed,
-                           runtime::Program& program, std::vector<MemoryClaim>* claims = nullptr);
+                           runtime::Program& program, MemoryReport* memory = nullptr);
 
 }  // namespace galatea::plan

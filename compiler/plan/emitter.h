@@ -20,6 +20,7 @@ class Emitter {
   MemoryPlan draft();
   /// What run() admits.
   void set_memory_plan(MemoryPlan plan) { memory_ = std::move(plan); }
+  std::vector<MemoryNeed>& needs() { return needs_; }
   /// Of a draft.
   ArmFindings findings() const;
 
@@ -187,6 +188,7 @@ class Emitter {
 
   bool drafting_ = false;
   std::vector<MemoryClaim> claims_;  ///< of a draft
+  std::vector<MemoryNeed> needs_;    ///< that were asked for
   int64_t small_bytes_ = 0;          ///< of a draft: tensors of a few elements
   MemoryPlan memory_;
   size_t next_claim_ = 0;

@@ -49,8 +49,7 @@ MemoryPlan::MemoryPlan(const ValueTable& table, std::vector<MemoryClaim> claims,
     });
 }
 
-MemoryPlan::Need MemoryPlan::grant(size_t next, ir::BlockId block,
-                                   const ScalarBounds::CanCompute& can_compute) {
+MemoryNeed MemoryPlan::grant(size_t next, ir::BlockId block, const ScalarBounds::CanCompute& can_compute) {
   ScalarBounds bounds(*table_, can_compute);
   needs_.assign(by_block_.size(), {bytes(0), bytes(0)});
   for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
@@ -60,14 +59,14 @@ MemoryPlan::Need MemoryPlan::grant(size_t next, ir::BlockId block,
     if (up == block) needs_[*it] = need_of_block(*it, bounds, next);
     if (*it == block) break;
   }
-  Need need = needs_[block];
+  MemoryNeed need = needs_[block];
   need.sample = sum(need.sample, bytes(small_bytes_));
   small_bytes_ = 0;
   return need;
 }
 
-MemoryPlan::Need MemoryPlan::need_of_block(ir::BlockId block, ScalarBounds& bounds, size_t next) {
-  Need need = after_block(block, bounds);
+MemoryNeed MemoryPlan::need_of_block(ir::BlockId block, ScalarBounds& bounds, size_t next) {
+  MemoryNeed need = after_block(block, bounds);
   const auto& events = by_block_[block];
   for (auto it = events.rbegin(); it != events.rend(); ++it) {
     const MemoryClaim& claim = claims_[it->claim];
@@ -94,15 +93,15 @@ MemoryPlan::Need MemoryPlan::need_of_block(ir::BlockId block, ScalarBounds& boun
   return need;
 }
 
-MemoryPlan::Need MemoryPlan::after_block(ir::BlockId block, ScalarBounds& bounds) const {
+MemoryNeed MemoryPlan::after_block(ir::BlockId block, ScalarBounds& bounds) const {
   const ir::Terminator& terminator = table_->graph().block(block).terminator;
   if (terminator.kind == ir::TerminatorKind::kReturn) return {bytes(0), bytes(0)};
-  Need need = needs_[terminator.targets.back()];
+  MemoryNeed need = needs_[terminator.targets.back()];
   if (terminator.targets.size() == 1) return need;
   const Expr selector = bounds.exact(table_->resolve(table_->element(terminator.selector, 0)));
   const bool is_switch = terminator.kind == ir::TerminatorKind::kSwitch;
   for (size_t i = terminator.targets.size() - 1; i-- > 0;) {
-    const Need& arm = needs_[terminator.targets[i]];
+    const MemoryNeed& arm = needs_[terminator.targets[i]];
     if (!selector) {
       need = {larger(arm.sample, need.sample), larger(arm.outputs, need.outputs)};
       continue;

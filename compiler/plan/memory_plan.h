@@ -36,6 +36,19 @@ struct MemoryClaim {
   ir::BlockId released_in = 0;
 };
 
+/// What the program asks for at one place (kAdmit), in f64: memory of the sample, and of the batch where it
+/// differs from sample to sample.
+struct MemoryNeed {
+  Expr sample, outputs;
+};
+
+/// What is known of a sample's memory before the run, for explain. No path asks for more than all needs
+/// together.
+struct MemoryReport {
+  std::vector<MemoryClaim> claims;
+  std::vector<MemoryNeed> needs;
+};
+
 /// Bytes of a tensor or a scratch area in f64, where no product wraps; rounded up as an arena may round.
 Expr claimed_bytes(DType type, const std::vector<Expr>& extents);
 
@@ -49,16 +62,13 @@ class MemoryPlan {
   /// Claims are met in the order in which they were made.
   bool is_granted(size_t claim) const { return granted_[claim]; }
 
-  struct Need {
-    Expr sample, outputs;  ///< f64
-  };
   /// What claims from number `next` on need that lie in this block or in blocks that it dominates, as far as
   /// it can be bounded here; those are granted then. Each claim is granted once.
-  Need grant(size_t next, ir::BlockId block, const ScalarBounds::CanCompute& can_compute);
+  MemoryNeed grant(size_t next, ir::BlockId block, const ScalarBounds::CanCompute& can_compute);
 
  private:
-  Need need_of_block(ir::BlockId block, ScalarBounds& bounds, size_t next);
-  Need after_block(ir::BlockId block, ScalarBounds& bounds) const;
+  MemoryNeed need_of_block(ir::BlockId block, ScalarBounds& bounds, size_t next);
+  MemoryNeed after_block(ir::BlockId block, ScalarBounds& bounds) const;
 
   const ValueTable* table_ = nullptr;
   std::vector<MemoryClaim> claims_;
@@ -70,8 +80,8 @@ class MemoryPlan {
   };
   std::vector<std::vector<Event>> by_block_;  ///< in order
   std::vector<ir::BlockId> order_, dominators_;
-  std::vector<Need> needs_;  ///< per block, while granting
-  double small_bytes_ = 0;   ///< few elements each: part of the first grant
+  std::vector<MemoryNeed> needs_;  ///< per block, while granting
+  double small_bytes_ = 0;         ///< few elements each: part of the first grant
 };
 
 }  // namespace galatea::plan

@@ -16,7 +16,7 @@ constexpr int kMaxDepth = 3;
 
 }  // namespace
 
-GraphShapes::GraphShapes(const ir::Graph& graph)
+GraphShapes::GraphShapes(const ir::Graph& graph, std::optional<PictureSize> largest)
     : graph_(graph),
       order_(graph.topological_order()),
       table_(graph, plan::TableUse::kAnalysis),
@@ -27,12 +27,19 @@ GraphShapes::GraphShapes(const ir::Graph& graph)
   for (ir::BlockId block : order_) {
     for (const ir::Merge& merge : graph.block(block).merges) learn(merge.result);
     for (ir::NodeId id : graph.block(block).nodes) {
-      for (const op::NativeScalars& call : table_.lowering(id).native_scalars)
-        for (size_t k = 0; k < call.locals.size() && k < call.ranges.size(); ++k)
-          locals_[call.locals[k]] = integers(call.ranges[k].first, call.ranges[k].second);
+      for (const op::NativeScalars& call : table_.lowering(id).native_scalars) learn_results(call, largest);
       for (ir::ValueId output : graph.node(id).outputs) learn(output);
     }
   }
+}
+
+void GraphShapes::learn_results(const op::NativeScalars& call, std::optional<PictureSize> largest) {
+  for (size_t k = 0; k < call.locals.size() && k < call.ranges.size(); ++k)
+    locals_[call.locals[k]] = integers(call.ranges[k].first, call.ranges[k].second);
+  // Its results are height, width and channels (stdlib_ops/native/image_functions.h).
+  if (!largest || call.function != "image.peek" || call.locals.size() < 2) return;
+  locals_[call.locals[0]] = integers(1, largest->height);
+  locals_[call.locals[1]] = integers(1, largest->width);
 }
 
 void GraphShapes::learn(ir::ValueId value) {

@@ -15,9 +15,15 @@
 
 namespace galatea::shape {
 
+/// Extents of a decoded picture.
+struct PictureSize {
+  int64_t height = 0, width = 0;
+};
+
 class GraphShapes {
  public:
-  explicit GraphShapes(const ir::Graph& graph);
+  /// `largest`: no picture is higher or wider; without it, none than the decoders promise.
+  explicit GraphShapes(const ir::Graph& graph, std::optional<PictureSize> largest = {});
   GraphShapes(const GraphShapes&) = delete;
   GraphShapes& operator=(const GraphShapes&) = delete;
 
@@ -33,6 +39,7 @@ class GraphShapes {
  private:
   std::optional<Range> range_of_symbol(const kernel::ExprNode& symbol);
   std::optional<Range> range_of_merge(const kernel::ExprNode& symbol);
+  void learn_results(const op::NativeScalars& call, std::optional<PictureSize> largest);
   void learn(ir::ValueId value);
   std::string text_of(ir::ValueId value);
   std::string extent_text(const Expr& e, char letter);

@@ -92,6 +92,26 @@ TEST_P(Examples, GiveTheSameBitsInAnyBatchAndOnAnyNumberOfThreads) {
   EXPECT_TRUE(saved("b", {"--threads", "3", "--batch-size", "5", "--prefetch", "1"}) == files);
 }
 
+/// What explain calls enough for pictures such as the samples (none is larger than 480 x 640 or 640 x 480)
+/// is.
+TEST_P(Examples, RunWithinTheMemoryThatExplainTells) {
+  const std::string page = run({"explain", file(), "--set", "data=" + samples()}).out;
+  const size_t end = page.find(" MiB in all, where pictures are no larger than 1080 x 1920");
+  if (end == std::string::npos) {
+    EXPECT_TRUE(contains(page, "unknown before the run"));
+    return;
+  }
+  const double mebibytes = std::atof(page.c_str() + page.rfind(' ', end - 1) + 1);
+  ASSERT_GT(mebibytes, 0);
+  const auto limit = static_cast<int64_t>(mebibytes * (1 << 20));
+  Outcome o = run({"run", file(), "--set", "data=" + samples(), "--batches", "6", "--memory-limit",
+                   std::to_string(limit), "--stats=json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const auto stats = parse_json(o.out);
+  EXPECT_EQ(stats["skipped"], 0);
+  EXPECT_LE(stats["peak_memory_bytes"], limit);
+}
+
 TEST_P(Examples, GoOnWithoutBrokenPhotographs) {
   const std::string data = "data=" + samples() + "-corrupt";
   EXPECT_EQ(run({"run", file(), "--set", data}).status, 1);
