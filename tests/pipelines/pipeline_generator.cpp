@@ -12,7 +12,8 @@ std::string GeneratedPipeline::text() const {
   return out;
 }
 
-PipelineGenerator::PipelineGenerator(PipelineSeeds seeds) : shape_(seeds.shape), numbers_(seeds.numbers) {}
+PipelineGenerator::PipelineGenerator(PipelineSeeds seeds)
+    : shape_(seeds.shape), numbers_(seeds.numbers), largest_extent_(seeds.shape % 4 == 1 ? 96 : 40) {}
 
 std::vector<std::string> PipelineGenerator::operators() {
   return {"brightness",
@@ -44,21 +45,30 @@ std::vector<std::string> PipelineGenerator::operators() {
           "random.beta",
           "random.choice",
           "random.coin_flip",
+          "random.normal",
           "random.uniform",
           "random_resized_crop",
           "reductions.max",
           "reductions.mean",
+          "reductions.mean_square",
           "reductions.min",
+          "reductions.rms",
           "reductions.std_dev",
           "reductions.sum",
+          "reductions.variance",
+          "reshape",
           "resize",
           "rotate",
           "saturation",
           "shapes",
           "slice",
           "stack",
+          "transforms.combine",
+          "transforms.crop",
           "transforms.rotation",
+          "transforms.scale",
           "transforms.shear",
+          "transforms.translation",
           "transpose",
           "warp_affine"};
 }
@@ -84,11 +94,12 @@ std::string PipelineGenerator::whole(int low, int high) {
 }
 
 std::string PipelineGenerator::extent() {
-  constexpr int kLow = 16, kHigh = 40;  // larger than any filter has taps
-  int value = kLow + static_cast<int>(numbers_() % (kHigh - kLow + 1));
+  constexpr int kLow = 16;  // larger than any filter has taps
+  const int count = largest_extent_ - kLow + 1;
+  int value = kLow + static_cast<int>(numbers_() % static_cast<uint64_t>(count));
   while (std::find(extents_.begin(), extents_.end(), value) != extents_.end() &&
-         extents_.size() < kHigh - kLow)
-    value = value == kHigh ? kLow : value + 1;
+         static_cast<int>(extents_.size()) + 1 < count)
+    value = value == largest_extent_ ? kLow : value + 1;
   extents_.push_back(value);
   return std::to_string(value);
 }

@@ -91,8 +91,14 @@ class PipelineGenerator {
   Call filter(const Image& image);
   Call statistic(const Image& image);
   Call join(const Image& image);
+  Call seldom(const Image& image);
+  Call seldom_resize(const Image& image);
+  Call seldom_warp(const Image& image);
+  Call seldom_statistic(const Image& image);
+  Call seldom_view(const Image& image);
 
   std::mt19937_64 shape_, numbers_;
+  int largest_extent_;  ///< of the images that operators make; large enough for several vectors a row in some
   std::vector<PipelineLine> lines_;
   std::vector<int> extents_;  ///< used so far: which extents are equal belongs to the shape
   int indent_ = 1, num_names_ = 0, budget_ = 0;

@@ -8,10 +8,11 @@ namespace galatea::testing {
 
 PipelineGenerator::Image PipelineGenerator::step(const Image& from) {
   using Make = Call (PipelineGenerator::*)(const Image&);
-  static constexpr Make kMakes[] = {
-      &PipelineGenerator::point,  &PipelineGenerator::color,     &PipelineGenerator::move,
-      &PipelineGenerator::window, &PipelineGenerator::warp,      &PipelineGenerator::sample,
-      &PipelineGenerator::filter, &PipelineGenerator::statistic, &PipelineGenerator::join};
+  static constexpr Make kMakes[] = {&PipelineGenerator::point,  &PipelineGenerator::color,
+                                    &PipelineGenerator::move,   &PipelineGenerator::window,
+                                    &PipelineGenerator::warp,   &PipelineGenerator::sample,
+                                    &PipelineGenerator::filter, &PipelineGenerator::statistic,
+                                    &PipelineGenerator::join,   &PipelineGenerator::seldom};
   // Those that never change extents.
   static constexpr Make kKeeping[] = {&PipelineGenerator::point, &PipelineGenerator::color,
                                       &PipelineGenerator::filter, &PipelineGenerator::statistic};

@@ -1,0 +1,131 @@
+// Operators and forms of arguments that random pipelines seldom write (pipeline_generator.cpp has the common
+// ones).
+#include "tests/pipelines/ordered.h"
+#include "tests/pipelines/pipeline_generator.h"
+
+namespace galatea::testing {
+
+PipelineGenerator::Call PipelineGenerator::seldom(const Image& image) {
+  switch (below(4)) {
+    case 0:
+      return seldom_resize(image);
+    case 1:
+      return seldom_warp(image);
+    case 2:
+      return seldom_statistic(image);
+    default:
+      return seldom_view(image);
+  }
+}
+
+PipelineGenerator::Call PipelineGenerator::seldom_resize(const Image& image) {
+  const std::string& x = image.name;
+  Image out = image;
+  switch (below(4)) {
+    case 0:
+      // Extents differ from sample to sample.
+      return {Ordered{"fn.resize({}, size=fn.random.uniform(range=[{}, {}], shape=[2]))", x, real(9, 20),
+                      real(21, 50)}
+                  .text,
+              out};
+    case 1:
+      return {Ordered{"fn.resize({}, size={}, roi_start=[{}, {}], roi_end=[{}, {}], roi_relative=True)", x,
+                      extents(), real(0, 0.4), real(0, 0.4), real(0.5, 1), real(0.5, 1)}
+                  .text,
+              out};
+    case 2:
+      return {Ordered{"fn.resize({}, size={}, mode=\"{}\", interp_type=types.{})", x, extents(),
+                      pick<std::string>({"not_smaller", "not_larger"}),
+                      pick<std::string>({"INTERP_LANCZOS3", "INTERP_GAUSSIAN"})}
+                  .text,
+              out};
+    default:
+      // So that it shrinks by much: large, then small.
+      return {Ordered{"fn.resize(fn.resize({}, size=[{}, {}]), size=[{}, {}])", x, whole(90, 130),
+                      whole(140, 180), whole(9, 24), whole(9, 24)}
+                  .text,
+              out};
+  }
+}
+
+PipelineGenerator::Call PipelineGenerator::seldom_warp(const Image& image) {
+  const std::string& x = image.name;
+  const std::string kind = pick<std::string>({"INTERP_LINEAR", "INTERP_NN", "INTERP_CUBIC"});
+  const std::string scale = Ordered{"fn.transforms.scale(scale=[{}, {}], center=[{}, {}])", real(0.5, 1.5),
+                                    real(0.5, 1.5), real(0, 16), real(0, 16)}
+                                .text;
+  const std::string offset =
+      Ordered{"fn.transforms.translation(offset=[{}, {}])", scalar(-8, 8), scalar(-8, 8)}.text;
+  switch (below(3)) {
+    case 0:
+      return {
+          Ordered{"fn.warp_affine({}, fn.transforms.combine({}, {}), interp_type=types.{}, fill_value={})", x,
+                  scale, offset, kind, real(0, 255)}
+              .text,
+          image};
+    case 1:
+      return {Ordered{"fn.warp_affine({}, {}, inverse_map=False, interp_type=types.{}, fill_value={})", x,
+                      scale, kind, real(0, 255)}
+                  .text,
+              image};
+    default:
+      return {
+          Ordered{"fn.warp_affine({}, fn.transforms.crop(from_end=[{}, {}], to_start=[{}, {}], to_end=[30.0, "
+                  "30.0]), interp_type=types.{}, fill_value={})",
+                  x, real(16, 40), real(16, 40), real(-4, 8), real(-4, 8), kind, real(0, 255)}
+              .text,
+          image};
+  }
+}
+
+PipelineGenerator::Call PipelineGenerator::seldom_statistic(const Image& image) {
+  const std::string& x = image.name;
+  const std::string mean = fresh(), found = fresh();
+  switch (below(4)) {
+    case 0:
+      line(Ordered{"{} = fn.reductions.mean({})", mean, x}.text, mean + " = 100.0");
+      line(Ordered{"{} = fn.reductions.variance({}, {})", found, x, mean}.text, found + " = 500.0");
+      return {Ordered{"fn.cast(({} - {}) / math.sqrt({} + {}) * {}, dtype=types.{})", x, mean, found,
+                      real(1, 4), real(1, 64), image.dtype}
+                  .text,
+              image};
+    case 1:
+      line(Ordered{"{} = fn.reductions.rms({})", found, x}.text, found + " = 100.0");
+      return {
+          Ordered{"fn.cast({} * {} / ({} + 1), dtype=types.{})", x, real(0, 255), found, image.dtype}.text,
+          image};
+    case 2:
+      line(Ordered{"{} = fn.reductions.mean_square({})", found, x}.text, found + " = 10000.0");
+      return {
+          Ordered{"fn.contrast({}, contrast={}, contrast_center=math.sqrt({}))", x, scalar(0, 2), found}.text,
+          image};
+    default:
+      return {Ordered{"fn.brightness({}, brightness=fn.random.normal(mean={}, stddev={}))", x, real(0.5, 1.5),
+                      real(0, 0.5)}
+                  .text,
+              image};
+  }
+}
+
+PipelineGenerator::Call PipelineGenerator::seldom_view(const Image& image) {
+  const std::string& x = image.name;
+  Image out = image;
+  switch (below(4)) {
+    case 0:
+      return {Ordered{"{}[{}:-{}, {}:]", x, whole(0, 2), whole(1, 2), whole(0, 3)}.text, out};
+    case 1:
+      // The channels stay where they are; rows and columns become one axis, and two again.
+      return {Ordered{"fn.reshape(fn.reshape({}, rel_shape=[1, 1, 1]), layout=\"HWC\")", x}.text, out};
+    case 2:
+      return {Ordered{"fn.transpose(fn.transpose({}, perm=[2, 0, 1]), perm=[1, 2, 0])", x}.text, out};
+    default: {
+      const std::string bytes = Ordered{"fn.cast({}, dtype=types.UINT8)", x}.text;
+      return {Ordered{"fn.cast(({} & {}) | ({} ^ {}), dtype=types.{})", bytes, whole(0, 255), bytes,
+                      whole(0, 255), image.dtype}
+                  .text,
+              out};
+    }
+  }
+}
+
+}  // namespace galatea::testing
