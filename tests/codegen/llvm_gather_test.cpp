@@ -227,5 +227,23 @@ TEST(LlvmGather, ReadsWholePixelsOf32Bits) {
       }
 }
 
+/// Nor would they see whether rows are asked for: every fourth pixel of floats, every sixteenth of bytes, two
+/// vectors of which stand side by side.
+TEST(LlvmGather, AsksForRowsAhead) {
+  const auto asked = [](const std::string& text) {
+    size_t count = 0;
+    for (size_t at = 0; (at = text.find("call void @llvm.prefetch", at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  // A vector is among the rows that are inside, or has a border, or follows a row of the image.
+  constexpr size_t kWays = 2;
+  EXPECT_EQ(asked(text_of({DType::kF32, DType::kF32, 3, 2, Border::kConstant}, TargetLevel::kX86V4)),
+            kWays * 4);
+  EXPECT_EQ(asked(text_of({DType::kF32, DType::kF32, 3, 2, Border::kConstant}, TargetLevel::kX86V3)),
+            kWays * 2);
+  EXPECT_EQ(asked(text_of({DType::kU8, DType::kF32, 3, 2, Border::kConstant}, TargetLevel::kX86V4)),
+            kWays * 2);
+}
+
 }  // namespace
 }  // namespace galatea::codegen

@@ -221,6 +221,17 @@ class FunctionEmitter {
   };
   ScalarOffsets offsets_;  ///< those last taken out of a vector
 
+  // gather_ahead.cpp
+  /// An input that a loop gathers from, and how far ahead of each place the one lies that is asked for.
+  struct GatheredRows {
+    int buffer = -1;
+    Value* ahead = nullptr;
+  };
+  void find_gathered_rows(const kernel::For& loop);
+  Value* rows_ahead(int buffer) const;
+  void prefetch_rows_ahead(const GatherGroup& group);
+  std::vector<GatheredRows> gathered_rows_;  ///< of the vector loop being emitted
+
   // stream_store.cpp
   void prepare_streams();
   void end_streams();

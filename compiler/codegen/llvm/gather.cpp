@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kLongestWord = 8;
 constexpr int64_t kQuad = 4;      ///< elements of 32 bits
 constexpr int kMostOneByOne = 8;  ///< words a lane, in a block
-constexpr int kMostQuads = 12;    ///< a lane, in a block: four rows of four pixels of three channels
+constexpr int kMostQuads = 12;    ///< a lane, in a block: four rows of four pixels of four channels
 
 void add_terms(const kernel::Expr& e, std::vector<kernel::Expr>* terms, int64_t* constant) {
   if (kernel::is_const(e)) {
@@ -223,7 +223,9 @@ llvm::Value* FunctionEmitter::gather(const kernel::ExprNode& e) {
   const int64_t constant = alone.constants[0];
   GatherGroup* group = find_group(gathers_.back(), alone);
   if (!group) group = &alone;
+  const bool is_first = !group->place.base;
   const GatherPlace& place = place_of(*group);
+  if (is_first && group != &alone) prefetch_rows_ahead(*group);
   const auto run_with = [&](int64_t most) {
     for (const GatherRun& run : runs_of(*group, most))
       if (constant <= run.last) return run;
