@@ -342,6 +342,7 @@ void FunctionEmitter::emit_vector(const kernel::For& loop) {
     emit_masked(loop, begin, end);
     return;
   }
+  find_gathered_rows(loop);
   if (target_.is_x86() && (loop.unroll > 1 || is_long(loop)) && may_run_twice(loop))
     return emit_side_by_side(loop, begin, end);
   if (auto packing = match_packing(loop)) return emit_packed(loop, std::move(*packing), begin, end);

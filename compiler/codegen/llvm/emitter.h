@@ -162,6 +162,7 @@ class FunctionEmitter {
   std::optional<Turn> match_turn(const kernel::For& rows) const;
   void emit_turned(const kernel::For& rows, const Turn& turn);
   void emit_turned_block(const Turn& turn, const TurnPlaces& at, Value* row, Value* column);
+  std::vector<Value*> turn_in_parts(std::vector<Value*> rows, int lane, int parts);
   std::vector<Value*> turn_lanes(std::vector<Value*> rows, int lane, int parts);
   Value* spread_pixels(Value* run, int lane, int parts, bool back);
 
@@ -179,20 +180,36 @@ class FunctionEmitter {
   Value* look_up_register(int table, Value* bytes, Value* base);
 
   // gather.cpp
+  /// Where offsets that differ from lane to lane begin: an address, and elements after it.
+  struct GatherPlace {
+    Value *base = nullptr, *lanes = nullptr;
+    bool leave = false;  ///< offsets can be taken out of `lanes`
+    bool quads = false;  ///< runs of more than two elements are read as quads
+  };
   /// Loads of one block that differ in the constant of their offsets only.
   struct GatherGroup {
     int buffer = -1;
-    std::vector<Expr> terms;                        ///< of the offset, without its constant
-    std::vector<int64_t> constants;                 ///< in ascending order
-    std::vector<std::pair<int64_t, Value*>> words;  ///< loaded already, by their first constant
+    std::vector<Expr> terms;         ///< of the offset, without its constant
+    std::vector<int64_t> constants;  ///< in ascending order
+    GatherPlace place;               ///< once a load is emitted
+    /// Loaded already, by their first constant: words, or vectors of the elements of quads.
+    std::vector<std::pair<int64_t, Value*>> words;
+    std::vector<std::pair<int64_t, std::vector<Value*>>> quads;
+  };
+  /// Elements that one load a lane reads.
+  struct GatherRun {
+    int64_t first, last;
   };
   void find_gathers(const kernel::Block& block);
   static GatherGroup gather_of(int buffer, const Expr& offset);
   static GatherGroup* find_group(std::vector<GatherGroup>& groups, const GatherGroup& wanted);
-  static int num_words(const std::vector<GatherGroup>& groups, int buffer, int element_bytes);
   static void add_to_group(std::vector<GatherGroup>& groups, GatherGroup load);
+  static std::vector<GatherRun> runs_of(const GatherGroup& group, int64_t most);
+  int num_runs(int buffer, int64_t most) const;
   Value* gather(const kernel::ExprNode& e);
-  Value* gather_words(const kernel::ExprNode& e, GatherGroup& group, int64_t first, int bytes);
+  const GatherPlace& place_of(GatherGroup& group);
+  Value* gather_words(GatherGroup& group, int64_t first, int size, int bytes);
+  const std::vector<Value*>& gather_quads(GatherGroup& group, int64_t first);
   Value* gather_one_by_one(Value* base, llvm::Type* element, Value* lanes, int bytes);
   const std::vector<Value*>& offsets_of(Value* lanes);
   Value* pick_element(DType type, Value* words, int64_t element);
@@ -203,6 +220,17 @@ class FunctionEmitter {
     std::vector<Value*> values;
   };
   ScalarOffsets offsets_;  ///< those last taken out of a vector
+
+  // gather_ahead.cpp
+  /// An input that a loop gathers from, and how far ahead of each place the one lies that is asked for.
+  struct GatheredRows {
+    int buffer = -1;
+    Value* ahead = nullptr;
+  };
+  void find_gathered_rows(const kernel::For& loop);
+  Value* rows_ahead(int buffer) const;
+  void prefetch_rows_ahead(const GatherGroup& group);
+  std::vector<GatheredRows> gathered_rows_;  ///< of the vector loop being emitted
 
   // stream_store.cpp
   void prepare_streams();

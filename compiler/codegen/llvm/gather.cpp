@@ -1,8 +1,10 @@
 // Gathers: loads whose offsets differ from lane to lane in any way.
 //
 // Those of one block whose offsets differ by a constant (the channels of a pixel, its neighbour in the row)
-// read one word of 32 or 64 bits per lane and take their elements from it; every buffer has readable padding
-// after its end.
+// read one word of 32 or 64 bits per lane and take their elements from it. Three or four elements of 32 bits
+// are a quad: one load of 128 bits per lane, turned in registers into a vector for each element. What is read
+// beyond the elements that are asked for lies behind the last of them, by four bytes at most: every buffer
+// has readable padding after its end.
 #include <algorithm>
 
 #include "compiler/codegen/llvm/emitter.h"
@@ -12,7 +14,9 @@ namespace galatea::codegen {
 namespace {
 
 constexpr int64_t kLongestWord = 8;
+constexpr int64_t kQuad = 4;      ///< elements of 32 bits
 constexpr int kMostOneByOne = 8;  ///< words a lane, in a block
+constexpr int kMostQuads = 12;    ///< a lane, in a block: four rows of four pixels of four channels
 
 void add_terms(const kernel::Expr& e, std::vector<kernel::Expr>* terms, int64_t* constant) {
   if (kernel::is_const(e)) {
@@ -73,20 +77,23 @@ void FunctionEmitter::find_gathers(const kernel::Block& block) {
   gathers_.push_back(std::move(found));
 }
 
-/// How many words a lane the block reads of this buffer.
-int FunctionEmitter::num_words(const std::vector<GatherGroup>& groups, int buffer, int element_bytes) {
-  int words = 0;
-  for (const GatherGroup& group : groups) {
-    if (group.buffer != buffer) continue;
-    int64_t first = group.constants[0];
-    ++words;
-    for (const int64_t c : group.constants) {
-      if ((c - first + 1) * element_bytes <= kLongestWord) continue;
-      first = c;
-      ++words;
-    }
-  }
-  return words;
+/// The group's constants, in runs of at most `most` elements.
+std::vector<FunctionEmitter::GatherRun> FunctionEmitter::runs_of(const GatherGroup& group, int64_t most) {
+  std::vector<GatherRun> runs;
+  for (const int64_t c : group.constants)
+    if (runs.empty() || c - runs.back().first >= most)
+      runs.push_back({c, c});
+    else
+      runs.back().last = c;
+  return runs;
+}
+
+/// How many runs the block being emitted reads of this buffer.
+int FunctionEmitter::num_runs(int buffer, int64_t most) const {
+  size_t runs = 0;
+  for (const GatherGroup& group : gathers_.back())
+    if (group.buffer == buffer) runs += runs_of(group, most).size();
+  return static_cast<int>(runs);
 }
 
 /// Word after word, each with a load of its own; offsets leave the vector in pairs. Where the gather
@@ -119,36 +126,68 @@ const std::vector<llvm::Value*>& FunctionEmitter::offsets_of(Value* lanes) {
   return offsets_.values;
 }
 
-/// The words at `first` elements after the group's place, one a lane.
-llvm::Value* FunctionEmitter::gather_words(const kernel::ExprNode& e, GatherGroup& group, int64_t first,
-                                           int bytes) {
-  for (const auto& [constant, words] : group.words)
-    if (constant == first) return words;
-  const auto buffer = static_cast<size_t>(e.index);
-  Value* base = i64(first);
-  Value* lanes = nullptr;
+const FunctionEmitter::GatherPlace& FunctionEmitter::place_of(GatherGroup& group) {
+  GatherPlace& place = group.place;
+  if (place.base) return place;
+  Value* base = i64(0);
   for (const Expr& term : group.terms) {
     Value* value = emit(term);
     if (!is_vector(value))
       base = builder_.CreateAdd(value, base);
     else
-      lanes = lanes ? builder_.CreateAdd(lanes, value) : value;
+      place.lanes = place.lanes ? builder_.CreateAdd(place.lanes, value) : value;
   }
-  lanes = lanes ? lanes : spread(i64(0));
+  if (!place.lanes) place.lanes = spread(i64(0));
   // Narrow offsets reach the instruction as they are.
-  if (auto* widened = llvm::dyn_cast<llvm::SExtInst>(lanes)) lanes = widened->getOperand(0);
-  llvm::Type* element = memory_type(kernel_.buffers[buffer].type);
+  if (auto* widened = llvm::dyn_cast<llvm::SExtInst>(place.lanes)) place.lanes = widened->getOperand(0);
+  place.base = address(group.buffer, base);
+  // Each is then of a lane that counts.
+  place.leave = !mask_ && place.lanes->getType()->getScalarSizeInBits() == 32 && lanes_ % 2 == 0;
+  // Half as many loads as words, so also where those are gathered by an instruction.
+  place.quads = place.leave && size_of(kernel_.buffers[static_cast<size_t>(group.buffer)].type) == 4 &&
+                lanes_ % kQuad == 0 && num_runs(group.buffer, kQuad) <= kMostQuads;
+  return place;
+}
+
+/// Elements `first` to `first` + 3 of each lane, a vector each. Lane 4p + r goes to part p of register r, so
+/// that turning each part leaves the lanes in order.
+const std::vector<llvm::Value*>& FunctionEmitter::gather_quads(GatherGroup& group, int64_t first) {
+  for (const auto& [constant, elements] : group.quads)
+    if (constant == first) return elements;
+  llvm::Type* element = memory_type(kernel_.buffers[static_cast<size_t>(group.buffer)].type);
+  llvm::Type* quad = vector_of(element, kQuad);
+  Value* base = builder_.CreateGEP(element, group.place.base, i64(first));
+  const std::vector<Value*>& offsets = offsets_of(group.place.lanes);
+  std::vector<Value*> rows;
+  for (size_t r = 0; r < kQuad; ++r) {
+    std::vector<Value*> parts;
+    // Not tagged: the last may reach into the padding, which belongs to no buffer's elements.
+    for (size_t lane = r; lane < offsets.size(); lane += kQuad)
+      parts.push_back(
+          builder_.CreateAlignedLoad(quad, builder_.CreateGEP(element, base, offsets[lane]), llvm::Align(1)));
+    rows.push_back(concatenate(std::move(parts)));
+  }
+  std::vector<Value*> elements = turn_in_parts(std::move(rows), 4, lanes_ / static_cast<int>(kQuad));
+  for (Value*& e : elements) e = builder_.CreateBitCast(e, vector_of(element, lanes_));
+  return group.quads.emplace_back(first, std::move(elements)).second;
+}
+
+/// The words at `first` elements after the group's place, one a lane.
+llvm::Value* FunctionEmitter::gather_words(GatherGroup& group, int64_t first, int size, int bytes) {
+  for (const auto& [constant, words] : group.words)
+    if (constant == first) return words;
+  llvm::Type* element = memory_type(kernel_.buffers[static_cast<size_t>(group.buffer)].type);
+  Value* base = builder_.CreateGEP(element, group.place.base, i64(first));
+  Value* lanes = group.place.lanes;
   // A body of many words (a cubic warp along the border of its image) is a small part of the picture, and
   // would be thousands of instructions: as many as all others of its kernel.
-  const bool few = num_words(gathers_.back(), e.index, size_of(e.type)) <= kMostOneByOne;
-  if (target_.slow_gather && few && !mask_ && lanes->getType()->getScalarSizeInBits() == 32 &&
-      lanes_ % 2 == 0) {
-    Value* words =
-        gather_one_by_one(builder_.CreateGEP(element, buffers_[buffer], base), element, lanes, bytes);
+  const bool few = num_runs(group.buffer, kLongestWord / size) <= kMostOneByOne;
+  if (target_.slow_gather && few && group.place.leave) {
+    Value* words = gather_one_by_one(base, element, lanes, bytes);
     group.words.emplace_back(first, words);
     return words;
   }
-  Value* pointers = builder_.CreateGEP(element, builder_.CreateGEP(element, buffers_[buffer], base), lanes);
+  Value* pointers = builder_.CreateGEP(element, base, lanes);
   llvm::Type* type = vector_of(builder_.getIntNTy(static_cast<unsigned>(8 * bytes)), lanes_);
   Value* mask = mask_ ? mask_ : llvm::Constant::getAllOnesValue(vector_of(builder_.getInt1Ty(), lanes_));
   // Not tagged: a word may reach into the padding, which belongs to no buffer's elements.
@@ -184,17 +223,23 @@ llvm::Value* FunctionEmitter::gather(const kernel::ExprNode& e) {
   const int64_t constant = alone.constants[0];
   GatherGroup* group = find_group(gathers_.back(), alone);
   if (!group) group = &alone;
-  // The run of constants that this one is in: as many as fit one word.
-  int64_t first = group->constants[0], last = first;
-  for (const int64_t c : group->constants) {
-    if ((c - first + 1) * size > kLongestWord) {
-      if (constant <= last) break;
-      first = c;
-    }
-    last = c;
+  const bool is_first = !group->place.base;
+  const GatherPlace& place = place_of(*group);
+  if (is_first && group != &alone) prefetch_rows_ahead(*group);
+  const auto run_with = [&](int64_t most) {
+    for (const GatherRun& run : runs_of(*group, most))
+      if (constant <= run.last) return run;
+    return GatherRun{constant, constant};
+  };
+  if (place.quads) {
+    const GatherRun run = run_with(kQuad);
+    if ((run.last - run.first + 1) * size > kLongestWord)
+      return from_memory(type, gather_quads(*group, run.first)[static_cast<size_t>(constant - run.first)]);
   }
-  const int bytes = (last - first + 1) * size <= 4 ? 4 : 8;
-  return from_memory(type, pick_element(type, gather_words(e, *group, first, bytes), constant - first));
+  const GatherRun run = run_with(kLongestWord / size);
+  const int bytes = (run.last - run.first + 1) * size <= 4 ? 4 : 8;
+  return from_memory(type,
+                     pick_element(type, gather_words(*group, run.first, size, bytes), constant - run.first));
 }
 
 }  // namespace galatea::codegen

@@ -128,13 +128,14 @@ std::optional<FunctionEmitter::Turn> FunctionEmitter::match_turn(const kernel::F
   return out;
 }
 
-/// Rows of registers become their columns: lane i of row k is lane k of row i.
-std::vector<llvm::Value*> FunctionEmitter::turn_lanes(std::vector<Value*> rows, int lane, int parts) {
+/// Lanes of `lane` bytes become columns inside of parts of 128 bits: part p of register c, of as many as a
+/// part has lanes, gets lane c of part p of each.
+std::vector<llvm::Value*> FunctionEmitter::turn_in_parts(std::vector<Value*> rows, int lane, int parts) {
   const int in_part = kPart / lane, unit = std::min(lane, 8), units = lane / unit;
   const int n = in_part * parts;
   llvm::Type* type = vector_of(builder_.getIntNTy(static_cast<unsigned>(8 * unit)), n * units);
   for (Value*& row : rows) row = builder_.CreateBitCast(row, type);
-  // Inside of parts: interleaving register i with register i + half as often as it takes turns them all.
+  // Interleaving register i with register i + half as often as it takes turns them all.
   const auto interleave = [&](Value* a, Value* b, int first) {
     Mask mask;
     for (int part = 0; part < parts; ++part)
@@ -142,15 +143,24 @@ std::vector<llvm::Value*> FunctionEmitter::turn_lanes(std::vector<Value*> rows, 
         for (const int source : {0, n}) mask.push_back(source + part * in_part + first + i);
     return builder_.CreateShuffleVector(a, b, mask);
   };
+  for (int done = 1; done < in_part; done *= 2) {
+    std::vector<Value*> next;
+    for (size_t i = 0; i < rows.size() / 2; ++i)
+      for (const int half : {0, in_part / 2})
+        next.push_back(interleave(rows[i], rows[i + rows.size() / 2], half));
+    rows = std::move(next);
+  }
+  return rows;
+}
+
+/// Rows of registers become their columns: lane i of row k is lane k of row i.
+std::vector<llvm::Value*> FunctionEmitter::turn_lanes(std::vector<Value*> rows, int lane, int parts) {
+  const int in_part = kPart / lane, unit = std::min(lane, 8);
   const auto group = static_cast<size_t>(in_part);
-  for (size_t first = 0; first < rows.size(); first += group)
-    for (int done = 1; done < in_part; done *= 2) {
-      std::vector<Value*> next;
-      for (size_t i = 0; i < group / 2; ++i)
-        for (const int half : {0, in_part / 2})
-          next.push_back(interleave(rows[first + i], rows[first + i + group / 2], half));
-      std::copy(next.begin(), next.end(), rows.begin() + static_cast<std::ptrdiff_t>(first));
-    }
+  for (auto first = rows.begin(); first != rows.end(); first += in_part) {
+    const std::vector<Value*> turned = turn_in_parts({first, first + in_part}, lane, parts);
+    std::copy(turned.begin(), turned.end(), first);
+  }
   // Parts: register c of each group has column part * in_part + c in each part.
   const int halves = kPart / unit;  // elements of a part
   const auto pick = [&](Value* a, Value* b, std::initializer_list<int> chosen) {

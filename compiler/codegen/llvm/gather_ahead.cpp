@@ -1,0 +1,98 @@
+// Warps: while pixels of one row are gathered, those of a later row are asked for.
+//
+// Comes in: a vector loop inside of a loop over rows, with loads from an input whose places are computed from
+// floats. Goes out: with the gathers of a vector, prefetches of the pixels that lie kRows times as far ahead
+// as the middle of the row has moved since the last row. The rows of a turned image touch its lines along a
+// diagonal, which is no stream to a processor: images beyond the cache take a half to a quarter of the time.
+#include <llvm/IR/Intrinsics.h>
+
+#include "compiler/codegen/llvm/emitter.h"
+
+namespace galatea::codegen {
+
+namespace {
+
+constexpr int64_t kRows = 4;
+constexpr size_t kPrefetched = 64;  ///< bytes: a line
+constexpr size_t kPixel = 4;        ///< elements, at most
+
+bool comes_from_floats(const kernel::Expr& e) {
+  bool found = false;
+  kernel::for_each_node(e, [&](const kernel::Expr& n) {
+    found |= n->kind == kernel::ExprKind::kOp && n->op == ScalarOp::kConvert && !is_float(n->type) &&
+             is_float(n->args[0].type());
+  });
+  return found;
+}
+
+/// Whether the loop computes places from floats, and consists of what lower_gather.cpp writes.
+bool is_warp(const kernel::For& loop) {
+  bool places = false, plain = true;
+  kernel::for_each_statement(loop.body, [&](const kernel::Statement& statement) {
+    plain &= std::holds_alternative<kernel::Let>(statement.node) ||
+             std::holds_alternative<kernel::Store>(statement.node) ||
+             std::holds_alternative<kernel::If>(statement.node);
+    if (const auto* let = std::get_if<kernel::Let>(&statement.node)) places |= comes_from_floats(let->value);
+  });
+  return places && plain;
+}
+
+}  // namespace
+
+/// What the loop, which is about to be emitted, gathers from: the first load of each input that goes from
+/// place to place stands for all of them.
+void FunctionEmitter::find_gathered_rows(const kernel::For& loop) {
+  gathered_rows_.clear();
+  if (serial_loops_ == 0 || !is_warp(loop)) return;
+  std::unordered_map<int, Expr> lets;
+  lets[loop.var] = kernel::binary(ScalarOp::kShr, loop.begin + loop.end, kernel::const_int(1));
+  const std::function<Expr(const Expr&)> in_the_middle = [&](const Expr& e) {
+    return kernel::rewrite(e, [&](const Expr& n) {
+      const auto found = n->kind == kernel::ExprKind::kVar ? lets.find(n->index) : lets.end();
+      return found == lets.end() ? Expr() : in_the_middle(found->second);
+    });
+  };
+  const auto visit = [&](const Expr& load) {
+    if (load->kind != kernel::ExprKind::kLoadFlat || rows_ahead(load->index) ||
+        kernel_.buffers[static_cast<size_t>(load->index)].kind != kernel::BufferKind::kInput)
+      return;
+    const Expr place = in_the_middle(load->args[0]);
+    if (!comes_from_floats(place) || contains(place, kernel::ExprKind::kLoadFlat)) return;
+    llvm::AllocaInst* last = allocate_var(builder_.getInt64Ty(), "row");
+    llvm::IRBuilder<>(last->getNextNode()).CreateStore(i64(0), last);
+    Value* here = emit(place);
+    Value* moved = builder_.CreateSub(here, builder_.CreateLoad(builder_.getInt64Ty(), last));
+    builder_.CreateStore(here, last);
+    gathered_rows_.push_back({load->index, builder_.CreateMul(moved, i64(kRows))});
+  };
+  kernel::for_each_statement(loop.body, [&](const kernel::Statement& statement) {
+    if (const auto* let = std::get_if<kernel::Let>(&statement.node)) lets[let->var] = let->value;
+    kernel::for_each_expr(statement, [&](const Expr& e) { kernel::for_each_node(e, visit); });
+  });
+}
+
+/// How many elements after those of the row being emitted, if that is known.
+llvm::Value* FunctionEmitter::rows_ahead(int buffer) const {
+  for (const GatheredRows& rows : gathered_rows_)
+    if (rows.buffer == buffer) return rows.ahead;
+  return nullptr;
+}
+
+/// For the vector at vector_base_: as many pixels as may lie in lines of their own where lanes follow a row.
+/// A block asks once for each input.
+void FunctionEmitter::prefetch_rows_ahead(const GatherGroup& group) {
+  Value* ahead = rows_ahead(group.buffer);
+  if (!ahead || !group.place.leave) return;
+  for (const GatherGroup& other : gathers_.back())
+    if (&other != &group && other.buffer == group.buffer && other.place.base) return;
+  llvm::Type* element = memory_type(kernel_.buffers[static_cast<size_t>(group.buffer)].type);
+  Value* base = builder_.CreateGEP(element, group.place.base, ahead);
+  const std::vector<Value*>& offsets = offsets_of(group.place.lanes);
+  const size_t size = static_cast<size_t>(size_of(kernel_.buffers[static_cast<size_t>(group.buffer)].type));
+  for (size_t lane = 0; lane < offsets.size(); lane += std::max<size_t>(kPrefetched / (kPixel * size), 1))
+    builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {builder_.getPtrTy()},
+                             {builder_.CreateGEP(element, base, offsets[lane]), builder_.getInt32(0),
+                              builder_.getInt32(3), builder_.getInt32(1)});
+}
+
+}  // namespace galatea::codegen
