@@ -80,6 +80,8 @@ class Numbers {
     if (!problem_.empty()) return bad(text_, problem_, "").error();
     std::vector<std::string> seen;
     for (const auto& [key, value] : sections_.values) {
+      if (key.empty() && value.empty())
+        return bad(text_, "there is nothing between two dashes, or after the last", "").error();
       if (std::find(known_.begin(), known_.end(), key) == known_.end())
         return bad(text_, fmt::format("`{}` has no section `{}`", sections_.family, key + value), help(key))
             .error();

@@ -158,6 +158,7 @@ TEST(PolicySpelling, MistakesAreExplained) {
       {"rand_augment(2, 9, interp_type=\"lanczos\")", "no interpolation `lanczos`"},
       {"rand_augment(2, 9, fill_value=\"black\")", "`fill_value` is a number"},
       {"RandAugment(fill=[\"a\"])", "`fill_value` is a number"},
+      {"RandAugment(fill=[1, 1e40, 2])", "`fill_value` is a number"},
       {"AugMix(severity=11)", "`severity` is a whole number from 1 to 10, found 11"},
       {"rand-x9", "`rand` has no section `x9`"},
       {"rand-m", "`m` has no number"},

@@ -219,7 +219,7 @@ TEST(TimmStrings, MistakesAreExplained) {
       {"rand-m9-mstdinf", "`rand` has no section `mstdinf`"},
       {"rand-m9-w0", "`rand` has no section `w0`"},
       {"augmix-mstdinf", "`augmix` has no section `mstdinf`"},
-      {"rand-m9-", "`rand` has no section ``"},
+      {"rand-m9-", "there is nothing between two dashes, or after the last"},
       {"original-m9", "`original` has no section `m9`"},
       {"3a-m9", "`3a` has no section `m9`"},
       {"v1", "neither a policy file nor the name of a policy"},
