@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <random>
 #include <set>
 #include <unordered_map>
 
@@ -20,22 +19,12 @@
 #include "compiler/plan/emit_sample_program.h"
 #include "compiler/plan/form_kernels.h"
 #include "compiler/plan/offer_decodes.h"
+#include "compiler/plan/shared_table.h"
 #include "compiler/plan/value_table.h"
+#include "compiler/program_options.h"
 
 namespace galatea {
 namespace {
-
-runtime::OnErrorPolicy to_runtime(ir::OnError policy) {
-  switch (policy) {
-    case ir::OnError::kSkip:
-      return runtime::OnErrorPolicy::kSkip;
-    case ir::OnError::kReplace:
-      return runtime::OnErrorPolicy::kReplace;
-    case ir::OnError::kRaise:
-      break;
-  }
-  return runtime::OnErrorPolicy::kRaise;
-}
 
 class Compilation {
  public:
@@ -55,6 +44,7 @@ class Compilation {
     auto graph = std::make_unique<ir::Graph>(input);
     passes::DeviceMapping mapping = passes::map_devices(*graph, options_.gpu.has_value());
     if (options_.outputs_on_cpu) mapping.outputs_on_gpu.assign(mapping.outputs_on_gpu.size(), false);
+    plan::SharedTable table(*graph);
     if (options_.run_passes) {
       TraceScope scope(options_.trace, "passes", "compile");
       GALATEA_CHECK(options_.registry != nullptr, "compile: the graph passes need the registry");
@@ -62,7 +52,7 @@ class Compilation {
       pass_options.trace = options_.trace;
       pass_options.for_gpu = options_.gpu.has_value();
       pass_options.remarks = shows_forms();
-      GALATEA_ASSIGN(auto reports, passes::run_passes(*graph, *options_.registry, pass_options));
+      GALATEA_ASSIGN(auto reports, passes::run_passes(*graph, *options_.registry, pass_options, table));
       if (report_) {
         for (passes::PassReport& report : reports)
           for (passes::Remark& remark : report.remarks)
@@ -73,7 +63,7 @@ class Compilation {
     }
     auto program = std::make_shared<runtime::Program>();
     set_options(*graph, *program);
-    GALATEA_ASSIGN(Planned planned, make_plan(*graph, mapping, *program));
+    GALATEA_ASSIGN(Planned planned, make_plan(std::move(graph), table, mapping, *program));
     GALATEA_TRY(make_code(*program));
     {
       TraceScope scope(options_.trace, "emit program", "compile");
@@ -116,30 +106,49 @@ class Compilation {
     TraceScope scope(options_.trace, "lower operators", "compile");
     out.graph = std::make_unique<ir::Graph>(graph);
     out.table = make_table(*out.graph);
-    if (options_.gpu) {
-      out.placement = mapping.stated ? plan::place_as_stated(*out.graph, mapping)
-                                     : plan::place_by_cost(*out.table, mapping, options_.fuse,
-                                                           options_.gpu->figures, {selectors(), waiting});
-      if (plan::forget_regions_of_downloads(*out.graph, *out.table, out.placement))
-        out.table = make_table(*out.graph);
-    }
+    out.placement = mapping.stated ? plan::place_as_stated(*out.graph, mapping)
+                                   : plan::place_by_cost(*out.table, mapping, options_.fuse,
+                                                         options_.gpu->figures, {selectors(), waiting});
+    if (plan::forget_regions_of_downloads(*out.graph, *out.table, out.placement))
+      out.table = make_table(*out.graph);
     offer_decodes(out);
-    TraceScope kernels(options_.trace, "form kernels", "compile");
-    out.groups = plan::form_kernels(*out.table, options_.fuse, out.placement);
+    form_kernels(out);
     return out;
   }
 
+  /// Everything on the CPU: the passes' graph, and their table if it is good still.
+  Planned place_on_cpu(std::unique_ptr<ir::Graph> graph, plan::SharedTable& table) const {
+    Planned out;
+    TraceScope scope(options_.trace, "lower operators", "compile");
+    out.graph = std::move(graph);
+    out.table = table.take();
+    form_kernels(out);
+    return out;
+  }
+
+  void form_kernels(Planned& planned) const {
+    TraceScope scope(options_.trace, "form kernels", "compile");
+    planned.groups = plan::form_kernels(*planned.table, options_.fuse, planned.placement);
+  }
+
   void offer_decodes(Planned& planned) const {
-    if (options_.gpu && options_.gpu->decoder != runtime::ImageDecoder::kCpu)
+    if (options_.gpu->decoder != runtime::ImageDecoder::kCpu)
       planned.table->offer(plan::offer_decodes(*planned.graph, *planned.table, planned.placement));
   }
 
   /// Kernels, and which branches on conditions of the GPU are recorded whole. Whether the arms of one can be
   /// is known for certain when their instructions are; then planning starts again, once for all of them.
-  Result<Planned> make_plan(const ir::Graph& graph, const passes::DeviceMapping& mapping,
-                            runtime::Program& program) {
+  Result<Planned> make_plan(std::unique_ptr<ir::Graph> graph, plan::SharedTable& table,
+                            const passes::DeviceMapping& mapping, runtime::Program& program) {
+    if (!options_.gpu) {
+      if (report_) ++report_->num_plans;
+      Planned placed = place_on_cpu(std::move(graph), table);
+      program.device = -1;
+      GALATEA_TRY(plan_kernels(placed, program));
+      return placed;
+    }
     plan::WaitingBranches waiting;
-    Planned placed = place(graph, mapping, waiting);
+    Planned placed = place(*graph, mapping, waiting);
     for (;;) {
       if (report_) ++report_->num_plans;
       Planned out;
@@ -168,7 +177,7 @@ class Compilation {
       waiting.merge(findings.waiting);
       forget_kernels(program);
       // What waits costs more than was thought.
-      if (!mapping.stated) placed = place(graph, mapping, waiting);
+      if (!mapping.stated) placed = place(*graph, mapping, waiting);
     }
   }
 
@@ -193,7 +202,7 @@ class Compilation {
     GALATEA_CHECK(verified.has_value(), verified ? std::string() : verified.error().message());
     out.table = make_table(*out.graph, out.branches.stored);
     offer_decodes(out);
-    out.groups = plan::form_kernels(*out.table, options_.fuse, out.placement);
+    form_kernels(out);
     return out;
   }
 
@@ -224,22 +233,6 @@ class Compilation {
     auto table = std::make_unique<plan::ValueTable>(graph, plan::TableUse::kPlan, std::move(stored));
     table->fill();
     return table;
-  }
-
-  static void set_options(const ir::Graph& graph, runtime::Program& program) {
-    program.name = graph.name;
-    program.batch_size = graph.options.batch_size;
-    program.num_threads = graph.options.num_threads;
-    program.prefetch_depth = graph.options.prefetch_queue_depth;
-    program.on_error = to_runtime(graph.options.on_error);
-    program.memory_limit = graph.options.memory_limit;
-    if (graph.options.seed >= 0) {
-      program.seed = static_cast<uint64_t>(graph.options.seed);
-    } else {
-      std::random_device device;
-      // Kept to 63 bits, so that the summary can show a seed that may be given back.
-      program.seed = ((uint64_t{device()} << 32) | device()) >> 1;
-    }
   }
 
   Result<plan::PlannedKernel> plan_kernel(const ir::Graph& graph, const plan::ValueTable& table,

@@ -43,10 +43,15 @@ class CallParser {
       at_ = begin;
       name.clear();
     }
-    for (const auto& [given, value] : call.arguments)
-      if (!name.empty() && given == name) return problem(fmt::format("`{}` is given twice", name));
+    if (name.empty() && !call.arguments.empty() && !call.arguments.back().name.empty())
+      return problem("an argument without a name follows one with a name");
+    for (const CallArgument& given : call.arguments)
+      if (!name.empty() && given.name == name) return problem(fmt::format("`{}` is given twice", name));
+    blanks();
+    const bool is_quoted = at_ < text_.size() && (text_[at_] == '"' || text_[at_] == '\'');
     GALATEA_ASSIGN(JsonValue value, literal(0));
-    call.arguments.emplace_back(std::move(name), std::move(value));
+    const bool is_variable = value.kind == JsonValue::Kind::kString && !is_quoted;
+    call.arguments.push_back({std::move(name), std::move(value), is_variable});
     return {};
   }
 

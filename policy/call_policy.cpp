@@ -1,15 +1,18 @@
 // From calls to documents: the functions of the library and torchvision's transforms, their arguments and
 // defaults.
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include <fmt/format.h>
 
+#include "policy/check_policy.h"
 #include "policy/families.h"
 #include "policy/fields.h"
 #include "policy/messages.h"
 #include "policy/published.h"
 #include "policy/spelling.h"
+#include "policy/trim.h"
 
 namespace galatea::policy {
 namespace {
@@ -17,21 +20,23 @@ namespace {
 using Kind = JsonValue::Kind;
 
 constexpr int64_t kMostBins = 10'000;
+/// Of translations, in pixels or in images.
+constexpr double kGreatestLimit = 1e6;
 
 /// The arguments of one call, taken one after the other; the first mistake is kept.
 class Arguments {
  public:
-  Arguments(const Call& call, std::string_view text, std::vector<std::string> parameters)
+  Arguments(const Call& call, std::string_view text, std::vector<std::string> parameters, bool takes_images)
       : call_(call), text_(text), parameters_(std::move(parameters)) {
     size_t place = 0;
-    for (const auto& [name, value] : call.arguments) {
-      if (&name == &call.arguments[0].first && is_data(value)) continue;
-      if (!name.empty()) {
-        if (std::find(parameters_.begin(), parameters_.end(), name) == parameters_.end())
-          fail(fmt::format("`{}` has no argument `{}`", call.name, name), hint(name));
-        values_.emplace_back(name, &value);
+    for (const CallArgument& argument : call.arguments) {
+      if (takes_images && is_images(argument)) continue;
+      if (!argument.name.empty()) {
+        if (std::find(parameters_.begin(), parameters_.end(), argument.name) == parameters_.end())
+          fail(fmt::format("`{}` has no argument `{}`", call.name, argument.name), hint(argument.name));
+        add(argument.name, argument.value);
       } else if (place < parameters_.size()) {
-        values_.emplace_back(parameters_[place++], &value);
+        add(parameters_[place++], argument.value);
       } else {
         fail(fmt::format("`{}` has {} arguments", call.name, parameters_.size()), "");
       }
@@ -39,6 +44,11 @@ class Arguments {
   }
 
   bool is_given(const std::string& name) const { return find(name) != nullptr; }
+  bool is_none(const std::string& name) const {
+    return std::any_of(values_.begin(), values_.end(), [&](const auto& given) {
+      return given.first == name && given.second->kind == Kind::kNull;
+    });
+  }
 
   int64_t integer(const std::string& name, int64_t missing, int64_t least, int64_t most) {
     const JsonValue* value = find(name);
@@ -80,18 +90,24 @@ class Arguments {
     const JsonValue* value = find(name);
     if (!value) return found;
     if (value->kind != Kind::kArray) fail(fmt::format("`{}` is a list of names", name), "");
-    for (const JsonValue& item : value->items) found.push_back(item.text);
+    for (const JsonValue& item : value->items) {
+      if (item.kind != Kind::kString) fail(fmt::format("`{}` is a list of names", name), "");
+      found.push_back(item.text);
+    }
     return found;
   }
   /// One number for both axes, or (of y, of x) as the library has it: gives (x, y).
   std::pair<double, double> axes(const std::string& name, double missing) {
     const JsonValue* value = find(name);
     if (!value) return {missing, missing};
-    if (value->is_number()) return {value->number, value->number};
-    if (value->kind == Kind::kArray && value->items.size() == 2 && value->items[0].is_number() &&
-        value->items[1].is_number())
+    const auto fits = [](const JsonValue& limit) {
+      return limit.is_number() && std::abs(limit.number) <= kGreatestLimit;
+    };
+    if (fits(*value)) return {value->number, value->number};
+    if (value->kind == Kind::kArray && value->items.size() == 2 && fits(value->items[0]) &&
+        fits(value->items[1]))
       return {value->items[1].number, value->items[0].number};
-    fail(fmt::format("`{}` is a number or two", name), "");
+    fail(fmt::format("`{}` is a number or two, for y and x, found {}", name, describe(*value)), "");
     return {missing, missing};
   }
   void copy_extra(const std::string& name, std::vector<Extra>& extras, const std::string& as = "") {
@@ -108,9 +124,16 @@ class Arguments {
   const std::optional<Error>& problem() const { return problem_; }
 
  private:
-  /// The library's functions take the images first.
-  bool is_data(const JsonValue& value) const {
-    return call_.arguments[0].first.empty() && value.kind == Kind::kString && !find_published(value.text);
+  /// The library's functions take the images first, or as `data`.
+  bool is_images(const CallArgument& argument) const {
+    if (!argument.is_variable) return false;
+    if (!argument.name.empty()) return argument.name == "data";
+    return &argument == call_.arguments.data() && !find_published(argument.value.text);
+  }
+  void add(const std::string& name, const JsonValue& value) {
+    for (const auto& [given, other] : values_)
+      if (given == name) fail(fmt::format("`{}` is given twice", name), "");
+    values_.emplace_back(name, &value);
   }
   /// None is as good as nothing.
   const JsonValue* find(const std::string& name) const {
@@ -129,6 +152,19 @@ class Arguments {
   std::vector<std::pair<std::string, const JsonValue*>> values_;
   std::optional<Error> problem_;
 };
+
+std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return text;
+}
+
+/// DALI's enumerator as the word of documents.
+std::string interpolation_word(const std::string& how) {
+  if (how == "INTERP_LINEAR") return "linear";
+  if (how == "INTERP_NN") return "nearest";
+  return how == "INTERP_CUBIC" ? "cubic" : how;
+}
 
 const std::vector<std::string> kDaliWarps = {
     "shape", "fill_value", "interp_type", "max_translate_abs", "max_translate_rel", "seed"};
@@ -154,23 +190,39 @@ DaliOptions dali_options(Arguments& arguments, double default_abs, double defaul
   options.max_translate_y = y;
   options.extras = {extra("fill_value", 128)};
   arguments.copy_extra("fill_value", options.extras);
-  arguments.copy_extra("interp_type", options.extras);
+  // Here None is a value: the pixels of the border go on.
+  if (arguments.is_none("fill_value")) options.extras[0].value = JsonValue();
+  if (const std::string how = arguments.word("interp_type", ""); !how.empty())
+    options.extras.push_back(extra("interp_type", interpolation_word(how)));
   return options;
+}
+
+void leave_out(Arguments& arguments, const Document& suite, DaliOptions& options) {
+  options.excluded = arguments.words("excluded");
+  std::vector<std::string> known;
+  for (const Augmentation& entry : suite.augmentations) known.push_back(entry.name);
+  for (const std::string& name : options.excluded) {
+    if (suite.find(name)) continue;
+    const std::string nearest = did_you_mean(name, known);
+    arguments.fail(fmt::format("`excluded` names `{}`, which it does not have", name),
+                   nearest.empty() ? "it has " + listed(known) : nearest);
+  }
 }
 
 Document rand_augment(Arguments& arguments) {
   DaliOptions options = dali_options(arguments, 100, 100.0 / 224.0);
   options.bins = arguments.integer("num_magnitude_bins", 31, 1, kMostBins);
-  options.excluded = arguments.words("excluded");
   const int64_t n = arguments.needed_integer("n", 0, kMostDraws);
   const int64_t m = arguments.needed_integer("m", 0, options.bins - 1);
-  return dali_rand_augment(n, m, arguments.boolean("monotonic_mag", true), options);
+  const bool monotonic = arguments.boolean("monotonic_mag", true);
+  leave_out(arguments, dali_rand_augment(n, m, monotonic, options), options);
+  return dali_rand_augment(n, m, monotonic, options);
 }
 
 Document trivial_augment(Arguments& arguments) {
   DaliOptions options = dali_options(arguments, 32, 1);
   options.bins = arguments.integer("num_magnitude_bins", 31, 1, kMostBins);
-  options.excluded = arguments.words("excluded");
+  leave_out(arguments, dali_trivial_augment_wide(options), options);
   return dali_trivial_augment_wide(options);
 }
 
@@ -188,11 +240,19 @@ Document auto_augment(Arguments& arguments, const std::string& name) {
   return dali_auto_augment(published_name(arguments, name), dali_options(arguments, 250, 1));
 }
 
+/// The published policy that `policy` names.
+std::string torchvision_policy(Arguments& arguments) {
+  const std::string name = lower_case(arguments.word("policy", "imagenet"));
+  if (name == "svhn") return name;
+  if (name == "cifar10") return "reduced_cifar10";
+  if (name != "imagenet")
+    arguments.fail(fmt::format("there is no policy `{}`", name), "there are IMAGENET, CIFAR10 and SVHN");
+  return "reduced_image_net";  // the table that the paper prints
+}
+
 std::vector<Extra> torchvision_extras(Arguments& arguments, const char* interpolation) {
   std::vector<Extra> extras = {extra("fill_value", 0), extra("interp_type", interpolation)};
-  std::string how = arguments.word("interpolation", "");
-  std::transform(how.begin(), how.end(), how.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  const std::string how = lower_case(arguments.word("interpolation", ""));
   if (how == "bilinear") extras[1] = extra("interp_type", "linear");
   if (how == "nearest") extras[1] = extra("interp_type", "nearest");
   if (how == "bicubic") {
@@ -210,6 +270,7 @@ struct Family {
   const char* name;
   std::vector<std::string> parameters;
   std::function<Document(Arguments&)> make;
+  bool takes_images = true;  ///< as its first argument; transforms of torchvision are called with them later
 };
 
 const std::vector<Family>& families() {
@@ -225,13 +286,9 @@ const std::vector<Family>& families() {
         {"AutoAugment",
          {"policy", "interpolation", "fill"},
          [](Arguments& a) {
-           std::string name = a.word("policy", "imagenet");
-           std::transform(name.begin(), name.end(), name.begin(),
-                          [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-           if (name == "imagenet") name = "reduced_image_net";  // the table that the paper prints
-           if (name == "cifar10") name = "reduced_cifar10";
-           return torchvision_auto_augment(published_name(a, name), torchvision_extras(a, "nearest"));
-         }},
+           return torchvision_auto_augment(torchvision_policy(a), torchvision_extras(a, "nearest"));
+         },
+         false},
         {"RandAugment",
          {"num_ops", "magnitude", "num_magnitude_bins", "interpolation", "fill"},
          [](Arguments& a) {
@@ -239,24 +296,27 @@ const std::vector<Family>& families() {
            return torchvision_rand_augment(a.integer("num_ops", 2, 0, kMostDraws),
                                            a.integer("magnitude", 9, 0, bins - 1), bins,
                                            torchvision_extras(a, "nearest"));
-         }},
+         },
+         false},
         {"TrivialAugmentWide",
          {"num_magnitude_bins", "interpolation", "fill"},
          [](Arguments& a) {
            return torchvision_trivial_augment_wide(a.integer("num_magnitude_bins", 31, 1, kMostBins),
                                                    torchvision_extras(a, "nearest"));
-         }},
+         },
+         false},
         {"AugMix",
          {"severity", "mixture_width", "chain_depth", "alpha", "all_ops", "interpolation", "fill"},
          [](Arguments& a) {
            AugMixOptions options;
            options.severity = a.integer("severity", 3, 1, 10);
            options.width = a.integer("mixture_width", 3, 1, 16);
-           options.depth = a.integer("chain_depth", -1, -1, kMostDraws);
+           options.depth = a.integer("chain_depth", -1, -kMostDraws, kMostDraws);
            options.alpha = a.number("alpha", 1, 1e-6);
            options.all_ops = a.boolean("all_ops", true);
            return torchvision_augmix(options, torchvision_extras(a, "linear"));
-         }},
+         },
+         false},
     };
     for (const PublishedPolicy& policy : published_policies()) {
       const std::string name(policy.name);
@@ -268,6 +328,15 @@ const std::vector<Family>& families() {
   return table;
 }
 
+/// Arguments that are handed on to operations are what a document may have.
+void check(const Document& document, Arguments& arguments) {
+  DiagnosticSink sink;
+  Fields fields(sink);
+  check_policy(document, fields);
+  for (const Diagnostic& found : sink.diagnostics())
+    if (found.severity == Severity::kError) arguments.fail(found.message, found.help);
+}
+
 }  // namespace
 
 Result<Document> document_of_call(const Call& call, std::string_view text) {
@@ -275,11 +344,13 @@ Result<Document> document_of_call(const Call& call, std::string_view text) {
   for (const Family& family : families()) {
     names.emplace_back(family.name);
     if (call.name != family.name) continue;
-    Arguments arguments(call, text, family.parameters);
+    Arguments arguments(call, text, family.parameters, family.takes_images);
     Document document = family.make(arguments);
+    if (!arguments.problem() && document.augmentations.empty())
+      arguments.fail("`excluded` leaves nothing", "");
+    document = trimmed(document);  // `excluded` may leave no warp
+    if (!arguments.problem()) check(document, arguments);
     if (arguments.problem()) return std::unexpected(*arguments.problem());
-    if (document.augmentations.empty())
-      return policy_error(Message::kBadSpelling, {}, {std::string(text), "`excluded` leaves nothing", ""});
     return document;
   }
   const std::string nearest = did_you_mean(call.name, names);

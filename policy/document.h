@@ -50,7 +50,7 @@ struct Magnitude {
   int64_t bin = 0, last_bin = 0;  ///< kBin; kUniformBin: both inclusive
   double level = 0, last_level = 0;
   double max = 10;
-  double deviation = 0;
+  double deviation = 0;  ///< of normal noise on `level`; kUniformLevel: on `last_level`, within the clip
   std::optional<std::pair<double, double>> clip;
   double value = 0;
   Span span;

@@ -90,10 +90,13 @@ std::string wanted_value(const Extra& extra) {
   using Kind = JsonValue::Kind;
   const JsonValue& value = extra.value;
   const bool is_null = value.kind == Kind::kNull;
-  if (extra.name == "fill_value" && !value.is_number() && !is_null &&
-      (value.kind != Kind::kArray || value.items.empty()))
+  // What float32 cannot hold would be an infinity in the pipeline.
+  const auto is_number = [](const JsonValue& one) { return one.is_number() && std::abs(one.number) <= 1e30; };
+  const bool is_list =
+      value.kind == Kind::kArray && !value.items.empty() && std::ranges::all_of(value.items, is_number);
+  if (extra.name == "fill_value" && !is_number(value) && !is_null && !is_list)
     return "a number, a list of numbers, one for each channel, or null, which repeats the edge";
-  if (extra.name == "cubic_a" && !value.is_number() && !is_null) return "a number";
+  if (extra.name == "cubic_a" && !is_number(value) && !is_null) return "a number";
   if (extra.name == "rotate_keep_size" && value.kind != Kind::kBool) return "true or false";
   if (extra.name == "pixel_round" && (value.kind != Kind::kString || value.text != "trunc"))
     return "\"trunc\"";
@@ -169,9 +172,11 @@ std::string magnitude_text(const Magnitude& magnitude) {
       if (magnitude.deviation > 0) text += " ± " + number(magnitude.deviation);
       return text + " of " + number(magnitude.max);
     }
-    case Kind::kUniformLevel:
-      return fmt::format("levels {} to {} of {}", number(magnitude.level), number(magnitude.last_level),
-                         number(magnitude.max));
+    case Kind::kUniformLevel: {
+      std::string last = number(magnitude.last_level);
+      if (magnitude.deviation > 0) last += " ± " + number(magnitude.deviation);
+      return fmt::format("levels {} to {} of {}", number(magnitude.level), last, number(magnitude.max));
+    }
     case Kind::kValue:
       return "value " + number(magnitude.value);
   }

@@ -36,7 +36,7 @@ std::optional<std::pair<int64_t, int64_t>> integer_pair(const JsonValue& value, 
   return std::pair(*low, *high);
 }
 
-/// What levels have, drawn either way.
+/// What levels have, fixed or drawn.
 void read_scale(const JsonValue& object, Fields& fields, Magnitude& magnitude) {
   if (const JsonValue* max = object.find("max"))
     set(magnitude.max, fields.number(*max, "the greatest level", 0, kAnything, true));
@@ -46,6 +46,8 @@ void read_scale(const JsonValue& object, Fields& fields, Magnitude& magnitude) {
       fields.report(Message::kOutOfRange, clip->span,
                     {"the clip of a level", "from its least to its greatest", "the reverse"});
   }
+  if (const JsonValue* deviation = object.find("std"))
+    set(magnitude.deviation, fields.number(*deviation, "a standard deviation", 0));
 }
 
 Magnitude read_magnitude(const JsonValue& value, Fields& fields) {
@@ -73,10 +75,8 @@ Magnitude read_magnitude(const JsonValue& value, Fields& fields) {
     magnitude.kind = Magnitude::Kind::kLevel;
     set(magnitude.level, fields.number(*level, "a level", 0));
     read_scale(value, fields, magnitude);
-    if (const JsonValue* deviation = value.find("std"))
-      set(magnitude.deviation, fields.number(*deviation, "a standard deviation", 0));
   } else if (const JsonValue* levels = value.find("uniform_level")) {
-    fields.object(value, what, {"uniform_level", "max", "clip"});
+    fields.object(value, what, {"uniform_level", "max", "std", "clip"});
     magnitude.kind = Magnitude::Kind::kUniformLevel;
     if (const auto read = fields.pair(*levels, "a range of levels")) {
       std::tie(magnitude.level, magnitude.last_level) = *read;

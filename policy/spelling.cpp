@@ -2,6 +2,8 @@
 #include "policy/spelling.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -32,8 +34,17 @@ std::string value_text(const JsonValue& value) {
   return "[" + list + "]";
 }
 
-/// Arguments of warps that a call states, where they are not the default.
-std::string dali_warps(const Document& document) {
+/// Without an exponent, whose sign would end the section of a string of timm's.
+std::string plain_number(double value) {
+  std::array<char, 400> text;  // the greatest double has 309 digits
+  const auto [end, error] =
+      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
+  return std::string(text.data(), end);
+}
+
+/// Arguments of warps that a call states, where they are not the default: translations by at most
+/// `default_abs` pixels, or by `default_rel` of the image.
+std::string dali_warps(const Document& document, double default_abs, double default_rel) {
   std::string text;
   for (const Extra& extra : document.extras) {
     std::string value = value_text(extra.value);
@@ -50,26 +61,19 @@ std::string dali_warps(const Document& document) {
   const double of_x = (x && x->range ? x : any)->range->second,
                of_y = (y && y->range ? y : any)->range->second;
   if (uses_shape) text += ", shape=shape";
+  const double missing = uses_shape ? default_rel : default_abs;
+  if (of_x == missing && of_y == missing) return text;
   const std::string limit =
       of_x == of_y ? number_text(of_x) : fmt::format("({}, {})", number_text(of_y), number_text(of_x));
   return text + fmt::format(", max_translate_{}={}", uses_shape ? "rel" : "abs", limit);
 }
 
-/// What the defaults say already goes.
-std::string without_defaults(std::string text, const std::string& part) {
-  if (const size_t at = text.find(part); at != std::string::npos) text.erase(at, part.size());
-  return text;
-}
-
 std::vector<std::string> call_candidates(const Document& document) {
   const Node& policy = document.policy;
-  const std::string warps = dali_warps(document);
   std::vector<std::string> texts;
-  for (const PublishedPolicy& published : published_policies()) {
-    const std::string call = fmt::format("auto_augment(policy_name=\"{}\"{})", published.name, warps);
+  for (const PublishedPolicy& published : published_policies())
     texts.push_back(
-        without_defaults(without_defaults(call, ", max_translate_abs=250"), ", max_translate_rel=1"));
-  }
+        fmt::format("auto_augment(policy_name=\"{}\"{})", published.name, dali_warps(document, 250, 1)));
   const std::string bins = document.bins == 31 ? "" : fmt::format(", num_magnitude_bins={}", document.bins);
   std::string missing;
   for (const char* name :
@@ -77,29 +81,27 @@ std::vector<std::string> call_candidates(const Document& document) {
         "sharpness", "posterize", "solarize", "equalize", "auto_contrast", "identity"})
     if (!document.find(name)) missing += fmt::format("{}\"{}\"", missing.empty() ? "" : ", ", name);
   const std::string excluded = missing.empty() ? "" : fmt::format(", excluded=[{}]", missing);
-  for (const char* monotonic : {"", ", monotonic_mag=False"}) {
-    const std::string call = fmt::format("rand_augment(n={}, m={}{}{}{}{})", policy.least,
-                                         policy.each.magnitude.bin, bins, warps, monotonic, excluded);
-    texts.push_back(without_defaults(without_defaults(call, ", max_translate_abs=100"),
-                                     fmt::format(", max_translate_rel={}", number_text(100.0 / 224.0))));
-  }
-  std::string trivial = bins + warps + excluded;
-  trivial = without_defaults(without_defaults(trivial, ", max_translate_abs=32"), ", max_translate_rel=1");
+  for (const char* monotonic : {"", ", monotonic_mag=False"})
+    texts.push_back(fmt::format("rand_augment(n={}, m={}{}{}{}{})", policy.least, policy.each.magnitude.bin,
+                                bins, dali_warps(document, 100, 100.0 / 224.0), monotonic, excluded));
+  const std::string trivial = bins + dali_warps(document, 32, 1) + excluded;
   texts.push_back(fmt::format("trivial_augment_wide({})", trivial.empty() ? "" : trivial.substr(2)));
   return texts;
 }
 
 std::vector<std::string> torchvision_candidates(const Document& document) {
   const Node& chain = chain_of(document.policy);
-  std::string common;
+  std::string fill, interpolation = "NEAREST";
   for (const Extra& extra : document.extras) {
     const std::string value = describe(extra.value);
-    if (extra.name == "fill_value" && value != "0") common += ", fill=" + value_text(extra.value);
-    if (extra.name == "interp_type")
-      common += value == "\"linear\""  ? ", interpolation=BILINEAR"
-                : value == "\"cubic\"" ? ", interpolation=BICUBIC"
-                                       : "";
+    if (extra.name == "fill_value" && value != "0") fill = ", fill=" + value_text(extra.value);
+    if (extra.name == "interp_type" && value == "\"linear\"") interpolation = "BILINEAR";
+    if (extra.name == "interp_type" && value == "\"cubic\"") interpolation = "BICUBIC";
   }
+  auto warps = [&](const char* default_interpolation) {
+    return (interpolation == default_interpolation ? "" : ", interpolation=" + interpolation) + fill;
+  };
+  const std::string common = warps("NEAREST");
   const std::string bins = document.bins == 31 ? "" : fmt::format(", num_magnitude_bins={}", document.bins);
   auto call = [](const std::string& name, const std::string& arguments) {
     return fmt::format("{}({})", name, arguments.starts_with(", ") ? arguments.substr(2) : arguments);
@@ -112,10 +114,10 @@ std::vector<std::string> torchvision_candidates(const Document& document) {
   texts.push_back(call("TrivialAugmentWide", bins + common));
   const std::string depth = chain.least == chain.most ? fmt::format(", chain_depth={}", chain.least) : "";
   for (const char* ops : {"", ", all_ops=False"}) {
-    std::string text = call("AugMix", fmt::format("severity={}, mixture_width={}{}, alpha={}{}{}",
-                                                  chain.each.magnitude.last_bin + 1, document.policy.chains,
-                                                  depth, document.policy.alpha, ops, common));
-    texts.push_back(without_defaults(text, ", interpolation=BILINEAR"));
+    texts.push_back(
+        call("AugMix", fmt::format("severity={}, mixture_width={}{}, alpha={}{}{}",
+                                   chain.each.magnitude.last_bin + 1, document.policy.chains, depth,
+                                   number_text(document.policy.alpha), ops, warps("BILINEAR"))));
   }
   return texts;
 }
@@ -125,34 +127,35 @@ std::vector<std::string> timm_candidates(const Document& document) {
   const Magnitude& magnitude = chain.each.magnitude;
   const bool uniform = magnitude.kind == Magnitude::Kind::kUniformLevel;
   const double level = uniform ? magnitude.last_level : magnitude.level;
-  auto number = number_text;
   std::string deviation;
   if (uniform) deviation = "-mstd101";
-  if (magnitude.deviation > 0) deviation = "-mstd" + number(magnitude.deviation);
+  if (magnitude.deviation > 0) deviation = "-mstd" + plain_number(magnitude.deviation);
   const std::string most =
-      magnitude.clip && magnitude.clip->second != 10 ? "-mmax" + number(magnitude.clip->second) : "";
+      magnitude.clip && magnitude.clip->second != 10 ? "-mmax" + plain_number(magnitude.clip->second) : "";
   std::vector<std::string> texts;
   for (const char* increasing : {"", "-inc1"}) {
     for (const char* set : {"", "-tweights", "-t3a", "-t3aw"}) {
-      texts.push_back(fmt::format("rand-m{}{}{}{}{}{}{}", number(level),
-                                  chain.least == 2 ? "" : fmt::format("-n{}", chain.least),
-                                  chain.each.probability == 0.5 ? "" : "-p" + number(chain.each.probability),
-                                  deviation, most, increasing, set));
+      texts.push_back(
+          fmt::format("rand-m{}{}{}{}{}{}{}", plain_number(level),
+                      chain.least == 2 ? "" : fmt::format("-n{}", chain.least),
+                      chain.each.probability == 0.5 ? "" : "-p" + plain_number(chain.each.probability),
+                      deviation, most, increasing, set));
     }
   }
   const std::string depth = chain.least == chain.most ? fmt::format("-d{}", chain.least) : "";
-  const std::string alpha = document.policy.alpha == 1 ? "" : "-a" + number(document.policy.alpha);
-  texts.push_back(fmt::format("augmix-m{}-w{}{}{}{}", number(level), document.policy.chains, depth, alpha,
+  const std::string alpha = document.policy.alpha == 1 ? "" : "-a" + plain_number(document.policy.alpha);
+  texts.push_back(fmt::format("augmix-m{}-w{}{}{}{}", plain_number(level), document.policy.chains, depth,
+                              alpha,
                               uniform                   ? ""
                               : magnitude.deviation > 0 ? deviation
                                                         : "-mstd0"));
   double step_deviation = 0;
   for (const PoolItem& item : document.policy.pool)
     for (const Node& sequence : item.node)
-      for (const Node& step : sequence.children)
+      for (const Node& step : sequence.kind == Node::Kind::kSequence ? sequence.children : item.node)
         step_deviation = std::max(step_deviation, step.magnitude.deviation);
   for (const char* name : {"v0", "v0r", "original", "originalr", "3a"})
-    texts.push_back(name + (step_deviation > 0 ? "-mstd" + number(step_deviation) : ""));
+    texts.push_back(name + (step_deviation > 0 ? "-mstd" + plain_number(step_deviation) : ""));
   return texts;
 }
 

@@ -13,10 +13,15 @@
 
 namespace galatea::policy {
 
+struct CallArgument {
+  std::string name;  ///< empty: told by its place
+  JsonValue value;
+  bool is_variable = false;  ///< a name without quotes, as the images have one; the value is its last part
+};
 /// A call in the library's or torchvision's form: NAME or NAME(argument=literal, …).
 struct Call {
   std::string name;
-  std::vector<std::pair<std::string, JsonValue>> arguments;  ///< without a name: ""
+  std::vector<CallArgument> arguments;
 };
 Result<Call> parse_call(std::string_view text);
 

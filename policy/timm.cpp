@@ -78,16 +78,33 @@ class Numbers {
   void also(const char* key) { known_.emplace_back(key); }
   std::optional<Error> problem() const {
     if (!problem_.empty()) return bad(text_, problem_, "").error();
+    std::vector<std::string> seen;
     for (const auto& [key, value] : sections_.values) {
-      if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
-      return bad(text_, fmt::format("`{}` has no section `{}`", sections_.family, key + value),
-                 "its sections are " + listed(known_))
-          .error();
+      if (key.empty() && value.empty())
+        return bad(text_, "there is nothing between two dashes, or after the last", "").error();
+      if (std::find(known_.begin(), known_.end(), key) == known_.end())
+        return bad(text_, fmt::format("`{}` has no section `{}`", sections_.family, key + value), help(key))
+            .error();
+      // timm takes the last of some and the first of others.
+      if (std::find(seen.begin(), seen.end(), key) != seen.end())
+        return bad(text_, fmt::format("`{}` is given twice", key), "").error();
+      seen.push_back(key);
     }
     return std::nullopt;
   }
 
  private:
+  std::string help(const std::string& key) const {
+    const bool has_noise = std::find(known_.begin(), known_.end(), "mstd") != known_.end();
+    // timm passes over what has no digit.
+    if (key == "mstdinf" && has_noise)
+      return sections_.family == "rand" ? "`mstd101`, or any number above 100, draws levels uniformly"
+                                        : "leave it out: levels are drawn uniformly without `mstd`";
+    if (key == "w" && sections_.family == "rand")
+      return "timm has no `w` any more; `tweights` draws operations by weights";
+    return "its sections are " + listed(known_);
+  }
+
   const std::string& text_;
   const Sections& sections_;
   std::vector<std::string> known_;
@@ -323,13 +340,10 @@ Result<Document> augmix(const std::string& text, const Sections& sections) {
   return document;
 }
 
-/// One of three: Solarize of level 5, Desaturate of 10, a blur of any strength.
-Result<Document> three_augment(const std::string& text, double deviation) {
-  if (deviation > 0)
-    return bad(
-        text, "the strength of its blur is drawn below a level that is drawn, which a policy cannot say",
-        fmt::format("leave `mstd` out, or call galatea.auto_aug.timm.transform(\"{}\") in the pipeline",
-                    text));
+/// One of three: Solarize of level 5, Desaturate of 10, a blur of any strength. With noise on these levels
+/// the blur is as strong as any below a level that is drawn: its sigma is uniform from 0.1 to a fifth of
+/// that.
+Document three_augment(const std::string& text, double deviation) {
   Document document = new_document(text);
   append(document, three_set(), {});
   document.policy.kind = Node::Kind::kChoose;
@@ -341,7 +355,15 @@ Result<Document> three_augment(const std::string& text, double deviation) {
     step.magnitude.kind = level > 0 ? Magnitude::Kind::kLevel : Magnitude::Kind::kUniformLevel;
     step.magnitude.level = level;
     step.magnitude.last_level = 10;
+    if (deviation > 0) {
+      step.magnitude.deviation = deviation;
+      step.magnitude.clip = {0, 10};
+    }
     document.policy.pool.push_back({"", {std::move(step)}, {}});
+  }
+  if (deviation > 0) {
+    document.augmentations.back().range = {0, 2};
+    document.policy.pool.back().node[0].magnitude.level = 0.5;
   }
   return trimmed(document);  // without warps nothing takes their arguments
 }

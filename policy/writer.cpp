@@ -75,6 +75,7 @@ Json json_of(const Magnitude& magnitude) {
       object["uniform_level"] =
           Json::array({json_number(magnitude.level), json_number(magnitude.last_level)});
       if (magnitude.max != 10) object["max"] = json_number(magnitude.max);
+      if (magnitude.deviation != 0) object["std"] = json_number(magnitude.deviation);
       if (magnitude.clip) object["clip"] = json_bounds(*magnitude.clip);
       break;
     case Kind::kValue:

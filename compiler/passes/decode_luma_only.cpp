@@ -8,7 +8,7 @@
 #include "compiler/op/schema.h"
 #include "compiler/passes/graph_edits.h"
 #include "compiler/passes/luma_readers.h"
-#include "compiler/plan/value_table.h"
+#include "compiler/plan/shared_table.h"
 
 namespace galatea::passes {
 
@@ -29,9 +29,8 @@ struct Readers {
 
 class LumaDecoding {
  public:
-  LumaDecoding(Graph& graph, const PassContext& context) : graph_(graph), context_(context), table_(graph) {
-    table_.fill();
-  }
+  LumaDecoding(Graph& graph, const PassContext& context)
+      : graph_(graph), context_(context), table_(context.table.get()) {}
 
   bool run() {
     bool changed = false;
@@ -183,7 +182,8 @@ class LumaDecoding {
 
   Graph& graph_;
   const PassContext& context_;
-  plan::ValueTable table_;  ///< of the graph as it came: nodes that other decoders lead to stay as they are
+  const plan::ValueTable&
+      table_;  ///< of the graph as it came: nodes that other decoders lead to stay as they are
 };
 
 }  // namespace

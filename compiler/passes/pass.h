@@ -7,6 +7,10 @@
 #include "compiler/ir/graph.h"
 #include "compiler/op/operator.h"
 
+namespace galatea::plan {
+class SharedTable;
+}  // namespace galatea::plan
+
 namespace galatea::passes {
 
 /// What a pass did at one place, for explain.
@@ -18,6 +22,8 @@ struct Remark {
 /// What a pass may look at besides the graph.
 struct PassContext {
   const op::Registry& registry;
+  /// Of the graph as it comes. What a pass takes from it stays good while the pass changes the graph.
+  plan::SharedTable& table;
   std::vector<Remark>* remarks = nullptr;  ///< where to say what was done; may be null
   bool for_gpu = false;                    ///< a store costs a launch there
 
@@ -26,7 +32,8 @@ struct PassContext {
   }
 };
 
-/// Rewrites the graph; says whether it changed anything.
+/// Rewrites the graph; says whether it changed anything: the table of a graph that is said to be unchanged is
+/// used again.
 using PassFunction = bool (*)(ir::Graph& graph, const PassContext& context);
 
 }  // namespace galatea::passes

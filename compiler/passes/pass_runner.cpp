@@ -56,6 +56,12 @@ PassOptions default_pass_options() {
 
 Result<std::vector<PassReport>> run_passes(ir::Graph& graph, const op::Registry& registry,
                                            const PassOptions& options) {
+  plan::SharedTable table(graph);
+  return run_passes(graph, registry, options, table);
+}
+
+Result<std::vector<PassReport>> run_passes(ir::Graph& graph, const op::Registry& registry,
+                                           const PassOptions& options, plan::SharedTable& table) {
   GALATEA_TRY(check_names(options));
   const std::vector<PassEntry>& passes = pass_list();
   size_t end = passes.size();
@@ -69,7 +75,9 @@ Result<std::vector<PassReport>> run_passes(ir::Graph& graph, const op::Registry&
     TraceScope scope(options.trace, name, "compile");
     auto begin = std::chrono::steady_clock::now();
     std::vector<Remark> remarks;
-    bool changed = pass.run(graph, {registry, options.remarks ? &remarks : nullptr, options.for_gpu});
+    const bool changed =
+        pass.run(graph, {registry, table, options.remarks ? &remarks : nullptr, options.for_gpu});
+    if (changed) table.forget();
     std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begin;
     reports.push_back({name, changed, taken.count(), std::move(remarks)});
     if (changed && options.verify) {

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "base/trace.h"
 #include "compiler/passes/pass_list.h"
+#include "compiler/plan/shared_table.h"
 
 namespace galatea::passes {
 
@@ -35,6 +36,10 @@ struct PassReport {
   std::vector<Remark> remarks;
 };
 
+/// `table` is of this graph, and stays so.
+Result<std::vector<PassReport>> run_passes(ir::Graph& graph, const op::Registry& registry,
+                                           const PassOptions& options, plan::SharedTable& table);
+/// For those who want nothing but the graph.
 Result<std::vector<PassReport>> run_passes(ir::Graph& graph, const op::Registry& registry,
                                            const PassOptions& options);
 

@@ -4,12 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <memory>
 
 #include "compiler/kernel/passes/stage_edit.h"
 #include "compiler/op/recipe.h"
 #include "compiler/passes/availability.h"
 #include "compiler/passes/graph_edits.h"
+#include "compiler/plan/shared_table.h"
 
 namespace galatea::passes {
 
@@ -42,7 +42,11 @@ void sink_to_first_use(Graph& graph, NodeId id) {
 class RegionPush {
  public:
   RegionPush(Graph& graph, const PassContext& context)
-      : graph_(graph), context_(context), table_(filled(graph)), windows_(*table_), availability_(graph) {}
+      : graph_(graph),
+        context_(context),
+        table_(context.table.get()),
+        windows_(table_),
+        availability_(graph) {}
 
   bool run() {
     bool changed = false;
@@ -56,20 +60,14 @@ class RegionPush {
   }
 
  private:
-  static std::unique_ptr<plan::ValueTable> filled(const Graph& graph) {
-    auto table = std::make_unique<plan::ValueTable>(graph);
-    table->fill();
-    return table;
-  }
-
   /// Whether the node can be computed for a window of its only output.
   bool takes_window(NodeId id) const {
     const Node& node = graph_.node(id);
     if (node.op->source || node.op->batch_level || !node.op->define || node.outputs.size() != 1) return false;
     const int64_t volume = graph_.type(node.outputs[0]).static_volume();
-    if (table_->info(node.outputs[0]).scalar || (volume >= 0 && volume <= plan::kMaxScalarElements))
+    if (table_.info(node.outputs[0]).scalar || (volume >= 0 && volume <= plan::kMaxScalarElements))
       return false;
-    const op::Lowering& lowering = table_->lowering(id);
+    const op::Lowering& lowering = table_.lowering(id);
     const LoweredOutput& output = lowering.outputs[0];
     switch (output.kind) {
       case LoweredOutput::Kind::kNative:
@@ -85,9 +83,9 @@ class RegionPush {
 
   /// Whether the window may leave out anything at all.
   bool is_partial(NodeId id, const std::vector<Range>& ranges) const {
-    const std::vector<Expr>& extents = table_->info(graph_.node(id).outputs[0]).extents;
+    const std::vector<Expr>& extents = table_.info(graph_.node(id).outputs[0]).extents;
     // Decoders fill windows of rows and columns.
-    bool native = table_->lowering(id).outputs[0].kind == LoweredOutput::Kind::kNative;
+    bool native = table_.lowering(id).outputs[0].kind == LoweredOutput::Kind::kNative;
     size_t rank = native ? std::min<size_t>(ranges.size(), 2) : ranges.size();
     for (size_t d = 0; d < rank; ++d)
       if (!kernel::is_const_int(ranges[d].begin, 0) || !kernel::same(ranges[d].end, extents[d])) return true;
@@ -119,7 +117,7 @@ class RegionPush {
   bool push_into(NodeId id) {
     if (graph_.node(id).find_arg(kRegionFromArg) || !takes_window(id)) return false;
     const std::optional<Windows::Asked>& asked = windows_.asked(graph_.node(id).outputs[0]);
-    const bool decodes = table_->lowering(id).outputs[0].kind == LoweredOutput::Kind::kNative;
+    const bool decodes = table_.lowering(id).outputs[0].kind == LoweredOutput::Kind::kNative;
     if (!asked || !is_partial(id, asked->ranges)) {
       if (decodes) tell(id, "the whole image: all of it is read");
       return false;
@@ -166,7 +164,7 @@ class RegionPush {
 
   Graph& graph_;
   const PassContext& context_;
-  std::unique_ptr<plan::ValueTable> table_;
+  const plan::ValueTable& table_;
   Windows windows_;
   Availability availability_;
   std::vector<std::pair<NodeId, const std::vector<Range>*>> marked_;

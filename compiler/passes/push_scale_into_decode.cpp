@@ -6,7 +6,7 @@
 
 #include "compiler/op/recipe.h"
 #include "compiler/passes/availability.h"
-#include "compiler/plan/value_table.h"
+#include "compiler/plan/shared_table.h"
 
 namespace galatea::passes {
 
@@ -17,9 +17,7 @@ namespace {
 class ScalePush {
  public:
   ScalePush(Graph& graph, const PassContext& context)
-      : graph_(graph), context_(context), table_(graph), availability_(graph) {
-    table_.fill();
-  }
+      : graph_(graph), context_(context), table_(context.table.get()), availability_(graph) {}
 
   bool run() {
     bool changed = false;
@@ -85,7 +83,7 @@ class ScalePush {
   using Expr = kernel::Expr;
   Graph& graph_;
   const PassContext& context_;
-  plan::ValueTable table_;
+  const plan::ValueTable& table_;
   Availability availability_;
 };
 

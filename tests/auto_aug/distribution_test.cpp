@@ -146,6 +146,46 @@ TEST(TrivialAugment, OperationsBinsAndSignsAreUniform) {
   expect_distribution(every_threshold, solarizations);
 }
 
+/// timm's `3a-mstd2` blurs by a sigma that is uniform from 0.1 to a fifth of a level, which is normal around
+/// 10, by 2, and at most 10.
+TEST(TimmStrings, BlursBelowALevelThatIsDrawn) {
+  const auto samples = run_text(
+      "from galatea import fn, pipeline_def, struct, types\n"
+      "from galatea.auto_aug import policy\n"
+      "row = struct(name=\"blur\", op=\"gaussian_blur\", range=(0.0, 2.0), quantize=\"none\", negate=False, "
+      "param=\"identity\", low=None, high=None)\n"
+      "mag = struct(kind=\"uniform_level\", level=0.5, last_level=10.0, std=2.0, max=10.0, clip=[0.0, "
+      "10.0])\n"
+      "@pipeline_def(batch_size=" +
+          std::to_string(kSamples) +
+          ", num_threads=1, seed=12)\n"
+          "def p():\n"
+          "    x = fn.external_source(name=\"x\", dtype=types.FLOAT, ndim=1)\n"
+          "    return fn.stack(policy._drawn_parameter(row, mag)), x\n",
+      kSamples);
+  constexpr int kBins = 19;  // of 0.1, from 0.1 on
+  std::map<std::string, int> counts;
+  for (const auto& sample : samples)
+    ++counts[number(std::min(kBins - 1.0, std::floor((static_cast<double>(sample.at(0)) - 0.1) * 10)))];
+  std::map<std::string, double> expected;
+  auto add = [&](double level, double share) {
+    const double width = 0.2 * level - 0.1;
+    for (int b = 0; b < kBins; ++b) {
+      const double begin = 0.1 * b, end = std::min(begin + 0.1, width);
+      if (end > begin) expected[number(b)] += share * (end - begin) / width;
+    }
+  };
+  add(10, 0.5);
+  constexpr int kSteps = 4000;  // of the lower half of the bell, over four deviations
+  double sum = 0;
+  for (int i = 0; i < kSteps; ++i) sum += std::exp(-0.5 * std::pow(4.0 * (i + 0.5) / kSteps, 2));
+  for (int i = 0; i < kSteps; ++i) {
+    const double deviations = 4.0 * (i + 0.5) / kSteps;
+    add(10 - 2 * deviations, 0.5 * std::exp(-0.5 * deviations * deviations) / sum);
+  }
+  expect_distribution(expected, counts);
+}
+
 /// A policy as DALI has it: of each sub-policy and stage, operation (-1: none), probability, bin (-1: none).
 struct Table {
   std::vector<int32_t> operations, bins;

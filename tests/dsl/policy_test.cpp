@@ -74,6 +74,10 @@ TEST_F(PolicyLoad, EqualsTheCallOfTheLibrary) {
       {"rand_augment(n=3, m=4, num_magnitude_bins=11, shape=shape, excluded=[\"rotate\"])",
        "rand_augment.rand_augment(image, 3, 4, num_magnitude_bins=11, shape=[64, 48], "
        "excluded=[\"rotate\"])"},
+      {"rand_augment(n=2, m=9, fill_value=None)", "rand_augment.rand_augment(image, 2, 9, fill_value=None)"},
+      {"rand_augment(n=2, m=9, interp_type=types.INTERP_CUBIC, max_translate_abs=(1000, 10))",
+       "rand_augment.rand_augment(image, 2, 9, interp_type=types.INTERP_CUBIC, max_translate_abs=(1000, "
+       "10))"},
       {"rand_augment(n=1, m=30, monotonic_mag=False, fill_value=7)",
        "rand_augment.rand_augment(image, 1, 30, monotonic_mag=False, fill_value=7)"},
       {"trivial_augment_wide()", "trivial_augment.trivial_augment_wide(image)"},

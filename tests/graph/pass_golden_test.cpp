@@ -36,9 +36,11 @@ void run_case(const fs::path& file) {
   } else {
     const passes::PassEntry* pass = find_pass(folder);
     ASSERT_NE(pass, nullptr) << "there is no pass " << folder;
-    bool changed = pass->run(graph, {sample_registry()});
+    plan::SharedTable table(graph);
+    bool changed = pass->run(graph, {sample_registry(), table});
     EXPECT_EQ(changed, to_text(graph) != before) << "the pass must say whether it changed the graph";
-    EXPECT_FALSE(pass->run(graph, {sample_registry()})) << "a second run finds nothing left to do";
+    table.forget();
+    EXPECT_FALSE(pass->run(graph, {sample_registry(), table})) << "a second run finds nothing left to do";
   }
   auto legal = verify(graph);
   EXPECT_TRUE(legal) << legal.error().message();

@@ -55,6 +55,18 @@ TEST(PolicySpelling, RoundTrips) {
        "\"color\"])",
        Target::kCall},
       {"rand_augment(n=1, m=30, shape=shape, monotonic_mag=False)", Target::kCall},
+      {"rand_augment(n=2, m=9, fill_value=None)", Target::kCall},
+      {"rand_augment(n=2, m=9, fill_value=[124, 116, 104], interp_type=\"cubic\")", Target::kCall},
+      // Numbers that begin like the defaults.
+      {"rand_augment(n=2, m=9, max_translate_abs=1000)", Target::kCall},
+      {"rand_augment(n=2, m=9, shape=shape, max_translate_rel=1)", Target::kCall},
+      {"trivial_augment_wide(max_translate_abs=320)", Target::kCall},
+      {"trivial_augment_wide(shape=shape, max_translate_rel=1.5)", Target::kCall},
+      {"auto_augment(policy_name=\"svhn\", max_translate_abs=(2500, 25))", Target::kCall},
+      // No warp is left that would take a fill.
+      {"rand_augment(n=2, m=9, excluded=[\"translate_x\", \"translate_y\", \"shear_x\", \"shear_y\", "
+       "\"rotate\"])",
+       Target::kCall},
       {"trivial_augment_wide()", Target::kCall},
       {"trivial_augment_wide(num_magnitude_bins=7, interp_type=\"nearest\", shape=shape, "
        "max_translate_rel=0.25)",
@@ -69,6 +81,9 @@ TEST(PolicySpelling, RoundTrips) {
       {"TrivialAugmentWide()", Target::kTorchvision},
       {"AugMix(severity=4, mixture_width=2, chain_depth=2, alpha=0.5, all_ops=False)", Target::kTorchvision},
       {"AugMix(severity=3, mixture_width=3, alpha=1)", Target::kTorchvision},
+      {"AugMix(severity=3, mixture_width=3, alpha=1, interpolation=NEAREST)", Target::kTorchvision},
+      {"AugMix(severity=1, mixture_width=1, alpha=1e-05, interpolation=BICUBIC, fill=9)",
+       Target::kTorchvision},
       {"rand-m9-mstd0.5-inc1", Target::kTimm},
       {"rand-m7", Target::kTimm},
       {"rand-m15-n3-p0.75-mmax20", Target::kTimm},
@@ -76,7 +91,10 @@ TEST(PolicySpelling, RoundTrips) {
       {"rand-m15-mstd101", Target::kTimm},
       {"rand-m5-n1-t3a", Target::kTimm},
       {"rand-m12-n3-mmax12-t3aw", Target::kTimm},
+      {"rand-m9-p0.00001-mstd0.00002", Target::kTimm},
+      {"rand-m9-n0", Target::kTimm},
       {"3a", Target::kTimm},
+      {"3a-mstd0.5", Target::kTimm},
       {"augmix-m5-w4-d2-a0.5", Target::kTimm},
       {"augmix-m3-w3-mstd1", Target::kTimm},
       {"v0", Target::kTimm},
@@ -107,6 +125,13 @@ TEST(PolicySpelling, OtherWordsForTheSame) {
                 *document_of("torchvision.transforms.v2.AutoAugment(policy=AutoAugmentPolicy.IMAGENET)")),
             "");
   EXPECT_EQ(difference_text(*document_of("rand-mstd0-m10"), *document_of("rand")), "");
+  EXPECT_EQ(difference_text(*document_of("rand_augment(data=images, n=2, m=9, interp_type=types.INTERP_NN)"),
+                            *document_of("rand_augment(images, 2, 9, interp_type='nearest')")),
+            "");
+  EXPECT_EQ(difference_text(*document_of("AutoAugment(AutoAugmentPolicy.CIFAR10)"),
+                            *document_of("AutoAugment(policy='cifar10')")),
+            "");
+  EXPECT_EQ(difference_text(*document_of("AugMix(chain_depth=-3)"), *document_of("AugMix()")), "");
 }
 
 TEST(PolicySpelling, MistakesAreExplained) {
@@ -120,6 +145,20 @@ TEST(PolicySpelling, MistakesAreExplained) {
       {"trivial_augment_wide(\"", "a string is not closed"},
       {"auto_augment(policy_name=\"imagenet\")", "there is no policy `imagenet`"},
       {"AutoAugment(interpolation=LANCZOS)", "there is no interpolation `lanczos`"},
+      {"auto_augment(\"imagenet\")", "there is no policy `imagenet`"},
+      {"AutoAugment(AutoAugmentPolicy.CIFAR100)", "there is no policy `cifar100`"},
+      {"AutoAugment(\"reduced_cifar10\")", "there is no policy `reduced_cifar10`"},
+      {"AutoAugment(images, fill=3)", "there is no policy `images`"},
+      {"rand_augment(2, 9, n=3)", "`n` is given twice"},
+      {"rand_augment(n=2, 9)", "an argument without a name follows one with a name"},
+      {"rand_augment(2, 9, excluded=[\"rotat\"])", "`excluded` names `rotat`, which it does not have"},
+      {"rand_augment(2, 9, excluded=[3])", "`excluded` is a list of names"},
+      {"rand_augment(2, 9, max_translate_abs=1e300)", "`max_translate_abs` is a number or two"},
+      {"rand_augment(2, 9, max_translate_abs=nan)", "`max_translate_abs` is a number or two"},
+      {"rand_augment(2, 9, interp_type=\"lanczos\")", "no interpolation `lanczos`"},
+      {"rand_augment(2, 9, fill_value=\"black\")", "`fill_value` is a number"},
+      {"RandAugment(fill=[\"a\"])", "`fill_value` is a number"},
+      {"RandAugment(fill=[1, 1e40, 2])", "`fill_value` is a number"},
       {"AugMix(severity=11)", "`severity` is a whole number from 1 to 10, found 11"},
       {"rand-x9", "`rand` has no section `x9`"},
       {"rand-m", "`m` has no number"},
@@ -145,6 +184,15 @@ TEST(PolicySpelling, WhatATargetCannotSayIsNamed) {
                 "has it [0, 30]"),
             std::string::npos)
       << text.error().message();
+}
+
+TEST(PolicySpelling, NoneRepeatsTheEdge) {
+  const Document document = *document_of("rand_augment(n=2, m=9, fill_value=None)");
+  ASSERT_EQ(document.extras.size(), 1U);
+  EXPECT_EQ(document.extras[0].name, "fill_value");
+  EXPECT_EQ(document.extras[0].value.kind, JsonValue::Kind::kNull);
+  // torchvision's None is black.
+  EXPECT_EQ(difference_text(*document_of("RandAugment(fill=None)"), *document_of("RandAugment(fill=0)")), "");
 }
 
 /// What has little in common with a document has few differences as well; it is not the nearest for that.

@@ -175,6 +175,38 @@ TEST(TimmStrings, ThreeAugmentIsOneOfThree) {
   }
 }
 
+TEST(TimmStrings, ThreeAugmentTakesNoise) {
+  const Result<Document> document = document_of("3a-mstd0.5");
+  ASSERT_TRUE(document) << document.error().message();
+  for (const PoolItem& item : document->policy.pool) {
+    const Magnitude& magnitude = item.node.at(0).magnitude;
+    EXPECT_EQ(magnitude.deviation, 0.5) << item.node[0].name;
+    EXPECT_EQ(magnitude.clip, std::pair(0.0, 10.0)) << item.node[0].name;
+  }
+  // timm draws the blur between 0.1 and 2 times a tenth of the level.
+  const Augmentation& blur = *document->find("gaussian_blur");
+  const Magnitude& below = document->policy.pool[2].node[0].magnitude;
+  EXPECT_EQ(below.kind, Magnitude::Kind::kUniformLevel);
+  EXPECT_EQ(below.last_level, 10);
+  EXPECT_NEAR(argument(blur, below.level, false), 0.1, 1e-6);
+  for (const double level : {10.0, 7.0, 1.0})
+    EXPECT_NEAR(argument(blur, level, false), 2 * level / 10, 1e-6) << level;
+}
+
+TEST(TimmStrings, WhatTimmPassesOverIsExplained) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"rand-m9-mstdinf", "`mstd101`, or any number above 100, draws levels uniformly"},
+      {"augmix-mstdinf", "leave it out: levels are drawn uniformly without `mstd`"},
+      {"rand-m9-w0", "`tweights` draws operations by weights"},
+  };
+  for (const auto& [text, words] : cases) {
+    const Result<Document> document = document_of(text);
+    ASSERT_FALSE(document) << text;
+    EXPECT_NE(document.error().diagnostics[0].help.find(words), std::string::npos)
+        << document.error().diagnostics[0].help;
+  }
+}
+
 TEST(TimmStrings, MistakesAreExplained) {
   const std::pair<const char*, const char*> cases[] = {
       {"rand-m9.5", "`m` takes a whole number"},
@@ -182,7 +214,13 @@ TEST(TimmStrings, MistakesAreExplained) {
       {"rand-m9x", "`m9x` has no number"},
       {"rand-m9-tweight", "there is no set of operations `weight`"},
       {"rand-n16-tweights", "of 15 operations with weights none is drawn twice"},
-      {"3a-mstd0.5", "its blur is drawn below a level that is drawn"},
+      {"rand-m9-m5", "`m` is given twice"},
+      {"rand-t3a-m5-tweights", "`t` is given twice"},
+      {"rand-m9-mstdinf", "`rand` has no section `mstdinf`"},
+      {"rand-m9-w0", "`rand` has no section `w0`"},
+      {"augmix-mstdinf", "`augmix` has no section `mstdinf`"},
+      {"rand-m9-", "there is nothing between two dashes, or after the last"},
+      {"original-m9", "`original` has no section `m9`"},
       {"3a-m9", "`3a` has no section `m9`"},
       {"v1", "neither a policy file nor the name of a policy"},
   };

@@ -1,0 +1,41 @@
+// The value table of a graph that is being rewritten, made when somebody first asks for it.
+//
+// Comes in: a graph, and word of each change to it. Goes out: its table for plans (value_table.h), the same
+// for all who ask until the graph changes: the passes that look at windows, and the plan behind them.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "compiler/plan/value_table.h"
+
+namespace galatea::plan {
+
+class SharedTable {
+ public:
+  /// Of a graph that outlives the table and stays where it is.
+  explicit SharedTable(const ir::Graph& graph) : graph_(graph) {}
+  SharedTable(const SharedTable&) = delete;
+  SharedTable& operator=(const SharedTable&) = delete;
+
+  const ValueTable& get() {
+    if (!table_) {
+      table_ = std::make_unique<ValueTable>(graph_);
+      table_->fill();
+    }
+    return *table_;
+  }
+  /// The graph has changed. References to the table are no longer good.
+  void forget() { table_.reset(); }
+  /// The table, for one owner; made, if nobody has asked.
+  std::unique_ptr<ValueTable> take() {
+    get();
+    return std::move(table_);
+  }
+
+ private:
+  const ir::Graph& graph_;
+  std::unique_ptr<ValueTable> table_;
+};
+
+}  // namespace galatea::plan
