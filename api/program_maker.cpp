@@ -75,7 +75,10 @@ Result<ProgramMaker::Made> ProgramMaker::compile(const InputTypes& types, Source
   if (options.gpu) options.gpu->decoder = decoder_;
   options.report_forms = false;
   CompileReport report;
-  GALATEA_ASSIGN(made.program, galatea::compile(*staged.graphs.front(), sources, options, &report));
+  GALATEA_ASSIGN(CompiledForChoice compiled, compile_for_choice(*staged.graphs.front(), sources, options,
+                                                                frontend.host.device == "auto", &report));
+  made.program = std::move(compiled.program);
+  if (!compiled.note.empty()) made.diagnostics.push_back(note(std::move(compiled.note)));
   if (std::string about_decoder = note_on_decoder(*made.program); !about_decoder.empty())
     made.diagnostics.push_back(note(std::move(about_decoder)));
   if (gpu.compiler)

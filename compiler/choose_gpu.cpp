@@ -5,12 +5,15 @@
 
 #include <charconv>
 
+#include "runtime/cuda/context.h"
 #include "runtime/cuda/driver.h"
+#include "runtime/cuda/memory_pool.h"
 #include "runtime/cuda/nvjpeg.h"
 #include "runtime/messages.h"
 
 namespace galatea {
 
+using runtime::cuda::Context;
 using runtime::cuda::Device;
 using runtime::cuda::Driver;
 
@@ -39,6 +42,21 @@ Result<GpuChoice> open_gpu(int number, GpuPurpose purpose, const codegen::CacheO
   return out;
 }
 
+constexpr const char* kStaysOnCpu = "a GPU is here, and the pipeline runs on the CPU: ";
+
+/// A batch of photographs of one megapixel takes more.
+constexpr int64_t kLeastMemory = int64_t{64} << 20;
+
+/// The context of a device that has room for work.
+Result<std::shared_ptr<const Context>> open_context(int number) {
+  GALATEA_ASSIGN(auto driver, Driver::shared());
+  GALATEA_ASSIGN(auto context, Context::open(std::move(driver), number));
+  GALATEA_ASSIGN(auto stream, runtime::cuda::Stream::create(context));
+  const auto pool = runtime::cuda::MemoryPool::make(context, runtime::cuda::MemoryKind::kDevice);
+  GALATEA_TRY(pool->acquire(kLeastMemory, std::move(stream)));
+  return context;
+}
+
 }  // namespace
 
 bool is_device_name(const std::string& device) {
@@ -58,12 +76,43 @@ Result<GpuChoice> choose_gpu(const std::string& device, GpuPurpose purpose,
   if (found) return found;
   GpuChoice none;
   const auto driver = Driver::open();
-  if (driver && !(*driver)->devices().empty())
-    none.note = "a GPU is here, and the pipeline runs on the CPU: " + found.error().message();
+  if (driver && !(*driver)->devices().empty()) none.note = kStaysOnCpu + found.error().message();
   // No driver, or no device: the usual case, of which nobody has to be told.
   if (!driver && driver.error().diagnostics.front().code != runtime::message::kNoCudaDriver.code)
     none.note = "the pipeline runs on the CPU: " + driver.error().message();
   return none;
+}
+
+Result<CompiledForChoice> compile_for_choice(const ir::Graph& graph, const SourceMap& sources,
+                                             CompileOptions options, bool may_stay_on_cpu,
+                                             CompileReport* report) {
+  CompiledForChoice out;
+  const bool is_to_run = options.gpu && options.gpu->compiler;
+  auto program = compile(graph, sources, options, report);
+  if (!may_stay_on_cpu || !is_to_run) {
+    GALATEA_ASSIGN(out.program, std::move(program));
+    return out;
+  }
+  Status usable;
+  if (!program) {
+    if (program.error().kind != ErrorKind::kSystem) return std::unexpected(std::move(program.error()));
+    usable = std::unexpected(std::move(program.error()));
+  } else if ((*program)->device >= 0) {
+    auto context = open_context((*program)->device);
+    if (context)
+      (*program)->device_context = std::move(*context);
+    else
+      usable = std::unexpected(std::move(context.error()));
+  }
+  if (usable) {
+    out.program = std::move(*program);
+    return out;
+  }
+  options.gpu.reset();
+  if (report) *report = CompileReport();
+  GALATEA_ASSIGN(out.program, compile(graph, sources, options, report));
+  out.note = kStaysOnCpu + usable.error().message();
+  return out;
 }
 
 std::string note_on_decoder(const runtime::Program& program) {

@@ -3,6 +3,11 @@
 // Comes in: "auto", "cpu", "gpu" or "gpu:N", and what the program is for. Goes out: a target, or nothing for
 // the CPU; or an error that says what is missing where a GPU was insisted on. A program that is only looked
 // at is planned for a GPU on any machine, and its kernels are not compiled.
+//
+// Whether a GPU that is here can be worked with is known once a context of it is made, which takes a fifth of
+// a second: so that is tried behind compiling, by programs that use it (rejected: where it is chosen, before
+// anybody knows whether a kernel goes there; and where a session begins, where another program would be too
+// late for hosts that have looked at this one).
 #pragma once
 
 #include <memory>
@@ -25,6 +30,17 @@ struct GpuChoice {
 bool is_device_name(const std::string& device);
 Result<GpuChoice> choose_gpu(const std::string& device, GpuPurpose purpose,
                              const codegen::CacheOptions& cache);
+
+struct CompiledForChoice {
+  std::shared_ptr<runtime::Program> program;
+  std::string note;  ///< why it is a program for the CPU after all
+};
+/// compile() for what choose_gpu() gave. `may_stay_on_cpu`: galatea chose ("auto"). Then a GPU that cannot be
+/// worked with now (another process has it to itself, its memory is full), or that no code can be made for
+/// on this machine, gives a program for the CPU, and a note. A program that uses the GPU keeps its context.
+Result<CompiledForChoice> compile_for_choice(const ir::Graph& graph, const SourceMap& sources,
+                                             CompileOptions options, bool may_stay_on_cpu,
+                                             CompileReport* report);
 
 /// Of a program that images of device="mixed" go through: what decodes them on this machine, in words; empty
 /// where there is nothing to say.

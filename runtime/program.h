@@ -225,6 +225,7 @@ struct Program {
   OnErrorPolicy on_error = OnErrorPolicy::kRaise;
   int64_t memory_limit = 0;
   int device = -1;  ///< number of the GPU that it needs, as in --device gpu:N; -1: none
+  std::shared_ptr<const void> device_context;  ///< if any: keeps what the GPU was tried with, for sessions
   ImageDecoder decoder = ImageDecoder::kAuto;
 
   std::vector<Instruction> code;

@@ -159,19 +159,21 @@ std::shared_ptr<const runtime::Program> PipelineHost::compile(const ir::Graph& g
   CompileReport own_report;
   options.report_forms = report != nullptr || setting_bool("GALATEA_LOG");
   if (report == nullptr) report = &own_report;
-  auto program = galatea::compile(graph, reporter.sources(), options, report);
+  auto compiled = compile_for_choice(graph, reporter.sources(), options, choice.may_stay_on_cpu, report);
   for (std::string& line : (*backend)->take_notes()) report_note(std::move(line), reporter);
   if (choice.gpu.compiler)
     for (std::string& line : choice.gpu.compiler->take_notes()) report_note(std::move(line), reporter);
-  if (!program) {
-    reporter.report(program.error());
+  if (!compiled) {
+    reporter.report(compiled.error());
     return nullptr;
   }
-  if (std::string about_decoder = note_on_decoder(**program); !about_decoder.empty())
+  if (!compiled->note.empty()) report_note(std::move(compiled->note), reporter);
+  const std::shared_ptr<const runtime::Program> program = std::move(compiled->program);
+  if (std::string about_decoder = note_on_decoder(*program); !about_decoder.empty())
     report_note(std::move(about_decoder), reporter);
   reporter.report(std::move(report->diagnostics));
   if (setting_bool("GALATEA_LOG")) log_kernels(*report);
-  return *program;
+  return program;
 }
 
 std::unique_ptr<runtime::Session> PipelineHost::open(std::shared_ptr<const runtime::Program> program,

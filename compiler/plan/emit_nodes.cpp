@@ -250,6 +250,7 @@ void Emitter::emit_region_decode(ir::NodeId id, size_t k, const LoweredOutput&,
 void Emitter::emit_view(ir::NodeId id, size_t k, const LoweredOutput& output) {
   const ir::Node& node = graph_.node(id);
   ir::ValueId value = node.outputs[k], source = node.inputs[static_cast<size_t>(output.input)];
+  GALATEA_CHECK(home_of(value) == value, "a view in place of a copy into a merge's memory");
   // Elements that have to be brought together first: only the host does that (form_kernels.cpp makes what a
   // reshape reads dense, but for merges).
   const bool scattered = output.reshape && table_.info(source).dense_axes < graph_.type(source).ndim;

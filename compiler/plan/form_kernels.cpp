@@ -126,6 +126,8 @@ class Former {
 
   bool is_copied_by_kernel(ir::NodeId node) const {
     const ir::Node& n = graph_.node(node);
+    // Of a part nobody takes more than kernels do that read it in place; a copy would be of the whole.
+    if (table_.is_part(n.outputs[0])) return false;
     if (placement_.on_gpu(node)) return !only_kernels_read(n.outputs[0]);
     const LoweredOutput& output = table_.lowering(node).outputs[0];
     return breaks_runs(output, graph_.type(n.inputs[static_cast<size_t>(output.input)])) &&

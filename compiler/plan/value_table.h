@@ -70,6 +70,9 @@ class ValueTable {
   /// whole.
   void offer(std::vector<bool> nodes);
   bool is_offered(ir::NodeId node) const { return node < offered_.size() && offered_[node]; }
+  /// Whether memory may hold a part only: of the value, or of what it is a view or a merge of, a window is
+  /// all that is computed. Whoever takes the value as it is would read what was never made.
+  bool is_part(ir::ValueId value) const { return value < is_part_.size() && is_part_[value]; }
   const ir::Graph& graph() const { return graph_; }
   op::Lineage& lineage() { return lineage_; }
 
@@ -103,6 +106,7 @@ class ValueTable {
   std::vector<ValueInfo> values_;
   std::map<std::tuple<kernel::SymbolKind, int64_t, int64_t>, Expr> originals_;
   std::vector<bool> offered_;
+  std::vector<bool> is_part_;
   bool filled_ = false;
   /// What resolve() made of each node once the table was filled, and the expressions that own those nodes.
   mutable kernel::NodeMap<Expr> resolved_;

@@ -58,13 +58,13 @@ Expr ValueTable::eighths(ir::NodeId node) const {
 void ValueTable::narrow_to_windows() {
   std::vector<std::vector<passes::Window>> wanted = wanted_windows(*this);
   if (wanted.empty()) return;
-  std::vector<bool> is_part(values_.size(), false);
+  is_part_.assign(values_.size(), false);
   auto any_part = [&](const std::vector<ir::ValueId>& list) {
-    return std::any_of(list.begin(), list.end(), [&](ir::ValueId v) { return is_part[v]; });
+    return std::any_of(list.begin(), list.end(), [&](ir::ValueId v) { return is_part_[v]; });
   };
   for (ir::BlockId block : graph_.topological_order()) {
     for (const ir::Merge& merge : graph_.block(block).merges)
-      is_part[merge.result] = any_part(merge.operands);
+      is_part_[merge.result] = any_part(merge.operands);
     for (ir::NodeId id : graph_.block(block).nodes) {
       const ir::Node& node = graph_.node(id);
       if (lowerings_[id].outputs.empty()) continue;
@@ -72,13 +72,13 @@ void ValueTable::narrow_to_windows() {
       for (size_t k = 0; k < node.outputs.size(); ++k) {
         const op::LoweredOutput& output = lowering.outputs[k];
         if (output.kind == op::LoweredOutput::Kind::kView)
-          is_part[node.outputs[k]] = is_part[node.inputs[static_cast<size_t>(output.input)]];
+          is_part_[node.outputs[k]] = is_part_[node.inputs[static_cast<size_t>(output.input)]];
       }
       const bool is_marked = !wanted[id].empty() && wanted[id][0];
       if (is_marked || any_part(node.inputs))
         lowering = passes::narrow_stages(std::move(lowering), wanted[id]);
       if (is_marked) keep_window(id, *wanted[id][0]);
-      if (is_marked) is_part[node.outputs[0]] = true;
+      if (is_marked) is_part_[node.outputs[0]] = true;
     }
   }
 }

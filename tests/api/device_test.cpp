@@ -21,7 +21,7 @@ def on_gpu():
 )";
 
 // Codes of the driver.
-constexpr int kOutOfMemory = 2, kIllegalAddress = 700;
+constexpr int kOutOfMemory = 2, kUnavailable = 46, kIllegalAddress = 700;
 
 class ApiDevice : public ::testing::Test {
  protected:
@@ -55,8 +55,9 @@ class ApiDevice : public ::testing::Test {
     std::vector<float> values;
     std::string notes;
   };
-  /// From a text to the first sample of a batch, on a device.
-  Outcome run(const char* device) {
+  /// From a text to the first sample of a batch, on a device. `heals`: what is to fail fails while the
+  /// program is made, or never.
+  Outcome run(const char* device, bool heals = false) {
     Outcome out;
     auto options = make_options();
     EXPECT_OK(galatea_program_options_set_device(options.get(), device));
@@ -64,6 +65,7 @@ class ApiDevice : public ::testing::Test {
     galatea_error* error =
         galatea_program_create_from_text(engine_.get(), "test.dali-dsl", kOnGpu, options.get(), &made);
     const Owned<galatea_program> program(made);
+    if (heals) fail(0, 0);
     if (failed(error, out)) return out;
     out.notes = galatea_program_warnings_json_borrow(program.get());
     galatea_session* started = nullptr;
@@ -167,6 +169,34 @@ TEST_F(ApiDevice, OutOfMemory) {
   const Outcome found = run("gpu");
   EXPECT_EQ(found.code, "G0955") << found.text;
   expect_cpu_goes_on();
+}
+
+/// A GPU that nobody insisted on: one that is full, or that another process has, is a note.
+TEST_F(ApiDevice, ByItselfAPipelineStaysOnTheCpu) {
+  const std::string words = "a GPU is here, and the pipeline runs on the CPU: GPU 0 (Fake GPU A) is ";
+  set("FAKE_CUDA_MEMORY", "256");
+  const Outcome full = run("auto");
+  EXPECT_EQ(full.text, "");
+  EXPECT_EQ(full.values, kExpected);
+  EXPECT_NE(full.notes.find(words + "out of memory"), std::string::npos) << full.notes;
+  unsetenv("FAKE_CUDA_MEMORY");
+  const int64_t before = calls();
+  const Outcome free = run("auto");
+  EXPECT_EQ(free.values, kExpected) << free.text;
+  EXPECT_EQ(free.notes.find("the CPU"), std::string::npos) << free.notes;
+  const int64_t all = calls() - before;
+  int64_t stayed = 0;
+  for (const int code : {kOutOfMemory, kUnavailable})
+    for (int64_t call = 1; call <= all; ++call) {
+      SCOPED_TRACE(testing::Message() << "call " << call << ", code " << code);
+      fail(call, code);
+      const Outcome found = run("auto", true);
+      EXPECT_EQ(found.text, "");
+      EXPECT_EQ(found.values, kExpected);
+      stayed += found.notes.find("the pipeline runs on the CPU: ") == std::string::npos ? 0 : 1;
+    }
+  // What opens the driver, looks at devices, makes a context and a stream, and takes memory.
+  EXPECT_GT(stayed, 20);
 }
 
 /// Every call of the driver fails once, for lack of memory or for good; then the next one of this process

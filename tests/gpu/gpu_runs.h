@@ -48,8 +48,10 @@ class GpuRuns : public ::testing::Test {
     loops_ = codegen::make_interpreter_backend();
   }
 
-  PipelineOutcome expected(const std::string& text, uint64_t images = 11) {
-    return run_pipeline(text, images, {"stages, unfused", judge_.get(), false, false, 1, {}}, data());
+  PipelineOutcome expected(const std::string& text, uint64_t images = 11, int scale = 1) {
+    PipelineWay way{"stages, unfused", judge_.get(), false, false, 1, {}};
+    way.scale = scale;
+    return run_pipeline(text, images, way, data());
   }
   /// `least` of its kernels must run on the GPU.
   void expect_same(const std::string& text, size_t least,

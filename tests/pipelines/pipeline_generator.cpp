@@ -212,15 +212,19 @@ PipelineGenerator::Call PipelineGenerator::color(const Image& image) {
   }
 }
 
+PipelineGenerator::Call PipelineGenerator::mirror(const Image& image) {
+  return {Ordered{"fn.flip({}, horizontal={}, vertical={})", image.name,
+                  pick<std::string>({"1", "fn.random.coin_flip()"}),
+                  pick<std::string>({"0", "1", "fn.random.coin_flip()"})}
+              .text,
+          image};
+}
+
 PipelineGenerator::Call PipelineGenerator::move(const Image& image) {
   const std::string& x = image.name;
   switch (below(4)) {
     case 0:
-      return {Ordered{"fn.flip({}, horizontal={}, vertical={})", x,
-                      pick<std::string>({"1", "fn.random.coin_flip()"}),
-                      pick<std::string>({"0", "1", "fn.random.coin_flip()"})}
-                  .text,
-              image};
+      return mirror(image);
     case 1:
       return {
           Ordered{"fn.transpose({}, perm=[1, 0, 2], transpose_layout=False, output_layout=\"HWC\")", x}.text,

@@ -33,7 +33,8 @@ struct PipelineSeeds {
 class PipelineGenerator {
  public:
   explicit PipelineGenerator(PipelineSeeds seeds);
-  /// From here on branches ask images, and their arms keep extents: what a GPU can decide by itself.
+  /// From here on branches ask images, the one at hand or "other", and their arms keep extents: what a GPU
+  /// can decide by itself. (The one at hand is read whole by that, so that no window of it is enough.)
   PipelineGenerator& with_conditions_of_images() {
     conditions_of_images_ = true;
     return *this;
@@ -77,6 +78,7 @@ class PipelineGenerator {
   Image step(const Image& from);
   Image branch(const Image& from, int depth);
   Image choice(const Image& from, int depth);
+  Image turned(const Image& from);
   Image chain(Image from, int count, int depth);
   std::string condition(const Image& image);
   Image as_type(const Image& image, const Image& like);
@@ -84,6 +86,7 @@ class PipelineGenerator {
   Call point(const Image& image);
   Call color(const Image& image);
   Call arithmetic(const Image& image);
+  Call mirror(const Image& image);
   Call move(const Image& image);
   Call window(const Image& image);
   Call warp(const Image& image);

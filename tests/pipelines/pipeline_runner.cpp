@@ -79,12 +79,13 @@ std::string words(const Error& error, const SourceMap& sources) {
 
 }  // namespace
 
-std::vector<runtime::Tensor> feed_of(runtime::Allocator& allocator, const std::string& input,
-                                     uint64_t images) {
+std::vector<runtime::Tensor> feed_of(runtime::Allocator& allocator, const std::string& input, uint64_t images,
+                                     int scale) {
   std::mt19937_64 random(images);
   std::vector<runtime::Tensor> samples;
   for (const Extents& extents : image_extents(random)) {
-    auto tensor = tensor_of(allocator, input, picture(extents, random));
+    const int by = input == "other" ? 1 : scale;
+    auto tensor = tensor_of(allocator, input, picture({extents.h * by, extents.w * by}, random));
     GALATEA_CHECK(tensor.has_value(), "no memory for a test's image");
     samples.push_back(std::move(*tensor));
   }
@@ -147,7 +148,7 @@ PipelineOutcome run_pipeline(const std::string& text, uint64_t images, const Pip
   }
   runtime::Allocator allocator;
   for (const runtime::ExternalInput& input : (*program)->external_inputs) {
-    const std::vector<runtime::Tensor> samples = feed_of(allocator, input.name, images);
+    const std::vector<runtime::Tensor> samples = feed_of(allocator, input.name, images, way.scale);
     if (Status fed = (*session)->feed(input.name, samples); !fed) out.error = words(fed.error(), sources);
   }
   if (!(*program)->external_inputs.empty())

@@ -23,6 +23,7 @@ struct PipelineWay {
   std::optional<GpuTarget> gpu;  ///< outputs come to the host
   int batches = 1;               ///< through as many epochs as that takes; more than one: of files
   bool graphs = true;            ///< runtime::DeviceOptions
+  int scale = 1;                 ///< images but "other" are so many times as high and wide
 };
 
 struct PipelineOutcome {
@@ -34,9 +35,10 @@ struct PipelineOutcome {
   std::shared_ptr<const runtime::Program> program;  ///< its kernels are shared while it lives
 };
 
-/// What the input of this name is fed: four images of different extents, made from `images`.
-std::vector<runtime::Tensor> feed_of(runtime::Allocator& allocator, const std::string& input,
-                                     uint64_t images);
+/// What the input of this name is fed: four images of different extents, made from `images`; all but "other"
+/// `scale` times their size.
+std::vector<runtime::Tensor> feed_of(runtime::Allocator& allocator, const std::string& input, uint64_t images,
+                                     int scale = 1);
 
 /// Feeds four images of different extents, made from `images`; a pipeline that reads files gets
 /// the folder `data` for its parameter of that name.

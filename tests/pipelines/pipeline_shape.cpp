@@ -15,7 +15,8 @@ PipelineGenerator::Image PipelineGenerator::step(const Image& from) {
                                     &PipelineGenerator::join,   &PipelineGenerator::seldom};
   // Those that never change extents.
   static constexpr Make kKeeping[] = {&PipelineGenerator::point, &PipelineGenerator::color,
-                                      &PipelineGenerator::filter, &PipelineGenerator::statistic};
+                                      &PipelineGenerator::filter, &PipelineGenerator::statistic,
+                                      &PipelineGenerator::mirror};
   --budget_;
   Call call = arms_ > 0 ? (this->*kKeeping[below(static_cast<int>(std::size(kKeeping)))])(from)
                         : (this->*kMakes[below(static_cast<int>(std::size(kMakes)))])(from);
@@ -50,10 +51,11 @@ PipelineGenerator::Image PipelineGenerator::as_type(const Image& image, const Im
 
 std::string PipelineGenerator::condition(const Image& image) {
   if (conditions_of_images_ && chance(75)) {
-    const std::string first = Ordered{"fn.reductions.mean({}) > {}", image.name, real(60, 180)}.text;
+    const std::string asked = chance(50) ? image.name : "other";
+    const std::string first = Ordered{"fn.reductions.mean({}) > {}", asked, real(60, 180)}.text;
     switch (below(4)) {
       case 0:
-        return Ordered{"{} and fn.reductions.max({}) > {}", first, image.name, real(100, 250)}.text;
+        return Ordered{"{} and fn.reductions.max({}) > {}", first, asked, real(100, 250)}.text;
       case 1:
         return Ordered{"{} or fn.random.uniform(range=[0.0, 1.0]) < {}", first, real(0.2, 0.8)}.text;
       default:
@@ -89,6 +91,26 @@ PipelineGenerator::Image PipelineGenerator::branch(const Image& from, int depth)
   joined.name = result;
   joined.fixed_size = false;
   return joined;
+}
+
+/// One arm turns the image over, and what follows may read a window of the result: a view of a part.
+PipelineGenerator::Image PipelineGenerator::turned(const Image& from) {
+  Image out = from;
+  out.name = fresh();
+  line(Ordered{"if fn.reductions.mean(other) > {}:", real(60, 180)}.text);
+  ++indent_;
+  line(Ordered{"{} = {}", out.name, mirror(from).text}.text, Ordered{"{} = {}", out.name, from.name}.text);
+  --indent_;
+  line("else:");
+  ++indent_;
+  line(Ordered{"{} = {}", out.name, from.name}.text);
+  --indent_;
+  --budget_;
+  const Call seen = window(out);
+  Image result = seen.result;
+  result.name = fresh();
+  line(Ordered{"{} = {}", result.name, seen.text}.text, Ordered{"{} = {}", result.name, out.name}.text);
+  return result;
 }
 
 // The same by functions and an index: one branch of many ways.
@@ -160,9 +182,11 @@ GeneratedPipeline PipelineGenerator::make() {
   } else {
     line("image = fn.external_source(name=\"image\", dtype=types.UINT8, ndim=3, layout=\"HWC\")");
   }
+  if (conditions_of_images_)
+    line("other = fn.external_source(name=\"other\", dtype=types.UINT8, ndim=3, layout=\"HWC\")");
   const int count = budget_;
   std::vector<std::string> outputs;
-  Image end = image;
+  Image end = conditions_of_images_ && chance(50) ? turned(image) : image;
   while (budget_ > 0 && static_cast<int>(outputs.size()) < 2) {
     end = chain(end, 1 + below(count), 0);
     if (chance(30)) outputs.push_back(end.name);
