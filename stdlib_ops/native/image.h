@@ -38,6 +38,8 @@ struct ImageHeader {
 
 /// Progressive files with more scans than this cost time out of proportion to their size.
 inline constexpr int kMaxJpegScans = 256;
+/// Rows of a JPEG that are decoded before they are passed on.
+inline constexpr int kMostStripRows = 16;
 /// Images with more pixels are refused as absurd (a header costs nothing to forge; memory does).
 inline constexpr int64_t kMaxPixels = int64_t{1} << 28;
 
@@ -84,9 +86,18 @@ class RowSink {
           int source_channels, int source_bits, bool converted, uint8_t* output);
   /// Row `y` of the stored window (from 0), starting at the window's first column. 16-bit samples are in the
   /// machine's byte order.
-  void put(int64_t y, const uint8_t* row);
+  void put(int64_t y, const uint8_t* row) { put(y, row, 0, 1); }
+  /// Rows `y` to `y + count - 1`, `stride` bytes apart. Where the orientation swaps axes, many at once are
+  /// faster: each column of them is written as one run.
+  void put(int64_t y, const uint8_t* rows, int64_t stride, int64_t count);
 
  private:
+  /// Bytes of the output: where stored pixel (0, 0) goes, and how far from it its neighbours on the right
+  /// and below.
+  struct Walk {
+    int64_t first, across, down;
+  };
+  Walk walk() const;
   void convert_row(const uint8_t* row, uint8_t* out, int64_t step) const;
 
   Window stored_;

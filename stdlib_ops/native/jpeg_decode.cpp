@@ -11,6 +11,7 @@
 // Bit-equal to a full decode (of that size): fancy upsampling looks at neighbouring chroma samples, so
 // subsampled images get one chroma sample of margin on the left and right, which is decoded and dropped
 // (tests compare every sampling over many windows).
+#include <algorithm>
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
@@ -26,7 +27,10 @@
 namespace galatea::native {
 namespace {
 
-constexpr int kStripRows = 8;
+/// Rows decoded before they are passed on. Upright, few stay in the nearest cache; where the orientation
+/// swaps axes, each is a column of what is written, and a row of that gets so many pixels at once: with more,
+/// the lines that one strip begins and the next one ends would have left the cache in between.
+constexpr int kStripRows = 8, kTurnedStripRows = kMostStripRows;
 
 struct Failure {
   jpeg_error_mgr manager;
@@ -154,17 +158,18 @@ bool decode_rows(Decoder& decoder, const DecodeJob& job, Error* scratch_error) {
   }
   if (y0 > 0 && !whole) jpeg_skip_scanlines(&info, y0);
 
-  // Rows off 32-byte alignment: the colour converter then stores through the cache, where the copy below
-  // finds them.
-  int64_t stride = (int64_t{info.output_width} * info.output_components + 4 + 63) / 64 * 64;
-  uint8_t* memory = scratch_or_null(job.scratch, stride * kStripRows + 64, scratch_error);
+  // Rows off 32-byte alignment: the colour converter then stores through the cache, where the sink finds
+  // them. An odd number of lines apart: columns of the strip lie all over the cache.
+  const int64_t stride = (int64_t{info.output_width} * info.output_components + 4 + 63) / 64 * 64 | 64;
+  const int strip_rows = swaps_axes(job.orientation) ? kTurnedStripRows : kStripRows;
+  uint8_t* memory = scratch_or_null(job.scratch, stride * strip_rows + 64, scratch_error);
   if (!memory) {
     jpeg_destroy_decompress(&info);
     return false;
   }
   uint8_t* strip = memory + 4;
-  JSAMPROW rows[kStripRows];
-  for (int i = 0; i < kStripRows; ++i) rows[i] = strip + i * stride;
+  JSAMPROW rows[kTurnedStripRows];
+  for (int i = 0; i < strip_rows; ++i) rows[i] = strip + i * stride;
   bool four = info.out_color_space == JCS_CMYK;
   int channels = four ? 3 : info.output_components;
   // The library has converted to RGB, BGR or grey already; studio-range YCbCr and CMYK are left to the sink.
@@ -172,14 +177,20 @@ bool decode_rows(Decoder& decoder, const DecodeJob& job, Error* scratch_error) {
                    channels == decoded_channels(job.header, job.options.type);
   RowSink sink = job.sink(channels, 8, converted);
   while (info.output_scanline < y1) {
-    JDIMENSION first = info.output_scanline;
-    JDIMENSION count = jpeg_read_scanlines(&info, rows, kStripRows);
-    for (JDIMENSION i = 0; i < count; ++i) {
-      if (first + i < y0 || first + i >= y1) continue;
-      if (four) cmyk_to_rgb(rows[i], width, info.saw_Adobe_marker != 0);
-      sink.put(static_cast<int64_t>(first + i - y0),
-               rows[i] + static_cast<size_t>(x0 - column) * static_cast<size_t>(channels));
-    }
+    const JDIMENSION first = info.output_scanline;
+    int held = 0;
+    // The library gives a row or two at a time.
+    while (held < strip_rows && info.output_scanline < y1)
+      held += static_cast<int>(
+          jpeg_read_scanlines(&info, rows + held, static_cast<JDIMENSION>(strip_rows - held)));
+    const int from = first < y0 ? static_cast<int>(std::min<int64_t>(y0 - first, held)) : 0;
+    const int to = static_cast<int>(std::min<int64_t>(y1 - first, held));
+    if (from >= to) continue;
+    if (four)
+      for (int i = from; i < to; ++i) cmyk_to_rgb(rows[i], width, info.saw_Adobe_marker != 0);
+    sink.put(static_cast<int64_t>(first) + from - y0,
+             rows[from] + static_cast<size_t>(x0 - column) * static_cast<size_t>(channels), stride,
+             to - from);
   }
   jpeg_abort_decompress(&info);
   jpeg_destroy_decompress(&info);

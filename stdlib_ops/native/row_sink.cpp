@@ -51,6 +51,43 @@ int convert_color(ImageType type, float r, float g, float b, float* out) {
   return 3;
 }
 
+/// Runs of pixels, and how many bytes lie between neighbouring runs and between neighbours in one.
+struct Pixels {
+  const uint8_t* first;
+  int64_t run_step, step;
+  int64_t runs, length;
+};
+
+template <size_t kBytes>
+void move_pixels_of(const Pixels& from, uint8_t* to, int64_t run_step, int64_t step) {
+  // Runs of a turned strip are short and begin rows apart, on other pages, which no processor foresees.
+  constexpr int64_t kAhead = 16;
+  for (int64_t i = 0; i < from.runs; ++i) {
+    const uint8_t* in = from.first + i * from.run_step;
+    uint8_t* out = to + i * run_step;
+    if (i + kAhead < from.runs) {
+      const uint8_t* next = out + kAhead * run_step;
+      __builtin_prefetch(next, 1);
+      __builtin_prefetch(next + (from.length - 1) * step, 1);
+    }
+    for (int64_t j = 0; j < from.length; ++j) std::memcpy(out + j * step, in + j * from.step, kBytes);
+  }
+}
+
+/// Puts pixels of `bytes` bytes, 1 to 4, where other steps lead.
+void move_pixels(int64_t bytes, const Pixels& from, uint8_t* to, int64_t run_step, int64_t step) {
+  switch (bytes) {
+    case 1:
+      return move_pixels_of<1>(from, to, run_step, step);
+    case 2:
+      return move_pixels_of<2>(from, to, run_step, step);
+    case 3:
+      return move_pixels_of<3>(from, to, run_step, step);
+    default:
+      return move_pixels_of<4>(from, to, run_step, step);
+  }
+}
+
 }  // namespace
 
 RowSink::RowSink(const ImageHeader& header, const Window& stored, const DecodeOptions& options,
@@ -66,42 +103,43 @@ RowSink::RowSink(const ImageHeader& header, const Window& stored, const DecodeOp
       row_bytes_((swaps_axes(orientation) ? stored.height() : stored.width()) * pixel_bytes_),
       output_(output) {}
 
-void RowSink::put(int64_t y, const uint8_t* row) {
-  // (first, step): where stored pixel (y, 0) goes, and how far apart its neighbours in the row lie.
-  int64_t last_y = stored_.height() - 1, last_x = stored_.width() - 1;
-  int64_t first = 0, step = 0;
+RowSink::Walk RowSink::walk() const {
+  const int64_t last_y = stored_.height() - 1, last_x = stored_.width() - 1;
+  const int64_t pixel = pixel_bytes_, row = row_bytes_;
   switch (orientation_) {
     case 2:
-      first = y * row_bytes_ + last_x * pixel_bytes_, step = -pixel_bytes_;
-      break;
+      return {last_x * pixel, -pixel, row};
     case 3:
-      first = (last_y - y) * row_bytes_ + last_x * pixel_bytes_, step = -pixel_bytes_;
-      break;
+      return {last_y * row + last_x * pixel, -pixel, -row};
     case 4:
-      first = (last_y - y) * row_bytes_, step = pixel_bytes_;
-      break;
+      return {last_y * row, pixel, -row};
     case 5:
-      first = y * pixel_bytes_, step = row_bytes_;
-      break;
+      return {0, row, pixel};
     case 6:
-      first = (last_y - y) * pixel_bytes_, step = row_bytes_;
-      break;
+      return {last_y * pixel, row, -pixel};
     case 7:
-      first = (last_y - y) * pixel_bytes_ + last_x * row_bytes_, step = -row_bytes_;
-      break;
+      return {last_y * pixel + last_x * row, -row, -pixel};
     case 8:
-      first = y * pixel_bytes_ + last_x * row_bytes_, step = -row_bytes_;
-      break;
+      return {last_x * row, -row, pixel};
     default:
-      first = y * row_bytes_, step = pixel_bytes_;
-      break;
+      return {0, pixel, row};
   }
-  uint8_t* out = output_ + first;
-  if (converted_ && options_.dtype == DType::kU8 && source_bits_ == 8 && step == pixel_bytes_) {
-    std::memcpy(out, row, static_cast<size_t>(stored_.width() * pixel_bytes_));
-    return;
+}
+
+void RowSink::put(int64_t y, const uint8_t* rows, int64_t stride, int64_t count) {
+  const Walk at = walk();
+  uint8_t* out = output_ + at.first + y * at.down;
+  if (!converted_ || options_.dtype != DType::kU8 || source_bits_ != 8) {
+    for (int64_t i = 0; i < count; ++i) convert_row(rows + i * stride, out + i * at.down, at.across);
+  } else if (at.across == pixel_bytes_) {
+    for (int64_t i = 0; i < count; ++i)
+      std::memcpy(out + i * at.down, rows + i * stride, static_cast<size_t>(stored_.width() * pixel_bytes_));
+  } else if (swaps_axes(orientation_)) {
+    // What is written lies together: a column of the strip is a run of an output row.
+    move_pixels(pixel_bytes_, {rows, pixel_bytes_, stride, stored_.width(), count}, out, at.across, at.down);
+  } else {
+    move_pixels(pixel_bytes_, {rows, stride, pixel_bytes_, count, stored_.width()}, out, at.down, at.across);
   }
-  convert_row(row, out, step);
 }
 
 void RowSink::convert_row(const uint8_t* row, uint8_t* out, int64_t step) const {

@@ -37,7 +37,7 @@ bool keeps_coefficients(Bytes bytes) {
 }
 
 int64_t jpeg_bytes(Bytes bytes, const ImageHeader& header) {
-  constexpr int64_t kComponents = 4, kRowsOfBuffers = 160;
+  constexpr int64_t kComponents = 4, kRowsOfBuffers = 152 + kMostStripRows;
   const int64_t width = (header.width + 63) / 64 * 64, height = (header.height + 63) / 64 * 64;
   const int64_t rows = width * kComponents * kRowsOfBuffers;
   return rows + (keeps_coefficients(bytes) ? 2 * kComponents * width * height : 0);

@@ -196,9 +196,11 @@ void KernelMaker::add_resampling() {
   int along = pick(0, 1);
   auto b = static_cast<size_t>(along);
   Expr out_extent = extents_[b + 2];
-  Expr taps = chance(3) ? const_int(pick(1, 6)) : int_param(1, 7);
-  Expr scale =
-      add_param(DType::kF32, cell_from_double(DType::kF32, choose({0.3, 0.5, 1.0, 1.7, 3.1, -1.0})).bits);
+  // Far apart, with many taps, as where an image shrinks much.
+  const bool far = chance(4);
+  Expr taps = far ? int_param(8, 40) : chance(3) ? const_int(pick(1, 6)) : int_param(1, 7);
+  const double step = far ? choose({4.5, 9.0, -6.5}) : choose({0.3, 0.5, 1.0, 1.7, 3.1, -1.0});
+  Expr scale = add_param(DType::kF32, cell_from_double(DType::kF32, step).bits);
   DType first_type = choose({DType::kI32, DType::kI64});
   Stage first;
   first.type = first_type;
@@ -211,10 +213,10 @@ void KernelMaker::add_resampling() {
   weight.type = integer ? DType::kI32 : DType::kF32;
   weight.extents = {out_extent, taps};
   Expr w = convert(axis(0) * const_int(3) + axis(1) * const_int(5), DType::kF32) * float_param();
-  weight.body = integer
-                    ? convert((axis(0) * const_int(711) + axis(1) * int_param(-900, 900)) % const_int(16384),
-                              DType::kI32)
-                    : expand_weight(w);
+  weight.body = integer ? convert((axis(0) * const_int(711) + axis(1) * int_param(-900, 900)) %
+                                      const_int(far ? 1000 : 16384),
+                                  DType::kI32)
+                        : expand_weight(w);
   Image weight_table = add_stage(std::move(weight));
 
   Stage band;

@@ -50,6 +50,9 @@ std::vector<std::vector<uint64_t>> resize_params() {
   add(3, 3, 0, 5, 2, 2, false, false);
   add(4, 4, 5, 0, 2, 2, false, false);
   add(6, 5, 17, 37, 1, 1, true, true);
+  // Pixels far apart: each has a span of its own.
+  add(5, 170, 3, 21, 17, 4, false, false);
+  add(4, 97, 2, 18, 12, 5, true, false);
   return out;
 }
 

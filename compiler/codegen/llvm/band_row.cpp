@@ -1,18 +1,19 @@
 // BandRow: one row of a horizontal band over interleaved pixels.
 //
 // With VNNI and VBMI, u8 rows go through byte permutes (band_row_vnni.cpp), on other x86 through byte
-// shuffles (band_row_pairs.cpp); with AVX-512, f32 rows through permutes of two registers
-// (band_row_floats.cpp). These forms read columns from planes, into which band_planes.cpp takes a row apart,
-// and tables that band_tables.cpp fills once a call. Otherwise as many output pixels as there are 32-bit
-// lanes are a vector: per tap, one 32-bit gather fetches all channels of a u8 pixel; wider elements are
-// gathered one by one. Sums are exact integers, or f32 fma in tap order, as BandRow's meaning says.
+// shuffles (band_row_pairs.cpp), and where neighbouring pixels lie too far apart for either, span by span
+// (band_row_spans.cpp); with AVX-512, f32 rows go through permutes of two registers (band_row_floats.cpp).
+// These forms read columns from planes, into which band_planes.cpp takes a row apart (spans with VNNI do
+// not), and tables that band_tables.cpp fills once a call. Otherwise as many output pixels as there are
+// 32-bit lanes are a vector: per tap, one 32-bit gather fetches all channels of a u8 pixel; wider elements
+// are gathered one by one. Sums are exact integers, or f32 fma in tap order, as BandRow's meaning says.
 //
 // `prepared`, 64-byte aligned:
 //   i32 header[16]: [0] whether windows suffice for all groups and weights (0: no; floats: 1 with a window
-//   for each tap, 2 with one for all), [1] first source column needed, [2] one past the last; i32 base[]: per
-//   pixels that share a window its first column (floats: the first pixel's, which may lie outside), padded to
-//   64 bytes; per group of 16 pixels and step of taps the step's tables; channels planes of the current row,
-//   each src_width + 128 elements, rounded up to 64 bytes
+//   for each tap, 2 with one for all; bytes: 1 with windows, 2 with spans), [1] first source column needed,
+//   [2] one past the last; i32 base[]: per pixels that share a window its first column (floats: the first
+//   pixel's, which may lie outside), padded to 64 bytes; per group of 16 pixels and step of taps the step's
+//   tables; channels planes of the current row, each src_width + 128 elements, rounded up to 64 bytes
 #include <llvm/IR/Intrinsics.h>
 
 #include "compiler/codegen/llvm/emitter.h"
@@ -76,7 +77,20 @@ llvm::Value* FunctionEmitter::column(const PreparedLayout& layout, Value* positi
 }
 
 void FunctionEmitter::emit_band_prepare(const kernel::BandPrepare& prepare) {
-  if (const BandForm* form = form_of(prepare.tables)) emit_band_tables(prepare.tables, *form);
+  const BandForm* form = form_of(prepare.tables);
+  if (!form) return;
+  emit_band_tables(prepare.tables, *form);
+  if (form == &kFloats) return;
+  auto* start = buffers_[static_cast<size_t>(prepare.tables.prepared)];
+  Value* fits = builder_.CreateIsNotNull(builder_.CreateLoad(builder_.getInt32Ty(), start));
+  auto* spans = llvm::BasicBlock::Create(context_, "tables.spans", function_);
+  auto* after = llvm::BasicBlock::Create(context_, "tables.after", function_);
+  builder_.CreateCondBr(fits, after, spans);
+  builder_.SetInsertPoint(spans);
+  emit_band_tables(prepare.tables, kSpans);
+  builder_.CreateBr(after);
+  builder_.SetInsertPoint(after);
+  memo_.clear();
 }
 
 void FunctionEmitter::emit_band_row(const kernel::BandRow& row) {
@@ -97,12 +111,23 @@ void FunctionEmitter::emit_band_row(const kernel::BandRow& row) {
   builder_.CreateBr(after);
   builder_.SetInsertPoint(fast_block);
   memo_.clear();
-  if (form == &kQuads)
-    emit_vnni_row(row, p);
-  else if (form == &kPairs)
-    emit_pairs_row(row, p);
-  else
+  if (form == &kFloats) {
     emit_float_row(row, p);
+  } else {
+    auto* windows_block = llvm::BasicBlock::Create(context_, "row.together", function_);
+    auto* spans_block = llvm::BasicBlock::Create(context_, "row.spans", function_);
+    builder_.CreateCondBr(builder_.CreateICmpEQ(fits, builder_.getInt32(static_cast<uint32_t>(kSpans.held))),
+                          spans_block, windows_block);
+    builder_.SetInsertPoint(spans_block);
+    emit_spans_row(row, prepared_layout(row.tables, kSpans));
+    builder_.CreateBr(after);
+    builder_.SetInsertPoint(windows_block);
+    memo_.clear();
+    if (form == &kQuads)
+      emit_vnni_row(row, p);
+    else
+      emit_pairs_row(row, p);
+  }
   builder_.CreateBr(after);
   builder_.SetInsertPoint(after);
   memo_.clear();

@@ -33,14 +33,19 @@ void FunctionEmitter::emit_band_tables(const kernel::BandTables& tables, const B
   auto *fits = allocate_var(i32, "fits"), *lowest = allocate_var(word, "lowest"),
        *highest = allocate_var(word, "highest"), *least_first = allocate_var(word, "least_first"),
        *most_first = allocate_var(word, "most_first");
-  builder_.CreateStore(builder_.getInt32(form.moves ? 2 : 1), fits);
+  builder_.CreateStore(builder_.getInt32(static_cast<uint32_t>(form.held)), fits);
   builder_.CreateStore(p.src_width, lowest);
   builder_.CreateStore(i64(0), highest);
   const int64_t pixels = int64_t{1} << form.log_pixels;
+  const bool spans = &form == &kSpans;
   Value* windows = builder_.CreateShl(p.groups, i64(4 - form.log_pixels));
   Value* padded_taps = builder_.CreateShl(p.steps, i64(form.log_taps));
   const auto in_window = [&](Value* low, Value* high) {
-    return builder_.CreateZExt(builder_.CreateICmpSLT(builder_.CreateSub(high, low), i64(form.window)), i32);
+    return builder_.CreateICmpSLT(builder_.CreateSub(high, low), i64(form.window));
+  };
+  const auto held_if = [&](Value* condition) {
+    return builder_.CreateSelect(condition, builder_.getInt32(static_cast<uint32_t>(form.held)),
+                                 builder_.getInt32(0));
   };
   counted_loop(i64(0), windows, [&](Value* window) {
     Value* begin = builder_.CreateShl(window, i64(form.log_pixels));
@@ -59,16 +64,20 @@ void FunctionEmitter::emit_band_tables(const kernel::BandTables& tables, const B
     Value* high = column(p, builder_.CreateSub(builder_.CreateAdd(to, p.taps), i64(1)));
     update(lowest, least, low);
     update(highest, most, high);
-    Value* suffices = in_window(low, high);
+    Value* suffices = held_if(in_window(low, high));
     if (form.moves)
-      suffices = builder_.CreateSelect(builder_.CreateIsNotNull(suffices), builder_.getInt32(2),
-                                       in_window(from, to));
+      suffices = builder_.CreateSelect(in_window(low, high), suffices,
+                                       builder_.CreateZExt(in_window(from, to), i32));
     update(fits, least, suffices);
     builder_.CreateStore(builder_.CreateTrunc(form.moves ? from : low, i32),
                          builder_.CreateGEP(i32, p.base, window));
     Value* number = builder_.CreateLShr(window, i64(4 - form.log_pixels));
     Value* group = builder_.CreateGEP(i8, p.tables, builder_.CreateMul(number, p.group_bytes));
-    counted_loop(begin, builder_.CreateAdd(begin, i64(pixels)), [&](Value* pixel) {
+    // Once something does not fit, nobody reads the tables.
+    Value* fits_yet = builder_.CreateIsNotNull(builder_.CreateLoad(i32, fits));
+    Value* filled = builder_.CreateSelect(fits_yet, builder_.CreateAdd(begin, i64(pixels)), begin);
+    counted_loop(begin, filled, [&](Value* pixel) {
+      if (spans) clear_spans(p, group, pixel);
       Value* exists = builder_.CreateICmpSLT(pixel, p.width);
       Value* safe = builder_.CreateSelect(exists, pixel, some);
       Value* first = first_of(safe);
@@ -76,19 +85,23 @@ void FunctionEmitter::emit_band_tables(const kernel::BandTables& tables, const B
         Value* real = builder_.CreateAnd(exists, builder_.CreateICmpSLT(tap, p.taps));
         Value* safe_tap = builder_.CreateSelect(real, tap, i64(0));
         BandSlot slot;
-        Value* step = builder_.CreateMul(builder_.CreateLShr(tap, i64(form.log_taps)), i64(form.step_bytes));
-        slot.step = builder_.CreateGEP(i8, group, step);
-        slot.lane = builder_.CreateAnd(pixel, i64(kGroup - 1));
-        slot.tap = builder_.CreateAnd(tap, i64((int64_t{1} << form.log_taps) - 1));
         Value* begins = form.moves ? column(p, builder_.CreateAdd(from, safe_tap)) : low;
         slot.index = builder_.CreateSub(column(p, builder_.CreateAdd(first, safe_tap)), begins);
+        // The columns of a span are in order: where taps fall together, at a border, so do their weights.
+        Value* place = spans ? slot.index : tap;
+        Value* step =
+            builder_.CreateMul(builder_.CreateLShr(place, i64(form.log_taps)), i64(form.step_bytes));
+        slot.step = builder_.CreateGEP(i8, group, step);
+        slot.lane = builder_.CreateAnd(pixel, i64(kGroup - 1));
+        slot.tap = builder_.CreateAnd(place, i64((int64_t{1} << form.log_taps) - 1));
         slot.weight = load(tables.integer ? i32 : builder_.getFloatTy(), tables.weights,
                            builder_.CreateAdd(builder_.CreateMul(safe, stride), safe_tap));
         slot.real = real;
         Value* held = &form == &kQuads   ? fill_quad(slot)
                       : &form == &kPairs ? fill_pair(slot)
+                      : spans            ? fill_span(slot)
                                          : fill_float(slot);
-        if (held) update(fits, least, builder_.CreateZExt(held, i32));
+        if (held) update(fits, least, held_if(held));
       });
     });
   });
@@ -135,6 +148,45 @@ llvm::Value* FunctionEmitter::fill_float(const BandSlot& slot) {
   builder_.CreateStore(builder_.CreateTrunc(slot.index, builder_.getInt32Ty()), at);
   builder_.CreateStore(slot.weight, builder_.CreateGEP(builder_.getFloatTy(), at, i64(kGroup)));
   return nullptr;
+}
+
+/// 32 bytes for each pixel of the group: bytes of sixteen weights' high parts and of the low ones (as quads
+/// have them), or sixteen words. Weights of one column add up.
+llvm::Value* FunctionEmitter::fill_span(const BandSlot& slot) {
+  llvm::Type *i8 = builder_.getInt8Ty(), *i16 = builder_.getInt16Ty(), *i32 = builder_.getInt32Ty();
+  Value* weight = builder_.CreateSelect(slot.real, slot.weight, builder_.getInt32(0));
+  Value* pixel = builder_.CreateGEP(i8, slot.step, builder_.CreateShl(slot.lane, i64(5)));
+  if (!target_.vnni_vbmi()) {
+    Value* at = builder_.CreateGEP(i16, pixel, slot.tap);
+    weight = builder_.CreateAdd(weight, builder_.CreateSExt(builder_.CreateLoad(i16, at), i32));
+    Value* held = builder_.CreateTrunc(weight, i16);
+    builder_.CreateStore(held, at);
+    return builder_.CreateICmpEQ(builder_.CreateSExt(held, i32), weight);
+  }
+  Value* at = builder_.CreateGEP(i8, pixel, slot.tap);
+  Value* behind = builder_.CreateGEP(i8, at, i64(16));
+  const auto kept = [&](Value* from) { return builder_.CreateSExt(builder_.CreateLoad(i8, from), i32); };
+  weight = builder_.CreateAdd(weight, builder_.CreateShl(kept(at), builder_.getInt32(8)));
+  weight = builder_.CreateAdd(weight, kept(behind));
+  Value* low = builder_.CreateTrunc(weight, i8);
+  Value* high =
+      builder_.CreateAShr(builder_.CreateSub(weight, builder_.CreateSExt(low, i32)), builder_.getInt32(8));
+  builder_.CreateStore(builder_.CreateTrunc(high, i8), at);
+  builder_.CreateStore(low, behind);
+  return builder_.CreateICmpEQ(builder_.CreateSExt(builder_.CreateTrunc(high, i8), i32), high);
+}
+
+/// No weights yet for a pixel of the group.
+void FunctionEmitter::clear_spans(const PreparedLayout& layout, Value* group, Value* pixel) {
+  llvm::Type *i8 = builder_.getInt8Ty(), *half = vector_of(i8, 16);
+  Value* lane = builder_.CreateShl(builder_.CreateAnd(pixel, i64(kGroup - 1)), i64(5));
+  counted_loop(i64(0), layout.steps, [&](Value* step) {
+    Value* at = builder_.CreateAdd(builder_.CreateMul(step, i64(kSpans.step_bytes)), lane);
+    for (const int64_t offset : {0, 16})
+      builder_.CreateAlignedStore(llvm::Constant::getNullValue(half),
+                                  builder_.CreateGEP(i8, group, builder_.CreateAdd(at, i64(offset))),
+                                  llvm::Align(16));
+  });
 }
 
 }  // namespace galatea::codegen

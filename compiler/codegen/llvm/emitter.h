@@ -274,9 +274,10 @@ class FunctionEmitter {
     int64_t step_bytes;  ///< of a group's tables for one step
     int log_bytes;       ///< bytes of an element in a plane, as a power of two
     bool moves;          ///< each tap may have a window of its own
+    int held;            ///< what the header says where windows and weights fit
   };
-  static constexpr BandForm kQuads{2, 4, 64, 192, 0, false}, kPairs{1, 2, 16, 128, 0, false},
-      kFloats{0, 4, 32, 128, 2, true};
+  static constexpr BandForm kQuads{2, 4, 64, 192, 0, false, 1}, kPairs{1, 2, 16, 128, 0, false, 1},
+      kFloats{0, 4, 32, 128, 2, true, 2}, kSpans{4, 0, int64_t{1} << 31, 512, 0, false, 2};
   static constexpr int kGroup = 16;  ///< pixels
   /// Addresses and sizes inside `prepared`.
   struct PreparedLayout {
@@ -313,15 +314,17 @@ class FunctionEmitter {
     Value* real;  ///< whether the pixel and the tap exist; else the weight is that of others
   };
   void emit_band_tables(const kernel::BandTables& tables, const BandForm& form);
+  void clear_spans(const PreparedLayout& layout, Value* group, Value* pixel);
   /// Each writes an entry; returns whether the form can hold the weight, or null: always.
   Value* fill_quad(const BandSlot& slot);
   Value* fill_pair(const BandSlot& slot);
   Value* fill_float(const BandSlot& slot);
+  Value* fill_span(const BandSlot& slot);
   // band_planes.cpp
   void take_row_apart(const kernel::BandRow& row, const PreparedLayout& layout);
   void take_masked_row_apart(const kernel::BandRow& row, const PreparedLayout& layout);
   Value* pick_channel(const std::vector<Value*>& parts, int c);
-  // band_row_vnni.cpp, band_row_pairs.cpp, band_row_floats.cpp
+  // band_row_vnni.cpp, band_row_pairs.cpp, band_row_floats.cpp, band_row_spans.cpp
   void emit_vnni_row(const kernel::BandRow& row, const PreparedLayout& layout);
   void emit_vnni_groups(const kernel::BandRow& row, const PreparedLayout& layout, int64_t known_steps);
   void emit_pairs_row(const kernel::BandRow& row, const PreparedLayout& layout);
@@ -329,6 +332,18 @@ class FunctionEmitter {
   void emit_float_row(const kernel::BandRow& row, const PreparedLayout& layout);
   void emit_float_groups(const kernel::BandRow& row, const PreparedLayout& layout, bool one_window,
                          int64_t known_steps);
+  void emit_spans_row(const kernel::BandRow& row, const PreparedLayout& layout);
+  /// The row as it lies, the last column needed, and the order that takes channels apart.
+  struct SpanSource {
+    Value *start = nullptr, *last = nullptr, *pick = nullptr;
+  };
+  SpanSource span_source(const kernel::BandRow& row, const PreparedLayout& layout);
+  void add_span_bytes(const kernel::BandRow& row, const SpanSource& source, Value* from, Value* weights,
+                      Value*& high, Value*& low);
+  void add_span_words(const kernel::BandRow& row, const PreparedLayout& layout, size_t channel, Value* from,
+                      Value* weights, Value*& sum);
+  Value* add_quarters(const std::vector<Value*>& four);
+  Value* quarter(Value* vector, size_t number);
 
   // types
   llvm::Type* type_of(DType type) const;      ///< in registers
