@@ -152,6 +152,7 @@ TEST(PipelineGenerator, KnowsEveryOperatorOnImages) {
                                           "reductions.rms",
                                           "reductions.variance",
                                           "reshape",
+                                          "select",
                                           "stored",
                                           "to_cpu",
                                           "to_gpu",
