@@ -261,8 +261,7 @@ void BatchJob::check_device() {
     if (states_[slot] != State::kLive) continue;
     const auto failure = device_->failure(static_cast<int>(slot));
     if (!failure) continue;
-    auto error = make_error(message::kDivisionByZero);
-    fail(static_cast<int>(slot), loaded_->located(std::move(error.error()), failure->location));
+    fail(static_cast<int>(slot), loaded_->flag_error(failure->flags, failure->location));
   }
 }
 

@@ -83,10 +83,10 @@ struct DeviceRecord {
     uint32_t first_guard = 0, num_guards = 0;
     int64_t scratch_bytes = 0;
   };
-  /// A byte of the device, and whether it has to be zero or not for a call to run.
+  /// A byte of the device, and what it, or `largest` if that is less, has to be for a call to run.
   struct Guard {
     uint64_t address = 0;
-    bool wanted = true;
+    uint32_t wanted = 1, largest = 1;
   };
   /// To memory of the host that the batch gave out for it.
   struct Download {

@@ -35,9 +35,10 @@ std::vector<size_t> successors(const Program& program, size_t at) {
     case Opcode::kBranch:
       out = {static_cast<size_t>(i.a), static_cast<size_t>(i.c)};
       break;
-    // Of two arms that are recorded one runs.
-    case Opcode::kBothArms:
-      out = {at + 1, static_cast<size_t>(i.a)};
+    // Of the arms that are recorded one runs.
+    case Opcode::kArms:
+      for (int32_t arm = 0; arm < i.imm; ++arm)
+        out.push_back(static_cast<size_t>(start_of_arm(program, i, arm)));
       break;
     case Opcode::kNextArm:
       out = {static_cast<size_t>(i.c)};

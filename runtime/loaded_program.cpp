@@ -101,6 +101,20 @@ void name_kernels(LoadedProgram& loaded) {
 
 }  // namespace
 
+Error LoadedProgram::flag_error(uint32_t flags, int32_t location) const {
+  if ((flags & kFlagDivisionByZero) == 0)
+    return located(make_error(message::kBadProgram, "a kernel raised a flag that nobody knows").error(),
+                   location);
+  for (const Instruction& i : program->code) {
+    if (i.op != Opcode::kCallKernel || i.location != location) continue;
+    const int32_t arms = program->kernel_calls[static_cast<size_t>(i.a)].arms;
+    // The number stays on the device.
+    if (arms > 0)
+      return located(make_error(message::kBadSelector, "negative or too large", arms).error(), location);
+  }
+  return located(make_error(message::kDivisionByZero).error(), location);
+}
+
 Error LoadedProgram::located(Error error, int32_t location) const {
   if (location < 0 || error.diagnostics.empty()) return error;
   Diagnostic& first = error.diagnostics.front();

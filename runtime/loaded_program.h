@@ -49,6 +49,8 @@ struct LoadedProgram {
 
   /// The error, with the place of a location where it has none: span, operator, chain of calls.
   Error located(Error error, int32_t location) const;
+  /// What the flags of a kernel of the device say.
+  Error flag_error(uint32_t flags, int32_t location) const;
 };
 
 /// `sources` as in SessionOptions.

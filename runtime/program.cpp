@@ -38,7 +38,7 @@ constexpr std::array<std::string_view, 29> kOpcodeNames = {"const",
                                                            "call_kernel",
                                                            "release",
                                                            "to_host",
-                                                           "both_arms",
+                                                           "arms",
                                                            "next_arm"};
 
 std::string slots(const std::vector<int32_t>& list) {
@@ -70,6 +70,7 @@ class InstructionPrinter {
   std::string check(const Instruction& i) const;
   std::string view(const Instruction& i) const;
   std::string native(const Instruction& i) const;
+  std::string arms(const Instruction& i) const;
   std::string kernel(const Instruction& i) const;
   std::string data(const Instruction& i) const;
 
@@ -115,14 +116,24 @@ std::string InstructionPrinter::native(const Instruction& i) const {
   return text;
 }
 
+std::string guard_text(std::string_view word, const CallGuard& guard) {
+  if (guard.largest > 1) return fmt::format("{} s{} is {}", word, guard.slot, guard.wanted);
+  return fmt::format("{} {}s{}", word, guard.wanted ? "" : "not ", guard.slot);
+}
+
+std::string InstructionPrinter::arms(const Instruction& i) const {
+  std::vector<std::string> arms;
+  for (int32_t arm = 0; arm < i.imm; ++arm)
+    arms.push_back(fmt::format("{}: @{}", wanted_in_arm(program_, i, arm), start_of_arm(program_, i, arm)));
+  return fmt::format("s{} -> [{}], together at @{}", i.b, fmt::join(arms, ", "), i.c);
+}
+
 std::string InstructionPrinter::kernel(const Instruction& i) const {
   const KernelCallSpec& call = program_.kernel_calls[static_cast<size_t>(i.a)];
   std::string text =
       fmt::format("{} ({}) params ({}) scratch r{}", program_.kernels[static_cast<size_t>(call.kernel)].name,
                   slots(call.tensors), registers(call.params), call.scratch_bytes);
-  for (size_t g = 0; g < call.guards.size(); ++g)
-    text += fmt::format("{} {}s{}", g == 0 ? " if" : " and", call.guards[g].wanted ? "" : "not ",
-                        call.guards[g].slot);
+  for (size_t g = 0; g < call.guards.size(); ++g) text += guard_text(g == 0 ? " if" : " and", call.guards[g]);
   return text;
 }
 
@@ -184,8 +195,8 @@ std::string InstructionPrinter::operands(const Instruction& i) const {
       return fmt::format("r{} = s{}[r{}] {}", i.dst, i.a, i.b, short_name(i.type));
     case Opcode::kJump:
       return fmt::format("@{}", i.a);
-    case Opcode::kBothArms:
-      return fmt::format("s{} ? next : @{}, together at @{}", i.b, i.a, i.c);
+    case Opcode::kArms:
+      return arms(i);
     case Opcode::kNextArm:
       return fmt::format("@{}, together at @{}", i.a, i.c);
     case Opcode::kBranch:

@@ -60,16 +60,17 @@ enum class Opcode : uint8_t {
   kCallNative,      ///< native call a (natives[])
   kCallKernel,      ///< kernel call a (kernel_calls[])
   kRelease,         ///< slot[a] is no longer needed
-  kToHost,    ///< slot[dst] = dense copy on the host of slot a, which is the device's; its bytes are there
-              ///< behind the next barrier of the device, which waits
-  kBothArms,  ///< a branch whose selector only the device knows: both arms are recorded, first the one that
-              ///< follows, then the one at a, and they come together at c; their calls have guards. What the
-              ///< sample would fail with in an arm is its error only where the flag in slot b, one byte, is
-              ///< what the arm wants: not 0 in the first
-  kNextArm,   ///< end of the first arm: to a, where the second begins; c is where both have come together
-  kBarrier,   ///< end of a segment; batch step a; kDeviceBarrier: what was recorded is launched, and waited
-              ///< for where imm != 0
-  kReturn,    ///< the sample is done; outputs = slots lists[a .. a+imm)
+  kToHost,   ///< slot[dst] = dense copy on the host of slot a, which is the device's; its bytes are there
+             ///< behind the next barrier of the device, which waits
+  kArms,     ///< a branch whose selector only the device knows: all imm arms are recorded, one behind the
+             ///< other, and come together at c; their calls have guards. lists[a .. a+2·imm): where each arm
+             ///< begins (the first behind this) and what the byte in slot b is for samples that take it
+             ///< (one past imm - 1 counts as that). What a sample would fail with in an arm is its error
+             ///< only if it takes that
+  kNextArm,  ///< end of an arm: to a, where the next begins; c is where all have come together
+  kBarrier,  ///< end of a segment; batch step a; kDeviceBarrier: what was recorded is launched, and waited
+             ///< for where imm != 0
+  kReturn,   ///< the sample is done; outputs = slots lists[a .. a+imm)
 };
 
 /// Batch step of a barrier that belongs to the device. Samples of a batch may wait at different ones.
@@ -131,10 +132,10 @@ struct NativeCallSpec {
   bool allocates = false;
 };
 
-/// A call of the device runs only if the flag there, one byte in a slot, is what it has to be.
+/// A call of the device runs only if the byte in a slot, or `largest` if that is less, is what it has to be.
 struct CallGuard {
   int32_t slot = -1;
-  bool wanted = true;
+  uint32_t wanted = 1, largest = 1;
 };
 struct KernelCallSpec {
   int32_t kernel = -1;
@@ -145,6 +146,7 @@ struct KernelCallSpec {
   /// that a sample makes one runs at most. -1: a launch of its own.
   int32_t launch = -1;
   std::vector<CallGuard> guards;  ///< on a GPU: all of them hold where the call runs; outer arms first
+  int32_t arms = 0;  ///< not 0: it chooses among so many, and its flag says that the index is of none
 };
 
 /// Generated code or interpreter: run(call) must be thread-safe.
@@ -250,6 +252,14 @@ struct Program {
 
 /// Whether any of its images may be decoded by a device.
 bool may_decode_on_device(const Program& program);
+
+/// Of kArms: where an arm begins, and the byte of samples that take it.
+inline int32_t start_of_arm(const Program& program, const Instruction& i, int32_t arm) {
+  return program.lists[static_cast<size_t>(i.a + 2 * arm)];
+}
+inline uint32_t wanted_in_arm(const Program& program, const Instruction& i, int32_t arm) {
+  return static_cast<uint32_t>(program.lists[static_cast<size_t>(i.a + 2 * arm + 1)]);
+}
 
 /// Bytes of a sample of this output, -1 where they vary.
 int64_t fixed_bytes(const OutputSpec& spec);

@@ -1,7 +1,7 @@
 // Errors in arms of which only the device knows whether a sample takes them.
 //
-// Both arms of such a branch are run by every sample's program, so that what an arm checks may fail for a
-// sample that goes the other way. The values that a check reads are the host's, and nearly always it holds:
+// All arms of such a branch are run by every sample's program, so that what an arm checks may fail for a
+// sample that goes another way. The values that a check reads are the host's, and nearly always it holds:
 // nobody waits. Where it does not, the sample stops as at a barrier, and its batch alone waits for the flags
 // of the arms around; then the error is the sample's, in the words and at the place that it would have had,
 // or the sample goes on where the arm ends, as the blocks of its calls do.
@@ -25,7 +25,7 @@ bool depends_on_sample(Opcode op) {
 
 struct AroundArm {
   const Instruction* branch = nullptr;
-  bool is_first = false;
+  int32_t arm = 0;
 };
 
 /// Outer arms stand before inner ones.
@@ -34,7 +34,10 @@ std::vector<AroundArm> arms_around(const Program& program, size_t at) {
   const auto place = static_cast<int32_t>(at);
   for (size_t n = 0; n < at; ++n) {
     const Instruction& i = program.code[n];
-    if (i.op == Opcode::kBothArms && place < i.c) out.push_back({&i, place < i.a});
+    if (i.op != Opcode::kArms || place >= i.c) continue;
+    int32_t arm = i.imm - 1;
+    while (place < start_of_arm(program, i, arm)) --arm;
+    out.push_back({&i, arm});
   }
   return out;
 }
@@ -57,8 +60,11 @@ Result<Frame::Outcome> Frame::fail_at(const Instruction& i, Error error) {
     record_.downloads.push_back({reinterpret_cast<uintptr_t>(flag.data), to, 1});
     retain_block(blocks_[slot]);
     downloading_.push_back(blocks_[slot]);
-    doubt->arms.push_back(
-        {to, arm.is_first, static_cast<size_t>(arm.is_first ? arm.branch->a : arm.branch->c)});
+    const Instruction& branch = *arm.branch;
+    const bool is_last = arm.arm + 1 == branch.imm;
+    const int32_t end = is_last ? branch.c : start_of_arm(program_, branch, arm.arm + 1);
+    doubt->arms.push_back({to, wanted_in_arm(program_, branch, arm.arm),
+                           static_cast<uint32_t>(branch.imm - 1), static_cast<size_t>(end)});
   }
   doubt->error = std::move(error);
   doubt_ = std::move(doubt);
@@ -71,7 +77,7 @@ Result<Frame::Outcome> Frame::fail_at(const Instruction& i, Error error) {
 Status Frame::settle_doubt() {
   const std::unique_ptr<Doubt> doubt = std::move(doubt_);
   for (const Doubt::Arm& arm : doubt->arms) {
-    if ((*arm.flag != 0) == arm.wanted) continue;
+    if (std::min<uint32_t>(*arm.flag, arm.largest) == arm.wanted) continue;
     pc_ = arm.end;
     return {};
   }

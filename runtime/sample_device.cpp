@@ -141,7 +141,7 @@ Status Frame::record_call(const Instruction& i, Worker& worker) {
     const Tensor& flag = slots_[static_cast<size_t>(guard.slot)];
     if (flag.memory != Memory::kDevice || size_of(flag.dtype) != 1)
       return std::unexpected(malformed("a guard is no byte of the device"));
-    record_.guards.push_back({address(flag.data), guard.wanted});
+    record_.guards.push_back({address(flag.data), guard.wanted, guard.largest});
   }
   if (spec.scratch_bytes >= 0) call.scratch_bytes = int_register(spec.scratch_bytes);
   if (call.scratch_bytes < 0) return std::unexpected(malformed("a kernel asks for negative scratch memory"));
@@ -241,12 +241,8 @@ Status Frame::leave_device_barrier() {
     downloads_ = downloads;  // a later barrier waits for them
     return {};
   }
-  if (const auto failure = device.failure(input_.slot)) {
-    auto error = failure->flags & kFlagDivisionByZero
-                     ? make_error(message::kDivisionByZero)
-                     : make_error(message::kBadProgram, "a kernel raised a flag that nobody knows");
-    return std::unexpected(loaded_->located(std::move(error.error()), failure->location));
-  }
+  if (const auto failure = device.failure(input_.slot))
+    return std::unexpected(loaded_->flag_error(failure->flags, failure->location));
   for (const int32_t slot : downloads)
     if (!slots_[static_cast<size_t>(slot)].is_dense()) GALATEA_TRY(make_dense(slot, slot));
   return {};

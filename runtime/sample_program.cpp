@@ -159,7 +159,7 @@ Status Frame::step(const Instruction& i, Worker& worker) {
     case Opcode::kCheck:
       return reg(i.b).bits != 0 ? Status{} : check(i);
     case Opcode::kAdmit:
-    case Opcode::kBothArms:
+    case Opcode::kArms:
       return {};
     case Opcode::kAllocate:
       return allocate(i);

@@ -209,7 +209,7 @@ class Frame {
   struct Doubt {
     struct Arm {
       const uint8_t* flag = nullptr;  ///< there behind the barrier
-      bool wanted = true;
+      uint32_t wanted = 1, largest = 1;
       size_t end = 0;  ///< where a sample goes on that does not take it
     };
     Error error;

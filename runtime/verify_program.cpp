@@ -15,7 +15,7 @@ class Verifier {
  private:
   void instruction(const Instruction& i);
   void control(const Instruction& i);
-  void both_arms(const Instruction& i);
+  void arms(const Instruction& i);
   void data(const Instruction& i);
   void view(const Instruction& i);
   void tables();
@@ -49,16 +49,25 @@ class Verifier {
   std::string where_, problem_;
 };
 
-/// The first arm ends right before the second, and the second where both come together.
-void Verifier::both_arms(const Instruction& i) {
+/// Each arm ends right before the next, and the last where all come together.
+void Verifier::arms(const Instruction& i) {
   require(program_.device >= 0, "arms of a device that is not used");
-  slot(i.b), target(i.a), target(i.c);
-  if (!problem_.empty()) return;
-  const auto at = static_cast<int32_t>(&i - program_.code.data());
-  require(at < i.a && i.a < i.c, "the arms of a branch are not in order");
-  const auto* const last = &program_.code[static_cast<size_t>(i.a) - 1];
-  require(last->op == Opcode::kNextArm && last->a == i.a && last->c == i.c,
-          "the first arm of a branch does not lead to the second");
+  require(i.imm >= 2 && i.imm <= 256, "a branch of another number of arms than a byte can tell");
+  slot(i.b), target(i.c);
+  if (!problem_.empty() || !range(i.a, int64_t{2} * i.imm)) return;
+  auto before = static_cast<int32_t>(&i - program_.code.data());
+  for (int32_t arm = 0; arm < i.imm && problem_.empty(); ++arm) {
+    const int32_t start = start_of_arm(program_, i, arm);
+    target(start);
+    require(before < start && start < i.c, "the arms of a branch are not in order");
+    require(wanted_in_arm(program_, i, arm) < static_cast<uint32_t>(i.imm),
+            "an arm wants what no byte is taken for");
+    before = start;
+    if (arm == 0 || !problem_.empty()) continue;
+    const Instruction& last = program_.code[static_cast<size_t>(start) - 1];
+    require(last.op == Opcode::kNextArm && last.a == start && last.c == i.c,
+            "an arm of a branch does not lead to the next");
+  }
 }
 
 void Verifier::control(const Instruction& i) {
@@ -67,8 +76,8 @@ void Verifier::control(const Instruction& i) {
       return target(i.a);
     case Opcode::kBranch:
       return reg(i.b), target(i.a), target(i.c);
-    case Opcode::kBothArms:
-      return both_arms(i);
+    case Opcode::kArms:
+      return arms(i);
     case Opcode::kNextArm:
       return target(i.a), target(i.c);
     case Opcode::kSwitch:

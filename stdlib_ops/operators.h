@@ -17,6 +17,7 @@ op::Operator make_decoders_image_random_crop();
 op::Operator make_decoders_image_slice();
 op::Operator make_peek_image_shape();
 // between devices
+op::Operator make_select();
 op::Operator make_stored();
 op::Operator make_to_gpu();
 op::Operator make_to_cpu();

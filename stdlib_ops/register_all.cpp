@@ -73,6 +73,7 @@ void register_all(op::Registry& registry) {
   registry.add(make_reductions_variance());
   registry.add(make_reductions_std_dev());
   registry.add(make_index());
+  registry.add(make_select());
   registry.add(make_stored());
   registry.add(make_to_gpu());
   registry.add(make_to_cpu());

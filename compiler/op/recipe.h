@@ -123,6 +123,8 @@ struct Lowering {
   std::vector<LoweredOutput> outputs;
   /// Resampling: an image scaled by this (f64) or more would do as input 0. Empty: it must not be scaled.
   Expr least_scale;
+  /// Not 0: output 0 is the number of one of so many arms, and its stage raises a flag where there is none.
+  int64_t arms = 0;
   /// Output 0 shows input 0 so, and nothing else is made of it.
   std::optional<AffineView> affine;
 };
@@ -174,6 +176,8 @@ class RecipeBuilder {
   void least_scale(Expr scale) { lowering_.least_scale = std::move(scale); }
   /// The definition shows input 0 through an affine map: consecutive ones may become one (exact=False).
   void shows(AffineView view) { lowering_.affine = std::move(view); }
+  /// Output 0 is the number of one of so many arms; its stage raises a flag where there is none.
+  void chooses_among(int64_t arms) { lowering_.arms = arms; }
   /// In a decoder's definition: the eighths of full scale that its readers ask for, i64 1, 2, 4 or 8.
   Expr eighths() const;
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "compiler/kernel/value_range.h"
 #include "compiler/passes/graph_edits.h"
+#include "compiler/plan/value_table.h"
 
 namespace galatea::passes {
 
@@ -39,6 +41,14 @@ bool is_empty_arm(const Graph& graph, BlockId b) {
          block.terminator.kind == TerminatorKind::kJump;
 }
 
+/// An index that may be of no arm is an error of the sample, whatever the arms do.
+bool is_always_an_arm(const Graph& graph, const Terminator& end) {
+  plan::ValueTable table(graph, plan::TableUse::kAnalysis);
+  table.fill();
+  const shape::Range index = kernel::ValueRanges().of(table.resolve(table.element(end.selector, 0)));
+  return index.low >= 0 && index.high < static_cast<shape::Wide>(end.targets.size());
+}
+
 /// The ways of the branch that ends `b`, if all of them do nothing and meet; else empty.
 std::vector<Way> idle_ways(const Graph& graph, BlockId b) {
   const Terminator& end = graph.block(b).terminator;
@@ -54,6 +64,7 @@ std::vector<Way> idle_ways(const Graph& graph, BlockId b) {
   BlockId join = ways[0].join;
   for (const Way& way : ways)
     if (way.join != join) return {};
+  if (end.kind == TerminatorKind::kSwitch && !is_always_an_arm(graph, end)) return {};
   return ways;
 }
 

@@ -2,6 +2,7 @@
 #include "compiler/plan/branch_regions.h"
 
 #include <algorithm>
+#include <map>
 
 namespace galatea::plan {
 
@@ -84,19 +85,23 @@ BlockId gather(Graph& graph, const std::vector<BlockId>& from, BlockId join) {
 BranchRegion region_of(const Graph& graph, BlockId branch) {
   BranchRegion out;
   const auto& targets = graph.block(branch).terminator.targets;
-  GALATEA_CHECK(targets.size() == 2, "a region of something that is no branch");
+  GALATEA_CHECK(targets.size() >= 2, "a region of something that is no branch");
   out.join = immediate_post_dominators(graph)[branch];
-  for (size_t arm = 0; arm < 2; ++arm) out.arms[arm] = reached_from(graph, targets[arm], out.join);
-  out.is_structured = true;
-  for (size_t arm = 0; arm < 2; ++arm)
-    for (BlockId block : out.arms[arm]) {
-      const auto& before = graph.block(block).predecessors;
-      const bool is_first = block == targets[arm];
-      out.is_structured =
-          out.is_structured && !out.arms[1 - arm].contains(block) &&
-          (is_first ? before.size() == 1
-                    : std::ranges::all_of(before, [&](BlockId p) { return out.arms[arm].contains(p); }));
-    }
+  std::map<BlockId, size_t> arm_of;
+  bool is_apart = true;
+  for (size_t arm = 0; arm < targets.size(); ++arm) {
+    out.arms.push_back(reached_from(graph, targets[arm], out.join));
+    for (BlockId block : out.arms[arm]) is_apart = arm_of.emplace(block, arm).second && is_apart;
+  }
+  const auto is_entered_alone = [&](BlockId block, size_t arm) {
+    const auto& before = graph.block(block).predecessors;
+    return block == targets[arm]
+               ? before.size() == 1
+               : std::ranges::all_of(before, [&](BlockId p) { return out.arms[arm].contains(p); });
+  };
+  out.is_structured = is_apart && std::ranges::all_of(arm_of, [&](const auto& each) {
+                        return is_entered_alone(each.first, each.second);
+                      });
   // A block with two ways to one target counts as an edge for each.
   const auto& before = graph.block(out.join).predecessors;
   out.is_structured =
@@ -108,16 +113,16 @@ ClosedRegion close_region(Graph& graph, BlockId branch) {
   const BranchRegion region = region_of(graph, branch);
   GALATEA_CHECK(region.is_structured, "the ways of a branch cross");
   ClosedRegion out;
-  for (size_t arm = 0; arm < 2; ++arm) {
+  for (const std::set<BlockId>& arm : region.arms) {
     std::vector<BlockId> last;
     for (BlockId p : graph.block(region.join).predecessors)
-      if (region.arms[arm].contains(p) || (p == branch && region.arms[arm].empty())) last.push_back(p);
+      if (arm.contains(p) || (p == branch && arm.empty())) last.push_back(p);
     const bool is_closed = last.size() == 1 && graph.block(last[0]).terminator.kind == TerminatorKind::kJump;
-    out.ends[arm] = is_closed ? last[0] : gather(graph, last, region.join);
+    out.ends.push_back(is_closed ? last[0] : gather(graph, last, region.join));
   }
-  out.join = graph.block(region.join).predecessors.size() == 2
+  out.join = graph.block(region.join).predecessors.size() == out.ends.size()
                  ? region.join
-                 : gather(graph, {out.ends[0], out.ends[1]}, region.join);
+                 : gather(graph, out.ends, region.join);
   return out;
 }
 

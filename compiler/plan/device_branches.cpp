@@ -16,6 +16,9 @@ using namespace ir;
 
 namespace {
 
+/// The number of an arm is a byte.
+constexpr size_t kMostArms = 256;
+
 bool is_branch(const Block& block) {
   return block.terminator.kind == TerminatorKind::kBranch || block.terminator.kind == TerminatorKind::kSwitch;
 }
@@ -61,7 +64,7 @@ class Decider {
           merges_of_gpu_.insert(merge.result);
       if (!is_branch(block) || !is_of_gpu(block.terminator.selector)) continue;
       branches_.push_back(b);
-      if (block.terminator.kind == TerminatorKind::kBranch && !waiting_.contains(b))
+      if (block.terminator.targets.size() > 1 && !waiting_.contains(b))
         joins.insert(region_of(graph_, b).join);
     }
   }
@@ -82,9 +85,9 @@ class Decider {
   /// Why the branch has to wait, or nothing.
   std::string objection(BlockId b) const {
     if (form_ == SelectorForm::kWait) return "conditions of the GPU are to be waited for (--selectors wait)";
-    if (graph_.block(b).terminator.kind == TerminatorKind::kSwitch)
-      return "an index out of range is an error, which the host has to see (an `if` for each index waits for "
-             "nothing)";
+    const size_t arms = graph_.block(b).terminator.targets.size();
+    if (arms < 2) return "one function is no choice, and its index is looked at by the host";
+    if (arms > kMostArms) return fmt::format("it is among more than {} functions", kMostArms);
     const BranchRegion region = region_of(graph_, b);
     if (!region.is_structured) return "its ways cross";
     for (const auto& arm : region.arms)
@@ -106,7 +109,7 @@ class Decider {
     return {};
   }
 
-  /// Both arms fill one buffer.
+  /// All arms fill one buffer.
   std::string objection_to_results(BlockId b, const BranchRegion& region) const {
     const Block& join = graph_.block(region.join);
     for (const Merge& merge : join.merges) {
@@ -147,6 +150,7 @@ class Recorder {
         table_(table),
         groups_(groups),
         store_(registry.find("stored")),
+        arm_(registry.find("select")),
         placement_(placement),
         out_(out) {}
 
@@ -158,7 +162,10 @@ class Recorder {
       RecordedBranch branch;
       branch.block = branches[n];
       branch.join = closed[n].join;
-      branch.selector = graph_.block(branches[n]).terminator.selector;
+      const Terminator& terminator = graph_.block(branches[n]).terminator;
+      branch.selector = terminator.selector;
+      branch.is_choice = terminator.kind == TerminatorKind::kSwitch;
+      branch.arms = terminator.targets.size();
       for (const Merge& merge : graph_.block(branch.join).merges) out_.stored.insert(merge.result);
       out_.recorded.push_back(branch);
     }
@@ -171,14 +178,15 @@ class Recorder {
   }
 
  private:
-  ValueId store(ValueId value, BlockId block, Span span, bool as_flag) {
+  ValueId store(ValueId value, BlockId block, Span span) { return store(store_, value, block, span, {}); }
+  ValueId store(const op::Operator* op, ValueId value, BlockId block, Span span, std::vector<Arg> args) {
     GraphBuilder builder(graph_);
     builder.set_insertion_block(block);
     GraphBuilder::NodeSpec spec;
-    spec.op = store_;
+    spec.op = op;
     spec.inputs = {value};
     spec.span = span;
-    if (as_flag) spec.args.push_back({"dtype", Attr(DType::kBool), span});
+    spec.args = std::move(args);
     auto node = builder.add_node(std::move(spec));
     GALATEA_CHECK(node.has_value(), "a value cannot be stored");
     const ValueId stored = graph_.node(*node).outputs[0];
@@ -189,8 +197,15 @@ class Recorder {
 
   void store_flag(RecordedBranch& branch) {
     Terminator& terminator = graph_.blocks[branch.block].terminator;
+    const Span span = terminator.span;
     const bool is_flag = is_bool(graph_.type(branch.selector).dtype) && out_.stored.contains(branch.selector);
-    branch.flag = is_flag ? branch.selector : store(branch.selector, branch.block, terminator.span, true);
+    if (branch.is_choice)
+      branch.flag = store(arm_, branch.selector, branch.block, span,
+                          {{"count", Attr(static_cast<int64_t>(branch.arms)), span}});
+    else
+      branch.flag =
+          is_flag ? branch.selector
+                  : store(store_, branch.selector, branch.block, span, {{"dtype", Attr(DType::kBool), span}});
     graph_.blocks[branch.block].terminator.selector = branch.flag;
   }
 
@@ -200,10 +215,11 @@ class Recorder {
     for (size_t m = 0; m < graph_.block(branch.join).merges.size(); ++m)
       for (size_t k = 0; k < predecessors.size(); ++k) {
         const Merge merge = graph_.block(branch.join).merges[m];
-        const auto& arm = region.arms[predecessors[k] == closed.ends[0] ? 0 : 1];
+        const auto end = std::ranges::find(closed.ends, predecessors[k]);
+        const auto& arm = region.arms[static_cast<size_t>(end - closed.ends.begin())];
         ValueId operand = merge.operands[k];
         if (!can_be_written_to(operand, arm)) {
-          operand = store(operand, predecessors[k], merge.span, false);
+          operand = store(operand, predecessors[k], merge.span);
           graph_.blocks[branch.join].merges[m].operands[k] = operand;
         }
         write_to(operand, merge.result);
@@ -242,7 +258,7 @@ class Recorder {
   Graph& graph_;
   const ValueTable& table_;     ///< of the graph before
   const KernelGroups& groups_;  ///< likewise
-  const op::Operator* store_;
+  const op::Operator *store_, *arm_;
   Placement& placement_;
   DeviceBranches& out_;
   std::vector<uint32_t> uses_;
@@ -285,6 +301,7 @@ DeviceBranches record_branches(Graph& graph, const ValueTable& table, const Kern
     BranchReport& report = out.reports.emplace_back();
     report.block = block;
     report.span = graph.block(block).terminator.span;
+    report.arms = graph.block(block).terminator.targets.size();
     report.waits = found != decider.waiting().end();
     if (report.waits)
       report.why = found->second;
@@ -299,8 +316,8 @@ std::vector<std::vector<ArmOf>> arms_of_blocks(const Graph& graph, const DeviceB
   std::vector<std::vector<ArmOf>> out(graph.blocks.size());
   for (size_t n = 0; n < branches.recorded.size(); ++n) {
     const BranchRegion region = region_of(graph, branches.recorded[n].block);
-    for (size_t arm = 0; arm < 2; ++arm)
-      for (BlockId block : region.arms[arm]) out[block].push_back({static_cast<int>(n), arm == 0});
+    for (size_t arm = 0; arm < region.arms.size(); ++arm)
+      for (BlockId block : region.arms[arm]) out[block].push_back({static_cast<int>(n), arm});
   }
   return out;
 }

@@ -1,7 +1,7 @@
-// Branches whose condition a GPU computes, without asking it.
+// Branches whose condition, or index, a GPU computes, without asking it.
 //
 // Comes in: a placed graph, and what the plan knows of its values. Goes out: which of its branches need not
-// wait for the GPU, why the others have to, and the graph with each of the former in a form of which both
+// wait for the GPU, why the others have to, and the graph with each of the former in a form of which all
 // arms can be recorded:
 //
 //       b: … %flag = stored(%condition)       the condition in the GPU's memory
@@ -9,6 +9,9 @@
 //     t …: the calls of one arm  ─▶ t': jump    each call runs where %flag says so
 //     f …: those of the other    ─▶ f': jump
 //       j: %r = merge(%x, %y)                 one buffer, which the last calls of both arms write
+//
+// A choice among functions looks alike: `%arm = select(%index)` is the number of the arm in one byte, and the
+// kernel that makes it raises a flag where there is no such arm: an error of the sample, behind the batch.
 //
 // An arm that hands on what it was given, a view, or a number, stores it (`stored`): its result lies where
 // the other arm's would.
@@ -18,7 +21,8 @@
 // branch, grids for all samples anyway), (c) what follows a branch is recorded once for each arm (copies
 // nothing, also where sizes differ, but doubles with every branch), (d) both arms are recorded, and a call
 // says under which flags it runs. (d) was chosen: the program stays the one that waits, with one instruction
-// in place of a jump, and no operator knows of it.
+// in place of a jump, and no operator knows of it. For a choice: (e) one branch for each function (flags
+// within arms, a launch each), (f) one of as many arms. (f) was chosen.
 #pragma once
 
 #include <map>
@@ -53,6 +57,7 @@ using DoubtfulBranches = std::map<ir::BlockId, std::vector<std::string>>;
 struct BranchReport {
   ir::BlockId block = 0;
   Span span;
+  size_t arms = 2;
   bool waits = false;
   std::string why;
   std::vector<std::string>
@@ -62,18 +67,25 @@ struct BranchReport {
 /// A branch that need not wait where its condition and all of its arms are on the GPU.
 struct RecordableBranch {
   ir::BlockId block = 0;
-  std::vector<ir::BlockId> arms;  ///< the blocks of both
+  std::vector<ir::BlockId> arms;  ///< the blocks of all
 };
 /// `groups` are those of a placement with all on the GPU that can be there.
 std::vector<RecordableBranch> recordable_branches(const ir::Graph& graph, const ValueTable& table,
                                                   const KernelGroups& groups, SelectorForm form,
                                                   const WaitingBranches& waiting);
 
-/// A branch of which both arms are recorded.
+/// A branch of which all arms are recorded.
 struct RecordedBranch {
   ir::BlockId block = 0;  ///< ends in it; the same in the graph before
-  ir::ValueId selector = ir::kNoId, flag = ir::kNoId;
-  ir::BlockId join = 0;  ///< its predecessors are the ends of both arms
+  ir::ValueId selector = ir::kNoId;
+  ir::ValueId flag = ir::kNoId;  ///< one byte: not 0 in the first of two arms; of a choice the arm's number
+  ir::BlockId join = 0;          ///< its predecessors are the ends of the arms
+  bool is_choice = false;        ///< by an index
+  size_t arms = 2;
+
+  /// What the byte is in an arm; a larger one counts as largest().
+  uint32_t wanted_in(size_t arm) const { return static_cast<uint32_t>(is_choice ? arm : 1 - arm); }
+  uint32_t largest() const { return static_cast<uint32_t>(arms - 1); }
 };
 
 struct DeviceBranches {
@@ -95,7 +107,7 @@ DeviceBranches record_branches(ir::Graph& graph, const ValueTable& table, const 
 /// For each block the arms that it is in, outer ones first: a number of `recorded`, and which arm.
 struct ArmOf {
   int branch = -1;
-  bool first = true;  ///< the arm of samples whose flag is set
+  size_t arm = 0;
 };
 std::vector<std::vector<ArmOf>> arms_of_blocks(const ir::Graph& graph, const DeviceBranches& branches);
 

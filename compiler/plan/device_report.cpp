@@ -200,8 +200,8 @@ DeviceReport report_device(const Program& program, const std::vector<Launch>& la
   DeviceReport out;
   for (const BranchReport& branch : branches) {
     const SourceFile* file = sources.file(branch.span.file);
-    out.branches.push_back(
-        {file ? file->position(branch.span.begin).line : 0, branch.waits, branch.why, branch.doubtful});
+    out.branches.push_back({file ? file->position(branch.span.begin).line : 0, branch.arms, branch.waits,
+                            branch.why, branch.doubtful});
   }
   out.used = true;
   out.placement = std::move(placement);
@@ -268,8 +268,11 @@ std::string to_text(const DeviceReport& report) {
   list(out, "waits for the GPU inside of a batch:", report.waits);
   for (const auto& branch : report.branches) {
     out.line(fmt::format("branch on a condition of the GPU (line {}): {}", branch.line,
-                         branch.waits ? "waited for, since " + branch.why
-                                      : "both arms are launched, and the GPU leaves one out"));
+                         branch.waits       ? "waited for, since " + branch.why
+                         : branch.arms == 2 ? "both arms are launched, and the GPU leaves one out"
+                                            : fmt::format("all {} arms are launched, and the GPU leaves all "
+                                                          "but one out",
+                                                          branch.arms)));
     if (branch.if_failed.empty()) continue;
     out.indent();
     out.line(fmt::format("a batch waits for it if a sample has values that {} cannot take",
@@ -300,6 +303,7 @@ std::string to_json(const DeviceReport& report) {
   nlohmann::json branches = nlohmann::json::array();
   for (const auto& branch : report.branches)
     branches.push_back({{"line", branch.line},
+                        {"arms", branch.arms},
                         {"waits", branch.waits},
                         {"why", branch.why},
                         {"waits_if_values_fail", branch.if_failed}});

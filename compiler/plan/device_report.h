@@ -31,6 +31,7 @@ struct DeviceReport {
   /// A branch on a condition that the GPU computes.
   struct Branch {
     uint32_t line = 0;
+    size_t arms = 2;
     bool waits = false;
     std::string why;                     ///< it waits
     std::vector<std::string> if_failed;  ///< operators in its arms: where a check of theirs fails, it waits

@@ -1,5 +1,5 @@
-// Branches of which both arms are recorded: one arm behind the other, calls that have guards, merges that
-// both write. What stands in such an arm is done for every sample; where that cannot be, the branch has to
+// Branches of which all arms are recorded: one arm behind the other, calls that have guards, merges that
+// all write. What stands in such an arm is done for every sample; where that cannot be, the branch has to
 // wait. A check that fails is no reason: the sample's program asks for the flag then
 // (runtime/sample_arms.cpp).
 #include <fmt/format.h>
@@ -25,25 +25,33 @@ ir::ValueId Emitter::home_of(ir::ValueId value) const {
   return value;
 }
 
-void Emitter::emit_both_arms(const RecordedBranch& branch, const ir::Terminator& terminator) {
+void Emitter::emit_arms(const RecordedBranch& branch, const ir::Terminator& terminator) {
   bool is_known = selectors_ == SelectorForm::kAuto;
   kernel::for_each_node(table_.resolve(table_.element(branch.selector, 0)), [&](const Expr& x) {
     is_known = is_known && (x->kind != kernel::ExprKind::kSymbol || can_compute(*x));
   });
   if (is_known) object_to(branch, "the host has what it depends on anyway");
   for (const ir::Merge& merge : graph_.block(branch.join).merges) allocate(merge.result);
-  const int flag = slot_of(branch.flag);
-  jumps_.emplace_back(program_.code.size(), terminator.targets[1]);
+  std::vector<int32_t> list;
+  for (size_t arm = 0; arm < branch.arms; ++arm) {
+    starts_.emplace_back(program_.lists.size() + list.size(), terminator.targets[arm]);
+    list.insert(list.end(), {-1, static_cast<int32_t>(branch.wanted_in(arm))});
+  }
+  const int32_t first = add_list(list);
   joins_.emplace_back(program_.code.size(), branch.join);
-  emit(Op::kBothArms).b = flag;
+  const int flag = slot_of(branch.flag);
+  Instruction& instruction = emit(Op::kArms);
+  instruction.a = first;
+  instruction.b = flag;
+  instruction.imm = static_cast<int32_t>(branch.arms);
 }
 
 bool Emitter::emit_end_of_arm(ir::BlockId block, ir::BlockId target) {
   if (arms_.empty()) return false;
   for (const ArmOf& arm : arms_[block]) {
     const RecordedBranch& branch = branches_.recorded[static_cast<size_t>(arm.branch)];
-    if (!arm.first || branch.join != target) continue;
-    jumps_.emplace_back(program_.code.size(), graph_.block(branch.block).terminator.targets[1]);
+    if (arm.arm + 1 == branch.arms || branch.join != target) continue;
+    jumps_.emplace_back(program_.code.size(), graph_.block(branch.block).terminator.targets[arm.arm + 1]);
     joins_.emplace_back(program_.code.size(), target);
     emit(Op::kNextArm);
     return true;
@@ -51,22 +59,27 @@ bool Emitter::emit_end_of_arm(ir::BlockId block, ir::BlockId target) {
   return false;
 }
 
-/// The first arm follows the branch.
+/// The first arm follows the branch, and each of the others the one before.
 void Emitter::check_arms() const {
   for (const RecordedBranch& branch : branches_.recorded) {
     const auto& targets = graph_.block(branch.block).terminator.targets;
-    const int32_t first = block_start_[targets[0]];
-    GALATEA_CHECK(first > 0 && program_.code[static_cast<size_t>(first) - 1].op == Op::kBothArms &&
-                      program_.code[static_cast<size_t>(first) - 1].a == block_start_[targets[1]],
-                  "the arms of a branch are not in order");
+    for (size_t arm = 0; arm < targets.size(); ++arm) {
+      const int32_t start = block_start_[targets[arm]];
+      GALATEA_CHECK(start > 0, "an arm of a branch is nowhere");
+      const Instruction& before = program_.code[static_cast<size_t>(start) - 1];
+      GALATEA_CHECK(before.op == (arm == 0 ? Op::kArms : Op::kNextArm) && (arm == 0 || before.a == start),
+                    "the arms of a branch are not in order");
+    }
   }
 }
 
 std::vector<runtime::CallGuard> Emitter::guards_here() {
   std::vector<runtime::CallGuard> out;
   if (!in_arm()) return out;
-  for (const ArmOf& arm : arms_[block_])
-    out.push_back({slot_of(branches_.recorded[static_cast<size_t>(arm.branch)].flag), arm.first});
+  for (const ArmOf& arm : arms_[block_]) {
+    const RecordedBranch& branch = branches_.recorded[static_cast<size_t>(arm.branch)];
+    out.push_back({slot_of(branch.flag), branch.wanted_in(arm.arm), branch.largest()});
+  }
   return out;
 }
 

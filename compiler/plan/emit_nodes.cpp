@@ -289,11 +289,12 @@ void Emitter::emit_view(ir::NodeId id, size_t k, const LoweredOutput& output) {
   table_.info(value).slot = instruction.dst;
 }
 
-void Emitter::emit_kernel(const PlannedKernel& kernel, ir::NodeId) {
+void Emitter::emit_kernel(const PlannedKernel& kernel, ir::NodeId root) {
   if (kernel.kernel < 0) return;
   runtime::KernelCallSpec call;
   call.kernel = kernel.kernel;
   call.guards = guards_here();
+  call.arms = static_cast<int32_t>(table_.lowering(root).arms);
   if (!kernel.on_gpu) object("a kernel of the CPU");
   for (const KernelSource& source : kernel.inputs)
     call.tensors.push_back(source.constant ? constant_slot(source.constant)

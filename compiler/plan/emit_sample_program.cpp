@@ -164,7 +164,8 @@ void Emitter::emit_edge_moves(ir::BlockId from, ir::BlockId to) {
 
 void Emitter::emit_terminator(ir::BlockId block) {
   const ir::Terminator& terminator = graph_.block(block).terminator;
-  location_ = location_at(terminator.span, {}, "if");
+  const bool is_choice = terminator.kind == ir::TerminatorKind::kSwitch;
+  location_ = location_at(terminator.span, {}, is_choice ? "select" : "if");
   switch (terminator.kind) {
     case ir::TerminatorKind::kJump:
       emit_edge_moves(block, terminator.targets[0]);
@@ -172,7 +173,7 @@ void Emitter::emit_terminator(ir::BlockId block) {
       emit_jump(terminator.targets[0]);
       return;
     case ir::TerminatorKind::kBranch: {
-      if (const RecordedBranch* recorded = recorded_at(block)) return emit_both_arms(*recorded, terminator);
+      if (const RecordedBranch* recorded = recorded_at(block)) return emit_arms(*recorded, terminator);
       int selector = reg(table_.resolve(table_.element(terminator.selector, 0)));
       const ir::Type& type = graph_.type(terminator.selector);
       if (is_float(type.dtype) || !is_bool(type.dtype))
@@ -194,6 +195,7 @@ void Emitter::emit_terminator(ir::BlockId block) {
       return;
     }
     case ir::TerminatorKind::kSwitch: {
+      if (const RecordedBranch* recorded = recorded_at(block)) return emit_arms(*recorded, terminator);
       doubt_index(table_.resolve(table_.element(terminator.selector, 0)), terminator.targets.size());
       int selector =
           reg(kernel::convert(table_.resolve(table_.element(terminator.selector, 0)), DType::kI64));
@@ -241,6 +243,7 @@ void Emitter::emit_return(const ir::Terminator& terminator) {
 void Emitter::patch_jumps() {
   for (auto [instruction, block] : jumps_) program_.code[instruction].a = block_start_[block];
   for (auto [instruction, block] : joins_) program_.code[instruction].c = block_start_[block];
+  for (auto [place, block] : starts_) program_.lists[place] = block_start_[block];
 }
 
 runtime::Instruction& Emitter::emit(Op op) {

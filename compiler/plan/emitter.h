@@ -90,10 +90,10 @@ class Emitter {
   bool is_made_on_gpu(ir::ValueId value) const;
   bool may_fail_on_gpu() const;
 
-  // emit_arms.cpp: branches of which both arms are recorded
+  // emit_arms.cpp: branches of which all arms are recorded
   const RecordedBranch* recorded_at(ir::BlockId block) const;
-  void emit_both_arms(const RecordedBranch& branch, const ir::Terminator& terminator);
-  /// Whether the block was the end of a first arm.
+  void emit_arms(const RecordedBranch& branch, const ir::Terminator& terminator);
+  /// Whether the block was the end of an arm that another one follows.
   bool emit_end_of_arm(ir::BlockId block, ir::BlockId target);
   void check_arms() const;
   std::vector<runtime::CallGuard> guards_here();
@@ -160,10 +160,11 @@ class Emitter {
   ir::BlockId block_ = 0;
   int32_t location_ = -1;
   std::vector<int32_t> block_start_;
-  std::vector<std::pair<size_t, ir::BlockId>> jumps_;  ///< instruction whose `a` is a block's start
-  std::vector<std::pair<size_t, ir::BlockId>> joins_;  ///< instruction whose `c` is one
-  std::vector<std::vector<ArmOf>> arms_;               ///< of each block; empty: none is recorded
-  WaitingBranches certain_, uncertain_;                ///< that have to wait
+  std::vector<std::pair<size_t, ir::BlockId>> jumps_;   ///< instruction whose `a` is a block's start
+  std::vector<std::pair<size_t, ir::BlockId>> joins_;   ///< instruction whose `c` is one
+  std::vector<std::pair<size_t, ir::BlockId>> starts_;  ///< place in `lists` that is one
+  std::vector<std::vector<ArmOf>> arms_;                ///< of each block; empty: none is recorded
+  WaitingBranches certain_, uncertain_;                 ///< that have to wait
   DoubtfulBranches doubtful_;
   std::vector<std::pair<Expr, ir::BlockId>> checked_;  ///< conditions that hold behind their blocks
   std::vector<Known> known_nodes_, known_;             ///< in the order in which they became known

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/kernel/passes/stage_edit.h"
 #include "compiler/op/schema.h"
 
 namespace galatea::plan {
@@ -303,10 +304,20 @@ class Former {
     for (const auto* list : {&other.nodes, &group.nodes})
       for (ir::NodeId n : *list) stages += table_.lowering(n).stages.size();
     if (stages > kMaxStages) return "the kernel would become too large";
+    if (chooses(group) && may_raise_flag(other)) return "a flag of its own says what failed";
     for (ir::NodeId reader : group.nodes)
       if (steers(input, reader))
         return "its elements decide sizes or parameters, so they must be known before the kernel";
     return {};
+  }
+
+  bool chooses(const KernelGroup& group) const {
+    return std::ranges::any_of(group.nodes, [&](ir::NodeId n) { return table_.lowering(n).arms > 0; });
+  }
+  bool may_raise_flag(const KernelGroup& group) const {
+    return std::ranges::any_of(group.nodes, [&](ir::NodeId n) {
+      return std::ranges::any_of(table_.lowering(n).stages, kernel::may_raise_flag);
+    });
   }
 
   /// Whether scalars of the node's lowering need elements or extents of the value that only its memory tells.

@@ -35,10 +35,9 @@ std::vector<int> levels(const Program& program) {
         reach(i.a, behind);
         reach(i.c, behind);
         break;
-      // Arms that are both recorded exclude each other on the device.
-      case Opcode::kBothArms:
-        reach(static_cast<int32_t>(at) + 1, behind);
-        reach(i.a, behind);
+      // Arms that are recorded exclude each other on the device.
+      case Opcode::kArms:
+        for (int32_t arm = 0; arm < i.imm; ++arm) reach(runtime::start_of_arm(program, i, arm), behind);
         break;
       case Opcode::kNextArm:
         reach(i.c, behind);

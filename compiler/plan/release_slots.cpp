@@ -48,7 +48,7 @@ void for_each_slot(const Program& program, const Instruction& i, const F& f) {
       for (const runtime::CallGuard& guard : call.guards) f(guard.slot);
       return;
     }
-    case Opcode::kBothArms:
+    case Opcode::kArms:
       return f(i.b);
     case Opcode::kReturn:
       return list(i.a, i.imm);
@@ -72,7 +72,7 @@ std::vector<int32_t> last_uses(const Program& program) {
   for (size_t at = 0; at < program.code.size(); ++at) {
     const Instruction& i = program.code[at];
     // Whatever fails in an arm asks for the flag.
-    if (i.op == Opcode::kBothArms) flags[i.c].push_back(i.b);
+    if (i.op == Opcode::kArms) flags[i.c].push_back(i.b);
     if (const auto ended = flags.find(static_cast<int32_t>(at)); ended != flags.end())
       for (int32_t slot : ended->second)
         last[static_cast<size_t>(slot)] = goes_elsewhere(i.op) ? -1 : static_cast<int32_t>(at);
@@ -126,12 +126,14 @@ void insert_releases(Program& program) {
     }
   }
   for (Instruction& i : code) {
-    const bool names_two = i.op == Opcode::kBranch || i.op == Opcode::kNextArm || i.op == Opcode::kBothArms;
+    const bool names_two = i.op == Opcode::kBranch || i.op == Opcode::kNextArm;
     if (names_two || i.op == Opcode::kJump) i.a = moved[static_cast<size_t>(i.a)];
-    if (names_two) i.c = moved[static_cast<size_t>(i.c)];
-    if (i.op != Opcode::kSwitch) continue;
+    if (names_two || i.op == Opcode::kArms) i.c = moved[static_cast<size_t>(i.c)];
+    if (i.op != Opcode::kSwitch && i.op != Opcode::kArms) continue;
+    // Of arms each second entry is no place.
+    const int32_t step = i.op == Opcode::kArms ? 2 : 1;
     for (int32_t k = 0; k < i.imm; ++k) {
-      int32_t& target = program.lists[static_cast<size_t>(i.a + k)];
+      int32_t& target = program.lists[static_cast<size_t>(i.a + step * k)];
       target = moved[static_cast<size_t>(target)];
     }
   }

@@ -18,9 +18,11 @@
 
 namespace galatea::runtime::cuda {
 
-/// A byte that has to be zero (`wanted` 0) or not for a call to run: `galatea_guard` of the prelude.
+/// A byte that has to be `wanted` for a call to run, one past `largest` counting as that: `galatea_guard` of
+/// the prelude.
 struct DeviceGuard {
-  uint64_t flag = 0, wanted = 1;
+  uint64_t flag = 0;
+  uint32_t wanted = 1, largest = 1;
 };
 
 /// A call as kernels see it: `galatea_call` of the prelude. Addresses are the device's.

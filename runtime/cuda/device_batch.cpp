@@ -155,7 +155,7 @@ Result<LaunchedBatch> CudaBatch::record_calls(std::span<const Part> parts, Batch
       guards.clear();
       for (uint32_t g = 0; g < call.num_guards; ++g) {
         const DeviceRecord::Guard& guard = record.guards[call.first_guard + g];
-        guards.push_back({address_of(part.slot, guard.address), guard.wanted ? uint64_t{1} : 0});
+        guards.push_back({address_of(part.slot, guard.address), guard.wanted, guard.largest});
       }
       launch.add_call(session_->order().launch_of[static_cast<size_t>(call.call)], part.slot, tensors,
                       std::span(record.params).subspan(call.first_param, call.num_params), call.scratch_bytes,

@@ -149,8 +149,9 @@ class Batch {
     std::vector<DeviceGuard> out;
     for (uint64_t g = 0; g < 3; ++g) {
       const bool fails = guarded == Guarded::kFails && (seed % 4 == g || seed % 4 == 3);
-      out.push_back(
-          {static_cast<uint64_t>(flags_->device()) + g, (kFlags[g] != 0) != fails ? uint64_t{1} : 0});
+      // Of two arms, and the last also of three: what is past the largest number is that one.
+      const uint32_t largest = g == 2 ? 2 : 1, is = std::min<uint32_t>(kFlags[g], largest);
+      out.push_back({static_cast<uint64_t>(flags_->device()) + g, fails ? largest - is : is, largest});
     }
     return out;
   }

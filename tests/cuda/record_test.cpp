@@ -137,7 +137,10 @@ runtime::Program with_both_arms(runtime::Program program) {
   const int32_t second = branch->c;
   runtime::Instruction& end = code[static_cast<size_t>(second) - 1];
   EXPECT_EQ(end.op, Opcode::kJump);
-  branch->op = Opcode::kBothArms, branch->a = second, branch->b = 0, branch->c = end.a;
+  const auto first = static_cast<int32_t>(branch - code.begin()) + 1;
+  branch->op = Opcode::kArms, branch->a = static_cast<int32_t>(program.lists.size());
+  branch->b = 0, branch->c = end.a, branch->imm = 2;
+  program.lists.insert(program.lists.end(), {first, 1, second, 0});
   end.op = Opcode::kNextArm, end.c = end.a, end.a = second;
   return program;
 }

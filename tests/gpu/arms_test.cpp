@@ -127,14 +127,54 @@ TEST_F(GpuArms, DivisionsAndChoicesOfTheHost) {
       "    return image, label\n");
   expect_recorded(failing, 1, 0);
   EXPECT_NE(on_gpu(failing, 1, SelectorForm::kAuto).error.find("zero"), std::string::npos);
-  const std::string choice = replaced(
-      arms("    def dark(x):\n"
-           "        return fn.brightness(x, brightness=0.5)\n"
-           "    if fn.reductions.max(image) < 3:\n"
-           "        image = select([dark, fn.equalize], 5 * label[0], image)\n"
-           "    return image, label\n"),
-      "import pipeline_def, fn, types\n", "import pipeline_def, fn, types\nfrom galatea import select\n");
+  const std::string choice =
+      with_select(arms("    def dark(x):\n"
+                       "        return fn.brightness(x, brightness=0.5)\n"
+                       "    if fn.reductions.max(image) < 3:\n"
+                       "        image = select([dark, fn.equalize], 5 * label[0], image)\n"
+                       "    return image, label\n"));
   expect_recorded(choice, 1, -1);
+}
+
+/// An index that the GPU makes, and that is none of an arm: nobody waits for it, and the sample's error comes
+/// behind its batch, at the place where the CPU has it.
+TEST_F(GpuArms, AnIndexOutOfRange) {
+  const auto text = [](const std::string& index, const std::string& options) {
+    return with_select(
+        arms("    corner = fn.crop(image, crop=[4, 4], crop_pos_x=0.0, crop_pos_y=0.0)\n"
+             "    mean = fn.reductions.mean(corner)\n"
+             "    index = " +
+                 index +
+                 "\n"
+                 "    image = select([fn.equalize, lambda x: fn.hue(x, hue=45.0)], index, image)\n"
+                 "    return image, label\n",
+             options));
+  };
+  for (const std::string index :
+       {"fn.cast(mean / 60.0, dtype=types.INT32) - 1", "fn.cast(mean / 20.0, dtype=types.UINT8)",
+        "(fn.cast(mean / 60.0, dtype=types.INT64) - 1) * 65536 * 65536"}) {
+    const std::string raising = text(index, "");
+    const PipelineOutcome wanted = on_cpu(raising);
+    SCOPED_TRACE(raising);
+    ASSERT_NE(wanted.error.find("but there are 2 arms"), std::string::npos) << wanted.error;
+    for (const int threads : {1, 3}) {
+      const PipelineOutcome found = on_gpu(raising, threads, SelectorForm::kAuto);
+      EXPECT_NE(found.error.find("the selector is negative or too large, but there are 2 arms"),
+                std::string::npos)
+          << found.error;
+      // All but the number, which stays there.
+      EXPECT_EQ(found.error.substr(found.error.find('\n')), wanted.error.substr(wanted.error.find('\n')));
+      EXPECT_EQ(device_.errors(), "");
+      ASSERT_TRUE(found.program);
+      EXPECT_EQ(count_arms(*found.program), 1U);
+    }
+    for (const std::string policy : {"skip", "replace"}) {
+      const std::string going_on = text(index, ", on_error=\"" + policy + "\"");
+      const PipelineOutcome expected = on_cpu(going_on), found = on_gpu(going_on, 2, SelectorForm::kAuto);
+      EXPECT_EQ(difference(expected, found), "") << expected.error << found.error;
+      EXPECT_EQ(device_.errors(), "");
+    }
+  }
 }
 
 TEST_F(GpuArms, OnErrorSkipAndReplace) {

@@ -226,17 +226,34 @@ TEST(GpuCounts, WhyABranchIsWaitedFor) {
   EXPECT_FALSE(forced.report.device.branches[0].waits) << plan::to_text(forced.report.device);
 }
 
-/// Which of several functions: an index may be out of range.
-TEST(GpuCounts, AnIndexOfTheGpuIsWaitedFor) {
-  const Planned planned =
-      plan_for_gpu("from galatea import select\n" +
-                   training("    index = fn.cast(fn.reductions.max(image) > 10, dtype=types.UINT8)\n"
-                            "    image = select([fn.flip, lambda x: fn.hue(x, hue=30.0)], index, image)\n"));
+/// Which of several functions: one branch of as many arms, each with launches of its own or shared ones.
+TEST(GpuCounts, AnIndexOfTheGpuIsNotWaitedFor) {
+  const std::string text =
+      "from galatea import select\n" +
+      training(
+          "    index = fn.cast(fn.reductions.mean(image) / 100.0, dtype=types.UINT8)\n"
+          "    image = select([fn.flip, lambda x: fn.hue(x, hue=30.0), fn.equalize], index, image)\n");
+  const Planned planned = plan_for_gpu(text);
   ASSERT_TRUE(planned.program) << planned.error;
   const plan::DeviceReport& report = planned.report.device;
   ASSERT_EQ(report.branches.size(), 1U) << plan::to_text(report);
-  EXPECT_NE(report.branches[0].why.find("an index out of range is an error"), std::string::npos);
-  EXPECT_EQ(report.waits.size(), 1U) << plan::to_text(report);
+  EXPECT_FALSE(report.branches[0].waits) << plan::to_text(report);
+  EXPECT_EQ(report.branches[0].arms, 3U);
+  EXPECT_TRUE(report.waits.empty()) << plan::to_text(report);
+  // Resize, the index, the arms with what follows.
+  EXPECT_EQ(report.launches.size(), 3U) << plan::to_text(report);
+  EXPECT_NE(plan::to_text(report).find(": all 3 arms are launched, and the GPU leaves all but one out\n"),
+            std::string::npos)
+      << plan::to_text(report);
+  EXPECT_NE(plan::to_json(report).find("\"arms\":3"), std::string::npos) << plan::to_json(report);
+  EXPECT_TRUE(runtime::verify(*planned.program));
+  EXPECT_NE(runtime::to_text(*planned.program).find(" is 2"), std::string::npos)
+      << runtime::to_text(*planned.program);
+  const plan::DeviceReport waiting =
+      plan_for_gpu(text, LaunchForm::kAuto, nullptr, SelectorForm::kWait).report.device;
+  ASSERT_EQ(waiting.branches.size(), 1U);
+  EXPECT_TRUE(waiting.branches[0].waits);
+  EXPECT_EQ(waiting.waits.size(), 1U) << plan::to_text(waiting);
 }
 
 /// One draft names every branch that has to wait.

@@ -92,9 +92,15 @@ inline std::string of_images(const std::string& rest) {
          rest;
 }
 
+/// The same with `select`.
+inline std::string with_select(const std::string& text) {
+  return replaced(text, "import pipeline_def, fn, types\n",
+                  "import pipeline_def, fn, types\nfrom galatea import select\n");
+}
+
 inline size_t count_arms(const runtime::Program& program) {
   return static_cast<size_t>(std::count_if(program.code.begin(), program.code.end(),
-                                           [](const auto& i) { return i.op == runtime::Opcode::kBothArms; }));
+                                           [](const auto& i) { return i.op == runtime::Opcode::kArms; }));
 }
 
 }  // namespace galatea::testing

@@ -93,7 +93,8 @@ TEST_F(GpuRuns, AStatisticOfTheGpuDecidesAFilterThere) {
 class GpuSelectors : public GpuRuns {
  protected:
   void expect_both(const std::string& rest, size_t recorded) {
-    const std::string text = replaced(of_images(rest), "seed=42", "seed=42, enable_conditionals=True");
+    const std::string text =
+        with_select(replaced(of_images(rest), "seed=42", "seed=42, enable_conditionals=True"));
     SCOPED_TRACE(text);
     const PipelineOutcome wanted = expected(text);
     ASSERT_EQ(wanted.staging + wanted.error, "");
@@ -192,6 +193,33 @@ TEST_F(GpuSelectors, SizesThatTheHostKnows) {
       "        image = fn.brightness(image, brightness=0.5)\n"
       "    return fn.crop(image, crop=[8, 8])\n",
       1);
+}
+
+/// One branch of as many arms as there are functions: some hand on, some have branches within, one is a
+/// number's.
+TEST_F(GpuSelectors, ChoicesByAnIndexOfTheGpu) {
+  const std::string index =
+      "    corner = fn.crop(image, crop=[4, 4], crop_pos_x=0.0, crop_pos_y=0.0)\n"
+      "    index = fn.cast(fn.reductions.mean(corner) / 30.0, dtype=types.INT32)\n";
+  expect_both(
+      index +
+          "    out = select([fn.flip, lambda x: x, fn.equalize, lambda x: fn.hue(x, hue=45.0),\n"
+          "                  lambda x: fn.gaussian_blur(x, window_size=5), fn.equalize], index, image)\n"
+          "    return fn.gaussian_blur(out, window_size=3), index, label\n",
+      1);
+  expect_both(
+      index +
+          "    def within(x):\n"
+          "        if fn.reductions.max(x) > 250:\n"
+          "            return fn.brightness(x, brightness=0.5)\n"
+          "        return select([fn.equalize, lambda y: fn.contrast(y, contrast=2.0)],\n"
+          "                      fn.cast(fn.reductions.mean(x) > 120, dtype=types.UINT8), x)\n"
+          "    def late(x):\n"
+          "        return fn.saturation(fn.equalize(x), saturation=0.5)\n"
+          "    out = select([within, late, within, late, within, late], index, image)\n"
+          "    scale = select([lambda: 1, lambda: 2, lambda: 3, lambda: 4, lambda: 5, lambda: 6], index)\n"
+          "    return out, scale, label\n",
+      8);
 }
 
 TEST_F(GpuSelectors, EarlyReturns) {

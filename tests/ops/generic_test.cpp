@@ -68,6 +68,22 @@ TEST(Stored, KeepsElementsOrSaysWhichAreNotZero) {
             std::string::npos);
 }
 
+/// The arm's number in a byte; where there is none, a flag.
+TEST(Select, GivesAnArmOrRaisesAFlag) {
+  for (const DType type : {DType::kI32, DType::kU8, DType::kI64}) {
+    const OpRun::Outcome found =
+        OpRun("select").input(tensor(type, {4}, {0, 2, 1, 2})).arg("count", int64_t{3}).run();
+    ASSERT_TRUE(found.ok()) << found.error << found.failed_check;
+    EXPECT_EQ(found.kinds[0], Kind::kStage);
+    EXPECT_EQ(found.outputs[0].dtype, DType::kU8);
+    EXPECT_EQ(found.outputs[0].numbers(), (Numbers{0, 2, 1, 2}));
+  }
+  for (const double outside : {3.0, -1.0, 4294967296.0})
+    EXPECT_NE(OpRun("select").input(tensor(DType::kI64, {1}, {outside})).arg("count", int64_t{3}).failure(),
+              "")
+        << outside;
+}
+
 TEST(Shapes, GivesExtents) {
   const Tensor out = OpRun("shapes").input(random_tensor(DType::kU8, {4, 6, 3}, "HWC", 1)).result();
   EXPECT_EQ(out.dtype, DType::kI64);

@@ -119,6 +119,8 @@ PipelineGenerator::Image PipelineGenerator::choice(const Image& from, int depth)
   Image joined = from, argument = from;
   argument.name = "chosen";
   const int ways = 2 + below(4);
+  const bool by_image = conditions_of_images_ && chance(60);
+  arms_ += by_image ? 1 : 0;
   std::string functions;
   for (int way = 0; way < ways; ++way) {
     const std::string function = fresh();
@@ -130,7 +132,12 @@ PipelineGenerator::Image PipelineGenerator::choice(const Image& from, int depth)
     --indent_;
     joined.known &= end.known;
   }
-  line(Ordered{"{} = select([{}], fn.random.choice({}), {})", result, functions, ways, from.name}.text,
+  arms_ -= by_image ? 1 : 0;
+  const std::string index =
+      by_image
+          ? Ordered{"fn.cast(fn.reductions.mean(other) * {}.0 / 255.0, dtype=types.UINT8)", ways - 1}.text
+          : Ordered{"fn.random.choice({})", ways}.text;
+  line(Ordered{"{} = select([{}], {}, {})", result, functions, index, from.name}.text,
        Ordered{"{} = {}", result, from.name}.text);
   joined.name = result;
   joined.fixed_size = false;

@@ -26,7 +26,7 @@ typedef double f64;
 struct f16 { u16 bits; };
 
 struct galatea_tensor { void* data; i64 extents[8]; i64 strides[8]; };
-struct galatea_guard { const u8* flag; u64 wanted; };
+struct galatea_guard { const u8* flag; u32 wanted, largest; };
 struct galatea_call {
   const galatea_tensor* tensors; const u64* params; u8* scratch; u32* status;
   u32 kernel, num_guards; const galatea_guard* guards;
@@ -228,8 +228,10 @@ constexpr const char* kScalars = R"(
 #define GALATEA_GRID(v, begin, end) for (i64 v = (begin) + thread; v < (end); v += step)
 // Calls of an arm have guards: a sample that went another way, as the GPU has found, has nothing to do here.
 GALATEA_INLINE bool galatea_runs(const galatea_call& call) {
-  for (u32 g = 0; g < call.num_guards; ++g)
-    if ((*call.guards[g].flag != 0) != (call.guards[g].wanted != 0)) return false;
+  for (u32 g = 0; g < call.num_guards; ++g) {
+    const u32 flag = *call.guards[g].flag, largest = call.guards[g].largest;
+    if ((flag < largest ? flag : largest) != call.guards[g].wanted) return false;
+  }
   return true;
 }
 // The last call that begins at or before a block. Every call has a block.
