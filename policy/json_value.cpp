@@ -268,6 +268,10 @@ std::string describe(const JsonValue& value) {
     case Kind::kArray:
       return value.items.empty() ? "an empty list" : "a list";
     case Kind::kObject:
+      // In a policy such a value is a search space taken for one.
+      if (value.members.size() == 1 && value.members[0].key.starts_with("$"))
+        return fmt::format("a `{}` of a search space, which `galatea policy search` takes",
+                           value.members[0].key);
       return "an object";
   }
   return "";

@@ -5,7 +5,6 @@
 #include "compiler/kernel/expr.h"
 
 #include <algorithm>
-#include <new>
 #include <set>
 #include <utility>
 
@@ -252,75 +251,6 @@ Expr Expr::of(ExprNode node) {
 }
 
 void Expr::destroy(const ExprNode* node) { delete node; }
-
-// ---- memory
-
-namespace {
-
-/// Memory of nodes that a thread let go. Bounded, so that a compilation does not keep what it took.
-struct SpareNodes {
-  struct Spare {
-    Spare* next;
-  };
-  static constexpr size_t kMost = 8192;  ///< about a megabyte
-  Spare* first = nullptr;
-  size_t room = kMost;
-  bool is_watched = false;  ///< it is given back when the thread ends
-};
-/// Of no destructor, so that nodes may outlive what the thread does at its end.
-constinit thread_local SpareNodes t_spare;
-
-struct SpareNodesWatch {
-  SpareNodesWatch() { t_spare.is_watched = true; }
-  ~SpareNodesWatch() {
-    t_spare.room = 0;
-    while (SpareNodes::Spare* memory = t_spare.first) {
-      t_spare.first = memory->next;
-      ::operator delete(memory);
-    }
-  }
-};
-
-void* take_spare() {
-  SpareNodes::Spare* out = t_spare.first;
-  if (out == nullptr) return nullptr;
-  t_spare.first = out->next;
-  ++t_spare.room;
-  return out;
-}
-
-bool keep_spare(void* memory) {
-  if (t_spare.room == 0) return false;
-  if (!t_spare.is_watched) thread_local const SpareNodesWatch watch;
-  --t_spare.room;
-  t_spare.first = new (memory) SpareNodes::Spare{t_spare.first};
-  return true;
-}
-
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kKeepSpareNodes = false;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-constexpr bool kKeepSpareNodes = false;
-#else
-constexpr bool kKeepSpareNodes = true;
-#endif
-#else
-constexpr bool kKeepSpareNodes = true;
-#endif
-
-}  // namespace
-
-void* ExprNode::operator new(size_t bytes) {
-  if (kKeepSpareNodes && bytes == sizeof(ExprNode))
-    if (void* memory = take_spare()) return memory;
-  return ::operator new(bytes);
-}
-
-void ExprNode::operator delete(void* memory, size_t bytes) {
-  if (kKeepSpareNodes && bytes == sizeof(ExprNode) && keep_spare(memory)) return;
-  ::operator delete(memory);
-}
 
 // ---- leaves
 

@@ -118,10 +118,6 @@ struct ExprNode {
   uint64_t hash = 0;   ///< of the structure; the builders below set it, 0 means not known
   uint32_t kinds = 0;  ///< bit k: it, or what it is made of, has a node of ExprKind k
   ShareCount shares;
-
-  // Expressions are rewritten all the time: memory of nodes that are gone is kept for the next ones.
-  static void* operator new(size_t bytes);
-  static void operator delete(void* memory, size_t bytes);
 };
 
 inline constexpr uint32_t bit_of(ExprKind kind) { return uint32_t{1} << static_cast<uint32_t>(kind); }

@@ -155,6 +155,10 @@ TEST(PolicyReader, WhatDoesNotFitIsRefusedInItsPlace) {
        "G1006 at 5:1: a step is [augmentation, probability, bin or null], found a list of 2\n"},
       {"{\"ref\": \"nothing\"}", "G1009 at 5:9: there is no definition `nothing`\n"},
       {"{\"choose\": 1, \"from\": []}", "G1011 at 5:23: what a choice is made from is empty\n"},
+      {"{\"choose\": {\"$int\": [1, 2]}, \"from\": [\"equalize\"]}",
+       "G1006 at 5:12: how many are chosen is a whole number, found a `$int` of a search space, which "
+       "`galatea "
+       "policy search` takes\n"},
       {"{\"choose\": 65, \"from\": \"*\"}", "G1007 at 5:12: how many are chosen is from 0 to 64, found 65\n"},
       {"{\"choose\": [2, 1], \"from\": [\"equalize\"]}",
        "G1007 at 5:12: how many are chosen is from its least to its greatest, found [2, 1]\n"},
