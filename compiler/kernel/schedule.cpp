@@ -22,6 +22,8 @@ using lowering::any_node;
 
 constexpr size_t kMaxPixelChannels = 4;  ///< loops repeat so many inside
 constexpr int64_t kMostLookedUp = 4096;
+constexpr int kLanesOfFloats = 4;  ///< so many registers hold as many floats as one holds bytes
+constexpr int kThereAndBack = 80;  ///< from lanes of floats to bytes and back, in operations on bytes
 
 /// Who reads a stage, and how.
 struct Readers {
@@ -123,6 +125,31 @@ class Scheduler {
     return cost;
   }
 
+  /// Whether the bytes are what a window or a warp interpolates: in lanes of floats, few to a look-up.
+  bool follows_resampling(int s) const {
+    const auto is_place = [](const ExprNode& n) {
+      return n.kind == ExprKind::kOp && n.op == ScalarOp::kConvert && !is_float(n.type) &&
+             is_float(n.args[0].type());
+    };
+    const auto is_warped = [&](const ExprNode& n) {
+      return n.kind == ExprKind::kLoad && std::any_of(n.args.begin(), n.args.end(), [&](const Expr& index) {
+               return any_node(index, is_place);
+             });
+    };
+    const std::vector<Use>& uses = uses_[static_cast<size_t>(s)];
+    return std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
+      const Expr& byte = use.at[0]->kind == ExprKind::kOp ? use.at[0]->args[0] : use.at[0];
+      if (byte->kind == ExprKind::kLoad) return false;
+      return kernel_.stages[static_cast<size_t>(use.loops)].form == StageForm::kBand ||
+             any_node(byte, is_warped);
+    });
+  }
+
+  int cost_of_look_up(int s) const {
+    return follows_resampling(s) ? kLanesOfFloats * options_.look_up_cost + kThereAndBack
+                                 : options_.look_up_cost;
+  }
+
   /// Few elements that data choose among: as many are computed as there are, not as many as are read.
   bool is_lookup(int s) const {
     int64_t volume = 1;
@@ -220,7 +247,7 @@ class Scheduler {
     if (is_byte_table(stage) && may_inline(s)) {
       const bool never = options_.gpu || options_.look_up_cost == 0;
       if (never) return say(Placement::kInlined, "computed anew rather than looked up");
-      if (cost_of(stage) <= options_.look_up_cost)
+      if (cost_of(stage) <= cost_of_look_up(s))
         return say(Placement::kInlined, "cheaper to compute than to look up");
     }
     if (!outputs_[i] && is_table(stage))

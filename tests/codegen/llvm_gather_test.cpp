@@ -149,28 +149,31 @@ std::vector<uint8_t> warped(const Form& form, const Call& call, uint8_t* image,
 
 void expect_equal_at_the_edges_of_memory(const Form& form) {
   const kernel::Kernel kernel = warp(form);
+  std::vector<std::pair<std::string, CompiledKernel>> compiled;
   for (const Target& target : runnable_targets()) {
     auto backend = make_llvm_backend(target);
     const kernel::ScheduleOptions options = backend->schedule_options();
-    auto compiled =
+    auto code =
         backend->compile(kernel, kernel::lower(kernel, kernel::make_schedule(kernel, options), options));
-    ASSERT_TRUE(compiled) << compiled.error().message();
-    for (const Call& call : kCalls) {
-      const size_t count = static_cast<size_t>(form.channels) * call.height * call.width;
-      const size_t bytes = count * static_cast<size_t>(size_of(form.from));
-      Guarded memory(bytes + runtime::kBufferPadding);
-      for (uint8_t* image : {memory.begin(), memory.end() - runtime::kBufferPadding - bytes}) {
-        std::mt19937 random(static_cast<uint32_t>(call.width));
-        for (size_t i = 0; i < count; ++i)
-          store_cell(
-              form.from, image + i * static_cast<size_t>(size_of(form.from)),
-              cell_of(form.from, static_cast<int64_t>(random() % 20011) - (is_float(form.from) ? 9000 : 0)));
-        const auto expected = warped(form, call, image, [&](const runtime::KernelCall& run) {
-          kernel::interpret_stages(kernel, run);
-        });
+    ASSERT_TRUE(code) << code.error().message();
+    compiled.emplace_back(target.name(), std::move(*code));
+  }
+  const auto element = static_cast<size_t>(size_of(form.from));
+  for (const Call& call : kCalls) {
+    const size_t count = static_cast<size_t>(form.channels) * call.height * call.width;
+    Guarded memory(count * element + runtime::kBufferPadding);
+    for (uint8_t* image : {memory.begin(), memory.end() - runtime::kBufferPadding - count * element}) {
+      std::mt19937 random(static_cast<uint32_t>(call.width));
+      for (size_t i = 0; i < count; ++i)
+        store_cell(
+            form.from, image + i * element,
+            cell_of(form.from, static_cast<int64_t>(random() % 20011) - (is_float(form.from) ? 9000 : 0)));
+      const auto expected = warped(
+          form, call, image, [&](const runtime::KernelCall& run) { kernel::interpret_stages(kernel, run); });
+      for (const auto& [target, kernel_code] : compiled) {
         const auto actual =
-            warped(form, call, image, [&](const runtime::KernelCall& run) { compiled->code->run(run); });
-        ASSERT_EQ(expected, actual) << target.name() << ", " << form.name() << ", " << call.height << " x "
+            warped(form, call, image, [&](const runtime::KernelCall& run) { kernel_code.code->run(run); });
+        ASSERT_EQ(expected, actual) << target << ", " << form.name() << ", " << call.height << " x "
                                     << call.width << " to " << call.out_height << " x " << call.out_width
                                     << (image == memory.begin() ? ", at the beginning" : ", at the end");
       }

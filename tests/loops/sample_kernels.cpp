@@ -207,6 +207,9 @@ std::vector<std::pair<std::string, SampleKernel>> sample_kernels() {
   out.emplace_back("warp_linear_f32", warp_linear(DType::kF32, true));
   out.emplace_back("warp_linear_i32", warp_linear(DType::kI32, false));
   out.emplace_back("warp_to_planes", warp_to_planes());
+  out.emplace_back("warp_curve", warp_curve());
+  out.emplace_back("resize_curve", resize_curve(false));
+  out.emplace_back("resize_curve_planes", resize_curve(true));
   out.emplace_back("colour_chain_bytes", colour_chain(false));
   out.emplace_back("colour_chain_planes", colour_chain(true));
   return out;

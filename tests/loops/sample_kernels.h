@@ -50,6 +50,9 @@ SampleKernel warp();
 /// Four neighbours through computed coordinates, blended; outside: a parameter, or the image's edge.
 SampleKernel warp_linear(DType type, bool filled);
 SampleKernel warp_to_planes();  ///< interpolated bytes, finished as planes of floats
+/// Bytes that are interpolated and then looked up in a table of the kernel.
+SampleKernel resize_curve(bool planes);
+SampleKernel warp_curve();
 
 /// Kernels that a GPU makes tile by tile, with calls whose tiles lie whole in a block's memory, are cut, or
 /// do not fit in it.

@@ -342,6 +342,39 @@ SampleKernel warp_to_planes() {
   return out;
 }
 
+namespace {
+
+/// 256 bytes, too much work to be computed for each pixel; the first table of the kernel: before stage s.
+Expr looked_up(Kernel& k, size_t s, Expr byte) {
+  const Expr x = convert(convert(axis(0), DType::kU8), DType::kF64);
+  const Expr root = unary(ScalarOp::kSqrt, x / const_float(255, DType::kF64));
+  const Expr curve = unary(ScalarOp::kSqrt, root) * const_float(180, DType::kF64) + root / (root + x);
+  k.stages.insert(k.stages.begin() + static_cast<std::ptrdiff_t>(s),
+                  map("curve", DType::kU8, {const_int(256)}, saturate(curve, DType::kU8)));
+  return of(static_cast<int>(s), DType::kU8, {convert(byte, DType::kI64)});
+}
+
+}  // namespace
+
+SampleKernel resize_curve(bool planes) {
+  SampleKernel out = resize_u8(planes, 3);
+  const Expr entry = looked_up(out.kernel, 5, saturate(accumulator(DType::kF32), DType::kU8));
+  out.kernel.name = "resize_curve";
+  out.kernel.stages[6].finish =
+      planes ? fma(convert(entry, DType::kF32), const_float(0.25), convert(axis(2), DType::kF32)) : entry;
+  out.kernel.outputs[0].stage = 6;
+  return out;
+}
+
+SampleKernel warp_curve() {
+  SampleKernel out = warp_linear(DType::kU8, true);
+  const Expr entry = looked_up(out.kernel, 0, out.kernel.stages[0].body);
+  out.kernel.name = "warp_curve";
+  out.kernel.stages[1].body = entry;
+  out.kernel.outputs[0].stage = 1;
+  return out;
+}
+
 SampleKernel flip_view() {
   SampleKernel out = colour_matrix();
   out.kernel.inputs[0].dense_axes = 1;  // the call decides how far apart pixels lie, and in which direction

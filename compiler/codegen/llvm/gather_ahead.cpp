@@ -4,6 +4,8 @@
 // floats. Goes out: with the gathers of a vector, prefetches of the pixels that lie kRows times as far ahead
 // as the middle of the row has moved since the last row. The rows of a turned image touch its lines along a
 // diagonal, which is no stream to a processor: images beyond the cache take a half to a quarter of the time.
+#include <algorithm>
+
 #include <llvm/IR/Intrinsics.h>
 
 #include "compiler/codegen/llvm/emitter.h"

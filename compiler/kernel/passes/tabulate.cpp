@@ -16,6 +16,21 @@ constexpr int64_t kSmallStage = 16 * kEntries;  ///< elements; fewer are not wor
 
 bool is_operation(const Expr& e, ScalarOp op) { return e->kind == ExprKind::kOp && e->op == op; }
 
+/// A f32 that is a byte: min(max(round(x), 0), 255), as simplify writes f32(saturate_u8(x)).
+bool is_byte_as_float(const Expr& e, Expr* byte) {
+  if (e->type != DType::kF32 || !is_operation(e, ScalarOp::kMin) || !is_operation(e->args[0], ScalarOp::kMax))
+    return false;
+  const Expr& inner = e->args[0];
+  const auto is_number = [](const Expr& x, double value) {
+    return is_const(x) && x->value.bits == cell_from_double(DType::kF32, value).bits;
+  };
+  if (!is_number(e->args[1], 255) || !is_number(inner->args[1], 0) ||
+      !is_operation(inner->args[0], ScalarOp::kRound))
+    return false;
+  *byte = saturate(inner->args[0]->args[0], DType::kU8);
+  return true;
+}
+
 /// The bytes that expressions are functions of.
 class Sources {
  public:
@@ -42,7 +57,8 @@ class Sources {
         result.single = false;
     }
     // Whatever a byte was made from, it is a byte.
-    if (!result.single && e->type == DType::kU8) result = {e, true};
+    if (Expr byte = e; !result.single && (e->type == DType::kU8 || is_byte_as_float(e, &byte)))
+      result = {byte, true};
     if (!result.single) result.source = Expr();
     memo_.emplace(e.get(), result);
     keep_.push_back(e);
@@ -59,28 +75,13 @@ class Sources {
   std::vector<Expr> keep_;
 };
 
-/// A f32 that is a byte: min(max(round(x), 0), 255), as simplify writes f32(saturate_u8(x)).
-bool is_byte_as_float(const Expr& e, Expr* byte) {
-  if (e->type != DType::kF32 || !is_operation(e, ScalarOp::kMin) || !is_operation(e->args[0], ScalarOp::kMax))
-    return false;
-  const Expr& inner = e->args[0];
-  const auto is_number = [](const Expr& x, double value) {
-    return is_const(x) && x->value.bits == cell_from_double(DType::kF32, value).bits;
-  };
-  if (!is_number(e->args[1], 255) || !is_number(inner->args[1], 0) ||
-      !is_operation(inner->args[0], ScalarOp::kRound))
-    return false;
-  *byte = saturate(inner->args[0]->args[0], DType::kU8);
-  return true;
-}
-
 class Tabulator {
  public:
   explicit Tabulator(Kernel& kernel) : kernel_(kernel) {}
 
   void run() {
     for (Stage& stage : kernel_.stages) {
-      if (stage.form == StageForm::kBand || is_small(stage)) continue;
+      if (is_small(stage)) continue;
       for (Expr* part : {&stage.body, &stage.finish})
         if (*part) *part = rewrite(*part, [&](const Expr& e) { return look_up_instead(stage, e); });
     }
@@ -118,7 +119,9 @@ class Tabulator {
     Expr source;
     if (!sources_.find(byte, &source) || !source || source.get() == byte.get()) return {};
     const Expr entry = rewrite(byte, [&](const Expr& x) {
-      return x->type == DType::kU8 && same(x, source) ? convert(axis(0), DType::kU8) : Expr();
+      Expr here = x;
+      const bool is_byte = x->type == DType::kU8 || is_byte_as_float(x, &here);
+      return is_byte && same(here, source) ? convert(convert(axis(0), DType::kU8), x->type) : Expr();
     });
     if (num_operations(entry) - 1 < kFewestOperations) return {};
     Stage table;
