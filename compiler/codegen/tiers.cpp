@@ -211,7 +211,7 @@ class TieredCode final : public runtime::UpgradedCode {
 constexpr double kBestSeconds = 2.5e-3, kBestSecondsOfAByte = 4e-6;
 constexpr double kFirstTierShare = 0.4;
 /// What may be waited for: below this nothing begins with the first tier.
-constexpr double kSoon = 0.075;
+constexpr double kSoon = 0.05;
 /// Kernels that take less gain too little to be compiled twice.
 constexpr double kWorthIt = 0.01;
 

@@ -268,7 +268,7 @@ TEST(Tiers, OnlyWhatTakesLongBeginsWithTheFirst) {
   EXPECT_GE(chosen(some, 2), 1U);
   EXPECT_LT(chosen(some, 2), some.size());
   // More threads need fewer, and no number helps the largest.
-  const std::vector<size_t> many(64, 15'000);
+  const std::vector<size_t> many(64, 10'000);
   EXPECT_GT(chosen(many, 2), chosen(many, 40));
   EXPECT_GT(chosen(many, 40), 0U);
   EXPECT_EQ(chosen(many, 64), 0U);
