@@ -177,6 +177,28 @@ TEST_F(GpuArms, AnIndexOutOfRange) {
   }
 }
 
+/// An index is looked at, however few functions there are and however little they do, unless all it can be is
+/// one of them.
+TEST_F(GpuArms, AChoiceOfOneLooksAtItsIndex) {
+  const auto text = [](const std::string& functions, const std::string& index) {
+    return with_select(
+        arms("    return select([" + functions + "], " + index + ", fn.equalize(image)), label\n"));
+  };
+  const PipelineWay cpu{"loops", loops_.get(), true, true, 1, {}, kBatches};
+  for (const std::string functions : {"fn.equalize", "lambda x: x", "lambda x: x, lambda x: x"}) {
+    const std::string outside = text(functions, "label[0] + 2");
+    for (const PipelineOutcome& found :
+         {run_pipeline(outside, 11, cpu, data()), on_gpu(outside, 2, SelectorForm::kAuto)})
+      EXPECT_NE(found.error.find("the selector is 2, but there are "), std::string::npos)
+          << outside << found.error;
+  }
+  const PipelineOutcome drawn =
+      run_pipeline(text("lambda x: x, lambda x: x", "fn.random.choice(2)"), 11, cpu, data());
+  EXPECT_EQ(drawn.error, "");
+  ASSERT_TRUE(drawn.program);
+  EXPECT_EQ(std::ranges::count(drawn.program->code, runtime::Opcode::kSwitch, &runtime::Instruction::op), 0);
+}
+
 TEST_F(GpuArms, OnErrorSkipAndReplace) {
   for (const std::string policy : {"skip", "replace"}) {
     const auto text = [&](const char* comparison) {
