@@ -46,6 +46,8 @@ bool is_warp(const kernel::For& loop) {
 void FunctionEmitter::find_gathered_rows(const kernel::For& loop) {
   gathered_rows_.clear();
   if (serial_loops_ == 0 || !is_warp(loop)) return;
+  // The memo knows expressions by their addresses: those made here live until it has forgotten them.
+  std::vector<Expr> places;
   std::unordered_map<int, Expr> lets;
   lets[loop.var] = kernel::binary(ScalarOp::kShr, loop.begin + loop.end, kernel::const_int(1));
   const std::function<Expr(const Expr&)> in_the_middle = [&](const Expr& e) {
@@ -60,6 +62,7 @@ void FunctionEmitter::find_gathered_rows(const kernel::For& loop) {
       return;
     const Expr place = in_the_middle(load->args[0]);
     if (!comes_from_floats(place) || contains(place, kernel::ExprKind::kLoadFlat)) return;
+    places.push_back(place);
     llvm::AllocaInst* last = allocate_var(builder_.getInt64Ty(), "row");
     llvm::IRBuilder<>(last->getNextNode()).CreateStore(i64(0), last);
     Value* here = emit(place);
@@ -71,6 +74,7 @@ void FunctionEmitter::find_gathered_rows(const kernel::For& loop) {
     if (const auto* let = std::get_if<kernel::Let>(&statement.node)) lets[let->var] = let->value;
     kernel::for_each_expr(statement, [&](const Expr& e) { kernel::for_each_node(e, visit); });
   });
+  memo_.clear();
 }
 
 /// How many elements after those of the row being emitted, if that is known.
