@@ -28,6 +28,7 @@ struct Form {
   int64_t channels;
   int64_t taps;  ///< either way: 1 is the nearest pixel, 2 linear, 4 cubic
   Border border;
+  bool divides = false;  ///< places are divided by the image's height
 
   std::string name() const {
     return std::string(short_name(from)) + " to " + std::string(short_name(to)) + ", " +
@@ -58,9 +59,10 @@ kernel::Kernel warp(const Form& form) {
     return fma(number(first), at(1), fma(number(first + 1), at(0), number(first + 2)));
   };
   const Expr x = place(4), y = place(7);
-  const auto index = [](const Expr& e) {
+  const auto index = [&](const Expr& e) {
     const Expr near = clamp(unary(ScalarOp::kFloor, e), const_float(-5), const_float(16777218));
-    return convert(convert(near, DType::kI32), DType::kI64);
+    const Expr whole = convert(convert(near, DType::kI32), DType::kI64);
+    return form.divides ? binary(ScalarOp::kDiv, whole, extent(0)) : whole;
   };
   // Any weights: what matters is which elements they meet.
   const DType sum = is_float(form.from) ? form.from : DType::kI64;
@@ -246,6 +248,9 @@ TEST(LlvmGather, AsksForRowsAhead) {
             kWays * 2);
   EXPECT_EQ(asked(text_of({DType::kU8, DType::kF32, 3, 2, Border::kConstant}, TargetLevel::kX86V4)),
             kWays * 2);
+  // In the middle of a row that has no pixels nothing may be divided: it would raise the flag.
+  EXPECT_EQ(asked(text_of({DType::kU8, DType::kF32, 3, 1, Border::kClamp, true}, TargetLevel::kX86V4)), 0U);
+  EXPECT_GT(asked(text_of({DType::kU8, DType::kF32, 3, 1, Border::kClamp}, TargetLevel::kX86V4)), 0U);
 }
 
 }  // namespace

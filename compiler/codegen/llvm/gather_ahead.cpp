@@ -27,6 +27,17 @@ bool comes_from_floats(const kernel::Expr& e) {
   return found;
 }
 
+/// Then it is not computed where no pixel asks for it: the flag would be of a division that nobody wrote.
+bool may_divide_by_zero(const kernel::Expr& e) {
+  bool found = false;
+  kernel::for_each_node(e, [&](const kernel::Expr& n) {
+    if (n->kind != kernel::ExprKind::kOp || is_float(n->type)) return;
+    if (n->op == ScalarOp::kDiv || n->op == ScalarOp::kRem)
+      found |= !kernel::is_const(n->args[1]) || n->args[1]->value.bits == 0;
+  });
+  return found;
+}
+
 /// Whether the loop computes places from floats, and consists of what lower_gather.cpp writes.
 bool is_warp(const kernel::For& loop) {
   bool places = false, plain = true;
@@ -61,7 +72,9 @@ void FunctionEmitter::find_gathered_rows(const kernel::For& loop) {
         kernel_.buffers[static_cast<size_t>(load->index)].kind != kernel::BufferKind::kInput)
       return;
     const Expr place = in_the_middle(load->args[0]);
-    if (!comes_from_floats(place) || contains(place, kernel::ExprKind::kLoadFlat)) return;
+    if (!comes_from_floats(place) || contains(place, kernel::ExprKind::kLoadFlat) ||
+        may_divide_by_zero(place))
+      return;
     places.push_back(place);
     llvm::AllocaInst* last = allocate_var(builder_.getInt64Ty(), "row");
     llvm::IRBuilder<>(last->getNextNode()).CreateStore(i64(0), last);
