@@ -47,6 +47,7 @@ class AddressSpace {
   Allocation* find(const void* address);
 
  private:
+  static void fill(uint8_t* data, int64_t size);
   static constexpr int64_t kSlotBytes = int64_t{1} << 30, kSlots = 512;
   int64_t slot_of(const void* address) const;
 
