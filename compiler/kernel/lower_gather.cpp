@@ -12,7 +12,8 @@
 //   asks once for all lanes whether every index is inside (then no border is looked at) or no load counts
 //            (then none is done): If::shortcut;
 //   asks whether lane after lane takes pixel after pixel of one row, as when the source is only shifted (then
-//            pixels are read in runs);
+//            pixels are read in runs), and whether weights of interpolations are zero (then there are fewer
+//            neighbours to read: shifts by whole rows, shears; lower_weights.cpp);
 //   takes two vectors side by side (For::unroll) where interpolated bytes become floats: from a pixel's place
 //            to its store is a long way then, of which a processor sees too little at once to begin with the
 //            next vector. Bytes that stay bytes gain less, and as arms of a policy are compiled by the dozen.
@@ -23,6 +24,8 @@
 #include <map>
 
 #include "compiler/kernel/lower_gather.h"
+#include "compiler/kernel/lower_weights.h"
+#include "compiler/kernel/simplify_expr.h"
 
 namespace galatea::kernel::lowering {
 
@@ -34,6 +37,7 @@ constexpr int64_t kWordBytes = 8;                 ///< what one lane reads at on
 constexpr size_t kMaxLoads = 64;                  ///< beyond, copies of the body are not worth their size
 constexpr size_t kFewLoads = 4;                   ///< so few that a copy of the body costs little
 constexpr size_t kMaxSideBySide = 12;             ///< loads of which two vectors fit in the registers
+constexpr size_t kMostWeights = 2;                ///< of interpolations: across rows and along them
 constexpr int64_t kMaxChannels = 4;               ///< elements from pixel to pixel in a run
 
 bool is_op(const Expr& e, ScalarOp op) { return e->kind == ExprKind::kOp && e->op == op; }
@@ -275,14 +279,39 @@ void GatherLoop::name_run(Block* out) {
 
 /// Asking every group of lanes costs something; where the body is small, rows are asked first.
 Block GatherLoop::inside_body() const {
-  Block inside = body(Place::kInside);
-  if (running_ < 0) return inside;
+  if (running_ < 0) return body(Place::kInside);
+  Block inside = ask_for_zeros(Place::kInside, 0, {});
   const bool is_small = gathers_.size() <= kFewLoads;
   Block out;
   Block either;
-  either.push_back({If{is_run(), body(Place::kRun), inside, true}, {}});
+  either.push_back({If{is_run(), ask_for_zeros(Place::kRun, 0, {}), inside, true}, {}});
   if (!is_small) return either;
   out.push_back({If{likely_run_, std::move(either), std::move(inside)}, {}});
+  return out;
+}
+
+/// Whether it interpolates along the index that goes from pixel to pixel.
+bool GatherLoop::goes_along(const Expr& weight) const {
+  bool out = false;
+  for_each_node(indices_[static_cast<size_t>(running_)].definition, [&](const Expr& e) {
+    out |= is_op(e, ScalarOp::kFloor) && is_op(weight, ScalarOp::kSub) && same(e, weight->args[1]);
+  });
+  return out;
+}
+
+/// The body where lanes are at such a place and these weights are zero; the weights from `next` on are asked
+/// for. Lanes that go from row to row with none between two rows are of a picture turned by a right angle:
+/// too seldom for a copy of the body.
+Block GatherLoop::ask_for_zeros(Place place, size_t next, const std::vector<Expr>& zeros) const {
+  while (next < weights_.size() && place == Place::kInside && !goes_along(weights_[next])) ++next;
+  if (next == weights_.size()) return body(place, zeros);
+  const Expr& weight = weights_[next];
+  std::vector<Expr> more = zeros;
+  more.push_back(weight);
+  Block out;
+  out.push_back({If{equal(rewritten(weight, place), const_float(0, weight.type())),
+                    ask_for_zeros(place, next + 1, more), ask_for_zeros(place, next + 1, zeros), true},
+                 {}});
   return out;
 }
 
@@ -406,11 +435,14 @@ void GatherLoop::find_conditions() {
   for (const Statement& statement : loop_.body) visit(std::get<Store>(statement.node).value);
 }
 
-Block GatherLoop::body(Place place) const {
+Block GatherLoop::body(Place place, const std::vector<Expr>& zeros) const {
   Block out;
   for (const Statement& statement : loop_.body) {
     Store store = std::get<Store>(statement.node);
-    store.value = rewritten(store.value, place);
+    if (zeros.empty())
+      store.value = rewritten(store.value, place);
+    else
+      store.value = simplified(rewritten(without_weights(store.value, zeros), place));
     out.push_back({std::move(store), statement.span});
   }
   return out;
@@ -433,6 +465,8 @@ Block GatherLoop::shaped_body(Block* before) {
   find_run();
   if (running_ >= 0) name_run(before);
   find_conditions();
+  weights_ = interpolation_weights(loop_.body);
+  if (weights_.size() > kMostWeights) weights_.clear();
   Block general = body(Place::kAnywhere);
   bool pairs = false;
   for (const auto& [load, offset] : gathers_)

@@ -60,6 +60,8 @@ class GatherLoop {
   Expr run_at(size_t i, const Expr& place) const;
   void name_run(Block* out);
   Block inside_body() const;
+  bool goes_along(const Expr& weight) const;
+  Block ask_for_zeros(Place place, size_t next, const std::vector<Expr>& zeros) const;
   Expr let(const Expr& value, Block* out);
   Expr is_run() const;
   Expr load_run(const ExprNode& load, const GatherOffset& offset) const;
@@ -69,7 +71,7 @@ class GatherLoop {
   Expr rewritten(const Expr& value, Place place) const;
   void find_conditions();
   Expr all_inside() const;
-  Block body(Place place) const;
+  Block body(Place place, const std::vector<Expr>& zeros = {}) const;
   Block shaped_body(Block* before);
   bool goes_side_by_side() const;
 
@@ -79,8 +81,9 @@ class GatherLoop {
   std::unordered_map<const ExprNode*, GatherOffset> gathers_;
   std::vector<Expr> conditions_;
   bool all_conditional_ = true;
-  int running_ = -1;  ///< the index that goes along a run; -2: none does
-  Expr likely_run_;   ///< whether another place of the row agrees with the middle
+  int running_ = -1;           ///< the index that goes along a run; -2: none does
+  std::vector<Expr> weights_;  ///< of interpolations; see lower_weights.h
+  Expr likely_run_;            ///< whether another place of the row agrees with the middle
 };
 
 /// A loop for rows on which what its selects ask for holds from end to end; see lower_row_guard.cpp.

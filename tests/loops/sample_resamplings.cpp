@@ -324,12 +324,21 @@ SampleKernel warp_linear(DType type, bool filled) {
     return std::vector<uint64_t>{h,           w,       out_h,   out_w,        bits(c), bits(-s),
                                  bits(shift), bits(s), bits(c), bits(-shift), fill};
   };
-  return {k,
-          {turned(9, 12, 8, 37, 0.8F, 0.6F, 1.3F), turned(3, 3, 5, 5, -1.0F, 0.0F, 3.0F),
-           turned(1, 1, 2, 3, 0.3F, 0.1F, -0.5F), turned(7, 20, 4, 33, 1.0F, 0.0F, 3e12F),
-           turned(12, 70, 10, 67, 1.0F, 0.0F, 3.25F), turned(40, 40, 40, 40, 0.8F, 0.6F, 9.0F),
-           turned(60, 110, 9, 75, 0.98F, 0.2F, 20.5F), turned(60, 110, 9, 64, -0.98F, 0.2F, 90.5F),
-           turned(60, 110, 9, 31, 0.98F, 0.2F, 20.5F), turned(60, 110, 9, 17, 0.98F, 0.2F, 20.5F)}};
+  // Shears and shifts: of two fractions of a place, either or both may be zero.
+  auto slanted = [&](float along_x, float shift_x, float along_y, float shift_y) {
+    return std::vector<uint64_t>{
+        12,  70, 10, 67, bits(1.0F), bits(along_x), bits(shift_x), bits(along_y), bits(1.0F), bits(shift_y),
+        fill};
+  };
+  return {
+      k,
+      {turned(9, 12, 8, 37, 0.8F, 0.6F, 1.3F), turned(3, 3, 5, 5, -1.0F, 0.0F, 3.0F),
+       turned(1, 1, 2, 3, 0.3F, 0.1F, -0.5F), turned(7, 20, 4, 33, 1.0F, 0.0F, 3e12F),
+       turned(12, 70, 10, 67, 1.0F, 0.0F, 3.25F), turned(40, 40, 40, 40, 0.8F, 0.6F, 9.0F),
+       turned(60, 110, 9, 75, 0.98F, 0.2F, 20.5F), turned(60, 110, 9, 64, -0.98F, 0.2F, 90.5F),
+       turned(60, 110, 9, 31, 0.98F, 0.2F, 20.5F), turned(60, 110, 9, 17, 0.98F, 0.2F, 20.5F),
+       slanted(0.0F, 2.5F, 0.0F, 0.5F), slanted(0.0F, 2.5F, 0.0F, 0.75F), slanted(0.0F, 2.75F, 0.0F, 0.5F),
+       slanted(0.3F, -0.5F, 0.0F, -0.5F), slanted(0.0F, -0.5F, 0.1F, -0.5F)}};
 }
 
 SampleKernel warp_to_planes() {
