@@ -45,10 +45,10 @@ def photographs(context):
     return files
 
 
-def our_command(context, bench, threads, *more, program="pipeline_bench", epochs=None, batch_size=None):
+def our_command(context, bench, threads, *more, program="pipeline_bench", epochs=None, batch_size=None, warm_up=None):
     args = context.args
     return [context.program(program), bench.pipeline, "--pipeline", "train", "--set", f"data={context.photos}", "--threads", threads,
-            "--batch-size", batch_size or args.batch_size, "--epochs", epochs or args.epochs, "--warm-up", args.warm_up, *more]
+            "--batch-size", batch_size or args.batch_size, "--epochs", epochs or args.epochs, "--warm-up", warm_up or args.warm_up, *more]
 
 
 def record_boxes(context, bench, threads):

@@ -48,11 +48,6 @@ def train_color_rotate(encoded):
     return normalize(image, fn.random.coin_flip())
 
 
-def train_small_batch(encoded):
-    image = fn.color_twist(resize(random_window(encoded)), **random_twist())
-    return normalize(image, fn.random.coin_flip())
-
-
 def train_conditional(encoded):
     image = resize(random_window(encoded))
     if fn.random.coin_flip(dtype=types.BOOL):
@@ -88,7 +83,7 @@ def fixed_conditional(encoded, label, p):
 
 
 TRAIN = {"imagenet-train": train_imagenet, "imagenet-val": val_imagenet, "train-color-rotate": train_color_rotate,
-         "small-batch": train_small_batch, "seed-conditional": train_conditional, "autoaugment": train_autoaugment,
+         "seed-conditional": train_conditional, "autoaugment": train_autoaugment,
          "randaugment-2-9": train_randaugment_2_9, "randaugment-3-15": train_randaugment_3_15, "trivialaugment": train_trivialaugment}
 FIXED = {
     "imagenet-train": lambda encoded, label, p: normalize(resize(fixed_window(encoded, p))),
