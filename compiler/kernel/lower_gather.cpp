@@ -87,9 +87,26 @@ int GatherLoop::index_of(const Expr& base, const Expr& last) {
       return static_cast<int>(i);
   GatherIndex index;
   index.base = base;
+  index.varies = varies(base);
   index.last = last;
   indices_.push_back(std::move(index));
   return static_cast<int>(indices_.size()) - 1;
+}
+
+/// Places, without their shifts, that are compared with a bound.
+void GatherLoop::find_comparisons() {
+  for (const Statement& statement : loop_.body)
+    for_each_expr(statement, [&](const Expr& value) {
+      for_each_node(value, [&](const Expr& e) {
+        int64_t shift = 0;
+        if (is_op(e, ScalarOp::kLt) || is_op(e, ScalarOp::kGe))
+          compared_.push_back(without_constant(e->args[0], &shift));
+      });
+    });
+}
+
+bool GatherLoop::is_compared(const Expr& base) const {
+  return std::any_of(compared_.begin(), compared_.end(), [&](const Expr& e) { return same(e, base); });
 }
 
 /// One summand of an offset: a clamped index or the loop's variable, times something that all lanes share.
@@ -115,9 +132,18 @@ bool GatherLoop::add_term(const Expr& e, const Expr& scale, GatherOffset* out) {
   if (!index || varies(last)) return false;
   int64_t shift = 0;
   const Expr base = without_constant(index, &shift);
-  if (!varies(base) || std::abs(shift) > kMaxShift) return false;
+  // What all lanes share is an index where it may lie outside: then it is asked for with the others.
+  if ((!varies(base) && (reflected || !is_compared(base))) || std::abs(shift) > kMaxShift) return false;
   out->terms.push_back({index_of(base, last), shift, factor, reflected});
   return true;
+}
+
+/// An index that all lanes share, times something.
+bool GatherLoop::add_shared(const Expr& e, GatherOffset* out) {
+  if (!is_op(e, ScalarOp::kMul)) return is_op(e, ScalarOp::kMax) && add_term(e, const_int(1), out);
+  for (size_t i : {size_t{0}, size_t{1}})
+    if (is_op(e->args[i], ScalarOp::kMax) && add_term(e->args[i], e->args[1 - i], out)) return true;
+  return false;
 }
 
 bool GatherLoop::add_offset(const Expr& e, GatherOffset* out) {
@@ -125,8 +151,8 @@ bool GatherLoop::add_offset(const Expr& e, GatherOffset* out) {
     out->constant += const_value(e);
     return true;
   }
-  if (!varies(e)) {
-    out->uniform = add_if(out->uniform, e);
+  if (!varies(e) && !is_op(e, ScalarOp::kAdd)) {
+    if (!add_shared(e, out)) out->uniform = add_if(out->uniform, e);
     return true;
   }
   if (is_op(e, ScalarOp::kAdd)) return add_offset(e->args[0], out) && add_offset(e->args[1], out);
@@ -135,6 +161,7 @@ bool GatherLoop::add_offset(const Expr& e, GatherOffset* out) {
 
 /// Finds the gathers; false if there are none that this file has a form for.
 bool GatherLoop::find() {
+  find_comparisons();
   std::unordered_set<const ExprNode*> seen;
   const std::function<void(const Expr&)> visit = [&](const Expr& e) {
     if (!seen.insert(e.get()).second) return;
@@ -143,7 +170,8 @@ bool GatherLoop::find() {
     GatherOffset offset;
     if (!add_offset(e->args[0], &offset)) return;
     const bool clamped = std::any_of(offset.terms.begin(), offset.terms.end(), [&](const GatherTerm& t) {
-      return static_cast<bool>(indices_[static_cast<size_t>(t.index)].last);
+      const GatherIndex& index = indices_[static_cast<size_t>(t.index)];
+      return index.last && index.varies;
     });
     if (!clamped) return;  // linear in the loop's variable: not a gather
     gathers_.emplace(e.get(), std::move(offset));
@@ -167,7 +195,8 @@ bool GatherLoop::find() {
 /// Neighbours along an index lie in one word: scale · (distance + 1) elements.
 bool GatherLoop::is_paired(const ExprNode& load, const GatherTerm& term) const {
   const GatherIndex& index = indices_[static_cast<size_t>(term.index)];
-  if (!index.last || term.reflected || index.low == index.high || !is_const(term.scale)) return false;
+  if (!index.last || !index.varies || term.reflected || index.low == index.high || !is_const(term.scale))
+    return false;
   const int64_t scale = const_value(term.scale);
   return scale > 0 && scale * (index.high - index.low + 1) * size_of(load.type) <= kWordBytes;
 }
@@ -226,7 +255,10 @@ Expr GatherLoop::load_inside(const ExprNode& load, const GatherOffset& offset) c
   int64_t constant = offset.constant;
   for (const GatherTerm& term : offset.terms) {
     const GatherIndex& index = indices_[static_cast<size_t>(term.index)];
-    lanes = add_if(lanes, index.value * i32(term.scale));
+    if (index.varies)
+      lanes = add_if(lanes, index.value * i32(term.scale));
+    else
+      uniform = add_if(uniform, convert(index.value, DType::kI64) * term.scale);
     if (is_const(term.scale))
       constant += term.shift * const_value(term.scale);
     else if (term.shift != 0)
@@ -240,8 +272,8 @@ Expr GatherLoop::load_inside(const ExprNode& load, const GatherOffset& offset) c
 void GatherLoop::find_run() {
   for (const auto& [load, offset] : gathers_)
     for (const GatherTerm& term : offset.terms) {
-      const bool small =
-          is_const(term.scale) && const_value(term.scale) >= 1 && const_value(term.scale) <= kMaxChannels;
+      const bool small = indices_[static_cast<size_t>(term.index)].varies && is_const(term.scale) &&
+                         const_value(term.scale) >= 1 && const_value(term.scale) <= kMaxChannels;
       if (small && running_ >= 0 && running_ != term.index) return void(running_ = -2);
       if (small && running_ == -1) running_ = term.index;
     }
@@ -271,6 +303,10 @@ void GatherLoop::name_run(Block* out) {
   for (size_t i = 0; i < indices_.size(); ++i) {
     GatherIndex& index = indices_[i];
     if (!index.used) continue;
+    if (!index.varies) {
+      index.run = let(index.definition, out);
+      continue;
+    }
     index.run = let(run_at(i, middle), out);
     likely_run_ = and_if(likely_run_, equal(index.run, run_at(i, quarter)));
   }
@@ -327,7 +363,7 @@ Expr GatherLoop::is_run() const {
   const Expr x = i32(var(loop_.var, DType::kI64));
   for (size_t i = 0; i < indices_.size(); ++i) {
     const GatherIndex& index = indices_[i];
-    if (index.used)
+    if (index.used && index.varies)
       out = and_if(out, equal(index.value, static_cast<int>(i) == running_ ? x + index.run : index.run));
   }
   return out;
@@ -351,11 +387,16 @@ Expr GatherLoop::load_run(const ExprNode& load, const GatherOffset& offset) cons
 }
 
 Expr GatherLoop::load_anywhere(const ExprNode& load, const GatherOffset& offset) const {
-  Expr lanes, choice;  // choice: how many elements after the first of the pair, in units of `step`
+  Expr lanes, uniform = offset.uniform,
+              choice;  // choice: how many elements after the first of the pair, in units of `step`
   int64_t step = 0, reach = 0;
   for (const GatherTerm& term : offset.terms) {
     const GatherIndex& index = indices_[static_cast<size_t>(term.index)];
     Expr at;
+    if (!index.varies) {
+      uniform = add_if(uniform, convert(clamped(index, term.shift, index.last), DType::kI64) * term.scale);
+      continue;
+    }
     if (!index.last) {
       at = index.value;
     } else if (term.reflected) {
@@ -371,7 +412,7 @@ Expr GatherLoop::load_anywhere(const ExprNode& load, const GatherOffset& offset)
     lanes = add_if(lanes, at * i32(term.scale));
   }
   const Expr narrow = convert(lanes, DType::kI64);
-  const Expr base = offset.uniform ? offset.uniform + narrow : narrow;
+  const Expr base = uniform ? uniform + narrow : narrow;
   const auto element = [&](int64_t k) {
     return load_flat(load.index, load.type, base + const_int(offset.constant + k * step));
   };

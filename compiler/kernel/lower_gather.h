@@ -14,6 +14,7 @@ namespace galatea::kernel::lowering {
 /// base + shift, for several shifts, held inside [0, last].
 struct GatherIndex {
   Expr base;                  ///< i64
+  bool varies = true;         ///< from lane to lane
   Expr last;                  ///< empty: the loop's own variable, inside anyway
   bool used = false;          ///< by a gather
   int64_t low = 0, high = 0;  ///< of the shifts
@@ -49,8 +50,11 @@ class GatherLoop {
   };
 
   bool varies(const Expr& e) const;
+  bool is_compared(const Expr& base) const;
+  void find_comparisons();
   int index_of(const Expr& base, const Expr& last);
   bool add_term(const Expr& e, const Expr& scale, GatherOffset* out);
+  bool add_shared(const Expr& e, GatherOffset* out);
   bool add_offset(const Expr& e, GatherOffset* out);
   bool is_paired(const ExprNode& load, const GatherTerm& term) const;
   Expr guard() const;
@@ -79,6 +83,7 @@ class GatherLoop {
   const For& loop_;
   std::vector<GatherIndex> indices_;
   std::unordered_map<const ExprNode*, GatherOffset> gathers_;
+  std::vector<Expr> compared_;  ///< places that stored values compare with bounds
   std::vector<Expr> conditions_;
   bool all_conditional_ = true;
   int running_ = -1;           ///< the index that goes along a run; -2: none does

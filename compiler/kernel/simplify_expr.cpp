@@ -1,4 +1,5 @@
 // Rewrites that hold for every value, NaN, infinities and signed zeros included; see simplify_expr.h.
+#include <cmath>
 #include <unordered_map>
 #include <vector>
 
@@ -219,8 +220,27 @@ Expr narrow_arithmetic(const Expr& e) {
   return make_op(x->op, e->type, std::move(args));
 }
 
+/// The middle of a pixel along an axis: f32(axis) + 0.5, finite and positive.
+bool is_pixel_centre(const Expr& e) {
+  if (!is_op(e, ScalarOp::kAdd) || !is_converted_int(e->args[0]) || !is_const(e->args[1])) return false;
+  Expr place = e->args[0];
+  while (is_op(place, ScalarOp::kConvert)) place = place->args[0];
+  return place->kind == ExprKind::kAxis && cell_to_double(e->type, e->args[1]->value) > 0;
+}
+
+/// A matrix without slant: -0 * x + y is y, +0 * x + y is y + 0 (which makes +0 of -0).
+Expr drop_zero_slant(const Expr& e) {
+  if (!is_op(e, ScalarOp::kFma) || !is_float(e->type) || !is_const(e->args[0]) ||
+      is_user_constant(e->args[0]))
+    return {};
+  const double slant = cell_to_double(e->type, e->args[0]->value);
+  if (slant != 0 || !is_pixel_centre(e->args[1])) return {};
+  return std::signbit(slant) ? e->args[2] : e->args[2] + e->args[0];
+}
+
 Expr simplify_node(const Expr& e) {
   if (e->kind != ExprKind::kOp) return {};
+  if (Expr out = drop_zero_slant(e)) return out;
   if (Expr out = clamp_instead_of_integer(e)) return out;
   if (Expr out = narrow_arithmetic(e)) return out;
   if (e->op == ScalarOp::kConvert || e->op == ScalarOp::kSaturate) return simplify_conversion(e);

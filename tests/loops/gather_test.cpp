@@ -18,6 +18,7 @@ std::vector<std::pair<std::string, SampleKernel>> warps() {
   return {{"nearest", warp()},
           {"linear_filled", warp_linear(DType::kU8, true)},
           {"linear_edge", warp_linear(DType::kU8, false)},
+          {"shift_filled", warp_linear(DType::kU8, true, false)},
           {"linear_f32", warp_linear(DType::kF32, true)},
           {"to_planes", warp_to_planes()}};
 }

@@ -204,6 +204,8 @@ std::vector<std::pair<std::string, SampleKernel>> sample_kernels() {
   out.emplace_back("warp", warp());
   out.emplace_back("warp_linear_filled", warp_linear(DType::kU8, true));
   out.emplace_back("warp_linear_edge", warp_linear(DType::kU8, false));
+  out.emplace_back("warp_shift_filled", warp_linear(DType::kU8, true, false));
+  out.emplace_back("warp_shift_edge", warp_linear(DType::kU8, false, false));
   out.emplace_back("warp_linear_f32", warp_linear(DType::kF32, true));
   out.emplace_back("warp_linear_i32", warp_linear(DType::kI32, false));
   out.emplace_back("warp_to_planes", warp_to_planes());

@@ -47,8 +47,9 @@ SampleKernel horizontal_only();
 SampleKernel flip_view();
 /// Nearest neighbours through computed coordinates: gathers.
 SampleKernel warp();
-/// Four neighbours through computed coordinates, blended; outside: a parameter, or the image's edge.
-SampleKernel warp_linear(DType type, bool filled);
+/// Four neighbours through computed coordinates, blended; outside: a parameter, or the image's edge. Without
+/// slants the image is shifted: whole rows are of one line of it.
+SampleKernel warp_linear(DType type, bool filled, bool slants = true);
 SampleKernel warp_to_planes();  ///< interpolated bytes, finished as planes of floats
 /// Bytes that are interpolated and then looked up in a table of the kernel.
 SampleKernel resize_curve(bool planes);

@@ -280,9 +280,9 @@ SampleKernel warp() {
            {40, 110, 30, 75, bits(0.9F)}}};
 }
 
-SampleKernel warp_linear(DType type, bool filled) {
+SampleKernel warp_linear(DType type, bool filled, bool slants) {
   Kernel k;
-  k.name = "warp_linear";
+  k.name = slants ? "warp_linear" : "warp_shift";
   add_params(k, {{"h", DType::kI64},
                  {"w", DType::kI64},
                  {"out_h", DType::kI64},
@@ -299,6 +299,7 @@ SampleKernel warp_linear(DType type, bool filled) {
   auto centre = [](int a) { return convert(convert(axis(a), DType::kI32), DType::kF32) + const_float(0.5); };
   auto place = [&](int row) {
     const int p = 4 + 3 * row;
+    if (!slants) return centre(1 - row) + f32(p + 2);
     return fma(f32(p), centre(1), fma(f32(p + 1), centre(0), f32(p + 2)));
   };
   const Expr sx = place(0), sy = place(1);
@@ -338,7 +339,9 @@ SampleKernel warp_linear(DType type, bool filled) {
        turned(60, 110, 9, 75, 0.98F, 0.2F, 20.5F), turned(60, 110, 9, 64, -0.98F, 0.2F, 90.5F),
        turned(60, 110, 9, 31, 0.98F, 0.2F, 20.5F), turned(60, 110, 9, 17, 0.98F, 0.2F, 20.5F),
        slanted(0.0F, 2.5F, 0.0F, 0.5F), slanted(0.0F, 2.5F, 0.0F, 0.75F), slanted(0.0F, 2.75F, 0.0F, 0.5F),
-       slanted(0.3F, -0.5F, 0.0F, -0.5F), slanted(0.0F, -0.5F, 0.1F, -0.5F)}};
+       slanted(0.3F, -0.5F, 0.0F, -0.5F), slanted(0.0F, -0.5F, 0.1F, -0.5F),
+       // Rounded, the first pixel's place, and those of the last three, are of another run than the others'.
+       slanted(0.0F, 0.5F - 0x1p-24F, 0.0F, 0.5F), slanted(0.0F, 0.5F - 0x1p-18F, 0.0F, 0.5F)}};
 }
 
 SampleKernel warp_to_planes() {
