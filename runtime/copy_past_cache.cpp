@@ -21,9 +21,7 @@ constexpr int64_t kAhead = 4096;
 
 /// Asks for what is copied later; nobody minds where there is nothing.
 void ask_for(const uint8_t* from, int64_t ahead) {
-  _mm_prefetch(
-      reinterpret_cast<const char*>(reinterpret_cast<uintptr_t>(from) + static_cast<uintptr_t>(ahead)),
-      _MM_HINT_T1);
+  _mm_prefetch(reinterpret_cast<const char*>(from) + ahead, _MM_HINT_T1);
 }
 
 using CopyLines = void (*)(const uint8_t* from, int64_t lines, int64_t ahead, uint8_t* to);
