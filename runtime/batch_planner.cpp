@@ -10,7 +10,12 @@ namespace galatea::runtime {
 
 BatchPlanner::BatchPlanner(std::shared_ptr<const LoadedProgram> loaded, Allocator& allocator,
                            BufferPool& pool, MemoryGate* gate, DeviceSession* device)
-    : loaded_(std::move(loaded)), allocator_(allocator), pool_(pool), gate_(gate), device_(device) {
+    : loaded_(std::move(loaded)),
+      allocator_(allocator),
+      pool_(pool),
+      fed_pool_(allocator),
+      gate_(gate),
+      device_(device) {
   for (const LoadedProgram::Source& source : loaded_->sources) {
     readers_.emplace_back(source.options, source.samples->size(), loaded_->program->batch_size);
   }
@@ -144,7 +149,9 @@ Status BatchPlanner::copy_fed(const std::vector<Tensor>& samples, FedBatch& batc
   // Half of the limit stays free for the work on what was fed.
   if (gate_ && ((fed > 0 && fed + bytes > gate_->limit() / 2) || !gate_->try_claim(bytes)))
     return make_error(message::kNoRoom, bytes, gate_->limit(), gate_->limit() - gate_->bytes_free());
-  auto buffer = allocator_.allocate(bytes - kBufferPadding);
+  // Fresh pages cost more than the copy. Where memory is limited, nothing lies idle.
+  auto buffer = allocator_.limit() > 0 ? allocator_.allocate(bytes - kBufferPadding)
+                                       : fed_pool_.acquire(bytes - kBufferPadding);
   if (gate_) gate_->release(bytes);
   if (!buffer) return std::unexpected(std::move(buffer.error()));
   uint8_t* at = (*buffer)->data();

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "runtime/batch_job.h"
+#include "runtime/buffer_pool.h"
 
 namespace galatea::runtime {
 
@@ -54,6 +55,7 @@ class BatchPlanner {
   std::shared_ptr<const LoadedProgram> loaded_;
   Allocator& allocator_;
   BufferPool& pool_;
+  BufferPool fed_pool_;  ///< apart from the outputs', of which few go round and stay in the cache
   MemoryGate* gate_;
   DeviceSession* device_;
   mutable std::mutex mutex_;

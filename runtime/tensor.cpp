@@ -7,11 +7,7 @@
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
-#include "runtime/copy_past_cache.h"
 #include "runtime/huge_page.h"
 #include "runtime/messages.h"
 
@@ -174,35 +170,9 @@ void copy_strided_row(int size, const uint8_t* from, int64_t stride, int64_t cou
   }
 }
 
-constexpr int64_t kLine = 64;            ///< bytes
-constexpr int64_t kLongRun = 4 * kLine;  ///< from here on whole lines are most of a run
+}  // namespace
 
-/// Whole lines of `to` past the cache; the others, which neighbours share, as they are.
-void copy_lines(const uint8_t* from, int64_t bytes, uint8_t* to) {
-#if defined(__SSE2__)
-  const auto before = static_cast<int64_t>(-reinterpret_cast<uintptr_t>(to) % uintptr_t{kLine});
-  const int64_t lines = (bytes - before) / kLine;
-  std::memcpy(to, from, static_cast<size_t>(before));
-  from += before, to += before;
-  for (int64_t i = 0; i < lines; ++i, from += kLine, to += kLine) {
-    __m128i parts[4];
-    for (int k = 0; k < 4; ++k) parts[k] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from) + k);
-    for (int k = 0; k < 4; ++k) _mm_stream_si128(reinterpret_cast<__m128i*>(to) + k, parts[k]);
-  }
-  std::memcpy(to, from, static_cast<size_t>(bytes - before - lines * kLine));
-#else
-  std::memcpy(to, from, static_cast<size_t>(bytes));
-#endif
-}
-
-/// Orders stores past the cache before whatever tells others that they are there.
-void finish_lines() {
-#if defined(__SSE2__)
-  _mm_sfence();
-#endif
-}
-
-void copy_runs(const Tensor& from, uint8_t* to, bool past_cache) {
+void copy_dense(const Tensor& from, uint8_t* to) {
   int64_t volume = from.volume();
   if (volume == 0) return;
   const int size = size_of(from.dtype);
@@ -219,7 +189,6 @@ void copy_runs(const Tensor& from, uint8_t* to, bool past_cache) {
   const int64_t row_count = inner > 0 ? from.extents[inner - 1] : 1;
   const int outer = std::max(0, inner - 1);
   const int64_t run_bytes = run * size;
-  const bool by_lines = past_cache && row_stride < 0 && run_bytes >= kLongRun;
   int64_t index[kMaxRank] = {};
   for (;;) {
     int64_t offset = 0;
@@ -227,9 +196,6 @@ void copy_runs(const Tensor& from, uint8_t* to, bool past_cache) {
     const uint8_t* row = from.data + offset * size;
     if (run == 1) {
       copy_strided_row(size, row, row_stride, row_count, to);
-    } else if (by_lines) {
-      for (int64_t i = row_count - 1; i >= 0; --i)
-        copy_lines(row + i * row_stride * size, run_bytes, to + i * run_bytes);
     } else {
       for (int64_t i = 0; i < row_count; ++i)
         std::memcpy(to + i * run_bytes, row + i * row_stride * size, static_cast<size_t>(run_bytes));
@@ -239,13 +205,6 @@ void copy_runs(const Tensor& from, uint8_t* to, bool past_cache) {
     while (axis >= 0 && ++index[axis] == from.extents[axis]) index[axis--] = 0;
     if (axis < 0) break;
   }
-  if (by_lines) finish_lines();
 }
-
-}  // namespace
-
-void copy_dense(const Tensor& from, uint8_t* to) { copy_runs(from, to, false); }
-
-void copy_past_cache(const Tensor& from, uint8_t* to) { copy_runs(from, to, true); }
 
 }  // namespace galatea::runtime

@@ -1,9 +1,11 @@
 // Rows that are copied, filled, mirrored on their way past the cache (stream_rows.cpp), of every length and
-// at every place in a line, against the stage interpreter.
+// at every place in a line, against the stage interpreter; and what loops over large inputs ask for before
+// they read it (next_row.cpp).
 #include <gtest/gtest.h>
 
 #include <random>
 
+#include "compiler/codegen/code_module.h"
 #include "compiler/codegen/llvm_backend.h"
 #include "compiler/kernel/interpreter.h"
 #include "tests/kernel/kernel_call.h"
@@ -97,6 +99,37 @@ TEST_P(LlvmRows, OfAnyLengthAnywhere) {
 INSTANTIATE_TEST_SUITE_P(Types, LlvmRows,
                          ::testing::Values(DType::kU8, DType::kI16, DType::kF32, DType::kF64),
                          [](const auto& test) { return std::string(short_name(test.param)); });
+
+/// Prefetches into the second cache in the code for `level`.
+int prefetches(const std::string& text, TargetLevel level) {
+  const kernel::Kernel kernel = kernel_from(text);
+  const Target target{level, false};
+  const auto options = make_llvm_backend(target)->schedule_options();
+  const auto module = CodeModule::open();
+  EXPECT_TRUE(module) << module.error().message();
+  const auto assembly =
+      (*module)->assembly(kernel::lower(kernel, kernel::make_schedule(kernel, options), options), target);
+  EXPECT_TRUE(assembly) << assembly.error().message();
+  int found = 0;
+  for (size_t at = 0; (at = assembly->find("prefetcht1", at)) != std::string::npos; ++at) ++found;
+  return found;
+}
+
+TEST(LlvmAhead, RunsIntoABatchAskForWhatComesLater) {
+  const auto inverted = [](const std::string& from, const std::string& value, const std::string& streaming) {
+    return "kernel { param p0:i64 input in0:" + from +
+           " [p0:i64] dense 1 map stage0:f32 [p0:i64] { body = " + value + " } output stage0 [0] dense 1" +
+           streaming + " }";
+  };
+  const std::string floats = "sub(1:f32, load(in0:f32, axis0))";
+  const std::string cast = "convert.f32(load(in0:u8, axis0))";
+  for (const TargetLevel level : {TargetLevel::kX86V3, TargetLevel::kX86V4}) {
+    EXPECT_GT(prefetches(inverted("f32", floats, " streaming"), level), 0);
+    // What stays in the cache is not worth it, nor is a quarter of a line for a line that is stored.
+    EXPECT_EQ(prefetches(inverted("f32", floats, ""), level), 0);
+    EXPECT_EQ(prefetches(inverted("u8", cast, " streaming"), level), 0);
+  }
+}
 
 }  // namespace
 }  // namespace galatea::codegen

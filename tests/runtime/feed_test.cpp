@@ -86,6 +86,25 @@ TEST(Feed, BatchesHaveTheSizeThatWasFedAndEpochsEndWithTheFeed) {
   }
 }
 
+TEST(Feed, MemoryOfABatchServesLaterOnes) {
+  static const NativeTable natives = test_natives();
+  SessionOptions options;
+  options.executor = ExecutorKind::kInline;
+  options.allocator = std::make_shared<Allocator>();
+  auto session = Session::create(fed_program(4), natives, options);
+  ASSERT_TRUE(session.has_value());
+  int64_t warm = 0;
+  for (int batch = 0; batch < 50; ++batch) {
+    feed_both(**session, 4, static_cast<uint8_t>(batch));
+    auto next = (*session)->next();
+    ASSERT_TRUE(next.has_value() && *next);
+    if (batch == 9) warm = options.allocator->num_allocations();
+  }
+  EXPECT_EQ(options.allocator->num_allocations(), warm);
+  session->reset();
+  EXPECT_EQ(options.allocator->bytes_in_use(), 0);
+}
+
 TEST(Feed, NothingFedIsAnErrorNotAHang) {
   for (ExecutorKind executor : {ExecutorKind::kInline, ExecutorKind::kCpu}) {
     auto session = open(fed_program(4), executor);

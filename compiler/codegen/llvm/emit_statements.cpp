@@ -343,11 +343,12 @@ void FunctionEmitter::emit_vector(const kernel::For& loop) {
     return;
   }
   find_gathered_rows(loop);
+  find_runs(loop);
   if (target_.is_x86() && (loop.unroll > 1 || is_long(loop)) && may_run_twice(loop))
     return emit_side_by_side(loop, begin, end);
   if (auto packing = match_packing(loop)) return emit_packed(loop, std::move(*packing), begin, end);
   if (const kernel::Store* row = streamed_row(loop)) return emit_streamed_row(loop, *row, begin, end);
-  find_rows(loop);
+  if (serial_loops_ > 0) find_rows(loop);
   Value* count = builder_.CreateSub(end, begin);
   Value* lanes = i64(loop.lanes);
   Value* whole = builder_.CreateAdd(begin, builder_.CreateAnd(count, i64(-static_cast<int64_t>(loop.lanes))));
@@ -367,8 +368,8 @@ void FunctionEmitter::emit_vector(const kernel::For& loop) {
   builder_.CreateCondBr(builder_.CreateICmpSLT(base, whole), inside, rest);
   builder_.SetInsertPoint(inside);
   // Mirrored rows from their end: then the source is one run, from row to row.
-  const bool from_end =
-      !rows_.empty() && std::all_of(rows_.begin(), rows_.end(), [](const Row& row) { return row.step < 0; });
+  const bool from_end = serial_loops_ > 0 && !rows_.empty() &&
+                        std::all_of(rows_.begin(), rows_.end(), [](const Row& row) { return row.step < 0; });
   Value* at = from_end ? builder_.CreateSub(builder_.CreateSub(builder_.CreateAdd(begin, whole), lanes), base)
                        : static_cast<Value*>(base);
   emit_vector_body(loop, at, nullptr, loop.lanes);

@@ -253,13 +253,15 @@ class FunctionEmitter {
   Value** sink_ = nullptr;                        ///< where a store's vector goes instead of to memory
 
   // next_row.cpp
-  /// What a loop copies: lane i takes the element at start + constant + step * i; `next` is the start that is
-  /// expected of the next row.
+  /// What a loop reads: lane i takes the element at start + constant + step * i; `next` is where that is
+  /// asked for which comes later: a page ahead, or the start that is expected of the next row.
   struct Row {
     int buffer = -1;
     int64_t step = 1, constant = 0;
     Value* next = nullptr;
   };
+  static void add_row(const Row& row, const Expr& start, std::vector<Row>* rows, std::vector<Expr>* starts);
+  void find_runs(const kernel::For& loop);
   void find_rows(const kernel::For& loop);
   void prefetch_next_rows();
   std::vector<Row> rows_;  ///< of the vector loop being emitted
