@@ -52,7 +52,7 @@ class Compilation {
       pass_options.trace = options_.trace;
       pass_options.for_gpu = options_.gpu.has_value();
       pass_options.remarks = shows_forms();
-      GALATEA_ASSIGN(auto reports, passes::run_passes(*graph, *options_.registry, pass_options, table));
+      GALATEA_ASSIGN(auto reports, run_graph_passes(*graph, input, pass_options, table));
       if (report_) {
         for (passes::PassReport& report : reports)
           for (passes::Remark& remark : report.remarks)
@@ -78,6 +78,22 @@ class Compilation {
   }
 
  private:
+  /// A bug of ours is found at the end, when it has passed through all passes: they run once more, from the
+  /// beginning and verified whole after each, so that the report says which it was.
+  Result<std::vector<passes::PassReport>> run_graph_passes(ir::Graph& graph, const ir::Graph& input,
+                                                           passes::PassOptions pass_options,
+                                                           plan::SharedTable& table) const {
+    auto reports = passes::run_passes(graph, *options_.registry, pass_options, table);
+    const bool repeats = !reports && reports.error().kind == ErrorKind::kInternal &&
+                         pass_options.verify == passes::VerifyPasses::kTypesAtEnd;
+    if (!repeats) return reports;
+    ir::Graph again = input;
+    passes::map_devices(again, options_.gpu.has_value());
+    pass_options.verify = passes::VerifyPasses::kAfterEach;
+    auto found = passes::run_passes(again, *options_.registry, pass_options);
+    return found ? std::move(reports) : std::move(found);
+  }
+
   /// What was decided of a graph, before there is code.
   struct Planned {
     std::unique_ptr<ir::Graph> graph;
