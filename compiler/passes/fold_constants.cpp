@@ -23,14 +23,18 @@ using Cells = std::vector<Cell>;
 class Folder {
  public:
   Folder(Graph& graph, const op::Operator* constant)
-      : graph_(graph), constant_(constant), known_(graph.values.size()) {}
+      : graph_(graph), constant_(constant), known_(graph.values.size()), replacements_(graph) {}
 
   bool run() {
     for (BlockId b : graph_.topological_order()) {
       learn_merges(b);
-      for (NodeId id : std::vector<NodeId>(graph_.block(b).nodes)) fold_node(id);
+      for (NodeId id : std::vector<NodeId>(graph_.block(b).nodes)) {
+        replacements_.apply(graph_.nodes[id]);
+        fold_node(id);
+      }
       fold_end(b);
     }
+    if (changed_) replacements_.apply(graph_);
     if (edges_changed_) {
       remove_unreachable_blocks(graph_);
       append_lone_successors(graph_);
@@ -148,7 +152,7 @@ class Folder {
     move_before(graph_, constant, id);
     graph_.values[fresh].variable = graph_.value(old).variable;
     known_[fresh] = cells;
-    graph_.replace_uses(old, fresh);
+    replacements_.add(old, fresh);
     changed_ = true;
     return true;
   }
@@ -175,6 +179,7 @@ class Folder {
   Graph& graph_;
   const op::Operator* constant_;
   std::vector<std::optional<Cells>> known_;
+  Replacements replacements_;  ///< of results by constants; later nodes get theirs when they are looked at
   bool changed_ = false, edges_changed_ = false;
 };
 
