@@ -40,11 +40,11 @@ class Compilation {
 
   Result<std::shared_ptr<runtime::Program>> run(const ir::Graph& input) {
     auto start = std::chrono::steady_clock::now();
-    if (options_.check) GALATEA_TRY(check(input));
     auto graph = std::make_unique<ir::Graph>(input);
+    plan::SharedTable table(*graph);
+    if (options_.check) GALATEA_TRY(check(input, table.known()));
     passes::DeviceMapping mapping = passes::map_devices(*graph, options_.gpu.has_value());
     if (options_.outputs_on_cpu) mapping.outputs_on_gpu.assign(mapping.outputs_on_gpu.size(), false);
-    plan::SharedTable table(*graph);
     if (options_.run_passes) {
       TraceScope scope(options_.trace, "passes", "compile");
       GALATEA_CHECK(options_.registry != nullptr, "compile: the graph passes need the registry");
@@ -232,9 +232,9 @@ class Compilation {
     return lower_kernels(planned.kernels, program);
   }
 
-  Status check(const ir::Graph& graph) const {
+  Status check(const ir::Graph& graph, op::KnownLowerings& known) const {
     TraceScope scope(options_.trace, "check", "compile");
-    std::vector<Diagnostic> found = check_graph(graph);
+    std::vector<Diagnostic> found = check_graph(graph, &known);
     const auto first_warning = std::stable_partition(
         found.begin(), found.end(), [](const Diagnostic& d) { return d.severity == Severity::kError; });
     if (first_warning == found.begin()) {

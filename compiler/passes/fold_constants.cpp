@@ -7,6 +7,7 @@
 #include "compiler/ir/attr.h"
 #include "compiler/op/recipe.h"
 #include "compiler/passes/graph_edits.h"
+#include "compiler/plan/shared_table.h"
 
 namespace galatea::passes {
 
@@ -22,8 +23,12 @@ using Cells = std::vector<Cell>;
 
 class Folder {
  public:
-  Folder(Graph& graph, const op::Operator* constant)
-      : graph_(graph), constant_(constant), known_(graph.values.size()), replacements_(graph) {}
+  Folder(Graph& graph, const op::Operator* constant, const op::KnownLowerings& lowerings)
+      : graph_(graph),
+        constant_(constant),
+        lowerings_(lowerings),
+        known_(graph.values.size()),
+        replacements_(graph) {}
 
   bool run() {
     for (BlockId b : graph_.topological_order()) {
@@ -78,7 +83,11 @@ class Folder {
     if (node.op->kind != op::OperatorKind::kKernel) return std::nullopt;
     if (!std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) { return is_small(v); }))
       return std::nullopt;
-    op::Lowering lowering = op::lower_node(graph_, id);
+    // What a draw counts with is no number that is known here, whichever it is.
+    const op::Lowering* found = lowerings_.find(graph_, id, nullptr);
+    op::Lowering made;
+    if (found == nullptr) made = op::lower_node(graph_, id);
+    const op::Lowering& lowering = found != nullptr ? *found : made;
     for (const op::Check& check : lowering.checks) {
       Expr condition = with_known(check.condition);
       if (!kernel::is_const(condition) || kernel::const_value(condition) == 0) return std::nullopt;
@@ -178,6 +187,7 @@ class Folder {
 
   Graph& graph_;
   const op::Operator* constant_;
+  const op::KnownLowerings& lowerings_;
   std::vector<std::optional<Cells>> known_;
   Replacements replacements_;  ///< of results by constants; later nodes get theirs when they are looked at
   bool changed_ = false, edges_changed_ = false;
@@ -186,7 +196,7 @@ class Folder {
 }  // namespace
 
 bool fold_constants(Graph& graph, const PassContext& context) {
-  return Folder(graph, context.registry.find("constant")).run();
+  return Folder(graph, context.registry.find("constant"), context.table.known()).run();
 }
 
 }  // namespace galatea::passes

@@ -59,13 +59,23 @@ std::optional<int64_t> constant_position(const std::vector<Expr>& indices,
   return position;
 }
 
-ValueTable::ValueTable(const ir::Graph& graph, TableUse use, std::set<ir::ValueId> stored)
+ValueTable::ValueTable(const ir::Graph& graph, TableUse use, std::set<ir::ValueId> stored,
+                       const op::KnownLowerings* known)
     : graph_(graph),
       use_(use),
       stored_(std::move(stored)),
+      known_(known),
       lineage_(graph),
       lowerings_(graph.nodes.size()),
       values_(graph.values.size()) {}
+
+void ValueTable::give_lowerings(op::KnownLowerings& known) {
+  GALATEA_CHECK(use_ == TableUse::kAnalysis, "a plan's lowerings are in terms of its slots");
+  for (const ir::Block& block : graph_.blocks)
+    for (const ir::NodeId node : block.nodes)
+      if (!graph_.node(node).op->source && graph_.node(node).op->define)
+        known.keep(graph_, node, std::move(lowerings_[node]), lineage_);
+}
 
 void ValueTable::fill() {
   for (ir::BlockId block : graph_.topological_order()) {
@@ -79,6 +89,7 @@ void ValueTable::fill() {
   if (use_ != TableUse::kPlan) return;
   narrow_to_windows();
   fill_density();
+  known_ = nullptr;
   filled_ = true;
 }
 
@@ -177,7 +188,8 @@ void ValueTable::fill_node(ir::NodeId node) {
     }
     return;
   }
-  lowerings_[node] = op::lower_node(graph_, node, &lineage_);
+  const op::Lowering* known = known_ != nullptr ? known_->find(graph_, node, &lineage_) : nullptr;
+  lowerings_[node] = known != nullptr ? *known : op::lower_node(graph_, node, &lineage_);
   if (use_ == TableUse::kPlan) resolve_lowering(lowerings_[node]);
   for (size_t k = 0; k < graph_.node(node).outputs.size(); ++k) fill_output(node, k);
 }
