@@ -139,8 +139,15 @@ Expr ValueTable::element(ir::ValueId value, int64_t flat_index) const {
 Expr ValueTable::resolve_symbol(const kernel::ExprNode& symbol) const {
   if (symbol.kind != ExprKind::kSymbol) return {};
   auto value = static_cast<ir::ValueId>(symbol.a);
-  if (symbol.symbol == SymbolKind::kExtent) return values_[value].extents.at(static_cast<size_t>(symbol.b));
-  return symbol.symbol == SymbolKind::kElement ? element(value, symbol.b) : Expr();
+  if (symbol.symbol == SymbolKind::kExtent) {
+    const Expr& extent = values_[value].extents.at(static_cast<size_t>(symbol.b));
+    // What stands for itself stays the node that it is, and so does all that is made of it.
+    const bool is_itself = extent->kind == ExprKind::kSymbol && extent->symbol == symbol.symbol &&
+                           extent->a == symbol.a && extent->b == symbol.b;
+    return is_itself ? Expr() : extent;
+  }
+  if (symbol.symbol != SymbolKind::kElement) return {};
+  return values_[value].constant || values_[value].scalar ? element(value, symbol.b) : Expr();
 }
 
 Expr ValueTable::resolve(const Expr& e) const {
@@ -232,18 +239,20 @@ void ValueTable::fill_output(ir::NodeId node, size_t k) {
   const op::LoweredOutput& output = lowerings_[node].outputs.at(k);
   ValueInfo& info = values_[value];
   const ir::Type& type = graph_.type(value);
+  // A plan's lowering is resolved already.
+  auto resolved = [&](const Expr& e) { return use_ == TableUse::kPlan ? e : resolve(e); };
   for (int d = 0; d < type.ndim; ++d) {
     int64_t known = type.extents[static_cast<size_t>(d)];
     if (known >= 0)
       info.extents.push_back(kernel::extent_constant(known));
     else if (static_cast<size_t>(d) < output.extents.size() && output.extents[static_cast<size_t>(d)])
-      info.extents.push_back(resolve(output.extents[static_cast<size_t>(d)]));
+      info.extents.push_back(resolved(output.extents[static_cast<size_t>(d)]));
     else
       info.extents.push_back(kernel::symbol(SymbolKind::kExtent, DType::kI64, value, d));
   }
   if (output.kind == op::LoweredOutput::Kind::kScalars) {
     info.scalar = true;
-    for (const Expr& e : output.elements) info.elements.push_back(resolve(e));
+    for (const Expr& e : output.elements) info.elements.push_back(resolved(e));
     return;
   }
   if (output.kind == op::LoweredOutput::Kind::kConstant) {
