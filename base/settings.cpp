@@ -53,7 +53,10 @@ const std::vector<Setting>& all_settings() {
       {"GALATEA_LOG", "bool", "0",
        "one line on stderr for each kernel: name, operators fused, cached or compiled, times",
        "GALATEA_LOG=1"},
-      {"GALATEA_VERIFY", "bool", "1", "whether the graph is verified after every pass", "GALATEA_VERIFY=0"},
+      {"GALATEA_VERIFY", "text", "1",
+       "1: the graph is verified after every pass, its types after the last one; each: its types after every "
+       "pass, too; 0: never",
+       "GALATEA_VERIFY=each"},
       {"GALATEA_SKIP_PASSES", "text", "", "names of graph passes to leave out, with commas between",
        "GALATEA_SKIP_PASSES=push_region_into_decode"},
       {"GALATEA_STOP_AFTER", "text", "", "the graph pass after which no further one runs",

@@ -90,5 +90,5 @@ function(galatea_test name)
     endif()
   endforeach()
   set_tests_properties(${name} PROPERTIES TIMEOUT 900 LABELS "${ARG_LABELS}"
-    ENVIRONMENT "GALATEA_CACHE_DIR=${CMAKE_BINARY_DIR}/test-cache" SKIP_REGULAR_EXPRESSION "^\\[  SKIPPED \\] ALL")
+    ENVIRONMENT "GALATEA_CACHE_DIR=${CMAKE_BINARY_DIR}/test-cache;GALATEA_VERIFY=each" SKIP_REGULAR_EXPRESSION "^\\[  SKIPPED \\] ALL")
 endfunction()

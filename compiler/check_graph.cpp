@@ -178,9 +178,11 @@ std::vector<Diagnostic> check_graph(const ir::Graph& graph, shape::GraphShapes& 
   return Checker(graph, shapes).run();
 }
 
-std::vector<Diagnostic> check_graph(const ir::Graph& graph) {
+std::vector<Diagnostic> check_graph(const ir::Graph& graph, op::KnownLowerings* known) {
   shape::GraphShapes shapes(graph);
-  return check_graph(graph, shapes);
+  std::vector<Diagnostic> found = check_graph(graph, shapes);
+  if (known != nullptr) shapes.give_lowerings(*known);
+  return found;
 }
 
 }  // namespace galatea

@@ -17,8 +17,12 @@ namespace galatea {
 namespace shape {
 class GraphShapes;
 }
+namespace op {
+class KnownLowerings;
+}
 
-std::vector<Diagnostic> check_graph(const ir::Graph& graph);
+/// `known`: gets what the operators' definitions said of the graph's nodes; may be null.
+std::vector<Diagnostic> check_graph(const ir::Graph& graph, op::KnownLowerings* known = nullptr);
 /// The same with shapes that are needed otherwise, too.
 std::vector<Diagnostic> check_graph(const ir::Graph& graph, shape::GraphShapes& shapes);
 

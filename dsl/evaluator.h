@@ -227,6 +227,15 @@ class Evaluator {
   /// stands for it), or a dict of the document itself. Poison after an error.
   Value read_policy(const Value& from, Span span);
 
+  /// A static value that was found for an object under a key; nullptr: none was.
+  const Value* remembered(const Object* of, const std::string& key) const {
+    const auto found = remembered_.find({of, key});
+    return found == remembered_.end() ? nullptr : &found->second;
+  }
+  void remember(const Object* of, const std::string& key, const Value& value) {
+    remembered_.emplace(std::pair(of, key), value);
+  }
+
   /// What a loaded policy made of an image.
   Value policy_result(const Value& image, Span span);
   /// An augmentation is about to be applied on the current path, with a data node or something static.
@@ -499,6 +508,8 @@ class Evaluator {
   const PolicyText* standing_policy_ = nullptr;  ///< what the next `policy.load` reads
   Span policy_loaded_at_;                        ///< the call that has read it
   bool probing_policy_ = false;
+
+  std::map<std::pair<const Object*, std::string>, Value> remembered_;
 
   struct NotedRun {
     std::string name;

@@ -16,25 +16,74 @@
 namespace galatea::dsl {
 namespace {
 
-constexpr std::array kKeywords = {"False",  "None",   "True",    "and",      "as",       "assert", "async",
-                                  "await",  "break",  "class",   "continue", "def",      "del",    "elif",
-                                  "else",   "except", "finally", "for",      "from",     "global", "if",
-                                  "import", "in",     "is",      "lambda",   "nonlocal", "not",    "or",
-                                  "pass",   "raise",  "return",  "try",      "while",    "with",   "yield"};
+// By length, which is what tells most names from them.
+constexpr std::array<std::string_view, 35> kKeywords = {
+    "as",     "if",     "in",     "is",     "or",     "and",     "def",      "del",     "for",
+    "not",    "try",    "None",   "True",   "elif",   "else",    "from",     "pass",    "with",
+    "False",  "async",  "await",  "break",  "class",  "raise",   "while",    "yield",   "assert",
+    "except", "global", "import", "lambda", "return", "finally", "continue", "nonlocal"};
 
 // Keywords that begin statements and never stand inside an expression: a line inside brackets that begins
 // with one shows that a bracket was not closed.
-constexpr std::array kStatementKeywords = {"def",    "return", "import", "class",  "while",
-                                           "assert", "raise",  "pass",   "break",  "continue",
-                                           "with",   "try",    "del",    "global", "nonlocal"};
+constexpr std::array<std::string_view, 15> kStatementKeywords = {
+    "def",   "return",   "import", "class", "while", "assert", "raise",   "pass",
+    "break", "continue", "with",   "try",   "del",   "global", "nonlocal"};
 
-constexpr std::array kOperators3 = {"**=", "//=", "<<=", ">>=", "..."};
-constexpr std::array kOperators2 = {"**", "//", "<<", ">>", "<=", ">=", "==", "!=", "->", "+=",
-                                    "-=", "*=", "/=", "%=", "&=", "|=", "^=", "@=", ":="};
-constexpr std::string_view kOperators1 = "+-*/%@&|^~<>()[]{},:.;=";
+// Length of the operator at the start of `rest`, the longest that fits; 0: there is none.
+size_t operator_length(std::string_view rest) {
+  auto at = [&](size_t k) { return k < rest.size() ? rest[k] : '\0'; };
+  switch (at(0)) {
+    case '*':
+    case '/':
+    case '<':
+    case '>':
+      if (at(1) == at(0)) return at(2) == '=' ? 3 : 2;
+      return at(1) == '=' ? 2 : 1;
+    case '-':
+      return at(1) == '=' || at(1) == '>' ? 2 : 1;
+    case '+':
+    case '%':
+    case '@':
+    case '&':
+    case '|':
+    case '^':
+    case ':':
+    case '=':
+      return at(1) == '=' ? 2 : 1;
+    case '!':
+      return at(1) == '=' ? 2 : 0;
+    case '.':
+      return at(1) == '.' && at(2) == '.' ? 3 : 1;
+    case '~':
+    case '(':
+    case ')':
+    case '[':
+    case ']':
+    case '{':
+    case '}':
+    case ',':
+    case ';':
+      return 1;
+    default:
+      return 0;
+  }
+}
 
-bool is_name_start(unsigned char c) { return std::isalpha(c) || c == '_' || c >= 0x80; }
-bool is_name_part(unsigned char c) { return std::isalnum(c) || c == '_' || c >= 0x80; }
+// What a byte may be part of, whatever the locale says.
+enum ByteClass : uint8_t { kLetterByte = 1, kDigitByte = 2, kWideByte = 4 };
+constexpr std::array<uint8_t, 256> kByteClasses = [] {
+  std::array<uint8_t, 256> classes{};
+  for (size_t c = 'a'; c <= 'z'; ++c) classes[c] = kLetterByte;
+  for (size_t c = 'A'; c <= 'Z'; ++c) classes[c] = kLetterByte;
+  for (size_t c = '0'; c <= '9'; ++c) classes[c] = kDigitByte;
+  for (size_t c = 0x80; c <= 0xFF; ++c) classes[c] = kWideByte;
+  classes['_'] = kLetterByte;
+  return classes;
+}();
+
+bool is_ascii_digit(unsigned char c) { return kByteClasses[c] == kDigitByte; }
+bool is_name_start(unsigned char c) { return (kByteClasses[c] & (kLetterByte | kWideByte)) != 0; }
+bool is_name_part(unsigned char c) { return kByteClasses[c] != 0; }
 
 // Length of the UTF-8 sequence at `at`, 0 if it is not one.
 size_t utf8_length(std::string_view text, size_t at, uint32_t& code_point) {
@@ -270,7 +319,7 @@ void Lexer::read_token() {
       break;
   }
   auto byte = static_cast<unsigned char>(c);
-  if (std::isdigit(byte) || (c == '.' && std::isdigit(static_cast<unsigned char>(peek(1)))))
+  if (is_ascii_digit(byte) || (c == '.' && is_ascii_digit(static_cast<unsigned char>(peek(1)))))
     return read_number();
   if (is_name_start(byte)) return read_name();
   read_operator();
@@ -280,6 +329,10 @@ void Lexer::read_name() {
   size_t begin = at_;
   bool bad = false;
   while (at_ < end_ && is_name_part(static_cast<unsigned char>(peek()))) {
+    if (static_cast<unsigned char>(peek()) < 0x80) {
+      ++at_;
+      continue;
+    }
     uint32_t code_point = 0;
     size_t length = utf8_length(text_, at_, code_point);
     if (length > 1 && !is_letter(code_point)) bad = true;
@@ -428,17 +481,13 @@ void Lexer::read_bracket(char c) {
 }
 
 void Lexer::read_operator() {
-  std::string_view rest = text_.substr(at_, end_ - at_);
-  for (std::string_view op : kOperators3) {
-    if (rest.starts_with(op)) return add(TokenKind::kOperator, at_, at_ + 3), void(at_ += 3);
+  const char c = peek();
+  if (const size_t length = operator_length(text_.substr(at_, end_ - at_)); length > 0) {
+    if (length == 1 && std::string_view("()[]{}").find(c) != std::string_view::npos) return read_bracket(c);
+    add(TokenKind::kOperator, at_, at_ + length);
+    at_ += length;
+    return;
   }
-  for (std::string_view op : kOperators2) {
-    if (rest.starts_with(op)) return add(TokenKind::kOperator, at_, at_ + 2), void(at_ += 2);
-  }
-  char c = peek();
-  if (c != '\0' && std::string_view("()[]{}").find(c) != std::string_view::npos) return read_bracket(c);
-  if (c != '\0' && kOperators1.find(c) != std::string_view::npos)
-    return add(TokenKind::kOperator, at_, at_ + 1), void(++at_);
   std::string shown = std::isprint(static_cast<unsigned char>(c))
                           ? std::string(1, c)
                           : "\\x" + std::to_string(static_cast<unsigned char>(c));
@@ -460,7 +509,9 @@ void Lexer::finish_file() {
 }  // namespace
 
 bool is_keyword(std::string_view word) {
-  return std::find(kKeywords.begin(), kKeywords.end(), word) != kKeywords.end();
+  return std::any_of(kKeywords.begin(), kKeywords.end(), [&](std::string_view keyword) {
+    return keyword.size() == word.size() && keyword[0] == word[0] && keyword == word;
+  });
 }
 
 bool find_invalid_utf8(std::string_view text, size_t& offset) {
@@ -482,6 +533,8 @@ std::vector<Token> lex(uint32_t file, std::string_view text, std::vector<Diagnos
   // Every further pass closes at least one more bracket; a few suffice for what people write.
   for (int pass = 0;; ++pass) {
     Lexer lexer(file, text, options, unclosed);
+    constexpr size_t kBytesPerToken = 6;  // about, in code without comments
+    lexer.tokens.reserve(text.size() / kBytesPerToken);
     lexer.run_file();
     size_t known = unclosed.size();
     if (pass < 8) unclosed.insert(lexer.open_at_end.begin(), lexer.open_at_end.end());

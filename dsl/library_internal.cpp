@@ -104,6 +104,22 @@ Value call_near(Evaluator& ev, CallArguments& a) {
   return ev.make_string(did_you_mean(a.positional[0].text(), names));
 }
 
+// once(of, key, make, using): what make() gives, asked for once for each object and key. A function of the
+// user's among what it uses (None: nothing) is called as often as the text says.
+Value call_once(Evaluator& ev, CallArguments& a) {
+  if (!check_shape(ev, a, 4, 4)) return Value::poison();
+  const Value &of = a.positional[0], &used = a.positional[3];
+  const bool is_ours = used.is(ValueKind::kNone) ||
+                       (used.is(ValueKind::kFunction) && ev.in_library(used.as<FunctionObject>().span));
+  const std::string key = of.is(ValueKind::kStruct) && is_ours ? ev.key_of(a.positional[1]) : "";
+  if (key.empty()) return ev.call_back(a.positional[2], {}, a, 0);
+  if (const Value* known = ev.remembered(of.object, key)) return *known;
+  const Value made = ev.call_back(a.positional[2], {}, a, 0);
+  // What is wrong is said each time, and nodes belong to where they stand.
+  if (!ev.has_poison(made) && !ev.has_node(made)) ev.remember(of.object, key, made);
+  return made;
+}
+
 // failed(): what stands for the result of something that has been reported.
 Value call_failed(Evaluator&, CallArguments&) { return Value::poison(); }
 
@@ -166,6 +182,7 @@ ModuleObject* Evaluator::internal_module() {
                          {"type_of", call_type_of},
                          {"describe", call_describe},
                          {"near", call_near},
+                         {"once", call_once},
                          {"ran", call_ran},
                          {"policy_result", call_policy_result},
                          {"read_policy", call_read_policy},

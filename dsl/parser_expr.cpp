@@ -8,11 +8,30 @@
 namespace galatea::dsl {
 namespace {
 
-// Binary operators by rising precedence; all associate to the left.
-const std::vector<std::vector<std::string_view>>& binary_levels() {
-  static const std::vector<std::vector<std::string_view>> levels = {
-      {"|"}, {"^"}, {"&"}, {"<<", ">>"}, {"+", "-"}, {"*", "/", "//", "%", "@"}};
-  return levels;
+// Precedence of a binary operator; all associate to the left. -1: it is none.
+int binary_level(std::string_view op) {
+  switch (op[0]) {
+    case '|':
+      return op.size() == 1 ? 0 : -1;
+    case '^':
+      return op.size() == 1 ? 1 : -1;
+    case '&':
+      return op.size() == 1 ? 2 : -1;
+    case '<':
+    case '>':
+      return op == "<<" || op == ">>" ? 3 : -1;
+    case '+':
+    case '-':
+      return op.size() == 1 ? 4 : -1;
+    case '*':
+    case '%':
+    case '@':
+      return op.size() == 1 ? 5 : -1;
+    case '/':
+      return op.size() == 1 || op == "//" ? 5 : -1;
+    default:
+      return -1;
+  }
 }
 
 }  // namespace
@@ -216,6 +235,7 @@ ExpressionPtr Parser::parse_comparison() {
   for (;;) {
     const Token op = token();
     bool is_comparison = (op.kind == TokenKind::kOperator || op.kind == TokenKind::kKeyword) &&
+                         std::string_view("<>=!in").find(op.text[0]) != std::string_view::npos &&
                          std::find(kComparisons.begin(), kComparisons.end(), op.text) != kComparisons.end();
     if (!is_comparison || (op.text == "not" && !is("in", 1))) break;
     std::string text(op.text);
@@ -238,15 +258,17 @@ ExpressionPtr Parser::parse_comparison() {
   return comparison;
 }
 
-ExpressionPtr Parser::parse_binary(int level) {
-  const auto& levels = binary_levels();
-  if (level == static_cast<int>(levels.size())) return parse_unary();
+// Operators of `least` precedence and above. What follows an operand binds no tighter than what stands before
+// it, so the levels of the operators that are met here only fall.
+ExpressionPtr Parser::parse_binary(int least) {
   const Token first = token();
-  ExpressionPtr value = parse_binary(level + 1);
-  const auto& operators = levels[static_cast<size_t>(level)];
-  int length = 0;
-  while (token().kind == TokenKind::kOperator &&
-         std::find(operators.begin(), operators.end(), token().text) != operators.end()) {
+  ExpressionPtr value = parse_unary();
+  int length = 0;  // of the chain of one level
+  for (int before = -1;;) {
+    const int level = token().kind == TokenKind::kOperator ? binary_level(token().text) : -1;
+    if (level < 0 || level < least) return value;
+    if (level != before) length = 0;
+    before = level;
     const Token op = tokens_[at_++];
     check_chain(++length);
     ExpressionPtr binary = make(ExpressionKind::kBinary, first.span, std::string(op.text));
@@ -256,7 +278,6 @@ ExpressionPtr Parser::parse_binary(int level) {
     binary->span = since(first);
     value = std::move(binary);
   }
-  return value;
 }
 
 ExpressionPtr Parser::parse_unary() {

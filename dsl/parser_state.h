@@ -40,8 +40,11 @@ class Parser {
   const Token& token(size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
   bool at_end() const { return token().kind == TokenKind::kEnd; }
   bool is(std::string_view text, size_t ahead = 0) const {
+    // Most tokens differ in the first letter; a call of memcmp costs more than all the rest.
     const Token& t = token(ahead);
-    return t.text == text && (t.kind == TokenKind::kOperator || t.kind == TokenKind::kKeyword);
+    return t.text.size() == text.size() && t.text[0] == text[0] &&
+           (t.kind == TokenKind::kOperator || t.kind == TokenKind::kKeyword) &&
+           (text.size() == 1 || t.text == text);
   }
   bool accept(std::string_view text) { return is(text) ? (++at_, true) : false; }
   Token expect(std::string_view text, std::string_view context);
@@ -101,7 +104,7 @@ class Parser {
   ExpressionPtr parse_and();
   ExpressionPtr parse_not();
   ExpressionPtr parse_comparison();
-  ExpressionPtr parse_binary(int level);
+  ExpressionPtr parse_binary(int least);
   ExpressionPtr parse_unary();
   ExpressionPtr parse_power();
   ExpressionPtr parse_primary();

@@ -209,5 +209,7 @@ Result<Graph> read_graph(const std::string& text, SourceMap& sources, const op::
 /// What is legal, as listed above. An error here is a bug of ours (ErrorKind::kInternal), unless the graph
 /// was read from text.
 Status verify(const Graph& graph);
+/// The same without asking every operator's type rule again, which is nearly all of the work.
+Status verify_form(const Graph& graph);
 
 }  // namespace galatea::ir

@@ -205,6 +205,10 @@ Expr rewrite(const Expr& e, const F& replace);
 /// it: the rest is left as it is without a look.
 template <typename F>
 Expr rewrite_kinds(const Expr& e, uint32_t kinds, const F& replace);
+/// Whether holds(expr) says yes to some node of `kinds` (bits: bit_of). Asked in no particular order, of
+/// leaves perhaps more than once, and what has none of the kinds in it is not looked at.
+template <typename F>
+bool any_node(const Expr& e, uint32_t kinds, const F& holds);
 /// Calls visit(expr) once per distinct node, operands first.
 void for_each_node(const Expr& e, const std::function<void(const Expr&)>& visit);
 /// `b(a(i,j), …)` style text: "add(axis0, 3:i64)"; the grammar is in kernel/reader.h. Shared parts are named

@@ -1,4 +1,4 @@
-// The template of expr.h.
+// The templates of expr.h.
 #pragma once
 
 #include "compiler/kernel/node_map.h"
@@ -20,21 +20,41 @@ Expr rewrite_node(const Expr& e, const F& replace, NodeMap<Expr>& done, uint32_t
   if (auto found = done.find(e.get()); found != done.end()) return found->second;
   Expr out = replace(e);
   if (!out) {
-    bool changed = false;
+    // A list of operands is made for the first that changes: most of what is looked at stays as it is.
     std::vector<Expr> args;
-    args.reserve(e->args.size());
-    for (const Expr& arg : e->args) {
-      args.push_back(rewrite_node(arg, replace, done, kinds));
-      changed |= args.back().get() != arg.get();
+    for (size_t k = 0; k < e->args.size(); ++k) {
+      Expr arg = rewrite_node(e->args[k], replace, done, kinds);
+      if (args.empty() && arg.get() == e->args[k].get()) continue;
+      if (args.empty()) {
+        args.reserve(e->args.size());
+        args.assign(e->args.begin(), e->args.begin() + static_cast<std::ptrdiff_t>(k));
+      }
+      args.push_back(std::move(arg));
     }
-    out = changed ? with_args(*e, std::move(args)) : e;
+    out = args.empty() ? e : with_args(*e, std::move(args));
   }
   done.emplace(e.get(), out);
   return out;
 }
 
+template <typename F>
+bool any_node(const Expr& e, uint32_t kinds, const F& holds, NodeSet& seen) {
+  if ((e->kinds & kinds) == 0) return false;
+  // Most nodes are leaves; to remember them costs more than to ask again.
+  if (!e->args.empty() && !seen.insert(e.get())) return false;
+  if ((bit_of(e->kind) & kinds) != 0 && holds(e)) return true;
+  for (const Expr& arg : e->args)
+    if (any_node(arg, kinds, holds, seen)) return true;
+  return false;
+}
+
 }  // namespace detail
 
+template <typename F>
+bool any_node(const Expr& e, uint32_t kinds, const F& holds) {
+  NodeSet seen;
+  return e && detail::any_node(e, kinds, holds, seen);
+}
 template <typename F>
 Expr rewrite(const Expr& e, const F& replace) {
   NodeMap<Expr> done;

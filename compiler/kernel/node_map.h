@@ -40,17 +40,24 @@ class NodeMap {
 
   /// Keeps `value` unless there is one; whether it was kept.
   std::pair<Entry*, bool> emplace(const ExprNode* node, V value) {
-    if (Entry* known = find(node)) return {known, false};
-    if (!table_ && size_ < kFew) {
-      few_[size_] = {node, std::move(value)};
-      return {&few_[size_++], true};
+    if (!table_) {
+      if (Entry* known = find(node)) return {known, false};
+      if (size_ < kFew) {
+        few_[size_] = {node, std::move(value)};
+        return {&few_[size_++], true};
+      }
+      grow();
     }
-    if (!table_ || 2 * (size_ + 1) > capacity_) grow();
-    Entry& place = place_of(node);
-    place.first = node;
-    place.second = std::move(value);
+    Entry* place = &place_of(node);
+    if (place->first != nullptr) return {place, false};
+    if (2 * (size_ + 1) > capacity_) {
+      grow();
+      place = &place_of(node);
+    }
+    place->first = node;
+    place->second = std::move(value);
     ++size_;
-    return {&place, true};
+    return {place, true};
   }
   V& operator[](const ExprNode* node) {
     if (Entry* known = find(node)) return known->second;

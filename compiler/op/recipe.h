@@ -127,6 +127,8 @@ struct Lowering {
   int64_t arms = 0;
   /// Output 0 shows input 0 so, and nothing else is made of it.
   std::optional<AffineView> affine;
+  /// The definition has looked at more of the graph than its node and the types of its operands.
+  bool looks_around = false;
 };
 
 /// A stage of the node being defined; usable in later bodies.
@@ -270,7 +272,15 @@ class RecipeBuilder {
 
   Lowering take();
   ir::NodeId node_id() const { return node_; }
-  const ir::Graph& graph() const { return graph_; }
+  /// The node that is defined.
+  const ir::Node& node() const { return graph_.node(node_); }
+  /// Of one of its operands.
+  const ir::Type& type_of(ir::ValueId operand) const { return graph_.type(operand); }
+  /// For a definition that has to know where its operands come from: nobody can keep what it writes.
+  const ir::Graph& graph() {
+    lowering_.looks_around = true;
+    return graph_;
+  }
 
  private:
   /// What made the input, if that was scaled.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "compiler/ir/attr.h"
 #include "compiler/messages.h"
@@ -156,14 +155,16 @@ Status check_static(const Operator& op, const ArgSpec& spec, ir::Arg& arg, Span 
 Status check_arguments(const ir::Graph& graph, NodeSpec& spec) {
   const Operator& op = *spec.op;
   std::erase_if(spec.args, [](const ir::Arg& arg) { return !arg.is_value() && ir::is_none(arg.as_attr()); });
-  std::set<std::string_view> seen;
+  std::vector<std::string_view> seen;  // few: looking through them beats a tree
+  seen.reserve(spec.args.size());
   for (ir::Arg& arg : spec.args) {
     if (is_hidden_arg(arg.name)) continue;
     Span span = arg.span.valid() ? arg.span : spec.span;
     const ArgSpec* found = op.find_arg(arg.name);
     if (!found) return user_error(Message::kUnknownArgument, span, display_name(op), arg.name);
-    if (!seen.insert(found->name).second)
+    if (std::find(seen.begin(), seen.end(), found->name) != seen.end())
       return user_error(Message::kRepeatedArgument, span, display_name(op), arg.name);
+    seen.push_back(found->name);
     if (arg.is_value()) {
       if (!found->refused.empty()) return make_error(ErrorKind::kUser, refused_argument(op, *found, span));
       GALATEA_TRY(check_per_sample(graph, op, *found, arg, span));
@@ -172,7 +173,7 @@ Status check_arguments(const ir::Graph& graph, NodeSpec& spec) {
     }
   }
   for (const ArgSpec& arg : op.args)
-    if (arg.required && !seen.count(arg.name))
+    if (arg.required && std::find(seen.begin(), seen.end(), arg.name) == seen.end())
       return user_error(Message::kMissingArgument, spec.span, display_name(op), arg.name, arg.documentation);
   return {};
 }

@@ -9,14 +9,11 @@ using kernel::SymbolKind;
 
 namespace {
 
-/// Calls visit(symbol) for every symbol until one says no.
+/// Calls visit(symbol) for symbols until one says no.
 template <typename F>
 bool all_symbols(const kernel::Expr& e, const F& visit) {
-  bool all = true;
-  kernel::for_each_node(e, [&](const kernel::Expr& part) {
-    if (all && part->kind == kernel::ExprKind::kSymbol) all = visit(*part);
-  });
-  return all;
+  return !kernel::any_node(e, kernel::bit_of(kernel::ExprKind::kSymbol),
+                           [&](const kernel::Expr& symbol) { return !visit(*symbol); });
 }
 
 }  // namespace

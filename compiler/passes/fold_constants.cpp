@@ -7,6 +7,7 @@
 #include "compiler/ir/attr.h"
 #include "compiler/op/recipe.h"
 #include "compiler/passes/graph_edits.h"
+#include "compiler/plan/shared_table.h"
 
 namespace galatea::passes {
 
@@ -22,15 +23,23 @@ using Cells = std::vector<Cell>;
 
 class Folder {
  public:
-  Folder(Graph& graph, const op::Operator* constant)
-      : graph_(graph), constant_(constant), known_(graph.values.size()) {}
+  Folder(Graph& graph, const op::Operator* constant, const op::KnownLowerings& lowerings)
+      : graph_(graph),
+        constant_(constant),
+        lowerings_(lowerings),
+        known_(graph.values.size()),
+        replacements_(graph) {}
 
   bool run() {
     for (BlockId b : graph_.topological_order()) {
       learn_merges(b);
-      for (NodeId id : std::vector<NodeId>(graph_.block(b).nodes)) fold_node(id);
+      for (NodeId id : std::vector<NodeId>(graph_.block(b).nodes)) {
+        replacements_.apply(graph_.nodes[id]);
+        fold_node(id);
+      }
       fold_end(b);
     }
+    if (changed_) replacements_.apply(graph_);
     if (edges_changed_) {
       remove_unreachable_blocks(graph_);
       append_lone_successors(graph_);
@@ -74,7 +83,11 @@ class Folder {
     if (node.op->kind != op::OperatorKind::kKernel) return std::nullopt;
     if (!std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) { return is_small(v); }))
       return std::nullopt;
-    op::Lowering lowering = op::lower_node(graph_, id);
+    // What a draw counts with is no number that is known here, whichever it is.
+    const op::Lowering* found = lowerings_.find(graph_, id, nullptr);
+    op::Lowering made;
+    if (found == nullptr) made = op::lower_node(graph_, id);
+    const op::Lowering& lowering = found != nullptr ? *found : made;
     for (const op::Check& check : lowering.checks) {
       Expr condition = with_known(check.condition);
       if (!kernel::is_const(condition) || kernel::const_value(condition) == 0) return std::nullopt;
@@ -148,7 +161,7 @@ class Folder {
     move_before(graph_, constant, id);
     graph_.values[fresh].variable = graph_.value(old).variable;
     known_[fresh] = cells;
-    graph_.replace_uses(old, fresh);
+    replacements_.add(old, fresh);
     changed_ = true;
     return true;
   }
@@ -174,14 +187,16 @@ class Folder {
 
   Graph& graph_;
   const op::Operator* constant_;
+  const op::KnownLowerings& lowerings_;
   std::vector<std::optional<Cells>> known_;
+  Replacements replacements_;  ///< of results by constants; later nodes get theirs when they are looked at
   bool changed_ = false, edges_changed_ = false;
 };
 
 }  // namespace
 
 bool fold_constants(Graph& graph, const PassContext& context) {
-  return Folder(graph, context.registry.find("constant")).run();
+  return Folder(graph, context.registry.find("constant"), context.table.known()).run();
 }
 
 }  // namespace galatea::passes

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <type_traits>
 
 #include "compiler/op/operator.h"
 
@@ -13,15 +14,70 @@ using namespace ir;
 bool is_pure(const Node& node) { return node.op && !node.op->source && !node.op->batch_level; }
 bool is_keyless(const Node& node) { return !node.op->random && node.key == 0; }
 
+namespace {
+
+/// Texts of attributes as a graph's printer has them would do; making and reading them is what costs.
+class SignatureWriter {
+ public:
+  SignatureWriter() { out_.reserve(kUsualBytes); }
+  template <typename T>
+    requires std::is_trivially_copyable_v<T>
+  void add(const T& value) {
+    out_.append(reinterpret_cast<const char*>(&value), sizeof(value));
+  }
+  void add(const std::string& text) {
+    add(text.size());
+    out_ += text;
+  }
+  template <typename T>
+  void add(const std::vector<T>& list) {
+    add(list.size());
+    for (const T& element : list) add(element);
+  }
+  void add(None) {}
+  /// By its bits, so that 0.0 and -0.0 differ; every kind of attribute has its own number.
+  void add(const Attr& attr) {
+    add(attr.index());
+    std::visit([this](const auto& value) { add(value); }, attr);
+  }
+  std::string take() { return std::move(out_); }
+
+ private:
+  static constexpr size_t kUsualBytes = 256;
+
+  std::string out_;
+};
+
+template <typename Resolve>
+std::string signature_of(const Node& node, const Resolve& resolve) {
+  SignatureWriter writer;
+  writer.add(node.op);
+  writer.add(node.key);
+  writer.add(node.has_own_seed);
+  writer.add(node.inputs.size());
+  for (ValueId input : node.inputs) writer.add(resolve(input));
+  std::vector<const Arg*> args;
+  args.reserve(node.args.size());
+  for (const Arg& arg : node.args) args.push_back(&arg);
+  std::sort(args.begin(), args.end(), [](const Arg* a, const Arg* b) { return a->name < b->name; });
+  for (const Arg* arg : args) {
+    writer.add(arg->name);
+    writer.add(arg->is_value());
+    if (arg->is_value())
+      writer.add(resolve(arg->as_value()));
+    else
+      writer.add(arg->as_attr());
+  }
+  return writer.take();
+}
+
+}  // namespace
+
 std::string signature(const Node& node) {
-  std::string out = fmt::format("{} {:x} {} (", node.op->name, node.key, node.has_own_seed);
-  for (ValueId input : node.inputs) out += fmt::format("{},", input);
-  std::vector<std::string> args;
-  for (const Arg& arg : node.args)
-    args.push_back(arg.is_value() ? fmt::format("{}=%{}", arg.name, arg.as_value())
-                                  : fmt::format("{}={}", arg.name, to_text(arg.as_attr())));
-  std::sort(args.begin(), args.end());
-  return out + fmt::format("{})", fmt::join(args, ","));
+  return signature_of(node, [](ValueId value) { return value; });
+}
+std::string signature(const Node& node, const Replacements& replacements) {
+  return signature_of(node, [&](ValueId value) { return replacements.resolve(value); });
 }
 
 Replacements::Replacements(const Graph& graph) : to_(graph.values.size()) {
@@ -39,14 +95,16 @@ void Replacements::apply(Node& node) const {
     if (arg.is_value()) arg.value = resolve(arg.as_value());
 }
 
+void Replacements::apply(Block& block) const {
+  for (Merge& merge : block.merges)
+    for (ValueId& operand : merge.operands) operand = resolve(operand);
+  if (block.terminator.selector != kNoId) block.terminator.selector = resolve(block.terminator.selector);
+  for (ValueId& result : block.terminator.results) result = resolve(result);
+}
+
 void Replacements::apply(Graph& graph) const {
   for (Node& node : graph.nodes) apply(node);
-  for (Block& block : graph.blocks) {
-    for (Merge& merge : block.merges)
-      for (ValueId& operand : merge.operands) operand = resolve(operand);
-    if (block.terminator.selector != kNoId) block.terminator.selector = resolve(block.terminator.selector);
-    for (ValueId& result : block.terminator.results) result = resolve(result);
-  }
+  for (Block& block : graph.blocks) apply(block);
 }
 
 namespace {

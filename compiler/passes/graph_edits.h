@@ -13,9 +13,6 @@ namespace galatea::passes {
 bool is_pure(const ir::Node& node);
 /// Draws nothing.
 bool is_keyless(const ir::Node& node);
-/// Equal texts: nodes that compute equal values where both are computed. Names and spans do not count.
-std::string signature(const ir::Node& node);
-
 /// Collects "use this instead of that" and applies it to the whole graph at once.
 class Replacements {
  public:
@@ -23,11 +20,18 @@ class Replacements {
   void add(ir::ValueId from, ir::ValueId to) { to_[from] = to; }
   ir::ValueId resolve(ir::ValueId value) const;
   void apply(ir::Node& node) const;
+  void apply(ir::Block& block) const;  ///< its merges and its end
   void apply(ir::Graph& graph) const;
 
  private:
   std::vector<ir::ValueId> to_;
 };
+
+/// Equal bytes: nodes that compute equal values where both are computed. Names and spans do not count. Not
+/// for people, nor for longer than the operators live.
+std::string signature(const ir::Node& node);
+/// The same of a node whose operands are first replaced.
+std::string signature(const ir::Node& node, const Replacements& replacements);
 
 /// Puts a node that stands elsewhere at the end of `block`.
 void move_to_end(ir::Graph& graph, ir::NodeId node, ir::BlockId block);

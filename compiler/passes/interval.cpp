@@ -18,9 +18,11 @@ bool is_point(const Interval& interval) {
   return interval.low.get() == interval.high.get() || kernel::same(interval.low, interval.high);
 }
 
-bool is_scalar_node(const kernel::ExprNode& e) {
-  return e.kind == ExprKind::kConst || e.kind == ExprKind::kSymbol || e.kind == ExprKind::kOp ||
-         e.kind == ExprKind::kPhilox;
+/// Free of axes, taps and loads: a scalar of the sample program.
+bool is_scalar(const Expr& e) {
+  constexpr uint32_t kScalars = kernel::bit_of(ExprKind::kConst) | kernel::bit_of(ExprKind::kSymbol) |
+                                kernel::bit_of(ExprKind::kOp) | kernel::bit_of(ExprKind::kPhilox);
+  return (e->kinds & ~kScalars) == 0;
 }
 
 bool is_small_const(const kernel::ExprNode& e) {
@@ -86,15 +88,22 @@ bool narrows_places(const Expr& e) {
 }  // namespace
 
 bool HoldsThroughout::operator()(const Expr& e) {
-  if (const auto found = known_.find(e.get()); found != known_.end()) return found->second.second;
+  if (e->args.empty()) return of_node_(*e);
+  if (const auto found = known_.find(e.get()); found != known_.end()) return found->second;
+  asked_.push_back(e);
+  return look(e);
+}
+
+bool HoldsThroughout::look(const Expr& e) {
+  if (e->args.empty()) return of_node_(*e);
+  if (const auto found = known_.find(e.get()); found != known_.end()) return found->second;
   const bool holds =
-      of_node_(*e) && std::ranges::all_of(e->args, [this](const Expr& arg) { return (*this)(arg); });
-  known_.emplace(e.get(), std::pair(e, holds));
+      of_node_(*e) && std::ranges::all_of(e->args, [this](const Expr& arg) { return look(arg); });
+  known_.emplace(e.get(), holds);
   return holds;
 }
 
-Intervals::Intervals(const op::Lowering& lowering)
-    : lowering_(lowering), is_scalar_(is_scalar_node), is_tame_(is_tame_node) {}
+Intervals::Intervals(const op::Lowering& lowering) : lowering_(lowering), is_tame_(is_tame_node) {}
 
 Interval hull(const Interval& a, const Interval& b) {
   return {kernel::min(a.low, b.low), kernel::max(a.high, b.high)};
@@ -237,7 +246,7 @@ std::optional<Interval> Intervals::bound(const Expr& e, const Domain& domain) {
 }
 
 std::optional<Interval> Intervals::rule(const Expr& e, const Domain& domain) {
-  if (is_scalar_(e)) return guarded({e, e});
+  if (is_scalar(e)) return guarded({e, e});
   switch (e->kind) {
     case ExprKind::kAxis:
       return domain.axes.at(static_cast<size_t>(e->index));
@@ -260,7 +269,7 @@ std::optional<Interval> Intervals::rule(const Expr& e, const Domain& domain) {
     args.push_back(*arg);
   }
   if (!choice) return op_rule(e, args);
-  if (!is_scalar_(e->args[0])) return hull(args[0], args[1]);
+  if (!is_scalar(e->args[0])) return hull(args[0], args[1]);
   return Interval{kernel::select(e->args[0], args[0].low, args[1].low),
                   kernel::select(e->args[0], args[0].high, args[1].high)};
 }

@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "compiler/kernel/node_map.h"
 #include "compiler/op/recipe.h"
 
 namespace galatea::passes {
@@ -46,8 +47,11 @@ class HoldsThroughout {
   bool operator()(const Expr& e);
 
  private:
+  bool look(const Expr& e);
+
   bool (*of_node_)(const kernel::ExprNode&);
-  std::unordered_map<const kernel::ExprNode*, std::pair<Expr, bool>> known_;
+  kernel::NodeMap<bool> known_;
+  std::vector<Expr> asked_;  ///< own the nodes that are known
 };
 
 class Intervals {
@@ -82,7 +86,6 @@ class Intervals {
   Interval guarded(Interval interval);
 
   const op::Lowering& lowering_;
-  HoldsThroughout is_scalar_;  ///< free of axes, taps and loads: a scalar of the sample program
   HoldsThroughout is_tame_;
   Expr condition_;
   std::unordered_multimap<uint64_t, Expr> guarded_;  ///< what the condition speaks of already, by hash

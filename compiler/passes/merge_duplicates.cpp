@@ -29,9 +29,7 @@ bool merge_duplicates(ir::Graph& graph, const PassContext&) {
       ir::Node& node = graph.nodes[id];
       replacements.apply(node);  // so that users of duplicates become equal themselves
       if (!is_pure(node)) continue;
-      ir::Node judged = node;
-      equal_numbers.apply(judged);
-      std::vector<ir::NodeId>& equal = seen[signature(judged)];
+      std::vector<ir::NodeId>& equal = seen[signature(node, equal_numbers)];
       const ir::Node* first = nullptr;
       for (ir::NodeId candidate : equal)
         if (dominates(graph.node(candidate).block, block)) first = &graph.node(candidate);

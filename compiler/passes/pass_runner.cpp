@@ -42,13 +42,20 @@ Status dump(const ir::Graph& graph, const PassOptions& options, int number, std:
   return {};
 }
 
+Status with_note(Status found, std::string note) {
+  if (!found) found.error().diagnostics.front().notes.push_back(std::move(note));
+  return found;
+}
+
 }  // namespace
 
 PassOptions default_pass_options() {
   PassOptions options;
   options.dump_folder = setting("GALATEA_DUMP");
   options.stop_after = setting("GALATEA_STOP_AFTER");
-  options.verify = setting_bool("GALATEA_VERIFY");
+  options.verify = setting("GALATEA_VERIFY") == "each" ? VerifyPasses::kAfterEach
+                   : setting_bool("GALATEA_VERIFY")    ? VerifyPasses::kTypesAtEnd
+                                                       : VerifyPasses::kNever;
   std::istringstream names(setting("GALATEA_SKIP_PASSES"));
   for (std::string name; std::getline(names, name, ',');) options.skip.push_back(name);
   return options;
@@ -68,6 +75,7 @@ Result<std::vector<PassReport>> run_passes(ir::Graph& graph, const op::Registry&
   if (!options.stop_after.empty())
     while (passes[end - 1].name != options.stop_after) --end;
   std::vector<PassReport> reports;
+  bool any_changed = false;
   for (size_t k = 0; k < end; ++k) {
     const PassEntry& pass = passes[k];
     std::string name(pass.name);
@@ -78,18 +86,17 @@ Result<std::vector<PassReport>> run_passes(ir::Graph& graph, const op::Registry&
     const bool changed =
         pass.run(graph, {registry, table, options.remarks ? &remarks : nullptr, options.for_gpu});
     if (changed) table.forget();
+    any_changed |= changed;
     std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begin;
     reports.push_back({name, changed, taken.count(), std::move(remarks)});
-    if (changed && options.verify) {
-      auto legal = verify(graph);
-      if (!legal) {
-        legal.error().diagnostics.front().notes.push_back("after the pass " + name);
-        return std::unexpected(std::move(legal.error()));
-      }
-    }
+    if (changed && options.verify != VerifyPasses::kNever)
+      GALATEA_TRY(with_note(options.verify == VerifyPasses::kAfterEach ? verify(graph) : verify_form(graph),
+                            "after the pass " + name));
     if (changed && !options.dump_folder.empty())
       GALATEA_TRY(dump(graph, options, options.first_dump_number + static_cast<int>(k), name));
   }
+  if (any_changed && options.verify == VerifyPasses::kTypesAtEnd)
+    GALATEA_TRY(with_note(verify(graph), "after the passes"));
   return reports;
 }
 

@@ -1,7 +1,7 @@
 // Runs the passes of the list: timed, dumped, verified; any may be skipped or be the last, by name.
 //
-// Comes in: a verified graph. Goes out: the rewritten graph and what each pass did; an internal error if a
-// pass leaves an illegal graph.
+// Comes in: a verified graph. Goes out: the rewritten graph and what each pass did; an internal error if the
+// passes leave an illegal graph.
 #pragma once
 
 #include <string>
@@ -14,13 +14,20 @@
 
 namespace galatea::passes {
 
+/// When the graph is verified (ir::verify).
+enum class VerifyPasses : uint8_t {
+  kNever,
+  kTypesAtEnd,  ///< after every pass that changed it, but for types: these once, after the last pass
+  kAfterEach,   ///< whole, after every pass that changed it: which pass was wrong is known
+};
+
 struct PassOptions {
   std::vector<std::string> skip;
   std::string stop_after;   ///< the pass after whose (last) run to stop; empty: run all
   std::string dump_folder;  ///< NN-pass.graph for every pass that changed something; empty: none (default:
                             ///< the setting GALATEA_DUMP)
   int first_dump_number = 1;
-  bool verify = true;
+  VerifyPasses verify = VerifyPasses::kAfterEach;
   bool for_gpu = false;  ///< PassContext::for_gpu
   bool remarks = true;   ///< false: nobody reads them, and what a pass finds out for them alone is left out
   Trace* trace = nullptr;

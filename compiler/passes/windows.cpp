@@ -41,33 +41,28 @@ constexpr int kMaxWindowNodes = 50000;
 
 /// Whether scalars of the lowering are elements of the value: they are read from its memory.
 bool has_element_of(const Lowering& lowering, ValueId value) {
-  bool found = false;
-  auto look = [&](const Expr& e) {
-    if (!e || found || !kernel::contains(e, ExprKind::kSymbol)) return;
-    kernel::for_each_node(e, [&](const Expr& part) {
-      found |= part->kind == ExprKind::kSymbol && part->symbol == SymbolKind::kElement &&
-               static_cast<ValueId>(part->a) == value;
+  auto has = [&](const Expr& e) {
+    return kernel::any_node(e, kernel::bit_of(ExprKind::kSymbol), [&](const Expr& part) {
+      return part->symbol == SymbolKind::kElement && static_cast<ValueId>(part->a) == value;
     });
   };
-  for (const op::Check& check : lowering.checks) {
-    look(check.condition);
-    for (const Expr& e : check.values) look(e);
-  }
+  auto any_has = [&](const std::vector<Expr>& list) { return std::any_of(list.begin(), list.end(), has); };
+  for (const op::Check& check : lowering.checks)
+    if (has(check.condition) || any_has(check.values)) return true;
   for (const op::NativeScalars& native : lowering.native_scalars)
-    for (const Expr& e : native.scalars) look(e);
+    if (any_has(native.scalars)) return true;
   for (const op::NativeOutput& native : lowering.natives)
-    for (const Expr& e : native.scalars) look(e);
+    if (any_has(native.scalars)) return true;
   for (const LoweredOutput& output : lowering.outputs)
     for (const auto* list : {&output.extents, &output.step, &output.start, &output.elements})
-      for (const Expr& e : *list) look(e);
+      if (any_has(*list)) return true;
   for (const kernel::Stage& stage : lowering.stages) {
-    for (const auto* list : {&stage.extents, &stage.reduce_extents})
-      for (const Expr& e : *list) look(e);
+    if (any_has(stage.extents) || any_has(stage.reduce_extents)) return true;
     for (const Expr* e :
          {&stage.body, &stage.first, &stage.taps, &stage.weight, &stage.source, &stage.finish})
-      look(*e);
+      if (has(*e)) return true;
   }
-  return found;
+  return false;
 }
 
 Expr or_true(const Expr& condition) { return condition ? condition : kernel::const_bool(true); }
@@ -254,9 +249,12 @@ Windows::Ask Windows::over_edge(ValueId value, BlockId from, BlockId to, PerBloc
   }
   if (dominates(graph_.value(value).block, to)) unite_with(ask, in_block(value, to, memo), value);
   if (ask.everything || target.merges.empty()) return ask;
-  // What the block's merges stand for on this edge.
+  // What the block's merges stand for on this edge. The ends of a window are made of much the same.
+  kernel::NodeMap<Expr> done;
+  std::vector<Expr> kept;  // `done` knows expressions by their address
   auto on_edge = [&](const Expr& e) {
-    return kernel::rewrite_kinds(e, kernel::bit_of(ExprKind::kSymbol), [&](const Expr& part) -> Expr {
+    kept.push_back(e);
+    const auto operand_for = [&](const Expr& part) -> Expr {
       if (part->kind != ExprKind::kSymbol) return {};
       bool extent = part->symbol == SymbolKind::kExtent;
       if (!extent && part->symbol != SymbolKind::kElement) return {};
@@ -265,7 +263,8 @@ Windows::Ask Windows::over_edge(ValueId value, BlockId from, BlockId to, PerBloc
       ValueId operand = target.merges[merged.index].operands[edge];
       return extent ? table_.info(operand).extents[static_cast<size_t>(part->b)]
                     : table_.element(operand, part->b);
-    });
+    };
+    return kernel::detail::rewrite_node(e, operand_for, done, kernel::bit_of(ExprKind::kSymbol));
   };
   if (ask.reads)
     for (Interval& along : *ask.reads) along = {on_edge(along.low), on_edge(along.high)};

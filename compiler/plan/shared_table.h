@@ -20,21 +20,26 @@ class SharedTable {
 
   const ValueTable& get() {
     if (!table_) {
-      table_ = std::make_unique<ValueTable>(graph_);
+      table_ = std::make_unique<ValueTable>(graph_, TableUse::kPlan, std::set<ir::ValueId>(), &known_);
       table_->fill();
     }
     return *table_;
   }
+  /// What was found out before of the graph's nodes, as far as they are still as they were.
+  op::KnownLowerings& known() { return known_; }
+  const op::KnownLowerings& known() const { return known_; }
   /// The graph has changed. References to the table are no longer good.
   void forget() { table_.reset(); }
   /// The table, for one owner; made, if nobody has asked.
   std::unique_ptr<ValueTable> take() {
     get();
+    known_.clear();
     return std::move(table_);
   }
 
  private:
   const ir::Graph& graph_;
+  op::KnownLowerings known_;
   std::unique_ptr<ValueTable> table_;
 };
 

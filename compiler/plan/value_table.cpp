@@ -59,13 +59,23 @@ std::optional<int64_t> constant_position(const std::vector<Expr>& indices,
   return position;
 }
 
-ValueTable::ValueTable(const ir::Graph& graph, TableUse use, std::set<ir::ValueId> stored)
+ValueTable::ValueTable(const ir::Graph& graph, TableUse use, std::set<ir::ValueId> stored,
+                       const op::KnownLowerings* known)
     : graph_(graph),
       use_(use),
       stored_(std::move(stored)),
+      known_(known),
       lineage_(graph),
       lowerings_(graph.nodes.size()),
       values_(graph.values.size()) {}
+
+void ValueTable::give_lowerings(op::KnownLowerings& known) {
+  GALATEA_CHECK(use_ == TableUse::kAnalysis, "a plan's lowerings are in terms of its slots");
+  for (const ir::Block& block : graph_.blocks)
+    for (const ir::NodeId node : block.nodes)
+      if (!graph_.node(node).op->source && graph_.node(node).op->define)
+        known.keep(graph_, node, std::move(lowerings_[node]), lineage_);
+}
 
 void ValueTable::fill() {
   for (ir::BlockId block : graph_.topological_order()) {
@@ -79,6 +89,7 @@ void ValueTable::fill() {
   if (use_ != TableUse::kPlan) return;
   narrow_to_windows();
   fill_density();
+  known_ = nullptr;
   filled_ = true;
 }
 
@@ -128,8 +139,15 @@ Expr ValueTable::element(ir::ValueId value, int64_t flat_index) const {
 Expr ValueTable::resolve_symbol(const kernel::ExprNode& symbol) const {
   if (symbol.kind != ExprKind::kSymbol) return {};
   auto value = static_cast<ir::ValueId>(symbol.a);
-  if (symbol.symbol == SymbolKind::kExtent) return values_[value].extents.at(static_cast<size_t>(symbol.b));
-  return symbol.symbol == SymbolKind::kElement ? element(value, symbol.b) : Expr();
+  if (symbol.symbol == SymbolKind::kExtent) {
+    const Expr& extent = values_[value].extents.at(static_cast<size_t>(symbol.b));
+    // What stands for itself stays the node that it is, and so does all that is made of it.
+    const bool is_itself = extent->kind == ExprKind::kSymbol && extent->symbol == symbol.symbol &&
+                           extent->a == symbol.a && extent->b == symbol.b;
+    return is_itself ? Expr() : extent;
+  }
+  if (symbol.symbol != SymbolKind::kElement) return {};
+  return values_[value].constant || values_[value].scalar ? element(value, symbol.b) : Expr();
 }
 
 Expr ValueTable::resolve(const Expr& e) const {
@@ -177,7 +195,8 @@ void ValueTable::fill_node(ir::NodeId node) {
     }
     return;
   }
-  lowerings_[node] = op::lower_node(graph_, node, &lineage_);
+  const op::Lowering* known = known_ != nullptr ? known_->find(graph_, node, &lineage_) : nullptr;
+  lowerings_[node] = known != nullptr ? *known : op::lower_node(graph_, node, &lineage_);
   if (use_ == TableUse::kPlan) resolve_lowering(lowerings_[node]);
   for (size_t k = 0; k < graph_.node(node).outputs.size(); ++k) fill_output(node, k);
 }
@@ -220,18 +239,20 @@ void ValueTable::fill_output(ir::NodeId node, size_t k) {
   const op::LoweredOutput& output = lowerings_[node].outputs.at(k);
   ValueInfo& info = values_[value];
   const ir::Type& type = graph_.type(value);
+  // A plan's lowering is resolved already.
+  auto resolved = [&](const Expr& e) { return use_ == TableUse::kPlan ? e : resolve(e); };
   for (int d = 0; d < type.ndim; ++d) {
     int64_t known = type.extents[static_cast<size_t>(d)];
     if (known >= 0)
       info.extents.push_back(kernel::extent_constant(known));
     else if (static_cast<size_t>(d) < output.extents.size() && output.extents[static_cast<size_t>(d)])
-      info.extents.push_back(resolve(output.extents[static_cast<size_t>(d)]));
+      info.extents.push_back(resolved(output.extents[static_cast<size_t>(d)]));
     else
       info.extents.push_back(kernel::symbol(SymbolKind::kExtent, DType::kI64, value, d));
   }
   if (output.kind == op::LoweredOutput::Kind::kScalars) {
     info.scalar = true;
-    for (const Expr& e : output.elements) info.elements.push_back(resolve(e));
+    for (const Expr& e : output.elements) info.elements.push_back(resolved(e));
     return;
   }
   if (output.kind == op::LoweredOutput::Kind::kConstant) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "compiler/ir/graph.h"
+#include "compiler/op/known_lowerings.h"
 #include "compiler/op/recipe.h"
 #include "compiler/passes/read_bounds.h"
 
@@ -46,12 +47,15 @@ enum class TableUse : uint8_t {
 
 class ValueTable {
  public:
-  /// `stored`: values that lie in memory however small they are (device_branches.h).
+  /// `stored`: values that lie in memory however small they are (device_branches.h). `known`: lowerings of
+  /// this graph, needed no longer than until the table is filled; may be null.
   explicit ValueTable(const ir::Graph& graph, TableUse use = TableUse::kPlan,
-                      std::set<ir::ValueId> stored = {});
+                      std::set<ir::ValueId> stored = {}, const op::KnownLowerings* known = nullptr);
   /// Lowers every node, in topological order, and fills the table.
   void fill();
   const op::Lowering& lowering(ir::NodeId node) const { return lowerings_[node]; }
+  /// kAnalysis: hands on what the definitions said; lowering() is no longer good.
+  void give_lowerings(op::KnownLowerings& known);
   ValueInfo& info(ir::ValueId value) { return values_[value]; }
   const ValueInfo& info(ir::ValueId value) const { return values_[value]; }
   /// Rewrites kExtent and kElement symbols to what is known of their values.
@@ -101,6 +105,7 @@ class ValueTable {
   const ir::Graph& graph_;
   TableUse use_;
   std::set<ir::ValueId> stored_;
+  const op::KnownLowerings* known_;
   op::Lineage lineage_;
   std::vector<op::Lowering> lowerings_;
   std::vector<ValueInfo> values_;

@@ -28,6 +28,8 @@ class GraphShapes {
   GraphShapes& operator=(const GraphShapes&) = delete;
 
   const plan::ValueTable& table() const { return table_; }
+  /// table().lowering() is no longer good then.
+  void give_lowerings(op::KnownLowerings& known) { table_.give_lowerings(known); }
   Facts& facts() { return facts_; }
   const std::vector<ir::BlockId>& order() const { return order_; }
   /// "u8[h,w,3] HWC".

@@ -21,7 +21,7 @@ Status check_numbers(const TypeContext& ctx, std::string_view name) {
 
 std::vector<Expr> matrix_elements(RecipeBuilder& b, ir::ValueId value, int rows, int columns,
                                   const std::string& what, const std::string& arg) {
-  const ir::Type& type = b.graph().type(value);
+  const ir::Type& type = b.type_of(value);
   if (type.static_volume() < 0) {
     const Expr height = kernel::symbol(kernel::SymbolKind::kExtent, DType::kI64, value, 0);
     const Expr width = kernel::symbol(kernel::SymbolKind::kExtent, DType::kI64, value, 1);
@@ -36,7 +36,7 @@ std::vector<Expr> matrix_elements(RecipeBuilder& b, ir::ValueId value, int rows,
 }
 
 std::optional<ir::ValueId> value_of_arg(const RecipeBuilder& b, std::string_view name) {
-  const ir::Arg* arg = b.graph().node(b.node_id()).find_arg(name);
+  const ir::Arg* arg = b.node().find_arg(name);
   if (arg == nullptr || !arg->is_value()) return std::nullopt;
   return arg->as_value();
 }

@@ -71,7 +71,7 @@ struct BroadcastDim {
 bool is_one(const Expr& e) { return kernel::is_const_int(e, 1); }
 
 BroadcastDim broadcast_dim(RecipeBuilder& b, RootFinder& roots, int rank, int dim) {
-  const ir::Node& node = b.graph().node(b.node_id());
+  const ir::Node& node = b.node();
   BroadcastDim out{i64(1), {}};
   ExtentRoot root;
   for (int k = 0; k < b.num_inputs(); ++k) {

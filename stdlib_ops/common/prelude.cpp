@@ -59,12 +59,12 @@ Status check_length(const TypeContext& ctx, std::string_view name, int n) {
 }
 
 std::vector<Expr> list_arg(RecipeBuilder& b, std::string_view name, int n, DType type) {
-  const ir::Node& node = b.graph().node(b.node_id());
+  const ir::Node& node = b.node();
   const ir::Arg* arg = node.find_arg(name);
-  if (arg == nullptr || !arg->is_value() || b.graph().type(arg->as_value()).static_volume() >= 0)
+  if (arg == nullptr || !arg->is_value() || b.type_of(arg->as_value()).static_volume() >= 0)
     return b.arg_list(name, n, type);
   const ir::ValueId value = arg->as_value();
-  const ir::Type& own = b.graph().type(value);
+  const ir::Type& own = b.type_of(value);
   const Expr length = kernel::symbol(kernel::SymbolKind::kExtent, DType::kI64, value, 0);
   b.check(equal(length, i64(n)), fmt::format("{} has {{}} elements, {} are needed", name, n), {length}, {},
           std::string(name));
@@ -80,8 +80,8 @@ Expr input_element(RecipeBuilder& b, int input, int i, int n) {
   if (i == 0)
     b.check(equal(b.extent(input, 0), i64(n)),
             fmt::format("input {} has {{}} elements, {} are needed", input, n), {b.extent(input, 0)});
-  return kernel::symbol(kernel::SymbolKind::kElement, type.dtype,
-                        b.graph().node(b.node_id()).inputs[static_cast<size_t>(input)], i);
+  return kernel::symbol(kernel::SymbolKind::kElement, type.dtype, b.node().inputs[static_cast<size_t>(input)],
+                        i);
 }
 
 ImageAxes image_axes(const Layout& layout) { return {layout.find('H'), layout.find('W'), layout.find('C')}; }

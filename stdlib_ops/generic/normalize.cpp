@@ -27,7 +27,7 @@ const ir::Type* node_type(const TypeContext& ctx, std::string_view name) {
 
 const ir::Type* node_type(const RecipeBuilder& b, std::string_view name) {
   if (!b.is_per_sample(name)) return nullptr;
-  return &b.graph().type(b.graph().node(b.node_id()).find_arg(name)->as_value());
+  return &b.type_of(b.node().find_arg(name)->as_value());
 }
 
 /// A list of the text stands along C.

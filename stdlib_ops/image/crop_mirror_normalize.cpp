@@ -103,9 +103,8 @@ Statistics statistics(RecipeBuilder& b, const Expr& channels) {
   Statistics s;
   // A vector of unknown length has as many elements as the other one, or as there are channels.
   auto length = [&](const char* name) {
-    const ir::Arg* arg = b.graph().node(b.node_id()).find_arg(name);
-    const bool unknown =
-        arg != nullptr && arg->is_value() && b.graph().type(arg->as_value()).static_volume() < 0;
+    const ir::Arg* arg = b.node().find_arg(name);
+    const bool unknown = arg != nullptr && arg->is_value() && b.type_of(arg->as_value()).static_volume() < 0;
     return unknown ? -1 : b.arg_length(name);
   };
   int count = std::max(length("mean"), length("std"));

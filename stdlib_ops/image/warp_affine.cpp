@@ -64,8 +64,8 @@ AffineMap given_map(RecipeBuilder& b) {
   std::vector<Expr> elements;
   const auto value = value_of_arg(b, "matrix");
   if (b.num_inputs() > 1)
-    elements = matrix_elements(b, b.graph().node(b.node_id()).inputs[1], 2, 3, "the second input");
-  else if (value && b.graph().type(*value).ndim == 2)
+    elements = matrix_elements(b, b.node().inputs[1], 2, 3, "the second input");
+  else if (value && b.type_of(*value).ndim == 2)
     elements = matrix_elements(b, *value, 2, 3, "matrix", "matrix");
   else
     elements = list_arg(b, "matrix", kElements, DType::kF32);

@@ -45,7 +45,7 @@ std::vector<Expr> coefficients(RecipeBuilder& b, int n) {
   const char* name = b.given("shear") ? "shear" : "angles";
   const auto value = value_of_arg(b, name);
   std::vector<Expr> list;
-  if (value && b.graph().type(*value).ndim == 2)
+  if (value && b.type_of(*value).ndim == 2)
     for (const Expr& e : matrix_elements(b, *value, 3, 2, name, name)) list.push_back(to_f64(to_f32(e)));
   else
     list = coordinates(b, name, n * (n - 1));

@@ -89,7 +89,7 @@ Types transform_types(const TypeContext& ctx, int n) {
 
 Transform input_transform(RecipeBuilder& b, int input, int n) {
   Transform t{n, {}};
-  const ir::ValueId value = b.graph().node(b.node_id()).inputs[static_cast<size_t>(input)];
+  const ir::ValueId value = b.node().inputs[static_cast<size_t>(input)];
   for (const Expr& e : matrix_elements(b, value, n, n + 1, fmt::format("input {}", input)))
     t.elements.push_back(to_f64(e));
   return t;

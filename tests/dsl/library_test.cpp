@@ -308,5 +308,58 @@ TEST_F(ImportedFiles, CyclesAndMissingFilesAreReportedOnce) {
   EXPECT_EQ(check("gone.dali-dsl").codes, std::vector<std::string>{"G0604"});
 }
 
+// ---- augmentations ----
+
+/// A map of magnitudes that the user wrote may do more than compute: it is called for every call of the text.
+TEST(Library, AUsersMapOfMagnitudesIsCalledEachTime) {
+  const std::string text =
+      "from galatea import pipeline_def, fn, types\n"
+      "from galatea.auto_aug.core import augmentation\n"
+      "@pipeline_def(batch_size=2)\n"
+      "def p():\n"
+      "    calls = []\n"
+      "    def mapped(m):\n"
+      "        calls.append(m)\n"
+      "        return m\n"
+      "    @augmentation(mag_range=(0.0, 1.0), mag_to_param=mapped)\n"
+      "    def shifted(x, parameter):\n"
+      "        return x + parameter\n"
+      "    x = fn.random.uniform()\n"
+      "    bin = fn.random.choice(3)\n"
+      "    x = shifted(x, magnitude_bin=bin, num_magnitude_bins=3)\n"
+      "    x = shifted(x, magnitude_bin=bin, num_magnitude_bins=3)\n"
+      "    assert len(calls) == 6, f\"{len(calls)} calls\"\n"
+      "    return x\n";
+  const Staged staged = stage_text(text);
+  EXPECT_TRUE(staged.result.ok) << staged.diagnostics;
+}
+
+/// Tables that are found again are those that the number of bins and the signs ask for.
+TEST(Library, TablesOfBinsAreToldApart) {
+  auto constants = [](const std::string& second) {
+    const Staged staged = stage_text(
+        "from galatea import pipeline_def, fn, types\n"
+        "from galatea.auto_aug import augmentations as a\n"
+        "from galatea.auto_aug.core import signed_bin\n"
+        "@pipeline_def(batch_size=2)\n"
+        "def p():\n"
+        "    x = fn.external_source(name=\"x\", dtype=types.UINT8, ndim=3, layout=\"HWC\")\n"
+        "    bin = fn.random.choice(3)\n"
+        "    x = a.brightness(x, magnitude_bin=signed_bin(bin), num_magnitude_bins=3)\n" +
+        second + "    return x\n");
+    EXPECT_TRUE(staged.result.ok) << staged.diagnostics;
+    size_t count = 0;
+    for (size_t at = 0; (at = staged.graphs.find("constant(", at)) != std::string::npos; ++at) ++count;
+    return std::pair(count, staged.graphs);
+  };
+  const auto [once, graph] = constants("");
+  const auto [same, twice] =
+      constants("    x = a.brightness(x, magnitude_bin=signed_bin(bin), num_magnitude_bins=3)\n");
+  const auto [more, other] =
+      constants("    x = a.brightness(x, magnitude_bin=signed_bin(bin), num_magnitude_bins=5)\n");
+  EXPECT_EQ(same, more) << "each call has a constant of its own";
+  EXPECT_NE(twice, other) << "five bins are not three";
+}
+
 }  // namespace
 }  // namespace galatea::dsl::testing

@@ -1,6 +1,7 @@
 // Corners of the syntax: what CPython refuses is refused, and what it takes is taken.
 #include <gtest/gtest.h>
 
+#include "dsl/lexer.h"
 #include "tests/dsl/support.h"
 
 namespace galatea::dsl::testing {
@@ -11,6 +12,73 @@ bool parses(const std::string& text) {
   std::vector<Diagnostic> diagnostics;
   print_ast("t.dali-dsl", text, sources, diagnostics);
   return diagnostics.empty();
+}
+
+/// The longest operator that fits, by a list of them all.
+TEST(Syntax, OperatorsAreTheLongestThatFit) {
+  const std::vector<std::string> operators = {
+      "**=", "//=", "<<=", ">>=", "...", "**", "//", "<<", ">>", "<=", ">=", "==", "!=", "->",
+      "+=",  "-=",  "*=",  "/=",  "%=",  "&=", "|=", "^=", "@=", ":=", "+",  "-",  "*",  "/",
+      "%",   "@",   "&",   "|",   "^",   "~",  "<",  ">",  ",",  ":",  ".",  ";",  "="};
+  const std::string signs = "+-*/%@&|^~<>,:.;=!";
+  std::vector<std::string> texts = {""};
+  for (size_t from = 0; texts.size() < 1 + 18 + 18 * 18 + 18 * 18 * 18; ++from) {
+    const std::string text = texts[from];
+    for (const char c : signs) texts.push_back(text + c);
+  }
+  for (const std::string& text : texts) {
+    std::vector<std::string> expected;
+    for (size_t at = 0; at < text.size();) {
+      size_t length = 0;
+      for (const std::string& op : operators)
+        if (op.size() > length && text.compare(at, op.size(), op) == 0) length = op.size();
+      expected.push_back((length == 0 ? "bad " : "") + text.substr(at, std::max<size_t>(length, 1)));
+      at += std::max<size_t>(length, 1);
+    }
+    std::vector<Diagnostic> diagnostics;
+    std::vector<std::string> found;
+    for (const Token& token : lex(0, text, diagnostics))
+      if (token.kind == TokenKind::kOperator || token.kind == TokenKind::kError)
+        found.push_back((token.kind == TokenKind::kError ? "bad " : "") + std::string(token.text));
+    ASSERT_EQ(found, expected) << text;
+  }
+}
+
+TEST(Syntax, KeywordsAreThePythonOnes) {
+  for (const char* word :
+       {"False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
+        "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
+        "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
+        "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield"}) {
+    EXPECT_TRUE(is_keyword(word)) << word;
+    EXPECT_FALSE(is_keyword(std::string(word) + "s")) << word;
+    EXPECT_FALSE(is_keyword("s" + std::string(word))) << word;
+  }
+  EXPECT_FALSE(is_keyword(""));
+  EXPECT_FALSE(is_keyword("match"));
+}
+
+/// The tree of `text` is that of `bracketed`, but for the brackets.
+TEST(Syntax, OperatorsBindAsInPython) {
+  auto tree = [](const std::string& text) {
+    SourceMap sources;
+    std::vector<Diagnostic> diagnostics;
+    return print_ast("t.dali-dsl", text, sources, diagnostics);
+  };
+  for (const auto& [text, bracketed] :
+       {std::pair("a | b ^ c & d << e + f * g", "(a | (b ^ (c & (d << (e + (f * g))))))"),
+        std::pair("a * b + c << d & e ^ f | g", "((((((a * b) + c) << d) & e) ^ f) | g)"),
+        std::pair("a - b - c + d", "(((a - b) - c) + d)"),
+        std::pair("a / b * c // d % e @ f", "(((((a / b) * c) // d) % e) @ f)"),
+        std::pair("a + b * c - d * e ** f", "((a + (b * c)) - (d * (e ** f)))"),
+        std::pair("-a ** -b * c", "((-(a ** (-b))) * c)"),
+        std::pair("a << b >> c << d", "(((a << b) >> c) << d)"),
+        std::pair("a + b < c | d == e", "((a + b) < (c | d) == e)"),
+        std::pair("not a + b in c and d or e", "(((not ((a + b) in c)) and d) or e)")}) {
+    EXPECT_FALSE(tree(text).empty());
+    std::string one = tree(text), other = tree(bracketed);
+    EXPECT_EQ(one, other) << text;
+  }
 }
 
 TEST(Syntax, RefusedAsInCPython) {

@@ -98,5 +98,28 @@ TEST(Expr, IsSharedBetweenThreads) {
   EXPECT_EQ(to_text(common), "add(p0:i64, p1:i64)");
 }
 
+/// Whether there is such a node, whatever is shared and wherever it lies.
+TEST(AnyNode, AgreesWithALookAtEveryNode) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 50; ++round) {
+    std::vector<Expr> nodes = {axis(0), axis(1), param(0, DType::kI64), param(1, DType::kI64)};
+    for (int i = 0; i < 40; ++i)
+      nodes.push_back(nodes[random() % nodes.size()] * nodes[random() % nodes.size()]);
+    const Expr& e = nodes.back();
+    for (const int index : {0, 1, 2}) {
+      bool found = false;
+      for_each_node(
+          e, [&](const Expr& part) { found |= part->kind == ExprKind::kParam && part->index == index; });
+      EXPECT_EQ(any_node(e, bit_of(ExprKind::kParam), [&](const Expr& part) { return part->index == index; }),
+                found);
+    }
+    EXPECT_FALSE(any_node(e, bit_of(ExprKind::kLoad), [](const Expr&) { return true; }));
+    int asked = 0;
+    any_node(e, bit_of(ExprKind::kOp), [&](const Expr&) { return ++asked, false; });
+    EXPECT_LE(asked, 40) << "what is shared is asked about once";
+  }
+  EXPECT_FALSE(any_node(Expr(), ~uint32_t{0}, [](const Expr&) { return true; }));
+}
+
 }  // namespace
 }  // namespace galatea::kernel
