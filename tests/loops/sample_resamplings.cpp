@@ -163,6 +163,8 @@ SampleKernel padded() {
                                                                                      {4, 5, 3, 70, 1, -6},
                                                                                      {4, 5, 9, 30, -5, 3},
                                                                                      {4, 5, 9, 0, 1, 1},
+                                                                                     {0, 900, 5, 300, 1, -70},
+                                                                                     {900, 0, 300, 5, -70, 1},
                                                                                      {0, 5, 3, 20, 1, 1}})
     params.push_back({bits(h), bits(w), bits(oh), bits(ow), bits(top), bits(left)});
   return {k, params};
@@ -277,6 +279,8 @@ SampleKernel warp() {
           {{9, 12, 8, 21, bits(0.9F)},
            {3, 3, 5, 5, bits(1.7F)},
            {0, 2, 2, 3, bits(1.0F)},
+           {0, 900, 2, 300, bits(1.0F)},  // of rows that are not there nothing is read
+           {900, 0, 300, 2, bits(1.0F)},
            {40, 110, 30, 75, bits(0.9F)}}};
 }
 
@@ -324,12 +328,16 @@ SampleKernel warp_linear(DType type, bool filled) {
     return std::vector<uint64_t>{h,           w,       out_h,   out_w,        bits(c), bits(-s),
                                  bits(shift), bits(s), bits(c), bits(-shift), fill};
   };
-  return {k,
-          {turned(9, 12, 8, 37, 0.8F, 0.6F, 1.3F), turned(3, 3, 5, 5, -1.0F, 0.0F, 3.0F),
-           turned(1, 1, 2, 3, 0.3F, 0.1F, -0.5F), turned(7, 20, 4, 33, 1.0F, 0.0F, 3e12F),
-           turned(12, 70, 10, 67, 1.0F, 0.0F, 3.25F), turned(40, 40, 40, 40, 0.8F, 0.6F, 9.0F),
-           turned(60, 110, 9, 75, 0.98F, 0.2F, 20.5F), turned(60, 110, 9, 64, -0.98F, 0.2F, 90.5F),
-           turned(60, 110, 9, 31, 0.98F, 0.2F, 20.5F), turned(60, 110, 9, 17, 0.98F, 0.2F, 20.5F)}};
+  SampleKernel out = {
+      k,
+      {turned(9, 12, 8, 37, 0.8F, 0.6F, 1.3F), turned(3, 3, 5, 5, -1.0F, 0.0F, 3.0F),
+       turned(1, 1, 2, 3, 0.3F, 0.1F, -0.5F), turned(7, 20, 4, 33, 1.0F, 0.0F, 3e12F),
+       turned(12, 70, 10, 67, 1.0F, 0.0F, 3.25F), turned(40, 40, 40, 40, 0.8F, 0.6F, 9.0F),
+       turned(60, 110, 9, 75, 0.98F, 0.2F, 20.5F), turned(60, 110, 9, 64, -0.98F, 0.2F, 90.5F),
+       turned(60, 110, 9, 31, 0.98F, 0.2F, 20.5F), turned(60, 110, 9, 17, 0.98F, 0.2F, 20.5F)}};
+  // Of an image without elements there is only the fill.
+  if (filled) out.params.push_back(turned(0, 900, 3, 40, 1.0F, 0.0F, 700.0F));
+  return out;
 }
 
 SampleKernel warp_to_planes() {
