@@ -71,10 +71,11 @@ ModuleObject* Evaluator::load_library_file(const std::string& path) {
     std::vector<Diagnostic> diagnostics;
     arena.count(2 * text.size());
     trees_.push_back(parse_module(number, sources_.file(number)->text(), diagnostics,
-                                  static_cast<size_t>(options_.limits.max_total_bytes)));
+                                  {static_cast<size_t>(options_.limits.max_total_bytes), arena.bytes()}));
     arena.count(trees_.back()->bytes);
     for (Diagnostic& diagnostic : diagnostics) sink_.report(std::move(diagnostic));
     evaluate_file(*module, *trees_.back());
+    aborted_ |= trees_.back()->too_large;
     return module;
   }
   return nullptr;
