@@ -239,7 +239,8 @@ Value Evaluator::module_member(ModuleObject& module, const std::string& name, Sp
     return Value(ValueKind::kModule, host_module(module.name + "." + name));
   Diagnostic diagnostic = diagnose(Message::kNoMember, span, {module.name, name});
   const Suggestion* known = module.name == "types" ? find_suggestion(Place::kType, "", name) : nullptr;
-  diagnostic.help = known ? help_of(*known, "") : did_you_mean(name, names);
+  diagnostic.help = known ? help_of(*known, "") : where_in_library(module, name);
+  if (diagnostic.help.empty()) diagnostic.help = did_you_mean(name, names);
   return report(std::move(diagnostic));
 }
 
