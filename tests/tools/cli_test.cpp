@@ -140,6 +140,37 @@ TEST_F(CommandLine, ErrorsWhileRunningHaveTheirChainOfCalls) {
   EXPECT_EQ(diagnostic["calls"][1]["function"], "train");
 }
 
+/// Of a kernel of several operators the one that divides is named; where several do, all of them are.
+TEST_F(CommandLine, DivisionsByZeroAreReportedWhereTheyAre) {
+  const auto error_of = [&](const std::string& lines, const std::string& backend) {
+    const std::string file =
+        write("divides.dali-dsl",
+              "from nvidia.dali import fn, pipeline_def, types\n"
+              "\n"
+              "\n"
+              "@pipeline_def(batch_size=1, num_threads=1, seed=42)\n"
+              "def p():\n"
+              "    n = fn.random.uniform(range=[0, 255], dtype=types.INT32, shape=[64])\n"
+              "    d = fn.random.uniform(range=[0, 2], dtype=types.INT32, shape=[64])\n" +
+                  lines);
+    const Outcome o = run({"run", file, "--backend", backend, "--batches", "1"});
+    EXPECT_EQ(o.status, 1) << o.out;
+    return o.err;
+  };
+  for (const char* backend : {"llvm", "interpreter"}) {
+    const std::string one = error_of("    q = n // d\n    r = q + 5\n    return r * 3\n", backend);
+    EXPECT_TRUE(contains(one, "divides.dali-dsl:8:9")) << one;
+    EXPECT_TRUE(contains(one, "in arith.")) << one;
+    EXPECT_FALSE(contains(one, "or in")) << one;
+    const std::string two = error_of("    q = n // (d + 1)\n    r = q % d\n    return r * 3\n", backend);
+    EXPECT_TRUE(contains(two, "divides.dali-dsl:8:9")) << two;
+    EXPECT_TRUE(contains(two, "at line 9: they are one kernel")) << two;
+    const std::string harmless = error_of("    q = n // 7\n    r = q % d\n    return r * 3\n", backend);
+    EXPECT_TRUE(contains(harmless, "divides.dali-dsl:9:9")) << harmless;
+    EXPECT_FALSE(contains(harmless, "or in")) << harmless;
+  }
+}
+
 TEST_F(CommandLine, CheckSaysWhatIsWrongAndWhere) {
   Outcome good = run({"check", hello()});
   EXPECT_EQ(good.status, 0) << good.err;
