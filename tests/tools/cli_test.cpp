@@ -70,6 +70,17 @@ TEST_F(CommandLine, HelpShowsTypesDefaultsAndExamples) {
     EXPECT_TRUE(contains(o.out, "--diagnostics text|json")) << o.out;
     EXPECT_TRUE(contains(o.out, "default: auto; example: --color=never")) << o.out;
   }
+  // Arguments of several words, bounded or not, look alike.
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"check"}, {"fmt"}, {"policy", "validate"}, {"policy", "score"}}) {
+    std::vector<std::string> arguments = command;
+    arguments.emplace_back("--help");
+    const std::string help = run(arguments).out;
+    const std::string name = command.front() == "policy" ? "policies" : "files";
+    EXPECT_TRUE(contains(help, "[OPTIONS] " + name + "...\n")) << help;
+    EXPECT_TRUE(contains(help, name == "files" ? "files FILE ... REQUIRED" : "policies POLICY ... REQUIRED"))
+        << help;
+  }
 }
 
 TEST_F(CommandLine, VersionSettingsOps) {
