@@ -17,8 +17,7 @@ struct galatea_engine {
 
 struct galatea_program_options {
   galatea::dsl::FrontendOptions frontend;
-  std::string backend = "llvm";
-  galatea::runtime::ImageDecoder decoder = galatea::runtime::ImageDecoder::kAuto;
+  galatea::api::CodeChoice code;
 };
 
 struct galatea_program {

@@ -19,8 +19,8 @@ galatea_error* create(galatea_engine* engine, const std::string& file, std::opti
   const galatea_program_options& options = given ? *given : defaults;
   auto result = std::make_unique<galatea_program>();
   result->library = engine->library;
-  result->maker = std::make_shared<galatea::api::ProgramMaker>(
-      engine->library, file, std::move(text), options.frontend, options.backend, options.decoder);
+  result->maker = std::make_shared<galatea::api::ProgramMaker>(engine->library, file, std::move(text),
+                                                               options.frontend, options.code);
   SourceMap& sources = result->sources;
   auto made = result->maker->make({}, sources);
   if (!made) return make_api_error(made.error(), sources);

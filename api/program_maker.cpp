@@ -63,8 +63,8 @@ Result<ProgramMaker::Made> ProgramMaker::compile(const InputTypes& types, Source
   if (staged.graphs.empty()) return failed(std::move(made.diagnostics));
   std::string about_backend;
   GALATEA_ASSIGN(const auto backend,
-                 codegen::make_backend(backend_, &about_backend, codegen::default_cache_options(),
-                                       codegen::default_tiers()));
+                 codegen::make_backend(code_.backend, &about_backend, codegen::default_cache_options(),
+                                       code_.tiers.value_or(codegen::default_tiers())));
   if (!about_backend.empty()) made.diagnostics.push_back(note(std::move(about_backend)));
   if (!gpu.note.empty()) made.diagnostics.push_back(note(gpu.note));
   CompileOptions options;
@@ -72,7 +72,7 @@ Result<ProgramMaker::Made> ProgramMaker::compile(const InputTypes& types, Source
   options.backend = backend.get();
   if (frontend.host.device != "auto" || staged.graphs.front()->options.device != "cpu")
     options.gpu = gpu.target;
-  if (options.gpu) options.gpu->decoder = decoder_;
+  if (options.gpu) options.gpu->decoder = code_.decoder;
   options.report_forms = false;
   CompileReport report;
   GALATEA_ASSIGN(CompiledForChoice compiled, compile_for_choice(*staged.graphs.front(), sources, options,

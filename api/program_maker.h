@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/codegen/tiers.h"
 #include "compiler/op/operator.h"
 #include "dsl/frontend.h"
 #include "runtime/native.h"
@@ -27,16 +28,22 @@ struct Library {
 
 using InputTypes = std::map<std::string, dsl::InputType>;
 
+/// How the program's code is made.
+struct CodeChoice {
+  std::string backend = "llvm";
+  runtime::ImageDecoder decoder = runtime::ImageDecoder::kAuto;
+  std::optional<codegen::Tiers> tiers;  ///< not given: as the settings say
+};
+
 class ProgramMaker {
  public:
   ProgramMaker(std::shared_ptr<const Library> library, std::string file, std::optional<std::string> text,
-               dsl::FrontendOptions options, std::string backend, runtime::ImageDecoder decoder)
+               dsl::FrontendOptions options, CodeChoice code)
       : library_(std::move(library)),
         file_(std::move(file)),
         text_(std::move(text)),
         options_(std::move(options)),
-        backend_(std::move(backend)),
-        decoder_(decoder) {}
+        code_(std::move(code)) {}
 
   struct Made {
     std::shared_ptr<const runtime::Program> program;  ///< null: late says which types are missing
@@ -55,8 +62,7 @@ class ProgramMaker {
   std::string file_;
   std::optional<std::string> text_;
   dsl::FrontendOptions options_;
-  std::string backend_;
-  runtime::ImageDecoder decoder_;
+  CodeChoice code_;
   std::mutex mutex_;
   std::vector<std::pair<InputTypes, std::shared_ptr<const runtime::Program>>> made_;
 };

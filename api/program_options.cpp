@@ -105,9 +105,9 @@ galatea_error* galatea_program_options_set_decoder(galatea_program_options* opti
     using galatea::runtime::ImageDecoder;
     if (name != "auto" && name != "cpu" && name != "nvjpeg")
       return misuse(fmt::format("decoder '{}' is none of auto, cpu, nvjpeg", name));
-    options->decoder = name == "cpu"      ? ImageDecoder::kCpu
-                       : name == "nvjpeg" ? ImageDecoder::kNvjpeg
-                                          : ImageDecoder::kAuto;
+    options->code.decoder = name == "cpu"      ? ImageDecoder::kCpu
+                            : name == "nvjpeg" ? ImageDecoder::kNvjpeg
+                                               : ImageDecoder::kAuto;
     return nullptr;
   });
 }
@@ -151,7 +151,16 @@ galatea_error* galatea_program_options_set_backend(galatea_program_options* opti
     const std::string name = backend;
     if (name != "llvm" && name != "interpreter")
       return misuse(fmt::format("backend '{}' is none of llvm, interpreter", name));
-    options->backend = name;
+    options->code.backend = name;
+    return nullptr;
+  });
+}
+
+galatea_error* galatea_program_options_set_tiers(galatea_program_options* options, const char* tiers) {
+  return guard([&]() -> galatea_error* {
+    if (!options || !tiers) return misuse("options or tiers is NULL");
+    options->code.tiers = galatea::codegen::tiers_from_word(tiers);
+    if (!options->code.tiers) return misuse(fmt::format("tiers '{}' is none of auto, best, first", tiers));
     return nullptr;
   });
 }

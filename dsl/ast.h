@@ -154,7 +154,8 @@ struct Module {
   uint32_t file = 0;
   Suite body;
   std::string docstring;
-  size_t bytes = 0;  ///< that the tree takes, about
+  size_t bytes = 0;        ///< that the tree takes, about
+  bool too_large = false;  ///< it ends where memory did, which has been reported
 };
 
 }  // namespace galatea::dsl

@@ -151,13 +151,13 @@ Value Evaluator::constant_node(const Value& value, Span span, std::optional<DTyp
     const auto& array = value.as<ArrayObject>();
     extents = array.shape;
     numbers = array.elements;
-    // Its own type, of 64 bits narrowed as in DALI.
-    DType own = array.dtype;
+    // Its own type. Arrays of 64 bits are narrowed as in DALI; scalars of 64-bit integers are not.
+    const DType own = array.dtype;
     if (!dtype)
-      dtype = own == DType::kF64   ? DType::kF32
-              : own == DType::kI64 ? DType::kI32
-              : own == DType::kU64 ? DType::kU32
-                                   : own;
+      dtype = own == DType::kF64                       ? DType::kF32
+              : own == DType::kI64 && !extents.empty() ? DType::kI32
+              : own == DType::kU64 && !extents.empty() ? DType::kU32
+                                                       : own;
   } else if (!flatten(value, 0, extents, numbers))
     return fail(Message::kNotConstant, span, {type_text(value)});
   auto any = [&](ValueKind kind) {

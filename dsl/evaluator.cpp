@@ -12,11 +12,6 @@ namespace galatea::dsl {
 namespace {
 constexpr std::ptrdiff_t kMaxStackBytes = 44 << 20;  ///< of the 64 MiB that frontend.cpp gives the evaluation
 
-std::string in_mebibytes(int64_t bytes) {
-  int64_t whole = bytes >> 20;
-  return whole > 0 ? std::to_string(whole) + " MiB" : std::to_string(bytes) + " bytes";
-}
-
 // Texts of the user's may be huge; a report is for people.
 void clip(std::string& text) {
   constexpr size_t kMost = 4000;
@@ -81,7 +76,7 @@ bool Evaluator::step(Span span) {
   const Limits& limits = options_.limits;
   if (too_much_work(span)) return false;
   if (arena.bytes() > static_cast<size_t>(limits.max_total_bytes)) {
-    fail(Message::kTooMuchMemory, span, {in_mebibytes(limits.max_total_bytes)});
+    fail(Message::kTooMuchMemory, span, {bytes_text(limits.max_total_bytes)});
     aborted_ = true;
   } else if ((work_ & 255) < kWorkPerStep && stack_exhausted()) {
     fail(Message::kCallsTooDeep, span,
@@ -103,12 +98,12 @@ bool Evaluator::too_much_work(Span span) {
 bool Evaluator::check_size(size_t bytes, Span span) {
   const Limits& limits = options_.limits;
   if (bytes > static_cast<size_t>(limits.max_value_bytes)) {
-    fail(Message::kValueTooLarge, span, {in_mebibytes(limits.max_value_bytes)});
+    fail(Message::kValueTooLarge, span, {bytes_text(limits.max_value_bytes)});
     size_refused_ = true;
     return false;
   }
   if (arena.bytes() + bytes <= static_cast<size_t>(limits.max_total_bytes)) return true;
-  if (!aborted_) fail(Message::kTooMuchMemory, span, {in_mebibytes(limits.max_total_bytes)});
+  if (!aborted_) fail(Message::kTooMuchMemory, span, {bytes_text(limits.max_total_bytes)});
   aborted_ = true;
   return false;
 }

@@ -409,6 +409,7 @@ class Evaluator {
   std::optional<std::string> resolve_file(const std::string& dotted, int level, Span span);
   Value module_member(ModuleObject& module, const std::string& name, Span span);
   ModuleObject* load_library_file(const std::string& path);
+  std::string where_in_library(const ModuleObject& module, const std::string& name);
   ModuleObject* internal_module();
   void evaluate_file(ModuleObject& module, const Module& tree);
   void make_library_modules();

@@ -2,6 +2,7 @@
 // they are first imported. In: a module's path. Out: the module. What goes wrong inside of them is the user's
 // to see at the user's line.
 #include <algorithm>
+#include <tuple>
 
 #include "dsl/evaluator.h"
 #include "dsl/lexer.h"
@@ -71,13 +72,47 @@ ModuleObject* Evaluator::load_library_file(const std::string& path) {
     std::vector<Diagnostic> diagnostics;
     arena.count(2 * text.size());
     trees_.push_back(parse_module(number, sources_.file(number)->text(), diagnostics,
-                                  static_cast<size_t>(options_.limits.max_total_bytes)));
+                                  {static_cast<size_t>(options_.limits.max_total_bytes), arena.bytes()}));
     arena.count(trees_.back()->bytes);
     for (Diagnostic& diagnostic : diagnostics) sink_.report(std::move(diagnostic));
+    aborted_ |= trees_.back()->too_large;
     evaluate_file(*module, *trees_.back());
     return module;
   }
   return nullptr;
+}
+
+// The help for a name that `module` lacks and another module of the library defines; empty: none does.
+// Modules below it go first, then those with the shortest path.
+std::string Evaluator::where_in_library(const ModuleObject& module, const std::string& name) {
+  const bool of_dali = module.name.starts_with("nvidia.dali");
+  if ((!of_dali && !module.name.starts_with("galatea")) || name.starts_with("_")) return "";
+  const auto defines = [&](const ModuleObject& other) {
+    if (other.names.contains(name)) return true;
+    if (!other.frame) return false;
+    const auto found = other.frame->env.find(name);
+    if (found == other.frame->env.end()) return false;
+    // What a file of the library imports is not its own.
+    const Value& value = found->second.value;
+    return value.is(ValueKind::kFunction) ? value.as<FunctionObject>().module == &other
+                                          : value.is(ValueKind::kStruct);
+  };
+  // Of the files only those of the same package: to know their names they have to be evaluated.
+  const std::string root = of_dali ? "nvidia.dali." : "galatea.";
+  for (const auto& [file, text] : library_texts()) {
+    std::string path = root + std::string(file);
+    std::replace(path.begin(), path.end(), '/', '.');
+    if (path.starts_with(module.name + ".")) load_library_file(path);
+  }
+  std::string best;
+  for (const auto& [path, other] : library_) {
+    if (other == &module || path == "galatea.internal" || !defines(*other)) continue;
+    const auto rank = [&](const std::string& p) {
+      return std::tuple(!p.starts_with(module.name + "."), p.starts_with("nvidia.") != of_dali, p.size(), p);
+    };
+    if (best.empty() || rank(path) < rank(best)) best = path;
+  }
+  return best.empty() ? "" : "write `from " + best + " import " + name + "`";
 }
 
 }  // namespace galatea::dsl

@@ -19,6 +19,11 @@ const std::vector<LimitEntry>& all_limits() {
   return table;
 }
 
+std::string bytes_text(int64_t bytes) {
+  const int64_t whole = bytes >> 20;
+  return whole > 0 ? fmt::format("{} MiB", whole) : fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s");
+}
+
 std::string set_limit(Limits& limits, std::string_view name, int64_t value) {
   std::vector<std::string> names;
   for (const LimitEntry& entry : all_limits()) {

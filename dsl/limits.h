@@ -25,6 +25,8 @@ struct LimitEntry {
 };
 const std::vector<LimitEntry>& all_limits();
 
+/// A number of bytes for a message: "512 MiB", "10 bytes".
+std::string bytes_text(int64_t bytes);
 /// Sets a limit to a number from 1 to its largest. Returns what is wrong with the name or the number; empty:
 /// nothing.
 std::string set_limit(Limits& limits, std::string_view name, int64_t value);

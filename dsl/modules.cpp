@@ -106,9 +106,10 @@ ModuleObject* Evaluator::load_file(const std::string& path, Span span, std::opti
   std::vector<Diagnostic> diagnostics;
   auto most = static_cast<size_t>(options_.limits.max_total_bytes);
   arena.count(2 * stored.size());
-  trees_.push_back(parse_module(file, stored, diagnostics, most - std::min(most, arena.bytes())));
+  trees_.push_back(parse_module(file, stored, diagnostics, {most, arena.bytes()}));
   arena.count(trees_.back()->bytes);
   for (Diagnostic& diagnostic : diagnostics) sink_.report(std::move(diagnostic));
+  aborted_ |= trees_.back()->too_large;
   loading_.push_back(key);
   evaluate_file(*module, *trees_.back());
   loading_.pop_back();
@@ -238,7 +239,8 @@ Value Evaluator::module_member(ModuleObject& module, const std::string& name, Sp
     return Value(ValueKind::kModule, host_module(module.name + "." + name));
   Diagnostic diagnostic = diagnose(Message::kNoMember, span, {module.name, name});
   const Suggestion* known = module.name == "types" ? find_suggestion(Place::kType, "", name) : nullptr;
-  diagnostic.help = known ? help_of(*known, "") : did_you_mean(name, names);
+  diagnostic.help = known ? help_of(*known, "") : where_in_library(module, name);
+  if (diagnostic.help.empty()) diagnostic.help = did_you_mean(name, names);
   return report(std::move(diagnostic));
 }
 

@@ -15,10 +15,15 @@
 
 namespace galatea::dsl {
 
+/// What may be kept in memory (`--limit total-bytes`), and what is kept already.
+struct MemoryBound {
+  size_t most = SIZE_MAX, used = 0;  ///< bytes
+};
+
 /// Parses the whole text of a file, which must outlive nothing: the tree copies what it needs.
-/// A tree of more than `max_bytes` is an error, and ends there.
+/// A tree that does not fit within the bound is an error, and ends there (Module::too_large).
 std::unique_ptr<Module> parse_module(uint32_t file, std::string_view text,
-                                     std::vector<Diagnostic>& diagnostics, size_t max_bytes = SIZE_MAX);
+                                     std::vector<Diagnostic>& diagnostics, MemoryBound bound = {});
 
 /// Parses one expression (a parameter's value); nullptr if the text is not one.
 ExpressionPtr parse_single_expression(uint32_t file, std::string_view text,

@@ -38,10 +38,11 @@ int binary_level(std::string_view op) {
 
 // Past the bound nothing can be made any more: parsing ends with one report.
 void Parser::count_bytes(size_t bytes) {
-  bool was_too_large = bytes_ > max_bytes_;
   bytes_ += bytes;
-  if (bytes_ <= max_bytes_) return;
-  if (!was_too_large) report(Message::kTooMuchMemory, token().span, {std::to_string(max_bytes_) + " bytes"});
+  if (bound_.used <= bound_.most && bytes_ <= bound_.most - bound_.used) return;
+  if (!too_large_)
+    report(Message::kTooMuchMemory, token().span, {bytes_text(static_cast<int64_t>(bound_.most))});
+  too_large_ = true;
   throw SyntaxError{};
 }
 

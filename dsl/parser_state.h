@@ -9,7 +9,9 @@
 
 #include "dsl/ast.h"
 #include "dsl/lexer.h"
+#include "dsl/limits.h"
 #include "dsl/messages.h"
+#include "dsl/parser.h"
 
 namespace galatea::dsl {
 
@@ -24,13 +26,13 @@ inline constexpr int kMaxBlockDepth = 100;
 class Parser {
  public:
   Parser(uint32_t file, std::string_view text, std::vector<Token> tokens,
-         std::vector<Diagnostic>& diagnostics, size_t max_bytes = SIZE_MAX)
+         std::vector<Diagnostic>& diagnostics, MemoryBound bound = {})
       : file_(file),
         text_(text),
         tokens_(std::move(tokens)),
         diagnostics_(diagnostics),
         ordinals_(1),
-        max_bytes_(max_bytes) {}
+        bound_(bound) {}
 
   std::unique_ptr<Module> parse_file();
   ExpressionPtr parse_only_expression();
@@ -153,7 +155,9 @@ class Parser {
   size_t at_ = 0;
   std::vector<Diagnostic>& diagnostics_;
   std::vector<std::map<std::string, uint32_t>> ordinals_;  ///< per function: calls seen by last name
-  size_t bytes_ = 0, max_bytes_;
+  size_t bytes_ = 0;
+  MemoryBound bound_;
+  bool too_large_ = false;
   int depth_ = 0;
   int block_depth_ = 0;
   int num_errors_ = 0;

@@ -108,6 +108,7 @@ std::unique_ptr<Module> Parser::parse_file() {
   } catch (const SyntaxError&) {  // the tree is too large
   }
   module->bytes = bytes_;
+  module->too_large = too_large_;
   if (!module->body.empty()) {
     const Statement& first = *module->body.front();
     if (first.kind == StatementKind::kExpression && first.value->kind == ExpressionKind::kString)
@@ -366,10 +367,10 @@ void Parser::check_target(const Expression& target, std::string_view action, boo
 // ---- entries ----
 
 std::unique_ptr<Module> parse_module(uint32_t file, std::string_view text,
-                                     std::vector<Diagnostic>& diagnostics, size_t max_bytes) {
+                                     std::vector<Diagnostic>& diagnostics, MemoryBound bound) {
   std::vector<Diagnostic> own;
   std::vector<Token> tokens = lex(file, text, own);
-  std::unique_ptr<Module> module = Parser(file, text, std::move(tokens), own, max_bytes).parse_file();
+  std::unique_ptr<Module> module = Parser(file, text, std::move(tokens), own, bound).parse_file();
   // In the order of the text: the lexer's and the parser's messages.
   std::vector<std::pair<uint32_t, size_t>> order;
   for (size_t i = 0; i < own.size(); ++i) order.emplace_back(own[i].span.begin, i);

@@ -150,6 +150,10 @@ bool arrays_meet(const Value& a, const Value& b) {
   return (a.is(ValueKind::kArray) || b.is(ValueKind::kArray)) && fits(a) && fits(b);
 }
 
+// What a data node on the right meets. A numpy scalar's own operator runs first and hands the node a Python
+// number, so that its element type is gone; on the right of a node the scalar keeps it.
+Value left_of_node(const Value& a) { return a.is(ValueKind::kArray) ? plain(a) : a; }
+
 }  // namespace
 
 Value Evaluator::binary(const std::string& op, const Value& a, const Value& b, Span span, Span a_span,
@@ -165,7 +169,7 @@ Value Evaluator::binary(const std::string& op, const Value& a, const Value& b, S
                 {"matrix multiplication with `@`", "combine matrices with `fn.transforms`"});
   if (a.is_node() || b.is_node()) {
     if (a.is(ValueKind::kString) && op == "%") return fail(Message::kNodeInString, b_span, {type_text(b)});
-    return node_operator(node_operator_name(op), {a, b}, span);
+    return node_operator(node_operator_name(op), {left_of_node(a), b}, span);
   }
   if (arrays) return array_binary(*this, op, a, b, span);
   if (a.is_number() && b.is_number()) {
@@ -314,7 +318,7 @@ Value Evaluator::compare(const std::string& op, const Value& a, const Value& b, 
   if (a.is_node() || b.is_node()) {
     const Value& other = a.is_node() ? b : a;
     if (equality && other.is(ValueKind::kNone)) return fail(Message::kNodeEqualsNone, span);
-    return node_operator(node_operator_name(op), {a, b}, span);
+    return node_operator(node_operator_name(op), {left_of_node(a), b}, span);
   }
   if (arrays_meet(a, b)) return array_binary(*this, op, a, b, span);
   if (equality) {

@@ -142,6 +142,11 @@ GALATEA_API galatea_error* galatea_program_options_set_memory_limit(galatea_prog
 /* What runs the kernels: "llvm" (the default) or "interpreter" (slow; gives the same bits). */
 GALATEA_API galatea_error* galatea_program_options_set_backend(galatea_program_options* options,
                                                                const char* backend);
+/* Code that takes long to compile: "auto" (quick code, until the best is there, while the program runs),
+ * "best" (the best code at once) or "first" (quick code for all; for comparing). Gives the same bits. Without
+ * it, what GALATEA_TIERS in the environment says, else "auto". */
+GALATEA_API galatea_error* galatea_program_options_set_tiers(galatea_program_options* options,
+                                                             const char* tiers);
 /* The folder that imports may not leave; without it, the folder of the pipeline file. */
 GALATEA_API galatea_error* galatea_program_options_set_import_root(galatea_program_options* options,
                                                                    const char* folder);

@@ -107,12 +107,24 @@ Error LoadedProgram::flag_error(uint32_t flags, int32_t location) const {
                    location);
   for (const Instruction& i : program->code) {
     if (i.op != Opcode::kCallKernel || i.location != location) continue;
-    const int32_t arms = program->kernel_calls[static_cast<size_t>(i.a)].arms;
+    const KernelCallSpec& call = program->kernel_calls[static_cast<size_t>(i.a)];
     // The number stays on the device.
-    if (arms > 0)
-      return located(make_error(message::kBadSelector, "negative or too large", arms).error(), location);
+    if (call.arms > 0)
+      return located(make_error(message::kBadSelector, "negative or too large", call.arms).error(), location);
+    return division_error(call, location);
   }
   return located(make_error(message::kDivisionByZero).error(), location);
+}
+
+Error LoadedProgram::division_error(const KernelCallSpec& call, int32_t location) const {
+  Error error = located(make_error(message::kDivisionByZero).error(),
+                        call.divisions.empty() ? location : call.divisions.front());
+  for (size_t k = 1; k < call.divisions.size(); ++k) {
+    const Location& other = program->locations[static_cast<size_t>(call.divisions[k])];
+    error.diagnostics.front().notes.push_back(
+        fmt::format("or in {} at line {}: they are one kernel, which tells no more", other.op, other.line));
+  }
+  return error;
 }
 
 Error LoadedProgram::located(Error error, int32_t location) const {

@@ -51,6 +51,9 @@ struct LoadedProgram {
   Error located(Error error, int32_t location) const;
   /// What the flags of a kernel of the device say.
   Error flag_error(uint32_t flags, int32_t location) const;
+  /// What the flag of a kernel's call at a location means: at the operator that divides; of several at the
+  /// first, with notes that name the others.
+  Error division_error(const KernelCallSpec& call, int32_t location) const;
 };
 
 /// `sources` as in SessionOptions.

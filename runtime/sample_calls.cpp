@@ -146,7 +146,7 @@ Status Frame::call_kernel(const Instruction& i, Worker& worker) {
     program_.kernels[static_cast<size_t>(spec.kernel)].code->run(call);
   }
   arena_.release(scratch);
-  if (status & kFlagDivisionByZero) return make_error(message::kDivisionByZero);
+  if (status & kFlagDivisionByZero) return std::unexpected(loaded_->division_error(spec, i.location));
   return {};
 }
 

@@ -1,4 +1,4 @@
-// galatea check FILE…: parses, stages and type-checks every pipeline; reads no data.
+// galatea check FILE|FOLDER…: parses, stages and type-checks every pipeline; reads no data.
 #include <algorithm>
 #include <memory>
 
@@ -7,7 +7,9 @@
 
 #include "compiler/check_graph.h"
 #include "compiler/shape/graph_shapes.h"
+#include "tools/pipeline_files.h"
 #include "tools/pipeline_host.h"
+#include "tools/say.h"
 
 namespace galatea::tools {
 namespace {
@@ -27,7 +29,8 @@ std::string outputs_of(const ir::Graph& graph, const shape::GraphShapes& shapes)
   return fmt::format("{}", fmt::join(outputs, ", "));
 }
 
-void check_file(const std::string& file, const CheckOptions& options, const PipelineHost& host,
+/// False: it is wrong.
+bool check_file(const std::string& file, const CheckOptions& options, const PipelineHost& host,
                 Reporter& reporter, std::string& text) {
   dsl::FrontendOptions frontend = PipelineHost::frontend_options(options.pipeline);
   frontend.unknown_parameters_allowed = true;
@@ -56,17 +59,27 @@ void check_file(const std::string& file, const CheckOptions& options, const Pipe
   if (!result.ok) {
     reporter.raise_status(kWrong);
     text += fmt::format("{}: {} error{}\n", file, errors, errors == 1 ? "" : "s");
-    return;
+    return false;
   }
   text += fmt::format("{}: fine\n{}", file, outputs);
+  return true;
 }
 
 int run(const CheckOptions& options, Reporter& reporter) {
   const PipelineHost host;
   std::string text;
-  for (const std::string& file : options.files) check_file(file, options, host, reporter, text);
+  const PipelineFiles named = pipeline_files(options.files);
+  for (const Error& error : named.errors) reporter.report(error);
+  size_t wrong = 0;
+  for (const std::string& file : named.files)
+    wrong += check_file(file, options, host, reporter, text) ? 0 : 1;
   // With JSON the document says it all.
-  if (!reporter.json()) reporter.print(text);
+  if (reporter.json()) return reporter.status();
+  reporter.print(text);
+  // Of a folder nobody knows what was found there.
+  if (named.of_folders)
+    say("{} file{}: {} fine, {} wrong\n", named.files.size(), named.files.size() == 1 ? "" : "s",
+        named.files.size() - wrong, wrong);
   return reporter.status();
 }
 
@@ -76,7 +89,10 @@ Command add_check(CLI::App& parent) {
   auto options = std::make_shared<CheckOptions>();
   CLI::App* app =
       add_subcommand(parent, "check", "Parses and type-checks every pipeline of the files; reads no data");
-  add_option(app, "files", options->files, {"FILE...", "", "pipeline files", "train.dali-dsl"}).required();
+  add_option(app, "files", options->files,
+             {"FILE", "", "pipeline files, and folders of them: *.dali-dsl in and below, but nothing hidden",
+              "train.dali-dsl"})
+      .required();
   add_pipeline_options(app, options->pipeline);
   return {app, [options](Reporter& reporter) { return run(*options, reporter); }};
 }

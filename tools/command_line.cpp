@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <type_traits>
 
@@ -14,6 +15,24 @@
 
 namespace galatea::tools {
 namespace {
+
+/// Help texts as CLI11 makes them, but for arguments that take several words: NAME..., however many at most.
+class HelpForm : public CLI::Formatter {
+ public:
+  std::string make_option_usage(const CLI::Option* option) const override {
+    const bool several = option->get_expected_max() > 1;
+    const std::string name = make_option_name(option, true) + (several ? "..." : "");
+    return option->get_required() ? name : "[" + name + "]";
+  }
+  std::string make_option_opts(const CLI::Option* option) const override {
+    std::string text = CLI::Formatter::make_option_opts(option);
+    const bool bounded =
+        option->get_expected_max() > 1 && option->get_expected_max() < CLI::detail::expected_max_vector_size;
+    if (bounded && option->get_positional() && text.find(" ...") == std::string::npos)
+      text.insert(1 + option->get_type_name().size(), " ...");
+    return text;
+  }
+};
 
 std::string describe(const OptionHelp& help) {
   std::string text = help.meaning;
@@ -153,7 +172,9 @@ void add_flag(CLI::App* app, const char* names, bool& variable, const char* mean
 }
 
 CLI::App* add_subcommand(CLI::App& parent, const char* name, const char* meaning) {
-  return parent.add_subcommand(name, meaning);
+  CLI::App* app = parent.add_subcommand(name, meaning);
+  app->formatter(std::make_shared<HelpForm>());
+  return app;
 }
 
 void take_subcommand(CLI::App* app) { app->require_subcommand(0, 1); }

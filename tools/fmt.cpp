@@ -1,4 +1,4 @@
-// galatea fmt FILE…: brings pipeline files into their canonical form.
+// galatea fmt FILE|FOLDER…: brings pipeline files into their canonical form.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +17,8 @@
 #include "dsl/formatter/formatter.h"
 #include "tools/command.h"
 #include "tools/messages.h"
+#include "tools/pipeline_files.h"
+#include "tools/say.h"
 
 namespace galatea::tools {
 namespace {
@@ -92,35 +94,64 @@ Diagnostic not_canonical(const std::string& name, const std::string& before, con
   return diagnostic;
 }
 
-void format_file(const std::string& name, const FmtOptions& options, Reporter& reporter, std::string& out) {
+enum class Outcome { kFailed, kCanonical, kOther };
+
+Outcome format_file(const std::string& name, const FmtOptions& options, Reporter& reporter,
+                    std::string& out) {
   const bool is_stdin = name == "-";
   const std::string shown = is_stdin ? "<stdin>" : name;
   Result<std::string> source = is_stdin ? read_stream(std::cin, shown) : read_source(name);
-  if (!source) return reporter.report(source.error());
+  if (!source) {
+    reporter.report(source.error());
+    return Outcome::kFailed;
+  }
   dsl::FormatResult result = dsl::format_source(shown, *source, reporter.sources());
-  if (!result.diagnostics.empty()) return reporter.report(std::move(result.diagnostics));
+  if (!result.diagnostics.empty()) {
+    reporter.report(std::move(result.diagnostics));
+    return Outcome::kFailed;
+  }
+  const Outcome outcome = result.changed ? Outcome::kOther : Outcome::kCanonical;
   if (options.diff) out += dsl::unified_diff(shown, *source, result.text);
   if (options.check) {
-    if (!result.changed) return;
-    if (reporter.json())
-      return reporter.report(not_canonical(shown, *source, result.text, reporter.sources()));
+    if (!result.changed) return outcome;
+    if (reporter.json()) {
+      reporter.report(not_canonical(shown, *source, result.text, reporter.sources()));
+      return outcome;
+    }
     if (!options.diff) out += shown + "\n";
-    return reporter.raise_status(kWrong);
+    reporter.raise_status(kWrong);
+    return outcome;
   }
-  if (options.diff) return;
+  if (options.diff) return outcome;
   if (is_stdin) {
     out += result.text;
   } else if (result.changed) {
-    if (Status written = replace_file(name, result.text); !written) return reporter.report(written.error());
+    if (Status written = replace_file(name, result.text); !written) {
+      reporter.report(written.error());
+      return Outcome::kFailed;
+    }
     if (!reporter.json()) out += fmt::format("{}: formatted\n", name);
   }
+  return outcome;
 }
 
 int run(const FmtOptions& options, Reporter& reporter) {
+  const PipelineFiles named = pipeline_files(options.files);
+  for (const Error& error : named.errors) reporter.report(error);
   std::string out;
+  size_t other = 0, failed = 0;
   // A file that fails does not keep the others from being formatted.
-  for (const std::string& name : options.files) format_file(name, options, reporter, out);
+  for (const std::string& name : named.files) {
+    const Outcome outcome = format_file(name, options, reporter, out);
+    other += outcome == Outcome::kOther ? 1 : 0;
+    failed += outcome == Outcome::kFailed ? 1 : 0;
+  }
   if (!out.empty()) reporter.print(out);
+  // Of a folder nobody knows what was found there.
+  if (named.of_folders && !reporter.json())
+    say("{} file{}: {} {}, {} canonical already{}\n", named.files.size(), named.files.size() == 1 ? "" : "s",
+        other, options.check || options.diff ? "would change" : "formatted",
+        named.files.size() - other - failed, failed == 0 ? "" : fmt::format(", {} failed", failed));
   return reporter.status();
 }
 
@@ -129,8 +160,12 @@ int run(const FmtOptions& options, Reporter& reporter) {
 Command add_fmt(CLI::App& parent) {
   auto options = std::make_shared<FmtOptions>();
   CLI::App* app = add_subcommand(parent, "fmt", "Brings pipeline files into their canonical form, in place");
-  add_option(app, "files", options->files,
-             {"FILE...", "", "pipeline files; - reads stdin and writes stdout", "train.dali-dsl"})
+  add_option(
+      app, "files", options->files,
+      {"FILE", "",
+       "pipeline files, and folders of them: *.dali-dsl in and below, but nothing hidden; - reads stdin "
+       "and writes stdout",
+       "train.dali-dsl"})
       .required();
   add_flag(app, "--check", options->check,
            "write nothing; list the files that would change, and end with status 1 if there are any "

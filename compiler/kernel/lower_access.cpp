@@ -257,6 +257,31 @@ class Translator {
            (is_const(loop) && is_const(extent) && const_value(loop) <= const_value(extent));
   }
 
+  /// Whether a loop that is being run goes over so many elements.
+  bool is_looped(const Expr& extent) const {
+    const auto loops = [&](const Expr& index) {
+      if (!index || index->kind != ExprKind::kVar) return false;
+      const Expr& loop = lowering_.loop_extent_[static_cast<size_t>(index->index)];
+      return loop && same(loop, extent);
+    };
+    return std::any_of(env_.axes.begin(), env_.axes.end(), loops) ||
+           std::any_of(env_.reduce_axes.begin(), env_.reduce_axes.end(), loops);
+  }
+
+  /// The extent that a border holds an index within: none at all where another extent is 0. Of a tensor
+  /// without elements nothing but its beginning can be read; the nearest element of a row that is not there
+  /// would lie as far behind it as the row is long.
+  Expr edge_extent(const std::vector<Expr>& extents, size_t d) const {
+    Expr others;
+    for (size_t k = 0; k < extents.size(); ++k) {
+      const bool known = is_const(extents[k]) ? const_value(extents[k]) > 0 : is_looped(extents[k]);
+      if (k == d || known) continue;
+      const Expr some = extents[k] > const_int(0);
+      others = others ? others & some : some;
+    }
+    return others ? select(others, extents[d], const_int(0)) : extents[d];
+  }
+
   Expr load(const ExprNode& e) {
     if (lowering_.fills_ && lowering_.fills_->contains(&e)) return constant(e.type, e.fill);
     const bool from_input = e.target.kind == LoadTarget::Kind::kInput;
@@ -270,11 +295,11 @@ class Translator {
       const bool inside_here = e.border != Border::kNone && inside_anyway(index, extents[d]);
       if (log_ && inside_here && !is_const(index)) log_->inside.insert({&e, static_cast<int>(d)});
       if (e.border != Border::kNone && !inside_here) {
-        if (log_) log_->bordered.push_back({&e, static_cast<int>(d), lowering_.linearize(index), extents[d]});
+        const Expr extent = edge_extent(extents, d);
+        if (log_) log_->bordered.push_back({&e, static_cast<int>(d), lowering_.linearize(index), extent});
         if (!dropped_ || !dropped_->contains({&e, static_cast<int>(d)}))
-          index = lowering_.near_.contains({&e, static_cast<int>(d)})
-                      ? reflect_once(index, extents[d])
-                      : bordered(e, index, extents[d], &inside);
+          index = lowering_.near_.contains({&e, static_cast<int>(d)}) ? reflect_once(index, extent)
+                                                                      : bordered(e, index, extent, &inside);
       }
       indices.push_back(std::move(index));
     }

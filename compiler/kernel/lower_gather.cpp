@@ -54,6 +54,14 @@ Expr without_constant(const Expr& e, int64_t* shift) {
   return e->args[0];
 }
 
+/// The last index of an axis whose other axes have elements: lower_access.cpp gives an axis none where one of
+/// them has none.
+Expr last_of_axis(const Expr& last) {
+  const bool guarded = is_op(last, ScalarOp::kAdd) && is_op(last->args[0], ScalarOp::kSelect) &&
+                       is_const_int(last->args[0]->args[2], 0);
+  return guarded ? last->args[0]->args[1] + last->args[1] : last;
+}
+
 /// index and last, if the expression is an index reflected at 0 and last, as lower_access.cpp writes it.
 bool match_reflected(const Expr& e, Expr* index, Expr* last) {
   if (!is_op(e, ScalarOp::kMax) || !is_op(e->args[0], ScalarOp::kMin)) return false;
@@ -429,7 +437,8 @@ bool GatherLoop::match_range_test(const Expr& e, RangeTest* out) const {
   if (std::abs(out->shift) > kMaxShift || (lower && !is_const_int(e->args[1], 0))) return false;
   for (const GatherIndex& index : indices_) {
     if (!index.used || !index.last || !same(index.base, base)) continue;
-    if (upper && !same(index.last, e->args[1] - const_int(1))) continue;
+    const Expr last = e->args[1] - const_int(1);
+    if (upper && !same(index.last, last) && !same(last_of_axis(index.last), last)) continue;
     out->index = &index;
     out->upper = upper;
     return true;
@@ -452,7 +461,7 @@ Expr GatherLoop::rewritten(const Expr& value, Place place) const {
     if ((place == Place::kInside || place == Place::kRun) &&
         (test.upper ? test.shift <= index.high : test.shift >= index.low))
       return const_bool(true);
-    return test.upper ? index.value <= i32(index.last - const_int(test.shift))
+    return test.upper ? index.value <= i32(last_of_axis(index.last) - const_int(test.shift))
                       : index.value >= const_int(-test.shift, DType::kI32);
   });
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "compiler/kernel/passes/stage_edit.h"
 #include "compiler/plan/emitter.h"
 
 namespace galatea::plan {
@@ -30,7 +31,7 @@ void Emitter::emit_node(ir::NodeId id) {
   }
   int group = groups_.of_node[id];
   if (group >= 0 && groups_.groups[static_cast<size_t>(group)].nodes.back() == id)
-    emit_kernel(kernels_[static_cast<size_t>(group)], id);
+    emit_kernel(kernels_[static_cast<size_t>(group)], groups_.groups[static_cast<size_t>(group)].nodes);
 }
 
 void Emitter::emit_natives_and_checks(ir::NodeId id) {
@@ -289,12 +290,17 @@ void Emitter::emit_view(ir::NodeId id, size_t k, const LoweredOutput& output) {
   table_.info(value).slot = instruction.dst;
 }
 
-void Emitter::emit_kernel(const PlannedKernel& kernel, ir::NodeId root) {
+/// The last of the nodes is what the kernel is for.
+void Emitter::emit_kernel(const PlannedKernel& kernel, const std::vector<ir::NodeId>& nodes) {
   if (kernel.kernel < 0) return;
+  const ir::NodeId root = nodes.back();
   runtime::KernelCallSpec call;
   call.kernel = kernel.kernel;
   call.guards = guards_here();
   call.arms = static_cast<int32_t>(table_.lowering(root).arms);
+  for (const ir::NodeId node : nodes)
+    if (std::ranges::any_of(table_.lowering(node).stages, kernel::may_raise_flag))
+      call.divisions.push_back(location_of(node));
   if (!kernel.on_gpu) object("a kernel of the CPU");
   for (const KernelSource& source : kernel.inputs)
     call.tensors.push_back(source.constant ? constant_slot(source.constant)

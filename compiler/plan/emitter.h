@@ -66,7 +66,7 @@ class Emitter {
   void emit_region_decode(ir::NodeId node, size_t k, const op::LoweredOutput& output,
                           const op::NativeOutput& native);
   void emit_view(ir::NodeId node, size_t k, const op::LoweredOutput& output);
-  void emit_kernel(const PlannedKernel& kernel, ir::NodeId root);
+  void emit_kernel(const PlannedKernel& kernel, const std::vector<ir::NodeId>& nodes);
   /// A new slot with memory for a value (the batch's slot where the value is directed to an output).
   int allocate(ir::ValueId value);
   void allocate_window(ir::ValueId value);

@@ -133,6 +133,10 @@ TEST(Api, OptionsThatMakeNoSenseAreRefused) {
             std::string::npos);
   EXPECT_NE(text_of(galatea_program_options_set_backend(options.get(), "magic")).find("magic"),
             std::string::npos);
+  EXPECT_NE(text_of(galatea_program_options_set_tiers(options.get(), "second")).find("auto, best, first"),
+            std::string::npos);
+  EXPECT_NE(text_of(galatea_program_options_set_tiers(options.get(), nullptr)).find("NULL"),
+            std::string::npos);
   EXPECT_NE(text_of(galatea_program_options_set_limit(options.get(), "step", 5)).find("did you mean `steps`"),
             std::string::npos);
   EXPECT_NE(text_of(galatea_program_options_set_limit(options.get(), "steps", 0)).find("from 1 to"),
@@ -144,6 +148,56 @@ TEST(Api, OptionsThatMakeNoSenseAreRefused) {
   EXPECT_OK(galatea_program_options_set_device(options.get(), "gpu:1"));
   EXPECT_NE(text_of(galatea_program_options_set_pipeline(options.get(), nullptr)).find("NULL"),
             std::string::npos);
+}
+
+/// Only the best code is kept on disk. Each word has kernels of its own: what lives in memory is not
+/// compiled.
+TEST(Api, TiersSayWhichCodeIsMade) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("galatea_api_tiers_" + std::to_string(::getpid()));
+  const char* before = std::getenv("GALATEA_CACHE_DIR");
+  const std::string kept = before ? before : "";
+  ::setenv("GALATEA_CACHE_DIR", folder.c_str(), 1);
+  const auto files = [&] {
+    size_t count = 0;
+    std::error_code error;
+    for (std::filesystem::recursive_directory_iterator at(folder, error), end; !error && at != end;
+         at.increment(error))
+      count += at->is_regular_file() ? 1 : 0;
+    return count;
+  };
+  auto engine = make_engine();
+  for (const auto& [tiers, filter] :
+       {std::pair<std::string, std::string>{"first", "LINEAR"}, {"best", "NN"}, {"auto", "CUBIC"}}) {
+    const std::string text =
+        "from nvidia.dali import fn, pipeline_def, types\n"
+        "@pipeline_def(batch_size=1, num_threads=1, seed=1)\n"
+        "def p():\n"
+        "    x = fn.random.uniform(range=[0.0, 1.0], shape=[16, 16, 3])\n"
+        "    y = fn.rotate(fn.reshape(x, layout=\"HWC\"), angle=30, fill_value=0.5, "
+        "interp_type=types.INTERP_" +
+        filter +
+        ")\n"
+        "    return fn.reductions.sum(y)\n";
+    auto options = make_options(), slow = make_options();
+    ASSERT_OK(galatea_program_options_set_tiers(options.get(), tiers.c_str()));
+    ASSERT_OK(galatea_program_options_set_backend(slow.get(), "interpreter"));
+    const auto result = [&](galatea_program* program) {
+      auto session = start(program);
+      auto batch = next(session.get());
+      return floats(batch.get(), 0, 0);
+    };
+    const size_t files_before = files();
+    auto program = compile(engine.get(), text.c_str(), options.get());
+    ASSERT_TRUE(program);
+    if (tiers != "auto") {
+      EXPECT_EQ(files() > files_before, tiers == "best") << tiers;
+    }
+    const auto expected = result(compile(engine.get(), text.c_str(), slow.get()).get());
+    EXPECT_EQ(result(program.get()), expected) << tiers;
+  }
+  before ? ::setenv("GALATEA_CACHE_DIR", kept.c_str(), 1) : ::unsetenv("GALATEA_CACHE_DIR");
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Api, ErrorsHaveTextAndJson) {

@@ -201,5 +201,30 @@ TEST(Suggest, NearNames) {
   EXPECT_EQ(help_for("fn.zyxwvut(x)"), "`galatea ops` lists the operators");
 }
 
+/// A name of another module of the library: where it is.
+TEST(Suggest, NamesWhereTheLibraryHasThem) {
+  struct Import {
+    const char *module, *name, *help;
+  };
+  for (const Import& import : {
+           Import{"galatea.auto_aug", "augmentation",
+                  "write `from galatea.auto_aug.core import augmentation`"},
+           {"nvidia.dali.auto_aug", "augmentation",
+            "write `from nvidia.dali.auto_aug.core import augmentation`"},
+           {"nvidia.dali", "rand_augment",
+            "write `from nvidia.dali.auto_aug.rand_augment import rand_augment`"},
+           {"galatea", "FLOAT", "write `from galatea.types import FLOAT`"},
+           {"nvidia.dali", "sqrt", "write `from nvidia.dali.math import sqrt`"},
+           {"nvidia.dali", "fnn", "did you mean `fn`?"},
+           {"galatea.auto_aug", "_call", ""},
+           {"math", "FLOAT", ""},
+       }) {
+    Staged staged =
+        stage("t.dali-dsl", std::string("from ") + import.module + " import " + import.name + "\n");
+    ASSERT_EQ(staged.codes, std::vector<std::string>{"G0603"}) << import.module << " " << import.name;
+    EXPECT_EQ(staged.result.diagnostics[0].help, import.help) << import.module << " " << import.name;
+  }
+}
+
 }  // namespace
 }  // namespace galatea::dsl::testing

@@ -2,6 +2,9 @@
 // another for data.
 #include <gtest/gtest.h>
 
+#include <fmt/ranges.h>
+
+#include "compiler/ir/printer.h"
 #include "tests/dsl/support.h"
 
 namespace galatea::dsl::testing {
@@ -140,6 +143,73 @@ TEST(Constants, OutsideAPipelineAreArrays) {
   EXPECT_EQ(printed("types.Constant([1, 2], dtype=types.FLOAT)"),
             printed("np.array([1, 2], dtype=np.float32)"));
   EXPECT_EQ(printed("types.Constant(3)"), "3");
+}
+
+// ---- numbers that become data ----
+
+// What an expression over a node `x` of INT64 is typed as; its codes where it is refused.
+std::string as_data(const std::string& expression) {
+  Staged staged = stage("t.dali-dsl", std::string(kHead) +
+                                          "@pipeline_def(batch_size=1)\ndef p():\n"
+                                          "    x = fn.external_source(name='x', dtype=types.INT64, ndim=0)\n"
+                                          "    return " +
+                                          expression + "\n");
+  if (!staged.result.ok) return fmt::format("{}", fmt::join(staged.codes, " "));
+  const ir::Graph& graph = *staged.result.graphs.back();
+  return ir::to_text(graph.type(graph.block(graph.exit_block()).terminator.results.at(0)));
+}
+
+// DALI gives a Python integer the type INT32 whatever it meets, and refuses what that cannot hold; recorded
+// as refused_large_… in tests/oracle.
+TEST(Constants, BeyondTheirTypeAreRefusedWhereverTheyMeetData) {
+  for (const char* expression : {"x * 4294967296",
+                                 "4294967296 * x",
+                                 "x + 2147483648",
+                                 "x - -2147483649",
+                                 "x < 4294967296",
+                                 "-4294967296 == x",
+                                 "x * (1 << 40)",
+                                 "x // 9223372036854775807",
+                                 "x & 4294967296",
+                                 "x ** 4294967296",
+                                 "x * [4294967296, 1]",
+                                 "x * np.array([1, -4294967296])",
+                                 "np.int64(4294967296) * x",
+                                 "x + types.Constant(4294967296)",
+                                 "types.Constant([4294967296])",
+                                 "types.Constant(300, dtype=types.UINT8)",
+                                 "types.Constant(-1, dtype=types.UINT64)",
+                                 "types.Constant(1e300, dtype=types.INT64)",
+                                 "types.Constant(float('nan'), dtype=types.INT32)",
+                                 "types.Constant(2, dtype=types.BOOL)",
+                                 "math.max(x, 4294967296)",
+                                 "4294967296 if x < 3 else x",
+                                 "fn.stack(x, 4294967296)",
+                                 "fn.cast(4294967296, dtype=types.INT64)"})
+    EXPECT_EQ(as_data(expression), "G0413") << expression;
+}
+
+TEST(Constants, AtTheEdgesOfTheirTypeAreData) {
+  for (const Shown& shown : {Shown{"x * 2147483647", "i64[]"},
+                             {"x * -2147483648", "i64[]"},
+                             {"x * types.Constant(4294967296, dtype=types.INT64)", "i64[]"},
+                             {"types.Constant(9223372036854775807, dtype=types.INT64)", "i64[]"},
+                             {"types.Constant(4294967295, dtype=types.UINT32)", "u32[]"},
+                             {"x * 1e300", "f32[]"},
+                             {"types.Constant(1e18, dtype=types.INT64)", "i64[]"}})
+    EXPECT_EQ(as_data(shown.expression), shown.text) << shown.expression;
+}
+
+TEST(Constants, NumpyScalarsKeepTheirTypeOnTheRightOfData) {
+  for (const Shown& shown : {Shown{"x * np.int64(4294967296)", "i64[]"},
+                             {"(x < 3) + np.int64(2)", "i64[]"},
+                             {"(x < 3) * np.uint64(2)", "u64[]"},
+                             {"(x < 3) * np.uint8(2)", "u8[]"},
+                             {"np.int64(2) * (x < 3)", "i32[]"},
+                             {"np.uint8(2) * (x < 3)", "i32[]"},
+                             {"(x < 3) * np.array([2])", "i32[1]"},
+                             {"types.Constant(np.int64(4294967296))", "i64[]"}})
+    EXPECT_EQ(as_data(shown.expression), shown.text) << shown.expression;
 }
 
 // ---- inputs whose type a host tells ----

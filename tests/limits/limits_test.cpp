@@ -176,6 +176,23 @@ TEST(Limits, EachStopsAndItsMessageSaysHowToRaiseIt) {
   }
 }
 
+// Where the tree alone is too much, that is said once, with the bound that was given.
+TEST(Limits, OfMemoryAreReportedOnce) {
+  const std::string text =
+      "from nvidia.dali import fn, pipeline_def\n@pipeline_def\ndef p():\n    return fn.random.uniform()\n";
+  for (const auto& [bound, shown] :
+       {std::pair{int64_t{1}, "1 byte"}, {10, "10 bytes"}, {500, "500 bytes"}, {1500, "1500 bytes"}}) {
+    dsl::FrontendOptions options;
+    ASSERT_EQ(dsl::set_limit(options.limits, "total-bytes", bound), "");
+    SourceMap sources;
+    const auto result = dsl::stage_all("limit.dali-dsl", text, options, registry(), sources);
+    ASSERT_EQ(result.diagnostics.size(), 1u) << bound;
+    EXPECT_EQ(result.diagnostics[0].code, "G0708");
+    EXPECT_EQ(result.diagnostics[0].message,
+              std::string("the file and its static values need more than ") + shown);
+  }
+}
+
 // f0 imports f1, and so on.
 class ImportChain : public ::testing::Test {
  protected:

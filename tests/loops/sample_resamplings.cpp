@@ -163,6 +163,8 @@ SampleKernel padded() {
                                                                                      {4, 5, 3, 70, 1, -6},
                                                                                      {4, 5, 9, 30, -5, 3},
                                                                                      {4, 5, 9, 0, 1, 1},
+                                                                                     {0, 900, 5, 300, 1, -70},
+                                                                                     {900, 0, 300, 5, -70, 1},
                                                                                      {0, 5, 3, 20, 1, 1}})
     params.push_back({bits(h), bits(w), bits(oh), bits(ow), bits(top), bits(left)});
   return {k, params};
@@ -277,6 +279,8 @@ SampleKernel warp() {
           {{9, 12, 8, 21, bits(0.9F)},
            {3, 3, 5, 5, bits(1.7F)},
            {0, 2, 2, 3, bits(1.0F)},
+           {0, 900, 2, 300, bits(1.0F)},  // of rows that are not there nothing is read
+           {900, 0, 300, 2, bits(1.0F)},
            {40, 110, 30, 75, bits(0.9F)}}};
 }
 
@@ -331,7 +335,7 @@ SampleKernel warp_linear(DType type, bool filled, bool slants) {
         12,  70, 10, 67, bits(1.0F), bits(along_x), bits(shift_x), bits(along_y), bits(1.0F), bits(shift_y),
         fill};
   };
-  return {
+  SampleKernel out = {
       k,
       {turned(9, 12, 8, 37, 0.8F, 0.6F, 1.3F), turned(3, 3, 5, 5, -1.0F, 0.0F, 3.0F),
        turned(1, 1, 2, 3, 0.3F, 0.1F, -0.5F), turned(7, 20, 4, 33, 1.0F, 0.0F, 3e12F),
@@ -342,6 +346,9 @@ SampleKernel warp_linear(DType type, bool filled, bool slants) {
        slanted(0.3F, -0.5F, 0.0F, -0.5F), slanted(0.0F, -0.5F, 0.1F, -0.5F),
        // Rounded, the first pixel's place, and those of the last three, are of another run than the others'.
        slanted(0.0F, 0.5F - 0x1p-24F, 0.0F, 0.5F), slanted(0.0F, 0.5F - 0x1p-18F, 0.0F, 0.5F)}};
+  // Of an image without elements there is only the fill.
+  if (filled) out.params.push_back(turned(0, 900, 3, 40, 1.0F, 0.0F, 700.0F));
+  return out;
 }
 
 SampleKernel warp_to_planes() {

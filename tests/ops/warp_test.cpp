@@ -208,6 +208,24 @@ TEST(WarpAffine, ExtentsOfZero) {
             std::string::npos);
 }
 
+/// Rows that are not there are not read, however long they would be.
+TEST(WarpAffine, OfAnImageWithoutPixelsTheFillIsShown) {
+  for (const auto& extents : {std::vector<int64_t>{0, 900, 3}, {900, 0, 3}, {0, 0, 3}}) {
+    const Tensor in = tensor(DType::kU8, extents, std::vector<double>{}, "HWC");
+    for (int64_t interp : {kNearest, kLinear, kCubic}) {
+      auto run = [&] {
+        return OpRun("warp_affine")
+            .input(in)
+            .arg("matrix", Matrix{1, 0, 400, 0, 1, 400})
+            .arg("size", Matrix{4, 100})
+            .arg("interp_type", interp);
+      };
+      EXPECT_EQ(run().arg("fill_value", 7.0).result().numbers(), std::vector<double>(1200, 7));
+      EXPECT_NE(run().failure().find("has no edge to repeat"), std::string::npos);
+    }
+  }
+}
+
 TEST(WarpAffine, TheIdentityIsExact) {
   for (DType type : {DType::kU8, DType::kI16, DType::kU16, DType::kF32})
     for (int64_t interp : {kNearest, kLinear, kCubic}) {

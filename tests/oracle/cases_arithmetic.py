@@ -83,7 +83,28 @@ def add_constants(group):
     group.case("constant_typed", tuple_of("x + types.Constant(100, dtype=types.UINT8)",
                                           "x * types.Constant(2, dtype=types.INT8)"),
                {"x": Feed([np.array([200, 20, 3], np.uint8)])})
-    group.refused("refused_large_constant", "x + 3000000000", {"x": operand("int64", 3)})
+    ends = {"x": Feed([np.array([3, -3, 2**31, -2**63, 2**63 - 1], np.int64)])}
+    group.case("constant_ends_int32", tuple_of("x + 2147483647", "x * -2147483648", "x < 2147483647", "-2147483648 - x"), ends)
+    for name, value in (("beyond", 2**32), ("below", -2**31 - 1), ("max", 2**63 - 1), ("min", -2**63 + 1)):
+        wide = f"types.Constant({value}, dtype=types.INT64)"
+        group.case(f"constant_wide_{name}", tuple_of(f"x * {wide}", f"{wide} + x", f"x < {wide}", f"x == {wide}", f"x // {wide}",
+                                                     f"x & {wide}"), ends)
+    group.case("constant_list_wide", "x * types.Constant([4294967296, -4294967296, 1, 0, 2], dtype=types.INT64)", ends)
+    group.case("constant_data_clamps", tuple_of(*(f"x + fn.constant(idata=[4294967296, -4294967296, 300, -1, 0]{dtype})" for dtype in (
+        "", ", dtype=types.INT64", ", dtype=types.UINT8"))), ends)
+    group.case("constant_float_ends", tuple_of("x * 1e300", "x + 3.5e38", "x * -1e300", "x * 4294967296.0"), ends)
+    group.case("numpy_scalar_right", tuple_of(*(f"x + np.{name}(2)" for name in INTEGERS + ["float32", "bool_"])),
+               {"x": Feed([np.array([200, 20, 3], np.uint8)])})
+    group.case("numpy_scalar_left", tuple_of(*(f"np.{name}(2) + x" for name in INTEGERS + ["float32"])),
+               {"x": Feed([np.array([200, 20, 3], np.uint8)])})
+    group.case("numpy_scalar_wide", tuple_of("x * np.int64(4294967296)", "x < np.int64(-4294967296)", "x + np.array(4294967296)",
+                                             "x - types.Constant(np.int64(4294967296))"), ends)
+    for name, text in (("large_constant", "x + 3000000000"), ("large_product", "x * 4294967296"), ("large_comparison", "x < 4294967296"),
+                       ("small_constant", "x * -4294967296"), ("constant_one_beyond", "x + 2147483648"),
+                       ("constant_one_below", "x - -2147483649"), ("large_left", "4294967296 - x"), ("large_shifted", "x * (1 << 40)"),
+                       ("large_array", "x * np.array([4294967296])"), ("large_numpy_scalar_left", "np.int64(4294967296) * x"),
+                       ("large_typed", "x + types.Constant(300, dtype=types.UINT8)")):
+        group.refused(f"refused_{name}", text, {"x": operand("int64", 3)})
 
 
 def add_wrapping(group):

@@ -40,7 +40,8 @@ def pipeline_text(body, feeds):
     options = f"batch_size={size}, num_threads=1"
     if re.search(r"^\s*(if|elif|while)\s|\b(and|or|not)\b|[<>]=? *\w+ *[<>]", body, re.M):
         options += ", enable_conditionals=True"
-    lines = [f"from nvidia.dali import {', '.join(sorted(names))}", ""]
+    lines = ["import numpy as np"] if re.search(r"\bnp\.", body) else []
+    lines += [f"from nvidia.dali import {', '.join(sorted(names))}", ""]
     helpers, _, main = body.rpartition("\n---\n")
     if helpers:
         lines += ["", *helpers.strip("\n").split("\n"), ""]

@@ -93,13 +93,52 @@ TEST_F(FmtCommand, DiffShowsAndWritesNothing) {
 TEST_F(FmtCommand, AllFilesAreTried) {
   const std::string wrong = write("wrong.dali-dsl", "x = (1\n"), bad = write("bad.dali-dsl", "x=1\n");
   const std::string missing = (folder_ / "missing.dali-dsl").string();
-  Outcome o = fmt({wrong, missing, folder_.string(), bad});
+  fs::create_directories(folder_ / "empty");
+  Outcome o = fmt({wrong, missing, (folder_ / "empty").string(), bad});
   EXPECT_EQ(o.status, 1);
   EXPECT_TRUE(contains(o.err, "G0103")) << o.err;
   EXPECT_TRUE(contains(o.err, "there is no such file")) << o.err;
-  EXPECT_TRUE(contains(o.err, "it is a folder")) << o.err;
+  EXPECT_TRUE(contains(o.err, "the folder holds no *.dali-dsl file")) << o.err;
   EXPECT_EQ(read_file(wrong), "x = (1\n");
   EXPECT_EQ(read_file(bad), "x = 1\n");
+}
+
+TEST_F(FmtCommand, FoldersAreWalked) {
+  for (const char* inner : {"pipelines/b/deep", "pipelines/.git", "outside"})
+    fs::create_directories(folder_ / inner);
+  const std::string last = write("pipelines/z.dali-dsl", "x=1\n"),
+                    deep = write("pipelines/b/deep/a.dali-dsl", "x=1\n"),
+                    good = write("pipelines/a.dali-dsl", "x = 1\n");
+  const std::string hidden = write("pipelines/.git/h.dali-dsl", "x=1\n"),
+                    also_hidden = write("pipelines/.h.dali-dsl", "x=1\n"),
+                    other = write("pipelines/notes.txt", "x=1\n"),
+                    outside = write("outside/o.dali-dsl", "x=1\n");
+  fs::create_symlink("../outside", folder_ / "pipelines/link");
+  const std::string folder = (folder_ / "pipelines").string();
+  Outcome o = fmt({"--check", folder, last});  // each file once
+  EXPECT_EQ(o.status, 1);
+  EXPECT_EQ(o.out, deep + "\n" + last + "\n");
+  EXPECT_TRUE(contains(o.err, "3 files: 2 would change, 1 canonical already")) << o.err;
+  write("pipelines/broken.dali-dsl", "x = (\n");
+  o = fmt({folder});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_EQ(o.out, deep + ": formatted\n" + last + ": formatted\n");
+  EXPECT_TRUE(contains(o.err, "4 files: 2 formatted, 1 canonical already, 1 failed")) << o.err;
+  for (const std::string& untouched : {hidden, also_hidden, other, outside})
+    EXPECT_EQ(read_file(untouched), "x=1\n") << untouched;
+  EXPECT_TRUE(contains(fmt({(folder_ / "pipelines/.git").string()}).out, "formatted"));  // named
+  EXPECT_EQ(fmt({"--check", "--diagnostics=json", folder}).err, "");
+}
+
+TEST_F(FmtCommand, CheckWalksFoldersToo) {
+  fs::create_directories(folder_ / "pipelines/b");
+  write("pipelines/b/good.dali-dsl", "x = 1\n");
+  write("pipelines/wrong.dali-dsl", "x = nothing\n");
+  const std::string folder = (folder_ / "pipelines").string();
+  const Outcome o = galatea::testing::run_galatea({"check", folder}, folder_);
+  EXPECT_EQ(o.status, 1);
+  EXPECT_EQ(o.out, folder + "/b/good.dali-dsl: fine\n" + folder + "/wrong.dali-dsl: 1 error\n");
+  EXPECT_TRUE(contains(o.err, "2 files: 1 fine, 1 wrong")) << o.err;
 }
 
 TEST_F(FmtCommand, StdinToStdout) {

@@ -426,16 +426,36 @@ TEST_F(PolicySearchCommand, ImportsOfTheSpaceAreSeenByTrials) {
   const Json trials = parse_json(o.out)["trials"];
   EXPECT_EQ(trials.size(), 2u);
   for (const Json& trial : trials) EXPECT_EQ(trial["score"], 0.0) << o.out;
-  for (auto [import, reason] : {std::pair{"../mine.dali-dsl", "is not beside the space or below"},
-                                {"gone.dali-dsl", "cannot copy the import"}}) {
+}
+
+/// What cannot be imported is said before the first trial, and once.
+TEST_F(PolicySearchCommand, ImportsThatFailAreSaidBeforeTheFirstTrial) {
+  const char* augmentation =
+      "from galatea.auto_aug.core import augmentation\n"
+      "\n"
+      "@augmentation(mag_range=(0, 9))\n"
+      "def darker(data, by):\n"
+      "    return data";
+  std::ofstream(path("mine.dali-dsl")) << augmentation << "\n";
+  for (auto [import, code] : {std::pair{"../mine.dali-dsl", "G0606"},
+                              {"gone.dali-dsl", "G0604"},
+                              {"half.dali-dsl", "G0101"},
+                              {"other.dali-dsl", "G1009"},
+                              {"fails.dali-dsl", "G0201"}}) {
     fs::create_directories(folder_ / "inner");
+    std::ofstream(path("inner/half.dali-dsl")) << augmentation << " =\n";
+    std::ofstream(path("inner/other.dali-dsl")) << "brighter = 1\n";
+    std::ofstream(path("inner/fails.dali-dsl")) << augmentation << " + nothing\n";
     std::ofstream(path("inner/space.json"))
         << R"({"format": "augment-policy", "version": 1, "imports": [")" << import
         << R"("], "augmentations": {"darker": {"range": [0, 9]}}, "policy": ["darker", 1, {"$int": [0, 30]}]})";
-    const Outcome bad =
-        policy({"search", path("inner/space.json"), "--trials", "1", "--objective", "echo 1 #"});
-    EXPECT_EQ(bad.status, 1);
-    EXPECT_TRUE(contains(bad.err, reason)) << bad.err;
+    const Outcome bad = policy({"search", path("inner/space.json"), "--trials", "3", "--objective",
+                                "touch " + path("ran") + "; echo 1 #"});
+    EXPECT_EQ(bad.status, 1) << import;
+    EXPECT_TRUE(contains(bad.err, code)) << import << "\n" << bad.err;
+    EXPECT_EQ(bad.err.find("error["), bad.err.rfind("error[")) << bad.err;
+    EXPECT_FALSE(fs::exists(path("ran"))) << import;
+    EXPECT_FALSE(fs::exists(path("inner/space-search"))) << import;
     fs::remove_all(folder_ / "inner");
   }
 }

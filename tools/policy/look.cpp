@@ -116,7 +116,7 @@ Command add_policy_show(CLI::App& parent) {
 Command add_policy_validate(CLI::App& parent) {
   auto files = std::make_shared<std::vector<std::string>>();
   CLI::App* app = add_subcommand(parent, "validate", "Checks policy files, and what they import");
-  add_option(app, "policies", *files, {"POLICY...", "", "JSON files or spellings", "policy.json"}).required();
+  add_option(app, "policies", *files, {"POLICY", "", "JSON files or spellings", "policy.json"}).required();
   return {app, [files](Reporter& reporter) { return validate(*files, reporter); }};
 }
 

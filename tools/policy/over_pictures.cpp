@@ -197,16 +197,33 @@ StagedPictures stage_over_pictures(const PipelineHost& host, const policy::Docum
   return out;
 }
 
+namespace {
+
+/// What staging a call of a policy says that is not about the policy: an argument that is missing; bounds of
+/// the language, which a pipeline's options raise.
+const std::vector<std::string_view> kNotThePolicys = {"G0656", "G0706", "G0707", "G0708"};
+constexpr const char* kAnyCall = "augment(image, shape=[160, 160])";
+
+}  // namespace
+
+bool check_in_pipeline(const PipelineHost& host, const dsl::PolicyText& policy, Reporter& reporter) {
+  dsl::FrontendOptions frontend;
+  frontend.policies = {policy};
+  frontend.import_root = fs::path(policy.file).parent_path().string();
+  if (frontend.import_root.empty()) frontend.import_root = ".";
+  return stage_text(host, frontend, "pictures.dali-dsl", {"photos"}, text_before_columns("", {"photos"}),
+                    kAnyCall, reporter, kNotThePolicys)
+      .ok;
+}
+
 bool check_in_pipeline(const PipelineHost& host, const std::string& policy, Reporter& reporter) {
-  // An argument that is missing; bounds of the language, which a pipeline's options raise.
-  const std::vector<std::string_view> not_the_policys = {"G0656", "G0706", "G0707", "G0708"};
   std::error_code error;
   const fs::path file = fs::absolute(policy, error);
   dsl::FrontendOptions frontend;
   frontend.import_root = file.parent_path().string();
   return stage_text(host, frontend, (file.parent_path() / "pictures.dali-dsl").string(), {"photos"},
-                    text_before_columns(file.filename().string(), {"photos"}),
-                    "augment(image, shape=[160, 160])", reporter, not_the_policys)
+                    text_before_columns(file.filename().string(), {"photos"}), kAnyCall, reporter,
+                    kNotThePolicys)
       .ok;
 }
 

@@ -55,6 +55,8 @@ StagedPictures stage_several_over_pictures(const PipelineHost& host,
 /// reported. What a pipeline's call of the policy has to give is not missed, and bounds that its options
 /// raise are not kept.
 bool check_in_pipeline(const PipelineHost& host, const std::string& policy, Reporter& reporter);
+/// The same for a policy that is given as text, and stands beside `name`.
+bool check_in_pipeline(const PipelineHost& host, const dsl::PolicyText& policy, Reporter& reporter);
 /// A string in the language.
 std::string language_text(const std::string& text);
 

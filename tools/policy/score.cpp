@@ -143,7 +143,7 @@ Command add_policy_score(CLI::App& parent) {
       "training");
   add_option(
       app, "policies", options->policies,
-      {"POLICY…", "", "JSON files or spellings; each picture is decoded once for all of them", "policy.json"})
+      {"POLICY", "", "JSON files or spellings; each picture is decoded once for all of them", "policy.json"})
       .required()
       .values(1, 64);
   add_picture_options(app, options->pictures);

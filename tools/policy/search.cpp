@@ -178,6 +178,19 @@ std::optional<policy::Journal> open_journal(const std::string& space_text,
   return std::move(*journal);
 }
 
+/// Whether pipelines can apply what the space imports: no trial could tell more than the first one's
+/// document.
+bool imports_work(const policy::Space& space, policy::Strategy& strategy, const std::string& file,
+                  Reporter& reporter) {
+  const policy::Ask first = strategy.ask(0);
+  if (first.kind != policy::Ask::Kind::kTrial) return true;
+  const auto document = policy::read_policy_tree(space.at(first.trial.point)).document;
+  if (!document || document->imports.empty()) return true;  // trials tell what is wrong with their documents
+  const fs::path path(file);
+  const fs::path name = path.parent_path() / ("first trial of " + path.filename().string());
+  return check_in_pipeline(PipelineHost(), {name.string(), policy::to_json(*document)}, reporter);
+}
+
 int search(SearchCommandOptions options, Reporter& reporter) {
   check(options, reporter);
   if (reporter.status() != kFine) return reporter.status();
@@ -197,11 +210,12 @@ int search(SearchCommandOptions options, Reporter& reporter) {
   options.search.imports_from = fs::path(options.space).parent_path().string();
   options.search.keeps_states =
       options.strategy.has_parents() || policy::names_word(options.search.objective, "state");
+  const auto strategy = policy::make_strategy(*space, options.strategy);
+  if (!imports_work(*space, *strategy, options.space, reporter)) return reporter.status();
   auto journal = open_journal(*text, options, reporter);
   if (!journal) return reporter.status();
   if (!options.proxy.empty()) options.search.objective = proxy_command(options);
   options.search.together = options.together.value_or(kTogether);
-  const auto strategy = policy::make_strategy(*space, options.strategy);
   if (options.search.trials == 0) options.search.trials = default_trials(*strategy, options.strategy);
   if (options.search.trials < strategy->whole())
     report_problem(Message::kIncomplete,

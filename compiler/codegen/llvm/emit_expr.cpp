@@ -45,9 +45,9 @@ llvm::Value* FunctionEmitter::constant_like(DType type, Cell cell, const Value* 
 }
 
 llvm::Value* FunctionEmitter::emit(const Expr& e) {
-  if (auto found = memo_.find(e.get()); found != memo_.end()) return found->second;
+  if (Value* known = memo_.find(e)) return known;
   Value* value = emit_uncached(e);
-  memo_.emplace(e.get(), value);
+  memo_.add(e, value);
   return value;
 }
 

@@ -14,6 +14,7 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 
+#include "compiler/codegen/llvm/value_memo.h"
 #include "compiler/codegen/target.h"
 #include "compiler/kernel/loops.h"
 
@@ -385,9 +386,9 @@ class FunctionEmitter {
   std::vector<StreamBits> stream_bits_;
   int serial_loops_ = 0;  ///< about what is being emitted
   std::vector<Variable> vars_;
-  std::vector<bool> varying_;                                 ///< variables that differ between lanes
-  std::unordered_map<const kernel::ExprNode*, Value*> memo_;  ///< of the expression being emitted
-  int vector_var_ = -1;                                       ///< -1: not in a vector loop
+  std::vector<bool> varying_;  ///< variables that differ between lanes
+  ValueMemo memo_;             ///< of the expression being emitted
+  int vector_var_ = -1;        ///< -1: not in a vector loop
   int lanes_ = 1;
   Value* vector_base_ = nullptr;
   Value* mask_ = nullptr;  ///< nullptr: every lane

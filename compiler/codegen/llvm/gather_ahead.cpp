@@ -57,8 +57,6 @@ bool is_warp(const kernel::For& loop) {
 void FunctionEmitter::find_gathered_rows(const kernel::For& loop) {
   gathered_rows_.clear();
   if (serial_loops_ == 0 || !is_warp(loop)) return;
-  // The memo knows expressions by their addresses: those made here live until it has forgotten them.
-  std::vector<Expr> places;
   std::unordered_map<int, Expr> lets;
   lets[loop.var] = kernel::binary(ScalarOp::kShr, loop.begin + loop.end, kernel::const_int(1));
   const std::function<Expr(const Expr&)> in_the_middle = [&](const Expr& e) {
@@ -75,7 +73,6 @@ void FunctionEmitter::find_gathered_rows(const kernel::For& loop) {
     if (!comes_from_floats(place) || contains(place, kernel::ExprKind::kLoadFlat) ||
         may_divide_by_zero(place))
       return;
-    places.push_back(place);
     llvm::AllocaInst* last = allocate_var(builder_.getInt64Ty(), "row");
     llvm::IRBuilder<>(last->getNextNode()).CreateStore(i64(0), last);
     Value* here = emit(place);
