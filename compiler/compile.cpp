@@ -186,6 +186,7 @@ class Compilation {
       drafted.if_all_wait = &placed.residence;
       plan::ArmFindings findings = plan::look_at_arms(*out.table, drafted, sources_, program.seed, program);
       if (findings.waiting.empty()) {
+        out.branches.made_whole = plan::tensors_made_whole(*placed.table, *out.table);
         for (plan::BranchReport& branch : out.branches.reports)
           branch.doubtful = std::move(findings.doubtful[branch.block]);
         return out;
@@ -406,8 +407,8 @@ class Compilation {
     TraceScope scope(options_.trace, "kernels of the GPU", "compile");
     std::vector<plan::Launch> launches = plan::plan_launches(program, options_.gpu->launches);
     if (report_)
-      report_->device = plan::report_device(program, launches, made_plan.placement.why,
-                                            made_plan.branches.reports, sources_);
+      report_->device =
+          plan::report_device(program, launches, made_plan.placement.why, made_plan.branches, sources_);
     // A kernel of several launches is a kernel of the program for each of them.
     const std::vector<runtime::ProgramKernel> planned = program.kernels;
     std::vector<std::vector<codegen::KernelJob>> texts;

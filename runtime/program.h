@@ -167,9 +167,10 @@ struct DeviceKernel {
   std::shared_ptr<const std::string> cubin;  ///< null: planned for a machine that is not this one
   int inputs = 0;                            ///< tensors of a call that are read; outputs follow
   bool can_be_tiled = false;                 ///< blocks may share a call
-  bool may_fail = false;                     ///< it may raise flags
+  bool may_fail = false;                     ///< it may raise flags, whatever its parameters are
   int32_t opcode = 0;                        ///< among the kernels of the cubin
   bool shares_phases = false;                ///< blocks that share a call wait for each other by its counters
+  std::vector<int32_t> divisors;             ///< parameters: a call where one is zero may raise flags, too
 };
 struct ProgramKernel {
   std::string name;

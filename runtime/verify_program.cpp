@@ -230,6 +230,9 @@ void Verifier::tables() {
                   (program_.kernels[static_cast<size_t>(call.kernel)].device != nullptr),
               "the kernel has no code, or code for two processors");
     all_slots(call.tensors), all_registers(call.params);
+    if (problem_.empty())
+      if (const auto& device = program_.kernels[static_cast<size_t>(call.kernel)].device)
+        for (const int32_t divisor : device->divisors) index(divisor, call.params.size(), "divisor");
     if (call.scratch_bytes != -1) reg(call.scratch_bytes);
     for (const CallGuard& guard : call.guards) slot(guard.slot);
     if (problem_.empty())

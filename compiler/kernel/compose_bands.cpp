@@ -4,6 +4,7 @@
 // store). Goes out: h made over x directly, h'[y, x, c] = h[y, a*x + b, c], and read as h'[.., x, c]: rows
 // are contiguous again, and columns that nobody reads are not made. Mirroring then costs nothing: it only
 // changes the horizontal band's tables. No value changes.
+#include "compiler/kernel/division.h"
 #include "compiler/kernel/lowering.h"
 
 namespace galatea::kernel::lowering {

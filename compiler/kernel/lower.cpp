@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "compiler/kernel/choose_loops.h"
+#include "compiler/kernel/division.h"
 #include "compiler/kernel/expand_math.h"
 #include "compiler/kernel/lower_channels.h"
 #include "compiler/kernel/lower_gather.h"
@@ -30,19 +31,6 @@ std::string unique_name(const std::string& name, size_t number) {
 void for_each_stage_expr(const Stage& stage, const std::function<void(const Expr&)>& visit) {
   for (const Expr* e : {&stage.body, &stage.weight, &stage.source, &stage.first, &stage.finish, &stage.taps})
     if (*e) visit(*e);
-}
-
-bool may_raise_flag(const Stage& stage) {
-  bool found = false;
-  for_each_stage_expr(stage, [&](const Expr& e) {
-    found |= any_node(e, [](const ExprNode& n) {
-      if (n.kind != ExprKind::kOp || is_float(n.type)) return false;
-      if (n.op == ScalarOp::kDiv || n.op == ScalarOp::kRem)
-        return !is_const(n.args[1]) || n.args[1]->value.bits == 0;
-      return false;
-    });
-  });
-  return found;
 }
 
 Lowering::Lowering(const Kernel& kernel, const Schedule& schedule, const ScheduleOptions& options)

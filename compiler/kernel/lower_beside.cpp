@@ -6,6 +6,7 @@
 // rows, and what these need, in front of each row of the reader.
 #include <algorithm>
 
+#include "compiler/kernel/division.h"
 #include "compiler/kernel/lowering.h"
 
 namespace galatea::kernel::lowering {

@@ -5,6 +5,7 @@
 // it is, so that the channels of a pixel may be taken together with the pixels, as in any copy.
 #include <algorithm>
 
+#include "compiler/kernel/division.h"
 #include "compiler/kernel/lowering.h"
 
 namespace galatea::kernel::lowering {

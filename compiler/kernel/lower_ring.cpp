@@ -3,6 +3,7 @@
 // Comes in: a band and the stage whose rows it reads. Goes out: one loop over the band's rows, which makes
 // the source rows that are missing and then one row of the band. Source rows come in ascending order, so each
 // is made once; where they do not, the ring starts anew.
+#include "compiler/kernel/division.h"
 #include "compiler/kernel/lowering.h"
 
 namespace galatea::kernel::lowering {

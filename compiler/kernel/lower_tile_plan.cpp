@@ -4,6 +4,7 @@
 // another, where a flag would be missed, or where an output is read again.
 #include <algorithm>
 
+#include "compiler/kernel/division.h"
 #include "compiler/kernel/lowering.h"
 
 namespace galatea::kernel::lowering {

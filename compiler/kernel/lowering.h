@@ -403,8 +403,6 @@ bool gather_is_legal(const Kernel& kernel, int statistic, int* producer);
 bool beside_is_legal(const Kernel& kernel, int producer, int* reader);
 /// Why not, in words for explain; empty: it is. `consumer` gets the stage that would read the ring.
 std::string ring_objection(const Kernel& kernel, int producer, int* consumer);
-/// Whether the body may raise a flag (a division whose divisor is not a constant).
-bool may_raise_flag(const Stage& stage);
 /// Calls `visit` with every expression of a stage.
 void for_each_stage_expr(const Stage& stage, const std::function<void(const Expr&)>& visit);
 /// The value of a reduction over nothing.

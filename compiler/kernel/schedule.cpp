@@ -11,6 +11,7 @@
 
 #include "base/text_writer.h"
 #include "compiler/kernel/cost.h"
+#include "compiler/kernel/division.h"
 #include "compiler/kernel/lowering.h"
 #include "compiler/kernel/narrow_integers.h"
 
@@ -163,7 +164,7 @@ class Scheduler {
   bool may_inline(int s) const {
     const Stage& stage = kernel_.stages[static_cast<size_t>(s)];
     return stage.form == StageForm::kMap && readers_[static_cast<size_t>(s)].loads > 0 &&
-           !readers_[static_cast<size_t>(s)].constant_border && !lowering::may_raise_flag(stage);
+           !readers_[static_cast<size_t>(s)].constant_border && !may_raise_flag(stage);
   }
   /// Adds the elements that stage `s` reads, as its loops see them; all later stages have been placed.
   void add_uses(int s) {

@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "compiler/kernel/division.h"
 #include "compiler/kernel/lowering.h"
 
 namespace galatea::kernel::lowering {
@@ -21,12 +22,6 @@ namespace {
 
 bool is_leaf(const Expr& e) {
   return e->kind == ExprKind::kConst || e->kind == ExprKind::kParam || e->kind == ExprKind::kVar;
-}
-
-bool may_divide_by_zero(const ExprNode& e) {
-  if (e.kind != ExprKind::kOp || is_float(e.type) || (e.op != ScalarOp::kDiv && e.op != ScalarOp::kRem))
-    return false;
-  return !is_const(e.args[1]) || e.args[1]->value.bits == 0;
 }
 
 /// The expressions of a statement that rewrites may replace (sizes of band tables stay over parameters).
@@ -94,7 +89,7 @@ class Hoister {
     if (e->kind == ExprKind::kVar) fixed = !changes_.vars.contains(e->index);
     if (e->kind == ExprKind::kLoadFlat)
       fixed = loads_ && !conditional && !changes_.buffers.contains(e->index);
-    if (may_divide_by_zero(*e)) fixed = false;
+    if (doubtful_divisor(*e) != nullptr) fixed = false;
     for (const Expr& arg : e->args) fixed = invariant(arg, conditional) && fixed;
     memo.emplace(e.get(), fixed);
     return fixed;

@@ -18,7 +18,7 @@ namespace galatea::kernel {
 class ValueRanges {
  public:
   /// `promised`: where integer parameters lie that are not bytes or words.
-  explicit ValueRanges(std::optional<shape::Range> promised = {}) : promised_(std::move(promised)) {}
+  explicit ValueRanges(std::optional<shape::Range> promised = {}) : promised_(promised) {}
   shape::Range of(const Expr& e);
 
  private:

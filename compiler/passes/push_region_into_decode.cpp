@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "compiler/kernel/division.h"
 #include "compiler/kernel/passes/stage_edit.h"
 #include "compiler/op/recipe.h"
 #include "compiler/passes/availability.h"

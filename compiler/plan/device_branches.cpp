@@ -264,6 +264,13 @@ class Recorder {
   std::vector<uint32_t> uses_;
 };
 
+bool is_made_whole(const ValueInfo& info) {
+  for (size_t d = 0; d < info.window.size(); ++d)
+    if (!kernel::is_const_int(info.window[d].begin, 0) || !kernel::same(info.window[d].end, info.extents[d]))
+      return false;
+  return true;
+}
+
 }  // namespace
 
 int DeviceBranches::branch_of_merge(const Graph& graph, ValueId value) const {
@@ -309,6 +316,17 @@ DeviceBranches record_branches(Graph& graph, const ValueTable& table, const Kern
       recorded.push_back(block);
   }
   if (!recorded.empty()) Recorder(graph, table, groups, *registry, placement, out).run(recorded);
+  return out;
+}
+
+std::vector<WholeTensor> tensors_made_whole(const ValueTable& waiting, const ValueTable& recorded) {
+  std::vector<WholeTensor> out;
+  const Graph& graph = waiting.graph();
+  for (BlockId block : graph.topological_order())
+    for (const NodeId id : graph.block(block).nodes)
+      for (const ValueId value : graph.node(id).outputs)
+        if (!is_made_whole(waiting.info(value)) && is_made_whole(recorded.info(value)))
+          out.push_back({op::shown_name(graph.node(id)), graph.node(id).span});
   return out;
 }
 

@@ -88,11 +88,18 @@ struct RecordedBranch {
   uint32_t largest() const { return static_cast<uint32_t>(arms - 1); }
 };
 
+/// What is made as a whole because branches are recorded, of which a window would do if they waited.
+struct WholeTensor {
+  std::string op;
+  Span span;
+};
+
 struct DeviceBranches {
   std::vector<RecordedBranch> recorded;           ///< in the order of the program
   std::set<ir::ValueId> stored;                   ///< small values that lie in memory
   std::map<ir::ValueId, ir::ValueId> written_to;  ///< what an arm makes right in the memory of a merge
   std::vector<BranchReport> reports;
+  std::vector<WholeTensor> made_whole;
 
   /// The number of the branch of whose join this value is a merge; -1: of none.
   int branch_of_merge(const ir::Graph& graph, ir::ValueId value) const;
@@ -103,6 +110,11 @@ struct DeviceBranches {
 DeviceBranches record_branches(ir::Graph& graph, const ValueTable& table, const KernelGroups& groups,
                                const op::Registry* registry, SelectorForm form,
                                const WaitingBranches& waiting, Placement& placement);
+
+/// In the order of the program. What arms give lies in one buffer, whole, since nobody knows yet what is read
+/// of it: so what they make it of is read, and decoded, as a whole too. `waiting`, `recorded`: the same graph
+/// with its branches waited for, and after record_branches().
+std::vector<WholeTensor> tensors_made_whole(const ValueTable& waiting, const ValueTable& recorded);
 
 /// For each block the arms that it is in, outer ones first: a number of `recorded`, and which arm.
 struct ArmOf {

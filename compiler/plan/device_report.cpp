@@ -196,13 +196,19 @@ std::string counted(size_t count, std::string_view what) {
 }  // namespace
 
 DeviceReport report_device(const Program& program, const std::vector<Launch>& launches, std::string placement,
-                           const std::vector<BranchReport>& branches, const SourceMap& sources) {
+                           const DeviceBranches& branches, const SourceMap& sources) {
   DeviceReport out;
-  for (const BranchReport& branch : branches) {
-    const SourceFile* file = sources.file(branch.span.file);
-    out.branches.push_back({file ? file->position(branch.span.begin).line : 0, branch.arms, branch.waits,
-                            branch.why, branch.doubtful});
-  }
+  const auto line_of = [&](Span span) {
+    const SourceFile* file = sources.file(span.file);
+    return file ? file->position(span.begin).line : 0;
+  };
+  for (const BranchReport& branch : branches.reports)
+    out.branches.push_back({line_of(branch.span), branch.arms, branch.waits, branch.why, branch.doubtful});
+  for (const WholeTensor& tensor : branches.made_whole)
+    out.made_whole.push_back({"the result of " + tensor.op,
+                              "arms that are launched together hand on all of what they give; "
+                              "`--selectors wait` makes no more of it than is read behind them",
+                              line_of(tensor.span)});
   out.used = true;
   out.placement = std::move(placement);
   std::map<int32_t, std::set<uint32_t>> lines;
@@ -279,6 +285,7 @@ std::string to_text(const DeviceReport& report) {
                          fmt::join(branch.if_failed, " or ")));
     out.dedent();
   }
+  list(out, "made whole:", report.made_whole);
   if (!report.graphs.empty())
     out.line(fmt::format("one call of the driver each, as a CUDA graph, once equal ones have come often: {}",
                          fmt::join(report.graphs, "; ")));
@@ -316,6 +323,7 @@ std::string to_json(const DeviceReport& report) {
                               {"downloads", json_of(report.downloads)},
                               {"waits", json_of(report.waits)},
                               {"branches", branches},
+                              {"made_whole", json_of(report.made_whole)},
                               {"waits_at_end", report.last_waits},
                               {"graphs", report.graphs},
                               {"placement", report.placement}};

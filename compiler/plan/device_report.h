@@ -45,14 +45,14 @@ struct DeviceReport {
   std::vector<Transfer> downloads;
   std::vector<Transfer> waits;  ///< where samples wait for the GPU before they go on
   std::vector<Branch> branches;
-  bool last_waits = false;          ///< a batch is complete when the GPU is done with it
-  std::vector<std::string> graphs;  ///< what may be one call of the driver, where it comes again
-  size_t parameter_uploads = 0;     ///< descriptors, parameters and flags: one copy a round
+  std::vector<Transfer> made_whole;  ///< tensors of which a window would do if branches waited
+  bool last_waits = false;           ///< a batch is complete when the GPU is done with it
+  std::vector<std::string> graphs;   ///< what may be one call of the driver, where it comes again
+  size_t parameter_uploads = 0;      ///< descriptors, parameters and flags: one copy a round
 };
 
 DeviceReport report_device(const runtime::Program& program, const std::vector<Launch>& launches,
-                           std::string placement, const std::vector<BranchReport>& branches,
-                           const SourceMap& sources);
+                           std::string placement, const DeviceBranches& branches, const SourceMap& sources);
 /// For people.
 std::string to_text(const DeviceReport& report);
 std::string to_json(const DeviceReport& report);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "compiler/kernel/division.h"
 #include "compiler/kernel/value_range.h"
 #include "compiler/plan/emitter.h"
 
@@ -142,8 +143,7 @@ void Emitter::doubt_index(const Expr& index, size_t count) {
 void Emitter::doubt_division(const Expr& e) {
   const bool divides = e->op == ScalarOp::kDiv || e->op == ScalarOp::kRem;
   if (!in_arm() || !divides || is_float(e->type)) return;
-  const shape::Range divisor = kernel::ValueRanges().of(e->args[1]);
-  if (divisor.low <= 0 && divisor.high >= 0) doubt();
+  if (kernel::may_be_zero(e->args[1])) doubt();
 }
 
 }  // namespace galatea::plan

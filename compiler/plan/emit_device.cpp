@@ -1,4 +1,7 @@
 // Between the GPU and the host: copies of what the host needs, and the barriers behind which they are there.
+#include <algorithm>
+
+#include "compiler/kernel/division.h"
 #include "compiler/plan/emitter.h"
 
 namespace galatea::plan {
@@ -12,10 +15,11 @@ bool Emitter::is_made_on_gpu(ir::ValueId value) const {
   return group >= 0 && groups_.groups[static_cast<size_t>(group)].on_gpu;
 }
 
-bool Emitter::may_fail_on_gpu() const {
-  for (const runtime::ProgramKernel& kernel : program_.kernels)
-    if (kernel.device && kernel.device->may_fail) return true;
-  return false;
+bool Emitter::may_raise_flags(const PlannedKernel& kernel) const {
+  const runtime::DeviceKernel& device = *program_.kernels[static_cast<size_t>(kernel.kernel)].device;
+  return device.may_fail || std::ranges::any_of(device.divisors, [&](int32_t param) {
+           return kernel::may_be_zero(table_.resolve(kernel.params[static_cast<size_t>(param)]));
+         });
 }
 
 int Emitter::emit_download(ir::ValueId value) {

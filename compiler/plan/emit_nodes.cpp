@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "compiler/kernel/passes/stage_edit.h"
+#include "compiler/kernel/division.h"
 #include "compiler/plan/emitter.h"
 
 namespace galatea::plan {
@@ -318,6 +318,7 @@ void Emitter::emit_kernel(const PlannedKernel& kernel, const std::vector<ir::Nod
     return x->kind == kernel::ExprKind::kParam ? table_.resolve(kernel.params[static_cast<size_t>(x->index)])
                                                : Expr{};
   });
+  may_fail_on_gpu_ = may_fail_on_gpu_ || (kernel.on_gpu && may_raise_flags(kernel));
   if (!kernel.on_gpu)
     claim(MemoryClaim::Kind::kScratch, DType::kU8, {bytes},
           program_.kernels[static_cast<size_t>(kernel.kernel)].name);

@@ -232,7 +232,7 @@ void Emitter::emit_return(const ir::Terminator& terminator) {
     slots.push_back(brought ? emit_download(value) : slot_of(value));
     downloads = downloads || brought;
   }
-  const bool fails_later = program_.on_error != runtime::OnErrorPolicy::kRaise && may_fail_on_gpu();
+  const bool fails_later = program_.on_error != runtime::OnErrorPolicy::kRaise && may_fail_on_gpu_;
   if (program_.device >= 0) emit_device_barrier(downloads || fails_later);
   int32_t list = add_list(slots);
   Instruction& instruction = emit(Op::kReturn);

@@ -88,7 +88,8 @@ class Emitter {
   void emit_device_barrier(bool waits);
   /// Whether a kernel of the GPU makes the value right there.
   bool is_made_on_gpu(ir::ValueId value) const;
-  bool may_fail_on_gpu() const;
+  /// Of a kernel of the GPU: whether a call of it may raise flags with the parameters that it has here.
+  bool may_raise_flags(const PlannedKernel& kernel) const;
 
   // emit_arms.cpp: branches of which all arms are recorded
   const RecordedBranch* recorded_at(ir::BlockId block) const;
@@ -187,6 +188,7 @@ class Emitter {
   std::vector<int32_t> node_location_;
   std::vector<std::vector<bool>> dominates_;
 
+  bool may_fail_on_gpu_ = false;  ///< a call of the GPU so far may raise flags
   bool drafting_ = false;
   std::vector<MemoryClaim> claims_;  ///< of a draft
   std::vector<MemoryNeed> needs_;    ///< that were asked for

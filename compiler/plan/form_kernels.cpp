@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/kernel/division.h"
 #include "compiler/kernel/passes/stage_edit.h"
 #include "compiler/op/schema.h"
 

@@ -87,6 +87,13 @@ uint32_t BatchLaunch::count_tiles(const Call& call, const LaunchKernel& kernel) 
       std::clamp<int64_t>((largest + kTile - 1) / kTile, 1, kernel.shares_phases ? kMostSharing : 1 << 16));
 }
 
+/// A division by what the host knows is no reason to look for flags where that is not zero.
+bool BatchLaunch::may_fail(const Call& call, const LaunchKernel& kernel) const {
+  return kernel.may_fail || std::ranges::any_of(kernel.divisors, [&](int32_t param) {
+           return params_[call.first_param + static_cast<size_t>(param)] == 0;
+         });
+}
+
 BatchLaunch::Plan BatchLaunch::plan(std::span<const LaunchKernel> kernels) {
   std::stable_sort(calls_.begin(), calls_.end(),
                    [](const Call& a, const Call& b) { return a.site < b.site; });
@@ -97,7 +104,7 @@ BatchLaunch::Plan BatchLaunch::plan(std::span<const LaunchKernel> kernels) {
     for (; group.end < calls_.size() && calls_[group.end].site == calls_[begin].site; ++group.end) {
       scratch += aligned(calls_[group.end].scratch_bytes);
       const LaunchKernel& kernel = kernels[static_cast<size_t>(calls_[group.end].kernel)];
-      if (kernel.may_fail) ++out.num_status;
+      if (may_fail(calls_[group.end], kernel)) ++out.num_status;
       if (kernel.shares_phases) out.num_counters += kCallCounters;
     }
     out.scratch_bytes = std::max(out.scratch_bytes, scratch);
@@ -158,7 +165,7 @@ LaunchedBatch BatchLaunch::fill(Plan& plan, std::span<const LaunchKernel> kernel
       calls[c].guards = base + static_cast<uint64_t>(plan.guards) + call.first_guard * sizeof(DeviceGuard);
       calls[c].counters = kernel.shares_phases ? next_counters : 0;
       if (kernel.shares_phases) next_counters += kCallCounters * sizeof(uint32_t);
-      if (!kernel.may_fail) continue;
+      if (!may_fail(call, kernel)) continue;
       calls[c].status = base + static_cast<uint64_t>(plan.status) + out.may_fail_.size() * sizeof(uint32_t);
       out.may_fail_.push_back({call.site, call.sample, call.location, 0});
     }

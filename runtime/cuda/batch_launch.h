@@ -38,10 +38,11 @@ struct DeviceCall {
 struct LaunchKernel {
   FunctionHandle function = nullptr;
   int inputs = 0;
-  bool is_tiled = false;       ///< blocks may share a call (codegen::can_be_tiled)
-  bool may_fail = false;       ///< it may raise flags
-  int32_t opcode = 0;          ///< among the kernels of the function
-  bool shares_phases = false;  ///< blocks that share a call have counters to wait for each other by
+  bool is_tiled = false;               ///< blocks may share a call (codegen::can_be_tiled)
+  bool may_fail = false;               ///< it may raise flags, whatever its parameters are
+  int32_t opcode = 0;                  ///< among the kernels of the function
+  bool shares_phases = false;          ///< blocks that share a call have counters to wait for each other by
+  std::vector<int32_t> divisors = {};  ///< parameters: a call where one is zero may raise flags, too
 };
 
 /// A tensor of a call. In memory of the device, or in bytes of the host that go up with the batch.
@@ -148,6 +149,7 @@ class BatchLaunch {
   LaunchedBatch fill(Plan& plan, std::span<const LaunchKernel> kernels, uint8_t* host, DevicePointer device,
                      DevicePointer scratch) const;
   uint32_t count_tiles(const Call& call, const LaunchKernel& kernel) const;
+  bool may_fail(const Call& call, const LaunchKernel& kernel) const;
   Result<LaunchedBatch> record_calls(std::span<const LaunchKernel> kernels, BatchCommands& commands);
 
   Streams own_streams_;

@@ -125,11 +125,11 @@ Result<Device> Driver::look_at(int index) const {
 }
 
 Result<Device> Driver::device(int index) const {
-  if (devices_.empty()) return make_error(message::kNoCudaDevice, path_, why_none_);
+  if (devices_.empty()) return make_error(message::kNoCudaDevice, index, path_, why_none_);
   if (index < 0 || index >= static_cast<int>(devices_.size())) {
     std::string list;
     for (const Device& each : devices_) list += (list.empty() ? "" : ", ") + each.describe();
-    return make_error(message::kNoSuchDevice, index, list);
+    return make_error(message::kNoSuchDevice, index, devices_.size(), list);
   }
   return devices_[static_cast<size_t>(index)];
 }

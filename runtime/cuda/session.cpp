@@ -67,6 +67,7 @@ Status CudaSession::load_kernels() {
     launch.may_fail = kernel.device->may_fail;
     launch.opcode = kernel.device->opcode;
     launch.shares_phases = kernel.device->shares_phases;
+    launch.divisors = kernel.device->divisors;
     kernels_.push_back(launch);
   }
   return {};

@@ -138,8 +138,11 @@ TEST_F(ApiDevice, UnfitDrivers) {
   unsetenv("FAKE_CUDA_INIT");
   set("FAKE_CUDA_DEVICES", "0");
   expect_error("gpu", "G0953", "has no device");
+  expect_error("gpu:9", "G0953", "there is no GPU 9: ");
   set("FAKE_CUDA_DEVICES", "2");
-  expect_error("gpu:2", "G0954", "here are GPU 0 (Fake GPU A), GPU 1 (Fake GPU B)");
+  expect_error(
+      "gpu:2", "G0954",
+      "there is no GPU 2: 2 can be used here, numbered from 0: GPU 0 (Fake GPU A), GPU 1 (Fake GPU B)");
 }
 
 TEST_F(ApiDevice, NvrtcThatCannotCompile) {

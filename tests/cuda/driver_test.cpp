@@ -34,7 +34,8 @@ TEST(Driver, DeviceThatIsNotThere) {
   auto device = (*driver)->device(2);
   ASSERT_FALSE(device);
   EXPECT_EQ(code_of(device.error()), "G0954");
-  EXPECT_EQ(device.error().message(), "there is no GPU 2; here are GPU 0 (Fake GPU A), GPU 1 (Fake GPU B)");
+  EXPECT_EQ(device.error().message(),
+            "there is no GPU 2: 2 can be used here, numbered from 0: GPU 0 (Fake GPU A), GPU 1 (Fake GPU B)");
   EXPECT_EQ(device.error().kind, ErrorKind::kSystem);
 }
 
@@ -42,9 +43,11 @@ TEST(Driver, NoDevice) {
   FakeCuda fake(FakeSettings{{"FAKE_CUDA_DEVICES", "0"}});
   auto driver = Driver::open();
   ASSERT_TRUE(driver) << driver.error().message();
-  auto device = (*driver)->device(0);
+  auto device = (*driver)->device(9);
   ASSERT_FALSE(device);
   EXPECT_EQ(code_of(device.error()), "G0953");
+  EXPECT_EQ(device.error().message(),
+            "there is no GPU 9: the CUDA driver " + (*driver)->path() + " has no device (it finds none)");
 }
 
 TEST(Driver, KernelModuleOfAnotherVersion) {

@@ -56,12 +56,22 @@ Result<std::shared_ptr<const Module>> compile(const std::shared_ptr<const Contex
   return Module::load(context, cubin);
 }
 
+LaunchKernel launch_kernel(const Site& site, FunctionHandle function, int32_t opcode) {
+  const codegen::FlagCauses causes = codegen::flag_causes(site.sample.kernel);
+  return {function,
+          codegen::num_inputs(site.loops),
+          codegen::can_be_tiled(site.loops),
+          causes.may_fail,
+          opcode,
+          kernel::shares_phases(site.loops),
+          causes.divisors};
+}
+
 Result<std::vector<LaunchKernel>> kernels(const Module& module) {
   std::vector<LaunchKernel> out;
   for (const Site& site : sites()) {
     GALATEA_ASSIGN(FunctionHandle function, module.function(site.name));
-    out.push_back({function, codegen::num_inputs(site.loops), codegen::can_be_tiled(site.loops),
-                   codegen::may_raise_flags(site.sample.kernel), 0, kernel::shares_phases(site.loops)});
+    out.push_back(launch_kernel(site, function, 0));
   }
   return out;
 }
@@ -79,9 +89,7 @@ Result<std::vector<LaunchKernel>> kernels_of_one_launch(const std::shared_ptr<co
   GALATEA_ASSIGN(FunctionHandle function, module->function(codegen::kDeviceFunction));
   std::vector<LaunchKernel> out;
   for (const Site& site : sites())
-    out.push_back({function, codegen::num_inputs(site.loops), codegen::can_be_tiled(site.loops),
-                   codegen::may_raise_flags(site.sample.kernel), static_cast<int32_t>(out.size()),
-                   kernel::shares_phases(site.loops)});
+    out.push_back(launch_kernel(site, function, static_cast<int32_t>(out.size())));
   return out;
 }
 
@@ -165,7 +173,10 @@ class Batch {
     const FakeCudaCounters counters = fake_.counters();
     EXPECT_EQ(counters.uploads, 1);
     const bool may_fail = std::any_of(running_.begin(), running_.end(), [&](const Running& run) {
-      return kernels[static_cast<size_t>(run.site)].may_fail;
+      const LaunchKernel& kernel = kernels[static_cast<size_t>(run.site)];
+      return kernel.may_fail || std::ranges::any_of(kernel.divisors, [&](int32_t param) {
+               return run.params->at(static_cast<size_t>(param)) == 0;
+             });
     });
     EXPECT_EQ(counters.downloads, may_fail ? 1 : 0);  // their flags
     EXPECT_EQ(counters.launches, expected_launches);

@@ -103,11 +103,12 @@ const Compiled& compiled(const std::string& name) {
   GALATEA_CHECK(device.has_value(), device ? "" : device.error().message());
   const codegen::DeviceCode& code = device->front();
   at->second.cpu = {name, {name}, host->code, nullptr};
-  at->second.gpu = {name,
-                    {name},
-                    nullptr,
-                    std::make_shared<runtime::DeviceKernel>(runtime::DeviceKernel{
-                        code.cubin, code.inputs, code.can_be_tiled, code.may_fail, 0, code.shares_phases})};
+  at->second.gpu = {
+      name,
+      {name},
+      nullptr,
+      std::make_shared<runtime::DeviceKernel>(runtime::DeviceKernel{
+          code.cubin, code.inputs, code.can_be_tiled, code.may_fail, 0, code.shares_phases, code.divisors})};
   at->second.scratch = layout_scratch(loops).bytes;
   return at->second;
 }

@@ -214,50 +214,14 @@ TEST_F(GpuArms, OnErrorSkipAndReplace) {
   }
 }
 
-/// One batch of a program that is compiled once.
-class GpuArmsOfOneBatch : public GpuArms {
+/// One batch of a program that is compiled once, with one branch.
+class GpuArmsOfOneBatch : public GpuOneBatch {
  protected:
   void make(const std::string& rest, bool outputs_on_cpu) {
-    dsl::FrontendOptions frontend;
-    frontend.host.device = "gpu";
-    frontend.parameters.emplace_back("data", data());
-    auto staged = dsl::stage_pipeline("test.dali-dsl", arms(rest), frontend, product().registry, sources_);
-    ASSERT_TRUE(staged.ok);
-    CompileOptions options;
-    options.registry = &product().registry;
-    options.backend = loops_.get();
-    options.gpu = target(choice_, LaunchForm::kAuto);
-    options.outputs_on_cpu = outputs_on_cpu;
-    auto program = compile(*staged.graphs.at(0), sources_, options);
-    ASSERT_TRUE(program) << program.error().message();
-    program_ = *program;
+    GpuOneBatch::make(arms(rest), outputs_on_cpu);
+    ASSERT_TRUE(program_);
     ASSERT_EQ(count_arms(*program_), 1U);
   }
-  struct Outcome {
-    std::string bytes, error;
-    int64_t waits = 0, synchronizations = 0;
-  };
-  Outcome run() {
-    Outcome out;
-    runtime::SessionOptions options;
-    options.executor = runtime::ExecutorKind::kInline;
-    options.sources = &sources_;
-    auto session = runtime::Session::create(program_, product().natives, options);
-    auto batch = session ? (*session)->next() : std::unexpected(session.error());
-    if (!batch) {
-      out.error = batch.error().message();
-      return out;
-    }
-    out.waits = (*session)->statistics().device.waits;
-    out.synchronizations = device_.counters().synchronizations;
-    for (const runtime::Tensor& sample : (**batch)->outputs[0].samples)
-      if (sample.memory == runtime::Memory::kHost)
-        out.bytes.append(reinterpret_cast<const char*>(sample.data), static_cast<size_t>(sample.num_bytes()));
-    return out;
-  }
-
-  SourceMap sources_;
-  std::shared_ptr<const runtime::Program> program_;
 };
 
 std::string blur_of_dark(const std::string& least) {

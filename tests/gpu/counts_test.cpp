@@ -367,6 +367,52 @@ TEST(GpuCounts, TheReportNamesEachBranch) {
   EXPECT_EQ(waiting.find("leave at once"), std::string::npos);
 }
 
+/// What is cut out behind arms that are launched together is cut out of whole images, and the report says so.
+TEST(GpuCounts, WindowsBehindArmsThatAreLaunchedTogether) {
+  const auto plan_it = [](const std::string& arm, const std::string& behind, SelectorForm form) {
+    Planned planned =
+        plan_for_gpu(std::string(kImports) +
+                         "@pipeline_def(batch_size=16, num_threads=2, seed=42, enable_conditionals=True)\n"
+                         "def p():\n"
+                         "    encoded, label = fn.readers.file(file_root='photos', name='Reader')\n"
+                         "    grey = fn.decoders.image(encoded, output_type=types.GRAY, device='mixed')\n"
+                         "    image = fn.decoders.image(encoded, output_type=types.RGB, device='mixed')\n"
+                         "    other = fn.crop(image, crop=[50, 60], crop_pos_x=0.75)\n"
+                         "    if fn.reductions.mean(grey) > 100:\n" +
+                         arm + "    return " + behind + ", label\n",
+                     LaunchForm::kAuto, nullptr, form);
+    EXPECT_TRUE(planned.program) << planned.error;
+    return planned;
+  };
+  /// Of how many images windows are decoded: the call's first scalar is the first row.
+  const auto windows = [](const Planned& planned) {
+    size_t count = 0;
+    for (const runtime::Instruction& i : planned.program->code) {
+      if (i.op != runtime::Opcode::kCallNative) continue;
+      const runtime::NativeCallSpec& call = planned.program->natives[static_cast<size_t>(i.a)];
+      count += call.output >= 0 && call.scalars.size() == 4 && call.scalars[0] != call.scalars[1] ? 1 : 0;
+    }
+    return count;
+  };
+  const std::string turn = "        image = fn.flip(image)\n", crop = "fn.crop(image, crop=[50, 60])";
+  const Planned recorded = plan_it(turn, crop, SelectorForm::kAuto);
+  ASSERT_EQ(recorded.report.device.made_whole.size(), 1U) << plan::to_text(recorded.report.device);
+  EXPECT_EQ(recorded.report.device.made_whole[0].what, "the result of decoders.image");
+  EXPECT_EQ(recorded.report.device.made_whole[0].line, 10U);
+  EXPECT_NE(plan::to_text(recorded.report.device).find("made whole:"), std::string::npos);
+  EXPECT_NE(plan::to_json(recorded.report.device).find("\"made_whole\""), std::string::npos);
+  EXPECT_EQ(windows(recorded), 0U);
+  const Planned waiting = plan_it(turn, crop, SelectorForm::kWait);
+  EXPECT_TRUE(waiting.report.device.made_whole.empty()) << plan::to_text(waiting.report.device);
+  EXPECT_EQ(windows(waiting), 1U);
+  // Cut out in the arms, or before them, it is windows as ever.
+  const Planned within = plan_it("        other = fn.crop(image, crop=[50, 60], crop_pos_x=0.25)\n", "other",
+                                 SelectorForm::kAuto);
+  EXPECT_FALSE(within.report.device.branches.at(0).waits) << plan::to_text(within.report.device);
+  EXPECT_TRUE(within.report.device.made_whole.empty()) << plan::to_text(within.report.device);
+  EXPECT_EQ(windows(within), 1U);
+}
+
 /// Where the text names no device, the cost decides, and outputs stay where they are.
 TEST(GpuCounts, PlacedByCost) {
   const Planned planned = plan_for_gpu(

@@ -82,6 +82,54 @@ class GpuRuns : public ::testing::Test {
   std::unique_ptr<codegen::KernelBackend> judge_, loops_;
 };
 
+/// One batch of a program that is compiled once.
+class GpuOneBatch : public GpuRuns {
+ protected:
+  void make(const std::string& text, bool outputs_on_cpu) {
+    program_ = nullptr;
+    dsl::FrontendOptions frontend;
+    frontend.host.device = "gpu";
+    frontend.parameters.emplace_back("data", data());
+    auto staged = dsl::stage_pipeline("test.dali-dsl", text, frontend, product().registry, sources_);
+    ASSERT_TRUE(staged.ok);
+    CompileOptions options;
+    options.registry = &product().registry;
+    options.backend = loops_.get();
+    options.gpu = target(choice_, LaunchForm::kAuto);
+    options.outputs_on_cpu = outputs_on_cpu;
+    auto program = compile(*staged.graphs.at(0), sources_, options);
+    ASSERT_TRUE(program) << program.error().message();
+    program_ = *program;
+  }
+  struct Outcome {
+    std::string bytes, error;
+    int64_t waits = 0;
+    int64_t synchronizations = 0, downloads = 0;  ///< of the fake driver
+  };
+  Outcome run() {
+    Outcome out;
+    runtime::SessionOptions options;
+    options.executor = runtime::ExecutorKind::kInline;
+    options.sources = &sources_;
+    auto session = runtime::Session::create(program_, product().natives, options);
+    auto batch = session ? (*session)->next() : std::unexpected(session.error());
+    if (!batch) {
+      out.error = batch.error().message();
+      return out;
+    }
+    out.waits = (*session)->statistics().device.waits;
+    out.synchronizations = device_.counters().synchronizations;
+    out.downloads = device_.counters().downloads;
+    for (const runtime::Tensor& sample : (**batch)->outputs[0].samples)
+      if (sample.memory == runtime::Memory::kHost)
+        out.bytes.append(reinterpret_cast<const char*>(sample.data), static_cast<size_t>(sample.num_bytes()));
+    return out;
+  }
+
+  SourceMap sources_;
+  std::shared_ptr<const runtime::Program> program_;
+};
+
 /// A pipeline whose `image` lies on the GPU.
 inline std::string of_images(const std::string& rest) {
   return "from nvidia.dali import pipeline_def, fn, types\n\n"

@@ -280,13 +280,18 @@ TEST_F(GpuSelectors, ArmsThatNeedTheHost) {
       1);
 }
 
+/// A number of the environment, by which more and other random pipelines are drawn.
+uint64_t given(const char* name, uint64_t otherwise) {
+  const char* const text = std::getenv(name);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
 TEST_F(GpuSelectors, RandomPipelines) {
-  const char* const given = std::getenv("GALATEA_FUZZ_GPU_PIPELINES");
-  const uint64_t count = given ? std::strtoull(given, nullptr, 10) : 6;
+  const uint64_t count = given("GALATEA_FUZZ_GPU_PIPELINES", 6), first = given("GALATEA_FUZZ_SEED", 1);
   size_t recorded = 0;
   // The first has found a copy of all of an image of which a window was decoded.
   std::vector<uint64_t> seeds = {72};
-  for (uint64_t seed = 1; seed <= count; ++seed) seeds.push_back(seed);
+  for (uint64_t seed = first; seed < first + count; ++seed) seeds.push_back(seed);
   for (const uint64_t seed : seeds) {
     const std::string text = PipelineGenerator({seed, seed + 2000}).with_conditions_of_images().make().text();
     // Behind a window of a small image the rest of it would still be within the memory of the batch.
@@ -316,10 +321,9 @@ TEST_F(GpuSelectors, RandomPipelines) {
 }
 
 TEST_F(GpuRuns, RandomPipelines) {
-  const char* const given = std::getenv("GALATEA_FUZZ_GPU_PIPELINES");
-  const uint64_t count = given ? std::strtoull(given, nullptr, 10) : 12;
+  const uint64_t count = given("GALATEA_FUZZ_GPU_PIPELINES", 12), first = given("GALATEA_FUZZ_SEED", 1);
   size_t on_gpu = 0;
-  for (uint64_t seed = 1; seed <= count; ++seed) {
+  for (uint64_t seed = first; seed < first + count; ++seed) {
     const std::string text = PipelineGenerator({seed, seed + 1000}).make().text();
     const PipelineOutcome wanted = expected(text, seed);
     if (!wanted.staging.empty() || !wanted.error.empty()) continue;

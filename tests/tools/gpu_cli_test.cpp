@@ -147,6 +147,31 @@ TEST_F(CommandLine, DevicesThatAreNotHereAreStatusThree) {
   EXPECT_EQ(run({"check", hello(), "--device", "gpu"}).status, 0);
 }
 
+/// Which was asked for, how many there are, and their names.
+TEST_F(CommandLine, AGpuOfANumberThatIsNotHere) {
+  ::setenv("GALATEA_CUDA_LIBRARY_PATH", GALATEA_BINARY_DIR "/fake_cuda", 1);
+  const Outcome one = run({"run", hello(), "--device", "gpu:9"});
+  ::setenv("FAKE_CUDA_DEVICES", "2", 1);
+  const Outcome two = run({"run", hello(), "--device", "gpu:2"});
+  ::setenv("FAKE_CUDA_DEVICES", "0", 1);
+  const Outcome none = run({"run", hello(), "--device", "gpu:9"});
+  ::unsetenv("FAKE_CUDA_DEVICES");
+  ::unsetenv("GALATEA_CUDA_LIBRARY_PATH");
+  EXPECT_EQ(one.status, 3);
+  EXPECT_TRUE(contains(one.err,
+                       "error[G0954]: there is no GPU 9: 1 can be used here, numbered from 0: "
+                       "GPU 0 (Fake GPU A)\n"))
+      << one.err;
+  EXPECT_TRUE(contains(one.err, "`--device gpu:0`")) << one.err;
+  EXPECT_TRUE(contains(two.err,
+                       "there is no GPU 2: 2 can be used here, numbered from 0: GPU 0 (Fake GPU A), "
+                       "GPU 1 (Fake GPU B)\n"))
+      << two.err;
+  EXPECT_EQ(none.status, 3);
+  EXPECT_TRUE(contains(none.err, "error[G0953]: there is no GPU 9: the CUDA driver ")) << none.err;
+  EXPECT_TRUE(contains(none.err, "has no device (it finds none)")) << none.err;
+}
+
 /// What is wrong, in which library, and what to do; a bug of ours is another status.
 TEST_F(CommandLine, WhatIsWrongWithAGpuIsSaid) {
   struct Case {

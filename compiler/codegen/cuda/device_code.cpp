@@ -278,14 +278,17 @@ Result<std::vector<DeviceCode>> DeviceCompiler::compile(std::span<const KernelJo
   for (const KernelJob& job : jobs) launches.push_back({job});
   GALATEA_ASSIGN(const std::vector<DeviceLaunchCode> code, compile(launches));
   std::vector<DeviceCode> out(jobs.size());
-  for (size_t k = 0; k < jobs.size(); ++k)
+  for (size_t k = 0; k < jobs.size(); ++k) {
+    FlagCauses causes = flag_causes(*jobs[k].kernel);
     out[k] = {code[k].cubin,
               num_inputs(*jobs[k].loops),
               can_be_tiled(*jobs[k].loops),
-              may_raise_flags(*jobs[k].kernel),
+              causes.may_fail,
               code[k].from_cache,
               code[k].seconds,
-              kernel::shares_phases(*jobs[k].loops)};
+              kernel::shares_phases(*jobs[k].loops),
+              std::move(causes.divisors)};
+  }
   return out;
 }
 
@@ -294,7 +297,9 @@ std::shared_ptr<const runtime::DeviceKernel> describe_device_kernel(const kernel
   runtime::DeviceKernel out;
   out.inputs = num_inputs(loops);
   out.can_be_tiled = can_be_tiled(loops);
-  out.may_fail = may_raise_flags(kernel);
+  FlagCauses causes = flag_causes(kernel);
+  out.may_fail = causes.may_fail;
+  out.divisors = std::move(causes.divisors);
   out.shares_phases = kernel::shares_phases(loops);
   return std::make_shared<const runtime::DeviceKernel>(std::move(out));
 }

@@ -31,7 +31,8 @@ struct DeviceCode {
   bool can_be_tiled = false, may_fail = false;
   bool from_cache = false;  ///< of the disk, or of an earlier kernel of this compiler
   double seconds = 0;
-  bool shares_phases = false;  ///< blocks that share a call wait for each other by its counters
+  bool shares_phases = false;     ///< blocks that share a call wait for each other by its counters
+  std::vector<int32_t> divisors;  ///< runtime::DeviceKernel's
 };
 
 /// What a launch has to know of a kernel; the cubin is null.

@@ -27,9 +27,13 @@ bool can_be_tiled(const kernel::LoopKernel& loops);
 /// Whether blocks make tiles of the output, and nothing else: places and sizes of stages take many registers
 /// then.
 bool is_made_in_tiles(const kernel::LoopKernel& loops);
-/// Whether a call may raise flags (an integer division by zero). Loops divide by extents as well, which
+/// What may raise flags in a call (an integer division by zero). Loops divide by extents as well, which
 /// cannot fail, so stages are asked.
-bool may_raise_flags(const kernel::Kernel& kernel);
+struct FlagCauses {
+  bool may_fail = false;          ///< a kernel computes a divisor: only it knows
+  std::vector<int32_t> divisors;  ///< parameters that it divides by: a call where all are other than 0 cannot
+};
+FlagCauses flag_causes(const kernel::Kernel& kernel);
 /// Threads of a block for which kernels are written (any number works).
 inline constexpr int kCudaThreads = 256;
 

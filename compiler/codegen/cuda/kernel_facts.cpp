@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "compiler/codegen/cuda/emit.h"
+#include "compiler/kernel/division.h"
 #include "compiler/kernel/lowering.h"
 #include "compiler/kernel/spread_phases.h"
 
@@ -25,15 +26,19 @@ bool can_be_tiled(const LoopKernel& loops) {
 
 bool is_made_in_tiles(const LoopKernel& loops) { return loops.block_bytes && !shares_phases(loops); }
 
-bool may_raise_flags(const Kernel& kernel) {
-  bool found = false;
+FlagCauses flag_causes(const Kernel& kernel) {
+  FlagCauses out;
   const auto look = [&](const Expr& e) {
-    const bool divides = e->kind == ExprKind::kOp && (e->op == ScalarOp::kDiv || e->op == ScalarOp::kRem);
-    found = found || (divides && !is_float(e->type));
+    const Expr* divisor = doubtful_divisor(*e);
+    if (!divisor || !may_be_zero(*divisor)) return;
+    if ((*divisor)->kind != ExprKind::kParam)
+      out.may_fail = true;
+    else if (std::ranges::find(out.divisors, (*divisor)->index) == out.divisors.end())
+      out.divisors.push_back((*divisor)->index);
   };
   for (const Stage& stage : kernel.stages)
     lowering::for_each_stage_expr(stage, [&](const Expr& e) { for_each_node(e, look); });
-  return found;
+  return out;
 }
 
 }  // namespace galatea::codegen

@@ -9,6 +9,7 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include "compiler/codegen/llvm/emitter.h"
+#include "compiler/kernel/division.h"
 
 namespace galatea::codegen {
 
@@ -23,17 +24,6 @@ bool comes_from_floats(const kernel::Expr& e) {
   kernel::for_each_node(e, [&](const kernel::Expr& n) {
     found |= n->kind == kernel::ExprKind::kOp && n->op == ScalarOp::kConvert && !is_float(n->type) &&
              is_float(n->args[0].type());
-  });
-  return found;
-}
-
-/// Then it is not computed where no pixel asks for it: the flag would be of a division that nobody wrote.
-bool may_divide_by_zero(const kernel::Expr& e) {
-  bool found = false;
-  kernel::for_each_node(e, [&](const kernel::Expr& n) {
-    if (n->kind != kernel::ExprKind::kOp || is_float(n->type)) return;
-    if (n->op == ScalarOp::kDiv || n->op == ScalarOp::kRem)
-      found |= !kernel::is_const(n->args[1]) || n->args[1]->value.bits == 0;
   });
   return found;
 }
@@ -70,9 +60,9 @@ void FunctionEmitter::find_gathered_rows(const kernel::For& loop) {
         kernel_.buffers[static_cast<size_t>(load->index)].kind != kernel::BufferKind::kInput)
       return;
     const Expr place = in_the_middle(load->args[0]);
-    if (!comes_from_floats(place) || contains(place, kernel::ExprKind::kLoadFlat) ||
-        may_divide_by_zero(place))
-      return;
+    if (!comes_from_floats(place) || contains(place, kernel::ExprKind::kLoadFlat)) return;
+    // Not computed where no pixel asks for it: the flag would be of a division that nobody wrote.
+    if (kernel::may_divide_by_zero(place)) return;
     llvm::AllocaInst* last = allocate_var(builder_.getInt64Ty(), "row");
     llvm::IRBuilder<>(last->getNextNode()).CreateStore(i64(0), last);
     Value* here = emit(place);

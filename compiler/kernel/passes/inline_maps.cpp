@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/kernel/cost.h"
+#include "compiler/kernel/division.h"
 #include "compiler/kernel/passes/passes.h"
 #include "compiler/kernel/passes/stage_edit.h"
 

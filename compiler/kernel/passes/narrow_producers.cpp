@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "compiler/kernel/division.h"
 #include "compiler/kernel/passes/passes.h"
 #include "compiler/kernel/passes/stage_edit.h"
 

@@ -87,18 +87,6 @@ Expr finish_of(const Stage& stage) {
   return stage.finish ? stage.finish : convert(accumulator(stage.accumulator), stage.type);
 }
 
-bool may_raise_flag(const Stage& stage) {
-  bool found = false;
-  for (const Expr* part : element_parts(stage)) {
-    for_each_node(*part, [&](const Expr& e) {
-      if (e->kind != ExprKind::kOp || !is_integral(e->type)) return;
-      if (e->op != ScalarOp::kDiv && e->op != ScalarOp::kRem) return;
-      found |= !is_const(e->args[1]) || e->args[1]->value.bits == 0;
-    });
-  }
-  return found;
-}
-
 bool same_extents(const std::vector<Expr>& a, const std::vector<Expr>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](const Expr& x, const Expr& y) { return same(x, y); });

@@ -35,8 +35,6 @@ Expr substitute_accumulator(const Expr& e, const Expr& value);
 /// `finish` of a band or reduction, written out.
 Expr finish_of(const Stage& stage);
 
-/// Whether computing it at fewer elements could lose a flag: integer division by something that may be zero.
-bool may_raise_flag(const Stage& stage);
 bool same_extents(const std::vector<Expr>& a, const std::vector<Expr>& b);
 /// How many operations an expression has.
 int num_operations(const Expr& e);

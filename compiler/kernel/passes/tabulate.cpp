@@ -4,6 +4,7 @@
 // made is the schedule's choice for its target: inlined, it is the expression that was there.
 #include <unordered_map>
 
+#include "compiler/kernel/division.h"
 #include "compiler/kernel/passes/passes.h"
 #include "compiler/kernel/passes/stage_edit.h"
 
