@@ -8,36 +8,17 @@
 #include "compiler/kernel/expr_text.h"
 #include "compiler/passes/pass_runner.h"
 #include "compiler/plan/shared_table.h"
-#include "dsl/frontend.h"
-#include "stdlib_ops/register_all.h"
+#include "tests/passes/staged.h"
 
 namespace galatea::op {
 namespace {
 
-const Registry& registry() {
-  static const Registry kRegistry = [] {
-    Registry all;
-    ops::register_all(all);
-    return all;
-  }();
-  return kRegistry;
-}
+using testing::staged;
 
-std::unique_ptr<ir::Graph> staged(const std::string& body) {
-  SourceMap sources;
-  auto made = dsl::stage_pipeline("p.dali-dsl",
-                                  "from galatea import fn, pipeline_def, types\n"
-                                  "from galatea.auto_aug import timm, torchvision\n"
-                                  "@pipeline_def(batch_size=4, num_threads=1, seed=3)\n"
-                                  "def p():\n"
-                                  "    image = fn.external_source(name=\"x\", dtype=types.UINT8, ndim=3, "
-                                  "layout=\"HWC\")\n"
-                                  "    number = fn.external_source(name=\"y\", dtype=types.FLOAT, ndim=0)\n" +
-                                      body,
-                                  {}, registry(), sources);
-  EXPECT_TRUE(made.ok) << render_text(made.diagnostics.front(), sources);
-  return made.ok ? std::move(made.graphs.at(0)) : nullptr;
-}
+const std::string kNumber = "    number = fn.external_source(name=\"y\", dtype=types.FLOAT, ndim=0)\n";
+
+/// For kPolicies.
+constexpr const char* kImports = "from galatea.auto_aug import timm, torchvision\n";
 
 /// Every expression of a lowering.
 std::string text_of(const Lowering& lowering) {
@@ -96,16 +77,16 @@ constexpr const char* kPolicies[] = {"timm.transform('rand-m9-mstd0.5-inc1')(ima
 
 TEST(KnownLowerings, AreWhatDefinitionsSayBeforeAndAfterThePasses) {
   for (const char* policy : kPolicies) {
-    const auto graph =
-        staged(fmt::format("    image = {}\n"
-                           "    return fn.crop(image, crop=[32, 32])\n",
-                           policy));
+    const auto graph = staged(fmt::format("    image = {}\n"
+                                          "    return fn.crop(image, crop=[32, 32])\n",
+                                          policy),
+                              kImports);
     ASSERT_TRUE(graph);
     plan::SharedTable table(*graph);
     EXPECT_TRUE(check_graph(*graph, &table.known()).empty());
     const size_t before = expect_all_fresh(*graph, table.known());
     EXPECT_GT(before, graph->nodes.size() / 2) << "most of what was checked is known";
-    ASSERT_TRUE(passes::run_passes(*graph, registry(), {}, table));
+    ASSERT_TRUE(passes::run_passes(*graph, testing::all_operators(), {}, table));
     EXPECT_GT(expect_all_fresh(*graph, table.known()), before / 2) << "passes leave most nodes as they are";
   }
 }
@@ -113,7 +94,7 @@ TEST(KnownLowerings, AreWhatDefinitionsSayBeforeAndAfterThePasses) {
 /// A plan knows the same of every value, wherever the lowerings come from.
 TEST(KnownLowerings, GiveTheSameTable) {
   for (const char* policy : kPolicies) {
-    const auto graph = staged(fmt::format("    return {}\n", policy));
+    const auto graph = staged(fmt::format("    return {}\n", policy), kImports);
     ASSERT_TRUE(graph);
     KnownLowerings known;
     check_graph(*graph, &known);
@@ -161,7 +142,7 @@ TEST(KnownLowerings, AreForgottenWithWhateverADefinitionLooksAt) {
   });
   expect_forgotten(crop, [](ir::Graph& graph, ir::NodeId node) { graph.nodes[node].args.pop_back(); });
   expect_forgotten(crop, [](ir::Graph& graph, ir::NodeId node) { graph.nodes[node].span.begin += 1; });
-  expect_forgotten("    return number + 1.0\n", [](ir::Graph& graph, ir::NodeId node) {
+  expect_forgotten(kNumber + "    return number + 1.0\n", [](ir::Graph& graph, ir::NodeId node) {
     std::swap(graph.nodes[node].inputs[0], graph.nodes[node].inputs[1]);
   });
   // What resamples a scaled image asks its decoder.
@@ -173,9 +154,9 @@ TEST(KnownLowerings, AreForgottenWithWhateverADefinitionLooksAt) {
 
 /// Which source draws count with may change far above them.
 TEST(KnownLowerings, AreForgottenWhenDrawsCountOtherwise) {
-  const auto graph = staged(
-      "    other = fn.external_source(name=\"z\", dtype=types.FLOAT, ndim=0)\n"
-      "    return fn.random.coin_flip(probability=other * 0.5)\n");
+  const auto graph = staged(kNumber +
+                            "    other = fn.external_source(name=\"z\", dtype=types.FLOAT, ndim=0)\n"
+                            "    return fn.random.coin_flip(probability=other * 0.5)\n");
   ASSERT_TRUE(graph);
   KnownLowerings known;
   check_graph(*graph, &known);

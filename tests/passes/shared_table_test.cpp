@@ -4,34 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "compiler/passes/pass_runner.h"
-#include "dsl/frontend.h"
-#include "stdlib_ops/register_all.h"
+#include "tests/passes/staged.h"
 
 namespace galatea::plan {
 namespace {
 
-const op::Registry& registry() {
-  static const op::Registry kRegistry = [] {
-    op::Registry all;
-    ops::register_all(all);
-    return all;
-  }();
-  return kRegistry;
-}
-
-std::unique_ptr<ir::Graph> staged(const std::string& body) {
-  SourceMap sources;
-  auto made = dsl::stage_pipeline("p.dali-dsl",
-                                  "from galatea import fn, pipeline_def, types\n"
-                                  "@pipeline_def(batch_size=4, num_threads=1, seed=3)\n"
-                                  "def p():\n"
-                                  "    image = fn.external_source(name=\"x\", dtype=types.UINT8, ndim=3, "
-                                  "layout=\"HWC\")\n" +
-                                      body,
-                                  {}, registry(), sources);
-  EXPECT_TRUE(made.ok) << render_text(made.diagnostics.front(), sources);
-  return made.ok ? std::move(made.graphs.at(0)) : nullptr;
-}
+using testing::staged;
 
 TEST(SharedTable, IsMadeOnceUntilTheGraphChanges) {
   const auto graph = staged("    return fn.resize(image, size=[32, 48])\n");
@@ -55,10 +33,10 @@ TEST(SharedTable, IsMadeOnceUntilTheGraphChanges) {
 TEST(SharedTable, OutlivesThePassesThatChangeNothing) {
   const auto graph = staged("    return fn.brightness_contrast(image, brightness=2.0)\n");
   ASSERT_TRUE(graph);
-  ASSERT_TRUE(passes::run_passes(*graph, registry(), {}));
+  ASSERT_TRUE(passes::run_passes(*graph, testing::all_operators(), {}));
   SharedTable table(*graph);
   const ValueTable* before = &table.get();
-  const auto reports = passes::run_passes(*graph, registry(), {}, table);
+  const auto reports = passes::run_passes(*graph, testing::all_operators(), {}, table);
   ASSERT_TRUE(reports);
   for (const passes::PassReport& report : *reports) EXPECT_FALSE(report.changed) << report.name;
   EXPECT_EQ(&table.get(), before);
@@ -71,7 +49,7 @@ TEST(SharedTable, IsForgottenByThePassesThatChangeTheGraph) {
   ASSERT_TRUE(graph);
   SharedTable table(*graph);
   table.get();
-  ASSERT_TRUE(passes::run_passes(*graph, registry(), {}, table));
+  ASSERT_TRUE(passes::run_passes(*graph, testing::all_operators(), {}, table));
   SharedTable fresh(*graph);
   for (ir::ValueId value = 0; value < static_cast<ir::ValueId>(graph->values.size()); ++value) {
     const ValueInfo& mine = table.get().info(value);

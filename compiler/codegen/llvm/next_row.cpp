@@ -10,6 +10,7 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include "compiler/codegen/llvm/emitter.h"
+#include "compiler/kernel/division.h"
 
 namespace galatea::codegen {
 
@@ -32,12 +33,8 @@ const kernel::ExprNode* copied(const kernel::Expr& value) {
 
 /// Whether it may be computed before the loop: the body has variables of its own, and flags for what divides.
 bool is_known_outside(const kernel::Expr& e) {
-  bool known = true;
-  kernel::for_each_node(e, [&](const kernel::Expr& n) {
-    known &= n->kind != kernel::ExprKind::kVar && n->kind != kernel::ExprKind::kLoadFlat &&
-             (n->kind != kernel::ExprKind::kOp || (n->op != ScalarOp::kDiv && n->op != ScalarOp::kRem));
-  });
-  return known;
+  return !contains(e, kernel::ExprKind::kVar) && !contains(e, kernel::ExprKind::kLoadFlat) &&
+         !kernel::may_divide_by_zero(e);
 }
 
 }  // namespace
