@@ -89,6 +89,10 @@ Status LateSession::feed_with_layout(const std::string& name, const std::vector<
                                                            layout.str(), samples.front().ndim)));
   Fed fed{static_cast<size_t>(found - pipeline_.inputs.begin()), {}, ids};
   for (const Tensor& sample : samples) {
+    if (sample.buffer) {
+      fed.samples.push_back(sample);
+      continue;
+    }
     GALATEA_ASSIGN(
         Tensor copy,
         runtime::allocate_tensor(*options_.allocator, sample.dtype,

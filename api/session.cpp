@@ -5,9 +5,11 @@
 
 #include "api/guard.h"
 #include "api/handles.h"
+#include "api/host_memory.h"
 #include "base/json.h"
 
 using galatea::api::guard;
+using galatea::api::HostLoan;
 using galatea::api::make_api_error;
 using galatea::api::misuse;
 
@@ -35,6 +37,25 @@ galatea::Result<galatea::runtime::Tensor> borrow(const galatea_tensor& given, in
     tensor.strides[d] = given.strides[d];
   }
   return tensor;
+}
+
+/// `loan`: what the samples' memory is lent on; null: they are copied.
+galatea_error* feed(galatea_session* session, const char* input, const galatea_tensor* samples,
+                    int32_t num_samples, const int64_t* ids, const std::shared_ptr<HostLoan>& loan) {
+  if (!session || !input || (num_samples > 0 && !samples)) return misuse("session, input or samples is NULL");
+  std::vector<galatea::runtime::Tensor> tensors;
+  for (int32_t k = 0; k < num_samples; ++k) {
+    auto tensor = borrow(samples[k], k);
+    if (!tensor) return make_api_error(tensor.error());
+    tensors.push_back(std::move(*tensor));
+  }
+  std::vector<int64_t> numbers;
+  if (ids && num_samples > 0) numbers.assign(ids, ids + num_samples);
+  const char* layout = num_samples > 0 ? samples[0].layout : nullptr;
+  if (loan) galatea::api::lend(tensors, loan);
+  auto status = session->late ? session->late->feed_with_layout(input, tensors, numbers, layout ? layout : "")
+                              : session->session->feed(input, tensors, numbers);
+  return status ? nullptr : make_api_error(status.error(), session->session->sources());
 }
 
 nlohmann::json failures(const std::vector<galatea::runtime::SampleFailure>& list) {
@@ -205,22 +226,18 @@ galatea_error* galatea_tensor_init(galatea_tensor* tensor, void* data, galatea_d
 
 galatea_error* galatea_session_feed(galatea_session* session, const char* input,
                                     const galatea_tensor* samples, int32_t num_samples, const int64_t* ids) {
-  return guard([&]() -> galatea_error* {
-    if (!session || !input || (num_samples > 0 && !samples))
-      return misuse("session, input or samples is NULL");
-    std::vector<galatea::runtime::Tensor> tensors;
-    for (int32_t k = 0; k < num_samples; ++k) {
-      auto tensor = borrow(samples[k], k);
-      if (!tensor) return make_api_error(tensor.error());
-      tensors.push_back(std::move(*tensor));
-    }
-    std::vector<int64_t> numbers;
-    if (ids && num_samples > 0) numbers.assign(ids, ids + num_samples);
-    const char* layout = num_samples > 0 ? samples[0].layout : nullptr;
-    auto status = session->late
-                      ? session->late->feed_with_layout(input, tensors, numbers, layout ? layout : "")
-                      : session->session->feed(input, tensors, numbers);
-    return status ? nullptr : make_api_error(status.error(), session->session->sources());
+  return guard([&] { return feed(session, input, samples, num_samples, ids, nullptr); });
+}
+
+galatea_error* galatea_session_feed_borrowed(galatea_session* session, const char* input,
+                                             const galatea_tensor* samples, int32_t num_samples,
+                                             const int64_t* ids, void (*release)(void* context),
+                                             void* context) {
+  return guard([&] {
+    const auto loan = std::make_shared<HostLoan>(release, context);
+    galatea_error* error = feed(session, input, samples, num_samples, ids, loan);
+    if (!error) loan->arm();
+    return error;
   });
 }
 

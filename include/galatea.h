@@ -296,6 +296,20 @@ GALATEA_API galatea_error* galatea_tensor_init(galatea_tensor* tensor, void* dat
 GALATEA_API galatea_error* galatea_session_feed(galatea_session* session, const char* input,
                                                 const galatea_tensor* samples, int32_t num_samples,
                                                 const int64_t* ids);
+/* The same without a copy: the samples are read where they lie, and must not change until `release(context)`
+ * is called, once, when nothing reads them any more: at the earliest before this call returns, at the latest
+ * with the session's last batch, on any thread. It must not call this library. Where this call fails, it is
+ * not called: the memory is the host's as before. Batches may hand samples on unchanged (a pipeline that
+ * returns its input), and keep them until they are destroyed.
+ * Copied nevertheless, so that `release` need not wait for them, are samples that are not row-major without
+ * gaps, not aligned to their element type, or end within GALATEA_PADDING bytes of the end of a page (4 KiB)
+ * unless the next sample of the call begins there: that many bytes behind a sample may be read, and do not
+ * count. What is not copied does not count towards memory_limit. */
+#define GALATEA_PADDING 64
+GALATEA_API galatea_error* galatea_session_feed_borrowed(galatea_session* session, const char* input,
+                                                         const galatea_tensor* samples, int32_t num_samples,
+                                                         const int64_t* ids, void (*release)(void* context),
+                                                         void* context);
 /* The epoch ends behind what was fed. */
 GALATEA_API galatea_error* galatea_session_end_of_feed(galatea_session* session);
 /* Samples that an epoch delivers; -1 where only the host knows. */

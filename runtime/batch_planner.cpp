@@ -138,13 +138,42 @@ Status BatchPlanner::check_feed(size_t input, const std::vector<Tensor>& samples
   return {};
 }
 
-Status BatchPlanner::copy_fed(const std::vector<Tensor>& samples, FedBatch& batch) {
-  // All samples in one buffer: a batch is large enough for large pages where a sample is not.
+Status BatchPlanner::take_fed(const std::vector<Tensor>& samples, FedBatch& batch) {
+  const auto stays = [](const Tensor& sample) {
+    return sample.buffer && sample.is_dense() && sample.volume() > 0;
+  };
+  // The copies in one buffer: a batch is large enough for large pages where a sample is not.
   const auto padded = [](const Tensor& sample) {
     return (sample.num_bytes() + kBufferPadding + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
   };
   int64_t bytes = 0;
-  for (const Tensor& sample : samples) bytes += padded(sample);
+  for (const Tensor& sample : samples) bytes += stays(sample) ? 0 : padded(sample);
+  std::shared_ptr<Buffer> copies;
+  if (bytes > 0) {
+    GALATEA_ASSIGN(copies, take_memory_for_feed(bytes));
+    fed_bytes_->fetch_add(bytes);
+    batch.counted =
+        std::shared_ptr<void>(nullptr, [count = fed_bytes_, bytes](void*) { count->fetch_sub(bytes); });
+  }
+  uint8_t* at = copies ? copies->data() : nullptr;
+  for (const Tensor& sample : samples) {
+    Tensor taken = sample;
+    taken.set_dense(sample.dtype, {sample.extents, static_cast<size_t>(sample.ndim)});
+    if (!stays(sample)) {
+      taken.buffer = copies;
+      taken.data = at;
+      copy_dense(sample, at);
+      const int64_t size = sample.num_bytes(), room = padded(sample);
+      std::memset(at + size, 0, static_cast<size_t>(room - size));
+      at += room;
+    }
+    batch.samples.push_back(std::move(taken));
+  }
+  return {};
+}
+
+/// `bytes`: with padding.
+Result<std::shared_ptr<Buffer>> BatchPlanner::take_memory_for_feed(int64_t bytes) {
   const int64_t fed = fed_bytes_->load();
   // Half of the limit stays free for the work on what was fed.
   if (gate_ && ((fed > 0 && fed + bytes > gate_->limit() / 2) || !gate_->try_claim(bytes)))
@@ -153,23 +182,7 @@ Status BatchPlanner::copy_fed(const std::vector<Tensor>& samples, FedBatch& batc
   auto buffer = allocator_.limit() > 0 ? allocator_.allocate(bytes - kBufferPadding)
                                        : fed_pool_.acquire(bytes - kBufferPadding);
   if (gate_) gate_->release(bytes);
-  if (!buffer) return std::unexpected(std::move(buffer.error()));
-  uint8_t* at = (*buffer)->data();
-  for (const Tensor& sample : samples) {
-    Tensor copy;
-    copy.buffer = *buffer;
-    copy.data = at;
-    copy.set_dense(sample.dtype, {sample.extents, static_cast<size_t>(sample.ndim)});
-    copy_dense(sample, copy.data);
-    const int64_t size = sample.num_bytes(), room = padded(sample);
-    std::memset(at + size, 0, static_cast<size_t>(room - size));
-    at += room;
-    batch.samples.push_back(std::move(copy));
-  }
-  fed_bytes_->fetch_add(bytes);
-  batch.counted =
-      std::shared_ptr<void>(nullptr, [count = fed_bytes_, bytes](void*) { count->fetch_sub(bytes); });
-  return {};
+  return buffer;
 }
 
 Status BatchPlanner::feed(const std::string& input, const std::vector<Tensor>& samples,
@@ -191,7 +204,7 @@ Status BatchPlanner::feed(const std::string& input, const std::vector<Tensor>& s
   }
   auto batch = std::make_shared<FedBatch>();
   batch->ids = ids;
-  GALATEA_TRY(copy_fed(samples, *batch));
+  GALATEA_TRY(take_fed(samples, *batch));
   std::lock_guard lock(mutex_);
   feeds_[number].emplace_back(std::move(batch));
   ++num_fed_[number];

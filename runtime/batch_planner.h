@@ -34,6 +34,7 @@ class BatchPlanner {
   Plan plan();
   /// Goes on behind an epoch's end.
   void start_epoch();
+  /// Dense samples that have a buffer are read where they lie, which keeps it; others are copied.
   Status feed(const std::string& input, const std::vector<Tensor>& samples, const std::vector<int64_t>& ids);
   Status end_of_feed();
   int64_t epoch_size() const;
@@ -49,7 +50,8 @@ class BatchPlanner {
   std::shared_ptr<BatchJob> make_job(int num_samples);
   Plan end_epoch();
   Status check_feed(size_t input, const std::vector<Tensor>& samples, const std::vector<int64_t>& ids) const;
-  Status copy_fed(const std::vector<Tensor>& samples, FedBatch& batch);
+  Status take_fed(const std::vector<Tensor>& samples, FedBatch& batch);
+  Result<std::shared_ptr<Buffer>> take_memory_for_feed(int64_t bytes);
   int64_t fed_in_epoch(size_t input) const;
 
   std::shared_ptr<const LoadedProgram> loaded_;
