@@ -1,25 +1,42 @@
 #include "runtime/scheduler.h"
 
 #include <algorithm>
+#include <thread>
 
 #include "runtime/messages.h"
 
 namespace galatea::runtime {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 /// How long a consumer may hold what the next batch needs while it waits for that: another of its threads may
 /// be about to let go.
 constexpr std::chrono::milliseconds kPatience{500};
 
+/// How long a consumer looks for its batch before it sleeps. Waking a sleeper costs the thread that made the
+/// batch 25 us on a virtual machine, and it sleeps for another 40.
+constexpr std::chrono::microseconds kShortWait{500};
+
 /// How many samples a source hears of before they are read.
 constexpr int kReadAhead = 16;
+
+/// Of a thread that looks for something: leaves the core to another for a moment.
+void relax_processor() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
 
 }  // namespace
 
 Scheduler::Scheduler(SessionCore& core, int num_threads)
     : core_(core),
       queue_(core.loaded->program->prefetch_depth, core.loaded->program->batch_size, num_threads),
-      waiting_(core.gate.get()) {
+      waiting_(core.gate.get()),
+      has_idle_processor_(std::thread::hardware_concurrency() > static_cast<unsigned>(num_threads)) {
   times_.sites.resize(core.loaded->sites.size());
 }
 
@@ -34,7 +51,7 @@ bool Scheduler::plan_one() {
   }
   if (std::holds_alternative<BatchPlanner::EpochEnd>(plan)) {
     queue_.push_epoch_end();
-    ready_.notify_all();
+    ring();
     return true;
   }
   if (auto* starved = std::get_if<BatchPlanner::Starved>(&plan)) starved_input_ = starved->input;
@@ -60,7 +77,7 @@ std::optional<Ticket> Scheduler::find_waiting() {
     if (!queue_.is_front(waiting_.first_job())) return std::nullopt;
     if (!consumer_holds) return waiting_.refuse_first();
     is_held_back_ = true;
-    ready_.notify_all();
+    ring();
     return std::nullopt;
   }
 }
@@ -109,14 +126,14 @@ Scheduler::Upcoming Scheduler::upcoming_samples(const Ticket& ticket) const {
 
 std::optional<Ticket> Scheduler::take() {
   std::unique_lock lock(mutex_);
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   for (bool waited = false;; waited = true) {
     if (core_.cancelled) return std::nullopt;
     if (auto ticket = find_work()) {
       ++num_running_;
       Upcoming upcoming = ticket->start == Start::kFresh ? upcoming_samples(*ticket) : Upcoming{};
-      const auto now = std::chrono::steady_clock::now();
-      if (times_.first_read == std::chrono::steady_clock::time_point{}) {
+      const auto now = Clock::now();
+      if (times_.first_read == Clock::time_point{}) {
         times_.first_read = now;
       } else if (waited) {
         times_.wait_ns +=
@@ -157,7 +174,7 @@ void Scheduler::complete(std::unique_lock<std::mutex>& lock, BatchJob& job) {
     if (!waiting_.empty()) work_.notify_all();
   }
   job.complete = true;
-  ready_.notify_all();
+  ring();
 }
 
 void Scheduler::resume(const std::shared_ptr<BatchJob>& job, Parked parked) {
@@ -170,7 +187,7 @@ void Scheduler::resume(const std::shared_ptr<BatchJob>& job, Parked parked) {
 void Scheduler::give_up(BatchJob& job) {
   for (auto& [slot, frame] : std::exchange(job.parked, {})) frames_.push_back(std::move(frame));
   job.complete = true;
-  ready_.notify_all();
+  ring();
 }
 
 void Scheduler::run_step(std::unique_lock<std::mutex>& lock, const std::shared_ptr<BatchJob>& job) {
@@ -252,9 +269,33 @@ void Scheduler::give_back(Ticket ticket, Progress progress, Worker& worker) {
   if (job.num_pending == 0 && !job.parked.empty() && !core_.cancelled) run_step(lock, ticket.job);
 }
 
+/// Tells the consumer that something has changed.
+void Scheduler::ring() {
+  num_rings_.fetch_add(1, std::memory_order_release);
+  ready_.notify_all();
+}
+
+/// Looks for a change for a short time instead of sleeping at once; whether there was one. Where batches took
+/// longer than that, nobody looks.
+bool Scheduler::look_for_batch(std::unique_lock<std::mutex>& lock, Executor::Deadline deadline) {
+  if (!has_idle_processor_ || last_wait_ > kShortWait) return false;
+  const uint64_t before = num_rings_.load(std::memory_order_relaxed);
+  lock.unlock();
+  auto until = Clock::now() + kShortWait;
+  if (deadline) until = std::min(until, *deadline);
+  const auto has_rung = [&] { return num_rings_.load(std::memory_order_acquire) != before; };
+  while (!has_rung() && Clock::now() < until) {
+    for (int i = 0; i < 64 && !has_rung(); ++i) relax_processor();
+  }
+  // Who rang is about to unlock: sleeping on the lock would cost what was saved.
+  for (int i = 0; i < 1000 && !lock.try_lock(); ++i) relax_processor();
+  if (!lock.owns_lock()) lock.lock();
+  return has_rung();  // asked again: nobody rings while the lock is held
+}
+
 /// Until something may have changed; false when the deadline has passed.
 bool Scheduler::wait_for_batch(std::unique_lock<std::mutex>& lock, Executor::Deadline deadline) {
-  using Clock = std::chrono::steady_clock;
+  if (look_for_batch(lock, deadline)) return true;
   if (!waiting_.empty()) {
     const auto soon = Clock::now() + std::chrono::milliseconds(20);
     ready_.wait_until(lock, deadline ? std::min(soon, *deadline) : soon);
@@ -266,17 +307,18 @@ bool Scheduler::wait_for_batch(std::unique_lock<std::mutex>& lock, Executor::Dea
 }
 
 Result<std::shared_ptr<BatchJob>> Scheduler::next(Executor::Deadline deadline) {
-  using Clock = std::chrono::steady_clock;
   std::unique_lock lock(mutex_);
   // Only who has seen the end of an epoch asks for the next one.
   if (epoch_ended_) core_.planner.start_epoch();
   epoch_ended_ = false;
   work_.notify_all();
+  const auto begin = Clock::now();
   std::optional<Clock::time_point> held_back_since;
   for (;;) {
     if (fatal_) return std::unexpected(*fatal_);
     if (core_.cancelled) return make_error(message::kCancelled);
     if (queue_.front_ready()) {
+      last_wait_ = Clock::now() - begin;
       auto job = queue_.pop();
       epoch_ended_ = !job;
       if (job) core_.num_held->fetch_add(1);
@@ -303,7 +345,7 @@ void Scheduler::stop(Error error) {
   if (!fatal_) fatal_ = std::move(error);
   core_.cancelled = true;
   work_.notify_all();
-  ready_.notify_all();
+  ring();
 }
 
 void Scheduler::shrink() {
@@ -316,7 +358,7 @@ void Scheduler::shrink() {
 void Scheduler::wake() {
   std::lock_guard lock(mutex_);
   work_.notify_all();
-  ready_.notify_all();
+  ring();
 }
 
 ExecutorTimes Scheduler::times() const {

@@ -8,9 +8,12 @@
 //                    └────────────────────────────────┘
 //
 // Threads wait while the window is full, memory is short, or nothing was fed; the consumer waits for the
-// oldest job. One mutex guards all: a sample takes it twice, and costs about a millisecond.
+// oldest job, at first with its eyes open. One mutex guards all: a sample takes it twice, and costs about a
+// millisecond.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 
@@ -41,6 +44,8 @@ class Scheduler {
   using Upcoming = std::vector<std::pair<size_t, int64_t>>;  ///< (source, index)
   Upcoming upcoming_samples(const Ticket& ticket) const;
   bool prepare_outputs(std::unique_lock<std::mutex>& lock);
+  void ring();
+  bool look_for_batch(std::unique_lock<std::mutex>& lock, Executor::Deadline deadline);
   bool wait_for_batch(std::unique_lock<std::mutex>& lock, Executor::Deadline deadline);
   bool plan_one();
   using Parked = std::vector<std::pair<int, std::unique_ptr<Frame>>>;
@@ -61,6 +66,10 @@ class Scheduler {
   std::deque<Ticket> resumed_;
   std::deque<std::shared_ptr<BatchJob>> on_device_;  ///< whose samples wait for what was enqueued
   WaitingSamples waiting_;
+  const bool has_idle_processor_;       ///< while all threads run
+  std::atomic<uint64_t> num_rings_{0};  ///< how often ready_ was told
+  std::chrono::steady_clock::duration last_wait_ =
+      std::chrono::steady_clock::duration::max();  ///< for a batch
   int num_running_ = 0;        ///< samples, batch steps, batches on the device that samples wait for
   bool is_held_back_ = false;  ///< all that the oldest sample waits for is held by the consumer
   std::vector<std::unique_ptr<Frame>> frames_;

@@ -1,4 +1,7 @@
 // External inputs: batches of the size that was fed, epochs that end where the feed does, errors of the host.
+#include <chrono>
+#include <thread>
+
 #include <gtest/gtest.h>
 
 #include "program_maker.h"
@@ -103,6 +106,40 @@ TEST(Feed, MemoryOfABatchServesLaterOnes) {
   EXPECT_EQ(options.allocator->num_allocations(), warm);
   session->reset();
   EXPECT_EQ(options.allocator->bytes_in_use(), 0);
+}
+
+/// Batches that take less than a thread needs to fall asleep: a consumer that looks for its batch before it
+/// sleeps must hear of each. (It looks where a processor is idle, so on one more than the threads.)
+TEST(Feed, AConsumerHearsOfEveryOneOfManyShortBatches) {
+  static const NativeTable natives = test_natives();
+  SessionOptions options;
+  options.num_threads = 1;
+  auto session = Session::create(fed_program(4), natives, options);
+  ASSERT_TRUE(session.has_value());
+  for (int batch = 0; batch < 5000; ++batch) {
+    feed_both(**session, 1 + batch % 4, static_cast<uint8_t>(batch));
+    // Now and then a longer wait, behind which it sleeps again.
+    if (batch % 1000 == 999) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    auto next = (*session)->next();
+    ASSERT_TRUE(next.has_value() && *next);
+    EXPECT_EQ((**next)->num_samples(), 1 + batch % 4);
+  }
+}
+
+TEST(Feed, ATimeoutIsKeptByAConsumerThatLooks) {
+  static const NativeTable natives = test_natives();
+  SessionOptions options;
+  options.num_threads = 1;
+  auto session = Session::create(fed_program(4), natives, options);
+  ASSERT_TRUE(session.has_value());
+  for (int batch = 0; batch < 20; ++batch) {
+    feed_both(**session, 4, 1);
+    ASSERT_TRUE((*session)->next().has_value());
+  }
+  std::vector<uint8_t> byte = {1};
+  ASSERT_TRUE((*session)->feed("a", {borrow(byte.data(), {1})}).has_value());
+  auto none = (*session)->next(std::chrono::milliseconds(1));  // "b" was not fed
+  ASSERT_FALSE(none.has_value());
 }
 
 TEST(Feed, NothingFedIsAnErrorNotAHang) {
