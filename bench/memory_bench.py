@@ -1,7 +1,7 @@
 """Benchmarks over pictures that lie in memory: ours through the C API, peers in processes that answer requests, the same bytes for all.
 
-Nobody's feeding counts: our batches are fed before they are timed (bench/ours/memory_bench.cpp), peers find theirs in arrays. Inputs are as many
-different buffers for everyone, more than the caches hold; outputs are batches.
+Everyone reads pictures where they lie, in one array that is more than small caches hold, and writes batches that go round in a ring of three; ours are
+lent to the session as it runs (bench/ours/memory_bench.cpp).
 """
 
 import array
@@ -16,7 +16,7 @@ ELEMENT_BYTES = {"u8": 1, "i32": 4, "f32": 4}
 ARRAY_CODE = {"u8": "B", "i32": "i", "f32": "f"}
 #: Inputs of a run take about so many bytes.
 INPUT_BYTES = 96 << 20
-#: Batches in flight and started when the clock starts (memory_bench.cpp), and those that are timed at least.
+#: Batches of different inputs, at least: more than are in flight (memory_bench.cpp).
 LEAST_BATCHES = 9
 PARAMETER_ROWS = 64
 

@@ -3,15 +3,20 @@
 // Comes in: a pipeline whose inputs are external_source; per input a file of raw rows that are fed in turn.
 // Goes out: one line of JSON: samples, seconds; --dump FILE writes the first output of the first batch, raw.
 //
-// Feeding copies, and is not what is measured: all batches of an epoch are fed before the first is taken. The
-// workers are ahead by the prefetch depth then, so the clock starts when a batch arrives that had to be
-// waited for, and stops at the last one. In between the workers never wait and make exactly the batches that
-// count.
+// Feeding is part of what is measured, and takes no copy: pictures are read where they lie, each from a
+// buffer of its own (--batches batches of them, in turn), as a library reads the arrays that it is called
+// with. For every batch that arrives another is fed, so that the workers never wait.
+#include <sys/mman.h>
+
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -43,10 +48,26 @@ struct Element {
 };
 constexpr Element kElements[] = {{"u8", GALATEA_UINT8}, {"i32", GALATEA_INT32}, {"f32", GALATEA_FLOAT}};
 
+/// Memory laid out as NumPy's arrays are, which peers read: from 4 MB on it asks for large pages.
+class Array {
+ public:
+  explicit Array(size_t size) : bytes_(static_cast<char*>(std::malloc(size)), std::free) {
+    if (!bytes_) fail("out of memory for pictures");
+    constexpr size_t kLarge = size_t{4} << 20, kPage = 4096;
+    if (size < kLarge) return;
+    const size_t offset = (kPage - reinterpret_cast<uintptr_t>(data()) % kPage) % kPage;
+    madvise(data() + offset, size - offset, MADV_HUGEPAGE);  // without them it is slower, no more
+  }
+  char* data() const { return bytes_.get(); }
+
+ private:
+  std::unique_ptr<char, void (*)(void*)> bytes_;
+};
+
 /// Rows for one external input: "NAME=ELEMENT:EXTENTS:FILE", extents as in 375x500x3; none: scalars.
 class Input {
  public:
-  explicit Input(const std::string& text) {
+  Input(const std::string& text, int distinct) {
     size_t equals = text.find('='), first = text.find(':'), second = text.find(':', first + 1);
     if (equals == std::string::npos || second == std::string::npos)
       fail("--input wants NAME=ELEMENT:EXTENTS:FILE, not " + text);
@@ -58,22 +79,27 @@ class Input {
     for (int64_t extent : extents_) row *= static_cast<size_t>(extent);
     std::string path = text.substr(second + 1);
     std::ifstream in(path, std::ios::binary);
-    bytes_.assign(std::istreambuf_iterator<char>(in), {});
-    if (row == 0 || bytes_.empty() || bytes_.size() % row != 0)
-      fail(fmt::format("{} holds {} bytes, which are no rows of {} bytes", path, bytes_.size(), row));
-    row_bytes_ = row;
+    const std::string bytes(std::istreambuf_iterator<char>(in), {});
+    if (row == 0 || bytes.empty() || bytes.size() % row != 0)
+      fail(fmt::format("{} holds {} bytes, which are no rows of {} bytes", path, bytes.size(), row));
+    row_ = row;
+    count_ = static_cast<size_t>(distinct);
+    rows_.emplace(row_ * count_);
+    for (size_t k = 0; k < count_; ++k)
+      std::memcpy(rows_->data() + k * row, bytes.data() + k % (bytes.size() / row) * row, row);
   }
 
   void feed(galatea_session* session, int batch_size) {
     std::vector<galatea_tensor> samples(static_cast<size_t>(batch_size));
     for (galatea_tensor& sample : samples) {
-      require(galatea_tensor_init(&sample, bytes_.data() + next_ * row_bytes_, element_,
+      require(galatea_tensor_init(&sample, rows_->data() + next_ * row_, element_,
                                   static_cast<int32_t>(extents_.size()), extents_.data()));
-      next_ = (next_ + 1) % (bytes_.size() / row_bytes_);
+      next_ = (next_ + 1) % count_;
     }
-    require(galatea_session_feed(session, name_.c_str(), samples.data(), batch_size, nullptr));
+    // The rows outlive the session.
+    require(galatea_session_feed_borrowed(session, name_.c_str(), samples.data(), batch_size, nullptr,
+                                          nullptr, nullptr));
   }
-  void rewind() { next_ = 0; }
 
  private:
   static galatea_dtype element(const std::string& name) {
@@ -85,8 +111,8 @@ class Input {
   std::string name_;
   galatea_dtype element_ = GALATEA_UINT8;
   std::vector<int64_t> extents_;
-  std::vector<char> bytes_;
-  size_t row_bytes_ = 0, next_ = 0;
+  std::optional<Array> rows_;
+  size_t row_ = 0, count_ = 0, next_ = 0;
 };
 
 void dump(const galatea_batch* batch, const std::string& name) {
@@ -102,40 +128,54 @@ void dump(const galatea_batch* batch, const std::string& name) {
   if (std::fclose(out) != 0) fail("cannot write " + name);
 }
 
-struct Measured {
-  int64_t samples = 0;
-  double seconds = 0, cpu_seconds = 0;
-};
+/// Batches in flight: those that the workers have, and one to be begun.
+int batches_ahead(const Arguments& arguments) { return arguments.program.prefetch_depth + 2; }
 
-Measured run_epoch(galatea_session* session, std::vector<Input>& inputs, const Arguments& arguments,
-                   const std::string& dump_to) {
-  for (Input& input : inputs) input.rewind();
-  for (int i = 0; i < arguments.batches; ++i)
-    for (Input& input : inputs) input.feed(session, arguments.program.batch_size);
-  require(galatea_session_end_of_feed(session));
-  Measured measured;
-  const int ahead = arguments.program.prefetch_depth + 1;
-  Clock::time_point begin, end;
-  double cpu_begin = 0;
-  for (int index = 0;; ++index) {
-    galatea_batch* batch = nullptr;
-    require(galatea_session_next(session, -1, &batch));
-    if (!batch) break;
-    galatea_tensor whole;
-    if (galatea_batch_is_dense(batch, 0)) require(galatea_batch_dense_borrow(batch, 0, &whole));
-    end = Clock::now();
-    if (index == ahead - 1) {
-      begin = end;
-      cpu_begin = galatea::bench::cpu_seconds();
-    }
-    if (index >= ahead) measured.samples += galatea_batch_num_samples(batch);
-    if (index == arguments.batches - 1) measured.cpu_seconds = galatea::bench::cpu_seconds() - cpu_begin;
-    if (index == 0 && !dump_to.empty()) dump(batch, dump_to);
-    galatea_batch_destroy(batch);
+class Flow {
+ public:
+  Flow(galatea_session* session, std::vector<Input>& inputs, const Arguments& arguments)
+      : session_(session), inputs_(inputs), arguments_(arguments) {
+    for (int i = 0; i < batches_ahead(arguments); ++i) feed();
+    auto first = next();
+    if (!arguments.dump.empty()) dump(first.get(), arguments.dump);
   }
-  measured.seconds = std::chrono::duration<double>(end - begin).count();
-  return measured;
-}
+
+  struct Measured {
+    int64_t samples = 0;
+    double seconds = 0, cpu_seconds = 0;
+  };
+  /// Batches in turn until the time is over.
+  Measured run(double seconds) {
+    Measured measured;
+    const Clock::time_point begin = Clock::now();
+    const double cpu_begin = galatea::bench::cpu_seconds();
+    while (measured.seconds < seconds) {
+      measured.samples += galatea_batch_num_samples(next().get());
+      measured.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    }
+    measured.cpu_seconds = galatea::bench::cpu_seconds() - cpu_begin;
+    return measured;
+  }
+
+ private:
+  using Batch = std::unique_ptr<galatea_batch, void (*)(galatea_batch*)>;
+  void feed() {
+    for (Input& input : inputs_) input.feed(session_, arguments_.program.batch_size);
+  }
+  Batch next() {
+    galatea_batch* taken = nullptr;
+    require(galatea_session_next(session_, -1, &taken));
+    Batch batch(taken, galatea_batch_destroy);
+    galatea_tensor whole;
+    if (galatea_batch_is_dense(taken, 0)) require(galatea_batch_dense_borrow(taken, 0, &whole));
+    feed();
+    return batch;
+  }
+
+  galatea_session* session_;
+  std::vector<Input>& inputs_;
+  const Arguments& arguments_;
+};
 
 int run(const Arguments& arguments) {
   galatea_engine* engine = nullptr;
@@ -143,17 +183,14 @@ int run(const Arguments& arguments) {
   galatea_program* program = galatea::bench::compile(engine, arguments.program);
   galatea_session* session = nullptr;
   require(galatea_session_create(program, nullptr, &session));
-  std::vector<Input> inputs(arguments.inputs.begin(), arguments.inputs.end());
-  run_epoch(session, inputs, arguments, arguments.dump);  // warm-up
-  Measured sum;
-  while (sum.seconds < arguments.seconds) {
-    Measured epoch = run_epoch(session, inputs, arguments, "");
-    sum.samples += epoch.samples;
-    sum.seconds += epoch.seconds;
-    sum.cpu_seconds += epoch.cpu_seconds;
-  }
-  fmt::print("{{\"samples\": {}, \"seconds\": {:.6f}, \"cpu_seconds\": {:.6f}}}\n", sum.samples, sum.seconds,
-             sum.cpu_seconds);
+  std::vector<Input> inputs;
+  for (const std::string& input : arguments.inputs)
+    inputs.emplace_back(input, arguments.batches * arguments.program.batch_size);
+  Flow flow(session, inputs, arguments);
+  flow.run(std::min(arguments.seconds, 0.5));  // warm-up
+  const Flow::Measured measured = flow.run(arguments.seconds);
+  fmt::print("{{\"samples\": {}, \"seconds\": {:.6f}, \"cpu_seconds\": {:.6f}}}\n", measured.samples,
+             measured.seconds, measured.cpu_seconds);
   galatea_session_destroy(session);
   galatea_program_destroy(program);
   galatea_engine_destroy(engine);
@@ -173,13 +210,12 @@ int main(int count, char** values) {
       ->required();
   app.add_option("--threads", arguments.program.threads, "worker threads");
   app.add_option("--batch-size", arguments.program.batch_size, "samples in a batch");
-  app.add_option("--batches", arguments.batches,
-                 "batches in an epoch; all are fed before the first is taken");
+  app.add_option("--batches", arguments.batches, "batches of different buffers that are fed, in turn");
   app.add_option("--seconds", arguments.seconds, "time at least so long");
   app.add_option("--dump", arguments.dump, "write the first output of the first batch");
   app.add_flag("!--inexact", arguments.program.exact, "allow forms that change values slightly");
   CLI11_PARSE(app, count, values);
-  if (arguments.batches < arguments.program.prefetch_depth + 3)
-    fail(fmt::format("memory_bench: --batches must be at least {}", arguments.program.prefetch_depth + 3));
+  if (arguments.batches < batches_ahead(arguments))
+    fail(fmt::format("memory_bench: --batches must be at least {}", batches_ahead(arguments)));
   return run(arguments);
 }

@@ -5,8 +5,6 @@ import concurrent.futures
 import numpy as np
 import serve
 
-RING = 3
-
 
 class Spellings:
     """Case name → make(work) → call(picture, out, parameters), which writes into `out` or returns the result."""
@@ -30,14 +28,14 @@ class Spellings:
         return make(work)
 
 
-def measure(work, spellings, load=np.copy, store=None):
+def measure(work, spellings, load=lambda picture: picture, store=None):
     """load: from an array to what the peer works on (not timed). store: from the peer's result into a picture of the batch."""
     call = spellings.find(work)
     total = work.batch_size * work.batches
-    pictures = [load(work.picture(i)) for i in range(total)]
+    pictures = [load(picture) for picture in work.stack()]
     parameters = [work.parameters_of(i) for i in range(total)]
     shape, dtype = shape_of_output(call, pictures[0], parameters[0], store)
-    ring = [np.zeros((work.batch_size, *shape), dtype) for _ in range(RING)]
+    ring = [np.zeros((work.batch_size, *shape), dtype) for _ in range(serve.RING)]
 
     def run_some(batch, number, begin, end):
         first = number * work.batch_size
@@ -51,7 +49,7 @@ def measure(work, spellings, load=np.copy, store=None):
 
     with concurrent.futures.ThreadPoolExecutor(work.threads) as pool:
         def run_batch(number):
-            batch = ring[number % RING]
+            batch = ring[number % serve.RING]
             if work.threads == 1:
                 run_some(batch, number, 0, work.batch_size)
                 return

@@ -1,10 +1,11 @@
 """One peer over pictures in memory: a request a line, an answer a line, JSON both (bench/memory_bench.py).
 
-Timed are whole batches: a batch is there when all of its pictures are in one array that goes round in a ring of three, as ours do. Inputs are
-different buffers for as many samples as ours are fed.
+Timed are whole batches: a batch is there when all of its pictures are in one array that goes round in a ring of three, as ours do. Inputs are as many
+samples as ours are fed, one behind the other in memory.
 """
 
 import argparse
+import ctypes
 import importlib
 import json
 import os
@@ -17,6 +18,10 @@ import numpy as np
 ELEMENTS = {"u8": np.uint8, "i32": np.int32, "f32": np.float32}
 MODULES = {"DALI": "with_dali", "OpenCV": "with_opencv", "Albumentations": "with_albumentations", "torchvision, tensors": "with_torchvision",
            "Pillow": "with_pillow", "kornia": "with_kornia"}
+
+
+#: Batches in memory at a time, as of ours.
+RING = 3
 
 
 class NotSpelled(Exception):
@@ -38,8 +43,10 @@ class Work:
         #: Whether ours are planes of normalised floats, rather than rows of pixels.
         self.planes = request["planes"]
 
-    def picture(self, number):
-        return self.pictures[number % len(self.pictures)]
+    def stack(self):
+        """All inputs, each with memory of its own, in one array: batches lie in a row, as ours are fed."""
+        total = self.batch_size * self.batches
+        return self.pictures[np.arange(total) % len(self.pictures)]
 
     def parameters_of(self, number):
         return {name: rows[number % len(rows)] for name, rows in self.parameters.items()}
@@ -49,11 +56,18 @@ class Work:
 
 
 def timed(run_batch, work):
-    """All batches in turn until the time is over, after one round of at most as long."""
+    """All batches in turn until the time is over, after one round of at most as long.
+
+    A batch that run_batch() makes anew is kept while the next two are made, so that it has no less memory to go round in than one that is written into
+    a ring.
+    """
+    kept = [None] * RING
+
     def some(until):
         number = 0
         while True:
-            run_batch(number % work.batches)
+            kept[number % RING] = None
+            kept[number % RING] = run_batch(number % work.batches)
             number += 1
             if time.perf_counter() >= until and number >= 3:
                 return number
@@ -92,7 +106,16 @@ def answer(module, request):
     return result
 
 
+def keep_freed_memory():
+    """Makes malloc keep what is freed: batches that a library makes anew shall not wait for fresh pages, which our recycled ones do not."""
+    trim_threshold, mmap_threshold, largest = -1, -3, (1 << 31) - 1
+    malloc_options = ctypes.CDLL(None).mallopt
+    if not malloc_options(mmap_threshold, largest) or not malloc_options(trim_threshold, largest):
+        print("malloc takes no options here: batches made anew may wait for fresh pages", file=sys.stderr)
+
+
 def main():
+    keep_freed_memory()
     parser = argparse.ArgumentParser()
     parser.add_argument("--peer", choices=MODULES, required=True)
     args = parser.parse_args()

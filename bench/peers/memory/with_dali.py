@@ -16,7 +16,7 @@ real_source = fn.external_source
 def load(work):
     """The pipeline functions of the file, with sources that are fed from `work`."""
     total = work.batch_size * work.batches
-    pictures = [np.copy(work.picture(i)) for i in range(total)]
+    pictures = list(work.stack())
 
     def rows(name, begin):
         numbers = range(begin, begin + work.batch_size)

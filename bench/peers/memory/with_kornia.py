@@ -28,7 +28,7 @@ def measure(work):
         raise serve.NotSpelled(f"{work.name} of {work.element}")
     torch.set_num_threads(work.threads)
     total = work.batch_size * work.batches
-    pictures = torch.from_numpy(np.ascontiguousarray(np.stack([work.picture(i) for i in range(total)]).transpose(0, 3, 1, 2)))
+    pictures = torch.from_numpy(np.ascontiguousarray(work.stack().transpose(0, 3, 1, 2)))
     rows = {name: np.stack([work.parameters_of(i)[name] for i in range(total)]) for name in work.parameters}
     call = spelled[work.name](work)
 

@@ -32,7 +32,7 @@ def measure(work):
     torch.set_num_threads(work.threads)
     total = work.batch_size * work.batches
     # Rows of pixels in memory, under torch's order of axes: as its decoder delivers them.
-    pictures = torch.from_numpy(np.stack([work.picture(i) for i in range(total)])).permute(0, 3, 1, 2)
+    pictures = torch.from_numpy(work.stack()).permute(0, 3, 1, 2)
     parameters = [work.parameters_of(i) for i in range(total)]
     if work.name in single:
         call = single[work.name]
