@@ -263,6 +263,7 @@ class FunctionEmitter {
   };
   static void add_row(const Row& row, const Expr& start, std::vector<Row>* rows, std::vector<Expr>* starts);
   void find_runs(const kernel::For& loop);
+  Value* page_of_rows(Value* distance, int buffer);
   void find_rows(const kernel::For& loop);
   void prefetch_next_rows();
   std::vector<Row> rows_;  ///< of the vector loop being emitted

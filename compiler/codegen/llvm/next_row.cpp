@@ -89,6 +89,19 @@ void FunctionEmitter::find_runs(const kernel::For& loop) {
   rows_ = std::move(found);
 }
 
+/// Elements to the row that is asked for, `distance` being those to the next one: so many rows that a page lies
+/// in between. A short row is over before what it asks of the next one has come.
+llvm::Value* FunctionEmitter::page_of_rows(Value* distance, int buffer) {
+  constexpr int kDoublings = 4;
+  const int64_t size = size_of(kernel_.buffers[static_cast<size_t>(buffer)].type);
+  for (int k = 0; k < kDoublings; ++k) {
+    Value* length = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, distance, builder_.getFalse());
+    distance = builder_.CreateSelect(builder_.CreateICmpSLT(length, i64(kAheadBytes / size)),
+                                     builder_.CreateShl(distance, i64(1)), distance);
+  }
+  return distance;
+}
+
 /// What the loop, which is about to be emitted, copies a row of.
 void FunctionEmitter::find_rows(const kernel::For& loop) {
   rows_.clear();
@@ -113,7 +126,7 @@ void FunctionEmitter::find_rows(const kernel::For& loop) {
     Value* start = emit(starts[r]);
     Value* distance = builder_.CreateSub(start, builder_.CreateLoad(builder_.getInt64Ty(), last));
     builder_.CreateStore(start, last);
-    found[r].next = builder_.CreateAdd(start, distance);
+    found[r].next = builder_.CreateAdd(start, page_of_rows(distance, found[r].buffer));
   }
   memo_.clear();
   rows_ = std::move(found);
