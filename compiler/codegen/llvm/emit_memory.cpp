@@ -82,6 +82,7 @@ llvm::Value* FunctionEmitter::emit_load(const kernel::ExprNode& e) {
     llvm::Instruction* raw = nullptr;
     if (!mask_) {
       raw = builder_.CreateAlignedLoad(type, pointer, align);
+      prefetch_of_fold(e.index, parts, pointer);
     } else {
       Value* mask = stride < 0 ? builder_.CreateVectorReverse(mask_) : mask_;
       raw = builder_.CreateMaskedLoad(type, pointer, align, mask, llvm::Constant::getNullValue(type));

@@ -1,6 +1,7 @@
 // Entry, buffers, loops, stores.
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/MDBuilder.h>
@@ -193,7 +194,9 @@ void FunctionEmitter::emit_for(const kernel::For& loop) {
   Value* begin = emit(loop.begin);
   Value* end = emit(loop.end);
   GALATEA_CHECK(!is_vector(begin) && !is_vector(end), "bounds of a loop differ between lanes");
+  const int outer = std::exchange(fold_var_, vector_var_ >= 0 && serial_loops_ == 0 ? loop.var : -1);
   emit_serial(begin, end, loop.var, loop.body);
+  fold_var_ = outer;
 }
 
 void FunctionEmitter::emit_serial(Value* begin, Value* end, int var, const kernel::Block& body) {

@@ -266,6 +266,9 @@ class FunctionEmitter {
   Value* page_of_rows(Value* distance, int buffer);
   void find_rows(const kernel::For& loop);
   void prefetch_next_rows();
+  void prefetch_lines(Value* pointer, int64_t bytes);
+  void prefetch_of_fold(int buffer, const kernel::VectorOffset& place, Value* pointer);
+  int fold_var_ = -1;      ///< of the loop within a vector loop, but in no other, that is being emitted
   std::vector<Row> rows_;  ///< of the vector loop being emitted
 
   // band_row.cpp

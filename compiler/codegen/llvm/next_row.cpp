@@ -1,12 +1,12 @@
 // What a loop over a large input reads next is asked for.
 //
-// Comes in: a vector loop that stores into a batch. Goes out: a prefetch for each line that the vector reads,
-// elsewhere. One loop over a whole tensor: a page further on, since processors follow a stream to the end of
-// its page and no further; copies and pointwise operators out of memory take 0.7 to 0.9 of the time. A loop
-// inside of a loop over rows, all of whose stores copy (mirrors, crops, padding): where the next row is
-// expected, as far from this one as this one is from the last. Rows that are walked backwards, or that leave
-// gaps, are streams which the processor finds late or not at all: copies of images beyond the cache take half
-// the time.
+// Comes in: a vector loop that stores into a batch, or folds an input. Goes out: a prefetch for each line
+// that the vector reads, elsewhere. One loop over a whole tensor, or one that folds it: a page further on,
+// since processors follow a stream to the end of its page and no further; copies and pointwise operators out
+// of memory take 0.7 to 0.9 of the time. A loop inside of a loop over rows, all of whose stores copy
+// (mirrors, crops, padding): where the next row is expected, as far from this one as this one is from the
+// last. Rows that are walked backwards, or that leave gaps, are streams which the processor finds late or not
+// at all: copies of images beyond the cache take half the time.
 #include <llvm/IR/Intrinsics.h>
 
 #include "compiler/codegen/llvm/emitter.h"
@@ -89,8 +89,8 @@ void FunctionEmitter::find_runs(const kernel::For& loop) {
   rows_ = std::move(found);
 }
 
-/// Elements to the row that is asked for, `distance` being those to the next one: so many rows that a page lies
-/// in between. A short row is over before what it asks of the next one has come.
+/// Elements to the row that is asked for, `distance` being those to the next one: so many rows that a page
+/// lies in between. A short row is over before what it asks of the next one has come.
 llvm::Value* FunctionEmitter::page_of_rows(Value* distance, int buffer) {
   constexpr int kDoublings = 4;
   const int64_t size = size_of(kernel_.buffers[static_cast<size_t>(buffer)].type);
@@ -140,13 +140,29 @@ void FunctionEmitter::prefetch_next_rows() {
     if (serial_loops_ == 0 && run * size < kLeastBytes) continue;
     Value* first = builder_.CreateAdd(row.next, builder_.CreateMul(vector_base_, i64(row.step)));
     first = builder_.CreateAdd(first, i64(row.constant + (row.step < 0 ? row.step * (lanes_ - 1) : 0)));
-    Value* pointer = address(row.buffer, first);
-    for (int64_t at = 0; at < run * size; at += kLineBytes)
-      builder_.CreateIntrinsic(
-          llvm::Intrinsic::prefetch, {builder_.getPtrTy()},
-          {builder_.CreateConstGEP1_64(builder_.getInt8Ty(), pointer, static_cast<uint64_t>(at)),
-           builder_.getInt32(0), builder_.getInt32(kIntoSecondCache), builder_.getInt32(1)});
+    prefetch_lines(address(row.buffer, first), run * size);
   }
+}
+
+/// Of a vector that is loaded at `pointer`, at `place`: where a loop over a whole input folds it (a maximum,
+/// a sum), so that each turn takes the vector behind the last, what lies a page on.
+void FunctionEmitter::prefetch_of_fold(int buffer, const kernel::VectorOffset& place, Value* pointer) {
+  const kernel::LoopBuffer& from = kernel_.buffers[static_cast<size_t>(buffer)];
+  const int64_t bytes = size_of(from.type) * lanes_;
+  kernel::VectorOffset turn;
+  if (fold_var_ < 0 || from.kind != kernel::BufferKind::kInput || bytes < kLeastBytes || !place.uniform ||
+      !kernel::match_vector_offset(place.uniform, fold_var_, varying_, &turn) || !turn.scale ||
+      !kernel::is_const_int(turn.scale, lanes_))
+    return;
+  prefetch_lines(builder_.CreateConstGEP1_64(builder_.getInt8Ty(), pointer, kAheadBytes), bytes);
+}
+
+void FunctionEmitter::prefetch_lines(Value* pointer, int64_t bytes) {
+  for (int64_t at = 0; at < bytes; at += kLineBytes)
+    builder_.CreateIntrinsic(
+        llvm::Intrinsic::prefetch, {builder_.getPtrTy()},
+        {builder_.CreateConstGEP1_64(builder_.getInt8Ty(), pointer, static_cast<uint64_t>(at)),
+         builder_.getInt32(0), builder_.getInt32(kIntoSecondCache), builder_.getInt32(1)});
 }
 
 }  // namespace galatea::codegen
