@@ -24,6 +24,9 @@
 namespace galatea::runtime {
 
 class Scheduler {
+ private:
+  static constexpr size_t kCacheLine = 64;
+
  public:
   Scheduler(SessionCore& core, int num_threads);
   /// Waits for work; nullopt when cancelled.
@@ -66,8 +69,7 @@ class Scheduler {
   std::deque<Ticket> resumed_;
   std::deque<std::shared_ptr<BatchJob>> on_device_;  ///< whose samples wait for what was enqueued
   WaitingSamples waiting_;
-  const bool has_idle_processor_;       ///< while all threads run
-  std::atomic<uint64_t> num_rings_{0};  ///< how often ready_ was told
+  const bool has_idle_processor_;  ///< while all threads run
   std::chrono::steady_clock::duration last_wait_ =
       std::chrono::steady_clock::duration::max();  ///< for a batch
   int num_running_ = 0;        ///< samples, batch steps, batches on the device that samples wait for
@@ -78,6 +80,9 @@ class Scheduler {
   bool epoch_ended_ = false;   ///< next() has told the consumer so
   std::optional<Error> fatal_;
   ExecutorTimes times_;
+  /// How often ready_ was told; on a line of its own, which a consumer looks at while threads write the
+  /// others.
+  alignas(kCacheLine) std::atomic<uint64_t> num_rings_{0};
 };
 
 }  // namespace galatea::runtime
