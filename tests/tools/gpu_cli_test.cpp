@@ -172,6 +172,26 @@ TEST_F(CommandLine, AGpuOfANumberThatIsNotHere) {
   EXPECT_TRUE(contains(none.err, "has no device (it finds none)")) << none.err;
 }
 
+/// Its libraries belong together wherever they lie: what nvJPEG decodes is work of the driver beside it.
+TEST_F(CommandLine, TheFakeLibrariesMayBeCopied) {
+  const fs::path copied = folder_ / "libraries";
+  fs::copy(GALATEA_BINARY_DIR "/fake_cuda", copied);
+  std::string text = read_file(hello());
+  const size_t at = text.find("output_type=types.RGB");
+  ASSERT_NE(at, std::string::npos) << text;
+  text.insert(at, "device=\"mixed\", ");
+  const std::string file = write("stated.dali-dsl", text);
+  ::setenv("GALATEA_CUDA_LIBRARY_PATH", copied.c_str(), 1);
+  ::setenv("FAKE_CUDA_REPORT", (folder_ / "report").c_str(), 1);
+  const Outcome o = run({"run", file, "--device", "gpu", "--stats=json"});
+  ::unsetenv("FAKE_CUDA_REPORT");
+  ::unsetenv("GALATEA_CUDA_LIBRARY_PATH");
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_GT(parse_json(o.out)["device"]["decodes"], 0) << o.out;
+  const std::string report = read_file(folder_ / "report");
+  EXPECT_TRUE(contains(report, "errors 0\n")) << report;
+}
+
 /// What is wrong, in which library, and what to do; a bug of ours is another status.
 TEST_F(CommandLine, WhatIsWrongWithAGpuIsSaid) {
   struct Case {
