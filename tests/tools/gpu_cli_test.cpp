@@ -172,6 +172,24 @@ TEST_F(CommandLine, AGpuOfANumberThatIsNotHere) {
   EXPECT_TRUE(contains(none.err, "has no device (it finds none)")) << none.err;
 }
 
+/// A number that no machine has is a number still: what is said is how many GPUs there are.
+TEST_F(CommandLine, AGpuOfANumberThatIsTooLarge) {
+  const auto said = [&] { return run({"run", hello(), "--device", "gpu:99999999999"}); };
+  const Outcome none = said();
+  ::setenv("GALATEA_CUDA_LIBRARY_PATH", GALATEA_BINARY_DIR "/fake_cuda", 1);
+  ::setenv("FAKE_CUDA_DEVICES", "2", 1);
+  const Outcome two = said();
+  ::unsetenv("FAKE_CUDA_DEVICES");
+  ::unsetenv("GALATEA_CUDA_LIBRARY_PATH");
+  EXPECT_EQ(none.status, 2);
+  EXPECT_EQ(two.status, 2);
+  EXPECT_TRUE(contains(none.err, "--device")) << none.err;
+  EXPECT_TRUE(contains(two.err,
+                       "`gpu:99999999999`: the number is too large: GPUs are numbered from 0, and 2 can be "
+                       "used here: name one, such as gpu:0"))
+      << two.err;
+}
+
 /// Its libraries belong together wherever they lie: what nvJPEG decodes is work of the driver beside it.
 TEST_F(CommandLine, TheFakeLibrariesMayBeCopied) {
   const fs::path copied = folder_ / "libraries";
