@@ -65,6 +65,7 @@ Status PendingKernels::find_or_lower() {
   lower(to_lower);
   if (!device_) return {};
   std::vector<codegen::DeviceKernelFacts> facts;
+  facts.reserve(unknown_on_gpu.size());
   for (const size_t i : unknown_on_gpu) facts.push_back(all_[i].gpu);
   device_->keep(kernels_of(unknown_on_gpu), schedule_options(true), facts);
   return {};
