@@ -91,8 +91,7 @@ galatea_error* galatea_program_options_set_seed(galatea_program_options* options
 galatea_error* galatea_program_options_set_device(galatea_program_options* options, const char* device) {
   return guard([&]() -> galatea_error* {
     if (!options || !device) return misuse("options or device is NULL");
-    if (!galatea::is_device_name(device))
-      return misuse(fmt::format("device '{}' is none of auto, cpu, gpu, gpu:N", device));
+    if (const std::string why = galatea::why_no_device_name(device); !why.empty()) return misuse(why);
     options->frontend.host.device = device;
     return nullptr;
   });

@@ -59,8 +59,17 @@ Result<std::shared_ptr<const Context>> open_context(int number) {
 
 }  // namespace
 
-bool is_device_name(const std::string& device) {
-  return device == "auto" || device == "cpu" || number_of(device).has_value();
+std::string why_no_device_name(const std::string& device) {
+  if (device == "auto" || device == "cpu" || number_of(device)) return {};
+  const bool is_number = device.starts_with("gpu:") && device.size() > 4 &&
+                         device.find_first_not_of("0123456789", 4) == std::string::npos;
+  if (!is_number) return fmt::format("`{}` is no device: auto, cpu, gpu or gpu:N", device);
+  const auto driver = Driver::open();
+  const size_t here = driver ? (*driver)->devices().size() : 0;
+  return fmt::format("`{}`: the number is too large: GPUs are numbered from 0, and {}", device,
+                     here > 0
+                         ? fmt::format("{} can be used here: name one, such as gpu:0", here)
+                         : "none is found here: auto or cpu runs without one (`galatea version` says why)");
 }
 
 Result<GpuChoice> choose_gpu(const std::string& device, GpuPurpose purpose,

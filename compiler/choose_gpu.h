@@ -26,8 +26,8 @@ struct GpuChoice {
   std::string note;                                   ///< why "auto" is the CPU although a GPU is here
 };
 
-/// "auto", "cpu", "gpu", "gpu:N".
-bool is_device_name(const std::string& device);
+/// Empty for "auto", "cpu", "gpu" and "gpu:N". Else what is wrong with it, and what to write instead.
+std::string why_no_device_name(const std::string& device);
 Result<GpuChoice> choose_gpu(const std::string& device, GpuPurpose purpose,
                              const codegen::CacheOptions& cache);
 

@@ -11,11 +11,11 @@
 
 #include "compiler/check_graph.h"
 #include "compiler/codegen/cuda/emit_launch.h"
-#include "compiler/codegen/parallel.h"
 #include "compiler/kernel/form_key.h"
 #include "compiler/kernel/passes/passes.h"
 #include "compiler/op/schema.h"
 #include "compiler/passes/pass_runner.h"
+#include "compiler/pending_kernels.h"
 #include "compiler/plan/emit_sample_program.h"
 #include "compiler/plan/form_kernels.h"
 #include "compiler/plan/offer_decodes.h"
@@ -29,14 +29,13 @@ namespace {
 class Compilation {
  public:
   Compilation(const SourceMap& sources, const CompileOptions& options, CompileReport* report)
-      : sources_(sources), options_(options), report_(report) {
-    if (!options.backend) {
-      own_backend_ = codegen::make_interpreter_backend();
-      backend_ = own_backend_.get();
-    } else {
-      backend_ = options.backend;
-    }
-  }
+      : sources_(sources),
+        options_(options),
+        report_(report),
+        own_backend_(options.backend ? nullptr : codegen::make_interpreter_backend()),
+        backend_(options.backend ? options.backend : own_backend_.get()),
+        pending_(*backend_, options.gpu ? options.gpu->compiler : nullptr,
+                 {.fuse = options.fuse, .lower_all = shows_forms()}) {}
 
   Result<std::shared_ptr<runtime::Program>> run(const ir::Graph& input) {
     auto start = std::chrono::steady_clock::now();
@@ -314,40 +313,18 @@ class Compilation {
     const auto [known, is_new] = kernels_.try_emplace(canonical, static_cast<int>(program.kernels.size()));
     if (is_new) {
       program.kernels.push_back({kernel.name, report.operators, nullptr, nullptr});
-      Pending& pending = pending_.emplace_back();
-      pending.kernel = kernel;
-      pending.on_gpu = report.on_gpu;
-      pending.report = report_ ? report_->kernels.size() : 0;
+      pending_.add(kernel, report.on_gpu, report_ ? report_->kernels.size() : 0);
     }
     return known->second;
   }
 
-  kernel::ScheduleOptions schedule_options(bool on_gpu) const {
-    kernel::ScheduleOptions out =
-        on_gpu ? kernel::ScheduleOptions{.gpu = true} : backend_->schedule_options();
-    out.fuse = options_.fuse;
-    return out;
-  }
-
   /// Kernels whose code is kept need no loops; all others get theirs.
   Status lower_kernels(std::vector<plan::PlannedKernel>& planned, runtime::Program& program) {
-    GALATEA_TRY(find_kernels());
-    // Side by side: each depends on its kernel alone.
-    codegen::for_each_parallel(pending_.size(), [&](size_t i) {
-      Pending& pending = pending_[i];
-      if (pending.found.code && !shows_forms()) return;
-      const kernel::ScheduleOptions options = schedule_options(pending.on_gpu);
-      pending.schedule = kernel::make_schedule(pending.kernel, options);
-      pending.loops = kernel::lower(pending.kernel, pending.schedule, options);
-      pending.is_lowered = true;
-      if (!pending.found.code) pending.found.scratch_bytes = kernel::layout_scratch(pending.loops).bytes;
-      if (pending.on_gpu)
-        program.kernels[i].device = codegen::describe_device_kernel(pending.kernel, pending.loops);
-    });
+    GALATEA_TRY(pending_.find_or_lower());
+    for (size_t i = 0; i < pending_.size(); ++i) program.kernels[i].device = pending_[i].gpu.device;
     for (plan::PlannedKernel& one : planned)
-      if (one.kernel >= 0) one.scratch_bytes = pending_[static_cast<size_t>(one.kernel)].found.scratch_bytes;
-    if (report_)
-      for (const Pending& pending : pending_) report_->num_lowered += pending.is_lowered ? 1 : 0;
+      if (one.kernel >= 0) one.scratch_bytes = pending_[static_cast<size_t>(one.kernel)].scratch_bytes();
+    if (report_) report_->num_lowered = pending_.num_lowered();
     if (!shows_forms()) return {};
     for (size_t i = 0; i < reported_.size(); ++i) {
       report_->kernels[i].schedule = pending_[static_cast<size_t>(reported_[i])].schedule;
@@ -356,24 +333,10 @@ class Compilation {
     return {};
   }
 
-  Status find_kernels() {
-    std::vector<const kernel::Kernel*> kernels;
-    std::vector<size_t> numbers;
-    for (size_t i = 0; i < pending_.size(); ++i) {
-      if (pending_[i].on_gpu) continue;
-      kernels.push_back(&pending_[i].kernel);
-      numbers.push_back(i);
-    }
-    GALATEA_ASSIGN(std::vector<codegen::FoundKernel> found, backend_->find(kernels, schedule_options(false)));
-    for (size_t k = 0; k < found.size(); ++k)
-      if (found[k].code) pending_[numbers[k]].found = std::move(found[k]);
-    return {};
-  }
-
   /// The code of all kernels at once, so that they can be compiled side by side.
   Status make_code(runtime::Program& program) {
     TraceScope scope(options_.trace, "kernels", "compile");
-    const kernel::ScheduleOptions options = schedule_options(false);
+    const kernel::ScheduleOptions options = pending_.schedule_options(false);
     std::vector<codegen::KernelJob> jobs;
     std::vector<size_t> numbers;
     for (size_t i = 0; i < pending_.size(); ++i) {
@@ -411,6 +374,7 @@ class Compilation {
           plan::report_device(program, launches, made_plan.placement.why, made_plan.branches, sources_);
     // A kernel of several launches is a kernel of the program for each of them.
     const std::vector<runtime::ProgramKernel> planned = program.kernels;
+    const kernel::ScheduleOptions options = pending_.schedule_options(true);
     std::vector<std::vector<codegen::KernelJob>> texts;
     std::vector<std::vector<int>> made;
     for (plan::Launch& launch : launches) {
@@ -418,14 +382,16 @@ class Compilation {
       std::vector<int>& numbers = made.emplace_back();
       for (size_t k = 0; k < launch.kernels.size(); ++k) {
         const int kernel = launch.kernels[k];
-        const Pending& pending = pending_[static_cast<size_t>(kernel)];
-        jobs.push_back({&pending.kernel, &pending.loops, nullptr});
+        const PendingKernel& pending = pending_[static_cast<size_t>(kernel)];
+        jobs.push_back({&pending.kernel, &pending.loops, &options});
         numbers.push_back(plan::kernel_for_launch(program, planned, launch, k));
       }
     }
     if (shows_forms()) report_->device_text = text_of(launches);
     if (!options_.gpu->compiler) return {};
-    GALATEA_ASSIGN(const std::vector<codegen::DeviceLaunchCode> code, options_.gpu->compiler->compile(texts));
+    const auto lower = [&](std::span<const size_t> unknown) { lower_launches(launches, unknown); };
+    GALATEA_ASSIGN(const std::vector<codegen::DeviceLaunchCode> code,
+                   options_.gpu->compiler->compile(texts, lower));
     for (size_t l = 0; l < launches.size(); ++l)
       for (size_t k = 0; k < made[l].size(); ++k) {
         auto& known = program.kernels[static_cast<size_t>(made[l][k])].device;
@@ -437,6 +403,15 @@ class Compilation {
       for (int kernel : launches[l].kernels)
         note_code(static_cast<size_t>(kernel), code[l].from_cache, code[l].seconds, program);
     return {};
+  }
+
+  /// Loops for launches whose code is not kept.
+  void lower_launches(const std::vector<plan::Launch>& launches, std::span<const size_t> numbers) {
+    std::set<size_t> kernels;
+    for (const size_t launch : numbers)
+      for (const int kernel : launches[launch].kernels) kernels.insert(static_cast<size_t>(kernel));
+    pending_.lower(std::vector<size_t>(kernels.begin(), kernels.end()));
+    if (report_) report_->num_lowered = pending_.num_lowered();
   }
 
   /// For people: with the names that the compiled texts do without.
@@ -452,16 +427,6 @@ class Compilation {
     return out;
   }
 
-  /// A kernel of the program that waits for its code, and its place in the report.
-  struct Pending {
-    kernel::Kernel kernel;
-    bool on_gpu = false;
-    kernel::Schedule schedule;
-    kernel::LoopKernel loops;
-    bool is_lowered = false;
-    codegen::FoundKernel found;  ///< without code where it has to be made
-    size_t report = 0;
-  };
   /// What became of a group's kernel: which of the program's it is, and which of its parameters that one has.
   struct Prepared {
     int kernel = -1;
@@ -472,10 +437,10 @@ class Compilation {
   const CompileOptions& options_;
   CompileReport* report_;
   std::unique_ptr<codegen::KernelBackend> own_backend_;
-  codegen::KernelBackend* backend_ = nullptr;
+  codegen::KernelBackend* backend_;
   std::map<std::string, int> kernels_;
   std::unordered_map<std::string, Prepared> prepared_;  ///< by the form of the kernel as it was built
-  std::vector<Pending> pending_;                        ///< one for each of the program's kernels, in order
+  PendingKernels pending_;                              ///< the program's, in order
   std::vector<int> reported_;                           ///< the program's kernel of each of the report's
 };
 

@@ -6,10 +6,6 @@
 namespace galatea::tools {
 namespace {
 
-std::string check_device(const std::string& text) {
-  return is_device_name(text) ? "" : "`" + text + "` is no device: auto, cpu, gpu or gpu:N";
-}
-
 /// All words up to the next option are policies.
 std::string check_policy(const std::string& text) {
   return text.ends_with(".dali-dsl") ? "`" + text + "` is a pipeline: name it before --policies" : "";
@@ -39,7 +35,7 @@ void add_pipeline_options(CLI::App* app, PipelineOptions& o) {
   add_option(app, "--prefetch", o.prefetch, {"N", "what the file says", "batches made ahead", "--prefetch 2"})
       .between(1, 1024);
   add_option(app, "--device", o.device, {"auto|cpu|gpu[:N]", "auto", "where to run", "--device cpu"})
-      .checked(check_device);
+      .checked(why_no_device_name);
   add_option(app, "--on-error", o.on_error,
              {"raise|skip|replace", "what the file says", "what becomes of a sample that cannot be read",
               "--on-error skip"})

@@ -27,7 +27,8 @@ struct CompiledKernel {
 struct KernelJob {
   const kernel::Kernel* kernel = nullptr;
   const kernel::LoopKernel* loops = nullptr;
-  /// Those options, if the schedule is what make_schedule() makes for them: then find() finds the code.
+  /// Those options, if the schedule is what make_schedule() makes for them: then the code is found by the
+  /// kernel's form.
   const kernel::ScheduleOptions* options = nullptr;
 };
 

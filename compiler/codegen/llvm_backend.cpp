@@ -12,8 +12,8 @@
 #include "compiler/codegen/code_module.h"
 #include "compiler/codegen/kernel_key.h"
 #include "compiler/codegen/parallel.h"
+#include "compiler/codegen/scratch_text.h"
 #include "compiler/codegen/tiers.h"
-#include "compiler/kernel/reader.h"
 #include "compiler/messages.h"
 
 namespace galatea::codegen {
@@ -97,10 +97,12 @@ class LlvmBackend final : public KernelBackend {
       auto object = cache_.find(key, &facts);
       if (!object) continue;
       one.object = std::move(*object);
-      if (!read_scratch_bytes(facts, *kernels[i], &out[i].scratch_bytes)) {
+      auto scratch = read_scratch(facts, *kernels[i]);
+      if (!scratch) {
         cache_.cannot_use(key, "what it says about its code is no number of bytes");
         continue;
       }
+      out[i].scratch_bytes = std::move(*scratch);
       one.key = std::move(key);
       out[i].seconds = seconds_since(start);
       kept.push_back(std::move(one));
@@ -219,30 +221,13 @@ class LlvmBackend final : public KernelBackend {
   static std::vector<CacheEntry> entries_of(const Wanted& one) {
     if (one.forms.empty()) return {{one.key, {}}};
     std::vector<CacheEntry> out;
-    for (const Form& form : one.forms) out.push_back({form.key, kernel::to_text(form.scratch_bytes)});
+    for (const Form& form : one.forms) out.push_back({form.key, scratch_to_text(form.scratch_bytes)});
     return out;
   }
 
   static void store(KernelCache& cache, const std::vector<CacheEntry>& entries,
                     const runtime::CodeObject& object) {
     for (const CacheEntry& entry : entries) cache.store(entry.key, object, entry.facts);
-  }
-
-  /// False: the text is no number of bytes over the kernel's parameters.
-  static bool read_scratch_bytes(const std::string& text, const kernel::Kernel& kernel, kernel::Expr* out) {
-    SourceMap nowhere;
-    auto read = kernel::read_expr(text, nowhere);
-    if (!read || read->type() != DType::kI64) return false;
-    bool is_known = true;
-    kernel::for_each_node(*read, [&](const kernel::Expr& e) {
-      const auto& params = kernel.params;
-      const bool is_param = e->kind == kernel::ExprKind::kParam && e->index >= 0 &&
-                            static_cast<size_t>(e->index) < params.size() &&
-                            params[static_cast<size_t>(e->index)].type == e->type;
-      is_known &= is_param || e->kind == kernel::ExprKind::kConst || e->kind == kernel::ExprKind::kOp;
-    });
-    *out = std::move(*read);
-    return is_known;
   }
 
   /// AArch64 has the best code only: a first tier of its own has not been held against the stages.

@@ -123,8 +123,13 @@ TEST(Api, OptionsThatMakeNoSenseAreRefused) {
             std::string::npos);
   EXPECT_NE(text_of(galatea_program_options_set_memory_limit(options.get(), 0)).find("at least 1"),
             std::string::npos);
-  EXPECT_NE(text_of(galatea_program_options_set_device(options.get(), "tpu")).find("tpu"), std::string::npos);
-  EXPECT_NE(text_of(galatea_program_options_set_device(options.get(), "gpu:99999999999")).find("gpu:N"),
+  for (const char* device : {"tpu", "gpu:", "gpu:-1", "gpu:1x"})
+    EXPECT_NE(text_of(galatea_program_options_set_device(options.get(), device))
+                  .find(std::string("`") + device + "` is no device: auto, cpu, gpu or gpu:N"),
+              std::string::npos)
+        << device;
+  EXPECT_NE(text_of(galatea_program_options_set_device(options.get(), "gpu:99999999999"))
+                .find("the number is too large: GPUs are numbered from 0"),
             std::string::npos);
   EXPECT_NE(text_of(galatea_program_options_set_decoder(options.get(), "gpu")).find("nvjpeg"),
             std::string::npos);

@@ -137,10 +137,19 @@ bool refuses(const char* where, size_t bytes) {
   return asked && std::string(asked) == where && bytes % 2 == 0;
 }
 
+/// Where this library was loaded from, with a slash: the driver that belongs to it lies beside it, wherever
+/// both were copied to.
+std::string own_folder() {
+  Dl_info own = {};
+  if (!dladdr(reinterpret_cast<const void*>(&refuses), &own) || !own.dli_fname) return {};
+  const std::string file = own.dli_fname;
+  return file.substr(0, file.rfind('/') + 1);
+}
+
 int enqueue(StreamHandle stream, const char* what, std::function<void()> work, const void* reads,
             const void* writes) {
   static auto* const kEnqueue = [] {
-    void* driver = dlopen(FAKE_CUDA_FOLDER "/libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    void* driver = dlopen((own_folder() + "libcuda.so.1").c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     return reinterpret_cast<FakeCudaEnqueue*>(driver ? dlsym(driver, "fake_cuda_enqueue") : nullptr);
   }();
   if (!kEnqueue) return status::kInternalError;

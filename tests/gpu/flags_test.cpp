@@ -47,6 +47,34 @@ TEST_F(GpuFlags, DivisorsThatMayBeZeroAreLookedAt) {
     EXPECT_NE(batch_of(value).error.find("zero"), std::string::npos) << value;
 }
 
+/// A divisor is looked up among a call's parameters before it runs: one that is not there is the program's
+/// fault.
+TEST_F(GpuFlags, DivisorsAreParametersOfTheCall) {
+  batch_of("image // (label[0] + 5)");
+  ASSERT_TRUE(program_);
+  ASSERT_TRUE(runtime::verify(*program_));
+  size_t tried = 0;
+  for (size_t c = 0; c < program_->kernel_calls.size(); ++c) {
+    const runtime::KernelCallSpec& call = program_->kernel_calls[c];
+    const auto& device = program_->kernels[static_cast<size_t>(call.kernel)].device;
+    if (!device || device->divisors.empty()) continue;
+    for (const int32_t wrong : {static_cast<int32_t>(call.params.size()), -1}) {
+      runtime::Program other = *program_;
+      auto changed = std::make_shared<runtime::DeviceKernel>(*device);
+      changed->divisors.back() = wrong;
+      other.kernels[static_cast<size_t>(call.kernel)].device = changed;
+      const Status found = runtime::verify(other);
+      ASSERT_FALSE(found) << wrong;
+      EXPECT_NE(found.error().message().find("kernel call " + std::to_string(c)), std::string::npos)
+          << found.error().message();
+      EXPECT_NE(found.error().message().find("divisor " + std::to_string(wrong)), std::string::npos)
+          << found.error().message();
+      ++tried;
+    }
+  }
+  EXPECT_EQ(tried, 2U);
+}
+
 /// The same words and samples as on a CPU, whichever sample divides by zero.
 TEST_F(GpuFlags, ErrorsAreThoseOfTheCpu) {
   for (const char* const policy : {"raise", "skip", "replace"})

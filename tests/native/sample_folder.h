@@ -1,6 +1,8 @@
 // Photographs to read, drawn once.
 #pragma once
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -11,10 +13,12 @@
 namespace galatea::testing {
 
 /// A folder with two classes of two JPEGs each, with and without subsampled chroma; `name`: of whoever draws
-/// it.
+/// it. Other processes may draw, or read, the same folder at the same time: a file is there whole or not at
+/// all.
 inline std::filesystem::path sample_folder(const std::string& name) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::path(::testing::TempDir()) / ("galatea-" + name + "-samples");
+  const fs::path unfinished = folder.string() + "-unfinished-" + std::to_string(::getpid());
   std::mt19937 random(5);
   for (int n = 0; n < 4; ++n) {
     const fs::path place = folder / ("class" + std::to_string(n / 2));
@@ -27,8 +31,9 @@ inline std::filesystem::path sample_folder(const std::string& name) {
     native::JpegSettings settings;
     settings.h = settings.v = 1 + n % 2;
     const native::File file = native::encode_jpeg(picture, settings);
-    std::ofstream(place / (std::to_string(n) + ".jpg"), std::ios::binary)
+    std::ofstream(unfinished, std::ios::binary)
         .write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));
+    fs::rename(unfinished, place / (std::to_string(n) + ".jpg"));
   }
   return folder;
 }

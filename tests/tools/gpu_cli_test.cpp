@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -170,6 +171,93 @@ TEST_F(CommandLine, AGpuOfANumberThatIsNotHere) {
   EXPECT_EQ(none.status, 3);
   EXPECT_TRUE(contains(none.err, "error[G0953]: there is no GPU 9: the CUDA driver ")) << none.err;
   EXPECT_TRUE(contains(none.err, "has no device (it finds none)")) << none.err;
+}
+
+/// A number that no machine has is a number still: what is said is how many GPUs there are.
+TEST_F(CommandLine, AGpuOfANumberThatIsTooLarge) {
+  const auto said = [&] { return run({"run", hello(), "--device", "gpu:99999999999"}); };
+  const Outcome none = said();
+  ::setenv("GALATEA_CUDA_LIBRARY_PATH", GALATEA_BINARY_DIR "/fake_cuda", 1);
+  ::setenv("FAKE_CUDA_DEVICES", "2", 1);
+  const Outcome two = said();
+  ::unsetenv("FAKE_CUDA_DEVICES");
+  ::unsetenv("GALATEA_CUDA_LIBRARY_PATH");
+  EXPECT_EQ(none.status, 2);
+  EXPECT_EQ(two.status, 2);
+  EXPECT_TRUE(contains(none.err, "--device")) << none.err;
+  EXPECT_TRUE(contains(two.err,
+                       "`gpu:99999999999`: the number is too large: GPUs are numbered from 0, and 2 can be "
+                       "used here: name one, such as gpu:0"))
+      << two.err;
+}
+
+/// Its libraries belong together wherever they lie: what nvJPEG decodes is work of the driver beside it.
+TEST_F(CommandLine, TheFakeLibrariesMayBeCopied) {
+  const fs::path copied = folder_ / "libraries";
+  fs::copy(GALATEA_BINARY_DIR "/fake_cuda", copied);
+  std::string text = read_file(hello());
+  const size_t at = text.find("output_type=types.RGB");
+  ASSERT_NE(at, std::string::npos) << text;
+  text.insert(at, "device=\"mixed\", ");
+  const std::string file = write("stated.dali-dsl", text);
+  ::setenv("GALATEA_CUDA_LIBRARY_PATH", copied.c_str(), 1);
+  ::setenv("FAKE_CUDA_REPORT", (folder_ / "report").c_str(), 1);
+  const Outcome o = run({"run", file, "--device", "gpu", "--stats=json"});
+  ::unsetenv("FAKE_CUDA_REPORT");
+  ::unsetenv("GALATEA_CUDA_LIBRARY_PATH");
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_GT(parse_json(o.out)["device"]["decodes"], 0) << o.out;
+  const std::string report = read_file(folder_ / "report");
+  EXPECT_TRUE(contains(report, "errors 0\n")) << report;
+}
+
+/// Processes that start cold over one folder, and one that starts warm: the same bits, and nothing to say.
+TEST_F(CommandLine, ProcessesOfAGpuShareTheCache) {
+  std::string text = read_file(hello());
+  const size_t at = text.find("output_type=types.RGB");
+  ASSERT_NE(at, std::string::npos) << text;
+  text.insert(at, "device=\"mixed\", ");
+  const std::string file = write("stated.dali-dsl", text), shared = (folder_ / "shared").string();
+  struct Run {
+    Outcome outcome;
+    std::string pixels;
+  };
+  const auto start = [&](const std::string& name) {
+    Run out;
+    const fs::path folder = folder_ / name;
+    fs::create_directories(folder);
+    out.outcome = galatea::testing::run_galatea(
+        {"run", file, "--device", "gpu", "--batches", "1", "--decoder", "cpu", "--stats=json", "--cache",
+         shared, "--save", (folder / "saved").string()},
+        folder);
+    out.pixels =
+        read_file(folder / "saved" / "out0/000000.npy") + read_file(folder / "saved" / "out0/000003.npy");
+    return out;
+  };
+  ::setenv("GALATEA_CUDA_LIBRARY_PATH", GALATEA_BINARY_DIR "/fake_cuda", 1);
+  std::vector<Run> cold(4);
+  {
+    std::vector<std::jthread> threads;
+    for (size_t i = 0; i < cold.size(); ++i)
+      threads.emplace_back([&, i] { cold[i] = start("cold" + std::to_string(i)); });
+  }
+  const Run warm = start("warm");
+  ::unsetenv("GALATEA_CUDA_LIBRARY_PATH");
+  const auto kernels = [](const Run& run) {
+    const size_t begin = run.outcome.out.find("{\"samples\"");
+    return begin == std::string::npos ? Json() : parse_json(run.outcome.out.substr(begin))["kernels"];
+  };
+  EXPECT_EQ(warm.outcome.status, 0) << warm.outcome.err;
+  EXPECT_EQ(kernels(warm)["compiled"], 0) << warm.outcome.out;
+  EXPECT_GT(kernels(warm)["cached"], 0) << warm.outcome.out;
+  EXPECT_FALSE(warm.pixels.empty());
+  for (const Run& run : cold) {
+    EXPECT_EQ(run.outcome.status, 0) << run.outcome.err;
+    EXPECT_FALSE(contains(run.outcome.err, "cache")) << run.outcome.err;
+    EXPECT_TRUE(run.pixels == warm.pixels);
+  }
+  for (const auto& entry : fs::recursive_directory_iterator(shared))
+    EXPECT_FALSE(contains(entry.path().filename().string(), "unfinished")) << entry.path();
 }
 
 /// What is wrong, in which library, and what to do; a bug of ours is another status.

@@ -17,6 +17,7 @@
 #include "compiler/codegen/cuda/emit_launch.h"
 #include "compiler/codegen/kernel_key.h"
 #include "compiler/codegen/parallel.h"
+#include "compiler/kernel/form_key.h"
 #include "compiler/kernel/spread_phases.h"
 
 namespace galatea::codegen {
@@ -40,6 +41,11 @@ LoopKernel without_names(LoopKernel loops) {
   for (size_t b = 0; b < loops.buffers.size(); ++b) loops.buffers[b].name = std::to_string(b);
   forget_phases(loops.body);
   return loops;
+}
+
+/// What the loops of a kernel are made of.
+std::string form_of(const kernel::Kernel& kernel, const kernel::ScheduleOptions& options) {
+  return kernel::options_key(options) + kernel::form_key(kernel);
 }
 
 constexpr const char* kPleaseReport = "please report this with that file: it is a bug in galatea";
@@ -80,6 +86,7 @@ struct DeviceCompiler::Text {
 
 struct DeviceCompiler::Wanted {
   Text whole;
+  std::vector<std::string> forms;  ///< keys of the launches that it is the text of; none: kept by its text
   LaunchUnits units;
   std::vector<size_t> pieces;  ///< its arms and its entry, where these are compiled apart
 };
@@ -100,22 +107,77 @@ class DeviceCompiler::Pieces {
   std::vector<Text> all_;
 };
 
+std::string DeviceCompiler::head(const char* what) const {
+  return fmt::format("cuda {} sm_{} nvrtc {}.{} build {}\n", what, architecture_, nvrtc_.major_version(),
+                     nvrtc_.minor_version(), build_id());
+}
+
 std::string DeviceCompiler::key_of(const Text& text) const {
-  return fmt::format("cuda {}sm_{} registers {} nvrtc {}.{} build {}\n{}", text.is_piece ? "piece " : "",
-                     architecture_, text.most_registers, nvrtc_.major_version(), nvrtc_.minor_version(),
-                     build_id(), text.text);
+  return fmt::format("{}registers {}\n{}", head(text.is_piece ? "piece" : "text"), text.most_registers,
+                     text.text);
+}
+
+std::string DeviceCompiler::key_of(const kernel::Kernel& kernel,
+                                   const kernel::ScheduleOptions& options) const {
+  return head("kernel") + form_of(kernel, options);
+}
+
+/// Empty where a job's loops are not those of its kernel's form.
+std::string DeviceCompiler::key_of(const std::vector<KernelJob>& launch) const {
+  std::string out = head("launch");
+  for (const KernelJob& job : launch) {
+    if (!job.options) return {};
+    const std::string form = form_of(*job.kernel, *job.options);
+    out += fmt::format("{}:{}", form.size(), form);
+  }
+  return out;
+}
+
+std::shared_ptr<const std::string> DeviceCompiler::find(const std::string& key) {
+  if (const auto known = known_.find(key); known != known_.end()) return known->second;
+  auto kept = cache_.find(key);
+  if (!kept) return nullptr;
+  auto code = std::make_shared<const std::string>(std::move(kept->bytes));
+  known_.emplace(key, code);
+  return code;
 }
 
 bool DeviceCompiler::find(Text& text) {
-  if (const auto known = known_.find(text.key); known != known_.end()) {
-    text.code = known->second;
-  } else if (auto kept = cache_.find(text.key)) {
-    text.code = std::make_shared<const std::string>(std::move(kept->bytes));
-  } else {
-    return false;
+  text.code = find(text.key);
+  text.from_cache = text.code != nullptr;
+  return text.from_cache;
+}
+
+std::vector<DeviceKernelFacts> DeviceCompiler::find(std::span<const kernel::Kernel* const> kernels,
+                                                    const kernel::ScheduleOptions& options) {
+  const std::lock_guard lock(mutex_);
+  std::vector<DeviceKernelFacts> out(kernels.size());
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    const std::string key = key_of(*kernels[k], options);
+    if (const auto known = known_kernels_.find(key); known != known_kernels_.end()) {
+      out[k] = known->second;
+      continue;
+    }
+    const auto kept = cache_.find(key);
+    if (!kept) continue;
+    if (auto facts = read_device_facts(kept->bytes, *kernels[k]))
+      known_kernels_.emplace(key, out[k] = std::move(*facts));
+    else
+      cache_.cannot_use(key, "what it says about its kernel does not fit it");
   }
-  text.from_cache = true;
-  return true;
+  return out;
+}
+
+void DeviceCompiler::keep(std::span<const kernel::Kernel* const> kernels,
+                          const kernel::ScheduleOptions& options, std::span<const DeviceKernelFacts> facts) {
+  if (kernels.empty()) return;
+  const std::lock_guard lock(mutex_);
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    const std::string key = key_of(*kernels[k], options);
+    cache_.store(key, {to_text(facts[k]), 0});
+    known_kernels_.insert_or_assign(key, facts[k]);
+  }
+  cache_.trim();
 }
 
 Status DeviceCompiler::make(Text& text) const {
@@ -198,7 +260,7 @@ Status DeviceCompiler::make_all(std::vector<Wanted*>& missing) {
   for_each_parallel(order.size(), [&](size_t i) { states[order[i]] = make(*unknown[order[i]]); });
   for (const Status& state : states) GALATEA_TRY(state);
   for (const Text* text : unknown) {
-    cache_.store(text->key, {*text->code, 0});
+    if (text->is_piece) cache_.store(text->key, {*text->code, 0});
     known_.try_emplace(text->key, text->code);
   }
   states.assign(missing.size(), {});
@@ -213,7 +275,6 @@ Status DeviceCompiler::make_all(std::vector<Wanted*>& missing) {
       text = texts[whole[m]];
       continue;
     }
-    cache_.store(text.key, {*text.code, 0});
     for (const size_t piece : missing[m]->pieces)
       text.seconds += std::exchange(texts.all()[piece].seconds, 0);
     if (notes[m].empty() || !linker_) continue;
@@ -221,34 +282,63 @@ Status DeviceCompiler::make_all(std::vector<Wanted*>& missing) {
     linker_.reset();
     notes_.push_back(std::move(notes[m]));
   }
-  cache_.trim();
   return {};
 }
 
+void DeviceCompiler::keep(const Wanted& wanted) {
+  const Text& text = wanted.whole;
+  known_.try_emplace(text.key, text.code);
+  if (wanted.forms.empty() && !text.from_cache) cache_.store(text.key, {*text.code, 0});
+  for (const std::string& form : wanted.forms) {
+    cache_.store(form, {*text.code, 0});
+    known_.try_emplace(form, text.code);
+  }
+}
+
 Result<std::vector<DeviceLaunchCode>> DeviceCompiler::compile(
-    std::span<const std::vector<KernelJob>> launches) {
+    std::span<const std::vector<KernelJob>> launches, const LowerLaunches& lower) {
   const std::lock_guard lock(mutex_);
-  return find_or_make(launches);
+  return find_or_make(launches, lower);
+}
+
+DeviceCompiler::Wanted DeviceCompiler::wanted_for(const std::vector<KernelJob>& launch) const {
+  std::vector<LoopKernel> loops;
+  std::vector<const LoopKernel*> arms;
+  for (const KernelJob& job : launch) loops.push_back(without_names(*job.loops));
+  for (const LoopKernel& each : loops) arms.push_back(&each);
+  Wanted out;
+  out.units = emit_cuda_units(arms, kDeviceFunction);
+  out.whole.name = launch.front().loops->name;
+  out.whole.text = out.units.together();
+  out.whole.key = key_of(out.whole);
+  return out;
 }
 
 Result<std::vector<DeviceLaunchCode>> DeviceCompiler::find_or_make(
-    std::span<const std::vector<KernelJob>> launches) {
+    std::span<const std::vector<KernelJob>> launches, const LowerLaunches& lower) {
+  std::vector<DeviceLaunchCode> out(launches.size());
+  std::vector<std::string> forms(launches.size());
+  std::vector<size_t> unknown;
+  for (size_t k = 0; k < launches.size(); ++k) {
+    forms[k] = key_of(launches[k]);
+    if (auto code = forms[k].empty() ? nullptr : find(forms[k]))
+      out[k] = {std::move(code), true, 0};
+    else
+      unknown.push_back(k);
+  }
+  if (unknown.empty()) return out;
+  if (lower) lower(unknown);
   std::vector<Wanted> wanted;
   std::vector<size_t> wanted_by(launches.size());
   std::map<std::string, size_t> by_key;
-  for (size_t k = 0; k < launches.size(); ++k) {
-    std::vector<LoopKernel> loops;
-    std::vector<const LoopKernel*> arms;
-    for (const KernelJob& job : launches[k]) loops.push_back(without_names(*job.loops));
-    for (const LoopKernel& each : loops) arms.push_back(&each);
-    Wanted one;
-    one.units = emit_cuda_units(arms, kDeviceFunction);
-    one.whole.name = launches[k].front().loops->name;
-    one.whole.text = one.units.together();
-    one.whole.key = key_of(one.whole);
+  for (const size_t k : unknown) {
+    Wanted one = wanted_for(launches[k]);
     const auto [place, is_new] = by_key.try_emplace(one.whole.key, wanted.size());
     wanted_by[k] = place->second;
     if (is_new) wanted.push_back(std::move(one));
+    std::vector<std::string>& known = wanted[place->second].forms;
+    if (!forms[k].empty() && std::ranges::find(known, forms[k]) == known.end())
+      known.push_back(std::move(forms[k]));
   }
   std::vector<Wanted*> missing;
   for (Wanted& one : wanted)
@@ -258,14 +348,14 @@ Result<std::vector<DeviceLaunchCode>> DeviceCompiler::find_or_make(
     GALATEA_TRY(nvrtc_.open(cache_));
     // Another library than was thought: its code has other keys.
     if (remembered != std::pair{nvrtc_.major_version(), nvrtc_.minor_version()})
-      return find_or_make(launches);
+      return find_or_make(launches, lower);
     GALATEA_TRY(make_all(missing));
   }
-  std::vector<DeviceLaunchCode> out(launches.size());
-  for (size_t k = 0; k < launches.size(); ++k) {
+  for (const Wanted& one : wanted) keep(one);
+  cache_.trim();
+  for (const size_t k : unknown) {
     Text& one = wanted[wanted_by[k]].whole;
     out[k] = {one.code, one.from_cache, one.seconds};
-    known_.try_emplace(one.key, one.code);
     // Later launches of the same key share.
     one.from_cache = true;
     one.seconds = 0;

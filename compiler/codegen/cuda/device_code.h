@@ -1,12 +1,14 @@
 // Kernels as code of a device.
 //
-// Comes in: loops lowered for a GPU, an architecture. Goes out: cubins and what a launch has to know, from
-// the program cache where they are kept, else by NVRTC, several at a time. Texts are compiled without the
-// names of kernels and their parts, so that equal kernels are one entry, as they are on the CPU. The arms of
-// a launch are compiled apart and linked, so that they too are an entry each, which every policy that has the
-// arm shares; without nvJitLink they are one text.
+// Comes in: kernels, loops lowered for a GPU, an architecture. Goes out: cubins and what a launch has to
+// know, from the program cache where they are kept, else by NVRTC, several at a time. Both are found by the
+// forms of kernels, as on the CPU: a kernel whose launches are all kept needs neither loops nor a text. Texts
+// are compiled without the names of kernels and their parts. The arms of a launch are compiled apart and
+// linked, so that they too are an entry each, by its text, which every policy that has the arm shares;
+// without nvJitLink they are one text.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -16,6 +18,7 @@
 
 #include "base/result.h"
 #include "compiler/codegen/backend.h"
+#include "compiler/codegen/cuda/device_kernel_text.h"
 #include "compiler/codegen/cuda/device_linker.h"
 #include "compiler/codegen/cuda/nvrtc_on_demand.h"
 #include "compiler/codegen/kernel_cache.h"
@@ -52,17 +55,29 @@ enum class ArmForm : uint8_t {
   kTogether
 };
 
+/// Makes the loops of these launches' kernels, which are numbers of what compile() was given.
+using LowerLaunches = std::function<void(std::span<const size_t> launches)>;
+
 class DeviceCompiler {
  public:
   DeviceCompiler(NvrtcOnDemand nvrtc, int architecture, CacheOptions cache, ArmForm form = ArmForm::kApart)
       : nvrtc_(std::move(nvrtc)), architecture_(architecture), form_(form), cache_(std::move(cache)) {}
 
+  /// What is known of kernels, in order, without their loops; `options`: what they would be scheduled by.
+  std::vector<DeviceKernelFacts> find(std::span<const kernel::Kernel* const> kernels,
+                                      const kernel::ScheduleOptions& options);
+  /// Keeps what was seen of loops of kernels that were not found; facts in the order of the kernels.
+  void keep(std::span<const kernel::Kernel* const> kernels, const kernel::ScheduleOptions& options,
+            std::span<const DeviceKernelFacts> facts);
   /// The code of all, in order. A text that NVRTC refuses is an internal error; it is saved, and the error
   /// says where.
   Result<std::vector<DeviceCode>> compile(std::span<const KernelJob> jobs);
   /// The code of launches, in order, each of one or several kernels. What cannot be linked is compiled as one
-  /// text, and a note says so.
-  Result<std::vector<DeviceLaunchCode>> compile(std::span<const std::vector<KernelJob>> launches);
+  /// text, and a note says so. Launches whose jobs all have options are found by the forms of their kernels;
+  /// `lower`, if there is one, is called before loops are looked at, once or, where NVRTC turns out to be
+  /// another than was remembered, once more.
+  Result<std::vector<DeviceLaunchCode>> compile(std::span<const std::vector<KernelJob>> launches,
+                                                const LowerLaunches& lower = {});
   /// Whether a text had to be compiled, or NVRTC was open already.
   bool has_opened_nvrtc() const { return nvrtc_.is_open(); }
   /// What the user should know about the cache and the linker; each line is given once.
@@ -72,8 +87,15 @@ class DeviceCompiler {
   struct Text;
   struct Wanted;
   class Pieces;
+  std::string head(const char* what) const;
   std::string key_of(const Text& text) const;
-  Result<std::vector<DeviceLaunchCode>> find_or_make(std::span<const std::vector<KernelJob>> launches);
+  std::string key_of(const kernel::Kernel& kernel, const kernel::ScheduleOptions& options) const;
+  std::string key_of(const std::vector<KernelJob>& launch) const;
+  Result<std::vector<DeviceLaunchCode>> find_or_make(std::span<const std::vector<KernelJob>> launches,
+                                                     const LowerLaunches& lower);
+  Wanted wanted_for(const std::vector<KernelJob>& launch) const;
+  void keep(const Wanted& wanted);
+  std::shared_ptr<const std::string> find(const std::string& key);
   bool find(Text& text);
   Status make(Text& text) const;
   Status make_all(std::vector<Wanted*>& missing);
@@ -88,7 +110,8 @@ class DeviceCompiler {
   bool looked_for_linker_ = false;
   std::shared_ptr<const DeviceLinker> linker_;
   std::vector<std::string> notes_;
-  std::map<std::string, std::shared_ptr<const std::string>> known_;  ///< by key
+  std::map<std::string, std::shared_ptr<const std::string>> known_;  ///< code by key
+  std::map<std::string, DeviceKernelFacts> known_kernels_;           ///< by key
 };
 
 }  // namespace galatea::codegen
