@@ -101,8 +101,12 @@ TEST_P(Examples, RunWithinTheMemoryThatExplainTells) {
     EXPECT_TRUE(contains(page, "unknown before the run"));
     return;
   }
-  const double mebibytes = std::atof(page.c_str() + page.rfind(' ', end - 1) + 1);
+  const auto number_before = [&](size_t at) { return std::atof(page.c_str() + page.rfind(' ', at - 1) + 1); };
+  const double mebibytes = number_before(end);
   ASSERT_GT(mebibytes, 0);
+  const size_t whole = page.find(" MiB in all, of files decoded whole", end);
+  ASSERT_NE(whole, std::string::npos) << page;
+  EXPECT_GT(number_before(whole), mebibytes);
   const auto limit = static_cast<int64_t>(mebibytes * (1 << 20));
   Outcome o = run({"run", file(), "--set", "data=" + samples(), "--batches", "6", "--memory-limit",
                    std::to_string(limit), "--stats=json"});
