@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "base/json.h"
@@ -90,6 +91,19 @@ TEST_P(Examples, GiveTheSameBitsInAnyBatchAndOnAnyNumberOfThreads) {
   auto files = saved("a", {"--threads", "1", "--batch-size", "18"});
   EXPECT_EQ(files.size() % 18, 0u);
   EXPECT_TRUE(saved("b", {"--threads", "3", "--batch-size", "5", "--prefetch", "1"}) == files);
+}
+
+TEST_P(Examples, ExplainSaysEachReasonOnce) {
+  const std::string page = run({"explain", file(), "--set", "data=" + samples()}).out;
+  std::istringstream lines(page);
+  std::set<std::string> reasons;
+  bool inside = false;
+  for (std::string line; std::getline(lines, line);) {
+    const bool begins = line.starts_with("  because   ");
+    if (begins) reasons.clear();
+    inside = begins || (inside && line.starts_with("            "));
+    EXPECT_TRUE(!inside || reasons.insert(line.substr(12)).second) << line;
+  }
 }
 
 /// What explain calls enough for pictures such as the samples (none is larger than 480 x 640 or 640 x 480)
