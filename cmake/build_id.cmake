@@ -1,5 +1,6 @@
 # cmake -DROOT=... -DFILES=LIST_FILE -DCOMPILER=... -DOUTPUT=FILE -P build_id.cmake: writes build_id.cpp.
 # A file's name and contents count, not where the tree lies.
+cmake_minimum_required(VERSION 3.25)
 file(STRINGS ${FILES} files)
 list(SORT files)
 set(all "${COMPILER}\n")

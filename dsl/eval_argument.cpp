@@ -164,7 +164,8 @@ Value Evaluator::fail_unknown_argument(const op::Operator& op, const CallArgumen
 }
 
 bool Evaluator::add_argument(const op::Operator& op, const op::ArgSpec& schema,
-                             const CallArguments::Keyword& keyword, ir::GraphBuilder::NodeSpec& spec) {
+                             const CallArguments::Keyword& keyword, ir::GraphBuilder::NodeSpec& spec,
+                             std::string_view called) {
   const Value& value = keyword.value;
   if (!has_node(value)) {
     const bool wants_type = schema.kind == op::ArgKind::kDType || schema.kind == op::ArgKind::kInterp ||
@@ -182,7 +183,8 @@ bool Evaluator::add_argument(const op::Operator& op, const op::ArgSpec& schema,
     return true;
   }
   if (!schema.per_sample) {
-    Diagnostic diagnostic = diagnose(Message::kStaticArgument, keyword.span, {keyword.name, "fn." + op.name});
+    Diagnostic diagnostic = diagnose(Message::kStaticArgument, keyword.span,
+                                     {keyword.name, called.empty() ? "fn." + op.name : std::string(called)});
     if (value.is_node()) diagnostic.span_text = type_text(value);
     if (value.is_node() && graph_->defining_node(value.node))
       diagnostic.labels.push_back(

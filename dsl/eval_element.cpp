@@ -146,7 +146,12 @@ Value Evaluator::read_element(const Value& base, const Expression& selector, Spa
   std::vector<Value> indices;
   std::vector<Span> spans;
   for (const Expression* part : parts) {
-    if (part->kind == ExpressionKind::kSlice) return fail(Message::kPixelIndex, part->span, {"a slice"});
+    if (part->kind == ExpressionKind::kSlice) {
+      Diagnostic diagnostic = diagnose(Message::kPixelIndex, part->span, {"a slice"});
+      diagnostic.help = "name one place of each axis; `galatea.sum(range(-1, 2), f)` adds up several";
+      report(std::move(diagnostic));
+      return Value::poison();
+    }
     indices.push_back(eval(*part));
     spans.push_back(part->span);
     if (!alive()) return Value::poison();

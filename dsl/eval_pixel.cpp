@@ -83,7 +83,8 @@ bool Evaluator::take_pixel_options(PixelCall& call, const PixelObject& pixel, Ca
     } else if (option.name == "fill") {
       fill = &option;
     } else {
-      if (!add_argument(*call.spec.op, *call.spec.op->find_arg(option.name), option, call.spec)) return false;
+      if (!add_argument(*call.spec.op, *call.spec.op->find_arg(option.name), option, call.spec, call.name))
+        return false;
       call.has_size = call.has_size || option.name == "size";
       call.has_channels = call.has_channels || option.name == "channels";
     }
@@ -153,6 +154,14 @@ void point_at_last(Diagnostic& diagnostic, const FunctionObject& function) {
   } else {
     diagnostic.help = fmt::format("end `{}` with `return`", function.name);
   }
+}
+
+// What to do about an element that is no number.
+std::string help_for_element(const Value& value) {
+  if (value.is_sequence()) return "";
+  if (value.is_node())
+    return "read one number of a tensor by its place: `values[c]`, with an index for each dimension";
+  return "return a number, such as `image[y, x, c]` or what is computed from it";
 }
 
 }  // namespace
@@ -247,6 +256,7 @@ bool Evaluator::take_element(PixelCall& call, const Value& given, const Function
   const bool number = value.is_number() || (value.is_node() && type_of(value).ndim == 0);
   if (!number) {
     Diagnostic diagnostic = diagnose(Message::kPixelResult, at.span, {call.name, type_text(value)});
+    if (std::string help = help_for_element(value); !help.empty()) diagnostic.help = std::move(help);
     if (returned_at_.valid() && at.body)
       diagnostic.labels.push_back({returned_at_, "returned here"});
     else if (value.is(ValueKind::kNone))

@@ -378,7 +378,7 @@ class Evaluator {
   bool add_common_argument(const op::Operator& op, const CallArguments::Keyword& keyword,
                            ir::GraphBuilder::NodeSpec& spec, uint64_t key);
   bool add_argument(const op::Operator& op, const op::ArgSpec& schema, const CallArguments::Keyword& keyword,
-                    ir::GraphBuilder::NodeSpec& spec);
+                    ir::GraphBuilder::NodeSpec& spec, std::string_view called = {});
   std::optional<ir::Attr> to_attr(const Value& value, Span span, const std::string& what);
   Value add_node(ir::GraphBuilder::NodeSpec spec);
   void label_inputs(Diagnostic& diagnostic, const std::vector<ir::ValueId>& inputs) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <sstream>
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
@@ -114,11 +115,12 @@ void describe_kernel(const KernelReport& kernel, std::string& text) {
   }
   text += fmt::format("\nkernel {}\n  fuses     {}\n", kernel.name, fmt::join(fused, ", "));
   if (!kernel.why.empty()) {
-    std::string why = kernel.why;
-    while (why.ends_with('\n')) why.pop_back();
-    for (size_t at = 0; (at = why.find('\n', at)) != std::string::npos; at += 13)
-      why.replace(at, 1, "\n            ");
-    text += "  because   " + why + "\n";
+    // Neighbours that were asked several times gave the same answer each time.
+    std::vector<std::string> reasons;
+    std::istringstream lines(kernel.why);
+    for (std::string line; std::getline(lines, line);)
+      if (std::find(reasons.begin(), reasons.end(), line) == reasons.end()) reasons.push_back(line);
+    text += fmt::format("  because   {}\n", fmt::join(reasons, "\n            "));
   }
   for (const kernel::KernelInput& input : kernel.kernel.inputs) {
     text += fmt::format("  reads     {}\n", tensor_text(input.type, input.extents));

@@ -15,6 +15,8 @@
 
 #include "compiler/kernel/expr.h"
 #include "compiler/shape/graph_shapes.h"
+#include "stdlib_ops/native/image.h"
+#include "stdlib_ops/native/image_functions.h"
 
 namespace galatea::tools {
 namespace {
@@ -46,6 +48,7 @@ std::string claim_text(const plan::MemoryClaim& claim, shape::GraphShapes& shape
 /// In bytes.
 struct Bound {
   double sample = 0;   ///< of a sample in work
+  double whole = 0;    ///< the same where its file is decoded as a whole
   double outputs = 0;  ///< of a delivered sample, beside what is equal for all
   friend bool operator==(const Bound&, const Bound&) = default;
 };
@@ -60,8 +63,17 @@ std::optional<double> largest(const kernel::Expr& e, shape::GraphShapes& shapes)
 /// that).
 constexpr double kUseless = 1e12;
 
+/// A sample decodes one file after another.
+native::DecodeBounds decoding(const runtime::Program& program, shape::PictureSize size) {
+  for (const runtime::NativeCallSpec& call : program.natives)
+    if (native::decodes_images(call.function))
+      return native::most_decode_working_bytes(size.height, size.width);
+  return {};
+}
+
 /// Nothing where a need has no bound: its extent is computed from pixels, or divided by a draw.
-std::optional<Bound> bound_for(shape::PictureSize size, const CompileReport& report) {
+std::optional<Bound> bound_for(shape::PictureSize size, const runtime::Program& program,
+                               const CompileReport& report) {
   shape::GraphShapes shapes(*report.graph, size);
   Bound all;
   for (const plan::MemoryNeed& need : report.memory.needs) {
@@ -71,20 +83,32 @@ std::optional<Bound> bound_for(shape::PictureSize size, const CompileReport& rep
     all.outputs += *outputs;
   }
   if (all.sample + all.outputs > kUseless) return std::nullopt;
+  const native::DecodeBounds decoder = decoding(program, size);
+  all.whole = all.sample + static_cast<double>(decoder.whole);
+  all.sample += static_cast<double>(decoder.by_rows);
   return all;
 }
 
 std::string bound_text(const runtime::Program& program, const Bound& bound, double outputs, int batches) {
-  const double in_all =
-      outputs + bound.outputs * program.batch_size * batches + bound.sample * program.num_threads;
-  return fmt::format("{} a sample, {} in all", bytes_text(bound.sample), bytes_text(in_all));
+  const double of_batches = outputs + bound.outputs * program.batch_size * batches;
+  return fmt::format("{} a sample, {} in all", bytes_text(bound.sample),
+                     bytes_text(of_batches + bound.sample * program.num_threads));
+}
+
+/// Behind bound_text().
+std::string whole_text(const runtime::Program& program, const Bound& bound, double outputs, int batches) {
+  if (bound.whole == bound.sample) return "";
+  Bound whole = bound;
+  whole.sample = bound.whole;
+  return fmt::format("\n            {}, of files decoded whole",
+                     bound_text(program, whole, outputs, batches));
 }
 
 /// One line where pictures do not matter.
 std::string bounds_text(const runtime::Program& program, const CompileReport& report, double outputs,
                         int batches) {
   std::vector<std::optional<Bound>> bounds;
-  for (shape::PictureSize size : kPictureSizes) bounds.push_back(bound_for(size, report));
+  for (shape::PictureSize size : kPictureSizes) bounds.push_back(bound_for(size, program, report));
   if (std::all_of(bounds.begin(), bounds.end(), [](const auto& bound) { return !bound; }))
     return "  at most   unknown before the run: extents depend on more than the largest picture\n";
   if (std::all_of(bounds.begin(), bounds.end(), [&](const auto& bound) { return bound == bounds.front(); }))
@@ -92,9 +116,12 @@ std::string bounds_text(const runtime::Program& program, const CompileReport& re
   std::string text;
   for (size_t i = 0; i < bounds.size(); ++i)
     if (bounds[i])
-      text += fmt::format(
-          "  {}{}, where pictures are no larger than {} x {}\n", text.empty() ? "at most   " : "          ",
-          bound_text(program, *bounds[i], outputs, batches), kPictureSizes[i].height, kPictureSizes[i].width);
+      text += fmt::format("  {}{}, where pictures are no larger than {} x {}{}\n",
+                          text.empty() ? "at most   " : "          ",
+                          bound_text(program, *bounds[i], outputs, batches), kPictureSizes[i].height,
+                          kPictureSizes[i].width, whole_text(program, *bounds[i], outputs, batches));
+  if (decoding(program, kPictureSizes[0]).whole > 0)
+    text += "            beside the files; decoded whole are progressive JPEG, interlaced PNG and WebP\n";
   return text;
 }
 

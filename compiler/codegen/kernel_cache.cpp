@@ -156,7 +156,10 @@ std::optional<runtime::CodeObject> KernelCache::find(const std::string& key, std
 }
 
 void KernelCache::cannot_use(const std::string& key, const std::string& why) {
-  if (unusable_++ == 0) first_unusable_ = fmt::format("{}: {}", file_of(key).filename().string(), why);
+  const std::string name = file_of(key).filename().string();
+  if (told_before_.contains(name)) return;
+  if (unusable_.empty()) first_unusable_ = fmt::format("{}: {}", name, why);
+  unusable_.insert(name);
 }
 
 void KernelCache::cannot_write(const std::string& why) {
@@ -219,17 +222,23 @@ void KernelCache::trim() {
 
 std::vector<std::string> KernelCache::take_notes() {
   std::vector<std::string> out;
-  if (unusable_ > 0)
+  if (const size_t count = unusable_.size(); count > 0)
     out.push_back(
-        fmt::format("{} file{} of the program cache {} could not be used, and {} compiled anew ({})",
-                    unusable_, unusable_ == 1 ? "" : "s", options_.folder.string(),
-                    unusable_ == 1 ? "its kernel was" : "their kernels were", first_unusable_));
+        fmt::format("{} file{} of the program cache {} could not be used, and {} compiled anew ({})", count,
+                    count == 1 ? "" : "s", options_.folder.string(),
+                    count == 1 ? "its kernel was" : "their kernels were", first_unusable_));
   if (!write_problem_.empty() && !told_write_problem_)
     out.push_back(fmt::format("compiled kernels could not be kept in {}: {}", options_.folder.string(),
                               write_problem_));
-  unusable_ = 0;
-  first_unusable_.clear();
+  unusable_.clear();
   told_write_problem_ = !write_problem_.empty();
+  return out;
+}
+
+KernelCache KernelCache::successor() const {
+  KernelCache out = *this;
+  out.told_before_.insert(unusable_.begin(), unusable_.end());
+  out.take_notes();
   return out;
 }
 

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -53,13 +54,16 @@ class KernelCache {
   /// What the user should know about this use of the cache: at most one line about reading and one about
   /// writing.
   std::vector<std::string> take_notes();
+  /// The same folder, for who goes on with the work: of what this one has met it tells nothing again.
+  KernelCache successor() const;
 
  private:
   std::filesystem::path file_of(const std::string& key) const;
   void cannot_write(const std::string& why);
 
   CacheOptions options_;
-  int unusable_ = 0;
+  std::set<std::string> unusable_;     ///< names of files, since notes were taken
+  std::set<std::string> told_before_;  ///< by whom this one goes on for
   std::string first_unusable_, write_problem_;
   bool told_write_problem_ = false;
 };

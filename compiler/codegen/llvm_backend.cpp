@@ -68,7 +68,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 class LlvmBackend final : public KernelBackend {
  public:
   LlvmBackend(const Target& target, const CacheOptions& cache, Tiers tiers)
-      : target_(target), tiers_(tiers), cache_options_(cache), cache_(cache) {}
+      : target_(target), tiers_(tiers), is_kept_(cache.enabled), cache_(cache) {}
   std::string name() const override { return "llvm"; }
   kernel::ScheduleOptions schedule_options() const override {
     kernel::ScheduleOptions options;
@@ -260,19 +260,19 @@ class LlvmBackend final : public KernelBackend {
     }
     if (kernels.empty()) return;
     const auto made =
-        make_upgrade(std::move(kernels), best_code_maker(target_, cache_options_), cache_options_.enabled);
+        make_upgrade(std::move(kernels), best_code_maker(target_, cache_.successor()), is_kept_);
     for (size_t i = 0; i < places.size(); ++i) codes[places[i]] = made[i];
   }
 
   /// Best code of one kernel, from the disk if another process was faster. Outlives the backend.
-  static MakeBestCode best_code_maker(const Target& target, const CacheOptions& options) {
+  static MakeBestCode best_code_maker(const Target& target, KernelCache cache) {
     struct Shared {
-      explicit Shared(const CacheOptions& with) : cache(with) {}
+      explicit Shared(KernelCache of) : cache(std::move(of)) {}
       std::mutex mutex;
       KernelCache cache;
     };
-    return [target,
-            shared = std::make_shared<Shared>(options)](const FirstTierKernel& kernel) -> Result<BestCode> {
+    return [target, shared = std::make_shared<Shared>(std::move(cache))](
+               const FirstTierKernel& kernel) -> Result<BestCode> {
       Wanted one{kernel.key, &kernel.loops};
       {
         const std::lock_guard lock(shared->mutex);
@@ -305,7 +305,7 @@ class LlvmBackend final : public KernelBackend {
 
   Target target_;
   Tiers tiers_;
-  CacheOptions cache_options_;
+  bool is_kept_;
   std::mutex mutex_;
   KernelCache cache_;
 };

@@ -127,6 +127,12 @@ Status decode_window(Bytes bytes, const ImageHeader& header, const Window& windo
 
 /// The most memory that decode_window() takes for a file, beside its output.
 int64_t decode_working_bytes(Bytes bytes);
+/// The same of all files whose images are at most `height` x `width`: of those that are decoded row by row,
+/// and of all, progressive JPEG, interlaced PNG and WebP included, whose image the library has as a whole.
+struct DecodeBounds {
+  int64_t by_rows = 0, whole = 0;
+};
+DecodeBounds most_decode_working_bytes(int64_t height, int64_t width);
 
 /// The image if a device may decode it in place of decode_window(), with the same extents, and pixels that
 /// differ by the codec's own rounding only; see jpeg_for_device.cpp.

@@ -125,4 +125,6 @@ runtime::NativeFunction image_decode_function(std::string name) {
   return {std::move(name), "decode", prepare, decode, working_bytes, encoded_image};
 }
 
+bool decodes_images(std::string_view name) { return name == kImageDecode || name == kImageDecodeWindow; }
+
 }  // namespace galatea::native

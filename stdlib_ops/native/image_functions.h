@@ -9,8 +9,13 @@
 
 namespace galatea::native {
 
+inline constexpr const char* kImageDecode = "image.decode";
+inline constexpr const char* kImageDecodeWindow = "image.decode_window";
+
 runtime::NativeFunction image_peek_function();
 /// The same function under each of its names.
 runtime::NativeFunction image_decode_function(std::string name);
+/// Whether that is what a native function of this name does.
+bool decodes_images(std::string_view name);
 
 }  // namespace galatea::native

@@ -7,8 +7,8 @@ namespace galatea::native {
 
 void register_natives(runtime::NativeTable& table) {
   table.add(image_peek_function());
-  table.add(image_decode_function("image.decode"));
-  table.add(image_decode_function("image.decode_window"));
+  table.add(image_decode_function(kImageDecode));
+  table.add(image_decode_function(kImageDecodeWindow));
   table.add(file_source_factory());
 }
 

@@ -36,18 +36,21 @@ bool keeps_coefficients(Bytes bytes) {
   return false;
 }
 
-int64_t jpeg_bytes(Bytes bytes, const ImageHeader& header) {
+int64_t jpeg_bytes(int64_t height, int64_t width, bool keeps_coefficients) {
   constexpr int64_t kComponents = 4, kRowsOfBuffers = 152 + kMostStripRows;
-  const int64_t width = (header.width + 63) / 64 * 64, height = (header.height + 63) / 64 * 64;
+  width = (width + 63) / 64 * 64;
+  height = (height + 63) / 64 * 64;
   const int64_t rows = width * kComponents * kRowsOfBuffers;
-  return rows + (keeps_coefficients(bytes) ? 2 * kComponents * width * height : 0);
+  return rows + (keeps_coefficients ? 2 * kComponents * width * height : 0);
 }
 
-int64_t png_bytes(Bytes bytes, const ImageHeader& header) {
-  const int64_t row = header.width * 4 * (header.bits / 8);
-  const bool interlaced = bytes.size() > 28 && bytes[28] != 0;
-  return row * (interlaced ? header.height : 1) + 8 * row;
+int64_t png_bytes(int64_t height, int64_t width, int bits, bool interlaced) {
+  const int64_t row = width * 4 * (bits / 8);
+  return row * (interlaced ? height : 1) + 8 * row;
 }
+
+/// The whole image, once for us and, where it is lossless, once in the library.
+int64_t webp_bytes(int64_t height, int64_t width) { return 10 * width * height; }
 
 }  // namespace
 
@@ -57,14 +60,13 @@ int64_t decode_working_bytes(Bytes bytes) {
   int64_t taken = 0;
   switch (header->format) {
     case ImageFormat::kJpeg:
-      taken = jpeg_bytes(bytes, *header);
+      taken = jpeg_bytes(header->height, header->width, keeps_coefficients(bytes));
       break;
     case ImageFormat::kPng:
-      taken = png_bytes(bytes, *header);
+      taken = png_bytes(header->height, header->width, header->bits, bytes.size() > 28 && bytes[28] != 0);
       break;
     case ImageFormat::kWebp:
-      // The whole image, once for us and, where it is lossless, once in the library.
-      taken = 10 * header->width * header->height;
+      taken = webp_bytes(header->height, header->width);
       break;
     case ImageFormat::kBmp:
       taken = 4 * header->width;
@@ -73,6 +75,15 @@ int64_t decode_working_bytes(Bytes bytes) {
       break;
   }
   return runtime::claimed_bytes(taken + kAroundDecoder);
+}
+
+DecodeBounds most_decode_working_bytes(int64_t height, int64_t width) {
+  // A file may hold the image turned, with rows as long as its columns.
+  const int64_t row = std::max(height, width), rows = std::min(height, width);
+  const int64_t by_rows = std::max(jpeg_bytes(rows, row, false), png_bytes(rows, row, 16, false));
+  const int64_t whole =
+      std::max({jpeg_bytes(rows, row, true), png_bytes(rows, row, 16, true), webp_bytes(rows, row)});
+  return {runtime::claimed_bytes(by_rows + kAroundDecoder), runtime::claimed_bytes(whole + kAroundDecoder)};
 }
 
 }  // namespace galatea::native

@@ -55,6 +55,22 @@ class Texts(BenchTest):
         self.assertEqual(forgotten, [], "add them to OPERATORS or NOT_MEASURED in bench/benches/per_op.py")
 
 
+class Readme(unittest.TestCase):
+    def test_the_table_has_every_benchmark(self):
+        table = (harness.ROOT / "bench/README.md").read_text().split("Each prints tables")[0]
+        for name in run.benches():
+            self.assertIn(f"`{name}`", table)
+
+
+class StartUp(unittest.TestCase):
+    def test_every_cold_start_is_held_against_a_bound(self):
+        bench = run.benches()["start-up"]
+        for name, file in bench.FILES.items():
+            self.assertTrue((harness.ROOT / file).is_file(), file)
+            self.assertIn(f"{name}: {bench.COLD}", bench.BOUNDS)
+        self.assertEqual((bench.BOUNDS[f"imagenet-train: {bench.COLD}"], bench.BOUNDS[f"imagenet-train: {bench.KEPT}"]), (0.3, 0.05))
+
+
 class Modules(unittest.TestCase):
     def test_what_a_benchmark_uses_of_the_shared_modules_is_there(self):
         shared = {module.__name__: module for module in (contest, harness, memory_bench, photo_bench, plot, report)}

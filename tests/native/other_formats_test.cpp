@@ -216,5 +216,31 @@ TEST(Formats, ContentDecides) {
   EXPECT_EQ(detect_format(File{}), ImageFormat::kUnknown);
 }
 
+/// What explain says beforehand holds for every file of an image of these extents, however it is stored.
+TEST(Formats, NoneTakesMoreToDecodeThanItsExtentsTell) {
+  const auto expect_bounds = [](const File& file, bool whole, int height, int width, const char* what) {
+    const DecodeBounds most = most_decode_working_bytes(height, width);
+    EXPECT_GE(most.whole, most.by_rows);
+    EXPECT_LE(decode_working_bytes(file), whole ? most.whole : most.by_rows) << what;
+    // The bound is one of what files take, not a guess far above.
+    if (whole) {
+      EXPECT_GT(decode_working_bytes(file), most.by_rows) << what;
+    }
+  };
+  for (const auto& [height, width] : {std::pair{700, 500}, {500, 700}}) {
+    const Picture picture = make_picture(height, width, 3, 21);
+    expect_bounds(encode_jpeg(picture, {}), false, height, width, "JPEG");
+    expect_bounds(encode_jpeg(picture, {.orientation = 6}), false, height, width, "turned JPEG");
+    expect_bounds(encode_jpeg(picture, {.progressive = true}), true, height, width, "progressive JPEG");
+    expect_bounds(encode_png(picture), false, height, width, "PNG");
+    expect_bounds(encode_png(make_picture(height, width, 4, 22, 16), {.depth = 16}), false, height, width,
+                  "PNG of 16 bits");
+    expect_bounds(encode_png(make_picture(height, width, 4, 22, 16), {.depth = 16, .interlaced = true}), true,
+                  height, width, "interlaced PNG of 16 bits");
+    expect_bounds(encode_webp(picture, -1), true, height, width, "WebP");
+    expect_bounds(encode_bmp(picture, {.bits = 24}), false, height, width, "BMP");
+  }
+}
+
 }  // namespace
 }  // namespace galatea::native

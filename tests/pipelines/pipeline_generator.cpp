@@ -13,7 +13,10 @@ std::string GeneratedPipeline::text() const {
 }
 
 PipelineGenerator::PipelineGenerator(PipelineSeeds seeds)
-    : shape_(seeds.shape), numbers_(seeds.numbers), largest_extent_(seeds.shape % 4 == 1 ? 96 : 40) {}
+    : shape_(seeds.shape),
+      numbers_(seeds.numbers),
+      largest_extent_(seeds.shape % 4 == 1 ? 96 : 40),
+      pixel_functions_(seeds.shape % 5 == 3) {}
 
 std::vector<std::string> PipelineGenerator::operators() {
   return {"brightness",

@@ -99,6 +99,7 @@ class PipelineGenerator {
   Call seldom_warp(const Image& image);
   Call seldom_statistic(const Image& image);
   Call seldom_view(const Image& image);
+  Call seldom_pixel(const Image& image);
 
   std::mt19937_64 shape_, numbers_;
   int largest_extent_;  ///< of the images that operators make; large enough for several vectors a row in some
@@ -106,7 +107,8 @@ class PipelineGenerator {
   std::vector<int> extents_;  ///< used so far: which extents are equal belongs to the shape
   int indent_ = 1, num_names_ = 0, budget_ = 0;
   bool conditions_of_images_ = false;
-  int arms_ = 0;  ///< around what is being made, of such branches
+  bool pixel_functions_;  ///< in every fifth shape: tests know others by their seeds
+  int arms_ = 0;          ///< around what is being made, of such branches
 };
 
 }  // namespace galatea::testing

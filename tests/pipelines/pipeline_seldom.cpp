@@ -6,6 +6,7 @@
 namespace galatea::testing {
 
 PipelineGenerator::Call PipelineGenerator::seldom(const Image& image) {
+  if (pixel_functions_ && chance(60)) return seldom_pixel(image);
   switch (below(4)) {
     case 0:
       return seldom_resize(image);
@@ -126,6 +127,40 @@ PipelineGenerator::Call PipelineGenerator::seldom_view(const Image& image) {
               out};
     }
   }
+}
+
+PipelineGenerator::Call PipelineGenerator::seldom_pixel(const Image& image) {
+  std::string element, number = "0.0";
+  switch (below(4)) {
+    case 0:
+      number = scalar(-1, 2);
+      element = Ordered{"image[y + {}, x - {}, c] * k + {}", whole(-4, 4), whole(-4, 4), real(-32, 32)}.text;
+      break;
+    case 1:
+      element =
+          Ordered{
+              "galatea.sum(range(-1, 2), lambda j: galatea.sum(range(-2, 2), lambda i: "
+              "image[y + j, x + i, c] * {})) / {}",
+              real(0.1, 1), real(4, 16)}
+              .text;
+      break;
+    case 2:
+      number = scalar(-8, 8);
+      element =
+          Ordered{"image.bilinear(y * {} + k, x * {} - {}, c)", real(0.4, 1.6), real(0.4, 1.6), real(-8, 8)}
+              .text;
+      break;
+    default:
+      element =
+          Ordered{"image[y, x, c] * ({} - y / image.height) if x > {} else image[y, image.width - 1 - x, c]",
+                  real(0.5, 2), whole(0, 30)}
+              .text;
+  }
+  const std::string border = pick<std::string>({"clamp", "reflect_101", "constant"});
+  return {Ordered{"galatea.pixel(lambda image, k: lambda y, x, c: {})({}, {}, border=\"{}\")", element,
+                  image.name, number, border}
+              .text,
+          image};
 }
 
 }  // namespace galatea::testing

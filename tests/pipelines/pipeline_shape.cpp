@@ -156,6 +156,7 @@ PipelineGenerator::Image PipelineGenerator::chain(Image from, int count, int dep
 
 void PipelineGenerator::begin() {
   indent_ = 0;
+  line("import galatea");
   line("from galatea import select");
   line("from nvidia.dali import pipeline_def, fn, math, types");
   line("");

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "base/json.h"
@@ -92,6 +93,19 @@ TEST_P(Examples, GiveTheSameBitsInAnyBatchAndOnAnyNumberOfThreads) {
   EXPECT_TRUE(saved("b", {"--threads", "3", "--batch-size", "5", "--prefetch", "1"}) == files);
 }
 
+TEST_P(Examples, ExplainSaysEachReasonOnce) {
+  const std::string page = run({"explain", file(), "--set", "data=" + samples()}).out;
+  std::istringstream lines(page);
+  std::set<std::string> reasons;
+  bool inside = false;
+  for (std::string line; std::getline(lines, line);) {
+    const bool begins = line.starts_with("  because   ");
+    if (begins) reasons.clear();
+    inside = begins || (inside && line.starts_with("            "));
+    EXPECT_TRUE(!inside || reasons.insert(line.substr(12)).second) << line;
+  }
+}
+
 /// What explain calls enough for pictures such as the samples (none is larger than 480 x 640 or 640 x 480)
 /// is.
 TEST_P(Examples, RunWithinTheMemoryThatExplainTells) {
@@ -101,8 +115,12 @@ TEST_P(Examples, RunWithinTheMemoryThatExplainTells) {
     EXPECT_TRUE(contains(page, "unknown before the run"));
     return;
   }
-  const double mebibytes = std::atof(page.c_str() + page.rfind(' ', end - 1) + 1);
+  const auto number_before = [&](size_t at) { return std::atof(page.c_str() + page.rfind(' ', at - 1) + 1); };
+  const double mebibytes = number_before(end);
   ASSERT_GT(mebibytes, 0);
+  const size_t whole = page.find(" MiB in all, of files decoded whole", end);
+  ASSERT_NE(whole, std::string::npos) << page;
+  EXPECT_GT(number_before(whole), mebibytes);
   const auto limit = static_cast<int64_t>(mebibytes * (1 << 20));
   Outcome o = run({"run", file(), "--set", "data=" + samples(), "--batches", "6", "--memory-limit",
                    std::to_string(limit), "--stats=json"});
