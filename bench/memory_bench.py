@@ -70,6 +70,7 @@ class Case:
     parameters: list = field(default_factory=list)
     #: What the limit reads and writes; the output's bytes are known once it was made.
     limit: str = "limit: as many bytes, read and written"
+    read_share: float = 1  # how much of the input has to be read
 
 
 class Arena:
@@ -145,8 +146,8 @@ def measure(context, arena, servers, case, threads, more=(), quiet=False):
     # What comes out is looked at once, outside of the rounds.
     harness.call_json(our_command(context, arena, case, threads, "--dump", dump), args.timeout)
     bytes_out = dump.stat().st_size // form.batch_size
-    limit = contest.Contestant(case.limit, [context.program("stream_limit"), "--in", form.sample_bytes, "--out", bytes_out, "--threads", threads,
-                                            "--batch-size", form.batch_size, "--distinct", form.batch_size * form.batches,
+    limit = contest.Contestant(case.limit, [context.program("stream_limit"), "--in", int(form.sample_bytes * case.read_share), "--out", bytes_out,
+                                            "--threads", threads, "--batch-size", form.batch_size, "--distinct", form.batch_size * form.batches,
                                             "--seconds", args.seconds])
     ours = contest.Contestant("galatea", our_command(context, arena, case, threads))
     peers = [contest.Contestant(name, server=server, request=request(context, arena, case, threads, dump), skipped=context.no_peers, is_peer=True)

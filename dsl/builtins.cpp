@@ -7,6 +7,7 @@
 
 #include "dsl/array.h"
 #include "dsl/builtin_functions.h"
+#include "dsl/builtin_names.h"
 #include "dsl/methods.h"
 
 namespace galatea::dsl {

@@ -7,6 +7,7 @@
 #include "dsl/array.h"
 #include "dsl/evaluator.h"
 #include "dsl/host_modules.h"
+#include "dsl/methods.h"
 #include "dsl/pixel.h"
 #include "dsl/suggest.h"
 #include "dsl/unicode.h"

@@ -2,13 +2,7 @@
 //
 // Comes in: syntax trees, the operator registry, parameters. Goes out: pipelines, a graph, diagnostics.
 //
-// Paths. Evaluation always stands on one path: a block of the graph and the variables on it. `if` on a data
-// node runs each arm on a path of its own and joins those that come out. `return`, `break` and `continue` end
-// the current path: it is kept in the frame or loop that will join it, and evaluation is *not alive* until
-// some join makes it so again. Static control flow is the same with one path.
-//
-// Variables join lazily: where paths disagree, the variable becomes a PendingObject, and a merge is built
-// when it is first read. So a name that is not read after the `if` needs no value on every path.
+// What it stands on while it runs, and how paths part and join: frame.h.
 //
 // Regions. A list or dict may be changed only for all the samples for which it was made, because its change
 // would be seen by the others (regions.h).
@@ -31,6 +25,7 @@
 #include "compiler/kernel/expr.h"
 #include "compiler/op/operator.h"
 #include "dsl/ast.h"
+#include "dsl/frame.h"
 #include "dsl/frontend.h"
 #include "dsl/messages.h"
 #include "dsl/regions.h"
@@ -54,63 +49,6 @@ struct CallArguments {
   uint32_t ordinal = 0;
   Value self;        ///< of a method
   std::string name;  ///< of the built-in, for messages
-};
-
-/// Bytes that count as the evaluation's for as long as this lives.
-class HeldBytes {
- public:
-  HeldBytes() = default;
-  HeldBytes(Arena& arena, size_t bytes) : arena_(&arena), bytes_(bytes) { arena.count(bytes); }
-  HeldBytes(HeldBytes&& other) noexcept { *this = std::move(other); }
-  HeldBytes& operator=(HeldBytes&& other) noexcept {
-    std::swap(arena_, other.arena_);
-    std::swap(bytes_, other.bytes_);
-    return *this;
-  }
-  ~HeldBytes() {
-    if (arena_) arena_->release(bytes_);
-  }
-
- private:
-  Arena* arena_ = nullptr;
-  size_t bytes_ = 0;
-};
-
-/// A path that ended, waiting for its join.
-struct Path {
-  ir::BlockId block = ir::kNoId;
-  Env env;
-  uint32_t region = 0;
-  Value value;
-  Span span;
-  HeldBytes held;  ///< of `env`
-};
-
-/// What one call of a function (with its comprehensions) shares.
-struct CallState {
-  uint64_t path = 0;             ///< hash of the call path
-  std::vector<uint32_t> unroll;  ///< indices of the loops around
-  std::vector<Path> returns;
-  bool result_poisoned = false;
-  bool returns_any_value = false;
-  std::string name;
-};
-struct LoopState {
-  std::vector<Path> breaks, continues;
-  bool poisoned = false;  ///< whether a `break` is reached is not known
-};
-
-struct Frame : Object {
-  Frame* parent = nullptr;  ///< lexically around
-  ModuleObject* module = nullptr;
-  CallState* call = nullptr;
-  const std::set<std::string>* locals =
-      nullptr;  ///< names that the function binds; nullptr: a module or a comprehension
-  bool is_comprehension = false;
-  uint32_t region = 0;  ///< of a comprehension: the samples with which it began
-  bool has_closures = false;
-  Env env;
-  std::vector<LoopState*> loops;
 };
 
 class PixelScope;
@@ -412,7 +350,7 @@ class Evaluator {
   std::string where_in_library(const ModuleObject& module, const std::string& name);
   ModuleObject* internal_module();
   void evaluate_file(ModuleObject& module, const Module& tree);
-  void make_library_modules();
+  void make_library_modules();  // library.cpp
   std::optional<std::string> read_text(const std::string& path, Span span);
 
   // ---- pipelines (pipeline.cpp) ----
@@ -540,20 +478,5 @@ class Evaluator {
 
 /// Adds a label unless there is one like it: the rounds of a loop have one place.
 void add_label(Diagnostic& diagnostic, Span span, std::string text);
-
-/// Library modules, filled by library.cpp.
-void fill_library(Evaluator& evaluator, std::map<std::string, ModuleObject*>& modules);
-
-/// hash64 of the random keys: mixes `value` into `state`.
-uint64_t mix_key(uint64_t state, uint64_t value);
-uint64_t mix_key(uint64_t state, std::string_view text);
-
-// builtins.cpp, methods.cpp, library.cpp
-void add_builtins(Evaluator& evaluator, Env& names);
-void add_struct(Evaluator& evaluator, Env& names);
-std::optional<Value> find_method(Evaluator& evaluator, const Value& base, const std::string& name);
-std::vector<std::string> method_names(const Value& base);
-/// Whether a method of this name changes the list or dict that it belongs to.
-bool changes_container(const std::string& method);
 
 }  // namespace galatea::dsl

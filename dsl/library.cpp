@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "dsl/array.h"
+#include "dsl/builtin_names.h"
 #include "dsl/evaluator.h"
 #include "dsl/host_modules.h"
 
@@ -270,7 +271,7 @@ Value call_struct(Evaluator& ev, CallArguments& a) {
   return ev.make_struct(std::move(fields));
 }
 
-Value call_pixel(Evaluator& ev, CallArguments& a) { return ev.decorate_pixel(a); }
+Value call_pixel_decorator(Evaluator& ev, CallArguments& a) { return ev.decorate_pixel(a); }
 
 // galatea.sum(range(-1, 2), lambda k: image[y + k, x, c]): from left to right.
 Value call_sum(Evaluator& ev, CallArguments& a) {
@@ -309,7 +310,9 @@ Value call_select(Evaluator& ev, CallArguments& a) {
 
 }  // namespace
 
-void fill_library(Evaluator& ev, std::map<std::string, ModuleObject*>& modules) {
+void Evaluator::make_library_modules() {
+  Evaluator& ev = *this;
+  std::map<std::string, ModuleObject*>& modules = library_;
   auto add = [&](const std::string& name) {
     auto* module = ev.arena.make<ModuleObject>();
     module->name = name;
@@ -366,7 +369,7 @@ void fill_library(Evaluator& ev, std::map<std::string, ModuleObject*>& modules) 
   ModuleObject* galatea = add("galatea");
   galatea->names = dali->names;
   galatea->names["struct"] = {ev.make_builtin("struct", call_struct), {}};
-  galatea->names["pixel"] = {ev.make_builtin("galatea.pixel", call_pixel), {}};
+  galatea->names["pixel"] = {ev.make_builtin("galatea.pixel", call_pixel_decorator), {}};
   galatea->names["sum"] = {ev.make_builtin("galatea.sum", call_sum), {}};
   galatea->names["select"] = {ev.make_builtin("select", call_select), {}};
   for (const char* name : {"fn", "ops", "types", "math", "pipeline"})
@@ -382,7 +385,5 @@ void fill_library(Evaluator& ev, std::map<std::string, ModuleObject*>& modules) 
 void add_struct(Evaluator& evaluator, Env& names) {
   names["struct"] = {evaluator.make_builtin("struct", call_struct), {}};
 }
-
-void Evaluator::make_library_modules() { fill_library(*this, library_); }
 
 }  // namespace galatea::dsl

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "dsl/array.h"
+#include "dsl/builtin_names.h"
 
 namespace galatea::dsl {
 

@@ -345,12 +345,14 @@ Value Evaluator::read_policy(const Value& from, Span span) {
                                    {what, name, policy::did_you_mean(name, names)}));
   };
   std::vector<Value> functions, parameters;
+  bool all_found = true;
   for (const policy::Augmentation& entry : document.augmentations) {
     functions.push_back(find(entry.op, policy::find_operation(entry.op) != nullptr, entry.span, "operation"));
     parameters.push_back(find(entry.param, policy::find_parameter_function(entry.param) != nullptr,
                               entry.span, "parameter function"));
-    if (functions.back().is_poison() || parameters.back().is_poison()) return Value::poison();
+    all_found &= !functions.back().is_poison() && !parameters.back().is_poison();
   }
+  if (!all_found) return Value::poison();
   return ToValues(*this, document, span).document(std::move(functions), std::move(parameters));
 }
 

@@ -19,9 +19,18 @@ constexpr size_t kMostSteps = 10'000;
 
 class Check {
  public:
-  Check(const Document& document, Fields& fields) : document_(document), fields_(fields) {
+  Check(const Document& document, const UnreadParts& unread, Fields& fields)
+      : document_(document), unread_(unread), fields_(fields) {
     for (const Augmentation& entry : document.augmentations) names_.push_back(entry.name);
     for (const auto& [name, node] : document.definitions) definitions_.push_back(name);
+  }
+
+  void run_names() {
+    for (const Augmentation& entry : document_.augmentations) check_names(entry);
+    for (const auto& [name, node] : document_.definitions) check_names(node);
+    check_names(document_.policy);
+    check_extras();
+    cycles();
   }
 
   void run() {
@@ -46,9 +55,32 @@ class Check {
   }
 
  private:
-  bool has_imports() const { return !document_.imports.empty(); }
+  bool has_imports() const { return unread_.imports || !document_.imports.empty(); }
 
-  void check_augmentation(const Augmentation& entry) {
+  /// Of a form that is wrong: what could be read.
+  void check_names(const Augmentation& entry) {
+    if (!entry.op.empty()) check_operation(entry);
+    if (!entry.param.empty()) check_function(entry);
+  }
+
+  void check_names(const Node& node) {
+    if (node.kind == NodeKind::kApply && node.name_span.valid() && !unread_.augmentations)
+      check_augmentation_name(node.name, node.name_span);
+    if (node.kind == NodeKind::kReference && node.name_span.valid() && !unread_.definitions)
+      check_definition_name(node);
+    if (node.kind == NodeKind::kChoose) {
+      const std::vector<PoolItem> pool = expanded_pool(document_, node);
+      const auto is_read = [](const PoolItem& item) { return !item.name.empty() || !item.node.empty(); };
+      for (const PoolItem& item : pool)
+        if (!item.name.empty() && !unread_.augmentations) check_augmentation_name(item.name, item.span);
+      if (!pool.empty() && std::all_of(pool.begin(), pool.end(), is_read)) check_weight_names(node, pool);
+    }
+    for (const Node& child : node.children) check_names(child);
+    for (const PoolItem& item : node.pool)
+      for (const Node& child : item.node) check_names(child);
+  }
+
+  const Operation* check_operation(const Augmentation& entry) {
     const Operation* operation = find_operation(entry.op);
     if (operation == nullptr && !has_imports()) {
       std::string help = did_you_mean(entry.op, operation_names());
@@ -56,6 +88,10 @@ class Check {
         help = "`galatea policy list` has all of them; operations of your own come from `imports`";
       fields_.report(Message::kUnknownName, entry.span, {"operation", entry.op, help});
     }
+    return operation;
+  }
+
+  const ParameterFunction* check_function(const Augmentation& entry) {
     const ParameterFunction* function = find_parameter_function(entry.param);
     if (function == nullptr && !has_imports()) {
       std::vector<std::string> known;
@@ -64,6 +100,12 @@ class Check {
       fields_.report(Message::kUnknownName, entry.span,
                      {"parameter function", entry.param, help.empty() ? "there are " + listed(known) : help});
     }
+    return function;
+  }
+
+  void check_augmentation(const Augmentation& entry) {
+    const Operation* operation = check_operation(entry);
+    const ParameterFunction* function = check_function(entry);
     if (operation && function) check_parameter(entry, *operation, *function);
     if (!entry.values.empty() && static_cast<int64_t>(entry.values.size()) != document_.bins)
       fields_.report(Message::kMagnitude, entry.span,
@@ -118,17 +160,40 @@ class Check {
              fitting.size() > 1 ? " (or " + listed({fitting.begin() + 1, fitting.end()}) + ")" : "")});
   }
 
-  void check_use(const std::string& name, const Magnitude& magnitude, Span span, Span name_span) {
+  const Augmentation* check_augmentation_name(const std::string& name, Span span) {
     const Augmentation* entry = document_.find(name);
     if (entry == nullptr) {
       std::string help = did_you_mean(name, names_);
       if (help.empty())
         help = find_operation(name) ? fmt::format("add \"{}\" to `augmentations`", name)
                                     : "the augmentations of this policy are " + listed(names_);
-      fields_.report(Message::kUnknownName, name_span.valid() ? name_span : span,
-                     {"augmentation", name, help});
-      return;
+      fields_.report(Message::kUnknownName, span, {"augmentation", name, help});
     }
+    return entry;
+  }
+
+  void check_definition_name(const Node& node) {
+    if (document_.definition(node.name)) return;
+    std::string help = did_you_mean(node.name, definitions_);
+    if (help.empty())
+      help = definitions_.empty() ? "add it to `definitions`" : "the definitions are " + listed(definitions_);
+    fields_.report(Message::kUnknownName, node.name_span, {"definition", node.name, help});
+  }
+
+  void check_weight_names(const Node& node, const std::vector<PoolItem>& pool) {
+    for (const auto& [name, weight] : node.weights.by_name) {
+      if (std::any_of(pool.begin(), pool.end(), [&n = name](const PoolItem& item) { return item.name == n; }))
+        continue;
+      std::vector<std::string> known;
+      for (const PoolItem& item : pool)
+        if (!item.name.empty()) known.push_back(item.name);
+      fields_.report(Message::kUnknownName, node.weights.span, {"choice", name, did_you_mean(name, known)});
+    }
+  }
+
+  void check_use(const std::string& name, const Magnitude& magnitude, Span span, Span name_span) {
+    const Augmentation* entry = check_augmentation_name(name, name_span.valid() ? name_span : span);
+    if (entry == nullptr) return;
     used_.insert(name);
     const Operation* operation = find_operation(entry->op);
     const bool wants = operation ? operation->parameter != ParameterKind::kNothing : entry->has_magnitude();
@@ -173,13 +238,7 @@ class Check {
         break;
       case NodeKind::kReference:
         referenced_.insert(node.name);
-        if (!document_.definition(node.name)) {
-          std::string help = did_you_mean(node.name, definitions_);
-          if (help.empty())
-            help = definitions_.empty() ? "add it to `definitions`"
-                                        : "the definitions are " + listed(definitions_);
-          fields_.report(Message::kUnknownName, node.name_span, {"definition", node.name, help});
-        }
+        check_definition_name(node);
         break;
       case NodeKind::kChoose:
         check_choice(node);
@@ -204,14 +263,7 @@ class Check {
       fields_.report(Message::kOutOfRange, weights.span,
                      {"the number of weights", fmt::format("that of what is chosen from, {}", pool.size()),
                       std::to_string(weights.by_place.size())});
-    for (const auto& [name, weight] : weights.by_name) {
-      if (std::any_of(pool.begin(), pool.end(), [&n = name](const PoolItem& item) { return item.name == n; }))
-        continue;
-      std::vector<std::string> known;
-      for (const PoolItem& item : pool)
-        if (!item.name.empty()) known.push_back(item.name);
-      fields_.report(Message::kUnknownName, weights.span, {"choice", name, did_you_mean(name, known)});
-    }
+    check_weight_names(node, pool);
     const std::vector<double> parts = normalized_weights(document_, node);
     const auto possible = std::count_if(parts.begin(), parts.end(), [](double part) { return part > 0; });
     if (weights.given() && !pool.empty() && possible == 0)
@@ -328,6 +380,7 @@ class Check {
   }
 
   const Document& document_;
+  const UnreadParts unread_;
   Fields& fields_;
   std::vector<std::string> names_, definitions_;
   std::set<std::string> used_, referenced_;
@@ -337,6 +390,10 @@ class Check {
 
 }  // namespace
 
-void check_policy(const Document& document, Fields& fields) { Check(document, fields).run(); }
+void check_policy(const Document& document, Fields& fields) { Check(document, {}, fields).run(); }
+
+void check_names(const Document& document, const UnreadParts& unread, Fields& fields) {
+  Check(document, unread, fields).run_names();
+}
 
 }  // namespace galatea::policy

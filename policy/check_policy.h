@@ -8,4 +8,14 @@ namespace galatea::policy {
 
 void check_policy(const Document& document, Fields& fields);
 
+/// Parts of a document that say which names there are, and could not be read: what they name is not looked
+/// for.
+struct UnreadParts {
+  bool imports = false, augmentations = false, definitions = false;
+};
+/// Of a document whose form is wrong: the names in what could be read, and definitions that contain
+/// themselves. Numbers are left alone, since what they must fit may be what is wrong. Unread: operations and
+/// parameter functions that are empty, names of steps without a place, members of a choice that are nothing.
+void check_names(const Document& document, const UnreadParts& unread, Fields& fields);
+
 }  // namespace galatea::policy

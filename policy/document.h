@@ -58,7 +58,8 @@ struct Magnitude {
 
 struct Node;
 
-/// What a choice draws from: a node, or the name of an augmentation that takes what `each` says.
+/// What a choice draws from: a node, or the name of an augmentation that takes what `each` says. (Neither: it
+/// could not be read, and the document is refused.)
 struct PoolItem {
   std::string name;  ///< empty: `node`
   std::vector<Node> node;

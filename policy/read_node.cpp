@@ -15,6 +15,14 @@ void set(T& target, const std::optional<T>& value) {
   if (value) target = *value;
 }
 
+/// Without a place where there is no name.
+void read_name(const JsonValue& value, Fields& fields, const std::string& what, Node& node) {
+  const auto name = fields.string(value, what);
+  if (!name) return;
+  node.name = *name;
+  node.name_span = value.span;
+}
+
 void read_probability(const JsonValue& object, Fields& fields, double& probability) {
   if (const JsonValue* p = object.find("p")) set(probability, fields.number(*p, "a probability", 0, 1));
 }
@@ -110,8 +118,7 @@ Node read_triple(const JsonValue& value, Fields& fields) {
     node.kind = Node::Kind::kSequence;
     return node;
   }
-  set(node.name, fields.string(value.items[0], "the name of an augmentation"));
-  node.name_span = value.items[0].span;
+  read_name(value.items[0], fields, "the name of an augmentation", node);
   set(node.probability, fields.number(value.items[1], "a probability", 0, 1));
   node.magnitude.span = value.items[2].span;
   if (value.items[2].kind == Kind::kNull) return node;
@@ -156,7 +163,7 @@ void read_pool(const JsonValue& value, Fields& fields, Node& node) {
   for (const JsonValue& item : value.items) {
     PoolItem made{"", {}, item.span};
     if (item.kind == Kind::kString)
-      made.name = fields.name(item.text, item.span, "the name of an augmentation").value_or("identity");
+      made.name = fields.name(item.text, item.span, "the name of an augmentation").value_or("");
     else
       made.node.push_back(read_node(item, fields));
     node.pool.push_back(std::move(made));
@@ -236,8 +243,7 @@ Node read_node(const JsonValue& value, Fields& fields) {
   if (const JsonValue* apply = value.find("apply")) {
     fields.object(value, "a step", {"apply", "p", "mag", "extras"});
     node.kind = Node::Kind::kApply;
-    set(node.name, fields.string(*apply, "the name of an augmentation"));
-    node.name_span = apply->span;
+    read_name(*apply, fields, "the name of an augmentation", node);
     if (const JsonValue* mag = value.find("mag")) node.magnitude = read_magnitude(*mag, fields);
     if (const JsonValue* extras = value.find("extras")) node.extras = read_extras(*extras, fields);
   } else if (const JsonValue* steps = value.find("seq")) {
@@ -251,8 +257,7 @@ Node read_node(const JsonValue& value, Fields& fields) {
   } else if (const JsonValue* reference = value.find("ref")) {
     fields.object(value, "a reference", {"ref", "p"});
     node.kind = Node::Kind::kReference;
-    set(node.name, fields.string(*reference, "the name of a definition"));
-    node.name_span = reference->span;
+    read_name(*reference, fields, "the name of a definition", node);
   } else if (fields.object(value, "a node", {"apply", "seq", "choose", "mix", "ref", "p"})) {
     fields.report(Message::kMissingKey, value.span,
                   {"a node", "one of the keys `apply`, `seq`, `choose`, `mix` and `ref`", ""});

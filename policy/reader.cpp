@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -24,6 +25,31 @@ namespace fs = std::filesystem;
 using Kind = JsonValue::Kind;
 
 constexpr int64_t kVersion = 1, kMostBins = 10'000;
+
+const std::vector<std::string> kKeysOfAugmentation = {"op",     "range", "values", "quantize",
+                                                      "negate", "param", "clamp",  "extras"};
+const std::vector<std::string> kKeysOfPolicy = {"format", "version",       "name",        "bins",  "imports",
+                                                "extras", "augmentations", "definitions", "policy"};
+
+bool has_other_keys(const JsonValue& object, const std::vector<std::string>& known) {
+  return std::ranges::any_of(object.members, [&](const JsonMember& member) {
+    return std::ranges::find(known, member.key) == known.end();
+  });
+}
+
+/// What a document whose form is wrong does not say. A key that is not known may be meant for one that is
+/// missing.
+UnreadParts unread_parts(const JsonValue& root, const Document& document) {
+  const bool misspelt = has_other_keys(root, kKeysOfPolicy);
+  const auto unread = [&](const char* key, Kind kind) {
+    const JsonValue* part = root.find(key);
+    return part ? part->kind != kind : misspelt;
+  };
+  const JsonValue* imports = root.find("imports");
+  return {unread("imports", Kind::kArray) || (imports && imports->items.size() != document.imports.size()),
+          unread("augmentations", Kind::kObject) || document.augmentations.empty(),
+          unread("definitions", Kind::kObject)};
+}
 
 void read_format(const JsonValue& root, Fields& fields) {
   if (const JsonValue* format = root.find("format")) {
@@ -61,11 +87,14 @@ Augmentation read_augmentation(const JsonMember& member, Fields& fields) {
   entry.op = entry.name = member.key;
   fields.name(member.key, member.key_span, "the name of an augmentation");
   const JsonValue& value = member.value;
-  if (!fields.object(value, "an augmentation",
-                     {"op", "range", "values", "quantize", "negate", "param", "clamp", "extras"}))
+  if (!fields.object(value, "an augmentation", kKeysOfAugmentation)) {
+    entry.op = entry.param = "";  // unread
     return entry;
+  }
   if (const JsonValue* op = value.find("op"))
-    entry.op = fields.string(*op, "an operation").value_or(entry.op);
+    entry.op = fields.string(*op, "an operation").value_or("");
+  else if (has_other_keys(value, kKeysOfAugmentation))
+    entry.op = "";  // one of them may be meant for it
   const JsonValue* range = value.find("range");
   const JsonValue* values = value.find("values");
   if (range && values)
@@ -91,7 +120,7 @@ Augmentation read_augmentation(const JsonMember& member, Fields& fields) {
   if (const JsonValue* negate = value.find("negate"))
     entry.negate = fields.boolean(*negate, "`negate`").value_or(false);
   if (const JsonValue* param = value.find("param"))
-    entry.param = fields.string(*param, "a parameter function").value_or(entry.param);
+    entry.param = fields.string(*param, "a parameter function").value_or("");
   if (const JsonValue* clamp = value.find("clamp")) read_clamp(*clamp, fields, entry);
   if (const JsonValue* extras = value.find("extras")) entry.extras = read_extras(*extras, fields);
   return entry;
@@ -121,10 +150,7 @@ void read_imports(const JsonValue& value, Fields& fields, Document& document) {
 
 Document read_document(const JsonValue& root, Fields& fields) {
   Document document;
-  if (!fields.object(root, "a policy",
-                     {"format", "version", "name", "bins", "imports", "extras", "augmentations",
-                      "definitions", "policy"}))
-    return document;
+  if (!fields.object(root, "a policy", kKeysOfPolicy)) return document;
   fields.need(root, "a policy", {"format", "version", "augmentations", "policy"},
               "a policy begins with \"format\": \"augment-policy\", \"version\": 1");
   read_format(root, fields);
@@ -165,6 +191,14 @@ void check_imports(const Document& document, const std::string& path, Fields& fi
   }
 }
 
+/// Names in the same go as the form, as far as it was read.
+void check(const JsonValue& root, const Document& document, Fields& fields) {
+  if (fields.has_errors())
+    check_names(document, unread_parts(root, document), fields);
+  else
+    check_policy(document, fields);
+}
+
 ReadResult finish(std::optional<Document> document, DiagnosticSink& sink) {
   ReadResult result;
   if (!sink.has_errors()) result.document = std::move(document);
@@ -179,7 +213,7 @@ ReadResult read_text(uint32_t file, const SourceMap& sources, const std::string*
   Fields fields(sink);
   Document document = read_document(*tree, fields);
   if (path) check_imports(document, *path, fields);
-  if (!sink.has_errors()) check_policy(document, fields);
+  check(*tree, document, fields);
   return finish(std::move(document), sink);
 }
 
@@ -223,7 +257,7 @@ ReadResult read_policy_tree(const JsonValue& root) {
   DiagnosticSink sink;
   Fields fields(sink);
   Document document = read_document(root, fields);
-  if (!sink.has_errors()) check_policy(document, fields);
+  check(root, document, fields);
   return finish(std::move(document), sink);
 }
 

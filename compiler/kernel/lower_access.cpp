@@ -9,6 +9,7 @@
 
 #include "compiler/kernel/lowering.h"
 #include "compiler/kernel/simplify_expr.h"
+#include "runtime/kernel_abi.h"
 
 namespace galatea::kernel::lowering {
 
@@ -204,8 +205,15 @@ Expr Lowering::top(const Expr& e) {
 /// Translates one stage's expressions in one environment.
 class Translator {
  public:
-  Translator(Lowering& lowering, const Env& env, const DroppedBorders* dropped, AccessLog* log)
-      : lowering_(lowering), env_(env), dropped_(dropped), log_(log) {}
+  /// `present`: the tensor that is asked for has elements; empty: it has.
+  Translator(Lowering& lowering, int stage, const Env& env, const DroppedBorders* dropped, AccessLog* log,
+             Expr present = {})
+      : lowering_(lowering),
+        stage_(stage),
+        env_(env),
+        dropped_(dropped),
+        log_(log),
+        present_(std::move(present)) {}
 
   Expr run(const Expr& e) {
     if (auto found = done_.find(e.get()); found != done_.end()) return found->second;
@@ -290,22 +298,71 @@ class Translator {
         from_input ? lowering_.input_extents_[target] : lowering_.extents_[target];
     std::vector<Expr> indices;
     Expr inside;
+    std::vector<bool> free(e.args.size(), false);  // that no border holds
     for (size_t d = 0; d < e.args.size(); ++d) {
       Expr index = run(e.args[d]);
       const bool inside_here = e.border != Border::kNone && inside_anyway(index, extents[d]);
       if (log_ && inside_here && !is_const(index)) log_->inside.insert({&e, static_cast<int>(d)});
+      free[d] = inside_here;
       if (e.border != Border::kNone && !inside_here) {
         const Expr extent = edge_extent(extents, d);
         if (log_) log_->bordered.push_back({&e, static_cast<int>(d), lowering_.linearize(index), extent});
-        if (!dropped_ || !dropped_->contains({&e, static_cast<int>(d)}))
+        free[d] = dropped_ && dropped_->contains({&e, static_cast<int>(d)});
+        if (!free[d])
           index = lowering_.near_.contains({&e, static_cast<int>(d)}) ? reflect_once(index, extent)
                                                                       : bordered(e, index, extent, &inside);
       }
       indices.push_back(std::move(index));
     }
-    Expr value = from_input ? flat_load(lowering_.inputs_[target], e.type, indices)
-                            : stage_load(target, e.type, indices);
+    const Expr present = present_for(e, extents, free);
+    Expr value = from_input ? flat_load(lowering_.inputs_[target], e.type, indices, present)
+                            : stage_load(target, e.type, indices, present);
     return inside ? select(inside, value, constant(e.type, e.fill)) : value;
+  }
+
+  /// What must hold for a load with a fill to reach for its element; empty: it may always. Of an empty tensor
+  /// borders read the beginning, but an axis that needs none, since the loop around is inside of it, goes as
+  /// far as that loop: along rows that are not there. (Operators refuse to repeat the edge of such a tensor,
+  /// so it is about fills only.)
+  Expr present_for(const ExprNode& e, const std::vector<Expr>& extents, const std::vector<bool>& free) const {
+    if (e.border != Border::kConstant || lowering_.present_stage_ == stage_) return present_;
+    Expr own;
+    for (const Expr& extent : extents) {
+      if (is_known(extent)) continue;
+      const Expr some = extent > const_int(0);
+      own = own ? own & some : some;
+    }
+    if (!own || !reaches_far(e, extents, free)) return present_;
+    own = lowering_.top(own);
+    if (log_) log_->present.push_back(own);
+    return present_ ? present_ & own : own;
+  }
+  static bool is_known(const Expr& extent) { return is_const(extent) && const_value(extent) > 0; }
+
+  /// Whether the free axes go further than an empty tensor may be read, which is as far as its padding. What
+  /// is not stored lies like what it is made of, most likely.
+  bool reaches_far(const ExprNode& e, const std::vector<Expr>& extents, const std::vector<bool>& free) const {
+    const auto target = static_cast<size_t>(e.target.index);
+    const bool from_input = e.target.kind == LoadTarget::Kind::kInput;
+    const Place* place = from_input                  ? &lowering_.inputs_[target]
+                         : lowering_.stored_[target] ? &*lowering_.stored_[target]
+                                                     : nullptr;
+    size_t first_dense = place ? extents.size() : 0;
+    if (from_input) first_dense -= static_cast<size_t>(lowering_.kernel_.inputs[target].dense_axes);
+    const auto first_unknown =
+        static_cast<size_t>(std::find_if_not(extents.begin(), extents.end(), is_known) - extents.begin());
+    int64_t reach = 1, inner = 1;
+    for (size_t d = extents.size(); d-- > 0;) {
+      const bool dense = d >= first_dense;
+      // Elements of a dense axis are as far apart as what is inside of it is long.
+      if (free[d] && !(dense && d < first_unknown)) {
+        const bool known_step = dense ? inner > 0 : is_const(place->strides[d]);
+        if (!is_known(extents[d]) || !known_step) return true;
+        reach += (const_value(extents[d]) - 1) * (dense ? inner : std::abs(const_value(place->strides[d])));
+      }
+      inner = is_known(extents[d]) ? inner * const_value(extents[d]) : 0;
+    }
+    return reach * size_of(e.type) > runtime::kBufferPadding;
   }
 
   Expr bordered(const ExprNode& e, const Expr& index, const Expr& extent, Expr* inside) const {
@@ -319,43 +376,48 @@ class Translator {
     return max(min(index, extent - const_int(1)), const_int(0));
   }
 
-  Expr flat_load(const Place& place, DType type, const std::vector<Expr>& indices) {
+  Expr flat_load(const Place& place, DType type, const std::vector<Expr>& indices, const Expr& present) {
     Linear offset = lowering_.offset_of(place, indices);
-    Expr out = load_flat(place.buffer, type, lowering_.build(offset));
+    const Expr at = lowering_.build(offset);
+    Expr out = load_flat(place.buffer, type, present ? select(present, at, const_int(0)) : at);
     if (log_) log_->offsets.push_back(std::move(offset));
     return out;
   }
 
-  Expr stage_load(size_t target, DType type, const std::vector<Expr>& indices) {
-    if (lowering_.stored_[target]) return flat_load(*lowering_.stored_[target], type, indices);
-    for (const auto& [stage, at, value] : inlined_)
-      if (stage == target &&
+  Expr stage_load(size_t target, DType type, const std::vector<Expr>& indices, const Expr& present) {
+    if (lowering_.stored_[target]) return flat_load(*lowering_.stored_[target], type, indices, present);
+    for (const auto& [stage, at, condition, value] : inlined_)
+      if (stage == target && static_cast<bool>(condition) == static_cast<bool>(present) &&
+          (!present || same(condition, present)) &&
           std::equal(at.begin(), at.end(), indices.begin(), indices.end(),
                      [](const Expr& a, const Expr& b) { return a.get() == b.get() || same(a, b); }))
         return value;
     Env env;
     env.axes = indices;
-    Translator inner(lowering_, env, dropped_, log_);
+    Translator inner(lowering_, stage_, env, dropped_, log_, present);
     Expr value = inner.run(lowering_.kernel_.stages[target].body);
-    inlined_.push_back({target, indices, value});
+    inlined_.push_back({target, indices, present, value});
     return value;
   }
 
   struct Inlined {
     size_t stage;
     std::vector<Expr> at;
-    Expr value;
+    Expr present, value;
   };
   Lowering& lowering_;
+  const int stage_;  ///< whose expressions they are, also where others are inlined
   const Env& env_;
   const DroppedBorders* dropped_;
   AccessLog* log_;
+  const Expr present_;
   NodeMap<Expr> done_;
   std::vector<Inlined> inlined_;
 };
 
-Expr Lowering::translate(int, const Expr& e, const Env& env, const DroppedBorders* dropped, AccessLog* log) {
-  Translator translator(*this, env, dropped, log);
+Expr Lowering::translate(int s, const Expr& e, const Env& env, const DroppedBorders* dropped,
+                         AccessLog* log) {
+  Translator translator(*this, s, env, dropped, log);
   Expr value = translator.run(e);
   // Where stages meet, conversions do: the end of one and the beginning of the other.
   return translator.has_inlined() ? simplified(value) : value;

@@ -66,6 +66,7 @@ void Lowering::emit_nest(const Nest& nest, Block& out) {
   AccessLog log, walked;
   box_choice_ = may_split_ && !options_.gpu && reversed_axis_ < 0 ? match_box(stage) : std::nullopt;
   trial(nest, env, nullptr, &log);
+  if (emit_where_present(nest, log, out)) return;
   if (box_choice_ && !log.bordered.empty()) return emit_undivided(nest, out);
   if (emit_reflected(nest, log, vars, out)) return;
   DroppedBorders linear;
@@ -137,6 +138,27 @@ void Lowering::emit_undivided(const Nest& nest, Block& out) {
   may_split_ = false;
   emit_nest(nest, out);
   may_split_ = true;
+}
+
+/// Loops for tensors with elements, and plain ones that take care where something is empty; false: the trial
+/// met nothing to take care of. (Threads of a GPU read one by one, where it costs a selection.)
+bool Lowering::emit_where_present(const Nest& nest, const AccessLog& log, Block& out) {
+  if (options_.gpu || log.present.empty() || present_stage_ == nest.stage || careful_stage_ == nest.stage)
+    return false;
+  Expr all;
+  for (const Expr& some : log.present) all = all ? all & some : some;
+  Block present, careful;
+  const int outer_present = std::exchange(present_stage_, nest.stage);
+  emit_nest(nest, present);
+  present_stage_ = outer_present;
+  const int outer_careful = std::exchange(careful_stage_, nest.stage);
+  const bool specialised = std::exchange(specialised_, true), scalar = std::exchange(scalar_only_, true),
+             far = std::exchange(far_, true);
+  emit_nest(nest, careful);
+  far_ = far, specialised_ = specialised, scalar_only_ = scalar;
+  careful_stage_ = outer_careful;
+  push(out, If{top(all), std::move(present), std::move(careful)});
+  return true;
 }
 
 /// Reflecting at any distance takes a division for each index. Loops where every index is reflected once at

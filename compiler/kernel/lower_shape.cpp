@@ -3,6 +3,7 @@
 // Comes in: the log of a trial translation. Goes out: the nest's shape and its interior.
 #include <algorithm>
 
+#include "compiler/kernel/division.h"
 #include "compiler/kernel/lowering.h"
 
 namespace galatea::kernel::lowering {
@@ -216,12 +217,15 @@ Interior Lowering::find_interior(const Nest& nest, const Shape& shape, const Acc
   if (!out.split()) return out;
   out.low = min(out.low, n);
   out.high = max(out.high, out.low);
-  // Where all that is read has the same place and a fill around it, an edge is that fill.
+  // Where all that is read has the same place and a fill around it, an edge is that fill. (What divides on
+  // the way to that place raises its flag whether the element is there or not.)
   const Use& first = uses.front();
+  const auto is_its_fill = [](const Bordered& b) {
+    return b.load->border == Border::kConstant &&
+           std::none_of(b.load->args.begin(), b.load->args.end(), may_divide_by_zero);
+  };
   const bool fills =
-      !out.guard &&
-      std::all_of(log.bordered.begin(), log.bordered.end(),
-                  [&](const Bordered& b) { return b.load->border == Border::kConstant; }) &&
+      !out.guard && std::all_of(log.bordered.begin(), log.bordered.end(), is_its_fill) &&
       std::all_of(uses.begin(), uses.end(), [&](const Use& use) {
         return same(use.low, first.low) && same(use.high, first.low) && same(use.extent, first.extent);
       });

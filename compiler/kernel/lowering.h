@@ -57,8 +57,9 @@ using DroppedBorders = std::set<std::pair<const ExprNode*, int>>;  ///< load and
 struct AccessLog {
   std::vector<Linear> offsets;
   std::vector<Bordered> bordered;
-  DroppedBorders inside;   ///< indices that are inside because their loop is
-  std::vector<int> split;  ///< variables along which loops are split by a box
+  DroppedBorders inside;      ///< indices that are inside because their loop is
+  std::vector<int> split;     ///< variables along which loops are split by a box
+  std::vector<Expr> present;  ///< what must hold for loads to reach for tensors that may be empty
 };
 
 /// What stands for the leaves of a stage's expressions.
@@ -240,6 +241,7 @@ class Lowering {
   bool is_extent(const Expr& e) const;
   void emit_specialised(const Nest& nest, const Unknown& unknown, int along, Block& out);
   bool emit_reflected(const Nest& nest, const AccessLog& log, const std::vector<int>& vars, Block& out);
+  bool emit_where_present(const Nest& nest, const AccessLog& log, Block& out);
   Interior find_interior(const Nest& nest, const Shape& shape, const AccessLog& log,
                          const std::vector<int>& vars);
   void emit_grid(const Nest& nest, const Shape& shape, const std::vector<int>& vars, Block& out);
@@ -371,8 +373,10 @@ class Lowering {
       param_values_;        ///< parameters whose value the loops being made take for granted
   int reversed_axis_ = -1;  ///< axis that the nest being made walks from its end
   bool specialised_ = false, scalar_only_ = false;  ///< the nest being made is one of emit_specialised()
-  DroppedBorders near_;  ///< indices of the nest being made that are reflected once at most
-  bool far_ = false;     ///< the nest being made is that for indices further outside
+  DroppedBorders near_;     ///< indices of the nest being made that are reflected once at most
+  bool far_ = false;        ///< the nest being made is that for indices further outside
+  int present_stage_ = -1;  ///< whose nest is being made for tensors with elements
+  int careful_stage_ = -1;  ///< whose nest is being made for empty ones
   const std::set<const ExprNode*>* fills_ = nullptr;  ///< loads that are their fill in the loop being made
   std::optional<Box> box_choice_;                     ///< of the nest being made, whose loops are split by it
   bool may_split_ = true;

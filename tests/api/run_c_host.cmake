@@ -1,4 +1,4 @@
-# Installs the library into WORK, builds the C host against what was installed, and looks at what it prints.
+# Installs the library into WORK, builds the C host against what was installed (and moved), and looks at what it prints.
 if(SANITIZED)
   message(STATUS "SKIPPED: a library built with sanitizers cannot be loaded by a host that is not")
   return()
@@ -14,7 +14,15 @@ endfunction()
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
 run(${CMAKE_COMMAND} --install ${BUILD} --component library --prefix ${WORK}/installed)
-file(GLOB_RECURSE pc ${WORK}/installed/*/galatea.pc)
+file(RENAME ${WORK}/installed ${WORK}/moved)  # an installed tree may be moved
+file(GLOB_RECURSE libraries ${WORK}/moved/*.so)
+foreach(library ${libraries})
+  run(${READELF} -d ${library})
+  if(output MATCHES "R(UN)?PATH[^\n]*${BUILD}")
+    message(FATAL_ERROR "the installed ${library} looks for libraries where it was built:\n${output}")
+  endif()
+endforeach()
+file(GLOB_RECURSE pc ${WORK}/moved/*/galatea.pc)
 get_filename_component(pc_folder "${pc}" DIRECTORY)
 set(ENV{PKG_CONFIG_PATH} ${pc_folder})
 run(${PKG_CONFIG} --cflags --libs galatea)

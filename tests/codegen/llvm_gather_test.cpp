@@ -206,6 +206,32 @@ TEST_P(LlvmGather, OtherTypes) {
 
 INSTANTIATE_TEST_SUITE_P(Channels, LlvmGather, ::testing::Values(1, 2, 3, 4));
 
+/// Rows added to an image whose columns stay: columns of an image without rows lie nowhere.
+TEST(LlvmGather, OfNoRowsTheColumnsAreNotRead) {
+  const kernel::Kernel kernel = testing::kernel_from(
+      "kernel { param p0:i64 param p1:i64 input in0:u8 [p0:i64, p1:i64, 3:i64] dense 3 "
+      "map stage0:u8 [4:i64, p1:i64, 3:i64] { body = max(load(in0:u8 constant 7:u8, axis0, axis1, axis2), "
+      "load(in0:u8 constant 9:u8, add(axis0, 1:i64), axis1, axis2)) } output stage0 [0, 1, 2] dense 3 }");
+  constexpr uint64_t kWidth = 9000;
+  Guarded memory(runtime::kBufferPadding);
+  runtime::KernelTensor from{memory.end() - runtime::kBufferPadding, {0, kWidth, 3}, {kWidth * 3, 3, 1}};
+  for (const Target& target : runnable_targets()) {
+    auto backend = make_llvm_backend(target);
+    const kernel::ScheduleOptions options = backend->schedule_options();
+    auto code =
+        backend->compile(kernel, kernel::lower(kernel, kernel::make_schedule(kernel, options), options));
+    ASSERT_TRUE(code) << code.error().message();
+    TestTensor out(DType::kU8, {4, kWidth, 3});
+    const runtime::KernelTensor tensors[] = {from, out.view()};
+    const uint64_t params[] = {0, kWidth};
+    uint32_t status = 0;
+    code->code->run({tensors, params, nullptr, &status});
+    EXPECT_TRUE(std::all_of(out.bytes.begin(), out.bytes.begin() + out.count(), [](uint8_t b) {
+      return b == 9;
+    })) << target.name();
+  }
+}
+
 /// As text of LLVM, for a target that need not be this machine's.
 std::string text_of(const Form& form, TargetLevel level) {
   auto code_module = CodeModule::open();

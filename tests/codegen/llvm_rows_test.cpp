@@ -100,6 +100,40 @@ INSTANTIATE_TEST_SUITE_P(Types, LlvmRows,
                          ::testing::Values(DType::kU8, DType::kI16, DType::kF32, DType::kF64),
                          [](const auto& test) { return std::string(short_name(test.param)); });
 
+/// A row's place is divided by an extent: where the rows have no columns nothing is computed, so that nothing
+/// divides by zero; where they have some, the elements say it.
+TEST(LlvmRows, NothingIsDividedForRowsWithoutColumns) {
+  const kernel::Kernel kernel = kernel_from(
+      "kernel { param p0:i64 param p1:i64 param p2:i64 input in0:u8 [p0:i64, p1:i64, 3:i64] dense 3 "
+      "map stage0:u8 [4:i64, p2:i64, 3:i64] { body = load(in0:u8 clamp, rem(axis0, p1:i64), axis1, axis2) } "
+      "output stage0 [0, 1, 2] dense 3 streaming }");
+  std::vector<uint8_t> from(4 * 64 * 3 + runtime::kBufferPadding, 5);
+  for (const Target& target : runnable_targets()) {
+    auto backend = make_llvm_backend(target);
+    const kernel::ScheduleOptions options = backend->schedule_options();
+    auto compiled =
+        backend->compile(kernel, kernel::lower(kernel, kernel::make_schedule(kernel, options), options));
+    ASSERT_TRUE(compiled) << compiled.error().message();
+    for (const int64_t width : {0, 40})
+      for (const int64_t columns : {0, 40}) {
+        const auto status_of = [&](const auto& code) {
+          std::vector<uint8_t> to(static_cast<size_t>(4 * columns * 3 + kBehind));
+          runtime::KernelTensor tensors[] = {{from.data(), {4, width, 3}, {width * 3, 3, 1}},
+                                             {to.data(), {4, columns, 3}, {columns * 3, 3, 1}}};
+          const uint64_t params[] = {4, static_cast<uint64_t>(width), static_cast<uint64_t>(columns)};
+          uint32_t status = 0;
+          code(runtime::KernelCall{tensors, params, nullptr, &status, 0});
+          return status;
+        };
+        const uint32_t wanted =
+            status_of([&](const runtime::KernelCall& call) { kernel::interpret_stages(kernel, call); });
+        EXPECT_EQ(wanted != 0, width == 0 && columns > 0);
+        EXPECT_EQ(status_of([&](const runtime::KernelCall& call) { compiled->code->run(call); }), wanted)
+            << target.name() << ", " << columns << " columns of " << width;
+      }
+  }
+}
+
 /// Prefetches into the second cache in the code for `level`.
 int prefetches(const std::string& text, TargetLevel level) {
   const kernel::Kernel kernel = kernel_from(text);

@@ -184,6 +184,13 @@ std::vector<std::pair<std::string, SampleKernel>> sample_kernels() {
   out.emplace_back("resize_u8_rgba", resize_u8(true, 4));
   out.emplace_back("resize_f32", resize_f32(3));
   out.emplace_back("padded", padded());
+  for (const bool planes : {false, true})
+    for (const bool known_width : {false, true})
+      for (const bool edges_alike : {false, true})
+        out.emplace_back(std::string("rows_padded") + (planes ? "_planes" : "") +
+                             (known_width ? "_of_known_width" : "") + (edges_alike ? "" : "_from_two"),
+                         rows_padded(planes, known_width, edges_alike));
+  out.emplace_back("divided_rows", divided_rows());
   out.emplace_back("gaussian_reflect", gaussian(Border::kReflect101, 3));
   out.emplace_back("gaussian_clamp", gaussian(Border::kClamp, 1));
   out.emplace_back("gaussian_constant", gaussian(Border::kConstant, 3));

@@ -170,6 +170,59 @@ SampleKernel padded() {
   return {k, params};
 }
 
+/// Rows added to an image whose columns stay: a column of the output is one of the input, which need not have
+/// any element.
+SampleKernel rows_padded(bool planes, bool known_width, bool edges_alike) {
+  Kernel k;
+  k.name = "rows_padded";
+  add_params(k, {{"h", DType::kI64}, {"w", DType::kI64}, {"out_h", DType::kI64}, {"top", DType::kI64}});
+  constexpr int64_t kKnown = 300;
+  const Expr c = const_int(3), w = known_width ? const_int(kKnown) : i64(1);
+  k.inputs.push_back(
+      {"image", DType::kU8, planes ? std::vector{c, i64(0), w} : std::vector{i64(0), w, c}, 3});
+  const auto pixel = [&](const Expr& y) {
+    const Expr x = axis(1);
+    return in(0, DType::kU8, planes ? std::vector{axis(2), y, x} : std::vector{y, x, axis(2)},
+              Border::kConstant, Cell{77});
+  };
+  const Expr y = axis(0) - i64(3);
+  k.stages.push_back(map("pad", DType::kU8, {i64(2), w, c},
+                         edges_alike ? pixel(y) : max(pixel(y), pixel(y + const_int(1)))));
+  k.outputs.push_back({0, {0, 1, 2}, true, 3});
+  std::vector<std::vector<uint64_t>> params;
+  for (const auto& [h, w_now, oh, top] :
+       std::vector<std::tuple<int64_t, int64_t, int64_t, int64_t>>{{10, 40, 13, 1},
+                                                                   {10, 40, 6, -2},
+                                                                   {0, 900, 5, 0},
+                                                                   {0, 900, 5, -1},
+                                                                   {0, 900, 5, 9},
+                                                                   {0, 0, 5, 0},
+                                                                   {7, 0, 5, 0}})
+    params.push_back({bits(h), bits(known_width ? kKnown : w_now), bits(oh), bits(top)});
+  return {k, params};
+}
+
+SampleKernel divided_rows() {
+  Kernel k;
+  k.name = "divided_rows";
+  add_params(k, {{"h", DType::kI64},
+                 {"w", DType::kI64},
+                 {"out_w", DType::kI64},
+                 {"left", DType::kI64},
+                 {"step", DType::kI64}});
+  k.inputs.push_back({"image", DType::kU8, {i64(0), i64(1), const_int(3)}, 3});
+  k.stages.push_back(
+      map("rows", DType::kU8, {const_int(4), i64(2), const_int(3)},
+          in(0, DType::kU8, {axis(0) / i64(4), axis(1) - i64(3), axis(2)}, Border::kConstant, Cell{77})));
+  k.outputs.push_back({0, {0, 1, 2}, true, 3});
+  std::vector<std::vector<uint64_t>> params;
+  for (const int64_t step : {2, 0})
+    for (const auto& [h, w, ow, left] : std::vector<std::tuple<int64_t, int64_t, int64_t, int64_t>>{
+             {5, 40, 60, 7}, {5, 40, 60, 90}, {5, 40, 60, -90}, {5, 40, 0, 7}, {0, 40, 60, 90}})
+      params.push_back({bits(h), bits(w), bits(ow), bits(left), bits(step)});
+  return {k, params};
+}
+
 SampleKernel gaussian(Border border, int channels) {
   Kernel k;
   k.name = "gaussian";

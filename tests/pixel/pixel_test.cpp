@@ -222,6 +222,26 @@ def shifted(image):
       std::string::npos);
 }
 
+/// The columns of an image without rows are as many as the result's, and lie nowhere.
+TEST(PixelFunctions, RowsThatAreNotThereAreNotRead) {
+  const std::string functions = R"(
+@galatea.pixel(border="constant", fill=3, size=[4, 300])
+def shifted(image):
+    return lambda y, x, c: image[y - 1, x, c] + 2 * image[y + 1, x, c]
+)";
+  const std::string body =
+      "columns = fn.slice(image, 0, 300, axes=[1])\n"
+      "return shifted(columns), shifted(columns, border=\"constant\", size=[2, 300]), "
+      "shifted(columns + 1, dtype=types.INT32)";
+  const Feed feed = {
+      {"image", {random_array(DType::kU8, {0, 300, 3}, 1), random_array(DType::kU8, {2, 300, 3}, 1)}}};
+  const Outputs outputs = run_everywhere(pipeline(functions, body), feed);
+  EXPECT_EQ(outputs[0][0].values, std::vector<double>(4 * 300 * 3, 9));
+  EXPECT_EQ(outputs[1][0].values, std::vector<double>(2 * 300 * 3, 9));
+  EXPECT_EQ(outputs[2][0].values, std::vector<double>(4 * 300 * 3, 9));
+  EXPECT_NE(outputs[0][1].values, std::vector<double>(4 * 300 * 3, 9));
+}
+
 TEST(PixelFunctions, AnIntegerDivisionByZeroIsTheSamplesError) {
   const std::string functions = R"(
 @galatea.pixel

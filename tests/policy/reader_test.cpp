@@ -238,6 +238,59 @@ TEST(PolicyReader, OnePassFindsAllMistakes) {
     EXPECT_NE(found.find(place), std::string::npos) << place << " in\n" << found;
 }
 
+TEST(PolicyReader, NamesAreLookedForInTheSameGoAsTheForm) {
+  // What is wrong with the form comes first, then the names of what could be read. Numbers wait: the bins 11
+  // and 99 are none of these 11.
+  const std::string policy = R"({"seq": [["rotat", 2, 11], ["rotate", 1, 99], {"ref": "flips"}, )"
+                             R"({"choose": 1, "from": ["equalise", "rotate"], "weights": {"rotat": 1}}]})";
+  const std::string table =
+      R"("rotate": {"range": [0, 30], "param": "identitee", "extras": {"fil_value": 1}}, "mine": {"op": "blob"})";
+  EXPECT_EQ(report(whole(policy, table, R"("definitions": {"flip": {"seq": [{"ref": "flip"}]}},)")),
+            "G1007 at 5:20: a probability is from 0 to 1, found 2\n"
+            "G1009 at 3:1: there is no parameter function `identitee`\n"
+            "G1009 at 3:81: there is no operation `blob`\n"
+            "G1009 at 5:11: there is no augmentation `rotat`\n"
+            "G1009 at 5:55: there is no definition `flips`\n"
+            "G1009 at 5:88: there is no augmentation `equalise`\n"
+            "G1009 at 5:122: there is no choice `rotat`\n"
+            "G1009 at 3:63: there is no argument `fil_value`\n"
+            "G1010 at 1:88: the definition `flip` contains itself: flip → flip\n");
+}
+
+TEST(PolicyReader, NamesThatMayStandInWhatCouldNotBeReadAreNotReported) {
+  struct Case {
+    const char *policy, *table, *more, *expected;
+  };
+  const Case cases[] = {
+      // A key that is misspelt may have had them.
+      {R"({"ref": "a"})", R"("equalize": {})", R"("defs": {"a": {"seq": []}},)",
+       "G1003 at 1:55: a policy has no key `defs`\n"},
+      {R"(["mine", 1, null])", R"("mine": {"oper": "equalize"})", "",
+       "G1003 at 3:10: an augmentation has no key `oper`\n"},
+      {R"(["mine", 1, null])", R"("mine": {"op": 7, "param": []})", "",
+       "G1006 at 3:16: an operation is a string, found 7\n"
+       "G1006 at 3:28: a parameter function is a string, found an empty list\n"},
+      {R"(["mine", 1, null])", R"("mine": 7)", "", "G1006 at 3:9: an augmentation is an object, found 7\n"},
+      {R"(["blob", 1, null])", R"("blob": {})", R"("imports": ["mine.py"],)",
+       "G1014 at 1:67: \"mine.py\" is no pipeline file\n"},
+      {R"(["blob", 1, null])", R"("blob": {})", R"("imports": 7,)",
+       "G1006 at 1:66: `imports` is a list of paths, found 7\n"},
+      {R"({"seq": [["blob", 1, null]]})", "", "", "G1011 at 2:18: the table of augmentations is empty\n"},
+      {R"({"ref": "a"})", R"("equalize": {})", R"("definitions": 7,)",
+       "G1006 at 1:70: `definitions` is an object, found 7\n"},
+      {R"({"seq": [[7, 1, null], {"apply": 7}, {"ref": 7}]})", R"("equalize": {})", "",
+       "G1006 at 5:11: the name of an augmentation is a string, found 7\n"
+       "G1006 at 5:34: the name of an augmentation is a string, found 7\n"
+       "G1006 at 5:46: the name of a definition is a string, found 7\n"},
+      {R"({"choose": 1, "from": ["1", "equalize"], "weights": {"1": 2}})", R"("equalize": {})", "",
+       "G1006 at 5:24: the name of an augmentation is letters, digits and _, and begins with no digit, found "
+       "\"1\"\n"},
+  };
+  for (const Case& each : cases)
+    EXPECT_EQ(report(whole(each.policy, each.table, each.more)), each.expected)
+        << each.policy << each.table << each.more;
+}
+
 TEST(PolicyReader, CyclesAreShownOnce) {
   const std::string found =
       report(whole("{\"ref\": \"a\"}", "\"equalize\": {}",

@@ -31,10 +31,13 @@ const kernel::ExprNode* copied(const kernel::Expr& value) {
   return value->args[1].get();
 }
 
-/// Whether it may be computed before the loop: the body has variables of its own, and flags for what divides.
+/// Whether it may be computed before a loop that need not have elements: what divides would raise a flag that
+/// nobody asked for.
+bool is_quiet(const kernel::Expr& e) { return !kernel::may_divide_by_zero(e); }
+
+/// Whether it is the same before the loop: the body has variables of its own.
 bool is_known_outside(const kernel::Expr& e) {
-  return !contains(e, kernel::ExprKind::kVar) && !contains(e, kernel::ExprKind::kLoadFlat) &&
-         !kernel::may_divide_by_zero(e);
+  return !contains(e, kernel::ExprKind::kVar) && !contains(e, kernel::ExprKind::kLoadFlat);
 }
 
 }  // namespace
@@ -67,7 +70,8 @@ void FunctionEmitter::find_runs(const kernel::For& loop) {
     kernel::VectorOffset parts;
     if (buffer.kind != kernel::BufferKind::kInput ||
         !kernel::match_vector_offset(e->args[0], loop.var, varying_, &parts) || !parts.scale ||
-        !kernel::is_const(parts.scale) || (parts.uniform && !is_known_outside(parts.uniform)))
+        !kernel::is_const(parts.scale) ||
+        (parts.uniform && !(is_known_outside(parts.uniform) && is_quiet(parts.uniform))))
       return;
     const int64_t step = kernel::const_value(parts.scale);
     if (step != 0 && std::abs(step) <= kMaxInterleaved)
@@ -114,7 +118,7 @@ void FunctionEmitter::find_rows(const kernel::For& loop) {
     kernel::VectorOffset parts;
     if (!load || load->type != kernel_.buffers[static_cast<size_t>(load->index)].type ||
         !kernel::match_vector_offset(load->args[0], loop.var, varying_, &parts) || !parts.uniform ||
-        !parts.scale || !kernel::is_const(parts.scale))
+        !is_quiet(parts.uniform) || !parts.scale || !kernel::is_const(parts.scale))
       return;
     const int64_t step = kernel::const_value(parts.scale);
     if (step == 0 || std::abs(step) > kMaxInterleaved) return;
