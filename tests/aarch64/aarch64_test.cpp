@@ -8,6 +8,7 @@
 #include "compiler/codegen/code_module.h"
 #include "compiler/codegen/llvm/generate.h"
 #include "compiler/kernel/passes/passes.h"
+#include "compiler/kernel/reader.h"
 #include "tests/aarch64/emulated.h"
 #include "tests/kernel/fuzz_kernel.h"
 #include "tests/loops/loop_harness.h"
@@ -84,6 +85,36 @@ TEST_F(Aarch64, KernelsLikeThoseOfOperators) {
           << name << ", parameters " << p;
     }
   }
+}
+
+/// Tables of 256 bytes, which are looked up in registers; the schedule would rather compute what is cheap.
+TEST_F(Aarch64, LookUps) {
+  SourceMap nowhere;
+  for (const char* index : {"axis1", "sub(sub(p1:i64, 1:i64), axis1)"})
+    for (const char* output :
+         {"stage1 [0, 1, 2] dense 3 }", "stage3 [0, 1, 2] dense 3 }", "stage4 [0, 1, 2] dense 3 }"}) {
+      std::string text =
+          R"(kernel { param p0:i64 param p1:i64 param p2:f32 param p3:f32 input in0:u8 [p0:i64, p1:i64, 3:i64] dense 3
+    map stage0:u8 [256:i64] { body = saturate.u8(fma(convert.f32(mul(axis0, axis0)), p2:f32, p3:f32)) }
+    map stage1:u8 [p0:i64, p1:i64, 3:i64] { body = load(stage0:u8, convert.i64(load(in0:u8, axis0, INDEX, axis2))) }
+    map stage2:u8 [p0:i64, p1:i64, 3:i64] { body = saturate.u8(fma(convert.f32(load(stage1:u8, axis0, axis1, 2:i64)), p2:f32, convert.f32(load(stage1:u8, axis0, axis1, axis2)))) }
+    map stage3:u8 [p0:i64, p1:i64, 3:i64] { body = load(stage0:u8, convert.i64(load(stage2:u8, axis0, axis1, axis2))) }
+    map stage4:f32 [p0:i64, p1:i64, 3:i64] { body = mul(convert.f32(load(stage3:u8, axis0, axis1, axis2)), p2:f32) }
+    output )";
+      text += output;
+      text.replace(text.find("INDEX"), 5, index);
+      const auto kernel = kernel::read_kernel(text, nowhere);
+      ASSERT_TRUE(kernel) << kernel.error().message();
+      kernel::ScheduleOptions how = options();
+      how.look_up_cost = 1;
+      for (uint64_t width : {1, 15, 16, 33, 200}) {
+        const std::vector<uint64_t> params = {3, width, cell_from_double(DType::kF32, 0.0041).bits,
+                                              cell_from_double(DType::kF32, 3.3).bits};
+        Arena arena(*kernel, params, width);
+        run(*kernel, lower_verified(*kernel, how), arena.call(0));
+        ASSERT_EQ(arena.take_outputs(), run_stages(*kernel, params, width)) << text << width;
+      }
+    }
 }
 
 TEST_F(Aarch64, RandomKernels) {

@@ -1,9 +1,10 @@
 // Tables of 256 bytes: looked up in registers, not in memory.
 //
 // Comes in: a load from scratch or an input of 256 bytes (or one of several such tables, the same for all
-// lanes) whose offset is a byte. Goes out: with VBMI two
-// permutes of 128 bytes each and a choice by the top bit; with AVX-512 a byte shuffle for each 16 entries,
-// and choices by the upper four bits; with AVX2 sixteen byte shuffles that give 0 outside their entries.
+// lanes) whose offset is a byte. Goes out: with VBMI two permutes of 128 bytes each and a choice by the top
+// bit; with AVX-512 a byte shuffle for each 16 entries, and choices by the upper four bits; with AVX2 sixteen
+// byte shuffles that give 0 outside their entries; with NEON four look-ups in 64 bytes, each of which leaves
+// alone what is outside of its entries.
 #include <llvm/IR/IntrinsicsAArch64.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
@@ -38,7 +39,7 @@ bool FunctionEmitter::match_entry(const Expr& offset, LookUp* out) const {
 }
 
 std::optional<FunctionEmitter::LookUp> FunctionEmitter::match_look_up(const kernel::ExprNode& e) const {
-  if (e.kind != kernel::ExprKind::kLoadFlat || e.type != DType::kU8 || target_.vector_bits() < 256) return {};
+  if (e.kind != kernel::ExprKind::kLoadFlat || e.type != DType::kU8) return {};
   const kernel::LoopBuffer& buffer = kernel_.buffers[static_cast<size_t>(e.index)];
   if (buffer.kind == kernel::BufferKind::kOutput || buffer.type != DType::kU8 || !buffer.elements ||
       !kernel::is_const(buffer.elements) || kernel::const_value(buffer.elements) % kEntries != 0)
