@@ -104,8 +104,8 @@ class Session {
   /// failed sample under on_error=raise gives its error; the session then goes on with the next batch.
   virtual Result<std::optional<std::shared_ptr<Batch>>> next(
       std::optional<std::chrono::milliseconds> timeout = {}) = 0;
-  /// Queues one batch for an external input: one tensor per sample, read where it lies if it is dense and has a
-  /// buffer, else copied. Optional ids replace the running numbers.
+  /// Queues one batch for an external input: one tensor per sample, read where it lies if it is dense and has
+  /// a buffer, else copied. Optional ids replace the running numbers.
   virtual Status feed(const std::string& input, const std::vector<Tensor>& samples,
                       const std::vector<int64_t>& ids = {}) = 0;
   /// No more will be fed in this epoch.

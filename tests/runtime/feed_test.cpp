@@ -32,11 +32,12 @@ std::shared_ptr<const Program> fed_program(int batch_size) {
   return m.finish(slots);
 }
 
-std::unique_ptr<Session> open(const std::shared_ptr<const Program>& program, ExecutorKind executor) {
+std::unique_ptr<Session> open(const std::shared_ptr<const Program>& program, ExecutorKind executor,
+                              int num_threads = 2) {
   static const NativeTable natives = test_natives();
   SessionOptions options;
   options.executor = executor;
-  options.num_threads = 2;
+  options.num_threads = num_threads;
   auto session = Session::create(program, natives, options);
   EXPECT_TRUE(session.has_value());
   return std::move(*session);
@@ -111,34 +112,26 @@ TEST(Feed, MemoryOfABatchServesLaterOnes) {
 /// Batches that take less than a thread needs to fall asleep: a consumer that looks for its batch before it
 /// sleeps must hear of each. (It looks where a processor is idle, so on one more than the threads.)
 TEST(Feed, AConsumerHearsOfEveryOneOfManyShortBatches) {
-  static const NativeTable natives = test_natives();
-  SessionOptions options;
-  options.num_threads = 1;
-  auto session = Session::create(fed_program(4), natives, options);
-  ASSERT_TRUE(session.has_value());
+  auto session = open(fed_program(4), ExecutorKind::kCpu, 1);
   for (int batch = 0; batch < 5000; ++batch) {
-    feed_both(**session, 1 + batch % 4, static_cast<uint8_t>(batch));
+    feed_both(*session, 1 + batch % 4, static_cast<uint8_t>(batch));
     // Now and then a longer wait, behind which it sleeps again.
     if (batch % 1000 == 999) std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    auto next = (*session)->next();
+    auto next = session->next();
     ASSERT_TRUE(next.has_value() && *next);
     EXPECT_EQ((**next)->num_samples(), 1 + batch % 4);
   }
 }
 
 TEST(Feed, ATimeoutIsKeptByAConsumerThatLooks) {
-  static const NativeTable natives = test_natives();
-  SessionOptions options;
-  options.num_threads = 1;
-  auto session = Session::create(fed_program(4), natives, options);
-  ASSERT_TRUE(session.has_value());
+  auto session = open(fed_program(4), ExecutorKind::kCpu, 1);
   for (int batch = 0; batch < 20; ++batch) {
-    feed_both(**session, 4, 1);
-    ASSERT_TRUE((*session)->next().has_value());
+    feed_both(*session, 4, 1);
+    ASSERT_TRUE(session->next().has_value());
   }
   std::vector<uint8_t> byte = {1};
-  ASSERT_TRUE((*session)->feed("a", {borrow(byte.data(), {1})}).has_value());
-  auto none = (*session)->next(std::chrono::milliseconds(1));  // "b" was not fed
+  ASSERT_TRUE(session->feed("a", {borrow(byte.data(), {1})}).has_value());
+  auto none = session->next(std::chrono::milliseconds(1));  // "b" was not fed
   ASSERT_FALSE(none.has_value());
 }
 
