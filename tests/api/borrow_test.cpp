@@ -235,9 +235,12 @@ def total():
   auto program = compile(engine.get(), kSum, options.get());
   ASSERT_TRUE(program);
   auto session = start(program.get());
-  std::vector<float> numbers((size_t{8} << 20) / sizeof(float) + 64, 1.0F);
-  const auto length = static_cast<int64_t>(numbers.size() - 64);
-  const galatea_tensor sample = tensor_of(numbers.data(), length);
+  // Wherever the memory is: what may be read behind the sample lies on its last page.
+  Pages pages((size_t{8} << 20) / static_cast<size_t>(sysconf(_SC_PAGESIZE)) + 1);
+  const auto length = int64_t{2} << 20;
+  float* numbers = pages.last(static_cast<size_t>(length) + 16);
+  std::fill_n(numbers, length, 1.0F);
+  const galatea_tensor sample = tensor_of(numbers, length);
   EXPECT_NE(code_of(galatea_session_feed(session.get(), "x", &sample, 1, nullptr)), "");
   Host host;
   ASSERT_OK(lend(session.get(), {sample}, host));
