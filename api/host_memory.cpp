@@ -3,11 +3,15 @@
 #include <cstdint>
 #include <utility>
 
+#include "include/galatea.h"
+
 namespace galatea::api {
 namespace {
 
 using runtime::kBufferPadding;
 using runtime::Tensor;
+
+static_assert(GALATEA_PADDING == kBufferPadding, "hosts are told how much is read behind their memory");
 
 /// No page of any system is smaller, and its size divides those of all others.
 constexpr uintptr_t kPage = 4096;

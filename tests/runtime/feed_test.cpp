@@ -1,6 +1,5 @@
 // External inputs: batches of the size that was fed, epochs that end where the feed does, errors of the host.
 #include <chrono>
-#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -115,24 +114,36 @@ TEST(Feed, AConsumerHearsOfEveryOneOfManyShortBatches) {
   auto session = open(fed_program(4), ExecutorKind::kCpu, 1);
   for (int batch = 0; batch < 5000; ++batch) {
     feed_both(*session, 1 + batch % 4, static_cast<uint8_t>(batch));
-    // Now and then a longer wait, behind which it sleeps again.
-    if (batch % 1000 == 999) std::this_thread::sleep_for(std::chrono::milliseconds(2));
     auto next = session->next();
     ASSERT_TRUE(next.has_value() && *next);
     EXPECT_EQ((**next)->num_samples(), 1 + batch % 4);
   }
 }
 
+/// Quick batches, so that it looks, and then one that is never done.
 TEST(Feed, ATimeoutIsKeptByAConsumerThatLooks) {
-  auto session = open(fed_program(4), ExecutorKind::kCpu, 1);
+  ProgramMaker m;
+  m.program.batch_size = 1;
+  m.program.external_inputs = {{"a", DType::kU8, 1, {}, -1}};
+  Instruction& fed = m.add(Opcode::kFeed);
+  fed.dst = m.slot(), fed.b = 0;
+  const int32_t input = fed.dst;
+  const int32_t doubled = m.native("test.twice", R"({"wait_at": 200})", {input}, true);
+  m.output("x", DType::kU8, {-1});
+  auto session = open(m.finish({doubled}), ExecutorKind::kCpu, 1);
+  const auto feed = [&](uint8_t value) {
+    ASSERT_TRUE(session->feed("a", {borrow(&value, {1})}).has_value());
+  };
   for (int batch = 0; batch < 20; ++batch) {
-    feed_both(*session, 4, 1);
+    feed(1);
     ASSERT_TRUE(session->next().has_value());
   }
-  std::vector<uint8_t> byte = {1};
-  ASSERT_TRUE(session->feed("a", {borrow(byte.data(), {1})}).has_value());
-  auto none = session->next(std::chrono::milliseconds(1));  // "b" was not fed
-  ASSERT_FALSE(none.has_value());
+  feed(200);
+  for (int timeout_ms : {0, 1, 20}) {
+    auto none = session->next(std::chrono::milliseconds(timeout_ms));
+    ASSERT_FALSE(none.has_value());
+    EXPECT_EQ(none.error().diagnostics[0].code, "G0901");
+  }
 }
 
 TEST(Feed, NothingFedIsAnErrorNotAHang) {

@@ -201,12 +201,13 @@ class NumberSource final : public SampleSource {
 struct TwiceState final : NativeState {
   int refuse = -1;
   bool wait = false;
+  int wait_at = -1;
 };
 
 Status twice(NativeContext& context) {
   const auto& state = *static_cast<const TwiceState*>(context.state);
   const Tensor& input = context.inputs[0];
-  if (state.wait) {
+  if (state.wait || (input.volume() > 0 && input.data[0] == state.wait_at)) {
     ++num_waiting();
     while (!context.cancelled()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     --num_waiting();
@@ -257,6 +258,7 @@ NativeTable test_natives() {
     auto json = parse_json(config.empty() ? "{}" : config);
     state->refuse = json.value("refuse", -1);
     state->wait = json.value("wait", false);
+    state->wait_at = json.value("wait_at", -1);
     return state;
   };
   function.call = twice;

@@ -4,7 +4,7 @@
 // i % 251, and i64 scalar i. Its description is "number i". "bad" (list) names samples that cannot be read;
 // with "knows_bytes" it says beforehand what a sample takes.
 // "test.twice" allocates its output: each u8 element doubled; config "refuse": a first element that it
-// refuses, "wait": it waits until cancelled.
+// refuses, "wait": it waits until cancelled, "wait_at": where a sample begins so.
 #pragma once
 
 #include <atomic>

@@ -5,8 +5,8 @@
 // since processors follow a stream to the end of its page and no further; copies and pointwise operators out
 // of memory take 0.7 to 0.9 of the time. A loop inside of a loop over rows, all of whose stores copy
 // (mirrors, crops, padding): where the next row is expected, as far from this one as this one is from the
-// last. Rows that are walked backwards, or that leave gaps, are streams which the processor finds late or not
-// at all: copies of images beyond the cache take half the time.
+// last, or of short rows one that lies a page on. Rows that are walked backwards, or that leave gaps, are
+// streams which the processor finds late or not at all: copies of images beyond the cache take half the time.
 #include <llvm/IR/Intrinsics.h>
 
 #include "compiler/codegen/llvm/emitter.h"
