@@ -26,8 +26,8 @@ SampleKernel nearest_rows(int channels);
 SampleKernel resize_f32(int channels);
 /// An image on a larger canvas, or cut off by a smaller one.
 SampleKernel padded();
-/// An image with more rows, or fewer, of the same columns: of pixels or of planes. `edges_alike`: what is read
-/// lies in one row, else in two.
+/// An image with more rows, or fewer, of the same columns: of pixels or of planes. `edges_alike`: what is
+/// read lies in one row, else in two.
 SampleKernel rows_padded(bool planes, bool known_width, bool edges_alike);
 /// Rows at quotients, on a larger canvas: divisions by zero, also where all that is seen is the fill.
 SampleKernel divided_rows();
