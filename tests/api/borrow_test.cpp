@@ -13,7 +13,7 @@ namespace {
 
 using namespace galatea_host;
 
-constexpr const char* kFed = R"(from nvidia.dali import pipeline_def, fn, types
+constexpr const char* kLent = R"(from nvidia.dali import pipeline_def, fn, types
 
 @pipeline_def(batch_size=3, num_threads=2)
 def fed():
@@ -61,7 +61,7 @@ class Pages {
 
 TEST(Borrow, IsReleasedOnceWhenNothingReadsItAnyMore) {
   auto engine = make_engine();
-  auto program = compile(engine.get(), kFed);
+  auto program = compile(engine.get(), kLent);
   ASSERT_TRUE(program);
   auto session = start(program.get());
   alignas(256) float numbers[8] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -194,8 +194,8 @@ def late():
     return fn.external_source(name="x") * 2.0
 )";
 
-INSTANTIATE_TEST_SUITE_P(TypesKnownAndFed, InPlace, testing::Values(kFed, kLate),
-                         [](const auto& types) { return types.param == kFed ? "known" : "fed"; });
+INSTANTIATE_TEST_SUITE_P(TypesKnownAndFed, InPlace, testing::Values(kLent, kLate),
+                         [](const auto& types) { return types.param == kLent ? "known" : "fed"; });
 
 constexpr const char* kThrough = R"(from nvidia.dali import pipeline_def, fn, types
 

@@ -9,7 +9,7 @@ namespace {
 using namespace galatea_host;
 using galatea::parse_json;
 
-constexpr const char* kLate = R"(from nvidia.dali import pipeline_def, fn, types
+constexpr const char* kLateText = R"(from nvidia.dali import pipeline_def, fn, types
 
 @pipeline_def(batch_size=3, num_threads=2)
 def late():
@@ -52,7 +52,7 @@ galatea_error* feed_scalar(galatea_session* session, float value) {
 
 TEST(Late, TheFirstBatchStatesTheType) {
   auto engine = make_engine();
-  auto program = compile(engine.get(), kLate);
+  auto program = compile(engine.get(), kLateText);
   ASSERT_TRUE(program);
   const auto notes = parse_json(galatea_program_warnings_json_borrow(program.get()));
   ASSERT_EQ(notes["diagnostics"].size(), 1U);
@@ -162,7 +162,7 @@ TEST(Late, TheHostMayStateTypesBeforehand) {
   auto engine = make_engine();
   auto options = make_options();
   EXPECT_OK(galatea_program_options_set_input_type(options.get(), "x", GALATEA_FLOAT, 1, nullptr));
-  auto program = compile(engine.get(), kLate, options.get());
+  auto program = compile(engine.get(), kLateText, options.get());
   ASSERT_TRUE(program);
   EXPECT_EQ(galatea_program_num_outputs(program.get()), 2);
   EXPECT_STREQ(galatea_program_warnings_text_borrow(program.get()), "");
@@ -177,7 +177,7 @@ TEST(Late, TheHostMayStateTypesBeforehand) {
   // What cannot work is an error of the compilation then.
   EXPECT_OK(galatea_program_options_set_input_type(options.get(), "x", GALATEA_BOOL, 1, nullptr));
   galatea_program* refused = nullptr;
-  EXPECT_NE(code_of(galatea_program_create_from_text(engine.get(), "test.dali-dsl", kLate, options.get(),
+  EXPECT_NE(code_of(galatea_program_create_from_text(engine.get(), "test.dali-dsl", kLateText, options.get(),
                                                      &refused)),
             "");
   EXPECT_EQ(refused, nullptr);
@@ -208,7 +208,7 @@ def late():
 
 TEST(Late, CancelledAndEndedBeforeAnythingWasFed) {
   auto engine = make_engine();
-  auto program = compile(engine.get(), kLate);
+  auto program = compile(engine.get(), kLateText);
   ASSERT_TRUE(program);
   auto session = start(program.get());
   EXPECT_EQ(code_of(galatea_session_feed(session.get(), "nobody", nullptr, 0, nullptr)), "G0905");

@@ -15,7 +15,7 @@
 namespace galatea::testing {
 namespace {
 
-constexpr int64_t kSamples = 20000;
+constexpr int64_t kDraws = 20000;
 
 /// Augmentations like those of `suite` that append (number, magnitude) to a vector which begins with -1.
 std::string marked(const std::string& module, const std::string& statements) {
@@ -33,7 +33,7 @@ std::string marked(const std::string& module, const std::string& statements) {
          "dtype=types.FLOAT)))\n"
          "    return mark\n"
          "@pipeline_def(batch_size=" +
-         std::to_string(kSamples) +
+         std::to_string(kDraws) +
          ", num_threads=1, seed=12)\n"
          "def p():\n"
          "    x = fn.external_source(name=\"x\", dtype=types.FLOAT, ndim=1)\n" +
@@ -84,8 +84,8 @@ TEST(RandAugment, OperationsPairsAndSignsAreUniform) {
       run_text(marked("rand_augment",
                       "    suite = [marker(k, aug) for k, aug in enumerate(m.get_rand_augment_suite())]\n"
                       "    return m.apply_rand_augment(suite, x, n=2, m=9)\n"),
-               kSamples);
-  ASSERT_EQ(samples.size(), static_cast<size_t>(kSamples));
+               kDraws);
+  ASSERT_EQ(samples.size(), static_cast<size_t>(kDraws));
   std::map<std::string, int> pairs, signs;
   for (const auto& sample : samples) {
     ASSERT_EQ(sample.size(), 5U);
@@ -113,7 +113,7 @@ TEST(RandAugment, OneSeedDoesNotTieDrawsTogether) {
       run_text(marked("rand_augment",
                       "    suite = [marker(k, aug) for k, aug in enumerate(m.get_rand_augment_suite())]\n"
                       "    return m.apply_rand_augment(suite, x, n=2, m=9, seed=5)\n"),
-               kSamples);
+               kDraws);
   std::map<std::string, int> pairs;
   std::map<std::string, double> every_pair;
   for (const auto& sample : samples) ++pairs[number(sample.at(1)) + "," + number(sample.at(3))];
@@ -126,7 +126,7 @@ TEST(TrivialAugment, OperationsBinsAndSignsAreUniform) {
       marked("trivial_augment",
              "    suite = [marker(k, aug) for k, aug in enumerate(m.get_trivial_augment_wide_suite())]\n"
              "    return m.apply_trivial_augment(suite, x)\n"),
-      kSamples);
+      kDraws);
   std::map<std::string, int> operations, rotations, solarizations;
   for (const auto& sample : samples) {
     ASSERT_EQ(sample.size(), 3U);
@@ -157,12 +157,12 @@ TEST(TimmStrings, BlursBelowALevelThatIsDrawn) {
       "mag = struct(kind=\"uniform_level\", level=0.5, last_level=10.0, std=2.0, max=10.0, clip=[0.0, "
       "10.0])\n"
       "@pipeline_def(batch_size=" +
-          std::to_string(kSamples) +
+          std::to_string(kDraws) +
           ", num_threads=1, seed=12)\n"
           "def p():\n"
           "    x = fn.external_source(name=\"x\", dtype=types.FLOAT, ndim=1)\n"
           "    return fn.stack(policy._drawn_parameter(row, mag)), x\n",
-      kSamples);
+      kDraws);
   constexpr int kBins = 19;  // of 0.1, from 0.1 on
   std::map<std::string, int> counts;
   for (const auto& sample : samples)
@@ -229,7 +229,7 @@ TEST_P(AutoAugment, StepsRunAsTheRecordedTableSays) {
                                  "    rows = [[(marks[aug.name], p, bin) for aug, p, bin in row] for row in "
                                  "policy.sub_policies]\n"
                                  "    return m.apply_auto_augment(Policy(\"marked\", 11, rows), x)\n"),
-      kSamples);
+      kDraws);
   // Magnitudes from 0 to 10 are the bins themselves. The sign of what has one is not looked at here.
   auto step = [](int operation, int bin) { return number(operation) + ":" + number(bin) + " "; };
   std::map<std::string, int> counts;

@@ -6,7 +6,7 @@
 namespace galatea::testing {
 namespace {
 
-constexpr int kSamples = 12;
+constexpr int kDocumentSamples = 12;
 
 /// Each sample is the input and then the numbers that the text's last line stacks.
 void expect_all_zero(const std::string& definitions, const std::string& numbers, size_t count) {
@@ -28,8 +28,8 @@ def p():
     image = fn.reshape(fn.cast(noise, dtype=types.UINT8), layout="HWC")
     return fn.cat(x, fn.stack()" + numbers +
                                     "))\n",
-                                kSamples);
-  ASSERT_EQ(samples.size(), static_cast<size_t>(kSamples));
+                                kDocumentSamples);
+  ASSERT_EQ(samples.size(), static_cast<size_t>(kDocumentSamples));
   for (const auto& sample : samples) {
     ASSERT_EQ(sample.size(), 1 + count);
     for (size_t i = 1; i <= count; ++i) EXPECT_EQ(sample[i], 0) << "number " << i;

@@ -7,7 +7,7 @@
 namespace galatea::testing {
 namespace {
 
-constexpr int kNumSamples = 24;
+constexpr int kNumDrawSamples = 24;
 
 const char* const kText = R"(
 from nvidia.dali import pipeline_def, fn, types
@@ -49,7 +49,7 @@ def draws():
 
 std::vector<Input> choices(const std::vector<int>& path) {
   std::vector<Input> inputs = {{"c", DType::kBool, {}}, {"d", DType::kBool, {}}};
-  for (int s = 0; s < kNumSamples; ++s) {
+  for (int s = 0; s < kNumDrawSamples; ++s) {
     int taken = path[static_cast<size_t>(s) % path.size()];
     inputs[0].values.push_back(taken & 1);
     inputs[1].values.push_back(taken >> 1);
@@ -63,7 +63,7 @@ TEST(Draws, DoNotDependOnTheArmsThatOtherSamplesTook) {
   for (int path = 0; path < 4; ++path) {
     Outcome outcome = run_text(kText, choices({path}));
     ASSERT_EQ(outcome.error, "");
-    ASSERT_EQ(outcome.samples.size(), static_cast<size_t>(kNumSamples));
+    ASSERT_EQ(outcome.samples.size(), static_cast<size_t>(kNumDrawSamples));
     alone.push_back(outcome.samples);
   }
   EXPECT_NE(alone[0], alone[1]);

@@ -9,7 +9,7 @@ namespace galatea::testing {
 namespace {
 
 template <typename Function>
-Function* find(const char* name) {
+Function* entry_point(const char* name) {
   static void* const kLibrary =
       dlopen((fake_cuda_folder() + "/libcuda.so.1").c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!kLibrary) ADD_FAILURE() << dlerror();
@@ -40,14 +40,16 @@ FakeCuda::~FakeCuda() {
 
 FakeCudaCounters FakeCuda::counters() const {
   FakeCudaCounters out;
-  find<FakeCudaCount>("fake_cuda_count")(&out);
+  entry_point<FakeCudaCount>("fake_cuda_count")(&out);
   return out;
 }
-int64_t FakeCuda::calls(const char* entry) const { return find<FakeCudaCalls>("fake_cuda_calls")(entry); }
-std::string FakeCuda::errors() const { return find<FakeCudaErrors>("fake_cuda_errors")(); }
-void FakeCuda::fail(int64_t call, int code) const { find<FakeCudaFail>("fake_cuda_fail")(call, code); }
-void FakeCuda::reset() const { find<FakeCudaReset>("fake_cuda_reset")(); }
-void FakeCuda::execute(bool on) const { find<FakeCudaExecute>("fake_cuda_execute")(on ? 1 : 0); }
+int64_t FakeCuda::calls(const char* entry) const {
+  return entry_point<FakeCudaCalls>("fake_cuda_calls")(entry);
+}
+std::string FakeCuda::errors() const { return entry_point<FakeCudaErrors>("fake_cuda_errors")(); }
+void FakeCuda::fail(int64_t call, int code) const { entry_point<FakeCudaFail>("fake_cuda_fail")(call, code); }
+void FakeCuda::reset() const { entry_point<FakeCudaReset>("fake_cuda_reset")(); }
+void FakeCuda::execute(bool on) const { entry_point<FakeCudaExecute>("fake_cuda_execute")(on ? 1 : 0); }
 
 FakeVariable::FakeVariable(const char* name, const std::string& value) : name_(name) {
   if (const char* const before = std::getenv(name)) before_ = before;

@@ -11,7 +11,7 @@ namespace {
 
 using namespace runtime::cuda;  // NOLINT(google-build-using-namespace): everything of the wrapper
 
-constexpr int64_t kBytes = 1000;
+constexpr int64_t kGraphBytes = 1000;
 constexpr int kPatience = GraphCache::kFirstPatience;
 
 /// Three places on the device, and two on the host.
@@ -31,12 +31,12 @@ struct Fixture {
     take_places();
   }
   void take_places() {
-    for (MemoryBlock& place : places) place = *device->acquire(kBytes, stream);
-    from = *pinned->acquire(kBytes, stream);
-    to = *pinned->acquire(kBytes, stream);
+    for (MemoryBlock& place : places) place = *device->acquire(kGraphBytes, stream);
+    from = *pinned->acquire(kGraphBytes, stream);
+    to = *pinned->acquire(kGraphBytes, stream);
   }
   /// Up, from place to place, and down again: `bytes` of them.
-  std::vector<Command> chain(int64_t bytes = kBytes) const {
+  std::vector<Command> chain(int64_t bytes = kGraphBytes) const {
     CommandList out;
     out.upload(places[0].device(), from.host(), bytes);
     out.copy(places[1].device(), places[0].device(), bytes);
@@ -45,14 +45,14 @@ struct Fixture {
     return {out.commands().begin(), out.commands().end()};
   }
   /// Submits the chain and waits: the bytes must have arrived.
-  void run(int64_t bytes = kBytes) {
-    std::memset(from.host(), ++value, kBytes);
-    std::memset(to.host(), 0, kBytes);
+  void run(int64_t bytes = kGraphBytes) {
+    std::memset(from.host(), ++value, kGraphBytes);
+    std::memset(to.host(), 0, kGraphBytes);
     ASSERT_TRUE(graphs->submit(*stream, chain(bytes)));
     ASSERT_TRUE(stream->synchronize());
     EXPECT_EQ(to.host()[0], value);
     EXPECT_EQ(to.host()[bytes - 1], value);
-    if (bytes < kBytes) {
+    if (bytes < kGraphBytes) {
       EXPECT_EQ(to.host()[bytes], 0);
     }
   }
@@ -102,7 +102,7 @@ TEST(Graphs, ShortRunsGainNothing) {
 
 TEST(Graphs, WhatNeverComesAgainCostsNoCall) {
   Fixture f;
-  for (int turn = 0; turn < 200; ++turn) f.run(kBytes - turn);
+  for (int turn = 0; turn < 200; ++turn) f.run(kGraphBytes - turn);
   EXPECT_EQ(f.graphs->counts().plain, 200);
   EXPECT_EQ(f.fake.calls("cuGraphCreate"), 0);
   EXPECT_EQ(f.fake.counters().live_graph_execs, 0);
@@ -111,7 +111,7 @@ TEST(Graphs, WhatNeverComesAgainCostsNoCall) {
 TEST(Graphs, AChangedShapeIsAnotherGraph) {
   Fixture f;
   for (int turn = 0; turn < 10; ++turn) f.run();
-  for (int turn = 0; turn < 10; ++turn) f.run(kBytes / 2);
+  for (int turn = 0; turn < 10; ++turn) f.run(kGraphBytes / 2);
   for (int turn = 0; turn < 10; ++turn) f.run();
   EXPECT_EQ(f.graphs->counts().made, 2);
   EXPECT_EQ(f.graphs->counts().plain, 2 * (kPatience - 1));
@@ -120,7 +120,7 @@ TEST(Graphs, AChangedShapeIsAnotherGraph) {
 
 TEST(Graphs, TwoShapesInTurn) {
   Fixture f;
-  for (int turn = 0; turn < 40; ++turn) f.run(turn % 2 == 0 ? kBytes : kBytes / 2);
+  for (int turn = 0; turn < 40; ++turn) f.run(turn % 2 == 0 ? kGraphBytes : kGraphBytes / 2);
   EXPECT_EQ(f.graphs->counts().made, 2);
   EXPECT_EQ(f.graphs->counts().launches, 40 - 2 * (kPatience - 1));
   EXPECT_EQ(f.graphs->counts().gone, 0);
@@ -130,7 +130,7 @@ TEST(Graphs, MoreShapesThanPlacesKeepTheirGraphs) {
   Fixture f;
   constexpr int kShapes = static_cast<int>(GraphCache::kMostGraphs) + 1, kTurns = 30;
   for (int turn = 0; turn < kTurns; ++turn)
-    for (int shape = 0; shape < kShapes; ++shape) f.run(kBytes - shape);
+    for (int shape = 0; shape < kShapes; ++shape) f.run(kGraphBytes - shape);
   EXPECT_EQ(f.graphs->counts().made, kShapes - 1);
   EXPECT_EQ(f.graphs->counts().gone, 0);
   EXPECT_EQ(f.graphs->counts().launches, (kShapes - 1) * (kTurns - kPatience + 1));
@@ -141,7 +141,7 @@ TEST(Graphs, ShapesThatGoTooSoonRaiseThePrice) {
   // The worst there is: each comes just often enough to be given a graph.
   constexpr int kShapes = 600;
   for (int shape = 0; shape < kShapes; ++shape)
-    for (int turn = 0; turn <= kPatience; ++turn) f.run(kBytes - shape);
+    for (int turn = 0; turn <= kPatience; ++turn) f.run(kGraphBytes - shape);
   EXPECT_LE(f.graphs->counts().made, static_cast<int64_t>(GraphCache::kMostGraphs) + 8);
   EXPECT_LE(f.graphs->num_graphs(), GraphCache::kMostGraphs);
   // One that stays is given its graph in the end, and those that follow are as before.
@@ -161,7 +161,7 @@ TEST(Graphs, FreedMemoryTakesItsGraphsWithIt) {
   f.device->drop_idle();
   // The fake driver gives the address out again when it has been through all others.
   for (int turn = 0; turn < 2000 && !f.places[1]; ++turn) {
-    MemoryBlock block = *f.device->acquire(kBytes, f.stream);
+    MemoryBlock block = *f.device->acquire(kGraphBytes, f.stream);
     if (block.device() == before) {
       f.places[1] = std::move(block);
     } else {
@@ -181,7 +181,7 @@ TEST(Graphs, OtherFreedMemoryDoesNot) {
   Fixture f;
   for (int turn = 0; turn < 10; ++turn) {
     {
-      const MemoryBlock unused = *f.device->acquire(64 * kBytes, f.stream);
+      const MemoryBlock unused = *f.device->acquire(64 * kGraphBytes, f.stream);
     }
     f.device->drop_idle();
     f.run();
@@ -197,7 +197,7 @@ TEST(Graphs, ComeBehindWhatTheirStreamWaitsFor) {
     Fixture f;
     for (int turn = 0; turn < 10; ++turn) f.run();
     f.from.also_used_by(f.other);
-    ASSERT_TRUE(f.other->upload(f.places[1].device(), f.from.host(), kBytes));
+    ASSERT_TRUE(f.other->upload(f.places[1].device(), f.from.host(), kGraphBytes));
     Event event = *Event::create(f.context);
     ASSERT_TRUE(event.record(*f.other));
     if (waits) {
@@ -221,7 +221,7 @@ TEST(Graphs, WhatFollowsComesBehindAllOfTheirNodes) {
       ASSERT_TRUE(f.other->wait_for(event));
     }
     f.to.also_used_by(f.other);
-    ASSERT_TRUE(f.other->download(f.to.host(), f.places[1].device(), kBytes));
+    ASSERT_TRUE(f.other->download(f.to.host(), f.places[1].device(), kGraphBytes));
     ASSERT_TRUE(f.other->synchronize());
     ASSERT_TRUE(f.stream->synchronize());
     EXPECT_EQ(f.fake.errors().empty(), waits) << f.fake.errors();
@@ -241,7 +241,7 @@ TEST(Graphs, NodesAreOrderedByTheirEdgesAlone) {
     up.to.type = on.from.type = on.to.type = memory_type::kDevice;
     up.to.device = on.from.device = f.places[0].device();
     on.to.device = f.places[1].device();
-    up.bytes = on.bytes = kBytes;
+    up.bytes = on.bytes = kGraphBytes;
     GraphNodeHandle first = nullptr, second = nullptr;
     ASSERT_TRUE(f.context->call(api.add_copy_node, &first, graph, nullptr, 0, &up, f.context->handle()));
     ASSERT_TRUE(f.context->call(api.add_copy_node, &second, graph, &first, has_edge ? 1 : 0, &on,
@@ -274,7 +274,7 @@ TEST(Graphs, AnOldDriverHasNone) {
   EXPECT_EQ(graphs.off_because(), "the driver, for CUDA 11.4, has no cuGraphCreate");
   const std::shared_ptr<const Stream> stream = *Stream::create(context);
   const auto device = MemoryPool::make(context, MemoryKind::kDevice);
-  const MemoryBlock block = *device->acquire(kBytes, stream);
+  const MemoryBlock block = *device->acquire(kGraphBytes, stream);
   CommandList list;
   for (int k = 0; k < 5; ++k) list.copy(block.device() + 256, block.device(), 100);
   for (int turn = 0; turn < 10; ++turn) EXPECT_TRUE(graphs.submit(*stream, list.commands()));
@@ -295,7 +295,7 @@ TEST_P(GraphFaults, EveryCallOnce) {
     const Context::Scope scope(*f.context);
     f.fake.reset();
     f.fake.fail(call, GetParam());
-    std::memset(f.from.host(), 77, kBytes);
+    std::memset(f.from.host(), 77, kGraphBytes);
     bool has_failed = false;
     for (int turn = 0; turn < 3 && !has_failed; ++turn)
       has_failed = !f.graphs->submit(*f.stream, f.chain()).has_value();
@@ -304,7 +304,7 @@ TEST_P(GraphFaults, EveryCallOnce) {
     EXPECT_EQ(has_failed, is_lost) << when;
     ASSERT_TRUE(f.stream->synchronize());
     if (!has_failed) {
-      EXPECT_EQ(f.to.host()[kBytes - 1], 77) << when;
+      EXPECT_EQ(f.to.host()[kGraphBytes - 1], 77) << when;
       const std::string& reason = f.graphs->off_because();
       EXPECT_EQ(reason.empty(), call == kDestroy) << when << reason;
       if (call != kDestroy) {

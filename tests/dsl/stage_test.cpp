@@ -10,14 +10,14 @@
 namespace galatea::dsl::testing {
 namespace {
 
-const char* kHead = "from nvidia.dali import pipeline_def, fn, types, math\nimport galatea\n";
+const char* kStagedHead = "from nvidia.dali import pipeline_def, fn, types, math\nimport galatea\n";
 
 Staged stage_with(const std::string& text, std::vector<std::pair<std::string, std::string>> parameters,
                   std::string pipeline = "p") {
   FrontendOptions options;
   options.parameters = std::move(parameters);
   options.pipeline = std::move(pipeline);
-  return stage("test.dali-dsl", kHead + text, options);
+  return stage("test.dali-dsl", kStagedHead + text, options);
 }
 
 std::set<uint64_t> keys_of(const Staged& staged) {
@@ -77,7 +77,7 @@ TEST(Parameters, MissingOnesAreRefusedOrUnknown) {
   EXPECT_EQ(stage_with(text, {}).codes, (std::vector<std::string>{"G0268", "G0268"}));
   FrontendOptions options;
   options.unknown_parameters_allowed = true;
-  Staged checked = stage("test.dali-dsl", kHead + text, options);
+  Staged checked = stage("test.dali-dsl", kStagedHead + text, options);
   EXPECT_TRUE(checked.result.ok) << checked.diagnostics;
   EXPECT_NE(checked.diagnostics.find("G0269"), std::string::npos);
   EXPECT_TRUE(checked.result.graphs.empty());
@@ -95,7 +95,8 @@ TEST(Pipelines, OneIsChosen) {
   EXPECT_EQ(stage_with(two, {}, "r").codes, std::vector<std::string>{"G0273"});
   SourceMap sources;
   op::Registry none;
-  EXPECT_EQ(stage_pipeline("t.dali-dsl", kHead + two, {}, none, sources).diagnostics.at(0).code, "G0272");
+  EXPECT_EQ(stage_pipeline("t.dali-dsl", kStagedHead + two, {}, none, sources).diagnostics.at(0).code,
+            "G0272");
   EXPECT_EQ(stage_pipeline("t.dali-dsl", "x = 1\n", {}, none, sources).diagnostics.at(0).code, "G0271");
   EXPECT_TRUE(stage_all("t.dali-dsl", "x = 1\n", {}, none, sources).ok);
 }
@@ -118,7 +119,7 @@ TEST(Pipelines, OptionsComeFromTheTextAndTheHost) {
   host.host.batch_size = 7;
   host.host.seed = 11;
   host.host.on_error = ir::OnError::kRaise;
-  Staged overridden = stage("test.dali-dsl", kHead + text, host);
+  Staged overridden = stage("test.dali-dsl", kStagedHead + text, host);
   EXPECT_EQ(overridden.result.graphs.at(0)->options.batch_size, 7);
   EXPECT_EQ(overridden.result.graphs.at(0)->options.seed, 11);
   EXPECT_EQ(overridden.result.graphs.at(0)->options.on_error, ir::OnError::kRaise);

@@ -18,7 +18,7 @@
 namespace galatea::kernel {
 namespace {
 
-std::vector<std::string> golden_files() {
+std::vector<std::string> scheduled_golden_files() {
   std::vector<std::string> out;
   for (const auto& entry :
        std::filesystem::directory_iterator(std::string(GALATEA_SOURCE_DIR) + "/tests/golden/schedule"))
@@ -46,7 +46,7 @@ TEST_P(GoldenSchedule, PlacementsAndReasons) {
   EXPECT_EQ(out, text.substr(divider + 5));
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, GoldenSchedule, ::testing::ValuesIn(golden_files()),
+INSTANTIATE_TEST_SUITE_P(Files, GoldenSchedule, ::testing::ValuesIn(scheduled_golden_files()),
                          [](const auto& test) { return std::filesystem::path(test.param).stem().string(); });
 
 TEST(Cost, EqualExtentsCancel) {

@@ -10,10 +10,10 @@ namespace {
 
 using namespace kernel;
 
-constexpr ScheduleOptions kGpu{.gpu = true};
+constexpr ScheduleOptions kTiledForGpu{.gpu = true};
 
 int stages_in_tiles(const Kernel& kernel) {
-  const Schedule schedule = make_schedule(kernel, kGpu);
+  const Schedule schedule = make_schedule(kernel, kTiledForGpu);
   return static_cast<int>(
       std::count_if(schedule.stages.begin(), schedule.stages.end(),
                     [](const StageSchedule& s) { return s.placement == Placement::kTile; }));
@@ -52,7 +52,7 @@ int phases_in(const LoopKernel& loops) {
 TEST(Tiles, EqualStagesWhereverTheirMemoryLies) {
   bool cut = false, spilled = false, known = false;
   for (const auto& [name, sample] : tiled_kernels()) {
-    const LoopKernel loops = lower_verified(sample.kernel, kGpu);
+    const LoopKernel loops = lower_verified(sample.kernel, kTiledForGpu);
     ASSERT_TRUE(loops.block_bytes) << name;
     known |= is_const(loops.block_bytes);
     for (size_t p = 0; p < sample.params.size(); ++p) {
@@ -72,7 +72,7 @@ TEST(Tiles, HoldAllThatAResizeKeeps) {
   const Kernel resize = resize_u8(true, 3).kernel;
   EXPECT_EQ(stages_in_tiles(resize), 5);
   // First rows; both kinds of tables and first columns; rows; the output.
-  EXPECT_EQ(phases_in(lower_verified(resize, kGpu)), 4);
+  EXPECT_EQ(phases_in(lower_verified(resize, kTiledForGpu)), 4);
   EXPECT_EQ(stages_in_tiles(gaussian(Border::kReflect101, 3).kernel), 2);
   // Weights that are divided by their sum, which is one number.
   EXPECT_EQ(stages_in_tiles(normalised_window().kernel), 4);
@@ -82,7 +82,7 @@ TEST(Tiles, MakeSumsOverTables) {
   SampleKernel sample = normalised_window();
   for (const auto& [name, window] : tiled_kernels())
     if (name == "tiles_of_gaussian_clamp") sample.params = window.params;
-  const LoopKernel loops = lower_verified(sample.kernel, kGpu);
+  const LoopKernel loops = lower_verified(sample.kernel, kTiledForGpu);
   ASSERT_TRUE(loops.block_bytes);
   for (size_t p = 0; p < sample.params.size(); ++p)
     ASSERT_EQ(run_loops(sample.kernel, loops, sample.params[p], p + 1, true),
@@ -93,7 +93,7 @@ TEST(Tiles, MakeSumsOverTables) {
 TEST(Tiles, OfAWindowOfKnownSizeTakeNoMoreThanTheyNeed) {
   for (const auto& [name, sample] : tiled_kernels()) {
     if (name != "tiles_of_window") continue;
-    const LoopKernel loops = lower_verified(sample.kernel, kGpu);
+    const LoopKernel loops = lower_verified(sample.kernel, kTiledForGpu);
     ASSERT_TRUE(is_const(loops.block_bytes));
     // 34 rows of 32 pixels of three floats, and three weights.
     EXPECT_EQ(const_value(loops.block_bytes), 34 * 32 * 3 * 4 + 16);
@@ -102,7 +102,7 @@ TEST(Tiles, OfAWindowOfKnownSizeTakeNoMoreThanTheyNeed) {
 
 TEST(Tiles, OfAFewRowsHaveTheMemoryThatTheyAreCutFor) {
   // A row's need is a number and small; as many rows as fit into all of it are made at once.
-  const LoopKernel loops = lower_verified(nearest_rows(3).kernel, kGpu);
+  const LoopKernel loops = lower_verified(nearest_rows(3).kernel, kTiledForGpu);
   ASSERT_TRUE(is_const(loops.block_bytes));
   EXPECT_EQ(const_value(loops.block_bytes), kSharedBytes);
   EXPECT_EQ(stages_in_tiles(nearest_rows(3).kernel), 3);

@@ -7,14 +7,14 @@
 namespace galatea::native {
 namespace {
 
-struct Case {
+struct JpegCase {
   std::string name;
   int height, width, channels;
   JpegSettings settings;
 };
 
-std::vector<Case> cases() {
-  std::vector<Case> out;
+std::vector<JpegCase> jpeg_cases() {
+  std::vector<JpegCase> out;
   struct Sampling {
     const char* name;
     int h, v;
@@ -40,7 +40,7 @@ std::vector<Case> cases() {
 }
 
 TEST(Jpeg, WholePicturesEqualLibjpegs) {
-  for (const Case& c : cases()) {
+  for (const JpegCase& c : jpeg_cases()) {
     File file = encode_jpeg(make_picture(c.height, c.width, c.channels, 1), c.settings);
     auto decoded = decode(file);
     ASSERT_TRUE(decoded) << c.name << ": " << decoded.error().message();
@@ -64,7 +64,7 @@ std::vector<Window> windows(int height, int width, Random& random, int count) {
 
 TEST(Jpeg, EveryWindowIsTheCropOfTheWhole) {
   Random random(2);
-  for (const Case& c : cases()) {
+  for (const JpegCase& c : jpeg_cases()) {
     File file = encode_jpeg(make_picture(c.height, c.width, c.channels, 3), c.settings);
     Picture full = decode_whole_jpeg(file);
     for (const Window& w : windows(c.height, c.width, random, 60)) {
@@ -80,7 +80,7 @@ TEST(Jpeg, EveryWindowIsTheCropOfTheWhole) {
 
 TEST(Jpeg, EveryScaledWindowIsTheCropOfTheScaledWhole) {
   Random random(8);
-  for (const Case& c : cases()) {
+  for (const JpegCase& c : jpeg_cases()) {
     File file = encode_jpeg(make_picture(c.height, c.width, c.channels, 9), c.settings);
     for (int eighths : {1, 2, 4}) {
       Picture full = decode_whole_jpeg(file, false, eighths);

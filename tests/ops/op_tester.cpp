@@ -350,18 +350,18 @@ class Runner {
     const op::LoweredOutput& out = lowering_.outputs[k];
     const ir::Type& type = outcome_.types[k];
     Tensor t{type.dtype, integers(out.extents), type.layout, {}};
-    using Kind = op::LoweredOutput::Kind;
+    using OutputKind = op::LoweredOutput::Kind;
     outcome_.kinds.push_back(out.kind);
-    if (out.kind == Kind::kScalars) {
+    if (out.kind == OutputKind::kScalars) {
       for (const Expr& e : out.elements) t.cells.push_back(evaluate(e));
       t.extents = type.extents;
-    } else if (out.kind == Kind::kStage) {
+    } else if (out.kind == OutputKind::kStage) {
       const Memory& m = stage_outputs_.at(next_stage_output_++);
       for (int64_t n = 0; n < volume(t.extents); ++n)
         t.cells.push_back(load_cell(t.dtype, m.bytes.data() + n * size_of(t.dtype)));
-    } else if (out.kind == Kind::kView) {
+    } else if (out.kind == OutputKind::kView) {
       view(out, t);
-    } else if (out.kind == Kind::kConstant) {
+    } else if (out.kind == OutputKind::kConstant) {
       for (int64_t n = 0; n < out.constant->volume(); ++n) t.cells.push_back(out.constant->element(n));
     } else {
       const op::NativeOutput& native = lowering_.natives.at(static_cast<size_t>(out.native));

@@ -10,7 +10,7 @@ namespace {
 
 /// Four JPEGs and a PNG: at most two levels on average (chroma that leaves the range is cut off in RGB), and
 /// not the same for all of them, so chroma was left out indeed.
-void expect_near(const std::string& body) {
+void expect_near_luma(const std::string& body) {
   SCOPED_TRACE(body);
   const auto full = run_everywhere(body, ""), luma = run_everywhere(body, "exact=false");
   ASSERT_GE(full.size(), 5u);
@@ -26,13 +26,13 @@ void expect_near(const std::string& body) {
 }
 
 TEST(Luma, AGreyConversion) {
-  expect_near(R"(  %out = color_space_conversion(%image) {image_type=0, output_type=2}
+  expect_near_luma(R"(  %out = color_space_conversion(%image) {image_type=0, output_type=2}
   return %out
 )");
 }
 
 TEST(Luma, BehindGeometry) {
-  expect_near(R"(  %window = crop(%image) {crop=[24.0, 28.0], crop_pos_x=0.25, crop_pos_y=0.75}
+  expect_near_luma(R"(  %window = crop(%image) {crop=[24.0, 28.0], crop_pos_x=0.25, crop_pos_y=0.75}
   %mirrored = flip(%window) {horizontal=1}
   %large = resize(%mirrored) {size=[64.0, 60.0]}
   %turned = rotate(%large) {angle=20.0, fill_value=0.0, keep_size=true}
@@ -43,14 +43,14 @@ TEST(Luma, BehindGeometry) {
 }
 
 TEST(Luma, ASaturationOfNothing) {
-  expect_near(R"(  %small = resize(%image) {size=[40.0, 40.0]}
+  expect_near_luma(R"(  %small = resize(%image) {size=[40.0, 40.0]}
   %out = saturation(%small) {saturation=0.0}
   return %out
 )");
 }
 
 TEST(Luma, TwoReaders) {
-  expect_near(R"(  %out = color_space_conversion(%image) {image_type=0, output_type=2}
+  expect_near_luma(R"(  %out = color_space_conversion(%image) {image_type=0, output_type=2}
   %left = flip(%image) {horizontal=1}
   %grey = saturation(%left) {saturation=0.0}
   %back = flip(%grey) {horizontal=1}

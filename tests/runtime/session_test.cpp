@@ -13,8 +13,8 @@ namespace {
 
 using namespace testing;  // NOLINT
 
-std::unique_ptr<Session> open(const std::shared_ptr<const Program>& program, ExecutorKind executor,
-                              int threads = 1) {
+std::unique_ptr<Session> open_session(const std::shared_ptr<const Program>& program, ExecutorKind executor,
+                                      int threads = 1) {
   static const NativeTable natives = test_natives();
   SessionOptions options;
   options.executor = executor;
@@ -27,17 +27,17 @@ std::unique_ptr<Session> open(const std::shared_ptr<const Program>& program, Exe
 TEST(Session, ThreadsBatchSizeAndPrefetchChangeNothing) {
   const std::string shuffled = R"("random_shuffle": true, "initial_fill": 5)";
   // Samples 13 and 13 + 251 are refused by the native: size 13 leaves them out.
-  Delivered judge = deliver(*open(mixed_program(13, 1, 1, shuffled), ExecutorKind::kInline), 3);
+  Delivered judge = deliver(*open_session(mixed_program(13, 1, 1, shuffled), ExecutorKind::kInline), 3);
   ASSERT_EQ(judge.samples.size(), 3u);
   EXPECT_TRUE(judge.errors.empty());
   EXPECT_NE(judge.ids[0], judge.ids[1]);
   for (int batch_size : {1, 4, 13, 32}) {
-    auto same = deliver(*open(mixed_program(13, batch_size, 1, shuffled), ExecutorKind::kInline), 3);
+    auto same = deliver(*open_session(mixed_program(13, batch_size, 1, shuffled), ExecutorKind::kInline), 3);
     EXPECT_EQ(same.samples, judge.samples) << batch_size;
     for (int threads : {1, 2, 4}) {
       for (int prefetch : {1, 3}) {
-        auto fast =
-            deliver(*open(mixed_program(13, batch_size, prefetch, shuffled), ExecutorKind::kCpu, threads), 3);
+        auto fast = deliver(
+            *open_session(mixed_program(13, batch_size, prefetch, shuffled), ExecutorKind::kCpu, threads), 3);
         EXPECT_EQ(fast.samples, judge.samples) << batch_size << " " << threads << " " << prefetch;
         EXPECT_EQ(fast.ids, judge.ids);
       }
@@ -46,7 +46,7 @@ TEST(Session, ThreadsBatchSizeAndPrefetchChangeNothing) {
 }
 
 TEST(Session, ValuesAreTheExpectedOnes) {
-  auto session = open(mixed_program(9, 4, 2), ExecutorKind::kCpu, 2);
+  auto session = open_session(mixed_program(9, 4, 2), ExecutorKind::kCpu, 2);
   std::vector<int64_t> order;
   while (true) {
     auto batch = session->next();
@@ -79,10 +79,10 @@ TEST(Session, ValuesAreTheExpectedOnes) {
 }
 
 TEST(Session, AnEpochEndsWithASmallerBatchOrIsPadded) {
-  auto plain = deliver(*open(mixed_program(10, 4, 2), ExecutorKind::kCpu, 2), 2);
+  auto plain = deliver(*open_session(mixed_program(10, 4, 2), ExecutorKind::kCpu, 2), 2);
   EXPECT_EQ(plain.batch_sizes, (std::vector<std::vector<int>>{{4, 4, 2}, {4, 4, 2}}));
   auto padded =
-      deliver(*open(mixed_program(10, 4, 2, R"("pad_last_batch": true)"), ExecutorKind::kCpu, 2), 1);
+      deliver(*open_session(mixed_program(10, 4, 2, R"("pad_last_batch": true)"), ExecutorKind::kCpu, 2), 1);
   EXPECT_EQ(padded.batch_sizes, (std::vector<std::vector<int>>{{4, 4, 4}}));
   EXPECT_EQ(padded.ids[0], (std::vector<int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 9}));
 }
@@ -93,11 +93,11 @@ TEST(Session, ShardsTogetherGiveTheWholeSetOnce) {
     for (int shard = 0; shard < shards; ++shard) {
       auto options = R"("random_shuffle": true, "num_shards": )" + std::to_string(shards) +
                      R"(, "shard_id": )" + std::to_string(shard);
-      Delivered part = deliver(*open(mixed_program(11, 2, 2, options), ExecutorKind::kCpu, 2), 1);
+      Delivered part = deliver(*open_session(mixed_program(11, 2, 2, options), ExecutorKind::kCpu, 2), 1);
       together.insert(part.samples[0].begin(), part.samples[0].end());
     }
-    Delivered all =
-        deliver(*open(mixed_program(11, 4, 1, R"("random_shuffle": true)"), ExecutorKind::kInline), 1);
+    Delivered all = deliver(
+        *open_session(mixed_program(11, 4, 1, R"("random_shuffle": true)"), ExecutorKind::kInline), 1);
     whole.insert(all.samples[0].begin(), all.samples[0].end());
     EXPECT_EQ(together, whole);
   }
@@ -126,7 +126,7 @@ TEST(Session, HoldingTooManyBatchesIsAnErrorThatSaysHowMany) {
 }
 
 TEST(Session, StatisticsCountWhatWasDelivered) {
-  auto session = open(mixed_program(10, 4, 2), ExecutorKind::kCpu, 2);
+  auto session = open_session(mixed_program(10, 4, 2), ExecutorKind::kCpu, 2);
   deliver(*session, 1);
   auto statistics = session->statistics();
   EXPECT_EQ(statistics.samples, 10);
@@ -221,7 +221,7 @@ TEST(Session, BetterCodeIsBegunWithTheSecondBatch) {
     auto program = std::make_shared<Program>(*mixed_program(9, 4, 2));
     for (ProgramKernel& kernel : program->kernels)
       kernel.code = std::make_shared<FirstTierCode>(std::move(kernel.code), upgrade);
-    auto session = open(program, executor, 2);
+    auto session = open_session(program, executor, 2);
     ASSERT_TRUE(session->next().has_value());
     EXPECT_EQ(upgrade->begun, 0) << "one batch may be all that is wanted";
     ASSERT_TRUE(session->next().has_value());
