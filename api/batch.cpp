@@ -159,7 +159,7 @@ galatea_error* galatea_batch_tensor_borrow(const galatea_batch* batch, int32_t o
     const Batch::Output& out = batch->batch->outputs[static_cast<size_t>(output)];
     if (sample < 0 || static_cast<size_t>(sample) >= out.samples.size())
       return misuse(fmt::format("sample {} does not exist; there are {}", sample, out.samples.size()));
-    fill(*tensor, out.samples[static_cast<size_t>(sample)], out.spec.layout.str().c_str());
+    fill(*tensor, out.samples[static_cast<size_t>(sample)], out.spec.port.layout_text().c_str());
     return nullptr;
   });
 }
@@ -167,7 +167,7 @@ galatea_error* galatea_batch_tensor_borrow(const galatea_batch* batch, int32_t o
 int galatea_batch_is_dense(const galatea_batch* batch, int32_t output) {
   if (!batch || !has_output(*batch, output)) return 0;
   const Batch::Output& out = batch->batch->outputs[static_cast<size_t>(output)];
-  return out.contiguous && !out.samples.empty() && out.spec.ndim < GALATEA_MAX_RANK;
+  return out.contiguous && !out.samples.empty() && out.spec.port.rank() < GALATEA_MAX_RANK;
 }
 
 galatea_error* galatea_batch_dense_borrow(const galatea_batch* batch, int32_t output,

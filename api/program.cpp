@@ -34,19 +34,23 @@ galatea_error* create(galatea_engine* engine, const std::string& file, std::opti
 }
 
 void fill_port(galatea_port& port, const std::string& name, galatea::DType dtype, int ndim,
-               const galatea::Layout& layout, const std::vector<int64_t>& extents) {
+               const std::string& layout, const std::vector<int64_t>& extents) {
   port = galatea_port{};
   port.name = name.c_str();
   port.dtype = static_cast<galatea_dtype>(dtype);
   port.ndim = ndim;
-  port.layout = layout.str().c_str();
+  port.layout = layout.c_str();
   for (int d = 0; d < ndim; ++d)
     port.extents[d] = static_cast<size_t>(d) < extents.size() ? extents[static_cast<size_t>(d)] : -1;
 }
 
+void fill_port(galatea_port& port, const galatea::Port& from) {
+  fill_port(port, from.name, from.dtype(), from.rank(), from.layout_text(), from.numbers());
+}
+
 void fill_late_port(galatea_port& port, const galatea::dsl::LatePipeline::Input& input) {
   if (input.type) {
-    fill_port(port, input.name, input.type->dtype, input.type->ndim, input.type->layout, {});
+    fill_port(port, input.name, input.type->dtype, input.type->ndim, input.type->layout.str(), {});
     return;
   }
   port = galatea_port{};
@@ -117,7 +121,7 @@ galatea_error* galatea_program_get_output(const galatea_program* program, int32_
     if (index < 0 || static_cast<size_t>(index) >= outputs.size())
       return misuse(fmt::format("output {} does not exist; there are {}", index, outputs.size()));
     const auto& output = outputs[static_cast<size_t>(index)];
-    fill_port(*port, output.name, output.dtype, output.ndim, output.layout, output.extents);
+    fill_port(*port, output.port);
     return nullptr;
   });
 }
@@ -139,7 +143,7 @@ galatea_error* galatea_program_get_input(const galatea_program* program, int32_t
       return nullptr;
     }
     const auto& input = program->program->external_inputs[at];
-    fill_port(*port, input.name, input.dtype, input.ndim, input.layout, {});
+    fill_port(*port, input.port);
     return nullptr;
   });
 }

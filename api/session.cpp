@@ -192,7 +192,8 @@ galatea_error* galatea_session_next(galatea_session* session, int64_t timeout_ms
     auto out = std::make_unique<galatea_batch>();
     out->batch = std::move(**result);
     for (const auto& output : out->batch->outputs)
-      out->dense_layouts.push_back(output.spec.layout.empty() ? "" : "N" + output.spec.layout.str());
+      out->dense_layouts.push_back(
+          output.spec.port.layout_text().empty() ? "" : "N" + output.spec.port.layout_text());
     *batch = out.release();
     return nullptr;
   });

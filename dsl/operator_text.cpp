@@ -12,7 +12,7 @@ std::string operator_signature(const op::Operator& op, const std::string& path) 
   size_t shown = 0, hidden = 0;
   std::string out = "fn." + path + "(";
   bool first = true;
-  for (const op::InputSpec& input : op.inputs) {
+  for (const Port& input : op.inputs) {
     out += (first ? "" : ", ") + input.name + (input.optional ? "=None" : "");
     first = false;
   }

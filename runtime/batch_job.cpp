@@ -52,13 +52,13 @@ Result<Tensor> BatchJob::allocate_output(int output, int slot, DType dtype, std:
                                          Memory writer) {
   Output& out = outputs_[static_cast<size_t>(output)];
   const OutputSpec& spec = loaded_->program->outputs[static_cast<size_t>(output)];
-  if (dtype != spec.dtype || extents.size() != static_cast<size_t>(spec.ndim)) {
+  if (dtype != spec.port.dtype() || static_cast<int>(extents.size()) != spec.port.rank()) {
     return make_error(message::kBadProgram, "an output has another type than was declared");
   }
   GALATEA_ASSIGN(int64_t bytes, dense_bytes(dtype, extents));
   Tensor tensor;
   tensor.set_dense(dtype, extents);
-  if (out.sample_bytes >= 0 && !std::equal(extents.begin(), extents.end(), spec.extents.begin()))
+  if (out.sample_bytes >= 0 && !accepts(spec.port, dtype, extents))
     return make_error(message::kBadProgram, "an output has other extents than were declared");
   if (spec.on_device) {
     GALATEA_ASSIGN(const DeviceBatch::Staged room,

@@ -57,7 +57,7 @@ BatchPlanner::Plan BatchPlanner::plan_read() {
 
 BatchPlanner::Plan BatchPlanner::plan_fed() {
   for (size_t i = 0; i < feeds_.size(); ++i) {
-    if (feeds_[i].empty()) return Starved{loaded_->program->external_inputs[i].name};
+    if (feeds_[i].empty()) return Starved{loaded_->program->external_inputs[i].port.name};
   }
   // end_of_feed() puts its mark into all queues at once, so they carry it at the same place.
   if (std::holds_alternative<EndMark>(feeds_[0].front())) {
@@ -102,8 +102,8 @@ int64_t BatchPlanner::fed_in_epoch(size_t input) const {
 
 Status BatchPlanner::check_feed(size_t input, const std::vector<Tensor>& samples,
                                 const std::vector<int64_t>& ids) const {
-  const ExternalInput& spec = loaded_->program->external_inputs[input];
-  auto refuse = [&](std::string why) { return make_error(message::kBadFeed, spec.name, why); };
+  const Port& port = loaded_->program->external_inputs[input].port;
+  auto refuse = [&](std::string why) { return make_error(message::kBadFeed, port.name, why); };
   const auto batch_size = static_cast<size_t>(loaded_->program->batch_size);
   if (samples.empty() || samples.size() > batch_size)
     return refuse(fmt::format("{} samples were fed; a batch has 1 to {}", samples.size(), batch_size));
@@ -111,12 +111,16 @@ Status BatchPlanner::check_feed(size_t input, const std::vector<Tensor>& samples
     return refuse(fmt::format("{} ids were given for {} samples", ids.size(), samples.size()));
   for (size_t k = 0; k < samples.size(); ++k) {
     const Tensor& sample = samples[k];
-    if (sample.dtype != spec.dtype)
+    const std::span<const int64_t> extents{sample.extents, static_cast<size_t>(sample.ndim)};
+    if (sample.dtype != port.dtype())
+      return refuse(fmt::format("sample {} has type {}, not {}", k, types_name(sample.dtype),
+                                types_name(port.dtype())));
+    if (sample.ndim != port.rank())
+      return refuse(fmt::format("sample {} has {} dimensions, not {}", k, sample.ndim, port.rank()));
+    if (!accepts(port, sample.dtype, extents))
       return refuse(
-          fmt::format("sample {} has type {}, not {}", k, types_name(sample.dtype), types_name(spec.dtype)));
-    if (sample.ndim != spec.ndim)
-      return refuse(fmt::format("sample {} has {} dimensions, not {}", k, sample.ndim, spec.ndim));
-    auto bytes = dense_bytes(sample.dtype, {sample.extents, static_cast<size_t>(sample.ndim)});
+          fmt::format("sample {} is {}, not {}", k, type_text(sample.dtype, extents), to_text(port)));
+    auto bytes = dense_bytes(sample.dtype, extents);
     if (!bytes) return std::unexpected(std::move(bytes.error()));
     if (*bytes > 0 && !sample.data) return refuse(fmt::format("sample {} has no memory", k));
   }
@@ -132,7 +136,8 @@ Status BatchPlanner::check_feed(size_t input, const std::vector<Tensor>& samples
     if (const auto* batch = std::get_if<std::shared_ptr<const FedBatch>>(&entry);
         batch && (*batch)->samples.size() != samples.size()) {
       return refuse(fmt::format("{} samples were fed, but '{}' was fed {} for the same batch", samples.size(),
-                                loaded_->program->external_inputs[other].name, (*batch)->samples.size()));
+                                loaded_->program->external_inputs[other].port.name,
+                                (*batch)->samples.size()));
     }
   }
   return {};
@@ -189,10 +194,10 @@ Status BatchPlanner::feed(const std::string& input, const std::vector<Tensor>& s
                           const std::vector<int64_t>& ids) {
   const auto& inputs = loaded_->program->external_inputs;
   auto at = std::find_if(inputs.begin(), inputs.end(),
-                         [&](const ExternalInput& candidate) { return candidate.name == input; });
+                         [&](const ExternalInput& candidate) { return candidate.port.name == input; });
   if (at == inputs.end()) {
     std::vector<std::string> names;
-    for (const ExternalInput& candidate : inputs) names.push_back("'" + candidate.name + "'");
+    for (const ExternalInput& candidate : inputs) names.push_back("'" + candidate.port.name + "'");
     auto error = make_error(message::kUnknownInput, input,
                             names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
     return error;
@@ -218,9 +223,9 @@ Status BatchPlanner::end_of_feed() {
     return make_error(message::kBadOptions, "this pipeline has no external input whose feed could end");
   for (size_t i = 1; i < feeds_.size(); ++i) {
     if (num_fed_[i] != num_fed_[0]) {
-      return make_error(message::kBadFeed, inputs[i].name,
+      return make_error(message::kBadFeed, inputs[i].port.name,
                         fmt::format("{} batches wait in it, but {} in '{}'; feed every input equally often",
-                                    fed_in_epoch(i), fed_in_epoch(0), inputs[0].name));
+                                    fed_in_epoch(i), fed_in_epoch(0), inputs[0].port.name));
     }
   }
   for (size_t i = 0; i < feeds_.size(); ++i) {

@@ -14,6 +14,22 @@ Category category_of(const std::string& name) {
   return name == "decode" ? Category::kDecode : Category::kCompute;
 }
 
+/// Whether a program that was made for these ports can take what is declared now: a plug-in may have changed
+/// since.
+Status check_ports(const std::string& who, std::string_view word, const std::vector<Port>& wanted,
+                   const std::vector<Port>& declared) {
+  if (declared.empty()) return {};
+  if (wanted.size() != declared.size())
+    return make_error(message::kOtherPorts, who,
+                      fmt::format("{} {}s, not {}", declared.size(), word, wanted.size()));
+  for (size_t k = 0; k < wanted.size(); ++k)
+    if (!accepts(declared[k], wanted[k].dtype(), wanted[k].numbers()))
+      return make_error(message::kOtherPorts, who,
+                        fmt::format("{} as {}, not {}", port_text(word, k, declared[k].name),
+                                    to_text(declared[k]), to_text(wanted[k])));
+  return {};
+}
+
 /// Location of the first instruction with this opcode and operand `a` (or `b` for reads).
 int32_t location_of(const Program& program, Opcode op, int32_t number) {
   for (const Instruction& instruction : program.code) {
@@ -52,6 +68,11 @@ Status open_sources(LoadedProgram& loaded, const NativeTable& natives) {
     auto options = parse_reader_options(spec.config, program.seed, source.name);
     if (!options) return with_place(std::move(options.error()));
     source.options = *options;
+    if (auto status =
+            check_ports(fmt::format("reader '{}'", source.name), "output", spec.outputs, factory->outputs);
+        !status)
+      return with_place(std::move(status.error()));
+    source.ports = DeliveryPorts(spec.outputs);
     auto opened = factory->open(spec.config);
     if (!opened) return with_place(std::move(opened.error()));
     source.samples = std::move(*opened);
@@ -73,7 +94,14 @@ Status prepare_natives(LoadedProgram& loaded, const NativeTable& natives) {
     const NativeFunction* function = natives.find_function(spec.function);
     if (!function) return make_error(message::kMissingNative, "native function", spec.function);
     int32_t location = location_of(program, Opcode::kCallNative, static_cast<int32_t>(i));
-    LoadedProgram::Native native{*function, nullptr};
+    LoadedProgram::Native native{*function, nullptr, {}};
+    if (spec.allocates) {
+      native.ports = DeliveryPorts({spec.port});
+      if (auto status = check_ports(fmt::format("native function '{}'", spec.function), "output", {spec.port},
+                                    function->outputs);
+          !status)
+        return std::unexpected(loaded.located(std::move(status.error()), location));
+    }
     if (function->prepare) {
       auto state = function->prepare(spec.config);
       if (!state) return std::unexpected(loaded.located(std::move(state.error()), location));

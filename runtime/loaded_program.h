@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/delivery.h"
 #include "runtime/program.h"
 #include "runtime/reader_loop.h"
 
@@ -19,11 +20,13 @@ struct LoadedProgram {
   struct Native {
     NativeFunction function;
     std::shared_ptr<NativeState> state;
+    DeliveryPorts ports;  ///< of the output that it makes; none where the program makes it
   };
   struct Source {
     std::string name;  ///< name of the node, else of the factory; unique
     std::unique_ptr<SampleSource> samples;
     ReaderOptions options;
+    DeliveryPorts ports;
   };
   /// What time is measured for: sources, then native calls, then kernel calls, by their numbers.
   struct Site {

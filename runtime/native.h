@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/port.h"
 #include "base/scalar_op.h"
 #include "runtime/device_decode.h"
 #include "runtime/tensor.h"
@@ -33,9 +34,11 @@ class NativeContext {
   std::span<const Tensor> inputs;
   std::span<const Cell> scalars;
   std::span<Cell> scalar_results;  ///< native scalars: to be filled
-  Tensor* output = nullptr;        ///< native outputs: allocated already, unless the function allocates
+  Tensor* output = nullptr;        ///< native outputs: allocated already, unless the function allocates; only
+                                   ///< its elements are the function's to change
   const NativeState* state = nullptr;
-  /// Makes *output (for functions that allocate it).
+  /// Makes *output (for functions that allocate it, once). It must be what the function's port says: where it
+  /// is not, this is an error, and the call's.
   virtual Status allocate_output(DType dtype, const std::vector<int64_t>& extents) = 0;
   /// Memory for the length of this call, reused by the thread; at least 64-byte aligned.
   virtual Result<uint8_t*> scratch(int64_t bytes) = 0;
@@ -63,6 +66,9 @@ struct NativeFunction {
   std::function<std::optional<EncodedImage>(std::span<const Tensor> inputs, std::span<const Cell> scalars,
                                             const NativeState*)>
       encoded_image = {};
+  /// What it takes and what it gives; empty: not stated. A program that was made for other ports is refused
+  /// when it is loaded.
+  std::vector<Port> inputs = {}, outputs = {};
 };
 
 /// A source of samples (readers.file, …): knows how many there are and reads the i-th. Index order,
@@ -73,7 +79,9 @@ class SampleSource {
   virtual int64_t size() const = 0;
   /// A short name of the sample for messages: its path relative to the root.
   virtual std::string describe(int64_t index) const = 0;
-  /// Reads sample `index` into the outputs (allocated by `allocate(k, dtype, extents)`).
+  /// Reads sample `index` into the outputs. Each is allocated once, by `allocate(k, dtype, extents)`, as its
+  /// port says: another type, rank, extent or number of outputs is an error, and the sample's, whatever
+  /// read() does about it. Of the tensor, only the elements are the source's to change.
   using AllocateOutput =
       std::function<Result<Tensor*>(int k, DType dtype, const std::vector<int64_t>& extents)>;
   virtual Status read(int64_t index, const AllocateOutput& allocate) const = 0;
@@ -90,6 +98,9 @@ struct SourceFactory {
   /// Scans and checks (missing or empty folder, malformed list: user error naming it). `config` is JSON with
   /// the operator's arguments.
   std::function<Result<std::unique_ptr<SampleSource>>(const std::string& config)> open;
+  /// What it delivers; empty: not stated, as where the arguments decide it. A program that was made for other
+  /// ports is refused when it is loaded.
+  std::vector<Port> outputs = {};
 };
 
 class NativeTable {

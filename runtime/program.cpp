@@ -162,11 +162,12 @@ std::string InstructionPrinter::data(const Instruction& i) const {
     }
     case Opcode::kRead: {
       const SourceSpec& source = program_.sources[static_cast<size_t>(i.b)];
-      return fmt::format("{} {} -> {}", i.b, source.factory, slots(list(i.a, source.num_outputs)));
+      return fmt::format("{} {} -> {}", i.b, source.factory,
+                         slots(list(i.a, static_cast<int32_t>(source.outputs.size()))));
     }
     case Opcode::kFeed:
       return fmt::format("s{} = input {} \"{}\"", i.dst, i.b,
-                         program_.external_inputs[static_cast<size_t>(i.b)].name);
+                         program_.external_inputs[static_cast<size_t>(i.b)].port.name);
     default:
       return fmt::format("s{}", i.a);
   }
@@ -237,11 +238,14 @@ bool may_decode_on_device(const Program& program) {
 }
 
 int64_t fixed_bytes(const OutputSpec& spec) {
-  if (spec.extents.size() != static_cast<size_t>(spec.ndim)) return -1;
-  for (int64_t extent : spec.extents) {
-    if (extent < 0) return -1;
+  int64_t extents[kMaxRank];
+  const std::vector<Extent>& stated = spec.port.extents;
+  if (static_cast<int>(stated.size()) != spec.port.rank() || stated.size() > kMaxRank) return -1;
+  for (size_t d = 0; d < stated.size(); ++d) {
+    extents[d] = stated[d].number();
+    if (extents[d] < 0) return -1;
   }
-  return dense_bytes(spec.dtype, spec.extents).value_or(-1);
+  return dense_bytes(spec.port.dtype(), {extents, stated.size()}).value_or(-1);
 }
 
 std::string to_text(const Program& program) {
@@ -252,16 +256,19 @@ std::string to_text(const Program& program) {
                        program.device < 0 ? "" : fmt::format(" gpu={}", program.device)));
   out.indent();
   for (size_t i = 0; i < program.sources.size(); ++i) {
-    out.line(fmt::format("source {} {} \"{}\" {}", i, program.sources[i].factory, program.sources[i].name,
-                         program.sources[i].config));
+    const SourceSpec& source = program.sources[i];
+    std::vector<std::string> ports;
+    for (const Port& port : source.outputs) ports.push_back(to_text(port));
+    out.line(fmt::format("source {} {} \"{}\" {} : {}", i, source.factory, source.name, source.config,
+                         fmt::join(ports, ", ")));
   }
   for (const ExternalInput& input : program.external_inputs) {
-    out.line(fmt::format("input \"{}\" {} ndim={} {}", input.name, short_name(input.dtype), input.ndim,
-                         input.layout.str()));
+    out.line(fmt::format("input \"{}\" {} ndim={} {}", input.port.name, short_name(input.port.dtype()),
+                         input.port.rank(), input.port.layout().str()));
   }
   for (const OutputSpec& output : program.outputs) {
-    out.line(fmt::format("output \"{}\" {}[{}] {}{}", output.name, short_name(output.dtype),
-                         fmt::join(output.extents, ", "), output.layout.str(),
+    out.line(fmt::format("output \"{}\" {}[{}] {}{}", output.port.name, short_name(output.port.dtype()),
+                         fmt::join(output.port.numbers(), ", "), output.port.layout().str(),
                          output.on_device ? " gpu" : ""));
   }
   for (const ProgramKernel& kernel : program.kernels)

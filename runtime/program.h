@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/diagnostic.h"
-#include "base/layout.h"
+#include "base/port.h"
 #include "base/scalar_op.h"
 #include "base/source.h"
 #include "runtime/constant_tensor.h"
@@ -129,7 +129,10 @@ struct NativeCallSpec {
   std::vector<int32_t> scalars;         ///< registers
   std::vector<int32_t> scalar_results;  ///< registers
   int32_t output = -1;                  ///< slot
-  bool allocates = false;
+  bool allocates = false;               ///< the function makes its output
+  Port port;                            ///< of the output, if the function makes it
+  /// Between what and what each of the scalar results is, as the program relies on; empty: anything.
+  std::vector<std::pair<int64_t, int64_t>> ranges;
 };
 
 /// A call of the device runs only if the byte in a slot, or `largest` if that is less, is what it has to be.
@@ -192,28 +195,23 @@ class BatchStep {
   virtual Status run(std::span<StepSample> samples) const = 0;
 };
 
+/// The ports of a program are concrete. What a source, a native function or a host delivers is compared with
+/// them at delivery (delivery.h).
 struct SourceSpec {
   std::string factory;  ///< "readers.file"
   std::string name;     ///< name= of the node, or empty
-  std::string
-      config;  ///< arguments as JSON (also shuffling, shards, padding: read by the runtime's reader loop)
-  int num_outputs = 0;
+  std::string config;   ///< arguments as JSON (also shuffling, shards, padding: read by the runtime's reader
+                        ///< loop)
+  std::vector<Port> outputs;
   int32_t location = -1;
 };
 struct ExternalInput {
-  std::string name;
-  DType dtype = DType::kU8;
-  int ndim = 1;
-  Layout layout;
+  Port port;
   int32_t location = -1;
 };
 struct OutputSpec {
-  std::string name;
-  DType dtype = DType::kU8;
-  int ndim = 0;
-  Layout layout;
-  std::vector<int64_t> extents;  ///< -1 where they vary; all known → one contiguous buffer per batch
-  bool on_device = false;        ///< handed out in memory of the GPU
+  Port port;               ///< extents all known: one contiguous buffer per batch
+  bool on_device = false;  ///< handed out in memory of the GPU
 };
 
 enum class OnErrorPolicy : uint8_t { kRaise, kSkip, kReplace };

@@ -7,11 +7,30 @@
 
 namespace galatea::runtime {
 
+namespace {
+
+/// Whoever delivers may go on after an error as if there were none: what it was told first is what counts.
+std::unexpected<Error> keep(std::optional<Error>& first, std::unexpected<Error> error) {
+  if (!first) first = error.error();
+  return error;
+}
+
+}  // namespace
+
 /// The runtime's side of a native call.
 class FrameNativeContext final : public NativeContext {
  public:
-  FrameNativeContext(Frame& frame, Worker& worker, const NativeCallSpec& spec)
-      : frame_(frame), worker_(worker), spec_(spec) {}
+  FrameNativeContext(Frame& frame, Worker& worker, const NativeCallSpec& spec,
+                     const LoadedProgram::Native& native)
+      : frame_(frame), worker_(worker), spec_(spec) {
+    if (spec.output < 0) return;
+    if (spec.allocates) {
+      frame.delivery_.begin(native.ports);
+    } else {
+      output_ = frame.slots_[static_cast<size_t>(spec.output)];
+      output = &output_;
+    }
+  }
   ~FrameNativeContext() override {
     for (int32_t block : scratch_) frame_.arena_.release(block);
   }
@@ -19,11 +38,13 @@ class FrameNativeContext final : public NativeContext {
   FrameNativeContext& operator=(const FrameNativeContext&) = delete;
 
   Status allocate_output(DType dtype, const std::vector<int64_t>& extents) override {
-    if (spec_.output < 0)
-      return make_error(message::kBadProgram, "a native call without output allocates one");
-    auto block = frame_.allocate_slot(spec_.output, dtype, extents);
-    if (!block) return std::unexpected(std::move(block.error()));
-    output = &frame_.slots_[static_cast<size_t>(spec_.output)];
+    if (!spec_.allocates) return keep(refused_, wrong("it makes an output, but has none of its own to make"));
+    if (std::string why = frame_.delivery_.take(0, dtype, extents); !why.empty())
+      return keep(refused_, wrong(why));
+    if (auto block = frame_.allocate_slot(spec_.output, dtype, extents); !block)
+      return keep(refused_, std::unexpected(std::move(block.error())));
+    output_ = frame_.slots_[static_cast<size_t>(spec_.output)];
+    output = &output_;
     return {};
   }
   Result<uint8_t*> scratch(int64_t bytes) override {
@@ -41,10 +62,31 @@ class FrameNativeContext final : public NativeContext {
     return worker_.cancelled && worker_.cancelled->load(std::memory_order_relaxed);
   }
 
+  /// What the call has delivered, behind what it says of it.
+  Status check(Status status) {
+    if (refused_) return std::unexpected(std::move(*refused_));
+    if (!status) return status;
+    if (spec_.allocates && !frame_.delivery_.has(0)) return wrong("it made no output");
+    for (size_t k = 0; k < spec_.ranges.size(); ++k) {
+      const int64_t value = cell_to_int(DType::kI64, scalar_results[k]);
+      const auto [least, most] = spec_.ranges[k];
+      if (value < least || value > most)
+        return wrong(fmt::format("result {} is {}, which is not in {} … {}", k, value, least, most));
+    }
+    return {};
+  }
+
  private:
+  std::unexpected<Error> wrong(const std::string& why) const {
+    return frame_.refuse_delivery(fmt::format("native function '{}'", spec_.function), frame_.trace_detail(),
+                                  why);
+  }
+
   Frame& frame_;
   Worker& worker_;
   const NativeCallSpec& spec_;
+  Tensor output_;  ///< a copy: what becomes of it changes no type
+  std::optional<Error> refused_;
   std::vector<int32_t> scratch_;
 };
 
@@ -53,20 +95,72 @@ std::string Frame::trace_detail() const {
   return loaded_->sources[0].samples->describe(input_.reads[0].index);
 }
 
+std::unexpected<Error> Frame::refuse_delivery(const std::string& who, const std::string& sample,
+                                              const std::string& why) const {
+  return make_error(message::kWrongDelivery, fmt::format("{}, {}", who, sample), why);
+}
+
+/// One sample of a source, output by output.
+class Frame::Reading {
+ public:
+  Reading(Frame& frame, const Instruction& instruction)
+      : frame_(frame),
+        instruction_(instruction),
+        source_(frame.loaded_->sources[static_cast<size_t>(instruction.b)]) {
+    frame.delivery_.begin(source_.ports);
+    frame.delivered_.resize(source_.ports.size());
+  }
+
+  Status run() {
+    const int64_t index = frame_.input_.reads[instruction_.b].index;
+    const Status status =
+        source_.samples->read(index, [this](int k, DType dtype, const std::vector<int64_t>& extents) {
+          return allocate(k, dtype, extents);
+        });
+    if (refused_) return std::unexpected(std::move(*refused_));
+    if (!status) return status;
+    for (size_t k = 0; k < source_.ports.size(); ++k)
+      if (!frame_.delivery_.has(k)) GALATEA_TRY(leave_out(k));
+    return {};
+  }
+
+ private:
+  Result<Tensor*> allocate(int k, DType dtype, std::span<const int64_t> extents) {
+    if (std::string why = frame_.delivery_.take(k, dtype, extents); !why.empty())
+      return keep(refused_, wrong(why));
+    const int32_t slot = frame_.list(instruction_.a + k);
+    if (auto block = frame_.allocate_slot(slot, dtype, extents); !block)
+      return keep(refused_, std::unexpected(std::move(block.error())));
+    // A copy: whatever becomes of it changes no type.
+    Tensor& tensor = frame_.delivered_[static_cast<size_t>(k)];
+    tensor = frame_.slots_[static_cast<size_t>(slot)];
+    return &tensor;
+  }
+
+  Status leave_out(size_t k) {
+    const Port& port = source_.ports[k];
+    if (!port.optional) return wrong(port_text("output", k, port.name) + " was not delivered");
+    auto block = frame_.allocate_slot(frame_.list(instruction_.a + static_cast<int32_t>(k)), port.dtype(),
+                                      frame_.delivery_.extents_of_nothing(k));
+    if (!block) return std::unexpected(std::move(block.error()));
+    return {};
+  }
+
+  std::unexpected<Error> wrong(const std::string& why) const {
+    const int64_t index = frame_.input_.reads[instruction_.b].index;
+    return frame_.refuse_delivery(fmt::format("reader '{}'", source_.name), source_.samples->describe(index),
+                                  why);
+  }
+
+  Frame& frame_;
+  const Instruction& instruction_;
+  const LoadedProgram::Source& source_;
+  std::optional<Error> refused_;
+};
+
 Status Frame::read(const Instruction& i, Worker& worker) {
-  const LoadedProgram::Source& source = loaded_->sources[static_cast<size_t>(i.b)];
   SiteTimer timer(*loaded_, static_cast<size_t>(i.b), worker, worker.trace ? trace_detail() : std::string());
-  const int32_t count = program_.sources[static_cast<size_t>(i.b)].num_outputs;
-  return source.samples->read(
-      input_.reads[i.b].index,
-      [&](int k, DType dtype, const std::vector<int64_t>& extents) -> Result<Tensor*> {
-        if (k < 0 || k >= count)
-          return make_error(message::kBadProgram, "a reader gives more outputs than were declared");
-        const int32_t slot = list(i.a + k);
-        auto block = allocate_slot(slot, dtype, extents);
-        if (!block) return std::unexpected(std::move(block.error()));
-        return &slots_[static_cast<size_t>(slot)];
-      });
+  return Reading(*this, i).run();
 }
 
 void Frame::gather_operands(const NativeCallSpec& spec) {
@@ -104,13 +198,13 @@ Status Frame::call_native(const Instruction& i, Worker& worker) {
   {
     SiteTimer timer(*loaded_, loaded_->native_site(i.a), worker,
                     worker.trace ? trace_detail() : std::string());
-    FrameNativeContext context(*this, worker, spec);
+    FrameNativeContext context(*this, worker, spec, native);
     context.inputs = native_inputs_;
     context.scalars = native_scalars_;
     context.scalar_results = native_results_;
     context.state = native.state.get();
-    if (spec.output >= 0 && !spec.allocates) context.output = &slots_[static_cast<size_t>(spec.output)];
     status = native.function.call(context);
+    status = context.check(std::move(status));
   }
   native_inputs_.clear();  // no reference to a fed tensor shall outlive the call
   for (size_t k = 0; k < spec.scalar_results.size(); ++k)

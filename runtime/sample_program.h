@@ -108,6 +108,7 @@ class Frame {
 
  private:
   friend class FrameNativeContext;
+  class Reading;
 
   /// Bytes of the host that a slot's tensor lies in; null: those that its extents say.
   struct HostBytes {
@@ -172,6 +173,8 @@ class Frame {
   }
   int32_t list(int32_t index) const { return program_.lists[static_cast<size_t>(index)]; }
   std::string trace_detail() const;
+  std::unexpected<Error> refuse_delivery(const std::string& who, const std::string& sample,
+                                         const std::string& why) const;
 
   std::shared_ptr<const LoadedProgram> loaded_;
   const Program& program_;
@@ -184,6 +187,8 @@ class Frame {
   std::vector<uint64_t> kernel_params_;
   std::vector<Tensor> native_inputs_;
   std::vector<Cell> native_scalars_, native_results_;
+  Delivery delivery_;
+  std::vector<Tensor> delivered_;  ///< by a source: what it was given
   int64_t extents_[kMaxRank] = {};
   SampleInput input_;
   OutputSink* sink_ = nullptr;

@@ -229,7 +229,7 @@ Status Frame::finish_outputs(const Instruction& i) {
 Status Frame::finish_output(int output, int32_t slot) {
   const Tensor& tensor = slots_[static_cast<size_t>(slot)];
   const OutputSpec& spec = program_.outputs[static_cast<size_t>(output)];
-  if (tensor.dtype != spec.dtype || tensor.ndim != spec.ndim)
+  if (tensor.dtype != spec.port.dtype() || tensor.ndim != spec.port.rank())
     return std::unexpected(bad_view("an output has another type than was declared"));
   if (tensor.memory != Memory::kHost) return finish_device_output(output, tensor);
   Tensor& place = outputs_[static_cast<size_t>(output)];

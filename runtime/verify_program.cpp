@@ -29,6 +29,9 @@ class Verifier {
   }
   void reg(int32_t value) { index(value, static_cast<size_t>(program_.num_registers), "register"); }
   void slot(int32_t value) { index(value, static_cast<size_t>(program_.num_slots), "slot"); }
+  void port(const Port& port) {
+    require(port.is_concrete() && port.rank() <= kMaxRank, "a port that is not concrete: " + to_text(port));
+  }
   void target(int32_t value) { index(value, program_.code.size(), "jump target"); }
   bool range(int64_t first, int64_t count) {
     bool holds = first >= 0 && count >= 0 && first + count <= static_cast<int64_t>(program_.lists.size());
@@ -147,7 +150,7 @@ void Verifier::data(const Instruction& i) {
     case Opcode::kRead:
       index(i.b, program_.sources.size(), "source");
       if (problem_.empty())
-        each(i.a, program_.sources[static_cast<size_t>(i.b)].num_outputs,
+        each(i.a, static_cast<int64_t>(program_.sources[static_cast<size_t>(i.b)].outputs.size()),
              [this](int32_t value) { slot(value); });
       return;
     case Opcode::kFeed:
@@ -220,6 +223,10 @@ void Verifier::tables() {
     const NativeCallSpec& call = program_.natives[n];
     all_slots(call.inputs), all_registers(call.scalars), all_registers(call.scalar_results);
     if (call.output != -1) slot(call.output);
+    require(!call.allocates || call.output != -1, "it makes an output that it does not have");
+    if (call.allocates) port(call.port);
+    require(call.ranges.empty() || call.ranges.size() == call.scalar_results.size(),
+            "results and their ranges differ in number");
   }
   for (size_t n = 0; n < program_.kernel_calls.size(); ++n) {
     where_ = fmt::format("kernel call {}", n);
@@ -245,10 +252,11 @@ void Verifier::tables() {
   require(!program_.code.empty() && program_.num_registers >= 0 && program_.num_slots >= 0, "no code");
   for (const OutputSpec& output : program_.outputs) {
     require(!output.on_device || program_.device >= 0, "an output is of a device that is not used");
-    require(output.ndim >= 0 && output.ndim <= kMaxRank &&
-                (output.extents.empty() || output.extents.size() == static_cast<size_t>(output.ndim)),
-            "an output's extents do not fit its rank");
+    port(output.port);
   }
+  for (const ExternalInput& input : program_.external_inputs) port(input.port);
+  for (const SourceSpec& source : program_.sources)
+    for (const Port& output : source.outputs) port(output);
   if (problem_.empty()) {
     Opcode last = program_.code.back().op;
     require(last == Opcode::kReturn || last == Opcode::kJump || last == Opcode::kBranch ||

@@ -52,16 +52,6 @@ std::string placement_text(kernel::Placement placement) {
   return "";
 }
 
-std::string type_text(const runtime::OutputSpec& output) {
-  std::string extents;
-  for (size_t d = 0; d < static_cast<size_t>(output.ndim); ++d) {
-    const int64_t extent = d < output.extents.size() ? output.extents[d] : -1;
-    extents += fmt::format("{}{}", d > 0 ? "," : "", extent < 0 ? "?" : std::to_string(extent));
-  }
-  return fmt::format("{}[{}]{}{}", short_name(output.dtype), extents, output.layout.empty() ? "" : " ",
-                     output.layout.str());
-}
-
 std::string scratch_text(const KernelReport& kernel) {
   const kernel::Expr bytes = kernel::layout_scratch(kernel.loops).bytes;
   if (!kernel::is_const(bytes)) return "as much as the sample's size asks for";
@@ -162,7 +152,8 @@ std::string page_for_people(const runtime::Program& program, const CompileReport
   text += "\noutputs\n";
   for (const runtime::OutputSpec& output : program.outputs) {
     const int64_t bytes = output_bytes(output);
-    text += fmt::format("  {} {}{}\n", output.name.empty() ? "(unnamed)" : output.name, type_text(output),
+    text += fmt::format("  {} {}{}\n", output.port.name.empty() ? "(unnamed)" : output.port.name,
+                        to_text(output.port),
                         bytes < 0 ? ", size varies" : fmt::format(", {} bytes a sample", bytes));
   }
   text += "\nfor every sample\n";

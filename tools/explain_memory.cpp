@@ -128,10 +128,10 @@ std::string bounds_text(const runtime::Program& program, const CompileReport& re
 }  // namespace
 
 int64_t output_bytes(const runtime::OutputSpec& output) {
-  int64_t bytes = size_of(output.dtype);
-  for (size_t d = 0; d < static_cast<size_t>(output.ndim); ++d) {
-    if (d >= output.extents.size() || output.extents[d] < 0) return -1;
-    bytes *= output.extents[d];
+  int64_t bytes = size_of(output.port.dtype());
+  for (const int64_t extent : output.port.numbers()) {
+    if (extent < 0) return -1;
+    bytes *= extent;
   }
   return bytes;
 }

@@ -48,7 +48,7 @@ SheetCell cell_of(const runtime::Tensor& tensor, const Layout& layout) {
 void add_batch(const runtime::Batch& batch, size_t limit, const std::string& label, ContactSheet& sheet) {
   if (sheet.column_labels.empty()) {
     for (size_t k = 0; k < batch.outputs.size(); ++k) {
-      const std::string& name = batch.outputs[k].spec.name;
+      const std::string& name = batch.outputs[k].spec.port.name;
       sheet.column_labels.push_back(name.empty() ? fmt::format("output {}", k) : name);
     }
   }
@@ -56,7 +56,7 @@ void add_batch(const runtime::Batch& batch, size_t limit, const std::string& lab
     const auto at = static_cast<size_t>(i);
     std::vector<SheetCell> row;
     for (const runtime::Batch::Output& output : batch.outputs)
-      row.push_back(cell_of(output.samples[at], output.spec.layout));
+      row.push_back(cell_of(output.samples[at], output.spec.port.layout()));
     sheet.rows.push_back(std::move(row));
     std::string name = at < batch.sample_names.size() ? batch.sample_names[at] : "";
     sheet.row_labels.push_back(fmt::format("{}sample {}  {}", label, batch.sample_ids[at], name));

@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-#include "base/json.h"
+#include "base/port_json.h"
 #include "compiler/op/schema.h"
 #include "tools/pipeline_host.h"
 #include "tools/say.h"
@@ -46,6 +46,12 @@ Json json_of(const ir::Attr& attr) {
       attr);
 }
 
+Json json_of(const std::vector<Port>& ports) {
+  Json list = Json::array();
+  for (const Port& port : ports) list.push_back(port_json(port));
+  return list;
+}
+
 Json json_of(const op::Operator& op) {
   Json args = Json::object();
   for (const op::ArgSpec& arg : op.args) {
@@ -53,9 +59,14 @@ Json json_of(const op::Operator& op) {
                       {"default", json_of(arg.default_value)},
                       {"per_sample", arg.per_sample}};
   }
-  return {{"name", op.name},          {"inputs", {op.min_inputs, op.max_inputs}},
-          {"args", std::move(args)},  {"devices", op.devices},
-          {"kind", kind_of(op.kind)}, {"random", op.random}};
+  return {{"name", op.name},
+          {"inputs", {op.min_inputs, op.max_inputs}},
+          {"input_ports", json_of(op.inputs)},
+          {"output_ports", json_of(op.outputs)},
+          {"args", std::move(args)},
+          {"devices", op.devices},
+          {"kind", kind_of(op.kind)},
+          {"random", op.random}};
 }
 
 /// Text in lines of at most 96 columns, each indented.
@@ -100,13 +111,18 @@ std::string page_of(const op::Operator& op) {
     text += op.min_inputs == op.max_inputs
                 ? fmt::format("\ninputs ({}):\n", op.max_inputs)
                 : fmt::format("\ninputs ({} to {}):\n", op.min_inputs, op.max_inputs);
-    for (const op::InputSpec& input : op.inputs) {
+    for (const Port& input : op.inputs) {
       std::string accepted;
       for (const std::string& layout : input.layouts) accepted += (accepted.empty() ? "" : " ") + layout;
       text += fmt::format("  {}{}{}\n", input.name, accepted.empty() ? "" : ", layout " + accepted,
                           input.optional ? ", optional" : "");
       text += wrapped(input.documentation, 6);
     }
+  }
+  if (!op.outputs.empty()) text += "\noutputs:\n";
+  for (const Port& output : op.outputs) {
+    text += fmt::format("  {}, {}{}\n", output.name, to_text(output), output.optional ? ", optional" : "");
+    text += wrapped(output.documentation, 6);
   }
   if (!op.args.empty()) text += "\narguments:\n";
   for (const op::ArgSpec& arg : op.args) {

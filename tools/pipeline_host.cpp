@@ -181,7 +181,8 @@ std::unique_ptr<runtime::Session> PipelineHost::open(std::shared_ptr<const runti
                                                      const runtime::DeviceOptions& device) const {
   if (!program->external_inputs.empty()) {
     reporter.report(
-        tool_error(ErrorKind::kUser, Message::kHostInput, program->external_inputs.front().name).error());
+        tool_error(ErrorKind::kUser, Message::kHostInput, program->external_inputs.front().port.name)
+            .error());
     return nullptr;
   }
   runtime::SessionOptions options;

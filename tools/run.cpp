@@ -70,7 +70,7 @@ Status SampleWriter::write(const runtime::Batch& batch) {
       const fs::path folder = folder_of(k);
       if (next_ == 0) GALATEA_TRY(make_folder(folder));
       const runtime::Batch::Output& output = batch.outputs[k];
-      GALATEA_ASSIGN(auto file, encode(output.samples[static_cast<size_t>(i)], output.spec.layout));
+      GALATEA_ASSIGN(auto file, encode(output.samples[static_cast<size_t>(i)], output.spec.port.layout()));
       GALATEA_TRY(write_file(folder / fmt::format("{:06}.{}", next_, file.second), file.first));
     }
   }

@@ -2,7 +2,7 @@
 //
 // Comes in: a call whose schema holds. Goes out: the device of its results, or the error of a call whose
 // inputs lie elsewhere. The rules are DALI's: inputs are not moved silently, but for operands of arithmetic,
-// constants, and what an operator takes from anywhere (InputSpec::any_device); arguments that are data nodes
+// constants, and what an operator takes from anywhere (Port::any_device); arguments that are data nodes
 // lie on the CPU, since sizes and windows depend on them.
 //
 // Devices are checked as written. What becomes of them is decided later (passes/map_devices.h), so that a

@@ -41,10 +41,19 @@ const ir::Attr& Arguments::attr(std::string_view name) const {
 
 Layout assumed_layout(const Operator& op, int k, const ir::Type& type) {
   if (!type.layout.empty() || op.inputs.empty()) return type.layout;
-  const InputSpec& input = op.inputs[std::min(static_cast<size_t>(k), op.inputs.size() - 1)];
+  const Port& input = op.inputs[std::min(static_cast<size_t>(k), op.inputs.size() - 1)];
   for (const std::string& layout : input.layouts)
     if (static_cast<int>(layout.size()) == type.ndim) return Layout(layout);
   return {};
+}
+
+std::vector<ir::Type> types_of(const std::vector<Port>& ports) {
+  std::vector<ir::Type> types;
+  for (const Port& port : ports) {
+    GALATEA_CHECK(port.is_concrete(), "a port that stands for no type: " + to_text(port));
+    types.push_back({port.dtype(), port.rank(), port.layout(), ir::Device::kCpu, port.numbers()});
+  }
+  return types;
 }
 
 const ir::Type& TypeContext::input(int k) const {

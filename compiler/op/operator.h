@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/port.h"
 #include "compiler/ir/graph.h"
 
 namespace galatea::op {
@@ -43,15 +44,6 @@ struct ArgSpec {
   bool no_effect = false;     ///< accepted for DALI's sake; no numeric effect (documented as such)
   std::string refused;        ///< not empty: accepted by DALI, refused here, for this reason
   std::string refused_help;   ///< what to do instead; empty: leave the argument out
-};
-
-struct InputSpec {
-  std::string name;
-  std::string documentation;
-  std::vector<std::string> layouts;  ///< accepted ("HWC", "CHW"); empty: any
-  std::vector<DType> dtypes;         ///< accepted; empty: any
-  bool optional = false;
-  bool any_device = false;  ///< on the GPU the operator takes it from the CPU as well
 };
 
 enum class OperatorKind : uint8_t { kKernel, kNative, kDsl };
@@ -100,9 +92,11 @@ struct Operator {
   std::string summary;        ///< one line
   std::string documentation;  ///< formula, units, source of the formula
   OperatorKind kind = OperatorKind::kKernel;
-  std::vector<InputSpec> inputs;
+  std::vector<Port> inputs;
   int min_inputs = 0;
   int max_inputs = 0;  ///< past inputs.size(): repetitions of the last (cat, stack)
+  /// What it gives, where that is known of every call; empty: one or more, as the type rule says.
+  std::vector<Port> outputs;
   std::vector<ArgSpec> args;
   bool random = false;         ///< draws; gets a key
   bool source = false;         ///< stands in the entry block (readers, external_source)
@@ -123,6 +117,9 @@ struct Operator {
 
   const ArgSpec* find_arg(std::string_view arg_name) const;
 };
+
+/// The types that concrete ports stand for; named and late extents are not known.
+std::vector<ir::Type> types_of(const std::vector<Port>& ports);
 
 /// Name → operator. Filled by the explicit list in stdlib_ops/register_all.cpp.
 class Registry {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "compiler/ir/attr.h"
 #include "compiler/messages.h"
@@ -202,17 +203,48 @@ std::string dtype_names(const std::vector<DType>& dtypes) {
   return join(names);
 }
 
+const Port& port_of_input(const Operator& op, size_t k) {
+  return op.inputs[std::min(k, op.inputs.size() - 1)];
+}
+
+/// What the inputs' known extents say of the names that their ports give them.
+Status check_names_of_extents(const ir::Graph& graph, const NodeSpec& spec) {
+  struct Met {
+    int64_t extent = -1;
+    std::string where;
+  };
+  std::map<std::string, Met> known;
+  for (size_t k = 0; k < spec.inputs.size() && !spec.op->inputs.empty(); ++k) {
+    const Port& port = port_of_input(*spec.op, k);
+    const ir::Type& type = graph.type(spec.inputs[k]);
+    for (size_t d = 0; d < std::min(port.extents.size(), type.extents.size()); ++d) {
+      if (!port.extents[d].is_symbolic() || type.extents[d] < 0) continue;
+      const std::string name = port_text("input", k, port.name);
+      Met& met = known.try_emplace(port.extents[d].name(), Met{type.extents[d], name}).first->second;
+      if (met.extent != type.extents[d])
+        return user_error(Message::kWrongInputShape, spec.span, display_name(*spec.op), name, to_text(port),
+                          to_text(type),
+                          fmt::format("{} is {} in {}", port.extents[d].name(), met.extent, met.where));
+    }
+  }
+  return {};
+}
+
 Status check_input(const ir::Graph& graph, const NodeSpec& spec, size_t k) {
   const Operator& op = *spec.op;
   if (op.inputs.empty()) return {};
-  const InputSpec& input = op.inputs[std::min(k, op.inputs.size() - 1)];
+  const Port& input = port_of_input(op, k);
   const ir::Type& type = graph.type(spec.inputs[k]);
-  std::string name = fmt::format("input {} ({})", k, input.name);
+  const std::string name = port_text("input", k, input.name);
   if (!input.dtypes.empty() &&
       std::find(input.dtypes.begin(), input.dtypes.end(), type.dtype) == input.dtypes.end())
     return user_error(Message::kWrongInputType, spec.span, display_name(op), name, dtype_names(input.dtypes),
                       std::string(types_name(type.dtype)), "convert it with fn.cast");
-  if (input.layouts.empty()) return {};
+  if (input.layouts.empty()) {
+    if (accepts(input, type.dtype, type.extents)) return {};
+    return user_error(Message::kWrongInputShape, spec.span, display_name(op), name, to_text(input),
+                      to_text(type), input.documentation.empty() ? "" : "give it " + input.documentation);
+  }
   auto accepted = [&](const std::string& layout) {
     return type.layout.empty() ? static_cast<int>(layout.size()) == type.ndim : type.layout == Layout(layout);
   };
@@ -372,6 +404,7 @@ Result<std::vector<ir::Type>> check_call(const ir::Graph& graph, NodeSpec& spec)
   GALATEA_TRY(check_number_of_inputs(spec));
   GALATEA_TRY(check_arguments(graph, spec));
   for (size_t k = 0; k < spec.inputs.size(); ++k) GALATEA_TRY(check_input(graph, spec, k));
+  GALATEA_TRY(check_names_of_extents(graph, spec));
   GALATEA_CHECK(spec.op->type_rule != nullptr, spec.op->name + " has no type rule");
   auto types = spec.op->type_rule(TypeContext(graph, *spec.op, spec));
   if (!types) return types;
@@ -382,6 +415,12 @@ Result<std::vector<ir::Type>> check_call(const ir::Graph& graph, NodeSpec& spec)
     GALATEA_CHECK(type.layout.empty() || type.layout.size() == type.ndim,
                   spec.op->name + ": layout does not match ndim");
   }
+  const std::vector<Port>& ports = spec.op->outputs;
+  GALATEA_CHECK(ports.empty() || ports.size() == types->size(), spec.op->name + ": outputs differ in number");
+  for (size_t k = 0; k < ports.size(); ++k)
+    GALATEA_CHECK(accepts(ports[k], (*types)[k].dtype, (*types)[k].extents),
+                  fmt::format("{}: {} is {}", spec.op->name, port_text("output", k, ports[k].name),
+                              to_text((*types)[k])));
   GALATEA_ASSIGN(const ir::Device device, device_of_results(graph, spec));
   for (ir::Type& type : *types) type.device = device;
   return types;

@@ -97,7 +97,7 @@ class Reporter {
   uint32_t line(const Instruction& i) const { return location(i) ? location(i)->line : 0; }
   std::string op(const Instruction& i) const {
     if (i.op == Opcode::kRead) return program_.sources[static_cast<size_t>(i.b)].factory;
-    if (i.op == Opcode::kFeed) return program_.external_inputs[static_cast<size_t>(i.b)].name;
+    if (i.op == Opcode::kFeed) return program_.external_inputs[static_cast<size_t>(i.b)].port.name;
     return location(i) ? location(i)->op : std::string();
   }
 

@@ -155,7 +155,7 @@ void Emitter::note_claim(MemoryClaim::Kind kind, DType type, std::vector<Expr> e
 /// Outputs whose extents are equal for every sample belong to the batch, not to a sample.
 void Emitter::claim_output(size_t output, DType type, const std::vector<Expr>& extents) {
   if (program_.outputs[output].on_device) return;
-  const std::vector<int64_t>& known = program_.outputs[output].extents;
+  const std::vector<int64_t> known = program_.outputs[output].port.numbers();
   if (std::find(known.begin(), known.end(), -1) == known.end()) return;
   claim(MemoryClaim::Kind::kOutput, type, extents, fmt::format("output {}", output));
 }

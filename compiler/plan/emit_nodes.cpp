@@ -97,6 +97,7 @@ void Emitter::emit_native_scalars(ir::NodeId id, const op::NativeScalars& native
   for (int input : native.inputs)
     call.inputs.push_back(host_slot_of(graph_.node(id).inputs[static_cast<size_t>(input)]));
   call.scalars = regs(native.scalars);
+  call.ranges = native.ranges;
   for (int64_t local : native.locals) {
     int r = new_register();
     local_registers_[local] = {r, block_};
@@ -174,6 +175,10 @@ void Emitter::emit_native_output(ir::NodeId id, size_t k, const LoweredOutput& o
     call.inputs.push_back(host_slot_of(graph_.node(id).inputs[static_cast<size_t>(input)]));
   call.scalars = regs(native.scalars);
   call.allocates = native.allocates;
+  if (native.allocates) {
+    const ir::Type& type = graph_.type(value);
+    call.port = make_port("", type.dtype, type.ndim, type.layout, type.extents);
+  }
   const bool is_offered = table_.is_offered(id);
   if (native.allocates)
     table_.info(value).slot = new_slot();

@@ -12,6 +12,14 @@ namespace galatea::plan {
 
 using runtime::Instruction;
 
+namespace {
+
+Port port_of(std::string name, const ir::Type& type) {
+  return make_port(std::move(name), type.dtype, type.ndim, type.layout, type.extents);
+}
+
+}  // namespace
+
 Emitter::Emitter(ValueTable& table, const SamplePlan& plan, const SourceMap& sources, uint64_t seed,
                  runtime::Program& program)
     : table_(table),
@@ -54,6 +62,22 @@ Status Emitter::run() {
   return {};
 }
 
+/// What kernels are compiled for, with the names of extents that the operator declares.
+std::vector<Port> Emitter::ports_of_source(const ir::Node& node) const {
+  std::vector<Port> ports;
+  for (size_t k = 0; k < node.outputs.size(); ++k) {
+    const Port* declared = k < node.op->outputs.size() ? &node.op->outputs[k] : nullptr;
+    Port port = port_of(declared ? declared->name : "", graph_.type(node.outputs[k]));
+    if (declared) {
+      port.optional = declared->optional;
+      for (size_t d = 0; d < std::min(port.extents.size(), declared->extents.size()); ++d)
+        if (declared->extents[d].is_symbolic()) port.extents[d] = declared->extents[d];
+    }
+    ports.push_back(std::move(port));
+  }
+  return ports;
+}
+
 void Emitter::declare_sources() {
   for (ir::BlockId block : graph_.topological_order()) {
     for (ir::NodeId id : graph_.block(block).nodes) {
@@ -61,13 +85,12 @@ void Emitter::declare_sources() {
       if (!node.op->source) continue;
       if (node.op->name == "external_source") {
         source_index_[id] = static_cast<int>(program_.external_inputs.size());
-        const ir::Type& type = graph_.type(node.outputs[0]);
         program_.external_inputs.push_back(
-            {external_name(node), type.dtype, type.ndim, type.layout, location_of(id)});
+            {port_of(external_name(node), graph_.type(node.outputs[0])), location_of(id)});
       } else {
         source_index_[id] = static_cast<int>(program_.sources.size());
-        program_.sources.push_back({node.op->name, node.name, source_config(node),
-                                    static_cast<int>(node.outputs.size()), location_of(id)});
+        program_.sources.push_back(
+            {node.op->name, node.name, source_config(node), ports_of_source(node), location_of(id)});
       }
     }
   }
@@ -79,13 +102,10 @@ void Emitter::find_directed_outputs() {
     ir::ValueId value = terminator.results[k];
     const ir::Type& type = graph_.type(value);
     runtime::OutputSpec spec;
-    spec.name = k < graph_.output_names.size() && !graph_.output_names[k].empty()
-                    ? graph_.output_names[k]
-                    : graph_.value(value).variable;
-    spec.dtype = type.dtype;
-    spec.ndim = type.ndim;
-    spec.layout = type.layout;
-    spec.extents = type.extents;
+    spec.port = port_of(k < graph_.output_names.size() && !graph_.output_names[k].empty()
+                            ? graph_.output_names[k]
+                            : graph_.value(value).variable,
+                        type);
     spec.on_device = placement_.output_on_gpu(k);
     program_.outputs.push_back(std::move(spec));
     if (std::count(terminator.results.begin(), terminator.results.end(), value) == 1)

@@ -29,6 +29,7 @@ class Emitter {
 
   // emit_sample_program.cpp: blocks and edges
   void declare_sources();
+  std::vector<Port> ports_of_source(const ir::Node& node) const;
   void find_directed_outputs();
   void direct(ir::ValueId value, int output);
   void emit_block(ir::BlockId block);

@@ -35,7 +35,7 @@ void for_each_slot(const Program& program, const Instruction& i, const F& f) {
     case Opcode::kToHost:
       return f(i.dst), f(i.a);
     case Opcode::kRead:
-      return list(i.a, program.sources[static_cast<size_t>(i.b)].num_outputs);
+      return list(i.a, static_cast<int32_t>(program.sources[static_cast<size_t>(i.b)].outputs.size()));
     case Opcode::kCallNative: {
       const runtime::NativeCallSpec& call = program.natives[static_cast<size_t>(i.a)];
       for (int32_t slot : call.inputs) f(slot);

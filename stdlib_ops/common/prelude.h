@@ -22,7 +22,6 @@ using kernel::Border;
 using kernel::Expr;
 using op::ArgKind;
 using op::ArgSpec;
-using op::InputSpec;
 using op::Operator;
 using op::OperatorKind;
 using op::OutputExtents;

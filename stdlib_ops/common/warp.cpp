@@ -207,7 +207,7 @@ std::vector<ArgSpec> warp_args(const std::string& size_otherwise) {
                     "types.")};
 }
 
-InputSpec warp_input() {
+Port warp_input() {
   return {.name = "data",
           .documentation = "image, or a sequence of images: all frames are warped alike",
           .layouts = {"HWC", "CHW", "FHWC"},

@@ -33,7 +33,7 @@ using AffineMap = std::array<std::array<Expr, 3>, 2>;
 /// size, fill_value, interp_type, cubic_a, dtype; `size_otherwise` says what holds without `size`.
 std::vector<ArgSpec> warp_args(const std::string& size_otherwise);
 /// The image that goes in.
-InputSpec warp_input();
+Port warp_input();
 /// The output's type but for extents that `size` does not fix (-1); complains about the shared arguments.
 Result<ir::Type> warp_type(const TypeContext& ctx);
 /// The extents that `size` asks for, rows first; `size` must be given.

@@ -50,19 +50,16 @@ std::vector<ArgSpec> decoder_args() {
   };
 }
 
-InputSpec encoded_input() {
+Port encoded_input() {
   return {.name = "data",
           .documentation = "the bytes of an image file (JPEG, PNG, WebP or BMP)",
-          .dtypes = {DType::kU8}};
+          .dtypes = {DType::kU8},
+          .ndim = 1};
 }
 
 int64_t channels_of(int64_t image_type) { return image_type == 2 ? 1 : image_type == 4 ? -1 : 3; }
 
 Result<ir::Type> decoded_type(const TypeContext& ctx) {
-  if (ctx.input(0).ndim != 1)
-    return ctx.error(fmt::format("the input must be the bytes of a file, a 1-D tensor of UINT8, not {}",
-                                 describe(ctx.input(0))),
-                     ctx.input(0).ndim == 3 ? "the input is decoded already" : "");
   constexpr std::array kTypes = {DType::kU8,  DType::kU16, DType::kU32, DType::kI8,
                                  DType::kI16, DType::kI32, DType::kF16, DType::kF32};
   const DType dtype = ctx.dtype("dtype", DType::kU8);

@@ -9,7 +9,7 @@
 namespace galatea::ops {
 
 std::vector<ArgSpec> decoder_args();
-InputSpec encoded_input();
+Port encoded_input();
 /// The type of a decoded image; complains about element types that decoding cannot give.
 Result<ir::Type> decoded_type(const TypeContext& ctx);
 /// Channels of an image type; -1 where the file decides.

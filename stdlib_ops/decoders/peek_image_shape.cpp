@@ -35,10 +35,6 @@ Operator make_peek_image_shape() {
     if (size_of(dtype) < 4)
       return ctx.error(fmt::format("peek_image_shape: dtype {} cannot hold extents", types_name(dtype)),
                        "use INT32, UINT32, INT64, UINT64, FLOAT or FLOAT64", "dtype");
-    if (ctx.input(0).ndim != 1)
-      return ctx.error(
-          fmt::format("peek_image_shape takes the bytes of a file, not {}", describe(ctx.input(0))),
-          "for a decoded image use x.shape()");
     return std::vector{
         ir::Type{.dtype = dtype, .ndim = 1, .layout = {}, .device = ir::Device::kCpu, .extents = {3}}};
   };

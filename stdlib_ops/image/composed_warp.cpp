@@ -85,7 +85,7 @@ Operator make_composed_warp() {
       "The product of the maps, interpolated once. Places that fall outside of an image which is not made "
       "show that image's fill value.";
   op.internal = true;
-  InputSpec image = warp_input();
+  Port image = warp_input();
   image.layouts.clear();
   image.dtypes.clear();
   op.inputs = {image};

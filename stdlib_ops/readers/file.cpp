@@ -3,6 +3,7 @@
 // Comes in: a folder, a list file or a list of names. Goes out: the bytes of a file and its label. The
 // reader's loop (order, shards, epochs) is the runtime's; the plan opens the source from these arguments.
 #include "stdlib_ops/common/prelude.h"
+#include "stdlib_ops/native/file_source.h"
 #include "stdlib_ops/operators.h"
 
 namespace galatea::ops {
@@ -34,14 +35,7 @@ Types reader_types(const TypeContext& ctx) {
                      "keep one of them", "stick_to_shard");
   if (ctx.integer("initial_fill") < 1)
     return ctx.error("readers.file: initial_fill must be positive", {}, "initial_fill");
-  ir::Type bytes, label;
-  bytes.dtype = DType::kU8;
-  bytes.ndim = 1;
-  bytes.extents = {-1};
-  label.dtype = DType::kI32;
-  label.ndim = 1;
-  label.extents = {1};
-  return std::vector{bytes, label};
+  return op::types_of(ctx.op().outputs);
 }
 
 }  // namespace
@@ -55,6 +49,7 @@ Operator make_readers_file() {
       "in the order of their names. An epoch delivers each sample of the shard once.";
   op.kind = OperatorKind::kNative;
   op.source = true;
+  op.outputs = native::file_ports();
   op.args = {
       {.name = "file_root",
        .kind = ArgKind::kString,

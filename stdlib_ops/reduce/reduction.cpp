@@ -24,7 +24,7 @@ std::vector<ArgSpec> reduction_args() {
            .documentation = "Whether reduced axes stay, with extent 1."}};
 }
 
-InputSpec reduction_input() {
+Port reduction_input() {
   return {.name = "data",
           .documentation = "any tensor",
           .dtypes = {DType::kU8, DType::kU16, DType::kU32, DType::kU64, DType::kI8, DType::kI16, DType::kI32,

@@ -11,7 +11,7 @@ namespace galatea::ops {
 /// axes, axis_names, keep_dims.
 std::vector<ArgSpec> reduction_args();
 /// The data input: any layout, the element types that reductions take.
-InputSpec reduction_input();
+Port reduction_input();
 
 /// `in` without the axes (or with extent 1 there), with the given element type.
 ir::Type reduced_type(const ir::Type& in, const std::vector<int>& axes, bool keep_dims, DType dtype);

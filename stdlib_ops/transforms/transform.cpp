@@ -37,7 +37,7 @@ void apply_center(RecipeBuilder& b, Transform& t) {
   }
 }
 
-InputSpec transform_input() {
+Port transform_input() {
   return {.name = "transform",
           .documentation = "a transform to join with, FLOAT [n, n + 1]",
           .dtypes = {DType::kF32},

@@ -27,7 +27,7 @@ Transform then(const Transform& first, const Transform& second);
 void apply_center(RecipeBuilder& b, Transform& t);
 
 /// `name`, `type`: the optional input; reverse_order.
-InputSpec transform_input();
+Port transform_input();
 ArgSpec reverse_order_arg();
 ArgSpec center_arg();
 

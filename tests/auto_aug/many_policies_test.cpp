@@ -50,7 +50,7 @@ void collect(const runtime::Batch& batch, Delivered& run) {
   for (const runtime::Batch::Output& output : batch.outputs) {
     for (const runtime::Tensor& sample : output.samples) {
       ASSERT_TRUE(sample.ndim == 0 || sample.volume() == sample.strides[0] * sample.extents[0]) << "dense";
-      run.outputs[output.spec.name].emplace_back(
+      run.outputs[output.spec.port.name].emplace_back(
           reinterpret_cast<const char*>(sample.data),
           static_cast<size_t>(sample.volume() * size_of(sample.dtype)));
     }

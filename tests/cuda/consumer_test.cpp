@@ -276,7 +276,7 @@ TEST(DeviceConsumer, SeveralSessionsSideBySide) {
 TEST(DeviceConsumer, BatchesOfTheHostsOwnSize) {
   FakeCuda fake;
   const TwinRecipe recipe = [](TwinMaker& m) {
-    m.program.external_inputs.push_back({"bytes", DType::kU8, 1, {}, -1});
+    m.program.external_inputs.push_back({make_port("bytes", DType::kU8, 1)});
     runtime::Instruction& feed = m.add(runtime::Opcode::kFeed);
     const int32_t data = m.slot();
     feed.dst = data, feed.b = 0;

@@ -355,6 +355,7 @@ Data read_sample(TwinMaker& m, const std::string& reader_options) {
   spec.scalars = {out.n};
   spec.output = out.bytes = m.slot();
   spec.allocates = true;
+  spec.port = make_port("bytes", DType::kU8, 1);
   m.program.natives.push_back(spec);
   m.add(Opcode::kCallNative).a = static_cast<int32_t>(m.program.natives.size()) - 1;
   return out;

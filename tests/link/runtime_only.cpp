@@ -18,7 +18,7 @@ int main() {
   done.op = Opcode::kReturn, done.a = 1, done.imm = 1;
   program.code = {number, store, done};
   OutputSpec output;
-  output.dtype = DType::kI32;
+  output.port = make_port("number", DType::kI32, 0);
   program.outputs = {output};
   auto session = Session::create(std::make_shared<Program>(program), NativeTable{});
   if (!session) return std::fprintf(stderr, "%s\n", session.error().message().c_str()), 1;

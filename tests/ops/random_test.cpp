@@ -227,7 +227,7 @@ TEST(Decoders, WholeImage) {
   EXPECT_NE(OpRun("decoders.image")
                 .input(random_tensor(DType::kU8, {4, 4, 3}, "HWC", 1))
                 .failure()
-                .find("bytes of a file"),
+                .find("takes u8[?] as input 0 (data)"),
             std::string::npos);
   EXPECT_NE(
       OpRun("decoders.image").input(bytes()).arg("dtype", DType::kF64).failure().find("cannot be decoded"),
@@ -392,7 +392,7 @@ TEST(Registry, EveryOperatorIsDocumented) {
     }
     for (const op::ArgSpec& arg : op->args)
       EXPECT_FALSE(arg.documentation.empty()) << op->name << "." << arg.name;
-    for (const op::InputSpec& input : op->inputs)
+    for (const Port& input : op->inputs)
       EXPECT_FALSE(input.documentation.empty()) << op->name << "." << input.name;
   }
 }

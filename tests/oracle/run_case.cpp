@@ -62,8 +62,8 @@ std::string run_case(const OracleCase& oracle_case) {
   const runtime::Batch& got = ***batch;
   if (got.outputs.size() != oracle_case.outputs.size()) return "number of outputs differs";
   for (size_t k = 0; k < got.outputs.size(); ++k) {
-    if (got.outputs[k].spec.layout.str() != oracle_case.layouts[k])
-      return "layout of output " + std::to_string(k) + ": \"" + got.outputs[k].spec.layout.str() +
+    if (got.outputs[k].spec.port.layout().str() != oracle_case.layouts[k])
+      return "layout of output " + std::to_string(k) + ": \"" + got.outputs[k].spec.port.layout().str() +
              "\", recorded \"" + oracle_case.layouts[k] + "\"";
     if (got.outputs[k].samples.size() != oracle_case.outputs[k].size()) return "number of samples differs";
     for (size_t s = 0; s < got.outputs[k].samples.size(); ++s) {

@@ -39,9 +39,7 @@ bool deliver_admission(runtime::Program& program) {
   last.a = results;
   ++last.imm;
   runtime::OutputSpec spec;
-  spec.dtype = DType::kI64;
-  spec.ndim = 1;
-  spec.extents = {2};
+  spec.port = make_port("bytes", DType::kI64, 1, {}, std::vector<int64_t>{2});
   program.outputs.push_back(std::move(spec));
   return true;
 }
@@ -63,16 +61,16 @@ std::optional<Measured> measure(const std::shared_ptr<const runtime::Program>& p
   runtime::Allocator outside;
   int64_t around = 4096;  // what is fed, small outputs, a row of a decoder
   for (const runtime::ExternalInput& input : program->external_inputs) {
-    const runtime::Tensor tensor = feed_of(outside, input.name, images)[sample];
+    const runtime::Tensor tensor = feed_of(outside, input.port.name, images)[sample];
     around += 2 * (tensor.volume() + 256);
-    if (!(*session)->feed(input.name, {tensor})) return std::nullopt;
+    if (!(*session)->feed(input.port.name, {tensor})) return std::nullopt;
   }
   if (!(*session)->end_of_feed()) return std::nullopt;
   auto batch = (*session)->next();
   if (!batch || !*batch) return std::nullopt;
   for (const runtime::OutputSpec& output : program->outputs) {
-    int64_t bytes = size_of(output.dtype);
-    for (int64_t extent : output.extents) bytes = extent < 0 ? 0 : bytes * extent;
+    int64_t bytes = size_of(output.port.dtype());
+    for (int64_t extent : output.port.numbers()) bytes = extent < 0 ? 0 : bytes * extent;
     around += bytes * 9 / 8 + 256;
   }
   int64_t numbers[2] = {};

@@ -148,8 +148,9 @@ PipelineOutcome run_pipeline(const std::string& text, uint64_t images, const Pip
   }
   runtime::Allocator allocator;
   for (const runtime::ExternalInput& input : (*program)->external_inputs) {
-    const std::vector<runtime::Tensor> samples = feed_of(allocator, input.name, images, way.scale);
-    if (Status fed = (*session)->feed(input.name, samples); !fed) out.error = words(fed.error(), sources);
+    const std::vector<runtime::Tensor> samples = feed_of(allocator, input.port.name, images, way.scale);
+    if (Status fed = (*session)->feed(input.port.name, samples); !fed)
+      out.error = words(fed.error(), sources);
   }
   if (!(*program)->external_inputs.empty())
     if (Status end = (*session)->end_of_feed(); !end) out.error = words(end.error(), sources);

@@ -50,7 +50,8 @@ inline std::vector<std::string> run_graph(const std::string& text, codegen::Kern
   if (!session) return {};
   runtime::Allocator allocator;
   for (const auto& input : (*program)->external_inputs)
-    EXPECT_TRUE((*session)->feed(input.name, ragged_images(allocator, {{7, 9}, {40, 61}, {1, 1}, {33, 5}})));
+    EXPECT_TRUE(
+        (*session)->feed(input.port.name, ragged_images(allocator, {{7, 9}, {40, 61}, {1, 1}, {33, 5}})));
   EXPECT_TRUE((*session)->end_of_feed());
   std::vector<std::string> out;
   auto batch = (*session)->next();

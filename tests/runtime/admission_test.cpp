@@ -87,7 +87,7 @@ std::shared_ptr<const Program> ragged_program(const Ragged& ragged) {
   auto data =
       m.read(m.source("{\"knows_bytes\": true, \"size\":" + std::to_string(ragged.num_samples) + "}"));
   m.at_line(4, "gate");
-  m.native("test.gate", ragged.gate, {data[1]}, true);
+  m.native("test.gate", ragged.gate, {data[1]}, false);
   m.at_line(5, "decoders.image");
   auto op = [&](ScalarOp what, int32_t a, int32_t b) { return m.scalar(what, DType::kI64, {a, b}); };
   const int32_t number = m.load(data[1], 0, DType::kI64);

@@ -14,7 +14,7 @@ using namespace testing;  // NOLINT
 std::shared_ptr<const Program> fed_program(int batch_size) {
   ProgramMaker m;
   m.program.batch_size = batch_size;
-  m.program.external_inputs = {{"a", DType::kU8, 1, {}, -1}, {"b", DType::kI64, 0, {}, -1}};
+  m.program.external_inputs = {{make_port("a", DType::kU8, 1)}, {make_port("b", DType::kI64, 0)}};
   std::vector<int32_t> slots;
   for (int32_t input : {0, 1}) {
     Instruction& feed = m.add(Opcode::kFeed);
@@ -124,7 +124,7 @@ TEST(Feed, AConsumerHearsOfEveryOneOfManyShortBatches) {
 TEST(Feed, ATimeoutIsKeptByAConsumerThatLooks) {
   ProgramMaker m;
   m.program.batch_size = 1;
-  m.program.external_inputs = {{"a", DType::kU8, 1, {}, -1}};
+  m.program.external_inputs = {{make_port("a", DType::kU8, 1)}};
   Instruction& fed = m.add(Opcode::kFeed);
   fed.dst = m.slot(), fed.b = 0;
   const int32_t input = fed.dst;
@@ -189,7 +189,7 @@ TEST(Feed, WhatDoesNotFitIsRefused) {
 TEST(Feed, WhatIsFedCountsTowardsTheLimit) {
   ProgramMaker m;
   m.program.memory_limit = 30'000;
-  m.program.external_inputs = {{"a", DType::kU8, 1, {}, -1}};
+  m.program.external_inputs = {{make_port("a", DType::kU8, 1)}};
   Instruction& feed = m.add(Opcode::kFeed);
   feed.dst = m.slot(), feed.b = 0;
   const int32_t slot = feed.dst;

@@ -78,7 +78,7 @@ int32_t ProgramMaker::source(const std::string& config) {
   SourceSpec spec;
   spec.factory = "test.numbers";
   spec.config = config;
-  spec.num_outputs = 2;
+  spec.outputs = {make_port("bytes", DType::kU8, 1), make_port("number", DType::kI64, 0)};
   spec.location = location_;
   program.sources.push_back(spec);
   return static_cast<int32_t>(program.sources.size()) - 1;
@@ -101,6 +101,7 @@ int32_t ProgramMaker::native(const std::string& function, const std::string& con
   spec.inputs = inputs;
   spec.output = slot();
   spec.allocates = allocates;
+  if (allocates) spec.port = make_port("bytes", DType::kU8, 1);
   program.natives.push_back(spec);
   add(Opcode::kCallNative).a = static_cast<int32_t>(program.natives.size()) - 1;
   return spec.output;
@@ -141,10 +142,7 @@ int32_t ProgramMaker::store(DType type, const std::vector<int32_t>& extents,
 
 void ProgramMaker::output(const std::string& name, DType dtype, std::vector<int64_t> extents) {
   OutputSpec spec;
-  spec.name = name;
-  spec.dtype = dtype;
-  spec.ndim = static_cast<int>(extents.size());
-  spec.extents = std::move(extents);
+  spec.port = make_port(name, dtype, static_cast<int>(extents.size()), {}, extents);
   program.outputs.push_back(spec);
 }
 

@@ -101,8 +101,8 @@ std::vector<Sample> run(const Staged& staged, const std::vector<Image>& images) 
   runtime::Allocator allocator;
   for (const Image& image : images) {
     for (const auto& input : program->external_inputs) {
-      auto fed = session->feed(
-          input.name, {input.name == "size" ? size_of_image(allocator, image) : noise(allocator, image)});
+      auto fed = session->feed(input.port.name, {input.port.name == "size" ? size_of_image(allocator, image)
+                                                                           : noise(allocator, image)});
       EXPECT_TRUE(fed) << fed.error().message();
     }
     auto batch = session->next();

@@ -183,8 +183,7 @@ INSTANTIATE_TEST_SUITE_P(
             "fn.flip takes the layout HWC or CHW for input 0 (data), but gets a tensor of 1 dimension "
             "without a layout"},
         Row{"fn.decoders.image(rgb)",
-            "fn.decoders.image: the input must be the bytes of a file, a 1-D tensor of UINT8, not "
-            "u8[?,?,3] HWC"},
+            "fn.decoders.image takes u8[?] as input 0 (data), but gets u8[?,?,3] HWC"},
         Row{"fn.random.uniform(range=[1.0, 2.0, 3.0])", "fn.random.uniform: range needs two numbers, (a, b)"},
         Row{"fn.random.choice([1, 2, 3], p=[0.5, 0.5])", "fn.random.choice: 2 probabilities for 3 choices"},
         Row{"fn.random.coin_flip(probability=1.5)",

@@ -104,7 +104,15 @@ TEST_F(CommandLine, OpsAsJson) {
   for (const Json& op : document["operators"]) {
     for (const char* key : {"name", "inputs", "args", "devices", "kind", "random"})
       EXPECT_TRUE(op.contains(key)) << op;
+    if (op["name"] == "readers.file") {
+      EXPECT_EQ(op["output_ports"][0]["dtypes"], Json::array({"u8"}));
+      EXPECT_EQ(op["output_ports"][0]["extents"], nullptr);
+      EXPECT_EQ(op["output_ports"][0]["ndim"], 1);
+      EXPECT_EQ(op["output_ports"][1]["name"], "label");
+      EXPECT_EQ(op["output_ports"][1]["extents"], Json::array({1}));
+    }
     if (op["name"] != "resize") continue;
+    EXPECT_EQ(op["input_ports"][0]["layouts"], Json::array({"HWC", "CHW"}));
     found = true;
     EXPECT_EQ(op["inputs"].size(), 2u);
     EXPECT_EQ(op["args"]["size"]["type"], "float list");
