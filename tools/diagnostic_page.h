@@ -1,7 +1,7 @@
 // The page of a diagnostic: what it means, an example that causes it and one that does not.
 //
 // Comes in: docs/diagnostics/G0203.md, kept in the program. Goes out: its parts, the text of `galatea explain
-// G0203`, and the catalogue docs/diagnostics.md.
+// G0203`, and docs/diagnostics.md (`./dev docs` makes it).
 //
 // A page is Markdown: a title (`# …`), paragraphs, then `## Fails` and `## Passes`, each with one example:
 //   ```python            the text of a pipeline file; checking it gives this code and nothing else, or
