@@ -54,7 +54,7 @@ struct InputSpec {
   bool any_device = false;  ///< on the GPU the operator takes it from the CPU as well
 };
 
-enum class OperatorKind : uint8_t { kKernel, kNative, kDsl };
+enum class OperatorKind : uint8_t { kKernel, kNative };
 
 /// What others may assume of the extents of every output without running the definition: nothing, those of
 /// the first input, or the inputs broadcast together.
@@ -124,7 +124,7 @@ struct Operator {
   const ArgSpec* find_arg(std::string_view arg_name) const;
 };
 
-/// Name → operator. Filled by the explicit list in stdlib_ops/register_all.cpp.
+/// Name → operator. Filled from the explicit list in stdlib_ops/operators.def.
 class Registry {
  public:
   void add(Operator op);
