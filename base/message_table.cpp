@@ -23,7 +23,7 @@ std::string fill_in(std::string_view pattern, const std::vector<std::string>& ar
 Diagnostic diagnose(const MessageEntry& entry, Span span, const std::vector<std::string>& arguments) {
   Diagnostic diagnostic;
   diagnostic.code = entry.code;
-  diagnostic.severity = entry.severity;
+  diagnostic.severity = severity_of(entry.kind);
   diagnostic.message = fill_in(entry.text, arguments);
   diagnostic.span = span;
   diagnostic.help = fill_in(entry.help, arguments);

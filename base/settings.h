@@ -1,6 +1,6 @@
 // The one table of environment settings (listed by `galatea settings`).
 //
-// Invariant: nothing else in galatea reads the environment.
+// Invariant: nothing else in galatea reads a setting from the environment.
 #pragma once
 
 #include <cstdint>

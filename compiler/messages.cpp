@@ -4,7 +4,7 @@ namespace galatea::compiler {
 namespace {
 
 constexpr MessageEntry kEntries[] = {
-#define GALATEA_MESSAGE(code, name, wording, help) {code, #name, wording, help},
+#define GALATEA_MESSAGE(name, code, kind, text, help) {#name, code, MessageKind::kind, text, help},
 #include "compiler/messages.def"
 #undef GALATEA_MESSAGE
 };
@@ -19,7 +19,8 @@ Diagnostic format_diagnostic(Message message, Span span, fmt::format_args args) 
   const MessageEntry& found = entry(message);
   Diagnostic out;
   out.code = found.code;
-  out.message = fmt::vformat(found.wording, args);
+  out.severity = severity_of(found.kind);
+  out.message = fmt::vformat(found.text, args);
   out.help = fmt::vformat(found.help, args);
   out.span = span;
   return out;

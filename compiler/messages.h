@@ -7,21 +7,14 @@
 
 #include <string>
 
-#include "base/result.h"
+#include "base/message_table.h"
 
 namespace galatea::compiler {
 
 enum class Message {
-#define GALATEA_MESSAGE(code, name, wording, help) k##name,
+#define GALATEA_MESSAGE(name, code, kind, text, help) name,
 #include "compiler/messages.def"
 #undef GALATEA_MESSAGE
-};
-
-struct MessageEntry {
-  const char* code;
-  const char* name;
-  const char* wording;
-  const char* help;
 };
 
 const MessageEntry& entry(Message message);

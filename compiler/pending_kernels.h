@@ -41,7 +41,6 @@ class PendingKernels {
 
   /// Its number is how many were added before.
   void add(kernel::Kernel kernel, bool on_gpu, size_t report);
-  void clear() { all_.clear(); }
   size_t size() const { return all_.size(); }
   const PendingKernel& operator[](size_t number) const { return all_[number]; }
   /// What make_schedule() and lower() are given.
@@ -51,7 +50,7 @@ class PendingKernels {
   Status find_or_lower();
   /// Loops of those of these kernels that have none.
   void lower(std::span<const size_t> numbers);
-  /// Of all kernels that ever were here.
+  /// How many of them have loops.
   int num_lowered() const { return num_lowered_; }
 
  private:

@@ -5,7 +5,7 @@ namespace galatea::dsl {
 
 const std::vector<MessageEntry>& all_messages() {
   static const std::vector<MessageEntry> table = {
-#define GALATEA_MESSAGE(name, code, severity, text, help) {#name, code, Severity::severity, text, help},
+#define GALATEA_MESSAGE(name, code, kind, text, help) {#name, code, MessageKind::kind, text, help},
 #include "dsl/messages.def"
 #undef GALATEA_MESSAGE
   };

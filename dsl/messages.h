@@ -14,7 +14,7 @@
 namespace galatea::dsl {
 
 enum class Message {
-#define GALATEA_MESSAGE(name, code, severity, text, help) name,
+#define GALATEA_MESSAGE(name, code, kind, text, help) name,
 #include "dsl/messages.def"
 #undef GALATEA_MESSAGE
 };

@@ -7,7 +7,7 @@ namespace galatea::policy {
 namespace {
 
 constexpr MessageEntry kTable[] = {
-#define GALATEA_MESSAGE(name, code, severity, text, help) {#name, code, Severity::severity, text, help},
+#define GALATEA_MESSAGE(name, code, kind, text, help) {#name, code, MessageKind::kind, text, help},
 #include "policy/messages.def"
 #undef GALATEA_MESSAGE
 };

@@ -13,7 +13,7 @@
 namespace galatea::policy {
 
 enum class Message {
-#define GALATEA_MESSAGE(name, code, severity, text, help) name,
+#define GALATEA_MESSAGE(name, code, kind, text, help) name,
 #include "policy/messages.def"
 #undef GALATEA_MESSAGE
 };

@@ -7,20 +7,15 @@
 
 #include <fmt/format.h>
 
-#include "base/result.h"
+#include "base/message_table.h"
 
 namespace galatea::runtime {
 
-struct Message {
-  const char* code;
-  ErrorKind kind;
-  const char* text;
-  const char* help;
-};
+using Message = MessageEntry;
 
 namespace message {
 #define GALATEA_MESSAGE(name, code, kind, text, help) \
-  inline constexpr Message name{code, ErrorKind::kind, text, help};
+  inline constexpr Message name{#name, code, MessageKind::kind, text, help};
 #include "runtime/messages.def"
 #undef GALATEA_MESSAGE
 }  // namespace message
@@ -28,7 +23,7 @@ namespace message {
 /// The message with its values filled in.
 template <typename... Values>
 std::unexpected<Error> make_error(const Message& which, Values&&... values) {
-  return galatea::make_error(which.kind, which.code,
+  return galatea::make_error(error_kind_of(which.kind), which.code,
                              fmt::format(fmt::runtime(which.text), std::forward<Values>(values)...),
                              which.help);
 }

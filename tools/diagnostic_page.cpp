@@ -34,6 +34,13 @@ std::string quoted(const std::string& line, size_t nth) {
   return end == std::string::npos ? "" : line.substr(begin, end - begin);
 }
 
+/// The lines from number `i` to an empty one, as one; `i` becomes the last of them.
+std::string paragraph(const std::vector<std::string>& lines, size_t& i) {
+  std::string out = lines[i];
+  while (i + 1 < lines.size() && !lines[i + 1].empty()) out += " " + lines[++i];
+  return out;
+}
+
 std::string indented(std::string_view text) {
   std::string out;
   for (const std::string& line : lines_of(text)) out += line.empty() ? "\n" : "    " + line + "\n";
@@ -94,10 +101,11 @@ Result<PageText> parse_page(std::string_view code, std::string_view text) {
                                              : ExampleKind::kNone;
       if (example->kind == ExampleKind::kNone) return malformed(code, "an example of no known kind: " + line);
     } else if (line.starts_with("Shown by the test ")) {
-      page.test = quoted(line, 1);
-      page.test_file = quoted(line, 3);
+      const std::string shown = paragraph(lines, i);
+      page.test = quoted(shown, 1);
+      page.test_file = quoted(shown, 3);
     } else if (line.starts_with("No example: ")) {
-      page.no_example = line.substr(12);
+      page.no_example = paragraph(lines, i).substr(12);
     } else if (example == nullptr) {
       page.meaning += line + "\n";
     } else if (!line.empty()) {

@@ -1,15 +1,15 @@
 // The page of a diagnostic: what it means, an example that causes it and one that does not.
 //
 // Comes in: docs/diagnostics/G0203.md, kept in the program. Goes out: its parts, the text of `galatea explain
-// G0203`, and the catalogue docs/diagnostics.md.
+// G0203`, and docs/diagnostics.md (`./dev docs` makes it).
 //
 // A page is Markdown: a title (`# …`), paragraphs, then `## Fails` and `## Passes`, each with one example:
 //   ```python            the text of a pipeline file; checking it gives this code and nothing else, or
-//   nothing at all
+//                        nothing at all
 //   ```console           commands, each after `$ `, and what the last one prints; files before it are
 //   ```python title=…    files in the folder where the commands run (json likewise)
 //   ```c                 a fragment of a host program; "Shown by the test `Suite.Name` in `path`." says where
-//   it is run
+//                        it is run
 // A page of what only a test can provoke has that last line alone; one of what nothing can, "No example:
 // why."
 #pragma once

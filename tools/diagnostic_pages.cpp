@@ -6,11 +6,6 @@
 namespace galatea::tools {
 namespace {
 
-constexpr DiagnosticPage kTools[] = {
-#define GALATEA_MESSAGE(name, code, text, help) {code, text, help},
-#include "tools/messages.def"
-#undef GALATEA_MESSAGE
-};
 // Readers, codecs and the C API word each failure where it is found; these are what their
 // codes have in common.
 constexpr DiagnosticPage kWordedElsewhere[] = {
@@ -24,36 +19,22 @@ constexpr DiagnosticPage kWordedElsewhere[] = {
     {"G0941", "something that must not happen was stopped at the C API: {}",
      "please report this: it is a bug in galatea"},
 };
-constexpr DiagnosticPage kRuntime[] = {
+/// The tables of all layers.
+constexpr DiagnosticPage kTables[] = {
 #define GALATEA_MESSAGE(name, code, kind, text, help) {code, text, help},
-#include "runtime/messages.def"
-#undef GALATEA_MESSAGE
-};
-constexpr DiagnosticPage kCompiler[] = {
-#define GALATEA_MESSAGE(code, name, text, help) {code, text, help},
 #include "compiler/messages.def"
-#undef GALATEA_MESSAGE
-};
-constexpr DiagnosticPage kLanguage[] = {
-#define GALATEA_MESSAGE(name, code, severity, text, help) {code, text, help},
 #include "dsl/messages.def"
-#undef GALATEA_MESSAGE
-};
-constexpr DiagnosticPage kPolicyPages[] = {
-#define GALATEA_MESSAGE(name, code, severity, text, help) {code, text, help},
 #include "policy/messages.def"
+#include "runtime/messages.def"
+#include "tools/messages.def"
 #undef GALATEA_MESSAGE
 };
 
 }  // namespace
 
 std::vector<DiagnosticPage> all_diagnostic_pages() {
-  std::vector<DiagnosticPage> pages(std::begin(kLanguage), std::end(kLanguage));
-  pages.insert(pages.end(), std::begin(kCompiler), std::end(kCompiler));
+  std::vector<DiagnosticPage> pages(std::begin(kTables), std::end(kTables));
   pages.insert(pages.end(), std::begin(kWordedElsewhere), std::end(kWordedElsewhere));
-  pages.insert(pages.end(), std::begin(kRuntime), std::end(kRuntime));
-  pages.insert(pages.end(), std::begin(kPolicyPages), std::end(kPolicyPages));
-  pages.insert(pages.end(), std::begin(kTools), std::end(kTools));
   std::stable_sort(pages.begin(), pages.end(), [](const auto& a, const auto& b) { return a.code < b.code; });
   return pages;
 }

@@ -188,7 +188,7 @@ Result<int> architecture_of(const std::string& arch) {
   const std::string digits = arch.starts_with("sm_") ? arch.substr(3) : "";
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) {
-    return tool_error(ErrorKind::kUser, Message::kBadArchitecture, arch);
+    return tool_error(Message::kBadArchitecture, arch);
   }
   return number;
 }

@@ -32,19 +32,18 @@ struct FmtOptions {
 Result<std::string> read_stream(std::istream& in, const std::string& name) {
   std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   if (in.bad())
-    return tool_error(ErrorKind::kUser, Message::kCannotReadFile, name,
-                      std::string("it cannot be read to its end"));
+    return tool_error(Message::kCannotReadFile, name, std::string("it cannot be read to its end"));
   return text;
 }
 
 Result<std::string> read_source(const std::string& name) {
   std::error_code error;
   if (fs::is_directory(name, error))
-    return tool_error(ErrorKind::kUser, Message::kCannotReadFile, name, std::string("it is a folder"));
+    return tool_error(Message::kCannotReadFile, name, std::string("it is a folder"));
   errno = 0;
   std::ifstream file(name, std::ios::binary);
   if (!file)
-    return tool_error(ErrorKind::kUser, Message::kCannotReadFile, name,
+    return tool_error(Message::kCannotReadFile, name,
                       std::string(errno == ENOENT ? "there is no such file" : std::strerror(errno)));
   return read_stream(file, name);
 }
@@ -52,9 +51,7 @@ Result<std::string> read_source(const std::string& name) {
 /// Replaces a file in one step: whoever reads it sees the old text or the new one, and its mode stays. A link
 /// keeps pointing at what is replaced.
 Status replace_file(const std::string& name, const std::string& text) {
-  auto cannot = [&](const std::string& why) {
-    return tool_error(ErrorKind::kUser, Message::kCannotWrite, name, why);
-  };
+  auto cannot = [&](const std::string& why) { return tool_error(Message::kCannotWrite, name, why); };
   std::error_code error;
   const fs::path target = fs::canonical(name, error);
   if (error) return cannot(error.message());

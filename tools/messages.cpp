@@ -1,22 +1,32 @@
 #include "tools/messages.h"
 
+#include "base/message_table.h"
+
 namespace galatea::tools {
 namespace {
 
-constexpr DiagnosticPage kTable[] = {
-#define GALATEA_MESSAGE(name, code, text, help) {code, text, help},
+constexpr MessageEntry kTable[] = {
+#define GALATEA_MESSAGE(name, code, kind, text, help) {#name, code, MessageKind::kind, text, help},
 #include "tools/messages.def"
 #undef GALATEA_MESSAGE
 };
+
+const MessageEntry& entry_of(Message message) { return kTable[static_cast<size_t>(message)]; }
+
 }  // namespace
 
 Diagnostic format_diagnostic(Message message, fmt::format_args args) {
-  const DiagnosticPage& page = kTable[static_cast<size_t>(message)];
+  const MessageEntry& entry = entry_of(message);
   Diagnostic diagnostic;
-  diagnostic.code = page.code;
-  diagnostic.message = fmt::vformat(page.text, args);
-  diagnostic.help = page.help;
+  diagnostic.code = entry.code;
+  diagnostic.severity = severity_of(entry.kind);
+  diagnostic.message = fmt::vformat(entry.text, args);
+  diagnostic.help = entry.help;
   return diagnostic;
+}
+
+std::unexpected<Error> format_error(Message message, fmt::format_args args) {
+  return make_error(error_kind_of(entry_of(message).kind), format_diagnostic(message, args));
 }
 
 }  // namespace galatea::tools

@@ -26,8 +26,6 @@ const char* kind_of(op::OperatorKind kind) {
       return "kernel";
     case op::OperatorKind::kNative:
       return "native";
-    case op::OperatorKind::kDsl:
-      return "dsl";
   }
   return "kernel";
 }

@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 namespace {
 
 Error cannot_read(const std::string& name, const std::string& why) {
-  return tool_error(ErrorKind::kUser, Message::kCannotReadFile, name, why).error();
+  return tool_error(Message::kCannotReadFile, name, why).error();
 }
 
 /// The pipeline files in and below a folder, in no order.

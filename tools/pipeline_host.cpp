@@ -50,8 +50,7 @@ Result<std::unique_ptr<codegen::KernelBackend>> backend_of(const CompileChoice& 
       schedule.vector_bits = target.vector_bits();
       return codegen::make_interpreter_backend(false, schedule);
     }
-    return tool_error(ErrorKind::kSystem, Message::kNoBackend, target_name,
-                      "this processor cannot run its code");
+    return tool_error(Message::kNoBackend, target_name, "this processor cannot run its code");
   }
   return name == "cuda-shim" ? codegen::make_shim_backend()
                              : codegen::make_backend(name, note, cache_of(choice.cache), tiers_of(choice));
@@ -108,7 +107,7 @@ std::unique_ptr<ir::Graph> PipelineHost::stage(const std::string& file, const Pi
   if (result.ok && !result.late.empty()) {
     // Its type comes from a host.
     const dsl::LatePipeline::Input& input = result.late.front().inputs.front();
-    Error refused = tool_error(ErrorKind::kUser, Message::kHostInput, input.name).error();
+    Error refused = tool_error(Message::kHostInput, input.name).error();
     refused.diagnostics.front().span = input.span;
     reporter.report(refused);
     return nullptr;
@@ -180,9 +179,7 @@ std::unique_ptr<runtime::Session> PipelineHost::open(std::shared_ptr<const runti
                                                      Trace* trace, Reporter& reporter,
                                                      const runtime::DeviceOptions& device) const {
   if (!program->external_inputs.empty()) {
-    reporter.report(
-        tool_error(ErrorKind::kUser, Message::kHostInput, program->external_inputs.front().port.name)
-            .error());
+    reporter.report(tool_error(Message::kHostInput, program->external_inputs.front().port.name).error());
     return nullptr;
   }
   runtime::SessionOptions options;

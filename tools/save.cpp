@@ -199,14 +199,14 @@ Status make_folder(const std::filesystem::path& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
   if (error) {
-    return tool_error(ErrorKind::kUser, Message::kCannotMakeFolder, path.string(), error.message());
+    return tool_error(Message::kCannotMakeFolder, path.string(), error.message());
   }
   return {};
 }
 
 Status write_file(const std::filesystem::path& path, const std::vector<uint8_t>& bytes) {
   auto cannot = [&path](const std::string& why) {
-    return tool_error(ErrorKind::kUser, Message::kCannotWrite, path.string(), why);
+    return tool_error(Message::kCannotWrite, path.string(), why);
   };
   std::error_code error;
   // A link keeps pointing at what is replaced.

@@ -15,26 +15,27 @@ namespace {
 using kernel::Block;
 using kernel::Expr;
 
+/// Every struct is taken apart by name: a field that is added has to be thought of here.
 class LoopsKey {
  public:
   std::string run(const kernel::LoopKernel& loops) {
-    number(loops.params.size());
-    for (const kernel::KernelParam& param : loops.params) number(param.type);
-    number(loops.buffers.size());
-    for (const kernel::LoopBuffer& buffer : loops.buffers) {
-      number(buffer.kind), number(buffer.type), number(buffer.tensor);
-      expr(buffer.elements);
+    const auto& [name, params, buffers, var_types, stride_vars, block_bytes, body] = loops;
+    number(params.size());
+    for (const auto& [param_name, type] : params) number(type);
+    number(buffers.size());
+    for (const auto& [buffer_name, kind, type, tensor, elements] : buffers) {
+      number(kind), number(type), number(tensor);
+      expr(elements);
     }
-    number(loops.var_types.size());
-    for (const DType type : loops.var_types) number(type);
-    number(loops.stride_vars.size());
-    for (const std::vector<int>& strides : loops.stride_vars) {
+    number(var_types.size());
+    for (const DType type : var_types) number(type);
+    number(stride_vars.size());
+    for (const std::vector<int>& strides : stride_vars) {
       number(strides.size());
       for (const int var : strides) number(var);
     }
-    number(static_cast<bool>(loops.block_bytes));
-    if (loops.block_bytes) expr(loops.block_bytes);
-    block(loops.body);
+    expr(block_bytes);
+    block(body);
     return key_.take();
   }
 
@@ -45,41 +46,59 @@ class LoopsKey {
   }
   void expr(const Expr& e) { key_.expr(e); }
 
-  void tables(const kernel::BandTables& t) {
-    number(t.first), number(t.weights);
-    expr(t.taps), expr(t.taps_stride), expr(t.width), expr(t.src_width);
-    number(t.channels), number(t.integer), number(t.source_type), number(t.prepared);
+  void write(const kernel::BandTables& tables) {
+    const auto& [first, weights, taps, taps_stride, width, src_width, channels, integer, source_type,
+                 prepared] = tables;
+    number(first), number(weights);
+    expr(taps), expr(taps_stride), expr(width), expr(src_width);
+    number(channels), number(integer), number(source_type), number(prepared);
   }
-
   void write(const kernel::For& loop) {
-    number(loop.var), expr(loop.begin), expr(loop.end);
-    number(loop.role), number(loop.lanes), number(loop.unroll);
-    block(loop.body);
+    const auto& [var, begin, end, role, lanes, unroll, body] = loop;
+    number(var), expr(begin), expr(end), number(role), number(lanes), number(unroll);
+    block(body);
   }
-  void write(const kernel::Let& let) { number(let.var), expr(let.value); }
-  void write(const kernel::Declare& declare) { number(declare.var), expr(declare.init); }
-  void write(const kernel::Assign& assign) { number(assign.var), expr(assign.value); }
+  void write(const kernel::Let& let) {
+    const auto& [var, value] = let;
+    number(var), expr(value);
+  }
+  void write(const kernel::Declare& declare) {
+    const auto& [var, init] = declare;
+    number(var), expr(init);
+  }
+  void write(const kernel::Assign& assign) {
+    const auto& [var, value] = assign;
+    number(var), expr(value);
+  }
   void write(const kernel::Store& store) {
-    number(store.buffer), expr(store.offset), expr(store.value), number(store.streaming), number(store.add);
-    number(store.combiner), number(store.warp);
+    const auto& [buffer, offset, value, streaming, add, combiner, warp] = store;
+    number(buffer), expr(offset), expr(value), number(streaming), number(add), number(combiner), number(warp);
   }
   void write(const kernel::If& branch) {
-    expr(branch.condition), number(branch.shortcut);
-    block(branch.then_body), block(branch.else_body);
+    const auto& [condition, then_body, else_body, shortcut] = branch;
+    expr(condition), number(shortcut);
+    block(then_body), block(else_body);
   }
-  void write(const kernel::Phase& phase) { number(phase.spread), block(phase.body); }
-  void write(const kernel::BandPrepare& prepare) { tables(prepare.tables); }
+  void write(const kernel::Phase& phase) {
+    const auto& [name, body, spread] = phase;
+    number(spread), block(body);
+  }
+  void write(const kernel::BandPrepare& prepare) {
+    const auto& [tables] = prepare;
+    write(tables);
+  }
   void write(const kernel::BandRow& row) {
-    tables(row.tables);
-    number(row.src), expr(row.src_offset), expr(row.src_step);
-    number(row.dst), expr(row.dst_offset), expr(row.dst_plane);
-    number(std::bit_cast<uint32_t>(row.scale));
+    const auto& [tables, src, src_offset, src_step, dst, dst_offset, dst_plane, scale] = row;
+    write(tables);
+    number(src), expr(src_offset), expr(src_step);
+    number(dst), expr(dst_offset), expr(dst_plane);
+    number(std::bit_cast<uint32_t>(scale));
   }
   void block(const Block& statements) {
     number(statements.size());
-    for (const kernel::Statement& statement : statements) {
-      number(statement.node.index());
-      std::visit([this](const auto& node) { write(node); }, statement.node);
+    for (const auto& [node, span] : statements) {
+      number(node.index());
+      std::visit([this](const auto& form) { write(form); }, node);
     }
   }
 
@@ -87,8 +106,9 @@ class LoopsKey {
 };
 
 std::string head(const char* what, const Target& target) {
+  const auto& [level, slow_gather] = target;
   return fmt::format("galatea {}\nbuild {}\ntarget {}{}\n", what, build_id(), target.name(),
-                     target.slow_gather ? " slow gather" : "");
+                     slow_gather ? " slow gather" : "");
 }
 
 }  // namespace
@@ -97,8 +117,8 @@ std::string kernel_key(const kernel::LoopKernel& loops, const Target& target) {
   return head("kernel", target) + LoopsKey().run(loops);
 }
 
-std::string form_key(const kernel::Kernel& kernel, const kernel::ScheduleOptions& options,
-                     const Target& target) {
+std::string kernel_key(const kernel::Kernel& kernel, const kernel::ScheduleOptions& options,
+                       const Target& target) {
   return head("form", target) + kernel::options_key(options) + kernel::form_key(kernel);
 }
 

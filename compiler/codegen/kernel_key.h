@@ -17,9 +17,9 @@ namespace galatea::codegen {
 /// Equal for equal code. Expressions are written as DAGs, each distinct node once, so that the length is that
 /// of the DAG.
 std::string kernel_key(const kernel::LoopKernel& loops, const Target& target);
-/// Of what has not been lowered; two kernels of equal keys have equal code.
-std::string form_key(const kernel::Kernel& kernel, const kernel::ScheduleOptions& options,
-                     const Target& target);
+/// Of a kernel that has not been lowered; two of equal keys have equal code.
+std::string kernel_key(const kernel::Kernel& kernel, const kernel::ScheduleOptions& options,
+                       const Target& target);
 /// A 128-bit hash of bytes as 32 hexadecimal digits; names files.
 std::string hash_name(const std::string& bytes);
 

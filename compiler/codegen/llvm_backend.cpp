@@ -88,7 +88,7 @@ class LlvmBackend final : public KernelBackend {
     std::vector<Kept> kept;
     for (size_t i = 0; i < kernels.size(); ++i) {
       const auto start = std::chrono::steady_clock::now();
-      std::string key = form_key(*kernels[i], options, target_);
+      std::string key = kernel_key(*kernels[i], options, target_);
       out[i] = LivingCode::instance().find(key, tiers_ == Tiers::kBest);
       if (out[i].code) continue;
       Kept one;
@@ -130,7 +130,7 @@ class LlvmBackend final : public KernelBackend {
       std::string key = kernel_key(*jobs[i].loops, target_);
       std::optional<Form> form;
       if (jobs[i].options)
-        form = Form{form_key(*jobs[i].kernel, *jobs[i].options, target_),
+        form = Form{kernel_key(*jobs[i].kernel, *jobs[i].options, target_),
                     kernel::layout_scratch(*jobs[i].loops).bytes};
       if (SharedCode living = LivingCode::instance().find(key, tiers_ == Tiers::kBest).code) {
         if (form) LivingCode::instance().add(form->key, living, form->scratch_bytes);

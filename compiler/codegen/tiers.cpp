@@ -207,7 +207,7 @@ class TieredCode final : public runtime::UpgradedCode {
   std::shared_ptr<runtime::CodeUpgrade> upgrade_;
 };
 
-// Estimates, in seconds of one core of a Zen 4 (docs/performance-notes.md, "Policies: the first batch").
+// Estimates, in seconds of one core of a Zen 4 (docs/performance/start-up.md, "Policies: the first batch").
 constexpr double kBestSeconds = 2.5e-3, kBestSecondsOfAByte = 4e-6;
 constexpr double kFirstTierShare = 0.4;
 /// What may be waited for: below this nothing begins with the first tier.

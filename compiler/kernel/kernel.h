@@ -4,11 +4,10 @@
 // stage interpreter and the program cache. Semantics before nodes:
 //
 // - A stage is a total function from its domain (the box [0, extent) per axis) to one element of `type`. A
-// stage may load kernel inputs and
-//   earlier stages only. Extents are expressions without axes.
+//   stage may load kernel inputs and earlier stages only. Extents are expressions without axes.
 // - map:    value = body(axes).
-// - band:   acc = 0; for k in 0 .. taps-1, in order: acc = acc + weight(axes, k) * source(axes, k); value =
-// finish(acc).
+// - band:   acc = 0; for k in 0 .. taps-1, in order: acc = acc + weight(axes, k) * source(axes, k);
+//           value = finish(acc).
 //           i16 and i32 accumulators add exactly (weights must make overflow impossible); f32
 //           accumulators use acc = fma(weight, source, acc). `source` is converted from its own type by
 //           kConvert before the multiplication. `weight` and `source` may use kTap; `source` is a load in
@@ -31,12 +30,11 @@
 //           neutral elements of reduce. Integers wrap, so they may be combined in any grouping. `body` has
 //           the type of the accumulator.
 // - A u8 element type *is* rounded and clamped at that stage, whether it is ever stored or not: a body must
-// have the stage's type, so it ends in a
-//   conversion.
+//   have the stage's type, so it ends in a conversion.
 // - f16 stages hold halves; bodies compute in f32 and convert.
 // - Expressions are strict: both sides of a select are computed (so both may load, and both may raise a
-// flag). A load with a border from an empty target
-//   gives any value: operators refuse empty images before their kernels run.
+//   flag). A load with a border from an empty target gives any value: operators refuse empty images before
+//   their kernels run.
 // - A stage on which no output depends is not computed (and raises no flag).
 // - Kernels are total: no failure, no allocation. Integer division by zero gives 0 and ORs
 // kFlagDivisionByZero into the sample's status word.

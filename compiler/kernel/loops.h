@@ -5,48 +5,50 @@
 // interpreted, emitted as LLVM IR and as CUDA C++.
 //
 // Semantics
-// - For: runs body for var = begin, begin+1, … end-1. role kSerial: in order. role kVector: iterations are
-// independent; a code
-//   generator runs `lanes` of them at once, the tail masked. role kGrid: iterations are independent; a GPU
-//   spreads them over its threads, a CPU runs them in order. role kTile: iterations are independent, and what
-//   they leave in shared memory nobody reads; a GPU spreads them over the blocks of a call. A statement may
-//   be preceded by others inside one body.
+// - For: runs body for var = begin, begin+1, … end-1.
+//   kSerial: in order. kVector: iterations are independent; a code generator runs `lanes` of them at once,
+//   the tail masked. kGrid: iterations are independent; a GPU spreads them over its threads, a CPU runs them
+//   in order. kTile: iterations are independent, and what they leave in shared memory nobody reads; a GPU
+//   spreads them over the blocks of a call. A statement may be preceded by others inside one body.
 // - Let defines an immutable variable for the rest of its body; Declare a mutable one; Assign changes it.
-// Inside a kVector loop, variables are per lane.
+//   Inside a kVector loop, variables are per lane.
 // - Store writes buffer[offset] = value (value has the buffer's type); with `add`, buffer[offset] is combined
-// with the value by `combiner` (sums wrap): iterations of a kGrid loop may do so to one element (an atomic
-// operation on a GPU), and a kVector loop holds none. With `warp`, the 32 iterations from each multiple of 32
-// on name one element (the loop has whole thirty-twos, from 0): a warp combines their values by shuffles, and
-// one of its threads adds. LoadFlat reads. Offsets count elements.
+//   with the value by `combiner` (sums wrap): iterations of a kGrid loop may do so to one element (an atomic
+//   operation on a GPU), and a kVector loop holds none. With `warp`, the 32 iterations from each multiple of
+//   32 on name one element (the loop has whole thirty-twos, from 0): a warp combines their values by
+//   shuffles, and one of its threads adds. LoadFlat reads. Offsets count elements.
 // - If: the condition is the same for all lanes (it does not depend on a kVector variable). A shortcut is
-// different: wherever its condition holds, both bodies do the same, and then_body is quicker. Its condition
-// may differ between lanes; a code generator runs then_body if it holds in every lane, else else_body in all.
+//   different: wherever its condition holds, both bodies do the same, and then_body is quicker. Its condition
+//   may differ between lanes; a code generator runs then_body if it holds in every lane, else else_body in
+//   all.
 // - Phase: on a GPU, a barrier for the threads of the sample stands between top-level phases; in order
-// elsewhere. The iterations of a `spread` one may be shared by all blocks of a call, like tiles; any other is
-// one block's. Phases inside a kTile loop are for the threads of the block that has the tile; they may stand
-// in serial loops and conditions, which are the same for all of these threads.
+//   elsewhere. The iterations of a `spread` one may be shared by all blocks of a call, like tiles; any other
+//   is one block's. Phases inside a kTile loop are for the threads of the block that has the tile; they may
+//   stand in serial loops and conditions, which are the same for all of these threads.
 // - BandRow: one row of a horizontal band over interleaved pixels, the shape worth hand-made vectors:
 //     for c in 0..channels, i in 0..width:
-//       dst[dst_offset + c*dst_plane + i] = f32( Σ_{k=0}^{taps-1} weights[i*taps_stride + k] * src[src_offset
-//       + clamp(first[i] + k, 0, src_width-1)*src_step + c] ) [* scale]
+//       dst[dst_offset + c*dst_plane + i] =
+//           f32( Σ_{k=0}^{taps-1} weights[i*taps_stride + k]
+//                                 * src[src_offset + clamp(first[i] + k, 0, src_width-1)*src_step + c] )
+//           [* scale]
 //   with i32 sums when the weights are i32 (result converted to f32, then multiplied by `scale`, an exact
 //   power of two), else f32 fma in tap order. src is u8 (i32 weights) or f32/i16/u16 (f32 weights).
 //   `prepared` is scratch for tables that an emitter derives from first/weights once per call: BandPrepare
 //   stands before the row loop. Emitters without a special form use expand_band_row().
 //
 // Forms that emitters may count on
-// - Offsets are i64 in the form `((uniform + vector_var * scale) + constant)`: what does not depend on the
-// kVector variable comes first (hoisted into a
-//   Let outside where it can be), then the variable (times a constant where its stride is known: 1, or the
-//   number of channels), then an integer constant; so neighbouring channels of a pixel are loads or stores
-//   that differ in the constant only. match_vector_offset() takes them apart.
+// - Offsets are i64 in the form `((uniform + vector_var * scale) + constant)`: terms that do not depend on
+//   the kVector variable come first (hoisted into a Let outside where they can be), then the variable (times a
+//   constant where its stride is known: 1, or the number of channels), then an integer constant; so
+//   neighbouring channels of a pixel are loads or stores that differ in the constant only.
+//   match_vector_offset() takes them apart.
 // - A body of a kVector loop holds Let, Declare, Assign, Store, If with a uniform condition, and kSerial For
-// with uniform bounds. kVector and kGrid loops do not nest.
+//   with uniform bounds. kVector and kGrid loops do not nest.
 // - Loads are safe in every lane below `end` (borders clamp first and select afterwards); masked-off lanes
-// load at most kBufferPadding bytes past the end
-//   of a row of the buffer, so they need a mask only for tensors that the host lends.
+//   load at most kBufferPadding bytes past the end of a row of the buffer, so they need a mask only for
+//   tensors that the host lends.
 // - With ScheduleOptions::gpu the body is Lets, Phases and kTile loops; a Phase holds Lets and kGrid loops
-// only (no kVector, BandPrepare, BandRow).
+//   only (no kVector, BandPrepare, BandRow).
 // - Input and output tensors have non-null data even when empty (and kBufferPadding bytes after them).
 #pragma once
 

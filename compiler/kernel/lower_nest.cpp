@@ -4,7 +4,8 @@
 // (or one grid loop on a GPU). Shapes:
 //   flat     innermost axes taken together, because every access moves through them alike: lane = x*C + c
 //   pixel    lane = x, a small channel axis repeated inside: neighbouring loads and stores differ by a
-//   constant planar   lane = the innermost axis
+//            constant
+//   planar   lane = the innermost axis
 // and, where borders matter, `edge | interior without border arithmetic | edge`.
 #include <algorithm>
 #include <utility>

@@ -10,17 +10,19 @@
 //   stage   := "map" head fields | "band" head "axis" N "in" type fields
 //            | "reduce" head "over" list combiner "in" type fields
 //            | "histogram" head "over" list "in" type fields | "scan" head "axis" N combiner "in" type fields
-//   combiner := "sum"|"min"|"max"    head := "stage"N ":" type list
+//   combiner := "sum"|"min"|"max"
+//   head    := "stage"N ":" type list
 //   fields  := [string] "{" (("first"|"taps"|"weight"|"source"|"body"|"finish") "=" expr)* "}"
-//   output  := "output" "stage"N "[" N
-//   ("," N)* "]" ["dense" N] ["streaming"] list    := "[" [expr ("," expr)*] "]" expr    := "{" ("%"N "="
-//   expr ";")* expr "}" | "%"N                      shared parts, named before use
+//   output  := "output" "stage"N "[" N ("," N)* "]" ["dense" N] ["streaming"]
+//   list    := "[" [expr ("," expr)*] "]"
+//   expr    := "{" ("%"N "=" expr ";")* expr "}" | "%"N       shared parts, named before use
 //            | number ":" type | "true" | "false" | "bits" "(" hex ")" ":" type
 //            | "p"N ":" type | "v"N ":" type | "axis"N | "raxis"N | "tap" | "acc" ":" type
-//            | "load" "(" ("in"|"stage")N ":" type [border] ("," expr)* ")"     border := "clamp" |
-//            "reflect_101" | "constant" value | "load_flat" "(" "b"N ":" type "," expr ")" | "philox"N "("
-//            expr "," expr "," expr ")" | "symbol." kind "(" N "," N ")" ":" type |
-//            ("convert"|"saturate"|"bitcast") "." type "(" expr ")" | operation "(" expr ("," expr)* ")"
+//            | "load" "(" ("in"|"stage")N ":" type [border] ("," expr)* ")"
+//            | "load_flat" "(" "b"N ":" type "," expr ")" | "philox"N "(" expr "," expr "," expr ")"
+//            | "symbol." kind "(" N "," N ")" ":" type
+//            | ("convert"|"saturate"|"bitcast") "." type "(" expr ")" | operation "(" expr ("," expr)* ")"
+//   border  := "clamp" | "reflect_101" | "constant" value
 //   types are short names (u8 … f64, bool); operations are those of base/scalar_op.h; "#" starts a comment
 #pragma once
 

@@ -2,9 +2,10 @@
 //
 // Comes in: loops as lowering writes them, every index spelled out in every statement. Goes out: the same
 // loops, where
-//   hoisting  what does not change in a loop has become a Let before it (offsets of rows, weights of a tap,
-//   per-channel constants); sharing   what a block uses twice has become a Let before its first use, so that
-//   expressions are small trees.
+//   hoisting  an expression that does not change in a loop has become a Let before it (offsets of rows,
+//             weights of a tap, per-channel constants);
+//   sharing   an expression that a block uses twice has become a Let before its first use, so that
+//             expressions are small trees.
 // Neither moves a load out of an If, a division that may raise a flag, or anything that loads out of
 // a GPU's grid loop or a loop around phases.
 #include <algorithm>

@@ -46,7 +46,7 @@ struct ArgSpec {
   std::string refused_help;   ///< what to do instead; empty: leave the argument out
 };
 
-enum class OperatorKind : uint8_t { kKernel, kNative, kDsl };
+enum class OperatorKind : uint8_t { kKernel, kNative };
 
 /// What others may assume of the extents of every output without running the definition: nothing, those of
 /// the first input, or the inputs broadcast together.
@@ -121,7 +121,7 @@ struct Operator {
 /// The types that concrete ports stand for; named and late extents are not known.
 std::vector<ir::Type> types_of(const std::vector<Port>& ports);
 
-/// Name → operator. Filled by the explicit list in stdlib_ops/register_all.cpp.
+/// Name → operator. Filled from the explicit list in stdlib_ops/operators.def.
 class Registry {
  public:
   void add(Operator op);

@@ -7,9 +7,14 @@
 // what passes move, keep their place. A node that a pass makes has no remark: it goes where its inputs are
 // (plan/placement.h), which also finds out where bytes have to move.
 //
-//   %b = decoders.image(%a) {device="mixed"} : u8[?,?,3] HWC gpu       %b = … {placed="mixed"} : u8[?,?,3]
-//   HWC %c = flip(%b) : u8[?,?,3] HWC gpu                             ->   %c = … {placed="gpu"} : u8[?,?,3]
-//   HWC %d = to_cpu(%c) : u8[?,?,3] HWC return %d return %c
+//   %b = decoders.image(%a) {device="mixed"} : u8[?,?,3] HWC gpu
+//   %c = flip(%b) : u8[?,?,3] HWC gpu
+//   %d = to_cpu(%c) : u8[?,?,3] HWC
+//   return %d
+//     ->
+//   %b = decoders.image(%a) {placed="mixed"} : u8[?,?,3] HWC
+//   %c = flip(%b) {placed="gpu"} : u8[?,?,3] HWC
+//   return %c
 //
 // Considered: devices in types throughout (every pass that merges, sinks or composes would have to keep them
 // right, and transfers in the graph stop regions and fusion).

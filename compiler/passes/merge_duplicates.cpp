@@ -1,5 +1,6 @@
 #include "compiler/passes/merge_duplicates.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "compiler/passes/graph_edits.h"
@@ -8,8 +9,11 @@ namespace galatea::passes {
 
 namespace {
 
+/// One number that depends on nothing, and that nobody draws.
 bool is_number(const ir::Graph& graph, const ir::Node& node) {
-  return node.op->name == "constant" && graph.type(node.outputs[0]).ndim == 0;
+  const bool takes_values = std::ranges::any_of(node.args, &ir::Arg::is_value);
+  return node.inputs.empty() && !takes_values && is_keyless(node) && node.outputs.size() == 1 &&
+         graph.type(node.outputs[0]).ndim == 0;
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 //
 // Comes in: data nodes (static scalars arrive as constants of type bool, i32 or f32). Goes out: the operators
 // arith.add … arith.not.
-#include "stdlib_ops/arith/arithmetic.h"
+#include "stdlib_ops/operators.h"
 
 #include "stdlib_ops/arith/numeric.h"
 #include "stdlib_ops/common/pointwise.h"

@@ -2,9 +2,9 @@
 //
 // Comes in: data nodes. Goes out: the operators math.abs … math.clamp. Functions of floats keep their type,
 // of integers give FLOAT.
-#include "stdlib_ops/arith/arithmetic.h"
 #include "stdlib_ops/arith/numeric.h"
 #include "stdlib_ops/common/pointwise.h"
+#include "stdlib_ops/operators.h"
 
 namespace galatea::ops {
 namespace {

@@ -10,7 +10,8 @@
 //
 //   table stages:  first[i]   raw[i, k]   sum[i]   weight[i, k]
 //   u8 to u8:      weights are integers that sum to 16384 exactly (the centre tap takes the rest), the
-//   horizontal sum is exact in i32 else:          weights and sums are f32
+//                  horizontal sum is exact in i32
+//   else:          weights and sums are f32
 #pragma once
 
 #include "stdlib_ops/common/prelude.h"

@@ -3,7 +3,7 @@
 // Comes in: nothing, or a tensor whose shape is taken. Goes out: X / (X + Y) of two gamma-distributed
 // numbers, each by the squeeze of Marsaglia and Tsang, whose rejection is bounded: of all attempts the first
 // that fits counts. One fits with a probability of 0.95 or more, so that none of eight does once in 10^10.
-#include "stdlib_ops/random/beta.h"
+#include "stdlib_ops/operators.h"
 
 #include <cmath>
 #include <limits>

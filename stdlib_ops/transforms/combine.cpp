@@ -1,6 +1,6 @@
 // transforms.combine: applies transforms one after the other.
+#include "stdlib_ops/operators.h"
 #include "stdlib_ops/transforms/transform.h"
-#include "stdlib_ops/transforms/transforms.h"
 
 namespace galatea::ops {
 

@@ -1,6 +1,6 @@
 // transforms.crop: maps one box of coordinates to another.
+#include "stdlib_ops/operators.h"
 #include "stdlib_ops/transforms/transform.h"
-#include "stdlib_ops/transforms/transforms.h"
 
 namespace galatea::ops {
 namespace {

@@ -1,8 +1,8 @@
 // transforms.rotation: turns points in the plane, or about an axis in space.
 #include <numbers>
 
+#include "stdlib_ops/operators.h"
 #include "stdlib_ops/transforms/transform.h"
-#include "stdlib_ops/transforms/transforms.h"
 
 namespace galatea::ops {
 namespace {

@@ -1,8 +1,8 @@
 // transforms.scale: stretches coordinates about a point.
 #include <algorithm>
 
+#include "stdlib_ops/operators.h"
 #include "stdlib_ops/transforms/transform.h"
-#include "stdlib_ops/transforms/transforms.h"
 
 namespace galatea::ops {
 

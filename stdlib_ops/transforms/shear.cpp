@@ -2,8 +2,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "stdlib_ops/operators.h"
 #include "stdlib_ops/transforms/transform.h"
-#include "stdlib_ops/transforms/transforms.h"
 
 namespace galatea::ops {
 namespace {

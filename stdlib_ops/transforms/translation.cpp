@@ -1,6 +1,6 @@
 // transforms.translation: moves points by an offset.
+#include "stdlib_ops/operators.h"
 #include "stdlib_ops/transforms/transform.h"
-#include "stdlib_ops/transforms/transforms.h"
 
 namespace galatea::ops {
 

@@ -123,7 +123,7 @@ TEST(FormKey, EqualKeysMeanEqualLoops) {
               options.vector_bits = bits, options.fuse = fuse, options.random_seed = seed;
               options.look_up_cost = cost;
               const std::string made = kernel_key(loops_of(sample.kernel, options), kSome);
-              const std::string form = form_key(sample.kernel, options, kSome);
+              const std::string form = kernel_key(sample.kernel, options, kSome);
               const auto [known, is_new] = loops_by_form.try_emplace(form, made);
               EXPECT_EQ(known->second, made) << name;
               EXPECT_TRUE(again == 0 || !is_new) << name;
@@ -138,12 +138,12 @@ TEST(FormKey, EqualKeysMeanEqualLoops) {
 TEST(FormKey, NamesAndPlacesDoNotCount) {
   for (const auto& [name, sample] : sample_kernels()) {
     kernel::Kernel k = sample.kernel;
-    const std::string key = form_key(k, {}, kSome);
+    const std::string key = kernel_key(k, {}, kSome);
     k.name = "another name";
     for (auto& param : k.params) param.name += "x";
     for (auto& input : k.inputs) input.name += "x";
     for (auto& stage : k.stages) stage.name += "x", stage.span = {1, 2, 3};
-    EXPECT_EQ(form_key(k, {}, kSome), key) << name;
+    EXPECT_EQ(kernel_key(k, {}, kSome), key) << name;
   }
 }
 
@@ -192,7 +192,7 @@ TEST(FormKey, EveryPartOfAKernelCounts) {
   for (const auto& change : changes) {
     Kernel changed = base;
     change(changed);
-    keys.insert(form_key(changed, {}, kSome));
+    keys.insert(kernel_key(changed, {}, kSome));
   }
   EXPECT_EQ(keys.size(), changes.size());
 }
@@ -238,7 +238,7 @@ TEST(FormKey, EveryPartOfANodeCounts) {
     Kernel k;
     k.stages.emplace_back();
     k.stages[0].body = body;
-    keys.insert(form_key(k, {}, kSome));
+    keys.insert(kernel_key(k, {}, kSome));
   }
   EXPECT_EQ(keys.size(), bodies.size());
 }
@@ -251,7 +251,7 @@ TEST(FormKey, OriginsCountByWhichAreEqual) {
     k.stages.resize(2);
     k.stages[0].body = user_constant(DType::kI64, {5}, first);
     k.stages[1].body = user_constant(DType::kI64, {5}, second);
-    return form_key(k, {}, kSome);
+    return kernel_key(k, {}, kSome);
   };
   EXPECT_EQ(with(11, 11), with(13, 13));
   EXPECT_EQ(with(11, 13), with(13, 17));
@@ -262,14 +262,14 @@ TEST(FormKey, OptionsTargetAndBuildCount) {
   const kernel::Kernel k = sample_kernels().front().second.kernel;
   std::set<std::string> keys;
   kernel::ScheduleOptions options;
-  keys.insert(form_key(k, options, kSome));
-  keys.insert(form_key(k, {.gpu = true}, kSome));
-  keys.insert(form_key(k, {.fuse = false}, kSome));
-  keys.insert(form_key(k, {.vector_bits = 128}, kSome));
-  keys.insert(form_key(k, {.look_up_cost = 5}, kSome));
-  keys.insert(form_key(k, {.random_seed = 1}, kSome));
-  keys.insert(form_key(k, options, {TargetLevel::kX86V4}));
-  keys.insert(form_key(k, options, {TargetLevel::kX86V3, true}));
+  keys.insert(kernel_key(k, options, kSome));
+  keys.insert(kernel_key(k, {.gpu = true}, kSome));
+  keys.insert(kernel_key(k, {.fuse = false}, kSome));
+  keys.insert(kernel_key(k, {.vector_bits = 128}, kSome));
+  keys.insert(kernel_key(k, {.look_up_cost = 5}, kSome));
+  keys.insert(kernel_key(k, {.random_seed = 1}, kSome));
+  keys.insert(kernel_key(k, options, {TargetLevel::kX86V4}));
+  keys.insert(kernel_key(k, options, {TargetLevel::kX86V3, true}));
   keys.insert(kernel_key(loops_of(k, options), kSome));
   EXPECT_EQ(keys.size(), 9U);
   for (const std::string& key : keys) EXPECT_NE(key.find(build_id()), std::string::npos);

@@ -178,7 +178,7 @@ TEST_F(FormsTest, ForeignFactsAreIgnoredWithANote) {
     cold.clear();
     ASSERT_EQ(count(find(*backend())), samples_.size());
     codegen::KernelCache cache({true, folder_, 1 << 24});
-    cache.store(codegen::form_key(*kernels_[0], options_, *codegen::host_target()), {"\xC3", 0}, facts);
+    cache.store(codegen::kernel_key(*kernels_[0], options_, *codegen::host_target()), {"\xC3", 0}, facts);
     auto with = backend();
     EXPECT_EQ(count(find(*with)), samples_.size() - 1) << facts;
     const auto notes = with->take_notes();

@@ -3,9 +3,11 @@
 // The words behind "```python galatea" say how a block is tested:
 //   (nothing)      a whole file: `galatea check` accepts it
 //   fragment       lines of a pipeline: they follow the lines of kPrelude, which define `encoded`, `label`
-//   and `image` static         a whole file without data: CPython runs it too, and its assertions hold there
-//   as here error=G0304    `galatea check` refuses it with this code, and with no other file=NAME written
-//   beside the blocks that follow in its section, for their imports; not checked by itself
+//                  and `image`
+//   static         a whole file without data: CPython runs it too, and its assertions hold there as here
+//   error=G0304    `galatea check` refuses it with this code, and with no other
+//   file=NAME      written beside the blocks that follow in its section, for their imports; not checked by
+//                  itself
 // A block "```text diagnostics" repeats what `galatea check` prints for the block before it; "```text values"
 // what its pipeline delivers for one sample. In a table with a column named `galatea`, the code in that
 // column is an expression, checked as a fragment; `(not yet)` behind it says that the operator is missing.

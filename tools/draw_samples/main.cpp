@@ -1,12 +1,11 @@
 // galatea-samples DIR: draws the sample photographs that examples and tests run on.
 //
 // Goes out:
-//   DIR/{buildings,fields,objects}/NN_*.{jpg,png,webp,bmp}   18 pictures: several sizes, JPEG of every
-//   subsampling, grey ones, one
-//                                                            progressive, EXIF orientations 3, 6 and 8, a
-//                                                            PNG, a WebP, a BMP
-//   DIR-corrupt/broken/NN_*                                  4 good pictures, one cut short, one that is no
-//   picture
+//   DIR/{buildings,fields,objects}/NN_*.{jpg,png,webp,bmp}
+//       18 pictures: several sizes, JPEG of every subsampling, grey ones, one progressive, EXIF orientations
+//       3, 6 and 8, a PNG, a WebP, a BMP
+//   DIR-corrupt/broken/NN_*
+//       4 good pictures, one cut short, one that is no picture
 // The same bytes on every run.
 #include <cstdio>
 #include <exception>

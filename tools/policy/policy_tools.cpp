@@ -40,13 +40,12 @@ void write_result(const std::string& path, const std::string& text, Reporter& re
       const std::string why = std::strerror(errno ? errno : EIO);
       std::error_code ignored;
       fs::remove(partial, ignored);
-      return reporter.report(tool_error(ErrorKind::kUser, Message::kCannotWrite, path, why).error());
+      return reporter.report(tool_error(Message::kCannotWrite, path, why).error());
     }
   }
   std::error_code error;
   fs::rename(partial, path, error);
-  if (error)
-    reporter.report(tool_error(ErrorKind::kUser, Message::kCannotWrite, path, error.message()).error());
+  if (error) reporter.report(tool_error(Message::kCannotWrite, path, error.message()).error());
 }
 
 }  // namespace galatea::tools

@@ -110,7 +110,8 @@ int run_program(const std::vector<std::string>& words, const fs::path& log) {
 #endif
 std::string shim_compiler() {
   const std::string_view own = GALATEA_SHIM_COMPILER;
-  return own.empty() || std::getenv("GALATEA_CXX") ? setting("GALATEA_CXX") : std::string(own);
+  return own.empty() || setting_is_from_environment("GALATEA_CXX") ? setting("GALATEA_CXX")
+                                                                   : std::string(own);
 }
 std::vector<std::string> shim_flags() {
   // A kernel is called by its address, without the types that only its text has.

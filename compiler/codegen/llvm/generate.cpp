@@ -149,7 +149,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, const kernel::
 }
 
 /// Loop strength reduction takes more than a third of the time of code generation: our kernels have many
-/// induction variables of few kinds. Its results are no faster (docs/performance-notes.md).
+/// induction variables of few kinds. Its results are no faster (docs/performance/start-up.md).
 class FasterCodegen final : public llvm::OptPassGate {
  public:
   bool shouldRunPass(const llvm::StringRef name, llvm::StringRef) override {
