@@ -12,6 +12,7 @@ BatchJob::BatchJob(std::shared_ptr<const LoadedProgram> loaded, BufferPool& pool
     : loaded_(std::move(loaded)), pool_(pool), num_samples_(num_samples), device_session_(device) {
   const auto count = static_cast<size_t>(num_samples);
   states_.assign(count, State::kLive);
+  attempts_.assign(count, 0);
   outputs_.resize(loaded_->program->outputs.size());
   for (size_t k = 0; k < outputs_.size(); ++k) {
     outputs_[k].samples.resize(count);
@@ -131,20 +132,28 @@ void BatchJob::restart(int slot) {
     return true;
   });
   std::erase_if(replaced_, [&](const auto& entry) { return entry.first == slot; });
+  attempts_[static_cast<size_t>(slot)] = 0;
   if (!records_.empty()) records_[static_cast<size_t>(slot)].clear();
 }
 
 void BatchJob::reset() {
+  forget_work();
+  for (const auto& [at, place] : original_places_) places[at] = place;
+  original_places_.clear();
+  replaced_.clear();
+  std::fill(attempts_.begin(), attempts_.end(), 0);
+}
+
+void BatchJob::begin_again() { forget_work(); }
+
+void BatchJob::forget_work() {
   for (Output& out : outputs_) {
     out.contiguous.reset();
     for (Tensor& sample : out.samples) sample = Tensor{};
   }
   std::fill(states_.begin(), states_.end(), State::kLive);
-  for (const auto& [at, place] : original_places_) places[at] = place;
-  original_places_.clear();
   errors_.clear();
   skipped_.clear();
-  replaced_.clear();
   parked.clear();
   device_.reset();
   device_outputs_.reset();
@@ -152,7 +161,7 @@ void BatchJob::reset() {
   for (DeviceRecord& record : records_) record.clear();
   num_taken = 0;
   num_pending = num_samples_;
-  complete = has_fixed_outputs = false;
+  complete = has_fixed_outputs = begins_again_ = false;
 }
 
 std::string BatchJob::describe(int slot) const {

@@ -5,6 +5,7 @@
 // locked here.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -58,6 +59,7 @@ class BatchJob final : public OutputSink {
   SampleInput input(int slot);
   Result<Tensor> allocate_output(int output, int slot, DType dtype, std::span<const int64_t> extents,
                                  Memory writer) override;
+  Result<std::shared_ptr<Buffer>> allocate_shared(int64_t bytes) override { return pool_.acquire(bytes); }
   /// File name of the sample, or "sample 17".
   std::string describe(int slot) const;
 
@@ -65,8 +67,15 @@ class BatchJob final : public OutputSink {
   void fail(int slot, Error error);
   /// The sample leaves the batch.
   void skip(int slot, Diagnostic why);
+  /// 1 when the sample itself has failed, then for each of its substitutes.
+  int64_t next_attempt(int slot) { return ++attempts_[static_cast<size_t>(slot)]; }
   /// Gives the slot the samples that stand in for it at this attempt; `why` is listed at the first one.
   void substitute(int slot, int64_t attempt, const Diagnostic& why);
+  /// A sample that has met others needs a substitute: once none runs, all samples start over.
+  void will_begin_again() { begins_again_ = true; }
+  bool begins_again() const { return begins_again_; }
+  /// They do, with their substitutes so far. None of them may run.
+  void begin_again();
 
   // Programs for a GPU. None of the samples may run.
   /// What the sample recorded last; it is done. The frame gets an empty record.
@@ -99,6 +108,7 @@ class BatchJob final : public OutputSink {
 
   Error first_error();
   void fail_all(Error error);
+  void forget_work();
   Status enqueue_recorded();
   Status take_outputs();
   void settle_device();
@@ -116,6 +126,8 @@ class BatchJob final : public OutputSink {
   std::vector<Output> outputs_;
   std::vector<std::pair<size_t, ReaderLoop::Place>> original_places_;  ///< of samples with substitutes
   std::vector<State> states_;
+  std::vector<int64_t> attempts_;  ///< per sample, of those that failed
+  std::atomic<bool> begins_again_{false};
   std::vector<const Tensor*> feed_tensors_;  ///< sample-major
   std::vector<std::pair<int, Error>> errors_;
   std::vector<std::pair<int, SampleFailure>> skipped_, replaced_;

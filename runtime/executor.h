@@ -70,9 +70,16 @@ enum class Start { kFresh, kGoesOn };
 /// Runs one sample to its end or to the next barrier, and applies on_error to it. Never throws.
 Progress advance_sample(SessionCore& core, BatchJob& job, int slot, Frame& frame, Worker& worker,
                         Start start);
-/// Runs the batch step at which all parked samples of the job wait. False: it failed, and with it every one
-/// of them.
-bool run_batch_step(SessionCore& core, BatchJob& job);
+/// Samples of one batch that wait at a barrier, with their places.
+using Parked = std::vector<std::pair<int, std::unique_ptr<Frame>>>;
+/// Takes out the parked samples that wait at the first of the batch's barriers, and does its step with them.
+/// None of the batch may run: then nobody else can come there, since a program only leads on. Samples that
+/// take other ways have no part in it.
+Parked run_batch_step(SessionCore& core, BatchJob& job);
+
+/// What a sample is told that gets no memory: which samples of its batch hold some while they wait for it, at
+/// a barrier. Empty: none.
+std::string holders_of_memory(const BatchJob& job);
 
 /// Whether some of the parked samples wait at a barrier of the device: those go first.
 bool is_at_device_barrier(const BatchJob& job);
@@ -81,6 +88,6 @@ enum class DeviceStep { kGoesOn, kWaits, kFailed };
 /// Enqueues what the samples recorded. kFailed: the batch failed, and its frames are of no more use.
 DeviceStep run_device_step(BatchJob& job);
 /// The parked samples that wait at a barrier of the device, taken out.
-std::vector<std::pair<int, std::unique_ptr<Frame>>> leave_device_barrier(BatchJob& job);
+Parked leave_device_barrier(BatchJob& job);
 
 }  // namespace galatea::runtime

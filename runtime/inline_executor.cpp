@@ -50,23 +50,31 @@ class InlineExecutor final : public Executor {
 
  private:
   void run(BatchJob& job) {
+    for (;;) {
+      run_samples(job);
+      if (!job.begins_again()) break;
+      take_frames(std::exchange(job.parked, {}));
+      job.begin_again();
+    }
+    if (core_.device) job.finish_device();
+  }
+  void run_samples(BatchJob& job) {
     for (int slot = 0; slot < job.num_samples(); ++slot) {
       auto frame = take_frame();
       settle(job, slot, std::move(frame), Start::kFresh);
     }
-    while (!job.parked.empty()) {
+    while (!job.parked.empty() && !job.begins_again()) {
       const bool is_of_device = is_at_device_barrier(job);
-      const bool goes_on = is_of_device ? pass_device_barrier(job) : run_batch_step(core_, job);
-      auto parked = is_of_device && goes_on ? leave_device_barrier(job) : std::exchange(job.parked, {});
-      for (auto& [slot, frame] : parked) {
-        if (goes_on) {
-          settle(job, slot, std::move(frame), Start::kGoesOn);
-        } else {
-          frames_.push_back(std::move(frame));
-        }
-      }
+      if (is_of_device && !pass_device_barrier(job)) return take_frames(std::exchange(job.parked, {}));
+      for (auto& [slot, frame] : is_of_device ? leave_device_barrier(job) : run_batch_step(core_, job))
+        settle(job, slot, std::move(frame), Start::kGoesOn);
     }
-    if (core_.device) job.finish_device();
+  }
+  void take_frames(Parked parked) {
+    for (auto& [slot, frame] : parked) {
+      frame->end();
+      frames_.push_back(std::move(frame));
+    }
   }
   bool pass_device_barrier(BatchJob& job) {
     const DeviceStep step = run_device_step(job);
@@ -95,7 +103,7 @@ class InlineExecutor final : public Executor {
       } else if (make_room([&] { return core_.gate->claim_in_turn(frame.wanted_bytes()); })) {
         frame.grant();
       } else {
-        frame.refuse();
+        frame.refuse(holders_of_memory(job));
       }
     }
   }

@@ -11,7 +11,7 @@
 namespace galatea::runtime {
 namespace {
 
-constexpr std::array<std::string_view, 29> kOpcodeNames = {"const",
+constexpr std::array<std::string_view, 30> kOpcodeNames = {"const",
                                                            "scalar",
                                                            "move",
                                                            "philox",
@@ -31,6 +31,7 @@ constexpr std::array<std::string_view, 29> kOpcodeNames = {"const",
                                                            "copy_slot",
                                                            "constant_tensor",
                                                            "make_dense",
+                                                           "lend",
                                                            "store_elements",
                                                            "read",
                                                            "feed",
@@ -71,6 +72,7 @@ class InstructionPrinter {
   std::string view(const Instruction& i) const;
   std::string native(const Instruction& i) const;
   std::string arms(const Instruction& i) const;
+  std::string meeting(const BatchStep& step) const;
   std::string kernel(const Instruction& i) const;
   std::string data(const Instruction& i) const;
 
@@ -128,6 +130,17 @@ std::string InstructionPrinter::arms(const Instruction& i) const {
   return fmt::format("s{} -> [{}], together at @{}", i.b, fmt::join(arms, ", "), i.c);
 }
 
+std::string InstructionPrinter::meeting(const BatchStep& step) const {
+  std::vector<std::string> parts;
+  for (const BatchStep::Scalar& part : step.scalars)
+    parts.push_back(fmt::format("r{} = {} r{}", part.to, name_of(part.op), part.from));
+  for (const BatchStep::Total& part : step.totals)
+    parts.push_back(fmt::format("s{} = {} s{}", part.to, name_of(part.op), part.from));
+  for (const BatchStep::Take& part : step.takes)
+    parts.push_back(fmt::format("s{} = s{} of place r{}", part.to, part.from, part.place));
+  return fmt::format("of the batch: {}", fmt::join(parts, ", "));
+}
+
 std::string InstructionPrinter::kernel(const Instruction& i) const {
   const KernelCallSpec& call = program_.kernel_calls[static_cast<size_t>(i.a)];
   std::string text =
@@ -140,12 +153,14 @@ std::string InstructionPrinter::kernel(const Instruction& i) const {
 std::string InstructionPrinter::data(const Instruction& i) const {
   switch (i.op) {
     case Opcode::kAllocate:
-      return fmt::format("s{} = {}[{}]", i.dst, short_name(i.type), registers(list(i.a, i.imm)));
+      return fmt::format("s{} = {}[{}]{}", i.dst, short_name(i.type), registers(list(i.a, i.imm)),
+                         i.b == 1 ? " to lend" : "");
     case Opcode::kAllocateOutput:
       return fmt::format("s{} = output {} {}[{}]", i.dst, i.b, short_name(i.type),
                          registers(list(i.a, i.imm)));
     case Opcode::kCopySlot:
     case Opcode::kMakeDense:
+    case Opcode::kLend:
     case Opcode::kToHost:
       return fmt::format("s{} = s{}", i.dst, i.a);
     case Opcode::kConstantTensor: {
@@ -216,7 +231,7 @@ std::string InstructionPrinter::operands(const Instruction& i) const {
       return kernel(i);
     case Opcode::kBarrier:
       if (i.a == kDeviceBarrier) return i.imm != 0 ? "device, waits" : "device";
-      return fmt::format("step {}", i.a);
+      return meeting(program_.batch_steps[static_cast<size_t>(i.a)]);
     case Opcode::kReturn:
       return slots(list(i.a, i.imm));
     default:
@@ -225,6 +240,12 @@ std::string InstructionPrinter::operands(const Instruction& i) const {
 }
 
 }  // namespace
+
+std::string_view name_of(BatchOp op) {
+  constexpr std::array<std::string_view, 7> kNames = {"sum",   "min",  "max",       "shuffle",
+                                                      "cycle", "pick", "pick_other"};
+  return kNames[static_cast<size_t>(op)];
+}
 
 std::string_view name_of(Opcode op) {
   if (op == Opcode::kBarrier) return "barrier";

@@ -20,6 +20,7 @@
 #include "base/port.h"
 #include "base/scalar_op.h"
 #include "base/source.h"
+#include "runtime/batch_op.h"
 #include "runtime/constant_tensor.h"
 #include "runtime/kernel_abi.h"
 #include "runtime/native.h"
@@ -46,13 +47,15 @@ enum class Opcode : uint8_t {
   kAdmit,  ///< from here to the next kAdmit or the end the sample takes at most r[a] bytes for intermediates
            ///< and r[b] bytes of outputs whose extents vary; what sources, feeds and natives' own scratch
            ///< take is not in it
-  kAllocate,        ///< slot[dst] = new dense tensor of `type`, extents = registers lists[a .. a+imm)
+  kAllocate,        ///< slot[dst] = new dense tensor of `type`, extents = registers lists[a .. a+imm);
+                    ///< b = 1: in memory that may outlive the sample
   kAllocateOutput,  ///< slot[dst] = the batch's slot for output b (recycled; streaming stores), extents as
                     ///< above
   kView,            ///< slot[dst] = view of slot a; views[b] says how; its registers = lists[c …]
   kCopySlot,        ///< slot[dst] = slot[a] (a merge; no bytes move)
   kConstantTensor,  ///< slot[dst] = constant_tensors[a]
   kMakeDense,       ///< slot[dst] = slot[a] if dense, else a dense copy of it
+  kLend,            ///< slot[dst] = slot[a] if its memory may outlive the sample, else a copy where it does
   kStoreElements,   ///< slot[dst] = small dense tensor of `type`, extents lists[a .. a+imm) (immediate
                     ///< values), elements = registers lists[b …]
   kRead,            ///< slots lists[a …] = outputs of source b for this sample
@@ -68,8 +71,8 @@ enum class Opcode : uint8_t {
              ///< (one past imm - 1 counts as that). What a sample would fail with in an arm is its error
              ///< only if it takes that
   kNextArm,  ///< end of an arm: to a, where the next begins; c is where all have come together
-  kBarrier,  ///< end of a segment; batch step a; kDeviceBarrier: what was recorded is launched, and waited
-             ///< for where imm != 0
+  kBarrier,  ///< the sample waits for those of its batch that come here, too, for batch step a;
+             ///< kDeviceBarrier: what was recorded is launched, and waited for where imm != 0
   kReturn,   ///< the sample is done; outputs = slots lists[a .. a+imm)
 };
 
@@ -182,17 +185,27 @@ struct ProgramKernel {
   std::shared_ptr<const DeviceKernel> device;  ///< in place of `code`: it runs on the GPU
 };
 
-/// What one sample looks like to a batch step.
-struct StepSample {
-  std::span<Cell> registers;
-  std::span<Tensor> slots;
-};
-/// The work between two segments, done once all samples of the batch that still live have arrived (kBarrier).
-/// run() must be thread-safe; samples are in slot order; an error is the error of every one of them.
-class BatchStep {
- public:
-  virtual ~BatchStep() = default;
-  virtual Status run(std::span<StepSample> samples) const = 0;
+/// What is done where samples of one batch meet (kBarrier), once all that ever will are there: a block of the
+/// graph is a partition of the batch. No pixels move; results are registers, and slots with tensors that
+/// several samples share.
+struct BatchStep {
+  struct Scalar {
+    BatchOp op = BatchOp::kSum;
+    int32_t from = -1, to = -1;  ///< registers, i64
+  };
+  /// Element by element, of tensors of equal extents: kSum, kMin or kMax.
+  struct Total {
+    BatchOp op = BatchOp::kSum;
+    int32_t from = -1, to = -1;  ///< slots
+  };
+  /// The tensor of the sample in some place; one where nobody meets is the sample's error.
+  struct Take {
+    int32_t from = -1, to = -1;  ///< slots; what kLend gave
+    int32_t place = -1;          ///< register, i64
+  };
+  std::vector<Scalar> scalars;
+  std::vector<Total> totals;
+  std::vector<Take> takes;
 };
 
 /// The ports of a program are concrete. What a source, a native function or a host delivers is compared with
@@ -242,7 +255,7 @@ struct Program {
   std::vector<NativeCallSpec> natives;
   std::vector<KernelCallSpec> kernel_calls;
   std::vector<ProgramKernel> kernels;
-  std::vector<std::shared_ptr<const BatchStep>> batch_steps;
+  std::vector<BatchStep> batch_steps;
   std::vector<SourceSpec> sources;
   std::vector<ExternalInput> external_inputs;
   std::vector<OutputSpec> outputs;

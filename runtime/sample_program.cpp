@@ -32,6 +32,8 @@ void Frame::begin(const SampleInput& input, OutputSink& sink) {
   sink_ = &sink;
   pc_ = 0;
   batch_step_ = barrier_location_ = -1;
+  meeting_error_.reset();
+  failed_together_ = false;
   admitted_ = refused_ = false;
   claim_.begin(input.batch_bytes, std::exchange(expected_, {}));
   std::fill(registers_.begin(), registers_.end(), Cell{});
@@ -66,8 +68,13 @@ Result<Frame::Outcome> Frame::run(Worker& worker) {
   const Instruction* code = program_.code.data();
   if (std::exchange(at_device_barrier_, false)) GALATEA_TRY(leave_device_barrier());
   if (doubt_) GALATEA_TRY(settle_doubt());
+  if (meeting_error_) {
+    const std::unique_ptr<Error> error = std::move(meeting_error_);
+    return std::unexpected(loaded_->located(std::move(*error), barrier_location_));
+  }
   if (std::exchange(refused_, false)) {
     Error error = claim_.refusal().error();
+    if (!refusal_note_.empty()) error.diagnostics.front().notes.push_back(std::exchange(refusal_note_, {}));
     return std::unexpected(loaded_->located(std::move(error), code[pc_].location));
   }
   for (;;) {
@@ -175,6 +182,8 @@ Status Frame::step(const Instruction& i, Worker& worker) {
       return {};
     case Opcode::kMakeDense:
       return make_dense(i.dst, i.a);
+    case Opcode::kLend:
+      return lend(i);
     case Opcode::kStoreElements:
       return store_elements(i);
     case Opcode::kRead:

@@ -58,6 +58,8 @@ class OutputSink {
   /// Room for output `output` of the sample in `slot`, dense, for who runs on the host or on the device.
   virtual Result<Tensor> allocate_output(int output, int slot, DType dtype, std::span<const int64_t> extents,
                                          Memory writer) = 0;
+  /// Memory for a tensor that several samples may hold.
+  virtual Result<std::shared_ptr<Buffer>> allocate_shared(int64_t bytes) = 0;
 };
 
 class Frame {
@@ -81,8 +83,11 @@ class Frame {
   int64_t wanted_bytes() const { return claim_.wanted(); }
   /// The gate has given wanted_bytes() to this frame.
   void grant() { claim_.grant(); }
-  /// run() will fail where the sample waits: nobody can give it that much.
-  void refuse() { refused_ = true; }
+  /// run() will fail where the sample waits: nobody can give it that much. `note`: who has it, or empty.
+  void refuse(std::string note = {}) {
+    refused_ = true;
+    refusal_note_ = std::move(note);
+  }
   /// After an error of code G0924: what to expect() when the sample starts over.
   MemoryNeed learned() const { return claim_.learned(); }
   /// For the next begin(): what the sample takes at least.
@@ -92,15 +97,20 @@ class Frame {
   void shrink() { arena_.shrink_idle(); }
 
   bool past_barrier() const { return batch_step_ >= 0; }
-  int64_t attempt = 1;  ///< the sample itself, then its substitutes
+  /// The error of the last run() was that of all samples that met, whoever is to blame.
+  bool failed_together() const { return failed_together_; }
 
-  /// Valid after kBarrier.
+  /// Valid after kBarrier. Barriers of a program are passed in the order of their numbers.
+  size_t barrier() const { return pc_; }
   int32_t batch_step() const { return batch_step_; }
   bool at_device_barrier() const { return at_device_barrier_; }
   bool waits_for_device() const { return waits_for_device_; }
   int32_t barrier_location() const { return barrier_location_; }
-  StepSample step_sample() { return {registers_, slots_}; }
+  int64_t bytes_held() const { return arena_.budget(); }
   const SampleInput& input() const { return input_; }
+  /// What a batch does with frames that wait at one barrier of it, in the order of their places. Errors are
+  /// those of frames: their next run() gives them.
+  static void meet(const BatchStep& step, std::span<Frame* const> frames);
 
   /// What the sample asks of the device, valid after kBarrier and kDone. Behind a barrier of the device,
   /// run() takes it for granted that it was enqueued, and waited for where the barrier waits.
@@ -129,6 +139,8 @@ class Frame {
   Status switch_to(const Instruction& i);
   Status allocate(const Instruction& i);
   Status allocate_output(const Instruction& i);
+  Result<Tensor> allocate_shared(DType dtype, std::span<const int64_t> extents);
+  Status lend(const Instruction& i);
   Status view(const Instruction& i);
   Status strided_view(const Instruction& i, const ViewSpec& spec);
   Status reshape(const Instruction& i, const ViewSpec& spec);
@@ -141,6 +153,12 @@ class Frame {
   Status call_kernel(const Instruction& i, Worker& worker);
   Status finish_outputs(const Instruction& i);
   Status finish_output(int output, int32_t slot);
+
+  // Where samples meet: sample_meeting.cpp.
+  static void meet_scalar(const BatchStep::Scalar& part, std::span<Frame* const> frames);
+  static Status meet_total(const BatchStep::Total& part, std::span<Frame* const> frames);
+  static Status meet_take(const BatchStep::Take& part, std::span<Frame* const> frames);
+  void fail_at_meeting(Error error, bool together);
 
   // Programs for a GPU: sample_device.cpp.
   void allocate_on_device(int32_t slot, DType dtype, std::span<const int64_t> extents, int64_t bytes);
@@ -199,8 +217,12 @@ class Frame {
   bool admitted_ = false;  ///< the instruction at pc_ has what it needs
   bool refused_ = false;   ///< it will not get it
 
+  std::string refusal_note_;
+
   int32_t batch_step_ = -1;
   int32_t barrier_location_ = -1;
+  std::unique_ptr<Error> meeting_error_;
+  bool failed_together_ = false;
 
   // Of programs for a GPU only.
   DeviceRecord record_;

@@ -44,13 +44,12 @@ Worker SessionCore::make_worker() const {
 Progress advance_sample(SessionCore& core, BatchJob& job, int slot, Frame& frame, Worker& worker,
                         Start start) {
   const OnErrorPolicy policy = core.loaded->program->on_error;
-  if (start == Start::kFresh) frame.attempt = 1;
   for (;; start = Start::kFresh) {
     if (start == Start::kFresh) frame.begin(job.input(slot), job);
     auto outcome = run_frame(frame, worker);
     if (outcome && *outcome == Frame::Outcome::kBarrier) return Progress::kParked;
     if (outcome && *outcome == Frame::Outcome::kWaits) return Progress::kWaits;
-    const bool is_bound = frame.past_barrier();
+    const bool is_bound = frame.past_barrier(), is_of_all = frame.failed_together();
     const MemoryNeed learned = frame.learned();
     if (outcome && job.device()) job.keep_record(slot, frame.record());
     frame.end();
@@ -60,49 +59,55 @@ Progress advance_sample(SessionCore& core, BatchJob& job, int slot, Frame& frame
       frame.expect(learned);
       return Progress::kStartsOver;
     }
-    const int64_t attempt = frame.attempt++;
-    if (is_forgivable(error) && policy == OnErrorPolicy::kSkip) {
+    const bool is_forgiven = is_forgivable(error) && !is_of_all;
+    if (is_forgiven && policy == OnErrorPolicy::kSkip) {
       job.skip(slot, std::move(error.diagnostics.front()));
       return Progress::kDone;
     }
-    // Behind a barrier others have used the sample already, so that nothing can stand in for it.
-    if (!is_forgivable(error) || policy != OnErrorPolicy::kReplace || is_bound || attempt > kMaxSubstitutes) {
-      if (attempt > kMaxSubstitutes)
-        error.diagnostics.front().notes.push_back(
-            fmt::format(fmt::runtime(message::kSubstitutesFailed.text), kMaxSubstitutes));
+    if (!is_forgiven || policy != OnErrorPolicy::kReplace) {
+      job.fail(slot, std::move(error));
+      return Progress::kDone;
+    }
+    const int64_t attempt = job.next_attempt(slot);
+    if (attempt > kMaxSubstitutes) {
+      error.diagnostics.front().notes.push_back(
+          fmt::format(fmt::runtime(message::kSubstitutesFailed.text), kMaxSubstitutes));
       job.fail(slot, std::move(error));
       return Progress::kDone;
     }
     job.substitute(slot, attempt, error.diagnostics.front());
+    if (!is_bound) continue;
+    // Others have used what the sample handed over: all begin again, with its substitute.
+    job.will_begin_again();
+    return Progress::kDone;
   }
 }
 
-bool run_batch_step(SessionCore& core, BatchJob& job) {
+Parked run_batch_step(SessionCore& core, BatchJob& job) {
   std::sort(job.parked.begin(), job.parked.end(),
             [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<StepSample> samples;
-  const int32_t step = job.parked.front().second->batch_step();
-  const int32_t location = job.parked.front().second->barrier_location();
-  Status status;
-  for (auto& [slot, frame] : job.parked) {
-    if (frame->batch_step() != step)
-      status = make_error(message::kBadProgram, "samples of one batch wait at different barriers");
-    samples.push_back(frame->step_sample());
-  }
-  if (status) {
-    try {
-      status = core.loaded->program->batch_steps[static_cast<size_t>(step)]->run(samples);
-    } catch (const std::exception& exception) {
-      status = make_error(message::kUnexpected, exception.what());
-    }
-  }
-  if (status) return true;
-  Error error = core.loaded->located(std::move(status.error()), location);
-  for (auto& [slot, frame] : job.parked) {
-    frame->end();
-    job.fail(slot, error);
-  }
-  return false;
+  size_t first = job.parked.front().second->barrier();
+  for (const auto& [slot, frame] : job.parked) first = std::min(first, frame->barrier());
+  const auto here = std::stable_partition(job.parked.begin(), job.parked.end(), [&](const auto& entry) {
+    return entry.second->barrier() != first;
+  });
+  Parked meeting(std::make_move_iterator(here), std::make_move_iterator(job.parked.end()));
+  job.parked.erase(here, job.parked.end());
+  std::vector<Frame*> frames;
+  for (const auto& [slot, frame] : meeting) frames.push_back(frame.get());
+  const auto step = static_cast<size_t>(frames.front()->batch_step());
+  Frame::meet(core.loaded->program->batch_steps[step], frames);
+  return meeting;
+}
+
+std::string holders_of_memory(const BatchJob& job) {
+  int64_t bytes = 0;
+  for (const auto& [slot, frame] : job.parked) bytes += frame->bytes_held();
+  if (job.parked.empty()) return {};
+  return fmt::format(
+      "{} sample{} of its batch wait{} for it and hold{} {} bytes: where samples meet, a batch has to fit",
+      job.parked.size(), job.parked.size() == 1 ? "" : "s", job.parked.size() == 1 ? "s" : "",
+      job.parked.size() == 1 ? "s" : "", bytes);
 }
 
 bool is_at_device_barrier(const BatchJob& job) {
@@ -120,12 +125,11 @@ DeviceStep run_device_step(BatchJob& job) {
   return waits ? DeviceStep::kWaits : DeviceStep::kGoesOn;
 }
 
-std::vector<std::pair<int, std::unique_ptr<Frame>>> leave_device_barrier(BatchJob& job) {
+Parked leave_device_barrier(BatchJob& job) {
   const auto first = std::stable_partition(job.parked.begin(), job.parked.end(), [](const auto& entry) {
     return !entry.second->at_device_barrier();
   });
-  std::vector<std::pair<int, std::unique_ptr<Frame>>> out(std::make_move_iterator(first),
-                                                          std::make_move_iterator(job.parked.end()));
+  Parked out(std::make_move_iterator(first), std::make_move_iterator(job.parked.end()));
   job.parked.erase(first, job.parked.end());
   return out;
 }

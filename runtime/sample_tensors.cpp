@@ -61,8 +61,41 @@ Status Frame::allocate(const Instruction& i) {
     allocate_on_device(i.dst, i.type, extents, bytes);
     return {};
   }
-  auto block = allocate_slot(i.dst, i.type, extents_of_registers(i.a, i.imm));
+  const auto extents = extents_of_registers(i.a, i.imm);
+  if (i.b == 1) {
+    GALATEA_ASSIGN(Tensor tensor, allocate_shared(i.type, extents));
+    set_slot(i.dst, std::move(tensor), -1);
+    return {};
+  }
+  auto block = allocate_slot(i.dst, i.type, extents);
   if (!block) return std::unexpected(std::move(block.error()));
+  return {};
+}
+
+/// Memory outside of the arena: whoever holds it last gives it back, on whatever thread that is.
+Result<Tensor> Frame::allocate_shared(DType dtype, std::span<const int64_t> extents) {
+  GALATEA_ASSIGN(int64_t bytes, dense_bytes(dtype, extents));
+  const int64_t cost = claimed_bytes(bytes);
+  GALATEA_TRY(claim_.before_output(cost));
+  Tensor tensor;
+  GALATEA_ASSIGN(tensor.buffer, sink_->allocate_shared(bytes));
+  claim_.after_output(cost);
+  tensor.data = tensor.buffer->data();
+  tensor.set_dense(dtype, extents);
+  return tensor;
+}
+
+Status Frame::lend(const Instruction& i) {
+  const Tensor& input = slots_[static_cast<size_t>(i.a)];
+  if (input.memory != Memory::kHost)
+    return std::unexpected(bad_view("a tensor of the device meets those of other samples"));
+  if (input.buffer && blocks_[static_cast<size_t>(i.a)] < 0) {
+    copy_slot(i.dst, i.a);
+    return {};
+  }
+  GALATEA_ASSIGN(Tensor copy, allocate_shared(input.dtype, {input.extents, static_cast<size_t>(input.ndim)}));
+  copy_dense(input, copy.data);
+  set_slot(i.dst, std::move(copy), -1);
   return {};
 }
 

@@ -185,7 +185,7 @@ void Scheduler::resume(const std::shared_ptr<BatchJob>& job, Parked parked) {
 
 /// The batch is an error.
 void Scheduler::give_up(BatchJob& job) {
-  for (auto& [slot, frame] : std::exchange(job.parked, {})) frames_.push_back(std::move(frame));
+  take_frames(std::exchange(job.parked, {}));
   job.complete = true;
   ring();
 }
@@ -194,12 +194,25 @@ void Scheduler::run_step(std::unique_lock<std::mutex>& lock, const std::shared_p
   if (is_at_device_barrier(*job)) return enqueue_step(lock, job);
   ++num_running_;
   lock.unlock();
-  const bool goes_on = run_batch_step(core_, *job);
+  Parked met = run_batch_step(core_, *job);
   lock.lock();
   --num_running_;
   if (!waiting_.empty()) work_.notify_all();
-  if (!goes_on) return give_up(*job);
-  resume(job, std::exchange(job->parked, {}));
+  resume(job, std::move(met));
+}
+
+/// All samples are done or parked, and one of them needs a substitute that has met the others.
+void Scheduler::begin_again(BatchJob& job) {
+  take_frames(std::exchange(job.parked, {}));
+  job.begin_again();
+  work_.notify_all();
+}
+
+void Scheduler::take_frames(Parked parked) {
+  for (auto& [slot, frame] : parked) {
+    frame->end();
+    frames_.push_back(std::move(frame));
+  }
 }
 
 void Scheduler::enqueue_step(std::unique_lock<std::mutex>& lock, const std::shared_ptr<BatchJob>& job) {
@@ -261,12 +274,13 @@ void Scheduler::give_back(Ticket ticket, Progress progress, Worker& worker) {
   }
   if (progress == Progress::kParked) {
     job.parked.emplace_back(ticket.slot, std::move(ticket.frame));
-    --job.num_pending;
   } else {
     frames_.push_back(std::move(ticket.frame));
-    if (--job.num_pending == 0 && job.parked.empty()) return complete(lock, job);
   }
-  if (job.num_pending == 0 && !job.parked.empty() && !core_.cancelled) run_step(lock, ticket.job);
+  if (--job.num_pending > 0) return;
+  if (job.begins_again()) return begin_again(job);
+  if (job.parked.empty()) return complete(lock, job);
+  if (!core_.cancelled) run_step(lock, ticket.job);
 }
 
 /// Tells the consumer that something has changed.

@@ -1,11 +1,11 @@
 // Gives out tickets (batch, slot), older batches first, and gathers what was done.
 //
 //   planner ─▶ queue of jobs ─take()─▶ thread ─done()──▶ last of its batch: complete ─▶ consumer
-//                    ▲                    ├─parked()─▶ last arrival: batch step, then requeue; or what the
-//                    │                    │            samples recorded goes to the device, and who waits for
-//                    │                    │            that is requeued once it is done
-//                    │                    └─waits────▶ goes on when it has the memory that it wants
-//                    └────────────────────────────────┘
+//                    ▲                    ├─parked()─▶ last arrival: batch step of those that wait at the
+//                    first │                    │            barrier, which are requeued then; or what the
+//                    samples │                    │            recorded goes to the device, and who waits for
+//                    that is │                    │            requeued once it is done │ └─waits────▶ goes
+//                    on when it has the memory that it wants └────────────────────────────────┘
 //
 // Threads wait while the window is full, memory is short, or nothing was fed; the consumer waits for the
 // oldest job, at first with its eyes open. One mutex guards all: a sample takes it twice, and costs about a
@@ -51,12 +51,13 @@ class Scheduler {
   bool look_for_batch(std::unique_lock<std::mutex>& lock, Executor::Deadline deadline);
   bool wait_for_batch(std::unique_lock<std::mutex>& lock, Executor::Deadline deadline);
   bool plan_one();
-  using Parked = std::vector<std::pair<int, std::unique_ptr<Frame>>>;
   void complete(std::unique_lock<std::mutex>& lock, BatchJob& job);
   void run_step(std::unique_lock<std::mutex>& lock, const std::shared_ptr<BatchJob>& job);
   void enqueue_step(std::unique_lock<std::mutex>& lock, const std::shared_ptr<BatchJob>& job);
   void resume(const std::shared_ptr<BatchJob>& job, Parked parked);
   void give_up(BatchJob& job);
+  void begin_again(BatchJob& job);
+  void take_frames(Parked parked);
   void poll_device();
   bool wait_for_device(std::unique_lock<std::mutex>& lock);
   void leave_device(const std::shared_ptr<BatchJob>& job, bool is_fine);

@@ -32,7 +32,11 @@ class Verifier {
   void port(const Port& port) {
     require(port.is_concrete() && port.rank() <= kMaxRank, "a port that is not concrete: " + to_text(port));
   }
-  void target(int32_t value) { index(value, program_.code.size(), "jump target"); }
+  void target(int32_t value) {
+    index(value, program_.code.size(), "jump target");
+    // Where samples meet, nobody may come later.
+    require(program_.batch_steps.empty() || value > here_, "a jump leads back");
+  }
   bool range(int64_t first, int64_t count) {
     bool holds = first >= 0 && count >= 0 && first + count <= static_cast<int64_t>(program_.lists.size());
     if (count == 0) return true;
@@ -50,6 +54,7 @@ class Verifier {
 
   const Program& program_;
   std::string where_, problem_;
+  int32_t here_ = 0;
 };
 
 /// Each arm ends right before the next, and the last where all come together.
@@ -133,6 +138,7 @@ void Verifier::data(const Instruction& i) {
       return view(i);
     case Opcode::kCopySlot:
     case Opcode::kMakeDense:
+    case Opcode::kLend:
     case Opcode::kToHost:
       return slot(i.dst), slot(i.a);
     case Opcode::kConstantTensor:
@@ -176,6 +182,7 @@ void Verifier::data(const Instruction& i) {
 
 void Verifier::instruction(const Instruction& i) {
   if (i.location != -1) index(i.location, program_.locations.size(), "location");
+  here_ = static_cast<int32_t>(&i - program_.code.data());
   require(!i.on_device || program_.device >= 0, "it is of a device that is not used");
   switch (i.op) {
     case Opcode::kConst:
@@ -245,6 +252,16 @@ void Verifier::tables() {
     if (problem_.empty())
       require(call.guards.empty() || program_.kernels[static_cast<size_t>(call.kernel)].device,
               "a call of the host has a guard");
+  }
+  for (size_t n = 0; n < program_.batch_steps.size(); ++n) {
+    where_ = fmt::format("batch step {}", n);
+    const BatchStep& step = program_.batch_steps[n];
+    for (const BatchStep::Scalar& part : step.scalars) reg(part.from), reg(part.to);
+    for (const BatchStep::Total& part : step.totals) {
+      slot(part.from), slot(part.to);
+      require(part.op <= BatchOp::kMax, "tensors meet for a place");
+    }
+    for (const BatchStep::Take& part : step.takes) slot(part.from), slot(part.to), reg(part.place);
   }
   where_ = "program";
   require(program_.batch_size >= 1 && program_.batch_size <= 1 << 24,

@@ -74,7 +74,7 @@ bool WaitingSamples::give_up_youngest(PrefetchQueue& queue) {
 
 Ticket WaitingSamples::refuse_first() {
   Ticket first = take_first();
-  if (first.start == Start::kGoesOn) first.frame->refuse();
+  if (first.start == Start::kGoesOn) first.frame->refuse(holders_of_memory(*first.job));
   return first;
 }
 

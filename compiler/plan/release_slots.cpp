@@ -32,6 +32,7 @@ void for_each_slot(const Program& program, const Instruction& i, const F& f) {
     case Opcode::kView:
     case Opcode::kCopySlot:
     case Opcode::kMakeDense:
+    case Opcode::kLend:
     case Opcode::kToHost:
       return f(i.dst), f(i.a);
     case Opcode::kRead:
@@ -50,6 +51,13 @@ void for_each_slot(const Program& program, const Instruction& i, const F& f) {
     }
     case Opcode::kArms:
       return f(i.b);
+    case Opcode::kBarrier: {
+      if (i.a == runtime::kDeviceBarrier) return;
+      const runtime::BatchStep& step = program.batch_steps[static_cast<size_t>(i.a)];
+      for (const runtime::BatchStep::Total& part : step.totals) f(part.from), f(part.to);
+      for (const runtime::BatchStep::Take& part : step.takes) f(part.from), f(part.to);
+      return;
+    }
     case Opcode::kReturn:
       return list(i.a, i.imm);
     default:
@@ -97,7 +105,8 @@ std::vector<std::vector<int32_t>> sharing_slots(const Program& program) {
     return slot;
   };
   for (const Instruction& i : program.code)
-    if (i.op == Opcode::kView || i.op == Opcode::kCopySlot || i.op == Opcode::kMakeDense)
+    if (i.op == Opcode::kView || i.op == Opcode::kCopySlot || i.op == Opcode::kMakeDense ||
+        i.op == Opcode::kLend)
       leader[static_cast<size_t>(find(i.dst))] = find(i.a);
   std::vector<std::vector<int32_t>> out(leader.size());
   for (int32_t slot = 0; slot < program.num_slots; ++slot)

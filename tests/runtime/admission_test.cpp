@@ -72,11 +72,6 @@ NativeTable natives() {
   return table;
 }
 
-class NoStep final : public BatchStep {
- public:
-  Status run(std::span<StepSample>) const override { return {}; }
-};
-
 std::shared_ptr<const Program> ragged_program(const Ragged& ragged) {
   ProgramMaker m;
   m.program.batch_size = ragged.batch_size;
@@ -104,7 +99,7 @@ std::shared_ptr<const Program> ragged_program(const Ragged& ragged) {
   Instruction& own = m.add(Opcode::kAllocate);
   own.dst = m.slot(), own.type = DType::kU8, own.a = shape, own.imm = 1;
   if (ragged.barrier) {
-    m.program.batch_steps = {std::make_shared<NoStep>()};
+    m.program.batch_steps.emplace_back();
     m.at_line(6, "pad");
     m.add(Opcode::kBarrier).a = 0;
   }
