@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
 #include <set>
 
 #include "compiler/messages.h"
@@ -66,6 +68,7 @@ class Checker {
     std::vector<Diagnostic> found;
     const bool nobody_passes = !exit_is_reached();
     for (const Failure& failure : failures_) found.push_back(describe(failure, nobody_passes));
+    if (!of_batch_.empty()) found.push_back(note_batch());
     return found;
   }
 
@@ -82,6 +85,8 @@ class Checker {
   void check_node(ir::NodeId id) {
     const ir::Node& node = graph_.node(id);
     if (node.op == nullptr || node.op->source) return;
+    if (op::meets_batch(shapes_.table().lowering(id)) && std::ranges::any_of(node.outputs, is_used()))
+      of_batch_.push_back(id);
     bool fails = takes_lost(node);
     if (!fails) {
       for (const op::Check& check : shapes_.table().lowering(id).checks) {
@@ -96,6 +101,22 @@ class Checker {
     }
     if (fails)
       for (ir::ValueId output : node.outputs) lost_[output] = true;
+  }
+
+  std::function<bool(ir::ValueId)> is_used() const {
+    return [this](ir::ValueId value) { return used_[value]; };
+  }
+
+  /// Once for a pipeline, at the first of the operators.
+  Diagnostic note_batch() const {
+    const ir::Node& first = graph_.node(of_batch_.front());
+    const auto is_elsewhere = [&](ir::NodeId id) { return graph_.node(id).span != first.span; };
+    const auto others = std::ranges::count_if(of_batch_, is_elsewhere);
+    Diagnostic diagnostic =
+        compiler::diagnostic(compiler::Message::kDependsOnBatch, first.span, op::display_name(*first.op),
+                             others > 0 ? ", and so do others" : "");
+    diagnostic.calls = first.calls;
+    return diagnostic;
   }
 
   /// Whether some way from the entry to the end meets no failure.
@@ -170,6 +191,7 @@ class Checker {
   std::vector<bool> used_;
   std::vector<bool> lost_;
   std::vector<Failure> failures_;
+  std::vector<ir::NodeId> of_batch_;
 };
 
 }  // namespace

@@ -203,6 +203,8 @@ Expr PixelScope::element(ir::ValueId value, int64_t index) {
 bool PixelScope::adopt(ir::NodeId id) {
   const ir::Node& node = graph_.node(id);
   const op::Lowering lowering = op::lower_node(graph_, id);
+  // Elements are computed where no sample waits for others.
+  if (op::meets_batch(lowering)) return false;
   for (const op::LoweredOutput& output : lowering.outputs)
     if (output.kind != op::LoweredOutput::Kind::kScalars) return false;
   // Both arms of an `if` are computed: where the other one is taken, an integer divides by 1.

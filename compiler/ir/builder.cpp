@@ -38,6 +38,10 @@ Result<NodeId> GraphBuilder::add_node(NodeSpec spec) {
     note_types(graph_, spec, checked.error());
     return std::unexpected(std::move(checked.error()));
   }
+  if (registry_ != nullptr && spec.op->expand) {
+    GALATEA_ASSIGN(const std::optional<NodeId> expanded, spec.op->expand({*this, *registry_, spec}));
+    if (expanded) return *expanded;
+  }
   std::vector<Type> types = std::move(*checked);
   auto id = static_cast<NodeId>(graph_.nodes.size());
   Node node;

@@ -11,8 +11,8 @@
 //   (in the order of Block::predecessors).
 // - `branch c ^a ^b`: samples whose selector is non-zero go to ^a, the others to ^b. `switch s [^0, ^1, …]`:
 // by the selector's value (checked to be in range).
-// - Selectors are 0-d. Sources (readers, external inputs) stand in the entry block only. Batch-level nodes
-// are marked by their operator.
+// - Selectors are 0-d. Sources (readers, external inputs) stand in the entry block only.
+// - A node may see the samples of the batch that come to its block (Operator::sees_batch): it stays in it.
 // - Every node has a source span and the chain of calls; random nodes have a key.
 // - Ids stay valid for the life of the graph; removed nodes leave holes (Node::op == nullptr).
 #pragma once
@@ -171,7 +171,9 @@ class Graph {
 /// Builds graphs; every node is checked by its operator's type rule (operator.h).
 class GraphBuilder {
  public:
-  explicit GraphBuilder(Graph& graph) : graph_(graph) {}
+  /// With a registry, calls that are several nodes become those (Operator::expand).
+  explicit GraphBuilder(Graph& graph, const op::Registry* registry = nullptr)
+      : graph_(graph), registry_(registry) {}
   BlockId add_block();
   void set_insertion_block(BlockId block) { block_ = block; }
   BlockId insertion_block() const { return block_; }
@@ -187,7 +189,7 @@ class GraphBuilder {
     std::string name;
   };
   /// Checks arguments against the schema (compiler/op/schema.h), runs the type rule, appends the node to the
-  /// insertion block. The error carries the call's span.
+  /// insertion block. The error carries the call's span. Of several nodes, the last.
   Result<NodeId> add_node(NodeSpec spec);
   ValueId add_merge(BlockId block, Type type, std::vector<ValueId> operands, Span span);
   void jump(BlockId from, BlockId to, Span span);
@@ -198,6 +200,7 @@ class GraphBuilder {
 
  private:
   Graph& graph_;
+  const op::Registry* registry_;
   BlockId block_ = 0;
 };
 

@@ -18,7 +18,7 @@ namespace {
 class Reader {
  public:
   Reader(const std::string& text, uint32_t file, const op::Registry& registry)
-      : in_(text, file), registry_(registry), builder_(graph_) {}
+      : in_(text, file), registry_(registry), builder_(graph_, &registry) {}
 
   Result<Graph> run() {
     GALATEA_TRY(read_header());

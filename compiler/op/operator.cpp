@@ -104,6 +104,21 @@ std::unexpected<Error> TypeContext::error(std::string message, std::string help,
   return compiler::user_error(compiler::Message::kOperatorRefuses, span, display_name(op_), message, help);
 }
 
+Result<ir::ValueId> Expansion::add(std::string_view op, std::vector<ir::ValueId> inputs,
+                                   std::vector<ir::Arg> args) const {
+  ir::GraphBuilder::NodeSpec spec;
+  spec.op = registry.find(op);
+  GALATEA_CHECK(spec.op != nullptr, "there is no operator " + std::string(op));
+  spec.inputs = std::move(inputs);
+  spec.args = std::move(args);
+  spec.span = call.span;
+  spec.calls = call.calls;
+  GALATEA_ASSIGN(const ir::NodeId node, builder.add_node(std::move(spec)));
+  return builder.graph().node(node).outputs.front();
+}
+
+bool sees_batch(const ir::Node& node) { return node.op->sees_batch && node.op->sees_batch(node); }
+
 const ArgSpec* Operator::find_arg(std::string_view arg_name) const {
   for (const ArgSpec& arg : args)
     if (arg.name == arg_name) return &arg;

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +18,7 @@
 namespace galatea::op {
 
 class RecipeBuilder;
+class Registry;
 
 /// Types of arguments, as the text may give them.
 enum class ArgKind : uint8_t {
@@ -86,6 +89,18 @@ class TypeContext {
   const ir::GraphBuilder::NodeSpec& spec_;
 };
 
+/// A call that may become several nodes (Operator::expand).
+struct Expansion {
+  ir::GraphBuilder& builder;
+  const Registry& registry;
+  const ir::GraphBuilder::NodeSpec& call;
+  /// Arguments as in a definition, of the call.
+  TypeContext arguments() const { return {builder.graph(), *call.op, call}; }
+  /// Adds a node of another operator at the place of the call, and gives its output.
+  Result<ir::ValueId> add(std::string_view op, std::vector<ir::ValueId> inputs,
+                          std::vector<ir::Arg> args) const;
+};
+
 struct Operator {
   std::string name;  ///< as written after `fn.`: "resize", "random.uniform", "reductions.mean"; operators of
                      ///< the language: "arith.add"
@@ -101,7 +116,10 @@ struct Operator {
   bool random = false;         ///< draws; gets a key
   bool source = false;         ///< stands in the entry block (readers, external_source)
   bool typed_by_host = false;  ///< a source whose dtype=, ndim= and layout= the host may give instead
-  bool batch_level = false;
+  /// Whether what this node gives for a sample depends on the other samples of its batch, those that come to
+  /// the same block; empty: it never does. Says of the arguments what the definition does
+  /// (RecipeBuilder::over_batch and its like), for passes that must not move such a node.
+  std::function<bool(const ir::Node&)> sees_batch;
   OutputExtents output_extents = OutputExtents::kOwn;
   bool internal = false;  ///< not listed under fn. (arith.*, index, view operators)
   std::vector<std::string> devices = {"cpu"};
@@ -111,6 +129,9 @@ struct Operator {
 
   /// dtype, ndim, layout, device and known extents of every output; complains about what can be known now.
   std::function<Result<std::vector<ir::Type>>(const TypeContext&)> type_rule;
+  /// Of calls that are several nodes: adds them, and gives the last one; nothing where this call is one node.
+  /// The call has been checked.
+  std::function<Result<std::optional<ir::NodeId>>(const Expansion&)> expand;
   /// Extents, checks and meaning (recipe.h). Called when a program is made, when `check` folds constant
   /// checks, and by the region pass.
   std::function<void(RecipeBuilder&)> define;
@@ -120,6 +141,9 @@ struct Operator {
 
 /// The types that concrete ports stand for; named and late extents are not known.
 std::vector<ir::Type> types_of(const std::vector<Port>& ports);
+
+/// See Operator::sees_batch.
+bool sees_batch(const ir::Node& node);
 
 /// Name → operator. Filled from the explicit list in stdlib_ops/operators.def.
 class Registry {

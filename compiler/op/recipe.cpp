@@ -365,14 +365,30 @@ std::vector<Expr> RecipeBuilder::native_scalars(std::string function, std::vecto
                                                 std::vector<Expr> scalars, std::string config,
                                                 std::vector<DType> result_types,
                                                 std::vector<std::pair<int64_t, int64_t>> ranges) {
-  NativeScalars call{std::move(function),     std::move(inputs), std::move(scalars), std::move(config), {},
-                     lowering_.checks.size(), std::move(ranges)};
+  NativeScalars call{.function = std::move(function),
+                     .inputs = std::move(inputs),
+                     .scalars = std::move(scalars),
+                     .config = std::move(config),
+                     .locals = {},
+                     .order = lowering_.checks.size(),
+                     .ranges = std::move(ranges),
+                     .over_batch = {}};
   std::vector<Expr> results;
   for (DType type : result_types) {
     call.locals.push_back(next_local_);
     results.push_back(kernel::symbol(SymbolKind::kLocal, type, next_local_++));
   }
   lowering_.native_scalars.push_back(std::move(call));
+  return results;
+}
+
+std::vector<Expr> RecipeBuilder::over_batch(std::vector<runtime::BatchOp> ops, std::vector<Expr> numbers) {
+  GALATEA_CHECK(sees_batch(node()), node().op->name + " does not say that it sees the batch");
+  GALATEA_CHECK(ops.size() == numbers.size() && !ops.empty(), "one operation for each number");
+  for (const Expr& number : numbers) GALATEA_CHECK(number.type() == DType::kI64, "numbers that meet are i64");
+  const std::vector<DType> types(numbers.size(), DType::kI64);
+  std::vector<Expr> results = native_scalars({}, {}, std::move(numbers), {}, types);
+  lowering_.native_scalars.back().over_batch = std::move(ops);
   return results;
 }
 
@@ -441,6 +457,23 @@ void RecipeBuilder::output_native(int k, NativeOutput native, std::vector<Expr> 
   lowering_.natives.push_back(std::move(native));
 }
 
+Expr RecipeBuilder::place_in_batch() const { return kernel::symbol(SymbolKind::kBatchSlot, DType::kI64, 0); }
+
+void RecipeBuilder::output_total(int k, int input, runtime::BatchOp op) {
+  GALATEA_CHECK(sees_batch(node()), node().op->name + " does not say that it sees the batch");
+  output_native(k, {.inputs = {input}, .total = op}, extents(input));
+}
+
+void RecipeBuilder::output_of_place(int k, int input, Expr place) {
+  GALATEA_CHECK(sees_batch(node()), node().op->name + " does not say that it sees the batch");
+  GALATEA_CHECK(place.type() == DType::kI64, "a place is i64");
+  // Extents that differ from sample to sample are those of another one's tensor.
+  std::vector<Expr> known;
+  for (int64_t extent : output_type(k).extents)
+    known.push_back(extent >= 0 ? kernel::extent_constant(extent) : Expr());
+  output_native(k, {.inputs = {input}, .scalars = {std::move(place)}, .of_place = true}, std::move(known));
+}
+
 void RecipeBuilder::output_constant(int k, std::shared_ptr<const runtime::ConstantTensor> tensor) {
   LoweredOutput& output = claim(lowering_, k, LoweredOutput::Kind::kConstant);
   GALATEA_CHECK(tensor->type() == output_type(k).dtype &&
@@ -457,6 +490,13 @@ Lowering RecipeBuilder::take() {
     GALATEA_CHECK(set, graph_.node(node_).op->name + " leaves an output undefined");
   }
   return std::move(lowering_);
+}
+
+bool meets_batch(const Lowering& lowering) {
+  return std::any_of(lowering.native_scalars.begin(), lowering.native_scalars.end(),
+                     [](const NativeScalars& call) { return !call.over_batch.empty(); }) ||
+         std::any_of(lowering.natives.begin(), lowering.natives.end(),
+                     [](const NativeOutput& call) { return call.is_of_batch(); });
 }
 
 Lowering lower_node(const ir::Graph& graph, ir::NodeId node, Lineage* lineage) {

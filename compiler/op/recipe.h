@@ -18,6 +18,7 @@
 #include "compiler/kernel/kernel.h"
 #include "compiler/op/lineage.h"
 #include "compiler/op/operator.h"
+#include "runtime/batch_op.h"
 #include "runtime/constant_tensor.h"
 
 namespace galatea::op {
@@ -33,8 +34,8 @@ struct Check {
   std::string arg;  ///< the argument to point at, or empty
 };
 
-/// A call of a native function (runtime/native.h) that yields scalars: results are kSymbol kLocal
-/// expressions.
+/// A call of a native function (runtime/native.h) that yields scalars, or a meeting of the batch that does:
+/// results are kSymbol kLocal expressions.
 struct NativeScalars {
   std::string function;
   std::vector<int> inputs;  ///< node inputs
@@ -44,6 +45,8 @@ struct NativeScalars {
   size_t order = 0;             ///< how many checks stand before it
   std::vector<std::pair<int64_t, int64_t>>
       ranges;  ///< what the function promises of each result; may be empty
+  /// In place of a function: what the batch makes of each of the scalars, which are i64.
+  std::vector<runtime::BatchOp> over_batch;
 };
 
 struct NativeOutput {
@@ -59,6 +62,11 @@ struct NativeOutput {
   /// of them lies in the file's image. Empty: it cannot.
   std::vector<Expr> full_extents, full_origin;
   Expr least_eighths;  ///< i64: what this file can be scaled to; may be empty
+  /// In place of a function, the batch: its samples' tensors combined element by element; or, with one
+  /// scalar, the tensor of the sample in that place. Nobody copies that.
+  std::optional<runtime::BatchOp> total;
+  bool of_place = false;
+  bool is_of_batch() const { return total || of_place; }
 };
 
 /// How an output comes to be.
@@ -258,6 +266,20 @@ class RecipeBuilder {
                                    std::string config, std::vector<DType> result_types,
                                    std::vector<std::pair<int64_t, int64_t>> ranges = {});
 
+  // ---- the batch: the samples of one that come to this node (Operator::sees_batch must say so)
+  /// What they make of numbers (i64) that each of them hands over, all at one meeting.
+  std::vector<Expr> over_batch(std::vector<runtime::BatchOp> ops, std::vector<Expr> numbers);
+  Expr over_batch(runtime::BatchOp op, Expr number) {
+    return over_batch(std::vector{op}, std::vector{std::move(number)}).front();
+  }
+  /// Where the sample stands in its batch: 0, 1, …; i64. Samples that are left out keep their places.
+  Expr place_in_batch() const;
+  /// Their tensors, which must have equal extents, combined: kSum, kMin or kMax.
+  void output_total(int k, int input, runtime::BatchOp op);
+  /// The tensor of the sample in this place of the batch (i64); that nobody meets there is the sample's
+  /// error.
+  void output_of_place(int k, int input, Expr place);
+
   // ---- outputs (each exactly once)
   /// Dimension d of the output is axis axis_of[d] of the stage (default: in order).
   void output_stage(int k, StageRef stage, std::vector<int> axis_of = {});
@@ -298,6 +320,9 @@ class RecipeBuilder {
 inline constexpr const char* kScaledForArg = "scaled_for";
 /// The scalar that eighths() stands for.
 Expr eighths_of(ir::NodeId decoder);
+
+/// Whether it meets the other samples of its batch.
+bool meets_batch(const Lowering& lowering);
 
 /// Runs the definition of a node.
 Lowering lower_node(const ir::Graph& graph, ir::NodeId node, Lineage* lineage = nullptr);

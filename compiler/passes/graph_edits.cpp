@@ -11,7 +11,7 @@ namespace galatea::passes {
 
 using namespace ir;
 
-bool is_pure(const Node& node) { return node.op && !node.op->source && !node.op->batch_level; }
+bool is_pure(const Node& node) { return node.op && !node.op->source && !op::sees_batch(node); }
 bool is_keyless(const Node& node) { return !node.op->random && node.key == 0; }
 
 namespace {

@@ -8,8 +8,8 @@
 
 namespace galatea::passes {
 
-/// Whether the node may be computed elsewhere, once, or not at all: no source, not of the whole batch. (A
-/// check that fails in a node that nobody uses is nobody's error.)
+/// Whether the node may be computed elsewhere, once, or not at all: no source, and it sees no other sample,
+/// which elsewhere would be others. (A check that fails in a node that nobody uses is nobody's error.)
 bool is_pure(const ir::Node& node);
 /// Draws nothing.
 bool is_keyless(const ir::Node& node);

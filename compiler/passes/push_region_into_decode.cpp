@@ -64,7 +64,7 @@ class RegionPush {
   /// Whether the node can be computed for a window of its only output.
   bool takes_window(NodeId id) const {
     const Node& node = graph_.node(id);
-    if (node.op->source || node.op->batch_level || !node.op->define || node.outputs.size() != 1) return false;
+    if (node.op->source || !node.op->define || node.outputs.size() != 1) return false;
     const int64_t volume = graph_.type(node.outputs[0]).static_volume();
     if (table_.info(node.outputs[0]).scalar || (volume >= 0 && volume <= plan::kMaxScalarElements))
       return false;

@@ -10,7 +10,7 @@ using op::Lowering;
 
 std::optional<ReadBounds> read_bounds(const Graph& graph, NodeId consumer, int input) {
   const Node& node = graph.node(consumer);
-  if (node.op->batch_level || node.op->source || !node.op->define) return std::nullopt;
+  if (node.op->source || !node.op->define) return std::nullopt;
   Lowering lowering = op::lower_node(graph, consumer);
   if (native_reads(lowering, input) || has_reshape_of(lowering, input)) return std::nullopt;
   Demand walk(lowering, input);

@@ -311,7 +311,7 @@ Windows::Ask Windows::by_node(const Use& use, ValueId value) {
   const Node& node = graph_.node(use.node);
   Ask everything;
   everything.everything = true;
-  if (use.input < 0 || node.op->batch_level || node.op->source || !node.op->define) return everything;
+  if (use.input < 0 || node.op->source || !node.op->define) return everything;
   const Lowering& lowering = table_.lowering(use.node);
   if (native_reads(lowering, use.input) || has_reshape_of(lowering, use.input) ||
       has_element_of(lowering, value))

@@ -93,6 +93,9 @@ bool Emitter::can_emit_header(ir::NodeId id) const {
   });
   auto is_known = [&](const Expr& e) { return bounds.exact(table_.resolve(e)) || kernel::is_const(e); };
   for (const op::NativeScalars& native : lowering.native_scalars) {
+    // What fails behind a meeting has met the others: a sample that may be left out, or have a substitute, is
+    // decoded first.
+    if (!native.over_batch.empty() && program_.on_error != runtime::OnErrorPolicy::kRaise) return false;
     for (int input : native.inputs) {
       const ir::ValueId value = graph_.node(id).inputs[static_cast<size_t>(input)];
       if (table_.info(value).scalar || table_.info(value).slot < 0) return false;

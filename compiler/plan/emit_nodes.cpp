@@ -91,6 +91,7 @@ void Emitter::emit_check(ir::NodeId, const op::Check& check) {
 }
 
 void Emitter::emit_native_scalars(ir::NodeId id, const op::NativeScalars& native) {
+  if (!native.over_batch.empty()) return emit_scalar_meeting(native);
   runtime::NativeCallSpec call;
   call.function = native.function;
   call.config = native.config;
@@ -122,6 +123,11 @@ int Emitter::allocate_tensor_on_gpu(DType type, const std::vector<Expr>& extents
   return slot;
 }
 
+int Emitter::allocate_intermediate(ir::ValueId value, DType type, const std::vector<Expr>& extents) {
+  if (is_made_on_gpu(value)) return allocate_tensor_on_gpu(type, extents);
+  return lent_[value] ? allocate_to_lend(type, extents) : allocate_tensor(type, extents);
+}
+
 int Emitter::emit_allocation(DType type, const std::vector<Expr>& extents) {
   int32_t list = add_list(regs(extents));
   Instruction& instruction = emit(Op::kAllocate);
@@ -142,8 +148,7 @@ int Emitter::allocate(ir::ValueId value) {
   const int output = output_of_[value];
   const bool on_gpu = is_made_on_gpu(value);
   if (output < 0) {
-    table_.info(value).slot =
-        on_gpu ? allocate_tensor_on_gpu(type.dtype, extents) : allocate_tensor(type.dtype, extents);
+    table_.info(value).slot = allocate_intermediate(value, type.dtype, extents);
     return table_.info(value).slot;
   }
   stored_into_output_[value] = true;
@@ -163,6 +168,7 @@ void Emitter::allocate_apart(ir::ValueId value) {
 
 void Emitter::emit_native_output(ir::NodeId id, size_t k, const LoweredOutput& output) {
   const op::NativeOutput& native = table_.lowering(id).natives.at(static_cast<size_t>(output.native));
+  if (native.is_of_batch()) return emit_tensor_meeting(id, k, native);
   if (native.region) {
     emit_region_decode(id, k, output, native);
     return;
@@ -199,8 +205,7 @@ void Emitter::allocate_window(ir::ValueId value) {
   std::vector<Expr> extents;
   for (const passes::Range& range : info.window) extents.push_back(range.end - range.begin);
   const DType type = graph_.type(value).dtype;
-  table_.info(value).slot =
-      is_made_on_gpu(value) ? allocate_tensor_on_gpu(type, extents) : allocate_tensor(type, extents);
+  table_.info(value).slot = allocate_intermediate(value, type, extents);
 }
 
 /// The window has been filled: from here on the slot stands for the whole.

@@ -56,6 +56,7 @@ Status Emitter::run() {
   }
   declare_sources();
   find_directed_outputs();
+  find_lent_values();
   for (ir::BlockId block : order) emit_block(block);
   patch_jumps();
   check_arms();

@@ -74,12 +74,22 @@ class Emitter {
   void show_window_as_whole(ir::ValueId value);
   int allocate_tensor(DType type, const std::vector<Expr>& extents);
   int allocate_tensor_on_gpu(DType type, const std::vector<Expr>& extents);
+  int allocate_to_lend(DType type, const std::vector<Expr>& extents);
+  int allocate_intermediate(ir::ValueId value, DType type, const std::vector<Expr>& extents);
   void allocate_apart(ir::ValueId value);
   int emit_allocation(DType type, const std::vector<Expr>& extents);
   /// The slot of a tensor of the program; equal ones share it.
   int constant_slot(const std::shared_ptr<const runtime::ConstantTensor>& constant);
   /// The slot of a value; scalars are stored into one on demand.
   int slot_of(ir::ValueId value);
+
+  // emit_meetings.cpp: where the samples of a batch meet
+  void find_lent_values();
+  /// Whether the memory of the value, as it is made, may outlive the sample.
+  bool is_shared(ir::ValueId value) const;
+  void emit_scalar_meeting(const op::NativeScalars& native);
+  void emit_tensor_meeting(ir::NodeId node, size_t k, const op::NativeOutput& native);
+  runtime::BatchStep& emit_barrier();
 
   // emit_device.cpp: between the GPU and the host
   /// A slot whose bytes the host can read: of what lies on the GPU, a copy that was waited for.
@@ -186,6 +196,7 @@ class Emitter {
   std::vector<int> source_index_;  ///< of a node, -1 otherwise
   std::vector<int> output_of_;     ///< output that a value is written to directly, -1 otherwise
   std::vector<uint32_t> uses_;
+  std::vector<bool> lent_;  ///< values that other samples of the batch may take
   std::vector<int32_t> node_location_;
   std::vector<std::vector<bool>> dominates_;
 

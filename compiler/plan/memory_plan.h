@@ -20,7 +20,8 @@ struct MemoryClaim {
   enum class Kind : uint8_t {
     kHeld,     ///< an intermediate: from here to the end of the sample
     kScratch,  ///< for one call
-    kOutput,   ///< part of the delivered batch, where its extents differ from sample to sample
+    kOutput,   ///< outside of the arena: part of the delivered batch, where its extents differ from sample to
+               ///< sample, or what other samples may hold
   };
   Kind kind = Kind::kHeld;
   ir::BlockId block = 0;

@@ -12,7 +12,7 @@ namespace {
 
 /// Whether the node's work can be a kernel of a GPU.
 bool can_run_there(const ir::Node& node) {
-  if (!node.op || node.op->source || node.op->batch_level) return false;
+  if (!node.op || node.op->source) return false;
   const auto& devices = node.op->devices;
   return node.op->kind == op::OperatorKind::kKernel &&
          std::find(devices.begin(), devices.end(), std::string("gpu")) != devices.end();

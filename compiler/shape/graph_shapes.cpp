@@ -14,6 +14,8 @@ namespace {
 constexpr size_t kMaxText = 24;
 constexpr int kMaxDepth = 3;
 
+constexpr Wide kMaxBatch = Wide{1} << 31;
+
 }  // namespace
 
 GraphShapes::GraphShapes(const ir::Graph& graph, std::optional<PictureSize> largest)
@@ -36,6 +38,14 @@ GraphShapes::GraphShapes(const ir::Graph& graph, std::optional<PictureSize> larg
 void GraphShapes::learn_results(const op::NativeScalars& call, std::optional<PictureSize> largest) {
   for (size_t k = 0; k < call.locals.size() && k < call.ranges.size(); ++k)
     locals_[call.locals[k]] = integers(call.ranges[k].first, call.ranges[k].second);
+  // What one of the samples hands over lies where each of them does.
+  for (size_t k = 0; k < call.over_batch.size(); ++k) {
+    const runtime::BatchOp what = call.over_batch[k];
+    if (what == runtime::BatchOp::kMin || what == runtime::BatchOp::kMax)
+      locals_[call.locals[k]] = facts_.range(table_.resolve(call.scalars[k]));
+    else if (what != runtime::BatchOp::kSum)
+      locals_[call.locals[k]] = integers(0, kMaxBatch);
+  }
   // Its results are height, width and channels (stdlib_ops/native/image_functions.h).
   if (!largest || call.function != "image.peek" || call.locals.size() < 2) return;
   locals_[call.locals[0]] = integers(1, largest->height);
@@ -62,7 +72,7 @@ std::optional<Range> GraphShapes::range_of_symbol(const kernel::ExprNode& symbol
       if (auto found = locals_.find(symbol.a); found != locals_.end()) return found->second;
       return std::nullopt;
     case SymbolKind::kBatchSlot:
-      return integers(0, Wide{1} << 31);
+      return integers(0, kMaxBatch);
     default:
       return std::nullopt;
   }

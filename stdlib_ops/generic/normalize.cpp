@@ -1,12 +1,15 @@
-// normalize: subtracts a mean and divides by a standard deviation, given or taken from the sample.
+// normalize: subtracts a mean and divides by a standard deviation, given or taken from the sample or the
+// batch.
 //
 // Comes in: a tensor; mean and stddev as numbers, small tensors, or nothing. Goes out: (in - mean) * scale /
-// stddev + shift in f32; what is not given is a reduce stage over the axes.
+// stddev + shift in f32; what is not given is a reduce stage over the axes. With batch=True it is the result
+// of nodes before (expand_normalize).
 #include <algorithm>
 
 #include "compiler/ir/attr.h"
 #include "compiler/op/schema.h"
 #include "stdlib_ops/operators.h"
+#include "stdlib_ops/reduce/over_batch.h"
 #include "stdlib_ops/reduce/reduction.h"
 
 namespace galatea::ops {
@@ -120,6 +123,10 @@ Types normalize_types(const TypeContext& ctx) {
   if (names_axes(ctx) && mean.given && stddev.given && !mean.is_tensor() && !stddev.is_tensor())
     return ctx.error("normalize: nothing is computed along axes where mean and stddev are numbers",
                      "leave the axes out", ctx.given("axes") ? "axes" : "axis_names");
+  if (ctx.op().find_arg("batch") && ctx.flag("batch") && (mean.is_tensor() || stddev.is_tensor()))
+    return ctx.error("normalize: with batch=True, mean and stddev are one number each, or computed",
+                     "leave batch out: what is given is the same for all samples",
+                     mean.is_tensor() ? "mean" : "stddev");
   if (ctx.integer("ddof") < 0)
     return ctx.error(fmt::format("normalize: ddof must not be negative, it is {}", ctx.integer("ddof")), {},
                      "ddof");
@@ -134,15 +141,29 @@ Types normalize_types(const TypeContext& ctx) {
   return std::vector{out};
 }
 
+/// Where what is computed comes from.
+enum class StatisticsOf : uint8_t {
+  kSample,  ///< from stages of its own
+  kBatch,   ///< from inputs: the mean, the sum of squared distances, the number of elements; none that is
+            ///< given
+};
+
 class Normalizer {
  public:
-  explicit Normalizer(RecipeBuilder& b)
+  Normalizer(RecipeBuilder& b, StatisticsOf statistics)
       : b_(b),
+        statistics_(statistics),
         in_(b.input_type(0)),
         mean_(parameter(b, "mean", in_)),
         stddev_(parameter(b, "stddev", in_)),
         axes_(names_axes(b) ? resolve_axes(b, in_.ndim, in_.layout) : inferred_axes(in_, mean_, stddev_)),
         box_(reduction_box(b, axes_, true)) {}
+
+  /// The first step over a batch.
+  void define_squares() {
+    const auto mean = mean_at();
+    b_.output_stage(0, squares("squares", mean, [](Expr acc) { return acc; }));
+  }
 
   void define() {
     const DType out = b_.output_type(0).dtype;
@@ -186,6 +207,8 @@ class Normalizer {
 
   ElementAt mean_at() {
     if (mean_.given) return given_at("mean", mean_, [](const Expr& e) { return e; });
+    if (statistics_ == StatisticsOf::kBatch)
+      return [this](const Axes& at) { return b_.load(1, reduced(at)); };
     const DType accumulator = sum_type(in_.dtype);
     const StageRef stage =
         b_.reduce({.name = "mean",
@@ -198,11 +221,7 @@ class Normalizer {
                        [&](const Axes& at, const Axes& inner) {
                          return kernel::convert(b_.load(0, box_.index(at, inner)), accumulator);
                        },
-                   .finish =
-                       [&](Expr acc) {
-                         if (is_float(accumulator)) return acc / to_f32(box_.count);
-                         return to_f32(to_f64(acc) / to_f64(box_.count));
-                       }});
+                   .finish = [&](Expr acc) { return mean_of(acc, box_.count, DType::kF32); }});
     return [this, stage](const Axes& at) { return b_.load(stage, reduced(at)); };
   }
 
@@ -217,35 +236,74 @@ class Normalizer {
                  "stddev");
         return scale / s;
       });
-    const StageRef stage = b_.reduce(
-        {.name = "inverse_stddev",
-         .type = DType::kF32,
-         .extents = box_.extents,
-         .reduce_extents = box_.over,
-         .accumulator = DType::kF32,
-         .combiner = kernel::Combiner::kSum,
-         .body =
-             [&](const Axes& at, const Axes& inner) {
-               const Axes index = box_.index(at, inner);
-               const Expr distance = to_f32(b_.load(0, index)) - mean(index);
-               return distance * distance;
-             },
-         .finish =
-             [&](Expr acc) {
-               const Expr divisor = box_.count - b_.arg("ddof", DType::kI64);
-               const Expr variance = select(divisor > i64(0), acc / to_f32(divisor), f32(0)) + epsilon;
-               // Elements that are all equal become `shift`.
-               return select(variance > f32(0), scale / kernel::unary(ScalarOp::kSqrt, variance), f32(0));
-             }});
+    const auto inverse = [&](const Expr& squares, const Expr& count) {
+      const Expr divisor = count - b_.arg("ddof", DType::kI64);
+      const Expr variance = select(divisor > i64(0), squares / to_f32(divisor), f32(0)) + epsilon;
+      // Elements that are all equal become `shift`.
+      return select(variance > f32(0), scale / kernel::unary(ScalarOp::kSqrt, variance), f32(0));
+    };
+    StageRef stage;
+    if (statistics_ == StatisticsOf::kBatch) {
+      const int squares = mean_.given ? 1 : 2;
+      stage = b_.map("inverse_stddev", DType::kF32, box_.extents, [&](const Axes& at) {
+        return inverse(b_.load(squares, at), b_.element(squares + 1, 0));
+      });
+    } else {
+      stage = squares("inverse_stddev", mean, [&](Expr acc) { return inverse(acc, box_.count); });
+    }
     return [this, stage](const Axes& at) { return b_.load(stage, reduced(at)); };
   }
 
+  /// Squared distances, added up along the axes.
+  StageRef squares(const char* name, const ElementAt& mean, const std::function<Expr(Expr acc)>& finish) {
+    return b_.reduce({.name = name,
+                      .type = DType::kF32,
+                      .extents = box_.extents,
+                      .reduce_extents = box_.over,
+                      .accumulator = DType::kF32,
+                      .combiner = kernel::Combiner::kSum,
+                      .body =
+                          [&](const Axes& at, const Axes& inner) {
+                            const Axes index = box_.index(at, inner);
+                            const Expr distance = to_f32(b_.load(0, index)) - mean(index);
+                            return distance * distance;
+                          },
+                      .finish = finish});
+  }
+
   RecipeBuilder& b_;
+  const StatisticsOf statistics_;
   const ir::Type& in_;
   const Parameter mean_, stddev_;
   const std::vector<int> axes_;
   const ReductionBox box_;
 };
+
+/// Sums and a mean over the batch, the sum of squares about it, and the result: each sample's part is a node,
+/// the meetings between are others.
+Result<std::optional<ir::NodeId>> expand_normalize(const op::Expansion& expansion) {
+  const TypeContext call = expansion.arguments();
+  const bool has_mean = call.given("mean"), has_stddev = call.given("stddev");
+  if (!call.flag("batch") || (has_mean && has_stddev)) return std::nullopt;
+  const Parts parts(expansion);
+  std::vector<ir::ValueId> inputs = {parts.input()};
+  GALATEA_ASSIGN(const ir::ValueId count, parts.count());
+  if (!has_mean) {
+    GALATEA_ASSIGN(const ir::ValueId mean, parts.mean(count, true, DType::kF32));
+    inputs.push_back(mean);
+  }
+  if (!has_stddev) {
+    GALATEA_ASSIGN(const ir::ValueId total,
+                   parts.total("normalize.squares", inputs,
+                               parts.args({"axes", "axis_names", "mean", op::kDeviceArg}), "sum"));
+    inputs.insert(inputs.end(), {total, count});
+  }
+  GALATEA_ASSIGN(const ir::ValueId result,
+                 expansion.add("normalize.batch", inputs,
+                               parts.args({"axes", "axis_names", "mean", "stddev", "scale", "shift",
+                                           "epsilon", "ddof", "dtype", op::kDeviceArg})));
+  return expansion.builder.graph().value(result).node;
+}
 
 ArgSpec parameter_arg(const char* name, const char* documentation) {
   return {.name = name,
@@ -258,54 +316,100 @@ ArgSpec number_arg(const char* name, double value, const char* documentation) {
   return {.name = name, .kind = ArgKind::kFloat, .default_value = value, .documentation = documentation};
 }
 
+Port normalize_input() {
+  return {
+      .name = "data",
+      .documentation = "any tensor",
+      .dtypes = {DType::kU8, DType::kU16, DType::kU32, DType::kI8, DType::kI16, DType::kI32, DType::kF32}};
+}
+
+/// All but `batch`.
+std::vector<ArgSpec> normalize_args() {
+  return {parameter_arg("mean", "What is subtracted; the mean over the axes if not given."),
+          parameter_arg("stddev", "The divisor; the standard deviation over the axes if not given."),
+          {.name = "axes",
+           .kind = ArgKind::kIntList,
+           .documentation = "The axes to compute over; if not given those along which a given tensor has one "
+                            "element, else all."},
+          {.name = "axis_names",
+           .kind = ArgKind::kLayout,
+           .documentation = "The axes by letters of the layout; excludes axes."},
+          number_arg("scale", 1, "Factor of the result."),
+          number_arg("shift", 0, "Added to the result."),
+          number_arg("epsilon", 0, "Added to the variance, so that no small one is divided by."),
+          {.name = "ddof",
+           .kind = ArgKind::kInt,
+           .default_value = int64_t{0},
+           .documentation = "What is subtracted from the number of elements in the variance's divisor."},
+          dtype_arg("Element type of the output: FLOAT (if not given) or an integer of up to 32 bits.")};
+}
+
 }  // namespace
 
 Operator make_normalize() {
   Operator op;
   op.name = "normalize";
-  op.summary = "Subtracts the mean and divides by the standard deviation, given or of the sample.";
+  op.summary =
+      "Subtracts the mean and divides by the standard deviation, given or of the sample or the batch.";
   op.documentation =
       "out = (in - mean) * scale / sqrt(stddev^2 + epsilon) + shift. What is not given is computed per "
       "sample over "
       "the axes: the mean, and the variance about it, sum((in - mean)^2) / (N - ddof); where that is 0 and "
       "epsilon "
-      "too, or N <= ddof, out = shift. A given tensor has as many dimensions as the input, each extent 1 or "
+      "too, or N <= ddof, out = shift. With batch=True all samples of the batch count, which must have equal "
+      "extents along the other axes; see docs/batches.md. A given tensor has as many dimensions as the "
+      "input, each extent 1 or "
       "the "
       "input's; a list stands along C. In f32, then rounded half to even and clamped.";
-  op.inputs = {
-      {.name = "data",
-       .documentation = "any tensor",
-       .dtypes = {DType::kU8, DType::kU16, DType::kU32, DType::kI8, DType::kI16, DType::kI32, DType::kF32}}};
+  op.inputs = {normalize_input()};
   op.min_inputs = op.max_inputs = 1;
-  op.args = {
-      parameter_arg("mean", "What is subtracted; the mean over the axes if not given."),
-      parameter_arg("stddev", "The divisor; the standard deviation over the axes if not given."),
-      {.name = "axes",
-       .kind = ArgKind::kIntList,
-       .documentation = "The axes to compute over; if not given those along which a given tensor has one "
-                        "element, else all."},
-      {.name = "axis_names",
-       .kind = ArgKind::kLayout,
-       .documentation = "The axes by letters of the layout; excludes axes."},
-      number_arg("scale", 1, "Factor of the result."),
-      number_arg("shift", 0, "Added to the result."),
-      number_arg("epsilon", 0, "Added to the variance, so that no small one is divided by."),
-      {.name = "ddof",
-       .kind = ArgKind::kInt,
-       .default_value = int64_t{0},
-       .documentation = "What is subtracted from the number of elements in the variance's divisor."},
-      {.name = "batch",
-       .kind = ArgKind::kBool,
-       .default_value = false,
-       .documentation = "Whether to normalise over the whole batch; only False is available.",
-       .refused = "the values of the whole batch are not known where one sample is computed",
-       .refused_help = "leave it out to normalise every sample by itself, or give mean= and stddev="},
-      dtype_arg("Element type of the output: FLOAT (if not given) or an integer of up to 32 bits.")};
+  op.args = normalize_args();
+  op.args.push_back(batch_arg("Whether what is not given is computed over all samples of the batch."));
   op.devices = {"cpu", "gpu"};
   op.output_extents = OutputExtents::kLikeFirstInput;
   op.example = image_example("fn.normalize(image, axis_names=\"HW\"), label");
   op.type_rule = normalize_types;
-  op.define = [](RecipeBuilder& b) { Normalizer(b).define(); };
+  op.expand = expand_normalize;
+  op.define = [](RecipeBuilder& b) { Normalizer(b, StatisticsOf::kSample).define(); };
+  return op;
+}
+
+Operator make_normalize_squares() {
+  Operator op;
+  op.name = "normalize.squares";
+  op.summary = "The sum of squared distances from a mean.";
+  op.documentation = "Of one sample, in f32; axes that are reduced keep an extent of 1.";
+  op.inputs = {normalize_input(),
+               {.name = "mean", .documentation = "if it is no argument", .dtypes = {DType::kF32}}};
+  op.min_inputs = 1;
+  op.max_inputs = 2;
+  op.args = normalize_args();
+  op.devices = {"cpu", "gpu"};
+  op.internal = true;
+  op.type_rule = [](const TypeContext& ctx) -> Types {
+    GALATEA_ASSIGN(const auto axes, resolve_axes(ctx, ctx.input(0), ctx.input(0).layout));
+    return std::vector{reduced_type(ctx.input(0), axes, true, DType::kF32)};
+  };
+  op.define = [](RecipeBuilder& b) { Normalizer(b, StatisticsOf::kBatch).define_squares(); };
+  return op;
+}
+
+Operator make_normalize_batch() {
+  Operator op;
+  op.name = "normalize.batch";
+  op.summary = "The last step of fn.normalize over a batch.";
+  op.documentation =
+      "As fn.normalize, with what was not given as inputs: the mean; the sum of squares, the count.";
+  op.inputs = {normalize_input(),
+               {.name = "statistics", .documentation = "of the batch", .any_device = true}};
+  op.min_inputs = 2;
+  op.max_inputs = 4;
+  op.args = normalize_args();
+  op.devices = {"cpu", "gpu"};
+  op.internal = true;
+  op.output_extents = OutputExtents::kLikeFirstInput;
+  op.type_rule = normalize_types;
+  op.define = [](RecipeBuilder& b) { Normalizer(b, StatisticsOf::kBatch).define(); };
   return op;
 }
 

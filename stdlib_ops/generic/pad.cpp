@@ -1,18 +1,17 @@
 // pad: makes samples larger at the end of axes.
 //
 // Comes in: a tensor, target extents and alignments per axis. Goes out: the tensor with fill_value behind it;
-// never smaller than it was.
+// never smaller than it was. Where no extent is given, the samples of the batch meet for their largest.
 #include <algorithm>
 
+#include "compiler/ir/attr.h"
+#include "compiler/op/arguments.h"
 #include "stdlib_ops/common/prelude.h"
 #include "stdlib_ops/common/window.h"
 #include "stdlib_ops/operators.h"
 
 namespace galatea::ops {
 namespace {
-
-constexpr const char* kWholeBatch =
-    "the extents of the whole batch are not known where one sample is computed";
 
 /// axes=[] stands for all of them, as not given does.
 template <typename Context>
@@ -30,6 +29,14 @@ template <typename Context>
 int64_t static_value(const Context& c, const char* name, size_t n) {
   const auto values = c.integers(name);
   return values[values.size() == 1 ? 0 : n];
+}
+
+/// Whether some axis may grow to the largest of the batch.
+bool pad_sees_batch(const ir::Node& node) {
+  const op::Arguments args(*node.op, node.args);
+  if (!args.given("shape") || args.is_per_sample("shape")) return true;
+  return std::ranges::any_of(ir::attr_integers(args.attr("shape")),
+                             [](int64_t wanted) { return wanted <= 0; });
 }
 
 Types pad_types(const TypeContext& ctx) {
@@ -55,11 +62,6 @@ Types pad_types(const TypeContext& ctx) {
       continue;
     }
     const int64_t wanted = static_shape ? static_value(ctx, "shape", k) : -1;
-    if (wanted <= 0 && extent < 0)
-      return ctx.error(fmt::format("pad: axis {} of {} would grow to the largest extent of the batch, and {}",
-                                   axes[k], describe(in), kWholeBatch),
-                       "give the extents, as in shape=[480, 640]; shape=1 with align= aligns only",
-                       ctx.given("shape") ? "shape" : "");
     if (extent < 0) continue;
     extent = std::max(extent, wanted);
     if (!ctx.given("align")) continue;
@@ -67,6 +69,11 @@ Types pad_types(const TypeContext& ctx) {
     extent = align == 0 ? -1 : (extent + align - 1) / align * align;
   }
   return std::vector{out};
+}
+
+/// Whether the text itself says how far axis number k of those named grows.
+bool reaches_given(const RecipeBuilder& b, size_t k) {
+  return b.given("shape") && !b.is_per_sample("shape") && static_value(b, "shape", k) > 0;
 }
 
 void define_pad(RecipeBuilder& b) {
@@ -77,16 +84,28 @@ void define_pad(RecipeBuilder& b) {
   if (b.given("shape") && n > 0) shape = list_arg(b, "shape", n, DType::kI64);
   if (b.given("align") && n > 0) align = list_arg(b, "align", n, DType::kI64);
   auto extents = b.extents(0);
+  // Where the batch's largest may be wanted: all such axes meet at once.
+  std::vector<Expr> largest(axes.size());
+  std::vector<size_t> met;
+  std::vector<Expr> own;
+  for (size_t k = 0; k < axes.size(); ++k) {
+    largest[k] = extents[static_cast<size_t>(axes[k])];
+    if (reaches_given(b, k) || kernel::is_const(largest[k])) continue;
+    met.push_back(k);
+    own.push_back(largest[k]);
+  }
+  if (!met.empty()) {
+    const auto found = b.over_batch(std::vector(met.size(), runtime::BatchOp::kMax), std::move(own));
+    for (size_t m = 0; m < met.size(); ++m) largest[met[m]] = found[m];
+  }
   for (size_t k = 0; k < axes.size(); ++k) {
     Expr& extent = extents[static_cast<size_t>(axes[k])];
-    if (!shape.empty()) {
-      if (b.is_per_sample("shape"))
-        b.check(shape[k] > i64(0),
-                fmt::format("shape asks for {{}} along axis {}, the largest extent of the batch; {}", axes[k],
-                            kWholeBatch),
-                {shape[k]}, "give an extent above 0", "shape");
+    if (reaches_given(b, k))
       extent = max(shape[k], extent);
-    }
+    else if (b.is_per_sample("shape"))
+      extent = select(shape[k] > i64(0), max(shape[k], extent), largest[k]);
+    else
+      extent = largest[k];
     if (align.empty()) continue;
     b.check(align[k] > i64(0), fmt::format("align is {{}} along axis {}; it must be at least 1", axes[k]),
             {align[k]}, "1 does not align", "align");
@@ -106,12 +125,9 @@ Operator make_pad() {
   op.name = "pad";
   op.summary = "Makes samples larger at the end of axes.";
   op.documentation =
-      "Along each of the axes the extent becomes max(own, shape), rounded up to a multiple of align; what is "
-      "new "
-      "holds fill_value (rounded half to even and clamped). Padding to the largest sample of the batch is "
-      "not "
-      "available: where shape is not given (or not above 0), the input's extent must be known while "
-      "compiling.";
+      "Along each of the axes the extent becomes max(own, shape), or where shape is not given, -1 or 0, the "
+      "largest extent of the batch; rounded up to a multiple of align. What is new holds fill_value (rounded "
+      "half to even and clamped). See docs/batches.md for what counts as the batch.";
   op.inputs = {{.name = "data", .documentation = "any tensor"}};
   op.min_inputs = op.max_inputs = 1;
   op.args = {
@@ -129,13 +145,15 @@ Operator make_pad() {
       {.name = "shape",
        .kind = ArgKind::kIntList,
        .per_sample = true,
-       .documentation = "The extents to reach, one per axis or one for all; 1 keeps the extent."},
+       .documentation = "The extents to reach, one per axis or one for all; 1 keeps the extent, -1 and 0 "
+                        "stand for the largest of the batch, as if shape were not given."},
       {.name = "align",
        .kind = ArgKind::kIntList,
        .per_sample = true,
        .documentation = "What the extents become multiples of, one per axis or one for all."}};
   op.devices = {"cpu", "gpu"};
   op.example = image_example("fn.pad(image, axes=[0, 1], shape=[480, 640], align=32), label");
+  op.sees_batch = pad_sees_batch;
   op.type_rule = pad_types;
   op.define = define_pad;
   return op;

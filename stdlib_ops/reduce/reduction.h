@@ -31,4 +31,7 @@ ReductionBox reduction_box(const RecipeBuilder& b, const std::vector<int>& axes,
 /// The element type in which sums of `in` are exact, or f32.
 DType sum_type(DType in);
 
+/// A sum (of sum_type()) as a mean: exact integer sums divide in f64, so that it is correctly rounded.
+Expr mean_of(const Expr& sum, const Expr& count, DType out);
+
 }  // namespace galatea::ops

@@ -3,6 +3,7 @@
 // Comes in: a tensor. Goes out: one reduce stage. Integer sums are exact in 64 bits; float sums have the
 // kernel IR's fixed tree.
 #include "stdlib_ops/operators.h"
+#include "stdlib_ops/reduce/over_batch.h"
 #include "stdlib_ops/reduce/reduction.h"
 
 namespace galatea::ops {
@@ -41,9 +42,8 @@ DType accumulator_of(DType in, Kind kind) {
 
 Expr finish(Kind kind, const Expr& acc, const Expr& count, DType out) {
   if (is_extreme(kind) || kind == Kind::kSum) return kernel::saturate(acc, out);
-  // Exact integer sums divide in f64, so that the mean is correctly rounded.
-  const Expr mean = is_float(acc.type()) ? acc / to_f32(count) : to_f32(to_f64(acc) / to_f64(count));
-  return kernel::saturate(kind == Kind::kRms ? kernel::unary(ScalarOp::kSqrt, mean) : mean, out);
+  if (kind != Kind::kRms) return mean_of(acc, count, out);
+  return kernel::saturate(kernel::unary(ScalarOp::kSqrt, mean_of(acc, count, DType::kF32)), out);
 }
 
 void define_reduction(RecipeBuilder& b, Kind kind) {
@@ -81,6 +81,12 @@ Operator make(const char* name, Kind kind) {
   op.devices = {"cpu", "gpu"};
   op.type_rule = [kind](const TypeContext& ctx) { return reduction_types(ctx, kind); };
   op.define = [kind](RecipeBuilder& b) { define_reduction(b, kind); };
+  if (kind == Kind::kMeanSquare || kind == Kind::kRms) return op;
+  op.args.push_back(batch_arg("Whether to reduce over all samples of the batch, too: each gets the same."));
+  op.expand = [kind](const op::Expansion& expansion) {
+    const char* combine = kind == Kind::kMin ? "min" : kind == Kind::kMax ? "max" : "sum";
+    return expand_reduction(expansion, combine, kind == Kind::kMean);
+  };
   return op;
 }
 

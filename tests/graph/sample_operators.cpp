@@ -399,7 +399,7 @@ Operator gather() {
 
 Operator permute_batch() {
   Operator op = named("permute_batch", 1);
-  op.batch_level = true;
+  op.sees_batch = [](const ir::Node&) { return true; };
   op.type_rule = [](const TypeContext& c) -> Types { return std::vector{c.input(0)}; };
   return op;
 }

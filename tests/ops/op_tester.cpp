@@ -346,9 +346,21 @@ class Runner {
           << to_text(improved);
   }
 
+  /// In a batch of one sample: what it hands over comes back.
+  void collect_of_batch(const op::NativeOutput& native) {
+    if (native.of_place) {
+      EXPECT_EQ(integers(native.scalars), std::vector<int64_t>{0}) << "its only place";
+    }
+    outcome_.outputs.push_back(tensors_.at(node_.inputs[static_cast<size_t>(native.inputs[0])]));
+  }
+
   void collect(size_t k) {
     const op::LoweredOutput& out = lowering_.outputs[k];
     const ir::Type& type = outcome_.types[k];
+    if (out.kind == op::LoweredOutput::Kind::kNative)
+      if (const op::NativeOutput& native = lowering_.natives.at(static_cast<size_t>(out.native));
+          native.is_of_batch())
+        return collect_of_batch(native);
     Tensor t{type.dtype, integers(out.extents), type.layout, {}};
     using OutputKind = op::LoweredOutput::Kind;
     outcome_.kinds.push_back(out.kind);
@@ -446,8 +458,14 @@ OpRun::Outcome OpRun::run() {
   if (!op->define) return outcome;  // sources
   Runner runner(graph, *node, tensors_, outcome);
   std::map<int64_t, int64_t> locals;
+  std::map<int64_t, std::pair<runtime::BatchOp, kernel::Expr>> of_batch;
   for (const op::NativeScalars& call : runner.lowering().native_scalars)
-    for (size_t n = 0; n < call.locals.size(); ++n) locals[call.locals[n]] = native_results_.at(n);
+    for (size_t n = 0; n < call.locals.size(); ++n) {
+      if (call.over_batch.empty())
+        locals[call.locals[n]] = native_results_.at(n);
+      else
+        of_batch[call.locals[n]] = {call.over_batch[n], call.scalars[n]};
+    }
   runner.evaluate.symbol = [&](const kernel::ExprNode& s) -> Cell {
     using kernel::SymbolKind;
     switch (s.symbol) {
@@ -463,6 +481,9 @@ OpRun::Outcome OpRun::run() {
       case SymbolKind::kBatchSlot:
         return {0};
       case SymbolKind::kLocal:
+        // In a batch of one sample.
+        if (const auto met = of_batch.find(s.a); met != of_batch.end())
+          return met->second.first <= runtime::BatchOp::kMax ? runner.evaluate(met->second.second) : Cell{0};
         return cell_from_int(DType::kI64, locals.at(s.a));
     }
     return {};
