@@ -146,6 +146,24 @@ void describe_passes(const CompileReport& report, std::string& text) {
   }
 }
 
+/// Where a sample waits for the others of its batch, and what they hand over.
+std::string describe_meetings(const runtime::Program& program) {
+  std::string text;
+  for (const runtime::Instruction& i : program.code) {
+    if (i.op != runtime::Opcode::kBarrier || i.a == runtime::kDeviceBarrier) continue;
+    const runtime::BatchStep& step = program.batch_steps[static_cast<size_t>(i.a)];
+    const size_t numbers = step.scalars.size(), tensors = step.totals.size() + step.takes.size();
+    text += fmt::format("  meets     its batch, with {} {}{}", numbers + tensors,
+                        tensors > 0 ? "tensor" : "number", numbers + tensors == 1 ? "" : "s");
+    if (i.location >= 0) {
+      const runtime::Location& location = program.locations[static_cast<size_t>(i.location)];
+      text += fmt::format(" ({}, line {})", location.op, location.line);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
 std::string page_for_people(const runtime::Program& program, const CompileReport& report) {
   std::string text = fmt::format("pipeline {}: batches of {}, {} threads, {} batches ahead\n", program.name,
                                  program.batch_size, program.num_threads, program.prefetch_depth);
@@ -166,6 +184,7 @@ std::string page_for_people(const runtime::Program& program, const CompileReport
   for (const runtime::KernelCallSpec& call : program.kernel_calls) {
     text += fmt::format("  kernel    {}\n", program.kernels[static_cast<size_t>(call.kernel)].name);
   }
+  text += describe_meetings(program);
   describe_passes(report, text);
   for (const KernelReport& kernel : report.kernels) describe_kernel(kernel, text);
   text += describe_memory(program, report);

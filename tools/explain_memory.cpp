@@ -89,10 +89,17 @@ std::optional<Bound> bound_for(shape::PictureSize size, const runtime::Program& 
   return all;
 }
 
+/// That may have memory at once: those in work; where samples of a batch meet, batches of them wait.
+int64_t samples_at_once(const runtime::Program& program) {
+  const int64_t of_batches = int64_t{program.prefetch_depth} * program.batch_size;
+  return program.batch_steps.empty() ? program.num_threads
+                                     : std::max<int64_t>(program.num_threads, of_batches);
+}
+
 std::string bound_text(const runtime::Program& program, const Bound& bound, double outputs, int batches) {
   const double of_batches = outputs + bound.outputs * program.batch_size * batches;
   return fmt::format("{} a sample, {} in all", bytes_text(bound.sample),
-                     bytes_text(of_batches + bound.sample * program.num_threads));
+                     bytes_text(of_batches + bound.sample * static_cast<double>(samples_at_once(program))));
 }
 
 /// Behind bound_text().
@@ -151,8 +158,11 @@ std::string describe_memory(const runtime::Program& program, const CompileReport
       fmt::format("\nmemory\n  outputs   {} a batch{}, in {} batches ({} ahead, one delivered): {}{}\n",
                   bytes_text(static_cast<double>(batch)), known ? "" : " and what varies", batches,
                   program.prefetch_depth, bytes_text(delivered), known ? "" : " and what varies");
-  text +=
-      fmt::format("  a sample  in each of {} threads, known when its header is read:\n", program.num_threads);
+  text += program.batch_steps.empty()
+              ? fmt::format("  a sample  in each of {} threads, known when its header is read:\n",
+                            program.num_threads)
+              : fmt::format("  a sample  of which {} may be in work, or wait for others of their batch:\n",
+                            samples_at_once(program));
   shape::GraphShapes shapes(*report.graph);
   for (const plan::MemoryClaim& claim : report.memory.claims) {
     if (claim.kind == plan::MemoryClaim::Kind::kScratch && kernel::is_const_int(claim.extents.front(), 0))

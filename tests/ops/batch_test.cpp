@@ -9,7 +9,9 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool has_words(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 TEST(PermuteBatch, TakesATensorAsItIs) {
   const Tensor in = random_tensor(DType::kF32, {3, 4}, "HW", 1);
@@ -20,10 +22,11 @@ TEST(PermuteBatch, TakesATensorAsItIs) {
 
 TEST(PermuteBatch, BadIndices) {
   const Tensor in = random_tensor(DType::kF32, {3, 4}, "HW", 1);
-  EXPECT_TRUE(says(OpRun("permute_batch").input(in).arg("indices", Ints{}).failure(), "empty list"));
-  EXPECT_TRUE(says(OpRun("permute_batch").input(in).arg("indices", Ints{0, -1}).failure(), "-1 is no place"));
+  EXPECT_TRUE(has_words(OpRun("permute_batch").input(in).arg("indices", Ints{}).failure(), "empty list"));
+  EXPECT_TRUE(
+      has_words(OpRun("permute_batch").input(in).arg("indices", Ints{0, -1}).failure(), "-1 is no place"));
   const Tensor two = tensor(DType::kI32, {2}, {0, 0});
-  EXPECT_TRUE(says(OpRun("permute_batch").input(in).arg("indices", two).failure(), "a sample has one"));
+  EXPECT_TRUE(has_words(OpRun("permute_batch").input(in).arg("indices", two).failure(), "a sample has one"));
 }
 
 TEST(BatchPermutation, OfOneSampleIsItself) {
@@ -39,14 +42,15 @@ TEST(BatchPermutation, OfOneSampleIsItself) {
 TEST(BatchParts, OfOneSampleAreItsOwn) {
   const Tensor in = tensor(DType::kU8, {2, 3}, {1, 2, 3, 4, 5, 9}, "HW");
   expect_near(OpRun("batch.total").input(in).arg("op", std::string("max")).result(), in.numbers(), 0);
-  EXPECT_TRUE(says(OpRun("batch.total").input(in).arg("op", std::string("mean")).failure(), "none of"));
+  EXPECT_TRUE(has_words(OpRun("batch.total").input(in).arg("op", std::string("mean")).failure(), "none of"));
   EXPECT_EQ(OpRun("batch.count").input(in).result()[0], 6);
   EXPECT_EQ(OpRun("batch.count").input(in).arg("axes", Ints{1}).result()[0], 3);
   const Tensor sums = tensor(DType::kU64, {2}, {7, 18});
   const Tensor count = tensor(DType::kI64, {}, {4}), none = tensor(DType::kI64, {}, {0});
   expect_near(OpRun("batch.mean").input(sums).input(count).result(), {1.75, 4.5}, 0);
   expect_near(OpRun("batch.mean").input(sums).input(count).arg("dtype", DType::kU8).result(), {2, 4}, 0);
-  EXPECT_TRUE(says(OpRun("batch.mean").input(sums).input(none).failure(), "nothing to take the value of"));
+  EXPECT_TRUE(
+      has_words(OpRun("batch.mean").input(sums).input(none).failure(), "nothing to take the value of"));
 }
 
 TEST(BatchParts, NormalizeInSteps) {

@@ -74,7 +74,8 @@ TEST_P(Dali, GivesWhatWasRecorded) {
 INSTANTIATE_TEST_SUITE_P(Recorded, Dali,
                          ::testing::Values("resize", "window", "colour", "filter", "warp", "transforms",
                                            "shape", "arithmetic", "indexing", "decode", "branch", "random",
-                                           "pipeline", "values", "tables", "auto_augment", "sequences"),
+                                           "pipeline", "values", "tables", "auto_augment", "sequences",
+                                           "batch"),
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace

@@ -19,7 +19,8 @@ PipelineGenerator::PipelineGenerator(PipelineSeeds seeds)
       pixel_functions_(seeds.shape % 5 == 3) {}
 
 std::vector<std::string> PipelineGenerator::operators() {
-  return {"brightness",
+  return {"batch_permutation",
+          "brightness",
           "brightness_contrast",
           "cast",
           "cast_like",
@@ -45,6 +46,7 @@ std::vector<std::string> PipelineGenerator::operators() {
           "noise.salt_and_pepper",
           "normalize",
           "pad",
+          "permute_batch",
           "random.beta",
           "random.choice",
           "random.coin_flip",

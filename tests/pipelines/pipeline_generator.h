@@ -98,6 +98,7 @@ class PipelineGenerator {
   Call seldom_resize(const Image& image);
   Call seldom_warp(const Image& image);
   Call seldom_statistic(const Image& image);
+  Call seldom_batch(const Image& image);
   Call seldom_view(const Image& image);
   Call seldom_pixel(const Image& image);
 

@@ -7,13 +7,15 @@ namespace galatea::testing {
 
 PipelineGenerator::Call PipelineGenerator::seldom(const Image& image) {
   if (pixel_functions_ && chance(60)) return seldom_pixel(image);
-  switch (below(4)) {
+  switch (below(5)) {
     case 0:
       return seldom_resize(image);
     case 1:
       return seldom_warp(image);
     case 2:
       return seldom_statistic(image);
+    case 3:
+      return seldom_batch(image);
     default:
       return seldom_view(image);
   }
@@ -105,6 +107,27 @@ PipelineGenerator::Call PipelineGenerator::seldom_statistic(const Image& image) 
                       real(0, 0.5)}
                   .text,
               image};
+  }
+}
+
+/// What sees the other samples of the batch, of those that come here.
+PipelineGenerator::Call PipelineGenerator::seldom_batch(const Image& image) {
+  const std::string& x = image.name;
+  switch (below(4)) {
+    case 0:
+      return {Ordered{"fn.pad({}, axis_names=\"HW\", fill_value={})", x, whole(0, 255)}.text, image};
+    case 1:
+      return {Ordered{"fn.permute_batch({}, indices=fn.batch_permutation())", x}.text, image};
+    case 2:
+      return {Ordered{"fn.cast(fn.normalize({}, batch=True, scale={}, shift={}), dtype=types.{})", x,
+                      real(10, 60), real(60, 160), image.dtype}
+                  .text,
+              image};
+    default: {
+      const std::string mean = fresh();
+      line(Ordered{"{} = fn.reductions.mean({}, batch=True)", mean, x}.text, mean + " = 100.0");
+      return {Ordered{"fn.contrast({}, contrast={}, contrast_center={})", x, scalar(0, 2), mean}.text, image};
+    }
   }
 }
 

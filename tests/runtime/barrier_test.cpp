@@ -27,7 +27,7 @@ int32_t meet_total(ProgramMaker& m, BatchOp op, int32_t from) {
   m.program.batch_steps.push_back({.scalars = {}, .totals = {{op, from, to}}, .takes = {}});
   return to;
 }
-int32_t take(ProgramMaker& m, int32_t from, int32_t place) {
+int32_t take_tensor(ProgramMaker& m, int32_t from, int32_t place) {
   Instruction& lend = m.add(Opcode::kLend);
   lend.dst = m.slot(), lend.a = from;
   const int32_t lent = lend.dst, to = m.slot();
@@ -41,18 +41,18 @@ int32_t place_in_batch(ProgramMaker& m) {
   return i.dst;
 }
 
-struct Options {
+struct MeetingCase {
   std::string reader;
   OnErrorPolicy policy = OnErrorPolicy::kRaise;
   int batch_size = 6;
 };
 
 /// What every program here begins with: the bytes of a sample, and its number.
-struct Start {
+struct Beginning {
   ProgramMaker m;
   std::vector<int32_t> data;
   int32_t number = -1;
-  explicit Start(const Options& options) {
+  explicit Beginning(const MeetingCase& options) {
     m.program.batch_size = options.batch_size;
     m.program.prefetch_depth = 3;
     m.program.on_error = options.policy;
@@ -64,8 +64,8 @@ struct Start {
 };
 
 /// number, sum of the numbers of the batch, sum of those sums, and bytes that live over both barriers.
-std::shared_ptr<const Program> sums_program(const Options& options) {
-  Start start(options);
+std::shared_ptr<const Program> sums_program(const MeetingCase& options) {
+  Beginning start(options);
   ProgramMaker& m = start.m;
   int32_t doubled = m.native("test.twice", "", {start.data[0]}, true);
   const int32_t sum = meet_number(m, BatchOp::kSum, start.number);
@@ -76,7 +76,7 @@ std::shared_ptr<const Program> sums_program(const Options& options) {
   return m.finish({stored, doubled});
 }
 
-Delivered run(const std::shared_ptr<const Program>& program, int threads) {
+Delivered run_meetings(const std::shared_ptr<const Program>& program, int threads) {
   static const NativeTable natives = test_natives();
   SessionOptions options;
   options.executor = threads > 0 ? ExecutorKind::kCpu : ExecutorKind::kInline;
@@ -94,9 +94,9 @@ Delivered run(const std::shared_ptr<const Program>& program, int threads) {
 
 /// What the inline executor gives; the others must give the same.
 Delivered run_everywhere(const std::shared_ptr<const Program>& program) {
-  const Delivered judge = run(program, 0);
+  const Delivered judge = run_meetings(program, 0);
   for (int threads : {1, 4}) {
-    const Delivered other = run(program, threads);
+    const Delivered other = run_meetings(program, threads);
     EXPECT_EQ(other.samples, judge.samples) << threads << " threads";
     EXPECT_EQ(other.ids, judge.ids) << threads << " threads";
     EXPECT_EQ(other.errors, judge.errors) << threads << " threads";
@@ -104,7 +104,18 @@ Delivered run_everywhere(const std::shared_ptr<const Program>& program) {
   return judge;
 }
 
-std::vector<int64_t> numbers(const std::vector<uint8_t>& bytes, size_t count) {
+/// Of the first batch that is an error.
+std::string code_of_error(const std::shared_ptr<const Program>& program) {
+  static const NativeTable natives = test_natives();
+  SessionOptions options;
+  options.num_threads = 2;
+  auto session = Session::create(program, natives, options);
+  for (int batch = 0; session && batch < 4; ++batch)
+    if (auto next = (*session)->next(); !next) return next.error().diagnostics.at(0).code;
+  return "none";
+}
+
+std::vector<int64_t> numbers_in(const std::vector<uint8_t>& bytes, size_t count) {
   std::vector<int64_t> out(count);
   EXPECT_GE(bytes.size(), 8 * count);
   std::memcpy(out.data(), bytes.data(), 8 * count);
@@ -119,7 +130,7 @@ TEST(Barrier, NumbersMeetInTheWholeBatch) {
     size_t begin = k / 6 * 6, end = std::min<size_t>(begin + 6, 20);
     int64_t expected = 0;
     for (size_t other = begin; other < end; ++other) expected += static_cast<int64_t>(other);
-    EXPECT_EQ(numbers(all.samples[1][k], 3),
+    EXPECT_EQ(numbers_in(all.samples[1][k], 3),
               (std::vector<int64_t>{static_cast<int64_t>(k), expected,
                                     expected * static_cast<int64_t>(end - begin)}));
     EXPECT_EQ(all.samples[1][k].size(), 24 + k % 7 + 1);
@@ -131,7 +142,7 @@ TEST(Barrier, NumbersMeetInTheWholeBatch) {
 TEST(Barrier, OperationsSayWhatBecomesOfNumbers) {
   constexpr BatchOp kAll[] = {BatchOp::kSum,   BatchOp::kMin,  BatchOp::kMax,      BatchOp::kShuffle,
                               BatchOp::kCycle, BatchOp::kPick, BatchOp::kPickOther};
-  Start start({});
+  Beginning start({});
   ProgramMaker& m = start.m;
   // 32 bits that look drawn: number · 2654435761 mod 2^32.
   const int32_t drawn = m.scalar(
@@ -158,7 +169,7 @@ TEST(Barrier, OperationsSayWhatBecomesOfNumbers) {
     for (int64_t v : values) sum += v;
     size_t at = 0, steps = 0;
     for (size_t k = 0; k < count; ++k) {
-      const auto met = numbers(all.samples[0][begin + k], 7);
+      const auto met = numbers_in(all.samples[0][begin + k], 7);
       EXPECT_EQ(met[0], sum);
       EXPECT_EQ(met[1], sorted.front());
       EXPECT_EQ(met[2], sorted.back());
@@ -171,7 +182,7 @@ TEST(Barrier, OperationsSayWhatBecomesOfNumbers) {
       EXPECT_TRUE(met[6] >= 0 && met[6] < static_cast<int64_t>(count));
     }
     do {
-      at = static_cast<size_t>(numbers(all.samples[0][begin + at], 7)[4]);
+      at = static_cast<size_t>(numbers_in(all.samples[0][begin + at], 7)[4]);
       ++steps;
     } while (at != 0 && steps <= count);
     EXPECT_EQ(steps, count) << "one cycle through all";
@@ -179,16 +190,16 @@ TEST(Barrier, OperationsSayWhatBecomesOfNumbers) {
 }
 
 /// Each sample takes the bytes of the next one, and all get the sum of two numbers of each.
-std::shared_ptr<const Program> tensors_program(const Options& options, int64_t unequal_from = 1000,
+std::shared_ptr<const Program> tensors_program(const MeetingCase& options, int64_t unequal_from = 1000,
                                                int64_t step = 1) {
-  Start start(options);
+  Beginning start(options);
   ProgramMaker& m = start.m;
   const int32_t place = place_in_batch(m);
   const int32_t last = meet_number(m, BatchOp::kMax, place);
   const int32_t next = m.scalar(ScalarOp::kRem, DType::kI64,
                                 {m.scalar(ScalarOp::kAdd, DType::kI64, {place, m.value(step)}),
                                  m.scalar(ScalarOp::kAdd, DType::kI64, {last, m.value(step)})});
-  const int32_t taken = take(m, start.data[0], next);
+  const int32_t taken = take_tensor(m, start.data[0], next);
   // From some number on a sample has three elements where others have two.
   const int32_t wide = m.store(DType::kI64, {3}, {start.number, place, place});
   Instruction view;
@@ -222,11 +233,12 @@ TEST(Barrier, TensorsMeetToo) {
     int64_t sum = 0, places = 0;
     for (size_t other = 0; other < count; ++other)
       sum += static_cast<int64_t>(begin + other), places += static_cast<int64_t>(other);
-    EXPECT_EQ(numbers({bytes.end() - 16, bytes.end()}, 2), (std::vector<int64_t>{sum, places}));
+    EXPECT_EQ(numbers_in({bytes.end() - 16, bytes.end()}, 2), (std::vector<int64_t>{sum, places}));
   }
 }
 
 TEST(Barrier, UnequalExtentsAreTheBatchsErrorWhateverOnErrorSays) {
+  EXPECT_EQ(code_of_error(tensors_program({}, 14)), "G0468");
   for (OnErrorPolicy policy : {OnErrorPolicy::kRaise, OnErrorPolicy::kSkip, OnErrorPolicy::kReplace}) {
     const Delivered all = run_everywhere(tensors_program({.policy = policy}, 14));
     // Samples 12 and 13 have two elements, 14 to 17 three; the last batch agrees again.
@@ -237,6 +249,7 @@ TEST(Barrier, UnequalExtentsAreTheBatchsErrorWhateverOnErrorSays) {
 }
 
 TEST(Barrier, WhoWantsATensorThatIsNotThereFailsAlone) {
+  EXPECT_EQ(code_of_error(tensors_program({}, 1000, 2)), "G0467");
   // Places 0 … 5 plus 2, of 7: place 4 wants 6, which nobody has.
   const Delivered raised = run_everywhere(tensors_program({}, 1000, 2));
   ASSERT_FALSE(raised.errors.empty());
@@ -249,12 +262,12 @@ TEST(Barrier, WhoWantsATensorThatIsNotThereFailsAlone) {
 TEST(Barrier, SkippedSamplesTakeNoPart) {
   const Delivered judge =
       run_everywhere(sums_program({.reader = R"(, "bad": [1, 7, 8, 19])", .policy = OnErrorPolicy::kSkip}));
-  EXPECT_EQ(numbers(judge.samples[0][0], 3)[1], 0 + 2 + 3 + 4 + 5);
+  EXPECT_EQ(numbers_in(judge.samples[0][0], 3)[1], 0 + 2 + 3 + 4 + 5);
 }
 
 /// Samples of odd numbers meet in an arm, then all do.
 TEST(Barrier, SamplesOfAnArmMeetAmongThemselves) {
-  Start start({});
+  Beginning start({});
   ProgramMaker& m = start.m;
   const int32_t is_odd = m.scalar(ScalarOp::kAnd, DType::kI64, {start.number, m.value(1)});
   const int32_t in_arm = m.value(-1), result = m.reg();
@@ -275,14 +288,14 @@ TEST(Barrier, SamplesOfAnArmMeetAmongThemselves) {
   m.output("sums", DType::kI64, {2});
   const Delivered all = run_everywhere(m.finish({stored}));
   ASSERT_EQ(all.samples[0].size(), 20u);
-  EXPECT_EQ(numbers(all.samples[0][7], 2), (std::vector<int64_t>{7 + 9 + 11, 6 + 7 + 8 + 9 + 10 + 11}));
-  EXPECT_EQ(numbers(all.samples[0][8], 2), (std::vector<int64_t>{-1, 6 + 7 + 8 + 9 + 10 + 11}));
+  EXPECT_EQ(numbers_in(all.samples[0][7], 2), (std::vector<int64_t>{7 + 9 + 11, 6 + 7 + 8 + 9 + 10 + 11}));
+  EXPECT_EQ(numbers_in(all.samples[0][8], 2), (std::vector<int64_t>{-1, 6 + 7 + 8 + 9 + 10 + 11}));
 }
 
 /// A sample that fails behind a meeting: its substitute meets the others as if it had stood there at once.
 TEST(Barrier, ASubstituteMeetsTheOthersAnew) {
   auto program = [](bool refuses_first) {
-    Start start({.policy = OnErrorPolicy::kReplace});
+    Beginning start({.policy = OnErrorPolicy::kReplace});
     ProgramMaker& m = start.m;
     const std::string refuse = R"({"refuse": 9})";
     int32_t doubled = refuses_first ? m.native("test.twice", refuse, {start.data[0]}, true) : -1;
@@ -303,7 +316,7 @@ TEST(Barrier, ASubstituteMeetsTheOthersAnew) {
 TEST(Barrier, SamplesThatLackMemoryDoNotHoldUpTheirBatch) {
   static const NativeTable natives = test_natives();
   for (const auto& program : {sums_program({}), tensors_program({})}) {
-    const Delivered judge = run(program, 0);
+    const Delivered judge = run_meetings(program, 0);
     bool fits = false;
     // Room for about a batch of frames, less than the window needs.
     for (int64_t limit : {3000, 4000, 6000, 9000, 60000}) {
@@ -340,7 +353,7 @@ TEST(Barrier, ASessionMayEndWhileSamplesAreParked) {
 /// Five of six samples are parked when the sixth is cancelled.
 TEST(Barrier, CancellingWakesWhomeverABatchWaitsFor) {
   static const NativeTable natives = test_natives();
-  Start start({});
+  Beginning start({});
   ProgramMaker& m = start.m;
   int32_t doubled = m.native("test.twice", R"({"wait_at": 5})", {start.data[0]}, true);
   const int32_t sum = meet_number(m, BatchOp::kSum, start.number);
