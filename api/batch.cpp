@@ -4,6 +4,8 @@
 
 #include "api/guard.h"
 #include "api/handles.h"
+#include "api/host_tensor.h"
+#include "api/sized.h"
 
 using galatea::api::guard;
 using galatea::api::misuse;
@@ -12,18 +14,6 @@ using galatea::runtime::DeviceOutputs;
 using galatea::runtime::Tensor;
 
 namespace {
-
-void fill(galatea_tensor& out, const Tensor& tensor, const char* layout) {
-  out = galatea_tensor{};
-  out.data = tensor.data;
-  out.dtype = static_cast<galatea_dtype>(tensor.dtype);
-  out.ndim = tensor.ndim;
-  out.layout = layout;
-  for (int d = 0; d < tensor.ndim; ++d) {
-    out.extents[d] = tensor.extents[d];
-    out.strides[d] = tensor.strides[d];
-  }
-}
 
 bool has_output(const galatea_batch& batch, int32_t output) {
   return output >= 0 && static_cast<size_t>(output) < batch.batch->outputs.size();
@@ -58,13 +48,6 @@ galatea_dl_dtype dl_dtype(galatea::DType dtype) {
   return out;
 }
 
-/// A DLPack tensor with what it points to and what it keeps alive.
-struct ManagedTensor {
-  galatea_dl_managed_tensor managed{};
-  std::shared_ptr<const Batch> batch;
-  int64_t shape[GALATEA_MAX_RANK] = {}, strides[GALATEA_MAX_RANK] = {};
-};
-
 /// One sample of an output, or with sample = -1 all of it; null after `error`.
 std::optional<Tensor> find_tensor(const galatea_batch& batch, int32_t output, int32_t sample,
                                   galatea_error*& error) {
@@ -89,8 +72,17 @@ galatea_error* to_error(const galatea::Status& status) {
   return status ? nullptr : galatea::api::make_api_error(status.error());
 }
 
-galatea_dl_managed_tensor* make_managed(std::shared_ptr<const Batch> batch, const Tensor& tensor) {
-  auto owner = std::make_unique<ManagedTensor>();
+/// A DLPack tensor of either form with what it points to and what it keeps alive.
+template <typename Managed>
+struct ManagedTensor {
+  Managed managed{};
+  std::shared_ptr<const Batch> batch;
+  int64_t shape[GALATEA_MAX_RANK] = {}, strides[GALATEA_MAX_RANK] = {};
+};
+
+template <typename Managed>
+Managed* make_managed(std::shared_ptr<const Batch> batch, const Tensor& tensor) {
+  auto owner = std::make_unique<ManagedTensor<Managed>>();
   const galatea_dl_device device =
       is_on_device(tensor) ? galatea_dl_device{2, batch->device->device()} : galatea_dl_device{1, 0};
   owner->batch = std::move(batch);
@@ -106,16 +98,16 @@ galatea_dl_managed_tensor* make_managed(std::shared_ptr<const Batch> batch, cons
   out.shape = owner->shape;
   out.strides = owner->strides;
   owner->managed.manager_ctx = owner.get();
-  owner->managed.deleter = [](galatea_dl_managed_tensor* self) {
-    if (self) delete static_cast<ManagedTensor*>(self->manager_ctx);
+  owner->managed.deleter = [](Managed* self) {
+    if (self) delete static_cast<ManagedTensor<Managed>*>(self->manager_ctx);
   };
   return &owner.release()->managed;
 }
 
 /// A DLPack tensor; where it lies on a device, `order` sees to it that it is there in time.
-template <typename Order>
-galatea_error* take_managed(const galatea_batch* batch, int32_t output, int32_t sample,
-                            galatea_dl_managed_tensor** tensor, Order order) {
+template <typename Managed, typename Order>
+galatea_error* take_managed(const galatea_batch* batch, int32_t output, int32_t sample, Managed** tensor,
+                            Order order) {
   if (tensor) *tensor = nullptr;
   return guard([&]() -> galatea_error* {
     if (!batch || !tensor) return misuse("batch or tensor is NULL");
@@ -123,9 +115,20 @@ galatea_error* take_managed(const galatea_batch* batch, int32_t output, int32_t 
     const auto found = find_tensor(*batch, output, sample, error);
     if (!found) return error;
     if (is_on_device(*found)) error = order(*batch->batch->device);
-    if (!error) *tensor = make_managed(batch->batch, *found);
+    if (!error) *tensor = make_managed<Managed>(batch->batch, *found);
     return error;
   });
+}
+
+galatea_error* make_stream_wait(DeviceOutputs& device, intptr_t stream) {
+  if (stream == 0) return misuse("stream is 0, which DLPack does not allow; 1 is the default stream");
+  return stream == -1 ? nullptr : to_error(device.make_wait(static_cast<uintptr_t>(stream)));
+}
+
+galatea_error* give(const galatea_batch& batch, const Tensor& tensor, const char* layout, galatea_tensor* out,
+                    size_t size) {
+  const int device = batch.batch->device ? batch.batch->device->device() : 0;
+  return galatea::api::give_tensor(tensor, layout, device, out, size);
 }
 
 }  // namespace
@@ -151,17 +154,22 @@ const char* galatea_batch_sample_name_borrow(const galatea_batch* batch, int32_t
              : "";
 }
 
-galatea_error* galatea_batch_tensor_borrow(const galatea_batch* batch, int32_t output, int32_t sample,
-                                           galatea_tensor* tensor) {
+galatea_error* galatea_batch_tensor_borrow_sized(const galatea_batch* batch, int32_t output, int32_t sample,
+                                                 galatea_tensor* tensor, size_t tensor_size) {
   return guard([&]() -> galatea_error* {
     if (!batch || !tensor) return misuse("batch or tensor is NULL");
     if (!has_output(*batch, output)) return no_output(*batch, output);
     const Batch::Output& out = batch->batch->outputs[static_cast<size_t>(output)];
     if (sample < 0 || static_cast<size_t>(sample) >= out.samples.size())
       return misuse(fmt::format("sample {} does not exist; there are {}", sample, out.samples.size()));
-    fill(*tensor, out.samples[static_cast<size_t>(sample)], out.spec.port.layout_text().c_str());
-    return nullptr;
+    return give(*batch, out.samples[static_cast<size_t>(sample)], out.spec.port.layout_text().c_str(), tensor,
+                tensor_size);
   });
+}
+
+galatea_error*(galatea_batch_tensor_borrow)(const galatea_batch* batch, int32_t output, int32_t sample,
+                                            galatea_tensor* tensor) {
+  return galatea_batch_tensor_borrow_sized(batch, output, sample, tensor, galatea::api::kFirstTensorSize);
 }
 
 int galatea_batch_is_dense(const galatea_batch* batch, int32_t output) {
@@ -170,18 +178,22 @@ int galatea_batch_is_dense(const galatea_batch* batch, int32_t output) {
   return out.contiguous && !out.samples.empty() && out.spec.port.rank() < GALATEA_MAX_RANK;
 }
 
-galatea_error* galatea_batch_dense_borrow(const galatea_batch* batch, int32_t output,
-                                          galatea_tensor* tensor) {
+galatea_error* galatea_batch_dense_borrow_sized(const galatea_batch* batch, int32_t output,
+                                                galatea_tensor* tensor, size_t tensor_size) {
   return guard([&]() -> galatea_error* {
     if (!batch || !tensor) return misuse("batch or tensor is NULL");
     if (!has_output(*batch, output)) return no_output(*batch, output);
     if (!galatea_batch_is_dense(batch, output))
       return misuse(
           fmt::format("output {} has samples of different extents, so it is not one tensor", output));
-    fill(*tensor, stacked(batch->batch->outputs[static_cast<size_t>(output)]),
-         batch->dense_layouts[static_cast<size_t>(output)].c_str());
-    return nullptr;
+    return give(*batch, stacked(batch->batch->outputs[static_cast<size_t>(output)]),
+                batch->dense_layouts[static_cast<size_t>(output)].c_str(), tensor, tensor_size);
   });
+}
+
+galatea_error*(galatea_batch_dense_borrow)(const galatea_batch* batch, int32_t output,
+                                           galatea_tensor* tensor) {
+  return galatea_batch_dense_borrow_sized(batch, output, tensor, galatea::api::kFirstTensorSize);
 }
 
 int32_t galatea_batch_output_device(const galatea_batch* batch, int32_t output) {
@@ -232,10 +244,22 @@ galatea_error* galatea_batch_dlpack_take(const galatea_batch* batch, int32_t out
 galatea_error* galatea_batch_dlpack_take_for_stream(const galatea_batch* batch, int32_t output,
                                                     int32_t sample, intptr_t stream,
                                                     galatea_dl_managed_tensor** tensor) {
-  return take_managed(batch, output, sample, tensor, [stream](DeviceOutputs& device) -> galatea_error* {
-    if (stream == 0) return misuse("stream is 0, which DLPack does not allow; 1 is the default stream");
-    return stream == -1 ? nullptr : to_error(device.make_wait(static_cast<uintptr_t>(stream)));
+  return take_managed(batch, output, sample, tensor,
+                      [stream](DeviceOutputs& device) { return make_stream_wait(device, stream); });
+}
+
+galatea_error* galatea_batch_dlpack_versioned_take(const galatea_batch* batch, int32_t output, int32_t sample,
+                                                   intptr_t stream, uint64_t flags,
+                                                   galatea_dl_managed_tensor_versioned** tensor) {
+  if (tensor) *tensor = nullptr;
+  if ((flags & ~GALATEA_DL_READ_ONLY) != 0) return misuse("flags is neither 0 nor GALATEA_DL_READ_ONLY");
+  galatea_error* error = take_managed(batch, output, sample, tensor, [stream](DeviceOutputs& device) {
+    return stream == 0 ? to_error(device.wait()) : make_stream_wait(device, stream);
   });
+  if (error) return error;
+  (*tensor)->version = {1, 1};
+  (*tensor)->flags = flags;
+  return nullptr;
 }
 
 void galatea_batch_destroy(galatea_batch* batch) { delete batch; }

@@ -1,6 +1,8 @@
+#include <cstdlib>
 #include <cstring>
 
 #include "api/guard.h"
+#include "runtime/messages.h"
 
 struct galatea_error {
   galatea_error_kind kind = GALATEA_ERROR_INTERNAL;
@@ -68,9 +70,36 @@ galatea_error* misuse(const std::string& message) noexcept {
   }
 }
 
+Error take_error(galatea_error* error) {
+  const ErrorKind kind = error->kind == GALATEA_ERROR_USER     ? ErrorKind::kUser
+                         : error->kind == GALATEA_ERROR_SYSTEM ? ErrorKind::kSystem
+                                                               : ErrorKind::kInternal;
+  Error out = make_error(kind, error->code, error->message).error();
+  galatea_error_destroy(error);
+  return out;
+}
+
+galatea_error* take_string(const std::string& text, char** out) noexcept {
+  *out = static_cast<char*>(std::malloc(text.size() + 1));
+  if (!*out) return out_of_memory();
+  std::memcpy(*out, text.c_str(), text.size() + 1);
+  return nullptr;
+}
+
 }  // namespace galatea::api
 
 extern "C" {
+
+galatea_error* galatea_error_create(const char* message) {
+  return galatea::api::guard([&]() -> galatea_error* {
+    return galatea::api::make_api_error(
+        galatea::runtime::make_error(galatea::runtime::message::kHostError,
+                                     message && *message ? message : "an error without words")
+            .error());
+  });
+}
+
+void galatea_string_destroy(char* string) { std::free(string); }
 
 galatea_error_kind galatea_error_get_kind(const galatea_error* error) { return error->kind; }
 const char* galatea_error_code_borrow(const galatea_error* error) { return error->code.c_str(); }

@@ -22,6 +22,10 @@ galatea_error* make_api_error(const Error& error) noexcept;
 /// What the host did wrong in a call of the API itself.
 galatea_error* misuse(const std::string& message) noexcept;
 galatea_error* out_of_memory() noexcept;
+/// What a function of the host returned, which ends here.
+Error take_error(galatea_error* error);
+/// Text for the host, who ends it by galatea_string_destroy().
+galatea_error* take_string(const std::string& text, char** out) noexcept;
 
 /// Runs a body that returns galatea_error*.
 template <typename Body>

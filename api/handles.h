@@ -7,12 +7,20 @@
 
 #include "api/late_session.h"
 #include "api/program_maker.h"
+#include "api/waiting_session.h"
 #include "base/source.h"
 #include "include/galatea.h"
 #include "runtime/session.h"
 
 struct galatea_engine {
-  std::shared_ptr<const galatea::api::Library> library;
+  std::shared_ptr<galatea::api::Library> library;
+};
+
+struct galatea_engine_options {
+  galatea::api::CacheChoice cache;
+  std::vector<std::string> plugin_folders;
+  galatea::api::HostLog::Function log = nullptr;
+  void* log_context = nullptr;
 };
 
 struct galatea_program_options {
@@ -34,7 +42,8 @@ struct galatea_session {
   std::shared_ptr<const galatea::runtime::Program> program;
   std::unique_ptr<galatea::SourceMap> sources;  ///< what the session's diagnostics point into
   std::unique_ptr<galatea::runtime::Session> session;
-  galatea::api::LateSession* late = nullptr;  ///< the session, where its input types come with the data
+  galatea::api::WaitingSession::Shape shape;
+  galatea::api::WaitingSession* waiting = nullptr;  ///< the session, where its consumer waits for a feed
 };
 
 struct galatea_batch {

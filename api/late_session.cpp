@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "runtime/messages.h"
+#include "runtime/session_state.h"
 
 namespace galatea::api {
 
@@ -38,8 +39,15 @@ runtime::Session* LateSession::started() const {
   return session_.get();
 }
 
+/// The first sample that there is; the others are like it.
+const Tensor* first_made(const std::vector<Tensor>& samples, const runtime::FeedFailures& failures) {
+  for (size_t k = 0; k < samples.size(); ++k)
+    if (!failures.contains(k)) return &samples[k];
+  return nullptr;
+}
+
 Status LateSession::check(const dsl::LatePipeline::Input& input, const std::vector<Tensor>& samples,
-                          const std::vector<int64_t>& ids) const {
+                          const std::vector<int64_t>& ids, const runtime::FeedFailures& failures) const {
   auto refuse = [&](const std::string& why) {
     return at(input.span, runtime::make_error(message::kBadFeed, input.name, why));
   };
@@ -50,10 +58,14 @@ Status LateSession::check(const dsl::LatePipeline::Input& input, const std::vect
     return refuse(fmt::format("{} ids were given for {} samples", ids.size(), samples.size()));
   if (waiting_.size() >= kMaxWaiting)
     return refuse(fmt::format("{} batches wait already; feed the other inputs first", waiting_.size()));
+  const Tensor* const first = first_made(samples, failures);
+  // Nothing says the type: the session cannot begin with it.
+  if (!first) return std::unexpected(failures.begin()->second);
   for (size_t k = 0; k < samples.size(); ++k) {
+    if (failures.contains(k)) continue;
     const Tensor& sample = samples[k];
-    const DType dtype = input.type ? input.type->dtype : samples.front().dtype;
-    const int ndim = input.type ? input.type->ndim : samples.front().ndim;
+    const DType dtype = input.type ? input.type->dtype : first->dtype;
+    const int ndim = input.type ? input.type->ndim : first->ndim;
     if (sample.dtype != dtype)
       return refuse(
           fmt::format("sample {} has type {}, not {}", k, types_name(sample.dtype), types_name(dtype)));
@@ -66,10 +78,13 @@ Status LateSession::check(const dsl::LatePipeline::Input& input, const std::vect
   return {};
 }
 
-Status LateSession::feed_with_layout(const std::string& name, const std::vector<Tensor>& samples,
-                                     const std::vector<int64_t>& ids, const Layout& layout) {
+Status LateSession::feed(const std::string& name, const std::vector<Tensor>& samples,
+                         const std::vector<int64_t>& ids, const runtime::FeedOptions& options) {
+  std::unique_lock lock(feed_mutex_);
   if (runtime::Session* session = started()) {
-    auto fed = session->feed(name, samples, ids);
+    // From here on it waits for itself.
+    lock.unlock();
+    auto fed = session->feed(name, samples, ids, options);
     if (fed) return fed;
     for (const auto& input : pipeline_.inputs)
       if (input.name == name) return at(input.span, std::unexpected(std::move(fed.error())));
@@ -82,14 +97,17 @@ Status LateSession::feed_with_layout(const std::string& name, const std::vector<
     for (const auto& input : pipeline_.inputs) names.push_back("'" + input.name + "'");
     return runtime::make_error(message::kUnknownInput, name, fmt::format("{}", fmt::join(names, ", ")));
   }
-  GALATEA_TRY(check(*found, samples, ids));
-  if (!layout.empty() && layout.size() != samples.front().ndim)
+  GALATEA_TRY(check(*found, samples, ids, options.failures));
+  const Layout& layout = options.layout;
+  const Tensor& first = *first_made(samples, options.failures);
+  if (!layout.empty() && layout.size() != first.ndim)
     return at(found->span, runtime::make_error(message::kBadFeed, name,
                                                fmt::format("the layout {} does not have {} letters",
-                                                           layout.str(), samples.front().ndim)));
-  Fed fed{static_cast<size_t>(found - pipeline_.inputs.begin()), {}, ids};
-  for (const Tensor& sample : samples) {
-    if (sample.buffer) {
+                                                           layout.str(), first.ndim)));
+  Fed fed{static_cast<size_t>(found - pipeline_.inputs.begin()), {}, ids, {{}, options.failures, layout}};
+  for (size_t k = 0; k < samples.size(); ++k) {
+    const Tensor& sample = samples[k];
+    if (sample.buffer || options.failures.contains(k)) {
       fed.samples.push_back(sample);
       continue;
     }
@@ -101,7 +119,7 @@ Status LateSession::feed_with_layout(const std::string& name, const std::vector<
     fed.samples.push_back(std::move(copy));
   }
   const bool was_open = !found->type;
-  if (was_open) found->type = dsl::InputType{samples.front().dtype, samples.front().ndim, layout};
+  if (was_open) found->type = dsl::InputType{first.dtype, first.ndim, layout};
   waiting_.push_back(std::move(fed));
   InputTypes types;
   for (const auto& input : pipeline_.inputs) {
@@ -123,7 +141,7 @@ Status LateSession::start(const InputTypes& types) {
   GALATEA_ASSIGN(auto session, runtime::Session::create(made.program, maker_->library().natives, options_));
   for (int64_t k = 0; k < epochs_ended_; ++k) GALATEA_TRY(session->end_of_feed());
   for (const Fed& fed : waiting_)
-    GALATEA_TRY(session->feed(pipeline_.inputs[fed.input].name, fed.samples, fed.ids));
+    GALATEA_TRY(session->feed(pipeline_.inputs[fed.input].name, fed.samples, fed.ids, fed.options));
   waiting_.clear();
   epochs_ended_ = 0;
   std::lock_guard lock(mutex_);
@@ -139,6 +157,10 @@ Result<std::optional<std::shared_ptr<runtime::Batch>>> LateSession::next(
     std::lock_guard lock(mutex_);
     if (cancelled_) return runtime::make_error(message::kCancelled);
   }
+  // Who feeds may be compiling.
+  const std::unique_lock lock(feed_mutex_, std::try_to_lock);
+  if (!lock) return runtime::make_error(message::kNothingFed, pipeline_.inputs.front().name);
+  if (runtime::Session* session = started()) return session->next(timeout);
   if (epochs_ended_ > 0) {
     --epochs_ended_;
     return std::nullopt;
@@ -149,6 +171,7 @@ Result<std::optional<std::shared_ptr<runtime::Batch>>> LateSession::next(
 }
 
 Status LateSession::end_of_feed() {
+  const std::lock_guard lock(feed_mutex_);
   if (runtime::Session* session = started()) return session->end_of_feed();
   if (waiting_.empty()) {
     ++epochs_ended_;
@@ -169,6 +192,18 @@ int64_t LateSession::epoch_size() const {
 std::map<std::string, runtime::ReaderMeta> LateSession::reader_meta() const {
   const runtime::Session* session = started();
   return session ? session->reader_meta() : std::map<std::string, runtime::ReaderMeta>();
+}
+
+runtime::ResumePoint LateSession::position() const {
+  if (const runtime::Session* session = started()) return session->position();
+  const auto state = runtime::parse_session_state(options_.state);
+  return state ? state->point : runtime::ResumePoint();
+}
+
+Result<std::string> LateSession::state() const {
+  if (const runtime::Session* session = started()) return session->state();
+  if (!options_.state.empty()) return options_.state;
+  return runtime::make_error(message::kNoState);
 }
 
 void LateSession::cancel() {

@@ -20,19 +20,15 @@ class LateSession final : public runtime::Session {
   LateSession(std::shared_ptr<ProgramMaker> maker, dsl::LatePipeline pipeline,
               runtime::SessionOptions options, SourceMap& sources);
 
-  /// feed(), with the layout that the host says the samples have.
-  Status feed_with_layout(const std::string& input, const std::vector<runtime::Tensor>& samples,
-                          const std::vector<int64_t>& ids, const Layout& layout);
-
   Result<std::optional<std::shared_ptr<runtime::Batch>>> next(
       std::optional<std::chrono::milliseconds> timeout) override;
   Status feed(const std::string& input, const std::vector<runtime::Tensor>& samples,
-              const std::vector<int64_t>& ids) override {
-    return feed_with_layout(input, samples, ids, {});
-  }
+              const std::vector<int64_t>& ids, const runtime::FeedOptions& options) override;
   Status end_of_feed() override;
   int64_t epoch_size() const override;
   std::map<std::string, runtime::ReaderMeta> reader_meta() const override;
+  runtime::ResumePoint position() const override;
+  Result<std::string> state() const override;
   void cancel() override;
   runtime::SessionStatistics statistics() const override;
   const SourceMap& sources() const override { return sources_; }
@@ -42,9 +38,10 @@ class LateSession final : public runtime::Session {
     size_t input = 0;
     std::vector<runtime::Tensor> samples;
     std::vector<int64_t> ids;
+    runtime::FeedOptions options;
   };
   Status check(const dsl::LatePipeline::Input& input, const std::vector<runtime::Tensor>& samples,
-               const std::vector<int64_t>& ids) const;
+               const std::vector<int64_t>& ids, const runtime::FeedFailures& failures) const;
   Status start(const InputTypes& types);
   runtime::Session* started() const;
 
@@ -52,6 +49,8 @@ class LateSession final : public runtime::Session {
   dsl::LatePipeline pipeline_;
   runtime::SessionOptions options_;
   SourceMap& sources_;
+  // Until it starts. One thread may feed while another asks for batches.
+  std::mutex feed_mutex_;
   std::vector<Fed> waiting_;
   int64_t epochs_ended_ = 0;  ///< without a batch
   mutable std::mutex mutex_;  ///< of what cancel() meets

@@ -1,9 +1,13 @@
 // Compiling: the language, the checks that need no data, the compiler.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "api/guard.h"
 #include "api/handles.h"
+#include "api/sized.h"
 #include "base/dtype.h"
+#include "base/port_json.h"
 
 using galatea::Diagnostic;
 using galatea::SourceMap;
@@ -18,6 +22,11 @@ galatea_error* create(galatea_engine* engine, const std::string& file, std::opti
   const galatea_program_options defaults;
   const galatea_program_options& options = given ? *given : defaults;
   auto result = std::make_unique<galatea_program>();
+  {
+    // Whoever registers something right now is waited for.
+    const std::lock_guard lock(engine->library->registering);
+    engine->library->is_in_use = true;
+  }
   result->library = engine->library;
   result->maker = std::make_shared<galatea::api::ProgramMaker>(engine->library, file, std::move(text),
                                                                options.frontend, options.code);
@@ -33,31 +42,83 @@ galatea_error* create(galatea_engine* engine, const std::string& file, std::opti
   return nullptr;
 }
 
-void fill_port(galatea_port& port, const std::string& name, galatea::DType dtype, int ndim,
-               const std::string& layout, const std::vector<int64_t>& extents) {
-  port = galatea_port{};
+galatea_port port_of(const std::string& name, galatea::DType dtype, int ndim, const std::string& layout) {
+  galatea_port port{};
   port.name = name.c_str();
   port.dtype = static_cast<galatea_dtype>(dtype);
   port.ndim = ndim;
   port.layout = layout.c_str();
-  for (int d = 0; d < ndim; ++d)
-    port.extents[d] = static_cast<size_t>(d) < extents.size() ? extents[static_cast<size_t>(d)] : -1;
+  std::fill_n(port.extents, ndim, -1);
+  return port;
 }
 
-void fill_port(galatea_port& port, const galatea::Port& from) {
-  fill_port(port, from.name, from.dtype(), from.rank(), from.layout_text(), from.numbers());
+galatea_port port_of(const galatea::Port& from) {
+  galatea_port port = port_of(from.name, from.dtype(), from.rank(), from.layout_text());
+  const std::vector<int64_t> extents = from.numbers();
+  std::copy(extents.begin(), extents.end(), port.extents);
+  return port;
 }
 
-void fill_late_port(galatea_port& port, const galatea::dsl::LatePipeline::Input& input) {
-  if (input.type) {
-    fill_port(port, input.name, input.type->dtype, input.type->ndim, input.type->layout.str(), {});
-    return;
-  }
-  port = galatea_port{};
+galatea_port output_port(const galatea_program& program, size_t index) {
+  const galatea::runtime::OutputSpec& output = program.program->outputs[index];
+  galatea_port port = port_of(output.port);
+  port.device_type = output.on_device ? GALATEA_CUDA : GALATEA_HOST;
+  port.device = output.on_device ? std::max(program.program->device, 0) : 0;
+  return port;
+}
+
+galatea_port input_port(const galatea_program& program, size_t index) {
+  if (program.program) return port_of(program.program->external_inputs[index].port);
+  const auto& input = program.late->inputs[index];
+  if (input.type) return port_of(input.name, input.type->dtype, input.type->ndim, input.type->layout.str());
+  galatea_port port{};
   port.name = input.name.c_str();
   port.dtype = GALATEA_NO_DTYPE;
   port.ndim = -1;
   port.layout = "";
+  return port;
+}
+
+/// `port` may be a host's that is older or newer than this library.
+galatea_error* give_port(const galatea_port& port, galatea_port* out, size_t size) {
+  if (galatea_error* error =
+          galatea::api::check_struct_size("galatea_port", size, galatea::api::kFirstPortSize))
+    return error;
+  galatea::api::write_struct(port, out, size);
+  return nullptr;
+}
+
+/// The external inputs; one whose type only the data tells accepts any.
+std::vector<galatea::Port> input_ports(const galatea_program& program) {
+  std::vector<galatea::Port> ports;
+  if (program.program) {
+    for (const auto& input : program.program->external_inputs) ports.push_back(input.port);
+    return ports;
+  }
+  for (const auto& input : program.late->inputs) {
+    galatea::Port port;
+    if (input.type) port = make_port("", input.type->dtype, input.type->ndim, input.type->layout);
+    port.name = input.name;
+    ports.push_back(std::move(port));
+  }
+  return ports;
+}
+
+nlohmann::ordered_json ports_json(const galatea_program& program) {
+  auto inputs = nlohmann::ordered_json::array();
+  for (const galatea::Port& port : input_ports(program)) inputs.push_back(port_json(port));
+  nlohmann::ordered_json json = {{"name", galatea_program_name_borrow(&program)},
+                                 {"batch_size", galatea_program_batch_size(&program)},
+                                 {"inputs", std::move(inputs)},
+                                 {"outputs", nullptr}};
+  if (!program.program) return json;
+  json["outputs"] = nlohmann::ordered_json::array();
+  for (const auto& output : program.program->outputs) {
+    nlohmann::ordered_json port = port_json(output.port);
+    port["device"] = output.on_device ? "gpu" : "cpu";
+    json["outputs"].push_back(std::move(port));
+  }
+  return json;
 }
 
 }  // namespace
@@ -113,17 +174,21 @@ int32_t galatea_program_num_outputs(const galatea_program* program) {
   return program->program ? static_cast<int32_t>(program->program->outputs.size()) : -1;
 }
 
-galatea_error* galatea_program_get_output(const galatea_program* program, int32_t index, galatea_port* port) {
+galatea_error* galatea_program_get_output_sized(const galatea_program* program, int32_t index,
+                                                galatea_port* port, size_t port_size) {
   return guard([&]() -> galatea_error* {
     if (!program || !port) return misuse("program or port is NULL");
     if (!program->program) return misuse("the outputs are known when every input was fed; see the batches");
-    const auto& outputs = program->program->outputs;
-    if (index < 0 || static_cast<size_t>(index) >= outputs.size())
-      return misuse(fmt::format("output {} does not exist; there are {}", index, outputs.size()));
-    const auto& output = outputs[static_cast<size_t>(index)];
-    fill_port(*port, output.port);
-    return nullptr;
+    const auto count = program->program->outputs.size();
+    if (index < 0 || static_cast<size_t>(index) >= count)
+      return misuse(fmt::format("output {} does not exist; there are {}", index, count));
+    return give_port(output_port(*program, static_cast<size_t>(index)), port, port_size);
   });
+}
+
+galatea_error*(galatea_program_get_output)(const galatea_program* program, int32_t index,
+                                           galatea_port* port) {
+  return galatea_program_get_output_sized(program, index, port, galatea::api::kFirstPortSize);
 }
 
 int32_t galatea_program_num_inputs(const galatea_program* program) {
@@ -131,20 +196,26 @@ int32_t galatea_program_num_inputs(const galatea_program* program) {
                                                : program->late->inputs.size());
 }
 
-galatea_error* galatea_program_get_input(const galatea_program* program, int32_t index, galatea_port* port) {
+galatea_error* galatea_program_get_input_sized(const galatea_program* program, int32_t index,
+                                               galatea_port* port, size_t port_size) {
   return guard([&]() -> galatea_error* {
     if (!program || !port) return misuse("program or port is NULL");
     const int32_t count = galatea_program_num_inputs(program);
     if (index < 0 || index >= count)
       return misuse(fmt::format("external input {} does not exist; there are {}", index, count));
-    const auto at = static_cast<size_t>(index);
-    if (!program->program) {
-      fill_late_port(*port, program->late->inputs[at]);
-      return nullptr;
-    }
-    const auto& input = program->program->external_inputs[at];
-    fill_port(*port, input.port);
-    return nullptr;
+    return give_port(input_port(*program, static_cast<size_t>(index)), port, port_size);
+  });
+}
+
+galatea_error*(galatea_program_get_input)(const galatea_program* program, int32_t index, galatea_port* port) {
+  return galatea_program_get_input_sized(program, index, port, galatea::api::kFirstPortSize);
+}
+
+galatea_error* galatea_program_ports_json_take(const galatea_program* program, char** json) {
+  if (json) *json = nullptr;
+  return guard([&]() -> galatea_error* {
+    if (!program || !json) return misuse("program or json is NULL");
+    return galatea::api::take_string(galatea::json_text(ports_json(*program)), json);
   });
 }
 

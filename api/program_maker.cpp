@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <random>
 
+#include <fmt/format.h>
+
 #include "compiler/choose_gpu.h"
 #include "compiler/codegen/llvm_backend.h"
 #include "compiler/compile.h"
@@ -26,14 +28,35 @@ std::unexpected<Error> failed(std::vector<Diagnostic> diagnostics) {
 
 }  // namespace
 
+codegen::CacheOptions CacheChoice::options() const {
+  codegen::CacheOptions options = codegen::default_cache_options();
+  if (max_bytes) options.max_bytes = *max_bytes;
+  if (folder) options.folder = std::filesystem::path(*folder) / "kernels";
+  // What the host says goes before what the environment says.
+  if (folder) options.enabled = !folder->empty();
+  if (options.max_bytes <= 0) options.enabled = false;
+  return options;
+}
+
 Result<ProgramMaker::Made> ProgramMaker::make(const InputTypes& types, SourceMap& sources) {
   std::lock_guard lock(mutex_);
   for (const auto& [known, program] : made_)
     if (known == types) return Made{program, std::nullopt, {}};
   GALATEA_ASSIGN(Made made, compile(types, sources));
   if (made.program) made_.emplace_back(types, made.program);
+  tell(made, sources);
   if (made.late) fix_what_was_read(*made.late, sources);
   return made;
+}
+
+void ProgramMaker::tell(const Made& made, const SourceMap& sources) const {
+  const HostLog& log = *library_->log;
+  for (const Diagnostic& diagnostic : made.diagnostics) log.tell(diagnostic, sources);
+  if (!made.program) return;
+  const runtime::Program& program = *made.program;
+  log.tell(GALATEA_LOG_DETAIL,
+           fmt::format("compiled '{}' in {:.3f} s: {} kernels, {} of them kept from before", program.name,
+                       program.compile_seconds, program.kernels.size(), program.kernels_cached));
 }
 
 /// Programs for several types are made of one text and draw by one seed.
@@ -50,7 +73,7 @@ Result<ProgramMaker::Made> ProgramMaker::compile(const InputTypes& types, Source
   dsl::FrontendOptions frontend = options_;
   for (const auto& [name, type] : types) frontend.input_types[name] = type;
   GALATEA_ASSIGN(const GpuChoice gpu,
-                 choose_gpu(frontend.host.device, GpuPurpose::kRun, codegen::default_cache_options()));
+                 choose_gpu(frontend.host.device, GpuPurpose::kRun, library_->cache.options()));
   frontend.host.gpu_is_here = gpu.target.has_value();
   auto staged = dsl::stage_pipeline(file_, text_, frontend, library_->operators, sources);
   Made made;
@@ -63,7 +86,7 @@ Result<ProgramMaker::Made> ProgramMaker::compile(const InputTypes& types, Source
   if (staged.graphs.empty()) return failed(std::move(made.diagnostics));
   std::string about_backend;
   GALATEA_ASSIGN(const auto backend,
-                 codegen::make_backend(code_.backend, &about_backend, codegen::default_cache_options(),
+                 codegen::make_backend(code_.backend, &about_backend, library_->cache.options(),
                                        code_.tiers.value_or(codegen::default_tiers())));
   if (!about_backend.empty()) made.diagnostics.push_back(note(std::move(about_backend)));
   if (!gpu.note.empty()) made.diagnostics.push_back(note(gpu.note));

@@ -5,6 +5,7 @@
 // the first batch is fed (late_session.h).
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -12,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "api/host_log.h"
+#include "compiler/codegen/kernel_cache.h"
 #include "compiler/codegen/tiers.h"
 #include "compiler/op/operator.h"
 #include "dsl/frontend.h"
@@ -20,10 +23,22 @@
 
 namespace galatea::api {
 
+/// Where compiled code is kept; what is not given is as the settings say.
+struct CacheChoice {
+  std::optional<std::string> folder;  ///< empty: nothing is kept
+  std::optional<int64_t> max_bytes;
+  codegen::CacheOptions options() const;
+};
+
 /// Operators and natives, registered once; shared by an engine and what it made.
 struct Library {
   op::Registry operators;
   runtime::NativeTable natives;
+  CacheChoice cache;
+  std::shared_ptr<const HostLog> log = std::make_shared<HostLog>();
+  std::mutex registering;
+  /// A program was made: nothing is added any more, so that programs need no lock.
+  std::atomic<bool> is_in_use{false};
 };
 
 using InputTypes = std::map<std::string, dsl::InputType>;
@@ -56,6 +71,7 @@ class ProgramMaker {
 
  private:
   Result<Made> compile(const InputTypes& types, SourceMap& sources);
+  void tell(const Made& made, const SourceMap& sources) const;
   void fix_what_was_read(dsl::LatePipeline& late, const SourceMap& sources);
 
   std::shared_ptr<const Library> library_;

@@ -1,12 +1,14 @@
-#include <cstdlib>
-#include <cstring>
+#include <algorithm>
 
 #include <fmt/format.h>
 
 #include "api/guard.h"
 #include "api/handles.h"
 #include "api/host_memory.h"
+#include "api/host_tensor.h"
+#include "api/sized.h"
 #include "base/json.h"
+#include "runtime/session_state.h"
 
 using galatea::api::guard;
 using galatea::api::HostLoan;
@@ -15,47 +17,50 @@ using galatea::api::misuse;
 
 namespace {
 
-/// The host's tensor as one of ours, which borrows its memory for the length of the call.
-galatea::Result<galatea::runtime::Tensor> borrow(const galatea_tensor& given, int32_t number) {
-  auto refuse = [&](std::string why) {
-    return galatea::make_error(galatea::ErrorKind::kUser, "G0940", fmt::format("sample {}: {}", number, why),
-                               "galatea_tensor_init() fills a tensor");
-  };
-  // The host may have written any number; an enumeration may not hold it.
-  int32_t dtype = 0;
-  static_assert(sizeof dtype == sizeof given.dtype);
-  std::memcpy(&dtype, &given.dtype, sizeof dtype);
-  if (dtype < 0 || dtype >= galatea::kNumDTypes) return refuse(fmt::format("{} is no element type", dtype));
-  if (given.ndim < 0 || given.ndim > GALATEA_MAX_RANK)
-    return refuse(fmt::format("{} dimensions are not within 0 … {}", given.ndim, GALATEA_MAX_RANK));
-  galatea::runtime::Tensor tensor;
-  tensor.data = static_cast<uint8_t*>(given.data);
-  tensor.dtype = static_cast<galatea::DType>(dtype);
-  tensor.ndim = given.ndim;
-  for (int d = 0; d < given.ndim; ++d) {
-    tensor.extents[d] = given.extents[d];
-    tensor.strides[d] = given.strides[d];
-  }
-  return tensor;
+/// A year is as good as forever, and cannot overflow a clock.
+std::chrono::milliseconds patience_of(int64_t ms) {
+  constexpr int64_t kYear = int64_t{366} * 24 * 3600 * 1000;
+  return std::chrono::milliseconds(ms < 0 ? kYear : std::min(ms, kYear));
 }
 
-/// `loan`: what the samples' memory is lent on; null: they are copied.
+/// How a host feeds.
+struct Feeding {
+  std::shared_ptr<HostLoan> loan;           ///< what the samples' memory is lent on; null: they are copied
+  std::optional<int64_t> patience_ms = {};  ///< negative: without end
+};
+
 galatea_error* feed(galatea_session* session, const char* input, const galatea_tensor* samples,
-                    int32_t num_samples, const int64_t* ids, const std::shared_ptr<HostLoan>& loan) {
+                    int32_t num_samples, const int64_t* ids, size_t tensor_size, const Feeding& how) {
   if (!session || !input || (num_samples > 0 && !samples)) return misuse("session, input or samples is NULL");
-  std::vector<galatea::runtime::Tensor> tensors;
-  for (int32_t k = 0; k < num_samples; ++k) {
-    auto tensor = borrow(samples[k], k);
-    if (!tensor) return make_api_error(tensor.error());
-    tensors.push_back(std::move(*tensor));
-  }
+  galatea::api::HostTensors given;
+  if (galatea_error* error = galatea::api::read_tensors(samples, num_samples, tensor_size, given))
+    return error;
   std::vector<int64_t> numbers;
   if (ids && num_samples > 0) numbers.assign(ids, ids + num_samples);
-  const char* layout = num_samples > 0 ? samples[0].layout : nullptr;
-  if (loan) galatea::api::lend(tensors, loan);
-  auto status = session->late ? session->late->feed_with_layout(input, tensors, numbers, layout ? layout : "")
-                              : session->session->feed(input, tensors, numbers);
+  if (how.loan) galatea::api::lend(given.tensors, how.loan);
+  galatea::runtime::FeedOptions options;
+  options.layout = given.layout;
+  if (how.patience_ms) options.patience = patience_of(*how.patience_ms);
+  auto status = session->session->feed(input, given.tensors, numbers, options);
   return status ? nullptr : make_api_error(status.error(), session->session->sources());
+}
+
+/// A feed whose memory is lent: the host hears of its end, unless the call fails.
+galatea_error* feed_borrowed(galatea_session* session, const char* input, const galatea_tensor* samples,
+                             int32_t num_samples, const int64_t* ids, size_t tensor_size,
+                             HostLoan::Release release, void* context, std::optional<int64_t> patience_ms) {
+  const auto loan = std::make_shared<HostLoan>(release, context);
+  galatea_error* error = feed(session, input, samples, num_samples, ids, tensor_size, {loan, patience_ms});
+  if (!error) loan->arm();
+  return error;
+}
+
+/// Has the consumer of the session wait where nothing was fed.
+void make_waiting(galatea_session& session) {
+  if (session.waiting) return;
+  auto waiting = std::make_unique<galatea::api::WaitingSession>(std::move(session.session), session.shape);
+  session.waiting = waiting.get();
+  session.session = std::move(waiting);
 }
 
 nlohmann::json failures(const std::vector<galatea::runtime::SampleFailure>& list) {
@@ -119,13 +124,18 @@ std::string statistics_json(const galatea::runtime::SessionStatistics& s) {
 
 extern "C" {
 
-void galatea_session_options_init(galatea_session_options* options) {
+void galatea_session_options_init_sized(galatea_session_options* options, size_t options_size) {
   if (!options) return;
-  *options = galatea_session_options{};
-  options->size = static_cast<int32_t>(sizeof(galatea_session_options));
-  options->max_held_batches = galatea::runtime::SessionOptions{}.max_held_batches;
-  options->device = -1;
-  options->device_graphs = 1;
+  galatea_session_options defaults{};
+  defaults.size = static_cast<int32_t>(options_size);
+  defaults.max_held_batches = galatea::runtime::SessionOptions{}.max_held_batches;
+  defaults.device = -1;
+  defaults.device_graphs = 1;
+  galatea::api::write_struct(defaults, options, options_size);
+}
+
+void(galatea_session_options_init)(galatea_session_options* options) {
+  galatea_session_options_init_sized(options, galatea::api::kFirstSessionOptionsSize);
 }
 
 galatea_error* galatea_session_create(const galatea_program* program, const galatea_session_options* given,
@@ -133,11 +143,14 @@ galatea_error* galatea_session_create(const galatea_program* program, const gala
   if (session) *session = nullptr;
   return guard([&]() -> galatea_error* {
     if (!program || !session) return misuse("program or session is NULL");
-    galatea_session_options defaults;
-    galatea_session_options_init(&defaults);
-    const galatea_session_options& options = given ? *given : defaults;
-    if (options.size != defaults.size)
-      return misuse("session options were not set up by galatea_session_options_init()");
+    galatea_session_options options;
+    galatea_session_options_init(&options);
+    if (given) {
+      const auto size = static_cast<size_t>(std::max(given->size, 0));
+      if (galatea_error* error = galatea::api::read_struct("galatea_session_options", given, size,
+                                                           galatea::api::kFirstSessionOptionsSize, options))
+        return error;
+    }
     if (options.num_threads < 0)
       return misuse(fmt::format("num_threads is {}; it must be 0 or more", options.num_threads));
     if (options.device < -1)
@@ -157,21 +170,44 @@ galatea_error* galatea_session_create(const galatea_program* program, const gala
     out.max_held_batches = options.max_held_batches;
     out.executor =
         options.synchronous ? galatea::runtime::ExecutorKind::kInline : galatea::runtime::ExecutorKind::kCpu;
-    auto sources = std::make_unique<galatea::SourceMap>();
-    out.sources = sources.get();
+    if (options.state) out.state = options.state;
+    out.on_failure = [log = program->library->log](const galatea::runtime::SampleFailure& failure,
+                                                   bool replaced) {
+      log->tell(GALATEA_LOG_WARNING,
+                fmt::format("epoch {}, sample {} ({}) {}: [{}] {}", failure.epoch, failure.position,
+                            failure.source, replaced ? "was replaced" : "was left out",
+                            failure.diagnostic.code, failure.diagnostic.message));
+    };
+    auto result = std::make_unique<galatea_session>();
+    result->library = program->library;
+    result->sources = std::make_unique<galatea::SourceMap>();
+    galatea::SourceMap& sources = *result->sources;
+    out.sources = &sources;
+    result->shape.synchronous = options.synchronous != 0;
     if (program->late) {
       // The same numbers for the same files, so that spans of the program hold here.
       for (uint32_t id = 1; const galatea::SourceFile* file = program->sources.file(id); ++id)
-        sources->add(file->name(), file->text());
-      auto late = std::make_unique<galatea::api::LateSession>(program->maker, *program->late, out, *sources);
-      galatea::api::LateSession* alias = late.get();
-      *session = new galatea_session{program->library, nullptr, std::move(sources), std::move(late), alias};
-      return nullptr;
+        sources.add(file->name(), file->text());
+      for (const auto& input : program->late->inputs) result->shape.inputs.push_back(input.name);
+      result->shape.batch_size = program->late->options.batch_size;
+      result->shape.limits_memory = program->late->options.memory_limit > 0;
+      if (!out.state.empty())
+        if (auto state = galatea::runtime::parse_session_state(out.state); !state)
+          return make_api_error(state.error(), sources);
+      result->session =
+          std::make_unique<galatea::api::LateSession>(program->maker, *program->late, out, sources);
+    } else {
+      for (const auto& input : program->program->external_inputs)
+        result->shape.inputs.push_back(input.port.name);
+      result->shape.batch_size = program->program->batch_size;
+      result->shape.limits_memory = program->program->memory_limit > 0;
+      auto started = galatea::runtime::Session::create(program->program, program->library->natives, out);
+      if (!started) return make_api_error(started.error(), sources);
+      result->program = program->program;
+      result->session = std::move(*started);
     }
-    auto started = galatea::runtime::Session::create(program->program, program->library->natives, out);
-    if (!started) return make_api_error(started.error(), *sources);
-    *session = new galatea_session{program->library, program->program, std::move(sources),
-                                   std::move(*started), nullptr};
+    if (options.wait_for_feed) make_waiting(*result);
+    *session = result.release();
     return nullptr;
   });
 }
@@ -183,9 +219,7 @@ galatea_error* galatea_session_next(galatea_session* session, int64_t timeout_ms
   return guard([&]() -> galatea_error* {
     if (!session || !batch) return misuse("session or batch is NULL");
     std::optional<std::chrono::milliseconds> timeout;
-    // A year is as good as forever, and cannot overflow a clock.
-    constexpr int64_t kYear = int64_t{366} * 24 * 3600 * 1000;
-    if (timeout_ms >= 0) timeout = std::chrono::milliseconds(std::min(timeout_ms, kYear));
+    if (timeout_ms >= 0) timeout = patience_of(timeout_ms);
     auto result = session->session->next(timeout);
     if (!result) return make_api_error(result.error(), session->session->sources());
     if (!*result) return nullptr;
@@ -199,10 +233,13 @@ galatea_error* galatea_session_next(galatea_session* session, int64_t timeout_ms
   });
 }
 
-galatea_error* galatea_tensor_init(galatea_tensor* tensor, void* data, galatea_dtype dtype, int32_t ndim,
-                                   const int64_t* extents) {
+galatea_error* galatea_tensor_init_sized(galatea_tensor* tensor, void* data, galatea_dtype dtype,
+                                         int32_t ndim, const int64_t* extents, size_t tensor_size) {
   return guard([&]() -> galatea_error* {
     if (!tensor || (ndim > 0 && !extents)) return misuse("tensor or extents is NULL");
+    if (galatea_error* error =
+            galatea::api::check_struct_size("galatea_tensor", tensor_size, galatea::api::kFirstTensorSize))
+      return error;
     if (galatea_dtype_size(dtype) == 0)
       return misuse(fmt::format("{} is no element type", static_cast<int>(dtype)));
     if (ndim < 0 || ndim > GALATEA_MAX_RANK)
@@ -210,35 +247,81 @@ galatea_error* galatea_tensor_init(galatea_tensor* tensor, void* data, galatea_d
     auto bytes = galatea::runtime::dense_bytes(static_cast<galatea::DType>(dtype),
                                                {extents, static_cast<size_t>(ndim)});
     if (!bytes) return make_api_error(bytes.error());
-    *tensor = galatea_tensor{};
-    tensor->data = data;
-    tensor->dtype = dtype;
-    tensor->ndim = ndim;
-    tensor->layout = "";
+    galatea_tensor out{};
+    out.data = data;
+    out.dtype = dtype;
+    out.ndim = ndim;
+    out.layout = "";
     int64_t stride = 1;
     for (int d = ndim - 1; d >= 0; --d) {
-      tensor->extents[d] = extents[d];
-      tensor->strides[d] = stride;
+      out.extents[d] = extents[d];
+      out.strides[d] = stride;
       stride *= extents[d];
     }
+    galatea::api::write_struct(out, tensor, tensor_size);
     return nullptr;
   });
 }
 
-galatea_error* galatea_session_feed(galatea_session* session, const char* input,
-                                    const galatea_tensor* samples, int32_t num_samples, const int64_t* ids) {
-  return guard([&] { return feed(session, input, samples, num_samples, ids, nullptr); });
+galatea_error*(galatea_tensor_init)(galatea_tensor* tensor, void* data, galatea_dtype dtype, int32_t ndim,
+                                    const int64_t* extents) {
+  return galatea_tensor_init_sized(tensor, data, dtype, ndim, extents, galatea::api::kFirstTensorSize);
 }
 
-galatea_error* galatea_session_feed_borrowed(galatea_session* session, const char* input,
-                                             const galatea_tensor* samples, int32_t num_samples,
-                                             const int64_t* ids, void (*release)(void* context),
-                                             void* context) {
+galatea_error* galatea_session_feed_sized(galatea_session* session, const char* input,
+                                          const galatea_tensor* samples, int32_t num_samples,
+                                          const int64_t* ids, size_t tensor_size) {
+  return guard([&] { return feed(session, input, samples, num_samples, ids, tensor_size, {}); });
+}
+
+galatea_error*(galatea_session_feed)(galatea_session* session, const char* input,
+                                     const galatea_tensor* samples, int32_t num_samples, const int64_t* ids) {
+  return galatea_session_feed_sized(session, input, samples, num_samples, ids,
+                                    galatea::api::kFirstTensorSize);
+}
+
+galatea_error* galatea_session_feed_borrowed_sized(galatea_session* session, const char* input,
+                                                   const galatea_tensor* samples, int32_t num_samples,
+                                                   const int64_t* ids, void (*release)(void* context),
+                                                   void* context, size_t tensor_size) {
   return guard([&] {
-    const auto loan = std::make_shared<HostLoan>(release, context);
-    galatea_error* error = feed(session, input, samples, num_samples, ids, loan);
-    if (!error) loan->arm();
-    return error;
+    return feed_borrowed(session, input, samples, num_samples, ids, tensor_size, release, context, {});
+  });
+}
+
+galatea_error*(galatea_session_feed_borrowed)(galatea_session* session, const char* input,
+                                              const galatea_tensor* samples, int32_t num_samples,
+                                              const int64_t* ids, void (*release)(void* context),
+                                              void* context) {
+  return galatea_session_feed_borrowed_sized(session, input, samples, num_samples, ids, release, context,
+                                             galatea::api::kFirstTensorSize);
+}
+
+galatea_error* galatea_session_feed_within_sized(galatea_session* session, int64_t timeout_ms,
+                                                 const char* input, const galatea_tensor* samples,
+                                                 int32_t num_samples, const int64_t* ids,
+                                                 void (*release)(void* context), void* context,
+                                                 size_t tensor_size) {
+  return guard([&] {
+    return release ? feed_borrowed(session, input, samples, num_samples, ids, tensor_size, release, context,
+                                   timeout_ms)
+                   : feed(session, input, samples, num_samples, ids, tensor_size, {nullptr, timeout_ms});
+  });
+}
+
+galatea_error* galatea_session_pull_input(galatea_session* session, const char* name,
+                                          const galatea_pulled_input* given) {
+  return guard([&]() -> galatea_error* {
+    if (!session || !name || !given) return misuse("session, name or input is NULL");
+    galatea_pulled_input host;
+    if (galatea_error* error = galatea::api::read_struct("galatea_pulled_input", given,
+                                                         static_cast<size_t>(std::max(given->size, 0)),
+                                                         galatea::api::kFirstPulledInputSize, host))
+      return error;
+    if (!host.pull) return misuse("pull is NULL: nothing can make samples");
+    make_waiting(*session);
+    auto status = session->waiting->pull_input(name, std::make_unique<galatea::api::PulledInput>(name, host));
+    return status ? nullptr : make_api_error(status.error(), session->session->sources());
   });
 }
 
@@ -262,14 +345,18 @@ galatea_error* galatea_session_statistics_json_take(const galatea_session* sessi
   if (json) *json = nullptr;
   return guard([&]() -> galatea_error* {
     if (!session || !json) return misuse("session or json is NULL");
-    const std::string text = statistics_json(session->session->statistics());
-    *json = static_cast<char*>(std::malloc(text.size() + 1));
-    if (!*json) return galatea::api::out_of_memory();
-    std::memcpy(*json, text.c_str(), text.size() + 1);
-    return nullptr;
+    return galatea::api::take_string(statistics_json(session->session->statistics()), json);
   });
 }
 
-void galatea_string_destroy(char* string) { std::free(string); }
+galatea_error* galatea_session_state_take(const galatea_session* session, char** state) {
+  if (state) *state = nullptr;
+  return guard([&]() -> galatea_error* {
+    if (!session || !state) return misuse("session or state is NULL");
+    auto text = session->session->state();
+    if (!text) return make_api_error(text.error(), session->session->sources());
+    return galatea::api::take_string(*text, state);
+  });
+}
 
 }  // extern "C"

@@ -9,6 +9,7 @@
 
 #include "compiler/check_graph.h"
 #include "compiler/compile_job.h"
+#include "compiler/ir/fingerprint.h"
 #include "compiler/passes/map_devices.h"
 #include "compiler/passes/pass_runner.h"
 #include "compiler/plan/emit_sample_program.h"
@@ -108,6 +109,7 @@ Result<std::shared_ptr<runtime::Program>> compile(const ir::Graph& input, const 
   const passes::DeviceMapping mapping = map_devices_of(job, *graph);
   GALATEA_TRY(run_graph_passes(job, *graph, table));
   set_options(*graph, *program);
+  program->fingerprint = ir::fingerprint(input);
   GALATEA_ASSIGN(PlannedProgram planned,
                  plan_program(job, std::move(graph), table, mapping, backend, *program));
   GALATEA_TRY(make_code(job, planned));

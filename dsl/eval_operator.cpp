@@ -52,6 +52,8 @@ Value Evaluator::find_operator(ModuleObject& names, const std::string& name, Spa
         "the class is called `ops." + names.prefix + shown + "`; its function is `fn." + path + "`";
     return report(std::move(diagnostic));
   }
+  if (const op::TextOperator* text = registry_.find_text(path); text && !objects)
+    return text_operator(*text, span);
   std::vector<std::string> candidates = registry_.public_names();
   auto is_inside = [&](std::string_view candidate) { return candidate.starts_with(path + "."); };
   bool is_namespace = std::any_of(candidates.begin(), candidates.end(), is_inside) || is_dali_namespace(path);

@@ -347,6 +347,8 @@ class Evaluator {
   std::optional<std::string> resolve_file(const std::string& dotted, int level, Span span);
   Value module_member(ModuleObject& module, const std::string& name, Span span);
   ModuleObject* load_library_file(const std::string& path);
+  void evaluate_text(ModuleObject& module, const std::string& file, const std::string& text);
+  Value text_operator(const op::TextOperator& op, Span span);
   std::string where_in_library(const ModuleObject& module, const std::string& name);
   ModuleObject* internal_module();
   void evaluate_file(ModuleObject& module, const Module& tree);
@@ -399,6 +401,7 @@ class Evaluator {
   std::vector<std::unique_ptr<Module>> trees_;
   std::map<std::string, ModuleObject*> library_;
   std::map<std::string, ModuleObject*> files_;
+  std::map<std::string, ModuleObject*> text_modules_;  ///< of hosts and plug-ins, by their names
   std::vector<std::string> loading_;
   std::set<uint32_t> library_files_;  ///< their numbers in the source map
   std::string main_folder_, root_;

@@ -169,6 +169,34 @@ FrontendResult stage_all(const std::string& file_name, std::optional<std::string
   return run(file_name, std::move(text), options, registry, sources, true);
 }
 
+Result<std::vector<FunctionInfo>> functions_of(const std::string& file_name, std::string text,
+                                               const op::Registry& registry, SourceMap& sources) {
+  std::vector<FunctionInfo> functions;
+  std::vector<Diagnostic> diagnostics;
+  bool ok = false;
+  run_deep([&] {
+    DiagnosticSink sink;
+    const FrontendOptions options;
+    Evaluator evaluator(registry, sources, sink, options);
+    const ModuleObject* module = evaluator.load_main_file(file_name, std::move(text));
+    ok = module && !sink.has_errors();
+    diagnostics = sink.take();
+    if (!ok || !module->frame) return;
+    for (const auto& [name, binding] : module->frame->env) {
+      if (name.starts_with("_") || !binding.value.is(ValueKind::kFunction)) continue;
+      const auto& function = binding.value.as<FunctionObject>();
+      if (function.module != module) continue;
+      FunctionInfo info{name, {}, function.span};
+      for (const Parameter& parameter : *function.parameters) info.parameters.push_back(parameter.name);
+      functions.push_back(std::move(info));
+    }
+  });
+  if (!ok) return std::unexpected(Error{ErrorKind::kUser, std::move(diagnostics)});
+  std::sort(functions.begin(), functions.end(),
+            [](const auto& a, const auto& b) { return a.span.begin < b.span.begin; });
+  return functions;
+}
+
 std::string print_ast(const std::string& file_name, std::optional<std::string> text, SourceMap& sources,
                       std::vector<Diagnostic>& diagnostics) {
   std::string out;

@@ -111,6 +111,15 @@ FrontendResult stage_pipeline(const std::string& file_name, std::optional<std::s
 /// check: every pipeline of the file.
 FrontendResult stage_all(const std::string& file_name, std::optional<std::string> text,
                          const FrontendOptions& options, const op::Registry& registry, SourceMap& sources);
+/// The functions of a text that may become operators (op::TextOperator): those whose names do not begin with
+/// an underscore, with their parameters, in the order of the text. Or what is wrong with it.
+struct FunctionInfo {
+  std::string name;
+  std::vector<std::string> parameters;
+  Span span;
+};
+Result<std::vector<FunctionInfo>> functions_of(const std::string& file_name, std::string text,
+                                               const op::Registry& registry, SourceMap& sources);
 /// explain --emit=ast.
 std::string print_ast(const std::string& file_name, std::optional<std::string> text, SourceMap& sources,
                       std::vector<Diagnostic>& diagnostics);

@@ -67,19 +67,38 @@ ModuleObject* Evaluator::load_library_file(const std::string& path) {
     module->name = canonical;
     module->of_library = true;
     library_[canonical] = library_[path] = module;
-    const uint32_t number = sources_.add("galatea/" + file + ".dali-dsl", std::string(text));
-    library_files_.insert(number);
-    std::vector<Diagnostic> diagnostics;
-    arena.count(2 * text.size());
-    trees_.push_back(parse_module(number, sources_.file(number)->text(), diagnostics,
-                                  {static_cast<size_t>(options_.limits.max_total_bytes), arena.bytes()}));
-    arena.count(trees_.back()->bytes);
-    for (Diagnostic& diagnostic : diagnostics) sink_.report(std::move(diagnostic));
-    aborted_ |= trees_.back()->too_large;
-    evaluate_file(*module, *trees_.back());
+    evaluate_text(*module, "galatea/" + file + ".dali-dsl", std::string(text));
     return module;
   }
   return nullptr;
+}
+
+void Evaluator::evaluate_text(ModuleObject& module, const std::string& file, const std::string& text) {
+  const uint32_t number = sources_.add(file, text);
+  if (module.of_library) library_files_.insert(number);
+  std::vector<Diagnostic> diagnostics;
+  arena.count(2 * text.size());
+  trees_.push_back(parse_module(number, sources_.file(number)->text(), diagnostics,
+                                {static_cast<size_t>(options_.limits.max_total_bytes), arena.bytes()}));
+  arena.count(trees_.back()->bytes);
+  for (Diagnostic& diagnostic : diagnostics) sink_.report(std::move(diagnostic));
+  aborted_ |= trees_.back()->too_large;
+  evaluate_file(module, *trees_.back());
+}
+
+// An operator that a host or a plug-in has written in the language. What fails in it is shown there, as in a
+// file that is imported.
+Value Evaluator::text_operator(const op::TextOperator& op, Span span) {
+  ModuleObject*& module = text_modules_[op.file];
+  if (!module) {
+    module = arena.make<ModuleObject>();
+    module->name = op.file;
+    evaluate_text(*module, op.file, *op.text);
+  }
+  const auto found = module->frame->env.find(op.function);
+  // It was there when it was registered; not yet, where the text itself calls it before its definition.
+  return found == module->frame->env.end() ? fail(Message::kUnknownOperator, span, {"fn." + op.name})
+                                           : found->second.value;
 }
 
 // The help for a name that `module` lacks and another module of the library defines; empty: none does.

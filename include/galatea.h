@@ -3,15 +3,21 @@
  * Life of a program: an engine is made once; a program is compiled from a pipeline file or text; a session
  * runs it and gives batch after batch.
  *
- *     galatea_engine *engine;   galatea_error *error = galatea_engine_create(&engine);
- *     galatea_program *program; error = galatea_program_create_from_file(engine, "train.dali-dsl", NULL,
- * &program); galatea_session *session; error = galatea_session_create(program, NULL, &session); for (;;) {
+ *     galatea_engine *engine;
+ *     galatea_program *program;
+ *     galatea_session *session;
+ *     galatea_error *error = galatea_engine_create(&engine);
+ *     error = galatea_program_create_from_file(engine, "train.dali-dsl", NULL, &program);
+ *     error = galatea_session_create(program, NULL, &session);
+ *     for (;;) {
  *       galatea_batch *batch;
  *       error = galatea_session_next(session, -1, &batch);
  *       if (error || !batch) break;               // batch == NULL: the epoch is over
  *       ...
  *       galatea_batch_destroy(batch);
  *     }
+ *
+ * docs/c-api.md begins with programs to copy; docs/plug-ins.md tells how to add operators and readers.
  *
  * Errors. A function that can fail returns galatea_error*: NULL means success, anything else is yours to
  * destroy with galatea_error_destroy(). When a function fails, its results are set to NULL (or left alone
@@ -24,14 +30,26 @@
  * a session keeps its program alive, a batch its memory.
  *
  * Threads. An engine and a program may be used by any number of threads at once. A session is used by one
- * thread at a time, except for galatea_session_cancel(), which any thread may call at any time while the
- * session lives. A batch is read-only, and may be read by many threads.
+ * thread at a time, with two exceptions: galatea_session_cancel(), which any thread may call at any time
+ * while the session lives, and the functions that feed a session, which another thread may call while one
+ * takes batches (not where the session is synchronous). A batch is read-only, and may be read by many
+ * threads.
+ *
+ * Growth. Programs that were compiled with an older header run with a newer library, and the other way round
+ * where they do not use what is missing. Functions keep their meaning. Structs gain fields at their end; a
+ * field that is all zeros means what was true before there was such a field. Functions that take such a
+ * struct are therefore also macros, as in zlib: NAME(...) calls NAME_sized(..., sizeof(struct)), so that the
+ * library knows which fields its host knows. It fills those, and reads no others; where a host knows fields
+ * that the library does not, they must be zero, or the call is an error. The functions without `_sized` are
+ * for hosts that were compiled with the header of version 0.1.0, whose structs ended where the fields
+ * marked "since 0.2" begin. Callers that cannot use macros (a foreign-function interface) call `_sized`.
  *
  * Text is UTF-8 and ends in a zero byte. Pointers must not be NULL unless a comment says that they may be.
  */
 #ifndef GALATEA_H
 #define GALATEA_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #if defined(_WIN32)
@@ -46,20 +64,21 @@ extern "C" {
 
 /* Version of this header. The library's own is galatea_version_borrow(). */
 #define GALATEA_VERSION_MAJOR 0
-#define GALATEA_VERSION_MINOR 1
+#define GALATEA_VERSION_MINOR 2
 #define GALATEA_VERSION_PATCH 0
 
 /* The highest number of dimensions of a tensor. */
 #define GALATEA_MAX_RANK 8
 
 typedef struct galatea_engine galatea_engine;                   /* operators, native functions; shared */
+typedef struct galatea_engine_options galatea_engine_options;   /* what an engine keeps, and where */
 typedef struct galatea_program_options galatea_program_options; /* how to compile */
 typedef struct galatea_program galatea_program;                 /* a compiled pipeline; never changes */
 typedef struct galatea_session galatea_session;                 /* a running program */
 typedef struct galatea_batch galatea_batch;                     /* samples that were delivered together */
 typedef struct galatea_error galatea_error;                     /* why a call failed */
 
-/* The library's version, "0.1.0". Lives as long as the library. */
+/* The library's version, "0.2.0". Lives as long as the library. */
 GALATEA_API const char* galatea_version_borrow(void);
 
 /* ---- Errors ---- */
@@ -76,6 +95,14 @@ typedef enum galatea_error_kind {
 #define GALATEA_CODE_CANCELLED "G0902"     /* the session was cancelled */
 #define GALATEA_CODE_TOO_MANY_HELD "G0903" /* destroy batches first */
 #define GALATEA_CODE_NOTHING_FED "G0904"   /* an external input has no batch; feed one */
+#define GALATEA_CODE_QUEUE_FULL "G0974"    /* galatea_session_feed_within(): no room in time; call again */
+/* Of a state to begin from: it cannot be read; another program; other data; another seed; another batch size,
+ * where that is part of the result. */
+#define GALATEA_CODE_STATE_DAMAGED "G0980"
+#define GALATEA_CODE_STATE_OF_OTHER_PROGRAM "G0981"
+#define GALATEA_CODE_STATE_OF_OTHER_DATA "G0982"
+#define GALATEA_CODE_STATE_OF_OTHER_SEED "G0983"
+#define GALATEA_CODE_STATE_OF_OTHER_BATCH_SIZE "G0984"
 
 /* Whose fault it is. */
 GALATEA_API galatea_error_kind galatea_error_get_kind(const galatea_error* error);
@@ -91,11 +118,48 @@ GALATEA_API const char* galatea_error_text_borrow(const galatea_error* error);
 GALATEA_API const char* galatea_error_json_borrow(const galatea_error* error);
 /* Ends an error. */
 GALATEA_API void galatea_error_destroy(galatea_error* error);
+/* An error of the host's (code G0978), for its functions that return one: what is wrong, in words. */
+GALATEA_API galatea_error* galatea_error_create(const char* message);
 
 /* ---- Engine ---- */
 
 /* Makes an engine. One for the whole process is enough; several do not disturb each other. */
 GALATEA_API galatea_error* galatea_engine_create(galatea_engine** engine);
+
+/* Options of an engine: everything that is not set stays as the environment says (`galatea settings` lists
+ * it). */
+GALATEA_API galatea_error* galatea_engine_options_create(galatea_engine_options** options);
+/* Where compiled code is kept; "": nothing is kept on disk. */
+GALATEA_API galatea_error* galatea_engine_options_set_cache_folder(galatea_engine_options* options,
+                                                                   const char* folder);
+/* Bytes that compiled code may take there; what was used least recently goes first. 0: nothing is kept. */
+GALATEA_API galatea_error* galatea_engine_options_set_cache_size(galatea_engine_options* options,
+                                                                 int64_t bytes);
+/* What an engine tells its host beside errors. */
+typedef enum galatea_log_level {
+  GALATEA_LOG_DETAIL = 0, /* what was done: pipelines compiled, plug-ins loaded */
+  GALATEA_LOG_NOTE = 1,   /* notes of the compilation */
+  GALATEA_LOG_WARNING = 2 /* warnings, and samples that were left out or replaced */
+} galatea_log_level;
+/* `log` is called with what the engine, its programs and their sessions have to tell: one message without a
+ * line break at its end, which lives as long as the call. Any thread may call it, also one of the library's
+ * own, but never two at once. It must not call this library. NULL: no log. */
+GALATEA_API galatea_error* galatea_engine_options_set_log(galatea_engine_options* options,
+                                                          void (*log)(void* context, galatea_log_level level,
+                                                                      const char* message),
+                                                          void* context);
+/* A folder of plug-ins: every file whose name ends in ".so" is loaded when the engine is made, in the order
+ * of their names. */
+GALATEA_API galatea_error* galatea_engine_options_add_plugin_folder(galatea_engine_options* options,
+                                                                    const char* folder);
+/* Ends options. Engines made with them are not affected. */
+GALATEA_API void galatea_engine_options_destroy(galatea_engine_options* options);
+/* Makes an engine with options, which may be NULL. */
+GALATEA_API galatea_error* galatea_engine_create_with_options(const galatea_engine_options* options,
+                                                              galatea_engine** engine);
+/* The operators as JSON, as `galatea ops --json` prints them (docs/command-line.md). To be destroyed with
+ * galatea_string_destroy(). */
+GALATEA_API galatea_error* galatea_engine_operators_json_take(const galatea_engine* engine, char** json);
 /* Ends an engine. Programs made by it live on. */
 GALATEA_API void galatea_engine_destroy(galatea_engine* engine);
 
@@ -213,6 +277,9 @@ GALATEA_API galatea_error* galatea_program_options_set_input_type(galatea_progra
                                                                   const char* input, galatea_dtype dtype,
                                                                   int32_t ndim, const char* layout);
 
+/* Where elements lie. The numbers are DLPack's, but for 0, which is the host's memory too. */
+typedef enum galatea_device_type { GALATEA_HOST = 0, GALATEA_CUDA = 2 } galatea_device_type;
+
 /* What a program takes or gives, as far as it is known before anything runs. */
 typedef struct galatea_port {
   const char*
@@ -221,6 +288,8 @@ typedef struct galatea_port {
   int32_t ndim;                      /* number of dimensions */
   const char* layout;                /* one letter an axis, "HWC"; "": not known; borrowed from the program */
   int64_t extents[GALATEA_MAX_RANK]; /* per sample; -1 where they vary */
+  int32_t device_type;               /* since 0.2: a galatea_device_type */
+  int32_t device;                    /* since 0.2: which GPU; 0 for memory of the host */
 } galatea_port;
 
 /* Number of outputs; -1 where the type of an input is not known yet (the batches know). */
@@ -228,6 +297,10 @@ GALATEA_API int32_t galatea_program_num_outputs(const galatea_program* program);
 /* Describes output `index`, from 0. */
 GALATEA_API galatea_error* galatea_program_get_output(const galatea_program* program, int32_t index,
                                                       galatea_port* port);
+GALATEA_API galatea_error* galatea_program_get_output_sized(const galatea_program* program, int32_t index,
+                                                            galatea_port* port, size_t port_size);
+#define galatea_program_get_output(program, index, port) \
+  galatea_program_get_output_sized(program, index, port, sizeof(galatea_port))
 /* Number of external inputs (fn.external_source), which the host has to feed. */
 GALATEA_API int32_t galatea_program_num_inputs(const galatea_program* program);
 /* Describes external input `index`, from 0. Where neither the pipeline nor the host says its type, dtype is
@@ -236,6 +309,16 @@ GALATEA_API int32_t galatea_program_num_inputs(const galatea_program* program);
  * A program keeps what it compiled, for its other sessions. */
 GALATEA_API galatea_error* galatea_program_get_input(const galatea_program* program, int32_t index,
                                                      galatea_port* port);
+GALATEA_API galatea_error* galatea_program_get_input_sized(const galatea_program* program, int32_t index,
+                                                           galatea_port* port, size_t port_size);
+#define galatea_program_get_input(program, index, port) \
+  galatea_program_get_input_sized(program, index, port, sizeof(galatea_port))
+/* Inputs and outputs as JSON, for generated bindings: {"name", "batch_size", "inputs": [...], "outputs":
+ * [...]}. Each port is as `galatea ops --json` has those of operators (docs/command-line.md): "name",
+ * "dtypes" (one, ["u8"]; empty where the first batch says it), "layouts", "ndim", "extents" (null where they
+ * vary); outputs have a "device", too ("cpu" or "gpu"). "outputs" is null where the type of an input is not
+ * known yet. To be destroyed with galatea_string_destroy(). */
+GALATEA_API galatea_error* galatea_program_ports_json_take(const galatea_program* program, char** json);
 
 /* ---- Sessions ---- */
 
@@ -255,9 +338,16 @@ typedef struct galatea_session_options {
   int64_t device_memory_limit; /* bytes of the GPU that the session may take; 0 (the default): no limit */
   int32_t device_graphs; /* non-zero (the default): copies and launches that come again go to the driver as
                             one CUDA graph; 0: one by one, with the same results */
+  const char* state;     /* since 0.2: where to begin, as galatea_session_state_take() gave it; NULL (the
+                            default):     at the beginning. Copied by galatea_session_create() */
+  int32_t wait_for_feed; /* since 0.2: non-zero: another thread feeds, and galatea_session_next() waits for
+                            it; zero (the default): it gives GALATEA_CODE_NOTHING_FED */
 } galatea_session_options;
 /* Sets every field to its default. */
 GALATEA_API void galatea_session_options_init(galatea_session_options* options);
+GALATEA_API void galatea_session_options_init_sized(galatea_session_options* options, size_t options_size);
+#define galatea_session_options_init(options) \
+  galatea_session_options_init_sized(options, sizeof(galatea_session_options))
 
 /* Starts a session: opens sources (an empty or missing folder is an error here) and threads. `options` may be
  * NULL. */
@@ -275,6 +365,14 @@ GALATEA_API void galatea_session_destroy(galatea_session* session);
 GALATEA_API galatea_error* galatea_session_next(galatea_session* session, int64_t timeout_ms,
                                                 galatea_batch** batch);
 
+/* Where the session stands, as one line of JSON of a few hundred bytes: a session that is made with it
+ * (galatea_session_options) for the same program and data goes on at the next batch, bit for bit as this one
+ * does, with any number of threads and prefetched batches. What was made ahead is neither lost nor given
+ * twice. Behind the end of an epoch it begins the next one; before that, behind the last batch, it gives the
+ * end of the epoch first. What a host fed beyond the state it has to feed again: "epoch", "batch" and
+ * "sample" (numbers in that epoch) say from where. To be destroyed with galatea_string_destroy(). */
+GALATEA_API galatea_error* galatea_session_state_take(const galatea_session* session, char** state);
+
 /* A tensor, of the library or of the host. Strides count elements and may be zero or negative. */
 typedef struct galatea_tensor {
   void* data;                        /* the element at index 0, 0, ... */
@@ -284,10 +382,17 @@ typedef struct galatea_tensor {
   int64_t strides[GALATEA_MAX_RANK]; /* elements from one index to the next, per axis */
   const char* layout; /* one letter an axis, "HWC", or "": not known. NULL is accepted in what is fed; ignored
                          there but for the first batch of an input without a type */
+  int32_t device_type; /* since 0.2: a galatea_device_type. What is fed lies in the host's memory */
+  int32_t device;      /* since 0.2: which GPU; 0 for memory of the host */
 } galatea_tensor;
 /* Makes `tensor` a row-major tensor over `data`, without a layout. An `ndim` out of range is an error. */
 GALATEA_API galatea_error* galatea_tensor_init(galatea_tensor* tensor, void* data, galatea_dtype dtype,
                                                int32_t ndim, const int64_t* extents);
+GALATEA_API galatea_error* galatea_tensor_init_sized(galatea_tensor* tensor, void* data, galatea_dtype dtype,
+                                                     int32_t ndim, const int64_t* extents,
+                                                     size_t tensor_size);
+#define galatea_tensor_init(tensor, data, dtype, ndim, extents) \
+  galatea_tensor_init_sized(tensor, data, dtype, ndim, extents, sizeof(galatea_tensor))
 
 /* Queues one batch for an external input: `num_samples` tensors, 1 to the batch size, which are copied before
  * the call returns. `ids` may be NULL; else it holds one number per sample, which takes the place of the
@@ -296,6 +401,11 @@ GALATEA_API galatea_error* galatea_tensor_init(galatea_tensor* tensor, void* dat
 GALATEA_API galatea_error* galatea_session_feed(galatea_session* session, const char* input,
                                                 const galatea_tensor* samples, int32_t num_samples,
                                                 const int64_t* ids);
+GALATEA_API galatea_error* galatea_session_feed_sized(galatea_session* session, const char* input,
+                                                      const galatea_tensor* samples, int32_t num_samples,
+                                                      const int64_t* ids, size_t tensor_size);
+#define galatea_session_feed(session, input, samples, num_samples, ids) \
+  galatea_session_feed_sized(session, input, samples, num_samples, ids, sizeof(galatea_tensor))
 /* The same without a copy: the samples are read where they lie, and must not change until `release(context)`
  * is called, once, when nothing reads them any more: at the earliest before this call returns, at the latest
  * with the session's last batch, on any thread. It must not call this library. Where this call fails, it is
@@ -310,8 +420,74 @@ GALATEA_API galatea_error* galatea_session_feed_borrowed(galatea_session* sessio
                                                          const galatea_tensor* samples, int32_t num_samples,
                                                          const int64_t* ids, void (*release)(void* context),
                                                          void* context);
+GALATEA_API galatea_error* galatea_session_feed_borrowed_sized(galatea_session* session, const char* input,
+                                                               const galatea_tensor* samples,
+                                                               int32_t num_samples, const int64_t* ids,
+                                                               void (*release)(void* context), void* context,
+                                                               size_t tensor_size);
+#define galatea_session_feed_borrowed(session, input, samples, num_samples, ids, release, context) \
+  galatea_session_feed_borrowed_sized(session, input, samples, num_samples, ids, release, context, \
+                                      sizeof(galatea_tensor))
+/* A feed that waits, for a thread that does nothing else: while as many batches wait in the input as the
+ * session makes ahead (prefetch_depth), or memory_limit has no room for one more, until `timeout_ms`
+ * milliseconds have passed (then GALATEA_CODE_QUEUE_FULL, and nothing was fed; negative: as long as it
+ * takes). galatea_session_cancel() ends the wait. Without `release` it copies as galatea_session_feed() does,
+ * else it borrows as galatea_session_feed_borrowed() does. */
+GALATEA_API galatea_error* galatea_session_feed_within_sized(galatea_session* session, int64_t timeout_ms,
+                                                             const char* input, const galatea_tensor* samples,
+                                                             int32_t num_samples, const int64_t* ids,
+                                                             void (*release)(void* context), void* context,
+                                                             size_t tensor_size);
+#define galatea_session_feed_within(session, timeout_ms, input, samples, num_samples, ids, release, context) \
+  galatea_session_feed_within_sized(session, timeout_ms, input, samples, num_samples, ids, release, context, \
+                                    sizeof(galatea_tensor))
 /* The epoch ends behind what was fed. */
 GALATEA_API galatea_error* galatea_session_end_of_feed(galatea_session* session);
+
+/* Inputs that are pulled. Instead of feeding, a host may say who makes the samples of an input: the library
+ * calls that function when it wants some, on a thread of its own (inside galatea_session_next() where the
+ * session is synchronous), as many batches ahead as prefetch_depth says. Of one session one such function
+ * runs at a time, batch after batch, in the order of the pipeline's inputs. */
+typedef struct galatea_pull galatea_pull; /* one call: what is wanted, and what was given */
+typedef struct galatea_pulled_input {
+  int32_t size;      /* set by galatea_pulled_input_init(): bytes of this struct */
+  int32_t per_batch; /* zero (the default): each call makes one sample; else up to a batch of them */
+  /* Makes what galatea_pull_sample() and galatea_pull_num_samples() ask for: by galatea_pull_give(),
+   * galatea_pull_fail() or galatea_pull_end(). A call that gives nothing is an error. It may be asked for the
+   * same samples again by a session that begins from a state. It must return; galatea_pull_is_cancelled()
+   * says when nobody waits for it any more. */
+  void (*pull)(void* context, galatea_pull* pull);
+  void* context;
+  void (*destroy)(void* context); /* called once, when the session is destroyed; not where
+                                     galatea_session_pull_input() fails; may be NULL */
+} galatea_pulled_input;
+/* Sets every field to its default. */
+GALATEA_API void galatea_pulled_input_init_sized(galatea_pulled_input* input, size_t input_size);
+#define galatea_pulled_input_init(input) galatea_pulled_input_init_sized(input, sizeof(galatea_pulled_input))
+/* Has an input pulled from now on; before the first galatea_session_next(). Either all inputs of a session
+ * are pulled or none. An epoch ends for all with the input that ends first. */
+GALATEA_API galatea_error* galatea_session_pull_input(galatea_session* session, const char* name,
+                                                      const galatea_pulled_input* input);
+/* What is wanted: the epoch, from 0; the batch in the epoch; the first sample, numbered in the epoch; and how
+ * many samples from there, 1 unless per_batch is set. A function of epoch and sample alone can go on from any
+ * state. */
+GALATEA_API int64_t galatea_pull_epoch(const galatea_pull* pull);
+GALATEA_API int64_t galatea_pull_batch(const galatea_pull* pull);
+GALATEA_API int64_t galatea_pull_sample(const galatea_pull* pull);
+GALATEA_API int32_t galatea_pull_num_samples(const galatea_pull* pull);
+/* Non-zero when nobody waits for the samples any more. */
+GALATEA_API int galatea_pull_is_cancelled(const galatea_pull* pull);
+/* Gives the next sample, which is copied before the call returns. `id` as in galatea_session_feed(): NULL for
+ * a running number; a batch has ids for all of its samples or for none. */
+GALATEA_API galatea_error* galatea_pull_give_sized(galatea_pull* pull, const galatea_tensor* sample,
+                                                   const int64_t* id, size_t tensor_size);
+#define galatea_pull_give(pull, sample, id) galatea_pull_give_sized(pull, sample, id, sizeof(galatea_tensor))
+/* The next sample cannot be made: that is an error of the sample (code G0976), to which on_error applies.
+ * `message` says why. */
+GALATEA_API void galatea_pull_fail(galatea_pull* pull, const char* message);
+/* There are no more samples in this epoch, behind those that this call gave. */
+GALATEA_API void galatea_pull_end(galatea_pull* pull);
+
 /* Samples that an epoch delivers; -1 where only the host knows. */
 GALATEA_API int64_t galatea_session_epoch_size(const galatea_session* session);
 /* Stops the session within a second; galatea_session_next() then gives GALATEA_CODE_CANCELLED. Any thread may
@@ -342,10 +518,19 @@ GALATEA_API const char* galatea_batch_sample_name_borrow(const galatea_batch* ba
  * until it is passed on. */
 GALATEA_API galatea_error* galatea_batch_tensor_borrow(const galatea_batch* batch, int32_t output,
                                                        int32_t sample, galatea_tensor* tensor);
+GALATEA_API galatea_error* galatea_batch_tensor_borrow_sized(const galatea_batch* batch, int32_t output,
+                                                             int32_t sample, galatea_tensor* tensor,
+                                                             size_t tensor_size);
+#define galatea_batch_tensor_borrow(batch, output, sample, tensor) \
+  galatea_batch_tensor_borrow_sized(batch, output, sample, tensor, sizeof(galatea_tensor))
 /* A whole output as one tensor with the samples as its first axis (layout "N..."). Fails where samples differ
  * in extents: see is_dense. */
 GALATEA_API galatea_error* galatea_batch_dense_borrow(const galatea_batch* batch, int32_t output,
                                                       galatea_tensor* tensor);
+GALATEA_API galatea_error* galatea_batch_dense_borrow_sized(const galatea_batch* batch, int32_t output,
+                                                            galatea_tensor* tensor, size_t tensor_size);
+#define galatea_batch_dense_borrow(batch, output, tensor) \
+  galatea_batch_dense_borrow_sized(batch, output, tensor, sizeof(galatea_tensor))
 /* Non-zero if the output can be had as one tensor. */
 GALATEA_API int galatea_batch_is_dense(const galatea_batch* batch, int32_t output);
 /* The GPU whose memory holds the output, -1 for memory of the host. The addresses of such an output's tensors
@@ -365,6 +550,113 @@ GALATEA_API galatea_error* galatea_batch_copy_to_host(const galatea_batch* batch
                                                       int32_t sample, void* data, int64_t num_bytes);
 /* Ends a batch. Its memory is used again, unless DLPack tensors still hold it. */
 GALATEA_API void galatea_batch_destroy(galatea_batch* batch);
+
+/* ---- Operators and readers of the host, and plug-ins (docs/plug-ins.md) ---- */
+
+/* What follows adds to an engine, and is an error once the engine has made a program. Names are as they are
+ * written after `fn.`, may have dots, and must be new.
+ *
+ * Ports are described by texts: "NAME: TYPES[EXTENTS] LAYOUT", such as "image: u8|f32[h,w,3] HWC" or
+ * "label: i32[1]". TYPES: element types with | between, or any. EXTENTS: numbers; names, where extents of one
+ * name are equal; ? where nothing is known; [...] for any number of dimensions. LAYOUT: one letter an axis,
+ * may be left out. What is delivered is compared with its port, for every sample.
+ *
+ * Arguments: "NAME: KIND = VALUE", such as "radius: int = 3" or "name: str", which then must be given.
+ * KIND: bool, int, float, str, int list, float list, str list; VALUE in JSON, null for none.
+ * Functions get them as one JSON object, with defaults filled in.
+ *
+ * Lists of texts end with NULL; a list may be NULL for none. All texts are copied. Functions of the host may
+ * be called by several threads at once, also after the engine was destroyed while a program of it lives;
+ * `destroy` (may be NULL) is called once, when none of them will be called any more. */
+
+/* One call of a function, for one sample. */
+typedef struct galatea_call galatea_call;
+typedef struct galatea_function {
+  int32_t size;              /* set by galatea_function_init(): bytes of this struct */
+  const char* name;          /* "acme.median" */
+  const char* documentation; /* its first line is the summary; may be NULL */
+  const char* const* inputs; /* ports */
+  const char* output; /* port: one element type, or that of the first input if several are listed. Names
+                         of extents that inputs have stand for those of the inputs */
+  const char* const* arguments;
+  /* Looks at the arguments of one call in a pipeline; *state goes to the functions below. May be NULL, and
+   * may be called more than once for a call in a pipeline. */
+  galatea_error* (*prepare)(void* context, const char* arguments, void** state);
+  void (*release)(void* state); /* ends a state; may be NULL */
+  /* Says the extents of the output by galatea_call_set_extents(). Needed where the output's port does not. */
+  galatea_error* (*shape)(void* context, void* state, galatea_call* call);
+  /* Fills the output. A function of inputs and arguments alone: galatea may call it once where a pipeline
+   * does twice. */
+  galatea_error* (*run)(void* context, void* state, galatea_call* call);
+  void* context;
+  void (*destroy)(void* context);
+} galatea_function;
+/* Sets every field to its default. */
+GALATEA_API void galatea_function_init_sized(galatea_function* function, size_t function_size);
+#define galatea_function_init(function) galatea_function_init_sized(function, sizeof(galatea_function))
+/* Makes an operator of a function. */
+GALATEA_API galatea_error* galatea_engine_register_function(galatea_engine* engine,
+                                                            const galatea_function* function);
+/* Input `index` of the call, row-major; to be read only, and no longer than the call lasts. */
+GALATEA_API galatea_error* galatea_call_input_borrow_sized(const galatea_call* call, int32_t index,
+                                                           galatea_tensor* tensor, size_t tensor_size);
+#define galatea_call_input_borrow(call, index, tensor) \
+  galatea_call_input_borrow_sized(call, index, tensor, sizeof(galatea_tensor))
+/* In `run`: the output, row-major, to be filled. */
+GALATEA_API galatea_error* galatea_call_output_borrow_sized(const galatea_call* call, galatea_tensor* tensor,
+                                                            size_t tensor_size);
+#define galatea_call_output_borrow(call, tensor) \
+  galatea_call_output_borrow_sized(call, tensor, sizeof(galatea_tensor))
+/* In `shape`: the extents of the output. */
+GALATEA_API galatea_error* galatea_call_set_extents(galatea_call* call, int32_t ndim, const int64_t* extents);
+/* Memory for the length of the call. */
+GALATEA_API galatea_error* galatea_call_scratch_borrow(galatea_call* call, int64_t bytes, void** memory);
+/* Non-zero when the session was cancelled: long loops ask now and then, and return. */
+GALATEA_API int galatea_call_is_cancelled(const galatea_call* call);
+
+/* A source of samples, for a reader. It has the arguments of all readers (shards, shuffling, …) beside its
+ * own; which samples are read when is the library's. */
+typedef struct galatea_read galatea_read; /* one sample that is read */
+typedef struct galatea_source {
+  int32_t size;               /* set by galatea_source_init(): bytes of this struct */
+  const char* name;           /* "readers.acme" */
+  const char* documentation;  /* its first line is the summary; may be NULL */
+  const char* const* outputs; /* ports, at least one */
+  const char* const* arguments;
+  /* Opens the data that the arguments name; what is wrong with them is an error. */
+  galatea_error* (*open)(void* context, const char* arguments, void** state);
+  void (*close)(void* state); /* may be NULL */
+  int64_t (*num_samples)(void* state);
+  /* Writes a name for people, such as a path, with a zero byte at its end. Names in order tell whether data
+   * are the same (galatea_session_state_take()). May be NULL. */
+  void (*describe)(void* state, int64_t index, char* text, size_t text_size);
+  /* Reads sample `index` into its outputs. Called by several threads at once. An error is the sample's. */
+  galatea_error* (*read)(void* state, int64_t index, galatea_read* read);
+  void* context;
+  void (*destroy)(void* context);
+} galatea_source;
+/* Sets every field to its default. */
+GALATEA_API void galatea_source_init_sized(galatea_source* source, size_t source_size);
+#define galatea_source_init(source) galatea_source_init_sized(source, sizeof(galatea_source))
+/* Makes a reader of a source. */
+GALATEA_API galatea_error* galatea_engine_register_source(galatea_engine* engine,
+                                                          const galatea_source* source);
+/* In `read`: memory for one output of the sample, row-major, to be filled. What does not fit the output's
+ * port is an error of the sample, whatever `read` returns. */
+GALATEA_API galatea_error* galatea_read_output_borrow(galatea_read* read, int32_t output, galatea_dtype dtype,
+                                                      int32_t ndim, const int64_t* extents, void** data);
+
+/* Makes operators of the functions of a text in the language, but for those whose names begin with an
+ * underscore: `fn.NAMESPACE.NAME`, or `fn.NAME` where `name_space` is "". `file_name` is for messages. */
+GALATEA_API galatea_error* galatea_engine_register_text(galatea_engine* engine, const char* name_space,
+                                                        const char* file_name, const char* text);
+
+/* What a plug-in defines: a shared library that adds to an engine by the functions above. It must be visible
+ * (GALATEA_API). */
+#define GALATEA_PLUGIN_ENTRY "galatea_plugin_register"
+typedef galatea_error* (*galatea_plugin_entry)(galatea_engine* engine);
+/* Loads a plug-in, which stays loaded until the process ends, and calls its entry. */
+GALATEA_API galatea_error* galatea_engine_load_plugin(galatea_engine* engine, const char* path);
 
 /* ---- DLPack ---- */
 
@@ -406,6 +698,27 @@ GALATEA_API galatea_error* galatea_batch_dlpack_take(const galatea_batch* batch,
 GALATEA_API galatea_error* galatea_batch_dlpack_take_for_stream(const galatea_batch* batch, int32_t output,
                                                                 int32_t sample, intptr_t stream,
                                                                 galatea_dl_managed_tensor** tensor);
+
+/* The struct of DLPack 1 (struct DLManagedTensorVersioned) under a name of our own. */
+typedef struct galatea_dl_version {
+  uint32_t major, minor;
+} galatea_dl_version;
+#define GALATEA_DL_READ_ONLY UINT64_C(1) /* DLPACK_FLAG_BITMASK_READ_ONLY */
+typedef struct galatea_dl_managed_tensor_versioned {
+  galatea_dl_version version;
+  void* manager_ctx;
+  void (*deleter)(struct galatea_dl_managed_tensor_versioned* self); /* as above */
+  uint64_t flags;
+  galatea_dl_tensor dl_tensor;
+} galatea_dl_managed_tensor_versioned;
+
+/* The same in the form of DLPack 1. `stream`: 0: the host waits, as galatea_batch_dlpack_take() does; else as
+ * for galatea_batch_dlpack_take_for_stream(). `flags`: 0, or GALATEA_DL_READ_ONLY, which tells the consumer
+ * not to write (other consumers share the memory). */
+GALATEA_API galatea_error* galatea_batch_dlpack_versioned_take(const galatea_batch* batch, int32_t output,
+                                                               int32_t sample, intptr_t stream,
+                                                               uint64_t flags,
+                                                               galatea_dl_managed_tensor_versioned** tensor);
 
 #ifdef __cplusplus
 }

@@ -43,10 +43,21 @@ SampleInput BatchJob::input(int slot) {
       for (size_t sample = 0; sample < static_cast<size_t>(num_samples_); ++sample) {
         for (const auto& feed : feeds) feed_tensors_.push_back(&feed->samples[sample]);
       }
+      note_feed_failures();
     }
     input.feeds = &feed_tensors_[at * feeds.size()];
+    if (!feed_failures_.empty()) input.feed_failures = &feed_failures_[at * feeds.size()];
   }
   return input;
+}
+
+void BatchJob::note_feed_failures() {
+  for (size_t k = 0; k < feeds.size(); ++k) {
+    for (const auto& [sample, error] : feeds[k]->failures) {
+      feed_failures_.resize(feed_tensors_.size());
+      feed_failures_[sample * feeds.size() + k] = &error;
+    }
+  }
 }
 
 Result<Tensor> BatchJob::allocate_output(int output, int slot, DType dtype, std::span<const int64_t> extents,
@@ -357,6 +368,7 @@ BatchJob::Finished BatchJob::finish() {
   Finished finished;
   // A thread may hold on to the job a moment longer; what was fed shall not wait for that.
   feed_tensors_.clear();
+  feed_failures_.clear();
   feeds.clear();
   if (device_) settle_device();
   // Nor shall memory of the device, which the next batch may need. Outputs that go to the consumer own

@@ -20,6 +20,7 @@ namespace galatea::runtime {
 struct FedBatch {
   std::vector<Tensor> samples;
   std::vector<int64_t> ids;       ///< empty: running numbers
+  FeedFailures failures;          ///< samples that could not be made; their tensors are none
   std::shared_ptr<void> counted;  ///< ends the count of its bytes
 };
 
@@ -36,6 +37,7 @@ class BatchJob final : public OutputSink {
   std::vector<int64_t> positions;                      ///< per sample, in the epoch
   std::vector<ReaderLoop::Place> places;               ///< sample-major: [sample][source]
   std::vector<std::shared_ptr<const FedBatch>> feeds;  ///< per external input
+  ResumePoint after;                                   ///< what follows this batch
 
   /// Bytes of the outputs whose extents are known, with what buffers add.
   int64_t fixed_output_bytes() const;
@@ -106,6 +108,7 @@ class BatchJob final : public OutputSink {
   };
   enum class State : uint8_t { kLive, kFailed, kSkipped };
 
+  void note_feed_failures();
   Error first_error();
   void fail_all(Error error);
   void forget_work();
@@ -129,6 +132,7 @@ class BatchJob final : public OutputSink {
   std::vector<int64_t> attempts_;  ///< per sample, of those that failed
   std::atomic<bool> begins_again_{false};
   std::vector<const Tensor*> feed_tensors_;  ///< sample-major
+  std::vector<const Error*> feed_failures_;  ///< sample-major; empty: none failed
   std::vector<std::pair<int, Error>> errors_;
   std::vector<std::pair<int, SampleFailure>> skipped_, replaced_;
   DeviceSession* device_session_;

@@ -62,6 +62,7 @@ BatchPlanner::Plan BatchPlanner::plan_fed() {
   // end_of_feed() puts its mark into all queues at once, so they carry it at the same place.
   if (std::holds_alternative<EndMark>(feeds_[0].front())) {
     for (auto& queue : feeds_) queue.pop_front();
+    room_.notify_all();
     return end_epoch();
   }
   std::vector<std::shared_ptr<const FedBatch>> batches;
@@ -69,6 +70,7 @@ BatchPlanner::Plan BatchPlanner::plan_fed() {
     batches.push_back(std::get<std::shared_ptr<const FedBatch>>(queue.front()));
     queue.pop_front();
   }
+  room_.notify_all();
   auto job = make_job(static_cast<int>(batches[0]->samples.size()));
   for (const auto& batch : batches) {
     if (batch->ids.empty()) continue;
@@ -89,7 +91,52 @@ std::shared_ptr<BatchJob> BatchPlanner::make_job(int num_samples) {
     job->positions.push_back(position_++);
     for (ReaderLoop& reader : readers_) job->places.push_back(reader.next());
   }
+  job->after = point();
   return job;
+}
+
+ResumePoint BatchPlanner::point() const {
+  ResumePoint point{epoch_, batch_index_, position_, running_number_, {}};
+  for (const ReaderLoop& reader : readers_) point.readers.emplace_back(reader.epoch(), reader.position());
+  return point;
+}
+
+bool BatchPlanner::move_to(const ResumePoint& point) {
+  std::lock_guard lock(mutex_);
+  if (point.readers.size() != readers_.size()) return false;
+  for (size_t k = 0; k < readers_.size(); ++k)
+    if (!readers_[k].move_to(point.readers[k].first, point.readers[k].second)) return false;
+  epoch_ = point.epoch;
+  batch_index_ = point.batch;
+  position_ = point.sample;
+  running_number_ = point.number;
+  return true;
+}
+
+const std::deque<BatchPlanner::FeedEntry>* BatchPlanner::find_feed(const std::string& input) const {
+  const auto& inputs = loaded_->program->external_inputs;
+  for (size_t k = 0; k < inputs.size(); ++k)
+    if (inputs[k].port.name == input) return &feeds_[k];
+  return nullptr;
+}
+
+size_t BatchPlanner::num_waiting(const std::string& input) const {
+  std::lock_guard lock(mutex_);
+  const auto* feed = find_feed(input);
+  return feed ? feed->size() : 0;
+}
+
+bool BatchPlanner::wait_for_room(const std::string& input, Deadline deadline) {
+  std::unique_lock lock(mutex_);
+  const auto* feed = find_feed(input);
+  const auto most = static_cast<size_t>(std::max(1, loaded_->program->prefetch_depth));
+  return room_.wait_until(lock, deadline, [&] { return closed_ || !feed || feed->size() < most; });
+}
+
+void BatchPlanner::close() {
+  std::lock_guard lock(mutex_);
+  closed_ = true;
+  room_.notify_all();
 }
 
 int64_t BatchPlanner::fed_in_epoch(size_t input) const {
@@ -101,7 +148,7 @@ int64_t BatchPlanner::fed_in_epoch(size_t input) const {
 }
 
 Status BatchPlanner::check_feed(size_t input, const std::vector<Tensor>& samples,
-                                const std::vector<int64_t>& ids) const {
+                                const std::vector<int64_t>& ids, const FeedFailures& failures) const {
   const Port& port = loaded_->program->external_inputs[input].port;
   auto refuse = [&](std::string why) { return make_error(message::kBadFeed, port.name, why); };
   const auto batch_size = static_cast<size_t>(loaded_->program->batch_size);
@@ -110,6 +157,7 @@ Status BatchPlanner::check_feed(size_t input, const std::vector<Tensor>& samples
   if (!ids.empty() && ids.size() != samples.size())
     return refuse(fmt::format("{} ids were given for {} samples", ids.size(), samples.size()));
   for (size_t k = 0; k < samples.size(); ++k) {
+    if (failures.contains(k)) continue;
     const Tensor& sample = samples[k];
     const std::span<const int64_t> extents{sample.extents, static_cast<size_t>(sample.ndim)};
     if (sample.dtype != port.dtype())
@@ -144,6 +192,7 @@ Status BatchPlanner::check_feed(size_t input, const std::vector<Tensor>& samples
 }
 
 Status BatchPlanner::take_fed(const std::vector<Tensor>& samples, FedBatch& batch) {
+  const auto has_failed = [&](size_t k) { return batch.failures.contains(k); };
   const auto stays = [](const Tensor& sample) {
     return sample.buffer && sample.is_dense() && sample.volume() > 0;
   };
@@ -152,7 +201,8 @@ Status BatchPlanner::take_fed(const std::vector<Tensor>& samples, FedBatch& batc
     return (sample.num_bytes() + kBufferPadding + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
   };
   int64_t bytes = 0;
-  for (const Tensor& sample : samples) bytes += stays(sample) ? 0 : padded(sample);
+  for (size_t k = 0; k < samples.size(); ++k)
+    bytes += has_failed(k) || stays(samples[k]) ? 0 : padded(samples[k]);
   std::shared_ptr<Buffer> copies;
   if (bytes > 0) {
     GALATEA_ASSIGN(copies, take_memory_for_feed(bytes));
@@ -161,7 +211,12 @@ Status BatchPlanner::take_fed(const std::vector<Tensor>& samples, FedBatch& batc
         std::shared_ptr<void>(nullptr, [count = fed_bytes_, bytes](void*) { count->fetch_sub(bytes); });
   }
   uint8_t* at = copies ? copies->data() : nullptr;
-  for (const Tensor& sample : samples) {
+  for (size_t k = 0; k < samples.size(); ++k) {
+    const Tensor& sample = samples[k];
+    if (has_failed(k)) {
+      batch.samples.emplace_back();
+      continue;
+    }
     Tensor taken = sample;
     taken.set_dense(sample.dtype, {sample.extents, static_cast<size_t>(sample.ndim)});
     if (!stays(sample)) {
@@ -191,7 +246,7 @@ Result<std::shared_ptr<Buffer>> BatchPlanner::take_memory_for_feed(int64_t bytes
 }
 
 Status BatchPlanner::feed(const std::string& input, const std::vector<Tensor>& samples,
-                          const std::vector<int64_t>& ids) {
+                          const std::vector<int64_t>& ids, const FeedFailures& failures) {
   const auto& inputs = loaded_->program->external_inputs;
   auto at = std::find_if(inputs.begin(), inputs.end(),
                          [&](const ExternalInput& candidate) { return candidate.port.name == input; });
@@ -205,10 +260,11 @@ Status BatchPlanner::feed(const std::string& input, const std::vector<Tensor>& s
   const auto number = static_cast<size_t>(at - inputs.begin());
   {
     std::lock_guard lock(mutex_);
-    GALATEA_TRY(check_feed(number, samples, ids));
+    GALATEA_TRY(check_feed(number, samples, ids, failures));
   }
   auto batch = std::make_shared<FedBatch>();
   batch->ids = ids;
+  batch->failures = failures;
   GALATEA_TRY(take_fed(samples, *batch));
   std::lock_guard lock(mutex_);
   feeds_[number].emplace_back(std::move(batch));

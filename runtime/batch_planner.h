@@ -7,6 +7,8 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <deque>
 #include <map>
 #include <memory>
@@ -35,7 +37,19 @@ class BatchPlanner {
   /// Goes on behind an epoch's end.
   void start_epoch();
   /// Dense samples that have a buffer are read where they lie, which keeps it; others are copied.
-  Status feed(const std::string& input, const std::vector<Tensor>& samples, const std::vector<int64_t>& ids);
+  Status feed(const std::string& input, const std::vector<Tensor>& samples, const std::vector<int64_t>& ids,
+              const FeedFailures& failures);
+  using Deadline = std::chrono::steady_clock::time_point;
+  /// Waits until fewer batches wait in the input than are made ahead, or until close(); false: the deadline
+  /// has passed. An input that there is not has room.
+  bool wait_for_room(const std::string& input, Deadline deadline);
+  size_t num_waiting(const std::string& input) const;
+  /// Whether memory of what was fed is in use, in queues or in work.
+  bool holds_fed() const { return fed_bytes_->load() > 0; }
+  /// Nobody waits any more.
+  void close();
+  /// Before the first plan(): goes on there. False: there is no such place.
+  bool move_to(const ResumePoint& point);
   Status end_of_feed();
   int64_t epoch_size() const;
   std::map<std::string, ReaderMeta> reader_meta() const;
@@ -49,7 +63,10 @@ class BatchPlanner {
   Plan plan_fed();
   std::shared_ptr<BatchJob> make_job(int num_samples);
   Plan end_epoch();
-  Status check_feed(size_t input, const std::vector<Tensor>& samples, const std::vector<int64_t>& ids) const;
+  ResumePoint point() const;
+  const std::deque<FeedEntry>* find_feed(const std::string& input) const;
+  Status check_feed(size_t input, const std::vector<Tensor>& samples, const std::vector<int64_t>& ids,
+                    const FeedFailures& failures) const;
   Status take_fed(const std::vector<Tensor>& samples, FedBatch& batch);
   Result<std::shared_ptr<Buffer>> take_memory_for_feed(int64_t bytes);
   int64_t fed_in_epoch(size_t input) const;
@@ -66,7 +83,8 @@ class BatchPlanner {
   std::shared_ptr<std::atomic<int64_t>> fed_bytes_ = std::make_shared<std::atomic<int64_t>>(0);
   std::vector<int64_t> num_fed_;  ///< batches and end marks ever queued, per input
   int64_t epoch_ = 0, batch_index_ = 0, position_ = 0, running_number_ = 0, num_jobs_ = 0;
-  bool paused_ = false;
+  bool paused_ = false, closed_ = false;
+  std::condition_variable room_;  ///< a batch was taken out of a queue
 };
 
 }  // namespace galatea::runtime

@@ -154,6 +154,15 @@ ReaderLoop::Place ReaderLoop::next() {
   return place;
 }
 
+bool ReaderLoop::move_to(int64_t epoch, int64_t position) {
+  EpochOrder order(options_, size_, epoch, batch_size_);
+  if (epoch < 0 || position < 0 || position > order.num_samples()) return false;
+  while (order.position() < position) order.next();
+  epoch_ = epoch;
+  order_ = std::move(order);
+  return true;
+}
+
 ReaderMeta ReaderLoop::meta() const {
   ReaderMeta meta;
   meta.epoch_size = size_;

@@ -84,10 +84,13 @@ class ReaderLoop {
   /// Samples left in the epoch; 0 until start_epoch() moves on.
   int64_t remaining() const { return order_.num_samples() - order_.position(); }
   int64_t epoch() const { return epoch_; }
+  int64_t position() const { return order_.position(); }
   int64_t epoch_samples() const { return order_.num_samples(); }
   void start_next_epoch();
   /// The next sample; goes on with the next epoch by itself.
   Place next();
+  /// As if all before this had been given; false: the epoch has no such position.
+  bool move_to(int64_t epoch, int64_t position);
   ReaderMeta meta() const;
   const ReaderOptions& options() const { return options_; }
   int64_t size() const { return size_; }

@@ -189,6 +189,8 @@ Status Frame::step(const Instruction& i, Worker& worker) {
     case Opcode::kRead:
       return read(i, worker);
     case Opcode::kFeed:
+      if (input_.feed_failures && input_.feed_failures[i.b])
+        return std::unexpected(*input_.feed_failures[i.b]);
       set_slot(i.dst, *input_.feeds[i.b], -1);
       return {};
     case Opcode::kCallNative:

@@ -42,13 +42,14 @@ struct Worker {
 
 /// Which sample a frame runs for. Pointers stay valid until the sample is done.
 struct SampleInput {
-  int slot = 0;                              ///< place in the batch
-  int64_t number = 0;                        ///< running number, or the id that the host gave
-  int64_t epoch = 0;                         ///< of the session
-  const ReaderLoop::Place* reads = nullptr;  ///< per source
-  const Tensor* const* feeds = nullptr;      ///< per external input
-  int64_t batch_bytes = 0;                   ///< of the batch's own outputs, which come on top
-  DeviceBatch* device = nullptr;             ///< of a program for a GPU
+  int slot = 0;                                 ///< place in the batch
+  int64_t number = 0;                           ///< running number, or the id that the host gave
+  int64_t epoch = 0;                            ///< of the session
+  const ReaderLoop::Place* reads = nullptr;     ///< per source
+  const Tensor* const* feeds = nullptr;         ///< per external input
+  const Error* const* feed_failures = nullptr;  ///< per external input: why it has no tensor, or null
+  int64_t batch_bytes = 0;                      ///< of the batch's own outputs, which come on top
+  DeviceBatch* device = nullptr;                ///< of a program for a GPU
 };
 
 /// The batch's side of outputs.

@@ -1,11 +1,13 @@
 #include "runtime/session.h"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "runtime/code_upgrade.h"
 #include "runtime/executor.h"
 #include "runtime/messages.h"
+#include "runtime/session_state.h"
 
 namespace galatea::runtime {
 namespace {
@@ -20,6 +22,15 @@ class SessionImpl final : public Session {
 
   Status start() {
     GALATEA_TRY(check_limit());
+    if (!options_.state.empty()) {
+      GALATEA_ASSIGN(const SessionState state, parse_session_state(options_.state));
+      GALATEA_TRY(check_fits(state, *core_.loaded, data()));
+      if (!core_.planner.move_to(state.point))
+        return make_error(message::kStateDamaged, "its position does not exist");
+      point_ = state.point;
+    } else {
+      point_.readers.resize(core_.loaded->sources.size());
+    }
     upgrades_ = upgrades_of(*core_.loaded->program);
     const int threads =
         options_.num_threads > 0 ? options_.num_threads : std::max(1, core_.loaded->program->num_threads);
@@ -36,17 +47,8 @@ class SessionImpl final : public Session {
 
   Result<std::optional<std::shared_ptr<Batch>>> next(
       std::optional<std::chrono::milliseconds> timeout) override;
-  Status feed(const std::string& input, const std::vector<Tensor>& samples,
-              const std::vector<int64_t>& ids) override {
-    auto status = core_.planner.feed(input, samples, ids);
-    if (!status && status.error().diagnostics.front().code == message::kNoRoom.code) {
-      executor_->shrink();
-      status = core_.planner.feed(input, samples, ids);
-    }
-    GALATEA_TRY(status);
-    executor_->wake();
-    return {};
-  }
+  Status feed(const std::string& input, const std::vector<Tensor>& samples, const std::vector<int64_t>& ids,
+              const FeedOptions& options) override;
   Status end_of_feed() override {
     GALATEA_TRY(core_.planner.end_of_feed());
     executor_->wake();
@@ -54,8 +56,14 @@ class SessionImpl final : public Session {
   }
   int64_t epoch_size() const override { return core_.planner.epoch_size(); }
   std::map<std::string, ReaderMeta> reader_meta() const override { return core_.planner.reader_meta(); }
+  ResumePoint position() const override { return point_; }
+  Result<std::string> state() const override {
+    const Program& program = *core_.loaded->program;
+    return to_text(SessionState{point_, program.fingerprint, data(), program.seed, program.batch_size});
+  }
   void cancel() override {
     core_.cancelled = true;
+    core_.planner.close();
     executor_->cancel();
   }
   SessionStatistics statistics() const override;
@@ -63,6 +71,8 @@ class SessionImpl final : public Session {
 
  private:
   Status check_limit() const;
+  void end_epoch();
+  uint64_t data() const;
   std::shared_ptr<Batch> deliver(std::unique_ptr<Batch> batch);
   void list(BatchJob::Finished& finished);
 
@@ -70,6 +80,8 @@ class SessionImpl final : public Session {
   SessionCore core_;
   std::unique_ptr<Executor> executor_;  ///< behind the core: its threads end first
   SessionStatistics statistics_;
+  ResumePoint point_;                     ///< behind what next() gave last
+  mutable std::optional<uint64_t> data_;  ///< data_fingerprint(), which looks at every sample's name
   std::vector<std::shared_ptr<CodeUpgrade>> upgrades_;  ///< that have not been asked to begin
   std::chrono::steady_clock::time_point last_batch_{};
 };
@@ -87,6 +99,52 @@ Status SessionImpl::check_limit() const {
   return make_error(message::kBatchTooLarge, bytes, core_.gate->limit());
 }
 
+uint64_t SessionImpl::data() const {
+  if (!data_) data_ = data_fingerprint(*core_.loaded);
+  return *data_;
+}
+
+/// In step with BatchPlanner::end_epoch().
+void SessionImpl::end_epoch() {
+  ++point_.epoch;
+  point_.batch = point_.sample = 0;
+  if (core_.loaded->program->external_inputs.empty() && !point_.readers.empty())
+    point_.readers[0] = {point_.readers[0].first + 1, 0};
+}
+
+Status SessionImpl::feed(const std::string& input, const std::vector<Tensor>& samples,
+                         const std::vector<int64_t>& ids, const FeedOptions& options) {
+  // Memory that batches give back rings no bell.
+  constexpr std::chrono::milliseconds kLook{10};
+  const auto now = [] { return std::chrono::steady_clock::now(); };
+  const auto begin = now();
+  const auto full = [&] {
+    return make_error(message::kQueueFull, input, core_.planner.num_waiting(input),
+                      options.patience->count());
+  };
+  if (options.patience && !core_.planner.wait_for_room(input, begin + *options.patience)) return full();
+  for (;;) {
+    if (core_.cancelled) return make_error(message::kCancelled);
+    auto status = core_.planner.feed(input, samples, ids, options.failures);
+    const auto lacks_room = [&] {
+      return !status && status.error().diagnostics.front().code == message::kNoRoom.code;
+    };
+    if (lacks_room()) {
+      executor_->shrink();
+      status = core_.planner.feed(input, samples, ids, options.failures);
+    }
+    // With nothing in work and nothing held, there will never be more.
+    const bool may_change = core_.planner.holds_fed() || core_.num_held->load() > 0;
+    if (lacks_room() && options.patience && may_change && now() - begin < *options.patience) {
+      std::this_thread::sleep_for(kLook);
+      continue;
+    }
+    GALATEA_TRY(status);
+    executor_->wake();
+    return {};
+  }
+}
+
 /// Counts the batch as held until its last reference is gone, which may be after the session's end.
 std::shared_ptr<Batch> SessionImpl::deliver(std::unique_ptr<Batch> batch) {
   ++statistics_.batches;
@@ -99,9 +157,10 @@ std::shared_ptr<Batch> SessionImpl::deliver(std::unique_ptr<Batch> batch) {
 }
 
 void SessionImpl::list(BatchJob::Finished& finished) {
-  auto add = [](std::vector<SampleFailure>& to, int64_t& count, std::vector<SampleFailure>& from) {
+  auto add = [&](std::vector<SampleFailure>& to, int64_t& count, std::vector<SampleFailure>& from) {
     count += static_cast<int64_t>(from.size());
     for (SampleFailure& failure : from) {
+      if (options_.on_failure) options_.on_failure(failure, &from == &finished.replaced);
       if (to.size() < kMaxListedFailures) to.push_back(std::move(failure));
     }
   };
@@ -127,7 +186,12 @@ Result<std::optional<std::shared_ptr<Batch>>> SessionImpl::next(
       }
       return std::unexpected(std::move(error));
     }
-    if (!*job) return std::nullopt;
+    if (!*job) {
+      end_epoch();
+      return std::nullopt;
+    }
+    // Whatever becomes of the batch: the consumer hears of it now.
+    point_ = std::move((*job)->after);
     BatchJob::Finished finished = (*job)->finish();
     job->reset();
     list(finished);

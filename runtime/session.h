@@ -10,6 +10,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -26,6 +27,35 @@ namespace galatea::runtime {
 
 enum class ExecutorKind : uint8_t { kInline, kCpu };
 
+/// Where a run stands between two batches: what comes next.
+struct ResumePoint {
+  int64_t epoch = 0;
+  int64_t batch = 0;                                 ///< in the epoch
+  int64_t sample = 0;                                ///< in the epoch
+  int64_t number = 0;                                ///< of the next sample, over all epochs
+  std::vector<std::pair<int64_t, int64_t>> readers;  ///< epoch and position of each
+  friend bool operator==(const ResumePoint&, const ResumePoint&) = default;
+};
+
+/// Samples of a batch that could not be made, and why.
+using FeedFailures = std::map<size_t, Error>;
+/// How to feed a batch.
+struct FeedOptions {
+  /// Where as many batches wait as are made ahead, waits until fewer do, at most so long; an error of code
+  /// G0974 if none is taken. Not given: only a queue that is out of all proportion is an error.
+  std::optional<std::chrono::milliseconds> patience;
+  FeedFailures failures;  ///< of samples whose tensors are not looked at
+  Layout layout;  ///< of the samples, for an input whose type its first batch says; else not looked at
+};
+
+/// A sample that failed and was skipped or replaced.
+struct SampleFailure {
+  int64_t epoch = 0;
+  int64_t position = 0;  ///< place in the epoch's order
+  std::string source;    ///< file, or "sample 17"
+  Diagnostic diagnostic;
+};
+
 struct SessionOptions {
   ExecutorKind executor = ExecutorKind::kCpu;
   int num_threads = 0;       ///< 0: the program's
@@ -38,14 +68,10 @@ struct SessionOptions {
   std::shared_ptr<Allocator>
       allocator;         ///< counts all memory; none: one of the session's own with the program's limit
   DeviceOptions device;  ///< of a program for a GPU
-};
-
-/// A sample that failed and was skipped or replaced.
-struct SampleFailure {
-  int64_t epoch = 0;
-  int64_t position = 0;  ///< place in the epoch's order
-  std::string source;    ///< file, or "sample 17"
-  Diagnostic diagnostic;
+  /// Where to begin, as Session::state() gave it; empty: at the beginning.
+  std::string state;
+  /// Told of each sample that is left out or replaced when its batch is delivered, by the consumer's thread.
+  std::function<void(const SampleFailure& failure, bool replaced)> on_failure;
 };
 
 /// One delivered batch. Buffers go back to the session's pool when the last reference is gone (also after the
@@ -105,14 +131,20 @@ class Session {
   virtual Result<std::optional<std::shared_ptr<Batch>>> next(
       std::optional<std::chrono::milliseconds> timeout = {}) = 0;
   /// Queues one batch for an external input: one tensor per sample, read where it lies if it is dense and has
-  /// a buffer, else copied. Optional ids replace the running numbers.
+  /// a buffer, else copied. Optional ids replace the running numbers. With a CPU executor another thread than
+  /// the consumer's may call it.
   virtual Status feed(const std::string& input, const std::vector<Tensor>& samples,
-                      const std::vector<int64_t>& ids = {}) = 0;
+                      const std::vector<int64_t>& ids = {}, const FeedOptions& options = {}) = 0;
   /// No more will be fed in this epoch.
   virtual Status end_of_feed() = 0;
   /// Samples an epoch of this session's shard delivers; -1 if only external inputs feed it.
   virtual int64_t epoch_size() const = 0;
   virtual std::map<std::string, ReaderMeta> reader_meta() const = 0;
+  /// What comes behind the last batch that next() gave (or the end of an epoch, or a batch's error).
+  virtual ResumePoint position() const = 0;
+  /// The same, with what tells whether it fits a program and its data, as text (session_state.h): a session
+  /// that begins from it goes on as this one does.
+  virtual Result<std::string> state() const = 0;
   /// Stops within a second; next() then returns an error of code G0902. Any thread may call it.
   virtual void cancel() = 0;
   virtual SessionStatistics statistics() const = 0;

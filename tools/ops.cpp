@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-#include "base/port_json.h"
+#include "compiler/op/operator_json.h"
 #include "compiler/op/schema.h"
 #include "tools/pipeline_host.h"
 #include "tools/say.h"
@@ -13,59 +13,10 @@
 namespace galatea::tools {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct OpsOptions {
   std::string name;
   bool json = false;
 };
-
-const char* kind_of(op::OperatorKind kind) {
-  switch (kind) {
-    case op::OperatorKind::kKernel:
-      return "kernel";
-    case op::OperatorKind::kNative:
-      return "native";
-  }
-  return "kernel";
-}
-
-Json json_of(const ir::Attr& attr) {
-  return std::visit(
-      [](const auto& value) -> Json {
-        using T = std::decay_t<decltype(value)>;
-        if constexpr (std::is_same_v<T, ir::None>)
-          return nullptr;
-        else if constexpr (std::is_same_v<T, DType>)
-          return types_name(value);
-        else
-          return value;
-      },
-      attr);
-}
-
-Json json_of(const std::vector<Port>& ports) {
-  Json list = Json::array();
-  for (const Port& port : ports) list.push_back(port_json(port));
-  return list;
-}
-
-Json json_of(const op::Operator& op) {
-  Json args = Json::object();
-  for (const op::ArgSpec& arg : op.args) {
-    args[arg.name] = {{"type", op::kind_name(arg.kind)},
-                      {"default", json_of(arg.default_value)},
-                      {"per_sample", arg.per_sample}};
-  }
-  return {{"name", op.name},
-          {"inputs", {op.min_inputs, op.max_inputs}},
-          {"input_ports", json_of(op.inputs)},
-          {"output_ports", json_of(op.outputs)},
-          {"args", std::move(args)},
-          {"devices", op.devices},
-          {"kind", kind_of(op.kind)},
-          {"random", op.random}};
-}
 
 /// Text in lines of at most 96 columns, each indented.
 std::string wrapped(const std::string& text, int indent) {
@@ -95,14 +46,14 @@ std::string wrapped(const std::string& text, int indent) {
 std::string default_of(const op::ArgSpec& arg) {
   if (arg.required) return "required";
   if (std::holds_alternative<ir::None>(arg.default_value)) return "not given";
-  return "default " + json_text(json_of(arg.default_value));
+  return "default " + json_text(op::to_json(arg.default_value));
 }
 
 std::string page_of(const op::Operator& op) {
   std::string text = fmt::format("fn.{}: {}\n", op.name, op.summary);
   if (!op.documentation.empty()) text += "\n" + wrapped(op.documentation, 0);
   text +=
-      fmt::format("\nkind: {}; devices: {}{}\n", kind_of(op.kind),
+      fmt::format("\nkind: {}; devices: {}{}\n", op::kind_name(op.kind),
                   fmt::format("{}", fmt::join(op.devices, ", ")), op.random ? "; draws random numbers" : "");
   if (!op.aliases.empty()) text += fmt::format("also called: {}\n", fmt::join(op.aliases, ", "));
   if (op.max_inputs > 0) {
@@ -141,19 +92,9 @@ std::string page_of(const op::Operator& op) {
   return text;
 }
 
-std::vector<const op::Operator*> listed(const op::Registry& registry) {
-  std::vector<const op::Operator*> list;
-  for (const auto& op : registry.all()) {
-    if (!op->internal) list.push_back(op.get());
-  }
-  std::sort(list.begin(), list.end(),
-            [](const op::Operator* a, const op::Operator* b) { return a->name < b->name; });
-  return list;
-}
-
 int run(const OpsOptions& options, Reporter& reporter) {
   const PipelineHost host;
-  std::vector<const op::Operator*> chosen = listed(host.registry());
+  std::vector<const op::Operator*> chosen = op::listed(host.registry());
   if (!options.name.empty()) {
     std::string name = options.name.starts_with("fn.") ? options.name.substr(3) : options.name;
     const op::Operator* op = host.registry().find(name);
@@ -166,9 +107,7 @@ int run(const OpsOptions& options, Reporter& reporter) {
     chosen = {op};
   }
   if (options.json) {
-    Json list = Json::array();
-    for (const op::Operator* op : chosen) list.push_back(json_of(*op));
-    reporter.print(json_text(Json{{"operators", std::move(list)}}) + "\n");
+    reporter.print(json_text(op::to_json(chosen)) + "\n");
   } else if (!options.name.empty()) {
     reporter.print(page_of(*chosen[0]));
   } else {

@@ -145,10 +145,22 @@ const Operator* Registry::find(std::string_view name) const {
   return nullptr;
 }
 
+void Registry::add(TextOperator op) {
+  GALATEA_CHECK(!find(op.name) && !find_text(op.name), "operator '" + op.name + "' is registered twice");
+  texts_.push_back(std::make_unique<TextOperator>(std::move(op)));
+}
+
+const TextOperator* Registry::find_text(std::string_view name) const {
+  for (const auto& op : texts_)
+    if (op->name == name) return op.get();
+  return nullptr;
+}
+
 std::vector<std::string> Registry::public_names() const {
   std::vector<std::string> names;
   for (const auto& op : operators_)
     if (!op->internal) names.push_back(op->name);
+  for (const auto& op : texts_) names.push_back(op->name);
   return names;
 }
 

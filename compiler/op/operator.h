@@ -145,10 +145,23 @@ std::vector<ir::Type> types_of(const std::vector<Port>& ports);
 /// See Operator::sees_batch.
 bool sees_batch(const ir::Node& node);
 
-/// Name → operator. Filled from the explicit list in stdlib_ops/operators.def.
+/// An operator that is a function of a text in the language, of a host or a plug-in.
+struct TextOperator {
+  std::string name;      ///< as written after `fn.`
+  std::string function;  ///< in the text
+  std::vector<std::string> parameters;
+  std::string file;  ///< the text's name, for messages; texts have different ones
+  std::shared_ptr<const std::string> text;
+};
+
+/// Name → operator. Filled from the explicit list in stdlib_ops/operators.def, and by hosts and plug-ins.
 class Registry {
  public:
   void add(Operator op);
+  void add(TextOperator op);
+  const TextOperator* find_text(std::string_view name) const;
+  /// In order of registration; addresses are stable.
+  const std::vector<std::unique_ptr<TextOperator>>& texts() const { return texts_; }
   /// By name or alias; nullptr if there is none.
   const Operator* find(std::string_view name) const;
   /// In order of registration; addresses are stable.
@@ -158,6 +171,7 @@ class Registry {
 
  private:
   std::vector<std::unique_ptr<Operator>> operators_;
+  std::vector<std::unique_ptr<TextOperator>> texts_;
 };
 
 }  // namespace galatea::op

@@ -368,7 +368,7 @@ TEST(Api, NullIsAnErrorWhereItIsNotAllowed) {
   galatea_error_destroy(nullptr);
   galatea_string_destroy(nullptr);
   galatea_session_cancel(nullptr);
-  EXPECT_STREQ(galatea_version_borrow(), "0.1.0");
+  EXPECT_STREQ(galatea_version_borrow(), "0.2.0");
 }
 
 TEST(Api, EnginesAndProgramsServeManyThreads) {

@@ -52,6 +52,12 @@ std::vector<uint8_t> read_on_stream(Session& session, const std::shared_ptr<cons
       const galatea_batch handle{*batch, {}};
       EXPECT_EQ(galatea_batch_output_device(&handle, kPicked), 0);
       EXPECT_EQ(galatea_batch_output_device(&handle, 6), -1);
+      galatea_tensor first;
+      expect_none(galatea_batch_tensor_borrow(&handle, kPicked, 0, &first));
+      EXPECT_EQ(first.device_type, GALATEA_CUDA);
+      EXPECT_EQ(first.device, 0);
+      expect_none(galatea_batch_tensor_borrow(&handle, 6, 0, &first));
+      EXPECT_EQ(first.device_type, GALATEA_HOST);
       const int64_t synchronizations = fake.counters().synchronizations;
       galatea_dl_managed_tensor* tensor = nullptr;
       expect_none(galatea_batch_dlpack_take_for_stream(
@@ -130,6 +136,10 @@ TEST(DeviceConsumer, TheHostCopiesOrWaits) {
   expect_message(galatea_batch_copy_to_host(&handle, 0, -1, one.data(), 10), "different extents");
   expect_message(galatea_batch_make_stream_wait(&handle, 0), "does not allow");
   expect_message(galatea_batch_dlpack_take_for_stream(&handle, kPicked, 0, 0, &tensor), "does not allow");
+  galatea_dl_managed_tensor_versioned* versioned = nullptr;
+  expect_none(galatea_batch_dlpack_versioned_take(&handle, kPicked, 0, 0, 0, &versioned));
+  EXPECT_EQ(versioned->dl_tensor.device.device_type, 2);
+  versioned->deleter(versioned);
   EXPECT_EQ(tensor, nullptr);
 }
 

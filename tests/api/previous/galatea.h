@@ -1,0 +1,413 @@
+/* galatea: pipelines for training data, compiled.
+ *
+ * Life of a program: an engine is made once; a program is compiled from a pipeline file or text; a session
+ * runs it and gives batch after batch.
+ *
+ *     galatea_engine *engine;   galatea_error *error = galatea_engine_create(&engine);
+ *     galatea_program *program; error = galatea_program_create_from_file(engine, "train.dali-dsl", NULL,
+ * &program); galatea_session *session; error = galatea_session_create(program, NULL, &session); for (;;) {
+ *       galatea_batch *batch;
+ *       error = galatea_session_next(session, -1, &batch);
+ *       if (error || !batch) break;               // batch == NULL: the epoch is over
+ *       ...
+ *       galatea_batch_destroy(batch);
+ *     }
+ *
+ * Errors. A function that can fail returns galatea_error*: NULL means success, anything else is yours to
+ * destroy with galatea_error_destroy(). When a function fails, its results are set to NULL (or left alone
+ * where they are not pointers). Nothing is printed, no exception leaves the library, and no signal is raised
+ * for what a pipeline, its data or a host can cause.
+ *
+ * Ownership is in the name. `_create` and `_take` hand you something that you destroy with the `_destroy`
+ * named beside it; `_borrow` gives you something that belongs to the object you asked, and that lives as long
+ * as it unless another span is stated. Every `_destroy` accepts NULL. Objects may be destroyed in any order:
+ * a session keeps its program alive, a batch its memory.
+ *
+ * Threads. An engine and a program may be used by any number of threads at once. A session is used by one
+ * thread at a time, except for galatea_session_cancel(), which any thread may call at any time while the
+ * session lives. A batch is read-only, and may be read by many threads.
+ *
+ * Text is UTF-8 and ends in a zero byte. Pointers must not be NULL unless a comment says that they may be.
+ */
+#ifndef GALATEA_H
+#define GALATEA_H
+
+#include <stdint.h>
+
+#if defined(_WIN32)
+#define GALATEA_API
+#else
+#define GALATEA_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Version of this header. The library's own is galatea_version_borrow(). */
+#define GALATEA_VERSION_MAJOR 0
+#define GALATEA_VERSION_MINOR 1
+#define GALATEA_VERSION_PATCH 0
+
+/* The highest number of dimensions of a tensor. */
+#define GALATEA_MAX_RANK 8
+
+typedef struct galatea_engine galatea_engine;                   /* operators, native functions; shared */
+typedef struct galatea_program_options galatea_program_options; /* how to compile */
+typedef struct galatea_program galatea_program;                 /* a compiled pipeline; never changes */
+typedef struct galatea_session galatea_session;                 /* a running program */
+typedef struct galatea_batch galatea_batch;                     /* samples that were delivered together */
+typedef struct galatea_error galatea_error;                     /* why a call failed */
+
+/* The library's version, "0.1.0". Lives as long as the library. */
+GALATEA_API const char* galatea_version_borrow(void);
+
+/* ---- Errors ---- */
+
+/* Who has to act. */
+typedef enum galatea_error_kind {
+  GALATEA_ERROR_USER = 1,    /* the author of the pipeline, its data, or the host that called */
+  GALATEA_ERROR_SYSTEM = 2,  /* whoever runs this machine: out of memory, no threads, no device */
+  GALATEA_ERROR_INTERNAL = 3 /* the authors of galatea: a bug */
+} galatea_error_kind;
+
+/* Codes that a host may want to tell apart (galatea_error_code_borrow()). */
+#define GALATEA_CODE_TIMEOUT "G0901"       /* galatea_session_next(): no batch in time; call again */
+#define GALATEA_CODE_CANCELLED "G0902"     /* the session was cancelled */
+#define GALATEA_CODE_TOO_MANY_HELD "G0903" /* destroy batches first */
+#define GALATEA_CODE_NOTHING_FED "G0904"   /* an external input has no batch; feed one */
+
+/* Whose fault it is. */
+GALATEA_API galatea_error_kind galatea_error_get_kind(const galatea_error* error);
+/* The code of the first diagnostic, "G0203", or "" if it has none. */
+GALATEA_API const char* galatea_error_code_borrow(const galatea_error* error);
+/* The message of the first diagnostic: one line, without its place. */
+GALATEA_API const char* galatea_error_message_borrow(const galatea_error* error);
+/* All diagnostics as text for people: code, message, file:line:column, the source line with the place
+ * underlined, notes, help. */
+GALATEA_API const char* galatea_error_text_borrow(const galatea_error* error);
+/* All diagnostics as one line of JSON:
+ * {"diagnostics":[{"code","severity","message","file","line","column",...}]}. */
+GALATEA_API const char* galatea_error_json_borrow(const galatea_error* error);
+/* Ends an error. */
+GALATEA_API void galatea_error_destroy(galatea_error* error);
+
+/* ---- Engine ---- */
+
+/* Makes an engine. One for the whole process is enough; several do not disturb each other. */
+GALATEA_API galatea_error* galatea_engine_create(galatea_engine** engine);
+/* Ends an engine. Programs made by it live on. */
+GALATEA_API void galatea_engine_destroy(galatea_engine* engine);
+
+/* ---- Programs ---- */
+
+/* Options: everything that is not set stays as the pipeline file says. Setting something again replaces it.
+ */
+GALATEA_API galatea_error* galatea_program_options_create(galatea_program_options** options);
+/* Which pipeline of the file; without it, the only one. The text is copied, here and below. */
+GALATEA_API galatea_error* galatea_program_options_set_pipeline(galatea_program_options* options,
+                                                                const char* name);
+/* A parameter of the pipeline: converted by its annotation or its default; else read as a literal; else taken
+ * as text. */
+GALATEA_API galatea_error* galatea_program_options_set_parameter(galatea_program_options* options,
+                                                                 const char* name, const char* value);
+/* Samples in a batch, at least 1. */
+GALATEA_API galatea_error* galatea_program_options_set_batch_size(galatea_program_options* options,
+                                                                  int32_t batch_size);
+/* Worker threads, at least 1. */
+GALATEA_API galatea_error* galatea_program_options_set_num_threads(galatea_program_options* options,
+                                                                   int32_t num_threads);
+/* Batches made ahead of the consumer, at least 1. */
+GALATEA_API galatea_error* galatea_program_options_set_prefetch_depth(galatea_program_options* options,
+                                                                      int32_t prefetch_depth);
+/* The seed of all draws and shuffling. */
+GALATEA_API galatea_error* galatea_program_options_set_seed(galatea_program_options* options, int64_t seed);
+/* "auto" (the default), "cpu", "gpu" or "gpu:N". */
+GALATEA_API galatea_error* galatea_program_options_set_device(galatea_program_options* options,
+                                                              const char* device);
+/* What decodes the images of device="mixed" on a GPU: "auto" (the default: nvJPEG where it is here, and the
+ * CPU what nvJPEG does not), "cpu", or "nvjpeg", which then must be here. */
+GALATEA_API galatea_error* galatea_program_options_set_decoder(galatea_program_options* options,
+                                                               const char* decoder);
+/* "raise": a failed sample fails its batch; "skip": its batch is smaller; "replace": another sample stands
+ * in. */
+GALATEA_API galatea_error* galatea_program_options_set_on_error(galatea_program_options* options,
+                                                                const char* policy);
+/* Non-zero: bit-equal results everywhere. Zero: forms that change values slightly are allowed where they are
+ * faster. */
+GALATEA_API galatea_error* galatea_program_options_set_exact(galatea_program_options* options, int exact);
+/* Bytes that a session may allocate, at least 1. */
+GALATEA_API galatea_error* galatea_program_options_set_memory_limit(galatea_program_options* options,
+                                                                    int64_t bytes);
+/* What runs the kernels: "llvm" (the default) or "interpreter" (slow; gives the same bits). */
+GALATEA_API galatea_error* galatea_program_options_set_backend(galatea_program_options* options,
+                                                               const char* backend);
+/* Code that takes long to compile: "auto" (quick code, until the best is there, while the program runs),
+ * "best" (the best code at once) or "first" (quick code for all; for comparing). Gives the same bits. Without
+ * it, what GALATEA_TIERS in the environment says, else "auto". */
+GALATEA_API galatea_error* galatea_program_options_set_tiers(galatea_program_options* options,
+                                                             const char* tiers);
+/* The folder that imports may not leave; without it, the folder of the pipeline file. */
+GALATEA_API galatea_error* galatea_program_options_set_import_root(galatea_program_options* options,
+                                                                   const char* folder);
+/* A policy document (a JSON file) that stands for the one which the pipeline loads by `policy.load`. Several:
+ * samples are read and decoded once and go through each policy, with the same random numbers as alone.
+ * Outputs that depend on the policy then come once for each, named "POLICY/NAME" after the file, the others
+ * once. */
+GALATEA_API galatea_error* galatea_program_options_add_policy(galatea_program_options* options,
+                                                              const char* path);
+/* Moves a bound of the compilation by its name ("steps", "nodes", "call-depth", …; docs/limits.md lists
+ * them). A message about a limit names it. */
+GALATEA_API galatea_error* galatea_program_options_set_limit(galatea_program_options* options,
+                                                             const char* name, int64_t value);
+/* Ends options. Programs made with them are not affected. */
+GALATEA_API void galatea_program_options_destroy(galatea_program_options* options);
+
+/* Compiles a pipeline file. `options` may be NULL. */
+GALATEA_API galatea_error* galatea_program_create_from_file(galatea_engine* engine, const char* path,
+                                                            const galatea_program_options* options,
+                                                            galatea_program** program);
+/* Compiles a pipeline from text. `file_name` stands in diagnostics, and its folder is where imports are
+ * looked for. `options` may be NULL. */
+GALATEA_API galatea_error* galatea_program_create_from_text(galatea_engine* engine, const char* file_name,
+                                                            const char* text,
+                                                            const galatea_program_options* options,
+                                                            galatea_program** program);
+/* Ends a program; its sessions live on. The last to go of a program and its sessions waits for what is being
+ * compiled beside the run, and, where code is kept on disk, for one kernel more on each processor: some 0.1
+ * s. The setting GALATEA_TIERS=best compiles nothing beside a run. */
+GALATEA_API void galatea_program_destroy(galatea_program* program);
+
+/* Name of the pipeline. */
+GALATEA_API const char* galatea_program_name_borrow(const galatea_program* program);
+/* The seed in force: the option's, the file's, or the one that was drawn. */
+GALATEA_API uint64_t galatea_program_seed(const galatea_program* program);
+/* The most samples that a batch holds. */
+GALATEA_API int32_t galatea_program_batch_size(const galatea_program* program);
+/* Warnings and notes of the compilation as text for people; "" if there were none. */
+GALATEA_API const char* galatea_program_warnings_text_borrow(const galatea_program* program);
+/* The same as JSON, in the form of galatea_error_json_borrow(). */
+GALATEA_API const char* galatea_program_warnings_json_borrow(const galatea_program* program);
+
+/* Element types. The numbers are part of the contract. */
+typedef enum galatea_dtype {
+  GALATEA_UINT8 = 0,
+  GALATEA_UINT16 = 1,
+  GALATEA_UINT32 = 2,
+  GALATEA_UINT64 = 3,
+  GALATEA_INT8 = 4,
+  GALATEA_INT16 = 5,
+  GALATEA_INT32 = 6,
+  GALATEA_INT64 = 7,
+  GALATEA_FLOAT16 = 8,
+  GALATEA_FLOAT = 9,
+  GALATEA_FLOAT64 = 10,
+  GALATEA_BOOL = 11,
+  GALATEA_NO_DTYPE = -1 /* not known yet: see galatea_program_get_input() */
+} galatea_dtype;
+/* Bytes of one element; 0 for a number that is no element type. */
+GALATEA_API int32_t galatea_dtype_size(galatea_dtype dtype);
+/* The type of an external input that the pipeline leaves open, so that all is checked and compiled at once.
+ * `layout` may be NULL. What the pipeline declares itself stays. */
+GALATEA_API galatea_error* galatea_program_options_set_input_type(galatea_program_options* options,
+                                                                  const char* input, galatea_dtype dtype,
+                                                                  int32_t ndim, const char* layout);
+
+/* What a program takes or gives, as far as it is known before anything runs. */
+typedef struct galatea_port {
+  const char*
+      name; /* of the external input, or the variable that the pipeline returned; borrowed from the program */
+  galatea_dtype dtype;               /* element type */
+  int32_t ndim;                      /* number of dimensions */
+  const char* layout;                /* one letter an axis, "HWC"; "": not known; borrowed from the program */
+  int64_t extents[GALATEA_MAX_RANK]; /* per sample; -1 where they vary */
+} galatea_port;
+
+/* Number of outputs; -1 where the type of an input is not known yet (the batches know). */
+GALATEA_API int32_t galatea_program_num_outputs(const galatea_program* program);
+/* Describes output `index`, from 0. */
+GALATEA_API galatea_error* galatea_program_get_output(const galatea_program* program, int32_t index,
+                                                      galatea_port* port);
+/* Number of external inputs (fn.external_source), which the host has to feed. */
+GALATEA_API int32_t galatea_program_num_inputs(const galatea_program* program);
+/* Describes external input `index`, from 0. Where neither the pipeline nor the host says its type, dtype is
+ * GALATEA_NO_DTYPE and ndim is -1: the first batch that is fed says it, with the layout of its first tensor.
+ * The pipeline is compiled when every such input was fed once; an error of that is galatea_session_feed()'s.
+ * A program keeps what it compiled, for its other sessions. */
+GALATEA_API galatea_error* galatea_program_get_input(const galatea_program* program, int32_t index,
+                                                     galatea_port* port);
+
+/* ---- Sessions ---- */
+
+/* How to run. Fill it with galatea_session_options_init() first, so that fields added later have their
+ * defaults. */
+typedef struct galatea_session_options {
+  int32_t size;             /* set by galatea_session_options_init(): bytes of this struct */
+  int32_t num_threads;      /* worker threads; 0 (the default): the program's */
+  int32_t max_held_batches; /* batches that may be alive at once before galatea_session_next() is an error
+                               that says so; default 8 */
+  int32_t synchronous; /* non-zero: everything runs inside galatea_session_next(), in order, with the same
+                          results; default 0 */
+  /* Of programs for a GPU. */
+  int32_t device;          /* number of the GPU; -1 (the default): the program's */
+  int32_t device_priority; /* of its streams: negative: a host's own work (training) goes first; positive: it
+                              goes first; default 0 */
+  int64_t device_memory_limit; /* bytes of the GPU that the session may take; 0 (the default): no limit */
+  int32_t device_graphs; /* non-zero (the default): copies and launches that come again go to the driver as
+                            one CUDA graph; 0: one by one, with the same results */
+} galatea_session_options;
+/* Sets every field to its default. */
+GALATEA_API void galatea_session_options_init(galatea_session_options* options);
+
+/* Starts a session: opens sources (an empty or missing folder is an error here) and threads. `options` may be
+ * NULL. */
+GALATEA_API galatea_error* galatea_session_create(const galatea_program* program,
+                                                  const galatea_session_options* options,
+                                                  galatea_session** session);
+/* Ends a session, in the middle of an epoch too; returns when its threads have ended, within about a second.
+ * Batches live on. */
+GALATEA_API void galatea_session_destroy(galatea_session* session);
+
+/* The next batch, to be destroyed with galatea_batch_destroy(). *batch is NULL, without an error, at the end
+ * of an epoch; the next call begins the next epoch. `timeout_ms`: milliseconds to wait at most, then
+ * GALATEA_CODE_TIMEOUT; negative: as long as it takes. A sample that failed (under on_error="raise") gives
+ * the error of its batch; the session goes on with the batch behind it. */
+GALATEA_API galatea_error* galatea_session_next(galatea_session* session, int64_t timeout_ms,
+                                                galatea_batch** batch);
+
+/* A tensor, of the library or of the host. Strides count elements and may be zero or negative. */
+typedef struct galatea_tensor {
+  void* data;                        /* the element at index 0, 0, ... */
+  galatea_dtype dtype;               /* element type */
+  int32_t ndim;                      /* number of dimensions; 0: a scalar */
+  int64_t extents[GALATEA_MAX_RANK]; /* elements per axis, outermost first */
+  int64_t strides[GALATEA_MAX_RANK]; /* elements from one index to the next, per axis */
+  const char* layout; /* one letter an axis, "HWC", or "": not known. NULL is accepted in what is fed; ignored
+                         there but for the first batch of an input without a type */
+} galatea_tensor;
+/* Makes `tensor` a row-major tensor over `data`, without a layout. An `ndim` out of range is an error. */
+GALATEA_API galatea_error* galatea_tensor_init(galatea_tensor* tensor, void* data, galatea_dtype dtype,
+                                               int32_t ndim, const int64_t* extents);
+
+/* Queues one batch for an external input: `num_samples` tensors, 1 to the batch size, which are copied before
+ * the call returns. `ids` may be NULL; else it holds one number per sample, which takes the place of the
+ * running number in random draws and in the batch. Inputs are fed equally often, with equally many samples
+ * each time. */
+GALATEA_API galatea_error* galatea_session_feed(galatea_session* session, const char* input,
+                                                const galatea_tensor* samples, int32_t num_samples,
+                                                const int64_t* ids);
+/* The same without a copy: the samples are read where they lie, and must not change until `release(context)`
+ * is called, once, when nothing reads them any more: at the earliest before this call returns, at the latest
+ * with the session's last batch, on any thread. It must not call this library. Where this call fails, it is
+ * not called: the memory is the host's as before. Batches may hand samples on unchanged (a pipeline that
+ * returns its input), and keep them until they are destroyed.
+ * Copied nevertheless, so that `release` need not wait for them, are samples that are not row-major without
+ * gaps, not aligned to their element type, or end within GALATEA_PADDING bytes of the end of a page (4 KiB)
+ * unless the next sample of the call begins there: that many bytes behind a sample may be read, and do not
+ * count. What is not copied does not count towards memory_limit. */
+#define GALATEA_PADDING 64
+GALATEA_API galatea_error* galatea_session_feed_borrowed(galatea_session* session, const char* input,
+                                                         const galatea_tensor* samples, int32_t num_samples,
+                                                         const int64_t* ids, void (*release)(void* context),
+                                                         void* context);
+/* The epoch ends behind what was fed. */
+GALATEA_API galatea_error* galatea_session_end_of_feed(galatea_session* session);
+/* Samples that an epoch delivers; -1 where only the host knows. */
+GALATEA_API int64_t galatea_session_epoch_size(const galatea_session* session);
+/* Stops the session within a second; galatea_session_next() then gives GALATEA_CODE_CANCELLED. Any thread may
+ * call it. */
+GALATEA_API void galatea_session_cancel(galatea_session* session);
+/* Counts and times as JSON: samples, batches, seconds, seconds per kind of work and per operator, peak
+ * memory, failures. To be destroyed with galatea_string_destroy(). */
+GALATEA_API galatea_error* galatea_session_statistics_json_take(const galatea_session* session, char** json);
+/* Ends a string that a `_take` gave. */
+GALATEA_API void galatea_string_destroy(char* string);
+
+/* ---- Batches ---- */
+
+/* Number of samples: the batch size, or less at the end of an epoch, with skipped samples, or as was fed. */
+GALATEA_API int32_t galatea_batch_num_samples(const galatea_batch* batch);
+/* Number of outputs. */
+GALATEA_API int32_t galatea_batch_num_outputs(const galatea_batch* batch);
+/* The epoch that the batch belongs to, from 0. */
+GALATEA_API int64_t galatea_batch_epoch(const galatea_batch* batch);
+/* The number of the batch in its epoch, from 0. */
+GALATEA_API int64_t galatea_batch_index(const galatea_batch* batch);
+/* Number of a sample in the data set, or the running number or id of what was fed; -1 for a sample that there
+ * is not. */
+GALATEA_API int64_t galatea_batch_sample_id(const galatea_batch* batch, int32_t sample);
+/* Name of a sample for people: a path, or "sample 17"; "" for a sample that there is not. */
+GALATEA_API const char* galatea_batch_sample_name_borrow(const galatea_batch* batch, int32_t sample);
+/* One sample of one output. The memory is row-major, belongs to the batch, and may be written by the host
+ * until it is passed on. */
+GALATEA_API galatea_error* galatea_batch_tensor_borrow(const galatea_batch* batch, int32_t output,
+                                                       int32_t sample, galatea_tensor* tensor);
+/* A whole output as one tensor with the samples as its first axis (layout "N..."). Fails where samples differ
+ * in extents: see is_dense. */
+GALATEA_API galatea_error* galatea_batch_dense_borrow(const galatea_batch* batch, int32_t output,
+                                                      galatea_tensor* tensor);
+/* Non-zero if the output can be had as one tensor. */
+GALATEA_API int galatea_batch_is_dense(const galatea_batch* batch, int32_t output);
+/* The GPU whose memory holds the output, -1 for memory of the host. The addresses of such an output's tensors
+ * are the GPU's: the host must not follow them, and a stream may only behind galatea_batch_wait() or
+ * galatea_batch_make_stream_wait(), since the GPU may still be at work on them. */
+GALATEA_API int32_t galatea_batch_output_device(const galatea_batch* batch, int32_t output);
+/* Waits until the batch's outputs on a GPU are there. Returns at once where there are none. */
+GALATEA_API galatea_error* galatea_batch_wait(const galatea_batch* batch);
+/* What the host gives `stream` from now on runs when the outputs are there; the host does not wait. The
+ * memory is used again only behind what the stream was given until the batch, or the last of its tensors, was
+ * destroyed. `stream` is a cudaStream_t (CUstream) of the GPU that lives until then; 1 and 2 are the default
+ * streams, as in DLPack. */
+GALATEA_API galatea_error* galatea_batch_make_stream_wait(const galatea_batch* batch, uintptr_t stream);
+/* Copies sample `sample` of output `output`, or with sample = -1 the whole output (where it is dense), to
+ * `data`, row-major; from a GPU too, for which it waits. `num_bytes` must be what there is to copy. */
+GALATEA_API galatea_error* galatea_batch_copy_to_host(const galatea_batch* batch, int32_t output,
+                                                      int32_t sample, void* data, int64_t num_bytes);
+/* Ends a batch. Its memory is used again, unless DLPack tensors still hold it. */
+GALATEA_API void galatea_batch_destroy(galatea_batch* batch);
+
+/* ---- DLPack ---- */
+
+/* The structs of DLPack (version 0 of its ABI: struct DLManagedTensor) under names of our own: cast a pointer
+ * to one into a pointer to the other. */
+typedef struct galatea_dl_device {
+  int32_t device_type; /* 1: CPU; 2: CUDA */
+  int32_t device_id;
+} galatea_dl_device;
+typedef struct galatea_dl_dtype {
+  uint8_t code; /* 0: signed, 1: unsigned, 2: float, 6: bool */
+  uint8_t bits;
+  uint16_t lanes;
+} galatea_dl_dtype;
+typedef struct galatea_dl_tensor {
+  void* data;
+  galatea_dl_device device;
+  int32_t ndim;
+  galatea_dl_dtype dtype;
+  int64_t* shape;
+  int64_t* strides; /* in elements */
+  uint64_t byte_offset;
+} galatea_dl_tensor;
+typedef struct galatea_dl_managed_tensor {
+  galatea_dl_tensor dl_tensor;
+  void* manager_ctx;
+  void (*deleter)(
+      struct galatea_dl_managed_tensor* self); /* whoever holds the tensor calls it once, on any thread */
+} galatea_dl_managed_tensor;
+
+/* A tensor that keeps the batch's memory alive, without a copy: sample `sample` of output `output`, or with
+ * sample = -1 the whole output (where it is dense). End it by its own deleter. A batch counts as held until
+ * the last of its tensors is gone. For an output on a GPU it waits until that is there. */
+GALATEA_API galatea_error* galatea_batch_dlpack_take(const galatea_batch* batch, int32_t output,
+                                                     int32_t sample, galatea_dl_managed_tensor** tensor);
+/* The same for a consumer that says on which stream it will use the tensor, as __dlpack__(stream=...) does:
+ * the stream waits instead of the host (see galatea_batch_make_stream_wait()). 1 and 2 are the default
+ * streams; -1: the consumer sees to the order itself. Of an output of the host `stream` is ignored. */
+GALATEA_API galatea_error* galatea_batch_dlpack_take_for_stream(const galatea_batch* batch, int32_t output,
+                                                                int32_t sample, intptr_t stream,
+                                                                galatea_dl_managed_tensor** tensor);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* GALATEA_H */
