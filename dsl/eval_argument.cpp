@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "compiler/ir/attr.h"
 #include "dsl/array.h"
 #include "dsl/dali_names.h"
 #include "dsl/evaluator.h"
@@ -177,7 +178,8 @@ bool Evaluator::add_argument(const op::Operator& op, const op::ArgSpec& schema,
       report(std::move(diagnostic));
       return false;
     }
-    auto attr = to_attr(value, keyword.span, keyword.name);
+    auto attr = schema.kind == op::ArgKind::kDict ? to_nested_attr(value, keyword.span, keyword.name)
+                                                  : to_attr(value, keyword.span, keyword.name);
     if (!attr) return false;
     spec.args.push_back({keyword.name, std::move(*attr), keyword.span});
     return true;
@@ -218,6 +220,50 @@ bool Evaluator::add_argument(const op::Operator& op, const op::ArgSpec& schema,
   }
   spec.args.push_back({keyword.name, node.node, keyword.span});
   return true;
+}
+
+std::optional<ir::Attr> Evaluator::to_nested_attr(const Value& value, Span span, const std::string& what) {
+  size_t values = 0;
+  auto attr = to_nested_attr(value, span, what, 0, values);
+  spend(values);
+  return attr;
+}
+
+// One object may stand at many places of another, so that few of them can mean very many values.
+std::optional<ir::Attr> Evaluator::to_nested_attr(const Value& given, Span span, const std::string& what,
+                                                  int depth, size_t& values) {
+  const Value value = plain(given);
+  if (value.is(ValueKind::kNone)) return ir::Attr(ir::None{});
+  if (!value.is_sequence() && !value.is(ValueKind::kDict)) return to_attr(value, span, what);
+  auto refuse = [&](std::string wanted, std::string got) {
+    fail(Message::kArgumentKind, span, {what, std::move(wanted), std::move(got)});
+    return std::nullopt;
+  };
+  if (value.is_sequence())
+    values += value.elements().size();
+  else
+    values += value.dict().entries.size();
+  if (values > ir::kMaxAttrValues)
+    return refuse(fmt::format("at most {} values", ir::kMaxAttrValues), "more");
+  if (depth >= ir::kMaxAttrDepth)
+    return refuse(fmt::format("at most {} levels of lists and dictionaries", ir::kMaxAttrDepth), "more");
+  if (value.is_sequence()) {
+    std::vector<ir::Attr> items;
+    for (const Value& element : value.elements()) {
+      auto item = to_nested_attr(element, span, what, depth + 1, values);
+      if (!item) return std::nullopt;
+      items.push_back(std::move(*item));
+    }
+    return ir::list_attr(std::move(items));
+  }
+  ir::AttrDict dict;
+  for (const auto& [key, entry] : value.dict().entries) {
+    if (!key.is(ValueKind::kString)) return refuse("a dictionary with texts as keys", describe_kind(key));
+    auto item = to_nested_attr(entry, span, what + "[" + repr(key) + "]", depth + 1, values);
+    if (!item) return std::nullopt;
+    dict.entries.emplace_back(key.text(), std::move(*item));
+  }
+  return ir::Attr(std::move(dict));
 }
 
 std::optional<ir::Attr> Evaluator::to_attr(const Value& given, Span span, const std::string& what) {

@@ -96,6 +96,15 @@ Value Evaluator::add_node(ir::GraphBuilder::NodeSpec spec) {
   if (pixel_ && pixel_->owns_block(graph_->node(*added).block) && !adopt_node(*added, span))
     return Value::poison();
   const std::vector<ir::ValueId>& outputs = graph_->node(*added).outputs;
+  if (op.gives_dictionary) {
+    const std::vector<Port> ports = op::output_ports(*graph_, graph_->node(*added));
+    Value by_name = make_dict(span);
+    for (size_t k = 0; k < outputs.size(); ++k) {
+      Value key = make_string(ports[k].name);
+      by_name.dict().set(key_of(key), key, Value::of_node(outputs[k]));
+    }
+    return by_name;
+  }
   if (outputs.size() == 1) return Value::of_node(outputs[0]);
   if (outputs.empty()) return Value::none();
   std::vector<Value> values;

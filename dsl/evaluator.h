@@ -318,6 +318,10 @@ class Evaluator {
   bool add_argument(const op::Operator& op, const op::ArgSpec& schema, const CallArguments::Keyword& keyword,
                     ir::GraphBuilder::NodeSpec& spec, std::string_view called = {});
   std::optional<ir::Attr> to_attr(const Value& value, Span span, const std::string& what);
+  /// The same of an argument whose lists and dictionaries keep their form.
+  std::optional<ir::Attr> to_nested_attr(const Value& value, Span span, const std::string& what);
+  std::optional<ir::Attr> to_nested_attr(const Value& value, Span span, const std::string& what, int depth,
+                                         size_t& values);
   Value add_node(ir::GraphBuilder::NodeSpec spec);
   void label_inputs(Diagnostic& diagnostic, const std::vector<ir::ValueId>& inputs) const;
   uint64_t random_key(const std::string& callee, const CallArguments& arguments, uint32_t set) const;

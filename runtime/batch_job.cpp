@@ -178,7 +178,7 @@ void BatchJob::forget_work() {
 std::string BatchJob::describe(int slot) const {
   const auto at = static_cast<size_t>(slot);
   if (places.empty()) return fmt::format("sample {}", numbers[at]);
-  return loaded_->sources[0].samples->describe(places[at * loaded_->sources.size()].index);
+  return loaded_->sources[0].describe(places[at * loaded_->sources.size()]);
 }
 
 void BatchJob::fail(int slot, Error error) {

@@ -17,7 +17,7 @@ BatchPlanner::BatchPlanner(std::shared_ptr<const LoadedProgram> loaded, Allocato
       gate_(gate),
       device_(device) {
   for (const LoadedProgram::Source& source : loaded_->sources) {
-    readers_.emplace_back(source.options, source.samples->size(), loaded_->program->batch_size);
+    readers_.emplace_back(source.options, *source.samples, loaded_->program->batch_size, source.name);
   }
   feeds_.resize(loaded_->program->external_inputs.size());
   num_fed_.resize(feeds_.size());
@@ -42,17 +42,13 @@ BatchPlanner::Plan BatchPlanner::end_epoch() {
 }
 
 BatchPlanner::Plan BatchPlanner::plan_read() {
-  int64_t size = loaded_->program->batch_size;
-  if (!readers_.empty()) {
-    // An epoch has at least one sample, so an exhausted order means that its batches are all out.
-    if (readers_[0].remaining() == 0) {
-      readers_[0].start_next_epoch();
-      paused_ = true;
-      return end_epoch();
-    }
-    size = std::min(size, readers_[0].remaining());
+  // An epoch has at least one sample, so an exhausted order means that its batches are all out.
+  if (!readers_.empty() && readers_[0].at_end()) {
+    readers_[0].start_next_epoch();
+    paused_ = true;
+    return end_epoch();
   }
-  return make_job(static_cast<int>(size));
+  return make_job(loaded_->program->batch_size, true);
 }
 
 BatchPlanner::Plan BatchPlanner::plan_fed() {
@@ -71,7 +67,7 @@ BatchPlanner::Plan BatchPlanner::plan_fed() {
     queue.pop_front();
   }
   room_.notify_all();
-  auto job = make_job(static_cast<int>(batches[0]->samples.size()));
+  auto job = make_job(static_cast<int>(batches[0]->samples.size()), false);
   for (const auto& batch : batches) {
     if (batch->ids.empty()) continue;
     job->numbers = batch->ids;
@@ -81,7 +77,14 @@ BatchPlanner::Plan BatchPlanner::plan_fed() {
   return job;
 }
 
-std::shared_ptr<BatchJob> BatchPlanner::make_job(int num_samples) {
+std::shared_ptr<BatchJob> BatchPlanner::make_job(int most_samples, bool ends_with_epoch) {
+  std::vector<ReaderLoop::Place> places;
+  places.reserve(static_cast<size_t>(most_samples) * readers_.size());
+  int num_samples = 0;
+  for (; num_samples < most_samples; ++num_samples) {
+    if (ends_with_epoch && !readers_.empty() && num_samples > 0 && readers_[0].at_end()) break;
+    for (ReaderLoop& reader : readers_) places.push_back(reader.next());
+  }
   auto job = std::make_shared<BatchJob>(loaded_, pool_, num_samples, device_);
   job->epoch = epoch_;
   job->index = batch_index_++;
@@ -89,8 +92,8 @@ std::shared_ptr<BatchJob> BatchPlanner::make_job(int num_samples) {
   for (int k = 0; k < num_samples; ++k) {
     job->numbers.push_back(running_number_++);
     job->positions.push_back(position_++);
-    for (ReaderLoop& reader : readers_) job->places.push_back(reader.next());
   }
+  job->places = std::move(places);
   job->after = point();
   return job;
 }
@@ -105,7 +108,7 @@ bool BatchPlanner::move_to(const ResumePoint& point) {
   std::lock_guard lock(mutex_);
   if (point.readers.size() != readers_.size()) return false;
   for (size_t k = 0; k < readers_.size(); ++k)
-    if (!readers_[k].move_to(point.readers[k].first, point.readers[k].second)) return false;
+    if (!readers_[k].seek(point.readers[k].first, point.readers[k].second)) return false;
   epoch_ = point.epoch;
   batch_index_ = point.batch;
   position_ = point.sample;

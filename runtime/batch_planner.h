@@ -61,7 +61,8 @@ class BatchPlanner {
 
   Plan plan_read();
   Plan plan_fed();
-  std::shared_ptr<BatchJob> make_job(int num_samples);
+  /// Ends with the epoch of the first reader, if it is to.
+  std::shared_ptr<BatchJob> make_job(int most_samples, bool ends_with_epoch);
   Plan end_epoch();
   ResumePoint point() const;
   const std::deque<FeedEntry>* find_feed(const std::string& input) const;

@@ -27,6 +27,18 @@ struct LoadedProgram {
     std::unique_ptr<SampleSource> samples;
     ReaderOptions options;
     DeliveryPorts ports;
+
+    bool is_stream() const { return samples->size() == SampleSource::kUnknownSize; }
+    // A sample, whichever kind of source it is of.
+    std::string describe(const ReaderLoop::Place& place) const {
+      return place.sample ? place.sample->describe() : samples->describe(place.index);
+    }
+    Status read(const ReaderLoop::Place& place, const AllocateOutput& allocate) const {
+      return place.sample ? place.sample->read(allocate) : samples->read(place.index, allocate);
+    }
+    int64_t bytes(const ReaderLoop::Place& place) const {
+      return place.sample ? place.sample->bytes() : samples->bytes(place.index);
+    }
   };
   /// What time is measured for: sources, then native calls, then kernel calls, by their numbers.
   struct Site {

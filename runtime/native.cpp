@@ -1,6 +1,18 @@
 #include "runtime/native.h"
 
+#include "runtime/messages.h"
+
 namespace galatea::runtime {
+
+Result<std::unique_ptr<SampleStream>> SampleSource::start() const {
+  return make_error(message::kBadProgram, "a source that knows its size is read as a stream");
+}
+
+std::string SampleSource::describe(int64_t index) const { return fmt::format("sample {}", index); }
+
+Status SampleSource::read(int64_t, const AllocateOutput&) const {
+  return make_error(message::kBadProgram, "a stream is read as a source that knows its size");
+}
 
 void NativeTable::add(NativeFunction function) {
   GALATEA_CHECK(!find_function(function.name), "native function '" + function.name + "' is registered twice");
@@ -22,6 +34,14 @@ const NativeFunction* NativeTable::find_function(std::string_view name) const {
 const SourceFactory* NativeTable::find_source(std::string_view name) const {
   for (const auto& source : sources_) {
     if (source->name == name) return source.get();
+  }
+  return nullptr;
+}
+
+const OwnCode* NativeTable::find_code(std::string_view code) const {
+  for (const auto& source : sources_) {
+    for (const OwnCode& own : source->codes)
+      if (own.code == code) return &own;
   }
   return nullptr;
 }

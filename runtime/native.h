@@ -71,26 +71,64 @@ struct NativeFunction {
   std::vector<Port> inputs = {}, outputs = {};
 };
 
-/// A source of samples (readers.file, …): knows how many there are and reads the i-th. Index order,
-/// shuffling, shards and epochs are the runtime's (reader_loop.h).
+/// Gives output `k` of a sample its memory, once: another type, rank, extent or number of outputs than the
+/// ports say is an error, and the sample's, whatever the source does about it. Of the tensor, only the
+/// elements are the source's to change.
+using AllocateOutput =
+    std::function<Result<Tensor*>(int k, DType dtype, const std::vector<int64_t>& extents)>;
+
+/// One sample of a stream, found but not read yet: as little as says where it lies, or its bytes where they
+/// come only once. It may outlive its stream, be read on any thread, late, in another order, and again.
+class StreamSample {
+ public:
+  virtual ~StreamSample() = default;
+  /// A short name for messages.
+  virtual std::string describe() const = 0;
+  virtual Status read(const AllocateOutput& allocate) const = 0;
+  /// As SampleSource::bytes.
+  virtual int64_t bytes() const { return 0; }
+};
+
+/// One pass over a source that does not know its size.
+class SampleStream {
+ public:
+  virtual ~SampleStream() = default;
+  /// The next sample, or null at the end. Called by one thread at a time, which others may wait for: it finds
+  /// samples, and leaves reading them to read(). An error is a sample's, and ends the pass. Passes of all
+  /// shards and epochs find the same samples in the same order.
+  virtual Result<std::shared_ptr<const StreamSample>> next() = 0;
+};
+
+/// A source of samples (readers.file, …). It either knows how many there are and reads the i-th, or is a
+/// stream, which finds one sample behind the other. Order, shuffling, shards and epochs are the runtime's
+/// (reader_loop.h) for both.
 class SampleSource {
  public:
+  using AllocateOutput = runtime::AllocateOutput;
+  static constexpr int64_t kUnknownSize = -1;
+
   virtual ~SampleSource() = default;
+  /// Number of samples; kUnknownSize: a stream.
   virtual int64_t size() const = 0;
+  /// Of a stream: a pass from its beginning.
+  virtual Result<std::unique_ptr<SampleStream>> start() const;
+  // ---- of a source that is no stream
   /// A short name of the sample for messages: its path relative to the root.
-  virtual std::string describe(int64_t index) const = 0;
-  /// Reads sample `index` into the outputs. Each is allocated once, by `allocate(k, dtype, extents)`, as its
-  /// port says: another type, rank, extent or number of outputs is an error, and the sample's, whatever
-  /// read() does about it. Of the tensor, only the elements are the source's to change.
-  using AllocateOutput =
-      std::function<Result<Tensor*>(int k, DType dtype, const std::vector<int64_t>& extents)>;
-  virtual Status read(int64_t index, const AllocateOutput& allocate) const = 0;
+  virtual std::string describe(int64_t index) const;
+  /// Reads sample `index` into the outputs.
+  virtual Status read(int64_t index, const AllocateOutput& allocate) const;
   /// Bytes that read() will allocate for the sample, each output rounded as a buffer is (claimed_bytes); 0:
   /// unknown, or it cannot be read. Asked where a memory limit is set.
   virtual int64_t bytes(int64_t /*index*/) const { return 0; }
   /// The sample will be read soon: a source that waits for a disk may start now. Never blocks for long, never
   /// fails.
   virtual void will_read(int64_t /*index*/) const {}
+};
+
+/// A code that a source or native function gives its errors, beside galatea's own.
+struct OwnCode {
+  std::string code;     ///< "FLAT001"; not G and digits, which are galatea's
+  std::string meaning;  ///< what it means and what to do: `galatea explain FLAT001` prints it
 };
 
 struct SourceFactory {
@@ -101,6 +139,7 @@ struct SourceFactory {
   /// What it delivers; empty: not stated, as where the arguments decide it. A program that was made for other
   /// ports is refused when it is loaded.
   std::vector<Port> outputs = {};
+  std::vector<OwnCode> codes = {};
 };
 
 class NativeTable {
@@ -109,6 +148,8 @@ class NativeTable {
   void add(SourceFactory factory);
   const NativeFunction* find_function(std::string_view name) const;
   const SourceFactory* find_source(std::string_view name) const;
+  /// What a source says of a code of its own; nullptr if none knows it.
+  const OwnCode* find_code(std::string_view code) const;
 
  private:
   std::vector<std::unique_ptr<NativeFunction>> functions_;

@@ -14,14 +14,15 @@ constexpr uint64_t kSubstituteKey = 0x5AB5;
 
 /// Reads one argument; absent and null leave the default.
 template <typename T>
-Status read(const nlohmann::json& config, const char* name, const std::string& reader, T& out) {
+std::optional<ReaderObjection> read(const nlohmann::json& config, const char* name, T& out) {
   auto at = config.find(name);
   if (at == config.end() || at->is_null()) return {};
   bool fits = std::is_same_v<T, bool> ? at->is_boolean() || at->is_number_integer() : at->is_number_integer();
   if (!fits)
-    return make_error(message::kReaderOptions, reader,
-                      fmt::format("{} must be {}, not {}", name,
-                                  std::is_same_v<T, bool> ? "a bool" : "an integer", json_text(*at)));
+    return ReaderObjection{name,
+                           fmt::format("{} must be {}, not {}", name,
+                                       std::is_same_v<T, bool> ? "a bool" : "an integer", json_text(*at)),
+                           {}};
   if constexpr (std::is_same_v<T, bool>) {
     out = at->is_boolean() ? at->get<bool>() : at->get<int64_t>() != 0;
   } else {
@@ -45,42 +46,61 @@ int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 
-Result<ReaderOptions> parse_reader_options(const std::string& config, uint64_t program_seed,
-                                           const std::string& reader) {
-  auto json = config.empty() ? nlohmann::json::object() : parse_json(config);
-  if (!json.is_object())
-    return make_error(message::kBadProgram,
-                      fmt::format("the arguments of reader '{}' are not a JSON object", reader));
-  ReaderOptions options;
+std::optional<ReaderObjection> read_reader_options(const std::string& config, ReaderOptions& options) {
+  const auto json = config.empty() ? nlohmann::json::object() : parse_json(config);
+  if (!json.is_object()) return ReaderObjection{{}, "its arguments are not a JSON object", {}};
   int64_t seed = -1, num_shards = 1, shard_id = 0;
-  GALATEA_TRY(read(json, "random_shuffle", reader, options.random_shuffle));
-  GALATEA_TRY(read(json, "initial_fill", reader, options.initial_fill));
-  GALATEA_TRY(read(json, "seed", reader, seed));
-  GALATEA_TRY(read(json, "num_shards", reader, num_shards));
-  GALATEA_TRY(read(json, "shard_id", reader, shard_id));
-  GALATEA_TRY(read(json, "stick_to_shard", reader, options.stick_to_shard));
-  GALATEA_TRY(read(json, "shuffle_after_epoch", reader, options.shuffle_after_epoch));
-  GALATEA_TRY(read(json, "shuffle_after_epoch_seed", reader, options.shuffle_after_epoch_seed));
-  GALATEA_TRY(read(json, "pad_last_batch", reader, options.pad_last_batch));
-  options.seed = seed >= 0 ? static_cast<uint64_t>(seed) : program_seed;
-  auto refuse = [&](std::string why) { return make_error(message::kReaderOptions, reader, why); };
+  std::optional<ReaderObjection> objection;
+  auto all = [&](auto... one) { return ((objection = one()) || ...); };
+  if (all([&] { return read(json, "random_shuffle", options.random_shuffle); },
+          [&] { return read(json, "initial_fill", options.initial_fill); },
+          [&] { return read(json, "seed", seed); }, [&] { return read(json, "num_shards", num_shards); },
+          [&] { return read(json, "shard_id", shard_id); },
+          [&] { return read(json, "stick_to_shard", options.stick_to_shard); },
+          [&] { return read(json, "shuffle_after_epoch", options.shuffle_after_epoch); },
+          [&] { return read(json, "shuffle_after_epoch_seed", options.shuffle_after_epoch_seed); },
+          [&] { return read(json, "pad_last_batch", options.pad_last_batch); }))
+    return objection;
+  if (seed >= 0) options.seed = static_cast<uint64_t>(seed);
   if (num_shards < 1 || num_shards > 1'000'000)
-    return refuse(fmt::format("num_shards is {}; it must be at least 1", num_shards));
+    return ReaderObjection{
+        "num_shards", fmt::format("num_shards is {}; it must be in 1 … 1000000", num_shards), {}};
   if (shard_id < 0 || shard_id >= num_shards)
-    return refuse(fmt::format("shard_id is {}, but there are {} shards; it must be in 0 … {}", shard_id,
-                              num_shards, num_shards - 1));
+    return ReaderObjection{"shard_id",
+                           fmt::format("shard_id is {}, but there are {} shards; it must be in 0 … {}",
+                                       shard_id, num_shards, num_shards - 1),
+                           "shards are numbered from 0"};
   if (options.initial_fill < 1)
-    return refuse(fmt::format("initial_fill is {}; it must be at least 1", options.initial_fill));
-  if (options.shuffle_after_epoch && options.random_shuffle)
-    return refuse("shuffle_after_epoch and random_shuffle exclude each other; drop one");
-  if (options.shuffle_after_epoch && options.stick_to_shard)
-    return refuse("shuffle_after_epoch and stick_to_shard exclude each other; drop one");
+    return ReaderObjection{
+        "initial_fill", fmt::format("initial_fill is {}; it must be at least 1", options.initial_fill), {}};
+  if (options.shuffle_after_epoch && (options.random_shuffle || options.stick_to_shard))
+    return ReaderObjection{"shuffle_after_epoch",
+                           fmt::format("shuffle_after_epoch and {} exclude each other",
+                                       options.random_shuffle ? "random_shuffle" : "stick_to_shard"),
+                           "keep one of them"};
   options.num_shards = static_cast<int>(num_shards);
   options.shard_id = static_cast<int>(shard_id);
+  return {};
+}
+
+Result<ReaderOptions> parse_reader_options(const std::string& config, uint64_t program_seed,
+                                           const std::string& reader) {
+  ReaderOptions options;
+  options.seed = program_seed;
+  if (auto objection = read_reader_options(config, options)) {
+    auto error = make_error(message::kReaderOptions, reader, objection->why);
+    error.error().diagnostics.front().help = objection->help;
+    return error;
+  }
   return options;
 }
 
 Status check_reader(const ReaderOptions& options, int64_t size, const std::string& reader) {
+  if (size == SampleSource::kUnknownSize) {
+    if (options.shuffle_after_epoch)
+      return make_error(message::kStreamNeedsSize, reader, "shuffle_after_epoch");
+    return {};
+  }
   if (size < 1)
     return make_error(message::kReaderOptions, reader,
                       "there are no samples; check its folder, list and filters");
@@ -140,34 +160,151 @@ int64_t EpochOrder::substitute(int64_t position, int64_t attempt) const {
   return base(static_cast<int64_t>(place));
 }
 
-ReaderLoop::ReaderLoop(ReaderOptions options, int64_t size, int batch_size)
-    : options_(options), size_(size), batch_size_(batch_size), order_(options_, size, 0, batch_size) {}
+namespace {
 
-void ReaderLoop::start_next_epoch() { order_ = EpochOrder(options_, size_, ++epoch_, batch_size_); }
+/// Stands for a sample that could not be found.
+class FailedSample final : public StreamSample {
+ public:
+  FailedSample(int64_t index, Error error) : index_(index), error_(std::move(error)) {}
+  std::string describe() const override { return fmt::format("sample {} of the stream", index_); }
+  Status read(const AllocateOutput&) const override { return std::unexpected(error_); }
 
-ReaderLoop::Place ReaderLoop::next() {
-  if (order_.done()) start_next_epoch();
-  Place place;
-  place.position = order_.position();
-  place.index = order_.next();
-  place.epoch = epoch_;
-  return place;
+ private:
+  int64_t index_;
+  Error error_;
+};
+
+}  // namespace
+
+StreamOrder::StreamOrder(const ReaderOptions& options, const SampleSource& source, int64_t epoch,
+                         int batch_size, std::string reader)
+    : options_(options),
+      source_(source),
+      batch_size_(batch_size),
+      reader_(std::move(reader)),
+      shard_(shard_of_epoch(options, epoch)),
+      epoch_key_(mix(options.seed, static_cast<uint64_t>(epoch))) {}
+
+Result<std::shared_ptr<const StreamSample>> StreamOrder::find() {
+  try {
+    if (!stream_) {
+      GALATEA_ASSIGN(stream_, source_.start());
+      if (!stream_) return make_error(message::kUnexpected, "a source gave no stream");
+    }
+    return stream_->next();
+  } catch (const std::bad_alloc&) {
+    return make_error(message::kOutOfMemory, "an unknown number of");
+  } catch (const std::exception& exception) {
+    return make_error(message::kUnexpected, exception.what());
+  }
 }
 
-bool ReaderLoop::move_to(int64_t epoch, int64_t position) {
-  EpochOrder order(options_, size_, epoch, batch_size_);
-  if (epoch < 0 || position < 0 || position > order.num_samples()) return false;
-  while (order.position() < position) order.next();
+std::optional<StreamOrder::Item> StreamOrder::pull() {
+  while (!ended_) {
+    auto found = find();
+    std::shared_ptr<const StreamSample> sample;
+    if (!found) {
+      // Of every shard: none of them can go on.
+      sample = std::make_shared<FailedSample>(found_, std::move(found.error()));
+    } else if (*found) {
+      sample = std::move(*found);
+    } else if (own_ == 0) {
+      sample = std::make_shared<FailedSample>(
+          found_, make_error(message::kEmptyStream, reader_, shard_, options_.num_shards).error());
+    }
+    ended_ = !found || !*found;
+    if (ended_) stream_.reset();
+    if (!sample) break;
+    const int64_t index = found_++;
+    if (!ended_ && index % options_.num_shards != shard_) continue;
+    ++own_;
+    return Item{index, std::move(sample)};
+  }
+  return {};
+}
+
+void StreamOrder::fill() {
+  const auto room = static_cast<size_t>(options_.random_shuffle ? options_.initial_fill : 1);
+  while (window_.size() < room) {
+    auto item = pull();
+    if (!item) return;
+    window_.push_back(std::move(*item));
+  }
+}
+
+bool StreamOrder::done() {
+  fill();
+  if (!window_.empty()) return false;
+  if (!options_.pad_last_batch) return true;
+  return position_ >= divide_up(divide_up(found_, options_.num_shards), batch_size_) * batch_size_;
+}
+
+StreamOrder::Item StreamOrder::next() {
+  GALATEA_CHECK(!done());
+  const int64_t position = position_++;
+  if (window_.empty()) return last_;  // padding
+  const size_t pick = options_.random_shuffle
+                          ? uniform_below(epoch_key_, static_cast<uint64_t>(position), 0, window_.size())
+                          : 0;
+  last_ = std::move(window_[pick]);
+  if (auto item = pull()) {
+    window_[pick] = std::move(*item);
+  } else {
+    std::swap(window_[pick], window_.back());
+    window_.pop_back();
+  }
+  return last_;
+}
+
+ReaderLoop::ReaderLoop(ReaderOptions options, int64_t size, int batch_size)
+    : options_(options), size_(size), batch_size_(batch_size) {
+  start(0);
+}
+
+ReaderLoop::ReaderLoop(ReaderOptions options, const SampleSource& source, int batch_size, std::string reader)
+    : options_(options), size_(source.size()), batch_size_(batch_size), reader_(std::move(reader)) {
+  if (size_ == SampleSource::kUnknownSize) source_ = &source;
+  start(0);
+}
+
+void ReaderLoop::start(int64_t epoch) {
   epoch_ = epoch;
-  order_ = std::move(order);
+  if (source_)
+    stream_ = std::make_unique<StreamOrder>(options_, *source_, epoch, batch_size_, reader_);
+  else
+    order_.emplace(options_, size_, epoch, batch_size_);
+}
+
+bool ReaderLoop::seek(int64_t epoch, int64_t position) {
+  if (epoch < 0 || position < 0) return false;
+  start(epoch);
+  for (int64_t given = 0; given < position; ++given) {
+    if (at_end()) return false;
+    next();
+  }
   return true;
+}
+
+ReaderLoop::Place ReaderLoop::next() {
+  if (at_end()) start_next_epoch();
+  Place place;
+  place.position = position();
+  place.epoch = epoch_;
+  if (!stream_) {
+    place.index = order_->next();
+    return place;
+  }
+  StreamOrder::Item item = stream_->next();
+  place.index = item.index;
+  place.sample = std::move(item.sample);
+  return place;
 }
 
 ReaderMeta ReaderLoop::meta() const {
   ReaderMeta meta;
+  const bool pads = options_.pad_last_batch && size_ >= 0;
   meta.epoch_size = size_;
-  meta.epoch_size_padded =
-      options_.pad_last_batch ? divide_up(size_, options_.num_shards) * options_.num_shards : size_;
+  meta.epoch_size_padded = pads ? divide_up(size_, options_.num_shards) * options_.num_shards : size_;
   meta.num_shards = options_.num_shards;
   meta.shard_id = options_.shard_id;
   meta.pad_last_batch = options_.pad_last_batch;

@@ -1,8 +1,7 @@
-// In which order a session reads a source: shuffling, shards, padding, epochs. Works on indices; no sample is
-// ever held back to be shuffled.
+// In which order a session reads a source: shuffling, shards, padding, epochs. Works on indices, and on the
+// samples of streams as they are found; no sample is read to be shuffled.
 //
-// Comes in: a reader's arguments, the number of samples, a seed. Goes out: (index, epoch) per sample, in
-// order.
+// Comes in: a reader's arguments, its source, a seed. Goes out: (index, epoch) per sample, in order.
 //
 // The order is a pure function of (arguments, seed, epoch, position); batch size, threads and prefetching
 // have no part in it (only padding knows the batch size). With N samples and n shards:
@@ -21,13 +20,23 @@
 // given.
 // - the substitute of a failed sample at position p, attempt a: place uniform_below(mix(mix(seed, e),
 // kSubstituteKey), p, a, shard size) of the shard.
+//
+// Of a stream, whose N is known at its end only:
+// - the base order is that of the stream, also with random_shuffle; index k is its k-th sample, in all
+// epochs.
+// - shard s covers the samples whose index is s modulo n; they are found by every shard, and read by one.
+// - the window, padding and rotation of shards are as above. shuffle_after_epoch and substitutes need N and
+// are refused.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "runtime/native.h"
 #include "runtime/session.h"
 
 namespace galatea::runtime {
@@ -43,11 +52,18 @@ struct ReaderOptions {
   bool pad_last_batch = false;
 };
 
-/// Reads the options out of a source's arguments (JSON; others are left alone). `program_seed` stands where
-/// seed is absent or negative. `reader` names it in errors.
+/// What is wrong with the arguments that all readers share.
+struct ReaderObjection {
+  std::string arg;  ///< the argument to point at
+  std::string why, help;
+};
+/// The one reading of these arguments, out of a source's (JSON; others are left alone): nothing where they
+/// hold. `options.seed` stands where seed is absent or negative.
+std::optional<ReaderObjection> read_reader_options(const std::string& config, ReaderOptions& options);
+/// The same as an error that names the reader.
 Result<ReaderOptions> parse_reader_options(const std::string& config, uint64_t program_seed,
                                            const std::string& reader);
-/// Against the number of samples: an empty set, fewer samples than shards.
+/// Against the number of samples: an empty set, fewer samples than shards, a stream that would need it.
 Status check_reader(const ReaderOptions& options, int64_t size, const std::string& reader);
 
 /// One epoch of one shard, from its first sample on.
@@ -74,33 +90,79 @@ class EpochOrder {
   std::vector<int64_t> window_;
 };
 
+/// The same of a stream. What a pass throws or returns as an error is a sample that fails with it, the last.
+class StreamOrder {
+ public:
+  struct Item {
+    int64_t index = 0;
+    std::shared_ptr<const StreamSample> sample;
+  };
+  StreamOrder(const ReaderOptions& options, const SampleSource& source, int64_t epoch, int batch_size,
+              std::string reader);
+  int64_t position() const { return position_; }
+  /// Looks one sample ahead.
+  bool done();
+  Item next();
+
+ private:
+  Result<std::shared_ptr<const StreamSample>> find();
+  /// The next of the shard, behind which the stream may have ended.
+  std::optional<Item> pull();
+  void fill();
+
+  ReaderOptions options_;
+  const SampleSource& source_;
+  int batch_size_;
+  std::string reader_;
+  int64_t shard_;
+  uint64_t epoch_key_;
+  std::unique_ptr<SampleStream> stream_;
+  std::vector<Item> window_;
+  Item last_;             ///< given last
+  int64_t position_ = 0;  ///< samples given
+  int64_t found_ = 0;     ///< samples of the stream
+  int64_t own_ = 0;       ///< of the shard
+  bool ended_ = false;
+};
+
 /// Epoch after epoch of one source.
 class ReaderLoop {
  public:
   struct Place {
     int64_t index = 0, epoch = 0, position = 0;
+    std::shared_ptr<const StreamSample> sample;  ///< of a stream
   };
   ReaderLoop(ReaderOptions options, int64_t size, int batch_size);
-  /// Samples left in the epoch; 0 until start_epoch() moves on.
-  int64_t remaining() const { return order_.num_samples() - order_.position(); }
+  /// `source` must outlive the loop.
+  ReaderLoop(ReaderOptions options, const SampleSource& source, int batch_size, std::string reader);
+  /// Whether the epoch has given all its samples.
+  bool at_end() { return stream_ ? stream_->done() : order_->done(); }
   int64_t epoch() const { return epoch_; }
-  int64_t position() const { return order_.position(); }
-  int64_t epoch_samples() const { return order_.num_samples(); }
-  void start_next_epoch();
+  /// Samples given in this epoch.
+  int64_t position() const { return stream_ ? stream_->position() : order_->position(); }
+  /// With padding; -1: a stream.
+  int64_t epoch_samples() const { return stream_ ? -1 : order_->num_samples(); }
+  void start_next_epoch() { start(epoch_ + 1); }
+  /// Goes on as if so many samples of that epoch had been given; false: the epoch has no such position. A
+  /// stream is searched again, nothing is read.
+  bool seek(int64_t epoch, int64_t position);
   /// The next sample; goes on with the next epoch by itself.
   Place next();
-  /// As if all before this had been given; false: the epoch has no such position.
-  bool move_to(int64_t epoch, int64_t position);
   ReaderMeta meta() const;
   const ReaderOptions& options() const { return options_; }
   int64_t size() const { return size_; }
 
  private:
+  void start(int64_t epoch);
+
   ReaderOptions options_;
   int64_t size_;
   int batch_size_;
+  const SampleSource* source_ = nullptr;  ///< of a stream
+  std::string reader_;
   int64_t epoch_ = 0;
-  EpochOrder order_;
+  std::optional<EpochOrder> order_;
+  std::unique_ptr<StreamOrder> stream_;
 };
 
 /// Index that stands in for the failed sample at (epoch, position); pure, so that any thread may ask.

@@ -92,7 +92,7 @@ class FrameNativeContext final : public NativeContext {
 
 std::string Frame::trace_detail() const {
   if (loaded_->sources.empty()) return fmt::format("sample {}", input_.number);
-  return loaded_->sources[0].samples->describe(input_.reads[0].index);
+  return loaded_->sources[0].describe(input_.reads[0]);
 }
 
 std::unexpected<Error> Frame::refuse_delivery(const std::string& who, const std::string& sample,
@@ -106,15 +106,15 @@ class Frame::Reading {
   Reading(Frame& frame, const Instruction& instruction)
       : frame_(frame),
         instruction_(instruction),
-        source_(frame.loaded_->sources[static_cast<size_t>(instruction.b)]) {
+        source_(frame.loaded_->sources[static_cast<size_t>(instruction.b)]),
+        place_(frame.input_.reads[instruction.b]) {
     frame.delivery_.begin(source_.ports);
     frame.delivered_.resize(source_.ports.size());
   }
 
   Status run() {
-    const int64_t index = frame_.input_.reads[instruction_.b].index;
     const Status status =
-        source_.samples->read(index, [this](int k, DType dtype, const std::vector<int64_t>& extents) {
+        source_.read(place_, [this](int k, DType dtype, const std::vector<int64_t>& extents) {
           return allocate(k, dtype, extents);
         });
     if (refused_) return std::unexpected(std::move(*refused_));
@@ -147,14 +147,13 @@ class Frame::Reading {
   }
 
   std::unexpected<Error> wrong(const std::string& why) const {
-    const int64_t index = frame_.input_.reads[instruction_.b].index;
-    return frame_.refuse_delivery(fmt::format("reader '{}'", source_.name), source_.samples->describe(index),
-                                  why);
+    return frame_.refuse_delivery(fmt::format("reader '{}'", source_.name), source_.describe(place_), why);
   }
 
   Frame& frame_;
   const Instruction& instruction_;
   const LoadedProgram::Source& source_;
+  const ReaderLoop::Place& place_;
   std::optional<Error> refused_;
 };
 

@@ -118,8 +118,10 @@ Scheduler::Upcoming Scheduler::upcoming_samples(const Ticket& ticket) const {
   // Only of samples that no thread has yet: places change with substitutes.
   for (int slot = std::max(ticket.slot == 0 ? 1 : last, job.num_taken);
        num_sources > 0 && slot <= last && (ticket.slot == 0 || last == ticket.slot + kReadAhead); ++slot) {
-    for (size_t source = 0; source < num_sources; ++source)
-      upcoming.emplace_back(source, job.places[static_cast<size_t>(slot) * num_sources + source].index);
+    for (size_t source = 0; source < num_sources; ++source) {
+      const ReaderLoop::Place& place = job.places[static_cast<size_t>(slot) * num_sources + source];
+      if (!place.sample) upcoming.emplace_back(source, place.index);
+    }
   }
   return upcoming;
 }

@@ -267,6 +267,9 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const Program> 
     return make_error(message::kReplaceNeedsReader);
   if (loaded->program->on_error == OnErrorPolicy::kReplace && !loaded->program->external_inputs.empty())
     return make_error(message::kReplaceNeedsReader);
+  for (const LoadedProgram::Source& source : loaded->sources)
+    if (loaded->program->on_error == OnErrorPolicy::kReplace && source.is_stream())
+      return make_error(message::kStreamNeedsSize, source.name, "on_error=\"replace\"");
   GALATEA_ASSIGN(auto device, open_device_session(*loaded, options.device));
   auto session =
       std::make_unique<SessionImpl>(std::move(loaded), options, std::move(allocator), std::move(device));

@@ -113,7 +113,7 @@ struct SessionStatistics {
 inline constexpr size_t kMaxListedFailures = 1000;
 
 struct ReaderMeta {
-  int64_t epoch_size = 0, epoch_size_padded = 0;
+  int64_t epoch_size = 0, epoch_size_padded = 0;  ///< -1: a stream
   int num_shards = 1, shard_id = 0;
   bool pad_last_batch = false, stick_to_shard = false;
 };
@@ -137,7 +137,7 @@ class Session {
                       const std::vector<int64_t>& ids = {}, const FeedOptions& options = {}) = 0;
   /// No more will be fed in this epoch.
   virtual Status end_of_feed() = 0;
-  /// Samples an epoch of this session's shard delivers; -1 if only external inputs feed it.
+  /// Samples an epoch of this session's shard delivers; -1 if only external inputs feed it, or a stream.
   virtual int64_t epoch_size() const = 0;
   virtual std::map<std::string, ReaderMeta> reader_meta() const = 0;
   /// What comes behind the last batch that next() gave (or the end of an epoch, or a batch's error).

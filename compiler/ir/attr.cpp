@@ -70,6 +70,15 @@ std::string to_text(const Attr& attr) {
     std::string operator()(const std::vector<std::string>& list) const {
       return list.empty() ? "string[]" : list_text(list, quoted);
     }
+    std::string operator()(const AttrList& list) const {
+      return list_text(list.items, [](const Attr& item) { return to_text(item); });
+    }
+    std::string operator()(const AttrDict& dict) const {
+      std::string out;
+      for (const auto& [name, value] : dict.entries)
+        out += (out.empty() ? "" : ", ") + quoted(name) + ": " + to_text(value);
+      return "{" + out + "}";
+    }
   };
   return std::visit(Writer{}, attr);
 }
@@ -135,7 +144,33 @@ int attr_length(const Attr& attr) {
   if (auto* list = std::get_if<std::vector<int64_t>>(&attr)) return static_cast<int>(list->size());
   if (auto* list = std::get_if<std::vector<double>>(&attr)) return static_cast<int>(list->size());
   if (auto* list = std::get_if<std::vector<std::string>>(&attr)) return static_cast<int>(list->size());
+  if (auto* list = std::get_if<AttrList>(&attr)) return static_cast<int>(list->items.size());
   return 1;
+}
+
+bool operator==(const AttrList& a, const AttrList& b) { return a.items == b.items; }
+bool operator==(const AttrDict& a, const AttrDict& b) { return a.entries == b.entries; }
+
+namespace {
+
+template <typename T>
+std::optional<std::vector<T>> all_of_kind(const std::vector<Attr>& items) {
+  std::vector<T> out;
+  for (const Attr& item : items) {
+    auto* value = std::get_if<T>(&item);
+    if (!value) return std::nullopt;
+    out.push_back(*value);
+  }
+  return out;
+}
+
+}  // namespace
+
+Attr list_attr(std::vector<Attr> items) {
+  if (auto list = all_of_kind<int64_t>(items)) return std::move(*list);
+  if (auto list = all_of_kind<double>(items)) return std::move(*list);
+  if (auto list = all_of_kind<std::string>(items)) return std::move(*list);
+  return AttrList{std::move(items)};
 }
 
 }  // namespace galatea::ir

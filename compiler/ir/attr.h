@@ -22,4 +22,10 @@ std::vector<std::string> attr_texts(const Attr& attr);
 /// Number of elements of a list; 1 for a scalar, 0 for None.
 int attr_length(const Attr& attr);
 
+/// A list in its one form: of integers (also an empty one), of numbers, of texts, or of anything.
+Attr list_attr(std::vector<Attr> items);
+inline bool is_nested(const Attr& attr) {
+  return std::holds_alternative<AttrList>(attr) || std::holds_alternative<AttrDict>(attr);
+}
+
 }  // namespace galatea::ir

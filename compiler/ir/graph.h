@@ -62,8 +62,24 @@ std::string to_text(const Type& type);
 struct None {
   friend bool operator==(None, None) = default;
 };
+struct AttrList;
+struct AttrDict;
 using Attr = std::variant<None, bool, int64_t, double, std::string, DType, std::vector<int64_t>,
-                          std::vector<double>, std::vector<std::string>>;
+                          std::vector<double>, std::vector<std::string>, AttrList, AttrDict>;
+/// Elements that are not all integers, all numbers with a point or all texts: those lists have alternatives
+/// of their own, which list_attr() (attr.h) chooses.
+struct AttrList {
+  std::vector<Attr> items;
+  friend bool operator==(const AttrList& a, const AttrList& b);
+};
+/// Values by name, in the order in which they were written; names differ.
+struct AttrDict {
+  std::vector<std::pair<std::string, Attr>> entries;
+  friend bool operator==(const AttrDict& a, const AttrDict& b);
+};
+/// How deep lists and dictionaries may lie in each other, and how many values they may hold in all.
+inline constexpr int kMaxAttrDepth = 16;
+inline constexpr size_t kMaxAttrValues = 65536;
 std::string to_text(const Attr& attr);
 
 /// A named argument: static, or a value per sample.

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <map>
 
+#include "compiler/ir/attr.h"
 #include "compiler/ir/text_cursor.h"
 #include "compiler/messages.h"
 #include "compiler/op/operator.h"
@@ -432,12 +433,14 @@ class Reader {
     return type;
   }
 
-  Result<Attr> read_attr() {
+  Result<Attr> read_attr(int depth = 0) {
+    if (depth > kMaxAttrDepth) return in_.error("lists and dictionaries lie too deep in each other");
+    if (in_.take('{')) return read_dict(depth);
     if (in_.sees('"')) {
       GALATEA_ASSIGN(std::string text, in_.quoted());
       return Attr(std::move(text));
     }
-    if (in_.take('[')) return read_list();
+    if (in_.take('[')) return read_list(depth);
     size_t begin = in_.position();
     std::string word(in_.word());
     if (word == "none") return Attr(None{});
@@ -469,30 +472,28 @@ class Reader {
                      "a number, a text in double quotes, true, false, none, an element type or a list");
   }
 
-  Result<Attr> read_list() {
+  Result<Attr> read_list(int depth) {
     std::vector<Attr> items;
     while (!in_.take(']')) {
-      if (in_.sees('[')) return in_.error("lists do not nest");
-      GALATEA_ASSIGN(Attr item, read_attr());
+      GALATEA_ASSIGN(Attr item, read_attr(depth + 1));
       items.push_back(std::move(item));
       if (!in_.sees(']')) GALATEA_TRY(in_.expect(','));
     }
-    if (items.empty()) return Attr(std::vector<int64_t>{});
-    if (auto list = all_of<int64_t>(items)) return Attr(*list);
-    if (auto list = all_of<double>(items)) return Attr(*list);
-    if (auto list = all_of<std::string>(items)) return Attr(*list);
-    return in_.error("the elements of a list are of one kind: integers, numbers with a point, or texts");
+    return list_attr(std::move(items));
   }
 
-  template <typename T>
-  static std::optional<std::vector<T>> all_of(const std::vector<Attr>& items) {
-    std::vector<T> out;
-    for (const Attr& item : items) {
-      auto* value = std::get_if<T>(&item);
-      if (!value) return std::nullopt;
-      out.push_back(*value);
+  Result<Attr> read_dict(int depth) {
+    AttrDict dict;
+    while (!in_.take('}')) {
+      GALATEA_ASSIGN(std::string name, in_.quoted());
+      if (std::ranges::find(dict.entries, name, &std::pair<std::string, Attr>::first) != dict.entries.end())
+        return in_.error("the dictionary has \"" + name + "\" twice");
+      GALATEA_TRY(in_.expect(':'));
+      GALATEA_ASSIGN(Attr value, read_attr(depth + 1));
+      dict.entries.emplace_back(std::move(name), std::move(value));
+      if (!in_.sees('}')) GALATEA_TRY(in_.expect(','));
     }
-    return out;
+    return Attr(std::move(dict));
   }
 
   struct Remark {

@@ -47,6 +47,18 @@ Layout assumed_layout(const Operator& op, int k, const ir::Type& type) {
   return {};
 }
 
+std::vector<Port> output_ports(const ir::Graph& graph, const ir::Node& node) {
+  if (!node.op->outputs_of) return node.op->outputs;
+  ir::GraphBuilder::NodeSpec spec;
+  spec.op = node.op;
+  spec.inputs = node.inputs;
+  spec.args = node.args;
+  spec.span = node.span;
+  auto ports = node.op->outputs_of(TypeContext(graph, *node.op, spec));
+  GALATEA_CHECK(ports.has_value(), node.op->name + " has no ports for a node that was checked");
+  return std::move(*ports);
+}
+
 std::vector<ir::Type> types_of(const std::vector<Port>& ports) {
   std::vector<ir::Type> types;
   for (const Port& port : ports) {

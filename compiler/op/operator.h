@@ -33,6 +33,7 @@ enum class ArgKind : uint8_t {
   kIntList,
   kFloatList,
   kStringList,
+  kDict,  ///< by name, to any depth: what a reader of records is told of their fields
   kAny
 };
 
@@ -112,6 +113,9 @@ struct Operator {
   int max_inputs = 0;  ///< past inputs.size(): repetitions of the last (cat, stack)
   /// What it gives, where that is known of every call; empty: one or more, as the type rule says.
   std::vector<Port> outputs;
+  /// The same where arguments decide it, as those of records with any fields.
+  std::function<Result<std::vector<Port>>(const TypeContext&)> outputs_of;
+  bool gives_dictionary = false;  ///< a call gives a dictionary of its outputs, by the names of the ports
   std::vector<ArgSpec> args;
   bool random = false;         ///< draws; gets a key
   bool source = false;         ///< stands in the entry block (readers, external_source)
@@ -139,6 +143,9 @@ struct Operator {
   const ArgSpec* find_arg(std::string_view arg_name) const;
 };
 
+/// The ports of a node's outputs, as far as its operator declares them: may be empty. The node must have been
+/// checked.
+std::vector<Port> output_ports(const ir::Graph& graph, const ir::Node& node);
 /// The types that concrete ports stand for; named and late extents are not known.
 std::vector<ir::Type> types_of(const std::vector<Port>& ports);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/port_json.h"
+#include "compiler/ir/attr_json.h"
 #include "compiler/op/schema.h"
 
 namespace galatea::op {
@@ -27,6 +28,8 @@ Json to_json(const ir::Attr& attr) {
           return nullptr;
         else if constexpr (std::is_same_v<T, DType>)
           return types_name(value);
+        else if constexpr (std::is_same_v<T, ir::AttrList> || std::is_same_v<T, ir::AttrDict>)
+          return ir::attr_json(value);
         else
           return value;
       },

@@ -94,7 +94,7 @@ std::optional<Attr> to_enumerator(const Attr& value, int64_t count) {
 
 bool is_list(ArgKind kind) {
   return kind == ArgKind::kIntList || kind == ArgKind::kFloatList || kind == ArgKind::kStringList ||
-         kind == ArgKind::kAny;
+         kind == ArgKind::kDict || kind == ArgKind::kAny;
 }
 
 /// Whether a data node of this dtype can be the argument without losing anything.
@@ -267,7 +267,9 @@ std::optional<Attr> convert_attr(const Attr& value, ArgKind kind) {
   if (ir::is_none(value)) return value;
   switch (kind) {
     case ArgKind::kAny:
-      return value;
+      return ir::is_nested(value) ? std::nullopt : std::optional<Attr>(value);
+    case ArgKind::kDict:
+      return std::holds_alternative<ir::AttrDict>(value) ? std::optional<Attr>(value) : std::nullopt;
     case ArgKind::kBool: {
       if (std::holds_alternative<bool>(value)) return value;
       auto number = to_integer(value);
@@ -322,6 +324,8 @@ std::string_view kind_name(ArgKind kind) {
       return "float list";
     case ArgKind::kStringList:
       return "str list";
+    case ArgKind::kDict:
+      return "dict";
     case ArgKind::kAny:
       return "any";
   }
@@ -352,6 +356,8 @@ std::string describe(ArgKind kind) {
       return "a number or a list of numbers";
     case ArgKind::kStringList:
       return "a text or a list of texts";
+    case ArgKind::kDict:
+      return "a dictionary with texts as keys";
     case ArgKind::kAny:
       return "any value";
   }
@@ -372,6 +378,8 @@ std::string describe(const Attr& value) {
     std::string operator()(const std::vector<int64_t>&) const { return "the list " + to_text(attr); }
     std::string operator()(const std::vector<double>&) const { return "the list " + to_text(attr); }
     std::string operator()(const std::vector<std::string>&) const { return "the list " + to_text(attr); }
+    std::string operator()(const ir::AttrList&) const { return "the list " + to_text(attr); }
+    std::string operator()(const ir::AttrDict&) const { return "the dictionary " + to_text(attr); }
   };
   std::string out = std::visit(Writer{value}, value);
   return out.size() > 80 ? out.substr(0, 77) + "…" : out;

@@ -35,6 +35,14 @@ class SignatureWriter {
     for (const T& element : list) add(element);
   }
   void add(None) {}
+  void add(const AttrList& list) { add(list.items); }
+  void add(const AttrDict& dict) {
+    add(dict.entries.size());
+    for (const auto& [name, value] : dict.entries) {
+      add(name);
+      add(value);
+    }
+  }
   /// By its bits, so that 0.0 and -0.0 differ; every kind of attribute has its own number.
   void add(const Attr& attr) {
     add(attr.index());

@@ -65,9 +65,10 @@ Status Emitter::run() {
 
 /// What kernels are compiled for, with the names of extents that the operator declares.
 std::vector<Port> Emitter::ports_of_source(const ir::Node& node) const {
+  const std::vector<Port> all = op::output_ports(graph_, node);
   std::vector<Port> ports;
   for (size_t k = 0; k < node.outputs.size(); ++k) {
-    const Port* declared = k < node.op->outputs.size() ? &node.op->outputs[k] : nullptr;
+    const Port* declared = k < all.size() ? &all[k] : nullptr;
     Port port = port_of(declared ? declared->name : "", graph_.type(node.outputs[k]));
     if (declared) {
       port.optional = declared->optional;

@@ -304,19 +304,17 @@ Result<std::vector<FileEntry>> list_files(const std::string& config) {
                     "name the folder of the data: file_root=\"photos\"");
 }
 
-std::vector<Port> file_ports() {
-  return {
-      {.name = "data", .documentation = "the bytes of a file", .dtypes = {DType::kU8}, .ndim = 1},
-      {.name = "label", .documentation = "the number of its class", .dtypes = {DType::kI32}, .extents = {1}}};
-}
-
 runtime::SourceFactory file_source_factory() {
   return {"readers.file",
           [](const std::string& config) -> Result<std::unique_ptr<runtime::SampleSource>> {
             GALATEA_ASSIGN(std::vector<FileEntry> files, list_files(config));
             return std::make_unique<FileSource>(std::move(files));
           },
-          file_ports()};
+          {{.name = "data", .documentation = "the bytes of a file", .dtypes = {DType::kU8}, .ndim = 1},
+           {.name = "label",
+            .documentation = "the number of its class",
+            .dtypes = {DType::kI32},
+            .extents = {1}}}};
 }
 
 }  // namespace galatea::native

@@ -15,8 +15,6 @@
 
 namespace galatea::native {
 
-/// What a file is delivered as: its bytes and its label.
-std::vector<Port> file_ports();
 runtime::SourceFactory file_source_factory();
 
 /// One file of the data set.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/ir/attr.h"
 #include "compiler/messages.h"
 #include "tests/graph/graph_text.h"
 #include "tests/graph/sample_operators.h"
@@ -39,6 +40,10 @@ TEST(ConvertAttr, LosesNothing) {
   EXPECT_EQ(convert_attr(Attr(int64_t{5}), ArgKind::kInterp), Attr(int64_t{5}));
   EXPECT_EQ(convert_attr(Attr(int64_t{6}), ArgKind::kInterp), std::nullopt);
   EXPECT_EQ(convert_attr(Attr(ir::None{}), ArgKind::kInt), Attr(ir::None{}));
+  const Attr nested(ir::AttrDict{{{"a", ir::list_attr({Attr(int64_t{1}), Attr(std::string("b"))})}}});
+  EXPECT_EQ(convert_attr(nested, ArgKind::kDict), nested);
+  EXPECT_EQ(convert_attr(nested, ArgKind::kAny), std::nullopt);
+  EXPECT_EQ(convert_attr(Attr(Ints{1}), ArgKind::kDict), std::nullopt);
 }
 
 /// An operator with one argument of every kind, and the error of a call.

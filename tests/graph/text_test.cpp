@@ -121,10 +121,14 @@ TEST(GraphText, ErrorsSayWhereTheyAre) {
        "4:2: in the text of a graph: uniform has 1 outputs, but 2 names stand before it"},
       {" %a = uniform() {rang=[0, 1]} key=0x1\n return %a", "3:18: fn.uniform has no argument rang"},
       {" %a = uniform() {range=[0, \"b\"]} key=0x1\n return %a",
-       "3:32: in the text of a graph: the elements of a list are of one kind: integers, numbers with a "
-       "point, or texts"},
+       "3:18: argument range of fn.uniform must be a number or a list of numbers, but is the list [0, "
+       "\"b\"]"},
       {" %a = uniform() {range=[[0]]} key=0x1\n return %a",
-       "3:25: in the text of a graph: lists do not nest"},
+       "3:18: argument range of fn.uniform must be a number or a list of numbers, but is the list [[0]]"},
+      {" %a = uniform() {range={\"a\": 1, \"a\": [0, {}]}} key=0x1\n return %a",
+       "3:36: in the text of a graph: the dictionary has \"a\" twice"},
+      {" %a = uniform() {range=[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]} key=0x1\n return %a",
+       "3:41: in the text of a graph: lists and dictionaries lie too deep in each other"},
       {" %a = uniform() {range=\"x} key=0x1\n return %a",
        "3:24: in the text of a graph: the text does not end on its line"},
       {" %a = uniform() : f33[] key=0x1\n return %a",
