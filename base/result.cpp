@@ -5,8 +5,11 @@
 namespace galatea {
 
 const std::string& Error::message() const {
-  static const std::string kNone = "unknown error";
-  return diagnostics.empty() ? kNone : diagnostics.front().message;
+  // Short enough for strings without heap memory: an error without diagnostics is one for which there was
+  // none.
+  static const std::string kNone = "unknown error", kNoMemory = "out of memory";
+  if (!diagnostics.empty()) return diagnostics.front().message;
+  return kind == ErrorKind::kSystem ? kNoMemory : kNone;
 }
 
 std::unexpected<Error> make_error(ErrorKind kind, std::string code, std::string message, std::string help) {

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <iterator>
+#include <new>
 
 #include <fmt/format.h>
 
@@ -66,7 +67,10 @@ TraceScope::TraceScope(Trace* trace, std::string name, std::string category, std
 TraceScope::~TraceScope() {
   if (trace_ == nullptr) return;
   event_.duration_ns = trace_->now_ns() - event_.begin_ns;
-  trace_->add(std::move(event_));
+  try {
+    trace_->add(std::move(event_));
+  } catch (const std::bad_alloc&) {  // the trace lacks it
+  }
 }
 
 }  // namespace galatea
