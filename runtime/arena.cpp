@@ -101,11 +101,12 @@ Status Arena::grow(int64_t need) {
     buffer = allocator_.allocate(need - kBufferPadding, kInArena);
   }
   if (!buffer) return std::unexpected(std::move(buffer.error()));
+  FreeRanges free((*buffer)->size() + kBufferPadding);
   auto unused =
       std::find_if(pieces_.begin(), pieces_.end(), [](const Piece& piece) { return !piece.buffer; });
   if (unused == pieces_.end()) unused = pieces_.emplace(pieces_.end());
   unused->buffer = std::move(*buffer);
-  unused->free.reset(unused->size());
+  unused->free = std::move(free);
   retained_bytes_ += unused->size();
   return {};
 }

@@ -13,6 +13,7 @@ BatchJob::BatchJob(std::shared_ptr<const LoadedProgram> loaded, BufferPool& pool
   const auto count = static_cast<size_t>(num_samples);
   states_.assign(count, State::kLive);
   attempts_.assign(count, 0);
+  errors_.reserve(count);
   outputs_.resize(loaded_->program->outputs.size());
   for (size_t k = 0; k < outputs_.size(); ++k) {
     outputs_[k].samples.resize(count);
@@ -182,10 +183,16 @@ std::string BatchJob::describe(int slot) const {
 }
 
 void BatchJob::fail(int slot, Error error) {
-  if (!error.diagnostics.empty()) {
-    error.diagnostics.front().notes.push_back(
-        fmt::format("sample {} of batch {} in epoch {}: {}", slot, index, epoch, describe(slot)));
+  try {
+    // What failed for want of memory may have no words yet, and memory now.
+    if (error.diagnostics.empty() && error.kind == ErrorKind::kSystem)
+      error = make_error(message::kNoMemory).error();
+    if (!error.diagnostics.empty())
+      error.diagnostics.front().notes.push_back(
+          fmt::format("sample {} of batch {} in epoch {}: {}", slot, index, epoch, describe(slot)));
+  } catch (const std::bad_alloc&) {  // it fails without its name
   }
+  // There is room for one error a sample: none is lost for want of memory.
   std::lock_guard lock(mutex_);
   states_[static_cast<size_t>(slot)] = State::kFailed;
   errors_.emplace_back(slot, std::move(error));
@@ -238,6 +245,7 @@ Status BatchJob::take_outputs() {
 namespace {
 
 bool is_lack_of_device_memory(const Error& error) {
+  if (error.diagnostics.empty()) return false;
   const std::string& code = error.diagnostics.front().code;
   return code == message::kDeviceMemoryLimit.code || code == message::kDeviceOutOfMemory.code;
 }

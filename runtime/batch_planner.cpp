@@ -287,10 +287,15 @@ Status BatchPlanner::end_of_feed() {
                                     fed_in_epoch(i), fed_in_epoch(0), inputs[0].port.name));
     }
   }
-  for (size_t i = 0; i < feeds_.size(); ++i) {
-    feeds_[i].emplace_back(EndMark{});
-    ++num_fed_[i];
+  // In all queues or in none.
+  size_t marked = 0;
+  try {
+    for (; marked < feeds_.size(); ++marked) feeds_[marked].emplace_back(EndMark{});
+  } catch (...) {
+    while (marked > 0) feeds_[--marked].pop_back();
+    throw;
   }
+  for (int64_t& count : num_fed_) ++count;
   return {};
 }
 

@@ -93,7 +93,8 @@ struct BufferPool::State {
     free.erase(oldest);
   }
 
-  void give_back(std::shared_ptr<Buffer> memory) {
+  /// Destructors call it.
+  void give_back(std::shared_ptr<Buffer> memory) noexcept {
     std::shared_ptr<Buffer> evicted;
     std::lock_guard lock(mutex);
     live_bytes -= memory->size();
@@ -102,7 +103,11 @@ struct BufferPool::State {
       return;
     }
     int64_t capacity = memory->size();
-    free.emplace(capacity, std::pair{++clock, std::move(memory)});
+    try {
+      free.emplace(capacity, std::pair{++clock, std::move(memory)});
+    } catch (const std::bad_alloc&) {  // no memory for its place among the free ones: it is gone
+      return;
+    }
     free_bytes += capacity;
     while (free_bytes > peak_live_bytes) evict_oldest(evicted);
   }

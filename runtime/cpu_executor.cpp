@@ -2,6 +2,7 @@
 #include <system_error>
 #include <thread>
 
+#include "runtime/fault.h"
 #include "runtime/messages.h"
 #include "runtime/scheduler.h"
 
@@ -37,8 +38,8 @@ class CpuExecutor final : public Executor {
   void work() {
     try {
       take_tickets();
-    } catch (const std::exception& exception) {
-      scheduler_.stop(make_error(message::kUnexpected, exception.what()).error());
+    } catch (...) {
+      scheduler_.stop(error_in_flight(kSessionIsOver));
     }
   }
   void take_tickets() {

@@ -67,7 +67,8 @@ Result<std::unique_ptr<Executor>> make_cpu_executor(SessionCore& core, int num_t
 /// nobody had stated and that did not fit; it begins again and asks for that at once.
 enum class Progress { kDone, kParked, kWaits, kStartsOver };
 enum class Start { kFresh, kGoesOn };
-/// Runs one sample to its end or to the next barrier, and applies on_error to it. Never throws.
+/// Runs one sample to its end or to the next barrier, and applies on_error to it. Throws only where not even
+/// its frame can be tidied up.
 Progress advance_sample(SessionCore& core, BatchJob& job, int slot, Frame& frame, Worker& worker,
                         Start start);
 /// Samples of one batch that wait at a barrier, with their places.

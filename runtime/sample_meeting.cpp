@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "runtime/fault.h"
 #include "runtime/messages.h"
 #include "runtime/sample_program.h"
 
@@ -121,8 +122,8 @@ void Frame::meet(const BatchStep& step, std::span<Frame* const> frames) {
       if (status) status = meet_total(part, frames);
     for (const BatchStep::Take& part : step.takes)
       if (status) status = meet_take(part, frames);
-  } catch (const std::bad_alloc&) {
-    status = make_error(message::kOutOfMemory, "an unknown number of");
+  } catch (...) {
+    status = std::unexpected(error_in_flight());
   }
   if (status) return;
   for (Frame* frame : frames) frame->fail_at_meeting(status.error(), true);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/executor.h"
+#include "runtime/fault.h"
 #include "runtime/messages.h"
 
 namespace galatea::runtime {
@@ -10,21 +11,22 @@ namespace {
 
 constexpr int64_t kMaxSubstitutes = 16;
 
-/// Runs the frame; what a native or a kernel throws is a bug, and this sample's error.
+/// Runs the frame; what a native or a kernel throws is this sample's error.
 Result<Frame::Outcome> run_frame(Frame& frame, Worker& worker) {
   try {
     return frame.run(worker);
-  } catch (const std::bad_alloc&) {
-    return make_error(message::kOutOfMemory, "an unknown number of");
-  } catch (const std::exception& exception) {
-    return make_error(message::kUnexpected, exception.what());
+  } catch (...) {
+    return std::unexpected(error_in_flight());
   }
 }
 
-/// Whether on_error may forgive it: what the sample's data caused, not what we or the machine did.
+/// Whether on_error may forgive it: what the sample's data caused, or the disk that holds it, not what we or
+/// the rest of the machine did.
 bool is_forgivable(const Error& error) {
-  return error.kind == ErrorKind::kUser && !error.diagnostics.empty() &&
-         error.diagnostics.front().code != message::kCancelled.code;
+  if (error.diagnostics.empty()) return false;
+  const std::string& code = error.diagnostics.front().code;
+  return error.kind == ErrorKind::kUser ? code != message::kCancelled.code
+                                        : code == message::kSampleFault.code;
 }
 
 bool is_lack_of_memory(const Error& error) {
@@ -41,8 +43,9 @@ Worker SessionCore::make_worker() const {
   return worker;
 }
 
-Progress advance_sample(SessionCore& core, BatchJob& job, int slot, Frame& frame, Worker& worker,
-                        Start start) {
+namespace {
+
+Progress run_sample(SessionCore& core, BatchJob& job, int slot, Frame& frame, Worker& worker, Start start) {
   const OnErrorPolicy policy = core.loaded->program->on_error;
   for (;; start = Start::kFresh) {
     if (start == Start::kFresh) frame.begin(job.input(slot), job);
@@ -79,6 +82,20 @@ Progress advance_sample(SessionCore& core, BatchJob& job, int slot, Frame& frame
     if (!is_bound) continue;
     // Others have used what the sample handed over: all begin again, with its substitute.
     job.will_begin_again();
+    return Progress::kDone;
+  }
+}
+
+}  // namespace
+
+Progress advance_sample(SessionCore& core, BatchJob& job, int slot, Frame& frame, Worker& worker,
+                        Start start) {
+  try {
+    return run_sample(core, job, slot, frame, worker, start);
+  } catch (...) {
+    Error error = error_in_flight();
+    frame.end();
+    job.fail(slot, std::move(error));
     return Progress::kDone;
   }
 }

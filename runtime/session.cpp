@@ -6,11 +6,16 @@
 
 #include "runtime/code_upgrade.h"
 #include "runtime/executor.h"
+#include "runtime/fault.h"
 #include "runtime/messages.h"
 #include "runtime/session_state.h"
 
 namespace galatea::runtime {
 namespace {
+
+bool has_code(const Error& error, const Message& which) {
+  return !error.diagnostics.empty() && error.diagnostics.front().code == which.code;
+}
 
 class SessionImpl final : public Session {
  public:
@@ -73,6 +78,8 @@ class SessionImpl final : public Session {
   Status check_limit() const;
   void end_epoch();
   uint64_t data() const;
+  Result<std::optional<std::shared_ptr<Batch>>> take_next(std::optional<std::chrono::milliseconds> timeout);
+  Result<std::shared_ptr<Batch>> finish(BatchJob& job);
   std::shared_ptr<Batch> deliver(std::unique_ptr<Batch> batch);
   void list(BatchJob::Finished& finished);
 
@@ -83,6 +90,7 @@ class SessionImpl final : public Session {
   ResumePoint point_;                     ///< behind what next() gave last
   mutable std::optional<uint64_t> data_;  ///< data_fingerprint(), which looks at every sample's name
   std::vector<std::shared_ptr<CodeUpgrade>> upgrades_;  ///< that have not been asked to begin
+  std::optional<Error> over_;                           ///< what ended the session between two batches
   std::chrono::steady_clock::time_point last_batch_{};
 };
 
@@ -127,7 +135,7 @@ Status SessionImpl::feed(const std::string& input, const std::vector<Tensor>& sa
     if (core_.cancelled) return make_error(message::kCancelled);
     auto status = core_.planner.feed(input, samples, ids, options.failures);
     const auto lacks_room = [&] {
-      return !status && status.error().diagnostics.front().code == message::kNoRoom.code;
+      return !status && has_code(status.error(), message::kNoRoom);
     };
     if (lacks_room()) {
       executor_->shrink();
@@ -147,13 +155,15 @@ Status SessionImpl::feed(const std::string& input, const std::vector<Tensor>& sa
 
 /// Counts the batch as held until its last reference is gone, which may be after the session's end.
 std::shared_ptr<Batch> SessionImpl::deliver(std::unique_ptr<Batch> batch) {
-  ++statistics_.batches;
-  statistics_.samples += batch->num_samples();
-  last_batch_ = std::chrono::steady_clock::now();
-  return std::shared_ptr<Batch>(batch.release(), [held = core_.num_held](Batch* gone) {
+  const int num_samples = batch->num_samples();
+  std::shared_ptr<Batch> out(batch.release(), [held = core_.num_held](Batch* gone) {
     delete gone;
     held->fetch_sub(1);
   });
+  ++statistics_.batches;
+  statistics_.samples += num_samples;
+  last_batch_ = std::chrono::steady_clock::now();
+  return out;
 }
 
 void SessionImpl::list(BatchJob::Finished& finished) {
@@ -168,7 +178,29 @@ void SessionImpl::list(BatchJob::Finished& finished) {
   add(statistics_.replaced, statistics_.num_replaced, finished.replaced);
 }
 
-Result<std::optional<std::shared_ptr<Batch>>> SessionImpl::next(
+/// The batch of a job that is done, as held by the consumer; null if all of its samples were skipped.
+Result<std::shared_ptr<Batch>> SessionImpl::finish(BatchJob& job) {
+  // The executor has counted it; a batch that is none, or fails, is not held.
+  struct Held {
+    std::atomic<int>* count;
+    ~Held() {
+      if (count) count->fetch_sub(1);
+    }
+  } held{core_.num_held.get()};
+  try {
+    BatchJob::Finished finished = job.finish();
+    list(finished);
+    if (!finished.batch) return std::unexpected(std::move(finished.error));
+    if (finished.batch->num_samples() == 0) return nullptr;
+    if (finished.batch->device) GALATEA_TRY(core_.device->pace(finished.batch->device));
+    held.count = nullptr;
+    return deliver(std::move(finished.batch));
+  } catch (...) {
+    return std::unexpected(error_in_flight("a batch is lost; the next one may be asked for"));
+  }
+}
+
+Result<std::optional<std::shared_ptr<Batch>>> SessionImpl::take_next(
     std::optional<std::chrono::milliseconds> timeout) {
   // One batch may be all that is wanted; whoever asks for the next goes on.
   if (statistics_.batches > 0)
@@ -181,9 +213,8 @@ Result<std::optional<std::shared_ptr<Batch>>> SessionImpl::next(
     auto job = executor_->next(deadline);
     if (!job) {
       Error& error = job.error();
-      if (timeout && !error.diagnostics.empty() && error.diagnostics.front().code == message::kTimeout.code) {
+      if (timeout && has_code(error, message::kTimeout))
         return make_error(message::kTimeout, timeout->count());
-      }
       return std::unexpected(std::move(error));
     }
     if (!*job) {
@@ -192,21 +223,24 @@ Result<std::optional<std::shared_ptr<Batch>>> SessionImpl::next(
     }
     // Whatever becomes of the batch: the consumer hears of it now.
     point_ = std::move((*job)->after);
-    BatchJob::Finished finished = (*job)->finish();
-    job->reset();
-    list(finished);
+    GALATEA_ASSIGN(std::shared_ptr<Batch> batch, finish(**job));
     // A batch whose samples were all skipped is none.
-    if (finished.batch && finished.batch->num_samples() > 0) {
-      Status status = finished.batch->device ? core_.device->pace(finished.batch->device) : Status{};
-      if (status) return deliver(std::move(finished.batch));
-      finished.batch.reset();
-      finished.error = std::move(status.error());
-    }
-    const bool failed = !finished.batch;
-    finished.batch.reset();
-    core_.num_held->fetch_sub(1);
-    if (failed) return std::unexpected(std::move(finished.error));
+    if (batch) return batch;
   }
+}
+
+/// What throws between batches leaves nobody who knows which comes next: the session is over, and says so.
+Result<std::optional<std::shared_ptr<Batch>>> SessionImpl::next(
+    std::optional<std::chrono::milliseconds> timeout) {
+  if (over_) return std::unexpected(*over_);
+  try {
+    return take_next(timeout);
+  } catch (...) {
+    over_ = error_in_flight(kSessionIsOver);
+  }
+  core_.cancelled = true;
+  executor_->cancel();
+  return std::unexpected(*over_);
 }
 
 SessionStatistics SessionImpl::statistics() const {

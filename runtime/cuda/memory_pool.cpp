@@ -31,9 +31,13 @@ MemoryBlock::~MemoryBlock() { give_back(); }
 
 void MemoryBlock::give_back() {
   if (block_) {
-    for (const auto& stream : streams_)
-      if (auto use = pool_->mark(stream)) block_->uses.push_back(std::move(*use));
-    pool_->keep(std::move(block_));
+    try {
+      for (const auto& stream : streams_)
+        if (auto use = pool_->mark(stream)) block_->uses.push_back(std::move(*use));
+      pool_->keep(std::move(block_));
+    } catch (const std::bad_alloc&) {  // nobody would know when it may be used again: it stays taken
+      block_.reset();
+    }
   }
   streams_.clear();
 }

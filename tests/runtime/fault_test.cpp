@@ -1,12 +1,15 @@
 // What fails: samples under each policy, allocations, consumers that stop or wait, sessions that end in the
 // middle.
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <system_error>
 #include <thread>
 
 #include <gtest/gtest.h>
 
 #include "program_maker.h"
+#include "runtime/fault.h"
 
 namespace galatea::runtime {
 namespace {
@@ -138,6 +141,25 @@ TEST(Faults, RunningOutOfMemoryIsNamed) {
   ASSERT_FALSE(batch.has_value());
   EXPECT_EQ(batch.error().kind, ErrorKind::kSystem);
   EXPECT_EQ(batch.error().diagnostics[0].code, "G0921");
+}
+
+TEST(Faults, ExceptionsAreTheMachinesOrOurs) {
+  const auto thrown = [](auto exception) {
+    try {
+      throw exception;
+    } catch (...) {
+      return error_in_flight("a note");
+    }
+  };
+  const Error memory = thrown(std::bad_alloc());
+  EXPECT_EQ(memory.kind, ErrorKind::kSystem);
+  EXPECT_EQ(memory.diagnostics[0].code, "G0921");
+  EXPECT_EQ(memory.diagnostics[0].notes, std::vector<std::string>{"a note"});
+  const Error refused = thrown(std::system_error(EAGAIN, std::generic_category(), "a thread"));
+  EXPECT_EQ(refused.kind, ErrorKind::kSystem);
+  EXPECT_NE(refused.message().find("a thread: "), std::string::npos) << refused.message();
+  EXPECT_EQ(thrown(std::out_of_range("place 3")).kind, ErrorKind::kInternal);
+  EXPECT_EQ(thrown(3).kind, ErrorKind::kInternal);
 }
 
 TEST(Faults, AMemoryLimitIsKeptAndNamed) {
