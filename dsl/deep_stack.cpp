@@ -4,8 +4,7 @@
 #include <pthread.h>
 
 #include <exception>
-
-#include "base/result.h"
+#include <system_error>
 
 namespace galatea::dsl {
 namespace {
@@ -33,11 +32,15 @@ void run_deep(const std::function<void()>& work) {
   Task task{work, nullptr};
   pthread_attr_t attributes;
   pthread_t thread;
-  GALATEA_CHECK(pthread_attr_init(&attributes) == 0, "no thread attributes");
-  GALATEA_CHECK(pthread_attr_setstacksize(&attributes, kStackBytes) == 0, "no stack for the evaluation");
-  int started = pthread_create(&thread, &attributes, run_task, &task);
-  pthread_attr_destroy(&attributes);
-  GALATEA_CHECK(started == 0, "no thread for the evaluation");
+  int refused = pthread_attr_init(&attributes);
+  if (refused == 0) {
+    refused = pthread_attr_setstacksize(&attributes, kStackBytes);
+    if (refused == 0) refused = pthread_create(&thread, &attributes, run_task, &task);
+    pthread_attr_destroy(&attributes);
+  }
+  if (refused != 0)
+    throw std::system_error(refused, std::generic_category(),
+                            "a thread with a stack of 64 MiB, on which the text is evaluated");
   pthread_join(thread, nullptr);
   if (task.failure) std::rethrow_exception(task.failure);
 }

@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <fstream>
 #include <functional>
-#include <sstream>
 
 #include <fmt/format.h>
 
+#include "base/fault.h"
 #include "compiler/combine_graphs.h"
 #include "dsl/ast_printer.h"
 #include "dsl/deep_stack.h"
@@ -201,15 +200,14 @@ std::string print_ast(const std::string& file_name, std::optional<std::string> t
                       std::vector<Diagnostic>& diagnostics) {
   std::string out;
   if (!text) {
-    std::ifstream file(file_name, std::ios::binary);
-    if (!file) {
-      diagnostics.push_back(
-          diagnose(Message::kCannotRead, {}, {file_name, "there is no such file, or no permission"}));
+    auto content = read_whole_file(file_name);
+    if (!content) {
+      const bool is_wrong = content.error().kind == ErrorKind::kUser;
+      diagnostics.push_back(diagnose(is_wrong ? Message::kCannotRead : Message::kReadFault, {},
+                                     {file_name, content.error().why}));
       return out;
     }
-    std::stringstream content;
-    content << file.rdbuf();
-    text = content.str();
+    text = std::move(*content);
   }
   run_deep([&] {
     uint32_t file = sources.add(file_name, std::move(*text));

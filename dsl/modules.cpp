@@ -2,11 +2,10 @@
 // statements. Out: names.
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 
+#include "base/fault.h"
 #include "dsl/evaluator.h"
 #include "dsl/host_modules.h"
 #include "dsl/lexer.h"
@@ -22,7 +21,11 @@ constexpr std::string_view kExtension = ".dali-dsl";
 fs::path normal(const fs::path& path) {
   std::error_code error;
   // Of a relative path of which nothing exists weakly_canonical() would make nothing absolute.
-  fs::path absolute = fs::weakly_canonical(fs::absolute(path, error), error);
+  fs::path absolute = fs::absolute(path, error);
+  if (!error) absolute = fs::weakly_canonical(absolute, error);
+  // Whether it lies inside of something must not depend on what the system refuses.
+  if (error && kind_of_errno(error) == ErrorKind::kSystem)
+    throw fs::filesystem_error("where a file lies", path, error);
   return error ? path.lexically_normal() : absolute;
 }
 
@@ -36,22 +39,11 @@ bool is_inside(const fs::path& path, const fs::path& root) {
 
 // The text of a file, or nullopt after an error.
 std::optional<std::string> Evaluator::read_text(const std::string& path, Span span) {
-  std::error_code error;
-  if (fs::is_directory(path, error))
-    return fail(Message::kCannotRead, span, {path, "it is a folder"}), std::nullopt;
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return fail(Message::kCannotRead, span,
-                {path, fs::exists(path, error) ? "no permission" : "there is no such file"}),
-           std::nullopt;
-  std::string text;
-  std::vector<char> buffer(1 << 16);
-  auto limit = static_cast<size_t>(options_.limits.max_file_bytes);
-  while (file && text.size() <= limit) {
-    file.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-    text.append(buffer.data(), static_cast<size_t>(file.gcount()));
-  }
-  return text;
+  auto text = read_whole_file(path, static_cast<size_t>(options_.limits.max_file_bytes));
+  if (text) return std::move(*text);
+  const bool is_wrong = text.error().kind == ErrorKind::kUser;
+  return fail(is_wrong ? Message::kCannotRead : Message::kReadFault, span, {path, text.error().why}),
+         std::nullopt;
 }
 
 ModuleObject* Evaluator::load_main_file(const std::string& name, std::optional<std::string> text) {

@@ -3,15 +3,13 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "base/fault.h"
 #include "policy/check_policy.h"
 #include "policy/fields.h"
 #include "policy/messages.h"
@@ -220,29 +218,22 @@ ReadResult read_text(uint32_t file, const SourceMap& sources, const std::string*
 }  // namespace
 
 Result<std::string> read_text_file(const std::string& path, size_t limit) {
-  auto cannot = [&](const std::string& why) {
-    return policy_error(
-        Message::kImport, {},
-        {fmt::format("cannot read `{}`: {}", path, why), "name a file that exists and that you may read"});
-  };
-  struct stat status{};
-  if (::stat(path.c_str(), &status) != 0)
-    return cannot(errno == ENOENT ? "there is no such file" : std::strerror(errno));
-  if (S_ISDIR(status.st_mode)) return cannot("it is a folder");
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return cannot(std::strerror(errno));
   // One byte more than allowed is enough to know; a pipe has no size beforehand.
-  std::string text;
-  char block[65536];
-  while (text.size() <= limit && (in.read(block, sizeof block) || in.gcount() > 0))
-    text.append(block, static_cast<size_t>(in.gcount()));
-  if (in.bad()) return cannot("it cannot be read to its end");
-  if (text.size() > limit)
-    return policy_error(
-        Message::kTooLarge, {},
-        {fmt::format("`{}` has {} bytes, and at most {} are read", path,
-                     S_ISREG(status.st_mode) ? std::to_string(status.st_size) : "more", limit)});
-  return text;
+  auto text = read_whole_file(path, limit);
+  if (!text && text.error().kind == ErrorKind::kSystem)
+    return make_error(ErrorKind::kSystem, diagnose(Message::kReadFault, {}, {path, text.error().why}));
+  if (!text)
+    return policy_error(Message::kImport, {},
+                        {fmt::format("cannot read `{}`: {}", path, text.error().why),
+                         "name a file that exists and that you may read"});
+  if (text->size() > limit) {
+    struct stat status{};
+    const bool has_size = ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+    return policy_error(Message::kTooLarge, {},
+                        {fmt::format("`{}` has {} bytes, and at most {} are read", path,
+                                     has_size ? std::to_string(status.st_size) : "more", limit)});
+  }
+  return std::move(*text);
 }
 
 ReadResult read_policy(uint32_t file, const SourceMap& sources) { return read_text(file, sources, nullptr); }

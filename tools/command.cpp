@@ -6,7 +6,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <new>
 
+#include "base/fault.h"
 #include "base/settings.h"
 #include "tools/say.h"
 
@@ -14,7 +16,7 @@ namespace galatea::tools {
 
 void Reporter::report(Diagnostic diagnostic) {
   if (change_) change_(diagnostic);
-  if (diagnostic.severity == Severity::kError) raise_status(kWrong);
+  if (diagnostic.severity == Severity::kError) raise_status(is_fault(diagnostic) ? kMissing : kWrong);
   if (json_) {
     collected_.push_back(std::move(diagnostic));
     return;
@@ -28,6 +30,8 @@ void Reporter::report(std::vector<Diagnostic> diagnostics) {
 }
 
 void Reporter::report(const Error& error) {
+  // For want of memory it has no words; main() has some.
+  if (error.diagnostics.empty() && error.kind == ErrorKind::kSystem) throw std::bad_alloc();
   for (const Diagnostic& diagnostic : error.diagnostics) report(diagnostic);
   switch (error.kind) {
     case ErrorKind::kUser:
@@ -58,8 +62,9 @@ void Reporter::write_stdout(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
   // A reader that has seen enough (`| head`) is no failure.
   if (errno == EPIPE || status_ != kFine) return;
-  say("galatea: cannot write to stdout: {}\n", std::strerror(errno));
-  raise_status(kWrong);
+  const int why = errno;
+  say("galatea: cannot write to stdout: {}\n", std::strerror(why));
+  raise_status(kind_of_errno(why) == ErrorKind::kSystem ? kMissing : kWrong);
 }
 
 void Reporter::raise_status(int status) { status_ = std::max(status_, status); }

@@ -20,7 +20,7 @@ enum ExitStatus : int {
   kFine = 0,
   kWrong = 1,    ///< the pipeline or its data
   kUsage = 2,    ///< the command line
-  kMissing = 3,  ///< a device, driver or library that is not here
+  kMissing = 3,  ///< a device, driver or library that is not here; what the machine refused
   kInternalError = 4,
   kInterrupted = 130,
 };

@@ -6,14 +6,12 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iostream>
-#include <iterator>
 #include <memory>
 #include <optional>
 
 #include <fmt/core.h>
 
+#include "base/fault.h"
 #include "dsl/formatter/formatter.h"
 #include "tools/command.h"
 #include "tools/messages.h"
@@ -29,47 +27,31 @@ struct FmtOptions {
   bool check = false, diff = false;
 };
 
-Result<std::string> read_stream(std::istream& in, const std::string& name) {
-  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (in.bad())
-    return tool_error(Message::kCannotReadFile, name, std::string("it cannot be read to its end"));
-  return text;
-}
+std::string shown_name(const std::string& name) { return name == "-" ? "<stdin>" : name; }
 
 Result<std::string> read_source(const std::string& name) {
-  std::error_code error;
-  if (fs::is_directory(name, error))
-    return tool_error(Message::kCannotReadFile, name, std::string("it is a folder"));
-  errno = 0;
-  std::ifstream file(name, std::ios::binary);
-  if (!file)
-    return tool_error(Message::kCannotReadFile, name,
-                      std::string(errno == ENOENT ? "there is no such file" : std::strerror(errno)));
-  return read_stream(file, name);
+  auto text = name == "-" ? read_to_end(STDIN_FILENO) : read_whole_file(name);
+  if (text) return std::move(*text);
+  return tool_error(text.error().kind, Message::kCannotReadFile, shown_name(name), text.error().why);
 }
 
 /// Replaces a file in one step: whoever reads it sees the old text or the new one, and its mode stays. A link
 /// keeps pointing at what is replaced.
 Status replace_file(const std::string& name, const std::string& text) {
-  auto cannot = [&](const std::string& why) { return tool_error(Message::kCannotWrite, name, why); };
+  auto cannot = [&](int number) {
+    return tool_error(kind_of_errno(number), Message::kCannotWrite, name, std::strerror(number));
+  };
   std::error_code error;
   const fs::path target = fs::canonical(name, error);
-  if (error) return cannot(error.message());
+  if (error) return cannot(error.value());
   // Renaming over a file asks only for a writable folder; who may not write the file means it.
-  if (::access(target.c_str(), W_OK) != 0) return cannot(std::strerror(errno));
+  if (::access(target.c_str(), W_OK) != 0) return cannot(errno);
   struct stat before{};
-  if (::stat(target.c_str(), &before) != 0) return cannot(std::strerror(errno));
+  if (::stat(target.c_str(), &before) != 0) return cannot(errno);
   std::string partial = (target.parent_path() / ("." + target.filename().string() + ".XXXXXX")).string();
   const int descriptor = ::mkstemp(partial.data());
-  if (descriptor < 0) return cannot(std::strerror(errno));
-  int failure = 0;
-  for (size_t done = 0; done < text.size() && failure == 0;) {
-    const ssize_t count = ::write(descriptor, text.data() + done, text.size() - done);
-    if (count >= 0)
-      done += static_cast<size_t>(count);
-    else if (errno != EINTR)
-      failure = errno;
-  }
+  if (descriptor < 0) return cannot(errno);
+  int failure = write_all(descriptor, text);
   if (failure == 0 && ::fchmod(descriptor, before.st_mode & 07777) != 0) failure = errno;
   // Its owner stays where that is allowed (for root).
   if (failure == 0 && ::geteuid() == 0 && ::fchown(descriptor, before.st_uid, before.st_gid) != 0)
@@ -78,7 +60,7 @@ Status replace_file(const std::string& name, const std::string& text) {
   if (failure == 0 && ::rename(partial.c_str(), target.c_str()) != 0) failure = errno;
   if (failure == 0) return {};
   ::unlink(partial.c_str());
-  return cannot(std::strerror(failure));
+  return cannot(failure);
 }
 
 /// The place of the first difference, as a diagnostic for programs.
@@ -96,8 +78,8 @@ enum class Outcome { kFailed, kCanonical, kOther };
 Outcome format_file(const std::string& name, const FmtOptions& options, Reporter& reporter,
                     std::string& out) {
   const bool is_stdin = name == "-";
-  const std::string shown = is_stdin ? "<stdin>" : name;
-  Result<std::string> source = is_stdin ? read_stream(std::cin, shown) : read_source(name);
+  const std::string shown = shown_name(name);
+  Result<std::string> source = read_source(name);
   if (!source) {
     reporter.report(source.error());
     return Outcome::kFailed;

@@ -25,6 +25,12 @@ std::unexpected<Error> tool_error(Message message, const Args&... args) {
   return format_error(message, fmt::make_format_args(args...));
 }
 
+/// The same where the system said whose fault it is (kind_of_errno()).
+template <typename... Args>
+std::unexpected<Error> tool_error(ErrorKind kind, Message message, const Args&... args) {
+  return make_error(kind, format_diagnostic(message, fmt::make_format_args(args...)));
+}
+
 /// One code with its wording; {0}, {1} … stand for what is filled in. Several entries may share a code.
 struct DiagnosticPage {
   std::string_view code, text, help;

@@ -4,14 +4,15 @@
 #include <filesystem>
 #include <unordered_set>
 
+#include "base/fault.h"
 #include "tools/messages.h"
 
 namespace galatea::tools {
 namespace fs = std::filesystem;
 namespace {
 
-Error cannot_read(const std::string& name, const std::string& why) {
-  return tool_error(Message::kCannotReadFile, name, why).error();
+Error cannot_read(const std::string& name, const std::string& why, ErrorKind kind = ErrorKind::kUser) {
+  return tool_error(kind, Message::kCannotReadFile, name, why).error();
 }
 
 /// The pipeline files in and below a folder, in no order.
@@ -27,7 +28,7 @@ void find_files(const fs::path& folder, PipelineFiles& out, std::vector<std::str
       found.push_back(path.string());
     }
   }
-  if (error) out.errors.push_back(cannot_read(folder.string(), error.message()));
+  if (error) out.errors.push_back(cannot_read(folder.string(), error.message(), kind_of_errno(error)));
 }
 
 }  // namespace

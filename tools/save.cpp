@@ -1,18 +1,19 @@
 #include "tools/save.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <limits>
 
 #include <fmt/core.h>
 #include <jpeglib.h>
 #include <png.h>
 
+#include "base/fault.h"
 #include "base/scalar_op.h"
 #include "tools/messages.h"
 
@@ -198,19 +199,17 @@ Result<std::vector<uint8_t>> to_jpg(const Pixels& pixels, int quality) {
 Status make_folder(const std::filesystem::path& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
-  if (error) {
-    return tool_error(Message::kCannotMakeFolder, path.string(), error.message());
-  }
+  if (error)
+    return tool_error(kind_of_errno(error), Message::kCannotMakeFolder, path.string(), error.message());
   return {};
 }
 
 Status write_file(const std::filesystem::path& path, const std::vector<uint8_t>& bytes) {
-  auto cannot = [&path](const std::string& why) {
-    return tool_error(Message::kCannotWrite, path.string(), why);
-  };
   std::error_code error;
   // A link keeps pointing at what is replaced.
   const std::filesystem::path real = std::filesystem::canonical(path, error);
+  if (error && kind_of_errno(error) == ErrorKind::kSystem)
+    return tool_error(ErrorKind::kSystem, Message::kCannotWrite, path.string(), error.message());
   const std::filesystem::path& target = error ? path : real;
   // A file is replaced in one step. What is none (a device, a pipe) takes the bytes itself; so does what has
   // its name from the system (/dev/stdout), whatever is behind it.
@@ -220,22 +219,14 @@ Status write_file(const std::filesystem::path& path, const std::vector<uint8_t>&
                         spelled.starts_with("/dev/") || spelled.starts_with("/proc/");
   std::filesystem::path written = target;
   if (!in_place) written += ".partial";
-  errno = 0;
-  std::ofstream out(written, std::ios::binary | std::ios::trunc);
-  out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  out.close();
-  if (!out) {
-    std::string why = errno != 0 ? std::strerror(errno) : "the file system refused";
-    if (!in_place) std::filesystem::remove(written, error);
-    return cannot(why);
-  }
-  if (in_place) return {};
-  std::filesystem::rename(written, target, error);
-  if (error) {
+  const auto cannot = [&](int number) {
     std::error_code ignored;
-    std::filesystem::remove(written, ignored);
-    return cannot(error.message());
-  }
+    if (!in_place) std::filesystem::remove(written, ignored);
+    return tool_error(kind_of_errno(number), Message::kCannotWrite, path.string(), std::strerror(number));
+  };
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (const int number = write_whole_file(written, text)) return cannot(number);
+  if (!in_place && ::rename(written.c_str(), target.c_str()) != 0) return cannot(errno);
   return {};
 }
 

@@ -9,7 +9,6 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <thread>
 #include <type_traits>
@@ -17,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "base/fault.h"
 #include "base/json.h"
 #include "policy/messages.h"
 
@@ -27,6 +27,14 @@ using Json = nlohmann::ordered_json;
 
 std::unexpected<Error> problem(const std::string& what, const std::string& help) {
   return policy_error(Message::kJournal, {}, {what, help});
+}
+
+/// What the system refused: "cannot lock the journal", say.
+std::unexpected<Error> refusal(const std::string& what, const std::string& path, const std::string& help) {
+  const int number = errno;
+  return make_error(
+      kind_of_errno(number),
+      diagnose(Message::kJournal, {}, {fmt::format("{} `{}`: {}", what, path, std::strerror(number)), help}));
 }
 
 /// What the journal says of its search, in the words in which a difference is reported.
@@ -103,8 +111,7 @@ Status Journal::lock() const {
   constexpr int kAttempts = 70;
   for (int attempt = 0; ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0; ++attempt) {
     if (errno != EWOULDBLOCK && errno != EINTR)
-      return problem(fmt::format("cannot lock the journal `{}`: {}", path_, std::strerror(errno)),
-                     "name a place on a file system that has locks");
+      return refusal("cannot lock the journal", path_, "name a place on a file system that has locks");
     if (attempt == kAttempts)
       return problem(fmt::format("another search is writing to `{}`", path_),
                      "wait for it, or name another folder");
@@ -115,15 +122,16 @@ Status Journal::lock() const {
 
 Result<Journal> Journal::open(const std::string& path, const JournalHead& head) {
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (descriptor < 0)
-    return problem(fmt::format("cannot open the journal `{}`: {}", path, std::strerror(errno)),
-                   "name a place that you may write to");
+  if (descriptor < 0) return refusal("cannot open the journal", path, "name a place that you may write to");
   Journal journal(path, descriptor);
   GALATEA_TRY(journal.lock());
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (file.bad() || !file.is_open())
-    return problem(fmt::format("cannot read the journal `{}`", path), "name another folder");
+  const auto content = read_whole_file(path);
+  if (!content)
+    return make_error(content.error().kind,
+                      diagnose(Message::kJournal, {},
+                               {fmt::format("cannot read the journal `{}`: {}", path, content.error().why),
+                                "name another folder"}));
+  const std::string& text = *content;
   const Json own = json_of(head);
   size_t begin = 0;
   bool has_head = false;
@@ -144,7 +152,7 @@ Result<Journal> Journal::open(const std::string& path, const JournalHead& head) 
   }
   journal.cut_off_ = text.size() - begin;
   if (journal.cut_off_ > 0 && ::ftruncate(descriptor, static_cast<off_t>(begin)) != 0)
-    return problem(fmt::format("cannot mend `{}`: {}", path, std::strerror(errno)), "name another folder");
+    return refusal("cannot mend", path, "name another folder");
   if (!has_head) {
     GALATEA_TRY(journal.append(json_text(own)));
     flush_folder(path);
@@ -185,15 +193,12 @@ bool Journal::take(const std::string& words) {
 }
 
 Status Journal::append(const std::string& line) {
-  const std::string text = line + "\n";
   auto failure = [this] {
-    return problem(fmt::format("cannot write to the journal `{}`: {}", path_, std::strerror(errno)),
-                   "make room; the same command goes on then");
+    return refusal("cannot write to the journal", path_, "make room; the same command goes on then");
   };
-  for (size_t done = 0; done < text.size();) {
-    const ssize_t count = ::write(descriptor_, text.data() + done, text.size() - done);
-    if (count < 0 && errno != EINTR) return failure();
-    if (count > 0) done += static_cast<size_t>(count);
+  if (const int number = write_all(descriptor_, line + "\n")) {
+    errno = number;
+    return failure();
   }
   if (::fdatasync(descriptor_) != 0 && errno != EINVAL) return failure();  // EINVAL: a place that has no disk
   return {};

@@ -1,12 +1,11 @@
 #include "policy/search/trial_files.h"
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <system_error>
 
 #include <fmt/format.h>
 
+#include "base/fault.h"
 #include "policy/messages.h"
 #include "policy/writer.h"
 
@@ -14,9 +13,10 @@ namespace galatea::policy {
 namespace fs = std::filesystem;
 namespace {
 
-std::unexpected<Error> cannot_write(const std::string& path, const std::string& why) {
-  return policy_error(Message::kJournal, {},
-                      {fmt::format("cannot write `{}`: {}", path, why), "make room, or name another folder"});
+std::unexpected<Error> cannot_write(const std::string& path, const std::error_code& why) {
+  return make_error(kind_of_errno(why), diagnose(Message::kJournal, {},
+                                                 {fmt::format("cannot write `{}`: {}", path, why.message()),
+                                                  "make room, or name another folder"}));
 }
 
 }  // namespace
@@ -46,11 +46,8 @@ std::string TrialFiles::copy_imports(const Document& document) {
 
 Status TrialFiles::write_policy(int64_t trial, const Document& document) const {
   const std::string path = policy_of(trial);
-  errno = 0;
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << to_json(document);
-  file.close();
-  if (!file) return cannot_write(path, std::strerror(errno));
+  const int failure = write_whole_file(path, to_json(document));
+  if (failure != 0) return cannot_write(path, {failure, std::generic_category()});
   return {};
 }
 
@@ -59,7 +56,7 @@ Status TrialFiles::empty_state(int64_t trial) const {
   const std::string path = state_of(trial);
   fs::remove_all(path, error);
   if (!error) fs::create_directories(path, error);
-  if (error) return cannot_write(path, error.message());
+  if (error) return cannot_write(path, error);
   return {};
 }
 

@@ -1,12 +1,13 @@
 #include "tools/policy/policy_tools.h"
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include <fmt/core.h>
 
+#include "base/fault.h"
 #include "policy/messages.h"
 #include "policy/reader.h"
 #include "policy/spelling.h"
@@ -31,21 +32,13 @@ std::optional<policy::Document> load_policy(const std::string& name, Reporter& r
 void write_result(const std::string& path, const std::string& text, Reporter& reporter) {
   if (path.empty()) return reporter.print(text);
   const std::string partial = path + ".partial";
-  errno = 0;
-  {
-    std::ofstream file(partial, std::ios::binary | std::ios::trunc);
-    file << text;
-    file.flush();
-    if (!file) {
-      const std::string why = std::strerror(errno ? errno : EIO);
-      std::error_code ignored;
-      fs::remove(partial, ignored);
-      return reporter.report(tool_error(Message::kCannotWrite, path, why).error());
-    }
-  }
-  std::error_code error;
-  fs::rename(partial, path, error);
-  if (error) reporter.report(tool_error(Message::kCannotWrite, path, error.message()).error());
+  int failure = write_whole_file(partial, text);
+  if (failure == 0 && ::rename(partial.c_str(), path.c_str()) != 0) failure = errno;
+  if (failure == 0) return;
+  std::error_code ignored;
+  fs::remove(partial, ignored);
+  reporter.report(
+      tool_error(kind_of_errno(failure), Message::kCannotWrite, path, std::strerror(failure)).error());
 }
 
 }  // namespace galatea::tools
