@@ -1,6 +1,7 @@
 #include "compiler/codegen/code_module.h"
 
 #include <dlfcn.h>
+#include <execinfo.h>
 
 #include <filesystem>
 #include <mutex>
@@ -8,6 +9,7 @@
 #include "base/settings.h"
 #include "compiler/codegen/build_id.h"
 #include "compiler/messages.h"
+#include "runtime/messages.h"
 
 namespace galatea::codegen {
 namespace {
@@ -52,6 +54,10 @@ std::vector<fs::path> candidates() {
 }
 
 Result<const ModuleTable*> load_table(const fs::path& file) {
+  // What throws in there for want of memory passes through the C library, which looks for its unwinder only
+  // then: it has it from here on.
+  void* frame = nullptr;
+  ::backtrace(&frame, 1);
   // Never closed: LLVM does not survive being unloaded, and code of ours may be running.
   void* library = ::dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr) {
@@ -67,6 +73,7 @@ Result<const ModuleTable*> load_table(const fs::path& file) {
 
 struct Answer {
   std::string bytes, failure;
+  ModuleFailure why = ModuleFailure::kBug;
   uint64_t entry = 0;
   bool has_result = false;
 };
@@ -82,11 +89,19 @@ Result<Answer> generate(const ModuleTable& table, ModuleOutput what, const kerne
     to->entry = entry;
     to->has_result = true;
   };
-  sink.failure = [](void* self, const char* text, uint64_t size) {
-    static_cast<Answer*>(self)->failure.assign(text, size);
+  sink.failure = [](void* self, ModuleFailure why, const char* text, uint64_t size) {
+    auto* to = static_cast<Answer*>(self);
+    to->why = why;
+    to->failure.assign(text, size);
   };
   table.generate(what, loops, target, sink);
   if (answer.has_result) return answer;
+  if (answer.why == ModuleFailure::kUnusable) return system_error(Message::kModuleRanOutOfMemory, loops.name);
+  if (answer.why == ModuleFailure::kOutOfMemory) {
+    auto error = runtime::make_error(runtime::message::kNoMemory);
+    error.error().diagnostics.front().notes.push_back("while the kernel " + loops.name + " was compiled");
+    return error;
+  }
   return make_error(ErrorKind::kInternal,
                     compiler::diagnostic(Message::kCodeGenerationFailed, Span{}, loops.name, answer.failure));
 }

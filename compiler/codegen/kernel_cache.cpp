@@ -12,6 +12,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "base/fault.h"
 #include "base/settings.h"
 #include "compiler/codegen/kernel_key.h"
 
@@ -77,30 +78,13 @@ Content read_trusted(const fs::path& path) {
   }
   out.problem = distrust(status);
   if (!out.problem.empty()) return out;
-  out.bytes.resize(static_cast<size_t>(status.st_size));
-  size_t have = 0;
-  while (have < out.bytes.size()) {
-    const ssize_t got = ::read(file.get(), out.bytes.data() + have, out.bytes.size() - have);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) out.problem = std::strerror(errno);
-    if (got <= 0) break;
-    have += static_cast<size_t>(got);
-  }
-  out.bytes.resize(have);
+  auto bytes = read_to_end(file.get(), static_cast<size_t>(kMaxFileBytes));
+  if (bytes)
+    out.bytes = std::move(*bytes);
+  else
+    out.problem = bytes.error().why;
   if (::time(nullptr) - status.st_mtime > kRenewAfterSeconds) ::futimens(file.get(), nullptr);
   return out;
-}
-
-/// "" if all was written.
-std::string write_all(int descriptor, const std::string& bytes) {
-  size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t wrote = ::write(descriptor, bytes.data() + done, bytes.size() - done);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) return std::strerror(wrote < 0 ? errno : ENOSPC);
-    done += static_cast<size_t>(wrote);
-  }
-  return "";
 }
 
 struct KeptFile {
@@ -181,7 +165,8 @@ void KernelCache::store(const std::string& key, const runtime::CodeObject& objec
   ::unlink(unfinished.c_str());
   File file(::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (file.get() < 0) return cannot_write(std::strerror(errno));
-  std::string problem = write_all(file.get(), bytes);
+  const int failure = write_all(file.get(), bytes);
+  std::string problem = failure != 0 ? std::strerror(failure) : "";
   if (problem.empty() && !file.close()) problem = std::strerror(errno);
   if (problem.empty() && ::rename(unfinished.c_str(), file_of(key).c_str()) != 0)
     problem = std::strerror(errno);

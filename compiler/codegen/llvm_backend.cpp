@@ -206,7 +206,8 @@ class LlvmBackend final : public KernelBackend {
     for_each_parallel(missing.size(), [&](size_t i) {
       states[i] = make_object(*missing[i], *code_module, target_);
       if (states[i] || !missing[i]->first_tier || tiers_ == Tiers::kFirst) return;
-      // What cannot be had quickly is had by the usual way.
+      // What cannot be had quickly is had by the usual way, unless the machine is why.
+      if (states[i].error().kind == ErrorKind::kSystem) return;
       missing[i]->first_tier = false;
       states[i] = make_object(*missing[i], *code_module, target_);
     });

@@ -21,12 +21,16 @@ inline constexpr const char* kModuleSymbol = "galatea_codegen_module";
 enum class CodeTier : uint32_t { kBest, kFirst };
 enum class ModuleOutput : uint32_t { kObject, kFirstTierObject, kLlvmText, kAssembly };
 
+/// kUnusable: memory ran out in an earlier call.
+enum class ModuleFailure : uint32_t { kBug, kOutOfMemory, kUnusable };
+
 struct ModuleSink {
   void* self = nullptr;
   /// The result, once; `entry` is the offset of an object's function.
   void (*result)(void* self, const char* bytes, uint64_t size, uint64_t entry) = nullptr;
-  /// Instead of a result: why there is none.
-  void (*failure)(void* self, const char* text, uint64_t size) = nullptr;
+  /// Instead of a result: why there is none. Throws std::bad_alloc where there is no memory for the text, and
+  /// is called again without one.
+  void (*failure)(void* self, ModuleFailure why, const char* text, uint64_t size) = nullptr;
 };
 
 struct ModuleTable {

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <exception>
 #include <functional>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -32,8 +31,8 @@ inline void for_each_parallel(size_t count, const std::function<void(size_t)>& b
     threads.reserve(helpers);
     try {
       for (size_t i = 0; i < helpers; ++i) threads.emplace_back(work);
-    } catch (const std::system_error&) {
-      // No thread to be had: those that started, and this one, do all.
+    } catch (const std::exception&) {
+      // No thread to be had, or no memory for it: those that started, and this one, do all.
     }
     work();
   }

@@ -7,11 +7,11 @@
 #include <cstdlib>
 #include <mutex>
 #include <numeric>
-#include <system_error>
 #include <thread>
 
 #include "base/settings.h"
 #include "compiler/codegen/parallel.h"
+#include "runtime/fault.h"
 
 namespace galatea::codegen {
 namespace {
@@ -65,7 +65,12 @@ class LivingUpgrades {
 class Upgrade final : public runtime::CodeUpgrade {
  public:
   Upgrade(MakeBestCode make, bool is_kept) : make_(std::move(make)), is_kept_(is_kept) {}
-  ~Upgrade() override { finish(false); }
+  ~Upgrade() override {
+    try {
+      finish(false);
+    } catch (const std::exception&) {  // what is left stays as it is
+    }
+  }
   Upgrade(const Upgrade&) = delete;
   Upgrade& operator=(const Upgrade&) = delete;
 
@@ -83,8 +88,9 @@ class Upgrade final : public runtime::CodeUpgrade {
         threads_.emplace_back([this, i] {
           while (Job* job = take(false)) make(*job, static_cast<int>(i));
         });
-    } catch (const std::system_error&) {
-      // No thread to be had: those that started do all; where there is none, the first tier goes on.
+    } catch (const std::exception&) {
+      // No thread to be had, or no memory for it: those that started do all; where there is none, the first
+      // tier goes on.
     }
   }
 
@@ -135,7 +141,19 @@ class Upgrade final : public runtime::CodeUpgrade {
     return best;
   }
 
-  void make(Job& job, int thread) {
+  /// On any thread. Nothing leaves it: where there is no memory for a report there is none.
+  void make(Job& job, int thread) noexcept {
+    try {
+      make_and_report(job, thread);
+    } catch (const std::exception&) {
+    }
+  }
+
+  static std::string not_made(const Job& job, const Error& why) {
+    return why.message() + "; the kernel " + job.kernel.loops.name + " goes on with its first code";
+  }
+
+  void make_and_report(Job& job, int thread) {
     runtime::BackgroundCompilation done{job.kernel.loops.name, Clock::now(), {}, thread};
     std::vector<std::string> problems;
     try {
@@ -143,10 +161,10 @@ class Upgrade final : public runtime::CodeUpgrade {
         problems = std::move(best->notes);
         job.slot->replace(std::move(best->code));
       } else {
-        problems.push_back(best.error().message());
+        problems.push_back(not_made(job, best.error()));
       }
-    } catch (const std::exception& error) {
-      problems.emplace_back(error.what());
+    } catch (...) {
+      problems.push_back(not_made(job, runtime::error_in_flight()));
     }
     done.end = Clock::now();
     const std::lock_guard lock(mutex_);
@@ -177,13 +195,16 @@ void LivingUpgrades::end_all() {
   ends_ = true;
   // A fork of the process has none of its threads.
   if (::getpid() != process_) return;
-  std::vector<std::shared_ptr<Upgrade>> living;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& known : upgrades_)
-      if (auto upgrade = known.lock()) living.push_back(std::move(upgrade));
+  // One by one, which takes no memory: there may be none.
+  for (size_t k = 0;; ++k) {
+    std::shared_ptr<Upgrade> upgrade;
+    {
+      const std::lock_guard lock(mutex_);
+      if (k == upgrades_.size()) return;
+      upgrade = upgrades_[k].lock();
+    }
+    if (upgrade) upgrade->finish(true);
   }
-  for (const auto& upgrade : living) upgrade->finish(true);
 }
 
 class TieredCode final : public runtime::UpgradedCode {

@@ -60,6 +60,11 @@ std::string to_text(const Type& type);
 
 /// A static argument of a node.
 struct None {
+  None() = default;
+  // Not trivial on purpose. libstdc++ takes a variant of strings, vectors and trivial types for one that
+  // always has a value, so that a copy for which memory runs out would be destroyed as if it had got one.
+  None(const None&) noexcept {}
+  None& operator=(const None&) noexcept { return *this; }
   friend bool operator==(None, None) = default;
 };
 struct AttrList;

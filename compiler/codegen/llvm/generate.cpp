@@ -32,8 +32,6 @@
 namespace galatea::codegen {
 namespace {
 
-constexpr const char* kSymbol = "galatea_kernel";
-
 void initialize_llvm(const Target& target) {
   static std::once_flag x86, aarch64;
   if (target.is_x86()) {
@@ -191,8 +189,8 @@ std::string emit_assembly(const kernel::LoopKernel& kernel, const Target& target
   return emit_file(kernel, target, CodeTier::kBest, llvm::CodeGenFileType::AssemblyFile);
 }
 
-runtime::CodeObject emit_object(const kernel::LoopKernel& kernel, const Target& target, CodeTier tier) {
-  return link_object(emit_file(kernel, target, tier, llvm::CodeGenFileType::ObjectFile), kSymbol);
+std::string emit_elf(const kernel::LoopKernel& kernel, const Target& target, CodeTier tier) {
+  return emit_file(kernel, target, tier, llvm::CodeGenFileType::ObjectFile);
 }
 
 }  // namespace galatea::codegen

@@ -16,7 +16,9 @@ namespace galatea::codegen {
 std::string emit_llvm_text(const kernel::LoopKernel& kernel, const Target& target);
 /// After LLVM's passes, of the best code.
 std::string emit_assembly(const kernel::LoopKernel& kernel, const Target& target);
-runtime::CodeObject emit_object(const kernel::LoopKernel& kernel, const Target& target, CodeTier tier);
+/// A relocatable object, whose function link_object() finds by its name.
+std::string emit_elf(const kernel::LoopKernel& kernel, const Target& target, CodeTier tier);
+inline constexpr const char* kSymbol = "galatea_kernel";
 
 /// An ELF object of one function to bytes that need no linking: its sections are laid out one behind the
 /// other, and what refers from one to the other is resolved. Throws InternalError on anything that would need
