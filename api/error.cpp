@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "api/guard.h"
+#include "runtime/fault.h"
 #include "runtime/messages.h"
 
 struct galatea_error {
@@ -29,7 +30,9 @@ galatea_error_kind kind_of(ErrorKind kind) {
 galatea_error& memory_error() {
   static galatea_error error{
       GALATEA_ERROR_SYSTEM, "G0921", "out of memory", "error[G0921]: out of memory\n",
-      R"({"diagnostics":[{"code":"G0921","severity":"error","message":"out of memory"}]})"};
+      R"({"diagnostics":[{"code":"G0921","severity":"error","message":"out of memory",)"
+      R"("file":null,"line":null,"column":null,"end_line":null,"end_column":null,)"
+      R"("labels":[],"calls":[],"notes":[],"help":null}]})"};
   return error;
 }
 /// Makes it while the library is loaded.
@@ -40,6 +43,8 @@ const galatea_error& kMemoryErrorIsMade = memory_error();
 galatea_error* out_of_memory() noexcept { return const_cast<galatea_error*>(&kMemoryErrorIsMade); }
 
 galatea_error* make_api_error(const Error& error, const SourceMap& sources) noexcept {
+  // For want of memory it has no words.
+  if (error.diagnostics.empty() && error.kind == ErrorKind::kSystem) return out_of_memory();
   try {
     auto out = std::make_unique<galatea_error>();
     out->kind = kind_of(error.kind);
@@ -61,10 +66,18 @@ galatea_error* make_api_error(const Error& error) noexcept {
   }
 }
 
-galatea_error* misuse(const std::string& message) noexcept {
+galatea_error* error_in_call(std::string_view note) noexcept {
+  Error error = runtime::error_in_flight(note);
+  if (error.kind == ErrorKind::kInternal && !error.diagnostics.empty())
+    error.diagnostics.front().code = "G0941";
+  return make_api_error(error);
+}
+
+galatea_error* misuse(std::string_view message) noexcept {
   try {
     return make_api_error(
-        make_error(ErrorKind::kUser, "G0940", message, "see the function's comment in galatea.h").error());
+        make_error(ErrorKind::kUser, "G0940", std::string(message), "see the function's comment in galatea.h")
+            .error());
   } catch (...) {
     return out_of_memory();
   }

@@ -118,20 +118,31 @@ Status LateSession::feed(const std::string& name, const std::vector<Tensor>& sam
     runtime::copy_dense(sample, copy.data);
     fed.samples.push_back(std::move(copy));
   }
-  const bool was_open = !found->type;
-  if (was_open) found->type = dsl::InputType{first.dtype, first.ndim, layout};
   waiting_.push_back(std::move(fed));
+  // Where the session cannot start, for an error or an exception, it is as if nothing had been fed: another
+  // type may fit.
+  struct Undo {
+    LateSession& session;
+    dsl::LatePipeline::Input& input;
+    const bool was_open = !input.type;
+    bool is_due = true;
+    ~Undo() {
+      if (!is_due) return;
+      session.waiting_.pop_back();
+      if (was_open) input.type.reset();
+    }
+  } undo{*this, *found};
+  if (undo.was_open) found->type = dsl::InputType{first.dtype, first.ndim, layout};
   InputTypes types;
   for (const auto& input : pipeline_.inputs) {
-    if (!input.type) return {};  // another input is open still
+    if (!input.type) {  // another input is open still
+      undo.is_due = false;
+      return {};
+    }
     types.emplace(input.name, *input.type);
   }
   auto status = start(types);
-  if (!status) {
-    // As if it had not been fed: another type may fit.
-    waiting_.pop_back();
-    if (was_open) found->type.reset();
-  }
+  undo.is_due = !status;
   return status;
 }
 

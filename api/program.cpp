@@ -42,6 +42,16 @@ galatea_error* create(galatea_engine* engine, const std::string& file, std::opti
   return nullptr;
 }
 
+/// What the machine refuses is told with the file's name.
+galatea_error* create_named(galatea_engine* engine, const std::string& file, std::optional<std::string> text,
+                            const galatea_program_options* given, galatea_program** out) {
+  try {
+    return create(engine, file, std::move(text), given, out);
+  } catch (...) {
+    return galatea::api::error_in_call("while `" + file + "` was compiled");
+  }
+}
+
 galatea_port port_of(const std::string& name, galatea::DType dtype, int ndim, const std::string& layout) {
   galatea_port port{};
   port.name = name.c_str();
@@ -131,7 +141,7 @@ galatea_error* galatea_program_create_from_file(galatea_engine* engine, const ch
   if (program) *program = nullptr;
   return guard([&]() -> galatea_error* {
     if (!engine || !path || !program) return misuse("engine, path or program is NULL");
-    return create(engine, path, std::nullopt, options, program);
+    return create_named(engine, path, std::nullopt, options, program);
   });
 }
 
@@ -142,7 +152,7 @@ galatea_error* galatea_program_create_from_text(galatea_engine* engine, const ch
   return guard([&]() -> galatea_error* {
     if (!engine || !file_name || !text || !program)
       return misuse("engine, file_name, text or program is NULL");
-    return create(engine, file_name, std::string(text), options, program);
+    return create_named(engine, file_name, std::string(text), options, program);
   });
 }
 

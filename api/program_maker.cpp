@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/fault.h"
 #include "compiler/choose_gpu.h"
 #include "compiler/codegen/llvm_backend.h"
 #include "compiler/compile.h"
@@ -23,7 +24,8 @@ Diagnostic note(std::string message) {
 std::unexpected<Error> failed(std::vector<Diagnostic> diagnostics) {
   std::stable_partition(diagnostics.begin(), diagnostics.end(),
                         [](const Diagnostic& d) { return d.severity == Severity::kError; });
-  return std::unexpected(Error{ErrorKind::kUser, std::move(diagnostics)});
+  const ErrorKind kind = kind_of(diagnostics);
+  return std::unexpected(Error{kind, std::move(diagnostics)});
 }
 
 }  // namespace
