@@ -12,11 +12,13 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <sstream>
 
 #include <fmt/format.h>
 
+#include "base/fault.h"
 #include "base/json.h"
+#include "runtime/messages.h"
 
 namespace galatea::native {
 namespace {
@@ -32,6 +34,16 @@ constexpr const char* kWhiteSpace = " \t\r\n\v\f";
 
 std::unexpected<Error> file_error(std::string message, std::string help = {}) {
   return make_error(ErrorKind::kUser, "G0801", std::move(message), std::move(help));
+}
+
+/// What the system refused of a folder or a list: the user's, or the machine's.
+std::unexpected<Error> refused(const std::string& what, const std::string& path,
+                               const std::error_code& error) {
+  if (kind_of_errno(error) == ErrorKind::kSystem)
+    return runtime::make_error(runtime::message::kSourceFault, fmt::format("{} {}", what, path),
+                               error.message());
+  return file_error(fmt::format("cannot read {} {}: {}", what, path, error.message()),
+                    "check the path and its permissions");
 }
 
 bool has(const Json& config, const char* key) { return config.contains(key) && !config[key].is_null(); }
@@ -66,9 +78,7 @@ Result<std::vector<FolderEntry>> entries_of(const fs::path& folder) {
     out.push_back({entries->path().filename().string(), entries->is_directory(broken)});
     entries.increment(error);
   }
-  if (error)
-    return file_error(fmt::format("cannot read the folder {}: {}", folder.string(), error.message()),
-                      "check the path and its permissions");
+  if (error) return refused("the folder", folder.string(), error);
   std::ranges::sort(out, {}, &FolderEntry::name);
   return out;
 }
@@ -130,10 +140,13 @@ Result<std::vector<FileEntry>> read_list(const Json& config) {
   if (fs::is_directory(list, error))
     return file_error(fmt::format("the file list {} is a folder", list),
                       "name a text file, or give the folder as file_root=");
-  std::ifstream in(list, std::ios::binary);
-  if (!in)
-    return file_error(fmt::format("cannot open the file list {}: {}", list, std::strerror(errno)),
+  auto text = read_whole_file(list);
+  if (!text && text.error().kind == ErrorKind::kSystem)
+    return runtime::make_error(runtime::message::kSourceFault, "the file list " + list, text.error().why);
+  if (!text)
+    return file_error(fmt::format("cannot open the file list {}: {}", list, text.error().why),
                       "check the path and its permissions");
+  std::istringstream in(std::move(*text));
   return parse_file_list(in, list, root);
 }
 
@@ -226,6 +239,11 @@ class FileSource final : public runtime::SampleSource {
       return file_error(fmt::format("{} is not a regular file", entry.path),
                         "take it out of the folder or the list; on_error=\"skip\" lets the run go on "
                         "without it");
+    if (status.st_size > memory_)
+      return file_error(fmt::format("{} has {} bytes, more than the memory of this machine ({})", entry.path,
+                                    static_cast<int64_t>(status.st_size), memory_),
+                        "take it out of the folder or the list; on_error=\"skip\" lets the run go on "
+                        "without it");
     GALATEA_ASSIGN(runtime::Tensor * data, allocate(0, DType::kU8, {static_cast<int64_t>(status.st_size)}));
     int64_t at = read_cached(file.get(), data->data, status.st_size);
     while (at < status.st_size) {
@@ -259,11 +277,15 @@ class FileSource final : public runtime::SampleSource {
     return std::max<int64_t>(0, count);
   }
   static std::unexpected<Error> unreadable(const FileEntry& entry) {
+    const int number = errno;
+    if (kind_of_errno(number) == ErrorKind::kSystem)
+      return runtime::make_error(runtime::message::kSampleFault, entry.path, std::strerror(number));
     return file_error(
-        fmt::format("cannot read {}: {}", entry.path, std::strerror(errno)),
+        fmt::format("cannot read {}: {}", entry.path, std::strerror(number)),
         "check that the file exists and may be read; on_error=\"skip\" lets the run go on without it");
   }
   std::vector<FileEntry> files_;
+  const int64_t memory_ = memory_of_machine();
   mutable std::atomic<int> reads_ahead_{0};
 };
 

@@ -119,6 +119,10 @@ class Scratch {
 /// The same for functions that a longjmp may leave, where nothing may have a destructor: null where there is
 /// an error.
 uint8_t* scratch_or_null(Scratch& scratch, int64_t size, Error* error);
+/// Whether it has written one; for want of memory it may have no words.
+inline bool is_error(const Error& error) {
+  return error.kind != ErrorKind::kUser || !error.diagnostics.empty();
+}
 
 /// Decodes `window` (in oriented coordinates if orientation is adjusted) into `output`, which has room for
 /// it: dense HWC of options.dtype.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/json.h"
+#include "runtime/fault.h"
 #include "stdlib_ops/native/image.h"
 
 namespace galatea::native {
@@ -70,9 +71,13 @@ Status decode(runtime::NativeContext& context) {
 }  // namespace
 
 uint8_t* scratch_or_null(Scratch& scratch, int64_t size, Error* error) {
-  Result<uint8_t*> memory = scratch.bytes(size);
-  if (memory) return *memory;
-  *error = std::move(memory.error());
+  try {
+    Result<uint8_t*> memory = scratch.bytes(size);
+    if (memory) return *memory;
+    *error = std::move(memory.error());
+  } catch (const std::bad_alloc&) {
+    *error = runtime::error_in_flight();
+  }
   return nullptr;
 }
 

@@ -21,6 +21,7 @@
 #include <jerror.h>
 #include <jpeglib.h>
 
+#include "runtime/messages.h"
 #include "stdlib_ops/native/image.h"
 #include "stdlib_ops/native/jpeg_rows.h"
 
@@ -37,12 +38,14 @@ struct Failure {
   std::jmp_buf escape;
   char message[JMSG_LENGTH_MAX];
   bool truncated = false;
+  bool out_of_memory = false;
 };
 
 Failure* failure_of(j_common_ptr info) { return reinterpret_cast<Failure*>(info->err); }
 
 [[noreturn]] void on_error(j_common_ptr info) {
   Failure* failure = failure_of(info);
+  failure->out_of_memory = info->err->msg_code == JERR_OUT_OF_MEMORY;
   info->err->format_message(info, failure->message);
   std::longjmp(failure->escape, 1);
 }
@@ -203,7 +206,8 @@ Status decode_jpeg(const DecodeJob& job) {
   Decoder decoder{};
   Error scratch_error;
   if (decode_rows(decoder, job, &scratch_error)) return {};
-  if (!scratch_error.diagnostics.empty()) return std::unexpected(std::move(scratch_error));
+  if (is_error(scratch_error)) return std::unexpected(std::move(scratch_error));
+  if (decoder.failure.out_of_memory) return runtime::make_error(runtime::message::kNoMemory);
   if (decoder.failure.truncated)
     return image_error(fmt::format("the JPEG is cut off or damaged: {}", decoder.failure.message));
   return image_error(fmt::format("the JPEG cannot be decoded: {}", decoder.failure.message));

@@ -1,11 +1,13 @@
 // PNG by libpng: rows up to the window's last one; interlaced files whole.
 #include <csetjmp>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include <fmt/format.h>
 #include <png.h>
 
+#include "runtime/messages.h"
 #include "stdlib_ops/native/image.h"
 
 namespace galatea::native {
@@ -15,7 +17,16 @@ struct Reader {
   const uint8_t* data;
   size_t size, at;
   char message[128];
+  bool out_of_memory;
 };
+
+/// The library goes on without what it takes for dispensable, and calls other lacks of memory many names.
+void* take_memory(png_structp png, png_alloc_size_t size) {
+  void* memory = std::malloc(size);
+  if (!memory) static_cast<Reader*>(png_get_mem_ptr(png))->out_of_memory = true;
+  return memory;
+}
+void give_memory(png_structp, void* memory) { std::free(memory); }
 
 void read_bytes(png_structp png, png_bytep out, png_size_t count) {
   auto* reader = static_cast<Reader*>(png_get_io_ptr(png));
@@ -33,10 +44,11 @@ void on_warning(png_structp, png_const_charp) {}
 
 /// Plain objects only: errors leave by longjmp.
 bool decode_rows(Reader& reader, const DecodeJob& job, Error* scratch_error) {
-  png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reader, on_error, on_warning);
+  png_structp png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &reader, on_error, on_warning, &reader,
+                                             take_memory, give_memory);
   png_infop info = png ? png_create_info_struct(png) : nullptr;
   if (!info) {
-    std::snprintf(reader.message, sizeof reader.message, "out of memory");
+    reader.out_of_memory = true;
     png_destroy_read_struct(&png, nullptr, nullptr);
     return false;
   }
@@ -94,10 +106,12 @@ bool decode_rows(Reader& reader, const DecodeJob& job, Error* scratch_error) {
 }  // namespace
 
 Status decode_png(const DecodeJob& job) {
-  Reader reader{job.bytes.data(), job.bytes.size(), 0, {}};
+  Reader reader{job.bytes.data(), job.bytes.size(), 0, {}, false};
   Error scratch_error;
-  if (decode_rows(reader, job, &scratch_error)) return {};
-  if (!scratch_error.diagnostics.empty()) return std::unexpected(std::move(scratch_error));
+  const bool is_done = decode_rows(reader, job, &scratch_error);
+  if (is_error(scratch_error)) return std::unexpected(std::move(scratch_error));
+  if (reader.out_of_memory) return runtime::make_error(runtime::message::kNoMemory);
+  if (is_done) return {};
   return image_error(fmt::format("the PNG cannot be decoded: {}", reader.message));
 }
 
