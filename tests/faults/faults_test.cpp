@@ -1,0 +1,318 @@
+// Every fault of the machine ends in status 3 with what failed, or in on_error of a sample; never in other
+// outputs, a signal, a hang.
+//
+// A run without faults counts its allocations, opened files, reads, writes, mappings and threads. Then the
+// N-th of a kind fails, alone or with all behind it: for every N up to a few hundred and ever fewer behind,
+// for all of them with GALATEA_FAULTS=all in the environment.
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "tests/tools/program.h"
+
+namespace galatea::faults {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::contains;
+using testing::read_file;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#elif defined(__has_feature)
+constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+constexpr bool kSanitized = false;
+#endif
+
+/// Seconds after which a process that takes a fraction of one is taken for hung.
+constexpr unsigned kHangSeconds = 120;
+constexpr int kHung = 1000 + SIGALRM;
+
+using Environment = std::map<std::string, std::string>;
+using Files = std::map<std::string, std::string>;
+
+struct Ended {
+  int status = -1;  ///< exit status; 1000 + n: ended by signal n
+  std::string out, err;
+};
+
+Files files_below(const fs::path& folder) {
+  Files out;
+  if (!fs::exists(folder)) return out;
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    if (entry.is_regular_file() && entry.path().extension() != ".partial")
+      out[fs::relative(entry.path(), folder).string()] = read_file(entry.path());
+  return out;
+}
+
+class Faults : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (kSanitized) GTEST_SKIP() << "a sanitizer's own malloc does not stand being preloaded";
+    const fs::path samples = fs::path(GALATEA_BINARY_DIR) / "samples";
+    for (const char* name : {"objects/03_tiny.jpg", "objects/04_plain.bmp", "fields/03_progressive.jpg",
+                             "fields/05_modern.webp", "buildings/05_small.png"}) {
+      const fs::path to = folder() / "data" / name;
+      fs::create_directories(to.parent_path());
+      fs::copy_file(samples / name, to);
+    }
+    scratch_.write("sizes.dali-dsl", "EDGE = 24\n");
+    write_pipeline("train.dali-dsl", "");
+  }
+
+  const fs::path& folder() const { return scratch_.path(); }
+
+  void write_pipeline(const std::string& name, const std::string& options) {
+    scratch_.write(name,
+                   "from galatea import fn, pipeline_def, types\n"
+                   "from .sizes import EDGE\n\n"
+                   "@pipeline_def(batch_size=2, num_threads=2, seed=7" +
+                       options +
+                       ")\n"
+                       "def train():\n"
+                       "    encoded, label = fn.readers.file(file_root=\"data\")\n"
+                       "    image = fn.decoders.image(encoded)\n"
+                       "    image = fn.resize(image, size=[EDGE, EDGE])\n"
+                       "    image = fn.crop_mirror_normalize(image, mirror=fn.random.coin_flip(),\n"
+                       "                                     dtype=types.FLOAT, mean=[120.0, 110.0, 100.0])\n"
+                       "    return image, label\n");
+  }
+
+  /// Runs a program in the folder.
+  Ended run(std::vector<std::string> words, const Environment& more = {}) const {
+    const fs::path out = folder() / "stdout", err = folder() / "stderr";
+    const std::string cache = (folder() / "cache").string();
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      if (::chdir(folder().c_str()) != 0) ::_exit(126);
+      ::dup2(::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), 1);
+      ::dup2(::open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), 2);
+      const rlimit no_core{0, 0};
+      ::setrlimit(RLIMIT_CORE, &no_core);
+      ::setenv("GALATEA_CACHE_DIR", cache.c_str(), 1);
+      for (const auto& [name, value] : more) ::setenv(name.c_str(), value.c_str(), 1);
+      ::alarm(kHangSeconds);
+      ::execv(argv.front(), argv.data());
+      ::_exit(127);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status), read_file(out),
+            read_file(err)};
+  }
+
+  /// `galatea` with these words, with a fault ("alloc:17+") or none.
+  Ended galatea(std::vector<std::string> words, const std::string& fault = {}) const {
+    words.insert(words.begin(), std::string(GALATEA_BINARY_DIR) + "/bin/galatea");
+    Environment more = {{"LD_PRELOAD", FAULT_INJECTOR},
+                        {"GALATEA_FAULT_COUNTS", (folder() / "counts").string()}};
+    if (!fault.empty()) more["GALATEA_FAULT"] = fault;
+    return run(std::move(words), more);
+  }
+
+  /// Calls of each kind in the last run that ended by itself.
+  std::map<std::string, int64_t> counts() const {
+    std::istringstream text(read_file(folder() / "counts"));
+    std::map<std::string, int64_t> out;
+    std::string kind;
+    for (int64_t count = 0; text >> kind >> count;) out[kind] = count;
+    return out;
+  }
+
+  struct Walk {
+    std::vector<std::string> words;
+    std::string kind;
+    int64_t dense = 200;  ///< all of the first
+    int64_t sparser = 8;  ///< then steps of such a share of N
+    bool skips = false;   ///< a sample may be left out, with a warning
+  };
+
+  /// Lets each call of the kind fail, alone and with all behind it.
+  void walk(const Walk& walk) {
+    const char* const wish = std::getenv("GALATEA_FAULTS");
+    const bool all = wish != nullptr && std::string(wish) == "all";
+    // The first run fills the caches.
+    ASSERT_EQ(galatea(walk.words).status, 0);
+    fs::remove_all(folder() / "out");
+    const Ended clean = galatea(walk.words);
+    ASSERT_EQ(clean.status, 0) << clean.err;
+    const Files expected = files_below(folder() / "out");
+    const int64_t count = counts()[walk.kind];
+    ASSERT_GT(count, 0) << walk.kind;
+    int64_t told = 0;
+    int findings = 0;
+    for (const char* rest : {"", "+"}) {
+      for (int64_t n = 1; n <= count && findings < 20;
+           n += all || n < walk.dense ? 1 : n / walk.sparser + 1) {
+        fs::remove_all(folder() / "out");
+        const std::string fault = walk.kind + ":" + std::to_string(n) + rest;
+        const Ended ended = galatea(walk.words, fault);
+        told += ended.status == 3 || (walk.skips && contains(ended.err, "was skipped"));
+        const std::string finding = judge(walk, ended, files_below(folder() / "out"), expected, clean.out);
+        if (finding.empty()) continue;
+        ++findings;
+        ADD_FAILURE() << fault << ": " << finding << "\n" << ended.err << ended.out;
+      }
+    }
+    EXPECT_GT(told, 0) << "of " << count << " calls";
+  }
+
+  /// "" where the end is one of those that are promised.
+  static std::string judge(const Walk& walk, const Ended& ended, const Files& files, const Files& expected,
+                           const std::string& clean_out) {
+    if (ended.status == kHung) return "it hangs";
+    if (ended.status == 0) {
+      // What is left out moves the numbers of the samples behind it.
+      if (walk.skips && contains(ended.err, "was skipped")) return all_among(files, expected);
+      if (files != expected) return "status 0, and other files than without faults";
+      return ended.out == clean_out ? "" : "status 0, and other words than without faults";
+    }
+    if (ended.status != 3) return "it ends with " + std::to_string(ended.status);
+    for (const auto& [name, bytes] : files) {
+      const auto found = expected.find(name);
+      if (found == expected.end() || found->second != bytes) return "a wrong file: " + name;
+    }
+    if (!contains(ended.err, "error[G")) return "status 3 without an error";
+    if (contains(ended.err, "mistake in galatea")) return "it is told as a mistake in galatea";
+    if (!names_something(ended.err)) return "it names no file, thread or memory";
+    return "";
+  }
+
+  static bool names_something(const std::string& err) {
+    for (const char* name : {".dali-dsl", "data", "out/", "thread", "generated code"})
+      if (contains(err, name)) return true;
+    return false;
+  }
+
+  /// Whether each file has the bytes of some expected one.
+  static std::string all_among(const Files& files, const Files& expected) {
+    for (const auto& [name, bytes] : files) {
+      bool is_known = false;
+      for (const auto& [other, known] : expected) is_known |= known == bytes;
+      if (!is_known) return "a wrong file: " + name;
+    }
+    return files.size() < expected.size() ? "" : "nothing was left out";
+  }
+
+ private:
+  testing::ScratchFolder scratch_;
+};
+
+const std::vector<std::string> kRun = {"run", "train.dali-dsl", "--save", "out"};
+
+TEST_F(Faults, OfFilesAndThreadsInARun) {
+  for (const char* kind : {"open", "read", "write", "map", "thread"}) walk({kRun, kind});
+}
+
+TEST_F(Faults, OfMemoryInARun) { walk({kRun, "alloc"}); }
+
+TEST_F(Faults, InACheck) {
+  for (const char* kind : {"open", "read", "thread"}) walk({{"check", "train.dali-dsl"}, kind});
+  walk({{"check", "train.dali-dsl"}, "alloc", 50});
+}
+
+// Without caches: LLVM is loaded and runs.
+TEST_F(Faults, WhileKernelsAreCompiled) {
+  std::vector<std::string> cold = kRun;
+  cold.insert(cold.end(), {"--cache", "off"});
+  for (const char* kind : {"open", "read", "map", "thread"}) walk({cold, kind});
+  walk({cold, "alloc", 20, 6});
+}
+
+TEST_F(Faults, OfASampleAreSkippedWhereThePipelineSaysSo) {
+  write_pipeline("skip.dali-dsl", ", on_error=\"skip\"");
+  for (const char* kind : {"open", "read"})
+    walk({{"run", "skip.dali-dsl", "--save", "out"}, kind, 200, 8, true});
+}
+
+TEST_F(Faults, SayWhatFailedOnWhichFile) {
+  const std::vector<std::string> check = {"check", "train.dali-dsl"};
+  const auto told = [&](const std::vector<std::string>& words, const char* fault, const char* what) {
+    const Ended ended = galatea(words, fault);
+    EXPECT_EQ(ended.status, 3) << fault;
+    EXPECT_TRUE(contains(ended.err, what)) << fault << ": " << ended.err;
+  };
+  told(check, "read:1", "error[G0991]: `train.dali-dsl` could not be read: Input/output error");
+  told(check, "open:1", "error[G0991]: `train.dali-dsl` could not be read: Too many open files");
+  told(check, "open:2", "error[G0991]: `sizes.dali-dsl` could not be read: Too many open files");
+  told(check, "open:2", "--> train.dali-dsl:2:");
+  told(check, "thread:1",
+       "error[G0990]: the system refused what galatea asked for: a thread with a stack of 64 MiB");
+  told(kRun, "thread:2", "error[G0922]: a worker thread could not be started");
+  std::vector<std::string> cold = kRun;
+  cold.insert(cold.end(), {"--cache", "off"});
+  told(cold, "map:1", "error[G0923]: no memory for generated code");
+  told(cold, "open:3", "error[G0993]: the folder data could not be read: Too many open files");
+  told(cold, "open:7+", "error[G0992]: data/");
+  told(kRun, "alloc:400", "error[G0921]: out of memory");
+  told(check, "alloc:400+", "during `galatea check train.dali-dsl`");
+  std::vector<std::string> json = check;
+  json.push_back("--diagnostics=json");
+  const Ended ended = galatea(json, "alloc:2000+");
+  EXPECT_EQ(ended.status, 3);
+  EXPECT_TRUE(contains(ended.out, R"({"diagnostics":[{"code":"G0921","severity":"error")")) << ended.out;
+  EXPECT_TRUE(contains(ended.out, R"("notes":["during `galatea check train.dali-dsl)")) << ended.out;
+}
+
+// The host's own process lives through all of them.
+TEST_F(Faults, OfAHost) {
+  for (const char* kind : {"open", "read", "map", "thread", "alloc"}) {
+    for (const char* mode : {"one", "all"}) {
+      const Ended ended = run({FAULT_HOST, "train.dali-dsl", kind, mode, "1", "1000000000", "200"},
+                              {{"LD_PRELOAD", FAULT_INJECTOR}});
+      const std::string last = ended.err.substr(ended.err.rfind('\n', ended.err.size() - 2) + 1);
+      EXPECT_EQ(ended.status, 0) << kind << " " << mode << " at " << last << ended.out;
+      EXPECT_TRUE(contains(ended.out, "told ") && !contains(ended.out, "told 0\n")) << kind << ended.out;
+    }
+  }
+}
+
+// Behind memory that ran out inside LLVM a process compiles no more, and says so (G0994).
+TEST_F(Faults, OfAHostWhileKernelsAreCompiled) {
+  bool has_said = false;
+  for (int64_t n = 20'000; n < 400'000; n += n / 2) {
+    for (const char* mode : {"one", "all"}) {
+      const std::string number = std::to_string(n);
+      const Ended ended = run({FAULT_HOST, "train.dali-dsl", "alloc", mode, number, number, "1"},
+                              {{"LD_PRELOAD", FAULT_INJECTOR}, {"GALATEA_CACHE", "0"}});
+      EXPECT_EQ(ended.status, 0) << mode << " at " << number << ended.out << ended.err;
+      has_said |= contains(ended.out, "error[G0994]");
+    }
+  }
+  EXPECT_TRUE(has_said);
+}
+
+// 200 GB that take no room on the disk.
+TEST_F(Faults, AFileLargerThanMemoryIsItsSamplesError) {
+  const fs::path huge = folder() / "data" / "objects" / "05_huge.jpg";
+  std::ofstream(huge).put('x');
+  std::error_code error;
+  fs::resize_file(huge, uintmax_t{200} << 30, error);
+  if (error) GTEST_SKIP() << "the file system has no sparse files of 200 GB: " << error.message();
+  write_pipeline("skip.dali-dsl", ", on_error=\"skip\"");
+  const Ended raised = galatea(kRun);
+  EXPECT_EQ(raised.status, 1);
+  EXPECT_TRUE(
+      contains(raised.err, "05_huge.jpg has 214748364800 bytes, more than the memory of this machine"))
+      << raised.err;
+  fs::remove_all(folder() / "out");
+  const Ended skipped = galatea({"run", "skip.dali-dsl", "--save", "out"});
+  EXPECT_EQ(skipped.status, 0) << skipped.err;
+  EXPECT_TRUE(contains(skipped.err, "`objects/05_huge.jpg` was skipped")) << skipped.err;
+  EXPECT_EQ(files_below(folder() / "out").size(), 10u);
+}
+
+}  // namespace
+}  // namespace galatea::faults
