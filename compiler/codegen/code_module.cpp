@@ -21,6 +21,8 @@ constexpr const char* kFileName = "libgalatea_codegen_llvm.so";
 
 std::mutex g_mutex;
 std::shared_ptr<const CodeModule> g_module;
+/// Memory ran out while LLVM was loaded: the system takes it for loaded, and it is not.
+bool g_is_half_loaded = false;
 
 template <typename... Args>
 std::unexpected<Error> system_error(Message message, const Args&... args) {
@@ -54,12 +56,15 @@ std::vector<fs::path> candidates() {
 }
 
 Result<const ModuleTable*> load_table(const fs::path& file) {
+  if (g_is_half_loaded) return system_error(Message::kModuleRanOutOfMemory);
   // What throws in there for want of memory passes through the C library, which looks for its unwinder only
   // then: it has it from here on.
   void* frame = nullptr;
   ::backtrace(&frame, 1);
   // Never closed: LLVM does not survive being unloaded, and code of ours may be running.
+  g_is_half_loaded = true;
   void* library = ::dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  g_is_half_loaded = false;
   if (library == nullptr) {
     const char* why = ::dlerror();
     return system_error(Message::kModuleNotLoaded, file.string(), why != nullptr ? why : "unknown error");
@@ -96,7 +101,7 @@ Result<Answer> generate(const ModuleTable& table, ModuleOutput what, const kerne
   };
   table.generate(what, loops, target, sink);
   if (answer.has_result) return answer;
-  if (answer.why == ModuleFailure::kUnusable) return system_error(Message::kModuleRanOutOfMemory, loops.name);
+  if (answer.why == ModuleFailure::kUnusable) return system_error(Message::kModuleRanOutOfMemory);
   if (answer.why == ModuleFailure::kOutOfMemory) {
     auto error = runtime::make_error(runtime::message::kNoMemory);
     error.error().diagnostics.front().notes.push_back("while the kernel " + loops.name + " was compiled");
