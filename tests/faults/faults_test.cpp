@@ -70,6 +70,7 @@ class Faults : public ::testing::Test {
   }
 
   const fs::path& folder() const { return scratch_.path(); }
+  const testing::ScratchFolder& scratch() const { return scratch_; }
 
   void write_pipeline(const std::string& name, const std::string& options) {
     scratch_.write(name,
@@ -268,10 +269,19 @@ TEST_F(Faults, SayWhatFailedOnWhichFile) {
 
 // The host's own process lives through all of them.
 TEST_F(Faults, OfAHost) {
-  for (const char* kind : {"open", "read", "map", "thread", "alloc"}) {
+  scratch().write("fed.dali-dsl",
+                  "from galatea import fn, pipeline_def\n\n"
+                  "@pipeline_def(batch_size=2, num_threads=2, seed=7)\n"
+                  "def fed():\n"
+                  "    x = fn.external_source(name=\"x\")\n"
+                  "    return x * 2 + fn.random.uniform(range=[0.0, 1.0])\n");
+  const std::vector<std::pair<const char*, const char*>> walks = {
+      {"train.dali-dsl", "open"},   {"train.dali-dsl", "read"},  {"train.dali-dsl", "map"},
+      {"train.dali-dsl", "thread"}, {"train.dali-dsl", "alloc"}, {"fed.dali-dsl", "alloc"}};
+  for (const auto& [pipeline, kind] : walks) {
     for (const char* mode : {"one", "all"}) {
-      const Ended ended = run({FAULT_HOST, "train.dali-dsl", kind, mode, "1", "1000000000", "200"},
-                              {{"LD_PRELOAD", FAULT_INJECTOR}});
+      const Ended ended =
+          run({FAULT_HOST, pipeline, kind, mode, "1", "1000000000", "200"}, {{"LD_PRELOAD", FAULT_INJECTOR}});
       const std::string last = ended.err.substr(ended.err.rfind('\n', ended.err.size() - 2) + 1);
       EXPECT_EQ(ended.status, 0) << kind << " " << mode << " at " << last << ended.out;
       EXPECT_TRUE(contains(ended.out, "told ") && !contains(ended.out, "told 0\n")) << kind << ended.out;

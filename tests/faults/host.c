@@ -1,13 +1,14 @@
-/* A host of the C API that lets allocations, files and threads fail under it: host PIPELINE KIND MODE FROM
- * TO.
+/* A host of the C API under which allocations, files and threads fail:
+ *   host PIPELINE KIND MODE FROM TO DENSE
  *
  * For each N from FROM to TO, ever sparser behind DENSE: call N of the kind (tests/faults/inject.c) fails,
  * MODE "one" alone, "all" with all behind it, while an engine, a program and a session are made, two epochs
- * are taken, and all is destroyed. Every error must be the machine's (GALATEA_ERROR_SYSTEM) and have words;
- * every batch must be that of a run without faults; where no error was told, all of them must be there.
- * Behind that, with nothing failing, the same session gives right batches or says that it is over, and the
- * same engine makes a program whose run is right, or says that it can compile no more. Prints one line a
- * finding; ends with "walked COUNT, told ERRORS".
+ * are taken (or batches are fed and taken, where the pipeline has an input `x`), and all is destroyed. Every
+ * error must be the machine's (GALATEA_ERROR_SYSTEM) and have words; every batch must be that of a run
+ * without faults; where no error was told, all of them must be there. Behind that, with nothing failing, the
+ * same session gives right batches or says that it is over, and the same engine makes a program whose run is
+ * right, or says that it can compile no more. Prints one line a finding; ends with "walked COUNT, told
+ * ERRORS".
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -19,11 +20,12 @@
 
 #include "include/galatea.h"
 
-enum { kMostBatches = 64, kEpochs = 2, kMostErrors = 32 };
+enum { kMostBatches = 64, kEpochs = 2, kMostErrors = 32, kFedBatches = 4, kFedSamples = 2, kFedLength = 3 };
 
 static void (*g_arm)(const char* kind, long number, int all);
 static long (*g_failed)(void);
 static int g_findings = 0;
+static int g_feeds = 0;          /* the pipeline is fed */
 static int g_cannot_compile = 0; /* the library has said so: nothing that has to be compiled works any more */
 static long g_told = 0;
 
@@ -35,6 +37,7 @@ struct seen {
 struct run {
   struct seen batches[kMostBatches];
   int count, errors, ended; /* ended: all epochs were seen to their end */
+  int fed, end_is_fed;
 };
 
 static const char* g_place = "";
@@ -87,8 +90,56 @@ static int look_at(const galatea_batch* batch, struct seen* seen) {
   return 1;
 }
 
+static int feed(galatea_session* session, int number) {
+  float values[kFedSamples][kFedLength];
+  galatea_tensor samples[kFedSamples];
+  const int64_t length = kFedLength;
+  for (int s = 0; s < kFedSamples; ++s) {
+    for (int k = 0; k < kFedLength; ++k) values[s][k] = (float)(100 * number + 10 * s + k);
+    if (!is_fine(galatea_tensor_init(&samples[s], values[s], GALATEA_FLOAT, 1, &length))) return 0;
+  }
+  return is_fine(galatea_session_feed(session, "x", samples, kFedSamples, NULL));
+}
+
+/* Where the pipeline has an input `x`: what is refused is fed again, so that each batch is there once. */
+static void feed_and_take(galatea_session* session, struct run* run) {
+  while (run->errors < kMostErrors) {
+    if (run->fed < kFedBatches) {
+      if (!feed(session, run->fed)) {
+        ++run->errors;
+        continue;
+      }
+      ++run->fed;
+    } else if (!run->end_is_fed) {
+      if (!is_fine(galatea_session_end_of_feed(session))) {
+        ++run->errors;
+        continue;
+      }
+      run->end_is_fed = 1;
+    }
+    galatea_batch* batch = NULL;
+    if (!is_fine(galatea_session_next(session, -1, &batch))) {
+      ++run->errors;
+      continue;
+    }
+    if (!batch) {
+      run->ended = 1;
+      return;
+    }
+    if (run->count < kMostBatches && look_at(batch, &run->batches[run->count]))
+      ++run->count;
+    else
+      ++run->errors;
+    galatea_batch_destroy(batch);
+  }
+}
+
 /* Batches of a session until its epochs are over, or it says that it cannot go on. */
 static void take(galatea_session* session, struct run* run) {
+  if (g_feeds) {
+    feed_and_take(session, run);
+    return;
+  }
   int epochs = 0;
   while (epochs < kEpochs && run->count < kMostBatches && run->errors < kMostErrors) {
     galatea_batch* batch = NULL;
@@ -135,6 +186,7 @@ static galatea_session* open_session(galatea_engine* engine, const char* file, g
   galatea_session* session = NULL;
   *program = NULL;
   if (!is_fine(galatea_program_create_from_file(engine, file, NULL, program))) return NULL;
+  g_feeds = galatea_program_num_inputs(*program) > 0;
   if (!is_fine(galatea_session_create(*program, NULL, &session))) return NULL;
   return session;
 }
