@@ -4,8 +4,57 @@
 // Comes in: text, or a document. Goes out: the other.
 #pragma once
 
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <new>
 #include <string>
 #include <string_view>
+#include <type_traits>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace galatea {
+
+/// Memory for lists of values: where the system has none, from a reserve. The destructor of a document
+/// gathers its parts in such a list, and what a destructor throws ends the process.
+void* take_json_memory(size_t bytes);
+void give_json_memory(void* memory) noexcept;
+
+template <typename Document>
+struct JsonListAllocator {
+  using value_type = Document;
+  using size_type = size_t;
+  using difference_type = std::ptrdiff_t;
+  using propagate_on_container_move_assignment = std::true_type;
+  using is_always_equal = std::true_type;
+
+  Document* allocate(size_t count) {
+    if (count > std::numeric_limits<size_t>::max() / sizeof(Document)) throw std::bad_array_new_length();
+    return static_cast<Document*>(take_json_memory(count * sizeof(Document)));
+  }
+  void deallocate(Document* memory, size_t) noexcept { give_json_memory(memory); }
+};
+
+}  // namespace galatea
+
+/// What nlohmann's lists of values take their memory from.
+template <>
+class std::allocator<nlohmann::json> : public galatea::JsonListAllocator<nlohmann::json> {
+ public:
+  allocator() = default;
+  template <typename Other>
+  allocator(const std::allocator<Other>&) noexcept {}  // NOLINT: allocators convert
+  friend bool operator==(const allocator&, const allocator&) { return true; }
+};
+template <>
+class std::allocator<nlohmann::ordered_json> : public galatea::JsonListAllocator<nlohmann::ordered_json> {
+ public:
+  allocator() = default;
+  template <typename Other>
+  allocator(const std::allocator<Other>&) noexcept {}  // NOLINT: allocators convert
+  friend bool operator==(const allocator&, const allocator&) { return true; }
+};
 
 #include <nlohmann/json.hpp>
 

@@ -7,8 +7,8 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "policy/messages.h"
 
 namespace galatea::policy {
