@@ -265,13 +265,31 @@ std::optional<Interval> Intervals::rule(const Expr& e, const Domain& domain) {
   bool choice = e->op == ScalarOp::kSelect;
   for (size_t k = choice ? 1 : 0; k < e->args.size(); ++k) {
     auto arg = bound(e->args[k], domain);
-    if (!arg) return std::nullopt;
+    if (!arg) return clamp_rule(e, domain);
     args.push_back(*arg);
   }
   if (!choice) return op_rule(e, args);
   if (!is_scalar(e->args[0])) return hull(args[0], args[1]);
   return Interval{kernel::select(e->args[0], args[0].low, args[1].low),
                   kernel::select(e->args[0], args[0].high, args[1].high)};
+}
+
+/// max(min(x, high), low) and min(max(x, low), high) of integers lie between the bounds, whatever x is.
+std::optional<Interval> Intervals::clamp_rule(const Expr& e, const Domain& domain) {
+  const bool from_below = e->op == ScalarOp::kMax;
+  if ((!from_below && e->op != ScalarOp::kMin) || !is_integral(e->type)) return std::nullopt;
+  const ScalarOp opposite = from_below ? ScalarOp::kMin : ScalarOp::kMax;
+  for (size_t k = 0; k < 2; ++k) {
+    const Expr& inner = e->args[1 - k];
+    if (inner->kind != ExprKind::kOp || inner->op != opposite) continue;
+    const auto outer = bound(e->args[k], domain);
+    auto bounded = bound(inner->args[0], domain);
+    if (!bounded) bounded = bound(inner->args[1], domain);
+    if (!outer || !bounded) continue;
+    if (from_below) return Interval{outer->low, kernel::max(outer->high, bounded->high)};
+    return Interval{kernel::min(outer->low, bounded->low), outer->high};
+  }
+  return std::nullopt;
 }
 
 std::optional<Interval> Intervals::op_rule(const Expr& e, const std::vector<Interval>& args) {

@@ -75,6 +75,7 @@ class Intervals {
 
  private:
   std::optional<Interval> rule(const Expr& e, const Domain& domain);
+  std::optional<Interval> clamp_rule(const Expr& e, const Domain& domain);
   std::optional<Interval> op_rule(const Expr& e, const std::vector<Interval>& args);
   std::optional<Interval> product(const Expr& e, const Interval& a, const Interval& b);
   std::optional<Interval> load_rule(const Expr& e, const Domain& domain);

@@ -2,6 +2,8 @@
 #include "stdlib_ops/common/resample.h"
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <numbers>
 
 namespace galatea::ops {
@@ -22,6 +24,14 @@ struct AxisFilter {
   Expr scale;                      ///< f64; negative mirrors
 };
 
+/// Where nearest neighbours along one axis are: cell i looks at floor(start + (i + 1/2) step), in f32, pixels
+/// from `origin` on. Rows get there by adding step after step, so that their errors add up.
+struct NearestAxis {
+  Expr start, step;   ///< f32
+  Expr origin, last;  ///< i64
+  bool adds_up = false;
+};
+
 double base_radius(Filter filter) {
   return filter == Filter::kCubic ? 2 : filter == Filter::kLanczos3 ? 3 : 1;
 }
@@ -34,6 +44,11 @@ Expr by_filter(const AxisFilter& filter, const F& of) {
     result = select(equal(filter.type, i64(static_cast<int64_t>(filter.candidates[n]))),
                     of(filter.candidates[n]), result);
   return result;
+}
+
+bool may_be_nearest(const AxisFilter& filter) {
+  return std::find(filter.candidates.begin(), filter.candidates.end(), Filter::kNearest) !=
+         filter.candidates.end();
 }
 
 std::vector<Filter> candidates(const Expr& type, const Expr& min_type, const Expr& mag_type) {
@@ -107,6 +122,80 @@ Expr window(Filter filter, const Expr& t, const Expr& inverse_radius) {
   return f32(0);
 }
 
+/// Pixels [begin, end) of the input that an axis may look at (i64).
+struct Reach {
+  Expr begin, end;
+};
+
+Reach reach_of(RecipeBuilder& b, const ResampleAxis& axis) {
+  const Expr extent = b.extent(0, axis.dim);
+  if (same(axis.lo, f64(0)) && same(axis.hi, to_f64(extent))) return {i64(0), extent};
+  const Expr lo = to_f32(axis.lo), hi = to_f32(axis.hi);
+  return {clamp(floor_to_i64(kernel::min(lo, hi)), i64(0), extent),
+          clamp(ceil_to_i64(max(lo, hi) + f32(1)), i64(0), extent)};
+}
+
+/// DALI resamples axis after axis, the cheaper order first, and counts the positions of the second axis from
+/// the first pixel that is needed of it. Numbers that are counted from elsewhere round elsewhere, so nearest
+/// neighbours depend on it. Rows and columns.
+std::array<NearestAxis, 2> nearest_axes(RecipeBuilder& b, const ResampleAxis& rows,
+                                        const ResampleAxis& columns) {
+  const Reach y = reach_of(b, rows), x = reach_of(b, columns);
+  const auto cost = [](double factor, const Expr& pixels) {
+    return f32(factor) * to_f32(pixels) + to_f32(pixels) * f32(3);
+  };
+  constexpr double kAcross = 1.4, kDown = 1;
+  const Expr cells = rows.n * columns.n;
+  const Expr columns_first = cost(kAcross, columns.n * (y.end - y.begin)) + cost(kDown, cells);
+  const Expr rows_first = cost(kDown, rows.n * (x.end - x.begin)) + cost(kAcross, cells);
+  const Expr by_rows = rows_first < columns_first;
+  const auto axis = [&](const ResampleAxis& a, const Reach& reach, const Expr& is_first, bool adds_up) {
+    const Expr lo = to_f32(a.lo), hi = to_f32(a.hi);
+    const Expr origin = select(is_first, i64(0), reach.begin);
+    return NearestAxis{.start = lo - to_f32(origin),
+                       .step = (hi - lo) / to_f32(max(a.n, i64(1))),
+                       .origin = origin,
+                       .last = select(is_first, b.extent(0, a.dim), reach.end) - i64(1),
+                       .adds_up = adds_up};
+  };
+  return {axis(rows, y, by_rows, true), axis(columns, x, logical_not(by_rows), false)};
+}
+
+/// The pixel of each cell, as an expression of the cell.
+std::function<Expr(const Expr&)> nearest_pixels(RecipeBuilder& b, const ResampleAxis& axis,
+                                                const NearestAxis& nearest, const std::string& name) {
+  const Expr& start = nearest.start;
+  const Expr& step = nearest.step;
+  if (!nearest.adds_up) {
+    return [=](const Expr& i) {
+      // Cells as wide as pixels are copied as a run.
+      const Expr here = select(equal(step, f32(1)), floor_to_i64(start + f32(0.5)) + i,
+                               floor_to_i64(start + (to_f32(i) + f32(0.5)) * step));
+      return clamp(here + nearest.origin, nearest.origin, nearest.last);
+    };
+  }
+  const StageRef places = b.scan(
+      {.name = name + "_places",
+       .type = DType::kF32,
+       .extents = {axis.n},
+       .accumulator = DType::kF32,
+       .body = [&](const Axes& at) { return select(equal(at[0], i64(0)), start + f32(0.5) * step, step); }});
+  // Bounds that change no pixel, and tell windows where rows can be: the first row is not past any other, and
+  // sums are off by half a unit in the last place of the largest number each; here by twice as much.
+  const Expr first = floor_to_i64(start + f32(0.5) * step) + nearest.origin, down = step > f32(0);
+  const Expr least = max(select(down, first, nearest.origin), nearest.origin);
+  const Expr most = kernel::min(select(down, nearest.last, first), nearest.last);
+  const Expr largest = max(absolute(axis.lo), absolute(axis.hi));
+  const Expr slack = to_f64(axis.n + i64(8)) * largest * f64(0x1p-23);
+  const Expr scale = (axis.hi - axis.lo) / to_f64(max(axis.n, i64(1)));
+  return [=, &b](const Expr& i) {
+    const Expr exact = axis.lo + (to_f64(i) + f64(0.5)) * scale;
+    const Expr here = floor_to_i64(b.load(places, {i})) + nearest.origin;
+    return clamp(here, max(floor_to_i64(exact - slack), least),
+                 kernel::min(floor_to_i64(exact + slack), most));
+  };
+}
+
 /// The table stages of one axis.
 struct Tables {
   StageRef first;
@@ -115,16 +204,16 @@ struct Tables {
   Expr taps;
 };
 
-Tables make_tables(RecipeBuilder& b, const ResampleAxis& axis, const std::string& name,
-                   bool integer_weights) {
-  const AxisFilter f = axis_filter(b, axis);
+Tables make_tables(RecipeBuilder& b, const ResampleAxis& axis, const AxisFilter& f,
+                   const NearestAxis& nearest, const std::string& name, bool integer_weights) {
   auto sample_point = [&](const Expr& i) { return axis.lo + (to_f64(i) + f64(0.5)) * f.scale; };
   Tables tables;
   tables.taps = f.taps;
+  const auto pixel = may_be_nearest(f) ? nearest_pixels(b, axis, nearest, name) : nullptr;
   tables.first = b.map(name + "_first", DType::kI64, {axis.n}, [&](const Axes& at) {
     return by_filter(f, [&](Filter filter) {
-      const Expr s = sample_point(at[0]);
-      return filter == Filter::kNearest ? floor_to_i64(s) : ceil_to_i64(s - (f.radius + f64(0.5 + kTie)));
+      if (filter == Filter::kNearest) return pixel(at[0]);
+      return ceil_to_i64(sample_point(at[0]) - (f.radius + f64(0.5 + kTie)));
     });
   });
   if (f.candidates.size() == 1 && f.candidates[0] == Filter::kNearest) return tables;
@@ -135,13 +224,13 @@ Tables make_tables(RecipeBuilder& b, const ResampleAxis& axis, const std::string
     const Expr t = to_f32(to_f64(first(at[0]) + at[1]) + f64(0.5) - sample_point(at[0]));
     return by_filter(f, [&](Filter filter) { return window(filter, t, f.inverse_radius); });
   });
-  const StageRef sum =
-      b.reduce({.name = name + "_sum",
-                .type = DType::kF32,
-                .extents = {axis.n},
-                .reduce_extents = {f.taps},
-                .accumulator = DType::kF32,
-                .body = [&](const Axes& at, const Axes& over) { return b.load(raw, {at[0], over[0]}); }});
+  const StageRef sum = b.reduce(
+      {.name = name + "_sum",
+       .type = DType::kF32,
+       .extents = {axis.n},
+       .reduce_extents = {f.taps},
+       .accumulator = DType::kF64,
+       .body = [&](const Axes& at, const Axes& over) { return to_f64(b.load(raw, {at[0], over[0]})); }});
   auto normalised = [&](const Axes& at) { return b.load(raw, {at[0], at[1]}) / b.load(sum, {at[0]}); };
   if (!integer_weights) {
     tables.weight = b.map(name + "_weight", DType::kF32, {axis.n, f.taps}, normalised);
@@ -262,8 +351,11 @@ StageRef resample(RecipeBuilder& b, ResampleAxis rows, ResampleAxis columns) {
   // Where the result keeps fractions, weights of 14 bits would show.
   const bool integer = b.input_type(0).dtype == DType::kU8 && b.output_type(0).dtype == DType::kU8;
   const DType out = b.output_type(0).dtype;
-  const Tables horizontal = make_tables(b, columns, "columns", integer);
-  const Tables vertical = make_tables(b, rows, "rows", false);
+  const AxisFilter across_filter = axis_filter(b, columns), down_filter = axis_filter(b, rows);
+  std::array<NearestAxis, 2> nearest;
+  if (may_be_nearest(across_filter) || may_be_nearest(down_filter)) nearest = nearest_axes(b, rows, columns);
+  const Tables horizontal = make_tables(b, columns, across_filter, nearest[1], "columns", integer);
+  const Tables vertical = make_tables(b, rows, down_filter, nearest[0], "rows", false);
   const auto w = static_cast<size_t>(columns.dim), h = static_cast<size_t>(rows.dim);
   const DType accumulator = integer ? DType::kI32 : DType::kF32;
   const Expr one = integer ? kernel::const_int(kWeightSum, DType::kI32) : f32(1);

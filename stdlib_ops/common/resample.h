@@ -8,6 +8,10 @@
 // ceil(2 r) of them, by their distance t = k + 1/2 - s; weights are normalised to sum 1; pixels past the edge
 // repeat the edge. hi < lo mirrors.
 //
+// Nearest neighbours are found as DALI finds them, in f32: pixel floor(s(i)), where the s(i) of columns are
+// computed one by one, and those of rows by adding (hi - lo) / n to the one before. Masks depend on it, since
+// with whole factors many s(i) lie at the border of two pixels.
+//
 //   table stages:  first[i]   raw[i, k]   sum[i]   weight[i, k]
 //   u8 to u8:      weights are integers that sum to 16384 exactly (the centre tap takes the rest), the
 //                  horizontal sum is exact in i32

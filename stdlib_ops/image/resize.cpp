@@ -80,8 +80,8 @@ Types resize_types(const TypeContext& ctx) {
   return types;
 }
 
-/// What is asked of one axis, all f64: the interval lo < hi, its length, the requested extent (negative:
-/// mirrored), whether one was requested.
+/// What is asked of one axis: the interval lo < hi, its length, the requested extent (negative: mirrored),
+/// whether one was requested. All f64, of numbers that DALI has in f32.
 struct Request {
   Expr lo, hi, length, size, given;
 };
@@ -93,14 +93,17 @@ Expr requested_size(RecipeBuilder& b, int axis) {
   return to_f64(b.arg(axis == 0 ? "resize_y" : "resize_x", DType::kF32));
 }
 
+/// Through f32 and back.
+Expr rounded_to_f32(const Expr& e) { return to_f64(to_f32(e)); }
+
 Request request_of_axis(RecipeBuilder& b, int axis, int dim) {
   const Expr extent = to_f64(b.full_extent(0, dim));
   Request r{f64(0), extent, {}, requested_size(b, axis), {}};
   b.check(absolute(r.size) <= f64(1 << 24), "the size {} is not an extent of an image", {r.size});
   if (b.given("roi_start")) {
-    const Expr factor = b.flag("roi_relative") ? extent : f64(1);
-    const Expr start = to_f64(list_arg(b, "roi_start", 2, DType::kF32)[static_cast<size_t>(axis)]) * factor;
-    const Expr end = to_f64(list_arg(b, "roi_end", 2, DType::kF32)[static_cast<size_t>(axis)]) * factor;
+    const Expr factor = b.flag("roi_relative") ? to_f32(b.full_extent(0, dim)) : f32(1);
+    const Expr start = to_f64(list_arg(b, "roi_start", 2, DType::kF32)[static_cast<size_t>(axis)] * factor);
+    const Expr end = to_f64(list_arg(b, "roi_end", 2, DType::kF32)[static_cast<size_t>(axis)] * factor);
     const Expr mirrored = end < start;
     r.lo = kernel::min(start, end);
     r.hi = max(start, end);
@@ -110,7 +113,7 @@ Request request_of_axis(RecipeBuilder& b, int axis, int dim) {
     r.lo = select(narrow, centre - f64(0.5e-3), r.lo);
     r.hi = select(narrow, centre + f64(0.5e-3), r.hi);
   }
-  r.length = r.hi - r.lo;
+  r.length = b.given("roi_start") ? rounded_to_f32(r.hi - r.lo) : r.hi;
   r.given = not_equal(r.size, f64(0));
   b.check(logical_not(r.given) | (b.full_extent(0, dim) > i64(0)),
           "an image without rows or columns cannot be resized to {}", {r.size});
@@ -123,7 +126,7 @@ std::array<Expr, 2> fractional_sizes(RecipeBuilder& b, const std::array<Request,
   const bool limited = b.given("max_size");
   if (limited)
     for (size_t a = 0; a < 2; ++a) limit[a] = to_f64(list_arg(b, "max_size", 2, DType::kF32)[a]);
-  auto ratio = [&](size_t a) { return absolute(r[a].size) / r[a].length; };
+  auto ratio = [&](size_t a) { return rounded_to_f32(absolute(r[a].size) / r[a].length); };
   std::array<Expr, 2> out;
   if (mode == Mode::kDefault || mode == Mode::kStretch) {
     for (size_t a = 0; a < 2; ++a) {
@@ -144,7 +147,8 @@ std::array<Expr, 2> fractional_sizes(RecipeBuilder& b, const std::array<Request,
   if (limited)
     for (size_t a = 0; a < 2; ++a) scale = kernel::min(scale, limit[a] / r[a].length);
   for (size_t a = 0; a < 2; ++a) {
-    const Expr size = r[a].length * scale;
+    // The axis that says the scale has the extent that was asked for.
+    const Expr size = select(r[a].given & equal(ratio(a), scale), absolute(r[a].size), r[a].length * scale);
     out[a] = select(r[a].size < f64(0), -size, size);
   }
   return out;
@@ -165,9 +169,9 @@ ResampleAxis resample_axis(RecipeBuilder& b, const Request& r, const Expr& fract
     // to the extent.
     const Expr exact = equal(to_f32(rounded), size);
     const Expr factor = clamp(to_f64(rounded) / to_f64(size), f64(-10), f64(10));
-    const Expr centre = (r.lo + r.hi) * f64(0.5), half = r.length * f64(0.5) * factor;
-    axis.lo = select(exact, r.lo, centre - half);
-    axis.hi = select(exact, r.hi, centre + half);
+    const Expr centre = (r.lo + r.hi) * f64(0.5);
+    axis.lo = select(exact, r.lo, rounded_to_f32(centre + (r.lo - centre) * factor));
+    axis.hi = select(exact, r.hi, rounded_to_f32(centre + (r.hi - centre) * factor));
   }
   const Expr mirrored = fractional < f64(0);
   const Expr lo = axis.lo;
@@ -199,6 +203,9 @@ Operator make_resize() {
       "pixel k covers [k, k + 1). Filters (triangle, Catmull-Rom, Lanczos 3, Gaussian, nearest) widen "
       "with the reduction where antialias is on; weights sum to 1; pixels past the edge repeat it; rows are "
       "filtered first, then columns of the result. Extents round half away from zero and are at least 1. "
+      "Nearest neighbours are found in f32 as DALI finds them, rows by adding one step after the other, so "
+      "that "
+      "masks and labels are equal to DALI's. "
       "A negative size or a reversed region mirrors. mode: \"default\" keeps the aspect ratio where one "
       "extent is missing, \"stretch\" keeps the extent, \"not_larger\" and \"not_smaller\" keep the aspect "
       "ratio within or "

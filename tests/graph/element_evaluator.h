@@ -249,9 +249,19 @@ class Evaluator {
     }
     if (stage.form == kernel::StageForm::kScan) {
       const auto along = static_cast<size_t>(stage.scan_axis);
-      for (frame.axes[along] = 0; frame.axes[along] <= at[along]; ++frame.axes[along])
-        eval(stage.body, frame);
-      return {};
+      const ScalarOp op = stage.combiner == kernel::Combiner::kSum   ? ScalarOp::kAdd
+                          : stage.combiner == kernel::Combiner::kMin ? ScalarOp::kMin
+                                                                     : ScalarOp::kMax;
+      uint32_t flags = 0;
+      for (frame.axes[along] = 0; frame.axes[along] <= at[along]; ++frame.axes[along]) {
+        const Cell operands[] = {frame.acc, eval(stage.body, frame)};
+        frame.acc = frame.axes[along] == 0
+                        ? operands[1]
+                        : evaluate(op, stage.accumulator, stage.accumulator, operands, &flags);
+      }
+      frame.axes = at;
+      if (stage.finish) return eval(stage.finish, frame);
+      return evaluate(ScalarOp::kConvert, stage.type, stage.accumulator, &frame.acc, &flags);
     }
     int64_t taps = scalar(stage.taps);
     uint32_t flags = 0;
