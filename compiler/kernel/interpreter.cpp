@@ -229,14 +229,31 @@ class StageInterpreter : public LeafSource {
   }
 
   Cell combine_box(const Stage& stage, const Extents& reduce_extents, ElementProgram& body) {
-    constexpr size_t kLanes = 16;
+    constexpr size_t kLanes = kReduceLanes;
     std::array<Cell, kLanes> lanes;
     lanes.fill(neutral(stage.combiner, stage.accumulator));
     size_t n = 0;
-    for_each_element(reduce_extents, reduce_at_, [&] {
-      Cell& lane = lanes[n++ % kLanes];
-      lane = combine(stage, lane, body.run(*this, &flags_));
-    });
+    if (has_leaves(stage)) {
+      std::array<Cell, kLanes> leaves{};
+      const auto end_leaves = [&] {
+        for (size_t i = 0; i < kLanes; ++i) {
+          const Cell leaf = evaluate(ScalarOp::kConvert, DType::kF64, DType::kF32, &leaves[i], &flags_);
+          lanes[i] = combine(stage, lanes[i], leaf);
+        }
+        leaves.fill({});
+      };
+      for_each_element(reduce_extents, reduce_at_, [&] {
+        if (n > 0 && n % (kLanes * kLeafElements) == 0) end_leaves();
+        const Cell operands[] = {leaves[n % kLanes], body.run(*this, &flags_)};
+        leaves[n++ % kLanes] = evaluate(ScalarOp::kAdd, DType::kF32, DType::kF32, operands, &flags_);
+      });
+      end_leaves();
+    } else {
+      for_each_element(reduce_extents, reduce_at_, [&] {
+        Cell& lane = lanes[n++ % kLanes];
+        lane = combine(stage, lane, body.run(*this, &flags_));
+      });
+    }
     for (size_t half = kLanes / 2; half > 0; half /= 2) {
       for (size_t i = 0; i < half; ++i) lanes[i] = combine(stage, lanes[i], lanes[i + half]);
     }

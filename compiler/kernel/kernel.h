@@ -15,12 +15,17 @@
 //           (Gaussian, Laplacian) are bands whose weights do not depend on the axis.
 // - reduce: value = finish(combine of body(axes, reduce axes) over the reduction box, in `accumulator`).
 // Integers wrap and are exact in any order.
+//           Sums of floats accumulate in f64: what 6 million elements lose in f32 shows in the third digit,
+//           and what they lose in f64 is far below the last digit of the f32 that the result becomes. Their
+//           body is f64, or f32 where eight of them may be added in f32 (squares: exact enough, and quicker).
 //           Float accumulators (sum, min and max alike: NaN and signed zeros make even min order-dependent)
 //           have a fixed tree: element number n (row-major in the reduction box) goes to lane n % 16; each
 //           lane combines its elements in order as op(lane, element), starting from the neutral element; then
-//           lanes combine as op(lane[i], lane[i+8]), then +4, +2, +1. Neutral: sum +0; min the type's largest
+//           lanes combine as op(lane[i], lane[i+8]), then +4, +2, +1. Of a sum whose body is f32, an element
+//           of a lane is a leaf: f64(the next eight of the lane's elements, or what is left, added in order
+//           in f32, starting from +0). Neutral: sum +0; min the type's largest
 //           value (floats: +inf); max its smallest (floats: -inf). An empty box gives the neutral element.
-//           `body` has the type of the accumulator.
+//           `body` has the type of the accumulator, but for those sums.
 // - histogram: the last axis of the domain is the bins:
 //           value[…, b] = finish(how many elements r of the reduction box have body(…, r) = b), counted in
 //           `accumulator`, an integer, which wraps. `body` is i64 and may use the reduction axes and all axes
@@ -53,6 +58,10 @@ namespace galatea::kernel {
 
 enum class StageForm : uint8_t { kMap, kBand, kReduce, kHistogram, kScan };
 enum class Combiner : uint8_t { kSum, kMin, kMax };
+
+/// Lanes of reductions of floats, and how many elements of a lane make a leaf of a sum whose body is f32.
+inline constexpr int kReduceLanes = 16;
+inline constexpr int kLeafElements = 8;
 
 /// How one index of one load depends on the stage's element.
 enum class Access : uint8_t { kPoint, kAffine, kConstant, kWindow, kBand, kWhole, kGather };
@@ -114,6 +123,12 @@ struct Kernel {
   std::vector<Stage> stages;  ///< in order of dependence
   std::vector<KernelOutput> outputs;
 };
+
+/// Whether a reduction adds up leaves.
+inline bool has_leaves(const Stage& stage) {
+  return stage.form == StageForm::kReduce && stage.combiner == Combiner::kSum &&
+         stage.accumulator == DType::kF64 && stage.body && stage.body.type() == DType::kF32;
+}
 
 /// Text form; read_kernel(to_text(k)) gives an equal kernel.
 std::string to_text(const Kernel& kernel);

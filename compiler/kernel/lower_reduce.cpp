@@ -1,7 +1,7 @@
 // Reductions.
 //
 // Comes in: a reduce stage. Goes out: for few results over much data, lanes of partial results and their
-// combination; for many results, lanes over the results. Float sums follow the tree of kernel.h: element n of
+// combination; for many results, lanes over the results. Floats follow the tree of kernel.h: element n of
 // the box belongs to lane n % 16; integers, which any order suits, are in lower_reduce_integers.cpp.
 #include <limits>
 
@@ -11,7 +11,7 @@ namespace galatea::kernel::lowering {
 
 namespace {
 
-constexpr int kLanes = 16;  ///< of the float tree
+constexpr int kLanes = kReduceLanes;
 
 }  // namespace
 
@@ -142,19 +142,48 @@ Expr Lowering::emit_reduce_element(int s, const Env& env, const DroppedBorders* 
     lanes.push_back(v(sums.back()));
     push(out, Declare{sums.back(), neutral(stage)});
   }
-  const int b = new_loop_var(Expr(), kInnerDepth);
-  Block body;
-  for (int i = 0; i < kLanes; ++i) {
-    const Expr n = v(b) * const_int(kLanes) + const_int(i);
-    flat_reduce_axes(s, max(min(n, top(count - const_int(1))), const_int(0)), &inner, body);
-    const Expr& lane = lanes[static_cast<size_t>(i)];
-    push(body,
-         Assign{sums[static_cast<size_t>(i)],
-                select(n < count, combine(stage, lane, translate(s, stage.body, inner, dropped)), lane)});
+  // Adds the elements of the blocks from `begin` on to what `into` holds, a variable for each lane.
+  const auto add_blocks = [&](const std::vector<int>& into, const Expr& begin, const Expr& end,
+                              Block& block) {
+    const int b = new_loop_var(Expr(), kInnerDepth);
+    Block body;
+    for (int i = 0; i < kLanes; ++i) {
+      const Expr n = v(b) * const_int(kLanes) + const_int(i);
+      flat_reduce_axes(s, max(min(n, top(count - const_int(1))), const_int(0)), &inner, body);
+      const Expr lane = v(into[static_cast<size_t>(i)]), x = translate(s, stage.body, inner, dropped);
+      push(body, Assign{into[static_cast<size_t>(i)],
+                        select(n < count, has_leaves(stage) ? lane + x : combine(stage, lane, x), lane)});
+    }
+    push(block, For{b, begin, end, LoopRole::kSerial, 1, 1, std::move(body)});
+  };
+  const Expr blocks = top((count + const_int(kLanes - 1)) / const_int(kLanes));
+  if (has_leaves(stage)) {
+    emit_leaves(blocks, out, [&](const Expr& begin, const Expr& end, Block& block) {
+      std::vector<int> leaves;
+      for (int i = 0; i < kLanes; ++i) {
+        leaves.push_back(new_var(DType::kF32));
+        push(block, Declare{leaves.back(), const_float(0)});
+      }
+      add_blocks(leaves, begin, end, block);
+      for (size_t i = 0; i < leaves.size(); ++i)
+        push(block, Assign{sums[i], combine(stage, lanes[i], v(leaves[i]))});
+    });
+  } else {
+    add_blocks(sums, const_int(0), blocks, out);
   }
-  push(out, For{b, const_int(0), top((count + const_int(kLanes - 1)) / const_int(kLanes)), LoopRole::kSerial,
-                1, 1, std::move(body)});
   return combine_tree(stage, lanes);
+}
+
+/// A loop over leaves of so many elements a lane: `leaf` emits that of the elements from `begin` on.
+void Lowering::emit_leaves(
+    const Expr& elements, Block& out,
+    const std::function<void(const Expr& begin, const Expr& end, Block& block)>& leaf) {
+  const int g = new_loop_var(Expr(), kInnerDepth);
+  const Expr size = const_int(kLeafElements), begin = v(g) * size;
+  Block block;
+  leaf(begin, min(begin + size, elements), block);
+  push(out, For{g, const_int(0), (elements + size - const_int(1)) / size, LoopRole::kSerial, 1, 1,
+                std::move(block)});
 }
 
 void Lowering::emit_lanes_float(int s, const Env& env, const Place& part, Block& out) {
@@ -171,19 +200,53 @@ void Lowering::emit_lanes_float(int s, const Env& env, const Place& part, Block&
     push(lanes, Declare{acc, neutral(stage)});
     const Expr blocks = top(count / const_int(kLanes));
     flat_reduce_axes(s, v(b) * const_int(kLanes) + v(lane), &inner, body);
-    push(body, Assign{acc, combine(stage, v(acc), translate(s, stage.body, inner))});
-    push(lanes, For{b, const_int(0), blocks, LoopRole::kSerial, 1, 1, std::move(body)});
+    const Expr x = translate(s, stage.body, inner);
     const Expr n = blocks * const_int(kLanes) + v(lane);
-    flat_reduce_axes(s, max(min(n, count - const_int(1)), const_int(0)), &inner, lanes);
-    push(lanes, Store{part.buffer, v(lane),
-                      select(n < count, combine(stage, v(acc), translate(s, stage.body, inner)), v(acc))});
+    if (has_leaves(stage)) {
+      // Whole leaves, and one that has what is left, the last element too.
+      const int leaf = new_var(DType::kF32), last = new_var(DType::kF32),
+                g = new_loop_var(Expr(), kInnerDepth), rest = new_loop_var(Expr(), kInnerDepth);
+      const Expr size = const_int(kLeafElements), whole = top(blocks / size);
+      Block group, end;
+      push(group, Declare{leaf, const_float(0)});
+      push(body, Assign{leaf, v(leaf) + x});
+      push(group, For{b, v(g) * size, v(g) * size + size, LoopRole::kSerial, 1, 1, std::move(body)});
+      push(group, Assign{acc, combine(stage, v(acc), v(leaf))});
+      push(lanes, For{g, const_int(0), whole, LoopRole::kSerial, 1, 1, std::move(group)});
+      push(lanes, Declare{last, const_float(0)});
+      flat_reduce_axes(s, v(rest) * const_int(kLanes) + v(lane), &inner, end);
+      push(end, Assign{last, v(last) + translate(s, stage.body, inner)});
+      push(lanes, For{rest, top(whole * size), blocks, LoopRole::kSerial, 1, 1, std::move(end)});
+      flat_reduce_axes(s, max(min(n, count - const_int(1)), const_int(0)), &inner, lanes);
+      push(lanes, Assign{last, select(n < count, v(last) + translate(s, stage.body, inner), v(last))});
+      push(lanes, Store{part.buffer, v(lane), combine(stage, v(acc), v(last))});
+    } else {
+      push(body, Assign{acc, combine(stage, v(acc), x)});
+      push(lanes, For{b, const_int(0), blocks, LoopRole::kSerial, 1, 1, std::move(body)});
+      flat_reduce_axes(s, max(min(n, count - const_int(1)), const_int(0)), &inner, lanes);
+      push(lanes, Store{part.buffer, v(lane),
+                        select(n < count, combine(stage, v(acc), translate(s, stage.body, inner)), v(acc))});
+    }
     push(out, For{lane, const_int(0), const_int(kLanes), LoopRole::kVector, kLanes, 1, std::move(lanes)});
   } else {  // rows apart from each other: lanes shift from row to row, so one element after the other
+    const bool has_leaf = has_leaves(stage);
+    const int leaves =
+        has_leaf ? new_scratch(stage.name + "_leaves", DType::kF32, const_int(kLanes)).buffer : -1;
     const int i = new_loop_var(Expr(), kInnerDepth), n = new_var(DType::kI64);
     Block clear;
     push(clear, Store{part.buffer, v(i), neutral(stage)});
+    if (has_leaf) push(clear, Store{leaves, v(i), const_float(0)});
     push(out, For{i, const_int(0), const_int(kLanes), LoopRole::kSerial, 1, 1, std::move(clear)});
     push(out, Declare{n, const_int(0)});
+    const auto end_leaves = [&](Block& block) {
+      const int l = new_loop_var(Expr(), kInnerDepth);
+      Block leaf;
+      push(leaf, Store{part.buffer, v(l),
+                       combine(stage, load_flat(part.buffer, stage.accumulator, v(l)),
+                               load_flat(leaves, DType::kF32, v(l)))});
+      push(leaf, Store{leaves, v(l), const_float(0)});
+      push(block, For{l, const_int(0), const_int(kLanes), LoopRole::kSerial, 1, 1, std::move(leaf)});
+    };
     std::vector<int> vars;
     inner.reduce_axes.clear();
     for (const Expr& extent : stage.reduce_extents) {
@@ -192,10 +255,18 @@ void Lowering::emit_lanes_float(int s, const Env& env, const Place& part, Block&
     }
     const Expr at = v(n) & const_int(kLanes - 1);
     Block body;
-    push(body, Store{part.buffer, at,
-                     combine(stage, load_flat(part.buffer, stage.accumulator, at),
-                             translate(s, stage.body, inner))});
+    const Expr x = translate(s, stage.body, inner);
+    if (has_leaf) {
+      push(body, Store{leaves, at, load_flat(leaves, DType::kF32, at) + x});
+    } else {
+      push(body, Store{part.buffer, at, combine(stage, load_flat(part.buffer, stage.accumulator, at), x)});
+    }
     push(body, Assign{n, v(n) + const_int(1)});
+    if (has_leaf) {
+      Block end;
+      end_leaves(end);
+      push(body, If{equal(v(n) & const_int(kLanes * kLeafElements - 1), const_int(0)), std::move(end), {}});
+    }
     for (size_t d = vars.size(); d-- > 0;) {
       Block loop;
       push(loop, For{vars[d], const_int(0), top(stage.reduce_extents[d]), LoopRole::kSerial, 1, 1,
@@ -203,6 +274,7 @@ void Lowering::emit_lanes_float(int s, const Env& env, const Place& part, Block&
       body = std::move(loop);
     }
     for (Statement& statement : body) out.push_back(std::move(statement));
+    if (has_leaf) end_leaves(out);
   }
   std::vector<Expr> lanes;
   for (int i = 0; i < kLanes; ++i)
@@ -267,8 +339,19 @@ void Lowering::emit_grid_reduce(int s, std::vector<Statement>& phases) {
   // Elements lane, lane + lanes, …: (count - lane + lanes - 1) / lanes of them.
   const Expr turns = let((max(count - lane, const_int(0)) + const_int(lanes - 1)) / const_int(lanes), body);
   flat_reduce_axes(s, v(b) * const_int(lanes) + lane, &env, step);
-  push(step, Assign{acc, combine(stage, v(acc), translate(s, stage.body, env))});
-  push(body, For{b, const_int(0), turns, LoopRole::kSerial, 1, 1, std::move(step)});
+  const Expr x = translate(s, stage.body, env);
+  if (has_leaves(stage)) {
+    emit_leaves(turns, body, [&](const Expr& begin, const Expr& end, Block& block) {
+      const int leaf = new_var(DType::kF32);
+      push(block, Declare{leaf, const_float(0)});
+      push(step, Assign{leaf, v(leaf) + x});
+      push(block, For{b, begin, end, LoopRole::kSerial, 1, 1, std::move(step)});
+      push(block, Assign{acc, combine(stage, v(acc), v(leaf))});
+    });
+  } else {
+    push(step, Assign{acc, combine(stage, v(acc), x)});
+    push(body, For{b, const_int(0), turns, LoopRole::kSerial, 1, 1, std::move(step)});
+  }
   push(body, Store{part.buffer, v(g), v(acc)});
   push(partial.body,
        For{g, const_int(0), const_int(results * lanes), LoopRole::kGrid, 1, 1, std::move(body)});

@@ -278,6 +278,8 @@ class Lowering {
   Env result_axes(int s, Expr index, Block& body);
   Expr emit_reduce_element(int s, const Env& env, const DroppedBorders* dropped, Block& out);
   Expr combine(const Stage& stage, const Expr& acc, const Expr& value) const;
+  void emit_leaves(const Expr& elements, Block& out,
+                   const std::function<void(const Expr& begin, const Expr& end, Block& block)>& leaf);
   Expr combine_tree(const Stage& stage, std::vector<Expr> lanes) const;
   Expr neutral(const Stage& stage) const;
   bool any_order(const Stage& stage) const;

@@ -119,12 +119,14 @@ class KernelVerifier {
     if (stage.first || stage.taps || stage.weight || stage.source)
       return wrong("a reduction has no band fields");
     if (stage.accumulator == DType::kF16) return wrong("a reduction does not accumulate in f16");
+    if (stage.combiner == Combiner::kSum && stage.accumulator == DType::kF32)
+      return wrong("a reduction sums floats in f64");
     if (stage.combiner == Combiner::kSum && is_bool(stage.accumulator))
       return wrong("a sum does not accumulate in bool");
     GALATEA_TRY(check_extents(stage.reduce_extents));
     Allowed allowed{
         .axes = stage.rank(), .reduce_axes = static_cast<int>(stage.reduce_extents.size()), .loads = true};
-    GALATEA_TRY(check_expr("body", stage.body, stage.accumulator, allowed));
+    GALATEA_TRY(check_expr("body", stage.body, has_leaves(stage) ? DType::kF32 : stage.accumulator, allowed));
     return check_finish(stage);
   }
 

@@ -60,8 +60,8 @@ Window gaussian_window(RecipeBuilder& b, const Expr& given_sigma, const Expr& gi
                 .type = DType::kF32,
                 .extents = {i64(1)},
                 .reduce_extents = {taps},
-                .accumulator = DType::kF32,
-                .body = [&](const Axes&, const Axes& over) { return b.load(raw, {over[0]}); }});
+                .accumulator = DType::kF64,
+                .body = [&](const Axes&, const Axes& over) { return to_f64(b.load(raw, {over[0]})); }});
   const StageRef weights = b.map(name + "_weights", DType::kF32, {taps}, [&](const Axes& at) {
     return b.load(raw, {at[0]}) / b.load(sum, {i64(0)});
   });

@@ -162,7 +162,7 @@ class Normalizer {
   /// The first step over a batch.
   void define_squares() {
     const auto mean = mean_at();
-    b_.output_stage(0, squares("squares", mean, [](Expr acc) { return acc; }));
+    b_.output_stage(0, squares("squares", mean, [](Expr acc) { return to_f32(acc); }));
   }
 
   void define() {
@@ -209,7 +209,7 @@ class Normalizer {
     if (mean_.given) return given_at("mean", mean_, [](const Expr& e) { return e; });
     if (statistics_ == StatisticsOf::kBatch)
       return [this](const Axes& at) { return b_.load(1, reduced(at)); };
-    const DType accumulator = sum_type(in_.dtype);
+    const DType accumulator = sum_accumulator(in_.dtype);
     const StageRef stage =
         b_.reduce({.name = "mean",
                    .type = DType::kF32,
@@ -238,7 +238,8 @@ class Normalizer {
       });
     const auto inverse = [&](const Expr& squares, const Expr& count) {
       const Expr divisor = count - b_.arg("ddof", DType::kI64);
-      const Expr variance = select(divisor > i64(0), squares / to_f32(divisor), f32(0)) + epsilon;
+      const Expr spread = to_f32(to_f64(squares) / to_f64(divisor));
+      const Expr variance = select(divisor > i64(0), spread, f32(0)) + epsilon;
       // Elements that are all equal become `shift`.
       return select(variance > f32(0), scale / kernel::unary(ScalarOp::kSqrt, variance), f32(0));
     };
@@ -260,7 +261,7 @@ class Normalizer {
                       .type = DType::kF32,
                       .extents = box_.extents,
                       .reduce_extents = box_.over,
-                      .accumulator = DType::kF32,
+                      .accumulator = DType::kF64,
                       .combiner = kernel::Combiner::kSum,
                       .body =
                           [&](const Axes& at, const Axes& inner) {

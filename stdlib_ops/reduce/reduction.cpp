@@ -71,12 +71,13 @@ ReductionBox reduction_box(const RecipeBuilder& b, const std::vector<int>& axes,
 }
 
 Expr mean_of(const Expr& sum, const Expr& count, DType out) {
-  const Expr mean = is_float(sum.type()) ? sum / to_f32(count) : to_f32(to_f64(sum) / to_f64(count));
-  return kernel::saturate(mean, out);
+  return kernel::saturate(to_f32(to_f64(sum) / to_f64(count)), out);
 }
 
 DType sum_type(DType in) {
   return is_float(in) ? DType::kF32 : is_signed_int(in) ? DType::kI64 : DType::kU64;
 }
+
+DType sum_accumulator(DType in) { return is_float(in) ? DType::kF64 : sum_type(in); }
 
 }  // namespace galatea::ops

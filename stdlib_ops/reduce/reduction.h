@@ -28,10 +28,12 @@ struct ReductionBox {
 };
 ReductionBox reduction_box(const RecipeBuilder& b, const std::vector<int>& axes, bool keep_dims);
 
-/// The element type in which sums of `in` are exact, or f32.
+/// The element type of a sum of `in`: integers of 64 bits, in which it is exact, or FLOAT.
 DType sum_type(DType in);
+/// What it is added up in: integers of 64 bits, or f64.
+DType sum_accumulator(DType in);
 
-/// A sum (of sum_type()) as a mean: exact integer sums divide in f64, so that it is correctly rounded.
+/// A sum as a mean: f64 divides it, so that the mean of an exact sum is correctly rounded.
 Expr mean_of(const Expr& sum, const Expr& count, DType out);
 
 }  // namespace galatea::ops

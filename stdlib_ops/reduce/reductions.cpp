@@ -1,7 +1,7 @@
 // reductions.min, max, sum, mean, mean_square, rms: along some or all axes, per sample.
 //
-// Comes in: a tensor. Goes out: one reduce stage. Integer sums are exact in 64 bits; float sums have the
-// kernel IR's fixed tree.
+// Comes in: a tensor. Goes out: one reduce stage. Integer sums are exact in 64 bits; floats are summed in
+// f64, in the fixed order of the kernel IR, and the result is rounded once.
 #include "stdlib_ops/operators.h"
 #include "stdlib_ops/reduce/over_batch.h"
 #include "stdlib_ops/reduce/reduction.h"
@@ -36,8 +36,8 @@ Types reduction_types(const TypeContext& ctx, Kind kind) {
 DType accumulator_of(DType in, Kind kind) {
   if (is_extreme(kind)) return in == DType::kF16 ? DType::kF32 : in;
   // Squares of wide integers leave 64 bits when they are summed.
-  if ((kind == Kind::kMeanSquare || kind == Kind::kRms) && size_of(in) > 2) return DType::kF32;
-  return sum_type(in);
+  if ((kind == Kind::kMeanSquare || kind == Kind::kRms) && size_of(in) > 2) return DType::kF64;
+  return sum_accumulator(in);
 }
 
 Expr finish(Kind kind, const Expr& acc, const Expr& count, DType out) {
@@ -112,7 +112,7 @@ Operator make_reductions_sum() {
   Operator op = make("sum", Kind::kSum);
   op.summary = "The sum along axes.";
   op.documentation =
-      "Integers are summed exactly in 64 bits, floats in f32 (16 partial sums, then pairwise). The result is "
+      "Integers are summed exactly in 64 bits, floats in 64 bits, too, and rounded once. The result is "
       "UINT64, INT64 or FLOAT, or converted to dtype (half to even, clamped).";
   op.args.push_back(
       dtype_arg("Element type of the result: UINT64 or INT64 (integers), FLOAT, or the input's."));
@@ -124,8 +124,8 @@ Operator make_reductions_mean() {
   Operator op = make("mean", Kind::kMean);
   op.summary = "The mean along axes.";
   op.documentation =
-      "The sum (exact for integers) divided by the number of elements, as FLOAT or converted to dtype (half "
-      "to even, clamped). Nothing to reduce is an error.";
+      "The sum (in 64 bits) divided by the number of elements, rounded once, as FLOAT or converted to dtype "
+      "(half to even, clamped). Nothing to reduce is an error.";
   op.args.push_back(dtype_arg("Element type of the result: FLOAT, or the input's."));
   op.example = image_example("fn.reductions.mean(image, axis_names=\"HW\"), label");
   return op;
@@ -135,8 +135,9 @@ Operator make_reductions_mean_square() {
   Operator op = make("mean_square", Kind::kMeanSquare);
   op.summary = "The mean of the squares along axes.";
   op.documentation =
-      "The sum of the squares (exact for integers of 8 and 16 bits, else f32) divided by the number of "
-      "elements, as FLOAT or converted to dtype (half to even, clamped). Nothing to reduce is an error.";
+      "The sum of the squares (exact for integers of 8 and 16 bits, else in 64-bit floats) divided by the "
+      "number of elements, as FLOAT or converted to dtype (half to even, clamped). Nothing to reduce is an "
+      "error.";
   op.args.push_back(dtype_arg("Element type of the result: FLOAT, or the input's."));
   op.example = image_example("fn.reductions.mean_square(image, axis_names=\"HW\"), label");
   return op;

@@ -1,6 +1,7 @@
 // reductions.variance, std_dev: the spread about a given mean along some or all axes, per sample.
 //
-// Comes in: a tensor and its mean. Goes out: one reduce stage over squared distances, in f32.
+// Comes in: a tensor and its mean. Goes out: one reduce stage over squared distances,
+// which are f32, in leaves and f64 (kernel.h).
 #include <algorithm>
 
 #include "stdlib_ops/operators.h"
@@ -72,7 +73,7 @@ void define_variance(RecipeBuilder& b, bool root) {
                 .type = DType::kF32,
                 .extents = box.extents,
                 .reduce_extents = box.over,
-                .accumulator = DType::kF32,
+                .accumulator = DType::kF64,
                 .combiner = kernel::Combiner::kSum,
                 .body =
                     [&](const Axes& at, const Axes& inner) {
@@ -82,7 +83,7 @@ void define_variance(RecipeBuilder& b, bool root) {
                 .finish =
                     [&](Expr acc) {
                       if (axes.empty()) return f32(0);
-                      const Expr variance = acc / to_f32(box.count - b.arg("ddof", DType::kI64));
+                      const Expr variance = to_f32(acc / to_f64(box.count - b.arg("ddof", DType::kI64)));
                       return root ? kernel::unary(ScalarOp::kSqrt, variance) : variance;
                     }});
   b.output_stage(0, stage);
@@ -120,9 +121,8 @@ Operator make_reductions_variance() {
   Operator op = make("variance", false);
   op.summary = "The variance about a given mean along axes.";
   op.documentation =
-      "sum((in - mean)^2) / (N - ddof) over the reduced axes, in f32; N is the number of elements. With "
-      "axes=[] "
-      "every element stands alone: 0. N <= ddof is an error.";
+      "sum((in - mean)^2) / (N - ddof) over the reduced axes, summed in 64 bits and given as FLOAT; N is the "
+      "number of elements. With axes=[] every element stands alone: 0. N <= ddof is an error.";
   op.example = example("variance");
   return op;
 }
@@ -132,8 +132,7 @@ Operator make_reductions_std_dev() {
   op.summary = "The standard deviation about a given mean along axes.";
   op.documentation =
       "The square root of fn.reductions.variance, in f32. With axes=[] every element stands alone: 0. N <= "
-      "ddof "
-      "is an error.";
+      "ddof is an error.";
   op.example = example("std_dev");
   return op;
 }

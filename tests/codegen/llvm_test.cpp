@@ -95,7 +95,7 @@ TEST(Llvm, NormalizeToPlanes) {
 
 TEST(Llvm, Sums) {
   auto kernel = kernel_from(R"(kernel { param p0:i64 param p1:i64 input in0:f32 [p0:i64, p1:i64] dense 2
-    reduce stage0:f32 [] over [p0:i64, p1:i64] sum in f32 { body = load(in0:f32, raxis0, raxis1) } output stage0 [] })");
+    reduce stage0:f32 [] over [p0:i64, p1:i64] sum in f64 { body = convert.f64(load(in0:f32, raxis0, raxis1)) } output stage0 [] })");
   for (int64_t w : {0, 1, 5, 16, 100})
     expect_equal(kernel, {random_tensor(DType::kF32, {3, w}, 3)}, DType::kF32, {},
                  {3, static_cast<uint64_t>(w)});

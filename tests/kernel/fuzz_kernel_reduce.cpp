@@ -12,6 +12,7 @@ void KernelMaker::add_reduction() {
   reduce.accumulator = is_float(image.type)
                            ? DType::kF32
                            : choose({DType::kI32, DType::kI64, DType::kU64, DType::kU8, DType::kF32});
+  if (reduce.combiner == Combiner::kSum && is_float(reduce.accumulator)) reduce.accumulator = DType::kF64;
   reduce.type = choose({DType::kF32, reduce.accumulator});
   std::vector<Expr> at;
   if (per_channel) {
@@ -22,7 +23,9 @@ void KernelMaker::add_reduction() {
     reduce.reduce_extents = image.extents;
     at = {reduce_axis(0), reduce_axis(1), reduce_axis(2)};
   }
-  reduce.body = convert(read(image, at), reduce.accumulator);
+  // Half of the sums of floats have leaves.
+  const bool leaves = reduce.accumulator == DType::kF64 && chance(2);
+  reduce.body = convert(read(image, at), leaves ? DType::kF32 : reduce.accumulator);
   if (chance(2)) reduce.finish = to_type(mangle(accumulator(reduce.accumulator)), reduce.type);
   Image statistic = add_stage(std::move(reduce));
   Stage map;

@@ -52,22 +52,43 @@ TEST(StageInterpreter, BandUsesFmaInTapOrder) {
   EXPECT_EQ(out.values<float>(), expected);
 }
 
-TEST(StageInterpreter, FloatSumsUseSixteenLanes) {
+TEST(StageInterpreter, FloatSumsUseSixteenLanesOfF64) {
   Kernel kernel = kernel_from(R"(kernel { param p0:i64 input in0:f32 [2:i64, p0:i64]
-    reduce stage0:f32 [] over [2:i64, p0:i64] sum in f32 { body = load(in0:f32, raxis0, raxis1) } output stage0 [] })");
+    reduce stage0:f64 [] over [2:i64, p0:i64] sum in f64 { body = convert.f64(load(in0:f32, raxis0, raxis1)) } output stage0 [] })");
   std::vector<float> values;
-  for (int i = 0; i < 50; ++i)
-    values.push_back(std::sin(static_cast<float>(i)) * static_cast<float>(i % 7 == 0 ? 1000000 : 1));
+  for (int i = 0; i < 50; ++i) values.push_back(std::sin(static_cast<float>(i)) * (i % 7 == 0 ? 1e15F : 1));
   TestTensor in = TestTensor::of(DType::kF32, {2, 25}, values);
-  TestTensor out(DType::kF32, {});
+  TestTensor out(DType::kF64, {});
   TestCall call{{in.view(), out.view()}, {25}, {}};
   interpret_stages(kernel, call.call());
-  float lanes[16] = {};
-  for (size_t n = 0; n < 50; ++n) lanes[n % 16] += values[n];
-  float eight[8], four[4];
+  double lanes[16] = {};
+  for (size_t n = 0; n < 50; ++n) lanes[n % 16] += static_cast<double>(values[n]);
+  double eight[8], four[4];
   for (int i = 0; i < 8; ++i) eight[i] = lanes[i] + lanes[i + 8];
   for (int i = 0; i < 4; ++i) four[i] = eight[i] + eight[i + 4];
-  EXPECT_EQ(out.values<float>()[0], (four[0] + four[2]) + (four[1] + four[3]));
+  EXPECT_EQ(out.values<double>()[0], (four[0] + four[2]) + (four[1] + four[3]));
+}
+
+TEST(StageInterpreter, FloatSumsOfF32AddEightInF32) {
+  Kernel kernel = kernel_from(R"(kernel { param p0:i64 input in0:f32 [p0:i64]
+    reduce stage0:f64 [] over [p0:i64] sum in f64 { body = load(in0:f32, raxis0) } output stage0 [] })");
+  std::vector<float> values;
+  for (int i = 0; i < 300; ++i) values.push_back(std::sin(static_cast<float>(i)) * (i % 7 == 0 ? 1e6F : 1));
+  TestTensor in = TestTensor::of(DType::kF32, {300}, values);
+  TestTensor out(DType::kF64, {});
+  TestCall call{{in.view(), out.view()}, {300}, {}};
+  interpret_stages(kernel, call.call());
+  double lanes[16] = {};
+  for (size_t lane = 0; lane < 16; ++lane) {
+    for (size_t first = lane; first < 300; first += 8 * 16) {
+      float leaf = 0;
+      for (size_t n = first; n < std::min<size_t>(first + 8 * 16, 300); n += 16) leaf += values[n];
+      lanes[lane] += static_cast<double>(leaf);
+    }
+  }
+  for (int half = 8; half > 0; half /= 2)
+    for (int i = 0; i < half; ++i) lanes[i] += lanes[i + half];
+  EXPECT_EQ(out.values<double>()[0], lanes[0]);
 }
 
 TEST(StageInterpreter, EmptyBoxesGiveNeutralElements) {
@@ -85,7 +106,7 @@ TEST(StageInterpreter, EmptyBoxesGiveNeutralElements) {
   EXPECT_EQ(run("max", "i16", DType::kI16).values<int16_t>()[0], INT16_MIN);
   EXPECT_EQ(run("max", "u8", DType::kU8).values<uint8_t>()[0], 0);
   EXPECT_EQ(run("min", "f32", DType::kF32).values<float>()[0], INFINITY);
-  EXPECT_EQ(run("sum", "f32", DType::kF32).values<float>()[0], 0.0F);
+  EXPECT_EQ(run("sum", "f64", DType::kF64).values<double>()[0], 0.0);
 }
 
 TEST(StageInterpreter, StoresPermutedAndStrided) {

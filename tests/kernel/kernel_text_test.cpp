@@ -146,6 +146,23 @@ TEST(KernelVerifier, NamesTheStageAndTheMistake) {
   }
 }
 
+TEST(KernelVerifier, SumsOfFloatsAreOfF64) {
+  const auto reduction = [](const std::string& combiner, const std::string& accumulator) {
+    return verify_message("kernel { param p0:i64 input in0:f32 [p0:i64] reduce stage0:f32 [] over [p0:i64] " +
+                          combiner + " in " + accumulator + " { body = convert." + accumulator +
+                          "(load(in0:f32, raxis0)) } output stage0 [] }");
+  };
+  EXPECT_EQ(reduction("sum", "f64"), "legal");
+  EXPECT_NE(reduction("sum", "f32").find("sums floats in f64"), std::string::npos);
+  EXPECT_EQ(reduction("max", "f64"), "legal");
+  const auto leaves = [](const std::string& combiner) {
+    return verify_message("kernel { param p0:i64 input in0:f32 [p0:i64] reduce stage0:f32 [] over [p0:i64] " +
+                          combiner + " in f64 { body = load(in0:f32, raxis0) } output stage0 [] }");
+  };
+  EXPECT_EQ(leaves("sum"), "legal");
+  EXPECT_NE(leaves("max").find("body has type f32, not f64"), std::string::npos);
+}
+
 TEST(KernelVerifier, BandsAndOutputs) {
   auto band = [](const std::string& source, const std::string& first, const std::string& axes) {
     return "kernel { param p0:i64 input in0:u8 [p0:i64, p0:i64] band stage0:f32 [p0:i64, p0:i64] axis 1 in "

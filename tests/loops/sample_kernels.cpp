@@ -103,7 +103,7 @@ SampleKernel broadcast() {
   return {k, {{4, 19, 4, 19}, {4, 19, 1, 19}, {4, 19, 4, 1}, {4, 19, 1, 1}, {0, 5, 1, 5}}};
 }
 
-SampleKernel reductions(DType type, DType accumulator_type, Combiner combiner) {
+SampleKernel reductions(DType type, DType accumulator_type, Combiner combiner, bool leaves) {
   Kernel k;
   k.name = "reductions";
   add_params(k, {{"h", DType::kI64}, {"w", DType::kI64}});
@@ -118,7 +118,7 @@ SampleKernel reductions(DType type, DType accumulator_type, Combiner combiner) {
     s.combiner = combiner;
     s.extents = std::move(extents);
     s.reduce_extents = std::move(box);
-    s.body = convert(in(0, type, std::move(at)), accumulator_type);
+    s.body = convert(in(0, type, std::move(at)), leaves ? DType::kF32 : accumulator_type);
     k.stages.push_back(std::move(s));
   };
   const Expr r0 = reduce_axis(0), r1 = reduce_axis(1), r2 = reduce_axis(2), three = const_int(3);
@@ -199,7 +199,8 @@ std::vector<std::pair<std::string, SampleKernel>> sample_kernels() {
   out.emplace_back("colour_matrix", colour_matrix());
   out.emplace_back("broadcast", broadcast());
   out.emplace_back("sum_u8", reductions(DType::kU8, DType::kI64, Combiner::kSum));
-  out.emplace_back("sum_f32", reductions(DType::kF32, DType::kF32, Combiner::kSum));
+  out.emplace_back("sum_f32", reductions(DType::kF32, DType::kF64, Combiner::kSum));
+  out.emplace_back("leaves_f32", reductions(DType::kF32, DType::kF64, Combiner::kSum, true));
   out.emplace_back("min_f32", reductions(DType::kF32, DType::kF32, Combiner::kMin));
   out.emplace_back("max_i16", reductions(DType::kI16, DType::kI16, Combiner::kMax));
   out.emplace_back("resize_read_backwards", resize_read_backwards());

@@ -42,7 +42,8 @@ SampleKernel colour_matrix();
 /// a[i] op b[i] where extents of 1 repeat.
 SampleKernel broadcast();
 /// Sums, minima and maxima over everything, per channel, per row.
-SampleKernel reductions(DType type, DType accumulator, kernel::Combiner combiner);
+/// With leaves, the body is f32.
+SampleKernel reductions(DType type, DType accumulator, kernel::Combiner combiner, bool leaves = false);
 /// Pixels by the rank of their colour in the whole image, less its darkest: statistics between the reader of
 /// an image and its writer.
 SampleKernel equalized();

@@ -28,10 +28,10 @@ SampleKernel normalised_window() {
   Stage sum;
   sum.name = "sum";
   sum.form = StageForm::kReduce;
-  sum.type = sum.accumulator = DType::kF32;
+  sum.accumulator = DType::kF64;
   sum.extents = {const_int(1)};
   sum.reduce_extents = {param(2, DType::kI64)};
-  sum.body = of(0, {reduce_axis(0)});
+  sum.body = convert(of(0, {reduce_axis(0)}), DType::kF64);
   Stage weights = out.kernel.stages[0];
   weights.name = "weights";
   weights.body = binary(ScalarOp::kDiv, of(0, {axis(0)}), of(1, {const_int(0)}));

@@ -344,6 +344,33 @@ TEST(Squares, AgainstPlainSums) {
   }
 }
 
+/// In 16 lanes of f32, the mean of 0.1 forty thousand times was 1e-5 off, that of a 1080p picture 3e-3.
+TEST(Sums, OfManyFloatsLoseNothing) {
+  constexpr int64_t kCount = 40000;
+  const Tensor constant = tensor(DType::kF32, {kCount}, Numbers(kCount, 0.1F));
+  const Tensor mixed = random_tensor(DType::kF32, {kCount}, "", 7);
+  for (const Tensor& in : {constant, mixed}) {
+    double sum = 0, square = 0, spread = 0;
+    for (size_t n = 0; n < in.size(); ++n) sum += in[n], square += in[n] * in[n];
+    const auto about = static_cast<double>(static_cast<float>(sum / kCount + 1));
+    for (size_t n = 0; n < in.size(); ++n) spread += std::pow(in[n] - about, 2);
+    const auto expect_close = [&](OpRun run, double expected) {
+      // The result is rounded to f32, and distances are.
+      EXPECT_NEAR(run.input(in).result()[0] / expected, 1, 1.2e-7) << expected;
+    };
+    expect_close(OpRun("reductions.sum"), sum);
+    expect_close(OpRun("reductions.mean"), sum / kCount);
+    expect_close(OpRun("reductions.mean_square"), square / kCount);
+    expect_close(OpRun("reductions.rms"), std::sqrt(square / kCount));
+    const Tensor mean = scalar(DType::kF32, about);
+    EXPECT_NEAR(OpRun("reductions.variance").input(in).input(mean).result()[0] / (spread / kCount), 1, 4e-7);
+    EXPECT_NEAR(OpRun("reductions.std_dev").input(in).input(mean).result()[0] / std::sqrt(spread / kCount), 1,
+                2e-7);
+  }
+  // All equal: nothing is left of them.
+  for (const double left : OpRun("normalize").input(constant).result().numbers()) ASSERT_EQ(left, 0);
+}
+
 TEST(Squares, CornersAndBadArguments) {
   const Tensor in = tensor(DType::kU8, {2, 2}, {3, 4, 0, 0}, "HW");
   EXPECT_EQ(
