@@ -166,7 +166,9 @@ AxisRange slice_range(RecipeBuilder& b, int n, int num_axes, const Expr& input_e
         b, name, num_axes,
         std::string_view(name).starts_with("rel_") ? DType::kF32 : DType::kI64)[static_cast<size_t>(n)];
   };
-  // Positions stay f64 until both ends are rounded, so that a relative start and shape meet as one product.
+  // As in DALI, an argument is multiplied in f32 (0.45 of 150 is 67.5, not 67.4999998), and what an input
+  // says in f64; so are a start and a shape that are both relative, which meet as one product.
+  const auto relative = [&](const char* name) { return to_f64(list(name) * to_f32(input_extent)); };
   Expr start = i64(0), end = input_extent;
   if (positional) {
     const Expr a = input_element(b, first_positional, n, num_axes),
@@ -183,24 +185,30 @@ AxisRange slice_range(RecipeBuilder& b, int n, int num_axes, const Expr& input_e
       end = start + kernel::saturate(s, DType::kI64);
     }
   } else {
+    const auto relative_end = [&] {
+      const Expr shape = to_f64(list("rel_shape"));
+      const Expr rounded = round_to_i64((to_f64(list("rel_start")) + shape) * length);
+      // The two products can round to either side of a half, where the shape is next to nothing.
+      return select(shape >= f64(0), max(rounded, start), rounded);
+    };
     Expr from = f64(0);
     if (b.given("start")) {
       start = list("start");
       from = to_f64(start);
     } else if (b.given("rel_start")) {
-      from = to_f64(list("rel_start")) * length;
+      from = relative("rel_start");
       start = round_to_i64(from);
     }
     if (b.given("end"))
       end = list("end");
     else if (b.given("rel_end"))
-      end = round_to_i64(to_f64(list("rel_end")) * length);
+      end = round_to_i64(relative("rel_end"));
     else if (b.given("shape"))
       end = b.given("rel_start") ? round_to_i64(from + to_f64(list("shape"))) : start + list("shape");
     else if (b.given("rel_shape") && b.given("rel_start"))
-      end = round_to_i64((to_f64(list("rel_start")) + to_f64(list("rel_shape"))) * length);
+      end = relative_end();
     else if (b.given("rel_shape"))
-      end = round_to_i64(from + to_f64(list("rel_shape")) * length);
+      end = round_to_i64(from + relative("rel_shape"));
   }
   Expr extent = end - start;
   if (!positional && b.given("shape") && !b.given("rel_start"))

@@ -206,9 +206,20 @@ Expr inside(RecipeBuilder& b, const std::vector<Expr>& index, const std::vector<
   return all;
 }
 
+namespace {
+
+/// What windows do where they change the type, as in DALI: toward zero, then clamped.
+Expr truncated(const Expr& value, DType type) {
+  if (!is_float(value.type()) || is_float(type)) return kernel::saturate(value, type);
+  const Expr wide = value.type() == DType::kF16 ? to_f32(value) : value;
+  return kernel::saturate(kernel::unary(ScalarOp::kTrunc, wide), type);
+}
+
+}  // namespace
+
 Expr fill_of_channel(const RecipeBuilder& b, const Expr& channel, DType type) {
   std::vector<Expr> values = b.arg_list("fill_values", b.arg_length("fill_values"), DType::kF32);
-  for (Expr& value : values) value = kernel::saturate(value, type);
+  for (Expr& value : values) value = truncated(value, type);
   return values.size() == 1 ? values[0] : choose(channel, values);
 }
 
@@ -259,12 +270,12 @@ void output_window(RecipeBuilder& b, const std::vector<AxisRange>& ranges, Bound
           !same(ranges[d].extent, b.extent(0, static_cast<int>(d))))
         moved.push_back(static_cast<int>(d));
     }
-    if (stays_inside || moved.empty()) return kernel::saturate(b.load(0, index), out);
-    if (is_border(policy)) return kernel::saturate(load_with_border(b, index, moved, policy), out);
+    if (stays_inside || moved.empty()) return truncated(b.load(0, index), out);
+    if (is_border(policy)) return truncated(load_with_border(b, index, moved, policy), out);
     const Expr channel = channel_dim < 0 ? i64(0) : at[static_cast<size_t>(channel_dim)];
     if (in == out && !b.given("fill_values"))
       return b.load(0, index, Border::kConstant, fill_of_channel(b, i64(0), in)->value);
-    const Expr value = kernel::saturate(b.load(0, index, Border::kConstant, Cell{}), out);
+    const Expr value = truncated(b.load(0, index, Border::kConstant, Cell{}), out);
     return select(inside(b, index, moved), value, fill_of_channel(b, channel, out));
   });
   b.output_stage(0, stage);

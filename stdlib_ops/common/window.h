@@ -41,13 +41,14 @@ AxisRange apply_bounds(RecipeBuilder& b, const AxisRange& range, const Expr& inp
 Expr view_start(const AxisRange& range);
 /// Output 0 is the box `ranges` (one per input dimension) of input 0 in the output's type; outside lies
 /// fill_values (per channel at dimension channel_dim, or one for all). A view where nothing can lie outside
-/// and the type is kept.
+/// and the type is kept. Floats that become integers are truncated and clamped.
 void output_window(RecipeBuilder& b, const std::vector<AxisRange>& ranges, BoundsPolicy policy,
                    int channel_dim);
 /// Whether a position (one index per input dimension) lies inside the input; dimensions listed in `dims`
 /// only.
 Expr inside(RecipeBuilder& b, const std::vector<Expr>& index, const std::vector<int>& dims);
-/// fill_values for channel `channel`, in the given type; values past the end repeat the last.
+/// fill_values for channel `channel`, truncated into the given type and clamped; values past the end repeat
+/// the last.
 Expr fill_of_channel(const RecipeBuilder& b, const Expr& channel, DType type);
 
 }  // namespace galatea::ops

@@ -142,7 +142,7 @@ std::vector<Expr> requested_extents(RecipeBuilder& b, Source source, int rank) {
     const Expr own = past_axes ? i64(1) : b.extent(0, static_cast<int>(from));
     if (source == Source::kRelative) {
       const Expr scale = b.arg_list("rel_shape", rank, DType::kF32)[static_cast<size_t>(d)];
-      extents.push_back(select(scale < f32(0), i64(-1), round_to_i64(to_f64(scale) * to_f64(own))));
+      extents.push_back(select(scale < f32(0), i64(-1), round_to_i64(to_f64(scale * to_f32(own)))));
     } else {
       extents.push_back(own);
     }

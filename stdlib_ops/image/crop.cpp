@@ -54,8 +54,9 @@ Operator make_crop() {
   op.min_inputs = op.max_inputs = 1;
   op.args = crop_args();
   append(op.args, bounds_args());
-  op.args.push_back(dtype_arg(
-      "Element type of the output: the input's, FLOAT, FLOAT16 or UINT8; rounded half to even and clamped."));
+  op.args.push_back(
+      dtype_arg("Element type of the output: the input's, FLOAT, FLOAT16 or UINT8; floats become integers by "
+                "truncation, clamped."));
   op.args.push_back(ignored("image_type", ArgKind::kImageType, ir::None{}, "Deprecated."));
   op.args.push_back(refused("output_dtype", ArgKind::kDType, "it was renamed: write dtype="));
   op.devices = {"cpu", "gpu"};

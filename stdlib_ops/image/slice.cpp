@@ -56,8 +56,9 @@ Operator make_slice() {
   op.name = "slice";
   op.summary = "Cuts a window given by start and end or shape.";
   op.documentation =
-      "Absolute and relative positions mix freely; relative ones are multiplied by the extent and rounded "
-      "half away from zero. By default the positions are given x first "
+      "Absolute and relative positions mix freely; relative ones are multiplied by the extent (arguments in "
+      "f32: rel_end=0.45 of 150 is 68) and rounded half away from zero. By default the positions are given x "
+      "first "
       "(axis_names=\"WH\"). Anchor and shape may also be inputs; float ones are relative unless "
       "normalized_anchor or normalized_shape says otherwise.";
   op.inputs = {{.name = "data", .documentation = "any tensor"},
@@ -73,7 +74,9 @@ Operator make_slice() {
   op.max_inputs = 3;
   op.args = slice_args();
   append(op.args, bounds_args());
-  op.args.push_back(dtype_arg("Element type of the output: the input's, FLOAT, FLOAT16 or UINT8."));
+  op.args.push_back(
+      dtype_arg("Element type of the output: the input's, FLOAT, FLOAT16 or UINT8; floats become integers by "
+                "truncation, clamped."));
   op.args.push_back(ignored("image_type", ArgKind::kImageType, ir::None{}, "Deprecated."));
   op.args.push_back(refused("output_dtype", ArgKind::kDType, "it was renamed: write dtype="));
   op.devices = {"cpu", "gpu"};
