@@ -173,9 +173,9 @@ Value Evaluator::constant_node(const Value& value, Span span, std::optional<DTyp
     return std::any_of(numbers.begin(), numbers.end(), [&](const Value& v) { return v.is(kind); });
   };
   bool floats = any(ValueKind::kFloat);
-  DType type = dtype.value_or(floats                                    ? DType::kF32
-                              : any(ValueKind::kInt) || numbers.empty() ? DType::kI32
-                                                                        : DType::kBool);
+  DType type = dtype.value_or(floats || numbers.empty() ? DType::kF32
+                              : any(ValueKind::kInt)    ? DType::kI32
+                                                        : DType::kBool);
   if (!is_float(type)) {
     for (const Value& number : numbers) {
       bool whole = number.is_integral() ||

@@ -386,16 +386,18 @@ bool Evaluator::finish_outputs(PipelineObject& pipeline, const Value& result, ir
   // What is wrong with the outputs is shown where they are returned.
   Span span = returned_at_.valid() ? returned_at_ : pipeline.span;
   if (result.is(ValueKind::kNone)) return fail(Message::kNoOutputs, span, {pipeline.name}), false;
-  if (result.is(ValueKind::kList)) return fail(Message::kReturnsList, span, {pipeline.name}), false;
+  // What holds no data node is one constant, as in DALI: `return image, [1, 2, 3]`.
+  if (result.is(ValueKind::kList) && contains_node(result))
+    return fail(Message::kReturnsList, span, {pipeline.name}), false;
   std::vector<Value> values = result.is(ValueKind::kTuple) ? result.elements() : std::vector<Value>{result};
   if (values.empty()) return fail(Message::kNoOutputs, span, {pipeline.name}), false;
   if (static_cast<int64_t>(values.size()) > options_.limits.max_nodes)
     return fail(Message::kTooManyNodes, span, {std::to_string(options_.limits.max_nodes), "outputs"}), false;
   std::vector<ir::ValueId> outputs;
   for (const Value& value : values) {
-    if (value.is_sequence())
+    if (value.is_sequence() && contains_node(value))
       return fail(Message::kNestedOutputs, span, {pipeline.name, describe_kind(value)}), false;
-    if (!value.is_node() && !value.is_number() && !value.is(ValueKind::kArray))
+    if (!value.is_node() && !value.is_number() && !value.is_sequence() && !value.is(ValueKind::kArray))
       return fail(Message::kOutputKind, span, {pipeline.name, describe_kind(value)}), false;
     Value node = value.is_node() ? value : constant_node(value, span);
     if (!node.is_node()) return false;
