@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "tests/api/host.h"
 
+namespace galatea_engine_test {
 namespace {
 
 using namespace galatea_host;
@@ -228,3 +229,4 @@ TEST(Dlpack, OfVersionOneSaysItsVersionAndWhoMayWrite) {
 }
 
 }  // namespace
+}  // namespace galatea_engine_test

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "tests/api/host.h"
 
+namespace galatea_plugin_test {
 namespace {
 
 using namespace galatea_host;
@@ -502,3 +503,4 @@ TEST(Plugin, WhatIsNoPluginIsRefusedWithItsName) {
 }
 
 }  // namespace
+}  // namespace galatea_plugin_test

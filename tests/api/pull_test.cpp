@@ -5,6 +5,7 @@
 
 #include "tests/api/host.h"
 
+namespace galatea_pull_test {
 namespace {
 
 using namespace galatea_host;
@@ -308,3 +309,4 @@ TEST(FeedWithin, SaysThatTheQueueStayedFullAndNothingWasFed) {
 }
 
 }  // namespace
+}  // namespace galatea_pull_test

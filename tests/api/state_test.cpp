@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "tests/api/host.h"
 
+namespace galatea_state_test {
 namespace {
 
 using namespace galatea_host;
@@ -320,3 +321,4 @@ TEST_F(State, OfSomethingElseIsAnErrorThatSaysWhat) {
 }
 
 }  // namespace
+}  // namespace galatea_state_test
