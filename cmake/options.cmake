@@ -2,8 +2,8 @@
 add_library(galatea_options INTERFACE)
 target_include_directories(galatea_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_options(galatea_options INTERFACE
-  -Wall -Wextra -Wpedantic -Werror -Wnon-virtual-dtor -Wcast-align -Wold-style-cast
-  -Wno-missing-field-initializers -fno-math-errno -ffp-contract=off -fvisibility=hidden)
+  -Wall -Wextra -Wpedantic -Werror $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor> -Wcast-align
+  $<$<COMPILE_LANGUAGE:CXX>:-Wold-style-cast> -Wno-missing-field-initializers -fno-math-errno -ffp-contract=off -fvisibility=hidden)
 # Not in unity builds of clang, which takes the equal aliases of two sources for shadowing; g++ always looks for it.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR NOT GALATEA_UNITY)
   target_compile_options(galatea_options INTERFACE -Wshadow)
@@ -17,8 +17,6 @@ endif()
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   target_compile_options(galatea_options INTERFACE -Wno-deprecated-declarations)
 endif()
-# -Wold-style-cast is a C++ question only.
-target_compile_options(galatea_options INTERFACE $<$<COMPILE_LANGUAGE:C>:-Wno-old-style-cast>)
 # Bit-equal results on every machine: baseline code only, no fast-math, no contraction (above).
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   target_compile_options(galatea_options INTERFACE -march=x86-64-v2)
