@@ -202,7 +202,7 @@ TEST(HostFunction, AShapeThatMakesNoSenseIsTheSamplesError) {
   EXPECT_EQ(outcome({1, 2}), "1x2");
 }
 
-TEST(HostFunction, DeclarationsThatMakeNoSenseAreRefused) {
+TEST(HostFunction, WrongDeclarationsAreRefused) {
   auto engine = make_engine();
   Adder adder;
   const auto refused = [&](auto change) {
@@ -349,7 +349,7 @@ TEST(HostSource, WhatItDeliversIsComparedWithItsPorts) {
   EXPECT_NE(outcome([](N& n) { n.size = -7; }).find("-7 samples"), std::string::npos);
 }
 
-TEST(HostSource, DeclarationsThatMakeNoSenseAreRefused) {
+TEST(HostSource, WrongDeclarationsAreRefused) {
   auto engine = make_engine();
   Numbers numbers;
   const auto refused = [&](auto change) {

@@ -282,7 +282,7 @@ TEST(FeedWithin, WaitsForRoomAndTheConsumerWaitsForTheFeed) {
   }
 }
 
-TEST(FeedWithin, SaysThatTheQueueStayedFullAndNothingWasFed) {
+TEST(FeedWithin, SaysThatTheQueueStayedFull) {
   auto engine = make_engine();
   auto program = compile(engine.get(), kOne);
   auto session = start(program.get(), 8, true);  // nobody works on what waits
