@@ -27,12 +27,12 @@ struct FmtOptions {
   bool check = false, diff = false;
 };
 
-std::string shown_name(const std::string& name) { return name == "-" ? "<stdin>" : name; }
+std::string name_of_source(const std::string& name) { return name == "-" ? "<stdin>" : name; }
 
 Result<std::string> read_source(const std::string& name) {
   auto text = name == "-" ? read_to_end(STDIN_FILENO) : read_whole_file(name);
   if (text) return std::move(*text);
-  return tool_error(text.error().kind, Message::kCannotReadFile, shown_name(name), text.error().why);
+  return tool_error(text.error().kind, Message::kCannotReadFile, name_of_source(name), text.error().why);
 }
 
 /// Replaces a file in one step: whoever reads it sees the old text or the new one, and its mode stays. A link
@@ -78,7 +78,7 @@ enum class Outcome { kFailed, kCanonical, kOther };
 Outcome format_file(const std::string& name, const FmtOptions& options, Reporter& reporter,
                     std::string& out) {
   const bool is_stdin = name == "-";
-  const std::string shown = shown_name(name);
+  const std::string shown = name_of_source(name);
   Result<std::string> source = read_source(name);
   if (!source) {
     reporter.report(source.error());
