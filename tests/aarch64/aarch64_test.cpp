@@ -13,6 +13,7 @@
 #include "tests/kernel/fuzz_kernel.h"
 #include "tests/loops/loop_harness.h"
 #include "tests/loops/sample_kernels.h"
+#include "tests/support/cases.h"
 
 namespace galatea::testing {
 namespace {
@@ -127,7 +128,7 @@ TEST_F(Aarch64, RandomKernels) {
                           run(chosen, lower_verified(chosen, how), call);
                         }};
   const char* wanted = std::getenv("GALATEA_FUZZ_SEEDS");
-  const uint64_t seeds = wanted ? std::strtoull(wanted, nullptr, 10) : 40;
+  const uint64_t seeds = wanted ? std::strtoull(wanted, nullptr, 10) : static_cast<uint64_t>(cases(40, 8));
   int failures = 0;
   for (uint64_t seed = 1000; seed < 1000 + seeds && failures < 2; ++seed) {
     const FuzzCase c = make_fuzz_case(seed);

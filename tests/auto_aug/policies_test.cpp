@@ -6,6 +6,7 @@
 #include "compiler/codegen/llvm_backend.h"
 #include "compiler/compile.h"
 #include "dsl/frontend.h"
+#include "tests/support/cases.h"
 #include "tests/support/product.h"
 
 namespace galatea::testing {
@@ -65,8 +66,9 @@ class PoliciesOfTiers : public ::testing::TestWithParam<codegen::Tiers> {};
 TEST_P(PoliciesOfTiers, AHundredCompileNothingAfterTheFirst) {
   if (!codegen::host_target()) GTEST_SKIP() << "this processor is below x86-64-v3";
   auto backend = codegen::make_llvm_backend(*codegen::host_target(), {}, GetParam());
+  const auto number = static_cast<uint32_t>(cases(100, 4));
   std::shared_ptr<const runtime::Program> first;  // keeps its kernels in the process
-  for (uint32_t seed = 0; seed <= GALATEA_RANDOM_POLICIES; ++seed) {
+  for (uint32_t seed = 0; seed <= number; ++seed) {
     SourceMap sources;
     dsl::FrontendResult staged =
         dsl::stage_pipeline("p.dali-dsl", random_policy(seed), {}, product().registry, sources);
@@ -77,7 +79,7 @@ TEST_P(PoliciesOfTiers, AHundredCompileNothingAfterTheFirst) {
     options.backend = backend.get();
     auto program = compile(*staged.graphs.at(0), sources, options);
     ASSERT_TRUE(program) << program.error().message();
-    if (seed == GALATEA_RANDOM_POLICIES / 2)
+    if (seed == number / 2)
       for (const auto& upgrade : runtime::upgrades_of(*first)) upgrade->begin();
     if (seed == 0) {
       first = *program;

@@ -6,6 +6,7 @@
 #include "compiler/kernel/element_program.h"
 #include "compiler/kernel/passes/passes.h"
 #include "tests/kernel/fuzz_kernel.h"
+#include "tests/support/cases.h"
 
 namespace galatea::testing {
 namespace {
@@ -56,7 +57,7 @@ class LlvmFuzz : public ::testing::TestWithParam<Backend> {};
 
 TEST_P(LlvmFuzz, AgreesWithTheStageInterpreter) {
   const char* wanted = std::getenv("GALATEA_FUZZ_SEEDS");
-  const uint64_t seeds = wanted ? std::strtoull(wanted, nullptr, 10) : 40;
+  const uint64_t seeds = wanted ? std::strtoull(wanted, nullptr, 10) : static_cast<uint64_t>(cases(40, 8));
   int failures = 0;
   for (uint64_t seed = 1000; seed < 1000 + seeds && failures < 2; ++seed) {
     FuzzCase c = make_fuzz_case(seed);

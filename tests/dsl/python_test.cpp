@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "tests/dsl/support.h"
+#include "tests/support/cases.h"
 
 namespace galatea::dsl::testing {
 namespace {
@@ -120,14 +121,14 @@ void compare_program(const std::string& path, Judged& judged) {
 
 TEST(Python, RandomProgramsPrintTheSame) {
   if (!python_available()) GTEST_SKIP() << "python3 is not installed";
-  constexpr int kPrograms = 100;
+  const auto programs = static_cast<int>(galatea::testing::cases(100, 20));
   Folder folder("programs");
   ASSERT_TRUE(
-      run_script("random_programs.py", "11 " + std::to_string(kPrograms) + " '" + folder.path() + "'"));
+      run_script("random_programs.py", "11 " + std::to_string(programs) + " '" + folder.path() + "'"));
   Judged judged;
-  for (int i = 0; i < kPrograms; ++i) compare_program(folder.file(std::to_string(i) + ".dali-dsl"), judged);
-  EXPECT_GT(judged.checked, 20 * kPrograms);
-  EXPECT_GT(judged.errors, kPrograms);
+  for (int i = 0; i < programs; ++i) compare_program(folder.file(std::to_string(i) + ".dali-dsl"), judged);
+  EXPECT_GT(judged.checked, 20 * programs);
+  EXPECT_GT(judged.errors, programs);
   EXPECT_LT(judged.overflows, judged.checked / 50);
 }
 

@@ -11,12 +11,11 @@
 #include "dsl/formatter/formatter.h"
 #include "tests/dsl/support.h"
 #include "tests/fmt/random_program.h"
+#include "tests/support/cases.h"
 
 namespace galatea::dsl::testing {
 namespace {
 namespace fs = std::filesystem;
-
-constexpr uint32_t kPrograms = 600;
 
 // Fails the test if the text does not parse.
 std::string formatted(const std::string& name, const std::string& text) {
@@ -47,7 +46,8 @@ class Property : public ::testing::Test {
 };
 
 TEST_F(Property, CarelessSpellings) {
-  for (uint32_t seed = 0; seed < kPrograms; ++seed) {
+  const auto programs = static_cast<uint32_t>(galatea::testing::cases(600, 20));
+  for (uint32_t seed = 0; seed < programs; ++seed) {
     const std::string program = random_program(seed);
     int comments = 0;
     const std::string careless = careless_spelling(program, seed, comments);
@@ -77,7 +77,7 @@ TEST_F(Property, CarelessSpellings) {
       "print(count)\n",
       folder_.string());
   ASSERT_TRUE(output.has_value()) << "CPython sees another program";
-  EXPECT_EQ(std::stoul(*output), kPrograms);
+  EXPECT_EQ(std::stoul(*output), programs);
 }
 
 // The goldens, spelled carelessly and formatted, stage to the same graphs.

@@ -15,6 +15,7 @@
 
 #include "tests/fuzz/dsl_harness.h"
 #include "tests/fuzz/token_mutator.h"
+#include "tests/support/cases.h"
 
 namespace galatea::fuzz {
 namespace {
@@ -53,7 +54,7 @@ std::vector<std::string> valid_texts() {
 TEST(DslMutation, ValidFilesMutatedEndInOrder) {
   const std::vector<std::string> texts = valid_texts();
   ASSERT_GT(texts.size(), 10u);
-  int rounds = 150;
+  auto rounds = static_cast<int>(galatea::testing::cases(750, 40));
   if (const char* given = std::getenv("GALATEA_FUZZ_ROUNDS")) rounds = std::atoi(given);
   std::mt19937 random(7);
   int changed = 0;

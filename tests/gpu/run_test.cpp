@@ -6,6 +6,7 @@
 
 #include "tests/gpu/gpu_runs.h"
 #include "tests/pipelines/pipeline_generator.h"
+#include "tests/support/cases.h"
 
 namespace galatea::testing {
 namespace {
@@ -287,7 +288,8 @@ uint64_t given(const char* name, uint64_t otherwise) {
 }
 
 TEST_F(GpuSelectors, RandomPipelines) {
-  const uint64_t count = given("GALATEA_FUZZ_GPU_PIPELINES", 6), first = given("GALATEA_FUZZ_SEED", 1);
+  const uint64_t count = given("GALATEA_FUZZ_GPU_PIPELINES", static_cast<uint64_t>(cases(30, 3))),
+                 first = given("GALATEA_FUZZ_SEED", 1);
   size_t recorded = 0;
   // The first has found a copy of all of an image of which a window was decoded.
   std::vector<uint64_t> seeds = {72};
@@ -321,7 +323,8 @@ TEST_F(GpuSelectors, RandomPipelines) {
 }
 
 TEST_F(GpuRuns, RandomPipelines) {
-  const uint64_t count = given("GALATEA_FUZZ_GPU_PIPELINES", 12), first = given("GALATEA_FUZZ_SEED", 1);
+  const uint64_t count = given("GALATEA_FUZZ_GPU_PIPELINES", static_cast<uint64_t>(cases(60, 4))),
+                 first = given("GALATEA_FUZZ_SEED", 1);
   size_t on_gpu = 0;
   for (uint64_t seed = first; seed < first + count; ++seed) {
     const std::string text = PipelineGenerator({seed, seed + 1000}).make().text();

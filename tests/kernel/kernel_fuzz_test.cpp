@@ -12,6 +12,7 @@
 #include "compiler/kernel/passes/passes.h"
 #include "compiler/kernel/schedule.h"
 #include "tests/kernel/fuzz_kernel.h"
+#include "tests/support/cases.h"
 
 namespace galatea::testing {
 namespace {
@@ -85,7 +86,8 @@ TEST_P(KernelFuzz, AgreesWithTheStageInterpreter) {
   uint64_t base =
       shuffled ? static_cast<uint64_t>(::testing::UnitTest::GetInstance()->random_seed()) * 1000003 : 0;
   int failures = 0;
-  for (uint64_t seed = base; seed < base + kSeeds && failures < 3; ++seed) {
+  const auto number = static_cast<uint64_t>(cases(kSeeds));
+  for (uint64_t seed = base; seed < base + number && failures < 3; ++seed) {
     FuzzCase c = make_fuzz_case(seed);
     if (!find_mismatch(c, GetParam())) continue;
     ++failures;

@@ -18,6 +18,7 @@
 #include "tests/pipelines/pipeline_generator.h"
 #include "tests/pipelines/pipeline_runner.h"
 #include "tests/pipelines/shrink.h"
+#include "tests/support/cases.h"
 #include "tests/support/product.h"
 
 namespace galatea::testing {
@@ -111,7 +112,8 @@ class RandomPipelines : public ::testing::TestWithParam<int> {};
 constexpr int kParts = 4;
 
 TEST_P(RandomPipelines, GiveTheSameBitsInEveryWay) {
-  const int number = number_setting("GALATEA_FUZZ_PIPELINES", 520);
+  const int number =
+      number_setting("GALATEA_FUZZ_PIPELINES", static_cast<int>(cases(520 / kParts, 8)) * kParts);
   const auto first = static_cast<uint64_t>(number_setting("GALATEA_FUZZ_SEED", 1));
   int ran = 0, made = 0;
   for (int i = GetParam(); i < number; i += kParts, ++made)

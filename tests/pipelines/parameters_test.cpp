@@ -7,6 +7,7 @@
 
 #include "compiler/codegen/llvm_backend.h"
 #include "tests/pipelines/pipeline_runner.h"
+#include "tests/support/cases.h"
 
 namespace galatea::testing {
 namespace {
@@ -15,8 +16,6 @@ std::unique_ptr<codegen::KernelBackend> fresh_backend() {
   std::string note;
   return std::move(*codegen::make_backend("llvm", &note, codegen::CacheOptions{}));
 }
-
-constexpr uint64_t kPipelines = 100;
 
 /// A policy with two arms; every number comes from the seed: 0, 1, powers of two and negative ones among
 /// them.
@@ -62,7 +61,8 @@ TEST(Parameters, AHundredPoliciesOfOneShapeShareTheirKernels) {
   ASSERT_EQ(first.staging + first.error, "") << policy(1);
   ASSERT_GT(first.program->kernels_compiled, 0);
   std::vector<PipelineOutcome> alive;
-  for (uint64_t seed = 2; seed <= kPipelines; ++seed) {
+  const auto pipelines = static_cast<uint64_t>(cases(100, 8));
+  for (uint64_t seed = 2; seed <= pipelines; ++seed) {
     alive.push_back(run_pipeline(policy(seed), 1, way));
     ASSERT_EQ(alive.back().staging + alive.back().error, "") << policy(seed);
     EXPECT_EQ(alive.back().program->kernels_compiled, 0) << policy(seed);

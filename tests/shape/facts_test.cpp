@@ -1,6 +1,7 @@
 // Ranges and normal forms against evaluation: for random expressions and random values of their symbols, the
 // value lies in the range, and equal polynomials give equal values.
 #include "compiler/shape/facts.h"
+#include "tests/support/cases.h"
 
 #include <gtest/gtest.h>
 
@@ -138,7 +139,8 @@ TEST(Facts, TheValueLiesInTheRange) {
   constexpr DType kTypes[] = {DType::kI64, DType::kBool, DType::kF32, DType::kF64,
                               DType::kI32, DType::kU8,   DType::kU64};
   int decided = 0;
-  for (uint64_t seed = 0; seed < 4000; ++seed) {
+  const auto seeds = static_cast<uint64_t>(testing::cases(4000, 800));
+  for (uint64_t seed = 0; seed < seeds; ++seed) {
     World world(seed);
     const DType type = kTypes[seed % 7];
     const Expr e = world.expression(type, 1 + static_cast<int>(seed % 4));
@@ -157,7 +159,8 @@ TEST(Facts, TheValueLiesInTheRange) {
 
 TEST(Facts, EqualPolynomialsGiveEqualValues) {
   int equal_pairs = 0, equal_products = 0;
-  for (uint64_t seed = 0; seed < 3000; ++seed) {
+  const auto seeds = static_cast<uint64_t>(testing::cases(3000, 600));
+  for (uint64_t seed = 0; seed < seeds; ++seed) {
     World world(seed);
     Facts facts = facts_of(world);
     const Expr a = world.expression(DType::kI64, 3), b = world.expression(DType::kI64, 3);

@@ -11,6 +11,7 @@
 #include "tests/loops/loop_harness.h"
 #include "tests/loops/sample_kernels.h"
 #include "tests/shim/scalar_kernels.h"
+#include "tests/support/cases.h"
 
 namespace galatea::testing {
 namespace {
@@ -73,10 +74,10 @@ TEST(Shim, TextOnTheHostEqualsStages) {
 }
 
 TEST(Shim, RandomKernelsEqualStages) {
-  constexpr uint64_t kCases = 60;
+  const auto number = static_cast<uint64_t>(cases(60));
   std::vector<LoopKernel> loops;
   std::string text;
-  for (uint64_t seed = 0; seed < kCases; ++seed) {
+  for (uint64_t seed = 0; seed < number; ++seed) {
     const kernel::Kernel kernel = make_fuzz_case(seed).kernel;
     loops.push_back(lower_verified(kernel, {.gpu = true, .random_seed = seed}));
     text += codegen::emit_cuda(loops.back(), "fuzz_" + std::to_string(seed));
@@ -84,7 +85,7 @@ TEST(Shim, RandomKernelsEqualStages) {
   auto library = codegen::ShimLibrary::compile(text);
   if (!library && library.error().kind == ErrorKind::kSystem) GTEST_SKIP() << library.error().message();
   ASSERT_TRUE(library) << library.error().message();
-  for (uint64_t seed = 0; seed < kCases; ++seed) {
+  for (uint64_t seed = 0; seed < number; ++seed) {
     const LoopKernel& kernel = loops[seed];
     const FuzzCase c = make_fuzz_case(seed);
     const Backend backend{
