@@ -21,8 +21,8 @@
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "compiler/choose_gpu.h"
 #include "compiler/codegen/cuda/device_code.h"
 #include "compiler/codegen/kernel_cache.h"

@@ -19,8 +19,8 @@
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "compiler/codegen/llvm_backend.h"
 #include "compiler/compile.h"
 #include "compiler/kernel/element_program.h"

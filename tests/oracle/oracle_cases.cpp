@@ -9,9 +9,10 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string_view>
+
+#include "base/json.h"
 
 namespace galatea::testing {
 namespace {
