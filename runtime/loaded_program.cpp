@@ -95,13 +95,17 @@ Status prepare_natives(LoadedProgram& loaded, const NativeTable& natives) {
     if (!function) return make_error(message::kMissingNative, "native function", spec.function);
     int32_t location = location_of(program, Opcode::kCallNative, static_cast<int32_t>(i));
     LoadedProgram::Native native{*function, nullptr, {}};
+    const std::string who = fmt::format("native function '{}'", spec.function);
+    Status status =
+        function->inputs.empty() || function->inputs.size() == spec.inputs.size()
+            ? Status{}
+            : make_error(message::kOtherPorts, who,
+                         fmt::format("{} inputs, not {}", function->inputs.size(), spec.inputs.size()));
     if (spec.allocates) {
       native.ports = DeliveryPorts({spec.port});
-      if (auto status = check_ports(fmt::format("native function '{}'", spec.function), "output", {spec.port},
-                                    function->outputs);
-          !status)
-        return std::unexpected(loaded.located(std::move(status.error()), location));
+      if (status) status = check_ports(who, "output", {spec.port}, function->outputs);
     }
+    if (!status) return std::unexpected(loaded.located(std::move(status.error()), location));
     if (function->prepare) {
       auto state = function->prepare(spec.config);
       if (!state) return std::unexpected(loaded.located(std::move(state.error()), location));

@@ -113,7 +113,21 @@ Status decode_window(Bytes bytes, const ImageHeader& header, const Window& windo
   return image_error("the data is not an image of a known format");
 }
 
-runtime::NativeFunction image_peek_function() { return {"image.peek", "decode", prepare, peek}; }
+namespace {
+
+std::vector<Port> encoded_ports() {
+  return {{.name = "data", .documentation = "the bytes of an image file", .dtypes = {DType::kU8}, .ndim = 1}};
+}
+
+}  // namespace
+
+runtime::NativeFunction image_peek_function() {
+  return {.name = "image.peek",
+          .category = "decode",
+          .prepare = prepare,
+          .call = peek,
+          .inputs = encoded_ports()};
+}
 
 runtime::NativeFunction image_decode_function(std::string name) {
   auto working_bytes = [](std::span<const runtime::Tensor> inputs, std::span<const Cell>,
@@ -127,7 +141,7 @@ runtime::NativeFunction image_decode_function(std::string name) {
     const Window window = read_window(scalars, options);
     return jpeg_for_device(bytes, *header, window, options);
   };
-  return {std::move(name), "decode", prepare, decode, working_bytes, encoded_image};
+  return {std::move(name), "decode", prepare, decode, working_bytes, encoded_image, encoded_ports()};
 }
 
 bool decodes_images(std::string_view name) { return name == kImageDecode || name == kImageDecodeWindow; }

@@ -228,12 +228,14 @@ std::shared_ptr<const Program> native_program(bool allocates) {
   return m.finish({slot});
 }
 
-std::string native_error(bool allocates, const std::function<Status(NativeContext&)>& call) {
+std::string native_error(bool allocates, const std::function<Status(NativeContext&)>& call,
+                         std::vector<Port> inputs = {}) {
   NativeTable table = test_natives();
   NativeFunction function;
   function.name = "test.lie";
   function.category = "compute";
   function.call = call;
+  function.inputs = std::move(inputs);
   table.add(std::move(function));
   const auto all = run(native_program(allocates), table);
   if (!all) return all.error().message();
@@ -250,6 +252,10 @@ TEST(Delivery, ANativeFunctionThatLiesIsToldAsSuch) {
     };
   };
   EXPECT_EQ(native_error(true, makes(DType::kU8, {3, 2})), "");
+  const std::vector<Port> one = {{.name = "data"}}, two = {{.name = "data"}, {.name = "more"}};
+  EXPECT_EQ(native_error(true, makes(DType::kU8, {3, 2}), one), "");
+  EXPECT_NE(native_error(true, makes(DType::kU8, {3, 2}), two).find("has 2 inputs, not 1"),
+            std::string::npos);
   const std::string who = "native function 'test.lie', number 0: ";
   auto says = [&](const std::string& error, const std::string& what) {
     EXPECT_NE(error.find(who + what), std::string::npos) << error;
