@@ -202,17 +202,17 @@ Result<std::shared_ptr<const StreamSample>> StreamOrder::find() {
 std::optional<StreamOrder::Item> StreamOrder::pull() {
   while (!ended_) {
     auto found = find();
+    ended_ = !found || !*found;
     std::shared_ptr<const StreamSample> sample;
-    if (!found) {
+    if (!ended_) {
+      sample = std::move(*found);
+    } else if (!found) {
       // Of every shard: none of them can go on.
       sample = std::make_shared<FailedSample>(found_, std::move(found.error()));
-    } else if (*found) {
-      sample = std::move(*found);
     } else if (own_ == 0) {
       sample = std::make_shared<FailedSample>(
           found_, make_error(message::kEmptyStream, reader_, shard_, options_.num_shards).error());
     }
-    ended_ = !found || !*found;
     if (ended_) stream_.reset();
     if (!sample) break;
     const int64_t index = found_++;
