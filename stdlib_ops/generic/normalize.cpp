@@ -250,7 +250,8 @@ class Normalizer {
         return inverse(b_.load(squares, at), b_.element(squares + 1, 0));
       });
     } else {
-      stage = squares("inverse_stddev", mean, [&](Expr acc) { return inverse(acc, box_.count); });
+      // As over a batch, whose samples hand over f32.
+      stage = squares("inverse_stddev", mean, [&](Expr acc) { return inverse(to_f32(acc), box_.count); });
     }
     return [this, stage](const Axes& at) { return b_.load(stage, reduced(at)); };
   }

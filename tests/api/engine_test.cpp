@@ -187,6 +187,7 @@ TEST(Growth, AFieldThatTheLibraryDoesNotHaveIsNamed) {
   auto program = compile(engine.get(), unique_pipeline(0).c_str());
   galatea_session* session = nullptr;
   options.future = int64_t{1} << 32;
+  EXPECT_EQ(code_of(galatea_session_create(program.get(), &options.known, &session)), "G0977");
   const std::string text = text_of(galatea_session_create(program.get(), &options.known, &session));
   EXPECT_NE(text.find("galatea_session_options has 64 bytes, of which this library (0.2.0) knows 56, and "
                       "byte 60 is not zero"),

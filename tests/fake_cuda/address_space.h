@@ -48,7 +48,7 @@ class AddressSpace {
 
  private:
   static void fill(uint8_t* data, int64_t size);
-  static constexpr int64_t kSlotBytes = int64_t{1} << 30, kSlots = 512;
+  static constexpr int64_t kSlotBytes = int64_t{1} << 30, kSlots = 1024;
   int64_t slot_of(const void* address) const;
 
   uint8_t* base_ = nullptr;

@@ -141,6 +141,13 @@ TEST(Delivery, ASourceThatLiesIsToldAsSuch) {
       {"output -1 was delivered, but there are 3 outputs",
        then([](const Allocate& allocate) { static_cast<void>(allocate(-1, DType::kU8, {1})); })},
   };
+  auto session = Session::create(scene_program(), natives_with(with(0, DType::kU8, {1})));
+  ASSERT_TRUE(session);
+  ASSERT_TRUE((*session)->next());
+  ASSERT_TRUE((*session)->next());
+  const auto third = (*session)->next();
+  ASSERT_FALSE(third);
+  EXPECT_EQ(third.error().diagnostics.front().code, "G0858");
   for (const Lie& lie : lies) {
     const auto all = run(scene_program(), natives_with(lie.read));
     ASSERT_TRUE(all) << all.error().message();
@@ -197,6 +204,9 @@ TEST(Delivery, AProgramForOtherPortsIsRefused) {
   std::vector<Port> fewer = scene_ports(), other = scene_ports();
   fewer.pop_back();
   other[0].extents = {"n", 5};
+  const auto refused = Session::create(scene_program(), natives_with(honest, fewer));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().diagnostics.front().code, "G0859");
   EXPECT_NE(refusal(fewer).find("reader 'Reader' has 2 outputs, not 3"), std::string::npos) << refusal(fewer);
   EXPECT_NE(refusal(other).find("reader 'Reader' has output 0 (boxes) as f32[n,5], not f32[n,4]"),
             std::string::npos)

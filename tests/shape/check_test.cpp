@@ -125,7 +125,7 @@ void expect_fails_as_said(const Staged& staged, const Image& image) {
 
 TEST(Check, RejectsWhatNoSamplePasses) {
   int rejected_staging = 0, rejected_check = 0, accepted = 0, rejected_unknown = 0;
-  const auto seeds = static_cast<uint64_t>(testing::cases(1500, 300));
+  const auto seeds = static_cast<uint64_t>(testing::cases(1500, 600));
   for (uint64_t seed = 0; seed < seeds; ++seed) {
     Writer writer(seed);
     const Image image{writer.pick(1, 9), writer.pick(1, 9), writer.pick(0, 1) ? 3 : 1};

@@ -159,8 +159,7 @@ TEST(Facts, TheValueLiesInTheRange) {
 
 TEST(Facts, EqualPolynomialsGiveEqualValues) {
   int equal_pairs = 0, equal_products = 0;
-  const auto seeds = static_cast<uint64_t>(testing::cases(3000, 600));
-  for (uint64_t seed = 0; seed < seeds; ++seed) {
+  for (uint64_t seed = 0; seed < 3000; ++seed) {
     World world(seed);
     Facts facts = facts_of(world);
     const Expr a = world.expression(DType::kI64, 3), b = world.expression(DType::kI64, 3);
