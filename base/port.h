@@ -48,10 +48,13 @@ struct Port {
   std::string documentation;
   std::vector<std::string> layouts;  ///< named axes that are accepted ("HWC", "CHW"); empty: any
   std::vector<DType> dtypes;         ///< accepted; empty: any
-  int ndim = -1;                     ///< number of axes; -1: as extents and layouts say, else any
-  std::vector<Extent> extents;       ///< one per axis; empty: not stated
-  bool optional = false;    ///< may be left out; an output of a source that was left out has no elements
-  bool any_device = false;  ///< an operator on the GPU takes it from the CPU as well
+  /// Letters of the axes that an operator works on; over all others of a layout it is lifted
+  /// (compiler/op/lifting.h). "^F": on all but these. Empty: those that `layouts` name, or all.
+  std::string axes;
+  int ndim = -1;                ///< number of axes; -1: as extents and layouts say, else any
+  std::vector<Extent> extents;  ///< one per axis; empty: not stated
+  bool optional = false;        ///< may be left out; an output of a source that was left out has no elements
+  bool any_device = false;      ///< an operator on the GPU takes it from the CPU as well
 
   /// Number of axes where there is only one; else -1.
   int rank() const;

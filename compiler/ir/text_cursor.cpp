@@ -55,16 +55,13 @@ std::string_view TextCursor::word() {
   return text_.substr(begin, at_ - begin);
 }
 
-std::string_view TextCursor::capitals_here() {
+std::string_view TextCursor::layout_here() {
   if (!more_on_line()) return {};
-  size_t begin = at_;
-  std::string_view found = word();
-  for (char c : found)
-    if (c < 'A' || c > 'Z') {
-      at_ = begin;
-      return {};
-    }
-  return found;
+  const size_t begin = at_;
+  const auto is_axis = [](char c) { return (c >= 'A' && c <= 'Z') || c == '*'; };
+  while (at_ < text_.size() && is_axis(text_[at_])) ++at_;
+  if (at_ < text_.size() && is_word(text_[at_])) at_ = begin;
+  return text_.substr(begin, at_ - begin);
 }
 
 std::string_view TextCursor::number() {

@@ -28,8 +28,8 @@ class TextCursor {
   bool more_on_line();
   /// [A-Za-z_][A-Za-z0-9_.]*, or empty.
   std::string_view word();
-  /// A run of capital letters as a whole word, on this line; or empty.
-  std::string_view capitals_here();
+  /// Names of axes, capital letters and `*`, as a whole word on this line; or empty.
+  std::string_view layout_here();
   std::optional<int64_t> integer();
   /// Digits, sign, point, exponent, inf, nan.
   std::string_view number();

@@ -8,6 +8,7 @@
 
 #include "compiler/ir/attr.h"
 #include "compiler/messages.h"
+#include "compiler/op/lifting.h"
 #include "compiler/op/schema.h"
 
 namespace galatea::op {
@@ -78,15 +79,18 @@ Result<ir::Device> device_of_results(const ir::Graph& graph, const NodeSpec& spe
       return user_error(Message::kArgumentOnGpu, arg.span.valid() ? arg.span : spec.span, display_name(op),
                         arg.name, move_it(graph, arg.as_value(), "cpu"));
   const std::string given = hidden_text(spec.args, kDeviceArg);
-  const bool has_gpu_input = std::any_of(spec.inputs.begin(), spec.inputs.end(),
-                                         [&](ir::ValueId input) { return on_gpu(graph, input); });
+  // Arguments per frame, which stand behind the inputs, are arguments.
+  const auto own_inputs = static_cast<size_t>(num_own_inputs(spec.inputs, spec.args));
+  const bool has_gpu_input =
+      std::any_of(spec.inputs.begin(), spec.inputs.begin() + static_cast<std::ptrdiff_t>(own_inputs),
+                  [&](ir::ValueId input) { return on_gpu(graph, input); });
   const bool by_input = given.empty() && has_gpu_input && !op.cpu_outputs;
   const std::string device = !given.empty() ? given : by_input ? "gpu" : "cpu";
   const bool known = std::find(op.devices.begin(), op.devices.end(), device) != op.devices.end();
   if (!known && !given.empty())
     return user_error(Message::kNoSuchDevice, spec.span, display_name(op), given, help_for_device(op, given));
   const bool runs_on_gpu = device == "gpu" && known;
-  for (size_t k = 0; k < spec.inputs.size(); ++k) {
+  for (size_t k = 0; k < own_inputs; ++k) {
     const bool there = on_gpu(graph, spec.inputs[k]);
     if (there == runs_on_gpu) continue;
     if (there ? op.cpu_outputs : takes_from_anywhere(op, k) || is_constant(graph, spec.inputs[k])) continue;

@@ -6,6 +6,7 @@
 #include "compiler/ir/attr.h"
 #include "compiler/messages.h"
 #include "compiler/op/arguments.h"
+#include "compiler/op/lifting.h"
 #include "compiler/op/schema.h"
 
 namespace galatea::op {
@@ -68,9 +69,11 @@ std::vector<ir::Type> types_of(const std::vector<Port>& ports) {
   return types;
 }
 
+int TypeContext::num_inputs() const { return lifting_.num_inputs(); }
+
 const ir::Type& TypeContext::input(int k) const {
   GALATEA_CHECK(k >= 0 && k < num_inputs(), op_.name + ": no such input");
-  return graph_.type(spec_.inputs[static_cast<size_t>(k)]);
+  return lifting_.type(graph_, spec_.inputs[static_cast<size_t>(k)]);
 }
 
 Layout TypeContext::input_layout(int k) const { return assumed_layout(op_, k, input(k)); }
@@ -82,7 +85,7 @@ bool TypeContext::is_per_sample(std::string_view name) const {
 const ir::Type& TypeContext::arg_type(std::string_view name) const {
   const ir::Arg* arg = Arguments(op_, spec_.args).find(name);
   GALATEA_CHECK(arg && arg->is_value(), op_.name + ": " + std::string(name) + " is not per sample");
-  return graph_.type(arg->as_value());
+  return lifting_.type(graph_, arg->as_value());
 }
 
 const ir::Attr& TypeContext::attr(std::string_view name) const {
@@ -91,7 +94,9 @@ const ir::Attr& TypeContext::attr(std::string_view name) const {
 bool TypeContext::flag(std::string_view name) const { return ir::attr_flag(attr(name)); }
 int64_t TypeContext::integer(std::string_view name) const { return ir::attr_integer(attr(name)); }
 double TypeContext::number(std::string_view name) const { return ir::attr_number(attr(name)); }
-std::string TypeContext::text(std::string_view name) const { return ir::attr_text(attr(name)); }
+std::string TypeContext::text(std::string_view name) const {
+  return lifting_.frame_text(op_, name, ir::attr_text(attr(name)));
+}
 
 DType TypeContext::dtype(std::string_view name, DType fallback) const {
   const ir::Attr& value = attr(name);

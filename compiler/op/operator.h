@@ -17,6 +17,7 @@
 
 namespace galatea::op {
 
+class Lifting;
 class RecipeBuilder;
 class Registry;
 
@@ -56,12 +57,14 @@ enum class OperatorKind : uint8_t { kKernel, kNative };
 /// the first input, or the inputs broadcast together.
 enum class OutputExtents : uint8_t { kOwn, kLikeFirstInput, kBroadcast };
 
-/// What a type rule sees: input types, arguments with defaults filled in, and a way to complain.
+/// What a type rule sees: input types, arguments with defaults filled in, and a way to complain. Of operands
+/// over which the call is lifted it sees one frame.
 class TypeContext {
  public:
-  TypeContext(const ir::Graph& graph, const Operator& op, const ir::GraphBuilder::NodeSpec& spec)
-      : graph_(graph), op_(op), spec_(spec) {}
-  int num_inputs() const { return static_cast<int>(spec_.inputs.size()); }
+  TypeContext(const ir::Graph& graph, const Operator& op, const ir::GraphBuilder::NodeSpec& spec,
+              const Lifting& lifting)
+      : graph_(graph), op_(op), spec_(spec), lifting_(lifting) {}
+  int num_inputs() const;
   const ir::Type& input(int k) const;
   /// The input's layout, or the first accepted layout of its rank where it has none.
   Layout input_layout(int k) const;
@@ -88,6 +91,7 @@ class TypeContext {
   const ir::Graph& graph_;
   const Operator& op_;
   const ir::GraphBuilder::NodeSpec& spec_;
+  const Lifting& lifting_;
 };
 
 /// A call that may become several nodes (Operator::expand).

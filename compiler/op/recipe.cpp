@@ -6,6 +6,7 @@
 
 #include "compiler/ir/attr.h"
 #include "compiler/op/arguments.h"
+#include "compiler/op/lifting.h"
 #include "compiler/op/lineage.h"
 #include "compiler/op/schema.h"
 
@@ -65,19 +66,27 @@ RecipeBuilder::RecipeBuilder(const ir::Graph& graph, ir::NodeId node, Lineage* l
     : graph_(graph), node_(node), lineage_(lineage), next_local_(static_cast<int64_t>(node) << 16) {
   const ir::Node& self = graph.node(node);
   GALATEA_CHECK(self.op != nullptr, "the node is removed");
+  lifting_ = std::make_shared<Lifting>(graph, *self.op, self.inputs, self.args);
   for (size_t k = 0; k < self.inputs.size(); ++k) {
-    const ir::Type& type = graph.type(self.inputs[k]);
-    lowering_.inputs.push_back({"in" + std::to_string(k), type.dtype, extents(static_cast<int>(k)), 0});
+    const ir::Type& type = type_of(self.inputs[k]);
+    std::vector<Expr> own;
+    for (int d = 0; d < type.ndim; ++d) own.push_back(extent_of(self.inputs[k], d));
+    lowering_.inputs.push_back({"in" + std::to_string(k), type.dtype, std::move(own), 0});
   }
+  if (lifting_->lifts())
+    for (const ir::ValueId output : self.outputs)
+      frame_outputs_.push_back(lifting_->frame_of(graph.type(output)));
   lowering_.outputs.resize(self.outputs.size());
   for (LoweredOutput& output : lowering_.outputs) output.kind = LoweredOutput::Kind::kStage;
 }
 
-int RecipeBuilder::num_inputs() const { return static_cast<int>(graph_.node(node_).inputs.size()); }
+int RecipeBuilder::num_inputs() const { return lifting_->num_inputs(); }
+
+const ir::Type& RecipeBuilder::type_of(ir::ValueId operand) const { return lifting_->type(graph_, operand); }
 
 const ir::Type& RecipeBuilder::input_type(int k) const {
   GALATEA_CHECK(k >= 0 && k < num_inputs(), "no such input");
-  return graph_.type(graph_.node(node_).inputs[static_cast<size_t>(k)]);
+  return type_of(graph_.node(node_).inputs[static_cast<size_t>(k)]);
 }
 
 Layout RecipeBuilder::input_layout(int k) const {
@@ -87,7 +96,8 @@ Layout RecipeBuilder::input_layout(int k) const {
 const ir::Type& RecipeBuilder::output_type(int k) const {
   const auto& outputs = graph_.node(node_).outputs;
   GALATEA_CHECK(k >= 0 && k < static_cast<int>(outputs.size()), "no such output");
-  return graph_.type(outputs[static_cast<size_t>(k)]);
+  return lifting_->lifts() ? frame_outputs_[static_cast<size_t>(k)]
+                           : graph_.type(outputs[static_cast<size_t>(k)]);
 }
 
 namespace {
@@ -106,7 +116,9 @@ const ir::Attr& RecipeBuilder::attr(std::string_view name) const {
 bool RecipeBuilder::flag(std::string_view name) const { return ir::attr_flag(attr(name)); }
 int64_t RecipeBuilder::integer(std::string_view name) const { return ir::attr_integer(attr(name)); }
 double RecipeBuilder::number(std::string_view name) const { return ir::attr_number(attr(name)); }
-std::string RecipeBuilder::text(std::string_view name) const { return ir::attr_text(attr(name)); }
+std::string RecipeBuilder::text(std::string_view name) const {
+  return lifting_->frame_text(*graph_.node(node_).op, name, ir::attr_text(attr(name)));
+}
 std::vector<int64_t> RecipeBuilder::integers(std::string_view name) const {
   return ir::attr_integers(attr(name));
 }
@@ -114,13 +126,17 @@ std::vector<double> RecipeBuilder::numbers(std::string_view name) const {
   return ir::attr_numbers(attr(name));
 }
 
-Expr RecipeBuilder::extent(int input, int dim) const {
-  const ir::Type& type = input_type(input);
+Expr RecipeBuilder::extent_of(ir::ValueId operand, int dim) const {
+  const ir::Type& type = type_of(operand);
   GALATEA_CHECK(dim >= 0 && dim < type.ndim, "no such dimension");
   int64_t known = type.extents[static_cast<size_t>(dim)];
   if (known >= 0) return kernel::extent_constant(known);
-  return kernel::symbol(SymbolKind::kExtent, DType::kI64,
-                        graph_.node(node_).inputs[static_cast<size_t>(input)], dim);
+  return kernel::symbol(SymbolKind::kExtent, DType::kI64, operand, dim);
+}
+
+Expr RecipeBuilder::extent(int input, int dim) const {
+  GALATEA_CHECK(input >= 0 && input < num_inputs(), "no such input");
+  return extent_of(graph_.node(node_).inputs[static_cast<size_t>(input)], dim);
 }
 
 std::vector<Expr> RecipeBuilder::extents(int input) const {
@@ -187,7 +203,7 @@ Expr RecipeBuilder::arg(std::string_view name, DType type) const {
 int RecipeBuilder::arg_length(std::string_view name) const {
   Arguments args = arguments(graph_, node_);
   if (!args.is_per_sample(name)) return ir::attr_length(args.attr(name));
-  const ir::Type& type = graph_.type(args.find(name)->as_value());
+  const ir::Type& type = type_of(args.find(name)->as_value());
   int64_t volume = type.static_volume();
   GALATEA_CHECK(volume >= 0, std::string(name) + " has no known length");
   return static_cast<int>(volume);
@@ -489,6 +505,7 @@ Lowering RecipeBuilder::take() {
                output.native >= 0 || output.constant;
     GALATEA_CHECK(set, graph_.node(node_).op->name + " leaves an output undefined");
   }
+  if (lifting_->lifts()) return lift(graph_, graph_.node(node_), *lifting_, std::move(lowering_));
   return std::move(lowering_);
 }
 

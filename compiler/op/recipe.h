@@ -144,6 +144,7 @@ struct StageRef {
   int index = -1;
 };
 
+/// A definition writes of one frame; take() lifts what it wrote over the others (lifting.h).
 class RecipeBuilder {
  public:
   /// `lineage` is the graph's, for callers who lower many nodes.
@@ -165,7 +166,8 @@ class RecipeBuilder {
   std::vector<double> numbers(std::string_view name) const;
 
   // ---- scalars of the sample program
-  Expr extent(int input, int dim) const;  ///< i64
+  Expr extent(int input, int dim) const;               ///< i64
+  Expr extent_of(ir::ValueId operand, int dim) const;  ///< of an input or an argument
   std::vector<Expr> extents(int input) const;
   Expr element(int input, int64_t flat_index) const;  ///< of a small input of static shape; the input's dtype
   /// A scalar argument, static or per sample, converted (kSaturate) to `type`; the default where not given.
@@ -297,7 +299,7 @@ class RecipeBuilder {
   /// The node that is defined.
   const ir::Node& node() const { return graph_.node(node_); }
   /// Of one of its operands.
-  const ir::Type& type_of(ir::ValueId operand) const { return graph_.type(operand); }
+  const ir::Type& type_of(ir::ValueId operand) const;
   /// For a definition that has to know where its operands come from: nobody can keep what it writes.
   const ir::Graph& graph() {
     lowering_.looks_around = true;
@@ -311,6 +313,8 @@ class RecipeBuilder {
   const ir::Graph& graph_;
   ir::NodeId node_;
   Lineage* lineage_;
+  std::shared_ptr<const Lifting> lifting_;
+  std::vector<ir::Type> frame_outputs_;  ///< where the call is lifted
   mutable std::shared_ptr<const Lowering> scaled_input_;
   Lowering lowering_;
   int64_t next_local_;

@@ -9,6 +9,7 @@
 #include "compiler/ir/attr.h"
 #include "compiler/messages.h"
 #include "compiler/op/devices.h"
+#include "compiler/op/lifting.h"
 
 namespace galatea::op {
 namespace {
@@ -115,9 +116,9 @@ bool accepts_dtype(ArgKind kind, DType dtype) {
 }
 
 Status check_per_sample(const ir::Graph& graph, const Operator& op, const ArgSpec& spec, const ir::Arg& arg,
-                        Span span) {
+                        Span span, const Lifting& lifting) {
   if (!spec.per_sample) return user_error(Message::kNotPerSample, span, display_name(op), arg.name);
-  const ir::Type& type = graph.type(arg.as_value());
+  const ir::Type& type = lifting.type(graph, arg.as_value());
   std::string help;
   if (!accepts_dtype(spec.kind, type.dtype)) {
     help = "convert it with fn.cast, which says how to round";
@@ -128,6 +129,9 @@ Status check_per_sample(const ir::Graph& graph, const Operator& op, const ArgSpe
   } else {
     return {};
   }
+  const bool per_frame = graph.type(arg.as_value()).layout.find(kFrameAxis) == 0;
+  if (per_frame && lifting.of_value(arg.as_value()) == nullptr)
+    return user_error(Message::kNoFrames, span, display_name(op), arg.name);
   return user_error(Message::kWrongPerSampleType, span, display_name(op), arg.name, describe(spec.kind),
                     to_text(type), help);
 }
@@ -153,7 +157,7 @@ Status check_static(const Operator& op, const ArgSpec& spec, ir::Arg& arg, Span 
   return {};
 }
 
-Status check_arguments(const ir::Graph& graph, NodeSpec& spec) {
+Status check_arguments(const ir::Graph& graph, NodeSpec& spec, const Lifting& lifting) {
   const Operator& op = *spec.op;
   std::erase_if(spec.args, [](const ir::Arg& arg) { return !arg.is_value() && ir::is_none(arg.as_attr()); });
   std::vector<std::string_view> seen;  // few: looking through them beats a tree
@@ -168,7 +172,7 @@ Status check_arguments(const ir::Graph& graph, NodeSpec& spec) {
     seen.push_back(found->name);
     if (arg.is_value()) {
       if (!found->refused.empty()) return make_error(ErrorKind::kUser, refused_argument(op, *found, span));
-      GALATEA_TRY(check_per_sample(graph, op, *found, arg, span));
+      GALATEA_TRY(check_per_sample(graph, op, *found, arg, span, lifting));
     } else {
       GALATEA_TRY(check_static(op, *found, arg, span));
     }
@@ -208,7 +212,7 @@ const Port& port_of_input(const Operator& op, size_t k) {
 }
 
 /// What the inputs' known extents say of the names that their ports give them.
-Status check_names_of_extents(const ir::Graph& graph, const NodeSpec& spec) {
+Status check_names_of_extents(const ir::Graph& graph, const NodeSpec& spec, const Lifting& lifting) {
   struct Met {
     int64_t extent = -1;
     std::string where;
@@ -216,7 +220,7 @@ Status check_names_of_extents(const ir::Graph& graph, const NodeSpec& spec) {
   std::map<std::string, Met> known;
   for (size_t k = 0; k < spec.inputs.size() && !spec.op->inputs.empty(); ++k) {
     const Port& port = port_of_input(*spec.op, k);
-    const ir::Type& type = graph.type(spec.inputs[k]);
+    const ir::Type& type = lifting.type(graph, spec.inputs[k]);
     for (size_t d = 0; d < std::min(port.extents.size(), type.extents.size()); ++d) {
       if (!port.extents[d].is_symbolic() || type.extents[d] < 0) continue;
       const std::string name = port_text("input", k, port.name);
@@ -230,11 +234,11 @@ Status check_names_of_extents(const ir::Graph& graph, const NodeSpec& spec) {
   return {};
 }
 
-Status check_input(const ir::Graph& graph, const NodeSpec& spec, size_t k) {
+Status check_input(const ir::Graph& graph, const NodeSpec& spec, size_t k, const Lifting& lifting) {
   const Operator& op = *spec.op;
   if (op.inputs.empty()) return {};
   const Port& input = port_of_input(op, k);
-  const ir::Type& type = graph.type(spec.inputs[k]);
+  const ir::Type& type = lifting.type(graph, spec.inputs[k]);
   const std::string name = port_text("input", k, input.name);
   if (!input.dtypes.empty() &&
       std::find(input.dtypes.begin(), input.dtypes.end(), type.dtype) == input.dtypes.end())
@@ -249,9 +253,7 @@ Status check_input(const ir::Graph& graph, const NodeSpec& spec, size_t k) {
     return type.layout.empty() ? static_cast<int>(layout.size()) == type.ndim : type.layout == Layout(layout);
   };
   if (std::any_of(input.layouts.begin(), input.layouts.end(), accepted)) return {};
-  std::string help = type.layout.contains('F')   ? "sequences are not supported yet"
-                     : type.layout.contains('D') ? "volumes are not supported yet"
-                     : type.dtype == DType::kU8 && type.ndim == 1
+  std::string help = type.dtype == DType::kU8 && type.ndim == 1
                          ? "the bytes of a file are decoded first: image = fn.decoders.image(…)"
                          : "rearrange the axes with fn.transpose, or name them with fn.reshape(layout=…)";
   std::string given = type.layout.empty() ? fmt::format("a tensor of {} dimension{} without a layout",
@@ -259,6 +261,28 @@ Status check_input(const ir::Graph& graph, const NodeSpec& spec, size_t k) {
                                           : type.layout.str();
   return user_error(Message::kWrongInputLayout, spec.span, display_name(op), name, join(input.layouts), given,
                     help);
+}
+
+/// A value is taken as it is or frame by frame, not both: what a definition says of it has one meaning.
+Status check_lifting(const NodeSpec& spec, const Lifting& lifting) {
+  if (!lifting.lifts()) return {};
+  const auto differs = [&](const LiftedOperand& a, const LiftedOperand* b) {
+    return b == nullptr || a.frame_dims != b->frame_dims || a.dims != b->dims;
+  };
+  bool mixed = false;
+  for (const LiftedOperand& a : lifting.operands()) {
+    for (size_t k = 0; k < spec.inputs.size(); ++k)
+      mixed |= spec.inputs[k] == a.value && differs(a, lifting.of_input(static_cast<int>(k)));
+    for (const ir::Arg& arg : spec.args) {
+      if (!arg.is_value() || arg.as_value() != a.value) continue;
+      const auto named = [&](const LiftedOperand& b) { return b.argument == arg.name; };
+      const auto b = std::ranges::find_if(lifting.operands(), named);
+      mixed |= differs(a, b == lifting.operands().end() ? nullptr : &*b);
+    }
+  }
+  if (!mixed) return {};
+  return user_error(Message::kOperatorRefuses, spec.span, display_name(*spec.op),
+                    "one value is taken frame by frame and as a whole", "give the other one another layout");
 }
 
 }  // namespace
@@ -409,14 +433,19 @@ std::string value_note(const ir::Graph& graph, ir::ValueId value, const std::str
 }
 
 Result<std::vector<ir::Type>> check_call(const ir::Graph& graph, NodeSpec& spec) {
+  remove_frame_inputs(spec);
   GALATEA_TRY(check_number_of_inputs(spec));
-  GALATEA_TRY(check_arguments(graph, spec));
-  for (size_t k = 0; k < spec.inputs.size(); ++k) GALATEA_TRY(check_input(graph, spec, k));
-  GALATEA_TRY(check_names_of_extents(graph, spec));
+  const Lifting lifting(graph, *spec.op, spec.inputs, spec.args);
+  GALATEA_TRY(check_lifting(spec, lifting));
+  GALATEA_TRY(check_arguments(graph, spec, lifting));
+  for (size_t k = 0; k < spec.inputs.size(); ++k) GALATEA_TRY(check_input(graph, spec, k, lifting));
+  GALATEA_TRY(check_names_of_extents(graph, spec, lifting));
+  append_frame_inputs(spec, lifting);
   GALATEA_CHECK(spec.op->type_rule != nullptr, spec.op->name + " has no type rule");
-  auto types = spec.op->type_rule(TypeContext(graph, *spec.op, spec));
+  auto types = spec.op->type_rule(TypeContext(graph, *spec.op, spec, lifting));
   if (!types) return types;
   for (ir::Type& type : *types) {
+    if (lifting.lifts()) type = lifting.lifted(std::move(type), graph);
     if (type.extents.empty()) type.extents.assign(static_cast<size_t>(type.ndim), -1);
     GALATEA_CHECK(static_cast<int>(type.extents.size()) == type.ndim,
                   spec.op->name + ": extents do not match ndim");

@@ -45,9 +45,12 @@ std::string value_note(const ir::Graph& graph, ir::ValueId value, const std::str
 inline constexpr std::string_view kDeviceArg = "device";
 /// Where passes/map_devices.h has put a node: "gpu", "mixed" or "cpu".
 inline constexpr std::string_view kPlacedArg = "placed";
+/// How many arguments per frame stand behind the inputs of a call (lifting.h).
+inline constexpr std::string_view kPerFrameArg = "per_frame";
 /// Whether the name is a remark of a pass, or of the call as a whole.
 inline bool is_hidden_arg(std::string_view name) {
-  return name == "region_from" || name == "scaled_for" || name == kDeviceArg || name == kPlacedArg;
+  return name == "region_from" || name == "scaled_for" || name == kDeviceArg || name == kPlacedArg ||
+         name == kPerFrameArg;
 }
 
 }  // namespace galatea::op

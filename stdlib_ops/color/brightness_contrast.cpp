@@ -42,8 +42,8 @@ Operator make(std::string name, bool has_brightness, bool has_contrast) {
       "where range is the largest value of the output's integer type, or 1. "
       "Evaluated in f32 as one multiply-add, then rounded half to even and clamped. Factors may be negative.";
   op.inputs = {{.name = "data",
-                .documentation = "image, or a sequence of images",
-                .layouts = {"HWC", "FHWC"},
+                .documentation = "image",
+                .layouts = {"HWC"},
                 .dtypes = {DType::kU8, DType::kI16, DType::kI32, DType::kF32}}};
   op.min_inputs = op.max_inputs = 1;
   if (has_brightness)

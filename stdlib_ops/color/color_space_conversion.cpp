@@ -138,7 +138,7 @@ Operator make_color_space_conversion() {
       "half to even and clamped. The image gets the number of channels of output_type.";
   op.inputs = {{.name = "images",
                 .documentation = "image whose last axis are the channels",
-                .layouts = {"HWC", "FHWC", "DHWC"},
+                .layouts = {"HWC"},
                 .dtypes = {DType::kU8}}};
   op.min_inputs = op.max_inputs = 1;
   op.args = {{.name = "image_type",

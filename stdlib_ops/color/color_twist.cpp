@@ -112,8 +112,8 @@ Operator make(std::string name, std::initializer_list<const char*> parameters,
       "brightness and contrast; center is 128 for integers, 0.5 for floats. One matrix per sample, applied "
       "in f32; rounded half to even and clamped at the end only.";
   op.inputs = {{.name = "data",
-                .documentation = "RGB image, or a sequence of them",
-                .layouts = {"HWC", "FHWC"},
+                .documentation = "RGB image",
+                .layouts = {"HWC"},
                 .dtypes = {DType::kU8, DType::kI16, DType::kI32, DType::kF32, DType::kF16}}};
   op.min_inputs = op.max_inputs = 1;
   for (const char* parameter : parameters) op.args.push_back(parameter_arg(parameter));

@@ -1,7 +1,6 @@
 // equalize: spreads the values of every channel evenly over the range of a byte.
 //
-// Comes in: an image of bytes, or a sequence. Goes out: each channel of each frame through a table made from
-// its own histogram.
+// Comes in: an image of bytes. Goes out: each channel through a table made from its own histogram.
 #include "stdlib_ops/common/prelude.h"
 #include "stdlib_ops/operators.h"
 
@@ -10,8 +9,7 @@ namespace {
 
 constexpr int64_t kBins = 256;
 
-/// The stages that make one table of bytes per channel and frame (one in all, where the layout names
-/// neither).
+/// The stages that make one table of bytes per channel (one in all, where the layout names none).
 class Equalizer {
  public:
   explicit Equalizer(RecipeBuilder& b) : b_(b), axes_(image_axes(b.input_layout(0))) {
@@ -94,7 +92,7 @@ class Equalizer {
 
   RecipeBuilder& b_;
   const ImageAxes axes_;
-  std::vector<int> tables_;  ///< the axes that have a table for each place: frames, channels
+  std::vector<int> tables_;  ///< the axes that have a table for each place: channels
   Axes counts_;              ///< how many there are along each
 };
 
@@ -106,14 +104,14 @@ Operator make_equalize() {
   op.aliases = {"experimental.equalize"};
   op.summary = "Equalises the histogram of every channel.";
   op.documentation =
-      "For each channel of an image (of each frame of a sequence), with h its histogram, N its number of "
+      "For each channel of an image, with h its histogram, N its number of "
       "pixels, i0 the lowest value that "
       "occurs and cdf(v) the number of pixels of at most v: out = 0 for i0, and round((cdf(in) - h[i0]) * "
       "(255 / (N - h[i0]))) above it, computed in f32 and rounded half to even (the rule of OpenCV and DALI; "
       "Pillow's differs). A channel of one single value stays as it is.";
   op.inputs = {{.name = "input",
-                .documentation = "image of bytes, at most 2^31 - 1 pixels, or a sequence of them",
-                .layouts = {"HWC", "CHW", "HW", "FHW", "FHWC", "FCHW"},
+                .documentation = "image of bytes, at most 2^31 - 1 pixels",
+                .layouts = {"HWC", "CHW", "HW"},
                 .dtypes = {DType::kU8}}};
   op.min_inputs = op.max_inputs = 1;
   op.devices = {"cpu", "gpu"};

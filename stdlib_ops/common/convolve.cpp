@@ -36,21 +36,14 @@ StageRef convolve(RecipeBuilder& b, const std::string& name, StageRef source, in
                  .finish = [&](Expr acc) { return kernel::saturate(acc, type); }});
 }
 
-std::vector<int> window_axes(const Layout& layout, int ndim) {
-  std::vector<int> axes = data_axes(layout, ndim);
-  std::erase_if(axes, [&](int axis) { return !layout.empty() && layout[axis] == 'F'; });
-  return axes;
-}
-
 Status check_filter_input(const TypeContext& ctx) {
   const ir::Type& in = ctx.input(0);
-  if (in.layout.contains('D')) GALATEA_TRY(refuse_sequences(ctx, 0));
   if (is_bool(in.dtype) || in.dtype == DType::kF64)
     return ctx.error(fmt::format("{} does not take {}", ctx.op().name, types_name(in.dtype)),
                      "convert it with fn.cast");
-  const size_t axes = window_axes(in.layout, in.ndim).size();
-  if (axes < 1 || axes > 2)
-    return ctx.error(fmt::format("{} filters one or two axes besides the channels; the input is {}",
+  const size_t axes = data_axes(in.layout, in.ndim).size();
+  if (axes < 1 || axes > 3)
+    return ctx.error(fmt::format("{} filters one to three axes besides the channels; the input is {}",
                                  ctx.op().name, describe(in)),
                      in.layout.empty() ? "name the axes: fn.reshape(x, layout=\"HWC\")" : "");
   const DType dtype = ctx.dtype("dtype", in.dtype);

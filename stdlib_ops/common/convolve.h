@@ -22,10 +22,7 @@ StageRef convolve(RecipeBuilder& b, const std::string& name, StageRef source, in
 /// The same with its result rounded and clamped to `type`.
 StageRef convolve(RecipeBuilder& b, const std::string& name, StageRef source, int axis, const Window& window,
                   DType type);
-/// The axes that a window lies over: all but channels and frames.
-std::vector<int> window_axes(const Layout& layout, int ndim);
-/// Complains about inputs that the filters do not take: more than two axes besides channels and frames,
-/// bools, volumes.
+/// Complains about inputs that the filters do not take: more than three axes besides channels, bools.
 Status check_filter_input(const TypeContext& ctx);
 
 }  // namespace galatea::ops

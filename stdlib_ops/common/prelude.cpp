@@ -86,19 +86,6 @@ Expr input_element(RecipeBuilder& b, int input, int i, int n) {
 
 ImageAxes image_axes(const Layout& layout) { return {layout.find('H'), layout.find('W'), layout.find('C')}; }
 
-Status refuse_sequences(const TypeContext& ctx, int k) {
-  const Layout& layout = ctx.input(k).layout;
-  if (layout.contains('F'))
-    return ctx.error(
-        fmt::format("'{}' does not take sequences yet: the input has layout {}", ctx.op().name, layout.str()),
-        "take single frames, for instance video[0]");
-  if (layout.contains('D'))
-    return ctx.error(
-        fmt::format("'{}' does not take volumes yet: the input has layout {}", ctx.op().name, layout.str()),
-        "take single slices, or give the data another layout with fn.reshape(…, layout=…)");
-  return {};
-}
-
 std::vector<int> data_axes(const Layout& layout, int ndim) {
   std::vector<int> axes;
   for (int d = 0; d < ndim; ++d)

@@ -73,9 +73,7 @@ struct ImageAxes {
   int h = -1, w = -1, c = -1;
 };
 ImageAxes image_axes(const Layout& layout);
-/// Refuses layouts that name a sequence (F) or a volume (D).
-Status refuse_sequences(const TypeContext& ctx, int k);
-/// The data axes of filters: all but C (and at most two of them, since volumes are refused).
+/// The data axes of filters: all but C.
 std::vector<int> data_axes(const Layout& layout, int ndim);
 
 /// Axes named by `axes` (negative counts from the end) or `axis_names`; all axes if neither is given.

@@ -336,13 +336,18 @@ void tell_view(RecipeBuilder& b, const ResampleAxis& rows, const ResampleAxis& c
 
 }  // namespace
 
-StageRef resample(RecipeBuilder& b, ResampleAxis rows, ResampleAxis columns) {
-  for (const ResampleAxis* axis : {&rows, &columns})
+StageRef resample(RecipeBuilder& b, ResampleAxis rows, ResampleAxis columns,
+                  std::optional<ResampleAxis> slices) {
+  std::vector<ResampleAxis*> axes = {&rows, &columns};
+  if (slices) axes.push_back(&*slices);
+  for (const ResampleAxis* axis : axes)
     b.check((absolute(axis->lo) <= f64(kMaxSpan)) & (absolute(axis->hi) <= f64(kMaxSpan)),
             "the region of interest from {} to {} is not a place in an image", {axis->lo, axis->hi});
-  tell_least_scale(b, rows, columns);
-  tell_view(b, rows, columns);
-  for (ResampleAxis* axis : {&rows, &columns}) {
+  if (!slices) {
+    tell_least_scale(b, rows, columns);
+    tell_view(b, rows, columns);
+  }
+  for (ResampleAxis* axis : axes) {
     const Expr length = absolute(axis->hi - axis->lo);
     axis->lo = b.scaled(0, axis->dim, axis->lo);
     axis->hi = b.scaled(0, axis->dim, axis->hi);
@@ -380,9 +385,9 @@ StageRef resample(RecipeBuilder& b, ResampleAxis rows, ResampleAxis columns) {
            },
        .finish = [&](Expr acc) { return integer ? to_f32(acc) * f32(1.0 / kWeightSum) : acc; }});
   extents[h] = rows.n;
-  return b.band(
-      {.name = "resize",
-       .type = out,
+  const StageRef down = b.band(
+      {.name = slices ? "down" : "resize",
+       .type = slices ? DType::kF32 : out,
        .extents = extents,
        .axis = rows.dim,
        .accumulator = DType::kF32,
@@ -395,6 +400,26 @@ StageRef resample(RecipeBuilder& b, ResampleAxis rows, ResampleAxis columns) {
              Axes from = at;
              from[h] = index;
              return b.load(across, from, Border::kClamp);
+           },
+       .finish = [&](Expr acc) { return slices ? acc : kernel::saturate(acc, out); }});
+  if (!slices) return down;
+  const Tables through = make_tables(b, *slices, "slices", false);
+  const auto d = static_cast<size_t>(slices->dim);
+  extents[d] = slices->n;
+  return b.band(
+      {.name = "resize",
+       .type = out,
+       .extents = extents,
+       .axis = slices->dim,
+       .accumulator = DType::kF32,
+       .taps = through.taps,
+       .first = [&](Expr i) { return b.load(through.first, {i}); },
+       .weight = [&](Expr i, Expr k) { return through.has_weight ? b.load(through.weight, {i, k}) : f32(1); },
+       .source =
+           [&](const Axes& at, Expr index) {
+             Axes from = at;
+             from[d] = index;
+             return b.load(down, from, Border::kClamp);
            },
        .finish = [&](Expr acc) { return kernel::saturate(acc, out); }});
 }

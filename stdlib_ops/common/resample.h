@@ -1,7 +1,7 @@
 // Separable resampling of images: filters, weight tables, and the two bands that apply them.
 //
 // Comes in: for each spatial axis the input interval and the output extent, as scalars; the filter arguments
-// of the node. Goes out: a stage of the resampled image. Columns first, then rows, always.
+// of the node. Goes out: a stage of the resampled image. Columns first, then rows, then slices, always.
 //
 // With lo, hi the interval and n the output extent, output cell i samples the input at s(i) = lo + (i + 1/2)
 // (hi - lo) / n, where pixel k covers [k, k + 1). A filter of radius r weighs the pixels k >= s - r - 1/2,
@@ -17,6 +17,8 @@
 //                  horizontal sum is exact in i32
 //   else:          weights and sums are f32
 #pragma once
+
+#include <optional>
 
 #include "stdlib_ops/common/prelude.h"
 
@@ -41,7 +43,8 @@ struct ResampleAxis {
                         ///< it must
 };
 
-/// Resamples input 0 along both axes into the element type of output 0.
-StageRef resample(RecipeBuilder& b, ResampleAxis rows, ResampleAxis columns);
+/// Resamples input 0 along both axes, and along slices if they are given, into the element type of output 0.
+StageRef resample(RecipeBuilder& b, ResampleAxis rows, ResampleAxis columns,
+                  std::optional<ResampleAxis> slices = std::nullopt);
 
 }  // namespace galatea::ops

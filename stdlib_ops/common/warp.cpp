@@ -209,8 +209,8 @@ std::vector<ArgSpec> warp_args(const std::string& size_otherwise) {
 
 Port warp_input() {
   return {.name = "data",
-          .documentation = "image, or a sequence of images: all frames are warped alike",
-          .layouts = {"HWC", "CHW", "FHWC"},
+          .documentation = "image",
+          .layouts = {"HWC", "CHW"},
           .dtypes = {DType::kU8, DType::kI16, DType::kU16, DType::kI32, DType::kF32}};
 }
 
@@ -298,7 +298,6 @@ void output_warp(RecipeBuilder& b, const AffineMap& map, const Expr& rows, const
 void output_warp(RecipeBuilder& b, const AffineMap& map, const Expr& rows, const Expr& columns) {
   output_warp(b, map, rows, columns, {});
   const ImageAxes at = image_axes(b.input_layout(0));
-  if (b.input_layout(0).contains('F')) return;  // what is composed are images
   op::AffineView view{
       .map = {map[0][0], map[0][1], map[0][2], map[1][0], map[1][1], map[1][2]}, .h = at.h, .w = at.w};
   view.filter = filter_of(b);

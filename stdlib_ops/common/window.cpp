@@ -2,18 +2,19 @@
 // f64.
 #include "stdlib_ops/common/window.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace galatea::ops {
 
 std::vector<ArgSpec> crop_args() {
-  const char* const no_volumes = "volumes are not supported yet";
   return {
       {.name = "crop",
        .kind = ArgKind::kFloatList,
        .per_sample = true,
        .documentation =
-           "Extents of the window, (h, w); 0 keeps the whole extent. Excludes crop_h and crop_w."},
+           "Extents of the window, (h, w), or (d, h, w) where there is an axis D, which two numbers leave "
+           "whole; 0 keeps the whole extent. Excludes crop_d, crop_h and crop_w."},
       {.name = "crop_h",
        .kind = ArgKind::kFloat,
        .default_value = 0.0,
@@ -27,8 +28,8 @@ std::vector<ArgSpec> crop_args() {
       {.name = "crop_d",
        .kind = ArgKind::kFloat,
        .default_value = 0.0,
-       .documentation = "Depth of the window.",
-       .refused = no_volumes},
+       .per_sample = true,
+       .documentation = "Depth of the window, where there is an axis D; comes with crop_h and crop_w."},
       {.name = "crop_pos_x",
        .kind = ArgKind::kFloat,
        .default_value = 0.5,
@@ -42,8 +43,8 @@ std::vector<ArgSpec> crop_args() {
       {.name = "crop_pos_z",
        .kind = ArgKind::kFloat,
        .default_value = 0.5,
-       .documentation = "Position along the depth.",
-       .refused = no_volumes},
+       .per_sample = true,
+       .documentation = "Position along the axis D in [0, 1]: 0 front, 1 back."},
       {.name = "rounding",
        .kind = ArgKind::kString,
        .default_value = std::string("round"),
@@ -70,17 +71,36 @@ std::vector<ArgSpec> bounds_args() {
 
 namespace {
 
-Result<int64_t> static_window(const TypeContext& ctx, std::string_view arg, int index, int64_t input,
+/// What is said of one axis of a window, by its letter.
+struct WindowAxis {
+  char letter;
+  const char *single, *position, *elements;
+};
+constexpr WindowAxis kWindowAxes[] = {{'D', "crop_d", "crop_pos_z", "slices"},
+                                      {'H', "crop_h", "crop_pos_y", "rows"},
+                                      {'W', "crop_w", "crop_pos_x", "columns"}};
+
+const WindowAxis& window_axis(char letter) {
+  return *std::ranges::find(kWindowAxes, letter, &WindowAxis::letter);
+}
+
+/// Where the axis stands in a list of `length` numbers, which speak of the innermost axes; -1: nowhere.
+int place_in_list(const std::string& axes, size_t axis, int64_t length) {
+  return static_cast<int>(axis) - static_cast<int>(axes.size()) + static_cast<int>(length);
+}
+
+Result<int64_t> static_window(const TypeContext& ctx, const WindowAxis& axis, int place, int64_t input,
                               bool may_pad) {
-  if (!ctx.given(arg)) return input;
+  const std::string_view arg = ctx.given("crop") ? "crop" : axis.single;
+  if (!ctx.given(arg) || place < 0) return input;
   if (ctx.is_per_sample(arg)) return int64_t{-1};
   const auto values = ctx.numbers(arg);
-  const double value = values[values.size() > 1 ? static_cast<size_t>(index) : 0];
+  const double value = values[values.size() > 1 ? static_cast<size_t>(place) : 0];
   const auto extent = static_cast<int64_t>(value);
   if (extent <= 0) return input;
   if (!may_pad && input >= 0 && extent > input)
     return ctx.error(fmt::format("{}: a window of {} {} does not fit an input of {}", ctx.op().name, extent,
-                                 index == 0 ? "rows" : "columns", input),
+                                 axis.elements, input),
                      "make the window smaller or the input larger, or pad with out_of_bounds_policy=\"pad\"",
                      arg);
   return extent;
@@ -93,23 +113,51 @@ Status check_position(const TypeContext& ctx, std::string_view arg) {
   return ctx.error(fmt::format("{}: {} must lie in [0, 1], not {}", ctx.op().name, arg, p), {}, arg);
 }
 
+/// How many numbers `crop` has: a vector of unknown length has one for each axis.
+int64_t crop_length(int64_t known, size_t axes) { return known < 0 ? static_cast<int64_t>(axes) : known; }
+
+int64_t crop_length(const RecipeBuilder& b, size_t axes) {
+  const ir::Arg* arg = b.node().find_arg("crop");
+  return crop_length(arg->is_value() ? b.type_of(arg->as_value()).static_volume() : b.arg_length("crop"),
+                     axes);
+}
+
 /// Extent of one axis of the window: truncated; absent or not positive keeps the input's.
-Expr window_extent(RecipeBuilder& b, std::string_view list, std::string_view single, int index,
-                   const Expr& input) {
+Expr window_extent(RecipeBuilder& b, const std::string& axes, size_t n, const Expr& input) {
+  const char* single = window_axis(axes[n]).single;
   Expr asked;
-  if (b.given(list))
-    asked = list_arg(b, list, 2, DType::kF32)[static_cast<size_t>(index)];
-  else if (b.given(single))
+  if (b.given("crop")) {
+    const int64_t length = crop_length(b, axes.size());
+    const int place = place_in_list(axes, n, length);
+    if (place < 0) return input;
+    asked = list_arg(b, "crop", static_cast<int>(length), DType::kF32)[static_cast<size_t>(place)];
+  } else if (b.given(single)) {
     asked = b.arg(single, DType::kF32);
-  else
+  } else {
     return input;
+  }
   return select(to_i64(asked) <= i64(0), input, to_i64(asked));
 }
 
 }  // namespace
 
-Result<std::pair<int64_t, int64_t>> crop_types(const TypeContext& ctx, int64_t input_h, int64_t input_w,
-                                               bool may_pad) {
+std::string window_axes_of(const Layout& layout) {
+  std::string axes;
+  for (const WindowAxis& axis : kWindowAxes)
+    if (layout.contains(axis.letter)) axes += axis.letter;
+  return axes;
+}
+
+Result<std::vector<int64_t>> crop_types(const TypeContext& ctx, const std::string& axes,
+                                        const std::vector<int64_t>& extents, bool may_pad) {
+  if (ctx.given("crop_d") && !axes.contains('D'))
+    return ctx.error(fmt::format("{}: the input has no axis D, of which crop_d speaks", ctx.op().name),
+                     "leave crop_d out, or give data of layout DHWC", "crop_d");
+  if (ctx.given("crop") && ctx.given("crop_d"))
+    return ctx.error(fmt::format("{}: 'crop' excludes 'crop_d'", ctx.op().name), "keep one form", "crop");
+  if (ctx.given("crop_d") && !ctx.given("crop_h"))
+    return ctx.error(fmt::format("{}: 'crop_d' comes with 'crop_h' and 'crop_w'", ctx.op().name),
+                     "give all three, or crop=(d, h, w)", "crop_d");
   if (ctx.given("crop") && (ctx.given("crop_h") || ctx.given("crop_w")))
     return ctx.error(fmt::format("{}: 'crop' excludes 'crop_h' and 'crop_w'", ctx.op().name), "keep one form",
                      "crop");
@@ -117,37 +165,45 @@ Result<std::pair<int64_t, int64_t>> crop_types(const TypeContext& ctx, int64_t i
     return ctx.error(fmt::format("{}: 'crop_h' and 'crop_w' come together", ctx.op().name),
                      "give both, or crop=(h, w)", ctx.given("crop_h") ? "crop_h" : "crop_w");
   if (ctx.given("crop")) {
-    const int64_t length = length_of(ctx, "crop");
-    if (length != 2 && length >= 0)
-      return ctx.error(fmt::format("{}: crop needs 2 elements, (h, w), not {}", ctx.op().name, length),
+    const int64_t length = length_of(ctx, "crop"), most = static_cast<int64_t>(axes.size());
+    if (length >= 0 && (length < 2 || length > most))
+      return ctx.error(fmt::format("{}: crop needs 2 elements, (h, w){}, not {}", ctx.op().name,
+                                   most > 2 ? ", or 3, (d, h, w)" : "", length),
                        "write crop=(h, w)", "crop");
   }
-  GALATEA_TRY(check_position(ctx, "crop_pos_x"));
-  GALATEA_TRY(check_position(ctx, "crop_pos_y"));
+  for (const char* position : {"crop_pos_x", "crop_pos_y", "crop_pos_z"})
+    GALATEA_TRY(check_position(ctx, position));
   const std::string rounding = ctx.text("rounding");
   if (rounding != "round" && rounding != "truncate")
     return ctx.error(
         fmt::format("{}: rounding is \"round\" or \"truncate\", not \"{}\"", ctx.op().name, rounding), {},
         "rounding");
-  GALATEA_ASSIGN(const int64_t h,
-                 static_window(ctx, ctx.given("crop") ? "crop" : "crop_h", 0, input_h, may_pad));
-  GALATEA_ASSIGN(const int64_t w,
-                 static_window(ctx, ctx.given("crop") ? "crop" : "crop_w", 1, input_w, may_pad));
-  return std::pair{h, w};
+  const int64_t length = ctx.given("crop") ? crop_length(length_of(ctx, "crop"), axes.size()) : 0;
+  std::vector<int64_t> window;
+  for (size_t n = 0; n < axes.size(); ++n) {
+    const int place = ctx.given("crop") ? place_in_list(axes, n, length) : 0;
+    GALATEA_ASSIGN(const int64_t extent,
+                   static_window(ctx, window_axis(axes[n]), place, extents[n], may_pad));
+    window.push_back(extent);
+  }
+  return window;
 }
 
-std::pair<AxisRange, AxisRange> crop_window(RecipeBuilder& b, const Expr& input_h, const Expr& input_w) {
+std::vector<AxisRange> crop_window(RecipeBuilder& b, const std::string& axes,
+                                   const std::vector<Expr>& extents) {
   const bool truncates = b.text("rounding") == "truncate";
-  auto axis = [&](std::string_view single, std::string_view position, int index, const Expr& input) {
-    const Expr extent = window_extent(b, "crop", single, index, input);
+  std::vector<AxisRange> window;
+  for (size_t n = 0; n < axes.size(); ++n) {
+    const Expr& input = extents[n];
+    const std::string_view position = window_axis(axes[n]).position;
+    const Expr extent = window_extent(b, axes, n, input);
     const Expr p = b.arg(position, DType::kF32);
     b.check((p >= f32(0)) & (p <= f32(1)), fmt::format("{} must lie in [0, 1], not {{}}", position), {p}, {},
             std::string(position));
     const Expr free = to_f64(p) * to_f64(input - extent);
-    return AxisRange{truncates ? to_i64(free) : round_to_i64(free), extent};
-  };
-  const AxisRange rows = axis("crop_h", "crop_pos_y", 0, input_h);
-  return {rows, axis("crop_w", "crop_pos_x", 1, input_w)};
+    window.push_back({truncates ? to_i64(free) : round_to_i64(free), extent});
+  }
+  return window;
 }
 
 namespace {

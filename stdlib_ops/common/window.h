@@ -1,7 +1,7 @@
-// Windows of images: the arguments that place a crop, and what lies outside the image.
+// Windows: boxes over named axes. The arguments that place a crop, and what lies outside the image.
 //
-// Comes in: the crop arguments of a node. Goes out: for H and W, the first row or column and the extent, as
-// scalars, with their checks.
+// Comes in: the crop arguments of a node. Goes out: for each of the axes D, H and W that there is, the first
+// place and the extent, as scalars, with their checks.
 #pragma once
 
 #include "stdlib_ops/common/prelude.h"
@@ -17,12 +17,15 @@ struct AxisRange {
 std::vector<ArgSpec> crop_args();
 /// out_of_bounds_policy, fill_values.
 std::vector<ArgSpec> bounds_args();
+/// Those of the letters D, H, W that a layout has, in this order.
+std::string window_axes_of(const Layout& layout);
 /// Complains about contradicting crop arguments and static windows that cannot fit; gives the static extents
-/// {h, w} (-1: unknown) of the window.
-Result<std::pair<int64_t, int64_t>> crop_types(const TypeContext& ctx, int64_t input_h, int64_t input_w,
-                                               bool may_pad);
-/// The window of an image of the given extents: {rows, columns}.
-std::pair<AxisRange, AxisRange> crop_window(RecipeBuilder& b, const Expr& input_h, const Expr& input_w);
+/// (-1: unknown) of the window along `axes`, of which the input has `extents`.
+Result<std::vector<int64_t>> crop_types(const TypeContext& ctx, const std::string& axes,
+                                        const std::vector<int64_t>& extents, bool may_pad);
+/// The window of an image of the given extents, along each of `axes`.
+std::vector<AxisRange> crop_window(RecipeBuilder& b, const std::string& axes,
+                                   const std::vector<Expr>& extents);
 
 enum class BoundsPolicy : uint8_t { kError, kTrim, kPad, kEdge, kReflect1001, kReflect101, kWrap };
 /// Whether the window keeps its extents and what lies outside is made up from the input.

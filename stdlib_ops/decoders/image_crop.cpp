@@ -22,16 +22,16 @@ Operator make_decoders_image_crop() {
   op.example = image_example("fn.decoders.image_crop(encoded, crop=(32, 32)), label");
   op.type_rule = [](const TypeContext& ctx) -> Types {
     GALATEA_ASSIGN(ir::Type out, decoded_type(ctx));
-    GALATEA_ASSIGN(const auto window, crop_types(ctx, -1, -1, false));
-    out.extents[0] = window.first;
-    out.extents[1] = window.second;
+    GALATEA_ASSIGN(const auto window, crop_types(ctx, "HW", {-1, -1}, false));
+    out.extents[0] = window[0];
+    out.extents[1] = window[1];
     return std::vector{out};
   };
   op.define = [](RecipeBuilder& b) {
     const EncodedExtents image = peek(b, "output_type");
-    const auto [rows, columns] = crop_window(b, image.h, image.w);
-    output_decoded_window(b, image, apply_bounds(b, rows, image.h, BoundsPolicy::kError, 'H'),
-                          apply_bounds(b, columns, image.w, BoundsPolicy::kError, 'W'));
+    const auto window = crop_window(b, "HW", {image.h, image.w});
+    output_decoded_window(b, image, apply_bounds(b, window[0], image.h, BoundsPolicy::kError, 'H'),
+                          apply_bounds(b, window[1], image.w, BoundsPolicy::kError, 'W'));
   };
   return op;
 }

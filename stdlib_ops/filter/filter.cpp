@@ -62,7 +62,7 @@ Status check_border(const TypeContext& ctx) {
 Types filter_types(const TypeContext& ctx) {
   GALATEA_TRY(check_filter_input(ctx));
   const ir::Type& in = ctx.input(0);
-  const auto axes = window_axes(in.layout, in.ndim);
+  const auto axes = data_axes(in.layout, in.ndim);
   if (axes.size() != 2)
     return ctx.error(fmt::format("filter works on images; the input is {}", describe(in)));
   GALATEA_TRY(check_window(ctx));
@@ -87,7 +87,7 @@ Types filter_types(const TypeContext& ctx) {
 class Filter {
  public:
   explicit Filter(RecipeBuilder& b)
-      : b_(b), axes_(window_axes(b.input_type(0).layout, b.input_type(0).ndim)), border_(b.text("border")) {
+      : b_(b), axes_(data_axes(b.input_type(0).layout, b.input_type(0).ndim)), border_(b.text("border")) {
     const std::vector<Expr> anchor = list_arg(b, "anchor", 2, DType::kI64);
     for (size_t d = 0; d < 2; ++d) {
       taps_[d] = b.input_type(1).extents[d];
@@ -169,10 +169,11 @@ Operator make_filter() {
       "the window is not mirrored. Products are added in f32 row by row as multiply-adds and rounded half to "
       "even "
       "at the end.";
-  op.inputs = {{.name = "data", .documentation = "image, or a sequence of images: each frame alone"},
+  op.inputs = {{.name = "data", .documentation = "image", .axes = "^FD"},
                {.name = "filter",
                 .documentation = "the window, FLOAT [rows, columns], of known extents, at most 1024 elements",
                 .dtypes = {DType::kF32},
+                .axes = "^F",
                 .any_device = true},
                {.name = "fill_value",
                 .documentation = "the number around the image where border is \"constant\"; 0 if not given",

@@ -12,7 +12,7 @@ constexpr int64_t kMaxWindow = 8191;
 Types gaussian_types(const TypeContext& ctx) {
   GALATEA_TRY(check_filter_input(ctx));
   const ir::Type& in = ctx.input(0);
-  const int axes = static_cast<int>(window_axes(in.layout, in.ndim).size());
+  const int axes = static_cast<int>(data_axes(in.layout, in.ndim).size());
   GALATEA_TRY(check_length(ctx, "sigma", axes));
   GALATEA_TRY(check_length(ctx, "window_size", axes));
   if (!ctx.given("sigma") && !ctx.given("window_size"))
@@ -70,7 +70,7 @@ Window gaussian_window(RecipeBuilder& b, const Expr& given_sigma, const Expr& gi
 
 void define_gaussian(RecipeBuilder& b) {
   const ir::Type& in = b.input_type(0);
-  const auto axes = window_axes(in.layout, in.ndim);
+  const auto axes = data_axes(in.layout, in.ndim);
   const int count = static_cast<int>(axes.size());
   const auto sigmas = list_arg(b, "sigma", count, DType::kF32);
   const auto windows = list_arg(b, "window_size", count, DType::kI64);
@@ -91,14 +91,13 @@ Operator make_gaussian_blur() {
   op.name = "gaussian_blur";
   op.summary = "Blurs images with a Gaussian window.";
   op.documentation =
-      "Separable weights exp(-i^2 / (2 sigma^2)), normalised to sum 1, along every axis but channels and "
-      "frames. "
+      "Separable weights exp(-i^2 / (2 sigma^2)), normalised to sum 1, along every axis but channels. "
       "Without window_size the window has 2 ceil(3 sigma) + 1 taps; without sigma it is "
       "((window_size - 1) / 2 - 1) * 0.3 + 0.8. Past the edge the image is mirrored without repeating the "
       "edge pixel. Sums in f32, rounded at the end only.";
   op.inputs = {{.name = "data",
-                .documentation =
-                    "image of any layout with one or two axes besides the channels, or a sequence of such"}};
+                .documentation = "image of any layout with one to three axes besides the channels",
+                .axes = "^F"}};
   op.min_inputs = op.max_inputs = 1;
   op.args = {
       {.name = "sigma",

@@ -16,7 +16,7 @@ constexpr int64_t kMaxLaplacianWindow = 31;
 Types laplacian_types(const TypeContext& ctx) {
   GALATEA_TRY(check_filter_input(ctx));
   const ir::Type& in = ctx.input(0);
-  const int axes = static_cast<int>(window_axes(in.layout, in.ndim).size());
+  const int axes = static_cast<int>(data_axes(in.layout, in.ndim).size());
   for (const char* name : {"window_size", "smoothing_size", "scale"})
     GALATEA_TRY(check_length(ctx, name, axes));
   auto check_sizes = [&](const char* name, int64_t least) -> Status {
@@ -79,7 +79,7 @@ Expr power_of_two(const Expr& e) {
 
 void define_laplacian(RecipeBuilder& b) {
   const ir::Type& in = b.input_type(0);
-  const auto axes = window_axes(in.layout, in.ndim);
+  const auto axes = data_axes(in.layout, in.ndim);
   const int count = static_cast<int>(axes.size());
   auto sizes = list_arg(b, "window_size", count, DType::kI64);
   for (Expr& size : sizes) size = unrolled_size(size);
@@ -128,8 +128,9 @@ Operator make_laplacian() {
       "binomial smoothing windows along the others. normalized_kernel multiplies each term by 2^(n + 2 - s), "
       "n axes, s the sum of its window sizes. Past the edge the image is mirrored without "
       "repeating the edge pixel. Sums in f32, rounded at the end only.";
-  op.inputs = {
-      {.name = "data", .documentation = "image of any layout with one or two axes besides the channels"}};
+  op.inputs = {{.name = "data",
+                .documentation = "image of any layout with one to three axes besides the channels",
+                .axes = "^F"}};
   op.min_inputs = op.max_inputs = 1;
   op.args = {{.name = "window_size",
               .kind = ArgKind::kIntList,

@@ -9,16 +9,16 @@ namespace galatea::ops {
 namespace {
 
 Types crop_type_rule(const TypeContext& ctx) {
-  const ImageAxes at = image_axes(ctx.input_layout(0));
   ir::Type out = ctx.input(0);
   out.layout = ctx.input_layout(0);
+  const std::string axes = window_axes_of(out.layout);
   GALATEA_ASSIGN(const BoundsPolicy policy, bounds_policy(ctx));
-  auto& h = out.extents[static_cast<size_t>(at.h)];
-  auto& w = out.extents[static_cast<size_t>(at.w)];
-  GALATEA_ASSIGN(const auto window, crop_types(ctx, h, w, policy != BoundsPolicy::kError));
-  h = window.first;
-  w = window.second;
-  if (policy == BoundsPolicy::kTrim) h = w = -1;
+  std::vector<int64_t> extents;
+  for (const char letter : axes) extents.push_back(out.extents[static_cast<size_t>(out.layout.find(letter))]);
+  GALATEA_ASSIGN(const auto window, crop_types(ctx, axes, extents, policy != BoundsPolicy::kError));
+  for (size_t n = 0; n < axes.size(); ++n)
+    out.extents[static_cast<size_t>(out.layout.find(axes[n]))] =
+        policy == BoundsPolicy::kTrim ? -1 : window[n];
   const DType dtype = ctx.dtype("dtype", out.dtype);
   if (dtype != out.dtype && dtype != DType::kF32 && dtype != DType::kF16 && dtype != DType::kU8)
     return ctx.error(fmt::format("crop: dtype {} is neither the input's type nor FLOAT, FLOAT16 or UINT8",
@@ -29,14 +29,18 @@ Types crop_type_rule(const TypeContext& ctx) {
 }
 
 void define_crop(RecipeBuilder& b) {
-  const ImageAxes at = image_axes(b.input_layout(0));
+  const Layout layout = b.input_layout(0);
+  const std::string axes = window_axes_of(layout);
   const BoundsPolicy policy = bounds_policy(b);
-  const auto [rows, columns] = crop_window(b, b.extent(0, at.h), b.extent(0, at.w));
+  std::vector<Expr> extents;
+  for (const char letter : axes) extents.push_back(b.extent(0, layout.find(letter)));
+  const auto window = crop_window(b, axes, extents);
   std::vector<AxisRange> ranges;
   for (int d = 0; d < b.input_type(0).ndim; ++d) ranges.push_back({i64(0), b.extent(0, d)});
-  ranges[static_cast<size_t>(at.h)] = apply_bounds(b, rows, b.extent(0, at.h), policy, 'H');
-  ranges[static_cast<size_t>(at.w)] = apply_bounds(b, columns, b.extent(0, at.w), policy, 'W');
-  output_window(b, ranges, policy, at.c);
+  for (size_t n = 0; n < axes.size(); ++n)
+    ranges[static_cast<size_t>(layout.find(axes[n]))] =
+        apply_bounds(b, window[n], extents[n], policy, axes[n]);
+  output_window(b, ranges, policy, layout.find('C'));
 }
 
 }  // namespace
@@ -50,7 +54,9 @@ Operator make_crop() {
       "first column round(crop_pos_x * (W - w)), half away from zero. "
       "Positions outside [0, 1] and windows that do not fit are errors, unless out_of_bounds_policy says "
       "otherwise.";
-  op.inputs = {{.name = "data", .documentation = "image", .layouts = {"HWC", "CHW"}}};
+  op.inputs = {{.name = "data",
+                .documentation = "image or volume",
+                .layouts = {"HWC", "CHW", "DHWC", "CDHW", "DCHW"}}};
   op.min_inputs = op.max_inputs = 1;
   op.args = crop_args();
   append(op.args, bounds_args());

@@ -25,8 +25,13 @@ Expr next_power_of_two(const Expr& value) {
   return bits + i64(1);
 }
 
+/// Axes that `output_layout` does not name stay in front.
 Layout output_layout(const Layout& input, const std::string& asked) {
-  return asked.empty() ? input : Layout(asked);
+  if (asked.empty()) return input;
+  std::string front;
+  for (const char letter : input.str())
+    if (letter == 'D' && !asked.contains(letter)) front += letter;
+  return Layout(front + asked);
 }
 
 Status check_statistics(const TypeContext& ctx, int64_t channels) {
@@ -67,10 +72,11 @@ Types cmn_type_rule(const TypeContext& ctx) {
                                  ctx.text("out_of_bounds_policy")),
                      "crop first: fn.crop(…) takes it", "out_of_bounds_policy");
   int64_t channels = in.extents[static_cast<size_t>(at.c)];
-  GALATEA_ASSIGN(auto window,
-                 crop_types(ctx, in.extents[static_cast<size_t>(at.h)], in.extents[static_cast<size_t>(at.w)],
-                            policy != BoundsPolicy::kError));
-  if (policy == BoundsPolicy::kTrim) window = {-1, -1};
+  const std::string axes = window_axes_of(in_layout);
+  std::vector<int64_t> extents;
+  for (const char letter : axes) extents.push_back(in.extents[static_cast<size_t>(in_layout.find(letter))]);
+  GALATEA_ASSIGN(auto window, crop_types(ctx, axes, extents, policy != BoundsPolicy::kError));
+  if (policy == BoundsPolicy::kTrim) window.assign(window.size(), -1);
   GALATEA_TRY(check_statistics(ctx, channels));
   const Layout layout = output_layout(in_layout, ctx.text("output_layout"));
   if (!layout.is_permutation_of(in_layout))
@@ -86,10 +92,10 @@ Types cmn_type_rule(const TypeContext& ctx) {
   if (ctx.flag("pad_output") && channels >= 0) channels = next_power_of_two(channels);
   ir::Type out = with_dtype(in, dtype);
   out.layout = layout;
-  for (int d = 0; d < 3; ++d)
-    out.extents[static_cast<size_t>(d)] = layout[d] == 'H'   ? window.first
-                                          : layout[d] == 'W' ? window.second
-                                                             : channels;
+  for (int d = 0; d < layout.size(); ++d) {
+    const size_t n = axes.find(layout[d]);
+    out.extents[static_cast<size_t>(d)] = n == std::string::npos ? channels : window[n];
+  }
   return std::vector{out};
 }
 
@@ -132,42 +138,48 @@ void define_cmn(RecipeBuilder& b) {
   const ImageAxes at = image_axes(in_layout);
   const BoundsPolicy policy = bounds_policy(b);
   const DType dtype = b.output_type(0).dtype;
-  const auto h = static_cast<size_t>(at.h), w = static_cast<size_t>(at.w), c = static_cast<size_t>(at.c);
+  const auto w = static_cast<size_t>(at.w), c = static_cast<size_t>(at.c);
   const Expr channels = b.extent(0, at.c);
   const Statistics stats = statistics(b, channels);
   const Expr shift = b.arg("shift", DType::kF32);
-  const auto window = crop_window(b, b.extent(0, at.h), b.extent(0, at.w));
-  const AxisRange rows = apply_bounds(b, window.first, b.extent(0, at.h), policy, 'H');
-  const AxisRange columns = apply_bounds(b, window.second, b.extent(0, at.w), policy, 'W');
+  const std::string axes = window_axes_of(in_layout);
+  std::vector<Expr> input_extents, extents(b.extents(0).size());
+  for (const char letter : axes) input_extents.push_back(b.extent(0, in_layout.find(letter)));
+  std::vector<AxisRange> window = crop_window(b, axes, input_extents);
+  std::vector<int> window_dims;
+  for (size_t n = 0; n < axes.size(); ++n) {
+    window[n] = apply_bounds(b, window[n], input_extents[n], policy, axes[n]);
+    window_dims.push_back(in_layout.find(axes[n]));
+    extents[static_cast<size_t>(window_dims.back())] = window[n].extent;
+  }
+  const AxisRange& columns = window.back();
   const Expr mirror = not_equal(b.arg("mirror", DType::kI64), i64(0));
   const Expr x_factor = select(mirror, i64(-1), i64(1));
   const Expr x_offset = select(mirror, columns.start + columns.extent - i64(1), columns.start);
 
-  std::vector<Expr> extents(3);
-  extents[h] = rows.extent;
-  extents[w] = columns.extent;
   extents[c] = b.flag("pad_output") ? next_power_of_two(channels) : channels;
   const bool pads_channels = !same(extents[c], channels);
   const bool pads = policy == BoundsPolicy::kPad && (b.given("crop") || b.given("crop_h"));
-  const StageRef stage = b.map("crop_mirror_normalize", dtype, extents, [&](const Axes& axes) {
-    Axes index(3);
-    index[h] = axes[h] + rows.start;
-    index[w] = axes[w] * x_factor + x_offset;
-    index[c] = axes[c];
+  const StageRef stage = b.map("crop_mirror_normalize", dtype, extents, [&](const Axes& at_cell) {
+    Axes index = at_cell;
+    for (size_t n = 0; n < window.size(); ++n) {
+      const auto d = static_cast<size_t>(window_dims[n]);
+      index[d] = d == w ? at_cell[w] * x_factor + x_offset : at_cell[d] + window[n].start;
+    }
     const Border border = pads || pads_channels ? Border::kConstant : Border::kNone;
     const Expr in = b.load(0, index, border, Cell{});
     Expr value =
         stats.neutral
             ? kernel::saturate(in, dtype)
-            : kernel::saturate(kernel::fma(kernel::convert(in, DType::kF32) - choose(axes[c], stats.mean),
-                                           choose(axes[c], stats.factor), shift),
+            : kernel::saturate(kernel::fma(kernel::convert(in, DType::kF32) - choose(at_cell[c], stats.mean),
+                                           choose(at_cell[c], stats.factor), shift),
                                dtype);
     std::vector<int> outside;
-    if (pads) outside = {at.h, at.w};
+    if (pads) outside = window_dims;
     if (pads_channels) outside.push_back(at.c);
     // Padding channels are 0 unless the window may be padded, as the reference has it.
-    const Expr fill =
-        policy == BoundsPolicy::kPad ? fill_of_channel(b, axes[c], dtype) : kernel::constant(dtype, Cell{});
+    const Expr fill = policy == BoundsPolicy::kPad ? fill_of_channel(b, at_cell[c], dtype)
+                                                   : kernel::constant(dtype, Cell{});
     if (!outside.empty()) value = select(inside(b, index, outside), value, fill);
     return value;
   });
@@ -190,49 +202,51 @@ Operator make_crop_mirror_normalize() {
       "pad_output are 0 "
       "where nothing may lie outside.";
   op.inputs = {{.name = "data",
-                .documentation = "image",
-                .layouts = {"HWC", "CHW"},
+                .documentation = "image or volume",
+                .layouts = {"HWC", "CHW", "DHWC", "CDHW", "DCHW"},
                 .dtypes = {DType::kU8, DType::kI16, DType::kU16, DType::kI32, DType::kF32, DType::kF16}}};
   op.min_inputs = op.max_inputs = 1;
   op.args = crop_args();
   append(op.args, bounds_args());
-  append(op.args, {
-                      {.name = "mirror",
-                       .kind = ArgKind::kInt,
-                       .default_value = int64_t{0},
-                       .per_sample = true,
-                       .documentation = "Not 0: reverses the columns."},
-                      {.name = "mean",
-                       .kind = ArgKind::kFloatList,
-                       .default_value = std::vector<double>{0.0},
-                       .per_sample = true,
-                       .documentation = "Subtracted; one value, or one per channel."},
-                      {.name = "std",
-                       .kind = ArgKind::kFloatList,
-                       .default_value = std::vector<double>{1.0},
-                       .per_sample = true,
-                       .documentation = "Divides; one value, or one per channel."},
-                      {.name = "scale",
-                       .kind = ArgKind::kFloat,
-                       .default_value = 1.0,
-                       .documentation = "Multiplies the normalised value."},
-                      {.name = "shift",
-                       .kind = ArgKind::kFloat,
-                       .default_value = 0.0,
-                       .documentation = "Added at the end."},
-                      {.name = "dtype",
-                       .kind = ArgKind::kDType,
-                       .default_value = DType::kF32,
-                       .documentation = "Element type of the output: FLOAT, FLOAT16, INT8 or UINT8."},
-                      {.name = "output_layout",
-                       .kind = ArgKind::kLayout,
-                       .default_value = std::string("CHW"),
-                       .documentation = "Layout of the output; empty keeps the input's."},
-                      {.name = "pad_output",
-                       .kind = ArgKind::kBool,
-                       .default_value = false,
-                       .documentation = "Pads the channels to the next power of two."},
-                  });
+  append(op.args,
+         {
+             {.name = "mirror",
+              .kind = ArgKind::kInt,
+              .default_value = int64_t{0},
+              .per_sample = true,
+              .documentation = "Not 0: reverses the columns."},
+             {.name = "mean",
+              .kind = ArgKind::kFloatList,
+              .default_value = std::vector<double>{0.0},
+              .per_sample = true,
+              .documentation = "Subtracted; one value, or one per channel."},
+             {.name = "std",
+              .kind = ArgKind::kFloatList,
+              .default_value = std::vector<double>{1.0},
+              .per_sample = true,
+              .documentation = "Divides; one value, or one per channel."},
+             {.name = "scale",
+              .kind = ArgKind::kFloat,
+              .default_value = 1.0,
+              .documentation = "Multiplies the normalised value."},
+             {.name = "shift",
+              .kind = ArgKind::kFloat,
+              .default_value = 0.0,
+              .documentation = "Added at the end."},
+             {.name = "dtype",
+              .kind = ArgKind::kDType,
+              .default_value = DType::kF32,
+              .documentation = "Element type of the output: FLOAT, FLOAT16, INT8 or UINT8."},
+             {.name = "output_layout",
+              .kind = ArgKind::kLayout,
+              .default_value = std::string("CHW"),
+              .documentation = "Layout of the output; empty keeps the input's. An axis D that it does not "
+                               "name stays in front."},
+             {.name = "pad_output",
+              .kind = ArgKind::kBool,
+              .default_value = false,
+              .documentation = "Pads the channels to the next power of two."},
+         });
   op.args.push_back(ignored("image_type", ArgKind::kImageType, ir::None{}, "Deprecated."));
   op.args.push_back(refused("output_dtype", ArgKind::kDType, "it was renamed: write dtype="));
   op.devices = {"cpu", "gpu"};

@@ -23,6 +23,7 @@ void define_flip(RecipeBuilder& b) {
   };
   mirror("horizontal", at.w);
   mirror("vertical", at.h);
+  if (const int depth = b.input_layout(0).find('D'); depth >= 0) mirror("depthwise", depth);
   b.output_view(0, 0, b.extents(0), dims, start, step);
 }
 
@@ -33,9 +34,12 @@ Operator make_flip() {
   op.name = "flip";
   op.summary = "Mirrors images horizontally, vertically or both.";
   op.documentation =
-      "Exact copy with the order of columns (horizontal) or rows (vertical) reversed. Without arguments it "
+      "Exact copy with the order of columns (horizontal), rows (vertical) or slices (depthwise) reversed. "
+      "Without arguments it "
       "flips horizontally. Nothing is copied: the result is a view.";
-  op.inputs = {{.name = "data", .documentation = "image", .layouts = {"HWC", "CHW"}}};
+  op.inputs = {{.name = "data",
+                .documentation = "image or volume",
+                .layouts = {"HWC", "CHW", "DHWC", "CDHW", "DCHW"}}};
   op.min_inputs = op.max_inputs = 1;
   op.args = {{.name = "horizontal",
               .kind = ArgKind::kInt,
@@ -50,8 +54,8 @@ Operator make_flip() {
              {.name = "depthwise",
               .kind = ArgKind::kInt,
               .default_value = int64_t{0},
-              .documentation = "Reverses the depth of volumes.",
-              .refused = "volumes are not supported yet"}};
+              .per_sample = true,
+              .documentation = "Not 0: reverses the axis D, where there is one."}};
   op.devices = {"cpu", "gpu"};
   op.output_extents = OutputExtents::kLikeFirstInput;
   op.example = image_example("fn.flip(image, horizontal=fn.random.coin_flip()), label");

@@ -2,10 +2,10 @@
 //
 // Comes in: an image; sizes as arguments. Goes out: the resampled image and, with save_attrs, the original
 // extents.
-#include <array>
 #include <cmath>
 
 #include "stdlib_ops/common/resample.h"
+#include "stdlib_ops/common/window.h"
 #include "stdlib_ops/operators.h"
 
 namespace galatea::ops {
@@ -24,8 +24,30 @@ Mode mode_of(const Context& c) {
                                  : Mode::kDefault;
 }
 
-Status check_arguments(const TypeContext& ctx) {
-  const bool xy = ctx.given("resize_x") || ctx.given("resize_y");
+/// Whether `size` has a number for each of rows and columns, and none for slices.
+bool keeps_depth(const TypeContext& c) { return c.given("size") && length_of(c, "size") == 2; }
+bool keeps_depth(const RecipeBuilder& b) {
+  if (!b.given("size")) return false;
+  const ir::Arg* size = b.node().find_arg("size");
+  return size->is_value() ? b.type_of(size->as_value()).static_volume() == 2 : b.arg_length("size") == 2;
+}
+
+/// The axes that are resampled, outermost first: those of D, H and W that there are.
+template <typename Context>
+std::string resized_axes(const Context& c) {
+  const std::string axes = window_axes_of(c.input_layout(0));
+  return axes.starts_with('D') && keeps_depth(c) ? axes.substr(1) : axes;
+}
+
+const char* argument_of(char axis) {
+  return axis == 'D' ? "resize_z" : axis == 'H' ? "resize_y" : "resize_x";
+}
+
+Status check_arguments(const TypeContext& ctx, const std::string& axes) {
+  if (ctx.given("resize_z") && !axes.contains('D'))
+    return ctx.error("resize: the input has no axis D, of which resize_z speaks",
+                     "leave resize_z out, or give data of layout DHWC", "resize_z");
+  const bool xy = ctx.given("resize_x") || ctx.given("resize_y") || ctx.given("resize_z");
   const bool one_side = ctx.given("resize_shorter") || ctx.given("resize_longer");
   const int given = (ctx.given("size") ? 1 : 0) + (xy ? 1 : 0) + (ctx.given("resize_shorter") ? 1 : 0) +
                     (ctx.given("resize_longer") ? 1 : 0);
@@ -46,7 +68,7 @@ Status check_arguments(const TypeContext& ctx) {
     return ctx.error("resize: roi_start and roi_end come together", {},
                      ctx.given("roi_start") ? "roi_start" : "roi_end");
   for (const char* name : {"size", "max_size", "roi_start", "roi_end"})
-    GALATEA_TRY(check_length(ctx, name, 2));
+    GALATEA_TRY(check_length(ctx, name, static_cast<int>(axes.size())));
   if (ctx.given("max_size"))
     for (double m : ctx.numbers("max_size"))
       if (!(m > 0))
@@ -54,29 +76,32 @@ Status check_arguments(const TypeContext& ctx) {
   return {};
 }
 
-/// The output extent, if the text fixes it: axis 0 is rows, 1 columns.
-int64_t static_extent(const TypeContext& ctx, int axis) {
+/// The output extent along one of the axes, if the text fixes it.
+int64_t static_extent(const TypeContext& ctx, const std::string& axes, size_t axis) {
   const Mode mode = mode_of(ctx);
   if (mode == Mode::kNotLarger || mode == Mode::kNotSmaller || ctx.given("max_size")) return -1;
-  const char* name = ctx.given("size") ? "size" : axis == 0 ? "resize_y" : "resize_x";
+  const char* name = ctx.given("size") ? "size" : argument_of(axes[axis]);
   if (!given_static(ctx, name)) return -1;
   const auto values = ctx.numbers(name);
-  const double value = std::abs(values[values.size() > 1 ? static_cast<size_t>(axis) : 0]);
+  const double value = std::abs(values[values.size() > 1 ? axis : 0]);
   return value == 0 ? -1 : std::max<int64_t>(1, std::llround(static_cast<float>(value)));
 }
 
 Types resize_types(const TypeContext& ctx) {
-  GALATEA_TRY(check_arguments(ctx));
+  const std::string axes = resized_axes(ctx);
+  GALATEA_TRY(check_arguments(ctx, axes));
   GALATEA_ASSIGN(const DType dtype, resampled_dtype(ctx));
   ir::Type out = with_dtype(ctx.input(0), dtype);
   out.layout = ctx.input_layout(0);
-  const ImageAxes at = image_axes(out.layout);
-  out.extents[static_cast<size_t>(at.h)] = static_extent(ctx, 0);
-  out.extents[static_cast<size_t>(at.w)] = static_extent(ctx, 1);
+  for (size_t a = 0; a < axes.size(); ++a)
+    out.extents[static_cast<size_t>(out.layout.find(axes[a]))] = static_extent(ctx, axes, a);
   std::vector types{out};
   if (ctx.flag("save_attrs"))
-    types.push_back(
-        {.dtype = DType::kI32, .ndim = 1, .layout = {}, .device = ir::Device::kCpu, .extents = {2}});
+    types.push_back({.dtype = DType::kI32,
+                     .ndim = 1,
+                     .layout = {},
+                     .device = ir::Device::kCpu,
+                     .extents = {static_cast<int64_t>(axes.size())}});
   return types;
 }
 
@@ -86,24 +111,26 @@ struct Request {
   Expr lo, hi, length, size, given;
 };
 
-Expr requested_size(RecipeBuilder& b, int axis) {
-  if (b.given("size")) return to_f64(list_arg(b, "size", 2, DType::kF32)[static_cast<size_t>(axis)]);
+Expr requested_size(RecipeBuilder& b, const std::string& axes, size_t axis) {
+  const int count = static_cast<int>(axes.size());
+  if (b.given("size")) return to_f64(list_arg(b, "size", count, DType::kF32)[axis]);
   for (const char* name : {"resize_shorter", "resize_longer"})
     if (b.given(name)) return to_f64(b.arg(name, DType::kF32));
-  return to_f64(b.arg(axis == 0 ? "resize_y" : "resize_x", DType::kF32));
+  return to_f64(b.arg(argument_of(axes[axis]), DType::kF32));
 }
 
 /// Through f32 and back.
 Expr rounded_to_f32(const Expr& e) { return to_f64(to_f32(e)); }
 
-Request request_of_axis(RecipeBuilder& b, int axis, int dim) {
+Request request_of_axis(RecipeBuilder& b, const std::string& axes, size_t axis, int dim) {
   const Expr extent = to_f64(b.full_extent(0, dim));
-  Request r{f64(0), extent, {}, requested_size(b, axis), {}};
+  const int count = static_cast<int>(axes.size());
+  Request r{f64(0), extent, {}, requested_size(b, axes, axis), {}};
   b.check(absolute(r.size) <= f64(1 << 24), "the size {} is not an extent of an image", {r.size});
   if (b.given("roi_start")) {
     const Expr factor = b.flag("roi_relative") ? to_f32(b.full_extent(0, dim)) : f32(1);
-    const Expr start = to_f64(list_arg(b, "roi_start", 2, DType::kF32)[static_cast<size_t>(axis)] * factor);
-    const Expr end = to_f64(list_arg(b, "roi_end", 2, DType::kF32)[static_cast<size_t>(axis)] * factor);
+    const Expr start = to_f64(list_arg(b, "roi_start", count, DType::kF32)[axis] * factor);
+    const Expr end = to_f64(list_arg(b, "roi_end", count, DType::kF32)[axis] * factor);
     const Expr mirrored = end < start;
     r.lo = kernel::min(start, end);
     r.hi = max(start, end);
@@ -120,35 +147,57 @@ Request request_of_axis(RecipeBuilder& b, int axis, int dim) {
   return r;
 }
 
-/// Fractional output extents (signed) of both axes.
-std::array<Expr, 2> fractional_sizes(RecipeBuilder& b, const std::array<Request, 2>& r, Mode mode) {
-  std::array<Expr, 2> limit;
+Expr ratio_of(const Request& r) { return rounded_to_f32(absolute(r.size) / r.length); }
+
+/// The extent of an axis that was not asked for: it follows the others, by the mean of their ratios.
+Expr following_size(const std::vector<Request>& r, size_t axis) {
+  std::vector<Request> others = r;
+  others.erase(others.begin() + static_cast<std::ptrdiff_t>(axis));
+  const Expr &length = r[axis].length, &back = others.back().given;
+  const Expr behind = length * ratio_of(others.back());
+  if (others.size() == 1) return select(back, behind, length);
+  const Expr &front = others.front().given, before = length * ratio_of(others.front());
+  const Expr mean = kernel::unary(ScalarOp::kSqrt, ratio_of(others.front()) * ratio_of(others.back()));
+  return select(front & back, length * mean, select(front, before, select(back, behind, length)));
+}
+
+/// The smallest or the largest of the ratios that were asked for; 1 where none was.
+Expr extreme_ratio(const std::vector<Request>& r, bool larger) {
+  Expr of_some = ratio_of(r.back()), any = r.back().given;
+  Expr scale = select(any, of_some, f64(1));
+  for (size_t a = r.size() - 1; a-- > 0;) {
+    const Expr own = ratio_of(r[a]), &given = r[a].given;
+    const Expr both = larger ? max(own, of_some) : kernel::min(own, of_some);
+    scale = select(given & any, both, select(given, own, scale));
+    of_some = select(given & any, both, select(given, own, of_some));
+    any = given | any;
+  }
+  return scale;
+}
+
+/// Fractional output extents (signed) of all axes.
+std::vector<Expr> fractional_sizes(RecipeBuilder& b, const std::vector<Request>& r, Mode mode) {
+  std::vector<Expr> limit, out(r.size());
   const bool limited = b.given("max_size");
   if (limited)
-    for (size_t a = 0; a < 2; ++a) limit[a] = to_f64(list_arg(b, "max_size", 2, DType::kF32)[a]);
-  auto ratio = [&](size_t a) { return rounded_to_f32(absolute(r[a].size) / r[a].length); };
-  std::array<Expr, 2> out;
+    for (const Expr& most : list_arg(b, "max_size", static_cast<int>(r.size()), DType::kF32))
+      limit.push_back(to_f64(most));
   if (mode == Mode::kDefault || mode == Mode::kStretch) {
-    for (size_t a = 0; a < 2; ++a) {
-      // A missing extent follows the other one, so that the aspect ratio stays.
-      const Expr follow = mode == Mode::kStretch
-                              ? r[a].length
-                              : select(r[1 - a].given, r[a].length * ratio(1 - a), r[a].length);
+    for (size_t a = 0; a < r.size(); ++a) {
+      const Expr follow = mode == Mode::kStretch ? r[a].length : following_size(r, a);
       out[a] = select(r[a].given, r[a].size, follow);
       if (limited)
         out[a] = select(out[a] < f64(0), -kernel::min(-out[a], limit[a]), kernel::min(out[a], limit[a]));
     }
     return out;
   }
-  const bool larger = mode == Mode::kNotSmaller;
-  const Expr both = larger ? max(ratio(0), ratio(1)) : kernel::min(ratio(0), ratio(1));
-  Expr scale = select(r[0].given & r[1].given, both,
-                      select(r[0].given, ratio(0), select(r[1].given, ratio(1), f64(1))));
+  Expr scale = extreme_ratio(r, mode == Mode::kNotSmaller);
   if (limited)
-    for (size_t a = 0; a < 2; ++a) scale = kernel::min(scale, limit[a] / r[a].length);
-  for (size_t a = 0; a < 2; ++a) {
+    for (size_t a = 0; a < r.size(); ++a) scale = kernel::min(scale, limit[a] / r[a].length);
+  for (size_t a = 0; a < r.size(); ++a) {
     // The axis that says the scale has the extent that was asked for.
-    const Expr size = select(r[a].given & equal(ratio(a), scale), absolute(r[a].size), r[a].length * scale);
+    const Expr size =
+        select(r[a].given & equal(ratio_of(r[a]), scale), absolute(r[a].size), r[a].length * scale);
     out[a] = select(r[a].size < f64(0), -size, size);
   }
   return out;
@@ -181,15 +230,24 @@ ResampleAxis resample_axis(RecipeBuilder& b, const Request& r, const Expr& fract
 }
 
 void define_resize(RecipeBuilder& b) {
-  const ImageAxes at = image_axes(b.input_layout(0));
-  const std::array<Request, 2> requests = {request_of_axis(b, 0, at.h), request_of_axis(b, 1, at.w)};
+  const std::string axes = resized_axes(b);
+  std::vector<int> dims;
+  std::vector<Request> requests;
+  for (size_t a = 0; a < axes.size(); ++a) {
+    dims.push_back(b.input_layout(0).find(axes[a]));
+    requests.push_back(request_of_axis(b, axes, a, dims[a]));
+  }
   const auto sizes = fractional_sizes(b, requests, mode_of(b));
-  const ResampleAxis rows = resample_axis(b, requests[0], sizes[0], at.h);
-  const ResampleAxis columns = resample_axis(b, requests[1], sizes[1], at.w);
-  b.output_stage(0, resample(b, rows, columns));
-  if (b.flag("save_attrs"))
-    b.output_scalars(1, {kernel::convert(b.full_extent(0, at.h), DType::kI32),
-                         kernel::convert(b.full_extent(0, at.w), DType::kI32)});
+  std::vector<ResampleAxis> resampled;
+  std::vector<Expr> originals;
+  for (size_t a = 0; a < axes.size(); ++a) {
+    resampled.push_back(resample_axis(b, requests[a], sizes[a], dims[a]));
+    originals.push_back(kernel::convert(b.full_extent(0, dims[a]), DType::kI32));
+  }
+  const size_t rows = axes.size() - 2;
+  b.output_stage(0, axes.starts_with('D') ? resample(b, resampled[rows], resampled[rows + 1], resampled[0])
+                                          : resample(b, resampled[rows], resampled[rows + 1]));
+  if (b.flag("save_attrs")) b.output_scalars(1, std::move(originals));
 }
 
 }  // namespace
@@ -202,24 +260,27 @@ Operator make_resize() {
       "Output cell i of n samples the interval [lo, hi) of the image at lo + (i + 1/2) (hi - lo) / n, where "
       "pixel k covers [k, k + 1). Filters (triangle, Catmull-Rom, Lanczos 3, Gaussian, nearest) widen "
       "with the reduction where antialias is on; weights sum to 1; pixels past the edge repeat it; rows are "
-      "filtered first, then columns of the result. Extents round half away from zero and are at least 1. "
+      "filtered first, then columns of the result, then slices of a volume. Extents round half away from "
+      "zero and are at least 1. "
       "Nearest neighbours are found in f32 as DALI finds them, rows by adding one step after the other, so "
-      "that "
-      "masks and labels are equal to DALI's. "
+      "that masks and labels are equal to DALI's. "
       "A negative size or a reversed region mirrors. mode: \"default\" keeps the aspect ratio where one "
-      "extent is missing, \"stretch\" keeps the extent, \"not_larger\" and \"not_smaller\" keep the aspect "
+      "extent is missing (of several given, by the mean of their ratios), \"stretch\" keeps the extent, "
+      "\"not_larger\" and \"not_smaller\" keep the aspect "
       "ratio within or "
       "around the given extents.";
   op.inputs = {{.name = "data",
-                .documentation = "image",
-                .layouts = {"HWC", "CHW"},
+                .documentation = "image or volume",
+                .layouts = {"HWC", "CHW", "DHWC", "CDHW", "DCHW"},
                 .dtypes = {DType::kU8, DType::kI16, DType::kU16, DType::kF32}}};
   op.min_inputs = op.max_inputs = 1;
   op.args = {
       {.name = "size",
        .kind = ArgKind::kFloatList,
        .per_sample = true,
-       .documentation = "Extents of the output, (h, w) or one number for both; 0: not given."},
+       .documentation =
+           "Extents of the output, (h, w) or one number for both; 0: not given. Where there is an "
+           "axis D: (d, h, w), one number for all, or (h, w), which leaves D as it is."},
       {.name = "resize_x",
        .kind = ArgKind::kFloat,
        .default_value = 0.0,
@@ -233,8 +294,8 @@ Operator make_resize() {
       {.name = "resize_z",
        .kind = ArgKind::kFloat,
        .default_value = 0.0,
-       .documentation = "Depth of the output.",
-       .refused = "volumes are not supported yet"},
+       .per_sample = true,
+       .documentation = "Slices of the output, where there is an axis D."},
       {.name = "resize_shorter",
        .kind = ArgKind::kFloat,
        .default_value = 0.0,
@@ -260,11 +321,11 @@ Operator make_resize() {
       {.name = "roi_start",
        .kind = ArgKind::kFloatList,
        .per_sample = true,
-       .documentation = "Begin of the region of interest, (y, x)."},
+       .documentation = "Begin of the region of interest, (y, x) or (z, y, x)."},
       {.name = "roi_end",
        .kind = ArgKind::kFloatList,
        .per_sample = true,
-       .documentation = "End of the region of interest, (y, x)."},
+       .documentation = "End of the region of interest, (y, x) or (z, y, x)."},
       {.name = "roi_relative",
        .kind = ArgKind::kBool,
        .default_value = false,
@@ -272,7 +333,7 @@ Operator make_resize() {
       {.name = "save_attrs",
        .kind = ArgKind::kBool,
        .default_value = false,
-       .documentation = "Adds an output: the original extents, INT32 (H, W)."},
+       .documentation = "Adds an output: the original extents, INT32 (H, W) or (D, H, W)."},
   };
   append(op.args, filter_args());
   op.args.push_back(ignored("image_type", ArgKind::kImageType, ir::None{}, "Deprecated."));

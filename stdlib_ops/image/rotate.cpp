@@ -119,7 +119,7 @@ Operator make_rotate() {
              {.name = "axis",
               .kind = ArgKind::kFloatList,
               .documentation = "Axis of the rotation of volumes.",
-              .refused = "volumes are not supported yet"},
+              .refused = "images turn about their middle, volumes slice by slice"},
              {.name = "keep_size",
               .kind = ArgKind::kBool,
               .default_value = false,

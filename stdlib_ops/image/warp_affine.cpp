@@ -109,6 +109,7 @@ Operator make_warp_affine() {
                {.name = "mtx",
                 .documentation = "matrix, FLOAT [2, 3]; instead of the argument `matrix`",
                 .dtypes = {DType::kF32},
+                .axes = "^F",
                 .optional = true,
                 .any_device = true}};
   op.min_inputs = 1;

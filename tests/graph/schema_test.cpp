@@ -155,7 +155,7 @@ TEST(CheckCall, PerSampleArguments) {
 TEST(CheckCall, Inputs) {
   ir::Type image{DType::kU8, 3, "HWC", ir::Device::kCpu, {-1, -1, 3}};
   ir::Type wide = image, planes = image, bare = image,
-           video{DType::kU8, 4, "FHWC", ir::Device::kCpu, {-1, -1, -1, 3}},
+           video{DType::kU8, 4, "FWHC", ir::Device::kCpu, {-1, -1, -1, 3}},
            flat{DType::kU8, 1, {}, ir::Device::kCpu, {-1}};
   wide.dtype = DType::kI64;
   planes.layout = "CHW";
@@ -169,8 +169,12 @@ TEST(CheckCall, Inputs) {
   EXPECT_EQ(Call({}, {wide}).error().message,
             "fn.every takes UINT8 or FLOAT as input 0 (image), but gets INT64");
   EXPECT_EQ(Call({}, {image, video}).error().message,
-            "fn.every takes the layout HWC or CHW for input 1 (image), but gets FHWC");
-  EXPECT_EQ(Call({}, {image, video}).error().help, "sequences are not supported yet");
+            "fn.every takes the layout HWC or CHW for input 1 (image), but gets FWHC");
+  EXPECT_EQ(Call({}, {image, video}).error().help,
+            "rearrange the axes with fn.transpose, or name them with fn.reshape(layout=…)");
+  video.layout = "FCHW";
+  Call lifted({}, {image, video});
+  EXPECT_TRUE(check_call(lifted.graph, lifted.spec)) << "over all other axes the operator is lifted";
   EXPECT_EQ(Call({}, {flat}).error().code, "G0458");
 }
 

@@ -194,10 +194,10 @@ TEST(GaussianBlur, BadArguments) {
   EXPECT_NE(OpRun("gaussian_blur").input(in).arg("window_size", scalar(DType::kI32, 4)).failure().find("odd"),
             std::string::npos);
   EXPECT_NE(OpRun("gaussian_blur")
-                .input(random_tensor(DType::kU8, {2, 7, 11, 3}, "DHWC", 1))
+                .input(random_tensor(DType::kU8, {2, 2, 7, 11, 3}, "NDHWC", 1))
                 .arg("sigma", 1.0)
                 .failure()
-                .find("volumes"),
+                .find("one to three axes"),
             std::string::npos);
 }
 

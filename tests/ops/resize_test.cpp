@@ -280,9 +280,8 @@ TEST(Resize, BadArguments) {
                 .failure()
                 .find("without rows"),
             std::string::npos);
-  EXPECT_NE(
-      OpRun("resize").input(random_tensor(DType::kU8, {2, 6, 8, 3}, "FHWC", 1)).arg("size", 4.0).failure(),
-      "");
+  EXPECT_NE(OpRun("resize").input(random_tensor(DType::kU8, {2, 6, 8}, "FHW", 1)).arg("size", 4.0).failure(),
+            "");
 }
 
 // An area above the image's fits never: as in DALI, the attempts fail and the whole image is taken.

@@ -76,6 +76,18 @@ TEST(Region, ThroughPointwiseWork) {
                               3);
 }
 
+TEST(Region, FramesMadeOfAnImage) {
+  expect_equal_to_full_decode(R"(  %mirrored = flip(%image) {horizontal=1}
+  %frames = stack(%image, %mirrored) {axis_name="F"}
+  %y = random.uniform() {range=[0.0, 1.0]} key=0x51
+  %blurred = gaussian_blur(%frames) {sigma=1.0}
+  %window = crop(%blurred) {crop=[18.0, 22.0], crop_pos_y=%y}
+  %out = resize(%window) {size=[9.0, 7.0]}
+  return %out
+)",
+                              3);
+}
+
 TEST(Region, ResizedAndCroppedInTheMiddle) {
   expect_equal_to_full_decode(R"(  %small = resize(%image) {resize_shorter=24.0}
   %out = crop_mirror_normalize(%small) {crop=[20.0, 20.0], mean=[120.0], std=[60.0], mirror=1, output_layout="CHW"}

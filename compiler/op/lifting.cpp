@@ -1,0 +1,209 @@
+// Which axes a call is lifted over, and types of frames: see lifting.h.
+#include "compiler/op/lifting.h"
+
+#include <algorithm>
+
+#include "compiler/ir/attr.h"
+#include "compiler/op/schema.h"
+
+namespace galatea::op {
+namespace {
+
+/// A letter that names nothing: how fn.per_frame marks the other axes of data without a layout.
+constexpr char kUnnamed = '*';
+
+bool is_accepted(const Port& input, const ir::Type& type) {
+  if (input.layouts.empty()) return true;
+  return std::ranges::any_of(input.layouts, [&](const std::string& layout) {
+    return type.layout.empty() ? static_cast<int>(layout.size()) == type.ndim : type.layout == Layout(layout);
+  });
+}
+
+/// The type without some of its dimensions; names of none but unnamed axes are no layout.
+ir::Type without(const ir::Type& type, const std::vector<int>& kept) {
+  ir::Type frame{.dtype = type.dtype, .ndim = static_cast<int>(kept.size()), .device = type.device};
+  std::string letters;
+  for (const int d : kept) {
+    frame.extents.push_back(type.extents[static_cast<size_t>(d)]);
+    letters += type.layout[d];
+  }
+  if (letters.find_first_not_of(kUnnamed) != std::string::npos) frame.layout = Layout(letters);
+  return frame;
+}
+
+int occurrence_in(const Layout& layout, int dim) {
+  int before = 0;
+  for (int d = 0; d < dim; ++d) before += layout[d] == layout[dim] ? 1 : 0;
+  return before;
+}
+
+}  // namespace
+
+bool works_on(const Port& input, char letter) {
+  if (input.axes.starts_with('^')) return input.axes.find(letter, 1) == std::string::npos;
+  if (!input.axes.empty()) return input.axes.find(letter) != std::string::npos;
+  return input.layouts.empty() || std::ranges::any_of(input.layouts, [&](const std::string& layout) {
+           return layout.find(letter) != std::string::npos;
+         });
+}
+
+int num_own_inputs(const std::vector<ir::ValueId>& inputs, const std::vector<ir::Arg>& args) {
+  const auto count = static_cast<int>(inputs.size());
+  for (const ir::Arg& arg : args)
+    if (arg.name == kPerFrameArg && !arg.is_value())
+      return count - static_cast<int>(std::clamp<int64_t>(ir::attr_integer(arg.as_attr()), 0, count));
+  return count;
+}
+
+Lifting::Lifting(const ir::Graph& graph, const Operator& op, const std::vector<ir::ValueId>& inputs,
+                 const std::vector<ir::Arg>& args)
+    : num_inputs_(num_own_inputs(inputs, args)) {
+  if (op.inputs.empty()) return;
+  for (size_t k = 0; k < static_cast<size_t>(num_inputs_); ++k)
+    add_input(graph, op.inputs[std::min(k, op.inputs.size() - 1)], inputs[k], static_cast<int>(k));
+  if (axis_of(kFrameAxis, 0) < 0) return;
+  int next = num_inputs_;
+  for (const ir::Arg& arg : args)
+    if (arg.is_value() && graph.type(arg.as_value()).layout.find(kFrameAxis) == 0)
+      add_argument(graph, arg, next++);
+}
+
+int Lifting::axis_of(char letter, int occurrence) const {
+  for (size_t l = 0; l < axes_.size(); ++l)
+    if (axes_[l].letter == letter && axes_[l].occurrence == occurrence) return static_cast<int>(l);
+  return -1;
+}
+
+void Lifting::add_input(const ir::Graph& graph, const Port& spec, ir::ValueId value, int input) {
+  const ir::Type& type = graph.type(value);
+  if (type.layout.empty()) return;
+  LiftedOperand operand{.value = value, .input = input};
+  for (int d = 0; d < type.ndim; ++d)
+    if (type.layout[d] == kUnnamed || works_on(spec, type.layout[d])) operand.frame_dims.push_back(d);
+  if (static_cast<int>(operand.frame_dims.size()) == type.ndim) return;
+  operand.frame = without(type, operand.frame_dims);
+  if (!is_accepted(spec, operand.frame)) return;  // an error that speaks of the layout as it is
+  for (int d = 0; d < type.ndim; ++d) {
+    if (std::ranges::find(operand.frame_dims, d) != operand.frame_dims.end()) continue;
+    const LiftedAxis axis{type.layout[d], occurrence_in(type.layout, d)};
+    int at = axis_of(axis.letter, axis.occurrence);
+    if (at < 0) {
+      at = static_cast<int>(axes_.size());
+      axes_.push_back(axis);
+      for (LiftedOperand& other : operands_) other.dims.push_back(-1);
+    }
+    operand.dims.resize(axes_.size(), -1);
+    operand.dims[static_cast<size_t>(at)] = d;
+  }
+  operand.dims.resize(axes_.size(), -1);
+  operands_.push_back(std::move(operand));
+}
+
+void Lifting::add_argument(const ir::Graph& graph, const ir::Arg& arg, int input) {
+  const ir::Type& type = graph.type(arg.as_value());
+  LiftedOperand operand{.value = arg.as_value(), .input = input, .argument = arg.name};
+  for (int d = 1; d < type.ndim; ++d) operand.frame_dims.push_back(d);
+  operand.frame = without(type, operand.frame_dims);
+  operand.dims.assign(axes_.size(), -1);
+  operand.dims[static_cast<size_t>(axis_of(kFrameAxis, 0))] = 0;
+  operands_.push_back(std::move(operand));
+}
+
+const LiftedOperand* Lifting::of_input(int input) const {
+  for (const LiftedOperand& operand : operands_)
+    if (operand.input == input) return &operand;
+  return nullptr;
+}
+
+const LiftedOperand* Lifting::of_value(ir::ValueId value) const {
+  for (const LiftedOperand& operand : operands_)
+    if (operand.value == value) return &operand;
+  return nullptr;
+}
+
+const ir::Type& Lifting::type(const ir::Graph& graph, ir::ValueId value) const {
+  const LiftedOperand* operand = of_value(value);
+  return operand != nullptr ? operand->frame : graph.type(value);
+}
+
+ir::Type Lifting::lifted(ir::Type frame, const ir::Graph& graph) const {
+  if (frame.extents.empty()) frame.extents.assign(static_cast<size_t>(frame.ndim), -1);
+  const LiftedOperand& first = operands_.front();
+  const ir::Type& own = graph.type(first.value);
+  const bool has_all = std::ranges::find(first.dims, -1) == first.dims.end();
+  const bool in_place = has_all && frame.layout == first.frame.layout && frame.ndim == first.frame.ndim;
+  const std::string named =
+      frame.layout.empty() ? std::string(static_cast<size_t>(frame.ndim), kUnnamed) : frame.layout.str();
+  ir::Type out{
+      .dtype = frame.dtype, .ndim = frame.ndim + static_cast<int>(axes_.size()), .device = frame.device};
+  std::string letters;
+  const auto add_axis = [&](size_t l) {
+    letters += axes_[l].letter;
+    int64_t extent = -1;
+    for (const LiftedOperand& operand : operands_)
+      if (operand.dims[l] >= 0)
+        extent = std::max(extent, graph.type(operand.value).extents[static_cast<size_t>(operand.dims[l])]);
+    out.extents.push_back(extent);
+  };
+  size_t next = 0;
+  const auto add_own = [&] {
+    letters += named[next];
+    out.extents.push_back(frame.extents[next++]);
+  };
+  if (in_place) {
+    for (int d = 0; d < own.ndim; ++d) {
+      const auto at = std::ranges::find(first.dims, d);
+      at == first.dims.end() ? add_own() : add_axis(static_cast<size_t>(at - first.dims.begin()));
+    }
+  } else {
+    for (size_t l = 0; l < axes_.size(); ++l) add_axis(l);
+    while (next < frame.extents.size()) add_own();
+  }
+  out.layout = Layout(letters);
+  return out;
+}
+
+std::string Lifting::frame_text(const Operator& op, std::string_view argument, std::string text) const {
+  const ArgSpec* spec = op.find_arg(argument);
+  if (!lifts() || spec == nullptr || spec->kind != ArgKind::kLayout) return text;
+  std::string front;
+  for (const LiftedAxis& axis : axes_) front += axis.letter;
+  return text.starts_with(front) ? text.substr(front.size()) : text;
+}
+
+std::vector<int> Lifting::dims_in(const Layout& layout) const {
+  std::vector<int> dims;
+  for (const LiftedAxis& axis : axes_) {
+    int at = -1;
+    for (int d = 0; d < layout.size(); ++d)
+      if (layout[d] == axis.letter && occurrence_in(layout, d) == axis.occurrence) at = d;
+    GALATEA_CHECK(at >= 0, "an output of a lifted call lacks an axis");
+    dims.push_back(at);
+  }
+  return dims;
+}
+
+ir::Type Lifting::frame_of(const ir::Type& output) const {
+  const std::vector<int> dims = dims_in(output.layout);
+  std::vector<int> kept;
+  for (int d = 0; d < output.ndim; ++d)
+    if (std::ranges::find(dims, d) == dims.end()) kept.push_back(d);
+  return without(output, kept);
+}
+
+void remove_frame_inputs(ir::GraphBuilder::NodeSpec& spec) {
+  spec.inputs.resize(static_cast<size_t>(num_own_inputs(spec.inputs, spec.args)));
+  std::erase_if(spec.args, [](const ir::Arg& arg) { return arg.name == kPerFrameArg; });
+}
+
+void append_frame_inputs(ir::GraphBuilder::NodeSpec& spec, const Lifting& lifting) {
+  int64_t count = 0;
+  for (const LiftedOperand& operand : lifting.operands()) {
+    if (operand.argument.empty()) continue;
+    spec.inputs.push_back(operand.value);
+    ++count;
+  }
+  if (count > 0) spec.args.push_back({std::string(kPerFrameArg), ir::Attr(count), {}});
+}
+
+}  // namespace galatea::op
