@@ -83,6 +83,17 @@ TEST_F(GpuRuns, GraphsOfAPolicy) {
   }
 }
 
+/// Sequences made on the GPU, with an argument per frame that the host draws.
+TEST_F(GpuRuns, FramesAndArgumentsPerFrame) {
+  expect_same(of_images("    small = fn.resize(image, size=[20, 22])\n"
+                        "    frames = fn.stack(small, fn.flip(small), axis_name=\"F\")\n"
+                        "    angles = fn.random.uniform(range=[-30, 30], shape=[2])\n"
+                        "    turned = fn.rotate(frames, angle=fn.per_frame(angles), keep_size=True)\n"
+                        "    return fn.crop_mirror_normalize(fn.equalize(turned)), "
+                        "fn.gaussian_blur(frames, sigma=1.5), label.gpu()\n"),
+              2);
+}
+
 TEST_F(GpuRuns, AStatisticOfTheGpuDecidesAFilterThere) {
   expect_same(of_images("    mean = fn.reductions.mean(image)\n"
                         "    blurred = fn.gaussian_blur(image, sigma=mean.cpu() / 64.0 + 0.5)\n"
