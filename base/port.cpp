@@ -18,10 +18,10 @@ int Port::rank() const {
 }
 
 bool Port::is_concrete() const {
-  const int axes = rank();
-  return dtypes.size() == 1 && axes >= 0 && layouts.size() <= 1 &&
-         (layouts.empty() || static_cast<int>(layouts.front().size()) == axes) &&
-         (extents.empty() || static_cast<int>(extents.size()) == axes);
+  const int num_axes = rank();
+  return dtypes.size() == 1 && num_axes >= 0 && layouts.size() <= 1 &&
+         (layouts.empty() || static_cast<int>(layouts.front().size()) == num_axes) &&
+         (extents.empty() || static_cast<int>(extents.size()) == num_axes);
 }
 
 const std::string& Port::layout_text() const {
