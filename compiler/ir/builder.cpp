@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "compiler/ir/graph.h"
+#include "compiler/op/lifting.h"
 #include "compiler/op/operator.h"
 #include "compiler/op/schema.h"
 
@@ -39,7 +40,8 @@ Result<NodeId> GraphBuilder::add_node(NodeSpec spec) {
     return std::unexpected(std::move(checked.error()));
   }
   if (registry_ != nullptr && spec.op->expand) {
-    GALATEA_ASSIGN(const std::optional<NodeId> expanded, spec.op->expand({*this, *registry_, spec}));
+    const op::Lifting lifting(graph_, *spec.op, spec.inputs, spec.args);
+    GALATEA_ASSIGN(const std::optional<NodeId> expanded, spec.op->expand({*this, *registry_, spec, lifting}));
     if (expanded) return *expanded;
   }
   std::vector<Type> types = std::move(*checked);

@@ -55,7 +55,8 @@ std::vector<Port> output_ports(const ir::Graph& graph, const ir::Node& node) {
   spec.inputs = node.inputs;
   spec.args = node.args;
   spec.span = node.span;
-  auto ports = node.op->outputs_of(TypeContext(graph, *node.op, spec));
+  const Lifting lifting(graph, *node.op, spec.inputs, spec.args);
+  auto ports = node.op->outputs_of(TypeContext(graph, *node.op, spec, lifting));
   GALATEA_CHECK(ports.has_value(), node.op->name + " has no ports for a node that was checked");
   return std::move(*ports);
 }

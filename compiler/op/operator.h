@@ -99,8 +99,9 @@ struct Expansion {
   ir::GraphBuilder& builder;
   const Registry& registry;
   const ir::GraphBuilder::NodeSpec& call;
+  const Lifting& lifting;
   /// Arguments as in a definition, of the call.
-  TypeContext arguments() const { return {builder.graph(), *call.op, call}; }
+  TypeContext arguments() const { return {builder.graph(), *call.op, call, lifting}; }
   /// Adds a node of another operator at the place of the call, and gives its output.
   Result<ir::ValueId> add(std::string_view op, std::vector<ir::ValueId> inputs,
                           std::vector<ir::Arg> args) const;

@@ -403,7 +403,12 @@ StageRef resample(RecipeBuilder& b, ResampleAxis rows, ResampleAxis columns,
            },
        .finish = [&](Expr acc) { return slices ? acc : kernel::saturate(acc, out); }});
   if (!slices) return down;
-  const Tables through = make_tables(b, *slices, "slices", false);
+  // Slices get there without adding up, from the first of the volume.
+  const NearestAxis nearest_slices{.start = to_f32(slices->lo),
+                                   .step = to_f32(slices->hi - slices->lo) / to_f32(max(slices->n, i64(1))),
+                                   .origin = i64(0),
+                                   .last = b.extent(0, slices->dim) - i64(1)};
+  const Tables through = make_tables(b, *slices, axis_filter(b, *slices), nearest_slices, "slices", false);
   const auto d = static_cast<size_t>(slices->dim);
   extents[d] = slices->n;
   return b.band(

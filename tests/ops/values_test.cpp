@@ -15,7 +15,7 @@ using Ints = std::vector<int64_t>;
 // The ordinals of types.RGB, BGR, GRAY, YCbCr, ANY_DATA.
 constexpr int64_t kRgb = 0, kBgr = 1, kGray = 2, kYcbcr = 3, kAnyData = 4;
 
-bool says(const std::string& message, const char* part) { return message.find(part) != std::string::npos; }
+bool tells(const std::string& message, const char* part) { return message.find(part) != std::string::npos; }
 
 OpRun conversion(const Tensor& in, int64_t from, int64_t to) {
   OpRun run("color_space_conversion");
@@ -55,11 +55,11 @@ TEST(ColorSpaceConversion, TakesFramesAndRefusesTheRest) {
   const Tensor frames = random_tensor(DType::kU8, {2, 3, 4, 3}, "FHWC", 52);
   EXPECT_EQ(conversion(frames, kRgb, kGray).result().extents, (Extents{2, 3, 4, 1}));
   const Tensor in = random_tensor(DType::kU8, {4, 5, 3}, "HWC", 53);
-  EXPECT_TRUE(says(conversion(in, kGray, kRgb).failure(), "has 1 channel"));
-  EXPECT_TRUE(says(
+  EXPECT_TRUE(tells(conversion(in, kGray, kRgb).failure(), "has 1 channel"));
+  EXPECT_TRUE(tells(
       OpRun("color_space_conversion").fixed(in).arg("image_type", kGray).arg("output_type", kRgb).failure(),
       "GRAY has 1 channel, the input is"));
-  EXPECT_TRUE(says(conversion(in, kAnyData, kRgb).failure(), "must name a colour space"));
+  EXPECT_TRUE(tells(conversion(in, kAnyData, kRgb).failure(), "must name a colour space"));
   EXPECT_NE(conversion(random_tensor(DType::kU8, {3, 4, 5}, "CHW", 54), kRgb, kGray).failure(), "");
   EXPECT_NE(conversion(random_tensor(DType::kF32, {4, 5, 3}, "HWC", 54), kRgb, kGray).failure(), "");
   EXPECT_NE(OpRun("color_space_conversion").input(in).arg("image_type", kRgb).failure(), "");
@@ -107,14 +107,14 @@ TEST(Pad, GrowsAtTheEnd) {
 
 TEST(Pad, BadArguments) {
   const Tensor in = random_tensor(DType::kU8, {5, 7}, "HW", 56);
-  EXPECT_TRUE(says(OpRun("pad").input(in).arg("shape", Ints{1, 2, 3}).failure(), "2 elements"));
-  EXPECT_TRUE(
-      says(OpRun("pad").input(in).arg("shape", int64_t{9}).arg("align", int64_t{0}).failure(), "at least 1"));
-  EXPECT_TRUE(says(
+  EXPECT_TRUE(tells(OpRun("pad").input(in).arg("shape", Ints{1, 2, 3}).failure(), "2 elements"));
+  EXPECT_TRUE(tells(OpRun("pad").input(in).arg("shape", int64_t{9}).arg("align", int64_t{0}).failure(),
+                    "at least 1"));
+  EXPECT_TRUE(tells(
       OpRun("pad").input(in).arg("shape", int64_t{9}).arg("align", tensor(DType::kI32, {1}, {-3})).failure(),
       "at least 1"));
   EXPECT_TRUE(
-      says(OpRun("pad").input(in).arg("axes", Ints{0, -2}).arg("shape", int64_t{9}).failure(), "twice"));
+      tells(OpRun("pad").input(in).arg("axes", Ints{0, -2}).arg("shape", int64_t{9}).failure(), "twice"));
 }
 
 TEST(Erase, FillsBoxes) {
@@ -162,22 +162,22 @@ TEST(Erase, FillsBoxes) {
 TEST(Erase, BadArguments) {
   const Tensor in = random_tensor(DType::kU8, {4, 5, 3}, "HWC", 60);
   auto run = [&] { return OpRun("erase").input(in); };
-  EXPECT_TRUE(says(run().arg("shape", Numbers{1, 1, 1}).failure(), "each box takes 2"));
-  EXPECT_TRUE(says(run().arg("anchor", Numbers{1, 1}).failure(), "shape has 0"));
+  EXPECT_TRUE(tells(run().arg("shape", Numbers{1, 1, 1}).failure(), "each box takes 2"));
+  EXPECT_TRUE(tells(run().arg("anchor", Numbers{1, 1}).failure(), "shape has 0"));
   EXPECT_TRUE(
-      says(run().arg("anchor", Numbers{1, 1}).arg("shape", Numbers{1, 1, 2, 2}).failure(), "shape has 4"));
-  EXPECT_TRUE(says(run().arg("shape", Numbers(130, 1.0)).failure(), "65 boxes are too many"));
-  EXPECT_TRUE(says(run().arg("fill_value", Numbers{1, 2}).failure(), "for 3 channels"));
-  EXPECT_TRUE(says(OpRun("erase").fixed(in).arg("fill_value", Numbers{1, 2}).failure(), "for 3 channels"));
-  EXPECT_TRUE(says(OpRun("erase")
-                       .input(random_tensor(DType::kU8, {4, 5}, "HW", 60))
-                       .arg("fill_value", Numbers{1, 2})
-                       .failure(),
-                   "no axis C"));
+      tells(run().arg("anchor", Numbers{1, 1}).arg("shape", Numbers{1, 1, 2, 2}).failure(), "shape has 4"));
+  EXPECT_TRUE(tells(run().arg("shape", Numbers(130, 1.0)).failure(), "65 boxes are too many"));
+  EXPECT_TRUE(tells(run().arg("fill_value", Numbers{1, 2}).failure(), "for 3 channels"));
+  EXPECT_TRUE(tells(OpRun("erase").fixed(in).arg("fill_value", Numbers{1, 2}).failure(), "for 3 channels"));
+  EXPECT_TRUE(tells(OpRun("erase")
+                        .input(random_tensor(DType::kU8, {4, 5}, "HW", 60))
+                        .arg("fill_value", Numbers{1, 2})
+                        .failure(),
+                    "no axis C"));
   EXPECT_TRUE(
-      says(run().arg("normalized", true).arg("normalized_shape", true).arg("shape", Numbers{1, 1}).failure(),
-           "excludes"));
-  EXPECT_TRUE(says(run().arg("axes", Ints{0, 0}).arg("shape", Numbers{1, 1}).failure(), "twice"));
+      tells(run().arg("normalized", true).arg("normalized_shape", true).arg("shape", Numbers{1, 1}).failure(),
+            "excludes"));
+  EXPECT_TRUE(tells(run().arg("axes", Ints{0, 0}).arg("shape", Numbers{1, 1}).failure(), "twice"));
   EXPECT_NE(OpRun("erase").input(scalar(DType::kBool, 1)).failure(), "");
 }
 
@@ -244,24 +244,24 @@ TEST(Normalize, TakesWhatIsGiven) {
 TEST(Normalize, BadArguments) {
   const Tensor in = random_tensor(DType::kU8, {4, 5, 3}, "HWC", 58);
   auto run = [&] { return OpRun("normalize").input(in); };
-  EXPECT_TRUE(says(run().arg("axes", Ints{}).failure(), "at least one axis"));
-  EXPECT_TRUE(says(run().arg("axes", Ints{0}).arg("mean", 1.0).arg("stddev", 1.0).failure(), "are numbers"));
-  EXPECT_TRUE(says(run().arg("stddev", 0.0).failure(), "must not be 0"));
-  EXPECT_TRUE(says(run().arg("stddev", scalar(DType::kF32, 0)).failure(), "stddev is 0"));
-  EXPECT_TRUE(says(run().arg("ddof", int64_t{-1}).failure(), "negative"));
-  EXPECT_TRUE(says(run().arg("epsilon", -1.0).failure(), "negative"));
-  EXPECT_TRUE(says(run().arg("mean", tensor(DType::kF32, {3}, {1, 2, 3})).failure(), "of 3 dimensions"));
-  EXPECT_TRUE(says(run().arg("mean", Numbers{1, 2}).failure(), "has extent 2 along axis 2"));
+  EXPECT_TRUE(tells(run().arg("axes", Ints{}).failure(), "at least one axis"));
+  EXPECT_TRUE(tells(run().arg("axes", Ints{0}).arg("mean", 1.0).arg("stddev", 1.0).failure(), "are numbers"));
+  EXPECT_TRUE(tells(run().arg("stddev", 0.0).failure(), "must not be 0"));
+  EXPECT_TRUE(tells(run().arg("stddev", scalar(DType::kF32, 0)).failure(), "stddev is 0"));
+  EXPECT_TRUE(tells(run().arg("ddof", int64_t{-1}).failure(), "negative"));
+  EXPECT_TRUE(tells(run().arg("epsilon", -1.0).failure(), "negative"));
+  EXPECT_TRUE(tells(run().arg("mean", tensor(DType::kF32, {3}, {1, 2, 3})).failure(), "of 3 dimensions"));
+  EXPECT_TRUE(tells(run().arg("mean", Numbers{1, 2}).failure(), "has extent 2 along axis 2"));
   EXPECT_TRUE(
-      says(OpRun("normalize").fixed(in).arg("mean", Numbers{1, 2}).failure(), "has extent 2 along axis 2"));
-  EXPECT_TRUE(says(OpRun("normalize")
-                       .input(random_tensor(DType::kU8, {4, 5}, "HW", 58))
-                       .arg("mean", Numbers{1, 2})
-                       .failure(),
-                   "no axis C"));
-  EXPECT_TRUE(says(run().arg("mean", Numbers{1, 2, 3}).arg("axes", Ints{2}).failure(), "is reduced to 1"));
-  EXPECT_TRUE(says(run().arg("dtype", DType::kI64).failure(), "up to 32 bits"));
-  EXPECT_TRUE(says(run().arg("batch", true).arg("mean", Numbers{1, 2, 3}).failure(), "one number each"));
+      tells(OpRun("normalize").fixed(in).arg("mean", Numbers{1, 2}).failure(), "has extent 2 along axis 2"));
+  EXPECT_TRUE(tells(OpRun("normalize")
+                        .input(random_tensor(DType::kU8, {4, 5}, "HW", 58))
+                        .arg("mean", Numbers{1, 2})
+                        .failure(),
+                    "no axis C"));
+  EXPECT_TRUE(tells(run().arg("mean", Numbers{1, 2, 3}).arg("axes", Ints{2}).failure(), "is reduced to 1"));
+  EXPECT_TRUE(tells(run().arg("dtype", DType::kI64).failure(), "up to 32 bits"));
+  EXPECT_TRUE(tells(run().arg("batch", true).arg("mean", Numbers{1, 2, 3}).failure(), "one number each"));
   EXPECT_NE(OpRun("normalize").input(scalar(DType::kBool, 1)).failure(), "");
 }
 
@@ -300,17 +300,17 @@ TEST(OneHot, TurnsOnTheClass) {
 TEST(OneHot, BadArguments) {
   const Tensor mask = tensor(DType::kI16, {2, 2}, {0, 1, -1, 2}, "HW");
   auto run = [&] { return OpRun("one_hot").input(mask).arg("num_classes", int64_t{3}); };
-  EXPECT_TRUE(says(run().arg("axis", int64_t{3}).failure(), "out of range"));
-  EXPECT_TRUE(says(run().arg("axis", int64_t{-2}).failure(), "out of range"));
-  EXPECT_TRUE(says(run().arg("axis_name", std::string("CD")).failure(), "one letter"));
-  EXPECT_TRUE(says(run().arg("axis_name", std::string("H")).failure(), "already"));
-  EXPECT_TRUE(says(OpRun("one_hot").input(mask).arg("num_classes", int64_t{0}).failure(), "at least 1"));
-  EXPECT_TRUE(says(OpRun("one_hot")
-                       .input(tensor(DType::kI16, {2, 2}, {0, 1, -1, 2}))
-                       .arg("num_classes", int64_t{2})
-                       .arg("axis_name", std::string("C"))
-                       .failure(),
-                   "needs an input with a layout"));
+  EXPECT_TRUE(tells(run().arg("axis", int64_t{3}).failure(), "out of range"));
+  EXPECT_TRUE(tells(run().arg("axis", int64_t{-2}).failure(), "out of range"));
+  EXPECT_TRUE(tells(run().arg("axis_name", std::string("CD")).failure(), "one letter"));
+  EXPECT_TRUE(tells(run().arg("axis_name", std::string("H")).failure(), "already"));
+  EXPECT_TRUE(tells(OpRun("one_hot").input(mask).arg("num_classes", int64_t{0}).failure(), "at least 1"));
+  EXPECT_TRUE(tells(OpRun("one_hot")
+                        .input(tensor(DType::kI16, {2, 2}, {0, 1, -1, 2}))
+                        .arg("num_classes", int64_t{2})
+                        .arg("axis_name", std::string("C"))
+                        .failure(),
+                    "needs an input with a layout"));
   EXPECT_NE(OpRun("one_hot").input(mask).failure(), "");
 }
 
@@ -385,13 +385,13 @@ TEST(Squares, CornersAndBadArguments) {
   EXPECT_EQ(variance(tensor(DType::kF32, {2, 2}, {1, 1, 1, 1})).arg("axes", Ints{}).result().numbers(),
             (Numbers{0, 0, 0, 0}));
   EXPECT_TRUE(
-      says(variance(scalar(DType::kF32, 2)).arg("ddof", int64_t{4}).failure(), "ddof=4 leaves nothing"));
-  EXPECT_TRUE(says(variance(scalar(DType::kF32, 2)).arg("ddof", int64_t{-4}).failure(), "negative"));
-  EXPECT_TRUE(says(variance(scalar(DType::kF32, 2)).arg("axes", int64_t{0}).failure(), "the mean is"));
+      tells(variance(scalar(DType::kF32, 2)).arg("ddof", int64_t{4}).failure(), "ddof=4 leaves nothing"));
+  EXPECT_TRUE(tells(variance(scalar(DType::kF32, 2)).arg("ddof", int64_t{-4}).failure(), "negative"));
+  EXPECT_TRUE(tells(variance(scalar(DType::kF32, 2)).arg("axes", int64_t{0}).failure(), "the mean is"));
   EXPECT_TRUE(
-      says(variance(tensor(DType::kF32, {3}, {1, 2, 3})).arg("axes", int64_t{0}).failure(), "extent 3"));
+      tells(variance(tensor(DType::kF32, {3}, {1, 2, 3})).arg("axes", int64_t{0}).failure(), "extent 3"));
   EXPECT_NE(variance(scalar(DType::kU8, 2)).failure(), "");
-  EXPECT_TRUE(says(OpRun("reductions.mean_square").input(tensor(DType::kU8, {0}, {})).failure(), "nothing"));
+  EXPECT_TRUE(tells(OpRun("reductions.mean_square").input(tensor(DType::kU8, {0}, {})).failure(), "nothing"));
   EXPECT_NE(OpRun("reductions.variance").input(in).failure(), "");
 }
 

@@ -237,7 +237,7 @@ TEST(Barrier, TensorsMeetToo) {
   }
 }
 
-TEST(Barrier, UnequalExtentsAreTheBatchsErrorWhateverOnErrorSays) {
+TEST(Barrier, UnequalExtentsAreTheBatchsError) {
   EXPECT_EQ(code_of_error(tensors_program({}, 14)), "G0468");
   for (OnErrorPolicy policy : {OnErrorPolicy::kRaise, OnErrorPolicy::kSkip, OnErrorPolicy::kReplace}) {
     const Delivered all = run_everywhere(tensors_program({.policy = policy}, 14));
@@ -248,7 +248,7 @@ TEST(Barrier, UnequalExtentsAreTheBatchsErrorWhateverOnErrorSays) {
   }
 }
 
-TEST(Barrier, WhoWantsATensorThatIsNotThereFailsAlone) {
+TEST(Barrier, WhoWantsWhatIsNotThereFailsAlone) {
   EXPECT_EQ(code_of_error(tensors_program({}, 1000, 2)), "G0467");
   // Places 0 … 5 plus 2, of 7: place 4 wants 6, which nobody has.
   const Delivered raised = run_everywhere(tensors_program({}, 1000, 2));
