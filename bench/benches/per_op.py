@@ -71,7 +71,7 @@ NOT_MEASURED = {
     "cat": "copies", "stack": "copies", "reshape": "moves nothing", "constant": "no image", "one_hot": "no image", "shapes": "no image",
     "peek_image_shape": "no image", "external_source": "no image",
     "reductions.min": "max", "reductions.sum": "mean", "reductions.mean_square": "mean", "reductions.rms": "mean", "reductions.variance": "mean",
-    "reductions.std_dev": "mean", "permute_batch": "moves nothing", "batch_permutation": "no image",
+    "reductions.std_dev": "mean", "permute_batch": "moves nothing", "batch_permutation": "no image", "per_frame": "no image",
 }
 NOT_MEASURED_GROUPS = ("decoders.", "readers.", "random.", "transforms.")
 #: Peers that do something else where the difference may not show it: area averages instead of a triangle, other pixels.

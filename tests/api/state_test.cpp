@@ -194,8 +194,7 @@ TEST_F(State, OfPaddedEpochs) {
   const std::string state = state_of(running.session.get());
   Running other = run(text, {3, 2, 2, false, "replace"});
   galatea_session* session = nullptr;
-  EXPECT_EQ(code_of(try_begin(other.program.get(), {}, state, &session)),
-            "G0984");
+  EXPECT_EQ(code_of(try_begin(other.program.get(), {}, state, &session)), "G0984");
   EXPECT_EQ(session, nullptr);
 }
 
@@ -297,8 +296,7 @@ TEST_F(State, OfSomethingElseIsAnErrorThatSaysWhat) {
   EXPECT_EQ(why(run(other, {}).program.get(), state), "G0981");
   auto options = make_options();
   ASSERT_OK(galatea_program_options_set_seed(options.get(), 8));
-  EXPECT_EQ(why(compile(engine_.get(), text.c_str(), options.get()).get(), state),
-            "G0983");
+  EXPECT_EQ(why(compile(engine_.get(), text.c_str(), options.get()).get(), state), "G0983");
   // The data may lie elsewhere, but must be the same.
   const std::filesystem::path moved = folder_.string() + "_moved";
   std::filesystem::remove_all(moved);

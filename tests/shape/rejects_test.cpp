@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(
             "fn.saturation: the image needs 3 channels (RGB), but is u8[?,?,1] HWC"},
         Row{"fn.hue(gray, hue=5.0)", "fn.hue: the image needs 3 channels (RGB), but is u8[?,?,1] HWC"},
         Row{"fn.color_twist(fn.transpose(rgb, perm=[2, 0, 1]), hue=5.0)",
-            "fn.color_twist takes the layout HWC or FHWC for input 0 (data), but gets CHW"},
+            "fn.color_twist takes the layout HWC for input 0 (data), but gets CHW"},
         Row{"fn.hsv(fn.cat(rgb, rgb, axis=2), hue=5.0)",
             "fn.hsv: the image needs 3 channels (RGB), but is u8[?,?,6] HWC"}));
 
@@ -180,7 +180,7 @@ INSTANTIATE_TEST_SUITE_P(
             "fn.laplacian: window_size must be odd, between 3 and 31; got 8"},
         Row{"fn.laplacian(rgb, window_size=25)", ""},
         Row{"fn.flip(label)",
-            "fn.flip takes the layout HWC or CHW for input 0 (data), but gets a tensor of 1 dimension "
+            "fn.flip takes the layout HWC or CHW or DHWC or CDHW or DCHW for input 0 (data), but gets a tensor of 1 dimension "
             "without a layout"},
         Row{"fn.decoders.image(rgb)",
             "fn.decoders.image takes u8[?] as input 0 (data), but gets u8[?,?,3] HWC"},

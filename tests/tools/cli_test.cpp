@@ -112,7 +112,7 @@ TEST_F(CommandLine, OpsAsJson) {
       EXPECT_EQ(op["output_ports"][1]["extents"], Json::array({1}));
     }
     if (op["name"] != "resize") continue;
-    EXPECT_EQ(op["input_ports"][0]["layouts"], Json::array({"HWC", "CHW"}));
+    EXPECT_EQ(op["input_ports"][0]["layouts"], Json::array({"HWC", "CHW", "DHWC", "CDHW", "DCHW"}));
     found = true;
     EXPECT_EQ(op["inputs"].size(), 2u);
     EXPECT_EQ(op["args"]["size"]["type"], "float list");
