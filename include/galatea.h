@@ -83,12 +83,11 @@ GALATEA_API const char* galatea_version_borrow(void);
 
 /* ---- Errors ---- */
 
-/* Who has to act. */
+/* Who has to act. After a system error engines can be used as before; a session goes on with its next batch,
+ * or has ended where it could not tell which that is: then each of its calls says so. */
 typedef enum galatea_error_kind {
   GALATEA_ERROR_USER = 1,    /* the author of the pipeline, its data, or the host that called */
-  GALATEA_ERROR_SYSTEM = 2,  /* whoever runs this machine: out of memory, no threads, a failing disk, no device.
-                                Engines can be used as before. A session goes on with its next batch, or has
-                                ended where it could not tell which that is: then each of its calls says so */
+  GALATEA_ERROR_SYSTEM = 2,  /* whoever runs this machine: no memory, no threads, a failing disk, no device */
   GALATEA_ERROR_INTERNAL = 3 /* the authors of galatea: a bug */
 } galatea_error_kind;
 

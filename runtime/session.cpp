@@ -134,9 +134,7 @@ Status SessionImpl::feed(const std::string& input, const std::vector<Tensor>& sa
   for (;;) {
     if (core_.cancelled) return make_error(message::kCancelled);
     auto status = core_.planner.feed(input, samples, ids, options.failures);
-    const auto lacks_room = [&] {
-      return !status && has_code(status.error(), message::kNoRoom);
-    };
+    const auto lacks_room = [&] { return !status && has_code(status.error(), message::kNoRoom); };
     if (lacks_room()) {
       executor_->shrink();
       status = core_.planner.feed(input, samples, ids, options.failures);

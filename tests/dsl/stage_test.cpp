@@ -133,14 +133,12 @@ TEST(Pipelines, OutputsWithoutADataNodeAreConstants) {
   for (const char* type : {"i32[3]", "f32[2]", "bool[2]", "i32[2,2]", "f32[0]"})
     EXPECT_NE(staged.graphs.find(type), std::string::npos) << type << staged.graphs;
   EXPECT_TRUE(stage_body("return [1, 2, 3]\n").result.ok);
-  EXPECT_EQ(stage_body("x = fn.random.uniform()\nreturn [x, 2]\n").codes,
-            std::vector<std::string>{"G0262"});
+  EXPECT_EQ(stage_body("x = fn.random.uniform()\nreturn [x, 2]\n").codes, std::vector<std::string>{"G0262"});
   EXPECT_EQ(stage_body("x = fn.random.uniform()\nreturn x, (x, 2)\n").codes,
             std::vector<std::string>{"G0263"});
   EXPECT_EQ(stage_body("return 1, ['a']\n").codes, std::vector<std::string>{"G0412"});
   EXPECT_EQ(stage_body("return 1, [[1], [2, 3]]\n").codes, std::vector<std::string>{"G0412"});
-  EXPECT_EQ(stage_body("x = [1]\nx.append(x)\nreturn 1, x\n").codes,
-            std::vector<std::string>{"G0412"});
+  EXPECT_EQ(stage_body("x = [1]\nx.append(x)\nreturn 1, x\n").codes, std::vector<std::string>{"G0412"});
 }
 
 // ---- random keys ----

@@ -23,8 +23,7 @@ TEST(DiagnosticPages, CodesAreWellFormedAndWorded) {
 }
 
 TEST(DiagnosticPages, ToolErrorsAreFilledIn) {
-  Error error =
-      tool_error(Message::kCannotWrite, std::string("a/b"), std::string("no room")).error();
+  Error error = tool_error(Message::kCannotWrite, std::string("a/b"), std::string("no room")).error();
   EXPECT_EQ(error.diagnostics[0].code, "G0854");
   EXPECT_EQ(error.message(), "cannot write `a/b`: no room");
   EXPECT_FALSE(error.diagnostics[0].help.empty());
