@@ -7,6 +7,7 @@
 #include "api/declare.h"
 #include "api/guard.h"
 #include "api/sized.h"
+#include "compiler/op/source.h"
 #include "runtime/messages.h"
 #include "runtime/native.h"
 
@@ -75,12 +76,6 @@ class OpenSource final : public runtime::SampleSource {
   int64_t size_ = 0;
 };
 
-/// Those of readers.file that are not about files: shuffling, shards, padding, seeds.
-std::vector<op::ArgSpec> common_arguments(const op::Registry& registry) {
-  const auto& args = registry.find("readers.file")->args;
-  return {std::ranges::find(args, "random_shuffle", &op::ArgSpec::name), args.end()};
-}
-
 }  // namespace
 
 Status register_host_source(Library& library, const galatea_source& given) {
@@ -101,7 +96,7 @@ Status register_host_source(Library& library, const galatea_source& given) {
   op.kind = op::OperatorKind::kNative;
   op.source = true;
   GALATEA_ASSIGN(op.args, parse_arguments(given.arguments));
-  for (op::ArgSpec& arg : common_arguments(library.operators)) {
+  for (op::ArgSpec& arg : op::common_reader_args()) {
     if (op.find_arg(arg.name))
       return refuse(fmt::format("every reader has an argument `{}` already", arg.name));
     op.args.push_back(std::move(arg));
