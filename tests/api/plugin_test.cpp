@@ -117,8 +117,8 @@ TEST(HostFunction, IsAnOperatorLikeOthers) {
 }
 
 TEST(HostFunction, WhatItSaysIsTheSamplesError) {
+  Adder adder;  // outlives the engine, which tells it of its end
   auto engine = make_engine();
-  Adder adder;
   adder.fails = "run";
   const auto function = adder.function();
   ASSERT_OK(galatea_engine_register_function(engine.get(), &function));
@@ -136,8 +136,8 @@ TEST(HostFunction, WhatItSaysIsTheSamplesError) {
 }
 
 TEST(HostFunction, CallsAreCheckedAgainstItsPorts) {
+  Adder adder;  // outlives the engine, which tells it of its end
   auto engine = make_engine();
-  Adder adder;
   const auto function = adder.function();
   ASSERT_OK(galatea_engine_register_function(engine.get(), &function));
   EXPECT_NE(why_refused(engine.get(), pipeline("fn.host.add(fn.cast(x, dtype=types.UINT8))")), "");
@@ -203,8 +203,8 @@ TEST(HostFunction, AShapeThatMakesNoSenseIsTheSamplesError) {
 }
 
 TEST(HostFunction, WrongDeclarationsAreRefused) {
+  Adder adder;  // outlives the engine, which tells it of its end
   auto engine = make_engine();
-  Adder adder;
   const auto refused = [&](auto change) {
     galatea_function function = adder.function();
     change(function);
@@ -350,8 +350,8 @@ TEST(HostSource, WhatItDeliversIsComparedWithItsPorts) {
 }
 
 TEST(HostSource, WrongDeclarationsAreRefused) {
-  auto engine = make_engine();
   Numbers numbers;
+  auto engine = make_engine();
   const auto refused = [&](auto change) {
     galatea_source source = numbers.source();
     change(source);

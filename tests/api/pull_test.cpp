@@ -183,7 +183,7 @@ TEST(Pull, WhatIsWrongWithABatchIsAnErrorAndTheNextOneComes) {
 TEST(Pull, InputsGoSideBySideAndEndTogether) {
   auto engine = make_engine();
   auto program = compile(engine.get(), kTwo);
-  Maker x, y;
+  Maker x, y, small;  // outlive the sessions
   y.length = 5;
   y.offset = 10;
   auto session = start(program.get());
@@ -195,7 +195,6 @@ TEST(Pull, InputsGoSideBySideAndEndTogether) {
   EXPECT_EQ(epoch(session.get()), (Seen{"0 0 10 0 ; 0 1 10 1 ; 0 2 10 2 ; ", "0 3 10 3 ; 0 4 10 4 ; "}));
   EXPECT_EQ(epoch(session.get()).size(), 2U);
   // Of another number of samples: that batch is an error.
-  Maker small;
   small.batch = 2;
   const auto third = x.input(false), fourth = small.input(true);
   session = start(program.get());
