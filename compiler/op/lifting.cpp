@@ -51,7 +51,8 @@ int num_own_inputs(const std::vector<ir::ValueId>& inputs, const std::vector<ir:
   const auto count = static_cast<int>(inputs.size());
   for (const ir::Arg& arg : args)
     if (arg.name == kPerFrameArg && !arg.is_value())
-      return count - static_cast<int>(std::clamp<int64_t>(ir::attr_integer(arg.as_attr()), 0, count));
+      if (const auto* number = std::get_if<int64_t>(&arg.as_attr()))
+        return count - static_cast<int>(std::clamp<int64_t>(*number, 0, count));
   return count;
 }
 

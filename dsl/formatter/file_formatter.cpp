@@ -320,8 +320,10 @@ void FileFormatter::keep_region(Place& place, const Comment& off, size_t next_co
     region_end = line_break;
   }
   for (;;) {
-    bool ends =
-        tokens_.kind(at) == TokenKind::kEnd || (tokens_.kind(at) == TokenKind::kDedent && nesting == 0);
+    // Blocks that began in the region may end together with the one around it.
+    int dedents = 0;
+    while (tokens_.kind(at + static_cast<size_t>(dedents)) == TokenKind::kDedent) ++dedents;
+    bool ends = tokens_.kind(at) == TokenKind::kEnd || dedents > nesting;
     for (; comment < gap.comments.size(); ++comment) {
       const Comment& candidate = gap.comments[comment];
       if (ends && tokens_.kind(at) == TokenKind::kDedent && candidate.column < place.column) break;

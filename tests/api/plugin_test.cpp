@@ -338,7 +338,7 @@ TEST(HostSource, WhatItDeliversIsComparedWithItsPorts) {
         outcome([](N& n) { n.extents = {3, 2}; }), outcome([](N& n) { n.extents = {-2, 3}; }),
         outcome([](N& n) { n.second = 2; }), outcome([](N& n) { n.second = -1; }),
         outcome([](N& n) { n.second = 0; }), outcome([](N& n) { n.first = 1; }),
-        outcome([](N& n) { n.dtype = static_cast<galatea_dtype>(77); })}) {
+        outcome([](N& n) { n.dtype = GALATEA_NO_DTYPE; })}) {
     EXPECT_NE(lie.find("readers.numbers"), std::string::npos) << lie;
     EXPECT_NE(lie.find("test.dali-dsl:4"), std::string::npos) << lie;
     EXPECT_NE(lie.find("of batch 0 in epoch 0"), std::string::npos) << lie;

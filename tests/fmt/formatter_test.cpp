@@ -16,6 +16,14 @@ std::string format(const std::string& text) {
   return result.text;
 }
 
+/// A region without an end, whose last block ends together with the one around it.
+TEST(Formatter, KeepsARegionToTheEndOfItsBlock) {
+  SourceMap sources;
+  const FormatResult result =
+      format_source("p", "def f():\n    # fmt: off\n    a  =  1\n    if  a:\n       b\nw  =  4\n", sources);
+  EXPECT_EQ(result.text, "def f():\n    # fmt: off\n    a  =  1\n    if  a:\n       b\n\n\nw = 4\n");
+}
+
 TEST(Format, LineEndsAndByteOrderMarkStay) {
   EXPECT_EQ(format("x=1\r\nif x:\r\n  y=2\r\n"), "x = 1\r\nif x:\r\n    y = 2\r\n");
   EXPECT_EQ(format("x=1\ny=2\r\n"), "x = 1\ny = 2\n");
