@@ -152,14 +152,13 @@ TEST(Pull, ASampleThatCannotBeMadeIsItsError) {
 TEST(Pull, WhatIsWrongWithABatchIsAnErrorAndTheNextOneComes) {
   auto engine = make_engine();
   auto program = compile(engine.get(), kOne);
-  Maker liar;
+  Maker liar, silent, failing;  // outlive the sessions
   liar.lies_at = 4;
   auto input = liar.input(true);
   auto session = start(program.get());
   ASSERT_OK(galatea_session_pull_input(session.get(), "x", &input));
   EXPECT_EQ(epoch(session.get()), (Seen{"0 0 ; 0 2 ; 0 4 ; ", "G0906", "0 12 ; "}));
 
-  Maker silent;
   silent.silent = true;
   input = silent.input(false);
   session = start(program.get());
@@ -171,7 +170,6 @@ TEST(Pull, WhatIsWrongWithABatchIsAnErrorAndTheNextOneComes) {
 
   // Nothing that could say the type.
   auto late = compile(engine.get(), kLate);
-  Maker failing;
   failing.fails_at = 0;
   failing.batch = 1;
   input = failing.input(true);
