@@ -366,7 +366,7 @@ TEST(Barrier, CancellingWakesWhomeverABatchWaitsFor) {
   auto session = Session::create(m.finish({stored, doubled}), natives, options);
   ASSERT_TRUE(session.has_value());
   std::thread canceller([&] {
-    while (num_waiting() < 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    while (num_waiting() < 1) std::this_thread::yield();
     (*session)->cancel();
   });
   auto batch = (*session)->next();
