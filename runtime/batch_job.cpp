@@ -334,8 +334,20 @@ void BatchJob::substitute(int slot, int64_t attempt, const Diagnostic& why) {
   }
 }
 
+namespace {
+
+/// A sample that wanted another's tensor may have missed it only because that other one failed.
+bool misses_another(const Error& error) {
+  return !error.diagnostics.empty() && error.diagnostics.front().code == message::kNobodyThere.code;
+}
+
+}  // namespace
+
+/// Causes before consequences, then in the order of samples.
 Error BatchJob::first_error() {
-  std::sort(errors_.begin(), errors_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::sort(errors_.begin(), errors_.end(), [](const auto& a, const auto& b) {
+    return std::pair(misses_another(a.second), a.first) < std::pair(misses_another(b.second), b.first);
+  });
   Error error = std::move(errors_.front().second);
   if (errors_.size() > 1 && !error.diagnostics.empty()) {
     error.diagnostics.front().notes.push_back(fmt::format(
