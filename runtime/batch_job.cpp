@@ -13,6 +13,7 @@ BatchJob::BatchJob(std::shared_ptr<const LoadedProgram> loaded, BufferPool& pool
   const auto count = static_cast<size_t>(num_samples);
   states_.assign(count, State::kLive);
   attempts_.assign(count, 0);
+  expected_.resize(count);
   errors_.reserve(count);
   outputs_.resize(loaded_->program->outputs.size());
   for (size_t k = 0; k < outputs_.size(); ++k) {
@@ -30,6 +31,7 @@ SampleInput BatchJob::input(int slot) {
   input.number = numbers[at];
   input.epoch = epoch;
   input.batch_bytes = fixed_output_bytes();
+  input.expected = expected_[at];
   if (device_session_) {
     std::lock_guard lock(mutex_);
     // Not before: how many samples outputs have room for depends on what the planner sets.
@@ -318,6 +320,7 @@ void BatchJob::skip(int slot, Diagnostic why) {
 void BatchJob::substitute(int slot, int64_t attempt, const Diagnostic& why) {
   const size_t num_sources = loaded_->sources.size();
   const auto at = static_cast<size_t>(slot);
+  expected_[at] = {};
   if (attempt == 1) {
     SampleFailure failure{epoch, positions[at], describe(slot), why};
     std::lock_guard lock(mutex_);

@@ -73,10 +73,12 @@ class BatchJob final : public OutputSink {
   int64_t next_attempt(int slot) { return ++attempts_[static_cast<size_t>(slot)]; }
   /// Gives the slot the samples that stand in for it at this attempt; `why` is listed at the first one.
   void substitute(int slot, int64_t attempt, const Diagnostic& why);
-  /// A sample that has met others needs a substitute: once none runs, all samples start over.
+  /// The sample in `slot` starts over and asks for that much at once.
+  void expect(int slot, MemoryNeed need) { expected_[static_cast<size_t>(slot)] = need; }
+  /// A sample that has met others needs a substitute or more memory: once none runs, all samples start over.
   void will_begin_again() { begins_again_ = true; }
   bool begins_again() const { return begins_again_; }
-  /// They do, with their substitutes so far. None of them may run.
+  /// They do, with their substitutes and expectations so far. None of them may run.
   void begin_again();
 
   // Programs for a GPU. None of the samples may run.
@@ -129,7 +131,8 @@ class BatchJob final : public OutputSink {
   std::vector<Output> outputs_;
   std::vector<std::pair<size_t, ReaderLoop::Place>> original_places_;  ///< of samples with substitutes
   std::vector<State> states_;
-  std::vector<int64_t> attempts_;  ///< per sample, of those that failed
+  std::vector<int64_t> attempts_;     ///< per sample, of those that failed
+  std::vector<MemoryNeed> expected_;  ///< per sample
   std::atomic<bool> begins_again_{false};
   std::vector<const Tensor*> feed_tensors_;  ///< sample-major
   std::vector<const Error*> feed_failures_;  ///< sample-major; empty: none failed

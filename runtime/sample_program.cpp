@@ -35,7 +35,7 @@ void Frame::begin(const SampleInput& input, OutputSink& sink) {
   meeting_error_.reset();
   failed_together_ = false;
   admitted_ = refused_ = false;
-  claim_.begin(input.batch_bytes, std::exchange(expected_, {}));
+  claim_.begin(input.batch_bytes, input.expected);
   std::fill(registers_.begin(), registers_.end(), Cell{});
 }
 

@@ -49,6 +49,7 @@ struct SampleInput {
   const Tensor* const* feeds = nullptr;         ///< per external input
   const Error* const* feed_failures = nullptr;  ///< per external input: why it has no tensor, or null
   int64_t batch_bytes = 0;                      ///< of the batch's own outputs, which come on top
+  MemoryNeed expected;                          ///< as learned() gave it before the sample started over
   DeviceBatch* device = nullptr;                ///< of a program for a GPU
 };
 
@@ -89,10 +90,9 @@ class Frame {
     refused_ = true;
     refusal_note_ = std::move(note);
   }
-  /// After an error of code G0924: what to expect() when the sample starts over.
+  /// After an error of code G0924: what to expect when the sample starts over.
   MemoryNeed learned() const { return claim_.learned(); }
   /// For the next begin(): what the sample takes at least.
-  void expect(MemoryNeed need) { expected_ = need; }
 
   /// After end(): gives back what it keeps for the next sample.
   void shrink() { arena_.shrink_idle(); }
@@ -214,7 +214,6 @@ class Frame {
   size_t pc_ = 0;
 
   SampleClaim claim_;
-  MemoryNeed expected_;
   bool admitted_ = false;  ///< the instruction at pc_ has what it needs
   bool refused_ = false;   ///< it will not get it
 

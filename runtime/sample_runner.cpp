@@ -58,9 +58,12 @@ Progress run_sample(SessionCore& core, BatchJob& job, int slot, Frame& frame, Wo
     frame.end();
     if (outcome) return Progress::kDone;
     Error& error = outcome.error();
-    if (learned.total() > 0 && !is_bound && is_lack_of_memory(error)) {
-      frame.expect(learned);
-      return Progress::kStartsOver;
+    if (learned.total() > 0 && is_lack_of_memory(error)) {
+      job.expect(slot, learned);
+      if (!is_bound) return Progress::kStartsOver;
+      // Others have used what the sample handed over: all begin again.
+      job.will_begin_again();
+      return Progress::kDone;
     }
     const bool is_forgiven = is_forgivable(error) && !is_of_all;
     if (is_forgiven && policy == OnErrorPolicy::kSkip) {
@@ -80,7 +83,7 @@ Progress run_sample(SessionCore& core, BatchJob& job, int slot, Frame& frame, Wo
     }
     job.substitute(slot, attempt, error.diagnostics.front());
     if (!is_bound) continue;
-    // Others have used what the sample handed over: all begin again, with its substitute.
+    // As above, with its substitute.
     job.will_begin_again();
     return Progress::kDone;
   }
