@@ -89,9 +89,9 @@ std::optional<Ticket> Scheduler::find_work() {
     resumed_.pop_front();
     return ticket;
   }
-  // Nothing new while samples lack memory.
-  if (!waiting_.empty()) return find_waiting();
   auto job = queue_.oldest_with_work();
+  // Nothing new while samples lack memory, but of a batch before theirs, which began again.
+  if (!waiting_.empty() && (!job || job->serial >= waiting_.first_job().serial)) return find_waiting();
   while (!job) {
     if (!plan_one()) return std::nullopt;
     job = queue_.oldest_with_work();

@@ -317,9 +317,13 @@ TEST(Barrier, SamplesThatLackMemoryDoNotHoldUpTheirBatch) {
   static const NativeTable natives = test_natives();
   for (const auto& program : {sums_program({}), tensors_program({})}) {
     const Delivered judge = run_meetings(program, 0);
-    bool fits = false;
+    // Which sample finds how much is the threads' affair, so that it takes several runs to meet what there is.
+    constexpr int kRounds = 20;
+    int num_fitting = 0;
     // Room for about a batch of frames, less than the window needs.
-    for (int64_t limit : {3000, 4000, 6000, 9000, 60000}) {
+    for (int k = 0; k < 5 * kRounds; ++k) {
+      constexpr int64_t kLimits[] = {3000, 4000, 6000, 9000, 60000};
+      const int64_t limit = kLimits[k % 5];
       SessionOptions options;
       options.num_threads = 4;
       options.allocator = std::make_shared<Allocator>(limit);
@@ -329,12 +333,12 @@ TEST(Barrier, SamplesThatLackMemoryDoNotHoldUpTheirBatch) {
       // Also where samples miss what one would have lent them that found no memory.
       for (const std::string& error : all.errors)
         EXPECT_NE(error.find("memory limit"), std::string::npos) << error;
-      fits = all.errors.empty();
-      if (fits) {
+      if (limit == 60000) num_fitting += all.errors.empty();
+      if (all.errors.empty()) {
         EXPECT_EQ(all.samples[0], judge.samples[0]);
       }
     }
-    EXPECT_TRUE(fits);
+    EXPECT_EQ(num_fitting, kRounds);
   }
 }
 
