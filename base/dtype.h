@@ -11,11 +11,9 @@ namespace galatea {
 enum class DType : uint8_t { kU8, kU16, kU32, kU64, kI8, kI16, kI32, kI64, kF16, kF32, kF64, kBool };
 inline constexpr int kNumDTypes = 12;
 
+inline constexpr int kSizesOfDTypes[kNumDTypes] = {1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 8, 1};
 /// Bytes of one element.
-constexpr int size_of(DType type) {
-  constexpr int kSizes[] = {1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 8, 1};
-  return kSizes[static_cast<int>(type)];
-}
+constexpr int size_of(DType type) { return kSizesOfDTypes[static_cast<int>(type)]; }
 constexpr bool is_float(DType type) {
   return type == DType::kF16 || type == DType::kF32 || type == DType::kF64;
 }

@@ -27,6 +27,8 @@ std::unexpected<Error> make_error(ErrorKind kind, Diagnostic diagnostic) {
   return std::unexpected(std::move(error));
 }
 
+void fail_check(const char* condition, const char* file, int line) { fail_check(condition, file, line, {}); }
+
 void fail_check(const char* condition, const char* file, int line, const std::string& text) {
   throw InternalError(fmt::format("internal error: {} does not hold at {}:{}{}{}", condition, file, line,
                                   text.empty() ? "" : ": ", text));

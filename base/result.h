@@ -43,15 +43,16 @@ class InternalError : public std::logic_error {
   using std::logic_error::logic_error;
 };
 
+[[noreturn]] void fail_check(const char* condition, const char* file, int line);
 [[noreturn]] void fail_check(const char* condition, const char* file, int line, const std::string& text);
 
 }  // namespace galatea
 
 /// States what must hold unless galatea itself is wrong. Stays on in release builds.
-#define GALATEA_CHECK(condition, ...)                                                  \
-  do {                                                                                 \
-    if (!(condition)) [[unlikely]]                                                     \
-      ::galatea::fail_check(#condition, __FILE__, __LINE__, std::string{__VA_ARGS__}); \
+#define GALATEA_CHECK(condition, ...)                                                               \
+  do {                                                                                              \
+    if (!(condition)) [[unlikely]]                                                                  \
+      ::galatea::fail_check(#condition, __FILE__, __LINE__ __VA_OPT__(, std::string{__VA_ARGS__})); \
   } while (false)
 
 #define GALATEA_CONCAT_INNER(a, b) a##b

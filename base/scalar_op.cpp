@@ -33,6 +33,11 @@ constexpr std::array<OpInfo, kNumScalarOps> kOps = {{
     {"atanh", 1},   {"cbrt", 1},     {"rsqrt", 1},   {"pow", 2},        {"atan2", 2},  {"pow_int", 2},
 }};
 
+/// Apart from evaluate(), so that its frame holds no text.
+[[noreturn, gnu::noinline]] void refuse(ScalarOp op, std::string_view operand) {
+  throw InternalError(std::string(name_of(op)) + " on " + std::string(operand));
+}
+
 constexpr int bits_of(DType type) { return is_bool(type) ? 1 : 8 * size_of(type); }
 
 /// The low bits of `value`, extended as a cell of the type holds them.
@@ -103,7 +108,7 @@ Cell float_op(ScalarOp op, const Cell* operands) {
     default:
       break;
   }
-  GALATEA_CHECK(num_operands(op) >= 2, std::string(name_of(op)) + " on a float");
+  if (num_operands(op) < 2) refuse(op, "a float");
   T b = float_of<T>(operands[1]);
   switch (op) {
     case ScalarOp::kAdd:
@@ -125,7 +130,7 @@ Cell float_op(ScalarOp op, const Cell* operands) {
     default:
       break;
   }
-  GALATEA_CHECK(is_comparison(op), std::string(name_of(op)) + " on a float");
+  if (!is_comparison(op)) refuse(op, "a float");
   return compare(op, a, b);
 }
 
@@ -152,7 +157,7 @@ Cell shift_or_high(ScalarOp op, DType type, Cell a, Cell b) {
     return is_signed_int(type) ? wrap(type, static_cast<uint64_t>(static_cast<int64_t>(a.bits) >> count))
                                : wrap(type, a.bits >> count);
   }
-  GALATEA_CHECK(type == DType::kU32 || type == DType::kI32, "mul_hi takes u32 and i32");
+  if (type != DType::kU32 && type != DType::kI32) refuse(op, "what is neither u32 nor i32");
   if (type == DType::kU32) return wrap(type, (a.bits * b.bits) >> 32);
   return wrap(type,
               static_cast<uint64_t>((static_cast<int64_t>(a.bits) * static_cast<int64_t>(b.bits)) >> 32));
@@ -178,7 +183,7 @@ Cell int_op(ScalarOp op, DType type, const Cell* operands, uint32_t* flags) {
     default:
       break;
   }
-  GALATEA_CHECK(num_operands(op) >= 2, std::string(name_of(op)) + " on an integer");
+  if (num_operands(op) < 2) refuse(op, "an integer");
   Cell b = operands[1];
   auto signed_b = static_cast<int64_t>(b.bits);
   bool less = is_signed ? signed_a < signed_b : a.bits < b.bits;
@@ -211,7 +216,7 @@ Cell int_op(ScalarOp op, DType type, const Cell* operands, uint32_t* flags) {
     default:
       break;
   }
-  GALATEA_CHECK(is_comparison(op), std::string(name_of(op)) + " on an integer");
+  if (!is_comparison(op)) refuse(op, "an integer");
   return is_signed ? compare(op, signed_a, signed_b) : compare(op, a.bits, b.bits);
 }
 
@@ -267,7 +272,7 @@ Cell clamp_int(DType to, DType from, Cell cell) {
 
 Cell convert_cell(ScalarOp op, DType to, DType from, Cell cell) {
   if (op == ScalarOp::kBitcast) {
-    GALATEA_CHECK(size_of(to) == size_of(from), "bitcast between sizes");
+    if (size_of(to) != size_of(from)) refuse(op, "types of two sizes");
     if (is_bool(to)) return bool_cell(cell.bits != 0);
     if (is_float(to))
       return {cell.bits & (to == DType::kF64 ? ~uint64_t{0} : (uint64_t{1} << bits_of(to)) - 1)};
@@ -318,7 +323,19 @@ Cell load_cell(DType type, const void* address) {
   uint64_t bits = 0;
   // Little-endian: the low bytes of the cell are the element.
   static_assert(std::endian::native == std::endian::little);
-  std::memcpy(&bits, address, static_cast<size_t>(size_of(type)));
+  switch (size_of(type)) {
+    case 1:
+      std::memcpy(&bits, address, 1);
+      break;
+    case 2:
+      std::memcpy(&bits, address, 2);
+      break;
+    case 4:
+      std::memcpy(&bits, address, 4);
+      break;
+    default:
+      std::memcpy(&bits, address, 8);
+  }
   if (is_bool(type)) return bool_cell(bits != 0);
   return is_float(type) ? Cell{bits} : wrap(type, bits);
 }
@@ -333,7 +350,7 @@ Cell evaluate(ScalarOp op, DType type, DType from, const Cell* operands, uint32_
   if (is_math(op)) return evaluate_math(op, type, operands);
   if (type == DType::kF32) return float_op<float>(op, operands);
   if (type == DType::kF64) return float_op<double>(op, operands);
-  GALATEA_CHECK(type != DType::kF16, "f16 is a storage type; convert to f32 first");
+  if (type == DType::kF16) refuse(op, "f16, which is only stored: convert to f32 first");
   return int_op(op, type, operands, flags);
 }
 

@@ -1,6 +1,6 @@
 #include "compiler/kernel/element_program.h"
 
-#include "base/result.h"
+#include <algorithm>
 
 namespace galatea::kernel {
 
@@ -10,17 +10,16 @@ ElementProgram::ElementProgram(const Expr& root) : root_(root) {
     Step step{e.get(), {}};
     for (const Expr& arg : e->args) step.args.push_back(number.at(arg.get()));
     number.emplace(e.get(), static_cast<int>(steps_.size()));
+    args_.resize(std::max(args_.size(), step.args.size()));
     steps_.push_back(std::move(step));
   });
   values_.resize(steps_.size());
 }
 
 Cell ElementProgram::run(LeafSource& leaves, uint32_t* flags) {
-  constexpr size_t kMaxArgs = 16;
-  Cell args[kMaxArgs];
+  Cell* const args = args_.data();
   for (size_t i = 0; i < steps_.size(); ++i) {
     const ExprNode& node = *steps_[i].node;
-    GALATEA_CHECK(steps_[i].args.size() <= kMaxArgs);
     for (size_t k = 0; k < steps_[i].args.size(); ++k)
       args[k] = values_[static_cast<size_t>(steps_[i].args[k])];
     switch (node.kind) {

@@ -33,7 +33,7 @@ class ElementProgram {
   };
   Expr root_;  ///< keeps the nodes alive
   std::vector<Step> steps_;
-  std::vector<Cell> values_;
+  std::vector<Cell> values_, args_;
 };
 
 }  // namespace galatea::kernel

@@ -239,7 +239,6 @@ void check_types(ScalarOp op, DType type, const std::vector<Expr>& args) {
 
 }  // namespace
 
-DType Expr::type() const { return node_->type; }
 
 Expr Expr::of(ExprNode node) {
   node.kinds = bit_of(node.kind);

@@ -120,6 +120,8 @@ struct ExprNode {
   ShareCount shares;
 };
 
+inline DType Expr::type() const { return node_->type; }
+
 inline constexpr uint32_t bit_of(ExprKind kind) { return uint32_t{1} << static_cast<uint32_t>(kind); }
 
 inline Expr::Expr(const Expr& other) noexcept : node_(other.node_) {
