@@ -1,5 +1,6 @@
 // NVRTC compiles the examples' kernels: for the oldest architecture that is supported, for data centres, and
-// for the newest one it knows; GALATEA_TEST_ALL_ARCHITECTURES=1: for all. GALATEA_TEST_FIGURES=1 prints what
+// for the newest one it knows, in turns (each example for each at the full scale);
+// GALATEA_TEST_ALL_ARCHITECTURES=1: for all. GALATEA_TEST_FIGURES=1 prints what
 // each kernel takes on each.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -16,6 +17,7 @@
 #include "compiler/codegen/parallel.h"
 #include "compiler/kernel/spread_phases.h"
 #include "tests/cuda_text/example_kernels.h"
+#include "tests/support/cases.h"
 
 namespace galatea::testing {
 namespace {
@@ -39,10 +41,13 @@ TEST(CudaText, IsCompiledForOldAndNewArchitectures) {
   for (const int architecture : known)
     if (architecture == 75 || architecture == 90 || std::getenv("GALATEA_TEST_ALL_ARCHITECTURES"))
       chosen.insert(architecture);
+  // Each example for some of them, all of them for some example.
+  const std::vector<int> tried(chosen.begin(), chosen.end());
+  const auto of_each = static_cast<size_t>(scaled(static_cast<int64_t>(tried.size())));
   std::vector<Job> jobs;
   for (const ExampleKernels& example : example_kernels())
-    for (const int architecture : chosen)
-      if (!example.kernels.empty()) jobs.push_back({&example, architecture, {}, {}});
+    for (size_t k = 0; k < of_each && !example.kernels.empty(); ++k)
+      jobs.push_back({&example, tried[(jobs.size() + k) % tried.size()], {}, {}});
   codegen::for_each_parallel(jobs.size(), [&](size_t j) {
     auto cubin = (*nvrtc)->compile(codegen::cuda_prelude() + text_of(*jobs[j].example),
                                    jobs[j].example->name + ".cu", jobs[j].architecture);

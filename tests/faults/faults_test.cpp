@@ -2,8 +2,8 @@
 // outputs, a signal, a hang.
 //
 // A run without faults counts its allocations, opened files, reads, writes, mappings and threads. Then the
-// N-th of a kind fails, alone or with all behind it: for every N up to a few hundred and ever fewer behind,
-// for all of them with GALATEA_FAULTS=all in the environment.
+// N-th of a kind fails, alone or with all behind it: for every N up to some number and ever fewer behind, for
+// all of them at the full scale of random tests (./dev test --all).
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -16,6 +16,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/cases.h"
 #include "tests/tools/program.h"
 
 namespace galatea::faults {
@@ -135,15 +136,14 @@ class Faults : public ::testing::Test {
   struct Walk {
     std::vector<std::string> words;
     std::string kind;
-    int64_t dense = 200;  ///< all of the first
-    int64_t sparser = 8;  ///< then steps of such a share of N
-    bool skips = false;   ///< a sample may be left out, with a warning
+    int64_t dense = scaled(1000);  ///< all of the first
+    int64_t sparser = 8;           ///< then steps of such a share of N
+    bool skips = false;            ///< a sample may be left out, with a warning
   };
 
   /// Lets each call of the kind fail, alone and with all behind it.
   void walk(const Walk& walk) {
-    const char* const wish = std::getenv("GALATEA_FAULTS");
-    const bool all = wish != nullptr && std::string(wish) == "all";
+    const bool all = scale() == kWhole;
     // The first run fills the caches.
     ASSERT_EQ(galatea(walk.words).status, 0);
     fs::remove_all(folder() / "out");
@@ -278,10 +278,11 @@ TEST_F(Faults, OfAHost) {
   const std::vector<std::pair<const char*, const char*>> walks = {
       {"train.dali-dsl", "open"},   {"train.dali-dsl", "read"},  {"train.dali-dsl", "map"},
       {"train.dali-dsl", "thread"}, {"train.dali-dsl", "alloc"}, {"fed.dali-dsl", "alloc"}};
+  const std::string dense = scale() == kWhole ? "1000000000" : std::to_string(scaled(600));
   for (const auto& [pipeline, kind] : walks) {
     for (const char* mode : {"one", "all"}) {
       const Ended ended =
-          run({FAULT_HOST, pipeline, kind, mode, "1", "1000000000", "200"}, {{"LD_PRELOAD", FAULT_INJECTOR}});
+          run({FAULT_HOST, pipeline, kind, mode, "1", "1000000000", dense}, {{"LD_PRELOAD", FAULT_INJECTOR}});
       const std::string last = ended.err.substr(ended.err.rfind('\n', ended.err.size() - 2) + 1);
       EXPECT_EQ(ended.status, 0) << kind << " " << mode << " at " << last << ended.out;
       EXPECT_TRUE(contains(ended.out, "told ") && !contains(ended.out, "told 0\n")) << kind << ended.out;

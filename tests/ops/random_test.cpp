@@ -6,6 +6,7 @@
 #include <set>
 
 #include "tests/ops/op_tester.h"
+#include "tests/support/cases.h"
 
 namespace galatea::ops_test {
 namespace {
@@ -106,7 +107,7 @@ TEST(Random, Normal) {
 TEST(Random, Beta) {
   // Mean, variance and excess kurtosis of the distribution; what is drawn lies within four standard errors of
   // them. For small shapes most of it lies at the ends.
-  constexpr int kDraws = 2000;
+  const int kDraws = static_cast<int>(testing::scaled(2000, 500));
   constexpr double kShapes[][2] = {{1, 1},   {0.4, 0.4}, {2, 5},        {0.02, 0.03},
                                    {30, 10}, {0.5, 8},   {50000, 25000}};
   for (const auto& [a, b] : kShapes) {

@@ -254,7 +254,7 @@ TEST_F(PolicySearch, FailuresAreRecorded) {
       "case {policy} in *00.json) echo 1;; *01.json) exit 3;; *02.json) echo one;; *03.json) sleep 60;; "
       "*04.json) kill -9 $$;; esac; #",
       5);
-  all.timeout = 5;  // seconds: far more than a shell takes on a loaded machine
+  all.timeout = 3;  // seconds: far more than a shell takes on a loaded machine
   all.jobs = 3;
   const auto strategy = make_strategy(*space_, {});
   ASSERT_TRUE(run_search(*space_, *strategy, *journal, all, {}));
@@ -263,7 +263,7 @@ TEST_F(PolicySearch, FailuresAreRecorded) {
   EXPECT_EQ(reasons, (std::map<int64_t, std::string>{{0, "fine"},
                                                      {1, "it ended with status 3"},
                                                      {2, "its last line of output is no number: one"},
-                                                     {3, "it ran longer than 5 seconds"},
+                                                     {3, "it ran longer than 3 seconds"},
                                                      {4, "it was ended by signal 9"}}));
 }
 
@@ -357,7 +357,7 @@ TEST_F(PolicySearch, WhatFailsTogetherIsTriedAlone) {
   for (const auto& [of_several, of_one, reason] :
        {Case{"exit 3", "exit 3", "it ended with status 3"},
         {"echo 1", "echo none; exit", "its last line of output is no number: none"},
-        {"sleep 60", "sleep 60", "it ran longer than 5 seconds"}}) {
+        {"sleep 60", "sleep 60", "it ran longer than 3 seconds"}}) {
     fs::remove(folder_ / "journal");
     const std::string objective = std::string("set {policies}; [ $# = 1 ] || { ") + of_several +
                                   "; exit; }; case $1 in *00002.json) " + of_one + ";; esac; echo 7";
@@ -365,7 +365,7 @@ TEST_F(PolicySearch, WhatFailsTogetherIsTriedAlone) {
     SearchOptions all = options(objective, 6);
     all.together = 3;
     all.jobs = 2;
-    all.timeout = 5;  // seconds: far more than a shell takes on a loaded machine
+    all.timeout = 3;  // seconds: far more than a shell takes on a loaded machine
     ASSERT_TRUE(run_search(*space_, *make_strategy(*space_, {}), *journal, all, {}));
     std::map<int64_t, std::string> reasons;
     for (const Trial& trial : journal->ended()) {

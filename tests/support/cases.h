@@ -1,8 +1,8 @@
 // How much random testing a run does: one scale for every generator.
 //
 // Comes in: how many cases a generator makes at its full size. Goes out: how many it makes in this run:
-// GALATEA_TEST_SCALE percent of them, at least one. `./dev test` makes a fifth (a sanitizer's build, where
-// each case takes several times as long, a twentieth), `./dev test --all` all of them; `./dev fuzz` goes on.
+// GALATEA_TEST_SCALE percent of them, at least one. `./dev test` makes a tenth (a sanitizer's build, where
+// each case takes several times as long, a thirtieth), `./dev test --all` all of them; `./dev fuzz` goes on.
 #pragma once
 
 #include <algorithm>
@@ -13,15 +13,15 @@ namespace galatea::testing {
 
 inline constexpr int64_t kWhole = 100;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr int64_t kUsualScale = 5;
+inline constexpr int64_t kUsualScale = 3;
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-inline constexpr int64_t kUsualScale = 5;
+inline constexpr int64_t kUsualScale = 3;
 #else
-inline constexpr int64_t kUsualScale = 20;
+inline constexpr int64_t kUsualScale = 10;
 #endif
 #else
-inline constexpr int64_t kUsualScale = 20;
+inline constexpr int64_t kUsualScale = 10;
 #endif
 
 /// Cases that generators of this program have made so far; main.cpp holds it against the program's budget.
@@ -30,11 +30,20 @@ inline int64_t& cases_made() {
   return number;
 }
 
-/// Of `full` cases, those that this run makes; they count as work. `least` are made at any scale.
-inline int64_t cases(int64_t full, int64_t least = 1) {
+/// In percent.
+inline int64_t scale() {
   const char* const text = std::getenv("GALATEA_TEST_SCALE");
-  const int64_t percent = text ? std::clamp<int64_t>(std::atoll(text), 1, kWhole) : kUsualScale;
-  const int64_t number = std::max(std::min(least, full), full * percent / kWhole);
+  return text ? std::clamp<int64_t>(std::atoll(text), 1, kWhole) : kUsualScale;
+}
+
+/// Of `full`, as many as this run's scale says, and `least` at any scale.
+inline int64_t scaled(int64_t full, int64_t least = 1) {
+  return std::max(std::min(least, full), full * scale() / kWhole);
+}
+
+/// Of `full` cases, those that this run makes; they count as work.
+inline int64_t cases(int64_t full, int64_t least = 1) {
+  const int64_t number = scaled(full, least);
   cases_made() += number;
   return number;
 }
