@@ -6,7 +6,7 @@
 #include <functional>
 #include <set>
 
-#include "compiler/messages.h"
+#include "compiler/messages/messages.h"
 #include "compiler/op/schema.h"
 #include "compiler/shape/graph_shapes.h"
 

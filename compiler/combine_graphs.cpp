@@ -7,7 +7,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "compiler/messages.h"
+#include "compiler/messages/messages.h"
 #include "compiler/op/operator.h"
 #include "compiler/passes/graph_edits.h"
 

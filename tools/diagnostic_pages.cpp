@@ -22,7 +22,7 @@ constexpr DiagnosticPage kWordedElsewhere[] = {
 /// The tables of all layers.
 constexpr DiagnosticPage kTables[] = {
 #define GALATEA_MESSAGE(name, code, kind, text, help) {code, text, help},
-#include "compiler/messages.def"
+#include "compiler/messages/messages.def"
 #include "dsl/messages.def"
 #include "policy/messages.def"
 #include "runtime/messages.def"

@@ -8,7 +8,7 @@
 
 #include "base/settings.h"
 #include "compiler/codegen/build_id.h"
-#include "compiler/messages.h"
+#include "compiler/messages/messages.h"
 #include "runtime/messages.h"
 
 namespace galatea::codegen {

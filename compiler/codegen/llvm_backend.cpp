@@ -14,7 +14,7 @@
 #include "compiler/codegen/parallel.h"
 #include "compiler/codegen/scratch_text.h"
 #include "compiler/codegen/tiers.h"
-#include "compiler/messages.h"
+#include "compiler/messages/messages.h"
 
 namespace galatea::codegen {
 namespace {

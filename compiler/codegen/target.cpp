@@ -1,6 +1,6 @@
 #include "compiler/codegen/target.h"
 
-#include "compiler/messages.h"
+#include "compiler/messages/messages.h"
 
 namespace galatea::codegen {
 namespace {

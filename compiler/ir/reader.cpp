@@ -9,7 +9,7 @@
 
 #include "compiler/ir/attr.h"
 #include "compiler/ir/text_cursor.h"
-#include "compiler/messages.h"
+#include "compiler/messages/messages.h"
 #include "compiler/op/operator.h"
 #include "compiler/op/schema.h"
 

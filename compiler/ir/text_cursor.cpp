@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "compiler/messages.h"
+#include "compiler/messages/messages.h"
 
 namespace galatea::ir {
 namespace {

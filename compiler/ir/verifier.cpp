@@ -6,7 +6,7 @@
 #include <set>
 
 #include "compiler/ir/printer.h"
-#include "compiler/messages.h"
+#include "compiler/messages/messages.h"
 #include "compiler/op/operator.h"
 #include "compiler/op/schema.h"
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "compiler/ir/attr.h"
-#include "compiler/messages.h"
+#include "compiler/messages/messages.h"
 #include "compiler/op/lifting.h"
 #include "compiler/op/schema.h"
 

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "compiler/ir/attr.h"
-#include "compiler/messages.h"
+#include "compiler/messages/messages.h"
 #include "compiler/op/devices.h"
 #include "compiler/op/lifting.h"
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/attr_json.h"
-#include "compiler/messages.h"
+#include "compiler/messages/messages.h"
 #include "runtime/kernel_abi.h"
 #include "runtime/reader_loop.h"
 

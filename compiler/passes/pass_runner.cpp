@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "base/settings.h"
-#include "compiler/messages.h"
+#include "compiler/messages/messages.h"
 
 namespace galatea::passes {
 namespace {

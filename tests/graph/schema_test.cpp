@@ -7,7 +7,7 @@
 #include <set>
 
 #include "compiler/ir/attr.h"
-#include "compiler/messages.h"
+#include "compiler/messages/messages.h"
 #include "tests/graph/graph_text.h"
 #include "tests/graph/sample_operators.h"
 

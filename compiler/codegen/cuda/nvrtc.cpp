@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "compiler/messages.h"
+#include "compiler/messages/messages.h"
 
 namespace galatea::codegen {
 

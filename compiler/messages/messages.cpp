@@ -1,11 +1,11 @@
-#include "compiler/messages.h"
+#include "compiler/messages/messages.h"
 
 namespace galatea::compiler {
 namespace {
 
 constexpr MessageEntry kEntries[] = {
 #define GALATEA_MESSAGE(name, code, kind, text, help) {#name, code, MessageKind::kind, text, help},
-#include "compiler/messages.def"
+#include "compiler/messages/messages.def"
 #undef GALATEA_MESSAGE
 };
 

@@ -13,7 +13,7 @@ namespace galatea::compiler {
 
 enum class Message {
 #define GALATEA_MESSAGE(name, code, kind, text, help) name,
-#include "compiler/messages.def"
+#include "compiler/messages/messages.def"
 #undef GALATEA_MESSAGE
 };
 
