@@ -143,10 +143,10 @@ class Checker {
     if (kernel::is_const(resolved) && is_float(resolved.type()))
       return fmt::format("{:g}", cell_to_double(resolved.type(), resolved->value));
     if (is_float(resolved.type())) {
-      const shape::Range range = shapes_.facts().range(resolved);
+      const kernel::ScalarRange range = shapes_.facts().range(resolved);
       return range.from == range.to && !range.nan ? fmt::format("{:g}", range.from) : "?";
     }
-    const shape::Range range = shapes_.facts().range(resolved);
+    const kernel::ScalarRange range = shapes_.facts().range(resolved);
     if (range.is_point()) return std::to_string(static_cast<int64_t>(range.low));
     return shapes_.number_text(resolved).value_or("?");
   }

@@ -54,7 +54,7 @@ struct Bound {
 };
 
 std::optional<double> largest(const kernel::Expr& e, shape::GraphShapes& shapes) {
-  const shape::Range range = shapes.facts().range(e);
+  const kernel::ScalarRange range = shapes.facts().range(e);
   if (range.nan || !std::isfinite(range.to)) return std::nullopt;
   return std::max(range.to, 0.0);
 }

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "compiler/kernel/passes/stage_edit.h"
+#include "compiler/kernel/stage_edit.h"
 
 namespace galatea::kernel {
 namespace {

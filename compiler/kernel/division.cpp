@@ -7,7 +7,7 @@
 namespace galatea::kernel {
 
 bool may_be_zero(const Expr& e) {
-  const shape::Range range = ValueRanges().of(e);
+  const ScalarRange range = ValueRanges().of(e);
   return range.low <= 0 && range.high >= 0;
 }
 

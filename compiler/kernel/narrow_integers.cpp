@@ -8,14 +8,14 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "compiler/kernel/passes/stage_edit.h"
+#include "compiler/kernel/stage_edit.h"
 
 namespace galatea::kernel {
 namespace {
 
-constexpr shape::Range kCountsOfBits{0, 15};
+constexpr ScalarRange kCountsOfBits{0, 15};
 /// What users' numbers are taken to be: thresholds and summands; factors of bytes; and such with a sign.
-constexpr shape::Range kSmallNumbers[] = {{0, 255}, {0, 127}, {-64, 63}};
+constexpr ScalarRange kSmallNumbers[] = {{0, 255}, {0, 127}, {-64, 63}};
 constexpr DType kNarrow[] = {DType::kU8, DType::kI8, DType::kU16, DType::kI16};
 
 bool is_wide_int(const Expr& e) { return is_integral(e->type) && !is_bool(e->type) && size_of(e->type) >= 4; }
@@ -45,7 +45,7 @@ bool needs_words(ScalarOp op) { return op == ScalarOp::kMul || op == ScalarOp::k
 
 class Narrower {
  public:
-  Narrower(const std::optional<shape::Range>& promised, std::vector<bool>& params)
+  Narrower(const std::optional<ScalarRange>& promised, std::vector<bool>& params)
       : ranges_(promised), params_(params) {}
 
   Expr run(const Expr& e) {
@@ -70,7 +70,7 @@ class Narrower {
  private:
   /// What the arithmetic that makes a value needs of a type.
   struct Needs {
-    shape::Range values;
+    ScalarRange values;
     bool words = false, arithmetic = false;
     NodeSet seen;
   };
@@ -98,7 +98,7 @@ class Narrower {
   /// Adds what the arithmetic that makes `e` needs; false if it begins with wide numbers.
   bool add(Needs& needs, const Expr& e) {
     if (!needs.seen.insert(e.get())) return true;
-    needs.values = shape::hull(e->type, needs.values, ranges_.of(e));
+    needs.values = hull(e->type, needs.values, ranges_.of(e));
     if (is_const(e) || e->kind == ExprKind::kParam) return true;
     if (e->kind != ExprKind::kOp) return false;
     if (e->op == ScalarOp::kConvert) {
@@ -154,7 +154,7 @@ class Narrower {
 
 }  // namespace
 
-Narrowing narrow_integers(Kernel& kernel, const std::optional<shape::Range>& promised) {
+Narrowing narrow_integers(Kernel& kernel, const std::optional<ScalarRange>& promised) {
   Narrowing out;
   out.params.assign(kernel.params.size(), false);
   for (Stage& stage : kernel.stages) {
@@ -170,7 +170,7 @@ Narrowing narrow_integers(Kernel& kernel, const std::optional<shape::Range>& pro
 }
 
 std::optional<SmallNumbers> narrow_for_small_numbers(const Kernel& kernel) {
-  for (const shape::Range& range : kSmallNumbers) {
+  for (const ScalarRange& range : kSmallNumbers) {
     SmallNumbers out{kernel, const_bool(true), range};
     const Narrowing found = narrow_integers(out.kernel, range);
     if (!found.changed) continue;
@@ -187,9 +187,9 @@ std::optional<SmallNumbers> narrow_for_small_numbers(const Kernel& kernel) {
   return {};
 }
 
-std::string narrow_arithmetic_of(const Stage& stage, const std::optional<shape::Range>& promised) {
+std::string narrow_arithmetic_of(const Stage& stage, const std::optional<ScalarRange>& promised) {
   ValueRanges ranges(promised);
-  std::optional<shape::Range> values;
+  std::optional<ScalarRange> values;
   DType widest = DType::kU8;
   for (const Expr* part : {&stage.body, &stage.finish}) {
     if (!*part) continue;
@@ -197,7 +197,7 @@ std::string narrow_arithmetic_of(const Stage& stage, const std::optional<shape::
       if (e->kind != ExprKind::kOp || !is_integral(e->type) || is_bool(e->type) || size_of(e->type) > 2)
         return;
       if (!is_same_in_any_type(e->op)) return;
-      values = values ? shape::hull(e->type, *values, ranges.of(e)) : ranges.of(e);
+      values = values ? hull(e->type, *values, ranges.of(e)) : ranges.of(e);
       if (size_of(e->type) > size_of(widest) || is_signed_int(e->type)) widest = e->type;
     });
   }

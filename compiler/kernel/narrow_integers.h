@@ -23,17 +23,17 @@ struct Narrowing {
   std::vector<bool> params;  ///< those of which the promise was used
 };
 /// Narrows what it can where parameters are as promised.
-Narrowing narrow_integers(Kernel& kernel, const std::optional<shape::Range>& promised);
+Narrowing narrow_integers(Kernel& kernel, const std::optional<ScalarRange>& promised);
 /// The second form: for numbers of the widest range by which something is narrowed, and the condition that
 /// they lie in it.
 struct SmallNumbers {
   Kernel kernel;
   Expr condition;
-  shape::Range range;
+  ScalarRange range;
 };
 std::optional<SmallNumbers> narrow_for_small_numbers(const Kernel& kernel);
 /// The arithmetic of a stage in words, for explain ("arithmetic in i16: values from -255 to 510"); empty:
 /// none in fewer than 32 bits.
-std::string narrow_arithmetic_of(const Stage& stage, const std::optional<shape::Range>& promised = {});
+std::string narrow_arithmetic_of(const Stage& stage, const std::optional<ScalarRange>& promised = {});
 
 }  // namespace galatea::kernel

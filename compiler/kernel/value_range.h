@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "compiler/kernel/expr.h"
-#include "compiler/shape/range.h"
+#include "compiler/kernel/scalar_range.h"
 
 namespace galatea::kernel {
 
@@ -18,20 +18,20 @@ namespace galatea::kernel {
 class ValueRanges {
  public:
   /// `promised`: where integer parameters lie that are not bytes or words.
-  explicit ValueRanges(std::optional<shape::Range> promised = {}) : promised_(promised) {}
-  shape::Range of(const Expr& e);
+  explicit ValueRanges(std::optional<ScalarRange> promised = {}) : promised_(promised) {}
+  ScalarRange of(const Expr& e);
 
  private:
-  shape::Range compute(const Expr& e);
+  ScalarRange compute(const Expr& e);
 
-  std::optional<shape::Range> promised_;
-  NodeMap<shape::Range> known_;
+  std::optional<ScalarRange> promised_;
+  NodeMap<ScalarRange> known_;
   std::vector<Expr> keep_;  ///< nodes whose addresses are keys above
 };
 
 /// Whether `inner` is part of `outer`; integers.
-bool contains(const shape::Range& outer, const shape::Range& inner);
+bool contains(const ScalarRange& outer, const ScalarRange& inner);
 /// Whether an integer type holds all numbers of a range of integers.
-bool fits(const shape::Range& range, DType type);
+bool fits(const ScalarRange& range, DType type);
 
 }  // namespace galatea::kernel

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "compiler/kernel/division.h"
-#include "compiler/kernel/passes/stage_edit.h"
+#include "compiler/kernel/stage_edit.h"
 #include "compiler/op/recipe.h"
 #include "compiler/passes/availability.h"
 #include "compiler/passes/graph_edits.h"

@@ -45,8 +45,8 @@ bool is_empty_arm(const Graph& graph, BlockId b) {
 bool is_always_an_arm(const Graph& graph, const Terminator& end) {
   plan::ValueTable table(graph, plan::TableUse::kAnalysis);
   table.fill();
-  const shape::Range index = kernel::ValueRanges().of(table.resolve(table.element(end.selector, 0)));
-  return index.low >= 0 && index.high < static_cast<shape::Wide>(end.targets.size());
+  const kernel::ScalarRange index = kernel::ValueRanges().of(table.resolve(table.element(end.selector, 0)));
+  return index.low >= 0 && index.high < static_cast<kernel::Wide>(end.targets.size());
 }
 
 /// The ways of the branch that ends `b`, if all of them do nothing and meet; else empty.

@@ -124,7 +124,7 @@ void Emitter::doubt() {
 /// What has been checked on the way here holds.
 void Emitter::doubt_check(const Expr& condition) {
   if (!in_arm()) return;
-  const shape::Range range = kernel::ValueRanges().of(condition);
+  const kernel::ScalarRange range = kernel::ValueRanges().of(condition);
   const bool holds = range.low > 0 || std::ranges::any_of(checked_, [&](const auto& checked) {
                        return visible_here(checked.second) && kernel::same(checked.first, condition);
                      });
@@ -136,8 +136,8 @@ void Emitter::doubt_check(const Expr& condition) {
 
 void Emitter::doubt_index(const Expr& index, size_t count) {
   if (!in_arm()) return;
-  const shape::Range range = kernel::ValueRanges().of(index);
-  if (range.low < 0 || range.high >= static_cast<shape::Wide>(count)) doubt();
+  const kernel::ScalarRange range = kernel::ValueRanges().of(index);
+  if (range.low < 0 || range.high >= static_cast<kernel::Wide>(count)) doubt();
 }
 
 void Emitter::doubt_division(const Expr& e) {

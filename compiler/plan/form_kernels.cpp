@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "compiler/kernel/division.h"
-#include "compiler/kernel/passes/stage_edit.h"
+#include "compiler/kernel/stage_edit.h"
 #include "compiler/op/schema.h"
 
 namespace galatea::plan {

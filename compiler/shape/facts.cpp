@@ -44,7 +44,7 @@ Wide exact_limit(DType type) {
   return type == DType::kF64 ? Wide{1} << 53 : type == DType::kF32 ? Wide{1} << 24 : Wide{1} << 11;
 }
 
-bool lies_within(const Range& range, Wide limit) { return range.low >= -limit && range.high <= limit; }
+bool lies_within(const ScalarRange& range, Wide limit) { return range.low >= -limit && range.high <= limit; }
 
 bool is_linear_op(ScalarOp op) {
   return op == ScalarOp::kAdd || op == ScalarOp::kSub || op == ScalarOp::kMul || op == ScalarOp::kNeg;
@@ -53,54 +53,56 @@ bool is_linear_op(ScalarOp op) {
 }  // namespace
 
 std::optional<bool> Facts::decide(const Expr& condition) {
-  const Range truth = range(condition);
+  const ScalarRange truth = range(condition);
   if (!truth.is_point()) return std::nullopt;
   return truth.low != 0;
 }
 
-Range Facts::range(const Expr& e) {
+ScalarRange Facts::range(const Expr& e) {
   if (auto found = ranges_.find(e.get()); found != ranges_.end()) return found->second.second;
-  const Range out = compute_range(e);
+  const ScalarRange out = compute_range(e);
   ranges_.emplace(e.get(), std::pair{e, out});
   return out;
 }
 
-Range Facts::compute_range(const Expr& e) {
-  if (e->kind == ExprKind::kConst) return point(e->type, e->value);
+ScalarRange Facts::compute_range(const Expr& e) {
+  if (e->kind == ExprKind::kConst) return kernel::point(e->type, e->value);
   if (e->kind == ExprKind::kSymbol) {
     auto known = symbol_range_(*e);
-    return known ? *known : everything(e->type);
+    return known ? *known : kernel::everything(e->type);
   }
-  if (e->kind != ExprKind::kOp) return everything(e->type);
-  std::vector<Range> args;
+  if (e->kind != ExprKind::kOp) return kernel::everything(e->type);
+  std::vector<ScalarRange> args;
   args.reserve(e->args.size());
   for (const Expr& arg : e->args) args.push_back(range(arg));
   const DType from = e->args[0].type();
-  const Range direct = range_of(e->op, e->type, from, args);
+  const ScalarRange direct = kernel::range_of(e->op, e->type, from, args);
   if (e->type == DType::kI64 && is_linear_op(e->op)) {
     const Polynomial sum = polynomial(e);
     // An expression without a normal form is an unknown of its own.
-    return sum.is_unknown() ? direct : intersection(e->type, direct, range_of_polynomial(sum, direct));
+    return sum.is_unknown() ? direct
+                            : kernel::intersection(e->type, direct, range_of_polynomial(sum, direct));
   }
   if (is_comparison(e->op) && from == DType::kI64 && !direct.is_point()) {
     auto difference = Polynomial::difference(polynomial(e->args[0]), polynomial(e->args[1]));
     if (!difference) return direct;
-    const Range apart = range_of_polynomial(*difference, everything(DType::kI64));
-    return intersection(DType::kBool, direct,
-                        range_of(e->op, DType::kBool, DType::kI64, {apart, integers(0, 0)}));
+    const ScalarRange apart = range_of_polynomial(*difference, kernel::everything(DType::kI64));
+    return kernel::intersection(
+        DType::kBool, direct,
+        kernel::range_of(e->op, DType::kBool, DType::kI64, {apart, kernel::integers(0, 0)}));
   }
   return direct;
 }
 
 /// `otherwise`: where the sum may wrap.
-Range Facts::range_of_polynomial(const Polynomial& p, const Range& otherwise, bool in_floats) {
+ScalarRange Facts::range_of_polynomial(const Polynomial& p, const ScalarRange& otherwise, bool in_floats) {
   Ends sum;
   bool large_unknown = false;
   for (const auto& [monomial, coefficient] : p.terms()) {
     Ends term{coefficient, coefficient};
     for (int number : monomial) {
       const Expr& unknown = unknowns_[static_cast<size_t>(number)];
-      Range factor = range(unknown);
+      ScalarRange factor = range(unknown);
       if (in_floats && is_extent(unknown)) factor.high = std::min(factor.high, kMaxExtentInFloats);
       large_unknown |= !lies_within(factor, kMaxExtent);
       term = product(term, {factor.low, factor.high});
@@ -108,10 +110,10 @@ Range Facts::range_of_polynomial(const Polynomial& p, const Range& otherwise, bo
     sum.low = sum.low <= -kHuge || term.low <= -kHuge ? -kHuge : std::min(sum.low + term.low, kHuge);
     sum.high = sum.high >= kHuge || term.high >= kHuge ? kHuge : std::max(sum.high + term.high, -kHuge);
   }
-  const Range limits = everything(DType::kI64);
-  if (sum.low >= limits.low && sum.high <= limits.high) return integers(sum.low, sum.high);
+  const ScalarRange limits = kernel::everything(DType::kI64);
+  if (sum.low >= limits.low && sum.high <= limits.high) return kernel::integers(sum.low, sum.high);
   if (large_unknown) return otherwise;
-  return integers(std::max(sum.low, limits.low), std::min(sum.high, limits.high));
+  return kernel::integers(std::max(sum.low, limits.low), std::min(sum.high, limits.high));
 }
 
 Polynomial Facts::polynomial(const Expr& e) {
@@ -140,7 +142,7 @@ std::optional<Polynomial> Facts::compute_polynomial(const Expr& e) {
     const DType from = e->args[0].type();
     if (e->op == ScalarOp::kBitcast || is_bool(e->type)) return std::nullopt;
     if (is_float(from)) return whole_number(e->args[0]);
-    const Range own = range(e->args[0]), limits = everything(e->type);
+    const ScalarRange own = range(e->args[0]), limits = kernel::everything(e->type);
     if (own.low < limits.low || own.high > limits.high) return std::nullopt;
     return polynomial(e->args[0]);
   }
@@ -168,7 +170,7 @@ std::optional<Polynomial> Facts::compute_polynomial(const Expr& e) {
     case ScalarOp::kMax: {
       auto difference = Polynomial::difference(a, b);
       if (!difference) return std::nullopt;
-      const Range apart = range_of_polynomial(*difference, everything(DType::kI64));
+      const ScalarRange apart = range_of_polynomial(*difference, kernel::everything(DType::kI64));
       if (apart.low >= 0) return e->op == ScalarOp::kMax ? a : b;
       if (apart.high <= 0) return e->op == ScalarOp::kMax ? b : a;
       return std::nullopt;
@@ -188,7 +190,7 @@ std::optional<Polynomial> Facts::whole_number(const Expr& e) {
   }
   if (e->kind != ExprKind::kOp) return std::nullopt;
   auto when_exact = [&](std::optional<Polynomial> p) -> std::optional<Polynomial> {
-    if (!p || !lies_within(range_of_polynomial(*p, everything(DType::kI64), true), limit))
+    if (!p || !lies_within(range_of_polynomial(*p, kernel::everything(DType::kI64), true), limit))
       return std::nullopt;
     return p;
   };

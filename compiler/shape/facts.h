@@ -16,12 +16,14 @@
 #include <vector>
 
 #include "compiler/kernel/expr.h"
+#include "compiler/kernel/scalar_range.h"
 #include "compiler/shape/polynomial.h"
-#include "compiler/shape/range.h"
 
 namespace galatea::shape {
 
 using kernel::Expr;
+using kernel::ScalarRange;
+using kernel::Wide;
 
 /// Larger than any extent of a tensor that has elements.
 inline constexpr Wide kMaxExtent = Wide{1} << 47;
@@ -29,10 +31,10 @@ inline constexpr Wide kMaxExtent = Wide{1} << 47;
 class Facts {
  public:
   /// Nothing: the symbol's type is all that is known.
-  using SymbolRange = std::function<std::optional<Range>(const kernel::ExprNode& symbol)>;
+  using SymbolRange = std::function<std::optional<ScalarRange>(const kernel::ExprNode& symbol)>;
   explicit Facts(SymbolRange symbol_range) : symbol_range_(std::move(symbol_range)) {}
 
-  Range range(const Expr& e);
+  ScalarRange range(const Expr& e);
   /// The value that a condition has for every sample.
   std::optional<bool> decide(const Expr& condition);
   /// Of an integer. Operations that do not add or multiply are unknowns of their own.
@@ -41,15 +43,15 @@ class Facts {
   const Expr& unknown(int number) const { return unknowns_[static_cast<size_t>(number)]; }
 
  private:
-  Range compute_range(const Expr& e);
-  Range range_of_polynomial(const Polynomial& p, const Range& otherwise, bool in_floats = false);
+  ScalarRange compute_range(const Expr& e);
+  ScalarRange range_of_polynomial(const Polynomial& p, const ScalarRange& otherwise, bool in_floats = false);
   std::optional<Polynomial> compute_polynomial(const Expr& e);
   std::optional<Polynomial> whole_number(const Expr& e);
   Polynomial unknown_for(const Expr& e);
 
   SymbolRange symbol_range_;
   // The expressions are kept, so that their addresses stay theirs.
-  kernel::NodeMap<std::pair<Expr, Range>> ranges_;
+  kernel::NodeMap<std::pair<Expr, ScalarRange>> ranges_;
   kernel::NodeMap<std::pair<Expr, Polynomial>> polynomials_;
   std::deque<Expr> unknowns_;                       ///< references to them stay valid
   std::unordered_multimap<uint64_t, int> numbers_;  ///< by hash

@@ -6,6 +6,7 @@
 
 namespace galatea::shape {
 
+using kernel::integers;
 using kernel::SymbolKind;
 
 namespace {
@@ -59,14 +60,14 @@ void GraphShapes::learn(ir::ValueId value) {
   types_[value] = text_of(value);
 }
 
-std::optional<Range> GraphShapes::range_of_symbol(const kernel::ExprNode& symbol) {
+std::optional<ScalarRange> GraphShapes::range_of_symbol(const kernel::ExprNode& symbol) {
   switch (symbol.symbol) {
     case SymbolKind::kExtent:
     case SymbolKind::kElement: {
       if (Expr original = table_.original(symbol)) return facts_.range(original);
       const auto merged = range_of_merge(symbol);
       const bool is_extent = symbol.symbol == SymbolKind::kExtent;
-      return merged || !is_extent ? merged : std::optional<Range>(integers(0, kMaxExtent));
+      return merged || !is_extent ? merged : std::optional<ScalarRange>(integers(0, kMaxExtent));
     }
     case SymbolKind::kLocal:
       if (auto found = locals_.find(symbol.a); found != locals_.end()) return found->second;
@@ -79,17 +80,17 @@ std::optional<Range> GraphShapes::range_of_symbol(const kernel::ExprNode& symbol
 }
 
 /// A merged value is one of its operands.
-std::optional<Range> GraphShapes::range_of_merge(const kernel::ExprNode& symbol) {
+std::optional<ScalarRange> GraphShapes::range_of_merge(const kernel::ExprNode& symbol) {
   const auto value = static_cast<ir::ValueId>(symbol.a);
   const ir::Value& merged = graph_.value(value);
   if (merged.node != ir::kNoId) return std::nullopt;
   const auto at = static_cast<size_t>(symbol.b);
-  std::optional<Range> out;
+  std::optional<ScalarRange> out;
   for (ir::ValueId operand : graph_.block(merged.block).merges[merged.index].operands) {
     const plan::ValueInfo& info = table_.info(operand);
     const std::vector<Expr>& parts = symbol.symbol == SymbolKind::kExtent ? info.extents : info.elements;
     if (at >= parts.size()) return std::nullopt;
-    const Range own = facts_.range(parts[at]);
+    const ScalarRange own = facts_.range(parts[at]);
     out = out ? hull(symbol.type, *out, own) : own;
   }
   return out;

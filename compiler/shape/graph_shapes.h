@@ -39,8 +39,8 @@ class GraphShapes {
   std::optional<std::string> number_text(const Expr& e) { return known_text(facts_.polynomial(e), 0); }
 
  private:
-  std::optional<Range> range_of_symbol(const kernel::ExprNode& symbol);
-  std::optional<Range> range_of_merge(const kernel::ExprNode& symbol);
+  std::optional<ScalarRange> range_of_symbol(const kernel::ExprNode& symbol);
+  std::optional<ScalarRange> range_of_merge(const kernel::ExprNode& symbol);
   void learn_results(const op::NativeScalars& call, std::optional<PictureSize> largest);
   void learn(ir::ValueId value);
   std::string text_of(ir::ValueId value);
@@ -53,7 +53,7 @@ class GraphShapes {
   std::vector<ir::BlockId> order_;
   plan::ValueTable table_;
   Facts facts_;
-  std::map<int64_t, Range> locals_;
+  std::map<int64_t, ScalarRange> locals_;
   std::map<int, std::string> names_;                         ///< of unknowns
   std::map<std::map<Monomial, int64_t>, std::string> sums_;  ///< of sums too long to be shown
   std::map<char, int> used_;

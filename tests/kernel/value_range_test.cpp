@@ -13,7 +13,7 @@
 namespace galatea::kernel {
 namespace {
 
-constexpr shape::Range kSmall{0, 255};
+constexpr kernel::ScalarRange kSmall{0, 255};
 
 class Leaves : public LeafSource {
  public:
@@ -77,13 +77,13 @@ TEST(ValueRange, HoldsEveryValue) {
   int narrower = 0;
   for (uint64_t seed = 1; seed <= 400; ++seed) {
     const Expr e = Maker(seed).number(4);
-    const shape::Range anything = ValueRanges().of(e), small = ValueRanges(kSmall).of(e);
-    narrower += !contains(small, shape::everything(e->type));
+    const kernel::ScalarRange anything = ValueRanges().of(e), small = ValueRanges(kSmall).of(e);
+    narrower += !contains(small, kernel::everything(e->type));
     for (const int64_t p :
          {int64_t{-2147483648}, int64_t{-1}, int64_t{0}, int64_t{7}, int64_t{255}, int64_t{2147483647}})
       for (int64_t x = 0; x < 256; x += 5) {
         const int64_t value = value_of(e, x, p);
-        const shape::Range& range = p >= 0 && p <= 255 ? small : anything;
+        const kernel::ScalarRange& range = p >= 0 && p <= 255 ? small : anything;
         ASSERT_TRUE(range.low <= value && value <= range.high)
             << to_text(e) << "\nx = " << x << ", p = " << p << ": " << value << " is not from "
             << static_cast<int64_t>(range.low) << " to " << static_cast<int64_t>(range.high);

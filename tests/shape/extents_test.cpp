@@ -88,7 +88,7 @@ int compare(Staged& staged, const Sample& sample) {
         ++compared;
         EXPECT_EQ(value, sample.extents[k][d])
             << "output " << k << ", dimension " << d << " of " << staged.shapes->type_text(outputs[k]);
-        const shape::Range range = staged.shapes->facts().range(extents[d]);
+        const kernel::ScalarRange range = staged.shapes->facts().range(extents[d]);
         EXPECT_TRUE(range.low <= sample.extents[k][d] && sample.extents[k][d] <= range.high);
       }
     }

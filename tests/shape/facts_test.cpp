@@ -12,8 +12,8 @@ namespace galatea {
 namespace {
 
 using kernel::Expr;
+using kernel::ScalarRange;
 using shape::Facts;
-using shape::Range;
 
 constexpr int kNumSymbols = 8;
 
@@ -22,13 +22,13 @@ DType type_of(int64_t number) { return number < 6 ? DType::kI64 : number == 6 ? 
 
 struct World {
   std::mt19937_64 random;
-  std::vector<Range> ranges;
+  std::vector<ScalarRange> ranges;
 
   explicit World(uint64_t seed) : random(seed) {
     for (int k = 0; k < kNumSymbols; ++k) {
       if (type_of(k) == DType::kI64) {
         const int64_t low = pick(-4, 4);
-        ranges.push_back(shape::integers(low, low + pick(0, 6)));
+        ranges.push_back(kernel::integers(low, low + pick(0, 6)));
       } else {
         const double from = static_cast<double>(pick(-8, 8)) / 4;
         ranges.push_back({0, 0, from, from + static_cast<double>(pick(0, 16)) / 4, pick(0, 3) == 0});
@@ -40,7 +40,7 @@ struct World {
   }
 
   Cell value(int64_t symbol) {
-    const Range& r = ranges[static_cast<size_t>(symbol)];
+    const ScalarRange& r = ranges[static_cast<size_t>(symbol)];
     const DType type = type_of(symbol);
     if (type == DType::kI64)
       return cell_from_int(type, pick(static_cast<int64_t>(r.low), static_cast<int64_t>(r.high)));
@@ -113,12 +113,12 @@ Cell evaluate_expression(const Expr& e, const std::vector<Cell>& symbols) {
 }
 
 Facts facts_of(const World& world) {
-  return Facts([&world](const kernel::ExprNode& symbol) -> std::optional<Range> {
+  return Facts([&world](const kernel::ExprNode& symbol) -> std::optional<ScalarRange> {
     return world.ranges[static_cast<size_t>(symbol.a)];
   });
 }
 
-void expect_inside(const Range& range, DType type, Cell value, const Expr& e) {
+void expect_inside(const ScalarRange& range, DType type, Cell value, const Expr& e) {
   if (is_float(type)) {
     const double number = cell_to_double(type, value);
     if (number != number)
@@ -128,8 +128,8 @@ void expect_inside(const Range& range, DType type, Cell value, const Expr& e) {
           << to_text(e) << " is " << number << ", not in [" << range.from << ", " << range.to << "]";
     return;
   }
-  const shape::Wide number =
-      type == DType::kU64 ? static_cast<shape::Wide>(value.bits) : shape::Wide{cell_to_int(type, value)};
+  const kernel::Wide number =
+      type == DType::kU64 ? static_cast<kernel::Wide>(value.bits) : kernel::Wide{cell_to_int(type, value)};
   EXPECT_TRUE(number >= range.low && number <= range.high)
       << to_text(e) << " is " << static_cast<int64_t>(number) << ", not in ["
       << static_cast<int64_t>(range.low) << ", " << static_cast<int64_t>(range.high) << "]";
@@ -145,7 +145,7 @@ TEST(Facts, TheValueLiesInTheRange) {
     const DType type = kTypes[seed % 7];
     const Expr e = world.expression(type, 1 + static_cast<int>(seed % 4));
     Facts facts = facts_of(world);
-    const Range range = facts.range(e);
+    const ScalarRange range = facts.range(e);
     decided += is_bool(type) && !kernel::is_const(e) && range.is_point();
     for (int sample = 0; sample < 20; ++sample) {
       std::vector<Cell> symbols;
@@ -187,7 +187,7 @@ Expr i64(int64_t value) { return kernel::const_int(value); }
 
 TEST(Facts, ExtentsOfAnImage) {
   // h and w of a decoded image.
-  Facts facts([](const kernel::ExprNode&) { return shape::integers(1, int64_t{1} << 28); });
+  Facts facts([](const kernel::ExprNode&) { return kernel::integers(1, int64_t{1} << 28); });
   const Expr h = local(0), w = local(1), volume = h * w * i64(3);
   EXPECT_EQ(facts.decide(kernel::equal(volume, h * w * i64(4))), false);
   EXPECT_EQ(facts.decide(kernel::equal(volume, w * (h * i64(3)))), true);
@@ -211,7 +211,7 @@ TEST(Facts, ExtentsOfAnImage) {
 }
 
 TEST(Facts, AnEmptyTensorMayPass) {
-  Facts facts([](const kernel::ExprNode&) { return shape::integers(0, int64_t{1} << 47); });
+  Facts facts([](const kernel::ExprNode&) { return kernel::integers(0, int64_t{1} << 47); });
   const Expr n = local(0);
   EXPECT_EQ(facts.decide(kernel::equal(n * i64(3), n * i64(4))), std::nullopt);
 }

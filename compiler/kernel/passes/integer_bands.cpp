@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "compiler/kernel/passes/passes.h"
-#include "compiler/kernel/passes/stage_edit.h"
+#include "compiler/kernel/stage_edit.h"
 
 namespace galatea::kernel {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "compiler/kernel/division.h"
 #include "compiler/kernel/passes/passes.h"
-#include "compiler/kernel/passes/stage_edit.h"
+#include "compiler/kernel/stage_edit.h"
 
 namespace galatea::kernel {
 namespace {

@@ -1,7 +1,7 @@
 // simplify: see passes.h; the rewrites stand in simplify_expr.cpp.
 #include "compiler/kernel/passes/passes.h"
-#include "compiler/kernel/passes/stage_edit.h"
 #include "compiler/kernel/simplify_expr.h"
+#include "compiler/kernel/stage_edit.h"
 
 namespace galatea::kernel {
 

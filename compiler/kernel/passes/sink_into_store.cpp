@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "compiler/kernel/passes/passes.h"
-#include "compiler/kernel/passes/stage_edit.h"
+#include "compiler/kernel/stage_edit.h"
 
 namespace galatea::kernel {
 namespace {

@@ -1,7 +1,7 @@
 // remove_dead_stages and merge_equal_stages: see passes.h.
 #include "compiler/kernel/expand_math.h"
 #include "compiler/kernel/passes/passes.h"
-#include "compiler/kernel/passes/stage_edit.h"
+#include "compiler/kernel/stage_edit.h"
 
 namespace galatea::kernel {
 namespace {

@@ -10,29 +10,29 @@
 #include "base/dtype.h"
 #include "base/scalar_op.h"
 
-namespace galatea::shape {
+namespace galatea::kernel {
 
 /// Wide enough for every integer type, and for a product of two of them.
 __extension__ using Wide = __int128;
 
-struct Range {
+struct ScalarRange {
   Wide low = 0, high = 0;   ///< integers and bools
   double from = 0, to = 0;  ///< floats
   bool nan = false;         ///< floats: may also be no number
 
   bool is_point() const { return low == high; }
-  friend bool operator==(const Range&, const Range&) = default;
+  friend bool operator==(const ScalarRange&, const ScalarRange&) = default;
 };
 
-Range everything(DType type);
-Range integers(Wide low, Wide high);
-Range point(DType type, Cell value);
+ScalarRange everything(DType type);
+ScalarRange integers(Wide low, Wide high);
+ScalarRange point(DType type, Cell value);
 /// Whatever is in one or the other.
-Range hull(DType type, const Range& a, const Range& b);
+ScalarRange hull(DType type, const ScalarRange& a, const ScalarRange& b);
 /// Whatever is in both; `a` where nothing is.
-Range intersection(DType type, const Range& a, const Range& b);
+ScalarRange intersection(DType type, const ScalarRange& a, const ScalarRange& b);
 
 /// `from`: type of the (first) operand. Selections take their condition first.
-Range range_of(ScalarOp op, DType type, DType from, const std::vector<Range>& args);
+ScalarRange range_of(ScalarOp op, DType type, DType from, const std::vector<ScalarRange>& args);
 
-}  // namespace galatea::shape
+}  // namespace galatea::kernel

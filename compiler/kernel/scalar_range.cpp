@@ -1,10 +1,10 @@
-#include "compiler/shape/range.h"
+#include "compiler/kernel/scalar_range.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-namespace galatea::shape {
+namespace galatea::kernel {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -22,17 +22,17 @@ Wide value_of(DType type, Cell cell) {
   return type == DType::kU64 ? static_cast<Wide>(cell.bits) : Wide{cell_to_int(type, cell)};
 }
 
-Range floats(double from, double to, bool nan = false) {
+ScalarRange floats(double from, double to, bool nan = false) {
   if (std::isnan(from) || std::isnan(to)) return {0, 0, -kInfinity, kInfinity, true};
   return {0, 0, from, to, nan};
 }
 
-Range truth_values(bool may_be_false, bool may_be_true) {
+ScalarRange truth_values(bool may_be_false, bool may_be_true) {
   return integers(may_be_false ? 0 : 1, may_be_true ? 1 : 0);
 }
 
 /// Integers that wrap: what leaves the type may be anything.
-Range wrapped(DType type, Wide low, Wide high) {
+ScalarRange wrapped(DType type, Wide low, Wide high) {
   return low >= smallest(type) && high <= largest(type) ? integers(low, high) : everything(type);
 }
 
@@ -46,7 +46,7 @@ double step(ScalarOp op, DType type, double a, double b = 0, double c = 0) {
 
 /// Conversions keep the order of what they convert (integers that wrap do not: see below), so the ends of the
 /// result are the converted ends.
-Range converted_float(ScalarOp op, DType type, DType from, const Range& a) {
+ScalarRange converted_float(ScalarOp op, DType type, DType from, const ScalarRange& a) {
   auto convert = [&](double value) {
     const Cell cell = cell_from_double(from, value);
     uint32_t flags = 0;
@@ -58,11 +58,11 @@ Range converted_float(ScalarOp op, DType type, DType from, const Range& a) {
   }
   if (is_float(type))
     return floats(cell_to_double(type, convert(a.from)), cell_to_double(type, convert(a.to)), a.nan);
-  Range out = integers(value_of(type, convert(a.from)), value_of(type, convert(a.to)));
+  ScalarRange out = integers(value_of(type, convert(a.from)), value_of(type, convert(a.to)));
   return a.nan ? hull(type, out, integers(0, 0)) : out;
 }
 
-Range converted_integer(ScalarOp op, DType type, DType from, const Range& a) {
+ScalarRange converted_integer(ScalarOp op, DType type, DType from, const ScalarRange& a) {
   if (is_bool(type)) return truth_values(a.low <= 0 && a.high >= 0, a.low != 0 || a.high != 0);
   if (is_float(type)) {
     auto convert = [&](Wide value) {
@@ -79,7 +79,7 @@ Range converted_integer(ScalarOp op, DType type, DType from, const Range& a) {
 
 // ---- comparisons
 
-Range compared(ScalarOp op, DType from, const Range& a, const Range& b) {
+ScalarRange compared(ScalarOp op, DType from, const ScalarRange& a, const ScalarRange& b) {
   const bool float_operands = is_float(from);
   const bool nan = float_operands && (a.nan || b.nan);
   // Whether some pair of the two ranges is less, equal, greater.
@@ -104,21 +104,21 @@ Range compared(ScalarOp op, DType from, const Range& a, const Range& b) {
 
 // ---- integers
 
-Range quotient(DType type, const Range& a, const Range& b) {
+ScalarRange quotient(DType type, const ScalarRange& a, const ScalarRange& b) {
   if (b.low <= 0 && b.high >= 0) return everything(type);
   const Wide ends[] = {a.low / b.low, a.low / b.high, a.high / b.low, a.high / b.high};
   return wrapped(type, *std::min_element(std::begin(ends), std::end(ends)),
                  *std::max_element(std::begin(ends), std::end(ends)));
 }
 
-Range remainder(const Range& a, const Range& b) {
+ScalarRange remainder(const ScalarRange& a, const ScalarRange& b) {
   const Wide furthest = std::max(b.low < 0 ? -b.low : b.low, b.high < 0 ? -b.high : b.high);
   if (furthest == 0) return integers(0, 0);
   return integers(a.low < 0 ? std::max(a.low, 1 - furthest) : Wide{0},
                   a.high > 0 ? std::min(a.high, furthest - 1) : Wide{0});
 }
 
-Range product(DType type, const Range& a, const Range& b) {
+ScalarRange product(DType type, const ScalarRange& a, const ScalarRange& b) {
   if (a.high > max_int(DType::kI64) || b.high > max_int(DType::kI64)) return everything(type);
   const Wide ends[] = {a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high};
   return wrapped(type, *std::min_element(std::begin(ends), std::end(ends)),
@@ -126,16 +126,16 @@ Range product(DType type, const Range& a, const Range& b) {
 }
 
 /// Numbers that have no bit beyond the highest of the operands.
-Range any_bits(DType type, const Range& a, const Range& b) {
+ScalarRange any_bits(DType type, const ScalarRange& a, const ScalarRange& b) {
   if (is_bool(type) || a.low < 0 || b.low < 0) return everything(type);
   Wide ones = 0;
   while (ones < std::max(a.high, b.high)) ones = ones * 2 + 1;
   return integers(0, ones);
 }
 
-Range of_integers(ScalarOp op, DType type, const std::vector<Range>& args) {
-  const Range& a = args[0];
-  const Range& b = args.size() > 1 ? args[1] : args[0];
+ScalarRange of_integers(ScalarOp op, DType type, const std::vector<ScalarRange>& args) {
+  const ScalarRange& a = args[0];
+  const ScalarRange& b = args.size() > 1 ? args[1] : args[0];
   switch (op) {
     case ScalarOp::kNeg:
       return wrapped(type, -a.high, -a.low);
@@ -179,9 +179,9 @@ Range of_integers(ScalarOp op, DType type, const std::vector<Range>& args) {
 
 // ---- floats
 
-Range of_floats(ScalarOp op, DType type, const std::vector<Range>& args) {
-  const Range& a = args[0];
-  const Range& b = args.size() > 1 ? args[1] : args[0];
+ScalarRange of_floats(ScalarOp op, DType type, const std::vector<ScalarRange>& args) {
+  const ScalarRange& a = args[0];
+  const ScalarRange& b = args.size() > 1 ? args[1] : args[0];
   const bool nan = a.nan || b.nan;
   auto over_corners = [&]() {
     const double ends[] = {step(op, type, a.from, b.from), step(op, type, a.from, b.to),
@@ -192,8 +192,8 @@ Range of_floats(ScalarOp op, DType type, const std::vector<Range>& args) {
                   *std::max_element(std::begin(ends), std::end(ends)), nan);
   };
   // 0 * infinity is no number although neither end of the other range need be 0.
-  auto has_infinity = [](const Range& r) { return std::isinf(r.from) || std::isinf(r.to); };
-  auto has_zero = [](const Range& r) { return r.from <= 0 && r.to >= 0; };
+  auto has_infinity = [](const ScalarRange& r) { return std::isinf(r.from) || std::isinf(r.to); };
+  auto has_zero = [](const ScalarRange& r) { return r.from <= 0 && r.to >= 0; };
   switch (op) {
     case ScalarOp::kNeg:
       return floats(-a.to, -a.from, a.nan);
@@ -237,31 +237,31 @@ Range of_floats(ScalarOp op, DType type, const std::vector<Range>& args) {
 
 }  // namespace
 
-Range everything(DType type) {
+ScalarRange everything(DType type) {
   if (is_float(type)) return {0, 0, -kInfinity, kInfinity, true};
   return {smallest(type), largest(type), 0, 0, false};
 }
 
-Range integers(Wide low, Wide high) { return {low, high, 0, 0, false}; }
+ScalarRange integers(Wide low, Wide high) { return {low, high, 0, 0, false}; }
 
-Range point(DType type, Cell value) {
+ScalarRange point(DType type, Cell value) {
   if (!is_float(type)) return integers(value_of(type, value), value_of(type, value));
   const double number = cell_to_double(type, value);
   return floats(number, number);
 }
 
-Range hull(DType type, const Range& a, const Range& b) {
+ScalarRange hull(DType type, const ScalarRange& a, const ScalarRange& b) {
   if (!is_float(type)) return integers(std::min(a.low, b.low), std::max(a.high, b.high));
   return floats(std::min(a.from, b.from), std::max(a.to, b.to), a.nan || b.nan);
 }
 
-Range intersection(DType type, const Range& a, const Range& b) {
-  Range out = is_float(type) ? floats(std::max(a.from, b.from), std::min(a.to, b.to), a.nan && b.nan)
-                             : integers(std::max(a.low, b.low), std::min(a.high, b.high));
+ScalarRange intersection(DType type, const ScalarRange& a, const ScalarRange& b) {
+  ScalarRange out = is_float(type) ? floats(std::max(a.from, b.from), std::min(a.to, b.to), a.nan && b.nan)
+                                   : integers(std::max(a.low, b.low), std::min(a.high, b.high));
   return out.low <= out.high && out.from <= out.to ? out : a;
 }
 
-Range range_of(ScalarOp op, DType type, DType from, const std::vector<Range>& args) {
+ScalarRange range_of(ScalarOp op, DType type, DType from, const std::vector<ScalarRange>& args) {
   if (op == ScalarOp::kBitcast) return everything(type);
   if (op == ScalarOp::kSelect) {
     if (args[0].is_point()) return args[0].low != 0 ? args[1] : args[2];
@@ -274,4 +274,4 @@ Range range_of(ScalarOp op, DType type, DType from, const std::vector<Range>& ar
   return is_float(type) ? of_floats(op, type, args) : of_integers(op, type, args);
 }
 
-}  // namespace galatea::shape
+}  // namespace galatea::kernel

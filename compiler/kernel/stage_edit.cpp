@@ -1,4 +1,4 @@
-#include "compiler/kernel/passes/stage_edit.h"
+#include "compiler/kernel/stage_edit.h"
 
 #include <algorithm>
 #include <unordered_map>
