@@ -9,7 +9,7 @@
 
 #include "compiler/check_graph.h"
 #include "compiler/compile_job.h"
-#include "compiler/ir/fingerprint.h"
+#include "compiler/ir/text/fingerprint.h"
 #include "compiler/passes/map_devices.h"
 #include "compiler/passes/pass_runner.h"
 #include "compiler/plan/emit_sample_program.h"

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "compiler/ir/text/verifier.h"
 #include "compiler/plan/offer_decodes.h"
 #include "compiler/plan/place_by_cost.h"
 

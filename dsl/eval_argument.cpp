@@ -25,7 +25,7 @@ bool is_host_code(const Value& value) {
 }  // namespace
 
 bool Evaluator::add_operator_arguments(const op::Operator& op, CallArguments& arguments,
-                                       ir::GraphBuilder::NodeSpec& spec, uint64_t key) {
+                                       op::GraphBuilder::NodeSpec& spec, uint64_t key) {
   bool good = true;
   for (CallArguments::Keyword& keyword : arguments.keywords) {
     const op::ArgSpec* schema = op.find_arg(keyword.name);
@@ -86,7 +86,7 @@ bool Evaluator::add_operator_arguments(const op::Operator& op, CallArguments& ar
 
 // Arguments of every operator.
 bool Evaluator::add_common_argument(const op::Operator& op, const CallArguments::Keyword& keyword,
-                                    ir::GraphBuilder::NodeSpec& spec, uint64_t key) {
+                                    op::GraphBuilder::NodeSpec& spec, uint64_t key) {
   const Value& value = keyword.value;
   if (value.is(ValueKind::kNone))
     return keyword.name == "seed" || keyword.name == "name" || keyword.name == "device" ||
@@ -165,7 +165,7 @@ Value Evaluator::fail_unknown_argument(const op::Operator& op, const CallArgumen
 }
 
 bool Evaluator::add_argument(const op::Operator& op, const op::ArgSpec& schema,
-                             const CallArguments::Keyword& keyword, ir::GraphBuilder::NodeSpec& spec,
+                             const CallArguments::Keyword& keyword, op::GraphBuilder::NodeSpec& spec,
                              std::string_view called) {
   const Value& value = keyword.value;
   if (!has_node(value)) {

@@ -42,7 +42,7 @@ std::string coordinates_of(const ir::Type& type) {
 
 Value Evaluator::element_node(const kernel::Expr& e, Span span) {
   if (!graph_has_room(span)) return Value::poison();
-  ir::GraphBuilder::NodeSpec spec;
+  op::GraphBuilder::NodeSpec spec;
   spec.op = &value_operator();
   spec.span = span;
   spec.args.push_back({"dtype", ir::Attr(e.type()), span});

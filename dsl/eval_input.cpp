@@ -13,7 +13,7 @@ namespace {
 
 /// The argument's value; nullptr where it was not given.
 template <typename T>
-const T* given(const ir::GraphBuilder::NodeSpec& spec, std::string_view name) {
+const T* given(const op::GraphBuilder::NodeSpec& spec, std::string_view name) {
   for (const ir::Arg& arg : spec.args)
     if (arg.name == name && !arg.is_value()) return std::get_if<T>(&arg.as_attr());
   return nullptr;
@@ -91,7 +91,7 @@ Value Evaluator::call_sources(const op::Operator& op, const std::string& path, C
 }
 
 /// Fills in what the host says. False: nobody has said it; then what depends on the input stays unchecked.
-bool Evaluator::complete_input_type(ir::GraphBuilder::NodeSpec& spec) {
+bool Evaluator::complete_input_type(op::GraphBuilder::NodeSpec& spec) {
   // The host feeds each input by its name: a second one without a name gets a number.
   auto taken = [this](const std::string& name) {
     return node_names_.contains(name) ||

@@ -37,7 +37,7 @@ std::string Evaluator::type_text(const Value& value) const {
 namespace {
 
 // What a node takes in the graph, about.
-size_t bytes_of(const ir::GraphBuilder::NodeSpec& spec) {
+size_t bytes_of(const op::GraphBuilder::NodeSpec& spec) {
   size_t bytes = sizeof(ir::Node) + sizeof(ir::Value) + spec.inputs.size() * sizeof(ir::ValueId) +
                  spec.name.size() + spec.calls.size() * sizeof(CallSite);
   for (const ir::Arg& arg : spec.args) {
@@ -62,7 +62,7 @@ void Evaluator::label_inputs(Diagnostic& diagnostic, const std::vector<ir::Value
   }
 }
 
-Value Evaluator::add_node(ir::GraphBuilder::NodeSpec spec) {
+Value Evaluator::add_node(op::GraphBuilder::NodeSpec spec) {
   if (!graph_has_room(spec.span)) return Value::poison();
   spec.calls = call_chain();
   arena.count(bytes_of(spec));
@@ -116,7 +116,7 @@ Value Evaluator::node_operator(const std::string& name, const std::vector<Value>
                                std::vector<ir::Arg> args) {
   const op::Operator* op = registry_.find(name);
   if (!op) return fail(Message::kMissingOperator, span, {name});
-  ir::GraphBuilder::NodeSpec spec;
+  op::GraphBuilder::NodeSpec spec;
   spec.op = op;
   spec.span = span;
   for (const Value& operand : operands) {
@@ -198,7 +198,7 @@ Value Evaluator::constant_node(const Value& value, Span span, std::optional<DTyp
   if (uniform) numbers.resize(1);
   const op::Operator* op = registry_.find("constant");
   if (!op) return fail(Message::kMissingOperator, span, {"constant"});
-  ir::GraphBuilder::NodeSpec spec;
+  op::GraphBuilder::NodeSpec spec;
   spec.op = op;
   spec.span = span;
   if (floats) {

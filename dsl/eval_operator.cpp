@@ -173,7 +173,7 @@ Value Evaluator::call_operator(const OperatorObject& callee, CallArguments& argu
 
 Value Evaluator::call_operator_once(const op::Operator& op, const std::string& path, CallArguments& arguments,
                                     uint32_t set) {
-  ir::GraphBuilder::NodeSpec spec;
+  op::GraphBuilder::NodeSpec spec;
   spec.op = &op;
   spec.span = arguments.span;
   auto is_poisoned = [this](const Value& value) { return has_poison(value); };

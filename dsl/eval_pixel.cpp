@@ -33,7 +33,7 @@ struct Evaluator::PixelCall {
   kernel::Border border = kernel::Border::kClamp;
   double fill = 0;
   ir::ValueId image = ir::kNoId;  ///< the first one: extents, layout and type of the output are its own
-  ir::GraphBuilder::NodeSpec spec;
+  op::GraphBuilder::NodeSpec spec;
   bool has_size = false, has_channels = false;
   int rank = 0;
 };

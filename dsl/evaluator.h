@@ -311,25 +311,25 @@ class Evaluator {
   Value call_operator_once(const op::Operator& op, const std::string& path, CallArguments& arguments,
                            uint32_t set);
   bool add_operator_arguments(const op::Operator& op, CallArguments& arguments,
-                              ir::GraphBuilder::NodeSpec& spec, uint64_t key);
+                              op::GraphBuilder::NodeSpec& spec, uint64_t key);
   void note_same_seed(const op::Operator& op, int64_t seed, Span span);
   bool add_common_argument(const op::Operator& op, const CallArguments::Keyword& keyword,
-                           ir::GraphBuilder::NodeSpec& spec, uint64_t key);
+                           op::GraphBuilder::NodeSpec& spec, uint64_t key);
   bool add_argument(const op::Operator& op, const op::ArgSpec& schema, const CallArguments::Keyword& keyword,
-                    ir::GraphBuilder::NodeSpec& spec, std::string_view called = {});
+                    op::GraphBuilder::NodeSpec& spec, std::string_view called = {});
   std::optional<ir::Attr> to_attr(const Value& value, Span span, const std::string& what);
   /// The same of an argument whose lists and dictionaries keep their form.
   std::optional<ir::Attr> to_nested_attr(const Value& value, Span span, const std::string& what);
   std::optional<ir::Attr> to_nested_attr(const Value& value, Span span, const std::string& what, int depth,
                                          size_t& values);
-  Value add_node(ir::GraphBuilder::NodeSpec spec);
+  Value add_node(op::GraphBuilder::NodeSpec spec);
   void label_inputs(Diagnostic& diagnostic, const std::vector<ir::ValueId>& inputs) const;
   uint64_t random_key(const std::string& callee, const CallArguments& arguments, uint32_t set) const;
   std::vector<CallSite> call_chain() const;
   Value call_source(const op::Operator& op, const std::string& path, CallArguments& arguments);
   Value call_sources(const op::Operator& op, const std::string& path, CallArguments& arguments,
                      const CallArguments::Keyword& count);
-  bool complete_input_type(ir::GraphBuilder::NodeSpec& spec);
+  bool complete_input_type(op::GraphBuilder::NodeSpec& spec);
   void fail_refused_argument(const op::Operator& op, const op::ArgSpec& schema, Span span);
   Value fail_outside(const OperatorObject& callee, const CallArguments& arguments);
   std::string operator_help(const std::string& path, const std::string& name, Span span,
@@ -432,7 +432,7 @@ class Evaluator {
   int in_pixel_function_ = 0;          ///< how many pixel functions are being called
 
   ir::Graph* graph_ = nullptr;
-  ir::GraphBuilder* builder_ = nullptr;
+  op::GraphBuilder* builder_ = nullptr;
   PipelineObject* pipeline_ = nullptr;
   std::string pipeline_name_;
   std::map<std::pair<ir::BlockId, std::vector<ir::ValueId>>, ir::ValueId> merges_;

@@ -120,7 +120,7 @@ void Evaluator::evaluate_file(ModuleObject& module, const Module& tree) {
   // A file is evaluated outside every graph, also when a function of a pipeline imports it.
   Frame* caller = std::exchange(frame_, frame);
   ir::Graph* graph = std::exchange(graph_, nullptr);
-  ir::GraphBuilder* builder = std::exchange(builder_, nullptr);
+  op::GraphBuilder* builder = std::exchange(builder_, nullptr);
   ir::BlockId block = std::exchange(block_, 0);
   uint32_t region = std::exchange(region_, 0);
   run_suite(tree.body);

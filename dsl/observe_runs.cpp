@@ -22,7 +22,7 @@ class Carrier {
   /// A constant of one number at the end of a block.
   ValueId constant(BlockId block, const Type& type, int64_t number) {
     builder_.set_insertion_block(block);
-    GraphBuilder::NodeSpec spec;
+    op::GraphBuilder::NodeSpec spec;
     spec.op = constant_;
     spec.args = {{"value", Attr(std::vector<int64_t>{number}), {}},
                  {"dtype", Attr(type.dtype), {}},
@@ -54,7 +54,7 @@ class Carrier {
 
  private:
   Graph& graph_;
-  GraphBuilder builder_;
+  op::GraphBuilder builder_;
   const op::Operator* constant_;
   std::vector<BlockId> order_;
 };

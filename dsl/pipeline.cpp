@@ -415,7 +415,7 @@ bool Evaluator::finish_outputs(PipelineObject& pipeline, const Value& result, ir
 std::unique_ptr<ir::Graph> Evaluator::stage(PipelineObject& pipeline) {
   auto graph = std::make_unique<ir::Graph>();
   graph->name = pipeline.name;
-  ir::GraphBuilder builder(*graph, &registry_);
+  op::GraphBuilder builder(*graph, &registry_);
   builder.add_block();
   graph_ = graph.get();
   builder_ = &builder;

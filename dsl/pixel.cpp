@@ -110,7 +110,7 @@ Expr wide_index(const Expr& e) {
   return e.type() == DType::kI32 ? widen(e, budget).e : kernel::convert(e, DType::kI64);
 }
 
-PixelScope::PixelScope(ir::Graph& graph, ir::GraphBuilder& builder, ir::ValueId image, kernel::Border border,
+PixelScope::PixelScope(ir::Graph& graph, op::GraphBuilder& builder, ir::ValueId image, kernel::Border border,
                        double fill)
     : graph_(graph),
       first_block_(builder.add_block()),

@@ -17,6 +17,7 @@
 
 #include "compiler/ir/graph.h"
 #include "compiler/kernel/expr.h"
+#include "compiler/op/builder.h"
 
 namespace galatea::dsl {
 
@@ -24,7 +25,7 @@ class PixelScope {
  public:
   /// `image`, if not kNoId, becomes input 0. Everything that `builder` makes on blocks from now on is the
   /// element's.
-  PixelScope(ir::Graph& graph, ir::GraphBuilder& builder, ir::ValueId image, kernel::Border border,
+  PixelScope(ir::Graph& graph, op::GraphBuilder& builder, ir::ValueId image, kernel::Border border,
              double fill);
 
   ir::BlockId first_block() const { return first_block_; }

@@ -261,7 +261,7 @@ struct Program {
   std::vector<OutputSpec> outputs;
   int32_t num_registers = 0;
   int32_t num_slots = 0;
-  uint64_t fingerprint = 0;  ///< of what decides the values (ir/fingerprint.h); 0: not known
+  uint64_t fingerprint = 0;  ///< of what decides the values (ir/text/fingerprint.h); 0: not known
   int kernels_compiled = 0, kernels_cached = 0;
   double compile_seconds = 0;
 };

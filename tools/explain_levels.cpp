@@ -12,7 +12,7 @@
 #include "compiler/codegen/code_module.h"
 #include "compiler/codegen/cuda/emit.h"
 #include "compiler/codegen/cuda/nvrtc.h"
-#include "compiler/ir/printer.h"
+#include "compiler/ir/text/printer.h"
 #include "compiler/op/operator.h"
 #include "compiler/shape/graph_shapes.h"
 #include "tools/explain_memory.h"

@@ -30,7 +30,6 @@
 
 namespace galatea::op {
 struct Operator;
-class Registry;
 }  // namespace galatea::op
 
 namespace galatea::ir {
@@ -188,52 +187,5 @@ class Graph {
   /// Takes a node out of its block; its outputs must be unused.
   void remove_node(NodeId id);
 };
-
-/// Builds graphs; every node is checked by its operator's type rule (operator.h).
-class GraphBuilder {
- public:
-  /// With a registry, calls that are several nodes become those (Operator::expand).
-  explicit GraphBuilder(Graph& graph, const op::Registry* registry = nullptr)
-      : graph_(graph), registry_(registry) {}
-  BlockId add_block();
-  void set_insertion_block(BlockId block) { block_ = block; }
-  BlockId insertion_block() const { return block_; }
-
-  struct NodeSpec {
-    const op::Operator* op = nullptr;
-    std::vector<ValueId> inputs;
-    std::vector<Arg> args;
-    Span span;
-    std::vector<CallSite> calls;
-    uint64_t key = 0;
-    bool has_own_seed = false;
-    std::string name;
-  };
-  /// Checks arguments against the schema (compiler/op/schema.h), runs the type rule, appends the node to the
-  /// insertion block. The error carries the call's span. Of several nodes, the last.
-  Result<NodeId> add_node(NodeSpec spec);
-  ValueId add_merge(BlockId block, Type type, std::vector<ValueId> operands, Span span);
-  void jump(BlockId from, BlockId to, Span span);
-  void branch(BlockId from, ValueId selector, BlockId if_true, BlockId if_false, Span span);
-  void switch_to(BlockId from, ValueId selector, std::vector<BlockId> targets, Span span);
-  void return_values(BlockId from, std::vector<ValueId> results, Span span);
-  Graph& graph() { return graph_; }
-
- private:
-  Graph& graph_;
-  const op::Registry* registry_;
-  BlockId block_ = 0;
-};
-
-/// The graph as text; read_graph(to_text(g)) gives an equal graph (up to spans, chains of calls and ids).
-/// Grammar at the head of ir/reader.h.
-std::string to_text(const Graph& graph);
-/// Reads and verifies.
-Result<Graph> read_graph(const std::string& text, SourceMap& sources, const op::Registry& registry);
-/// What is legal, as listed above. An error here is a bug of ours (ErrorKind::kInternal), unless the graph
-/// was read from text.
-Status verify(const Graph& graph);
-/// The same without asking every operator's type rule again, which is nearly all of the work.
-Status verify_form(const Graph& graph);
 
 }  // namespace galatea::ir

@@ -16,7 +16,7 @@ namespace {
 
 using compiler::Message;
 using compiler::user_error;
-using NodeSpec = ir::GraphBuilder::NodeSpec;
+using NodeSpec = GraphBuilder::NodeSpec;
 
 bool on_gpu(const ir::Graph& graph, ir::ValueId value) {
   return graph.type(value).device == ir::Device::kGpu;

@@ -19,7 +19,7 @@ namespace galatea::op {
 inline constexpr std::string_view kToGpu = "to_gpu";
 inline constexpr std::string_view kToCpu = "to_cpu";
 
-Result<ir::Device> device_of_results(const ir::Graph& graph, const ir::GraphBuilder::NodeSpec& spec);
+Result<ir::Device> device_of_results(const ir::Graph& graph, const GraphBuilder::NodeSpec& spec);
 /// The text of a node's hidden argument (kDeviceArg, kPlacedArg); empty where it has none.
 std::string hidden_text(const std::vector<ir::Arg>& args, std::string_view name);
 

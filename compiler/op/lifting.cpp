@@ -192,12 +192,12 @@ ir::Type Lifting::frame_of(const ir::Type& output) const {
   return without(output, kept);
 }
 
-void remove_frame_inputs(ir::GraphBuilder::NodeSpec& spec) {
+void remove_frame_inputs(GraphBuilder::NodeSpec& spec) {
   spec.inputs.resize(static_cast<size_t>(num_own_inputs(spec.inputs, spec.args)));
   std::erase_if(spec.args, [](const ir::Arg& arg) { return arg.name == kPerFrameArg; });
 }
 
-void append_frame_inputs(ir::GraphBuilder::NodeSpec& spec, const Lifting& lifting) {
+void append_frame_inputs(GraphBuilder::NodeSpec& spec, const Lifting& lifting) {
   int64_t count = 0;
   for (const LiftedOperand& operand : lifting.operands()) {
     if (operand.argument.empty()) continue;

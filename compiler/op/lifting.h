@@ -83,8 +83,8 @@ bool works_on(const Port& input, char letter);
 /// Inputs of a call without those that are arguments per frame.
 int num_own_inputs(const std::vector<ir::ValueId>& inputs, const std::vector<ir::Arg>& args);
 /// Takes arguments per frame from behind the inputs, or puts them there.
-void remove_frame_inputs(ir::GraphBuilder::NodeSpec& spec);
-void append_frame_inputs(ir::GraphBuilder::NodeSpec& spec, const Lifting& lifting);
+void remove_frame_inputs(GraphBuilder::NodeSpec& spec);
+void append_frame_inputs(GraphBuilder::NodeSpec& spec, const Lifting& lifting);
 
 /// What a definition said of one frame, for all of them.
 Lowering lift(const ir::Graph& graph, const ir::Node& node, const Lifting& lifting, Lowering frame);

@@ -50,7 +50,7 @@ Layout assumed_layout(const Operator& op, int k, const ir::Type& type) {
 
 std::vector<Port> output_ports(const ir::Graph& graph, const ir::Node& node) {
   if (!node.op->outputs_of) return node.op->outputs;
-  ir::GraphBuilder::NodeSpec spec;
+  GraphBuilder::NodeSpec spec;
   spec.op = node.op;
   spec.inputs = node.inputs;
   spec.args = node.args;
@@ -124,7 +124,7 @@ std::unexpected<Error> TypeContext::error(std::string message, std::string help,
 
 Result<ir::ValueId> Expansion::add(std::string_view op, std::vector<ir::ValueId> inputs,
                                    std::vector<ir::Arg> args) const {
-  ir::GraphBuilder::NodeSpec spec;
+  GraphBuilder::NodeSpec spec;
   spec.op = registry.find(op);
   GALATEA_CHECK(spec.op != nullptr, "there is no operator " + std::string(op));
   spec.inputs = std::move(inputs);

@@ -14,6 +14,7 @@
 
 #include "base/port.h"
 #include "compiler/ir/graph.h"
+#include "compiler/op/builder.h"
 
 namespace galatea::op {
 
@@ -61,7 +62,7 @@ enum class OutputExtents : uint8_t { kOwn, kLikeFirstInput, kBroadcast };
 /// over which the call is lifted it sees one frame.
 class TypeContext {
  public:
-  TypeContext(const ir::Graph& graph, const Operator& op, const ir::GraphBuilder::NodeSpec& spec,
+  TypeContext(const ir::Graph& graph, const Operator& op, const GraphBuilder::NodeSpec& spec,
               const Lifting& lifting)
       : graph_(graph), op_(op), spec_(spec), lifting_(lifting) {}
   int num_inputs() const;
@@ -90,15 +91,15 @@ class TypeContext {
  private:
   const ir::Graph& graph_;
   const Operator& op_;
-  const ir::GraphBuilder::NodeSpec& spec_;
+  const GraphBuilder::NodeSpec& spec_;
   const Lifting& lifting_;
 };
 
 /// A call that may become several nodes (Operator::expand).
 struct Expansion {
-  ir::GraphBuilder& builder;
+  GraphBuilder& builder;
   const Registry& registry;
-  const ir::GraphBuilder::NodeSpec& call;
+  const GraphBuilder::NodeSpec& call;
   const Lifting& lifting;
   /// Arguments as in a definition, of the call.
   TypeContext arguments() const { return {builder.graph(), *call.op, call, lifting}; }

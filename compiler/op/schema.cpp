@@ -18,7 +18,7 @@ using compiler::Message;
 using compiler::user_error;
 using ir::Attr;
 
-using NodeSpec = ir::GraphBuilder::NodeSpec;
+using NodeSpec = GraphBuilder::NodeSpec;
 
 /// Integers up to here have a double of their own.
 constexpr int64_t kExactlyDouble = int64_t{1} << 53;

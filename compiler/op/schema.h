@@ -17,7 +17,7 @@
 namespace galatea::op {
 
 /// All checks of a call, in order; converts spec.args in place.
-Result<std::vector<ir::Type>> check_call(const ir::Graph& graph, ir::GraphBuilder::NodeSpec& spec);
+Result<std::vector<ir::Type>> check_call(const ir::Graph& graph, GraphBuilder::NodeSpec& spec);
 
 /// The value in the form of `kind`, if that loses nothing (int to float, 3.0 to 3, 0/1 to bool, a scalar to a
 /// list of one). None stays None.

@@ -152,11 +152,11 @@ class LumaDecoding {
         if (std::find(readers.apart.begin(), readers.apart.end(), id) != readers.apart.end() &&
             !retype(trial, id))
           return false;
-    GraphBuilder builder(trial);
+    op::GraphBuilder builder(trial);
     for (NodeId reader : readers.luma) {
       const Node& node = trial.node(reader);
       builder.set_insertion_block(node.block);
-      GraphBuilder::NodeSpec spec;
+      op::GraphBuilder::NodeSpec spec;
       spec.op = conversion;
       spec.inputs = {node.inputs[0]};
       spec.args = {{"image_type", Attr(kGray), node.span}, {kTypeArg, Attr(kRgb), node.span}};
@@ -172,8 +172,8 @@ class LumaDecoding {
 
   static bool retype(Graph& graph, NodeId id) {
     const Node& node = graph.node(id);
-    GraphBuilder::NodeSpec spec{node.op, node.inputs, node.args,         node.span,
-                                {},      node.key,    node.has_own_seed, node.name};
+    op::GraphBuilder::NodeSpec spec{node.op, node.inputs, node.args,         node.span,
+                                    {},      node.key,    node.has_own_seed, node.name};
     const auto types = op::check_call(graph, spec);
     if (!types) return false;
     graph.values[node.outputs[0]].type = (*types)[0];

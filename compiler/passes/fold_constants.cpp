@@ -120,8 +120,8 @@ class Folder {
     if (all) graph_.remove_node(id);
   }
 
-  GraphBuilder::NodeSpec constant_spec(const Type& type, const Cells& cells, Span span) const {
-    GraphBuilder::NodeSpec spec;
+  op::GraphBuilder::NodeSpec constant_spec(const Type& type, const Cells& cells, Span span) const {
+    op::GraphBuilder::NodeSpec spec;
     spec.op = constant_;
     spec.span = span;
     if (is_float(type.dtype)) {
@@ -143,7 +143,7 @@ class Folder {
     const Node& node = graph_.node(id);
     ValueId old = node.outputs[k];
     Type type = graph_.type(old);
-    GraphBuilder builder(graph_);
+    op::GraphBuilder builder(graph_);
     builder.set_insertion_block(node.block);
     auto spec = constant_spec(type, cells, node.span);
     spec.calls = node.calls;

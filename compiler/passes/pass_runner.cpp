@@ -9,6 +9,8 @@
 #include <sstream>
 
 #include "base/settings.h"
+#include "compiler/ir/text/printer.h"
+#include "compiler/ir/text/verifier.h"
 #include "compiler/messages/messages.h"
 
 namespace galatea::passes {

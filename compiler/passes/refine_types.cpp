@@ -33,8 +33,8 @@ bool refine_node(Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   // Its extents are no longer what the text fixed.
   if (node.find_arg(op::kScaledForArg)) return false;
-  GraphBuilder::NodeSpec spec{node.op, node.inputs, node.args,         node.span,
-                              {},      node.key,    node.has_own_seed, node.name};
+  op::GraphBuilder::NodeSpec spec{node.op, node.inputs, node.args,         node.span,
+                                  {},      node.key,    node.has_own_seed, node.name};
   auto types = op::check_call(graph, spec);
   bool changed = false;
   if (types)

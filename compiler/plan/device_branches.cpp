@@ -180,9 +180,9 @@ class Recorder {
  private:
   ValueId store(ValueId value, BlockId block, Span span) { return store(store_, value, block, span, {}); }
   ValueId store(const op::Operator* op, ValueId value, BlockId block, Span span, std::vector<Arg> args) {
-    GraphBuilder builder(graph_);
+    op::GraphBuilder builder(graph_);
     builder.set_insertion_block(block);
-    GraphBuilder::NodeSpec spec;
+    op::GraphBuilder::NodeSpec spec;
     spec.op = op;
     spec.inputs = {value};
     spec.span = span;

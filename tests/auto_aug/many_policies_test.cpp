@@ -10,6 +10,7 @@
 #include <map>
 
 #include "compiler/compile.h"
+#include "compiler/ir/text/verifier.h"
 #include "dsl/frontend.h"
 #include "policy/mutate.h"
 #include "policy/spelling.h"

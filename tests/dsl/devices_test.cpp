@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
+#include "compiler/ir/text/printer.h"
+#include "compiler/ir/text/verifier.h"
 #include "compiler/passes/map_devices.h"
 #include "tests/dsl/support.h"
 

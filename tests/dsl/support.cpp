@@ -9,6 +9,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "compiler/ir/text/printer.h"
+#include "compiler/ir/text/verifier.h"
 #include "stdlib_ops/register_all.h"
 
 namespace galatea::dsl::testing {

@@ -4,7 +4,7 @@
 
 #include <fmt/ranges.h>
 
-#include "compiler/ir/printer.h"
+#include "compiler/ir/text/printer.h"
 #include "tests/dsl/support.h"
 
 namespace galatea::dsl::testing {

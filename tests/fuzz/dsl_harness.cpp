@@ -1,5 +1,7 @@
 #include "tests/fuzz/dsl_harness.h"
 
+#include "compiler/ir/text/printer.h"
+#include "compiler/ir/text/verifier.h"
 #include "dsl/frontend.h"
 #include "stdlib_ops/register_all.h"
 

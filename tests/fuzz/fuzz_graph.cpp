@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "compiler/ir/text/printer.h"
+#include "compiler/ir/text/reader.h"
 #include "compiler/op/schema.h"
 #include "compiler/passes/pass_runner.h"
 #include "stdlib_ops/register_all.h"
@@ -26,7 +28,7 @@ bool claims_extents(const ir::Graph& graph) {
         if (knows_more(graph.type(merge.result), graph.type(operand))) return true;
     for (ir::NodeId id : graph.block(b).nodes) {
       const ir::Node& node = graph.node(id);
-      ir::GraphBuilder::NodeSpec spec{node.op, node.inputs, node.args,         node.span,
+      op::GraphBuilder::NodeSpec spec{node.op, node.inputs, node.args,         node.span,
                                       {},      node.key,    node.has_own_seed, node.name};
       const auto derived = op::check_call(graph, spec);
       if (!derived) return true;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "compiler/combine_graphs.h"
+#include "compiler/ir/text/printer.h"
+#include "compiler/ir/text/verifier.h"
 #include "tests/graph/graph_text.h"
 
 namespace galatea::testing {

@@ -7,6 +7,8 @@
 #include <set>
 
 #include "compiler/ir/attr.h"
+#include "compiler/ir/text/printer.h"
+#include "compiler/ir/text/verifier.h"
 #include "compiler/passes/graph_edits.h"
 #include "compiler/passes/pass_runner.h"
 #include "tests/graph/graph_text.h"
@@ -20,7 +22,7 @@ using namespace ir;
 /// Blocks with the given edges and no contents.
 Graph skeleton(const std::vector<std::vector<BlockId>>& targets) {
   Graph graph;
-  GraphBuilder builder(graph);
+  op::GraphBuilder builder(graph);
   for (size_t b = 0; b < targets.size(); ++b) builder.add_block();
   for (BlockId b = 0; b < targets.size(); ++b) {
     graph.blocks[b].terminator.kind = targets[b].empty() ? TerminatorKind::kReturn : TerminatorKind::kJump;
@@ -157,7 +159,7 @@ TEST(Attr, Reading) {
 
 TEST(Builder, BlocksHaveOneEnd) {
   Graph graph;
-  GraphBuilder builder(graph);
+  op::GraphBuilder builder(graph);
   BlockId a = builder.add_block(), b = builder.add_block();
   builder.jump(a, b, {});
   EXPECT_THROW(builder.jump(a, b, {}), InternalError);

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "compiler/ir/text/reader.h"
 #include "tests/graph/sample_operators.h"
 
 namespace galatea::testing {

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "compiler/ir/text/printer.h"
+#include "compiler/ir/text/verifier.h"
 #include "compiler/passes/pass_list.h"
 #include "compiler/passes/pass_runner.h"
 #include "tests/graph/graph_text.h"

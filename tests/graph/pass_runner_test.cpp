@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "compiler/compile.h"
+#include "compiler/ir/text/verifier.h"
 #include "tests/graph/graph_text.h"
 #include "tests/graph/sample_operators.h"
 
@@ -43,7 +44,7 @@ ir::Graph graph_with_moods() {
   return %c, %x
 }
 )");
-  ir::GraphBuilder builder(graph);
+  op::GraphBuilder builder(graph);
   builder.set_insertion_block(0);
   auto node =
       builder.add_node({&moody(), {graph.block(0).terminator.results.at(1)}, {}, {}, {}, 0, false, ""});

@@ -37,7 +37,7 @@ struct Probe {
     graph = graph_of(
         "pipeline @p() {\n^0:\n %f, %l = files() {root=\"a\"}\n %x = decode(%f)\n %u = uniform() key=0x2\n "
         "return %x, %u\n}");
-    GraphBuilder builder(graph);
+    op::GraphBuilder builder(graph);
     auto made = builder.add_node({&op, {x()}, std::move(given), {}, {}, 0x77});
     EXPECT_TRUE(made) << made.error().message();
     node = *made;

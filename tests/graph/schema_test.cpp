@@ -72,7 +72,7 @@ const Operator& every_kind() {
 
 struct Call {
   ir::Graph graph;
-  ir::GraphBuilder::NodeSpec spec;
+  op::GraphBuilder::NodeSpec spec;
 
   explicit Call(std::vector<ir::Arg> args,
                 std::vector<ir::Type> inputs = {{DType::kU8, 3, "HWC", ir::Device::kCpu, {-1, -1, 3}}}) {

@@ -5,7 +5,8 @@
 #include <random>
 
 #include "compiler/ir/attr.h"
-#include "compiler/ir/printer.h"
+#include "compiler/ir/text/printer.h"
+#include "compiler/ir/text/reader.h"
 #include "tests/graph/graph_text.h"
 #include "tests/graph/sample_operators.h"
 

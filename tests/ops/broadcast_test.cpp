@@ -13,7 +13,7 @@ class Builder {
     return add("external_source", {}, {{"dtype", DType::kU8, {}}, {"layout", layout, {}}});
   }
   ir::ValueId add(const std::string& name, std::vector<ir::ValueId> inputs, std::vector<ir::Arg> args = {}) {
-    ir::GraphBuilder::NodeSpec spec;
+    op::GraphBuilder::NodeSpec spec;
     spec.op = registry().find(name);
     spec.inputs = std::move(inputs);
     spec.args = std::move(args);
@@ -24,7 +24,7 @@ class Builder {
   ir::Graph graph;
 
  private:
-  ir::GraphBuilder builder_{graph};
+  op::GraphBuilder builder_{graph};
 };
 
 TEST(ExtentRoots, FollowOperatorsThatKeepExtents) {

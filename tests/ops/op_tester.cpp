@@ -174,7 +174,7 @@ OpRun& OpRun::arg(std::string name, Tensor per_sample) {
   return *this;
 }
 
-ir::ValueId OpRun::add_value(ir::GraphBuilder& builder, const Given& given) {
+ir::ValueId OpRun::add_value(op::GraphBuilder& builder, const Given& given) {
   ir::Type type;
   type.dtype = given.tensor.dtype;
   type.ndim = static_cast<int>(given.tensor.extents.size());
@@ -441,9 +441,9 @@ OpRun::Outcome OpRun::run() {
   tensors_.clear();
   sources_.clear();
   ir::Graph graph;
-  ir::GraphBuilder builder(graph);
+  op::GraphBuilder builder(graph);
   builder.set_insertion_block(builder.add_block());
-  ir::GraphBuilder::NodeSpec spec;
+  op::GraphBuilder::NodeSpec spec;
   spec.op = op;
   spec.key = key_;
   for (const Given& given : inputs_) spec.inputs.push_back(add_value(builder, given));

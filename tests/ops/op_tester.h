@@ -89,7 +89,7 @@ class OpRun {
     Tensor tensor;
     std::vector<bool> known;
   };
-  ir::ValueId add_value(ir::GraphBuilder& builder, const Given& given);
+  ir::ValueId add_value(op::GraphBuilder& builder, const Given& given);
 
   std::string name_;
   std::vector<Given> inputs_;

@@ -1,6 +1,8 @@
 // What the passes make of pipelines as people write them.
 #include <gtest/gtest.h>
 
+#include "compiler/ir/text/printer.h"
+#include "compiler/ir/text/reader.h"
 #include "compiler/passes/pass_runner.h"
 #include "dsl/frontend.h"
 #include "stdlib_ops/register_all.h"

@@ -2,6 +2,7 @@
 // evaluating them reads: exact, not merely enough.
 #include <random>
 
+#include "compiler/ir/text/reader.h"
 #include "stdlib_ops/register_all.h"
 #include "tests/graph/element_evaluator.h"
 

@@ -8,6 +8,9 @@
 #include <fstream>
 #include <sstream>
 
+#include "compiler/ir/text/printer.h"
+#include "compiler/ir/text/reader.h"
+#include "compiler/ir/text/verifier.h"
 #include "compiler/op/recipe.h"
 #include "compiler/passes/pass_runner.h"
 #include "compiler/passes/windows.h"

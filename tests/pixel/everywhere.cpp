@@ -7,6 +7,9 @@
 
 #include "compiler/codegen/cuda/shim_backend.h"
 #include "compiler/codegen/llvm_backend.h"
+#include "compiler/ir/text/printer.h"
+#include "compiler/ir/text/reader.h"
+#include "compiler/ir/text/verifier.h"
 #include "dsl/frontend.h"
 #include "runtime/session.h"
 #include "tests/support/product.h"

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/ir/text/printer.h"
+#include "compiler/ir/text/reader.h"
 #include "compiler/passes/pass_runner.h"
 #include "tests/pixel/everywhere.h"
 #include "tests/support/product.h"

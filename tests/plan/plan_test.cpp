@@ -2,6 +2,7 @@
 // same bytes.
 #include <gtest/gtest.h>
 
+#include "compiler/ir/text/reader.h"
 #include "compiler/op/operator.h"
 #include "tests/plan/run_graph.h"
 

@@ -9,6 +9,7 @@
 
 #include "compiler/codegen/llvm_backend.h"
 #include "compiler/compile.h"
+#include "compiler/ir/text/reader.h"
 #include "runtime/session.h"
 #include "tests/support/product.h"
 

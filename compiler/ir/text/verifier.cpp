@@ -1,11 +1,13 @@
 // What is legal in a graph. Each rule is one function; the message names the value, node or block in the
 // words of the printer.
+#include "compiler/ir/text/verifier.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
-#include "compiler/ir/printer.h"
+#include "compiler/ir/text/printer.h"
 #include "compiler/messages/messages.h"
 #include "compiler/op/operator.h"
 #include "compiler/op/schema.h"
@@ -203,8 +205,8 @@ class Verifier {
   /// The types must be those that the operator's rule gives, but for extents: an input may have been replaced
   /// by one that is known better.
   Status check_types(const Node& node) const {
-    GraphBuilder::NodeSpec spec{node.op, node.inputs, node.args,         node.span,
-                                {},      node.key,    node.has_own_seed, node.name};
+    op::GraphBuilder::NodeSpec spec{node.op, node.inputs, node.args,         node.span,
+                                    {},      node.key,    node.has_own_seed, node.name};
     auto types = op::check_call(graph_, spec);
     // The call was accepted when the node was added. A rule that complains now knows more of its inputs:
     // every sample will fail, with an error of its own.

@@ -1,5 +1,5 @@
 // Reads the text form of a graph; the grammar is at the head of reader.h. One function a rule of the grammar.
-#include "compiler/ir/reader.h"
+#include "compiler/ir/text/reader.h"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,10 @@
 #include <map>
 
 #include "compiler/ir/attr.h"
-#include "compiler/ir/text_cursor.h"
+#include "compiler/ir/text/text_cursor.h"
+#include "compiler/ir/text/verifier.h"
 #include "compiler/messages/messages.h"
+#include "compiler/op/builder.h"
 #include "compiler/op/operator.h"
 #include "compiler/op/schema.h"
 
@@ -273,7 +275,7 @@ class Reader {
   }
 
   Status read_node(const std::string& op_name, const std::vector<std::string>& names, size_t begin) {
-    GraphBuilder::NodeSpec spec;
+    op::GraphBuilder::NodeSpec spec;
     spec.op = registry_.find(op_name);
     if (!spec.op)
       return compiler::user_error(compiler::Message::kUnknownOperator, in_.span_from(begin), op_name);
@@ -323,7 +325,7 @@ class Reader {
     return {};
   }
 
-  Status read_suffixes(GraphBuilder::NodeSpec& spec) {
+  Status read_suffixes(op::GraphBuilder::NodeSpec& spec) {
     while (in_.more_on_line()) {
       if (in_.take_word("own_seed")) {
         spec.has_own_seed = true;
@@ -344,7 +346,7 @@ class Reader {
     return {};
   }
 
-  Status read_args(GraphBuilder::NodeSpec& spec,
+  Status read_args(op::GraphBuilder::NodeSpec& spec,
                    std::vector<std::pair<std::string, std::vector<std::string>>>& remarks) {
     while (!in_.take('}')) {
       size_t begin = in_.position();
@@ -505,7 +507,7 @@ class Reader {
   TextCursor in_;
   const op::Registry& registry_;
   Graph graph_;
-  GraphBuilder builder_;
+  op::GraphBuilder builder_;
   std::map<int64_t, BlockEntry> blocks_;
   std::map<std::string, ValueId> values_;
   std::vector<Remark> remarks_;

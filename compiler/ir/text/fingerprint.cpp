@@ -1,4 +1,4 @@
-#include "compiler/ir/fingerprint.h"
+#include "compiler/ir/text/fingerprint.h"
 
 #include <map>
 #include <string>

@@ -1,4 +1,4 @@
-// The graph as text, for people. to_text(graph) is declared in graph.h.
+// The graph as text.
 #pragma once
 
 #include <string>
@@ -9,6 +9,9 @@
 
 namespace galatea::ir {
 
+/// read_graph(to_text(graph)) gives an equal graph (up to spans, chains of calls and ids; reader.h has the
+/// grammar).
+std::string to_text(const Graph& graph);
 /// With `# file:line:column` comments: where each node comes from.
 std::string to_text(const Graph& graph, const SourceMap& sources);
 /// With these texts for the types of values (shape/graph_shapes.h has extents by name).

@@ -1,4 +1,4 @@
-#include "compiler/ir/text_cursor.h"
+#include "compiler/ir/text/text_cursor.h"
 
 #include <charconv>
 

@@ -28,3 +28,14 @@
 #pragma once
 
 #include "compiler/ir/graph.h"
+
+namespace galatea::op {
+class Registry;
+}  // namespace galatea::op
+
+namespace galatea::ir {
+
+/// Reads and verifies.
+Result<Graph> read_graph(const std::string& text, SourceMap& sources, const op::Registry& registry);
+
+}  // namespace galatea::ir

@@ -1,5 +1,5 @@
-// The graph as text; the grammar is at the head of ir/reader.h.
-#include "compiler/ir/printer.h"
+// The graph as text; the grammar is at the head of ir/text/reader.h.
+#include "compiler/ir/text/printer.h"
 
 #include <fmt/format.h>
 
