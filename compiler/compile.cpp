@@ -13,9 +13,9 @@
 #include "compiler/passes/map_devices.h"
 #include "compiler/passes/pass_runner.h"
 #include "compiler/plan/emit_sample_program.h"
-#include "compiler/plan/shared_table.h"
 #include "compiler/plan_program.h"
 #include "compiler/program_options.h"
+#include "compiler/values/shared_table.h"
 
 namespace galatea {
 namespace {
@@ -32,8 +32,8 @@ Status check_graph_of(const CompileJob& job, op::KnownLowerings& known) {
   return {};
 }
 
-passes::DeviceMapping map_devices_of(const CompileJob& job, ir::Graph& graph) {
-  passes::DeviceMapping mapping = passes::map_devices(graph, job.options.gpu.has_value());
+op::DeviceMapping map_devices_of(const CompileJob& job, ir::Graph& graph) {
+  op::DeviceMapping mapping = passes::map_devices(graph, job.options.gpu.has_value());
   if (job.options.outputs_on_cpu) mapping.outputs_on_gpu.assign(mapping.outputs_on_gpu.size(), false);
   return mapping;
 }
@@ -106,7 +106,7 @@ Result<std::shared_ptr<runtime::Program>> compile(const ir::Graph& input, const 
   auto program = std::make_shared<runtime::Program>();
 
   GALATEA_TRY(check_graph_of(job, table.known()));
-  const passes::DeviceMapping mapping = map_devices_of(job, *graph);
+  const op::DeviceMapping mapping = map_devices_of(job, *graph);
   GALATEA_TRY(run_graph_passes(job, *graph, table));
   set_options(*graph, *program);
   program->fingerprint = ir::fingerprint(input);

@@ -43,8 +43,8 @@ PlannedProgram place_on_cpu(const CompileJob& job, std::unique_ptr<ir::Graph> gr
 }
 
 /// As the text says, or as it costs least, given that these branches wait.
-PlannedProgram place_with_gpu(const CompileJob& job, const ir::Graph& graph,
-                              const passes::DeviceMapping& mapping, const plan::WaitingBranches& waiting) {
+PlannedProgram place_with_gpu(const CompileJob& job, const ir::Graph& graph, const op::DeviceMapping& mapping,
+                              const plan::WaitingBranches& waiting) {
   PlannedProgram out;
   const TraceScope scope = job.trace("lower operators");
   out.graph = std::make_unique<ir::Graph>(graph);
@@ -96,7 +96,7 @@ Status add_kernels(const CompileJob& job, codegen::KernelBackend& backend, runti
 // Which branches on conditions of the GPU are recorded whole: whether the arms of one can be is known for
 // certain when their instructions are. Then planning starts again, once for all of them.
 Result<PlannedProgram> plan_program(const CompileJob& job, std::unique_ptr<ir::Graph> graph,
-                                    plan::SharedTable& table, const passes::DeviceMapping& mapping,
+                                    plan::SharedTable& table, const op::DeviceMapping& mapping,
                                     codegen::KernelBackend& backend, runtime::Program& program) {
   auto count_plan = [&] {
     if (job.report) ++job.report->num_plans;

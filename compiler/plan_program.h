@@ -7,10 +7,10 @@
 #include <memory>
 #include <vector>
 
-#include "compiler/passes/map_devices.h"
+#include "compiler/op/devices.h"
 #include "compiler/plan/placement.h"
-#include "compiler/plan/shared_table.h"
 #include "compiler/program_kernels.h"
+#include "compiler/values/shared_table.h"
 
 namespace galatea {
 
@@ -31,7 +31,7 @@ struct PlannedProgram {
 };
 
 Result<PlannedProgram> plan_program(const CompileJob& job, std::unique_ptr<ir::Graph> graph,
-                                    plan::SharedTable& table, const passes::DeviceMapping& mapping,
+                                    plan::SharedTable& table, const op::DeviceMapping& mapping,
                                     codegen::KernelBackend& backend, runtime::Program& program);
 
 }  // namespace galatea

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "compiler/op/operator.h"
 
@@ -22,5 +23,11 @@ inline constexpr std::string_view kToCpu = "to_cpu";
 Result<ir::Device> device_of_results(const ir::Graph& graph, const GraphBuilder::NodeSpec& spec);
 /// The text of a node's hidden argument (kDeviceArg, kPlacedArg); empty where it has none.
 std::string hidden_text(const std::vector<ir::Arg>& args, std::string_view name);
+
+/// What a text said of devices, once its types name none (passes/map_devices.h): the plan follows it.
+struct DeviceMapping {
+  bool stated = false;               ///< the text puts something on a GPU: it is followed to the letter
+  std::vector<bool> outputs_on_gpu;  ///< of each output, as the text says
+};
 
 }  // namespace galatea::op

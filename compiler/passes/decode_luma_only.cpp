@@ -8,7 +8,7 @@
 #include "compiler/op/schema.h"
 #include "compiler/passes/graph_edits.h"
 #include "compiler/passes/luma_readers.h"
-#include "compiler/plan/shared_table.h"
+#include "compiler/values/shared_table.h"
 
 namespace galatea::passes {
 

@@ -7,7 +7,7 @@
 #include "compiler/ir/attr.h"
 #include "compiler/op/recipe.h"
 #include "compiler/passes/graph_edits.h"
-#include "compiler/plan/shared_table.h"
+#include "compiler/values/shared_table.h"
 
 namespace galatea::passes {
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "compiler/op/devices.h"
 #include "compiler/op/schema.h"
 #include "compiler/passes/graph_edits.h"
 
@@ -50,8 +49,8 @@ bool names_gpu(const Graph& graph) {
                      [](const Value& value) { return value.type.device == Device::kGpu; });
 }
 
-DeviceMapping map_devices(Graph& graph, bool has_gpu) {
-  DeviceMapping out;
+op::DeviceMapping map_devices(Graph& graph, bool has_gpu) {
+  op::DeviceMapping out;
   out.stated = names_gpu(graph);
   for (ValueId result : graph.block(graph.exit_block()).terminator.results)
     out.outputs_on_gpu.push_back(has_gpu && graph.type(result).device == Device::kGpu);

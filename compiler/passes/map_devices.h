@@ -20,20 +20,13 @@
 // right, and transfers in the graph stop regions and fusion).
 #pragma once
 
-#include <vector>
-
-#include "compiler/ir/graph.h"
+#include "compiler/op/devices.h"
 
 namespace galatea::passes {
-
-struct DeviceMapping {
-  bool stated = false;               ///< the text puts something on a GPU: it is followed to the letter
-  std::vector<bool> outputs_on_gpu;  ///< of each output, as the text says
-};
 
 /// Whether the text puts anything on a GPU.
 bool names_gpu(const ir::Graph& graph);
 /// `has_gpu`: false maps everything to the CPU.
-DeviceMapping map_devices(ir::Graph& graph, bool has_gpu);
+op::DeviceMapping map_devices(ir::Graph& graph, bool has_gpu);
 
 }  // namespace galatea::passes

@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "base/trace.h"
 #include "compiler/passes/pass_list.h"
-#include "compiler/plan/shared_table.h"
+#include "compiler/values/shared_table.h"
 
 namespace galatea::passes {
 

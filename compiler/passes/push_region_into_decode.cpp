@@ -8,9 +8,9 @@
 #include "compiler/kernel/division.h"
 #include "compiler/kernel/stage_edit.h"
 #include "compiler/op/recipe.h"
-#include "compiler/passes/availability.h"
 #include "compiler/passes/graph_edits.h"
-#include "compiler/plan/shared_table.h"
+#include "compiler/values/availability.h"
+#include "compiler/values/shared_table.h"
 
 namespace galatea::passes {
 

@@ -3,7 +3,7 @@
 // Needs: a legal graph without dead nodes (a dead user would ask for pixels). Gives: a node is marked
 //   `region_from` = [values]   the outputs of the nodes that read it (views count through what reads them)
 // if its definition makes its output by a native function that can fill a window only (NativeOutput::region)
-// or by stages, and if the window that its readers ask for (windows.h) leaves something out and is known
+// or by stages, and if the window that its readers ask for (values/windows.h) leaves something out and is known
 // before the node runs. The plan asks Windows for the window again, as expressions of the sample program: a
 // marked node's memory holds its window, and behaves as a view of the whole. Through marked nodes a window
 // reaches the decoder: over pointwise work, resizes, merges, several readers. A node moves down in its block,
@@ -19,7 +19,7 @@
 #pragma once
 
 #include "compiler/passes/pass.h"
-#include "compiler/passes/windows.h"
+#include "compiler/values/windows.h"
 
 namespace galatea::passes {
 

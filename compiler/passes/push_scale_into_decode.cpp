@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "compiler/op/recipe.h"
-#include "compiler/passes/availability.h"
-#include "compiler/plan/shared_table.h"
+#include "compiler/values/availability.h"
+#include "compiler/values/shared_table.h"
 
 namespace galatea::passes {
 

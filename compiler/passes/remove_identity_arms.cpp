@@ -4,7 +4,7 @@
 
 #include "compiler/kernel/value_range.h"
 #include "compiler/passes/graph_edits.h"
-#include "compiler/plan/value_table.h"
+#include "compiler/values/value_table.h"
 
 namespace galatea::passes {
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "compiler/op/schema.h"
-#include "compiler/passes/windows.h"
 #include "compiler/plan/branch_regions.h"
 #include "compiler/plan/form_kernels.h"
+#include "compiler/values/windows.h"
 
 namespace galatea::plan {
 

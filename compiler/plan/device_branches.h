@@ -31,7 +31,7 @@
 #include <vector>
 
 #include "compiler/plan/placement.h"
-#include "compiler/plan/value_table.h"
+#include "compiler/values/value_table.h"
 
 namespace galatea::op {
 class Registry;

@@ -16,7 +16,7 @@
 #include "compiler/plan/device_branches.h"
 #include "compiler/plan/form_kernels.h"
 #include "compiler/plan/memory_plan.h"
-#include "compiler/plan/value_table.h"
+#include "compiler/values/value_table.h"
 #include "runtime/program.h"
 
 namespace galatea::plan {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "compiler/plan/placement.h"
-#include "compiler/plan/value_table.h"
+#include "compiler/values/value_table.h"
 
 namespace galatea::plan {
 

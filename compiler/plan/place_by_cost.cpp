@@ -281,7 +281,7 @@ class Chooser {
 
 }  // namespace
 
-Placement place_by_cost(const ValueTable& table, const passes::DeviceMapping& mapping, bool fuse,
+Placement place_by_cost(const ValueTable& table, const op::DeviceMapping& mapping, bool fuse,
                         const CostFigures& figures, const BranchCosts& branches) {
   const ir::Graph& graph = table.graph();
   Placement out = place_all(graph, mapping);

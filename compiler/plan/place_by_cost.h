@@ -37,7 +37,7 @@ struct BranchCosts {
   WaitingBranches waiting;  ///< which are known to wait
 };
 
-Placement place_by_cost(const ValueTable& table, const passes::DeviceMapping& mapping, bool fuse,
+Placement place_by_cost(const ValueTable& table, const op::DeviceMapping& mapping, bool fuse,
                         const CostFigures& figures, const BranchCosts& branches);
 
 }  // namespace galatea::plan

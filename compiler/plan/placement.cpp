@@ -48,7 +48,7 @@ class MeantForGpu {
 
 }  // namespace
 
-Placement place_as_stated(const ir::Graph& graph, const passes::DeviceMapping& mapping) {
+Placement place_as_stated(const ir::Graph& graph, const op::DeviceMapping& mapping) {
   Placement out;
   out.outputs_on_gpu = mapping.outputs_on_gpu;
   out.nodes.assign(graph.nodes.size(), false);
@@ -69,7 +69,7 @@ Placement place_as_stated(const ir::Graph& graph, const passes::DeviceMapping& m
   return out;
 }
 
-Placement place_all(const ir::Graph& graph, const passes::DeviceMapping& mapping) {
+Placement place_all(const ir::Graph& graph, const op::DeviceMapping& mapping) {
   Placement out;
   out.outputs_on_gpu = mapping.outputs_on_gpu;
   out.nodes.assign(graph.nodes.size(), false);

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "compiler/ir/graph.h"
-#include "compiler/passes/map_devices.h"
-#include "compiler/plan/value_table.h"
+#include "compiler/op/devices.h"
+#include "compiler/values/value_table.h"
 
 namespace galatea::plan {
 
@@ -24,9 +24,9 @@ struct Placement {
 };
 
 /// As the remarks say. A node without one, which a pass has made, goes where its inputs are.
-Placement place_as_stated(const ir::Graph& graph, const passes::DeviceMapping& mapping);
+Placement place_as_stated(const ir::Graph& graph, const op::DeviceMapping& mapping);
 /// Everything that could run on a GPU there, but for what the text keeps on the CPU.
-Placement place_all(const ir::Graph& graph, const passes::DeviceMapping& mapping);
+Placement place_all(const ir::Graph& graph, const op::DeviceMapping& mapping);
 
 /// A tensor of the GPU that the host reads is copied whole, so it is computed whole: takes the remarks of
 /// regions away that say otherwise. True: the table has to be made anew.

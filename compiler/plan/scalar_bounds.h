@@ -8,7 +8,7 @@
 #include <functional>
 #include <unordered_map>
 
-#include "compiler/plan/value_table.h"
+#include "compiler/values/value_table.h"
 
 namespace galatea::plan {
 

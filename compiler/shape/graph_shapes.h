@@ -1,7 +1,7 @@
 // The extents of every value of a graph, as expressions over named unknowns.
 //
 // Comes in: a graph. Goes out: what its operators' own definitions say of extents and elements
-// (plan/value_table.h), what is known of the unknowns, and names for people: a decoded image is u8[h,w,3],
+// (values/value_table.h), what is known of the unknowns, and names for people: a decoded image is u8[h,w,3],
 // its crop of half the height u8[h/2,w,3]. Two extents with one text are equal for every sample.
 #pragma once
 
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "compiler/ir/graph.h"
-#include "compiler/plan/value_table.h"
 #include "compiler/shape/facts.h"
+#include "compiler/values/value_table.h"
 
 namespace galatea::shape {
 

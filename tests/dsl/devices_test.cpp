@@ -98,7 +98,7 @@ TEST(Devices, MappingToTheCpuLeavesNoTrace) {
   ASSERT_TRUE(with.result.ok && without.result.ok) << with.diagnostics << without.diagnostics;
   ir::Graph& mapped = *with.result.graphs.front();
   EXPECT_TRUE(passes::names_gpu(mapped));
-  const passes::DeviceMapping mapping = passes::map_devices(mapped, false);
+  const op::DeviceMapping mapping = passes::map_devices(mapped, false);
   EXPECT_EQ(mapping.outputs_on_gpu, (std::vector<bool>{false, false}));
   EXPECT_TRUE(ir::verify(mapped));
   EXPECT_EQ(ir::to_text(mapped), ir::to_text(*without.result.graphs.front()));
@@ -111,7 +111,7 @@ TEST(Devices, MappingToAGpuKeepsPlaces) {
                                    "gpu");
   ASSERT_TRUE(staged.result.ok) << staged.diagnostics;
   ir::Graph& graph = *staged.result.graphs.front();
-  const passes::DeviceMapping mapping = passes::map_devices(graph, true);
+  const op::DeviceMapping mapping = passes::map_devices(graph, true);
   EXPECT_TRUE(mapping.stated);
   EXPECT_EQ(mapping.outputs_on_gpu, (std::vector<bool>{true, false, false}));
   EXPECT_TRUE(ir::verify(graph));

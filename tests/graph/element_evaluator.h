@@ -11,8 +11,8 @@
 #include <map>
 
 #include "compiler/op/recipe.h"
-#include "compiler/passes/narrow_stages.h"
-#include "compiler/passes/read_bounds.h"
+#include "compiler/values/narrow_stages.h"
+#include "compiler/values/read_bounds.h"
 
 namespace galatea::testing {
 

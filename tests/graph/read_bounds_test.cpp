@@ -1,6 +1,6 @@
 // The windows that read_bounds() and region_of() give, against the indices that evaluating every element in
 // fact reads.
-#include "compiler/passes/read_bounds.h"
+#include "compiler/values/read_bounds.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include "compiler/check_graph.h"
 #include "compiler/kernel/expr_text.h"
 #include "compiler/passes/pass_runner.h"
-#include "compiler/plan/shared_table.h"
+#include "compiler/values/shared_table.h"
 #include "tests/passes/staged.h"
 
 namespace galatea::op {

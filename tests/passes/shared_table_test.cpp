@@ -1,5 +1,5 @@
 // One table of values for all who ask, until the graph changes.
-#include "compiler/plan/shared_table.h"
+#include "compiler/values/shared_table.h"
 
 #include <gtest/gtest.h>
 

@@ -13,7 +13,7 @@
 #include "compiler/ir/text/verifier.h"
 #include "compiler/op/recipe.h"
 #include "compiler/passes/pass_runner.h"
-#include "compiler/passes/windows.h"
+#include "compiler/values/windows.h"
 #include "dsl/frontend.h"
 #include "stdlib_ops/register_all.h"
 

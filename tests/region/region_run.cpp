@@ -7,7 +7,7 @@
 #include "compiler/codegen/llvm_backend.h"
 #include "compiler/compile.h"
 #include "compiler/ir/text/reader.h"
-#include "compiler/passes/windows.h"
+#include "compiler/values/windows.h"
 #include "runtime/session.h"
 #include "tests/support/product.h"
 #include "tools/draw_samples/picture.h"

@@ -1,4 +1,4 @@
-#include "compiler/passes/availability.h"
+#include "compiler/values/availability.h"
 
 #include "compiler/op/operator.h"
 

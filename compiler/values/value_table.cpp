@@ -1,6 +1,6 @@
 // See value_table.h. Scalarising runs a small stage symbolically: axes become constants, loads become
 // elements.
-#include "compiler/plan/value_table.h"
+#include "compiler/values/value_table.h"
 
 #include <algorithm>
 #include <limits>

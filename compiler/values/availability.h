@@ -1,7 +1,7 @@
 // Whether scalars can be computed at a place of the graph.
 //
-// Comes in: expressions over symbols, resolved as far as the plan resolves them (value_table.h); a node. Goes
-// out: whether every symbol is known just before that node runs, for all samples that get there.
+// Comes in: expressions over symbols, resolved as far as the table of values can (value_table.h); a node.
+// Goes out: whether every symbol is known just before that node runs, for all samples that get there.
 #pragma once
 
 #include <vector>

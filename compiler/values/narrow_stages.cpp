@@ -1,8 +1,8 @@
-#include "compiler/passes/narrow_stages.h"
+#include "compiler/values/narrow_stages.h"
 
 #include <algorithm>
 
-#include "compiler/passes/demand.h"
+#include "compiler/values/demand.h"
 
 namespace galatea::passes {
 

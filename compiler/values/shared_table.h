@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include "compiler/plan/value_table.h"
+#include "compiler/values/value_table.h"
 
 namespace galatea::plan {
 

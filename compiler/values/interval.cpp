@@ -1,4 +1,4 @@
-#include "compiler/passes/interval.h"
+#include "compiler/values/interval.h"
 
 #include <algorithm>
 #include <cmath>

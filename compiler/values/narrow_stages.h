@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "compiler/op/recipe.h"
-#include "compiler/passes/demand.h"
+#include "compiler/values/demand.h"
 
 namespace galatea::passes {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "compiler/op/recipe.h"
-#include "compiler/passes/interval.h"
-#include "compiler/passes/read_bounds.h"
+#include "compiler/values/interval.h"
+#include "compiler/values/read_bounds.h"
 
 namespace galatea::passes {
 

@@ -1,4 +1,4 @@
-#include "compiler/passes/demand.h"
+#include "compiler/values/demand.h"
 
 namespace galatea::passes {
 

@@ -1,6 +1,6 @@
 // Which window of each value its readers ask for.
 //
-// Comes in: a graph and what the plan knows of its scalars. Goes out: a window per value, in symbols that
+// Comes in: a graph and what is known of its scalars. Goes out: a window per value, in symbols that
 // mean something where the value is made. It is found backwards from the uses:
 //
 // - a node asks for what its stages read (demand.h), in turn for the windows that are asked of its outputs,
@@ -18,8 +18,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "compiler/passes/demand.h"
-#include "compiler/plan/value_table.h"
+#include "compiler/values/demand.h"
+#include "compiler/values/value_table.h"
 
 namespace galatea::passes {
 

@@ -1,7 +1,7 @@
-#include "compiler/passes/read_bounds.h"
+#include "compiler/values/read_bounds.h"
 
 #include "compiler/op/recipe.h"
-#include "compiler/passes/windows.h"
+#include "compiler/values/windows.h"
 
 namespace galatea::passes {
 

@@ -1,9 +1,9 @@
 // Windows of values, and what their memory looks like: the last part of filling a value table.
 #include <algorithm>
 
-#include "compiler/passes/narrow_stages.h"
-#include "compiler/passes/windows.h"
-#include "compiler/plan/value_table.h"
+#include "compiler/values/narrow_stages.h"
+#include "compiler/values/value_table.h"
+#include "compiler/values/windows.h"
 
 namespace galatea::plan {
 

@@ -1,8 +1,8 @@
-#include "compiler/passes/windows.h"
+#include "compiler/values/windows.h"
 
 #include <algorithm>
 
-#include "compiler/passes/availability.h"
+#include "compiler/values/availability.h"
 
 namespace galatea::passes {
 

@@ -1,5 +1,5 @@
-// What the plan knows of every value of a graph: its extents and elements as scalar expressions, or the slot
-// it lies in.
+// What is known of every value of a graph: its extents and elements as scalar expressions, or the slot that
+// the plan has given it.
 //
 // Comes in: a graph and the lowering of each node. Goes out: ValueInfo per value, and resolve(), which
 // rewrites symbols until only those remain that need an instruction (extents of slots, elements in memory,
@@ -16,7 +16,7 @@
 #include "compiler/ir/graph.h"
 #include "compiler/op/known_lowerings.h"
 #include "compiler/op/recipe.h"
-#include "compiler/passes/read_bounds.h"
+#include "compiler/values/read_bounds.h"
 
 namespace galatea::plan {
 
