@@ -41,7 +41,8 @@ op::DeviceMapping map_devices_of(const CompileJob& job, ir::Graph& graph) {
 /// A bug of ours is found at the end, when it has passed through all passes: they run once more, from the
 /// beginning and verified whole after each, so that the report says which it was.
 Result<std::vector<passes::PassReport>> run_verified(const CompileJob& job, ir::Graph& graph,
-                                                     passes::PassOptions options, plan::SharedTable& table) {
+                                                     passes::PassOptions options,
+                                                     values::SharedTable& table) {
   auto reports = passes::run_passes(graph, *job.options.registry, options, table);
   const bool repeats = !reports && reports.error().kind == ErrorKind::kInternal &&
                        options.verify == passes::VerifyPasses::kTypesAtEnd;
@@ -53,7 +54,7 @@ Result<std::vector<passes::PassReport>> run_verified(const CompileJob& job, ir::
   return found ? std::move(reports) : std::move(found);
 }
 
-Status run_graph_passes(const CompileJob& job, ir::Graph& graph, plan::SharedTable& table) {
+Status run_graph_passes(const CompileJob& job, ir::Graph& graph, values::SharedTable& table) {
   if (!job.options.run_passes) return {};
   const TraceScope scope = job.trace("passes");
   GALATEA_CHECK(job.options.registry != nullptr, "compile: the graph passes need the registry");
@@ -102,7 +103,7 @@ Result<std::shared_ptr<runtime::Program>> compile(const ir::Graph& input, const 
   const auto interpreter = options.backend ? nullptr : codegen::make_interpreter_backend();
   codegen::KernelBackend& backend = options.backend ? *options.backend : *interpreter;
   auto graph = std::make_unique<ir::Graph>(input);
-  plan::SharedTable table(*graph);
+  values::SharedTable table(*graph);
   auto program = std::make_shared<runtime::Program>();
 
   GALATEA_TRY(check_graph_of(job, table.known()));

@@ -15,8 +15,8 @@ plan::SelectorForm selectors_of(const CompileOptions& options) {
   return options.registry ? options.gpu->selectors : plan::SelectorForm::kWait;
 }
 
-std::unique_ptr<plan::ValueTable> plan_table_of(const ir::Graph& graph, std::set<ir::ValueId> stored = {}) {
-  auto table = std::make_unique<plan::ValueTable>(graph, plan::TableUse::kPlan, std::move(stored));
+std::unique_ptr<values::ValueTable> plan_table_of(const ir::Graph& graph, std::set<ir::ValueId> stored = {}) {
+  auto table = std::make_unique<values::ValueTable>(graph, values::TableUse::kPlan, std::move(stored));
   table->fill();
   return table;
 }
@@ -33,7 +33,7 @@ void offer_decodes_of(const CompileJob& job, PlannedProgram& planned) {
 
 /// Everything on the CPU: the passes' graph, and their table if it is good still.
 PlannedProgram place_on_cpu(const CompileJob& job, std::unique_ptr<ir::Graph> graph,
-                            plan::SharedTable& table) {
+                            values::SharedTable& table) {
   PlannedProgram out;
   const TraceScope scope = job.trace("lower operators");
   out.graph = std::move(graph);
@@ -96,7 +96,7 @@ Status add_kernels(const CompileJob& job, codegen::KernelBackend& backend, runti
 // Which branches on conditions of the GPU are recorded whole: whether the arms of one can be is known for
 // certain when their instructions are. Then planning starts again, once for all of them.
 Result<PlannedProgram> plan_program(const CompileJob& job, std::unique_ptr<ir::Graph> graph,
-                                    plan::SharedTable& table, const op::DeviceMapping& mapping,
+                                    values::SharedTable& table, const op::DeviceMapping& mapping,
                                     codegen::KernelBackend& backend, runtime::Program& program) {
   auto count_plan = [&] {
     if (job.report) ++job.report->num_plans;

@@ -17,7 +17,7 @@ namespace galatea {
 struct PlannedProgram {
   std::unique_ptr<ir::Graph> graph;
   plan::Placement placement;
-  std::unique_ptr<plan::ValueTable> table;
+  std::unique_ptr<values::ValueTable> table;
   plan::KernelGroups groups;
   plan::Residence residence;
   plan::DeviceBranches branches;
@@ -31,7 +31,7 @@ struct PlannedProgram {
 };
 
 Result<PlannedProgram> plan_program(const CompileJob& job, std::unique_ptr<ir::Graph> graph,
-                                    plan::SharedTable& table, const op::DeviceMapping& mapping,
+                                    values::SharedTable& table, const op::DeviceMapping& mapping,
                                     codegen::KernelBackend& backend, runtime::Program& program);
 
 }  // namespace galatea

@@ -38,7 +38,7 @@ ProgramKernels::ProgramKernels(const CompileJob& job, codegen::KernelBackend& ba
   if (job.report) job.report->kernels.clear();
 }
 
-Result<plan::PlannedKernel> ProgramKernels::add(const ir::Graph& graph, const plan::ValueTable& table,
+Result<plan::PlannedKernel> ProgramKernels::add(const ir::Graph& graph, const values::ValueTable& table,
                                                 const plan::KernelGroup& group,
                                                 const plan::Residence& residence) {
   plan::PlannedKernel planned;

@@ -24,7 +24,7 @@ class ProgramKernels {
   ProgramKernels(const CompileJob& job, codegen::KernelBackend& backend, runtime::Program& program);
 
   /// The kernel of a group of nodes; none (-1) where nothing is to be computed.
-  Result<plan::PlannedKernel> add(const ir::Graph& graph, const plan::ValueTable& table,
+  Result<plan::PlannedKernel> add(const ir::Graph& graph, const values::ValueTable& table,
                                   const plan::KernelGroup& group, const plan::Residence& residence);
   /// Kernels whose code is kept need no loops; all others get theirs. `planned`: what add() gave.
   Status find_or_lower(std::vector<plan::PlannedKernel>& planned);

@@ -182,7 +182,7 @@ class LumaDecoding {
 
   Graph& graph_;
   const PassContext& context_;
-  const plan::ValueTable&
+  const values::ValueTable&
       table_;  ///< of the graph as it came: nodes that other decoders lead to stay as they are
 };
 

@@ -1,6 +1,6 @@
 // What a node's definition makes of the channels of its first input.
 //
-// Comes in: a resolved lowering (plan::ValueTable). Goes out: whether it keeps the channels apart, or sees
+// Comes in: a resolved lowering (values::ValueTable). Goes out: whether it keeps the channels apart, or sees
 // nothing but their luma (decode_luma_only.h says what that means).
 #pragma once
 

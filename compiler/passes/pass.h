@@ -7,9 +7,9 @@
 #include "compiler/ir/graph.h"
 #include "compiler/op/operator.h"
 
-namespace galatea::plan {
+namespace galatea::values {
 class SharedTable;
-}  // namespace galatea::plan
+}  // namespace galatea::values
 
 namespace galatea::passes {
 
@@ -23,7 +23,7 @@ struct Remark {
 struct PassContext {
   const op::Registry& registry;
   /// Of the graph as it comes. What a pass takes from it stays good while the pass changes the graph.
-  plan::SharedTable& table;
+  values::SharedTable& table;
   std::vector<Remark>* remarks = nullptr;  ///< where to say what was done; may be null
   bool for_gpu = false;                    ///< a store costs a launch there
 

@@ -65,12 +65,12 @@ PassOptions default_pass_options() {
 
 Result<std::vector<PassReport>> run_passes(ir::Graph& graph, const op::Registry& registry,
                                            const PassOptions& options) {
-  plan::SharedTable table(graph);
+  values::SharedTable table(graph);
   return run_passes(graph, registry, options, table);
 }
 
 Result<std::vector<PassReport>> run_passes(ir::Graph& graph, const op::Registry& registry,
-                                           const PassOptions& options, plan::SharedTable& table) {
+                                           const PassOptions& options, values::SharedTable& table) {
   GALATEA_TRY(check_names(options));
   const std::vector<PassEntry>& passes = pass_list();
   size_t end = passes.size();

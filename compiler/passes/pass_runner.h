@@ -45,7 +45,7 @@ struct PassReport {
 
 /// `table` is of this graph, and stays so.
 Result<std::vector<PassReport>> run_passes(ir::Graph& graph, const op::Registry& registry,
-                                           const PassOptions& options, plan::SharedTable& table);
+                                           const PassOptions& options, values::SharedTable& table);
 /// For those who want nothing but the graph.
 Result<std::vector<PassReport>> run_passes(ir::Graph& graph, const op::Registry& registry,
                                            const PassOptions& options);

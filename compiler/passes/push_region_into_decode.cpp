@@ -15,7 +15,12 @@
 namespace galatea::passes {
 
 using namespace ir;
+using kernel::Expr;
 using op::LoweredOutput;
+using values::Availability;
+using values::kRegionFromArg;
+using values::Range;
+using values::Windows;
 
 namespace {
 
@@ -66,7 +71,7 @@ class RegionPush {
     const Node& node = graph_.node(id);
     if (node.op->source || !node.op->define || node.outputs.size() != 1) return false;
     const int64_t volume = graph_.type(node.outputs[0]).static_volume();
-    if (table_.info(node.outputs[0]).scalar || (volume >= 0 && volume <= plan::kMaxScalarElements))
+    if (table_.info(node.outputs[0]).scalar || (volume >= 0 && volume <= values::kMaxScalarElements))
       return false;
     const op::Lowering& lowering = table_.lowering(id);
     const LoweredOutput& output = lowering.outputs[0];
@@ -165,7 +170,7 @@ class RegionPush {
 
   Graph& graph_;
   const PassContext& context_;
-  const plan::ValueTable& table_;
+  const values::ValueTable& table_;
   Windows windows_;
   Availability availability_;
   std::vector<std::pair<NodeId, const std::vector<Range>*>> marked_;

@@ -83,8 +83,8 @@ class ScalePush {
   using Expr = kernel::Expr;
   Graph& graph_;
   const PassContext& context_;
-  const plan::ValueTable& table_;
-  Availability availability_;
+  const values::ValueTable& table_;
+  values::Availability availability_;
 };
 
 }  // namespace

@@ -43,7 +43,7 @@ bool is_empty_arm(const Graph& graph, BlockId b) {
 
 /// An index that may be of no arm is an error of the sample, whatever the arms do.
 bool is_always_an_arm(const Graph& graph, const Terminator& end) {
-  plan::ValueTable table(graph, plan::TableUse::kAnalysis);
+  values::ValueTable table(graph, values::TableUse::kAnalysis);
   table.fill();
   const kernel::ScalarRange index = kernel::ValueRanges().of(table.resolve(table.element(end.selector, 0)));
   return index.low >= 0 && index.high < static_cast<kernel::Wide>(end.targets.size());

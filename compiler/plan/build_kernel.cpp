@@ -49,7 +49,7 @@ class Builder {
 
   Place place_of(ir::ValueId value, int stage, std::vector<int> axis_of) {
     Place place{stage, std::move(axis_of), {}};
-    for (const passes::Range& range : table_.info(value).window)
+    for (const values::Range& range : table_.info(value).window)
       place.origin.push_back(parametrize(range.begin));
     return place;
   }
@@ -218,11 +218,11 @@ class Builder {
     }
     ir::ValueId value = graph_.node(node).inputs[number];
     if (x.border == kernel::Border::kNone && table_.graph().type(value).static_volume() >= 0 &&
-        table_.graph().type(value).static_volume() <= kMaxScalarElements &&
+        table_.graph().type(value).static_volume() <= values::kMaxScalarElements &&
         places_.find(value) == places_.end()) {
       std::vector<Expr> original;
       for (const Expr& i : x.args) original.push_back(table_.resolve(i));
-      if (auto position = constant_position(original, graph_.type(value).extents))
+      if (auto position = values::constant_position(original, graph_.type(value).extents))
         return table_.element(value, *position);
     }
     return load_value(value, x.type, std::move(indices), x.border, x.fill);

@@ -240,7 +240,7 @@ class Recorder {
     if (is_merge_of_recorded(value)) return true;
     const int64_t volume = v.type.static_volume();
     const auto& operands = graph_.block(v.block).merges[v.index].operands;
-    return (volume < 0 || volume > kMaxScalarElements) &&
+    return (volume < 0 || volume > values::kMaxScalarElements) &&
            std::ranges::all_of(operands, [&](ValueId each) { return can_be_written_to(each, arm); });
   }
 
@@ -250,7 +250,7 @@ class Recorder {
     // The memory is that of all of it.
     if (v.node != kNoId)
       std::erase_if(graph_.nodes[v.node].args,
-                    [](const Arg& arg) { return arg.name == passes::kRegionFromArg; });
+                    [](const Arg& arg) { return arg.name == values::kRegionFromArg; });
     else if (!is_merge_of_recorded(value))
       for (ValueId operand : graph_.block(v.block).merges[v.index].operands) write_to(operand, merge);
   }

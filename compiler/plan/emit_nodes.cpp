@@ -203,7 +203,7 @@ void Emitter::emit_native_output(ir::NodeId id, size_t k, const LoweredOutput& o
 void Emitter::allocate_window(ir::ValueId value) {
   const ValueInfo& info = table_.info(value);
   std::vector<Expr> extents;
-  for (const passes::Range& range : info.window) extents.push_back(range.end - range.begin);
+  for (const values::Range& range : info.window) extents.push_back(range.end - range.begin);
   const DType type = graph_.type(value).dtype;
   table_.info(value).slot = allocate_intermediate(value, type, extents);
 }
@@ -216,7 +216,7 @@ void Emitter::show_window_as_whole(ir::ValueId value) {
   for (int d = 0; d < view.ndim; ++d) view.input_dim[static_cast<size_t>(d)] = d;
   view.window_origin = true;
   std::vector<int32_t> registers = regs(info.extents);
-  for (const passes::Range& range : info.window) registers.push_back(reg(range.begin));
+  for (const values::Range& range : info.window) registers.push_back(reg(range.begin));
   int32_t list = add_list(registers);
   Instruction& make_view = emit(Op::kView);
   make_view.dst = new_slot();

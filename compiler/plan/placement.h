@@ -13,6 +13,10 @@
 
 namespace galatea::plan {
 
+using kernel::Expr;
+using values::ValueInfo;
+using values::ValueTable;
+
 struct Placement {
   std::vector<bool> nodes;           ///< on the GPU; empty: no GPU is used
   std::vector<bool> outputs_on_gpu;  ///< of each output

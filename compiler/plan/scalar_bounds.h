@@ -12,6 +12,9 @@
 
 namespace galatea::plan {
 
+using kernel::Expr;
+using values::ValueTable;
+
 class ScalarBounds {
  public:
   using CanCompute = std::function<bool(const kernel::ExprNode& symbol)>;

@@ -22,7 +22,7 @@ constexpr Wide kMaxBatch = Wide{1} << 31;
 GraphShapes::GraphShapes(const ir::Graph& graph, std::optional<PictureSize> largest)
     : graph_(graph),
       order_(graph.topological_order()),
-      table_(graph, plan::TableUse::kAnalysis),
+      table_(graph, values::TableUse::kAnalysis),
       facts_([this](const kernel::ExprNode& symbol) { return range_of_symbol(symbol); }),
       types_(graph.values.size()) {
   table_.fill();
@@ -54,7 +54,7 @@ void GraphShapes::learn_results(const op::NativeScalars& call, std::optional<Pic
 }
 
 void GraphShapes::learn(ir::ValueId value) {
-  const plan::ValueInfo& info = table_.info(value);
+  const values::ValueInfo& info = table_.info(value);
   for (const Expr& element : info.elements) facts_.range(element);
   for (const Expr& extent : info.extents) facts_.range(extent);
   types_[value] = text_of(value);
@@ -87,7 +87,7 @@ std::optional<ScalarRange> GraphShapes::range_of_merge(const kernel::ExprNode& s
   const auto at = static_cast<size_t>(symbol.b);
   std::optional<ScalarRange> out;
   for (ir::ValueId operand : graph_.block(merged.block).merges[merged.index].operands) {
-    const plan::ValueInfo& info = table_.info(operand);
+    const values::ValueInfo& info = table_.info(operand);
     const std::vector<Expr>& parts = symbol.symbol == SymbolKind::kExtent ? info.extents : info.elements;
     if (at >= parts.size()) return std::nullopt;
     const ScalarRange own = facts_.range(parts[at]);
@@ -100,7 +100,7 @@ std::optional<ScalarRange> GraphShapes::range_of_merge(const kernel::ExprNode& s
 
 std::string GraphShapes::text_of(ir::ValueId value) {
   const ir::Type& type = graph_.type(value);
-  const plan::ValueInfo& info = table_.info(value);
+  const values::ValueInfo& info = table_.info(value);
   std::string extents;
   for (int d = 0; d < type.ndim; ++d) {
     const char letter = type.layout.empty() ? 'N' : type.layout[d];

@@ -27,7 +27,7 @@ class GraphShapes {
   GraphShapes(const GraphShapes&) = delete;
   GraphShapes& operator=(const GraphShapes&) = delete;
 
-  const plan::ValueTable& table() const { return table_; }
+  const values::ValueTable& table() const { return table_; }
   /// table().lowering() is no longer good then.
   void give_lowerings(op::KnownLowerings& known) { table_.give_lowerings(known); }
   Facts& facts() { return facts_; }
@@ -51,7 +51,7 @@ class GraphShapes {
 
   const ir::Graph& graph_;
   std::vector<ir::BlockId> order_;
-  plan::ValueTable table_;
+  values::ValueTable table_;
   Facts facts_;
   std::map<int64_t, ScalarRange> locals_;
   std::map<int, std::string> names_;                         ///< of unknowns

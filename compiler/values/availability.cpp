@@ -2,7 +2,7 @@
 
 #include "compiler/op/operator.h"
 
-namespace galatea::passes {
+namespace galatea::values {
 
 using namespace ir;
 using kernel::SymbolKind;
@@ -68,4 +68,4 @@ bool is_known_early(const Graph& graph, const kernel::Expr& e) {
   });
 }
 
-}  // namespace galatea::passes
+}  // namespace galatea::values

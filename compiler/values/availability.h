@@ -9,7 +9,7 @@
 #include "compiler/ir/graph.h"
 #include "compiler/kernel/expr.h"
 
-namespace galatea::passes {
+namespace galatea::values {
 
 class Availability {
  public:
@@ -32,4 +32,4 @@ class Availability {
 /// Made of nothing but draws, the sample's number and what sources deliver: known before any other node.
 bool is_known_early(const ir::Graph& graph, const kernel::Expr& e);
 
-}  // namespace galatea::passes
+}  // namespace galatea::values

@@ -1,6 +1,6 @@
 #include "compiler/values/demand.h"
 
-namespace galatea::passes {
+namespace galatea::values {
 
 using kernel::ExprKind;
 using kernel::Stage;
@@ -145,4 +145,4 @@ Range to_range(const Interval& interval, const Expr& extent, const Expr& conditi
   return range;
 }
 
-}  // namespace galatea::passes
+}  // namespace galatea::values

@@ -14,7 +14,7 @@
 #include "compiler/values/interval.h"
 #include "compiler/values/read_bounds.h"
 
-namespace galatea::passes {
+namespace galatea::values {
 
 /// Nothing is asked for: empty.
 using Reads = std::optional<Box>;
@@ -52,4 +52,4 @@ Interval inside(const Range& range);
 /// one element, if there is one.
 Range to_range(const Interval& interval, const Expr& extent, const Expr& condition);
 
-}  // namespace galatea::passes
+}  // namespace galatea::values

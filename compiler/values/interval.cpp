@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace galatea::passes {
+namespace galatea::values {
 
 using kernel::ExprKind;
 
@@ -419,4 +419,4 @@ std::optional<Interval> Intervals::load_rule(const Expr& e, const Domain& domain
   return out;
 }
 
-}  // namespace galatea::passes
+}  // namespace galatea::values

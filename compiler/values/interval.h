@@ -17,7 +17,7 @@
 #include "compiler/kernel/node_map.h"
 #include "compiler/op/recipe.h"
 
-namespace galatea::passes {
+namespace galatea::values {
 
 using kernel::Expr;
 
@@ -93,4 +93,4 @@ class Intervals {
   int depth_ = 0;
 };
 
-}  // namespace galatea::passes
+}  // namespace galatea::values

@@ -4,7 +4,7 @@
 
 #include "compiler/values/demand.h"
 
-namespace galatea::passes {
+namespace galatea::values {
 
 using kernel::Expr;
 using kernel::ExprKind;
@@ -149,4 +149,4 @@ op::Lowering narrow_stages(op::Lowering lowering, std::vector<Window>& windows) 
   return lowering;
 }
 
-}  // namespace galatea::passes
+}  // namespace galatea::values

@@ -16,11 +16,11 @@
 #include "compiler/op/recipe.h"
 #include "compiler/values/demand.h"
 
-namespace galatea::passes {
+namespace galatea::values {
 
 /// `windows`: what is wanted of each output (an empty list: everything). Each wanted window becomes the one
 /// that its stage holds: at least as large.
 op::Lowering narrow_stages(op::Lowering lowering, std::vector<Window>& windows);
 op::Lowering narrow_stages(op::Lowering lowering);
 
-}  // namespace galatea::passes
+}  // namespace galatea::values

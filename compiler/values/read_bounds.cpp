@@ -3,7 +3,7 @@
 #include "compiler/op/recipe.h"
 #include "compiler/values/windows.h"
 
-namespace galatea::passes {
+namespace galatea::values {
 
 using namespace ir;
 using op::Lowering;
@@ -25,7 +25,7 @@ std::optional<ReadBounds> read_bounds(const Graph& graph, NodeId consumer, int i
 }
 
 std::optional<ReadBounds> region_of(const Graph& graph, ValueId value, std::vector<ValueId>* readers) {
-  plan::ValueTable table(graph);
+  ValueTable table(graph);
   table.fill();
   Windows windows(table);
   const std::optional<Windows::Asked>& asked = windows.asked(value);
@@ -34,4 +34,4 @@ std::optional<ReadBounds> region_of(const Graph& graph, ValueId value, std::vect
   return ReadBounds{asked->ranges};
 }
 
-}  // namespace galatea::passes
+}  // namespace galatea::values

@@ -18,7 +18,7 @@
 #include "compiler/ir/graph.h"
 #include "compiler/kernel/expr.h"
 
-namespace galatea::passes {
+namespace galatea::values {
 
 /// [begin, end) along one dimension; i64 each.
 struct Range {
@@ -43,4 +43,4 @@ std::optional<ReadBounds> read_bounds(const ir::Graph& graph, ir::NodeId consume
 std::optional<ReadBounds> region_of(const ir::Graph& graph, ir::ValueId value,
                                     std::vector<ir::ValueId>* readers = nullptr);
 
-}  // namespace galatea::passes
+}  // namespace galatea::values

@@ -9,7 +9,7 @@
 
 #include "compiler/values/value_table.h"
 
-namespace galatea::plan {
+namespace galatea::values {
 
 class SharedTable {
  public:
@@ -43,4 +43,4 @@ class SharedTable {
   std::unique_ptr<ValueTable> table_;
 };
 
-}  // namespace galatea::plan
+}  // namespace galatea::values

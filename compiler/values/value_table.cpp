@@ -6,7 +6,7 @@
 #include <limits>
 #include <unordered_map>
 
-namespace galatea::plan {
+namespace galatea::values {
 
 using kernel::ExprKind;
 using kernel::SymbolKind;
@@ -411,4 +411,4 @@ std::optional<Expr> ValueTable::load_element(ir::NodeId node, const kernel::Expr
   return element(source, *position);
 }
 
-}  // namespace galatea::plan
+}  // namespace galatea::values

@@ -18,7 +18,7 @@
 #include "compiler/op/recipe.h"
 #include "compiler/values/read_bounds.h"
 
-namespace galatea::plan {
+namespace galatea::values {
 
 using kernel::Expr;
 
@@ -35,7 +35,7 @@ struct ValueInfo {
   int dense_axes = 0;         ///< innermost axes known to be dense
   /// One range per dimension: only this window is computed, and memory holds no more (region_from); an empty
   /// list: all of it.
-  std::vector<passes::Range> window;
+  std::vector<Range> window;
 };
 
 /// What the table is for.
@@ -87,7 +87,7 @@ class ValueTable {
   void fill_merge(const ir::Merge& merge);
   void fill_node(ir::NodeId node);
   void narrow_to_windows();
-  void keep_window(ir::NodeId node, const std::vector<passes::Range>& ranges);
+  void keep_window(ir::NodeId node, const std::vector<Range>& ranges);
   void fill_density();
   int dense_axes_of_view(ir::NodeId node, const op::LoweredOutput& output) const;
   void fill_output(ir::NodeId node, size_t k);
@@ -122,4 +122,4 @@ class ValueTable {
 std::optional<int64_t> constant_position(const std::vector<Expr>& indices,
                                          const std::vector<int64_t>& extents);
 
-}  // namespace galatea::plan
+}  // namespace galatea::values

@@ -5,22 +5,22 @@
 #include "compiler/values/value_table.h"
 #include "compiler/values/windows.h"
 
-namespace galatea::plan {
+namespace galatea::values {
 
 namespace {
 
-std::vector<std::vector<passes::Window>> wanted_windows(const ValueTable& table) {
+std::vector<std::vector<Window>> wanted_windows(const ValueTable& table) {
   const ir::Graph& graph = table.graph();
-  std::vector<std::vector<passes::Window>> wanted(graph.nodes.size());
+  std::vector<std::vector<Window>> wanted(graph.nodes.size());
   std::vector<ir::NodeId> marked;
   for (ir::BlockId block : graph.topological_order()) {
     for (ir::NodeId id : graph.block(block).nodes) {
       wanted[id].resize(graph.node(id).outputs.size());
-      if (graph.node(id).find_arg(passes::kRegionFromArg)) marked.push_back(id);
+      if (graph.node(id).find_arg(kRegionFromArg)) marked.push_back(id);
     }
   }
   if (marked.empty()) return {};
-  passes::Windows windows(table);
+  Windows windows(table);
   for (size_t n = marked.size(); n-- > 0;)
     if (const auto& asked = windows.asked(graph.node(marked[n]).outputs[0]))
       wanted[marked[n]][0] = asked->ranges;
@@ -56,7 +56,7 @@ Expr ValueTable::eighths(ir::NodeId node) const {
 /// Marked nodes are cut down to the windows that are asked of them; and no stage that reads one (through
 /// views and merges) may read outside of that.
 void ValueTable::narrow_to_windows() {
-  std::vector<std::vector<passes::Window>> wanted = wanted_windows(*this);
+  std::vector<std::vector<Window>> wanted = wanted_windows(*this);
   if (wanted.empty()) return;
   is_part_.assign(values_.size(), false);
   auto any_part = [&](const std::vector<ir::ValueId>& list) {
@@ -75,17 +75,16 @@ void ValueTable::narrow_to_windows() {
           is_part_[node.outputs[k]] = is_part_[node.inputs[static_cast<size_t>(output.input)]];
       }
       const bool is_marked = !wanted[id].empty() && wanted[id][0];
-      if (is_marked || any_part(node.inputs))
-        lowering = passes::narrow_stages(std::move(lowering), wanted[id]);
+      if (is_marked || any_part(node.inputs)) lowering = narrow_stages(std::move(lowering), wanted[id]);
       if (is_marked) keep_window(id, *wanted[id][0]);
       if (is_marked) is_part_[node.outputs[0]] = true;
     }
   }
 }
 
-void ValueTable::keep_window(ir::NodeId node, const std::vector<passes::Range>& ranges) {
+void ValueTable::keep_window(ir::NodeId node, const std::vector<Range>& ranges) {
   ValueInfo& info = values_[graph_.node(node).outputs[0]];
-  for (const passes::Range& range : ranges) info.window.push_back({resolve(range.begin), resolve(range.end)});
+  for (const Range& range : ranges) info.window.push_back({resolve(range.begin), resolve(range.end)});
   // Decoders fill windows of rows and columns.
   for (size_t d = 2; lowerings_[node].outputs[0].native >= 0 && d < info.window.size(); ++d)
     info.window[d] = {kernel::const_int(0), info.extents[d]};
@@ -151,4 +150,4 @@ int ValueTable::dense_axes_of_view(ir::NodeId node, const op::LoweredOutput& out
   return std::min(dense, values_[source].dense_axes);
 }
 
-}  // namespace galatea::plan
+}  // namespace galatea::values

@@ -4,7 +4,7 @@
 
 #include "compiler/values/availability.h"
 
-namespace galatea::passes {
+namespace galatea::values {
 
 using namespace ir;
 using kernel::ExprKind;
@@ -91,7 +91,7 @@ void see_whole(Range& range, const Expr& extent) {
 
 }  // namespace
 
-Windows::Windows(const plan::ValueTable& table)
+Windows::Windows(const ValueTable& table)
     : table_(table),
       graph_(table.graph()),
       idom_(graph_.immediate_dominators()),
@@ -357,4 +357,4 @@ Window Windows::of_output(NodeId id, size_t k, bool* nothing) {
   return window->ranges;
 }
 
-}  // namespace galatea::passes
+}  // namespace galatea::values

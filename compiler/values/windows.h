@@ -21,7 +21,7 @@
 #include "compiler/values/demand.h"
 #include "compiler/values/value_table.h"
 
-namespace galatea::passes {
+namespace galatea::values {
 
 /// The remark of a node that is computed for a window of its output only: an integer list, the values that
 /// ask for it.
@@ -35,7 +35,7 @@ bool has_reshape_of(const op::Lowering& lowering, int input);
 class Windows {
  public:
   /// The table must be filled.
-  explicit Windows(const plan::ValueTable& table);
+  explicit Windows(const ValueTable& table);
 
   struct Asked {
     std::vector<Range> ranges;
@@ -76,7 +76,7 @@ class Windows {
   void unite_with(Ask& ask, const Ask& more, ir::ValueId value) const;
   static void note(std::vector<ir::ValueId>& readers, ir::ValueId reader);
 
-  const plan::ValueTable& table_;
+  const ValueTable& table_;
   const ir::Graph& graph_;
   std::vector<ir::BlockId> idom_;
   std::vector<std::vector<Use>> uses_;  ///< by nodes, per value, in order
@@ -84,4 +84,4 @@ class Windows {
   std::unordered_map<ir::ValueId, std::optional<Asked>> asked_;
 };
 
-}  // namespace galatea::passes
+}  // namespace galatea::values

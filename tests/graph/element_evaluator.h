@@ -294,9 +294,9 @@ struct Window {
   std::vector<int64_t> begin, end;
 };
 
-inline Window window_of(const passes::ReadBounds& bounds, Evaluator& evaluator) {
+inline Window window_of(const values::ReadBounds& bounds, Evaluator& evaluator) {
   Window window;
-  for (const passes::Range& range : bounds.ranges) {
+  for (const values::Range& range : bounds.ranges) {
     window.begin.push_back(evaluator.scalar(range.begin));
     window.end.push_back(evaluator.scalar(range.end));
   }
@@ -308,7 +308,7 @@ inline Window window_of(const passes::ReadBounds& bounds, Evaluator& evaluator) 
 inline void check_narrowed(const Graph& graph, const Sample& sample, const Window& window) {
   ValueId image = named(graph, "x");
   NodeId consumer = graph.value(named(graph, "y")).node;
-  op::Lowering lowering = op::lower_node(graph, consumer), narrow = passes::narrow_stages(lowering);
+  op::Lowering lowering = op::lower_node(graph, consumer), narrow = values::narrow_stages(lowering);
   Evaluator evaluator(graph, sample), narrowed(graph, sample);
   EXPECT_EQ(evaluator.run_whole(consumer, lowering, image), narrowed.run_whole(consumer, narrow, image));
   for (size_t d = 0; narrowed.any && d < window.begin.size(); ++d) {
@@ -324,7 +324,7 @@ inline int64_t check_sample(const Graph& graph, const Sample& sample) {
   NodeId consumer = graph.value(reader).node;
   Evaluator evaluator(graph, sample);
   evaluator.run(consumer, image);
-  auto region = passes::region_of(graph, image);
+  auto region = values::region_of(graph, image);
   EXPECT_TRUE(region);
   if (!region) return 0;
   Window window = window_of(*region, evaluator);
@@ -341,7 +341,7 @@ inline int64_t check_sample(const Graph& graph, const Sample& sample) {
     slack += evaluator.low[d] - window.begin[d] + window.end[d] - evaluator.high[d] - 1;
   }
   if (graph.node(consumer).inputs[0] == image) {
-    auto bounds = passes::read_bounds(graph, consumer, 0);
+    auto bounds = values::read_bounds(graph, consumer, 0);
     EXPECT_TRUE(bounds);
     Window direct = window_of(*bounds, evaluator);
     EXPECT_EQ(direct.begin, window.begin);

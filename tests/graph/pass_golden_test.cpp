@@ -38,7 +38,7 @@ void run_case(const fs::path& file) {
   } else {
     const passes::PassEntry* pass = find_pass(folder);
     ASSERT_NE(pass, nullptr) << "there is no pass " << folder;
-    plan::SharedTable table(graph);
+    values::SharedTable table(graph);
     bool changed = pass->run(graph, {sample_registry(), table});
     EXPECT_EQ(changed, to_text(graph) != before) << "the pass must say whether it changed the graph";
     table.forget();

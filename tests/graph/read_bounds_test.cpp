@@ -29,7 +29,7 @@ std::string one_reader(const std::string& body) {
 TEST(NarrowStages, LeavesWhatIsReadWhole) {
   Graph graph = graph_of(one_reader("  %y = gather(%x)\n"));
   NodeId node = graph.value(named(graph, "y")).node;
-  op::Lowering lowering = op::lower_node(graph, node), narrow = passes::narrow_stages(lowering);
+  op::Lowering lowering = op::lower_node(graph, node), narrow = values::narrow_stages(lowering);
   for (size_t s = 0; s < lowering.stages.size(); ++s)
     EXPECT_TRUE(kernel::same(lowering.stages[s].body, narrow.stages[s].body));
 }
@@ -97,7 +97,7 @@ TEST_F(ReadBounds, PerSampleWindow) {
       // Too many taps to be run: legal bounds are all that is asked.
       Sample sample{9, 5, {{named(graph, "u"), window}}};
       Evaluator evaluator(graph, sample);
-      Window found = window_of(*passes::region_of(graph, named(graph, "x")), evaluator);
+      Window found = window_of(*values::region_of(graph, named(graph, "x")), evaluator);
       EXPECT_EQ(found.begin[0], 0);
       EXPECT_EQ(found.end[0], 9);
     } else {
@@ -116,7 +116,7 @@ TEST_F(ReadBounds, ThroughViews) {
   EXPECT_EQ(check_sample(graph, {30, 30, {{named(graph, "u"), 0.5}, {named(graph, "v"), 0.5}}}), 0);
   // The readers are those behind the views.
   std::vector<ValueId> readers;
-  ASSERT_TRUE(passes::region_of(graph, named(graph, "x"), &readers));
+  ASSERT_TRUE(values::region_of(graph, named(graph, "x"), &readers));
   EXPECT_EQ(readers, std::vector<ValueId>{named(graph, "y")});
 }
 
@@ -124,7 +124,7 @@ TEST_F(ReadBounds, GatherReadsAllRows) {
   Graph graph = graph_of(one_reader("  %y = gather(%x)\n"));
   Sample sample{7, 9, {}};
   Evaluator evaluator(graph, sample);
-  auto bounds = passes::read_bounds(graph, graph.value(named(graph, "y")).node, 0);
+  auto bounds = values::read_bounds(graph, graph.value(named(graph, "y")).node, 0);
   ASSERT_TRUE(bounds);
   EXPECT_EQ(window_of(*bounds, evaluator).end, (std::vector<int64_t>{7, 9, 3}));
   check_sample(graph, sample);
@@ -134,11 +134,11 @@ TEST_F(ReadBounds, ShapesReadNothing) {
   Graph graph = graph_of(one_reader("  %y = shapes(%x)\n"));
   Sample sample{7, 9, {}};
   Evaluator evaluator(graph, sample);
-  auto bounds = passes::read_bounds(graph, graph.value(named(graph, "y")).node, 0);
+  auto bounds = values::read_bounds(graph, graph.value(named(graph, "y")).node, 0);
   ASSERT_TRUE(bounds);
   EXPECT_EQ(window_of(*bounds, evaluator).end, (std::vector<int64_t>{0, 0, 0}));
   // Something must be decoded nevertheless: one pixel.
-  EXPECT_EQ(window_of(*passes::region_of(graph, named(graph, "x")), evaluator).end,
+  EXPECT_EQ(window_of(*values::region_of(graph, named(graph, "x")), evaluator).end,
             (std::vector<int64_t>{1, 1, 1}));
 }
 
@@ -146,8 +146,8 @@ TEST_F(ReadBounds, ReturnedOrNativeIsUnknown) {
   Graph graph = graph_of(
       "pipeline @p() {\n^0:\n %file, %label = files() {root=\"a\"}\n %x = decode(%file)\n %y = crop(%x) "
       "{size=[2, 2]}\n return %x, %y\n}");
-  EXPECT_FALSE(passes::region_of(graph, named(graph, "x")));
-  EXPECT_FALSE(passes::read_bounds(graph, graph.value(named(graph, "x")).node, 0));
+  EXPECT_FALSE(values::region_of(graph, named(graph, "x")));
+  EXPECT_FALSE(values::read_bounds(graph, graph.value(named(graph, "x")).node, 0));
 }
 
 }  // namespace

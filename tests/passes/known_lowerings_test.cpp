@@ -82,7 +82,7 @@ TEST(KnownLowerings, AreWhatDefinitionsSayBeforeAndAfterThePasses) {
                                           policy),
                               kImports);
     ASSERT_TRUE(graph);
-    plan::SharedTable table(*graph);
+    values::SharedTable table(*graph);
     EXPECT_TRUE(check_graph(*graph, &table.known()).empty());
     const size_t before = expect_all_fresh(*graph, table.known());
     EXPECT_GT(before, graph->nodes.size() / 2) << "most of what was checked is known";
@@ -98,11 +98,11 @@ TEST(KnownLowerings, GiveTheSameTable) {
     ASSERT_TRUE(graph);
     KnownLowerings known;
     check_graph(*graph, &known);
-    plan::ValueTable with(*graph, plan::TableUse::kPlan, {}, &known), without(*graph);
+    values::ValueTable with(*graph, values::TableUse::kPlan, {}, &known), without(*graph);
     with.fill();
     without.fill();
     for (ir::ValueId v = 0; v < static_cast<ir::ValueId>(graph->values.size()); ++v) {
-      const plan::ValueInfo &a = with.info(v), &b = without.info(v);
+      const values::ValueInfo &a = with.info(v), &b = without.info(v);
       ASSERT_EQ(a.elements.size(), b.elements.size());
       ASSERT_EQ(a.extents.size(), b.extents.size());
       for (size_t i = 0; i < a.elements.size(); ++i)

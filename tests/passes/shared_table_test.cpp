@@ -6,7 +6,7 @@
 #include "compiler/passes/pass_runner.h"
 #include "tests/passes/staged.h"
 
-namespace galatea::plan {
+namespace galatea::values {
 namespace {
 
 using testing::staged;
@@ -62,4 +62,4 @@ TEST(SharedTable, IsForgottenByThePassesThatChangeTheGraph) {
 }
 
 }  // namespace
-}  // namespace galatea::plan
+}  // namespace galatea::values

@@ -42,7 +42,7 @@ std::string read_back(const std::string& text) {
 std::string text_after_single_passes(ir::Graph graph) {
   for (const passes::PassEntry& pass : passes::pass_list()) {
     const std::string before = to_text(graph);
-    plan::SharedTable table(graph);
+    values::SharedTable table(graph);
     const bool changed = pass.run(graph, {registry(), table});
     EXPECT_TRUE(changed || to_text(graph) == before) << pass.name << " says that it changed nothing";
   }
@@ -146,7 +146,7 @@ size_t windows_of(const std::string& body) {
   size_t count = 0;
   for (const ir::Block& block : staged.graphs[0]->blocks)
     for (ir::NodeId id : block.nodes)
-      count += staged.graphs[0]->node(id).find_arg(passes::kRegionFromArg) != nullptr;
+      count += staged.graphs[0]->node(id).find_arg(values::kRegionFromArg) != nullptr;
   return count;
 }
 

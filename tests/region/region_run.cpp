@@ -73,7 +73,7 @@ std::vector<std::string> run_on_photographs(const std::string& blocks, const Reg
   if (!program) return {};
   *marked = 0;
   for (const ir::Node& node : report.graph->nodes)
-    if (node.op && node.find_arg(passes::kRegionFromArg)) ++*marked;
+    if (node.op && node.find_arg(values::kRegionFromArg)) ++*marked;
   runtime::SessionOptions session_options;
   session_options.executor = runtime::ExecutorKind::kInline;
   auto session = runtime::Session::create(*program, product().natives, session_options);
