@@ -22,7 +22,10 @@ namespace galatea::tools {
 namespace {
 
 /// A camera's thumbnail and its 12 megapixels, and full HD between them.
-constexpr shape::PictureSize kPictureSizes[] = {{480, 640}, {1080, 1920}, {3024, 4032}};
+struct PictureSize {
+  int64_t height = 0, width = 0;
+};
+constexpr PictureSize kPictureSizes[] = {{480, 640}, {1080, 1920}, {3024, 4032}};
 
 /// Rounded up, so that a bound stays one.
 std::string bytes_text(double bytes) {
@@ -64,7 +67,7 @@ std::optional<double> largest(const kernel::Expr& e, shape::GraphShapes& shapes)
 constexpr double kUseless = 1e12;
 
 /// A sample decodes one file after another.
-native::DecodeBounds decoding(const runtime::Program& program, shape::PictureSize size) {
+native::DecodeBounds decoding(const runtime::Program& program, PictureSize size) {
   for (const runtime::NativeCallSpec& call : program.natives)
     if (native::decodes_images(call.function))
       return native::most_decode_working_bytes(size.height, size.width);
@@ -72,9 +75,9 @@ native::DecodeBounds decoding(const runtime::Program& program, shape::PictureSiz
 }
 
 /// Nothing where a need has no bound: its extent is computed from pixels, or divided by a draw.
-std::optional<Bound> bound_for(shape::PictureSize size, const runtime::Program& program,
+std::optional<Bound> bound_for(PictureSize size, const runtime::Program& program,
                                const CompileReport& report) {
-  shape::GraphShapes shapes(*report.graph, size);
+  shape::GraphShapes shapes(*report.graph, {{'H', size.height}, {'W', size.width}});
   Bound all;
   for (const plan::MemoryNeed& need : report.memory.needs) {
     const auto sample = largest(need.sample, shapes), outputs = largest(need.outputs, shapes);
@@ -115,7 +118,7 @@ std::string whole_text(const runtime::Program& program, const Bound& bound, doub
 std::string bounds_text(const runtime::Program& program, const CompileReport& report, double outputs,
                         int batches) {
   std::vector<std::optional<Bound>> bounds;
-  for (shape::PictureSize size : kPictureSizes) bounds.push_back(bound_for(size, program, report));
+  for (PictureSize size : kPictureSizes) bounds.push_back(bound_for(size, program, report));
   if (std::all_of(bounds.begin(), bounds.end(), [](const auto& bound) { return !bound; }))
     return "  at most   unknown before the run: extents depend on more than the largest picture\n";
   if (std::all_of(bounds.begin(), bounds.end(), [&](const auto& bound) { return bound == bounds.front(); }))

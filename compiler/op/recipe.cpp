@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "compiler/ir/attr.h"
 #include "compiler/op/arguments.h"
 #include "compiler/op/lifting.h"
@@ -151,33 +153,49 @@ const NativeOutput* RecipeBuilder::scaled_input(int input) const {
   if (!made || !made->find_arg(kScaledForArg)) return nullptr;
   if (!scaled_input_)
     scaled_input_ = std::make_shared<Lowering>(lower_node(graph_, graph_.value(value).node, lineage_));
-  return &scaled_input_->natives[static_cast<size_t>(scaled_input_->outputs[0].native)];
+  return maker_of(*scaled_input_);
 }
 
 Expr RecipeBuilder::full_extent(int input, int dim) const {
   const NativeOutput* made = scaled_input(input);
-  return made ? made->full_extents[static_cast<size_t>(dim)] : extent(input, dim);
+  const ScaleOffer::Axis* axis = made ? made->scale->along(dim) : nullptr;
+  return axis ? axis->extent : extent(input, dim);
 }
 
 Expr RecipeBuilder::scaled(int input, int dim, Expr position) const {
   const NativeOutput* made = scaled_input(input);
-  if (!made) return position;
-  // The first row of the scaled image is the file's row floor(origin * eighths / 8) at that scale.
+  const ScaleOffer::Axis* axis = made ? made->scale->along(dim) : nullptr;
+  if (!axis) return position;
   const ir::ValueId value = graph_.node(node_).inputs[static_cast<size_t>(input)];
-  const Expr eighths = eighths_of(graph_.value(value).node);
-  const Expr& origin = made->full_origin[static_cast<size_t>(dim)];
   auto f64 = [](const Expr& e) { return kernel::convert(e, DType::kF64); };
-  const Expr scale = f64(eighths) * kernel::const_float(0.125, DType::kF64);
-  return (position + f64(origin)) * scale -
-         f64(kernel::binary(ScalarOp::kShr, origin * eighths, kernel::const_int(3)));
+  const Expr scale = f64(scale_of(graph_.value(value).node)) *
+                     kernel::const_float(1.0 / static_cast<double>(made->scale->whole), DType::kF64);
+  return (position + f64(axis->origin)) * scale - f64(axis->first);
 }
 
-Expr eighths_of(ir::NodeId decoder) {
-  return kernel::symbol(SymbolKind::kLocal, DType::kI64, (static_cast<int64_t>(decoder) << 16) + 0xffff);
+const ScaleOffer::Axis* ScaleOffer::along(int dim) const {
+  const auto found =
+      std::find_if(axes.begin(), axes.end(), [&](const Axis& axis) { return axis.dim == dim; });
+  return found == axes.end() ? nullptr : &*found;
 }
 
-Expr RecipeBuilder::eighths() const {
-  return graph_.node(node_).find_arg(kScaledForArg) ? eighths_of(node_) : kernel::const_int(8);
+bool NativeOutput::has_window_along(int dim) const {
+  return std::any_of(window.begin(), window.end(),
+                     [&](const WindowScalar& scalar) { return scalar.dim == dim; });
+}
+
+Expr scale_of(ir::NodeId maker) {
+  return kernel::symbol(SymbolKind::kLocal, DType::kI64, (static_cast<int64_t>(maker) << 16) + 0xffff);
+}
+
+Expr RecipeBuilder::scale(int64_t whole) const {
+  return graph_.node(node_).find_arg(kScaledForArg) ? scale_of(node_) : kernel::const_int(whole);
+}
+
+const NativeOutput* maker_of(const Lowering& lowering) {
+  if (lowering.outputs.size() != 1 || lowering.outputs[0].kind != LoweredOutput::Kind::kNative)
+    return nullptr;
+  return &lowering.natives.at(static_cast<size_t>(lowering.outputs[0].native));
 }
 
 Expr RecipeBuilder::element(int input, int64_t flat_index) const {
@@ -380,7 +398,10 @@ int RecipeBuilder::constant_input(std::string name, std::shared_ptr<const runtim
 std::vector<Expr> RecipeBuilder::native_scalars(std::string function, std::vector<int> inputs,
                                                 std::vector<Expr> scalars, std::string config,
                                                 std::vector<DType> result_types,
-                                                std::vector<std::pair<int64_t, int64_t>> ranges) {
+                                                std::vector<std::pair<int64_t, int64_t>> ranges,
+                                                std::string extents_along) {
+  GALATEA_CHECK(extents_along.empty() || extents_along.size() == result_types.size(),
+                function + ": an axis, or '-', for each result");
   NativeScalars call{.function = std::move(function),
                      .inputs = std::move(inputs),
                      .scalars = std::move(scalars),
@@ -388,6 +409,7 @@ std::vector<Expr> RecipeBuilder::native_scalars(std::string function, std::vecto
                      .locals = {},
                      .order = lowering_.checks.size(),
                      .ranges = std::move(ranges),
+                     .extents_along = std::move(extents_along),
                      .over_batch = {}};
   std::vector<Expr> results;
   for (DType type : result_types) {
@@ -466,7 +488,32 @@ void RecipeBuilder::output_scalars(int k, std::vector<Expr> elements) {
   output.elements = std::move(elements);
 }
 
+namespace {
+
+/// The offers' axes as dimensions of the output; mistakes in them are the operator's.
+void name_axes(NativeOutput& native, const ir::Type& type) {
+  const auto find = [&](char axis) {
+    const int dim = type.layout.find(axis);
+    GALATEA_CHECK(dim >= 0, fmt::format("{} offers something along '{}', which its output has not",
+                                        native.function, axis));
+    return dim;
+  };
+  GALATEA_CHECK(native.window.empty() || !native.allocates,
+                native.function + ": what makes its output itself is given no window of it");
+  for (WindowScalar& scalar : native.window) scalar.dim = find(scalar.axis);
+  if (native.plane) find(native.plane->axis);
+  if (!native.scale) return;
+  for (ScaleOffer::Axis& axis : native.scale->axes) axis.dim = find(axis.axis);
+  const std::vector<int64_t>& parts = native.scale->parts;
+  GALATEA_CHECK(!parts.empty() && parts.front() > 0 && parts.back() < native.scale->whole &&
+                    std::is_sorted(parts.begin(), parts.end()),
+                native.function + ": the parts of a scale ascend from 1 or more to less than the whole");
+}
+
+}  // namespace
+
 void RecipeBuilder::output_native(int k, NativeOutput native, std::vector<Expr> extents) {
+  name_axes(native, output_type(k));
   LoweredOutput& output = claim(lowering_, k, LoweredOutput::Kind::kNative);
   output.native = static_cast<int>(lowering_.natives.size());
   output.extents = std::move(extents);

@@ -45,8 +45,65 @@ struct NativeScalars {
   size_t order = 0;             ///< how many checks stand before it
   std::vector<std::pair<int64_t, int64_t>>
       ranges;  ///< what the function promises of each result; may be empty
+  /// Of each result the axis along which it is the extent of what is encoded; '-': something else. Empty: of
+  /// none. A function that tells extents has not made anything yet ("peeks").
+  std::string extents_along;
   /// In place of a function: what the batch makes of each of the scalars, which are i64.
   std::vector<runtime::BatchOp> over_batch;
+};
+
+// ---- What a native function offers beside making all of its output
+//
+// Offers are facts about a call, by names of axes of the output's layout. Passes and plan read nothing else
+// of it: which formats there are, and what the function makes, they do not know
+// (docs/add-a-native-function.md).
+
+/// A scalar that says one side of the window that is wanted.
+struct WindowScalar {
+  enum class Part : uint8_t { kBegin, kEnd, kExtent };
+  char axis = 0;
+  Part part = Part::kBegin;
+  int dim = -1;  ///< of the output; found by output_native()
+};
+
+/// It can make its output smaller along some axes, at parts/whole of the size for each of `parts` (ascending,
+/// less than `whole`). One of its scalars is RecipeBuilder::scale(whole). Extents and windows are those of
+/// the scaled output.
+struct ScaleOffer {
+  struct Axis {
+    char axis = 0;
+    Expr extent;  ///< at full size
+    Expr origin;  ///< of the output's first element in what is encoded, at full size
+    Expr first;   ///< the same at the scale that was chosen
+    int dim = -1;
+  };
+  int64_t whole = 1;
+  std::vector<int64_t> parts;
+  std::vector<Axis> axes;
+  Expr least;  ///< i64: the least that this sample can be scaled to; may be empty
+  /// Null: it has its size along this dimension.
+  const Axis* along(int dim) const;
+};
+
+/// In place of all elements along an axis it can make one: their sum, each times its weight, but for
+/// rounding.
+struct PlaneOffer {
+  using Argument = std::pair<std::string, ir::Attr>;
+  std::string name;  ///< "luma"
+  char axis = 0;
+  std::vector<double> weights;
+  Argument makes_plane;  ///< of the node, which makes the plane then
+  /// The operator, with its arguments, that spreads the plane to as many equal elements again.
+  std::string spread;
+  std::vector<Argument> spread_args;
+};
+
+/// A device may do the call's work in its place, for samples that suit it, where the text lets it
+/// (device="mixed").
+struct DeviceOffer {
+  std::string name;  ///< of the alternative (runtime/device_alternative.h)
+  /// Innermost axes of the output that lie densely in what the device makes, which may be more.
+  int dense_axes = runtime::kMaxRank;
 };
 
 struct NativeOutput {
@@ -54,14 +111,15 @@ struct NativeOutput {
   std::vector<int> inputs;
   std::vector<Expr> scalars;
   std::string config;
-  bool allocates = false;  ///< the function makes its output itself (a reader: size unknown before)
-  bool region =
-      false;  ///< takes four more scalars y0, x0, y1, x1 and fills only that window of an image [H, W, C]
-  /// Its first scalar is RecipeBuilder::eighths(): the function can make the image smaller. Extents and
-  /// windows are those of the scaled image; these are the rows and columns at full scale, and where the first
-  /// of them lies in the file's image. Empty: it cannot.
-  std::vector<Expr> full_extents, full_origin;
-  Expr least_eighths;  ///< i64: what this file can be scaled to; may be empty
+  bool allocates = false;        ///< the function makes its output itself (a reader: size unknown before)
+  std::string makes = "tensor";  ///< what, for messages: "image"
+  /// Not empty: it makes a window, a box over the axes that are named. These are its last scalars, in this
+  /// order; the plan adds them, the whole's where nobody wants less.
+  std::vector<WindowScalar> window;
+  std::optional<ScaleOffer> scale;
+  std::optional<PlaneOffer> plane;
+  std::optional<DeviceOffer> device;
+  bool has_window_along(int dim) const;
   /// In place of a function, the batch: its samples' tensors combined element by element; or, with one
   /// scalar, the tensor of the sample in that place. Nobody copies that.
   std::optional<runtime::BatchOp> total;
@@ -129,7 +187,7 @@ struct Lowering {
   std::vector<NativeScalars> native_scalars;
   std::vector<NativeOutput> natives;
   std::vector<LoweredOutput> outputs;
-  /// Resampling: an image scaled by this (f64) or more would do as input 0. Empty: it must not be scaled.
+  /// Resampling: an input 0 scaled by this (f64) or more would do. Empty: it must not be scaled.
   Expr least_scale;
   /// Not 0: output 0 is the number of one of so many arms, and its stage raises a flag where there is none.
   int64_t arms = 0;
@@ -179,19 +237,20 @@ class RecipeBuilder {
   /// 1).
   int arg_length(std::string_view name) const;
 
-  // ---- images that a decoder has scaled (exact=False): what a resampling definition works with
-  /// An extent of the image at full scale; extent() where nothing was scaled.
+  // ---- inputs that were made smaller (ScaleOffer; exact=False): what a resampling definition works with
+  /// An extent of the input at full size; extent() where nothing was scaled.
   Expr full_extent(int input, int dim) const;
-  /// A position (f64, pixels at full scale) in pixels of the input as it is.
+  /// A position (f64, elements at full size) in elements of the input as it is.
   Expr scaled(int input, int dim, Expr position) const;
-  /// The definition reads input 0 by scaled() positions, and an image scaled by this or more would do.
+  /// The definition reads input 0 by scaled() positions, and an input scaled by this or more would do.
   void least_scale(Expr scale) { lowering_.least_scale = std::move(scale); }
   /// The definition shows input 0 through an affine map: consecutive ones may become one (exact=False).
   void shows(AffineView view) { lowering_.affine = std::move(view); }
   /// Output 0 is the number of one of so many arms; its stage raises a flag where there is none.
   void chooses_among(int64_t arms) { lowering_.arms = arms; }
-  /// In a decoder's definition: the eighths of full scale that its readers ask for, i64 1, 2, 4 or 8.
-  Expr eighths() const;
+  /// In a definition that offers to scale: which of the parts its readers ask for, i64; `whole` where they
+  /// ask for none.
+  Expr scale(int64_t whole) const;
 
   // ---- random draws of this node: element e of its stream (any e; each is independent)
   Expr random_u32(Expr element) const;            ///< uniform over all 2^32
@@ -266,7 +325,8 @@ class RecipeBuilder {
   // ---- native
   std::vector<Expr> native_scalars(std::string function, std::vector<int> inputs, std::vector<Expr> scalars,
                                    std::string config, std::vector<DType> result_types,
-                                   std::vector<std::pair<int64_t, int64_t>> ranges = {});
+                                   std::vector<std::pair<int64_t, int64_t>> ranges = {},
+                                   std::string extents_along = {});
 
   // ---- the batch: the samples of one that come to this node (Operator::sees_batch must say so)
   /// What they make of numbers (i64) that each of them hands over, all at one meeting.
@@ -320,10 +380,14 @@ class RecipeBuilder {
   int64_t next_local_;
 };
 
-/// The remark of a decoder whose image may be scaled: an integer list, the values that are resampled from it.
+/// The remark of a node that may make its output smaller: an integer list, the values that are resampled from
+/// it.
 inline constexpr const char* kScaledForArg = "scaled_for";
-/// The scalar that eighths() stands for.
-Expr eighths_of(ir::NodeId decoder);
+/// The scalar that RecipeBuilder::scale() stands for in the definition of a node with that remark.
+Expr scale_of(ir::NodeId maker);
+
+/// The call that makes a node's only output; null: the output is made otherwise.
+const NativeOutput* maker_of(const Lowering& lowering);
 
 /// Whether it meets the other samples of its batch.
 bool meets_batch(const Lowering& lowering);

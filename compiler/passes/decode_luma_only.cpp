@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "compiler/op/schema.h"
 #include "compiler/passes/graph_edits.h"
@@ -16,121 +15,123 @@ using namespace ir;
 
 namespace {
 
-constexpr const char* kTypeArg = "output_type";
-constexpr const char* kConversion = "color_space_conversion";
-constexpr int64_t kRgb = 0, kBgr = 1, kGray = 2;
-
-/// What becomes of one decoder's image.
+/// What becomes of what one node makes.
 struct Readers {
   std::vector<NodeId> apart;  ///< keep channels apart
-  std::vector<NodeId> luma;   ///< see only luma
+  std::vector<NodeId> plane;  ///< see only the plane
   std::string objection;      ///< the first other one; empty: none
 };
 
-class LumaDecoding {
+class PlaneDecoding {
  public:
-  LumaDecoding(Graph& graph, const PassContext& context)
+  PlaneDecoding(Graph& graph, const PassContext& context)
       : graph_(graph), context_(context), table_(context.table.get()) {}
 
   bool run() {
     bool changed = false;
-    if (!is_luma_read()) return changed;
+    std::vector<NodeId> makers;
     for (BlockId b : graph_.topological_order())
-      for (NodeId id : std::vector<NodeId>(graph_.block(b).nodes))
-        if (const std::optional<int64_t> colors = decoded_colors(id)) changed |= drop_chroma(id, *colors);
+      for (NodeId id : graph_.block(b).nodes)
+        if (plane_of(id) != nullptr) makers.push_back(id);
+    if (!is_any_plane_read(makers)) return changed;
+    for (NodeId id : makers) changed |= take_plane(id);
     return changed;
   }
 
  private:
-  /// RGB or BGR, if the node decodes to that.
-  std::optional<int64_t> decoded_colors(NodeId id) const {
-    const Node& node = graph_.node(id);
-    const op::ArgSpec* spec = node.op->find_arg(kTypeArg);
-    if (!spec || spec->kind != op::ArgKind::kImageType || node.outputs.size() != 1) return std::nullopt;
-    const op::Lowering& lowering = table_.lowering(id);
-    if (lowering.outputs.size() != 1 || lowering.outputs[0].kind != op::LoweredOutput::Kind::kNative)
-      return std::nullopt;
-    const Arg* given = node.find_arg(kTypeArg);
-    if (given && given->is_value()) return std::nullopt;
-    const Attr& type = given ? given->as_attr() : spec->default_value;
-    const auto* number = std::get_if<int64_t>(&type);
-    if (!number || (*number != kRgb && *number != kBgr)) return std::nullopt;
-    return *number;
+  const op::PlaneOffer* plane_of(NodeId id) const {
+    const op::NativeOutput* maker = op::maker_of(table_.lowering(id));
+    return maker && maker->plane ? &*maker->plane : nullptr;
   }
 
-  bool drop_chroma(NodeId decoder, int64_t colors) {
-    const ValueId image = graph_.node(decoder).outputs[0];
+  bool take_plane(NodeId maker) {
+    const op::PlaneOffer& plane = *plane_of(maker);
     Readers readers;
-    gather(image, colors == kRgb, &readers);
-    if (readers.luma.empty()) return false;
-    const std::string& name = graph_.node(decoder).op->name;
-    const Span span = graph_.node(decoder).span;
+    gather(graph_.node(maker).outputs[0], maker, &readers);
+    if (readers.plane.empty()) return false;
+    const std::string& name = graph_.node(maker).op->name;
+    const Span span = graph_.node(maker).span;
     if (!readers.objection.empty()) {
-      context_.remark(fmt::format("{} makes all colours: {}", name, readers.objection), span);
+      context_.remark(fmt::format("{} makes all channels: {}", name, readers.objection), span);
       return false;
     }
     if (graph_.options.exact) {
       context_.remark(
-          fmt::format("{} makes all colours, of which only the luma is used: with exact=False it would "
+          fmt::format("{} makes all channels, of which only the {} is used: with exact=False it would "
                       "decode nothing else (it may differ by a level)",
-                      name),
+                      name, plane.name),
           span);
       return false;
     }
-    if (!rewrite(decoder, readers)) {
-      context_.remark(fmt::format("{} makes all colours: its readers take no grey image", name), span);
+    if (!rewrite(maker, plane, readers)) {
+      context_.remark(
+          fmt::format("{} makes all channels: its readers do not take the {} alone", name, plane.name), span);
       return false;
     }
-    context_.remark(fmt::format("{} makes the luma only: nobody sees the chroma", name), span);
+    context_.remark(fmt::format("{} makes the {} only: nobody sees more", name, plane.name), span);
     return true;
   }
 
-  ChannelDims dims_of(const Node& node) const {
-    return {graph_.type(node.inputs[0]).layout.find('C'), graph_.type(node.outputs[0]).layout.find('C')};
+  ChannelDims dims_of(const Node& node, char axis) const {
+    return {graph_.type(node.inputs[0]).layout.find(axis), graph_.type(node.outputs[0]).layout.find(axis)};
   }
 
-  /// Whether any node sees only the luma of its image: asked first, because following the readers of every
-  /// image is dear, and most graphs have none.
-  bool is_luma_read() const {
+  /// Whether any node sees only a plane that one of the makers offers: asked first, because following the
+  /// readers of every maker is dear, and most graphs have none.
+  bool is_any_plane_read(const std::vector<NodeId>& makers) const {
+    std::vector<const op::PlaneOffer*> offers;
+    for (NodeId maker : makers) {
+      const op::PlaneOffer* own = plane_of(maker);
+      if (std::none_of(offers.begin(), offers.end(), [&](const op::PlaneOffer* known) {
+            return known->axis == own->axis && known->weights == own->weights;
+          }))
+        offers.push_back(own);
+    }
+    if (offers.empty()) return false;
     for (BlockId b : graph_.topological_order())
       for (NodeId id : graph_.block(b).nodes) {
         const Node& node = graph_.node(id);
         if (node.op->source || node.inputs.empty() || node.outputs.size() != 1) continue;
-        const ChannelDims dims = dims_of(node);
-        if (dims.input < 0 || dims.output < 0) continue;
-        for (const bool red_first : {true, false})
-          if (sees_only_luma(table_.lowering(id), node.inputs[0], dims, red_first)) return true;
+        for (const op::PlaneOffer* offer : offers) {
+          const ChannelDims dims = dims_of(node, offer->axis);
+          if (dims.input >= 0 && dims.output >= 0 &&
+              sees_only_plane(table_.lowering(id), node.inputs[0], dims, offer->weights))
+            return true;
+        }
       }
     return false;
   }
 
-  void gather(ValueId image, bool red_first, Readers* readers) const {
+  void gather(ValueId value, NodeId maker, Readers* readers) const {
+    const op::PlaneOffer& plane = *plane_of(maker);
     const auto object = [&](std::string why) {
       if (readers->objection.empty()) readers->objection = std::move(why);
     };
     const auto uses = [&](const std::vector<ValueId>& list) {
-      return std::find(list.begin(), list.end(), image) != list.end();
+      return std::find(list.begin(), list.end(), value) != list.end();
     };
     for (const Block& block : graph_.blocks) {
       if (uses(block.terminator.results)) object("they are an output");
       for (const Merge& merge : block.merges)
-        if (uses(merge.operands)) object("they are merged with another image");
+        if (uses(merge.operands))
+          object(fmt::format("they are merged with another {}", op::maker_of(table_.lowering(maker))->makes));
       for (NodeId reader : block.nodes) {
         const Node& node = graph_.node(reader);
         const bool as_arg = std::any_of(node.args.begin(), node.args.end(), [&](const Arg& arg) {
-          return arg.is_value() && arg.as_value() == image;
+          return arg.is_value() && arg.as_value() == value;
         });
         if (!as_arg && !uses(node.inputs)) continue;
-        const ChannelDims dims = node.outputs.empty() ? ChannelDims{} : dims_of(node);
-        const bool fits = !as_arg && !node.op->source && node.inputs[0] == image &&
+        const ChannelDims dims =
+            node.inputs.empty() || node.outputs.empty() ? ChannelDims{} : dims_of(node, plane.axis);
+        const bool fits = !as_arg && !node.op->source && node.inputs[0] == value &&
                           node.outputs.size() == 1 &&
-                          std::count(node.inputs.begin(), node.inputs.end(), image) == 1 && dims.input >= 0 &&
+                          std::count(node.inputs.begin(), node.inputs.end(), value) == 1 && dims.input >= 0 &&
                           dims.output >= 0;
-        if (fits && sees_only_luma(table_.lowering(reader), image, dims, red_first)) {
-          readers->luma.push_back(reader);
-        } else if (fits && keeps_channels_apart(table_.lowering(reader), image, dims)) {
+        if (fits && sees_only_plane(table_.lowering(reader), value, dims, plane.weights)) {
+          readers->plane.push_back(reader);
+        } else if (fits && keeps_channels_apart(table_.lowering(reader), value, dims, plane.weights.size())) {
           readers->apart.push_back(reader);
-          gather(node.outputs[0], red_first, readers);
+          gather(node.outputs[0], maker, readers);
         } else {
           object(fmt::format("{} needs them", op::shown_name(node)));
         }
@@ -139,27 +140,27 @@ class LumaDecoding {
   }
 
   /// On a copy, so that nothing has happened where a type rule says no.
-  bool rewrite(NodeId decoder, const Readers& readers) {
-    const op::Operator* conversion = context_.registry.find(kConversion);
-    if (!conversion) return false;
+  bool rewrite(NodeId maker, const op::PlaneOffer& plane, const Readers& readers) {
+    const op::Operator* spread_op = context_.registry.find(plane.spread);
+    if (!spread_op) return false;
     Graph trial = graph_;
-    auto& args = trial.nodes[decoder].args;
-    std::erase_if(args, [](const Arg& arg) { return arg.name == kTypeArg; });
-    args.push_back({kTypeArg, Attr(kGray), trial.nodes[decoder].span});
-    if (!retype(trial, decoder)) return false;
+    auto& args = trial.nodes[maker].args;
+    std::erase_if(args, [&](const Arg& arg) { return arg.name == plane.makes_plane.first; });
+    args.push_back({plane.makes_plane.first, plane.makes_plane.second, trial.nodes[maker].span});
+    if (!retype(trial, maker)) return false;
     for (BlockId b : trial.topological_order())
       for (NodeId id : trial.block(b).nodes)
         if (std::find(readers.apart.begin(), readers.apart.end(), id) != readers.apart.end() &&
             !retype(trial, id))
           return false;
     op::GraphBuilder builder(trial);
-    for (NodeId reader : readers.luma) {
+    for (NodeId reader : readers.plane) {
       const Node& node = trial.node(reader);
       builder.set_insertion_block(node.block);
       op::GraphBuilder::NodeSpec spec;
-      spec.op = conversion;
+      spec.op = spread_op;
       spec.inputs = {node.inputs[0]};
-      spec.args = {{"image_type", Attr(kGray), node.span}, {kTypeArg, Attr(kRgb), node.span}};
+      for (const auto& [name, value] : plane.spread_args) spec.args.push_back({name, value, node.span});
       spec.span = node.span;
       const auto spread = builder.add_node(std::move(spec));
       if (!spread) return false;
@@ -183,7 +184,7 @@ class LumaDecoding {
   Graph& graph_;
   const PassContext& context_;
   const values::ValueTable&
-      table_;  ///< of the graph as it came: nodes that other decoders lead to stay as they are
+      table_;  ///< of the graph as it came: nodes that other makers lead to stay as they are
 };
 
 }  // namespace
@@ -191,7 +192,7 @@ class LumaDecoding {
 bool decode_luma_only(Graph& graph, const PassContext& context) {
   // An exact graph stays as it is: the walk is for the remark.
   if (graph.options.exact && context.remarks == nullptr) return false;
-  return LumaDecoding(graph, context).run();
+  return PlaneDecoding(graph, context).run();
 }
 
 }  // namespace galatea::passes

@@ -1,8 +1,8 @@
 #include "compiler/passes/luma_readers.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <ranges>
 #include <unordered_map>
@@ -19,21 +19,19 @@ using kernel::Stage;
 using kernel::StageForm;
 using op::LoweredOutput;
 
-constexpr int64_t kColors = 3;
-
 bool is_op(const Expr& e, ScalarOp op) { return e->kind == ExprKind::kOp && e->op == op; }
 bool reads_input(const ExprNode& e) {
   return e.kind == ExprKind::kLoad && e.target == LoadTarget{LoadTarget::Kind::kInput, 0};
 }
 bool is_axis(const Expr& e, int number) { return e->kind == ExprKind::kAxis && e->index == number; }
 
-/// Whether no scalar of the definition is taken from the image's elements.
-bool needs_no_pixels(const op::Lowering& lowering, ir::ValueId image) {
+/// Whether no scalar of the definition is taken from the input's elements.
+bool needs_no_elements(const op::Lowering& lowering, ir::ValueId input) {
   bool found = false;
   const auto look = [&](const Expr& e) {
     kernel::for_each_node(e, [&](const Expr& x) {
       found |= x->kind == ExprKind::kSymbol && x->symbol == kernel::SymbolKind::kElement &&
-               x->a == static_cast<int64_t>(image);
+               x->a == static_cast<int64_t>(input);
     });
   };
   for (const op::Check& check : lowering.checks) look(check.condition);
@@ -47,13 +45,14 @@ bool needs_no_pixels(const op::Lowering& lowering, ir::ValueId image) {
 
 class Apart {
  public:
-  Apart(const op::Lowering& lowering, int channel) : lowering_(lowering), channel_(channel) {}
+  Apart(const op::Lowering& lowering, int channel, int64_t channels)
+      : lowering_(lowering), channel_(channel), channels_(channels) {}
 
   /// Whether stage `number`, whose channels run along `axis`, blends elements of its own channel.
   bool stage(int number, int axis) {
     const Stage& stage = lowering_.stages[static_cast<size_t>(number)];
     const Expr& extent = stage.extents[static_cast<size_t>(axis)];
-    if (!kernel::is_const(extent) || kernel::const_value(extent) != kColors) return false;
+    if (!kernel::is_const(extent) || kernel::const_value(extent) != channels_) return false;
     axis_ = axis;
     if (stage.form == StageForm::kMap) return blends(stage.body);
     if (stage.form != StageForm::kBand || stage.band_axis == axis) return false;
@@ -62,25 +61,25 @@ class Apart {
   }
 
  private:
-  bool depends_on_image(int number) const {
+  bool depends_on_input(int number) const {
     const Stage& stage = lowering_.stages[static_cast<size_t>(number)];
     for (const Expr* e : {&stage.body, &stage.first, &stage.weight, &stage.source, &stage.finish})
-      if (mentions_image(*e)) return true;
+      if (mentions_input(*e)) return true;
     return false;
   }
-  bool mentions_image(const Expr& e) const {
+  bool mentions_input(const Expr& e) const {
     bool found = false;
     kernel::for_each_node(e, [&](const Expr& x) {
       found |= reads_input(*x) || (x->kind == ExprKind::kLoad && x->target.kind == LoadTarget::Kind::kStage &&
-                                   depends_on_image(x->target.index));
+                                   depends_on_input(x->target.index));
     });
     return found;
   }
-  /// The same for all channels and all images.
+  /// The same for all channels and all inputs.
   bool is_free(const Expr& e) const {
     bool channel = false;
     kernel::for_each_node(e, [&](const Expr& x) { channel |= is_axis(x, axis_); });
-    return !channel && !mentions_image(e);
+    return !channel && !mentions_input(e);
   }
   static bool converts_sum(const Expr& finish) {
     if (!finish || finish->kind == ExprKind::kAcc) return true;
@@ -100,21 +99,21 @@ class Apart {
     }
     if (at < 0 || reads_input(load)) return at >= 0;
     if (load.target.kind != LoadTarget::Kind::kStage) return false;
-    return Apart(lowering_, channel_).stage(load.target.index, at);
+    return Apart(lowering_, channel_, channels_).stage(load.target.index, at);
   }
 
   /// Once for each node: what does not blend ends the search.
   bool blends(const Expr& e) { return !seen_.insert(e.get()).second || blends_at_first(e); }
 
   bool blends_at_first(const Expr& e) {
-    if (e->kind == ExprKind::kLoad && mentions_image(e)) return loads_own_channel(*e);
+    if (e->kind == ExprKind::kLoad && mentions_input(e)) return loads_own_channel(*e);
     if (e->kind != ExprKind::kOp) return is_free(e);
     switch (e->op) {
       case ScalarOp::kSaturate:
       case ScalarOp::kConvert:
       case ScalarOp::kRound:
         return blends(e->args[0]);
-      case ScalarOp::kSelect:  // something else outside of the image
+      case ScalarOp::kSelect:  // something else outside of the input
         return is_free(e->args[0]) && blends(e->args[1]) && blends(e->args[2]);
       case ScalarOp::kFma: {  // a + t * (b - a)
         const Expr &t = e->args[0], &difference = e->args[1], &a = e->args[2];
@@ -127,22 +126,23 @@ class Apart {
   }
 
   const op::Lowering& lowering_;
-  int channel_;    ///< of the input
+  int channel_;  ///< of the input
+  int64_t channels_;
   int axis_ = -1;  ///< of the stage that is looked at
   std::unordered_set<const ExprNode*> seen_;
 };
 
-/// Σ weight · pixel[channel] of one pixel.
+/// Σ weight · element[channel] of one place.
 struct Mix {
-  std::array<double, kColors> weights{};
-  const ExprNode* pixel = nullptr;  ///< one of the loads
+  std::vector<double> weights;
+  const ExprNode* place = nullptr;  ///< one of the loads
 };
 
 /// Takes an expression apart into a mix. Every node is looked at once, with the sum of the factors by which
 /// its readers count it: the ways to a shared node may be more than can be walked.
-class LumaForm {
+class PlaneForm {
  public:
-  explicit LumaForm(int channel) : channel_(channel) {}
+  PlaneForm(int channel, size_t channels) : channel_(channel) { mix_.weights.resize(channels); }
 
   std::optional<Mix> mix_of(const Expr& e) {
     std::vector<Expr> operands_first;
@@ -158,7 +158,7 @@ class LumaForm {
  private:
   void count(const Expr& e, double factor) { factors_[e.get()] += factor; }
 
-  /// Hands the factor of an expression on to its operands, or counts the pixel that it is.
+  /// Hands the factor of an expression on to its operands, or counts the element that it is.
   bool take(const Expr& e, double factor) {
     if (kernel::is_const(e)) return true;
     if (e->kind == ExprKind::kLoad) return take_load(*e, factor);
@@ -207,10 +207,10 @@ class LumaForm {
     const Expr& channel = load.args[static_cast<size_t>(channel_)];
     if (!kernel::is_const(channel)) return false;
     const int64_t c = kernel::const_value(channel);
-    if (c < 0 || c >= kColors) return false;
-    for (size_t d = 0; mix_.pixel && d < load.args.size(); ++d)
-      if (static_cast<int>(d) != channel_ && !kernel::same(load.args[d], mix_.pixel->args[d])) return false;
-    mix_.pixel = &load;
+    if (c < 0 || c >= static_cast<int64_t>(mix_.weights.size())) return false;
+    for (size_t d = 0; mix_.place && d < load.args.size(); ++d)
+      if (static_cast<int>(d) != channel_ && !kernel::same(load.args[d], mix_.place->args[d])) return false;
+    mix_.place = &load;
     mix_.weights[static_cast<size_t>(c)] += factor;
     return true;
   }
@@ -220,50 +220,52 @@ class LumaForm {
   Mix mix_;
 };
 
-bool is_luma(const Mix& mix, bool red_first) {
-  constexpr std::array<double, kColors> kLuma = {0.299, 0.587, 0.114};
+/// A multiple of the weights, near enough.
+bool is_plane(const Mix& mix, std::span<const double> weights) {
   constexpr double kNear = 1e-3;
-  const double sum = mix.weights[0] + mix.weights[1] + mix.weights[2];
-  if (!mix.pixel || std::abs(sum) < kNear) return false;
-  for (size_t c = 0; c < kLuma.size(); ++c) {
-    const double expected = kLuma[red_first ? c : kLuma.size() - 1 - c] * sum;
-    if (std::abs(mix.weights[c] - expected) > kNear * std::abs(sum)) return false;
-  }
+  const double sum = std::accumulate(mix.weights.begin(), mix.weights.end(), 0.0);
+  const double of_plane = std::accumulate(weights.begin(), weights.end(), 0.0);
+  if (!mix.place || std::abs(sum) < kNear) return false;
+  for (size_t c = 0; c < weights.size(); ++c)
+    if (std::abs(mix.weights[c] - weights[c] / of_plane * sum) > kNear * std::abs(sum)) return false;
   return true;
 }
 
 }  // namespace
 
-bool keeps_channels_apart(const op::Lowering& lowering, ir::ValueId image, const ChannelDims& dims) {
-  if (lowering.outputs.size() != 1 || !needs_no_pixels(lowering, image)) return false;
+bool keeps_channels_apart(const op::Lowering& lowering, ir::ValueId input, const ChannelDims& dims,
+                          size_t channels) {
+  if (lowering.outputs.size() != 1 || !needs_no_elements(lowering, input)) return false;
   const LoweredOutput& output = lowering.outputs[0];
   const auto channel = static_cast<size_t>(dims.output);
   if (output.kind == LoweredOutput::Kind::kView)
     return output.input == 0 && !output.reshape && output.input_dim[channel] == dims.input &&
            kernel::is_const_int(output.step[channel], 1) &&
            kernel::is_const_int(output.start[static_cast<size_t>(dims.input)], 0) &&
-           kernel::is_const_int(output.extents[channel], kColors);
+           kernel::is_const_int(output.extents[channel], static_cast<int64_t>(channels));
   if (output.kind != LoweredOutput::Kind::kStage) return false;
-  return Apart(lowering, dims.input).stage(output.stage, output.axis_of[channel]);
+  return Apart(lowering, dims.input, static_cast<int64_t>(channels))
+      .stage(output.stage, output.axis_of[channel]);
 }
 
-bool sees_only_luma(const op::Lowering& lowering, ir::ValueId image, const ChannelDims& dims,
-                    bool red_first) {
+bool sees_only_plane(const op::Lowering& lowering, ir::ValueId input, const ChannelDims& dims,
+                     std::span<const double> weights) {
   if (lowering.outputs.size() != 1 || lowering.outputs[0].kind != LoweredOutput::Kind::kStage) return false;
   const LoweredOutput& output = lowering.outputs[0];
   const Stage& stage = lowering.stages[static_cast<size_t>(output.stage)];
   const int axis = output.axis_of[static_cast<size_t>(dims.output)];
   const Expr& channels = stage.extents[static_cast<size_t>(axis)];
-  if (stage.form != StageForm::kMap || !kernel::is_const(channels) || kernel::const_value(channels) > kColors)
+  if (stage.form != StageForm::kMap || !kernel::is_const(channels) ||
+      kernel::const_value(channels) > static_cast<int64_t>(weights.size()))
     return false;
   for (int64_t c = 0; c < kernel::const_value(channels); ++c) {
     const Expr body = kernel::rewrite(
         stage.body, [&](const Expr& e) { return is_axis(e, axis) ? kernel::const_int(c) : Expr(); });
-    const std::optional<Mix> mix = LumaForm(dims.input).mix_of(body);
-    if (!mix || !is_luma(*mix, red_first)) return false;
+    const std::optional<Mix> mix = PlaneForm(dims.input, weights.size()).mix_of(body);
+    if (!mix || !is_plane(*mix, weights)) return false;
   }
   // Last: it looks at every expression there is.
-  return needs_no_pixels(lowering, image);
+  return needs_no_elements(lowering, input);
 }
 
 }  // namespace galatea::passes

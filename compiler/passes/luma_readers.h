@@ -1,8 +1,10 @@
-// What a node's definition makes of the channels of its first input.
+// What a node's definition makes of the elements of its first input along one axis, the channels.
 //
 // Comes in: a resolved lowering (values::ValueTable). Goes out: whether it keeps the channels apart, or sees
-// nothing but their luma (decode_luma_only.h says what that means).
+// nothing but one sum of them (decode_luma_only.h says what that means).
 #pragma once
+
+#include <span>
 
 #include "compiler/op/recipe.h"
 
@@ -13,10 +15,12 @@ struct ChannelDims {
   int input = -1, output = -1;
 };
 
-/// Every element of the only output is a blend of elements of its own channel, and no scalar comes from the
-/// pixels.
-bool keeps_channels_apart(const op::Lowering& lowering, ir::ValueId image, const ChannelDims& dims);
-/// Every element of the only output depends on one pixel, by `red` first or last: 0.299, 0.587, 0.114.
-bool sees_only_luma(const op::Lowering& lowering, ir::ValueId image, const ChannelDims& dims, bool red_first);
+/// Every element of the only output is a blend of elements of its own channel, of which there are so many,
+/// and no scalar comes from the elements.
+bool keeps_channels_apart(const op::Lowering& lowering, ir::ValueId input, const ChannelDims& dims,
+                          size_t channels);
+/// Every element of the only output depends on one place, by the sum of its channels with these weights.
+bool sees_only_plane(const op::Lowering& lowering, ir::ValueId input, const ChannelDims& dims,
+                     std::span<const double> weights);
 
 }  // namespace galatea::passes

@@ -38,12 +38,12 @@ const std::vector<PassEntry>& pass_list() {
       {"remove_dead_nodes", remove_dead_nodes, "what nobody uses goes"},
       {"refine_types", refine_types, "extents that are known better by now"},
       {"decode_luma_only", decode_luma_only,
-       "photographs of which only the luma is used are decoded to grey (exact=False)"},
+       "of channels that are read as one sum only that is decoded (exact=False)"},
       {"push_scale_into_decode", push_scale_into_decode,
-       "photographs that are made small anyway are decoded small (exact=False)"},
-      // In pixels of the scaled images.
+       "what is made small anyway is decoded small (exact=False)"},
+      // In elements of what is scaled.
       {"push_region_into_decode", push_region_into_decode,
-       "images are decoded, and computed, no further than they are read"},
+       "tensors are decoded, and computed, no further than they are read"},
   };
   return kPasses;
 }

@@ -77,7 +77,7 @@ class RegionPush {
     const LoweredOutput& output = lowering.outputs[0];
     switch (output.kind) {
       case LoweredOutput::Kind::kNative:
-        return lowering.natives[static_cast<size_t>(output.native)].region;
+        return !op::maker_of(lowering)->window.empty();
       case LoweredOutput::Kind::kStage:
         return std::none_of(lowering.stages.begin(), lowering.stages.end(), kernel::may_raise_flag);
       case LoweredOutput::Kind::kView:
@@ -90,11 +90,11 @@ class RegionPush {
   /// Whether the window may leave out anything at all.
   bool is_partial(NodeId id, const std::vector<Range>& ranges) const {
     const std::vector<Expr>& extents = table_.info(graph_.node(id).outputs[0]).extents;
-    // Decoders fill windows of rows and columns.
-    bool native = table_.lowering(id).outputs[0].kind == LoweredOutput::Kind::kNative;
-    size_t rank = native ? std::min<size_t>(ranges.size(), 2) : ranges.size();
-    for (size_t d = 0; d < rank; ++d)
+    const op::NativeOutput* maker = op::maker_of(table_.lowering(id));
+    for (size_t d = 0; d < ranges.size(); ++d) {
+      if (maker && !maker->has_window_along(static_cast<int>(d))) continue;
       if (!kernel::is_const_int(ranges[d].begin, 0) || !kernel::same(ranges[d].end, extents[d])) return true;
+    }
     return false;
   }
 
@@ -123,14 +123,16 @@ class RegionPush {
   bool push_into(NodeId id) {
     if (graph_.node(id).find_arg(kRegionFromArg) || !takes_window(id)) return false;
     const std::optional<Windows::Asked>& asked = windows_.asked(graph_.node(id).outputs[0]);
-    const bool decodes = table_.lowering(id).outputs[0].kind == LoweredOutput::Kind::kNative;
+    const op::NativeOutput* maker = op::maker_of(table_.lowering(id));
     if (!asked || !is_partial(id, asked->ranges)) {
-      if (decodes) tell(id, "the whole image: all of it is read");
+      if (maker) tell(id, fmt::format("the whole {}: all of it is read", maker->makes));
       return false;
     }
-    if (!decodes && is_read_whole(id, asked->readers)) return false;
+    if (!maker && is_read_whole(id, asked->readers)) return false;
     if (!is_known(id, asked->ranges) && !is_known_further_down(id, asked->ranges)) {
-      if (decodes) tell(id, "the whole image: what is read of it is not known before it is decoded");
+      if (maker)
+        tell(id,
+             fmt::format("the whole {}: what is read of it is not known before it is decoded", maker->makes));
       return false;
     }
     marked_.emplace_back(id, &asked->ranges);

@@ -1,8 +1,8 @@
-// Images are decoded, and computed, no further than they are read.
+// Tensors are decoded, and computed, no further than they are read.
 //
-// Needs: a legal graph without dead nodes (a dead user would ask for pixels). Gives: a node is marked
+// Needs: a legal graph without dead nodes (a dead user would ask for elements). Gives: a node is marked
 //   `region_from` = [values]   the outputs of the nodes that read it (views count through what reads them)
-// if its definition makes its output by a native function that can fill a window only (NativeOutput::region)
+// if its definition makes its output by a native function that offers windows (op::NativeOutput::window)
 // or by stages, and if the window that its readers ask for (values/windows.h) leaves something out and is known
 // before the node runs. The plan asks Windows for the window again, as expressions of the sample program: a
 // marked node's memory holds its window, and behaves as a view of the whole. Through marked nodes a window

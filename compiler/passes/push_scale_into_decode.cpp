@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "compiler/op/recipe.h"
 #include "compiler/values/availability.h"
@@ -28,50 +29,58 @@ class ScalePush {
 
  private:
   bool can_scale(NodeId id) const {
-    const Node& node = graph_.node(id);
-    if (node.outputs.size() != 1 || node.find_arg(op::kScaledForArg)) return false;
-    const op::Lowering& lowering = table_.lowering(id);
-    if (lowering.outputs.size() != 1 || lowering.outputs[0].kind != op::LoweredOutput::Kind::kNative)
-      return false;
-    return !lowering.natives[static_cast<size_t>(lowering.outputs[0].native)].full_extents.empty();
+    const op::NativeOutput* maker = op::maker_of(table_.lowering(id));
+    return maker && maker->scale && !graph_.node(id).find_arg(op::kScaledForArg);
   }
 
   bool push_into(NodeId id) {
-    const ValueId image = graph_.node(id).outputs[0];
+    const ValueId made = graph_.node(id).outputs[0];
+    const op::NativeOutput& maker = *op::maker_of(table_.lowering(id));
     std::vector<int64_t> readers;
-    const std::string objection = why_not(id, image, readers);
-    context_.remark(
-        objection.empty()
-            ? fmt::format("{} may make the image at 1/2, 1/4 or 1/8 of its size: it is made smaller anyway",
-                          graph_.node(id).op->name)
-            : fmt::format("{} keeps to the full size: {}", graph_.node(id).op->name, objection),
-        graph_.node(id).span);
+    const std::string objection = why_not(id, made, maker.makes, readers);
+    context_.remark(objection.empty()
+                        ? fmt::format("{} may make the {} at {} of its size: it is made smaller anyway",
+                                      graph_.node(id).op->name, maker.makes, sizes_text(*maker.scale))
+                        : fmt::format("{} keeps to the full size: {}", graph_.node(id).op->name, objection),
+                    graph_.node(id).span);
     if (!objection.empty()) return false;
     graph_.nodes[id].args.push_back({op::kScaledForArg, Attr(readers), {}});
     // What the text fixed was the full size.
-    for (size_t d = 0; d < 2; ++d) graph_.values[image].type.extents[d] = -1;
+    for (const op::ScaleOffer::Axis& axis : maker.scale->axes)
+      graph_.values[made].type.extents[static_cast<size_t>(axis.dim)] = -1;
     return true;
   }
 
-  std::string why_not(NodeId id, ValueId image, std::vector<int64_t>& readers) const {
+  /// "1/2, 1/4 or 1/8".
+  static std::string sizes_text(const op::ScaleOffer& offer) {
+    std::string out;
+    for (size_t k = offer.parts.size(); k-- > 0;) {
+      const int64_t shared = std::gcd(offer.parts[k], offer.whole);
+      if (!out.empty()) out += k == 0 ? " or " : ", ";
+      out += fmt::format("{}/{}", offer.parts[k] / shared, offer.whole / shared);
+    }
+    return out;
+  }
+
+  std::string why_not(NodeId id, ValueId made, const std::string& noun, std::vector<int64_t>& readers) const {
     for (const Block& block : graph_.blocks) {
       auto uses = [&](const std::vector<ValueId>& list) {
-        return std::find(list.begin(), list.end(), image) != list.end();
+        return std::find(list.begin(), list.end(), made) != list.end();
       };
       if (uses(block.terminator.results)) return "it is an output";
       if (std::any_of(block.merges.begin(), block.merges.end(),
                       [&](const Merge& merge) { return uses(merge.operands); }))
-        return "it is merged with another image";
+        return fmt::format("it is merged with another {}", noun);
       for (NodeId reader : block.nodes) {
         const Node& node = graph_.node(reader);
         const bool as_arg = std::any_of(node.args.begin(), node.args.end(), [&](const Arg& arg) {
-          return arg.is_value() && arg.as_value() == image;
+          return arg.is_value() && arg.as_value() == made;
         });
-        const auto count = std::count(node.inputs.begin(), node.inputs.end(), image);
+        const auto count = std::count(node.inputs.begin(), node.inputs.end(), made);
         if (count == 0 && !as_arg) continue;
         const Expr scale = table_.lowering(reader).least_scale;
-        if (as_arg || count != 1 || node.inputs[0] != image || !scale)
-          return fmt::format("{} needs its pixels as they are", node.op->name);
+        if (as_arg || count != 1 || node.inputs[0] != made || !scale)
+          return fmt::format("{} needs its elements as they are", node.op->name);
         if (!availability_.holds(table_.resolve(scale), id))
           return fmt::format("how small {} makes it is not known before it is decoded", node.op->name);
         readers.push_back(node.outputs[0]);

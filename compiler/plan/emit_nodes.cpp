@@ -16,7 +16,7 @@ void Emitter::emit_node(ir::NodeId id) {
   node_ = id;
   const op::Lowering& lowering = table_.lowering(id);
   if (!header_done_[id]) emit_natives_and_checks(id);
-  if (Expr eighths = table_.eighths(id)) local_registers_[op::eighths_of(id)->a] = {reg(eighths), block_};
+  if (Expr scale = table_.scale(id)) local_registers_[op::scale_of(id)->a] = {reg(scale), block_};
   for (size_t k = 0; k < lowering.outputs.size(); ++k) {
     const LoweredOutput& output = lowering.outputs[k];
     if (table_.info(node.outputs[k]).scalar) continue;
@@ -166,28 +166,38 @@ void Emitter::allocate_apart(ir::ValueId value) {
   table_.info(value).slot = allocate_tensor(graph_.type(value).dtype, table_.info(value).extents);
 }
 
+/// One side of the window that the readers ask for.
+Expr Emitter::window_side(const ValueInfo& info, const op::WindowScalar& scalar) const {
+  using Part = op::WindowScalar::Part;
+  const auto d = static_cast<size_t>(scalar.dim);
+  const values::Range range =
+      info.window.empty() ? values::Range{kernel::const_int(0), info.extents[d]} : info.window[d];
+  if (scalar.part == Part::kExtent) return range.end - range.begin;
+  return scalar.part == Part::kBegin ? range.begin : range.end;
+}
+
 void Emitter::emit_native_output(ir::NodeId id, size_t k, const LoweredOutput& output) {
   const op::NativeOutput& native = table_.lowering(id).natives.at(static_cast<size_t>(output.native));
   if (native.is_of_batch()) return emit_tensor_meeting(id, k, native);
-  if (native.region) {
-    emit_region_decode(id, k, output, native);
-    return;
-  }
-  ir::ValueId value = graph_.node(id).outputs[k];
+  const ir::ValueId value = graph_.node(id).outputs[k];
   runtime::NativeCallSpec call;
   call.function = native.function;
   call.config = native.config;
   for (int input : native.inputs)
     call.inputs.push_back(host_slot_of(graph_.node(id).inputs[static_cast<size_t>(input)]));
   call.scalars = regs(native.scalars);
+  for (const op::WindowScalar& scalar : native.window)
+    call.scalars.push_back(reg(window_side(table_.info(value), scalar)));
   call.allocates = native.allocates;
   if (native.allocates) {
     const ir::Type& type = graph_.type(value);
     call.port = make_port("", type.dtype, type.ndim, type.layout, type.extents);
   }
-  const bool is_offered = table_.is_offered(id);
+  const bool is_offered = table_.is_offered(id), is_partial = !table_.info(value).window.empty();
   if (native.allocates)
     table_.info(value).slot = new_slot();
+  else if (is_partial)
+    allocate_window(value);
   else if (is_offered)
     allocate_apart(value);
   else
@@ -197,6 +207,7 @@ void Emitter::emit_native_output(ir::NodeId id, size_t k, const LoweredOutput& o
   instruction.on_device = is_offered;
   instruction.a = static_cast<int32_t>(program_.natives.size());
   program_.natives.push_back(std::move(call));
+  if (is_partial) show_window_as_whole(value);
 }
 
 /// A value of which a window only is computed: memory for that, behind a view with the whole's extents.
@@ -225,37 +236,6 @@ void Emitter::show_window_as_whole(ir::ValueId value) {
   make_view.c = list;
   program_.views.push_back(view);
   info.slot = make_view.dst;
-}
-
-/// Decodes only the window that the consumers read.
-void Emitter::emit_region_decode(ir::NodeId id, size_t k, const LoweredOutput&,
-                                 const op::NativeOutput& native) {
-  const ir::Node& node = graph_.node(id);
-  ir::ValueId value = node.outputs[k];
-  const ValueInfo& info = table_.info(value);
-  bool partial = !info.window.empty();
-  std::vector<Expr> window = {kernel::const_int(0), kernel::const_int(0), info.extents[0], info.extents[1]};
-  if (partial) window = {info.window[0].begin, info.window[1].begin, info.window[0].end, info.window[1].end};
-  runtime::NativeCallSpec call;
-  call.function = native.function;
-  call.config = native.config;
-  for (int input : native.inputs)
-    call.inputs.push_back(host_slot_of(node.inputs[static_cast<size_t>(input)]));
-  call.scalars = regs(native.scalars);
-  for (const Expr& e : window) call.scalars.push_back(reg(e));
-  const bool is_offered = table_.is_offered(id);
-  if (partial)
-    allocate_window(value);
-  else if (is_offered)
-    allocate_apart(value);
-  else
-    allocate(value);
-  call.output = table_.info(value).slot;
-  Instruction& instruction = emit(Op::kCallNative);
-  instruction.on_device = is_offered;
-  instruction.a = static_cast<int32_t>(program_.natives.size());
-  program_.natives.push_back(std::move(call));
-  if (partial) show_window_as_whole(value);
 }
 
 void Emitter::emit_view(ir::NodeId id, size_t k, const LoweredOutput& output) {

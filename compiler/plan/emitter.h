@@ -64,8 +64,7 @@ class Emitter {
   void emit_natives_and_checks(ir::NodeId node);
   void emit_check(ir::NodeId node, const op::Check& check);
   void emit_native_output(ir::NodeId node, size_t k, const op::LoweredOutput& output);
-  void emit_region_decode(ir::NodeId node, size_t k, const op::LoweredOutput& output,
-                          const op::NativeOutput& native);
+  Expr window_side(const ValueInfo& info, const op::WindowScalar& scalar) const;
   void emit_view(ir::NodeId node, size_t k, const op::LoweredOutput& output);
   void emit_kernel(const PlannedKernel& kernel, const std::vector<ir::NodeId>& nodes);
   /// A new slot with memory for a value (the batch's slot where the value is directed to an output).

@@ -76,13 +76,10 @@ std::vector<bool> offer_decodes(const ir::Graph& graph, const ValueTable& table,
   for (const ir::Block& block : graph.blocks)
     for (ir::NodeId id : block.nodes) {
       const ir::Node& node = graph.node(id);
-      const op::Lowering& lowering = table.lowering(id);
-      if (lowering.outputs.size() != 1 || lowering.outputs[0].kind != op::LoweredOutput::Kind::kNative ||
-          op::hidden_text(node.args, op::kPlacedArg) != "mixed")
-        continue;
-      const op::NativeOutput& native = lowering.natives.at(static_cast<size_t>(lowering.outputs[0].native));
-      // Decoders of images say how large the image is, of which they may make a window.
-      if (native.full_extents.empty() || !uses.are_of_gpu(node.outputs[0], native.region)) continue;
+      const op::NativeOutput* maker = op::maker_of(table.lowering(id));
+      if (!maker || !maker->device || op::hidden_text(node.args, op::kPlacedArg) != "mixed") continue;
+      const bool dense = maker->device->dense_axes >= graph.type(node.outputs[0]).ndim;
+      if (!uses.are_of_gpu(node.outputs[0], dense)) continue;
       out.resize(graph.nodes.size());
       out[id] = true;
     }

@@ -1,8 +1,8 @@
-// Which images a GPU may decode itself.
+// Which native functions' work a GPU may do itself.
 //
-// Comes in: a graph whose nodes have their places. Goes out: the decoders whose text says device="mixed" and
-// whose images nobody but the GPU reads. Who decodes such an image is known when its header is read, so where
-// it lies is a matter of the run.
+// Comes in: a graph whose nodes have their places. Goes out: the nodes that offer it (op::DeviceOffer), whose
+// text says device="mixed", and whose outputs nobody but the GPU reads. Who does the work for a sample is
+// known when it begins (its file's header is read), so where its output lies is a matter of the run.
 #pragma once
 
 #include <vector>

@@ -19,7 +19,7 @@ constexpr Wide kMaxBatch = Wide{1} << 31;
 
 }  // namespace
 
-GraphShapes::GraphShapes(const ir::Graph& graph, std::optional<PictureSize> largest)
+GraphShapes::GraphShapes(const ir::Graph& graph, std::vector<LargestExtent> largest)
     : graph_(graph),
       order_(graph.topological_order()),
       table_(graph, values::TableUse::kAnalysis),
@@ -36,7 +36,7 @@ GraphShapes::GraphShapes(const ir::Graph& graph, std::optional<PictureSize> larg
   }
 }
 
-void GraphShapes::learn_results(const op::NativeScalars& call, std::optional<PictureSize> largest) {
+void GraphShapes::learn_results(const op::NativeScalars& call, const std::vector<LargestExtent>& largest) {
   for (size_t k = 0; k < call.locals.size() && k < call.ranges.size(); ++k)
     locals_[call.locals[k]] = integers(call.ranges[k].first, call.ranges[k].second);
   // What one of the samples hands over lies where each of them does.
@@ -47,10 +47,9 @@ void GraphShapes::learn_results(const op::NativeScalars& call, std::optional<Pic
     else if (what != runtime::BatchOp::kSum)
       locals_[call.locals[k]] = integers(0, kMaxBatch);
   }
-  // Its results are height, width and channels (stdlib_ops/native/image_functions.h).
-  if (!largest || call.function != "image.peek" || call.locals.size() < 2) return;
-  locals_[call.locals[0]] = integers(1, largest->height);
-  locals_[call.locals[1]] = integers(1, largest->width);
+  for (size_t k = 0; k < call.extents_along.size(); ++k)
+    for (const LargestExtent& one : largest)
+      if (one.axis == call.extents_along[k]) locals_[call.locals[k]] = integers(1, one.extent);
 }
 
 void GraphShapes::learn(ir::ValueId value) {

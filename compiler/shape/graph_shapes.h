@@ -15,15 +15,16 @@
 
 namespace galatea::shape {
 
-/// Extents of a decoded picture.
-struct PictureSize {
-  int64_t height = 0, width = 0;
+/// What is encoded has no larger extent along an axis of this name than so much.
+struct LargestExtent {
+  char axis = 0;
+  int64_t extent = 0;
 };
 
 class GraphShapes {
  public:
-  /// `largest`: no picture is higher or wider; without it, none than the decoders promise.
-  explicit GraphShapes(const ir::Graph& graph, std::optional<PictureSize> largest = {});
+  /// `largest`: beside what the native functions that tell extents promise.
+  explicit GraphShapes(const ir::Graph& graph, std::vector<LargestExtent> largest = {});
   GraphShapes(const GraphShapes&) = delete;
   GraphShapes& operator=(const GraphShapes&) = delete;
 
@@ -41,7 +42,7 @@ class GraphShapes {
  private:
   std::optional<ScalarRange> range_of_symbol(const kernel::ExprNode& symbol);
   std::optional<ScalarRange> range_of_merge(const kernel::ExprNode& symbol);
-  void learn_results(const op::NativeScalars& call, std::optional<PictureSize> largest);
+  void learn_results(const op::NativeScalars& call, const std::vector<LargestExtent>& largest);
   void learn(ir::ValueId value);
   std::string text_of(ir::ValueId value);
   std::string extent_text(const Expr& e, char letter);

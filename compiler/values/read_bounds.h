@@ -29,10 +29,6 @@ struct Range {
 /// extents.
 struct ReadBounds {
   std::vector<Range> ranges;
-  const kernel::Expr& y0() const { return ranges[0].begin; }
-  const kernel::Expr& x0() const { return ranges[1].begin; }
-  const kernel::Expr& y1() const { return ranges[0].end; }
-  const kernel::Expr& x1() const { return ranges[1].end; }
 };
 
 /// The window that `consumer` reads of its input `input`; for a view: the window that it shows.

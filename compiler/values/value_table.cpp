@@ -227,7 +227,7 @@ void ValueTable::resolve_lowering(op::Lowering& lowering) const {
   for (op::NativeScalars& native : lowering.native_scalars) resolve_all(native.scalars);
   for (op::NativeOutput& native : lowering.natives) {
     resolve_all(native.scalars);
-    resolve_one(native.least_eighths);
+    if (native.scale) resolve_one(native.scale->least);
   }
   for (op::LoweredOutput& output : lowering.outputs)
     for (auto* list : {&output.extents, &output.step, &output.start, &output.elements}) resolve_all(*list);

@@ -68,10 +68,9 @@ class ValueTable {
   void forget_slots() {
     for (ValueInfo& info : values_) info.slot = -1;
   }
-  /// What RecipeBuilder::eighths() is for a decoder that is marked `scaled_for`; empty for other nodes.
-  Expr eighths(ir::NodeId node) const;
-  /// The images of these nodes may be decoded by a device (plan/offer_decodes.h), where a window lies in the
-  /// whole.
+  /// What RecipeBuilder::scale() is for a node that is marked `scaled_for`; empty for other nodes.
+  Expr scale(ir::NodeId node) const;
+  /// A device may do the work of these nodes' native functions (plan/offer_decodes.h).
   void offer(std::vector<bool> nodes);
   bool is_offered(ir::NodeId node) const { return node < offered_.size() && offered_[node]; }
   /// Whether memory may hold a part only: of the value, or of what it is a view or a merge of, a window is

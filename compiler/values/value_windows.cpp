@@ -27,30 +27,32 @@ std::vector<std::vector<Window>> wanted_windows(const ValueTable& table) {
   return wanted;
 }
 
-/// The least of 1, 2, 4 and 8 eighths that is no smaller than the scale.
-Expr to_eighths(const Expr& scale) {
-  Expr out = kernel::const_int(8);
-  for (int64_t eighths : {4, 2, 1})
-    out = kernel::select(scale <= kernel::const_float(static_cast<double>(eighths) / 8, DType::kF64),
-                         kernel::const_int(eighths), out);
+/// The least of the parts, and of the whole, that is no smaller than the scale.
+Expr to_parts(const Expr& scale, const op::ScaleOffer& offer) {
+  Expr out = kernel::const_int(offer.whole);
+  for (size_t k = offer.parts.size(); k-- > 0;) {
+    const double part = static_cast<double>(offer.parts[k]) / static_cast<double>(offer.whole);
+    out = kernel::select(scale <= kernel::const_float(part, DType::kF64), kernel::const_int(offer.parts[k]),
+                         out);
+  }
   return out;
 }
 
 }  // namespace
 
-Expr ValueTable::eighths(ir::NodeId node) const {
+Expr ValueTable::scale(ir::NodeId node) const {
   const ir::Arg* readers = graph_.node(node).find_arg(op::kScaledForArg);
   if (!readers) return {};
-  Expr most = kernel::const_int(1);
+  const op::NativeOutput* maker = op::maker_of(lowerings_[node]);
+  GALATEA_CHECK(maker && maker->scale, "a node is to be scaled that does not offer it");
+  const op::ScaleOffer& offer = *maker->scale;
+  Expr most = kernel::const_int(offer.parts.front());
   for (int64_t reader : std::get<std::vector<int64_t>>(readers->as_attr())) {
     const op::Lowering& lowering = lowerings_[graph_.value(static_cast<ir::ValueId>(reader)).node];
-    GALATEA_CHECK(static_cast<bool>(lowering.least_scale), "a reader of a scaled image does not resample");
-    most = kernel::max(most, to_eighths(resolve(lowering.least_scale)));
+    GALATEA_CHECK(static_cast<bool>(lowering.least_scale), "a reader of what is scaled does not resample");
+    most = kernel::max(most, to_parts(resolve(lowering.least_scale), offer));
   }
-  // Files that only come whole say so with their header.
-  const op::Lowering& lowering = lowerings_[node];
-  const op::NativeOutput& native = lowering.natives[static_cast<size_t>(lowering.outputs[0].native)];
-  return native.least_eighths ? kernel::max(most, native.least_eighths) : most;
+  return offer.least ? kernel::max(most, offer.least) : most;
 }
 
 /// Marked nodes are cut down to the windows that are asked of them; and no stage that reads one (through
@@ -85,9 +87,10 @@ void ValueTable::narrow_to_windows() {
 void ValueTable::keep_window(ir::NodeId node, const std::vector<Range>& ranges) {
   ValueInfo& info = values_[graph_.node(node).outputs[0]];
   for (const Range& range : ranges) info.window.push_back({resolve(range.begin), resolve(range.end)});
-  // Decoders fill windows of rows and columns.
-  for (size_t d = 2; lowerings_[node].outputs[0].native >= 0 && d < info.window.size(); ++d)
-    info.window[d] = {kernel::const_int(0), info.extents[d]};
+  const op::NativeOutput* maker = op::maker_of(lowerings_[node]);
+  for (size_t d = 0; maker && d < info.window.size(); ++d)
+    if (!maker->has_window_along(static_cast<int>(d)))
+      info.window[d] = {kernel::const_int(0), info.extents[d]};
 }
 
 void ValueTable::offer(std::vector<bool> nodes) {
@@ -113,10 +116,8 @@ void ValueTable::fill_density() {
         const op::LoweredOutput& output = lowerings_[id].outputs[k];
         if (output.kind == op::LoweredOutput::Kind::kView && !output.reshape)
           info.dense_axes = dense_axes_of_view(id, output);
-        // Of an image that a device decodes, a window lies in the whole.
-        if (output.kind == op::LoweredOutput::Kind::kNative && is_offered(id) &&
-            !lowerings_[id].natives.at(static_cast<size_t>(output.native)).region)
-          info.dense_axes = std::min(info.dense_axes, 2);
+        if (const op::NativeOutput* maker = op::maker_of(lowerings_[id]); maker && is_offered(id))
+          info.dense_axes = std::min(info.dense_axes, maker->device->dense_axes);
         // The rows of a window are shorter than those of the whole that it stands for.
         for (size_t d = 0; d < info.window.size(); ++d)
           if (!kernel::is_const_int(info.window[d].begin, 0) ||

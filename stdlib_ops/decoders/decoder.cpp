@@ -4,10 +4,14 @@
 #include <algorithm>
 #include <array>
 
+#include "stdlib_ops/native/image_functions.h"
+
 namespace galatea::ops {
 namespace {
 
 constexpr int64_t kHybridHuffmanThreshold = 1'000'000;
+/// Scales are eighths, as libjpeg's.
+constexpr int64_t kWholeScale = 8;
 
 }  // namespace
 
@@ -80,9 +84,9 @@ EncodedExtents peek(RecipeBuilder& b, std::string_view type_argument) {
                                          b.flag("adjust_orientation"), image_type);
   // A header that states no pixels, or more than this, is refused (native/image_header.cpp).
   constexpr std::pair<int64_t, int64_t> kPixels = {1, int64_t{1} << 28};
-  const auto extents =
-      b.native_scalars("image.peek", {0}, {}, config, {DType::kI64, DType::kI64, DType::kI64, DType::kI64},
-                       {kPixels, kPixels, {1, 4}, {1, 8}});
+  const auto extents = b.native_scalars(native::kImagePeek, {0}, {}, config,
+                                        {DType::kI64, DType::kI64, DType::kI64, DType::kI64},
+                                        {kPixels, kPixels, {1, 4}, {1, kWholeScale}}, "HWC-");
   const int64_t channels = channels_of(image_type);
   return {extents[0], extents[1], channels > 0 ? i64(channels) : extents[2], extents[3]};
 }
@@ -107,36 +111,63 @@ Expr scaled_down(const Expr& n, const Expr& eighths) {
   return kernel::binary(ScalarOp::kShr, n * eighths, i64(3));
 }
 
+/// The numbers are DALIImageType's.
+constexpr int64_t kRgb = 0, kBgr = 1, kGray = 2;
+
+/// The luma of a JPEG is what its file holds.
+std::optional<op::PlaneOffer> luma_of(int64_t image_type) {
+  if (image_type != kRgb && image_type != kBgr) return std::nullopt;
+  std::vector<double> weights = {0.299, 0.587, 0.114};
+  if (image_type == kBgr) std::reverse(weights.begin(), weights.end());
+  return op::PlaneOffer{.name = "luma",
+                        .axis = 'C',
+                        .weights = std::move(weights),
+                        .makes_plane = {"output_type", ir::Attr(kGray)},
+                        .spread = "color_space_conversion",
+                        .spread_args = {{"image_type", ir::Attr(kGray)}, {"output_type", ir::Attr(kRgb)}}};
+}
+
+/// What both decoders offer; rows and columns at full size.
+op::NativeOutput decoding(const RecipeBuilder& b, std::string function, const EncodedExtents& image,
+                          const AxisRange& rows, const AxisRange& columns) {
+  const Expr eighths = b.scale(kWholeScale);
+  const auto axis = [&](char letter, const AxisRange& range) {
+    return op::ScaleOffer::Axis{letter, range.extent, range.start, scaled_down(range.start, eighths)};
+  };
+  op::NativeOutput native;
+  native.function = std::move(function);
+  native.inputs = {0};
+  native.config = decoder_config(b);
+  native.makes = "image";
+  native.scale = {.whole = kWholeScale,
+                  .parts = {1, 2, 4},
+                  .axes = {axis('H', rows), axis('W', columns)},
+                  .least = image.least_eighths};
+  native.plane = luma_of(b.integer("output_type"));
+  if (!kernel::is_const(eighths)) native.scalars = {eighths};
+  return native;
+}
+
 }  // namespace
 
 void output_decoded(RecipeBuilder& b, const EncodedExtents& image) {
-  const Expr eighths = b.eighths();
-  op::NativeOutput native;
-  native.function = "image.decode";
-  native.inputs = {0};
-  native.config = decoder_config(b);
-  native.region = true;
-  native.full_extents = {image.h, image.w};
-  native.full_origin = {i64(0), i64(0)};
-  native.least_eighths = image.least_eighths;
+  using Part = op::WindowScalar::Part;
+  const Expr eighths = b.scale(kWholeScale);
+  op::NativeOutput native = decoding(b, native::kImageDecode, image, {i64(0), image.h}, {i64(0), image.w});
+  native.window = {{'H', Part::kBegin}, {'W', Part::kBegin}, {'H', Part::kEnd}, {'W', Part::kEnd}};
+  native.device = {.name = native::kNvjpeg};
   std::vector<Expr> extents = {image.h, image.w, image.c};
-  if (!kernel::is_const(eighths)) {
-    native.scalars = {eighths};
+  if (!kernel::is_const(eighths))
     for (size_t d = 0; d < 2; ++d) extents[d] = scaled_up(extents[d], eighths);
-  }
   b.output_native(0, std::move(native), std::move(extents));
 }
 
 void output_decoded_window(RecipeBuilder& b, const EncodedExtents& image, const AxisRange& rows,
                            const AxisRange& columns) {
-  const Expr eighths = b.eighths();
-  op::NativeOutput native;
-  native.function = "image.decode_window";
-  native.inputs = {0};
-  native.config = decoder_config(b);
-  native.full_extents = {rows.extent, columns.extent};
-  native.full_origin = {rows.start, columns.start};
-  native.least_eighths = image.least_eighths;
+  const Expr eighths = b.scale(kWholeScale);
+  op::NativeOutput native = decoding(b, native::kImageDecodeWindow, image, rows, columns);
+  // Of the rows of a whole image.
+  native.device = {.name = native::kNvjpeg, .dense_axes = 2};
   if (kernel::is_const(eighths)) {
     native.scalars = {rows.start, columns.start, rows.start + rows.extent, columns.start + columns.extent};
     b.output_native(0, std::move(native), {rows.extent, columns.extent, image.c});
@@ -146,7 +177,7 @@ void output_decoded_window(RecipeBuilder& b, const EncodedExtents& image, const 
   const Expr y0 = scaled_down(rows.start, eighths), x0 = scaled_down(columns.start, eighths);
   const Expr y1 = scaled_up(rows.start + rows.extent, eighths);
   const Expr x1 = scaled_up(columns.start + columns.extent, eighths);
-  native.scalars = {eighths, y0, x0, y1, x1};
+  for (const Expr& side : {y0, x0, y1, x1}) native.scalars.push_back(side);
   b.output_native(0, std::move(native), {y1 - y0, x1 - x0, image.c});
 }
 

@@ -122,11 +122,8 @@ std::vector<Port> encoded_ports() {
 }  // namespace
 
 runtime::NativeFunction image_peek_function() {
-  return {.name = "image.peek",
-          .category = "decode",
-          .prepare = prepare,
-          .call = peek,
-          .inputs = encoded_ports()};
+  return {
+      .name = kImagePeek, .category = "decode", .prepare = prepare, .call = peek, .inputs = encoded_ports()};
 }
 
 runtime::NativeFunction image_decode_function(std::string name) {

@@ -9,8 +9,11 @@
 
 namespace galatea::native {
 
+inline constexpr const char* kImagePeek = "image.peek";
 inline constexpr const char* kImageDecode = "image.decode";
 inline constexpr const char* kImageDecodeWindow = "image.decode_window";
+/// What decodes JPEGs in their place on a GPU.
+inline constexpr const char* kNvjpeg = "nvJPEG";
 
 runtime::NativeFunction image_peek_function();
 /// The same function under each of its names.

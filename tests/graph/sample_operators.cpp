@@ -56,13 +56,25 @@ Operator decode() {
   };
   op.define = [](RecipeBuilder& b) {
     std::vector<Expr> size = b.native_scalars("image.peek", {0}, {}, "{}", {DType::kI64, DType::kI64});
+    using Part = WindowScalar::Part;
     NativeOutput native;
     native.function = "image.decode";
     native.inputs = {0};
-    native.region = true;
-    native.full_extents = size;
-    native.full_origin = {i64(0), i64(0)};
-    Expr eighths = b.eighths();
+    native.makes = "image";
+    native.window = {{'H', Part::kBegin}, {'W', Part::kBegin}, {'H', Part::kEnd}, {'W', Part::kEnd}};
+    native.scale = {.whole = 8,
+                    .parts = {1, 2, 4},
+                    .axes = {{'H', size[0], i64(0), i64(0)}, {'W', size[1], i64(0), i64(0)}},
+                    .least = {}};
+    if (const int64_t type = b.integer("output_type"); type == 0 || type == 1)
+      native.plane = {
+          .name = "luma",
+          .axis = 'C',
+          .weights = type == 0 ? std::vector{0.299, 0.587, 0.114} : std::vector{0.114, 0.587, 0.299},
+          .makes_plane = {"output_type", ir::Attr(kGray)},
+          .spread = "color_space_conversion",
+          .spread_args = {{"image_type", ir::Attr(kGray)}, {"output_type", ir::Attr(int64_t{0})}}};
+    Expr eighths = b.scale(8);
     if (!kernel::is_const(eighths)) {
       native.scalars = {eighths};
       for (Expr& extent : size) extent = (extent * eighths + i64(7)) / i64(8);

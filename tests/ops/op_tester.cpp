@@ -378,7 +378,7 @@ class Runner {
     } else {
       const op::NativeOutput& native = lowering_.natives.at(static_cast<size_t>(out.native));
       outcome_.natives.push_back(
-          {native.function, native.config, integers(native.scalars), t.extents, native.region});
+          {native.function, native.config, integers(native.scalars), t.extents, !native.window.empty()});
     }
     ASSERT_EQ(t.extents.size(), static_cast<size_t>(type.ndim)) << node_.op->name;
     for (size_t d = 0; d < t.extents.size(); ++d)

@@ -66,7 +66,7 @@ class OpRun {
   struct NativeCall {
     std::string function, config;
     std::vector<int64_t> scalars, extents;
-    bool region = false;
+    bool offers_window = false;
   };
   struct Outcome {
     std::string error;         ///< of the type rule

@@ -214,7 +214,7 @@ TEST(Decoders, WholeImage) {
   EXPECT_EQ(outcome.types[0].layout.str(), "HWC");
   ASSERT_EQ(outcome.natives.size(), 1u);
   EXPECT_EQ(outcome.natives[0].function, "image.decode");
-  EXPECT_TRUE(outcome.natives[0].region);
+  EXPECT_TRUE(outcome.natives[0].offers_window);
   EXPECT_EQ(outcome.natives[0].extents, (Extents{30, 40, 1}));
   EXPECT_NE(outcome.natives[0].config.find("\"output_type\": 2"), std::string::npos);
   EXPECT_EQ(OpRun("image_decoder")

@@ -140,7 +140,7 @@ TEST(Effects, DecodesTheLumaOnlyWhereOtherValuesAreAllowed) {
   EXPECT_TRUE(out.says("with exact=False it would decode nothing else"));
   out = passes_over(body + "    return gray, fn.hue(image, hue=20.0)\n", ", exact=False");
   EXPECT_EQ(out.count("u8[224,224,1] HWC"), 1u) << out.graph;
-  EXPECT_TRUE(out.says("decoders.image makes all colours: hue needs them"));
+  EXPECT_TRUE(out.says("decoders.image makes all channels: hue needs them"));
 }
 
 TEST(Effects, SaysWhyAnImageIsDecodedWhole) {
