@@ -46,7 +46,7 @@ using InputTypes = std::map<std::string, dsl::InputType>;
 /// How the program's code is made.
 struct CodeChoice {
   std::string backend = "llvm";
-  runtime::ImageDecoder decoder = runtime::ImageDecoder::kAuto;
+  runtime::DecodeChoice decoder = runtime::DecodeChoice::kAuto;
   std::optional<codegen::Tiers> tiers;  ///< not given: as the settings say
 };
 

@@ -101,12 +101,12 @@ galatea_error* galatea_program_options_set_decoder(galatea_program_options* opti
   return guard([&]() -> galatea_error* {
     if (!options || !decoder) return misuse("options or decoder is NULL");
     const std::string name = decoder;
-    using galatea::runtime::ImageDecoder;
+    using galatea::runtime::DecodeChoice;
     if (name != "auto" && name != "cpu" && name != "nvjpeg")
       return misuse(fmt::format("decoder '{}' is none of auto, cpu, nvjpeg", name));
-    options->code.decoder = name == "cpu"      ? ImageDecoder::kCpu
-                            : name == "nvjpeg" ? ImageDecoder::kNvjpeg
-                                               : ImageDecoder::kAuto;
+    options->code.decoder = name == "cpu"      ? DecodeChoice::kHost
+                            : name == "nvjpeg" ? DecodeChoice::kDevice
+                                               : DecodeChoice::kAuto;
     return nullptr;
   });
 }

@@ -3,12 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "runtime/cuda/context.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/memory_pool.h"
-#include "runtime/cuda/nvjpeg.h"
 #include "runtime/messages.h"
 
 namespace galatea {
@@ -124,13 +124,17 @@ Result<CompiledForChoice> compile_for_choice(const ir::Graph& graph, const Sourc
   return out;
 }
 
-std::string note_on_decoder(const runtime::Program& program) {
-  if (!runtime::may_decode_on_device(program)) return {};
+std::string note_on_decoder(const runtime::Program& program, const runtime::NativeTable& natives) {
+  const auto offers = [](const runtime::NativeCallSpec& call) { return !call.alternative.empty(); };
+  const auto call = std::find_if(program.natives.begin(), program.natives.end(), offers);
+  if (call == program.natives.end()) return {};
+  const runtime::DeviceAlternativeFactory* factory = natives.find_alternative(call->alternative);
+  if (!factory) return {};
   // The plan can be looked at where there is no driver.
   const auto driver = Driver::open();
-  const auto found = runtime::cuda::Nvjpeg::open(driver ? (*driver)->major_version() : 0);
+  const auto found = factory->find(driver ? (*driver)->major_version() : 0);
   if (found)
-    return fmt::format("device=\"mixed\": nvJPEG {} ({}) decodes what suits it", (*found)->version_text(),
+    return fmt::format("device=\"mixed\": {} ({}) decodes what suits it", (*found)->describe(),
                        (*found)->path());
   return "device=\"mixed\": the CPU decodes, since " + found.error().message();
 }

@@ -42,8 +42,8 @@ Result<CompiledForChoice> compile_for_choice(const ir::Graph& graph, const Sourc
                                              CompileOptions options, bool may_stay_on_cpu,
                                              CompileReport* report);
 
-/// Of a program that images of device="mixed" go through: what decodes them on this machine, in words; empty
-/// where there is nothing to say.
-std::string note_on_decoder(const runtime::Program& program);
+/// Of a program with calls of device="mixed": what decodes for them on this machine, in words; empty where
+/// there is nothing to say.
+std::string note_on_decoder(const runtime::Program& program, const runtime::NativeTable& natives);
 
 }  // namespace galatea

@@ -33,7 +33,7 @@ struct GpuTarget {
   plan::LaunchForm launches = plan::LaunchForm::kAuto;
   plan::SelectorForm selectors = plan::SelectorForm::kAuto;
   plan::CostFigures figures;
-  runtime::ImageDecoder decoder = runtime::ImageDecoder::kAuto;
+  runtime::DecodeChoice decoder = runtime::DecodeChoice::kAuto;
 };
 
 struct CompileOptions {

@@ -27,7 +27,7 @@ void group_nodes(const CompileJob& job, PlannedProgram& planned) {
 }
 
 void offer_decodes_of(const CompileJob& job, PlannedProgram& planned) {
-  if (job.options.gpu->decoder != runtime::ImageDecoder::kCpu)
+  if (job.options.gpu->decoder != runtime::DecodeChoice::kHost)
     planned.table->offer(plan::offer_decodes(*planned.graph, *planned.table, planned.placement));
 }
 

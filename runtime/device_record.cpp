@@ -26,9 +26,9 @@ void DeviceArena::reset() {
 }
 
 void DeviceRecord::clear() {
-  decodes.clear();
-  decoded_bytes = 0;
-  decoded_at = 0;
+  made.clear();
+  made_bytes = 0;
+  made_at = 0;
   calls.clear();
   tensors.clear();
   params.clear();

@@ -13,7 +13,7 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/device_decode.h"
+#include "runtime/device_alternative.h"
 #include "runtime/kernel_abi.h"
 
 namespace galatea::runtime {
@@ -24,7 +24,7 @@ namespace virtual_memory {
 
 inline constexpr int kArena = 0;          ///< of the sample's intermediates
 inline constexpr int kFirstOutput = 1;    ///< output k of the sample: kFirstOutput + k
-inline constexpr int kDecoded = 8191;     ///< the sample's images that the device decodes
+inline constexpr int kMade = 8191;        ///< what alternatives make for the sample
 inline constexpr int kFirstChunk = 8192;  ///< host bytes that go up with the batch, a region a chunk
 inline constexpr int kEnd = 16384;
 
@@ -99,12 +99,13 @@ struct DeviceRecord {
     uint64_t from = 0, to = 0;
     int64_t bytes = 0;
   };
-  /// In front of all calls, to a place in the region kDecoded: whole rows of `pitch` bytes.
-  struct Decode {
-    std::unique_ptr<DeviceDecode> job;  ///< null once it is enqueued
-    int64_t offset = 0, pitch = 0;
+  /// In front of all calls, to a place in the region kMade.
+  struct Made {
+    std::unique_ptr<DeviceJob> job;  ///< null once it is enqueued
+    int32_t alternative = 0;         ///< LoadedProgram::alternatives
+    int64_t offset = 0;
   };
-  std::vector<Decode> decodes;
+  std::vector<Made> made;
   std::vector<Call> calls;
   std::vector<KernelTensor> tensors;  ///< of the calls; addresses are of the device, virtual or not
   std::vector<uint64_t> params;
@@ -112,10 +113,10 @@ struct DeviceRecord {
   std::vector<Download> downloads;
   std::vector<Copy> copies;
   int64_t arena_bytes = 0;
-  int64_t decoded_bytes = 0;  ///< that the images of `decodes` take
-  uint64_t decoded_at = 0;    ///< where they lie on the device; 0: not yet
+  int64_t made_bytes = 0;  ///< that those of `made` take
+  uint64_t made_at = 0;    ///< where they lie on the device; 0: not yet
 
-  bool empty() const { return decodes.empty() && calls.empty() && downloads.empty() && copies.empty(); }
+  bool empty() const { return made.empty() && calls.empty() && downloads.empty() && copies.empty(); }
   /// Keeps its memory.
   void clear();
 };

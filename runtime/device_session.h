@@ -2,7 +2,7 @@
 //
 // Comes in: a loaded program and options; then, for each batch, bytes that the host made and the records of
 // its samples. Goes out: outputs in memory of the device, with the event behind which they may be used.
-// runtime/cuda implements it; nothing else knows a driver.
+// runtime/cuda implements it; nothing else knows a driver, but alternatives (device_alternative.h).
 //
 // A batch on its way:
 //
@@ -45,8 +45,8 @@ struct DeviceStatistics {
   int64_t parameter_uploads = 0;          ///< of descriptors, parameters and flags: one an enqueue
   int64_t downloads = 0, download_bytes = 0, device_copies = 0;
   int64_t waits = 0;    ///< for barriers
-  std::string decoder;  ///< "nvJPEG 12.4"; empty: images are decoded by the CPU
-  int64_t decodes = 0;  ///< images that it decoded
+  std::string decoder;  ///< "nvJPEG 12.4", the alternatives that are here; empty: the CPU decodes
+  int64_t decodes = 0;  ///< calls of native functions that they took over
   /// Runs of three copies and launches of one stream or more, by whether they were one call of the driver.
   int64_t graph_launches = 0, plain_runs = 0;
   int64_t graph_commands = 0;  ///< copies and launches of the former
@@ -90,9 +90,10 @@ class DeviceBatch {
   virtual void forget(int slot) = 0;
   /// Where a constant of the program lies.
   virtual uint64_t constant(const Buffer& constant) const = 0;
-  /// Begins to decode an image; the rest is done with the next enqueue, for the record that gets it. Null:
-  /// the device cannot decode it, which depends on the image alone. Thread-safe.
-  virtual Result<std::unique_ptr<DeviceDecode>> decode(const EncodedImage& image) = 0;
+  /// Begins the work of a native function (LoadedProgram::alternatives); the rest is done with the next
+  /// enqueue, for the record that gets it. Nothing: the device does not do it, which depends on the call
+  /// alone. Thread-safe.
+  virtual Result<std::optional<DeviceWork>> begin(int32_t alternative, const NativeArguments& call) = 0;
 
   struct Part {
     int slot = 0;

@@ -87,6 +87,18 @@ Status open_sources(LoadedProgram& loaded, const NativeTable& natives) {
   return {};
 }
 
+Result<int32_t> find_alternative(LoadedProgram& loaded, const NativeTable& natives, const std::string& name) {
+  auto& all = loaded.alternatives;
+  const auto known =
+      std::find_if(all.begin(), all.end(), [&](const auto& factory) { return factory.name == name; });
+  const auto number = static_cast<int32_t>(known - all.begin());
+  if (known != all.end()) return number;
+  const DeviceAlternativeFactory* factory = natives.find_alternative(name);
+  if (!factory) return make_error(message::kMissingNative, "alternative on a device", name);
+  all.push_back(*factory);
+  return number;
+}
+
 Status prepare_natives(LoadedProgram& loaded, const NativeTable& natives) {
   const Program& program = *loaded.program;
   for (size_t i = 0; i < program.natives.size(); ++i) {
@@ -94,7 +106,10 @@ Status prepare_natives(LoadedProgram& loaded, const NativeTable& natives) {
     const NativeFunction* function = natives.find_function(spec.function);
     if (!function) return make_error(message::kMissingNative, "native function", spec.function);
     int32_t location = location_of(program, Opcode::kCallNative, static_cast<int32_t>(i));
-    LoadedProgram::Native native{*function, nullptr, {}};
+    LoadedProgram::Native native{*function, nullptr, {}, -1};
+    if (!spec.alternative.empty()) {
+      GALATEA_ASSIGN(native.alternative, find_alternative(loaded, natives, spec.alternative));
+    }
     const std::string who = fmt::format("native function '{}'", spec.function);
     Status status =
         function->inputs.empty() || function->inputs.size() == spec.inputs.size()

@@ -21,6 +21,7 @@ struct LoadedProgram {
     NativeFunction function;
     std::shared_ptr<NativeState> state;
     DeliveryPorts ports;  ///< of the output that it makes; none where the program makes it
+    int32_t alternative = -1;
   };
   struct Source {
     std::string name;  ///< name of the node, else of the factory; unique
@@ -51,6 +52,7 @@ struct LoadedProgram {
 
   std::shared_ptr<const Program> program;
   std::vector<Native> natives;
+  std::vector<DeviceAlternativeFactory> alternatives;  ///< all different
   std::vector<Source> sources;
   std::vector<Site> sites;
   SourceMap own_sources;

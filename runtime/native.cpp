@@ -24,6 +24,11 @@ void NativeTable::add(SourceFactory factory) {
   sources_.push_back(std::make_unique<SourceFactory>(std::move(factory)));
 }
 
+void NativeTable::add(DeviceAlternativeFactory factory) {
+  GALATEA_CHECK(!find_alternative(factory.name), "alternative '" + factory.name + "' is registered twice");
+  alternatives_.push_back(std::make_unique<DeviceAlternativeFactory>(std::move(factory)));
+}
+
 const NativeFunction* NativeTable::find_function(std::string_view name) const {
   for (const auto& function : functions_) {
     if (function->name == name) return function.get();
@@ -34,6 +39,13 @@ const NativeFunction* NativeTable::find_function(std::string_view name) const {
 const SourceFactory* NativeTable::find_source(std::string_view name) const {
   for (const auto& source : sources_) {
     if (source->name == name) return source.get();
+  }
+  return nullptr;
+}
+
+const DeviceAlternativeFactory* NativeTable::find_alternative(std::string_view name) const {
+  for (const auto& alternative : alternatives_) {
+    if (alternative->name == name) return alternative.get();
   }
   return nullptr;
 }

@@ -7,7 +7,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,7 +14,7 @@
 
 #include "base/port.h"
 #include "base/scalar_op.h"
-#include "runtime/device_decode.h"
+#include "runtime/device_alternative.h"
 #include "runtime/tensor.h"
 
 namespace galatea::runtime {
@@ -62,10 +61,6 @@ struct NativeFunction {
   /// where a memory limit is set. Empty: none.
   std::function<int64_t(std::span<const Tensor> inputs, std::span<const Cell> scalars, const NativeState*)>
       working_bytes = {};
-  /// The image that the call decodes, if a device may do that instead: a function of the arguments alone.
-  std::function<std::optional<EncodedImage>(std::span<const Tensor> inputs, std::span<const Cell> scalars,
-                                            const NativeState*)>
-      encoded_image = {};
   /// What it takes and what it gives; empty: not stated. A program that was made for other ports is refused
   /// when it is loaded.
   std::vector<Port> inputs = {}, outputs = {};
@@ -146,14 +141,17 @@ class NativeTable {
  public:
   void add(NativeFunction function);
   void add(SourceFactory factory);
+  void add(DeviceAlternativeFactory factory);
   const NativeFunction* find_function(std::string_view name) const;
   const SourceFactory* find_source(std::string_view name) const;
+  const DeviceAlternativeFactory* find_alternative(std::string_view name) const;
   /// What a source says of a code of its own; nullptr if none knows it.
   const OwnCode* find_code(std::string_view code) const;
 
  private:
   std::vector<std::unique_ptr<NativeFunction>> functions_;
   std::vector<std::unique_ptr<SourceFactory>> sources_;
+  std::vector<std::unique_ptr<DeviceAlternativeFactory>> alternatives_;
 };
 
 }  // namespace galatea::runtime

@@ -88,7 +88,7 @@ struct Instruction {
   int32_t imm = 0;
   int32_t location = -1;   ///< index in Program::locations
   bool on_device = false;  ///< kAllocate, kAllocateOutput, kCallKernel: of the GPU; kCallNative: the GPU may
-                           ///< decode the image instead, and its tensor is there then
+                           ///< do its work instead, and its tensor is there then
 };
 
 /// A place in a source file, without the compiler's source map.
@@ -132,6 +132,7 @@ struct NativeCallSpec {
   std::vector<int32_t> scalars;         ///< registers
   std::vector<int32_t> scalar_results;  ///< registers
   int32_t output = -1;                  ///< slot
+  std::string alternative;              ///< what may do its work on a device (device_alternative.h)
   bool allocates = false;               ///< the function makes its output
   Port port;                            ///< of the output, if the function makes it
   /// Between what and what each of the scalar results is, as the program relies on; empty: anything.
@@ -229,9 +230,9 @@ struct OutputSpec {
 
 enum class OnErrorPolicy : uint8_t { kRaise, kSkip, kReplace };
 
-/// What decodes the images of device="mixed": nvJPEG where it is there, the CPU, or nvJPEG, which must be
-/// there. Images that nvJPEG does not decode are the CPU's in any case.
-enum class ImageDecoder : uint8_t { kAuto, kCpu, kNvjpeg };
+/// Who decodes for device="mixed": the alternatives on the device that are there, the host, or the
+/// alternatives, which must be there. Samples that do not suit these are the host's in any case.
+enum class DecodeChoice : uint8_t { kAuto, kHost, kDevice };
 
 struct Program {
   std::string name;
@@ -243,7 +244,7 @@ struct Program {
   int64_t memory_limit = 0;
   int device = -1;  ///< number of the GPU that it needs, as in --device gpu:N; -1: none
   std::shared_ptr<const void> device_context;  ///< if any: keeps what the GPU was tried with, for sessions
-  ImageDecoder decoder = ImageDecoder::kAuto;
+  DecodeChoice decoder = DecodeChoice::kAuto;
 
   std::vector<Instruction> code;
   std::vector<int32_t> lists;
@@ -266,7 +267,7 @@ struct Program {
   double compile_seconds = 0;
 };
 
-/// Whether any of its images may be decoded by a device.
+/// Whether a device may do the work of any of its native functions.
 bool may_decode_on_device(const Program& program);
 
 /// Of kArms: where an arm begins, and the byte of samples that take it.

@@ -187,7 +187,7 @@ Status Frame::call_native(const Instruction& i, Worker& worker) {
       return make_error(message::kBadProgram, "a native function is given memory of the device");
   gather_operands(spec);
   if (i.on_device) {
-    const Result<bool> is_there = decode_on_device(i.a);
+    const Result<bool> is_there = make_on_device(i.a);
     if (!is_there || *is_there) native_inputs_.clear();
     if (!is_there) return std::unexpected(is_there.error());
     if (*is_there) return {};

@@ -149,29 +149,26 @@ Status Frame::record_call(const Instruction& i, Worker& worker) {
   return {};
 }
 
-Result<bool> Frame::decode_on_device(int32_t call) {
+Result<bool> Frame::make_on_device(int32_t call) {
   const NativeCallSpec& spec = program_.natives[static_cast<size_t>(call)];
   const LoadedProgram::Native& native = loaded_->natives[static_cast<size_t>(call)];
-  if (!input_.device || !native.function.encoded_image) return false;
-  const auto image = native.function.encoded_image(native_inputs_, native_scalars_, native.state.get());
-  if (!image) return false;
+  if (!input_.device || native.alternative < 0) return false;
   Tensor out = slots_[static_cast<size_t>(spec.output)];
-  const int64_t channels = image->channels(), pitch = image->width * channels;
-  if (out.ndim != 3 || out.dtype != DType::kU8 || out.extents[0] != image->y1 - image->y0 ||
-      out.extents[1] != image->x1 - image->x0 || out.extents[2] != channels)
-    return std::unexpected(malformed("an image to be decoded has another type than its tensor"));
-  GALATEA_ASSIGN(std::unique_ptr<DeviceDecode> job, input_.device->decode(*image));
-  if (!job) return false;
-  const int64_t offset = record_.decoded_bytes;
-  record_.decoded_bytes += device_bytes(image->height * pitch);
-  record_.decodes.push_back({std::move(job), offset, pitch});
+  GALATEA_ASSIGN(
+      std::optional<DeviceWork> work,
+      input_.device->begin(native.alternative, {native_inputs_, native_scalars_, native.state.get(), out}));
+  if (!work) return false;
+  std::copy_n(work->strides.begin(), out.ndim, out.strides);
+  const Reach reach = reach_of(out);
+  const int64_t size = size_of(out.dtype);
+  if (work->first + reach.low * size < 0 || work->first + reach.high * size > work->bytes)
+    return std::unexpected(malformed("an alternative's output is not inside what it makes"));
+  const int64_t offset = record_.made_bytes;
+  record_.made_bytes += device_bytes(work->bytes);
+  record_.made.push_back({std::move(work->job), native.alternative, offset});
   out.buffer.reset();
   out.memory = Memory::kDevice;
-  out.strides[0] = pitch;
-  out.strides[1] = channels;
-  out.strides[2] = 1;
-  out.data = pointer(
-      virtual_memory::address(virtual_memory::kDecoded, offset + image->y0 * pitch + image->x0 * channels));
+  out.data = pointer(virtual_memory::address(virtual_memory::kMade, offset + work->first));
   set_slot(spec.output, std::move(out), -1);
   return true;
 }

@@ -166,8 +166,8 @@ class Frame {
   Status record_call(const Instruction& i, Worker& worker);
   Result<Tensor> on_device(int32_t slot);
   Result<Tensor> upload(int32_t slot);
-  /// False: the host decodes the image.
-  Result<bool> decode_on_device(int32_t call);
+  /// False: the host calls the function.
+  Result<bool> make_on_device(int32_t call);
   Status to_host(const Instruction& i);
   Status finish_device_output(int output, const Tensor& tensor);
   Status leave_device_barrier();

@@ -166,8 +166,9 @@ void Verifier::data(const Instruction& i) {
     case Opcode::kCallNative:
       index(i.a, program_.natives.size(), "native call");
       if (!problem_.empty() || !i.on_device) return;
-      return require(program_.device >= 0 && program_.natives[static_cast<size_t>(i.a)].output >= 0,
-                     "no device can decode for this call");
+      return require(program_.device >= 0 && program_.natives[static_cast<size_t>(i.a)].output >= 0 &&
+                         !program_.natives[static_cast<size_t>(i.a)].alternative.empty(),
+                     "no device can do the work of this call");
     case Opcode::kCallKernel: {
       index(i.a, program_.kernel_calls.size(), "kernel call");
       if (!problem_.empty()) return;

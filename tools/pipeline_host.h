@@ -49,7 +49,7 @@ struct CompileChoice {
   bool may_stay_on_cpu = false;
   bool outputs_on_cpu = false;  ///< to be written to files, or drawn
   plan::LaunchForm launches = plan::LaunchForm::kAuto;
-  runtime::ImageDecoder decoder = runtime::ImageDecoder::kAuto;
+  runtime::DecodeChoice decoder = runtime::DecodeChoice::kAuto;
   std::string decoder_given = "auto";   ///< its word
   std::string launches_given = "auto";  ///< its word
   plan::SelectorForm selectors = plan::SelectorForm::kAuto;

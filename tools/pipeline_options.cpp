@@ -91,9 +91,9 @@ void add_compile_options(CLI::App* app, CompileChoice& choice, std::string& fuse
              {"auto|cpu|nvjpeg", "auto",
               "what decodes the images of device=\"mixed\" on a GPU; auto: nvJPEG where it is here",
               "--decoder cpu"})
-      .one_of(choice.decoder, {{"auto", runtime::ImageDecoder::kAuto},
-                               {"cpu", runtime::ImageDecoder::kCpu},
-                               {"nvjpeg", runtime::ImageDecoder::kNvjpeg}});
+      .one_of(choice.decoder, {{"auto", runtime::DecodeChoice::kAuto},
+                               {"cpu", runtime::DecodeChoice::kHost},
+                               {"nvjpeg", runtime::DecodeChoice::kDevice}});
   add_option(app, "--selectors", choice.selectors_given,
              {"auto|device|wait", "auto",
               "on a GPU, branches on what it computes: it chooses, or they are waited for; the same bits",

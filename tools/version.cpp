@@ -15,7 +15,7 @@
 #include "compiler/codegen/kernel_cache.h"
 #include "compiler/codegen/target.h"
 #include "runtime/cuda/driver.h"
-#include "runtime/cuda/nvjpeg.h"
+#include "stdlib_ops/native/nvjpeg/nvjpeg.h"
 #include "tools/command.h"
 
 namespace galatea::tools {
@@ -62,7 +62,7 @@ std::string nvjitlink() {
 
 /// "12.4 (libnvjpeg.so.12)", or why it is not used.
 std::string nvjpeg() {
-  auto found = runtime::cuda::Nvjpeg::open(newest_cuda());
+  auto found = native::Nvjpeg::open(newest_cuda());
   if (!found)
     return found.error().diagnostics.front().code == "G0970" ? "not found" : found.error().message();
   return fmt::format("{} ({})", (*found)->version_text(), (*found)->path());

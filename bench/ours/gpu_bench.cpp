@@ -169,9 +169,9 @@ class PipelineBench {
     options.registry = &registry_;
     options.gpu = choice_.target;
     options.gpu->compiler = compiler;
-    options.gpu->decoder = arguments_.decoder == "cpu"      ? runtime::ImageDecoder::kCpu
-                           : arguments_.decoder == "nvjpeg" ? runtime::ImageDecoder::kNvjpeg
-                                                            : runtime::ImageDecoder::kAuto;
+    options.gpu->decoder = arguments_.decoder == "cpu"      ? runtime::DecodeChoice::kHost
+                           : arguments_.decoder == "nvjpeg" ? runtime::DecodeChoice::kDevice
+                                                            : runtime::DecodeChoice::kAuto;
     return require(galatea::compile(*staged.graphs.front(), sources, options));
   }
 

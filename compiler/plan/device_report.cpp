@@ -114,7 +114,7 @@ class Reporter {
     if (!maker) return;
     const bool is_decode = maker->op == Opcode::kCallNative && maker->on_device;
     if ((maker->on_device && !is_decode) || !uploaded_.insert(slot).second) return;
-    if (is_decode) out_.decodes.push_back({"the images of " + op(*maker), decoder(), line(*maker)});
+    if (is_decode) out_.decodes.push_back({"the results of " + op(*maker), decoder(*maker), line(*maker)});
     if (maker->op == Opcode::kConstantTensor) {
       const auto& constant = *program_.constant_tensors[static_cast<size_t>(maker->a)];
       out_.once.push_back({fmt::format("a constant of {} elements", constant.volume()), why, line(*maker)});
@@ -126,10 +126,12 @@ class Reporter {
     }
   }
 
-  std::string decoder() const {
-    return program_.decoder == runtime::ImageDecoder::kNvjpeg
-               ? "nvJPEG decodes those that suit it, the CPU the others, before they go up"
-               : "where nvJPEG is here it decodes those that suit it; the CPU the others, before they go up";
+  std::string decoder(const Instruction& maker) const {
+    const std::string& name = program_.natives[static_cast<size_t>(maker.a)].alternative;
+    if (program_.decoder == runtime::DecodeChoice::kDevice)
+      return name + " decodes those that suit it, the CPU the others, before they go up";
+    return fmt::format(
+        "where {} is here it decodes those that suit it; the CPU the others, before they go up", name);
   }
 
   void look_at_barrier(const Instruction& barrier) {

@@ -39,7 +39,7 @@ struct DeviceReport {
   bool used = false;
   std::string placement;  ///< why nodes are where they are; lines
   std::vector<LaunchLine> launches;
-  std::vector<Transfer> decodes;  ///< images that nvJPEG decodes where it is there and they suit it
+  std::vector<Transfer> decodes;  ///< what alternatives make where they are there and it suits them
   std::vector<Transfer> uploads;  ///< bytes of the samples
   std::vector<Transfer> once;     ///< uploads of a session, not of a batch
   std::vector<Transfer> downloads;

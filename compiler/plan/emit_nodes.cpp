@@ -203,6 +203,7 @@ void Emitter::emit_native_output(ir::NodeId id, size_t k, const LoweredOutput& o
   else
     allocate(value);
   call.output = table_.info(value).slot;
+  if (is_offered) call.alternative = native.device->name;
   Instruction& instruction = emit(Op::kCallNative);
   instruction.on_device = is_offered;
   instruction.a = static_cast<int32_t>(program_.natives.size());

@@ -14,7 +14,7 @@ CudaBatch::CudaBatch(std::shared_ptr<CudaSession> session, int num_samples, int 
       uploads_(session_->pinned_pool(), session_->streams().upload, session_->chunk_bytes()),
       downloads_(session_->pinned_pool(), session_->streams().download, int64_t{64} << 10),
       arenas_(static_cast<size_t>(num_samples), 0),
-      decoded_(static_cast<size_t>(num_samples), 0),
+      made_(static_cast<size_t>(num_samples), 0),
       launched_from_(static_cast<size_t>(num_samples), 0) {
   for (const OutputSpec& spec : session_->program().outputs) {
     Output output;
@@ -46,7 +46,7 @@ Status CudaBatch::enqueue(std::span<const Part> parts) {
   const Timer timer(*session_);
   const size_t num_blocks = blocks_.size(), num_uploaded = uploaded_.size();
   Status status = enqueue_parts(parts);
-  // What failed for want of memory may be tried again: nothing of it is enqueued but images to decode.
+  // What failed for want of memory may be tried again: nothing of it is enqueued but the work of alternatives.
   if (!status) {
     blocks_.resize(num_blocks);
     uploaded_.resize(num_uploaded);
@@ -58,7 +58,7 @@ Status CudaBatch::enqueue_parts(std::span<const Part> parts) {
   GALATEA_TRY(take_arena(parts));
   for (Output& output : outputs_)
     if (output.on_device) GALATEA_TRY(take_room(output, parts));
-  GALATEA_TRY(decode_images(parts));
+  GALATEA_TRY(run_alternatives(parts));
   BatchCommands commands;
   GALATEA_TRY(record_chunks(commands));
   auto recorded = record_calls(parts, commands);
@@ -69,8 +69,8 @@ Status CudaBatch::enqueue_parts(std::span<const Part> parts) {
   record_downloads(parts, commands);
   GALATEA_TRY(submit(commands));
   let_staged_go(launched);
-  std::move(decoded_blocks_.begin(), decoded_blocks_.end(), std::back_inserter(uploaded_));
-  decoded_blocks_.clear();
+  std::move(made_blocks_.begin(), made_blocks_.end(), std::back_inserter(uploaded_));
+  made_blocks_.clear();
   if (launched.may_fail()) launched_.push_back(std::move(launched));
   ++session_->counts().enqueues;
   if (!done_) {
@@ -189,7 +189,7 @@ void CudaBatch::record_downloads(std::span<const Part> parts, BatchCommands& com
   if (!is_needed) return;
   for (MemoryBlock& block : blocks_) block.also_used_by(streams().download);
   for (MemoryBlock& block : uploaded_) block.also_used_by(streams().download);
-  for (MemoryBlock& block : decoded_blocks_) block.also_used_by(streams().download);
+  for (MemoryBlock& block : made_blocks_) block.also_used_by(streams().download);
   for (const Output& output : outputs_)
     if (output.buffer) output.buffer->also_used_by(streams().download);
   for (const Part& part : parts) {
@@ -207,7 +207,7 @@ DevicePointer CudaBatch::address_of(int slot, uint64_t address) const {
   const int region = vm::region_of(address);
   const auto offset = static_cast<DevicePointer>(vm::offset_of(address));
   if (region == vm::kArena) return arenas_[static_cast<size_t>(slot)] + offset;
-  if (region == vm::kDecoded) return decoded_[static_cast<size_t>(slot)] + offset;
+  if (region == vm::kMade) return made_[static_cast<size_t>(slot)] + offset;
   if (region >= vm::kFirstChunk)
     return uploads_.device(static_cast<size_t>(region - vm::kFirstChunk)) + offset;
   const Output& output = outputs_[static_cast<size_t>(region - vm::kFirstOutput)];

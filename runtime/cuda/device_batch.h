@@ -31,7 +31,7 @@ class CudaBatch final : public DeviceBatch {
   Result<uint8_t*> stage_download(int64_t bytes) override;
   void forget(int slot) override;
   uint64_t constant(const Buffer& constant) const override { return session_->constant(constant); }
-  Result<std::unique_ptr<DeviceDecode>> decode(const EncodedImage& image) override;
+  Result<std::optional<DeviceWork>> begin(int32_t alternative, const NativeArguments& call) override;
 
   Status enqueue(std::span<const Part> parts) override;
   Result<bool> is_done() const override;
@@ -66,9 +66,10 @@ class CudaBatch final : public DeviceBatch {
 
   Status enqueue_parts(std::span<const Part> parts);
   Status take_arena(std::span<const Part> parts);
-  // batch_decode.cpp
-  Status decode_images(std::span<const Part> parts);
-  Status take_decoded(std::span<const Part> parts);
+  // batch_alternatives.cpp
+  Status run_alternatives(std::span<const Part> parts);
+  Status run_alternative(std::span<const Part> parts, int32_t number);
+  Status take_made(std::span<const Part> parts, const std::vector<bool>& has_work);
   // device_batch.cpp
   Status record_chunks(BatchCommands& commands);
   Result<LaunchedBatch> record_calls(std::span<const Part> parts, BatchCommands& commands);
@@ -92,12 +93,13 @@ class CudaBatch final : public DeviceBatch {
   int num_slots_;
   Staging uploads_, downloads_;
   std::vector<Output> outputs_;
-  std::vector<DevicePointer> arenas_;   ///< per slot, of the last enqueue
-  std::vector<DevicePointer> decoded_;  ///< per slot, likewise
-  std::vector<MemoryBlock> blocks_;     ///< arenas of all enqueues
-  std::vector<MemoryBlock> uploaded_;   ///< chunks, parameters and decoded images on the device
-  /// Images of the round that is being enqueued, which it keeps when it fails for want of other memory.
-  std::vector<MemoryBlock> decoded_blocks_;
+  std::vector<DevicePointer> arenas_;  ///< per slot, of the last enqueue
+  std::vector<DevicePointer> made_;    ///< per slot, likewise
+  std::vector<MemoryBlock> blocks_;    ///< arenas of all enqueues
+  std::vector<MemoryBlock> uploaded_;  ///< chunks, parameters and what alternatives made
+  /// What alternatives make in the round that is being enqueued, which it keeps when it fails for want of
+  /// other memory.
+  std::vector<MemoryBlock> made_blocks_;
   std::vector<LaunchedBatch> launched_;  ///< that can fail
   size_t num_uploaded_ = 0;              ///< chunks
   bool has_downloads_ = false;

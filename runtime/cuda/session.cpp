@@ -14,7 +14,7 @@ Result<std::shared_ptr<DeviceSession>> CudaSession::open(const LoadedProgram& lo
   GALATEA_ASSIGN(auto driver, Driver::shared());
   GALATEA_ASSIGN(auto context, Context::open(std::move(driver), number));
   std::shared_ptr<CudaSession> out(new CudaSession(loaded.program, std::move(context), options));
-  GALATEA_TRY(out->prepare(options.priority));
+  GALATEA_TRY(out->prepare(loaded, options.priority));
   return out;
 }
 
@@ -32,12 +32,12 @@ CudaSession::CudaSession(std::shared_ptr<const Program> program, std::shared_ptr
   counts_.device = context_->device().describe();
 }
 
-Status CudaSession::prepare(Priority priority) {
+Status CudaSession::prepare(const LoadedProgram& loaded, Priority priority) {
   GALATEA_ASSIGN(streams_, Streams::create(context_, priority));
   GALATEA_ASSIGN(order_, launch_order(*program_));
   GALATEA_TRY(load_kernels());
   GALATEA_TRY(upload_constants());
-  GALATEA_TRY(open_jpeg_decoder(priority));
+  GALATEA_TRY(open_alternatives(loaded, priority));
   launch_ = std::make_unique<BatchLaunch>(streams_, device_, pinned_);
   return {};
 }
@@ -91,15 +91,16 @@ Status CudaSession::upload_constants() {
 
 /// A library that is missing or too old is the machine's; one that is there and fails is an error, so that
 /// who decodes does not depend on the moment.
-Status CudaSession::open_jpeg_decoder(Priority priority) {
-  if (!may_decode_on_device(*program_)) return {};
-  auto library = Nvjpeg::open(context_->driver().major_version());
-  if (!library && program_->decoder == ImageDecoder::kNvjpeg)
-    return std::unexpected(std::move(library.error()));
-  if (!library) return {};
-  counts_.decoder = "nvJPEG " + (*library)->version_text();
-  GALATEA_ASSIGN(jpeg_decoder_,
-                 JpegDecoder::create(std::move(*library), context_, priority, device_, pinned_));
+Status CudaSession::open_alternatives(const LoadedProgram& loaded, Priority priority) {
+  for (const DeviceAlternativeFactory& factory : loaded.alternatives) {
+    alternatives_.emplace_back();
+    auto library = factory.find(context_->driver().major_version());
+    if (!library && program_->decoder == DecodeChoice::kDevice)
+      return std::unexpected(std::move(library.error()));
+    if (!library) continue;
+    counts_.decoder += (counts_.decoder.empty() ? "" : ", ") + (*library)->describe();
+    GALATEA_ASSIGN(alternatives_.back(), (*library)->open({context_, priority, device_, pinned_}));
+  }
   return {};
 }
 

@@ -9,10 +9,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/cuda/alternative.h"
 #include "runtime/cuda/batch_launch.h"
 #include "runtime/cuda/event_pool.h"
 #include "runtime/cuda/graph_cache.h"
-#include "runtime/cuda/jpeg_decoder.h"
 #include "runtime/launch_order.h"
 #include "runtime/loaded_program.h"
 
@@ -41,8 +41,8 @@ class CudaSession final : public DeviceSession, public std::enable_shared_from_t
   /// The number in kernels() of a call of Program::kernel_calls.
   int32_t kernel_of(int32_t call) const { return program_->kernel_calls[static_cast<size_t>(call)].kernel; }
   uint64_t constant(const Buffer& constant) const;
-  /// Null: the CPU decodes everything.
-  const std::shared_ptr<JpegDecoder>& jpeg_decoder() const { return jpeg_decoder_; }
+  /// As LoadedProgram::alternatives; null: this machine has it not.
+  std::span<const std::shared_ptr<DeviceAlternative>> alternatives() const { return alternatives_; }
   /// How large a batch's first chunk should be.
   int64_t chunk_bytes() const;
   void note_staged(int64_t bytes);
@@ -78,10 +78,10 @@ class CudaSession final : public DeviceSession, public std::enable_shared_from_t
  private:
   CudaSession(std::shared_ptr<const Program> program, std::shared_ptr<const Context> context,
               const DeviceOptions& options);
-  Status prepare(Priority priority);
+  Status prepare(const LoadedProgram& loaded, Priority priority);
   Status load_kernels();
   Status upload_constants();
-  Status open_jpeg_decoder(Priority priority);
+  Status open_alternatives(const LoadedProgram& loaded, Priority priority);
 
   std::shared_ptr<const Program> program_;
   std::shared_ptr<const Context> context_;
@@ -94,7 +94,7 @@ class CudaSession final : public DeviceSession, public std::enable_shared_from_t
   std::unordered_map<const Buffer*, uint64_t> constants_;
   MemoryBlock constant_block_;
   std::unique_ptr<BatchLaunch> launch_;
-  std::shared_ptr<JpegDecoder> jpeg_decoder_;
+  std::vector<std::shared_ptr<DeviceAlternative>> alternatives_;
   std::unique_ptr<GraphCache> graphs_;  ///< behind the modules, whose functions they name
   std::mutex enqueue_mutex_;
   std::vector<MemoryBlock> uploaded_;

@@ -13,7 +13,6 @@
 
 #include "base/dtype.h"
 #include "base/result.h"
-#include "runtime/device_decode.h"
 
 namespace galatea::native {
 
@@ -137,11 +136,6 @@ struct DecodeBounds {
   int64_t by_rows = 0, whole = 0;
 };
 DecodeBounds most_decode_working_bytes(int64_t height, int64_t width);
-
-/// The image if a device may decode it in place of decode_window(), with the same extents, and pixels that
-/// differ by the codec's own rounding only; see jpeg_for_device.cpp.
-std::optional<runtime::EncodedImage> jpeg_for_device(Bytes bytes, const ImageHeader& header,
-                                                     const Window& window, const DecodeOptions& options);
 
 /// What each codec gets; `stored` is the window in stored coordinates, `orientation` 1 where it is not to be
 /// applied.

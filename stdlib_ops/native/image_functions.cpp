@@ -61,14 +61,20 @@ Window read_window(std::span<const Cell> scalars, DecodeOptions& options) {
 }
 
 Status decode(runtime::NativeContext& context) {
-  DecodeOptions options = static_cast<const ImageState*>(context.state)->options;
-  GALATEA_ASSIGN(ImageHeader header, read_header(encoded(context.inputs[0])));
-  const Window window = read_window(context.scalars, options);
+  const DecodeCall call = decode_call(context.inputs, context.scalars, context.state);
+  GALATEA_ASSIGN(ImageHeader header, read_header(call.bytes));
   ContextScratch scratch(context);
-  return decode_window(encoded(context.inputs[0]), header, window, options, scratch, context.output->data);
+  return decode_window(call.bytes, header, call.window, call.options, scratch, context.output->data);
 }
 
 }  // namespace
+
+DecodeCall decode_call(std::span<const runtime::Tensor> inputs, std::span<const Cell> scalars,
+                       const runtime::NativeState* state) {
+  DecodeCall out{encoded(inputs[0]), {}, static_cast<const ImageState*>(state)->options};
+  out.window = read_window(scalars, out.options);
+  return out;
+}
 
 uint8_t* scratch_or_null(Scratch& scratch, int64_t size, Error* error) {
   try {
@@ -129,16 +135,7 @@ runtime::NativeFunction image_peek_function() {
 runtime::NativeFunction image_decode_function(std::string name) {
   auto working_bytes = [](std::span<const runtime::Tensor> inputs, std::span<const Cell>,
                           const runtime::NativeState*) { return decode_working_bytes(encoded(inputs[0])); };
-  auto encoded_image = [](std::span<const runtime::Tensor> inputs, std::span<const Cell> scalars,
-                          const runtime::NativeState* state) -> std::optional<runtime::EncodedImage> {
-    DecodeOptions options = static_cast<const ImageState*>(state)->options;
-    const Bytes bytes = encoded(inputs[0]);
-    const auto header = read_header(bytes);
-    if (!header) return std::nullopt;  // the host says what is wrong
-    const Window window = read_window(scalars, options);
-    return jpeg_for_device(bytes, *header, window, options);
-  };
-  return {std::move(name), "decode", prepare, decode, working_bytes, encoded_image, encoded_ports()};
+  return {std::move(name), "decode", prepare, decode, working_bytes, encoded_ports()};
 }
 
 bool decodes_images(std::string_view name) { return name == kImageDecode || name == kImageDecodeWindow; }

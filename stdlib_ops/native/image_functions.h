@@ -6,6 +6,7 @@
 #pragma once
 
 #include "runtime/native.h"
+#include "stdlib_ops/native/image.h"
 
 namespace galatea::native {
 
@@ -18,6 +19,14 @@ inline constexpr const char* kNvjpeg = "nvJPEG";
 runtime::NativeFunction image_peek_function();
 /// The same function under each of its names.
 runtime::NativeFunction image_decode_function(std::string name);
+/// What a call of it is to do.
+struct DecodeCall {
+  Bytes bytes;
+  Window window;
+  DecodeOptions options;
+};
+DecodeCall decode_call(std::span<const runtime::Tensor> inputs, std::span<const Cell> scalars,
+                       const runtime::NativeState* state);
 /// Whether that is what a native function of this name does.
 bool decodes_images(std::string_view name);
 

@@ -6,14 +6,12 @@
 // the host notices that the file is damaged, or because the host has less to do for the window alone.
 //
 // Everything here is a function of the file, the window and the options.
-#include <cstring>
+#include "stdlib_ops/native/jpeg_for_device.h"
 
-#include "stdlib_ops/native/image.h"
+#include <cstring>
 
 namespace galatea::native {
 namespace {
-
-using runtime::EncodedImage;
 
 /// Of an image's pixels, how many a window must have. Codes are more than half of what decoding costs the
 /// host. Where they stay with the host, nvJPEG reads those of the whole file; alone, the host steps over rows
@@ -114,8 +112,8 @@ int64_t count_scans(Bytes bytes, size_t from) {
   return count;
 }
 
-bool is_worth_it(const EncodedImage& image) {
-  const int64_t wanted = (image.y1 - image.y0) * (image.x1 - image.x0);
+bool is_worth_it(const EncodedImage& image, const Window& window) {
+  const int64_t wanted = window.height() * window.width();
   const Share least = image.entropy_on_device ? kLeastWindowOfEntropyOnDevice : kLeastWindow;
   return wanted > 0 && wanted * least.den >= image.height * image.width * least.num;
 }
@@ -140,8 +138,8 @@ std::optional<EncodedImage::Format> format_of(ImageType type, int components) {
 
 }  // namespace
 
-std::optional<runtime::EncodedImage> jpeg_for_device(Bytes bytes, const ImageHeader& header,
-                                                     const Window& window, const DecodeOptions& options) {
+std::optional<EncodedImage> jpeg_for_device(Bytes bytes, const ImageHeader& header, const Window& window,
+                                            const DecodeOptions& options) {
   if (header.format != ImageFormat::kJpeg || options.dtype != DType::kU8 || options.eighths != 8) return {};
   if (options.adjust_orientation && header.orientation != 1) return {};
   if (window.y0 < 0 || window.x0 < 0 || window.y1 > header.height || window.x1 > header.width) return {};
@@ -153,10 +151,10 @@ std::optional<runtime::EncodedImage> jpeg_for_device(Bytes bytes, const ImageHea
   if (!is_usual_sampling(frame)) return {};
   const auto format = format_of(options.type, frame.components);
   if (!format) return {};
-  EncodedImage out{bytes, header.height, header.width, window.y0, window.x0, window.y1, window.x1, *format};
+  EncodedImage out{bytes, header.height, header.width, *format};
   out.entropy_on_device = header.height * header.width > options.hybrid_huffman_threshold &&
                           frame.marker == 0xC0 && frame.components == 3;
-  if (!is_worth_it(out)) return {};
+  if (!is_worth_it(out, window)) return {};
   if (!has_end(bytes, frame.scan) || (is_progressive && count_scans(bytes, frame.scan) > kMaxJpegScans))
     return {};
   return out;

@@ -2,6 +2,7 @@
 
 #include "stdlib_ops/native/file_source.h"
 #include "stdlib_ops/native/image_functions.h"
+#include "stdlib_ops/native/nvjpeg_alternative.h"
 
 namespace galatea::native {
 
@@ -9,6 +10,7 @@ void register_natives(runtime::NativeTable& table) {
   table.add(image_peek_function());
   table.add(image_decode_function(kImageDecode));
   table.add(image_decode_function(kImageDecodeWindow));
+  table.add(nvjpeg_factory());
   table.add(file_source_factory());
 }
 

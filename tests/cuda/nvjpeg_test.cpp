@@ -7,7 +7,7 @@
 #include <fstream>
 #include <type_traits>
 
-#include "runtime/cuda/nvjpeg.h"
+#include "stdlib_ops/native/nvjpeg/nvjpeg.h"
 #include "tests/cuda/fake_cuda_control.h"
 #include "tests/cuda/same_shape.h"
 
@@ -18,8 +18,8 @@
 namespace galatea::testing {
 namespace {
 
-using runtime::cuda::Nvjpeg;
-namespace jpeg = runtime::cuda::jpeg;
+using native::Nvjpeg;
+namespace jpeg = native::jpeg;
 
 TEST(NvjpegLibrary, IsFoundWithItsVersion) {
   const FakeCuda fake;

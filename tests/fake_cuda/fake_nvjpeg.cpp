@@ -13,14 +13,14 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cuda/nvjpeg_api.h"
 #include "stdlib_ops/native/image.h"
+#include "stdlib_ops/native/nvjpeg/nvjpeg_api.h"
 #include "tests/fake_cuda/fake_cuda.h"
 
 namespace galatea::fake_cuda {
 namespace {
 
-namespace jpeg = runtime::cuda::jpeg;
+namespace jpeg = native::jpeg;
 namespace status = jpeg::status;
 using runtime::cuda::StreamHandle;
 

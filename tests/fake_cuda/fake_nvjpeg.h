@@ -1,6 +1,6 @@
 // What the fake nvJPEG offers to tests, beside nvJPEG's own entry points.
 //
-// The library libnvjpeg.so.12 of tests/fake_cuda implements the entry points of runtime/cuda/nvjpeg_api.h by
+// The library libnvjpeg.so.12 of tests/fake_cuda implements the entry points of stdlib_ops/native/nvjpeg/nvjpeg_api.h by
 // libjpeg-turbo, so that images equal the CPU's bit for bit. The host's part writes pinned memory, the
 // transfer and the device's part are work of the fake driver's streams, done as late as there; the codes of
 // images for the device's Huffman decoder are decoded in that part only. All memory comes from the allocators

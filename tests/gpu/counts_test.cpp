@@ -349,7 +349,7 @@ TEST(GpuCounts, TheReportNamesEachBranch) {
     a sample takes as many blocks as its output is worth
     blocks of an arm that a sample does not take leave at once
   decoded for the GPU:
-    the images of decoders.image_random_crop: where nvJPEG is here it decodes those that suit it; the CPU the others, before they go up (line 9)
+    the results of decoders.image_random_crop: where nvJPEG is here it decodes those that suit it; the CPU the others, before they go up (line 9)
   uploads (host to GPU), in few copies a batch:
     the result of decoders.image_random_crop: read by resize (line 9)
   branch on a condition of the GPU (line 11): both arms are launched, and the GPU leaves one out
@@ -484,9 +484,9 @@ TEST(GpuCounts, DecodesThatAGpuMayDo) {
   EXPECT_EQ(decodes("    label = fn.reductions.max(fn.decoders.image(encoded, device='mixed').cpu())\n"), 1U);
   const Planned planned = plan_for_gpu(training(kNormalize));
   const plan::DeviceReport& report = planned.report.device;
-  EXPECT_EQ(report.decodes[0].what, "the images of decoders.image_random_crop");
+  EXPECT_EQ(report.decodes[0].what, "the results of decoders.image_random_crop");
   EXPECT_GT(report.decodes[0].line, 0U);
-  EXPECT_NE(plan::to_text(report).find("decoded for the GPU:\n    the images of"), std::string::npos)
+  EXPECT_NE(plan::to_text(report).find("decoded for the GPU:\n    the results of"), std::string::npos)
       << plan::to_text(report);
   EXPECT_TRUE(runtime::may_decode_on_device(*planned.program));
   EXPECT_TRUE(runtime::verify(*planned.program));

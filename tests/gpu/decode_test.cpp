@@ -9,8 +9,8 @@
 #include <fstream>
 
 #include "compiler/choose_gpu.h"
-#include "runtime/cuda/nvjpeg.h"
 #include "runtime/session.h"
+#include "stdlib_ops/native/nvjpeg/nvjpeg.h"
 #include "tests/fake_cuda/fake_nvjpeg.h"
 #include "tests/gpu/planned.h"
 #include "tests/gpu/test_device.h"
@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using native::File;
 using native::JpegSettings;
-using runtime::ImageDecoder;
+using runtime::DecodeChoice;
 
 template <typename Function>
 Function* find(const char* name) {
@@ -90,7 +90,7 @@ struct Delivered {
 };
 
 /// What one epoch delivers; `decoder` nothing: on the CPU.
-Delivered deliver(const std::string& text, std::optional<ImageDecoder> decoder, int threads = 2,
+Delivered deliver(const std::string& text, std::optional<DecodeChoice> decoder, int threads = 2,
                   int64_t memory_limit = 0) {
   Delivered out;
   SourceMap sources;
@@ -184,7 +184,7 @@ class FakeDecode : public ::testing::Test {
     const Delivered wanted = deliver(text, std::nullopt);
     ASSERT_EQ(wanted.error, "") << text;
     reset_jpeg();
-    const Delivered found = deliver(text, ImageDecoder::kAuto, threads);
+    const Delivered found = deliver(text, DecodeChoice::kAuto, threads);
     EXPECT_EQ(found.error, "") << text;
     EXPECT_TRUE(wanted.samples == found.samples) << text;
     EXPECT_EQ(found.device.decodes, decodes) << text;
@@ -235,7 +235,7 @@ TEST_F(FakeDecode, RandomWindowsAreTheSameOnAnyNumberOfThreads) {
   ASSERT_EQ(wanted.error, "");
   std::vector<int64_t> decodes;
   for (const int threads : {1, 2, 3}) {
-    const Delivered found = deliver(text, ImageDecoder::kAuto, threads);
+    const Delivered found = deliver(text, DecodeChoice::kAuto, threads);
     EXPECT_EQ(found.error, "");
     EXPECT_TRUE(wanted.samples == found.samples) << threads;
     decodes.push_back(found.device.decodes);
@@ -317,7 +317,7 @@ TEST_F(FakeDecode, DamagedFilesGiveTheErrorsOfTheCpu) {
     cut.resize(cut.size() / 2);
     folder.add(jpeg(40, 60)).add(cut).add(jpeg(20, 20));
     const std::string text = pipeline(folder, "", kThroughAKernel, "image", 4, on_error);
-    const Delivered wanted = deliver(text, std::nullopt), found = deliver(text, ImageDecoder::kAuto);
+    const Delivered wanted = deliver(text, std::nullopt), found = deliver(text, DecodeChoice::kAuto);
     EXPECT_EQ(wanted.error, found.error);
     EXPECT_EQ(wanted.error.empty(), on_error == "skip");
     EXPECT_TRUE(wanted.samples == found.samples);
@@ -348,20 +348,20 @@ TEST_F(FakeDecode, Choices) {
   Folder folder("choices");
   const std::string text = pipeline(add_usual(folder), "", kThroughAKernel);
   const Delivered wanted = deliver(text, std::nullopt);
-  EXPECT_EQ(deliver(text, ImageDecoder::kNvjpeg).device.decoder, "nvJPEG 12.4");
+  EXPECT_EQ(deliver(text, DecodeChoice::kDevice).device.decoder, "nvJPEG 12.4");
   EXPECT_EQ(jpeg_counters().decoded, 3);
   reset_jpeg();
-  const Delivered by_cpu = deliver(text, ImageDecoder::kCpu);
+  const Delivered by_cpu = deliver(text, DecodeChoice::kHost);
   EXPECT_TRUE(wanted.samples == by_cpu.samples);
   EXPECT_EQ(by_cpu.device.decoder, "");
   EXPECT_EQ(jpeg_counters().calls, 0);
 
   const Variable old("FAKE_NVJPEG_VERSION", "12.0");
-  const Delivered found = deliver(text, ImageDecoder::kAuto);
+  const Delivered found = deliver(text, DecodeChoice::kAuto);
   EXPECT_EQ(found.error, "");
   EXPECT_TRUE(wanted.samples == found.samples);
   EXPECT_EQ(jpeg_counters().calls, 0);
-  const std::string refused = deliver(text, ImageDecoder::kNvjpeg).error;
+  const std::string refused = deliver(text, DecodeChoice::kDevice).error;
   EXPECT_EQ(refused.substr(0, 5), "G0971") << refused;
   EXPECT_NE(refused.find("version 12.0"), std::string::npos) << refused;
 }
@@ -372,15 +372,15 @@ TEST_F(FakeDecode, EveryCallOfNvjpegFailsOnce) {
   add_usual(folder).add(jpeg(50, 50));
   const std::string text = pipeline(folder, ", hybrid_huffman_threshold=2000", kThroughAKernel, "image", 2);
   const Delivered wanted = deliver(text, std::nullopt);
-  ASSERT_EQ(deliver(text, ImageDecoder::kAuto, 1).error, "");
+  ASSERT_EQ(deliver(text, DecodeChoice::kAuto, 1).error, "");
   const int64_t calls = jpeg_counters().calls;
-  namespace status = runtime::cuda::jpeg::status;
+  namespace status = native::jpeg::status;
   int64_t errors = 0;
   for (const int code : {status::kAllocatorFailure, status::kExecutionFailed, status::kBadJpeg})
     for (int64_t call = 1; call <= calls; ++call) {
       reset_jpeg();
       find<FakeNvjpegFail>("fake_nvjpeg_fail")(call, code);
-      const Delivered found = deliver(text, ImageDecoder::kAuto, 1);
+      const Delivered found = deliver(text, DecodeChoice::kAuto, 1);
       const std::string when = fmt::format("call {}, status {}", call, code);
       if (found.error.empty()) {
         EXPECT_TRUE(wanted.samples == found.samples) << when;
@@ -394,7 +394,7 @@ TEST_F(FakeDecode, EveryCallOfNvjpegFailsOnce) {
     }
   EXPECT_GT(errors, calls);
   reset_jpeg();
-  EXPECT_TRUE(deliver(text, ImageDecoder::kAuto, 1).samples == wanted.samples);
+  EXPECT_TRUE(deliver(text, DecodeChoice::kAuto, 1).samples == wanted.samples);
 }
 
 /// Every call of the driver likewise.
@@ -404,11 +404,11 @@ TEST_F(FakeDecode, CallsOfTheDriverFailUnderIt) {
   const std::string text = pipeline(folder, "", kThroughAKernel, "image", 2);
   const Delivered wanted = deliver(text, std::nullopt);
   device_->reset();
-  ASSERT_EQ(deliver(text, ImageDecoder::kAuto, 1).error, "");
+  ASSERT_EQ(deliver(text, DecodeChoice::kAuto, 1).error, "");
   const int64_t calls = device_->counters().calls;
   for (int64_t call = 1; call <= calls; call += 3) {
     device_->fail(call, runtime::cuda::code::kOutOfMemory);
-    const Delivered found = deliver(text, ImageDecoder::kAuto, 1);
+    const Delivered found = deliver(text, DecodeChoice::kAuto, 1);
     device_->fail(0, 0);
     const std::string when = fmt::format("call {}", call);
     EXPECT_TRUE(!found.error.empty() || wanted.samples == found.samples) << when;
@@ -424,10 +424,10 @@ TEST_F(FakeDecode, ALimitOfTheDevicesMemoryIsKept) {
   for (int n = 0; n < 16; ++n) folder.add(jpeg(120 + n, 100));
   const std::string text = pipeline(folder, "", kThroughAKernel);
   const Delivered wanted = deliver(text, std::nullopt);
-  const int64_t enough = deliver(text, ImageDecoder::kAuto).device.peak_bytes;
+  const int64_t enough = deliver(text, DecodeChoice::kAuto).device.peak_bytes;
   int64_t delivered = 0, refused = 0;
   for (int64_t limit = enough; limit > enough / 16; limit = limit * 3 / 4) {
-    const Delivered found = deliver(text, ImageDecoder::kAuto, 2, limit);
+    const Delivered found = deliver(text, DecodeChoice::kAuto, 2, limit);
     EXPECT_LE(found.device.peak_bytes, limit);
     if (found.error.empty()) {
       EXPECT_TRUE(wanted.samples == found.samples) << limit;
@@ -444,8 +444,7 @@ TEST_F(FakeDecode, ALimitOfTheDevicesMemoryIsKept) {
 /// On a real GPU as well: how far nvJPEG's pixels are from the CPU's.
 TEST(GpuDecode, PixelsAreThoseOfTheCpuButForRounding) {
   const TestDevice device;
-  if (std::getenv("GALATEA_TEST_GPU") && !runtime::cuda::Nvjpeg::open())
-    GTEST_SKIP() << "no nvJPEG on this machine";
+  if (std::getenv("GALATEA_TEST_GPU") && !native::Nvjpeg::open()) GTEST_SKIP() << "no nvJPEG on this machine";
   Folder folder("tolerance");
   for (const int v : {1, 2})
     for (const int h : {1, 2})
@@ -453,7 +452,7 @@ TEST(GpuDecode, PixelsAreThoseOfTheCpuButForRounding) {
         folder.add(jpeg(375, 500, {.h = h, .v = v, .progressive = progressive}));
   folder.add(jpeg(1100, 1000, {.h = 2, .v = 2}));
   const std::string text = pipeline(folder, "", kAsItIs);
-  const Delivered wanted = deliver(text, std::nullopt), found = deliver(text, ImageDecoder::kNvjpeg);
+  const Delivered wanted = deliver(text, std::nullopt), found = deliver(text, DecodeChoice::kDevice);
   ASSERT_EQ(wanted.error + found.error, "");
   EXPECT_EQ(found.device.decodes, folder.count());
   ASSERT_EQ(wanted.samples.size(), found.samples.size());

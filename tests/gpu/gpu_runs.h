@@ -28,7 +28,7 @@ inline GpuTarget target(const GpuChoice& choice, LaunchForm launches,
   out.selectors = selectors;
   out.figures = all_on_gpu();
   // The fake nvJPEG makes the CPU's bits, a real one does not (decode_test.cpp).
-  if (std::getenv("GALATEA_TEST_GPU")) out.decoder = runtime::ImageDecoder::kCpu;
+  if (std::getenv("GALATEA_TEST_GPU")) out.decoder = runtime::DecodeChoice::kHost;
   return out;
 }
 

@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "runtime/cuda/nvjpeg_api.h"
+#include "stdlib_ops/native/nvjpeg/nvjpeg_api.h"
 
-namespace galatea::runtime::cuda {
+namespace galatea::native {
 
 class Nvjpeg {
  public:
@@ -37,4 +37,4 @@ class Nvjpeg {
   jpeg::Api api_;
 };
 
-}  // namespace galatea::runtime::cuda
+}  // namespace galatea::native

@@ -1,22 +1,22 @@
 // nvJPEG's objects, their lives, and the two parts of a decode.
-#include "runtime/cuda/jpeg_decoder.h"
+#include "stdlib_ops/native/nvjpeg/jpeg_decoder.h"
 
 #include <algorithm>
 
-namespace galatea::runtime::cuda {
+namespace galatea::native {
 
 // ---- memory
 
-JpegMemory::JpegMemory(std::shared_ptr<MemoryPool> pool, std::shared_ptr<const Stream> stream)
+JpegMemory::JpegMemory(std::shared_ptr<cuda::MemoryPool> pool, std::shared_ptr<const cuda::Stream> stream)
     : pool_(std::move(pool)), stream_(std::move(stream)), allocator_{allocate, free, this} {}
 
-void* JpegMemory::address(const MemoryBlock& block, MemoryKind kind) {
-  return kind == MemoryKind::kPinned ? static_cast<void*>(block.host())
-                                     : reinterpret_cast<void*>(static_cast<uintptr_t>(block.device()));
+void* JpegMemory::address(const cuda::MemoryBlock& block, cuda::MemoryKind kind) {
+  return kind == cuda::MemoryKind::kPinned ? static_cast<void*>(block.host())
+                                           : reinterpret_cast<void*>(static_cast<uintptr_t>(block.device()));
 }
 
 /// All of nvJPEG's work is in one stream, whatever stream it names.
-int JpegMemory::allocate(void* self, void** pointer, size_t size, StreamHandle) {
+int JpegMemory::allocate(void* self, void** pointer, size_t size, cuda::StreamHandle) {
   auto& memory = *static_cast<JpegMemory*>(self);
   auto block = memory.pool_->acquire(static_cast<int64_t>(size), memory.stream_);
   std::lock_guard lock(memory.mutex_);
@@ -29,9 +29,9 @@ int JpegMemory::allocate(void* self, void** pointer, size_t size, StreamHandle) 
   return 0;
 }
 
-int JpegMemory::free(void* self, void* pointer, size_t, StreamHandle) {
+int JpegMemory::free(void* self, void* pointer, size_t, cuda::StreamHandle) {
   auto& memory = *static_cast<JpegMemory*>(self);
-  MemoryBlock block;  // goes back to its pool without the lock
+  cuda::MemoryBlock block;  // goes back to its pool without the lock
   std::lock_guard lock(memory.mutex_);
   const auto found = memory.blocks_.find(pointer);
   if (found == memory.blocks_.end()) return 1;
@@ -48,10 +48,10 @@ std::optional<Error> JpegMemory::take_failure() {
 // ---- the decoder
 
 /// Holds a slot from begin() to run(); gives it back unused where the sample starts over.
-class JpegDecoder::Job final : public DeviceDecode {
+class JpegDecoder::Job final : public runtime::DeviceJob {
  public:
-  Job(std::shared_ptr<JpegDecoder> owner, std::unique_ptr<Slot> taken, Backend how)
-      : decoder(std::move(owner)), slot(std::move(taken)), backend(how) {}
+  Job(std::shared_ptr<JpegDecoder> owner, std::unique_ptr<Slot> taken, Backend how, int64_t bytes_of_row)
+      : decoder(std::move(owner)), slot(std::move(taken)), backend(how), row_bytes(bytes_of_row) {}
   ~Job() override {
     if (slot) decoder->give_back(std::move(slot));
   }
@@ -61,23 +61,24 @@ class JpegDecoder::Job final : public DeviceDecode {
   std::shared_ptr<JpegDecoder> decoder;
   std::unique_ptr<Slot> slot;
   Backend backend;
+  int64_t row_bytes;
 };
 
 Result<std::shared_ptr<JpegDecoder>> JpegDecoder::create(std::shared_ptr<const Nvjpeg> library,
-                                                         std::shared_ptr<const Context> context,
-                                                         Priority priority,
-                                                         std::shared_ptr<MemoryPool> device,
-                                                         std::shared_ptr<MemoryPool> pinned) {
-  GALATEA_ASSIGN(std::shared_ptr<const Stream> stream, Stream::create(context, priority));
+                                                         std::shared_ptr<const cuda::Context> context,
+                                                         cuda::Priority priority,
+                                                         std::shared_ptr<cuda::MemoryPool> device,
+                                                         std::shared_ptr<cuda::MemoryPool> pinned) {
+  GALATEA_ASSIGN(std::shared_ptr<const cuda::Stream> stream, cuda::Stream::create(context, priority));
   std::shared_ptr<JpegDecoder> out(new JpegDecoder(std::move(library), std::move(context), std::move(device),
                                                    std::move(pinned), std::move(stream)));
   GALATEA_TRY(out->prepare());
   return out;
 }
 
-JpegDecoder::JpegDecoder(std::shared_ptr<const Nvjpeg> library, std::shared_ptr<const Context> context,
-                         std::shared_ptr<MemoryPool> device, std::shared_ptr<MemoryPool> pinned,
-                         std::shared_ptr<const Stream> stream)
+JpegDecoder::JpegDecoder(std::shared_ptr<const Nvjpeg> library, std::shared_ptr<const cuda::Context> context,
+                         std::shared_ptr<cuda::MemoryPool> device, std::shared_ptr<cuda::MemoryPool> pinned,
+                         std::shared_ptr<const cuda::Stream> stream)
     : library_(std::move(library)),
       context_(std::move(context)),
       stream_(std::move(stream)),
@@ -85,7 +86,7 @@ JpegDecoder::JpegDecoder(std::shared_ptr<const Nvjpeg> library, std::shared_ptr<
       pinned_memory_(std::move(pinned), stream_) {}
 
 Status JpegDecoder::prepare() {
-  const Context::Scope scope(*context_);
+  const cuda::Context::Scope scope(*context_);
   const jpeg::Api& api = library_->api();
   GALATEA_TRY(call(api.create, jpeg::backend::kHybrid, device_memory_.allocator(), pinned_memory_.allocator(),
                    jpeg::kFlagInterpolate, &handle_));
@@ -95,7 +96,7 @@ Status JpegDecoder::prepare() {
 }
 
 JpegDecoder::~JpegDecoder() {
-  const Context::Scope scope(*context_);
+  const cuda::Context::Scope scope(*context_);
   // A device that is lost answers with an error, and is done as well.
   (void)stream_->synchronize();
   const jpeg::Api& api = library_->api();
@@ -108,7 +109,7 @@ JpegDecoder::~JpegDecoder() {
 }
 
 template <typename... Parameters>
-Status JpegDecoder::call(const Entry<jpeg::Status(Parameters...)>& entry,
+Status JpegDecoder::call(const cuda::Entry<jpeg::Status(Parameters...)>& entry,
                          std::type_identity_t<Parameters>... arguments) {
   const jpeg::Status result = entry.function(arguments...);
   if (result != jpeg::status::kSuccess) return failure(result, entry.name);
@@ -161,7 +162,7 @@ Result<std::unique_ptr<JpegDecoder::Slot>> JpegDecoder::take_slot() {
   {
     std::lock_guard lock(mutex_);
     if (!free_.empty()) {
-      const std::shared_ptr<Event>& used = free_.front()->used;
+      const std::shared_ptr<cuda::Event>& used = free_.front()->used;
       bool is_done = !used;
       if (used) {
         GALATEA_ASSIGN(is_done, used->is_done());
@@ -217,14 +218,14 @@ Result<JpegDecoder::Outcome> JpegDecoder::decode_on_host(const EncodedImage& ima
   return Outcome::kDecoded;
 }
 
-Result<std::unique_ptr<DeviceDecode>> JpegDecoder::begin(const EncodedImage& image) {
-  const Context::Scope scope(*context_);
+Result<std::unique_ptr<runtime::DeviceJob>> JpegDecoder::begin(const EncodedImage& image) {
+  const cuda::Context::Scope scope(*context_);
   Backend backend = image.entropy_on_device ? kDeviceEntropy : kHostEntropy;
   for (;;) {
     GALATEA_ASSIGN(std::unique_ptr<Slot> slot, take_slot());
     const Result<Outcome> outcome = decode_on_host(image, *slot, backend);
     if (outcome && *outcome == Outcome::kDecoded)
-      return std::make_unique<Job>(shared_from_this(), std::move(slot), backend);
+      return std::make_unique<Job>(shared_from_this(), std::move(slot), backend, image.row_bytes());
     if (outcome && *outcome == Outcome::kRefused)
       give_back(std::move(slot));
     else
@@ -235,14 +236,14 @@ Result<std::unique_ptr<DeviceDecode>> JpegDecoder::begin(const EncodedImage& ima
   }
 }
 
-Status JpegDecoder::run(std::unique_ptr<DeviceDecode>& job, DevicePointer to, int64_t pitch) {
+Status JpegDecoder::run(std::unique_ptr<runtime::DeviceJob>& job, cuda::DevicePointer to) {
   auto& own = static_cast<Job&>(*job);
   const jpeg::Api& api = library_->api();
   Slot& slot = *own.slot;
   const jpeg::State state = slot.states[own.backend];
   jpeg::Image image;
   image.channel[0] = reinterpret_cast<unsigned char*>(static_cast<uintptr_t>(to));
-  image.pitch[0] = static_cast<size_t>(pitch);
+  image.pitch[0] = static_cast<size_t>(own.row_bytes);
   GALATEA_TRY(call(api.attach_device, state, buffer_));
   // From here on the device may be at work on it, also where a call fails.
   Status status = call(api.transfer, handle_, decoders_[own.backend], state, slot.stream, stream_->handle());
@@ -259,11 +260,11 @@ Status JpegDecoder::run(std::unique_ptr<DeviceDecode>& job, DevicePointer to, in
 
 Status JpegDecoder::finish() {
   if (running_.empty()) return {};
-  auto made = Event::create(context_);
+  auto made = cuda::Event::create(context_);
   Status status = made ? made->record(*stream_) : Status(std::unexpected(std::move(made.error())));
-  std::shared_ptr<Event> used;
+  std::shared_ptr<cuda::Event> used;
   if (status)
-    used = std::make_shared<Event>(std::move(*made));
+    used = std::make_shared<cuda::Event>(std::move(*made));
   else
     (void)stream_->synchronize();
   for (auto& slot : running_) {
@@ -274,4 +275,4 @@ Status JpegDecoder::finish() {
   return status;
 }
 
-}  // namespace galatea::runtime::cuda
+}  // namespace galatea::native

@@ -1,5 +1,5 @@
 // Opening nvJPEG, and the wording of its failures.
-#include "runtime/cuda/nvjpeg.h"
+#include "stdlib_ops/native/nvjpeg/nvjpeg.h"
 
 #include <dlfcn.h>
 
@@ -8,7 +8,7 @@
 #include "base/library_search.h"
 #include "runtime/messages.h"
 
-namespace galatea::runtime::cuda {
+namespace galatea::native {
 
 namespace {
 
@@ -45,12 +45,12 @@ Result<std::shared_ptr<const Nvjpeg>> Nvjpeg::open(int newest_major) {
     void* library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!library) continue;
     auto found = open_at(library, candidate, newest_major);
-    if (found || found.error().diagnostics.front().code != message::kNewNvjpeg.code) return found;
+    if (found || found.error().diagnostics.front().code != runtime::message::kNewNvjpeg.code) return found;
     // One of the driver's age may lie beside it.
     if (!too_new) too_new = std::move(found.error());
   }
   if (too_new) return std::unexpected(std::move(*too_new));
-  return make_error(message::kNoNvjpeg, search.places);
+  return runtime::make_error(runtime::message::kNoNvjpeg, search.places);
 }
 
 Result<std::shared_ptr<const Nvjpeg>> Nvjpeg::open_at(void* library, const std::string& path,
@@ -63,7 +63,7 @@ Result<std::shared_ptr<const Nvjpeg>> Nvjpeg::open_at(void* library, const std::
 Status Nvjpeg::load(void* library, const std::string& path, int newest_major) {
   path_ = path;
   const char* missing = nullptr;
-  const auto find = [&]<typename Signature>(Entry<Signature>& entry) {
+  const auto find = [&]<typename Signature>(cuda::Entry<Signature>& entry) {
     entry.function = reinterpret_cast<decltype(entry.function)>(dlsym(library, entry.name));
     if (!entry.function && !missing) missing = entry.name;
   };
@@ -75,17 +75,20 @@ Status Nvjpeg::load(void* library, const std::string& path, int newest_major) {
                        api_.property.function(jpeg::kMajorVersion, &major_) == jpeg::status::kSuccess &&
                        api_.property.function(jpeg::kMinorVersion, &minor_) == jpeg::status::kSuccess;
   if (answers && std::pair(major_, minor_) < std::pair(kOldestMajor, kOldestMinor))
-    return make_error(message::kOldNvjpeg, path_, fmt::format("it is version {}", version_text()));
-  if (missing) return make_error(message::kOldNvjpeg, path_, fmt::format("it has no {}", missing));
-  if (!answers) return make_error(message::kOldNvjpeg, path_, "it does not tell its version");
+    return runtime::make_error(runtime::message::kOldNvjpeg, path_,
+                               fmt::format("it is version {}", version_text()));
+  if (missing)
+    return runtime::make_error(runtime::message::kOldNvjpeg, path_, fmt::format("it has no {}", missing));
+  if (!answers)
+    return runtime::make_error(runtime::message::kOldNvjpeg, path_, "it does not tell its version");
   if (newest_major > 0 && major_ > newest_major)
-    return make_error(message::kNewNvjpeg, path_, version_text(), newest_major);
+    return runtime::make_error(runtime::message::kNewNvjpeg, path_, version_text(), newest_major);
   return {};
 }
 
 std::unexpected<Error> Nvjpeg::failure(jpeg::Status result, const char* entry,
                                        std::string_view device) const {
-  return make_error(message::kNvjpegCall, device, entry, name_of(result));
+  return runtime::make_error(runtime::message::kNvjpegCall, device, entry, name_of(result));
 }
 
-}  // namespace galatea::runtime::cuda
+}  // namespace galatea::native

@@ -8,7 +8,13 @@
 
 #include "runtime/cuda/driver_api.h"
 
-namespace galatea::runtime::cuda::jpeg {
+namespace galatea::native {
+
+namespace cuda = runtime::cuda;
+
+namespace jpeg {
+
+using cuda::StreamHandle;
 
 using Status = int;  ///< nvjpegStatus_t
 using Handle = struct OpaqueNvjpeg*;
@@ -78,9 +84,11 @@ inline constexpr int kMajorVersion = 0, kMinorVersion = 1;  ///< libraryProperty
   X(decode_on_device, nvjpegDecodeJpegDevice, (Handle, Decoder, State, Image*, StreamHandle))
 
 struct Api {
-#define GALATEA_NVJPEG_MEMBER(member, symbol, parameters) Entry<Status parameters> member{#symbol, nullptr};
+#define GALATEA_NVJPEG_MEMBER(member, symbol, parameters) \
+  cuda::Entry<Status parameters> member{#symbol, nullptr};
   GALATEA_NVJPEG_ENTRIES(GALATEA_NVJPEG_MEMBER)
 #undef GALATEA_NVJPEG_MEMBER
 };
 
-}  // namespace galatea::runtime::cuda::jpeg
+}  // namespace jpeg
+}  // namespace galatea::native
