@@ -4,7 +4,7 @@
 
 #include "compiler/passes/compose_resizes.h"
 #include "compiler/passes/compose_warps.h"
-#include "compiler/passes/decode_luma_only.h"
+#include "compiler/passes/decode_one_plane.h"
 #include "compiler/passes/fold_constants.h"
 #include "compiler/passes/hoist_over_branch.h"
 #include "compiler/passes/merge_duplicates.h"
@@ -37,7 +37,7 @@ const std::vector<PassEntry>& pass_list() {
       // Scalars that were merged for what has sunk.
       {"remove_dead_nodes", remove_dead_nodes, "what nobody uses goes"},
       {"refine_types", refine_types, "extents that are known better by now"},
-      {"decode_luma_only", decode_luma_only,
+      {"decode_one_plane", decode_one_plane,
        "of channels that are read as one sum only that is decoded (exact=False)"},
       {"push_scale_into_decode", push_scale_into_decode,
        "what is made small anyway is decoded small (exact=False)"},

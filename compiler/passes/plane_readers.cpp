@@ -1,4 +1,4 @@
-#include "compiler/passes/luma_readers.h"
+#include "compiler/passes/plane_readers.h"
 
 #include <algorithm>
 #include <cmath>

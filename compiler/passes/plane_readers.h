@@ -1,7 +1,7 @@
 // What a node's definition makes of the elements of its first input along one axis, the channels.
 //
 // Comes in: a resolved lowering (values::ValueTable). Goes out: whether it keeps the channels apart, or sees
-// nothing but one sum of them (decode_luma_only.h says what that means).
+// nothing but one sum of them (decode_one_plane.h says what that means).
 #pragma once
 
 #include <span>

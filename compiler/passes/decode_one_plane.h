@@ -26,6 +26,6 @@
 
 namespace galatea::passes {
 
-bool decode_luma_only(ir::Graph& graph, const PassContext& context);
+bool decode_one_plane(ir::Graph& graph, const PassContext& context);
 
 }  // namespace galatea::passes

@@ -1,4 +1,4 @@
-#include "compiler/passes/decode_luma_only.h"
+#include "compiler/passes/decode_one_plane.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "compiler/op/schema.h"
 #include "compiler/passes/graph_edits.h"
-#include "compiler/passes/luma_readers.h"
+#include "compiler/passes/plane_readers.h"
 #include "compiler/values/shared_table.h"
 
 namespace galatea::passes {
@@ -189,7 +189,7 @@ class PlaneDecoding {
 
 }  // namespace
 
-bool decode_luma_only(Graph& graph, const PassContext& context) {
+bool decode_one_plane(Graph& graph, const PassContext& context) {
   // An exact graph stays as it is: the walk is for the remark.
   if (graph.options.exact && context.remarks == nullptr) return false;
   return PlaneDecoding(graph, context).run();
