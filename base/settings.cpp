@@ -39,8 +39,7 @@ const std::vector<Setting>& all_settings() {
        "GALATEA_CACHE_SIZE=64MB"},
       {"GALATEA_TIERS", "text", "auto",
        "auto: code that would take long to compile begins with a quick form of it; best: the best code at "
-       "once; "
-       "first: the quick form for all",
+       "once; first: the quick form for all",
        "GALATEA_TIERS=best"},
       {"GALATEA_CODEGEN_MODULE", "path", "",
        "the code generator, loaded when a kernel has to be compiled; empty: beside this program or library",

@@ -91,10 +91,9 @@ int main(int argc, char** argv) {
   const auto counters = fake.counters();
   fmt::print(
       "{{\"batch_size\": {}, \"enqueue_us\": {:.1f}, \"enqueue_least_us\": {:.1f}, \"own_us\": {:.1f}, "
-      "\"record_us\": {:.1f}, "
-      "\"record_least_us\": {:.1f}, \"driver_calls\": {}, \"pinned_taken\": {}, \"launches\": {}, "
-      "\"uploads\": {}, "
-      "\"synchronizations\": {}, \"graphs\": {}, \"graph_launches\": {}}}\n",
+      "\"record_us\": {:.1f}, \"record_least_us\": {:.1f}, \"driver_calls\": {}, \"pinned_taken\": {}, "
+      "\"launches\": {}, \"uploads\": {}, \"synchronizations\": {}, \"graphs\": {}, \"graph_launches\": "
+      "{}}}\n",
       batch_size, microseconds(cost.enqueue, false), microseconds(cost.enqueue, true),
       microseconds(cost.own, false), microseconds(cost.record, false), microseconds(cost.record, true), calls,
       taken, counters.launches, counters.uploads, counters.synchronizations, graphs, counters.graph_launches);

@@ -135,8 +135,7 @@ class Page {
   void add_values() {
     out_ +=
         "<h2>Which values matter</h2>\n<p>The share of the variance of scores that a value accounts for "
-        "alone; "
-        "beside it what a value without influence would get by chance.</p>\n<table>\n"
+        "alone; beside it what a value without influence would get by chance.</p>\n<table>\n"
         "<tr><th>share</th><th>chance</th><th>value</th></tr>\n";
     const std::vector<Importance> found = importance(space_, trials_);
     std::vector<size_t> order(found.size());

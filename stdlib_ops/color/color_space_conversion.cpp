@@ -134,8 +134,7 @@ Operator make_color_space_conversion() {
   op.documentation =
       "Grey is 0.299 R + 0.587 G + 0.114 B (ITU-R BT.601); YCbCr is its studio range: Y = 16 + 219/255 grey, "
       "Cb = 128 + 112/255 (B - grey) / 0.886, Cr = 128 + 112/255 (R - grey) / 0.701. Evaluated in f32, "
-      "rounded "
-      "half to even and clamped. The image gets the number of channels of output_type.";
+      "rounded half to even and clamped. The image gets the number of channels of output_type.";
   op.inputs = {{.name = "images",
                 .documentation = "image whose last axis are the channels",
                 .layouts = {"HWC"},

@@ -104,8 +104,7 @@ Operator make_equalize() {
   op.aliases = {"experimental.equalize"};
   op.summary = "Equalises the histogram of every channel.";
   op.documentation =
-      "For each channel of an image, with h its histogram, N its number of "
-      "pixels, i0 the lowest value that "
+      "For each channel of an image, with h its histogram, N its number of pixels, i0 the lowest value that "
       "occurs and cdf(v) the number of pixels of at most v: out = 0 for i0, and round((cdf(in) - h[i0]) * "
       "(255 / (N - h[i0]))) above it, computed in f32 and rounded half to even (the rule of OpenCV and DALI; "
       "Pillow's differs). A channel of one single value stays as it is.";

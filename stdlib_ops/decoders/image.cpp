@@ -14,8 +14,7 @@ Operator make_decoders_image() {
   op.documentation =
       "Decodes JPEG (libjpeg-turbo), PNG, WebP and BMP, recognised by their content, to [H, W, C]. Grey "
       "sources are replicated to three channels, alpha is dropped; GRAY of a JPEG is its luma plane. Only "
-      "the part of "
-      "the image that later operators read is decoded.";
+      "the part of the image that later operators read is decoded.";
   op.kind = OperatorKind::kNative;
   op.inputs = {encoded_input()};
   op.min_inputs = op.max_inputs = 1;

@@ -165,10 +165,8 @@ Operator make_filter() {
   op.summary = "Correlates images with a window.";
   op.documentation =
       "out(y, x) = sum of filter(j, i) * in(y + j - anchor_y, x + i - anchor_x) for each channel: a "
-      "correlation, "
-      "the window is not mirrored. Products are added in f32 row by row as multiply-adds and rounded half to "
-      "even "
-      "at the end.";
+      "correlation, the window is not mirrored. Products are added in f32 row by row as multiply-adds and "
+      "rounded half to even at the end.";
   op.inputs = {{.name = "data", .documentation = "image", .axes = "^FD"},
                {.name = "filter",
                 .documentation = "the window, FLOAT [rows, columns], of known extents, at most 1024 elements",

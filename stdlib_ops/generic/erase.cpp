@@ -154,10 +154,8 @@ Operator make_erase() {
   op.summary = "Fills boxes of the data with a value.";
   op.documentation =
       "An element inside any of the boxes becomes fill_value (rounded half to even and clamped). Along each "
-      "axis a "
-      "box reaches from trunc(anchor) to before trunc(anchor + shape), computed in f32; what lies outside "
-      "the data "
-      "is ignored. Axes that are not named are covered whole.";
+      "axis a box reaches from trunc(anchor) to before trunc(anchor + shape), computed in f32; what lies "
+      "outside the data is ignored. Axes that are not named are covered whole.";
   op.inputs = {{.name = "data",
                 .documentation = "any tensor of numbers",
                 .dtypes = {DType::kU8, DType::kU16, DType::kU32, DType::kU64, DType::kI8, DType::kI16,

@@ -355,14 +355,11 @@ Operator make_normalize() {
       "Subtracts the mean and divides by the standard deviation, given or of the sample or the batch.";
   op.documentation =
       "out = (in - mean) * scale / sqrt(stddev^2 + epsilon) + shift. What is not given is computed per "
-      "sample over "
-      "the axes: the mean, and the variance about it, sum((in - mean)^2) / (N - ddof); where that is 0 and "
-      "epsilon "
-      "too, or N <= ddof, out = shift. With batch=True all samples of the batch count, which must have equal "
-      "extents along the other axes; see docs/batches.md. A given tensor has as many dimensions as the "
-      "input, each extent 1 or "
-      "the "
-      "input's; a list stands along C. In f32, then rounded half to even and clamped.";
+      "sample over the axes: the mean, and the variance about it, sum((in - mean)^2) / (N - ddof); where "
+      "that is 0 and epsilon too, or N <= ddof, out = shift. With batch=True all samples of the batch count, "
+      "which must have equal extents along the other axes; see docs/batches.md. A given tensor has as many "
+      "dimensions as the input, each extent 1 or the input's; a list stands along C. In f32, then rounded "
+      "half to even and clamped.";
   op.inputs = {normalize_input()};
   op.min_inputs = op.max_inputs = 1;
   op.args = normalize_args();

@@ -90,9 +90,8 @@ Operator make_one_hot() {
   op.summary = "Class numbers as vectors that are on at the class.";
   op.documentation =
       "out[..., k] = on_value if k == in, else off_value; a number outside 0 .. num_classes - 1 turns "
-      "nothing on, "
-      "floats are truncated. Without axis, an input known to hold one element gives a vector of num_classes "
-      "elements, whatever its rank. The layout is empty but for axis_name.";
+      "nothing on, floats are truncated. Without axis, an input known to hold one element gives a vector of "
+      "num_classes elements, whatever its rank. The layout is empty but for axis_name.";
   op.inputs = {{.name = "data",
                 .documentation = "class numbers",
                 .dtypes = {DType::kU8, DType::kU16, DType::kU32, DType::kU64, DType::kI8, DType::kI16,

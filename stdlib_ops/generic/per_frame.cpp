@@ -35,10 +35,9 @@ Operator make_per_frame() {
   op.summary = "Says that the first axis counts frames.";
   op.documentation =
       "The same elements and extents; the layout begins with F (without a layout, the other axes are "
-      "unnamed: "
-      "F**). As an argument of an operator that works on each frame of a sequence, the first frame gets the "
-      "first value, and so on: as many as there are frames. What decides the extents of the output must be "
-      "the same for all frames. Nothing is copied.";
+      "unnamed: F**). As an argument of an operator that works on each frame of a sequence, the first frame "
+      "gets the first value, and so on: as many as there are frames. What decides the extents of the output "
+      "must be the same for all frames. Nothing is copied.";
   op.inputs = {{.name = "data", .documentation = "any tensor of at least one axis"}};
   op.min_inputs = op.max_inputs = 1;
   op.args = {{.name = "replace",

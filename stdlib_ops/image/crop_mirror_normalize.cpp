@@ -197,10 +197,9 @@ Operator make_crop_mirror_normalize() {
   op.summary = "Crops, mirrors and normalises images, with the layout and type that a network wants.";
   op.documentation =
       "out = scale * (in - mean) / std + shift, computed in f32 as fma(in - mean, scale / std, shift), then "
-      "converted (half to even, clamped). The window is that of fn.crop; "
-      "mirror reverses its columns. Padding takes fill_values as they are, not normalised; channels added by "
-      "pad_output are 0 "
-      "where nothing may lie outside.";
+      "converted (half to even, clamped). The window is that of fn.crop; mirror reverses its columns. "
+      "Padding takes fill_values as they are, not normalised; channels added by pad_output are 0 where "
+      "nothing may lie outside.";
   op.inputs = {{.name = "data",
                 .documentation = "image or volume",
                 .layouts = {"HWC", "CHW", "DHWC", "CDHW", "DCHW"},

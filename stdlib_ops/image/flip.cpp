@@ -35,8 +35,7 @@ Operator make_flip() {
   op.summary = "Mirrors images horizontally, vertically or both.";
   op.documentation =
       "Exact copy with the order of columns (horizontal), rows (vertical) or slices (depthwise) reversed. "
-      "Without arguments it "
-      "flips horizontally. Nothing is copied: the result is a view.";
+      "Without arguments it flips horizontally. Nothing is copied: the result is a view.";
   op.inputs = {{.name = "data",
                 .documentation = "image or volume",
                 .layouts = {"HWC", "CHW", "DHWC", "CDHW", "DCHW"}}};

@@ -291,8 +291,8 @@ Operator make_pixel() {
   op.summary = "A function of coordinates, decorated with @galatea.pixel.";
   op.documentation =
       "Every element is the value of one expression over its coordinates, elements of the inputs and "
-      "scalars: "
-      "rounded half to even and clamped to dtype. docs/language.md has the language of pixel functions.";
+      "scalars: rounded half to even and clamped to dtype. docs/language.md has the language of pixel "
+      "functions.";
   op.internal = true;
   op.inputs = {{.name = "data", .documentation = "an image, a table or a scalar", .any_device = true}};
   op.min_inputs = 0;

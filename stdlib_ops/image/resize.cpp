@@ -258,17 +258,14 @@ Operator make_resize() {
   op.summary = "Resizes images.";
   op.documentation =
       "Output cell i of n samples the interval [lo, hi) of the image at lo + (i + 1/2) (hi - lo) / n, where "
-      "pixel k covers [k, k + 1). Filters (triangle, Catmull-Rom, Lanczos 3, Gaussian, nearest) widen "
-      "with the reduction where antialias is on; weights sum to 1; pixels past the edge repeat it; rows are "
+      "pixel k covers [k, k + 1). Filters (triangle, Catmull-Rom, Lanczos 3, Gaussian, nearest) widen with "
+      "the reduction where antialias is on; weights sum to 1; pixels past the edge repeat it; rows are "
       "filtered first, then columns of the result, then slices of a volume. Extents round half away from "
-      "zero and are at least 1. "
-      "Nearest neighbours are found in f32 as DALI finds them, rows by adding one step after the other, so "
-      "that masks and labels are equal to DALI's. "
-      "A negative size or a reversed region mirrors. mode: \"default\" keeps the aspect ratio where one "
-      "extent is missing (of several given, by the mean of their ratios), \"stretch\" keeps the extent, "
-      "\"not_larger\" and \"not_smaller\" keep the aspect "
-      "ratio within or "
-      "around the given extents.";
+      "zero and are at least 1. Nearest neighbours are found in f32 as DALI finds them, rows by adding one "
+      "step after the other, so that masks and labels are equal to DALI's. A negative size or a reversed "
+      "region mirrors. mode: \"default\" keeps the aspect ratio where one extent is missing (of several "
+      "given, by the mean of their ratios), \"stretch\" keeps the extent, \"not_larger\" and \"not_smaller\" "
+      "keep the aspect ratio within or around the given extents.";
   op.inputs = {{.name = "data",
                 .documentation = "image or volume",
                 .layouts = {"HWC", "CHW", "DHWC", "CDHW", "DCHW"},

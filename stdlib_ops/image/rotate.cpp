@@ -105,10 +105,9 @@ Operator make_rotate() {
       "Output pixel (x, y) shows the image at c_in + R (x + 1/2 - c_out_x, y + 1/2 - c_out_y) with R = [[cos "
       "a, -sin a], [sin a, cos a]] and the centres c of both images; positive angles turn counter-clockwise. "
       "Without size and keep_size the canvas is w' = ceil(|cos a| w + |sin a| h - 0.01), h' = ceil(|cos a| h "
-      "+ "
-      "|sin a| w - 0.01), each one more where its parity differs from that of the extent of the image which "
-      "lies along it most. On this canvas, multiples of 90 degrees that the text gives only move pixels. "
-      "Angles are reduced to one turn exactly, cos and sin are computed in f64.";
+      "+ |sin a| w - 0.01), each one more where its parity differs from that of the extent of the image "
+      "which lies along it most. On this canvas, multiples of 90 degrees that the text gives only move "
+      "pixels. Angles are reduced to one turn exactly, cos and sin are computed in f64.";
   op.inputs = {warp_input()};
   op.min_inputs = op.max_inputs = 1;
   op.args = {{.name = "angle",

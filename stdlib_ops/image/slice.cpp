@@ -58,8 +58,7 @@ Operator make_slice() {
   op.documentation =
       "Absolute and relative positions mix freely; relative ones are multiplied by the extent (arguments in "
       "f32: rel_end=0.45 of 150 is 68) and rounded half away from zero. By default the positions are given x "
-      "first "
-      "(axis_names=\"WH\"). Anchor and shape may also be inputs; float ones are relative unless "
+      "first (axis_names=\"WH\"). Anchor and shape may also be inputs; float ones are relative unless "
       "normalized_anchor or normalized_shape says otherwise.";
   op.inputs = {{.name = "data", .documentation = "any tensor"},
                {.name = "anchor",

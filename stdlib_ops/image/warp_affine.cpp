@@ -103,8 +103,7 @@ Operator make_warp_affine() {
       "of M give x, then y. With inverse_map=False the matrix maps places of the image to places of the "
       "output, and its inverse (in f64) is used. INTERP_LINEAR blends the four pixels around the place, "
       "INTERP_NN takes the pixel that is hit; nothing is smoothed where the map shrinks. Places are "
-      "evaluated "
-      "in f32 as multiply-adds; values round half to even.";
+      "evaluated in f32 as multiply-adds; values round half to even.";
   op.inputs = {warp_input(),
                {.name = "mtx",
                 .documentation = "matrix, FLOAT [2, 3]; instead of the argument `matrix`",

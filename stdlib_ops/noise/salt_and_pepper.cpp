@@ -62,9 +62,8 @@ Operator make_noise_salt_and_pepper() {
   op.documentation =
       "With a uniform draw u in [0, 1) per pixel: out = salt_val where u < prob * salt_vs_pepper, pepper_val "
       "where u is at least that and less than prob, else the input. Pixels are counted row-major over all "
-      "axes "
-      "but C (over all but the last where the data has no layout); draw number n is element n of the node's "
-      "stream, so a sample's noise does not depend on batches or threads.";
+      "axes but C (over all but the last where the data has no layout); draw number n is element n of the "
+      "node's stream, so a sample's noise does not depend on batches or threads.";
   op.inputs = {{.name = "input",
                 .documentation = "image or other data",
                 .dtypes = {DType::kU8, DType::kU16, DType::kU32, DType::kU64, DType::kI8, DType::kI16,

@@ -83,8 +83,7 @@ Operator make_random_beta() {
   op.documentation =
       "Numbers in [0, 1] with the density x^(alpha - 1) (1 - x)^(beta - 1), scaled to 1: X / (X + Y) of two "
       "gamma-distributed numbers (Marsaglia and Tsang, at most 8 attempts, in f32). alpha = beta = 1 is the "
-      "uniform "
-      "distribution.";
+      "uniform distribution.";
   op.inputs = {{.name = "shape_like",
                 .documentation = "a tensor whose shape is taken",
                 .optional = true,

@@ -54,9 +54,8 @@ Operator make_random_uniform() {
   op.documentation =
       "a + u (b - a) with u of 24 random bits in [0, 1), never b; or one of `values`, each equally likely. "
       "With an integer dtype the number is rounded half to even, so that the ends are drawn half as often: "
-      "use values, or "
-      "random.choice, for uniform integers. The draws of a sample depend on the seed, the place of the call "
-      "and the sample's number only.";
+      "use values, or random.choice, for uniform integers. The draws of a sample depend on the seed, the "
+      "place of the call and the sample's number only.";
   op.inputs = {{.name = "shape_like",
                 .documentation = "a tensor whose shape is taken",
                 .optional = true,

@@ -48,8 +48,7 @@ Operator make_external_source() {
   op.summary = "Tensors fed by the host program, by name.";
   op.documentation =
       "The host feeds one tensor per sample under the name given by name=. With dtype, and ndim or layout, "
-      "the "
-      "pipeline is compiled and checked before it sees data; without them, when the first batch is fed.";
+      "the pipeline is compiled and checked before it sees data; without them, when the first batch is fed.";
   op.kind = OperatorKind::kNative;
   op.source = true;
   op.typed_by_host = true;

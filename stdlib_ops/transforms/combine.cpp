@@ -9,8 +9,7 @@ Operator make_transforms_combine() {
   op.summary = "Joins affine transforms into one.";
   op.documentation =
       "The result applies the inputs in their order (reverse_order=True: the last one first). All have the "
-      "same "
-      "shape. Products are computed in f64 and rounded once.";
+      "same shape. Products are computed in f64 and rounded once.";
   op.inputs[0].optional = false;
   op.inputs[0].documentation = "transforms, FLOAT [n, n + 1]";
   op.min_inputs = 2;

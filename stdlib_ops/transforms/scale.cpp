@@ -20,8 +20,7 @@ Operator make_transforms_scale() {
   op.summary = "Makes or extends an affine transform by a scaling.";
   op.documentation =
       "p' = center + scale (p - center). The number of coordinates is the length of scale; of one factor "
-      "that of "
-      "the input, of center, or ndim, else 1.";
+      "that of the input, of center, or ndim, else 1.";
   op.example = transform_example("fn.transforms.scale(scale=[0.5, 0.8], center=[32.0, 32.0])");
   op.type_rule = [](const TypeContext& ctx) -> Types {
     const int64_t length = length_of(ctx, "scale");

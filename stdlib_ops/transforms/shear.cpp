@@ -73,8 +73,7 @@ Operator make_transforms_shear() {
   op.summary = "Makes or extends an affine transform by a shear.";
   op.documentation =
       "A = [[1, x], [y, 1]], of volumes [[1, xy, xz], [yx, 1, yz], [zx, zy, 1]]; p' = center + A (p - "
-      "center). "
-      "Exactly one of shear and angles is given.";
+      "center). Exactly one of shear and angles is given.";
   op.example = transform_example("fn.transforms.shear(shear=[0.2, 0.0])");
   op.type_rule = shear_types;
   op.define = [](RecipeBuilder& b) {

@@ -127,8 +127,7 @@ TEST(Pipelines, OptionsComeFromTheTextAndTheHost) {
 
 TEST(Pipelines, OutputsWithoutADataNodeAreConstants) {
   const Staged staged = stage_body(
-      "x = fn.random.uniform()\nreturn x, [1, 2, 3], (1, 2.5), [True, False], [[1, 2], [3, 4]], "
-      "[]\n");
+      "x = fn.random.uniform()\nreturn x, [1, 2, 3], (1, 2.5), [True, False], [[1, 2], [3, 4]], []\n");
   ASSERT_TRUE(staged.result.ok) << staged.diagnostics;
   for (const char* type : {"i32[3]", "f32[2]", "bool[2]", "i32[2,2]", "f32[0]"})
     EXPECT_NE(staged.graphs.find(type), std::string::npos) << type << staged.graphs;

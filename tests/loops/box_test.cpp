@@ -29,8 +29,7 @@ bool selects(const LoopKernel& loops) {
 
 constexpr const char* kBox =
     "select(and(and(ge(axis0, p2:i64), lt(axis0, p3:i64)), and(ge(axis1, p4:i64), lt(axis1, p5:i64))), "
-    "INSIDE, "
-    "load(in0:u8, axis0, axis1, axis2))";
+    "INSIDE, load(in0:u8, axis0, axis1, axis2))";
 
 std::string box_of(const std::string& inside) {
   std::string text = kBox;

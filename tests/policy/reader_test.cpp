@@ -157,8 +157,7 @@ TEST(PolicyReader, WhatDoesNotFitIsRefusedInItsPlace) {
       {"{\"choose\": 1, \"from\": []}", "G1011 at 5:23: what a choice is made from is empty\n"},
       {"{\"choose\": {\"$int\": [1, 2]}, \"from\": [\"equalize\"]}",
        "G1006 at 5:12: how many are chosen is a whole number, found a `$int` of a search space, which "
-       "`galatea "
-       "policy search` takes\n"},
+       "`galatea policy search` takes\n"},
       {"{\"choose\": 65, \"from\": \"*\"}", "G1007 at 5:12: how many are chosen is from 0 to 64, found 65\n"},
       {"{\"choose\": [2, 1], \"from\": [\"equalize\"]}",
        "G1007 at 5:12: how many are chosen is from its least to its greatest, found [2, 1]\n"},
@@ -205,8 +204,7 @@ TEST(PolicyReader, WhatDoesNotFitIsRefusedInItsPlace) {
        "G1009 at 3:41: there is no argument `fil_value`\n"},
       {"\"rotate\": {\"range\": [0, 30], \"extras\": {\"fill_value\": \"red\"}}",
        "G1006 at 3:41: `fill_value` is a number, a list of numbers, one for each channel, or null, which "
-       "repeats "
-       "the edge, found \"red\"\n"},
+       "repeats the edge, found \"red\"\n"},
       {"\"rotate\": {\"range\": [0, 30], \"extras\": {\"rotate_keep_size\": 1}}",
        "G1006 at 3:41: `rotate_keep_size` is true or false, found 1\n"},
       {"\"rotate\": {\"range\": [0, 30], \"extras\": {\"interp_type\": \"bilinear\"}}",

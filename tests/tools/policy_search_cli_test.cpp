@@ -419,8 +419,7 @@ TEST_F(PolicySearchCommand, ImportsOfTheSpaceAreSeenByTrials) {
     "augmentations": {"darker": {"range": [0, 9]}}, "policy": ["darker", 1, {"$int": [0, 30]}]})";
   const Outcome o = policy({"search", path("imports.json"), "--trials", "2", "--json", "--objective",
                             std::string(GALATEA_BINARY_DIR) +
-                                "/bin/galatea policy score --samples 2 --draws 2 "
-                                "--size 32 --data " +
+                                "/bin/galatea policy score --samples 2 --draws 2 --size 32 --data " +
                                 std::string(GALATEA_BINARY_DIR) + "/samples {policy}"});
   ASSERT_EQ(o.status, 0) << o.err;
   const Json trials = parse_json(o.out)["trials"];
