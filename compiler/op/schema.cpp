@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/words.h"
 #include "compiler/ir/attr.h"
 #include "compiler/messages/messages.h"
 #include "compiler/op/devices.h"
@@ -197,14 +198,10 @@ Status check_number_of_inputs(const NodeSpec& spec) {
                     fmt::format("{} {}", given, given == 1 ? "is" : "are"));
 }
 
-std::string join(const std::vector<std::string>& words) {
-  return fmt::format("{}", fmt::join(words, " or "));
-}
-
 std::string dtype_names(const std::vector<DType>& dtypes) {
   std::vector<std::string> names;
   for (DType dtype : dtypes) names.emplace_back(types_name(dtype));
-  return join(names);
+  return one_of(names);
 }
 
 const Port& port_of_input(const Operator& op, size_t k) {
@@ -259,8 +256,8 @@ Status check_input(const ir::Graph& graph, const NodeSpec& spec, size_t k, const
   std::string given = type.layout.empty() ? fmt::format("a tensor of {} dimension{} without a layout",
                                                         type.ndim, type.ndim == 1 ? "" : "s")
                                           : type.layout.str();
-  return user_error(Message::kWrongInputLayout, spec.span, display_name(op), name, join(input.layouts), given,
-                    help);
+  return user_error(Message::kWrongInputLayout, spec.span, display_name(op), name, one_of(input.layouts),
+                    given, help);
 }
 
 /// A value is taken as it is or frame by frame, not both: what a definition says of it has one meaning.

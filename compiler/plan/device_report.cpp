@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "base/text_writer.h"
+#include "base/words.h"
 #include "runtime/device_graphs.h"
 
 namespace galatea::plan {
@@ -284,7 +285,7 @@ std::string to_text(const DeviceReport& report) {
     if (branch.if_failed.empty()) continue;
     out.indent();
     out.line(fmt::format("a batch waits for it if a sample has values that {} cannot take",
-                         fmt::join(branch.if_failed, " or ")));
+                         one_of(branch.if_failed)));
     out.dedent();
   }
   list(out, "made whole:", report.made_whole);

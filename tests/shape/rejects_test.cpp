@@ -171,7 +171,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"fn.resize(rgb, size=fn.stack(x, x, x))",
             "fn.resize: size takes 2 elements, or one for all, not 3"},
         Row{"fn.resize(label, size=[4, 4])",
-            "fn.resize takes UINT8 or INT16 or UINT16 or FLOAT as input 0 (data), but gets INT32"},
+            "fn.resize takes UINT8, INT16, UINT16 or FLOAT as input 0 (data), but gets INT32"},
         Row{"fn.gaussian_blur(rgb, window_size=4)",
             "fn.gaussian_blur: window_size must be odd, between 1 and 8191 (or 0: from sigma); got 4"},
         Row{"fn.gaussian_blur(rgb, sigma=[1.0, 2.0, 3.0])",
@@ -180,7 +180,7 @@ INSTANTIATE_TEST_SUITE_P(
             "fn.laplacian: window_size must be odd, between 3 and 31; got 8"},
         Row{"fn.laplacian(rgb, window_size=25)", ""},
         Row{"fn.flip(label)",
-            "fn.flip takes the layout HWC or CHW or DHWC or CDHW or DCHW for input 0 (data), but gets a tensor of 1 dimension "
+            "fn.flip takes the layout HWC, CHW, DHWC, CDHW or DCHW for input 0 (data), but gets a tensor of 1 dimension "
             "without a layout"},
         Row{"fn.decoders.image(rgb)",
             "fn.decoders.image takes u8[?] as input 0 (data), but gets u8[?,?,3] HWC"},
