@@ -19,7 +19,7 @@ class HostLoan {
   ~HostLoan() {
     if (is_armed_ && release_) release_(context_);
   }
-  /// Whoever calls this holds a reference, so that no other thread can be in the destructor.
+  /// The caller holds a reference, so that no other thread can be in the destructor.
   void arm() { is_armed_ = true; }
 
  private:

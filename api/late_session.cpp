@@ -168,7 +168,7 @@ Result<std::optional<std::shared_ptr<runtime::Batch>>> LateSession::next(
     std::lock_guard lock(mutex_);
     if (cancelled_) return runtime::make_error(message::kCancelled);
   }
-  // Who feeds may be compiling.
+  // A thread that feeds may be compiling.
   const std::unique_lock lock(feed_mutex_, std::try_to_lock);
   if (!lock) return runtime::make_error(message::kNothingFed, pipeline_.inputs.front().name);
   if (runtime::Session* session = started()) return session->next(timeout);

@@ -23,7 +23,7 @@ galatea_error* create(galatea_engine* engine, const std::string& file, std::opti
   const galatea_program_options& options = given ? *given : defaults;
   auto result = std::make_unique<galatea_program>();
   {
-    // Whoever registers something right now is waited for.
+    // A thread that registers something right now is waited for.
     const std::lock_guard lock(engine->library->registering);
     engine->library->is_in_use = true;
   }

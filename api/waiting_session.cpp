@@ -164,7 +164,7 @@ void WaitingSession::pull_one() {
       count = std::min(count, batches.back().samples.size());
       if (batches.back().ended) least = std::min(least, batches.back().samples.size());
       ended |= batches.back().ended;
-      // Who ends first ends the epoch for all, and nobody behind it is asked.
+      // The first input that ends ends the epoch for all, and none behind it is asked.
       if (ended && count == 0) break;
     }
     // What others made beyond the end of the first is not in the epoch.

@@ -36,7 +36,7 @@ def end(process):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     for stream in (process.stdin, process.stdout, process.stderr):
-        # What was not written yet cannot be.
+        # Text that was not written yet cannot be.
         with contextlib.suppress(OSError):
             if stream:
                 stream.close()

@@ -94,7 +94,7 @@ function(galatea_test name)
   galatea_unity(${name})
   target_compile_definitions(${name} PRIVATE GALATEA_SOURCE_DIR="${CMAKE_SOURCE_DIR}" GALATEA_BINARY_DIR="${CMAKE_BINARY_DIR}")
   add_test(NAME ${name} COMMAND ${name})
-  # Whoever can compile a pipeline needs the code generator beside it.
+  # A program that can compile a pipeline needs the code generator beside it.
   if(TARGET galatea_codegen_llvm AND "${ARG_LIBRARIES}" MATCHES "galatea_(compiler|dsl|ops|kernel_fuzz)")
     add_dependencies(${name} galatea_codegen_llvm)
   endif()

@@ -138,7 +138,7 @@ Result<PlannedProgram> plan_program(const CompileJob& job, std::unique_ptr<ir::G
       return recorded;
     }
     waiting.merge(findings.waiting);
-    // What waits costs more than was thought.
+    // Waiting costs more than was thought.
     if (!mapping.stated) placed = place_with_gpu(job, *graph, mapping, waiting);
   }
 }

@@ -83,7 +83,7 @@ Value Evaluator::call_sources(const op::Operator& op, const std::string& path, C
     names.push_back("input_" + std::to_string(number));
     one.keywords.push_back({"name", make_string(names.back()), count.span, count.name_span});
     results.push_back(call_operator_once(op, path, one, static_cast<uint32_t>(i)));
-    // What is wrong with one call is wrong with all of them.
+    // A mistake of one call is one of all of them.
     if (results.back().is(ValueKind::kPoison)) return Value::poison();
   }
   note(Message::kInputsOfCall, arguments.span, {"fn." + path, inputs_text("the input", names)});

@@ -82,7 +82,7 @@ void stage_policies(Evaluator& evaluator, PipelineObject& pipeline, const Fronte
       result.late.push_back(*evaluator.late_pipeline());
       return;
     }
-    // What is wrong with the pipeline would be wrong with each policy.
+    // A mistake of the pipeline would be one with each policy.
     if (!graph || sink.num_errors() > errors) return;
     graphs.push_back(std::move(graph));
   }

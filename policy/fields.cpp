@@ -92,7 +92,7 @@ std::optional<double> Fields::number(const JsonValue& value, const std::string& 
     wrong_type(value, what, "a number");
     return std::nullopt;
   }
-  // What float32 cannot hold would be an infinity in the pipeline.
+  // A number that float32 cannot hold would be an infinity in the pipeline.
   const double lowest = std::max(least, -1e30), highest = std::min(most, 1e30);
   const bool too_low = least_excluded ? value.number <= lowest : value.number < lowest;
   if (!too_low && value.number <= highest) return value.number;

@@ -90,7 +90,7 @@ std::string wanted_value(const Extra& extra) {
   using Kind = JsonValue::Kind;
   const JsonValue& value = extra.value;
   const bool is_null = value.kind == Kind::kNull;
-  // What float32 cannot hold would be an infinity in the pipeline.
+  // A number that float32 cannot hold would be an infinity in the pipeline.
   const auto is_number = [](const JsonValue& one) { return one.is_number() && std::abs(one.number) <= 1e30; };
   const bool is_list =
       value.kind == Kind::kArray && !value.items.empty() && std::ranges::all_of(value.items, is_number);

@@ -186,7 +186,7 @@ std::string BatchJob::describe(int slot) const {
 
 void BatchJob::fail(int slot, Error error) {
   try {
-    // What failed for want of memory may have no words yet, and memory now.
+    // An error for want of memory may have no words yet, and there is memory now.
     if (error.diagnostics.empty() && error.kind == ErrorKind::kSystem)
       error = make_error(message::kNoMemory).error();
     if (!error.diagnostics.empty())
@@ -200,7 +200,7 @@ void BatchJob::fail(int slot, Error error) {
   errors_.emplace_back(slot, std::move(error));
 }
 
-/// What no sample caused.
+/// An error that no sample caused.
 void BatchJob::fail_all(Error error) {
   std::lock_guard lock(mutex_);
   if (errors_.empty()) errors_.emplace_back(0, std::move(error));

@@ -211,7 +211,7 @@ Result<std::shared_ptr<Buffer>> BufferPool::acquire(int64_t bytes) {
   if (auto buffer = recycle(bytes)) return buffer;
   const int64_t capacity = round_up_capacity(bytes);
   auto fresh = this->fresh(capacity);
-  // What lies idle must not stand in the way of what is needed.
+  // Idle buffers must not stand in the way of those that are needed.
   if (!fresh) {
     drop_free();
     fresh = allocator_.allocate(capacity);

@@ -9,7 +9,7 @@ namespace galatea::runtime {
 
 namespace {
 
-/// Whoever delivers may go on after an error as if there were none: what it was told first is what counts.
+/// A source may go on after an error as if there were none: the first error is the one that counts.
 std::unexpected<Error> keep(std::optional<Error>& first, std::unexpected<Error> error) {
   if (!first) first = error.error();
   return error;

@@ -151,8 +151,8 @@ std::optional<Ticket> Scheduler::take() {
   }
 }
 
-/// Whoever has nothing to do touches the pages of the batch that comes next: the consumer holds one more than
-/// is in work.
+/// A worker that has nothing to do touches the pages of the batch that comes next: the consumer holds one more
+/// than is in work.
 bool Scheduler::prepare_outputs(std::unique_lock<std::mutex>& lock) {
   if (has_prepared_ || core_.gate || queue_.empty() || core_.loaded->sources.empty()) return false;
   has_prepared_ = true;
@@ -249,7 +249,7 @@ void Scheduler::poll_device() {
   }
 }
 
-/// Who has nothing else to do waits for the oldest batch on the device; false: there is none.
+/// A worker that has nothing else to do waits for the oldest batch on the device; false: there is none.
 bool Scheduler::wait_for_device(std::unique_lock<std::mutex>& lock) {
   if (on_device_.empty()) return false;
   auto job = std::move(on_device_.front());
@@ -303,7 +303,7 @@ bool Scheduler::look_for_batch(std::unique_lock<std::mutex>& lock, Executor::Dea
   while (!has_rung() && Clock::now() < until) {
     for (int i = 0; i < 64 && !has_rung(); ++i) relax_processor();
   }
-  // Who rang is about to unlock: sleeping on the lock would cost what was saved.
+  // The thread that rang is about to unlock: sleeping on the lock would cost what was saved.
   for (int i = 0; i < 1000 && !lock.try_lock(); ++i) relax_processor();
   if (!lock.owns_lock()) lock.lock();
   return has_rung();  // asked again: nobody rings while the lock is held

@@ -198,7 +198,7 @@ class LlvmBackend final : public KernelBackend {
     if (missing.empty()) return {};
     GALATEA_ASSIGN(const std::shared_ptr<const CodeModule> code_module, CodeModule::open());
     choose_tiers(missing);
-    // What takes longest first: of one that begins last, the other threads would wait for the end.
+    // The longest first: of one that begins last, the other threads would wait for the end.
     std::stable_sort(missing.begin(), missing.end(), [](const Wanted* a, const Wanted* b) {
       return compile_estimate(a->key.size(), a->first_tier) > compile_estimate(b->key.size(), b->first_tier);
     });
@@ -206,7 +206,7 @@ class LlvmBackend final : public KernelBackend {
     for_each_parallel(missing.size(), [&](size_t i) {
       states[i] = make_object(*missing[i], *code_module, target_);
       if (states[i] || !missing[i]->first_tier || tiers_ == Tiers::kFirst) return;
-      // What cannot be had quickly is had by the usual way, unless the machine is why.
+      // Code that cannot be had quickly is made the usual way, unless the machine is why.
       if (states[i].error().kind == ErrorKind::kSystem) return;
       missing[i]->first_tier = false;
       states[i] = make_object(*missing[i], *code_module, target_);

@@ -27,7 +27,7 @@ Expr substitute_axis(const Expr& e, const Expr& value) {
 void Lowering::count_readers() {
   const size_t n = kernel_.stages.size();
   readers_.assign(n, 0);
-  // What no output depends on is not computed, and raises no flag.
+  // A stage that no output depends on is not computed, and raises no flag.
   const std::vector<bool> needed = needed_stages(kernel_);
   for (size_t s = 0; s < n; ++s)
     for_each_stage_expr(kernel_.stages[s], [&](const Expr& e) {

@@ -26,7 +26,7 @@ constexpr int64_t kMostLookedUp = 4096;
 constexpr int kLanesOfFloats = 4;  ///< so many registers hold as many floats as one holds bytes
 constexpr int kThereAndBack = 80;  ///< from lanes of floats to bytes and back, in operations on bytes
 
-/// Who reads a stage, and how.
+/// The readers of a stage, and how they read.
 struct Readers {
   int loads = 0;
   int looked_up = 0;  ///< loads whose place is data: an index that is itself loaded

@@ -1,4 +1,4 @@
-// What nobody uses goes: nodes, and merges.
+// Nodes and merges that nothing uses go.
 //
 // Needs: a legal graph. Gives: every pure node and every merge has a use that reaches a result or a selector.
 // Sources stay, used or not: they count epochs, and the host feeds inputs by name. Batch-level nodes go as

@@ -36,7 +36,7 @@ struct CleanStatistics {
       for (size_t i = 0; i < count; ++i)
         variances[i] += (sample.clean[i] - of_class[i]) * (sample.clean[i] - of_class[i]) / n;
     }
-    // What hardly ever changes must not rule: features lie between 0 and 1, or near it.
+    // A feature that hardly ever changes must not rule: features lie between 0 and 1, or near it.
     for (double& variance : variances) variance += 1e-4;
   }
 };

@@ -19,7 +19,7 @@ Result<Staging::Place> Staging::take(int64_t bytes) {
     GALATEA_ASSIGN(chunk.host, pinned_->acquire(chunk.capacity, stream_));
     chunks_.push_back(std::move(chunk));
     is_sealed_ = false;
-    // Whoever needs many chunks needs large ones.
+    // A batch that needs many chunks needs large ones.
     constexpr int64_t kLargest = int64_t{64} << 20;
     chunk_bytes_ = std::min(2 * chunk_bytes_, kLargest);
   }

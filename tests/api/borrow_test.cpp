@@ -76,7 +76,7 @@ TEST(Borrow, IsReleasedOnceWhenNothingReadsItAnyMore) {
     EXPECT_EQ(floats(batch.get(), 0, 1), (std::vector<float>{8, 10, 12, 14, 16}));
     EXPECT_EQ(host.releases, 1);
   }
-  // What nobody asked for: with the session.
+  // An output that nobody asked for goes with the session.
   Host unread;
   ASSERT_OK(lend(session.get(), {tensor_of(numbers, 8)}, unread));
   session.reset();

@@ -253,7 +253,7 @@ struct Numbers {
     const auto& self = *static_cast<Numbers*>(state);
     if (std::string(self.fails) == "read" && index == 3) return galatea_error_create("three is missing");
     void *bytes = nullptr, *number = nullptr;
-    // Whoever does not look at errors is told all the same.
+    // A plug-in that does not look at errors is told all the same.
     galatea_error_destroy(galatea_read_output_borrow(read, self.first, self.dtype,
                                                      static_cast<int32_t>(self.extents.size()),
                                                      self.extents.data(), &bytes));

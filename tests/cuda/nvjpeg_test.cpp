@@ -43,7 +43,7 @@ TEST(NvjpegLibrary, AnOldOneIsRefusedByItsVersion) {
   EXPECT_TRUE(Nvjpeg::open());
 }
 
-/// Whoever has the libraries of a newer CUDA has the CPU decode, until there is a driver for them.
+/// A machine with the libraries of a newer CUDA decodes on the CPU, until there is a driver for them.
 TEST(NvjpegLibrary, IsNoNewerThanTheDriver) {
   const FakeCuda fake(FakeSettings{{"FAKE_NVJPEG_VERSION", "13.0"}});
   void* library = dlopen((fake_cuda_folder() + "/libnvjpeg.so.12").c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -268,7 +268,7 @@ ENTRY Code cuEventQuery(EventHandle handle) {
   if (found == call.state.events.end()) return code::kInvalidHandle;
   const Event& event = *found->second;
   if (event.stream && event.stream->done < event.point) {
-    // Whoever asks again and again shall see it happen.
+    // A caller that asks again and again shall see it happen.
     call.state.finish(*event.stream, event.stream->done + 1);
     return code::kNotReady;
   }

@@ -208,7 +208,7 @@ TEST_F(GpuArms, OnErrorSkipAndReplace) {
               std::string(comparison) + " 3:\n" + kBlur + "    return image, sigma\n",
           ", on_error=\"" + policy + "\"");
     };
-    // Who is skipped does not go on, so that nobody waits again.
+    // A sample that is skipped does not go on, so that none waits again.
     expect_recorded(text(">"), 1, policy == "skip" ? 0 : -1);
     expect_recorded(text("<"), 1, -1);
   }

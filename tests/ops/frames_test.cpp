@@ -211,7 +211,7 @@ TEST(Frames, EveryOperatorOnImagesIsCalled) {
   for (const Call& call : calls()) called.insert(call.op);
   for (const auto& op : registry().all()) {
     if (op->inputs.empty() || op->internal) continue;
-    // Whoever accepts any layout and names no axes works on all of them: there is nothing to lift.
+    // An operator that accepts any layout and names no axes works on all of them: there is nothing to lift.
     const Port& input = op->inputs[0];
     if (!input.axes.empty() || !input.layouts.empty()) {
       EXPECT_TRUE(called.contains(op->name)) << op->name;
