@@ -3,6 +3,9 @@
 // Comes in: a stage whose element is selected by comparisons of its axes with bounds. Goes out: for each row,
 // up to three loops without the selection: before the box, inside of it, behind it. None of them asks where
 // it is, so that the channels of a pixel may be taken together with the pixels, as in any copy.
+//
+// Off, `erase` of bytes takes 8 times as long at 224 x 224 and 28 times at 1080p (`./dev bench per-op`,
+// 2-core AMD EPYC, Zen 5).
 #include <algorithm>
 
 #include "compiler/kernel/division.h"
@@ -40,7 +43,7 @@ std::optional<Box> match_box(const Stage& stage) {
   if (stage.form != StageForm::kMap || stage.body->kind != ExprKind::kOp ||
       stage.body->op != ScalarOp::kSelect)
     return std::nullopt;
-  // What is not computed raises no flag.
+  // An element that is not computed raises no flag.
   if (may_raise_flag(stage)) return std::nullopt;
   Box box;
   box.select = stage.body.get();

@@ -3,6 +3,9 @@
 // Comes in: a kernel, the extent that its images have as their last. Goes out: both kinds of loops as one
 // kernel, which asks the parameter. Three channels are what nearly all images have; loops that know the
 // number repeat the channels of a pixel inside, and read and write whole pixels.
+//
+// Off, `rotate` of bytes takes 12 times as long at 224 x 224, `resize half` 11 times (`./dev bench per-op`,
+// 2-core AMD EPYC, Zen 5).
 #include <algorithm>
 #include <functional>
 #include <unordered_set>

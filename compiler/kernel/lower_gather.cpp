@@ -20,6 +20,11 @@
 //
 // Knows indices and borders only, no operator. Loops of other forms stay as they are. Emitters find loads
 // that belong together by their offsets: ((uniform + i64(i32 per lane)) + constant).
+//
+// Off, `rotate` of bytes takes 4.6 times as long at 224 x 224. Without the question for indices inside
+// `warp_affine cubic` takes 2.2 times as long, without that for loads that count `shear` 1.1 times, without
+// that for runs `shift` 2.6 times; one vector at a time, `geometry-chain composed` takes 1.15 times as long
+// (`./dev bench`, 2-core AMD EPYC, Zen 5).
 #include <algorithm>
 #include <map>
 

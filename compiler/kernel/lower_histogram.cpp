@@ -5,6 +5,9 @@
 // bins that adds up the copies and finishes. What no bin takes goes to one more bin behind the others, so
 // that counting needs no branch. On a GPU threads count with atomic additions, copy by copy; few bins are
 // counted in the memory of blocks (lower_grid_statistics.cpp).
+//
+// Off, with one copy, `equalize` takes 1.1 times as long at 1080p (`./dev bench per-op`, 2-core AMD EPYC,
+// Zen 5).
 #include <algorithm>
 
 #include "compiler/kernel/lowering.h"

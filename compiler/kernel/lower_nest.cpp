@@ -7,6 +7,11 @@
 //            constant
 //   planar   lane = the innermost axis
 // and, where borders matter, `edge | interior without border arithmetic | edge`.
+//
+// Off, at 224 x 224 (`./dev bench per-op`, bytes, 2-core AMD EPYC, Zen 5): `pad` takes 19 times as long
+// without interiors, `laplacian 3` 4 times; `gaussian_blur 15` 1.5 times where each reflected index is
+// divided, 1.65 times with one register of taps at a time, 1.4 times where edges go channel by channel.
+// Without loops for known numbers of taps `imagenet-train` takes 1.05 times as long.
 #include <algorithm>
 #include <utility>
 
@@ -170,7 +175,7 @@ bool Lowering::emit_reflected(const Nest& nest, const AccessLog& log, const std:
   DroppedBorders reflected;
   Expr once;
   for (const Bordered& b : log.bordered) {
-    // What is near needs no division anyway, and no second nest.
+    // An index that is near needs no division anyway, and no second nest.
     if (b.load->border != Border::kReflect101 || is_near(b.index, b.extent)) continue;
     Linear fixed = b.index;
     Expr least = const_int(0), most = const_int(0);

@@ -4,6 +4,9 @@
 // lane, and their combination. Channels of interleaved pixels are reduced together: as many registers as
 // there are channels take a run of pixels as it lies, so that each lane meets one channel only. What does not
 // fill the registers is combined with partial results in memory.
+//
+// Off, channel by channel, `normalize` of bytes takes 1.07 times as long at 224 x 224 (`./dev bench per-op`,
+// 2-core AMD EPYC, Zen 5).
 #include "compiler/kernel/lowering.h"
 
 namespace galatea::kernel::lowering {

@@ -3,6 +3,9 @@
 // Comes in: a band and the stage whose rows it reads. Goes out: one loop over the band's rows, which makes
 // the source rows that are missing and then one row of the band. Source rows come in ascending order, so each
 // is made once; where they do not, the ring starts anew.
+//
+// Off, `gaussian_blur 5` of bytes takes 1.9 times as long at 224 x 224 and 2.4 times at 1080p, `resize half`
+// 1.6 and 3.4 times (`./dev bench per-op`, 2-core AMD EPYC, Zen 5).
 #include "compiler/kernel/division.h"
 #include "compiler/kernel/lowering.h"
 

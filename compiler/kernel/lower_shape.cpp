@@ -1,6 +1,10 @@
 // How a nest loops: which axes are taken together, which is repeated, where borders need not be looked at.
 //
 // Comes in: the log of a trial translation. Goes out: the nest's shape and its interior.
+//
+// Off, at 224 x 224 (`./dev bench per-op`, bytes, 2-core AMD EPYC, Zen 5): `brightness` takes 13 times as
+// long without axes taken together, `flip horizontal` 6 times without loops for both directions, `pad` 1.4
+// times where edges are not known to be fills.
 #include <algorithm>
 
 #include "compiler/kernel/division.h"

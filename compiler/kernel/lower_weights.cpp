@@ -3,6 +3,9 @@
 // Comes in: values as recipes write them, fma(w, b - a, a). Goes out: a, where w is zero: 0 · (b - a) + a is
 // a wherever a and b are finite and a is not -0. An image that is shifted by whole rows, or sheared along one
 // axis, needs two neighbours or one in place of four; which it is, only the matrix of a sample tells.
+//
+// Off, `shift` of bytes takes 1.5 times as long at 224 x 224, `shear` 1.2 times (`./dev bench per-op`,
+// 2-core AMD EPYC, Zen 5).
 #include "compiler/kernel/lower_weights.h"
 
 namespace galatea::kernel::lowering {

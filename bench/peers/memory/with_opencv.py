@@ -238,6 +238,8 @@ def turn(work):
 warped("rotate", turn, cv2.INTER_LINEAR)
 warped("rotate nearest", turn, cv2.INTER_NEAREST)
 warped("warp_affine", lambda work: np.array([[0.9, 0.1, 5], [-0.1, 0.9, 5]]), cv2.INTER_LINEAR)
+warped("shift", lambda work: np.array([[1.0, 0, 7], [0, 1, -4]]), cv2.INTER_LINEAR)
+warped("shear", lambda work: np.array([[1, 0.15, 5], [0, 1, 0]]), cv2.INTER_LINEAR)
 warped("warp_affine cubic", lambda work: np.array([[0.9, 0.1, 5], [-0.1, 0.9, 5]]), cv2.INTER_CUBIC)
 
 

@@ -4,6 +4,9 @@
 // shuffle gathers each pixel's two bytes as 16-bit numbers, and one instruction multiplies them by 16-bit
 // weights and adds both products exactly in 32 bits. A register holds such blocks of four side by side, each
 // with a window of its own. Tables: fill_pair() in band_tables.cpp.
+//
+// Off with AVX2 (GALATEA_TARGET=x86-64-v3), so that every row takes a gather a tap, `resize half` of bytes
+// takes 1.9 times as long at 224 x 224 (`./dev bench per-op`, 2-core AMD EPYC, Zen 5).
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include "compiler/codegen/llvm/emitter.h"

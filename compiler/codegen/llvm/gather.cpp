@@ -5,6 +5,10 @@
 // are a quad: one load of 128 bits per lane, turned in registers into a vector for each element. What is read
 // beyond the elements that are asked for lies behind the last of them, by four bytes at most: every buffer
 // has readable padding after its end.
+//
+// Off, word by word: `rotate` of bytes takes 2.1 times as long at 224 x 224 without common words, `rotate
+// nearest` 1.3 times with the gather instruction, `warp_affine cubic` of floats 1.7 times without quads
+// (`./dev bench per-op`, 2-core AMD EPYC, Zen 5).
 #include <algorithm>
 
 #include "compiler/codegen/llvm/emitter.h"

@@ -4,6 +4,9 @@
 // floats. Goes out: with the gathers of a vector, prefetches of the pixels that lie kRows times as far ahead
 // as the middle of the row has moved since the last row. The rows of a turned image touch its lines along a
 // diagonal, which is no stream to a processor: images beyond the cache take a half to a quarter of the time.
+//
+// Off, `rotate nearest` takes 3.4 times as long on bytes and 2.8 times on floats at 1080p, `warp_affine` of
+// floats 1.65 times at 224 x 224 (`./dev bench per-op`, 2-core AMD EPYC, Zen 5).
 #include <algorithm>
 
 #include <llvm/IR/Intrinsics.h>

@@ -5,6 +5,9 @@
 // bit; with AVX-512 a byte shuffle for each 16 entries, and choices by the upper four bits; with AVX2 sixteen
 // byte shuffles that give 0 outside their entries; with NEON four look-ups in 64 bytes, each of which leaves
 // alone what is outside of its entries.
+//
+// Off, `lookup_table` takes 2.9 times as long at 224 x 224, `equalize` 1.5 times; a channel at a time,
+// `color-chain` to bytes takes 1.6 times as long (`./dev bench`, 2-core AMD EPYC, Zen 5).
 #include <llvm/IR/IntrinsicsAArch64.h>
 #include <llvm/IR/IntrinsicsX86.h>
 

@@ -6,6 +6,9 @@
 // whole lines, and edges inside of rows, cost no line that is read to be written in part; the few that nobody
 // completes are stored in part. Every element is stored once, and no kernel that reads its output is made so.
 // AVX-512 only, which has masks for bytes.
+//
+// Off, `pad` of bytes takes 1.08 times as long at 224 x 224, `erase` of bytes 1.07 times at 1080p; `erase`
+// of bytes at 224 x 224 takes 0.76 (`./dev bench per-op`, 2-core AMD EPYC, Zen 5).
 #include "compiler/codegen/llvm/emitter.h"
 
 namespace galatea::codegen {

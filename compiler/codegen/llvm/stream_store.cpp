@@ -3,6 +3,9 @@
 // Comes in: a whole vector for an output that the plan marked. Goes out: a store past the cache where the
 // tensor is large and the place is aligned, a plain one elsewhere; one predictable branch. A fence at the end
 // of the kernel: such stores are ordered by nothing else.
+//
+// Off, `crop_mirror_normalize` of bytes takes 1.2 times as long at 1080p, `brightness` 1.2 times (`./dev
+// bench per-op`, 2-core AMD EPYC, Zen 5).
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include "compiler/codegen/llvm/emitter.h"

@@ -9,6 +9,9 @@
 // In a register a pixel takes a lane of 1, 2, 4, 8 or 16 bytes: those of three elements are spread to four. A
 // block has as many rows as a register has lanes, 16 at most. First lanes are interleaved inside of parts of
 // 128 bits, which every processor has an instruction for, then the parts change places.
+//
+// Off, `transpose WHC` takes 1.75 times as long on bytes and 1.6 times on floats at 224 x 224 (`./dev bench
+// per-op`, 2-core AMD EPYC, Zen 5).
 #include <algorithm>
 
 #include "compiler/codegen/llvm/emitter.h"

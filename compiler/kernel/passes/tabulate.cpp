@@ -2,6 +2,9 @@
 //
 // A table costs 256 evaluations a sample; a look-up costs what a few operations cost. Whether the table is
 // made is the schedule's choice for its target: inlined, it is the expression that was there.
+//
+// Off, `color-chain` to bytes takes 2.7 times as long, to floats 1.5 times (`./dev bench color-chain`,
+// 2-core AMD EPYC, Zen 5).
 #include <unordered_map>
 
 #include "compiler/kernel/division.h"
