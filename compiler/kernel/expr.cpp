@@ -239,7 +239,6 @@ void check_types(ScalarOp op, DType type, const std::vector<Expr>& args) {
 
 }  // namespace
 
-
 Expr Expr::of(ExprNode node) {
   node.kinds = bit_of(node.kind);
   for (const Expr& arg : node.args) node.kinds |= arg->kinds;
