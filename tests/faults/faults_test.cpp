@@ -136,14 +136,14 @@ class Faults : public ::testing::Test {
   struct Walk {
     std::vector<std::string> words;
     std::string kind;
-    int64_t dense = scaled(1000);  ///< all of the first
-    int64_t sparser = 8;           ///< then steps of such a share of N
-    bool skips = false;            ///< a sample may be left out, with a warning
+    int64_t dense = testing::scaled(1000);  ///< all of the first
+    int64_t sparser = 8;                    ///< then steps of such a share of N
+    bool skips = false;                     ///< a sample may be left out, with a warning
   };
 
   /// Lets each call of the kind fail, alone and with all behind it.
   void walk(const Walk& walk) {
-    const bool all = scale() == kWhole;
+    const bool all = testing::scale() == testing::kWhole;
     // The first run fills the caches.
     ASSERT_EQ(galatea(walk.words).status, 0);
     fs::remove_all(folder() / "out");
@@ -278,7 +278,8 @@ TEST_F(Faults, OfAHost) {
   const std::vector<std::pair<const char*, const char*>> walks = {
       {"train.dali-dsl", "open"},   {"train.dali-dsl", "read"},  {"train.dali-dsl", "map"},
       {"train.dali-dsl", "thread"}, {"train.dali-dsl", "alloc"}, {"fed.dali-dsl", "alloc"}};
-  const std::string dense = scale() == kWhole ? "1000000000" : std::to_string(scaled(600));
+  const std::string dense =
+      testing::scale() == testing::kWhole ? "1000000000" : std::to_string(testing::scaled(600));
   for (const auto& [pipeline, kind] : walks) {
     for (const char* mode : {"one", "all"}) {
       const Ended ended =
