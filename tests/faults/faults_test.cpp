@@ -228,7 +228,7 @@ TEST_F(Faults, InACheck) {
 TEST_F(Faults, WhileKernelsAreCompiled) {
   std::vector<std::string> cold = kRun;
   cold.insert(cold.end(), {"--cache", "off"});
-  for (const char* kind : {"open", "read", "map", "thread"}) walk({cold, kind});
+  for (const char* kind : {"open", "read", "map", "thread"}) walk({cold, kind, testing::scaled(400)});
   walk({cold, "alloc", 20, 6});
 }
 
