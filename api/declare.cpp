@@ -183,4 +183,10 @@ std::string why_no_name(const std::string& name, const op::Registry& registry) {
   return {};
 }
 
+void set_documentation(op::Operator& op, const char* text, const char* otherwise) {
+  const std::string whole = text ? text : otherwise;
+  op.summary = whole.substr(0, whole.find('\n'));
+  op.documentation = whole.substr(std::min(op.summary.size() + 1, whole.size()));
+}
+
 }  // namespace galatea::api

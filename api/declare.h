@@ -20,5 +20,26 @@ Result<std::vector<Port>> parse_ports(const char* const* texts);
 Result<std::vector<op::ArgSpec>> parse_arguments(const char* const* texts);
 /// What is wrong with an operator's name, or "".
 std::string why_no_name(const std::string& name, const op::Registry& registry);
+/// The operator's pages: the text's first line is the summary. NULL: `otherwise`.
+void set_documentation(op::Operator& op, const char* text, const char* otherwise);
+
+/// A host's declaration, which has a context and its end: the library's once it is taken, until the last that
+/// uses it is gone.
+template <typename Declaration>
+class Declared {
+ public:
+  explicit Declared(const Declaration& host) : host_(host) {}
+  ~Declared() {
+    if (is_taken_ && host_.destroy) host_.destroy(host_.context);
+  }
+  Declared(const Declared&) = delete;
+  Declared& operator=(const Declared&) = delete;
+  void take() { is_taken_ = true; }
+  const Declaration* operator->() const { return &host_; }
+
+ private:
+  Declaration host_;
+  bool is_taken_ = false;
+};
 
 }  // namespace galatea::api

@@ -27,27 +27,15 @@ namespace message = runtime::message;
 
 namespace {
 
-/// What the library keeps of the host's declaration: shared by all that calls it, which ends with the last.
-class HostFunction {
- public:
-  HostFunction(const galatea_function& host, std::string name) : host_(host), name_(std::move(name)) {}
-  ~HostFunction() {
-    if (is_taken_ && host_.destroy) host_.destroy(host_.context);
-  }
-  HostFunction(const HostFunction&) = delete;
-  HostFunction& operator=(const HostFunction&) = delete;
-  void take() { is_taken_ = true; }
-  const galatea_function& host() const { return host_; }
-  const std::string& name() const { return name_; }
-
+/// What the library keeps of a function: shared by all that calls it, which ends with the last.
+struct HostFunction {
+  HostFunction(const galatea_function& declared, std::string its_name)
+      : host(declared), name(std::move(its_name)) {}
+  Declared<galatea_function> host;
+  std::string name;
   std::vector<Port> inputs;
   Port output;
   std::vector<size_t> open_extents;  ///< dimensions of the output that `shape` says
-
- private:
-  galatea_function host_;
-  std::string name_;
-  bool is_taken_ = false;
 };
 using Function = std::shared_ptr<HostFunction>;
 
@@ -56,7 +44,7 @@ class HostState final : public runtime::NativeState {
  public:
   HostState(Function function, void* state) : function_(std::move(function)), state_(state) {}
   ~HostState() override {
-    if (state_ && function_->host().release) function_->host().release(state_);
+    if (state_ && function_->host->release) function_->host->release(state_);
   }
   HostState(const HostState&) = delete;
   HostState& operator=(const HostState&) = delete;
@@ -75,8 +63,8 @@ Status status_of(galatea_error* error) {
 auto prepare_of(const Function& function) {
   return [function](const std::string& config) -> Result<std::shared_ptr<runtime::NativeState>> {
     void* state = nullptr;
-    const galatea_function& host = function->host();
-    if (host.prepare) GALATEA_TRY(status_of(host.prepare(host.context, config.c_str(), &state)));
+    const auto& host = function->host;
+    if (host->prepare) GALATEA_TRY(status_of(host->prepare(host->context, config.c_str(), &state)));
     return std::make_shared<HostState>(function, state);
   };
 }
@@ -100,13 +88,13 @@ Result<std::vector<runtime::Tensor>> dense_inputs(runtime::NativeContext& contex
 
 runtime::NativeFunction run_of(const Function& function) {
   runtime::NativeFunction native;
-  native.name = function->name();
+  native.name = function->name;
   native.category = "compute";
   native.prepare = prepare_of(function);
   native.call = [function](runtime::NativeContext& context) -> Status {
     GALATEA_ASSIGN(auto inputs, dense_inputs(context));
     galatea_call call{&context, std::move(inputs), &function->output, nullptr};
-    return status_of(function->host().run(function->host().context, state_of(context), &call));
+    return status_of(function->host->run(function->host->context, state_of(context), &call));
   };
   return native;
 }
@@ -121,16 +109,16 @@ std::optional<std::pair<int, int>> find_extent(const std::vector<Port>& inputs, 
 
 runtime::NativeFunction shape_of(const Function& function) {
   runtime::NativeFunction native;
-  native.name = function->name() + ".shape";
+  native.name = function->name + ".shape";
   native.category = "compute";
   native.prepare = prepare_of(function);
   native.call = [function](runtime::NativeContext& context) -> Status {
     std::vector<int64_t> extents;
     GALATEA_ASSIGN(auto inputs, dense_inputs(context));
     galatea_call call{&context, std::move(inputs), &function->output, &extents};
-    GALATEA_TRY(status_of(function->host().shape(function->host().context, state_of(context), &call)));
+    GALATEA_TRY(status_of(function->host->shape(function->host->context, state_of(context), &call)));
     const auto refuse = [&](std::string why) {
-      return runtime::make_error(message::kHostError, fmt::format("{}: {}", function->name(), why));
+      return runtime::make_error(message::kHostError, fmt::format("{}: {}", function->name, why));
     };
     if (extents.size() != static_cast<size_t>(function->output.rank()))
       return refuse("its shape was not said by galatea_call_set_extents()");
@@ -164,7 +152,7 @@ Result<std::vector<ir::Type>> types_of_call(const HostFunction& function, const 
     const Port& port = function.inputs[static_cast<size_t>(k)];
     const ir::Type& type = ctx.input(k);
     if (!accepts(port, type.dtype, type.extents))
-      return ctx.error(fmt::format("{}: {} is {}, not {}", function.name(),
+      return ctx.error(fmt::format("{}: {} is {}, not {}", function.name,
                                    port_text("input", static_cast<size_t>(k), port.name), to_text(type),
                                    to_text(port)));
   }
@@ -176,7 +164,7 @@ Result<std::vector<ir::Type>> types_of_call(const HostFunction& function, const 
   if (is_like_first && !output.dtypes.empty() &&
       std::ranges::find(output.dtypes, type.dtype) == output.dtypes.end())
     return ctx.error(fmt::format("{}: its output has the type of its first input, which must be one of {}",
-                                 function.name(), to_text(output)));
+                                 function.name, to_text(output)));
   if (output.layouts.size() == 1)
     type.layout = Layout(output.layouts.front());
   else if (ctx.num_inputs() > 0 && ctx.input(0).ndim == type.ndim)
@@ -201,7 +189,7 @@ void define(const HostFunction& function, const op::Operator& op, op::RecipeBuil
       const Extent& stated = port.extents[d];
       if (stated.is_static())
         b.check(kernel::equal(extent, kernel::const_int(stated.number())),
-                fmt::format("{}: {} has {{}} elements along dimension {}, not {}", function.name(),
+                fmt::format("{}: {} has {{}} elements along dimension {}, not {}", function.name,
                             port_text("input", k, port.name), d, stated.number()),
                 {extent});
       if (!stated.is_symbolic()) continue;
@@ -209,7 +197,7 @@ void define(const HostFunction& function, const op::Operator& op, op::RecipeBuil
       if (is_new) continue;
       const kernel::Expr other = b.extent(at->second.first, at->second.second);
       b.check(kernel::equal(extent, other),
-              fmt::format("{}: `{}` is {{}} in {} and {{}} in {}", function.name(), stated.name(),
+              fmt::format("{}: `{}` is {{}} in {} and {{}} in {}", function.name, stated.name(),
                           port_text("input", static_cast<size_t>(at->second.first), {}),
                           port_text("input", k, {})),
               {other, extent});
@@ -222,9 +210,9 @@ void define(const HostFunction& function, const op::Operator& op, op::RecipeBuil
   if (!function.open_extents.empty()) {
     const size_t count = function.open_extents.size();
     constexpr int64_t kMostElements = int64_t{1} << 40;
-    said = b.native_scalars(function.name() + ".shape", inputs, {}, config,
-                            std::vector<DType>(count, DType::kI64),
-                            std::vector<std::pair<int64_t, int64_t>>(count, {0, kMostElements}));
+    said =
+        b.native_scalars(function.name + ".shape", inputs, {}, config, std::vector<DType>(count, DType::kI64),
+                         std::vector<std::pair<int64_t, int64_t>>(count, {0, kMostElements}));
   }
   std::vector<kernel::Expr> extents;
   for (size_t d = 0, next = 0; d < function.output.extents.size(); ++d) {
@@ -238,7 +226,7 @@ void define(const HostFunction& function, const op::Operator& op, op::RecipeBuil
       extents.push_back(said[next++]);
   }
   op::NativeOutput native;
-  native.function = function.name();
+  native.function = function.name;
   native.inputs = inputs;
   native.config = config;
   b.output_native(0, std::move(native), std::move(extents));
@@ -272,9 +260,7 @@ Status register_function(Library& library, const galatea_function& host) {
                               function->open_extents.front()));
   op::Operator op;
   op.name = name;
-  const std::string documentation = host.documentation ? host.documentation : "An operator of the host.";
-  op.summary = documentation.substr(0, documentation.find('\n'));
-  op.documentation = documentation.substr(std::min(op.summary.size() + 1, documentation.size()));
+  set_documentation(op, host.documentation, "An operator of the host.");
   op.kind = op::OperatorKind::kNative;
   op.inputs = function->inputs;
   op.min_inputs = op.max_inputs = static_cast<int>(op.inputs.size());
@@ -285,7 +271,7 @@ Status register_function(Library& library, const galatea_function& host) {
   library.natives.add(run_of(function));
   if (!function->open_extents.empty()) library.natives.add(shape_of(function));
   library.operators.add(std::move(op));
-  function->take();
+  function->host.take();
   return {};
 }
 

@@ -22,23 +22,7 @@ namespace message = runtime::message;
 
 namespace {
 
-/// What the library keeps of the host's declaration: shared by all sources that it opened.
-class HostSource {
- public:
-  explicit HostSource(const galatea_source& host) : host_(host) {}
-  ~HostSource() {
-    if (is_taken_ && host_.destroy) host_.destroy(host_.context);
-  }
-  HostSource(const HostSource&) = delete;
-  HostSource& operator=(const HostSource&) = delete;
-  void take() { is_taken_ = true; }
-  const galatea_source& operator*() const { return host_; }
-  const galatea_source* operator->() const { return &host_; }
-
- private:
-  galatea_source host_;
-  bool is_taken_ = false;
-};
+using HostSource = Declared<galatea_source>;
 
 class OpenSource final : public runtime::SampleSource {
  public:
@@ -90,9 +74,7 @@ Status register_host_source(Library& library, const galatea_source& given) {
   auto host = std::make_shared<HostSource>(given);
   op::Operator op;
   op.name = name;
-  const std::string documentation = given.documentation ? given.documentation : "A reader of the host.";
-  op.summary = documentation.substr(0, documentation.find('\n'));
-  op.documentation = documentation.substr(std::min(op.summary.size() + 1, documentation.size()));
+  set_documentation(op, given.documentation, "A reader of the host.");
   op.kind = op::OperatorKind::kNative;
   op.source = true;
   GALATEA_ASSIGN(op.args, parse_arguments(given.arguments));

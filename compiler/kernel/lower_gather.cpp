@@ -40,7 +40,7 @@ constexpr int64_t kMaxShift = 1 << 16;
 constexpr int64_t kMaxOffset = int64_t{1} << 30;  ///< of narrow offsets and indices
 constexpr int64_t kWordBytes = 8;                 ///< what one lane reads at once
 constexpr size_t kMaxLoads = 64;                  ///< beyond, copies of the body are not worth their size
-constexpr size_t kFewLoads = 4;                   ///< so few that a copy of the body costs little
+constexpr size_t kFewLoads = 4;                   ///< so few that a processor sees the next vector by itself
 constexpr size_t kMaxSideBySide = 12;             ///< loads of which two vectors fit in the registers
 constexpr size_t kMostWeights = 2;                ///< of interpolations: across rows and along them
 constexpr int64_t kMaxChannels = 4;               ///< elements from pixel to pixel in a run
@@ -301,41 +301,25 @@ void GatherLoop::find_run() {
       running_ = -2;
 }
 
-/// An index as it is elsewhere in the row, less the place there if it moves along.
-Expr GatherLoop::run_at(size_t i, const Expr& place) const {
-  const Expr there = rewrite(indices_[i].definition, [&](const Expr& e) {
-    return e->kind == ExprKind::kVar && e->index == loop_.var ? place : Expr();
-  });
-  return static_cast<int>(i) == running_ ? there - i32(place) : there;
-}
-
-/// What the indices of a run would be: those in the middle of the row tell for all.
+/// What the indices of a run would be: those in the middle of the row tell for all, less the place there if
+/// they move along.
 void GatherLoop::name_run(Block* out) {
   const Expr middle = binary(ScalarOp::kShr, loop_.begin + loop_.end, const_int(1));
-  const Expr quarter = binary(ScalarOp::kShr, loop_.begin + loop_.end, const_int(2));
   for (size_t i = 0; i < indices_.size(); ++i) {
     GatherIndex& index = indices_[i];
     if (!index.used) continue;
-    if (!index.varies) {
-      index.run = let(index.definition, out);
-      continue;
-    }
-    index.run = let(run_at(i, middle), out);
-    likely_run_ = and_if(likely_run_, equal(index.run, run_at(i, quarter)));
+    const Expr there = rewrite(index.definition, [&](const Expr& e) {
+      return e->kind == ExprKind::kVar && e->index == loop_.var ? middle : Expr();
+    });
+    index.run = let(static_cast<int>(i) == running_ ? there - i32(middle) : there, out);
   }
-  likely_run_ = let(likely_run_, out);
 }
 
-/// Asking every group of lanes costs something; where the body is small, rows are asked first.
 Block GatherLoop::inside_body() const {
   if (running_ < 0) return body(Place::kInside);
-  Block inside = ask_for_zeros(Place::kInside, 0, {});
-  const bool is_small = gathers_.size() <= kFewLoads;
   Block out;
-  Block either;
-  either.push_back({If{is_run(), ask_for_zeros(Place::kRun, 0, {}), inside, true}, {}});
-  if (!is_small) return either;
-  out.push_back({If{likely_run_, std::move(either), std::move(inside)}, {}});
+  out.push_back(
+      {If{is_run(), ask_for_zeros(Place::kRun, 0, {}), ask_for_zeros(Place::kInside, 0, {}), true}, {}});
   return out;
 }
 

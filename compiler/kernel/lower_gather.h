@@ -61,7 +61,6 @@ class GatherLoop {
   void name_indices(Block* out);
   Expr clamped(const GatherIndex& index, int64_t shift, const Expr& last) const;
   void find_run();
-  Expr run_at(size_t i, const Expr& place) const;
   void name_run(Block* out);
   Block inside_body() const;
   bool goes_along(const Expr& weight) const;
@@ -88,7 +87,6 @@ class GatherLoop {
   bool all_conditional_ = true;
   int running_ = -1;           ///< the index that goes along a run; -2: none does
   std::vector<Expr> weights_;  ///< of interpolations; see lower_weights.h
-  Expr likely_run_;            ///< whether another place of the row agrees with the middle
 };
 
 /// A loop for rows on which what its selects ask for holds from end to end; see lower_row_guard.cpp.
