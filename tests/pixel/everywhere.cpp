@@ -28,10 +28,12 @@ std::vector<Way> all_ways() {
   ways.push_back({"stages", codegen::make_interpreter_backend(true), true});
   ways.push_back({"stages, unfused", codegen::make_interpreter_backend(true), false});
   ways.push_back({"loops", codegen::make_interpreter_backend(false), true});
-  for (const codegen::Target& target : codegen::runnable_targets()) {
+  const std::vector<codegen::Target> targets = codegen::runnable_targets();
+  for (const codegen::Target& target : targets)
     ways.push_back({target.name(), codegen::make_llvm_backend(target), true});
-    ways.push_back({target.name() + ", unfused", codegen::make_llvm_backend(target), false});
-  }
+  if (!targets.empty())
+    ways.push_back(
+        {targets.front().name() + ", unfused", codegen::make_llvm_backend(targets.front()), false});
   if (auto shim = codegen::make_shim_backend()) ways.push_back({"cuda-shim", std::move(*shim), true});
   return ways;
 }

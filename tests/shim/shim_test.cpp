@@ -151,8 +151,8 @@ TEST(Shim, MissingCompilerIsNamed) {
       << backend.error().message();
 }
 
-/// For one architecture, in parts side by side; GALATEA_TEST_ALL_ARCHITECTURES=1: for all, also without
-/// fusion.
+/// The host's compiler has read them all (Shim.TextOnTheHostEqualsStages), so NVRTC gets as many parts of them
+/// as the scale says, for one architecture. GALATEA_TEST_ALL_ARCHITECTURES=1: all for all, also without fusion.
 TEST(Nvrtc, AcceptsEveryKernel) {
   auto nvrtc = codegen::Nvrtc::open();
   if (!nvrtc) GTEST_SKIP() << nvrtc.error().message();
@@ -164,8 +164,9 @@ TEST(Nvrtc, AcceptsEveryKernel) {
     if (all || !p.name.ends_with("_apart"))
       texts[number++ % kParts] += codegen::emit_cuda(p.loops, p.name) + "\n";
   std::vector<std::pair<int, size_t>> jobs;
+  const size_t parts = all ? kParts : static_cast<size_t>(scaled(kParts));
   for (const int architecture : (*nvrtc)->architectures())
-    for (size_t part = 0; part < kParts; ++part)
+    for (size_t part = 0; part < parts; ++part)
       if (all || architecture == 90) jobs.emplace_back(architecture, part);
   std::vector<std::string> problems(jobs.size());
   codegen::for_each_parallel(jobs.size(), [&](size_t j) {
