@@ -272,6 +272,66 @@ TEST_F(State, OfInputsThatArePulledOrFed) {
   EXPECT_EQ(take_next(again.session.get()), take_next(fed.session.get()));
 }
 
+/// A reader of the host's with eleven samples: i is the number i.
+struct Counted {
+  const char* first = "zero";  ///< what describe() calls sample 0
+
+  static galatea_error* open(void* context, const char*, void** state) {
+    *state = context;
+    return nullptr;
+  }
+  static int64_t num_samples(void*) { return 11; }
+  static void describe(void* state, int64_t index, char* text, size_t size) {
+    const std::string name = index == 0 ? static_cast<Counted*>(state)->first : std::to_string(index);
+    std::snprintf(text, size, "%s", name.c_str());
+  }
+  static galatea_error* read(void*, int64_t index, galatea_read* read) {
+    if (index == 6) return galatea_error_create("six is missing");
+    void* data = nullptr;
+    galatea_error* error = galatea_read_output_borrow(read, 0, GALATEA_FLOAT, 0, nullptr, &data);
+    if (data) *static_cast<float*>(data) = static_cast<float>(index);
+    return error;
+  }
+  void add_to(galatea_engine* engine) {
+    static const char* const outputs[] = {"number: f32[]", nullptr};
+    galatea_source source;
+    galatea_source_init(&source);
+    source.name = "readers.counted";
+    source.outputs = outputs;
+    source.open = open;
+    source.num_samples = num_samples;
+    source.describe = describe;
+    source.read = read;
+    source.context = this;
+    EXPECT_OK(galatea_engine_register_source(engine, &source));
+  }
+};
+
+TEST_F(State, OfAReaderOfTheHost) {
+  Counted counted;
+  counted.add_to(engine_.get());
+  const std::string text =
+      "from galatea import fn, pipeline_def\n"
+      "@pipeline_def(batch_size=4, num_threads=2, seed=7)\n"
+      "def p():\n"
+      "    x = fn.readers.counted(random_shuffle=True, initial_fill=3, num_shards=2, shard_id=1)\n"
+      "    return x + fn.random.uniform(range=[0.0, 1.0])\n";
+  goes_on_from_each_batch(text, {.on_error = "skip"},
+                          {{4, 1, 1, false, "skip"}, {3, 2, 4, false, "skip"}, {2, 1, 1, true, "skip"}});
+  Running running = run(text, {});
+  ASSERT_TRUE(running.session);
+  const std::string state = state_of(running.session.get());
+  // The same number of samples, one of which has another name.
+  Counted other{"nought"};
+  auto engine = make_engine();
+  other.add_to(engine.get());
+  auto program = compile(engine.get(), text.c_str());
+  ASSERT_TRUE(program);
+  galatea_session* session = nullptr;
+  EXPECT_EQ(code_of(try_begin(program.get(), {}, state, &session)), "G0982");
+  EXPECT_EQ(session, nullptr);
+}
+
 TEST_F(State, OfSomethingElseIsAnErrorThatSaysWhat) {
   const std::string text = reading(", random_shuffle=True");
   Running running = run(text, {.on_error = "skip"});

@@ -431,6 +431,32 @@ TEST(Readers, AStreamThatBreaksFailsOneSample) {
   EXPECT_EQ(thrown.errors, std::vector<std::string>{"G0932 out of ticks"});
 }
 
+TEST(Readers, AStreamGoesOnFromAnyPosition) {
+  const TickerSource source(Json{{"count", 11}});
+  for (const runtime::ReaderOptions& options :
+       {runtime::ReaderOptions{},
+        runtime::ReaderOptions{.random_shuffle = true, .initial_fill = 4, .seed = 3},
+        runtime::ReaderOptions{.random_shuffle = true, .initial_fill = 20, .num_shards = 2, .shard_id = 1},
+        runtime::ReaderOptions{.num_shards = 3, .shard_id = 2, .pad_last_batch = true}}) {
+    runtime::ReaderLoop whole(options, source, 4, "readers.ticker");
+    std::vector<runtime::ReaderLoop::Place> places;
+    for (int k = 0; k < 30; ++k) places.push_back(whole.next());
+    EXPECT_GE(places.back().epoch, 2);
+    for (size_t from = 0; from < places.size(); ++from) {
+      runtime::ReaderLoop loop(options, source, 4, "readers.ticker");
+      ASSERT_TRUE(loop.seek(places[from].epoch, places[from].position));
+      for (size_t k = from; k < places.size(); ++k) {
+        const runtime::ReaderLoop::Place place = loop.next();
+        EXPECT_EQ(place.sample->describe(), places[k].sample->describe()) << k << " from " << from;
+        EXPECT_EQ(std::tuple(place.epoch, place.position, place.index),
+                  std::tuple(places[k].epoch, places[k].position, places[k].index));
+      }
+    }
+    runtime::ReaderLoop loop(options, source, 4, "readers.ticker");
+    EXPECT_FALSE(loop.seek(0, 100));
+  }
+}
+
 TEST(Readers, AnEmptyStreamIsAnErrorOfItsEpoch) {
   const Outcome empty = run("return fn.readers.ticker(count=0)", "batch_size=2", 2);
   EXPECT_EQ(empty.errors,
