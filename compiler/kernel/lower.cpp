@@ -206,7 +206,6 @@ void Lowering::emit_rows(int s, Block& out) {
     if (d == 0) {
       rows_beside(s, fixed[0], loop);
       std::move(rows.begin(), rows.end(), std::back_inserter(loop));
-      add_row(s, fixed[0], loop);
       rows = std::move(loop);
       loop = {};
     }
@@ -224,17 +223,14 @@ void Lowering::emit_stage(int s) {
   if (places_[i].empty() || ring_consumer_[i] >= 0 || beside_[i] >= 0) return;
   const Stage& stage = kernel_.stages[i];
   if (options_.gpu && is_big_reduce(s)) return emit_grid_reduce(s, out_.body);
-  if (counts_[i] && gathered_by_[i] < 0) return emit_histogram(s, out_.body);
+  if (counts_[i]) return emit_histogram(s, out_.body);
   if (options_.gpu && stage.form == StageForm::kScan) return emit_grid_scan(s, out_.body);
   Phase phase{stage.name.empty() ? "stage" + std::to_string(s) : stage.name, {}};
-  begin_statistics(s, phase.body);
-  if (gathered_by_[i] >= 0) {
-    end_statistics(s, phase.body);
-  } else if (ring_producer_[i] >= 0) {
+  if (ring_producer_[i] >= 0) {
     emit_ring(s, ring_producer_[i], phase.body);
   } else if (row_bands_[i]) {
     emit_rows(s, phase.body);
-  } else if (!statistics_[i].empty() || std::find(beside_.begin(), beside_.end(), s) != beside_.end()) {
+  } else if (std::find(beside_.begin(), beside_.end(), s) != beside_.end()) {
     emit_row_by_row(s, phase.body);
   } else if (is_big_reduce(s)) {
     emit_big_reduce(s, phase.body);
@@ -251,7 +247,6 @@ LoopKernel Lowering::run() {
   out_.params = kernel_.params;
   add_tensors();
   place_stages();
-  find_statistics();
   const int n = static_cast<int>(readers_.size());
   for (int s = 0; s < n; ++s) emit_stage(s);
   top_.insert(top_.end(), std::make_move_iterator(out_.body.begin()),

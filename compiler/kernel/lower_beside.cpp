@@ -110,7 +110,6 @@ void Lowering::emit_row_by_row(int s, Block& out) {
   Block body;
   rows_beside(s, v(y), body);
   emit_row(s, fixed, body);
-  add_row(s, v(y), body);
   push(out, For{y, const_int(0), extents_[i][0], LoopRole::kSerial, 1, 1, std::move(body)});
 }
 

@@ -118,8 +118,8 @@ void Lowering::count_elements(int s, Env env, int64_t copy, Block& out) {
   push(out, Store{place.buffer, build(offset_of(place, at)), const_int(1, type), false, true});
 }
 
-/// Counts the part of the box where the first reduction axes are `fixed`.
-void Lowering::count_rows(int s, const std::vector<Expr>& fixed, Block& out) {
+/// Counts all elements of the box.
+void Lowering::count_box(int s, Block& out) {
   const Stage& stage = kernel_.stages[static_cast<size_t>(s)];
   const Counts& counts = *counts_[static_cast<size_t>(s)];
   std::vector<Env> domain = small_domain(s);
@@ -132,8 +132,8 @@ void Lowering::count_rows(int s, const std::vector<Expr>& fixed, Block& out) {
       domain[0].axes.push_back(v(loops.back().first));
     }
   }
-  std::vector<Expr> reduce_axes = fixed;
-  for (size_t d = fixed.size(); d + 1 < stage.reduce_extents.size(); ++d) {
+  std::vector<Expr> reduce_axes;
+  for (size_t d = 0; d + 1 < stage.reduce_extents.size(); ++d) {
     const Expr extent = top(stage.reduce_extents[d]);
     loops.emplace_back(new_loop_var(extent, 200 + static_cast<int>(d)), extent);
     reduce_axes.push_back(v(loops.back().first));
@@ -147,7 +147,7 @@ void Lowering::count_rows(int s, const std::vector<Expr>& fixed, Block& out) {
       }
   };
   Block body;
-  if (reduce_axes.size() == stage.reduce_extents.size()) {  // a box of one element, or one per row
+  if (reduce_axes.size() == stage.reduce_extents.size()) {  // a box of one element
     turn({Expr()}, body);
   } else {
     const Expr extent = top(stage.reduce_extents.back());
@@ -241,7 +241,7 @@ void Lowering::emit_histogram(int s, std::vector<Statement>& phases) {
     if (options_.gpu)
       count_on_grid(s, count.body, {}, {});
     else
-      count_rows(s, {}, count.body);
+      count_box(s, count.body);
     push(phases, std::move(clear));
     push(phases, std::move(count));
   }

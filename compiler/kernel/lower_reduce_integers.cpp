@@ -1,9 +1,9 @@
 // Reductions of integers to few results: any order gives the same bits.
 //
-// Comes in: a reduce stage, or a statistic and a row of what it is about. Goes out: partial results, one a
-// lane, and their combination. Channels of interleaved pixels are reduced together: as many registers as
-// there are channels take a run of pixels as it lies, so that each lane meets one channel only. What does not
-// fill the registers is combined with partial results in memory.
+// Comes in: a reduce stage. Goes out: partial results, one a lane, and their combination. Channels of
+// interleaved pixels are reduced together: as many registers as there are channels take a run of pixels as it
+// lies, so that each lane meets one channel only. What does not fill the registers is combined with partial
+// results in memory.
 //
 // Off, channel by channel, `normalize` of bytes takes 1.07 times as long at 224 x 224 (`./dev bench per-op`,
 // 2-core AMD EPYC, Zen 5).
@@ -20,19 +20,19 @@ constexpr int64_t kMostSumChannels = 4;
 
 }  // namespace
 
-LaneBox Lowering::deal_lanes(int s, size_t most_flat) {
+LaneBox Lowering::deal_lanes(int s) {
   const Stage& stage = kernel_.stages[static_cast<size_t>(s)];
   Env env;
   for (const Expr& extent : extents_[static_cast<size_t>(s)])
     env.axes.push_back(v(new_loop_var(extent, 100 + static_cast<int>(env.axes.size()))));
   LaneBox box;
-  box.flat = std::min(collapse_reduce(s, env), most_flat);
+  box.flat = collapse_reduce(s, env);
   for (size_t axis = stage.extents.size(); axis-- > 0 && box.channel_axis < 0;) {
     const Expr& extent = stage.extents[axis];
     if (!is_const(extent) || const_value(extent) < 2 || const_value(extent) > kMostSumChannels) continue;
     const size_t together = collapse_reduce(s, env, static_cast<int>(axis));
     if (together < 2) continue;
-    box.flat = std::min(together - 1, most_flat);
+    box.flat = together - 1;
     box.channel_axis = static_cast<int>(axis);
     box.channels = const_value(extent);
   }
@@ -80,13 +80,13 @@ void Lowering::for_results(int s, const LaneBox& box,
 }
 
 void Lowering::emit_integer_reduce(int s, Block& out) {
-  const LaneBox box = deal_lanes(s, kernel_.stages[static_cast<size_t>(s)].reduce_extents.size());
+  const LaneBox box = deal_lanes(s);
   const Place part = new_partial(s, box);
   clear_partial(s, part, out);
   for_results(
       s, box,
       [&](const Env& env, const Expr& base, Block& body) {
-        add_runs(s, box, env, 0, part.buffer, base, body);
+        add_runs(s, box, env, part.buffer, base, body);
         finish_partial(s, box, env, part.buffer, base, body);
       },
       out);
@@ -100,15 +100,14 @@ void Lowering::clear_partial(int s, const Place& part, Block& out) {
                 static_cast<int>(kRowLanes), 1, std::move(clear)});
 }
 
-/// Adds the box, from axis `first_axis` on; `env` has those before it.
-void Lowering::add_runs(int s, const LaneBox& box, Env env, size_t first_axis, int part, const Expr& base,
-                        Block& out) {
+/// Adds the box, run by run.
+void Lowering::add_runs(int s, const LaneBox& box, Env env, int part, const Expr& base, Block& out) {
   const Stage& stage = kernel_.stages[static_cast<size_t>(s)];
   const size_t rank = stage.reduce_extents.size();
   env.reduce_axes.resize(rank, const_int(0));
   Expr length = const_int(box.channels);
   std::vector<std::pair<int, Expr>> loops;
-  for (size_t d = first_axis; d < rank; ++d) {
+  for (size_t d = 0; d < rank; ++d) {
     const Expr extent = top(stage.reduce_extents[d]);
     if (d >= rank - box.flat) {
       length = extent * length;

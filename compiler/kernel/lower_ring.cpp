@@ -191,7 +191,6 @@ void Lowering::emit_ring(int consumer, int producer, Block& out) {
   ring_step(ring, y, fixed, body);
   rows_beside(consumer, y, body);
   emit_row(consumer, fixed, body);
-  add_row(consumer, y, body);
   push(plane, For{t, zero, n, LoopRole::kSerial, 1, 1, std::move(body)});
   for (size_t d = vars.size(); d-- > 0;) {
     Block loop;

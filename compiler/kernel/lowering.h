@@ -287,12 +287,11 @@ class Lowering {
   void flat_reduce_axes(int s, const Expr& n, Env* env, Block& out);
 
   // ---- lower_reduce_integers.cpp
-  LaneBox deal_lanes(int s, size_t most_flat);
+  LaneBox deal_lanes(int s);
   Place new_partial(int s, const LaneBox& box);
   void emit_integer_reduce(int s, Block& out);
   void clear_partial(int s, const Place& part, Block& out);
-  void add_runs(int s, const LaneBox& box, Env env, size_t first_axis, int part, const Expr& base,
-                Block& out);
+  void add_runs(int s, const LaneBox& box, Env env, int part, const Expr& base, Block& out);
   void add_run(int s, const LaneBox& box, const Env& run, const Expr& length, int part, const Expr& base,
                Block& out);
   Block add_blocks(int s, const LaneBox& box, const Env& run, int lane, const std::vector<int>& sums,
@@ -302,18 +301,11 @@ class Lowering {
                    const std::function<void(const Env& env, const Expr& base, Block& body)>& make,
                    Block& out);
 
-  // ---- lower_statistics.cpp
-  void find_statistics();
-  void begin_statistics(int producer, Block& out);
-  void add_row(int producer, const Expr& row, Block& out);
-  void add_row_of(int s, const Expr& row, Block& out);
-  void end_statistics(int s, Block& out);
-
   // ---- lower_histogram.cpp
   void clear_counts(int s, Block& out);
   void place_histogram(int s);
   void emit_histogram(int s, std::vector<Statement>& phases);
-  void count_rows(int s, const std::vector<Expr>& fixed, Block& out);
+  void count_box(int s, Block& out);
   void count_elements(int s, Env env, int64_t copy, Block& out);
   /// Where a slice of the elements is counted.
   struct SharedCounts {
@@ -385,10 +377,6 @@ class Lowering {
   int box_arm_ = 0;               ///< which of the selection's arguments the loop being made stores; 0: none
   const TileBox* box_ = nullptr;  ///< the nest being made is a tile's
   std::vector<std::vector<int>> nest_orders_;  ///< order of a stage's loops where it is not that of its axes
-  std::vector<std::vector<int>> statistics_;   ///< per stage: those gathered row by row as it is made
-  std::vector<int> gathered_by_;               ///< per statistic: in whose loop over rows, or -1
-  std::vector<Place> partial_;                 ///< per statistic that is a reduction: results so far
-  std::vector<LaneBox> lane_boxes_;            ///< of those statistics
   std::vector<int> readers_;                   ///< stages that read a stage from memory
 };
 
@@ -402,9 +390,6 @@ bool any_node(const Expr& e, const std::function<bool(const ExprNode&)>& pred);
 bool any_value_node(const Expr& e, const std::function<bool(const ExprNode&)>& pred);
 /// Whether a kernel can be placed in a ring for a consumer; used by schedule and lowering alike.
 bool ring_is_legal(const Kernel& kernel, int producer, int* consumer);
-/// Whether a statistic (integers, few results) may be gathered row by row while the stage it is about is
-/// made.
-bool gather_is_legal(const Kernel& kernel, int statistic, int* producer);
 /// Whether a stage may be made row by row, each just before the row of its only reader that wants it.
 bool beside_is_legal(const Kernel& kernel, int producer, int* reader);
 /// Why not, in words for explain; empty: it is. `consumer` gets the stage that would read the ring.

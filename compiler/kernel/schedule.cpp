@@ -68,8 +68,6 @@ class Scheduler {
       add_uses(static_cast<int>(s));
       to.reason += words_about_arithmetic(s);
     }
-    if (!options_.gpu && options_.fuse)
-      for (size_t s = 0; s < n; ++s) choose_gathering(static_cast<int>(s), &schedule_.stages[s]);
     if (options_.gpu && options_.fuse && (options_.random_seed == 0 || random(2) == 0)) choose_tiles();
     return std::move(schedule_);
   }
@@ -316,20 +314,6 @@ class Scheduler {
       to.placement = Placement::kTile;
       to.reason = "each block makes what its tile of the output needs, in its own memory";
     }
-  }
-
-  /// Statistics of a stage that is kept whole are gathered while its rows are in the first cache.
-  void choose_gathering(int s, StageSchedule* to) {
-    int producer = -1;
-    if (!lowering::gather_is_legal(kernel_, s, &producer)) return;
-    const auto p = static_cast<size_t>(producer);
-    const Placement where = schedule_.stages[p].placement;
-    if (where == Placement::kInlined || where == Placement::kRing) return;
-    if (options_.random_seed != 0 && random(3) == 0) return;
-    to->gathered = true;
-    const std::string& name = kernel_.stages[p].name;
-    to->reason += fmt::format("; gathered from each row of {} as it is made",
-                              name.empty() ? fmt::format("stage {}", p) : name);
   }
 
   void choose_lanes(const Stage& stage, StageSchedule* to) const {

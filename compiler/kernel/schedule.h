@@ -31,7 +31,6 @@ struct StageSchedule {
   Placement placement = Placement::kWhole;
   LaneMapping lanes = LaneMapping::kScalar;
   int vector_width = 1;
-  bool gathered = false;  ///< a statistic: gathered row by row while the stage that it is about is made
   std::string reason;
 };
 struct Schedule {

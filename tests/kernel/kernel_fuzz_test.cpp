@@ -130,19 +130,6 @@ TEST(KernelFuzzer, HasNumbersThatAreSmallAndSuchThatAreNot) {
   EXPECT_GE(others, 3);
 }
 
-TEST(KernelFuzzer, HasStatisticsThatAreGatheredRowByRow) {
-  int histograms = 0, reductions = 0;
-  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
-    const kernel::Kernel k = run_kernel_passes(make_fuzz_case(seed).kernel);
-    const kernel::Schedule schedule = kernel::make_schedule(k, {});
-    for (size_t s = 0; s < k.stages.size(); ++s)
-      if (schedule.stages[s].gathered)
-        ++(k.stages[s].form == kernel::StageForm::kHistogram ? histograms : reductions);
-  }
-  EXPECT_GE(histograms, 3);
-  EXPECT_GE(reductions, 3);
-}
-
 TEST(KernelFuzzer, FindsAndShrinksAWrongBackend) {
   // A backend that gets the last output element wrong where there is a band.
   Backend wrong{"wrong", [](const kernel::Kernel& kernel, const runtime::KernelCall& call, uint64_t) {
