@@ -40,7 +40,6 @@ Lowering::Lowering(const Kernel& kernel, const Schedule& schedule, const Schedul
     for (Expr* e : {&stage.body, &stage.weight, &stage.source, &stage.first, &stage.finish})
       if (*e && any_node(*e, [](const ExprNode& n) { return n.kind == ExprKind::kOp && is_math(n.op); }))
         *e = expand_math(*e);
-  compose_bands(kernel_);
   kernel_.stages.reserve(kernel_.stages.size() * 3 +
                          1);  // stages are added; references to them must stay good
 }

@@ -399,9 +399,6 @@ void for_each_stage_expr(const Stage& stage, const std::function<void(const Expr
 /// The value of a reduction over nothing.
 Cell neutral_value(Combiner combiner, DType type);
 
-/// Bands whose rows a later band reads mirrored or shifted are computed mirrored or shifted: then rows are
-/// read in order.
-void compose_bands(Kernel& kernel);
 /// Moves what does not change out of loops, and names what is used twice (tidy_loops.cpp).
 void tidy(LoopKernel& kernel);
 
