@@ -8,86 +8,56 @@ namespace galatea::codegen {
 namespace {
 
 constexpr int64_t kRegister = 64;  ///< bytes
-constexpr int64_t kShort = 16;     ///< bytes of what is read without a mask
+constexpr int64_t kShort = 16;     ///< bytes of what is read at the end
 
 }  // namespace
 
-/// Columns needed, 16 bytes at a time; what is read behind them lies in the row or in the padding of its
-/// buffer.
+/// Columns needed: where the target has permutes of two registers, whole registers first; 16 bytes at a time
+/// to the end. What is read behind it lies in the row or in the padding of its buffer. (Loads under a mask
+/// would read nothing behind it, but where the row is not in the cache Zen 5 waits for each row.)
 void FunctionEmitter::take_row_apart(const kernel::BandRow& row, const PreparedLayout& p) {
   const int channels = row.tables.channels;
-  memo_.clear();
-  Value* source =
-      builder_.CreateGEP(builder_.getInt8Ty(), buffers_[static_cast<size_t>(row.src)], emit(row.src_offset));
-  llvm::Type* vector = vector_of(builder_.getInt8Ty(), kShort);
-  const auto bound = [&](int number) {
-    Value* raw = builder_.CreateLoad(builder_.getInt32Ty(), prepared_header(p, number));
-    return builder_.CreateSExt(raw, builder_.getInt64Ty());
-  };
-  counted_loop(
-      bound(1), bound(2),
-      [&](Value* x) {
-        std::vector<Value*> run;
-        for (int part = 0; part < channels; ++part) {
-          Value* at = builder_.CreateAdd(builder_.CreateMul(x, i64(channels)), i64(kShort * part));
-          // Not tagged: the end may lie in the padding.
-          run.push_back(builder_.CreateAlignedLoad(
-              vector, builder_.CreateGEP(builder_.getInt8Ty(), source, at), llvm::Align(1)));
-        }
-        for (int c = 0; c < channels; ++c) {
-          Value* to = builder_.CreateGEP(builder_.getInt8Ty(), p.planes,
-                                         builder_.CreateAdd(builder_.CreateMul(p.plane_bytes, i64(c)), x));
-          tag(builder_.CreateAlignedStore(pick_strided(run, c), to, llvm::Align(1)), row.tables.prepared);
-        }
-      },
-      kShort);
-}
-
-/// The same with AVX-512, a register at a time. Loads are masked to the columns needed: nothing else of the
-/// row need exist.
-void FunctionEmitter::take_masked_row_apart(const kernel::BandRow& row, const PreparedLayout& p) {
-  const int channels = row.tables.channels;
+  const int64_t size = size_of(row.tables.source_type);
   llvm::Type* element = memory_type(row.tables.source_type);
-  const llvm::Align align(static_cast<uint64_t>(size_of(row.tables.source_type)));
-  const int64_t count = kRegister / size_of(row.tables.source_type);
   memo_.clear();
   Value* source = builder_.CreateGEP(element, buffers_[static_cast<size_t>(row.src)], emit(row.src_offset));
-  llvm::Type* vector = vector_of(element, static_cast<int>(count));
   const auto bound = [&](int number) {
     Value* raw = builder_.CreateLoad(builder_.getInt32Ty(), prepared_header(p, number));
     return builder_.CreateSExt(raw, builder_.getInt64Ty());
   };
+  const auto take = [&](Value* from, Value* to, int64_t bytes) {
+    const int64_t count = bytes / size;
+    const llvm::Align align(static_cast<uint64_t>(size));
+    llvm::Type* vector = vector_of(element, static_cast<int>(count));
+    counted_loop(
+        from, to,
+        [&](Value* x) {
+          std::vector<Value*> run;
+          for (int part = 0; part < channels; ++part) {
+            Value* at = builder_.CreateAdd(builder_.CreateMul(x, i64(channels)), i64(count * part));
+            auto* load = builder_.CreateAlignedLoad(vector, builder_.CreateGEP(element, source, at), align);
+            // The end may lie in the padding.
+            run.push_back(bytes == kShort ? load : tag(load, row.src));
+          }
+          for (int c = 0; c < channels; ++c) {
+            Value* plane =
+                builder_.CreateGEP(builder_.getInt8Ty(), p.planes, builder_.CreateMul(p.plane_bytes, i64(c)));
+            Value* picked = bytes == kShort ? pick_strided(run, c) : pick_channel(run, c);
+            tag(builder_.CreateAlignedStore(picked, builder_.CreateGEP(element, plane, x), align),
+                row.tables.prepared);
+          }
+        },
+        count);
+  };
   Value *low = bound(1), *high = bound(2);
-  counted_loop(
-      low, high,
-      [&](Value* x) {
-        Value* start = builder_.CreateMul(x, i64(channels));
-        Value* left = builder_.CreateSub(builder_.CreateMul(high, i64(channels)), start);
-        std::vector<Value*> parts;
-        for (int j = 0; j < channels; ++j) {
-          Value* here = builder_.CreateSub(left, i64(count * j));
-          here = builder_.CreateSelect(builder_.CreateICmpSGT(here, i64(0)), here, i64(0));
-          Value* some =
-              builder_.CreateSub(builder_.CreateShl(i64(1), builder_.CreateAnd(here, i64(63))), i64(1));
-          Value* bits = builder_.CreateSelect(builder_.CreateICmpSGE(here, i64(count)), i64(-1), some);
-          Value* mask = builder_.CreateBitCast(
-              builder_.CreateTrunc(bits, builder_.getIntNTy(static_cast<unsigned>(count))),
-              vector_of(builder_.getInt1Ty(), static_cast<int>(count)));
-          Value* pointer = builder_.CreateGEP(element, source, builder_.CreateAdd(start, i64(count * j)));
-          auto* load =
-              builder_.CreateMaskedLoad(vector, pointer, align, mask, llvm::Constant::getNullValue(vector));
-          tag(load, row.src);
-          parts.push_back(load);
-        }
-        for (int c = 0; c < channels; ++c) {
-          Value* plane =
-              builder_.CreateGEP(builder_.getInt8Ty(), p.planes, builder_.CreateMul(p.plane_bytes, i64(c)));
-          tag(builder_.CreateAlignedStore(pick_channel(parts, c), builder_.CreateGEP(element, plane, x),
-                                          align),
-              row.tables.prepared);
-        }
-      },
-      count);
+  if (size == 1 ? target_.vnni_vbmi() : target_.avx512()) {
+    Value* columns = builder_.CreateSub(high, low);
+    columns = builder_.CreateSelect(builder_.CreateICmpSGT(columns, i64(0)), columns, i64(0));
+    Value* rest = builder_.CreateAdd(low, builder_.CreateAnd(columns, i64(-kRegister / size)));
+    take(low, rest, kRegister);
+    low = rest;
+  }
+  take(low, high, kShort);
 }
 
 /// Element c, c+n, c+2n, … of n vectors taken as one run.

@@ -15,8 +15,8 @@
 //   pixel's, which may lie outside), padded to 64 bytes; per group of 16 pixels and step of taps the step's
 //   tables; channels planes of the current row, each src_width + 128 elements, rounded up to 64 bytes
 //
-// Off, so that every row takes a gather a tap, `resize half` of bytes takes 2.0 times as long at 224 x 224
-// and 3.4 times at 1080p (`./dev bench per-op`, 2-core AMD EPYC, Zen 5).
+// Off, so that every row takes a gather a tap, `resize half` of bytes takes 4.2 times as long at 224 x 224
+// and 4.1 times at 1080p (`./dev bench per-op`, 2-core AMD EPYC, Zen 5).
 #include <llvm/IR/Intrinsics.h>
 
 #include "compiler/codegen/llvm/emitter.h"

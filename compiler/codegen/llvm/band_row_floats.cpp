@@ -4,8 +4,8 @@
 // takes each lane's element from its two registers. Where all taps of a group lie in one window, it is loaded
 // once. One fma a tap, in tap order. Tables: fill_float() in band_tables.cpp.
 //
-// Off, `resize 1.5` of floats takes 1.2 times as long at 224 x 224 (`./dev bench per-op`, 2-core AMD EPYC,
-// Zen 5). `resize half cubic` takes 0.74 at 224 x 224 and 1.2 times as long at 1080p.
+// Off, `resize 1.5` of floats takes 1.8 times as long at 224 x 224, `resize half` 1.5 times, `resize half
+// cubic` 1.2 times and 1.9 times at 1080p (`./dev bench per-op`, 2-core AMD EPYC, Zen 5).
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
@@ -14,7 +14,7 @@
 namespace galatea::codegen {
 
 void FunctionEmitter::emit_float_row(const kernel::BandRow& row, const PreparedLayout& p) {
-  take_masked_row_apart(row, p);
+  take_row_apart(row, p);
   auto* one = llvm::BasicBlock::Create(context_, "window.shared", function_);
   auto* many = llvm::BasicBlock::Create(context_, "window.moves", function_);
   auto* after = llvm::BasicBlock::Create(context_, "window.after", function_);

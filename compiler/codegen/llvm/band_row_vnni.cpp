@@ -4,9 +4,9 @@
 // quad of taps gathers each lane's four taps, and two byte dot products (weights split as 256*hi + lo, both
 // signed bytes) accumulate them exactly in 32 bits. Tables: fill_quad() in band_tables.cpp.
 //
-// Off, so that rows go through band_row_pairs.cpp, a resize of 275 x 269 to 224 x 224 takes 49 in place of
-// 41 us on Zen 4, and `imagenet-train` 1.02 of its time on a 2-core AMD EPYC, Zen 5; on the latter `resize
-// half` of bytes takes 0.4 of its time with the pairs, which is not explained yet.
+// Off, so that rows go through band_row_pairs.cpp, `resize half` of bytes takes 1.09 times as long at 1080p
+// and `resize half cubic` 1.1 times (`./dev bench per-op`, 2-core AMD EPYC, Zen 5), a resize of 275 x 269 to
+// 224 x 224 49 in place of 41 us on Zen 4.
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include "compiler/codegen/llvm/emitter.h"
@@ -14,7 +14,7 @@
 namespace galatea::codegen {
 
 void FunctionEmitter::emit_vnni_row(const kernel::BandRow& row, const PreparedLayout& p) {
-  take_masked_row_apart(row, p);
+  take_row_apart(row, p);
   // One or two quads are nearly all there is.
   switch_steps(p.steps, {1, 2}, [&](int64_t quads) { emit_vnni_groups(row, p, quads); });
 }

@@ -329,7 +329,6 @@ class FunctionEmitter {
   Value* fill_span(const BandSlot& slot);
   // band_planes.cpp
   void take_row_apart(const kernel::BandRow& row, const PreparedLayout& layout);
-  void take_masked_row_apart(const kernel::BandRow& row, const PreparedLayout& layout);
   Value* pick_channel(const std::vector<Value*>& parts, int c);
   // band_row_vnni.cpp, band_row_pairs.cpp, band_row_floats.cpp, band_row_spans.cpp
   void emit_vnni_row(const kernel::BandRow& row, const PreparedLayout& layout);
