@@ -4,7 +4,8 @@
 //
 // Off, at 224 x 224 (`./dev bench per-op`, bytes, 2-core AMD EPYC, Zen 5): `brightness` takes 13 times as
 // long without axes taken together, `flip horizontal` 6 times without loops for both directions, `pad` 1.4
-// times where edges are not known to be fills.
+// times where edges are not known to be fills; with planes one after the other, `color-chain` to floats and
+// `geometry-chain` 1.6 times, `train-color-rotate` 1.1 times, `transpose CHW` 1.6 times at 1080p.
 #include <algorithm>
 
 #include "compiler/kernel/division.h"

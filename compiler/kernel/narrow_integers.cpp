@@ -1,4 +1,8 @@
 // See narrow_integers.h.
+//
+// Off, the kernel of `solarize` of bytes takes 2.2 times as long with AVX2, at 224 x 224 and at 1080p, and 1.4
+// times at 224 x 224 with AVX-512 that has no VBMI (`kernel_bench`, 2-core AMD EPYC, Zen 5); with VBMI bytes
+// are looked up.
 #include "compiler/kernel/narrow_integers.h"
 
 #include <fmt/format.h>
