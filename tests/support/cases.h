@@ -1,7 +1,7 @@
 // How much random testing a run does: one scale for every generator.
 //
 // Comes in: how many cases a generator makes at its full size. Goes out: how many it makes in this run:
-// GALATEA_TEST_SCALE percent of them, at least one. `./dev test` makes a tenth (a sanitizer's build, where
+// GALATEA_TEST_SCALE percent of them, at least one. `./dev test` makes a twentieth (a sanitizer's build, where
 // each case takes several times as long, a thirtieth), `./dev test --all` all of them; `./dev fuzz` goes on.
 #pragma once
 
@@ -18,10 +18,10 @@ inline constexpr int64_t kUsualScale = 3;
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 inline constexpr int64_t kUsualScale = 3;
 #else
-inline constexpr int64_t kUsualScale = 10;
+inline constexpr int64_t kUsualScale = 5;
 #endif
 #else
-inline constexpr int64_t kUsualScale = 10;
+inline constexpr int64_t kUsualScale = 5;
 #endif
 
 /// Cases that generators of this program have made so far; main.cpp holds it against the program's budget.
