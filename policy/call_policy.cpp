@@ -17,9 +17,8 @@
 namespace galatea::policy {
 namespace {
 
-using Kind = JsonValue::Kind;
+using JsonKind = JsonValue::Kind;
 
-constexpr int64_t kMostBins = 10'000;
 /// Of translations, in pixels or in images.
 constexpr double kGreatestLimit = 1e6;
 
@@ -46,14 +45,14 @@ class Arguments {
   bool is_given(const std::string& name) const { return find(name) != nullptr; }
   bool is_none(const std::string& name) const {
     return std::any_of(values_.begin(), values_.end(), [&](const auto& given) {
-      return given.first == name && given.second->kind == Kind::kNull;
+      return given.first == name && given.second->kind == JsonKind::kNull;
     });
   }
 
   int64_t integer(const std::string& name, int64_t missing, int64_t least, int64_t most) {
     const JsonValue* value = find(name);
     if (!value) return missing;
-    if (value->kind == Kind::kInteger && value->integer >= least && value->integer <= most)
+    if (value->kind == JsonKind::kInteger && value->integer >= least && value->integer <= most)
       return value->integer;
     fail(fmt::format("`{}` is a whole number from {} to {}, found {}", name, least, most, describe(*value)),
          "");
@@ -74,14 +73,14 @@ class Arguments {
   bool boolean(const std::string& name, bool missing) {
     const JsonValue* value = find(name);
     if (!value) return missing;
-    if (value->kind == Kind::kBool) return value->boolean;
+    if (value->kind == JsonKind::kBool) return value->boolean;
     fail(fmt::format("`{}` is True or False, found {}", name, describe(*value)), "");
     return missing;
   }
   std::string word(const std::string& name, const std::string& missing) {
     const JsonValue* value = find(name);
     if (!value) return missing;
-    if (value->kind == Kind::kString) return value->text;
+    if (value->kind == JsonKind::kString) return value->text;
     fail(fmt::format("`{}` is a string, found {}", name, describe(*value)), "");
     return missing;
   }
@@ -89,9 +88,9 @@ class Arguments {
     std::vector<std::string> found;
     const JsonValue* value = find(name);
     if (!value) return found;
-    if (value->kind != Kind::kArray) fail(fmt::format("`{}` is a list of names", name), "");
+    if (value->kind != JsonKind::kArray) fail(fmt::format("`{}` is a list of names", name), "");
     for (const JsonValue& item : value->items) {
-      if (item.kind != Kind::kString) fail(fmt::format("`{}` is a list of names", name), "");
+      if (item.kind != JsonKind::kString) fail(fmt::format("`{}` is a list of names", name), "");
       found.push_back(item.text);
     }
     return found;
@@ -104,7 +103,7 @@ class Arguments {
       return limit.is_number() && std::abs(limit.number) <= kGreatestLimit;
     };
     if (fits(*value)) return {value->number, value->number};
-    if (value->kind == Kind::kArray && value->items.size() == 2 && fits(value->items[0]) &&
+    if (value->kind == JsonKind::kArray && value->items.size() == 2 && fits(value->items[0]) &&
         fits(value->items[1]))
       return {value->items[1].number, value->items[0].number};
     fail(fmt::format("`{}` is a number or two, for y and x, found {}", name, describe(*value)), "");
@@ -138,7 +137,7 @@ class Arguments {
   /// None is as good as nothing.
   const JsonValue* find(const std::string& name) const {
     for (const auto& [given, value] : values_)
-      if (given == name) return value->kind == Kind::kNull ? nullptr : value;
+      if (given == name) return value->kind == JsonKind::kNull ? nullptr : value;
     return nullptr;
   }
   std::string hint(const std::string& name) const {

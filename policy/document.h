@@ -102,9 +102,12 @@ struct Import {
   Span span;
 };
 
+/// The most bins of a magnitude's scale.
+constexpr int64_t kMostBins = 10'000;
+
 struct Document {
   std::string name;
-  int64_t bins = 31;
+  int64_t bins = 31;  ///< 1 to kMostBins
   std::vector<Import> imports;
   std::vector<Extra> extras;
   std::vector<Augmentation> augmentations;

@@ -6,14 +6,14 @@
 
 namespace galatea::policy {
 
-using Kind = JsonValue::Kind;
+using JsonKind = JsonValue::Kind;
 
 void Fields::wrong_type(const JsonValue& value, const std::string& what, const std::string& expected) {
   report(Message::kWrongType, value.span, {what, expected, describe(value)});
 }
 
 bool Fields::object(const JsonValue& value, const std::string& what, const std::vector<std::string>& known) {
-  if (value.kind != Kind::kObject) {
+  if (value.kind != JsonKind::kObject) {
     wrong_type(value, what, "an object");
     return false;
   }
@@ -41,7 +41,7 @@ void Fields::need(const JsonValue& object, const std::string& what, const std::v
 }
 
 bool Fields::list(const JsonValue& value, const std::string& what, const std::string& of) {
-  if (value.kind != Kind::kArray) {
+  if (value.kind != JsonKind::kArray) {
     wrong_type(value, what, "a list of " + of);
     return false;
   }
@@ -49,7 +49,7 @@ bool Fields::list(const JsonValue& value, const std::string& what, const std::st
 }
 
 std::optional<std::string> Fields::string(const JsonValue& value, const std::string& what) {
-  if (value.kind == Kind::kString) return value.text;
+  if (value.kind == JsonKind::kString) return value.text;
   wrong_type(value, what, "a string");
   return std::nullopt;
 }
@@ -66,14 +66,14 @@ std::optional<std::string> Fields::name(const std::string& text, Span span, cons
 }
 
 std::optional<bool> Fields::boolean(const JsonValue& value, const std::string& what) {
-  if (value.kind == Kind::kBool) return value.boolean;
+  if (value.kind == JsonKind::kBool) return value.boolean;
   wrong_type(value, what, "true or false");
   return std::nullopt;
 }
 
 std::optional<int64_t> Fields::integer(const JsonValue& value, const std::string& what, int64_t least,
                                        int64_t most) {
-  if (value.kind != Kind::kInteger) {
+  if (value.kind != JsonKind::kInteger) {
     wrong_type(value, what, "a whole number");
     return std::nullopt;
   }
@@ -105,7 +105,7 @@ std::optional<double> Fields::number(const JsonValue& value, const std::string& 
 }
 
 std::optional<std::pair<double, double>> Fields::pair(const JsonValue& value, const std::string& what) {
-  if (value.kind != Kind::kArray || value.items.size() != 2) {
+  if (value.kind != JsonKind::kArray || value.items.size() != 2) {
     wrong_type(value, what, "a list of two numbers");
     return std::nullopt;
   }

@@ -14,7 +14,7 @@
 namespace galatea::policy {
 namespace {
 
-using Kind = JsonValue::Kind;
+using JsonKind = JsonValue::Kind;
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
@@ -99,7 +99,7 @@ class Handler {
   bool null() { return put({}); }
   bool boolean(bool value) {
     JsonValue made;
-    made.kind = Kind::kBool;
+    made.kind = JsonKind::kBool;
     made.boolean = value;
     return put(std::move(made));
   }
@@ -110,19 +110,19 @@ class Handler {
   }
   bool number_float(number_float_t value, const std::string&) {
     JsonValue made;
-    made.kind = Kind::kNumber;
+    made.kind = JsonKind::kNumber;
     made.number = value;
     return put(std::move(made));
   }
   bool string(std::string& value) {
     JsonValue made;
-    made.kind = Kind::kString;
+    made.kind = JsonKind::kString;
     made.text = std::move(value);
     return put(std::move(made));
   }
   bool binary(nlohmann::json::binary_t&) { return false; }
-  bool start_object(size_t) { return open(Kind::kObject); }
-  bool start_array(size_t) { return open(Kind::kArray); }
+  bool start_object(size_t) { return open(JsonKind::kObject); }
+  bool start_array(size_t) { return open(JsonKind::kArray); }
   bool end_object() { return close(); }
   bool end_array() { return close(); }
   bool key(std::string& name) {
@@ -155,7 +155,7 @@ class Handler {
 
   bool put_integer(int64_t value) {
     JsonValue made;
-    made.kind = Kind::kInteger;
+    made.kind = JsonKind::kInteger;
     made.integer = value;
     made.number = static_cast<double>(value);
     return put(std::move(made));
@@ -169,7 +169,7 @@ class Handler {
   bool attach(JsonValue value) {
     if (levels_.empty()) {
       root_ = std::move(value);
-    } else if (JsonValue& parent = levels_.back().value; parent.kind == Kind::kArray) {
+    } else if (JsonValue& parent = levels_.back().value; parent.kind == JsonKind::kArray) {
       parent.items.push_back(std::move(value));
     } else {
       parent.members.back().value = std::move(value);
@@ -177,7 +177,7 @@ class Handler {
     return true;
   }
 
-  bool open(Kind kind) {
+  bool open(JsonKind kind) {
     Level level;
     level.value.kind = kind;
     level.value.span = cursor_.next();
@@ -255,19 +255,19 @@ std::string number_text(double number) {
 std::string describe(const JsonValue& value) {
   constexpr size_t kShown = 40;
   switch (value.kind) {
-    case Kind::kNull:
+    case JsonKind::kNull:
       return "null";
-    case Kind::kBool:
+    case JsonKind::kBool:
       return value.boolean ? "true" : "false";
-    case Kind::kInteger:
+    case JsonKind::kInteger:
       return fmt::format("{}", value.integer);
-    case Kind::kNumber:
+    case JsonKind::kNumber:
       return fmt::format("{}", value.number);
-    case Kind::kString:
+    case JsonKind::kString:
       return value.text.size() <= kShown ? fmt::format("\"{}\"", value.text) : "a string";
-    case Kind::kArray:
+    case JsonKind::kArray:
       return value.items.empty() ? "an empty list" : "a list";
-    case Kind::kObject:
+    case JsonKind::kObject:
       // In a policy such a value is a search space taken for one.
       if (value.members.size() == 1 && value.members[0].key.starts_with("$"))
         return fmt::format("a `{}` of a search space, which `galatea policy search` takes",

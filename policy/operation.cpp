@@ -8,6 +8,9 @@
 namespace galatea::policy {
 namespace {
 
+using JsonKind = JsonValue::Kind;
+using MagKind = Magnitude::Kind;
+
 using P = ParameterKind;
 const std::vector<std::string_view> kWarp = {"fill_value", "interp_type", "cubic_a"};
 const std::vector<std::string_view> kTranslate = {"fill_value", "interp_type", "cubic_a", "pixel_round"};
@@ -87,20 +90,19 @@ const std::vector<std::string>& interpolation_words() {
 }
 
 std::string wanted_value(const Extra& extra) {
-  using Kind = JsonValue::Kind;
   const JsonValue& value = extra.value;
-  const bool is_null = value.kind == Kind::kNull;
+  const bool is_null = value.kind == JsonKind::kNull;
   // A number that float32 cannot hold would be an infinity in the pipeline.
   const auto is_number = [](const JsonValue& one) { return one.is_number() && std::abs(one.number) <= 1e30; };
   const bool is_list =
-      value.kind == Kind::kArray && !value.items.empty() && std::ranges::all_of(value.items, is_number);
+      value.kind == JsonKind::kArray && !value.items.empty() && std::ranges::all_of(value.items, is_number);
   if (extra.name == "fill_value" && !is_number(value) && !is_null && !is_list)
     return "a number, a list of numbers, one for each channel, or null, which repeats the edge";
   if (extra.name == "cubic_a" && !is_number(value) && !is_null) return "a number";
-  if (extra.name == "rotate_keep_size" && value.kind != Kind::kBool) return "true or false";
-  if (extra.name == "pixel_round" && (value.kind != Kind::kString || value.text != "trunc"))
+  if (extra.name == "rotate_keep_size" && value.kind != JsonKind::kBool) return "true or false";
+  if (extra.name == "pixel_round" && (value.kind != JsonKind::kString || value.text != "trunc"))
     return "\"trunc\"";
-  if (extra.name == "interp_type" && value.kind != Kind::kString && !is_null)
+  if (extra.name == "interp_type" && value.kind != JsonKind::kString && !is_null)
     return "\"linear\", \"nearest\", \"cubic\", or several after \"random:\"";
   return "";
 }
@@ -159,25 +161,24 @@ std::string parameter_text(const Augmentation& augmentation, double magnitude) {
 }
 
 std::string magnitude_text(const Magnitude& magnitude) {
-  using Kind = Magnitude::Kind;
   switch (magnitude.kind) {
-    case Kind::kNone:
+    case MagKind::kNone:
       return "-";
-    case Kind::kBin:
+    case MagKind::kBin:
       return fmt::format("bin {}", magnitude.bin);
-    case Kind::kUniformBin:
+    case MagKind::kUniformBin:
       return fmt::format("bins {} to {}", magnitude.bin, magnitude.last_bin);
-    case Kind::kLevel: {
+    case MagKind::kLevel: {
       std::string text = "level " + number(magnitude.level);
       if (magnitude.deviation > 0) text += " ± " + number(magnitude.deviation);
       return text + " of " + number(magnitude.max);
     }
-    case Kind::kUniformLevel: {
+    case MagKind::kUniformLevel: {
       std::string last = number(magnitude.last_level);
       if (magnitude.deviation > 0) last += " ± " + number(magnitude.deviation);
       return fmt::format("levels {} to {} of {}", number(magnitude.level), last, number(magnitude.max));
     }
-    case Kind::kValue:
+    case MagKind::kValue:
       return "value " + number(magnitude.value);
   }
   return "";

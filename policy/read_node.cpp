@@ -5,7 +5,7 @@
 namespace galatea::policy {
 namespace {
 
-using Kind = JsonValue::Kind;
+using JsonKind = JsonValue::Kind;
 
 // Stages are unrolled when a pipeline is compiled.
 constexpr int64_t kMostChains = 16;
@@ -29,7 +29,7 @@ void read_probability(const JsonValue& object, Fields& fields, double& probabili
 
 std::optional<std::pair<int64_t, int64_t>> integer_pair(const JsonValue& value, Fields& fields,
                                                         const std::string& what, int64_t most) {
-  if (value.kind != Kind::kArray || value.items.size() != 2) {
+  if (value.kind != JsonKind::kArray || value.items.size() != 2) {
     fields.report(Message::kWrongType, value.span, {what, "a list of two whole numbers", describe(value)});
     return std::nullopt;
   }
@@ -62,8 +62,8 @@ Magnitude read_magnitude(const JsonValue& value, Fields& fields) {
   Magnitude magnitude;
   magnitude.span = value.span;
   const std::string what = "a magnitude";
-  if (value.kind == Kind::kNull) return magnitude;
-  if (value.kind != Kind::kObject) {
+  if (value.kind == JsonKind::kNull) return magnitude;
+  if (value.kind != JsonKind::kObject) {
     fields.report(Message::kWrongType, value.span,
                   {what, "null, or an object such as {\"bin\": 3}", describe(value)});
     return magnitude;
@@ -121,7 +121,7 @@ Node read_triple(const JsonValue& value, Fields& fields) {
   read_name(value.items[0], fields, "the name of an augmentation", node);
   set(node.probability, fields.number(value.items[1], "a probability", 0, 1));
   node.magnitude.span = value.items[2].span;
-  if (value.items[2].kind == Kind::kNull) return node;
+  if (value.items[2].kind == JsonKind::kNull) return node;
   if (const auto bin = fields.integer(value.items[2], "a bin", 0)) {
     node.magnitude.kind = Magnitude::Kind::kBin;
     node.magnitude.bin = node.magnitude.last_bin = *bin;
@@ -131,10 +131,10 @@ Node read_triple(const JsonValue& value, Fields& fields) {
 
 void read_weights(const JsonValue& value, Fields& fields, Weights& weights) {
   weights.span = value.span;
-  if (value.kind == Kind::kArray) {
+  if (value.kind == JsonKind::kArray) {
     for (const JsonValue& item : value.items)
       weights.by_place.push_back(fields.number(item, "a weight", 0).value_or(1));
-  } else if (value.kind == Kind::kObject) {
+  } else if (value.kind == JsonKind::kObject) {
     for (const JsonMember& member : value.members)
       weights.by_name.emplace_back(member.key, fields.number(member.value, "a weight", 0).value_or(1));
   } else {
@@ -148,11 +148,11 @@ void read_weights(const JsonValue& value, Fields& fields, Weights& weights) {
 }
 
 void read_pool(const JsonValue& value, Fields& fields, Node& node) {
-  if (value.kind == Kind::kString && value.text == "*") {
+  if (value.kind == JsonKind::kString && value.text == "*") {
     node.from_all = true;
     return;
   }
-  if (value.kind != Kind::kArray) {
+  if (value.kind != JsonKind::kArray) {
     fields.report(Message::kWrongType, value.span,
                   {"what a choice is made from", "\"*\", or a list of names and nodes", describe(value)});
     return;
@@ -162,7 +162,7 @@ void read_pool(const JsonValue& value, Fields& fields, Node& node) {
                   {"what a choice is made from", "list what to choose from; \"*\" is every augmentation"});
   for (const JsonValue& item : value.items) {
     PoolItem made{"", {}, item.span};
-    if (item.kind == Kind::kString)
+    if (item.kind == JsonKind::kString)
       made.name = fields.name(item.text, item.span, "the name of an augmentation").value_or("");
     else
       made.node.push_back(read_node(item, fields));
@@ -173,7 +173,7 @@ void read_pool(const JsonValue& value, Fields& fields, Node& node) {
 void read_choice(const JsonValue& value, const JsonValue& count, Fields& fields, Node& node) {
   node.kind = Node::Kind::kChoose;
   fields.object(value, "a choice", {"choose", "from", "each", "weights", "replace", "p"});
-  if (count.kind == Kind::kArray) {
+  if (count.kind == JsonKind::kArray) {
     if (const auto read = integer_pair(count, fields, "how many are chosen", kMostDraws))
       std::tie(node.least, node.most) = *read;
   } else if (const auto read = fields.integer(count, "how many are chosen", 0, kMostDraws)) {
@@ -212,13 +212,13 @@ void read_sequence(const JsonValue& steps, Fields& fields, Node& node) {
 
 std::vector<Extra> read_extras(const JsonValue& value, Fields& fields) {
   std::vector<Extra> extras;
-  if (value.kind != Kind::kObject) {
+  if (value.kind != JsonKind::kObject) {
     fields.report(Message::kWrongType, value.span,
                   {"`extras`", "an object of named arguments", describe(value)});
     return extras;
   }
   for (const JsonMember& member : value.members) {
-    bool fine = member.value.kind != Kind::kObject;
+    bool fine = member.value.kind != JsonKind::kObject;
     for (const JsonValue& item : member.value.items) fine = fine && item.is_number();
     if (!fine)
       fields.report(Message::kWrongType, member.value.span,
@@ -231,10 +231,10 @@ std::vector<Extra> read_extras(const JsonValue& value, Fields& fields) {
 }
 
 Node read_node(const JsonValue& value, Fields& fields) {
-  if (value.kind == Kind::kArray) return read_triple(value, fields);
+  if (value.kind == JsonKind::kArray) return read_triple(value, fields);
   Node node;
   node.span = value.span;
-  if (value.kind != Kind::kObject) {
+  if (value.kind != JsonKind::kObject) {
     fields.report(Message::kWrongType, value.span,
                   {"a node", "an object, or [augmentation, probability, bin]", describe(value)});
     return node;

@@ -20,9 +20,9 @@ namespace galatea::policy {
 namespace {
 namespace fs = std::filesystem;
 
-using Kind = JsonValue::Kind;
+using JsonKind = JsonValue::Kind;
 
-constexpr int64_t kVersion = 1, kMostBins = 10'000;
+constexpr int64_t kVersion = 1;
 
 const std::vector<std::string> kKeysOfAugmentation = {"op",     "range", "values", "quantize",
                                                       "negate", "param", "clamp",  "extras"};
@@ -39,14 +39,15 @@ bool has_other_keys(const JsonValue& object, const std::vector<std::string>& kno
 /// missing.
 UnreadParts unread_parts(const JsonValue& root, const Document& document) {
   const bool misspelt = has_other_keys(root, kKeysOfPolicy);
-  const auto unread = [&](const char* key, Kind kind) {
+  const auto unread = [&](const char* key, JsonKind kind) {
     const JsonValue* part = root.find(key);
     return part ? part->kind != kind : misspelt;
   };
   const JsonValue* imports = root.find("imports");
-  return {unread("imports", Kind::kArray) || (imports && imports->items.size() != document.imports.size()),
-          unread("augmentations", Kind::kObject) || document.augmentations.empty(),
-          unread("definitions", Kind::kObject)};
+  return {
+      unread("imports", JsonKind::kArray) || (imports && imports->items.size() != document.imports.size()),
+      unread("augmentations", JsonKind::kObject) || document.augmentations.empty(),
+      unread("definitions", JsonKind::kObject)};
 }
 
 void read_format(const JsonValue& root, Fields& fields) {
@@ -67,13 +68,13 @@ void read_format(const JsonValue& root, Fields& fields) {
 }
 
 void read_clamp(const JsonValue& clamp, Fields& fields, Augmentation& entry) {
-  if (clamp.kind != Kind::kArray || clamp.items.size() != 2) {
+  if (clamp.kind != JsonKind::kArray || clamp.items.size() != 2) {
     fields.report(Message::kWrongType, clamp.span,
                   {"a clamp", "a list of two, numbers or null", describe(clamp)});
     return;
   }
   auto bound = [&](const JsonValue& value) -> std::optional<double> {
-    return value.kind == Kind::kNull ? std::nullopt : fields.number(value, "a bound of a clamp");
+    return value.kind == JsonKind::kNull ? std::nullopt : fields.number(value, "a bound of a clamp");
   };
   entry.clamp_low = bound(clamp.items[0]);
   entry.clamp_high = bound(clamp.items[1]);
@@ -158,7 +159,7 @@ Document read_document(const JsonValue& root, Fields& fields) {
   if (const JsonValue* imports = root.find("imports")) read_imports(*imports, fields, document);
   if (const JsonValue* extras = root.find("extras")) document.extras = read_extras(*extras, fields);
   if (const JsonValue* table = root.find("augmentations")) {
-    if (table->kind != Kind::kObject)
+    if (table->kind != JsonKind::kObject)
       fields.report(Message::kWrongType, table->span, {"`augmentations`", "an object", describe(*table)});
     else if (table->members.empty())
       fields.report(Message::kEmptyList, table->span,
@@ -167,7 +168,7 @@ Document read_document(const JsonValue& root, Fields& fields) {
       document.augmentations.push_back(read_augmentation(member, fields));
   }
   if (const JsonValue* definitions = root.find("definitions")) {
-    if (definitions->kind != Kind::kObject)
+    if (definitions->kind != JsonKind::kObject)
       fields.report(Message::kWrongType, definitions->span,
                     {"`definitions`", "an object", describe(*definitions)});
     for (const JsonMember& member : definitions->members) {

@@ -7,6 +7,8 @@
 namespace galatea::policy {
 namespace {
 
+using MagKind = Magnitude::Kind;
+
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kWidth = 100;
@@ -54,31 +56,30 @@ Json json_bounds(const std::pair<double, double>& bounds) {
 }
 
 Json json_of(const Magnitude& magnitude) {
-  using Kind = Magnitude::Kind;
   Json object = Json::object();
   switch (magnitude.kind) {
-    case Kind::kNone:
+    case MagKind::kNone:
       return nullptr;
-    case Kind::kBin:
+    case MagKind::kBin:
       object["bin"] = magnitude.bin;
       break;
-    case Kind::kUniformBin:
+    case MagKind::kUniformBin:
       object["uniform_bin"] = {magnitude.bin, magnitude.last_bin};
       break;
-    case Kind::kLevel:
+    case MagKind::kLevel:
       object["level"] = json_number(magnitude.level);
       if (magnitude.max != 10) object["max"] = json_number(magnitude.max);
       if (magnitude.deviation != 0) object["std"] = json_number(magnitude.deviation);
       if (magnitude.clip) object["clip"] = json_bounds(*magnitude.clip);
       break;
-    case Kind::kUniformLevel:
+    case MagKind::kUniformLevel:
       object["uniform_level"] =
           Json::array({json_number(magnitude.level), json_number(magnitude.last_level)});
       if (magnitude.max != 10) object["max"] = json_number(magnitude.max);
       if (magnitude.deviation != 0) object["std"] = json_number(magnitude.deviation);
       if (magnitude.clip) object["clip"] = json_bounds(*magnitude.clip);
       break;
-    case Kind::kValue:
+    case MagKind::kValue:
       object["value"] = json_number(magnitude.value);
       break;
   }
@@ -116,7 +117,6 @@ Json json_of_choice(const Node& node) {
 }
 
 Json json_of(const Node& node) {
-  using MagKind = Magnitude::Kind;
   Json object = Json::object();
   switch (node.kind) {
     case Node::Kind::kApply: {

@@ -11,21 +11,23 @@
 namespace galatea::policy {
 namespace {
 
-using Kind = JsonValue::Kind;
+using JsonKind = JsonValue::Kind;
 
 /// A number or a word; what is longer goes by its place.
 std::string choice_text(const JsonValue& value, size_t place) {
   constexpr size_t kShown = 40;
-  const bool is_word = value.kind == Kind::kString && !value.text.empty() && value.text.size() <= kShown &&
+  const bool is_word = value.kind == JsonKind::kString && !value.text.empty() &&
+                       value.text.size() <= kShown &&
                        std::ranges::all_of(value.text, [](char c) { return c >= ' ' && c <= '~'; });
   if (is_word) return value.text;
   const bool is_long =
-      value.kind == Kind::kString || value.kind == Kind::kArray || value.kind == Kind::kObject;
+      value.kind == JsonKind::kString || value.kind == JsonKind::kArray || value.kind == JsonKind::kObject;
   return is_long ? fmt::format("choice {}", place) : describe(value);
 }
 
 bool is_gene(const JsonValue& value) {
-  return value.kind == Kind::kObject && value.members.size() == 1 && value.members[0].key.starts_with("$");
+  return value.kind == JsonKind::kObject && value.members.size() == 1 &&
+         value.members[0].key.starts_with("$");
 }
 
 /// Finds the genes of a tree, in its order.
@@ -56,7 +58,7 @@ class Finder {
     gene.span = value.span;
     const auto& items = member.value.items;
     if (member.key == "$choice") {
-      if (member.value.kind != Kind::kArray || items.empty())
+      if (member.value.kind != JsonKind::kArray || items.empty())
         return fail(member.value.span, "a choice is made from a list", "list what to choose from");
       for (const JsonValue& item : items) {
         std::vector<Gene> inner;
@@ -69,7 +71,7 @@ class Finder {
       for (size_t i = 0; i < items.size(); ++i) gene.choices.push_back(choice_text(items[i], i));
     } else if (member.key == "$int" || member.key == "$float") {
       gene.kind = member.key == "$int" ? Gene::Kind::kInteger : Gene::Kind::kNumber;
-      const Kind wanted = Kind::kInteger;
+      const JsonKind wanted = JsonKind::kInteger;
       const bool fine = items.size() == 2 && items[0].is_number() && items[1].is_number() &&
                         (member.key == "$float" || (items[0].kind == wanted && items[1].kind == wanted)) &&
                         items[0].number <= items[1].number && items[0].number >= -1e9 &&
@@ -102,7 +104,7 @@ JsonValue filled_in(const JsonValue& value, const std::vector<Gene>& genes, cons
     if (gene.kind == Gene::Kind::kChoice) {
       made = member.value.items[static_cast<size_t>(chosen)];
     } else {
-      made.kind = gene.kind == Gene::Kind::kInteger ? Kind::kInteger : Kind::kNumber;
+      made.kind = gene.kind == Gene::Kind::kInteger ? JsonKind::kInteger : JsonKind::kNumber;
       made.number = chosen;
       made.integer = gene.kind == Gene::Kind::kInteger ? static_cast<int64_t>(chosen) : 0;
     }

@@ -9,6 +9,7 @@
 #include "compiler/compile.h"
 #include "dsl/frontend.h"
 #include "tests/support/product.h"
+#include "tests/support/tiers.h"
 
 namespace galatea::testing {
 namespace {
@@ -133,7 +134,7 @@ Outcome run_text(const std::string& text, const std::vector<Input>& inputs, cons
   };
   if (!staged.ok) return fail(staged.diagnostics);
   std::string note;
-  auto backend = codegen::make_backend(way.backend, &note);
+  auto backend = codegen::make_backend(way.backend, &note, codegen::default_cache_options(), testing::kTiers);
   if (!backend) return fail(backend.error().diagnostics);
   CompileOptions compile_options;
   compile_options.registry = &product().registry;

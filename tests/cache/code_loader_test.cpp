@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "runtime/code_loader.h"
+#include "tests/support/cases.h"
 
 namespace galatea::runtime {
 namespace {
@@ -66,14 +67,6 @@ class CodeLoader : public ::testing::Test {
   }
 };
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#elif defined(__has_feature)
-constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
-#else
-constexpr bool kSanitized = false;
-#endif
-
 TEST_F(CodeLoader, NothingIsNothing) {
   auto code = load_code({});
   ASSERT_TRUE(code);
@@ -89,7 +82,7 @@ TEST_F(CodeLoader, AHundredObjectsShareAMapping) {
   auto code = load_code(named);
   ASSERT_TRUE(code) << code.error().message();
   // And what the heap asked for, which under a sanitizer is a mapping for each size.
-  EXPECT_LE(number_of_maps(), before + (kSanitized ? 30 : 3));
+  EXPECT_LE(number_of_maps(), before + (testing::kSanitized ? 30 : 3));
   for (uint32_t i = 0; i < 100; ++i) EXPECT_EQ(flags_of(*(*code)[i]), i * 0x01010101);
 }
 

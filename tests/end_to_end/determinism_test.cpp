@@ -12,6 +12,7 @@
 #include "dsl/frontend.h"
 #include "runtime/session.h"
 #include "tests/support/product.h"
+#include "tests/support/tiers.h"
 
 namespace galatea {
 namespace {
@@ -62,7 +63,8 @@ Result<std::unique_ptr<runtime::Session>> open(const std::string& file,
   dsl::FrontendResult staged = dsl::stage_pipeline(file, text, options, product().registry, sources);
   if (!staged.ok) return std::unexpected(Error{ErrorKind::kUser, staged.diagnostics});
   std::string note;
-  GALATEA_ASSIGN(auto backend, codegen::make_backend(way.backend, &note));
+  GALATEA_ASSIGN(auto backend, codegen::make_backend(way.backend, &note, codegen::default_cache_options(),
+                                                     testing::kTiers));
   CompileOptions compile_options;
   compile_options.registry = &product().registry;
   compile_options.backend = backend.get();

@@ -13,17 +13,10 @@
 #include "dsl/messages.h"
 #include "stdlib_ops/register_all.h"
 #include "tests/limits/hostile_inputs.h"
+#include "tests/support/cases.h"
 
 namespace galatea::limits {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#elif defined(__has_feature)
-constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
-#else
-constexpr bool kSanitized = false;
-#endif
 
 // What docs/limits.md promises: total-bytes, and half a GiB for the text, its tokens and what is being built.
 constexpr rlim_t kMemoryBound = rlim_t{1} << 30;
@@ -76,7 +69,7 @@ std::string errors_in_child(const HostileInput& input) {
     rlimit cpu{kHangSeconds, kHangSeconds}, memory{kMemoryBound, kMemoryBound}, core{0, 0};
     setrlimit(RLIMIT_CPU, &cpu);
     setrlimit(RLIMIT_CORE, &core);
-    if (!kSanitized) setrlimit(RLIMIT_AS, &memory);
+    if (!testing::kSanitized) setrlimit(RLIMIT_AS, &memory);
     std::string text;
     try {
       text = joined(errors_of(input.text, {}));

@@ -20,6 +20,7 @@
 #include "tests/pipelines/shrink.h"
 #include "tests/support/cases.h"
 #include "tests/support/product.h"
+#include "tests/support/tiers.h"
 
 namespace galatea::testing {
 namespace {
@@ -29,12 +30,13 @@ namespace fs = std::filesystem;
 struct Backends {
   std::unique_ptr<codegen::KernelBackend> judge = codegen::make_interpreter_backend(true);
   std::unique_ptr<codegen::KernelBackend> loops = codegen::make_interpreter_backend();
-  std::unique_ptr<codegen::KernelBackend> llvm;
+  std::unique_ptr<codegen::KernelBackend> llvm, quick;
   std::vector<std::shared_ptr<const runtime::Program>> programs;
   Backends() {
     std::string note;
     codegen::CacheOptions nothing_on_disk;
-    llvm = std::move(*codegen::make_backend("llvm", &note, nothing_on_disk));
+    llvm = std::move(*codegen::make_backend("llvm", &note, nothing_on_disk, testing::kTiers));
+    quick = std::move(*codegen::make_backend("llvm", &note, nothing_on_disk, codegen::Tiers::kFirst));
   }
 };
 Backends& backends() {
@@ -47,9 +49,9 @@ std::vector<PipelineWay> ways(uint64_t seed) {
   std::vector<PipelineWay> out = {
       {"machine code, fused", b.llvm.get(), true, true, 1 + static_cast<int>(seed % 4)}};
   if (seed % 4 == 0) out.push_back({"loops, fused", b.loops.get(), true, true, 1});
-  if (seed % 4 == 1) out.push_back({"machine code, unfused", b.llvm.get(), false, true, 2});
+  if (seed % 4 == 1) out.push_back({"first tier, unfused", b.quick.get(), false, true, 2});
   if (seed % 4 == 2) out.push_back({"stages, fused", b.judge.get(), true, true, 1});
-  if (seed % 4 == 3) out.push_back({"machine code, no passes", b.llvm.get(), true, false, 1});
+  if (seed % 4 == 3) out.push_back({"first tier, no passes", b.quick.get(), true, false, 1});
   return out;
 }
 

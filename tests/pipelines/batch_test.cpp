@@ -13,6 +13,7 @@
 #include "tests/native/sample_folder.h"
 #include "tests/pipelines/pipeline_runner.h"
 #include "tests/support/product.h"
+#include "tests/support/tiers.h"
 
 namespace galatea::testing {
 namespace {
@@ -66,7 +67,7 @@ TEST(Batch, EveryWayOfRunningGivesTheSameBits) {
   auto judge = codegen::make_interpreter_backend(true);
   auto loops = codegen::make_interpreter_backend();
   std::string note;
-  auto llvm = codegen::make_backend("llvm", &note);
+  auto llvm = codegen::make_backend("llvm", &note, codegen::default_cache_options(), testing::kTiers);
   ASSERT_TRUE(llvm) << llvm.error().message();
   const std::string data = sample_folder("batch").string();
   size_t compared = 0;

@@ -10,6 +10,7 @@
 #include "compiler/codegen/llvm_backend.h"
 #include "tests/native/sample_folder.h"
 #include "tests/pipelines/pipeline_runner.h"
+#include "tests/support/tiers.h"
 
 namespace galatea::testing {
 namespace {
@@ -33,15 +34,17 @@ TEST_P(Example, GivesTheSameBitsInEveryWay) {
   auto judge = codegen::make_interpreter_backend(true);
   auto loops = codegen::make_interpreter_backend();
   std::string note;
-  auto llvm = std::move(*codegen::make_backend("llvm", &note, codegen::CacheOptions{}));
+  auto llvm = std::move(*codegen::make_backend("llvm", &note, codegen::CacheOptions{}, testing::kTiers));
+  auto quick =
+      std::move(*codegen::make_backend("llvm", &note, codegen::CacheOptions{}, codegen::Tiers::kFirst));
   const auto run = [&](const PipelineWay& way) { return run_pipeline(text.str(), 11, way, data.string()); };
   const PipelineOutcome expected = run({"stages, unfused", judge.get(), false, false, 1});
   ASSERT_EQ(expected.staging + expected.error, "");
   ASSERT_FALSE(expected.outputs.empty());
   for (const PipelineWay& way : {PipelineWay{"machine code", llvm.get(), true, true, 2},
                                  {"loops", loops.get(), true, true, 1},
-                                 {"machine code, unfused", llvm.get(), false, true, 1},
-                                 {"machine code, no passes", llvm.get(), true, false, 3}})
+                                 {"first tier, unfused", quick.get(), false, true, 1},
+                                 {"first tier, no passes", quick.get(), true, false, 3}})
     EXPECT_EQ(difference(expected, run(way)), "") << way.name;
   auto shim = codegen::make_shim_backend();
   if (!shim) GTEST_SKIP() << "the CUDA text was not run: " << shim.error().message();

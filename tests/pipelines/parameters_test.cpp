@@ -14,7 +14,7 @@ namespace {
 
 std::unique_ptr<codegen::KernelBackend> fresh_backend() {
   std::string note;
-  return std::move(*codegen::make_backend("llvm", &note, codegen::CacheOptions{}));
+  return std::move(*codegen::make_backend("llvm", &note, codegen::CacheOptions{}, codegen::Tiers::kFirst));
 }
 
 /// A policy with two arms; every number comes from the seed: 0, 1, powers of two and negative ones among

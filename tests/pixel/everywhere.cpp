@@ -13,6 +13,7 @@
 #include "dsl/frontend.h"
 #include "runtime/session.h"
 #include "tests/support/product.h"
+#include "tests/support/tiers.h"
 
 namespace galatea::testing {
 namespace {
@@ -30,10 +31,10 @@ std::vector<Way> all_ways() {
   ways.push_back({"loops", codegen::make_interpreter_backend(false), true});
   const std::vector<codegen::Target> targets = codegen::runnable_targets();
   for (const codegen::Target& target : targets)
-    ways.push_back({target.name(), codegen::make_llvm_backend(target), true});
+    ways.push_back({target.name(), codegen::make_llvm_backend(target, {}, testing::kTiers), true});
   if (!targets.empty())
-    ways.push_back(
-        {targets.front().name() + ", unfused", codegen::make_llvm_backend(targets.front()), false});
+    ways.push_back({targets.front().name() + ", first tier, unfused",
+                    codegen::make_llvm_backend(targets.front(), {}, codegen::Tiers::kFirst), false});
   if (auto shim = codegen::make_shim_backend()) ways.push_back({"cuda-shim", std::move(*shim), true});
   return ways;
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "tests/plan/run_graph.h"
+#include "tests/support/tiers.h"
 
 namespace galatea {
 namespace {
@@ -49,7 +50,7 @@ TEST(Plan, ComposedWarps) {
   auto judge = codegen::make_interpreter_backend(true);
   const auto composed = run_graph(text, judge.get(), true, true, runtime::ExecutorKind::kInline);
   std::string note;
-  auto llvm = codegen::make_backend("llvm", &note);
+  auto llvm = codegen::make_backend("llvm", &note, codegen::default_cache_options(), testing::kTiers);
   ASSERT_TRUE(llvm);
   EXPECT_EQ(composed, run_graph(text, llvm->get(), true, true, runtime::ExecutorKind::kCpu));
   EXPECT_NE(composed, run_graph(text, judge.get(), true, false, runtime::ExecutorKind::kInline));
@@ -94,7 +95,7 @@ std::vector<std::string> composed_everywhere(const std::string& text) {
   auto judge = codegen::make_interpreter_backend(true);
   const auto composed = run_graph(text, judge.get(), true, true, runtime::ExecutorKind::kInline);
   std::string note;
-  auto llvm = codegen::make_backend("llvm", &note);
+  auto llvm = codegen::make_backend("llvm", &note, codegen::default_cache_options(), testing::kTiers);
   EXPECT_TRUE(llvm);
   if (!llvm) return {};
   EXPECT_EQ(composed, run_graph(text, llvm->get(), true, true, runtime::ExecutorKind::kCpu));

@@ -12,6 +12,7 @@
 #include "stdlib_ops/common/prelude.h"
 #include "stdlib_ops/native/register_natives.h"
 #include "stdlib_ops/register_all.h"
+#include "tests/support/tiers.h"
 
 namespace galatea {
 namespace {
@@ -284,7 +285,7 @@ Outcome expect_equal_to_whole(const std::string& body, const std::vector<Bytes>&
   SCOPED_TRACE(body);
   auto judge = codegen::make_interpreter_backend(true), loops = codegen::make_interpreter_backend();
   std::string note;
-  auto llvm = codegen::make_backend("llvm", &note);
+  auto llvm = codegen::make_backend("llvm", &note, codegen::default_cache_options(), testing::kTiers);
   EXPECT_TRUE(llvm) << note;
   const Outcome whole = run(body, encoded, *judge, false, options);
   EXPECT_EQ(whole.samples.size(), encoded.size());

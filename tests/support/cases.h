@@ -13,16 +13,13 @@ namespace galatea::testing {
 
 inline constexpr int64_t kWhole = 100;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr int64_t kUsualScale = 3;
+inline constexpr bool kSanitized = true;
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-inline constexpr int64_t kUsualScale = 3;
+inline constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
 #else
-inline constexpr int64_t kUsualScale = 5;
+inline constexpr bool kSanitized = false;
 #endif
-#else
-inline constexpr int64_t kUsualScale = 5;
-#endif
+inline constexpr int64_t kUsualScale = kSanitized ? 3 : 5;
 
 /// Cases that generators of this program have made so far; main.cpp holds it against the program's budget.
 inline int64_t& cases_made() {

@@ -127,20 +127,21 @@ Status compile_file(const std::string& text, const fs::path& library) {
   const fs::path source = own + ".cpp", object = own + ".so", log = own + ".log";
   std::ofstream(source, std::ios::binary) << text;
   const std::string compiler = shim_compiler();
-  std::vector<std::string> words = {compiler,
-                                    "-std=c++17",
-                                    "-O1",
-                                    "-w",
-                                    "-fPIC",
-                                    "-shared",
-                                    "-fwrapv",
-                                    "-ffp-contract=off",
-                                    "-fno-math-errno",
-                                    "-fno-strict-aliasing",
-                                    "-fvisibility=hidden",
-                                    "-o",
-                                    object.string(),
-                                    source.string()};
+  std::vector<std::string> words = {
+      compiler,
+      "-std=c++17",
+      "-O0",  // texts are run once, on small pictures: compiling is what takes time
+      "-w",
+      "-fPIC",
+      "-shared",
+      "-fwrapv",
+      "-ffp-contract=off",
+      "-fno-math-errno",
+      "-fno-strict-aliasing",
+      "-fvisibility=hidden",
+      "-o",
+      object.string(),
+      source.string()};
   for (std::string& flag : shim_flags()) words.push_back(std::move(flag));
   const int status = run_program(words, log);
   const std::string complaints = read_file(log);
