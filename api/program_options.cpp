@@ -5,12 +5,17 @@
 
 #include "api/guard.h"
 #include "api/handles.h"
+#include "api/host_tensor.h"
+#include "api/sized.h"
 #include "compiler/choose_gpu.h"
 
 using galatea::api::guard;
 using galatea::api::misuse;
 
 namespace {
+
+/// As many as an array of the language may have.
+constexpr int64_t kMostArrayElements = 1'000'000;
 
 /// An option that must be at least 1.
 template <typename Target>
@@ -196,6 +201,80 @@ galatea_error* galatea_program_options_add_policy(galatea_program_options* optio
   return guard([&]() -> galatea_error* {
     if (!options || !path || !*path) return misuse("options or path is NULL or empty");
     options->frontend.policies.push_back({path, {}});
+    return nullptr;
+  });
+}
+
+galatea_error* galatea_program_options_add_source(galatea_program_options* options, const char* name,
+                                                  const char* text) {
+  return guard([&]() -> galatea_error* {
+    if (!options || !name || !*name || !text) return misuse("options, name or text is NULL or empty");
+    options->frontend.made_from[name] = text;
+    return nullptr;
+  });
+}
+
+galatea_error* galatea_program_options_map_range(galatea_program_options* options,
+                                                 const galatea_text_range* part, const char* name,
+                                                 const galatea_text_range* place) {
+  return guard([&]() -> galatea_error* {
+    if (!options || !part || !name || !place) return misuse("options, part, name or place is NULL");
+    if (!options->frontend.made_from.contains(name))
+      return misuse(
+          fmt::format("there is no source '{}': galatea_program_options_add_source() adds one", name));
+    galatea::dsl::MadeRange made;
+    made.source = name;
+    for (auto [given, target] : {std::pair{part, &made.range}, {place, &made.place}}) {
+      const auto [line, column, end_line, end_column] = *given;
+      if (line < 1 || column < 1 || end_line < line || (end_line == line && end_column < column))
+        return misuse(fmt::format("{}:{} to {}:{} is no range: lines and columns count from 1", line, column,
+                                  end_line, end_column));
+      *target = {{static_cast<uint32_t>(line), static_cast<uint32_t>(column)},
+                 {static_cast<uint32_t>(end_line), static_cast<uint32_t>(end_column)}};
+    }
+    options->frontend.ranges.push_back(std::move(made));
+    return nullptr;
+  });
+}
+
+galatea_error*(galatea_program_options_add_array)(galatea_program_options* options, const char* name,
+                                                  const galatea_tensor* array) {
+  return galatea_program_options_add_array_sized(options, name, array, galatea::api::kFirstTensorSize);
+}
+
+galatea_error* galatea_program_options_add_array_sized(galatea_program_options* options, const char* name,
+                                                       const galatea_tensor* array, size_t tensor_size) {
+  return guard([&]() -> galatea_error* {
+    if (!options || !name || !*name || !array) return misuse("options, name or array is NULL or empty");
+    galatea::api::HostTensors read;
+    if (galatea_error* error = galatea::api::read_tensors(array, 1, tensor_size, read)) return error;
+    const galatea::runtime::Tensor& tensor = read.tensors[0];
+    galatea::dsl::NamedArray made;
+    made.dtype = tensor.dtype;
+    int64_t size = 1;
+    for (int d = 0; d < tensor.ndim; ++d) {
+      made.extents.push_back(tensor.extents[d]);
+      if (tensor.extents[d] < 0 || __builtin_mul_overflow(size, tensor.extents[d], &size) ||
+          size > kMostArrayElements)
+        return misuse(fmt::format("the array '{}' has a negative extent, or more than {} elements", name,
+                                  kMostArrayElements));
+    }
+    if (size > 0 && !tensor.data) return misuse(fmt::format("the data of the array '{}' are NULL", name));
+    auto bytes = std::make_shared<std::vector<uint8_t>>();
+    bytes->reserve(static_cast<size_t>(size) * static_cast<size_t>(size_of(tensor.dtype)));
+    std::vector<int64_t> index(made.extents.size(), 0);
+    for (int64_t n = 0; n < size; ++n) {
+      int64_t at = 0;
+      for (size_t d = 0; d < index.size(); ++d) at += index[d] * tensor.strides[d];
+      const uint8_t* element = tensor.data + at * size_of(tensor.dtype);
+      bytes->insert(bytes->end(), element, element + size_of(tensor.dtype));
+      for (size_t d = index.size(); d-- > 0;) {
+        if (++index[d] < made.extents[d]) break;
+        index[d] = 0;
+      }
+    }
+    made.bytes = std::move(bytes);
+    options->frontend.arrays[name] = std::move(made);
     return nullptr;
   });
 }

@@ -186,8 +186,7 @@ galatea_error* galatea_session_create(const galatea_program* program, const gala
     result->shape.synchronous = options.synchronous != 0;
     if (program->late) {
       // The same numbers for the same files, so that spans of the program hold here.
-      for (uint32_t id = 1; const galatea::SourceFile* file = program->sources.file(id); ++id)
-        sources.add(file->name(), file->text());
+      sources.add_all(program->sources);
       for (const auto& input : program->late->inputs) result->shape.inputs.push_back(input.name);
       result->shape.batch_size = program->late->options.batch_size;
       result->shape.limits_memory = program->late->options.memory_limit > 0;

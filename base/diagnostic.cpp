@@ -59,7 +59,8 @@ using Json = nlohmann::ordered_json;
 
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
-void add_place(Json& object, Span span, const SourceMap& sources) {
+void add_place(Json& object, Span given, const SourceMap& sources) {
+  const Span span = sources.resolve(given);
   const SourceFile* file = sources.file(span.file);
   if (file == nullptr) {
     for (const char* key : {"file", "line", "column", "end_line", "end_column"}) object[key] = nullptr;
@@ -83,9 +84,10 @@ Json label_json(const Label& label, const SourceMap& sources) {
 
 Json call_json(const CallSite& call, const SourceMap& sources) {
   Json object = Json::object();
-  const SourceFile* file = sources.file(call.span.file);
+  const Span span = sources.resolve(call.span);
+  const SourceFile* file = sources.file(span.file);
   object["file"] = file ? Json(file->name()) : Json(nullptr);
-  object["line"] = file ? Json(file->position(call.span.begin).line) : Json(nullptr);
+  object["line"] = file ? Json(file->position(span.begin).line) : Json(nullptr);
   object["function"] = call.function;
   return object;
 }
@@ -163,6 +165,13 @@ std::vector<Diagnostic> DiagnosticSink::take() {
   index_.clear();
   num_errors_ = dropped_ = 0;
   return taken;
+}
+
+Diagnostic resolved(Diagnostic diagnostic, const SourceMap& sources) {
+  diagnostic.span = sources.resolve(diagnostic.span);
+  for (Label& label : diagnostic.labels) label.span = sources.resolve(label.span);
+  for (CallSite& call : diagnostic.calls) call.span = sources.resolve(call.span);
+  return diagnostic;
 }
 
 std::string render_json(const std::vector<Diagnostic>& diagnostics, const SourceMap& sources) {

@@ -67,6 +67,9 @@ struct RenderOptions {
   bool color = false;
 };
 
+/// The diagnostic with the places where people wrote what it speaks of (SourceMap::resolve()).
+Diagnostic resolved(Diagnostic diagnostic, const SourceMap& sources);
+
 /// Caret text of one diagnostic, ending in a line break.
 std::string render_text(const Diagnostic& diagnostic, const SourceMap& sources, RenderOptions options = {});
 /// `{"diagnostics":[…]}` on one line, without a line break at the end.

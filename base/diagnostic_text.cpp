@@ -529,7 +529,8 @@ size_t number_width(const Diagnostic& diagnostic, const SourceMap& sources) {
 
 }  // namespace
 
-std::string render_text(const Diagnostic& diagnostic, const SourceMap& sources, RenderOptions options) {
+std::string render_text(const Diagnostic& given, const SourceMap& sources, RenderOptions options) {
+  const Diagnostic diagnostic = resolved(given, sources);
   const auto colors = options.color ? colors_for(diagnostic.severity) : kPlain;
   const size_t width = number_width(diagnostic, sources);
   std::string out = heading(diagnostic, colors);

@@ -66,8 +66,9 @@ Status run_graph_passes(const CompileJob& job, ir::Graph& graph, values::SharedT
   if (!job.report) return {};
   for (passes::PassReport& report : reports)
     for (passes::Remark& remark : report.remarks)
-      if (const SourceFile* file = job.sources.file(remark.span.file))
-        remark.text += fmt::format(" (line {})", file->position(remark.span.begin).line);
+      if (const Span span = job.sources.resolve(remark.span); span.valid())
+        if (const SourceFile* file = job.sources.file(span.file))
+          remark.text += fmt::format(" (line {})", file->position(span.begin).line);
   job.report->passes = std::move(reports);
   return {};
 }

@@ -83,8 +83,9 @@ KernelReport ProgramKernels::report_of(const ir::Graph& graph, const plan::Kerne
   report.on_gpu = group.on_gpu;
   for (const ir::NodeId node : group.nodes) {
     report.operators.push_back(op::shown_name(graph.node(node)));
-    if (const SourceFile* file = job_.sources.file(graph.node(node).span.file))
-      report.lines.push_back(file->position(graph.node(node).span.begin).line);
+    const Span span = job_.sources.resolve(graph.node(node).span);
+    if (const SourceFile* file = job_.sources.file(span.file))
+      report.lines.push_back(file->position(span.begin).line);
   }
   return report;
 }

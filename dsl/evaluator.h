@@ -165,6 +165,10 @@ class Evaluator {
   /// stands for it), or a dict of the document itself. Poison after an error.
   Value read_policy(const Value& from, Span span);
 
+  // ---- arrays (numpy_load.cpp) ----
+  /// The array of a name: of the host, else of a file of numpy's beside the file where the call stands.
+  Value load_array(const std::string& name, Span span);
+
   /// A static value that was found for an object under a key; nullptr: none was.
   const Value* remembered(const Object* of, const std::string& key) const {
     const auto found = remembered_.find({of, key});
@@ -345,6 +349,7 @@ class Evaluator {
   ModuleObject* load_file(const std::string& path, Span span, std::optional<std::string> text);
   std::filesystem::path imported_path(const std::string& dotted, int level, Span span) const;
   bool is_folder(const Statement& s) const;
+  void place_main_text(uint32_t file);
   bool inside_root(const std::string& path) const;
   /// Whether a file lies in a folder or below.
   static bool inside(const std::string& path, const std::string& folder);

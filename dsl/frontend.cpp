@@ -151,6 +151,11 @@ FrontendResult run(const std::string& file_name, std::optional<std::string> text
     }
     result.ok = !sink.has_errors();
     result.diagnostics = sink.take();
+    if (!sources.has_made_texts()) return;
+    // Rounds of a loop are one place of what the text was made from, and one report.
+    DiagnosticSink places;
+    for (Diagnostic& diagnostic : result.diagnostics) places.report(resolved(std::move(diagnostic), sources));
+    result.diagnostics = places.take();
   });
   return result;
 }

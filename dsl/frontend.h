@@ -44,6 +44,24 @@ struct PolicyText {
   std::optional<std::string> text;  ///< it is given; `file` is then its name
 };
 
+/// A part of a text, or of what it was made from: lines and columns from 1, in characters, ends exclusive.
+struct TextRange {
+  LineColumn begin, end;
+};
+/// What part of the host's text was made from which place of another one.
+struct MadeRange {
+  TextRange range;
+  std::string source;  ///< a name in FrontendOptions::made_from
+  TextRange place;
+};
+
+/// An array that the text loads by its name, `np.load("table.npy")`.
+struct NamedArray {
+  DType dtype = DType::kU8;
+  std::vector<int64_t> extents;
+  std::shared_ptr<const std::vector<uint8_t>> bytes;  ///< row-major
+};
+
 struct FrontendOptions {
   std::string pipeline;  ///< empty: the only one
   std::vector<std::pair<std::string, std::string>>
@@ -51,6 +69,9 @@ struct FrontendOptions {
   HostOptions host;
   std::map<std::string, InputType> input_types;  ///< by the input's name
   std::string import_root;                       ///< empty: the folder of the file
+  std::map<std::string, std::string> made_from;  ///< texts that `ranges` speaks of, by name
+  std::vector<MadeRange> ranges;                 ///< of the main text
+  std::map<std::string, NamedArray> arrays;
   /// stage_pipeline: each stands in turn for what the pipeline's one `policy.load` reads.
   std::vector<PolicyText> policies;
   /// stage_pipeline: outputs behind the pipeline's own say which augmentations of the library ran.

@@ -53,6 +53,26 @@ ModuleObject* Evaluator::load_main_file(const std::string& name, std::optional<s
   return load_file(name, {}, std::move(text));
 }
 
+// A text that a program made is shown as what it was made from.
+void Evaluator::place_main_text(uint32_t file) {
+  std::map<std::string_view, uint32_t> numbers;
+  std::vector<MadeFrom> parts;
+  auto span_of = [this](uint32_t id, const TextRange& range) {
+    const SourceFile& source = *sources_.file(id);
+    return Span{id, source.offset(range.begin), source.offset(range.end)};
+  };
+  for (const MadeRange& made : options_.ranges) {
+    auto known = numbers.find(made.source);
+    if (known == numbers.end()) {
+      const auto& [name, text] = *options_.made_from.find(made.source);
+      known = numbers.emplace(name, sources_.add(name, text)).first;
+    }
+    const Span part = span_of(file, made.range);
+    parts.push_back({part.begin, part.end, span_of(known->second, made.place)});
+  }
+  sources_.set_made_from(file, std::move(parts));
+}
+
 ModuleObject* Evaluator::load_file(const std::string& path, Span span, std::optional<std::string> text) {
   std::string key = text && files_.empty() ? path : normal(path).string();
   if (files_.empty()) key = normal(path).string();
@@ -87,6 +107,7 @@ ModuleObject* Evaluator::load_file(const std::string& path, Span span, std::opti
     return is_main ? nullptr : module;
   }
   uint32_t file = sources_.add(path, std::move(*text));
+  if (is_main) place_main_text(file);
   const std::string& stored = sources_.file(file)->text();
   size_t bad_byte = 0;
   if (find_invalid_utf8(stored, bad_byte)) {

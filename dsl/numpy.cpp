@@ -25,6 +25,7 @@ struct Function {
   BuiltinFunction function;
 };
 constexpr Function kFunctions[] = {{"array", np_array},
+                                   {"load", np_load},
                                    {"asarray", np_array},
                                    {"zeros", np_filled},
                                    {"ones", np_filled},

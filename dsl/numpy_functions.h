@@ -131,4 +131,7 @@ Value np_tolist(Evaluator& ev, CallArguments& a);
 Value np_item(Evaluator& ev, CallArguments& a);
 Value np_astype(Evaluator& ev, CallArguments& a);
 
+// ---- files (numpy_load.cpp) ----
+Value np_load(Evaluator& ev, CallArguments& a);
+
 }  // namespace galatea::dsl::numpy

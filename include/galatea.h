@@ -221,6 +221,20 @@ GALATEA_API galatea_error* galatea_program_options_set_import_root(galatea_progr
  * once. */
 GALATEA_API galatea_error* galatea_program_options_add_policy(galatea_program_options* options,
                                                               const char* path);
+/* A part of a text: lines and columns from 1, columns in characters, the end exclusive. */
+typedef struct galatea_text_range {
+  int32_t line, column, end_line, end_column;
+} galatea_text_range;
+/* For texts that a program made: a text that parts of it were made from, by the name that messages show. Both
+ * are copied. */
+GALATEA_API galatea_error* galatea_program_options_add_source(galatea_program_options* options,
+                                                              const char* name, const char* text);
+/* Says that `part` of the pipeline's text was made from `place` in the source `name`, which was added before.
+ * Messages, statistics and errors of samples then show that place instead; of parts that lie in each other,
+ * the narrowest. What is past the end of a line or of a text means its end. */
+GALATEA_API galatea_error* galatea_program_options_map_range(galatea_program_options* options,
+                                                             const galatea_text_range* part, const char* name,
+                                                             const galatea_text_range* place);
 /* Moves a bound of the compilation by its name ("steps", "nodes", "call-depth", …; docs/limits.md lists
  * them). A message about a limit names it. */
 GALATEA_API galatea_error* galatea_program_options_set_limit(galatea_program_options* options,
@@ -394,6 +408,17 @@ GALATEA_API galatea_error* galatea_tensor_init_sized(galatea_tensor* tensor, voi
                                                      size_t tensor_size);
 #define galatea_tensor_init(tensor, data, dtype, ndim, extents) \
   galatea_tensor_init_sized(tensor, data, dtype, ndim, extents, sizeof(galatea_tensor))
+
+/* An array that the text loads by its name, `np.load("table.npy")`, in place of a file beside it. Its elements
+ * are copied; it lies in the host's memory, and has at most 1,000,000 of them. */
+GALATEA_API galatea_error* galatea_program_options_add_array(galatea_program_options* options,
+                                                             const char* name, const galatea_tensor* array);
+GALATEA_API galatea_error* galatea_program_options_add_array_sized(galatea_program_options* options,
+                                                                   const char* name,
+                                                                   const galatea_tensor* array,
+                                                                   size_t tensor_size);
+#define galatea_program_options_add_array(options, name, array) \
+  galatea_program_options_add_array_sized(options, name, array, sizeof(galatea_tensor))
 
 /* Queues one batch for an external input: `num_samples` tensors, 1 to the batch size, which are copied before
  * the call returns. `ids` may be NULL; else it holds one number per sample, which takes the place of the

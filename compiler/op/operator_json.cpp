@@ -47,7 +47,9 @@ Json to_json(const Operator& op) {
   for (const ArgSpec& arg : op.args) {
     args[arg.name] = {{"type", kind_name(arg.kind)},
                       {"default", to_json(arg.default_value)},
-                      {"per_sample", arg.per_sample}};
+                      {"per_sample", arg.per_sample},
+                      {"required", arg.required},
+                      {"documentation", arg.documentation}};
   }
   return {{"name", op.name},
           {"inputs", {op.min_inputs, op.max_inputs}},
@@ -56,7 +58,10 @@ Json to_json(const Operator& op) {
           {"args", std::move(args)},
           {"devices", op.devices},
           {"kind", kind_name(op.kind)},
-          {"random", op.random}};
+          {"random", op.random},
+          {"aliases", op.aliases},
+          {"summary", op.summary},
+          {"documentation", op.documentation}};
 }
 
 std::vector<const Operator*> listed(const Registry& registry) {

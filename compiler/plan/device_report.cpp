@@ -201,7 +201,8 @@ std::string counted(size_t count, std::string_view what) {
 DeviceReport report_device(const Program& program, const std::vector<Launch>& launches, std::string placement,
                            const DeviceBranches& branches, const SourceMap& sources) {
   DeviceReport out;
-  const auto line_of = [&](Span span) {
+  const auto line_of = [&](Span given) {
+    const Span span = sources.resolve(given);
     const SourceFile* file = sources.file(span.file);
     return file ? file->position(span.begin).line : 0;
   };

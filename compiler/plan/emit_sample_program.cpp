@@ -299,7 +299,8 @@ int32_t Emitter::location_of(ir::NodeId node) {
 
 namespace {
 
-runtime::Place place_of(Span span, const SourceMap& sources) {
+runtime::Place place_of(Span given, const SourceMap& sources) {
+  const Span span = sources.resolve(given);
   runtime::Place place;
   const SourceFile* file = sources.file(span.file);
   if (file == nullptr) return place;
