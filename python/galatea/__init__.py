@@ -1,0 +1,29 @@
+"""galatea: data-loading pipelines, compiled.
+
+``for images, labels in galatea.Loader("train.dali-dsl", data="photos")`` runs a pipeline; the
+outputs are tensors of numpy, torch, jax and others, without copies.
+"""
+
+from .batch import Batch, Output, Sample
+from .engine import default_engine, operators, version
+from .errors import (
+    BatchesHeldError,
+    CancelledError,
+    ClosedError,
+    Diagnostic,
+    ForkError,
+    GalateaError,
+    InternalError,
+    NothingFedError,
+    StateError,
+    SystemFailure,
+    TimeoutError,
+    UserError,
+)
+from .loader import Loader
+from . import fn, math, types
+from .pipeline import Pipeline, do_not_convert, pipeline_def
+from .trace.errors import TraceError
+from .trace.node import Node, newaxis
+
+__version__ = version()

@@ -1,0 +1,162 @@
+"""`nvidia.dali.fn`: operators as functions.
+
+Operators that galatea has are its own (`galatea.fn`), with DALI's checks of a call before them;
+those that it has not can be named, and raise NotImplementedError where they are called.
+"""
+
+from __future__ import annotations
+
+import sys
+import types as _python_types
+from typing import Any, Callable
+
+from galatea.trace import operators as _operators
+from galatea.trace.node import Node as _Node
+
+from . import types as _types
+from .names import document as _document
+from .names import missing as _missing
+
+# What DALI has on every operator, and what has no meaning in a compiled pipeline.
+_COMMON = {"device", "name", "preserve", "bytes_per_sample_hint", "seed"}
+_DROPPED = {"preserve", "bytes_per_sample_hint", "minibatch_size"}
+_SAME = {"reinterpret": "reshape"}  # by another name, with the same arguments
+_DEVICES = (None, "cpu", "gpu", "mixed")
+_CONSTANTS = (bool, int, float, list, tuple, _types.ScalarConstant)
+
+
+def _check_argument(operator: dict, name: str, value: Any) -> None:
+    schema = operator["args"].get(name)
+    if schema is None or value is None:
+        return
+    shown = f"the argument `{name}` of fn.{operator['name']}"
+    if isinstance(value, _Node):
+        if not schema["per_sample"]:
+            raise TypeError(f"{shown} is no data node: it is the same for all samples")
+        return
+    kind = schema["type"]
+    if isinstance(value, str) and kind in ("int", "float", "int list", "float list", "dtype"):
+        raise ValueError(f"{shown} is {value!r}; it takes {_operators._KINDS.get(kind, kind)}")
+
+
+def _input_of(value: Any, path: str, place: int) -> Any:
+    import numpy as np
+
+    if isinstance(value, _Node):
+        return value
+    if isinstance(value, (list, tuple)) and value and isinstance(value[0], _Node):
+        return list(value)
+    if isinstance(value, _types.ScalarConstant):
+        return _types.node_of(value)
+    if isinstance(value, (*_CONSTANTS, np.ndarray, np.generic)):
+        return value
+    raise TypeError(
+        f"input {place} of fn.{path} is a {type(value).__name__}; an input is a data node, or a "
+        "number, list or array that becomes a constant"
+    )
+
+
+def call(path: str, inputs: tuple, keywords: dict[str, Any], shown: str = "") -> Any:
+    """Records one call of an operator in the current pipeline."""
+    from .pipeline import Pipeline
+
+    shown = shown or f"fn.{path}"
+    path = _SAME.get(path, path)
+    operator = _operators.find(path)
+    known = _document()["functions"].get(path)
+    if operator is None:
+        _missing(shown)
+    assert operator is not None
+    if keywords.get("device") not in _DEVICES:
+        raise ValueError(f"there is no device {keywords['device']!r}; there are 'cpu' and 'gpu'")
+    for name in keywords:
+        if name not in operator["args"] and name not in (known or ()) and name not in _COMMON:
+            raise KeyError(f"{shown} has no argument `{name}`")
+    sets = [value for value in inputs if isinstance(value, (list, tuple)) and _is_set(value)]
+    if len({len(value) for value in sets}) > 1:
+        raise ValueError(f"the lists of inputs of {shown} have different lengths")
+    least, most = operator["inputs"]
+    if operator.get("parameters") is None and not least <= len(inputs) <= most:
+        raise ValueError(f"{shown} takes {least} to {most} inputs, not {len(inputs)}")
+    pipe = Pipeline._required(shown)
+    given = [_input_of(value, path, place) for place, value in enumerate(inputs)]
+    arguments = {}
+    for name, value in keywords.items():
+        _check_argument(operator, name, value)
+        if name in _DROPPED and name not in operator["args"]:
+            continue
+        arguments[name] = _types.text_of(value)
+    absent = [
+        name
+        for name, schema in operator["args"].items()
+        if schema.get("required") and arguments.get(name) is None
+    ]
+    if absent:
+        raise RuntimeError(f"{shown} needs the argument `{absent[0]}`")
+    made = _operators.call(operator, tuple(given), arguments)
+    if path.startswith("readers.") or operator["name"].startswith("readers."):
+        pipe._add_reader(operator, arguments)
+    if sets and len(sets[0]) == 1 and isinstance(made, list):
+        return made[0]
+    return list(made) if isinstance(made, tuple) else made
+
+
+def _is_set(value: Any) -> bool:
+    return bool(value) and all(isinstance(one, _Node) for one in value)
+
+
+def _function(path: str) -> Callable:
+    operator = _operators.find(path)
+
+    def function(*inputs: Any, **arguments: Any) -> Any:
+        return call(path, inputs, arguments)
+
+    function.__name__ = path.rsplit(".", 1)[-1]
+    function.__qualname__ = path
+    function.__module__ = ".".join([__name__, *path.split(".")[:-1]])
+    if operator is None:
+        function.__doc__ = f"`nvidia.dali.fn.{path}`, which galatea has not: calling it raises."
+    else:
+        function.__doc__ = _operators.documentation(operator)
+    return function
+
+
+def copy(data: Any, **arguments: Any) -> Any:
+    """The same data: nodes never change, so that a copy is the node itself."""
+    known = _document()["functions"]["copy"]
+    for name in arguments:
+        if name not in (known or ()):
+            raise KeyError(f"fn.copy has no argument `{name}`")
+    given = _input_of(data, "copy", 0)
+    return given if isinstance(given, (_Node, list)) else _types.node_of(given)
+
+
+def _add(path: str, function: Any) -> None:
+    module: Any = sys.modules[__name__]
+    full = __name__
+    for part in path.split(".")[:-1]:
+        full = f"{full}.{part}"
+        if full not in sys.modules:
+            made = _python_types.ModuleType(full, f"Operators of `{full}`.")
+            made.__path__ = []  # type: ignore[attr-defined]
+            sys.modules[full] = made
+            setattr(module, part, made)
+        module = sys.modules[full]
+    setattr(module, path.rsplit(".", 1)[-1], function)
+
+
+def _setup() -> None:
+    from .external_source import external_source
+
+    for path in sorted({*_document()["functions"], *_operators.names()}):
+        if path not in ("copy", "external_source"):
+            _add(path, _function(path))
+    _add("external_source", external_source)
+
+
+def __getattr__(name: str) -> Any:
+    raise AttributeError(f"module 'nvidia.dali.fn' has no attribute '{name}'")
+
+
+__path__: list[str] = []
+_setup()

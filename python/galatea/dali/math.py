@@ -1,0 +1,40 @@
+"""`nvidia.dali.math`: functions of data nodes, element by element."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from galatea import math as _math
+from galatea.trace.node import Node as _Node
+
+from . import types as _types
+
+
+def _define(name: str, names: str) -> None:
+    inner = getattr(_math, name)
+
+    def function(*operands: Any) -> Any:
+        if len(operands) != len(names.split()):
+            raise TypeError(f"math.{name}({names}) takes {len(names.split())} operands")
+        if not any(isinstance(one, _Node) for one in operands):
+            raise ValueError(f"math.{name} takes data nodes; at least one operand must be one")
+        given = [
+            _types.node_of(one) if isinstance(one, _types.ScalarConstant) else one
+            for one in operands
+        ]
+        return inner(*given)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = inner.__doc__
+    globals()[name] = function
+
+
+for _name in (
+    "sqrt rsqrt cbrt exp log log2 log10 abs fabs floor ceil sin cos tan asin acos atan sinh cosh "
+    "tanh asinh acosh atanh"
+).split():
+    _define(_name, "x")
+for _name in "min max pow fpow".split():
+    _define(_name, "x y")
+_define("atan2", "y x")
+_define("clamp", "value lo hi")

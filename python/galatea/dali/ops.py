@@ -1,0 +1,124 @@
+"""`nvidia.dali.ops`: operators as objects, made with arguments and called with inputs."""
+
+from __future__ import annotations
+
+import sys
+import types as _python_types
+from typing import Any
+
+from galatea.trace import operators as _operators
+from galatea.trace.node import Node as _Node
+
+from . import fn as _fn
+from .external_source import ExternalSource as ExternalSource
+from .names import document as _document
+
+
+class Operator:
+    """Base of the operators: keyword arguments here are those of every call."""
+
+    _path = ""
+    _shown = ""
+
+    def __init__(self, *, device: str = "cpu", **arguments: Any):
+        self._device = device
+        self._arguments = arguments
+        known = _document()["functions"].get(self._path)
+        operator = _operators.find(self._path)
+        if operator is not None:
+            for name, value in arguments.items():
+                if name not in operator["args"] and name not in (known or ()):
+                    if name not in _fn._COMMON:
+                        raise KeyError(f"{self._shown} has no argument `{name}`")
+                _fn._check_argument(operator, name, value)
+
+    @property
+    def device(self) -> str:
+        """ "cpu", "gpu" or "mixed"."""
+        return self._device
+
+    @property
+    def preserve(self) -> bool:
+        """Whether the operator stays where nobody reads what it gives."""
+        return bool(self._arguments.get("preserve", False))
+
+    def __call__(self, *inputs: Any, **arguments: Any) -> Any:
+        for name in arguments:
+            if name in self._arguments and name != "name" and self._arguments[name] is not None:
+                raise ValueError(f"the argument `{name}` was given to the constructor already")
+        given = {**self._arguments, **arguments}
+        if self._device != "cpu":
+            given["device"] = self._device
+        if self._path == "copy":
+            return _fn.copy(*inputs)
+        return _fn.call(self._path, inputs, given, self._shown)
+
+
+class _Composed:
+    def __init__(self, operators: Any):
+        self._operators = []
+        for operator in operators:
+            if isinstance(operator, _Composed):
+                self._operators += operator._operators
+            else:
+                self._operators.append(operator)
+        is_cpu = False
+        for operator in reversed(self._operators):
+            if operator.device == "gpu" and is_cpu:
+                raise RuntimeError("an operator on the CPU cannot follow one on a GPU")
+            is_cpu = is_cpu or operator.device == "cpu"
+
+    @property
+    def device(self) -> str:
+        """That of the last operator."""
+        return self._operators[-1].device if self._operators else "cpu"
+
+    def __call__(self, *inputs: Any, **arguments: Any) -> Any:
+        values = list(inputs)
+        for operator in self._operators:
+            made = operator(*values, **arguments)
+            arguments = {}
+            values = [made] if isinstance(made, _Node) else list(made)
+        return values[0] if len(values) == 1 else values
+
+
+def Compose(op_list: Any) -> Any:
+    """One operator of several, each called with what the one before gave."""
+    return op_list[0] if len(op_list) == 1 else _Composed(op_list)
+
+
+def _class(path: str, function: str) -> type:
+    shown = f"ops.{path}"
+    operator = _operators.find(function)
+    documentation = (
+        _operators.documentation(operator)
+        if operator is not None
+        else f"`nvidia.dali.{shown}`, which galatea has not: calling it raises."
+    )
+    body = {"_path": function, "_shown": shown, "__doc__": documentation, "__module__": __name__}
+    return type(path.rsplit(".", 1)[-1], (Operator,), body)
+
+
+def _setup() -> None:
+    for path, function in sorted(_document()["classes"].items()):
+        if path == "ExternalSource":
+            continue
+        module: Any = sys.modules[__name__]
+        full = __name__
+        for part in path.split(".")[:-1]:
+            full = f"{full}.{part}"
+            if full not in sys.modules:
+                made = _python_types.ModuleType(full, f"Operators of `{full}`.")
+                made.__path__ = []  # type: ignore[attr-defined]
+                sys.modules[full] = made
+                setattr(module, part, made)
+            module = sys.modules[full]
+        setattr(module, path.rsplit(".", 1)[-1], _class(path, function))
+
+
+def __getattr__(name: str) -> Any:
+    raise AttributeError(f"module 'nvidia.dali.ops' has no attribute '{name}'")
+
+
+__path__: list[str] = []
+_setup()

@@ -1,0 +1,309 @@
+"""`nvidia.dali.tensors`: tensors and lists of them in the host's memory, over numpy arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import types
+from .names import getter, missing, stand_in
+
+TensorGPU = stand_in("tensors.TensorGPU", "gpu")
+TensorListGPU = stand_in("tensors.TensorListGPU", "gpu")
+
+
+def array_of(value: Any) -> np.ndarray:
+    """A numpy array over what `value` holds; TypeError where it is no array."""
+    if isinstance(value, np.ndarray):
+        array = value
+    elif isinstance(value, TensorCPU):
+        return value._array
+    elif hasattr(value, "__array_interface__"):
+        array = np.asarray(value)
+    elif hasattr(value, "__dlpack__"):
+        if hasattr(value, "detach"):
+            value = value.detach()
+        array = np.from_dlpack(value)
+    elif isinstance(value, (memoryview, bytearray, bytes)):
+        array = np.asarray(memoryview(value))
+    else:
+        raise TypeError(
+            f"a {type(value).__name__} is no array: give a numpy array, a torch tensor or anything "
+            "with __dlpack__ or the buffer protocol"
+        )
+    if array.dtype not in types._OF_NUMPY:
+        raise TypeError(f"elements of type {array.dtype} are none of DALI's element types")
+    return array
+
+
+def check_layout(layout: str, ndim: int) -> None:
+    if layout and len(layout) != ndim:
+        raise ValueError(
+            f"the layout {layout!r} has {len(layout)} letters, and the data {ndim} dimensions"
+        )
+
+
+class TensorCPU:
+    """A tensor in the host's memory, which it shares with what it was made of.
+
+    `object`: a numpy array or anything with `__dlpack__` or the buffer protocol; `layout`: a
+    letter an axis. `shape()`, `layout()`, `dtype`, `np.array(tensor)`, `__dlpack__`.
+    """
+
+    def __init__(self, object: Any, layout: str = "", is_pinned: bool = False):
+        array = array_of(object)
+        if isinstance(object, TensorCPU) and not layout:
+            layout = object._layout
+        layout = layout or ""
+        check_layout(layout, array.ndim)
+        self._array = array
+        self._layout = layout
+        self._source_info = ""
+
+    @classmethod
+    def _of(cls, array: np.ndarray, layout: str, source_info: str = "") -> "TensorCPU":
+        tensor = cls.__new__(cls)
+        tensor._array, tensor._layout, tensor._source_info = array, layout, source_info
+        return tensor
+
+    @property
+    def dtype(self) -> Any:
+        """The element type."""
+        return types._OF_NUMPY[self._array.dtype]
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return self._array.ndim
+
+    def shape(self) -> list[int]:
+        """Extents."""
+        return list(self._array.shape)
+
+    def layout(self) -> str:
+        """A letter an axis; "" where nothing is known."""
+        return self._layout
+
+    def source_info(self) -> str:
+        """Where the data came from: a path; "" where nothing is known."""
+        return self._source_info
+
+    def get_property(self, key: str) -> Any:
+        """ "layout" or "source_info"; None for other keys."""
+        return {"layout": self._layout, "source_info": self._source_info}.get(key)
+
+    def data_ptr(self) -> int:
+        """The address of the first element."""
+        return self._array.ctypes.data
+
+    def device_id(self) -> int:
+        """The GPU's number; there is none."""
+        return types.CPU_ONLY_DEVICE_ID
+
+    def squeeze(self, dim: int | None = None) -> bool:
+        """Removes axes of extent 1, or the one axis `dim`; whether something was removed."""
+        shape = self._array.shape
+        if dim is None:
+            axes = tuple(i for i, extent in enumerate(shape) if extent == 1)
+        else:
+            axis = dim + len(shape) if dim < 0 else dim
+            if not 0 <= axis < len(shape):
+                raise RuntimeError(f"there is no axis {dim} in a tensor of {len(shape)}")
+            axes = (axis,) if shape[axis] == 1 else ()
+        if not axes:
+            return False
+        self._array = self._array.squeeze(axes)
+        if self._layout:
+            self._layout = "".join(c for i, c in enumerate(self._layout) if i not in axes)
+        return True
+
+    def as_cpu(self) -> "TensorCPU":
+        """The same tensor."""
+        return self
+
+    def copy_to_external(self, ptr: Any) -> None:
+        """Copies the elements to an address, row-major."""
+        import ctypes
+
+        address = getattr(ptr, "value", ptr)
+        array = np.ascontiguousarray(self._array)
+        ctypes.memmove(address, array.ctypes.data, array.nbytes)
+
+    @property
+    def __array_interface__(self) -> dict:
+        return self._array.__array_interface__
+
+    def __array__(self, dtype=None, copy=None):
+        if dtype is not None and np.dtype(dtype) != self._array.dtype:
+            return self._array.astype(dtype)
+        return self._array.copy() if copy else self._array
+
+    def __dlpack__(self, **options):
+        array = self._array
+        if not array.flags.writeable:
+            array = array.copy()
+        return array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+    def __str__(self) -> str:
+        text = np.array2string(self._array, separator=", ")
+        layout = f"\nlayout={self._layout}" if self._layout else ""
+        return f"TensorCPU(\n{text},\ndtype={self.dtype}{layout},\nshape={self.shape()})"
+
+    __repr__ = __str__
+
+
+class TensorListCPU:
+    """Samples of one output in the host's memory.
+
+    `object`: an array whose first axis counts samples, a list of tensors or arrays (of one element
+    type and rank; extents may differ), or another list; `layout`: a letter an axis of a sample.
+    """
+
+    def __init__(self, object: Any, layout: str | None = None, is_pinned: bool = False, **_: Any):
+        dense = None
+        if isinstance(object, TensorListCPU):
+            samples, dense = object._samples, object._dense
+            layout = object._layout if layout is None else layout
+        elif isinstance(object, (list, tuple)):
+            samples = []
+            for place, one in enumerate(object):
+                if not isinstance(one, (TensorCPU, np.ndarray)) and not hasattr(one, "__dlpack__"):
+                    raise TypeError(f"the object at {place} is no TensorCPU or array")
+                samples.append(array_of(one))
+            for place, one in enumerate(samples):
+                if one.dtype != samples[0].dtype or one.ndim != samples[0].ndim:
+                    raise TypeError(
+                        f"the tensor at {place} is {one.dtype} of {one.ndim} dimensions, the first "
+                        f"{samples[0].dtype} of {samples[0].ndim}; they must agree"
+                    )
+            if layout is None and object and isinstance(object[0], TensorCPU):
+                layout = object[0]._layout
+        else:
+            dense = array_of(object)
+            if dense.ndim == 0:
+                raise RuntimeError(
+                    "a list of tensors needs an axis that counts them; this has none"
+                )
+            samples = list(dense)
+            samples = [np.asarray(one, dense.dtype) for one in samples]
+        if samples:
+            check_layout(layout or "", samples[0].ndim)
+        self._samples: list[np.ndarray] = samples
+        self._dense = dense
+        self._layout = layout or ""
+        self._dtype = dense.dtype if dense is not None else None
+        self._names: list[str] = []
+
+    @classmethod
+    def _of(cls, samples, layout: str, dense=None, dtype=None, names=()) -> "TensorListCPU":
+        made = cls.__new__(cls)
+        made._samples, made._layout, made._dense = samples, layout, dense
+        made._dtype, made._names = dtype, list(names)
+        return made
+
+    @property
+    def dtype(self) -> Any:
+        """The element type."""
+        dtype = self._samples[0].dtype if self._samples else self._dtype
+        return types.DALIDataType.NO_TYPE if dtype is None else types._OF_NUMPY[np.dtype(dtype)]
+
+    @property
+    def ndim(self) -> int:
+        """Dimensions of a sample."""
+        return self._samples[0].ndim if self._samples else 0
+
+    def __len__(self) -> int:
+        return len(self._samples)
+
+    def shape(self) -> list[tuple[int, ...]]:
+        """Extents of each sample."""
+        return [tuple(one.shape) for one in self._samples]
+
+    def layout(self) -> str:
+        """A letter an axis of a sample; "" where nothing is known."""
+        return self._layout
+
+    def at(self, index: int) -> np.ndarray:
+        """A sample as a numpy array, without a copy."""
+        if not 0 <= index < len(self):
+            raise RuntimeError(f"there is no sample {index} in a list of {len(self)}")
+        return self._samples[index]
+
+    def __getitem__(self, index: int) -> TensorCPU:
+        if not isinstance(index, int) and not hasattr(index, "__index__"):
+            raise TypeError(f"samples are counted by integers, not by {type(index).__name__}")
+        place = int(index) + len(self) if index < 0 else int(index)
+        if not 0 <= place < len(self):
+            raise IndexError(f"there is no sample {index} in a list of {len(self)}")
+        name = self._names[place] if self._names else ""
+        return TensorCPU._of(self._samples[place], self._layout, name)
+
+    def __iter__(self):
+        return (self[place] for place in range(len(self)))
+
+    def is_dense_tensor(self) -> bool:
+        """Whether all samples have the same extents."""
+        return len({one.shape for one in self._samples}) <= 1
+
+    def _whole(self) -> np.ndarray:
+        if not self.is_dense_tensor():
+            raise RuntimeError(
+                f"samples of extents {self.shape()} are no tensor: crop, resize or pad them to one "
+                "shape, or take them one by one"
+            )
+        if self._dense is None:
+            self._dense = np.stack(self._samples) if self._samples else np.empty((0,), self._dtype)
+        return self._dense
+
+    def as_array(self) -> np.ndarray:
+        """All samples as one array; RuntimeError where their extents differ."""
+        return self._whole()
+
+    def as_tensor(self) -> TensorCPU:
+        """All samples as one tensor, layout "N…"; RuntimeError where their extents differ."""
+        return TensorCPU._of(self._whole(), f"N{self._layout}" if self._layout else "")
+
+    def as_reshaped_tensor(self, new_shape: Any) -> TensorCPU:
+        """All elements as one tensor of other extents."""
+        whole = self._whole()
+        if int(np.prod(new_shape)) != whole.size:
+            raise RuntimeError(f"{whole.size} elements are no tensor of extents {list(new_shape)}")
+        return TensorCPU._of(whole.reshape(new_shape), "")
+
+    def as_cpu(self) -> "TensorListCPU":
+        """The same list."""
+        return self
+
+    def reset(self) -> None:
+        """Drops all samples."""
+        self._samples, self._dense = [], None
+
+    def data_ptr(self) -> int:
+        """The address of the first element of the dense list."""
+        return self._whole().ctypes.data
+
+    def copy_to_external(self, ptr: Any) -> None:
+        """Copies all elements to an address, row-major, sample after sample."""
+        self.as_tensor().copy_to_external(ptr)
+
+    def __str__(self) -> str:
+        inside = ",\n ".join(np.array2string(one, separator=", ") for one in self._samples)
+        layout = f'layout="{self._layout}", ' if self._layout else ""
+        return f"TensorListCPU(\n[{inside}],\n{layout}dtype={self.dtype}, shape={self.shape()})"
+
+    __repr__ = __str__
+
+
+def _gpu(name: str):
+    def refuse(self, *_: Any, **__: Any):
+        missing(f"tensors.{name}", "gpu")
+
+    return refuse
+
+
+TensorCPU._expose_dlpack_capsule = lambda self: self.__dlpack__()  # type: ignore[attr-defined]
+__getattr__ = getter("tensors")

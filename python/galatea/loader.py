@@ -1,0 +1,487 @@
+"""Loaders: pipelines that run."""
+
+import json
+import os
+import sys
+import threading
+
+from . import _c, engine as _engine
+from .batch import Batch
+from .errors import BatchesHeldError
+
+__all__ = ["Loader"]
+
+_LAST_BATCH = ("partial", "drop", "pad")
+_PROGRAM_OPTIONS = (
+    "pipeline batch_size num_threads prefetch_depth seed exact on_error memory_limit backend device "
+    "decoder tiers import_root limits policies input_types"
+).split()
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
+
+
+class Loader:
+    """Runs a pipeline: ``for images, labels in loader`` is one epoch, the next ``for`` the next.
+
+    ``source`` is the path of a pipeline file, its text (anything with a line break), a
+    ``galatea.Pipeline``, or a function made by ``galatea.pipeline_def``. Parameters of the pipeline
+    are keyword arguments, or a dictionary ``parameters`` where a name is an option's, too.
+
+    Options that are None stay as the pipeline says:
+
+    * ``pipeline``: its name, where a file has several;
+    * ``batch_size``, ``num_threads``, ``prefetch_depth`` (batches made ahead), ``seed``;
+    * ``on_error``: "raise", "skip" or "replace" samples that fail;
+    * ``exact``: False allows forms that change values slightly;
+    * ``memory_limit`` in bytes; ``device``: "auto", "cpu", "gpu", "gpu:N"; ``decoder``;
+      ``backend``: "llvm", "interpreter"; ``tiers``; ``import_root``;
+    * ``limits``: {name: number}; ``policies``: paths of policy documents;
+    * ``input_types``: {input: (number of the element type, dimensions, layout)}.
+
+    Options of the loader:
+
+    * ``last_batch``: what becomes of batches that are not full: "partial" delivers them as they
+      are, "drop" leaves them out, "pad" repeats their last sample (``batch.num_filled``);
+    * ``shard``: (number, count), "torch" (torch.distributed) or "jax" (jax.process_index): given to
+      the pipeline as its parameters ``shard_id`` and ``num_shards`` where there is more than one;
+    * ``epochs``: how many ``run()`` delivers;
+    * ``max_held_batches``: batches that may be alive at once (8);
+    * ``synchronous``: everything runs in the calling thread;
+    * ``wait_for_feed``: another thread feeds, and ``next_batch`` waits for it.
+
+    Errors of the pipeline are raised here, those of its data when the first batch is wanted or by
+    ``open()``.
+    """
+
+    def __init__(
+        self,
+        source,
+        *,
+        pipeline=None,
+        batch_size=None,
+        num_threads=None,
+        prefetch_depth=None,
+        seed=None,
+        exact=None,
+        on_error=None,
+        memory_limit=None,
+        backend=None,
+        device=None,
+        decoder=None,
+        tiers=None,
+        import_root=None,
+        limits=None,
+        policies=None,
+        input_types=None,
+        parameters=None,
+        last_batch="partial",
+        shard=None,
+        epochs=None,
+        max_held_batches=8,
+        synchronous=False,
+        wait_for_feed=False,
+        engine=None,
+        **more_parameters,
+    ):
+        given = locals()
+        options = {name: given[name] for name in _PROGRAM_OPTIONS if given[name] is not None}
+        parameters = {**(parameters or {}), **more_parameters}
+        if last_batch not in _LAST_BATCH:
+            raise ValueError(f"last_batch is {last_batch!r}; it must be one of {_LAST_BATCH}")
+        parameters.update(_shard_parameters(shard))
+        arguments, sources = _arguments_of(source, options, parameters)
+        self._setup(
+            arguments,
+            sources,
+            {
+                "last_batch": last_batch,
+                "epochs": epochs,
+                "has_seed": seed is not None,
+                "session": {
+                    "max_held_batches": max_held_batches,
+                    "synchronous": synchronous,
+                    "wait_for_feed": wait_for_feed,
+                },
+            },
+            engine,
+        )
+
+    def _setup(self, arguments, sources, settings, engine=None):
+        self._arguments = arguments
+        self._sources = sources
+        self._settings = settings
+        self._last_batch = settings["last_batch"]
+        self._engine = engine if engine is not None else _engine.default_engine()
+        self._session = None
+        self._opening = threading.Lock()
+        self._state = None
+        self._begun = False  # whether a batch of the current epoch was delivered
+        self._token = None
+        self._is_closed = False
+        self._compile()
+
+    def _compile(self):
+        try:
+            self._program = _c.Program(self._engine, **self._arguments)
+        finally:
+            _engine.flush_log(self._engine)
+        self._names = None
+        self._batch_size = self._program.batch_size
+
+    # ------------------------------------------------------------------------ what it is
+
+    @property
+    def name(self) -> str:
+        """The pipeline's name."""
+        return self._program.name
+
+    @property
+    def batch_size(self) -> int:
+        """The most samples of a batch."""
+        return self._batch_size
+
+    @property
+    def seed(self) -> int:
+        """The seed in force: of the loader, of the file, or drawn."""
+        return self._program.seed
+
+    @property
+    def ports(self) -> dict:
+        """Inputs and outputs as far as they are known before anything runs (docs/c-api.md)."""
+        return json.loads(self._program.ports_json())
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        """Names of the outputs: the variables that the pipeline returned."""
+        if self._names is None:
+            outputs = self.ports["outputs"]
+            if outputs is None:
+                raise RuntimeError(
+                    "the outputs are not known before every input was fed once, since the pipeline "
+                    "does not say the types of its inputs"
+                )
+            self._names = tuple(port["name"] for port in outputs)
+        return self._names
+
+    @property
+    def epoch_size(self) -> int:
+        """Samples of an epoch; -1 where only who feeds knows."""
+        return self._opened().epoch_size
+
+    def __len__(self):
+        """Batches of an epoch, without samples that are left out for their errors."""
+        size = self.epoch_size
+        if size < 0:
+            raise TypeError("how many batches an epoch has is known to those who feed it")
+        whole, rest = divmod(size, self._batch_size)
+        return whole + (rest > 0 and self._last_batch != "drop")
+
+    def __length_hint__(self):
+        return max(self.epoch_size, 0)
+
+    # ------------------------------------------------------------------------ running
+
+    def _opened(self):
+        if self._session is None:
+            with self._opening:
+                if self._session is None:
+                    self._session = self._new_session()
+        return self._session
+
+    def _new_session(self):
+        if self._is_closed:
+            raise ValueError("the loader was closed; make another one")
+        try:
+            session = _c.Session(
+                self._program,
+                state=None if self._state is None else json.dumps(self._state),
+                **self._settings["session"],
+            )
+        finally:
+            _engine.flush_log(self._engine)
+        try:
+            for source in self._sources.values():
+                source.attach(session)
+        except BaseException:
+            session.close()
+            raise
+        return session
+
+    def open(self) -> "Loader":
+        """Opens the data and starts the threads now, not with the first batch."""
+        self._opened()
+        return self
+
+    def _take(self, timeout_ms):
+        session = self._session or self._opened()
+        try:
+            handle = session.next(timeout_ms)
+        except BatchesHeldError as error:
+            _name_holder(error)
+            raise
+        except Exception as error:
+            cause = session.take_failure()
+            if cause is not None:
+                raise error from cause
+            raise
+        finally:
+            _engine.flush_log(self._engine)
+        self._begun = handle is not None
+        return handle
+
+    def next_batch(self, timeout: float | None = None) -> Batch | None:
+        """The next batch, or None at the end of an epoch; the next call begins the next one.
+
+        Waits at most `timeout` seconds, then raises galatea.TimeoutError; None: as long as it takes.
+        """
+        timeout_ms = -1 if timeout is None else max(0, int(timeout * 1000))
+        while True:
+            handle = self._take(timeout_ms)
+            if handle is None:
+                return None
+            size = 0
+            if self._last_batch != "partial" and handle.num_samples < self._batch_size:
+                if self._last_batch == "drop":
+                    handle.release()
+                    continue
+                size = self._batch_size
+            return Batch(handle, self._names or self.output_names, size)
+
+    def _next(self):
+        """What an iterator gives, None at the end; loaders of frameworks make tensors of it."""
+        return self.next_batch()
+
+    def skip_epoch(self) -> None:
+        """Goes to the end of the current epoch. What is left of it is made, and thrown away."""
+        while self._begun:
+            handle = self._take(-1)
+            if handle is not None:
+                handle.release()
+
+    def __iter__(self):
+        # A `for` that was left early is over. Behind load_state_dict() nothing was delivered yet.
+        # Of an epoch that the host feeds, only the host knows where the next one begins.
+        if self._begun and (self._sources or self._program.num_inputs == 0):
+            self.skip_epoch()
+        self._token = token = object()
+        return _Epoch(self, token)
+
+    def run(self, epochs: int | None = None):
+        """Batches of several epochs, one after the other; `epochs`: the loader's."""
+        epochs = self._settings["epochs"] if epochs is None else epochs
+        if epochs is None:
+            raise ValueError("how many epochs? Loader(…, epochs=N) or run(N)")
+        for _ in range(epochs):
+            yield from self
+
+    # ------------------------------------------------------------------------ feeding
+
+    def feed(self, name: str, arrays, ids=None, *, timeout: float | None = 0, layout=None) -> None:
+        """Gives an external input its next batch: a list of arrays, or one array of all samples.
+
+        Arrays are anything in the host's memory with __dlpack__ or the buffer protocol; they are
+        copied. `timeout`: seconds to wait for room (galatea.TimeoutError); None: as long as it takes.
+        """
+        timeout_ms = -1 if timeout is None else int(timeout * 1000)
+        try:
+            self._opened().feed(name, arrays, ids, timeout_ms, layout)
+        finally:
+            _engine.flush_log(self._engine)
+
+    def end_of_feed(self) -> None:
+        """The epoch ends behind what was fed."""
+        self._opened().end_of_feed()
+
+    def pull(self, name: str, function, *, per_batch: bool = False, layout=None) -> None:
+        """Has an input made by ``function(epoch, batch, first_sample, num_samples)``.
+
+        It returns a list of arrays, one a sample (`num_samples` is 1 unless `per_batch`), or raises
+        StopIteration at the end of an epoch. It is called on a thread of the loader, before the
+        batches are wanted; call this before the first batch is taken.
+        """
+        self._opened().pull_input(name, function, per_batch, layout)
+
+    # ------------------------------------------------------------------------ state
+
+    def state_dict(self) -> dict:
+        """Where the loader stands: a small dictionary of plain values.
+
+        A loader of the same pipeline and data goes on from it with the next batch, bit for bit.
+        Behind an epoch's last batch it is the beginning of the next epoch, once the ``for`` ended.
+        """
+        return {"galatea_loader": 1, "session": json.loads(self._opened().state())}
+
+    def load_state_dict(self, state: dict) -> None:
+        """Goes on where state_dict() was called, in the middle of an epoch, too.
+
+        The seed is that of the state, unless the loader was given one. A state of another pipeline,
+        other data or another seed raises galatea.StateError.
+        """
+        if not isinstance(state, dict) or state.get("galatea_loader") != 1:
+            raise ValueError("load_state_dict() takes what state_dict() gave, of form 1")
+        session = state.get("session")
+        seed = session.get("seed") if isinstance(session, dict) else None
+        if isinstance(seed, str) and not self._settings["has_seed"]:
+            number = int(seed, 16)
+            if number != self._program.seed:
+                signed = number - 2**64 if number >= 2**63 else number
+                self._arguments = {**self._arguments, "seed": signed}
+                self._compile()
+        if self._session is not None:
+            self._session.close()
+        self._session = None
+        self._state = session
+        self._token = None
+        self._begun = False
+        self._opened()
+
+    def statistics(self) -> dict:
+        """Counts and times: samples, batches, seconds, seconds per operator, peak memory, failures."""
+        return json.loads(self._opened().statistics())
+
+    def cancel(self) -> None:
+        """Stops the loader, from any thread; whoever waits for a batch gets CancelledError."""
+        if self._session is not None:
+            self._session.cancel()
+
+    def close(self) -> None:
+        """Ends threads and files. Batches that are held live on."""
+        self._is_closed = True
+        session, self._session = self._session, None
+        if session is not None:
+            session.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __reduce__(self):
+        state = None if self._session is None else self.state_dict()["session"]
+        return _make_again, (
+            type(self),
+            self._arguments,
+            self._sources,
+            self._settings,
+            state if state is not None else self._state,
+        )
+
+    def __repr__(self):
+        return f"<{type(self).__module__}.{type(self).__qualname__} of '{self.name}'>"
+
+
+class _Epoch:
+    """The batches of one epoch; holds none of them."""
+
+    __slots__ = ("_loader", "_token")
+
+    def __init__(self, loader, token):
+        self._loader = loader
+        self._token = token
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        loader = self._loader
+        if loader is None:
+            raise StopIteration
+        if loader._token is not self._token:
+            raise RuntimeError(
+                "another `for` over this loader has begun, or a state was loaded: this one is over"
+            )
+        batch = loader._next()
+        if batch is None:
+            self._loader = None
+            raise StopIteration
+        return batch
+
+
+def _make_again(cls, arguments, sources, settings, state):
+    loader = cls.__new__(cls)
+    loader._setup(arguments, sources, settings)
+    if state is not None:
+        loader.load_state_dict({"galatea_loader": 1, "session": state})
+    return loader
+
+
+def _name_holder(error):
+    """Adds the user's line at which batches were asked for, since that is what keeps them."""
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_FOLDER):
+        frame = frame.f_back
+    if frame is None:
+        return
+    place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    error.args = (
+        f"{error}\n  = help: batches are taken at {place}; let go of them there (copy what you "
+        "keep), or give the loader max_held_batches=N",
+    )
+
+
+def _shard_parameters(shard):
+    if shard is None:
+        return {}
+    if shard == "torch":
+        import torch.distributed as distributed
+
+        if not (distributed.is_available() and distributed.is_initialized()):
+            raise RuntimeError("shard='torch': call torch.distributed.init_process_group() first")
+        shard = distributed.get_rank(), distributed.get_world_size()
+    elif shard == "jax":
+        import jax
+
+        shard = jax.process_index(), jax.process_count()
+    try:
+        number, count = (int(value) for value in shard)
+    except (TypeError, ValueError):
+        raise ValueError(f"shard is {shard!r}; give (number, count), 'torch' or 'jax'") from None
+    if not 0 <= number < count:
+        raise ValueError(f"shard is ({number}, {count}); its number must be in 0 … {count - 1}")
+    return {"shard_id": number, "num_shards": count} if count > 1 else {}
+
+
+def _arguments_of(source, options, parameters):
+    """(arguments of _c.Program, sources of its inputs) of what a loader was given."""
+    if isinstance(source, os.PathLike):
+        source = os.fspath(source)
+    if isinstance(source, str):
+        texts = {name: _literal(name, value) for name, value in parameters.items()}
+        if "\n" in source:
+            return {"text": source, "file_name": "<text>", "parameters": texts, **options}, {}
+        return {"path": source, "parameters": texts, **options}, {}
+    if not hasattr(source, "compile_arguments"):
+        if not callable(source):
+            raise TypeError(
+                f"a loader takes a path, a text, a Pipeline or a function made by pipeline_def, not "
+                f"{type(source).__name__}"
+            )
+        made = source(**parameters)
+        if not hasattr(made, "compile_arguments"):
+            raise TypeError(f"{source!r} gave {type(made).__name__}; decorate it by pipeline_def")
+        source = made
+    elif parameters:
+        names = ", ".join(parameters)
+        raise TypeError(f"the Pipeline has its parameters already; give {names} where it is made")
+    return {**source.compile_arguments(), **options}, dict(source.sources)
+
+
+def _literal(name, value):
+    """A parameter's value as text of the language; text stays as it is."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    item = getattr(value, "tolist", None)
+    value = item() if item is not None else value
+    if value is None or isinstance(value, (bool, int, float)):
+        return repr(value)
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_element(name, item) for item in value) + "]"
+    raise TypeError(
+        f"parameter '{name}' is {type(value).__name__}; give a number, a text, a path or a list"
+    )
+
+
+def _element(name, value):
+    return repr(value) if isinstance(value, str) else _literal(name, value)

@@ -1,0 +1,6 @@
+"""Tracing: a Python function is run once with nodes in place of data, and becomes text.
+
+`expression` holds what a text is made of, `recorder` what a run recorded, `node` what the user's
+code gets in place of data, `rewrite` changes syntax trees so that `if` and its like reach the
+recorder, `control` is what the changed code calls, `writer` makes text of a record.
+"""

@@ -1,0 +1,181 @@
+"""Operators as Python functions, made from the schema that the library reports."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from galatea.trace import place as places
+from galatea.trace import recorder as recorders
+from galatea.trace.errors import TraceError
+from galatea.trace.expression import Call
+from galatea.trace.node import Node
+
+place = places.caller
+
+_KINDS = {
+    "bool": "bool",
+    "int": "int",
+    "float": "float",
+    "str": "str",
+    "dtype": "types.DALIDataType",
+    "interpolation type": "types.DALIInterpType",
+    "image type": "types.DALIImageType",
+    "layout": "str",
+    "int list": "int or list of int",
+    "float list": "float or list of float",
+    "str list": "str or list of str",
+    "dict": "dict",
+    "any": "any",
+}
+
+
+@functools.cache
+def schema() -> dict[str, dict]:
+    """Operators by name, as `galatea ops --json` prints them."""
+    from galatea import engine
+
+    document = engine.operators()
+    found = {operator["name"]: operator for operator in document["operators"]}
+    for text in document.get("texts", ()):
+        entry = {"name": text["name"], "inputs": [0, 999], "args": {}, "output_ports": []}
+        entry["input_ports"] = []
+        entry["parameters"] = text["parameters"]
+        found[text["name"]] = entry
+    return found
+
+
+@functools.cache
+def _aliases() -> dict[str, str]:
+    return {alias: name for name, entry in schema().items() for alias in entry.get("aliases", ())}
+
+
+def names() -> list[str]:
+    return sorted(schema())
+
+
+def find(path: str) -> dict | None:
+    """The operator of a name; an old name of DALI's gives the one of today."""
+    return schema().get(path) or schema().get(_aliases().get(path, ""))
+
+
+def members(prefix: str) -> list[str]:
+    """Names of operators and namespaces below a prefix such as "" or "random."."""
+    found = {name[len(prefix) :].split(".")[0] for name in schema() if name.startswith(prefix)}
+    return sorted(found)
+
+
+def num_outputs(operator: dict, keywords: dict[str, Any]) -> int | None:
+    """How many results a call gives as a tuple; None: one, by itself."""
+    wanted = keywords.get("num_outputs")
+    if wanted is not None and "num_outputs" in operator["args"]:
+        return int(wanted)
+    count = max(1, len(operator.get("output_ports") or ()))
+    if keywords.get("save_attrs") and "save_attrs" in operator["args"]:
+        count += 1
+    return None if count == 1 else count
+
+
+def _default_text(argument: dict) -> str:
+    if argument.get("required"):
+        return "required"
+    return "not given" if argument["default"] is None else f"default {argument['default']!r}"
+
+
+def documentation(operator: dict) -> str:
+    """The docstring of an operator."""
+    lines = [operator.get("summary") or f"The operator `fn.{operator['name']}`."]
+    if operator.get("documentation"):
+        lines += ["", operator["documentation"]]
+    ports = operator.get("input_ports") or ()
+    if ports:
+        lines += ["", "Inputs, by position:"]
+        for port in ports:
+            dtypes = ", ".join(port["dtypes"]) or "any element type"
+            layouts = f", layout {' '.join(port['layouts'])}" if port["layouts"] else ""
+            lines.append(f"    {port['name']}: {port['documentation']} ({dtypes}{layouts})")
+    if operator["args"]:
+        lines += ["", "Arguments, by keyword:"]
+        for name, argument in operator["args"].items():
+            kind = _KINDS.get(argument["type"], argument["type"])
+            per_sample = " or a data node" if argument["per_sample"] else ""
+            lines.append(f"    {name}: {kind}{per_sample}, {_default_text(argument)}")
+            text = argument.get("documentation")
+            if text:
+                lines.append(f"        {text}")
+    if operator.get("devices"):
+        lines += ["", f"Devices: {', '.join(operator['devices'])}."]
+    return "\n".join(lines)
+
+
+def call(operator: dict, inputs: tuple, keywords: dict[str, Any]) -> Any:
+    """Records one call; gives a node, or a tuple of nodes."""
+    recorder = recorders.require(f"`fn.{operator['name']}`")
+    at = places.caller()
+    if operator["name"] == "external_source":
+        from galatea.trace import inputs as external
+
+        return external.call(recorder, at, inputs, keywords)
+    if inputs and isinstance(inputs[0], (list, tuple)) and _is_set(inputs[0]):
+        return _call_set(operator, inputs, keywords)
+    if operator.get("parameters") is None:
+        least, most = operator["inputs"]
+        if not least <= len(inputs) <= most:
+            expected = str(least) if least == most else f"{least} to {most}"
+            raise TraceError(
+                f"`fn.{operator['name']}` takes {expected} inputs by position, not {len(inputs)}",
+                at,
+                "arguments other than inputs are passed by keyword",
+            )
+    arguments = [("", recorder.value(value, at)) for value in inputs]
+    arguments += [
+        (name, recorder.value(value, at)) for name, value in keywords.items() if value is not None
+    ]
+    count = num_outputs(operator, keywords)
+    return recorder.add(Call(f"fn.{operator['name']}", arguments), count, at)
+
+
+def _is_set(value) -> bool:
+    return bool(value) and all(isinstance(element, Node) for element in value)
+
+
+def _call_set(operator: dict, inputs: tuple, keywords: dict[str, Any]) -> Any:
+    """Lists of inputs: one result for each."""
+    size = len(inputs[0])
+    for value in inputs:
+        if isinstance(value, (list, tuple)) and len(value) != size:
+            raise TraceError(
+                f"`fn.{operator['name']}` got lists of {size} and {len(value)} inputs",
+                places.caller(),
+                "lists of inputs have equal lengths: the operator runs once for each element",
+            )
+    results = [
+        call(
+            operator,
+            tuple(value[i] if isinstance(value, (list, tuple)) else value for value in inputs),
+            keywords,
+        )
+        for i in range(size)
+    ]
+    if results and isinstance(results[0], tuple):
+        return tuple(list(column) for column in zip(*results))
+    return results
+
+
+@functools.cache
+def _function_of(name: str):
+    operator = schema()[name]
+
+    def function(*inputs, **arguments):
+        return call(operator, inputs, arguments)
+
+    function.__name__ = name.rsplit(".", 1)[-1]
+    function.__qualname__ = f"fn.{name}"
+    function.__module__ = "galatea.fn"
+    function.__doc__ = documentation(operator)
+    function._galatea_operator_ = name  # type: ignore[attr-defined]
+    return function
+
+
+def function_of(operator: dict):
+    return _function_of(operator["name"])

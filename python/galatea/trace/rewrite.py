@@ -1,0 +1,252 @@
+"""Changes the syntax tree of a function so that `if` and its like reach the recorder.
+
+Comes in: a Python function. Goes out: one with the same globals, closure and defaults whose code
+asks `control` wherever Python would take the truth of a value, and wherever it calls a function
+(which is changed in turn). Lines stay as they are, so that tracebacks show the user's file.
+
+`exits` and `asking` change the tree; here it becomes a function again.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import functools
+import linecache
+import sys
+import sysconfig
+import types
+from typing import Any, Callable
+
+from galatea.trace import control
+from galatea.trace.asking import Asking
+from galatea.trace.exits import ASK, Unchangeable
+from galatea.trace.place import is_ours
+
+# Libraries whose functions no user means when he writes `if` on data.
+_LEFT_ALONE = {
+    "numpy scipy torch torchvision jax jaxlib flax tensorflow keras paddle PIL cv2 pandas pytest "
+    "_pytest pluggy nvidia IPython"
+}
+_LEFT_ALONE = set(" ".join(_LEFT_ALONE).split())
+_STANDARD = sysconfig.get_paths()["stdlib"]
+
+# Why a function was left as it is, by its code.
+reasons: dict[types.CodeType, str] = {}
+_changed: dict[types.CodeType, types.CodeType | None] = {}
+_trees: dict[str, tuple[list[str], ast.Module]] = {}
+
+
+def reason_of(frame) -> str:
+    """Why the function of a frame was left as it is; "" where it was changed or not looked at."""
+    return reasons.get(frame.f_code, "") if frame is not None else ""
+
+
+def _tree_of(file: str) -> ast.Module | None:
+    lines = linecache.getlines(file)
+    if not lines:
+        return None
+    known = _trees.get(file)
+    if known is not None and known[0] == lines:
+        return known[1]
+    try:
+        tree = ast.parse("".join(lines))
+    except SyntaxError:
+        return None
+    _trees[file] = (lines, tree)
+    return tree
+
+
+def _with_classes(node: ast.AST, owner: str = ""):
+    """All nodes with the name of the class around them, which private names (`__x`) carry."""
+    for child in ast.iter_child_nodes(node):
+        yield child, owner
+        yield from _with_classes(child, child.name if isinstance(child, ast.ClassDef) else owner)
+
+
+def _definition(code: types.CodeType):
+    """The syntax tree of a function, and the class around it; None where its source is not there
+    or is another one."""
+    tree = _tree_of(code.co_filename)
+    if tree is None:
+        return None
+    found = []
+    for node, owner in _with_classes(tree):
+        if code.co_name == "<lambda>":
+            if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno:
+                names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
+                names += [a.arg for a in node.args.kwonlyargs]
+                if list(code.co_varnames[: len(names)]) == names and _same_place(node, code):
+                    found.append((node, owner))
+        elif isinstance(node, ast.FunctionDef) and node.name == code.co_name:
+            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+            if first == code.co_firstlineno:
+                found.append((node, owner))
+    return found[0] if len(found) == 1 else None
+
+
+def _same_place(node: ast.Lambda, code: types.CodeType) -> bool:
+    """Where two lambdas stand on a line, positions tell them apart (Python 3.11 and newer)."""
+    positions = getattr(code, "co_positions", None)
+    if positions is None:
+        return True
+    places = [p for p in positions() if None not in p and p[1] - p[0] >= 0 and p[2:] != (0, 0)]
+    last = max(places, default=None, key=lambda p: (p[1], p[3]))
+    first = min(places, default=None, key=lambda p: (p[0], p[2]))
+    if first is None or last is None:
+        return True
+    body = node.body
+    return (
+        (first[0], first[2]) >= (node.lineno, node.col_offset)
+        and (last[1], last[3])
+        <= (
+            body.end_lineno,
+            body.end_col_offset,
+        )
+        and (last[1], last[3]) == (body.end_lineno, body.end_col_offset)
+    )
+
+
+def _new_code(code: types.CodeType, conditionals: bool) -> types.CodeType:
+    found = _definition(code)
+    if found is None:
+        raise Unchangeable("its source is not there")
+    definition, owner = found
+    if code.co_flags & 0x80 or code.co_flags & 0x200:  # async
+        raise Unchangeable("it is `async`")
+    definition = copy.deepcopy(definition)
+    asking = Asking(conditionals)
+    if isinstance(definition, ast.Lambda):
+        definition.args.defaults = []
+        definition.args.kw_defaults = [None] * len(definition.args.kwonlyargs)
+        definition.body = asking.visit(definition.body)
+        statement: ast.stmt = ast.copy_location(ast.Expr(definition), definition)
+    else:
+        definition.decorator_list = []
+        definition.returns = None
+        arguments = definition.args
+        # Positions of defaults are compiled into callers only; values come from the function.
+        arguments.defaults = []
+        arguments.kw_defaults = [None] * len(arguments.kwonlyargs)
+        for each in ast.walk(arguments):
+            if isinstance(each, ast.arg):
+                each.annotation = None
+        statement = asking.in_function(definition)
+    free = [name for name in code.co_freevars if name != ASK]
+    inner: list[ast.stmt] = [statement]
+    if owner:
+        wrapped = ast.parse(f"class {owner}:\n    pass").body[0]
+        wrapped.body = inner
+        inner = [wrapped]
+    factory = ast.parse(f"def _galatea_factory({', '.join([*free, ASK])}): pass").body[0]
+    # What the function calls by its own name, or its class's, is still the global one.
+    defined = {getattr(definition, "name", None), owner}
+    names = sorted(name for name in defined if name and name not in free)
+    factory.body = ([ast.Global(names)] if names else []) + inner
+    module = ast.fix_missing_locations(ast.Module([factory], []))
+    compiled = compile(module, code.co_filename, "exec", dont_inherit=True)
+    return _find_code(compiled, code)
+
+
+def _find_code(compiled: types.CodeType, like: types.CodeType) -> types.CodeType:
+    stack = [compiled]
+    while stack:
+        each = stack.pop()
+        if each.co_name == like.co_name and each is not compiled:
+            return each
+        stack.extend(
+            c
+            for c in each.co_consts
+            if isinstance(c, types.CodeType) and (each.co_name != like.co_name or each is compiled)
+        )
+    raise Unchangeable("its code was not found")
+
+
+def changed(function: types.FunctionType, conditionals: bool = True) -> types.FunctionType:
+    """The changed function; the function itself where it cannot be, or need not be, changed."""
+    code = function.__code__
+    if ASK in code.co_freevars or getattr(function, "_galatea_do_not_convert", False):
+        return function
+    key = (code, conditionals)
+    if key not in _changed:
+        try:
+            _changed[key] = _new_code(code, conditionals)
+        except (Unchangeable, SyntaxError, RecursionError, ValueError) as error:
+            reasons[code] = f"`{code.co_name}` was left as it is: {error}"
+            _changed[key] = None
+    new = _changed[key]
+    if new is None:
+        return function
+    cells = dict(zip(code.co_freevars, function.__closure__ or ()))
+    cells[ASK] = types.CellType(control)
+    if any(name not in cells for name in new.co_freevars):
+        missing = next(name for name in new.co_freevars if name not in cells)
+        reasons[code] = f"`{code.co_name}` was left as it is: no variable `{missing}`"
+        return function
+    made = types.FunctionType(
+        new,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        tuple(cells[name] for name in new.co_freevars),
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    made.__qualname__ = function.__qualname__
+    made.__dict__.update(function.__dict__)
+    return made
+
+
+def _is_left_alone(function: types.FunctionType) -> bool:
+    file = function.__code__.co_filename
+    root = (function.__module__ or "").split(".")[0]
+    if is_ours(file) or root in _LEFT_ALONE:
+        return True
+    return file.startswith(_STANDARD) and "site-packages" not in file
+
+
+def call(function: Any) -> Any:
+    """What is called in place of `function` while a pipeline is traced."""
+    if isinstance(function, types.FunctionType):
+        return function if _is_left_alone(function) else changed(function)
+    if isinstance(function, types.MethodType) and isinstance(function.__func__, types.FunctionType):
+        inner = call(function.__func__)
+        if inner is function.__func__:
+            return function
+        return types.MethodType(inner, function.__self__)
+    if isinstance(function, functools.partial):
+        return functools.partial(call(function.func), *function.args, **function.keywords)
+    if function is map or function is filter:
+        return lambda first, *rest: function(call(first) if callable(first) else first, *rest)
+    if isinstance(function, type) or type(function).__module__ == "builtins":
+        return function
+    method = getattr(type(function), "__call__", None)
+    if isinstance(method, types.FunctionType) and not _is_left_alone(method):
+        return types.MethodType(changed(method), function)
+    return function
+
+
+def do_not_convert(function: Callable) -> Callable:
+    """Leaves a function as it is: `if` in it is Python's, and data has no truth there."""
+    if isinstance(function, types.FunctionType):
+        copied = types.FunctionType(
+            function.__code__,
+            function.__globals__,
+            function.__name__,
+            function.__defaults__,
+            function.__closure__,
+        )
+        copied.__kwdefaults__ = function.__kwdefaults__
+        functools.update_wrapper(copied, function)
+        del copied.__wrapped__
+        copied._galatea_do_not_convert = True  # type: ignore[attr-defined]
+        return copied
+
+    @functools.wraps(function)
+    def kept(*args, **kwargs):
+        return function(*args, **kwargs)
+
+    return kept
+
+
+control.call = call  # type: ignore[attr-defined]
+assert sys.version_info >= (3, 10)

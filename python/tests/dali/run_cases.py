@@ -1,0 +1,101 @@
+"""Runs cases, each in a process of its own, and gives their results as plain values.
+
+    python run_cases.py ROOT [PATTERN] [--write FILE]
+
+ROOT is the module under test: `nvidia.dali` writes down what DALI gives, `galatea.dali` shows ours.
+A case that crashes or does not end in time is such a result too, not the end of the run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import signal
+import sys
+import warnings
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import cases  # noqa: E402
+
+SECONDS = 60
+
+
+def result_of(function, modules) -> object:
+    """What a case gives: {"value": …} or {"error": class, "text": message}."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return {"value": modules.plain(function(modules))}
+    except ImportError as error:
+        if error.name and error.name.split(".")[0] in ("torch", "jax", "tensorflow", "flax"):
+            return {"skipped": f"{error.name} is not installed"}
+        return {"error": cases.error_name(error), "text": str(error)}
+    except BaseException as error:
+        if isinstance(error, SystemExit):
+            raise
+        # A class may belong to several: programs that catch any of them catch it.
+        also = [c.__name__ for c in type(error).__mro__ if c.__module__ == "builtins"]
+        return {"error": cases.error_name(error), "also": also, "text": str(error)}
+
+
+def _child(function, modules, pipe) -> None:
+    os.setpgrp()
+    result = result_of(function, modules)
+    pipe.send_bytes(json.dumps(result).encode())
+    pipe.close()
+    sys.stdout.flush()
+    os._exit(0)
+
+
+def run(function, modules, seconds: float = SECONDS) -> dict:
+    """The result of one case, from a forked process."""
+    context = multiprocessing.get_context("fork")
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_child, args=(function, modules, theirs))
+    process.start()
+    theirs.close()
+    try:
+        if not ours.poll(seconds):
+            return {"error": "Timeout", "text": f"no result within {seconds} s"}
+        return json.loads(ours.recv_bytes())
+    except EOFError:
+        process.join()
+        return {"error": "Crash", "text": f"ended by {process.exitcode}"}
+    finally:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)  # workers of the case's own
+        except ProcessLookupError:
+            pass
+        process.join()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("root")
+    parser.add_argument("pattern", nargs="?", default="")
+    parser.add_argument("--write")
+    arguments = parser.parse_args()
+    modules = cases.Modules(arguments.root)
+    found = cases.load()
+    results = {}
+    for name, function in found.items():
+        if arguments.pattern not in name:
+            continue
+        results[name] = run(function, modules)
+        print(name, json.dumps(results[name])[:240], flush=True)
+    if arguments.write:
+        lines = []
+        for name, one in results.items():
+            one.pop("text", None)  # wording is each library's own
+            one.pop("also", None)
+            lines.append(f"{json.dumps(name)}: {json.dumps(one)}")
+        version = json.dumps(modules.dali.__version__)
+        body = ",\n".join(lines)
+        Path(arguments.write).write_text(f'{{"version": {version}, "cases": {{\n{body}\n}}}}\n')
+
+
+if __name__ == "__main__":
+    main()

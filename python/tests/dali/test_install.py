@@ -1,0 +1,83 @@
+"""Scripts that import nvidia.dali."""
+
+import subprocess
+import sys
+import textwrap
+
+MINUTES = 120
+
+
+def run(*arguments):
+    return subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, timeout=MINUTES
+    )
+
+
+SCRIPT = """
+import sys
+import nvidia.dali as dali
+import nvidia.dali.fn as fn
+import nvidia.dali.ops.readers
+from nvidia.dali import pipeline_def, types
+from nvidia.dali.pipeline import Pipeline
+from nvidia.dali.plugin.base_iterator import LastBatchPolicy
+from nvidia.dali.fn.random import uniform
+import numpy as np
+
+@pipeline_def(batch_size=2, num_threads=1, device_id=None)
+def body():
+    return fn.external_source(source=[np.ones((2, 3), np.uint8)]) + 1
+
+assert dali.Pipeline is Pipeline
+print(__name__, sys.argv[1:], body().run()[0].as_array().tolist())
+"""
+
+
+def test_a_script_runs(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    done = run("-m", "galatea.dali", str(script), "--epochs", "3")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "__main__ ['--epochs', '3'] [[2, 2, 2], [2, 2, 2]]\n"
+
+
+def test_install_in_a_program():
+    program = textwrap.dedent("""
+        import galatea.dali
+        galatea.dali.install()
+        galatea.dali.install()
+        import nvidia.dali.types as types
+        assert types is galatea.dali.types
+        try:
+            import nvidia.dali.nothing
+        except ModuleNotFoundError as error:
+            assert error.name == "nvidia.dali.nothing", error
+        else:
+            raise AssertionError("found")
+        """)
+    done = run("-c", program)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_missing_script_is_told(tmp_path):
+    done = run("-m", "galatea.dali", str(tmp_path / "none.py"))
+    assert done.returncode == 2 and "there is no file" in done.stderr
+
+
+def test_what_is_not_there_is_named():
+    import pytest
+
+    from galatea.dali import fn, names, ops
+
+    for path, arguments in names.document()["functions"].items():
+        value = fn
+        for part in path.split("."):
+            value = getattr(value, part)
+        assert callable(value), path
+    for path in names.document()["classes"]:
+        value = ops
+        for part in path.split("."):
+            value = getattr(value, part)
+        assert isinstance(value, type), path
+    with pytest.raises(NotImplementedError, match="nvidia.dali.fn.jitter"):
+        fn.jitter()

@@ -1,0 +1,524 @@
+"""`if`, `and`, `or`, `not` and ternaries: Python's meaning where nothing depends on data, branches of
+the text where it does."""
+
+import contextlib
+import functools
+
+import pytest
+
+from galatea import fn, math, types
+from galatea.pipeline import Pipeline, do_not_convert, pipeline_def
+from galatea.trace.errors import TraceError
+from galatea.trace.rewrite import call, changed
+from trace_common import galatea_program  # noqa: F401
+
+
+def number(name="x"):
+    return fn.external_source(name=name, dtype=types.FLOAT, ndim=0)
+
+
+def flag(name="c"):
+    return fn.external_source(name=name, dtype=types.BOOL, ndim=0)
+
+
+def body(function):
+    """The traced body's lines."""
+    text = Pipeline.trace(function, batch_size=2).text
+    lines = text.split("\n")
+    start = next(i for i, line in enumerate(lines) if line.startswith("def "))
+    return "\n".join(line[4:] for line in lines[start + 1 :]).strip()
+
+
+# ---- nothing depends on data: Python ----
+
+
+def python_cases():
+    log = []
+
+    def note(value, name="x"):
+        log.append((name, value))
+        return value
+
+    def ifs(a, b):
+        if note(a):
+            x = "then"
+        elif note(b, "b"):
+            x = "elif"
+        else:
+            x = "else"
+        y = note(a) and note(b) or note("z")
+        return x, y, not a, a if b else note("other"), 0 < a < 5 < b, a == b
+
+    def early(a, b):
+        for i in range(5):
+            if i == a:
+                continue
+            if i == b:
+                break
+            note(i)
+        else:
+            note("else")
+        for i in range(5):
+            if i == a:
+                return ("first", i)
+            try:
+                if i == b:
+                    return ("second", i)
+            finally:
+                note("finally")
+        if a > 3:
+            if b > 3:
+                return "both"
+            note("a alone")
+        elif b:
+            return "b alone"
+        n = 0
+        while True:
+            n += 1
+            if n > a:
+                break
+        return n
+
+    def scopes(a, b):
+        total = 0
+
+        def add(n):
+            nonlocal total
+            if n > 1:
+                total += n
+            return total
+
+        xs = [add(i) if i % 2 else -i for i in range(a + 3) if i != b]
+        ys = {k: (lambda v: v + total)(k) for k in range(b)}
+        if a:
+            import os as renamed
+
+            zs = renamed.sep
+        else:
+            zs = None
+        with contextlib.suppress(ValueError):
+            if b:
+                raise ValueError
+            total = -1
+        try:
+            unbound if a > 100 else del_me  # noqa: B018, F821
+        except NameError as error:
+            kind = type(error).__name__
+        if a > 100:
+            never = 1
+        try:
+            never
+        except UnboundLocalError:
+            kind += "!"
+        return xs, ys, zs, total, kind
+
+    def generator(a, b):
+        def numbers():
+            for i in range(a + b):
+                if i % 2:
+                    yield i
+                elif i > 3:
+                    return
+
+        x = (m := a + b) and m
+        return list(numbers()), x, sorted(range(a), key=lambda v: -v if b else v)
+
+    class Base:
+        def value(self):
+            return 1 if self.a else 2
+
+    class Private(Base):
+        def __init__(self, a):
+            self.a = a
+            self.__secret = a
+
+        def value(self):
+            if self.__secret:
+                return super().value() + 10
+            return super().value()
+
+    def methods(a, b):
+        return [Private(a).value(), Private(b).value(), functools.partial(max, a)(b)]
+
+    return log, [ifs, early, scopes, generator, methods]
+
+
+@pytest.mark.parametrize("index", range(5))
+@pytest.mark.parametrize("a", [0, 1, 2, 4, 7])
+@pytest.mark.parametrize("b", [0, 1, 3, 6])
+def test_python_stays_python(index, a, b):
+    log, functions = python_cases()
+    function = functions[index]
+    expected = function(a, b), list(log)
+    log.clear()
+    new = changed(function)
+    assert new is not function
+    assert (new(a, b), list(log)) == expected
+    log.clear()
+    assert (call(function)(a, b), list(log)) == expected
+
+
+def test_truth_is_asked_once():
+    class Odd:
+        asked = 0
+
+        def __bool__(self):
+            Odd.asked += 1
+            return True
+
+    def f(x):
+        if x:
+            pass
+        return x and 1 or 2
+
+    assert changed(f)(Odd()) == 1 and Odd.asked == 2
+
+
+# ---- data ----
+
+
+def test_if(galatea_program):
+    @pipeline_def(batch_size=2)
+    def p():
+        x = number()
+        if x > 1:
+            y = x + 1
+            z = 1
+        elif x > 0:
+            y, z = x, 2
+        else:
+            y, z = -x, 3
+        return y, z
+
+    pipe = p()
+    galatea_program.accepts(pipe)
+    assert "elif x > 0:" in pipe.text
+
+
+def test_early_return(galatea_program):
+    def choose(x, c):
+        if c:
+            return x * 2, x
+        y = x + 1
+        if y > 3:
+            return y, x
+        return y - 1, y
+
+    @pipeline_def(batch_size=2)
+    def p():
+        a, b = choose(number(), flag())
+        return a, b
+
+    galatea_program.accepts(p())
+
+
+def test_loops(galatea_program):
+    @pipeline_def(batch_size=2)
+    def p():
+        x, c = number(), flag()
+        for i in range(4):
+            if c:
+                continue
+            x = x + i
+            if x > 5:
+                break
+            x = x * 2
+        else:
+            x = x - 100
+        xs = [x + i if c else x for i in range(2)]
+        return x, *xs
+
+    pipe = p()
+    galatea_program.accepts(pipe)
+    assert pipe.text.count("x + 0") >= 1
+
+
+def test_a_loop_that_returns_at_its_end(galatea_program):
+    def f(x):
+        if x > 1:
+            for i in range(2):
+                x = x + i
+            else:
+                return x
+        for i in range(3):
+            return x + 7
+        return x
+
+    def p():
+        return f(number())
+
+    galatea_program.accepts(Pipeline.trace(p, batch_size=2))
+
+
+def test_lazy(galatea_program):
+    @pipeline_def(batch_size=2)
+    def p():
+        x, c = number(), flag()
+        both = c and math.sqrt(x) > 1
+        either = c or not both
+        chain = 0 < x < 5
+        many = c and (chain or both) and x > 2
+        picked = x if many else (x + 1 if either else 2.5)
+        static = (True and c), (False or c), (c if True else x)
+        return both, either, chain, picked, *static
+
+    galatea_program.accepts(p())
+
+
+def test_structures(galatea_program):
+    @pipeline_def(batch_size=2)
+    def p():
+        x, c = number(), flag()
+        options = {"a": 1, "tag": "same"}
+        if c:
+            pair, options = (x, 1), {"a": 2.5, "tag": "same"}
+            a, b = x, x + 1
+        else:
+            pair = (x + 1, 0.5)
+            b, a = x, x + 1
+        assert options["tag"] == "same"
+        if c:
+            a, b = b, a
+        return *pair, options["a"], a, b
+
+    galatea_program.accepts(p())
+
+
+def test_swap_keeps_values(galatea_program):
+    @pipeline_def(batch_size=2)
+    def p():
+        a, b = number("a"), number("b")
+        if flag():
+            a, b = b, a
+        return a, b
+
+    pipe = p()
+    galatea_program.accepts(pipe)
+    assert "a, b = b, a" in pipe.text
+
+
+def test_names_of_one_arm():
+    def f():
+        x = number()
+        if flag():
+            y = x + 1
+            x = y
+        return x
+
+    assert body(f).count("if") == 1
+
+
+def test_classes_closures_generators(galatea_program):
+    class Augment:
+        def __init__(self, by):
+            self.by = by
+
+        def __call__(self, x, c):
+            return self.apply(x) if c else x
+
+        def apply(self, x):
+            if x > self.by:
+                return x / self.by
+            return x
+
+    def decorated(function):
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            return function(*args, **kwargs)
+
+        return wrapper
+
+    @decorated
+    def clipped(x):
+        return x if x < 1 else math.min(x, 1.0)
+
+    def steps(x):
+        for k in range(3):
+            yield (lambda v, k=k: v + k if v > k else v)(x)
+
+    @pipeline_def(batch_size=2)
+    def p():
+        x, c = number(), flag()
+        augmented = [Augment(by)(x, c) for by in (2, 3)]
+        partial = functools.partial(Augment(4), c=c)
+        mapped = list(map(clipped, augmented))
+        return *mapped, partial(x), *steps(x)
+
+    galatea_program.accepts(p())
+
+
+class Trainer:
+    scale = 2.0
+
+    @pipeline_def(batch_size=4)
+    def pipe(self, more):
+        x = number()
+        if x > more:
+            x = x * self.scale
+        return x
+
+
+def test_methods(galatea_program):
+    pipe = Trainer().pipe(3, num_threads=2)
+    galatea_program.accepts(pipe)
+    assert "x * 2.0" in pipe.text and "num_threads=2" in pipe.text
+
+
+# ---- what cannot be ----
+
+
+def fails(function, *words, **options):
+    with pytest.raises(TraceError) as caught:
+        Pipeline.trace(function, batch_size=2, **options)
+    text = str(caught.value)
+    for word in words:
+        assert word in text, text
+    assert "test_control.py:" in text
+    assert caught.value.diagnostics[0].line
+    return text
+
+
+def test_while():
+    def f():
+        x = number()
+        while x > 1:
+            x = x - 1
+        return x
+
+    fails(f, "`while` cannot depend on data", "while x > 1:", "break")
+
+
+def test_while_left_by_data():
+    def f():
+        x = number()
+        while True:
+            x = x - 1
+            if x < 1:
+                break
+        return x
+
+    fails(f, "`while` cannot depend on data")
+
+
+def test_return_in_a_loop():
+    def f():
+        x = number()
+        for i in range(3):
+            if x > i:
+                return x + i
+        return x
+
+    fails(f, "`return` in a loop", "break")
+
+
+def test_changed_list():
+    def f():
+        x, xs = number(), []
+        if x > 1:
+            xs.append(x)
+        return x, *xs
+
+    fails(f, "`xs` was changed in an arm", "xs + [x]")
+
+
+def test_attribute_of_an_arm():
+    class Holder:
+        pass
+
+    def f():
+        x, holder = number(), Holder()
+        if x > 1:
+            holder.y = x + 1
+        return holder.y
+
+    fails(f, "in the first arm of the `if`")
+
+
+def test_yield_in_an_arm():
+    def f():
+        def parts(x):
+            if x > 1:
+                yield x
+            yield x + 1
+
+        return tuple(parts(number()))
+
+    fails(f, "`yield` leaves the `if` on data")
+
+
+def test_return_through_try():
+    def f():
+        x = number()
+        if x > 1:
+            try:
+                return x
+            finally:
+                pass
+        return x + 1
+
+    fails(f, "`return` leaves the `if` on data")
+
+
+def test_caught_outside():
+    def f():
+        x = number()
+        try:
+            if x > 1:
+                raise ValueError
+        except ValueError:
+            pass
+        return x
+
+    fails(f, "an exception left an arm")
+
+
+total = 0
+
+
+def test_global():
+    def f():
+        global total
+        x = number()
+        if x > 1:
+            total = x
+        return x
+
+    fails(f, "global variable `total`")
+
+
+def test_unmergeable():
+    def f():
+        x = number()
+        if x > 1:
+            helper = f
+        else:
+            helper = fails
+        return helper(x)
+
+    fails(f, "`helper`", "`if` on data")
+
+
+def test_left_alone():
+    @do_not_convert
+    def helper(x):
+        return 1 if x > 1 else 2
+
+    def f():
+        return helper(number())
+
+    fails(f, "has no truth value")
+
+    def g():
+        x = number()
+        if x > 1:
+            x = x + 1
+        return x
+
+    fails(g, "enable_conditionals=True", conditionals=False)
+
+
+def test_without_source():
+    names = {"number": number}
+    exec("def f():\n    x = number()\n    return x if x > 1 else 0\n", names)
+    with pytest.raises(TraceError, match="`f` was left as it is: its source is not there"):
+        Pipeline.trace(names["f"], batch_size=2)

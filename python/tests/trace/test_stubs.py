@@ -1,0 +1,104 @@
+"""Stubs of the operators: a type checker takes a usual pipeline and finds a wrong argument."""
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import galatea
+from trace_common import PROGRAM, ROOT
+
+PACKAGE = Path(galatea.__file__).parent
+
+GOOD = """
+import numpy as np
+from galatea import fn, pipeline_def, types
+
+
+@pipeline_def(batch_size=8)
+def train(data: str = "photos", size: int = 224):
+    encoded, label = fn.readers.file(file_root=data, random_shuffle=True, name="Reader")
+    image = fn.decoders.image(encoded, output_type=types.RGB)
+    image = fn.resize(image, size=[size, size], interp_type=types.INTERP_LINEAR)
+    flag = fn.random.coin_flip(probability=0.3, dtype=types.BOOL, seed=3)
+    if flag:
+        image = fn.flip(image, horizontal=fn.random.coin_flip())
+    angle = fn.random.uniform(range=[-10.0, 10.0])
+    image = fn.rotate(image, angle=angle, keep_size=True, fill_value=0)
+    joined = fn.cat(image, image, axis=0, device="cpu")
+    image = fn.crop_mirror_normalize(
+        joined, dtype=types.FLOAT, output_layout="CHW", mean=np.array([1.0, 2.0, 3.0]), std=[1, 2, 3]
+    )
+    return image * 2 + 1, label[0], image[:, 1:2]
+
+
+pipe = train("photos", size=3)
+text: str = pipe.text
+"""
+
+
+@pytest.fixture(scope="module")
+def stubs(tmp_path_factory):
+    if importlib.util.find_spec("mypy") is None:
+        pytest.skip("SKIPPED: there is no mypy")
+    if not PROGRAM.exists():
+        pytest.skip(f"SKIPPED: {PROGRAM} is not built")
+    folder = tmp_path_factory.mktemp("stubs")
+    package = folder / "galatea"
+    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("*.so", "__pycache__", "fn"))
+    schema = subprocess.run([PROGRAM, "ops", "--json"], check=True, capture_output=True).stdout
+    made = [sys.executable, ROOT / "python" / "make_stubs.py", package / "fn"]
+    subprocess.run(made, input=schema, check=True, timeout=100)
+    return folder
+
+
+def mypy(folder, text):
+    (folder / "user.py").write_text(text)
+    return subprocess.run(
+        [sys.executable, "-m", "mypy", "--follow-imports=silent", "--check-untyped-defs",
+         "--python-version=3.10", "user.py"],
+        cwd=folder, capture_output=True, text=True, timeout=500,
+    )  # fmt: skip
+
+
+def test_a_type_checker_takes_a_usual_pipeline(stubs):
+    done = mypy(stubs, GOOD)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "right, wrong, word",
+    [
+        ("keep_size=True", "keep_szie=True", "keep_szie"),
+        ("output_type=types.RGB", "output_type=types.FLOAT", "output_type"),
+        ("probability=0.3", 'probability="x"', "probability"),
+        ("fn.rotate(image, ", "fn.rotat(image, ", "rotat"),
+        ("encoded, label =", "encoded, label, other =", "unpack"),
+    ],
+)
+def test_a_type_checker_finds_what_is_wrong(stubs, right, wrong, word):
+    assert right in GOOD
+    done = mypy(stubs, GOOD.replace(right, wrong))
+    assert done.returncode == 1 and word in done.stdout, done.stdout
+
+
+def test_every_operator_has_a_stub(stubs):
+    import ast
+
+    from galatea.trace import operators
+
+    for name, operator in operators.schema().items():
+        path = stubs / "galatea" / "fn" / Path(*name.split(".")[:-1]) / "__init__.pyi"
+        tree = ast.parse(path.read_text())
+        found = [
+            node
+            for node in tree.body
+            if isinstance(node, ast.FunctionDef) and node.name == name.split(".")[-1]
+        ]
+        assert len(found) == 1, name
+        arguments = {argument.arg for argument in found[0].args.kwonlyargs}
+        assert arguments >= set(operator["args"]), name
+        assert operator["summary"] in ast.get_docstring(found[0])

@@ -1,0 +1,105 @@
+"""Writes the public names of nvidia.dali as data: galatea/dali/names.json.
+
+python python/tools/dali_names.py OUT     (with nvidia-dali installed)
+"""
+
+import importlib
+import inspect
+import json
+import sys
+import types as python_types
+
+import nvidia.dali as dali
+import nvidia.dali.backend as backend
+from nvidia.dali import fn, ops
+
+SKIP = ("_",)
+MODULES = (
+    "types math pipeline data_node tensors backend external_source tfrecord auto_aug "
+    "auto_aug.auto_augment auto_aug.rand_augment auto_aug.trivial_augment auto_aug.augmentations "
+    "auto_aug.core plugin plugin.base_iterator plugin.triton plugin_manager sysconfig "
+    "experimental experimental.eager experimental.dynamic"
+).split()
+# Modules that import a framework: their names are read from the source.
+SOURCES = {
+    "plugin.pytorch": "DALIGenericIterator DALIClassificationIterator DALIRaggedIterator "
+    "LastBatchPolicy TorchPythonFunction feed_ndarray fn to_torch_type",
+    "plugin.jax": "DALIGenericIterator data_iterator fn",
+    "plugin.tf": "DALIDataset DALIIterator DALIIteratorWrapper DALIRawIterator experimental",
+    "plugin.paddle": "DALIGenericIterator DALIClassificationIterator LastBatchPolicy feed_ndarray",
+}
+
+
+def is_public(name):
+    return not name.startswith(SKIP)
+
+
+def functions(module, prefix=""):
+    for name in sorted(filter(is_public, dir(module))):
+        value = getattr(module, name)
+        if isinstance(value, python_types.ModuleType):
+            if value.__name__.startswith("nvidia.dali.fn."):
+                yield from functions(value, f"{prefix}{name}.")
+        elif callable(value) and getattr(value, "_schema_name", None) or name == "external_source":
+            yield prefix + name, getattr(value, "_schema_name", "ExternalSource")
+
+
+def classes(module, prefix=""):
+    for name in sorted(filter(is_public, dir(module))):
+        value = getattr(module, name)
+        if isinstance(value, python_types.ModuleType):
+            if value.__name__.startswith("nvidia.dali.ops."):
+                yield from classes(value, f"{prefix}{name}.")
+        elif inspect.isclass(value) and value.__module__.startswith("nvidia.dali"):
+            yield prefix + name
+
+
+def arguments(schema_name):
+    try:
+        schema = backend.GetSchema(schema_name)
+    except Exception as error:
+        print(schema_name, error, file=sys.stderr)
+        return None
+    found = list(schema.GetArgumentNames())
+    if schema.AllowsInstanceName() if hasattr(schema, "AllowsInstanceName") else True:
+        found.append("name")
+    return sorted(set(found) | {"device"})
+
+
+def main():
+    snake = fn._to_snake_case
+    found_functions = {name: arguments(schema) for name, schema in functions(fn)}
+    found_classes = {}
+    for name in classes(ops):
+        *path, last = name.split(".")
+        found_classes[name] = ".".join([*path, snake(last)])
+    modules = {"": sorted(filter(is_public, dir(dali)))}
+    for name in MODULES:
+        try:
+            module = importlib.import_module(f"nvidia.dali.{name}")
+        except ImportError as error:
+            print(name, error, file=sys.stderr)
+            continue
+        modules[name] = sorted(filter(is_public, dir(module)))
+    for name, text in SOURCES.items():
+        modules[name] = sorted(text.split())
+    document = {
+        "version": dali.__version__,
+        "functions": found_functions,
+        "classes": found_classes,
+        "modules": modules,
+    }
+    with open(sys.argv[1], "w") as file:
+        file.write("{\n")
+        for number, (key, value) in enumerate(document.items()):
+            end = ",\n" if number < len(document) - 1 else "\n"
+            if isinstance(value, dict):
+                lines = ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in value.items())
+                file.write(f"{json.dumps(key)}: {{\n{lines}\n}}{end}")
+            else:
+                file.write(f"{json.dumps(key)}: {json.dumps(value)}{end}")
+        file.write("}\n")
+
+
+if __name__ == "__main__":
+    main()
