@@ -12,6 +12,11 @@
 #include "include/galatea.h"
 #include "runtime/session.h"
 
+namespace galatea::api {
+/// Inputs and outputs as galatea_program_ports_json_take() gives them; `late` is read where there is no program.
+std::string ports_json(const runtime::Program* program, const dsl::LatePipeline* late);
+}  // namespace galatea::api
+
 struct galatea_engine {
   std::shared_ptr<galatea::api::Library> library;
 };
@@ -41,6 +46,7 @@ struct galatea_session {
   std::shared_ptr<const galatea::api::Library> library;
   std::shared_ptr<const galatea::runtime::Program> program;
   std::unique_ptr<galatea::SourceMap> sources;  ///< what the session's diagnostics point into
+  std::optional<galatea::dsl::LatePipeline> late;  ///< of a program that was late when the session was made
   std::unique_ptr<galatea::runtime::Session> session;
   galatea::api::WaitingSession::Shape shape;
   galatea::api::WaitingSession* waiting = nullptr;  ///< the session, where its consumer waits for a feed

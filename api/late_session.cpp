@@ -146,9 +146,25 @@ Status LateSession::feed(const std::string& name, const std::vector<Tensor>& sam
   return status;
 }
 
+// Where an input stands behind what the type of another one decides, it comes to light with that type.
+Status LateSession::adopt(dsl::LatePipeline late) {
+  std::vector<size_t> places;
+  for (const Fed& fed : waiting_) {
+    const std::string& name = pipeline_.inputs[fed.input].name;
+    const auto found = std::ranges::find(late.inputs, name, &dsl::LatePipeline::Input::name);
+    if (found == late.inputs.end())
+      return runtime::make_error(message::kBadFeed, name,
+                                 "with the types that were fed, the pipeline has no such input");
+    places.push_back(static_cast<size_t>(found - late.inputs.begin()));
+  }
+  for (size_t k = 0; k < waiting_.size(); ++k) waiting_[k].input = places[k];
+  pipeline_ = std::move(late);
+  return {};
+}
+
 Status LateSession::start(const InputTypes& types) {
   GALATEA_ASSIGN(auto made, maker_->make(types, sources_));
-  GALATEA_CHECK(made.program != nullptr, "every input has a type now");
+  if (made.late) return adopt(std::move(*made.late));
   GALATEA_ASSIGN(auto session, runtime::Session::create(made.program, maker_->library().natives, options_));
   for (int64_t k = 0; k < epochs_ended_; ++k) GALATEA_TRY(session->end_of_feed());
   for (const Fed& fed : waiting_)
@@ -203,6 +219,11 @@ int64_t LateSession::epoch_size() const {
 std::map<std::string, runtime::ReaderMeta> LateSession::reader_meta() const {
   const runtime::Session* session = started();
   return session ? session->reader_meta() : std::map<std::string, runtime::ReaderMeta>();
+}
+
+const runtime::Program* LateSession::program() const {
+  const runtime::Session* session = started();
+  return session ? session->program() : nullptr;
 }
 
 runtime::ResumePoint LateSession::position() const {

@@ -32,6 +32,7 @@ class LateSession final : public runtime::Session {
   void cancel() override;
   runtime::SessionStatistics statistics() const override;
   const SourceMap& sources() const override { return sources_; }
+  const runtime::Program* program() const override;
 
  private:
   struct Fed {
@@ -43,6 +44,7 @@ class LateSession final : public runtime::Session {
   Status check(const dsl::LatePipeline::Input& input, const std::vector<runtime::Tensor>& samples,
                const std::vector<int64_t>& ids, const runtime::FeedFailures& failures) const;
   Status start(const InputTypes& types);
+  Status adopt(dsl::LatePipeline late);
   runtime::Session* started() const;
 
   std::shared_ptr<ProgramMaker> maker_;

@@ -99,13 +99,14 @@ galatea_error* give_port(const galatea_port& port, galatea_port* out, size_t siz
 }
 
 /// The external inputs; one whose type only the data tells accepts any.
-std::vector<galatea::Port> input_ports(const galatea_program& program) {
+std::vector<galatea::Port> input_ports(const galatea::runtime::Program* program,
+                                       const galatea::dsl::LatePipeline* late) {
   std::vector<galatea::Port> ports;
-  if (program.program) {
-    for (const auto& input : program.program->external_inputs) ports.push_back(input.port);
+  if (program) {
+    for (const auto& input : program->external_inputs) ports.push_back(input.port);
     return ports;
   }
-  for (const auto& input : program.late->inputs) {
+  for (const auto& input : late->inputs) {
     galatea::Port port;
     if (input.type) port = make_port("", input.type->dtype, input.type->ndim, input.type->layout);
     port.name = input.name;
@@ -114,24 +115,25 @@ std::vector<galatea::Port> input_ports(const galatea_program& program) {
   return ports;
 }
 
-nlohmann::ordered_json ports_json(const galatea_program& program) {
+}  // namespace
+
+std::string galatea::api::ports_json(const galatea::runtime::Program* program,
+                                     const galatea::dsl::LatePipeline* late) {
   auto inputs = nlohmann::ordered_json::array();
-  for (const galatea::Port& port : input_ports(program)) inputs.push_back(port_json(port));
-  nlohmann::ordered_json json = {{"name", galatea_program_name_borrow(&program)},
-                                 {"batch_size", galatea_program_batch_size(&program)},
+  for (const galatea::Port& port : input_ports(program, late)) inputs.push_back(port_json(port));
+  nlohmann::ordered_json json = {{"name", program ? program->name : late->name},
+                                 {"batch_size", program ? program->batch_size : late->options.batch_size},
                                  {"inputs", std::move(inputs)},
                                  {"outputs", nullptr}};
-  if (!program.program) return json;
+  if (!program) return galatea::json_text(json);
   json["outputs"] = nlohmann::ordered_json::array();
-  for (const auto& output : program.program->outputs) {
+  for (const auto& output : program->outputs) {
     nlohmann::ordered_json port = port_json(output.port);
     port["device"] = output.on_device ? "gpu" : "cpu";
     json["outputs"].push_back(std::move(port));
   }
-  return json;
+  return galatea::json_text(json);
 }
-
-}  // namespace
 
 extern "C" {
 
@@ -225,7 +227,8 @@ galatea_error* galatea_program_ports_json_take(const galatea_program* program, c
   if (json) *json = nullptr;
   return guard([&]() -> galatea_error* {
     if (!program || !json) return misuse("program or json is NULL");
-    return galatea::api::take_string(galatea::json_text(ports_json(*program)), json);
+    const auto* late = program->late ? &*program->late : nullptr;
+    return galatea::api::take_string(galatea::api::ports_json(program->program.get(), late), json);
   });
 }
 

@@ -193,6 +193,7 @@ galatea_error* galatea_session_create(const galatea_program* program, const gala
       if (!out.state.empty())
         if (auto state = galatea::runtime::parse_session_state(out.state); !state)
           return make_api_error(state.error(), sources);
+      result->late = program->late;
       result->session =
           std::make_unique<galatea::api::LateSession>(program->maker, *program->late, out, sources);
     } else {
@@ -345,6 +346,15 @@ galatea_error* galatea_session_statistics_json_take(const galatea_session* sessi
   return guard([&]() -> galatea_error* {
     if (!session || !json) return misuse("session or json is NULL");
     return galatea::api::take_string(statistics_json(session->session->statistics()), json);
+  });
+}
+
+galatea_error* galatea_session_ports_json_take(const galatea_session* session, char** json) {
+  if (json) *json = nullptr;
+  return guard([&]() -> galatea_error* {
+    if (!session || !json) return misuse("session or json is NULL");
+    const auto* late = session->late ? &*session->late : nullptr;
+    return galatea::api::take_string(galatea::api::ports_json(session->session->program(), late), json);
   });
 }
 

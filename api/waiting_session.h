@@ -39,6 +39,7 @@ class WaitingSession final : public runtime::Session {
   Status end_of_feed() override;
   int64_t epoch_size() const override { return session_->epoch_size(); }
   std::map<std::string, runtime::ReaderMeta> reader_meta() const override { return session_->reader_meta(); }
+  const runtime::Program* program() const override { return session_->program(); }
   runtime::ResumePoint position() const override { return session_->position(); }
   Result<std::string> state() const override { return session_->state(); }
   void cancel() override;

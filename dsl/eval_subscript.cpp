@@ -52,10 +52,22 @@ Value Evaluator::attribute(const Value& base, const std::string& name, Span span
   return report(std::move(diagnostic));
 }
 
+// What an index holds is evaluated for its own mistakes and inputs, though nothing is taken from it.
+void Evaluator::eval_unused_selector(const Expression& selector) {
+  if (selector.kind != ExpressionKind::kSlice && selector.kind != ExpressionKind::kTuple)
+    return void(eval(selector));
+  for (const ExpressionPtr& operand : selector.operands)
+    if (operand && alive()) eval_unused_selector(*operand);
+}
+
 Value Evaluator::eval_subscript(const Expression& e) {
   Value base = eval(*e.operands[0]);
-  if (base.is_poison() || !alive()) return Value::poison();
+  if (!alive()) return Value::poison();
   const Expression& selector = *e.operands[1];
+  if (base.is_poison()) {
+    eval_unused_selector(selector);
+    return base;
+  }
   if (base.is_node() && pixel_ && !pixel_->owns(base.node) && type_of(base).ndim > 0)
     return read_element(base, selector, e.span);
   if (base.is_node()) return node_index(base, selector, e.span);

@@ -291,6 +291,7 @@ class Evaluator {
   Value eval_not(const Expression& e);
   Value eval_compare(const Expression& e, size_t at, const Value& left);
   Value eval_attribute(const Expression& e);
+  void eval_unused_selector(const Expression& selector);
   Value eval_subscript(const Expression& e);
   Value eval_lambda(const Expression& e);
   Value eval_slice(const Value& base, const Expression& slice, Span span);

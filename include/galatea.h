@@ -519,6 +519,9 @@ GALATEA_API int64_t galatea_session_epoch_size(const galatea_session* session);
 /* Stops the session within a second; galatea_session_next() then gives GALATEA_CODE_CANCELLED. Any thread may
  * call it. */
 GALATEA_API void galatea_session_cancel(galatea_session* session);
+/* Inputs and outputs as galatea_program_ports_json_take() gives them. Where only the data tells the types of
+ * inputs, "outputs" is null until each of them was fed once. To be destroyed with galatea_string_destroy(). */
+GALATEA_API galatea_error* galatea_session_ports_json_take(const galatea_session* session, char** json);
 /* Counts and times as JSON: samples, batches, seconds, seconds per kind of work and per operator, peak
  * memory, failures. To be destroyed with galatea_string_destroy(). */
 GALATEA_API galatea_error* galatea_session_statistics_json_take(const galatea_session* session, char** json);

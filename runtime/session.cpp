@@ -73,6 +73,7 @@ class SessionImpl final : public Session {
   }
   SessionStatistics statistics() const override;
   const SourceMap& sources() const override { return *core_.loaded->source_map; }
+  const Program* program() const override { return core_.loaded->program.get(); }
 
  private:
   Status check_limit() const;

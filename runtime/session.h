@@ -150,6 +150,8 @@ class Session {
   virtual SessionStatistics statistics() const = 0;
   /// What the diagnostics of this session point into.
   virtual const SourceMap& sources() const = 0;
+  /// What it runs; nullptr where that is not known yet.
+  virtual const Program* program() const = 0;
 };
 
 }  // namespace galatea::runtime

@@ -286,6 +286,12 @@ class Session {
                [&](galatea_session* session) { return galatea_session_state_take(session, &text); }));
     return take_string(text);
   }
+  nb::str ports_json() {
+    char* text = nullptr;
+    check(call(locks_->take,
+               [&](galatea_session* session) { return galatea_session_ports_json_take(session, &text); }));
+    return take_string(text);
+  }
   nb::str statistics() {
     char* text = nullptr;
     check(call(locks_->take, [&](galatea_session* session) {
@@ -414,6 +420,7 @@ void bind_session(nb::module_& module) {
       .def("pull_input", &Session::pull_input, nb::arg("name"), nb::arg("callable"),
            nb::arg("per_batch") = true, nb::arg("layout") = nb::none())
       .def("state", &Session::state)
+      .def("ports_json", &Session::ports_json)
       .def("statistics", &Session::statistics)
       .def("cancel", &Session::cancel)
       .def_prop_ro("epoch_size", &Session::epoch_size)

@@ -146,8 +146,12 @@ class Loader:
 
     @property
     def ports(self) -> dict:
-        """Inputs and outputs as far as they are known before anything runs (docs/c-api.md)."""
-        return json.loads(self._program.ports_json())
+        """Inputs and outputs (docs/c-api.md), as far as they are known.
+
+        Where the pipeline leaves types of inputs open, "outputs" is None until each was fed once.
+        """
+        known_by = self._program if self._session is None else self._session
+        return json.loads(known_by.ports_json())
 
     @property
     def output_names(self) -> tuple[str, ...]:

@@ -242,6 +242,28 @@ def test_loaders_are_pickled_with_their_place(data):
             assert_same([expected], [[output.numpy() for output in copy.next_batch()]])
 
 
+def test_inputs_whose_types_only_the_data_tells():
+    text = """from galatea import fn, pipeline_def
+@pipeline_def(batch_size=2, num_threads=1)
+def late():
+    x = fn.external_source(name="x")
+    rest = x[fn.external_source(name="begin") :]
+    return rest, x
+"""
+    x = np.arange(12, dtype=np.int16).reshape(2, 6)
+    with galatea.Loader(text) as loader:
+        assert [port["name"] for port in loader.ports["inputs"]] == ["x", "begin"]
+        assert loader.ports["outputs"] is None
+        with pytest.raises(RuntimeError, match="every input was fed once"):
+            loader.output_names
+        loader.feed("x", x)
+        loader.feed("begin", np.array([4, 1]))
+        batch = loader.next_batch()
+        assert batch.names == loader.output_names == ("rest", "x")
+        assert [list(sample.numpy()) for sample in batch["rest"]] == [[4, 5], [7, 8, 9, 10, 11]]
+        np.testing.assert_array_equal(batch["x"].numpy(), x)
+
+
 def test_feeding():
     with galatea.Loader(FED) as loader:
         assert loader.epoch_size == -1

@@ -106,6 +106,71 @@ TEST(Late, TheFirstBatchStatesTheType) {
   }
 }
 
+std::unique_ptr<char, decltype(&galatea_string_destroy)> ports_of(galatea_session* session) {
+  char* text = nullptr;
+  EXPECT_OK(galatea_session_ports_json_take(session, &text));
+  return {text, galatea_string_destroy};
+}
+
+TEST(Late, TheSessionKnowsItsPortsOnceItWasFed) {
+  auto engine = make_engine();
+  auto program = compile(engine.get(), kLateText);
+  ASSERT_TRUE(program);
+  auto session = start(program.get());
+  const auto before = parse_json(ports_of(session.get()).get());
+  EXPECT_EQ(before["name"], "late");
+  EXPECT_TRUE(before["inputs"][0]["dtypes"].empty());
+  EXPECT_TRUE(before["outputs"].is_null());
+  EXPECT_OK(feed_ints(session.get(), {4, 5}));
+  const auto after = parse_json(ports_of(session.get()).get());
+  EXPECT_EQ(after["inputs"][0]["dtypes"][0], "i32");
+  ASSERT_EQ(after["outputs"].size(), 2U);
+  EXPECT_EQ(after["outputs"][0]["dtypes"][0], "i32");
+  EXPECT_EQ(after["outputs"][0]["ndim"], 1);
+  // The program itself is still open: another session may be fed floats.
+  galatea_port port;
+  EXPECT_OK(galatea_program_get_input(program.get(), 0, &port));
+  EXPECT_EQ(port.dtype, GALATEA_NO_DTYPE);
+}
+
+TEST(Late, AnIndexMayBeAnInput) {
+  auto engine = make_engine();
+  auto program = compile(engine.get(), R"(from nvidia.dali import pipeline_def, fn
+
+@pipeline_def(batch_size=2, num_threads=1)
+def late():
+    return fn.external_source(name="known")[fn.external_source(name="x")[0]:]
+)");
+  ASSERT_TRUE(program);
+  EXPECT_EQ(galatea_program_num_inputs(program.get()), 2) << "both are seen though neither has a type";
+}
+
+TEST(Late, AnInputBehindAnotherOnesTypeComesToLightWithIt) {
+  auto engine = make_engine();
+  auto program = compile(engine.get(), R"(from nvidia.dali import pipeline_def, fn
+
+@pipeline_def(batch_size=1, num_threads=1)
+def late():
+    x = fn.external_source(name="x")
+    if x[0] > 1:
+        y = fn.external_source(name="known") + 1.0
+    else:
+        y = 7.0
+    return y
+)");
+  ASSERT_TRUE(program);
+  for (const int32_t x : {2, 1}) {
+    auto session = start(program.get());
+    EXPECT_OK(feed_ints(session.get(), {x}));
+    galatea_batch* none = nullptr;
+    EXPECT_EQ(code_of(galatea_session_next(session.get(), 0, &none)), GALATEA_CODE_NOTHING_FED);
+    EXPECT_OK(feed_scalar(session.get(), 3));
+    auto batch = next(session.get());
+    ASSERT_TRUE(batch);
+    EXPECT_EQ(floats(batch.get(), 0, 0), (std::vector<float>{x > 1 ? 4.0F : 7.0F}));
+  }
+}
+
 TEST(Late, WaitsForEveryInput) {
   auto engine = make_engine();
   auto program = compile(engine.get(), kTwo);
