@@ -6,7 +6,7 @@ shows, and ``error.diagnostics`` has the same as objects.
 
 import json
 import traceback
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 __all__ = [
     "BatchesHeldError",
@@ -159,9 +159,23 @@ _CODES = {
 }
 
 
+# Help that names functions of the C API, in terms of Python.
+_HELP = {
+    "G0940": None,
+    "G0975": "say who makes the samples of every input, by pull(), before the first batch is taken",
+    "G0980": "give load_state_dict() what state_dict() gave, unchanged",
+    "G0983": "give the loader the state's seed, or none",
+}
+
+
 def exception_of(kind: int, code: str, message: str, text: str, document: str) -> GalateaError:
     """The exception of an error of the C API."""
     diagnostics = tuple(Diagnostic.of(entry) for entry in json.loads(document)["diagnostics"])
+    if code in _HELP and len(diagnostics) == 1:
+        help = _HELP[code]
+        said = "" if help is None else f"\n  = help: {help}"
+        text = text.rstrip("\n").replace(f"\n  = help: {diagnostics[0].help}", said)
+        diagnostics = (replace(diagnostics[0], help=help),)
     return _CODES.get(code, _KINDS[kind])._make(code, message, text, diagnostics)
 
 

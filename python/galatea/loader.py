@@ -1,6 +1,7 @@
 """Loaders: pipelines that run."""
 
 import json
+import numbers
 import os
 import sys
 import threading
@@ -16,6 +17,15 @@ _PROGRAM_OPTIONS = (
     "pipeline batch_size num_threads prefetch_depth seed exact on_error memory_limit backend device "
     "decoder tiers import_root limits policies input_types"
 ).split()
+# Options that nanobind would refuse without naming them.
+_KINDS = {
+    "a whole number": (
+        numbers.Integral,
+        "batch_size num_threads prefetch_depth seed memory_limit epochs max_held_batches".split(),
+    ),
+    "a text": (str, "pipeline on_error backend device decoder tiers".split()),
+    "True or False": ((bool, int), ["exact"]),
+}
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -84,6 +94,7 @@ class Loader:
     ):
         given = locals()
         options = {name: given[name] for name in _PROGRAM_OPTIONS if given[name] is not None}
+        _check_kinds({**options, "epochs": epochs, "max_held_batches": max_held_batches})
         parameters = {**(parameters or {}), **more_parameters}
         if last_batch not in _LAST_BATCH:
             raise ValueError(f"last_batch is {last_batch!r}; it must be one of {_LAST_BATCH}")
@@ -325,18 +336,36 @@ class Loader:
         session = state.get("session")
         seed = session.get("seed") if isinstance(session, dict) else None
         if isinstance(seed, str) and not self._settings["has_seed"]:
+            self._go_to(session, self._with_seed(seed))
+        else:
+            self._go_to(session, self._arguments)
+
+    def _with_seed(self, seed):
+        """The arguments of _c.Program with the seed of a state, which has it as hexadecimal text."""
+        try:
             number = int(seed, 16)
-            if number != self._program.seed:
-                signed = number - 2**64 if number >= 2**63 else number
-                self._arguments = {**self._arguments, "seed": signed}
+        except ValueError:
+            return self._arguments  # the session says what is wrong with the state
+        if number == self._program.seed:
+            return self._arguments
+        return {**self._arguments, "seed": number - 2**64 if number >= 2**63 else number}
+
+    def _go_to(self, state, arguments):
+        """Replaces the session by one that begins from a state; where that fails, all stays."""
+        before = self._arguments, self._program, self._session, self._state
+        self._state = state
+        try:
+            if arguments is not self._arguments:
+                self._arguments = arguments
                 self._compile()
-        if self._session is not None:
-            self._session.close()
-        self._session = None
-        self._state = session
+            self._session = self._new_session()
+        except BaseException:
+            self._arguments, self._program, self._session, self._state = before
+            raise
+        if before[2] is not None:
+            before[2].close()
         self._token = None
         self._begun = False
-        self._opened()
 
     def statistics(self) -> dict:
         """Counts and times: samples, batches, seconds, seconds per operator, peak memory, failures."""
@@ -421,6 +450,14 @@ def _name_holder(error):
         f"{error}\n  = help: batches are taken at {place}; let go of them there (copy what you "
         "keep), or give the loader max_held_batches=N",
     )
+
+
+def _check_kinds(options):
+    for kind, (accepted, names) in _KINDS.items():
+        for name in names:
+            value = options.get(name)
+            if value is not None and not isinstance(value, accepted):
+                raise TypeError(f"{name} is {value!r}; it must be {kind}")
 
 
 def _shard_parameters(shard):

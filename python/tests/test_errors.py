@@ -99,3 +99,26 @@ def test_warnings_are_logged(data, caplog):
     with caplog.at_level(logging.DEBUG, logger="galatea"):
         galatea.Loader(text, data=data).close()
     assert any("42" in record.getMessage() for record in caplog.records)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"batch_size": "8"}, {"seed": 1.5}, {"device": 0}, {"exact": "no"}, {"max_held_batches": "2"}],
+)
+def test_an_option_of_a_wrong_kind_is_named(data, options):
+    (name,) = options
+    with pytest.raises(TypeError, match=f"{name} is .*; it must be "):
+        galatea.Loader(PHOTOS, data=data, **options)
+
+
+def test_help_speaks_of_python(data):
+    with galatea.Loader(PHOTOS, data=data) as loader:
+        state = loader.state_dict()
+        state["session"]["epoch"] = 7
+        with pytest.raises(galatea.StateError) as caught:
+            loader.load_state_dict(state)
+    assert "load_state_dict()" in caught.value.diagnostics[0].help
+    assert "galatea_" not in str(caught.value) and "load_state_dict()" in str(caught.value)
+    with pytest.raises(galatea.UserError, match="batch_size is 0") as caught:
+        galatea.Loader(PHOTOS, data=data, batch_size=0)
+    assert "galatea.h" not in str(caught.value)

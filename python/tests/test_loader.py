@@ -212,6 +212,21 @@ def test_a_for_goes_on_from_a_state(data):
         assert_same(second, all_batches(loader))
 
 
+def test_a_state_that_does_not_fit_leaves_the_loader_as_it_is(data):
+    with galatea.Loader(PHOTOS, data=data) as loader, galatea.Loader(PHOTOS, data=data) as other:
+        left, right = iter(loader), iter(other)
+        assert_same([[o.numpy() for o in next(left)]], [[o.numpy() for o in next(right)]])
+        wrong = loader.state_dict()
+        wrong["session"] = {**wrong["session"], "seed": "00000000000000ff"}
+        with pytest.raises(galatea.StateError):
+            loader.load_state_dict(wrong)
+        assert loader.seed == other.seed
+        assert_same(
+            [[o.numpy() for o in batch] for batch in left],
+            [[o.numpy() for o in batch] for batch in right],
+        )
+
+
 def test_states_that_do_not_fit(data):
     with galatea.Loader(PHOTOS, data=data, seed=5) as loader:
         state = loader.state_dict()
