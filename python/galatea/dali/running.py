@@ -1,0 +1,423 @@
+"""How a pipeline runs: it is compiled, its inputs are fed, its batches scheduled and taken."""
+
+from __future__ import annotations
+
+import collections
+import json
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from galatea import Batch, GalateaError, _c
+from galatea.engine import default_engine, flush_log
+from galatea.sources import Driver
+from galatea.trace.errors import TraceError
+from galatea.trace.node import Node as DataNode
+
+from . import types
+from .errors import NothingFedError, raised
+from .external_source import Feed, samples_of
+from .names import missing
+from .saving import read_checkpoint
+from .tensors import TensorListCPU
+from .types import PipelineAPIType
+
+if TYPE_CHECKING:
+    from .pipeline import Pipeline
+
+
+class Running:
+    """What runs a `Pipeline`: a part of that class."""
+
+    def _arguments(self) -> dict[str, Any]:
+        arguments = self._made.compile_arguments()
+        arguments["prefetch_depth"] = max(1, self._depth)
+        if self._device_id is None:
+            arguments["device"] = "cpu"
+        types_of_inputs = {}
+        for feed in self._feeds:
+            for name in feed.names:
+                dtype, ndim = feed.dtypes.get(name), feed.ndims.get(name)
+                layout = feed.layouts.get(name)
+                ndim = len(layout) if ndim is None and layout else ndim
+                if dtype is not None and ndim is not None:
+                    types_of_inputs[name] = (int(dtype), ndim, layout)
+        if types_of_inputs:
+            arguments["input_types"] = types_of_inputs
+        return arguments
+
+    def build(self) -> None:
+        """Traces and compiles the pipeline, opens its data and starts workers; once."""
+        if self._session is not None:
+            return
+        self._define()
+        if self._max_batch_size is None:
+            raise ValueError("a pipeline needs a batch_size")
+        state, saved = None, None
+        arguments = self._arguments()
+        if self._checkpoint is not None:
+            saved = read_checkpoint(self._checkpoint)
+            state = saved["session"] or None
+            self._iterator_data = saved.get("iterator", "")
+            if state is not None and self._seed is None:
+                seed = int(json.loads(state)["seed"], 16)
+                arguments["seed"] = seed - 2**64 if seed >= 2**63 else seed
+        try:
+            self._program = _c.Program(default_engine(), **arguments)
+            inputs = {port["name"] for port in json.loads(self._program.ports_json())["inputs"]}
+            session = _c.Session(self._program, max_held_batches=1 << 30, state=state)
+        except TraceError:
+            raise
+        except GalateaError as error:
+            raise raised(error) from error
+        finally:
+            flush_log(default_engine())
+        self._inputs = inputs
+        self._session = session
+        for name in inputs:
+            self._fed.setdefault(name, collections.deque())
+        for feed in self._feeds:
+            if feed.options.get("source") is not None and feed.driver is None:
+                feed.driver = self._driver(feed)
+        if saved is not None:
+            self._restore(saved)
+        self._session_state()
+
+    def _driver(self, feed: Feed) -> Driver:
+        o = feed.options
+        if o.get("parallel") and self._py_num_workers < 1:
+            raise RuntimeError(
+                "a source with parallel=True needs worker processes: py_num_workers is 0"
+            )
+        if o.get("parallel") and self._py_num_workers > 0 and self._pool is None:
+            from galatea.workers import Pool
+
+            self._pool = Pool(
+                self._py_num_workers, self._py_start_method, self._py_callback_pickler
+            )
+        return Driver(
+            o["source"],
+            names=feed.names,
+            num_outputs=o.get("num_outputs"),
+            batch=o.get("batch"),
+            cycle=o.get("cycle"),
+            batch_info=bool(o.get("batch_info")),
+            parallel=bool(o.get("parallel")),
+            prefetch_queue_depth=o.get("prefetch_queue_depth"),
+            batch_size=self._max_batch_size or 1,
+            pool=self._pool if o.get("parallel") else None,
+        )
+
+    def start_py_workers(self) -> None:
+        """Starts the workers of parallel sources now."""
+        self._define()
+        for feed in self._feeds:
+            if feed.options.get("source") is not None and feed.driver is None:
+                feed.driver = self._driver(feed)
+        if self._pool is not None:
+            self._pool.start()
+
+    # Feeding.
+
+    def input_feed_count(self, input_name: str) -> int:
+        """How many batches an input wants before the first output."""
+        self.build()
+        return self._depth if self._exec_pipelined else 1
+
+    def feed_input(
+        self, data_node: Any, data: Any, layout=None, cuda_stream=None, use_copy_kernel=False
+    ) -> None:
+        """Feeds a batch to an input, by its node or name.
+
+        `data`: an array whose first axis counts samples, a list of arrays, or a tensor list.
+        """
+        self.build()
+        if isinstance(data_node, str):
+            name = data_node
+        elif isinstance(data_node, DataNode):
+            name = self._input_nodes.get(data_node, "")
+        else:
+            raise TypeError(
+                f"an input is a data node or its name, not a {type(data_node).__name__}"
+            )
+        feed = next((feed for feed in self._feeds if name in feed.names), None)
+        if name not in self._inputs:
+            raise KeyError(f"the pipeline has no input {name!r}")
+        if feed is not None and feed.options.get("source") is not None:
+            raise RuntimeError(f"the input {name!r} has a source, which feeds it")
+        self._queue(name, data, layout)
+
+    def _queue(self, name: str, data: Any, layout: str | None = None, copies: bool = True) -> None:
+        feed = next((feed for feed in self._feeds if name in feed.names), None)
+        if feed is not None and not layout:
+            layout = feed.layouts.get(name)
+        samples, layout = samples_of(data, self._max_batch_size or 1, layout)
+        if feed is not None:
+            dtype, ndim = feed.dtypes.get(name), feed.ndims.get(name)
+            found = types._OF_NUMPY[samples[0].dtype]
+            if dtype is not None and dtype != found:
+                raise RuntimeError(f"the input {name!r} is of {dtype}; {found} was given")
+            if ndim is not None and ndim != samples[0].ndim:
+                raise RuntimeError(
+                    f"the input {name!r} has {ndim} dimensions; the samples have {samples[0].ndim}"
+                )
+        if copies:  # the caller may change its arrays as soon as this returns
+            samples = [np.array(one, order="C") for one in samples]
+        self._fed[name].append((samples, layout))
+
+    def _hand_over(self) -> None:
+        """Gives the session one batch of each input."""
+        for name in sorted(self._inputs):
+            queue = self._fed[name]
+            feed = next((feed for feed in self._feeds if name in feed.names), None)
+            repeats = feed.repeat_last if feed is not None else self._repeats(name)
+            if not queue and repeats and name in self._last_fed:
+                queue.append(self._last_fed[name])
+            if not queue:
+                raise NothingFedError(
+                    f"the input {name!r} has no batch: call feed_input() before each run, or give "
+                    "external_source a source"
+                )
+        for name in sorted(self._inputs):
+            samples, layout = self._last_fed[name] = self._fed[name].popleft()
+            try:
+                self._session.feed(name, samples, None, 0, layout)
+            except GalateaError as error:
+                raise raised(error) from error
+            finally:
+                flush_log(default_engine())
+        self._has_fed = True
+
+    def _repeats(self, name: str) -> bool:
+        return name in getattr(self, "_repeating", ())
+
+    # Running.
+
+    def _check_api(self, kind: PipelineAPIType) -> None:
+        if self._api is None:
+            self._api = kind
+        elif self._api is not kind:
+            raise RuntimeError(
+                f"the pipeline is run by its {self._api.name.lower()} calls; run(), "
+                "schedule_run()/share_outputs()/release_outputs() and iterators do not mix"
+            )
+
+    def _check_api_type_scope(self, kind: PipelineAPIType) -> Any:
+        return _Scope(self, kind)
+
+    def _setup_iteration(self) -> None:
+        """Asks sources for a batch, all of them, before anything is fed."""
+        given, ended = [], False
+        order = [f for f in self._feeds if f.driver and f.driver.parallel]
+        order += [f for f in self._feeds if f.driver and not f.driver.parallel]
+        for feed in order:
+            try:
+                given.append((feed, feed.driver.next(self._epoch_idx)))
+            except StopIteration:
+                ended = True
+        if ended:
+            raise StopIteration
+        self.iter_setup()
+        for feed, outputs in given:
+            for name, data in zip(feed.names, outputs):
+                if name in self._inputs:
+                    self._queue(name, data, copies=False)  # the session copies, below
+        if self._inputs:
+            self._hand_over()
+
+    def _schedule_one(self) -> None:
+        try:
+            self._setup_iteration()
+            self._to_consume += 1
+        except StopIteration:
+            self._last_iter = True
+
+    def _schedule(self) -> None:
+        self.build()
+        if self._first_iter and self._exec_pipelined:
+            for _ in range(self._depth):
+                self._first_iter = False
+                try:
+                    self._schedule_one()
+                except NothingFedError:
+                    # What was fed for fewer batches than are made ahead is enough to begin with.
+                    if self._to_consume and not any(self._fed.values()):
+                        break
+                    raise
+                if self._last_iter:
+                    break
+        elif not self._last_iter:
+            self._schedule_one()
+
+    def schedule_run(self) -> None:
+        """Schedules a batch; the first call schedules `prefetch_queue_depth` of them."""
+        if self._api is not PipelineAPIType.ITERATOR or not _Scope.depth(self):
+            self._check_api(PipelineAPIType.SCHEDULED)
+        self._schedule()
+
+    def share_outputs(self, cuda_stream=None) -> tuple:
+        """Waits for the oldest scheduled batch; StopIteration where there is none."""
+        if self._api is not PipelineAPIType.ITERATOR or not _Scope.depth(self):
+            self._check_api(PipelineAPIType.SCHEDULED)
+        return self._take_outputs()
+
+    def outputs(self, cuda_stream=None) -> tuple:
+        """release_outputs() and share_outputs()."""
+        return self.share_outputs()
+
+    def release_outputs(self) -> None:
+        """Accepted: outputs are given back when nobody refers to them."""
+        self.build()
+
+    def run(self, cuda_stream=None, /, **pipeline_inputs: Any) -> tuple:
+        """Runs a batch: a tuple of tensor lists, one for each output.
+
+        Keyword arguments feed inputs, where `prefetch_queue_depth` is 1. StopIteration at the end
+        of an epoch of a source; reset() begins the next one.
+        """
+        if pipeline_inputs and self._exec_pipelined and self._depth > 1:
+            raise RuntimeError(
+                "run(name=data) needs prefetch_queue_depth=1 or exec_pipelined=False: batches that "
+                "are scheduled ahead have to be fed before"
+            )
+        self.build()
+        for name, data in pipeline_inputs.items():
+            self.feed_input(name, data)
+        self._check_api(PipelineAPIType.BASIC)
+        self._schedule()
+        return self._take_outputs()
+
+    def empty(self) -> bool:
+        """Whether nothing that was scheduled waits to be taken."""
+        return self._to_consume == 0
+
+    def reset(self) -> None:
+        """Begins the next epoch, behind the end of one; does nothing before it."""
+        if not self._last_iter:
+            return
+        self._first_iter, self._last_iter = True, False
+        self._epoch_idx += 1
+        self._consumed = 0
+        for feed in self._feeds:
+            if feed.driver is not None and feed.driver.caller is not None:
+                feed.driver.reset()
+            elif feed.driver is not None:
+                feed.driver.iteration = feed.driver.first = 0
+
+    def _session_state(self) -> None:
+        if not self._enable_checkpointing:
+            return
+        if self._program.num_outputs >= 0 or self._has_fed:
+            self._state_before = (self._session.state(), 0)
+
+    def _next_batch(self) -> Batch:
+        ends = 0
+        while True:
+            self._session_state()
+            try:
+                handle = self._session.next(-1)
+            except GalateaError as error:
+                raise raised(error) from error
+            finally:
+                flush_log(default_engine())
+            if handle is not None:
+                return Batch(handle, ())
+            ends += 1
+            if ends > 2:
+                raise RuntimeError("the pipeline has no data: its readers deliver no samples")
+
+    def _take_outputs(self) -> tuple:
+        self.build()
+        if self._to_consume == 0:
+            raise StopIteration
+        self._to_consume -= 1
+        self._consumed += 1
+        parts: list[tuple[Batch, int, int]] = []
+        if self._inputs or not self._readers:
+            batch = self._next_batch()
+            parts.append((batch, 0, batch.num_samples))
+        else:
+            wanted = self._max_batch_size or 1
+            while wanted:
+                batch, begin = self._rest or (self._next_batch(), 0)
+                count = min(wanted, batch.num_samples - begin)
+                parts.append((batch, begin, begin + count))
+                wanted -= count
+                end = begin + count
+                self._rest = (batch, end) if end < batch.num_samples else None
+            if self._enable_checkpointing:
+                if self._rest is not None:
+                    self._state_before = (self._state_before[0], self._rest[1])
+        if self._rest is None:
+            self._session_state()
+        outputs = tuple(_list_of(parts, number) for number in range(len(parts[0][0])))
+        self._check_outputs(outputs)
+        return outputs
+
+    def _check_outputs(self, outputs: tuple) -> None:
+        dtypes, ndims, layouts = self._outputs_given
+        if dtypes is None and ndims is None and layouts is None:
+            return
+        found = zip(
+            outputs,
+            self._for_each_output(dtypes),
+            self._for_each_output(ndims),
+            self._for_each_output(layouts),
+        )
+        for place, (output, dtype, ndim, layout) in enumerate(found):
+            for what, wanted, has in (
+                ("element type", dtype, output.dtype),
+                ("number of dimensions", ndim, output.ndim),
+                ("layout", layout, output.layout()),
+            ):
+                if wanted is not None and wanted != has:
+                    raise RuntimeError(f"output {place} has the {what} {has}, and not {wanted}")
+
+
+class _Scope:
+    """Within it an iterator runs the pipeline by the calls that programs schedule with."""
+
+    _open: "weakref.WeakKeyDictionary[Pipeline, int]" = weakref.WeakKeyDictionary()
+
+    def __init__(self, pipe: Pipeline, kind: PipelineAPIType):
+        self.pipe, self.kind = pipe, kind
+
+    def __enter__(self) -> "_Scope":
+        self.pipe._check_api(self.kind)
+        self._open[self.pipe] = self._open.get(self.pipe, 0) + 1
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._open[self.pipe] -= 1
+
+    @classmethod
+    def depth(cls, pipe: Pipeline) -> int:
+        return cls._open.get(pipe, 0)
+
+
+def _list_of(parts: list, number: int) -> TensorListCPU:
+    """Output `number` of what was put together of several batches."""
+    samples, names, dense = [], [], None
+    layout = ""
+    for batch, begin, end in parts:
+        output = batch[number]
+        whole = None
+        if output.device != "cpu":
+            missing("tensors.TensorListGPU", "gpu")
+        if output.is_dense:
+            whole = output.numpy()
+            samples += (
+                [np.asarray(one, whole.dtype) for one in whole[begin:end]]
+                if (whole.ndim == 1)
+                else list(whole[begin:end])
+            )
+            layout = output.layout[1:] if output.layout else ""
+            if len(parts) == 1:
+                dense = whole[begin:end]
+        else:
+            samples += [output[place].numpy() for place in range(begin, end)]
+            layout = output.layout[1:] if output.layout else ""
+        known = batch.sample_names
+        names += [known[place] for place in range(begin, end)]
+    return TensorListCPU._of(samples, layout, dense, samples[0].dtype, names)

@@ -1,0 +1,153 @@
+"""Pipelines and their states as bytes."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+from typing import Any
+
+import numpy as np
+
+from galatea import pipeline as _galatea
+
+from .names import missing
+
+_FORM = "galatea.dali pipeline 1"
+_CHECKPOINT = "galatea.dali checkpoint 1"
+
+
+class Saving:
+    """What saves and restores a `Pipeline`: a part of that class."""
+
+    def serialize(self, define_graph=None, filename: str | None = None) -> bytes:
+        """The pipeline as bytes, for deserialize(); sources in Python become named inputs."""
+        if define_graph is not None:
+            if self._graph_out is not None:
+                raise RuntimeError("the graph was set by set_outputs() already")
+            self.define_graph = define_graph  # type: ignore[method-assign]
+        self._define()
+        constants = {}
+        for name, array in self._made.constants.items():
+            stream = io.BytesIO()
+            np.save(stream, array)
+            constants[name] = base64.b64encode(stream.getvalue()).decode()
+        repeating = [n for feed in self._feeds if feed.repeat_last for n in feed.names]
+        document = {
+            "form": _FORM,
+            "name": self._made.name,
+            "text": self._made.text,
+            "constants": constants,
+            "repeating": repeating,
+            "num_outputs": self._num_outputs,
+            "options": {
+                "batch_size": self._max_batch_size,
+                "num_threads": self._num_threads,
+                "device_id": self._device_id,
+                "seed": self._seed,
+                "prefetch_queue_depth": self._given_depth,
+                "exec_pipelined": self._exec_pipelined,
+                "exec_async": self._exec_async,
+                "enable_checkpointing": self._enable_checkpointing,
+            },
+        }
+        data = json.dumps(document).encode()
+        if filename is not None:
+            with open(filename, "wb") as file:
+                file.write(data)
+        return data
+
+    @classmethod
+    def deserialize(
+        cls, serialized_pipeline: bytes | None = None, filename: str | None = None, **kwargs: Any
+    ) -> Any:
+        """A pipeline of what serialize() gave, with other options where they are given."""
+        from .pipeline import Pipeline
+
+        if (serialized_pipeline is None) == (filename is None):
+            raise ValueError("give either what serialize() returned, or the file's name")
+        if filename is not None:
+            with open(filename, "rb") as file:
+                serialized_pipeline = file.read()
+        assert serialized_pipeline is not None
+        pipe = Pipeline.__new__(cls)
+        found = _read_pipeline(serialized_pipeline)
+        Pipeline.__init__(pipe, **{**found["options"], **kwargs})
+        pipe._take(found)
+        pipe.build()
+        return pipe
+
+    def deserialize_and_build(self, serialized_pipeline: bytes) -> None:
+        """Makes this pipeline what serialize() gave."""
+        self._take(_read_pipeline(serialized_pipeline))
+        self.build()
+
+    def _take(self, found: dict) -> None:
+        constants = {
+            name: np.load(io.BytesIO(base64.b64decode(data)), allow_pickle=False)
+            for name, data in found["constants"].items()
+        }
+        self._made = _galatea.Pipeline(found["name"], found["text"], {}, [], constants, [])
+        self._num_outputs = found["num_outputs"]
+        self._repeating = set(found["repeating"])
+        self._made_of_text = True
+
+    def save_graph_to_dot_file(self, filename: str, *_: Any, **__: Any) -> None:
+        """DALI's drawing of the graph; `galatea explain` shows what a pipeline became."""
+        missing("Pipeline.save_graph_to_dot_file", "use `galatea explain` on pipe.text")
+
+    # Checkpoints.
+
+    def _get_checkpoint(self, iterator_data: str = "") -> bytes:
+        state, skip = self._state_before
+        document = {
+            "form": _CHECKPOINT,
+            "session": state,
+            "skip": skip,
+            "epoch": self._epoch_idx,
+            "iteration": self._consumed,
+            "iterator": iterator_data,
+        }
+        return json.dumps(document).encode()
+
+    def checkpoint(self, filename: str | None = None) -> bytes:
+        """Where the pipeline stands: `Pipeline(checkpoint=…)` goes on with the next batch.
+
+        Needs `enable_checkpointing=True`. Sources that are callables with an argument go on, too.
+        """
+        self.build()
+        if not self._enable_checkpointing:
+            raise RuntimeError("checkpoints need a pipeline with enable_checkpointing=True")
+        data = self._get_checkpoint()
+        if filename is not None:
+            with open(filename, "wb") as file:
+                file.write(data)
+        return data
+
+    def _restore(self, saved: dict) -> None:
+        self._epoch_idx = saved["epoch"]
+        self._consumed = saved["iteration"]
+        for feed in self._feeds:
+            if feed.driver is not None:
+                feed.driver.go_to(saved["iteration"])
+        if saved["skip"]:
+            batch = self._next_batch()
+            self._rest = (batch, saved["skip"])
+
+
+def _read(data: bytes, form: str, what: str) -> dict:
+    try:
+        found = json.loads(data)
+    except (ValueError, TypeError):
+        found = None
+    if not isinstance(found, dict) or found.get("form") != form:
+        raise RuntimeError(f"this is no {what} that galatea.dali wrote")
+    return found
+
+
+def _read_pipeline(data: bytes) -> dict:
+    return _read(data, _FORM, "serialized pipeline")
+
+
+def read_checkpoint(data: bytes) -> dict:
+    return _read(data, _CHECKPOINT, "checkpoint")
