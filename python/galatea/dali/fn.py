@@ -146,12 +146,17 @@ def _add(path: str, function: Any) -> None:
 
 
 def _setup() -> None:
+    from . import python_function as functions
     from .external_source import external_source
 
+    written = {
+        "copy": copy,
+        "external_source": external_source,
+        "python_function": functions.python_function,
+        "dl_tensor_python_function": functions.dl_tensor_python_function,
+    }
     for path in sorted({*_document()["functions"], *_operators.names()}):
-        if path not in ("copy", "external_source"):
-            _add(path, _function(path))
-    _add("external_source", external_source)
+        _add(path, written.get(path) or _function(path))
 
 
 def __getattr__(name: str) -> Any:

@@ -18,16 +18,12 @@ def document() -> dict[str, Any]:
 
 
 _REASONS = {
-    "python_function": "a pipeline is compiled, and calls no Python while it runs; compute what "
-    "the function does with operators, or feed it through external_source",
     "gpu": "it works on memory of a GPU; galatea hands outputs of a GPU out by galatea.Loader",
 }
 
 
 def missing(name: str, why: str = "") -> NoReturn:
     """Raises for a name of DALI's that galatea has not."""
-    if name.lower().replace("_", "").endswith("pythonfunction"):
-        why = "python_function"
     why = _REASONS.get(why, why) or "galatea has no such operator; `galatea ops` lists what it has"
     raise NotImplementedError(f"nvidia.dali.{name} is not in galatea: {why}")
 

@@ -12,6 +12,8 @@ from galatea.trace.node import Node as _Node
 from . import fn as _fn
 from .external_source import ExternalSource as ExternalSource
 from .names import document as _document
+from .python_function import DLTensorPythonFunction as DLTensorPythonFunction
+from .python_function import PythonFunction as PythonFunction
 
 
 class Operator:
@@ -101,7 +103,7 @@ def _class(path: str, function: str) -> type:
 
 def _setup() -> None:
     for path, function in sorted(_document()["classes"].items()):
-        if path == "ExternalSource":
+        if path in ("ExternalSource", "PythonFunction", "DLTensorPythonFunction"):
             continue
         module: Any = sys.modules[__name__]
         full = __name__

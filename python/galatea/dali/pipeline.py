@@ -21,7 +21,6 @@ from galatea import pipeline as _galatea
 from galatea.trace.expression import Display
 from galatea.trace.node import Node as DataNode
 from galatea.trace.place import Place
-from galatea.trace.recorder import Recorder
 
 from . import types
 from .external_source import Feed
@@ -29,6 +28,7 @@ from .names import getter, missing
 from .reader_metas import Readers
 from .running import Running
 from .saving import Saving
+from .stages import PythonRecorder, calls_python, cut, programs_of
 from .types import PipelineAPIType
 
 do_not_convert = _galatea.do_not_convert
@@ -158,18 +158,23 @@ class Pipeline(Running, Readers, Saving):
         self._py_callback_pickler = py_callback_pickler
         self._outputs_given = (output_dtype, output_ndim, output_layout)
 
-        self._recorder = Recorder(self._name())
+        self._recorder = PythonRecorder(self._name())
         self._entered = 0
         self._input_nodes: dict[Any, str] = {}
         self._feeds: list[Feed] = []
         self._readers: dict[str, tuple[dict, dict]] = {}
         self._graph_out: Any = None
-        self._made: Any = None  # a galatea.Pipeline
+        self._made: Any = (
+            None  # a galatea.Pipeline: of all, or of what precedes functions of Python
+        )
+        self._plan: Any = None  # a stages.Plan, where functions of Python are called
+        self._common: dict[str, Any] = {}
         self._place: Place | None = None
         self._num_outputs: int | None = None
 
         self._program: Any = None
         self._session: Any = None
+        self._staged: Any = None  # a staged.Staged, where functions of Python are called
         self._pool: Any = None
         self._api: PipelineAPIType | None = None
         self._first_iter = True
@@ -181,7 +186,8 @@ class Pipeline(Running, Readers, Saving):
         self._has_fed = False
         self._last_fed: dict[str, Any] = {}
         self._rest: Any = None
-        self._state_before = ("", 0)
+        self._state_before = ("", 0)  # where what is taken next of the session begins
+        self._delivered = ("", 0)  # where the next outputs begin
         self._metas: dict[str, dict] = {}
 
     # Options.
@@ -354,17 +360,26 @@ class Pipeline(Running, Readers, Saving):
         options = {"batch_size": self._max_batch_size, "num_threads": self._num_threads}
         if self._seed is not None and self._seed >= 0:
             options["seed"] = self._seed
-        self._made = _galatea.Pipeline.of(self._recorder, self._place, options)
+        if not calls_python(self._recorder.body):
+            self._made = _galatea.Pipeline.of(self._recorder, self._place, options)
+            return
+        self._results = outputs
+        self._plan = cut(self._recorder, outputs, self._place, options, self._common)
+        self._made = self._plan.steps[0].made
 
     @property
     def text(self) -> str:
-        """The pipeline as text of the language."""
+        """The pipeline as text of the language; of each program, where functions part them."""
         self._define()
-        return self._made.text
+        if self._plan is None:
+            return self._made.text
+        return "\n\n".join(program.made.text for program in programs_of(self._plan))
 
     def _shutdown(self) -> None:
         if self._session is not None:
             self._session.close()
+        if self._staged is not None:
+            self._staged.close()
         if self._pool is not None:
             self._pool.close()
 

@@ -18,10 +18,10 @@ from galatea.trace.node import Node as DataNode
 from . import types
 from .errors import NothingFedError, raised
 from .external_source import Feed, samples_of
-from .names import missing
 from .saving import read_checkpoint
-from .tensors import TensorListCPU
+from .staged import Staged
 from .types import PipelineAPIType
+from .values import samples_of_parts, values_of_parts
 
 if TYPE_CHECKING:
     from .pipeline import Pipeline
@@ -80,9 +80,18 @@ class Running:
         for feed in self._feeds:
             if feed.options.get("source") is not None and feed.driver is None:
                 feed.driver = self._driver(feed)
+        if self._plan is not None:
+            seed = self._program.seed
+            self._common.update(
+                device=arguments.get("device", "cpu"),
+                prefetch_depth=arguments["prefetch_depth"],
+                seed=seed - 2**64 if seed >= 2**63 else seed,
+            )
+            self._staged = Staged(self._plan, self._results)
+        self._session_state()
         if saved is not None:
             self._restore(saved)
-        self._session_state()
+        self._delivered = self._state_before
 
     def _driver(self, feed: Feed) -> Driver:
         o = feed.options
@@ -229,6 +238,8 @@ class Running:
     def _schedule_one(self) -> None:
         try:
             self._setup_iteration()
+            if self._staged is not None:
+                self._staged.schedule(self)
             self._to_consume += 1
         except StopIteration:
             self._last_iter = True
@@ -333,6 +344,20 @@ class Running:
             raise StopIteration
         self._to_consume -= 1
         self._consumed += 1
+        if self._staged is not None:
+            outputs, self._delivered = self._staged.take()
+        else:
+            parts = self._next_parts()
+            self._delivered = self._state_before
+            names = samples_of_parts(parts).names
+            outputs = tuple(
+                values_of_parts(parts, number).tensors(names) for number in range(len(parts[0][0]))
+            )
+        self._check_outputs(outputs)
+        return outputs
+
+    def _next_parts(self) -> list:
+        """The parts of the session's batches that are DALI's next one: (batch, begin, end)."""
         parts: list[tuple[Batch, int, int]] = []
         if self._inputs or not self._readers:
             batch = self._next_batch()
@@ -346,14 +371,11 @@ class Running:
                 wanted -= count
                 end = begin + count
                 self._rest = (batch, end) if end < batch.num_samples else None
-            if self._enable_checkpointing:
-                if self._rest is not None:
-                    self._state_before = (self._state_before[0], self._rest[1])
         if self._rest is None:
             self._session_state()
-        outputs = tuple(_list_of(parts, number) for number in range(len(parts[0][0])))
-        self._check_outputs(outputs)
-        return outputs
+        else:
+            self._state_before = (self._state_before[0], self._rest[1])
+        return parts
 
     def _check_outputs(self, outputs: tuple) -> None:
         dtypes, ndims, layouts = self._outputs_given
@@ -394,30 +416,3 @@ class _Scope:
     @classmethod
     def depth(cls, pipe: Pipeline) -> int:
         return cls._open.get(pipe, 0)
-
-
-def _list_of(parts: list, number: int) -> TensorListCPU:
-    """Output `number` of what was put together of several batches."""
-    samples, names, dense = [], [], None
-    layout = ""
-    for batch, begin, end in parts:
-        output = batch[number]
-        whole = None
-        if output.device != "cpu":
-            missing("tensors.TensorListGPU", "gpu")
-        if output.is_dense:
-            whole = output.numpy()
-            samples += (
-                [np.asarray(one, whole.dtype) for one in whole[begin:end]]
-                if (whole.ndim == 1)
-                else list(whole[begin:end])
-            )
-            layout = output.layout[1:] if output.layout else ""
-            if len(parts) == 1:
-                dense = whole[begin:end]
-        else:
-            samples += [output[place].numpy() for place in range(begin, end)]
-            layout = output.layout[1:] if output.layout else ""
-        known = batch.sample_names
-        names += [known[place] for place in range(begin, end)]
-    return TensorListCPU._of(samples, layout, dense, samples[0].dtype, names)

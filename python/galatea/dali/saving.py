@@ -27,6 +27,10 @@ class Saving:
                 raise RuntimeError("the graph was set by set_outputs() already")
             self.define_graph = define_graph  # type: ignore[method-assign]
         self._define()
+        if self._plan is not None:
+            raise RuntimeError(
+                "a pipeline that calls functions of Python cannot be serialized: code is no data"
+            )
         constants = {}
         for name, array in self._made.constants.items():
             stream = io.BytesIO()
@@ -99,7 +103,7 @@ class Saving:
     # Checkpoints.
 
     def _get_checkpoint(self, iterator_data: str = "") -> bytes:
-        state, skip = self._state_before
+        state, skip = self._delivered
         document = {
             "form": _CHECKPOINT,
             "session": state,
@@ -133,6 +137,7 @@ class Saving:
         if saved["skip"]:
             batch = self._next_batch()
             self._rest = (batch, saved["skip"])
+            self._state_before = (self._state_before[0], saved["skip"])
 
 
 def _read(data: bytes, form: str, what: str) -> dict:

@@ -7,6 +7,8 @@ from typing import Any
 import torch
 
 from ..names import getter, missing, stand_in
+from ..python_function import TorchPythonFunction as TorchPythonFunction
+from ..python_function import torch_python_function
 from ..tensors import TensorCPU, TensorListCPU
 from .base_iterator import LastBatchPolicy as LastBatchPolicy
 from .base_iterator import _DaliBaseIterator
@@ -172,5 +174,16 @@ class DALIRaggedIterator(DALIGenericIterator):
         return [to_torch(one) for one in output._samples]
 
 
-TorchPythonFunction = stand_in("plugin.pytorch.TorchPythonFunction", "python_function")
+def _fn() -> Any:
+    import sys
+    import types
+
+    module = types.ModuleType(f"{__name__}.fn", "Operators on torch tensors, as functions.")
+    module.torch_python_function = torch_python_function  # type: ignore[attr-defined]
+    sys.modules[module.__name__] = module
+    return module
+
+
+__path__: list[str] = []
+fn = _fn()
 __getattr__ = getter("plugin.pytorch")

@@ -24,6 +24,7 @@ MODULES = (
     "iterators",
     "classes",
     "functions",
+    "python_functions",
 )
 
 

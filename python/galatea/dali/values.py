@@ -1,0 +1,240 @@
+"""What nodes hold for the samples of one batch, and programs that compute some from others.
+
+A pipeline that Python looks into (functions of Python, debug mode) runs as several programs. What
+one hands to the next are `Values`; `Samples` says which samples they are, so that every program
+draws the same random numbers for a sample as one program would.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Any, Iterable
+
+import numpy as np
+
+from galatea import Batch, GalateaError, _c
+from galatea.engine import default_engine, flush_log
+
+from .errors import PipelineError, raised
+from .names import missing
+from .tensors import TensorListCPU
+
+
+@dataclass
+class Samples:
+    """The samples of a batch: epoch, number in it, and name of each."""
+
+    epochs: list[int]
+    ids: list[int]
+    names: list[str]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def pick(self, places: list[int]) -> "Samples":
+        """Some of them."""
+        return Samples(*([part[i] for i in places] for part in (self.epochs, self.ids, self.names)))
+
+    def runs(self) -> Iterable[tuple[int, int, int]]:
+        """(epoch, begin, end) of neighbours of one epoch."""
+        begin = 0
+        for epoch, group in itertools.groupby(self.epochs):
+            end = begin + len(list(group))
+            yield epoch, begin, end
+            begin = end
+
+
+@dataclass
+class Values:
+    """What a node holds: an array for each sample, all of one element type and rank."""
+
+    arrays: list[np.ndarray]
+    layout: str = ""
+    dense: np.ndarray | None = None  # all of them, where they lie so
+
+    def pick(self, places: list[int]) -> "Values":
+        """Those of some samples."""
+        return Values([self.arrays[i] for i in places], self.layout)
+
+    def kind(self) -> tuple:
+        """What a program is compiled for: element type, rank, layout."""
+        first = self.arrays[0]
+        return first.dtype, first.ndim, self.layout
+
+    def tensors(self, names: Iterable[str] = ()) -> TensorListCPU:
+        """The same as DALI hands it out."""
+        dtype = self.arrays[0].dtype if self.arrays else None
+        return TensorListCPU._of(self.arrays, self.layout, self.dense, dtype, names)
+
+
+# Parts of batches: (batch, begin, end). A batch of DALI's may begin in one of the session's and end
+# in the next.
+
+
+def samples_of_parts(parts: list) -> Samples:
+    """Which samples parts of batches hold."""
+    epochs, ids, names = [], [], []
+    for batch, begin, end in parts:
+        epochs += [batch.epoch] * (end - begin)
+        ids += [int(one) for one in batch.ids[begin:end]]
+        names += list(batch.sample_names[begin:end])
+    return Samples(epochs, ids, names)
+
+
+def values_of_parts(parts: list, number: int) -> Values:
+    """Output `number` of parts of batches."""
+    arrays, layout, dense = [], "", None
+    for batch, begin, end in parts:
+        output = batch[number]
+        if output.device != "cpu":
+            missing("tensors.TensorListGPU", "gpu")
+        if output.is_dense:
+            whole = output.numpy()
+            if whole.ndim == 1:  # elements of it would be numpy's scalars
+                arrays += [np.asarray(one, whole.dtype) for one in whole[begin:end]]
+            else:
+                arrays += list(whole[begin:end])
+            if len(parts) == 1:
+                dense = whole[begin:end]
+        else:
+            arrays += [output[place].numpy() for place in range(begin, end)]
+        layout = output.layout[1:] if output.layout else ""
+    return Values(arrays, layout, dense)
+
+
+def merged(
+    places: tuple[list[int], list[int]], values: tuple[Values, Values], count: int, where: str
+) -> Values:
+    """One node's values behind an `if`: `places` says which samples took which arm."""
+    filled = [one for one in values if one.arrays]
+    first, last = filled[0], filled[-1]
+    for what, a, b in (
+        ("element types", first.arrays[0].dtype, last.arrays[0].dtype),
+        ("numbers of dimensions", first.arrays[0].ndim, last.arrays[0].ndim),
+    ):
+        if a != b:
+            raise PipelineError(
+                f"a value that both arms of the `if` at {where} assign has different {what}, {a} "
+                f"and {b}; convert one of them, for instance by `fn.cast`"
+            )
+    arrays: list[Any] = [None] * count
+    for taken, one in zip(places, values):
+        for place, array in zip(taken, one.arrays):
+            arrays[place] = array
+    return Values(arrays, first.layout or last.layout)
+
+
+def truths(condition: Values, where: str) -> tuple[list[int], list[int]]:
+    """The samples for which a condition holds, and the others."""
+    places: tuple[list[int], list[int]] = ([], [])
+    for place, one in enumerate(condition.arrays):
+        if one.ndim:
+            raise PipelineError(
+                f"the condition of the `if` at {where} has the extents {list(one.shape)} for a "
+                "sample; a condition is a scalar, such as `fn.reductions.max(x) > 3`"
+            )
+        places[0 if one else 1].append(place)
+    return places
+
+
+class _Open:
+    """A session that is fed, and the epoch that it stands in."""
+
+    def __init__(self, program: Any):
+        self.session = _c.Session(program, max_held_batches=1 << 30)
+        self.epoch = 0
+
+    def feed(self, values: dict[str, Values], samples: Samples) -> int:
+        """Feeds a batch; gives how many batches of the session it became."""
+        count = 0
+        for epoch, begin, end in samples.runs():
+            while self.epoch < epoch:
+                self.session.end_of_feed()
+                self.epoch += 1
+            ids = samples.ids[begin:end]
+            for name, one in values.items():
+                self.session.feed(name, one.arrays[begin:end], ids, 0, one.layout or None)
+            count += 1
+        return count
+
+    def take(self, count: int) -> list:
+        """What became of it. All is taken before an error is raised: the next batch follows."""
+        parts, failed = [], None
+        for _ in range(count):
+            try:
+                handle = None
+                while handle is None:
+                    handle = self.session.next(-1)
+                batch = Batch(handle, ())
+                parts.append((batch, 0, batch.num_samples))
+            except GalateaError as error:
+                failed = failed or error
+        if failed is not None:
+            raise failed
+        return parts
+
+
+class Later:
+    """A program whose inputs are nodes of programs before it.
+
+    It is compiled for the types that it is fed; where they change, as what a function of Python
+    gives may, another session goes on.
+    """
+
+    _TICK = "__tick"  # an input of programs that need none: it says which samples there are
+
+    def __init__(self, made: Any, inputs: list, outputs: list, common: dict[str, Any]):
+        self.made = made
+        self.inputs, self.outputs = inputs, outputs  # nodes
+        self._common = common
+        self._program: Any = None
+        self._sessions: dict[tuple, _Open] = {}
+
+    @staticmethod
+    def input_name(place: int) -> str:
+        """The name of an input in the text."""
+        return f"__carried_{place}"
+
+    def feed(self, found: dict, samples: Samples) -> "Pending":
+        """Begins a batch of what nodes hold."""
+        fed = {self.input_name(i): found[node] for i, node in enumerate(self.inputs)}
+        if not fed:
+            fed[self._TICK] = Values([np.zeros((), np.uint8)] * len(samples))
+        kind = tuple(one.kind() for one in fed.values())
+        try:
+            if self._program is None:
+                arguments = {**self.made.compile_arguments(), **self._common}
+                self._program = _c.Program(default_engine(), **arguments)
+            opened = self._sessions.get(kind)
+            if opened is None or opened.epoch > max(samples.epochs):
+                opened = self._sessions[kind] = _Open(self._program)
+            return Pending(self, opened, opened.feed(fed, samples))
+        except GalateaError as error:
+            raise raised(error) from error
+        finally:
+            flush_log(default_engine())
+
+    def close(self) -> None:
+        """Ends its sessions."""
+        for opened in self._sessions.values():
+            opened.session.close()
+        self._sessions.clear()
+
+
+class Pending:
+    """A batch that a program is making."""
+
+    def __init__(self, program: Later, opened: _Open, count: int):
+        self._program, self._opened, self._count = program, opened, count
+
+    def take(self, found: dict) -> None:
+        """Waits for it, and adds what its output nodes hold."""
+        try:
+            parts = self._opened.take(self._count)
+        except GalateaError as error:
+            raise raised(error) from error
+        finally:
+            flush_log(default_engine())
+        for number, node in enumerate(self._program.outputs):
+            found[node] = values_of_parts(parts, number)
