@@ -88,7 +88,7 @@ class Feed:
         self.repeat_last = bool(options.get("repeat_last"))
 
 
-def _each(value: Any, i: int) -> Any:
+def each(value: Any, i: int) -> Any:
     if isinstance(value, (list, tuple)):
         return value[i] if i < len(value) else None
     return value
@@ -153,8 +153,10 @@ def make(options: dict[str, Any]) -> Any:
 
     _check(options)
     pipe = Pipeline._required("external_source")
-    recorder = pipe._recorder
     at = places.caller()
+    if pipe._is_debug:
+        return pipe._fetch(options, at)
+    recorder = pipe._recorder
     count = options.get("num_outputs")
     names, nodes = [], []
     for i in range(1 if count is None else count):
@@ -165,9 +167,9 @@ def make(options: dict[str, Any]) -> Any:
             raise RuntimeError(f"two operators of the pipeline are named {name!r}")
         recorder.input_names.add(name)
         arguments = [("name", recorder.value(name, at))]
-        dtype = _each(options.get("dtype"), i)
-        ndim = _each(options.get("ndim"), i)
-        layout = _each(options.get("layout"), i)
+        dtype = each(options.get("dtype"), i)
+        ndim = each(options.get("ndim"), i)
+        layout = each(options.get("layout"), i)
         if layout and ndim is not None and len(layout) != ndim:
             raise RuntimeError(f"the layout {layout!r} does not have {ndim} letters")
         node = recorder.add(Call("fn.external_source", arguments), place=at)
@@ -176,9 +178,9 @@ def make(options: dict[str, Any]) -> Any:
         nodes.append(node)
     feed = Feed(names, options)
     for i, name in enumerate(names):
-        feed.dtypes[name] = _each(options.get("dtype"), i)
-        feed.ndims[name] = _each(options.get("ndim"), i)
-        feed.layouts[name] = _each(options.get("layout"), i) or None
+        feed.dtypes[name] = each(options.get("dtype"), i)
+        feed.ndims[name] = each(options.get("ndim"), i)
+        feed.layouts[name] = each(options.get("layout"), i) or None
     pipe._feeds.append(feed)
     return nodes if count is not None else nodes[0]
 

@@ -79,6 +79,8 @@ def call(path: str, inputs: tuple, keywords: dict[str, Any], shown: str = "") ->
     if operator.get("parameters") is None and not least <= len(inputs) <= most:
         raise ValueError(f"{shown} takes {least} to {most} inputs, not {len(inputs)}")
     pipe = Pipeline._required(shown)
+    if pipe._is_debug:
+        inputs, keywords = pipe._nodes_of(inputs, keywords)
     given = [_input_of(value, path, place) for place, value in enumerate(inputs)]
     arguments = {}
     for name, value in keywords.items():

@@ -88,6 +88,8 @@ class Pipeline(Running, Readers, Saving):
     executors are accepted and change nothing.
     """
 
+    _is_debug = False
+
     def __init__(
         self,
         batch_size: int | None = None,
@@ -185,7 +187,7 @@ class Pipeline(Running, Readers, Saving):
         self._fed: dict[str, collections.deque] = {}
         self._has_fed = False
         self._last_fed: dict[str, Any] = {}
-        self._rest: Any = None
+        self._full: Any = None  # values.FullBatches
         self._state_before = ("", 0)  # where what is taken next of the session begins
         self._delivered = ("", 0)  # where the next outputs begin
         self._metas: dict[str, dict] = {}
@@ -424,7 +426,8 @@ def pipeline_def(fn: Callable | None = None, *, enable_conditionals: bool = Fals
     """Makes a function that calls operators give pipelines.
 
     Called with its arguments, and with options of `Pipeline` by keyword (here or at the call), it
-    gives a `Pipeline`. `enable_conditionals`: `if`, `and`, `or` and `not` work on data.
+    gives a `Pipeline`. `debug`: the function runs anew for each batch, with values at hand: nodes
+    have `get()`. `enable_conditionals`: `if`, `and`, `or` and `not` work on data.
     """
 
     def decorate(function: Callable) -> Callable:
@@ -434,10 +437,9 @@ def pipeline_def(fn: Callable | None = None, *, enable_conditionals: bool = Fals
             settings = {**options, **given}
             conditionals = settings.pop("enable_conditionals", enable_conditionals)
             if settings.pop("debug", False):
-                missing(
-                    "pipeline_def(debug=True)",
-                    "a pipeline is compiled as a whole; look at values by returning them",
-                )
+                from .debug import DebugPipeline  # a subclass of Pipeline
+
+                return DebugPipeline(function, args, own, conditionals, settings)
             pipe = Pipeline(**settings)
             code = getattr(inspect.unwrap(function), "__code__", None)
             if code is not None:

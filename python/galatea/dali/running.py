@@ -21,7 +21,7 @@ from .external_source import Feed, samples_of
 from .saving import read_checkpoint
 from .staged import Staged
 from .types import PipelineAPIType
-from .values import samples_of_parts, values_of_parts
+from .values import FullBatches, samples_of_parts, values_of_parts
 
 if TYPE_CHECKING:
     from .pipeline import Pipeline
@@ -75,6 +75,7 @@ class Running:
             flush_log(default_engine())
         self._inputs = inputs
         self._session = session
+        self._full = FullBatches(self._next_batch, self._max_batch_size)
         for name in inputs:
             self._fed.setdefault(name, collections.deque())
         for feed in self._feeds:
@@ -358,23 +359,15 @@ class Running:
 
     def _next_parts(self) -> list:
         """The parts of the session's batches that are DALI's next one: (batch, begin, end)."""
-        parts: list[tuple[Batch, int, int]] = []
         if self._inputs or not self._readers:
             batch = self._next_batch()
-            parts.append((batch, 0, batch.num_samples))
+            parts = [(batch, 0, batch.num_samples)]
         else:
-            wanted = self._max_batch_size or 1
-            while wanted:
-                batch, begin = self._rest or (self._next_batch(), 0)
-                count = min(wanted, batch.num_samples - begin)
-                parts.append((batch, begin, begin + count))
-                wanted -= count
-                end = begin + count
-                self._rest = (batch, end) if end < batch.num_samples else None
-        if self._rest is None:
+            parts = self._full.next()
+        if self._full.rest is None:
             self._session_state()
         else:
-            self._state_before = (self._state_before[0], self._rest[1])
+            self._state_before = (self._state_before[0], self._full.rest[1])
         return parts
 
     def _check_outputs(self, outputs: tuple) -> None:

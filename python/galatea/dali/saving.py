@@ -136,7 +136,7 @@ class Saving:
                 feed.driver.go_to(saved["iteration"])
         if saved["skip"]:
             batch = self._next_batch()
-            self._rest = (batch, saved["skip"])
+            self._full.rest = (batch, saved["skip"])
             self._state_before = (self._state_before[0], saved["skip"])
 
 

@@ -145,8 +145,12 @@ def program_of(
     outputs: list[Node],
     at: Place | None,
     options: dict[str, Any],
+    is_fed: bool = True,
 ) -> Any:
-    """The text of a program: `statements` between nodes that are fed and nodes that are wanted."""
+    """The text of a program: `statements` between nodes that are fed and nodes that are wanted.
+
+    One that reads nothing of others is fed a tick, unless it says itself which samples there are.
+    """
     made = Recorder(recorder.name)
     made.constants, made.modules, made.imports = (
         recorder.constants,
@@ -155,7 +159,7 @@ def program_of(
     )
     names = [Later.input_name(place) for place in range(len(inputs))]
     fed: list[Node] = list(inputs)
-    if not inputs:
+    if not inputs and is_fed:
         names, fed = [Later._TICK], [Node(made, made.body, None)]
     for name, node in zip(names, fed):
         call = Call("fn.external_source", [("name", Literal(string(name)))])
@@ -247,19 +251,15 @@ class _Cutter:
             outputs = [Node(self.recorder, self.recorder.body, None)]
             nothing = Call("types.Constant", [("", Literal("0")), ("device", Literal('"cpu"'))])
             statements = [*statements, Operation(outputs, nothing, None)]
-        first = Recorder(self.recorder.name)
-        first.constants, first.modules = self.recorder.constants, self.recorder.modules
-        first.imports = self.recorder.imports
-        first.body.statements = statements
-        first.result = Display("(", [Use(node) for node in outputs])
-        first.result_place = self.at
-        text = _galatea.Pipeline.of(first, self.at, self.options)
+        text = program_of(
+            self.recorder, statements, [], outputs, self.at, self.options, is_fed=False
+        )
         return Later(text, [], outputs, self.common)
 
     def _border(self, statement: Any) -> Any:
         if isinstance(statement, PythonCall):
             return statement
-        condition, then, otherwise, merges = _as_branch(statement)
+        condition, then, otherwise, merges = as_branch(statement)
         made = []
         results: tuple[list[Node], list[Node]] = ([], [])
         for result, *values in merges:
@@ -290,7 +290,7 @@ def _last_name(call: Call) -> str:
     return call.callee.rsplit(".", 1)[-1]
 
 
-def _as_branch(statement: Any) -> tuple[Node, Block, Block, list]:
+def as_branch(statement: Any) -> tuple[Node, Block, Block, list]:
     """Condition, arms and merges of an `if`, or of an `and`, `or` or conditional expression."""
     if isinstance(statement, Branch):
         condition = statement.condition

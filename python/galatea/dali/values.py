@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import Any, Iterable
+from typing import Any, Callable, Iterable
 
 import numpy as np
 
@@ -70,6 +70,27 @@ class Values:
 
 # Parts of batches: (batch, begin, end). A batch of DALI's may begin in one of the session's and end
 # in the next.
+
+
+class FullBatches:
+    """DALI's batches of readers, which are always full, from batches that end with the epoch."""
+
+    def __init__(self, take: Callable[[], Batch], batch_size: int):
+        self._take, self._batch_size = take, batch_size
+        self.rest: tuple[Batch, int] | None = None  # a batch that was used up to a sample
+
+    def next(self) -> list:
+        """The next one, in parts."""
+        parts: list[tuple[Batch, int, int]] = []
+        wanted = self._batch_size
+        while wanted:
+            batch, begin = self.rest or (self._take(), 0)
+            count = min(wanted, batch.num_samples - begin)
+            parts.append((batch, begin, begin + count))
+            wanted -= count
+            end = begin + count
+            self.rest = (batch, end) if end < batch.num_samples else None
+        return parts
 
 
 def samples_of_parts(parts: list) -> Samples:
@@ -141,8 +162,8 @@ def truths(condition: Values, where: str) -> tuple[list[int], list[int]]:
 class _Open:
     """A session that is fed, and the epoch that it stands in."""
 
-    def __init__(self, program: Any):
-        self.session = _c.Session(program, max_held_batches=1 << 30)
+    def __init__(self, program: Any, synchronous: bool):
+        self.session = _c.Session(program, max_held_batches=1 << 30, synchronous=synchronous)
         self.epoch = 0
 
     def feed(self, values: dict[str, Values], samples: Samples) -> int:
@@ -184,10 +205,17 @@ class Later:
 
     _TICK = "__tick"  # an input of programs that need none: it says which samples there are
 
-    def __init__(self, made: Any, inputs: list, outputs: list, common: dict[str, Any]):
+    def __init__(
+        self,
+        made: Any,
+        inputs: list,
+        outputs: list,
+        common: dict[str, Any],
+        synchronous: bool = False,
+    ):
         self.made = made
         self.inputs, self.outputs = inputs, outputs  # nodes
-        self._common = common
+        self._common, self._synchronous = common, synchronous
         self._program: Any = None
         self._sessions: dict[tuple, _Open] = {}
 
@@ -208,7 +236,7 @@ class Later:
                 self._program = _c.Program(default_engine(), **arguments)
             opened = self._sessions.get(kind)
             if opened is None or opened.epoch > max(samples.epochs):
-                opened = self._sessions[kind] = _Open(self._program)
+                opened = self._sessions[kind] = _Open(self._program, self._synchronous)
             return Pending(self, opened, opened.feed(fed, samples))
         except GalateaError as error:
             raise raised(error) from error

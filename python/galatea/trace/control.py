@@ -98,7 +98,8 @@ class If:
         self.values: list[dict[str, Any]] = []
 
     def _open(self, what: str) -> bool:
-        self.arms.append(self.recorder.open(f"the {what} of the `if` at {self.place}"))
+        what = f"the {what} of the `if` at {self.place}"
+        self.arms.append(self.recorder.open(what, self.condition, holds=not self.arms))
         return True
 
     def _close(self, scope: dict[str, Any]) -> None:
@@ -142,7 +143,7 @@ class If:
         merged = tuple(
             _merge(self.recorder, branch, name, then[name], otherwise[name]) for name in self.names
         )
-        self.recorder.block.statements.append(branch)
+        self.recorder.finish(branch)
         return merged
 
 
@@ -232,8 +233,8 @@ def is_data(value: Any) -> bool:
     return isinstance(value, Node)
 
 
-def _lazy(recorder, what: str, function: Callable[[], Any]):
-    block = recorder.open(what)
+def _lazy(recorder, what: str, function: Callable[[], Any], condition: Node, holds: bool):
+    block = recorder.open(what, condition, holds)
     value = function()
     recorder.close(block)
     return block, value
@@ -243,20 +244,21 @@ def _choice(kind: str, left: Node, right, other=None) -> Any:
     place = places.caller()
     recorder = recorders.require(f"`{kind}` on data")
     recorder.check(left, place)
-    block, value = _lazy(recorder, f"a side of the `{kind}` at {place}", right)
+    what = f"a side of the `{kind}` at {place}"
+    block, value = _lazy(recorder, what, right, left, kind != "or")
     if other is None:
         result = recorder.node(place)
         recorder.block = block
         expression = expression_of(recorder, value, place)
         recorder.block = block.parent
         choice = Choice(result, kind, Use(left), block, expression, place)
-        recorder.block.statements.append(choice)
+        recorder.finish(choice)
         return result
-    other_block, other_value = _lazy(recorder, f"a side of the conditional at {place}", other)
+    other_block, other_value = _lazy(recorder, what, other, left, False)
     if isinstance(value, (list, tuple, dict)) or isinstance(other_value, (list, tuple, dict)):
         branch = Branch(Use(left), block, other_block, place)
         merged = _merge(recorder, branch, "chosen", value, other_value)
-        recorder.block.statements.append(branch)
+        recorder.finish(branch)
         return merged
     if _equal(value, other_value) and not block.statements and not other_block.statements:
         return value
@@ -275,7 +277,7 @@ def _choice(kind: str, left: Node, right, other=None) -> Any:
     choice = Choice(
         result, "if", Use(left), block, expressions[0], place, other_block, expressions[1]
     )
-    recorder.block.statements.append(choice)
+    recorder.finish(choice)
     return result
 
 

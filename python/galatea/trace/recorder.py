@@ -142,8 +142,11 @@ class Recorder:
                 "cannot be changed in it",
             )
 
-    def open(self, what: str) -> Block:
-        """Begins a path; what is recorded from now on belongs to it."""
+    def open(self, what: str, condition: Node, holds: bool) -> Block:
+        """Begins a path; what is recorded from now on belongs to it.
+
+        It is that of the samples for which `condition` holds, or does not.
+        """
         self.block = Block(self.block, what=what)
         return self.block
 
@@ -153,6 +156,10 @@ class Recorder:
             raise TraceError("a path ended in another one than it began in", places.caller())
         assert block.parent is not None
         self.block = block.parent
+
+    def finish(self, statement: "Branch | Choice") -> None:
+        """Records what the paths that ended belong to."""
+        self.block.statements.append(statement)
 
     def value(self, value: Any, place: Place | None = None) -> Expression:
         """A Python value as an expression: a node, or a literal of the language."""
