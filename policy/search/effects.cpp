@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "policy/reader.h"
@@ -53,7 +54,9 @@ double product(const std::vector<double>& a, const std::vector<double>& b) {
 double group_of(const Gene& gene, double value) {
   const bool many = gene.kind == Gene::Kind::kNumber ? gene.high > gene.low : gene.high - gene.low > kGroups;
   if (!many || gene.kind == Gene::Kind::kChoice) return value;
-  return std::min(std::floor((value - gene.low) / (gene.high - gene.low) * kGroups), kGroups - 1.0);
+  const double part = gene.is_log ? std::log(value / gene.low) / std::log(gene.high / gene.low)
+                                  : (value - gene.low) / (gene.high - gene.low);
+  return std::min(std::floor(part * kGroups), kGroups - 1.0);
 }
 
 }  // namespace
@@ -64,9 +67,12 @@ std::vector<Importance> importance(const Space& space, const std::vector<Trial>&
   const auto count = static_cast<double>(good.trials.size()), rounds = static_cast<double>(good.rounds);
   std::vector<Importance> found;
   for (size_t g = 0; g < space.genes().size(); ++g) {
-    std::map<double, std::pair<double, double>> groups;  // sum of scores, count
+    std::map<std::optional<double>, std::pair<double, double>> groups;  // sum of scores, count
     for (size_t i = 0; i < good.trials.size(); ++i) {
-      auto& [sum, size] = groups[group_of(space.genes()[g], good.trials[i]->point[g])];
+      const Point& point = good.trials[i]->point;
+      std::optional<double> group;  // none: the value does not matter, its item was not chosen
+      if (space.active(point)[g]) group = group_of(space.genes()[g], point[g]);
+      auto& [sum, size] = groups[group];
       sum += good.scores[i];
       ++size;
     }

@@ -50,13 +50,15 @@ Json json_of(const JournalHead& head) {
     json["tournament"] = strategy.tournament;
     json["ahead"] = strategy.ahead;
   }
-  if (strategy.name != "random" && strategy.name != "grid")
+  if (strategy.name == "evolution" || strategy.has_parents())
     json["population"] = strategy.population_or_default();
   if (strategy.has_budgets()) {
     json["eta"] = strategy.eta;
     json["least budget"] = strategy.least_budget;
     json["budget"] = strategy.greatest_budget;
   }
+  if (head.prune) json["prune"] = true;
+  if (head.max_microseconds > 0) json["greatest microseconds"] = head.max_microseconds;
   json["space"] = head.space;
   return json;
 }
@@ -65,6 +67,8 @@ Json json_of(const JournalHead& head) {
 std::string difference(const Json& there, const Json& here) {
   for (const auto& [key, value] : here.items())
     if (!there.contains(key) || there[key] != value) return key;
+  for (const auto& [key, value] : there.items())
+    if (!here.contains(key)) return key;
   return "";
 }
 
@@ -80,6 +84,17 @@ bool read_field(const Json& line, const char* key, T& value, bool needed) {
     if (!found.is_number()) return false;
   }
   value = found.get<T>();
+  return true;
+}
+
+/// A list that need not be there.
+bool read_numbers(const Json& line, const char* key, std::vector<double>& numbers) {
+  if (!line.contains(key)) return true;
+  if (!line[key].is_array()) return false;
+  for (const Json& value : line[key]) {
+    if (!value.is_number()) return false;
+    numbers.push_back(value.get<double>());
+  }
   return true;
 }
 
@@ -171,21 +186,20 @@ bool Journal::take(const std::string& words) {
     if (began == open_.end()) return false;
     trial = began->second;
     trial.failed = line.contains("failed");
+    trial.pruned = line.contains("pruned");
+    if (line.contains("microseconds")) trial.microseconds.emplace();
     if (!read_field(line, "failed", trial.reason, false) ||
         !read_field(line, "score", trial.score, !trial.failed) ||
-        !read_field(line, "seconds", trial.seconds, true))
+        !read_field(line, "seconds", trial.seconds, true) ||
+        (trial.microseconds && !read_field(line, "microseconds", *trial.microseconds, true)) ||
+        !read_numbers(line, "scores", trial.scores))
       return false;
     open_.erase(began);
     ended_.push_back(std::move(trial));
     return true;
   }
-  if (!line["point"].is_array()) return false;
-  for (const Json& value : line["point"]) {
-    if (!value.is_number()) return false;
-    trial.point.push_back(value.get<double>());
-  }
-  if (!read_field(line, "budget", trial.budget, false) || !read_field(line, "parent", trial.parent, false) ||
-      !read_field(line, "step", trial.step, false) || trial.parent >= trial.number || trial.step < 0)
+  if (!read_numbers(line, "point", trial.point) || !read_field(line, "budget", trial.budget, false) ||
+      !read_field(line, "parent", trial.parent, false) || !read_field(line, "step", trial.step, false) || trial.parent >= trial.number || trial.step < 0)
     return false;
   if (!begun_.insert(trial.number).second) return false;
   open_.emplace(trial.number, std::move(trial));
@@ -220,6 +234,9 @@ Status Journal::end(const Trial& trial) {
     line["failed"] = trial.reason;
   else
     line["score"] = trial.score;
+  if (trial.pruned) line["pruned"] = true;
+  if (!trial.scores.empty()) line["scores"] = trial.scores;
+  if (trial.microseconds) line["microseconds"] = *trial.microseconds;
   open_.erase(trial.number);
   ended_.push_back(trial);
   return append(json_text(line));

@@ -20,6 +20,8 @@ struct JournalHead {
   StrategyOptions strategy;
   std::string objective;
   bool minimize = false;
+  bool prune = false;
+  double max_microseconds = 0;  ///< 0: any
 };
 
 class Journal {

@@ -242,14 +242,34 @@ void Commands::read_available(Child& child) {
       child.output = -1;
     }
     if (count <= 0) return;
+    for (const char c : std::string_view(block, static_cast<size_t>(count))) {
+      constexpr size_t kLongestWord = 100;
+      if (c == '\n')
+        take_line(child);
+      else if (child.line.size() < kLongestWord)
+        child.line += c;
+    }
     child.text.append(block, static_cast<size_t>(count));
     if (child.text.size() > 2 * kKeptOutput) child.text.erase(0, child.text.size() - kKeptOutput);
   }
 }
 
+void Commands::take_line(Child& child) {
+  const std::string line = std::exchange(child.line, "");
+  const auto number_behind = [&](std::string_view word) -> std::optional<double> {
+    if (!line.starts_with(word)) return std::nullopt;
+    const size_t end = line.find_last_not_of(kBlanks) + 1;
+    return end > word.size() ? number_in(std::string_view(line).substr(0, end).substr(word.size()))
+                             : std::nullopt;
+  };
+  if (const auto microseconds = number_behind("microseconds ")) child.microseconds = microseconds;
+  if (const auto score = number_behind("report ")) child.reported.push_back(*score);
+}
+
 Outcome Commands::outcome_of(Child& child, int status) {
   Outcome outcome;
   outcome.seconds = seconds_since(child.began);
+  outcome.microseconds = child.microseconds;
   if (child.timed_out) {
     outcome.reason = fmt::format("it ran longer than {} seconds", child.call.timeout);
   } else if (WIFSIGNALED(status)) {
@@ -263,14 +283,18 @@ Outcome Commands::outcome_of(Child& child, int status) {
   return outcome;
 }
 
-std::vector<std::pair<int64_t, Outcome>> Commands::collect(std::chrono::milliseconds wait) {
+std::vector<ObjectiveEvent> Commands::collect(std::chrono::milliseconds wait) {
   std::vector<pollfd> polled;
   for (const Child& child : children_) {
     polled.push_back({child.output, POLLIN, 0});
     polled.push_back({child.members, POLLIN, 0});  // its end is that of the command and all it has started
   }
   ::poll(polled.data(), polled.size(), static_cast<int>(wait.count()));
-  std::vector<std::pair<int64_t, Outcome>> ended;
+  std::vector<ObjectiveEvent> events;
+  const auto take_reports = [&](Child& child) {
+    for (const double score : std::exchange(child.reported, {}))
+      if (child.call.reports) events.push_back({child.call.number, score, {}});
+  };
   for (size_t i = 0; i < children_.size();) {
     Child& child = children_[i];
     read_available(child);
@@ -281,6 +305,7 @@ std::vector<std::pair<int64_t, Outcome>> Commands::collect(std::chrono::millisec
     siginfo_t info{};
     if (::waitid(P_PID, static_cast<id_t>(child.process), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
         info.si_pid == 0) {
+      take_reports(child);
       ++i;
       continue;
     }
@@ -288,10 +313,17 @@ std::vector<std::pair<int64_t, Outcome>> Commands::collect(std::chrono::millisec
     int status = 0;
     ::waitpid(child.process, &status, 0);
     end_group(child);  // and what it left behind
-    ended.emplace_back(child.call.number, outcome_of(child, status));
+    take_reports(child);
+    events.push_back({child.call.number, 0, outcome_of(child, status)});
     children_.erase(children_.begin() + static_cast<std::ptrdiff_t>(i));
   }
-  return ended;
+  return events;
+}
+
+void Commands::answer(int64_t call, bool prune) {
+  if (!prune) return;
+  for (Child& child : children_)
+    if (child.call.number == call) ::kill(child.process, SIGKILL);
 }
 
 void Commands::stop() {

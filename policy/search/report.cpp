@@ -166,9 +166,10 @@ class Page {
           "<tr><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{:.6g}</td>"
           "<td class=\"n\">{:.1f}</td>",
           place, trial.number, trial.score, trial.seconds);
+      const std::vector<bool> active = space_.active(trial.point);
       for (size_t g = 0; g < space_.genes().size(); ++g)
-        out_ +=
-            fmt::format("<td class=\"n\">{}</td>", escaped(value_text(space_.genes()[g], trial.point[g])));
+        out_ += fmt::format("<td class=\"n\">{}</td>",
+                            active[g] ? escaped(value_text(space_.genes()[g], trial.point[g])) : "");
       out_ += "</tr>\n";
     }
     out_ += "</table>\n</div>\n";

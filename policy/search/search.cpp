@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -28,18 +29,23 @@ class Search {
         options_(options),
         events_(events),
         several_a_call_(names_word(options.objective, "policies")),
-        files_(options.folder, options.imports_from) {}
+        files_(options.folder, options.imports_from) {
+    if (options.host)
+      objective_ = std::make_unique<HostObjective>(*options.host);
+    else
+      objective_ = std::make_unique<Commands>();
+  }
 
   Status run() {
     GALATEA_TRY(take_journal());
     while (!events_.is_interrupted()) {
       GALATEA_TRY(start_calls());
-      if (commands_.running() == 0) break;
+      if (objective_->running() == 0) break;
       if (events_.running) events_.running(begun_.size() - journal_.ended().size());
-      for (const auto& [call, outcome] : commands_.collect(std::chrono::milliseconds(100)))
-        GALATEA_TRY(end_call(call, outcome));
+      for (const ObjectiveEvent& event : objective_->collect(std::chrono::milliseconds(100)))
+        GALATEA_TRY(event.ended ? end_call(event.call, *event.ended) : take_report(event.call, event.score));
     }
-    commands_.stop();
+    objective_->stop();
     return {};
   }
 
@@ -62,17 +68,20 @@ class Search {
   }
 
   /// Strategies take the higher score for the better one.
-  void tell(Trial trial) {
-    if (options_.minimize) trial.score = -trial.score;
-    strategy_.tell(trial);
+  Trial as_strategies_see(Trial trial) const {
+    if (!options_.minimize) return trial;
+    trial.score = -trial.score;
+    for (double& score : trial.scores) score = -score;
+    return trial;
   }
+  void tell(const Trial& trial) { strategy_.tell(as_strategies_see(trial)); }
 
   size_t most_together() const { return several_a_call_ ? static_cast<size_t>(options_.together) : 1; }
 
   /// Fills the places with calls: what is to run alone first, the others spread over what is left.
   Status start_calls() {
     for (;;) {
-      const size_t places = static_cast<size_t>(options_.jobs) - commands_.running();
+      const size_t places = static_cast<size_t>(options_.jobs) - objective_->running();
       if (places == 0) return {};
       if (!alone_.empty()) {
         const Trial trial = std::move(alone_.front());
@@ -152,11 +161,30 @@ class Search {
   }
 
   Status start_call(std::vector<Trial> trials) {
-    const ObjectiveCall call = {next_call_++, command_for(options_.objective, words_of(trials)),
-                                trials.size(), options_.timeout * static_cast<double>(trials.size())};
-    calls_[call.number] = std::move(trials);
-    if (commands_.start(call)) return {};
-    return end_call(call.number, {{}, "its command cannot be started", 0});
+    ObjectiveCall call;
+    call.number = next_call_++;
+    call.words = words_of(trials);
+    if (!options_.host) call.command = command_for(options_.objective, call.words);
+    call.scores = trials.size();
+    call.timeout = options_.timeout * static_cast<double>(trials.size());
+    call.reports = options_.prune && trials.size() == 1;
+    const int64_t number = call.number;
+    calls_[number] = std::move(trials);
+    if (objective_->start(std::move(call))) return {};
+    return end_call(number, {{}, "its command cannot be started", 0, {}});
+  }
+
+  Status take_report(int64_t call, double score) {
+    Trial& trial = calls_.at(call)[0];
+    if (!trial.pruned) {
+      trial.scores.push_back(score);
+      trial.pruned =
+          options_.prune &&
+          strategy_.prunes(as_strategies_see(trial))
+              .value_or(is_worse_half(trial.scores, journal_.ended(), options_.minimize));
+    }
+    objective_->answer(call, trial.pruned);
+    return {};
   }
 
   Status end_call(int64_t number, const Outcome& outcome) {
@@ -166,11 +194,28 @@ class Search {
       alone_.insert(alone_.end(), trials.begin(), trials.end());
       return {};
     }
-    for (size_t i = 0; i < trials.size(); ++i)
-      GALATEA_TRY(end_trial(trials[i],
-                            outcome.scores.empty() ? std::nullopt : std::optional(outcome.scores[i]),
-                            outcome.reason, outcome.seconds / static_cast<double>(trials.size())));
+    for (size_t i = 0; i < trials.size(); ++i) {
+      Trial trial = trials[i];
+      trial.microseconds = outcome.microseconds;
+      const std::string reason = why_failed(trial, outcome);
+      GALATEA_TRY(end_trial(trial, reason.empty() ? std::optional(outcome.scores[i]) : std::nullopt, reason,
+                            outcome.seconds / static_cast<double>(trials.size())));
+    }
     return {};
+  }
+
+  /// Empty: it did not fail.
+  std::string why_failed(const Trial& trial, const Outcome& outcome) const {
+    if (trial.pruned)
+      return fmt::format("pruned: it reported {} after {} score{}", number_text(trial.scores.back()),
+                         trial.scores.size(), trial.scores.size() == 1 ? "" : "s");
+    const double most = options_.max_microseconds;
+    if (most > 0 && trial.microseconds && *trial.microseconds > most)
+      return fmt::format("it takes {:.4g} microseconds a sample, more than {}", *trial.microseconds,
+                         number_text(most));
+    if (outcome.scores.empty()) return outcome.reason;
+    if (most > 0 && !trial.microseconds) return "it did not tell what its policy takes: `microseconds NUMBER`";
+    return "";
   }
 
   Status end_trial(Trial trial, std::optional<double> score, const std::string& reason, double seconds) {
@@ -191,7 +236,7 @@ class Search {
   const SearchEvents& events_;
   const bool several_a_call_;
   TrialFiles files_;
-  Commands commands_;
+  std::unique_ptr<Objective> objective_;
   std::map<int64_t, Trial> interrupted_;
   std::deque<Trial> ready_, alone_;  ///< they have begun, and wait for a call
   std::map<int64_t, std::vector<Trial>> calls_;
@@ -201,6 +246,18 @@ class Search {
 };
 
 }  // namespace
+
+bool is_worse_half(const std::vector<double>& scores, const std::vector<Trial>& ended, bool minimize) {
+  constexpr size_t kLeastTrials = 5;
+  const size_t place = scores.size() - 1;
+  std::vector<double> others;
+  for (const Trial& trial : ended)
+    if (!trial.failed && trial.scores.size() > place) others.push_back(trial.scores[place]);
+  if (others.size() < kLeastTrials) return false;
+  std::ranges::sort(others);
+  const double median = (others[(others.size() - 1) / 2] + others[others.size() / 2]) / 2;
+  return minimize ? *std::ranges::min_element(scores) > median : *std::ranges::max_element(scores) < median;
+}
 
 Status run_search(const Space& space, Strategy& strategy, Journal& journal, const SearchOptions& options,
                   const SearchEvents& events) {

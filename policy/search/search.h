@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "policy/document.h"
+#include "policy/search/host.h"
 #include "policy/search/journal.h"
 #include "policy/search/strategy.h"
 
@@ -21,7 +22,10 @@ struct SearchOptions {
   double timeout = 0;  ///< seconds for each policy; 0: any time
   bool minimize = false;
   std::string imports_from;   ///< the folder that the space's imports are relative to
-  bool keeps_states = false;  ///< each trial has a folder of its own, {state}, and may read its parent's
+  bool prune = false;            ///< trials that report lower scores than others did end early
+  double max_microseconds = 0;   ///< what a policy may take a sample; 0: any time
+  Host* host = nullptr;          ///< what the objective is asked of instead of a command
+  bool keeps_states = false;     ///< each trial has a folder of its own, {state}, and may read its parent's
 };
 
 struct SearchEvents {
@@ -29,6 +33,10 @@ struct SearchEvents {
   std::function<void(size_t)> running;      ///< now and then: how many run
   std::function<bool()> is_interrupted = [] { return false; };
 };
+
+/// Are these scores, of a trial that runs, the worse half? The best of them is worse than the median of what
+/// trials that ended well had reported by then, of five at least (Golovin et al., 2017).
+bool is_worse_half(const std::vector<double>& scores, const std::vector<Trial>& ended, bool minimize);
 
 /// Runs trials until there are as many as asked for, the strategy has no more, or it is interrupted. What is
 /// in the journal already is not run again; trials that had begun are. Trials whose call together gave no

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,9 @@ struct Trial {
   double budget = 0;    ///< what the objective may spend; 0: the strategy does not say
   int64_t parent = -1;  ///< the trial whose state it goes on from; -1: none
   int64_t step = 0;     ///< the place in a schedule
+  std::vector<double> scores;          ///< reported while it ran
+  bool pruned = false;                 ///< ended for them; then it has failed as well
+  std::optional<double> microseconds;  ///< what its policy takes a sample, where that was told
 };
 
 struct StrategyOptions {
@@ -63,6 +67,8 @@ class Strategy {
   virtual ~Strategy() = default;
   virtual Ask ask(int64_t number) = 0;
   virtual void tell(const Trial& trial) = 0;
+  /// Shall a trial end early for the scores that it has reported? None: the strategy does not say.
+  virtual std::optional<bool> prunes(const Trial&) { return std::nullopt; }
   /// So many trials, or a multiple, make a whole.
   virtual int64_t whole() const { return 1; }
 };

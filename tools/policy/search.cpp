@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 
 using policy::Message;
 
+constexpr const char* kOptuna = "optuna";  ///< a strategy of the Python package
 constexpr int kTogether = 4;  ///< docs/policies.md has what more would gain
 
 struct SearchCommandOptions {
@@ -31,10 +32,15 @@ struct SearchCommandOptions {
   policy::StrategyOptions strategy;
   policy::SearchOptions search;
   std::optional<int> together;
+  std::optional<int> host;  ///< the descriptor of a socket
+  std::string host_strategy, host_objective;
   bool json = false;
 
   /// What the journal knows the objective by; for the proxy not where this program lies.
-  std::string objective_name() const { return proxy.empty() ? search.objective : "proxy over " + proxy; }
+  std::string objective_name() const {
+    if (!host_objective.empty()) return host_objective;
+    return proxy.empty() ? search.objective : "proxy over " + proxy;
+  }
 };
 
 void report_problem(Message message, const std::string& what, const std::string& help, Reporter& reporter) {
@@ -49,9 +55,18 @@ void check(const SearchCommandOptions& options, Reporter& reporter) {
   const policy::StrategyOptions& strategy = options.strategy;
   auto names = [&](const char* word) { return policy::names_word(options.search.objective, word); };
   const std::string by = " of the strategy `" + strategy.name + "`";
-  if (options.search.objective.empty() == options.proxy.empty())
-    refuse(options.proxy.empty() ? "nothing says how good a policy is" : "there are two objectives",
+  const int objectives = !options.search.objective.empty() + !options.proxy.empty() +
+                         !options.host_objective.empty();
+  if (objectives != 1)
+    refuse(objectives == 0 ? "nothing says how good a policy is" : "there are several objectives",
            "give `--objective COMMAND` or `--proxy FOLDER`");
+  if (options.host.has_value() != !(options.host_strategy.empty() && options.host_objective.empty()))
+    refuse("`--host` goes with `--host-strategy` or `--host-objective`, and they with `--host`",
+           "use the Python package, which starts this program with them");
+  if (strategy.name == kOptuna)
+    refuse("the strategy `optuna` is in the Python package galatea, which did not start this program",
+           "type `python -m galatea policy search …` with the same options, where galatea and optuna are "
+           "installed (pip)");
   for (const std::string& word : policy::strange_words(options.search.objective))
     if (const std::string help = policy::did_you_mean(word, policy::objective_words()); !help.empty())
       refuse("the objective names `{" + word + "}`, which stands for nothing", help);
@@ -84,6 +99,16 @@ void check(const SearchCommandOptions& options, Reporter& reporter) {
            "use `--strategy population`");
   if (strategy.has_budgets() && strategy.least_budget > strategy.greatest_budget)
     refuse("`--least-budget` is greater than `--budget`", "give the smaller one to `--least-budget`");
+  if (options.search.prune && strategy.has_parents())
+    refuse("`--prune` is for trials that spend alike, but the strategy `" + strategy.name +
+               "` ends trials by itself",
+           "take `--prune` out, or use `--strategy evolution`");
+  if (!options.proxy.empty() && (options.search.prune || options.search.max_microseconds > 0))
+    refuse("the proxy reports no scores, and does not tell what a policy takes",
+           "take `--prune` and `--max-microseconds` out");
+  if (names("policies") && (options.search.prune || options.search.max_microseconds > 0))
+    refuse("the objective names `{policies}`, but what it reports would be of one of them",
+           "name `{policy}`");
   if (strategy.has_parents() && !options.proxy.empty())
     refuse("the proxy trains nothing: it has no use for the strategy `" + strategy.name + "`",
            "use `--strategy evolution`");
@@ -162,7 +187,8 @@ std::optional<policy::Journal> open_journal(const std::string& space_text,
   fs::create_directories(options.search.folder, error);  // what goes wrong shows when the journal is opened
   Result<policy::Journal> journal = policy::Journal::open(
       options.search.folder + "/journal.jsonl",
-      {space_text, options.strategy, options.objective_name(), options.search.minimize});
+      {space_text, options.strategy, options.objective_name(), options.search.minimize, options.search.prune,
+       options.search.max_microseconds});
   if (!journal) {
     reporter.report(journal.error());
     return std::nullopt;
@@ -178,13 +204,10 @@ std::optional<policy::Journal> open_journal(const std::string& space_text,
   return std::move(*journal);
 }
 
-/// Whether pipelines can apply what the space imports: no trial could tell more than the first one's
-/// document.
-bool imports_work(const policy::Space& space, policy::Strategy& strategy, const std::string& file,
-                  Reporter& reporter) {
-  const policy::Ask first = strategy.ask(0);
-  if (first.kind != policy::Ask::Kind::kTrial) return true;
-  const auto document = policy::read_policy_tree(space.at(first.trial.point)).document;
+/// Whether pipelines can apply what the space imports: no trial could tell more than a point's document.
+bool imports_work(const policy::Space& space, uint64_t seed, const std::string& file, Reporter& reporter) {
+  policy::Random random(seed);
+  const auto document = policy::read_policy_tree(space.at(space.random(random))).document;
   if (!document || document->imports.empty()) return true;  // trials tell what is wrong with their documents
   const fs::path path(file);
   const fs::path name = path.parent_path() / ("first trial of " + path.filename().string());
@@ -210,8 +233,14 @@ int search(SearchCommandOptions options, Reporter& reporter) {
   options.search.imports_from = fs::path(options.space).parent_path().string();
   options.search.keeps_states =
       options.strategy.has_parents() || policy::names_word(options.search.objective, "state");
-  const auto strategy = policy::make_strategy(*space, options.strategy);
-  if (!imports_work(*space, *strategy, options.space, reporter)) return reporter.status();
+  std::optional<policy::Host> host;
+  if (options.host) host.emplace(*options.host);
+  if (!options.host_objective.empty()) options.search.host = &*host;
+  if (!options.host_strategy.empty()) options.strategy.name = options.host_strategy;
+  const auto strategy = options.host_strategy.empty()
+                            ? policy::make_strategy(*space, options.strategy)
+                            : policy::make_host_strategy(*space, *host, options.search.minimize);
+  if (!imports_work(*space, options.strategy.seed, options.space, reporter)) return reporter.status();
   auto journal = open_journal(*text, options, reporter);
   if (!journal) return reporter.status();
   if (!options.proxy.empty()) options.search.objective = proxy_command(options);
@@ -233,15 +262,21 @@ int search(SearchCommandOptions options, Reporter& reporter) {
   SearchProgress progress(*journal, trials_in_all(*strategy, options), options.search.minimize,
                           is_terminal(2));
   policy::SearchEvents events;
-  events.is_interrupted = [] { return is_interrupted(); };
+  events.is_interrupted = [&] { return is_interrupted() || (host && host->is_gone()); };
   events.ended = [&](const policy::Trial& trial) { progress.ended(trial); };
   events.running = [&](size_t count) { progress.running(count); };
+  if (host)
+    host->send(policy::greeting_text(*space, {options.strategy.seed, options.search.trials,
+                                              options.search.minimize, options.search.prune,
+                                              options.search.max_microseconds}));
   const Status done = policy::run_search(*space, *strategy, *journal, options.search, events);
   progress.clear();
   if (!done) {
     reporter.report(done.error());
     return reporter.status();
   }
+  if (host && !host->problem().empty()) report_problem(Message::kObjective, host->problem(), "", reporter);
+  if (host) host->send("{\"done\":true}");
   write_results(*space, *journal, options, reporter);
   if (is_interrupted()) {
     say("galatea: interrupted; the same command goes on where this one stopped\n");
@@ -256,10 +291,14 @@ int search(SearchCommandOptions options, Reporter& reporter) {
 }
 
 void add_strategy_options(CLI::App* app, policy::StrategyOptions& strategy) {
+  std::vector<std::string> known = policy::strategy_names();
+  known.emplace_back(kOptuna);
   add_option(app, "--strategy", strategy.name,
-             {"NAME", "random", "which policies are tried: random, grid, evolution, halving or population",
+             {"NAME", "random",
+              "which policies are tried: random, grid, evolution, halving or population; in the Python "
+              "package also optuna",
               "--strategy evolution"})
-      .one_of(policy::strategy_names());
+      .one_of(known);
   add_option(app, "--seed", strategy.seed, {"N", "0", "the same seed tries the same policies", "--seed 7"});
   add_option(app, "--levels", strategy.levels,
              {"N", "5", "grid: how many values of a {\"$float\": …} are tried", "--levels 3"})
@@ -302,6 +341,19 @@ void add_result_options(CLI::App* app, SearchCommandOptions& options) {
   add_flag(app, "--json", options.json, "the trials as one JSON object (default: off; example: --json)");
 }
 
+/// For programs that start this one: docs/policies.md has what is said on the socket.
+void add_host_options(CLI::App* app, SearchCommandOptions& options) {
+  add_option(app, "--host", options.host,
+             {"N", "", "for programs: the descriptor of a socket to the one that started this", "--host 3"})
+      .between(3, 1 << 20);
+  add_option(app, "--host-strategy", options.host_strategy,
+             {"NAME", "", "for programs: the host says which points are tried; NAME goes into the journal",
+              "--host-strategy 'optuna TPESampler'"});
+  add_option(app, "--host-objective", options.host_objective,
+             {"NAME", "", "for programs: the host says how good a policy is; NAME goes into the journal",
+              "--host-objective train.score"});
+}
+
 }  // namespace
 
 Command add_policy_search(CLI::App& parent) {
@@ -312,7 +364,7 @@ Command add_policy_search(CLI::App& parent) {
   add_option(app, "space", options->space,
              {"SPACE", "",
               "a policy in which values may be {\"$choice\": […]}, {\"$int\": [low, high]} or {\"$float\": "
-              "[low, high]}",
+              "[low, high]}; \"log\": true beside the latter two is a logarithmic scale",
               "space.json"})
       .required();
   add_option(app, "--objective", options->search.objective,
@@ -344,9 +396,19 @@ Command add_policy_search(CLI::App& parent) {
       app, "--timeout", options->search.timeout,
       {"SECONDS", "0", "a trial that takes longer has failed; 0: it may take any time", "--timeout 600"})
       .between(0.0, 1e9);
+  add_flag(app, "--prune", options->search.prune,
+           "trials whose scores so far (lines `report NUMBER` of the command) are the worse half of all end "
+           "early (default: off; example: --prune)");
+  add_option(app, "--max-microseconds", options->search.max_microseconds,
+             {"N", "0",
+              "a policy that takes longer for a sample has failed: the command says it in a line "
+              "`microseconds NUMBER`; 0: it may take any time",
+              "--max-microseconds 300"})
+      .between(0.0, 1e12);
   add_flag(app, "--minimize", options->search.minimize,
            "a lower score is better (default: off; example: --minimize)");
   add_result_options(app, *options);
+  add_host_options(app, *options);
   return {app, [options](Reporter& reporter) { return search(*options, reporter); }};
 }
 

@@ -16,9 +16,11 @@ using policy::Trial;
 
 std::string point_text(const policy::Space& space, const policy::Point& point) {
   std::string text;
+  const std::vector<bool> active = space.active(point);
   for (size_t i = 0; i < point.size(); ++i)
-    text += fmt::format("{}{}={}", i ? " " : "", space.genes()[i].path,
-                        policy::value_text(space.genes()[i], point[i]));
+    if (active[i])
+      text += fmt::format("{}{}={}", text.empty() ? "" : " ", space.genes()[i].path,
+                          policy::value_text(space.genes()[i], point[i]));
   return text;
 }
 
