@@ -31,6 +31,7 @@ struct galatea_engine_options {
 struct galatea_program_options {
   galatea::dsl::FrontendOptions frontend;
   galatea::api::CodeChoice code;
+  galatea::api::LookChoice look;
 };
 
 struct galatea_program {

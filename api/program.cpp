@@ -29,7 +29,7 @@ galatea_error* create(galatea_engine* engine, const std::string& file, std::opti
   }
   result->library = engine->library;
   result->maker = std::make_shared<galatea::api::ProgramMaker>(engine->library, file, std::move(text),
-                                                               options.frontend, options.code);
+                                                               options.frontend, options.code, options.look);
   SourceMap& sources = result->sources;
   auto made = result->maker->make({}, sources);
   if (!made) return make_api_error(made.error(), sources);

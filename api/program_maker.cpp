@@ -9,6 +9,7 @@
 #include "compiler/choose_gpu.h"
 #include "compiler/codegen/llvm_backend.h"
 #include "compiler/compile.h"
+#include "compiler/look_inside.h"
 
 namespace galatea::api {
 namespace {
@@ -86,6 +87,8 @@ Result<ProgramMaker::Made> ProgramMaker::compile(const InputTypes& types, Source
     return made;
   }
   if (staged.graphs.empty()) return failed(std::move(made.diagnostics));
+  if (look_.nodes) add_nodes_as_outputs(*staged.graphs.front(), sources);
+  if (look_.draw != 0) change_draws(*staged.graphs.front(), look_.draw);
   std::string about_backend;
   GALATEA_ASSIGN(const auto backend,
                  codegen::make_backend(code_.backend, &about_backend, library_->cache.options(),

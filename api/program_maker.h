@@ -50,15 +50,22 @@ struct CodeChoice {
   std::optional<codegen::Tiers> tiers;  ///< not given: as the settings say
 };
 
+/// What is added for people who look at a pipeline (compiler/look_inside.h).
+struct LookChoice {
+  bool nodes = false;
+  int draw = 0;
+};
+
 class ProgramMaker {
  public:
   ProgramMaker(std::shared_ptr<const Library> library, std::string file, std::optional<std::string> text,
-               dsl::FrontendOptions options, CodeChoice code)
+               dsl::FrontendOptions options, CodeChoice code, LookChoice look)
       : library_(std::move(library)),
         file_(std::move(file)),
         text_(std::move(text)),
         options_(std::move(options)),
-        code_(std::move(code)) {}
+        code_(std::move(code)),
+        look_(look) {}
 
   struct Made {
     std::shared_ptr<const runtime::Program> program;  ///< null: late says which types are missing
@@ -79,6 +86,7 @@ class ProgramMaker {
   std::optional<std::string> text_;
   dsl::FrontendOptions options_;
   CodeChoice code_;
+  LookChoice look_;
   std::mutex mutex_;
   std::vector<std::pair<InputTypes, std::shared_ptr<const runtime::Program>>> made_;
 };

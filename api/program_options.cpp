@@ -288,6 +288,23 @@ galatea_error* galatea_program_options_set_limit(galatea_program_options* option
   });
 }
 
+galatea_error* galatea_program_options_set_nodes(galatea_program_options* options, int nodes) {
+  return guard([&]() -> galatea_error* {
+    if (!options) return misuse("options is NULL");
+    options->look.nodes = nodes != 0;
+    return nullptr;
+  });
+}
+
+galatea_error* galatea_program_options_set_draw(galatea_program_options* options, int32_t draw) {
+  return guard([&]() -> galatea_error* {
+    if (!options) return misuse("options is NULL");
+    if (draw < 0) return misuse(fmt::format("draw is {}; it must be at least 0", draw));
+    options->look.draw = draw;
+    return nullptr;
+  });
+}
+
 void galatea_program_options_destroy(galatea_program_options* options) { delete options; }
 
 }  // extern "C"

@@ -27,7 +27,7 @@ void make_program(Program* self, const Engine& engine, const Text& path, const T
                   std::optional<int32_t> num_threads, std::optional<int32_t> prefetch_depth,
                   std::optional<int64_t> seed, std::optional<bool> exact, const Text& on_error,
                   std::optional<int64_t> memory_limit, const Text& backend, const Text& device,
-                  const Text& decoder, const Text& tiers, const Text& import_root,
+                  const Text& decoder, const Text& tiers, const Text& import_root, bool nodes, int32_t draw,
                   const std::map<std::string, int64_t>& limits, const std::vector<std::string>& policies,
                   const std::map<std::string, InputType>& input_types,
                   const std::map<std::string, std::string>& source_texts,
@@ -55,6 +55,8 @@ void make_program(Program* self, const Engine& engine, const Text& path, const T
   set_number(prefetch_depth, galatea_program_options_set_prefetch_depth);
   set_number(seed, galatea_program_options_set_seed);
   set_number(memory_limit, galatea_program_options_set_memory_limit);
+  check(galatea_program_options_set_nodes(made, nodes ? 1 : 0));
+  check(galatea_program_options_set_draw(made, draw));
   if (exact) check(galatea_program_options_set_exact(made, *exact ? 1 : 0));
   for (const auto& [name, value] : parameters)
     check(galatea_program_options_set_parameter(made, name.c_str(), value.c_str()));
@@ -89,7 +91,8 @@ void bind_program(nb::module_& module) {
            nb::arg("seed") = nb::none(), nb::arg("exact") = nb::none(), nb::arg("on_error") = nb::none(),
            nb::arg("memory_limit") = nb::none(), nb::arg("backend") = nb::none(),
            nb::arg("device") = nb::none(), nb::arg("decoder") = nb::none(), nb::arg("tiers") = nb::none(),
-           nb::arg("import_root") = nb::none(), nb::arg("limits") = std::map<std::string, int64_t>(),
+           nb::arg("import_root") = nb::none(), nb::arg("nodes") = false, nb::arg("draw") = 0,
+           nb::arg("limits") = std::map<std::string, int64_t>(),
            nb::arg("policies") = std::vector<std::string>(),
            nb::arg("input_types") = std::map<std::string, InputType>(),
            nb::arg("source_texts") = std::map<std::string, std::string>(),

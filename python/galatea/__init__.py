@@ -23,6 +23,7 @@ from .errors import (
 from .loader import Loader
 from . import fn, math, types
 from .pipeline import Pipeline, do_not_convert, pipeline_def
+from .display import Sheet, view
 from .trace.errors import TraceError
 from .trace.node import Node, newaxis
 

@@ -15,7 +15,7 @@ __all__ = ["Loader"]
 _LAST_BATCH = ("partial", "drop", "pad")
 _PROGRAM_OPTIONS = (
     "pipeline batch_size num_threads prefetch_depth seed exact on_error memory_limit backend device "
-    "decoder tiers import_root limits policies input_types"
+    "decoder tiers import_root limits policies input_types nodes draw"
 ).split()
 # Options that nanobind would refuse without naming them.
 _KINDS = {
@@ -45,7 +45,10 @@ class Loader:
     * ``memory_limit`` in bytes; ``device``: "auto", "cpu", "gpu", "gpu:N"; ``decoder``;
       ``backend``: "llvm", "interpreter"; ``tiers``; ``import_root``;
     * ``limits``: {name: number}; ``policies``: paths of policy documents;
-    * ``input_types``: {input: (number of the element type, dimensions, layout)}.
+    * ``input_types``: {input: (number of the element type, dimensions, layout)};
+    * ``nodes``: True adds every picture on the way to the outputs, before the pipeline's own, named
+      "image = resize, line 12"; ``draw``: 1, 2, … are other random numbers for the same samples,
+      given the same seed. Both are for looking at a pipeline (galatea.view).
 
     Options of the loader:
 
@@ -82,6 +85,8 @@ class Loader:
         limits=None,
         policies=None,
         input_types=None,
+        nodes=None,
+        draw=None,
         parameters=None,
         last_batch="partial",
         shard=None,
@@ -99,7 +104,7 @@ class Loader:
         if last_batch not in _LAST_BATCH:
             raise ValueError(f"last_batch is {last_batch!r}; it must be one of {_LAST_BATCH}")
         parameters.update(_shard_parameters(shard))
-        arguments, sources = _arguments_of(source, options, parameters)
+        arguments, sources, self._pipeline = _arguments_of(source, options, parameters)
         self._setup(
             arguments,
             sources,
@@ -115,6 +120,8 @@ class Loader:
             },
             engine,
         )
+
+    _pipeline = None  # what makes the sources anew
 
     def _setup(self, arguments, sources, settings, engine=None):
         self._arguments = arguments
@@ -137,6 +144,17 @@ class Loader:
             _engine.flush_log(self._engine)
         self._names = None
         self._batch_size = self._program.batch_size
+
+    def _again(self, **changes) -> "Loader":
+        """A loader of the same pipeline, at its beginning, with other options of the program."""
+        if self._sources and self._pipeline is None:
+            raise ValueError(
+                "a loader that was unpickled has no sources to begin anew with; use its pipeline"
+            )
+        sources = dict(self._pipeline.sources) if self._sources else {}
+        loader = Loader.__new__(Loader)
+        loader._setup({**self._arguments, **changes}, sources, self._settings, self._engine)
+        return loader
 
     # ------------------------------------------------------------------------ what it is
 
@@ -483,14 +501,14 @@ def _shard_parameters(shard):
 
 
 def _arguments_of(source, options, parameters):
-    """(arguments of _c.Program, sources of its inputs) of what a loader was given."""
+    """(arguments of _c.Program, sources of its inputs, Pipeline) of what a loader was given."""
     if isinstance(source, os.PathLike):
         source = os.fspath(source)
     if isinstance(source, str):
         texts = {name: _literal(name, value) for name, value in parameters.items()}
         if "\n" in source:
-            return {"text": source, "file_name": "<text>", "parameters": texts, **options}, {}
-        return {"path": source, "parameters": texts, **options}, {}
+            return {"text": source, "file_name": "<text>", "parameters": texts, **options}, {}, None
+        return {"path": source, "parameters": texts, **options}, {}, None
     if not hasattr(source, "compile_arguments"):
         if not callable(source):
             raise TypeError(
@@ -504,7 +522,7 @@ def _arguments_of(source, options, parameters):
     elif parameters:
         names = ", ".join(parameters)
         raise TypeError(f"the Pipeline has its parameters already; give {names} where it is made")
-    return {**source.compile_arguments(), **options}, dict(source.sources)
+    return {**source.compile_arguments(), **options}, dict(source.sources), source
 
 
 def _literal(name, value):

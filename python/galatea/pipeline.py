@@ -234,7 +234,7 @@ class Pipeline:
 
     def view(self, *args, **kwargs):
         """A contact sheet of the first samples; see `galatea.view`."""
-        from galatea.view import view  # type: ignore[import-not-found]
+        from galatea.display import view
 
         return view(self, *args, **kwargs)
 

@@ -1,0 +1,56 @@
+#include "compiler/look_inside.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "compiler/op/schema.h"
+
+namespace galatea {
+namespace {
+
+bool is_picture(const ir::Type& type) {
+  if (type.layout.empty()) return type.ndim == 3 && type.dtype == DType::kU8;
+  return type.layout.find('H') >= 0 && type.layout.find('W') >= 0 && type.ndim <= 3;
+}
+
+}  // namespace
+
+void add_nodes_as_outputs(ir::Graph& graph, const SourceMap& sources) {
+  const ir::BlockId exit = graph.exit_block();
+  ir::Terminator& end = graph.blocks[exit].terminator;
+  std::vector<ir::ValueId> results;
+  std::vector<std::string> names;
+  for (ir::ValueId id = 0; id < graph.values.size(); ++id) {
+    const ir::Value& value = graph.value(id);
+    const ir::Node* node = graph.defining_node(id);
+    if (node != nullptr && (node->op == nullptr || node->span.file == 0)) continue;
+    const ir::BlockId block = node != nullptr ? node->block : value.block;
+    if (value.variable.empty() || !is_picture(value.type) || !graph.dominates(block, exit)) continue;
+    if (std::find(end.results.begin(), end.results.end(), id) != end.results.end()) continue;
+    std::string name = value.variable;
+    if (node != nullptr) {
+      const Span place = sources.resolve(node->span);
+      const SourceFile* file = sources.file(place.file);
+      name += fmt::format(" = {}, line {}", op::shown_name(*node),
+                          file ? file->position(place.begin).line : 0);
+    }
+    results.push_back(id);
+    names.push_back(std::move(name));
+  }
+  // The pipeline's outputs follow; they may lack names.
+  graph.output_names.resize(end.results.size());
+  results.insert(results.end(), end.results.begin(), end.results.end());
+  names.insert(names.end(), graph.output_names.begin(), graph.output_names.end());
+  end.results = std::move(results);
+  graph.output_names = std::move(names);
+}
+
+void change_draws(ir::Graph& graph, int draw) {
+  for (ir::Node& node : graph.nodes) {
+    if (node.op == nullptr || !node.op->random || node.op->source) continue;
+    node.key ^= static_cast<uint64_t>(draw) * 0x9E3779B97F4A7C15u;
+  }
+}
+
+}  // namespace galatea

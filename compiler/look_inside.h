@@ -1,0 +1,19 @@
+// Changes of a graph for those who look at what a pipeline does: pictures on the way, other random draws.
+//
+// Comes in: a staged graph. Goes out: the same graph with more outputs, or with other keys of its draws.
+#pragma once
+
+#include "base/source.h"
+#include "compiler/ir/graph.h"
+
+namespace galatea {
+
+/// Adds every picture in a variable that all samples pass through to the outputs, before the pipeline's own,
+/// with names such as "image = resize, line 12": the line that people wrote.
+void add_nodes_as_outputs(ir::Graph& graph, const SourceMap& sources);
+
+/// Other random values for the same samples: new keys for what draws, the reader's order as it was. Draw 0 is
+/// the graph's own.
+void change_draws(ir::Graph& graph, int draw);
+
+}  // namespace galatea

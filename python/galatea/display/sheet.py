@@ -1,0 +1,110 @@
+"""Contact sheets: samples in rows, outputs in columns, as an object that shows itself."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import webbrowser
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import html, pictures, png, sheet_picture
+
+__all__ = ["Cell", "Sheet"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One sample of one output: its pixels, uint8 (height, width, 1 or 3), or its numbers."""
+
+    picture: np.ndarray | None
+    text: str
+    caption: str
+    shown_as: str = ""
+
+    @classmethod
+    def of(cls, array: np.ndarray, layout: str) -> "Cell":
+        """The cell of a sample: a copy, which holds no batch."""
+        pixels = pictures.picture(array, layout)
+        if pixels is None:
+            return cls(None, pictures.numbers(array), pictures.caption(array, layout))
+        pixels = pixels.copy() if np.shares_memory(pixels, array) else pixels
+        return cls(
+            pixels, "", pictures.caption(array, layout), pictures.shown_as(array, layout)
+        )
+
+
+class Sheet:
+    """Samples in rows, outputs in columns: what `galatea.view` gives.
+
+    A notebook shows it as a table of pictures; `save("sheet.png")` and `save("sheet.html")` write
+    files, `numpy()` gives the pixels. `columns` names the outputs, `rows` the samples, and
+    `cells[row][column]` has `picture` (uint8, height, width, channels; or None), `text` and
+    `caption`. Bytes are shown as they are, other element types from the least value of the sample
+    (black) to its greatest (white): galatea.display.pictures says the rest.
+    """
+
+    def __init__(self, title: str, columns, rows, cells):
+        self.title = title
+        self.columns = tuple(columns)
+        self.rows = tuple(rows)
+        self.cells = tuple(tuple(row) for row in cells)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def numpy(self) -> np.ndarray:
+        """The sheet as one picture: uint8 (height, width, 3)."""
+        return sheet_picture.draw(self)
+
+    def _repr_png_(self) -> bytes:
+        return png.encoded(self.numpy())
+
+    def _repr_html_(self) -> str:
+        return html.sheet(self)
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+        # Without the PNG: the table holds the same pictures, and notebooks keep all that they get.
+        return {"text/html": self._repr_html_(), "text/plain": repr(self)}
+
+    def save(self, path) -> None:
+        """Writes the sheet: a picture where the path ends in ".png", a page where in ".html"."""
+        path = os.fspath(path)
+        ending = os.path.splitext(path)[1].lower()
+        if ending == ".png":
+            data = self._repr_png_()
+        elif ending in (".html", ".htm"):
+            data = html.page(self.title, self._repr_html_()).encode()
+        else:
+            raise ValueError(f"a sheet is written as .png or .html, not as {path!r}")
+        with open(path, "wb") as file:
+            file.write(data)
+
+    def show(self) -> None:
+        """Shows the sheet: in the notebook, or as a page in the browser of this machine."""
+        if "IPython" in sys.modules:
+            from IPython import get_ipython
+
+            if hasattr(get_ipython(), "kernel"):
+                from IPython.display import display
+
+                display(self)
+                return
+        with tempfile.NamedTemporaryFile(prefix="galatea-", suffix=".html", delete=False) as file:
+            file.write(html.page(self.title, self._repr_html_()).encode())
+        if not webbrowser.open(f"file://{file.name}"):
+            print(f"no browser was found; the sheet is {file.name}")
+
+    def __repr__(self) -> str:
+        lines = [f"<galatea sheet of {self.title}: {len(self)} samples; .save() writes a picture>"]
+        width = max((len(name) for name in self.columns), default=0)
+        for label, cells in zip(self.rows, self.cells):
+            lines.append(label)
+            for name, cell in zip(self.columns, cells):
+                said = cell.text if cell.picture is None else cell.shown_as
+                if len(said) > 48:
+                    said = said[:47] + "…"
+                lines.append(f"    {name:<{width}}  {cell.caption}  {said}".rstrip())
+        return "\n".join(lines)
