@@ -32,8 +32,8 @@ void add_nodes_as_outputs(ir::Graph& graph, const SourceMap& sources) {
     if (node != nullptr) {
       const Span place = sources.resolve(node->span);
       const SourceFile* file = sources.file(place.file);
-      name += fmt::format(" = {}, line {}", op::shown_name(*node),
-                          file ? file->position(place.begin).line : 0);
+      name +=
+          fmt::format(" = {}, line {}", op::shown_name(*node), file ? file->position(place.begin).line : 0);
     }
     results.push_back(id);
     names.push_back(std::move(name));

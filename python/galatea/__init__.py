@@ -24,7 +24,15 @@ from .loader import Loader
 from . import fn, math, types
 from .pipeline import Pipeline, do_not_convert, pipeline_def
 from .display import Sheet, view
+from .text_pipeline import TextPipeline
 from .trace.errors import TraceError
 from .trace.node import Node, newaxis
 
 __version__ = version()
+
+
+def load_ipython_extension(shell) -> None:
+    """`%load_ext galatea`: cells that begin with `%%galatea NAME` are pipelines."""
+    from .display.magic import GalateaMagics
+
+    shell.register_magics(GalateaMagics)

@@ -284,6 +284,11 @@ class Output(_Tensor):
             f"layout={self.layout!r}, device={self.device!r})"
         )
 
+    def _repr_html_(self):
+        from .display.objects import output
+
+        return output(self)
+
 
 class Batch:
     """Samples that were delivered together: a sequence of outputs, by position or name.
@@ -360,3 +365,8 @@ class Batch:
 
     def __repr__(self):
         return f"Batch(epoch={self.epoch}, index={self.index}, {list(self)})"
+
+    def _repr_html_(self):
+        from .display.objects import batch
+
+        return batch(self)

@@ -96,6 +96,17 @@ class GalateaError(Exception):
         error.code, error.message, error.diagnostics = code, message, diagnostics
         return error
 
+    def _repr_html_(self):
+        from .display.objects import error
+
+        return error(self)
+
+    def _render_traceback_(self):
+        """What IPython shows in place of a traceback: the user's lines, and the message."""
+        from .display.traceback_lines import lines
+
+        return lines(self)
+
     def __reduce__(self):
         return _make_again, (type(self), self.code, self.message, str(self), self.diagnostics)
 
@@ -114,6 +125,9 @@ class SystemFailure(GalateaError, RuntimeError):
 
 class InternalError(GalateaError, RuntimeError):
     """A bug of galatea."""
+
+    def _render_traceback_(self):
+        return "".join(traceback.format_exception(self)).splitlines()  # a report needs all of it
 
 
 class TimeoutError(UserError, _TimeoutError):

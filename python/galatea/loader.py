@@ -133,6 +133,7 @@ class Loader:
         self._opening = threading.Lock()
         self._state = None
         self._begun = False  # whether a batch of the current epoch was delivered
+        self._delivered = 0  # samples of the last batch
         self._token = None
         self._is_closed = False
         self._compile()
@@ -277,6 +278,7 @@ class Loader:
                     handle.release()
                     continue
                 size = self._batch_size
+            self._delivered = handle.num_samples
             return Batch(handle, self._names or self.output_names, size)
 
     def _next(self):
@@ -298,13 +300,31 @@ class Loader:
         self._token = token = object()
         return _Epoch(self, token)
 
-    def run(self, epochs: int | None = None):
-        """Batches of several epochs, one after the other; `epochs`: the loader's."""
+    def run(self, epochs: int | None = None, *, progress: bool | str = False):
+        """Batches of several epochs, one after the other; `epochs`: the loader's.
+
+        `progress`: True shows samples, samples a second, the batch of the epoch and the time that is
+        left, where stderr is a terminal or the program is a notebook; "always" does so everywhere.
+        It is a bar of tqdm, where that is installed, else a line.
+        """
         epochs = self._settings["epochs"] if epochs is None else epochs
         if epochs is None:
             raise ValueError("how many epochs? Loader(…, epochs=N) or run(N)")
-        for _ in range(epochs):
-            yield from self
+        if progress not in (False, True, "always"):
+            raise ValueError(f"progress is {progress!r}; it is False, True or 'always'")
+        return self._run(epochs, progress)
+
+    def _run(self, epochs, progress):
+        if not progress:
+            for _ in range(epochs):
+                yield from self
+            return
+        from .display.progress import Progress
+
+        with Progress(self, epochs, progress == "always") as bar:
+            for epoch in range(epochs):
+                bar.begin(epoch)
+                yield from map(bar.count, self)  # holds no batch
 
     # ------------------------------------------------------------------------ feeding
 
@@ -420,6 +440,11 @@ class Loader:
     def __repr__(self):
         return f"<{type(self).__module__}.{type(self).__qualname__} of '{self.name}'>"
 
+    def _repr_html_(self):
+        from .display.objects import loader
+
+        return loader(self)
+
 
 class _Epoch:
     """The batches of one epoch; holds none of them."""
@@ -505,7 +530,7 @@ def _arguments_of(source, options, parameters):
     if isinstance(source, os.PathLike):
         source = os.fspath(source)
     if isinstance(source, str):
-        texts = {name: _literal(name, value) for name, value in parameters.items()}
+        texts = parameter_texts(parameters)
         if "\n" in source:
             return {"text": source, "file_name": "<text>", "parameters": texts, **options}, {}, None
         return {"path": source, "parameters": texts, **options}, {}, None
@@ -520,9 +545,18 @@ def _arguments_of(source, options, parameters):
             raise TypeError(f"{source!r} gave {type(made).__name__}; decorate it by pipeline_def")
         source = made
     elif parameters:
-        names = ", ".join(parameters)
-        raise TypeError(f"the Pipeline has its parameters already; give {names} where it is made")
+        if not hasattr(source, "with_parameters"):
+            names = ", ".join(parameters)
+            raise TypeError(
+                f"the Pipeline has its parameters already; give {names} where it is made"
+            )
+        source = source.with_parameters(parameters)
     return {**source.compile_arguments(), **options}, dict(source.sources), source
+
+
+def parameter_texts(parameters) -> dict[str, str]:
+    """Parameters of a text as the compiler reads them."""
+    return {name: _literal(name, value) for name, value in parameters.items()}
 
 
 def _literal(name, value):

@@ -232,6 +232,21 @@ class Pipeline:
                 )
         _replace(path, lambda file: file.write(text.encode()))
 
+    def _repr_html_(self) -> str:
+        from galatea.display.objects import pipeline
+
+        return pipeline(self)
+
+    def explain(self, emit: str | None = None) -> str:
+        """What the compiler makes of the pipeline, as `galatea explain` prints it.
+
+        `emit`: None is a page for people; else one of its levels, "graph", "plan", "kernel",
+        "loops", "llvm", "asm". Lines are those of `text`.
+        """
+        from galatea.display.explain import explain
+
+        return explain(self, emit)
+
     def view(self, *args, **kwargs):
         """A contact sheet of the first samples; see `galatea.view`."""
         from galatea.display import view

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["block", "message", "page", "sheet", "source", "table"]
 
-SIDE = 160  # of the square that a picture fits into, in CSS pixels
+SIDE = 160  # of the square that a picture fits into, in CSS pixels; the style has it, too
 
 # Colours are the page's own, or work on light and dark ones.
 _STYLE = """<style>
@@ -25,10 +25,12 @@ _STYLE = """<style>
 .galatea .card{max-width:100%}
 .galatea .cells{display:flex;gap:8px;overflow-x:auto}
 .galatea .label,.galatea figcaption,.galatea .faint{color:#7d8590;font-size:11px}
-.galatea .label{margin-bottom:2px;overflow-wrap:anywhere}
+.galatea .faint{font-weight:400}.galatea .label{margin:4px 0 2px;overflow-wrap:anywhere}
 .galatea figure{margin:0;padding:0;overflow-wrap:anywhere}
-.galatea figure img{display:block;margin:0;max-width:none}
-.galatea figure .name{color:inherit;font-weight:600}
+.galatea figure img{display:block;margin:0;max-width:none;object-fit:contain;
+ object-position:0 0;width:160px;height:160px}
+.galatea figure .name{font-weight:600;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}
+.galatea figure .name{line-height:1.25;margin-bottom:3px}
 .galatea figure .numbers{font-family:monospace;font-size:12px;min-width:4em}
 .galatea table{border-collapse:collapse;margin:.3em 0;font-size:inherit}
 .galatea th,.galatea td,.galatea tr{text-align:left!important;background:none!important}
@@ -85,19 +87,14 @@ def source(text: str) -> str:
 
 
 def image(pixels: np.ndarray, alt: str) -> str:
-    """A picture, averaged down where it is large, enlarged by a whole factor where it is small."""
+    """A picture in a square, averaged down where it is larger; what is much smaller has hard edges."""
     shown = pictures.fit(pixels, SIDE, enlarge=False)
-    height, width, _ = shown.shape
-    factor = max(SIDE // max(height, width), 1)
     data = base64.b64encode(png.encoded(shown)).decode()
-    sharp = ";image-rendering:pixelated" if factor > 1 else ""
-    return (
-        f'<img alt="{escape(alt)}" src="data:image/png;base64,{data}" '
-        f'style="width:{width * factor}px;height:{height * factor}px{sharp}">'
-    )
+    sharp = ' style="image-rendering:pixelated"' if 2 * max(shown.shape) <= SIDE else ""
+    return f'<img alt="{escape(alt)}" src="data:image/png;base64,{data}"{sharp}>'
 
 
-def _figure(name: str, cell: Cell) -> str:
+def _figure(name: str, cell: Cell, two_lines: bool) -> str:
     if cell.picture is None:
         shown = f'<div class="numbers">{escape(cell.text)}</div>'
         width = SIDE if len(cell.text) > 60 else 96
@@ -105,9 +102,12 @@ def _figure(name: str, cell: Cell) -> str:
         shown = image(cell.picture, name)
         width = SIDE
     said = f"<br>{escape(cell.shown_as)}" if cell.shown_as else ""
-    head = f'<div class="name">{escape(name)}</div>' if name else ""
+    variable, _, made_by = name.partition(" = ")
+    head = f'<div class="name" title="{escape(name)}">{escape(variable)}'
+    if two_lines:
+        head += f'<br><span class="faint">{escape(made_by) or "&nbsp;"}</span>'
     return (
-        f'<figure style="width:{width}px;flex:none">{head}{shown}'
+        f'<figure style="width:{width}px;flex:none">{head}</div>{shown}'
         f"<figcaption>{escape(cell.caption)}{said}</figcaption></figure>"
     )
 
@@ -115,8 +115,11 @@ def _figure(name: str, cell: Cell) -> str:
 def cards(sheet: Sheet) -> str:
     """The samples of a sheet side by side, each with its outputs."""
     out = []
+    two_lines = any(" = " in name for name in sheet.columns)
     for label, cells in zip(sheet.rows, sheet.cells):
-        figures = "".join(_figure(name, cell) for name, cell in zip(sheet.columns, cells))
+        figures = "".join(
+            _figure(name, cell, two_lines) for name, cell in zip(sheet.columns, cells)
+        )
         out.append(
             f'<div class="card"><div class="label">{escape(label)}</div>'
             f'<div class="cells">{figures}</div></div>'

@@ -94,7 +94,11 @@ def _mark_of(token: tokenize.TokenInfo) -> str:
         return "string"
     if token.type == tokenize.NUMBER:
         return "number"
-    if token.type == tokenize.OP and token.string == "@" and not token.line[: token.start[1]].strip():
+    if (
+        token.type == tokenize.OP
+        and token.string == "@"
+        and not token.line[: token.start[1]].strip()
+    ):
         return "decorator"
     return "keyword" if token.type == tokenize.NAME and keyword.iskeyword(token.string) else ""
 

@@ -31,9 +31,7 @@ class Cell:
         if pixels is None:
             return cls(None, pictures.numbers(array), pictures.caption(array, layout))
         pixels = pixels.copy() if np.shares_memory(pixels, array) else pixels
-        return cls(
-            pixels, "", pictures.caption(array, layout), pictures.shown_as(array, layout)
-        )
+        return cls(pixels, "", pictures.caption(array, layout), pictures.shown_as(array, layout))
 
 
 class Sheet:

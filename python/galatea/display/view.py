@@ -39,7 +39,9 @@ def view(
         return _delivered(source, samples)
     if isinstance(source, Loader):
         if options:
-            raise TypeError(f"the loader has its options already; {', '.join(options)} are none here")
+            raise TypeError(
+                f"the loader has its options already; {', '.join(options)} are none here"
+            )
         make, seed = source._again, source.seed
     else:
         make, seed = _maker(source, options), options.get("seed")
