@@ -5,6 +5,7 @@ import numbers
 import os
 import sys
 import threading
+from typing import Any
 
 from . import _c, engine as _engine
 from .batch import Batch
@@ -121,7 +122,7 @@ class Loader:
             engine,
         )
 
-    _pipeline = None  # what makes the sources anew
+    _pipeline: Any = None  # what makes the sources anew
 
     def _setup(self, arguments, sources, settings, engine=None):
         self._arguments = arguments

@@ -31,6 +31,7 @@ class GalateaMagics(Magics):
 
         A pipeline whose inputs a host feeds shows its text and the types of its outputs.
         """
+        assert self.shell is not None
         given = self.galatea.parser.parse_intermixed_args(arg_split(line))
         if not given.name.isidentifier():
             raise UsageError(f"%%galatea: {given.name!r} is no name of a variable")

@@ -89,7 +89,7 @@ def _tqdm():
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that widgets for its bar are not installed
-            from tqdm.auto import tqdm
+            from tqdm.auto import tqdm  # type: ignore[import-untyped]
     except ImportError:
         return None
     return tqdm

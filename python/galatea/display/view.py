@@ -42,10 +42,8 @@ def view(
             raise TypeError(
                 f"the loader has its options already; {', '.join(options)} are none here"
             )
-        make, seed = source._again, source.seed
-    else:
-        make, seed = _maker(source, options), options.get("seed")
-    return _made(make, seed, samples, nodes, draws)
+        return _made(source._again, source.seed, samples, nodes, draws)
+    return _made(_maker(source, options), options.get("seed"), samples, nodes, draws)
 
 
 def _check(**counts: int) -> None:

@@ -7,28 +7,13 @@ from typing import Any
 
 from galatea.trace import place as places
 from galatea.trace import recorder as recorders
+from galatea.trace.documentation import KINDS as _KINDS
+from galatea.trace.documentation import documentation
 from galatea.trace.errors import TraceError
 from galatea.trace.expression import Call
 from galatea.trace.node import Node
 
 place = places.caller
-
-_KINDS = {
-    "bool": "bool",
-    "int": "int",
-    "float": "float",
-    "str": "str",
-    "dtype": "types.DALIDataType",
-    "interpolation type": "types.DALIInterpType",
-    "image type": "types.DALIImageType",
-    "layout": "str",
-    "int list": "int or list of int",
-    "float list": "float or list of float",
-    "str list": "str or list of str",
-    "dict": "dict",
-    "any": "any",
-}
-
 
 @functools.cache
 def schema() -> dict[str, dict]:
@@ -74,38 +59,6 @@ def num_outputs(operator: dict, keywords: dict[str, Any]) -> int | None:
     if keywords.get("save_attrs") and "save_attrs" in operator["args"]:
         count += 1
     return None if count == 1 else count
-
-
-def _default_text(argument: dict) -> str:
-    if argument.get("required"):
-        return "required"
-    return "not given" if argument["default"] is None else f"default {argument['default']!r}"
-
-
-def documentation(operator: dict) -> str:
-    """The docstring of an operator."""
-    lines = [operator.get("summary") or f"The operator `fn.{operator['name']}`."]
-    if operator.get("documentation"):
-        lines += ["", operator["documentation"]]
-    ports = operator.get("input_ports") or ()
-    if ports:
-        lines += ["", "Inputs, by position:"]
-        for port in ports:
-            dtypes = ", ".join(port["dtypes"]) or "any element type"
-            layouts = f", layout {' '.join(port['layouts'])}" if port["layouts"] else ""
-            lines.append(f"    {port['name']}: {port['documentation']} ({dtypes}{layouts})")
-    if operator["args"]:
-        lines += ["", "Arguments, by keyword:"]
-        for name, argument in operator["args"].items():
-            kind = _KINDS.get(argument["type"], argument["type"])
-            per_sample = " or a data node" if argument["per_sample"] else ""
-            lines.append(f"    {name}: {kind}{per_sample}, {_default_text(argument)}")
-            text = argument.get("documentation")
-            if text:
-                lines.append(f"        {text}")
-    if operator.get("devices"):
-        lines += ["", f"Devices: {', '.join(operator['devices'])}."]
-    return "\n".join(lines)
 
 
 def call(operator: dict, inputs: tuple, keywords: dict[str, Any]) -> Any:

@@ -48,9 +48,9 @@ def stubs(tmp_path_factory):
         pytest.skip(f"SKIPPED: {PROGRAM} is not built")
     folder = tmp_path_factory.mktemp("stubs")
     package = folder / "galatea"
-    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("*.so", "__pycache__", "fn"))
+    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("*.so", "*.pyi", "__pycache__"))
     schema = subprocess.run([PROGRAM, "ops", "--json"], check=True, capture_output=True).stdout
-    made = [sys.executable, ROOT / "python" / "make_stubs.py", package / "fn"]
+    made = [sys.executable, ROOT / "python" / "make_stubs.py", package]
     subprocess.run(made, input=schema, check=True, timeout=100)
     return folder
 
