@@ -226,6 +226,9 @@ def write(folder: str, members: dict[str, str], imports: str, more: str = "") ->
         text = HEAD.format(imports=imports) + more
         text += "".join(f"from . import {name} as {name}\n" for name in inner)
         text += "\n" + "\n".join(inside)
+        if "class Sequence(" in text:  # an operator of DALI's
+            text = text.replace("NoReturn, Sequence\n", "NoReturn, Sequence as _Sequence\n")
+            text = text.replace("Sequence[", "_Sequence[")
         at = os.path.join(folder, *namespace.split(".")) if namespace else folder
         os.makedirs(at, exist_ok=True)
         path = os.path.join(at, "__init__.pyi")

@@ -1,6 +1,7 @@
 """Stubs of the operators: a type checker takes a usual pipeline and finds a wrong argument."""
 
 import importlib.util
+import inspect
 import shutil
 import subprocess
 import sys
@@ -39,6 +40,47 @@ pipe = train("photos", size=3)
 text: str = pipe.text
 """
 
+DALI = """
+import galatea.dali.fn as fn
+import galatea.dali.ops as ops
+from galatea.dali import pipeline_def, types
+
+
+@pipeline_def(batch_size=8, num_threads=2, device_id=0)
+def train(data="photos"):
+    encoded, label = fn.readers.file(file_root=data, random_shuffle=True, name="Reader")
+    image = fn.decoders.image(encoded, device="mixed", output_type=types.RGB)
+    image = fn.resize(image, size=[224, 224], interp_type=types.INTERP_LINEAR)
+    image = fn.rotate(image, angle=fn.random.uniform(range=[-10.0, 10.0]), keep_size=True)
+    flip = ops.Flip(device="cpu", horizontal=1)
+    return flip(image).gpu(), label, ops.Compose([flip, ops.transforms.Scale(scale=[2.0, 2.0])])
+"""
+
+USER = """
+import galatea
+
+loader = galatea.Loader("train.dali-dsl", data="photos", batch_size=64, seed=3)
+for batch in loader:
+    images, labels = batch
+    shape: tuple = images.shape
+    array = images.numpy()
+    name: str = batch.names[0]
+for batch in loader.run(2, progress=True):
+    batch.release()
+sheet = galatea.view(loader, samples=4, nodes=True)
+sheet.save("sheet.png")
+width: int = sheet.numpy().shape[1]
+pipe = galatea.TextPipeline("text", data="photos")
+pipe.view(samples=2).show()
+problems: list = pipe.check()
+try:
+    loader.open()
+except galatea.UserError as error:
+    code: str = error.code
+    file = error.diagnostics[0].file
+state: dict = loader.state_dict()
+"""
+
 
 @pytest.fixture(scope="module")
 def stubs(tmp_path_factory):
@@ -67,6 +109,27 @@ def mypy(folder, text):
 def test_a_type_checker_takes_a_usual_pipeline(stubs):
     done = mypy(stubs, GOOD)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("text", [DALI, USER], ids=["dali", "user"])
+def test_a_type_checker_takes_the_rest_of_the_package(stubs, text):
+    done = mypy(stubs, text)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "right, wrong, word",
+    [
+        ("keep_size=True", "keep_szie=True", "keep_szie"),
+        ("fn.rotate(image, ", "fn.rotat(image, ", "rotat"),
+        ("horizontal=1", 'horizontal="yes"', "horizontal"),
+        ("ops.transforms.Scale", "ops.transforms.Scael", "Scael"),
+    ],
+)
+def test_a_type_checker_finds_what_is_wrong_with_dalis_names(stubs, right, wrong, word):
+    assert right in DALI
+    done = mypy(stubs, DALI.replace(right, wrong))
+    assert done.returncode == 1 and word in done.stdout, done.stdout
 
 
 @pytest.mark.parametrize(
@@ -99,6 +162,30 @@ def test_every_operator_has_a_stub(stubs):
             if isinstance(node, ast.FunctionDef) and node.name == name.split(".")[-1]
         ]
         assert len(found) == 1, name
-        arguments = {argument.arg for argument in found[0].args.kwonlyargs}
+        given = found[0].args
+        arguments = {argument.arg for argument in (*given.args, *given.kwonlyargs)}
         assert arguments >= set(operator["args"]), name
         assert operator["summary"] in ast.get_docstring(found[0])
+        assert inspect.cleandoc(fn_of(name).__doc__) in ast.get_docstring(found[0])
+
+
+def fn_of(name):
+    made = galatea.fn
+    for part in name.split("."):
+        made = getattr(made, part)
+    return made
+
+
+@pytest.mark.parametrize("module", ["fn", "ops"])
+def test_every_name_of_dalis_has_a_stub(stubs, module):
+    import ast
+
+    from galatea.dali import names
+
+    listed = names.document()["functions" if module == "fn" else "classes"]
+    for path in listed:
+        *folders, name = path.split(".")
+        file = stubs.joinpath("galatea", "dali", module, *folders, "__init__.pyi")
+        kind = ast.FunctionDef if module == "fn" else ast.ClassDef
+        body = ast.parse(file.read_text()).body
+        assert sum(isinstance(node, kind) and node.name == name for node in body) == 1, path
