@@ -55,6 +55,14 @@ std::vector<fs::path> candidates() {
   return out;
 }
 
+/// How the module is opened. Where another LLVM shares its names with the whole process (tensorflow does), a
+/// shared libLLVM would bind to that one's: the module then looks in what it is linked with first. Only then,
+/// since an allocator that was put before the C library's would be passed by as well.
+int opening_mode() {
+  const bool has_other_llvm = ::dlsym(RTLD_DEFAULT, "LLVMContextCreate") != nullptr;
+  return RTLD_LAZY | RTLD_LOCAL | (has_other_llvm ? RTLD_DEEPBIND : 0);
+}
+
 Result<const ModuleTable*> load_table(const fs::path& file) {
   if (g_is_half_loaded) return system_error(Message::kModuleRanOutOfMemory);
   // What throws in there for want of memory passes through the C library, which looks for its unwinder only
@@ -63,7 +71,7 @@ Result<const ModuleTable*> load_table(const fs::path& file) {
   ::backtrace(&frame, 1);
   // Never closed: LLVM does not survive being unloaded, and code of ours may be running.
   g_is_half_loaded = true;
-  void* library = ::dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  void* library = ::dlopen(file.c_str(), opening_mode());
   g_is_half_loaded = false;
   if (library == nullptr) {
     const char* why = ::dlerror();

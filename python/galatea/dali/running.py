@@ -33,6 +33,13 @@ class Running:
     def _arguments(self) -> dict[str, Any]:
         arguments = self._made.compile_arguments()
         arguments["prefetch_depth"] = max(1, self._depth)
+        # The text says those that it was made with; deserialize() takes others.
+        for name, value in (
+            ("batch_size", self._max_batch_size),
+            ("num_threads", self._num_threads),
+        ):
+            if value is not None:
+                arguments[name] = value
         if self._device_id is None:
             arguments["device"] = "cpu"
         types_of_inputs = {}

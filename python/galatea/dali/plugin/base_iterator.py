@@ -12,7 +12,7 @@ import logging
 import math
 import warnings
 from enum import Enum, unique
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 
@@ -209,26 +209,51 @@ class _DaliBaseIterator:
                 self._end_iteration()
         return ends
 
-    def _cut(self, batches: list) -> list:
-        """What the policy PARTIAL leaves of the batches of all pipelines, dictionaries all."""
+    def _remove_padded(self) -> tuple[Any, Any]:
+        """Whether PARTIAL cuts the batch of each pipeline, and to how many samples."""
         if self._last_batch_policy is not LastBatchPolicy.PARTIAL:
-            return batches
+            return False, -1
+        read = self._counter - self._shard_sizes_per_gpu_initial[self._shards_id]
+        left = self.batch_size - read
+        return left < self.batch_size, left
+
+    def _cut(self, batches: list, cut: Callable = lambda value, count: value[:count]) -> list:
+        """What the policy PARTIAL leaves of the batches of all pipelines, dictionaries all."""
         if self._reader_name:
-            read = self._counter - self._shard_sizes_per_gpu_initial[self._shards_id]
-            left = self.batch_size - read
-            if not np.any(left < self.batch_size):
+            is_cut, left = self._remove_padded()
+            if not np.any(is_cut):
                 return batches
             return [
-                {name: tensor[: int(count)] for name, tensor in batch.items()}
+                {name: cut(value, int(count)) for name, value in batch.items()}
                 for batch, count in zip(batches, left)
             ]
-        if not 0 < self._size < self._counter:
+        is_partial = self._last_batch_policy is LastBatchPolicy.PARTIAL
+        if not is_partial or not 0 < self._size < self._counter:
             return batches
         left = self._num_gpus * self.batch_size - (self._counter - self._size)
         kept = batches[: math.ceil(left / self.batch_size)]
         rest = left % self.batch_size or self.batch_size
-        kept[-1] = {name: tensor[:rest] for name, tensor in kept[-1].items()}
+        kept[-1] = {name: cut(value, rest) for name, value in kept[-1].items()}
         return kept
+
+    def _make_batch(self) -> Any:
+        """The next batch of all pipelines, as the framework's iterator gives it."""
+        raise NotImplementedError
+
+    def _prepare(self) -> None:
+        """Makes the first batch, which the first `next` gives, unless that was refused."""
+        self._first_batch: Any = None
+        if not self._prepare_first_batch:
+            return
+        try:
+            self._first_batch = self._make_batch()
+        except StopIteration:
+            self._report_no_data_in_pipeline()
+
+    def _take_batch(self) -> Any:
+        self._ever_consumed = True
+        batch, self._first_batch = self._first_batch, None
+        return self._make_batch() if batch is None else batch
 
     # Epochs.
 
@@ -287,7 +312,7 @@ class _DaliBaseIterator:
         return self.__next__()
 
     def __next__(self) -> Any:
-        raise NotImplementedError
+        return self._take_batch()
 
     def _report_no_data_in_pipeline(self) -> None:
         restored = [pipe for pipe in self._pipes if pipe.is_restored_from_checkpoint]
