@@ -222,7 +222,7 @@ def test_a_sheet_holds_no_batch(data):
 
 def test_the_text_of_a_sheet(data):
     lines = repr(galatea.view(NODES, data=data, samples=2)).splitlines()
-    assert lines[0].startswith("<galatea sheet of nodes: 2 samples")
+    assert lines[0].startswith("<galatea sheet of nodes, 2 samples; ")
     assert len(lines) == 1 + 2 * 5 and re.match(r"sample \d+  \w+/", lines[1])
     assert re.match(r"    planes +f32 3x40x48 CHW  -?[\d.]+ … [\d.]+$", lines[2])
     assert re.match(r"    label +i32 1  \d$", lines[5])

@@ -129,5 +129,4 @@ def cards(sheet: Sheet) -> str:
 
 def sheet(sheet: Sheet) -> str:
     """A contact sheet."""
-    count = len(sheet)
-    return block(title(sheet.title, f"{count} sample{'' if count == 1 else 's'}"), cards(sheet))
+    return block(title(sheet.title), cards(sheet))

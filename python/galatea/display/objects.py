@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from galatea.errors import ClosedError, GalateaError
 
 from . import html
-from .traceback_lines import readable
+from .traceback_lines import cell_name, readable
 from .view import view
 
 if TYPE_CHECKING:
@@ -145,7 +145,8 @@ def _port(port: dict[str, Any]) -> tuple:
 
 def pipeline(shown: Pipeline) -> str:
     """Its text, and its outputs with their types, or what is wrong with it."""
-    head = html.title(f"Pipeline {shown.name}", f"of {shown.file}" if shown.file else "")
+    of = cell_name(shown.file) or shown.file
+    head = html.title(f"Pipeline {shown.name}", f"of {of}" if of else "")
     try:
         ports = json.loads(shown.program().ports_json())
     except GalateaError as wrong:

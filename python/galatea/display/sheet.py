@@ -96,7 +96,7 @@ class Sheet:
             print(f"no browser was found; the sheet is {file.name}")
 
     def __repr__(self) -> str:
-        lines = [f"<galatea sheet of {self.title}: {len(self)} samples; .save() writes a picture>"]
+        lines = [f"<galatea sheet of {self.title}; .save() writes a picture>"]
         width = max((len(name) for name in self.columns), default=0)
         for label, cells in zip(self.rows, self.cells):
             lines.append(label)

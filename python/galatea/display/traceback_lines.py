@@ -12,7 +12,7 @@ from galatea.errors import GalateaError
 
 from . import marked
 
-__all__ = ["lines", "readable"]
+__all__ = ["cell_name", "lines", "readable"]
 
 # What IPython and ipykernel call the text of a cell.
 _CELL_FILE = re.compile(r"<ipython-input-[^>\n]+>|[^\s('\"]*ipykernel_\d+[/\\]\d+\.py")
@@ -21,7 +21,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 def readable(error: GalateaError) -> str:
     """What the error says, with cells of the notebook by the numbers that people see."""
-    text = _CELL_FILE.sub(lambda found: _cell_name(found[0]) or found[0], str(error))
+    text = _CELL_FILE.sub(lambda found: cell_name(found[0]) or found[0], str(error))
     if not text:
         return type(error).__name__
     return text if text.startswith(("error", "warning", "note")) else f"error: {text}"
@@ -43,7 +43,7 @@ def lines(error: GalateaError) -> list[str]:
         source = linecache.getline(name, line, frame.f_globals).strip()
         if source.startswith("get_ipython().run_cell_magic("):
             continue  # what a cell with a magic became
-        out.append(f"\033[1;34m{_cell_name(name) or name}:{line}\033[0m  {source}".rstrip())
+        out.append(f"\033[1;34m{cell_name(name) or name}:{line}\033[0m  {source}".rstrip())
     return [*out, *marked.ansi(marked.of_message(readable(error))).split("\n")]
 
 
@@ -59,7 +59,7 @@ def _cause(cause: BaseException) -> list[str]:
     return ["".join(told.format()).rstrip(), ""]
 
 
-def _cell_name(name: str) -> str:
+def cell_name(name: str) -> str:
     """ "Cell In[3]" of the file that IPython took the cell for, or ""."""
     if "IPython" not in sys.modules:
         return ""

@@ -84,6 +84,7 @@ def _made(make, seed: int | None, samples: int, nodes: bool, draws: int) -> Shee
                 rows.append((label + row_label, cells))
                 if count + 1 == limit:
                     break
+    title += f", {draws} draws of one sample" if draws else f", {_samples(len(rows))}"
     return Sheet(title, columns, [label for label, _ in rows], [cells for _, cells in rows])
 
 
@@ -120,6 +121,10 @@ def _label(batch: Batch, place: int) -> str:
     return number if name in ("", number) else f"{number}  {name}"
 
 
+def _samples(count: int) -> str:
+    return f"{count} sample{'' if count == 1 else 's'}"
+
+
 def _cell(sample: Sample) -> Cell:
     return Cell.of(sample.numpy(), sample.layout)
 
@@ -133,5 +138,5 @@ def _delivered(source: Batch | Output | Sample, samples: int) -> Sheet:
         places = list(range(min(samples, batch.num_samples - batch.num_filled)))
     columns = [batch.names[output] for output in outputs]
     cells = [[_cell(batch[output][place]) for output in outputs] for place in places]
-    title = f"batch {batch.index} of epoch {batch.epoch}"
+    title = f"batch {batch.index} of epoch {batch.epoch}, {_samples(len(places))}"
     return Sheet(title, columns, [_label(batch, place) for place in places], cells)
