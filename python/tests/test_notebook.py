@@ -60,6 +60,14 @@ def test_a_cell_is_a_pipeline(shell, data):
     assert run(shell, f"%%galatea fed\n{FED}") is shell.user_ns["fed"]
 
 
+def test_the_cell_of_the_page(shell, data):
+    page = (TOUR.parents[2] / "docs" / "python-notebooks.md").read_text(encoding="utf-8")
+    (cell,) = re.findall(r"^%%galatea .*?(?=^```)", page, re.M | re.S)
+    sheet = run(shell, cell.replace("data=photos", f"data={data}"))
+    assert len(sheet) == 4 and sheet.columns[-2:] == ("output0", "label")
+    assert sheet.cells[0][-2].picture.shape == (96, 96, 3)
+
+
 def test_a_cell_that_is_wrong(shell, capsys, data):
     lines = fails(shell, capsys, f"%%galatea p data={data}\n{PHOTOS.replace('resize', 'rezise')}")
     assert lines[0] == "error[G0401]: there is no operator `fn.rezise`"
