@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
-import webbrowser
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,6 +88,9 @@ class Sheet:
 
                 display(self)
                 return
+        import tempfile
+        import webbrowser
+
         with tempfile.NamedTemporaryFile(prefix="galatea-", suffix=".html", delete=False) as file:
             file.write(html.page(self.title, self._repr_html_()).encode())
         if not webbrowser.open(f"file://{file.name}"):

@@ -29,8 +29,10 @@ def view(
     * ``nodes``: also the pictures on the way, in columns such as "image = resize, line 12";
     * ``draws``: instead of several samples the first one, as so many draws of its random numbers.
 
-    What a Python object feeds (`fn.external_source(source=…)`) is taken from it: an iterator has
-    moved on by a batch. Inputs that only a host feeds are an error; show a batch instead.
+    Samples are made in batches of 8 at most, unless `batch_size` says more: only operators that see
+    the whole batch can tell. What a Python object feeds (`fn.external_source(source=…)`) is taken
+    from it: an iterator has moved on by a batch. Inputs that only a host feeds are an error; show a
+    batch instead.
     """
     _check(samples=samples, draws=draws)
     if isinstance(source, (Batch, Output, Sample)):
