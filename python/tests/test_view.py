@@ -216,8 +216,8 @@ def test_what_is_wrong_is_said(data, tmp_path):
 def test_a_sheet_holds_no_batch(data):
     with galatea.Loader(RAGGED, data=data, batch_size=1, max_held_batches=2) as loader:
         sheets = [galatea.view(batch) for batch in loader]
-        shapes = [sheet.cells[0][0].picture.shape for sheet in sheets]
-        assert shapes == [batch[0][0].shape for batch in loader]
+        captions = [sheet.cells[0][0].caption for sheet in sheets]
+        assert captions == [f"u8 {h}x{w}x{c} HWC" for b in loader for h, w, c in [b[0][0].shape]]
 
 
 def test_the_text_of_a_sheet(data):
@@ -279,6 +279,19 @@ def test_what_is_a_picture():
     assert pictures.shown_as(two, "HWC") == "channel 0"
 
 
+@pytest.mark.parametrize("shape", [(500, 301, 3), (17, 900, 1), (1, 2000, 3), (160, 160, 3)])
+def test_large_pictures_are_averaged(shape):
+    made = np.random.default_rng(3).integers(0, 256, shape).astype(np.uint8)
+    small = pictures.fit(made, 160)
+    height, width, _ = small.shape
+    assert max(height, width) == 160 and not np.shares_memory(small, made)
+    for y, x in [(0, 0), (height - 1, width - 1), (height // 3, width // 2)]:
+        rows = slice(y * shape[0] // height, (y + 1) * shape[0] // height)
+        columns = slice(x * shape[1] // width, (x + 1) * shape[1] // width)
+        mean = made[rows, columns].reshape(-1, shape[2]).astype(float).mean(axis=0)
+        np.testing.assert_array_equal(small[y, x], np.floor(mean + 0.5))
+
+
 def test_other_types_are_stretched():
     values = np.array([[-2.0, 0.0, 2.0, np.nan, np.inf]], np.float32)
     np.testing.assert_array_equal(pictures.picture(values, "HW")[0, :, 0], [0, 128, 255, 0, 0])
@@ -321,15 +334,14 @@ class Page(HTMLParser):
 def test_the_page_of_a_sheet(data, tmp_path):
     sheet = galatea.view(NODES, data=data, samples=2, nodes=True)
     page = Page(sheet._repr_html_())
-    shown = [cell.picture for cells in sheet.cells for cell in cells if cell.picture is not None]
+    assert {max(cells[0].picture.shape) for cells in sheet.cells} <= {208}
+    shown = [cell.thumbnail for cells in sheet.cells for cell in cells if cell.picture is not None]
     assert len(shown) == len(page.pictures) == 2 * 5
     for number, pixels in enumerate(page.pictures):
         (tmp_path / f"{number}.png").write_bytes(pixels)
     for pixels, expected in zip(decoded(*(tmp_path / f"{n}.png" for n in range(10))), shown):
-        if max(expected.shape) <= 160:  # as it is; others are averaged down
-            np.testing.assert_array_equal(pixels, np.broadcast_to(expected, pixels.shape))
-        else:
-            assert max(pixels.shape) == 160
+        assert max(expected.shape) <= 160
+        np.testing.assert_array_equal(pixels, np.broadcast_to(expected, pixels.shape))
     words = " ".join(page.words)
     assert "small" in words and "resize, line 9" in words and "f32 3x40x48 CHW" in words
     sheet.save(tmp_path / "sheet.html")

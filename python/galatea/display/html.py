@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Iterable
 
 import numpy as np
 
-from . import marked, pictures, png
+from . import marked, png
 
 if TYPE_CHECKING:
     from .sheet import Cell, Sheet
@@ -87,19 +87,18 @@ def source(text: str) -> str:
 
 
 def image(pixels: np.ndarray, alt: str) -> str:
-    """A picture in a square, averaged down where it is larger; what is much smaller has hard edges."""
-    shown = pictures.fit(pixels, SIDE, enlarge=False)
-    data = base64.b64encode(png.encoded(shown)).decode()
-    sharp = ' style="image-rendering:pixelated"' if 2 * max(shown.shape) <= SIDE else ""
+    """A picture in a square of SIDE; what is much smaller has hard edges."""
+    data = base64.b64encode(png.encoded(pixels)).decode()
+    sharp = ' style="image-rendering:pixelated"' if 2 * max(pixels.shape) <= SIDE else ""
     return f'<img alt="{escape(alt)}" src="data:image/png;base64,{data}"{sharp}>'
 
 
 def _figure(name: str, cell: Cell, two_lines: bool) -> str:
-    if cell.picture is None:
+    if cell.thumbnail is None:
         shown = f'<div class="numbers">{escape(cell.text)}</div>'
         width = SIDE if len(cell.text) > 60 else 96
     else:
-        shown = image(cell.picture, name)
+        shown = image(cell.thumbnail, name)
         width = SIDE
     said = f"<br>{escape(cell.shown_as)}" if cell.shown_as else ""
     variable, _, made_by = name.partition(" = ")

@@ -105,7 +105,10 @@ def _integer(value: Any) -> str:
 
 
 def fit(pixels: np.ndarray, size: int, enlarge: bool = True) -> np.ndarray:
-    """The picture in a square: averaged where it is larger, repeated by a whole factor where smaller."""
+    """The picture in a square: averaged where it is larger, repeated by a whole factor where smaller.
+
+    What comes out is a copy.
+    """
     height, width, _ = pixels.shape
     longer = max(height, width)
     if longer <= size:
@@ -113,7 +116,7 @@ def fit(pixels: np.ndarray, size: int, enlarge: bool = True) -> np.ndarray:
         return pixels.repeat(factor, axis=0).repeat(factor, axis=1)
     to = (max(1, height * size // longer), max(1, width * size // longer))
     rows, columns = (np.arange(n) * extent // n for n, extent in zip(to, (height, width)))
-    sums = np.add.reduceat(pixels.astype(np.int64), rows, axis=0)
-    sums = np.add.reduceat(sums, columns, axis=1)
+    sums = np.add.reduceat(pixels, rows, axis=0, dtype=np.uint32)
+    sums = np.add.reduceat(sums, columns, axis=1, dtype=np.int64)
     counts = np.outer(np.diff(rows, append=height), np.diff(columns, append=width))[..., np.newaxis]
     return ((sums + counts // 2) // counts).astype(np.uint8)

@@ -15,9 +15,14 @@ __all__ = ["Cell", "Sheet"]
 
 @dataclass(frozen=True)
 class Cell:
-    """One sample of one output: its pixels, uint8 (height, width, 1 or 3), or its numbers."""
+    """One sample of one output: pixels, uint8 (height, width, 1 or 3), or numbers as text.
+
+    `picture` has at most 208 pixels a side, as sheets draw it, and `thumbnail` at most 160, as pages
+    show it: larger ones are averaged down, so that a sheet of photographs stays small.
+    """
 
     picture: np.ndarray | None
+    thumbnail: np.ndarray | None
     text: str
     caption: str
     shown_as: str = ""
@@ -25,11 +30,14 @@ class Cell:
     @classmethod
     def of(cls, array: np.ndarray, layout: str) -> "Cell":
         """The cell of a sample: a copy, which holds no batch."""
+        caption = pictures.caption(array, layout)
         pixels = pictures.picture(array, layout)
         if pixels is None:
-            return cls(None, pictures.numbers(array), pictures.caption(array, layout))
-        pixels = pixels.copy() if np.shares_memory(pixels, array) else pixels
-        return cls(pixels, "", pictures.caption(array, layout), pictures.shown_as(array, layout))
+            return cls(None, None, pictures.numbers(array), caption)
+        made = [
+            pictures.fit(pixels, side, enlarge=False) for side in (sheet_picture.SIDE, html.SIDE)
+        ]
+        return cls(*made, "", caption, pictures.shown_as(array, layout))
 
 
 class Sheet:

@@ -16,10 +16,11 @@ __all__ = ["draw"]
 
 PAPER, INK, FAINT, BACK = (250, 250, 248), (30, 34, 40), (120, 124, 130), (232, 233, 235)
 GAP, NARROW = 10, 96
+SIDE = 208  # of the square that pictures fit into
 
 
-def draw(sheet: Sheet, size: int = 208) -> np.ndarray:
-    """The pixels, uint8 (height, width, 3); `size`: the side of the square that pictures fit into."""
+def draw(sheet: Sheet, size: int = SIDE) -> np.ndarray:
+    """The pixels, uint8 (height, width, 3)."""
     widths = _widths(sheet, size)
     left = np.cumsum([GAP, *(width + GAP for width in widths)])
     row_height = CELL_HEIGHT + 4 + size + CELL_HEIGHT + GAP  # label, cell, caption
