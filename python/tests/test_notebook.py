@@ -1,4 +1,4 @@
-"""In notebooks: %%galatea, errors without the library's frames, the tour. SKIPPED without IPython."""
+"""In notebooks: %%galatea, errors without the library's frames, the tour; SKIPPED without IPython."""
 
 import json
 import pathlib
@@ -9,8 +9,6 @@ import pytest
 import galatea
 from loader_support import FED, PHOTOS, TIMEOUT
 
-pytest.importorskip("IPython", reason="SKIPPED: IPython is not installed")
-
 TOUR = pathlib.Path(__file__).parents[2] / "examples" / "python" / "tour.ipynb"
 COLOUR = re.compile(r"\033\[[\d;]*m")
 
@@ -18,6 +16,7 @@ COLOUR = re.compile(r"\033\[[\d;]*m")
 @pytest.fixture
 def shell(monkeypatch, tmp_path):
     """An IPython with the extension; its history is nowhere."""
+    pytest.importorskip("IPython", reason="SKIPPED: IPython is not installed")
     from IPython.core.interactiveshell import InteractiveShell
 
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))

@@ -1,6 +1,7 @@
 """Contact sheets: the same pixels as the program draws, from every kind of source."""
 
 import base64
+import pickle
 import re
 import subprocess
 from html.parser import HTMLParser
@@ -192,6 +193,10 @@ def test_data_from_a_host():
     assert [cells[0].text for cells in sheet.cells] == ["(empty)", "1 2 3"]
 
 
+def one(info):
+    return np.ones(3, np.float32)
+
+
 def test_what_is_wrong_is_said(data, tmp_path):
     for options in ({"samples": 0}, {"samples": True}, {"draws": -1}, {"samples": 201}):
         with pytest.raises(ValueError, match="is a number from"):
@@ -208,6 +213,15 @@ def test_what_is_wrong_is_said(data, tmp_path):
         batch = loader.next_batch()
         with pytest.raises(TypeError, match="takes `samples` alone"):
             galatea.view(batch, nodes=True)
+
+    @galatea.pipeline_def(batch_size=1)
+    def fed():
+        return fn.external_source(one, batch=False, dtype=types.FLOAT, ndim=1)
+
+    with galatea.Loader(fed()) as loader, pickle.loads(pickle.dumps(loader)) as again:
+        assert len(galatea.view(loader, samples=2)) == 2
+        with pytest.raises(ValueError, match="unpickled has no sources to begin anew with"):
+            galatea.view(again)
     sheet = galatea.view(PHOTOS, data=data, samples=1)
     with pytest.raises(ValueError, match=r"written as .png or .html, not as 'sheet.gif'"):
         sheet.save("sheet.gif")
@@ -427,6 +441,11 @@ def test_text_pipelines(data, tmp_path):
         assert loader.next_batch()[0].shape == (4, 3, 16, 24)
     with galatea.Loader(pipe, size=10) as loader:
         assert loader.next_batch()[0].shape == (4, 3, 10, 18)
+    again = pickle.loads(pickle.dumps(pipe))
+    assert (
+        again.parameters == pipe.parameters
+        and again.compile_arguments() == pipe.compile_arguments()
+    )
     pipe.save(tmp_path / "saved.dali-dsl")
     assert (tmp_path / "saved.dali-dsl").read_text() == NODES
     with pytest.raises(galatea.UserError) as caught:

@@ -31,7 +31,7 @@ _STYLE = """<style>
  object-position:0 0;width:160px;height:160px}
 .galatea figure .name{font-weight:600;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}
 .galatea figure .name{line-height:1.25;margin-bottom:3px}
-.galatea figure .numbers{font-family:monospace;font-size:12px;min-width:4em}
+.galatea figure .numbers{font-family:monospace;font-size:12px;max-height:160px;overflow-y:auto}
 .galatea table{border-collapse:collapse;margin:.3em 0;font-size:inherit}
 .galatea th,.galatea td,.galatea tr{text-align:left!important;background:none!important}
 .galatea th,.galatea td{padding:2px 14px 2px 0;border-bottom:1px solid #80808040;vertical-align:top}
