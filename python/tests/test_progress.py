@@ -14,7 +14,7 @@ from loader_support import FED, PHOTOS
 def stderr(request, monkeypatch, capsys):
     """Gives what was written to stderr since; something is shown after each batch."""
     if request.param == "tqdm":
-        pytest.importorskip("tqdm")
+        pytest.importorskip("tqdm", reason="SKIPPED: tqdm is not installed")
     else:
         monkeypatch.setitem(sys.modules, "tqdm", None)
         monkeypatch.setitem(sys.modules, "tqdm.auto", None)

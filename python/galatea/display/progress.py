@@ -7,6 +7,8 @@ import time
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from .shell import in_notebook
+
 if TYPE_CHECKING:
     from galatea.loader import Loader
 
@@ -24,7 +26,7 @@ class Progress:
     def __init__(self, loader: Loader, epochs: int, always: bool):
         self.loader = loader
         self.epochs = epochs
-        self.is_shown = always or sys.stderr.isatty() or _in_notebook()
+        self.is_shown = always or sys.stderr.isatty() or in_notebook()
         self.batches = 0  # of the epoch
         self.samples = 0
         self.bar: Any = None
@@ -78,11 +80,6 @@ class Progress:
             self.bar.total = self.samples
         self._show()
         self.bar.close()
-
-
-def _in_notebook() -> bool:
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    return hasattr(shell, "kernel")
 
 
 def _tqdm():

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import dataclass
 
 import numpy as np
 
-from . import html, pictures, png, sheet_picture
+from . import html, pictures, png, sheet_picture, shell
 
 __all__ = ["Cell", "Sheet"]
 
@@ -34,10 +33,9 @@ class Cell:
         pixels = pictures.picture(array, layout)
         if pixels is None:
             return cls(None, None, pictures.numbers(array), caption)
-        made = [
-            pictures.fit(pixels, side, enlarge=False) for side in (sheet_picture.SIDE, html.SIDE)
-        ]
-        return cls(*made, "", caption, pictures.shown_as(array, layout))
+        drawn = pictures.fit(pixels, sheet_picture.SIDE, enlarge=False)
+        shown = pictures.fit(pixels, html.SIDE, enlarge=False)
+        return cls(drawn, shown, "", caption, pictures.shown_as(array, layout))
 
 
 class Sheet:
@@ -88,14 +86,11 @@ class Sheet:
 
     def show(self) -> None:
         """Shows the sheet: in the notebook, or as a page in the browser of this machine."""
-        if "IPython" in sys.modules:
-            from IPython import get_ipython
+        if shell.in_notebook():
+            from IPython.display import display
 
-            if hasattr(get_ipython(), "kernel"):
-                from IPython.display import display
-
-                display(self)
-                return
+            display(self)
+            return
         import tempfile
         import webbrowser
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import linecache
 import os
 import re
-import sys
 import traceback
 
 from galatea.errors import GalateaError
 
-from . import marked
+from . import marked, shell
 
 __all__ = ["cell_name", "lines", "readable"]
 
@@ -61,9 +60,6 @@ def _cause(cause: BaseException) -> list[str]:
 
 def cell_name(name: str) -> str:
     """ "Cell In[3]" of the file that IPython took the cell for, or ""."""
-    if "IPython" not in sys.modules:
-        return ""
-    shell = sys.modules["IPython"].get_ipython()
-    named = getattr(getattr(shell, "compile", None), "format_code_name", None)
+    named = getattr(getattr(shell.running(), "compile", None), "format_code_name", None)
     described = named(name) if named else None
     return " ".join(described) if described else ""

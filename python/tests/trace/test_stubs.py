@@ -1,5 +1,7 @@
 """Stubs of the operators: a type checker takes a usual pipeline and finds a wrong argument."""
 
+import ast
+import functools
 import importlib.util
 import inspect
 import shutil
@@ -10,6 +12,9 @@ from pathlib import Path
 import pytest
 
 import galatea
+from galatea import types
+from galatea.dali import names
+from galatea.trace import documentation, operators
 from trace_common import PROGRAM, ROOT
 
 PACKAGE = Path(galatea.__file__).parent
@@ -84,8 +89,6 @@ state: dict = loader.state_dict()
 
 @pytest.fixture(scope="module")
 def stubs(tmp_path_factory):
-    if importlib.util.find_spec("mypy") is None:
-        pytest.skip("SKIPPED: there is no mypy")
     if not PROGRAM.exists():
         pytest.skip(f"SKIPPED: {PROGRAM} is not built")
     folder = tmp_path_factory.mktemp("stubs")
@@ -98,6 +101,8 @@ def stubs(tmp_path_factory):
 
 
 def mypy(folder, text):
+    if importlib.util.find_spec("mypy") is None:
+        pytest.skip("SKIPPED: there is no mypy")
     (folder / "user.py").write_text(text)
     return subprocess.run(
         [sys.executable, "-m", "mypy", "--follow-imports=silent", "--check-untyped-defs",
@@ -148,44 +153,43 @@ def test_a_type_checker_finds_what_is_wrong(stubs, right, wrong, word):
     assert done.returncode == 1 and word in done.stdout, done.stdout
 
 
+@functools.cache
+def definitions(path):
+    """Functions and classes of a stub: name → the one node of that name."""
+    found = {}
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            assert node.name not in found, f"{path}: {node.name}"
+            found[node.name] = node
+    return found
+
+
 def test_every_operator_has_a_stub(stubs):
-    import ast
-
-    from galatea.trace import operators
-
     for name, operator in operators.schema().items():
-        path = stubs / "galatea" / "fn" / Path(*name.split(".")[:-1]) / "__init__.pyi"
-        tree = ast.parse(path.read_text())
-        found = [
-            node
-            for node in tree.body
-            if isinstance(node, ast.FunctionDef) and node.name == name.split(".")[-1]
-        ]
-        assert len(found) == 1, name
-        given = found[0].args
-        arguments = {argument.arg for argument in (*given.args, *given.kwonlyargs)}
+        *folders, last = name.split(".")
+        node = definitions(stubs.joinpath("galatea", "fn", *folders, "__init__.pyi"))[last]
+        arguments = {argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)}
         assert arguments >= set(operator["args"]), name
-        assert operator["summary"] in ast.get_docstring(found[0])
-        assert inspect.cleandoc(fn_of(name).__doc__) in ast.get_docstring(found[0])
-
-
-def fn_of(name):
-    made = galatea.fn
-    for part in name.split("."):
-        made = getattr(made, part)
-    return made
+        function = functools.reduce(getattr, name.split("."), galatea.fn)
+        assert inspect.cleandoc(function.__doc__) in ast.get_docstring(node)
+        assert operator["summary"] in function.__doc__
 
 
 @pytest.mark.parametrize("module", ["fn", "ops"])
 def test_every_name_of_dalis_has_a_stub(stubs, module):
-    import ast
-
-    from galatea.dali import names
-
-    listed = names.document()["functions" if module == "fn" else "classes"]
-    for path in listed:
-        *folders, name = path.split(".")
+    kind = ast.FunctionDef if module == "fn" else ast.ClassDef
+    for path in names.document()["functions" if module == "fn" else "classes"]:
+        *folders, last = path.split(".")
         file = stubs.joinpath("galatea", "dali", module, *folders, "__init__.pyi")
-        kind = ast.FunctionDef if module == "fn" else ast.ClassDef
-        body = ast.parse(file.read_text()).body
-        assert sum(isinstance(node, kind) and node.name == name for node in body) == 1, path
+        assert isinstance(definitions(file)[last], kind), path
+
+
+def test_defaults_are_written_out(stubs):
+    text = (stubs / "galatea" / "fn" / "__init__.pyi").read_text()
+    assert "interp_type: DALIInterpType | Node | None = DALIInterpType.INTERP_LINEAR" in text
+    assert "interp_type (types.DALIInterpType or data node, default types.INTERP_LINEAR):" in text
+    assert "std: float | Sequence[float]" in text and "= [1.0]" in text
+    # The numbers of the schema are those of the enumerations.
+    for kind, listed in documentation.NAMES.items():
+        enumeration = getattr(types, documentation.ENUMERATIONS[kind])
+        assert [enumeration[name] for name in listed] == list(range(len(listed)))
