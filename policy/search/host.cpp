@@ -57,7 +57,8 @@ class HostStrategy : public Strategy {
   }
 
   std::optional<bool> prunes(const Trial& trial) override {
-    const Json answer = ask_host({{"prunes", trial.number}, {"scores", own(trial.scores)}});
+    const Json answer = ask_host(
+        {{"prunes", trial.number}, {"point", point_text(trial.point)}, {"scores", own(trial.scores)}});
     if (!answer.contains("prune") || !answer["prune"].is_boolean()) return std::nullopt;
     return answer["prune"].get<bool>();
   }
@@ -108,6 +109,8 @@ void Host::refuse(std::string problem) {
   is_gone_ = true;
   if (problem_.empty()) problem_ = std::move(problem);
 }
+
+void Host::hang_up() { is_gone_ = true; }
 
 void Host::send(const std::string& line) {
   const std::string text = line + "\n";
@@ -214,6 +217,7 @@ std::optional<ObjectiveEvent> HostObjective::read(const std::string& line) {
   Outcome outcome;
   if (has_score) outcome.scores = {event.score};
   if (json.contains("failed") && json["failed"].is_string()) outcome.reason = json["failed"];
+  if (json.contains("stop")) host_.hang_up();
   if (!has_score && outcome.reason.empty()) outcome.reason = "it has no score";
   if (json.contains("microseconds")) {
     if (!is_finite_number(json["microseconds"])) return std::nullopt;

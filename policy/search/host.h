@@ -33,6 +33,8 @@ class Host {
   bool is_gone() const { return is_gone_ && events_.empty(); }
   const std::string& problem() const { return problem_; }
   void refuse(std::string problem);
+  /// It asked for the search's end.
+  void hang_up();
 
  private:
   /// Reads what there is, after at most `wait`.

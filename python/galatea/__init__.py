@@ -21,7 +21,7 @@ from .errors import (
     UserError,
 )
 from .loader import Loader
-from . import fn, math, types
+from . import fn, math, policy, types
 from .pipeline import Pipeline, do_not_convert, pipeline_def
 from .display import Sheet, view
 from .text_pipeline import TextPipeline

@@ -21,6 +21,11 @@ def program() -> str:
 
 def main() -> None:
     """Becomes the program, with the arguments of this one."""
+    if "optuna" in " ".join(sys.argv[1:]):
+        from .policy.command_line import search_with_optuna, wants_optuna
+
+        if wants_optuna(sys.argv[1:]):
+            sys.exit(search_with_optuna(sys.argv[1:]))
     path = program()
     sys.stdout.flush()
     sys.stderr.flush()

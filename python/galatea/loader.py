@@ -10,6 +10,7 @@ from typing import Any
 from . import _c, engine as _engine
 from .batch import Batch
 from .errors import BatchesHeldError
+from .policy.document import as_path_or_document, as_paths
 
 __all__ = ["Loader"]
 
@@ -45,7 +46,8 @@ class Loader:
     * ``exact``: False allows forms that change values slightly;
     * ``memory_limit`` in bytes; ``device``: "auto", "cpu", "gpu", "gpu:N"; ``decoder``;
       ``backend``: "llvm", "interpreter"; ``tiers``; ``import_root``;
-    * ``limits``: {name: number}; ``policies``: paths of policy documents;
+    * ``limits``: {name: number}; ``policies``: paths, spellings, dicts or Documents
+      (galatea.policy);
     * ``input_types``: {input: (number of the element type, dimensions, layout)};
     * ``nodes``: True adds every picture on the way to the outputs, before the pipeline's own, named
       "image = resize, line 12"; ``draw``: 1, 2, … are other random numbers for the same samples,
@@ -125,6 +127,9 @@ class Loader:
     _pipeline: Any = None  # what makes the sources anew
 
     def _setup(self, arguments, sources, settings, engine=None):
+        if "policies" in arguments:
+            policies = [as_path_or_document(each) for each in arguments["policies"]]
+            arguments = {**arguments, "policies": policies}
         self._arguments = arguments
         self._sources = sources
         self._settings = settings
@@ -140,10 +145,14 @@ class Loader:
         self._compile()
 
     def _compile(self):
-        try:
-            self._program = _c.Program(self._engine, **self._arguments)
-        finally:
-            _engine.flush_log(self._engine)
+        arguments = self._arguments
+        with as_paths(arguments.get("policies", ())) as paths:
+            if paths:
+                arguments = {**arguments, "policies": paths}
+            try:
+                self._program = _c.Program(self._engine, **arguments)
+            finally:
+                _engine.flush_log(self._engine)
         self._names = None
         self._batch_size = self._program.batch_size
 

@@ -46,15 +46,23 @@ std::string search_text(const policy::Space& space, const policy::Journal& journ
 std::string search_json(const policy::Space& space, const policy::Journal& journal, bool minimize) {
   Json trials = Json::array(), genes = Json::array(), built_on = Json::array();
   for (const policy::Gene& gene : space.genes()) genes.push_back(gene.path);
-  for (const Trial& trial : journal.ended())
+  for (const Trial& trial : journal.ended()) {
+    Json point = Json::array();
+    const std::vector<bool> active = space.active(trial.point);
+    for (size_t i = 0; i < active.size(); ++i)
+      point.push_back(active[i] ? Json(trial.point[i]) : Json(nullptr));
     trials.push_back({{"trial", trial.number},
-                      {"point", trial.point},
+                      {"point", point},
                       {"score", trial.failed ? Json(nullptr) : Json(trial.score)},
                       {"failed", trial.failed ? Json(trial.reason) : Json(nullptr)},
                       {"seconds", trial.seconds},
                       {"budget", trial.budget > 0 ? Json(trial.budget) : Json(nullptr)},
                       {"step", trial.step},
-                      {"parent", trial.parent < 0 ? Json(nullptr) : Json(trial.parent)}});
+                      {"parent", trial.parent < 0 ? Json(nullptr) : Json(trial.parent)},
+                      {"pruned", trial.pruned},
+                      {"scores", trial.scores},
+                      {"microseconds", trial.microseconds ? Json(*trial.microseconds) : Json(nullptr)}});
+  }
   const auto ranked = policy::ranking(journal.ended(), minimize);
   if (!ranked.empty())
     for (const Trial& trial : policy::lineage(journal.ended(), ranked[0].number))
