@@ -3,7 +3,7 @@
 import signal
 import sys
 
-from ..__main__ import program
+from ..executable import program
 
 _MISSING = 3  # the program's status for what is not here
 

@@ -83,14 +83,25 @@ class Document:
         return json.loads(out)["microseconds_per_sample"]
 
     def __call__(self, *images, **extras):
-        from ..trace.library import LibraryValue
+        from ..trace import place as places
+        from ..trace import recorder as recorders
+        from ..trace.errors import TraceError
+        from ..trace.expression import Apply, Call, Use
 
+        place = places.caller()
+        recorder = recorders.require(f"the policy {self.name!r}")
         if "imports" in self.data:
-            raise ValueError(
-                f"the policy {self.name!r} imports files, which the text of a pipeline cannot hold; "
-                "load it in a pipeline file"
+            raise TraceError(
+                f"the policy {self.name!r} imports files, which the text of a pipeline cannot hold",
+                place,
+                "load it in a pipeline file, by `policy.load`",
             )
-        return LibraryValue("galatea", "policy", ("define", ((self.data,), {})))(*images, **extras)
+        recorder.modules.setdefault("galatea", set()).add("policy")
+        data = recorder.value(self.data, place)
+        policy = recorder.add(Call("policy.define", [("", data)]), place=place)
+        arguments = [("", recorder.value(image, place)) for image in images]
+        arguments += [(name, recorder.value(value, place)) for name, value in extras.items()]
+        return recorder.add(Apply(Use(policy), arguments), place=place)
 
     @contextlib.contextmanager
     def as_file(self):

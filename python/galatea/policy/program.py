@@ -9,7 +9,7 @@ import os
 import subprocess
 import tempfile
 
-from ..__main__ import program
+from ..executable import program
 from ..errors import exception_of
 
 _KINDS = {3: 2, 4: 3}  # exit status: kind of the C API's errors; else the user's

@@ -100,9 +100,7 @@ class Result:
         """The trials that have a score, the best first, as the program ranks them."""
         sign = 1 if self.minimize else -1
         good = [trial for trial in self.trials if trial.failed is None]
-        return sorted(
-            good, key=lambda t: (-(t.budget or 0), -t.step, sign * t.score, t.number)
-        )
+        return sorted(good, key=lambda t: (-(t.budget or 0), -t.step, sign * t.score, t.number))
 
     def save(self, path) -> None:
         """Writes the best policy as a JSON file."""

@@ -219,7 +219,9 @@ class _Host(StrategyHost):
         return outcome
 
     def _score(self, document, report) -> float:
-        made = self._objective(document, report) if self._takes_report else self._objective(document)
+        made = (
+            self._objective(document, report) if self._takes_report else self._objective(document)
+        )
         if inspect.isgenerator(made):
             made = self._last_of(made, report)
         return _number(made, "returned")

@@ -26,9 +26,7 @@ class Space:
         elif isinstance(self._source, (str, os.PathLike)):
             self._text = None
         else:
-            raise TypeError(
-                f"a space is a path, a dict or JSON text, not {type(source).__name__}"
-            )
+            raise TypeError(f"a space is a path, a dict or JSON text, not {type(source).__name__}")
         self._parameters = None
 
     @property

@@ -62,6 +62,17 @@ class Method(Expression):
 
 
 @dataclass(eq=False)
+class Apply(Expression):
+    """`base(arguments)`: a value of the text that is called; `base` keeps its name."""
+
+    base: Expression
+    arguments: list[tuple[str, Expression]] = field(default_factory=list)
+
+    def parts(self):
+        return [self.base] + [value for _, value in self.arguments]
+
+
+@dataclass(eq=False)
 class Binary(Expression):
     """`left operator right`."""
 

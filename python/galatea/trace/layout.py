@@ -112,6 +112,9 @@ class Layout:
         if isinstance(x, e.Method):
             base = self._operand(x.base, _ATOM)
             return f"{base}.{x.name}({', '.join(self._arguments(x.arguments))})", _ATOM
+        if isinstance(x, e.Apply):
+            base = self._operand(x.base, _ATOM)
+            return f"{base}({', '.join(self._arguments(x.arguments))})", _ATOM
         if isinstance(x, e.Index):
             inside = ", ".join(self.one_line(part) for part in x.selectors)
             return f"{self._operand(x.base, _ATOM)}[{inside}]", _ATOM
@@ -172,6 +175,8 @@ class Layout:
         elif isinstance(x, e.Method) and x.arguments:
             base = self._operand(x.base, _ATOM)
             head, items, tail = f"{base}.{x.name}(", list(x.arguments), ")"
+        elif isinstance(x, e.Apply) and x.arguments:
+            head, items, tail = f"{self._operand(x.base, _ATOM)}(", list(x.arguments), ")"
         elif isinstance(x, e.Display) and x.elements:
             keys = [f"{key}: " for key in x.keys] or [""] * len(x.elements)
             items = list(zip(keys, x.elements))

@@ -25,12 +25,6 @@ def _holds_node(value: Any) -> bool:
     return isinstance(value, Node)
 
 
-def _static_text(expression: Expression) -> str:
-    from galatea.trace.layout import Layout
-
-    return Layout(lambda node: "").one_line(expression)
-
-
 class LibraryValue:
     """A name of a library module, or what became of one by attributes and calls."""
 
@@ -82,8 +76,10 @@ class LibraryValue:
             arguments += [(key, recorder.value(value, place)) for key, value in kwargs.items()]
             if pending:
                 expression = Method(expression, pending, arguments)
-            else:  # of what was made without nodes, which is written as it is
-                expression = Call(_static_text(expression), arguments)
+            else:
+                if not isinstance(expression, Literal):
+                    raise TraceError(f"{self!r} cannot be written as text", place)
+                expression = Call(expression.text, arguments)
             pending = ""
         if pending:
             if not isinstance(expression, Literal):

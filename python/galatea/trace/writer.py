@@ -93,6 +93,8 @@ class Writer:
             return e.Call(x.callee, arguments(x.arguments))
         if isinstance(x, e.Method):
             return e.Method(s(x.base), x.name, arguments(x.arguments))
+        if isinstance(x, e.Apply):
+            return e.Apply(s(x.base), arguments(x.arguments))
         if isinstance(x, e.Binary):
             return e.Binary(x.operator, s(x.left), s(x.right))
         if isinstance(x, e.Unary):
@@ -110,10 +112,13 @@ class Writer:
         return x
 
     def _in_slices(self, x: e.Expression) -> set:
-        """Nodes that keep a name: parts of slices, and what a method or an index is taken of."""
+        """Nodes that keep a name: parts of slices, what is called, and wide ones that a method or an
+        index is taken of."""
         if isinstance(x, e.Slice):
             return set(x.nodes())
         found: set = set()
+        if isinstance(x, e.Apply):
+            found |= set(x.base.nodes())
         if isinstance(x, (e.Method, e.Index)):
             found |= set(x.base.nodes()) if self._is_wide(x.base) else set()
         for part in x.parts():
@@ -495,6 +500,8 @@ def _fallback(x: e.Expression) -> str:
         return re.sub(r".*\.", "", x.callee)
     if isinstance(x, e.Method):
         return x.name if x.name not in ("gpu", "cpu") else f"on_{x.name}"
+    if isinstance(x, e.Apply):
+        return "result"
     if isinstance(x, e.Index):
         return "part"
     if isinstance(x, (e.Binary, e.Unary)):
