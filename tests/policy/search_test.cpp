@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -83,13 +84,170 @@ TEST_F(PolicySearch, MistakesInSpacesHavePlaces) {
       {R"({"$float": [2, 1]})", "G1016 at 1:12: `$float` takes [least, greatest]\n"},
       {R"({"$real": [1, 2]})", "G1016 at 1:2: there is no `$real`\n"},
       {R"([{"$int": [0, 1], "p": 1}])", "G1016 at 1:3: `$int` stands alone in its object\n"},
-      {R"({"$choice": [{"$int": [0, 1]}]})", "G1016 at 1:14: a choice inside of a choice\n"},
+      {R"({"$choice": [{"$int": [1, 0]}]})",
+       "G1016 at 1:23: `$int` takes [least, greatest], both whole numbers\n"},
+      {R"({"$float": [0, 1], "log": true})",
+       "G1016 at 1:13: a logarithmic scale begins above 0, found 0\n"},
+      {R"({"log": 1, "$float": [1, 2]})", "G1016 at 1:9: `log` is true or false, found 1\n"},
+      {R"({"$choice": [1, 2], "log": true})", "G1016 at 1:28: a choice has no scale\n"},
+      {R"({"$int": [1, 2], "$float": [1, 2]})",
+       "G1016 at 1:2: `$int` stands alone in its object\nG1016 at 1:18: `$float` stands alone in its object\n"},
   };
   for (const auto& [text, expected] : cases) EXPECT_EQ(read_space(text).report, expected) << text;
   EXPECT_NE(read_space(testing::whole("[\"equalize\", 1, null]")).report.find("there is nothing to search"),
             std::string::npos);
   EXPECT_NE(read_space(testing::whole("[\"rotate\", {\"$float\": [2, 3]}, 1]")).report.find("G1007 at 5:12"),
             std::string::npos);
+}
+
+TEST_F(PolicySearch, ItemsOfAChoiceHaveGenesOfTheirOwn) {
+  const auto read = read_space(testing::kNestedSpace);
+  ASSERT_TRUE(read.space) << read.report;
+  const Space& space = *read.space;
+  std::vector<std::string> paths;
+  for (const Gene& gene : space.genes()) paths.push_back(gene.path);
+  EXPECT_EQ(paths, (std::vector<std::string>{"policy.seq[0]", "policy.seq[0]#0[2]", "policy.seq[0]#1.p",
+                                             "policy.seq[0]#1.mag.bin", "policy.seq[1][1]"}));
+  EXPECT_EQ(space.active({0, 5, 0.5, 0, 1}), (std::vector<bool>{true, true, false, false, true}));
+  EXPECT_EQ(space.active({1, 0, 0.5, 0, 1}), (std::vector<bool>{true, false, true, true, true}));
+  EXPECT_TRUE(space.contains({0, 5, 0.5, 0, 1}));
+  EXPECT_FALSE(space.contains({0, 5, 0.7, 0, 1})) << "what is not chosen has its least value";
+  const auto bin_of = [&](const Point& point) {
+    return read_policy_tree(space.at(point)).document->policy.children[0].magnitude.bin;
+  };
+  EXPECT_EQ(bin_of({0, 5, 0.5, 0, 0}), 5);
+  EXPECT_EQ(bin_of({1, 0, 0.5, 1, 0}), 3) << "a choice within: its second item";
+  const ReadResult third = read_policy_tree(space.at({2, 0, 0.5, 0, 1}));
+  ASSERT_TRUE(third.document);
+  EXPECT_EQ(third.document->policy.children[0].name, "invert");
+
+  // Each document once: 11, then 3 probabilities times 2, then 1; all of them twice.
+  std::set<Point> counted;
+  for (int64_t i = 0; i < 36; ++i) {
+    const auto point = space.counted(i, 3);
+    ASSERT_TRUE(point) << i;
+    EXPECT_TRUE(space.contains(*point)) << i;
+    EXPECT_TRUE(counted.insert(*point).second) << i;
+  }
+  EXPECT_FALSE(space.counted(36, 3));
+
+  Random random(1);
+  Point point = space.random(random);
+  std::set<double> items, fresh;
+  for (int i = 0; i < 500; ++i) {
+    const Point next = space.mutated(point, random);
+    EXPECT_NE(next, point);
+    EXPECT_TRUE(space.contains(next));
+    EXPECT_TRUE(space.contains(space.random(random)));
+    if (next[0] == 0 && point[0] != 0) fresh.insert(next[1]);
+    items.insert(next[0]);
+    point = next;
+  }
+  EXPECT_EQ(items.size(), 3u);
+  EXPECT_GT(fresh.size(), 5u) << "what a new item is made of is drawn";
+}
+
+TEST_F(PolicySearch, LogarithmicScalesAreDrawnByRatios) {
+  const auto read = read_space(testing::whole(
+      R"({"seq": [{"apply": "rotate", "p": {"$float": [0.01, 1], "log": true},
+          "mag": {"level": {"$int": [1, 10], "log": true}}}]})"));
+  ASSERT_TRUE(read.space) << read.report;
+  constexpr int kDraws = 4000;
+  constexpr double kFiveSigma = 5 * 0.5 / 63.2;  // of a share of 4000
+  Random random(3);
+  int low = 0, ones = 0;
+  for (int i = 0; i < kDraws; ++i) {
+    const Point point = read.space->random(random);
+    EXPECT_TRUE(read.space->contains(point));
+    low += point[0] < 0.1;
+    ones += point[1] == 1;
+    const Point next = read.space->mutated(point, random);
+    EXPECT_NE(next, point);
+    EXPECT_TRUE(read.space->contains(next));
+  }
+  EXPECT_NEAR(low / double{kDraws}, 0.5, kFiveSigma);
+  EXPECT_NEAR(ones / double{kDraws}, std::log(1.5 / 0.5) / std::log(10.5 / 0.5), kFiveSigma);
+  std::vector<double> places;
+  for (int64_t i = 0; i < 3; ++i) places.push_back((*read.space->counted(i, 3))[0]);
+  EXPECT_EQ(places, (std::vector<double>{0.01, 0.1, 1}));
+}
+
+TEST_F(PolicySearch, ScoresOfTheWorseHalf) {
+  std::vector<Trial> ended;
+  for (double score : {1.0, 2.0, 3.0, 4.0}) {
+    Trial trial;
+    trial.scores = {score, 10 * score};
+    ended.push_back(trial);
+  }
+  EXPECT_FALSE(is_worse_half({0}, ended, false)) << "of four nothing is known";
+  ended.push_back(ended[3]);
+  ended[4].scores = {5};
+  EXPECT_TRUE(is_worse_half({2.9}, ended, false));
+  EXPECT_FALSE(is_worse_half({3}, ended, false)) << "the median itself";
+  EXPECT_FALSE(is_worse_half({2.9}, ended, true));
+  EXPECT_TRUE(is_worse_half({3.1}, ended, true));
+  EXPECT_FALSE(is_worse_half({3.1, 0}, ended, false)) << "only four have come so far";
+  ended.push_back(ended[0]);
+  EXPECT_FALSE(is_worse_half({26, 0}, ended, false)) << "the best so far counts: 26 of 10, 10, 20, 30, 40";
+  EXPECT_TRUE(is_worse_half({19, 3}, ended, false));
+  ended[0].failed = true;
+  EXPECT_FALSE(is_worse_half({19, 3}, ended, false)) << "failed trials are no judges";
+}
+
+// Scores by the number in the file's name: 0 to 5 report twice and are fine, 6 is pruned at its first report
+// and never comes to its end, 7 reports more than the others and goes on.
+TEST_F(PolicySearch, ReportedScoresPruneTrials) {
+  SearchOptions all = options(
+      "case {policy} in *06.json) echo report 0; sleep 600; touch '" + (folder_ / "late").string() +
+          "';; *07.json) echo report 9;; *) echo report 5; echo report 6;; esac; echo 7",
+      8);
+  all.prune = true;
+  auto journal = open(head());
+  ASSERT_TRUE(journal);
+  ASSERT_TRUE(run_search(*space_, *make_strategy(*space_, {}), *journal, all, {}));
+  ASSERT_EQ(journal->ended().size(), 8u);
+  for (const Trial& trial : journal->ended()) {
+    EXPECT_EQ(trial.pruned, trial.number == 6) << trial.number;
+    EXPECT_EQ(trial.failed, trial.number == 6) << trial.reason;
+  }
+  EXPECT_EQ(journal->ended()[0].scores, (std::vector<double>{5, 6}));
+  EXPECT_EQ(journal->ended()[6].scores, std::vector<double>{0});
+  EXPECT_EQ(journal->ended()[6].reason, "pruned: it reported 0 after 1 score");
+  EXPECT_FALSE(fs::exists(folder_ / "late"));
+}
+
+TEST_F(PolicySearch, MicrosecondsAreABound) {
+  SearchOptions all = options(
+      "case {policy} in *00.json) echo microseconds 10.5;; *01.json) echo microseconds 10;; *02.json) ;; "
+      "*03.json) echo microseconds 99; exit 1;; esac; echo 7",
+      4);
+  all.max_microseconds = 10;
+  JournalHead bounded = head();
+  bounded.max_microseconds = 10;
+  {
+    auto journal = open(bounded);
+    ASSERT_TRUE(journal);
+    ASSERT_TRUE(run_search(*space_, *make_strategy(*space_, {}), *journal, all, {}));
+  }
+  const auto again = open(bounded);
+  ASSERT_TRUE(again);
+  std::vector<std::string> reasons;
+  for (const Trial& trial : again->ended()) reasons.push_back(trial.reason);
+  EXPECT_EQ(reasons, (std::vector<std::string>{
+                         "it takes 10.5 microseconds a sample, more than 10", "",
+                         "it did not tell what its policy takes: `microseconds NUMBER`",
+                         "it takes 99 microseconds a sample, more than 10"}));
+  EXPECT_EQ(again->ended()[0].microseconds, 10.5);
+  EXPECT_FALSE(again->ended()[2].microseconds);
+}
+
+TEST_F(PolicySearch, ABoundBelongsToTheSearch) {
+  JournalHead bounded = head();
+  bounded.prune = true;
+  { ASSERT_TRUE(open(bounded)); }
+  const auto other = open(head());
+  ASSERT_FALSE(other) << "what the journal has and this search has not";
+  EXPECT_NE(other.error().message().find("its prune is another"), std::string::npos);
 }
 
 TEST_F(PolicySearch, JournalsAreReadAgain) {
