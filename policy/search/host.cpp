@@ -118,7 +118,7 @@ void Host::send(const std::string& line) {
     const ssize_t count = ::send(descriptor_, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
     if (count >= 0)
       sent += static_cast<size_t>(count);
-    else if (errno == ENOTSOCK)
+    else if (errno == ENOTSOCK || errno == EBADF)
       refuse("the descriptor of `--host` is no socket");
     else if (errno != EINTR)
       is_gone_ = true;

@@ -272,7 +272,7 @@ TEST_F(PolicySearchCommand, PopulationsKeepStatesAndGiveASchedule) {
 TEST_F(PolicySearchCommand, OptionsThatDoNotGoTogetherAreRefused) {
   const std::pair<std::vector<std::string>, const char*> cases[] = {
       {{}, "nothing says how good a policy is"},
-      {{"--objective", "x", "--proxy", "photos"}, "there are two objectives"},
+      {{"--objective", "x", "--proxy", "photos"}, "there are several objectives"},
       {{"--objective", "x {budget}"}, "the objective names `{budget}`, but trials of the strategy `random`"},
       {{"--objective", "x {step}", "--strategy", "halving"}, "the objective names `{step}`"},
       {{"--objective", "x {parent}", "--strategy", "grid"}, "the objective names `{parent}`"},
@@ -286,6 +286,13 @@ TEST_F(PolicySearchCommand, OptionsThatDoNotGoTogetherAreRefused) {
       {{"--objective", "x {policies} {state}"}, "the objective names `{policies}`, which are several, and"},
       {{"--objective", "x {policies}", "--strategy", "halving"},
        "the objective names `{policies}`, but each trial of the strategy `halving`"},
+      {{"--objective", "x", "--strategy", "optuna"}, "the strategy `optuna` is in the Python package galatea"},
+      {{"--objective", "x", "--strategy", "halving", "--prune"}, "`--prune` is for trials that spend alike"},
+      {{"--proxy", std::string(GALATEA_BINARY_DIR) + "/samples", "--max-microseconds", "9"},
+       "the proxy reports no scores"},
+      {{"--objective", "x {policies}", "--prune"}, "the objective names `{policies}`, but what it reports"},
+      {{"--objective", "x", "--host", "3"}, "`--host` goes with `--host-strategy` or `--host-objective`"},
+      {{"--host-objective", "x"}, "`--host` goes with `--host-strategy` or `--host-objective`"},
   };
   for (const auto& [options, words] : cases) {
     std::vector<std::string> all = {"search", path("space.json")};
@@ -298,6 +305,31 @@ TEST_F(PolicySearchCommand, OptionsThatDoNotGoTogetherAreRefused) {
   EXPECT_EQ(search("x", {"--strategy", "hill"}).status, 2);
   EXPECT_EQ(search("x", {"--population", "1"}).status, 2);
   EXPECT_EQ(search("x", {"--eta", "1"}).status, 2);
+}
+
+TEST_F(PolicySearchCommand, ADescriptorThatIsNoSocketIsSaid) {
+  const std::string command = std::string(GALATEA_BINARY_DIR) + "/bin/galatea policy search '" +
+                              path("space.json") + "' --host 7 --host-objective x 2> '" + path("said.txt") + "' 7";
+  for (const std::string end : {">&-", "< /dev/null"}) {
+    EXPECT_NE(std::system((command + end).c_str()), 0);
+    EXPECT_TRUE(contains(read_file(path("said.txt")), "the descriptor of `--host` is no socket"))
+        << read_file(path("said.txt"));
+  }
+}
+
+TEST_F(PolicySearchCommand, ReportsAndMicrosecondsAreListed) {
+  const Outcome o = search("echo report 3; echo microseconds 20; echo 4 #",
+                           {"--prune", "--max-microseconds", "20", "--trials", "2", "--json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  for (const Json& trial : parse_json(o.out)["trials"]) {
+    EXPECT_EQ(trial["scores"], Json({3}));
+    EXPECT_EQ(trial["microseconds"], 20);
+    EXPECT_EQ(trial["pruned"], false);
+  }
+  const Outcome bounded = search("echo microseconds 20; echo 4 #",
+                                 {"--max-microseconds", "19", "--trials", "1", "--folder", path("bounded")});
+  EXPECT_EQ(bounded.status, 1);
+  EXPECT_TRUE(contains(bounded.err, "it takes 20 microseconds a sample, more than 19")) << bounded.err;
 }
 
 TEST_F(PolicySearchCommand, AMistypedWordAndAMissingFolderAreSaidAtOnce) {
