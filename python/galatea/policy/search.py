@@ -143,7 +143,7 @@ def search(
         documents = {}
         for entry in found["trials"]:
             with contextlib.suppress(FileNotFoundError):
-                with open(f"{folder}/policy-{entry['trial']:05}.json", encoding="utf-8") as file:
+                with open(f"{folder}/trial-{entry['trial']:05}.json", encoding="utf-8") as file:
                     documents[entry["trial"]] = Document(json.load(file))
         with open(report, encoding="utf-8") as file:
             return Result(found, host.parameters, documents, file.read(), minimize)
