@@ -11,6 +11,7 @@ import logging
 import math
 import numbers
 import os
+import types
 
 from ..errors import UserError, failure_text
 from . import program
@@ -182,6 +183,19 @@ def _number(value, what: str) -> float:
     raise TypeError(f"{what}: {value!r} of type {type(value).__name__}; scores are numbers")
 
 
+def _why(called, error) -> str:
+    """What a callable of the user's raised, at the user's line, not at one of this package."""
+    whole = part = error.__traceback__
+    users = None
+    while part is not None:
+        if os.path.dirname(part.tb_frame.f_code.co_filename) != os.path.dirname(__file__):
+            users = types.TracebackType(None, part.tb_frame, part.tb_lasti, part.tb_lineno)
+        part = part.tb_next
+    text = failure_text(called, error.with_traceback(users))
+    error.with_traceback(whole)
+    return text
+
+
 class _Host(StrategyHost):
     """Runs the objective, and asks the strategy where that is Python's."""
 
@@ -209,7 +223,7 @@ class _Host(StrategyHost):
         except EndTrial as end:
             outcome["failed"] = str(end)
         except Exception as error:
-            outcome["failed"] = failure_text(called, error)
+            outcome["failed"] = _why(called, error)
             _logger.warning("trial %d: %s", report.trial, outcome["failed"])
             if self._stops:
                 self.failure = outcome["failed"], error

@@ -162,7 +162,7 @@ def test_failures_are_recorded_and_the_search_goes_on():
     for text in why.values():
         assert text.startswith(f"the Python callable 'failing' ({__file__}:{line}) failed: ")
     assert f"RuntimeError: no memory left, at {__file__}:{line + 2}" in why[2]
-    assert "returned: nan, which is no score" in why[3]
+    assert why[3].endswith("returned: nan, which is no score; scores are finite numbers")
     assert "returned: 'high' of type str; scores are numbers" in why[4]
     assert "returned: None of type NoneType" in why[5]
     assert "returned: True of type bool" in why[6]
@@ -238,6 +238,7 @@ def test_reports_are_numbers():
 
     (trial,) = policy.search(FLAT, words, trials=1).trials
     assert "reported: 'good' of type str" in trial.failed
+    assert trial.failed.endswith(f", at {__file__}:{words.__code__.co_firstlineno + 1}")
 
 
 def test_halving_prunes_by_itself():
