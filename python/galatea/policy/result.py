@@ -61,13 +61,14 @@ class Trial:
 class Result:
     """A search that has ended: `trials` in the order in which they did, the best one, a report."""
 
-    def __init__(self, found: dict, parameters, documents: dict, report: str, minimize: bool):
+    def __init__(self, found: dict, parameters, documents: dict, best, report: str, minimize: bool):
         self.parameters = parameters
         self.minimize = minimize
         self.trials = tuple(
             Trial.of(entry, parameters, documents.get(entry["trial"])) for entry in found["trials"]
         )
         self._best = found["best"]
+        self._best_document = best
         self._lineage = found["lineage"]
         self._report = report
 
@@ -88,8 +89,9 @@ class Result:
 
     @property
     def best(self) -> Document:
-        """The best trial's policy."""
-        return self.best_trial.document
+        """The best trial's policy, without augmentations that it does not use."""
+        assert self.best_trial  # or raises
+        return self._best_document
 
     @property
     def schedule(self) -> tuple[Document, ...]:

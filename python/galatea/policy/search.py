@@ -129,7 +129,9 @@ def search(
         report = os.path.join(scratch, "report.html")
         path, shown_as = stack.enter_context(space.as_file(scratch))
         command = program.command("search", path, *arguments, "--json", "--diagnostics=json")
-        conversation = Conversation([*command, "--folder", folder, "--report", report], shown_as)
+        best = os.path.join(scratch, "best.json")
+        command += ["--folder", folder, "--report", report, "--output", best]
+        conversation = Conversation(command, shown_as)
         with conversation:
             conversation.serve(host)
         for entry in conversation.diagnostics():
@@ -141,13 +143,21 @@ def search(
         if conversation.has_failed:
             conversation.raise_failure()
         found = conversation.result()
-        documents = {}
-        for entry in found["trials"]:
-            with contextlib.suppress(FileNotFoundError):
-                with open(f"{folder}/trial-{entry['trial']:05}.json", encoding="utf-8") as file:
-                    documents[entry["trial"]] = Document(json.load(file))
+        documents = {
+            entry["trial"]: _document_of(f"{folder}/trial-{entry['trial']:05}.json")
+            for entry in found["trials"]
+        }
         with open(report, encoding="utf-8") as file:
-            return Result(found, host.parameters, documents, file.read(), minimize)
+            page = file.read()
+        return Result(found, host.parameters, documents, _document_of(best), page, minimize)
+
+
+def _document_of(path: str) -> Document | None:
+    """None: there is no such file, of a trial whose point is no policy."""
+    with contextlib.suppress(FileNotFoundError):
+        with open(path, encoding="utf-8") as file:
+            return Document(json.load(file))
+    return None
 
 
 def _name_of(objective) -> str:

@@ -33,6 +33,7 @@ def test_the_command_line_finds_the_same(tmp_path, strategy, options):
         command(
             "policy", "search", space, "--objective", f"{sys.executable} -S {score} {{policy}}",
             "--strategy", strategy, "--trials", 12, "--seed", 7, "--json", *words,
+            "--output", tmp_path / "best.json",
         )
     )  # fmt: skip
     here = policy.search(space, quality, strategy=strategy, trials=12, seed=7, **options)
@@ -40,6 +41,7 @@ def test_the_command_line_finds_the_same(tmp_path, strategy, options):
         (t["trial"], t["point"], t["score"]) for t in there["trials"]
     ]
     assert here.best_trial.number == there["best"]
+    assert here.best.to_json() == (tmp_path / "best.json").read_text()
     assert len(here.trials) == 12 and len(set(points(here))) > 5
 
 
