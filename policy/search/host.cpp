@@ -18,9 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-bool is_finite_number(const Json& value) {
-  return value.is_number() && std::isfinite(value.get<double>());
-}
+bool is_finite_number(const Json& value) { return value.is_number() && std::isfinite(value.get<double>()); }
 
 class HostStrategy : public Strategy {
  public:

@@ -199,7 +199,8 @@ bool Journal::take(const std::string& words) {
     return true;
   }
   if (!read_numbers(line, "point", trial.point) || !read_field(line, "budget", trial.budget, false) ||
-      !read_field(line, "parent", trial.parent, false) || !read_field(line, "step", trial.step, false) || trial.parent >= trial.number || trial.step < 0)
+      !read_field(line, "parent", trial.parent, false) || !read_field(line, "step", trial.step, false) ||
+      trial.parent >= trial.number || trial.step < 0)
     return false;
   if (!begun_.insert(trial.number).second) return false;
   open_.emplace(trial.number, std::move(trial));

@@ -179,9 +179,8 @@ class Search {
     if (!trial.pruned) {
       trial.scores.push_back(score);
       trial.pruned =
-          options_.prune &&
-          strategy_.prunes(as_strategies_see(trial))
-              .value_or(is_worse_half(trial.scores, journal_.ended(), options_.minimize));
+          options_.prune && strategy_.prunes(as_strategies_see(trial))
+                                .value_or(is_worse_half(trial.scores, journal_.ended(), options_.minimize));
     }
     objective_->answer(call, trial.pruned);
     return {};
@@ -214,7 +213,8 @@ class Search {
       return fmt::format("it takes {:.4g} microseconds a sample, more than {}", *trial.microseconds,
                          number_text(most));
     if (outcome.scores.empty()) return outcome.reason;
-    if (most > 0 && !trial.microseconds) return "it did not tell what its policy takes: `microseconds NUMBER`";
+    if (most > 0 && !trial.microseconds)
+      return "it did not tell what its policy takes: `microseconds NUMBER`";
     return "";
   }
 

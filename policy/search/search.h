@@ -21,11 +21,11 @@ struct SearchOptions {
   int together = 1;    ///< policies a call, at most, of an objective that names `{policies}`
   double timeout = 0;  ///< seconds for each policy; 0: any time
   bool minimize = false;
-  std::string imports_from;   ///< the folder that the space's imports are relative to
-  bool prune = false;            ///< trials that report lower scores than others did end early
-  double max_microseconds = 0;   ///< what a policy may take a sample; 0: any time
-  Host* host = nullptr;          ///< what the objective is asked of instead of a command
-  bool keeps_states = false;     ///< each trial has a folder of its own, {state}, and may read its parent's
+  std::string imports_from;     ///< the folder that the space's imports are relative to
+  bool prune = false;           ///< trials that report lower scores than others did end early
+  double max_microseconds = 0;  ///< what a policy may take a sample; 0: any time
+  Host* host = nullptr;         ///< what the objective is asked of instead of a command
+  bool keeps_states = false;    ///< each trial has a folder of its own, {state}, and may read its parent's
 };
 
 struct SearchEvents {

@@ -78,11 +78,10 @@ class Finder {
                       (member.key == "$float" || (items[0].kind == wanted && items[1].kind == wanted)) &&
                       items[0].number <= items[1].number && items[0].number >= -1e9 && items[1].number <= 1e9;
     if (!fine)
-      return fail(
-          member.value.span,
-          fmt::format("`{}` takes [least, greatest]{}", member.key,
-                      member.key == "$int" ? ", both whole numbers" : ""),
-          "write two numbers, the smaller first");
+      return fail(member.value.span,
+                  fmt::format("`{}` takes [least, greatest]{}", member.key,
+                              member.key == "$int" ? ", both whole numbers" : ""),
+                  "write two numbers, the smaller first");
     gene.low = items[0].number;
     gene.high = items[1].number;
     if (const JsonValue* log = value.find("log")) {

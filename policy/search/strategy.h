@@ -20,10 +20,10 @@ struct Trial {
   bool failed = false;
   double score = 0;  ///< higher is better
   double seconds = 0;
-  std::string reason;   ///< of a failure
-  double budget = 0;    ///< what the objective may spend; 0: the strategy does not say
-  int64_t parent = -1;  ///< the trial whose state it goes on from; -1: none
-  int64_t step = 0;     ///< the place in a schedule
+  std::string reason;                  ///< of a failure
+  double budget = 0;                   ///< what the objective may spend; 0: the strategy does not say
+  int64_t parent = -1;                 ///< the trial whose state it goes on from; -1: none
+  int64_t step = 0;                    ///< the place in a schedule
   std::vector<double> scores;          ///< reported while it ran
   bool pruned = false;                 ///< ended for them; then it has failed as well
   std::optional<double> microseconds;  ///< what its policy takes a sample, where that was told

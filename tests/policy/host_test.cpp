@@ -156,8 +156,10 @@ TEST_F(PolicyHost, PrunesWhatItSays) {
 TEST_F(PolicyHost, WhatItMayNotSayEndsTheSearch) {
   const std::pair<const char*, const char*> asked[] = {
       {R"({"answer":{"point":[0,1]}})", "the host's answer for trial 0 is no point of the space"},
-      {R"({"answer":{"point":[0,11,null,null,0]}})", "the host's answer for trial 0 is no point of the space"},
-      {R"({"answer":{"point":[0,"1",null,null,0]}})", "the host's answer for trial 0 is no point of the space"},
+      {R"({"answer":{"point":[0,11,null,null,0]}})",
+       "the host's answer for trial 0 is no point of the space"},
+      {R"({"answer":{"point":[0,"1",null,null,0]}})",
+       "the host's answer for trial 0 is no point of the space"},
       {"nonsense", "the host sent what is no object of JSON: nonsense"},
       {R"({"answer":1})", "the host's answer is no object: {\"answer\":1}"},
       {"hang up", ""},
@@ -170,7 +172,8 @@ TEST_F(PolicyHost, WhatItMayNotSayEndsTheSearch) {
     EXPECT_EQ(ran.problem, problem) << line;
     EXPECT_EQ(ran.ended.size() + ran.open, 0u) << line;
   }
-  for (const char* line : {R"({"ended":7,"score":1})", R"({"report":0})", R"({"ended":0,"score":"1"})", "{}"}) {
+  for (const char* line :
+       {R"({"ended":7,"score":1})", R"({"report":0})", R"({"ended":0,"score":"1"})", "{}"}) {
     TearDown();
     SetUp();
     ScriptedHost host([line](const Json& told) -> std::vector<std::string> {
@@ -199,7 +202,8 @@ TEST_F(PolicyHost, AGreetingHasTheValues) {
   const Json greeting = parse_json(greeting_text(*space_, {7, 20, true, false, 12.5}));
   EXPECT_EQ(greeting["seed"], 7);
   EXPECT_EQ(greeting["max_microseconds"], 12.5);
-  EXPECT_EQ(greeting["values"][0], Json({{"path", "policy.seq[0]"}, {"choices", {"choice 0", "choice 1", "choice 2"}}}));
+  EXPECT_EQ(greeting["values"][0],
+            Json({{"path", "policy.seq[0]"}, {"choices", {"choice 0", "choice 1", "choice 2"}}}));
   EXPECT_EQ(greeting["values"][2], Json({{"path", "policy.seq[0]#1.p"},
                                          {"kind", "float"},
                                          {"low", 0.5},

@@ -86,8 +86,7 @@ TEST_F(PolicySearch, MistakesInSpacesHavePlaces) {
       {R"([{"$int": [0, 1], "p": 1}])", "G1016 at 1:3: `$int` stands alone in its object\n"},
       {R"({"$choice": [{"$int": [1, 0]}]})",
        "G1016 at 1:23: `$int` takes [least, greatest], both whole numbers\n"},
-      {R"({"$float": [0, 1], "log": true})",
-       "G1016 at 1:13: a logarithmic scale begins above 0, found 0\n"},
+      {R"({"$float": [0, 1], "log": true})", "G1016 at 1:13: a logarithmic scale begins above 0, found 0\n"},
       {R"({"log": 1, "$float": [1, 2]})", "G1016 at 1:9: `log` is true or false, found 1\n"},
       {R"({"$choice": [1, 2], "log": true})", "G1016 at 1:28: a choice has no scale\n"},
       {R"({"$int": [1, 2], "$float": [1, 2]})",
@@ -197,10 +196,10 @@ TEST_F(PolicySearch, ScoresOfTheWorseHalf) {
 // Scores by the number in the file's name: 0 to 5 report twice and are fine, 6 is pruned at its first report
 // and never comes to its end, 7 reports more than the others and goes on.
 TEST_F(PolicySearch, ReportedScoresPruneTrials) {
-  SearchOptions all = options(
-      "case {policy} in *06.json) echo report 0; sleep 600; touch '" + (folder_ / "late").string() +
-          "';; *07.json) echo report 9;; *) echo report 5; echo report 6;; esac; echo 7",
-      8);
+  SearchOptions all =
+      options("case {policy} in *06.json) echo report 0; sleep 600; touch '" + (folder_ / "late").string() +
+                  "';; *07.json) echo report 9;; *) echo report 5; echo report 6;; esac; echo 7",
+              8);
   all.prune = true;
   auto journal = open(head());
   ASSERT_TRUE(journal);
@@ -233,10 +232,9 @@ TEST_F(PolicySearch, MicrosecondsAreABound) {
   ASSERT_TRUE(again);
   std::vector<std::string> reasons;
   for (const Trial& trial : again->ended()) reasons.push_back(trial.reason);
-  EXPECT_EQ(reasons, (std::vector<std::string>{
-                         "it takes 10.5 microseconds a sample, more than 10", "",
-                         "it did not tell what its policy takes: `microseconds NUMBER`",
-                         "it takes 99 microseconds a sample, more than 10"}));
+  EXPECT_EQ(reasons, (std::vector<std::string>{"it takes 10.5 microseconds a sample, more than 10", "",
+                                               "it did not tell what its policy takes: `microseconds NUMBER`",
+                                               "it takes 99 microseconds a sample, more than 10"}));
   EXPECT_EQ(again->ended()[0].microseconds, 10.5);
   EXPECT_FALSE(again->ended()[2].microseconds);
 }
@@ -283,9 +281,7 @@ TEST_F(PolicySearch, JournalsAreReadAgain) {
 }
 
 TEST_F(PolicySearch, AnotherSearchsJournalIsRefused) {
-  {
-    ASSERT_TRUE(open(head("a")));
-  }
+  { ASSERT_TRUE(open(head("a"))); }
   const auto other = open(head("b"));
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().diagnostics[0].code, "G1017");
@@ -296,9 +292,7 @@ TEST_F(PolicySearch, AnotherSearchsJournalIsRefused) {
 
 TEST_F(PolicySearch, TheStrategysOptionsBelongToTheSearch) {
   StrategyOptions halving = {.name = "halving", .population = 9};
-  {
-    ASSERT_TRUE(open(head("a", halving)));
-  }
+  { ASSERT_TRUE(open(head("a", halving))); }
   ASSERT_TRUE(open(head("a", halving)));
   for (auto [change, word] : std::vector<std::pair<void (*)(StrategyOptions&), const char*>>{
            {[](StrategyOptions& o) { o.name = "random"; }, "strategy"},
@@ -319,9 +313,7 @@ TEST_F(PolicySearch, TheStrategysOptionsBelongToTheSearch) {
 }
 
 TEST_F(PolicySearch, DamagedJournalsAreRefused) {
-  {
-    ASSERT_TRUE(open(head()));
-  }
+  { ASSERT_TRUE(open(head())); }
   const std::string first = journal_text();
   const std::string began = "{\"trial\":0,\"point\":[10,0,1]}\n",
                     ended = "{\"trial\":0,\"seconds\":1,\"score\":2}\n";

@@ -286,7 +286,8 @@ TEST_F(PolicySearchCommand, OptionsThatDoNotGoTogetherAreRefused) {
       {{"--objective", "x {policies} {state}"}, "the objective names `{policies}`, which are several, and"},
       {{"--objective", "x {policies}", "--strategy", "halving"},
        "the objective names `{policies}`, but each trial of the strategy `halving`"},
-      {{"--objective", "x", "--strategy", "optuna"}, "the strategy `optuna` is in the Python package galatea"},
+      {{"--objective", "x", "--strategy", "optuna"},
+       "the strategy `optuna` is in the Python package galatea"},
       {{"--objective", "x", "--strategy", "halving", "--prune"}, "`--prune` is for trials that spend alike"},
       {{"--proxy", std::string(GALATEA_BINARY_DIR) + "/samples", "--max-microseconds", "9"},
        "the proxy reports no scores"},
@@ -309,7 +310,8 @@ TEST_F(PolicySearchCommand, OptionsThatDoNotGoTogetherAreRefused) {
 
 TEST_F(PolicySearchCommand, ADescriptorThatIsNoSocketIsSaid) {
   const std::string command = std::string(GALATEA_BINARY_DIR) + "/bin/galatea policy search '" +
-                              path("space.json") + "' --host 7 --host-objective x 2> '" + path("said.txt") + "' 7";
+                              path("space.json") + "' --host 7 --host-objective x 2> '" + path("said.txt") +
+                              "' 7";
   for (const std::string end : {">&-", "< /dev/null"}) {
     EXPECT_NE(std::system((command + end).c_str()), 0);
     EXPECT_TRUE(contains(read_file(path("said.txt")), "the descriptor of `--host` is no socket"))

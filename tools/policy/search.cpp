@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 using policy::Message;
 
 constexpr const char* kOptuna = "optuna";  ///< a strategy of the Python package
-constexpr int kTogether = 4;  ///< docs/policies.md has what more would gain
+constexpr int kTogether = 4;               ///< docs/policies.md has what more would gain
 
 struct SearchCommandOptions {
   std::string space, proxy, output, folder, report, pipeline, schedule;
@@ -55,8 +55,8 @@ void check(const SearchCommandOptions& options, Reporter& reporter) {
   const policy::StrategyOptions& strategy = options.strategy;
   auto names = [&](const char* word) { return policy::names_word(options.search.objective, word); };
   const std::string by = " of the strategy `" + strategy.name + "`";
-  const int objectives = !options.search.objective.empty() + !options.proxy.empty() +
-                         !options.host_objective.empty();
+  const int objectives =
+      !options.search.objective.empty() + !options.proxy.empty() + !options.host_objective.empty();
   if (objectives != 1)
     refuse(objectives == 0 ? "nothing says how good a policy is" : "there are several objectives",
            "give `--objective COMMAND` or `--proxy FOLDER`");
@@ -185,10 +185,10 @@ std::optional<policy::Journal> open_journal(const std::string& space_text,
                                             const SearchCommandOptions& options, Reporter& reporter) {
   std::error_code error;
   fs::create_directories(options.search.folder, error);  // what goes wrong shows when the journal is opened
-  Result<policy::Journal> journal = policy::Journal::open(
-      options.search.folder + "/journal.jsonl",
-      {space_text, options.strategy, options.objective_name(), options.search.minimize, options.search.prune,
-       options.search.max_microseconds});
+  Result<policy::Journal> journal =
+      policy::Journal::open(options.search.folder + "/journal.jsonl",
+                            {space_text, options.strategy, options.objective_name(), options.search.minimize,
+                             options.search.prune, options.search.max_microseconds});
   if (!journal) {
     reporter.report(journal.error());
     return std::nullopt;
@@ -266,9 +266,9 @@ int search(SearchCommandOptions options, Reporter& reporter) {
   events.ended = [&](const policy::Trial& trial) { progress.ended(trial); };
   events.running = [&](size_t count) { progress.running(count); };
   if (host)
-    host->send(policy::greeting_text(*space, {options.strategy.seed, options.search.trials,
-                                              options.search.minimize, options.search.prune,
-                                              options.search.max_microseconds}));
+    host->send(
+        policy::greeting_text(*space, {options.strategy.seed, options.search.trials, options.search.minimize,
+                                       options.search.prune, options.search.max_microseconds}));
   const Status done = policy::run_search(*space, *strategy, *journal, options.search, events);
   progress.clear();
   if (!done) {

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import tempfile
 from dataclasses import dataclass
+from typing import Any
 
 from . import program
 
@@ -67,9 +68,9 @@ class Conversation:
     def __init__(self, command: list[str], shown_as: dict[str, str], shows: bool = False):
         self._shown_as = shown_as
         self._stack = contextlib.ExitStack()
-        self.parameters = ()
+        self.parameters: tuple[Parameter, ...] = ()
         self.call = 0  # the trial's that runs
-        self.status = None
+        self.status = -1  # of the program, once it has ended
         self.out = self.err = ""
         here, there = socket.socketpair()
         self._socket = self._stack.enter_context(here)
@@ -86,7 +87,7 @@ class Conversation:
                 start_new_session=not shows,
             )
         self._lines = self._stack.enter_context(here.makefile("r", encoding="utf-8"))
-        self._host = None
+        self._host: Any = None
 
     def send(self, message: dict) -> None:
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):

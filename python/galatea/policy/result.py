@@ -94,7 +94,7 @@ class Result:
         return self._best_document
 
     @property
-    def schedule(self) -> tuple[Document, ...]:
+    def schedule(self) -> tuple[Document | None, ...]:
         """The policies that the best trial was built on, and its own: of a population, by step."""
         return tuple(self._by_number[number].document for number in self._lineage)
 
@@ -102,7 +102,9 @@ class Result:
         """The trials that have a score, the best first, as the program ranks them."""
         sign = 1 if self.minimize else -1
         good = [trial for trial in self.trials if trial.failed is None]
-        return sorted(good, key=lambda t: (-(t.budget or 0), -t.step, sign * t.score, t.number))
+        return sorted(
+            good, key=lambda t: (-(t.budget or 0), -t.step, sign * (t.score or 0), t.number)
+        )
 
     def save(self, path) -> None:
         """Writes the best policy as a JSON file."""

@@ -222,7 +222,7 @@ class _Host(StrategyHost):
         report = Report(words, conversation, self._max_microseconds)
         with open(words["policy"], encoding="utf-8") as file:
             document = Document(json.load(file), words["policy"])
-        outcome = {}
+        outcome: dict = {}
         called = self._objective
         try:
             if self._cost is not None:

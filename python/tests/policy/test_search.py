@@ -95,7 +95,7 @@ def test_the_journal_is_gone_on_with(tmp_path):
     def few(document, report):
         calls.append(report.trial)
         if len(calls) in (4, 9):
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)  # Ctrl-C
         return quality(document)
 
     folder = tmp_path / "run"
