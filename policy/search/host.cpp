@@ -99,7 +99,7 @@ class HostStrategy : public Strategy {
 
 }  // namespace
 
-Host::Host(int descriptor) : descriptor_(descriptor) { ::fcntl(descriptor_, F_SETFD, FD_CLOEXEC); }
+Host::Host(int descriptor) : descriptor_(descriptor), parent_(::getppid()) { ::fcntl(descriptor_, F_SETFD, FD_CLOEXEC); }
 
 Host::~Host() { ::close(descriptor_); }
 
@@ -125,7 +125,11 @@ void Host::send(const std::string& line) {
 
 void Host::receive(int wait) {
   pollfd polled = {descriptor_, POLLIN, 0};
-  if (is_gone_ || ::poll(&polled, 1, wait) <= 0) return;
+  if (is_gone_) return;
+  if (::poll(&polled, 1, wait) <= 0) {
+    is_gone_ = ::getppid() != parent_;
+    return;
+  }
   char block[4096];
   const ssize_t count = ::recv(descriptor_, block, sizeof block, 0);
   if (count < 0 && errno == EINTR) return;
@@ -147,8 +151,8 @@ void Host::receive(int wait) {
 
 std::optional<std::string> Host::answer() {
   // An interruption is looked for between trials: whoever sends it ends the host, or the host goes on.
-  constexpr int kForAsLongAsItTakes = -1;
-  while (answers_.empty() && !is_gone_) receive(kForAsLongAsItTakes);
+  constexpr int kMilliseconds = 1000;
+  while (answers_.empty() && !is_gone_) receive(kMilliseconds);
   if (answers_.empty()) return std::nullopt;
   std::string line = std::move(answers_.front());
   answers_.pop_front();

@@ -29,7 +29,7 @@ class Host {
   std::optional<std::string> answer();
   /// What happened to an objective; none within `wait`, or nobody is there any more.
   std::optional<std::string> event(std::chrono::milliseconds wait);
-  /// It closed the socket, or sent what it must not: then `problem()` says what.
+  /// It ended or closed the socket, or sent what it must not: then `problem()` says what.
   bool is_gone() const { return is_gone_ && events_.empty(); }
   const std::string& problem() const { return problem_; }
   void refuse(std::string problem);
@@ -41,6 +41,7 @@ class Host {
   void receive(int wait);
 
   int descriptor_;
+  int parent_;  ///< the process: what it left behind may hold the socket's other end
   std::string text_;
   std::deque<std::string> answers_, events_;
   bool is_gone_ = false;

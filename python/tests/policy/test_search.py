@@ -124,16 +124,21 @@ def test_another_searchs_journal_is_refused(tmp_path):
 
 
 def test_a_killed_search_goes_on(tmp_path):
-    """Killed without a chance to say anything, once in a trial and once between two."""
+    """Killed without a chance to say anything; what it had forked holds all that was open."""
     script = tmp_path / "search.py"
     script.write_text(textwrap.dedent("""
-            import os, sys
+            import os, sys, time
             sys.path.insert(0, sys.argv[2])
             from galatea import policy
             from policy_common import FLAT, quality, points
 
             def score(document, report):
                 if report.trial == int(sys.argv[3]):
+                    child = os.fork()
+                    if child == 0:
+                        time.sleep(600)
+                    with open(sys.argv[4], "a") as file:
+                        print(child, file=file)
                     os.kill(os.getpid(), 9)
                 return quality(document)
 
@@ -141,9 +146,17 @@ def test_a_killed_search_goes_on(tmp_path):
             print(points(found))
             """))
     run = [sys.executable, script, tmp_path / "run", os.path.dirname(__file__)]
-    for killer in ("3", "7"):
-        assert subprocess.run([*run, killer], timeout=TIMEOUT).returncode == -signal.SIGKILL
-    done = subprocess.run([*run, "99"], timeout=TIMEOUT, capture_output=True, text=True)
+    children = tmp_path / "children"
+    try:
+        for killer in ("3", "7"):
+            killed = subprocess.run([*run, killer, children], timeout=TIMEOUT)
+            assert killed.returncode == -signal.SIGKILL
+        done = subprocess.run(
+            [*run, "99", children], timeout=TIMEOUT, capture_output=True, text=True
+        )
+    finally:
+        for child in children.read_text().split() if children.exists() else ():
+            os.kill(int(child), signal.SIGKILL)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == str(points(policy.search(FLAT, quality, trials=9, seed=2)))
     ended = [line["trial"] for line in journal_lines(tmp_path / "run") if "seconds" in line]
