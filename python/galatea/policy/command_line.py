@@ -10,7 +10,7 @@ _MISSING = 3  # the program's status for what is not here
 
 def wants_optuna(arguments: list[str]) -> bool:
     """Whether these are arguments of a search by Optuna."""
-    if arguments[:2] != ["policy", "search"]:
+    if [each for each in arguments if not each.startswith("-")][:2] != ["policy", "search"]:
         return False
     pairs = zip(arguments, arguments[1:])
     return "--strategy=optuna" in arguments or ("--strategy", "optuna") in pairs

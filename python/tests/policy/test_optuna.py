@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from galatea import policy
+from galatea.policy.command_line import wants_optuna
 from policy_common import FLAT, NESTED, QUALITY_COMMAND, TIMEOUT, journal_lines, points, quality
 
 optuna = pytest.importorskip("optuna", minversion="5", reason="optuna 5 is not installed")
@@ -143,6 +144,18 @@ def test_studies_of_yours():
     assert study.best_value == found.best_trial.score and len(study.trials) == 5
     with pytest.raises(ValueError, match="a study has its sampler"):
         policy.Optuna(study=study, pruner=optuna.pruners.NopPruner())
+
+
+def test_whose_search_it_is():
+    for words, wanted in [
+        ("policy search s.json --strategy optuna", True),
+        ("--color=never policy search --strategy=optuna s.json", True),
+        ("policy search s.json --strategy random --objective optuna", False),
+        ("policy show optuna --strategy optuna", False),
+        ("run --strategy optuna", False),
+        ("", False),
+    ]:
+        assert wants_optuna(words.split()) is wanted, words
 
 
 def run_module(*arguments, cwd, status=0):
