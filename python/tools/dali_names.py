@@ -23,10 +23,17 @@ MODULES = (
 # Modules that import a framework: their names are read from the source.
 SOURCES = {
     "plugin.pytorch": "DALIGenericIterator DALIClassificationIterator DALIRaggedIterator "
-    "LastBatchPolicy TorchPythonFunction feed_ndarray fn to_torch_type",
+    "LastBatchPolicy TorchPythonFunction experimental feed_ndarray fn to_torch_type",
+    "plugin.pytorch.experimental.proxy": "DALIServer DataLoader",
+    "plugin.pytorch.loader_evaluator": "LoaderEvaluator",
     "plugin.jax": "DALIGenericIterator data_iterator fn",
-    "plugin.tf": "DALIDataset DALIIterator DALIIteratorWrapper DALIRawIterator experimental",
-    "plugin.paddle": "DALIGenericIterator DALIClassificationIterator LastBatchPolicy feed_ndarray",
+    "plugin.jax.clu": "DALIGenericPeekableIterator peekable_data_iterator get_spec_for_array",
+    "plugin.tf": "DALIDataset DALIIterator DALIIteratorWrapper DALIRawIterator experimental "
+    "dataset_compatible_tensorflow dataset_distributed_compatible_tensorflow "
+    "dataset_inputs_compatible_tensorflow serialize_pipeline",
+    "plugin.paddle": "DALIGenericIterator DALIClassificationIterator LastBatchPolicy dtype_map "
+    "feed_ndarray lod_tensor_clip recursive_length to_paddle_type",
+    "plugin.numba": "NumbaFunction experimental fn",
 }
 
 

@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import cases  # noqa: E402
 
 SECONDS = 60
+_FRAMEWORKS = ("torch", "jax", "tensorflow", "paddle", "clu")
 
 
 def result_of(function, modules) -> object:
@@ -30,7 +31,7 @@ def result_of(function, modules) -> object:
             warnings.simplefilter("ignore")
             return {"value": modules.plain(function(modules))}
     except ImportError as error:
-        if error.name and error.name.split(".")[0] in ("torch", "jax", "tensorflow", "flax"):
+        if error.name and error.name.split(".")[0] in _FRAMEWORKS:
             return {"skipped": f"{error.name} is not installed"}
         return {"error": cases.error_name(error), "text": str(error)}
     except BaseException as error:

@@ -22,6 +22,10 @@ MODULES = (
     "sources",
     "readers",
     "iterators",
+    "torch_iterators",
+    "jax_iterators",
+    "paddle_iterators",
+    "tensorflow_datasets",
     "classes",
     "functions",
     "python_functions",
@@ -89,6 +93,17 @@ class Modules:
             return error_name(error)
         return "nothing"
 
+    def attempt(self, function: Callable) -> Any:
+        """What `function` gives, or what it raises: for cases that try several things at once.
+
+        A framework is loaded for each case, and that takes seconds.
+        """
+        try:
+            return self.plain(function())
+        except Exception as error:
+            is_tensorflow = type(error).__module__.startswith("tensorflow")
+            return f"raises {'OpError' if is_tensorflow else error_name(error)}"
+
     def path(self, name: str) -> Path:
         """A path in a folder of this run's own."""
         return Path(self._folder.name) / name
@@ -151,6 +166,10 @@ class Modules:
             return {"torch": self.plain(value.numpy())}
         if type(value).__module__.split(".")[0] in ("jax", "jaxlib"):
             return {"jax": self.plain(np.asarray(value))}
+        if type(value).__module__.split(".")[0] == "tensorflow":
+            return {"tensorflow": self.plain(value.numpy())}
+        if type(value).__module__.split(".")[0] == "paddle":
+            return {"paddle": self.plain(np.array(value)), "lod": value.lod()}
         if hasattr(value, "name") and hasattr(value, "value"):
             return f"{type(value).__name__.lstrip('_')}.{value.name}"
         raise TypeError(f"a case gave {type(value)}")

@@ -149,6 +149,11 @@ class DALIRaggedIterator(_TorchIterator):
 
 def _coo(samples: list[torch.Tensor]) -> torch.Tensor:
     """A sparse tensor whose element (i, j) is element j of sample i."""
+    ndim = samples[0].ndim
+    if ndim != 1:
+        raise (RuntimeError if ndim else IndexError)(
+            f"SPARSE_COO_TAG is for samples of one axis; these have {ndim}: take SPARSE_LIST_TAG"
+        )
     places = [
         torch.stack([torch.full((len(sample),), i), torch.arange(len(sample))])
         for i, sample in enumerate(samples)

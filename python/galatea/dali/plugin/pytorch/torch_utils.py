@@ -39,7 +39,7 @@ def feed_ndarray(dali_tensor: Any, arr: torch.Tensor, cuda_stream: Any = None) -
         missing("plugin.pytorch.feed_ndarray of a GPU's tensor", "gpu")
     dtype = to_torch_type[dali_tensor.dtype]
     assert dtype == arr.dtype, f"the tensor is {arr.dtype}, and the data {dtype}"
-    if isinstance(dali_tensor, TensorListCPU):
+    if isinstance(dali_tensor, TensorListCPU) and dali_tensor.is_dense_tensor():
         dali_tensor = dali_tensor.as_tensor()
     shape = dali_tensor.shape()
     assert shape == list(
