@@ -2,14 +2,21 @@
 
 import torch
 
-from . import loader as _loader
+from .framework import TensorLoader
 
 __all__ = ["IterableDataset", "Loader"]
 
-_RAGGED = ("list", "nested", "padded")
+
+def _process():
+    """(rank, processes) of torch.distributed where several run, else None."""
+    distributed = torch.distributed
+    if not (distributed.is_available() and distributed.is_initialized()):
+        return None
+    count = distributed.get_world_size()
+    return (distributed.get_rank(), count) if count > 1 else None
 
 
-class Loader(_loader.Loader):
+class Loader(TensorLoader):
     """A galatea.Loader whose batches are tuples of torch tensors, in the pipeline's order.
 
     Tensors are the batch's memory, not copies, on the CPU or on the GPU where the pipeline's
@@ -23,43 +30,29 @@ class Loader(_loader.Loader):
       processes, else none.
     """
 
-    def __init__(self, source, *, to=None, ragged="list", fill=0, shard="auto", **options):
-        if ragged not in _RAGGED:
-            raise ValueError(f"ragged is {ragged!r}; it must be one of {_RAGGED}")
+    forms = ("list", "nested", "padded")
+
+    def __init__(self, source, *, to=None, shard="auto", **options):
         if shard == "auto":
-            distributed = torch.distributed
-            runs = distributed.is_available() and distributed.is_initialized()
-            shard = "torch" if runs and distributed.get_world_size() > 1 else None
-        self._form = {"to": None if to is None else str(to), "ragged": ragged, "fill": fill}
+            shard = None if _process() is None else "torch"
+        self._form = {"to": None if to is None else str(to)}
         super().__init__(source, shard=shard, **options)
 
-    def _setup(self, arguments, sources, settings, engine=None):
-        # Pickled with the rest.
-        self._form = settings.setdefault("torch", getattr(self, "_form", None))
-        super()._setup(arguments, sources, settings, engine)
-
-    def _next(self):
-        batch = self.next_batch()
-        return None if batch is None else self.tensors(batch)
-
-    def tensors(self, batch) -> tuple:
-        """The outputs of a batch of next_batch() as torch tensors."""
-        return tuple([self._tensor(output) for output in batch])
-
     def _tensor(self, output):
-        form = self._form
-        if output.is_dense:
-            made = output.torch()
-        elif form["ragged"] == "padded":
-            made = torch.from_numpy(output.padded(form["fill"]))
-        else:
-            made = output.torch(nested=form["ragged"] == "nested")
-        to = form["to"]
+        made = super()._tensor(output)
+        to = self._form["to"]
         if to is None:
             return made
-        if isinstance(made, list):
-            return [_moved(tensor, to) for tensor in made]
-        return _moved(made, to)
+        return [_moved(one, to) for one in made] if isinstance(made, list) else _moved(made, to)
+
+    def _of_output(self, output):
+        return output.torch()
+
+    def _of_array(self, array):
+        return torch.from_numpy(array)
+
+    def _of_ragged(self, output):
+        return output.torch(nested=self._form["ragged"] == "nested")
 
 
 def _moved(tensor, to):
@@ -73,8 +66,12 @@ class IterableDataset(torch.utils.data.IterableDataset):
 
     ``DataLoader(IterableDataset("train.dali-dsl", …), batch_size=None)``: batches are the
     pipeline's. Arguments are Loader's. With ``num_workers`` each worker makes a loader of its own,
-    and reads its share of the samples by the pipeline's parameters ``shard_id`` and ``num_shards``;
-    galatea has threads of its own, so that ``num_workers=0`` is what to begin with.
+    and reads its share of the samples (of its process's share, where torch.distributed runs) by
+    the pipeline's parameters ``shard_id`` and ``num_shards``; galatea has threads of its own, so
+    that ``num_workers=0`` is what to begin with.
+
+    ``state_dict`` and ``load_state_dict`` are the loader's of this process: torchdata's
+    StatefulDataLoader finds them.
     """
 
     def __init__(self, source, **options):
@@ -82,6 +79,8 @@ class IterableDataset(torch.utils.data.IterableDataset):
         self._options = options
         self._loader = None
         self._made_in = None
+        self._ranks = None
+        self._state = None
 
     def _made(self):
         worker = torch.utils.data.get_worker_info()
@@ -91,9 +90,17 @@ class IterableDataset(torch.utils.data.IterableDataset):
             if worker is not None and worker.num_workers > 1:
                 if options.get("shard", "auto") not in ("auto", None):
                     raise ValueError("give either shard= or num_workers above 1, not both")
-                options["shard"] = (worker.id, worker.num_workers)
+                # A spawned worker knows no processes of torch.distributed; they were pickled.
+                rank, count = self._ranks or _process() or (0, 1)
+                number = rank * worker.num_workers + worker.id
+                options["shard"] = (number, count * worker.num_workers)
+            elif worker is not None and self._ranks is not None:
+                options.setdefault("shard", self._ranks)
             self._loader = Loader(self._source, **options)
             self._made_in = here
+            if self._state is not None:
+                self._loader.load_state_dict(self._state)
+                self._state = None
         return self._loader
 
     def __iter__(self):
@@ -102,5 +109,16 @@ class IterableDataset(torch.utils.data.IterableDataset):
     def __len__(self):
         return len(self._made())
 
+    def state_dict(self) -> dict:
+        """Where the loader of this process stands; a batch that was delivered is behind it."""
+        return self._made().state_dict()
+
+    def load_state_dict(self, state: dict) -> None:
+        """Goes on where state_dict() was called; in a worker once its loader is made."""
+        if self._loader is not None:
+            self._loader.load_state_dict(state)
+        else:
+            self._state = state
+
     def __getstate__(self):
-        return {**self.__dict__, "_loader": None, "_made_in": None}
+        return {**self.__dict__, "_loader": None, "_made_in": None, "_ranks": _process()}

@@ -1,0 +1,22 @@
+"""Trains a softmax regression in numpy for one epoch: python train_numpy.py build/samples"""
+
+import pathlib
+import sys
+
+import galatea
+import numpy as np
+
+SIZE, CLASSES = 32, 10
+
+weights = np.zeros((SIZE * SIZE * 3, CLASSES), np.float32)
+pipeline = pathlib.Path(__file__).with_name("train.dali-dsl")
+with galatea.Loader(pipeline, data=sys.argv[1], size=SIZE) as loader:
+    for number, (images, labels) in enumerate(loader):
+        inputs = images.numpy().reshape(len(images), -1)
+        wanted = np.eye(CLASSES, dtype=np.float32)[labels.numpy()[:, 0]]
+        scores = inputs @ weights
+        chances = np.exp(scores - scores.max(axis=1, keepdims=True))
+        chances /= chances.sum(axis=1, keepdims=True)
+        loss = -np.mean(np.log(np.sum(chances * wanted, axis=1)))
+        weights -= 1e-4 * inputs.T @ (chances - wanted) / len(images)
+        print(f"batch {number}: {len(images)} images, loss {loss:.4f}")
