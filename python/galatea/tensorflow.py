@@ -1,5 +1,7 @@
 """Loaders that give tensorflow's tensors, and loaders as a tf.data.Dataset."""
 
+import weakref
+
 import numpy as np
 import tensorflow as tf
 
@@ -71,10 +73,12 @@ def _dtype(port):
 def dataset(loader, *, ragged="padded", fill=0) -> "tf.data.Dataset":
     """A tf.data.Dataset over the epochs of a galatea.Loader: one epoch each time it is iterated.
 
-    Elements are tuples of tensors in the pipeline's order; tensorflow copies what it is given
-    (``Loader`` here does not). Extents that vary are None in the dataset's element_spec; that of
-    the batch is known with ``last_batch="drop"`` and "pad". ``ragged``: outputs whose samples
-    differ in extents become tensors that are "padded" with ``fill``, or "ragged" ones.
+    Elements are tuples of tensors in the pipeline's order. They are the batch's memory, not copies,
+    while tensorflow keeps fewer than half of the loader's ``max_held_batches`` alive; what it keeps
+    beyond that (``shuffle``, ``cache``) is copied. Extents that vary are None in the dataset's
+    element_spec; that of the batch is known with ``last_batch="drop"`` and "pad". ``ragged``:
+    outputs whose samples differ in extents become tensors that are "padded" with ``fill``, or
+    "ragged" ones; both are copies.
     """
     if ragged not in ("padded", "ragged"):
         raise ValueError(f"ragged is {ragged!r}; it must be 'padded' or 'ragged'")
@@ -98,8 +102,23 @@ def dataset(loader, *, ragged="padded", fill=0) -> "tf.data.Dataset":
             return _ragged_tensor(output, spec.ragged_rank)
         return output.padded(fill)
 
+    most = loader._settings["session"]["max_held_batches"] // 2
+
     def batches():
+        # The arrays of batches that tensorflow may still look into: it holds them as they are.
+        lent = []
         for batch in loader:
-            yield tuple(element(*pair) for pair in zip(batch, signature))
+            elements = tuple(element(*pair) for pair in zip(batch, signature))
+            arrays = [one for one in elements if isinstance(one, np.ndarray)]
+            lent = [refs for refs in lent if any(ref() is not None for ref in refs)]
+            if len(lent) < most:
+                lent.append([weakref.ref(array) for array in arrays])
+            else:
+                elements = tuple(
+                    one.copy() if isinstance(one, np.ndarray) else one for one in elements
+                )
+            del batch, arrays
+            yield elements
+            del elements
 
     return tf.data.Dataset.from_generator(batches, output_signature=signature)

@@ -1,4 +1,4 @@
-"""galatea.tensorflow: eager loops by DLPack, tf.data.Dataset by copies; code is made beside it."""
+"""galatea.tensorflow: addresses, values, datasets; code that is made beside tensorflow's LLVM."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ def address(tensor):
 
 
 def test_addresses(tensorflow, data):
-    from galatea.tensorflow import Loader, dataset
+    from galatea.tensorflow import Loader
 
     with Loader(PHOTOS, data=data) as loader:
         batch = loader.next_batch()
@@ -24,20 +24,40 @@ def test_addresses(tensorflow, data):
         for _ in range(8):
             loader.next_batch()
         np.testing.assert_array_equal(kept, images.numpy())
-    with galatea.Loader(PHOTOS, data=data, max_held_batches=16) as loader:
-        held = []
+
+
+@pytest.mark.parametrize("kept", [3, 18])
+def test_addresses_of_a_dataset(tensorflow, data, kept):
+    """No copies, until tensorflow keeps half of what may be held; then copies, and no error."""
+    from galatea.tensorflow import dataset
+
+    with galatea.Loader(PHOTOS, data=data, batch_size=1, max_held_batches=8) as loader:
+        addresses = []
         take = loader.next_batch
 
-        def holding():
-            held.append(take())
-            return held[-1]
+        def noting():
+            batch = take()
+            addresses.append(None if batch is None else batch[0].address)
+            return batch
 
-        loader.next_batch = holding
-        tensors = [images for images, _ in dataset(loader)]
-        addresses = [batch[0].address for batch in held if batch is not None]
-        # docs/python.md says that tensorflow copies here: this tells when it no longer does.
-        assert len(tensors) == len(addresses) == 5
-        assert not set(addresses) & {address(images) for images in tensors}
+        loader.next_batch = noting
+        tensors = [images for images, _ in dataset(loader).take(kept)]
+        same = [address(images) == place for images, place in zip(tensors, addresses)]
+        assert same == [True] * min(kept, 4) + [False] * (kept - min(kept, 4))
+        expected = numpy_batches(data, batch_size=1)
+        for images, arrays in zip(tensors, expected):
+            np.testing.assert_array_equal(images.numpy(), arrays[0])
+
+
+def test_a_dataset_over_many_epochs(tensorflow, data):
+    """Batches come back: tensorflow lets go of them late, and keeps a few."""
+    from galatea.tensorflow import dataset
+
+    with galatea.Loader(PHOTOS, data=data, batch_size=1) as loader:
+        made = dataset(loader)
+        counts = [sum(1 for _ in made.prefetch(2)) for _ in range(5)]
+        assert counts == [18] * 5
+        assert len(list(made.shuffle(18))) == 18
 
 
 @pytest.mark.parametrize("last_batch", ["partial", "drop", "pad"])
