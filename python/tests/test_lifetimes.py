@@ -200,8 +200,7 @@ def test_exit_with_a_live_loader(data, where):
 
 
 def test_ctrl_c_while_waiting():
-    text = textwrap.dedent(
-        """
+    text = textwrap.dedent("""
         import sys
         sys.path.insert(0, sys.argv[1])
         import galatea
@@ -214,8 +213,7 @@ def test_ctrl_c_while_waiting():
         except KeyboardInterrupt:
             loader.feed("x", [__import__("numpy").zeros(1, "int32")])
             print("interrupted", len(loader.next_batch()[0]), flush=True)
-        """
-    )
+        """)
     child = subprocess.Popen(
         [sys.executable, "-c", text, os.path.dirname(__file__)], stdout=subprocess.PIPE, text=True
     )
@@ -278,3 +276,168 @@ def test_a_spawned_child_goes_on(data):
         index, values = queue.get()
         batch = loader.next_batch()
         assert index == batch.index == 1 and values == batch[0].numpy()[0, 0].tolist()
+
+
+def test_memory_is_flat_where_pictures_are_read(data):
+    """10,000 batches of a reader over many epochs; arrays outlive their batches, a few at a time."""
+    out = run_python(
+        """
+        import collections, gc, sys
+        sys.path.insert(0, sys.argv[2])
+        import numpy as np
+        from galatea import Loader
+        from loader_support import RAGGED
+        TEXT = RAGGED.replace("fn.decoders.image(encoded, output_type=types.RGB)", "fn.shapes(encoded)")
+        TEXT = TEXT.replace("return image, label", "return image, label, encoded")
+        def resident():
+            with open("/proc/self/statm") as file:
+                return int(file.read().split()[1]) * 4
+        kept = collections.deque(maxlen=4)
+        def take(loader, count):
+            taken = 0
+            while taken < count:
+                for batch in loader:
+                    shapes, label, encoded = batch
+                    kept.append((np.from_dlpack(label), encoded[0].numpy()))
+                    assert encoded[0].shape == (shapes.numpy()[0, 0],)
+                    taken += 1
+            gc.collect()
+            return resident()
+        with Loader(TEXT, batch_size=2, data=sys.argv[1]) as loader:
+            before = take(loader, 1000)
+            print(take(loader, 10000) - before)
+        """,
+        data,
+        os.path.dirname(__file__),
+    )
+    # Kilobytes: less than a tenth of one a batch. The allocator's own may move by some hundreds.
+    assert int(out) < 1000
+
+
+def test_memory_is_flat_over_many_loaders(data):
+    out = run_python(
+        """
+        import gc, sys
+        sys.path.insert(0, sys.argv[2])
+        from galatea import Loader
+        from loader_support import FED
+        import numpy as np
+        def resident():
+            with open("/proc/self/statm") as file:
+                return int(file.read().split()[1]) * 4
+        def make(count):
+            for number in range(count):
+                loader = Loader(FED, num_threads=1)
+                loader.feed("x", np.full((2, 100), number, np.int32))
+                array = loader.next_batch()[0][0].numpy()
+                if number % 2:
+                    loader.close()
+                del loader
+                assert array[0] == number + 1
+            gc.collect()
+            return resident()
+        before = make(50)
+        print(make(150) - before)
+        """,
+        data,
+        os.path.dirname(__file__),
+    )
+    # Kilobytes: the loaders of a leak would keep their threads' stacks and their pools.
+    assert int(out) < 3000
+
+
+def test_samples_are_kept_and_dropped_in_any_order(data):
+    """Samples, outputs, arrays and capsules of many batches; each is what it was until it goes."""
+    generator = random.Random(5)
+    with galatea.Loader(PHOTOS, data=data, batch_size=3, max_held_batches=64) as loader:
+        kept = []
+        for _ in range(40):
+            batch = loader.next_batch()
+            if batch is None:
+                continue
+            output = batch[0]
+            made = [
+                output.numpy(),
+                output[1].numpy(),
+                np.from_dlpack(output),
+                np.from_dlpack(output[0]),
+                np.asarray(output[2]),
+            ]
+            kept += [(array, int(array.sum())) for array in made]
+            del batch, output, made
+            generator.shuffle(kept)
+            while len(kept) > 20:
+                array, total = kept.pop()
+                assert int(array.sum()) == total
+                del array
+        # The loader is gone before what it made.
+        loader.close()
+        del loader
+    gc.collect()
+    while kept:
+        array, total = kept.pop()
+        assert int(array.sum()) == total
+
+
+def test_capsules_that_nobody_takes_let_go(data):
+    with galatea.Loader(PHOTOS, data=data, batch_size=1, max_held_batches=2) as loader:
+        for _ in range(12):
+            batch = loader.next_batch()
+            if batch is not None:
+                batch[0].__dlpack__()
+                batch[0].__dlpack__(max_version=(1, 0))
+
+
+def test_a_child_that_only_inherits_a_loader_ends(data):
+    """A forked child that never touches the loader, as a DataLoader's workers are, exits cleanly."""
+    out = run_python(
+        """
+        import os, sys
+        sys.path.insert(0, sys.argv[2])
+        from galatea import Loader
+        from loader_support import PHOTOS
+        loader = Loader(PHOTOS, data=sys.argv[1])
+        held = loader.next_batch()[0].numpy()
+        child = os.fork()
+        if child == 0:
+            del held
+            sys.exit(0)
+        _, status = os.waitpid(child, 0)
+        print(os.waitstatus_to_exitcode(status), loader.next_batch().index)
+        """,
+        data,
+        os.path.dirname(__file__),
+    )
+    assert out == "0 1\n"
+
+
+@pytest.mark.parametrize("what", ["array", "capsule", "loader of a thread"])
+def test_exit_in_the_middle(data, what):
+    """What is alive at the end of the interpreter: an array alone, a capsule, a thread that takes."""
+    out = run_python(
+        """
+        import sys, threading
+        sys.path.insert(0, sys.argv[2])
+        from galatea import Loader
+        from loader_support import PHOTOS
+        what = sys.argv[3]
+        loader = Loader(PHOTOS, data=sys.argv[1])
+        batch = loader.next_batch()
+        kept = batch[0].__dlpack__() if what == "capsule" else batch[0].numpy()
+        del batch
+        if what == "loader of a thread":
+            ready = threading.Event()
+            def take(loader):
+                while True:
+                    loader.next_batch()
+                    ready.set()
+            threading.Thread(target=take, args=(loader,), daemon=True).start()
+            ready.wait()
+        del loader
+        print("end", flush=True)
+        """,
+        data,
+        os.path.dirname(__file__),
+        what,
+    )
+    assert out == "end\n"
