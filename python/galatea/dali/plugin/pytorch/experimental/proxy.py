@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 import os
 import queue
+import sys
 import threading
 import types as _python_types
 import uuid
@@ -163,7 +164,8 @@ class DALIServer:
         self._dali_input_names = [name for feed in feeds for name in feed.names]
         if not self._dali_input_names:
             raise RuntimeError("the pipeline has no inputs: name an external_source without source")
-        self._dali_input_q = torch.multiprocessing.Queue()
+        # A queue of this context goes to workers of every start method; one of "fork" does not.
+        self._dali_input_q = torch.multiprocessing.get_context("spawn").Queue()
         self._dali_output_q: queue.SimpleQueue = queue.SimpleQueue()
         self._cache_outputs: dict[tuple[str, int], tuple] = {}
         self._stop = threading.Event()
@@ -212,8 +214,10 @@ class DALIServer:
         self.stop_thread()
 
     def __del__(self) -> None:
-        if self.__dict__.get("_thread") is not None:
-            self.stop_thread()
+        # The thread is not waited for: at the end of the interpreter nothing wakes it.
+        if self.__dict__.get("_thread") is not None and not sys.is_finalizing():
+            self._stop.set()
+            self._dali_input_q.put(None)
 
     def _get_outputs(self, run: DALIPipelineRunRef) -> tuple:
         """The tensors of a batch; raises what its run raised."""
@@ -333,5 +337,5 @@ class DataLoader(torch.utils.data.DataLoader):
             yield self.dali_server.produce_data(batch)
 
     def __del__(self) -> None:
-        if self.server_started_by_loader:
+        if self.server_started_by_loader and not sys.is_finalizing():
             self.dali_server.stop_thread()
